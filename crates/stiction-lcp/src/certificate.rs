@@ -1,0 +1,245 @@
+//! Certificates: how well a vector solves a problem, from the problem and the vector alone.
+//!
+//! This file shares no code with the solvers: it has its own products, and its own sums in twice the working
+//! precision where those are needed. It allocates nothing and forms no n × n matrix for a factored problem.
+//!
+//! Two dimensionless numbers, with `w = M z + q` recomputed here:
+//!
+//! * `residual`, scaled by the data as a whole. With `ρ = 1 / max|Mᵢⱼ|` and `σ = ‖q‖∞` (each 1 where that is 0):
+//!   `max |min(zᵢ, ρ wᵢ)| / (ρ σ)` over complementary rows (`/ 1` in an LCP with q = 0), `|wᵢ| / σ` over free ones;
+//!   `‖z − clip(z − ρ w, lo, hi)‖∞ / max(largest finite |bound|, ρ σ)` for problems with bounds.
+//! * `backward_error`, row by row: with `ωᵢ = |qᵢ| + Σⱼ |Mᵢⱼ| |zⱼ|` the least ε such that `lo ≤ z ≤ hi`, and
+//!   `wᵢ ≥ −ε ωᵢ` unless zᵢ is at its upper bound, `wᵢ ≤ ε ωᵢ` unless zᵢ is at its lower bound. So z solves exactly a problem whose
+//!   entries differ from the given ones by a factor of at most 1 ± ε, and a large row cannot hide a small one.
+
+use std::fmt;
+
+use crate::problem::{FactoredLcp, ProblemRef};
+
+/// The two measures of a vector's error. See the [module](self).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Certificate {
+    /// Natural-map residual, scaled by the data as a whole.
+    pub residual: f64,
+    /// Row-by-row backward error.
+    pub backward_error: f64,
+    /// The row with the largest error: of the backward error if that is the larger, else of the residual.
+    pub worst_row: Option<usize>,
+}
+
+impl Certificate {
+    /// True if both numbers are at most `tolerance`.
+    pub fn holds(&self, tolerance: f64) -> bool {
+        self.residual <= tolerance && self.backward_error <= tolerance
+    }
+
+    /// The larger of the two numbers.
+    pub fn worst(&self) -> f64 {
+        self.residual.max(self.backward_error)
+    }
+}
+
+impl fmt::Display for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "residual {:.1e}, backward error {:.1e}", self.residual, self.backward_error)
+    }
+}
+
+/// Below this the plain sums are good enough and the doubled precision is not needed.
+const PLAIN_IS_ENOUGH: f64 = 1e-13;
+
+/// The certificate of `z` (n) for `problem`; the recomputed `w = M z + q` goes into `w` (n).
+///
+/// # Panics
+/// If `z` or `w` has not the order of the problem.
+pub fn certify(problem: ProblemRef<'_>, z: &[f64], w: &mut [f64]) -> Certificate {
+    assert_eq!((z.len(), w.len()), (problem.n(), problem.n()), "z and w must have the order of the problem");
+    let plain = evaluate::<Plain>(problem, z, w);
+    if plain.worst() <= PLAIN_IS_ENOUGH {
+        return plain;
+    }
+    evaluate::<Doubled>(problem, z, w)
+}
+
+/// A running sum of products, and its size `|q| + Σ |a b|`.
+trait Sum: Copy {
+    fn new(start: f64) -> Self;
+    fn add(&mut self, a: f64, b: f64);
+    fn value(&self) -> f64;
+}
+
+#[derive(Clone, Copy)]
+struct Plain(f64);
+
+impl Sum for Plain {
+    #[inline]
+    fn new(start: f64) -> Self {
+        Self(start)
+    }
+    #[inline]
+    fn add(&mut self, a: f64, b: f64) {
+        self.0 += a * b;
+    }
+    #[inline]
+    fn value(&self) -> f64 {
+        self.0
+    }
+}
+
+/// Twice the working precision: the errors of every product and sum are carried along.
+#[derive(Clone, Copy)]
+struct Doubled(f64, f64);
+
+impl Sum for Doubled {
+    #[inline]
+    fn new(start: f64) -> Self {
+        Self(start, 0.0)
+    }
+    #[inline]
+    fn add(&mut self, a: f64, b: f64) {
+        let product = a * b;
+        let product_error = a.mul_add(b, -product);
+        let sum = self.0 + product;
+        let back = sum - self.0;
+        let sum_error = (self.0 - (sum - back)) + (product - back);
+        self.0 = sum;
+        self.1 += product_error + sum_error;
+    }
+    #[inline]
+    fn value(&self) -> f64 {
+        self.0 + self.1
+    }
+}
+
+/// Rows done side by side: one cache line of a column.
+const LANES: usize = 8;
+
+fn evaluate<S: Sum>(problem: ProblemRef<'_>, z: &[f64], w: &mut [f64]) -> Certificate {
+    let mut worst = Worst::new(problem);
+    let n = z.len();
+    let mut omega = [0.0; LANES];
+    for first in (0..n).step_by(LANES) {
+        let rows = first..(first + LANES).min(n);
+        match problem {
+            ProblemRef::Lcp(p) => dense_rows::<S>(p.m().as_slice(), p.q(), z, first, &mut w[rows.clone()], &mut omega),
+            ProblemRef::Mlcp(p) => dense_rows::<S>(p.m().as_slice(), p.q(), z, first, &mut w[rows.clone()], &mut omega),
+            ProblemRef::Box(p) => dense_rows::<S>(p.m().as_slice(), p.q(), z, first, &mut w[rows.clone()], &mut omega),
+            ProblemRef::Factored(p) => factored_rows::<S>(p, z, first, &mut w[rows.clone()], &mut omega),
+        }
+        for i in rows {
+            worst.row(problem, i, z[i], w[i], omega[i - first]);
+        }
+    }
+    worst.certificate()
+}
+
+/// `w` and `ω` of up to eight rows of a column-major matrix.
+fn dense_rows<S: Sum>(m: &[f64], q: &[f64], z: &[f64], first: usize, w: &mut [f64], omega: &mut [f64; LANES]) {
+    let (n, count) = (z.len(), w.len());
+    let mut sum = [S::new(0.0); LANES];
+    for k in 0..count {
+        sum[k] = S::new(q[first + k]);
+        omega[k] = q[first + k].abs();
+    }
+    for (j, &zj) in z.iter().enumerate() {
+        if zj != 0.0 {
+            let column = &m[j * n + first..j * n + first + count];
+            for k in 0..count {
+                sum[k].add(column[k], zj);
+                omega[k] += (column[k] * zj).abs();
+            }
+        }
+    }
+    for k in 0..count {
+        w[k] = sum[k].value();
+    }
+}
+
+/// `w` and `ω` of up to eight rows of a Gram matrix, entry by entry.
+fn factored_rows<S: Sum>(p: &FactoredLcp, z: &[f64], first: usize, w: &mut [f64], omega: &mut [f64; LANES]) {
+    for (k, wk) in w.iter_mut().enumerate() {
+        let row = p.g().col(first + k);
+        let mut sum = S::new(p.e()[first + k]);
+        omega[k] = p.e()[first + k].abs();
+        for (j, &zj) in z.iter().enumerate() {
+            if zj != 0.0 {
+                let mut entry = S::new(0.0);
+                for (a, b) in row.iter().zip(p.g().col(j)) {
+                    entry.add(*a, *b);
+                }
+                let entry = entry.value();
+                sum.add(entry, zj);
+                omega[k] += (entry * zj).abs();
+            }
+        }
+        *wk = sum.value();
+    }
+}
+
+/// The largest errors so far, with the scales of the residual.
+struct Worst {
+    /// ρ, the unit of z per unit of w.
+    rho: f64,
+    /// What the natural map of a complementary or bounded row is divided by.
+    map_scale: f64,
+    /// σ, what w of a free row is divided by.
+    equation_scale: f64,
+    residual: (f64, Option<usize>),
+    backward: (f64, Option<usize>),
+}
+
+impl Worst {
+    fn new(problem: ProblemRef<'_>) -> Self {
+        let or_one = |x: f64| if x > 0.0 { x } else { 1.0 };
+        let rho = 1.0 / or_one(problem.max_abs());
+        let q = problem.max_abs_q();
+        let map_scale = match problem {
+            ProblemRef::Lcp(_) => or_one(rho * q),
+            ProblemRef::Mlcp(_) => rho * or_one(q),
+            ProblemRef::Factored(p) if p.bounds().is_none() => or_one(rho * q),
+            ProblemRef::Box(_) | ProblemRef::Factored(_) => {
+                let finite = |b: f64| if b.is_finite() { b.abs() } else { 0.0 };
+                let bound = (0..problem.n()).map(|i| problem.bound(i));
+                or_one(bound.fold(rho * q, |m, (lo, hi)| m.max(finite(lo)).max(finite(hi))))
+            }
+        };
+        Self { rho, map_scale, equation_scale: or_one(q), residual: (0.0, None), backward: (0.0, None) }
+    }
+
+    fn row(&mut self, problem: ProblemRef<'_>, i: usize, z: f64, w: f64, omega: f64) {
+        let (lo, hi) = problem.bound(i);
+        let free = lo == f64::NEG_INFINITY && hi == f64::INFINITY;
+        let residual = if !z.is_finite() {
+            f64::INFINITY
+        } else if free && matches!(problem, ProblemRef::Mlcp(_)) {
+            w.abs() / self.equation_scale
+        } else {
+            // z − clip(z − ρw, lo, hi), without losing ρw where it is small beside z.
+            let step = (self.rho * w).max(z - hi).min(z - lo);
+            step.abs() / self.map_scale
+        };
+        let missing = if z >= lo && z <= hi {
+            let below = if z == hi && hi > lo || lo == hi { 0.0 } else { (-w).max(0.0) };
+            let above = if z == lo { 0.0 } else { w.max(0.0) };
+            let size = if omega > 0.0 { omega } else { 1.0 };
+            below.max(above) / size
+        } else {
+            f64::INFINITY
+        };
+        raise(&mut self.residual, residual, i);
+        raise(&mut self.backward, missing, i);
+    }
+
+    fn certificate(self) -> Certificate {
+        let worst_row = if self.backward.0 >= self.residual.0 { self.backward.1 } else { self.residual.1 };
+        Certificate { residual: self.residual.0, backward_error: self.backward.0, worst_row }
+    }
+}
+
+/// Keeps the larger error and its place; what is no number counts as infinite.
+fn raise(best: &mut (f64, Option<usize>), value: f64, i: usize) {
+    let value = if value.is_nan() { f64::INFINITY } else { value };
+    if value > best.0 {
+        *best = (value, Some(i));
+    }
+}

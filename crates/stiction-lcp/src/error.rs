@@ -1,0 +1,83 @@
+//! What can be wrong with an input, each with the place where it is wrong.
+
+use thiserror::Error;
+
+/// Bad input: the problem, an option or a file cannot be used as given.
+///
+/// Not being solvable is no input error; it is an [`Outcome`](crate::Outcome).
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum InputError {
+    /// A vector or matrix has the wrong size.
+    #[error("{what}: expected {expected}, found {found}")]
+    Size {
+        /// The field, with its row or column where that helps.
+        what: String,
+        /// The size the rest of the problem asks for.
+        expected: usize,
+        /// The size it has.
+        found: usize,
+    },
+    /// A matrix that must be square is not.
+    #[error("{what} must be square, found {rows} × {cols}")]
+    NotSquare {
+        /// The matrix.
+        what: String,
+        /// Its rows.
+        rows: usize,
+        /// Its columns.
+        cols: usize,
+    },
+    /// A NaN, or an infinity where none has a meaning.
+    #[error("{what} is {value}; every number must be finite")]
+    NotFinite {
+        /// The entry, with its indices.
+        what: String,
+        /// The number found there.
+        value: f64,
+    },
+    /// A lower bound above its upper bound, or a bound that leaves nothing.
+    #[error("bounds of row {row}: {lo} ≤ z ≤ {hi} is empty")]
+    EmptyBounds {
+        /// The row.
+        row: usize,
+        /// Its lower bound.
+        lo: f64,
+        /// Its upper bound.
+        hi: f64,
+    },
+    /// A basis that does not fit the problem.
+    #[error("start basis: {0}")]
+    Basis(String),
+    /// The solver's method has no place for a problem of this kind.
+    #[error("{solver} does not take this problem: {reason}")]
+    Unsupported {
+        /// The solver's name.
+        solver: &'static str,
+        /// Why, and what to use instead.
+        reason: String,
+    },
+    /// An option outside its range.
+    #[error("option {name}: {reason}")]
+    Option {
+        /// The option.
+        name: &'static str,
+        /// What it must be.
+        reason: String,
+    },
+    /// A matrix too large to be held.
+    #[error("a matrix of {rows} × {cols} is too large")]
+    TooLarge {
+        /// Its rows.
+        rows: usize,
+        /// Its columns.
+        cols: usize,
+    },
+    /// A file that cannot be read as what it should be.
+    #[error("{place}: {message}")]
+    File {
+        /// File, and line or key where known: `box.dat:12`.
+        place: String,
+        /// What was found and what was expected.
+        message: String,
+    },
+}

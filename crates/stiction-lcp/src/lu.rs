@@ -1,0 +1,129 @@
+//! LU with partial pivoting, unblocked, for the small systems of a basis. Reuses its storage.
+
+use crate::matrix::{Matrix, axpy, dot};
+
+/// `P A = L U`, packed in one matrix.
+#[derive(Debug, Clone, Default)]
+pub struct Lu {
+    factors: Matrix,
+    /// Row `k` was exchanged with row `exchange[k]`.
+    exchange: Vec<usize>,
+    /// The smallest |pivot| over the largest; 0 if A is singular.
+    pivot_ratio: f64,
+}
+
+impl Lu {
+    /// Factors the matrix of order `n` whose entry (i, j) is `entry(i, j)`.
+    pub fn factor_with(&mut self, n: usize, mut entry: impl FnMut(usize, usize) -> f64) {
+        self.factors.reset(n, n);
+        for j in 0..n {
+            let column = self.factors.col_mut(j);
+            for (i, x) in column.iter_mut().enumerate() {
+                *x = entry(i, j);
+            }
+        }
+        self.eliminate();
+    }
+
+    /// Factors a square matrix.
+    pub fn factor(&mut self, a: &Matrix) {
+        self.factors.copy_from(a);
+        self.eliminate();
+    }
+
+    fn eliminate(&mut self) {
+        let n = self.factors.rows();
+        self.exchange.clear();
+        let (mut largest, mut smallest) = (0.0f64, f64::INFINITY);
+        for k in 0..n {
+            let column = self.factors.col(k);
+            let mut row = k;
+            for i in k + 1..n {
+                if column[i].abs() > column[row].abs() {
+                    row = i;
+                }
+            }
+            self.exchange.push(row);
+            let pivot = column[row];
+            largest = largest.max(pivot.abs());
+            smallest = smallest.min(pivot.abs());
+            if pivot == 0.0 {
+                continue;
+            }
+            let data = self.factors.as_mut_slice();
+            if row != k {
+                for j in 0..n {
+                    data.swap(j * n + k, j * n + row);
+                }
+            }
+            let (left, right) = data.split_at_mut((k + 1) * n);
+            let multipliers = &mut left[k * n + k + 1..];
+            for x in multipliers.iter_mut() {
+                *x /= pivot;
+            }
+            for column in right.chunks_exact_mut(n) {
+                let a = column[k];
+                if a != 0.0 {
+                    axpy(-a, multipliers, &mut column[k + 1..]);
+                }
+            }
+        }
+        self.pivot_ratio = if n == 0 {
+            1.0
+        } else if largest > 0.0 {
+            smallest / largest
+        } else {
+            0.0
+        };
+        if self.pivot_ratio.is_nan() {
+            self.pivot_ratio = 0.0;
+        }
+    }
+
+    /// Order of the factored matrix.
+    pub fn n(&self) -> usize {
+        self.factors.rows()
+    }
+
+    /// The smallest |pivot| over the largest: a cheap hint at the condition. 0 means singular.
+    pub fn pivot_ratio(&self) -> f64 {
+        self.pivot_ratio
+    }
+
+    /// `x ← A⁻¹ x`. The matrix must not be singular.
+    pub fn solve(&self, x: &mut [f64]) {
+        let n = self.n();
+        for k in 0..n {
+            x.swap(k, self.exchange[k]);
+        }
+        for k in 0..n {
+            let xk = x[k];
+            if xk != 0.0 {
+                axpy(-xk, &self.factors.col(k)[k + 1..], &mut x[k + 1..]);
+            }
+        }
+        for k in (0..n).rev() {
+            x[k] /= self.factors[(k, k)];
+            let xk = x[k];
+            if xk != 0.0 {
+                axpy(-xk, &self.factors.col(k)[..k], &mut x[..k]);
+            }
+        }
+    }
+
+    /// `x ← A⁻ᵀ x`. The matrix must not be singular.
+    pub fn solve_transposed(&self, x: &mut [f64]) {
+        let n = self.n();
+        for k in 0..n {
+            let column = self.factors.col(k);
+            x[k] = (x[k] - dot(&column[..k], &x[..k])) / column[k];
+        }
+        for k in (0..n).rev() {
+            let column = self.factors.col(k);
+            x[k] -= dot(&column[k + 1..], &x[k + 1..]);
+        }
+        for k in (0..n).rev() {
+            x.swap(k, self.exchange[k]);
+        }
+    }
+}

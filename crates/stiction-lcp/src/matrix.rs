@@ -1,0 +1,221 @@
+//! The dense matrix of problems, and the four vector kernels every solver is built on.
+//!
+//! Column-major and contiguous: a column of `M` is what pivoting methods read, and a NumPy array in
+//! Fortran order has this very layout. The kernels fix the order of their additions, so that they give the
+//! same bits at every optimisation level and vector width.
+
+use std::ops::{Index, IndexMut};
+
+use crate::error::InputError;
+
+/// A dense `rows × cols` matrix, column-major.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Matrix {
+    rows: usize,
+    cols: usize,
+    data: Vec<f64>,
+}
+
+impl Matrix {
+    /// The zero matrix.
+    pub fn zeros(rows: usize, cols: usize) -> Self {
+        Self { rows, cols, data: vec![0.0; rows * cols] }
+    }
+
+    /// The identity of order `n`.
+    pub fn identity(n: usize) -> Self {
+        Self::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.0 })
+    }
+
+    /// The matrix whose entry (i, j) is `entry(i, j)`.
+    pub fn from_fn(rows: usize, cols: usize, mut entry: impl FnMut(usize, usize) -> f64) -> Self {
+        let mut data = Vec::with_capacity(rows * cols);
+        for j in 0..cols {
+            for i in 0..rows {
+                data.push(entry(i, j));
+            }
+        }
+        Self { rows, cols, data }
+    }
+
+    /// A matrix from its entries in column-major order.
+    ///
+    /// # Errors
+    /// `InputError::Size` if `data` does not hold `rows · cols` numbers.
+    pub fn from_columns(rows: usize, cols: usize, data: Vec<f64>) -> Result<Self, InputError> {
+        let expected = rows.checked_mul(cols).ok_or(InputError::TooLarge { rows, cols })?;
+        if data.len() != expected {
+            return Err(InputError::Size { what: "matrix entries".into(), expected, found: data.len() });
+        }
+        Ok(Self { rows, cols, data })
+    }
+
+    /// A matrix from its rows: `Matrix::from_rows(&[[2.0, 1.0], [1.0, 2.0]])`.
+    ///
+    /// # Errors
+    /// `InputError::Size` if the rows differ in length.
+    pub fn from_rows<R: AsRef<[f64]>>(rows: &[R]) -> Result<Self, InputError> {
+        let cols = rows.first().map_or(0, |r| r.as_ref().len());
+        for (i, row) in rows.iter().enumerate() {
+            let found = row.as_ref().len();
+            if found != cols {
+                return Err(InputError::Size { what: format!("row {i} of the matrix"), expected: cols, found });
+            }
+        }
+        Ok(Self::from_fn(rows.len(), cols, |i, j| rows[i].as_ref()[j]))
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Column `j` as a slice of length `rows`.
+    pub fn col(&self, j: usize) -> &[f64] {
+        &self.data[j * self.rows..(j + 1) * self.rows]
+    }
+
+    /// Column `j`, writable.
+    pub fn col_mut(&mut self, j: usize) -> &mut [f64] {
+        &mut self.data[j * self.rows..(j + 1) * self.rows]
+    }
+
+    /// All entries in column-major order.
+    pub fn as_slice(&self) -> &[f64] {
+        &self.data
+    }
+
+    /// All entries in column-major order, writable.
+    pub fn as_mut_slice(&mut self) -> &mut [f64] {
+        &mut self.data
+    }
+
+    /// Makes this the zero matrix of another size, keeping its storage where that is large enough.
+    pub fn reset(&mut self, rows: usize, cols: usize) {
+        self.rows = rows;
+        self.cols = cols;
+        self.data.clear();
+        self.data.resize(rows * cols, 0.0);
+    }
+
+    /// Becomes a copy of `other`, keeping its storage where that is large enough.
+    pub fn copy_from(&mut self, other: &Matrix) {
+        self.rows = other.rows;
+        self.cols = other.cols;
+        self.data.clear();
+        self.data.extend_from_slice(&other.data);
+    }
+
+    /// The transpose, as a new matrix.
+    pub fn transposed(&self) -> Matrix {
+        Matrix::from_fn(self.cols, self.rows, |i, j| self[(j, i)])
+    }
+
+    /// The sub-matrix of the given rows and columns, as a new matrix.
+    pub fn select(&self, rows: &[usize], cols: &[usize]) -> Matrix {
+        Matrix::from_fn(rows.len(), cols.len(), |i, j| self[(rows[i], cols[j])])
+    }
+
+    /// The largest |entry|; 0 for an empty matrix.
+    pub fn max_abs(&self) -> f64 {
+        max_abs(&self.data)
+    }
+
+    /// `y ← A x`.
+    pub fn mul_into(&self, x: &[f64], y: &mut [f64]) {
+        y.fill(0.0);
+        for (j, &xj) in x.iter().enumerate() {
+            if xj != 0.0 {
+                axpy(xj, self.col(j), y);
+            }
+        }
+    }
+
+    /// `y ← Aᵀ x`.
+    pub fn mul_transposed_into(&self, x: &[f64], y: &mut [f64]) {
+        for (j, yj) in y.iter_mut().enumerate() {
+            *yj = dot(self.col(j), x);
+        }
+    }
+
+    /// True if every entry equals its mirror image to the last bit.
+    pub fn is_symmetric(&self) -> bool {
+        self.rows == self.cols && (0..self.cols).all(|j| (0..j).all(|i| self[(i, j)] == self[(j, i)]))
+    }
+
+    pub(crate) fn check_finite(&self, what: &str) -> Result<(), InputError> {
+        for j in 0..self.cols {
+            if let Some(i) = self.col(j).iter().position(|x| !x.is_finite()) {
+                return Err(InputError::NotFinite { what: format!("{what}[{i}, {j}]"), value: self[(i, j)] });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Index<(usize, usize)> for Matrix {
+    type Output = f64;
+    fn index(&self, (i, j): (usize, usize)) -> &f64 {
+        debug_assert!(i < self.rows);
+        &self.data[j * self.rows + i]
+    }
+}
+
+impl IndexMut<(usize, usize)> for Matrix {
+    fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut f64 {
+        debug_assert!(i < self.rows);
+        &mut self.data[j * self.rows + i]
+    }
+}
+
+/// `xᵀ y`, summed in eight fixed lanes.
+#[inline]
+pub fn dot(x: &[f64], y: &[f64]) -> f64 {
+    let n = x.len().min(y.len());
+    let (x, y) = (&x[..n], &y[..n]);
+    let (xc, yc) = (x.chunks_exact(8), y.chunks_exact(8));
+    let (xr, yr) = (xc.remainder(), yc.remainder());
+    let mut lane = [0.0f64; 8];
+    for (a, b) in xc.zip(yc) {
+        for k in 0..8 {
+            lane[k] += a[k] * b[k];
+        }
+    }
+    let mut sum = ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
+    for (a, b) in xr.iter().zip(yr) {
+        sum += a * b;
+    }
+    sum
+}
+
+/// `y ← y + a x`.
+#[inline]
+pub fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
+    for (yi, xi) in y.iter_mut().zip(x) {
+        *yi += a * xi;
+    }
+}
+
+/// The largest |entry|; 0 if empty.
+#[inline]
+pub fn max_abs(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |m, v| f64::max(m, v.abs()))
+}
+
+/// The Euclidean norm, safe from overflow and underflow.
+#[inline]
+pub fn norm(x: &[f64]) -> f64 {
+    let scale = max_abs(x);
+    if scale == 0.0 || !scale.is_finite() {
+        return scale;
+    }
+    if (1e-140..1e140).contains(&scale) {
+        return dot(x, x).sqrt();
+    }
+    scale * x.iter().map(|v| (v / scale) * (v / scale)).sum::<f64>().sqrt()
+}

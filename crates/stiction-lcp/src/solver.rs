@@ -1,0 +1,61 @@
+//! The one trait of all solvers, and their common options.
+
+use crate::basis::Basis;
+use crate::error::InputError;
+use crate::outcome::Outcome;
+use crate::problem::ProblemRef;
+
+/// A method for complementarity problems. It owns its workspace, so keep one and use it again.
+pub trait Solver {
+    /// The method's name in kebab case.
+    fn name(&self) -> &'static str;
+
+    /// Solves `problem`, starting from a basis if one is given. Re-solving from the basis of a solution takes no pivot.
+    ///
+    /// # Errors
+    /// `InputError` if the method does not take problems of this kind, or the basis does not fit.
+    fn solve_from(&mut self, problem: ProblemRef<'_>, start: Option<&Basis>) -> Result<Outcome, InputError>;
+
+    /// Solves `problem`.
+    ///
+    /// # Errors
+    /// `InputError` if the method does not take problems of this kind.
+    fn solve<'p>(&mut self, problem: impl Into<ProblemRef<'p>>) -> Result<Outcome, InputError>
+    where
+        Self: Sized,
+    {
+        self.solve_from(problem.into(), None)
+    }
+}
+
+/// Options that all solvers have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// A solution is certified if both its residuals are at most this. Dimensionless, in (0, 1); default 1e-10.
+    pub tolerance: f64,
+    /// Most pivots (or iterations) before the solver stops; `None` leaves it to the method. Default `None`.
+    pub max_pivots: Option<usize>,
+    /// Keep one [`TraceLine`](crate::outcome::TraceLine) per pivot. Default false.
+    pub trace: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { tolerance: 1e-10, max_pivots: None, trace: false }
+    }
+}
+
+impl Options {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// `InputError::Option` naming the first option out of range.
+    pub fn check(&self) -> Result<(), InputError> {
+        if self.tolerance > 0.0 && self.tolerance < 1.0 {
+            Ok(())
+        } else {
+            let reason = format!("must be above 0 and below 1, found {}", self.tolerance);
+            Err(InputError::Option { name: "tolerance", reason })
+        }
+    }
+}
