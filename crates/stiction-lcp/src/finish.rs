@@ -19,17 +19,29 @@ pub struct Finish {
     column_exponent: Vec<i32>,
     step: Vec<f64>,
     low: Vec<f64>,
+    noise: Vec<f64>,
+    /// Size of each active z before refinement.
+    first: Vec<f64>,
+    basis: Basis,
 }
 
-/// Refinement steps at most; two are the rule.
-const REFINEMENTS: usize = 6;
+/// Refinement steps at most; one or two are the rule.
+const REFINEMENTS: usize = 5;
+/// A component has settled when a step changes it by no more than this share: the next one is below rounding.
+const SETTLED: f64 = 1e-12;
+/// A component that the last step still changed by more than this share is noise.
+const NOISE: f64 = 1e-3;
+/// Shares of the propagated data that count as rounding of the data, tried in turn.
+const NOISE_THRESHOLDS: [f64; 3] = [1e-14, 1e-12, 1e-10];
 
 impl Finish {
     /// The vector z of `basis`, or `None` if the basis is singular.
     pub fn solution(&mut self, problem: ProblemRef<'_>, basis: &Basis) -> Option<Vec<f64>> {
         let n = problem.n();
         let mut z = vec![0.0; n];
+        self.basis.clone_from(basis);
         self.active.clear();
+        self.first.clear();
         for i in 0..n {
             let (lo, hi) = problem.bound(i);
             match basis.position(i) {
@@ -58,13 +70,65 @@ impl Finish {
     /// Solves the basis and certifies: `Solved`, or `Stopped` if the basis is singular or its z does not pass.
     pub fn outcome(&mut self, problem: ProblemRef<'_>, basis: Basis, options: &Options, stats: Stats) -> Outcome {
         match self.solution(problem, &basis) {
-            Some(z) => outcome_of(problem, z, basis, options, stats),
+            Some(z) => {
+                let outcome = outcome_of(problem, z, basis, options, stats);
+                self.without_noise(problem, outcome, options)
+            }
             None => {
                 let z = vec![0.0; problem.n()];
                 let mut w = z.clone();
                 let certificate = certify(problem, &z, &mut w);
                 let why = StopReason::Numerical("the final basis is singular".into());
                 Outcome::Stopped(Stopped { why, z, certificate, stats })
+            }
+        }
+    }
+
+    /// A second look at a solution that just missed its certificate on degenerate data.
+    ///
+    /// A basic zᵢ that is 0 in the problem behind the data comes out as `±u Σₐ |M_αα⁻¹|ᵢₐ ωₐ` for the rounded data, and a row
+    /// of nothing but such variables then misses by all of its size. They are set to 0, and the certificate decides.
+    fn without_noise(&mut self, problem: ProblemRef<'_>, outcome: Outcome, options: &Options) -> Outcome {
+        let Outcome::Stopped(stopped) = outcome else { return outcome };
+        self.estimate_noise(problem, &stopped.z);
+        let Stopped { z: original, stats, .. } = &stopped;
+        for threshold in NOISE_THRESHOLDS {
+            let mut z = original.clone();
+            for (a, &i) in self.active.iter().enumerate() {
+                if z[i].abs() <= threshold * self.noise[a] {
+                    let (lo, hi) = problem.bound(i);
+                    z[i] = 0f64.clamp(lo, hi);
+                }
+            }
+            if z == *original {
+                continue;
+            }
+            let basis = self.basis.clone();
+            let again = outcome_of(problem, z, basis, options, stats.clone());
+            if again.solved().is_some() {
+                return again;
+            }
+        }
+        Outcome::Stopped(stopped)
+    }
+
+    /// `noise ← |M_αα⁻¹| ω_α` plus the size before refinement: what a component lost by more than all its digits was noise too.
+    fn estimate_noise(&mut self, problem: ProblemRef<'_>, z: &[f64]) {
+        let k = self.active.len();
+        self.noise.clone_from(&self.first);
+        for a in 0..k {
+            let i = self.active[a];
+            let omega = z
+                .iter()
+                .enumerate()
+                .filter(|(_, zj)| **zj != 0.0)
+                .fold(problem.q()[i].abs(), |sum, (j, zj)| sum + (problem.entry(i, j) * zj).abs());
+            self.step.clear();
+            self.step.resize(k, 0.0);
+            self.step[a] = times_power(1.0, -self.row_exponent[a]);
+            self.lu.solve(&mut self.step);
+            for b in 0..k {
+                self.noise[b] += omega * times_power(self.step[b], -self.column_exponent[b]).abs();
             }
         }
     }
@@ -88,35 +152,48 @@ impl Finish {
         self.lu.factor_with(k, |a, b| times_power(problem.entry(active[a], active[b]), -row[a] - column[b]));
     }
 
+    /// Solves for the active z and refines. z is carried as z + low, so that refinement goes below the rounding of z itself.
+    ///
+    /// A component that is zero in exact arithmetic never settles: every step replaces its noise by smaller noise. Such components
+    /// are set to zero, because a row of nothing but zeros and noise would otherwise miss by all of its size.
     fn refine(&mut self, problem: ProblemRef<'_>, z: &mut [f64]) {
-        let n = z.len();
-        let k = self.active.len();
         self.low.clear();
-        self.low.resize(n, 0.0);
-        let mut last = f64::INFINITY;
-        for _ in 0..=REFINEMENTS {
-            self.step.clear();
-            let mut worst: f64 = 0.0;
-            for a in 0..k {
-                let (miss, size) = residual(problem, self.active[a], z, &self.low);
-                worst = worst.max(if size > 0.0 { miss.abs() / size } else { 0.0 });
-                self.step.push(times_power(-miss, -self.row_exponent[a]));
-            }
-            if worst == 0.0 || worst.is_nan() || worst > 0.5 * last {
+        self.low.resize(z.len(), 0.0);
+        let mut settled = self.refine_once(problem, z);
+        self.first.extend(self.step.iter().map(|x| x.abs()));
+        for _ in 0..REFINEMENTS {
+            if settled {
                 break;
             }
-            last = worst;
-            self.lu.solve(&mut self.step);
-            for a in 0..k {
-                let i = self.active[a];
-                let step = times_power(self.step[a], -self.column_exponent[a]);
-                // z is carried as z + low, so that refinement goes below the rounding of z itself.
-                let (high, error) = two_sum(z[i], step);
-                let (high, low) = two_sum(high, error + self.low[i]);
-                z[i] = high;
-                self.low[i] = low;
+            settled = self.refine_once(problem, z);
+        }
+        if !settled {
+            for (a, &i) in self.active.iter().enumerate() {
+                if self.step[a].abs() > NOISE * z[i].abs() {
+                    z[i] = 0.0;
+                }
             }
         }
+    }
+
+    /// One step; true if it changed no component by more than rounding.
+    fn refine_once(&mut self, problem: ProblemRef<'_>, z: &mut [f64]) -> bool {
+        self.step.clear();
+        for (a, &i) in self.active.iter().enumerate() {
+            self.step.push(times_power(-residual(problem, i, z, &self.low), -self.row_exponent[a]));
+        }
+        self.lu.solve(&mut self.step);
+        let mut settled = true;
+        for (a, &i) in self.active.iter().enumerate() {
+            let step = times_power(self.step[a], -self.column_exponent[a]);
+            self.step[a] = step;
+            settled &= step.abs() <= SETTLED * z[i].abs();
+            let (high, error) = two_sum(z[i], step);
+            let (high, low) = two_sum(high, error + self.low[i]);
+            z[i] = high;
+            self.low[i] = low;
+        }
+        settled
     }
 }
 
@@ -131,10 +208,9 @@ pub fn outcome_of(problem: ProblemRef<'_>, z: Vec<f64>, basis: Basis, options: &
     }
 }
 
-/// `(M (z + low) + q)ᵢ` in twice the working precision, and `|qᵢ| + Σⱼ |Mᵢⱼ| |zⱼ|`.
-fn residual(problem: ProblemRef<'_>, i: usize, z: &[f64], low: &[f64]) -> (f64, f64) {
-    let q = problem.q()[i];
-    let (mut high, mut rest, mut size) = (q, 0.0, q.abs());
+/// `(M (z + low) + q)ᵢ` in twice the working precision.
+fn residual(problem: ProblemRef<'_>, i: usize, z: &[f64], low: &[f64]) -> f64 {
+    let (mut high, mut rest) = (problem.q()[i], 0.0);
     for (j, &zj) in z.iter().enumerate() {
         if zj != 0.0 {
             let entry = problem.entry(i, j);
@@ -143,10 +219,9 @@ fn residual(problem: ProblemRef<'_>, i: usize, z: &[f64], low: &[f64]) -> (f64, 
             let (sum, sum_error) = two_sum(high, product);
             high = sum;
             rest += product_error + sum_error + entry * low[j];
-            size += product.abs();
         }
     }
-    (high + rest, size)
+    high + rest
 }
 
 /// `a + b` as a rounded sum and its exact error.

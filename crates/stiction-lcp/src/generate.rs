@@ -296,7 +296,14 @@ fn octagon(d: usize) -> Vec<[f64; 2]> {
 fn scaled(rng: &mut Rng, mut m: Matrix, mut q: Vec<f64>, scaling: Scaling) -> Result<Lcp, InputError> {
     let n = q.len();
     if scaling != Scaling::None {
-        let d: Vec<f64> = (0..n).map(|_| rng.scale(8.0)).collect();
+        let mut d: Vec<f64> = (0..n).map(|_| rng.scale(8.0)).collect();
+        // The largest unit goes to the largest |q|. Where it goes to a row with q = 0, rounding z to f64 alone can exceed any
+        // bound on the residual, which is relative to ‖q‖∞.
+        let largest = |x: &[f64]| (0..n).max_by(|a, b| x[*a].abs().total_cmp(&x[*b].abs())).unwrap_or(0);
+        if n > 0 {
+            let (of_d, of_q) = (largest(&d), largest(&q));
+            d.swap(of_d, of_q);
+        }
         for j in 0..n {
             for i in 0..n {
                 m[(i, j)] *= d[i] * if scaling == Scaling::Congruent { d[j] } else { 1.0 };

@@ -21,11 +21,13 @@ pub mod principal_pivot;
 pub mod problem;
 pub mod projected_gauss_seidel;
 pub mod reduce;
+pub mod scaling;
 pub mod solver;
 
 pub use basis::{Basis, Position};
 pub use certificate::{Certificate, certify};
 pub use error::InputError;
+pub use lemke::Lemke;
 pub use matrix::Matrix;
 pub use outcome::{MatrixClass, Outcome, Proof, Ray, Solved, Stats, StopReason, Stopped, Unsolvable};
 pub use problem::{BoxLcp, FactoredLcp, Lcp, Mlcp, Problem, ProblemRef};

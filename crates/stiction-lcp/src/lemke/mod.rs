@@ -1,0 +1,246 @@
+//! Lemke's complementary pivot method.
+//!
+//! The problem is extended by an artificial variable, `w = M z + q + d z₀` with a covering vector d > 0. The path starts where
+//! z₀ is just large enough for w ≥ 0 and follows almost complementary bases: the complement of the variable that left enters
+//! next, until z₀ leaves (solved) or nothing blocks (a ray). Ties are broken lexicographically, so the path never cycles; z₀ is
+//! preferred in every tie. Reference: [CPS09, Algorithms 4.4.1, 4.4.5 and §4.9], [Trinkle95, §4] for the restarts.
+//!
+//! Data are scaled first (exactly, see [`scaling`](crate::scaling)); the basis is held as the inverse of its kernel
+//! ([`kernel`]), O(k² + n k) per pivot with k basic z. The rows of the kernel give a check of every direction for
+//! nothing: when they drift, the kernel is inverted anew.
+//!
+//! With a warm start the method runs on the principal pivot transform of the given basis with d = 1 there; the basis of a
+//! solution is recognised without a pivot.
+
+mod kernel;
+mod path;
+
+use crate::basis::{Basis, Position};
+use crate::error::InputError;
+use crate::exact;
+use crate::finish::{Finish, times_power};
+use crate::generate::Rng;
+use crate::outcome::{Attempt, Outcome, Proof, Ray, Stats, StopReason, Unsolvable};
+use crate::problem::{Lcp, ProblemRef};
+use crate::reduce::solve_reduced;
+use crate::solver::{Options, Solver};
+use path::{Ended, Path, Start, Tuning};
+
+/// Lemke's method. See the [module](self).
+#[derive(Debug, Clone, Default)]
+pub struct Lemke {
+    options: Options,
+    covering: Option<Vec<f64>>,
+    restarts: usize,
+    path: Path,
+    finish: Finish,
+}
+
+/// Starts with other covering vectors after the first one failed; Trinkle et al. used ten starts in all.
+const RESTARTS: usize = 9;
+/// Paths from a basis that just missed its certificate.
+const REPAIRS: usize = 3;
+
+impl Lemke {
+    /// Lemke's method with covering vector 1 (in scaled units) and up to nine restarts.
+    pub fn new(options: Options) -> Self {
+        Self { options, restarts: RESTARTS, ..Self::default() }
+    }
+
+    /// Uses this covering vector (n, all positive) for the first start.
+    #[must_use]
+    pub fn with_covering(mut self, covering: Vec<f64>) -> Self {
+        self.covering = Some(covering);
+        self
+    }
+
+    /// Starts over with at most this many other covering vectors when a start fails; 0 gives the plain method. Default 9.
+    #[must_use]
+    pub fn with_restarts(mut self, restarts: usize) -> Self {
+        self.restarts = restarts;
+        self
+    }
+
+    fn solve_lcp(&mut self, lcp: &Lcp, start: Option<&Basis>) -> Result<Outcome, InputError> {
+        self.check(lcp)?;
+        let problem = ProblemRef::Lcp(lcp);
+        let mut stats = Stats::default();
+        let first = start.cloned().unwrap_or_else(|| Basis::lower(lcp.n()));
+        let outcome = self.finish.outcome(problem, first, &self.options, stats.clone());
+        if outcome.solved().is_some() {
+            return Ok(outcome);
+        }
+        let mut best = outcome;
+        let mut ray = None;
+        self.path.load(lcp);
+        for (attempt, plan) in self.plans(lcp.n(), start.is_some()).enumerate() {
+            let ended = self.run(&plan, start, attempt, &mut stats);
+            match ended {
+                Ended::Solved => {
+                    let outcome = self.certified(lcp, &plan, &mut stats);
+                    if outcome.solved().is_some() {
+                        return Ok(outcome);
+                    }
+                    note(&mut stats, "basis without certificate");
+                    keep_better(&mut best, outcome);
+                }
+                Ended::Ray => {
+                    note(&mut stats, "ray");
+                    let direction = self.ray_direction();
+                    if exact::check_farkas(lcp, &direction) {
+                        let proof = Proof::Farkas(direction);
+                        return Ok(Outcome::Unsolvable(Unsolvable { proof, stats }));
+                    }
+                    ray.get_or_insert(direction);
+                }
+                Ended::Limit => note(&mut stats, "pivot limit"),
+                Ended::Singular => note(&mut stats, "basis lost to rounding"),
+            }
+            stats.restarts += 1;
+        }
+        stats.restarts = stats.restarts.saturating_sub(1);
+        Ok(self.failed(lcp, best, ray, stats))
+    }
+
+    fn check(&self, lcp: &Lcp) -> Result<(), InputError> {
+        self.options.check()?;
+        let Some(d) = &self.covering else { return Ok(()) };
+        if d.len() != lcp.n() {
+            let found = d.len();
+            return Err(InputError::Size { what: "covering vector".into(), expected: lcp.n(), found });
+        }
+        match d.iter().position(|x| !(*x > 0.0 && x.is_finite())) {
+            None => Ok(()),
+            Some(i) => {
+                let reason = format!("entry {i} must be positive and finite, found {}", d[i]);
+                Err(InputError::Option { name: "covering", reason })
+            }
+        }
+    }
+
+    /// The starts to try, in order.
+    fn plans(&self, n: usize, warm: bool) -> impl Iterator<Item = Plan> + use<> {
+        let covering = self.covering.is_some();
+        let restarts = self.restarts;
+        let max_pivots = self.options.max_pivots.unwrap_or(50 * n + 100);
+        let plan = move |warm, covering, tuning| Plan { warm, covering, tuning, max_pivots };
+        let warm_plan = warm.then(|| plan(true, Covering::Ones, Tuning::FAST));
+        let first = plan(false, if covering { Covering::Given } else { Covering::Ones }, Tuning::FAST);
+        let others = (0..restarts).map(move |k| {
+            let covering = if k == 0 { Covering::Ones } else { Covering::Random(k as u64) };
+            plan(false, covering, Tuning::careful(k))
+        });
+        warm_plan.into_iter().chain([first]).chain(others)
+    }
+
+    fn run(&mut self, plan: &Plan, start: Option<&Basis>, attempt: usize, stats: &mut Stats) -> Ended {
+        let given = self.covering.as_deref();
+        let mut rng = Rng::new(attempt as u64);
+        let path = &mut self.path;
+        path.tuning = plan.tuning;
+        path.trace = self.options.trace;
+        let start = match (plan.warm, start) {
+            (true, Some(basis)) => Start::Warm(basis),
+            _ => Start::Cold,
+        };
+        path.set_covering(
+            |i| match (plan.covering, given) {
+                (Covering::Given, Some(d)) => Some(d[i]),
+                (Covering::Random(_), _) => None,
+                _ => Some(f64::NAN),
+            },
+            &mut rng,
+        );
+        path.follow(start, plan.max_pivots, stats)
+    }
+
+    /// The basis the path ended on, solved and certified on the original data. Where it misses, a path from this very basis
+    /// follows: rounding has led astray in a few rows, and few pivots mend them.
+    fn certified(&mut self, lcp: &Lcp, plan: &Plan, stats: &mut Stats) -> Outcome {
+        let mut basis = self.path.basis();
+        for _ in 0..REPAIRS {
+            let outcome = self.finish.outcome(ProblemRef::Lcp(lcp), basis.clone(), &self.options, stats.clone());
+            if outcome.solved().is_some() {
+                return outcome;
+            }
+            if self.path.follow(Start::Warm(&basis), plan.max_pivots, stats) != Ended::Solved {
+                return outcome;
+            }
+            basis = self.path.basis();
+        }
+        self.finish.outcome(ProblemRef::Lcp(lcp), basis, &self.options, stats.clone())
+    }
+
+    /// The ray in units of the original problem.
+    fn ray_direction(&self) -> Vec<f64> {
+        self.path.ray().iter().zip(self.path.column_exponents()).map(|(x, e)| times_power(*x, *e)).collect()
+    }
+
+    fn failed(&self, lcp: &Lcp, best: Outcome, ray: Option<Vec<f64>>, stats: Stats) -> Outcome {
+        if let Some(direction) = ray {
+            let claim =
+                "Lemke's path ended on a ray from every start: for copositive-plus matrices this means that no \
+                         solution exists; nothing was verified here"
+                    .to_string();
+            return Outcome::Ray(Ray { direction, claim, stats });
+        }
+        let mut best = best;
+        if let Outcome::Stopped(stopped) = &mut best {
+            let _ = lcp;
+            if stopped.why != StopReason::Uncertified || stats.pivots == 0 {
+                stopped.why = StopReason::Limit(stats.pivots);
+            }
+        }
+        *best.stats_mut() = stats;
+        best
+    }
+}
+
+impl Solver for Lemke {
+    fn name(&self) -> &'static str {
+        "lemke"
+    }
+
+    fn solve_from(&mut self, problem: ProblemRef<'_>, start: Option<&Basis>) -> Result<Outcome, InputError> {
+        if let Some(basis) = start {
+            basis.check_len(problem.n())?;
+        }
+        match problem {
+            ProblemRef::Lcp(lcp) => {
+                let start = start.filter(|b| b.positions().iter().all(|p| *p != Position::Upper));
+                self.solve_lcp(lcp, start)
+            }
+            _ => {
+                let options = self.options.clone();
+                solve_reduced(problem, start, &options, |lcp, start| self.solve_lcp(lcp, start))
+            }
+        }
+    }
+}
+
+/// One start of the method.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
+    warm: bool,
+    covering: Covering,
+    tuning: Tuning,
+    max_pivots: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Covering {
+    Ones,
+    Given,
+    Random(u64),
+}
+
+fn note(stats: &mut Stats, ended: &str) {
+    stats.attempts.push(Attempt { solver: "lemke", ended: ended.into() });
+}
+
+fn keep_better(best: &mut Outcome, outcome: Outcome) {
+    let worst = |o: &Outcome| if let Outcome::Stopped(s) = o { s.certificate.worst() } else { f64::INFINITY };
+    if worst(&outcome) < worst(best) {
+        *best = outcome;
+    }
+}

@@ -1,0 +1,579 @@
+//! The path of almost complementary bases.
+
+use super::kernel::{Kernel, NONE};
+use crate::basis::Basis;
+use crate::generate::Rng;
+use crate::matrix::{Matrix, axpy, max_abs};
+use crate::outcome::{Stats, TraceLine, Variable};
+use crate::problem::Lcp;
+use crate::scaling::Equilibration;
+
+/// How a path ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// z₀ left: the basis is complementary.
+    Solved,
+    /// The driving variable can grow for ever.
+    Ray,
+    /// Too many pivots.
+    Limit,
+    /// The kernel became singular in working precision.
+    Singular,
+}
+
+/// Where a path starts.
+#[derive(Debug, Clone, Copy)]
+pub enum Start<'a> {
+    /// At z = 0.
+    Cold,
+    /// At a complementary basis.
+    Warm(&'a Basis),
+}
+
+/// Tolerances of the ratio test. All are relative to data scaled to size 1.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tuning {
+    /// A rate below this share of the direction's largest is taken for zero.
+    pub pivot: f64,
+    /// Values that the step leaves below this share of the largest are taken for tied.
+    pub tie: f64,
+    /// Among tied variables, those whose rate is below this share of the largest tied rate are passed over.
+    pub tied_pivot: f64,
+    /// A direction whose check rows miss by more than this share is computed anew from a fresh kernel.
+    pub drift: f64,
+    /// Recompute all values from the data at every pivot.
+    pub fresh_values: bool,
+}
+
+impl Tuning {
+    /// For the first start.
+    pub const FAST: Self = Self { pivot: 1e-11, tie: 1e-12, tied_pivot: 1e-6, drift: 1e-11, fresh_values: false };
+
+    /// For the `k`th restart: values recomputed at every pivot, and other tolerances each time.
+    pub fn careful(k: usize) -> Self {
+        let [pivot, tie, tied_pivot] = [[1e-11, 1e-13, 1e-6], [1e-9, 1e-11, 1e-4], [1e-12, 1e-14, 1e-8]][k % 3];
+        Self { pivot, tie, tied_pivot, drift: 1e-13, fresh_values: true }
+    }
+}
+
+/// Workspace and state of a path.
+#[derive(Debug, Clone, Default)]
+pub struct Path {
+    /// Tolerances of this start.
+    pub tuning: Tuning,
+    /// Keep a line per pivot.
+    pub trace: bool,
+    n: usize,
+    scales: Equilibration,
+    /// `[M d]` scaled, n × (n + 1).
+    m: Matrix,
+    q: Vec<f64>,
+    kernel: Kernel,
+    /// Values of the basic z by kernel column, and rates of change.
+    z: Vec<f64>,
+    z_rate: Vec<f64>,
+    /// Values of w by row (those in the kernel are nonbasic and 0), and rates of change.
+    w: Vec<f64>,
+    w_rate: Vec<f64>,
+    /// Rates below these are taken for zero.
+    z_floor: Vec<f64>,
+    w_floor: Vec<f64>,
+    rhs: Vec<f64>,
+    correction: Vec<f64>,
+    tied: Vec<Tied>,
+    ray: Vec<f64>,
+    /// z₀ when the values were last computed from the data.
+    z0_when_fresh: f64,
+    fresh_kernel: bool,
+}
+
+/// A basic variable: z by its place in the kernel, or w by its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Basic {
+    Z(usize),
+    W(usize),
+}
+
+/// A variable that blocks, with the rate at which it falls.
+#[derive(Debug, Clone, Copy)]
+struct Tied {
+    variable: Basic,
+    fall: f64,
+    key: f64,
+}
+
+impl Path {
+    /// Takes a problem: scales it into the workspace.
+    pub fn load(&mut self, lcp: &Lcp) {
+        let n = lcp.n();
+        self.n = n;
+        self.scales.fit(lcp.m(), lcp.q());
+        self.m.reset(n, n + 1);
+        for v in [&mut self.q, &mut self.w, &mut self.w_rate, &mut self.w_floor] {
+            v.clear();
+            v.resize(n, 0.0);
+        }
+        for v in [&mut self.z, &mut self.z_rate, &mut self.z_floor, &mut self.rhs, &mut self.correction] {
+            v.clear();
+            v.resize(n + 1, 0.0);
+        }
+        self.scales.apply(lcp.m(), lcp.q(), &mut self.m, &mut self.q);
+    }
+
+    /// Sets d: `entry(i)` in units of the original rows, NaN for 1 in scaled units, `None` for a random number in [½, 2).
+    pub fn set_covering(&mut self, entry: impl Fn(usize) -> Option<f64>, rng: &mut Rng) {
+        for i in 0..self.n {
+            let d = match entry(i) {
+                None => 0.5 + 1.5 * rng.uniform(),
+                Some(d) if d.is_nan() => 1.0,
+                Some(d) => crate::finish::times_power(d, self.scales.row[i]),
+            };
+            self.m[(i, self.n)] = d;
+        }
+    }
+
+    /// Column exponents: z = 2^column · z_scaled, up to the common scale of q.
+    pub fn column_exponents(&self) -> &[i32] {
+        &self.scales.column[..self.n]
+    }
+
+    /// The direction in z of the ray the path ended on, in scaled units, n.
+    pub fn ray(&self) -> &[f64] {
+        &self.ray
+    }
+
+    /// The basis of the path's end; z₀ is left out.
+    pub fn basis(&self) -> Basis {
+        Basis::from_active(self.n, self.kernel.cols.iter().copied().filter(|j| *j < self.n))
+    }
+
+    /// Follows the path from `start`. Reference: [CPS09, Algorithm 4.4.5].
+    pub fn follow(&mut self, start: Start<'_>, max_pivots: usize, stats: &mut Stats) -> Ended {
+        if !self.begin(start, stats) {
+            return Ended::Singular;
+        }
+        let mut entering = Variable::Artificial;
+        for _ in 0..max_pivots {
+            if !self.direction(entering, stats) {
+                return Ended::Singular;
+            }
+            let leaving =
+                if entering == Variable::Artificial { self.most_negative() } else { self.ratio_test(entering) };
+            let Some(leaving) = leaving else {
+                if !self.fresh_kernel {
+                    if !self.renew(stats) {
+                        return Ended::Singular;
+                    }
+                    continue;
+                }
+                self.keep_ray(entering);
+                return Ended::Ray;
+            };
+            let left = self.name_of(leaving);
+            self.pivot(entering, leaving);
+            stats.pivots += 1;
+            if self.trace {
+                let line = TraceLine { entering: Some(entering), leaving: Some(left), measure: self.z0() };
+                stats.trace.push(line);
+            }
+            entering = match left {
+                Variable::Artificial => return Ended::Solved,
+                Variable::Z(i) => Variable::W(i),
+                Variable::W(i) => Variable::Z(i),
+            };
+            if self.values_are_stale() && !self.recompute_values() {
+                return Ended::Singular;
+            }
+        }
+        Ended::Limit
+    }
+
+    fn begin(&mut self, start: Start<'_>, stats: &mut Stats) -> bool {
+        self.kernel.reset(self.n);
+        self.fresh_kernel = true;
+        self.z0_when_fresh = f64::INFINITY;
+        if let Start::Warm(basis) = start {
+            stats.refactorizations += 1;
+            if !self.kernel.set(&self.m, basis.active()) {
+                return false;
+            }
+            self.cover_transform(basis);
+        }
+        self.recompute_values()
+    }
+
+    /// Sets d so that it is 1 in the principal pivot transform of `basis`: −M_αα 1 on α, 1 − M_βα 1 on β.
+    fn cover_transform(&mut self, basis: &Basis) {
+        let n = self.n;
+        self.w_rate.fill(0.0);
+        for j in basis.active() {
+            axpy(-1.0, self.m.col(j), &mut self.w_rate);
+        }
+        for i in 0..n {
+            let one = if self.kernel.row_position(i) == NONE { 1.0 } else { 0.0 };
+            self.m[(i, n)] = self.w_rate[i] + one;
+        }
+    }
+
+    fn z0(&self) -> f64 {
+        match self.kernel.col_position(self.n) {
+            NONE => 0.0,
+            p => self.z[p],
+        }
+    }
+
+    fn column_of(&self, variable: Variable) -> usize {
+        match variable {
+            Variable::Z(j) => j,
+            _ => self.n,
+        }
+    }
+
+    /// Rates of all basic variables as `entering` grows: K z_rate = −M_{rows,s} (or e_s for w_s), w_rate = M z_rate + M_s.
+    /// The rows of the kernel must come out as 0 (or e_s): that is the check on drift. False if the kernel is lost.
+    fn direction(&mut self, entering: Variable, stats: &mut Stats) -> bool {
+        loop {
+            self.solve_direction(entering);
+            let drift = self.check_rows(entering);
+            if drift <= self.tuning.drift {
+                break;
+            }
+            if self.fresh_kernel {
+                self.refine_direction(entering);
+                break;
+            }
+            if !self.renew(stats) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn solve_direction(&mut self, entering: Variable) {
+        let k = self.kernel.len();
+        match entering {
+            Variable::W(s) => {
+                let p = self.kernel.row_position(s);
+                self.z_rate[..k].copy_from_slice(self.kernel.inverse_col(p));
+            }
+            _ => {
+                let s = self.column_of(entering);
+                for (b, &i) in self.rhs.iter_mut().zip(&self.kernel.rows) {
+                    *b = -self.m[(i, s)];
+                }
+                self.kernel.solve_into(&self.rhs, &mut self.z_rate);
+            }
+        }
+        self.multiply_direction(entering);
+    }
+
+    fn multiply_direction(&mut self, entering: Variable) {
+        match entering {
+            Variable::W(_) => self.w_rate.fill(0.0),
+            _ => {
+                let s = self.column_of(entering);
+                self.w_rate.copy_from_slice(self.m.col(s));
+            }
+        }
+        add_columns(&self.m, &self.kernel.cols, &self.z_rate, &mut self.w_rate);
+    }
+
+    /// The largest miss of the kernel's rows, relative to the direction; the misses go to `rhs`.
+    fn check_rows(&mut self, entering: Variable) -> f64 {
+        let k = self.kernel.len();
+        let mut worst = 0.0f64;
+        for p in 0..k {
+            let i = self.kernel.rows[p];
+            let target = if entering == Variable::W(i) { 1.0 } else { 0.0 };
+            self.rhs[p] = self.w_rate[i] - target;
+            worst = worst.max(self.rhs[p].abs());
+        }
+        let size = 1.0 + max_abs(&self.z_rate[..k]);
+        let drift = worst / size;
+        if drift.is_nan() { f64::INFINITY } else { drift }
+    }
+
+    /// One step of refinement from the misses in `rhs`.
+    fn refine_direction(&mut self, entering: Variable) {
+        let k = self.kernel.len();
+        self.kernel.solve_into(&self.rhs, &mut self.correction);
+        for p in 0..k {
+            self.z_rate[p] -= self.correction[p];
+        }
+        self.multiply_direction(entering);
+    }
+
+    /// A fresh kernel and fresh values. False if the kernel is singular.
+    fn renew(&mut self, stats: &mut Stats) -> bool {
+        stats.refactorizations += 1;
+        self.fresh_kernel = true;
+        self.kernel.refactor(&self.m) && self.recompute_values()
+    }
+
+    fn values_are_stale(&self) -> bool {
+        /// Rounding is relative to z₀ as it was: once it has shrunk this much the digits have to come from the data again.
+        const SHRUNK: f64 = 1e-3;
+        self.tuning.fresh_values || self.z0() < SHRUNK * self.z0_when_fresh
+    }
+
+    /// Values of all basic variables from the data: K z = −q_rows, w = M z + q. False if they are no numbers.
+    fn recompute_values(&mut self) -> bool {
+        let k = self.kernel.len();
+        for p in 0..k {
+            self.rhs[p] = -self.q[self.kernel.rows[p]];
+        }
+        self.kernel.solve_into(&self.rhs, &mut self.z);
+        for _ in 0..2 {
+            self.w.copy_from_slice(&self.q);
+            add_columns(&self.m, &self.kernel.cols, &self.z, &mut self.w);
+            for p in 0..k {
+                self.rhs[p] = self.w[self.kernel.rows[p]];
+            }
+            self.kernel.solve_into(&self.rhs, &mut self.correction);
+            for p in 0..k {
+                self.z[p] -= self.correction[p];
+            }
+        }
+        for p in 0..k {
+            self.w[self.kernel.rows[p]] = 0.0;
+        }
+        self.z0_when_fresh = self.z0();
+        self.z[..k].iter().chain(&self.w).all(|x| x.is_finite())
+    }
+
+    /// The first pivot: z₀ enters until every basic variable is non-negative; the last to become so leaves.
+    fn most_negative(&mut self) -> Option<Basic> {
+        self.tied.clear();
+        let mut needed = 0.0f64;
+        for (_, value, rate) in self.basics() {
+            if value < 0.0 && rate > 0.0 {
+                needed = needed.max(-value / rate);
+            }
+        }
+        let slack = self.tuning.tie * needed;
+        let mut tied = std::mem::take(&mut self.tied);
+        for (variable, value, rate) in self.basics() {
+            if rate > 0.0 && -value / rate >= needed - slack {
+                // Seen from the other side: falling z₀ brings this variable to zero first.
+                tied.push(Tied { variable, fall: rate, key: 0.0 });
+            }
+        }
+        self.tied = tied;
+        self.break_tie()
+    }
+
+    /// All basic variables with value and rate: z by kernel place, then w by row. The artificial one included.
+    fn basics(&self) -> impl Iterator<Item = (Basic, f64, f64)> + '_ {
+        let z = (0..self.kernel.len()).map(|p| (Basic::Z(p), self.z[p], self.z_rate[p]));
+        let w = (0..self.n)
+            .filter(|i| self.kernel.row_position(*i) == NONE)
+            .map(|i| (Basic::W(i), self.w[i], self.w_rate[i]));
+        z.chain(w)
+    }
+
+    /// The variable that blocks first as the entering one grows; `None` on a ray. z₀ wins ties, then the lexicographic rule.
+    fn ratio_test(&mut self, entering: Variable) -> Option<Basic> {
+        let k = self.kernel.len();
+        let fastest = max_abs(&self.z_rate[..k]).max(max_abs(&self.w_rate)).max(1.0);
+        self.z_floor[..k].fill(self.tuning.pivot * fastest);
+        self.w_floor.fill(self.tuning.pivot * fastest);
+        let mut step = self.longest_step();
+        if step == f64::INFINITY {
+            self.measure_floors(entering);
+            step = self.longest_step();
+        }
+        if step == f64::INFINITY {
+            return None;
+        }
+        self.collect_tied(step, fastest);
+        let z0_place = self.kernel.col_position(self.n);
+        if self.tied.iter().any(|t| t.variable == Basic::Z(z0_place)) {
+            return Some(Basic::Z(z0_place));
+        }
+        let fastest_tied = self.tied.iter().fold(0.0, |m: f64, t| m.max(t.fall));
+        let enough = self.tuning.tied_pivot * fastest_tied;
+        self.tied.retain(|t| t.fall >= enough);
+        self.break_tie()
+    }
+
+    /// How far the entering variable can grow: ∞ if nothing falls faster than its floor.
+    fn longest_step(&self) -> f64 {
+        let mut step = f64::INFINITY;
+        for (variable, value, rate) in self.basics() {
+            if rate < -self.floor(variable) {
+                step = step.min(value.max(0.0) / -rate);
+            }
+        }
+        step
+    }
+
+    fn floor(&self, variable: Basic) -> f64 {
+        match variable {
+            Basic::Z(p) => self.z_floor[p],
+            Basic::W(i) => self.w_floor[i],
+        }
+    }
+
+    /// Floors from the rounding of each rate, where one floor for all finds nothing that falls: rates may differ by more
+    /// orders of magnitude than a number has digits, and a ray must not be claimed for that.
+    fn measure_floors(&mut self, entering: Variable) {
+        /// A rate is real if it is this many times its last correction.
+        const REAL: f64 = 1e3;
+        let k = self.kernel.len();
+        self.check_rows(entering);
+        self.refine_direction(entering);
+        for p in 0..k {
+            self.z_floor[p] = REAL * self.correction[p].abs();
+        }
+        match entering {
+            Variable::W(_) => self.w_floor.fill(0.0),
+            _ => {
+                let s = self.column_of(entering);
+                for (floor, x) in self.w_floor.iter_mut().zip(self.m.col(s)) {
+                    *floor = self.tuning.pivot * x.abs();
+                }
+            }
+        }
+        for p in 0..k {
+            let size = self.tuning.pivot * self.z_rate[p].abs();
+            for (floor, x) in self.w_floor.iter_mut().zip(self.m.col(self.kernel.cols[p])) {
+                *floor += size * x.abs();
+            }
+        }
+    }
+
+    /// Collects the variables that this step brings to zero, up to rounding.
+    fn collect_tied(&mut self, step: f64, fastest: f64) {
+        let largest = self.basics().fold(0.0, |m: f64, (_, value, _)| m.max(value));
+        let near = self.tuning.tie * (largest + step * fastest).max(f64::MIN_POSITIVE);
+        let mut tied = std::mem::take(&mut self.tied);
+        tied.clear();
+        for (variable, value, rate) in self.basics() {
+            if rate < -self.floor(variable) && value + step * rate <= near {
+                tied.push(Tied { variable, fall: -rate, key: 0.0 });
+            }
+        }
+        self.tied = tied;
+    }
+
+    /// The lexicographic rule among the tied: with q perturbed by ε_j e_j, ε₁ ≫ ε₂ ≫ …, the one that would block first.
+    fn break_tie(&mut self) -> Option<Basic> {
+        for j in 0..self.n {
+            if self.tied.len() <= 1 {
+                break;
+            }
+            match self.kernel.row_position(j) {
+                // ε_j lifts w_j and nothing else.
+                NONE => self.tied.retain(|t| t.variable != Basic::W(j)),
+                p => self.keep_least_lifted(p),
+            }
+        }
+        self.tied.first().map(|t| t.variable)
+    }
+
+    /// Keeps those of the tied variables that a perturbation of the kernel's row `p` lifts least.
+    fn keep_least_lifted(&mut self, p: usize) {
+        let column = self.kernel.inverse_col(p);
+        let mut least = f64::INFINITY;
+        let mut size = 0.0f64;
+        for t in &mut self.tied {
+            let lift = match t.variable {
+                Basic::Z(c) => -column[c],
+                Basic::W(i) => {
+                    let mut sum = 0.0;
+                    for (x, &j) in column.iter().zip(&self.kernel.cols) {
+                        sum -= x * self.m[(i, j)];
+                    }
+                    sum
+                }
+            };
+            t.key = lift / t.fall;
+            least = least.min(t.key);
+            size = size.max(t.key.abs());
+        }
+        let near = least + self.tuning.tie * size;
+        self.tied.retain(|t| t.key <= near);
+    }
+
+    fn name_of(&self, variable: Basic) -> Variable {
+        match variable {
+            Basic::W(i) => Variable::W(i),
+            Basic::Z(p) if self.kernel.cols[p] == self.n => Variable::Artificial,
+            Basic::Z(p) => Variable::Z(self.kernel.cols[p]),
+        }
+    }
+
+    /// Moves all values along the direction and exchanges the two variables.
+    fn pivot(&mut self, entering: Variable, leaving: Basic) {
+        let k = self.kernel.len();
+        let (value, rate) = match leaving {
+            Basic::Z(p) => (self.z[p], self.z_rate[p]),
+            Basic::W(i) => (self.w[i], self.w_rate[i]),
+        };
+        let step = -value / rate;
+        let step = if entering == Variable::Artificial { step } else { step.max(0.0) };
+        for p in 0..k {
+            self.z[p] += step * self.z_rate[p];
+        }
+        axpy(step, &self.w_rate, &mut self.w);
+        for p in 0..k {
+            self.w[self.kernel.rows[p]] = 0.0;
+        }
+        self.fresh_kernel = false;
+        match (entering, leaving) {
+            (Variable::W(s), Basic::W(r)) => {
+                self.kernel.replace_row(&self.m, self.kernel.row_position(s), r);
+                self.w[s] = step;
+                self.w[r] = 0.0;
+            }
+            (Variable::W(s), Basic::Z(c)) => {
+                let p = self.kernel.row_position(s);
+                self.kernel.remove(p, c);
+                self.z.swap(c, k - 1);
+                self.w[s] = step;
+            }
+            (_, Basic::W(r)) => {
+                let s = self.column_of(entering);
+                self.kernel.append(&self.m, r, s, &self.z_rate, rate);
+                self.z[k] = step;
+                self.w[r] = 0.0;
+            }
+            (_, Basic::Z(c)) => {
+                let s = self.column_of(entering);
+                self.kernel.replace_col(c, s, &self.z_rate);
+                self.z[c] = step;
+            }
+        }
+    }
+
+    fn keep_ray(&mut self, entering: Variable) {
+        self.ray.clear();
+        self.ray.resize(self.n, 0.0);
+        for (p, &j) in self.kernel.cols.iter().enumerate() {
+            if j < self.n {
+                self.ray[j] = self.z_rate[p].max(0.0);
+            }
+        }
+        if let Variable::Z(s) = entering {
+            self.ray[s] = 1.0;
+        }
+    }
+}
+
+/// `y ← y + Σ x_p m[:, cols_p]`, four columns at a time.
+fn add_columns(m: &Matrix, cols: &[usize], x: &[f64], y: &mut [f64]) {
+    let n = y.len();
+    let quads = cols.chunks_exact(4);
+    let rest = quads.remainder();
+    for (c, x) in quads.zip(x.chunks_exact(4)) {
+        let (a, b) = (&m.col(c[0])[..n], &m.col(c[1])[..n]);
+        let (d, e) = (&m.col(c[2])[..n], &m.col(c[3])[..n]);
+        for i in 0..n {
+            y[i] += (x[0] * a[i] + x[1] * b[i]) + (x[2] * d[i] + x[3] * e[i]);
+        }
+    }
+    let done = cols.len() - rest.len();
+    for (c, x) in rest.iter().zip(&x[done..]) {
+        axpy(*x, m.col(*c), y);
+    }
+}
