@@ -20,8 +20,8 @@ pub struct Finish {
     step: Vec<f64>,
     low: Vec<f64>,
     noise: Vec<f64>,
-    /// Size of each active z before refinement.
-    first: Vec<f64>,
+    /// The largest step that refinement made in each active z.
+    moved: Vec<f64>,
     basis: Basis,
 }
 
@@ -31,6 +31,8 @@ const REFINEMENTS: usize = 5;
 const SETTLED: f64 = 1e-12;
 /// A component that the last step still changed by more than this share is noise.
 const NOISE: f64 = 1e-3;
+/// Rounding of one operation.
+const ROUNDING: f64 = f64::EPSILON;
 /// Shares of the propagated data that count as rounding of the data, tried in turn.
 const NOISE_THRESHOLDS: [f64; 3] = [1e-14, 1e-12, 1e-10];
 
@@ -41,7 +43,7 @@ impl Finish {
         let mut z = vec![0.0; n];
         self.basis.clone_from(basis);
         self.active.clear();
-        self.first.clear();
+        self.moved.clear();
         for i in 0..n {
             let (lo, hi) = problem.bound(i);
             match basis.position(i) {
@@ -112,10 +114,16 @@ impl Finish {
         Outcome::Stopped(stopped)
     }
 
-    /// `noise ← |M_αα⁻¹| ω_α` plus the size before refinement: what a component lost by more than all its digits was noise too.
+    /// `noise ← |M_αα⁻¹| ω_α`, plus what refinement moved (a component that lost all its digits was noise too), plus the
+    /// rounding of the largest component in scaled units.
     fn estimate_noise(&mut self, problem: ProblemRef<'_>, z: &[f64]) {
         let k = self.active.len();
-        self.noise.clone_from(&self.first);
+        self.noise.clone_from(&self.moved);
+        let scaled = |b: usize, x: f64| times_power(x, self.column_exponent[b]);
+        let largest = (0..k).fold(0.0, |m: f64, b| m.max(scaled(b, z[self.active[b]].abs())));
+        for b in 0..k {
+            self.noise[b] += times_power(ROUNDING * largest, -self.column_exponent[b]);
+        }
         for a in 0..k {
             let i = self.active[a];
             let omega = z
@@ -159,13 +167,16 @@ impl Finish {
     fn refine(&mut self, problem: ProblemRef<'_>, z: &mut [f64]) {
         self.low.clear();
         self.low.resize(z.len(), 0.0);
-        let mut settled = self.refine_once(problem, z);
-        self.first.extend(self.step.iter().map(|x| x.abs()));
-        for _ in 0..REFINEMENTS {
+        let mut settled = false;
+        self.moved.resize(self.active.len(), 0.0);
+        for _ in 0..=REFINEMENTS {
+            settled = self.refine_once(problem, z);
+            for (moved, step) in self.moved.iter_mut().zip(&self.step) {
+                *moved = moved.max(step.abs());
+            }
             if settled {
                 break;
             }
-            settled = self.refine_once(problem, z);
         }
         if !settled {
             for (a, &i) in self.active.iter().enumerate() {

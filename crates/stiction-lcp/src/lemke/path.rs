@@ -387,12 +387,12 @@ impl Path {
         }
         self.collect_tied(step, fastest);
         let z0_place = self.kernel.col_position(self.n);
-        if self.tied.iter().any(|t| t.variable == Basic::Z(z0_place)) {
-            return Some(Basic::Z(z0_place));
-        }
         let fastest_tied = self.tied.iter().fold(0.0, |m: f64, t| m.max(t.fall));
         let enough = self.tuning.tied_pivot * fastest_tied;
         self.tied.retain(|t| t.fall >= enough);
+        if self.tied.iter().any(|t| t.variable == Basic::Z(z0_place)) {
+            return Some(Basic::Z(z0_place));
+        }
         self.break_tie()
     }
 
