@@ -3,6 +3,7 @@
 pub mod auto;
 pub mod basis;
 pub mod certificate;
+pub mod classify;
 pub mod dantzig;
 pub mod enumerate;
 pub mod error;

@@ -1,0 +1,539 @@
+//! Elimination of the free rows of a mixed problem `A x + C y + g = 0`, `0 ≤ y ⊥ D x + B y + h ≥ 0`.
+//!
+//! *A well conditioned*: x = −A⁻¹ (C y + g) leaves the LCP of `F = B − D A⁻¹ C`, `e = h − D A⁻¹ g`.
+//! Reference: [Drumwright15, Eqs. 4–7].
+//!
+//! *A singular, or nearly*: the pivot block is enlarged by complementary rows K so that it becomes regular (a circuit's A is
+//! often singular while `[A C_K; D_K B_KK]` is not). That is a principal pivot on the free rows and K: in the LCP that is left,
+//! w_K and y_K have changed places. Like every principal pivot it keeps a positive semidefinite matrix so [CPS09, §4.1].
+//!
+//! *What then remains of A is zero*: an equation without any entry, paired with a variable that nothing depends on, is
+//! redundant; it is dropped and the variable set to 0. Whatever else remains is substituted, `x = y − t·1` with `y, t ≥ 0`: the
+//! rows of y are the equations, the row of t their negated sum, so all of them are zero in any solution.
+//!
+//! The pivots are chosen on the whole matrix with rows and columns scaled by powers of two, so that "zero" means small beside the
+//! row and the column. The reduced data are then computed from that choice anew, refined in twice the working precision.
+
+use super::Doubled;
+use crate::basis::{Basis, Position};
+use crate::finish::{exponent, times_power, two_sum};
+use crate::lu::Lu;
+use crate::matrix::{Matrix, max_abs};
+use crate::problem::Lcp;
+
+/// A free pivot this large, in a matrix scaled to entries up to 1, is taken at once.
+const GOOD_PIVOT: f64 = 1e-8;
+
+/// An entry this small in the scaled matrix, after elimination, is rounding. Between the two a pivot is taken only if no
+/// complementary row offers a better one.
+const ZERO_PIVOT: f64 = 1e-12;
+
+/// Sweeps of the scaling; each halves the distance (in exponents) to entries of size one.
+const SCALING_SWEEPS: usize = 12;
+
+/// A reduced number this small beside its terms is zero: less than one rounding of one term.
+const NEGLIGIBLE: f64 = 0.5 * f64::EPSILON;
+
+/// An entry of a refined solution this small beside the largest is the rounding of a zero: refinement in twice the working
+/// precision ends near ε² times the condition of the pivot block.
+const REFINED_ZERO: f64 = 1e-24;
+
+/// Refinement steps of the reduced data at most.
+const REFINEMENTS: usize = 5;
+
+/// How the free rows went, and how to get them back.
+#[derive(Debug, Clone)]
+pub(super) struct Elimination {
+    order: usize,
+    choice: Choice,
+    /// Values of the pivot block's variables, `u = X (v, 1)`: one row per pivot, one column per variable of the LCP and one more.
+    x: Matrix,
+}
+
+/// Which rows and columns of the standard form are pivots, and which are left.
+#[derive(Debug, Clone, Default)]
+struct Choice {
+    /// Eliminated equations, and the free variables eliminated with them (in no particular pairing).
+    rows: Vec<usize>,
+    columns: Vec<usize>,
+    /// Complementary rows in the pivot block: K.
+    flipped: Vec<usize>,
+    /// Equations and free variables that are substituted.
+    left_rows: Vec<usize>,
+    left_columns: Vec<usize>,
+    /// Redundant equations.
+    dropped: usize,
+    /// Complementary rows, ascending: the first rows of the LCP.
+    complementary: Vec<usize>,
+    /// Scaling: entry (i, j) times `2^−(row[i] + column[j])` is of size one.
+    row_exponent: Vec<i32>,
+    column_exponent: Vec<i32>,
+}
+
+impl Elimination {
+    /// The LCP's matrix and vector, and the way back.
+    pub(super) fn new(m: &Matrix, q: &[f64], free: &[bool]) -> (Matrix, Vec<f64>, Self) {
+        let choice = Choice::new(m, q, free);
+        let block = PivotBlock::new(m, q, &choice);
+        let (mixed, mixed_q, x) = block.transform(m, q, &choice);
+        let (lcp_m, lcp_q) = substitute(&mixed, &mixed_q, &choice);
+        let x = substitute_columns(&x, &choice);
+        (lcp_m, lcp_q, Self { order: q.len(), choice, x })
+    }
+
+    /// True if equations were dropped as redundant.
+    pub(super) fn has_dropped(&self) -> bool {
+        self.choice.dropped > 0 && self.choice.left_rows.is_empty()
+    }
+
+    /// The eliminated equations and free variables, one of each at a time.
+    pub(super) fn pivots(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.choice.rows.iter().copied().zip(self.choice.columns.iter().copied())
+    }
+
+    /// A basis of the standard form as one of the LCP.
+    pub(super) fn start(&self, standard: &Basis) -> Basis {
+        let choice = &self.choice;
+        let mut basis = Basis::lower(choice.lcp_order());
+        for (a, &i) in choice.complementary.iter().enumerate() {
+            let basic = standard.position(i) == Position::Basic;
+            if basic != choice.flipped.contains(&i) {
+                basis.set(a, Position::Basic);
+            }
+        }
+        // Of the substituted variables and t all but one can be basic; t is taken for the last.
+        for a in 0..choice.left_rows.len() {
+            basis.set(choice.complementary.len() + a, Position::Basic);
+        }
+        basis
+    }
+
+    /// z and basis of the standard form from those of the LCP.
+    pub(super) fn recover(&self, lcp: &Lcp, z: &[f64], basis: &Basis) -> (Vec<f64>, Basis) {
+        let choice = &self.choice;
+        let mut y = vec![0.0; self.order];
+        let mut standard = Basis::new(vec![Position::Basic; self.order]);
+        for (a, &i) in choice.complementary.iter().enumerate() {
+            let flipped = choice.flipped.contains(&i);
+            let basic = (basis.position(a) == Position::Basic) != flipped;
+            standard.set(i, if basic { Position::Basic } else { Position::Lower });
+            y[i] = match (basic, flipped) {
+                (false, _) => 0.0,
+                (true, false) => z[a],
+                (true, true) => row_value(lcp, z, a).max(0.0),
+            };
+        }
+        let (k, nc) = (choice.rows.len(), choice.complementary.len());
+        for a in 0..k {
+            let mut sum = Doubled::new(self.x[(a, z.len())]);
+            for (b, &zb) in z.iter().enumerate() {
+                sum.add_product(self.x[(a, b)], zb);
+            }
+            y[choice.columns[a]] = sum.value();
+        }
+        if let Some(&t) = z.get(nc + choice.left_columns.len()) {
+            for (a, &j) in choice.left_columns.iter().enumerate() {
+                y[j] = times_power(z[nc + a] - t, -choice.column_exponent[j]);
+            }
+        }
+        (y, standard)
+    }
+}
+
+/// `(M z + q)ₐ`.
+fn row_value(lcp: &Lcp, z: &[f64], a: usize) -> f64 {
+    let mut sum = Doubled::new(lcp.q()[a]);
+    for (b, &zb) in z.iter().enumerate() {
+        sum.add_product(lcp.m()[(a, b)], zb);
+    }
+    sum.value()
+}
+
+impl Choice {
+    /// Gaussian elimination with complete pivoting on the scaled matrix, for the sake of its pivots only.
+    fn new(m: &Matrix, q: &[f64], free: &[bool]) -> Self {
+        let n = q.len();
+        let mut choice = Self { complementary: (0..n).filter(|&i| !free[i]).collect(), ..Self::default() };
+        (choice.row_exponent, choice.column_exponent) = equilibrate(m);
+        let mut work = Work::new(m, q, &choice);
+        choice.left_rows = (0..n).filter(|&i| free[i]).collect();
+        choice.left_columns = choice.left_rows.clone();
+        while let Some(pivot) = work.best(&choice) {
+            choice.left_rows.retain(|&i| i != pivot.row);
+            choice.left_columns.retain(|&j| j != pivot.column);
+            choice.rows.push(pivot.row);
+            choice.columns.push(pivot.column);
+            match pivot.through {
+                None => work.eliminate(pivot.row, pivot.column),
+                Some(k) => {
+                    choice.flipped.push(k);
+                    work.eliminate(pivot.row, k);
+                    work.eliminate(k, pivot.column);
+                }
+            }
+        }
+        choice.drop_redundant(&work);
+        choice
+    }
+
+    /// Drops as many empty equations as there are variables that nothing depends on.
+    fn drop_redundant(&mut self, work: &Work) {
+        let empty_rows: Vec<usize> = self.left_rows.iter().copied().filter(|&i| work.is_redundant(i)).collect();
+        let empty_columns: Vec<usize> = self.left_columns.iter().copied().filter(|&j| work.is_idle(j)).collect();
+        self.dropped = empty_rows.len().min(empty_columns.len());
+        self.left_rows.retain(|i| !empty_rows[..self.dropped].contains(i));
+        self.left_columns.retain(|j| !empty_columns[..self.dropped].contains(j));
+    }
+
+    fn lcp_order(&self) -> usize {
+        let left = self.left_rows.len();
+        self.complementary.len() + left + usize::from(left > 0)
+    }
+}
+
+/// Exponents r, c such that the largest entry of every row and column of `2^−r M 2^−c` is near one.
+fn equilibrate(m: &Matrix) -> (Vec<i32>, Vec<i32>) {
+    let n = m.rows();
+    let mut row = vec![0; n];
+    let mut column = vec![0; n];
+    for _ in 0..SCALING_SWEEPS {
+        let mut row_max = vec![0.0f64; n];
+        let mut moved = false;
+        for j in 0..n {
+            let mut column_max = 0.0f64;
+            for i in 0..n {
+                let size = times_power(m[(i, j)].abs(), -row[i] - column[j]);
+                row_max[i] = row_max[i].max(size);
+                column_max = column_max.max(size);
+            }
+            let step = halved(exponent(column_max));
+            column[j] += step;
+            moved |= step != 0;
+        }
+        for i in 0..n {
+            let step = halved(exponent(row_max[i]));
+            row[i] += step;
+            moved |= step != 0;
+        }
+        if !moved {
+            break;
+        }
+    }
+    (row, column)
+}
+
+/// Half of e, away from zero; exponents 0 and 1 are near enough to one.
+fn halved(e: i32) -> i32 {
+    if (0..=1).contains(&e) { 0 } else { e.signum() * (e.abs() + 1) / 2 }
+}
+
+/// A pivot of the choice: on (row, column), or on (row, k) and then (k, column).
+struct Pivot {
+    row: usize,
+    column: usize,
+    through: Option<usize>,
+}
+
+/// The scaled matrix under elimination, with q as its last column.
+struct Work {
+    a: Matrix,
+    /// `|qᵢ|` plus the sizes of all that was added to it.
+    q_size: Vec<f64>,
+    done_rows: Vec<bool>,
+    done_columns: Vec<bool>,
+}
+
+impl Work {
+    fn new(m: &Matrix, q: &[f64], choice: &Choice) -> Self {
+        let n = q.len();
+        let (r, c) = (&choice.row_exponent, &choice.column_exponent);
+        let q_exponent = (0..n).map(|i| exponent(q[i]) - r[i]).max().unwrap_or(0);
+        let a = Matrix::from_fn(n, n + 1, |i, j| {
+            if j < n { times_power(m[(i, j)], -r[i] - c[j]) } else { times_power(q[i], -r[i] - q_exponent) }
+        });
+        let q_size = a.col(n).iter().map(|x| x.abs()).collect();
+        Self { a, q_size, done_rows: vec![false; n], done_columns: vec![false; n] }
+    }
+
+    /// The next pivot, or `None` if only rounding is left.
+    fn best(&self, choice: &Choice) -> Option<Pivot> {
+        let (mut size, mut direct) = (0.0, None);
+        for &column in &choice.left_columns {
+            for &row in &choice.left_rows {
+                let entry = self.a[(row, column)].abs();
+                if entry > size {
+                    (size, direct) = (entry, Some(Pivot { row, column, through: None }));
+                }
+            }
+        }
+        if size >= GOOD_PIVOT {
+            return direct;
+        }
+        match self.best_through(choice) {
+            Some((other, pivot)) if other > size => (other > ZERO_PIVOT).then_some(pivot),
+            _ if size > ZERO_PIVOT => direct,
+            _ => None,
+        }
+    }
+
+    /// The complementary row k with the largest `min(|C_ik|, |D_kj|)`.
+    fn best_through(&self, choice: &Choice) -> Option<(f64, Pivot)> {
+        let mut best: Option<(f64, Pivot)> = None;
+        for &k in choice.complementary.iter().filter(|&&k| !self.done_rows[k]) {
+            let (mut row, mut column) = ((0.0, 0), (0.0, 0));
+            for &i in &choice.left_rows {
+                let entry = self.a[(i, k)].abs();
+                if entry > row.0 {
+                    row = (entry, i);
+                }
+            }
+            for &j in &choice.left_columns {
+                let entry = self.a[(k, j)].abs();
+                if entry > column.0 {
+                    column = (entry, j);
+                }
+            }
+            let size = row.0.min(column.0);
+            if size > best.as_ref().map_or(0.0, |b| b.0) {
+                best = Some((size, Pivot { row: row.1, column: column.1, through: Some(k) }));
+            }
+        }
+        best
+    }
+
+    fn eliminate(&mut self, row: usize, column: usize) {
+        let n = self.a.rows();
+        self.done_rows[row] = true;
+        self.done_columns[column] = true;
+        let pivot = self.a[(row, column)];
+        let multipliers: Vec<f64> =
+            (0..n).map(|i| if self.done_rows[i] { 0.0 } else { self.a[(i, column)] / pivot }).collect();
+        for j in (0..=n).filter(|&j| j == n || !self.done_columns[j]) {
+            let head = self.a[(row, j)];
+            if head != 0.0 {
+                crate::matrix::axpy(-head, &multipliers, self.a.col_mut(j));
+            }
+        }
+        let head = self.q_size[row];
+        for (size, multiplier) in self.q_size.iter_mut().zip(&multipliers) {
+            *size += multiplier.abs() * head;
+        }
+    }
+
+    /// True if nothing but rounding is left of an equation, its right-hand side included.
+    fn is_redundant(&self, row: usize) -> bool {
+        let n = self.a.rows();
+        let empty = (0..n).all(|j| self.done_columns[j] || self.a[(row, j)].abs() <= ZERO_PIVOT);
+        empty && self.a[(row, n)].abs() <= ZERO_PIVOT * self.q_size[row]
+    }
+
+    /// True if nothing depends on a free variable any more.
+    fn is_idle(&self, column: usize) -> bool {
+        (0..self.a.rows()).all(|i| self.done_rows[i] || self.a[(i, column)].abs() <= ZERO_PIVOT)
+    }
+}
+
+/// The pivot block `P` of rows (R, K) and columns (C, K), factored.
+struct PivotBlock {
+    rows: Vec<usize>,
+    columns: Vec<usize>,
+    lu: Lu,
+    /// Power of two that q is divided by while solving.
+    q_exponent: i32,
+}
+
+impl PivotBlock {
+    fn new(m: &Matrix, q: &[f64], choice: &Choice) -> Self {
+        let rows = [choice.rows.as_slice(), &choice.flipped].concat();
+        let columns = [choice.columns.as_slice(), &choice.flipped].concat();
+        let mut lu = Lu::default();
+        lu.factor_with(rows.len(), |a, b| {
+            let (i, j) = (rows[a], columns[b]);
+            times_power(m[(i, j)], -choice.row_exponent[i] - choice.column_exponent[j])
+        });
+        Self { rows, columns, lu, q_exponent: exponent(max_abs(q)) }
+    }
+
+    /// The mixed problem after the pivot, in the variables `v` = complementary (w_k for k in K), then left-over free ones: its
+    /// matrix and vector, and `X` with `u = X (v, 1)` for the eliminated variables (first R, then K).
+    fn transform(&self, m: &Matrix, q: &[f64], choice: &Choice) -> (Matrix, Vec<f64>, Matrix) {
+        let out_rows = [choice.complementary.as_slice(), &choice.left_rows].concat();
+        let variables = [choice.complementary.as_slice(), &choice.left_columns].concat();
+        let (k, order) = (self.rows.len(), variables.len());
+        let mut result = Matrix::zeros(order, order + 1);
+        let mut x_all = Matrix::zeros(k, order + 1);
+        let mut rounding = Matrix::zeros(order, order);
+        let (mut high, mut low) = (vec![0.0; k], vec![0.0; k]);
+        for b in 0..=order {
+            let variable = variables.get(b).copied();
+            self.solve_column(m, q, choice, variable, &mut high, &mut low);
+            x_all.col_mut(b).copy_from_slice(&high);
+            for (a, &i) in out_rows.iter().enumerate() {
+                let flipped = choice.flipped.iter().position(|&f| f == i);
+                let entry = match flipped {
+                    Some(f) => high[choice.rows.len() + f],
+                    None => {
+                        let start = match variable {
+                            None => q[i],
+                            Some(j) if choice.flipped.contains(&j) => 0.0,
+                            Some(j) => m[(i, j)],
+                        };
+                        let (entry, size) = self.outside(m, i, start, &high, &low);
+                        if b < order {
+                            rounding[(a, b)] = size;
+                        }
+                        entry
+                    }
+                };
+                result[(a, b)] = entry;
+            }
+        }
+        let vector = result.col(order).to_vec();
+        let mut matrix = Matrix::from_fn(order, order, |i, j| result[(i, j)]);
+        if choice.flipped.is_empty() && choice.left_rows.is_empty() {
+            symmetrize(&mut matrix, &rounding);
+        }
+        (matrix, vector, x_all)
+    }
+
+    /// `start + Σ M_iκ X_κ` and the size of its terms.
+    fn outside(&self, m: &Matrix, i: usize, start: f64, high: &[f64], low: &[f64]) -> (f64, f64) {
+        let mut sum = Doubled::new(start);
+        let mut size = start.abs();
+        for (b, &j) in self.columns.iter().enumerate() {
+            let entry = m[(i, j)];
+            sum.add_product(entry, high[b]);
+            sum.low += entry * low[b];
+            size += (entry * high[b]).abs();
+        }
+        let value = sum.value();
+        (if value.abs() <= NEGLIGIBLE * size { 0.0 } else { value }, size)
+    }
+
+    /// Zeroes what is left of an exact zero after refinement.
+    fn clear_noise(&self, choice: &Choice, high: &mut [f64], low: &mut [f64]) {
+        let scaled = |b: usize, x: f64| times_power(x.abs(), choice.column_exponent[self.columns[b]]);
+        let largest = (0..high.len()).fold(0.0, |m: f64, b| m.max(scaled(b, high[b])));
+        for b in 0..high.len() {
+            if scaled(b, high[b]) <= REFINED_ZERO * largest {
+                (high[b], low[b]) = (0.0, 0.0);
+            }
+        }
+    }
+
+    /// One column of X, as high + low: the values of the eliminated variables for a unit of `variable` (for the constant part
+    /// where that is `None`). Solves `P u = s − M_ρj` (`s` a unit vector for a flipped variable, `−q_ρ` for the constant part).
+    fn solve_column(
+        &self,
+        m: &Matrix,
+        q: &[f64],
+        choice: &Choice,
+        variable: Option<usize>,
+        high: &mut [f64],
+        low: &mut [f64],
+    ) {
+        let k = self.rows.len();
+        let shift = if variable.is_none() { self.q_exponent } else { 0 };
+        let right: Vec<f64> = (self.rows.iter())
+            .map(|&i| match variable {
+                None => -times_power(q[i], -shift),
+                Some(j) if choice.flipped.contains(&j) => f64::from(u8::from(i == j)),
+                Some(j) => -m[(i, j)],
+            })
+            .collect();
+        high.fill(0.0);
+        low.fill(0.0);
+        let mut step = vec![0.0; k];
+        let mut last = f64::INFINITY;
+        for _ in 0..=REFINEMENTS {
+            let mut worst: f64 = 0.0;
+            for a in 0..k {
+                let mut sum = Doubled::new(right[a]);
+                let mut size = right[a].abs();
+                for b in 0..k {
+                    let entry = m[(self.rows[a], self.columns[b])];
+                    sum.add_product(-entry, high[b]);
+                    sum.low -= entry * low[b];
+                    size += (entry * high[b]).abs();
+                }
+                let miss = sum.value();
+                worst = worst.max(if size > 0.0 { miss.abs() / size } else { 0.0 });
+                step[a] = times_power(miss, -choice.row_exponent[self.rows[a]]);
+            }
+            if worst == 0.0 || worst.is_nan() || worst > 0.5 * last {
+                break;
+            }
+            last = worst;
+            self.lu.solve(&mut step);
+            for b in 0..k {
+                let (sum, error) = two_sum(high[b], times_power(step[b], -choice.column_exponent[self.columns[b]]));
+                (high[b], low[b]) = two_sum(sum, error + low[b]);
+            }
+        }
+        self.clear_noise(choice, high, low);
+        for b in 0..k {
+            high[b] = times_power(high[b], shift);
+            low[b] = times_power(low[b], shift);
+        }
+    }
+}
+
+/// Makes the matrix symmetric to the last bit if it is so up to the rounding of its terms, whose sizes are given.
+fn symmetrize(m: &mut Matrix, size: &Matrix) {
+    let n = m.rows();
+    let close =
+        |i: usize, j: usize| (m[(i, j)] - m[(j, i)]).abs() <= 4.0 * f64::EPSILON * (size[(i, j)] + size[(j, i)]);
+    if (0..n).all(|j| (0..j).all(|i| close(i, j))) {
+        for j in 0..n {
+            for i in 0..j {
+                let mean = 0.5 * m[(i, j)] + 0.5 * m[(j, i)];
+                m[(i, j)] = mean;
+                m[(j, i)] = mean;
+            }
+        }
+    }
+}
+
+/// The LCP of a mixed problem whose last rows are free: `x = 2^−c (y − t·1)`.
+fn substitute(m: &Matrix, q: &[f64], choice: &Choice) -> (Matrix, Vec<f64>) {
+    let (nc, left) = (choice.complementary.len(), choice.left_rows.len());
+    if left == 0 {
+        return (m.clone(), q.to_vec());
+    }
+    let order = nc + left + 1;
+    let scale_row = |i: usize| if i < nc { 0 } else { -choice.row_exponent[choice.left_rows[i - nc]] };
+    let scale_column = |j: usize| if j < nc { 0 } else { -choice.column_exponent[choice.left_columns[j - nc]] };
+    let mut out = Matrix::zeros(order, order);
+    for j in 0..nc + left {
+        for i in 0..nc + left {
+            out[(i, j)] = times_power(m[(i, j)], scale_row(i) + scale_column(j));
+        }
+    }
+    let mut vector: Vec<f64> = (0..nc + left).map(|i| times_power(q[i], scale_row(i))).collect();
+    for i in 0..nc + left {
+        out[(i, order - 1)] = -(nc..nc + left).map(|j| out[(i, j)]).sum::<f64>();
+    }
+    for j in 0..order {
+        out[(order - 1, j)] = -(nc..nc + left).map(|i| out[(i, j)]).sum::<f64>();
+    }
+    vector.push(-vector[nc..].iter().sum::<f64>());
+    (out, vector)
+}
+
+/// The columns of X in the variables of the LCP.
+fn substitute_columns(x: &Matrix, choice: &Choice) -> Matrix {
+    let (nc, left) = (choice.complementary.len(), choice.left_rows.len());
+    let order = choice.lcp_order();
+    let column = |a: usize, b: usize| times_power(x[(a, nc + b)], -choice.column_exponent[choice.left_columns[b]]);
+    Matrix::from_fn(x.rows(), order + 1, |a, b| {
+        if b == order {
+            x[(a, nc + left)]
+        } else if b < nc {
+            x[(a, b)]
+        } else if b < nc + left {
+            column(a, b - nc)
+        } else {
+            -(0..left).map(|c| column(a, c)).sum::<f64>()
+        }
+    })
+}

@@ -1,0 +1,327 @@
+//! Mixed, boxed and factored problems as linear complementarity problems, and their solutions back.
+//!
+//! First the *standard form*, in which every row is complementary or free:
+//!
+//! | row of the problem | becomes |
+//! |---|---|
+//! | lo finite, hi = ∞ | `y = z − lo` |
+//! | lo = −∞, hi finite | `y = hi − z`, the row and its column negated |
+//! | both finite | `y = z − lo` and one more pair `0 ≤ t ⊥ s (hi − lo − y) ≥ 0`: matrix `[M sI; −sI 0]` |
+//! | lo = hi | moved into q |
+//! | both infinite | a free row |
+//!
+//! A positive semidefinite M stays so (s is a power of two that gives the new rows the size of the old). Then the free rows
+//! are eliminated by a block principal pivot, or substituted where that cannot be: see [`eliminate`].
+
+mod eliminate;
+
+use crate::basis::{Basis, Position};
+use crate::error::InputError;
+use crate::finish::{Finish, exponent, times_power, two_sum};
+use crate::matrix::Matrix;
+use crate::problem::{BoxLcp, Lcp, ProblemRef};
+use eliminate::Elimination;
+
+/// A problem as an [`Lcp`], with what is needed to go back.
+#[derive(Debug, Clone)]
+pub struct Reduced {
+    /// The problem to solve.
+    pub lcp: Lcp,
+    rows: Vec<Row>,
+    elimination: Option<Elimination>,
+    exact: bool,
+}
+
+/// What a row of the problem became; `at` is its row in the standard form.
+#[derive(Debug, Clone, Copy)]
+enum Row {
+    /// `z = lo + y`.
+    Above { lo: f64, at: usize },
+    /// `z = hi − y`.
+    Below { hi: f64, at: usize },
+    /// `z = lo + y`, and row `pair` keeps y below hi − lo.
+    Between { lo: f64, hi: f64, at: usize, pair: usize },
+    /// `z` has one value only.
+    Fixed(f64),
+    /// `z` is free.
+    Free { at: usize },
+}
+
+impl Reduced {
+    /// The problem as an LCP. An [`Lcp`] is copied; a factored problem is formed densely first.
+    ///
+    /// # Errors
+    /// `InputError::NotFinite` if the numbers of the reduced problem leave the range of f64.
+    pub fn new(problem: ProblemRef<'_>) -> Result<Self, InputError> {
+        match problem {
+            ProblemRef::Factored(p) => return Self::new(p.to_dense().as_ref()),
+            ProblemRef::Lcp(p) => {
+                let rows = (0..p.n()).map(|at| Row::Above { lo: 0.0, at }).collect();
+                return Ok(Self { lcp: p.clone(), rows, elimination: None, exact: true });
+            }
+            ProblemRef::Mlcp(_) | ProblemRef::Box(_) => {}
+        }
+        let form = StandardForm::new(problem);
+        let (lcp, elimination) = if form.free.contains(&true) {
+            let (m, q, elimination) = Elimination::new(&form.m, &form.q, &form.free);
+            (Lcp::new(m, q)?, Some(elimination))
+        } else {
+            (Lcp::new(form.m, form.q)?, None)
+        };
+        let exact = form.exact && elimination.is_none();
+        Ok(Self { lcp, rows: form.rows, elimination, exact })
+    }
+
+    /// True if no number was rounded on the way: then what is proven of the LCP is proven of the problem.
+    pub fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// The basis of the LCP that corresponds to a basis of the problem: a warm start. Positions that a row does not have
+    /// (`u` without an upper bound) count as basic.
+    ///
+    /// # Panics
+    /// If `basis` has not the order of the problem.
+    pub fn start(&self, basis: &Basis) -> Basis {
+        assert_eq!(basis.len(), self.rows.len(), "the basis must have the order of the problem");
+        let mut standard = Basis::lower(self.standard_order());
+        for (i, row) in self.rows.iter().enumerate() {
+            let position = basis.position(i);
+            match *row {
+                Row::Above { at, .. } if position != Position::Lower => standard.set(at, Position::Basic),
+                Row::Below { at, .. } if position != Position::Upper => standard.set(at, Position::Basic),
+                Row::Between { at, pair, .. } if position != Position::Lower => {
+                    standard.set(at, Position::Basic);
+                    if position == Position::Upper {
+                        standard.set(pair, Position::Basic);
+                    }
+                }
+                Row::Free { at } => standard.set(at, Position::Basic),
+                _ => {}
+            }
+        }
+        match &self.elimination {
+            None => standard,
+            Some(e) => e.start(&standard),
+        }
+    }
+
+    /// The solution of the problem that corresponds to `z` and `basis` of the LCP: its z and basis, in the problem's order.
+    ///
+    /// A z at a bound in the basis is that bound exactly. The others carry the rounding of the reduction; the basis gives
+    /// them more accurately through [`Finish`] wherever it is not singular in the problem. It is singular where equations
+    /// are redundant; then the remaining ones are solved here, from the problem's own data.
+    ///
+    /// # Panics
+    /// If `z` or `basis` has not the order of the LCP, or `problem` is not the one that was reduced.
+    pub fn recover(&self, problem: ProblemRef<'_>, z: &[f64], basis: &Basis) -> (Vec<f64>, Basis) {
+        assert_eq!(
+            (z.len(), basis.len()),
+            (self.lcp.n(), self.lcp.n()),
+            "z and the basis must have the order of the LCP"
+        );
+        assert_eq!(problem.n(), self.rows.len(), "the problem must be the one that was reduced");
+        let Some(elimination) = &self.elimination else {
+            return self.recover_standard(z, basis);
+        };
+        let (y, standard) = elimination.recover(&self.lcp, z, basis);
+        let (mut z, basis) = self.recover_standard(&y, &standard);
+        if elimination.has_dropped() {
+            self.solve_kept(problem, elimination, &mut z, &basis);
+        }
+        (z, basis)
+    }
+
+    /// Solves the basis again without the equations that were dropped; leaves z alone if that fails.
+    fn solve_kept(&self, problem: ProblemRef<'_>, elimination: &Elimination, z: &mut [f64], basis: &Basis) {
+        // The equation that stands in the place of each kept row: free ones may have been paired anew.
+        let mut equation: Vec<Option<usize>> = vec![None; z.len()];
+        let free: Vec<usize> = (0..z.len()).filter(|&i| matches!(self.rows[i], Row::Free { .. })).collect();
+        let original =
+            |at: usize| free.iter().copied().find(|&i| matches!(self.rows[i], Row::Free { at: a } if a == at));
+        for (row, column) in elimination.pivots() {
+            if let (Some(row), Some(column)) = (original(row), original(column)) {
+                equation[column] = Some(row);
+            }
+        }
+        for i in 0..z.len() {
+            if !matches!(self.rows[i], Row::Free { .. }) {
+                equation[i] = Some(i);
+            }
+        }
+        let kept: Vec<usize> = (0..z.len()).filter(|&i| equation[i].is_some()).collect();
+        let at = |k: usize| equation[kept[k]].unwrap_or(kept[k]);
+        let m = Matrix::from_fn(kept.len(), kept.len(), |a, b| problem.entry(at(a), kept[b]));
+        let q = (0..kept.len()).map(|a| problem.q()[at(a)]).collect();
+        let (lo, hi) = kept.iter().map(|&i| problem.bound(i)).unzip();
+        let word = Basis::new(kept.iter().map(|&i| basis.position(i)).collect());
+        let Ok(rest) = BoxLcp::new(m, q, lo, hi) else { return };
+        if let Some(solved) = Finish::default().solution(ProblemRef::Box(&rest), &word) {
+            for (&i, value) in kept.iter().zip(solved) {
+                z[i] = value;
+            }
+        }
+    }
+
+    fn recover_standard(&self, y: &[f64], basis: &Basis) -> (Vec<f64>, Basis) {
+        let mut z = Vec::with_capacity(self.rows.len());
+        let mut positions = Vec::with_capacity(self.rows.len());
+        let mut push = |value: f64, position: Position| {
+            z.push(value);
+            positions.push(position);
+        };
+        let basic = |at: usize| basis.position(at) == Position::Basic;
+        for row in &self.rows {
+            match *row {
+                Row::Above { lo, at } if basic(at) => push((lo + y[at]).max(lo), Position::Basic),
+                Row::Above { lo, .. } => push(lo, Position::Lower),
+                Row::Below { hi, at } if basic(at) => push((hi - y[at]).min(hi), Position::Basic),
+                Row::Below { hi, .. } => push(hi, Position::Upper),
+                Row::Between { lo, at, .. } if !basic(at) => push(lo, Position::Lower),
+                Row::Between { hi, pair, .. } if basic(pair) => push(hi, Position::Upper),
+                Row::Between { lo, hi, at, .. } => push((lo + y[at]).clamp(lo, hi), Position::Basic),
+                Row::Fixed(value) => push(value, Position::Lower),
+                Row::Free { at } => push(y[at], Position::Basic),
+            }
+        }
+        (z, Basis::new(positions))
+    }
+
+    /// Order of the standard form.
+    fn standard_order(&self) -> usize {
+        let last = |row: &Row| match *row {
+            Row::Above { at, .. } | Row::Below { at, .. } | Row::Free { at } => at + 1,
+            Row::Between { pair, .. } => pair + 1,
+            Row::Fixed(_) => 0,
+        };
+        self.rows.iter().map(last).max().unwrap_or(0)
+    }
+}
+
+/// A problem whose rows are complementary or free.
+struct StandardForm {
+    m: Matrix,
+    q: Vec<f64>,
+    free: Vec<bool>,
+    rows: Vec<Row>,
+    exact: bool,
+}
+
+impl StandardForm {
+    fn new(problem: ProblemRef<'_>) -> Self {
+        let n = problem.n();
+        let rows = classify_rows(problem);
+        let kept: Vec<(usize, f64)> = (0..n)
+            .filter_map(|i| match rows[i] {
+                Row::Fixed(_) => None,
+                Row::Below { .. } => Some((i, -1.0)),
+                _ => Some((i, 1.0)),
+            })
+            .collect();
+        let pairs = rows.iter().filter(|r| matches!(r, Row::Between { .. })).count();
+        let order = kept.len() + pairs;
+        let mut m = Matrix::zeros(order, order);
+        for (b, &(j, sign_j)) in kept.iter().enumerate() {
+            for (a, &(i, sign_i)) in kept.iter().enumerate() {
+                m[(a, b)] = sign_i * sign_j * problem.entry(i, j);
+            }
+        }
+        let (shifted, mut exact) = shifted_q(problem, &rows);
+        let mut q = vec![0.0; order];
+        for (a, &(i, sign)) in kept.iter().enumerate() {
+            q[a] = sign * shifted[i];
+        }
+        for row in &rows {
+            if let Row::Between { lo, hi, at, pair } = *row {
+                let size = (0..kept.len()).fold(0.0, |s: f64, b| s.max(m[(at, b)].abs()));
+                let scale = times_power(1.0, exponent(size));
+                m[(at, pair)] = scale;
+                m[(pair, at)] = -scale;
+                let (width, error) = two_sum(hi, -lo);
+                exact &= error == 0.0;
+                q[pair] = scale * width;
+            }
+        }
+        let mut free = vec![false; order];
+        for row in &rows {
+            if let Row::Free { at } = *row {
+                free[at] = true;
+            }
+        }
+        Self { m, q, free, rows, exact }
+    }
+}
+
+/// What each row becomes; the pairs of two-sided rows come after all others.
+fn classify_rows(problem: ProblemRef<'_>) -> Vec<Row> {
+    let n = problem.n();
+    let fixed = (0..n).filter(|&i| problem.bound(i).0 == problem.bound(i).1).count();
+    let (mut at, mut pair) = (0, n - fixed);
+    let mut rows = Vec::with_capacity(n);
+    for i in 0..n {
+        let (lo, hi) = problem.bound(i);
+        if lo == hi {
+            rows.push(Row::Fixed(lo));
+            continue;
+        }
+        rows.push(match (lo.is_finite(), hi.is_finite()) {
+            (true, false) => Row::Above { lo, at },
+            (false, true) => Row::Below { hi, at },
+            (false, false) => Row::Free { at },
+            (true, true) => {
+                pair += 1;
+                Row::Between { lo, hi, at, pair: pair - 1 }
+            }
+        });
+        at += 1;
+    }
+    rows
+}
+
+/// `q + M c` with c the bound that each row is measured from, summed in twice the working precision; and whether its
+/// rounding to f64 lost nothing.
+fn shifted_q(problem: ProblemRef<'_>, rows: &[Row]) -> (Vec<f64>, bool) {
+    let n = problem.n();
+    let mut sums: Vec<Doubled> = problem.q().iter().map(|&q| Doubled::new(q)).collect();
+    let mut column = vec![0.0; n];
+    for (j, row) in rows.iter().enumerate() {
+        let from = match *row {
+            Row::Above { lo, .. } | Row::Between { lo, .. } => lo,
+            Row::Below { hi, .. } => hi,
+            Row::Fixed(value) => value,
+            Row::Free { .. } => 0.0,
+        };
+        if from != 0.0 {
+            problem.column_into(j, &mut column);
+            for (sum, &entry) in sums.iter_mut().zip(&column) {
+                sum.add_product(entry, from);
+            }
+        }
+    }
+    let exact = sums.iter().all(|s| s.low == 0.0);
+    (sums.iter().map(Doubled::value).collect(), exact)
+}
+
+/// A sum of products in twice the working precision.
+#[derive(Clone, Copy)]
+struct Doubled {
+    high: f64,
+    low: f64,
+}
+
+impl Doubled {
+    fn new(start: f64) -> Self {
+        Self { high: start, low: 0.0 }
+    }
+
+    fn add_product(&mut self, a: f64, b: f64) {
+        let product = a * b;
+        let (sum, error) = two_sum(self.high, product);
+        self.high = sum;
+        self.low += error + a.mul_add(b, -product);
+    }
+
+    fn value(&self) -> f64 {
+        self.high + self.low
+    }
+}
