@@ -6,12 +6,12 @@
 //! sense of least squares (Curtis and Reid), then every row of M is brought to size 1.
 
 use crate::finish::{exponent, times_power};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, max_abs};
 
 /// Rounds of the alternating fit; it converges fast, and a good start is enough.
 const ROUNDS: usize = 4;
-/// Entries whose sizes span fewer bits than this are left as they are.
-const WELL_SCALED_BITS: i32 = 12;
+/// A matrix is left as it is if every row and column has an entry of at least this share of the largest.
+const WELL_SCALED: f64 = 1.0 / 4096.0;
 /// Keeps every exponent, and sums of a few of them, inside the range of f64.
 const MOST_BITS: i32 = 400;
 
@@ -22,7 +22,8 @@ pub struct Equilibration {
     pub row: Vec<i32>,
     /// Column exponents, n, and that of q as the last: n + 1.
     pub column: Vec<i32>,
-    sums: Vec<(i64, i64)>,
+    sum: Vec<i32>,
+    count: Vec<i32>,
 }
 
 impl Equilibration {
@@ -33,11 +34,10 @@ impl Equilibration {
         self.row.resize(n, 0);
         self.column.clear();
         self.column.resize(n + 1, 0);
-        let (matrix, vector) = (span(m.as_slice()), span(q));
-        let narrow = |(low, high): (i32, i32)| high - low <= WELL_SCALED_BITS;
-        if narrow(matrix) && narrow(vector) {
-            self.column.fill((-matrix.1).clamp(-MOST_BITS, MOST_BITS));
-            self.column[n] = (-vector.1).clamp(-MOST_BITS, MOST_BITS);
+        let size = m.max_abs();
+        if is_even(m, size) && q_is_even(q) {
+            self.column.fill(-exponent(size).clamp(-MOST_BITS, MOST_BITS));
+            self.column[n] = -exponent(max_abs(q)).clamp(-MOST_BITS, MOST_BITS);
             return;
         }
         for _ in 0..ROUNDS {
@@ -52,19 +52,21 @@ impl Equilibration {
 
     fn fit_rows(&mut self, m: &Matrix, q: &[f64]) {
         let n = q.len();
-        self.sums.clear();
-        self.sums.resize(n, (0, 0));
+        self.sum.clear();
+        self.sum.resize(n, 0);
+        self.count.clear();
+        self.count.resize(n, 0);
         for j in 0..=n {
             let column = if j < n { m.col(j) } else { q };
-            for (i, &x) in column.iter().enumerate() {
-                if x != 0.0 {
-                    self.sums[i].0 += i64::from(exponent(x) + self.column[j]);
-                    self.sums[i].1 += 1;
-                }
+            let shift = self.column[j];
+            for ((sum, count), x) in self.sum.iter_mut().zip(&mut self.count).zip(column) {
+                let (e, one) = exponent_or_nothing(*x);
+                *sum += e + shift * one;
+                *count += one;
             }
         }
-        for (row, (sum, count)) in self.row.iter_mut().zip(&self.sums) {
-            *row = if *count > 0 { -(sum.div_euclid(*count)) as i32 } else { 0 };
+        for ((row, sum), count) in self.row.iter_mut().zip(&self.sum).zip(&self.count) {
+            *row = -sum.div_euclid((*count).max(1));
         }
     }
 
@@ -72,31 +74,30 @@ impl Equilibration {
         let n = q.len();
         for j in 0..=n {
             let column = if j < n { m.col(j) } else { q };
-            let (mut sum, mut count) = (0i64, 0i64);
-            for (i, &x) in column.iter().enumerate() {
-                if x != 0.0 {
-                    sum += i64::from(exponent(x) + self.row[i]);
-                    count += 1;
-                }
+            let (mut sum, mut count) = (0, 0);
+            for (x, row) in column.iter().zip(&self.row) {
+                let (e, one) = exponent_or_nothing(*x);
+                sum += e + row * one;
+                count += one;
             }
-            self.column[j] = if count > 0 { -(sum.div_euclid(count)) as i32 } else { 0 };
+            self.column[j] = -sum.div_euclid(count.max(1));
         }
     }
 
     fn bring_rows_to_one(&mut self, m: &Matrix, q: &[f64]) {
         let n = q.len();
-        self.sums.clear();
-        self.sums.resize(n, (i64::from(i32::MIN), 0));
+        self.sum.clear();
+        self.sum.resize(n, NOTHING);
         for j in 0..n {
-            for (i, &x) in m.col(j).iter().enumerate() {
-                if x != 0.0 {
-                    self.sums[i].0 = self.sums[i].0.max(i64::from(exponent(x) + self.column[j]));
-                }
+            let shift = self.column[j];
+            for (largest, x) in self.sum.iter_mut().zip(m.col(j)) {
+                let (e, one) = exponent_or_nothing(*x);
+                *largest = (*largest).max(if one == 1 { e + shift } else { NOTHING });
             }
         }
         for i in 0..n {
-            if self.sums[i].0 > i64::from(i32::MIN) {
-                self.row[i] = -self.sums[i].0 as i32;
+            if self.sum[i] > NOTHING {
+                self.row[i] = -self.sum[i];
             } else if q[i] != 0.0 {
                 self.row[i] = -(exponent(q[i]) + self.column[n]);
             }
@@ -109,8 +110,16 @@ impl Equilibration {
     /// Writes the scaled matrix into the first n columns of `scaled` (n × n or wider) and the scaled vector into `q_scaled`.
     pub fn apply(&self, m: &Matrix, q: &[f64], scaled: &mut Matrix, q_scaled: &mut [f64]) {
         let n = q.len();
+        let uniform = self.row.iter().all(|e| *e == 0);
         for j in 0..n {
             let target = scaled.col_mut(j);
+            if uniform && self.column[j].abs() <= MOST_BITS {
+                let factor = times_power(1.0, self.column[j]);
+                for (t, x) in target.iter_mut().zip(m.col(j)) {
+                    *t = x * factor;
+                }
+                continue;
+            }
             for (i, &x) in m.col(j).iter().enumerate() {
                 target[i] = times_power(x, self.row[i] + self.column[j]);
             }
@@ -121,14 +130,26 @@ impl Equilibration {
     }
 }
 
-/// The smallest and largest exponent of the non-zero values; (0, 0) if there is none.
-fn span(values: &[f64]) -> (i32, i32) {
-    let mut range = (i32::MAX, i32::MIN);
-    for &x in values {
-        if x != 0.0 {
-            let e = exponent(x);
-            range = (range.0.min(e), range.1.max(e));
-        }
-    }
-    if range.0 > range.1 { (0, 0) } else { range }
+/// Below every exponent.
+const NOTHING: i32 = i32::MIN / 2;
+
+/// The exponent of x and 1; (0, 0) if x is zero or subnormal. Without a branch, so that loops over it are vectorised.
+#[inline]
+fn exponent_or_nothing(x: f64) -> (i32, i32) {
+    let biased = ((x.to_bits() >> 52) & 0x7ff) as i32;
+    let one = i32::from(biased != 0);
+    ((biased - 1022) * one, one)
+}
+
+/// True if every column, and every row, has an entry near the largest of all.
+fn is_even(m: &Matrix, size: f64) -> bool {
+    let near = size * WELL_SCALED;
+    let n = m.rows();
+    (0..n).all(|i| (0..n).any(|j| m[(i, j)].abs() >= near)) && (0..n).all(|j| m.col(j).iter().any(|x| x.abs() >= near))
+}
+
+/// True if no entry of q but zero is small beside the largest.
+fn q_is_even(q: &[f64]) -> bool {
+    let near = max_abs(q) * WELL_SCALED;
+    q.iter().all(|x| *x == 0.0 || x.abs() >= near)
 }

@@ -5,7 +5,7 @@
 //! changes K by one row, one column, or both, and its inverse by a matrix of rank one: O(k²).
 
 use crate::lu::Lu;
-use crate::matrix::{Matrix, axpy, dot};
+use crate::matrix::{Matrix, axpy, axpy4, dot};
 
 /// "Not in the kernel".
 pub const NONE: usize = usize::MAX;
@@ -66,33 +66,32 @@ impl Kernel {
     /// `x ← K⁻¹ b` for b over the rows of K; x over its columns.
     pub fn solve_into(&self, b: &[f64], x: &mut [f64]) {
         let k = self.len();
-        x[..k].fill(0.0);
-        for p in 0..k {
-            if b[p] != 0.0 {
-                axpy(b[p], self.inverse_col(p), &mut x[..k]);
-            }
+        let x = &mut x[..k];
+        x.fill(0.0);
+        let full = k - k % 4;
+        for p in (0..full).step_by(4) {
+            let columns = [0, 1, 2, 3].map(|c| self.inverse_col(p + c));
+            axpy4([b[p], b[p + 1], b[p + 2], b[p + 3]], columns, x);
+        }
+        for p in full..k {
+            axpy(b[p], self.inverse_col(p), x);
         }
     }
 
-    /// `right ← cᵀ K⁻¹` for row `i` of `[M d]`.
-    fn row_times_inverse(&mut self, m: &Matrix, i: usize) {
-        let k = self.len();
-        for p in 0..k {
-            self.left[p] = m[(i, self.cols[p])];
-        }
-        for p in 0..k {
-            let column = &self.inverse[p * self.capacity..p * self.capacity + k];
-            self.right[p] = dot(&self.left[..k], column);
+    /// `left ← c`, row `i` of `[M d]` over the columns of K.
+    fn gather_row(&mut self, m: &Matrix, i: usize) {
+        for (x, &j) in self.left.iter_mut().zip(&self.cols) {
+            *x = m[(i, j)];
         }
     }
 
     /// z_s enters and w_r leaves: K grows by row r and column s. `direction` is −K⁻¹ M_{rows,s}, `pivot` the rate of w_r.
     pub fn append(&mut self, m: &Matrix, r: usize, s: usize, direction: &[f64], pivot: f64) {
         let k = self.len();
-        self.row_times_inverse(m, r);
+        self.gather_row(m, r);
         for p in 0..k {
-            let factor = self.right[p] / pivot;
             let column = &mut self.inverse[p * self.capacity..p * self.capacity + k + 1];
+            let factor = dot(&self.left[..k], &column[..k]) / pivot;
             axpy(-factor, &direction[..k], &mut column[..k]);
             column[k] = -factor;
         }
@@ -126,18 +125,19 @@ impl Kernel {
     /// w_s, row `p` of K, enters and w_r leaves.
     pub fn replace_row(&mut self, m: &Matrix, p: usize, r: usize) {
         let k = self.len();
-        self.row_times_inverse(m, r);
-        let pivot = self.right[p];
-        self.left[..k].copy_from_slice(&self.inverse[p * self.capacity..p * self.capacity + k]);
-        for x in &mut self.left[..k] {
+        self.gather_row(m, r);
+        let pivot = dot(&self.left[..k], self.inverse_col(p));
+        self.right[..k].copy_from_slice(&self.inverse[p * self.capacity..p * self.capacity + k]);
+        for x in &mut self.right[..k] {
             *x /= pivot;
         }
         for j in 0..k {
             let column = &mut self.inverse[j * self.capacity..j * self.capacity + k];
             if j == p {
-                column.copy_from_slice(&self.left[..k]);
-            } else if self.right[j] != 0.0 {
-                axpy(-self.right[j], &self.left[..k], column);
+                column.copy_from_slice(&self.right[..k]);
+            } else {
+                let factor = dot(&self.left[..k], column);
+                axpy(-factor, &self.right[..k], column);
             }
         }
         self.row_position[self.rows[p]] = NONE;

@@ -16,11 +16,12 @@ mod kernel;
 mod path;
 
 use crate::basis::{Basis, Position};
+use crate::certificate::certify;
 use crate::error::InputError;
 use crate::exact;
 use crate::finish::{Finish, times_power};
 use crate::generate::Rng;
-use crate::outcome::{Attempt, Outcome, Proof, Ray, Stats, StopReason, Unsolvable};
+use crate::outcome::{Attempt, Outcome, Proof, Ray, Stats, StopReason, Stopped, Unsolvable};
 use crate::problem::{Lcp, ProblemRef};
 use crate::reduce::solve_reduced;
 use crate::solver::{Options, Solver};
@@ -65,12 +66,14 @@ impl Lemke {
         self.check(lcp)?;
         let problem = ProblemRef::Lcp(lcp);
         let mut stats = Stats::default();
-        let first = start.cloned().unwrap_or_else(|| Basis::lower(lcp.n()));
-        let outcome = self.finish.outcome(problem, first, &self.options, stats.clone());
-        if outcome.solved().is_some() {
-            return Ok(outcome);
+        let mut best = None;
+        let trivial = lcp.q().iter().all(|q| *q >= 0.0).then(|| Basis::lower(lcp.n()));
+        for basis in trivial.iter().chain(start) {
+            let outcome = self.finish.outcome(problem, basis.clone(), &self.options, Stats::default());
+            if outcome.solved().is_some() {
+                return Ok(outcome);
+            }
         }
-        let mut best = outcome;
         let mut ray = None;
         self.path.load(lcp);
         for (attempt, plan) in self.plans(lcp.n(), start.is_some()).enumerate() {
@@ -127,7 +130,7 @@ impl Lemke {
         let warm_plan = warm.then(|| plan(true, Covering::Ones, Tuning::FAST));
         let first = plan(false, if covering { Covering::Given } else { Covering::Ones }, Tuning::FAST);
         let others = (0..restarts).map(move |k| {
-            let covering = if k == 0 { Covering::Ones } else { Covering::Random(k as u64) };
+            let covering = if k == 0 { Covering::Ones } else { Covering::Random };
             plan(false, covering, Tuning::careful(k))
         });
         warm_plan.into_iter().chain([first]).chain(others)
@@ -146,7 +149,7 @@ impl Lemke {
         path.set_covering(
             |i| match (plan.covering, given) {
                 (Covering::Given, Some(d)) => Some(d[i]),
-                (Covering::Random(_), _) => None,
+                (Covering::Random, _) => None,
                 _ => Some(f64::NAN),
             },
             &mut rng,
@@ -176,7 +179,7 @@ impl Lemke {
         self.path.ray().iter().zip(self.path.column_exponents()).map(|(x, e)| times_power(*x, *e)).collect()
     }
 
-    fn failed(&self, lcp: &Lcp, best: Outcome, ray: Option<Vec<f64>>, stats: Stats) -> Outcome {
+    fn failed(&self, lcp: &Lcp, best: Option<Stopped>, ray: Option<Vec<f64>>, stats: Stats) -> Outcome {
         if let Some(direction) = ray {
             let claim =
                 "Lemke's path ended on a ray from every start: for copositive-plus matrices this means that no \
@@ -184,15 +187,13 @@ impl Lemke {
                     .to_string();
             return Outcome::Ray(Ray { direction, claim, stats });
         }
-        let mut best = best;
-        if let Outcome::Stopped(stopped) = &mut best {
-            let _ = lcp;
-            if stopped.why != StopReason::Uncertified || stats.pivots == 0 {
-                stopped.why = StopReason::Limit(stats.pivots);
-            }
-        }
-        *best.stats_mut() = stats;
-        best
+        let zero = || {
+            let (z, mut w) = (vec![0.0; lcp.n()], vec![0.0; lcp.n()]);
+            let certificate = certify(ProblemRef::Lcp(lcp), &z, &mut w);
+            Stopped { why: StopReason::Limit(stats.pivots), z, certificate, stats: Stats::default() }
+        };
+        let best = best.unwrap_or_else(zero);
+        Outcome::Stopped(Stopped { stats, ..best })
     }
 }
 
@@ -231,16 +232,17 @@ struct Plan {
 enum Covering {
     Ones,
     Given,
-    Random(u64),
+    Random,
 }
 
 fn note(stats: &mut Stats, ended: &str) {
     stats.attempts.push(Attempt { solver: "lemke", ended: ended.into() });
 }
 
-fn keep_better(best: &mut Outcome, outcome: Outcome) {
-    let worst = |o: &Outcome| if let Outcome::Stopped(s) = o { s.certificate.worst() } else { f64::INFINITY };
-    if worst(&outcome) < worst(best) {
-        *best = outcome;
+fn keep_better(best: &mut Option<Stopped>, outcome: Outcome) {
+    if let Outcome::Stopped(stopped) = outcome
+        && best.as_ref().is_none_or(|b| stopped.certificate.worst() < b.certificate.worst())
+    {
+        *best = Some(stopped);
     }
 }

@@ -3,7 +3,7 @@
 use super::kernel::{Kernel, NONE};
 use crate::basis::Basis;
 use crate::generate::Rng;
-use crate::matrix::{Matrix, axpy, max_abs};
+use crate::matrix::{Matrix, add_columns, axpy, max_abs};
 use crate::outcome::{Stats, TraceLine, Variable};
 use crate::problem::Lcp;
 use crate::scaling::Equilibration;
@@ -246,7 +246,15 @@ impl Path {
                 return false;
             }
         }
+        self.clear_kernel_rates();
         true
+    }
+
+    /// The w of the kernel's rows are nonbasic: with rate 0 the loops over all rows pass them by.
+    fn clear_kernel_rates(&mut self) {
+        for &i in &self.kernel.rows {
+            self.w_rate[i] = 0.0;
+        }
     }
 
     fn solve_direction(&mut self, entering: Variable) {
@@ -398,20 +406,12 @@ impl Path {
 
     /// How far the entering variable can grow: ∞ if nothing falls faster than its floor.
     fn longest_step(&self) -> f64 {
-        let mut step = f64::INFINITY;
-        for (variable, value, rate) in self.basics() {
-            if rate < -self.floor(variable) {
-                step = step.min(value.max(0.0) / -rate);
-            }
-        }
-        step
-    }
-
-    fn floor(&self, variable: Basic) -> f64 {
-        match variable {
-            Basic::Z(p) => self.z_floor[p],
-            Basic::W(i) => self.w_floor[i],
-        }
+        let k = self.kernel.len();
+        least_ratio(&self.z[..k], &self.z_rate[..k], &self.z_floor[..k]).min(least_ratio(
+            &self.w,
+            &self.w_rate,
+            &self.w_floor,
+        ))
     }
 
     /// Floors from the rounding of each rate, where one floor for all finds nothing that falls: rates may differ by more
@@ -420,8 +420,10 @@ impl Path {
         /// A rate is real if it is this many times its last correction.
         const REAL: f64 = 1e3;
         let k = self.kernel.len();
+        self.multiply_direction(entering);
         self.check_rows(entering);
         self.refine_direction(entering);
+        self.clear_kernel_rates();
         for p in 0..k {
             self.z_floor[p] = REAL * self.correction[p].abs();
         }
@@ -444,16 +446,22 @@ impl Path {
 
     /// Collects the variables that this step brings to zero, up to rounding.
     fn collect_tied(&mut self, step: f64, fastest: f64) {
-        let largest = self.basics().fold(0.0, |m: f64, (_, value, _)| m.max(value));
+        let k = self.kernel.len();
+        let largest = max_abs(&self.z[..k]).max(max_abs(&self.w));
         let near = self.tuning.tie * (largest + step * fastest).max(f64::MIN_POSITIVE);
-        let mut tied = std::mem::take(&mut self.tied);
-        tied.clear();
-        for (variable, value, rate) in self.basics() {
-            if rate < -self.floor(variable) && value + step * rate <= near {
-                tied.push(Tied { variable, fall: -rate, key: 0.0 });
+        self.tied.clear();
+        for p in 0..k {
+            let rate = self.z_rate[p];
+            if rate < -self.z_floor[p] && self.z[p] + step * rate <= near {
+                self.tied.push(Tied { variable: Basic::Z(p), fall: -rate, key: 0.0 });
             }
         }
-        self.tied = tied;
+        for i in 0..self.n {
+            let rate = self.w_rate[i];
+            if rate < -self.w_floor[i] && self.w[i] + step * rate <= near {
+                self.tied.push(Tied { variable: Basic::W(i), fall: -rate, key: 0.0 });
+            }
+        }
     }
 
     /// The lexicographic rule among the tied: with q perturbed by ε_j e_j, ε₁ ≫ ε₂ ≫ …, the one that would block first.
@@ -516,9 +524,6 @@ impl Path {
             self.z[p] += step * self.z_rate[p];
         }
         axpy(step, &self.w_rate, &mut self.w);
-        for p in 0..k {
-            self.w[self.kernel.rows[p]] = 0.0;
-        }
         self.fresh_kernel = false;
         match (entering, leaving) {
             (Variable::W(s), Basic::W(r)) => {
@@ -560,20 +565,21 @@ impl Path {
     }
 }
 
-/// `y ← y + Σ x_p m[:, cols_p]`, four columns at a time.
-fn add_columns(m: &Matrix, cols: &[usize], x: &[f64], y: &mut [f64]) {
-    let n = y.len();
-    let quads = cols.chunks_exact(4);
-    let rest = quads.remainder();
-    for (c, x) in quads.zip(x.chunks_exact(4)) {
-        let (a, b) = (&m.col(c[0])[..n], &m.col(c[1])[..n]);
-        let (d, e) = (&m.col(c[2])[..n], &m.col(c[3])[..n]);
-        for i in 0..n {
-            y[i] += (x[0] * a[i] + x[1] * b[i]) + (x[2] * d[i] + x[3] * e[i]);
+/// The least `max(value, 0) / −rate` over the rates below −floor; ∞ if there is none.
+fn least_ratio(values: &[f64], rates: &[f64], floors: &[f64]) -> f64 {
+    let ratio = |value: f64, rate: f64, floor: f64| {
+        let positive = if value > 0.0 { value } else { 0.0 };
+        if -rate > floor { positive / -rate } else { f64::INFINITY }
+    };
+    let (v, r, f) = (values.chunks_exact(8), rates.chunks_exact(8), floors.chunks_exact(8));
+    let rest = v.remainder().iter().zip(r.remainder()).zip(f.remainder());
+    let rest = rest.fold(f64::INFINITY, |m, ((v, r), f)| m.min(ratio(*v, *r, *f)));
+    let mut lane = [f64::INFINITY; 8];
+    for ((v, r), f) in v.zip(r).zip(f) {
+        for k in 0..8 {
+            let x = ratio(v[k], r[k], f[k]);
+            lane[k] = if x < lane[k] { x } else { lane[k] };
         }
     }
-    let done = cols.len() - rest.len();
-    for (c, x) in rest.iter().zip(&x[done..]) {
-        axpy(*x, m.col(*c), y);
-    }
+    lane.iter().fold(rest, |m, x| m.min(*x))
 }

@@ -14,6 +14,7 @@
 //! are eliminated by a block principal pivot, or substituted where that cannot be: see [`eliminate`].
 
 mod eliminate;
+mod solve;
 
 use crate::basis::{Basis, Position};
 use crate::error::InputError;
@@ -21,6 +22,7 @@ use crate::finish::{Finish, exponent, times_power, two_sum};
 use crate::matrix::Matrix;
 use crate::problem::{BoxLcp, Lcp, ProblemRef};
 use eliminate::Elimination;
+pub use solve::solve_reduced;
 
 /// A problem as an [`Lcp`], with what is needed to go back.
 #[derive(Debug, Clone)]
