@@ -1,6 +1,8 @@
 //! dev
-use std::time::Instant;
 use stiction_lcp::*;
+fn cpu() -> f64 {
+    cpu_time::ThreadTime::now().as_duration().as_secs_f64()
+}
 fn main() {
     let mut files: Vec<_> = std::fs::read_dir("/tmp/gen")
         .unwrap()
@@ -21,13 +23,20 @@ fn main() {
         let mut s = Lemke::new(Options::default());
         let mut t = vec![];
         let mut o = s.solve(&p).unwrap();
-        let reps = if n > 300 { 5 } else { 30 };
+        let reps2 = (20000 / (n * n)).max(4);
+        let reps = if n > 300 {
+            5
+        } else if n < 60 {
+            300
+        } else {
+            30
+        };
         for _ in 0..reps {
-            let i = Instant::now();
-            for _ in 0..4 {
+            let i = cpu();
+            for _ in 0..reps2 {
                 o = s.solve(&p).unwrap();
             }
-            t.push(i.elapsed().as_secs_f64() / 4.0);
+            t.push((cpu() - i) / reps2 as f64);
         }
         t.sort_by(f64::total_cmp);
         let c = o.solved().map(|s| s.certificate.to_string()).unwrap_or_default();

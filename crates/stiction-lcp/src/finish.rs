@@ -6,6 +6,7 @@
 use crate::basis::{Basis, Position};
 use crate::certificate::{Certificate, certify};
 use crate::lu::Lu;
+use crate::matrix::Matrix;
 use crate::outcome::{Outcome, Solved, Stats, StopReason, Stopped};
 use crate::problem::ProblemRef;
 use crate::solver::Options;
@@ -13,16 +14,23 @@ use crate::solver::Options;
 /// Workspace of the last step.
 #[derive(Debug, Clone, Default)]
 pub struct Finish {
-    lu: Lu,
+    basis: Basis,
     active: Vec<usize>,
+    /// `M_αα`, k × k.
+    block: Matrix,
+    lu: Lu,
     row_exponent: Vec<i32>,
     column_exponent: Vec<i32>,
+    /// `q_α + M_αβ z_β` as a sum of two numbers each.
+    constant: [Vec<f64>; 2],
+    /// The active z as a sum of two numbers each.
+    z: [Vec<f64>; 2],
+    /// `M_αα z_α + constant`, accumulated in twice the working precision; then the step that mends it.
+    sum: [Vec<f64>; 2],
     step: Vec<f64>,
-    low: Vec<f64>,
-    noise: Vec<f64>,
     /// The largest step that refinement made in each active z.
     moved: Vec<f64>,
-    basis: Basis,
+    noise: Vec<f64>,
 }
 
 /// Refinement steps at most; one or two are the rule.
@@ -45,26 +53,26 @@ impl Finish {
         self.active.clear();
         self.moved.clear();
         for i in 0..n {
-            let (lo, hi) = problem.bound(i);
             match basis.position(i) {
                 Position::Basic => self.active.push(i),
-                Position::Lower => z[i] = lo,
-                Position::Upper => z[i] = hi,
-            }
-            if !z[i].is_finite() {
-                return None;
+                Position::Lower => z[i] = problem.bound(i).0,
+                Position::Upper => z[i] = problem.bound(i).1,
             }
         }
+        if z.iter().any(|x| !x.is_finite()) {
+            return None;
+        }
         if !self.active.is_empty() {
-            self.factor(problem);
+            self.gather(problem, &z);
+            self.factor();
             if self.lu.pivot_ratio() == 0.0 {
                 return None;
             }
-            self.refine(problem, &mut z);
-        }
-        for &i in &self.active {
-            let (lo, hi) = problem.bound(i);
-            z[i] = z[i].clamp(lo, hi);
+            self.refine();
+            for (a, &i) in self.active.iter().enumerate() {
+                let (lo, hi) = problem.bound(i);
+                z[i] = self.z[0][a].max(lo).min(hi);
+            }
         }
         z.iter().all(|x| x.is_finite()).then_some(z)
     }
@@ -92,7 +100,7 @@ impl Finish {
     /// of nothing but such variables then misses by all of its size. They are set to 0, and the certificate decides.
     fn without_noise(&mut self, problem: ProblemRef<'_>, outcome: Outcome, options: &Options) -> Outcome {
         let Outcome::Stopped(stopped) = outcome else { return outcome };
-        self.estimate_noise(problem, &stopped.z);
+        self.estimate_noise(&stopped.z);
         let Stopped { z: original, stats, .. } = &stopped;
         for threshold in NOISE_THRESHOLDS {
             let mut z = original.clone();
@@ -116,7 +124,7 @@ impl Finish {
 
     /// `noise ← |M_αα⁻¹| ω_α`, plus what refinement moved (a component that lost all its digits was noise too), plus the
     /// rounding of the largest component in scaled units.
-    fn estimate_noise(&mut self, problem: ProblemRef<'_>, z: &[f64]) {
+    fn estimate_noise(&mut self, z: &[f64]) {
         let k = self.active.len();
         self.noise.clone_from(&self.moved);
         let scaled = |b: usize, x: f64| times_power(x, self.column_exponent[b]);
@@ -125,12 +133,8 @@ impl Finish {
             self.noise[b] += times_power(ROUNDING * largest, -self.column_exponent[b]);
         }
         for a in 0..k {
-            let i = self.active[a];
-            let omega = z
-                .iter()
-                .enumerate()
-                .filter(|(_, zj)| **zj != 0.0)
-                .fold(problem.q()[i].abs(), |sum, (j, zj)| sum + (problem.entry(i, j) * zj).abs());
+            let terms = self.active.iter().enumerate().map(|(b, &j)| (self.block[(a, b)] * z[j]).abs());
+            let omega = self.constant[0][a].abs() + terms.sum::<f64>();
             self.step.clear();
             self.step.resize(k, 0.0);
             self.step[a] = times_power(1.0, -self.row_exponent[a]);
@@ -141,36 +145,63 @@ impl Finish {
         }
     }
 
-    /// Factors `M_αα`, its rows and columns scaled by powers of two.
-    fn factor(&mut self, problem: ProblemRef<'_>) {
-        let (active, k) = (&self.active, self.active.len());
-        self.row_exponent.clear();
-        self.row_exponent.resize(k, 0);
-        self.column_exponent.clear();
-        self.column_exponent.resize(k, 0);
-        for a in 0..k {
-            let largest = (0..k).fold(0.0, |m: f64, b| m.max(problem.entry(active[a], active[b]).abs()));
-            self.row_exponent[a] = exponent(largest);
+    /// `M_αα` and `q_α + M_αβ z_β`.
+    fn gather(&mut self, problem: ProblemRef<'_>, z: &[f64]) {
+        let k = self.active.len();
+        self.block.reset(k, k);
+        for (b, &j) in self.active.iter().enumerate() {
+            problem.gather_column(j, &self.active, self.block.col_mut(b));
         }
-        for b in 0..k {
-            let scaled = |a: usize| times_power(problem.entry(active[a], active[b]).abs(), -self.row_exponent[a]);
-            self.column_exponent[b] = exponent((0..k).fold(0.0, |m: f64, a| m.max(scaled(a))));
+        self.step.clear();
+        self.step.resize(k, 0.0);
+        self.constant[0].clear();
+        self.constant[0].extend(self.active.iter().map(|&i| problem.q()[i]));
+        self.constant[1].clear();
+        self.constant[1].resize(k, 0.0);
+        for (j, &zj) in z.iter().enumerate() {
+            if zj != 0.0 {
+                problem.gather_column(j, &self.active, &mut self.step);
+                let [high, low] = &mut self.constant;
+                add_product(&self.step, zj, 0.0, high, low);
+            }
         }
-        let (row, column) = (&self.row_exponent, &self.column_exponent);
-        self.lu.factor_with(k, |a, b| times_power(problem.entry(active[a], active[b]), -row[a] - column[b]));
     }
 
-    /// Solves for the active z and refines. z is carried as z + low, so that refinement goes below the rounding of z itself.
+    /// Factors `M_αα`, its rows and columns scaled by powers of two.
+    fn factor(&mut self) {
+        let k = self.active.len();
+        self.row_exponent.clear();
+        self.column_exponent.clear();
+        self.step.fill(0.0);
+        for b in 0..k {
+            for (largest, x) in self.step.iter_mut().zip(self.block.col(b)) {
+                *largest = largest.max(x.abs());
+            }
+        }
+        self.row_exponent.extend(self.step.iter().map(|x| exponent(*x)));
+        for b in 0..k {
+            let scaled = self.block.col(b).iter().zip(&self.row_exponent).map(|(x, e)| times_power(x.abs(), -e));
+            self.column_exponent.push(exponent(scaled.fold(0.0, f64::max)));
+        }
+        let (block, row, column) = (&self.block, &self.row_exponent, &self.column_exponent);
+        self.lu.factor_with(k, |a, b| times_power(block[(a, b)], -row[a] - column[b]));
+    }
+
+    /// Solves for the active z and refines. z is carried as a sum of two numbers, so that refinement goes below the rounding of
+    /// z itself.
     ///
     /// A component that is zero in exact arithmetic never settles: every step replaces its noise by smaller noise. Such components
     /// are set to zero, because a row of nothing but zeros and noise would otherwise miss by all of its size.
-    fn refine(&mut self, problem: ProblemRef<'_>, z: &mut [f64]) {
-        self.low.clear();
-        self.low.resize(z.len(), 0.0);
+    fn refine(&mut self) {
+        let k = self.active.len();
+        for part in self.z.iter_mut().chain(&mut self.sum) {
+            part.clear();
+            part.resize(k, 0.0);
+        }
         let mut settled = false;
-        self.moved.resize(self.active.len(), 0.0);
+        self.moved.resize(k, 0.0);
         for _ in 0..=REFINEMENTS {
-            settled = self.refine_once(problem, z);
+            settled = self.refine_once();
             for (moved, step) in self.moved.iter_mut().zip(&self.step) {
                 *moved = moved.max(step.abs());
             }
@@ -179,30 +210,35 @@ impl Finish {
             }
         }
         if !settled {
-            for (a, &i) in self.active.iter().enumerate() {
-                if self.step[a].abs() > NOISE * z[i].abs() {
-                    z[i] = 0.0;
+            for (z, step) in self.z[0].iter_mut().zip(&self.step) {
+                if step.abs() > NOISE * z.abs() {
+                    *z = 0.0;
                 }
             }
         }
     }
 
     /// One step; true if it changed no component by more than rounding.
-    fn refine_once(&mut self, problem: ProblemRef<'_>, z: &mut [f64]) -> bool {
-        self.step.clear();
-        for (a, &i) in self.active.iter().enumerate() {
-            self.step.push(times_power(-residual(problem, i, z, &self.low), -self.row_exponent[a]));
+    fn refine_once(&mut self) -> bool {
+        let [high, low] = &mut self.sum;
+        high.copy_from_slice(&self.constant[0]);
+        low.copy_from_slice(&self.constant[1]);
+        for b in 0..self.active.len() {
+            if self.z[0][b] != 0.0 {
+                add_product(self.block.col(b), self.z[0][b], self.z[1][b], high, low);
+            }
+        }
+        for (a, step) in self.step.iter_mut().enumerate() {
+            *step = times_power(-(high[a] + low[a]), -self.row_exponent[a]);
         }
         self.lu.solve(&mut self.step);
         let mut settled = true;
-        for (a, &i) in self.active.iter().enumerate() {
-            let step = times_power(self.step[a], -self.column_exponent[a]);
-            self.step[a] = step;
-            settled &= step.abs() <= SETTLED * z[i].abs();
-            let (high, error) = two_sum(z[i], step);
-            let (high, low) = two_sum(high, error + self.low[i]);
-            z[i] = high;
-            self.low[i] = low;
+        let [z, rest] = &mut self.z;
+        for (b, step) in self.step.iter_mut().enumerate() {
+            *step = times_power(*step, -self.column_exponent[b]);
+            settled &= step.abs() <= SETTLED * z[b].abs();
+            let (sum, error) = two_sum(z[b], *step);
+            (z[b], rest[b]) = two_sum(sum, error + rest[b]);
         }
         settled
     }
@@ -219,20 +255,15 @@ pub fn outcome_of(problem: ProblemRef<'_>, z: Vec<f64>, basis: Basis, options: &
     }
 }
 
-/// `(M (z + low) + q)ᵢ` in twice the working precision.
-fn residual(problem: ProblemRef<'_>, i: usize, z: &[f64], low: &[f64]) -> f64 {
-    let (mut high, mut rest) = (problem.q()[i], 0.0);
-    for (j, &zj) in z.iter().enumerate() {
-        if zj != 0.0 {
-            let entry = problem.entry(i, j);
-            let product = entry * zj;
-            let product_error = entry.mul_add(zj, -product);
-            let (sum, sum_error) = two_sum(high, product);
-            high = sum;
-            rest += product_error + sum_error + entry * low[j];
-        }
+/// `high + low ← high + low + column · (x + rest)`, every product and sum with its error.
+fn add_product(column: &[f64], x: f64, rest: f64, high: &mut [f64], low: &mut [f64]) {
+    for ((entry, high), low) in column.iter().zip(high).zip(low) {
+        let product = entry * x;
+        let product_error = entry.mul_add(x, -product);
+        let (sum, sum_error) = two_sum(*high, product);
+        *high = sum;
+        *low += product_error + sum_error + entry * rest;
     }
-    high + rest
 }
 
 /// `a + b` as a rounded sum and its exact error.

@@ -177,16 +177,15 @@ impl IndexMut<(usize, usize)> for Matrix {
 #[inline]
 pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     let n = x.len().min(y.len());
-    let (x, y) = (&x[..n], &y[..n]);
-    let (xc, yc) = (x.chunks_exact(8), y.chunks_exact(8));
-    let (xr, yr) = (xc.remainder(), yc.remainder());
+    let (xc, xr) = x[..n].as_chunks::<8>();
+    let (yc, yr) = y[..n].as_chunks::<8>();
     let mut lane = [0.0f64; 8];
-    for (a, b) in xc.zip(yc) {
+    for (a, b) in xc.iter().zip(yc) {
         for k in 0..8 {
             lane[k] += a[k] * b[k];
         }
     }
-    let mut sum = ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
+    let mut sum = ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
     for (a, b) in xr.iter().zip(yr) {
         sum += a * b;
     }
@@ -228,8 +227,7 @@ pub(crate) fn axpy4(a: [f64; 4], x: [&[f64]; 4], y: &mut [f64]) {
 /// The largest |entry|; 0 if empty.
 #[inline]
 pub fn max_abs(x: &[f64]) -> f64 {
-    let chunks = x.chunks_exact(8);
-    let rest = chunks.remainder();
+    let (chunks, rest) = x.as_chunks::<8>();
     let mut lane = [0.0f64; 8];
     for c in chunks {
         for k in 0..8 {

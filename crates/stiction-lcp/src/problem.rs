@@ -340,6 +340,25 @@ impl<'a> ProblemRef<'a> {
         }
     }
 
+    /// Entries (rows, j) of the matrix into `out` (as many as rows).
+    pub fn gather_column(&self, j: usize, rows: &[usize], out: &mut [f64]) {
+        let dense = match self {
+            Self::Lcp(p) => p.m(),
+            Self::Mlcp(p) => p.m(),
+            Self::Box(p) => p.m(),
+            Self::Factored(_) => {
+                for (x, &i) in out.iter_mut().zip(rows) {
+                    *x = self.entry(i, j);
+                }
+                return;
+            }
+        };
+        let column = dense.col(j);
+        for (x, &i) in out.iter_mut().zip(rows) {
+            *x = column[i];
+        }
+    }
+
     /// Entry (i, j) of the matrix.
     pub fn entry(&self, i: usize, j: usize) -> f64 {
         match self {

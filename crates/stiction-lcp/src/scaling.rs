@@ -27,15 +27,15 @@ pub struct Equilibration {
 }
 
 impl Equilibration {
-    /// Fits the scales to `[M q]`.
-    pub fn fit(&mut self, m: &Matrix, q: &[f64]) {
+    /// Fits the scales to `[M q]`. With `lazy`, a matrix that is even already only gets one common unit.
+    pub fn fit(&mut self, m: &Matrix, q: &[f64], lazy: bool) {
         let n = q.len();
         self.row.clear();
         self.row.resize(n, 0);
         self.column.clear();
         self.column.resize(n + 1, 0);
         let size = m.max_abs();
-        if is_even(m, size) && q_is_even(q) {
+        if lazy && is_even(m, size) {
             self.column.fill(-exponent(size).clamp(-MOST_BITS, MOST_BITS));
             self.column[n] = -exponent(max_abs(q)).clamp(-MOST_BITS, MOST_BITS);
             return;
@@ -48,6 +48,12 @@ impl Equilibration {
             *exponent_of_column = (*exponent_of_column).clamp(-MOST_BITS, MOST_BITS);
         }
         self.bring_rows_to_one(m, q);
+    }
+
+    /// True if only one common unit was chosen.
+    pub fn is_uniform(&self) -> bool {
+        let n = self.row.len();
+        self.row.iter().all(|e| *e == 0) && self.column[..n].windows(2).all(|c| c[0] == c[1])
     }
 
     fn fit_rows(&mut self, m: &Matrix, q: &[f64]) {
@@ -110,10 +116,10 @@ impl Equilibration {
     /// Writes the scaled matrix into the first n columns of `scaled` (n × n or wider) and the scaled vector into `q_scaled`.
     pub fn apply(&self, m: &Matrix, q: &[f64], scaled: &mut Matrix, q_scaled: &mut [f64]) {
         let n = q.len();
-        let uniform = self.row.iter().all(|e| *e == 0);
+        let rows_as_they_are = self.row.iter().all(|e| *e == 0);
         for j in 0..n {
             let target = scaled.col_mut(j);
-            if uniform && self.column[j].abs() <= MOST_BITS {
+            if rows_as_they_are && self.column[j].abs() <= MOST_BITS {
                 let factor = times_power(1.0, self.column[j]);
                 for (t, x) in target.iter_mut().zip(m.col(j)) {
                     *t = x * factor;
@@ -146,10 +152,4 @@ fn is_even(m: &Matrix, size: f64) -> bool {
     let near = size * WELL_SCALED;
     let n = m.rows();
     (0..n).all(|i| (0..n).any(|j| m[(i, j)].abs() >= near)) && (0..n).all(|j| m.col(j).iter().any(|x| x.abs() >= near))
-}
-
-/// True if no entry of q but zero is small beside the largest.
-fn q_is_even(q: &[f64]) -> bool {
-    let near = max_abs(q) * WELL_SCALED;
-    q.iter().all(|x| *x == 0.0 || x.abs() >= near)
 }

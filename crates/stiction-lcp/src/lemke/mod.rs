@@ -77,6 +77,9 @@ impl Lemke {
         let mut ray = None;
         self.path.load(lcp);
         for (attempt, plan) in self.plans(lcp.n(), start.is_some()).enumerate() {
+            if plan.rescale {
+                self.path.rescale(lcp);
+            }
             let ended = self.run(&plan, start, attempt, &mut stats);
             match ended {
                 Ended::Solved => {
@@ -126,12 +129,12 @@ impl Lemke {
         let covering = self.covering.is_some();
         let restarts = self.restarts;
         let max_pivots = self.options.max_pivots.unwrap_or(50 * n + 100);
-        let plan = move |warm, covering, tuning| Plan { warm, covering, tuning, max_pivots };
-        let warm_plan = warm.then(|| plan(true, Covering::Ones, Tuning::FAST));
-        let first = plan(false, if covering { Covering::Given } else { Covering::Ones }, Tuning::FAST);
+        let plan = move |warm, covering, tuning, rescale| Plan { warm, covering, tuning, rescale, max_pivots };
+        let warm_plan = warm.then(|| plan(true, Covering::Ones, Tuning::FAST, false));
+        let first = plan(false, if covering { Covering::Given } else { Covering::Ones }, Tuning::FAST, false);
         let others = (0..restarts).map(move |k| {
             let covering = if k == 0 { Covering::Ones } else { Covering::Random };
-            plan(false, covering, Tuning::careful(k))
+            plan(false, covering, Tuning::careful(k), true)
         });
         warm_plan.into_iter().chain([first]).chain(others)
     }
@@ -225,6 +228,7 @@ struct Plan {
     warm: bool,
     covering: Covering,
     tuning: Tuning,
+    rescale: bool,
     max_pivots: usize,
 }
 

@@ -107,7 +107,6 @@ impl Path {
     pub fn load(&mut self, lcp: &Lcp) {
         let n = lcp.n();
         self.n = n;
-        self.scales.fit(lcp.m(), lcp.q());
         self.m.reset(n, n + 1);
         for v in [&mut self.q, &mut self.w, &mut self.w_rate, &mut self.w_floor] {
             v.clear();
@@ -117,7 +116,16 @@ impl Path {
             v.clear();
             v.resize(n + 1, 0.0);
         }
+        self.scales.fit(lcp.m(), lcp.q(), true);
         self.scales.apply(lcp.m(), lcp.q(), &mut self.m, &mut self.q);
+    }
+
+    /// Scales the problem anew, fitting q too, where the first scaling had no need to.
+    pub fn rescale(&mut self, lcp: &Lcp) {
+        if self.scales.is_uniform() {
+            self.scales.fit(lcp.m(), lcp.q(), false);
+            self.scales.apply(lcp.m(), lcp.q(), &mut self.m, &mut self.q);
+        }
     }
 
     /// Sets d: `entry(i)` in units of the original rows, NaN for 1 in scaled units, `None` for a random number in [½, 2).
@@ -383,35 +391,41 @@ impl Path {
     fn ratio_test(&mut self, entering: Variable) -> Option<Basic> {
         let k = self.kernel.len();
         let fastest = max_abs(&self.z_rate[..k]).max(max_abs(&self.w_rate)).max(1.0);
-        self.z_floor[..k].fill(self.tuning.pivot * fastest);
-        self.w_floor.fill(self.tuning.pivot * fastest);
-        let mut step = self.longest_step();
-        if step == f64::INFINITY {
-            self.measure_floors(entering);
-            step = self.longest_step();
+        let floor = self.tuning.pivot * fastest;
+        let of_z = least_ratio(&self.z[..k], &self.z_rate[..k], |_| floor);
+        let of_w = least_ratio(&self.w, &self.w_rate, |_| floor);
+        let mut step = of_z.min(of_w);
+        if step < f64::INFINITY {
+            self.collect_tied(step, fastest, |_| floor, |_| floor);
+        } else {
+            step = self.careful_step(entering, fastest);
         }
         if step == f64::INFINITY {
             return None;
         }
-        self.collect_tied(step, fastest);
-        let z0_place = self.kernel.col_position(self.n);
         let fastest_tied = self.tied.iter().fold(0.0, |m: f64, t| m.max(t.fall));
         let enough = self.tuning.tied_pivot * fastest_tied;
         self.tied.retain(|t| t.fall >= enough);
-        if self.tied.iter().any(|t| t.variable == Basic::Z(z0_place)) {
-            return Some(Basic::Z(z0_place));
+        let z0 = Basic::Z(self.kernel.col_position(self.n));
+        if self.tied.iter().any(|t| t.variable == z0) {
+            return Some(z0);
         }
         self.break_tie()
     }
 
-    /// How far the entering variable can grow: ∞ if nothing falls faster than its floor.
-    fn longest_step(&self) -> f64 {
+    /// The step and the tied variables again with a floor for each rate; ∞ on a ray.
+    fn careful_step(&mut self, entering: Variable, fastest: f64) -> f64 {
         let k = self.kernel.len();
-        least_ratio(&self.z[..k], &self.z_rate[..k], &self.z_floor[..k]).min(least_ratio(
-            &self.w,
-            &self.w_rate,
-            &self.w_floor,
-        ))
+        self.measure_floors(entering);
+        let (z_floor, w_floor) = (std::mem::take(&mut self.z_floor), std::mem::take(&mut self.w_floor));
+        let of_z = least_ratio(&self.z[..k], &self.z_rate[..k], |p| z_floor[p]);
+        let of_w = least_ratio(&self.w, &self.w_rate, |i| w_floor[i]);
+        let step = of_z.min(of_w);
+        if step < f64::INFINITY {
+            self.collect_tied(step, fastest, |p| z_floor[p], |i| w_floor[i]);
+        }
+        (self.z_floor, self.w_floor) = (z_floor, w_floor);
+        step
     }
 
     /// Floors from the rounding of each rate, where one floor for all finds nothing that falls: rates may differ by more
@@ -445,20 +459,24 @@ impl Path {
     }
 
     /// Collects the variables that this step brings to zero, up to rounding.
-    fn collect_tied(&mut self, step: f64, fastest: f64) {
+    fn collect_tied(
+        &mut self,
+        step: f64,
+        fastest: f64,
+        z_floor: impl Fn(usize) -> f64,
+        w_floor: impl Fn(usize) -> f64,
+    ) {
         let k = self.kernel.len();
         let largest = max_abs(&self.z[..k]).max(max_abs(&self.w));
         let near = self.tuning.tie * (largest + step * fastest).max(f64::MIN_POSITIVE);
         self.tied.clear();
-        for p in 0..k {
-            let rate = self.z_rate[p];
-            if rate < -self.z_floor[p] && self.z[p] + step * rate <= near {
+        for (p, (value, rate)) in self.z[..k].iter().zip(&self.z_rate).enumerate() {
+            if *rate < -z_floor(p) && value + step * rate <= near {
                 self.tied.push(Tied { variable: Basic::Z(p), fall: -rate, key: 0.0 });
             }
         }
-        for i in 0..self.n {
-            let rate = self.w_rate[i];
-            if rate < -self.w_floor[i] && self.w[i] + step * rate <= near {
+        for (i, (value, rate)) in self.w.iter().zip(&self.w_rate).enumerate() {
+            if *rate < -w_floor(i) && value + step * rate <= near {
                 self.tied.push(Tied { variable: Basic::W(i), fall: -rate, key: 0.0 });
             }
         }
@@ -566,20 +584,23 @@ impl Path {
 }
 
 /// The least `max(value, 0) / −rate` over the rates below −floor; ∞ if there is none.
-fn least_ratio(values: &[f64], rates: &[f64], floors: &[f64]) -> f64 {
+#[inline]
+fn least_ratio(values: &[f64], rates: &[f64], floor: impl Fn(usize) -> f64) -> f64 {
     let ratio = |value: f64, rate: f64, floor: f64| {
         let positive = if value > 0.0 { value } else { 0.0 };
         if -rate > floor { positive / -rate } else { f64::INFINITY }
     };
-    let (v, r, f) = (values.chunks_exact(8), rates.chunks_exact(8), floors.chunks_exact(8));
-    let rest = v.remainder().iter().zip(r.remainder()).zip(f.remainder());
-    let rest = rest.fold(f64::INFINITY, |m, ((v, r), f)| m.min(ratio(*v, *r, *f)));
+    let n = values.len();
+    let (v, v_rest) = values.as_chunks::<8>();
+    let (r, r_rest) = rates[..n].as_chunks::<8>();
     let mut lane = [f64::INFINITY; 8];
-    for ((v, r), f) in v.zip(r).zip(f) {
+    for (c, (v, r)) in v.iter().zip(r).enumerate() {
         for k in 0..8 {
-            let x = ratio(v[k], r[k], f[k]);
+            let x = ratio(v[k], r[k], floor(8 * c + k));
             lane[k] = if x < lane[k] { x } else { lane[k] };
         }
     }
-    lane.iter().fold(rest, |m, x| m.min(*x))
+    let first = n - v_rest.len();
+    let rest = v_rest.iter().zip(r_rest).enumerate().map(|(k, (v, r))| ratio(*v, *r, floor(first + k)));
+    lane.iter().copied().chain(rest).fold(f64::INFINITY, f64::min)
 }
