@@ -43,16 +43,19 @@ pub struct Tuning {
     pub drift: f64,
     /// Recompute all values from the data at every pivot.
     pub fresh_values: bool,
+    /// Pivots without a move before the lexicographic rule takes over; 0 applies it in every tie.
+    pub patience: usize,
 }
 
 impl Tuning {
     /// For the first start.
-    pub const FAST: Self = Self { pivot: 1e-11, tie: 1e-12, tied_pivot: 1e-6, drift: 1e-11, fresh_values: false };
+    pub const FAST: Self =
+        Self { pivot: 1e-11, tie: 1e-12, tied_pivot: 1e-6, drift: 1e-11, fresh_values: false, patience: 12 };
 
     /// For the `k`th restart: values recomputed at every pivot, and other tolerances each time.
     pub fn careful(k: usize) -> Self {
         let [pivot, tie, tied_pivot] = [[1e-11, 1e-13, 1e-6], [1e-9, 1e-11, 1e-4], [1e-12, 1e-14, 1e-8]][k % 3];
-        Self { pivot, tie, tied_pivot, drift: 1e-13, fresh_values: true }
+        Self { pivot, tie, tied_pivot, drift: 1e-13, fresh_values: true, patience: if k % 2 == 0 { 12 } else { 0 } }
     }
 }
 
@@ -81,6 +84,12 @@ pub struct Path {
     rhs: Vec<f64>,
     correction: Vec<f64>,
     tied: Vec<Tied>,
+    /// Values up to this counted as zero in the last ratio test.
+    near: f64,
+    /// Pivots since the path last moved.
+    stalled: usize,
+    /// Variables lifted by the lexicographic perturbation, the most first; empty while it is not in use.
+    anchor: Vec<Variable>,
     ray: Vec<f64>,
     /// z₀ when the values were last computed from the data.
     z0_when_fresh: f64,
@@ -198,6 +207,8 @@ impl Path {
 
     fn begin(&mut self, start: Start<'_>, stats: &mut Stats) -> bool {
         self.kernel.reset(self.n);
+        self.stalled = 0;
+        self.anchor.clear();
         self.fresh_kernel = true;
         self.z0_when_fresh = f64::INFINITY;
         if let Start::Warm(basis) = start {
@@ -375,7 +386,7 @@ impl Path {
             }
         }
         self.tied = tied;
-        self.break_tie()
+        self.break_tie(true)
     }
 
     /// All basic variables with value and rate: z by kernel place, then w by row. The artificial one included.
@@ -410,7 +421,7 @@ impl Path {
         if self.tied.iter().any(|t| t.variable == z0) {
             return Some(z0);
         }
-        self.break_tie()
+        self.break_tie(step * fastest > self.near)
     }
 
     /// The step and the tied variables again with a floor for each rate; ∞ on a ray.
@@ -469,6 +480,7 @@ impl Path {
         let k = self.kernel.len();
         let largest = max_abs(&self.z[..k]).max(max_abs(&self.w));
         let near = self.tuning.tie * (largest + step * fastest).max(f64::MIN_POSITIVE);
+        self.near = near;
         self.tied.clear();
         for (p, (value, rate)) in self.z[..k].iter().zip(&self.z_rate).enumerate() {
             if *rate < -z_floor(p) && value + step * rate <= near {
@@ -482,35 +494,88 @@ impl Path {
         }
     }
 
-    /// The lexicographic rule among the tied: with q perturbed by ε_j e_j, ε₁ ≫ ε₂ ≫ …, the one that would block first.
-    fn break_tie(&mut self) -> Option<Basic> {
-        for j in 0..self.n {
+    /// One of the tied variables: the one that falls fastest, which is the soundest pivot. When that leads nowhere for many pivots
+    /// in a row, the lexicographic rule takes over until the path moves again.
+    fn break_tie(&mut self, moves: bool) -> Option<Basic> {
+        if moves {
+            self.stalled = 0;
+            self.anchor.clear();
+        } else {
+            self.stalled += 1;
+            if self.stalled > self.tuning.patience && self.anchor.is_empty() {
+                self.set_anchor();
+            }
+        }
+        if self.anchor.is_empty() {
+            return self.tied.iter().reduce(|a, b| if b.fall > a.fall { b } else { a }).map(|t| t.variable);
+        }
+        self.lexicographic()
+    }
+
+    /// Anchors the perturbation at the present basis: its variables are lifted by ε₁ ≫ ε₂ ≫ … > 0.
+    fn set_anchor(&mut self) {
+        self.anchor.extend(self.kernel.cols.iter().map(|j| match *j {
+            j if j == self.n => Variable::Artificial,
+            j => Variable::Z(j),
+        }));
+        self.anchor.extend((0..self.n).filter(|i| self.kernel.row_position(*i) == NONE).map(Variable::W));
+    }
+
+    /// The lexicographic rule: of the tied variables the one that would block first in the perturbed problem. No basis comes
+    /// twice. Reference: [CPS09, §4.9].
+    fn lexicographic(&mut self) -> Option<Basic> {
+        for a in 0..self.anchor.len() {
             if self.tied.len() <= 1 {
                 break;
             }
-            match self.kernel.row_position(j) {
-                // ε_j lifts w_j and nothing else.
-                NONE => self.tied.retain(|t| t.variable != Basic::W(j)),
-                p => self.keep_least_lifted(p),
+            let lifted = self.anchor[a];
+            match self.place_of(lifted) {
+                // ε lifts this variable and no other.
+                Some(basic) => self.tied.retain(|t| t.variable != basic),
+                None => self.keep_least_lifted(lifted),
             }
         }
         self.tied.first().map(|t| t.variable)
     }
 
-    /// Keeps those of the tied variables that a perturbation of the kernel's row `p` lifts least.
-    fn keep_least_lifted(&mut self, p: usize) {
-        let column = self.kernel.inverse_col(p);
-        let mut least = f64::INFINITY;
-        let mut size = 0.0f64;
+    /// Where a variable stands among the basic ones; `None` if it is nonbasic.
+    fn place_of(&self, variable: Variable) -> Option<Basic> {
+        match variable {
+            Variable::W(i) => (self.kernel.row_position(i) == NONE).then_some(Basic::W(i)),
+            _ => match self.kernel.col_position(self.column_of(variable)) {
+                NONE => None,
+                p => Some(Basic::Z(p)),
+            },
+        }
+    }
+
+    /// Keeps those of the tied variables that the perturbation of a nonbasic variable lifts least: all basic variables move by
+    /// minus their rates with that variable entering.
+    fn keep_least_lifted(&mut self, lifted: Variable) {
+        let mut lift_of_z = std::mem::take(&mut self.correction);
+        let column = match lifted {
+            Variable::W(i) => {
+                let p = self.kernel.row_position(i);
+                lift_of_z[..self.kernel.len()].copy_from_slice(self.kernel.inverse_col(p));
+                lift_of_z.iter_mut().for_each(|x| *x = -*x);
+                None
+            }
+            _ => {
+                let j = self.column_of(lifted);
+                for (b, &i) in self.rhs.iter_mut().zip(&self.kernel.rows) {
+                    *b = self.m[(i, j)];
+                }
+                self.kernel.solve_into(&self.rhs, &mut lift_of_z);
+                Some(j)
+            }
+        };
+        let (mut least, mut size) = (f64::INFINITY, 0.0f64);
         for t in &mut self.tied {
             let lift = match t.variable {
-                Basic::Z(c) => -column[c],
+                Basic::Z(c) => lift_of_z[c],
                 Basic::W(i) => {
-                    let mut sum = 0.0;
-                    for (x, &j) in column.iter().zip(&self.kernel.cols) {
-                        sum -= x * self.m[(i, j)];
-                    }
-                    sum
+                    let direct = column.map_or(0.0, |j| -self.m[(i, j)]);
+                    self.kernel.cols.iter().zip(&lift_of_z).fold(direct, |sum, (&j, x)| sum + x * self.m[(i, j)])
                 }
             };
             t.key = lift / t.fall;
@@ -519,6 +584,7 @@ impl Path {
         }
         let near = least + self.tuning.tie * size;
         self.tied.retain(|t| t.key <= near);
+        self.correction = lift_of_z;
     }
 
     fn name_of(&self, variable: Basic) -> Variable {
