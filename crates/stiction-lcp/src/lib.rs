@@ -25,6 +25,7 @@ pub mod solver;
 
 pub use basis::{Basis, Position};
 pub use certificate::{Certificate, certify};
+pub use enumerate::Enumerate;
 pub use error::InputError;
 pub use matrix::Matrix;
 pub use outcome::{MatrixClass, Outcome, Proof, Ray, Solved, Stats, StopReason, Stopped, Unsolvable};
