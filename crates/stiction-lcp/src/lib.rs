@@ -27,6 +27,7 @@ pub mod solver;
 
 pub use basis::{Basis, Position};
 pub use certificate::{Certificate, certify};
+pub use enumerate::Enumerate;
 pub use error::InputError;
 pub use lemke::Lemke;
 pub use matrix::Matrix;
