@@ -119,6 +119,24 @@ pub fn random(class: Class, n: usize, seed: u64) -> Result<Lcp, InputError> {
     scaled(&mut rng, m, q, scaling)
 }
 
+/// A problem of no particular class and order `n`: dense or sparse, normal or small integers, any signs. It may have no solution,
+/// one or many; half of them have one planted.
+///
+/// # Errors
+/// Never for finite scales; the signature is that of [`Lcp::new`].
+pub fn any(n: usize, seed: u64) -> Result<Lcp, InputError> {
+    let mut rng = Rng::new(seed.wrapping_mul(0x9fb2_1c65_1e98_df25) ^ n as u64);
+    let mut m = factor(&mut rng, n, n);
+    let kept = if rng.chance(0.5) { 1.0 } else { rng.uniform() };
+    for x in m.as_mut_slice() {
+        if !rng.chance(kept) {
+            *x = 0.0;
+        }
+    }
+    let q = if rng.chance(0.5) { planted(&mut rng, &m) } else { factor(&mut rng, n, 1).as_slice().to_vec() };
+    Lcp::new(m, q)
+}
+
 /// A matrix factor of small integers or of normal numbers.
 fn factor(rng: &mut Rng, rows: usize, cols: usize) -> Matrix {
     let integers = rng.chance(0.5);

@@ -1,0 +1,185 @@
+//! `stiction soak`: random problems by the thousand, every answer checked.
+
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use stiction_lcp::generate::{self, Class};
+use stiction_lcp::{Lcp, Options, Outcome, Solver, catalog, certify};
+
+/// Solve random problems of the classes with a theorem, and of none; every one must be certified, or proven unsolvable.
+#[derive(Debug, Args)]
+pub struct SoakArgs {
+    /// Problems per class.
+    #[arg(long, default_value_t = 100_000)]
+    count: u64,
+    /// First seed; problem k of a class has seed SEED + k.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Classes: psd, psd-skew, p, copositive-plus, contact, any. All by default.
+    #[arg(long, value_delimiter = ',')]
+    class: Vec<String>,
+    /// Solvers to try.
+    #[arg(long, value_delimiter = ',', default_value = "auto")]
+    solver: Vec<String>,
+    /// Largest order (12 at most for class any, where the oracle has to keep up).
+    #[arg(long, default_value_t = 60)]
+    max_order: usize,
+    /// Threads; 0 for all cores. Results do not depend on it.
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+}
+
+/// Largest order of class `any`: all bases are tried there.
+const ORACLE_ORDER: usize = 12;
+/// Failures printed per class and solver.
+const SHOWN: usize = 10;
+
+/// A problem that was not answered as it must be.
+#[derive(Debug)]
+struct Failure {
+    order: usize,
+    seed: u64,
+    what: String,
+}
+
+/// What came of one class with one solver.
+#[derive(Debug, Default)]
+struct Tally {
+    solved: u64,
+    unsolvable: u64,
+    pivots: u64,
+    worst: f64,
+    failures: Vec<Failure>,
+}
+
+/// Runs the soak. Exit code 0 if every problem was answered as it must be.
+pub fn run(args: &SoakArgs) -> Result<ExitCode, String> {
+    let all: Vec<&str> = Class::ALL.iter().map(|c| c.name()).chain(["any"]).collect();
+    let classes: Vec<&str> = if args.class.is_empty() { all.clone() } else { args.class.iter().map(String::as_str).collect() };
+    if let Some(unknown) = classes.iter().find(|c| !all.contains(c)) {
+        return Err(format!("--class {unknown}: the classes are {}", all.join(", ")));
+    }
+    if args.max_order == 0 {
+        return Err("--max-order must be at least 1".into());
+    }
+    let mut failed = false;
+    for class in classes {
+        for solver in &args.solver {
+            let tally = soak(class, solver, args)?;
+            failed |= !tally.failures.is_empty();
+            print(class, solver, &tally);
+        }
+    }
+    Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn soak(class: &str, solver: &str, args: &SoakArgs) -> Result<Tally, String> {
+    catalog::build(solver, &Options::default()).map_err(|e| e.to_string())?;
+    let bar = ProgressBar::new(args.count);
+    if let Ok(style) = ProgressStyle::with_template("{prefix:>24} {wide_bar} {pos}/{len} {eta}") {
+        bar.set_style(style);
+    }
+    bar.set_prefix(format!("{class} · {solver}"));
+    let next = AtomicU64::new(0);
+    let total = Mutex::new(Tally::default());
+    let threads = match args.threads {
+        0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
+        n => n,
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let mut tally = Tally::default();
+                let Ok(mut method) = catalog::build(solver, &Options::default()) else { return };
+                loop {
+                    let k = next.fetch_add(1, Ordering::Relaxed);
+                    if k >= args.count {
+                        break;
+                    }
+                    one(class, method.as_mut(), args.max_order, args.seed + k, &mut tally);
+                    bar.inc(1);
+                }
+                total.lock().unwrap_or_else(PoisonError::into_inner).add(tally);
+            });
+        }
+    });
+    bar.finish_and_clear();
+    let mut tally = total.into_inner().unwrap_or_else(PoisonError::into_inner);
+    tally.failures.sort_by_key(|f| f.seed);
+    Ok(tally)
+}
+
+/// Draws, solves and judges one problem.
+fn one(class: &str, solver: &mut dyn Solver, max_order: usize, seed: u64, tally: &mut Tally) {
+    let known = Class::ALL.iter().find(|c| c.name() == class);
+    let most = if known.is_some() { max_order } else { max_order.min(ORACLE_ORDER) };
+    let order = 1 + (seed % most as u64) as usize;
+    let problem = match known {
+        Some(class) => generate::random(*class, order, seed),
+        None => generate::any(order, seed),
+    };
+    let judged = problem.and_then(|p| solver.solve_from((&p).into(), None).map(|o| (p, o)));
+    match judged {
+        Err(error) => tally.fail(order, seed, format!("bad input: {error}")),
+        Ok((problem, outcome)) => tally.judge(&problem, &outcome, known.is_some(), order, seed),
+    }
+}
+
+impl Tally {
+    fn judge(&mut self, problem: &Lcp, outcome: &Outcome, has_theorem: bool, order: usize, seed: u64) {
+        self.pivots += outcome.stats().pivots as u64;
+        match outcome {
+            Outcome::Solved(solved) => {
+                let mut w = vec![0.0; problem.n()];
+                let certificate = certify(problem.into(), &solved.z, &mut w);
+                self.worst = self.worst.max(certificate.worst());
+                self.solved += 1;
+                if !certificate.holds(Options::default().tolerance) {
+                    self.fail(order, seed, format!("called solved, but {certificate}"));
+                }
+            }
+            Outcome::Unsolvable(_) if has_theorem => self.fail(order, seed, "called unsolvable, but has a solution".into()),
+            Outcome::Unsolvable(u) if oracle_solves(problem) => {
+                self.fail(order, seed, format!("called unsolvable ({}), but the oracle finds a solution", u.proof));
+            }
+            Outcome::Unsolvable(_) => self.unsolvable += 1,
+            other => self.fail(order, seed, format!("not settled: {}", other.name())),
+        }
+    }
+
+    fn fail(&mut self, order: usize, seed: u64, what: String) {
+        self.failures.push(Failure { order, seed, what });
+    }
+
+    fn add(&mut self, other: Tally) {
+        self.solved += other.solved;
+        self.unsolvable += other.unsolvable;
+        self.pivots += other.pivots;
+        self.worst = self.worst.max(other.worst);
+        self.failures.extend(other.failures);
+    }
+}
+
+/// True if some complementary basis has a solution.
+fn oracle_solves(problem: &Lcp) -> bool {
+    let solved = |mut oracle: Box<dyn Solver>| oracle.solve_from(problem.into(), None).map(|o| o.solved().is_some());
+    catalog::build("enumerate", &Options::default()).and_then(solved).unwrap_or(false)
+}
+
+fn print(class: &str, solver: &str, tally: &Tally) {
+    let count = tally.solved + tally.unsolvable + tally.failures.len() as u64;
+    crate::output::line(&format!(
+        "{class:>16} {solver:<18} {:>8} solved {:>7} proven unsolvable {:>5} failed   worst certificate {:.1e}   {:.1} pivots",
+        tally.solved,
+        tally.unsolvable,
+        tally.failures.len(),
+        tally.worst,
+        tally.pivots as f64 / count.max(1) as f64,
+    ));
+    for failure in tally.failures.iter().take(SHOWN) {
+        crate::output::line(&format!("                 order {} seed {}: {}", failure.order, failure.seed, failure.what));
+    }
+}
