@@ -19,48 +19,48 @@ pub(super) struct ConePoint {
 pub(super) fn decide(problem: &Integers, basis: &Basis) -> Option<ConePoint> {
     let active: Vec<usize> = basis.active().collect();
     let k = active.len();
-    let mut cone = Cone { problem, basis, active, dictionary: first_dictionary(problem, basis) };
+    let constants = constants(problem, basis);
+    let row = |&i: &usize| active.iter().map(|&j| problem.entry(i, j)).chain([constants[i].clone()]).collect();
+    let dictionary = Dictionary::new(active.iter().map(row).collect(), (k..2 * k).collect(), (0..k).collect());
+    let mut cone = Cone { problem, basis, active, constants, dictionary };
     cone.eliminate();
     // Equations left over have no variable left: they must hold as they stand.
-    if !cone.active.iter().all(|&i| cone.dictionary.value(k + i).is_zero()) {
+    if !(k..2 * k).all(|w| cone.dictionary.value(w).is_zero()) {
         return None;
     }
     let free: Vec<usize> = (0..k).filter(|&a| matches!(cone.dictionary.place(a), Place::Column(_))).collect();
     if free.is_empty() { cone.vertex() } else { cone.face(&free) }
 }
 
-/// Column a is the a-th active z, row i is wᵢ with label k + i; the other z stand at their bounds.
-fn first_dictionary(problem: &Integers, basis: &Basis) -> Dictionary {
-    let n = problem.n();
-    let active: Vec<usize> = basis.active().collect();
-    let at_bounds: Vec<BigInt> = (0..n)
-        .map(|i| match basis.position(i) {
-            Position::Basic => BigInt::zero(),
-            Position::Lower => problem.lo[i].clone().unwrap_or_default(),
-            Position::Upper => problem.hi[i].clone().unwrap_or_default(),
-        })
-        .collect();
-    let shift = problem.times(&at_bounds);
-    let row = |i: usize| active.iter().map(|&j| problem.entry(i, j)).chain([&problem.q[i] + &shift[i]]).collect();
-    let k = active.len();
-    Dictionary::new((0..n).map(row).collect(), (k..k + n).collect(), (0..k).collect())
+/// `q′ + M′ z′` with the active z′ zero and the others at their bounds.
+fn constants(problem: &Integers, basis: &Basis) -> Vec<BigInt> {
+    let at_bound = |i: usize| match basis.position(i) {
+        Position::Basic => BigInt::zero(),
+        Position::Lower => problem.lo[i].clone().unwrap_or_default(),
+        Position::Upper => problem.hi[i].clone().unwrap_or_default(),
+    };
+    let at_bounds: Vec<BigInt> = (0..problem.n()).map(at_bound).collect();
+    if at_bounds.iter().all(|z| z.is_zero()) {
+        return problem.q.clone();
+    }
+    problem.times(&at_bounds).iter().zip(&problem.q).map(|(w, q)| w + q).collect()
 }
 
+/// The equations of a basis: columns and labels 0..k are the active z, rows and labels k..2k their w, which must be zero.
 struct Cone<'a> {
     problem: &'a Integers,
     basis: &'a Basis,
     active: Vec<usize>,
+    constants: Vec<BigInt>,
     dictionary: Dictionary,
 }
 
 impl Cone<'_> {
-    /// Exchanges w of active rows with active z as long as there is a pivot, and fixes those w at zero.
+    /// Exchanges w with z as long as there is a pivot, and fixes those w at zero.
     fn eliminate(&mut self) {
         let k = self.active.len();
-        for &i in &self.active {
-            let Place::Row(row) = self.dictionary.place(k + i) else { continue };
-            let columns = (0..self.dictionary.columns()).filter(|&c| self.dictionary.nonbasic(c) < k);
-            let pivot = columns.into_iter().find(|&c| !self.dictionary.entry(row, c).is_zero());
+        for row in 0..k {
+            let pivot = (0..self.dictionary.columns()).find(|&c| !self.dictionary.entry(row, c).is_zero());
             if let Some(column) = pivot {
                 self.dictionary.pivot(row, column);
                 self.dictionary.drop_columns(|label| label >= k);
@@ -70,15 +70,17 @@ impl Cone<'_> {
 
     /// The only point of a basis that is not singular, if its signs are right.
     fn vertex(&self) -> Option<ConePoint> {
-        let none: [Coordinate; 0] = [];
-        let right = self.inequalities(&none).iter().all(|row| !row[0].is_negative());
-        right.then(|| self.point(&none, &[], &BigInt::one(), false))
+        let right = |row: Vec<BigInt>| !row[0].is_negative();
+        // The bounds of z first: the other side costs products.
+        let holds = self.bounds(&[]).into_iter().all(right) && self.sides(&[]).into_iter().all(right);
+        holds.then(|| self.point(&[], &[], &BigInt::one(), false))
     }
 
     /// A point of a singular basis: `free` are active z that no equation fixes.
     fn face(&self, free: &[usize]) -> Option<ConePoint> {
         let coordinates: Vec<Coordinate> = free.iter().flat_map(|&a| self.coordinates(a)).collect();
-        let (y, denominator) = non_negative_point(self.inequalities(&coordinates), coordinates.len())?;
+        let inequalities = [self.bounds(&coordinates), self.sides(&coordinates)].concat();
+        let (y, denominator) = non_negative_point(inequalities, coordinates.len())?;
         Some(self.point(&coordinates, &y, &denominator, true))
     }
 
@@ -93,13 +95,13 @@ impl Cone<'_> {
         }
     }
 
-    /// A variable as an affine function of the coordinates, over the dictionary's denominator: the coefficients, then the constant.
-    fn affine(&self, label: usize, coordinates: &[Coordinate]) -> Vec<BigInt> {
+    /// The a-th active z as an affine function of the coordinates, over the dictionary's denominator: coefficients, then constant.
+    fn active_z(&self, a: usize, coordinates: &[Coordinate]) -> Vec<BigInt> {
         let mut row: Vec<BigInt> = Vec::with_capacity(coordinates.len() + 1);
-        let mut constant = self.dictionary.value(label);
+        let mut constant = self.dictionary.value(a);
         for c in coordinates {
             let Place::Column(column) = self.dictionary.place(c.variable) else { continue };
-            let rate = self.dictionary.rate(label, column);
+            let rate = self.dictionary.rate(a, column);
             constant += &rate * &c.origin;
             row.push(if c.up { rate } else { -rate });
         }
@@ -107,30 +109,40 @@ impl Cone<'_> {
         row
     }
 
-    /// All inequalities of the basis in the coordinates.
-    fn inequalities(&self, coordinates: &[Coordinate]) -> Vec<Vec<BigInt>> {
-        let k = self.active.len();
-        let d = self.dictionary.denominator();
-        let negated = |row: Vec<BigInt>| row.into_iter().map(|x| -x).collect::<Vec<_>>();
+    /// `z − lo` and `hi − z` of all active z.
+    fn bounds(&self, coordinates: &[Coordinate]) -> Vec<Vec<BigInt>> {
+        let last = coordinates.len();
         let mut rows = Vec::new();
         for (a, &j) in self.active.iter().enumerate() {
-            let z = self.affine(a, coordinates);
-            let beyond = |bound: &BigInt| {
+            let z = self.active_z(a, coordinates);
+            let above = |bound: &BigInt| {
                 let mut row = z.clone();
-                row[coordinates.len()] -= bound * d;
+                row[last] -= bound * self.dictionary.denominator();
                 row
             };
-            rows.extend(self.problem.lo[j].as_ref().map(beyond));
-            rows.extend(self.problem.hi[j].as_ref().map(|hi| negated(beyond(hi))));
+            rows.extend(self.problem.lo[j].as_ref().map(above));
+            rows.extend(self.problem.hi[j].as_ref().map(|hi| negated(above(hi))));
         }
-        for i in
-            (0..self.problem.n()).filter(|&i| self.problem.lo[i].is_none() || self.problem.lo[i] != self.problem.hi[i])
-        {
-            match self.basis.position(i) {
-                Position::Basic => {}
-                Position::Lower => rows.push(self.affine(k + i, coordinates)),
-                Position::Upper => rows.push(negated(self.affine(k + i, coordinates))),
+        rows
+    }
+
+    /// w of the rows at lower bounds, −w of those at upper bounds.
+    fn sides(&self, coordinates: &[Coordinate]) -> Vec<Vec<BigInt>> {
+        let last = coordinates.len();
+        let z: Vec<Vec<BigInt>> = (0..self.active.len()).map(|a| self.active_z(a, coordinates)).collect();
+        let mut rows = Vec::new();
+        for i in 0..self.problem.n() {
+            let fixed = self.problem.lo[i].is_some() && self.problem.lo[i] == self.problem.hi[i];
+            if fixed || self.basis.position(i) == Position::Basic {
+                continue;
             }
+            let mut w = vec![BigInt::zero(); last + 1];
+            w[last] = &self.constants[i] * self.dictionary.denominator();
+            for (z, &j) in z.iter().zip(&self.active) {
+                let entry = self.problem.entry(i, j);
+                w.iter_mut().zip(z).for_each(|(w, z)| *w += &entry * z);
+            }
+            rows.push(if self.basis.position(i) == Position::Lower { w } else { negated(w) });
         }
         rows
     }
@@ -149,13 +161,17 @@ impl Cone<'_> {
             })
             .collect();
         for (a, &j) in self.active.iter().enumerate() {
-            let row = self.affine(a, coordinates);
+            let row = self.active_z(a, coordinates);
             let moved: BigInt = row.iter().zip(y).map(|(a, y)| a * y).sum();
             z[j] = moved + &row[coordinates.len()] * denominator;
         }
         debug_assert!(self.problem.solved_by(&z, &common));
         ConePoint { z, denominator: common, singular }
     }
+}
+
+fn negated(row: Vec<BigInt>) -> Vec<BigInt> {
+    row.into_iter().map(|x| -x).collect()
 }
 
 /// `z = origin ± y` with y ≥ 0, for an undetermined active z.

@@ -248,3 +248,77 @@ fn positions_of((lo, hi): (f64, f64)) -> Vec<Position> {
     let upper = hi.is_finite().then_some(Position::Upper);
     lower.into_iter().chain([Position::Basic]).chain(upper).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{Class, Rng, random};
+    use crate::matrix::Matrix;
+    use crate::problem::{BoxLcp, Lcp};
+
+    /// What the filter excludes must be excluded exactly. Gives how many it excludes and how many there are.
+    fn compare(problem: ProblemRef<'_>) -> (u64, u64) {
+        let mut search = Search::new(problem);
+        let mut bases = Bases::new(problem);
+        let mut excluded = 0;
+        while let Some(basis) = bases.next() {
+            if search.filter.excludes(basis) {
+                assert!(cone::decide(&search.integers, basis).is_none(), "{basis} of {problem:?}");
+                excluded += 1;
+            }
+        }
+        (excluded, bases.count)
+    }
+
+    #[test]
+    fn the_filter_excludes_nothing_that_has_a_solution() {
+        let (mut excluded, mut count) = (0, 0);
+        for class in Class::ALL {
+            for seed in 0..60 {
+                let p = random(class, 1 + seed as usize % 7, seed).unwrap();
+                if p.n() <= 8 {
+                    let (some, all) = compare((&p).into());
+                    (excluded, count) = (excluded + some, count + all);
+                }
+            }
+        }
+        assert!(2 * excluded > count, "{excluded} of {count}");
+    }
+
+    /// Solutions planted at every basis of matrices that are nearly singular: z or w is zero in truth, and rounding decides.
+    #[test]
+    fn the_filter_knows_its_errors() {
+        let mut rng = Rng::new(8);
+        for trial in 0..200 {
+            let n = 2 + trial % 4;
+            let shift = rng.uniform();
+            let hilbert = Matrix::from_fn(n, n, |i, j| 1.0 / (1.0 + shift + (i + j) as f64));
+            let z: Vec<f64> = (0..n).map(|_| if rng.chance(0.5) { rng.uniform() } else { 0.0 }).collect();
+            let mut q = vec![0.0; n];
+            hilbert.mul_into(&z, &mut q);
+            q.iter_mut().for_each(|x| *x = -*x);
+            let p = Lcp::new(hilbert.clone(), q.clone()).unwrap();
+            compare((&p).into());
+            let sides: Vec<f64> = z.iter().map(|z| if rng.chance(0.5) { *z } else { 2.0 }).collect();
+            let p = BoxLcp::new(hilbert, q, vec![0.0; n], sides).unwrap();
+            compare((&p).into());
+        }
+    }
+
+    #[test]
+    fn all_bases_come_once() {
+        let inf = f64::INFINITY;
+        let p = BoxLcp::new(Matrix::identity(4), vec![0.0; 4], vec![0.0, -inf, -1.0, 2.0], vec![inf, 0.0, 1.0, 2.0])
+            .unwrap();
+        let mut bases = Bases::new((&p).into());
+        let mut words = Vec::new();
+        while let Some(basis) = bases.next() {
+            words.push(basis.to_string());
+        }
+        assert_eq!(words.len() as u64, bases.count);
+        assert_eq!(words[..3], ["wzww", "zzww", "wuww"]);
+        words.sort();
+        words.dedup();
+        assert_eq!(words.len(), 2 * 2 * 3);
+    }
+}

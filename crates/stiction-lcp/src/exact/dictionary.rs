@@ -61,11 +61,6 @@ impl Dictionary {
         self.basic[row]
     }
 
-    /// The label of the variable of a column.
-    pub fn nonbasic(&self, column: usize) -> usize {
-        self.nonbasic[column]
-    }
-
     pub fn place(&self, label: usize) -> Place {
         self.places[label]
     }

@@ -132,27 +132,44 @@ fn small_fraction(x: f64) -> (f64, f64) {
 /// Pivots per row before a linear program is given up.
 const PIVOTS_PER_ROW: usize = 50;
 
+/// The cone is shrunk by these parts of its columns, in bits, so that what is left survives rounding.
+const MARGINS: [u32; 2] = [24, 40];
+/// Order up to which the larger linear program of [`interior`] is solved.
+const MOST_INTERIOR_ROWS: usize = 24;
+
 /// Decides the linear program of an LCP, and looks for a vector that survives rounding to f64s.
 fn by_simplex(problem: &IntegerProblem) -> Option<Vec<f64>> {
-    let edge = unbounded_edge(problem)?;
+    let n = problem.n();
+    let columns: Vec<Vec<BigInt>> = (0..n).map(|j| (0..n).map(|i| problem.entry(i, j)).collect()).collect();
     let passes = |y: Vec<BigInt>| Some(to_floats(problem, &y)).filter(|y| check(problem, y));
-    passes(edge).or_else(|| interior(problem).and_then(passes))
+    passes(falling_edge(&columns, &problem.q)?)
+        .or_else(|| MARGINS.iter().find_map(|&bits| strictly_inside(&columns, &problem.q, bits).and_then(passes)))
+        .or_else(|| if n <= MOST_INTERIOR_ROWS { interior(problem).and_then(passes) } else { None })
 }
 
-/// An edge of the cone `M′ᵀ y ≤ 0, y ≥ 0` along which `q′ᵀ y` falls.
+/// An edge of the cone `cᵀ y ≤ 0` for all columns c, `y ≥ 0`, along which `qᵀ y` falls; `None` if there is none.
 ///
-/// `max −q′ᵀ y, M′ᵀ y ≤ 1, y ≥ 0` starts at y = 0 and is unbounded exactly if there is one.
-fn unbounded_edge(problem: &IntegerProblem) -> Option<Vec<BigInt>> {
-    let n = problem.n();
-    let row = |j: usize| (0..n).map(|i| -problem.entry(i, j)).chain([BigInt::one()]).collect();
-    let objective: Vec<BigInt> = problem.q.iter().map(|q| -q).chain([BigInt::zero()]).collect();
+/// `max −qᵀ y, cᵀ y ≤ 1, y ≥ 0` starts at y = 0 and is unbounded exactly if there is one.
+fn falling_edge(columns: &[Vec<BigInt>], q: &[BigInt]) -> Option<Vec<BigInt>> {
+    let n = q.len();
+    let rows = columns.iter().map(|c| c.iter().map(|x| -x).chain([BigInt::one()]).collect()).collect();
     let order: Vec<usize> = (n..2 * n).collect();
-    let mut dictionary = Dictionary::new((0..n).map(row).collect(), order.clone(), (0..n).collect());
-    let objective = dictionary.add_row(objective);
+    let mut dictionary = Dictionary::new(rows, order.clone(), (0..n).collect());
+    let objective = dictionary.add_row(q.iter().map(|q| -q).chain([BigInt::zero()]).collect());
     match maximize(&mut dictionary, objective, &order, PIVOTS_PER_ROW * n) {
         End::Unbounded(column) => Some((0..n).map(|i| dictionary.rate(i, column)).collect()),
         End::Optimal | End::Limit => None,
     }
+}
+
+/// The same with every entry raised by 2^−bits of the largest in its column: what is found has that much slack.
+fn strictly_inside(columns: &[Vec<BigInt>], q: &[BigInt], bits: u32) -> Option<Vec<BigInt>> {
+    let raised = |c: &[BigInt]| {
+        let part = c.iter().map(|x| x.abs()).max().unwrap_or_default();
+        c.iter().map(|x| if x.is_zero() { BigInt::zero() } else { (x << bits) + &part }).collect::<Vec<_>>()
+    };
+    let columns: Vec<Vec<BigInt>> = columns.iter().map(|c| raised(c)).collect();
+    falling_edge(&columns, &raised(q))
 }
 
 /// A vector of the cone with slack in every inequality that can have some, so that it may survive rounding.
