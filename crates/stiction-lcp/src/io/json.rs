@@ -21,18 +21,18 @@ pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Result<ProblemFile, F
     let mut parser = serde_json::Deserializer::from_slice(text);
     let fields = parser.deserialize_map(FieldsVisitor { limit: options.max_numbers });
     let fields = fields.and_then(|fields| parser.end().map(|()| fields));
-    fields.map_err(|e| fault(&e, bytes))?.build(options.kind)
+    fields.map_err(|e| fault(&e, text, bytes.len() - text.len()))?.build(options.kind)
 }
 
-/// The parser's error with the byte of its line and column instead of their numbers.
-fn fault(error: &serde_json::Error, bytes: &[u8]) -> Fault {
+/// The parser's error with the byte of its line and column instead of their numbers; `skipped` bytes stood before them.
+fn fault(error: &serde_json::Error, bytes: &[u8], skipped: usize) -> Fault {
     let text = error.to_string();
     let end = text.rfind(" at line ").unwrap_or(text.len());
     let message = if error.is_eof() { format!("the file ends early: {}", &text[..end]) } else { text[..end].into() };
     let line = (1..error.line()).try_fold(0, |at, _| Some(at + bytes[at..].iter().position(|b| *b == b'\n')? + 1));
     match line {
         Some(start) if error.line() > 0 => {
-            Fault::at((start + error.column().saturating_sub(1)).min(bytes.len()), message)
+            Fault::at(skipped + (start + error.column().saturating_sub(1)).min(bytes.len()), message)
         }
         _ => Fault::whole(message),
     }

@@ -101,7 +101,8 @@ fn foreign(bytes: &[u8], limit: usize) -> Option<String> {
         let local = Some(rows) == d.checked_mul(contacts);
         let rolling = if d == 5 { "rolling " } else { "" };
         let global = if local { "" } else { "global " };
-        return Some(format!("a {global}{rolling}friction-contact problem ({contacts} contacts of dimension {d})"));
+        let s = if contacts == 1 { "" } else { "s" };
+        return Some(format!("a {global}{rolling}friction-contact problem ({contacts} contact{s} of dimension {d})"));
     }
     let generic = matches!(head[..], [1, rows, cols, ..] if rows == cols) && generic_mechanical(bytes, limit).is_ok();
     generic.then(|| "a generic mechanical problem".to_string())
