@@ -260,6 +260,10 @@ mod json {
         assert_eq!(parse("a.json", no_equations).unwrap().as_ref().n(), 1);
         assert_eq!(parse("a.json", r#"{"G": [], "e": [1, 2]}"#).unwrap().as_ref().n(), 2);
         assert_eq!(parse("a.json", r#"{"G": [[], []], "u": [1, 2]}"#).unwrap().as_ref().n(), 0);
+        for text in [r#"{"G": [], "u": []}"#, r#"{"G": [], "e": [1]}"#, r#"{"G": [[]], "u": [2]}"#, no_equations] {
+            let read = file(text).unwrap();
+            assert_eq!(file(&read.to_json()).unwrap(), read, "{text}");
+        }
     }
 
     #[test]

@@ -38,7 +38,7 @@ fn factored(out: &mut Object, p: &FactoredLcp) {
     out.matrix("G", p.g());
     match p.u() {
         // A matrix without a row does not show its columns; e does.
-        Some(u) if !u.is_empty() => out.numbers("u", u),
+        Some(u) if !u.is_empty() || p.n() == 0 => out.numbers("u", u),
         _ => out.numbers("e", p.e()),
     }
     if let Some((lo, hi)) = p.bounds() {

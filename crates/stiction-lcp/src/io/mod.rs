@@ -83,7 +83,9 @@ impl Default for ReadOptions {
 }
 
 /// The largest file that is read: 2 GiB.
-const MAX_BYTES: u64 = 1 << 31;
+const MAX_FILE: u64 = 1 << 31;
+/// The most that is read where the size is not known beforehand: 256 MiB.
+const MAX_STREAM: u64 = 1 << 28;
 
 /// A problem, and what else its file says.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,25 +124,35 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<ProblemFile, InputErro
     }
     let cannot = |message: String| InputError::File { place: label.clone(), message };
     let file = File::open(path).map_err(|e| cannot(format!("cannot be opened: {}", reason(&e))))?;
-    if file.metadata().is_ok_and(|m| m.is_dir()) {
-        return Err(cannot("is a directory, expected a file".into()));
+    match file.metadata() {
+        Ok(meta) if meta.is_dir() => Err(cannot("is a directory, expected a file".into())),
+        Ok(meta) if meta.is_file() && meta.len() > MAX_FILE => Err(cannot(too_large(MAX_FILE))),
+        Ok(meta) if meta.is_file() => read_up_to(&label, file, MAX_FILE, options),
+        _ => read_from(&label, file, options),
     }
-    read_from(&label, file, options)
 }
 
-/// Reads a problem from `source` to its end; `label` is the name in messages, and its extension counts.
+/// Reads a problem from `source` to its end, at most 256 MiB; `label` is the name in messages, and its extension counts.
 ///
 /// # Errors
 /// `InputError::File` if reading fails, there is too much, or it holds no problem.
 pub fn read_from(label: &str, source: impl Read, options: &ReadOptions) -> Result<ProblemFile, InputError> {
+    read_up_to(label, source, MAX_STREAM, options)
+}
+
+fn read_up_to(label: &str, source: impl Read, most: u64, options: &ReadOptions) -> Result<ProblemFile, InputError> {
     let cannot = |message: String| InputError::File { place: label.into(), message };
     let mut bytes = Vec::new();
-    let size = source.take(MAX_BYTES + 1).read_to_end(&mut bytes);
+    let size = source.take(most + 1).read_to_end(&mut bytes);
     let size = size.map_err(|e| cannot(format!("cannot be read: {}", reason(&e))))?;
-    if size as u64 > MAX_BYTES {
-        return Err(cannot(format!("is larger than {MAX_BYTES} bytes, the most that is read")));
+    if size as u64 > most {
+        return Err(cannot(too_large(most)));
     }
     read_bytes(label, &bytes, options)
+}
+
+fn too_large(most: u64) -> String {
+    format!("is larger than {} MiB, the most that is read", most >> 20)
 }
 
 /// Reads a problem from `bytes`; `label` is the name in messages, and its extension counts.
