@@ -1,2 +1,54 @@
 //! The command `stiction`.
-fn main() {}
+//!
+//! Exit codes: 0 done, 1 not solved, 2 bad input (one message on standard error and nothing else).
+
+mod args;
+mod checks;
+mod json;
+mod list;
+mod output;
+mod report;
+mod solve;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use args::{Cli, Command};
+use clap::Parser;
+use output::{Failure, Pipe};
+
+/// Exit code of bad input.
+const BAD_INPUT: u8 = 2;
+/// Exit code of a problem that was not solved.
+const NOT_SOLVED: u8 = 1;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let mut out = Pipe::new(std::io::BufWriter::new(std::io::stdout().lock()));
+    let mut err = Pipe::new(std::io::stderr().lock());
+    let result = match &cli.command {
+        Command::Solve(args) => solve::run(args, &stiction_lcp::catalog::build, &mut out, &mut err),
+    };
+    let result = result.and_then(|solved| out.flush().map(|()| solved).map_err(Failure::from));
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(NOT_SOLVED),
+        Err(failure) => {
+            let _ = writeln!(err, "error: {failure}");
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}
+
+/// Help and version as asked for; anything else is one line on standard error.
+fn usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let _ = writeln!(std::io::stderr(), "{}", args::one_line(&error.render().to_string()));
+    ExitCode::from(BAD_INPUT)
+}

@@ -2,6 +2,7 @@
 #![doc = ""]
 pub mod auto;
 pub mod basis;
+pub mod catalog;
 pub mod certificate;
 pub mod classify;
 pub mod dantzig;

@@ -1,0 +1,73 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand};
+use stiction_lcp::catalog::CATALOG;
+
+/// Exact, certified rigid contact.
+#[derive(Debug, Parser)]
+#[command(name = "stiction", version, arg_required_else_help = false)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Solve a complementarity problem from a file, and certify the answer.
+    Solve(SolveArgs),
+}
+
+/// Options of `stiction solve`.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit code: 0 solved and certified, 1 not solved, 2 bad input.")]
+pub struct SolveArgs {
+    /// The problem: Siconos text, .npz or .json; - is standard input (JSON or text).
+    #[arg(required_unless_present = "list", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Explain the solvers and when to use which, and stop.
+    #[arg(long)]
+    pub list: bool,
+    /// The method.
+    #[arg(long, value_name = "NAME", default_value = "auto", hide_possible_values = true,
+          value_parser = PossibleValuesParser::new(CATALOG.iter().map(|entry| entry.name)))]
+    pub solver: String,
+    /// Re-check the final basis in rational arithmetic.
+    #[arg(long)]
+    pub exact: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+    /// Print one line per pivot (on standard error with --json).
+    #[arg(long)]
+    pub trace: bool,
+    /// Both residuals of a solution are at most this; above 0 and below 1 [default: 1e-10].
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub tolerance: Option<f64>,
+    /// Stop after this many pivots or iterations.
+    #[arg(long, value_name = "N")]
+    pub max_pivots: Option<usize>,
+    /// What a text file holds, where it must not be guessed.
+    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(["lcp", "mlcp", "relay"]))]
+    pub kind: Option<String>,
+    /// Start from this basis: a letter per row, z basic, w at the lower bound, u at the upper.
+    #[arg(long, value_name = "BASIS")]
+    pub start: Option<String>,
+    /// Write the problem to OUT as JSON.
+    #[arg(long, value_name = "OUT")]
+    pub write_json: Option<PathBuf>,
+    /// Let --write-json replace a file that exists.
+    #[arg(long, requires = "write_json")]
+    pub force: bool,
+}
+
+/// clap's message up to its usage, on one line.
+pub fn one_line(message: &str) -> String {
+    let lines = message.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let kept: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
+    kept.join(" ")
+}

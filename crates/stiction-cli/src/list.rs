@@ -1,0 +1,23 @@
+//! `stiction solve --list`: the solvers, and when to use which.
+
+use std::io::{self, Write};
+
+use stiction_lcp::catalog::{CATALOG, Entry};
+
+/// Prints the table: two lines per solver.
+pub fn print(out: &mut dyn Write) -> io::Result<()> {
+    let width = |column: fn(&Entry) -> &str| CATALOG.iter().map(|e| column(e).chars().count()).max().unwrap_or(0);
+    let (name, takes) = (width(|e| e.name), width(|e| e.takes));
+    writeln!(out, "{:name$}  {:takes$}  when to use it, and what it is", "solver", "takes")?;
+    for e in &CATALOG {
+        writeln!(out, "{:name$}  {:takes$}  {}", e.name, e.takes, e.when)?;
+        writeln!(out, "{:name$}  {:takes$}    {}", "", "", e.summary)?;
+    }
+    writeln!(out)?;
+    writeln!(out, "lcp       0 ≤ z ⊥ M z + q ≥ 0")?;
+    writeln!(out, "mlcp      the same, but some rows are equations with a free variable")?;
+    writeln!(out, "box       lo ≤ z ≤ hi instead of z ≥ 0; a relay problem where both are finite")?;
+    writeln!(out, "factored  M = Gᵀ G, never formed")?;
+    writeln!(out)?;
+    writeln!(out, "Every answer is certified: its residuals are computed from the problem and z alone.")
+}

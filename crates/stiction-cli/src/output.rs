@@ -1,0 +1,77 @@
+//! Where the command writes, and how it fails.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Write};
+
+use stiction_lcp::InputError;
+
+/// Why nothing could be done. Not being solved is no failure.
+#[derive(Debug)]
+pub enum Failure {
+    /// A file, an option or a problem that cannot be used.
+    Input(InputError),
+    /// Anything else, in words.
+    Message(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input(error) => error.fmt(f),
+            Self::Message(text) => f.write_str(text),
+        }
+    }
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Self {
+        Self::Input(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Message(format!("cannot write: {error}"))
+    }
+}
+
+/// A writer that goes quiet once its reader has left, as in `stiction solve … | head`.
+pub struct Pipe<W> {
+    inner: W,
+    closed: bool,
+}
+
+impl<W> Pipe<W> {
+    /// Wraps a writer.
+    pub fn new(inner: W) -> Self {
+        Self { inner, closed: false }
+    }
+}
+
+impl<W: Write> Write for Pipe<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.closed {
+            return Ok(bytes.len());
+        }
+        match self.inner.write(bytes) {
+            Err(e) if e.kind() == ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(bytes.len())
+            }
+            other => other,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.closed {
+            return Ok(());
+        }
+        match self.inner.flush() {
+            Err(e) if e.kind() == ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(())
+            }
+            other => other,
+        }
+    }
+}

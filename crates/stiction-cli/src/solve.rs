@@ -1,0 +1,105 @@
+//! `stiction solve`: read, solve, certify, report.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use stiction_lcp::io::{self as files, Kind, ProblemFile, ReadOptions};
+use stiction_lcp::outcome::{TraceLine, Variable};
+use stiction_lcp::{Basis, InputError, Options, Solver};
+
+use crate::args::SolveArgs;
+use crate::checks;
+use crate::output::Failure;
+use crate::report::Report;
+use crate::{json, list, report};
+
+/// Makes a solver from its name.
+pub type Build<'a> = &'a dyn Fn(&str, &Options) -> Result<Box<dyn Solver>, InputError>;
+
+/// Runs the command; true if the problem was solved, or nothing was to be solved.
+pub fn run(args: &SolveArgs, build: Build<'_>, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
+    let Some(path) = args.file.as_deref().filter(|_| !args.list) else {
+        list::print(out)?;
+        return Ok(true);
+    };
+    let options = options(args)?;
+    let file = read(args, path)?;
+    let mut solver = build(&args.solver, &options)?;
+    if let Some(target) = &args.write_json {
+        write_problem(&file, target, args.force)?;
+    }
+    let problem = file.problem.as_ref();
+    let clock = Instant::now();
+    let outcome = solver.solve_from(problem, file.basis.as_ref())?;
+    let time = clock.elapsed();
+    let (outcome, exact) = if args.exact { checks::exact_check(problem, outcome, &options) } else { (outcome, None) };
+    let report = Report {
+        file: path.display().to_string(),
+        problem,
+        class: checks::matrix_class(problem),
+        solver: solver.name(),
+        options: &options,
+        outcome: &outcome,
+        exact_asked: args.exact,
+        exact,
+        time,
+    };
+    if args.trace {
+        print_trace(&outcome.stats().trace, if args.json { err } else { out })?;
+    }
+    if args.json {
+        json::print(&report, out)?;
+    } else {
+        report::print(&report, out)?;
+    }
+    Ok(outcome.solved().is_some())
+}
+
+fn options(args: &SolveArgs) -> Result<Options, Failure> {
+    let default = Options::default();
+    let tolerance = args.tolerance.unwrap_or(default.tolerance);
+    let options = Options { tolerance, max_pivots: args.max_pivots, trace: args.trace };
+    options.check()?;
+    Ok(options)
+}
+
+/// The problem, with the basis of `--start` in place of the file's own.
+fn read(args: &SolveArgs, path: &Path) -> Result<ProblemFile, Failure> {
+    let kind: Option<Kind> = args.kind.as_deref().map(str::parse).transpose()?;
+    let mut file = files::read(path, &ReadOptions { kind, ..ReadOptions::default() })?;
+    if let Some(word) = &args.start {
+        let basis: Basis = word.parse()?;
+        basis.check_len(file.problem.as_ref().n())?;
+        file.basis = Some(basis);
+    }
+    Ok(file)
+}
+
+fn write_problem(file: &ProblemFile, target: &Path, force: bool) -> Result<(), Failure> {
+    let mut how = OpenOptions::new();
+    how.write(true);
+    let opened = if force { how.create(true).truncate(true).open(target) } else { how.create_new(true).open(target) };
+    let name = target.display();
+    let mut target = opened.map_err(|e| match e.kind() {
+        ErrorKind::AlreadyExists => Failure::Message(format!("{name}: exists already; --force replaces it")),
+        _ => Failure::Message(format!("{name}: cannot be written: {e}")),
+    })?;
+    let written = target.write_all(file.to_json().as_bytes());
+    written.map_err(|e| Failure::Message(format!("{name}: cannot be written: {e}")))
+}
+
+/// One line per pivot: its number, what enters, what leaves, and the method's measure.
+fn print_trace(trace: &[TraceLine], out: &mut dyn Write) -> std::io::Result<()> {
+    let width = trace.len().to_string().len();
+    for (k, line) in trace.iter().enumerate() {
+        let name = |v: Option<Variable>| v.map_or("-".to_string(), |v| v.to_string());
+        let (entering, leaving) = (name(line.entering), name(line.leaving));
+        writeln!(out, "pivot {:>width$}  enters {entering:<6}  leaves {leaving:<6}  {:.6e}", k + 1, line.measure)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
