@@ -108,6 +108,17 @@ fn random_problem(seed: u64) -> FactoredLcp {
     }
 }
 
+/// True if e = Gᵀ u is nothing but the rounding of its sums: then the numbers of e pose a problem of their own, which
+/// may have no solution.
+fn is_noise(p: &FactoredLcp, seed: u64) -> bool {
+    let mut rng = Rng::new(seed);
+    let g = random_factor(&mut rng);
+    let u = random_u(&mut rng, &g);
+    let length = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let tiny = |j: usize| p.e()[j].abs() <= 1e-13 * length(g.col(j)) * length(&u);
+    p.e().iter().any(|e| *e != 0.0) && (0..p.n()).all(tiny)
+}
+
 fn describe(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Stopped(s) => format!("stopped: {}, {}, {} pivots", s.why, s.certificate, s.stats.pivots),
@@ -117,14 +128,19 @@ fn describe(outcome: &Outcome) -> String {
 }
 
 fn all_certified(mut solve: impl FnMut(&FactoredLcp) -> Outcome, mut problem: impl FnMut(u64) -> FactoredLcp) {
-    let mut failures = Vec::new();
+    let (mut failures, mut noise) = (Vec::new(), 0);
     for seed in 0..cases() {
         let p = problem(seed);
+        if is_noise(&p, seed) {
+            noise += 1;
+            continue;
+        }
         let outcome = solve(&p);
         if outcome.solved().is_none_or(|s| !s.certificate.holds(1e-10)) {
             failures.push(format!("seed {seed} ({} × {}): {}", p.g().rows(), p.n(), describe(&outcome)));
         }
     }
+    assert!(noise * 100 < cases(), "the filter throws too much away");
     assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), cases(), failures.join("\n"));
 }
 

@@ -78,8 +78,9 @@ pub(crate) struct ActiveSet {
     pub target: Vec<f64>,
     /// G z + u there, m.
     pub r: Vec<f64>,
-    /// u + Σ gⱼ zⱼ over nonbasic columns, m.
+    /// u + Σ gⱼ zⱼ over nonbasic columns, m, and what rounding took from it when it was last built.
     base: Vec<f64>,
+    base_low: Vec<f64>,
     /// A null direction, n.
     pub direction: Vec<f64>,
     /// Columns found useless since the last accepted step.
@@ -106,11 +107,12 @@ impl ActiveSet {
         for (vector, size) in [(&mut self.z, n), (&mut self.w, n), (&mut self.direction, n), (&mut self.r, m)] {
             refill(vector, size, 0.0);
         }
-        for (vector, size) in [(&mut self.base, m), (&mut self.low, m), (&mut self.work, most), (&mut self.dual, most)]
-        {
+        for (vector, size) in [(&mut self.base, m), (&mut self.base_low, m), (&mut self.low, m)] {
             refill(vector, size, 0.0);
         }
-        refill(&mut self.target, most, 0.0);
+        for vector in [&mut self.work, &mut self.dual, &mut self.target] {
+            refill(vector, most, 0.0);
+        }
         self.order.clear();
         self.order.reserve(n);
         self.stats = Stats::default();
@@ -214,9 +216,10 @@ impl ActiveSet {
         }
     }
 
-    /// `base ← u + Σ gⱼ zⱼ` over the nonbasic columns, with their z on its bound.
+    /// `base ← u + Σ gⱼ zⱼ` over the nonbasic columns, with their z on its bound, in twice the working precision.
     fn rebuild_base(&mut self) {
         self.base.copy_from_slice(&self.data.u);
+        self.base_low.fill(0.0);
         for j in 0..self.data.n() {
             match self.state[j] {
                 State::Basic => continue,
@@ -225,7 +228,7 @@ impl ActiveSet {
                 State::Parked => self.z[j] = 0.0,
             }
             if self.z[j] != 0.0 {
-                axpy(self.z[j], self.data.g.col(j), &mut self.base);
+                axpy2(self.z[j], self.data.g.col(j), &mut self.base, &mut self.base_low);
             }
         }
     }
@@ -248,24 +251,18 @@ impl ActiveSet {
         self.qr.add_q(dual, &mut self.r);
     }
 
-    /// Newton steps `z_α ← z_α − R⁻¹ R⁻ᵀ w_α` with w in twice the working precision, while they help.
+    /// Newton steps `z_α ← z_α − R⁻¹ R⁻ᵀ w_α` with w in twice the working precision, while the worst row gets better.
     fn refine(&mut self) {
         let k = self.qr.len();
         let mut last = f64::INFINITY;
-        for _ in 0..REFINEMENTS {
-            self.sum_up();
-            let mut worst = 0.0f64;
-            for a in 0..k {
-                let column = self.data.g.col(self.qr.columns()[a]);
-                self.work[a] = dot2(column, &self.r, -self.data.eta[self.qr.columns()[a]]) + dot(column, &self.low);
-                worst = worst.max(self.work[a].abs());
-            }
+        for _ in 0..=REFINEMENTS {
+            let worst = self.basic_error();
             if worst.is_nan() || worst > last {
                 self.target.copy_from_slice(&self.dual);
                 self.sum_up();
                 return;
             }
-            if worst == 0.0 || worst > 0.5 * last {
+            if worst <= f64::EPSILON || worst > 0.5 * last {
                 return;
             }
             last = worst;
@@ -279,18 +276,29 @@ impl ActiveSet {
         }
     }
 
+    /// `work ← w` of the basic rows at the target, in twice the working precision; returns the largest |wᵢ| as a
+    /// part of `|eᵢ| + Σ |Mᵢⱼ zⱼ|` over the basic columns.
+    fn basic_error(&mut self) -> f64 {
+        self.sum_up();
+        let (data, columns) = (&self.data, self.qr.columns());
+        let mut worst = 0.0f64;
+        for (a, &i) in columns.iter().enumerate() {
+            let column = data.g.col(i);
+            let w = dot2(column, &self.r, -data.eta[i]) + dot(column, &self.low);
+            let entries = columns.iter().zip(&self.target).map(|(&j, z)| (dot(column, data.g.col(j)) * z).abs());
+            let size = data.e[i].abs() + entries.sum::<f64>();
+            self.work[a] = w;
+            worst = worst.max(if w == 0.0 { 0.0 } else { w.abs() / size });
+        }
+        worst
+    }
+
     /// `r + low ← base + Σ gⱼ zⱼ` over the basic columns at the target, in twice the working precision.
     fn sum_up(&mut self) {
         self.r.copy_from_slice(&self.base);
-        self.low.fill(0.0);
-        for (a, &j) in self.qr.columns().iter().enumerate() {
-            let z = self.target[a];
-            for (i, g) in self.data.g.col(j).iter().enumerate() {
-                let product = g * z;
-                let (sum, error) = two_sum(self.r[i], product);
-                self.r[i] = sum;
-                self.low[i] += error + g.mul_add(z, -product);
-            }
+        self.low.copy_from_slice(&self.base_low);
+        for (&j, z) in self.qr.columns().iter().zip(&self.target) {
+            axpy2(*z, self.data.g.col(j), &mut self.r, &mut self.low);
         }
     }
 
@@ -365,7 +373,11 @@ impl ActiveSet {
         let from = self.z[i];
         axpy(-from, self.data.g.col(i), &mut self.base);
         let before = std::mem::replace(&mut self.state[i], State::Basic);
-        self.solve_basic();
+        if sharp {
+            self.step_to(i)
+        } else {
+            self.solve_basic()
+        }
         let to = self.target[self.qr.len() - 1];
         if side * (to - from) > 0.0 {
             self.count(i, None);
@@ -377,6 +389,20 @@ impl ActiveSet {
         axpy(from, self.data.g.col(i), &mut self.base);
         self.solve_basic();
         Entered::Rejected
+    }
+
+    /// The minimizer with the newest column `i`, as a step from z, where w of the others vanishes: `RᵀR Δz = (0, …, 0, −wᵢ)`.
+    /// Unlike [`Self::solve_basic`] it cannot lose the sign of a tiny step in the rounding of large sums.
+    fn step_to(&mut self, i: usize) {
+        let k = self.qr.len();
+        let step = &mut self.work[..k];
+        step.fill(0.0);
+        step[k - 1] = -self.w[i];
+        self.qr.solve_rt(step);
+        self.qr.solve_r(step);
+        for (a, &j) in self.qr.columns().iter().enumerate() {
+            self.target[a] = self.z[j] + step[a];
+        }
     }
 
     /// A column in the span of the basic ones: moves along the null direction `dᵢ = ±1`, `G d = 0`, along which the
@@ -537,6 +563,16 @@ impl ActiveSet {
             State::Upper => Position::Upper,
         };
         Basis::new(self.state.iter().map(position).collect())
+    }
+}
+
+/// `y + low ← y + low + a x` in twice the working precision.
+fn axpy2(a: f64, x: &[f64], y: &mut [f64], low: &mut [f64]) {
+    for ((x, y), low) in x.iter().zip(y).zip(low) {
+        let product = a * x;
+        let (sum, error) = two_sum(*y, product);
+        *y = sum;
+        *low += error + a.mul_add(*x, -product);
     }
 }
 
