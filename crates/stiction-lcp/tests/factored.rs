@@ -4,6 +4,7 @@
 
 use stiction_lcp::generate::Rng;
 use stiction_lcp::nnls::Nnls;
+use stiction_lcp::principal_pivot::ModifiedPpm;
 use stiction_lcp::{FactoredLcp, Matrix, Options, Outcome, Solver};
 
 fn cases() -> u64 {
@@ -161,4 +162,21 @@ fn nnls_takes_no_pivot_from_its_own_basis() {
         let again = again.solved().unwrap_or_else(|| panic!("seed {seed}: {}", describe(&again)));
         assert_eq!((again.stats.pivots, &again.basis, &again.z), (0, &first.basis, &first.z), "seed {seed}");
     }
+}
+
+#[test]
+fn modified_ppm_certifies_every_problem_without_bounds() {
+    let mut ppm = ModifiedPpm::new(Options::default());
+    let mut fallbacks = 0;
+    let solve = |p: &FactoredLcp| {
+        let outcome = ppm.solve(p).unwrap();
+        fallbacks += u64::from(!outcome.stats().attempts.is_empty());
+        outcome
+    };
+    all_certified(solve, |seed| {
+        let p = random_problem(seed);
+        let n = p.n();
+        if p.bounds().is_some() { p.with_bounds(vec![0.0; n], vec![f64::INFINITY; n]).unwrap() } else { p }
+    });
+    assert!(fallbacks * 20 < cases(), "Algorithm 1 should nearly always do alone: {fallbacks} of {}", cases());
 }

@@ -172,6 +172,24 @@ impl ActiveSet {
     /// The result depends on the set of basic columns alone, not on how it was reached: solving again from a returned
     /// basis repeats the same arithmetic, and so takes no pivot.
     pub fn establish(&mut self) -> bool {
+        self.establish_basis();
+        self.solve_basic();
+        self.refine();
+        let mut settled = true;
+        for a in (0..self.qr.len()).rev() {
+            let j = self.qr.columns()[a];
+            let (lo, hi) = (self.data.lo[j], self.data.hi[j]);
+            self.z[j] = self.target[a];
+            if self.target[a] <= lo || self.target[a] >= hi {
+                self.leave(a, if self.target[a] <= lo { State::Lower } else { State::Upper });
+                settled = false;
+            }
+        }
+        settled
+    }
+
+    /// Builds factor and base anew from the states; what cannot be basic is put aside.
+    pub fn establish_basis(&mut self) {
         self.order.clear();
         for pass in [true, false] {
             for j in 0..self.data.n() {
@@ -188,19 +206,6 @@ impl ActiveSet {
             self.state[j] = if basic { State::Basic } else { self.nearest_bound(j) };
         }
         self.rebuild_base();
-        self.solve_basic();
-        self.refine();
-        let mut settled = true;
-        for a in (0..self.qr.len()).rev() {
-            let j = self.qr.columns()[a];
-            let (lo, hi) = (self.data.lo[j], self.data.hi[j]);
-            self.z[j] = self.target[a];
-            if self.target[a] <= lo || self.target[a] >= hi {
-                self.leave(a, if self.target[a] <= lo { State::Lower } else { State::Upper });
-                settled = false;
-            }
-        }
-        settled
     }
 
     fn is_free(&self, j: usize) -> bool {
@@ -411,8 +416,7 @@ impl ActiveSet {
     /// A column in the span of the basic ones: moves along the null direction `dᵢ = ±1`, `G d = 0`, along which the
     /// objective falls at the constant rate |wᵢ|, until a bound stops it.
     fn enter_dependent(&mut self, i: usize, side: f64, sharp: bool) -> Entered {
-        let leak = NULL_MARGIN * self.data.dependent * self.data.length[i] * norm(&self.r);
-        if !sharp && self.w[i].abs() <= leak + SIGN * self.row_size(i, self.magnitude()) {
+        if !sharp && !self.is_real(i) {
             return Entered::Rejected;
         }
         self.null_direction(i, side);
@@ -442,6 +446,12 @@ impl ActiveSet {
         self.solve_basic();
         self.walk();
         Entered::Yes
+    }
+
+    /// True if w of the dependent column `i` is more than what the dependence test lets through.
+    pub fn is_real(&self, i: usize) -> bool {
+        let leak = NULL_MARGIN * self.data.dependent * self.data.length[i] * norm(&self.r);
+        self.w[i].abs() > leak + SIGN * self.row_size(i, self.magnitude())
     }
 
     /// True if column `i` opens a ray: a null direction that no bound stops. It is left in `direction`.
