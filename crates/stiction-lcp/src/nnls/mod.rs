@@ -26,7 +26,7 @@ pub(crate) mod active_set;
 mod cholesky;
 pub mod least_distance;
 pub(crate) mod load;
-mod ray;
+pub(crate) mod ray;
 
 use crate::basis::Basis;
 use crate::certificate::{Certificate, certify};

@@ -32,7 +32,7 @@ pub(crate) fn outcome(problem: ProblemRef<'_>, set: &ActiveSet) -> Outcome {
 }
 
 /// True only if `y ≥ 0`, `Mᵀ y ≤ 0` and `qᵀ y < 0` hold exactly for the numbers given, in a problem with `z ≥ 0`.
-fn is_farkas(problem: ProblemRef<'_>, y: &[f64]) -> bool {
+pub(crate) fn is_farkas(problem: ProblemRef<'_>, y: &[f64]) -> bool {
     let n = y.len();
     let plain = (0..n).all(|i| problem.bound(i) == (0.0, f64::INFINITY));
     if !plain || !y.iter().all(|y| *y >= 0.0 && y.is_finite()) {

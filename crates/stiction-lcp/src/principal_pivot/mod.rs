@@ -7,5 +7,5 @@ mod least_index;
 mod modified;
 mod transform;
 
-//pub use least_index::PrincipalPivot;
+pub use least_index::PrincipalPivot;
 pub use modified::ModifiedPpm;
