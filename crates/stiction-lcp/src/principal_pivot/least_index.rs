@@ -14,7 +14,7 @@
 use crate::basis::Basis;
 use crate::certificate::certify;
 use crate::error::InputError;
-use crate::finish::{Finish, times_power};
+use crate::finish::{Finish, outcome_of, times_power};
 use crate::nnls::ray::is_farkas;
 use crate::outcome::{Outcome, Proof, Ray, Stats, StopReason, Stopped, TraceLine, Unsolvable, Variable};
 use crate::principal_pivot::transform::Transform;
@@ -76,7 +76,7 @@ impl PrincipalPivot {
             let mut step = self.step();
             let fresh = self.transform.updates == 0;
             if let Step::Optimal = step {
-                let outcome = self.finish.outcome(problem.into(), self.basis(), &self.options, stats.clone());
+                let outcome = self.certified(problem, &stats);
                 if outcome.solved().is_some() {
                     return outcome;
                 }
@@ -109,6 +109,19 @@ impl PrincipalPivot {
                 stats.restarts += 1;
             }
         }
+    }
+
+    /// The outcome of the present basis. If it fails, z that is zero to rounding is tried as zero: computed, it is tiny but
+    /// wrong in every digit, which shows in rows where nothing else is large.
+    fn certified(&mut self, problem: &Lcp, stats: &Stats) -> Outcome {
+        let basis = self.basis();
+        let outcome = self.finish.outcome(problem.into(), basis.clone(), &self.options, stats.clone());
+        let Outcome::Stopped(Stopped { why: StopReason::Uncertified, z, .. }) = &outcome else { return outcome };
+        let t = &self.transform;
+        let flush = |(i, z): (usize, &f64)| if t.q[i].abs() <= SIGN * t.size_of(i) { 0.0 } else { *z };
+        let flushed: Vec<f64> = z.iter().enumerate().map(flush).collect();
+        let other = outcome_of(problem.into(), flushed, basis, &self.options, stats.clone());
+        if other.solved().is_some() { other } else { outcome }
     }
 
     /// The row that the certificate calls wrong although the transform sees no sign wrong: it is lost in the rounding of
