@@ -1,0 +1,605 @@
+//! The active-set method itself, in scaled columns: `min ½‖G z + u‖² − ηᵀ z`, `lo ≤ z ≤ hi`.
+//!
+//! Invariants. The basic columns are independent, and each basic zᵢ is strictly between its bounds, so that a step is never
+//! of length zero and every accepted step lowers the objective. Free columns are basic unless they depend on earlier free
+//! ones. In exact arithmetic no basis is met twice. In floating point, a column that keeps coming back is asked for a larger
+//! and larger violation, so the number of steps is bounded there too.
+
+use crate::basis::{Basis, Position};
+use crate::factor::ActiveQr;
+use crate::finish::two_sum;
+use crate::matrix::{axpy, dot, norm};
+use crate::nnls::load::{Scaled, dot2};
+use crate::outcome::{Stats, TraceLine, Variable};
+
+/// wᵢ counts as negative below −this times `|eᵢ| + ‖gᵢ‖ (‖u‖ + Σ ‖gⱼ zⱼ‖)`: some hundred roundings of the sum it comes from.
+pub(crate) const SIGN: f64 = 1e-13;
+
+/// A column may enter this often before its violation must grow; far more than a problem without rounding asks for.
+const FREE_ENTRIES: u32 = 8;
+
+/// Factor by which the violation must grow with each further entry.
+const ENTRY_GROWTH: f64 = 4.0;
+
+/// A coefficient of a null vector at most this part of the largest is rounding, and blocks nothing.
+const NULL_ENTRY: f64 = 1e-11;
+
+/// A dependent column's w counts as real if it is more than this many times what the dependence threshold lets through.
+const NULL_MARGIN: f64 = 10.0;
+
+/// The basic rows must have w = 0 to this part of their size, or the factor has drifted and is built anew.
+const DRIFT: f64 = 1e-11;
+
+/// Refinement steps of an established basis at most.
+const REFINEMENTS: usize = 6;
+
+/// A row's relative error says something about convergence only below this: near 1 the row is still all rounding.
+const CONVERGING: f64 = 1e-3;
+
+/// Where a column stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Basic,
+    Lower,
+    Upper,
+    /// A free column that depends on other free ones; z = 0.
+    Parked,
+}
+
+/// How a search ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// No row is violated.
+    Optimal,
+    /// The objective falls without end along `direction`.
+    Ray,
+    /// The limit on pivots.
+    Limit,
+}
+
+/// How an entering column fared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entered {
+    Yes,
+    /// Taking it would not lower the objective: its violation was rounding.
+    Rejected,
+    /// Nothing stops it.
+    Ray,
+}
+
+/// The method's state and workspace. Allocates in `load` only.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ActiveSet {
+    pub data: Scaled,
+    pub qr: ActiveQr,
+    pub state: Vec<State>,
+    /// ẑ, n.
+    pub z: Vec<f64>,
+    /// w in scaled rows, n, as of the last `price`.
+    pub w: Vec<f64>,
+    /// The basic z of the minimizer over the basic columns, in the order of the factor.
+    pub target: Vec<f64>,
+    /// G z + u there, m.
+    pub r: Vec<f64>,
+    /// u + Σ gⱼ zⱼ over nonbasic columns, m, and what rounding took from it when it was last built.
+    base: Vec<f64>,
+    base_low: Vec<f64>,
+    /// A null direction, n.
+    pub direction: Vec<f64>,
+    /// Columns found useless since the last accepted step.
+    pub rejected: Vec<bool>,
+    entries: Vec<u32>,
+    order: Vec<usize>,
+    work: Vec<f64>,
+    low: Vec<f64>,
+    dual: Vec<f64>,
+    pub stats: Stats,
+    pub trace: bool,
+    pub limit: usize,
+}
+
+impl ActiveSet {
+    /// Sizes the workspace for the loaded `data`.
+    pub fn prepare(&mut self, trace: bool, limit: usize) {
+        let (m, n) = (self.data.m(), self.data.n());
+        let most = m.min(n);
+        self.qr.reset(m, n, self.data.dependent);
+        refill(&mut self.state, n, State::Lower);
+        refill(&mut self.rejected, n, false);
+        refill(&mut self.entries, n, 0);
+        for (vector, size) in [(&mut self.z, n), (&mut self.w, n), (&mut self.direction, n), (&mut self.r, m)] {
+            refill(vector, size, 0.0);
+        }
+        for (vector, size) in [(&mut self.base, m), (&mut self.base_low, m), (&mut self.low, m)] {
+            refill(vector, size, 0.0);
+        }
+        for vector in [&mut self.work, &mut self.dual, &mut self.target] {
+            refill(vector, most, 0.0);
+        }
+        self.order.clear();
+        self.order.reserve(n);
+        self.stats = Stats::default();
+        self.trace = trace;
+        self.limit = limit;
+    }
+
+    /// Puts every column where `start` wants it, or at its bound nearest to −∞; free columns are basic.
+    pub fn start(&mut self, start: Option<&Basis>) {
+        for j in 0..self.data.n() {
+            let (lo, hi) = (self.data.lo[j], self.data.hi[j]);
+            let wanted = start.map_or(Position::Lower, |b| b.position(j));
+            self.state[j] = match wanted {
+                _ if self.is_free(j) => State::Basic,
+                Position::Basic if lo < hi => State::Basic,
+                Position::Upper if hi < f64::INFINITY => State::Upper,
+                _ if lo > f64::NEG_INFINITY => State::Lower,
+                _ => State::Upper,
+            };
+        }
+    }
+
+    /// From the present states to an optimal basis. Lawson and Hanson's loop, with bounds on either side.
+    pub fn search(&mut self) -> End {
+        loop {
+            let settled = self.establish();
+            if !settled {
+                self.solve_basic();
+                self.walk();
+            }
+            let mut moved = false;
+            while let Some(i) = self.entering() {
+                if self.stats.pivots >= self.limit {
+                    return End::Limit;
+                }
+                match self.enter(i, false) {
+                    Entered::Yes => moved = true,
+                    Entered::Rejected => self.rejected[i] = true,
+                    Entered::Ray => return End::Ray,
+                }
+            }
+            if settled && !moved {
+                return End::Optimal;
+            }
+            if self.stats.pivots >= self.limit {
+                return End::Limit;
+            }
+        }
+    }
+
+    /// Builds the factor anew from the states, free columns first, then in index order, and solves for the basic z with
+    /// refinement. True if all of them are inside their bounds; the others are put on theirs.
+    ///
+    /// The result depends on the set of basic columns alone, not on how it was reached: solving again from a returned
+    /// basis repeats the same arithmetic, and so takes no pivot.
+    pub fn establish(&mut self) -> bool {
+        self.establish_basis();
+        self.solve_basic();
+        self.refine();
+        let mut settled = true;
+        for a in (0..self.qr.len()).rev() {
+            let j = self.qr.columns()[a];
+            let (lo, hi) = (self.data.lo[j], self.data.hi[j]);
+            self.z[j] = self.target[a];
+            if self.target[a] <= lo || self.target[a] >= hi {
+                self.leave(a, if self.target[a] <= lo { State::Lower } else { State::Upper });
+                settled = false;
+            }
+        }
+        settled
+    }
+
+    /// Builds factor and base anew from the states; what cannot be basic is put aside.
+    pub fn establish_basis(&mut self) {
+        self.order.clear();
+        for pass in [true, false] {
+            for j in 0..self.data.n() {
+                if matches!(self.state[j], State::Basic | State::Parked) && self.is_free(j) == pass {
+                    self.order.push(j);
+                }
+            }
+        }
+        self.qr.clear();
+        self.stats.refactorizations += 1;
+        for a in 0..self.order.len() {
+            let j = self.order[a];
+            let basic = self.qr.append(self.data.g.col(j), j);
+            self.state[j] = if basic { State::Basic } else { self.nearest_bound(j) };
+        }
+        self.rebuild_base();
+    }
+
+    fn is_free(&self, j: usize) -> bool {
+        self.data.lo[j] == f64::NEG_INFINITY && self.data.hi[j] == f64::INFINITY
+    }
+
+    /// Where a column that cannot be basic goes.
+    fn nearest_bound(&self, j: usize) -> State {
+        let (lo, hi, z) = (self.data.lo[j], self.data.hi[j], self.z[j]);
+        if self.is_free(j) {
+            State::Parked
+        } else if hi == f64::INFINITY || z - lo <= hi - z {
+            State::Lower
+        } else {
+            State::Upper
+        }
+    }
+
+    /// `base ← u + Σ gⱼ zⱼ` over the nonbasic columns, with their z on its bound, in twice the working precision.
+    fn rebuild_base(&mut self) {
+        self.base.copy_from_slice(&self.data.u);
+        self.base_low.fill(0.0);
+        for j in 0..self.data.n() {
+            match self.state[j] {
+                State::Basic => continue,
+                State::Lower => self.z[j] = self.data.lo[j],
+                State::Upper => self.z[j] = self.data.hi[j],
+                State::Parked => self.z[j] = 0.0,
+            }
+            if self.z[j] != 0.0 {
+                axpy2(self.z[j], self.data.g.col(j), &mut self.base, &mut self.base_low);
+            }
+        }
+    }
+
+    /// The minimizer over the basic columns: `R z = R⁻ᵀ η_α − Qᵀ base`, and its `r = G z + u`.
+    pub fn solve_basic(&mut self) {
+        let k = self.qr.len();
+        let (target, dual) = (&mut self.target[..k], &mut self.dual[..k]);
+        for (x, &j) in dual.iter_mut().zip(self.qr.columns()) {
+            *x = self.data.eta[j];
+        }
+        self.qr.solve_rt(dual);
+        self.qr.mul_qt_into(&self.base, target);
+        for (x, p) in target.iter_mut().zip(dual.iter()) {
+            *x = p - *x;
+        }
+        self.qr.solve_r(target);
+        self.r.copy_from_slice(&self.base);
+        self.qr.project_out(&mut self.r);
+        self.qr.add_q(dual, &mut self.r);
+    }
+
+    /// Newton steps `z_α ← z_α − R⁻¹ R⁻ᵀ w_α` with w in twice the working precision, while the worst row gets better.
+    fn refine(&mut self) {
+        let k = self.qr.len();
+        let mut last = f64::INFINITY;
+        for _ in 0..=REFINEMENTS {
+            let worst = self.basic_error();
+            if worst.is_nan() || (worst >= last && last < CONVERGING) {
+                self.target.copy_from_slice(&self.dual);
+                self.sum_up();
+                return;
+            }
+            if worst == 0.0 || (worst > 0.5 * last && last < CONVERGING) {
+                return;
+            }
+            last = worst;
+            self.dual.copy_from_slice(&self.target);
+            let step = &mut self.work[..k];
+            self.qr.solve_rt(step);
+            self.qr.solve_r(step);
+            for (z, step) in self.target.iter_mut().zip(step.iter()) {
+                *z -= step;
+            }
+        }
+    }
+
+    /// `work ← w` of the basic rows at the target, in twice the working precision; returns the largest |wᵢ| as a
+    /// part of `|eᵢ| + Σ |Mᵢⱼ zⱼ|` over the basic columns.
+    fn basic_error(&mut self) -> f64 {
+        self.sum_up();
+        let (data, columns) = (&self.data, self.qr.columns());
+        let mut worst = 0.0f64;
+        for (a, &i) in columns.iter().enumerate() {
+            let column = data.g.col(i);
+            let w = dot2(column, &self.r, -data.eta[i]) + dot(column, &self.low);
+            let entries = columns.iter().zip(&self.target).map(|(&j, z)| (dot(column, data.g.col(j)) * z).abs());
+            let size = data.e[i].abs() + entries.sum::<f64>();
+            self.work[a] = w;
+            worst = worst.max(if w == 0.0 { 0.0 } else { w.abs() / size });
+        }
+        worst
+    }
+
+    /// `r + low ← base + Σ gⱼ zⱼ` over the basic columns at the target, in twice the working precision.
+    fn sum_up(&mut self) {
+        self.r.copy_from_slice(&self.base);
+        self.low.copy_from_slice(&self.base_low);
+        for (&j, z) in self.qr.columns().iter().zip(&self.target) {
+            axpy2(*z, self.data.g.col(j), &mut self.r, &mut self.low);
+        }
+    }
+
+    /// `‖u‖ + Σ ‖gⱼ zⱼ‖` at the present point: what r is summed from.
+    pub fn magnitude(&self) -> f64 {
+        self.z.iter().zip(&self.data.length).fold(self.data.u_length, |s, (z, l)| s + z.abs() * l)
+    }
+
+    /// The size of what wⱼ is summed from.
+    pub fn row_size(&self, j: usize, magnitude: f64) -> f64 {
+        self.data.e[j].abs() + self.data.length[j] * magnitude
+    }
+
+    /// `w ← Gᵀ r − η`. False if the basic rows, whose w should vanish, show that the factor has drifted.
+    pub fn price(&mut self) -> bool {
+        let magnitude = self.magnitude();
+        let mut drifted = false;
+        for j in 0..self.data.n() {
+            self.w[j] = dot(self.data.g.col(j), &self.r) - self.data.eta[j];
+            drifted |= self.state[j] == State::Basic && self.w[j].abs() > DRIFT * self.row_size(j, magnitude);
+        }
+        !drifted
+    }
+
+    /// The nonbasic column with the largest violation, in units of its length, if one is violated.
+    fn entering(&mut self) -> Option<usize> {
+        if !self.price() && self.qr.updates() > 0 {
+            if !self.establish() {
+                self.solve_basic();
+                self.walk();
+            }
+            self.price();
+        }
+        let magnitude = self.magnitude();
+        let mut best = (0.0, None);
+        for j in 0..self.data.n() {
+            let violation = self.violation(j, self.w[j]);
+            if violation > best.0
+                && !self.rejected[j]
+                && violation > SIGN * self.patience(j) * self.row_size(j, magnitude)
+            {
+                best = (violation, Some(j));
+            }
+        }
+        best.1
+    }
+
+    /// How far w of a nonbasic column is on the wrong side; 0 for a basic or a fixed one.
+    pub fn violation(&self, j: usize, w: f64) -> f64 {
+        match self.state[j] {
+            State::Basic => 0.0,
+            _ if self.data.lo[j] == self.data.hi[j] => 0.0,
+            State::Lower => -w,
+            State::Upper => w,
+            State::Parked => w.abs(),
+        }
+    }
+
+    /// By how much more than rounding a column must be violated: grows with every entry beyond the first few.
+    pub fn patience(&self, j: usize) -> f64 {
+        let extra = self.entries[j].saturating_sub(FREE_ENTRIES);
+        (0..extra.min(64)).fold(1.0, |p, _| p * ENTRY_GROWTH)
+    }
+
+    /// Makes column `i` basic and walks to the new minimizer. `sharp` says that `w[i]` is known to more than working
+    /// precision.
+    pub fn enter(&mut self, i: usize, sharp: bool) -> Entered {
+        let side = if self.w[i] < 0.0 { 1.0 } else { -1.0 };
+        if !self.qr.append(self.data.g.col(i), i) {
+            return self.enter_dependent(i, side, sharp);
+        }
+        let from = self.z[i];
+        axpy(-from, self.data.g.col(i), &mut self.base);
+        let before = std::mem::replace(&mut self.state[i], State::Basic);
+        if sharp {
+            self.step_to(i)
+        } else {
+            self.solve_basic()
+        }
+        let to = self.target[self.qr.len() - 1];
+        if side * (to - from) > 0.0 {
+            self.count(i, None);
+            self.walk();
+            return Entered::Yes;
+        }
+        self.qr.remove(self.qr.len() - 1);
+        self.state[i] = before;
+        axpy(from, self.data.g.col(i), &mut self.base);
+        self.solve_basic();
+        Entered::Rejected
+    }
+
+    /// The minimizer with the newest column `i`, as a step from z, where w of the others vanishes: `RᵀR Δz = (0, …, 0, −wᵢ)`.
+    /// Unlike [`Self::solve_basic`] it cannot lose the sign of a tiny step in the rounding of large sums.
+    fn step_to(&mut self, i: usize) {
+        let k = self.qr.len();
+        let step = &mut self.work[..k];
+        step.fill(0.0);
+        step[k - 1] = -self.w[i];
+        self.qr.solve_rt(step);
+        self.qr.solve_r(step);
+        for (a, &j) in self.qr.columns().iter().enumerate() {
+            self.target[a] = self.z[j] + step[a];
+        }
+    }
+
+    /// A column in the span of the basic ones: moves along the null direction `dᵢ = ±1`, `G d = 0`, along which the
+    /// objective falls at the constant rate |wᵢ|, until a bound stops it.
+    fn enter_dependent(&mut self, i: usize, side: f64, sharp: bool) -> Entered {
+        if !sharp && !self.is_real(i) {
+            return Entered::Rejected;
+        }
+        self.null_direction(i, side);
+        let Some((step, blocking)) = self.null_step(i) else { return Entered::Ray };
+        let k = self.qr.len();
+        for a in 0..k {
+            let j = self.qr.columns()[a];
+            self.z[j] += step * self.direction[j];
+        }
+        axpy(-self.z[i], self.data.g.col(i), &mut self.base);
+        self.z[i] += step * side;
+        if blocking == i {
+            self.state[i] = if side > 0.0 { State::Upper } else { State::Lower };
+            self.settle(i);
+            self.count(i, Some(i));
+        } else {
+            let at = self.qr.columns().iter().position(|&j| j == blocking).unwrap_or(k - 1);
+            let bound = if self.direction[blocking] < 0.0 { State::Lower } else { State::Upper };
+            self.leave(at, bound);
+            self.state[i] = State::Basic;
+            if !self.qr.append(self.data.g.col(i), i) {
+                self.state[i] = self.nearest_bound(i);
+                self.settle(i);
+            }
+            self.count(i, Some(blocking));
+        }
+        self.solve_basic();
+        self.walk();
+        Entered::Yes
+    }
+
+    /// True if w of the dependent column `i` is more than what the dependence test lets through.
+    pub fn is_real(&self, i: usize) -> bool {
+        let leak = NULL_MARGIN * self.data.dependent * self.data.length[i] * norm(&self.r);
+        self.w[i].abs() > leak + SIGN * self.row_size(i, self.magnitude())
+    }
+
+    /// True if column `i` opens a ray: a null direction that no bound stops. It is left in `direction`.
+    pub fn null_ray(&mut self, i: usize) -> bool {
+        if self.qr.append(self.data.g.col(i), i) {
+            self.qr.remove(self.qr.len() - 1);
+            return false;
+        }
+        self.null_direction(i, if self.w[i] < 0.0 { 1.0 } else { -1.0 });
+        self.null_step(i).is_none()
+    }
+
+    /// `direction ← d` with `dᵢ = side`, `d_α = −side R⁻¹ Qᵀ gᵢ`, zero elsewhere.
+    fn null_direction(&mut self, i: usize, side: f64) {
+        let k = self.qr.len();
+        let x = &mut self.work[..k];
+        self.qr.mul_qt_into(self.data.g.col(i), x);
+        self.qr.solve_r(x);
+        let largest = x.iter().fold(1.0, |m: f64, x| m.max(x.abs()));
+        self.direction.fill(0.0);
+        self.direction[i] = side;
+        for (x, &j) in x.iter().zip(self.qr.columns()) {
+            self.direction[j] = if x.abs() > NULL_ENTRY * largest { -side * x } else { 0.0 };
+        }
+    }
+
+    /// The longest step along `direction`, and the column that stops it; `None` if nothing does.
+    fn null_step(&self, i: usize) -> Option<(f64, usize)> {
+        let mut best: Option<(f64, usize)> = None;
+        for &j in self.qr.columns().iter().chain([&i]) {
+            let d = self.direction[j];
+            let room = if d < 0.0 { self.data.lo[j] - self.z[j] } else { self.data.hi[j] - self.z[j] };
+            if d != 0.0 && room.is_finite() {
+                let step = (room / d).max(0.0);
+                if best.is_none_or(|(s, _)| step < s) {
+                    best = Some((step, j));
+                }
+            }
+        }
+        best
+    }
+
+    /// From z towards the minimizer over the basic columns, which `solve_basic` has found; whatever meets a bound on the way stays there and leaves the
+    /// basis, until the minimizer is reached. Lawson and Hanson's inner loop: at most one round per basic column.
+    fn walk(&mut self) {
+        loop {
+            let (alpha, blocking) = self.ratio_test();
+            let Some(blocking) = blocking else {
+                for (&j, x) in self.qr.columns().iter().zip(&self.target) {
+                    self.z[j] = *x;
+                }
+                self.rejected.fill(false);
+                return;
+            };
+            for a in (0..self.qr.len()).rev() {
+                let j = self.qr.columns()[a];
+                let (lo, hi) = (self.data.lo[j], self.data.hi[j]);
+                let to = self.target[a];
+                self.z[j] += alpha * (to - self.z[j]);
+                if self.z[j] <= lo || (j == blocking && to <= lo) {
+                    self.leave(a, State::Lower);
+                } else if self.z[j] >= hi || j == blocking {
+                    self.leave(a, State::Upper);
+                }
+            }
+            self.solve_basic();
+        }
+    }
+
+    /// The part of the way to the target that keeps within the bounds, and the first column to meet one.
+    fn ratio_test(&self) -> (f64, Option<usize>) {
+        let mut best = (1.0, None);
+        for (&j, &to) in self.qr.columns().iter().zip(&self.target) {
+            let (lo, hi, z) = (self.data.lo[j], self.data.hi[j], self.z[j]);
+            let room = if to <= lo {
+                z - lo
+            } else if to >= hi {
+                hi - z
+            } else {
+                continue;
+            };
+            let way = (z - to).abs();
+            let alpha = if way > 0.0 { (room / way).clamp(0.0, 1.0) } else { 0.0 };
+            if best.1.is_none() || alpha < best.0 {
+                best = (alpha, Some(j));
+            }
+        }
+        best
+    }
+
+    /// Takes the column at `position` of the factor out of the basis, onto a bound.
+    fn leave(&mut self, position: usize, bound: State) {
+        let j = self.qr.columns()[position];
+        self.qr.remove(position);
+        self.state[j] = bound;
+        self.settle(j);
+        self.stats.pivots += 1;
+        if self.trace {
+            let measure = norm(&self.r);
+            self.stats.trace.push(TraceLine { entering: Some(Variable::W(j)), leaving: Some(Variable::Z(j)), measure });
+        }
+    }
+
+    /// Puts a nonbasic z on its bound exactly, and its column into the base.
+    fn settle(&mut self, j: usize) {
+        self.z[j] = match self.state[j] {
+            State::Upper => self.data.hi[j],
+            State::Parked => 0.0,
+            _ => self.data.lo[j],
+        };
+        if self.z[j] != 0.0 {
+            axpy(self.z[j], self.data.g.col(j), &mut self.base);
+        }
+    }
+
+    /// Books the entry of column `i`.
+    fn count(&mut self, i: usize, flipped: Option<usize>) {
+        self.entries[i] += 1;
+        self.stats.pivots += 1;
+        if self.trace {
+            let leaving = if flipped == Some(i) { Variable::Z(i) } else { Variable::W(i) };
+            let line = TraceLine { entering: Some(Variable::Z(i)), leaving: Some(leaving), measure: norm(&self.r) };
+            self.stats.trace.push(line);
+        }
+    }
+
+    /// The present basis.
+    pub fn basis(&self) -> Basis {
+        let position = |s: &State| match s {
+            State::Basic | State::Parked => Position::Basic,
+            State::Lower => Position::Lower,
+            State::Upper => Position::Upper,
+        };
+        Basis::new(self.state.iter().map(position).collect())
+    }
+}
+
+/// `y + low ← y + low + a x` in twice the working precision.
+fn axpy2(a: f64, x: &[f64], y: &mut [f64], low: &mut [f64]) {
+    for ((x, y), low) in x.iter().zip(y).zip(low) {
+        let product = a * x;
+        let (sum, error) = two_sum(*y, product);
+        *y = sum;
+        *low += error + a.mul_add(*x, -product);
+    }
+}
+
+fn refill<V: Clone>(vector: &mut Vec<V>, size: usize, value: V) {
+    vector.clear();
+    vector.resize(size, value);
+}

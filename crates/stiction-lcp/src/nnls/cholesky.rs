@@ -1,0 +1,112 @@
+//! `M = Gᵀ G` for a symmetric positive semidefinite M, by Cholesky with diagonal pivoting.
+
+use crate::finish::{exponent, times_power};
+use crate::matrix::{Matrix, dot};
+
+/// Symmetric "to rounding": |Mᵢⱼ − Mⱼᵢ| at most this part of √(Mᵢᵢ Mⱼⱼ).
+const SYMMETRIC: f64 = 1e-14;
+
+/// A pivot at most this many roundings (times the order) of its own diagonal entry is zero: the rank is reached.
+const RANK: f64 = 8.0 * f64::EPSILON;
+
+/// M is positive semidefinite "to rounding" if M − Gᵀ G is nowhere larger than this part of √(Mᵢᵢ Mⱼⱼ).
+const REST: f64 = 1e-11;
+
+/// Factors `M ≈ D Ĝᵀ Ĝ D` with `D = diag(2^kⱼ)`: Ĝ (rank × n) goes to `g`, k to `exponents`.
+///
+/// The error says in words why M has no such factor.
+pub(crate) fn factor(m: &Matrix, g: &mut Matrix, exponents: &mut Vec<i32>) -> Result<(), String> {
+    let n = m.rows();
+    exponents.clear();
+    for i in 0..n {
+        if m[(i, i)] < 0.0 {
+            return Err(format!("M is not positive semidefinite: M[{i}, {i}] = {:e}", m[(i, i)]));
+        }
+        exponents.push((exponent(m[(i, i)]) + 1).div_euclid(2));
+    }
+    let scaled = |i: usize, j: usize| times_power(m[(i, j)], -exponents[i] - exponents[j]);
+    for j in 0..n {
+        for i in 0..j {
+            let (a, b) = (scaled(i, j), scaled(j, i));
+            let size = (scaled(i, i) * scaled(j, j)).sqrt();
+            if a != b && (a - b).abs() > SYMMETRIC * size {
+                return Err(format!(
+                    "M is not symmetric: M[{i}, {j}] = {:e}, M[{j}, {i}] = {:e}",
+                    m[(i, j)],
+                    m[(j, i)]
+                ));
+            }
+        }
+    }
+    let work = eliminate(n, &scaled);
+    let rank = work.cols();
+    g.reset(rank, n);
+    for k in 0..rank {
+        for j in 0..n {
+            g[(k, j)] = work[(j, k)];
+        }
+    }
+    for j in 0..n {
+        for i in 0..=j {
+            let rest = (scaled(i, j) - dot(g.col(i), g.col(j))).abs();
+            if rest.is_nan() || rest > REST * (scaled(i, i) * scaled(j, j)).sqrt() {
+                return Err(format!("M is not positive semidefinite (seen at rows {i} and {j})"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The factor L (n × rank, rows in the order of M) of `L Lᵀ`, the largest pivot first.
+fn eliminate(n: usize, entry: &impl Fn(usize, usize) -> f64) -> Matrix {
+    let mut l: Vec<f64> = Vec::new();
+    let first: Vec<f64> = (0..n).map(|i| entry(i, i)).collect();
+    let mut rest = first.clone();
+    let mut done = vec![false; n];
+    let mut rank = 0;
+    for _ in 0..n {
+        let left = (0..n).filter(|i| !done[*i] && rest[*i] > RANK * n as f64 * first[*i]);
+        let Some(pivot) = left.max_by(|a, b| rest[*a].total_cmp(&rest[*b])) else { break };
+        done[pivot] = true;
+        let root = rest[pivot].sqrt();
+        l.resize((rank + 1) * n, 0.0);
+        for i in 0..n {
+            if done[i] && i != pivot {
+                continue;
+            }
+            let known: f64 = (0..rank).map(|k| l[k * n + i] * l[k * n + pivot]).sum();
+            let x = if i == pivot { root } else { (entry(i, pivot) - known) / root };
+            l[rank * n + i] = x;
+            rest[i] -= x * x;
+        }
+        rank += 1;
+    }
+    Matrix::from_columns(n, rank, l).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rank_is_revealed_whatever_the_units() {
+        let rows = [[1.0, 2.0, 3.0, 0.0], [0.0, 1.0, 1.0, 0.0]];
+        let d = [1.0, 1e-7, 1e9, 1.0];
+        let column = |j: usize| [rows[0][j] * d[j], rows[1][j] * d[j]];
+        let m = Matrix::from_fn(4, 4, |i, j| dot(&column(i.min(j)), &column(i.max(j))));
+        let (mut g, mut k) = (Matrix::default(), Vec::new());
+        factor(&m, &mut g, &mut k).unwrap();
+        assert_eq!((g.rows(), g.cols()), (2, 4));
+        assert_eq!(g.col(3), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn says_why_not() {
+        let (mut g, mut k) = (Matrix::default(), Vec::new());
+        let mut reason = |m: [[f64; 2]; 2]| factor(&Matrix::from_rows(&m).unwrap(), &mut g, &mut k).unwrap_err();
+        assert!(reason([[1.0, 2.0], [0.0, 1.0]]).contains("symmetric"));
+        assert!(reason([[1.0, 2.0], [2.0, 1.0]]).contains("semidefinite"));
+        assert!(reason([[0.0, 1.0], [1.0, 1.0]]).contains("semidefinite"));
+        assert!(reason([[-1.0, 0.0], [0.0, 1.0]]).contains("M[0, 0]"));
+    }
+}

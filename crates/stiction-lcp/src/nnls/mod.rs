@@ -1,0 +1,279 @@
+//! Non-negative and bounded least squares: the active-set method on the factored form.
+//!
+//! `w = Gᵀ G z + e` with `e = Gᵀ u` and `0 ≤ z ⊥ w ≥ 0` are the optimality conditions of `min ‖G z + u‖, z ≥ 0`; with bounds
+//! `lo ≤ z ≤ hi` they are those of bounded least squares. Lawson and Hanson's method holds only independent columns, lowers
+//! the norm with every step, and so ends: it is the guaranteed method for everything positive semidefinite. One step
+//! costs O(m n) for w and O(m²) for the updated [QR factor](crate::factor); the n × n matrix is never formed.
+//!
+//! Where this departs from the book:
+//!
+//! * The entering column is the one with the most negative w *in units of its length*, and signs are tested relative to
+//!   what the sums are made of, column by column.
+//! * Variables may be bounded on either side or free (the method of Stark and Parker's BVLS).
+//! * If e is not in the range of Gᵀ, a column with wᵢ < 0 can be dependent on the basic ones. Then there is a
+//!   direction d with G d = 0, dᵢ = 1, along which the objective `½‖G z‖² + eᵀ z` falls at a constant rate; it is
+//!   followed to the first bound. If there is none, d proves that no solution exists (as far as G d = 0 holds). This
+//!   solves the same problems as the least-distance form, but for bounds and free rows too, and in the given
+//!   coordinates; the [least-distance form](least_distance) is tried if the certificate fails.
+//! * The basis found is factored afresh, solved with refinement and certified. Rows whose violation hid below
+//!   the rounding of the plain sums are then found by the certificate's own sums, and entered too.
+//!
+//! It is not the "fast" NNLS on normal equations, which squares the condition and can take in dependent columns.
+//!
+//! Reference: [LawsonHanson74, ch. 23], [StarkParker95], [Drumwright15, §V].
+
+pub(crate) mod active_set;
+mod cholesky;
+pub mod least_distance;
+pub(crate) mod load;
+pub(crate) mod ray;
+
+use crate::basis::Basis;
+use crate::certificate::{Certificate, certify};
+use crate::error::InputError;
+use crate::finish::{Finish, times_power};
+use crate::outcome::{Outcome, Solved, StopReason, Stopped};
+use crate::problem::ProblemRef;
+use crate::solver::{Options, Solver};
+use active_set::{ActiveSet, End, Entered, State};
+use load::dot2;
+
+/// Pivots per column allowed unless the options say otherwise; in practice it is one or two per *basic* column.
+const PIVOTS_PER_COLUMN: usize = 50;
+
+/// Violations that count after the certificate failed: this part of the certificate's tolerance.
+const SHARP: f64 = 0.1;
+
+/// A basic z at most this part of the largest (in units of its column) may be the rounding of a zero.
+const FLUSH: f64 = 1e-13;
+
+/// The active-set method. See the [module](self).
+///
+/// Takes factored problems, and any other kind if M is symmetric and positive semidefinite (it is then factored first).
+#[derive(Debug, Clone, Default)]
+pub struct Nnls {
+    options: Options,
+    pub(crate) set: ActiveSet,
+    finish: Finish,
+    omega: Vec<f64>,
+    w: Vec<f64>,
+}
+
+impl Nnls {
+    /// The method with these options.
+    pub fn new(options: Options) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// The options.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Checks and takes in a problem. `solver` is the name an error is to carry.
+    pub(crate) fn load(
+        &mut self,
+        solver: &'static str,
+        problem: ProblemRef<'_>,
+        start: Option<&Basis>,
+    ) -> Result<(), InputError> {
+        self.options.check()?;
+        if let Some(basis) = start {
+            basis.check_len(problem.n())?;
+        }
+        let set = &mut self.set;
+        set.data
+            .load(problem, &mut set.qr)
+            .map_err(|reason| InputError::Unsupported { solver, reason: format!("{reason}; use lemke") })?;
+        let limit = self.options.max_pivots.unwrap_or(PIVOTS_PER_COLUMN * (problem.n() + 1));
+        set.prepare(self.options.trace, limit);
+        Ok(())
+    }
+
+    /// Searches from the present states, and certifies; searches on where the certificate sees more than the search did.
+    pub(crate) fn conclude(&mut self, problem: ProblemRef<'_>) -> Outcome {
+        loop {
+            match self.set.search() {
+                End::Ray => return ray::outcome(problem, &self.set),
+                End::Limit => return self.stopped(problem, StopReason::Limit(self.set.limit)),
+                End::Optimal => {}
+            }
+            let (z, certificate) = self.certified_solution(problem);
+            if certificate.holds(self.options.tolerance) {
+                return self.outcome(z, certificate);
+            }
+            if self.set.stats.pivots >= self.set.limit || !self.enter_sharp(problem) {
+                return self.widened(problem, z, certificate);
+            }
+        }
+    }
+
+    /// z of the present basis with its certificate: by the QR factor, by [`Finish`], or with tiny entries set to zero,
+    /// whichever is best. Its w goes to `self.w`.
+    fn certified_solution(&mut self, problem: ProblemRef<'_>) -> (Vec<f64>, Certificate) {
+        let z = self.solution(problem);
+        self.w.resize(z.len(), 0.0);
+        let certificate = certify(problem, &z, &mut self.w);
+        if certificate.holds(self.options.tolerance) {
+            return (z, certificate);
+        }
+        let flushed = self.flushed(problem, &z);
+        let by_lu = self.finish.solution(problem, &self.set.basis());
+        let mut best = (z, certificate);
+        for other in [Some(flushed), by_lu].into_iter().flatten() {
+            let certificate = certify(problem, &other, &mut self.w);
+            if certificate.worst() < best.1.worst() {
+                best = (other, certificate);
+            }
+        }
+        certify(problem, &best.0, &mut self.w);
+        best
+    }
+
+    /// z without the basic entries that may be rounding: where a block of rows has the solution zero, what is computed
+    /// instead is tiny but wrong in every digit.
+    fn flushed(&self, problem: ProblemRef<'_>, z: &[f64]) -> Vec<f64> {
+        let (set, data) = (&self.set, &self.set.data);
+        let size = |j: usize| set.z[j].abs() * data.length[j];
+        let largest = (0..z.len()).fold(0.0, |m: f64, j| m.max(size(j)));
+        let zero = |j: usize| {
+            let (lo, hi) = problem.bound(j);
+            set.state[j] == State::Basic && lo <= 0.0 && hi >= 0.0 && size(j) <= FLUSH * largest
+        };
+        (0..z.len()).map(|j| if zero(j) { 0.0 } else { z[j] }).collect()
+    }
+
+    /// z of the active set in the problem's units; what is on a bound is there exactly.
+    fn solution(&self, problem: ProblemRef<'_>) -> Vec<f64> {
+        let of = |j: usize| {
+            let (lo, hi) = problem.bound(j);
+            match self.set.state[j] {
+                State::Basic => times_power(self.set.z[j], -self.set.data.exponent[j]).clamp(lo, hi),
+                State::Lower => lo,
+                State::Upper => hi,
+                State::Parked => 0.0,
+            }
+        };
+        (0..problem.n()).map(of).collect()
+    }
+
+    fn stopped(&mut self, problem: ProblemRef<'_>, why: StopReason) -> Outcome {
+        let z = self.solution(problem);
+        self.w.resize(z.len(), 0.0);
+        let certificate = certify(problem, &z, &mut self.w);
+        Outcome::Stopped(Stopped { why, z, certificate, stats: self.set.stats.clone() })
+    }
+
+    /// `ωᵢ = |qᵢ| + Σ |Mᵢⱼ zⱼ|`, and the certificate's w in scaled rows.
+    fn measure_rows(&mut self, problem: ProblemRef<'_>, z: &[f64]) {
+        let n = z.len();
+        self.omega.clear();
+        self.omega.extend(problem.q().iter().map(|q| q.abs()));
+        for j in (0..n).filter(|j| z[*j] != 0.0) {
+            for i in 0..n {
+                // As sharp as the certificate: an entry that cancels must not show its rounding.
+                let entry = match problem {
+                    ProblemRef::Factored(p) => dot2(p.g().col(i), p.g().col(j), 0.0),
+                    _ => problem.entry(i, j),
+                };
+                self.omega[i] += (entry * z[j]).abs();
+            }
+        }
+        for i in 0..n {
+            self.set.w[i] = times_power(self.w[i], -self.set.data.exponent[i]);
+        }
+    }
+
+    /// The row that is worst by the certificate's own measure, of those that count and were not rejected.
+    fn sharpest(&self, sigma: f64) -> Option<usize> {
+        let level = SHARP * self.options.tolerance;
+        let mut best = (0.0, None);
+        for i in 0..self.w.len() {
+            let violation = self.set.violation(i, self.w[i]) / self.omega[i].min(sigma);
+            if violation > best.0 && violation > level * self.set.patience(i) && !self.set.rejected[i] {
+                best = (violation, Some(i));
+            }
+        }
+        best.1
+    }
+
+    /// Enters the worst row by the certificate's measure, where w is known row by row. False if none can.
+    fn enter_sharp(&mut self, problem: ProblemRef<'_>) -> bool {
+        // The search goes on from the set's own z, so its w is the one that counts.
+        let z = self.solution(problem);
+        certify(problem, &z, &mut self.w);
+        self.measure_rows(problem, &z);
+        let sigma = problem.max_abs_q();
+        while let Some(i) = self.sharpest(sigma) {
+            match self.set.enter(i, true) {
+                Entered::Yes => return true,
+                Entered::Rejected | Entered::Ray => self.set.rejected[i] = true,
+            }
+        }
+        false
+    }
+
+    /// The last resort for rows that are nothing but rounding: `e = Gᵀ u` holds to rounding only, so such rows can
+    /// contradict each other. A null direction d does not change w, but makes the rows it passes through large
+    /// enough for their violation to be the rounding it is. What the certificate says of the result decides.
+    fn widened(&mut self, problem: ProblemRef<'_>, mut z: Vec<f64>, mut certificate: Certificate) -> Outcome {
+        let sigma = problem.max_abs_q();
+        self.set.rejected.fill(false);
+        certify(problem, &z, &mut self.w);
+        for _ in 0..z.len() {
+            if certificate.holds(self.options.tolerance) {
+                break;
+            }
+            self.measure_rows(problem, &z);
+            let Some(i) = self.sharpest(sigma) else { break };
+            self.set.rejected[i] = true;
+            if !self.set.null_ray(i) {
+                continue;
+            }
+            let mut other = z.clone();
+            self.add_ray(&mut other);
+            let wider = certify(problem, &other, &mut self.w);
+            if wider.residual <= self.options.tolerance {
+                (z, certificate) = (other, wider);
+            } else {
+                certify(problem, &z, &mut self.w);
+            }
+        }
+        self.outcome(z, certificate)
+    }
+
+    /// `z ← z + t d`, with t so large that the rows of d have an error of half the tolerance at most.
+    fn add_ray(&self, z: &mut [f64]) {
+        let (set, data) = (&self.set, &self.set.data);
+        let mut t = 0.0f64;
+        for j in (0..z.len()).filter(|j| set.direction[*j] != 0.0) {
+            let grown = set.direction[j].abs() * data.length[j] * data.length[j];
+            t = t.max(2.0 * set.w[j].abs() / (grown * self.options.tolerance));
+        }
+        for (j, z) in z.iter_mut().enumerate() {
+            *z += times_power(t * set.direction[j], -data.exponent[j]);
+        }
+    }
+
+    /// `Solved` if the certificate holds, else `Stopped`; `self.w` belongs to z.
+    fn outcome(&self, z: Vec<f64>, certificate: Certificate) -> Outcome {
+        let stats = self.set.stats.clone();
+        if certificate.holds(self.options.tolerance) {
+            Outcome::Solved(Solved { z, w: self.w.clone(), basis: self.set.basis(), certificate, stats })
+        } else {
+            Outcome::Stopped(Stopped { why: StopReason::Uncertified, z, certificate, stats })
+        }
+    }
+}
+
+impl Solver for Nnls {
+    fn name(&self) -> &'static str {
+        "nnls"
+    }
+
+    fn solve_from(&mut self, problem: ProblemRef<'_>, start: Option<&Basis>) -> Result<Outcome, InputError> {
+        self.load(self.name(), problem, start)?;
+        self.set.start(start);
+        Ok(self.conclude(problem))
+    }
+}

@@ -1,0 +1,279 @@
+//! The principal transform of (M, q): the LCP written for another set of basic variables.
+//!
+//! With α the rows whose z is basic, `M̄_αα = M_αα⁻¹`, `M̄_αβ = −M_αα⁻¹ M_αβ`, `M̄_βα = M_βα M_αα⁻¹` and
+//! `M̄_ββ = M_ββ − M_βα M_αα⁻¹ M_αβ`. So it carries the inverse of the active block, and the rows that a least-index rule reads.
+//! A pivot updates it in O(n²); it is computed afresh when it has drifted.
+//!
+//! Reference: [CPS09, §2.3, Eq. 2.3.9].
+
+use crate::finish::{exponent, times_power};
+use crate::matrix::{Matrix, axpy};
+use crate::problem::Lcp;
+
+/// Rounds of scaling rows and columns towards largest entries of about one.
+const SCALING_ROUNDS: usize = 4;
+
+/// A pivot of a refactorization at most this part of the largest entry of its row is not used.
+const TINY_PIVOT: f64 = 1e-12;
+
+/// An entry of M̄ is known to some hundred roundings of the largest in its row; as a part of the sign tolerance, 1e-12.
+const KNOWN: f64 = 1e-2;
+
+/// (M̄, q̄) for the rows in `active`, in scaled rows and columns.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Transform {
+    /// M̄, n × n.
+    pub m: Matrix,
+    /// q̄, n: z of the active rows, w of the others.
+    pub q: Vec<f64>,
+    /// α.
+    pub active: Vec<bool>,
+    /// M and q in scaled rows and columns.
+    pub m0: Matrix,
+    pub q0: Vec<f64>,
+    /// Row i of M was divided by 2^row[i], column j by 2^column[j].
+    pub row: Vec<i32>,
+    pub column: Vec<i32>,
+    /// Pivots since (M̄, q̄) was computed afresh.
+    pub updates: usize,
+    /// The old columns of the pivot block.
+    block: [Vec<f64>; 2],
+    wanted: Vec<bool>,
+    w: Vec<f64>,
+    size: Vec<f64>,
+}
+
+impl Transform {
+    /// Takes in a problem, nothing active.
+    pub fn load(&mut self, problem: &Lcp) {
+        let n = problem.n();
+        self.equilibrate(problem.m());
+        let scaled = |i: usize, j: usize| times_power(problem.m()[(i, j)], -self.row[i] - self.column[j]);
+        self.m0.reset(n, n);
+        for j in 0..n {
+            for i in 0..n {
+                self.m0[(i, j)] = scaled(i, j);
+            }
+        }
+        self.q0.clear();
+        self.q0.extend(problem.q().iter().zip(&self.row).map(|(q, k)| times_power(*q, -k)));
+        for vector in [&mut self.w, &mut self.size].into_iter().chain(&mut self.block) {
+            vector.clear();
+            vector.resize(n, 0.0);
+        }
+        self.wanted.clear();
+        self.wanted.resize(n, false);
+        self.restart();
+    }
+
+    /// Powers of two for rows and columns, found by halving the exponents of the largest entries over and over.
+    fn equilibrate(&mut self, m: &Matrix) {
+        let n = m.rows();
+        self.row.clear();
+        self.row.resize(n, 0);
+        self.column.clear();
+        self.column.resize(n, 0);
+        for _ in 0..SCALING_ROUNDS {
+            let (row, column) = (self.row.clone(), self.column.clone());
+            let size = |i: usize, j: usize| times_power(m[(i, j)].abs(), -row[i] - column[j]);
+            for i in 0..n {
+                let largest = (0..n).fold(0.0, |x: f64, j| x.max(size(i, j)));
+                self.row[i] += exponent(largest) / 2;
+                let largest = (0..n).fold(0.0, |x: f64, j| x.max(size(j, i)));
+                self.column[i] += exponent(largest) / 2;
+            }
+        }
+    }
+
+    /// Back to M and q, nothing active.
+    fn restart(&mut self) {
+        self.m.copy_from(&self.m0);
+        self.q.clear();
+        self.q.extend_from_slice(&self.q0);
+        self.active.clear();
+        self.active.resize(self.q.len(), false);
+        self.updates = 0;
+    }
+
+    /// Computes (M̄, q̄) afresh for the rows in `wanted`, the largest pivots first. False if that block is singular; then as many
+    /// rows as could be are active.
+    pub fn refactor(&mut self, wanted: impl Iterator<Item = usize>) -> bool {
+        self.wanted.fill(false);
+        for i in wanted {
+            self.wanted[i] = true;
+        }
+        self.restart();
+        loop {
+            let n = self.q.len();
+            let left = |i: &usize| self.wanted[*i] && !self.active[*i];
+            let Some(r) = (0..n).filter(left).max_by(|a, b| self.quality(*a).total_cmp(&self.quality(*b))) else {
+                self.updates = 0;
+                return true;
+            };
+            if self.quality(r) > TINY_PIVOT {
+                self.pivot(&[r]);
+                continue;
+            }
+            let pair = |s: &usize| left(s) && *s != r;
+            let strength = |s: usize| (self.m[(r, s)] * self.m[(s, r)]).abs();
+            match (0..n).filter(pair).max_by(|a, b| strength(*a).total_cmp(&strength(*b))) {
+                Some(s) if strength(s) > TINY_PIVOT => self.pivot(&[r, s]),
+                _ => {
+                    self.updates = 0;
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// The diagonal entry of a row as a part of the largest entry of its row.
+    fn quality(&self, i: usize) -> f64 {
+        let largest = (0..self.q.len()).fold(0.0, |x: f64, j| x.max(self.m[(i, j)].abs()));
+        if largest > 0.0 { self.m[(i, i)].abs() / largest } else { 0.0 }
+    }
+
+    /// Exchanges z and w of the one or two rows of `block`: `M̄_KK ← M̄_KK⁻¹` and so on. The block must not be singular.
+    pub fn pivot(&mut self, block: &[usize]) {
+        let n = self.q.len();
+        for (old, &k) in self.block.iter_mut().zip(block) {
+            old.copy_from_slice(self.m.col(k));
+        }
+        let inverse = invert(block, &self.m);
+        let times_inverse =
+            |x: [f64; 2]| [inverse[0][0] * x[0] + inverse[0][1] * x[1], inverse[1][0] * x[0] + inverse[1][1] * x[1]];
+        let entries = |column: &[f64]| [column[block[0]], block.get(1).map_or(0.0, |s| column[*s])];
+        let others = (0..n).filter(|j| !block.contains(j)).map(Some).chain([None]);
+        for j in others {
+            let column = match j {
+                Some(j) => self.m.col_mut(j),
+                None => &mut self.q[..],
+            };
+            let y = times_inverse(entries(column));
+            for (t, &k) in block.iter().enumerate() {
+                if y[t] != 0.0 {
+                    axpy(-y[t], &self.block[t], column);
+                }
+                column[k] = -y[t];
+            }
+            // The second step of a pair has written over the first row: set both again.
+            column[block[0]] = -y[0];
+        }
+        for (t, &k) in block.iter().enumerate() {
+            let column = self.m.col_mut(k);
+            for i in 0..n {
+                column[i] = self.block[0][i] * inverse[0][t];
+                if block.len() == 2 {
+                    column[i] += self.block[1][i] * inverse[1][t];
+                }
+            }
+            for (s, &l) in block.iter().enumerate() {
+                column[l] = inverse[s][t];
+            }
+        }
+        for &k in block {
+            self.active[k] = !self.active[k];
+        }
+        self.updates += 1;
+    }
+
+    /// What q̄ᵢ is summed from, as of the last call of [`Self::sizes`].
+    pub fn size_of(&self, i: usize) -> f64 {
+        self.size[i]
+    }
+
+    /// Computes what each q̄ᵢ is summed from: `|qᵢ|` (inactive rows) `+ Σ_α |M̄ᵢⱼ qⱼ|`, where no entry of M̄ counts for less than a
+    /// small part of the largest in its row, because that is how well it is known.
+    pub fn sizes(&mut self) {
+        let n = self.q.len();
+        self.w.fill(0.0);
+        let mut total = 0.0;
+        for i in 0..n {
+            self.size[i] = if self.active[i] { 0.0 } else { self.q0[i].abs() };
+        }
+        for j in (0..n).filter(|j| self.active[*j]) {
+            let q = self.q0[j].abs();
+            total += q;
+            for ((size, largest), m) in self.size.iter_mut().zip(&mut self.w).zip(self.m.col(j)) {
+                *size += m.abs() * q;
+                *largest = largest.max(m.abs());
+            }
+        }
+        for (size, largest) in self.size.iter_mut().zip(&self.w) {
+            *size += KNOWN * largest * total;
+        }
+    }
+
+    /// What M̄ᵣₛ is summed from. For an entry of the inverse, which is no sum, the largest entry of its row.
+    pub fn entry_size(&self, r: usize, s: usize) -> f64 {
+        let active = (0..self.q.len()).filter(|j| self.active[*j]);
+        if self.active[s] {
+            return active.fold(0.0, |x: f64, j| x.max(self.m[(r, j)].abs()));
+        }
+        let start = if self.active[r] { 0.0 } else { self.m0[(r, s)].abs() };
+        active.fold(start, |x, j| x + (self.m[(r, j)] * self.m0[(j, s)]).abs())
+    }
+
+    /// How far q̄ is from solving the rows it stands for, the worst row, relative to the largest terms it could have.
+    pub fn drift(&mut self) -> f64 {
+        let n = self.q.len();
+        self.w.copy_from_slice(&self.q0);
+        let active = (0..n).filter(|j| self.active[*j]);
+        let largest = active.clone().fold(0.0, |x: f64, j| x.max(self.q[j].abs()));
+        for i in 0..n {
+            self.size[i] = self.q0[i].abs();
+        }
+        for j in active {
+            let z = self.q[j];
+            for ((w, size), m) in self.w.iter_mut().zip(&mut self.size).zip(self.m0.col(j)) {
+                *w += m * z;
+                *size += m.abs() * largest;
+            }
+        }
+        let miss = |i: usize| (self.w[i] - if self.active[i] { 0.0 } else { self.q[i] }).abs();
+        let part = |i: usize| if miss(i) == 0.0 { 0.0 } else { miss(i) / self.size[i] };
+        (0..n).fold(0.0, |x: f64, i| x.max(part(i)))
+    }
+}
+
+/// The inverse of the 1 × 1 or 2 × 2 block of `m`; a 1 × 1 block is padded with zeros.
+fn invert(block: &[usize], m: &Matrix) -> [[f64; 2]; 2] {
+    let r = block[0];
+    match block.get(1) {
+        None => [[1.0 / m[(r, r)], 0.0], [0.0, 0.0]],
+        Some(&s) => {
+            let (a, b, c, d) = (m[(r, r)], m[(r, s)], m[(s, r)], m[(s, s)]);
+            let det = a * d - b * c;
+            [[d / det, -b / det], [-c / det, a / det]]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Rng;
+
+    /// Any sequence of pivots ends where a fresh computation does.
+    #[test]
+    fn updates_agree_with_a_fresh_transform() {
+        let mut rng = Rng::new(5);
+        let n = 9;
+        let m = Matrix::from_fn(n, n, |i, j| rng.normal() + if i == j { 4.0 } else { 0.0 });
+        let q: Vec<f64> = (0..n).map(|_| rng.normal()).collect();
+        let problem = Lcp::new(m, q).unwrap();
+        let mut updated = Transform::default();
+        updated.load(&problem);
+        for round in 0..60 {
+            let (r, s) = (rng.below(n), rng.below(n));
+            if round % 3 == 0 && r != s { updated.pivot(&[r, s]) } else { updated.pivot(&[r]) }
+        }
+        assert!(updated.drift() < 1e-10, "{:e}", updated.drift());
+        let mut fresh = Transform::default();
+        fresh.load(&problem);
+        assert!(fresh.refactor((0..n).filter(|i| updated.active[*i])));
+        assert_eq!(fresh.active, updated.active);
+        for (a, b) in fresh.m.as_slice().iter().zip(updated.m.as_slice()) {
+            assert!((a - b).abs() < 1e-8 * (1.0 + a.abs()), "{a} {b}");
+        }
+    }
+}
