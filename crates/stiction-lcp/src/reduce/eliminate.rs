@@ -123,21 +123,48 @@ impl Elimination {
                 (true, true) => row_value(lcp, z, a).max(0.0),
             };
         }
-        let (k, nc) = (choice.rows.len(), choice.complementary.len());
-        for a in 0..k {
-            let mut sum = Doubled::new(self.x[(a, z.len())]);
+        self.free_values(z, 1.0, &mut y);
+        (y, standard)
+    }
+
+    /// The direction in the standard form that corresponds to one of the LCP.
+    pub(super) fn direction(&self, lcp: &Lcp, direction: &[f64]) -> Vec<f64> {
+        let mut y = vec![0.0; self.order];
+        for (a, &i) in self.choice.complementary.iter().enumerate() {
+            let flipped = self.choice.flipped.contains(&i);
+            y[i] = if flipped { row_value(lcp, direction, a) - lcp.q()[a] } else { direction[a] };
+        }
+        self.free_values(direction, 0.0, &mut y);
+        y
+    }
+
+    /// The free variables for `(z, constant)`, into `y`.
+    fn free_values(&self, z: &[f64], constant: f64, y: &mut [f64]) {
+        let choice = &self.choice;
+        for (a, &column) in choice.columns.iter().enumerate() {
+            let mut sum = Doubled::new(constant * self.x[(a, z.len())]);
             for (b, &zb) in z.iter().enumerate() {
                 sum.add_product(self.x[(a, b)], zb);
             }
-            y[choice.columns[a]] = sum.value();
+            y[column] = sum.value();
         }
+        let nc = choice.complementary.len();
         if let Some(&t) = z.get(nc + choice.left_columns.len()) {
             for (a, &j) in choice.left_columns.iter().enumerate() {
                 y[j] = times_power(z[nc + a] - t, -choice.column_exponent[j]);
             }
         }
-        (y, standard)
     }
+}
+
+/// Rows whose z can be basic together: `wanted` ones as far as they are independent, and others of `rows` where a regular principal
+/// block needs them. For completing a vertex to a basis.
+pub(crate) fn regular_block(m: &Matrix, q: &[f64], rows: &[usize], wanted: &[bool]) -> Vec<usize> {
+    let block = m.select(rows, rows);
+    let vector: Vec<f64> = rows.iter().map(|&i| q[i]).collect();
+    let free: Vec<bool> = rows.iter().map(|&i| wanted[i]).collect();
+    let choice = Choice::new(&block, &vector, &free);
+    choice.columns.iter().chain(&choice.flipped).map(|&a| rows[a]).collect()
 }
 
 /// `(M z + q)ₐ`.

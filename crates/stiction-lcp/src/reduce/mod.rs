@@ -21,6 +21,7 @@ use crate::finish::{Finish, exponent, times_power, two_sum};
 use crate::matrix::Matrix;
 use crate::problem::{BoxLcp, Lcp, ProblemRef};
 use eliminate::Elimination;
+pub(crate) use eliminate::regular_block;
 
 /// A problem as an [`Lcp`], with what is needed to go back.
 #[derive(Debug, Clone)]
@@ -130,6 +131,24 @@ impl Reduced {
             self.solve_kept(problem, elimination, &mut z, &basis);
         }
         (z, basis)
+    }
+
+    /// The direction in the problem's z that corresponds to a direction of the LCP's: for rays.
+    ///
+    /// # Panics
+    /// If `direction` has not the order of the LCP.
+    pub fn direction(&self, direction: &[f64]) -> Vec<f64> {
+        assert_eq!(direction.len(), self.lcp.n(), "the direction must have the order of the LCP");
+        let standard = match &self.elimination {
+            None => direction.to_vec(),
+            Some(e) => e.direction(&self.lcp, direction),
+        };
+        let along = |row: &Row| match *row {
+            Row::Above { at, .. } | Row::Between { at, .. } | Row::Free { at } => standard[at],
+            Row::Below { at, .. } => -standard[at],
+            Row::Fixed(_) => 0.0,
+        };
+        self.rows.iter().map(along).collect()
     }
 
     /// Solves the basis again without the equations that were dropped; leaves z alone if that fails.
