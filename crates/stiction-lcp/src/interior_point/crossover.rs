@@ -37,7 +37,7 @@ const DEPENDENT: f64 = 1e-10;
 /// A rate above this can block a move in the null space.
 const BLOCKING: f64 = 1e-9;
 
-/// A w below this times the root of the mean gap may be zero.
+/// A z or w below this times the root of the mean gap may be zero.
 const NEARLY_ZERO: f64 = 10.0;
 
 /// A z or w below minus this, in scaled units and relative to the largest, has the wrong sign.
@@ -56,21 +56,25 @@ impl Crossover {
         options: &Options,
         stats: &mut Stats,
     ) -> Option<Solved> {
-        self.guess_from(at);
-        if let Some(solved) = self.certified(lcp, options) {
-            return Some(solved);
+        let nearly_zero = NEARLY_ZERO * at.mean_gap().max(0.0).sqrt();
+        for least in [0.0, nearly_zero] {
+            self.guess_from(at, least);
+            if let Some(solved) = self.certified(lcp, options) {
+                return Some(solved);
+            }
         }
+        self.guess_from(at, 0.0);
         self.purify(&scaled.m, at, stats);
         if let Some(solved) = self.certified(lcp, options) {
             return Some(solved);
         }
-        self.complete(scaled, at.mean_gap());
+        self.complete(scaled, nearly_zero);
         self.certified(lcp, options).or_else(|| self.repair(lcp, scaled, options, stats))
     }
 
     /// Step 5: the pivoting method from the guess.
     pub fn hand_over(&mut self, lcp: &Lcp, at: &Pair, pivoting: &mut dyn Solver, stats: &mut Stats) -> Option<Solved> {
-        self.guess_from(at);
+        self.guess_from(at, 0.0);
         let outcome = pivoting.solve_from(ProblemRef::Lcp(lcp), Some(&self.basis())).ok()?;
         stats.pivots += outcome.stats().pivots;
         stats.refactorizations += outcome.stats().refactorizations;
@@ -80,9 +84,10 @@ impl Crossover {
         }
     }
 
-    fn guess_from(&mut self, at: &Pair) {
+    /// Step 1; pairs with both numbers at most `least` are not basic.
+    fn guess_from(&mut self, at: &Pair, least: f64) {
         self.guess.clear();
-        self.guess.extend(at.z.iter().zip(&at.w).map(|(z, w)| z > w));
+        self.guess.extend(at.z.iter().zip(&at.w).map(|(z, w)| z > w && *z > least));
     }
 
     fn basis(&self) -> Basis {
@@ -127,10 +132,12 @@ impl Crossover {
     }
 
     /// Completes the positive variables to a regular basis by pairs that are nearly zero.
-    fn complete(&mut self, scaled: &Scaled, gap: f64) {
-        let small = NEARLY_ZERO * gap.max(0.0).sqrt();
+    fn complete(&mut self, scaled: &Scaled, nearly_zero: f64) {
         let n = self.guess.len();
-        let undecided: Vec<usize> = (0..n).filter(|&i| self.guess[i] || self.w[i] <= small).collect();
+        for (a, &i) in self.active.iter().enumerate() {
+            self.guess[i] &= self.z[a] > nearly_zero;
+        }
+        let undecided: Vec<usize> = (0..n).filter(|&i| self.guess[i] || self.w[i] <= nearly_zero).collect();
         let chosen = regular_block(&scaled.m, &scaled.q, &undecided, &self.guess);
         self.guess.fill(false);
         for i in chosen {
