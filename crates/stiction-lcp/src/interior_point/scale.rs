@@ -40,6 +40,7 @@ impl Scaled {
                 break;
             }
         }
+        self.scale_empty_rows(lcp);
         self.m.reset(n, n);
         for j in 0..n {
             for i in 0..n {
@@ -51,6 +52,20 @@ impl Scaled {
         let size = crate::matrix::max_abs(&self.q);
         self.size = if size > 0.0 && size.is_finite() { size } else { 1.0 };
         self.q.iter_mut().for_each(|q| *q /= self.size);
+    }
+
+    /// A row of zeros has w = q: only q can scale it.
+    fn scale_empty_rows(&mut self, lcp: &Lcp) {
+        let n = lcp.n();
+        let empty = |i: usize| (0..n).all(|j| lcp.m()[(i, j)] == 0.0);
+        let others = (0..n).filter(|&i| !empty(i)).fold(0.0, |s: f64, i| s.max((self.row[i] * lcp.q()[i]).abs()));
+        let target = if others > 0.0 { others } else { 1.0 };
+        for i in (0..n).filter(|&i| empty(i) && lcp.q()[i] != 0.0) {
+            let scale = target / lcp.q()[i].abs();
+            if scale.is_finite() && scale > 0.0 {
+                self.row[i] = scale;
+            }
+        }
     }
 
     /// One sweep; returns the largest factor by which a row or column was out of balance.
