@@ -40,7 +40,7 @@ const BLOCKING: f64 = 1e-9;
 /// A z or w below this times the root of the mean gap may be zero.
 const NEARLY_ZERO: f64 = 10.0;
 
-/// A z or w below minus this, in scaled units and relative to the largest, has the wrong sign.
+/// A z or w below minus this, relative to its scale, has the wrong sign.
 const WRONG_SIGN: f64 = 1e-10;
 
 /// Steps of block pivoting without progress before single pivots are made.
@@ -158,7 +158,7 @@ impl Crossover {
             if !self.solve_guess(scaled) {
                 return None;
             }
-            let wrong = self.wrong_rows();
+            let wrong = self.wrong_rows(scaled);
             let Some(&last) = wrong.last() else {
                 return self.certified(lcp, options);
             };
@@ -200,11 +200,21 @@ impl Crossover {
         self.z.iter().all(|x| x.is_finite())
     }
 
-    /// Rows whose basic variable is negative.
-    fn wrong_rows(&self) -> Vec<usize> {
-        let size = crate::matrix::max_abs(&self.z).max(1.0);
-        let wrong = |i: &usize| (if self.guess[*i] { self.z[*i] } else { self.w[*i] }) < -WRONG_SIGN * size;
-        (0..self.guess.len()).filter(wrong).collect()
+    /// Rows whose basic variable is negative: w beside the terms it is the sum of, z beside the largest.
+    fn wrong_rows(&self, scaled: &Scaled) -> Vec<usize> {
+        let n = self.guess.len();
+        let mut size: Vec<f64> = scaled.q.iter().map(|q| q.abs()).collect();
+        for j in (0..n).filter(|&j| self.z[j] != 0.0) {
+            for (s, entry) in size.iter_mut().zip(scaled.m.col(j)) {
+                *s += (entry * self.z[j]).abs();
+            }
+        }
+        let largest = crate::matrix::max_abs(&self.z);
+        let wrong = |i: &usize| {
+            let (value, size) = if self.guess[*i] { (self.z[*i], largest) } else { (self.w[*i], size[*i]) };
+            value < -WRONG_SIGN * size
+        };
+        (0..n).filter(wrong).collect()
     }
 }
 
