@@ -68,14 +68,25 @@ fn solve_any(
         return Ok(conclude(problem, core, |z| z));
     }
     let reduced = Reduced::new(problem)?;
-    let mut core = method(&reduced.lcp);
-    if let Some(solved) = core.solved.take() {
+    let mut back = |solved: &Solved, stats: Stats| {
         let (z, basis) = reduced.recover(problem, &solved.z, &solved.basis);
-        let outcome = finish.outcome(problem, basis.clone(), options, core.stats.clone());
+        let outcome = finish.outcome(problem, basis.clone(), options, stats);
         if outcome.solved().is_some() {
+            return outcome;
+        }
+        outcome_of(problem, z, basis, options, outcome.stats().clone())
+    };
+    if let Some(basis) = start {
+        // Where equations are redundant the basis is singular in the problem, but not in the LCP.
+        let basis = reduced.start(basis);
+        let outcome = Finish::default().outcome((&reduced.lcp).into(), basis, options, Stats::default());
+        if let Some(outcome) = outcome.solved().map(|s| back(s, Stats::default())).filter(|o| o.solved().is_some()) {
             return Ok(outcome);
         }
-        return Ok(outcome_of(problem, z, basis, options, core.stats));
+    }
+    let mut core = method(&reduced.lcp);
+    if let Some(solved) = core.solved.take() {
+        return Ok(back(&solved, core.stats));
     }
     if matches!(core.ending, Ending::Diverged) {
         return Ok(conclude(problem, core, |direction| reduced.direction(&direction)));
@@ -96,7 +107,7 @@ fn conclude(problem: ProblemRef<'_>, core: Core, back: impl FnOnce(Vec<f64>) -> 
             let mut direction = back(core.z);
             let size = max_abs(&direction);
             direction.iter_mut().for_each(|x| *x /= size);
-            let claim = "z grows without bound: for a monotone problem a sign that none is feasible; not proven".into();
+            let claim = "z grew along a direction that no small solution allows; not proven".into();
             return Outcome::Ray(Ray { direction, claim, stats: core.stats });
         }
         Ending::Stopped(why) => why,

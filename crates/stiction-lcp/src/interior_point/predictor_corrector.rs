@@ -7,7 +7,7 @@ use super::{Core, Ending, solve_any};
 use crate::basis::Basis;
 use crate::error::InputError;
 use crate::finish::Finish;
-use crate::matrix::max_abs;
+use crate::matrix::{dot, max_abs};
 use crate::outcome::{Outcome, StopReason, TraceLine};
 use crate::problem::{Lcp, ProblemRef};
 use crate::solver::{Options, Solver};
@@ -62,8 +62,12 @@ const SHORT_STEP: f64 = 0.05;
 /// This many short steps in a row end the method.
 const MAX_SHORT_STEPS: usize = 12;
 
-/// A z this large beside q (which has size one) is taken for a ray, if the gap has not closed.
-const DIVERGED: f64 = 1e12;
+/// A z larger than this, beside q of size one, is looked at as a ray.
+const LARGE: f64 = 1e3;
+
+/// A ray y is taken for a sign of infeasibility if every solution would have to be larger than this: from `Mᵀy ≤ ε`, `qᵀy < 0` follows
+/// `Σ zᵢ ≥ −qᵀy / ε` for every feasible z.
+const DIVERGED: f64 = 1e8;
 
 impl InteriorPoint {
     /// The method with these options.
@@ -103,7 +107,7 @@ impl InteriorPoint {
             if error <= CONVERGED {
                 break Ending::Stopped(StopReason::Uncertified);
             }
-            if max_abs(&self.work.at.z) > DIVERGED && gap > FIRST_GUESS {
+            if self.has_diverged() {
                 break Ending::Diverged;
             }
             if core.stats.iterations >= self.max_iterations() {
@@ -163,6 +167,18 @@ impl InteriorPoint {
         if worst.is_nan() { f64::INFINITY } else { worst }
     }
 
+    /// True if z has become the direction of a ray that leaves room for no solution of moderate size.
+    fn has_diverged(&self) -> bool {
+        let at = &self.work.at;
+        let size = max_abs(&at.z);
+        if size <= LARGE {
+            return false;
+        }
+        let decrease = -dot(&self.scaled.q, &at.z);
+        let violation = (0..at.z.len()).fold(0.0, |v: f64, j| v.max(dot(self.scaled.m.col(j), &at.z)));
+        decrease > 0.0 && decrease >= DIVERGED * violation
+    }
+
     /// One predictor–corrector step; a pure centering step after a short one. Returns its length.
     fn iterate(&mut self, gap: f64, recenter: bool) -> Option<f64> {
         let m = &self.scaled.m;
@@ -209,7 +225,8 @@ impl InteriorPoint {
                 let pivoting = self.pivoting.as_deref_mut()?;
                 self.crossover.hand_over(lcp, &best, pivoting, &mut core.stats)
             });
-            core.z = self.scaled.unscale_z(&best.z);
+            let z = if matches!(ending, Ending::Diverged) { &self.work.at.z } else { &best.z };
+            core.z = self.scaled.unscale_z(z);
             self.work.best = best;
         }
         core.ending = if core.solved.is_some() { Ending::Solved } else { ending };
