@@ -35,6 +35,8 @@ pub struct InteriorPoint {
 struct Work {
     at: Pair,
     best: Pair,
+    /// The z that proves most against a solution of moderate size.
+    ray: Vec<f64>,
     affine: Pair,
     direction: Pair,
     residual: Vec<f64>,
@@ -59,15 +61,18 @@ const BOUNDARY: (f64, f64) = (0.9, 0.9995);
 /// A step shorter than this is followed by a centering step.
 const SHORT_STEP: f64 = 0.05;
 
+/// A short step that raises z by this factor is progress, towards a ray.
+const GROWING: f64 = 1.5;
+
 /// This many short steps in a row end the method.
 const MAX_SHORT_STEPS: usize = 12;
 
-/// A z larger than this, beside q of size one, is looked at as a ray.
-const LARGE: f64 = 1e3;
+/// From `Mᵀy ≤ ε`, `qᵀy < 0` for a y ≥ 0 follows `Σ zᵢ ≥ −qᵀy / ε` for every feasible z. A z that proves as y that no solution is
+/// smaller than this, beside q of size one, ends the method as a ray.
+const DIVERGED: f64 = 1e6;
 
-/// A ray y is taken for a sign of infeasibility if every solution would have to be larger than this: from `Mᵀy ≤ ε`, `qᵀy < 0` follows
-/// `Σ zᵢ ≥ −qᵀy / ε` for every feasible z.
-const DIVERGED: f64 = 1e8;
+/// And one that proves this much is called a ray if the method ended without an answer.
+const RAY: f64 = 1e3;
 
 impl InteriorPoint {
     /// The method with these options.
@@ -90,7 +95,7 @@ impl InteriorPoint {
         self.scaled.set(lcp);
         self.start();
         let (mut next_guess, mut short_steps) = (FIRST_GUESS, 0);
-        let mut best = f64::INFINITY;
+        let (mut best, mut largest_ray) = (f64::INFINITY, 0.0);
         let ending = loop {
             let gap = self.work.at.mean_gap();
             let error = gap.max(self.update_residual());
@@ -107,12 +112,14 @@ impl InteriorPoint {
             if error <= CONVERGED {
                 break Ending::Stopped(StopReason::Uncertified);
             }
-            if self.has_diverged() {
+            largest_ray = self.keep_ray(largest_ray);
+            if largest_ray >= DIVERGED {
                 break Ending::Diverged;
             }
             if core.stats.iterations >= self.max_iterations() {
                 break Ending::Stopped(StopReason::Limit(self.max_iterations()));
             }
+            let size = max_abs(&self.work.at.z);
             let Some(step) = self.iterate(gap, short_steps > 0) else {
                 break Ending::Stopped(StopReason::Numerical("Newton's equations are singular".into()));
             };
@@ -121,11 +128,14 @@ impl InteriorPoint {
             if self.options.trace {
                 core.stats.trace.push(TraceLine { entering: None, leaving: None, measure: gap });
             }
-            short_steps = if step < SHORT_STEP { short_steps + 1 } else { 0 };
+            // On its way along a ray z grows, however short the steps.
+            let stuck = step < SHORT_STEP && max_abs(&self.work.at.z) < GROWING * size;
+            short_steps = if stuck { short_steps + 1 } else { 0 };
             if short_steps > MAX_SHORT_STEPS {
                 break Ending::Stopped(StopReason::Numerical("the steps became too short".into()));
             }
         };
+        let ending = if largest_ray >= RAY { Ending::Diverged } else { ending };
         self.close(lcp, core, ending)
     }
 
@@ -167,16 +177,19 @@ impl InteriorPoint {
         if worst.is_nan() { f64::INFINITY } else { worst }
     }
 
-    /// True if z has become the direction of a ray that leaves room for no solution of moderate size.
-    fn has_diverged(&self) -> bool {
-        let at = &self.work.at;
-        let size = max_abs(&at.z);
-        if size <= LARGE {
-            return false;
-        }
+    /// How large every feasible z must be by the present one; the best proof of that is kept.
+    fn keep_ray(&mut self, largest: f64) -> f64 {
+        let Work { at, ray, .. } = &mut self.work;
         let decrease = -dot(&self.scaled.q, &at.z);
+        if decrease <= 0.0 {
+            return largest;
+        }
         let violation = (0..at.z.len()).fold(0.0, |v: f64, j| v.max(dot(self.scaled.m.col(j), &at.z)));
-        decrease > 0.0 && decrease >= DIVERGED * violation
+        if decrease > largest * violation {
+            ray.clone_from(&at.z);
+            return decrease / violation;
+        }
+        largest
     }
 
     /// One predictor–corrector step; a pure centering step after a short one. Returns its length.
@@ -219,13 +232,13 @@ impl InteriorPoint {
 
     /// The last attempts: crossover from the best iterate, then the pivoting method.
     fn close(&mut self, lcp: &Lcp, mut core: Core, ending: Ending) -> Core {
-        if !matches!(ending, Ending::Solved) {
+        if core.solved.is_none() {
             let best = std::mem::take(&mut self.work.best);
             core.solved = self.crossover.run(lcp, &self.scaled, &best, &self.options, &mut core.stats).or_else(|| {
                 let pivoting = self.pivoting.as_deref_mut()?;
                 self.crossover.hand_over(lcp, &best, pivoting, &mut core.stats)
             });
-            let z = if matches!(ending, Ending::Diverged) { &self.work.at.z } else { &best.z };
+            let z = if matches!(ending, Ending::Diverged) { &self.work.ray } else { &best.z };
             core.z = self.scaled.unscale_z(z);
             self.work.best = best;
         }
