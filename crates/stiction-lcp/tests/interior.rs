@@ -130,10 +130,8 @@ fn strictly_feasible_problems_are_solved_by_the_feasible_method() {
         let class = [Class::Psd, Class::PsdSkew, Class::P][(seed % 3) as usize];
         let problem = random(class, (seed % 31) as usize, seed).unwrap();
         let outcome = solver.solve(&problem).unwrap();
-        if let Outcome::Stopped(s) = &outcome {
-            if matches!(s.why, StopReason::NotApplicable(_)) {
-                continue;
-            }
+        if matches!(&outcome, Outcome::Stopped(s) if matches!(s.why, StopReason::NotApplicable(_))) {
+            continue;
         }
         interior += 1;
         solved += u32::from(check_solved(&mut solver, (&problem).into(), &outcome));

@@ -9,10 +9,11 @@
 
 use super::newton::Pair;
 use super::scale::Scaled;
+use super::vertex::Vertex;
 use crate::basis::{Basis, Position};
 use crate::finish::Finish;
 use crate::lu::Lu;
-use crate::matrix::{Matrix, axpy};
+use crate::matrix::{Matrix, max_abs};
 use crate::outcome::{Outcome, Solved, Stats};
 use crate::problem::{Lcp, ProblemRef};
 use crate::reduce::regular_block;
@@ -23,8 +24,10 @@ use crate::solver::{Options, Solver};
 pub(super) struct Crossover {
     finish: Finish,
     lu: Lu,
-    /// The columns of the guess, reduced to independent ones and the coefficients of the others.
-    tableau: Matrix,
+    vertex: Vertex,
+    wrong: Vec<usize>,
+    /// Scratch: right-hand sides, sizes of rows.
+    size: Vec<f64>,
     guess: Vec<bool>,
     active: Vec<usize>,
     z: Vec<f64>,
@@ -32,10 +35,7 @@ pub(super) struct Crossover {
 }
 
 /// A pivot smaller than this, in a scaled matrix with entries up to about one, counts as a dependent column.
-const DEPENDENT: f64 = 1e-10;
-
-/// A rate above this can block a move in the null space.
-const BLOCKING: f64 = 1e-9;
+pub(super) const DEPENDENT: f64 = 1e-10;
 
 /// A z or w below this times the root of the mean gap may be zero.
 const NEARLY_ZERO: f64 = 10.0;
@@ -105,24 +105,16 @@ impl Crossover {
     /// Reduces the positive variables to independent columns: z stays non-negative, w_α zero and the other w non-negative.
     fn purify(&mut self, m: &Matrix, at: &Pair, stats: &mut Stats) {
         self.collect_active();
-        let (n, k) = (self.guess.len(), self.active.len());
         self.z.clear();
         self.z.extend(self.active.iter().map(|&i| at.z[i]));
         self.w.clone_from(&at.w);
-        // Rows of the guess first, then the others.
-        let rows: Vec<usize> = self.active.iter().copied().chain((0..n).filter(|&i| !self.guess[i])).collect();
-        self.tableau.reset(n, k);
-        for b in 0..k {
-            for a in 0..n {
-                self.tableau[(a, b)] = m[(rows[a], self.active[b])];
-            }
-        }
-        let mut vertex = Vertex { basic: gauss_jordan(&mut self.tableau), rows };
-        for j in vertex.dependent(&self.z) {
-            stats.pivots += usize::from(vertex.remove(&mut self.tableau, &mut self.z, &mut self.w, j));
+        self.vertex.set(m, &self.active, &self.guess);
+        self.vertex.eliminate();
+        for j in self.vertex.dependent(&self.z) {
+            stats.pivots += usize::from(self.vertex.remove(&mut self.z, &mut self.w, j));
         }
         self.guess.fill(false);
-        for &b in vertex.basic.iter().flatten() {
+        for b in self.vertex.basic_columns() {
             self.guess[self.active[b]] = true;
         }
         // Those that were driven out have w = 0 as well.
@@ -158,16 +150,17 @@ impl Crossover {
             if !self.solve_guess(scaled) {
                 return None;
             }
-            let wrong = self.wrong_rows(scaled);
-            let Some(&last) = wrong.last() else {
+            self.find_wrong_rows(scaled);
+            let wrong = self.wrong.len();
+            if wrong == 0 {
                 return self.certified(lcp, options);
-            };
-            if wrong.len() < fewest {
-                (fewest, patience) = (wrong.len(), PATIENCE);
-            } else if patience > 0 {
-                patience -= 1;
             }
-            let flips: &[usize] = if patience > 0 { &wrong } else { &[last] };
+            if wrong < fewest {
+                (fewest, patience) = (wrong, PATIENCE);
+            } else {
+                patience = patience.saturating_sub(1);
+            }
+            let flips = if patience > 0 { &self.wrong[..] } else { &self.wrong[wrong - 1..] };
             for &i in flips {
                 self.guess[i] = !self.guess[i];
             }
@@ -185,11 +178,12 @@ impl Crossover {
         if self.lu.pivot_ratio() <= DEPENDENT {
             return false;
         }
-        let mut right: Vec<f64> = active.iter().map(|&i| -scaled.q[i]).collect();
-        self.lu.solve(&mut right);
+        self.size.clear();
+        self.size.extend(active.iter().map(|&i| -scaled.q[i]));
+        self.lu.solve(&mut self.size);
         self.z.clear();
         self.z.resize(n, 0.0);
-        for (&i, x) in active.iter().zip(&right) {
+        for (&i, x) in active.iter().zip(&self.size) {
             self.z[i] = *x;
         }
         self.w.resize(n, 0.0);
@@ -200,117 +194,23 @@ impl Crossover {
         self.z.iter().all(|x| x.is_finite())
     }
 
-    /// Rows whose basic variable is negative: w beside the terms it is the sum of, z beside the largest.
-    fn wrong_rows(&self, scaled: &Scaled) -> Vec<usize> {
+    /// Collects the rows whose basic variable is negative: w beside the terms it is the sum of, z beside the largest.
+    fn find_wrong_rows(&mut self, scaled: &Scaled) {
         let n = self.guess.len();
-        let mut size: Vec<f64> = scaled.q.iter().map(|q| q.abs()).collect();
+        self.size.clear();
+        self.size.extend(scaled.q.iter().map(|q| q.abs()));
         for j in (0..n).filter(|&j| self.z[j] != 0.0) {
-            for (s, entry) in size.iter_mut().zip(scaled.m.col(j)) {
+            for (s, entry) in self.size.iter_mut().zip(scaled.m.col(j)) {
                 *s += (entry * self.z[j]).abs();
             }
         }
-        let largest = crate::matrix::max_abs(&self.z);
-        let wrong = |i: &usize| {
-            let (value, size) = if self.guess[*i] { (self.z[*i], largest) } else { (self.w[*i], size[*i]) };
-            value < -WRONG_SIGN * size
-        };
-        (0..n).filter(wrong).collect()
-    }
-}
-
-/// The basic columns of the tableau while a vertex is sought.
-struct Vertex {
-    /// The column whose unit vector stands in each row, if any.
-    basic: Vec<Option<usize>>,
-    /// The problem's row of each row of the tableau: those of the guess first.
-    rows: Vec<usize>,
-}
-
-impl Vertex {
-    /// Columns that are not basic, smallest z first.
-    fn dependent(&self, z: &[f64]) -> Vec<usize> {
-        let mut columns: Vec<usize> = (0..z.len()).filter(|j| !self.basic.contains(&Some(*j))).collect();
-        columns.sort_by(|&i, &j| z[i].total_cmp(&z[j]));
-        columns
-    }
-
-    /// Lowers z_j to zero within the null space. If another variable reaches zero first, j takes its place: true.
-    fn remove(&mut self, a: &mut Matrix, z: &mut [f64], w: &mut [f64], j: usize) -> bool {
-        let k = z.len();
-        let (mut step, mut blocking) = (z[j], None);
-        // Lowering z_j by θ raises the basic z of a row by θ a_rj, and lowers the w of a row without one by θ a_rj.
-        for r in 0..self.rows.len() {
-            let (value, rate) = match self.basic[r] {
-                Some(b) => (z[b], -a[(r, j)]),
-                None if r >= k => (w[self.rows[r]], a[(r, j)]),
-                None => continue,
-            };
-            if rate > BLOCKING && value / rate < step {
-                (step, blocking) = (value / rate, Some(r));
+        let largest = max_abs(&self.z);
+        self.wrong.clear();
+        for i in 0..n {
+            let (value, size) = if self.guess[i] { (self.z[i], largest) } else { (self.w[i], self.size[i]) };
+            if value < -WRONG_SIGN * size {
+                self.wrong.push(i);
             }
         }
-        for r in 0..self.rows.len() {
-            match self.basic[r] {
-                Some(b) => z[b] = (z[b] + step * a[(r, j)]).max(0.0),
-                None if r >= k => w[self.rows[r]] = (w[self.rows[r]] - step * a[(r, j)]).max(0.0),
-                None => {}
-            }
-        }
-        z[j] -= step;
-        let Some(r) = blocking else { return false };
-        match self.basic[r] {
-            Some(b) => z[b] = 0.0,
-            None => w[self.rows[r]] = 0.0,
-        }
-        self.basic[r] = Some(j);
-        clear_column(a, r, j, &self.basic);
-        true
     }
-}
-
-/// Gauss–Jordan elimination of the square upper part with complete pivoting, as far as its columns are independent. Returns the
-/// basic column of each row.
-fn gauss_jordan(a: &mut Matrix) -> Vec<Option<usize>> {
-    let (n, k) = (a.rows(), a.cols());
-    let mut basic = vec![None; n];
-    let mut is_basic = vec![false; k];
-    for _ in 0..k {
-        let mut best = (DEPENDENT, 0, 0);
-        for j in (0..k).filter(|&j| !is_basic[j]) {
-            for i in (0..k).filter(|&i| basic[i].is_none()) {
-                let size = a[(i, j)].abs();
-                if size > best.0 {
-                    best = (size, i, j);
-                }
-            }
-        }
-        let (size, row, column) = best;
-        if size <= DEPENDENT {
-            break;
-        }
-        is_basic[column] = true;
-        basic[row] = Some(column);
-        clear_column(a, row, column, &basic);
-    }
-    basic
-}
-
-/// Makes `column` the unit vector of row `r`, by row operations on the columns that are not basic.
-fn clear_column(a: &mut Matrix, r: usize, column: usize, basic: &[Option<usize>]) {
-    let mut is_basic = vec![false; a.cols()];
-    basic.iter().flatten().for_each(|&b| is_basic[b] = true);
-    let mut multipliers = a.col(column).to_vec();
-    let pivot = multipliers[r];
-    multipliers[r] = 0.0;
-    for j in (0..a.cols()).filter(|&j| !is_basic[j]) {
-        let target = a.col_mut(j);
-        target[r] /= pivot;
-        let head = target[r];
-        if head != 0.0 {
-            axpy(-head, &multipliers, target);
-        }
-    }
-    let target = a.col_mut(column);
-    target.fill(0.0);
-    target[r] = 1.0;
 }

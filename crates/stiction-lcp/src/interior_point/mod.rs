@@ -12,6 +12,7 @@ mod newton;
 mod predictor_corrector;
 mod scale;
 mod strict;
+mod vertex;
 
 pub use feasible::{FeasibleInteriorPoint, FeasibleSettings};
 pub use predictor_corrector::InteriorPoint;

@@ -17,7 +17,7 @@ use crate::solver::{Options, Solver};
 /// Each iteration factors `[−I M; Z W]` once and solves twice: for the affine direction (the predictor), whose step length sets
 /// the centering, and for the direction that also takes back the predictor's second-order error. For positive
 /// semidefinite M it converges wherever there is a solution; for other matrices it may, and the certificate tells.
-/// Reference: [Mehrotra92], [Wright97].
+/// Reference: [Mehrotra92, §2], [Wright97, Ch. 10].
 ///
 /// `Options::max_pivots` limits the iterations (default 200).
 #[derive(Default)]

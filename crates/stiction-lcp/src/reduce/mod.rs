@@ -11,8 +11,14 @@
 //! | both infinite | a free row |
 //!
 //! A positive semidefinite M stays so (s is a power of two that gives the new rows the size of the old). Then the free rows
-//! are eliminated by a block principal pivot, or substituted where that cannot be: see [`eliminate`].
+//! are eliminated.
+//!
+//! *The free block A regular*: `x = −A⁻¹ (C y + g)` leaves the LCP of `F = B − D A⁻¹ C`, `e = h − D A⁻¹ g` [Drumwright15, Eqs. 4–7].
+//! *A singular, or nearly*: complementary rows K join the pivot block until it is regular; in the LCP w_K and z_K have changed places, and a
+//! positive semidefinite matrix stays so, as under every principal pivot [CPS09, §4.1]. *Redundant equations* are dropped. *What
+//! else remains* is substituted, `x = y − t·1` with `y, t ≥ 0`.
 
+mod choice;
 mod eliminate;
 
 use crate::basis::{Basis, Position};
@@ -20,8 +26,8 @@ use crate::error::InputError;
 use crate::finish::{Finish, exponent, times_power, two_sum};
 use crate::matrix::Matrix;
 use crate::problem::{BoxLcp, Lcp, ProblemRef};
+pub(crate) use choice::regular_block;
 use eliminate::Elimination;
-pub(crate) use eliminate::regular_block;
 
 /// A problem as an [`Lcp`], with what is needed to go back.
 #[derive(Debug, Clone)]
