@@ -11,25 +11,16 @@
 //! redundant; it is dropped and the variable set to 0. Whatever else remains is substituted, `x = y − t·1` with `y, t ≥ 0`: the
 //! rows of y are the equations, the row of t their negated sum, so all of them are zero in any solution.
 //!
-//! The pivots are chosen on the whole matrix with rows and columns scaled by powers of two, so that "zero" means small beside the
-//! row and the column. The reduced data are then computed from that choice anew, refined in twice the working precision.
+//! The pivots are chosen first ([`Choice`]); the reduced data are then computed from that choice anew, refined in twice the working
+//! precision.
 
 use super::Doubled;
+use super::choice::Choice;
 use crate::basis::{Basis, Position};
 use crate::finish::{exponent, times_power, two_sum};
 use crate::lu::Lu;
 use crate::matrix::{Matrix, max_abs};
 use crate::problem::Lcp;
-
-/// A free pivot this large, in a matrix scaled to entries up to 1, is taken at once.
-const GOOD_PIVOT: f64 = 1e-8;
-
-/// An entry this small in the scaled matrix, after elimination, is rounding. Between the two a pivot is taken only if no
-/// complementary row offers a better one.
-const ZERO_PIVOT: f64 = 1e-12;
-
-/// Sweeps of the scaling; each halves the distance (in exponents) to entries of size one.
-const SCALING_SWEEPS: usize = 12;
 
 /// A reduced number this small beside its terms is zero: less than one rounding of one term.
 const NEGLIGIBLE: f64 = 0.5 * f64::EPSILON;
@@ -48,26 +39,6 @@ pub(super) struct Elimination {
     choice: Choice,
     /// Values of the pivot block's variables, `u = X (v, 1)`: one row per pivot, one column per variable of the LCP and one more.
     x: Matrix,
-}
-
-/// Which rows and columns of the standard form are pivots, and which are left.
-#[derive(Debug, Clone, Default)]
-struct Choice {
-    /// Eliminated equations, and the free variables eliminated with them (in no particular pairing).
-    rows: Vec<usize>,
-    columns: Vec<usize>,
-    /// Complementary rows in the pivot block: K.
-    flipped: Vec<usize>,
-    /// Equations and free variables that are substituted.
-    left_rows: Vec<usize>,
-    left_columns: Vec<usize>,
-    /// Redundant equations.
-    dropped: usize,
-    /// Complementary rows, ascending: the first rows of the LCP.
-    complementary: Vec<usize>,
-    /// Scaling: entry (i, j) times `2^−(row[i] + column[j])` is of size one.
-    row_exponent: Vec<i32>,
-    column_exponent: Vec<i32>,
 }
 
 impl Elimination {
@@ -123,20 +94,37 @@ impl Elimination {
                 (true, true) => row_value(lcp, z, a).max(0.0),
             };
         }
-        let (k, nc) = (choice.rows.len(), choice.complementary.len());
-        for a in 0..k {
-            let mut sum = Doubled::new(self.x[(a, z.len())]);
+        self.free_values(z, 1.0, &mut y);
+        (y, standard)
+    }
+
+    /// The direction in the standard form that corresponds to one of the LCP.
+    pub(super) fn direction(&self, lcp: &Lcp, direction: &[f64]) -> Vec<f64> {
+        let mut y = vec![0.0; self.order];
+        for (a, &i) in self.choice.complementary.iter().enumerate() {
+            let flipped = self.choice.flipped.contains(&i);
+            y[i] = if flipped { row_value(lcp, direction, a) - lcp.q()[a] } else { direction[a] };
+        }
+        self.free_values(direction, 0.0, &mut y);
+        y
+    }
+
+    /// The free variables for `(z, constant)`, into `y`.
+    fn free_values(&self, z: &[f64], constant: f64, y: &mut [f64]) {
+        let choice = &self.choice;
+        for (a, &column) in choice.columns.iter().enumerate() {
+            let mut sum = Doubled::new(constant * self.x[(a, z.len())]);
             for (b, &zb) in z.iter().enumerate() {
                 sum.add_product(self.x[(a, b)], zb);
             }
-            y[choice.columns[a]] = sum.value();
+            y[column] = sum.value();
         }
+        let nc = choice.complementary.len();
         if let Some(&t) = z.get(nc + choice.left_columns.len()) {
             for (a, &j) in choice.left_columns.iter().enumerate() {
                 y[j] = times_power(z[nc + a] - t, -choice.column_exponent[j]);
             }
         }
-        (y, standard)
     }
 }
 
@@ -147,190 +135,6 @@ fn row_value(lcp: &Lcp, z: &[f64], a: usize) -> f64 {
         sum.add_product(lcp.m()[(a, b)], zb);
     }
     sum.value()
-}
-
-impl Choice {
-    /// Gaussian elimination with complete pivoting on the scaled matrix, for the sake of its pivots only.
-    fn new(m: &Matrix, q: &[f64], free: &[bool]) -> Self {
-        let n = q.len();
-        let mut choice = Self { complementary: (0..n).filter(|&i| !free[i]).collect(), ..Self::default() };
-        (choice.row_exponent, choice.column_exponent) = equilibrate(m);
-        let mut work = Work::new(m, q, &choice);
-        choice.left_rows = (0..n).filter(|&i| free[i]).collect();
-        choice.left_columns = choice.left_rows.clone();
-        while let Some(pivot) = work.best(&choice) {
-            choice.left_rows.retain(|&i| i != pivot.row);
-            choice.left_columns.retain(|&j| j != pivot.column);
-            choice.rows.push(pivot.row);
-            choice.columns.push(pivot.column);
-            match pivot.through {
-                None => work.eliminate(pivot.row, pivot.column),
-                Some(k) => {
-                    choice.flipped.push(k);
-                    work.eliminate(pivot.row, k);
-                    work.eliminate(k, pivot.column);
-                }
-            }
-        }
-        choice.drop_redundant(&work);
-        choice
-    }
-
-    /// Drops as many empty equations as there are variables that nothing depends on.
-    fn drop_redundant(&mut self, work: &Work) {
-        let empty_rows: Vec<usize> = self.left_rows.iter().copied().filter(|&i| work.is_redundant(i)).collect();
-        let empty_columns: Vec<usize> = self.left_columns.iter().copied().filter(|&j| work.is_idle(j)).collect();
-        self.dropped = empty_rows.len().min(empty_columns.len());
-        self.left_rows.retain(|i| !empty_rows[..self.dropped].contains(i));
-        self.left_columns.retain(|j| !empty_columns[..self.dropped].contains(j));
-    }
-
-    fn lcp_order(&self) -> usize {
-        let left = self.left_rows.len();
-        self.complementary.len() + left + usize::from(left > 0)
-    }
-}
-
-/// Exponents r, c such that the largest entry of every row and column of `2^−r M 2^−c` is near one.
-fn equilibrate(m: &Matrix) -> (Vec<i32>, Vec<i32>) {
-    let n = m.rows();
-    let mut row = vec![0; n];
-    let mut column = vec![0; n];
-    for _ in 0..SCALING_SWEEPS {
-        let mut row_max = vec![0.0f64; n];
-        let mut moved = false;
-        for j in 0..n {
-            let mut column_max = 0.0f64;
-            for i in 0..n {
-                let size = times_power(m[(i, j)].abs(), -row[i] - column[j]);
-                row_max[i] = row_max[i].max(size);
-                column_max = column_max.max(size);
-            }
-            let step = halved(exponent(column_max));
-            column[j] += step;
-            moved |= step != 0;
-        }
-        for i in 0..n {
-            let step = halved(exponent(row_max[i]));
-            row[i] += step;
-            moved |= step != 0;
-        }
-        if !moved {
-            break;
-        }
-    }
-    (row, column)
-}
-
-/// Half of e, away from zero; exponents 0 and 1 are near enough to one.
-fn halved(e: i32) -> i32 {
-    if (0..=1).contains(&e) { 0 } else { e.signum() * (e.abs() + 1) / 2 }
-}
-
-/// A pivot of the choice: on (row, column), or on (row, k) and then (k, column).
-struct Pivot {
-    row: usize,
-    column: usize,
-    through: Option<usize>,
-}
-
-/// The scaled matrix under elimination, with q as its last column.
-struct Work {
-    a: Matrix,
-    /// `|qᵢ|` plus the sizes of all that was added to it.
-    q_size: Vec<f64>,
-    done_rows: Vec<bool>,
-    done_columns: Vec<bool>,
-}
-
-impl Work {
-    fn new(m: &Matrix, q: &[f64], choice: &Choice) -> Self {
-        let n = q.len();
-        let (r, c) = (&choice.row_exponent, &choice.column_exponent);
-        let q_exponent = (0..n).map(|i| exponent(q[i]) - r[i]).max().unwrap_or(0);
-        let a = Matrix::from_fn(n, n + 1, |i, j| {
-            if j < n { times_power(m[(i, j)], -r[i] - c[j]) } else { times_power(q[i], -r[i] - q_exponent) }
-        });
-        let q_size = a.col(n).iter().map(|x| x.abs()).collect();
-        Self { a, q_size, done_rows: vec![false; n], done_columns: vec![false; n] }
-    }
-
-    /// The next pivot, or `None` if only rounding is left.
-    fn best(&self, choice: &Choice) -> Option<Pivot> {
-        let (mut size, mut direct) = (0.0, None);
-        for &column in &choice.left_columns {
-            for &row in &choice.left_rows {
-                let entry = self.a[(row, column)].abs();
-                if entry > size {
-                    (size, direct) = (entry, Some(Pivot { row, column, through: None }));
-                }
-            }
-        }
-        if size >= GOOD_PIVOT {
-            return direct;
-        }
-        match self.best_through(choice) {
-            Some((other, pivot)) if other > size => (other > ZERO_PIVOT).then_some(pivot),
-            _ if size > ZERO_PIVOT => direct,
-            _ => None,
-        }
-    }
-
-    /// The complementary row k with the largest `min(|C_ik|, |D_kj|)`.
-    fn best_through(&self, choice: &Choice) -> Option<(f64, Pivot)> {
-        let mut best: Option<(f64, Pivot)> = None;
-        for &k in choice.complementary.iter().filter(|&&k| !self.done_rows[k]) {
-            let (mut row, mut column) = ((0.0, 0), (0.0, 0));
-            for &i in &choice.left_rows {
-                let entry = self.a[(i, k)].abs();
-                if entry > row.0 {
-                    row = (entry, i);
-                }
-            }
-            for &j in &choice.left_columns {
-                let entry = self.a[(k, j)].abs();
-                if entry > column.0 {
-                    column = (entry, j);
-                }
-            }
-            let size = row.0.min(column.0);
-            if size > best.as_ref().map_or(0.0, |b| b.0) {
-                best = Some((size, Pivot { row: row.1, column: column.1, through: Some(k) }));
-            }
-        }
-        best
-    }
-
-    fn eliminate(&mut self, row: usize, column: usize) {
-        let n = self.a.rows();
-        self.done_rows[row] = true;
-        self.done_columns[column] = true;
-        let pivot = self.a[(row, column)];
-        let multipliers: Vec<f64> =
-            (0..n).map(|i| if self.done_rows[i] { 0.0 } else { self.a[(i, column)] / pivot }).collect();
-        for j in (0..=n).filter(|&j| j == n || !self.done_columns[j]) {
-            let head = self.a[(row, j)];
-            if head != 0.0 {
-                crate::matrix::axpy(-head, &multipliers, self.a.col_mut(j));
-            }
-        }
-        let head = self.q_size[row];
-        for (size, multiplier) in self.q_size.iter_mut().zip(&multipliers) {
-            *size += multiplier.abs() * head;
-        }
-    }
-
-    /// True if nothing but rounding is left of an equation, its right-hand side included.
-    fn is_redundant(&self, row: usize) -> bool {
-        let n = self.a.rows();
-        let empty = (0..n).all(|j| self.done_columns[j] || self.a[(row, j)].abs() <= ZERO_PIVOT);
-        empty && self.a[(row, n)].abs() <= ZERO_PIVOT * self.q_size[row]
-    }
-
-    /// True if nothing depends on a free variable any more.
-    fn is_idle(&self, column: usize) -> bool {
-        (0..self.a.rows()).all(|i| self.done_rows[i] || self.a[(i, column)].abs() <= ZERO_PIVOT)
-    }
 }
 
 /// The pivot block `P` of rows (R, K) and columns (C, K), factored.

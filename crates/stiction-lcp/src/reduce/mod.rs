@@ -11,8 +11,14 @@
 //! | both infinite | a free row |
 //!
 //! A positive semidefinite M stays so (s is a power of two that gives the new rows the size of the old). Then the free rows
-//! are eliminated by a block principal pivot, or substituted where that cannot be: see [`eliminate`].
+//! are eliminated.
+//!
+//! *The free block A regular*: `x = −A⁻¹ (C y + g)` leaves the LCP of `F = B − D A⁻¹ C`, `e = h − D A⁻¹ g` [Drumwright15, Eqs. 4–7].
+//! *A singular, or nearly*: complementary rows K join the pivot block until it is regular; in the LCP w_K and z_K have changed places, and a
+//! positive semidefinite matrix stays so, as under every principal pivot [CPS09, §4.1]. *Redundant equations* are dropped. *What
+//! else remains* is substituted, `x = y − t·1` with `y, t ≥ 0`.
 
+mod choice;
 mod eliminate;
 mod solve;
 
@@ -21,6 +27,7 @@ use crate::error::InputError;
 use crate::finish::{Finish, exponent, times_power, two_sum};
 use crate::matrix::Matrix;
 use crate::problem::{BoxLcp, Lcp, ProblemRef};
+pub(crate) use choice::regular_block;
 use eliminate::Elimination;
 pub use solve::solve_reduced;
 
@@ -132,6 +139,24 @@ impl Reduced {
             self.solve_kept(problem, elimination, &mut z, &basis);
         }
         (z, basis)
+    }
+
+    /// The direction in the problem's z that corresponds to a direction of the LCP's: for rays.
+    ///
+    /// # Panics
+    /// If `direction` has not the order of the LCP.
+    pub fn direction(&self, direction: &[f64]) -> Vec<f64> {
+        assert_eq!(direction.len(), self.lcp.n(), "the direction must have the order of the LCP");
+        let standard = match &self.elimination {
+            None => direction.to_vec(),
+            Some(e) => e.direction(&self.lcp, direction),
+        };
+        let along = |row: &Row| match *row {
+            Row::Above { at, .. } | Row::Between { at, .. } | Row::Free { at } => standard[at],
+            Row::Below { at, .. } => -standard[at],
+            Row::Fixed(_) => 0.0,
+        };
+        self.rows.iter().map(along).collect()
     }
 
     /// Solves the basis again without the equations that were dropped; leaves z alone if that fails.

@@ -1,0 +1,270 @@
+//! An infeasible-start predictor–corrector method for monotone problems.
+
+use super::crossover::Crossover;
+use super::newton::{Newton, Pair};
+use super::scale::Scaled;
+use super::{Core, Ending, solve_any};
+use crate::basis::Basis;
+use crate::error::InputError;
+use crate::finish::Finish;
+use crate::matrix::{dot, max_abs};
+use crate::outcome::{Outcome, StopReason, TraceLine};
+use crate::problem::{Lcp, ProblemRef};
+use crate::solver::{Options, Solver};
+
+/// Mehrotra's predictor–corrector method from an infeasible start, with crossover to a vertex.
+///
+/// Each iteration factors `[−I M; Z W]` once and solves twice: for the affine direction (the predictor), whose step length sets
+/// the centering, and for the direction that also takes back the predictor's second-order error. For positive
+/// semidefinite M it converges wherever there is a solution; for other matrices it may, and the certificate tells.
+/// Reference: [Mehrotra92, §2], [Wright97, Ch. 10].
+///
+/// `Options::max_pivots` limits the iterations (default 200).
+#[derive(Default)]
+pub struct InteriorPoint {
+    options: Options,
+    pivoting: Option<Box<dyn Solver>>,
+    scaled: Scaled,
+    newton: Newton,
+    crossover: Crossover,
+    finish: Finish,
+    work: Work,
+}
+
+#[derive(Debug, Default)]
+struct Work {
+    at: Pair,
+    best: Pair,
+    /// The z that proves most against a solution of moderate size.
+    ray: Vec<f64>,
+    affine: Pair,
+    direction: Pair,
+    residual: Vec<f64>,
+    complementarity: Vec<f64>,
+}
+
+/// Iterations at most, unless the options say otherwise. Twenty are the rule.
+const MAX_ITERATIONS: usize = 200;
+
+/// Mean gap and residual, in scaled units, at which a first basis is tried.
+const FIRST_GUESS: f64 = 1e-7;
+
+/// After a basis that failed, the next is tried when the gap has fallen by this factor.
+const NEXT_GUESS: f64 = 1e-3;
+
+/// Mean gap and residual at which rounding ends all progress.
+const CONVERGED: f64 = 1e-15;
+
+/// How near to the boundary a step goes, at least and at most.
+const BOUNDARY: (f64, f64) = (0.9, 0.9995);
+
+/// A step shorter than this is followed by a centering step.
+const SHORT_STEP: f64 = 0.05;
+
+/// A short step that raises z by this factor is progress, towards a ray.
+const GROWING: f64 = 1.5;
+
+/// This many short steps in a row end the method.
+const MAX_SHORT_STEPS: usize = 12;
+
+/// From `Mᵀy ≤ ε`, `qᵀy < 0` for a y ≥ 0 follows `Σ zᵢ ≥ −qᵀy / ε` for every feasible z. A z that proves as y that no solution is
+/// smaller than this, beside q of size one, ends the method as a ray.
+const DIVERGED: f64 = 1e6;
+
+/// And one that proves this much is called a ray if the method ended without an answer.
+const RAY: f64 = 1e3;
+
+impl InteriorPoint {
+    /// The method with these options.
+    pub fn new(options: Options) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// Hands guesses that its own crossover cannot repair to `pivoting`, as a warm start.
+    pub fn with_pivoting(mut self, pivoting: Box<dyn Solver>) -> Self {
+        self.pivoting = Some(pivoting);
+        self
+    }
+
+    fn max_iterations(&self) -> usize {
+        self.options.max_pivots.unwrap_or(MAX_ITERATIONS)
+    }
+
+    fn run(&mut self, lcp: &Lcp) -> Core {
+        let mut core = Core::new(lcp.n());
+        self.scaled.set(lcp);
+        self.start();
+        let (mut next_guess, mut short_steps) = (FIRST_GUESS, 0);
+        let (mut best, mut largest_ray) = (f64::INFINITY, 0.0);
+        let ending = loop {
+            let gap = self.work.at.mean_gap();
+            let error = gap.max(self.update_residual());
+            if error < best {
+                best = error;
+                self.work.best.copy_from(&self.work.at);
+            }
+            if error <= next_guess && self.try_basis(lcp, &mut core) {
+                break Ending::Solved;
+            }
+            while error <= next_guess {
+                next_guess *= NEXT_GUESS;
+            }
+            if error <= CONVERGED {
+                break Ending::Stopped(StopReason::Uncertified);
+            }
+            largest_ray = self.keep_ray(largest_ray);
+            if largest_ray >= DIVERGED {
+                break Ending::Diverged;
+            }
+            if core.stats.iterations >= self.max_iterations() {
+                break Ending::Stopped(StopReason::Limit(self.max_iterations()));
+            }
+            let size = max_abs(&self.work.at.z);
+            let Some(step) = self.iterate(gap, short_steps > 0) else {
+                break Ending::Stopped(StopReason::Numerical("Newton's equations are singular".into()));
+            };
+            core.stats.iterations += 1;
+            core.stats.refactorizations += 1;
+            if self.options.trace {
+                core.stats.trace.push(TraceLine { entering: None, leaving: None, measure: gap });
+            }
+            // On its way along a ray z grows, however short the steps.
+            let stuck = step < SHORT_STEP && max_abs(&self.work.at.z) < GROWING * size;
+            short_steps = if stuck { short_steps + 1 } else { 0 };
+            if short_steps > MAX_SHORT_STEPS {
+                break Ending::Stopped(StopReason::Numerical("the steps became too short".into()));
+            }
+        };
+        let ending = if largest_ray >= RAY { Ending::Diverged } else { ending };
+        self.close(lcp, core, ending)
+    }
+
+    /// A positive start: the minimizer of a regularized problem, `(M + I) z = −q`, shifted inside.
+    fn start(&mut self) {
+        let n = self.scaled.q.len();
+        let at = &mut self.work.at;
+        at.reset(n);
+        at.z.fill(1.0);
+        at.w.fill(1.0);
+        self.work.residual.clear();
+        self.work.residual.extend_from_slice(&self.scaled.q);
+        self.work.complementarity.clear();
+        self.work.complementarity.resize(n, 0.0);
+        if !self.newton.factor(&self.scaled.m, at) {
+            return;
+        }
+        // With z = w = 1 Newton's equations read M dz − dw = −q, dz + dw = 0.
+        let work = &mut self.work;
+        self.newton.solve(&self.scaled.m, &work.at, &work.residual, &work.complementarity, &mut work.affine);
+        let shift = work.affine.z.iter().chain(&work.affine.w).fold(0.0, |s: f64, x| s.max(-1.5 * x));
+        let shift = if shift.is_finite() { shift.max(0.1) } else { return };
+        for (x, d) in [(&mut work.at.z, &work.affine.z), (&mut work.at.w, &work.affine.w)] {
+            for (x, d) in x.iter_mut().zip(d) {
+                *x = d + shift;
+            }
+        }
+    }
+
+    /// `M z + q − w`, and its largest entry.
+    fn update_residual(&mut self) -> f64 {
+        let Work { at, residual, .. } = &mut self.work;
+        residual.resize(at.z.len(), 0.0);
+        self.scaled.m.mul_into(&at.z, residual);
+        for i in 0..residual.len() {
+            residual[i] += self.scaled.q[i] - at.w[i];
+        }
+        let worst = max_abs(residual);
+        if worst.is_nan() { f64::INFINITY } else { worst }
+    }
+
+    /// How large every feasible z must be by the present one; the best proof of that is kept.
+    fn keep_ray(&mut self, largest: f64) -> f64 {
+        let Work { at, ray, .. } = &mut self.work;
+        let decrease = -dot(&self.scaled.q, &at.z);
+        if decrease <= 0.0 {
+            return largest;
+        }
+        let violation = (0..at.z.len()).fold(0.0, |v: f64, j| v.max(dot(self.scaled.m.col(j), &at.z)));
+        if decrease > largest * violation {
+            ray.clone_from(&at.z);
+            return decrease / violation;
+        }
+        largest
+    }
+
+    /// One predictor–corrector step; a pure centering step after a short one. Returns its length.
+    fn iterate(&mut self, gap: f64, recenter: bool) -> Option<f64> {
+        let m = &self.scaled.m;
+        let Work { at, affine, direction, residual, complementarity, .. } = &mut self.work;
+        if !self.newton.factor(m, at) {
+            return None;
+        }
+        let n = at.z.len();
+        let mut centering = 0.5;
+        complementarity.clear();
+        complementarity.extend((0..n).map(|i| -at.z[i] * at.w[i]));
+        if !recenter {
+            self.newton.solve(m, at, residual, complementarity, affine);
+            let step = at.step_to_boundary(affine);
+            let ratio = at.mean_gap_after(affine, step) / gap;
+            centering = ratio.clamp(0.0, 1.0).powi(3);
+            for i in 0..n {
+                // Where the predictor's error exceeds the gap itself, taking it back does harm.
+                complementarity[i] -= (affine.z[i] * affine.w[i]).clamp(-gap, gap.max(at.z[i] * at.w[i]));
+            }
+        }
+        complementarity.iter_mut().for_each(|c| *c += centering * gap);
+        self.newton.solve(m, at, residual, complementarity, direction);
+        let step = at.step_to_boundary(direction) * (1.0 - gap).clamp(BOUNDARY.0, BOUNDARY.1);
+        if !step.is_finite() || direction.z.iter().chain(&direction.w).any(|x| !x.is_finite()) {
+            return None;
+        }
+        at.advance(direction, step);
+        keep_positive(at);
+        Some(step)
+    }
+
+    /// Crossover from the present iterate; true if its basis is certified.
+    fn try_basis(&mut self, lcp: &Lcp, core: &mut Core) -> bool {
+        core.solved = self.crossover.run(lcp, &self.scaled, &self.work.at, &self.options, &mut core.stats);
+        core.solved.is_some()
+    }
+
+    /// The last attempts: crossover from the best iterate, then the pivoting method.
+    fn close(&mut self, lcp: &Lcp, mut core: Core, ending: Ending) -> Core {
+        if core.solved.is_none() {
+            let best = std::mem::take(&mut self.work.best);
+            core.solved = self.crossover.run(lcp, &self.scaled, &best, &self.options, &mut core.stats).or_else(|| {
+                let pivoting = self.pivoting.as_deref_mut()?;
+                self.crossover.hand_over(lcp, &best, pivoting, &mut core.stats)
+            });
+            let z = if matches!(ending, Ending::Diverged) { &self.work.ray } else { &best.z };
+            core.z = self.scaled.unscale_z(z);
+            self.work.best = best;
+        }
+        core.ending = if core.solved.is_some() { Ending::Solved } else { ending };
+        core
+    }
+}
+
+/// Lifts entries that rounding has made zero or negative.
+fn keep_positive(at: &mut Pair) {
+    for x in at.z.iter_mut().chain(&mut at.w) {
+        *x = x.max(f64::MIN_POSITIVE.sqrt());
+    }
+}
+
+impl Solver for InteriorPoint {
+    fn name(&self) -> &'static str {
+        "interior-point"
+    }
+
+    fn solve_from(&mut self, problem: ProblemRef<'_>, start: Option<&Basis>) -> Result<Outcome, InputError> {
+        self.options.check()?;
+        let options = self.options.clone();
+        let mut finish = std::mem::take(&mut self.finish);
+        let outcome = solve_any(problem, start, &options, &mut finish, |lcp| self.run(lcp));
+        self.finish = finish;
+        outcome
+    }
+}

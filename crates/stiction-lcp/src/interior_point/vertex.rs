@@ -1,0 +1,133 @@
+//! From a point of a face to a vertex of it, as in linear programming.
+
+use super::crossover::DEPENDENT;
+use crate::matrix::{Matrix, axpy};
+
+/// A rate above this can block a move in the null space.
+const BLOCKING: f64 = 1e-9;
+
+/// The columns `M_α` of the positive z, by row operations: unit vectors in the independent ones, and in the others the rates
+/// at which basic z (and the w of rows outside α) change with them.
+#[derive(Debug, Default)]
+pub(super) struct Vertex {
+    a: Matrix,
+    /// The column whose unit vector stands in each row, if any.
+    basic: Vec<Option<usize>>,
+    is_basic: Vec<bool>,
+    /// The problem's row of each row of the tableau: those of α first.
+    rows: Vec<usize>,
+    multipliers: Vec<f64>,
+}
+
+impl Vertex {
+    /// Takes the columns `active` of M; `guess` is true in these rows.
+    pub fn set(&mut self, m: &Matrix, active: &[usize], guess: &[bool]) {
+        let (n, k) = (m.rows(), active.len());
+        self.rows.clear();
+        self.rows.extend_from_slice(active);
+        self.rows.extend((0..n).filter(|&i| !guess[i]));
+        self.a.reset(n, k);
+        for b in 0..k {
+            for a in 0..n {
+                self.a[(a, b)] = m[(self.rows[a], active[b])];
+            }
+        }
+        self.basic.clear();
+        self.basic.resize(n, None);
+        self.is_basic.clear();
+        self.is_basic.resize(k, false);
+    }
+
+    /// Gauss–Jordan elimination of the rows of α with complete pivoting, as far as the columns are independent.
+    pub fn eliminate(&mut self) {
+        let k = self.a.cols();
+        for _ in 0..k {
+            let mut best = (DEPENDENT, 0, 0);
+            for j in (0..k).filter(|&j| !self.is_basic[j]) {
+                for i in (0..k).filter(|&i| self.basic[i].is_none()) {
+                    let size = self.a[(i, j)].abs();
+                    if size > best.0 {
+                        best = (size, i, j);
+                    }
+                }
+            }
+            let (size, row, column) = best;
+            if size <= DEPENDENT {
+                break;
+            }
+            self.make_basic(row, column);
+        }
+    }
+
+    /// Columns that are not basic, smallest z first.
+    pub fn dependent(&self, z: &[f64]) -> Vec<usize> {
+        let mut columns: Vec<usize> = (0..z.len()).filter(|&j| !self.is_basic[j]).collect();
+        columns.sort_by(|&i, &j| z[i].total_cmp(&z[j]));
+        columns
+    }
+
+    /// Basic columns.
+    pub fn basic_columns(&self) -> impl Iterator<Item = usize> + '_ {
+        self.basic.iter().flatten().copied()
+    }
+
+    /// Lowers z_j to zero within the null space. If another variable reaches zero first, j takes its place: true.
+    pub fn remove(&mut self, z: &mut [f64], w: &mut [f64], j: usize) -> bool {
+        let k = z.len();
+        let (mut step, mut blocking) = (z[j], None);
+        // Lowering z_j by θ raises the basic z of a row by θ a_rj, and lowers the w of a row without one by θ a_rj.
+        for r in 0..self.rows.len() {
+            let (value, rate) = match self.basic[r] {
+                Some(b) => (z[b], -self.a[(r, j)]),
+                None if r >= k => (w[self.rows[r]], self.a[(r, j)]),
+                None => continue,
+            };
+            if rate > BLOCKING && value / rate < step {
+                (step, blocking) = (value / rate, Some(r));
+            }
+        }
+        for r in 0..self.rows.len() {
+            let change = step * self.a[(r, j)];
+            match self.basic[r] {
+                Some(b) => z[b] = (z[b] + change).max(0.0),
+                None if r >= k => w[self.rows[r]] = (w[self.rows[r]] - change).max(0.0),
+                None => {}
+            }
+        }
+        z[j] -= step;
+        let Some(r) = blocking else { return false };
+        match self.basic[r] {
+            Some(b) => {
+                z[b] = 0.0;
+                self.is_basic[b] = false;
+            }
+            None => w[self.rows[r]] = 0.0,
+        }
+        self.make_basic(r, j);
+        true
+    }
+
+    /// Makes `column` the unit vector of row `r`, by row operations on the columns that are not basic.
+    fn make_basic(&mut self, r: usize, column: usize) {
+        self.basic[r] = Some(column);
+        self.is_basic[column] = true;
+        self.multipliers.clear();
+        self.multipliers.extend_from_slice(self.a.col(column));
+        let pivot = self.multipliers[r];
+        self.multipliers[r] = 0.0;
+        for j in 0..self.a.cols() {
+            if self.is_basic[j] {
+                continue;
+            }
+            let target = self.a.col_mut(j);
+            target[r] /= pivot;
+            let head = target[r];
+            if head != 0.0 {
+                axpy(-head, &self.multipliers, target);
+            }
+        }
+        let target = self.a.col_mut(column);
+        target.fill(0.0);
+        target[r] = 1.0;
+    }
+}
