@@ -1,0 +1,463 @@
+//! `drive_to_zero`, `fdirection` and `maxstep`. Reference: [Baraff94, §4.3].
+
+use super::index_sets::{IndexSets, Place};
+use super::scaled::Scaled;
+use super::step::{Limit, MaxStep};
+use crate::incremental_factor::{Border, IncrementalFactor, LostPivot};
+use crate::outcome::{Stats, TraceLine, Variable};
+
+/// Rounding of a pivot in units of `ε (k + NOISE_ROWS) (1 + ‖x‖₁)²`: the factor is exact for a matrix within ε k of the given
+/// one, entry by entry in units of its diagonal, and (x, 1) is the vector in which the pivot is the quadratic form.
+const NOISE_ROWS: usize = 16;
+
+/// A row with a flat direction counts as satisfied within this, relative to the size of its terms. Above rounding, well
+/// below the certificate.
+const SETTLED: f64 = 1e-12;
+
+/// Steps of no length in a row after which ties go to the least index, which cannot cycle.
+const STALL: usize = 8;
+
+/// Why a drive could not be brought to its end.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Halt {
+    /// The step is infinite; the direction is in [`Driver::dz`].
+    Unbounded,
+    /// The limit on pivots.
+    Limit(usize),
+    /// Something was lost to rounding.
+    Numerical(&'static str),
+}
+
+/// The state of the driving method: z, the index sets, the factor of `M_CC`, and the workspace of a step.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Driver {
+    pub problem: Scaled,
+    pub sets: IndexSets,
+    pub factor: IncrementalFactor,
+    /// f of the paper, n; rows outside of C stand at a bound, or at their start if they are ignored.
+    pub z: Vec<f64>,
+    /// a of the paper, n; up to date for the driven row and NC only.
+    w: Vec<f64>,
+    /// Δf, n.
+    pub dz: Vec<f64>,
+    /// Δa, n; for the driven row and NC only.
+    dw: Vec<f64>,
+    border: Border,
+    /// The border of an unclamped row that enters C while another one is driven.
+    entering: Border,
+    /// Δf on C for Δf_d = 1, in the order of C.
+    pub(super) x: Vec<f64>,
+    left: Vec<f64>,
+    /// `1 + ‖x‖₁`.
+    length: f64,
+    /// What the pivot of the driven row could be by rounding alone.
+    noise: f64,
+    /// The driven row's w does not change along the direction, to rounding.
+    pub flat: bool,
+    step: MaxStep,
+    /// Rows found satisfied to rounding though their sign is wrong.
+    excused: Vec<bool>,
+    /// Rows whose entry into C was refused during this drive.
+    refused: Vec<bool>,
+    /// The rows that [`Driver::install`] puts into C.
+    pub waiting: Vec<usize>,
+    max_pivots: usize,
+    trace: bool,
+    pub stats: Stats,
+}
+
+impl Driver {
+    /// An empty state for the loaded problem: z at 0 or the bound next to it, all rows ignored.
+    pub fn reset(&mut self, max_pivots: usize, trace: bool) {
+        let n = self.problem.n;
+        self.sets.reset(n);
+        self.factor.reset(n, self.problem.symmetric);
+        self.border.reset(n);
+        self.entering.reset(n);
+        self.step.reset(n + 2);
+        for vector in [&mut self.z, &mut self.w, &mut self.dz, &mut self.dw] {
+            vector.clear();
+            vector.resize(n, 0.0);
+        }
+        for vector in [&mut self.x, &mut self.left] {
+            vector.clear();
+            vector.reserve(n);
+        }
+        for flags in [&mut self.excused, &mut self.refused] {
+            flags.clear();
+            flags.resize(n, false);
+        }
+        for i in 0..n {
+            self.z[i] = 0.0f64.clamp(self.problem.lo[i], self.problem.hi[i]);
+        }
+        self.waiting.clear();
+        self.waiting.reserve(n);
+        self.max_pivots = max_pivots;
+        self.trace = trace;
+    }
+
+    /// Increases (or decreases) `z_d` until `w_d` is zero or `z_d` at a bound, and keeps the conditions of C and NC.
+    pub fn drive_to_zero(&mut self, d: usize) -> Result<(), Halt> {
+        self.start(d);
+        let sign = if self.w[d] <= 0.0 { 1.0 } else { -1.0 };
+        let mut idle = 0;
+        loop {
+            self.fdirection(d, sign);
+            if self.flat && self.is_settled(d) {
+                return self.settle(d);
+            }
+            self.adirection(d, sign);
+            let Some((s, limit)) = self.maxstep(d, idle > STALL) else {
+                if self.take_in_ignored(d) {
+                    continue;
+                }
+                return Err(Halt::Unbounded);
+            };
+            self.advance(d, s);
+            idle = if s > 0.0 { 0 } else { idle + 1 };
+            match limit {
+                Limit::DrivenZero => return self.clamp_driven(d),
+                Limit::DrivenBound => return self.unclamp_driven(d, sign),
+                Limit::Clamped(p) => self.unclamp(p)?,
+                Limit::Unclamped(p) => self.clamp(p)?,
+            }
+            self.w[d] = self.problem.w(d, &self.z);
+        }
+    }
+
+    /// Row `d` is driven from now on: it is in neither set, and all w that are looked at are fresh.
+    fn start(&mut self, d: usize) {
+        self.problem.form(d);
+        self.sets.release(d);
+        self.refused.fill(false);
+        self.w[d] = self.problem.w(d, &self.z);
+        for &j in self.sets.unclamped() {
+            self.w[j] = self.problem.w(j, &self.z);
+        }
+    }
+
+    /// `Δf_d = ±1` and Δf on C so that w there stays zero. Reference: [Baraff94, Eq. 9].
+    fn fdirection(&mut self, d: usize, sign: f64) {
+        gather(&self.problem, &self.sets, d, &mut self.border);
+        self.factor.border(&mut self.border);
+        self.factor.direction(&self.border, &mut self.x);
+        self.length = one_norm(&self.x);
+        let mut left = self.length;
+        if !self.problem.symmetric {
+            self.factor.left_direction(&self.border, &mut self.left);
+            left = one_norm(&self.left);
+        }
+        self.noise = f64::EPSILON * (self.x.len() + NOISE_ROWS) as f64 * self.length * left;
+        // A NaN is as flat as a zero.
+        self.flat = !(self.border.pivot.abs() > self.noise);
+        self.dz.fill(0.0);
+        self.dz[d] = sign;
+        for (&i, x) in self.sets.clamped().iter().zip(&self.x) {
+            self.dz[i] = sign * x;
+        }
+    }
+
+    /// `Δa = A Δf` where it is looked at: the driven row and NC. Reference: [Baraff94, Eq. 8].
+    fn adirection(&mut self, d: usize, sign: f64) {
+        self.dw[d] = if self.flat { 0.0 } else { sign * self.border.pivot };
+        // In a semidefinite matrix an entry is at most the root of the product of its two diagonals, and one is noise.
+        let noise = if self.flat && self.problem.symmetric { self.noise.sqrt() } else { self.noise };
+        for &j in self.sets.unclamped() {
+            let dw = crate::matrix::dot(self.problem.row(j), &self.dz);
+            self.dw[j] = if dw.abs() > noise { dw } else { 0.0 };
+        }
+    }
+
+    /// The longest step that keeps all conditions. Reference: [Baraff94, Eqs. 10–12].
+    fn maxstep(&mut self, d: usize, least_index: bool) -> Option<(f64, Limit)> {
+        self.offer_driven_and_clamped(d);
+        if self.dw[d] * self.dz[d] > 0.0 {
+            self.step.offer(Limit::DrivenZero, d, -self.w[d] * self.dz[d], self.dw[d].abs());
+        }
+        for (p, &j) in self.sets.unclamped().iter().enumerate() {
+            let inward = if self.sets.place(j) == Place::Lower { 1.0 } else { -1.0 };
+            if self.dw[j] * inward < 0.0 && !self.refused[j] {
+                self.step.offer(Limit::Unclamped(p), j, self.w[j] * inward, self.dw[j].abs());
+            }
+        }
+        self.step.choose(least_index)
+    }
+
+    /// The bounds of z: of the driven row and of C.
+    fn offer_driven_and_clamped(&mut self, d: usize) {
+        self.step.reset(0);
+        let (problem, z, dz) = (&self.problem, &self.z, &self.dz);
+        let to_bound = |i: usize| if dz[i] < 0.0 { z[i] - problem.lo[i] } else { problem.hi[i] - z[i] };
+        self.step.offer(Limit::DrivenBound, d, to_bound(d), 1.0);
+        let noise = f64::EPSILON * self.length;
+        for (p, &i) in self.sets.clamped().iter().enumerate() {
+            if dz[i].abs() > noise {
+                self.step.offer(Limit::Clamped(p), i, to_bound(i), dz[i].abs());
+            }
+        }
+    }
+
+    /// `f ← f + s Δf`, `a ← a + s Δa`.
+    fn advance(&mut self, d: usize, s: f64) {
+        self.z[d] += s * self.dz[d];
+        self.w[d] += s * self.dw[d];
+        for &i in self.sets.clamped() {
+            self.z[i] += s * self.dz[i];
+        }
+        for &j in self.sets.unclamped() {
+            self.w[j] += s * self.dw[j];
+        }
+    }
+
+    /// `w_d` has reached zero: d enters C with the border that the direction was made of.
+    fn clamp_driven(&mut self, d: usize) -> Result<(), Halt> {
+        self.count(Variable::Z(d), Variable::W(d), 0.0)?;
+        self.factor.append(&self.border).map_err(|LostPivot| Halt::Numerical("the pivot of the driven row"))?;
+        self.sets.clamp(d);
+        Ok(())
+    }
+
+    /// `z_d` has reached a bound before w_d was zero: d enters NC there.
+    fn unclamp_driven(&mut self, d: usize, sign: f64) -> Result<(), Halt> {
+        let at = if sign > 0.0 { Place::Upper } else { Place::Lower };
+        self.z[d] = if sign > 0.0 { self.problem.hi[d] } else { self.problem.lo[d] };
+        self.sets.unclamp(d, at);
+        self.count(Variable::W(d), Variable::Z(d), self.w[d])
+    }
+
+    /// `z` of the row at position `p` of C has reached a bound: it moves to NC.
+    fn unclamp(&mut self, p: usize) -> Result<(), Halt> {
+        let i = self.sets.take_clamped(p);
+        let (at, bound) = if self.dz[i] < 0.0 {
+            (Place::Lower, self.problem.lo[i])
+        } else {
+            (Place::Upper, self.problem.hi[i])
+        };
+        self.z[i] = bound;
+        self.w[i] = 0.0;
+        self.sets.unclamp(i, at);
+        self.refused.fill(false);
+        if self.factor.remove(p).is_err() {
+            self.refactor()?;
+        }
+        self.count(Variable::W(i), Variable::Z(i), 0.0)
+    }
+
+    /// `w` of the row at position `p` of NC has reached zero: it moves to C, unless its column depends on those there. Then its
+    /// w cannot really fall, and the step goes on without it.
+    fn clamp(&mut self, p: usize) -> Result<(), Halt> {
+        let j = self.sets.unclamped()[p];
+        gather(&self.problem, &self.sets, j, &mut self.entering);
+        let least = f64::EPSILON * (self.x.len() + NOISE_ROWS) as f64;
+        self.factor.border(&mut self.entering);
+        if !(self.entering.pivot.abs() > least) || self.factor.append(&self.entering).is_err() {
+            self.refused[j] = true;
+            return Ok(());
+        }
+        self.sets.clamp(j);
+        self.refused.fill(false);
+        self.count(Variable::Z(j), Variable::W(j), 0.0)
+    }
+
+    /// True if `w_d` is zero to rounding.
+    fn is_settled(&self, d: usize) -> bool {
+        self.w[d].abs() <= SETTLED * self.problem.size(d, &self.z)
+    }
+
+    /// `w_d` is zero and the column of d depends on C: d cannot enter it. If z_d is not at a bound, follow the direction,
+    /// along which no w changes, until z_d is, or until a row of C is and d can take its place.
+    fn settle(&mut self, d: usize) -> Result<(), Halt> {
+        self.excused[d] = true;
+        loop {
+            if let Some(at) = self.bound_reached(d) {
+                self.sets.unclamp(d, at);
+                return Ok(());
+            }
+            if !self.flat {
+                return self.clamp_driven(d);
+            }
+            let Some((s, limit)) = self.flat_step(d) else {
+                self.sets.set_redundant(d);
+                return Ok(());
+            };
+            self.advance(d, s);
+            match limit {
+                Limit::Clamped(p) => {
+                    self.unclamp(p)?;
+                    self.fdirection(d, 1.0);
+                }
+                _ => return self.unclamp_driven(d, self.dz[d]),
+            }
+        }
+    }
+
+    /// The bound that `z_i` stands at, if any; the upper one only where w asks for it.
+    pub fn bound_reached(&self, i: usize) -> Option<Place> {
+        if self.z[i] == self.problem.lo[i] {
+            Some(Place::Lower)
+        } else if self.z[i] == self.problem.hi[i] {
+            Some(Place::Upper)
+        } else {
+            None
+        }
+    }
+
+    /// The shorter of the two ways along the flat direction; `None` if neither ends.
+    fn flat_step(&mut self, d: usize) -> Option<(f64, Limit)> {
+        self.dw[d] = 0.0;
+        for &j in self.sets.unclamped() {
+            self.dw[j] = 0.0;
+        }
+        self.offer_driven_and_clamped(d);
+        let one = self.step.choose(false);
+        self.turn(d);
+        self.offer_driven_and_clamped(d);
+        let other = self.step.choose(false);
+        match (one, other) {
+            (Some(a), Some(b)) if b.0 <= a.0 => Some(b),
+            (None, b) => b,
+            (a, _) => {
+                self.turn(d);
+                a
+            }
+        }
+    }
+
+    fn turn(&mut self, d: usize) {
+        self.dz[d] = -self.dz[d];
+        for &i in self.sets.clamped() {
+            self.dz[i] = -self.dz[i];
+        }
+    }
+
+    /// Before a step is called infinite, the ignored rows that are satisfied may limit it too. True if there were any.
+    fn take_in_ignored(&mut self, d: usize) -> bool {
+        if self.flat && self.problem.symmetric {
+            return false;
+        }
+        let mut any = false;
+        for i in 0..self.problem.n {
+            if i != d && self.sets.place(i) == Place::Ignored && !self.is_violated(i) {
+                let Some(at) = self.bound_reached(i) else { continue };
+                self.problem.form(i);
+                self.w[i] = self.problem.w(i, &self.z);
+                self.sets.unclamp(i, at);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// True if row `i`, outside of C, does not meet its conditions at the present z.
+    pub fn is_violated(&mut self, i: usize) -> bool {
+        if self.excused[i] || matches!(self.sets.place(i), Place::Clamped | Place::Redundant) {
+            return false;
+        }
+        let (at_lo, at_hi) = (self.z[i] == self.problem.lo[i], self.z[i] == self.problem.hi[i]);
+        if at_lo && at_hi {
+            return false;
+        }
+        let w = self.problem.w(i, &self.z);
+        if at_lo && w >= 0.0 || at_hi && w <= 0.0 {
+            return false;
+        }
+        self.problem.form(i);
+        !(at_lo || at_hi) || w.abs() > f64::EPSILON * NOISE_ROWS as f64 * self.problem.size(i, &self.z)
+    }
+
+    /// What an infinite step supports, in words; `None` if it can only come from rounding.
+    pub fn claim(&self) -> Option<&'static str> {
+        if !self.problem.symmetric {
+            return Some("the driven z grows without end; for a matrix that is not symmetric this proves nothing");
+        }
+        if !self.flat {
+            return Some("the driven w falls as its z grows: M is not positive semidefinite, and this proves nothing");
+        }
+        let noise = self.noise.sqrt();
+        let still = |i: usize| self.problem.row_is_still(i, &self.dz, noise);
+        (0..self.problem.n).all(still).then_some(
+            "M d is zero to rounding and qᵀ d < 0: for positive semidefinite M, d is a Farkas vector, and no z has M z + q ≥ 0 within the bounds",
+        )
+    }
+
+    /// Makes w of rows that are not formed ready for [`Driver::is_violated`].
+    pub fn refresh(&mut self) {
+        self.problem.refresh(&self.z);
+    }
+
+    /// Looks at excused rows again.
+    pub fn excuse_none(&mut self) {
+        self.excused.fill(false);
+    }
+
+    /// Factors `M_CC` from scratch.
+    ///
+    /// # Errors
+    /// `Halt::Numerical` if a row was lost to rounding; it is ignored from now on, and z does not solve the rows of C.
+    fn refactor(&mut self) -> Result<(), Halt> {
+        self.stats.refactorizations += 1;
+        self.waiting.clear();
+        self.waiting.extend_from_slice(self.sets.clamped());
+        if self.install() { Ok(()) } else { Err(Halt::Numerical("the factor of the clamped rows")) }
+    }
+
+    /// C becomes the rows of [`Driver::waiting`], as far as their columns are independent: a free row is then redundant,
+    /// any other one ignored. True if all others were taken.
+    pub fn install(&mut self) -> bool {
+        let n = self.problem.n;
+        self.factor.reset(n, self.problem.symmetric);
+        while !self.sets.clamped().is_empty() {
+            self.sets.take_clamped(self.sets.clamped().len() - 1);
+        }
+        let mut all = true;
+        for at in 0..self.waiting.len() {
+            let i = self.waiting[at];
+            self.problem.form(i);
+            self.fdirection(i, 1.0);
+            if !self.flat && self.factor.append(&self.border).is_ok() {
+                self.sets.clamp(i);
+            } else if self.problem.is_free(i) {
+                self.sets.set_redundant(i);
+            } else {
+                all = false;
+            }
+        }
+        all
+    }
+
+    /// Takes the row at position `p` out of C and puts it at its nearest bound, ignored.
+    pub fn drop_clamped(&mut self, p: usize) {
+        let i = self.sets.take_clamped(p);
+        self.z[i] = self.z[i].clamp(self.problem.lo[i], self.problem.hi[i]);
+        if self.factor.remove(p).is_err() {
+            // A row that is lost here is ignored like the one that was dropped.
+            let _ = self.refactor();
+        }
+    }
+
+    /// Counts a basis change.
+    fn count(&mut self, entering: Variable, leaving: Variable, measure: f64) -> Result<(), Halt> {
+        self.stats.pivots += 1;
+        if self.trace {
+            self.stats.trace.push(TraceLine { entering: Some(entering), leaving: Some(leaving), measure });
+        }
+        if self.stats.pivots > self.max_pivots { Err(Halt::Limit(self.max_pivots)) } else { Ok(()) }
+    }
+}
+
+/// Row and column `d` of the matrix at C, and its diagonal.
+fn gather(problem: &Scaled, sets: &IndexSets, d: usize, border: &mut Border) {
+    let column = problem.column(d);
+    border.column.clear();
+    border.column.extend(sets.clamped().iter().map(|&i| column[i]));
+    if !problem.symmetric {
+        let row = problem.row(d);
+        border.row.clear();
+        border.row.extend(sets.clamped().iter().map(|&i| row[i]));
+    }
+    border.pivot = column[d];
+}
+
+fn one_norm(x: &[f64]) -> f64 {
+    x.iter().fold(1.0, |s, x| s + x.abs())
+}
