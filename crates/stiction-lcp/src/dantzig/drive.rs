@@ -337,7 +337,7 @@ impl Driver {
         }
         let mut any = false;
         for i in 0..self.problem.n {
-            if i != d && self.sets.place(i) == Place::Ignored && !self.is_violated(i) {
+            if i != d && self.sets.place(i) == Place::Ignored && self.clear_violation(i).is_none() {
                 let Some(at) = self.bound_reached(i) else { continue };
                 self.problem.form(i);
                 self.w[i] = self.problem.w(i, &self.z);
@@ -348,21 +348,26 @@ impl Driver {
         any
     }
 
-    /// True if row `i`, outside of C, does not meet its conditions at the present z.
-    pub fn is_violated(&mut self, i: usize) -> bool {
+    /// |wᵢ| if row `i`, outside of C, does not meet its conditions at the present z.
+    pub fn violation(&self, i: usize) -> Option<f64> {
         if self.excused[i] || matches!(self.sets.place(i), Place::Clamped | Place::Redundant) {
-            return false;
+            return None;
         }
         let (at_lo, at_hi) = (self.z[i] == self.problem.lo[i], self.z[i] == self.problem.hi[i]);
         if at_lo && at_hi {
-            return false;
+            return None;
         }
         let w = self.problem.w(i, &self.z);
-        if at_lo && w >= 0.0 || at_hi && w <= 0.0 {
-            return false;
-        }
+        if at_lo && w >= 0.0 || at_hi && w <= 0.0 { None } else { Some(w.abs()) }
+    }
+
+    /// [`Self::violation`], unless it may come from rounding.
+    pub fn clear_violation(&mut self, i: usize) -> Option<f64> {
+        let violation = self.violation(i)?;
         self.problem.form(i);
-        !(at_lo || at_hi) || w.abs() > f64::EPSILON * NOISE_ROWS as f64 * self.problem.size(i, &self.z)
+        let noise = f64::EPSILON * NOISE_ROWS as f64;
+        let clear = self.bound_reached(i).is_none() || violation > noise * self.problem.size(i, &self.z);
+        clear.then_some(violation)
     }
 
     /// What an infinite step supports, in words; `None` if it can only come from rounding.
@@ -380,7 +385,7 @@ impl Driver {
         )
     }
 
-    /// Makes w of rows that are not formed ready for [`Driver::is_violated`].
+    /// Makes w of rows that are not formed ready for [`Driver::violation`].
     pub fn refresh(&mut self) {
         self.problem.refresh(&self.z);
     }

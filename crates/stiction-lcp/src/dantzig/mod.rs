@@ -48,6 +48,10 @@ pub const FACTORED_LIMIT: usize = 4096;
 const PIVOTS_PER_ROW: usize = 50;
 const ROWS_MORE: usize = 20;
 
+/// Rows are driven in one go if their |w| is at least this fraction of the largest. Nearer to 1 means more passes over all rows, nearer to 0
+/// more pivots that are taken back; between 0.2 and 0.5 the sum hardly changes.
+const AMONG_THE_WORST: f64 = 0.3;
+
 /// Rounds of polishing and driving on, at most.
 const ROUNDS: usize = 8;
 
@@ -61,12 +65,14 @@ pub struct Dantzig {
     driver: Driver,
     finish: Finish,
     w: Vec<f64>,
+    /// Violated rows and by how much, in the order in which they are driven.
+    turns: Vec<(f64, usize)>,
 }
 
 impl Dantzig {
     /// A solver with these options; `max_pivots` is 50 (n + 20) by default.
     pub fn new(options: Options) -> Self {
-        Self { options, driver: Driver::default(), finish: Finish::default(), w: Vec::new() }
+        Self { options, driver: Driver::default(), finish: Finish::default(), w: Vec::new(), turns: Vec::new() }
     }
 
     /// `compute-forces` of the paper, with its last C polished. Reference: [Baraff94, §4.3].
@@ -93,29 +99,42 @@ impl Dantzig {
     /// Free rows enter C first. One whose column depends on C may not do so any more once others are in, so it waits.
     fn drive_free_rows(&mut self) -> Result<(), Halt> {
         for i in 0..self.driver.problem.n {
-            if self.driver.problem.is_free(i) && self.driver.is_violated(i) {
+            if self.driver.problem.is_free(i) && self.driver.clear_violation(i).is_some() {
                 self.driver.drive_to_zero(i)?;
             }
         }
         Ok(())
     }
 
-    /// Row after row, round and round, until a whole round finds none whose conditions do not hold.
+    /// Drives the rows whose conditions do not hold, the worst first: all w are computed, the rows that are among the worst are
+    /// driven in this order, each if it still is, and so on until there is none. This comes close to driving the worst row each time, which
+    /// takes hardly a pivot more than there are active rows, at a fraction of the cost.
     fn drive_violated_rows(&mut self) -> Result<(), Halt> {
-        let n = self.driver.problem.n;
-        let (mut i, mut satisfied) = (0, 0);
-        self.driver.refresh();
-        while satisfied < n {
-            if self.driver.is_violated(i) {
-                self.driver.drive_to_zero(i)?;
-                self.driver.refresh();
-                satisfied = 0;
-            } else {
-                satisfied += 1;
+        loop {
+            let Some(worst) = self.list_violated_rows() else { return Ok(()) };
+            for at in 0..self.turns.len() {
+                let (violation, i) = self.turns[at];
+                if violation < AMONG_THE_WORST * worst {
+                    break;
+                }
+                if at == 0 || self.driver.violation(i).is_some_and(|v| v >= AMONG_THE_WORST * worst) {
+                    self.driver.drive_to_zero(i)?;
+                }
             }
-            i = if i + 1 == n { 0 } else { i + 1 };
         }
-        Ok(())
+    }
+
+    /// Lists the violated rows in falling order of |w|, and returns the largest.
+    fn list_violated_rows(&mut self) -> Option<f64> {
+        self.turns.clear();
+        self.driver.refresh();
+        for i in 0..self.driver.problem.n {
+            if let Some(violation) = self.driver.clear_violation(i) {
+                self.turns.push((violation, i));
+            }
+        }
+        self.turns.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        self.turns.first().map(|t| t.0)
     }
 
     /// The best z of the present C, and its certificate.

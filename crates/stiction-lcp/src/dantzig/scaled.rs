@@ -159,7 +159,7 @@ impl Scaled {
 
     /// `ωᵢ = |qᵢ| + Σⱼ |Mᵢⱼ zⱼ|`, what the rounding of wᵢ is relative to. The row must have been formed.
     pub fn size(&self, i: usize, z: &[f64]) -> f64 {
-        self.row(i).iter().zip(z).fold(self.q[i].abs(), |s, (m, z)| s + (m * z).abs())
+        self.q[i].abs() + dot_of_sizes(self.row(i), z)
     }
 
     /// True if `(M dz)ᵢ` is at most `noise` in units of the row's diagonal.
@@ -180,6 +180,19 @@ impl Scaled {
     pub fn unscale<'a>(&'a self, z: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
         z.iter().zip(&self.column_scale).map(|(z, c)| z * c)
     }
+}
+
+/// `Σ |xᵢ yᵢ|`, summed in eight lanes.
+fn dot_of_sizes(x: &[f64], y: &[f64]) -> f64 {
+    let (xc, yc) = (x.chunks_exact(8), y.chunks_exact(8));
+    let rest: f64 = xc.remainder().iter().zip(yc.remainder()).map(|(a, b)| (a * b).abs()).sum();
+    let mut lane = [0.0f64; 8];
+    for (a, b) in xc.zip(yc) {
+        for k in 0..8 {
+            lane[k] += (a[k] * b[k]).abs();
+        }
+    }
+    lane.iter().sum::<f64>() + rest
 }
 
 fn is_nearly_symmetric(m: &Matrix) -> bool {
