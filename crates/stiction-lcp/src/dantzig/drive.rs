@@ -54,11 +54,14 @@ pub(super) struct Driver {
     noise: f64,
     /// The driven row's w does not change along the direction, to rounding.
     pub flat: bool,
-    step: MaxStep,
     /// Rows found satisfied to rounding though their sign is wrong.
     excused: Vec<bool>,
     /// Rows whose entry into C was refused during this drive.
     refused: Vec<bool>,
+    /// No row was driven yet.
+    at_start: bool,
+    /// `‖z‖₁` at the last [`Driver::refresh`].
+    z_sum: f64,
     /// The rows that [`Driver::install`] puts into C.
     pub waiting: Vec<usize>,
     max_pivots: usize,
@@ -74,7 +77,6 @@ impl Driver {
         self.factor.reset(n, self.problem.symmetric);
         self.border.reset(n);
         self.entering.reset(n);
-        self.step.reset(n + 2);
         for vector in [&mut self.z, &mut self.w, &mut self.dz, &mut self.dw] {
             vector.clear();
             vector.resize(n, 0.0);
@@ -92,6 +94,8 @@ impl Driver {
         }
         self.waiting.clear();
         self.waiting.reserve(n);
+        self.at_start = true;
+        self.refresh();
         self.max_pivots = max_pivots;
         self.trace = trace;
     }
@@ -102,23 +106,24 @@ impl Driver {
         let sign = if self.w[d] <= 0.0 { 1.0 } else { -1.0 };
         let mut idle = 0;
         loop {
-            self.fdirection(d, sign);
+            self.fdirection(d);
             if self.flat && self.is_settled(d) {
                 return self.settle(d);
             }
             self.adirection(d, sign);
-            let Some((s, limit)) = self.maxstep(d, idle > STALL) else {
+            let Some((s, limit)) = self.maxstep(d, sign, idle > STALL) else {
                 if self.take_in_ignored(d) {
                     continue;
                 }
+                self.spread(d, sign);
                 return Err(Halt::Unbounded);
             };
-            self.advance(d, s);
+            self.advance(d, sign, s);
             idle = if s > 0.0 { 0 } else { idle + 1 };
             match limit {
                 Limit::DrivenZero => return self.clamp_driven(d),
                 Limit::DrivenBound => return self.unclamp_driven(d, sign),
-                Limit::Clamped(p) => self.unclamp(p)?,
+                Limit::Clamped(p) => self.unclamp(p, sign)?,
                 Limit::Unclamped(p) => self.clamp(p)?,
             }
             self.w[d] = self.problem.w(d, &self.z);
@@ -129,15 +134,16 @@ impl Driver {
     fn start(&mut self, d: usize) {
         self.problem.form(d);
         self.sets.release(d);
+        self.w[d] = self.w_of(d);
+        self.at_start = false;
         self.refused.fill(false);
-        self.w[d] = self.problem.w(d, &self.z);
         for &j in self.sets.unclamped() {
             self.w[j] = self.problem.w(j, &self.z);
         }
     }
 
-    /// `Δf_d = ±1` and Δf on C so that w there stays zero. Reference: [Baraff94, Eq. 9].
-    fn fdirection(&mut self, d: usize, sign: f64) {
+    /// Δf on C for `Δf_d = 1`, so that w there stays zero. Reference: [Baraff94, Eq. 9].
+    fn fdirection(&mut self, d: usize) {
         gather(&self.problem, &self.sets, d, &mut self.border);
         self.factor.border(&mut self.border);
         self.factor.direction(&self.border, &mut self.x);
@@ -150,6 +156,10 @@ impl Driver {
         self.noise = f64::EPSILON * (self.x.len() + NOISE_ROWS) as f64 * self.length * left;
         // A NaN is as flat as a zero.
         self.flat = !(self.border.pivot.abs() > self.noise);
+    }
+
+    /// Δf as a vector of all rows.
+    fn spread(&mut self, d: usize, sign: f64) {
         self.dz.fill(0.0);
         self.dz[d] = sign;
         for (&i, x) in self.sets.clamped().iter().zip(&self.x) {
@@ -160,6 +170,10 @@ impl Driver {
     /// `Δa = A Δf` where it is looked at: the driven row and NC. Reference: [Baraff94, Eq. 8].
     fn adirection(&mut self, d: usize, sign: f64) {
         self.dw[d] = if self.flat { 0.0 } else { sign * self.border.pivot };
+        if self.sets.unclamped().is_empty() {
+            return;
+        }
+        self.spread(d, sign);
         // In a semidefinite matrix an entry is at most the root of the product of its two diagonals, and one is noise.
         let noise = if self.flat && self.problem.symmetric { self.noise.sqrt() } else { self.noise };
         for &j in self.sets.unclamped() {
@@ -169,40 +183,40 @@ impl Driver {
     }
 
     /// The longest step that keeps all conditions. Reference: [Baraff94, Eqs. 10–12].
-    fn maxstep(&mut self, d: usize, least_index: bool) -> Option<(f64, Limit)> {
-        self.offer_driven_and_clamped(d);
-        if self.dw[d] * self.dz[d] > 0.0 {
-            self.step.offer(Limit::DrivenZero, d, -self.w[d] * self.dz[d], self.dw[d].abs());
+    fn maxstep(&self, d: usize, sign: f64, least_index: bool) -> Option<(f64, Limit)> {
+        let mut step = MaxStep::new(least_index);
+        if self.dw[d] * sign > 0.0 {
+            step.offer(Limit::DrivenZero, d, -self.w[d] * sign, self.dw[d].abs());
         }
+        self.offer_bounds(d, sign, &mut step);
         for (p, &j) in self.sets.unclamped().iter().enumerate() {
             let inward = if self.sets.place(j) == Place::Lower { 1.0 } else { -1.0 };
             if self.dw[j] * inward < 0.0 && !self.refused[j] {
-                self.step.offer(Limit::Unclamped(p), j, self.w[j] * inward, self.dw[j].abs());
+                step.offer(Limit::Unclamped(p), j, self.w[j] * inward, self.dw[j].abs());
             }
         }
-        self.step.choose(least_index)
+        step.choose()
     }
 
     /// The bounds of z: of the driven row and of C.
-    fn offer_driven_and_clamped(&mut self, d: usize) {
-        self.step.reset(0);
-        let (problem, z, dz) = (&self.problem, &self.z, &self.dz);
-        let to_bound = |i: usize| if dz[i] < 0.0 { z[i] - problem.lo[i] } else { problem.hi[i] - z[i] };
-        self.step.offer(Limit::DrivenBound, d, to_bound(d), 1.0);
+    fn offer_bounds(&self, d: usize, sign: f64, step: &mut MaxStep) {
+        let problem = &self.problem;
+        let to_bound = |i: usize, dz: f64| if dz < 0.0 { self.z[i] - problem.lo[i] } else { problem.hi[i] - self.z[i] };
+        step.offer(Limit::DrivenBound, d, to_bound(d, sign), 1.0);
         let noise = f64::EPSILON * self.length;
-        for (p, &i) in self.sets.clamped().iter().enumerate() {
-            if dz[i].abs() > noise {
-                self.step.offer(Limit::Clamped(p), i, to_bound(i), dz[i].abs());
+        for (p, (&i, x)) in self.sets.clamped().iter().zip(&self.x).enumerate() {
+            if x.abs() > noise {
+                step.offer(Limit::Clamped(p), i, to_bound(i, sign * x), x.abs());
             }
         }
     }
 
     /// `f ← f + s Δf`, `a ← a + s Δa`.
-    fn advance(&mut self, d: usize, s: f64) {
-        self.z[d] += s * self.dz[d];
+    fn advance(&mut self, d: usize, sign: f64, s: f64) {
+        self.z[d] += s * sign;
         self.w[d] += s * self.dw[d];
-        for &i in self.sets.clamped() {
-            self.z[i] += s * self.dz[i];
+        for (&i, x) in self.sets.clamped().iter().zip(&self.x) {
+            self.z[i] += s * sign * x;
         }
         for &j in self.sets.unclamped() {
             self.w[j] += s * self.dw[j];
@@ -226,9 +240,9 @@ impl Driver {
     }
 
     /// `z` of the row at position `p` of C has reached a bound: it moves to NC.
-    fn unclamp(&mut self, p: usize) -> Result<(), Halt> {
+    fn unclamp(&mut self, p: usize, sign: f64) -> Result<(), Halt> {
         let i = self.sets.take_clamped(p);
-        let (at, bound) = if self.dz[i] < 0.0 {
+        let (at, bound) = if sign * self.x[p] < 0.0 {
             (Place::Lower, self.problem.lo[i])
         } else {
             (Place::Upper, self.problem.hi[i])
@@ -276,17 +290,17 @@ impl Driver {
             if !self.flat {
                 return self.clamp_driven(d);
             }
-            let Some((s, limit)) = self.flat_step(d) else {
+            let Some((sign, s, limit)) = self.flat_step(d) else {
                 self.sets.set_redundant(d);
                 return Ok(());
             };
-            self.advance(d, s);
+            self.advance(d, sign, s);
             match limit {
                 Limit::Clamped(p) => {
-                    self.unclamp(p)?;
-                    self.fdirection(d, 1.0);
+                    self.unclamp(p, sign)?;
+                    self.fdirection(d);
                 }
-                _ => return self.unclamp_driven(d, self.dz[d]),
+                _ => return self.unclamp_driven(d, sign),
             }
         }
     }
@@ -302,31 +316,20 @@ impl Driver {
         }
     }
 
-    /// The shorter of the two ways along the flat direction; `None` if neither ends.
-    fn flat_step(&mut self, d: usize) -> Option<(f64, Limit)> {
+    /// The shorter of the two ways along the flat direction, with its sign; `None` if neither ends.
+    fn flat_step(&mut self, d: usize) -> Option<(f64, f64, Limit)> {
         self.dw[d] = 0.0;
         for &j in self.sets.unclamped() {
             self.dw[j] = 0.0;
         }
-        self.offer_driven_and_clamped(d);
-        let one = self.step.choose(false);
-        self.turn(d);
-        self.offer_driven_and_clamped(d);
-        let other = self.step.choose(false);
-        match (one, other) {
-            (Some(a), Some(b)) if b.0 <= a.0 => Some(b),
-            (None, b) => b,
-            (a, _) => {
-                self.turn(d);
-                a
-            }
-        }
-    }
-
-    fn turn(&mut self, d: usize) {
-        self.dz[d] = -self.dz[d];
-        for &i in self.sets.clamped() {
-            self.dz[i] = -self.dz[i];
+        let way = |sign: f64| {
+            let mut step = MaxStep::new(false);
+            self.offer_bounds(d, sign, &mut step);
+            step.choose().map(|(s, limit)| (sign, s, limit))
+        };
+        match (way(-1.0), way(1.0)) {
+            (Some(back), Some(on)) => Some(if back.1 <= on.1 { back } else { on }),
+            (back, on) => back.or(on),
         }
     }
 
@@ -357,7 +360,7 @@ impl Driver {
         if at_lo && at_hi {
             return None;
         }
-        let w = self.problem.w(i, &self.z);
+        let w = self.w_of(i);
         if at_lo && w >= 0.0 || at_hi && w <= 0.0 { None } else { Some(w.abs()) }
     }
 
@@ -366,8 +369,15 @@ impl Driver {
         let violation = self.violation(i)?;
         self.problem.form(i);
         let noise = f64::EPSILON * NOISE_ROWS as f64;
-        let clear = self.bound_reached(i).is_none() || violation > noise * self.problem.size(i, &self.z);
+        let clear = self.bound_reached(i).is_none()
+            || violation > noise * self.problem.most(i, self.z_sum)
+            || violation > noise * self.problem.size(i, &self.z);
         clear.then_some(violation)
+    }
+
+    /// `wᵢ`, which is qᵢ as long as z is zero.
+    fn w_of(&self, i: usize) -> f64 {
+        if self.at_start && self.z_sum == 0.0 { self.problem.q[i] } else { self.problem.w(i, &self.z) }
     }
 
     /// What an infinite step supports, in words; `None` if it can only come from rounding.
@@ -385,8 +395,9 @@ impl Driver {
         )
     }
 
-    /// Makes w of rows that are not formed ready for [`Driver::violation`].
+    /// Makes ready for [`Driver::violation`] of many rows at the present z.
     pub fn refresh(&mut self) {
+        self.z_sum = self.z.iter().map(|z| z.abs()).sum();
         self.problem.refresh(&self.z);
     }
 
@@ -418,7 +429,7 @@ impl Driver {
         for at in 0..self.waiting.len() {
             let i = self.waiting[at];
             self.problem.form(i);
-            self.fdirection(i, 1.0);
+            self.fdirection(i);
             if !self.flat && self.factor.append(&self.border).is_ok() {
                 self.sets.clamp(i);
             } else if self.problem.is_free(i) {

@@ -139,6 +139,10 @@ impl Dantzig {
 
     /// The best z of the present C, and its certificate.
     fn polish(&mut self, problem: ProblemRef<'_>) -> (Vec<f64>, Certificate) {
+        let driven = self.present(problem);
+        if driven.1.holds(PLAIN_IS_GOOD) {
+            return driven;
+        }
         self.driver.refine_plainly();
         let plain = self.present(problem);
         if plain.1.holds(PLAIN_IS_GOOD) {
@@ -175,7 +179,7 @@ impl Dantzig {
         if halt == Halt::Unbounded {
             let claim = self.driver.claim();
             if let Some(claim) = claim {
-                let direction = self.driver.problem.unscale(&self.driver.dz).collect();
+                let direction = self.driver.direction();
                 let stats = std::mem::take(&mut self.driver.stats);
                 return Outcome::Ray(Ray { direction, claim: claim.into(), stats });
             }
@@ -215,6 +219,7 @@ impl Dantzig {
             }
         }
         self.driver.install();
+        self.driver.refine_plainly();
         Ok(())
     }
 }

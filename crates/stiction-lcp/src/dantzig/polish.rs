@@ -45,9 +45,12 @@ impl Driver {
 
     /// The z of the problem as it was given, within its bounds.
     pub fn answer(&self) -> Vec<f64> {
-        let bounds = self.problem.lo.iter().zip(&self.problem.hi);
-        let within: Vec<f64> = self.z.iter().zip(bounds).map(|(z, (lo, hi))| z.clamp(*lo, *hi)).collect();
-        self.problem.unscale(&within).collect()
+        (0..self.problem.n).map(|i| self.problem.unscaled(i, self.z[i].clamp(self.problem.lo[i], self.problem.hi[i]))).collect()
+    }
+
+    /// The direction of an infinite step, for the problem as it was given.
+    pub fn direction(&self) -> Vec<f64> {
+        (0..self.problem.n).map(|i| self.problem.unscaled(i, self.dz[i])).collect()
     }
 
     /// The basis that the index sets stand for.

@@ -19,6 +19,8 @@ pub(super) struct Scaled {
     pub q: Vec<f64>,
     pub lo: Vec<f64>,
     pub hi: Vec<f64>,
+    /// Not less than any |entry|.
+    largest: f64,
     row_scale: Vec<f64>,
     column_scale: Vec<f64>,
     columns: Vec<f64>,
@@ -65,8 +67,13 @@ impl Scaled {
         } else {
             self.equilibrate(m);
         }
-        for (column, c) in m.as_slice().chunks_exact(n.max(1)).zip(&self.column_scale) {
-            self.columns.extend(column.iter().zip(&self.row_scale).map(|(x, r)| x * r * c));
+        self.columns.extend_from_slice(m.as_slice());
+        self.largest = 0.0;
+        for (column, c) in self.columns.chunks_exact_mut(n.max(1)).zip(&self.column_scale) {
+            for (x, r) in column.iter_mut().zip(&self.row_scale) {
+                *x *= r * c;
+            }
+            self.largest = column.iter().fold(self.largest, |m, x| if x.abs() > m { x.abs() } else { m });
         }
         if !self.symmetric {
             for i in 0..n {
@@ -78,6 +85,8 @@ impl Scaled {
     fn load_factored(&mut self, g: &Matrix) {
         let n = self.n;
         self.symmetric = true;
+        // Diagonals are below 2, and a Gram matrix has no larger entry.
+        self.largest = 2.0;
         self.slot.resize(n, NOWHERE);
         self.columns.reserve(n * n);
         self.scale_by_diagonal(|i| dot(g.col(i), g.col(i)), |_| 0.0);
@@ -162,6 +171,11 @@ impl Scaled {
         self.q[i].abs() + dot_of_sizes(self.row(i), z)
     }
 
+    /// Not less than [`Self::size`] for any z with `‖z‖₁ = z_sum`, at no cost.
+    pub fn most(&self, i: usize, z_sum: f64) -> f64 {
+        self.q[i].abs() + self.largest * z_sum
+    }
+
     /// True if `(M dz)ᵢ` is at most `noise` in units of the row's diagonal.
     pub fn row_is_still(&self, i: usize, dz: &[f64], noise: f64) -> bool {
         let change = match &self.g {
@@ -176,9 +190,9 @@ impl Scaled {
         self.lo[i] == f64::NEG_INFINITY && self.hi[i] == f64::INFINITY
     }
 
-    /// The scaled `z` in the problem's own units.
-    pub fn unscale<'a>(&'a self, z: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
-        z.iter().zip(&self.column_scale).map(|(z, c)| z * c)
+    /// The scaled `zᵢ` in the problem's own units.
+    pub fn unscaled(&self, i: usize, z: f64) -> f64 {
+        z * self.column_scale[i]
     }
 }
 
@@ -197,5 +211,9 @@ fn dot_of_sizes(x: &[f64], y: &[f64]) -> f64 {
 
 fn is_nearly_symmetric(m: &Matrix) -> bool {
     let equal = |a: f64, b: f64| a == b || (a - b).abs() <= MIRROR * a.abs().min(b.abs());
-    (0..m.cols()).all(|j| (0..j).all(|i| equal(m[(i, j)], m[(j, i)])))
+    let (n, data) = (m.rows(), m.as_slice());
+    (1..n).all(|j| {
+        let mirror = data[j..].iter().step_by(n);
+        data[j * n..j * n + j].iter().zip(mirror).all(|(a, b)| equal(*a, *b))
+    })
 }

@@ -34,40 +34,41 @@ struct Candidate {
     rate: f64,
 }
 
-/// All limits of one step.
-#[derive(Debug, Clone, Default)]
+const NONE: Candidate = Candidate { limit: Limit::DrivenZero, row: usize::MAX, ratio: f64::INFINITY, rate: 0.0 };
+
+/// The shortest of the steps offered so far.
+#[derive(Debug, Clone)]
 pub struct MaxStep {
-    candidates: Vec<Candidate>,
+    least_index: bool,
+    driven: Candidate,
+    other: Candidate,
 }
 
 impl MaxStep {
-    /// Forgets all limits; room for `capacity` of them.
-    pub fn reset(&mut self, capacity: usize) {
-        self.candidates.clear();
-        self.candidates.reserve(capacity);
+    /// No limit yet. Ties between rows other than the driven one go to the fastest; with `least_index` to the least index, which
+    /// cannot cycle.
+    pub fn new(least_index: bool) -> Self {
+        Self { least_index, driven: NONE, other: NONE }
     }
 
     /// `row` is `distance` away from its limit and comes closer by `rate > 0` per unit of the step.
+    #[inline]
     pub fn offer(&mut self, limit: Limit, row: usize, distance: f64, rate: f64) {
-        let ratio = distance.max(0.0) / rate;
-        if ratio < f64::INFINITY {
-            self.candidates.push(Candidate { limit, row, ratio, rate });
+        let best = if limit.is_driven() { &mut self.driven } else { &mut self.other };
+        if distance < f64::INFINITY && distance <= best.ratio * (1.0 + TIE) * rate {
+            let ratio = distance.max(0.0) / rate;
+            let wins_tie = if self.least_index { row < best.row } else { rate > best.rate };
+            if ratio < best.ratio * (1.0 - TIE) || wins_tie {
+                *best = Candidate { limit, row, ratio, rate };
+            }
         }
     }
 
-    /// The shortest step and its limit, or `None` for an unbounded one.
-    ///
-    /// In a tie the driven index comes first, then the fastest; with `least_index` the least index, which cannot cycle.
-    pub fn choose(&self, least_index: bool) -> Option<(f64, Limit)> {
-        let shortest = self.candidates.iter().fold(f64::INFINITY, |s, c| s.min(c.ratio));
-        let driven = self.candidates.iter().filter(|c| c.limit.is_driven());
-        let driven = driven.reduce(|a, b| if b.ratio < a.ratio { b } else { a });
-        if let Some(d) = driven.filter(|d| d.ratio <= shortest * (1.0 + DRIVEN_TIE)) {
-            return Some((d.ratio, d.limit));
-        }
-        let tied = self.candidates.iter().filter(|c| !c.limit.is_driven() && c.ratio <= shortest * (1.0 + TIE));
-        let better = |a: &Candidate, b: &Candidate| if least_index { b.row < a.row } else { b.rate > a.rate };
-        tied.reduce(|a, b| if better(a, b) { b } else { a }).map(|c| (c.ratio, c.limit))
+    /// The shortest step and its limit, the driven index before all others in a tie; `None` for an unbounded step.
+    pub fn choose(&self) -> Option<(f64, Limit)> {
+        let (driven, other) = (&self.driven, &self.other);
+        let chosen = if driven.ratio <= other.ratio * (1.0 + DRIVEN_TIE) { driven } else { other };
+        (chosen.ratio < f64::INFINITY).then_some((chosen.ratio, chosen.limit))
     }
 }
 
@@ -77,24 +78,23 @@ mod tests {
 
     #[test]
     fn driven_index_wins_ties() {
-        let mut step = MaxStep::default();
-        step.reset(3);
+        let mut step = MaxStep::new(false);
         step.offer(Limit::Clamped(0), 4, 1.0, 1.0);
         step.offer(Limit::DrivenZero, 7, 1.0 + 1e-9, 1.0);
-        assert_eq!(step.choose(false).unwrap().1, Limit::DrivenZero);
+        assert_eq!(step.choose().unwrap().1, Limit::DrivenZero);
         step.offer(Limit::Unclamped(0), 2, 0.5, 1.0);
-        assert_eq!(step.choose(false).unwrap(), (0.5, Limit::Unclamped(0)));
+        assert_eq!(step.choose().unwrap(), (0.5, Limit::Unclamped(0)));
     }
 
     #[test]
     fn ties_go_to_the_fastest_or_the_least_index() {
-        let mut step = MaxStep::default();
-        step.reset(2);
-        step.offer(Limit::Clamped(0), 1, 0.0, 0.1);
-        step.offer(Limit::Clamped(1), 2, 0.0, 5.0);
-        assert_eq!(step.choose(false).unwrap().1, Limit::Clamped(1));
-        assert_eq!(step.choose(true).unwrap().1, Limit::Clamped(0));
-        step.reset(0);
-        assert_eq!(step.choose(false), None);
+        for (least_index, winner) in [(false, Limit::Clamped(1)), (true, Limit::Clamped(0))] {
+            let mut step = MaxStep::new(least_index);
+            assert_eq!(step.choose(), None);
+            step.offer(Limit::Clamped(0), 1, 0.0, 0.1);
+            step.offer(Limit::Clamped(1), 2, 0.0, 5.0);
+            step.offer(Limit::Clamped(2), 0, 1.0, 9.0);
+            assert_eq!(step.choose().unwrap(), (0.0, winner));
+        }
     }
 }
