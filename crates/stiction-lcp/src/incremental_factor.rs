@@ -43,7 +43,7 @@ impl Triangle {
         for i in (0..whole).step_by(BLOCK) {
             let rows = [self.row(i, i), self.row(i + 1, i), self.row(i + 2, i), self.row(i + 3, i)];
             let (known, rest) = y.split_at_mut(i);
-            let sums = four_dots(rows, known);
+            let sums = if i == 0 { [0.0; BLOCK] } else { four_dots(rows, known) };
             for r in 0..BLOCK {
                 let mut sum = rest[r] - sums[r];
                 for (c, l) in self.data[start(i + r) + i..start(i + r) + i + r].iter().enumerate() {
@@ -54,7 +54,7 @@ impl Triangle {
         }
         for i in whole..k {
             let (known, rest) = y.split_at_mut(i);
-            rest[0] -= crate::matrix::dot(self.row(i, i), known);
+            rest[0] -= one_dot(self.row(i, i), known);
         }
     }
 
@@ -73,8 +73,10 @@ impl Triangle {
                     block[c] -= self.data[start(i + r) + i + c] * block[r];
                 }
             }
-            let rows = [self.row(i, i), self.row(i + 1, i), self.row(i + 2, i), self.row(i + 3, i)];
-            subtract_four(rows, [block[0], block[1], block[2], block[3]], rest);
+            if i > 0 {
+                let rows = [self.row(i, i), self.row(i + 1, i), self.row(i + 2, i), self.row(i + 3, i)];
+                subtract_four(rows, [block[0], block[1], block[2], block[3]], rest);
+            }
         }
     }
 
@@ -139,6 +141,20 @@ fn four_dots(rows: [&[f64]; BLOCK], y: &[f64]) -> [f64; BLOCK] {
         }
     }
     sums
+}
+
+/// The product of one row with `y`, in the order of [`four_dots`].
+#[inline]
+fn one_dot(row: &[f64], y: &[f64]) -> f64 {
+    let mut lane = [0.0f64; 4];
+    let (rows, ys) = (row.chunks_exact(4), y.chunks_exact(4));
+    let rest = rows.remainder().iter().zip(ys.remainder());
+    for (a, y) in rows.zip(ys) {
+        for k in 0..4 {
+            lane[k] += a[k] * y[k];
+        }
+    }
+    rest.fold((lane[0] + lane[2]) + (lane[1] + lane[3]), |sum, (a, y)| sum + a * y)
 }
 
 /// `x ← x − Σᵣ aᵣ rowᵣ`.

@@ -100,10 +100,10 @@ impl Driver {
         self.trace = trace;
     }
 
-    /// Increases (or decreases) `z_d` until `w_d` is zero or `z_d` at a bound, and keeps the conditions of C and NC.
-    pub fn drive_to_zero(&mut self, d: usize) -> Result<(), Halt> {
-        self.start(d);
-        let sign = if self.w[d] <= 0.0 { 1.0 } else { -1.0 };
+    /// Increases (or decreases) `z_d` from the present `w_d = w` until it is zero or `z_d` at a bound, and keeps the conditions of C and NC.
+    pub fn drive_to_zero(&mut self, d: usize, w: f64) -> Result<(), Halt> {
+        self.start(d, w);
+        let sign = if w <= 0.0 { 1.0 } else { -1.0 };
         let mut idle = 0;
         loop {
             self.fdirection(d);
@@ -131,10 +131,10 @@ impl Driver {
     }
 
     /// Row `d` is driven from now on: it is in neither set, and all w that are looked at are fresh.
-    fn start(&mut self, d: usize) {
+    fn start(&mut self, d: usize, w: f64) {
         self.problem.form(d);
         self.sets.release(d);
-        self.w[d] = self.w_of(d);
+        self.w[d] = w;
         self.at_start = false;
         self.refused.fill(false);
         for &j in self.sets.unclamped() {
@@ -200,13 +200,15 @@ impl Driver {
 
     /// The bounds of z: of the driven row and of C.
     fn offer_bounds(&self, d: usize, sign: f64, step: &mut MaxStep) {
-        let problem = &self.problem;
-        let to_bound = |i: usize, dz: f64| if dz < 0.0 { self.z[i] - problem.lo[i] } else { problem.hi[i] - self.z[i] };
-        step.offer(Limit::DrivenBound, d, to_bound(d, sign), 1.0);
+        let bounds = |upward: bool| if upward { &self.problem.hi } else { &self.problem.lo };
+        step.offer(Limit::DrivenBound, d, (bounds(sign > 0.0)[d] - self.z[d]) * sign, 1.0);
         let noise = f64::EPSILON * self.length;
         for (p, (&i, x)) in self.sets.clamped().iter().zip(&self.x).enumerate() {
-            if x.abs() > noise {
-                step.offer(Limit::Clamped(p), i, to_bound(i, sign * x), x.abs());
+            let upward = sign * x > 0.0;
+            let bound = bounds(upward)[i];
+            if bound.is_finite() && x.abs() > noise {
+                let distance = if upward { bound - self.z[i] } else { self.z[i] - bound };
+                step.offer(Limit::Clamped(p), i, distance, x.abs());
             }
         }
     }
@@ -351,7 +353,7 @@ impl Driver {
         any
     }
 
-    /// |wᵢ| if row `i`, outside of C, does not meet its conditions at the present z.
+    /// wᵢ if row `i`, outside of C, does not meet its conditions at the present z.
     pub fn violation(&self, i: usize) -> Option<f64> {
         if self.excused[i] || matches!(self.sets.place(i), Place::Clamped | Place::Redundant) {
             return None;
@@ -361,18 +363,18 @@ impl Driver {
             return None;
         }
         let w = self.w_of(i);
-        if at_lo && w >= 0.0 || at_hi && w <= 0.0 { None } else { Some(w.abs()) }
+        if at_lo && w >= 0.0 || at_hi && w <= 0.0 { None } else { Some(w) }
     }
 
     /// [`Self::violation`], unless it may come from rounding.
     pub fn clear_violation(&mut self, i: usize) -> Option<f64> {
-        let violation = self.violation(i)?;
+        let w = self.violation(i)?;
         self.problem.form(i);
         let noise = f64::EPSILON * NOISE_ROWS as f64;
         let clear = self.bound_reached(i).is_none()
-            || violation > noise * self.problem.most(i, self.z_sum)
-            || violation > noise * self.problem.size(i, &self.z);
-        clear.then_some(violation)
+            || w.abs() > noise * self.problem.most(i, self.z_sum)
+            || w.abs() > noise * self.problem.size(i, &self.z);
+        clear.then_some(w)
     }
 
     /// `wᵢ`, which is qᵢ as long as z is zero.

@@ -50,7 +50,7 @@ const ROWS_MORE: usize = 20;
 
 /// Rows are driven in one go if their |w| is at least this fraction of the largest. Nearer to 1 means more passes over all rows, nearer to 0
 /// more pivots that are taken back; between 0.2 and 0.5 the sum hardly changes.
-const AMONG_THE_WORST: f64 = 0.3;
+const AMONG_THE_WORST: f64 = 0.1;
 
 /// Rounds of polishing and driving on, at most.
 const ROUNDS: usize = 8;
@@ -65,7 +65,7 @@ pub struct Dantzig {
     driver: Driver,
     finish: Finish,
     w: Vec<f64>,
-    /// Violated rows and by how much, in the order in which they are driven.
+    /// w of violated rows and the rows, in the order in which they are driven.
     turns: Vec<(f64, usize)>,
 }
 
@@ -99,8 +99,10 @@ impl Dantzig {
     /// Free rows enter C first. One whose column depends on C may not do so any more once others are in, so it waits.
     fn drive_free_rows(&mut self) -> Result<(), Halt> {
         for i in 0..self.driver.problem.n {
-            if self.driver.problem.is_free(i) && self.driver.clear_violation(i).is_some() {
-                self.driver.drive_to_zero(i)?;
+            if self.driver.problem.is_free(i)
+                && let Some(w) = self.driver.clear_violation(i)
+            {
+                self.driver.drive_to_zero(i, w)?;
             }
         }
         Ok(())
@@ -112,13 +114,16 @@ impl Dantzig {
     fn drive_violated_rows(&mut self) -> Result<(), Halt> {
         loop {
             let Some(worst) = self.list_violated_rows() else { return Ok(()) };
+            let among_the_worst = |w: &f64| w.abs() >= AMONG_THE_WORST * worst;
             for at in 0..self.turns.len() {
-                let (violation, i) = self.turns[at];
-                if violation < AMONG_THE_WORST * worst {
+                let (listed, i) = self.turns[at];
+                if !among_the_worst(&listed) {
                     break;
                 }
-                if at == 0 || self.driver.violation(i).is_some_and(|v| v >= AMONG_THE_WORST * worst) {
-                    self.driver.drive_to_zero(i)?;
+                // z has moved since the list was made, unless this is its first row.
+                let w = if at == 0 { Some(listed) } else { self.driver.violation(i).filter(among_the_worst) };
+                if let Some(w) = w {
+                    self.driver.drive_to_zero(i, w)?;
                 }
             }
         }
@@ -129,12 +134,12 @@ impl Dantzig {
         self.turns.clear();
         self.driver.refresh();
         for i in 0..self.driver.problem.n {
-            if let Some(violation) = self.driver.clear_violation(i) {
-                self.turns.push((violation, i));
+            if let Some(w) = self.driver.clear_violation(i) {
+                self.turns.push((w, i));
             }
         }
-        self.turns.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        self.turns.first().map(|t| t.0)
+        self.turns.sort_unstable_by(|a, b| b.0.abs().total_cmp(&a.0.abs()).then(a.1.cmp(&b.1)));
+        self.turns.first().map(|t| t.0.abs())
     }
 
     /// The best z of the present C, and its certificate.

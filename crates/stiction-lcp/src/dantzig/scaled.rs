@@ -7,6 +7,9 @@ use crate::problem::ProblemRef;
 /// Two entries that mirror each other count as equal within this: the rounding of two orders of multiplication.
 const MIRROR: f64 = 4.0 * f64::EPSILON;
 
+/// No entry of a scaled matrix is larger, if it is positive semidefinite or not symmetric.
+const LARGEST: f64 = 2.0;
+
 /// A column that was not formed.
 const NOWHERE: usize = usize::MAX;
 
@@ -19,8 +22,6 @@ pub(super) struct Scaled {
     pub q: Vec<f64>,
     pub lo: Vec<f64>,
     pub hi: Vec<f64>,
-    /// Not less than any |entry|.
-    largest: f64,
     row_scale: Vec<f64>,
     column_scale: Vec<f64>,
     columns: Vec<f64>,
@@ -68,12 +69,10 @@ impl Scaled {
             self.equilibrate(m);
         }
         self.columns.extend_from_slice(m.as_slice());
-        self.largest = 0.0;
         for (column, c) in self.columns.chunks_exact_mut(n.max(1)).zip(&self.column_scale) {
             for (x, r) in column.iter_mut().zip(&self.row_scale) {
                 *x *= r * c;
             }
-            self.largest = column.iter().fold(self.largest, |m, x| if x.abs() > m { x.abs() } else { m });
         }
         if !self.symmetric {
             for i in 0..n {
@@ -85,8 +84,6 @@ impl Scaled {
     fn load_factored(&mut self, g: &Matrix) {
         let n = self.n;
         self.symmetric = true;
-        // Diagonals are below 2, and a Gram matrix has no larger entry.
-        self.largest = 2.0;
         self.slot.resize(n, NOWHERE);
         self.columns.reserve(n * n);
         self.scale_by_diagonal(|i| dot(g.col(i), g.col(i)), |_| 0.0);
@@ -129,10 +126,15 @@ impl Scaled {
     }
 
     /// Forms column `j` if it was not asked for before.
+    #[inline]
     pub fn form(&mut self, j: usize) {
-        if self.slot[j] == NOWHERE
-            && let Some(g) = &self.g
-        {
+        if self.slot[j] == NOWHERE {
+            self.form_new(j);
+        }
+    }
+
+    fn form_new(&mut self, j: usize) {
+        if let Some(g) = &self.g {
             self.slot[j] = self.columns.len() / self.n;
             let gj = g.col(j);
             self.columns.extend((0..self.n).map(|i| dot(g.col(i), gj)));
@@ -140,12 +142,14 @@ impl Scaled {
     }
 
     /// Column `j`, which must have been formed.
+    #[inline]
     pub fn column(&self, j: usize) -> &[f64] {
         let at = self.slot[j] * self.n;
         &self.columns[at..at + self.n]
     }
 
     /// Row `i`, which must have been formed.
+    #[inline]
     pub fn row(&self, i: usize) -> &[f64] {
         if self.symmetric { self.column(i) } else { &self.rows[i * self.n..(i + 1) * self.n] }
     }
@@ -159,11 +163,12 @@ impl Scaled {
     }
 
     /// `wᵢ = qᵢ + (M z)ᵢ`; for a row that is not formed with the z of the last [`Self::refresh`].
+    #[inline]
     pub fn w(&self, i: usize, z: &[f64]) -> f64 {
-        match &self.g {
-            Some(g) if self.slot[i] == NOWHERE => self.q[i] + dot(g.col(i), &self.gz),
-            _ => self.q[i] + dot(self.row(i), z),
+        if self.slot[i] != NOWHERE {
+            return self.q[i] + dot(self.row(i), z);
         }
+        self.q[i] + self.g.as_ref().map_or(0.0, |g| dot(g.col(i), &self.gz))
     }
 
     /// `ωᵢ = |qᵢ| + Σⱼ |Mᵢⱼ zⱼ|`, what the rounding of wᵢ is relative to. The row must have been formed.
@@ -171,9 +176,9 @@ impl Scaled {
         self.q[i].abs() + dot_of_sizes(self.row(i), z)
     }
 
-    /// Not less than [`Self::size`] for any z with `‖z‖₁ = z_sum`, at no cost.
+    /// Not less than [`Self::size`] for any z with `‖z‖₁ = z_sum`, at no cost, unless the matrix is symmetric and indefinite.
     pub fn most(&self, i: usize, z_sum: f64) -> f64 {
-        self.q[i].abs() + self.largest * z_sum
+        self.q[i].abs() + LARGEST * z_sum
     }
 
     /// True if `(M dz)ᵢ` is at most `noise` in units of the row's diagonal.
@@ -213,7 +218,7 @@ fn is_nearly_symmetric(m: &Matrix) -> bool {
     let equal = |a: f64, b: f64| a == b || (a - b).abs() <= MIRROR * a.abs().min(b.abs());
     let (n, data) = (m.rows(), m.as_slice());
     (1..n).all(|j| {
-        let mirror = data[j..].iter().step_by(n);
-        data[j * n..j * n + j].iter().zip(mirror).all(|(a, b)| equal(*a, *b))
+        let column = &data[j * n..j * n + j];
+        column.iter().enumerate().all(|(i, a)| equal(*a, data[i * n + j]))
     })
 }
