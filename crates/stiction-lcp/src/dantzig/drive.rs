@@ -10,9 +10,9 @@ use crate::outcome::{Stats, TraceLine, Variable};
 /// one, entry by entry in units of its diagonal, and (x, 1) is the vector in which the pivot is the quadratic form.
 const NOISE_ROWS: usize = 16;
 
-/// A row with a flat direction counts as satisfied within this, relative to the size of its terms. Above rounding, well
-/// below the certificate.
-const SETTLED: f64 = 1e-12;
+/// A row with a flat direction counts as satisfied within this, relative to the size of the terms of the rows it
+/// follows from. Above rounding, well below the certificate.
+const SETTLED: f64 = 1e-13;
 
 /// Steps of no length in a row after which ties go to the least index, which cannot cycle.
 const STALL: usize = 8;
@@ -115,6 +115,7 @@ impl Driver {
                 if self.take_in_ignored(d) {
                     continue;
                 }
+                self.drop_noise();
                 self.spread(d, sign);
                 return Err(Halt::Unbounded);
             };
@@ -156,6 +157,12 @@ impl Driver {
         self.noise = f64::EPSILON * (self.x.len() + NOISE_ROWS) as f64 * self.length * left;
         // A NaN is as flat as a zero.
         self.flat = !(self.border.pivot.abs() > self.noise);
+    }
+
+    /// What [`Driver::offer_bounds`] takes for zero becomes zero.
+    fn drop_noise(&mut self) {
+        let noise = f64::EPSILON * self.length;
+        self.x.iter_mut().filter(|x| x.abs() <= noise).for_each(|x| *x = 0.0);
     }
 
     /// Δf as a vector of all rows.
@@ -275,9 +282,15 @@ impl Driver {
         self.count(Variable::Z(j), Variable::W(j), 0.0)
     }
 
-    /// True if `w_d` is zero to rounding.
+    /// True if `w_d`, on whose column C has no hold, is zero to rounding: its own, and that of w on C, which it follows.
     fn is_settled(&self, d: usize) -> bool {
-        self.w[d].abs() <= SETTLED * self.problem.size(d, &self.z)
+        let size = |i: usize| self.problem.size(i, &self.z);
+        let own = size(d);
+        if self.w[d].abs() <= SETTLED * own {
+            return true;
+        }
+        let following = self.sets.clamped().iter().zip(&self.x).map(|(&i, x)| x.abs() * size(i));
+        self.w[d].abs() <= SETTLED * following.fold(own, |a, b| a + b)
     }
 
     /// `w_d` is zero and the column of d depends on C: d cannot enter it. If z_d is not at a bound, follow the direction,

@@ -96,13 +96,14 @@ impl Dantzig {
         Ok(Outcome::Stopped(Stopped { why: StopReason::Uncertified, z, certificate, stats }))
     }
 
-    /// Free rows enter C first. One whose column depends on C may not do so any more once others are in, so it waits.
+    /// Free rows enter C first.
     fn drive_free_rows(&mut self) -> Result<(), Halt> {
         for i in 0..self.driver.problem.n {
-            if self.driver.problem.is_free(i)
-                && let Some(w) = self.driver.clear_violation(i)
-            {
-                self.driver.drive_to_zero(i, w)?;
+            if self.driver.problem.is_free(i) {
+                self.driver.refresh();
+                if let Some(w) = self.driver.clear_violation(i) {
+                    self.driver.drive_to_zero(i, w)?;
+                }
             }
         }
         Ok(())
