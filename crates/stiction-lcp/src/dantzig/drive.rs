@@ -4,6 +4,7 @@ use super::index_sets::{IndexSets, Place};
 use super::scaled::Scaled;
 use super::step::{Limit, MaxStep};
 use crate::incremental_factor::{Border, IncrementalFactor, LostPivot};
+use crate::matrix::max_abs;
 use crate::outcome::{Stats, TraceLine, Variable};
 
 /// Rounding of a pivot in units of `ε (k + NOISE_ROWS) (1 + ‖x‖₁)²`: the factor is exact for a matrix within ε k of the given
@@ -13,6 +14,10 @@ const NOISE_ROWS: usize = 16;
 /// A row with a flat direction counts as satisfied within this, relative to the size of the terms of the rows it
 /// follows from. Above rounding, well below the certificate.
 const SETTLED: f64 = 1e-13;
+
+/// Bounds further away than this many times z and q together are not gone to for the sake of a basis: z there would leave
+/// nothing of the other numbers.
+const REACH: f64 = 1e6;
 
 /// Steps of no length in a row after which ties go to the least index, which cannot cycle.
 const STALL: usize = 8;
@@ -54,8 +59,8 @@ pub(super) struct Driver {
     noise: f64,
     /// The driven row's w does not change along the direction, to rounding.
     pub flat: bool,
-    /// Rows found satisfied to rounding though their sign is wrong.
-    excused: Vec<bool>,
+    /// What was found to be the rounding of a w that cannot be driven, n: no violation up to this.
+    excuse: Vec<f64>,
     /// Rows whose entry into C was refused during this drive.
     refused: Vec<bool>,
     /// No row was driven yet.
@@ -77,7 +82,7 @@ impl Driver {
         self.factor.reset(n, self.problem.symmetric);
         self.border.reset(n);
         self.entering.reset(n);
-        for vector in [&mut self.z, &mut self.w, &mut self.dz, &mut self.dw] {
+        for vector in [&mut self.z, &mut self.w, &mut self.dz, &mut self.dw, &mut self.excuse] {
             vector.clear();
             vector.resize(n, 0.0);
         }
@@ -85,10 +90,8 @@ impl Driver {
             vector.clear();
             vector.reserve(n);
         }
-        for flags in [&mut self.excused, &mut self.refused] {
-            flags.clear();
-            flags.resize(n, false);
-        }
+        self.refused.clear();
+        self.refused.resize(n, false);
         for i in 0..n {
             self.z[i] = 0.0f64.clamp(self.problem.lo[i], self.problem.hi[i]);
         }
@@ -107,7 +110,7 @@ impl Driver {
         let mut idle = 0;
         loop {
             self.fdirection(d);
-            if self.flat && self.is_settled(d) {
+            if self.flat && self.w[d].abs() <= self.rounding(d) {
                 return self.settle(d);
             }
             self.adirection(d, sign);
@@ -282,23 +285,24 @@ impl Driver {
         self.count(Variable::Z(j), Variable::W(j), 0.0)
     }
 
-    /// True if `w_d`, on whose column C has no hold, is zero to rounding: its own, and that of w on C, which it follows.
-    fn is_settled(&self, d: usize) -> bool {
+    /// What `w_d`, which follows from w on C, can be by rounding: its own, and that of the rows it follows from.
+    fn rounding(&self, d: usize) -> f64 {
         let size = |i: usize| self.problem.size(i, &self.z);
-        let own = size(d);
-        if self.w[d].abs() <= SETTLED * own {
-            return true;
+        let own = SETTLED * size(d);
+        if self.w[d].abs() <= own {
+            return own;
         }
         let following = self.sets.clamped().iter().zip(&self.x).map(|(&i, x)| x.abs() * size(i));
-        self.w[d].abs() <= SETTLED * following.fold(own, |a, b| a + b)
+        own + SETTLED * following.sum::<f64>()
     }
 
     /// `w_d` is zero and the column of d depends on C: d cannot enter it. If z_d is not at a bound, follow the direction,
-    /// along which no w changes, until z_d is, or until a row of C is and d can take its place.
+    /// along which no w changes, until z_d is, or until a row of C is and d can take its place. If there is no bound within
+    /// reach, z_d stays where it is.
     fn settle(&mut self, d: usize) -> Result<(), Halt> {
-        self.excused[d] = true;
         loop {
             if let Some(at) = self.bound_reached(d) {
+                self.excuse[d] = self.rounding(d);
                 self.sets.unclamp(d, at);
                 return Ok(());
             }
@@ -306,6 +310,7 @@ impl Driver {
                 return self.clamp_driven(d);
             }
             let Some((sign, s, limit)) = self.flat_step(d) else {
+                self.excuse[d] = self.rounding(d);
                 self.sets.set_redundant(d);
                 return Ok(());
             };
@@ -331,7 +336,7 @@ impl Driver {
         }
     }
 
-    /// The shorter of the two ways along the flat direction, with its sign; `None` if neither ends.
+    /// The shorter of the two ways along the flat direction, with its sign; `None` if neither ends within reach.
     fn flat_step(&mut self, d: usize) -> Option<(f64, f64, Limit)> {
         self.dw[d] = 0.0;
         for &j in self.sets.unclamped() {
@@ -342,10 +347,12 @@ impl Driver {
             self.offer_bounds(d, sign, &mut step);
             step.choose().map(|(s, limit)| (sign, s, limit))
         };
-        match (way(-1.0), way(1.0)) {
+        let shorter = match (way(-1.0), way(1.0)) {
             (Some(back), Some(on)) => Some(if back.1 <= on.1 { back } else { on }),
             (back, on) => back.or(on),
-        }
+        };
+        let reach = REACH * (max_abs(&self.z) + max_abs(&self.problem.q));
+        shorter.filter(|(_, s, _)| s * self.length <= reach)
     }
 
     /// Before a step is called infinite, the ignored rows that are satisfied may limit it too. True if there were any.
@@ -368,7 +375,7 @@ impl Driver {
 
     /// wᵢ if row `i`, outside of C, does not meet its conditions at the present z.
     pub fn violation(&self, i: usize) -> Option<f64> {
-        if self.excused[i] || matches!(self.sets.place(i), Place::Clamped | Place::Redundant) {
+        if self.sets.place(i) == Place::Clamped {
             return None;
         }
         let (at_lo, at_hi) = (self.z[i] == self.problem.lo[i], self.z[i] == self.problem.hi[i]);
@@ -376,7 +383,8 @@ impl Driver {
             return None;
         }
         let w = self.w_of(i);
-        if at_lo && w >= 0.0 || at_hi && w <= 0.0 { None } else { Some(w) }
+        let holds = at_lo && w >= 0.0 || at_hi && w <= 0.0;
+        if holds || self.excuse[i] > 0.0 && w.abs() <= self.excuse[i] { None } else { Some(w) }
     }
 
     /// [`Self::violation`], unless it may come from rounding.
@@ -384,7 +392,7 @@ impl Driver {
         let w = self.violation(i)?;
         self.problem.form(i);
         let noise = f64::EPSILON * NOISE_ROWS as f64;
-        let clear = self.bound_reached(i).is_none()
+        let clear = self.sets.place(i) == Place::Ignored && self.bound_reached(i).is_none()
             || w.abs() > noise * self.problem.most(i, self.z_sum)
             || w.abs() > noise * self.problem.size(i, &self.z);
         clear.then_some(w)
@@ -418,7 +426,7 @@ impl Driver {
 
     /// Looks at excused rows again.
     pub fn excuse_none(&mut self) {
-        self.excused.fill(false);
+        self.excuse.fill(0.0);
     }
 
     /// Factors `M_CC` from scratch.
@@ -448,6 +456,7 @@ impl Driver {
             if !self.flat && self.factor.append(&self.border).is_ok() {
                 self.sets.clamp(i);
             } else if self.problem.is_free(i) {
+                self.excuse[i] = self.rounding(i);
                 self.sets.set_redundant(i);
             } else {
                 all = false;

@@ -11,7 +11,7 @@ pub enum Place {
     Lower,
     /// In NC at the upper bound: z stands there, w ≤ 0 is maintained.
     Upper,
-    /// A free row that follows from clamped free rows: w = 0 holds by itself, z stands where it is.
+    /// A row that follows from clamped ones and has no bound near: w = 0 holds by itself, z stands where it is.
     Redundant,
 }
 
