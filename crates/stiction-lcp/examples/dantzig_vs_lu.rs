@@ -1,0 +1,168 @@
+//! Baraff's comparison: the driving method against Gaussian elimination of the same order.
+//!
+//! `cargo run --release -p stiction-lcp --example dantzig_vs_lu` prints, for each order and for half and all rows active at the
+//! solution, the median time of `Dantzig` (a whole certified solve), of an unblocked LU with partial pivoting (factor and solve, in
+//! its own storage), of faer's blocked LU, and the ratios. The three take turns on the same matrix, so that the noise of the machine
+//! falls on all of them. With `count ORDER all|half dantzig|lu REPEATS` it runs one of them only, for an instruction counter.
+
+#![allow(clippy::print_stdout)]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use faer::linalg::solvers::Solve;
+use stiction_lcp::dantzig::Dantzig;
+use stiction_lcp::generate::Rng;
+use stiction_lcp::matrix::dot;
+use stiction_lcp::{Lcp, Matrix, Options, Solver};
+
+const ORDERS: [usize; 6] = [10, 24, 50, 100, 200, 400];
+const WARM_UP: usize = 3;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|a| a == "count") {
+        return count(&arguments[1..]);
+    }
+    println!("order  active  pivots  dantzig µs     lu µs   faer µs  dantzig/lu  dantzig/faer");
+    for half in [true, false] {
+        for n in ORDERS {
+            compare(n, half);
+        }
+    }
+}
+
+/// `A Aᵀ` with A n × 2 n, and q so that half or all rows are active at the solution.
+fn problem(n: usize, half: bool) -> Lcp {
+    let mut rng = Rng::new(n as u64);
+    let at = Matrix::from_fn(2 * n, n, |_, _| rng.normal());
+    let m = Matrix::from_fn(n, n, |i, j| dot(at.col(i.min(j)), at.col(i.max(j))));
+    let mut w = vec![0.0; n];
+    let mut z = vec![0.0; n];
+    for i in 0..n {
+        let size = 0.1 + rng.uniform();
+        if half && rng.chance(0.5) { w[i] = size * 2.0 * n as f64 } else { z[i] = size }
+    }
+    let mut mz = vec![0.0; n];
+    m.mul_into(&z, &mut mz);
+    let q = w.iter().zip(&mz).map(|(w, mz)| w - mz).collect();
+    Lcp::new(m, q).expect("finite")
+}
+
+fn compare(n: usize, half: bool) {
+    let lcp = problem(n, half);
+    let mut dantzig = Dantzig::new(Options::default());
+    let mut elimination = Elimination::default();
+    let outcome = dantzig.solve(&lcp).expect("an lcp");
+    let solved = outcome.solved().expect("positive definite");
+    let (active, pivots) = (solved.basis.active().count(), solved.stats.pivots);
+    let repeats = (200_000_000 / (n * n * n + 20_000)).clamp(31, 3001);
+    let mut times = [Vec::new(), Vec::new(), Vec::new()];
+    for round in 0..WARM_UP + repeats {
+        let measured = [
+            time(|| drop(black_box(dantzig.solve(black_box(&lcp))))),
+            time(|| _ = black_box(elimination.solve(black_box(lcp.m()), black_box(lcp.q())).len())),
+            time(|| drop(black_box(blocked(black_box(lcp.m()), black_box(lcp.q()))))),
+        ];
+        if round >= WARM_UP {
+            for (all, t) in times.iter_mut().zip(measured) {
+                all.push(t);
+            }
+        }
+    }
+    let [d, l, f] = times.map(median);
+    let passes = solved.stats.iterations;
+    println!(
+        "{passes:4} {n:5}  {active:6}  {pivots:6}  {d:10.2}  {l:8.2}  {f:8.2}  {:10.2}  {:12.2}",
+        d / l,
+        d / f
+    );
+}
+
+fn count(arguments: &[String]) {
+    let n: usize = arguments[0].parse().expect("an order");
+    let lcp = problem(n, arguments[1] == "half");
+    let repeats: usize = arguments[3].parse().expect("a number of repeats");
+    let mut dantzig = Dantzig::new(Options::default());
+    let mut elimination = Elimination::default();
+    for _ in 0..repeats {
+        if arguments[2] == "lu" {
+            black_box(elimination.solve(black_box(lcp.m()), black_box(lcp.q())).len());
+        } else {
+            drop(black_box(dantzig.solve(black_box(&lcp))));
+        }
+    }
+}
+
+/// Microseconds.
+fn time(work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    start.elapsed().as_secs_f64() * 1e6
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn blocked(m: &Matrix, q: &[f64]) -> faer::Mat<f64> {
+    let view = faer::MatRef::from_column_major_slice(m.as_slice(), m.rows(), m.cols());
+    let lu = view.partial_piv_lu();
+    lu.solve(faer::Mat::from_fn(q.len(), 1, |i, _| q[i]))
+}
+
+/// The textbook: right-looking Gaussian elimination with partial pivoting, column by column, storage kept.
+#[derive(Default)]
+struct Elimination {
+    a: Vec<f64>,
+    x: Vec<f64>,
+}
+
+impl Elimination {
+    /// The solution of `m x = q`.
+    fn solve(&mut self, m: &Matrix, q: &[f64]) -> &[f64] {
+        let n = q.len();
+        self.a.clear();
+        self.a.extend_from_slice(m.as_slice());
+        self.x.clear();
+        self.x.extend_from_slice(q);
+        let (a, x) = (&mut self.a[..], &mut self.x[..]);
+        for k in 0..n {
+            let column = &a[k * n..(k + 1) * n];
+            let mut row = k;
+            for i in k + 1..n {
+                if column[i].abs() > column[row].abs() {
+                    row = i;
+                }
+            }
+            if row != k {
+                for j in 0..n {
+                    a.swap(j * n + k, j * n + row);
+                }
+                x.swap(k, row);
+            }
+            let (left, right) = a.split_at_mut((k + 1) * n);
+            let (pivot, multipliers) = left[k * n + k..].split_first_mut().expect("the diagonal");
+            multipliers.iter_mut().for_each(|l| *l /= *pivot);
+            for column in right.chunks_exact_mut(n) {
+                let factor = column[k];
+                for (a, l) in column[k + 1..].iter_mut().zip(&*multipliers) {
+                    *a -= factor * l;
+                }
+            }
+            let factor = x[k];
+            for (x, l) in x[k + 1..].iter_mut().zip(&*multipliers) {
+                *x -= factor * l;
+            }
+        }
+        for k in (0..n).rev() {
+            x[k] /= a[k * n + k];
+            let factor = x[k];
+            for (x, u) in x[..k].iter_mut().zip(&a[k * n..]) {
+                *x -= factor * u;
+            }
+        }
+        x
+    }
+}
