@@ -22,8 +22,9 @@ use crate::lu::Lu;
 use crate::matrix::{Matrix, max_abs};
 use crate::problem::Lcp;
 
-/// A reduced number this small beside its terms is zero: less than one rounding of one term.
-const NEGLIGIBLE: f64 = 0.5 * f64::EPSILON;
+/// A reduced number this small beside its terms is zero: a few roundings of the data it came from. What is lost by that is far
+/// below any certificate's tolerance; what is gained is that degenerate rows are not infeasible by rounding.
+const NEGLIGIBLE: f64 = 4.0 * f64::EPSILON;
 
 /// An entry of a refined solution this small beside the largest is the rounding of a zero: refinement in twice the working
 /// precision ends near ε² times the condition of the pivot block.
@@ -214,12 +215,12 @@ impl PivotBlock {
         (if value.abs() <= NEGLIGIBLE * size { 0.0 } else { value }, size)
     }
 
-    /// Zeroes what is left of an exact zero after refinement.
-    fn clear_noise(&self, choice: &Choice, high: &mut [f64], low: &mut [f64]) {
+    /// Zeroes what is `noise` beside the largest entry, in scaled units.
+    fn clear_noise(&self, choice: &Choice, noise: f64, high: &mut [f64], low: &mut [f64]) {
         let scaled = |b: usize, x: f64| times_power(x.abs(), choice.column_exponent[self.columns[b]]);
         let largest = (0..high.len()).fold(0.0, |m: f64, b| m.max(scaled(b, high[b])));
         for b in 0..high.len() {
-            if scaled(b, high[b]) <= REFINED_ZERO * largest {
+            if scaled(b, high[b]) <= noise * largest {
                 (high[b], low[b]) = (0.0, 0.0);
             }
         }
@@ -274,7 +275,8 @@ impl PivotBlock {
                 (high[b], low[b]) = two_sum(sum, error + low[b]);
             }
         }
-        self.clear_noise(choice, high, low);
+        let noise = if variable.is_none() { NEGLIGIBLE } else { REFINED_ZERO };
+        self.clear_noise(choice, noise, high, low);
         for b in 0..k {
             high[b] = times_power(high[b], shift);
             low[b] = times_power(low[b], shift);
