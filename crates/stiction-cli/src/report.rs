@@ -100,10 +100,19 @@ fn size(problem: ProblemRef<'_>) -> String {
     format!("{}, n = {}{more}", problem.kind(), problem.n())
 }
 
-/// `auto: dantzig (cycles), lemke (solved)`.
+/// `auto: dantzig (cycles), lemke (ray) 3 times`.
 fn solver(name: &str, stats: &Stats) -> String {
-    let tried: Vec<String> = stats.attempts.iter().map(|a| format!("{} ({})", a.solver, a.ended)).collect();
-    if tried.is_empty() { name.to_string() } else { format!("{name}: {}", tried.join(", ")) }
+    let mut tried: Vec<(String, usize)> = Vec::new();
+    for attempt in &stats.attempts {
+        let words = format!("{} ({})", attempt.solver, attempt.ended);
+        match tried.last_mut() {
+            Some((last, count)) if *last == words => *count += 1,
+            _ => tried.push((words, 1)),
+        }
+    }
+    let tried = tried.iter().map(|(words, n)| if *n == 1 { words.clone() } else { format!("{words} {n} times") });
+    let tried = tried.collect::<Vec<_>>().join(", ");
+    if tried.is_empty() { name.to_string() } else { format!("{name}: {tried}") }
 }
 
 fn outcome(r: &Report<'_>) -> String {
@@ -116,6 +125,7 @@ fn exact(r: &Report<'_>) -> String {
         Some(Exact::Proven) => "proven".into(),
         Some(Exact::Violated { row, amount }) => format!("violated in row {row} by {amount}"),
         Some(Exact::Singular) => "the basis is singular".into(),
+        None if r.outcome.solved().is_none() => "there is no basis to check".into(),
         None => "not checked".into(),
     }
 }

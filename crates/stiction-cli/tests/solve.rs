@@ -194,13 +194,25 @@ mod with_solvers {
     #[test]
     #[ignore = "needs the solvers; enabled when they are merged"]
     fn every_solver_solves_what_it_takes() {
-        let lcp = file("every_lcp.dat", "2 0 2 2 2 2  2 1 1 2  -5 -6");
-        let factored = file("every.json", r#"{"G": [[1, 0, 1], [0, 1, 1]], "u": [-1, -2]}"#);
+        let m = r#""M": [[2, 1], [1, 2]], "q": [-5, -6]"#;
+        let files = [
+            ("lcp", file("takes_lcp.json", format!("{{{m}}}"))),
+            ("mlcp", file("takes_mlcp.json", format!("{{{m}, \"free\": [true, false]}}"))),
+            ("box", file("takes_box.json", format!("{{{m}, \"lo\": [-1, 0], \"hi\": [1, \"inf\"]}}"))),
+            ("factored", file("takes_factored.json", r#"{"G": [[1, 0, 1], [0, 1, 1]], "u": [-1, -2]}"#)),
+        ];
         for entry in &stiction_lcp::catalog::CATALOG {
-            let path = if entry.takes == "factored" { &factored } else { &lcp };
-            let report = solved(&["solve", path, "--json", "--solver", entry.name], 0);
-            assert_eq!((&report["solver"], &report["outcome"]), (&entry.name.into(), &"solved".into()));
-            assert!(report["residual"].as_f64().unwrap() <= 1e-10);
+            let kinds: Vec<&str> = entry.takes.split([',', ';', ' ']).collect();
+            for (kind, path) in &files {
+                let words = ["solve", path, "--json", "--solver", entry.name];
+                if kinds.contains(&"all") || kinds.contains(kind) {
+                    let report = solved(&words, 0);
+                    assert_eq!((&report["solver"], &report["outcome"]), (&entry.name.into(), &"solved".into()));
+                    assert!(report["residual"].as_f64().unwrap() <= 1e-10);
+                } else {
+                    assert!(refused(&words).contains("does not take this problem"), "{} {kind}", entry.name);
+                }
+            }
         }
     }
 
@@ -247,13 +259,5 @@ mod with_solvers {
         let path = file("pipe.dat", "2 0 2 2 2 2  2 1 1 2  -5 -6");
         assert_eq!(with_closed_output(&["solve", &path, "--json"]), (Some(0), String::new()));
         assert_eq!(with_closed_output(&["solve", &path, "--json", "--trace"]).0, Some(0));
-    }
-
-    #[test]
-    #[ignore = "needs the solvers; enabled when they are merged"]
-    fn a_solver_that_does_not_take_the_problem_is_bad_input() {
-        let path = file("kinds.dat", "2 0 2 2 2 2  2 1 1 2  -5 -6");
-        let message = refused(&["solve", &path, "--solver", "nnls"]);
-        assert!(message.contains("nnls does not take this problem"), "{message}");
     }
 }

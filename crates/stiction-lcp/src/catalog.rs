@@ -12,7 +12,7 @@ pub struct Entry {
     pub summary: &'static str,
     /// When to use it.
     pub when: &'static str,
-    /// The kinds of problem it takes.
+    /// The kinds of problem it takes, and `symmetric` if M must be so.
     pub takes: &'static str,
 }
 
@@ -34,25 +34,25 @@ pub const CATALOG: [Entry; 10] = [
         name: "principal-pivot",
         summary: "principal pivoting (PPM I) with the least-index rule",
         when: "P-matrices, and positive semidefinite ones; short solves from a good basis",
-        takes: "lcp, mlcp",
+        takes: "lcp",
     },
     Entry {
         name: "modified-ppm",
         summary: "principal pivoting on a factored matrix, cost linear in n for fixed rank",
         when: "many contacts on few degrees of freedom, no friction or a linear law",
-        takes: "factored",
+        takes: "lcp, factored; symmetric",
     },
     Entry {
         name: "nnls",
         summary: "active-set least squares with an updated QR factor; always ends",
         when: "factored problems where the answer must not fail, also with bounds",
-        takes: "factored",
+        takes: "all; symmetric",
     },
     Entry {
         name: "dantzig",
         summary: "the driving method: one row after another, incremental factor",
         when: "symmetric positive semidefinite problems, fastest of the pivoting methods there",
-        takes: "lcp, mlcp, box",
+        takes: "all",
     },
     Entry {
         name: "interior-point",
@@ -64,7 +64,7 @@ pub const CATALOG: [Entry; 10] = [
         name: "feasible-interior-point",
         summary: "the feasible path-following method of Trinkle and others",
         when: "to compare with the literature; needs a strictly feasible point",
-        takes: "lcp, mlcp",
+        takes: "all",
     },
     Entry {
         name: "projected-gauss-seidel",

@@ -132,7 +132,7 @@ fn certificate(residual: f64) -> Certificate {
 #[test]
 fn a_stop_gives_its_best_iterate_but_no_z() {
     let why = StopReason::Limit(7);
-    let attempts = vec![Attempt { solver: "lemke", ended: "limit".into() }];
+    let attempts = vec![Attempt { solver: "lemke", ended: "limit".into() }; 2];
     let stats = Stats { attempts, ..Stats::default() };
     // An infinite residual has no number in JSON.
     let stopped = Stopped { why, z: vec![1.0, -0.0], certificate: certificate(f64::INFINITY), stats };
@@ -145,7 +145,7 @@ fn a_stop_gives_its_best_iterate_but_no_z() {
     assert_eq!(report["attempts"][0]["solver"], "lemke");
     let (_, out, _) = solve("stopped.dat", LCP, &[], Some(outcome));
     assert!(out.contains("stopped: limit of 7 reached") && out.contains("of the best iterate"), "{out}");
-    assert!(out.contains("stand-in: lemke (limit)") && !out.contains("row  "), "{out}");
+    assert!(out.contains("stand-in: lemke (limit) 2 times") && !out.contains("row  "), "{out}");
 }
 
 #[test]
