@@ -20,6 +20,8 @@ pub struct Cli {
 pub enum Command {
     /// Solve a complementarity problem from a file, and certify the answer.
     Solve(SolveArgs),
+    /// Solve random problems by the thousand and check every answer.
+    Soak(crate::soak::SoakArgs),
 }
 
 /// Options of `stiction solve`.

@@ -1,9 +1,10 @@
 //! `stiction soak`: random problems by the thousand, every answer checked.
 
-use std::process::ExitCode;
+use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::output::Failure;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use stiction_lcp::generate::{self, Class};
@@ -39,7 +40,7 @@ const SHOWN: usize = 10;
 
 /// A problem that was not answered as it must be.
 #[derive(Debug)]
-struct Failure {
+struct Miss {
     order: usize,
     seed: u64,
     what: String,
@@ -52,32 +53,34 @@ struct Tally {
     unsolvable: u64,
     pivots: u64,
     worst: f64,
-    failures: Vec<Failure>,
+    failures: Vec<Miss>,
 }
 
-/// Runs the soak. Exit code 0 if every problem was answered as it must be.
-pub fn run(args: &SoakArgs) -> Result<ExitCode, String> {
+/// Runs the soak. True if every problem was answered as it must be.
+pub fn run(args: &SoakArgs, out: &mut dyn Write) -> Result<bool, Failure> {
     let all: Vec<&str> = Class::ALL.iter().map(|c| c.name()).chain(["any"]).collect();
-    let classes: Vec<&str> = if args.class.is_empty() { all.clone() } else { args.class.iter().map(String::as_str).collect() };
+    let classes: Vec<&str> =
+        if args.class.is_empty() { all.clone() } else { args.class.iter().map(String::as_str).collect() };
     if let Some(unknown) = classes.iter().find(|c| !all.contains(c)) {
-        return Err(format!("--class {unknown}: the classes are {}", all.join(", ")));
+        return Err(Failure::Message(format!("--class {unknown}: the classes are {}", all.join(", "))));
     }
     if args.max_order == 0 {
-        return Err("--max-order must be at least 1".into());
+        return Err(Failure::Message("--max-order must be at least 1".into()));
     }
     let mut failed = false;
     for class in classes {
         for solver in &args.solver {
             let tally = soak(class, solver, args)?;
             failed |= !tally.failures.is_empty();
-            print(class, solver, &tally);
+            print(class, solver, &tally, out)?;
+            out.flush()?;
         }
     }
-    Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(!failed)
 }
 
-fn soak(class: &str, solver: &str, args: &SoakArgs) -> Result<Tally, String> {
-    catalog::build(solver, &Options::default()).map_err(|e| e.to_string())?;
+fn soak(class: &str, solver: &str, args: &SoakArgs) -> Result<Tally, Failure> {
+    catalog::build(solver, &Options::default())?;
     let bar = ProgressBar::new(args.count);
     if let Ok(style) = ProgressStyle::with_template("{prefix:>24} {wide_bar} {pos}/{len} {eta}") {
         bar.set_style(style);
@@ -141,7 +144,9 @@ impl Tally {
                     self.fail(order, seed, format!("called solved, but {certificate}"));
                 }
             }
-            Outcome::Unsolvable(_) if has_theorem => self.fail(order, seed, "called unsolvable, but has a solution".into()),
+            Outcome::Unsolvable(_) if has_theorem => {
+                self.fail(order, seed, "called unsolvable, but has a solution".into())
+            }
             Outcome::Unsolvable(u) if oracle_solves(problem) => {
                 self.fail(order, seed, format!("called unsolvable ({}), but the oracle finds a solution", u.proof));
             }
@@ -151,7 +156,7 @@ impl Tally {
     }
 
     fn fail(&mut self, order: usize, seed: u64, what: String) {
-        self.failures.push(Failure { order, seed, what });
+        self.failures.push(Miss { order, seed, what });
     }
 
     fn add(&mut self, other: Tally) {
@@ -169,17 +174,19 @@ fn oracle_solves(problem: &Lcp) -> bool {
     catalog::build("enumerate", &Options::default()).and_then(solved).unwrap_or(false)
 }
 
-fn print(class: &str, solver: &str, tally: &Tally) {
+fn print(class: &str, solver: &str, tally: &Tally, out: &mut dyn Write) -> std::io::Result<()> {
     let count = tally.solved + tally.unsolvable + tally.failures.len() as u64;
-    crate::output::line(&format!(
+    writeln!(
+        out,
         "{class:>16} {solver:<18} {:>8} solved {:>7} proven unsolvable {:>5} failed   worst certificate {:.1e}   {:.1} pivots",
         tally.solved,
         tally.unsolvable,
         tally.failures.len(),
         tally.worst,
         tally.pivots as f64 / count.max(1) as f64,
-    ));
+    )?;
     for failure in tally.failures.iter().take(SHOWN) {
-        crate::output::line(&format!("                 order {} seed {}: {}", failure.order, failure.seed, failure.what));
+        writeln!(out, "                 order {} seed {}: {}", failure.order, failure.seed, failure.what)?;
     }
+    Ok(())
 }

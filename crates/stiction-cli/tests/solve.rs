@@ -192,7 +192,6 @@ mod with_solvers {
     }
 
     #[test]
-    #[ignore = "needs the solvers; enabled when they are merged"]
     fn every_solver_solves_what_it_takes() {
         let m = r#""M": [[2, 1], [1, 2]], "q": [-5, -6]"#;
         let files = [
@@ -217,7 +216,6 @@ mod with_solvers {
     }
 
     #[test]
-    #[ignore = "needs the solvers; enabled when they are merged"]
     fn the_returned_basis_is_a_start_without_pivots() {
         let path = file("restart.dat", "3 0 3 3 3 3  4 1 0 1 3 1 0 1 2  -1 2 -3");
         let basis = solved(&["solve", &path, "--json", "--solver", "lemke"], 0)["basis"].as_str().unwrap().to_string();
@@ -225,7 +223,6 @@ mod with_solvers {
     }
 
     #[test]
-    #[ignore = "needs the solvers; enabled when they are merged"]
     fn a_problem_without_a_solution_exits_with_one() {
         let path = file("none.json", r#"{"M": [[0, -1], [1, 0]], "q": [-1, -1]}"#);
         let report = solved(&["solve", &path, "--json"], 1);
@@ -237,7 +234,6 @@ mod with_solvers {
     }
 
     #[test]
-    #[ignore = "needs the solvers; enabled when they are merged"]
     fn a_mixed_problem_gives_z_in_file_order() {
         // Row 1 is the equation z₁ = 3; the other row is complementary, w₀ = z₀ + z₁ − 5.
         let path = file("order.json", r#"{"M": [[1, 1], [0, 1]], "q": [-5, -3], "free": [false, true]}"#);
@@ -245,7 +241,6 @@ mod with_solvers {
     }
 
     #[test]
-    #[ignore = "needs exact arithmetic; enabled when it is merged"]
     fn exact_arithmetic_proves_a_clean_problem() {
         let path = file("exact.dat", "2 0 2 2 2 2  2 1 1 2  -5 -6");
         let report = solved(&["solve", &path, "--json", "--exact"], 0);
@@ -254,7 +249,6 @@ mod with_solvers {
     }
 
     #[test]
-    #[ignore = "needs the solvers; enabled when they are merged"]
     fn a_closed_pipe_keeps_the_exit_code_of_the_outcome() {
         let path = file("pipe.dat", "2 0 2 2 2 2  2 1 1 2  -5 -6");
         assert_eq!(with_closed_output(&["solve", &path, "--json"]), (Some(0), String::new()));

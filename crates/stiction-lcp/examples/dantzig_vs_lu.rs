@@ -72,11 +72,7 @@ fn compare(n: usize, half: bool) {
     }
     let [d, l, f] = times.map(median);
     let passes = solved.stats.iterations;
-    println!(
-        "{passes:4} {n:5}  {active:6}  {pivots:6}  {d:10.2}  {l:8.2}  {f:8.2}  {:10.2}  {:12.2}",
-        d / l,
-        d / f
-    );
+    println!("{passes:4} {n:5}  {active:6}  {pivots:6}  {d:10.2}  {l:8.2}  {f:8.2}  {:10.2}  {:12.2}", d / l, d / f);
 }
 
 fn count(arguments: &[String]) {

@@ -39,6 +39,8 @@ const REFINEMENTS: usize = 5;
 const SETTLED: f64 = 1e-12;
 /// A component that the last step still changed by more than this share is noise.
 const NOISE: f64 = 1e-3;
+/// A z outside its bounds by more than this share of the largest is no rounding.
+const OUTSIDE: f64 = 1e-10;
 /// Rounding of one operation.
 const ROUNDING: f64 = f64::EPSILON;
 /// Shares of the propagated data that count as rounding of the data, tried in turn.
@@ -69,19 +71,30 @@ impl Finish {
                 return None;
             }
             self.refine();
-            for (a, &i) in self.active.iter().enumerate() {
-                let (lo, hi) = problem.bound(i);
-                z[i] = self.z[0][a].max(lo).min(hi);
-            }
+            self.clamp(problem, &mut z);
         }
         z.iter().all(|x| x.is_finite()).then_some(z)
+    }
+
+    /// Brings the active z within their bounds. One that is off by more than rounding belongs to its bound, and so does its letter.
+    fn clamp(&mut self, problem: ProblemRef<'_>, z: &mut [f64]) {
+        let scaled = |a: usize, x: f64| times_power(x.abs(), self.column_exponent[a]);
+        let largest = (0..self.active.len()).fold(0.0, |m: f64, a| m.max(scaled(a, self.z[0][a])));
+        for (a, &i) in self.active.iter().enumerate() {
+            let (lo, hi) = problem.bound(i);
+            let value = self.z[0][a];
+            z[i] = value.max(lo).min(hi);
+            if scaled(a, value - z[i]) > OUTSIDE * largest {
+                self.basis.set(i, if value < lo { Position::Lower } else { Position::Upper });
+            }
+        }
     }
 
     /// Solves the basis and certifies: `Solved`, or `Stopped` if the basis is singular or its z does not pass.
     pub fn outcome(&mut self, problem: ProblemRef<'_>, basis: Basis, options: &Options, stats: Stats) -> Outcome {
         match self.solution(problem, &basis) {
             Some(z) => {
-                let outcome = outcome_of(problem, z, basis, options, stats);
+                let outcome = outcome_of(problem, z, self.basis.clone(), options, stats);
                 self.without_noise(problem, outcome, options)
             }
             None => {

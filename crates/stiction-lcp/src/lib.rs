@@ -27,12 +27,17 @@ pub mod reduce;
 pub mod scaling;
 pub mod solver;
 
+pub use auto::Auto;
 pub use basis::{Basis, Position};
 pub use certificate::{Certificate, certify};
+pub use dantzig::Dantzig;
 pub use enumerate::Enumerate;
 pub use error::InputError;
+pub use interior_point::{FeasibleInteriorPoint, InteriorPoint};
 pub use lemke::Lemke;
 pub use matrix::Matrix;
+pub use nnls::Nnls;
 pub use outcome::{MatrixClass, Outcome, Proof, Ray, Solved, Stats, StopReason, Stopped, Unsolvable};
+pub use principal_pivot::{ModifiedPpm, PrincipalPivot};
 pub use problem::{BoxLcp, FactoredLcp, Lcp, Mlcp, Problem, ProblemRef};
 pub use solver::{Options, Solver};

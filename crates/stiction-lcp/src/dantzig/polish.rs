@@ -45,7 +45,9 @@ impl Driver {
 
     /// The z of the problem as it was given, within its bounds.
     pub fn answer(&self) -> Vec<f64> {
-        (0..self.problem.n).map(|i| self.problem.unscaled(i, self.z[i].clamp(self.problem.lo[i], self.problem.hi[i]))).collect()
+        (0..self.problem.n)
+            .map(|i| self.problem.unscaled(i, self.z[i].clamp(self.problem.lo[i], self.problem.hi[i])))
+            .collect()
     }
 
     /// The direction of an infinite step, for the problem as it was given.

@@ -5,13 +5,14 @@
 //!    independent columns only, as linear programming does to reach a vertex.
 //! 3. *Complete*: pairs with z = w = 0 (nearly) may join the basis in either way; take those that make it regular.
 //! 4. *Repair*: block principal pivoting from there, all wrong signs at once while their number falls, else the last of them.
-//! 5. *Hand over*: a pivoting method of the caller's choice, warm-started.
+//! 5. *Hand over*: Lemke's method from the guess.
 
 use super::newton::Pair;
 use super::scale::Scaled;
 use super::vertex::Vertex;
 use crate::basis::{Basis, Position};
 use crate::finish::Finish;
+use crate::lemke::Lemke;
 use crate::lu::Lu;
 use crate::matrix::{Matrix, max_abs};
 use crate::outcome::{Outcome, Solved, Stats};
@@ -20,7 +21,7 @@ use crate::reduce::regular_block;
 use crate::solver::{Options, Solver};
 
 /// Workspace of the crossover.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Crossover {
     finish: Finish,
     lu: Lu,
@@ -72,10 +73,10 @@ impl Crossover {
         self.certified(lcp, options).or_else(|| self.repair(lcp, scaled, options, stats))
     }
 
-    /// Step 5: the pivoting method from the guess.
-    pub fn hand_over(&mut self, lcp: &Lcp, at: &Pair, pivoting: &mut dyn Solver, stats: &mut Stats) -> Option<Solved> {
+    /// Step 5: Lemke's method from the guess.
+    pub fn hand_over(&mut self, lcp: &Lcp, at: &Pair, lemke: &mut Lemke, stats: &mut Stats) -> Option<Solved> {
         self.guess_from(at, 0.0);
-        let outcome = pivoting.solve_from(ProblemRef::Lcp(lcp), Some(&self.basis())).ok()?;
+        let outcome = lemke.solve_from(ProblemRef::Lcp(lcp), Some(&self.basis())).ok()?;
         stats.pivots += outcome.stats().pivots;
         stats.refactorizations += outcome.stats().refactorizations;
         match outcome {

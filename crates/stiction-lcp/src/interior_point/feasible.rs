@@ -4,12 +4,14 @@ use super::crossover::Crossover;
 use super::newton::{Newton, Pair};
 use super::scale::Scaled;
 use super::strict::StrictlyFeasible;
-use super::{Core, Ending, solve_any};
+use super::{Core, Ending, conclude};
 use crate::basis::Basis;
 use crate::error::InputError;
 use crate::finish::{Finish, exponent, times_power};
+use crate::lemke::Lemke;
 use crate::outcome::{Outcome, StopReason, TraceLine};
 use crate::problem::{Lcp, ProblemRef};
+use crate::reduce::solve_reduced;
 use crate::solver::{Options, Solver};
 
 /// The constants of the method; the paper leaves all but the first two open.
@@ -73,11 +75,11 @@ impl FeasibleSettings {
 /// which its Steps 2–3 would need subtracted. Theory asks that M be P₀ and a strictly feasible point exist; without one the
 /// outcome is `Stopped(NotApplicable)`, although the problem may have a solution.
 /// Reference: [Trinkle95, §8], [Kojima91, Ch. 4].
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 pub struct FeasibleInteriorPoint {
     options: Options,
     settings: FeasibleSettings,
-    pivoting: Option<Box<dyn Solver>>,
+    lemke: Lemke,
     scaled: Scaled,
     strict: StrictlyFeasible,
     newton: Newton,
@@ -104,18 +106,12 @@ const LONG_STEP: f64 = 0.5;
 impl FeasibleInteriorPoint {
     /// The method with these options and the paper's limits.
     pub fn new(options: Options) -> Self {
-        Self { options, ..Self::default() }
+        Self { lemke: Lemke::new(options.clone()).with_restarts(0), options, ..Self::default() }
     }
 
     /// The method with these options and constants.
     pub fn with_settings(options: Options, settings: FeasibleSettings) -> Self {
-        Self { options, settings, ..Self::default() }
-    }
-
-    /// Hands guesses that its own crossover cannot repair to `pivoting`, as a warm start.
-    pub fn with_pivoting(mut self, pivoting: Box<dyn Solver>) -> Self {
-        self.pivoting = Some(pivoting);
-        self
+        Self { settings, ..Self::new(options) }
     }
 
     fn run(&mut self, lcp: &Lcp) -> Core {
@@ -208,10 +204,7 @@ impl FeasibleInteriorPoint {
     fn close(&mut self, lcp: &Lcp, mut core: Core) -> Core {
         if core.solved.is_none() {
             let crossed = self.crossover.run(lcp, &self.scaled, &self.at, &self.options, &mut core.stats);
-            core.solved = crossed.or_else(|| {
-                let pivoting = self.pivoting.as_deref_mut()?;
-                self.crossover.hand_over(lcp, &self.at, pivoting, &mut core.stats)
-            });
+            core.solved = crossed.or_else(|| self.crossover.hand_over(lcp, &self.at, &mut self.lemke, &mut core.stats));
             core.z = self.scaled.unscale_z(&self.at.z);
         }
         core
@@ -256,7 +249,7 @@ impl Solver for FeasibleInteriorPoint {
         self.settings.check()?;
         let options = self.options.clone();
         let mut finish = std::mem::take(&mut self.finish);
-        let outcome = solve_any(problem, start, &options, &mut finish, |lcp| self.run(lcp));
+        let outcome = solve_reduced(problem, start, &options, &mut finish, |lcp, _| Ok(conclude(lcp, self.run(lcp))));
         self.finish = finish;
         outcome
     }

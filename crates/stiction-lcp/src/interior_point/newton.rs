@@ -64,7 +64,7 @@ impl Pair {
 
 /// The factored system `[−I M; Z W]`, reduced to `D M D + I` with `D² = W⁻¹ Z`: for a monotone problem its symmetric part
 /// is at least the identity, however far z and w are apart.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Newton {
     lu: Lu,
     /// D.

@@ -3,13 +3,15 @@
 use super::crossover::Crossover;
 use super::newton::{Newton, Pair};
 use super::scale::Scaled;
-use super::{Core, Ending, solve_any};
+use super::{Core, Ending, conclude};
 use crate::basis::Basis;
 use crate::error::InputError;
 use crate::finish::Finish;
+use crate::lemke::Lemke;
 use crate::matrix::{dot, max_abs};
 use crate::outcome::{Outcome, StopReason, TraceLine};
 use crate::problem::{Lcp, ProblemRef};
+use crate::reduce::solve_reduced;
 use crate::solver::{Options, Solver};
 
 /// Mehrotra's predictor–corrector method from an infeasible start, with crossover to a vertex.
@@ -20,10 +22,10 @@ use crate::solver::{Options, Solver};
 /// Reference: [Mehrotra92, §2], [Wright97, Ch. 10].
 ///
 /// `Options::max_pivots` limits the iterations (default 200).
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 pub struct InteriorPoint {
     options: Options,
-    pivoting: Option<Box<dyn Solver>>,
+    lemke: Lemke,
     scaled: Scaled,
     newton: Newton,
     crossover: Crossover,
@@ -31,7 +33,7 @@ pub struct InteriorPoint {
     work: Work,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Work {
     at: Pair,
     best: Pair,
@@ -77,13 +79,7 @@ const RAY: f64 = 1e3;
 impl InteriorPoint {
     /// The method with these options.
     pub fn new(options: Options) -> Self {
-        Self { options, ..Self::default() }
-    }
-
-    /// Hands guesses that its own crossover cannot repair to `pivoting`, as a warm start.
-    pub fn with_pivoting(mut self, pivoting: Box<dyn Solver>) -> Self {
-        self.pivoting = Some(pivoting);
-        self
+        Self { lemke: Lemke::new(options.clone()).with_restarts(0), options, ..Self::default() }
     }
 
     fn max_iterations(&self) -> usize {
@@ -234,10 +230,10 @@ impl InteriorPoint {
     fn close(&mut self, lcp: &Lcp, mut core: Core, ending: Ending) -> Core {
         if core.solved.is_none() {
             let best = std::mem::take(&mut self.work.best);
-            core.solved = self.crossover.run(lcp, &self.scaled, &best, &self.options, &mut core.stats).or_else(|| {
-                let pivoting = self.pivoting.as_deref_mut()?;
-                self.crossover.hand_over(lcp, &best, pivoting, &mut core.stats)
-            });
+            core.solved = self
+                .crossover
+                .run(lcp, &self.scaled, &best, &self.options, &mut core.stats)
+                .or_else(|| self.crossover.hand_over(lcp, &best, &mut self.lemke, &mut core.stats));
             let z = if matches!(ending, Ending::Diverged) { &self.work.ray } else { &best.z };
             core.z = self.scaled.unscale_z(z);
             self.work.best = best;
@@ -263,7 +259,7 @@ impl Solver for InteriorPoint {
         self.options.check()?;
         let options = self.options.clone();
         let mut finish = std::mem::take(&mut self.finish);
-        let outcome = solve_any(problem, start, &options, &mut finish, |lcp| self.run(lcp));
+        let outcome = solve_reduced(problem, start, &options, &mut finish, |lcp, _| Ok(conclude(lcp, self.run(lcp))));
         self.finish = finish;
         outcome
     }

@@ -16,7 +16,7 @@ const SWEEPS: usize = 30;
 const BALANCED: f64 = 1.1;
 
 /// A scaled problem: `z = s C z̃`, `w = s R⁻¹ w̃`.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Scaled {
     pub m: Matrix,
     pub q: Vec<f64>,

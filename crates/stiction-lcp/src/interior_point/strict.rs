@@ -27,7 +27,7 @@ const BOUNDARY: f64 = 0.95;
 const CENTERING: f64 = 0.1;
 
 /// The linear program of a margin.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct StrictlyFeasible {
     newton: Newton,
     /// `[0 −Aᵀ; A 0]`, order 2n + 1.

@@ -8,7 +8,7 @@ const BLOCKING: f64 = 1e-9;
 
 /// The columns `M_α` of the positive z, by row operations: unit vectors in the independent ones, and in the others the rates
 /// at which basic z (and the w of rows outside α) change with them.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Vertex {
     a: Matrix,
     /// The column whose unit vector stands in each row, if any.

@@ -55,7 +55,8 @@ impl Lemke {
         self
     }
 
-    /// Starts over with at most this many other covering vectors when a start fails; 0 gives the plain method. Default 9.
+    /// Starts over with at most this many other covering vectors when a start fails; 0 gives the plain method, one path from z = 0
+    /// or from the start basis. Default 9.
     #[must_use]
     pub fn with_restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
@@ -68,12 +69,13 @@ impl Lemke {
         let mut stats = Stats::default();
         let mut best = None;
         let trivial = lcp.q().iter().all(|q| *q >= 0.0).then(|| Basis::lower(lcp.n()));
-        for basis in trivial.iter().chain(start) {
-            let outcome = self.finish.outcome(problem, basis.clone(), &self.options, Stats::default());
+        if let Some(basis) = trivial {
+            let outcome = self.finish.outcome(problem, basis, &self.options, Stats::default());
             if outcome.solved().is_some() {
                 return Ok(outcome);
             }
         }
+        let start = start.filter(|basis| basis.positions().iter().all(|p| *p != Position::Upper));
         let mut ray = None;
         self.path.load(lcp);
         for (attempt, plan) in self.plans(lcp.n(), start.is_some()).enumerate() {
@@ -136,7 +138,8 @@ impl Lemke {
             let covering = if k == 0 { Covering::Ones } else { Covering::Random };
             plan(false, covering, Tuning::careful(k), true)
         });
-        warm_plan.into_iter().chain([first]).chain(others)
+        let cold = (!warm || restarts > 0).then_some(first);
+        warm_plan.into_iter().chain(cold).chain(others)
     }
 
     fn run(&mut self, plan: &Plan, start: Option<&Basis>, attempt: usize, stats: &mut Stats) -> Ended {
@@ -206,19 +209,10 @@ impl Solver for Lemke {
     }
 
     fn solve_from(&mut self, problem: ProblemRef<'_>, start: Option<&Basis>) -> Result<Outcome, InputError> {
-        if let Some(basis) = start {
-            basis.check_len(problem.n())?;
-        }
-        match problem {
-            ProblemRef::Lcp(lcp) => {
-                let start = start.filter(|b| b.positions().iter().all(|p| *p != Position::Upper));
-                self.solve_lcp(lcp, start)
-            }
-            _ => {
-                let options = self.options.clone();
-                solve_reduced(problem, start, &options, |lcp, start| self.solve_lcp(lcp, start))
-            }
-        }
+        let (options, mut finish) = (self.options.clone(), std::mem::take(&mut self.finish));
+        let outcome = solve_reduced(problem, start, &options, &mut finish, |lcp, start| self.solve_lcp(lcp, start));
+        self.finish = finish;
+        outcome
     }
 }
 

@@ -9,36 +9,54 @@ use crate::outcome::{Outcome, Proof, Ray, Solved, Stats, Stopped, Unsolvable};
 use crate::problem::{Lcp, ProblemRef};
 use crate::solver::Options;
 
-/// Solves a mixed, boxed or factored problem by a solver of LCPs: reduce, solve, recover, certify on the problem itself.
+/// Solves a problem of any kind by a solver of LCPs: reduce, solve, recover, certify on the problem itself. An [`Lcp`] is passed on
+/// as it is; a start basis that already solves the problem takes no further work.
 ///
 /// # Errors
-/// Those of `solve`, and `InputError::NotFinite` if the reduction leaves the range of f64.
+/// Those of `solve`, `InputError::Basis` if the start does not fit, and `InputError::NotFinite` if the reduction leaves the range of
+/// f64.
 pub fn solve_reduced(
     problem: ProblemRef<'_>,
     start: Option<&Basis>,
     options: &Options,
+    finish: &mut Finish,
     mut solve: impl FnMut(&Lcp, Option<&Basis>) -> Result<Outcome, InputError>,
 ) -> Result<Outcome, InputError> {
-    let mut finish = Finish::default();
+    options.check()?;
     if let Some(basis) = start {
+        basis.check_len(problem.n())?;
         let outcome = finish.outcome(problem, basis.clone(), options, Stats::default());
         if outcome.solved().is_some() {
             return Ok(outcome);
         }
     }
+    if let ProblemRef::Lcp(lcp) = problem {
+        return solve(lcp, start);
+    }
     let reduced = Reduced::new(problem)?;
     let start = start.map(|basis| reduced.start(basis));
+    if let Some(basis) = &start {
+        // Where equations are redundant a basis is singular in the problem, but not in the LCP.
+        let there = finish.outcome((&reduced.lcp).into(), basis.clone(), options, Stats::default());
+        if let Outcome::Solved(solved) = there {
+            let outcome = recovered(problem, &reduced, solved, options, finish);
+            if outcome.solved().is_some() {
+                return Ok(outcome);
+            }
+        }
+    }
     Ok(match solve(&reduced.lcp, start.as_ref())? {
-        Outcome::Solved(solved) => recovered(problem, &reduced, solved, options, &mut finish),
-        Outcome::Unsolvable(found) if !reduced.is_exact() => unproven(found),
+        Outcome::Solved(solved) => recovered(problem, &reduced, solved, options, finish),
+        Outcome::Unsolvable(found) if !reduced.is_exact() => unproven(&reduced, found),
+        Outcome::Unsolvable(found) => Outcome::Unsolvable(found),
+        Outcome::Ray(ray) => Outcome::Ray(Ray { direction: reduced.direction(&ray.direction), ..ray }),
         Outcome::Stopped(stopped) => {
-            let basis = Basis::from_active(stopped.z.len(), (0..stopped.z.len()).filter(|i| stopped.z[*i] > 0.0));
-            let (z, _) = reduced.recover(problem, &stopped.z, &basis);
+            let positive = (0..stopped.z.len()).filter(|i| stopped.z[*i] > 0.0);
+            let (z, _) = reduced.recover(problem, &stopped.z, &Basis::from_active(stopped.z.len(), positive));
             let mut w = vec![0.0; z.len()];
             let certificate = certify(problem, &z, &mut w);
             Outcome::Stopped(Stopped { z, certificate, ..stopped })
         }
-        other => other,
     })
 }
 
@@ -59,7 +77,7 @@ fn recovered(
 }
 
 /// A proof for the reduced numbers is none for the problem where the reduction rounded.
-fn unproven(found: Unsolvable) -> Outcome {
+fn unproven(reduced: &Reduced, found: Unsolvable) -> Outcome {
     let claim = format!(
         "the problem's LCP form has no solution: {}; its numbers were rounded, so this is no proof",
         found.proof
@@ -67,7 +85,7 @@ fn unproven(found: Unsolvable) -> Outcome {
     let direction = match found.proof {
         Proof::Farkas(y) => y,
         Proof::Ray { direction, .. } => direction,
-        Proof::Enumeration { .. } => Vec::new(),
+        Proof::Enumeration { .. } => vec![0.0; reduced.lcp.n()],
     };
-    Outcome::Ray(Ray { direction, claim, stats: found.stats })
+    Outcome::Ray(Ray { direction: reduced.direction(&direction), claim, stats: found.stats })
 }
