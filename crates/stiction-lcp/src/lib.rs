@@ -27,6 +27,8 @@ pub use basis::{Basis, Position};
 pub use certificate::{Certificate, certify};
 pub use error::InputError;
 pub use matrix::Matrix;
+pub use nnls::Nnls;
 pub use outcome::{MatrixClass, Outcome, Proof, Ray, Solved, Stats, StopReason, Stopped, Unsolvable};
+pub use principal_pivot::{ModifiedPpm, PrincipalPivot};
 pub use problem::{BoxLcp, FactoredLcp, Lcp, Mlcp, Problem, ProblemRef};
 pub use solver::{Options, Solver};

@@ -2,10 +2,10 @@
 //!
 //! `STICTION_FACTORED_CASES=20000 cargo test --release --test factored` runs more of them.
 
-use stiction_lcp::generate::Rng;
+use stiction_lcp::generate::{Class, Rng, random};
 use stiction_lcp::nnls::Nnls;
 use stiction_lcp::principal_pivot::ModifiedPpm;
-use stiction_lcp::{FactoredLcp, Matrix, Options, Outcome, Solver};
+use stiction_lcp::{FactoredLcp, InputError, Matrix, Options, Outcome, Solver};
 
 fn cases() -> u64 {
     std::env::var("STICTION_FACTORED_CASES").ok().and_then(|v| v.parse().ok()).unwrap_or(2000)
@@ -179,4 +179,30 @@ fn modified_ppm_certifies_every_problem_without_bounds() {
         if p.bounds().is_some() { p.with_bounds(vec![0.0; n], vec![f64::INFINITY; n]).unwrap() } else { p }
     });
     assert!(fallbacks * 20 < cases(), "Algorithm 1 should nearly always do alone: {fallbacks} of {}", cases());
+}
+
+/// Symmetric positive semidefinite LCPs are factored first; all others are refused with a reason.
+#[test]
+fn dense_problems_are_factored_or_refused() {
+    let mut nnls = Nnls::new(Options::default());
+    let (mut solved, mut failures) = (0, Vec::new());
+    for seed in 0..cases() {
+        let n = Rng::new(seed).below(31);
+        let p = random(Class::Psd, n, seed).unwrap();
+        match nnls.solve(&p) {
+            Ok(outcome) => {
+                assert!(n < 2 || p.m().is_symmetric());
+                solved += 1;
+                if outcome.solved().is_none() {
+                    failures.push(format!("seed {seed}, order {n}: {}", describe(&outcome)));
+                }
+            }
+            Err(InputError::Unsupported { solver: "nnls", reason }) => {
+                assert!(reason.contains("symmetric"), "{reason}")
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(solved * 3 > cases());
+    assert!(failures.is_empty(), "{} of {solved}:\n{}", failures.len(), failures.join("\n"));
 }

@@ -141,7 +141,7 @@ fn exchange(set: &mut ActiveSet, k: Option<usize>) -> Option<bool> {
         set.rejected[leaving] = true;
         record(set, Variable::W(leaving), Variable::Z(leaving));
     }
-    let mut entered = false;
+    let (mut entered, mut dependent) = (false, false);
     while let Some(i) = most_negative_w(set) {
         if set.qr.append(set.data.g.col(i), i) {
             set.state[i] = State::Basic;
@@ -150,12 +150,10 @@ fn exchange(set: &mut ActiveSet, k: Option<usize>) -> Option<bool> {
             break;
         }
         set.rejected[i] = true;
-        if k.is_none() && set.is_real(i) {
-            return None;
-        }
+        dependent |= k.is_none() && set.is_real(i);
     }
     set.rejected.fill(false);
-    Some(entered)
+    (entered || !dependent).then_some(entered)
 }
 
 fn record(set: &mut ActiveSet, entering: Variable, leaving: Variable) {
