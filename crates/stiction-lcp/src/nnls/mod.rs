@@ -20,7 +20,7 @@
 //!
 //! It is not the "fast" NNLS on normal equations, which squares the condition and can take in dependent columns.
 //!
-//! Reference: [LawsonHanson74, ch. 23], [StarkParker95], [Drumwright15, §V].
+//! Reference: [LawsonHanson74, ch. 23], [StarkParker95, §2], [Drumwright15, §V].
 
 pub(crate) mod active_set;
 mod cholesky;
