@@ -2,10 +2,10 @@
 //!
 //! `STICTION_FACTORED_CASES=20000 cargo test --release --test factored` runs more of them.
 
-use stiction_lcp::generate::Rng;
+use stiction_lcp::generate::{Class, Rng, random};
 use stiction_lcp::nnls::Nnls;
 use stiction_lcp::principal_pivot::ModifiedPpm;
-use stiction_lcp::{FactoredLcp, Matrix, Options, Outcome, Solver};
+use stiction_lcp::{FactoredLcp, InputError, Matrix, Options, Outcome, Solver};
 
 fn cases() -> u64 {
     std::env::var("STICTION_FACTORED_CASES").ok().and_then(|v| v.parse().ok()).unwrap_or(2000)
@@ -179,4 +179,85 @@ fn modified_ppm_certifies_every_problem_without_bounds() {
         if p.bounds().is_some() { p.with_bounds(vec![0.0; n], vec![f64::INFINITY; n]).unwrap() } else { p }
     });
     assert!(fallbacks * 20 < cases(), "Algorithm 1 should nearly always do alone: {fallbacks} of {}", cases());
+}
+
+/// Symmetric positive semidefinite LCPs are factored first; all others are refused with a reason.
+#[test]
+fn dense_problems_are_factored_or_refused() {
+    let mut nnls = Nnls::new(Options::default());
+    let (mut solved, mut failures) = (0, Vec::new());
+    for seed in 0..cases() {
+        let n = Rng::new(seed).below(31);
+        let p = random(Class::Psd, n, seed).unwrap();
+        match nnls.solve(&p) {
+            Ok(outcome) => {
+                assert!(n < 2 || p.m().is_symmetric());
+                solved += 1;
+                if outcome.solved().is_none() {
+                    failures.push(format!("seed {seed}, order {n}: {}", describe(&outcome)));
+                }
+            }
+            Err(InputError::Unsupported { solver: "nnls", reason }) => {
+                assert!(reason.contains("symmetric"), "{reason}")
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(solved * 3 > cases());
+    assert!(failures.is_empty(), "{} of {solved}:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Towers of blocks at rest, four contacts per face, all blocks equal: six rows per block, every basis degenerate, most contacts redundant.
+fn tower(blocks: usize, rng: &mut Rng) -> FactoredLcp {
+    let mut g = Matrix::zeros(6 * blocks, 4 * blocks);
+    let mass = if rng.chance(0.5) { 1.0 } else { rng.scale(3.0) };
+    let (half, height) = (0.5, 0.3);
+    for level in 0..blocks {
+        for corner in 0..4 {
+            let x = if corner % 2 == 0 { half } else { -half };
+            let y = if corner < 2 { half } else { -half };
+            let root = mass.sqrt();
+            let turn = 1.0 / (mass * (1.0f64 + height * height) / 12.0).sqrt();
+            let column = g.col_mut(4 * level + corner);
+            let wrench = [0.0, 0.0, 1.0 / root, y * turn, -x * turn, 0.0];
+            column[6 * level..6 * level + 6].copy_from_slice(&wrench);
+            if level > 0 {
+                for i in 0..6 {
+                    column[6 * (level - 1) + i] = -wrench[i];
+                }
+            }
+        }
+    }
+    let slide = if rng.chance(0.5) { 0.0 } else { rng.normal() };
+    let u = (0..6 * blocks).map(|i| {
+        mass.sqrt()
+            * if i % 6 == 2 {
+                -0.00981
+            } else if i % 6 == 0 {
+                slide
+            } else {
+                0.0
+            }
+    });
+    FactoredLcp::least_squares(g, u.collect()).unwrap()
+}
+
+#[test]
+fn towers_at_rest_are_certified_in_few_pivots() {
+    let mut rng = Rng::new(2);
+    let mut nnls = Nnls::new(Options::default());
+    let mut ppm = ModifiedPpm::new(Options::default());
+    for blocks in [1, 2, 3, 5, 8, 10, 15, 20] {
+        for _ in 0..4 {
+            let p = tower(blocks, &mut rng);
+            for outcome in [nnls.solve(&p).unwrap(), ppm.solve(&p).unwrap()] {
+                let solved = outcome.solved().unwrap_or_else(|| panic!("{blocks} blocks: {}", describe(&outcome)));
+                assert!(solved.stats.pivots <= 20 * blocks, "{blocks} blocks: {} pivots", solved.stats.pivots);
+                // The lowest four contacts carry all blocks.
+                let carried: f64 = solved.z[..4].iter().sum();
+                let weight = blocks as f64 * 0.00981 / p.g()[(2, 0)].powi(2);
+                assert!((carried - weight).abs() < 1e-10 * weight, "{carried} {weight}");
+            }
+        }
+    }
 }

@@ -65,7 +65,7 @@ fn is_ray(p: &FactoredLcp, d: &[f64]) -> bool {
 
 fn solves_or_shows_a_ray(bounded: bool) {
     let mut nnls = Nnls::new(Options::default());
-    let (mut solved, mut none, mut failures) = (0, 0, Vec::new());
+    let (mut solved, mut none, mut proven, mut failures) = (0, 0, 0, Vec::new());
     for seed in 0..cases() {
         let p = random_problem(seed, bounded);
         match nnls.solve(&p).unwrap() {
@@ -77,7 +77,10 @@ fn solves_or_shows_a_ray(bounded: bool) {
             }
             Outcome::Ray(r) if is_ray(&p, &r.direction) => none += 1,
             Outcome::Unsolvable(u) => match u.proof {
-                Proof::Farkas(y) if is_ray(&p, &y) => none += 1,
+                Proof::Farkas(y) if is_ray(&p, &y) => {
+                    none += 1;
+                    proven += 1;
+                }
                 proof => failures.push(format!("seed {seed}: {proof:?}")),
             },
             Outcome::Stopped(s) => {
@@ -86,7 +89,7 @@ fn solves_or_shows_a_ray(bounded: bool) {
             Outcome::Ray(r) => failures.push(format!("seed {seed}: {}", r.claim)),
         }
     }
-    println!("{solved} solved, {none} without a solution");
+    assert!(bounded || proven * 4 > none, "{proven} of {none} proven exactly");
     assert!(
         solved * 4 > cases() && none * 10 > cases(),
         "{solved} solved, {none} without a solution: a test of one side only"

@@ -20,7 +20,7 @@
 //!
 //! It is not the "fast" NNLS on normal equations, which squares the condition and can take in dependent columns.
 //!
-//! Reference: [LawsonHanson74, ch. 23], [StarkParker95], [Drumwright15, §V].
+//! Reference: [LawsonHanson74, ch. 23], [StarkParker95, §2], [Drumwright15, §V].
 
 pub(crate) mod active_set;
 mod cholesky;
@@ -32,7 +32,7 @@ use crate::basis::Basis;
 use crate::certificate::{Certificate, certify};
 use crate::error::InputError;
 use crate::finish::{Finish, times_power};
-use crate::outcome::{Outcome, Solved, StopReason, Stopped};
+use crate::outcome::{Attempt, Outcome, Solved, StopReason, Stopped};
 use crate::problem::ProblemRef;
 use crate::solver::{Options, Solver};
 use active_set::{ActiveSet, End, Entered, State};
@@ -106,6 +106,28 @@ impl Nnls {
                 return self.widened(problem, z, certificate);
             }
         }
+    }
+
+    /// A second search, from the basis that the [least-distance form](least_distance) has. `None` if that does not apply or
+    /// does not help.
+    fn retry(&mut self, problem: ProblemRef<'_>) -> Option<Outcome> {
+        let ProblemRef::Factored(p) = problem else { return None };
+        if p.u().is_some() || p.bounds().is_some() {
+            return None;
+        }
+        let form = least_distance::form(p).ok()?;
+        let mut other = Nnls::new(self.options.clone());
+        other.load(self.name(), (&form).into(), None).ok()?;
+        other.set.start(None);
+        let outcome = other.conclude((&form).into());
+        self.set.start(Some(&outcome.solved()?.basis));
+        let mut outcome = self.conclude(problem);
+        outcome.solved()?;
+        outcome.stats_mut().attempts.extend([
+            Attempt { solver: "nnls", ended: "the answer does not pass its certificate".into() },
+            Attempt { solver: "nnls", ended: "solved, from the least-distance form".into() },
+        ]);
+        Some(outcome)
     }
 
     /// z of the present basis with its certificate: by the QR factor, by [`Finish`], or with tiny entries set to zero,
@@ -274,6 +296,8 @@ impl Solver for Nnls {
     fn solve_from(&mut self, problem: ProblemRef<'_>, start: Option<&Basis>) -> Result<Outcome, InputError> {
         self.load(self.name(), problem, start)?;
         self.set.start(start);
-        Ok(self.conclude(problem))
+        let outcome = self.conclude(problem);
+        let uncertified = matches!(&outcome, Outcome::Stopped(s) if s.why == StopReason::Uncertified);
+        Ok(if uncertified { self.retry(problem).unwrap_or(outcome) } else { outcome })
     }
 }

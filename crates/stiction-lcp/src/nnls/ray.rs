@@ -9,13 +9,20 @@ use crate::problem::ProblemRef;
 /// Relative error of a sum in twice the working precision is far below this, for any length that fits in memory.
 const DOUBLED: f64 = 1e-20;
 
+/// Largest multiple of a direction's least entry that is tried.
+const DENOMINATOR: usize = 1000;
+
+/// How near, relatively, a number must be to a whole one.
+const WHOLE: f64 = 1e-12;
+
 /// The outcome for a problem whose objective falls without end along the set's direction.
 pub(crate) fn outcome(problem: ProblemRef<'_>, set: &ActiveSet) -> Outcome {
     let stats = set.stats.clone();
     let (scaled, data) = (&set.direction, &set.data);
     let direction: Vec<f64> = scaled.iter().zip(&data.exponent).map(|(d, k)| times_power(*d, -k)).collect();
-    if is_farkas(problem, &direction) {
-        return Outcome::Unsolvable(Unsolvable { proof: Proof::Farkas(direction), stats });
+    let candidates = [in_whole_numbers(&direction), Some(direction.clone())];
+    if let Some(y) = candidates.into_iter().flatten().find(|y| is_farkas(problem, y)) {
+        return Outcome::Unsolvable(Unsolvable { proof: Proof::Farkas(y), stats });
     }
     let mut gd = vec![0.0; data.m()];
     let (mut size, mut slope) = (0.0, 0.0);
@@ -29,6 +36,14 @@ pub(crate) fn outcome(problem: ProblemRef<'_>, set: &ActiveSet) -> Outcome {
         norm(&gd) / if size > 0.0 { size } else { 1.0 }
     );
     Outcome::Ray(Ray { direction, claim, stats })
+}
+
+/// The direction in small whole numbers, if it is near some: for whole-number data the exact null vector is one of these.
+pub(crate) fn in_whole_numbers(direction: &[f64]) -> Option<Vec<f64>> {
+    let least = direction.iter().filter(|d| **d != 0.0).fold(f64::INFINITY, |x, d| x.min(d.abs()));
+    let near = |x: f64| (x - x.round()).abs() <= WHOLE * x.abs();
+    let factor = (1..=DENOMINATOR).map(|k| k as f64 / least).find(|f| direction.iter().all(|d| near(d * f)))?;
+    Some(direction.iter().map(|d| (d * factor).round()).collect())
 }
 
 /// True only if `y ≥ 0`, `Mᵀ y ≤ 0` and `qᵀ y < 0` hold exactly for the numbers given, in a problem with `z ≥ 0`.

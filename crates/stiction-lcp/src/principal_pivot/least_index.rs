@@ -15,7 +15,7 @@ use crate::basis::Basis;
 use crate::certificate::certify;
 use crate::error::InputError;
 use crate::finish::{Finish, outcome_of, times_power};
-use crate::nnls::ray::is_farkas;
+use crate::nnls::ray::{in_whole_numbers, is_farkas};
 use crate::outcome::{Outcome, Proof, Ray, Stats, StopReason, Stopped, TraceLine, Unsolvable, Variable};
 use crate::principal_pivot::transform::Transform;
 use crate::problem::{Lcp, ProblemRef};
@@ -195,7 +195,8 @@ impl PrincipalPivot {
             false => 0.0,
         };
         let y: Vec<f64> = (0..problem.n()).map(|j| times_power(part(j), -t.row[j])).collect();
-        if is_farkas(problem.into(), &y) {
+        let candidates = [in_whole_numbers(&y), Some(y.clone())];
+        if let Some(y) = candidates.into_iter().flatten().find(|y| is_farkas(problem.into(), y)) {
             return Outcome::Unsolvable(Unsolvable { proof: Proof::Farkas(y), stats });
         }
         let claim = format!("row {r} cannot become non-negative: y ≥ 0, Mᵀ y ≤ 0 and qᵀ y < 0 hold to rounding");

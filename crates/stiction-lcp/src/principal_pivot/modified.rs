@@ -1,4 +1,4 @@
-//! The modified principal pivoting method: Algorithm 1 of [Drumwright15], on the factored form.
+//! The modified principal pivoting method, on the factored form. Reference: [Drumwright15, Alg. 1].
 //!
 //! In whitened coordinates `G = L⁻¹ Nᵀ` (M = L Lᵀ the inertia) and `u = Lᵀ f*`, so that `N M⁻¹ Nᵀ = Gᵀ G` and `N f* = Gᵀ u`. The
 //! paper calls the rows with positive z *non-basic* (B̄); they are the rows with zᵢ basic here. Per iteration it moves the row
@@ -41,7 +41,7 @@ enum End {
     Limit,
 }
 
-/// Algorithm 1 of [Drumwright15], made finite. See the [module](crate::principal_pivot) for what it is not.
+/// Drumwright's Algorithm 1 with an updated factor, made finite. Reference: [Drumwright15, Alg. 1].
 ///
 /// Takes factored problems with `z ≥ 0`, and LCPs with symmetric positive semidefinite M.
 #[derive(Debug, Clone, Default)]
@@ -70,6 +70,8 @@ impl ModifiedPpm {
             let j = most_negative_z(set); // Lines 17 and 34.
             let Some(entered) = exchange(set, j) else { return End::Dependent };
             if !entered && j.is_none() {
+                drop_zeros(set);
+                set.rejected.fill(false);
                 return End::Optimal; // Line 29.
             }
             if set.state == self.saved {
@@ -135,13 +137,9 @@ fn most_negative_w(set: &ActiveSet) -> Option<usize> {
 /// one entered, and `None` if one should but depends on the others.
 fn exchange(set: &mut ActiveSet, k: Option<usize>) -> Option<bool> {
     if let Some(k) = k {
-        let leaving = set.qr.columns()[k];
-        set.qr.remove(k);
-        set.state[leaving] = State::Lower;
-        set.rejected[leaving] = true;
-        record(set, Variable::W(leaving), Variable::Z(leaving));
+        remove(set, k);
     }
-    let mut entered = false;
+    let (mut entered, mut dependent) = (false, false);
     while let Some(i) = most_negative_w(set) {
         if set.qr.append(set.data.g.col(i), i) {
             set.state[i] = State::Basic;
@@ -150,12 +148,29 @@ fn exchange(set: &mut ActiveSet, k: Option<usize>) -> Option<bool> {
             break;
         }
         set.rejected[i] = true;
-        if k.is_none() && set.is_real(i) {
-            return None;
-        }
+        dependent |= k.is_none() && set.is_real(i);
     }
     set.rejected.fill(false);
-    Some(entered)
+    (entered || !dependent).then_some(entered)
+}
+
+/// Takes the rows out of B̄ whose z† is negative, but zero to rounding: with them z would not be quite non-negative.
+fn drop_zeros(set: &mut ActiveSet) {
+    for k in (0..set.qr.len()).rev() {
+        let leaving = set.qr.columns()[k];
+        if set.z[leaving] <= 0.0 {
+            remove(set, k);
+        }
+    }
+}
+
+/// Line 21–22 and 37–38: the row at place `k` of B̄ leaves it.
+fn remove(set: &mut ActiveSet, k: usize) {
+    let leaving = set.qr.columns()[k];
+    set.qr.remove(k);
+    set.state[leaving] = State::Lower;
+    set.rejected[leaving] = true;
+    record(set, Variable::W(leaving), Variable::Z(leaving));
 }
 
 fn record(set: &mut ActiveSet, entering: Variable, leaving: Variable) {

@@ -5,11 +5,13 @@
 //! ones. In exact arithmetic no basis is met twice. In floating point, a column that keeps coming back is asked for a larger
 //! and larger violation, so the number of steps is bounded there too.
 
+mod basic;
+mod null;
+
 use crate::basis::{Basis, Position};
 use crate::factor::ActiveQr;
-use crate::finish::two_sum;
 use crate::matrix::{axpy, dot, norm};
-use crate::nnls::load::{Scaled, dot2};
+use crate::nnls::load::Scaled;
 use crate::outcome::{Stats, TraceLine, Variable};
 
 /// wᵢ counts as negative below −this times `|eᵢ| + ‖gᵢ‖ (‖u‖ + Σ ‖gⱼ zⱼ‖)`: some hundred roundings of the sum it comes from.
@@ -21,20 +23,8 @@ const FREE_ENTRIES: u32 = 8;
 /// Factor by which the violation must grow with each further entry.
 const ENTRY_GROWTH: f64 = 4.0;
 
-/// A coefficient of a null vector at most this part of the largest is rounding, and blocks nothing.
-const NULL_ENTRY: f64 = 1e-11;
-
-/// A dependent column's w counts as real if it is more than this many times what the dependence threshold lets through.
-const NULL_MARGIN: f64 = 10.0;
-
 /// The basic rows must have w = 0 to this part of their size, or the factor has drifted and is built anew.
 const DRIFT: f64 = 1e-11;
-
-/// Refinement steps of an established basis at most.
-const REFINEMENTS: usize = 6;
-
-/// A row's relative error says something about convergence only below this: near 1 the row is still all rounding.
-const CONVERGING: f64 = 1e-3;
 
 /// Where a column stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,26 +178,6 @@ impl ActiveSet {
         settled
     }
 
-    /// Builds factor and base anew from the states; what cannot be basic is put aside.
-    pub fn establish_basis(&mut self) {
-        self.order.clear();
-        for pass in [true, false] {
-            for j in 0..self.data.n() {
-                if matches!(self.state[j], State::Basic | State::Parked) && self.is_free(j) == pass {
-                    self.order.push(j);
-                }
-            }
-        }
-        self.qr.clear();
-        self.stats.refactorizations += 1;
-        for a in 0..self.order.len() {
-            let j = self.order[a];
-            let basic = self.qr.append(self.data.g.col(j), j);
-            self.state[j] = if basic { State::Basic } else { self.nearest_bound(j) };
-        }
-        self.rebuild_base();
-    }
-
     fn is_free(&self, j: usize) -> bool {
         self.data.lo[j] == f64::NEG_INFINITY && self.data.hi[j] == f64::INFINITY
     }
@@ -221,92 +191,6 @@ impl ActiveSet {
             State::Lower
         } else {
             State::Upper
-        }
-    }
-
-    /// `base ← u + Σ gⱼ zⱼ` over the nonbasic columns, with their z on its bound, in twice the working precision.
-    fn rebuild_base(&mut self) {
-        self.base.copy_from_slice(&self.data.u);
-        self.base_low.fill(0.0);
-        for j in 0..self.data.n() {
-            match self.state[j] {
-                State::Basic => continue,
-                State::Lower => self.z[j] = self.data.lo[j],
-                State::Upper => self.z[j] = self.data.hi[j],
-                State::Parked => self.z[j] = 0.0,
-            }
-            if self.z[j] != 0.0 {
-                axpy2(self.z[j], self.data.g.col(j), &mut self.base, &mut self.base_low);
-            }
-        }
-    }
-
-    /// The minimizer over the basic columns: `R z = R⁻ᵀ η_α − Qᵀ base`, and its `r = G z + u`.
-    pub fn solve_basic(&mut self) {
-        let k = self.qr.len();
-        let (target, dual) = (&mut self.target[..k], &mut self.dual[..k]);
-        for (x, &j) in dual.iter_mut().zip(self.qr.columns()) {
-            *x = self.data.eta[j];
-        }
-        self.qr.solve_rt(dual);
-        self.qr.mul_qt_into(&self.base, target);
-        for (x, p) in target.iter_mut().zip(dual.iter()) {
-            *x = p - *x;
-        }
-        self.qr.solve_r(target);
-        self.r.copy_from_slice(&self.base);
-        self.qr.project_out(&mut self.r);
-        self.qr.add_q(dual, &mut self.r);
-    }
-
-    /// Newton steps `z_α ← z_α − R⁻¹ R⁻ᵀ w_α` with w in twice the working precision, while the worst row gets better.
-    fn refine(&mut self) {
-        let k = self.qr.len();
-        let mut last = f64::INFINITY;
-        for _ in 0..=REFINEMENTS {
-            let worst = self.basic_error();
-            if worst.is_nan() || (worst >= last && last < CONVERGING) {
-                self.target.copy_from_slice(&self.dual);
-                self.sum_up();
-                return;
-            }
-            if worst == 0.0 || (worst > 0.5 * last && last < CONVERGING) {
-                return;
-            }
-            last = worst;
-            self.dual.copy_from_slice(&self.target);
-            let step = &mut self.work[..k];
-            self.qr.solve_rt(step);
-            self.qr.solve_r(step);
-            for (z, step) in self.target.iter_mut().zip(step.iter()) {
-                *z -= step;
-            }
-        }
-    }
-
-    /// `work ← w` of the basic rows at the target, in twice the working precision; returns the largest |wᵢ| as a
-    /// part of `|eᵢ| + Σ |Mᵢⱼ zⱼ|` over the basic columns.
-    fn basic_error(&mut self) -> f64 {
-        self.sum_up();
-        let (data, columns) = (&self.data, self.qr.columns());
-        let mut worst = 0.0f64;
-        for (a, &i) in columns.iter().enumerate() {
-            let column = data.g.col(i);
-            let w = dot2(column, &self.r, -data.eta[i]) + dot(column, &self.low);
-            let entries = columns.iter().zip(&self.target).map(|(&j, z)| (dot(column, data.g.col(j)) * z).abs());
-            let size = data.e[i].abs() + entries.sum::<f64>();
-            self.work[a] = w;
-            worst = worst.max(if w == 0.0 { 0.0 } else { w.abs() / size });
-        }
-        worst
-    }
-
-    /// `r + low ← base + Σ gⱼ zⱼ` over the basic columns at the target, in twice the working precision.
-    fn sum_up(&mut self) {
-        self.r.copy_from_slice(&self.base);
-        self.low.copy_from_slice(&self.base_low);
-        for (&j, z) in self.qr.columns().iter().zip(&self.target) {
-            axpy2(*z, self.data.g.col(j), &mut self.r, &mut self.low);
         }
     }
 
@@ -397,101 +281,6 @@ impl ActiveSet {
         axpy(from, self.data.g.col(i), &mut self.base);
         self.solve_basic();
         Entered::Rejected
-    }
-
-    /// The minimizer with the newest column `i`, as a step from z, where w of the others vanishes: `RᵀR Δz = (0, …, 0, −wᵢ)`.
-    /// Unlike [`Self::solve_basic`] it cannot lose the sign of a tiny step in the rounding of large sums.
-    fn step_to(&mut self, i: usize) {
-        let k = self.qr.len();
-        let step = &mut self.work[..k];
-        step.fill(0.0);
-        step[k - 1] = -self.w[i];
-        self.qr.solve_rt(step);
-        self.qr.solve_r(step);
-        for (a, &j) in self.qr.columns().iter().enumerate() {
-            self.target[a] = self.z[j] + step[a];
-        }
-    }
-
-    /// A column in the span of the basic ones: moves along the null direction `dᵢ = ±1`, `G d = 0`, along which the
-    /// objective falls at the constant rate |wᵢ|, until a bound stops it.
-    fn enter_dependent(&mut self, i: usize, side: f64, sharp: bool) -> Entered {
-        if !sharp && !self.is_real(i) {
-            return Entered::Rejected;
-        }
-        self.null_direction(i, side);
-        let Some((step, blocking)) = self.null_step(i) else { return Entered::Ray };
-        let k = self.qr.len();
-        for a in 0..k {
-            let j = self.qr.columns()[a];
-            self.z[j] += step * self.direction[j];
-        }
-        axpy(-self.z[i], self.data.g.col(i), &mut self.base);
-        self.z[i] += step * side;
-        if blocking == i {
-            self.state[i] = if side > 0.0 { State::Upper } else { State::Lower };
-            self.settle(i);
-            self.count(i, Some(i));
-        } else {
-            let at = self.qr.columns().iter().position(|&j| j == blocking).unwrap_or(k - 1);
-            let bound = if self.direction[blocking] < 0.0 { State::Lower } else { State::Upper };
-            self.leave(at, bound);
-            self.state[i] = State::Basic;
-            if !self.qr.append(self.data.g.col(i), i) {
-                self.state[i] = self.nearest_bound(i);
-                self.settle(i);
-            }
-            self.count(i, Some(blocking));
-        }
-        self.solve_basic();
-        self.walk();
-        Entered::Yes
-    }
-
-    /// True if w of the dependent column `i` is more than what the dependence test lets through.
-    pub fn is_real(&self, i: usize) -> bool {
-        let leak = NULL_MARGIN * self.data.dependent * self.data.length[i] * norm(&self.r);
-        self.w[i].abs() > leak + SIGN * self.row_size(i, self.magnitude())
-    }
-
-    /// True if column `i` opens a ray: a null direction that no bound stops. It is left in `direction`.
-    pub fn null_ray(&mut self, i: usize) -> bool {
-        if self.qr.append(self.data.g.col(i), i) {
-            self.qr.remove(self.qr.len() - 1);
-            return false;
-        }
-        self.null_direction(i, if self.w[i] < 0.0 { 1.0 } else { -1.0 });
-        self.null_step(i).is_none()
-    }
-
-    /// `direction ← d` with `dᵢ = side`, `d_α = −side R⁻¹ Qᵀ gᵢ`, zero elsewhere.
-    fn null_direction(&mut self, i: usize, side: f64) {
-        let k = self.qr.len();
-        let x = &mut self.work[..k];
-        self.qr.mul_qt_into(self.data.g.col(i), x);
-        self.qr.solve_r(x);
-        let largest = x.iter().fold(1.0, |m: f64, x| m.max(x.abs()));
-        self.direction.fill(0.0);
-        self.direction[i] = side;
-        for (x, &j) in x.iter().zip(self.qr.columns()) {
-            self.direction[j] = if x.abs() > NULL_ENTRY * largest { -side * x } else { 0.0 };
-        }
-    }
-
-    /// The longest step along `direction`, and the column that stops it; `None` if nothing does.
-    fn null_step(&self, i: usize) -> Option<(f64, usize)> {
-        let mut best: Option<(f64, usize)> = None;
-        for &j in self.qr.columns().iter().chain([&i]) {
-            let d = self.direction[j];
-            let room = if d < 0.0 { self.data.lo[j] - self.z[j] } else { self.data.hi[j] - self.z[j] };
-            if d != 0.0 && room.is_finite() {
-                let step = (room / d).max(0.0);
-                if best.is_none_or(|(s, _)| step < s) {
-                    best = Some((step, j));
-                }
-            }
-        }
-        best
     }
 
     /// From z towards the minimizer over the basic columns, which `solve_basic` has found; whatever meets a bound on the way stays there and leaves the
@@ -586,16 +375,6 @@ impl ActiveSet {
             State::Upper => Position::Upper,
         };
         Basis::new(self.state.iter().map(position).collect())
-    }
-}
-
-/// `y + low ← y + low + a x` in twice the working precision.
-fn axpy2(a: f64, x: &[f64], y: &mut [f64], low: &mut [f64]) {
-    for ((x, y), low) in x.iter().zip(y).zip(low) {
-        let product = a * x;
-        let (sum, error) = two_sum(*y, product);
-        *y = sum;
-        *low += error + a.mul_add(*x, -product);
     }
 }
 
