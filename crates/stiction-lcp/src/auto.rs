@@ -3,7 +3,7 @@
 //! | problem | methods, in order |
 //! |---|---|
 //! | factored | active-set least squares, then as for a dense one |
-//! | symmetric, positive diagonal | Dantzig, then as below |
+//! | symmetric, positive semidefinite as far as 2 × 2 minors tell | Dantzig, then as below |
 //! | order ≤ 12 | Lemke, enumeration of all bases |
 //! | any other | Lemke, interior point with crossover, then (order ≤ 60) Lemke in exact arithmetic |
 //!
@@ -26,6 +26,8 @@ use crate::solver::{Options, Solver};
 
 /// Order up to which all bases are enumerated when Lemke's method fails.
 const ENUMERATED: usize = 12;
+/// Rounding allowed for in a 2 × 2 minor.
+const MINOR_ROUNDING: f64 = 1e-12;
 /// Order up to which exact arithmetic is affordable.
 const EXACT: usize = 60;
 
@@ -155,7 +157,7 @@ fn ladder(problem: ProblemRef<'_>) -> Vec<Rung> {
     rungs
 }
 
-/// Symmetric with a non-negative diagonal: most likely positive semidefinite, and the driving method finds out.
+/// Symmetric, and no 2 × 2 minor speaks against positive semidefinite: most likely it is, and the driving method finds out.
 fn suits_dantzig(problem: ProblemRef<'_>) -> bool {
     let m = match problem {
         ProblemRef::Lcp(p) => p.m(),
@@ -163,13 +165,16 @@ fn suits_dantzig(problem: ProblemRef<'_>) -> bool {
         ProblemRef::Box(p) => p.m(),
         ProblemRef::Factored(_) => return true,
     };
-    (0..m.rows()).all(|i| m[(i, i)] >= 0.0) && m.is_symmetric()
+    let bounded = |i: usize, j: usize| m[(i, j)] * m[(i, j)] <= m[(i, i)] * m[(j, j)] * (1.0 + MINOR_ROUNDING);
+    (0..m.rows()).all(|j| m[(j, j)] >= 0.0 && (0..j).all(|i| m[(i, j)] == m[(j, i)] && bounded(i, j)))
 }
 
 /// What the methods so far have come to.
 #[derive(Default)]
 struct Climb {
     stats: Stats,
+    /// A thin proof.
+    proof: Option<Proof>,
     ray: Option<Ray>,
     stopped: Option<Stopped>,
 }
@@ -186,12 +191,12 @@ impl Climb {
             Outcome::Ray(ray) => {
                 if let Some(y) = exact::find_farkas(problem, Some(&ray.direction)) {
                     self.note(rung, "its ray was turned into an exact Farkas vector".into());
-                    let stats = std::mem::take(&mut self.stats);
-                    return Some(Outcome::Unsolvable(Unsolvable { proof: Proof::Farkas(y), stats }));
+                    return self.settle(problem, Proof::Farkas(y));
                 }
                 self.ray.get_or_insert(ray);
                 None
             }
+            Outcome::Unsolvable(found) => self.settle(problem, found.proof),
             Outcome::Stopped(stopped) => {
                 let better = |b: &Stopped| stopped.certificate.worst() < b.certificate.worst();
                 if self.stopped.as_ref().is_none_or(better) {
@@ -204,6 +209,15 @@ impl Climb {
                 Some(settled)
             }
         }
+    }
+
+    /// A proof settles the matter, unless it is thin: then a certified solution is looked for first.
+    fn settle(&mut self, problem: ProblemRef<'_>, proof: Proof) -> Option<Outcome> {
+        if proof.is_thin(problem.q()) {
+            self.proof.get_or_insert(proof);
+            return None;
+        }
+        Some(Outcome::Unsolvable(Unsolvable { proof, stats: std::mem::take(&mut self.stats) }))
     }
 
     /// Adds up what was done.
@@ -222,9 +236,12 @@ impl Climb {
         self.note(rung, ended);
     }
 
-    /// When nothing settled the matter: a ray if there was one, else the best iterate.
+    /// When nothing settled the matter: a thin proof or a ray if there was one, else the best iterate.
     fn best(self, problem: ProblemRef<'_>) -> Outcome {
         let stats = self.stats;
+        if let Some(proof) = self.proof {
+            return Outcome::Unsolvable(Unsolvable { proof, stats });
+        }
         if let Some(ray) = self.ray {
             return Outcome::Ray(Ray { stats, ..ray });
         }

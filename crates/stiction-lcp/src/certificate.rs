@@ -14,6 +14,7 @@
 
 use std::fmt;
 
+use crate::matrix::Matrix;
 use crate::problem::{FactoredLcp, ProblemRef};
 
 /// The two measures of a vector's error. See the [module](self).
@@ -114,17 +115,53 @@ impl Sum for Doubled {
 /// Rows done side by side: one cache line of a column.
 const LANES: usize = 8;
 
+/// So many non-zeros of z are listed once, so that a row does not look through all of z: a factored problem needs at most rank(G) of
+/// them, and then its certificate is linear in n. Where there are more, a row's products outweigh the search.
+const LISTED: usize = 256;
+
+/// The places of the non-zeros of z, if they are at most [`LISTED`].
+struct NonZeros {
+    at: [usize; LISTED],
+    count: Option<usize>,
+}
+
+impl NonZeros {
+    fn of(z: &[f64]) -> Self {
+        let mut list = Self { at: [0; LISTED], count: None };
+        let mut count = 0;
+        for (j, _) in z.iter().enumerate().filter(|(_, z)| **z != 0.0) {
+            if count == LISTED {
+                return list;
+            }
+            list.at[count] = j;
+            count += 1;
+        }
+        list.count = Some(count);
+        list
+    }
+
+    /// Calls `each` with every j that has zⱼ ≠ 0, ascending.
+    #[inline]
+    fn visit(&self, z: &[f64], mut each: impl FnMut(usize)) {
+        match self.count {
+            Some(count) => self.at[..count].iter().for_each(|j| each(*j)),
+            None => (0..z.len()).filter(|j| z[*j] != 0.0).for_each(each),
+        }
+    }
+}
+
 fn evaluate<S: Sum>(problem: ProblemRef<'_>, z: &[f64], w: &mut [f64]) -> Certificate {
     let mut worst = Worst::new(problem);
     let n = z.len();
     let mut omega = [0.0; LANES];
+    let listed = NonZeros::of(z);
     for first in (0..n).step_by(LANES) {
         let rows = first..(first + LANES).min(n);
         match problem {
-            ProblemRef::Lcp(p) => dense_rows::<S>(p.m().as_slice(), p.q(), z, first, &mut w[rows.clone()], &mut omega),
-            ProblemRef::Mlcp(p) => dense_rows::<S>(p.m().as_slice(), p.q(), z, first, &mut w[rows.clone()], &mut omega),
-            ProblemRef::Box(p) => dense_rows::<S>(p.m().as_slice(), p.q(), z, first, &mut w[rows.clone()], &mut omega),
-            ProblemRef::Factored(p) => factored_rows::<S>(p, z, first, &mut w[rows.clone()], &mut omega),
+            ProblemRef::Lcp(p) => dense_rows::<S>(p.m(), p.q(), z, &listed, first, &mut w[rows.clone()], &mut omega),
+            ProblemRef::Mlcp(p) => dense_rows::<S>(p.m(), p.q(), z, &listed, first, &mut w[rows.clone()], &mut omega),
+            ProblemRef::Box(p) => dense_rows::<S>(p.m(), p.q(), z, &listed, first, &mut w[rows.clone()], &mut omega),
+            ProblemRef::Factored(p) => factored_rows::<S>(p, z, &listed, first, &mut w[rows.clone()], &mut omega),
         }
         for i in rows {
             worst.row(problem, i, z[i], w[i], omega[i - first]);
@@ -133,45 +170,56 @@ fn evaluate<S: Sum>(problem: ProblemRef<'_>, z: &[f64], w: &mut [f64]) -> Certif
     worst.certificate()
 }
 
-/// `w` and `ω` of up to eight rows of a column-major matrix.
-fn dense_rows<S: Sum>(m: &[f64], q: &[f64], z: &[f64], first: usize, w: &mut [f64], omega: &mut [f64; LANES]) {
-    let (n, count) = (z.len(), w.len());
+/// `w` and `ω` of up to eight rows of a dense matrix.
+fn dense_rows<S: Sum>(
+    m: &Matrix,
+    q: &[f64],
+    z: &[f64],
+    listed: &NonZeros,
+    first: usize,
+    w: &mut [f64],
+    omega: &mut [f64; LANES],
+) {
+    let count = w.len();
     let mut sum = [S::new(0.0); LANES];
     for k in 0..count {
         sum[k] = S::new(q[first + k]);
         omega[k] = q[first + k].abs();
     }
-    for (j, &zj) in z.iter().enumerate() {
-        if zj != 0.0 {
-            let column = &m[j * n + first..j * n + first + count];
-            for k in 0..count {
-                sum[k].add(column[k], zj);
-                omega[k] += (column[k] * zj).abs();
-            }
+    listed.visit(z, |j| {
+        let column = &m.col(j)[first..first + count];
+        for k in 0..count {
+            sum[k].add(column[k], z[j]);
+            omega[k] += (column[k] * z[j]).abs();
         }
-    }
+    });
     for k in 0..count {
         w[k] = sum[k].value();
     }
 }
 
 /// `w` and `ω` of up to eight rows of a Gram matrix, entry by entry.
-fn factored_rows<S: Sum>(p: &FactoredLcp, z: &[f64], first: usize, w: &mut [f64], omega: &mut [f64; LANES]) {
+fn factored_rows<S: Sum>(
+    p: &FactoredLcp,
+    z: &[f64],
+    listed: &NonZeros,
+    first: usize,
+    w: &mut [f64],
+    omega: &mut [f64; LANES],
+) {
     for (k, wk) in w.iter_mut().enumerate() {
         let row = p.g().col(first + k);
         let mut sum = S::new(p.e()[first + k]);
         omega[k] = p.e()[first + k].abs();
-        for (j, &zj) in z.iter().enumerate() {
-            if zj != 0.0 {
-                let mut entry = S::new(0.0);
-                for (a, b) in row.iter().zip(p.g().col(j)) {
-                    entry.add(*a, *b);
-                }
-                let entry = entry.value();
-                sum.add(entry, zj);
-                omega[k] += (entry * zj).abs();
+        listed.visit(z, |j| {
+            let mut entry = S::new(0.0);
+            for (a, b) in row.iter().zip(p.g().col(j)) {
+                entry.add(*a, *b);
             }
-        }
+            let entry = entry.value();
+            sum.add(entry, z[j]);
+            omega[k] += (entry * z[j]).abs();
+        });
         *wk = sum.value();
     }
 }

@@ -189,7 +189,8 @@ impl FactoredLcp {
         Ok(Self { g, e, u: None, bounds: None })
     }
 
-    /// The least squares problem `min ‖G z + u‖` with `u` (m): `e = Gᵀ u`.
+    /// The least squares problem `min ‖G z + u‖` with `u` (m): `e = Gᵀ u`. An eⱼ that is nothing but the rounding of its own sum
+    /// is 0: where u is orthogonal to a column, noise must not make the problem infeasible.
     ///
     /// # Errors
     /// `InputError` if sizes disagree or a number is not finite.
@@ -197,7 +198,13 @@ impl FactoredLcp {
         check_len("u", u.len(), g.rows())?;
         g.check_finite("G")?;
         check_finite("u", &u)?;
-        let e: Vec<f64> = (0..g.cols()).map(|j| dot(g.col(j), &u)).collect();
+        let rounding = f64::EPSILON * u.len() as f64;
+        let entry = |j: usize| {
+            let sum = dot(g.col(j), &u);
+            let size: f64 = g.col(j).iter().zip(&u).map(|(g, u)| (g * u).abs()).sum();
+            if sum.abs() <= rounding * size { 0.0 } else { sum }
+        };
+        let e: Vec<f64> = (0..g.cols()).map(entry).collect();
         check_finite("Gᵀu", &e)?;
         Ok(Self { g, e, u: Some(u), bounds: None })
     }

@@ -77,6 +77,7 @@ impl Lemke {
         }
         let start = start.filter(|basis| basis.positions().iter().all(|p| *p != Position::Upper));
         let mut ray = None;
+        let mut proof = None;
         self.path.load(lcp);
         for (attempt, plan) in self.plans(lcp.n(), start.is_some()).enumerate() {
             if plan.rescale {
@@ -96,10 +97,14 @@ impl Lemke {
                     note(&mut stats, "ray");
                     let direction = self.ray_direction();
                     if exact::check_farkas(lcp, &direction) {
-                        let proof = Proof::Farkas(direction);
-                        return Ok(Outcome::Unsolvable(Unsolvable { proof, stats }));
+                        let found = Proof::Farkas(direction);
+                        if !found.is_thin(lcp.q()) {
+                            return Ok(Outcome::Unsolvable(Unsolvable { proof: found, stats }));
+                        }
+                        proof.get_or_insert(found);
+                    } else {
+                        ray.get_or_insert(direction);
                     }
-                    ray.get_or_insert(direction);
                 }
                 Ended::Limit => note(&mut stats, "pivot limit"),
                 Ended::Singular => note(&mut stats, "basis lost to rounding"),
@@ -107,6 +112,9 @@ impl Lemke {
             stats.restarts += 1;
         }
         stats.restarts = stats.restarts.saturating_sub(1);
+        if let Some(proof) = proof {
+            return Ok(Outcome::Unsolvable(Unsolvable { proof, stats }));
+        }
         Ok(self.failed(lcp, best, ray, stats))
     }
 
