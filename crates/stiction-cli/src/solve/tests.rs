@@ -51,7 +51,7 @@ fn solve(name: &str, text: &str, words: &[&str], fixed: Option<Outcome>) -> (Res
     let path = folder.join(name);
     std::fs::write(&path, text).unwrap();
     let line = ["stiction", "solve", path.to_str().unwrap()].iter().chain(words).copied().collect::<Vec<_>>();
-    let Command::Solve(args) = Cli::try_parse_from(line).unwrap().command;
+    let Command::Solve(args) = Cli::try_parse_from(&line).unwrap().command else { panic!("not solve: {line:?}") };
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let build = |_: &str, options: &Options| {
         Ok(Box::new(StandIn { options: options.clone(), fixed: fixed.clone() }) as Box<dyn Solver>)
