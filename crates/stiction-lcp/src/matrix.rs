@@ -200,30 +200,6 @@ pub fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
-/// `y ← y + Σⱼ xⱼ A[:, colsⱼ]`, four columns at a time.
-pub(crate) fn add_columns(a: &Matrix, cols: &[usize], x: &[f64], y: &mut [f64]) {
-    let n = y.len();
-    let quads = cols.chunks_exact(4);
-    let rest = quads.remainder();
-    for (c, x) in quads.zip(x.chunks_exact(4)) {
-        axpy4([x[0], x[1], x[2], x[3]], [a.col(c[0]), a.col(c[1]), a.col(c[2]), a.col(c[3])], &mut y[..n]);
-    }
-    let done = cols.len() - rest.len();
-    for (c, x) in rest.iter().zip(&x[done..]) {
-        axpy(*x, a.col(*c), y);
-    }
-}
-
-/// `y ← y + a₀ x₀ + a₁ x₁ + a₂ x₂ + a₃ x₃`.
-#[inline]
-pub(crate) fn axpy4(a: [f64; 4], x: [&[f64]; 4], y: &mut [f64]) {
-    let n = y.len();
-    let [x0, x1, x2, x3] = x.map(|x| &x[..n]);
-    for i in 0..n {
-        y[i] += (a[0] * x0[i] + a[1] * x1[i]) + (a[2] * x2[i] + a[3] * x3[i]);
-    }
-}
-
 /// The largest |entry|; 0 if empty.
 #[inline]
 pub fn max_abs(x: &[f64]) -> f64 {

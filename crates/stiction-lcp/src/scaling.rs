@@ -22,6 +22,8 @@ pub struct Equilibration {
     pub row: Vec<i32>,
     /// Column exponents, n, and that of q as the last: n + 1.
     pub column: Vec<i32>,
+    /// All row exponents are 0.
+    rows_stay: bool,
     sum: Vec<i32>,
     count: Vec<i32>,
 }
@@ -32,6 +34,7 @@ impl Equilibration {
         let n = q.len();
         self.row.clear();
         self.row.resize(n, 0);
+        self.rows_stay = true;
         self.column.clear();
         self.column.resize(n + 1, 0);
         let size = m.max_abs();
@@ -48,12 +51,13 @@ impl Equilibration {
             *exponent_of_column = (*exponent_of_column).clamp(-MOST_BITS, MOST_BITS);
         }
         self.bring_rows_to_one(m, q);
+        self.rows_stay = self.row.iter().all(|e| *e == 0);
     }
 
-    /// True if only one common unit was chosen.
+    /// True if only one common unit was chosen for M.
     pub fn is_uniform(&self) -> bool {
         let n = self.row.len();
-        self.row.iter().all(|e| *e == 0) && self.column[..n].windows(2).all(|c| c[0] == c[1])
+        self.rows_stay && self.column[..n].windows(2).all(|c| c[0] == c[1])
     }
 
     fn fit_rows(&mut self, m: &Matrix, q: &[f64]) {
@@ -113,25 +117,17 @@ impl Equilibration {
         self.column[n] = -largest.unwrap_or(0);
     }
 
-    /// Writes the scaled matrix into the first n columns of `scaled` (n × n or wider) and the scaled vector into `q_scaled`.
-    pub fn apply(&self, m: &Matrix, q: &[f64], scaled: &mut Matrix, q_scaled: &mut [f64]) {
-        let n = q.len();
-        let rows_as_they_are = self.row.iter().all(|e| *e == 0);
-        for j in 0..n {
-            let target = scaled.col_mut(j);
-            if rows_as_they_are && self.column[j].abs() <= MOST_BITS {
-                let factor = times_power(1.0, self.column[j]);
-                for (t, x) in target.iter_mut().zip(m.col(j)) {
-                    *t = x * factor;
-                }
-                continue;
+    /// Scales column `j` of M, or q for j = n, into `target` (n).
+    pub fn apply_to_column(&self, j: usize, column: &[f64], target: &mut [f64]) {
+        if self.rows_stay {
+            let factor = times_power(1.0, self.column[j]);
+            for (t, x) in target.iter_mut().zip(column) {
+                *t = x * factor;
             }
-            for (i, &x) in m.col(j).iter().enumerate() {
-                target[i] = times_power(x, self.row[i] + self.column[j]);
+        } else {
+            for ((t, x), row) in target.iter_mut().zip(column).zip(&self.row) {
+                *t = times_power(*x, row + self.column[j]);
             }
-        }
-        for i in 0..n {
-            q_scaled[i] = times_power(q[i], self.row[i] + self.column[n]);
         }
     }
 }

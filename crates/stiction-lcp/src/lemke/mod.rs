@@ -13,6 +13,7 @@
 //! solution is recognised without a pivot.
 
 mod kernel;
+mod lanes;
 mod path;
 
 use crate::basis::{Basis, Position};

@@ -1,9 +1,10 @@
 //! The path of almost complementary bases.
 
-use super::kernel::{Kernel, NONE};
+use super::kernel::{Extended, Kernel, NONE};
+use super::lanes::{axpy, largest, least_ratio, padded};
 use crate::basis::Basis;
+use crate::finish::times_power;
 use crate::generate::Rng;
-use crate::matrix::{Matrix, add_columns, axpy, max_abs};
 use crate::outcome::{Stats, TraceLine, Variable};
 use crate::problem::Lcp;
 use crate::scaling::Equilibration;
@@ -68,8 +69,8 @@ pub struct Path {
     pub trace: bool,
     n: usize,
     scales: Equilibration,
-    /// `[M d]` scaled, n × (n + 1).
-    m: Matrix,
+    /// `[M d]` scaled.
+    m: Extended,
     q: Vec<f64>,
     kernel: Kernel,
     /// Values of the basic z by kernel column, and rates of change.
@@ -116,36 +117,42 @@ impl Path {
     pub fn load(&mut self, lcp: &Lcp) {
         let n = lcp.n();
         self.n = n;
-        self.m.reset(n, n + 1);
+        self.m.reset(n);
         for v in [&mut self.q, &mut self.w, &mut self.w_rate, &mut self.w_floor] {
             v.clear();
-            v.resize(n, 0.0);
+            v.resize(padded(n), 0.0);
         }
         for v in [&mut self.z, &mut self.z_rate, &mut self.z_floor, &mut self.rhs, &mut self.correction] {
             v.clear();
-            v.resize(n + 1, 0.0);
+            v.resize(padded(n + 1), 0.0);
         }
         self.scales.fit(lcp.m(), lcp.q(), true);
-        self.scales.apply(lcp.m(), lcp.q(), &mut self.m, &mut self.q);
+        self.scale(lcp);
     }
 
     /// Scales the problem anew, fitting q too, where the first scaling had no need to.
     pub fn rescale(&mut self, lcp: &Lcp) {
         if self.scales.is_uniform() {
             self.scales.fit(lcp.m(), lcp.q(), false);
-            self.scales.apply(lcp.m(), lcp.q(), &mut self.m, &mut self.q);
+            self.scale(lcp);
         }
+    }
+
+    fn scale(&mut self, lcp: &Lcp) {
+        for j in 0..self.n {
+            self.scales.apply_to_column(j, lcp.m().col(j), self.m.col_mut(j));
+        }
+        self.scales.apply_to_column(self.n, lcp.q(), &mut self.q[..self.n]);
     }
 
     /// Sets d: `entry(i)` in units of the original rows, NaN for 1 in scaled units, `None` for a random number in [½, 2).
     pub fn set_covering(&mut self, entry: impl Fn(usize) -> Option<f64>, rng: &mut Rng) {
-        for i in 0..self.n {
-            let d = match entry(i) {
+        for (i, d) in self.m.col_mut(self.n).iter_mut().enumerate() {
+            *d = match entry(i) {
                 None => 0.5 + 1.5 * rng.uniform(),
                 Some(d) if d.is_nan() => 1.0,
-                Some(d) => crate::finish::times_power(d, self.scales.row[i]),
+                Some(d) => times_power(d, self.scales.row[i]),
             };
-            self.m[(i, self.n)] = d;
         }
     }
 
@@ -207,6 +214,8 @@ impl Path {
 
     fn begin(&mut self, start: Start<'_>, stats: &mut Stats) -> bool {
         self.kernel.reset(self.n);
+        self.z.fill(0.0);
+        self.z_rate.fill(0.0);
         self.stalled = 0;
         self.anchor.clear();
         self.fresh_kernel = true;
@@ -228,9 +237,9 @@ impl Path {
         for j in basis.active() {
             axpy(-1.0, self.m.col(j), &mut self.w_rate);
         }
-        for i in 0..n {
+        for (i, d) in self.m.col_mut(n).iter_mut().enumerate() {
             let one = if self.kernel.row_position(i) == NONE { 1.0 } else { 0.0 };
-            self.m[(i, n)] = self.w_rate[i] + one;
+            *d = self.w_rate[i] + one;
         }
     }
 
@@ -277,16 +286,15 @@ impl Path {
     }
 
     fn solve_direction(&mut self, entering: Variable) {
-        let k = self.kernel.len();
         match entering {
             Variable::W(s) => {
                 let p = self.kernel.row_position(s);
-                self.z_rate[..k].copy_from_slice(self.kernel.inverse_col(p));
+                self.z_rate[..self.kernel.padded_len()].copy_from_slice(self.kernel.inverse_col(p));
             }
             _ => {
                 let s = self.column_of(entering);
                 for (b, &i) in self.rhs.iter_mut().zip(&self.kernel.rows) {
-                    *b = -self.m[(i, s)];
+                    *b = -self.m.at(i, s);
                 }
                 self.kernel.solve_into(&self.rhs, &mut self.z_rate);
             }
@@ -302,20 +310,21 @@ impl Path {
                 self.w_rate.copy_from_slice(self.m.col(s));
             }
         }
-        add_columns(&self.m, &self.kernel.cols, &self.z_rate, &mut self.w_rate);
+        self.m.add_columns(&self.kernel.cols, &self.z_rate, &mut self.w_rate);
     }
 
-    /// The largest miss of the kernel's rows, relative to the direction; the misses go to `rhs`.
+    /// The misses of the kernel's rows, added up and relative to the direction; they go to `rhs`.
     fn check_rows(&mut self, entering: Variable) -> f64 {
         let k = self.kernel.len();
-        let mut worst = 0.0f64;
-        for p in 0..k {
-            let i = self.kernel.rows[p];
-            let target = if entering == Variable::W(i) { 1.0 } else { 0.0 };
-            self.rhs[p] = self.w_rate[i] - target;
-            worst = worst.max(self.rhs[p].abs());
+        for (miss, &i) in self.rhs.iter_mut().zip(&self.kernel.rows) {
+            *miss = self.w_rate[i];
         }
-        let size = 1.0 + max_abs(&self.z_rate[..k]);
+        if let Variable::W(i) = entering {
+            self.rhs[self.kernel.row_position(i)] -= 1.0;
+        }
+        // A sum, so that what is no number shows.
+        let worst = self.rhs[..k].iter().fold(0.0, |sum: f64, miss| sum + miss.abs());
+        let size = self.z_rate[..k].iter().fold(1.0, |m: f64, x| if x.abs() > m { x.abs() } else { m });
         let drift = worst / size;
         if drift.is_nan() { f64::INFINITY } else { drift }
     }
@@ -352,7 +361,7 @@ impl Path {
         self.kernel.solve_into(&self.rhs, &mut self.z);
         for _ in 0..2 {
             self.w.copy_from_slice(&self.q);
-            add_columns(&self.m, &self.kernel.cols, &self.z, &mut self.w);
+            self.m.add_columns(&self.kernel.cols, &self.z, &mut self.w);
             for p in 0..k {
                 self.rhs[p] = self.w[self.kernel.rows[p]];
             }
@@ -400,16 +409,17 @@ impl Path {
 
     /// The variable that blocks first as the entering one grows; `None` on a ray. z₀ wins ties, then the lexicographic rule.
     fn ratio_test(&mut self, entering: Variable) -> Option<Basic> {
-        let k = self.kernel.len();
-        let fastest = max_abs(&self.z_rate[..k]).max(max_abs(&self.w_rate)).max(1.0);
+        let kp = self.kernel.padded_len();
+        let (z, w) = ((&self.z[..kp], &self.z_rate[..kp]), (&self.w[..], &self.w_rate[..]));
+        let (largest, fastest) = largest(z, w);
+        let fastest = fastest.max(1.0);
         let floor = self.tuning.pivot * fastest;
-        let of_z = least_ratio(&self.z[..k], &self.z_rate[..k], |_| floor);
-        let of_w = least_ratio(&self.w, &self.w_rate, |_| floor);
-        let mut step = of_z.min(of_w);
+        let mut step = least_ratio(z, w, |_| floor, |_| floor);
         if step < f64::INFINITY {
-            self.collect_tied(step, fastest, |_| floor, |_| floor);
+            self.near = self.tuning.tie * (largest + step * fastest).max(f64::MIN_POSITIVE);
+            self.collect_tied(step, |_| floor, |_| floor);
         } else {
-            step = self.careful_step(entering, fastest);
+            step = self.careful_step(entering, largest, fastest);
         }
         if step == f64::INFINITY {
             return None;
@@ -425,15 +435,15 @@ impl Path {
     }
 
     /// The step and the tied variables again with a floor for each rate; ∞ on a ray.
-    fn careful_step(&mut self, entering: Variable, fastest: f64) -> f64 {
-        let k = self.kernel.len();
+    fn careful_step(&mut self, entering: Variable, largest: f64, fastest: f64) -> f64 {
+        let kp = self.kernel.padded_len();
         self.measure_floors(entering);
         let (z_floor, w_floor) = (std::mem::take(&mut self.z_floor), std::mem::take(&mut self.w_floor));
-        let of_z = least_ratio(&self.z[..k], &self.z_rate[..k], |p| z_floor[p]);
-        let of_w = least_ratio(&self.w, &self.w_rate, |i| w_floor[i]);
-        let step = of_z.min(of_w);
+        let (z, w) = ((&self.z[..kp], &self.z_rate[..kp]), (&self.w[..], &self.w_rate[..]));
+        let step = least_ratio(z, w, |p| z_floor[p], |i| w_floor[i]);
         if step < f64::INFINITY {
-            self.collect_tied(step, fastest, |p| z_floor[p], |i| w_floor[i]);
+            self.near = self.tuning.tie * (largest + step * fastest).max(f64::MIN_POSITIVE);
+            self.collect_tied(step, |p| z_floor[p], |i| w_floor[i]);
         }
         (self.z_floor, self.w_floor) = (z_floor, w_floor);
         step
@@ -470,17 +480,8 @@ impl Path {
     }
 
     /// Collects the variables that this step brings to zero, up to rounding.
-    fn collect_tied(
-        &mut self,
-        step: f64,
-        fastest: f64,
-        z_floor: impl Fn(usize) -> f64,
-        w_floor: impl Fn(usize) -> f64,
-    ) {
-        let k = self.kernel.len();
-        let largest = max_abs(&self.z[..k]).max(max_abs(&self.w));
-        let near = self.tuning.tie * (largest + step * fastest).max(f64::MIN_POSITIVE);
-        self.near = near;
+    fn collect_tied(&mut self, step: f64, z_floor: impl Fn(usize) -> f64, w_floor: impl Fn(usize) -> f64) {
+        let (k, near) = (self.kernel.len(), self.near);
         self.tied.clear();
         for (p, (value, rate)) in self.z[..k].iter().zip(&self.z_rate).enumerate() {
             if *rate < -z_floor(p) && value + step * rate <= near {
@@ -556,14 +557,14 @@ impl Path {
         let column = match lifted {
             Variable::W(i) => {
                 let p = self.kernel.row_position(i);
-                lift_of_z[..self.kernel.len()].copy_from_slice(self.kernel.inverse_col(p));
+                lift_of_z[..self.kernel.padded_len()].copy_from_slice(self.kernel.inverse_col(p));
                 lift_of_z.iter_mut().for_each(|x| *x = -*x);
                 None
             }
             _ => {
                 let j = self.column_of(lifted);
                 for (b, &i) in self.rhs.iter_mut().zip(&self.kernel.rows) {
-                    *b = self.m[(i, j)];
+                    *b = self.m.at(i, j);
                 }
                 self.kernel.solve_into(&self.rhs, &mut lift_of_z);
                 Some(j)
@@ -574,8 +575,8 @@ impl Path {
             let lift = match t.variable {
                 Basic::Z(c) => lift_of_z[c],
                 Basic::W(i) => {
-                    let direct = column.map_or(0.0, |j| -self.m[(i, j)]);
-                    self.kernel.cols.iter().zip(&lift_of_z).fold(direct, |sum, (&j, x)| sum + x * self.m[(i, j)])
+                    let direct = column.map_or(0.0, |j| -self.m.at(i, j));
+                    self.kernel.cols.iter().zip(&lift_of_z).fold(direct, |sum, (&j, x)| sum + x * self.m.at(i, j))
                 }
             };
             t.key = lift / t.fall;
@@ -604,9 +605,8 @@ impl Path {
         };
         let step = -value / rate;
         let step = if entering == Variable::Artificial { step } else { step.max(0.0) };
-        for p in 0..k {
-            self.z[p] += step * self.z_rate[p];
-        }
+        let kp = self.kernel.padded_len();
+        axpy(step, &self.z_rate[..kp], &mut self.z[..kp]);
         axpy(step, &self.w_rate, &mut self.w);
         self.fresh_kernel = false;
         match (entering, leaving) {
@@ -618,7 +618,8 @@ impl Path {
             (Variable::W(s), Basic::Z(c)) => {
                 let p = self.kernel.row_position(s);
                 self.kernel.remove(p, c);
-                self.z.swap(c, k - 1);
+                self.z[c] = self.z[k - 1];
+                self.z[k - 1] = 0.0;
                 self.w[s] = step;
             }
             (_, Basic::W(r)) => {
@@ -647,26 +648,4 @@ impl Path {
             self.ray[s] = 1.0;
         }
     }
-}
-
-/// The least `max(value, 0) / −rate` over the rates below −floor; ∞ if there is none.
-#[inline]
-fn least_ratio(values: &[f64], rates: &[f64], floor: impl Fn(usize) -> f64) -> f64 {
-    let ratio = |value: f64, rate: f64, floor: f64| {
-        let positive = if value > 0.0 { value } else { 0.0 };
-        if -rate > floor { positive / -rate } else { f64::INFINITY }
-    };
-    let n = values.len();
-    let (v, v_rest) = values.as_chunks::<8>();
-    let (r, r_rest) = rates[..n].as_chunks::<8>();
-    let mut lane = [f64::INFINITY; 8];
-    for (c, (v, r)) in v.iter().zip(r).enumerate() {
-        for k in 0..8 {
-            let x = ratio(v[k], r[k], floor(8 * c + k));
-            lane[k] = if x < lane[k] { x } else { lane[k] };
-        }
-    }
-    let first = n - v_rest.len();
-    let rest = v_rest.iter().zip(r_rest).enumerate().map(|(k, (v, r))| ratio(*v, *r, floor(first + k)));
-    lane.iter().copied().chain(rest).fold(f64::INFINITY, f64::min)
 }

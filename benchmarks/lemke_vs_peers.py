@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""`Lemke` beside its peers on the same problems in one run.
+
+    python benchmarks/lemke_vs_peers.py [--quick]
+
+Peers: quantecon's lexicographic Lemke (pip), and Siconos' where it is installed. Every figure is the median processor time of 30 calls
+after three warm-up calls, with arrays prepared. Needs numpy and quantecon; builds the Rust side itself.
+
+Families: psd (rank n/2), psdskew (psd plus skew, planted solution), copplus (copositive-plus, planted), and box: Stewart-Trinkle contact of a
+box on a plane with redundant contacts, 4 or 8 friction directions, at rest, sliding, or in an impact.
+"""
+import argparse
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parent
+CALLS, WARM_UP = 30, 3
+
+
+def planted(matrix, rng):
+    """q for which a random complementary pair is a solution."""
+    n = len(matrix)
+    active = rng.random(n) < 0.5
+    z = np.where(active, 0.1 + rng.random(n), 0.0)
+    w = np.where(active, 0.0, 0.1 + rng.random(n))
+    return w - matrix @ z
+
+
+def psd(n, rng):
+    a = rng.standard_normal((n, n // 2))
+    m = a @ a.T
+    return m, m @ rng.standard_normal(n)
+
+
+def psdskew(n, rng):
+    a, k = rng.standard_normal((n, n // 2)), rng.standard_normal((n, n))
+    m = a @ a.T + k - k.T
+    return m, planted(m, rng)
+
+
+def copplus(n, rng):
+    a, p = 0.3 * rng.standard_normal((n, n // 4 + 1)), 0.01 + rng.random((n, n))
+    m = a @ a.T + (p + p.T) / 2
+    return m, planted(m, rng)
+
+
+def box(contacts, directions, case, mu=0.5):
+    """A 1 x 0.6 x 0.4 m box of 1 kg on a plane: z = (normal, friction, slack) impulses."""
+    size = np.array([1.0, 0.6, 0.4])
+    inertia = (size @ size - size**2) / 12
+    root = np.sqrt(np.concatenate([np.ones(3), inertia]))
+    side = int(np.ceil(np.sqrt(contacts)))
+    line = np.linspace(-0.5, 0.5, side)
+    points = np.array([[x * size[0], y * size[1], -size[2] / 2] for x in line for y in line])[:contacts]
+    angles = 2 * np.pi * np.arange(directions) / directions
+    tangents = np.stack([np.cos(angles), np.sin(angles), np.zeros(directions)], 1)
+
+    def wrench(point, direction):
+        return np.concatenate([direction, np.cross(point, direction)]) / root
+
+    normal = np.array([wrench(p, np.array([0, 0, 1.0])) for p in points])
+    friction = np.array([wrench(p, t) for p in points for t in tangents])
+    rows = np.vstack([normal, friction])
+    v = np.array([0, 0, -0.0981, 0, 0, 0])
+    v += {"rest": 0, "slide": [1, 0.3, 0, 0, 0, 0.7], "impact": [0.5, -0.2, -2, 0.3, 0.4, -0.1]}[case]
+    each = np.kron(np.eye(contacts), np.ones((directions, 1)))
+    above = np.hstack([rows @ rows.T, np.vstack([np.zeros((contacts, contacts)), each])])
+    below = np.hstack([mu * np.eye(contacts), -each.T, np.zeros((contacts, contacts))])
+    return np.vstack([above, below]), np.concatenate([rows @ (v * root), np.zeros(contacts)])
+
+
+def problems(quick):
+    for family in (psd, psdskew, copplus):
+        for n in (10, 24, 50, 100) if quick else (10, 24, 50, 100, 200, 400, 640):
+            yield f"{family.__name__}_{n}", family(n, np.random.default_rng([n, 7]))
+    for directions in (4, 8):
+        for contacts in (4, 8, 16) if quick else (4, 8, 16, 32, 64):
+            for case in ("rest", "slide", "impact"):
+                yield f"box_{contacts}x{directions}_{case}", box(contacts, directions, case)
+
+
+def median_us(call):
+    for _ in range(WARM_UP):
+        call()
+    times = []
+    for _ in range(CALLS):
+        start = time.process_time_ns()
+        call()
+        times.append(time.process_time_ns() - start)
+    return statistics.median(times) / 1e3
+
+
+def residual(m, q, z):
+    """max |min(z, rho w)| / (rho |q|), as the certificate has it."""
+    if z is None or not np.all(np.isfinite(z)):
+        return float("inf")
+    rho = 1 / np.abs(m).max()
+    return np.abs(np.minimum(z, rho * (m @ z + q))).max() / (rho * np.abs(q).max())
+
+
+def quantecon_solver():
+    from quantecon.optimize import lcp_lemke
+
+    return lambda m, q: lcp_lemke(m, q, max_iter=10**5).z
+
+
+def siconos_solver():
+    import siconos.numerics as sn
+
+    def solve(m, q):
+        lcp = sn.LCP(np.asfortranarray(m), q)
+        z, w = np.zeros(len(q)), np.zeros(len(q))
+        options = sn.SolverOptions(sn.SICONOS_LCP_LEMKE)
+        sn.linearComplementarity_driver(lcp, z, w, options)
+        return z
+
+    return solve
+
+
+def peers():
+    for name, make in (("quantecon", quantecon_solver), ("siconos", siconos_solver)):
+        try:
+            yield name, make()
+        except ImportError:
+            print(f"# {name} is not installed: left out")
+
+
+def ours(folder):
+    subprocess.run(["cargo", "build", "--release", "--quiet", "--bin", "lemke_speed"], cwd=ROOT, check=True)
+    files = sorted(map(str, pathlib.Path(folder).glob("*.npz")))
+    out = subprocess.run([ROOT / "target/release/lemke_speed", *files], check=True, capture_output=True, text=True).stdout
+    return {line.split()[0]: line.split()[1:] for line in out.splitlines()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="orders up to 160 only")
+    quick = parser.parse_args().quick
+    data = dict(problems(quick))
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (m, q) in data.items():
+            np.savez(f"{folder}/{name}.npz", M=m, q=q)
+        mine = ours(folder)
+    others = list(peers())
+    print(f"{'problem':20} {'n':>4} {'pivots':>6} {'Lemke us':>10}" + "".join(f" {n + ' us':>14} {'ratio':>7}" for n, _ in others))
+    worst = {name: float("inf") for name, _ in others}
+    for name, (m, q) in data.items():
+        n, outcome, pivots, us = mine[name]
+        row = f"{name:20} {n:>4} {pivots:>6} {float(us):10.1f}" + ("" if outcome == "solved" else f" ({outcome})")
+        for peer, solve in others:
+            contiguous = np.ascontiguousarray(m)
+            time_us = median_us(lambda: solve(contiguous, q))
+            failed = residual(m, q, solve(contiguous, q)) > 1e-8
+            ratio = time_us / float(us)
+            worst[peer] = min(worst[peer], ratio)
+            row += f" {time_us:13.1f}{'*' if failed else ' '} {ratio:7.1f}"
+        print(row)
+    for peer, ratio in worst.items():
+        print(f"# smallest ratio {peer} : Lemke = {ratio:.2f}  (* the peer's answer is wrong, residual above 1e-8)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
