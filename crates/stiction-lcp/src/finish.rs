@@ -35,6 +35,8 @@ pub struct Finish {
 
 /// Refinement steps at most; one or two are the rule.
 const REFINEMENTS: usize = 5;
+/// And with an inverse that the caller has, before a closer look.
+const QUICK_REFINEMENTS: usize = 2;
 /// A component has settled when a step changes it by no more than this share: the next one is below rounding.
 const SETTLED: f64 = 1e-12;
 /// A component that the last step still changed by more than this share is noise.
@@ -49,6 +51,46 @@ const NOISE_THRESHOLDS: [f64; 3] = [1e-14, 1e-12, 1e-10];
 impl Finish {
     /// The vector z of `basis`, or `None` if the basis is singular.
     pub fn solution(&mut self, problem: ProblemRef<'_>, basis: &Basis) -> Option<Vec<f64>> {
+        let mut z = self.begin(problem, basis)?;
+        if !self.active.is_empty() {
+            self.factor();
+            if self.lu.pivot_ratio() == 0.0 {
+                return None;
+            }
+            if !self.refine(REFINEMENTS, Self::solve_by_lu) {
+                self.drop_noise();
+            }
+            self.clamp(problem, &mut z);
+        }
+        z.iter().all(|x| x.is_finite()).then_some(z)
+    }
+
+    /// The certified solution of `basis` by an approximate inverse that the caller has: `solve` turns a right-hand side over the active
+    /// rows, ascending, into `M_αα⁻¹` of it. Refinement makes up for what the inverse lacks. `None` if z does not pass: then
+    /// [`outcome`](Self::outcome) takes a closer look.
+    pub fn solved_with(
+        &mut self,
+        problem: ProblemRef<'_>,
+        basis: &Basis,
+        options: &Options,
+        mut solve: impl FnMut(&[usize], &mut [f64]),
+    ) -> Option<Solved> {
+        let mut z = self.begin(problem, basis)?;
+        if !self.refine(QUICK_REFINEMENTS, |finish| solve(&finish.active, &mut finish.step)) {
+            self.drop_noise();
+        }
+        for (a, &i) in self.active.iter().enumerate() {
+            let (lo, hi) = problem.bound(i);
+            z[i] = self.z[0][a].max(lo).min(hi);
+        }
+        match outcome_of(problem, z, basis.clone(), options, Stats::default()) {
+            Outcome::Solved(solved) => Some(solved),
+            _ => None,
+        }
+    }
+
+    /// z with every row at its bound and 0 where it is basic, and the system of the others; `None` if a bound is infinite.
+    fn begin(&mut self, problem: ProblemRef<'_>, basis: &Basis) -> Option<Vec<f64>> {
         let n = problem.n();
         let mut z = vec![0.0; n];
         self.basis.clone_from(basis);
@@ -64,16 +106,8 @@ impl Finish {
         if z.iter().any(|x| !x.is_finite()) {
             return None;
         }
-        if !self.active.is_empty() {
-            self.gather(problem, &z);
-            self.factor();
-            if self.lu.pivot_ratio() == 0.0 {
-                return None;
-            }
-            self.refine();
-            self.clamp(problem, &mut z);
-        }
-        z.iter().all(|x| x.is_finite()).then_some(z)
+        self.gather(problem, &z);
+        Some(z)
     }
 
     /// Brings the active z within their bounds. One that is off by more than rounding belongs to its bound, and so does its letter.
@@ -200,39 +234,27 @@ impl Finish {
         self.lu.factor_with(k, |a, b| times_power(block[(a, b)], -row[a] - column[b]));
     }
 
-    /// Solves for the active z and refines. z is carried as a sum of two numbers, so that refinement goes below the rounding of
-    /// z itself.
-    ///
-    /// A component that is zero in exact arithmetic never settles: every step replaces its noise by smaller noise. Such components
-    /// are set to zero, because a row of nothing but zeros and noise would otherwise miss by all of its size.
-    fn refine(&mut self) {
+    /// Solves for the active z and refines; true if all have settled. z is carried as a sum of two numbers, so that refinement goes
+    /// below the rounding of z itself.
+    fn refine(&mut self, steps: usize, mut solve: impl FnMut(&mut Self)) -> bool {
         let k = self.active.len();
         for part in self.z.iter_mut().chain(&mut self.sum) {
             part.clear();
             part.resize(k, 0.0);
         }
-        let mut settled = false;
         self.moved.resize(k, 0.0);
-        for _ in 0..=REFINEMENTS {
-            settled = self.refine_once();
-            for (moved, step) in self.moved.iter_mut().zip(&self.step) {
-                *moved = moved.max(step.abs());
-            }
-            if settled {
-                break;
+        for _ in 0..=steps {
+            self.miss();
+            solve(self);
+            if self.take_step() {
+                return true;
             }
         }
-        if !settled {
-            for (z, step) in self.z[0].iter_mut().zip(&self.step) {
-                if step.abs() > NOISE * z.abs() {
-                    *z = 0.0;
-                }
-            }
-        }
+        false
     }
 
-    /// One step; true if it changed no component by more than rounding.
-    fn refine_once(&mut self) -> bool {
+    /// `step ← −(M_αα z_α + constant)`.
+    fn miss(&mut self) {
         let [high, low] = &mut self.sum;
         high.copy_from_slice(&self.constant[0]);
         low.copy_from_slice(&self.constant[1]);
@@ -241,19 +263,43 @@ impl Finish {
                 add_product(self.block.col(b), self.z[0][b], self.z[1][b], high, low);
             }
         }
-        for (a, step) in self.step.iter_mut().enumerate() {
-            *step = times_power(-(high[a] + low[a]), -self.row_exponent[a]);
+        for (step, (high, low)) in self.step.iter_mut().zip(high.iter().zip(low)) {
+            *step = -(high + *low);
+        }
+    }
+
+    /// `step ← M_αα⁻¹ step` by the scaled factors.
+    fn solve_by_lu(&mut self) {
+        for (step, e) in self.step.iter_mut().zip(&self.row_exponent) {
+            *step = times_power(*step, -e);
         }
         self.lu.solve(&mut self.step);
+        for (step, e) in self.step.iter_mut().zip(&self.column_exponent) {
+            *step = times_power(*step, -e);
+        }
+    }
+
+    /// `z ← z + step`; true if that changed no component by more than rounding.
+    fn take_step(&mut self) -> bool {
         let mut settled = true;
         let [z, rest] = &mut self.z;
-        for (b, step) in self.step.iter_mut().enumerate() {
-            *step = times_power(*step, -self.column_exponent[b]);
+        for (b, step) in self.step.iter().enumerate() {
             settled &= step.abs() <= SETTLED * z[b].abs();
             let (sum, error) = two_sum(z[b], *step);
             (z[b], rest[b]) = two_sum(sum, error + rest[b]);
+            self.moved[b] = self.moved[b].max(step.abs());
         }
         settled
+    }
+
+    /// A component that is zero in exact arithmetic never settles: every step replaces its noise by smaller noise. Such components
+    /// are set to zero, because a row of nothing but zeros and noise would otherwise miss by all of its size.
+    fn drop_noise(&mut self) {
+        for (z, step) in self.z[0].iter_mut().zip(&self.step) {
+            if step.abs() > NOISE * z.abs() {
+                *z = 0.0;
+            }
+        }
     }
 }
 

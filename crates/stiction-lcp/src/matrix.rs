@@ -4,6 +4,7 @@
 //! Fortran order has this very layout. The kernels fix the order of their additions, so that they give the
 //! same bits at every optimisation level and vector width.
 
+use std::hint::black_box;
 use std::ops::{Index, IndexMut};
 
 use crate::error::InputError;
@@ -185,6 +186,8 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
             lane[k] += a[k] * b[k];
         }
     }
+    // Keeps the compiler from shuffling lanes inside the loop to please the sum that follows.
+    let lane = black_box(lane);
     let mut sum = ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
     for (a, b) in xr.iter().zip(yr) {
         sum += a * b;

@@ -1,7 +1,10 @@
 //! Vector kernels over slices whose length is a multiple of eight, padded with zeros.
 //!
 //! Pivots of small problems are many short vector operations; without remainders the compiler turns each into a handful of
-//! instructions. Every sum has a fixed order, so the width of the machine's vectors does not show in the results.
+//! instructions. Every sum has a fixed order, so the width of the machine's vectors does not show in the results. (`black_box` between a
+//! loop and the sum of its lanes keeps the compiler from shuffling lanes inside the loop to please that one sum.)
+
+use std::hint::black_box;
 
 /// Numbers done side by side.
 pub const LANES: usize = 8;
@@ -55,13 +58,12 @@ pub fn dot4(x: &[f64], columns: [&[f64]; 4]) -> [f64; 4] {
     let (c0, c1, c2, c3) = (&lanes(c0)[..n], &lanes(c1)[..n], &lanes(c2)[..n], &lanes(c3)[..n]);
     let mut sum = [[0.0; LANES]; 4];
     for i in 0..n {
-        for k in 0..LANES {
-            sum[0][k] += x[i][k] * c0[i][k];
-            sum[1][k] += x[i][k] * c1[i][k];
-            sum[2][k] += x[i][k] * c2[i][k];
-            sum[3][k] += x[i][k] * c3[i][k];
-        }
+        add_products(&mut sum[0], &x[i], &c0[i]);
+        add_products(&mut sum[1], &x[i], &c1[i]);
+        add_products(&mut sum[2], &x[i], &c2[i]);
+        add_products(&mut sum[3], &x[i], &c3[i]);
     }
+    let sum = black_box(sum);
     [total(sum[0]), total(sum[1]), total(sum[2]), total(sum[3])]
 }
 
@@ -70,11 +72,16 @@ pub fn dot4(x: &[f64], columns: [&[f64]; 4]) -> [f64; 4] {
 pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     let mut sum = [0.0; LANES];
     for (x, y) in lanes(x).iter().zip(lanes(y)) {
-        for k in 0..LANES {
-            sum[k] += x[k] * y[k];
-        }
+        add_products(&mut sum, x, y);
     }
-    total(sum)
+    total(black_box(sum))
+}
+
+#[inline]
+fn add_products(sum: &mut Lane, x: &Lane, y: &Lane) {
+    for k in 0..LANES {
+        sum[k] += x[k] * y[k];
+    }
 }
 
 #[inline]

@@ -22,7 +22,7 @@ use crate::error::InputError;
 use crate::exact;
 use crate::finish::{Finish, times_power};
 use crate::generate::Rng;
-use crate::outcome::{Attempt, Outcome, Proof, Ray, Stats, StopReason, Stopped, Unsolvable};
+use crate::outcome::{Attempt, Outcome, Proof, Ray, Solved, Stats, StopReason, Stopped, Unsolvable};
 use crate::problem::{Lcp, ProblemRef};
 use crate::reduce::solve_reduced;
 use crate::solver::{Options, Solver};
@@ -176,6 +176,10 @@ impl Lemke {
     /// follows: rounding has led astray in a few rows, and few pivots mend them.
     fn certified(&mut self, lcp: &Lcp, plan: &Plan, stats: &mut Stats) -> Outcome {
         let mut basis = self.path.basis();
+        let by_kernel = |active: &[usize], step: &mut [f64]| self.path.solve_basis(active, step);
+        if let Some(solved) = self.finish.solved_with(ProblemRef::Lcp(lcp), &basis, &self.options, by_kernel) {
+            return Outcome::Solved(Solved { stats: std::mem::take(stats), ..solved });
+        }
         for _ in 0..REPAIRS {
             let outcome = self.finish.outcome(ProblemRef::Lcp(lcp), basis.clone(), &self.options, stats.clone());
             if outcome.solved().is_some() {

@@ -171,6 +171,18 @@ impl Path {
         Basis::from_active(self.n, self.kernel.cols.iter().copied().filter(|j| *j < self.n))
     }
 
+    /// `step ← M_αα⁻¹ step` over the rows `active` of the basis at the path's end, in units of the original problem.
+    pub fn solve_basis(&mut self, active: &[usize], step: &mut [f64]) {
+        debug_assert!(active.iter().all(|i| self.kernel.row_position(*i) != NONE), "the basis is complementary");
+        for (x, &i) in step.iter().zip(active) {
+            self.rhs[self.kernel.row_position(i)] = times_power(*x, self.scales.row[i]);
+        }
+        self.kernel.solve_into(&self.rhs, &mut self.correction);
+        for (x, &j) in step.iter_mut().zip(active) {
+            *x = times_power(self.correction[self.kernel.col_position(j)], self.scales.column[j]);
+        }
+    }
+
     /// Follows the path from `start`. Reference: [CPS09, Algorithm 4.4.5].
     pub fn follow(&mut self, start: Start<'_>, max_pivots: usize, stats: &mut Stats) -> Ended {
         if !self.begin(start, stats) {
