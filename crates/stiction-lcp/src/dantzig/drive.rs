@@ -4,7 +4,6 @@ use super::index_sets::{IndexSets, Place};
 use super::scaled::Scaled;
 use super::step::{Limit, MaxStep};
 use crate::incremental_factor::{Border, IncrementalFactor, LostPivot};
-use crate::matrix::max_abs;
 use crate::outcome::{Stats, TraceLine, Variable};
 
 /// Rounding of a pivot in units of `ε (k + NOISE_ROWS) (1 + ‖x‖₁)²`: the factor is exact for a matrix within ε k of the given
@@ -15,12 +14,16 @@ const NOISE_ROWS: usize = 16;
 /// follows from. Above rounding, well below the certificate.
 const SETTLED: f64 = 1e-13;
 
-/// Bounds further away than this many times z and q together are not gone to for the sake of a basis: z there would leave
+/// Bounds further away than this many times z and q of the rows that would move are not gone to for the sake of a basis: z there would leave
 /// nothing of the other numbers.
 const REACH: f64 = 1e6;
 
 /// Steps of no length in a row after which ties go to the least index, which cannot cycle.
 const STALL: usize = 8;
+
+/// Rows that enter C in a group do so in this order: the part of the column that is not in the span of C, squared, above this.
+/// The last time all are let in that are not dependent to rounding.
+pub(super) const INDEPENDENCE: [f64; 4] = [1e-2, 1e-4, 1e-8, 0.0];
 
 /// Why a drive could not be brought to its end.
 #[derive(Debug, Clone, PartialEq)]
@@ -175,6 +178,13 @@ impl Driver {
         for (&i, x) in self.sets.clamped().iter().zip(&self.x) {
             self.dz[i] = sign * x;
         }
+    }
+
+    /// |pivot| that row `d` would enter C with, in units of the largest entries: 1 if it has nothing to do with C, 0 if it depends on it.
+    pub fn independence(&mut self, d: usize) -> f64 {
+        gather(&self.problem, &self.sets, d, &mut self.border);
+        self.factor.border(&mut self.border);
+        self.border.pivot.abs()
     }
 
     /// `Δa = A Δf` where it is looked at: the driven row and NC. Reference: [Baraff94, Eq. 8].
@@ -351,7 +361,8 @@ impl Driver {
             (Some(back), Some(on)) => Some(if back.1 <= on.1 { back } else { on }),
             (back, on) => back.or(on),
         };
-        let reach = REACH * (max_abs(&self.z) + max_abs(&self.problem.q));
+        let size = |i: usize| self.z[i].abs() + self.problem.q[i].abs();
+        let reach = REACH * self.sets.clamped().iter().map(|&i| size(i)).fold(size(d), f64::max);
         shorter.filter(|(_, s, _)| s * self.length <= reach)
     }
 
@@ -448,21 +459,36 @@ impl Driver {
         while !self.sets.clamped().is_empty() {
             self.sets.take_clamped(self.sets.clamped().len() - 1);
         }
-        let mut all = true;
-        for at in 0..self.waiting.len() {
-            let i = self.waiting[at];
-            self.problem.form(i);
-            self.fdirection(i);
-            if !self.flat && self.factor.append(&self.border).is_ok() {
-                self.sets.clamp(i);
-            } else if self.problem.is_free(i) {
-                self.excuse[i] = self.rounding(i);
-                self.sets.set_redundant(i);
-            } else {
-                all = false;
+        for &i in &self.waiting {
+            self.sets.release(i);
+        }
+        for least in INDEPENDENCE {
+            for at in 0..self.waiting.len() {
+                let i = self.waiting[at];
+                if self.sets.place(i) == Place::Ignored {
+                    self.problem.form(i);
+                    self.enter(i, least);
+                }
             }
         }
-        all
+        self.waiting.iter().all(|&i| self.sets.place(i) != Place::Ignored)
+    }
+
+    /// Row `i` enters C if its column is independent enough. If not, it waits, and a free row that waited in vain is redundant.
+    fn enter(&mut self, i: usize, least: f64) {
+        if least > 0.0 {
+            if self.independence(i) > least && self.factor.append(&self.border).is_ok() {
+                self.sets.clamp(i);
+            }
+            return;
+        }
+        self.fdirection(i);
+        if !self.flat && self.factor.append(&self.border).is_ok() {
+            self.sets.clamp(i);
+        } else if self.problem.is_free(i) {
+            self.excuse[i] = self.rounding(i);
+            self.sets.set_redundant(i);
+        }
     }
 
     /// Takes the row at position `p` out of C and puts it at its nearest bound, ignored.

@@ -30,7 +30,7 @@ mod polish;
 mod scaled;
 pub mod step;
 
-use drive::{Driver, Halt};
+use drive::{Driver, Halt, INDEPENDENCE};
 
 use crate::basis::{Basis, Position};
 use crate::certificate::{Certificate, certify};
@@ -96,12 +96,17 @@ impl Dantzig {
         Ok(Outcome::Stopped(Stopped { why: StopReason::Uncertified, z, certificate, stats }))
     }
 
-    /// Free rows enter C first.
+    /// Free rows enter C first, those with the most independent columns before the others: what is left over then follows
+    /// from C by moderate factors, and a row with nothing on its diagonal waits for the rows that give it something.
     fn drive_free_rows(&mut self) -> Result<(), Halt> {
-        for i in 0..self.driver.problem.n {
-            if self.driver.problem.is_free(i) {
+        for least in INDEPENDENCE {
+            for i in 0..self.driver.problem.n {
+                if !self.driver.problem.is_free(i) {
+                    continue;
+                }
                 self.driver.refresh();
-                if let Some(w) = self.driver.clear_violation(i) {
+                let Some(w) = self.driver.clear_violation(i) else { continue };
+                if least == 0.0 || self.driver.independence(i) > least {
                     self.driver.drive_to_zero(i, w)?;
                 }
             }
