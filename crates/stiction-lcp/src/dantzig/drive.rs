@@ -72,14 +72,16 @@ pub(super) struct Driver {
     z_sum: f64,
     /// The rows that [`Driver::install`] puts into C.
     pub waiting: Vec<usize>,
-    max_pivots: usize,
-    trace: bool,
+    /// A row is violated by more than this, relative to the size of its terms.
+    pub violated: f64,
+    pub max_pivots: usize,
+    pub trace: bool,
     pub stats: Stats,
 }
 
 impl Driver {
     /// An empty state for the loaded problem: z at 0 or the bound next to it, all rows ignored.
-    pub fn reset(&mut self, max_pivots: usize, trace: bool) {
+    pub fn reset(&mut self) {
         let n = self.problem.n;
         self.sets.reset(n);
         self.factor.reset(n, self.problem.symmetric);
@@ -102,8 +104,6 @@ impl Driver {
         self.waiting.reserve(n);
         self.at_start = true;
         self.refresh();
-        self.max_pivots = max_pivots;
-        self.trace = trace;
     }
 
     /// Increases (or decreases) `z_d` from the present `w_d = w` until it is zero or `z_d` at a bound, and keeps the conditions of C and NC.
@@ -402,7 +402,7 @@ impl Driver {
     pub fn clear_violation(&mut self, i: usize) -> Option<f64> {
         let w = self.violation(i)?;
         self.problem.form(i);
-        let noise = f64::EPSILON * NOISE_ROWS as f64;
+        let noise = self.violated;
         let clear = self.sets.place(i) == Place::Ignored && self.bound_reached(i).is_none()
             || w.abs() > noise * self.problem.most(i, self.z_sum)
             || w.abs() > noise * self.problem.size(i, &self.z);

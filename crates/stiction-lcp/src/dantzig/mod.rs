@@ -52,6 +52,12 @@ const ROWS_MORE: usize = 20;
 /// more pivots that are taken back; between 0.2 and 0.5 the sum hardly changes.
 const AMONG_THE_WORST: f64 = 0.1;
 
+/// A row outside of C is violated if its w has the wrong sign by more than this, relative to the size of its terms: rounding.
+const VIOLATED: f64 = 16.0 * f64::EPSILON;
+
+/// The same for the second attempt: well above rounding, well below the certificate.
+const CLEARLY_VIOLATED: f64 = 1e-12;
+
 /// Rounds of polishing and driving on, at most.
 const ROUNDS: usize = 8;
 
@@ -75,6 +81,26 @@ impl Dantzig {
         Self { options, driver: Driver::default(), finish: Finish::default(), w: Vec::new(), turns: Vec::new() }
     }
 
+    /// Tries once with every violation above rounding driven, and if that does not end well once more with small ones left alone:
+    /// where the solution is degenerate and q is rounded, the first may be asking for too much.
+    fn attempt_twice(&mut self, problem: ProblemRef<'_>, warm: bool) -> Outcome {
+        self.driver.violated = VIOLATED;
+        let first = self.attempt(problem, warm);
+        let hopeless = matches!(&first, Outcome::Stopped(s) if matches!(s.why, StopReason::Limit(_)));
+        if first.solved().is_some() || hopeless {
+            return first;
+        }
+        self.driver.stats.restarts += 1;
+        self.driver.reset();
+        self.driver.violated = CLEARLY_VIOLATED;
+        let second = self.attempt(problem, false);
+        if second.solved().is_none() && matches!(first, Outcome::Ray(_)) { first } else { second }
+    }
+
+    fn attempt(&mut self, problem: ProblemRef<'_>, warm: bool) -> Outcome {
+        self.compute_forces(problem, warm).unwrap_or_else(|halt| self.halted(problem, halt))
+    }
+
     /// `compute-forces` of the paper, with its last C polished. Reference: [Baraff94, §4.3].
     fn compute_forces(&mut self, problem: ProblemRef<'_>, mut warm: bool) -> Result<Outcome, Halt> {
         let mut best = None;
@@ -92,8 +118,7 @@ impl Dantzig {
             self.driver.repair();
         }
         let (z, certificate) = best.unwrap_or_else(|| self.present(problem));
-        let stats = std::mem::take(&mut self.driver.stats);
-        Ok(Outcome::Stopped(Stopped { why: StopReason::Uncertified, z, certificate, stats }))
+        Ok(Outcome::Stopped(Stopped { why: StopReason::Uncertified, z, certificate, stats: Stats::default() }))
     }
 
     /// Free rows enter C first, those with the most independent columns before the others: what is left over then follows
@@ -181,22 +206,19 @@ impl Dantzig {
     }
 
     fn solved(&mut self, z: Vec<f64>, certificate: Certificate) -> Outcome {
-        let stats = std::mem::take(&mut self.driver.stats);
-        Outcome::Solved(Solved { z, w: self.w.clone(), basis: self.driver.basis(), certificate, stats })
+        let (w, basis) = (self.w.clone(), self.driver.basis());
+        Outcome::Solved(Solved { z, w, basis, certificate, stats: Stats::default() })
     }
 
     /// What a drive that was not brought to its end comes to.
     fn halted(&mut self, problem: ProblemRef<'_>, halt: Halt) -> Outcome {
-        if halt == Halt::Unbounded {
-            let claim = self.driver.claim();
-            if let Some(claim) = claim {
-                let direction = self.driver.direction();
-                let stats = std::mem::take(&mut self.driver.stats);
-                return Outcome::Ray(Ray { direction, claim: claim.into(), stats });
-            }
+        let stats = Stats::default();
+        if halt == Halt::Unbounded
+            && let Some(claim) = self.driver.claim()
+        {
+            return Outcome::Ray(Ray { direction: self.driver.direction(), claim: claim.into(), stats });
         }
         let (z, certificate) = self.present(problem);
-        let stats = std::mem::take(&mut self.driver.stats);
         let why = match halt {
             Halt::Limit(limit) => StopReason::Limit(limit),
             Halt::Numerical(what) => StopReason::Numerical(what.into()),
@@ -256,13 +278,16 @@ impl Solver for Dantzig {
             return Err(InputError::Unsupported { solver: self.name(), reason });
         }
         self.driver.problem.load(problem);
-        let max_pivots = self.options.max_pivots.unwrap_or(PIVOTS_PER_ROW * (n + ROWS_MORE));
-        self.driver.reset(max_pivots, self.options.trace);
+        self.driver.reset();
         self.driver.stats = Stats::default();
+        self.driver.max_pivots = self.options.max_pivots.unwrap_or(PIVOTS_PER_ROW * (n + ROWS_MORE));
+        self.driver.trace = self.options.trace;
         if let Some(basis) = start {
             self.start_from(basis)?;
         }
-        Ok(self.compute_forces(problem, start.is_some()).unwrap_or_else(|halt| self.halted(problem, halt)))
+        let mut outcome = self.attempt_twice(problem, start.is_some());
+        *outcome.stats_mut() = std::mem::take(&mut self.driver.stats);
+        Ok(outcome)
     }
 }
 
