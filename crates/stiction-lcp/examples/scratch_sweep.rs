@@ -19,7 +19,13 @@ fn main() {
         match &o {
             Outcome::Solved(s) => { worst = worst.max(s.certificate.worst());
                 let again = solver.solve_from((&lcp).into(), Some(&s.basis)).unwrap();
-                if again.solved().is_none() || again.stats().pivots > 0 { *count.entry(("rewarm", sym)).or_insert(0) += 1; }
+                if again.solved().is_none() || again.stats().pivots > 0 { *count.entry(("rewarm", sym)).or_insert(0) += 1; 
+                let mut f = finish::Finish::default();
+                let z = f.solution((&lcp).into(), &s.basis);
+                let mut w = vec![0.0; lcp.n()];
+                let c = z.as_ref().map(|z| certify((&lcp).into(), z, &mut w));
+                eprintln!("REWARM seed {seed} cold {} restarts {} again {} p {} finish {:?}", s.certificate, s.stats.restarts, again.name(), again.stats().pivots, c);
+ }
             }
             Outcome::Stopped(s) => eprintln!("seed {seed} n {n} sym {sym}: {} {} p {}", s.why, s.certificate, s.stats.pivots),
             Outcome::Ray(r) => eprintln!("seed {seed} n {n} sym {sym}: ray {} p {}", r.claim, r.stats.pivots),

@@ -256,6 +256,13 @@ impl IncrementalFactor {
         }
     }
 
+    /// The size of the terms of the pivot: `|pivot| + Σ |lᵢ dᵢ uᵢ|`.
+    pub fn size(&self, border: &Border) -> f64 {
+        let row = if self.symmetric { &border.column } else { &border.row };
+        let terms = row.iter().zip(&border.column).zip(&self.diagonal);
+        terms.fold(border.pivot.abs(), |s, ((l, u), d)| s + (l * d * u).abs())
+    }
+
     /// `x ← −A_CC⁻¹ A_Cd` from the substituted border. Reference: [Baraff94, Eq. 9].
     pub fn direction(&self, border: &Border, x: &mut Vec<f64>) {
         x.clear();

@@ -75,6 +75,8 @@ pub(super) struct Driver {
     /// A row is violated by more than this, relative to the size of its terms.
     pub violated: f64,
     pub max_pivots: usize,
+    /// Pivots after which this attempt ends.
+    pivot_budget: usize,
     pub trace: bool,
     pub stats: Stats,
 }
@@ -155,12 +157,8 @@ impl Driver {
         self.factor.border(&mut self.border);
         self.factor.direction(&self.border, &mut self.x);
         self.length = one_norm(&self.x);
-        let mut left = self.length;
-        if !self.problem.symmetric {
-            self.factor.left_direction(&self.border, &mut self.left);
-            left = one_norm(&self.left);
-        }
-        self.noise = f64::EPSILON * (self.x.len() + NOISE_ROWS) as f64 * self.length * left;
+        let size = if self.problem.symmetric { self.length * self.length } else { self.factor.size(&self.border) };
+        self.noise = f64::EPSILON * (self.x.len() + NOISE_ROWS) as f64 * size;
         // A NaN is as flat as a zero.
         self.flat = !(self.border.pivot.abs() > self.noise);
     }
@@ -507,7 +505,18 @@ impl Driver {
         if self.trace {
             self.stats.trace.push(TraceLine { entering: Some(entering), leaving: Some(leaving), measure });
         }
-        if self.stats.pivots > self.max_pivots { Err(Halt::Limit(self.max_pivots)) } else { Ok(()) }
+        if self.stats.pivots > self.pivot_budget { Err(Halt::Limit(self.max_pivots)) } else { Ok(()) }
+    }
+
+    /// Allows the next attempt a `share`-th of the pivots that are left.
+    pub fn take_pivots(&mut self, share: usize) {
+        let left = self.max_pivots.saturating_sub(self.stats.pivots);
+        self.pivot_budget = self.stats.pivots + left.div_ceil(share);
+    }
+
+    /// True if there is no pivot left for another attempt.
+    pub fn is_out_of_pivots(&self) -> bool {
+        self.stats.pivots >= self.max_pivots
     }
 }
 

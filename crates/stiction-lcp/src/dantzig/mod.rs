@@ -58,6 +58,9 @@ const VIOLATED: f64 = 16.0 * f64::EPSILON;
 /// The same for the second attempt: well above rounding, well below the certificate.
 const CLEARLY_VIOLATED: f64 = 1e-12;
 
+/// ε of the last attempts, in units of the largest entries.
+const SHIFTS: [f64; 3] = [1e-9, 1e-6, 1e-3];
+
 /// Rounds of polishing and driving on, at most.
 const ROUNDS: usize = 8;
 
@@ -81,35 +84,77 @@ impl Dantzig {
         Self { options, driver: Driver::default(), finish: Finish::default(), w: Vec::new(), turns: Vec::new() }
     }
 
-    /// Tries once with every violation above rounding driven, and if that does not end well once more with small ones left alone:
-    /// where the solution is degenerate and q is rounded, the first may be asking for too much.
-    fn attempt_twice(&mut self, problem: ProblemRef<'_>, warm: bool) -> Outcome {
+    /// Tries with every violation above rounding driven. If that does not end well, once more with small ones left alone: where the
+    /// solution is degenerate and q is rounded, the first may be asking for too much. A matrix that is not symmetric may
+    /// have regular submatrices with zeros on the diagonal, which this method cannot enter one row at a time; so the last attempt
+    /// takes its basis from `M + ε I`.
+    fn attempts(&mut self, problem: ProblemRef<'_>) -> Outcome {
+        let symmetric = self.driver.problem.symmetric;
         self.driver.violated = VIOLATED;
-        let first = self.attempt(problem, warm);
-        let hopeless = matches!(&first, Outcome::Stopped(s) if matches!(s.why, StopReason::Limit(_)));
-        if first.solved().is_some() || hopeless {
+        self.driver.take_pivots(if symmetric { 1 } else { 2 });
+        let first = self.attempt(problem);
+        if first.solved().is_some() || self.driver.is_out_of_pivots() {
             return first;
         }
+        self.restart();
+        let second = self.attempt(problem);
+        if second.solved().is_some() || self.driver.is_out_of_pivots() {
+            return second;
+        }
+        for shift in SHIFTS.into_iter().filter(|_| !symmetric) {
+            self.restart();
+            if let Some(third) = self.attempt_shifted(problem, shift) {
+                return third;
+            }
+        }
+        if matches!(first, Outcome::Ray(_)) { first } else { second }
+    }
+
+    /// From scratch, with half of the pivots that are left.
+    fn restart(&mut self) {
         self.driver.stats.restarts += 1;
         self.driver.reset();
         self.driver.violated = CLEARLY_VIOLATED;
-        let second = self.attempt(problem, false);
-        if second.solved().is_none() && matches!(first, Outcome::Ray(_)) { first } else { second }
+        self.driver.take_pivots(if self.driver.problem.symmetric { 1 } else { 2 });
     }
 
-    fn attempt(&mut self, problem: ProblemRef<'_>, warm: bool) -> Outcome {
-        self.compute_forces(problem, warm).unwrap_or_else(|halt| self.halted(problem, halt))
+    fn attempt(&mut self, problem: ProblemRef<'_>) -> Outcome {
+        self.compute_forces(problem).unwrap_or_else(|halt| self.halted(problem, halt))
+    }
+
+    /// A certified solution from the basis of `M + ε I`, if that is one.
+    fn attempt_shifted(&mut self, problem: ProblemRef<'_>, shift: f64) -> Option<Outcome> {
+        self.driver.problem.shift_diagonal(shift);
+        let driven = self.drive_free_rows().and_then(|()| self.drive_violated_rows());
+        self.driver.problem.load(problem);
+        driven.ok()?;
+        let basis = self.driver.basis();
+        self.start_from(&basis).ok()?;
+        self.resolve(problem, &basis).or_else(|| {
+            self.driver.repair();
+            self.compute_forces(problem).ok().filter(|outcome| outcome.solved().is_some())
+        })
+    }
+
+    /// The certified solution of `basis`, which was installed as far as its columns are independent, if it is one.
+    fn resolve(&mut self, problem: ProblemRef<'_>, basis: &Basis) -> Option<Outcome> {
+        let (z, certificate) = self.polish(problem);
+        if certificate.holds(self.options.tolerance) {
+            return Some(self.solved(z, certificate));
+        }
+        let z = self.finish.solution(problem, basis)?;
+        let (z, certificate) = self.with_certificate(problem, z);
+        let (w, basis) = (self.w.clone(), basis.clone());
+        let holds = certificate.holds(self.options.tolerance);
+        holds.then(|| Outcome::Solved(Solved { z, w, basis, certificate, stats: Stats::default() }))
     }
 
     /// `compute-forces` of the paper, with its last C polished. Reference: [Baraff94, §4.3].
-    fn compute_forces(&mut self, problem: ProblemRef<'_>, mut warm: bool) -> Result<Outcome, Halt> {
+    fn compute_forces(&mut self, problem: ProblemRef<'_>) -> Result<Outcome, Halt> {
         let mut best = None;
         for _ in 0..ROUNDS {
-            if !warm {
-                self.drive_free_rows()?;
-                self.drive_violated_rows()?;
-            }
-            warm = false;
+            self.drive_free_rows()?;
+            self.drive_violated_rows()?;
             let (z, certificate) = self.polish(problem);
             if certificate.holds(self.options.tolerance) {
                 return Ok(self.solved(z, certificate));
@@ -278,14 +323,19 @@ impl Solver for Dantzig {
             return Err(InputError::Unsupported { solver: self.name(), reason });
         }
         self.driver.problem.load(problem);
-        self.driver.reset();
         self.driver.stats = Stats::default();
+        self.driver.reset();
         self.driver.max_pivots = self.options.max_pivots.unwrap_or(PIVOTS_PER_ROW * (n + ROWS_MORE));
         self.driver.trace = self.options.trace;
+        let mut resolved = None;
         if let Some(basis) = start {
             self.start_from(basis)?;
+            resolved = self.resolve(problem, basis);
+            if resolved.is_none() {
+                self.driver.repair();
+            }
         }
-        let mut outcome = self.attempt_twice(problem, start.is_some());
+        let mut outcome = resolved.unwrap_or_else(|| self.attempts(problem));
         *outcome.stats_mut() = std::mem::take(&mut self.driver.stats);
         Ok(outcome)
     }

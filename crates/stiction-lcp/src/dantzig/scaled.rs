@@ -125,6 +125,14 @@ impl Scaled {
         }
     }
 
+    /// Adds `shift` to the diagonal of a matrix that is not symmetric, until the next [`Self::load`].
+    pub fn shift_diagonal(&mut self, shift: f64) {
+        for i in 0..self.n.min(self.rows.len()) {
+            self.columns[i * self.n + i] += shift;
+            self.rows[i * self.n + i] += shift;
+        }
+    }
+
     /// Forms column `j` if it was not asked for before.
     #[inline]
     pub fn form(&mut self, j: usize) {
