@@ -18,6 +18,9 @@ const SETTLED: f64 = 1e-13;
 /// nothing of the other numbers.
 const REACH: f64 = 1e6;
 
+/// A z that ends nearer to its bound than this part of the way it came has ended there: rounding.
+const SNAP: f64 = 16.0 * f64::EPSILON;
+
 /// Steps of no length in a row after which ties go to the least index, which cannot cycle.
 const STALL: usize = 8;
 
@@ -74,6 +77,9 @@ pub(super) struct Driver {
     pub waiting: Vec<usize>,
     /// A row is violated by more than this, relative to the size of its terms.
     pub violated: f64,
+    /// Without symmetry, regular submatrices can be arbitrarily near to singular ones: a P-matrix may be triangular with entries that
+    /// grow on the way to the solution.
+    pub near_singular_allowed: bool,
     pub max_pivots: usize,
     /// Pivots after which this attempt ends.
     pivot_budget: usize,
@@ -157,10 +163,23 @@ impl Driver {
         self.factor.border(&mut self.border);
         self.factor.direction(&self.border, &mut self.x);
         self.length = one_norm(&self.x);
-        let size = if self.problem.symmetric { self.length * self.length } else { self.factor.size(&self.border) };
+        let size = self.pivot_size();
         self.noise = f64::EPSILON * (self.x.len() + NOISE_ROWS) as f64 * size;
         // A NaN is as flat as a zero.
         self.flat = !(self.border.pivot.abs() > self.noise);
+    }
+
+    /// What the rounding of the pivot is relative to: the length of the two vectors in which it is the bilinear form; or, if C may
+    /// be nearly singular, no more than its terms.
+    fn pivot_size(&mut self) -> f64 {
+        if self.problem.symmetric {
+            return self.length * self.length;
+        }
+        if self.near_singular_allowed {
+            return self.factor.size(&self.border);
+        }
+        self.factor.left_direction(&self.border, &mut self.left);
+        self.length * one_norm(&self.left)
     }
 
     /// What [`Driver::offer_bounds`] takes for zero becomes zero.
@@ -231,12 +250,15 @@ impl Driver {
         }
     }
 
-    /// `f ← f + s Δf`, `a ← a + s Δa`.
+    /// `f ← f + s Δf`, `a ← a + s Δa`. Where f ends at a bound to rounding, it ends there exactly: in a tie with the driven row.
     fn advance(&mut self, d: usize, sign: f64, s: f64) {
         self.z[d] += s * sign;
         self.w[d] += s * self.dw[d];
         for (&i, x) in self.sets.clamped().iter().zip(&self.x) {
-            self.z[i] += s * sign * x;
+            let step = s * sign * x;
+            let bound = if step < 0.0 { self.problem.lo[i] } else { self.problem.hi[i] };
+            let end = self.z[i] + step;
+            self.z[i] = if (end - bound).abs() <= SNAP * step.abs() { bound } else { end };
         }
         for &j in self.sets.unclamped() {
             self.w[j] += s * self.dw[j];
@@ -492,7 +514,8 @@ impl Driver {
     /// Takes the row at position `p` out of C and puts it at its nearest bound, ignored.
     pub fn drop_clamped(&mut self, p: usize) {
         let i = self.sets.take_clamped(p);
-        self.z[i] = self.z[i].clamp(self.problem.lo[i], self.problem.hi[i]);
+        let (lo, hi) = (self.problem.lo[i], self.problem.hi[i]);
+        self.z[i] = if self.z[i] - lo <= hi - self.z[i] { lo } else { hi };
         if self.factor.remove(p).is_err() {
             // A row that is lost here is ignored like the one that was dropped.
             let _ = self.refactor();

@@ -91,6 +91,7 @@ impl Dantzig {
     fn attempts(&mut self, problem: ProblemRef<'_>) -> Outcome {
         let symmetric = self.driver.problem.symmetric;
         self.driver.violated = VIOLATED;
+        self.driver.near_singular_allowed = false;
         self.driver.take_pivots(if symmetric { 1 } else { 2 });
         let first = self.attempt(problem);
         if first.solved().is_some() || self.driver.is_out_of_pivots() {
@@ -115,6 +116,7 @@ impl Dantzig {
         self.driver.stats.restarts += 1;
         self.driver.reset();
         self.driver.violated = CLEARLY_VIOLATED;
+        self.driver.near_singular_allowed = true;
         self.driver.take_pivots(if self.driver.problem.symmetric { 1 } else { 2 });
     }
 
