@@ -70,7 +70,7 @@ pub(super) struct Driver {
     /// Rows whose entry into C was refused during this drive.
     refused: Vec<bool>,
     /// No row was driven yet.
-    at_start: bool,
+    pub at_start: bool,
     /// `‖z‖₁` at the last [`Driver::refresh`].
     z_sum: f64,
     /// The rows that [`Driver::install`] puts into C.
@@ -509,6 +509,31 @@ impl Driver {
             self.excuse[i] = self.rounding(i);
             self.sets.set_redundant(i);
         }
+    }
+
+    /// The `rows` enter an empty C as far as their columns are clearly independent, and those whose z comes out beyond a bound are
+    /// set there, until there are none.
+    pub fn enter_together(&mut self, rows: impl Iterator<Item = usize>) -> Result<(), Halt> {
+        self.at_start = false;
+        for i in rows {
+            self.problem.form(i);
+            self.enter(i, INDEPENDENCE[0]);
+        }
+        let mut before = usize::MAX;
+        while self.sets.clamped().len() < before {
+            before = self.sets.clamped().len();
+            self.refine_plainly();
+            for p in (0..before).rev() {
+                if self.beyond(self.sets.clamped()[p]) > 0.0 {
+                    self.drop_clamped(p);
+                }
+            }
+        }
+        for p in 0..before {
+            let i = self.sets.clamped()[p];
+            self.count(Variable::Z(i), Variable::W(i), 0.0)?;
+        }
+        Ok(())
     }
 
     /// Takes the row at position `p` out of C and puts it at its nearest bound, ignored.

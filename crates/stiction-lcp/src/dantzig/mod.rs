@@ -154,6 +154,9 @@ impl Dantzig {
     /// `compute-forces` of the paper, with its last C polished. Reference: [Baraff94, §4.3].
     fn compute_forces(&mut self, problem: ProblemRef<'_>) -> Result<Outcome, Halt> {
         let mut best = None;
+        if self.driver.at_start {
+            self.start_together()?;
+        }
         for _ in 0..ROUNDS {
             self.drive_free_rows()?;
             self.drive_violated_rows()?;
@@ -166,6 +169,13 @@ impl Dantzig {
         }
         let (z, certificate) = best.unwrap_or_else(|| self.present(problem));
         Ok(Outcome::Stopped(Stopped { why: StopReason::Uncertified, z, certificate, stats: Stats::default() }))
+    }
+
+    /// The rows violated at the start enter C together. Where z comes out well this saves most of the driving; any z on C within
+    /// its bounds is a place to drive from.
+    fn start_together(&mut self) -> Result<(), Halt> {
+        self.list_violated_rows();
+        self.driver.enter_together(self.turns.iter().map(|t| t.1))
     }
 
     /// Free rows enter C first, those with the most independent columns before the others: what is left over then follows

@@ -48,7 +48,9 @@ impl Driver {
 
     /// The z of the problem as it was given, within its bounds.
     pub fn answer(&self) -> Vec<f64> {
-        (0..self.problem.n).map(|i| self.problem.unscaled(i, self.z[i].clamp(self.problem.lo[i], self.problem.hi[i]))).collect()
+        (0..self.problem.n)
+            .map(|i| self.problem.unscaled(i, self.z[i].clamp(self.problem.lo[i], self.problem.hi[i])))
+            .collect()
     }
 
     /// The direction of an infinite step, for the problem as it was given.
@@ -78,13 +80,22 @@ impl Driver {
         loop {
             self.refine_plainly();
             let largest = self.sets.clamped().iter().fold(0.0, |m, &i| f64::max(m, self.z[i].abs()));
-            let outside = |&i: &usize| (self.problem.lo[i] - self.z[i]).max(self.z[i] - self.problem.hi[i]);
-            let worst = self.sets.clamped().iter().map(outside).enumerate();
-            match worst.reduce(|a, b| if b.1 > a.1 { b } else { a }) {
-                Some((p, amount)) if amount > -AT_BOUND * largest => self.drop_clamped(p),
+            match self.furthest_outside() {
+                Some((p, beyond)) if beyond > -AT_BOUND * largest => self.drop_clamped(p),
                 _ => return,
             }
         }
+    }
+
+    /// The position in C of the z that is furthest beyond its bounds, and how far; negative if it is within.
+    fn furthest_outside(&self) -> Option<(usize, f64)> {
+        let all = self.sets.clamped().iter().map(|&i| self.beyond(i)).enumerate();
+        all.reduce(|a, b| if b.1 > a.1 { b } else { a })
+    }
+
+    /// How far `zᵢ` is beyond its bounds; negative if it is within.
+    pub fn beyond(&self, i: usize) -> f64 {
+        (self.problem.lo[i] - self.z[i]).max(self.z[i] - self.problem.hi[i])
     }
 }
 
