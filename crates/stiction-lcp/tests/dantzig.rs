@@ -276,7 +276,7 @@ fn limit_is_reported_with_the_best_z() {
 #[test]
 fn any_matrix_is_never_wrongly_solved_and_always_ends() {
     let mut solver = Dantzig::new(Options::default());
-    for seed in 0..3000 {
+    for seed in 0..count(3000) {
         let mut rng = Rng::new(seed);
         let n = seed as usize % 25;
         let symmetric = rng.chance(0.5);

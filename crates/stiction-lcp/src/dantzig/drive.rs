@@ -125,7 +125,8 @@ impl Driver {
                 return self.settle(d);
             }
             self.adirection(d, sign);
-            let Some((s, limit)) = self.maxstep(d, sign, idle > STALL) else {
+            let step = self.maxstep(d, sign, idle > STALL);
+            let Some((s, limit)) = step.choose() else {
                 if self.take_in_ignored(d) {
                     continue;
                 }
@@ -134,6 +135,9 @@ impl Driver {
                 return Err(Halt::Unbounded);
             };
             self.advance(d, sign, s);
+            if step.is_tied() {
+                self.snap(sign, s);
+            }
             idle = if s > 0.0 { 0 } else { idle + 1 };
             match limit {
                 Limit::DrivenZero => return self.clamp_driven(d),
@@ -220,7 +224,7 @@ impl Driver {
     }
 
     /// The longest step that keeps all conditions. Reference: [Baraff94, Eqs. 10–12].
-    fn maxstep(&self, d: usize, sign: f64, least_index: bool) -> Option<(f64, Limit)> {
+    fn maxstep(&self, d: usize, sign: f64, least_index: bool) -> MaxStep {
         let mut step = MaxStep::new(least_index);
         if self.dw[d] * sign > 0.0 {
             step.offer(Limit::DrivenZero, d, -self.w[d] * sign, self.dw[d].abs());
@@ -232,7 +236,7 @@ impl Driver {
                 step.offer(Limit::Unclamped(p), j, self.w[j] * inward, self.dw[j].abs());
             }
         }
-        step.choose()
+        step
     }
 
     /// The bounds of z: of the driven row and of C.
@@ -250,18 +254,26 @@ impl Driver {
         }
     }
 
-    /// `f ← f + s Δf`, `a ← a + s Δa`. Where f ends at a bound to rounding, it ends there exactly: in a tie with the driven row.
+    /// `f ← f + s Δf`, `a ← a + s Δa`.
     fn advance(&mut self, d: usize, sign: f64, s: f64) {
         self.z[d] += s * sign;
         self.w[d] += s * self.dw[d];
         for (&i, x) in self.sets.clamped().iter().zip(&self.x) {
-            let step = s * sign * x;
-            let bound = if step < 0.0 { self.problem.lo[i] } else { self.problem.hi[i] };
-            let end = self.z[i] + step;
-            self.z[i] = if (end - bound).abs() <= SNAP * step.abs() { bound } else { end };
+            self.z[i] += s * sign * x;
         }
         for &j in self.sets.unclamped() {
             self.w[j] += s * self.dw[j];
+        }
+    }
+
+    /// After a step of length `s` that was tied: a z of C that has reached its bound to rounding is put there exactly.
+    fn snap(&mut self, sign: f64, s: f64) {
+        for (&i, x) in self.sets.clamped().iter().zip(&self.x) {
+            let step = s * sign * x;
+            let bound = if step < 0.0 { self.problem.lo[i] } else { self.problem.hi[i] };
+            if (self.z[i] - bound).abs() <= SNAP * step.abs() {
+                self.z[i] = bound;
+            }
         }
     }
 
@@ -524,12 +536,13 @@ impl Driver {
             before = self.sets.clamped().len();
             self.refine_plainly();
             for p in (0..before).rev() {
-                if self.beyond(self.sets.clamped()[p]) > 0.0 {
+                // Dropping one may lose others to rounding.
+                if self.sets.clamped().get(p).is_some_and(|&i| self.beyond(i) > 0.0) {
                     self.drop_clamped(p);
                 }
             }
         }
-        for p in 0..before {
+        for p in 0..self.sets.clamped().len() {
             let i = self.sets.clamped()[p];
             self.count(Variable::Z(i), Variable::W(i), 0.0)?;
         }
@@ -556,10 +569,10 @@ impl Driver {
         if self.stats.pivots > self.pivot_budget { Err(Halt::Limit(self.max_pivots)) } else { Ok(()) }
     }
 
-    /// Allows the next attempt a `share`-th of the pivots that are left.
-    pub fn take_pivots(&mut self, share: usize) {
+    /// Allows the next attempt half of the pivots that are left.
+    pub fn take_pivots(&mut self) {
         let left = self.max_pivots.saturating_sub(self.stats.pivots);
-        self.pivot_budget = self.stats.pivots + left.div_ceil(share);
+        self.pivot_budget = self.stats.pivots + left.div_ceil(2);
     }
 
     /// True if there is no pivot left for another attempt.

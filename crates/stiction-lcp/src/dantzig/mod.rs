@@ -92,7 +92,7 @@ impl Dantzig {
         let symmetric = self.driver.problem.symmetric;
         self.driver.violated = VIOLATED;
         self.driver.near_singular_allowed = false;
-        self.driver.take_pivots(if symmetric { 1 } else { 2 });
+        self.driver.take_pivots();
         let first = self.attempt(problem);
         if first.solved().is_some() || self.driver.is_out_of_pivots() {
             return first;
@@ -111,13 +111,14 @@ impl Dantzig {
         if matches!(first, Outcome::Ray(_)) { first } else { second }
     }
 
-    /// From scratch, with half of the pivots that are left.
+    /// From scratch and row by row, with half of the pivots that are left.
     fn restart(&mut self) {
         self.driver.stats.restarts += 1;
         self.driver.reset();
         self.driver.violated = CLEARLY_VIOLATED;
         self.driver.near_singular_allowed = true;
-        self.driver.take_pivots(if self.driver.problem.symmetric { 1 } else { 2 });
+        self.driver.at_start = false;
+        self.driver.take_pivots();
     }
 
     fn attempt(&mut self, problem: ProblemRef<'_>) -> Outcome {
@@ -181,6 +182,9 @@ impl Dantzig {
     /// Free rows enter C first, those with the most independent columns before the others: what is left over then follows
     /// from C by moderate factors, and a row with nothing on its diagonal waits for the rows that give it something.
     fn drive_free_rows(&mut self) -> Result<(), Halt> {
+        if !self.driver.problem.any_free {
+            return Ok(());
+        }
         for least in INDEPENDENCE {
             for i in 0..self.driver.problem.n {
                 if !self.driver.problem.is_free(i) {

@@ -22,6 +22,8 @@ pub(super) struct Scaled {
     pub q: Vec<f64>,
     pub lo: Vec<f64>,
     pub hi: Vec<f64>,
+    /// Some row has no bound at all.
+    pub any_free: bool,
     row_scale: Vec<f64>,
     column_scale: Vec<f64>,
     columns: Vec<f64>,
@@ -57,6 +59,7 @@ impl Scaled {
             self.lo.push(lo / c);
             self.hi.push(hi / c);
         }
+        self.any_free = (0..n).any(|i| self.is_free(i));
     }
 
     fn load_dense(&mut self, m: &Matrix) {

@@ -64,6 +64,12 @@ impl MaxStep {
         }
     }
 
+    /// True if the driven index was chosen in a tie with another one, which then reaches its limit too.
+    pub fn is_tied(&self) -> bool {
+        let (driven, other) = (self.driven.ratio, self.other.ratio);
+        other < f64::INFINITY && driven <= other * (1.0 + DRIVEN_TIE) && other <= driven * (1.0 + DRIVEN_TIE)
+    }
+
     /// The shortest step and its limit, the driven index before all others in a tie; `None` for an unbounded step.
     pub fn choose(&self) -> Option<(f64, Limit)> {
         let (driven, other) = (&self.driven, &self.other);
