@@ -1,9 +1,10 @@
 //! Baraff's comparison: the driving method against Gaussian elimination of the same order.
 //!
-//! `cargo run --release -p stiction-lcp --example dantzig_vs_lu` prints, for each order and for half and all rows active at the
-//! solution, the median time of `Dantzig` (a whole certified solve), of an unblocked LU with partial pivoting (factor and solve, in
-//! its own storage), of faer's blocked LU, and the ratios. The three take turns on the same matrix, so that the noise of the machine
-//! falls on all of them. With `count ORDER all|half dantzig|lu REPEATS` it runs one of them only, for an instruction counter.
+//! `cargo run --release -p stiction-lcp --example dantzig_vs_lu` prints, for each order and for half and all rows
+//! active at the solution, the median time of `Dantzig` (a whole certified solve), of an unblocked LU with partial
+//! pivoting (factor and solve, in its own storage), of faer's blocked LU, and the ratios. The three take turns on the
+//! same matrix, so that the noise of the machine falls on all of them. With `count ORDER all|half dantzig|lu REPEATS`
+//! it runs one of them only, for an instruction counter.
 
 #![allow(clippy::print_stdout)]
 

@@ -1,13 +1,15 @@
 //! A factor `A_CC = L D U` of the matrix of an index set, kept while indices come and go.
 //!
 //! `L` is unit lower, `U` unit upper triangular, `D` diagonal; for a symmetric matrix `U = Lᵀ` and only `L` is held.
-//! An index enters by forward substitution and leaves by a rank-one update of what stood behind it, both O(k²); nothing is
-//! exchanged for stability, so every leading block must be regular, which holds for positive definite matrices, symmetric
-//! or not, and for P-matrices. A pivot that is lost is reported, and then the factor must be built again.
+//! An index enters by forward substitution and leaves by a rank-one update of what stood behind it, both O(k²);
+//! nothing is exchanged for stability, so every leading block must be regular, which holds for positive definite
+//! matrices, symmetric or not, and for P-matrices. A pivot that is lost is reported, and then the factor must be
+//! built again.
 //!
 //! Storage is packed row by row and never moves: [`IncrementalFactor::reset`] takes all of it.
 //!
-//! References: [Baraff94, §4.5]; [GillGolubMurraySaunders74, method C1]; [Bennett65] for the rank-one update without symmetry.
+//! References: [Baraff94, §4.5]; [GillGolubMurraySaunders74, method C1]; [Bennett65] for the rank-one update without
+//! symmetry.
 
 use std::hint::black_box;
 

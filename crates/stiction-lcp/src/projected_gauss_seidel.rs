@@ -1,11 +1,12 @@
 //! Projected Gauss–Seidel with over-relaxation: the method most simulators use, kept for comparison.
 //!
-//! Row after row, `zᵢ ← clip(zᵢ − ω wᵢ / Mᵢᵢ, loᵢ, hiᵢ)` with w brought up to date at once. Every diagonal entry must be positive. It converges
-//! for symmetric positive definite M and 0 < ω < 2 and for diagonally dominant M, slowly where M is badly conditioned, and to a
-//! solution only in the limit: what comes back is `Solved` if the certificate holds, and otherwise says how far it got.
+//! Row after row, `zᵢ ← clip(zᵢ − ω wᵢ / Mᵢᵢ, loᵢ, hiᵢ)` with w brought up to date at once. Every diagonal entry must
+//! be positive. It converges for symmetric positive definite M and 0 < ω < 2 and for diagonally dominant M, slowly
+//! where M is badly conditioned, and to a solution only in the limit: what comes back is `Solved` if the certificate
+//! holds, and otherwise says how far it got.
 //!
-//! A sweep takes O(n²), and O(m n) for a factored problem, whose matrix is not formed: `v = G z` is carried along and `wᵢ = eᵢ + gᵢᵀ v`.
-//! It is not the Jacobi iteration, nor sequential impulses with warm starts and a bias.
+//! A sweep takes O(n²), and O(m n) for a factored problem, whose matrix is not formed: `v = G z` is carried along and
+//! `wᵢ = eᵢ + gᵢᵀ v`. It is not the Jacobi iteration, nor sequential impulses with warm starts and a bias.
 //!
 //! Reference: [CPS09, §5.2] (projected successive over-relaxation).
 

@@ -1,4 +1,5 @@
-//! The driving method on symmetric positive semidefinite problems of every kind: certificates only, none may be missing.
+//! The driving method on symmetric positive semidefinite problems of every kind: certificates only, none may be
+//! missing.
 
 use stiction_lcp::dantzig::Dantzig;
 use stiction_lcp::generate::{self, Class, Rng};
@@ -142,8 +143,8 @@ fn lcps_scaled_over_sixteen_decades() {
     });
 }
 
-/// Baraff's own kind: b in the column space of a rank-deficient A, as for a body at rest on redundant contacts; q = Aᵀu with small
-/// integers gives ties in nearly every step. No infinite step may come up.
+/// Baraff's own kind: b in the column space of a rank-deficient A, as for a body at rest on redundant contacts; q =
+/// Aᵀu with small integers gives ties in nearly every step. No infinite step may come up.
 #[test]
 fn rank_deficient_gram_matrices_with_degenerate_q() {
     let mut solver = Dantzig::new(Options::default());

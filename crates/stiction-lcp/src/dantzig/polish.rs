@@ -4,6 +4,7 @@ use super::drive::Driver;
 use super::index_sets::Place;
 use crate::basis::{Basis, Position};
 use crate::finish::two_sum;
+use crate::outcome::Variable;
 
 /// Refinement steps in twice the working precision, at most.
 const REFINEMENTS: usize = 4;
@@ -81,7 +82,12 @@ impl Driver {
             self.refine_plainly();
             let largest = self.sets.clamped().iter().fold(0.0, |m, &i| f64::max(m, self.z[i].abs()));
             match self.furthest_outside() {
-                Some((p, beyond)) if beyond > -AT_BOUND * largest => self.drop_clamped(p),
+                Some((p, beyond)) if beyond > -AT_BOUND * largest => {
+                    let i = self.sets.clamped()[p];
+                    self.drop_clamped(p);
+                    // A limit reached here ends the next drive.
+                    let _ = self.count(Variable::W(i), Variable::Z(i), 0.0);
+                }
                 _ => return,
             }
         }

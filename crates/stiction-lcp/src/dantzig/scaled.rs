@@ -187,7 +187,8 @@ impl Scaled {
         self.q[i].abs() + dot_of_sizes(self.row(i), z)
     }
 
-    /// Not less than [`Self::size`] for any z with `‖z‖₁ = z_sum`, at no cost, unless the matrix is symmetric and indefinite.
+    /// Not less than [`Self::size`] for any z with `‖z‖₁ = z_sum`, at no cost, unless the matrix is symmetric and
+    /// indefinite.
     pub fn most(&self, i: usize, z_sum: f64) -> f64 {
         self.q[i].abs() + LARGEST * z_sum
     }

@@ -45,8 +45,8 @@ pub struct MaxStep {
 }
 
 impl MaxStep {
-    /// No limit yet. Ties between rows other than the driven one go to the fastest; with `least_index` to the least index, which
-    /// cannot cycle.
+    /// No limit yet. Ties between rows other than the driven one go to the fastest; with `least_index` to the least
+    /// index, which cannot cycle.
     pub fn new(least_index: bool) -> Self {
         Self { least_index, driven: NONE, other: NONE }
     }
