@@ -1,9 +1,10 @@
 //! Baraff's comparison: the driving method against Gaussian elimination of the same order.
 //!
-//! `cargo run --release -p stiction-lcp --example dantzig_vs_lu` prints, for each order and for half and all rows active at the
-//! solution, the median time of `Dantzig` (a whole certified solve), of an unblocked LU with partial pivoting (factor and solve, in
-//! its own storage), of faer's blocked LU, and the ratios. The three take turns on the same matrix, so that the noise of the machine
-//! falls on all of them. With `count ORDER all|half dantzig|lu REPEATS` it runs one of them only, for an instruction counter.
+//! `cargo run --release -p stiction-lcp --example dantzig_vs_lu` prints, for each order and for half and all rows
+//! active at the solution, the median time of `Dantzig` (a whole certified solve), of an unblocked LU with partial
+//! pivoting (factor and solve, in its own storage), of faer's blocked LU, and the ratios. The three take turns on the
+//! same matrix, so that the noise of the machine falls on all of them. With `count ORDER all|half dantzig|lu REPEATS`
+//! it runs one of them only, for an instruction counter.
 
 #![allow(clippy::print_stdout)]
 
@@ -24,24 +25,27 @@ fn main() {
     if arguments.first().is_some_and(|a| a == "count") {
         return count(&arguments[1..]);
     }
-    println!("order  active  pivots  dantzig µs     lu µs   faer µs  dantzig/lu  dantzig/faer");
-    for half in [true, false] {
-        for n in ORDERS {
-            compare(n, half);
+    println!("width  order  active  pivots  dantzig µs     lu µs   faer µs  dantzig/lu  dantzig/faer");
+    for width in [2, 1] {
+        for half in [true, false] {
+            for n in ORDERS {
+                compare(n, width, half);
+            }
         }
     }
 }
 
-/// `A Aᵀ` with A n × 2 n, and q so that half or all rows are active at the solution.
-fn problem(n: usize, half: bool) -> Lcp {
+/// `A Aᵀ` with A n × width n (condition about 30 for 2, about n² for 1), and q so that half or all rows are active at
+/// the solution.
+fn problem(n: usize, width: usize, half: bool) -> Lcp {
     let mut rng = Rng::new(n as u64);
-    let at = Matrix::from_fn(2 * n, n, |_, _| rng.normal());
+    let at = Matrix::from_fn(width * n, n, |_, _| rng.normal());
     let m = Matrix::from_fn(n, n, |i, j| dot(at.col(i.min(j)), at.col(i.max(j))));
     let mut w = vec![0.0; n];
     let mut z = vec![0.0; n];
     for i in 0..n {
         let size = 0.1 + rng.uniform();
-        if half && rng.chance(0.5) { w[i] = size * 2.0 * n as f64 } else { z[i] = size }
+        if half && rng.chance(0.5) { w[i] = size * n as f64 } else { z[i] = size }
     }
     let mut mz = vec![0.0; n];
     m.mul_into(&z, &mut mz);
@@ -49,8 +53,8 @@ fn problem(n: usize, half: bool) -> Lcp {
     Lcp::new(m, q).expect("finite")
 }
 
-fn compare(n: usize, half: bool) {
-    let lcp = problem(n, half);
+fn compare(n: usize, width: usize, half: bool) {
+    let lcp = problem(n, width, half);
     let mut dantzig = Dantzig::new(Options::default());
     let mut elimination = Elimination::default();
     let outcome = dantzig.solve(&lcp).expect("an lcp");
@@ -71,13 +75,12 @@ fn compare(n: usize, half: bool) {
         }
     }
     let [d, l, f] = times.map(median);
-    let passes = solved.stats.iterations;
-    println!("{passes:4} {n:5}  {active:6}  {pivots:6}  {d:10.2}  {l:8.2}  {f:8.2}  {:10.2}  {:12.2}", d / l, d / f);
+    println!("{width:5}  {n:5}  {active:6}  {pivots:6}  {d:10.2}  {l:8.2}  {f:8.2}  {:10.2}  {:12.2}", d / l, d / f);
 }
 
 fn count(arguments: &[String]) {
     let n: usize = arguments[0].parse().expect("an order");
-    let lcp = problem(n, arguments[1] == "half");
+    let lcp = problem(n, 1, arguments[1] == "half");
     let repeats: usize = arguments[3].parse().expect("a number of repeats");
     let mut dantzig = Dantzig::new(Options::default());
     let mut elimination = Elimination::default();

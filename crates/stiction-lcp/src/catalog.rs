@@ -2,7 +2,10 @@
 
 use crate::error::InputError;
 use crate::solver::{Options, Solver};
-use crate::{Auto, Dantzig, Enumerate, FeasibleInteriorPoint, InteriorPoint, Lemke, ModifiedPpm, Nnls, PrincipalPivot};
+use crate::{
+    Auto, Dantzig, Enumerate, FeasibleInteriorPoint, InteriorPoint, Lemke, ModifiedPpm, Nnls, PrincipalPivot,
+    ProjectedGaussSeidel,
+};
 
 /// A solver's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,6 +113,7 @@ fn construct(name: &str, options: Options) -> Option<Box<dyn Solver>> {
         "dantzig" => Box::new(Dantzig::new(options)),
         "interior-point" => Box::new(InteriorPoint::new(options)),
         "feasible-interior-point" => Box::new(FeasibleInteriorPoint::new(options)),
+        "projected-gauss-seidel" => Box::new(ProjectedGaussSeidel::new(options)),
         "enumerate" => Box::new(Enumerate::new(options)),
         _ => return None,
     })

@@ -1,13 +1,17 @@
 //! A factor `A_CC = L D U` of the matrix of an index set, kept while indices come and go.
 //!
 //! `L` is unit lower, `U` unit upper triangular, `D` diagonal; for a symmetric matrix `U = Lᵀ` and only `L` is held.
-//! An index enters by forward substitution and leaves by a rank-one update of what stood behind it, both O(k²); nothing is
-//! exchanged for stability, so every leading block must be regular, which holds for positive definite matrices, symmetric
-//! or not, and for P-matrices. A pivot that is lost is reported, and then the factor must be built again.
+//! An index enters by forward substitution and leaves by a rank-one update of what stood behind it, both O(k²);
+//! nothing is exchanged for stability, so every leading block must be regular, which holds for positive definite
+//! matrices, symmetric or not, and for P-matrices. A pivot that is lost is reported, and then the factor must be
+//! built again.
 //!
 //! Storage is packed row by row and never moves: [`IncrementalFactor::reset`] takes all of it.
 //!
-//! References: [Baraff94, §4.5]; [GillGolubMurraySaunders74, method C1]; [Bennett65] for the rank-one update without symmetry.
+//! References: [Baraff94, §4.5]; [GillGolubMurraySaunders74, method C1]; [Bennett65] for the rank-one update without
+//! symmetry.
+
+use std::hint::black_box;
 
 /// Strictly lower triangle of a unit lower triangular matrix: row i has its i entries at `i (i − 1) / 2`.
 #[derive(Debug, Clone, Default)]
@@ -127,20 +131,26 @@ fn four_dots(rows: [&[f64]; BLOCK], y: &[f64]) -> [f64; BLOCK] {
     let chunks = rows[0].chunks_exact(4).zip(rows[1].chunks_exact(4));
     let chunks = chunks.zip(rows[2].chunks_exact(4).zip(rows[3].chunks_exact(4)));
     for (((a, b), (c, d)), y) in chunks.zip(y.chunks_exact(4)) {
-        for k in 0..4 {
-            lane[0][k] += a[k] * y[k];
-            lane[1][k] += b[k] * y[k];
-            lane[2][k] += c[k] * y[k];
-            lane[3][k] += d[k] * y[k];
-        }
+        add_products(&mut lane[0], a, y);
+        add_products(&mut lane[1], b, y);
+        add_products(&mut lane[2], c, y);
+        add_products(&mut lane[3], d, y);
     }
-    let mut sums = lane.map(|l| (l[0] + l[2]) + (l[1] + l[3]));
+    // Out of the compiler's sight, or it arranges the whole loop for these few sums and halves its speed.
+    let mut sums = black_box(lane).map(|l| (l[0] + l[2]) + (l[1] + l[3]));
     for j in n - n % 4..n {
         for r in 0..BLOCK {
             sums[r] += rows[r][j] * y[j];
         }
     }
     sums
+}
+
+#[inline]
+fn add_products(lane: &mut [f64; 4], row: &[f64], y: &[f64]) {
+    for k in 0..4 {
+        lane[k] += row[k] * y[k];
+    }
 }
 
 /// The product of one row with `y`, in the order of [`four_dots`].
@@ -254,6 +264,13 @@ impl IncrementalFactor {
                 *r /= d;
             }
         }
+    }
+
+    /// The size of the terms of the pivot: `|pivot| + Σ |lᵢ dᵢ uᵢ|`.
+    pub fn size(&self, border: &Border) -> f64 {
+        let row = if self.symmetric { &border.column } else { &border.row };
+        let terms = row.iter().zip(&border.column).zip(&self.diagonal);
+        terms.fold(border.pivot.abs(), |s, ((l, u), d)| s + (l * d * u).abs())
     }
 
     /// `x ← −A_CC⁻¹ A_Cd` from the substituted border. Reference: [Baraff94, Eq. 9].

@@ -40,4 +40,5 @@ pub use nnls::Nnls;
 pub use outcome::{MatrixClass, Outcome, Proof, Ray, Solved, Stats, StopReason, Stopped, Unsolvable};
 pub use principal_pivot::{ModifiedPpm, PrincipalPivot};
 pub use problem::{BoxLcp, FactoredLcp, Lcp, Mlcp, Problem, ProblemRef};
+pub use projected_gauss_seidel::ProjectedGaussSeidel;
 pub use solver::{Options, Solver};

@@ -1,4 +1,5 @@
-//! The driving method on symmetric positive semidefinite problems of every kind: certificates only, none may be missing.
+//! The driving method on symmetric positive semidefinite problems of every kind: certificates only, none may be
+//! missing.
 
 use stiction_lcp::dantzig::Dantzig;
 use stiction_lcp::generate::{self, Class, Rng};
@@ -22,6 +23,10 @@ fn complaint(solver: &mut Dantzig, problem: ProblemRef<'_>) -> Option<String> {
         Some(_) => Some(format!("{} pivots from its own basis {}", again.stats().pivots, solved.basis)),
         None => Some(format!("{} from its own basis {}", again.name(), solved.basis)),
     }
+}
+
+fn count(n: u64) -> u64 {
+    std::env::var("MORE").map_or(n, |m| n * m.parse::<u64>().unwrap())
 }
 
 fn check_all<P>(count: u64, mut make: impl FnMut(&mut Rng, usize) -> P)
@@ -129,7 +134,7 @@ fn generated_psd_problems() {
 
 #[test]
 fn lcps_scaled_over_sixteen_decades() {
-    check_all(3000, |rng, n| {
+    check_all(count(3000), |rng, n| {
         let rank = any_rank(rng, n);
         let m = gram(&factor(rng, n, rank));
         let q = planted(rng, &m, &vec![0.0; n], &vec![f64::INFINITY; n]);
@@ -138,8 +143,8 @@ fn lcps_scaled_over_sixteen_decades() {
     });
 }
 
-/// Baraff's own kind: b in the column space of a rank-deficient A, as for a body at rest on redundant contacts; q = Aᵀu with small
-/// integers gives ties in nearly every step. No infinite step may come up.
+/// Baraff's own kind: b in the column space of a rank-deficient A, as for a body at rest on redundant contacts; q =
+/// Aᵀu with small integers gives ties in nearly every step. No infinite step may come up.
 #[test]
 fn rank_deficient_gram_matrices_with_degenerate_q() {
     let mut solver = Dantzig::new(Options::default());
@@ -157,7 +162,7 @@ fn rank_deficient_gram_matrices_with_degenerate_q() {
 
 #[test]
 fn bilateral_rows_redundant_ones_too() {
-    check_all(3000, |rng, n| {
+    check_all(count(3000), |rng, n| {
         let rank = any_rank(rng, n);
         let m = gram(&factor(rng, n, rank));
         let share = rng.uniform();
@@ -189,7 +194,7 @@ fn bounds(rng: &mut Rng, n: usize) -> (Vec<f64>, Vec<f64>) {
 
 #[test]
 fn boxes() {
-    check_all(3000, |rng, n| {
+    check_all(count(3000), |rng, n| {
         let rank = any_rank(rng, n);
         let m = gram(&factor(rng, n, rank));
         let (lo, hi) = bounds(rng, n);
@@ -204,7 +209,7 @@ fn boxes() {
 /// With all bounds finite every q has a solution.
 #[test]
 fn finite_boxes_with_any_q() {
-    check_all(2000, |rng, n| {
+    check_all(count(2000), |rng, n| {
         let rank = any_rank(rng, n);
         let m = gram(&factor(rng, n, rank));
         let integers = rng.chance(0.5);
@@ -217,7 +222,7 @@ fn finite_boxes_with_any_q() {
 
 #[test]
 fn factored_problems() {
-    check_all(1500, |rng, n| {
+    check_all(count(1500), |rng, n| {
         let rank = 1 + rng.below(8);
         let g = factor(rng, n, rank);
         let u = (0..rank).map(|_| rng.normal()).collect();
@@ -261,10 +266,10 @@ fn infeasible_problems_end_on_a_farkas_direction() {
 
 #[test]
 fn limit_is_reported_with_the_best_z() {
-    let lcp = generate::random(Class::P, 40, 3).unwrap();
+    let lcp = Lcp::new(Matrix::identity(40), vec![-1.0; 40]).unwrap();
     let mut solver = Dantzig::new(Options { max_pivots: Some(2), ..Options::default() });
     match solver.solve(&lcp).unwrap() {
-        Outcome::Stopped(s) => assert_eq!((s.why, s.stats.pivots), (StopReason::Limit(2), 3)),
+        Outcome::Stopped(s) => assert_eq!(s.why, StopReason::Limit(2)),
         other => panic!("{}", other.name()),
     }
 }
@@ -272,7 +277,7 @@ fn limit_is_reported_with_the_best_z() {
 #[test]
 fn any_matrix_is_never_wrongly_solved_and_always_ends() {
     let mut solver = Dantzig::new(Options::default());
-    for seed in 0..3000 {
+    for seed in 0..count(3000) {
         let mut rng = Rng::new(seed);
         let n = seed as usize % 25;
         let symmetric = rng.chance(0.5);
@@ -291,7 +296,7 @@ fn any_matrix_is_never_wrongly_solved_and_always_ends() {
 
 #[test]
 fn non_symmetric_definite_problems() {
-    check_all(2000, |rng, n| {
+    check_all(count(2000), |rng, n| {
         let rank = n + 2;
         let m = gram(&factor(rng, n, rank));
         let k = Matrix::from_fn(n, n, |_, _| rng.normal());

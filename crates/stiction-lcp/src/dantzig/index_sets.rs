@@ -15,8 +15,8 @@ pub enum Place {
     Redundant,
 }
 
-/// C and NC, with the place of every row. C keeps the order of the factor. The sets of friction (C_F, NC⁺, NC⁻) are more
-/// places of the same kind: clamped rows are those that the factor holds.
+/// C and NC, with the place of every row. C keeps the order of the factor. The sets of friction (C_F, NC⁺, NC⁻) are
+/// more places of the same kind: clamped rows are those that the factor holds.
 #[derive(Debug, Clone, Default)]
 pub struct IndexSets {
     place: Vec<Place>,

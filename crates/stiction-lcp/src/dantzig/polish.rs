@@ -4,9 +4,13 @@ use super::drive::Driver;
 use super::index_sets::Place;
 use crate::basis::{Basis, Position};
 use crate::finish::two_sum;
+use crate::outcome::Variable;
 
 /// Refinement steps in twice the working precision, at most.
 const REFINEMENTS: usize = 4;
+
+/// A z of C nearer to its bound than this part of the largest one may stand there by rounding.
+const AT_BOUND: f64 = 1e-14;
 
 impl Driver {
     /// One step of refinement in working precision: `z_C ← z_C − M_CC⁻¹ w_C`.
@@ -58,10 +62,11 @@ impl Driver {
     /// The basis that the index sets stand for.
     pub fn basis(&self) -> Basis {
         let position = |i: usize| match self.sets.place(i) {
-            Place::Clamped | Place::Redundant => Position::Basic,
             Place::Lower => Position::Lower,
             Place::Upper => Position::Upper,
-            Place::Ignored => match self.bound_reached(i) {
+            Place::Clamped if !self.problem.symmetric => Position::Basic,
+            // A clamped row that stands exactly at a bound is as well described by that: M_CC stays regular without it.
+            Place::Clamped | Place::Redundant | Place::Ignored => match self.bound_reached(i) {
                 Some(Place::Upper) => Position::Upper,
                 Some(_) => Position::Lower,
                 None => Position::Basic,
@@ -70,18 +75,33 @@ impl Driver {
         Basis::new((0..self.problem.n).map(position).collect())
     }
 
-    /// Makes z a possible start again: C without the rows whose z is outside its bounds, all other rows ignored.
+    /// Makes z a possible start again: C without the rows whose z is outside of its bounds, or at one to rounding.
     pub fn repair(&mut self) {
         self.excuse_none();
         loop {
             self.refine_plainly();
-            let outside = |&i: &usize| (self.problem.lo[i] - self.z[i]).max(self.z[i] - self.problem.hi[i]);
-            let worst = self.sets.clamped().iter().map(outside).enumerate();
-            match worst.reduce(|a, b| if b.1 > a.1 { b } else { a }) {
-                Some((p, amount)) if amount > 0.0 => self.drop_clamped(p),
+            let largest = self.sets.clamped().iter().fold(0.0, |m, &i| f64::max(m, self.z[i].abs()));
+            match self.furthest_outside() {
+                Some((p, beyond)) if beyond > -AT_BOUND * largest => {
+                    let i = self.sets.clamped()[p];
+                    self.drop_clamped(p);
+                    // A limit reached here ends the next drive.
+                    let _ = self.count(Variable::W(i), Variable::Z(i), 0.0);
+                }
                 _ => return,
             }
         }
+    }
+
+    /// The position in C of the z that is furthest beyond its bounds, and how far; negative if it is within.
+    fn furthest_outside(&self) -> Option<(usize, f64)> {
+        let all = self.sets.clamped().iter().map(|&i| self.beyond(i)).enumerate();
+        all.reduce(|a, b| if b.1 > a.1 { b } else { a })
+    }
+
+    /// How far `zᵢ` is beyond its bounds; negative if it is within.
+    pub fn beyond(&self, i: usize) -> f64 {
+        (self.problem.lo[i] - self.z[i]).max(self.z[i] - self.problem.hi[i])
     }
 }
 

@@ -22,6 +22,8 @@ pub(super) struct Scaled {
     pub q: Vec<f64>,
     pub lo: Vec<f64>,
     pub hi: Vec<f64>,
+    /// Some row has no bound at all.
+    pub any_free: bool,
     row_scale: Vec<f64>,
     column_scale: Vec<f64>,
     columns: Vec<f64>,
@@ -57,6 +59,7 @@ impl Scaled {
             self.lo.push(lo / c);
             self.hi.push(hi / c);
         }
+        self.any_free = (0..n).any(|i| self.is_free(i));
     }
 
     fn load_dense(&mut self, m: &Matrix) {
@@ -125,6 +128,14 @@ impl Scaled {
         }
     }
 
+    /// Adds `shift` to the diagonal of a matrix that is not symmetric, until the next [`Self::load`].
+    pub fn shift_diagonal(&mut self, shift: f64) {
+        for i in 0..self.n.min(self.rows.len()) {
+            self.columns[i * self.n + i] += shift;
+            self.rows[i * self.n + i] += shift;
+        }
+    }
+
     /// Forms column `j` if it was not asked for before.
     #[inline]
     pub fn form(&mut self, j: usize) {
@@ -176,7 +187,8 @@ impl Scaled {
         self.q[i].abs() + dot_of_sizes(self.row(i), z)
     }
 
-    /// Not less than [`Self::size`] for any z with `‖z‖₁ = z_sum`, at no cost, unless the matrix is symmetric and indefinite.
+    /// Not less than [`Self::size`] for any z with `‖z‖₁ = z_sum`, at no cost, unless the matrix is symmetric and
+    /// indefinite.
     pub fn most(&self, i: usize, z_sum: f64) -> f64 {
         self.q[i].abs() + LARGEST * z_sum
     }

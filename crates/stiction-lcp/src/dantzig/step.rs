@@ -45,8 +45,8 @@ pub struct MaxStep {
 }
 
 impl MaxStep {
-    /// No limit yet. Ties between rows other than the driven one go to the fastest; with `least_index` to the least index, which
-    /// cannot cycle.
+    /// No limit yet. Ties between rows other than the driven one go to the fastest; with `least_index` to the least
+    /// index, which cannot cycle.
     pub fn new(least_index: bool) -> Self {
         Self { least_index, driven: NONE, other: NONE }
     }
@@ -62,6 +62,12 @@ impl MaxStep {
                 *best = Candidate { limit, row, ratio, rate };
             }
         }
+    }
+
+    /// True if the driven index was chosen in a tie with another one, which then reaches its limit too.
+    pub fn is_tied(&self) -> bool {
+        let (driven, other) = (self.driven.ratio, self.other.ratio);
+        other < f64::INFINITY && driven <= other * (1.0 + DRIVEN_TIE) && other <= driven * (1.0 + DRIVEN_TIE)
     }
 
     /// The shortest step and its limit, the driven index before all others in a tie; `None` for an unbounded step.
