@@ -10,6 +10,7 @@ pub mod exact;
 pub mod factor;
 pub mod finish;
 pub mod generate;
+pub mod incremental_factor;
 pub mod interior_point;
 pub mod io;
 pub mod lemke;
@@ -25,8 +26,10 @@ pub mod solver;
 
 pub use basis::{Basis, Position};
 pub use certificate::{Certificate, certify};
+pub use dantzig::Dantzig;
 pub use error::InputError;
 pub use matrix::Matrix;
 pub use outcome::{MatrixClass, Outcome, Proof, Ray, Solved, Stats, StopReason, Stopped, Unsolvable};
 pub use problem::{BoxLcp, FactoredLcp, Lcp, Mlcp, Problem, ProblemRef};
+pub use projected_gauss_seidel::ProjectedGaussSeidel;
 pub use solver::{Options, Solver};

@@ -1,0 +1,106 @@
+//! `maxstep`: how far a direction can be followed, and what ends it. Reference: [Baraff94, §4.3, Eqs. 10–12].
+
+/// What ends a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// The driven w has become zero.
+    DrivenZero,
+    /// The driven z has reached a bound.
+    DrivenBound,
+    /// The clamped row at this position of C has its z at a bound.
+    Clamped(usize),
+    /// The unclamped row at this position of NC has its w at zero.
+    Unclamped(usize),
+}
+
+impl Limit {
+    fn is_driven(self) -> bool {
+        matches!(self, Self::DrivenZero | Self::DrivenBound)
+    }
+}
+
+/// The driven index is preferred where another one comes first by no more than this, relative to the step: on
+/// rank-deficient matrices another one wins such ties by rounding, and the driven column then depends on C.
+const DRIVEN_TIE: f64 = 1e-8;
+
+/// Other indices tie within this, relative to the step, and the one that moves fastest is the safest pivot.
+const TIE: f64 = 1e-11;
+
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    limit: Limit,
+    row: usize,
+    ratio: f64,
+    rate: f64,
+}
+
+const NONE: Candidate = Candidate { limit: Limit::DrivenZero, row: usize::MAX, ratio: f64::INFINITY, rate: 0.0 };
+
+/// The shortest of the steps offered so far.
+#[derive(Debug, Clone)]
+pub struct MaxStep {
+    least_index: bool,
+    driven: Candidate,
+    other: Candidate,
+}
+
+impl MaxStep {
+    /// No limit yet. Ties between rows other than the driven one go to the fastest; with `least_index` to the least
+    /// index, which cannot cycle.
+    pub fn new(least_index: bool) -> Self {
+        Self { least_index, driven: NONE, other: NONE }
+    }
+
+    /// `row` is `distance` away from its limit and comes closer by `rate > 0` per unit of the step.
+    #[inline]
+    pub fn offer(&mut self, limit: Limit, row: usize, distance: f64, rate: f64) {
+        let best = if limit.is_driven() { &mut self.driven } else { &mut self.other };
+        if distance < f64::INFINITY && distance <= best.ratio * (1.0 + TIE) * rate {
+            let ratio = distance.max(0.0) / rate;
+            let wins_tie = if self.least_index { row < best.row } else { rate > best.rate };
+            if ratio < best.ratio * (1.0 - TIE) || wins_tie {
+                *best = Candidate { limit, row, ratio, rate };
+            }
+        }
+    }
+
+    /// True if the driven index was chosen in a tie with another one, which then reaches its limit too.
+    pub fn is_tied(&self) -> bool {
+        let (driven, other) = (self.driven.ratio, self.other.ratio);
+        other < f64::INFINITY && driven <= other * (1.0 + DRIVEN_TIE) && other <= driven * (1.0 + DRIVEN_TIE)
+    }
+
+    /// The shortest step and its limit, the driven index before all others in a tie; `None` for an unbounded step.
+    pub fn choose(&self) -> Option<(f64, Limit)> {
+        let (driven, other) = (&self.driven, &self.other);
+        let chosen = if driven.ratio <= other.ratio * (1.0 + DRIVEN_TIE) { driven } else { other };
+        (chosen.ratio < f64::INFINITY).then_some((chosen.ratio, chosen.limit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn driven_index_wins_ties() {
+        let mut step = MaxStep::new(false);
+        step.offer(Limit::Clamped(0), 4, 1.0, 1.0);
+        step.offer(Limit::DrivenZero, 7, 1.0 + 1e-9, 1.0);
+        assert_eq!(step.choose().unwrap().1, Limit::DrivenZero);
+        step.offer(Limit::Unclamped(0), 2, 0.5, 1.0);
+        assert_eq!(step.choose().unwrap(), (0.5, Limit::Unclamped(0)));
+    }
+
+    #[test]
+    fn ties_go_to_the_fastest_or_the_least_index() {
+        for (least_index, winner) in [(false, Limit::Clamped(1)), (true, Limit::Clamped(0))] {
+            let mut step = MaxStep::new(least_index);
+            assert_eq!(step.choose(), None);
+            step.offer(Limit::Clamped(0), 1, 0.0, 0.1);
+            step.offer(Limit::Clamped(1), 2, 0.0, 5.0);
+            step.offer(Limit::Clamped(2), 0, 1.0, 9.0);
+            assert_eq!(step.choose().unwrap(), (0.0, winner));
+        }
+    }
+}
