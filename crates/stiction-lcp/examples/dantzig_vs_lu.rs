@@ -1,0 +1,181 @@
+//! Baraff's comparison: the driving method against Gaussian elimination of the same order.
+//!
+//! `cargo run --release -p stiction-lcp --example dantzig_vs_lu` prints, for each order and for half and all rows
+//! active at the solution, the median time of `Dantzig` (a whole certified solve), of an unblocked LU with partial
+//! pivoting (factor and solve, in its own storage), of faer's blocked LU, and the ratios. The three take turns on the
+//! same matrix, so that the noise of the machine falls on all of them. With `count ORDER all|half dantzig|lu REPEATS`
+//! it runs one of them only, for an instruction counter.
+
+#![allow(clippy::print_stdout)]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use faer::linalg::solvers::Solve;
+use stiction_lcp::dantzig::Dantzig;
+use stiction_lcp::generate::Rng;
+use stiction_lcp::matrix::dot;
+use stiction_lcp::{Lcp, Matrix, Options, Solver};
+
+const ORDERS: [usize; 6] = [10, 24, 50, 100, 200, 400];
+const WARM_UP: usize = 3;
+/// Problems per line.
+const PROBLEMS: u64 = 5;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|a| a == "count") {
+        return count(&arguments[1..]);
+    }
+    println!("width  order  active  pivots  dantzig µs     lu µs   faer µs  dantzig/lu  dantzig/faer");
+    for width in [2, 1] {
+        for half in [true, false] {
+            for n in ORDERS {
+                compare(n, width, half);
+            }
+        }
+    }
+}
+
+/// `A Aᵀ` with A n × width n (condition about 30 for 2, about n² for 1), and q so that every second row or every row is
+/// active at the solution.
+fn problem(n: usize, width: usize, half: bool, seed: u64) -> Lcp {
+    let mut rng = Rng::new(seed);
+    let at = Matrix::from_fn(width * n, n, |_, _| rng.normal());
+    let m = Matrix::from_fn(n, n, |i, j| dot(at.col(i.min(j)), at.col(i.max(j))));
+    let mut w = vec![0.0; n];
+    let mut z = vec![0.0; n];
+    for i in 0..n {
+        let size = 0.1 + rng.uniform();
+        if half && i % 2 == 1 { w[i] = size * n as f64 } else { z[i] = size }
+    }
+    let mut mz = vec![0.0; n];
+    m.mul_into(&z, &mut mz);
+    let q = w.iter().zip(&mz).map(|(w, mz)| w - mz).collect();
+    Lcp::new(m, q).expect("finite")
+}
+
+/// One line of the table; times are those of [`PROBLEMS`] problems together, divided by their number.
+fn compare(n: usize, width: usize, half: bool) {
+    let problems: Vec<Lcp> = (0..PROBLEMS).map(|seed| problem(n, width, half, seed)).collect();
+    let mut dantzig = Dantzig::new(Options::default());
+    let mut elimination = Elimination::default();
+    let (mut active, mut pivots) = (0, 0);
+    for lcp in &problems {
+        let outcome = dantzig.solve(lcp).expect("an lcp");
+        let solved = outcome.solved().expect("positive definite");
+        active += solved.basis.active().count();
+        pivots += solved.stats.pivots;
+    }
+    let repeats = (60_000_000 / (n * n * n + 20_000)).clamp(31, 1001);
+    let mut times = [Vec::new(), Vec::new(), Vec::new()];
+    for round in 0..WARM_UP + repeats {
+        let mut sums = [0.0; 3];
+        for lcp in &problems {
+            let (m, q) = (lcp.m(), lcp.q());
+            sums[0] += time(|| drop(black_box(dantzig.solve(black_box(lcp)))));
+            sums[1] += time(|| _ = black_box(elimination.solve(black_box(m), black_box(q)).len()));
+            sums[2] += time(|| drop(black_box(blocked(black_box(m), black_box(q)))));
+        }
+        if round >= WARM_UP {
+            for (all, sum) in times.iter_mut().zip(sums) {
+                all.push(sum / PROBLEMS as f64);
+            }
+        }
+    }
+    let [d, l, f] = times.map(median);
+    let (active, pivots) = (active as f64 / PROBLEMS as f64, pivots as f64 / PROBLEMS as f64);
+    println!(
+        "{width:5}  {n:5}  {active:6.1}  {pivots:6.1}  {d:10.2}  {l:8.2}  {f:8.2}  {:10.2}  {:12.2}",
+        d / l,
+        d / f
+    );
+}
+
+fn count(arguments: &[String]) {
+    let n: usize = arguments[0].parse().expect("an order");
+    let lcp = problem(n, 2, arguments[1] == "half", 0);
+    let repeats: usize = arguments[3].parse().expect("a number of repeats");
+    let mut dantzig = Dantzig::new(Options::default());
+    let mut elimination = Elimination::default();
+    for _ in 0..repeats {
+        if arguments[2] == "lu" {
+            black_box(elimination.solve(black_box(lcp.m()), black_box(lcp.q())).len());
+        } else {
+            drop(black_box(dantzig.solve(black_box(&lcp))));
+        }
+    }
+}
+
+/// Microseconds.
+fn time(work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    start.elapsed().as_secs_f64() * 1e6
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn blocked(m: &Matrix, q: &[f64]) -> faer::Mat<f64> {
+    let view = faer::MatRef::from_column_major_slice(m.as_slice(), m.rows(), m.cols());
+    let lu = view.partial_piv_lu();
+    lu.solve(faer::Mat::from_fn(q.len(), 1, |i, _| q[i]))
+}
+
+/// The textbook: right-looking Gaussian elimination with partial pivoting, column by column, storage kept.
+#[derive(Default)]
+struct Elimination {
+    a: Vec<f64>,
+    x: Vec<f64>,
+}
+
+impl Elimination {
+    /// The solution of `m x = q`.
+    fn solve(&mut self, m: &Matrix, q: &[f64]) -> &[f64] {
+        let n = q.len();
+        self.a.clear();
+        self.a.extend_from_slice(m.as_slice());
+        self.x.clear();
+        self.x.extend_from_slice(q);
+        let (a, x) = (&mut self.a[..], &mut self.x[..]);
+        for k in 0..n {
+            let column = &a[k * n..(k + 1) * n];
+            let mut row = k;
+            for i in k + 1..n {
+                if column[i].abs() > column[row].abs() {
+                    row = i;
+                }
+            }
+            if row != k {
+                for j in 0..n {
+                    a.swap(j * n + k, j * n + row);
+                }
+                x.swap(k, row);
+            }
+            let (left, right) = a.split_at_mut((k + 1) * n);
+            let (pivot, multipliers) = left[k * n + k..].split_first_mut().expect("the diagonal");
+            multipliers.iter_mut().for_each(|l| *l /= *pivot);
+            for column in right.chunks_exact_mut(n) {
+                let factor = column[k];
+                for (a, l) in column[k + 1..].iter_mut().zip(&*multipliers) {
+                    *a -= factor * l;
+                }
+            }
+            let factor = x[k];
+            for (x, l) in x[k + 1..].iter_mut().zip(&*multipliers) {
+                *x -= factor * l;
+            }
+        }
+        for k in (0..n).rev() {
+            x[k] /= a[k * n + k];
+            let factor = x[k];
+            for (x, u) in x[..k].iter_mut().zip(&a[k * n..]) {
+                *x -= factor * u;
+            }
+        }
+        x
+    }
+}
