@@ -19,6 +19,8 @@ use stiction_lcp::{Lcp, Matrix, Options, Solver};
 
 const ORDERS: [usize; 6] = [10, 24, 50, 100, 200, 400];
 const WARM_UP: usize = 3;
+/// Problems per line.
+const PROBLEMS: u64 = 5;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,17 +37,17 @@ fn main() {
     }
 }
 
-/// `A Aᵀ` with A n × width n (condition about 30 for 2, about n² for 1), and q so that half or all rows are active at
-/// the solution.
-fn problem(n: usize, width: usize, half: bool) -> Lcp {
-    let mut rng = Rng::new(n as u64);
+/// `A Aᵀ` with A n × width n (condition about 30 for 2, about n² for 1), and q so that every second row or every row is
+/// active at the solution.
+fn problem(n: usize, width: usize, half: bool, seed: u64) -> Lcp {
+    let mut rng = Rng::new(seed);
     let at = Matrix::from_fn(width * n, n, |_, _| rng.normal());
     let m = Matrix::from_fn(n, n, |i, j| dot(at.col(i.min(j)), at.col(i.max(j))));
     let mut w = vec![0.0; n];
     let mut z = vec![0.0; n];
     for i in 0..n {
         let size = 0.1 + rng.uniform();
-        if half && rng.chance(0.5) { w[i] = size * n as f64 } else { z[i] = size }
+        if half && i % 2 == 1 { w[i] = size * n as f64 } else { z[i] = size }
     }
     let mut mz = vec![0.0; n];
     m.mul_into(&z, &mut mz);
@@ -53,34 +55,46 @@ fn problem(n: usize, width: usize, half: bool) -> Lcp {
     Lcp::new(m, q).expect("finite")
 }
 
+/// One line of the table; times are those of [`PROBLEMS`] problems together, divided by their number.
 fn compare(n: usize, width: usize, half: bool) {
-    let lcp = problem(n, width, half);
+    let problems: Vec<Lcp> = (0..PROBLEMS).map(|seed| problem(n, width, half, seed)).collect();
     let mut dantzig = Dantzig::new(Options::default());
     let mut elimination = Elimination::default();
-    let outcome = dantzig.solve(&lcp).expect("an lcp");
-    let solved = outcome.solved().expect("positive definite");
-    let (active, pivots) = (solved.basis.active().count(), solved.stats.pivots);
-    let repeats = (200_000_000 / (n * n * n + 20_000)).clamp(31, 3001);
+    let (mut active, mut pivots) = (0, 0);
+    for lcp in &problems {
+        let outcome = dantzig.solve(lcp).expect("an lcp");
+        let solved = outcome.solved().expect("positive definite");
+        active += solved.basis.active().count();
+        pivots += solved.stats.pivots;
+    }
+    let repeats = (60_000_000 / (n * n * n + 20_000)).clamp(31, 1001);
     let mut times = [Vec::new(), Vec::new(), Vec::new()];
     for round in 0..WARM_UP + repeats {
-        let measured = [
-            time(|| drop(black_box(dantzig.solve(black_box(&lcp))))),
-            time(|| _ = black_box(elimination.solve(black_box(lcp.m()), black_box(lcp.q())).len())),
-            time(|| drop(black_box(blocked(black_box(lcp.m()), black_box(lcp.q()))))),
-        ];
+        let mut sums = [0.0; 3];
+        for lcp in &problems {
+            let (m, q) = (lcp.m(), lcp.q());
+            sums[0] += time(|| drop(black_box(dantzig.solve(black_box(lcp)))));
+            sums[1] += time(|| _ = black_box(elimination.solve(black_box(m), black_box(q)).len()));
+            sums[2] += time(|| drop(black_box(blocked(black_box(m), black_box(q)))));
+        }
         if round >= WARM_UP {
-            for (all, t) in times.iter_mut().zip(measured) {
-                all.push(t);
+            for (all, sum) in times.iter_mut().zip(sums) {
+                all.push(sum / PROBLEMS as f64);
             }
         }
     }
     let [d, l, f] = times.map(median);
-    println!("{width:5}  {n:5}  {active:6}  {pivots:6}  {d:10.2}  {l:8.2}  {f:8.2}  {:10.2}  {:12.2}", d / l, d / f);
+    let (active, pivots) = (active as f64 / PROBLEMS as f64, pivots as f64 / PROBLEMS as f64);
+    println!(
+        "{width:5}  {n:5}  {active:6.1}  {pivots:6.1}  {d:10.2}  {l:8.2}  {f:8.2}  {:10.2}  {:12.2}",
+        d / l,
+        d / f
+    );
 }
 
 fn count(arguments: &[String]) {
     let n: usize = arguments[0].parse().expect("an order");
-    let lcp = problem(n, 1, arguments[1] == "half");
+    let lcp = problem(n, 2, arguments[1] == "half", 0);
     let repeats: usize = arguments[3].parse().expect("a number of repeats");
     let mut dantzig = Dantzig::new(Options::default());
     let mut elimination = Elimination::default();

@@ -8,8 +8,7 @@
 //!
 //! Storage is packed row by row and never moves: [`IncrementalFactor::reset`] takes all of it.
 //!
-//! References: [Baraff94, §4.5]; [GillGolubMurraySaunders74, method C1]; [Bennett65] for the rank-one update without
-//! symmetry.
+//! References: [Baraff94, §4.5]; [GillGolubMurraySaunders74, method C1]; [Bennett65, rank-one update of L D U].
 
 use std::hint::black_box;
 

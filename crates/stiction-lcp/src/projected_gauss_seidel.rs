@@ -191,7 +191,7 @@ impl Solver for ProjectedGaussSeidel {
         }
         self.start(problem, start);
         let mut stats = Stats::default();
-        if let Some(row) = self.diagonal.iter().position(|d| !(*d > 0.0)) {
+        if let Some(row) = self.diagonal.iter().position(|d| *d <= 0.0) {
             let why = format!("row {row} has {} on the diagonal, which must be positive", self.diagonal[row]);
             return Ok(self.stopped(problem, StopReason::NotApplicable(why), stats));
         }
@@ -256,7 +256,7 @@ mod tests {
     fn says_how_far_it_got() {
         let mut rng = Rng::new(3);
         let lcp = Lcp::new(definite(&mut rng, 20), vec![-1.0; 20]).unwrap();
-        let options = Options { max_pivots: Some(13), trace: true, tolerance: 1e-14, ..Options::default() };
+        let options = Options { max_pivots: Some(13), trace: true, tolerance: 1e-14 };
         let outcome = ProjectedGaussSeidel::new(options).solve(&lcp).unwrap();
         let Outcome::Stopped(stopped) = outcome else { panic!("{outcome:?}") };
         assert_eq!((stopped.why, stopped.stats.iterations), (StopReason::Limit(13), 13));

@@ -25,10 +25,6 @@ fn complaint(solver: &mut Dantzig, problem: ProblemRef<'_>) -> Option<String> {
     }
 }
 
-fn count(n: u64) -> u64 {
-    std::env::var("MORE").map_or(n, |m| n * m.parse::<u64>().unwrap())
-}
-
 fn check_all<P>(count: u64, mut make: impl FnMut(&mut Rng, usize) -> P)
 where
     for<'p> &'p P: Into<ProblemRef<'p>>,
@@ -134,7 +130,7 @@ fn generated_psd_problems() {
 
 #[test]
 fn lcps_scaled_over_sixteen_decades() {
-    check_all(count(3000), |rng, n| {
+    check_all(3000, |rng, n| {
         let rank = any_rank(rng, n);
         let m = gram(&factor(rng, n, rank));
         let q = planted(rng, &m, &vec![0.0; n], &vec![f64::INFINITY; n]);
@@ -162,7 +158,7 @@ fn rank_deficient_gram_matrices_with_degenerate_q() {
 
 #[test]
 fn bilateral_rows_redundant_ones_too() {
-    check_all(count(3000), |rng, n| {
+    check_all(3000, |rng, n| {
         let rank = any_rank(rng, n);
         let m = gram(&factor(rng, n, rank));
         let share = rng.uniform();
@@ -194,7 +190,7 @@ fn bounds(rng: &mut Rng, n: usize) -> (Vec<f64>, Vec<f64>) {
 
 #[test]
 fn boxes() {
-    check_all(count(3000), |rng, n| {
+    check_all(3000, |rng, n| {
         let rank = any_rank(rng, n);
         let m = gram(&factor(rng, n, rank));
         let (lo, hi) = bounds(rng, n);
@@ -209,7 +205,7 @@ fn boxes() {
 /// With all bounds finite every q has a solution.
 #[test]
 fn finite_boxes_with_any_q() {
-    check_all(count(2000), |rng, n| {
+    check_all(2000, |rng, n| {
         let rank = any_rank(rng, n);
         let m = gram(&factor(rng, n, rank));
         let integers = rng.chance(0.5);
@@ -222,7 +218,7 @@ fn finite_boxes_with_any_q() {
 
 #[test]
 fn factored_problems() {
-    check_all(count(1500), |rng, n| {
+    check_all(1500, |rng, n| {
         let rank = 1 + rng.below(8);
         let g = factor(rng, n, rank);
         let u = (0..rank).map(|_| rng.normal()).collect();
@@ -277,7 +273,7 @@ fn limit_is_reported_with_the_best_z() {
 #[test]
 fn any_matrix_is_never_wrongly_solved_and_always_ends() {
     let mut solver = Dantzig::new(Options::default());
-    for seed in 0..count(3000) {
+    for seed in 0..3000 {
         let mut rng = Rng::new(seed);
         let n = seed as usize % 25;
         let symmetric = rng.chance(0.5);
@@ -296,7 +292,7 @@ fn any_matrix_is_never_wrongly_solved_and_always_ends() {
 
 #[test]
 fn non_symmetric_definite_problems() {
-    check_all(count(2000), |rng, n| {
+    check_all(2000, |rng, n| {
         let rank = n + 2;
         let m = gram(&factor(rng, n, rank));
         let k = Matrix::from_fn(n, n, |_, _| rng.normal());

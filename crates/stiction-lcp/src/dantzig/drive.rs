@@ -67,6 +67,8 @@ pub(super) struct Driver {
     pub waiting: Vec<usize>,
     /// A row is violated by more than this, relative to the size of its terms.
     pub violated: f64,
+    /// A row that cannot be driven is satisfied within this, relative to the size of the terms of the rows it follows from.
+    pub settled: f64,
     /// Without symmetry, regular submatrices can be arbitrarily near to singular ones: a P-matrix may be triangular
     /// with entries that grow on the way to the solution.
     pub near_singular_allowed: bool,
@@ -160,8 +162,7 @@ impl Driver {
         self.length = one_norm(&self.x);
         let size = self.pivot_size();
         self.noise = f64::EPSILON * (self.x.len() + NOISE_ROWS) as f64 * size;
-        // A NaN is as flat as a zero.
-        self.flat = !(self.border.pivot.abs() > self.noise);
+        self.flat = is_lost(self.border.pivot, self.noise);
     }
 
     /// What the rounding of the pivot is relative to: the length of the two vectors in which it is the bilinear form;
@@ -302,7 +303,7 @@ impl Driver {
         gather(&self.problem, &self.sets, j, &mut self.entering);
         let least = f64::EPSILON * (self.x.len() + NOISE_ROWS) as f64;
         self.factor.border(&mut self.entering);
-        if !(self.entering.pivot.abs() > least) || self.factor.append(&self.entering).is_err() {
+        if is_lost(self.entering.pivot, least) || self.factor.append(&self.entering).is_err() {
             self.refused[j] = true;
             return Ok(());
         }
@@ -343,6 +344,11 @@ pub(super) fn gather(problem: &Scaled, sets: &IndexSets, d: usize, border: &mut 
         border.row.extend(sets.clamped().iter().map(|&i| row[i]));
     }
     border.pivot = column[d];
+}
+
+/// True if a pivot may be rounding alone; one that is not a number is lost, too.
+fn is_lost(pivot: f64, noise: f64) -> bool {
+    pivot.is_nan() || noise.is_nan() || pivot.abs() <= noise
 }
 
 fn one_norm(x: &[f64]) -> f64 {

@@ -64,7 +64,6 @@ impl Driver {
     /// The `rows` enter an empty C as far as their columns are clearly independent, and those whose z comes out
     /// beyond a bound are set there, until there are none.
     pub fn enter_together(&mut self, rows: impl Iterator<Item = usize>) -> Result<(), Halt> {
-        self.at_start = false;
         for i in rows {
             self.problem.form(i);
             self.enter(i, INDEPENDENCE[0]);
@@ -73,6 +72,7 @@ impl Driver {
         while self.sets.clamped().len() < before {
             before = self.sets.clamped().len();
             self.refine_plainly();
+            self.at_start = false;
             for p in (0..before).rev() {
                 // Dropping one may lose others to rounding.
                 if self.sets.clamped().get(p).is_some_and(|&i| self.beyond(i) > 0.0) {

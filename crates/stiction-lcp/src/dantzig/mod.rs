@@ -67,8 +67,11 @@ const AMONG_THE_WORST: f64 = 0.1;
 /// rounding.
 const VIOLATED: f64 = 16.0 * f64::EPSILON;
 
-/// The same for the second attempt: well above rounding, well below the certificate.
-const CLEARLY_VIOLATED: f64 = 1e-12;
+/// A row whose column depends on C is satisfied within this, relative to the size of the terms of the rows it follows from.
+const SETTLED: f64 = 1e-13;
+
+/// Both, for the later attempts, as a part of the certificate's tolerance.
+const LENIENT: f64 = 0.5;
 
 /// ε of the last attempts, in units of the largest entries.
 const SHIFTS: [f64; 3] = [1e-9, 1e-6, 1e-3];
@@ -102,8 +105,6 @@ impl Dantzig {
     /// row at a time; so the last attempt takes its basis from `M + ε I`.
     fn attempts(&mut self, problem: ProblemRef<'_>) -> Outcome {
         let symmetric = self.driver.problem.symmetric;
-        self.driver.violated = VIOLATED;
-        self.driver.near_singular_allowed = false;
         self.take_pivots();
         let first = self.attempt(problem);
         if first.solved().is_some() || self.driver.is_out_of_pivots() {
@@ -127,7 +128,8 @@ impl Dantzig {
     fn restart(&mut self) {
         self.driver.stats.restarts += 1;
         self.driver.reset();
-        self.driver.violated = CLEARLY_VIOLATED;
+        self.driver.violated = LENIENT * self.options.tolerance;
+        self.driver.settled = LENIENT * self.options.tolerance;
         self.driver.near_singular_allowed = true;
         self.driver.at_start = false;
         self.take_pivots();
@@ -366,6 +368,9 @@ impl Solver for Dantzig {
         self.driver.max_pivots = self.options.max_pivots.unwrap_or(PIVOTS_PER_ROW * (n + ROWS_MORE));
         self.driver.trace = self.options.trace;
         let mut resolved = None;
+        self.driver.violated = VIOLATED;
+        self.driver.settled = SETTLED;
+        self.driver.near_singular_allowed = false;
         if let Some(basis) = start {
             self.start_from(basis)?;
             resolved = self.resolve(problem, basis);

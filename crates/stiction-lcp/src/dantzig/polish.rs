@@ -16,7 +16,9 @@ impl Driver {
     /// One step of refinement in working precision: `z_C ← z_C − M_CC⁻¹ w_C`.
     pub fn refine_plainly(&mut self) {
         self.x.clear();
-        self.x.extend(self.sets.clamped().iter().map(|&i| self.problem.w(i, &self.z)));
+        for p in 0..self.sets.clamped().len() {
+            self.x.push(self.w_of(self.sets.clamped()[p]));
+        }
         self.factor.solve(&mut self.x);
         for (&i, x) in self.sets.clamped().iter().zip(&self.x) {
             self.z[i] -= x;
@@ -35,7 +37,7 @@ impl Driver {
                 worst = worst.max(if size > 0.0 { w.abs() / size } else { 0.0 });
                 self.x.push(w);
             }
-            if worst == 0.0 || !(worst <= 0.5 * last) {
+            if worst == 0.0 || worst.is_nan() || worst > 0.5 * last {
                 break;
             }
             last = worst;

@@ -56,8 +56,9 @@ impl Scaled {
         self.hi.clear();
         for (i, c) in self.column_scale.iter().enumerate() {
             let (lo, hi) = problem.bound(i);
-            self.lo.push(lo / c);
-            self.hi.push(hi / c);
+            let inverse = 1.0 / c;
+            self.lo.push(lo * inverse);
+            self.hi.push(hi * inverse);
         }
         self.any_free = (0..n).any(|i| self.is_free(i));
     }

@@ -4,10 +4,6 @@ use super::drive::{Driver, Halt};
 use super::index_sets::Place;
 use super::step::{Limit, MaxStep};
 
-/// A row with a flat direction counts as satisfied within this, relative to the size of the terms of the rows it
-/// follows from. Above rounding, well below the certificate.
-const SETTLED: f64 = 1e-13;
-
 /// Bounds further away than this many times z and q of the rows that would move are not gone to for the sake of a
 /// basis: z there would leave nothing of the other numbers.
 const REACH: f64 = 1e6;
@@ -16,12 +12,12 @@ impl Driver {
     /// What `w_d`, which follows from w on C, can be by rounding: its own, and that of the rows it follows from.
     pub fn rounding(&self, d: usize) -> f64 {
         let size = |i: usize| self.problem.size(i, &self.z);
-        let own = SETTLED * size(d);
+        let own = self.settled * size(d);
         if self.w[d].abs() <= own {
             return own;
         }
         let following = self.sets.clamped().iter().zip(&self.x).map(|(&i, x)| x.abs() * size(i));
-        own + SETTLED * following.sum::<f64>()
+        own + self.settled * following.sum::<f64>()
     }
 
     /// `w_d` is zero and the column of d depends on C: d cannot enter it. If z_d is not at a bound, follow the

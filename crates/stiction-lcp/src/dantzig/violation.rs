@@ -36,7 +36,7 @@ impl Driver {
     }
 
     /// `wᵢ`, which is qᵢ as long as z is zero.
-    fn w_of(&self, i: usize) -> f64 {
+    pub fn w_of(&self, i: usize) -> f64 {
         if self.at_start && self.z_sum == 0.0 { self.problem.q[i] } else { self.problem.w(i, &self.z) }
     }
 

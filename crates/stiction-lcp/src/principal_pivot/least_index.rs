@@ -19,6 +19,7 @@ use crate::nnls::ray::{in_whole_numbers, is_farkas};
 use crate::outcome::{Outcome, Proof, Ray, Stats, StopReason, Stopped, TraceLine, Unsolvable, Variable};
 use crate::principal_pivot::transform::Transform;
 use crate::problem::{Lcp, ProblemRef};
+use crate::reduce::solve_reduced;
 use crate::solver::{Options, Solver};
 
 /// A number counts as negative below −this times what it is summed from.
@@ -219,21 +220,15 @@ impl Solver for PrincipalPivot {
     }
 
     fn solve_from(&mut self, problem: ProblemRef<'_>, start: Option<&Basis>) -> Result<Outcome, InputError> {
-        self.options.check()?;
-        let ProblemRef::Lcp(lcp) = problem else {
-            let reason = format!("it is of kind {}; use lemke, or nnls for a factored one", problem.kind());
-            return Err(InputError::Unsupported { solver: self.name(), reason });
-        };
-        self.transform.load(lcp);
-        if let Some(basis) = start {
-            basis.check_len(lcp.n())?;
-            let stats = Stats { refactorizations: 1, ..Stats::default() };
-            let outcome = self.finish.outcome(problem, basis.clone(), &self.options, stats);
-            if outcome.solved().is_some() {
-                return Ok(outcome);
+        let (options, mut finish) = (self.options.clone(), std::mem::take(&mut self.finish));
+        let outcome = solve_reduced(problem, start, &options, &mut finish, |lcp, start| {
+            self.transform.load(lcp);
+            if let Some(basis) = start {
+                self.transform.refactor(basis.active());
             }
-            self.transform.refactor(basis.active());
-        }
-        Ok(self.run(lcp))
+            Ok(self.run(lcp))
+        });
+        self.finish = finish;
+        outcome
     }
 }
