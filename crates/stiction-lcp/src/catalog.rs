@@ -30,7 +30,7 @@ pub const CATALOG: [Entry; 10] = [
     },
     Entry {
         name: "lemke",
-        summary: "Lemke's complementary pivoting, lexicographic, with restarts",
+        summary: "Lemke's complementary pivoting, lexicographic where it stalls, with restarts",
         when: "any matrix; solves every feasible copositive-plus problem and Coulomb friction",
         takes: "all",
     },
@@ -38,7 +38,7 @@ pub const CATALOG: [Entry; 10] = [
         name: "principal-pivot",
         summary: "principal pivoting (PPM I) with the least-index rule",
         when: "P-matrices, and positive semidefinite ones; short solves from a good basis",
-        takes: "lcp",
+        takes: "all",
     },
     Entry {
         name: "modified-ppm",

@@ -56,7 +56,14 @@ impl Tuning {
     /// For the `k`th restart: values recomputed at every pivot, and other tolerances each time.
     pub fn careful(k: usize) -> Self {
         let [pivot, tie, tied_pivot] = [[1e-11, 1e-13, 1e-6], [1e-9, 1e-11, 1e-4], [1e-12, 1e-14, 1e-8]][k % 3];
-        Self { pivot, tie, tied_pivot, drift: 1e-13, fresh_values: true, patience: if k % 2 == 0 { 12 } else { 0 } }
+        Self {
+            pivot,
+            tie,
+            tied_pivot,
+            drift: 1e-13,
+            fresh_values: true,
+            patience: if k.is_multiple_of(2) { 12 } else { 0 },
+        }
     }
 }
 
