@@ -1,15 +1,13 @@
 //! Baraff's comparison: the driving method against Gaussian elimination of the same order.
 //!
-//! `cargo run --release -p stiction-lcp --example dantzig_vs_lu` prints, for each order and for half and all rows
+//! `cargo run --release --bin dantzig_vs_lu` in `benchmarks/` prints, for each order and for half and all rows
 //! active at the solution, the median time of `Dantzig` (a whole certified solve), of an unblocked LU with partial
 //! pivoting (factor and solve, in its own storage), of faer's blocked LU, and the ratios. The three take turns on the
 //! same matrix, so that the noise of the machine falls on all of them. With `count ORDER all|half dantzig|lu REPEATS`
 //! it runs one of them only, for an instruction counter.
 
-#![allow(clippy::print_stdout)]
-
+use cpu_time::ThreadTime;
 use std::hint::black_box;
-use std::time::Instant;
 
 use faer::linalg::solvers::Solve;
 use stiction_lcp::dantzig::Dantzig;
@@ -109,7 +107,7 @@ fn count(arguments: &[String]) {
 
 /// Microseconds.
 fn time(work: impl FnOnce()) -> f64 {
-    let start = Instant::now();
+    let start = ThreadTime::now();
     work();
     start.elapsed().as_secs_f64() * 1e6
 }

@@ -1,10 +1,9 @@
-//! How the factored methods grow with the number of columns: `cargo run --release -p stiction-lcp --example growth`.
+//! How the factored methods grow with the number of columns: `cargo run --release --bin growth` in `benchmarks/`.
 //!
 //! Prints medians over several problems per size, the slope of a log–log fit, and the last doubling. With `--once NAME FAMILY N` it solves one
 //! set of problems and prints nothing, for counting instructions: `valgrind --tool=callgrind …/growth --once nnls random 4096`.
-#![allow(clippy::print_stdout)]
 
-use std::time::Instant;
+use cpu_time::ThreadTime;
 
 use stiction_lcp::generate::Rng;
 use stiction_lcp::nnls::Nnls;
@@ -54,7 +53,7 @@ fn measure(solver: &mut impl Solver, problems: &[FactoredLcp]) -> (f64, f64) {
     let mut times: Vec<f64> = Vec::new();
     for p in problems {
         for call in 0..=CALLS {
-            let start = Instant::now();
+            let start = ThreadTime::now();
             let outcome = solver.solve_from(p.into(), None).expect("a problem of this kind");
             let time = start.elapsed().as_secs_f64();
             assert!(outcome.solved().is_some(), "every problem is solved");

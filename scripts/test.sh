@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Every check of the project, as CI runs it. Needs Rust and Python; installs the rest into target/.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+step() { printf '\n== %s\n' "$*"; }
+
+step "format"
+cargo fmt --all --check
+
+step "lints, as errors"
+cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+step "tests"
+cargo test --workspace --quiet
+
+step "documentation"
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+step "release build, and the same results as the debug build"
+cargo build --release --quiet
+cargo test --release --quiet -p stiction-lcp --test determinism
+
+step "short soak"
+./target/release/stiction soak --count 2000 --solver auto,lemke --class psd,psd-skew,p,copositive-plus,contact
+./target/release/stiction soak --count 2000 --class any
+
+step "answers checked again in NumPy"
+python3 -m venv target/venv
+target/venv/bin/python -m pip install --quiet --disable-pip-version-check numpy
+target/venv/bin/python tests/python/cross_check.py target/release/stiction
+
+step "benchmarks compile"
+cargo fmt --manifest-path benchmarks/Cargo.toml --check
+cargo clippy --manifest-path benchmarks/Cargo.toml --quiet -- -D warnings
+
+step "all checks passed"
