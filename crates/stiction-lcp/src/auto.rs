@@ -12,6 +12,7 @@
 
 use crate::basis::Basis;
 use crate::certificate::certify;
+use crate::classify::classify_exact;
 use crate::dantzig::Dantzig;
 use crate::enumerate::Enumerate;
 use crate::error::InputError;
@@ -20,7 +21,7 @@ use crate::finish::{Finish, outcome_of};
 use crate::interior_point::InteriorPoint;
 use crate::lemke::Lemke;
 use crate::nnls::Nnls;
-use crate::outcome::{Attempt, Outcome, Proof, Ray, Stats, StopReason, Stopped, Unsolvable};
+use crate::outcome::{Attempt, MatrixClass, Outcome, Proof, Ray, Stats, StopReason, Stopped, Unsolvable};
 use crate::problem::ProblemRef;
 use crate::solver::{Options, Solver};
 
@@ -95,9 +96,13 @@ impl Auto {
                 Outcome::Unsolvable(Unsolvable { proof: Proof::Farkas(y), stats })
             }
             ExactOutcome::Ray { direction, pivots, .. } => {
+                let stats = Stats { pivots, ..Stats::default() };
+                if let Some(class) = verified_class(problem) {
+                    return Outcome::Unsolvable(Unsolvable { proof: Proof::Ray { direction, class }, stats });
+                }
                 let claim = "Lemke's path ends on a ray in exact arithmetic, and M z + q ≥ 0, z ≥ 0 was not proven infeasible: \
                              there may be a solution that the path does not reach";
-                Outcome::Ray(Ray { direction, claim: claim.into(), stats: Stats { pivots, ..Stats::default() } })
+                Outcome::Ray(Ray { direction, claim: claim.into(), stats })
             }
             ExactOutcome::Limit { pivots } => {
                 let (z, mut w) = (vec![0.0; n], vec![0.0; n]);
@@ -132,6 +137,16 @@ impl Solver for Auto {
             }
         }
         Ok(climb.best(problem))
+    }
+}
+
+/// The class of an LCP's matrix, if it is one for which a ray of Lemke's method means that there is no solution; verified in exact
+/// arithmetic. Reference: [CPS09, Theorem 4.4.12].
+fn verified_class(problem: ProblemRef<'_>) -> Option<MatrixClass> {
+    let ProblemRef::Lcp(lcp) = problem else { return None };
+    match classify_exact(lcp.m()) {
+        MatrixClass::Other => None,
+        class => Some(class),
     }
 }
 

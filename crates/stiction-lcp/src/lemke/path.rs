@@ -277,16 +277,16 @@ impl Path {
     }
 
     /// Rates of all basic variables as `entering` grows: K z_rate = −M_{rows,s} (or e_s for w_s), w_rate = M z_rate + M_s.
-    /// The rows of the kernel must come out as 0 (or e_s): that is the check on drift. False if the kernel is lost.
+    /// The rows of the kernel must come out as 0 (or e_s): that is the check on drift. A direction that misses is refined; if that
+    /// is not enough the kernel is inverted anew. False if the kernel is lost.
     fn direction(&mut self, entering: Variable, stats: &mut Stats) -> bool {
         loop {
             self.solve_direction(entering);
-            let drift = self.check_rows(entering);
-            if drift <= self.tuning.drift {
+            if self.check_rows(entering) <= self.tuning.drift {
                 break;
             }
-            if self.fresh_kernel {
-                self.refine_direction(entering);
+            self.refine_direction(entering);
+            if self.fresh_kernel || self.check_rows(entering) <= self.tuning.drift {
                 break;
             }
             if !self.renew(stats) {
