@@ -27,6 +27,8 @@ use crate::solver::{Options, Solver};
 
 /// Order up to which all bases are enumerated when Lemke's method fails.
 const ENUMERATED: usize = 12;
+/// The driving method needs one or two pivots per row where it is the right one; beyond this Lemke takes over.
+const DANTZIG_PIVOTS_PER_ROW: usize = 4;
 /// Rounding allowed for in a 2 × 2 minor.
 const MINOR_ROUNDING: f64 = 1e-12;
 /// Order up to which exact arithmetic is affordable.
@@ -72,7 +74,11 @@ impl Auto {
     fn climb(&mut self, rung: Rung, problem: ProblemRef<'_>, start: Option<&Basis>) -> Result<Outcome, InputError> {
         match rung {
             Rung::Nnls => self.nnls.solve_from(problem, start),
-            Rung::Dantzig => self.dantzig.solve_from(problem, start),
+            Rung::Dantzig => {
+                let patience = DANTZIG_PIVOTS_PER_ROW * problem.n() + 20;
+                self.dantzig.limit_pivots(Some(self.options.max_pivots.unwrap_or(patience).min(patience)));
+                self.dantzig.solve_from(problem, start)
+            }
             Rung::Lemke => self.lemke.solve_from(problem, start),
             Rung::InteriorPoint => self.interior_point.solve_from(problem, start),
             Rung::Enumerate => self.enumerate.solve_from(problem, start),

@@ -99,6 +99,11 @@ impl Dantzig {
         Self { options, driver: Driver::default(), finish: Finish::default(), w: Vec::new(), turns: Vec::new() }
     }
 
+    /// Stops after this many pivots from now on; `None` for the default.
+    pub(crate) fn limit_pivots(&mut self, max_pivots: Option<usize>) {
+        self.options.max_pivots = max_pivots;
+    }
+
     /// Tries with every violation above rounding driven. If that does not end well, once more with small ones left
     /// alone: where the solution is degenerate and q is rounded, the first may be asking for too much. A matrix that
     /// is not symmetric may have regular submatrices with zeros on the diagonal, which this method cannot enter one
