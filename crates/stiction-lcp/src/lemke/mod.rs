@@ -21,12 +21,11 @@ use crate::certificate::certify;
 use crate::error::InputError;
 use crate::exact;
 use crate::finish::{Finish, times_power};
-use crate::generate::Rng;
 use crate::outcome::{Attempt, Outcome, Proof, Ray, Solved, Stats, StopReason, Stopped, Unsolvable};
 use crate::problem::{Lcp, ProblemRef};
 use crate::reduce::solve_reduced;
 use crate::solver::{Options, Solver};
-use path::{Ended, Path, Start, Tuning};
+use path::{Covering, Ended, Path, Start, Tuning};
 
 /// Lemke's method. See the [module](self).
 #[derive(Debug, Clone, Default)]
@@ -80,11 +79,11 @@ impl Lemke {
         let mut ray = None;
         let mut proof = None;
         self.path.load(lcp);
-        for (attempt, plan) in self.plans(lcp.n(), start.is_some()).enumerate() {
+        for plan in self.plans(lcp.n(), start.is_some()) {
             if plan.rescale {
                 self.path.rescale(lcp);
             }
-            let ended = self.run(&plan, start, attempt, &mut stats);
+            let ended = self.run(&plan, start, &mut stats);
             match ended {
                 Ended::Solved => {
                     let outcome = self.certified(lcp, &plan, &mut stats);
@@ -137,39 +136,31 @@ impl Lemke {
 
     /// The starts to try, in order.
     fn plans(&self, n: usize, warm: bool) -> impl Iterator<Item = Plan> + use<> {
-        let covering = self.covering.is_some();
         let restarts = self.restarts;
         let max_pivots = self.options.max_pivots.unwrap_or(50 * n + 100);
-        let plan = move |warm, covering, tuning, rescale| Plan { warm, covering, tuning, rescale, max_pivots };
-        let warm_plan = warm.then(|| plan(true, Covering::Ones, Tuning::FAST, false));
-        let first = plan(false, if covering { Covering::Given } else { Covering::Ones }, Tuning::FAST, false);
+        let plan = move |start, tuning, rescale| Plan { start, tuning, rescale, max_pivots };
+        let warm_plan = warm.then(|| plan(Beginning::Basis, Tuning::FAST, false));
+        let cold = (!warm || restarts > 0).then(|| plan(Beginning::Zero, Tuning::FAST, false));
         let others = (0..restarts).map(move |k| {
-            let covering = if k == 0 { Covering::Ones } else { Covering::Random };
-            plan(false, covering, Tuning::careful(k), true)
+            let start = if k == 0 { Beginning::ZeroWithOnes } else { Beginning::ZeroAtRandom(k as u64) };
+            plan(start, Tuning::careful(k), true)
         });
-        let cold = (!warm || restarts > 0).then_some(first);
         warm_plan.into_iter().chain(cold).chain(others)
     }
 
-    fn run(&mut self, plan: &Plan, start: Option<&Basis>, attempt: usize, stats: &mut Stats) -> Ended {
-        let given = self.covering.as_deref();
-        let mut rng = Rng::new(attempt as u64);
-        let path = &mut self.path;
-        path.tuning = plan.tuning;
-        path.trace = self.options.trace;
-        let start = match (plan.warm, start) {
-            (true, Some(basis)) => Start::Warm(basis),
+    fn run(&mut self, plan: &Plan, basis: Option<&Basis>, stats: &mut Stats) -> Ended {
+        self.path.tuning = plan.tuning;
+        self.path.trace = self.options.trace;
+        self.path.set_covering(match (plan.start, self.covering.as_deref()) {
+            (Beginning::Zero, Some(given)) => Covering::Given(given),
+            (Beginning::ZeroAtRandom(seed), _) => Covering::Random(seed),
+            _ => Covering::Ones,
+        });
+        let start = match (plan.start, basis) {
+            (Beginning::Basis, Some(basis)) => Start::Warm(basis),
             _ => Start::Cold,
         };
-        path.set_covering(
-            |i| match (plan.covering, given) {
-                (Covering::Given, Some(d)) => Some(d[i]),
-                (Covering::Random, _) => None,
-                _ => Some(f64::NAN),
-            },
-            &mut rng,
-        );
-        path.follow(start, plan.max_pivots, stats)
+        self.path.follow(start, plan.max_pivots, stats)
     }
 
     /// The basis the path ended on, solved and certified on the original data. Where it misses, a path from this very basis
@@ -232,18 +223,21 @@ impl Solver for Lemke {
 /// One start of the method.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
-    warm: bool,
-    covering: Covering,
+    start: Beginning,
     tuning: Tuning,
     rescale: bool,
     max_pivots: usize,
 }
 
+/// Where a start begins, and with which covering vector.
 #[derive(Debug, Clone, Copy)]
-enum Covering {
-    Ones,
-    Given,
-    Random,
+enum Beginning {
+    /// The start basis.
+    Basis,
+    /// z = 0, the given covering vector or 1.
+    Zero,
+    ZeroWithOnes,
+    ZeroAtRandom(u64),
 }
 
 fn note(stats: &mut Stats, ended: &str) {

@@ -34,6 +34,17 @@ pub enum Start<'a> {
     Warm(&'a Basis),
 }
 
+/// The covering vector of a start.
+#[derive(Debug, Clone, Copy)]
+pub enum Covering<'a> {
+    /// 1 in scaled units.
+    Ones,
+    /// In units of the original rows, n.
+    Given(&'a [f64]),
+    /// Random numbers in [½, 2) in scaled units, from this seed.
+    Random(u64),
+}
+
 /// Tolerances of the ratio test. All are relative to data scaled to size 1.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tuning {
@@ -147,14 +158,20 @@ impl Path {
         self.scales.apply_to_column(self.n, lcp.q(), &mut self.q[..self.n]);
     }
 
-    /// Sets d: `entry(i)` in units of the original rows, NaN for 1 in scaled units, `None` for a random number in [½, 2).
-    pub fn set_covering(&mut self, entry: impl Fn(usize) -> Option<f64>, rng: &mut Rng) {
-        for (i, d) in self.m.col_mut(self.n).iter_mut().enumerate() {
-            *d = match entry(i) {
-                None => 0.5 + 1.5 * rng.uniform(),
-                Some(d) if d.is_nan() => 1.0,
-                Some(d) => times_power(d, self.scales.row[i]),
-            };
+    /// Sets the covering vector d.
+    pub fn set_covering(&mut self, covering: Covering<'_>) {
+        let d = self.m.col_mut(self.n);
+        match covering {
+            Covering::Ones => d.fill(1.0),
+            Covering::Given(given) => {
+                for ((d, x), e) in d.iter_mut().zip(given).zip(&self.scales.row) {
+                    *d = times_power(*x, *e);
+                }
+            }
+            Covering::Random(seed) => {
+                let mut rng = Rng::new(seed);
+                d.iter_mut().for_each(|d| *d = 0.5 + 1.5 * rng.uniform());
+            }
         }
     }
 
