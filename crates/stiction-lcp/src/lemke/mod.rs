@@ -39,6 +39,8 @@ pub struct Lemke {
 
 /// Starts with other covering vectors after the first one failed; Trinkle et al. used ten starts in all.
 const RESTARTS: usize = 9;
+/// Pivots per row and start, unless the options set a limit; two are the rule.
+const PIVOTS_PER_ROW: usize = 50;
 /// Paths from a basis that just missed its certificate.
 const REPAIRS: usize = 3;
 
@@ -79,14 +81,14 @@ impl Lemke {
         let mut ray = None;
         let mut proof = None;
         self.path.load(lcp);
-        for plan in self.plans(lcp.n(), start.is_some()) {
+        for plan in self.plans(start.is_some()) {
             if plan.rescale {
                 self.path.rescale(lcp);
             }
             let ended = self.run(&plan, start, &mut stats);
             match ended {
                 Ended::Solved => {
-                    let outcome = self.certified(lcp, &plan, &mut stats);
+                    let outcome = self.certified(lcp, &mut stats);
                     if outcome.solved().is_some() {
                         return Ok(outcome);
                     }
@@ -135,10 +137,9 @@ impl Lemke {
     }
 
     /// The starts to try, in order.
-    fn plans(&self, n: usize, warm: bool) -> impl Iterator<Item = Plan> + use<> {
+    fn plans(&self, warm: bool) -> impl Iterator<Item = Plan> + use<> {
         let restarts = self.restarts;
-        let max_pivots = self.options.max_pivots.unwrap_or(50 * n + 100);
-        let plan = move |start, tuning, rescale| Plan { start, tuning, rescale, max_pivots };
+        let plan = move |start, tuning, rescale| Plan { start, tuning, rescale };
         let warm_plan = warm.then(|| plan(Beginning::Basis, Tuning::FAST, false));
         let cold = (!warm || restarts > 0).then(|| plan(Beginning::Zero, Tuning::FAST, false));
         let others = (0..restarts).map(move |k| {
@@ -160,12 +161,20 @@ impl Lemke {
             (Beginning::Basis, Some(basis)) => Start::Warm(basis),
             _ => Start::Cold,
         };
-        self.path.follow(start, plan.max_pivots, stats)
+        self.path.follow(start, self.pivots_left(stats), stats)
+    }
+
+    /// The limit on pivots: of all starts together if the options set one, else of each.
+    fn pivots_left(&self, stats: &Stats) -> usize {
+        match self.options.max_pivots {
+            Some(limit) => limit.saturating_sub(stats.pivots),
+            None => PIVOTS_PER_ROW * self.path.order() + 100,
+        }
     }
 
     /// The basis the path ended on, solved and certified on the original data. Where it misses, a path from this very basis
     /// follows: rounding has led astray in a few rows, and few pivots mend them.
-    fn certified(&mut self, lcp: &Lcp, plan: &Plan, stats: &mut Stats) -> Outcome {
+    fn certified(&mut self, lcp: &Lcp, stats: &mut Stats) -> Outcome {
         let mut basis = self.path.basis();
         let by_kernel = |active: &[usize], step: &mut [f64]| self.path.solve_basis(active, step);
         if let Some(solved) = self.finish.solved_with(ProblemRef::Lcp(lcp), &basis, &self.options, by_kernel) {
@@ -176,7 +185,7 @@ impl Lemke {
             if outcome.solved().is_some() {
                 return outcome;
             }
-            if self.path.follow(Start::Warm(&basis), plan.max_pivots, stats) != Ended::Solved {
+            if self.path.follow(Start::Warm(&basis), self.pivots_left(stats), stats) != Ended::Solved {
                 return outcome;
             }
             basis = self.path.basis();
@@ -226,7 +235,6 @@ struct Plan {
     start: Beginning,
     tuning: Tuning,
     rescale: bool,
-    max_pivots: usize,
 }
 
 /// Where a start begins, and with which covering vector.

@@ -175,6 +175,11 @@ impl Path {
         }
     }
 
+    /// Order of the problem.
+    pub fn order(&self) -> usize {
+        self.n
+    }
+
     /// Column exponents: z = 2^column · z_scaled, up to the common scale of q.
     pub fn column_exponents(&self) -> &[i32] {
         &self.scales.column[..self.n]
