@@ -11,13 +11,12 @@
 //! Farkas vector can be found. `stats.attempts` lists every method tried and how it ended.
 
 use crate::basis::Basis;
-use crate::certificate::certify;
 use crate::classify::classify_exact;
 use crate::dantzig::Dantzig;
 use crate::enumerate::Enumerate;
 use crate::error::InputError;
 use crate::exact::{self, ExactOutcome};
-use crate::finish::{Finish, outcome_of};
+use crate::finish::{Finish, outcome_of, stopped_at};
 use crate::interior_point::InteriorPoint;
 use crate::lemke::Lemke;
 use crate::nnls::Nnls;
@@ -111,10 +110,8 @@ impl Auto {
                 Outcome::Ray(Ray { direction, claim: claim.into(), stats })
             }
             ExactOutcome::Limit { pivots } => {
-                let (z, mut w) = (vec![0.0; n], vec![0.0; n]);
-                let certificate = certify(problem, &z, &mut w);
                 let stats = Stats { pivots, ..Stats::default() };
-                Outcome::Stopped(Stopped { why: StopReason::Limit(limit), z, certificate, stats })
+                Outcome::Stopped(stopped_at(problem, vec![0.0; n], StopReason::Limit(limit), stats))
             }
         }
     }
@@ -266,11 +263,7 @@ impl Climb {
         if let Some(ray) = self.ray {
             return Outcome::Ray(Ray { stats, ..ray });
         }
-        let zero = || {
-            let (z, mut w) = (vec![0.0; problem.n()], vec![0.0; problem.n()]);
-            let certificate = certify(problem, &z, &mut w);
-            Stopped { why: StopReason::Uncertified, z, certificate, stats: Stats::default() }
-        };
+        let zero = || stopped_at(problem, vec![0.0; problem.n()], StopReason::Uncertified, Stats::default());
         Outcome::Stopped(Stopped { stats, ..self.stopped.unwrap_or_else(zero) })
     }
 }

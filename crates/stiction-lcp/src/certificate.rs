@@ -11,6 +11,9 @@
 //! * `backward_error`, row by row: with `ωᵢ = |qᵢ| + Σⱼ |Mᵢⱼ| |zⱼ|` the least ε such that `lo ≤ z ≤ hi`, and
 //!   `wᵢ ≥ −ε ωᵢ` unless zᵢ is at its upper bound, `wᵢ ≤ ε ωᵢ` unless zᵢ is at its lower bound. So z solves exactly a problem whose
 //!   entries differ from the given ones by a factor of at most 1 ± ε, and a large row cannot hide a small one.
+//!
+//! Where a row leaves the range of f64 nothing is known of it, and its errors are infinite. What underflow may have taken from a
+//! row, and what the rounding of its entries `gᵢᵀ gⱼ` in a factored problem, counts as missing where it is not far below ωᵢ.
 
 use std::fmt;
 
@@ -46,6 +49,12 @@ impl fmt::Display for Certificate {
     }
 }
 
+/// At most this is lost of a product, and of its error, where they are subnormal: 2⁻¹⁰⁷³.
+const UNDERFLOW: f64 = 1e-323;
+
+/// What is lost in a row is left out below this part of ω, which is far below any tolerance in use.
+const NO_LOSS: f64 = 1e-12;
+
 /// Below this the plain sums are good enough and the doubled precision is not needed.
 const PLAIN_IS_ENOUGH: f64 = 1e-13;
 
@@ -64,6 +73,8 @@ pub fn certify(problem: ProblemRef<'_>, z: &[f64], w: &mut [f64]) -> Certificate
 
 /// A running sum of products, and its size `|q| + Σ |a b|`.
 trait Sum: Copy {
+    /// Rounding of the sum, as a part of its size.
+    const ROUNDING: f64;
     fn new(start: f64) -> Self;
     fn add(&mut self, a: f64, b: f64);
     fn value(&self) -> f64;
@@ -73,6 +84,7 @@ trait Sum: Copy {
 struct Plain(f64);
 
 impl Sum for Plain {
+    const ROUNDING: f64 = f64::EPSILON;
     #[inline]
     fn new(start: f64) -> Self {
         Self(start)
@@ -92,6 +104,7 @@ impl Sum for Plain {
 struct Doubled(f64, f64);
 
 impl Sum for Doubled {
+    const ROUNDING: f64 = f64::EPSILON * f64::EPSILON;
     #[inline]
     fn new(start: f64) -> Self {
         Self(start, 0.0)
@@ -151,10 +164,11 @@ impl NonZeros {
 }
 
 fn evaluate<S: Sum>(problem: ProblemRef<'_>, z: &[f64], w: &mut [f64]) -> Certificate {
-    let mut worst = Worst::new(problem);
     let n = z.len();
     let mut omega = [0.0; LANES];
     let listed = NonZeros::of(z);
+    let mut worst = Worst::new(problem);
+    let loss = Loss::new::<S>(problem, z, &listed);
     for first in (0..n).step_by(LANES) {
         let rows = first..(first + LANES).min(n);
         match problem {
@@ -164,10 +178,65 @@ fn evaluate<S: Sum>(problem: ProblemRef<'_>, z: &[f64], w: &mut [f64]) -> Certif
             ProblemRef::Factored(p) => factored_rows::<S>(p, z, &listed, first, &mut w[rows.clone()], &mut omega),
         }
         for i in rows {
-            worst.row(problem, i, z[i], w[i], omega[i - first]);
+            let hidden = omega[i - first] == 0.0 && has_hidden_term(problem, z, &listed, i);
+            let omega = if hidden { f64::NAN } else { omega[i - first] };
+            worst.row(problem, i, z[i], w[i], omega, loss.of(problem, i));
         }
     }
     worst.certificate()
+}
+
+/// What rounding and underflow can take from a row of `M z + q` beyond a small part of ωᵢ.
+struct Loss {
+    underflow: f64,
+    /// `Σⱼ ‖gⱼ‖ |zⱼ|` of a factored problem, times the rounding of its entries: these may cancel, so that ω does not tell.
+    entries: f64,
+}
+
+impl Loss {
+    fn new<S: Sum>(problem: ProblemRef<'_>, z: &[f64], listed: &NonZeros) -> Self {
+        let mut loss = Self { underflow: 0.0, entries: 0.0 };
+        let ProblemRef::Factored(p) = problem else {
+            listed.visit(z, |_| loss.underflow += UNDERFLOW);
+            return loss;
+        };
+        let terms = p.g().rows() as f64;
+        listed.visit(z, |j| {
+            loss.underflow += UNDERFLOW * (1.0 + terms * z[j].abs());
+            loss.entries += terms * S::ROUNDING * length(p.g().col(j)) * z[j].abs();
+        });
+        loss
+    }
+
+    fn of(&self, problem: ProblemRef<'_>, i: usize) -> f64 {
+        match problem {
+            ProblemRef::Factored(p) => self.underflow + self.entries * length(p.g().col(i)),
+            _ => self.underflow,
+        }
+    }
+}
+
+/// ‖x‖₁, which is not less than ‖x‖ and overflows later.
+fn length(x: &[f64]) -> f64 {
+    x.iter().map(|x| x.abs()).sum()
+}
+
+/// True if row `i`, of which nothing was seen, has a term that is not zero but for underflow.
+fn has_hidden_term(problem: ProblemRef<'_>, z: &[f64], listed: &NonZeros, i: usize) -> bool {
+    let mut hidden = false;
+    listed.visit(z, |j| {
+        hidden |= match problem {
+            ProblemRef::Lcp(p) => p.m()[(i, j)] != 0.0,
+            ProblemRef::Mlcp(p) => p.m()[(i, j)] != 0.0,
+            ProblemRef::Box(p) => p.m()[(i, j)] != 0.0,
+            // Two columns may also be orthogonal: only products that vanished are hidden.
+            ProblemRef::Factored(p) => {
+                let products = p.g().col(i).iter().zip(p.g().col(j));
+                products.into_iter().any(|(a, b)| *a != 0.0 && *b != 0.0 && (a * b == 0.0 || a * b * z[j] == 0.0))
+            }
+        };
+    });
+    hidden
 }
 
 /// `w` and `ω` of up to eight rows of a dense matrix.
@@ -254,10 +323,10 @@ impl Worst {
         Self { rho, map_scale, equation_scale: or_one(q), residual: (0.0, None), backward: (0.0, None) }
     }
 
-    fn row(&mut self, problem: ProblemRef<'_>, i: usize, z: f64, w: f64, omega: f64) {
+    fn row(&mut self, problem: ProblemRef<'_>, i: usize, z: f64, w: f64, omega: f64, lost: f64) {
         let (lo, hi) = problem.bound(i);
         let free = lo == f64::NEG_INFINITY && hi == f64::INFINITY;
-        let residual = if !z.is_finite() {
+        let residual = if !(z.is_finite() && w.is_finite() && omega.is_finite()) {
             f64::INFINITY
         } else if free && matches!(problem, ProblemRef::Mlcp(_)) {
             w.abs() / self.equation_scale
@@ -266,11 +335,14 @@ impl Worst {
             let step = (self.rho * w).max(z - hi).min(z - lo);
             step.abs() / self.map_scale
         };
-        let missing = if z >= lo && z <= hi {
+        let missing = if !(w.is_finite() && omega.is_finite()) {
+            f64::INFINITY
+        } else if z >= lo && z <= hi {
             let below = if z == hi && hi > lo || lo == hi { 0.0 } else { (-w).max(0.0) };
             let above = if z == lo { 0.0 } else { w.max(0.0) };
             let size = if omega > 0.0 { omega } else { 1.0 };
-            below.max(above) / size
+            let lost = if lo < hi && lost > NO_LOSS * size { lost } else { 0.0 };
+            (below.max(above) + lost) / size
         } else {
             f64::INFINITY
         };

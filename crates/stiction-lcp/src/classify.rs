@@ -14,7 +14,7 @@ use crate::outcome::MatrixClass;
 ///
 /// * *Symmetric* means to the last bit.
 /// * *Positive definite* is proven: the symmetric part, less a multiple of the identity that exceeds every rounding error, has a
-///   Cholesky factor. Reference: [Rump06, §2].
+///   Cholesky factor. Reference: \[Rump06\].
 /// * *Positive semidefinite* holds to rounding only: a singular matrix and a slightly indefinite one differ by less than the
 ///   rounding of their entries. [`classify_exact`] decides it for the numbers as given.
 /// * *Strictly copositive* is read off the signs.

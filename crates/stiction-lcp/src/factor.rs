@@ -5,7 +5,7 @@
 //! leaves by a sweep of Givens rotations, O(m k). The pivot of a Cholesky factor of `G_αᵀ G_α` would be the *square* of the
 //! residual tested here: it cannot tell a residual of 1e-9 from rounding, this can.
 //!
-//! Reference: [LawsonHanson74, ch. 24], [Daniel76, §3] (J. W. Daniel, W. B. Gragg, L. Kaufman, G. W. Stewart: reorthogonalization
+//! Reference: [LawsonHanson74, ch. 24], \[Daniel76\] (J. W. Daniel, W. B. Gragg, L. Kaufman, G. W. Stewart: reorthogonalization
 //! and stable algorithms for updating the Gram–Schmidt QR factorization).
 
 use crate::matrix::{Matrix, axpy, dot, norm};
@@ -68,11 +68,6 @@ impl ActiveQr {
     /// Number of columns, k.
     pub fn len(&self) -> usize {
         self.columns.len()
-    }
-
-    /// True if there is no column.
-    pub fn is_empty(&self) -> bool {
-        self.columns.is_empty()
     }
 
     /// The labels of the columns in the order of R.

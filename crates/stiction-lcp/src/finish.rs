@@ -132,11 +132,8 @@ impl Finish {
                 self.without_noise(problem, outcome, options)
             }
             None => {
-                let z = vec![0.0; problem.n()];
-                let mut w = z.clone();
-                let certificate = certify(problem, &z, &mut w);
                 let why = StopReason::Numerical("the final basis is singular".into());
-                Outcome::Stopped(Stopped { why, z, certificate, stats })
+                Outcome::Stopped(stopped_at(problem, vec![0.0; problem.n()], why, stats))
             }
         }
     }
@@ -314,6 +311,13 @@ pub fn outcome_of(problem: ProblemRef<'_>, z: Vec<f64>, basis: Basis, options: &
     }
 }
 
+/// A stop at the iterate z (n), with its certificate.
+pub(crate) fn stopped_at(problem: ProblemRef<'_>, z: Vec<f64>, why: StopReason, stats: Stats) -> Stopped {
+    let mut w = vec![0.0; z.len()];
+    let certificate = certify(problem, &z, &mut w);
+    Stopped { why, z, certificate, stats }
+}
+
 /// `high + low ← high + low + column · (x + rest)`, every product and sum with its error.
 fn add_product(column: &[f64], x: f64, rest: f64, high: &mut [f64], low: &mut [f64]) {
     for ((entry, high), low) in column.iter().zip(high).zip(low) {
@@ -322,6 +326,30 @@ fn add_product(column: &[f64], x: f64, rest: f64, high: &mut [f64], low: &mut [f
         let (sum, sum_error) = two_sum(*high, product);
         *high = sum;
         *low += product_error + sum_error + entry * rest;
+    }
+}
+
+/// A sum of products in twice the working precision.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Doubled {
+    pub high: f64,
+    pub low: f64,
+}
+
+impl Doubled {
+    pub fn new(start: f64) -> Self {
+        Self { high: start, low: 0.0 }
+    }
+
+    pub fn add_product(&mut self, a: f64, b: f64) {
+        let product = a * b;
+        let (sum, error) = two_sum(self.high, product);
+        self.high = sum;
+        self.low += error + a.mul_add(b, -product);
+    }
+
+    pub fn value(&self) -> f64 {
+        self.high + self.low
     }
 }
 

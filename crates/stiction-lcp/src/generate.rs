@@ -245,7 +245,7 @@ fn planted(rng: &mut Rng, m: &Matrix) -> Vec<f64> {
 
 /// A rigid box (6 degrees of freedom) with redundant contacts on its lower face, `z = (θ, φ, λ)`; order near `n`.
 ///
-/// Reference: [Lloyd04, Eq. 8], [StewartTrinkle96].
+/// Reference: [Lloyd04, Eq. 8], \[StewartTrinkle96\].
 fn contact(rng: &mut Rng, n: usize) -> (Matrix, Vec<f64>) {
     let directions = [4, 6, 8][rng.below(3)];
     let contacts = (n / (directions + 2)).max(1);

@@ -234,16 +234,6 @@ impl IncrementalFactor {
         self.diagonal.len()
     }
 
-    /// True if only `L` is held.
-    pub fn is_symmetric(&self) -> bool {
-        self.symmetric
-    }
-
-    /// The pivots D, k.
-    pub fn pivots(&self) -> &[f64] {
-        &self.diagonal
-    }
-
     /// Substitutes a border in place: half of the work of [`Self::direction`], and all of that of [`Self::append`].
     pub fn border(&self, border: &mut Border) {
         let upper = if self.symmetric { &self.lower } else { &self.upper };

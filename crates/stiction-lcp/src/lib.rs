@@ -1,5 +1,61 @@
 //! Complementarity solvers that prove their answers.
-#![doc = ""]
+//!
+//! The linear complementarity problem asks, for a matrix M (n × n) and a vector q (n), for
+//!
+//! ```text
+//! w = M z + q,    z ≥ 0,    w ≥ 0,    zᵢ wᵢ = 0 for every i.
+//! ```
+//!
+//! Rigid contact is of this kind: a contact either pushes or parts. Beside the plain [`Lcp`] there are the mixed problem with equations and free
+//! variables ([`Mlcp`]), the one with bounds ([`BoxLcp`]), and the one with `M = Gᵀ G` never formed ([`FactoredLcp`]).
+//!
+//! A solve ends in an [`Outcome`]: a solution with its [`Certificate`], a proof that there is none, a ray, or the reason why it stopped. A solution
+//! cannot be reached unless its certificate, computed from the problem and z alone, holds.
+//!
+//! ```
+//! use stiction_lcp::{Auto, Lcp, Matrix, Options, Outcome, Solver};
+//!
+//! let m = Matrix::from_rows(&[[2.0, 1.0], [1.0, 2.0]])?;
+//! let problem = Lcp::new(m, vec![-5.0, -6.0])?;
+//! let mut solver = Auto::new(Options::default());
+//! match solver.solve(&problem)? {
+//!     Outcome::Solved(solved) => {
+//!         assert_eq!(solved.basis.to_string(), "zz");
+//!         assert!((solved.z[0] - 4.0 / 3.0).abs() < 1e-15);
+//!         println!("z = {:?}, {}", solved.z, solved.certificate);
+//!         // The next problem is often like this one: its basis is the start for that.
+//!         let again = solver.solve_from((&problem).into(), Some(&solved.basis))?;
+//!         assert_eq!(again.stats().pivots, 0);
+//!     }
+//!     Outcome::Unsolvable(found) => println!("no solution: {}", found.proof),
+//!     Outcome::Ray(ray) => println!("a ray: {}", ray.claim),
+//!     Outcome::Stopped(stopped) => println!("stopped: {}, {}", stopped.why, stopped.certificate),
+//! }
+//! # Ok::<(), stiction_lcp::InputError>(())
+//! ```
+//!
+//! # Solvers
+//!
+//! | solver | what it is | for |
+//! |---|---|---|
+//! | [`Auto`] | picks, verifies, falls back | everything, unless you know better |
+//! | [`Lemke`] | Lemke's complementary pivoting | any matrix; Coulomb friction |
+//! | [`Dantzig`] | the driving method of Dantzig and Baraff | symmetric positive semidefinite M |
+//! | [`Nnls`] | active-set least squares on a factor | factored problems; symmetric positive semidefinite M |
+//! | [`ModifiedPpm`] | principal pivoting on a factor | many contacts on few degrees of freedom |
+//! | [`PrincipalPivot`] | Murty's least-index rule | P-matrices; starts from a good basis |
+//! | [`InteriorPoint`] | predictor–corrector, then crossover | large monotone problems |
+//! | [`FeasibleInteriorPoint`] | the method of Trinkle and others | comparison with the literature |
+//! | [`ProjectedGaussSeidel`] | the iteration of most physics engines | comparison with them |
+//! | [`Enumerate`] | every basis in exact arithmetic | small problems; proofs that there is no solution |
+//!
+//! [`catalog`] has the same table for programs, and makes a solver from its name.
+//!
+//! # Where things are
+//!
+//! [`problem`], [`outcome`], [`certificate`], [`basis`] and [`solver`] are the types above. [`exact`] checks and pivots in rational
+//! arithmetic, [`classify`] finds the class of a matrix, [`reduce`] turns every kind of problem into an LCP and its solution back, [`finish`] turns
+//! a basis into numbers. [`io`] reads and writes files; [`generate`] makes seeded hard problems.
 pub mod auto;
 pub mod basis;
 pub mod catalog;
@@ -9,10 +65,10 @@ pub mod dantzig;
 pub mod enumerate;
 pub mod error;
 pub mod exact;
-pub mod factor;
+mod factor;
 pub mod finish;
 pub mod generate;
-pub mod incremental_factor;
+mod incremental_factor;
 pub mod interior_point;
 pub mod io;
 pub mod lemke;
@@ -24,7 +80,7 @@ pub mod principal_pivot;
 pub mod problem;
 pub mod projected_gauss_seidel;
 pub mod reduce;
-pub mod scaling;
+mod scaling;
 pub mod solver;
 
 pub use auto::Auto;

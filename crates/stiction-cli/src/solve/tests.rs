@@ -1,4 +1,4 @@
-//! The command with a stand-in for the solvers: every outcome, in both forms.
+//! The command with a solver whose outcome the test decides: every outcome, in both forms.
 
 use clap::Parser;
 use serde_json::Value;

@@ -3,7 +3,7 @@
 //! One row after the other is brought to its conditions by driving its z from where it stands until its w is zero,
 //! while the conditions of the rows before it are kept: those clamped (C) hold w = 0 by moving their z along, those
 //! unclamped (NC) stand at a bound. The factor of `M_CC` follows C by one row and column at a time
-//! ([`IncrementalFactor`]).
+//! (`IncrementalFactor`).
 //!
 //! For symmetric positive semidefinite M of any rank the method finds a solution wherever there is one, and otherwise
 //! ends on a direction along which no w changes ([`Outcome::Ray`]). It also solves problems with a P-matrix,
@@ -28,12 +28,10 @@
 //!   from there.
 //!
 //! References: [Baraff94, §4]; [CPS09, §4.2–4.3].
-//!
-//! [`IncrementalFactor`]: crate::incremental_factor::IncrementalFactor
 
 mod drive;
 mod enter;
-pub mod index_sets;
+mod index_sets;
 mod polish;
 mod scaled;
 mod settle;
@@ -230,8 +228,13 @@ impl Dantzig {
     /// driving the worst row each time, which takes hardly a pivot more than there are active rows, at a fraction of
     /// the cost.
     fn drive_violated_rows(&mut self) -> Result<(), Halt> {
+        let mut idle = 0;
         loop {
             let Some(worst) = self.list_violated_rows() else { return Ok(()) };
+            if !worst.is_finite() {
+                return Err(Halt::Numerical("w leaves the range of f64"));
+            }
+            let pivots = self.driver.stats.pivots;
             let among_the_worst = |w: &f64| w.abs() >= AMONG_THE_WORST * worst;
             for at in 0..self.turns.len() {
                 let (listed, i) = self.turns[at];
@@ -243,6 +246,10 @@ impl Dantzig {
                 if let Some(w) = w {
                     self.driver.drive_to_zero(i, w)?;
                 }
+            }
+            idle = if self.driver.stats.pivots == pivots { idle + 1 } else { 0 };
+            if idle > self.driver.problem.n {
+                return Err(Halt::Numerical("rows that no drive changes"));
             }
         }
     }

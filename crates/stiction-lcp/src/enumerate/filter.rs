@@ -2,7 +2,7 @@
 //!
 //! For the system `A x = b` of a basis and an approximate inverse R with `‖I − R A‖ ≤ δ < 1`, the error of an approximate x̃ is at most
 //! `|R| |b − A x̃| + δ/(1 − δ) ‖|R| |b − A x̃|‖` entry by entry. All sums are bounded with their own rounding errors and with that of
-//! the entries of A, which are the exact ones rounded. Reference: [Rump10, §10].
+//! the entries of A, which are the exact ones rounded. Reference: \[Rump10\].
 
 use num_traits::ToPrimitive;
 

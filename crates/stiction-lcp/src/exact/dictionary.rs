@@ -3,7 +3,7 @@
 //! `x_B = (T x_N + t) / D` with integers T, t and D > 0. After any number of pivots every entry is a minor of the first
 //! dictionary, so the division by the last pivot is exact and no greatest common divisors are needed.
 //!
-//! Reference: [Edmonds67], [Bareiss68]; the lexicographic rule as in [CPS09, §4.9].
+//! Reference: \[Edmonds67\], \[Bareiss68\]; the lexicographic rule as in [CPS09, §4.9].
 
 use std::cmp::Ordering;
 

@@ -4,7 +4,7 @@
 //! digits the rational solution is reconstructed, and then checked in the equations themselves, so that a result
 //! is right whatever the digits were. k digits cost k² each, where fraction-free elimination costs k³ long products.
 //!
-//! Reference: [Dixon82].
+//! Reference: \[Dixon82\].
 
 use num_bigint::BigInt;
 use num_integer::Integer;

@@ -143,7 +143,7 @@ impl Crossover {
         self.active.extend((0..self.guess.len()).filter(|&i| self.guess[i]));
     }
 
-    /// Block principal pivoting with single pivots as a safeguard. Reference: [JudicePires94].
+    /// Block principal pivoting with single pivots as a safeguard. Reference: \[JudicePires94\].
     fn repair(&mut self, lcp: &Lcp, scaled: &Scaled, options: &Options, stats: &mut Stats) -> Option<Solved> {
         let n = lcp.n();
         let (mut fewest, mut patience) = (n + 1, PATIENCE);

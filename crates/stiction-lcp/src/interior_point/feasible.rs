@@ -74,7 +74,7 @@ impl FeasibleSettings {
 /// as the potential `ψ = (n + ζ) log wᵀz − Σ log wᵢzᵢ` falls enough. The paper's (38) has the opposite sign on the right,
 /// which its Steps 2–3 would need subtracted. Theory asks that M be P₀ and a strictly feasible point exist; without one the
 /// outcome is `Stopped(NotApplicable)`, although the problem may have a solution.
-/// Reference: [Trinkle95, §8], [Kojima91, Ch. 4].
+/// Reference: [Trinkle95, §8], \[Kojima91\].
 #[derive(Debug, Clone, Default)]
 pub struct FeasibleInteriorPoint {
     options: Options,

@@ -17,9 +17,9 @@ mod vertex;
 pub use feasible::{FeasibleInteriorPoint, FeasibleSettings};
 pub use predictor_corrector::InteriorPoint;
 
-use crate::certificate::certify;
+use crate::finish::stopped_at;
 use crate::matrix::max_abs;
-use crate::outcome::{Outcome, Ray, Solved, Stats, StopReason, Stopped};
+use crate::outcome::{Outcome, Ray, Solved, Stats, StopReason};
 use crate::problem::{Lcp, ProblemRef};
 
 /// How a method ended on an LCP.
@@ -60,8 +60,5 @@ fn conclude(lcp: &Lcp, core: Core) -> Outcome {
         Ending::Stopped(why) => why,
         Ending::Solved => StopReason::Uncertified,
     };
-    let z = core.z;
-    let mut w = vec![0.0; z.len()];
-    let certificate = certify(ProblemRef::Lcp(lcp), &z, &mut w);
-    Outcome::Stopped(Stopped { why, z, certificate, stats: core.stats })
+    Outcome::Stopped(stopped_at(ProblemRef::Lcp(lcp), core.z, why, core.stats))
 }

@@ -19,7 +19,7 @@ use crate::solver::{Options, Solver};
 /// Each iteration factors `[−I M; Z W]` once and solves twice: for the affine direction (the predictor), whose step length sets
 /// the centering, and for the direction that also takes back the predictor's second-order error. For positive
 /// semidefinite M it converges wherever there is a solution; for other matrices it may, and the certificate tells.
-/// Reference: [Mehrotra92, §2], [Wright97, Ch. 10].
+/// Reference: \[Mehrotra92\], \[Wright97\].
 ///
 /// `Options::max_pivots` limits the iterations (default 200).
 #[derive(Debug, Clone, Default)]
@@ -90,6 +90,7 @@ impl InteriorPoint {
         let mut core = Core::new(lcp.n());
         self.scaled.set(lcp);
         self.start();
+        self.work.best.copy_from(&self.work.at);
         let (mut next_guess, mut short_steps) = (FIRST_GUESS, 0);
         let (mut best, mut largest_ray) = (f64::INFINITY, 0.0);
         let ending = loop {
@@ -102,7 +103,7 @@ impl InteriorPoint {
             if error <= next_guess && self.try_basis(lcp, &mut core) {
                 break Ending::Solved;
             }
-            while error <= next_guess {
+            while error <= next_guess && next_guess > CONVERGED * NEXT_GUESS {
                 next_guess *= NEXT_GUESS;
             }
             if error <= CONVERGED {

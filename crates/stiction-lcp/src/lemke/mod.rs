@@ -5,8 +5,8 @@
 //! next, until z₀ leaves (solved) or nothing blocks (a ray). Ties are broken lexicographically, so the path never cycles; z₀ is
 //! preferred in every tie. Reference: [CPS09, Algorithms 4.4.1, 4.4.5 and §4.9], [Trinkle95, §4] for the restarts.
 //!
-//! Data are scaled first (exactly, see [`scaling`](crate::scaling)); the basis is held as the inverse of its kernel
-//! ([`kernel`]), O(k² + n k) per pivot with k basic z. The rows of the kernel give a check of every direction for
+//! Data are scaled first (exactly, see `scaling`); the basis is held as the inverse of its kernel
+//! (`kernel`), O(k² + n k) per pivot with k basic z. The rows of the kernel give a check of every direction for
 //! nothing: when they drift, the kernel is inverted anew.
 //!
 //! With a warm start the method runs on the principal pivot transform of the given basis with d = 1 there; the basis of a
@@ -17,10 +17,9 @@ mod lanes;
 mod path;
 
 use crate::basis::{Basis, Position};
-use crate::certificate::certify;
 use crate::error::InputError;
 use crate::exact;
-use crate::finish::{Finish, times_power};
+use crate::finish::{Finish, stopped_at, times_power};
 use crate::outcome::{Attempt, Outcome, Proof, Ray, Solved, Stats, StopReason, Stopped, Unsolvable};
 use crate::problem::{Lcp, ProblemRef};
 use crate::reduce::solve_reduced;
@@ -207,9 +206,8 @@ impl Lemke {
             return Outcome::Ray(Ray { direction, claim, stats });
         }
         let zero = || {
-            let (z, mut w) = (vec![0.0; lcp.n()], vec![0.0; lcp.n()]);
-            let certificate = certify(ProblemRef::Lcp(lcp), &z, &mut w);
-            Stopped { why: StopReason::Limit(stats.pivots), z, certificate, stats: Stats::default() }
+            let why = StopReason::Limit(stats.pivots);
+            stopped_at(ProblemRef::Lcp(lcp), vec![0.0; lcp.n()], why, Stats::default())
         };
         let best = best.unwrap_or_else(zero);
         Outcome::Stopped(Stopped { stats, ..best })

@@ -1,7 +1,7 @@
 //! A problem made ready for the factored methods: columns of about unit length, bounds, and a vector u with e ≈ Gᵀ u.
 
 use crate::factor::{ActiveQr, DEPENDENT};
-use crate::finish::{exponent, times_power, two_sum};
+use crate::finish::{Doubled, exponent, times_power};
 use crate::matrix::{Matrix, dot, norm};
 use crate::nnls::cholesky;
 use crate::problem::{FactoredLcp, ProblemRef};
@@ -149,12 +149,9 @@ impl Scaled {
 
 /// `start + xᵀ y` in twice the working precision.
 pub(crate) fn dot2(x: &[f64], y: &[f64], start: f64) -> f64 {
-    let (mut high, mut low) = (start, 0.0);
+    let mut sum = Doubled::new(start);
     for (a, b) in x.iter().zip(y) {
-        let product = a * b;
-        let (sum, error) = two_sum(high, product);
-        high = sum;
-        low += error + a.mul_add(*b, -product);
+        sum.add_product(*a, *b);
     }
-    high + low
+    sum.value()
 }

@@ -3,7 +3,7 @@
 //! `w = Gᵀ G z + e` with `e = Gᵀ u` and `0 ≤ z ⊥ w ≥ 0` are the optimality conditions of `min ‖G z + u‖, z ≥ 0`; with bounds
 //! `lo ≤ z ≤ hi` they are those of bounded least squares. Lawson and Hanson's method holds only independent columns, lowers
 //! the norm with every step, and so ends: it is the guaranteed method for everything positive semidefinite. One step
-//! costs O(m n) for w and O(m²) for the updated [QR factor](crate::factor); the n × n matrix is never formed.
+//! costs O(m n) for w and O(m²) for the updated QR factor (`factor`); the n × n matrix is never formed.
 //!
 //! Where this departs from the book:
 //!
@@ -20,7 +20,7 @@
 //!
 //! It is not the "fast" NNLS on normal equations, which squares the condition and can take in dependent columns.
 //!
-//! Reference: [LawsonHanson74, ch. 23], [StarkParker95, §2], [Drumwright15, §V].
+//! Reference: [LawsonHanson74, ch. 23], \[StarkParker95\], [Drumwright15, §V].
 
 pub(crate) mod active_set;
 mod cholesky;

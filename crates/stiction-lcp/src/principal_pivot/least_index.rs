@@ -9,12 +9,11 @@
 //! It follows no edge and keeps nothing feasible (that is the symmetric PPM of Dantzig and Cottle), and it may take many more
 //! pivots than Lemke's method; what it has is simplicity, a warm start from any basis, and a proof.
 //!
-//! Reference: [CPS09, §4.1 (least-index PPM I), §4.2 (vanishing diagonal)], [Murty74], [denHertog93] (the criss-cross method for sufficient matrices).
+//! Reference: [CPS09, §4.1 (least-index PPM I), §4.2 (vanishing diagonal)], \[Murty74\], \[denHertog93\] (the criss-cross method for sufficient matrices).
 
 use crate::basis::Basis;
-use crate::certificate::certify;
 use crate::error::InputError;
-use crate::finish::{Finish, outcome_of, times_power};
+use crate::finish::{Finish, outcome_of, stopped_at, times_power};
 use crate::nnls::ray::{in_whole_numbers, is_farkas};
 use crate::outcome::{Outcome, Proof, Ray, Stats, StopReason, Stopped, TraceLine, Unsolvable, Variable};
 use crate::principal_pivot::transform::Transform;
@@ -208,9 +207,7 @@ impl PrincipalPivot {
         let t = &self.transform;
         let of = |i: usize| if t.active[i] { times_power(t.q[i], -t.column[i]).max(0.0) } else { 0.0 };
         let z: Vec<f64> = (0..problem.n()).map(of).collect();
-        let mut w = vec![0.0; z.len()];
-        let certificate = certify(problem.into(), &z, &mut w);
-        Outcome::Stopped(Stopped { why, z, certificate, stats })
+        Outcome::Stopped(stopped_at(problem.into(), z, why, stats))
     }
 }
 

@@ -14,10 +14,9 @@
 //! The pivots are chosen first ([`Choice`]); the reduced data are then computed from that choice anew, refined in twice the working
 //! precision.
 
-use super::Doubled;
 use super::choice::Choice;
 use crate::basis::{Basis, Position};
-use crate::finish::{exponent, times_power, two_sum};
+use crate::finish::{Doubled, exponent, times_power, two_sum};
 use crate::lu::Lu;
 use crate::matrix::{Matrix, max_abs};
 use crate::problem::Lcp;

@@ -24,7 +24,7 @@ mod solve;
 
 use crate::basis::{Basis, Position};
 use crate::error::InputError;
-use crate::finish::{Finish, exponent, times_power, two_sum};
+use crate::finish::{Doubled, Finish, exponent, times_power, two_sum};
 use crate::matrix::Matrix;
 use crate::problem::{BoxLcp, Lcp, ProblemRef};
 pub(crate) use choice::regular_block;
@@ -327,28 +327,4 @@ fn shifted_q(problem: ProblemRef<'_>, rows: &[Row]) -> (Vec<f64>, bool) {
     }
     let exact = sums.iter().all(|s| s.low == 0.0);
     (sums.iter().map(Doubled::value).collect(), exact)
-}
-
-/// A sum of products in twice the working precision.
-#[derive(Clone, Copy)]
-struct Doubled {
-    high: f64,
-    low: f64,
-}
-
-impl Doubled {
-    fn new(start: f64) -> Self {
-        Self { high: start, low: 0.0 }
-    }
-
-    fn add_product(&mut self, a: f64, b: f64) {
-        let product = a * b;
-        let (sum, error) = two_sum(self.high, product);
-        self.high = sum;
-        self.low += error + a.mul_add(b, -product);
-    }
-
-    fn value(&self) -> f64 {
-        self.high + self.low
-    }
 }

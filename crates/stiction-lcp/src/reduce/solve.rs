@@ -2,10 +2,9 @@
 
 use super::Reduced;
 use crate::basis::Basis;
-use crate::certificate::certify;
 use crate::error::InputError;
-use crate::finish::{Finish, outcome_of};
-use crate::outcome::{Outcome, Proof, Ray, Solved, Stats, Stopped, Unsolvable};
+use crate::finish::{Finish, outcome_of, stopped_at};
+use crate::outcome::{Outcome, Proof, Ray, Solved, Stats, Unsolvable};
 use crate::problem::{Lcp, ProblemRef};
 use crate::solver::Options;
 
@@ -53,9 +52,7 @@ pub fn solve_reduced(
         Outcome::Stopped(stopped) => {
             let positive = (0..stopped.z.len()).filter(|i| stopped.z[*i] > 0.0);
             let (z, _) = reduced.recover(problem, &stopped.z, &Basis::from_active(stopped.z.len(), positive));
-            let mut w = vec![0.0; z.len()];
-            let certificate = certify(problem, &z, &mut w);
-            Outcome::Stopped(Stopped { z, certificate, ..stopped })
+            Outcome::Stopped(stopped_at(problem, z, stopped.why, stopped.stats))
         }
     })
 }
