@@ -4,7 +4,8 @@
     python benchmarks/lemke_vs_peers.py [--quick]
 
 Peers: quantecon's lexicographic Lemke (pip), and Siconos' where it is installed. Every figure is the median processor time of 30 calls
-after three warm-up calls, with arrays prepared. Needs numpy and quantecon; builds the Rust side itself.
+after three warm-up calls, with arrays prepared; all take turns twice on each problem and the smaller median counts, so that a passing load on
+the machine does not decide. Needs numpy and quantecon; builds the Rust side itself.
 
 Families: psd (rank n/2), psdskew (psd plus skew, planted solution), copplus (copositive-plus, planted), and box: Stewart-Trinkle contact of a
 box on a plane with redundant contacts, 4 or 8 friction directions, at rest, sliding, or in an impact.
@@ -131,36 +132,46 @@ def peers():
             print(f"# {name} is not installed: left out")
 
 
-def ours(folder):
+def build():
     subprocess.run(["cargo", "build", "--release", "--quiet", "--bin", "lemke_speed"], cwd=ROOT, check=True)
-    files = sorted(map(str, pathlib.Path(folder).glob("*.npz")))
-    out = subprocess.run([ROOT / "target/release/lemke_speed", *files], check=True, capture_output=True, text=True).stdout
-    return {line.split()[0]: line.split()[1:] for line in out.splitlines()}
+
+
+def ours(path):
+    """(outcome, pivots, median in us) of `Lemke`."""
+    run = subprocess.run([ROOT / "target/release/lemke_speed", path], check=True, capture_output=True, text=True)
+    _, _, outcome, pivots, us = run.stdout.split()
+    return outcome, pivots, float(us)
+
+
+def in_turns(path, m, q, others):
+    """Our outcome and pivots, then the times of `Lemke` and of each peer: the smaller of two medians."""
+    contiguous = np.ascontiguousarray(m)
+    rounds = []
+    for _ in range(2):
+        outcome, pivots, us = ours(path)
+        rounds.append([us, *(median_us(lambda: solve(contiguous, q)) for _, solve in others)])
+    return outcome, pivots, [min(pair) for pair in zip(*rounds)]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="orders up to 160 only")
     quick = parser.parse_args().quick
-    data = dict(problems(quick))
-    with tempfile.TemporaryDirectory() as folder:
-        for name, (m, q) in data.items():
-            np.savez(f"{folder}/{name}.npz", M=m, q=q)
-        mine = ours(folder)
+    build()
     others = list(peers())
     print(f"{'problem':20} {'n':>4} {'pivots':>6} {'Lemke us':>10}" + "".join(f" {n + ' us':>14} {'ratio':>7}" for n, _ in others))
     worst = {name: float("inf") for name, _ in others}
-    for name, (m, q) in data.items():
-        n, outcome, pivots, us = mine[name]
-        row = f"{name:20} {n:>4} {pivots:>6} {float(us):10.1f}" + ("" if outcome == "solved" else f" ({outcome})")
-        for peer, solve in others:
-            contiguous = np.ascontiguousarray(m)
-            time_us = median_us(lambda: solve(contiguous, q))
-            failed = residual(m, q, solve(contiguous, q)) > 1e-8
-            ratio = time_us / float(us)
-            worst[peer] = min(worst[peer], ratio)
-            row += f" {time_us:13.1f}{'*' if failed else ' '} {ratio:7.1f}"
-        print(row)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (m, q) in problems(quick):
+            path = f"{folder}/{name}.npz"
+            np.savez(path, M=m, q=q)
+            outcome, pivots, times = in_turns(path, m, q, others)
+            row = f"{name:20} {len(q):>4} {pivots:>6} {times[0]:10.1f}" + ("" if outcome == "solved" else f" ({outcome})")
+            for (peer, solve), us in zip(others, times[1:]):
+                wrong = residual(m, q, solve(np.ascontiguousarray(m), q)) > 1e-8
+                worst[peer] = min(worst[peer], us / times[0])
+                row += f" {us:13.1f}{'*' if wrong else ' '} {us / times[0]:7.1f}"
+            print(row, flush=True)
     for peer, ratio in worst.items():
         print(f"# smallest ratio {peer} : Lemke = {ratio:.2f}  (* the peer's answer is wrong, residual above 1e-8)")
     return 0
