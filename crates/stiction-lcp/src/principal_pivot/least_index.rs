@@ -55,6 +55,8 @@ pub struct PrincipalPivot {
     options: Options,
     transform: Transform,
     finish: Finish,
+    /// Of the problem before it was reduced to an LCP, and of a start basis.
+    outer_finish: Finish,
     /// Rows are taken in descending order of their indices.
     descending: bool,
 }
@@ -220,7 +222,7 @@ impl Solver for PrincipalPivot {
     }
 
     fn solve_from(&mut self, problem: ProblemRef<'_>, start: Option<&Basis>) -> Result<Outcome, InputError> {
-        let (options, mut finish) = (self.options.clone(), std::mem::take(&mut self.finish));
+        let (options, mut finish) = (self.options.clone(), std::mem::take(&mut self.outer_finish));
         let outcome = solve_reduced(problem, start, &options, &mut finish, |lcp, start| {
             self.transform.load(lcp);
             if let Some(basis) = start {
@@ -228,7 +230,7 @@ impl Solver for PrincipalPivot {
             }
             Ok(self.run(lcp))
         });
-        self.finish = finish;
+        self.outer_finish = finish;
         outcome
     }
 }
