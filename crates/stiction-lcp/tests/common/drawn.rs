@@ -47,7 +47,7 @@ pub fn draw(class: &str, n: usize, seed: u64) -> Problem {
 fn definite(n: usize, seed: u64) -> Lcp {
     let mut rng = Rng::new(seed.wrapping_mul(0x1234_5679) ^ n as u64);
     let a = Matrix::from_fn(n, n, |_, _| rng.normal());
-    let skew = if seed % 2 == 0 { 0.0 } else { 1.0 };
+    let skew = if seed.is_multiple_of(2) { 0.0 } else { 1.0 };
     let product = |i: usize, j: usize| a.col(i).iter().zip(a.col(j)).map(|(x, y)| x * y).sum::<f64>();
     let m = Matrix::from_fn(n, n, |i, j| match i.cmp(&j) {
         std::cmp::Ordering::Equal => product(i, i) + 0.5,
