@@ -1,5 +1,8 @@
 //! Problem files of every format: what is read, what is refused and how, and that writing loses nothing.
 
+#[path = "common/siconos.rs"]
+mod siconos_files;
+
 use std::io::{Cursor, Write};
 
 use proptest::prelude::*;
@@ -470,19 +473,17 @@ proptest! {
 }
 
 #[test]
-#[ignore = "set STICTION_SICONOS to a folder with the problem files of Siconos"]
 fn every_siconos_file_is_read_or_named() {
-    let root = std::env::var("STICTION_SICONOS").expect("STICTION_SICONOS is a folder");
+    let Some(root) = siconos_files::folder() else { return };
     for (folder, kind) in [("LCP", "lcp"), ("MLCP", "mlcp"), ("Relay", "box")] {
-        for entry in std::fs::read_dir(format!("{root}/{folder}")).unwrap() {
-            let path = entry.unwrap().path();
+        for path in siconos_files::files(&root.join(folder)) {
             let problem = read(&path, &ReadOptions::default()).unwrap().problem;
             assert_eq!(problem.as_ref().kind(), kind, "{}", path.display());
         }
     }
     for folder in ["FrictionContact", "GenericMechanical", "RollingFrictionContact"] {
-        for entry in std::fs::read_dir(format!("{root}/{folder}")).unwrap() {
-            let message = read(&entry.unwrap().path(), &ReadOptions::default()).unwrap_err().to_string();
+        for path in siconos_files::files(&root.join(folder)) {
+            let message = read(&path, &ReadOptions::default()).unwrap_err().to_string();
             assert!(message.contains("looks like") || message.contains("HDF5"), "{message}");
         }
     }

@@ -34,6 +34,8 @@ pub struct Lemke {
     restarts: usize,
     path: Path,
     finish: Finish,
+    /// Of the problem before it was reduced to an LCP, and of a start basis.
+    outer_finish: Finish,
 }
 
 /// Starts with other covering vectors after the first one failed; Trinkle et al. used ten starts in all.
@@ -220,9 +222,9 @@ impl Solver for Lemke {
     }
 
     fn solve_from(&mut self, problem: ProblemRef<'_>, start: Option<&Basis>) -> Result<Outcome, InputError> {
-        let (options, mut finish) = (self.options.clone(), std::mem::take(&mut self.finish));
+        let (options, mut finish) = (self.options.clone(), std::mem::take(&mut self.outer_finish));
         let outcome = solve_reduced(problem, start, &options, &mut finish, |lcp, start| self.solve_lcp(lcp, start));
-        self.finish = finish;
+        self.outer_finish = finish;
         outcome
     }
 }

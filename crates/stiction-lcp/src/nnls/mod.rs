@@ -108,6 +108,12 @@ impl Nnls {
         }
     }
 
+    /// The outcome of the present states as they are, if that is certified.
+    pub(crate) fn settled(&mut self, problem: ProblemRef<'_>) -> Option<Outcome> {
+        let (z, certificate) = self.certified_solution(problem);
+        certificate.holds(self.options.tolerance).then(|| self.outcome(z, certificate))
+    }
+
     /// A second search, from the basis that the [least-distance form](least_distance) has. `None` if that does not apply or
     /// does not help.
     fn retry(&mut self, problem: ProblemRef<'_>) -> Option<Outcome> {

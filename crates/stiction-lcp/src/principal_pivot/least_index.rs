@@ -54,6 +54,8 @@ pub struct PrincipalPivot {
     options: Options,
     transform: Transform,
     finish: Finish,
+    /// Of the problem before it was reduced to an LCP, and of a start basis.
+    outer_finish: Finish,
     /// Rows are taken in descending order of their indices.
     descending: bool,
 }
@@ -217,7 +219,7 @@ impl Solver for PrincipalPivot {
     }
 
     fn solve_from(&mut self, problem: ProblemRef<'_>, start: Option<&Basis>) -> Result<Outcome, InputError> {
-        let (options, mut finish) = (self.options.clone(), std::mem::take(&mut self.finish));
+        let (options, mut finish) = (self.options.clone(), std::mem::take(&mut self.outer_finish));
         let outcome = solve_reduced(problem, start, &options, &mut finish, |lcp, start| {
             self.transform.load(lcp);
             if let Some(basis) = start {
@@ -225,7 +227,7 @@ impl Solver for PrincipalPivot {
             }
             Ok(self.run(lcp))
         });
-        self.finish = finish;
+        self.outer_finish = finish;
         outcome
     }
 }

@@ -193,9 +193,14 @@ impl Solver for ModifiedPpm {
             return Err(InputError::Unsupported { solver, reason });
         }
         self.nnls.load(solver, problem, start)?;
-        let set = &mut self.nnls.set;
-        set.start(start);
-        set.establish_basis();
+        self.nnls.set.start(start);
+        // Algorithm 1 may see a sign wrong in a degenerate row that the certificate calls rounding.
+        if start.is_some()
+            && let Some(outcome) = self.nnls.settled(problem)
+        {
+            return Ok(outcome);
+        }
+        self.nnls.set.establish_basis();
         let end = self.algorithm_1();
         let before = self.nnls.set.stats.pivots;
         let mut outcome = self.nnls.conclude(problem);

@@ -1,0 +1,101 @@
+//! The same bits in every run, in every thread, at every optimisation level and vector width, from a used and from a new solver.
+//!
+//! A change of a golden number is a change of some answer's bits: it may be meant, and then the number is to be changed with it.
+
+#[path = "common/drawn.rs"]
+mod drawn;
+
+use drawn::{CLASSES, draw};
+use stiction_lcp::catalog::{CATALOG, build};
+use stiction_lcp::{InputError, Options, Outcome, Solver};
+
+/// Per solver, the hash over all problems.
+const GOLDEN: [(&str, u64); 10] = [
+    ("auto", 0xafc2_0c24_252d_a44c),
+    ("lemke", 0x08f7_f4b7_557d_d286),
+    ("principal-pivot", 0x7a6a_1605_3c76_b366),
+    ("modified-ppm", 0x57b2_6c94_6e8d_272b),
+    ("nnls", 0x3658_21f6_9bd3_6c6c),
+    ("dantzig", 0xf561_b3ac_8659_712e),
+    ("interior-point", 0x2567_9dd0_2564_e8ab),
+    ("feasible-interior-point", 0xa53d_a832_c87b_9f0c),
+    ("projected-gauss-seidel", 0x7ff1_7222_df71_411a),
+    ("enumerate", 0x40d4_67a8_ede7_3048),
+];
+
+/// FNV-1a.
+struct Fnv(u64);
+
+impl Fnv {
+    fn bytes(&mut self, bytes: &[u8]) {
+        for b in bytes {
+            self.0 = (self.0 ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn numbers(&mut self, numbers: &[f64]) {
+        numbers.iter().for_each(|x| self.bytes(&x.to_bits().to_le_bytes()));
+    }
+
+    fn outcome(&mut self, outcome: &Outcome) {
+        self.bytes(outcome.name().as_bytes());
+        self.bytes(&(outcome.stats().pivots as u64).to_le_bytes());
+        self.bytes(&(outcome.stats().iterations as u64).to_le_bytes());
+        match outcome {
+            Outcome::Solved(s) => {
+                self.numbers(&s.z);
+                self.numbers(&s.w);
+                self.bytes(s.basis.to_string().as_bytes());
+            }
+            Outcome::Stopped(s) => self.numbers(&s.z),
+            Outcome::Ray(r) => self.numbers(&r.direction),
+            Outcome::Unsolvable(u) => self.bytes(u.proof.to_string().as_bytes()),
+        }
+    }
+}
+
+/// Problems per class and solver.
+const SEEDS: u64 = 40;
+
+/// The hash of all outcomes of `name`, from one solver used again and again or from a new one each time.
+fn hash(name: &str, reuse: bool) -> u64 {
+    let new = || build(name, &Options::default()).unwrap();
+    let mut solver: Box<dyn Solver> = new();
+    let most = if name == "enumerate" { 6 } else { 24 };
+    let mut fnv = Fnv(0xcbf2_9ce4_8422_2325);
+    for (class, seed) in CLASSES.iter().flat_map(|class| (0..SEEDS).map(move |seed| (class, seed))) {
+        let problem = draw(class, 1 + seed as usize % most, seed);
+        if !reuse {
+            solver = new();
+        }
+        match solver.solve_from(problem.as_ref(), None) {
+            Ok(outcome) => fnv.outcome(&outcome),
+            Err(InputError::Unsupported { .. }) => fnv.bytes(b"not taken"),
+            Err(error) => panic!("{name} on {class} {seed}: {error}"),
+        }
+    }
+    fnv.0
+}
+
+#[test]
+fn the_bits_are_the_golden_ones() {
+    let found: Vec<(&str, u64)> = CATALOG.iter().map(|entry| (entry.name, hash(entry.name, true))).collect();
+    let lines: String = found.iter().map(|(name, hash)| format!("    (\"{name}\", 0x{hash:016x}),\n")).collect();
+    assert_eq!(found, GOLDEN, "\n{lines}");
+}
+
+#[test]
+fn a_used_solver_gives_the_bits_of_a_new_one() {
+    for entry in &CATALOG {
+        assert_eq!(hash(entry.name, true), hash(entry.name, false), "{}", entry.name);
+    }
+}
+
+#[test]
+fn threads_give_the_same_bits() {
+    for entry in &CATALOG {
+        let threads: Vec<_> = (0..2).map(|_| std::thread::spawn(|| hash(entry.name, true))).collect();
+        let hashes: Vec<u64> = threads.into_iter().map(|t| t.join().unwrap()).collect();
+        assert_eq!(hashes[0], hashes[1], "{}", entry.name);
+    }
+}
