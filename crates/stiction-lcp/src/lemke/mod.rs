@@ -42,6 +42,10 @@ pub struct Lemke {
 const RESTARTS: usize = 9;
 /// Pivots per row and start, unless the options set a limit; two are the rule.
 const PIVOTS_PER_ROW: usize = 50;
+/// Caps on q of the first restarts.
+const CAPS: [f64; 2] = [1e4, 1e8];
+/// Order up to which rays are turned into proofs by exact linear programming; `Auto` goes further.
+const PROVEN_ORDER: usize = 12;
 /// Paths from a basis that just missed its certificate.
 const REPAIRS: usize = 3;
 
@@ -79,12 +83,12 @@ impl Lemke {
             }
         }
         let start = start.filter(|basis| basis.positions().iter().all(|p| *p != Position::Upper));
-        let mut ray = None;
+        let mut ray: Option<Vec<f64>> = None;
         let mut proof = None;
         self.path.load(lcp);
         for plan in self.plans(start.is_some()) {
             if plan.rescale {
-                self.path.rescale(lcp);
+                self.path.rescale(lcp, plan.cap);
             }
             let ended = self.run(&plan, start, &mut stats);
             match ended {
@@ -115,6 +119,9 @@ impl Lemke {
             stats.restarts += 1;
         }
         stats.restarts = stats.restarts.saturating_sub(1);
+        if proof.is_none() && lcp.n() <= PROVEN_ORDER {
+            proof = ray.as_deref().and_then(|ray| exact::find_farkas(lcp, Some(ray))).map(Proof::Farkas);
+        }
         if let Some(proof) = proof {
             return Ok(Outcome::Unsolvable(Unsolvable { proof, stats }));
         }
@@ -140,12 +147,12 @@ impl Lemke {
     /// The starts to try, in order.
     fn plans(&self, warm: bool) -> impl Iterator<Item = Plan> + use<> {
         let restarts = self.restarts;
-        let plan = move |start, tuning, rescale| Plan { start, tuning, rescale };
-        let warm_plan = warm.then(|| plan(Beginning::Basis, Tuning::FAST, false));
-        let cold = (!warm || restarts > 0).then(|| plan(Beginning::Zero, Tuning::FAST, false));
+        let plan = move |start, tuning, rescale, cap| Plan { start, tuning, rescale, cap };
+        let warm_plan = warm.then(|| plan(Beginning::Basis, Tuning::FAST, false, None));
+        let cold = (!warm || restarts > 0).then(|| plan(Beginning::Zero, Tuning::FAST, false, None));
         let others = (0..restarts).map(move |k| {
             let start = if k == 0 { Beginning::ZeroWithOnes } else { Beginning::ZeroAtRandom(k as u64) };
-            plan(start, Tuning::careful(k), true)
+            plan(start, Tuning::careful(k), true, CAPS.get(k).copied())
         });
         warm_plan.into_iter().chain(cold).chain(others)
     }
@@ -235,6 +242,8 @@ struct Plan {
     start: Beginning,
     tuning: Tuning,
     rescale: bool,
+    /// See [`Path::rescale`].
+    cap: Option<f64>,
 }
 
 /// Where a start begins, and with which covering vector.

@@ -5,7 +5,7 @@ mod ratio;
 use super::kernel::{Extended, Kernel, NONE};
 use super::lanes::{axpy, padded};
 use crate::basis::Basis;
-use crate::finish::times_power;
+use crate::finish::{exponent, times_power};
 use crate::generate::Rng;
 use crate::outcome::{Stats, TraceLine, Variable};
 use crate::problem::Lcp;
@@ -143,11 +143,19 @@ impl Path {
         self.scale(lcp);
     }
 
-    /// Scales the problem anew, fitting q too, where the first scaling had no need to.
-    pub fn rescale(&mut self, lcp: &Lcp) {
+    /// Scales the problem anew, fitting q too where the first scaling had no need to. With a `cap`, positive q above that many times the
+    /// most negative one are lowered to it: they do not bind, and tiny negative ones beside them are no longer lost in rounding.
+    pub fn rescale(&mut self, lcp: &Lcp, cap: Option<f64>) {
         if self.scales.is_uniform() {
             self.scales.fit(lcp.m(), lcp.q(), false);
-            self.scale(lcp);
+        }
+        self.scale(lcp);
+        let needed = self.q.iter().fold(0.0, |m: f64, q| m.max(-q));
+        if let Some(cap) = cap.filter(|_| needed > 0.0) {
+            let unit = times_power(1.0, -exponent(needed));
+            for q in &mut self.q {
+                *q = q.min(cap * needed) * unit;
+            }
         }
     }
 

@@ -9,9 +9,6 @@ const INF: f64 = f64::INFINITY;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     Solution,
-    /// There is a solution, but ulp(z) ‖M‖ is as large as 1e-10 ‖q‖: whether it passes the bound on the residual once it is
-    /// rounded to f64 is luck.
-    OnTheEdge,
     Nothing,
 }
 
@@ -141,7 +138,7 @@ fn pile(masses: &[f64], points: usize) -> Lcp {
 fn contacts(all: &mut Collection) {
     all.add("degenerate-stack", true, pile(&[1.0; 4], 3));
     all.add("mass-ratio-1e3-heavy-above", true, pile(&[1.0, 1e3], 2));
-    all.add_with("mass-ratio-1e6-heavy-above", Answer::OnTheEdge, pile(&[1.0, 1e3, 1e6], 2).into());
+    all.add("mass-ratio-1e6-heavy-above", true, pile(&[1.0, 1e3, 1e6], 2));
     all.add("mass-ratio-1e6-heavy-below", true, pile(&[1e6, 1e3, 1.0], 2));
     for (n, seed) in [(12, 1), (24, 2), (40, 3), (60, 4)] {
         all.add(&format!("random-contact-{n}"), true, random(Class::Contact, n, seed).unwrap());
