@@ -4,7 +4,7 @@
 
 use stiction_lcp::catalog::{CATALOG, build};
 use stiction_lcp::generate::{Class, random};
-use stiction_lcp::{BoxLcp, InputError, Lcp, Matrix, Options, Outcome, ProblemRef, Solved, certify};
+use stiction_lcp::{BoxLcp, InputError, Lcp, Lemke, Matrix, Options, Outcome, ProblemRef, Solved, Solver, certify};
 
 /// Solves and certifies again; `None` if the solver does not take the problem.
 fn solve(solver: &str, problem: ProblemRef<'_>) -> Option<Solved> {
@@ -159,4 +159,21 @@ fn a_clamped_variable_is_at_its_upper_bound() {
             entry.name
         );
     }
+}
+
+#[test]
+fn a_covering_vector_is_taken_or_refused_with_the_reason() {
+    let problem = Lcp::new(Matrix::from_rows(&[[2.0, 1.0], [1.0, 2.0]]).unwrap(), vec![-5.0, -6.0]).unwrap();
+    let solve = |d: &[f64]| Lemke::new(Options::default()).with_covering(d.to_vec()).with_restarts(0).solve(&problem);
+    let solved = solve(&[1.0, 3.0]).unwrap();
+    assert_eq!(solved.solved().unwrap().z, [4.0 / 3.0, 7.0 / 3.0]);
+    assert!(solve(&[1.0]).unwrap_err().to_string().contains("covering vector: expected 2, found 1"));
+    assert!(solve(&[1.0, -1.0]).unwrap_err().to_string().contains("entry 1 must be positive"));
+}
+
+#[test]
+fn a_limit_on_pivots_holds_for_all_starts_together() {
+    let problem = random(Class::PsdSkew, 40, 3).unwrap();
+    let outcome = Lemke::new(Options { max_pivots: Some(7), ..Options::default() }).solve(&problem).unwrap();
+    assert!(matches!(outcome, Outcome::Stopped(_)) && outcome.stats().pivots <= 7);
 }
