@@ -4,7 +4,7 @@
     python benchmarks/lemke_vs_peers.py [--quick]
 
 Peers: quantecon's lexicographic Lemke (pip), and Siconos' where it is installed. Every figure is the median processor time of 30 calls
-after three warm-up calls, with arrays prepared; all take turns twice on each problem and the smaller median counts, so that a passing load on
+after three warm-up calls, with arrays prepared; all take five turns on each problem and the smallest median counts, so that a passing load on
 the machine does not decide. Needs numpy and quantecon; builds the Rust side itself.
 
 Families: psd (rank n/2), psdskew (psd plus skew, planted solution), copplus (copositive-plus, planted), and box: Stewart-Trinkle contact of a
@@ -21,7 +21,7 @@ import time
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parent
-CALLS, WARM_UP = 30, 3
+CALLS, WARM_UP, ROUNDS = 30, 3, 5
 
 
 def planted(matrix, rng):
@@ -144,13 +144,13 @@ def ours(path):
 
 
 def in_turns(path, m, q, others):
-    """Our outcome and pivots, then the times of `Lemke` and of each peer: the smaller of two medians."""
+    """Our outcome and pivots, then the times of `Lemke` and of each peer: the smallest of its medians."""
     contiguous = np.ascontiguousarray(m)
     rounds = []
-    for _ in range(2):
+    for _ in range(ROUNDS):
         outcome, pivots, us = ours(path)
         rounds.append([us, *(median_us(lambda: solve(contiguous, q)) for _, solve in others)])
-    return outcome, pivots, [min(pair) for pair in zip(*rounds)]
+    return outcome, pivots, [min(medians) for medians in zip(*rounds)]
 
 
 def main():
