@@ -35,6 +35,8 @@ pub struct SoakArgs {
 
 /// Largest order of class `any`: all bases are tried there.
 const ORACLE_ORDER: usize = 12;
+/// Threads at most.
+const MOST_THREADS: usize = 256;
 /// Failures printed per class and solver.
 const SHOWN: usize = 10;
 
@@ -90,7 +92,7 @@ fn soak(class: &str, solver: &str, args: &SoakArgs) -> Result<Tally, Failure> {
     let total = Mutex::new(Tally::default());
     let threads = match args.threads {
         0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
-        n => n,
+        n => n.min(MOST_THREADS),
     };
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -102,7 +104,7 @@ fn soak(class: &str, solver: &str, args: &SoakArgs) -> Result<Tally, Failure> {
                     if k >= args.count {
                         break;
                     }
-                    one(class, method.as_mut(), args.max_order, args.seed + k, &mut tally);
+                    one(class, method.as_mut(), args.max_order, args.seed.wrapping_add(k), &mut tally);
                     bar.inc(1);
                 }
                 total.lock().unwrap_or_else(PoisonError::into_inner).add(tally);

@@ -208,10 +208,9 @@ impl Lemke {
 
     fn failed(&self, lcp: &Lcp, best: Option<Stopped>, ray: Option<Vec<f64>>, stats: Stats) -> Outcome {
         if let Some(direction) = ray {
-            let claim =
-                "Lemke's path ended on a ray from every start: for copositive-plus matrices this means that no \
-                         solution exists; nothing was verified here"
-                    .to_string();
+            let claim = "no start was solved, and Lemke's path ended on a ray: for copositive-plus matrices this means that no solution \
+                         exists; nothing was verified here"
+                .to_string();
             return Outcome::Ray(Ray { direction, claim, stats });
         }
         let zero = || {
@@ -253,7 +252,9 @@ enum Beginning {
     Basis,
     /// z = 0, the given covering vector or 1.
     Zero,
+    /// z = 0, covering vector 1.
     ZeroWithOnes,
+    /// z = 0, a random covering vector from this seed.
     ZeroAtRandom(u64),
 }
 
