@@ -2,6 +2,7 @@
 
 use stiction_lcp::InputError;
 
+use crate::check;
 use crate::sparse::SparseMatrix;
 
 /// Coulomb friction in local coordinates: find impulses r with
@@ -29,9 +30,9 @@ impl FrictionProblem {
     pub fn new(dim: usize, w: SparseMatrix, q: Vec<f64>, mu: Vec<f64>) -> Result<Self, InputError> {
         check_dim(dim)?;
         let n = dim * mu.len();
-        check_size("rows of W", n, w.rows())?;
-        check_size("columns of W", n, w.cols())?;
-        check_vector("q", n, &q)?;
+        check::size(|| "rows of W".into(), n, w.rows())?;
+        check::size(|| "columns of W".into(), n, w.cols())?;
+        check::vector("q", n, &q)?;
         check_mu(&mu)?;
         Ok(Self { dim, w, q, mu })
     }
@@ -91,12 +92,12 @@ impl GlobalFrictionProblem {
     ) -> Result<Self, InputError> {
         check_dim(dim)?;
         let (n, m) = (dim * mu.len(), f.len());
-        check_size("rows of M", m, mass.rows())?;
-        check_size("columns of M", m, mass.cols())?;
-        check_size("rows of H", m, h.rows())?;
-        check_size("columns of H", n, h.cols())?;
-        check_vector("f", m, &f)?;
-        check_vector("b", n, &b)?;
+        check::size(|| "rows of M".into(), m, mass.rows())?;
+        check::size(|| "columns of M".into(), m, mass.cols())?;
+        check::size(|| "rows of H".into(), m, h.rows())?;
+        check::size(|| "columns of H".into(), n, h.cols())?;
+        check::vector("f", m, &f)?;
+        check::vector("b", n, &b)?;
         check_mu(&mu)?;
         Ok(Self { dim, mass, h, f, b, mu })
     }
@@ -144,25 +145,8 @@ fn check_dim(dim: usize) -> Result<(), InputError> {
     Err(InputError::Option { name: "dim", reason: format!("a contact has 2 or 3 rows, found {dim}") })
 }
 
-fn check_size(what: &str, expected: usize, found: usize) -> Result<(), InputError> {
-    if expected == found { Ok(()) } else { Err(InputError::Size { what: what.into(), expected, found }) }
-}
-
-fn check_vector(what: &str, expected: usize, x: &[f64]) -> Result<(), InputError> {
-    check_size(what, expected, x.len())?;
-    match x.iter().position(|x| !x.is_finite()) {
-        Some(i) => Err(InputError::NotFinite { what: format!("{what}[{i}]"), value: x[i] }),
-        None => Ok(()),
-    }
-}
-
 fn check_mu(mu: &[f64]) -> Result<(), InputError> {
-    match mu.iter().position(|x| x.is_nan() || *x < 0.0) {
-        Some(i) => {
-            Err(InputError::Option { name: "mu", reason: format!("mu[{i}] must be at least 0, found {}", mu[i]) })
-        }
-        None => Ok(()),
-    }
+    mu.iter().enumerate().try_for_each(|(i, &x)| check::coefficient(|| format!("mu[{i}]"), x))
 }
 
 #[cfg(test)]

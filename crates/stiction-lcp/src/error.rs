@@ -64,6 +64,24 @@ pub enum InputError {
         /// What it must be.
         reason: String,
     },
+    /// A number outside the range that has a meaning: a negative mass, a step of no length.
+    #[error("{what} must be {expected}, found {found}")]
+    OutOfRange {
+        /// The field, with its indices.
+        what: String,
+        /// The range.
+        expected: &'static str,
+        /// The number found there.
+        found: f64,
+    },
+    /// A matrix that must be symmetric and positive definite is not.
+    #[error("{what} is not symmetric and positive definite: {reason}")]
+    NotPositiveDefinite {
+        /// The matrix.
+        what: String,
+        /// Where it fails.
+        reason: String,
+    },
     /// A matrix too large to be held.
     #[error("a matrix of {rows} × {cols} is too large")]
     TooLarge {

@@ -65,7 +65,7 @@ pub mod dantzig;
 pub mod enumerate;
 pub mod error;
 pub mod exact;
-mod factor;
+pub mod factor;
 pub mod finish;
 pub mod generate;
 mod incremental_factor;

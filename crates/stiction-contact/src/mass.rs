@@ -1,0 +1,273 @@
+//! The inertia, block by block: a block is a free body (6 × 6) or an articulated tree.
+
+use std::sync::Arc;
+
+use stiction_lcp::matrix::{axpy, dot};
+use stiction_lcp::{InputError, Matrix};
+
+use crate::check;
+
+/// A mass block may differ from its transpose by this part of the geometric mean of its two diagonal entries: the rounding of whoever assembled it.
+const SYMMETRY: f64 = 1e-9;
+
+/// A pivot of the Cholesky factor at or below this part of its diagonal entry is no sign of a positive mass, only of rounding.
+const PIVOT: f64 = 1e-14;
+
+/// Where the velocities of each block start: block b has the velocities `starts[b]..starts[b + 1]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout(Arc<[usize]>);
+
+impl Layout {
+    /// Blocks of the given sizes, one after the other.
+    pub fn from_sizes(sizes: impl IntoIterator<Item = usize>) -> Self {
+        let mut starts = vec![0];
+        starts.extend(sizes.into_iter().scan(0, |end, size| {
+            *end += size;
+            Some(*end)
+        }));
+        Self(starts.into())
+    }
+
+    /// Number of blocks.
+    pub fn blocks(&self) -> usize {
+        self.0.len() - 1
+    }
+
+    /// Number of velocities, m.
+    pub fn m(&self) -> usize {
+        self.0[self.blocks()]
+    }
+
+    /// The velocities of block `b`.
+    pub fn range(&self, b: usize) -> std::ops::Range<usize> {
+        self.0[b]..self.0[b + 1]
+    }
+
+    /// Number of velocities of block `b`.
+    pub fn size(&self, b: usize) -> usize {
+        self.0[b + 1] - self.0[b]
+    }
+}
+
+/// A symmetric positive definite inertia `M = L Lᵀ`, block-diagonal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mass {
+    layout: Layout,
+    /// M, one matrix per block.
+    blocks: Vec<Matrix>,
+    /// L, lower triangular with positive diagonal, one matrix per block.
+    factors: Vec<Matrix>,
+}
+
+impl Mass {
+    /// The inertia with these blocks.
+    ///
+    /// # Errors
+    /// Naming the block, if one is not square, finite, symmetric and positive definite.
+    pub fn new(blocks: Vec<Matrix>) -> Result<Self, InputError> {
+        let mut factors = Vec::with_capacity(blocks.len());
+        for (b, block) in blocks.iter().enumerate() {
+            check_square(b, block)?;
+            check_symmetric(b, block)?;
+            factors.push(cholesky(b, block)?);
+        }
+        Ok(Self { layout: Layout::from_sizes(blocks.iter().map(Matrix::rows)), blocks, factors })
+    }
+
+    /// The inertia whose blocks have these lower triangular factors: `M_b = L_b L_bᵀ`. Entries above the diagonal are not read.
+    ///
+    /// # Errors
+    /// Naming the block, if one is not square and finite with a positive diagonal.
+    pub fn from_factors(mut factors: Vec<Matrix>) -> Result<Self, InputError> {
+        let mut blocks = Vec::with_capacity(factors.len());
+        for (b, l) in factors.iter_mut().enumerate() {
+            check_square(b, l)?;
+            for j in 0..l.cols() {
+                check::positive(|| format!("factor of mass block {b}, entry ({j}, {j})"), l[(j, j)])?;
+                l.col_mut(j)[..j].fill(0.0);
+            }
+            blocks
+                .push(Matrix::from_fn(l.rows(), l.rows(), |i, j| (0..=i.min(j)).map(|k| l[(i, k)] * l[(j, k)]).sum()));
+        }
+        Ok(Self { layout: Layout::from_sizes(factors.iter().map(Matrix::rows)), blocks, factors })
+    }
+
+    /// A single free body: mass (kg) and rotational inertia about its centre (kg m²), velocities (v, ω).
+    ///
+    /// # Errors
+    /// If the mass is not positive or the inertia not symmetric and positive definite.
+    pub fn free_body(mass: f64, inertia: &Matrix) -> Result<Matrix, InputError> {
+        check::positive(|| "mass".into(), mass)?;
+        check::size(|| "rows of the rotational inertia".into(), 3, inertia.rows())?;
+        check::size(|| "columns of the rotational inertia".into(), 3, inertia.cols())?;
+        let block = Matrix::from_fn(6, 6, |i, j| match (i, j) {
+            _ if i >= 3 && j >= 3 => inertia[(i - 3, j - 3)],
+            _ if i == j => mass,
+            _ => 0.0,
+        });
+        Self::new(vec![block.clone()]).map(|_| block)
+    }
+
+    /// Where the blocks are.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Number of velocities, m.
+    pub fn m(&self) -> usize {
+        self.layout.m()
+    }
+
+    /// M of block `b`.
+    pub fn block(&self, b: usize) -> &Matrix {
+        &self.blocks[b]
+    }
+
+    /// L of block `b`.
+    pub fn factor(&self, b: usize) -> &Matrix {
+        &self.factors[b]
+    }
+
+    /// `y ← M x`, m numbers.
+    pub fn mul_into(&self, x: &[f64], y: &mut [f64]) {
+        for (b, block) in self.blocks.iter().enumerate() {
+            let range = self.layout.range(b);
+            block.mul_into(&x[range.clone()], &mut y[range]);
+        }
+    }
+
+    /// `x ← M⁻¹ x`, m numbers.
+    pub fn solve(&self, x: &mut [f64]) {
+        for b in 0..self.layout.blocks() {
+            let part = &mut x[self.layout.range(b)];
+            self.solve_factor(b, part);
+            self.solve_factor_transposed(b, part);
+        }
+    }
+
+    /// `x ← L_b⁻¹ x`, the numbers of block `b`: a row or force in whitened coordinates.
+    pub fn solve_factor(&self, b: usize, x: &mut [f64]) {
+        let l = &self.factors[b];
+        for j in 0..x.len() {
+            x[j] /= l[(j, j)];
+            let xj = x[j];
+            if xj != 0.0 {
+                axpy(-xj, &l.col(j)[j + 1..], &mut x[j + 1..]);
+            }
+        }
+    }
+
+    /// `x ← L_b⁻ᵀ x`, the numbers of block `b`: a velocity from its whitened coordinates.
+    pub fn solve_factor_transposed(&self, b: usize, x: &mut [f64]) {
+        let l = &self.factors[b];
+        for j in (0..x.len()).rev() {
+            x[j] = (x[j] - dot(&l.col(j)[j + 1..], &x[j + 1..])) / l[(j, j)];
+        }
+    }
+
+    /// `x ← L_bᵀ x`, the numbers of block `b`: a velocity in whitened coordinates.
+    pub fn mul_factor_transposed(&self, b: usize, x: &mut [f64]) {
+        let l = &self.factors[b];
+        for j in 0..x.len() {
+            x[j] = dot(&l.col(j)[j..], &x[j..]);
+        }
+    }
+}
+
+fn check_square(b: usize, block: &Matrix) -> Result<(), InputError> {
+    if block.rows() != block.cols() {
+        return Err(InputError::NotSquare { what: format!("mass block {b}"), rows: block.rows(), cols: block.cols() });
+    }
+    for j in 0..block.cols() {
+        for i in 0..block.rows() {
+            check::finite(|| format!("mass block {b}, entry ({i}, {j})"), block[(i, j)])?;
+        }
+    }
+    Ok(())
+}
+
+fn check_symmetric(b: usize, block: &Matrix) -> Result<(), InputError> {
+    for j in 0..block.cols() {
+        for i in j + 1..block.rows() {
+            let scale = block[(i, i)].abs().sqrt() * block[(j, j)].abs().sqrt();
+            let (x, y) = (block[(i, j)], block[(j, i)]);
+            if (x - y).abs() > SYMMETRY * scale.max(x.abs()) {
+                let reason = format!("entry ({i}, {j}) is {x}, entry ({j}, {i}) is {y}");
+                return Err(InputError::NotPositiveDefinite { what: format!("mass block {b}"), reason });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The Cholesky factor of the lower triangle of `block`.
+fn cholesky(b: usize, block: &Matrix) -> Result<Matrix, InputError> {
+    let n = block.rows();
+    let mut l = Matrix::zeros(n, n);
+    for j in 0..n {
+        for i in j..n {
+            let inner: f64 = (0..j).map(|k| l[(i, k)] * l[(j, k)]).sum();
+            l[(i, j)] = block[(i, j)] - inner;
+        }
+        let pivot = l[(j, j)];
+        if pivot.is_nan() || pivot <= PIVOT * block[(j, j)] || pivot <= 0.0 {
+            let reason = format!("pivot {j} of its Cholesky factor is {pivot:e}");
+            return Err(InputError::NotPositiveDefinite { what: format!("mass block {b}"), reason });
+        }
+        let root = pivot.sqrt();
+        l.col_mut(j)[j..].iter_mut().for_each(|x| *x /= root);
+    }
+    Ok(l)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Mass {
+        let a = Matrix::from_rows(&[[4.0, 2.0], [2.0, 5.0]]).unwrap();
+        let b = Matrix::from_rows(&[[9.0]]).unwrap();
+        Mass::new(vec![a, b]).unwrap()
+    }
+
+    #[test]
+    fn factors_and_products_agree() {
+        let mass = sample();
+        assert_eq!(mass.m(), 3);
+        let x = [1.0, -2.0, 3.0];
+        let mut y = [0.0; 3];
+        mass.mul_into(&x, &mut y);
+        assert_eq!(y, [0.0, -8.0, 27.0]);
+        mass.solve(&mut y);
+        assert!(y.iter().zip(&x).all(|(a, b)| (a - b).abs() < 1e-14));
+        let mut white = x;
+        for b in 0..2 {
+            let part = &mut white[mass.layout().range(b)];
+            mass.mul_factor_transposed(b, part);
+        }
+        assert!((dot(&white, &white) - (4.0 - 8.0 + 20.0 + 81.0)).abs() < 1e-12, "vᵀ M v");
+        for b in 0..2 {
+            let part = &mut white[mass.layout().range(b)];
+            mass.solve_factor_transposed(b, part);
+        }
+        assert!(white.iter().zip(&x).all(|(a, b)| (a - b).abs() < 1e-14));
+        let again = Mass::from_factors(vec![mass.factor(0).clone(), mass.factor(1).clone()]).unwrap();
+        assert!((again.block(0)[(1, 1)] - 5.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn bad_blocks_are_named() {
+        let message = |rows: &[[f64; 2]; 2]| {
+            let good = Matrix::identity(1);
+            Mass::new(vec![good, Matrix::from_rows(rows).unwrap()]).unwrap_err().to_string()
+        };
+        assert!(message(&[[1.0, 2.0], [2.0, 1.0]]).contains("mass block 1 is not symmetric and positive definite"));
+        assert!(message(&[[1.0, 0.5], [0.0, 1.0]]).contains("entry (1, 0) is 0"));
+        assert!(message(&[[-1.0, 0.0], [0.0, 1.0]]).contains("pivot 0"));
+        assert!(message(&[[1.0, 1.0], [1.0, 1.0]]).contains("pivot 1"), "singular");
+        assert!(message(&[[f64::NAN, 0.0], [0.0, 1.0]]).contains("entry (0, 0)"));
+        assert!(Mass::new(vec![Matrix::zeros(2, 3)]).is_err());
+        assert!(Mass::free_body(0.0, &Matrix::identity(3)).is_err());
+        assert!(Mass::new(vec![]).is_ok());
+    }
+}

@@ -1,0 +1,428 @@
+//! A contact problem: inertia, velocities, forces, and the rows of everything that touches or holds.
+
+use stiction_lcp::InputError;
+
+use crate::check;
+use crate::mass::{Layout, Mass};
+use crate::rows::{RowBlocks, Rows};
+
+/// A contact whose gap is at most this part of its size touches; one with a wider gap is only predicted.
+pub const TOUCHING: f64 = 1e-9;
+
+/// One contact, to be added to a [`ContactProblem`].
+///
+/// The rows map the velocities to the relative velocity of the two surfaces: along the normal (positive: separating), along two tangents
+/// orthogonal to it and to each other, and about the normal (for soft fingers). A planar contact leaves `tangent_t` empty.
+#[derive(Debug, Clone, Copy)]
+pub struct Contact<'a> {
+    /// Row of N: the separation speed is `N v` (m/s).
+    pub normal: RowBlocks<'a>,
+    /// Row of S: slip speed along the first tangent (m/s).
+    pub tangent_s: RowBlocks<'a>,
+    /// Row of T: slip speed along the second tangent (m/s).
+    pub tangent_t: RowBlocks<'a>,
+    /// Spin about the normal (rad/s), for contacts that resist it with a moment.
+    pub spin: RowBlocks<'a>,
+    /// Signed distance (m), positive apart. Overlap counts as touching.
+    pub gap: f64,
+    /// Size of the smaller body (m): a gap up to 1e-9 of it counts as touching.
+    pub size: f64,
+    /// Coulomb coefficient, 0 to infinity.
+    pub mu: f64,
+    /// Coefficient of the moment about the normal (m), 0 to infinity: |moment| ≤ mu_spin · normal force.
+    pub mu_spin: f64,
+    /// Viscous coefficient (N s/m), 0 to infinity.
+    pub mu_viscous: f64,
+    /// Velocity products `Ṅ v`, `Ṡ v`, `Ṫ v` (m/s²), for acceleration-level models.
+    pub rate: [f64; 3],
+    /// Least separation speed wanted after the step (m/s), for restitution and stabilization at velocity level.
+    pub bounce: f64,
+    /// Speed of the surfaces along the two tangents that is in no velocity, as of a conveyor belt (m/s): slip is `S v + surface[0]`.
+    pub surface: [f64; 2],
+}
+
+impl<'a> Contact<'a> {
+    /// A touching contact without friction; set what differs.
+    pub fn new(normal: RowBlocks<'a>, tangent_s: RowBlocks<'a>, tangent_t: RowBlocks<'a>) -> Self {
+        Self {
+            normal,
+            tangent_s,
+            tangent_t,
+            spin: &[],
+            gap: 0.0,
+            size: 1.0,
+            mu: 0.0,
+            mu_spin: 0.0,
+            mu_viscous: 0.0,
+            rate: [0.0; 3],
+            bounce: 0.0,
+            surface: [0.0; 2],
+        }
+    }
+}
+
+/// The contacts of a problem, n of each.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contacts {
+    /// N, n × m: N v is the separation speed (m/s).
+    pub normal: Rows,
+    /// S, n × m: S v is the slip speed along the first tangent (m/s).
+    pub tangent_s: Rows,
+    /// T, n × m: T v is the slip speed along the second tangent (m/s).
+    pub tangent_t: Rows,
+    /// n × m: spin about the normal (rad/s).
+    pub spin: Rows,
+    /// Signed distances (m).
+    pub gap: Vec<f64>,
+    /// Sizes of the smaller bodies (m).
+    pub size: Vec<f64>,
+    /// Coulomb coefficients.
+    pub mu: Vec<f64>,
+    /// Coefficients of the moments about the normals (m).
+    pub mu_spin: Vec<f64>,
+    /// Viscous coefficients (N s/m).
+    pub mu_viscous: Vec<f64>,
+    /// `Ṅ v`, `Ṡ v`, `Ṫ v` (m/s²).
+    pub rate: Vec<[f64; 3]>,
+    /// Least separation speeds wanted (m/s).
+    pub bounce: Vec<f64>,
+    /// Surface speeds along the tangents (m/s).
+    pub surface: Vec<[f64; 2]>,
+}
+
+impl Contacts {
+    /// Number of contacts, n.
+    pub fn len(&self) -> usize {
+        self.gap.len()
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.gap.is_empty()
+    }
+
+    /// True if contact `i` touches; false if it is only predicted.
+    pub fn touches(&self, i: usize) -> bool {
+        self.gap[i] <= TOUCHING * self.size[i]
+    }
+}
+
+/// Bilateral rows: loops, mimic joints, prescribed motion. `J v⁺ = target`, or `J v̇ + rate = target`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bilaterals {
+    /// J, j × m.
+    pub rows: Rows,
+    /// `J̇ v`, for acceleration-level models.
+    pub rate: Vec<f64>,
+    /// The velocity (velocity level) or acceleration (acceleration level) wanted.
+    pub target: Vec<f64>,
+}
+
+/// Frictionless unilateral rows, such as joint limits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limits {
+    /// One row per limit: positive moves away from it.
+    pub rows: Rows,
+    /// Signed distance to the limit (m or rad).
+    pub gap: Vec<f64>,
+    /// The row's rate times v, for acceleration-level models.
+    pub rate: Vec<f64>,
+    /// Least speed away from the limit wanted after the step.
+    pub bounce: Vec<f64>,
+}
+
+/// Rows whose force is bounded: joint dry friction, motors with effort limits.
+///
+/// The force f along the row brings `row v⁺ − target` to zero if it can: it is `hi` while that is negative and `lo` while it is positive.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bounded {
+    /// One row each.
+    pub rows: Rows,
+    /// Least force (N or N m), −∞ allowed.
+    pub lo: Vec<f64>,
+    /// Largest force, ∞ allowed.
+    pub hi: Vec<f64>,
+    /// The row's rate times v, for acceleration-level models.
+    pub rate: Vec<f64>,
+    /// The velocity or acceleration wanted.
+    pub target: Vec<f64>,
+}
+
+/// What is known before a contact solve. Built row by row, and valid at every moment.
+///
+/// ```
+/// use stiction_contact::{Contact, ContactProblem, Mass};
+/// use stiction_lcp::Matrix;
+///
+/// // A particle of 2 kg on the floor, 1 ms steps: velocities (x, y, z).
+/// let mass = Mass::new(vec![Matrix::from_fn(3, 3, |i, j| if i == j { 2.0 } else { 0.0 })])?;
+/// let mut problem = ContactProblem::new(mass, vec![0.1, 0.0, 0.0], vec![0.0, 0.0, -2.0 * 9.81], 1e-3)?;
+/// let (n, s, t) = ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]);
+/// problem.add_contact(Contact { mu: 0.5, ..Contact::new(&[(0, &n)], &[(0, &s)], &[(0, &t)]) })?;
+/// assert_eq!(problem.contacts().len(), 1);
+/// # Ok::<(), stiction_lcp::InputError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContactProblem {
+    mass: Mass,
+    v: Vec<f64>,
+    force: Vec<f64>,
+    dt: f64,
+    contacts: Contacts,
+    bilaterals: Bilaterals,
+    limits: Limits,
+    bounded: Bounded,
+}
+
+impl ContactProblem {
+    /// A problem without rows: inertia, velocities `v` (m), forces (m; external, gyroscopic, everything but contact), step `dt` (s).
+    ///
+    /// # Errors
+    /// Naming the field that has the wrong size, is not finite, or is no step.
+    pub fn new(mass: Mass, v: Vec<f64>, force: Vec<f64>, dt: f64) -> Result<Self, InputError> {
+        let (layout, m) = (mass.layout().clone(), mass.m());
+        check::vector("v", m, &v)?;
+        check::vector("force", m, &force)?;
+        check::positive(|| "dt".into(), dt)?;
+        let rows = || Rows::new(&layout);
+        let contacts = Contacts {
+            normal: rows(),
+            tangent_s: rows(),
+            tangent_t: rows(),
+            spin: rows(),
+            gap: vec![],
+            size: vec![],
+            mu: vec![],
+            mu_spin: vec![],
+            mu_viscous: vec![],
+            rate: vec![],
+            bounce: vec![],
+            surface: vec![],
+        };
+        let bilaterals = Bilaterals { rows: rows(), rate: vec![], target: vec![] };
+        let limits = Limits { rows: rows(), gap: vec![], rate: vec![], bounce: vec![] };
+        let bounded = Bounded { rows: rows(), lo: vec![], hi: vec![], rate: vec![], target: vec![] };
+        Ok(Self { mass, v, force, dt, contacts, bilaterals, limits, bounded })
+    }
+
+    /// The same inertia and rows at another velocity and force.
+    ///
+    /// # Errors
+    /// Naming the field that has the wrong size or is not finite.
+    pub fn set_motion(&mut self, v: &[f64], force: &[f64]) -> Result<(), InputError> {
+        check::vector("v", self.m(), v)?;
+        check::vector("force", self.m(), force)?;
+        self.v.copy_from_slice(v);
+        self.force.copy_from_slice(force);
+        Ok(())
+    }
+
+    /// Adds a contact; on an error nothing is added.
+    ///
+    /// # Errors
+    /// Naming the contact, row and field.
+    pub fn add_contact(&mut self, contact: Contact<'_>) -> Result<(), InputError> {
+        let i = self.contacts.len();
+        let name = |field: &str| format!("contact {i}: {field}");
+        check::finite(|| name("gap"), contact.gap)?;
+        check::positive(|| name("size"), contact.size)?;
+        check::coefficient(|| name("mu"), contact.mu)?;
+        check::coefficient(|| name("mu_spin"), contact.mu_spin)?;
+        check::coefficient(|| name("mu_viscous"), contact.mu_viscous)?;
+        for (k, x) in contact.rate.iter().enumerate() {
+            check::finite(|| name(&format!("rate[{k}]")), *x)?;
+        }
+        check::finite(|| name("bounce"), contact.bounce)?;
+        for (k, x) in contact.surface.iter().enumerate() {
+            check::finite(|| name(&format!("surface[{k}]")), *x)?;
+        }
+        let scratch = Rows::new(self.mass.layout());
+        for (field, row) in [("tangent_s", contact.tangent_s), ("tangent_t", contact.tangent_t), ("spin", contact.spin)]
+        {
+            scratch.clone().push(&name(field), row)?;
+        }
+        let all = &mut self.contacts;
+        all.normal.push(&name("normal"), contact.normal)?;
+        all.tangent_s.push(&name("tangent_s"), contact.tangent_s)?;
+        all.tangent_t.push(&name("tangent_t"), contact.tangent_t)?;
+        all.spin.push(&name("spin"), contact.spin)?;
+        all.gap.push(contact.gap);
+        all.size.push(contact.size);
+        all.mu.push(contact.mu);
+        all.mu_spin.push(contact.mu_spin);
+        all.mu_viscous.push(contact.mu_viscous);
+        all.rate.push(contact.rate);
+        all.bounce.push(contact.bounce);
+        all.surface.push(contact.surface);
+        Ok(())
+    }
+
+    /// Adds a bilateral row: `row v⁺ = target` at velocity level, `row v̇ + rate = target` at acceleration level.
+    ///
+    /// # Errors
+    /// Naming the row and field.
+    pub fn add_bilateral(&mut self, row: RowBlocks<'_>, rate: f64, target: f64) -> Result<(), InputError> {
+        let i = self.bilaterals.rows.len();
+        check::finite(|| format!("bilateral row {i}: rate"), rate)?;
+        check::finite(|| format!("bilateral row {i}: target"), target)?;
+        self.bilaterals.rows.push(&format!("bilateral row {i}"), row)?;
+        self.bilaterals.rate.push(rate);
+        self.bilaterals.target.push(target);
+        Ok(())
+    }
+
+    /// Adds a frictionless unilateral row: `row v⁺ ≥ bounce − max(gap, 0)/dt`, or `row v̇ + rate ≥ 0` where the gap is closed.
+    ///
+    /// # Errors
+    /// Naming the row and field.
+    pub fn add_limit(&mut self, row: RowBlocks<'_>, gap: f64, rate: f64, bounce: f64) -> Result<(), InputError> {
+        let i = self.limits.rows.len();
+        for (field, x) in [("gap", gap), ("rate", rate), ("bounce", bounce)] {
+            check::finite(|| format!("limit {i}: {field}"), x)?;
+        }
+        self.limits.rows.push(&format!("limit {i}"), row)?;
+        self.limits.gap.push(gap);
+        self.limits.rate.push(rate);
+        self.limits.bounce.push(bounce);
+        Ok(())
+    }
+
+    /// Adds a row whose force stays within `lo..=hi` (N or N m) and brings `row v⁺` (or `row v̇ + rate`) to `target` if it can.
+    ///
+    /// # Errors
+    /// Naming the row and field.
+    pub fn add_bounded(
+        &mut self,
+        row: RowBlocks<'_>,
+        lo: f64,
+        hi: f64,
+        rate: f64,
+        target: f64,
+    ) -> Result<(), InputError> {
+        let i = self.bounded.rows.len();
+        if lo.is_nan() || hi.is_nan() || lo > hi || lo == f64::INFINITY || hi == f64::NEG_INFINITY {
+            return Err(InputError::EmptyBounds { row: i, lo, hi });
+        }
+        check::finite(|| format!("bounded row {i}: rate"), rate)?;
+        check::finite(|| format!("bounded row {i}: target"), target)?;
+        self.bounded.rows.push(&format!("bounded row {i}"), row)?;
+        self.bounded.lo.push(lo);
+        self.bounded.hi.push(hi);
+        self.bounded.rate.push(rate);
+        self.bounded.target.push(target);
+        Ok(())
+    }
+
+    /// Number of velocities, m.
+    pub fn m(&self) -> usize {
+        self.v.len()
+    }
+
+    /// The inertia.
+    pub fn mass(&self) -> &Mass {
+        &self.mass
+    }
+
+    /// Where the blocks of the inertia are.
+    pub fn layout(&self) -> &Layout {
+        self.mass.layout()
+    }
+
+    /// Velocities before the step, m.
+    pub fn v(&self) -> &[f64] {
+        &self.v
+    }
+
+    /// Forces other than those of the rows, m.
+    pub fn force(&self) -> &[f64] {
+        &self.force
+    }
+
+    /// The step (s).
+    pub fn dt(&self) -> f64 {
+        self.dt
+    }
+
+    /// The contacts.
+    pub fn contacts(&self) -> &Contacts {
+        &self.contacts
+    }
+
+    /// The bilateral rows.
+    pub fn bilaterals(&self) -> &Bilaterals {
+        &self.bilaterals
+    }
+
+    /// The frictionless unilateral rows.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The rows with bounded force.
+    pub fn bounded(&self) -> &Bounded {
+        &self.bounded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stiction_lcp::Matrix;
+
+    fn particle() -> ContactProblem {
+        ContactProblem::new(Mass::new(vec![Matrix::identity(3)]).unwrap(), vec![0.0; 3], vec![0.0; 3], 0.01).unwrap()
+    }
+
+    #[test]
+    fn bad_fields_are_named_and_leave_no_trace() {
+        let mut problem = particle();
+        let row = [0.0, 0.0, 1.0];
+        let blocks: [(usize, &[f64]); 1] = [(0, &row)];
+        let good = Contact::new(&blocks, &blocks, &[]);
+        problem.add_contact(good).unwrap();
+        let before = problem.clone();
+        let mut refuse = |contact: Contact<'_>, text: &str| {
+            let message = problem.add_contact(contact).unwrap_err().to_string();
+            assert!(message.starts_with("contact 1: ") && message.contains(text), "{message}");
+        };
+        refuse(Contact { gap: f64::NAN, ..good }, "gap");
+        refuse(Contact { mu: -1.0, ..good }, "mu");
+        refuse(Contact { mu: f64::NAN, ..good }, "mu");
+        refuse(Contact { size: 0.0, ..good }, "size");
+        refuse(Contact { normal: &[(0, &[1.0])], ..good }, "normal");
+        refuse(Contact { tangent_t: &[(1, &[1.0])], ..good }, "tangent_t");
+        refuse(Contact { rate: [0.0, f64::INFINITY, 0.0], ..good }, "rate[1]");
+        refuse(Contact { surface: [0.0, f64::NAN], ..good }, "surface[1]");
+        assert!(problem.add_bilateral(&[(0, &row)], f64::NAN, 0.0).is_err());
+        assert!(problem.add_limit(&[(3, &row)], 0.0, 0.0, 0.0).unwrap_err().to_string().contains("limit 0"));
+        assert!(problem.add_bounded(&[(0, &row)], 1.0, -1.0, 0.0, 0.0).is_err());
+        assert!(problem.add_bounded(&[(0, &row)], f64::NAN, 1.0, 0.0, 0.0).is_err());
+        assert!(problem.set_motion(&[0.0; 2], &[0.0; 3]).is_err());
+        assert_eq!(problem, before);
+    }
+
+    #[test]
+    fn steps_and_motions_are_checked() {
+        let mass = || Mass::new(vec![Matrix::identity(1)]).unwrap();
+        for dt in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(ContactProblem::new(mass(), vec![0.0], vec![0.0], dt).unwrap_err().to_string().starts_with("dt"));
+        }
+        assert!(
+            ContactProblem::new(mass(), vec![f64::NAN], vec![0.0], 1.0).unwrap_err().to_string().starts_with("v[0]")
+        );
+        assert!(
+            ContactProblem::new(mass(), vec![0.0], vec![0.0; 2], 1.0).unwrap_err().to_string().starts_with("force")
+        );
+    }
+
+    #[test]
+    fn touching_is_relative_to_the_body() {
+        let mut problem = particle();
+        let row = [0.0, 0.0, 1.0];
+        for (gap, size) in [(0.0, 1.0), (-0.1, 1.0), (1e-9, 1.0), (1e-8, 1.0), (1e-8, 100.0), (1e-9, 0.01)] {
+            problem.add_contact(Contact { gap, size, ..Contact::new(&[(0, &row)], &[], &[]) }).unwrap();
+        }
+        let touches: Vec<bool> = (0..6).map(|i| problem.contacts().touches(i)).collect();
+        assert_eq!(touches, [true, true, true, false, true, false]);
+    }
+}

@@ -1,0 +1,196 @@
+//! Jacobian rows in block-sparse form: a contact touches two bodies, whatever their number.
+
+use stiction_lcp::matrix::{axpy, dot};
+use stiction_lcp::{InputError, Matrix};
+
+use crate::check;
+use crate::mass::Layout;
+
+/// One row by blocks: (block, the row's entries for the velocities of that block).
+pub type RowBlocks<'a> = &'a [(usize, &'a [f64])];
+
+/// Rows over the m velocities of a [`Layout`]; each holds entries for a few blocks and is zero elsewhere.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rows {
+    layout: Layout,
+    /// Start of each row in `blocks` and `offsets`, rows + 1.
+    starts: Vec<usize>,
+    /// Block of each entry, ascending within a row.
+    blocks: Vec<usize>,
+    /// Start of each entry's numbers in `values`.
+    offsets: Vec<usize>,
+    values: Vec<f64>,
+}
+
+impl Rows {
+    /// No rows.
+    pub fn new(layout: &Layout) -> Self {
+        Self { layout: layout.clone(), starts: vec![0], blocks: Vec::new(), offsets: Vec::new(), values: Vec::new() }
+    }
+
+    /// Removes all rows, keeping the storage.
+    pub fn clear(&mut self) {
+        self.starts.truncate(1);
+        self.blocks.clear();
+        self.offsets.clear();
+        self.values.clear();
+    }
+
+    /// Appends a row; `what` names it in errors. On an error nothing is appended.
+    ///
+    /// # Errors
+    /// As [`Rows::check`].
+    pub fn push(&mut self, what: &str, row: RowBlocks<'_>) -> Result<(), InputError> {
+        self.check(what, row)?;
+        let first = self.blocks.len();
+        for &(block, values) in row {
+            self.blocks.push(block);
+            self.offsets.push(self.values.len());
+            self.values.extend_from_slice(values);
+        }
+        self.sort_last(first);
+        self.starts.push(self.blocks.len());
+        Ok(())
+    }
+
+    /// Checks a row without appending it.
+    ///
+    /// # Errors
+    /// If a block does not exist or is given twice, has the wrong size, or an entry is not finite.
+    pub fn check(&self, what: &str, row: RowBlocks<'_>) -> Result<(), InputError> {
+        for (k, &(block, values)) in row.iter().enumerate() {
+            if block >= self.layout.blocks() {
+                let what = format!("{what}: block, below");
+                return Err(InputError::Size { what, expected: self.layout.blocks(), found: block });
+            }
+            if row[..k].iter().any(|other| other.0 == block) {
+                return Err(InputError::Size {
+                    what: format!("{what}: times block {block} is given"),
+                    expected: 1,
+                    found: 2,
+                });
+            }
+            check::size(|| format!("{what}: entries for block {block}"), self.layout.size(block), values.len())?;
+            for (i, &x) in values.iter().enumerate() {
+                check::finite(|| format!("{what}: entry {i} for block {block}"), x)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the entries from `first` on in ascending order of their blocks. A row has two or three.
+    fn sort_last(&mut self, first: usize) {
+        for i in first + 1..self.blocks.len() {
+            let mut j = i;
+            while j > first && self.blocks[j - 1] > self.blocks[j] {
+                self.blocks.swap(j - 1, j);
+                self.offsets.swap(j - 1, j);
+                j -= 1;
+            }
+        }
+    }
+
+    /// Appends a row given by all its m entries; blocks that are all zero are left out.
+    ///
+    /// # Errors
+    /// If there are not m entries, or one is not finite.
+    pub fn push_dense(&mut self, what: &str, row: &[f64]) -> Result<(), InputError> {
+        check::size(|| format!("{what}: entries"), self.layout.m(), row.len())?;
+        let ranges = (0..self.layout.blocks()).map(|b| (b, &row[self.layout.range(b)]));
+        let blocks: Vec<(usize, &[f64])> = ranges.filter(|(_, x)| x.iter().any(|x| *x != 0.0)).collect();
+        self.push(what, &blocks)
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The entries (block, numbers) of row `i`, blocks ascending.
+    pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, &[f64])> {
+        (self.starts[i]..self.starts[i + 1]).map(|k| {
+            let (block, at) = (self.blocks[k], self.offsets[k]);
+            (block, &self.values[at..at + self.layout.size(block)])
+        })
+    }
+
+    /// True if row `i` has no entry other than zero.
+    pub fn is_zero(&self, i: usize) -> bool {
+        self.row(i).all(|(_, x)| x.iter().all(|x| *x == 0.0))
+    }
+
+    /// Row `i` times the velocities `v` (m).
+    pub fn dot(&self, i: usize, v: &[f64]) -> f64 {
+        self.row(i).map(|(b, x)| dot(x, &v[self.layout.range(b)])).sum()
+    }
+
+    /// `Σ |rowᵢⱼ| sⱼ` over non-negative `s` (m).
+    pub fn abs_dot(&self, i: usize, s: &[f64]) -> f64 {
+        let part =
+            |(b, x): (usize, &[f64])| x.iter().zip(&s[self.layout.range(b)]).map(|(x, s)| x.abs() * s).sum::<f64>();
+        self.row(i).map(part).sum()
+    }
+
+    /// `y ← y + a rowᵢᵀ`, m numbers.
+    pub fn add_transposed(&self, i: usize, a: f64, y: &mut [f64]) {
+        for (b, x) in self.row(i) {
+            axpy(a, x, &mut y[self.layout.range(b)]);
+        }
+    }
+
+    /// All rows as a dense matrix, rows × m.
+    pub fn to_dense(&self) -> Matrix {
+        let mut out = Matrix::zeros(self.len(), self.layout.m());
+        for i in 0..self.len() {
+            for (b, x) in self.row(i) {
+                self.layout.range(b).zip(x).for_each(|(j, x)| out[(i, j)] = *x);
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_with_sparse_and_dense_rows() {
+        let layout = Layout::from_sizes([2, 1, 2]);
+        let mut rows = Rows::new(&layout);
+        rows.push("row", &[(2, &[5.0, 6.0]), (0, &[1.0, -2.0])]).unwrap();
+        rows.push_dense("row", &[0.0, 0.0, 3.0, 0.0, 0.0]).unwrap();
+        rows.push("row", &[]).unwrap();
+        assert_eq!(rows.row(0).map(|(b, _)| b).collect::<Vec<_>>(), [0, 2], "blocks ascend");
+        assert_eq!(rows.row(1).count(), 1);
+        assert!(rows.is_zero(2) && !rows.is_zero(1));
+        let v = [1.0, 2.0, 3.0, 4.0, 5.0];
+        assert_eq!(rows.dot(0, &v), 1.0 - 4.0 + 20.0 + 30.0);
+        assert_eq!(rows.abs_dot(0, &v), 1.0 + 4.0 + 20.0 + 30.0);
+        let mut y = [0.0; 5];
+        rows.add_transposed(0, 2.0, &mut y);
+        assert_eq!(y, [2.0, -4.0, 0.0, 10.0, 12.0]);
+        assert_eq!(rows.to_dense()[(1, 2)], 3.0);
+    }
+
+    #[test]
+    fn a_refused_row_leaves_no_trace() {
+        let layout = Layout::from_sizes([2, 1]);
+        let mut rows = Rows::new(&layout);
+        let message = |e: Result<(), InputError>| e.unwrap_err().to_string();
+        assert!(
+            message(rows.push("normal of contact 4", &[(0, &[1.0, 2.0]), (2, &[1.0])]))
+                .starts_with("normal of contact 4: block")
+        );
+        assert!(message(rows.push("n", &[(0, &[1.0])])).contains("entries for block 0"));
+        assert!(message(rows.push("n", &[(1, &[1.0]), (1, &[1.0])])).contains("block 1 is given"));
+        assert!(message(rows.push("n", &[(0, &[1.0, f64::NAN])])).contains("entry 1 for block 0"));
+        assert!(message(rows.push_dense("n", &[1.0])).contains("expected 3"));
+        assert_eq!(rows, Rows::new(&layout));
+    }
+}
