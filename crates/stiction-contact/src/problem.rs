@@ -9,6 +9,9 @@ use crate::rows::{RowBlocks, Rows};
 /// A contact whose gap is at most this part of its size touches; one with a wider gap is only predicted.
 pub const TOUCHING: f64 = 1e-9;
 
+/// A contact whose separation speed is more than this part of its terms parts already, and has no say at acceleration level.
+const PARTING: f64 = 1e-9;
+
 /// One contact, to be added to a [`ContactProblem`].
 ///
 /// The rows map the velocities to the relative velocity of the two surfaces: along the normal (positive: separating), along two tangents
@@ -242,10 +245,10 @@ impl ContactProblem {
             scratch.clone().push(&name(field), row)?;
         }
         let all = &mut self.contacts;
-        all.normal.push(&name("normal"), contact.normal)?;
-        all.tangent_s.push(&name("tangent_s"), contact.tangent_s)?;
-        all.tangent_t.push(&name("tangent_t"), contact.tangent_t)?;
-        all.spin.push(&name("spin"), contact.spin)?;
+        all.normal.push(format_args!("contact {i}: normal"), contact.normal)?;
+        all.tangent_s.push(format_args!("contact {i}: tangent_s"), contact.tangent_s)?;
+        all.tangent_t.push(format_args!("contact {i}: tangent_t"), contact.tangent_t)?;
+        all.spin.push(format_args!("contact {i}: spin"), contact.spin)?;
         all.gap.push(contact.gap);
         all.size.push(contact.size);
         all.mu.push(contact.mu);
@@ -265,7 +268,7 @@ impl ContactProblem {
         let i = self.bilaterals.rows.len();
         check::finite(|| format!("bilateral row {i}: rate"), rate)?;
         check::finite(|| format!("bilateral row {i}: target"), target)?;
-        self.bilaterals.rows.push(&format!("bilateral row {i}"), row)?;
+        self.bilaterals.rows.push(format_args!("bilateral row {i}"), row)?;
         self.bilaterals.rate.push(rate);
         self.bilaterals.target.push(target);
         Ok(())
@@ -280,7 +283,7 @@ impl ContactProblem {
         for (field, x) in [("gap", gap), ("rate", rate), ("bounce", bounce)] {
             check::finite(|| format!("limit {i}: {field}"), x)?;
         }
-        self.limits.rows.push(&format!("limit {i}"), row)?;
+        self.limits.rows.push(format_args!("limit {i}"), row)?;
         self.limits.gap.push(gap);
         self.limits.rate.push(rate);
         self.limits.bounce.push(bounce);
@@ -305,12 +308,20 @@ impl ContactProblem {
         }
         check::finite(|| format!("bounded row {i}: rate"), rate)?;
         check::finite(|| format!("bounded row {i}: target"), target)?;
-        self.bounded.rows.push(&format!("bounded row {i}"), row)?;
+        self.bounded.rows.push(format_args!("bounded row {i}"), row)?;
         self.bounded.lo.push(lo);
         self.bounded.hi.push(hi);
         self.bounded.rate.push(rate);
         self.bounded.target.push(target);
         Ok(())
+    }
+
+    /// True if contact `i` parts already: its separation speed now is above rounding.
+    pub fn parts(&self, i: usize) -> bool {
+        let row = |(b, x): (usize, &[f64])| {
+            x.iter().zip(&self.v[self.layout().range(b)]).map(|(x, v)| (x * v).abs()).sum::<f64>()
+        };
+        self.contacts.normal.dot(i, &self.v) > PARTING * self.contacts.normal.row(i).map(row).sum::<f64>()
     }
 
     /// Number of velocities, m.

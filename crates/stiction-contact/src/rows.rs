@@ -1,5 +1,7 @@
 //! Jacobian rows in block-sparse form: a contact touches two bodies, whatever their number.
 
+use std::fmt::Display;
+
 use stiction_lcp::matrix::{axpy, dot};
 use stiction_lcp::{InputError, Matrix};
 
@@ -40,8 +42,8 @@ impl Rows {
     ///
     /// # Errors
     /// As [`Rows::check`].
-    pub fn push(&mut self, what: &str, row: RowBlocks<'_>) -> Result<(), InputError> {
-        self.check(what, row)?;
+    pub fn push(&mut self, what: impl Display, row: RowBlocks<'_>) -> Result<(), InputError> {
+        self.check(&what, row)?;
         let first = self.blocks.len();
         for &(block, values) in row {
             self.blocks.push(block);
@@ -57,7 +59,7 @@ impl Rows {
     ///
     /// # Errors
     /// If a block does not exist or is given twice, has the wrong size, or an entry is not finite.
-    pub fn check(&self, what: &str, row: RowBlocks<'_>) -> Result<(), InputError> {
+    pub fn check(&self, what: impl Display, row: RowBlocks<'_>) -> Result<(), InputError> {
         for (k, &(block, values)) in row.iter().enumerate() {
             if block >= self.layout.blocks() {
                 let what = format!("{what}: block, below");
@@ -94,7 +96,7 @@ impl Rows {
     ///
     /// # Errors
     /// If there are not m entries, or one is not finite.
-    pub fn push_dense(&mut self, what: &str, row: &[f64]) -> Result<(), InputError> {
+    pub fn push_dense(&mut self, what: impl Display, row: &[f64]) -> Result<(), InputError> {
         check::size(|| format!("{what}: entries"), self.layout.m(), row.len())?;
         let ranges = (0..self.layout.blocks()).map(|b| (b, &row[self.layout.range(b)]));
         let blocks: Vec<(usize, &[f64])> = ranges.filter(|(_, x)| x.iter().any(|x| *x != 0.0)).collect();

@@ -1,0 +1,301 @@
+//! What all models share around their own mathematics: islands in, forces and motion out, certified.
+
+use stiction_lcp::matrix::{axpy, dot, norm};
+use stiction_lcp::{Basis, InputError};
+
+use crate::certificate::{Certifier, Law};
+use crate::islands::{Island, Islands};
+use crate::model::{
+    ContactFailure, ContactOutcome, ContactRay, ContactStats, Infeasible, Level, Mode, ModelOptions, WarmStart,
+};
+use crate::problem::ContactProblem;
+use crate::solution::{ContactForces, ContactSolution};
+use crate::whitened::{Columns, Whitened};
+
+/// Any motion that a Farkas vector leaves possible must be this many times faster than the problem's own, or the proof is rounding.
+const FARKAS: f64 = 1e8;
+
+/// Forces and motion of one island, in the order of its lists. Zero when a model gets it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct IslandForces {
+    /// Along the normals, n.
+    pub normal: Vec<f64>,
+    /// Along the first tangents, n.
+    pub tangent_s: Vec<f64>,
+    /// Along the second tangents, n.
+    pub tangent_t: Vec<f64>,
+    /// Moments about the normals, n.
+    pub spin: Vec<f64>,
+    /// Of the bilateral rows.
+    pub bilateral: Vec<f64>,
+    /// Of the unilateral rows.
+    pub limit: Vec<f64>,
+    /// Of the bounded rows.
+    pub bounded: Vec<f64>,
+    /// The whitened motion, m.
+    pub x: Vec<f64>,
+    /// The basis to start the next solve from; empty for a model that has none.
+    pub basis: Basis,
+}
+
+impl IslandForces {
+    /// Zero, in the sizes of `island`, with the free motion.
+    fn reset(&mut self, island: &Whitened) {
+        let n = island.contacts();
+        let zero = |x: &mut Vec<f64>, len: usize| {
+            x.clear();
+            x.resize(len, 0.0);
+        };
+        zero(&mut self.normal, n);
+        zero(&mut self.tangent_s, n);
+        zero(&mut self.tangent_t, n);
+        zero(&mut self.spin, n);
+        zero(&mut self.bilateral, island.bilateral.len());
+        zero(&mut self.limit, island.limit.len());
+        zero(&mut self.bounded, island.bounded.len());
+        self.x.clear();
+        self.x.extend_from_slice(&island.x_free);
+        self.basis = Basis::default();
+    }
+}
+
+/// What a model knows of an island from the last solve.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Guess<'a> {
+    /// The basis it left, if it left one for this island.
+    pub basis: Option<&'a Basis>,
+    /// The modes of the island's contacts; empty if not known.
+    pub modes: &'a [Mode],
+}
+
+/// How a model ended on one island. Forces, multipliers or the ray's direction are in the [`IslandForces`] it was given.
+#[derive(Debug, Clone, PartialEq)]
+pub enum IslandEnd {
+    /// Solved, as the model believes.
+    Solved,
+    /// No motion satisfies the rows: the forces are Farkas multipliers.
+    Infeasible,
+    /// A ray: the forces are its direction.
+    Ray {
+        /// What it says.
+        claim: String,
+    },
+    /// No answer: the forces are the best found.
+    Failed {
+        /// Why.
+        why: String,
+    },
+}
+
+/// The workspace around a model's own mathematics.
+#[derive(Debug, Clone, Default)]
+pub struct ByIsland {
+    islands: Islands,
+    whitened: Whitened,
+    forces: IslandForces,
+    certifier: Certifier,
+    modes: Vec<Mode>,
+}
+
+impl ByIsland {
+    /// Splits `problem`, lets `solve_island` solve each island, puts the answers together and certifies them under `law`.
+    ///
+    /// # Errors
+    /// Those of `solve_island`.
+    pub fn solve(
+        &mut self,
+        problem: &ContactProblem,
+        law: &dyn Law,
+        options: &ModelOptions,
+        start: Option<&WarmStart>,
+        mut solve_island: impl FnMut(
+            &Whitened,
+            Guess<'_>,
+            &mut IslandForces,
+            &mut ContactStats,
+        ) -> Result<IslandEnd, InputError>,
+    ) -> Result<ContactOutcome, InputError> {
+        let mut forces = ContactForces::zeros(problem);
+        let mut motion = free_motion(problem, law.level());
+        let mut warm_start = WarmStart::default();
+        let mut stats = ContactStats::default();
+        let mut trouble = None;
+        let islands = self.islands.find(problem);
+        stats.islands = islands.len();
+        for (k, island) in islands.iter().enumerate() {
+            self.whitened.build(problem, island, law.level());
+            self.forces.reset(&self.whitened);
+            self.modes.clear();
+            let known = start.filter(|s| s.modes.len() == problem.contacts().len());
+            self.modes.extend(known.iter().flat_map(|s| island.contacts.iter().map(|&i| s.modes[i])));
+            let basis = start.filter(|s| s.bases.len() == islands.len()).map(|s| &s.bases[k]);
+            let guess = Guess { basis, modes: &self.modes };
+            let end = solve_island(&self.whitened, guess, &mut self.forces, &mut stats)?;
+            if end != IslandEnd::Solved && trouble.is_none() {
+                // A proof or a ray is one island's alone: no force of another belongs to it.
+                if !matches!(end, IslandEnd::Failed { .. }) {
+                    forces = ContactForces::zeros(problem);
+                }
+                scatter(problem, island, &self.forces, &mut forces, &mut motion);
+                trouble = Some((k, end));
+            } else if trouble.as_ref().is_none_or(|(_, end)| matches!(end, IslandEnd::Failed { .. })) {
+                scatter(problem, island, &self.forces, &mut forces, &mut motion);
+            }
+            warm_start.bases.push(std::mem::take(&mut self.forces.basis));
+        }
+        match trouble {
+            Some((_, IslandEnd::Infeasible)) => {
+                let least_speed = least_speed(problem, law, &forces);
+                if least_speed > FARKAS {
+                    return Ok(ContactOutcome::Infeasible(Infeasible { multipliers: forces, least_speed, stats }));
+                }
+                let why = "the proof of infeasibility does not hold up".into();
+                Ok(self.failed(problem, law, ContactForces::zeros(problem), motion, stats, why))
+            }
+            Some((_, IslandEnd::Ray { claim })) => {
+                Ok(ContactOutcome::Ray(ContactRay { direction: forces, claim, stats }))
+            }
+            Some((k, IslandEnd::Failed { why })) => {
+                let why = if stats.islands > 1 { format!("island {k}: {why}") } else { why };
+                Ok(self.failed(problem, law, forces, motion, stats, why))
+            }
+            _ => {
+                let certificate = self.certifier.certify(problem, law, &forces, &motion);
+                if !certificate.holds(options.tolerance) {
+                    let why = format!("the answer is not certified: {certificate}");
+                    return Ok(ContactOutcome::Failed(ContactFailure { why, forces, motion, certificate, stats }));
+                }
+                let modes = self.certifier.modes().to_vec();
+                warm_start.modes.clone_from(&modes);
+                Ok(ContactOutcome::Solved(ContactSolution {
+                    level: law.level(),
+                    forces,
+                    motion,
+                    modes,
+                    certificate,
+                    stats,
+                    warm_start,
+                }))
+            }
+        }
+    }
+
+    fn failed(
+        &mut self,
+        problem: &ContactProblem,
+        law: &dyn Law,
+        forces: ContactForces,
+        motion: Vec<f64>,
+        stats: ContactStats,
+        why: String,
+    ) -> ContactOutcome {
+        let certificate = self.certifier.certify(problem, law, &forces, &motion);
+        ContactOutcome::Failed(ContactFailure { why, forces, motion, certificate, stats })
+    }
+}
+
+/// Motion without any row: `v + dt M⁻¹ f`, or `M⁻¹ f`.
+fn free_motion(problem: &ContactProblem, level: Level) -> Vec<f64> {
+    let mut motion = problem.force().to_vec();
+    problem.mass().solve(&mut motion);
+    if level == Level::Velocity {
+        motion.iter_mut().zip(problem.v()).for_each(|(a, v)| *a = v + problem.dt() * *a);
+    }
+    motion
+}
+
+/// Puts an island's forces and motion in the places of the whole problem.
+fn scatter(
+    problem: &ContactProblem,
+    island: &Island,
+    part: &IslandForces,
+    forces: &mut ContactForces,
+    motion: &mut [f64],
+) {
+    let put = |to: &mut [f64], from: &[f64], at: &[usize]| at.iter().zip(from).for_each(|(&i, x)| to[i] = *x);
+    put(&mut forces.normal, &part.normal, &island.contacts);
+    put(&mut forces.tangent_s, &part.tangent_s, &island.contacts);
+    put(&mut forces.tangent_t, &part.tangent_t, &island.contacts);
+    put(&mut forces.spin, &part.spin, &island.contacts);
+    put(&mut forces.bilateral, &part.bilateral, &island.bilaterals);
+    put(&mut forces.limit, &part.limit, &island.limits);
+    put(&mut forces.bounded, &part.bounded, &island.bounded);
+    let mut at = 0;
+    for &b in &island.blocks {
+        let v = &mut motion[problem.layout().range(b)];
+        v.copy_from_slice(&part.x[at..at + v.len()]);
+        problem.mass().solve_factor_transposed(b, v);
+        at += v.len();
+    }
+}
+
+/// A lower bound on the speed of any motion that satisfies the rows, from Farkas multipliers y and the problem as given, beside the speed of the
+/// free motion and of the biases. Such a motion has `yᵀ (row v + bias) ≥ 0`, so `‖x‖ ≥ −yᵀ bias / ‖L⁻¹ Σ rowᵀ y‖`. Zero if y proves nothing.
+fn least_speed(problem: &ContactProblem, law: &dyn Law, y: &ContactForces) -> f64 {
+    let (mut whitened, mut islands, mut sum) = (Whitened::default(), Islands::default(), Farkas::default());
+    for island in islands.find(problem) {
+        whitened.build(problem, island, law.level());
+        sum.speed += dot(&whitened.x_free, &whitened.x_free);
+        let pick = |all: &[f64], of: &[usize]| of.iter().map(|&i| all[i]).collect::<Vec<f64>>();
+        let contact = |all: &[f64]| pick(all, &island.contacts);
+        let infinite = |k: usize| whitened.lo[k] == f64::NEG_INFINITY && whitened.hi[k] == f64::INFINITY;
+        let mut combined = vec![0.0; whitened.m()];
+        let holds = |k: usize| law.holds_tangents() && whitened.touching[k];
+        let fits = sum.add(&mut combined, &whitened.normal, &contact(&y.normal), |_, y| y >= 0.0)
+            && sum.add(&mut combined, &whitened.tangent_s, &contact(&y.tangent_s), |k, y| y == 0.0 || holds(k))
+            && sum.add(&mut combined, &whitened.tangent_t, &contact(&y.tangent_t), |k, y| y == 0.0 || holds(k))
+            && sum.add(&mut combined, &whitened.bilateral, &pick(&y.bilateral, &island.bilaterals), |_, _| true)
+            && sum.add(&mut combined, &whitened.limit, &pick(&y.limit, &island.limits), |_, y| y >= 0.0)
+            && sum.add(&mut combined, &whitened.bounded, &pick(&y.bounded, &island.bounded), |k, y| {
+                y == 0.0 || infinite(k)
+            });
+        if !fits {
+            return 0.0;
+        }
+        sum.rest += dot(&combined, &combined);
+    }
+    sum.least_speed()
+}
+
+/// The sums of [`least_speed`].
+#[derive(Debug, Clone, Copy, Default)]
+struct Farkas {
+    /// `−yᵀ bias`, and the size of its terms.
+    gain: f64,
+    terms: f64,
+    /// `‖L⁻¹ Σ rowᵀ y‖²`.
+    rest: f64,
+    /// `‖x_free‖²`.
+    speed: f64,
+    /// Largest `|bias| / ‖g‖` of a row with a multiplier: the speed the row asks for.
+    asked: f64,
+}
+
+impl Farkas {
+    /// Adds rows with their multipliers; false if one may not have the multiplier it has.
+    fn add(&mut self, combined: &mut [f64], columns: &Columns, y: &[f64], may: impl Fn(usize, f64) -> bool) -> bool {
+        for (k, &y) in y.iter().enumerate().filter(|(_, y)| **y != 0.0) {
+            if !may(k, y) {
+                return false;
+            }
+            let (g, bias) = (columns.g.col(k), columns.bias[k]);
+            axpy(y, g, combined);
+            self.gain -= bias * y;
+            self.terms += (bias * y).abs();
+            let length = norm(g);
+            if length > 0.0 {
+                self.asked = self.asked.max(bias.abs() / length);
+            }
+        }
+        true
+    }
+
+    fn least_speed(&self) -> f64 {
+        /// A gain below this part of its terms is rounding.
+        const GAIN: f64 = 1e-9;
+        if self.gain.is_nan() || self.gain <= GAIN * self.terms || self.gain <= 0.0 {
+            return 0.0;
+        }
+        self.gain / self.rest.sqrt() / self.speed.sqrt().max(self.asked)
+    }
+}

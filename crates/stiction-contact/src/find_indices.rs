@@ -1,0 +1,237 @@
+//! FIND-INDICES: which of the rows that must hold are independent, and the motion that satisfies them.
+//!
+//! The paper adds rows one at a time and asks the Cholesky factor of `X M⁻¹ Xᵀ` whether the new pivot is positive; that pivot is the *square* of
+//! what the new row adds. Here the whitened rows are orthogonalized instead (Gram–Schmidt with reorthogonalization, O(m k) per row), and a row counts
+//! as dependent if what remains of it is at most 1e-12 of its own length: no units, and dependent rows leave 1e-15. The search ends at rank m.
+//!
+//! Reference: [Drumwright15, Algorithm 2].
+
+use stiction_lcp::Matrix;
+use stiction_lcp::factor::{ActiveQr, DEPENDENT};
+use stiction_lcp::matrix::{axpy, dot, norm};
+
+/// Rows whose target misses what the others imply by at most this part of its terms agree with them: the rest is rounding.
+const CONSISTENT: f64 = 1e-11;
+
+/// The independent rows among `X x + bias = 0`, with an orthonormal basis of what they span. Keeps its storage.
+#[derive(Debug, Clone, Default)]
+pub struct FindIndices {
+    qr: ActiveQr,
+    /// Rows offered, in the order of their numbers: columns (m each) and biases.
+    m: usize,
+    rows: Vec<f64>,
+    bias: Vec<f64>,
+    /// The motion in span(X) that satisfies the rows, m.
+    x_rows: Vec<f64>,
+    /// Largest relative disagreement among dependent rows before their targets were made consistent.
+    inconsistency: f64,
+    work: Vec<f64>,
+    gram: Matrix,
+}
+
+impl FindIndices {
+    /// Starts anew on velocities of dimension `m`, for at most `rows` rows.
+    pub fn reset(&mut self, m: usize, rows: usize) {
+        self.m = m;
+        self.qr.reset(m, rows, DEPENDENT);
+        self.rows.clear();
+        self.rows.reserve(m * rows);
+        self.bias.clear();
+        self.bias.reserve(rows);
+        self.x_rows.clear();
+        self.x_rows.resize(m, 0.0);
+        self.inconsistency = 0.0;
+    }
+
+    /// Offers the next row: its whitened column (m) and the bias of `gᵀ x + bias = 0`. True if it is independent of those before and kept.
+    pub fn add(&mut self, g: &[f64], bias: f64) -> bool {
+        let number = self.bias.len();
+        self.rows.extend_from_slice(g);
+        self.bias.push(bias);
+        self.rank() < self.m && self.qr.append(g, number)
+    }
+
+    /// Number of rows kept.
+    pub fn rank(&self) -> usize {
+        self.qr.len()
+    }
+
+    /// The numbers of the rows kept, in the order they were offered.
+    pub fn kept(&self) -> &[usize] {
+        self.qr.columns()
+    }
+
+    /// `x ← (I − Q Qᵀ) x`: the part of x (m) that the rows leave free.
+    pub fn project_out(&self, x: &mut [f64]) {
+        self.qr.project_out(x);
+    }
+
+    /// Finds the motion in the span of the rows that satisfies them. Where dependent rows contradict each other their targets are first made
+    /// consistent, in the least-squares sense over rows of unit length. Call it once all rows are in.
+    pub fn satisfy(&mut self) {
+        let k = self.rank();
+        self.x_rows.fill(0.0);
+        self.inconsistency = 0.0;
+        if self.bias.iter().all(|b| *b == 0.0) {
+            return;
+        }
+        self.work.clear();
+        self.work.extend(self.qr.columns().iter().map(|&i| -self.bias[i]));
+        self.qr.solve_rt(&mut self.work);
+        self.qr.add_q(&self.work[..k], &mut self.x_rows);
+        if self.bias.len() > k {
+            self.inconsistency = self.largest_miss();
+            if self.inconsistency > CONSISTENT {
+                self.satisfy_least_squares();
+            }
+        }
+    }
+
+    /// Largest |gᵀ x + bias| over all rows beside the size of its terms.
+    fn largest_miss(&self) -> f64 {
+        let speed = norm(&self.x_rows);
+        let miss = |(g, b): (&[f64], &f64)| {
+            let (motion, size) = (dot(g, &self.x_rows) + b, norm(g) * speed + b.abs());
+            if size > 0.0 { motion.abs() / size } else { 0.0 }
+        };
+        self.columns().zip(&self.bias).map(miss).fold(0.0, f64::max)
+    }
+
+    fn columns(&self) -> impl Iterator<Item = &[f64]> {
+        let m = self.m;
+        (0..self.bias.len()).map(move |i| &self.rows[i * m..(i + 1) * m])
+    }
+
+    /// `x_rows ← Q α` with α minimizing `Σ ((gᵢᵀ Q α + biasᵢ)/‖gᵢ‖)²`, from its k × k normal equations. Rows of unit length keep them
+    /// well conditioned unless the rows themselves are nearly dependent.
+    fn satisfy_least_squares(&mut self) {
+        let k = self.rank();
+        self.gram.reset(k, k + 1);
+        self.work.clear();
+        self.work.resize(k, 0.0);
+        for i in 0..self.bias.len() {
+            let g = &self.rows[i * self.m..(i + 1) * self.m];
+            let length = norm(g);
+            if length == 0.0 {
+                continue;
+            }
+            self.qr.mul_qt_into(g, &mut self.work);
+            self.work.iter_mut().for_each(|c| *c /= length);
+            for j in 0..k {
+                axpy(self.work[j], &self.work, self.gram.col_mut(j));
+            }
+            axpy(-self.bias[i] / length, &self.work, self.gram.col_mut(k));
+        }
+        cholesky_solve(&mut self.gram, &mut self.work);
+        self.x_rows.fill(0.0);
+        self.qr.add_q(&self.work, &mut self.x_rows);
+    }
+
+    /// The motion in the span of the rows that satisfies them, m; zero before [`FindIndices::satisfy`].
+    pub fn x_rows(&self) -> &[f64] {
+        &self.x_rows
+    }
+
+    /// How much dependent rows contradicted each other: the largest miss beside the size of its terms. Rounding if they agreed.
+    pub fn inconsistency(&self) -> f64 {
+        self.inconsistency
+    }
+
+    /// Impulses of the kept rows that change x by `change` (m, in their span): `Σ gᵢ pᵢ = change`. Written to `p` in the order of
+    /// [`FindIndices::kept`].
+    pub fn impulses(&self, change: &[f64], p: &mut Vec<f64>) {
+        p.clear();
+        p.resize(self.rank(), 0.0);
+        self.qr.mul_qt_into(change, p);
+        self.qr.solve_r(p);
+    }
+}
+
+/// Solves `A α = b` for the k × k symmetric positive definite A in the first columns of `gram` and b in its last; α goes to `out`.
+fn cholesky_solve(gram: &mut Matrix, out: &mut [f64]) {
+    let k = out.len();
+    for j in 0..k {
+        for l in 0..j {
+            let factor = gram[(j, l)];
+            let (left, right) = gram.as_mut_slice().split_at_mut(j * k);
+            axpy(-factor, &left[l * k + j..(l + 1) * k], &mut right[j..k]);
+        }
+        let root = gram[(j, j)].max(f64::MIN_POSITIVE).sqrt();
+        gram.col_mut(j)[j..].iter_mut().for_each(|x| *x /= root);
+    }
+    out.copy_from_slice(gram.col(k));
+    for j in 0..k {
+        out[j] /= gram[(j, j)];
+        let x = out[j];
+        axpy(-x, &gram.col(j)[j + 1..], &mut out[j + 1..]);
+    }
+    for j in (0..k).rev() {
+        out[j] = (out[j] - dot(&gram.col(j)[j + 1..], &out[j + 1..])) / gram[(j, j)];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stiction_lcp::generate::Rng;
+
+    #[test]
+    fn keeps_independent_rows_whatever_their_units() {
+        let mut rng = Rng::new(5);
+        for scale in [1e-9, 1.0, 1e9] {
+            let base: Vec<Vec<f64>> = (0..3).map(|_| (0..6).map(|_| rng.normal()).collect()).collect();
+            let mixed: Vec<f64> = (0..6).map(|i| scale * (2.0 * base[0][i] - base[2][i])).collect();
+            let mut find = FindIndices::default();
+            find.reset(6, 5);
+            let offered = [&base[0], &base[1], &base[2], &mixed, &base[1]];
+            let kept: Vec<bool> = offered.iter().map(|g| find.add(g, 0.0)).collect();
+            assert_eq!(kept, [true, true, true, false, false]);
+            assert_eq!(find.kept(), [0, 1, 2]);
+        }
+    }
+
+    #[test]
+    fn satisfies_consistent_rows_and_spreads_contradictions() {
+        let mut find = FindIndices::default();
+        find.reset(3, 4);
+        for (g, bias) in [([1.0, 0.0, 0.0], -1.0), ([0.0, 2.0, 0.0], 4.0), ([1.0, 2.0, 0.0], 3.0)] {
+            find.add(&g, bias);
+        }
+        find.satisfy();
+        assert!(find.inconsistency() < 1e-15);
+        assert!(find.x_rows().iter().zip([1.0, -2.0, 0.0]).all(|(a, b)| (a - b).abs() < 1e-14));
+        // The same row twice with other targets: halfway.
+        find.add(&[10.0, 0.0, 0.0], -20.0);
+        find.reset(3, 2);
+        find.add(&[1.0, 0.0, 0.0], -1.0);
+        find.add(&[10.0, 0.0, 0.0], -20.0);
+        find.satisfy();
+        assert!(find.inconsistency() > 0.1);
+        assert!((find.x_rows()[0] - 1.5).abs() < 1e-14, "{:?}", find.x_rows());
+    }
+
+    #[test]
+    fn impulses_of_the_kept_rows_make_the_change() {
+        let mut rng = Rng::new(8);
+        let mut find = FindIndices::default();
+        find.reset(5, 3);
+        let rows: Vec<Vec<f64>> = (0..3).map(|_| (0..5).map(|_| rng.normal()).collect()).collect();
+        rows.iter().for_each(|g| assert!(find.add(g, 0.0)));
+        let change: Vec<f64> = (0..5).map(|i| rows[0][i] - 2.0 * rows[1][i] + 0.5 * rows[2][i]).collect();
+        let mut p = Vec::new();
+        find.impulses(&change, &mut p);
+        assert!(p.iter().zip([1.0, -2.0, 0.5]).all(|(a, b)| (a - b).abs() < 1e-13));
+        let mut rest = change;
+        find.project_out(&mut rest);
+        assert!(norm(&rest) < 1e-14);
+    }
+
+    #[test]
+    fn stops_at_full_rank() {
+        let mut find = FindIndices::default();
+        find.reset(2, 4);
+        let kept: Vec<bool> =
+            [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [3.0, 1.0]].iter().map(|g| find.add(g, 0.0)).collect();
+        assert_eq!(kept, [true, true, false, false]);
+    }
+}

@@ -1,0 +1,183 @@
+//! The one trait of all contact models, their options, and what a solve can come to.
+
+use std::fmt;
+
+use stiction_lcp::{Basis, InputError};
+
+use crate::certificate::PhysicalCertificate;
+use crate::problem::ContactProblem;
+use crate::solution::{ContactForces, ContactSolution};
+
+/// What a model solves for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Velocities after the step, and impulses (N s).
+    Velocity,
+    /// Accelerations, and forces (N). Only contacts that touch and do not part have a say.
+    Acceleration,
+}
+
+/// What a contact does: the modes of the literature (breaking, rolling, sliding) under shorter names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Mode {
+    /// Breaking, or not touching: the surfaces part (or stay apart).
+    #[default]
+    Open,
+    /// Rolling: they stay together and do not slip.
+    Stick,
+    /// Sliding: they stay together and slip.
+    Slide,
+}
+
+/// A law of contact: from a problem to forces and motion, certified. It owns its workspace, so keep one and use it again.
+pub trait ContactModel {
+    /// The model's name in kebab case.
+    fn name(&self) -> &'static str;
+
+    /// What it solves for.
+    fn level(&self) -> Level;
+
+    /// Solves `problem`, starting from what an earlier solution left, if given. A start that does not fit is not used.
+    ///
+    /// # Errors
+    /// `InputError` if the law has no place for something in the problem.
+    fn solve_from(&mut self, problem: &ContactProblem, start: Option<&WarmStart>)
+    -> Result<ContactOutcome, InputError>;
+
+    /// Solves `problem`.
+    ///
+    /// # Errors
+    /// `InputError` if the law has no place for something in the problem.
+    fn solve(&mut self, problem: &ContactProblem) -> Result<ContactOutcome, InputError> {
+        self.solve_from(problem, None)
+    }
+}
+
+/// Options that all models have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelOptions {
+    /// A solution is certified if every measure of its certificate is at most this. Dimensionless, in (0, 1); default 1e-10.
+    pub tolerance: f64,
+    /// Most pivots or iterations per island; `None` leaves it to the method. Default `None`.
+    pub max_pivots: Option<usize>,
+}
+
+impl Default for ModelOptions {
+    fn default() -> Self {
+        Self { tolerance: 1e-10, max_pivots: None }
+    }
+}
+
+impl ModelOptions {
+    /// The same options for a complementarity solver.
+    pub fn for_solver(&self) -> stiction_lcp::Options {
+        stiction_lcp::Options { tolerance: self.tolerance, max_pivots: self.max_pivots, ..Default::default() }
+    }
+}
+
+/// What one solve leaves for the next: the modes of the contacts and a basis per island. It fits a problem with the same rows.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct WarmStart {
+    /// Mode of each contact.
+    pub modes: Vec<Mode>,
+    /// Basis of each island's complementarity problem, in the order of the islands; empty for a model that has none.
+    pub bases: Vec<Basis>,
+}
+
+/// What was done in a solve.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ContactStats {
+    /// Islands.
+    pub islands: usize,
+    /// Islands whose guessed basis or modes were right: no pivot, no iteration.
+    pub guessed: usize,
+    /// Pivots or iterations in all.
+    pub pivots: usize,
+    /// Islands for which the model's own method failed and its fallback answered.
+    pub fallbacks: usize,
+    /// Largest relative disagreement among dependent rows with targets, before these were made consistent.
+    pub inconsistency: f64,
+}
+
+/// The result of a solve.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ContactOutcome {
+    /// Solved, and certified.
+    Solved(ContactSolution),
+    /// No motion satisfies the rows, and here is the proof.
+    Infeasible(Infeasible),
+    /// The method ended on a ray: forces that can grow without bound. By itself this proves nothing; under dynamic friction at
+    /// acceleration level it is the direction of an impulse.
+    Ray(ContactRay),
+    /// The method stopped without a certified answer.
+    Failed(ContactFailure),
+}
+
+impl ContactOutcome {
+    /// The solution, if there is one.
+    pub fn solved(&self) -> Option<&ContactSolution> {
+        match self {
+            Self::Solved(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// `solved`, `infeasible`, `ray` or `failed`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Solved(_) => "solved",
+            Self::Infeasible(_) => "infeasible",
+            Self::Ray(_) => "ray",
+            Self::Failed(_) => "failed",
+        }
+    }
+}
+
+/// A Farkas vector: multipliers of the rows, none negative on unilateral ones, whose combination of rows vanishes while that of the biases is
+/// negative. Any motion satisfying the rows would need a speed of at least `least_speed` times that of the problem.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Infeasible {
+    /// The multipliers, in the places of the rows' forces.
+    pub multipliers: ContactForces,
+    /// Lower bound on the speed of any motion that satisfies the rows, beside the free motion and the speeds the rows ask for; recomputed from
+    /// the problem, at least 1e8. Infinite if the combination of rows is exactly zero.
+    pub least_speed: f64,
+    /// What was done.
+    pub stats: ContactStats,
+}
+
+/// A ray.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContactRay {
+    /// The direction in which forces grow.
+    pub direction: ContactForces,
+    /// What the ray says, and what it does not.
+    pub claim: String,
+    /// What was done.
+    pub stats: ContactStats,
+}
+
+/// A solve that ended without a certified answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContactFailure {
+    /// Why.
+    pub why: String,
+    /// The best forces found; not a solution.
+    pub forces: ContactForces,
+    /// The motion that belongs to them, m.
+    pub motion: Vec<f64>,
+    /// How far from a solution they are.
+    pub certificate: PhysicalCertificate,
+    /// What was done.
+    pub stats: ContactStats,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Mode::Open => "open",
+            Mode::Stick => "stick",
+            Mode::Slide => "slide",
+        })
+    }
+}

@@ -1,0 +1,125 @@
+//! Forces and motion of a solved contact problem.
+
+use crate::certificate::PhysicalCertificate;
+use crate::model::{ContactStats, Level, Mode, WarmStart};
+use crate::problem::ContactProblem;
+use crate::rows::Rows;
+
+/// One number per row: impulses (N s) at velocity level, forces (N) at acceleration level. Each acts along its row: the
+/// generalized force is `Σ rowᵀ p`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ContactForces {
+    /// Along the normals, n; ≥ 0.
+    pub normal: Vec<f64>,
+    /// Along the first tangents, n.
+    pub tangent_s: Vec<f64>,
+    /// Along the second tangents, n.
+    pub tangent_t: Vec<f64>,
+    /// Moments about the normals (N m s or N m), n.
+    pub spin: Vec<f64>,
+    /// Of the bilateral rows.
+    pub bilateral: Vec<f64>,
+    /// Of the unilateral rows; ≥ 0.
+    pub limit: Vec<f64>,
+    /// Of the bounded rows.
+    pub bounded: Vec<f64>,
+}
+
+impl ContactForces {
+    /// All zero, in the sizes of `problem`.
+    pub fn zeros(problem: &ContactProblem) -> Self {
+        let n = problem.contacts().len();
+        Self {
+            normal: vec![0.0; n],
+            tangent_s: vec![0.0; n],
+            tangent_t: vec![0.0; n],
+            spin: vec![0.0; n],
+            bilateral: vec![0.0; problem.bilaterals().rows.len()],
+            limit: vec![0.0; problem.limits().rows.len()],
+            bounded: vec![0.0; problem.bounded().rows.len()],
+        }
+    }
+
+    /// The rows of `problem` beside the forces along them, kind by kind.
+    pub fn with_rows<'a>(&'a self, problem: &'a ContactProblem) -> [(&'a Rows, &'a [f64]); 7] {
+        let contacts = problem.contacts();
+        [
+            (&contacts.normal, &self.normal),
+            (&contacts.tangent_s, &self.tangent_s),
+            (&contacts.tangent_t, &self.tangent_t),
+            (&contacts.spin, &self.spin),
+            (&problem.bilaterals().rows, &self.bilateral),
+            (&problem.limits().rows, &self.limit),
+            (&problem.bounded().rows, &self.bounded),
+        ]
+    }
+}
+
+/// The sum of all contact forces between one pair of blocks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resultant {
+    /// The blocks, ascending: one for contact with the world, two for a pair.
+    pub blocks: Vec<usize>,
+    /// Its contacts.
+    pub contacts: Vec<usize>,
+    /// The generalized force (or impulse) on each of the blocks: for a free body force and moment about its origin.
+    pub on: Vec<Vec<f64>>,
+}
+
+/// A certified solution.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContactSolution {
+    /// Whether `forces` and `motion` are impulses and velocities, or forces and accelerations.
+    pub level: Level,
+    /// Forces or impulses, per row.
+    pub forces: ContactForces,
+    /// Velocities after the step, or accelerations, m.
+    pub motion: Vec<f64>,
+    /// What each contact does, n.
+    pub modes: Vec<Mode>,
+    /// How well the forces and the motion satisfy the law, from the problem alone.
+    pub certificate: PhysicalCertificate,
+    /// What was done.
+    pub stats: ContactStats,
+    /// The start for the next problem like this one.
+    pub warm_start: WarmStart,
+}
+
+impl ContactSolution {
+    /// Number of contacts with a normal force.
+    pub fn active_contacts(&self) -> usize {
+        self.forces.normal.iter().filter(|p| **p > 0.0).count()
+    }
+
+    /// Resultants per pair of blocks, in the order of each pair's first contact. Unlike the forces of single contacts of a
+    /// redundant support, they are what the motion depends on.
+    pub fn resultants(&self, problem: &ContactProblem) -> Vec<Resultant> {
+        let (contacts, layout) = (problem.contacts(), problem.layout());
+        let kinds = [
+            (&contacts.normal, &self.forces.normal),
+            (&contacts.tangent_s, &self.forces.tangent_s),
+            (&contacts.tangent_t, &self.forces.tangent_t),
+            (&contacts.spin, &self.forces.spin),
+        ];
+        let mut all: Vec<Resultant> = Vec::new();
+        for i in 0..contacts.len() {
+            let mut blocks: Vec<usize> = kinds.iter().flat_map(|(rows, _)| rows.row(i).map(|(b, _)| b)).collect();
+            blocks.sort_unstable();
+            blocks.dedup();
+            let at = all.iter().position(|r| r.blocks == blocks).unwrap_or_else(|| {
+                let on = blocks.iter().map(|&b| vec![0.0; layout.size(b)]).collect();
+                all.push(Resultant { blocks, contacts: vec![], on });
+                all.len() - 1
+            });
+            let resultant = &mut all[at];
+            resultant.contacts.push(i);
+            for (rows, forces) in kinds {
+                for (block, row) in rows.row(i) {
+                    let which = resultant.blocks.iter().position(|b| *b == block).expect("listed above");
+                    resultant.on[which].iter_mut().zip(row).for_each(|(sum, x)| *sum += x * forces[i]);
+                }
+            }
+        }
+        all
+    }
+}
