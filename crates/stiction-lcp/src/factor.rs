@@ -70,6 +70,11 @@ impl ActiveQr {
         self.columns.len()
     }
 
+    /// True if there are no columns.
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
     /// The labels of the columns in the order of R.
     pub fn columns(&self) -> &[usize] {
         &self.columns
