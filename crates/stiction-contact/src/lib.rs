@@ -9,6 +9,7 @@ pub mod mass;
 pub mod model;
 pub mod problem;
 pub mod rows;
+pub mod scenes;
 pub mod solution;
 pub mod sparse;
 pub mod whitened;

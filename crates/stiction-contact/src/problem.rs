@@ -239,12 +239,9 @@ impl ContactProblem {
         for (k, x) in contact.surface.iter().enumerate() {
             check::finite(|| name(&format!("surface[{k}]")), *x)?;
         }
-        let scratch = Rows::new(self.mass.layout());
-        for (field, row) in [("tangent_s", contact.tangent_s), ("tangent_t", contact.tangent_t), ("spin", contact.spin)]
-        {
-            scratch.clone().push(&name(field), row)?;
-        }
         let all = &mut self.contacts;
+        let rows = [("tangent_s", contact.tangent_s), ("tangent_t", contact.tangent_t), ("spin", contact.spin)];
+        rows.iter().try_for_each(|(field, row)| all.normal.check(format_args!("contact {i}: {field}"), row))?;
         all.normal.push(format_args!("contact {i}: normal"), contact.normal)?;
         all.tangent_s.push(format_args!("contact {i}: tangent_s"), contact.tangent_s)?;
         all.tangent_t.push(format_args!("contact {i}: tangent_t"), contact.tangent_t)?;
