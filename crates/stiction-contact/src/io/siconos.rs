@@ -1,8 +1,7 @@
 //! The text formats of Siconos for friction problems.
 //!
 //! A local problem is `d nc`, the matrix W, q (d nc) and mu (nc); a global one is `d nc`, the matrices M and H, f, b and mu. The file does not
-//! say which it is: it is global if M does not have d nc rows, or if what follows it is a matrix H that fits, with all that
-//! comes after it. d = 5, or a second nc coefficients after mu, mean rolling friction, which is not read.
+//! say which it is: it is global if M does not have d nc rows, or if what follows it begins as a matrix H that fits does. d = 5, or a second nc coefficients after mu, mean rolling friction, which is not read.
 
 use stiction_lcp::io::fault::Fault;
 use stiction_lcp::io::siconos_matrix::{self as matrix, Stored};
@@ -55,7 +54,7 @@ pub(super) fn read(label: &str, bytes: &[u8], options: &ReadOptions) -> Result<F
     let is_local = match options.kind {
         Some(Kind::Friction) => true,
         Some(Kind::GlobalFriction) => false,
-        _ => problem.first.rows() == n && !problem.continues_as_global(t, options.max_numbers),
+        _ => problem.first.rows() == n && !problem.continues_as_global(t),
     };
     let (file, second_mu) = if is_local { problem.local(t)? } else { problem.global(t, options.max_numbers)? };
     let says_rolling = contacts > 1 || label.to_lowercase().contains("rolling");
@@ -85,18 +84,13 @@ struct Parts {
 }
 
 impl Parts {
-    /// True if a matrix H of the right size follows, and at least as many numbers as f, b and mu have; or if H is there
-    /// and the numbers are too few, but they are too few for a local problem, too.
-    fn continues_as_global(&self, t: &Tokens<'_>, limit: usize) -> bool {
-        let (rows, n) = (self.first.rows(), self.n);
+    /// True if what follows begins as a matrix H of the right size does. A q that does so, in whole numbers, is no file's that Siconos wrote, and
+    /// were it taken for one, so would be a global problem that is cut off.
+    fn continues_as_global(&self, t: &Tokens<'_>) -> bool {
         let mut head = *t;
         let mut next = || head.step().and_then(|token| token.integer());
-        let begins = matches!((next(), next(), next()), (Some(0..=2), Some(r), Some(c)) if (r, c) == (rows, n));
-        let mut ahead = *t;
-        let tail = n + rows + self.contacts;
-        let fits = begins && matrix::read(&mut ahead, limit).is_ok() && ahead.numbers_ahead(tail) == tail;
-        let local_fits = t.numbers_ahead(n + self.contacts) == n + self.contacts;
-        fits || begins && !local_fits
+        let size = (self.first.rows(), self.n);
+        matches!((next(), next(), next()), (Some(0..=2), Some(rows), Some(cols)) if (rows, cols) == size)
     }
 
     /// q and mu, and whether as many numbers follow as a rolling problem has.
@@ -113,7 +107,8 @@ impl Parts {
     /// H, f, b and mu, and whether as many numbers follow as a rolling problem has.
     fn global(self, t: &mut Tokens<'_>, limit: usize) -> Result<(FrictionFile, bool), Fault> {
         let freedoms = self.first.rows();
-        let h = matrix::read(t, limit).map_err(|fault| fault.with_hint("in H of a global problem"))?;
+        let h = matrix::read(t, limit)
+            .map_err(|fault| fault.with_hint("in H of a global problem; kind friction reads W and q here"))?;
         if h.rows() != freedoms {
             let message = format!("M has {freedoms} rows, so H must have as many, found {}", h.rows());
             return Err(Fault::at(t.here(), message));
