@@ -412,6 +412,16 @@ mod hdf5 {
     use super::hdf5_writer::{FORMS, Form, Node, Storage, write};
     use super::*;
 
+    /// The members of the group at `path`.
+    fn members<'a>(root: &'a mut Node, path: &[&str]) -> &'a mut Vec<(&'static str, Node)> {
+        let group = path.iter().fold(root, |node, name| {
+            let Node::Group(members) = node else { panic!("a group") };
+            &mut members.iter_mut().find(|m| m.0 == *name).unwrap_or_else(|| panic!("{name}")).1
+        });
+        let Node::Group(members) = group else { panic!("a group") };
+        members
+    }
+
     fn number(x: i32) -> Node {
         Node::Integers(vec![x])
     }
@@ -476,22 +486,26 @@ mod hdf5 {
 
     #[test]
     fn what_is_wrong_is_named() {
-        let w = ["fclib_local", "W"];
         let changed = |path: &[&str], to: Node| {
             let mut root = local();
-            *root.at(path) = to;
+            let (name, group) = path.split_last().expect("a path");
+            members(&mut root, group).iter_mut().filter(|m| m.0 == *name).for_each(|m| m.1 = to.clone());
+            root
+        };
+        let without = |path: &[&str], name: &str| {
+            let mut root = local();
+            members(&mut root, path).retain(|m| m.0 != name);
             root
         };
         let rolling = |name| Node::Group(vec![(name, Node::Group(vec![]))]);
         let mut with_equations = local();
-        let Node::Group(members) = with_equations.at(&["fclib_local"]) else { panic!("a group") };
-        members.push(("V", Node::Group(vec![])));
+        members(&mut with_equations, &["fclib_local"]).push(("V", Node::Group(vec![])));
         for (root, expected) in [
             (Node::Group(vec![]), "a.hdf5: this HDF5 file has neither /fclib_local nor /fclib_global"),
             (rolling("fclib_global_rolling"), "this is a global rolling friction-contact problem of FCLIB"),
             (with_equations, "a friction-contact problem with equations (/fclib_local/V), which is not supported yet"),
-            (local().without(&w, "x"), "/fclib_local/W/x is missing"),
-            (local().without(&["fclib_local", "vectors"], "mu"), "/fclib_local/vectors/mu is missing"),
+            (without(&["fclib_local", "W"], "x"), "/fclib_local/W/x is missing"),
+            (without(&["fclib_local", "vectors"], "mu"), "/fclib_local/vectors/mu is missing"),
             (
                 changed(&["fclib_local", "spacedim"], number(5)),
                 "a rolling friction-contact problem of FCLIB (spacedim is 5)",
@@ -540,10 +554,10 @@ mod hdf5 {
     /// A list that claims more than the file has: the count, the bytes, or what a chunk unpacks to.
     #[test]
     fn sizes_are_not_believed() {
-        let form = Form { new: false, storage: Storage::Deflated(4_000_000), big_endian: false, continued: false };
+        let form = Form { new: false, storage: Storage::Deflated(40_000), big_endian: false, continued: false };
         let options = ReadOptions { max_numbers: 1000, ..ReadOptions::default() };
         let refused = read_bytes("a.hdf5", &write(&local(), form), &options).unwrap_err().to_string();
-        assert!(refused.contains("chunks of 4000000 numbers of 8 bytes are not possible here"), "{refused}");
+        assert!(refused.contains("chunks of 40000 numbers of 8 bytes are not possible here"), "{refused}");
         let bytes = write(&local(), FORMS[0]);
         let three = [&3u64.to_le_bytes()[..], &[0x03]].concat();
         let at = bytes.windows(9).position(|w| w == three).expect("the size of q");

@@ -13,23 +13,6 @@ pub enum Node {
     Floats(Vec<f64>),
 }
 
-impl Node {
-    /// The member at `path`, to be changed.
-    pub fn at(&mut self, path: &[&str]) -> &mut Node {
-        path.iter().fold(self, |node, name| {
-            let Node::Group(members) = node else { panic!("a group") };
-            &mut members.iter_mut().find(|m| m.0 == *name).unwrap_or_else(|| panic!("{name}")).1
-        })
-    }
-
-    /// The group without the member `name`.
-    pub fn without(mut self, path: &[&str], name: &str) -> Node {
-        let Node::Group(members) = self.at(path) else { panic!("a group") };
-        members.retain(|m| m.0 != name);
-        self
-    }
-}
-
 /// How a list is stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Storage {
