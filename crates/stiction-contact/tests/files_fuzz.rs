@@ -176,7 +176,7 @@ fn garbled() -> impl Strategy<Value = Vec<u8>> {
 /// Memory that reading may take beside what the file's bytes and its numbers need: tables of zip and inflate.
 const OVERHEAD: usize = 1 << 20;
 /// The limit on numbers here.
-const MAX_NUMBERS: usize = 1 << 12;
+const MAX_NUMBERS: usize = 1 << 14;
 
 fn check(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Option<AnyProblem>, TestCaseError> {
     let before = MEMORY.current_usage();

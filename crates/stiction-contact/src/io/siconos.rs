@@ -1,7 +1,8 @@
 //! The text formats of Siconos for friction problems.
 //!
 //! A local problem is `d nc`, the matrix W, q (d nc) and mu (nc); a global one is `d nc`, the matrices M and H, f, b and mu. The file does not
-//! say which it is: it is global if M does not have d nc rows, or if what follows it begins as a matrix H that fits does. d = 5, or a second nc coefficients after mu, mean rolling friction, which is not read.
+//! say which it is: it is global if M does not have d nc rows, or if what follows it begins as a matrix H that fits does. d = 5, or a second
+//! nc coefficients after mu, mean rolling friction, which is not read.
 
 use stiction_lcp::io::fault::Fault;
 use stiction_lcp::io::siconos_matrix::{self as matrix, Stored};
