@@ -4,6 +4,7 @@ pub mod certificate;
 mod check;
 pub mod find_indices;
 pub mod friction_problem;
+pub mod io;
 pub mod islands;
 pub mod mass;
 pub mod model;

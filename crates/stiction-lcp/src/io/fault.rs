@@ -1,4 +1,4 @@
-//! An error with its place in the file, before the file's name is known.
+//! An error with its place in the file, before the file's name is known: what every reader of a format returns.
 
 use std::fmt;
 
@@ -6,35 +6,35 @@ use crate::error::InputError;
 
 /// What is wrong, and at which byte.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Fault {
+pub struct Fault {
     at: Option<usize>,
     message: String,
 }
 
 impl Fault {
     /// Something wrong at byte `at`.
-    pub(super) fn at(at: usize, message: impl fmt::Display) -> Self {
+    pub fn at(at: usize, message: impl fmt::Display) -> Self {
         Self { at: Some(at), message: message.to_string() }
     }
 
     /// Something wrong with the file as a whole, or at a place the message names.
-    pub(super) fn whole(message: impl fmt::Display) -> Self {
+    pub fn whole(message: impl fmt::Display) -> Self {
         Self { at: None, message: message.to_string() }
     }
 
     /// How far into the file the reader came; 0 if it is not known.
-    pub(super) fn depth(&self) -> usize {
+    pub fn depth(&self) -> usize {
         self.at.unwrap_or(0)
     }
 
     /// The same fault with a word added at the end.
-    pub(super) fn with_hint(mut self, hint: impl fmt::Display) -> Self {
+    pub fn with_hint(mut self, hint: impl fmt::Display) -> Self {
         self.message = format!("{} ({hint})", self.message);
         self
     }
 
     /// The error `label:line:column: message` for the file `label` with contents `bytes`.
-    pub(super) fn in_file(self, label: &str, bytes: &[u8]) -> InputError {
+    pub fn in_file(self, label: &str, bytes: &[u8]) -> InputError {
         let place = match self.at {
             None => label.to_string(),
             Some(at) => {
@@ -42,6 +42,12 @@ impl Fault {
                 format!("{label}:{line}:{column}")
             }
         };
+        InputError::File { place, message: self.message }
+    }
+
+    /// The error `label: byte 123: message` for the file `label`, which has no lines.
+    pub fn in_binary_file(self, label: &str) -> InputError {
+        let place = self.at.map_or(label.to_string(), |at| format!("{label}: byte {at}"));
         InputError::File { place, message: self.message }
     }
 }
@@ -55,7 +61,7 @@ fn line_and_column(bytes: &[u8], at: usize) -> (usize, usize) {
 }
 
 /// A piece of the file as it can stand in a message: short, in quotes, printable.
-pub(super) fn quote(text: &[u8]) -> String {
+pub fn quote(text: &[u8]) -> String {
     const LONGEST: usize = 40;
     let text = String::from_utf8_lossy(text);
     let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();

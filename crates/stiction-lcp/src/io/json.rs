@@ -1,13 +1,14 @@
 //! The JSON format: reading.
 //!
-//! The parser is told what to expect at every place, so an error names both the line and the key: `M[1][2]`.
+//! The values are those of [`json_values`](super::json_values).
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use super::fault::Fault;
-use super::fields::{FIELDS, Fields, Shape, Value, nearest};
+use super::fields::{FIELDS, Fields, Shape, Value};
+use super::json_values::{Infinite, Numbers, Place, Row, Text, parse, unknown_key};
 use super::siconos_matrix::check_limit;
 use super::{ProblemFile, ReadOptions};
 use crate::matrix::Matrix;
@@ -17,25 +18,7 @@ const WORDS: [&str; 4] = ["kind", "basis", "name", "comment"];
 
 /// The problem in the JSON text `bytes`.
 pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Result<ProblemFile, Fault> {
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut parser = serde_json::Deserializer::from_slice(text);
-    let fields = parser.deserialize_map(FieldsVisitor { limit: options.max_numbers });
-    let fields = fields.and_then(|fields| parser.end().map(|()| fields));
-    fields.map_err(|e| fault(&e, text, bytes.len() - text.len()))?.build(options.kind)
-}
-
-/// The parser's error with the byte of its line and column instead of their numbers; `skipped` bytes stood before them.
-fn fault(error: &serde_json::Error, bytes: &[u8], skipped: usize) -> Fault {
-    let text = error.to_string();
-    let end = text.rfind(" at line ").unwrap_or(text.len());
-    let message = if error.is_eof() { format!("the file ends early: {}", &text[..end]) } else { text[..end].into() };
-    let line = (1..error.line()).try_fold(0, |at, _| Some(at + bytes[at..].iter().position(|b| *b == b'\n')? + 1));
-    match line {
-        Some(start) if error.line() > 0 => {
-            Fault::at(skipped + (start + error.column().saturating_sub(1)).min(bytes.len()), message)
-        }
-        _ => Fault::whole(message),
-    }
+    parse(bytes, FieldsVisitor { limit: options.max_numbers })?.build(options.kind)
 }
 
 /// The object with the fields of a problem.
@@ -67,7 +50,7 @@ impl<'de> Visitor<'de> for FieldsVisitor {
                 continue;
             }
             let Some((name, shape, _)) = FIELDS.iter().find(|f| f.0 == key) else {
-                return Err(O::Error::custom(unknown(&key)));
+                return Err(O::Error::custom(unknown_key(&key, &known_keys())));
             };
             if fields.has(name) {
                 return Err(O::Error::custom(format!("{key} is given twice")));
@@ -79,32 +62,8 @@ impl<'de> Visitor<'de> for FieldsVisitor {
     }
 }
 
-fn unknown(key: &str) -> String {
-    let known = || FIELDS.iter().map(|f| f.0).chain(WORDS);
-    match nearest(key, known()) {
-        Some(near) => format!("unknown key {key:?}; did you mean {near:?}?"),
-        None => format!("unknown key {key:?}; known are {}", known().collect::<Vec<_>>().join(", ")),
-    }
-}
-
-/// A string.
-struct Text(&'static str);
-
-impl<'de> DeserializeSeed<'de> for Text {
-    type Value = String;
-    fn deserialize<P: Deserializer<'de>>(self, parser: P) -> Result<String, P::Error> {
-        parser.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Text {
-    type Value = String;
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a string for {}", self.0)
-    }
-    fn visit_str<E>(self, text: &str) -> Result<String, E> {
-        Ok(text.to_string())
-    }
+fn known_keys() -> Vec<&'static str> {
+    FIELDS.iter().map(|f| f.0).chain(WORDS).collect()
 }
 
 /// A field of numbers.
@@ -143,14 +102,8 @@ impl<'de> Visitor<'de> for Field {
                 Ok(Value::Flags(flags))
             }
             Shape::Vector | Shape::Bounds => {
-                let mut numbers = Vec::new();
-                let unbounded = unbounded(self.name, self.shape);
-                while let Some(x) =
-                    list.next_element_seed(Number { place: Place(self.name, numbers.len(), None), unbounded })?
-                {
-                    numbers.push(x);
-                }
-                Ok(Value::Vector(numbers))
+                let numbers = Numbers { name: self.name, infinite: infinite(self.name, self.shape) };
+                numbers.visit_seq(list).map(Value::Vector)
             }
         }
     }
@@ -174,113 +127,11 @@ impl Field {
     }
 }
 
-/// A row of a matrix, put at the end of `data`; gives its length.
-struct Row<'a> {
-    name: &'static str,
-    row: usize,
-    data: &'a mut Vec<f64>,
-}
-
-impl<'de> DeserializeSeed<'de> for Row<'_> {
-    type Value = usize;
-    fn deserialize<P: Deserializer<'de>>(self, parser: P) -> Result<usize, P::Error> {
-        parser.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Row<'_> {
-    type Value = usize;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a list of numbers for {}[{}]", self.name, self.row)
-    }
-
-    fn visit_seq<L: SeqAccess<'de>>(self, mut list: L) -> Result<usize, L::Error> {
-        let mut count = 0;
-        while let Some(x) =
-            list.next_element_seed(Number { place: Place(self.name, self.row, Some(count)), unbounded: Unbounded::No })?
-        {
-            self.data.push(x);
-            count += 1;
-        }
-        Ok(count)
-    }
-}
-
-/// `M[1][2]` or `q[3]`.
-#[derive(Clone, Copy)]
-struct Place(&'static str, usize, Option<usize>);
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}[{}]", self.0, self.1)?;
-        self.2.map_or(Ok(()), |j| write!(f, "[{j}]"))
-    }
-}
-
-/// Whether a number may be infinite, and which infinity `null` stands for.
-#[derive(Clone, Copy, PartialEq)]
-enum Unbounded {
-    No,
-    Null(f64),
-}
-
-fn unbounded(name: &str, shape: Shape) -> Unbounded {
+fn infinite(name: &str, shape: Shape) -> Infinite {
     match (shape, name) {
-        (Shape::Bounds, "lo") => Unbounded::Null(f64::NEG_INFINITY),
-        (Shape::Bounds, _) => Unbounded::Null(f64::INFINITY),
-        _ => Unbounded::No,
-    }
-}
-
-/// A number; for bounds also `"inf"`, `"-inf"` and `null`.
-struct Number {
-    place: Place,
-    unbounded: Unbounded,
-}
-
-impl<'de> DeserializeSeed<'de> for Number {
-    type Value = f64;
-    fn deserialize<P: Deserializer<'de>>(self, parser: P) -> Result<f64, P::Error> {
-        if self.unbounded == Unbounded::No { parser.deserialize_f64(self) } else { parser.deserialize_any(self) }
-    }
-}
-
-impl Visitor<'_> for Number {
-    type Value = f64;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.unbounded {
-            Unbounded::No => write!(f, "a number for {}", self.place),
-            Unbounded::Null(_) => write!(f, "a number, \"inf\", \"-inf\" or null for {}", self.place),
-        }
-    }
-
-    fn visit_f64<E>(self, x: f64) -> Result<f64, E> {
-        Ok(x)
-    }
-
-    fn visit_u64<E>(self, x: u64) -> Result<f64, E> {
-        Ok(x as f64)
-    }
-
-    fn visit_i64<E>(self, x: i64) -> Result<f64, E> {
-        Ok(x as f64)
-    }
-
-    fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<f64, E> {
-        match (self.unbounded, word) {
-            (Unbounded::Null(_), "inf" | "+inf") => Ok(f64::INFINITY),
-            (Unbounded::Null(_), "-inf") => Ok(f64::NEG_INFINITY),
-            _ => Err(E::invalid_type(serde::de::Unexpected::Str(word), &self)),
-        }
-    }
-
-    fn visit_unit<E: serde::de::Error>(self) -> Result<f64, E> {
-        match self.unbounded {
-            Unbounded::Null(infinity) => Ok(infinity),
-            Unbounded::No => Err(E::invalid_type(serde::de::Unexpected::Unit, &self)),
-        }
+        (Shape::Bounds, "lo") => Infinite::OrNull(f64::NEG_INFINITY),
+        (Shape::Bounds, _) => Infinite::OrNull(f64::INFINITY),
+        _ => Infinite::No,
     }
 }
 

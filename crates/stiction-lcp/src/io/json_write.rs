@@ -1,4 +1,4 @@
-//! The JSON format: writing.
+//! The JSON format: writing. [`Object`] is for writers of further formats.
 
 use std::fmt::Write;
 
@@ -48,34 +48,52 @@ fn factored(out: &mut Object, p: &FactoredLcp) {
 }
 
 /// An object under construction, one key per line.
-struct Object(String);
+pub struct Object(String);
+
+impl Default for Object {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Object {
-    fn new() -> Self {
+    /// An object without a key.
+    pub fn new() -> Self {
         Self("{".into())
     }
 
+    /// A key; its value is to follow.
     fn key(&mut self, key: &str) {
         let comma = if self.0.len() > 1 { "," } else { "" };
         let _ = write!(self.0, "{comma}\n  \"{key}\": ");
     }
 
-    fn text(&mut self, key: &str, value: &str) {
+    /// A key with a string.
+    pub fn text(&mut self, key: &str, value: &str) {
         self.key(key);
         let _ = write!(self.0, "{}", serde_json::Value::from(value));
     }
 
-    fn list(&mut self, key: &str, items: impl Iterator<Item = String>) {
+    /// A key with a list of items, each written as it is.
+    pub fn list(&mut self, key: &str, items: impl Iterator<Item = String>) {
         self.key(key);
         let items: Vec<String> = items.collect();
         let _ = write!(self.0, "[{}]", items.join(", "));
     }
 
-    fn numbers(&mut self, key: &str, numbers: &[f64]) {
+    /// A key with a value that is JSON already.
+    pub fn raw(&mut self, key: &str, value: &str) {
+        self.key(key);
+        self.0.push_str(value);
+    }
+
+    /// A key with a list of numbers, infinite ones as strings.
+    pub fn numbers(&mut self, key: &str, numbers: &[f64]) {
         self.list(key, numbers.iter().map(|x| number(*x)));
     }
 
-    fn matrix(&mut self, key: &str, m: &Matrix) {
+    /// A key with a matrix, a line per row.
+    pub fn matrix(&mut self, key: &str, m: &Matrix) {
         self.key(key);
         self.0.push('[');
         for i in 0..m.rows() {
@@ -93,13 +111,14 @@ impl Object {
         self.numbers("q", q);
     }
 
-    fn end(mut self) -> String {
+    /// The text.
+    pub fn end(mut self) -> String {
         self.0.push_str("\n}\n");
         self.0
     }
 }
 
-/// A number, or an infinite bound as a string.
-fn number(x: f64) -> String {
+/// A number as JSON: the shortest decimals that read back as the same double; an infinite one as a string.
+pub fn number(x: f64) -> String {
     if x.is_finite() { format!("{x:?}") } else { format!("\"{x}\"") }
 }

@@ -13,16 +13,20 @@
 //! assert_eq!(file.problem.as_ref().n(), 2);
 //! # Ok::<(), stiction_lcp::InputError>(())
 //! ```
+//!
+//! The modules are what a reader of further kinds of problem in these formats is made of: [`load`] a file, find its [`Format`], take its
+//! words ([`tokens`], [`siconos_matrix`]), values ([`json_values`]) or arrays ([`npz`]), and say what is wrong ([`fault`]).
 
-mod fault;
+pub mod fault;
 mod fields;
 mod json;
-mod json_write;
-mod npy;
-mod npz;
+pub mod json_values;
+pub mod json_write;
+pub mod npy;
+pub mod npz;
 mod siconos;
-mod siconos_matrix;
-mod tokens;
+pub mod siconos_matrix;
+pub mod tokens;
 
 use std::fs::File;
 use std::io::Read;
@@ -118,18 +122,29 @@ impl ProblemFile {
 /// # Errors
 /// `InputError::File` if it cannot be opened, is too large, or holds no problem.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<ProblemFile, InputError> {
+    let (label, bytes) = load(path)?;
+    read_bytes(&label, &bytes, options)
+}
+
+/// The name for messages and the contents of the file at `path`; `-` is standard input.
+///
+/// # Errors
+/// `InputError::File` if it cannot be opened or is too large: 2 GiB, or 256 MiB where the size is not known beforehand.
+pub fn load(path: &Path) -> Result<(String, Vec<u8>), InputError> {
     let label = path.display().to_string();
     if label == "-" {
-        return read_from("standard input", std::io::stdin().lock(), options);
+        let label = "standard input".to_string();
+        return load_up_to(&label, std::io::stdin().lock(), MAX_STREAM).map(|bytes| (label, bytes));
     }
     let cannot = |message: String| InputError::File { place: label.clone(), message };
     let file = File::open(path).map_err(|e| cannot(format!("cannot be opened: {}", reason(&e))))?;
-    match file.metadata() {
-        Ok(meta) if meta.is_dir() => Err(cannot("is a directory, expected a file".into())),
-        Ok(meta) if meta.is_file() && meta.len() > MAX_FILE => Err(cannot(too_large(MAX_FILE))),
-        Ok(meta) if meta.is_file() => read_up_to(&label, file, MAX_FILE, options),
-        _ => read_from(&label, file, options),
-    }
+    let bytes = match file.metadata() {
+        Ok(meta) if meta.is_dir() => return Err(cannot("is a directory, expected a file".into())),
+        Ok(meta) if meta.is_file() && meta.len() > MAX_FILE => return Err(cannot(too_large(MAX_FILE))),
+        Ok(meta) if meta.is_file() => load_up_to(&label, file, MAX_FILE)?,
+        _ => load_up_to(&label, file, MAX_STREAM)?,
+    };
+    Ok((label, bytes))
 }
 
 /// Reads a problem from `source` to its end, at most 256 MiB; `label` is the name in messages, and its extension counts.
@@ -137,10 +152,10 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<ProblemFile, InputErro
 /// # Errors
 /// `InputError::File` if reading fails, there is too much, or it holds no problem.
 pub fn read_from(label: &str, source: impl Read, options: &ReadOptions) -> Result<ProblemFile, InputError> {
-    read_up_to(label, source, MAX_STREAM, options)
+    read_bytes(label, &load_up_to(label, source, MAX_STREAM)?, options)
 }
 
-fn read_up_to(label: &str, source: impl Read, most: u64, options: &ReadOptions) -> Result<ProblemFile, InputError> {
+fn load_up_to(label: &str, source: impl Read, most: u64) -> Result<Vec<u8>, InputError> {
     let cannot = |message: String| InputError::File { place: label.into(), message };
     let mut bytes = Vec::new();
     let size = source.take(most + 1).read_to_end(&mut bytes);
@@ -148,7 +163,7 @@ fn read_up_to(label: &str, source: impl Read, most: u64, options: &ReadOptions) 
     if size as u64 > most {
         return Err(cannot(too_large(most)));
     }
-    read_bytes(label, &bytes, options)
+    Ok(bytes)
 }
 
 fn too_large(most: u64) -> String {
@@ -160,40 +175,52 @@ fn too_large(most: u64) -> String {
 /// # Errors
 /// `InputError::File` with the place and what was expected there.
 pub fn read_bytes(label: &str, bytes: &[u8], options: &ReadOptions) -> Result<ProblemFile, InputError> {
-    let result = match format(label, bytes) {
-        Ok(Format::Json) => json::read(bytes, options),
-        Ok(Format::Npz) => npz::read(bytes, options),
-        Ok(Format::Text) => siconos::read(label, bytes, options).map(ProblemFile::from),
-        Err(fault) => Err(fault),
+    let result = match Format::of(label, bytes) {
+        Format::Json => json::read(bytes, options),
+        Format::Npz => npz::read(bytes, options),
+        Format::Text => siconos::read(label, bytes, options).map(ProblemFile::from),
+        Format::Hdf5 => {
+            Err(Fault::whole("this is an HDF5 file (a friction-contact problem of FCLIB?), which is not read"))
+        }
+        Format::Npy => {
+            Err(Fault::whole("this is a single NumPy array; save M and q together with numpy.savez(file, M=M, q=q)"))
+        }
     };
     result.map_err(|fault| fault.in_file(label, bytes))
 }
 
-enum Format {
+/// The format of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// JSON.
     Json,
+    /// A zip archive of NumPy arrays.
     Npz,
+    /// A single NumPy array, which is no problem.
+    Npy,
+    /// HDF5.
+    Hdf5,
+    /// Anything else, that is, Siconos' text.
     Text,
 }
 
-/// By extension, else by the first bytes.
-fn format(label: &str, bytes: &[u8]) -> Result<Format, Fault> {
-    let extension = Path::new(label).extension().map(|e| e.to_string_lossy().to_lowercase());
-    match extension.as_deref() {
-        Some("json") => return Ok(Format::Json),
-        Some("npz") => return Ok(Format::Npz),
-        _ => {}
-    }
-    let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
-    match bytes {
-        [b'P', b'K', 3 | 5, 4 | 6, ..] => Ok(Format::Npz),
-        [0x89, b'H', b'D', b'F', ..] => {
-            Err(Fault::whole("this is an HDF5 file (a friction-contact problem of FCLIB?), which is not read"))
+impl Format {
+    /// By extension, `.json` and `.npz`, else by the first bytes.
+    pub fn of(label: &str, bytes: &[u8]) -> Self {
+        let extension = Path::new(label).extension().map(|e| e.to_string_lossy().to_lowercase());
+        match extension.as_deref() {
+            Some("json") => return Self::Json,
+            Some("npz") => return Self::Npz,
+            _ => {}
         }
-        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => {
-            Err(Fault::whole("this is a single NumPy array; save M and q together with numpy.savez(file, M=M, q=q)"))
+        let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
+        match bytes {
+            [b'P', b'K', 3 | 5, 4 | 6, ..] => Self::Npz,
+            [0x89, b'H', b'D', b'F', ..] => Self::Hdf5,
+            [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Self::Npy,
+            _ if first == Some(&b'{') => Self::Json,
+            _ => Self::Text,
         }
-        _ if first == Some(&b'{') => Ok(Format::Json),
-        _ => Ok(Format::Text),
     }
 }
 

@@ -2,15 +2,42 @@
 
 use std::io::Read;
 
+use crate::matrix::Matrix;
+
 /// An array of numbers.
 #[derive(Debug)]
-pub(super) struct Array {
+pub struct Array {
     /// Its size in each dimension.
-    pub(super) shape: Vec<usize>,
+    pub shape: Vec<usize>,
     /// True if the first index runs fastest in `data`.
-    pub(super) fortran: bool,
+    pub fortran: bool,
     /// Its numbers.
-    pub(super) data: Vec<f64>,
+    pub data: Vec<f64>,
+}
+
+impl Array {
+    /// The array as a matrix.
+    ///
+    /// # Errors
+    /// If it does not have two dimensions.
+    pub fn into_matrix(self) -> Result<Matrix, String> {
+        match self.shape[..] {
+            [rows, cols] if self.fortran => Matrix::from_columns(rows, cols, self.data).map_err(|e| e.to_string()),
+            [rows, cols] => Ok(Matrix::from_fn(rows, cols, |i, j| self.data[i * cols + j])),
+            _ => Err(format!("expected a matrix, found an array of shape {:?}", self.shape)),
+        }
+    }
+
+    /// The array as a vector; a single row or column is one.
+    ///
+    /// # Errors
+    /// If it has another shape.
+    pub fn into_vector(self) -> Result<Vec<f64>, String> {
+        match self.shape[..] {
+            [_] | [_, 1] | [1, _] => Ok(self.data),
+            _ => Err(format!("expected a vector, found an array of shape {:?}", self.shape)),
+        }
+    }
 }
 
 /// The longest header that is read.
@@ -20,7 +47,7 @@ const LONGEST_HEADER: usize = 1 << 16;
 ///
 /// # Errors
 /// What is wrong, in words.
-pub(super) fn read(mut source: impl Read, max_numbers: usize, max_bytes: u64) -> Result<Array, String> {
+pub fn read(mut source: impl Read, max_numbers: usize, max_bytes: u64) -> Result<Array, String> {
     let header = read_header(&mut source)?;
     let dict = Dict::parse(&header).ok_or_else(|| format!("the array's header cannot be read: {header:?}"))?;
     let element = Element::parse(&dict.descr)?;

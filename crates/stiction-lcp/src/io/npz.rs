@@ -11,7 +11,6 @@ use super::fault::Fault;
 use super::fields::{FIELDS, Fields, Shape, Value, nearest};
 use super::npy::{self, Array};
 use super::{ProblemFile, ReadOptions};
-use crate::matrix::Matrix;
 
 /// Bytes that a deflated byte can stand for.
 const BEST_DEFLATE: u64 = 1032;
@@ -20,31 +19,58 @@ const MOST_FILES: usize = 64;
 
 /// The problem in the archive `bytes`.
 pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Result<ProblemFile, Fault> {
-    let not_zip = |e| Fault::whole(format!("this is no .npz archive: {e}"));
-    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(not_zip)?;
-    if archive.len() > MOST_FILES {
-        return Err(Fault::whole(format!("the archive has {} files; expected the arrays M and q", archive.len())));
-    }
-    check_names(&archive)?;
+    let known = FIELDS.map(|f| f.0);
     let mut fields = Fields::default();
-    let mut budget = options.max_numbers;
+    for (key, array) in arrays(bytes, &known, options.max_numbers)? {
+        let shape = FIELDS.iter().find(|f| f.0 == key).map_or(Shape::Vector, |f| f.1);
+        fields.insert(key, value(shape, array).map_err(|e| Fault::whole(format!("{key}: {e}")))?);
+    }
+    fields.build(options.kind)
+}
+
+/// The names of the arrays in the archive `bytes`.
+///
+/// # Errors
+/// If it is no archive, or has more files than a problem has arrays.
+pub fn names(bytes: &[u8]) -> Result<Vec<String>, Fault> {
+    Ok(open(bytes)?.file_names().flatten().map(|file| array_name(&file).to_string()).collect())
+}
+
+/// The arrays in the archive `bytes`, at most `max_numbers` numbers in all; each must have one of the `known` names.
+///
+/// # Errors
+/// What is wrong, with the name of the array.
+pub fn arrays<'a>(bytes: &[u8], known: &[&'a str], max_numbers: usize) -> Result<Vec<(&'a str, Array)>, Fault> {
+    let mut archive = open(bytes)?;
+    check_names(&archive)?;
+    let mut found: Vec<(&str, Array)> = Vec::new();
+    let mut budget = max_numbers;
     for i in 0..archive.len() {
         let file = archive.by_index(i).map_err(|e| Fault::whole(format!("file {i} of the archive: {e}")))?;
         let name = file.name().map_err(|e| Fault::whole(format!("file {i} of the archive: {e}")))?;
         let name = array_name(&name).to_string();
-        let Some((key, shape, _)) = FIELDS.iter().find(|f| f.0 == name) else {
-            return Err(Fault::whole(unknown(&name)));
+        let Some(&key) = known.iter().find(|k| **k == name) else {
+            return Err(Fault::whole(unknown(&name, known)));
         };
-        if fields.has(key) {
+        if found.iter().any(|(k, _)| *k == key) {
             return Err(Fault::whole(format!("{key} is given twice")));
         }
         let ratio = if file.compression() == CompressionMethod::Stored { 1 } else { BEST_DEFLATE };
         let most = file.compressed_size().min(bytes.len() as u64).saturating_mul(ratio);
         let array = npy::read(file, budget, most).map_err(|e| Fault::whole(format!("{key}: {e}")))?;
         budget -= array.data.len();
-        fields.insert(key, value(*shape, array).map_err(|e| Fault::whole(format!("{key}: {e}")))?);
+        found.push((key, array));
     }
-    fields.build(options.kind)
+    Ok(found)
+}
+
+fn open(bytes: &[u8]) -> Result<ZipArchive<Cursor<&[u8]>>, Fault> {
+    let archive = ZipArchive::new(Cursor::new(bytes));
+    let archive = archive.map_err(|e| Fault::whole(format!("this is no .npz archive: {e}")))?;
+    if archive.len() > MOST_FILES {
+        return Err(Fault::whole(format!("the archive has {} files; expected the arrays M and q", archive.len())));
+    }
+    Ok(archive)
 }
 
 fn array_name(file: &str) -> &str {
@@ -60,28 +86,24 @@ fn check_names(archive: &ZipArchive<Cursor<&[u8]>>) -> Result<(), Fault> {
     Ok(())
 }
 
-fn unknown(name: &str) -> String {
-    let known = || FIELDS.iter().map(|f| f.0);
-    match nearest(name, known()) {
+fn unknown(name: &str, known: &[&str]) -> String {
+    match nearest(name, known.iter().copied()) {
         Some(near) => format!("unknown array {name:?}; did you mean {near:?}?"),
-        None => format!("unknown array {name:?}; known are {}", known().collect::<Vec<_>>().join(", ")),
+        None => format!("unknown array {name:?}; known are {}", known.join(", ")),
     }
 }
 
 /// The array as a field of the given shape.
 fn value(shape: Shape, array: Array) -> Result<Value, String> {
-    let Array { shape: size, fortran, data } = array;
-    match (shape, &size[..]) {
-        (Shape::Matrix, &[rows, cols]) if fortran => {
-            Matrix::from_columns(rows, cols, data).map(Value::Matrix).map_err(|e| e.to_string())
+    match shape {
+        Shape::Matrix => array.into_matrix().map(Value::Matrix),
+        Shape::Vector | Shape::Bounds => array.into_vector().map(Value::Vector),
+        Shape::Flags => {
+            let data = array.into_vector()?;
+            match data.iter().position(|x| *x != 0.0 && *x != 1.0) {
+                None => Ok(Value::Flags(data.iter().map(|x| *x == 1.0).collect())),
+                Some(i) => Err(format!("expected true or false, found {} at {i}", data[i])),
+            }
         }
-        (Shape::Matrix, &[rows, cols]) => Ok(Value::Matrix(Matrix::from_fn(rows, cols, |i, j| data[i * cols + j]))),
-        (Shape::Matrix, _) => Err(format!("expected a matrix, found an array of shape {size:?}")),
-        (Shape::Vector | Shape::Bounds, [_] | [_, 1] | [1, _]) => Ok(Value::Vector(data)),
-        (Shape::Flags, [_] | [_, 1] | [1, _]) => match data.iter().position(|x| *x != 0.0 && *x != 1.0) {
-            None => Ok(Value::Flags(data.iter().map(|x| *x == 1.0).collect())),
-            Some(i) => Err(format!("expected true or false, found {} at {i}", data[i])),
-        },
-        _ => Err(format!("expected a vector, found an array of shape {size:?}")),
     }
 }

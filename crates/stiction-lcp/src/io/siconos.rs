@@ -7,7 +7,7 @@
 //! | LCP | `n` matrix, n × n | q (n) |
 //! | relay | `n` matrix, n × n | q, lower bounds, upper bounds (n each) |
 //! | MLCP | `0\|1 0\|1 n m` | block rows, block types, matrix, q; and, or instead, the blocks A B C D a b |
-//! | friction contact | `d nc` matrix | not read: named in the error |
+//! | friction contact | `d nc` matrix | not read here: named in the error |
 //! | generic mechanical | matrix by blocks | not read: named in the error |
 //!
 //! where a matrix begins `storage rows cols`. What comes after the last number needed is a comment. The
@@ -66,9 +66,8 @@ fn read_any(label: &str, bytes: &[u8], limit: usize) -> Result<Problem, Fault> {
 /// Replaces a reader's fault by what the file is, if it is something else.
 fn unless_foreign(fault: Fault, bytes: &[u8], limit: usize) -> Result<Problem, Fault> {
     Err(match foreign(bytes, limit) {
-        Some(what) => Fault::whole(format!(
-            "this looks like {what}; LCP, MLCP and relay problems are read so far, friction problems are not"
-        )),
+        Some(what) if what == GENERIC => Fault::whole(format!("this looks like {what}, which is not supported yet")),
+        Some(what) => Fault::whole(format!("this looks like {what}, not like an LCP, MLCP or relay problem")),
         None => fault,
     })
 }
@@ -91,6 +90,8 @@ fn begins_mlcp(head: &[usize]) -> bool {
     }
 }
 
+const GENERIC: &str = "a generic mechanical problem";
+
 /// What the file looks like if it is a problem of Siconos that is not read; `limit` as for reading.
 fn foreign(bytes: &[u8], limit: usize) -> Option<String> {
     let head = head(bytes);
@@ -105,7 +106,7 @@ fn foreign(bytes: &[u8], limit: usize) -> Option<String> {
         return Some(format!("a {global}{rolling}friction-contact problem ({contacts} contact{s} of dimension {d})"));
     }
     let generic = matches!(head[..], [1, rows, cols, ..] if rows == cols) && generic_mechanical(bytes, limit).is_ok();
-    generic.then(|| "a generic mechanical problem".to_string())
+    generic.then(|| GENERIC.to_string())
 }
 
 fn mentions(bytes: &[u8], word: &[u8]) -> bool {

@@ -7,30 +7,56 @@ use crate::matrix::Matrix;
 /// A matrix as the file stores it. A sparse one stays sparse until the vectors after it were seen, so that a
 /// short file cannot ask for a large dense matrix.
 #[derive(Debug)]
-pub(super) enum Stored {
+pub enum Stored {
     /// All entries.
     Dense(Matrix),
     /// Entries that add up, with their rows and columns.
-    Sparse { rows: usize, cols: usize, entries: Vec<(usize, usize, f64)> },
+    Sparse {
+        /// Number of rows.
+        rows: usize,
+        /// Number of columns.
+        cols: usize,
+        /// Row, column and value of each entry.
+        entries: Vec<(usize, usize, f64)>,
+    },
 }
 
 impl Stored {
-    pub(super) fn rows(&self) -> usize {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
         match self {
             Self::Dense(m) => m.rows(),
             Self::Sparse { rows, .. } => *rows,
         }
     }
 
-    pub(super) fn cols(&self) -> usize {
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
         match self {
             Self::Dense(m) => m.cols(),
             Self::Sparse { cols, .. } => *cols,
         }
     }
 
+    /// The entries (row, column, value) that are not zero; those at the same place add up.
+    pub fn into_entries(self) -> Vec<(usize, usize, f64)> {
+        match self {
+            Self::Dense(m) => {
+                let all = (0..m.cols()).flat_map(|j| m.col(j).iter().enumerate().map(move |(i, x)| (i, j, *x)));
+                all.filter(|e| e.2 != 0.0).collect()
+            }
+            Self::Sparse { mut entries, .. } => {
+                entries.retain(|e| e.2 != 0.0);
+                entries
+            }
+        }
+    }
+
     /// The matrix with all its entries, at most `limit` of them.
-    pub(super) fn into_dense(self, limit: usize) -> Result<Matrix, Fault> {
+    ///
+    /// # Errors
+    /// If there are more, or entries at one place add up to an infinity.
+    pub fn into_dense(self, limit: usize) -> Result<Matrix, Fault> {
         match self {
             Self::Dense(m) => Ok(m),
             Self::Sparse { rows, cols, entries } => {
@@ -53,15 +79,21 @@ impl Stored {
 }
 
 /// Refuses a dense matrix of more than `limit` entries.
-pub(super) fn check_limit(rows: usize, cols: usize, limit: usize) -> Result<(), String> {
+///
+/// # Errors
+/// The message.
+pub fn check_limit(rows: usize, cols: usize, limit: usize) -> Result<(), String> {
     match rows.checked_mul(cols) {
         Some(count) if count <= limit => Ok(()),
         _ => Err(format!("a dense matrix of {rows} × {cols} is above the limit of {limit} numbers")),
     }
 }
 
-/// `storage rows cols`, and then the entries in the form that `storage` names.
-pub(super) fn read(t: &mut Tokens<'_>, limit: usize) -> Result<Stored, Fault> {
+/// `storage rows cols`, and then the entries in the form that `storage` names; a dense matrix has at most `limit` of them.
+///
+/// # Errors
+/// A fault at the token that does not fit.
+pub fn read(t: &mut Tokens<'_>, limit: usize) -> Result<Stored, Fault> {
     let storage = t.integer("the storage of the matrix (0 dense, 1 blocks, 2 sparse)")?;
     if storage > 2 {
         let message = format!("'{storage}' is no storage of a matrix, expected 0 (dense), 1 (blocks) or 2 (sparse)");

@@ -7,15 +7,16 @@ use super::fault::{Fault, quote};
 
 /// A word of the file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Token<'a> {
+pub struct Token<'a> {
     /// Its letters.
-    pub(super) text: &'a [u8],
+    pub text: &'a [u8],
     /// Its first byte.
-    pub(super) at: usize,
+    pub at: usize,
 }
 
 impl Token<'_> {
-    pub(super) fn is(&self, word: &str) -> bool {
+    /// True if it is `word`.
+    pub fn is(&self, word: &str) -> bool {
         self.text == word.as_bytes()
     }
 
@@ -24,19 +25,19 @@ impl Token<'_> {
     }
 
     /// The whole number this token is, if it is one.
-    pub(super) fn integer(&self) -> Option<usize> {
+    pub fn integer(&self) -> Option<usize> {
         self.text.iter().all(u8::is_ascii_digit).then(|| self.parse()).flatten()
     }
 
     /// The number this token is, infinite and undefined ones included, if it is one.
-    pub(super) fn number(&self) -> Option<f64> {
+    pub fn number(&self) -> Option<f64> {
         self.parse()
     }
 }
 
 /// A reader of tokens; a copy of it looks ahead.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tokens<'a> {
+pub struct Tokens<'a> {
     bytes: &'a [u8],
     /// The byte after the last token.
     at: usize,
@@ -45,22 +46,23 @@ pub(super) struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    /// A reader at the front of `bytes`.
+    pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, last: 0 }
     }
 
     /// The first byte of the last token: the place of an error about it.
-    pub(super) fn here(&self) -> usize {
+    pub fn here(&self) -> usize {
         self.last
     }
 
     /// The most tokens that can still follow.
-    pub(super) fn left_at_most(&self) -> usize {
+    pub fn left_at_most(&self) -> usize {
         (self.bytes.len() - self.at).div_ceil(2)
     }
 
     /// The next token, or `None` at the end.
-    pub(super) fn step(&mut self) -> Option<Token<'a>> {
+    pub fn step(&mut self) -> Option<Token<'a>> {
         let rest = &self.bytes[self.at..];
         let start = self.at + rest.iter().position(|b| !b.is_ascii_whitespace())?;
         let rest = &self.bytes[start..];
@@ -70,14 +72,20 @@ impl<'a> Tokens<'a> {
         Some(Token { text: &self.bytes[start..end], at: start })
     }
 
-    /// The next token, which must be there.
-    pub(super) fn expect(&mut self, what: &str) -> Result<Token<'a>, Fault> {
+    /// The next token, which must be there; `what` it should be, for the message.
+    ///
+    /// # Errors
+    /// A fault at the end of the file.
+    pub fn expect(&mut self, what: &str) -> Result<Token<'a>, Fault> {
         let end = self.bytes.len();
         self.step().ok_or_else(|| Fault::at(end, format!("the file ends where {what} was expected")))
     }
 
     /// A whole number.
-    pub(super) fn integer(&mut self, what: &str) -> Result<usize, Fault> {
+    ///
+    /// # Errors
+    /// A fault at the token that is none.
+    pub fn integer(&mut self, what: &str) -> Result<usize, Fault> {
         let token = self.expect(what)?;
         token.integer().ok_or_else(|| {
             let huge = !token.text.is_empty() && token.text.iter().all(u8::is_ascii_digit);
@@ -87,13 +95,19 @@ impl<'a> Tokens<'a> {
     }
 
     /// `count` whole numbers.
-    pub(super) fn integers(&mut self, count: usize, what: &str) -> Result<Vec<usize>, Fault> {
+    ///
+    /// # Errors
+    /// A fault at the token that is none; a count that the rest of the file cannot hold.
+    pub fn integers(&mut self, count: usize, what: &str) -> Result<Vec<usize>, Fault> {
         self.check_count(count, what)?;
         (0..count).map(|_| self.integer(what)).collect()
     }
 
     /// A finite number.
-    pub(super) fn number(&mut self, what: &str) -> Result<f64, Fault> {
+    ///
+    /// # Errors
+    /// A fault at the token that is none.
+    pub fn number(&mut self, what: &str) -> Result<f64, Fault> {
         let token = self.expect(what)?;
         match token.number() {
             Some(x) if x.is_finite() => Ok(x),
@@ -103,13 +117,19 @@ impl<'a> Tokens<'a> {
     }
 
     /// `count` finite numbers.
-    pub(super) fn numbers(&mut self, count: usize, what: &str) -> Result<Vec<f64>, Fault> {
+    ///
+    /// # Errors
+    /// A fault at the token that is none; a count that the rest of the file cannot hold.
+    pub fn numbers(&mut self, count: usize, what: &str) -> Result<Vec<f64>, Fault> {
         self.check_count(count, what)?;
         (0..count).map(|_| self.number(what)).collect()
     }
 
     /// `count` bounds: numbers, or `inf` and `-inf` spelled out.
-    pub(super) fn bounds(&mut self, count: usize, what: &str) -> Result<Vec<f64>, Fault> {
+    ///
+    /// # Errors
+    /// A fault at the token that is none; a count that the rest of the file cannot hold.
+    pub fn bounds(&mut self, count: usize, what: &str) -> Result<Vec<f64>, Fault> {
         self.check_count(count, what)?;
         let mut bound = || {
             let mut ahead = *self;
@@ -125,13 +145,16 @@ impl<'a> Tokens<'a> {
     }
 
     /// How many of the next tokens, up to `most`, are numbers.
-    pub(super) fn numbers_ahead(&self, most: usize) -> usize {
+    pub fn numbers_ahead(&self, most: usize) -> usize {
         let mut ahead = *self;
         (0..most).take_while(|_| ahead.step().is_some_and(|t| t.number().is_some())).count()
     }
 
     /// Refuses a count that the rest of the file cannot hold, before anything is allocated for it.
-    pub(super) fn check_count(&self, count: usize, what: &str) -> Result<(), Fault> {
+    ///
+    /// # Errors
+    /// A fault at the next token.
+    pub fn check_count(&self, count: usize, what: &str) -> Result<(), Fault> {
         let most = self.left_at_most();
         if count <= most {
             return Ok(());
