@@ -3,6 +3,8 @@ pub mod by_island;
 pub mod certificate;
 mod check;
 pub mod find_indices;
+pub mod coulomb_cone;
+pub mod friction_certificate;
 pub mod friction_problem;
 pub mod io;
 pub mod islands;
@@ -16,6 +18,10 @@ pub mod sparse;
 pub mod whitened;
 
 pub use certificate::{Certifier, Law, PhysicalCertificate, Place};
+mod sparse_lu;
+
+pub use coulomb_cone::{CoulombCone, FrictionOutcome};
+pub use friction_certificate::{FrictionCertificate, certify_friction};
 pub use friction_problem::{FrictionProblem, GlobalFrictionProblem};
 pub use islands::{Island, Islands};
 pub use mass::{Layout, Mass};

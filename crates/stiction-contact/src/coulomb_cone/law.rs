@@ -1,0 +1,160 @@
+//! The laws of contact as a nonsmooth equation: the function of Alart and Curnier, block by block.
+//!
+//! With `y_N = r_N − ρ_N u_N`, `y_T = r_T − ρ_T u_T` and the radius `g = mu max(0, y_N)`:
+//!
+//! ```text
+//! F_N = r_N − max(0, y_N),   F_T = r_T − P_{|·| ≤ g}(y_T)
+//! ```
+//!
+//! which is zero exactly where Signorini's condition and Coulomb's law hold, for any ρ > 0. On each piece it is smooth; the piece is the block's [`State`].
+//!
+//! Reference: [AlartCurnier91].
+
+use super::problem::Block;
+
+/// The piece of its law that a block is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// No normal impulse.
+    Open,
+    /// No relative velocity (for scalar rows: u = 0).
+    Stick,
+    /// Normal impulse, and friction at its limit.
+    Slide,
+    /// A bounded row at its lower bound.
+    Lower,
+    /// A bounded row at its upper bound.
+    Upper,
+}
+
+/// What the derivative of a sliding block needs.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Slip {
+    /// `y_T / |y_T|`; one entry in two dimensions.
+    pub direction: [f64; 2],
+    /// `g / |y_T|`.
+    pub ratio: f64,
+}
+
+/// The steps ρ of a block.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Steps {
+    /// ρ_N (or ρ of a scalar row).
+    pub normal: f64,
+    /// ρ_T.
+    pub tangential: f64,
+}
+
+/// Writes F of one block into `f`, on the piece `frozen` if given, else on the one r and u are on; returns that piece.
+pub(crate) fn evaluate(
+    block: Block,
+    frozen: Option<State>,
+    steps: Steps,
+    r: &[f64],
+    u: &[f64],
+    f: &mut [f64],
+) -> (State, Slip) {
+    let y = r[0] - steps.normal * u[0];
+    match block {
+        Block::Coulomb { mu, .. } => coulomb(mu, frozen, steps, r, u, f),
+        Block::Free => {
+            f[0] = steps.normal * u[0];
+            (State::Stick, Slip::default())
+        }
+        Block::Signorini => {
+            let state = frozen.unwrap_or(if y > 0.0 { State::Stick } else { State::Open });
+            f[0] = if state == State::Open { r[0] } else { steps.normal * u[0] };
+            (state, Slip::default())
+        }
+        Block::Bounded { lo, hi } => {
+            let on = if y <= lo {
+                State::Lower
+            } else if y >= hi {
+                State::Upper
+            } else {
+                State::Stick
+            };
+            let state = frozen.unwrap_or(on);
+            f[0] = match state {
+                State::Lower => r[0] - lo,
+                State::Upper => r[0] - hi,
+                _ => steps.normal * u[0],
+            };
+            (state, Slip::default())
+        }
+    }
+}
+
+fn coulomb(mu: f64, frozen: Option<State>, steps: Steps, r: &[f64], u: &[f64], f: &mut [f64]) -> (State, Slip) {
+    let dim = r.len();
+    let y_n = r[0] - steps.normal * u[0];
+    let mut y_t = [0.0; 2];
+    for k in 1..dim {
+        y_t[k - 1] = r[k] - steps.tangential * u[k];
+    }
+    let length = (y_t[0] * y_t[0] + y_t[1] * y_t[1]).sqrt();
+    let radius = if y_n > 0.0 { mu * y_n } else { 0.0 };
+    let on = if y_n <= 0.0 {
+        State::Open
+    } else if length <= radius {
+        State::Stick
+    } else {
+        State::Slide
+    };
+    let mut state = frozen.unwrap_or(on);
+    // Without friction nothing sticks, and without a limit nothing slides.
+    if state == State::Stick && mu == 0.0 {
+        state = State::Slide;
+    }
+    if state == State::Slide && mu.is_infinite() {
+        state = State::Stick;
+    }
+    f[0] = if state == State::Open { r[0] } else { steps.normal * u[0] };
+    let mut slip = Slip::default();
+    match state {
+        State::Slide => {
+            if length > 0.0 {
+                slip = Slip { direction: [y_t[0] / length, y_t[1] / length], ratio: radius / length };
+            }
+            for k in 1..dim {
+                f[k] = r[k] - radius * slip.direction[k - 1];
+            }
+        }
+        State::Open if !mu.is_infinite() => f[1..dim].copy_from_slice(&r[1..dim]),
+        _ => {
+            for k in 1..dim {
+                f[k] = steps.tangential * u[k];
+            }
+        }
+    }
+    (state, slip)
+}
+
+/// What a row of a block contributes to the linear system of its state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Row {
+    /// r is given.
+    Fixed(f64),
+    /// u = 0.
+    Velocity,
+    /// Friction of a sliding contact.
+    Friction,
+}
+
+/// The kind of row `k` of a block on the piece `state`.
+pub(crate) fn row(block: Block, state: State, k: usize) -> Row {
+    match (block, state) {
+        (Block::Bounded { lo, .. }, State::Lower) => Row::Fixed(lo),
+        (Block::Bounded { hi, .. }, State::Upper) => Row::Fixed(hi),
+        (Block::Coulomb { mu, .. }, State::Open) if k > 0 && mu.is_infinite() => Row::Velocity,
+        (_, State::Open) => Row::Fixed(0.0),
+        (Block::Coulomb { mu, .. }, State::Slide) if k > 0 => {
+            if mu == 0.0 {
+                Row::Fixed(0.0)
+            } else {
+                Row::Friction
+            }
+        }
+        _ => Row::Velocity,
+    }
+}

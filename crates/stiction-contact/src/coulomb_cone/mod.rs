@@ -1,0 +1,247 @@
+//! Exact Coulomb friction with the true quadratic cone, on problems given by their Delassus operator.
+//!
+//! ```text
+//! u = W r + q,   K_i ∋ r_i ⊥ u_i + mu_i |u_iT| e_N ∈ K_i*   for every contact i
+//! ```
+//!
+//! 1. The problem is made dimensionless, contact by contact, by powers of two ([`problem`]).
+//! 2. Proximal points: solve the problem with `W + α I` and `q − α c` by a nonsmooth Newton method ([`newton`]), move the centre c to its solution,
+//!    lower α. Every proximal problem has a regular W, and the next is close to the last.
+//! 3. Where Newton's method stalls, block Gauss–Seidel ([`gauss_seidel`]) moves on, with a larger α.
+//! 4. The modes found (open, stick, slide) define one system, linear but for the directions of sliding. Its solution, refined with velocities in twice the
+//!    working precision, is the answer, if its certificate holds.
+//!
+//! Reference: [AlartCurnier91], [Acary18].
+
+mod gauss_seidel;
+mod law;
+mod newton;
+mod operator;
+mod outcome;
+mod problem;
+mod proximal;
+mod system;
+#[cfg(test)]
+mod tests;
+
+use stiction_lcp::InputError;
+
+pub use outcome::{FailureReason, FrictionFailed, FrictionOutcome, FrictionSolved, FrictionStats, Mode};
+
+use crate::friction_certificate::{FrictionCertificate, certify_friction};
+use crate::friction_problem::FrictionProblem;
+use law::State;
+use newton::Newton;
+use problem::{Block, ConeProblem};
+use proximal::{Search, SearchEnd, Verdict};
+
+/// Options of [`CoulombCone`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// A solution is certified if both its errors are at most this. Dimensionless, in (0, 1); default 1e-10.
+    pub tolerance: f64,
+    /// Most linear systems solved before the solver stops; default 2000.
+    pub max_iterations: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { tolerance: 1e-10, max_iterations: 2000 }
+    }
+}
+
+impl Options {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// `InputError::Option` naming the option out of range.
+    pub fn check(&self) -> Result<(), InputError> {
+        if self.tolerance > 0.0 && self.tolerance < 1.0 {
+            return Ok(());
+        }
+        let reason = format!("must be above 0 and below 1, found {}", self.tolerance);
+        Err(InputError::Option { name: "tolerance", reason })
+    }
+}
+
+/// max |q| below which a problem is likely one at rest, with nothing in q but rounding.
+const NOISE: f64 = 1e-14;
+
+/// Contact error of impulses that are exact to rounding: a few units in the last place.
+const LAST_DIGITS: f64 = 1e-15;
+
+/// The solver; it owns its workspace, so keep one and use it again. See the [module](self).
+#[derive(Debug, Clone, Default)]
+pub struct CoulombCone {
+    /// Options of the next solves.
+    pub options: Options,
+    problem: ConeProblem,
+    newton: Newton,
+    search: Search,
+    best: Best,
+}
+
+/// The best impulses so far, in the problem's own units.
+#[derive(Debug, Clone, Default)]
+struct Best {
+    r: Vec<f64>,
+    u: Vec<f64>,
+    states: Vec<State>,
+    certificate: Option<FrictionCertificate>,
+    trial_r: Vec<f64>,
+    trial_u: Vec<f64>,
+    /// Impulses to start near, scaled.
+    near: Vec<f64>,
+}
+
+impl CoulombCone {
+    /// A solver with the given options.
+    pub fn new(options: Options) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// Solves a friction problem, trying the modes in `start` first: where their one system gives a certified answer, that is the solution.
+    ///
+    /// # Errors
+    /// `InputError` if an option is out of range or `start` has not one mode per contact.
+    pub fn solve_friction(
+        &mut self,
+        problem: &FrictionProblem,
+        start: Option<&[Mode]>,
+    ) -> Result<FrictionOutcome, InputError> {
+        self.solve(problem, start, None)
+    }
+
+    /// Solves a friction problem near an earlier solution (of a similar problem): its modes are tried first, their system solved by the least change of its
+    /// impulses. For redundant contacts this finds admissible impulses where the modes alone leave too much open.
+    ///
+    /// # Errors
+    /// `InputError` if an option is out of range or the earlier solution is of another size.
+    pub fn solve_friction_near(
+        &mut self,
+        problem: &FrictionProblem,
+        earlier: &FrictionSolved,
+    ) -> Result<FrictionOutcome, InputError> {
+        self.solve(problem, Some(&earlier.modes), Some(&earlier.r))
+    }
+
+    fn solve(
+        &mut self,
+        problem: &FrictionProblem,
+        modes: Option<&[Mode]>,
+        near: Option<&[f64]>,
+    ) -> Result<FrictionOutcome, InputError> {
+        self.options.check()?;
+        let (contacts, n) = (problem.contacts(), problem.q().len());
+        check_size("modes to start from", contacts, modes.map(<[Mode]>::len))?;
+        check_size("impulses to start from", n, near.map(<[f64]>::len))?;
+        let dim = problem.dim();
+        let blocks = problem.mu().iter().map(|&mu| Block::Coulomb { dim, mu });
+        self.problem.load(blocks, problem.q(), |j| problem.w().col(j));
+        self.newton.reset(&self.problem);
+        self.best.reset(n, near, &self.problem);
+        let rounding_noise = contacts > 0 && problem.q().iter().all(|q| q.abs() < NOISE);
+        let mut stats = FrictionStats { rounding_noise, ..FrictionStats::default() };
+        let why = self.search(problem, modes, near.is_some(), &mut stats);
+        Ok(self.best.outcome(self.options.tolerance, why, stats))
+    }
+
+    /// Guesses, then searches; the best impulses are in `best`. Returns why these are no solution, if they are none.
+    fn search(
+        &mut self,
+        problem: &FrictionProblem,
+        modes: Option<&[Mode]>,
+        near: bool,
+        stats: &mut FrictionStats,
+    ) -> FailureReason {
+        let Self { options, problem: scaled, newton, search, best } = self;
+        let near = near.then(|| best.near.clone());
+        let mut judge = |scaled: &ConeProblem, r: &[f64], states: &[State]| {
+            let certificate = best.offer(problem, scaled, r, states);
+            if certificate.holds(options.tolerance) || is_rounding(&certificate) {
+                Verdict::Stop
+            } else {
+                Verdict::GoOn
+            }
+        };
+        if let Some(modes) = modes {
+            if search.guess(scaled, newton, modes, near.as_deref(), &mut judge) == Verdict::Stop {
+                return FailureReason::Rounding;
+            }
+        }
+        newton.iterations = 0;
+        let end = search.run(scaled, newton, modes.is_some(), options.max_iterations, &mut stats.starts, &mut judge);
+        stats.iterations = newton.iterations;
+        match end {
+            SearchEnd::Ended => FailureReason::Rounding,
+            SearchEnd::Exhausted => FailureReason::Uncertified,
+            SearchEnd::Limit => FailureReason::Limit(options.max_iterations),
+        }
+    }
+}
+
+fn check_size(what: &str, expected: usize, found: Option<usize>) -> Result<(), InputError> {
+    match found {
+        Some(found) if found != expected => Err(InputError::Size { what: what.into(), expected, found }),
+        _ => Ok(()),
+    }
+}
+
+/// True if every contact is exact to the last digits: no other impulses would be better.
+fn is_rounding(certificate: &FrictionCertificate) -> bool {
+    certificate.contact_error <= LAST_DIGITS
+}
+
+impl Best {
+    fn reset(&mut self, n: usize, near: Option<&[f64]>, scaled: &ConeProblem) {
+        self.certificate = None;
+        self.r.clear();
+        self.r.resize(n, 0.0);
+        self.near.clear();
+        if let Some(near) = near {
+            self.near.resize(n, 0.0);
+            scaled.scale_into(near, &mut self.near);
+        }
+    }
+
+    /// Certifies impulses of the scaled problem, and keeps them if they are the best so far; returns their certificate.
+    fn offer(
+        &mut self,
+        problem: &FrictionProblem,
+        scaled: &ConeProblem,
+        r: &[f64],
+        states: &[State],
+    ) -> FrictionCertificate {
+        self.trial_r.resize(r.len(), 0.0);
+        self.trial_u.resize(r.len(), 0.0);
+        scaled.unscale_into(r, &mut self.trial_r);
+        let certificate = certify_friction(problem, &self.trial_r, &mut self.trial_u);
+        if self.certificate.is_none_or(|best| certificate.worst() < best.worst()) {
+            self.certificate = Some(certificate);
+            std::mem::swap(&mut self.r, &mut self.trial_r);
+            std::mem::swap(&mut self.u, &mut self.trial_u);
+            self.states.clear();
+            self.states.extend_from_slice(states);
+        }
+        certificate
+    }
+
+    /// The outcome: the best impulses, solved only if their certificate holds.
+    fn outcome(&self, tolerance: f64, why: FailureReason, stats: FrictionStats) -> FrictionOutcome {
+        let none = FrictionCertificate { residual: f64::INFINITY, contact_error: f64::INFINITY, worst_contact: None };
+        let certificate = self.certificate.unwrap_or(none);
+        if !certificate.holds(tolerance) {
+            return FrictionOutcome::Failed(FrictionFailed { why, best_r: self.r.clone(), certificate, stats });
+        }
+        let modes = self.states.iter().map(|&state| mode(state)).collect();
+        FrictionOutcome::Solved(FrictionSolved { r: self.r.clone(), u: self.u.clone(), modes, certificate, stats })
+    }
+}
+
+fn mode(state: State) -> Mode {
+    match state {
+        State::Stick => Mode::Stick,
+        State::Slide => Mode::Slide,
+        State::Open | State::Lower | State::Upper => Mode::Open,
+    }
+}
