@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
+use stiction_contact::io::Kind;
 use stiction_lcp::catalog::CATALOG;
+
+use crate::friction::MODELS;
 
 /// Exact, certified rigid contact.
 #[derive(Debug, Parser)]
@@ -18,7 +21,7 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Solve a complementarity problem from a file, and certify the answer.
+    /// Solve a complementarity or friction problem from a file, and certify the answer.
     Solve(SolveArgs),
     /// Solve random problems by the thousand and check every answer.
     Soak(crate::soak::SoakArgs),
@@ -28,7 +31,7 @@ pub enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = "Exit code: 0 solved and certified, 1 not solved, 2 bad input.")]
 pub struct SolveArgs {
-    /// The problem: Siconos text, .npz or .json; - is standard input (JSON or text).
+    /// The problem: Siconos text, FCLIB .hdf5, .npz or .json; - is standard input (JSON or text).
     #[arg(required_unless_present = "list", value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Explain the solvers and when to use which, and stop.
@@ -38,6 +41,9 @@ pub struct SolveArgs {
     #[arg(long, value_name = "NAME", default_value = "auto", hide_possible_values = true,
           value_parser = PossibleValuesParser::new(CATALOG.iter().map(|entry| entry.name)))]
     pub solver: String,
+    /// The law of friction, for friction problems [default: coulomb-cone].
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(MODELS.map(|(name, _)| name)))]
+    pub model: Option<String>,
     /// Re-check the final basis in rational arithmetic.
     #[arg(long)]
     pub exact: bool,
@@ -54,7 +60,7 @@ pub struct SolveArgs {
     #[arg(long, value_name = "N")]
     pub max_pivots: Option<usize>,
     /// What a text file holds, where it must not be guessed.
-    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(["lcp", "mlcp", "relay"]))]
+    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(Kind::ALL.map(Kind::name)))]
     pub kind: Option<String>,
     /// Start from this basis: a letter per row, z basic, w at the lower bound, u at the upper.
     #[arg(long, value_name = "BASIS")]

@@ -4,6 +4,7 @@
 
 mod args;
 mod checks;
+mod friction;
 mod json;
 mod list;
 mod output;

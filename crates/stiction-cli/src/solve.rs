@@ -5,7 +5,8 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use stiction_lcp::io::{self as files, Kind, ProblemFile, ReadOptions};
+use stiction_contact::io::{self as files, AnyProblem, Kind, ReadOptions};
+use stiction_lcp::io::ProblemFile;
 use stiction_lcp::outcome::{TraceLine, Variable};
 use stiction_lcp::{Basis, InputError, Options, Solver};
 
@@ -13,7 +14,7 @@ use crate::args::SolveArgs;
 use crate::checks;
 use crate::output::Failure;
 use crate::report::Report;
-use crate::{json, list, report};
+use crate::{friction, json, list, report};
 
 /// Makes a solver from its name.
 pub type Build<'a> = &'a dyn Fn(&str, &Options) -> Result<Box<dyn Solver>, InputError>;
@@ -25,10 +26,22 @@ pub fn run(args: &SolveArgs, build: Build<'_>, out: &mut dyn Write, err: &mut dy
         return Ok(true);
     };
     let options = options(args)?;
-    let file = read(args, path)?;
+    let name = path.display().to_string();
+    let file = match read(args, path)? {
+        AnyProblem::Complementarity(_) if args.model.is_some() => {
+            return Err(Failure::Message(format!("{name}: --model is for friction problems; this is a complementarity problem")));
+        }
+        AnyProblem::Complementarity(file) => with_start(args, file)?,
+        AnyProblem::Friction(file) => {
+            if let Some(target) = &args.write_json {
+                write_problem(&file.to_json(), target, args.force)?;
+            }
+            return friction::run(args, &file, &name, &options, out);
+        }
+    };
     let mut solver = build(&args.solver, &options)?;
     if let Some(target) = &args.write_json {
-        write_problem(&file, target, args.force)?;
+        write_problem(&file.to_json(), target, args.force)?;
     }
     let problem = file.problem.as_ref();
     let clock = Instant::now();
@@ -36,7 +49,7 @@ pub fn run(args: &SolveArgs, build: Build<'_>, out: &mut dyn Write, err: &mut dy
     let time = clock.elapsed();
     let (outcome, exact) = if args.exact { checks::exact_check(problem, outcome, &options) } else { (outcome, None) };
     let report = Report {
-        file: path.display().to_string(),
+        file: name,
         problem,
         class: checks::matrix_class(problem),
         solver: solver.name(),
@@ -65,10 +78,13 @@ fn options(args: &SolveArgs) -> Result<Options, Failure> {
     Ok(options)
 }
 
-/// The problem, with the basis of `--start` in place of the file's own.
-fn read(args: &SolveArgs, path: &Path) -> Result<ProblemFile, Failure> {
+fn read(args: &SolveArgs, path: &Path) -> Result<AnyProblem, Failure> {
     let kind: Option<Kind> = args.kind.as_deref().map(str::parse).transpose()?;
-    let mut file = files::read(path, &ReadOptions { kind, ..ReadOptions::default() })?;
+    Ok(files::read(path, &ReadOptions { kind, ..ReadOptions::default() })?)
+}
+
+/// The problem, with the basis of `--start` in place of the file's own.
+fn with_start(args: &SolveArgs, mut file: ProblemFile) -> Result<ProblemFile, Failure> {
     if let Some(word) = &args.start {
         let basis: Basis = word.parse()?;
         basis.check_len(file.problem.as_ref().n())?;
@@ -77,7 +93,7 @@ fn read(args: &SolveArgs, path: &Path) -> Result<ProblemFile, Failure> {
     Ok(file)
 }
 
-fn write_problem(file: &ProblemFile, target: &Path, force: bool) -> Result<(), Failure> {
+fn write_problem(json: &str, target: &Path, force: bool) -> Result<(), Failure> {
     let mut how = OpenOptions::new();
     how.write(true);
     let opened = if force { how.create(true).truncate(true).open(target) } else { how.create_new(true).open(target) };
@@ -86,7 +102,7 @@ fn write_problem(file: &ProblemFile, target: &Path, force: bool) -> Result<(), F
         ErrorKind::AlreadyExists => Failure::Message(format!("{name}: exists already; --force replaces it")),
         _ => Failure::Message(format!("{name}: cannot be written: {e}")),
     })?;
-    let written = target.write_all(file.to_json().as_bytes());
+    let written = target.write_all(json.as_bytes());
     written.map_err(|e| Failure::Message(format!("{name}: cannot be written: {e}")))
 }
 

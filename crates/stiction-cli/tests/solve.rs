@@ -102,16 +102,68 @@ fn bad_text_files_get_a_place_and_an_expectation() {
 
 #[test]
 fn files_of_other_kinds_are_named() {
-    let friction = "3 1 0 3 3 3 3  1 0 0 0 1 0 0 0 1  -1 2 3  0.5";
-    assert!(about("friction.dat", friction).contains("a friction-contact problem (1 contact of dimension 3)"));
     let rolling = format!("5 1 0 5 5 5 5 {}", "1 ".repeat(32));
     assert!(about("rolling.dat", rolling).contains("a rolling friction-contact problem"));
     let generic = "1 2 2 1 1 1 2 2 2 1 0 1 0 0 1 0 0 1 -1 -1 0";
     assert!(about("generic.dat", generic).contains("a generic mechanical problem"));
     assert!(about("fclib.hdf5", b"\x89HDF\r\n\x1a\n....").contains("HDF5"));
     assert!(about("one.npy", b"\x93NUMPY\x01\x00").contains("numpy.savez"));
-    let path = file("asked.dat", friction);
+    let path = file("asked.dat", FRICTION);
     assert!(refused(&["solve", &path, "--kind", "lcp"]).contains("looks like a friction-contact problem"));
+}
+
+/// One contact that slides: W = 1, q = (−1, 2, 0), mu = 0.5.
+const FRICTION: &str = "3 1 0 3 3 3 3  1 0 0 0 1 0 0 0 1  -1 2 0  0.5";
+
+#[test]
+fn a_friction_problem_is_solved_under_the_model_asked_for() {
+    let path = file("slides.dat", FRICTION);
+    let report = |words: &[&str]| {
+        let output = stiction(&[&["solve", &path, "--json"], words].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    let near = |value: &serde_json::Value, expected: [f64; 3]| {
+        let found: Vec<f64> = value.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
+    };
+    let cone = report(&[]);
+    assert_eq!((&cone["outcome"], &cone["model"]), (&"solved".into(), &"coulomb-cone".into()));
+    assert_eq!((&cone["problem"]["kind"], &cone["problem"]["contacts"]), (&"friction".into(), &1.into()));
+    assert_eq!(cone["modes"][0], "slide");
+    assert!(cone["residual"].as_f64().unwrap() < 1e-14 && cone["contact_error"].as_f64().unwrap() < 1e-14);
+    near(&cone["r"], [1.0, -0.5, 0.0]);
+    near(&cone["u"], [0.0, 1.5, 0.0]);
+    near(&report(&["--model", "coulomb-polyhedral", "--solver", "lemke"])["r"], [1.0, -0.5, 0.0]);
+    near(&report(&["--model", "frictionless"])["r"], [1.0, 0.0, 0.0]);
+    let people = text(&stiction(&["solve", &path]).stdout);
+    assert!(people.contains("1 contact of dimension 3") && people.contains("0 open, 0 stick, 1 slide"), "{people}");
+}
+
+#[test]
+fn options_without_a_meaning_for_friction_problems_are_refused() {
+    let path = file("refused.dat", FRICTION);
+    for model in ["viscous", "no-slip", "coulomb-pyramid", "baraff-friction", "drumwright-shell"] {
+        assert!(refused(&["solve", &path, "--model", model]).contains("needs mass and Jacobians"));
+    }
+    for flags in [&["--exact"][..], &["--trace"], &["--start", "z"]] {
+        assert!(refused(&[&["solve", &path], flags].concat()).contains("is for complementarity problems"));
+    }
+    assert!(refused(&["solve", &path, "--solver", "lemke"]).contains("coulomb-cone"));
+    assert!(refused(&["solve", &path, "--model", "coulomb"]).contains("coulomb-cone"));
+    let lcp = file("model.dat", "1 0 1 1 1 1  1  -1");
+    assert!(refused(&["solve", &lcp, "--model", "coulomb-cone"]).contains("--model is for friction problems"));
+}
+
+#[test]
+fn a_friction_problem_can_be_written_and_read_again() {
+    let (path, copy) = (file("written.dat", FRICTION), file("written.json", ""));
+    assert_eq!(stiction(&["solve", &path, "--write-json", &copy, "--force"]).status.code(), Some(0));
+    let impulses = |path: &str| {
+        let output = stiction(&["solve", path, "--json"]);
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["r"].clone()
+    };
+    assert_eq!(impulses(&path), impulses(&copy));
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod check;
 pub mod find_indices;
 pub mod coulomb_cone;
 pub mod friction_certificate;
+pub mod friction_lcp;
 pub mod friction_problem;
 pub mod io;
 pub mod islands;
@@ -22,6 +23,7 @@ mod sparse_lu;
 
 pub use coulomb_cone::{CoulombCone, FrictionOutcome};
 pub use friction_certificate::{FrictionCertificate, certify_friction};
+pub use friction_lcp::{FrictionLaw, FrictionLcp};
 pub use friction_problem::{FrictionProblem, GlobalFrictionProblem};
 pub use islands::{Island, Islands};
 pub use mass::{Layout, Mass};
