@@ -4,6 +4,7 @@ use stiction_lcp::InputError;
 
 use crate::check;
 use crate::sparse::SparseMatrix;
+use crate::sparse_lu::{Columns, SparseLu};
 
 /// Coulomb friction in local coordinates: find impulses r with
 ///
@@ -102,6 +103,41 @@ impl GlobalFrictionProblem {
         Ok(Self { dim, mass, h, f, b, mu })
     }
 
+    /// The local problem `W = Hᵀ M⁻¹ H`, `q = Hᵀ M⁻¹ f + b`, by a sparse LU of M.
+    ///
+    /// # Errors
+    /// `InputError::Unsupported` naming M if it is singular, or so nearly that `M x = h` is not solved for a column h of H or for f.
+    pub fn to_local(&self) -> Result<FrictionProblem, InputError> {
+        let m = self.f.len();
+        let mut x = self.h.to_dense().as_slice().to_vec();
+        x.extend_from_slice(&self.f);
+        let right = x.clone();
+        let (starts, rows, values) = self.mass.parts();
+        let solved = SparseLu::default().solve(Columns { starts, rows, values }, &mut x);
+        if !solved || (m > 0 && !x.chunks(m).zip(right.chunks(m)).all(|(x, right)| self.solves(x, right))) {
+            let reason = "M is singular, or too nearly so to be solved with".into();
+            return Err(InputError::Unsupported { solver: "GlobalFrictionProblem::to_local", reason });
+        }
+        let n = self.b.len();
+        let (mut entries, mut product) = (Vec::new(), vec![0.0; n]);
+        for j in 0..n {
+            self.h.mul_transposed_into(&x[j * m..(j + 1) * m], &mut product);
+            entries.extend(product.iter().enumerate().filter(|e| *e.1 != 0.0).map(|(i, &w)| (i, j, w)));
+        }
+        self.h.mul_transposed_into(&x[n * m..], &mut product);
+        let q = product.iter().zip(&self.b).map(|(q, b)| q + b).collect();
+        FrictionProblem::new(self.dim, SparseMatrix::from_entries(n, n, entries)?, q, self.mu.clone())
+    }
+
+    /// True if `M x` is `right` to half of its digits: with a singular M not even the first digit is right.
+    fn solves(&self, x: &[f64], right: &[f64]) -> bool {
+        const HALF_DIGITS: f64 = 1e-8;
+        let mut product = vec![0.0; x.len()];
+        self.mass.mul_into(x, &mut product);
+        let size = right.iter().fold(0.0f64, |size, x| size.max(x.abs()));
+        product.iter().zip(right).all(|(p, r)| (p - r).abs() <= HALF_DIGITS * size)
+    }
+
     /// Rows per contact: 2 or 3.
     pub fn dim(&self) -> usize {
         self.dim
@@ -156,6 +192,25 @@ mod tests {
     fn one(dim: usize, q: Vec<f64>, mu: Vec<f64>) -> Result<FrictionProblem, InputError> {
         let w = SparseMatrix::from_entries(3, 3, (0..3).map(|i| (i, i, 1.0))).unwrap();
         FrictionProblem::new(dim, w, q, mu)
+    }
+
+    fn global(mass: &[f64]) -> GlobalFrictionProblem {
+        let m = mass.len();
+        let mass = SparseMatrix::from_entries(m, m, (0..m).map(|i| (i, i, mass[i]))).unwrap();
+        // A point, and a second one on top of it.
+        let h = [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (0, 3, -1.0), (1, 4, -1.0), (2, 5, -1.0), (3, 3, 1.0)];
+        let h = SparseMatrix::from_entries(m, 6, h).unwrap();
+        GlobalFrictionProblem::new(3, mass, h, vec![-2.0, 1.0, 0.0, -3.0], vec![0.5; 6], vec![0.5; 2]).unwrap()
+    }
+
+    #[test]
+    fn global_becomes_local() {
+        let local = global(&[2.0, 2.0, 4.0, 1.0]).to_local().unwrap();
+        let w = local.w().to_dense();
+        assert_eq!([w[(0, 0)], w[(0, 3)], w[(3, 3)], w[(2, 2)], w[(0, 1)]], [0.5, -0.5, 1.5, 0.25, 0.0]);
+        assert_eq!(local.q(), [-0.5, 1.0, 0.5, -1.5, 0.0, 0.5]);
+        let message = global(&[2.0, 0.0, 4.0, 1.0]).to_local().unwrap_err().to_string();
+        assert!(message.contains("M is singular"), "{message}");
     }
 
     #[test]

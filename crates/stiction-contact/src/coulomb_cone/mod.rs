@@ -40,13 +40,13 @@ use proximal::{Search, SearchEnd, Verdict};
 pub struct Options {
     /// A solution is certified if both its errors are at most this. Dimensionless, in (0, 1); default 1e-10.
     pub tolerance: f64,
-    /// Most linear systems solved before the solver stops; default 2000.
+    /// Most linear systems solved before the solver stops; default 6000.
     pub max_iterations: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { tolerance: 1e-10, max_iterations: 2000 }
+        Self { tolerance: 1e-10, max_iterations: 6000 }
     }
 }
 

@@ -14,6 +14,10 @@ const DECREASE: f64 = 1e-4;
 
 /// Full steps that may go by without a decrease of |F|: the way over the kinks of the laws, and along the curved paths of sliding, is not downhill.
 const WATCH: usize = 4;
+/// The same at small α, where W itself may be indefinite by the rounding of its entries: there |F| is a poor guide.
+const PATIENT_WATCH: usize = 8;
+/// That α.
+const SMALL_ALPHA: f64 = 1e-6;
 /// α at which the system of the modes is first solved, dimensionless: far below what a contact feels, far above rounding.
 const FINISH_ALPHA: f64 = 1e-10;
 /// The least α of that system.
@@ -112,6 +116,7 @@ impl Newton {
         self.choose_rho(problem, proximal.alpha, stretch(proximal.alpha));
         velocities(problem, proximal, r, &mut self.u);
         let mut norm = self.evaluate(problem, r);
+        let watch = if proximal.alpha < SMALL_ALPHA { PATIENT_WATCH } else { WATCH };
         let mut best = norm;
         let mut since = 0;
         self.best_r.copy_from_slice(r);
@@ -120,7 +125,7 @@ impl Newton {
             if norm <= tolerance * size(problem, r) {
                 return End::Converged;
             }
-            if since == WATCH {
+            if since == watch {
                 r.copy_from_slice(&self.best_r);
                 self.u.copy_from_slice(&self.best_u);
                 self.evaluate(problem, r);
@@ -130,7 +135,7 @@ impl Newton {
                 return End::Stalled;
             }
             self.iterations += 1;
-            if since == WATCH {
+            if since == watch {
                 since = 0;
                 match self.search(problem, r, best) {
                     Some(next) => norm = next,

@@ -7,7 +7,7 @@ use super::outcome::Mode;
 use super::problem::{Block, ConeProblem};
 
 /// α below which a step of a proximal point is lost in the rounding of W.
-const LEAST_ALPHA: f64 = 1e-12;
+const LEAST_ALPHA: f64 = 1e-10;
 /// α above which proximal points no longer move.
 const LARGEST_ALPHA: f64 = 1e3;
 /// α of the next point after one that was found at once (in at most [`AT_ONCE`] steps), and after one that was not, relative to the last.
@@ -33,6 +33,9 @@ const POINTS: usize = 200;
 /// α near a known solution.
 const NEAR: f64 = 1e-6;
 
+/// α below which Gauss–Seidel does not get anywhere.
+const FINE: f64 = 1e-6;
+
 /// One start of the search.
 struct Start {
     /// α of the first point.
@@ -45,7 +48,7 @@ struct Start {
 
 /// The starts, each from r = 0: the one that nearly always does, then others, each with more patience.
 const STARTS: [Start; 6] = [
-    Start { alpha: 1e-2, sweeps: 0, budget: 300 },
+    Start { alpha: 1e-2, sweeps: 0, budget: 2000 },
     Start { alpha: 1.0, sweeps: 0, budget: 300 },
     Start { alpha: 1e-3, sweeps: 100, budget: 300 },
     Start { alpha: 1e-1, sweeps: 1000, budget: 500 },
@@ -179,7 +182,8 @@ impl Search {
                 break;
             }
         }
-        Verdict::GoOn
+        newton.residual(problem, &self.r);
+        judge(problem, &self.r, &newton.states)
     }
 
     /// The proximal point of `r`; where it is not found, r stays and false is returned.
@@ -190,6 +194,9 @@ impl Search {
             return true;
         }
         self.r.copy_from_slice(&self.centre);
+        if alpha < FINE {
+            return false;
+        }
         gauss_seidel::sweep(problem, proximal, SWEEPS, &mut self.r, &mut self.u);
         if newton.solve(problem, proximal, &mut self.r, INNER, INNER_LIMIT) == End::Converged {
             return true;
@@ -200,11 +207,11 @@ impl Search {
 
     /// True if the states at `r` are worth solving for; they are in `states` then.
     fn have_settled(&mut self, problem: &ConeProblem, newton: &mut Newton, alpha: f64) -> bool {
-        let error = newton.residual(problem, &self.r) / size(problem, &self.r);
+        let (error, size) = (newton.residual(problem, &self.r), size(problem, &self.r));
         let same = self.last == newton.states;
         self.last.clone_from(&newton.states);
         let new = self.tried.0 != newton.states || alpha <= AGAIN * self.tried.1;
-        if !new || !(error <= CLOSE || (same && error <= SETTLED)) {
+        if !new || !(error <= CLOSE * size || (same && error <= SETTLED * size)) {
             return false;
         }
         self.tried.0.clone_from(&newton.states);
