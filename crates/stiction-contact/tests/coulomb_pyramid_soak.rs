@@ -95,7 +95,7 @@ fn soak() {
                 ContactOutcome::Failed(failure) => {
                     cell.failed += 1;
                     if table.iter().flatten().map(|c| c.failed).sum::<usize>() <= number("SOAK_SHOW", 5) as usize {
-                        eprintln!("  {name} seed {seed}: {}", failure.why);
+                        eprintln!("  {name} seed {seed}: {} {:?}", failure.why, failure.stats);
                     }
                 }
             }

@@ -90,7 +90,7 @@ impl CoulombPyramid {
             rest /= list.len();
             island_number += 1;
             core.formulation.read(island);
-            core.recover(island, solved, forces);
+            core.recover(island, solved, forces)?;
             Ok(IslandEnd::Solved)
         })
     }

@@ -58,7 +58,7 @@ impl Kind {
         }
     }
 
-    fn forces(self, forces: &mut IslandForces) -> &mut [f64] {
+    pub fn forces(self, forces: &mut IslandForces) -> &mut [f64] {
         match self {
             Kind::Normal => &mut forces.normal,
             Kind::TangentS => &mut forces.tangent_s,
@@ -105,7 +105,7 @@ pub(super) struct Formulation {
     projected: [Matrix; 6],
     lengths: [Vec<f64>; 6],
     /// Free motion and that of the forces that are known, m.
-    known: Vec<f64>,
+    pub known: Vec<f64>,
     /// Projected force column of each single unknown and axis, m × (singles + axes), and their lengths before.
     force: Matrix,
     force_lengths: Vec<f64>,
@@ -213,24 +213,20 @@ impl Formulation {
         let (m, singles) = (island.m(), self.singles.len());
         self.force.reset(m, singles + self.axes.len());
         self.force_lengths.clear();
-        for (j, unknown) in self.singles.iter().enumerate() {
-            let column = self.force.col_mut(j);
-            axpy(unknown.sign, self.projected[unknown.kind as usize].col(unknown.index), column);
-            let mut length = self.lengths[unknown.kind as usize][unknown.index];
-            if unknown.kind == Kind::Normal {
-                for (k, axis) in AXES.into_iter().enumerate() {
-                    let factor = self.friction[unknown.index][k];
-                    if factor != 0.0 {
-                        axpy(factor, self.projected[axis as usize].col(unknown.index), column);
-                        length += factor.abs() * self.lengths[axis as usize][unknown.index];
-                    }
+        for j in 0..singles + self.axes.len() {
+            self.work.clear();
+            self.work.resize(m, 0.0);
+            let mut column = std::mem::take(&mut self.work);
+            let mut length = self.add_column(j, &mut column);
+            if let Some(single) = self.singles.get(j).filter(|s| s.kind == Kind::Normal) {
+                let friction = self.friction[single.index];
+                for (k, axis) in AXES.into_iter().enumerate().filter(|(k, _)| friction[*k] != 0.0) {
+                    length += self.add_projected(axis, single.index, friction[k], &mut column);
                 }
             }
+            self.force.col_mut(j).copy_from_slice(&column);
             self.force_lengths.push(length);
-        }
-        for (j, axis) in self.axes.iter().enumerate() {
-            self.force.col_mut(singles + j).copy_from_slice(self.projected[axis.kind as usize].col(axis.index));
-            self.force_lengths.push(self.lengths[axis.kind as usize][axis.index]);
+            self.work = column;
         }
         self.known.clear();
         self.known.extend_from_slice(&island.x_free);
@@ -281,21 +277,44 @@ impl Formulation {
         Lcp::new(matrix, q)
     }
 
-    /// Motion of row `i` per unit of unknown `j`, 0 where that is rounding.
+    /// Motion of row `i` per unit of unknown `j`.
     fn entry(&self, i: usize, j: usize) -> f64 {
+        self.product(i, self.force.col(j), self.force_lengths[j])
+    }
+
+    /// Motion of row `i` along the projected force column `h`, which had this length before; 0 where that is rounding.
+    pub fn product(&self, i: usize, h: &[f64], length: f64) -> f64 {
         let (kind, index, sign) = self.row(i);
-        let (g, h) = (self.projected[kind as usize].col(index), self.force.col(j));
+        let g = self.projected[kind as usize].col(index);
         let sum = dot(g, h);
         let size = if self.held.rank() > 0 {
-            self.lengths[kind as usize][index] * self.force_lengths[j]
+            self.lengths[kind as usize][index] * length
         } else {
             g.iter().zip(h).map(|(g, h)| (g * h).abs()).sum()
         };
         if sum.abs() <= NOISE * g.len() as f64 * size { 0.0 } else { sign * sum }
     }
 
+    /// Adds the projected column of row `i` with its sign to `column`; its length before projection.
+    pub fn add_column(&self, i: usize, column: &mut [f64]) -> f64 {
+        let (kind, index, sign) = self.row(i);
+        self.add_projected(kind, index, sign, column)
+    }
+
+    /// Adds `factor` times a projected column to `column`; the length that had before projection.
+    pub fn add_projected(&self, kind: Kind, index: usize, factor: f64, column: &mut [f64]) -> f64 {
+        axpy(factor, self.projected[kind as usize].col(index), column);
+        factor.abs() * self.lengths[kind as usize][index]
+    }
+
+    /// The part of the force of single unknown `i` that is known.
+    pub fn known_of(&self, island: &Whitened, i: usize) -> f64 {
+        let single = self.singles[i];
+        if single.kind == Kind::Bounded { known_force(island, single.index) } else { 0.0 }
+    }
+
     /// Motion of row `i` without the unknown forces, 0 where that is rounding.
-    fn constant(&self, island: &Whitened, i: usize) -> f64 {
+    pub fn constant(&self, island: &Whitened, i: usize) -> f64 {
         let (kind, index, sign) = self.row(i);
         let (g, raw, bias) =
             (self.projected[kind as usize].col(index), kind.of(island).g.col(index), kind.of(island).bias[index]);
@@ -328,8 +347,7 @@ impl Formulation {
     /// Forces of all rows but the bilateral ones from z. With a basis a force at a bound is that bound exactly.
     pub fn forces_into(&self, island: &Whitened, z: &[f64], basis: Option<&Basis>, out: &mut IslandForces) {
         for (j, unknown) in self.singles.iter().enumerate() {
-            let known = if unknown.kind == Kind::Bounded { known_force(island, unknown.index) } else { 0.0 };
-            unknown.kind.forces(out)[unknown.index] = known + unknown.sign * z[j];
+            unknown.kind.forces(out)[unknown.index] = self.known_of(island, j) + unknown.sign * z[j];
             if unknown.kind == Kind::Normal {
                 for (k, axis) in AXES.into_iter().enumerate() {
                     axis.forces(out)[unknown.index] = self.friction[unknown.index][k] * z[j];
@@ -387,8 +405,19 @@ impl Formulation {
         add_forces(island, out, &mut self.work);
         out.x.copy_from_slice(&self.work);
         self.held.project_out(&mut out.x);
+        if self.held.rank() == 0 {
+            return;
+        }
         axpy(1.0, self.held.x_rows(), &mut out.x);
         self.hold_into(island, out);
+        // From the forces once more, so that the balance of momentum holds to the rounding of its own terms in every coordinate.
+        out.x.copy_from_slice(&island.x_free);
+        let mut x = std::mem::take(&mut out.x);
+        add_forces(island, out, &mut x);
+        for (j, &p) in out.bilateral.iter().enumerate().filter(|(_, p)| **p != 0.0) {
+            axpy(p, island.bilateral.g.col(j), &mut x);
+        }
+        out.x = x;
     }
 
     /// Bilateral forces that change the motion `work` into `out.x`.
@@ -428,11 +457,6 @@ impl Formulation {
         sign * (dot(kind.of(island).g.col(index), self.held.x_rows()) + kind.of(island).bias[index])
     }
 
-    /// Motion without unknown forces, before the rows held: m.
-    pub fn known(&self) -> &[f64] {
-        &self.known
-    }
-
     /// Force column of unknown `j`, not projected, into `g`.
     pub fn raw_force_into(&self, island: &Whitened, j: usize, g: &mut [f64]) {
         let (kind, index, sign) = self.row(j);
@@ -463,7 +487,7 @@ fn known_force(island: &Whitened, k: usize) -> f64 {
     }
 }
 
-/// `x ← x + Σ g p` over all rows but the bilateral ones and those held like them.
+/// `x ← x + Σ g p` over all rows but the bilateral ones.
 fn add_forces(island: &Whitened, forces: &mut IslandForces, x: &mut [f64]) {
     for kind in [Kind::Normal, Kind::TangentS, Kind::TangentT, Kind::Spin, Kind::Limit, Kind::Bounded] {
         let columns = &kind.of(island).g;

@@ -19,8 +19,10 @@
 mod all;
 mod existence;
 mod formulation;
+mod polish;
 mod quasistatic;
 
+use stiction_lcp::finish::Finish;
 use stiction_lcp::matrix::{dot, norm};
 use stiction_lcp::{
     Auto, Basis, FactoredLcp, FeasibleInteriorPoint, InputError, Lcp, Lemke, Matrix, Nnls, Outcome, ProblemRef, Proof,
@@ -110,6 +112,7 @@ struct Core {
     quasistatic: bool,
     formulation: Formulation,
     method: Method,
+    finish: Finish,
     nnls: Nnls,
 }
 
@@ -151,6 +154,7 @@ impl CoulombPyramid {
             quasistatic: options.quasistatic,
             formulation: Formulation::default(),
             method,
+            finish: Finish::default(),
             nnls: Nnls::new(solver),
         };
         Self { options, driver: ByIsland::default(), core }
@@ -230,7 +234,7 @@ impl Core {
         let outcome = self.run((&lcp).into(), guess, stats)?;
         Ok(match outcome {
             Outcome::Solved(solved) => {
-                self.recover(island, solved, forces);
+                self.recover(island, solved, forces)?;
                 IslandEnd::Solved
             }
             _ if self.no_motion(island, forces)? => IslandEnd::Infeasible,
@@ -264,10 +268,12 @@ impl Core {
         Ok(outcome)
     }
 
-    fn recover(&mut self, island: &Whitened, solved: Solved, forces: &mut IslandForces) {
+    fn recover(&mut self, island: &Whitened, solved: Solved, forces: &mut IslandForces) -> Result<(), InputError> {
         self.formulation.forces_into(island, &solved.z, Some(&solved.basis), forces);
+        self.formulation.polish(island, &solved.basis, &mut self.finish, forces)?;
         self.formulation.motion_into(island, forces);
         forces.basis = solved.basis;
+        Ok(())
     }
 
     /// Whether no motion at all satisfies the rows, whatever the friction: normals and limits alone, as a least-squares problem that is solved or

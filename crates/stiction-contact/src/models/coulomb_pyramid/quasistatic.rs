@@ -65,7 +65,7 @@ impl Core {
         let n = first + form.order();
         let mut matrix = Matrix::zeros(n, n);
         let mut q = vec![0.0; n];
-        q[..m].iter_mut().zip(form.known()).for_each(|(q, f)| *q = -f);
+        q[..m].iter_mut().zip(&form.known).for_each(|(q, f)| *q = -f);
         let mut column = vec![0.0; m];
         for (k, &row) in form.held.kept().iter().enumerate() {
             let (g, bias) = form.held_row(island, row);
