@@ -425,7 +425,11 @@ impl Formulation {
         if self.held.rank() == 0 {
             return;
         }
+        let size = norm(&self.work);
         self.work.iter_mut().zip(&out.x).for_each(|(w, x)| *w = x - *w);
+        if norm(&self.work) <= NOISE * size {
+            return;
+        }
         self.held.impulses(&self.work, &mut self.impulses);
         self.put_all_held(island, &self.impulses, out);
     }

@@ -20,6 +20,19 @@ enum State {
     Holds,
 }
 
+/// Rounds of leaving out forces that are rounding.
+const ROUNDS: usize = 4;
+
+/// A pressing force whose effect on its own row is at most this part of the row's largest term is rounding: the row is still without it.
+const NOISE: f64 = 64.0 * f64::EPSILON;
+
+/// True if the force of row `a` is rounding beside what else acts on that row.
+fn is_noise(system: &Mlcp, c: &[f64], a: usize) -> bool {
+    let terms = (0..c.len()).map(|b| (system.m()[(a, b)] * c[b]).abs());
+    let largest = terms.fold(system.q()[a].abs(), f64::max);
+    (system.m()[(a, a)] * c[a]).abs() <= NOISE * largest
+}
+
 impl Formulation {
     /// Solves the system of `basis` for the forces and puts them in `out`; leaves `out` alone if it is singular.
     ///
@@ -33,24 +46,40 @@ impl Formulation {
         out: &mut IslandForces,
     ) -> Result<(), InputError> {
         let states: Vec<State> = (0..self.axes.len()).map(|k| self.state(basis, k)).collect();
-        let pressing = |i: &usize| basis.position(*i) == Position::Basic;
-        let mut active: Vec<usize> = (0..self.singles.len()).filter(pressing).collect();
-        let singles = active.len();
-        active.extend((0..self.axes.len()).filter(|&k| states[k] == State::Holds).map(|k| self.singles.len() + k));
         self.know_bounds(island, &states);
-        let columns = self.columns(island, &active, &states);
+        let mut presses: Vec<bool> = (0..self.singles.len()).map(|i| basis.position(i) == Position::Basic).collect();
+        for _ in 0..ROUNDS {
+            let active = self.active(&presses, &states);
+            let system = self.system(island, &active, &states)?;
+            let all = Basis::new(vec![Position::Basic; active.len()]);
+            let Some(c) = finish.solution((&system).into(), &all) else { return Ok(()) };
+            let kept = presses.iter().filter(|p| **p).count();
+            (0..kept).filter(|&a| is_noise(&system, &c, a)).for_each(|a| presses[active[a]] = false);
+            self.put(island, &active, &states, &c, out);
+            if presses.iter().filter(|p| **p).count() == kept {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows whose acceleration is zero: singles that press, then axes that hold, at a contact that presses if they are of one.
+    fn active(&self, presses: &[bool], states: &[State]) -> Vec<usize> {
+        let holds =
+            |k: &usize| states[*k] == State::Holds && self.axes[*k].normal.is_none_or(|(normal, _)| presses[normal]);
+        let singles = (0..presses.len()).filter(|&i| presses[i]);
+        singles.chain((0..self.axes.len()).filter(holds).map(|k| self.singles.len() + k)).collect()
+    }
+
+    /// `K c + q = 0` over the active rows; c of singles is not negative.
+    fn system(&self, island: &Whitened, active: &[usize], states: &[State]) -> Result<Mlcp, InputError> {
+        let columns = self.columns(island, active, states);
         let matrix = Matrix::from_fn(active.len(), active.len(), |a, b| {
             let (column, length) = &columns[b];
             self.product(active[a], column, *length)
         });
         let q = active.iter().map(|&i| self.constant(island, i)).collect();
-        let free = (0..active.len()).map(|a| a >= singles).collect();
-        let system = Mlcp::new(matrix, q, free)?;
-        let all = Basis::new(vec![Position::Basic; active.len()]);
-        if let Some(c) = finish.solution((&system).into(), &all) {
-            self.put(island, &active, &states, &c, out);
-        }
-        Ok(())
+        Mlcp::new(matrix, q, active.iter().map(|&i| i >= self.singles.len()).collect())
     }
 
     fn state(&self, basis: &Basis, k: usize) -> State {
@@ -106,10 +135,12 @@ impl Formulation {
         friction
     }
 
+    /// Forces from the c of the active rows; singles that are not active, and all friction with them, are 0.
     fn put(&self, island: &Whitened, active: &[usize], states: &[State], c: &[f64], out: &mut IslandForces) {
-        for &i in active {
-            if let Some(single) = self.singles.get(i).filter(|s| s.kind == Kind::Normal) {
-                out.normal[single.index] = 0.0;
+        for (i, single) in self.singles.iter().enumerate() {
+            single.kind.forces(out)[single.index] = self.known_of(island, i);
+            if single.kind == Kind::Normal {
+                AXES.into_iter().for_each(|axis| axis.forces(out)[single.index] = 0.0);
             }
         }
         for (&i, &c) in active.iter().zip(c) {
