@@ -99,7 +99,7 @@ fn soak() {
                     }
                 }
             }
-            if seed % 8 == 1 {
+            if seed / 4 % 2 == 1 {
                 let cell = &mut table[range][sliding(&problem)];
                 if model.existence(&problem).unwrap() == Existence::Guaranteed {
                     cell.guaranteed += 1;

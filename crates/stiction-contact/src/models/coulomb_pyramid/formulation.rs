@@ -43,6 +43,8 @@ pub(super) enum Kind {
     Bounded,
 }
 
+const KINDS: [Kind; 6] = [Kind::Normal, Kind::TangentS, Kind::TangentT, Kind::Spin, Kind::Limit, Kind::Bounded];
+
 /// The two tangents and the spin, in the order of [`Whitened::slip`].
 pub(super) const AXES: [Kind; 3] = [Kind::TangentS, Kind::TangentT, Kind::Spin];
 
@@ -191,7 +193,7 @@ impl Formulation {
 
     /// Projects all columns against the rows held.
     fn project(&mut self, island: &Whitened) {
-        for kind in [Kind::Normal, Kind::TangentS, Kind::TangentT, Kind::Spin, Kind::Limit, Kind::Bounded] {
+        for kind in KINDS {
             let (to, lengths) = (&mut self.projected[kind as usize], &mut self.lengths[kind as usize]);
             to.copy_from(&kind.of(island).g);
             lengths.clear();
@@ -425,12 +427,15 @@ impl Formulation {
         if self.held.rank() == 0 {
             return;
         }
-        let size = norm(&self.work);
+        let size = norm(&island.x_free) + sizes(island, out) + norm(self.held.x_rows());
         self.work.iter_mut().zip(&out.x).for_each(|(w, x)| *w = x - *w);
-        if norm(&self.work) <= NOISE * size {
-            return;
-        }
         self.held.impulses(&self.work, &mut self.impulses);
+        for (k, &row) in self.held.kept().iter().enumerate() {
+            let (g, _) = self.held_row(island, row);
+            if self.impulses[k].abs() * norm(g) <= NOISE * g.len() as f64 * size {
+                self.impulses[k] = 0.0;
+            }
+        }
         self.put_all_held(island, &self.impulses, out);
     }
 
@@ -493,7 +498,7 @@ fn known_force(island: &Whitened, k: usize) -> f64 {
 
 /// `x ← x + Σ g p` over all rows but the bilateral ones.
 fn add_forces(island: &Whitened, forces: &mut IslandForces, x: &mut [f64]) {
-    for kind in [Kind::Normal, Kind::TangentS, Kind::TangentT, Kind::Spin, Kind::Limit, Kind::Bounded] {
+    for kind in KINDS {
         let columns = &kind.of(island).g;
         for (j, &p) in kind.forces(forces).iter().enumerate() {
             if p != 0.0 {
@@ -501,4 +506,15 @@ fn add_forces(island: &Whitened, forces: &mut IslandForces, x: &mut [f64]) {
             }
         }
     }
+}
+
+/// `Σ ‖g‖ |p|` over the same rows.
+fn sizes(island: &Whitened, forces: &mut IslandForces) -> f64 {
+    let mut sum = 0.0;
+    for kind in KINDS {
+        let columns = &kind.of(island).g;
+        let parts = kind.forces(forces).iter().enumerate().filter(|(_, p)| **p != 0.0);
+        sum += parts.map(|(j, p)| norm(columns.col(j)) * p.abs()).sum::<f64>();
+    }
+    sum
 }

@@ -23,7 +23,7 @@ enum State {
 /// Rounds of leaving out forces that are rounding.
 const ROUNDS: usize = 4;
 
-/// A pressing force whose effect on its own row is at most this part of the row's largest term is rounding: the row is still without it.
+/// A force whose effect on its own row is at most this part of the row's largest term is rounding: the row is still without it.
 const NOISE: f64 = 64.0 * f64::EPSILON;
 
 /// True if the force of row `a` is rounding beside what else acts on that row.
@@ -47,28 +47,35 @@ impl Formulation {
     ) -> Result<(), InputError> {
         let states: Vec<State> = (0..self.axes.len()).map(|k| self.state(basis, k)).collect();
         self.know_bounds(island, &states);
-        let mut presses: Vec<bool> = (0..self.singles.len()).map(|i| basis.position(i) == Position::Basic).collect();
+        let mut active = self.active(basis, &states);
         for _ in 0..ROUNDS {
-            let active = self.active(&presses, &states);
             let system = self.system(island, &active, &states)?;
             let all = Basis::new(vec![Position::Basic; active.len()]);
             let Some(c) = finish.solution((&system).into(), &all) else { return Ok(()) };
-            let kept = presses.iter().filter(|p| **p).count();
-            (0..kept).filter(|&a| is_noise(&system, &c, a)).for_each(|a| presses[active[a]] = false);
             self.put(island, &active, &states, &c, out);
-            if presses.iter().filter(|p| **p).count() == kept {
+            let count = active.len();
+            let noise: Vec<usize> = (0..count).filter(|&a| is_noise(&system, &c, a)).map(|a| active[a]).collect();
+            active.retain(|i| !noise.contains(i) && self.normal_of(*i).is_none_or(|normal| !noise.contains(&normal)));
+            if active.len() == count {
                 return Ok(());
             }
         }
         Ok(())
     }
 
-    /// The rows whose acceleration is zero: singles that press, then axes that hold, at a contact that presses if they are of one.
-    fn active(&self, presses: &[bool], states: &[State]) -> Vec<usize> {
+    /// The rows whose acceleration is zero by a force of their own: singles that press, then axes that hold, at a contact that presses if they are of one.
+    fn active(&self, basis: &Basis, states: &[State]) -> Vec<usize> {
+        let presses = |i: usize| basis.position(i) == Position::Basic;
         let holds =
-            |k: &usize| states[*k] == State::Holds && self.axes[*k].normal.is_none_or(|(normal, _)| presses[normal]);
-        let singles = (0..presses.len()).filter(|&i| presses[i]);
-        singles.chain((0..self.axes.len()).filter(holds).map(|k| self.singles.len() + k)).collect()
+            |k: &usize| states[*k] == State::Holds && self.axes[*k].normal.is_none_or(|(normal, _)| presses(normal));
+        let axes = (0..self.axes.len()).filter(holds).map(|k| self.singles.len() + k);
+        (0..self.singles.len()).filter(|i| presses(*i)).chain(axes).collect()
+    }
+
+    /// The normal that the bounds of row `i` depend on, if it is an axis of a contact.
+    fn normal_of(&self, i: usize) -> Option<usize> {
+        let axis = self.axes.get(i.checked_sub(self.singles.len())?)?;
+        axis.normal.map(|(normal, _)| normal)
     }
 
     /// `K c + q = 0` over the active rows; c of singles is not negative.
@@ -135,13 +142,18 @@ impl Formulation {
         friction
     }
 
-    /// Forces from the c of the active rows; singles that are not active, and all friction with them, are 0.
+    /// Forces from the c of the active rows; those of other singles, with all their friction, and of other axes that hold are 0.
     fn put(&self, island: &Whitened, active: &[usize], states: &[State], c: &[f64], out: &mut IslandForces) {
         for (i, single) in self.singles.iter().enumerate() {
             single.kind.forces(out)[single.index] = self.known_of(island, i);
             if single.kind == Kind::Normal {
                 AXES.into_iter().for_each(|axis| axis.forces(out)[single.index] = 0.0);
             }
+        }
+        for (axis, _) in
+            self.axes.iter().zip(states).filter(|(axis, state)| axis.normal.is_none() && **state == State::Holds)
+        {
+            out.bounded[axis.index] = 0.0_f64.max(island.lo[axis.index]).min(island.hi[axis.index]);
         }
         for (&i, &c) in active.iter().zip(c) {
             let (kind, index, sign) = self.row(i);
