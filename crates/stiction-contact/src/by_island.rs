@@ -1,12 +1,13 @@
 //! What all models share around their own mathematics: islands in, forces and motion out, certified.
 
 use stiction_lcp::matrix::{axpy, dot, norm};
-use stiction_lcp::{Basis, InputError};
+use stiction_lcp::{Basis, InputError, Lcp, Proof};
 
 use crate::certificate::{Certifier, Law};
 use crate::islands::{Island, Islands};
 use crate::model::{
-    ContactFailure, ContactOutcome, ContactRay, ContactStats, Infeasible, Level, Mode, ModelOptions, WarmStart,
+    ContactFailure, ContactOutcome, ContactRay, ContactStats, Infeasible, Level, Mode, ModelOptions, NoSolution,
+    WarmStart,
 };
 use crate::problem::ContactProblem;
 use crate::solution::{ContactForces, ContactSolution};
@@ -75,6 +76,13 @@ pub enum IslandEnd {
     Solved,
     /// No motion satisfies the rows: the forces are Farkas multipliers.
     Infeasible,
+    /// The law has no solution on this island.
+    NoSolution {
+        /// Its complementarity problem.
+        lcp: Box<Lcp>,
+        /// Why that has none.
+        proof: Proof,
+    },
     /// A ray: the forces are its direction.
     Ray {
         /// What it says.
@@ -116,7 +124,7 @@ impl ByIsland {
         ) -> Result<IslandEnd, InputError>,
     ) -> Result<ContactOutcome, InputError> {
         let mut forces = ContactForces::zeros(problem);
-        let mut motion = free_motion(problem, law.level());
+        let mut motion = free_motion(problem, law);
         let mut warm_start = WarmStart::default();
         let mut stats = ContactStats::default();
         let mut trouble = None;
@@ -151,6 +159,9 @@ impl ByIsland {
                 }
                 let why = "the proof of infeasibility does not hold up".into();
                 Ok(self.failed(problem, law, ContactForces::zeros(problem), motion, stats, why))
+            }
+            Some((island, IslandEnd::NoSolution { lcp, proof })) => {
+                Ok(ContactOutcome::NoSolution(NoSolution { island, lcp: *lcp, proof, stats }))
             }
             Some((_, IslandEnd::Ray { claim })) => {
                 Ok(ContactOutcome::Ray(ContactRay { direction: forces, claim, stats }))
@@ -194,11 +205,14 @@ impl ByIsland {
     }
 }
 
-/// Motion without any row: `v + dt M⁻¹ f`, or `M⁻¹ f`.
-fn free_motion(problem: &ContactProblem, level: Level) -> Vec<f64> {
+/// Motion without any row: `v + dt M⁻¹ f`, or `M⁻¹ f`; none in quasistatics.
+fn free_motion(problem: &ContactProblem, law: &dyn Law) -> Vec<f64> {
+    if law.quasistatic() {
+        return vec![0.0; problem.m()];
+    }
     let mut motion = problem.force().to_vec();
     problem.mass().solve(&mut motion);
-    if level == Level::Velocity {
+    if law.level() == Level::Velocity {
         motion.iter_mut().zip(problem.v()).for_each(|(a, v)| *a = v + problem.dt() * *a);
     }
     motion

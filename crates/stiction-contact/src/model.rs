@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use stiction_lcp::{Basis, InputError};
+use stiction_lcp::{Basis, InputError, Lcp, Proof};
 
 use crate::certificate::PhysicalCertificate;
 use crate::problem::ContactProblem;
@@ -106,6 +106,8 @@ pub enum ContactOutcome {
     Solved(ContactSolution),
     /// No motion satisfies the rows, and here is the proof.
     Infeasible(Infeasible),
+    /// The law has no solution here, though motions that satisfy the rows may exist: Painlevé's paradox. With the proof.
+    NoSolution(NoSolution),
     /// The method ended on a ray: forces that can grow without bound. By itself this proves nothing; under dynamic friction at
     /// acceleration level it is the direction of an impulse.
     Ray(ContactRay),
@@ -122,11 +124,12 @@ impl ContactOutcome {
         }
     }
 
-    /// `solved`, `infeasible`, `ray` or `failed`.
+    /// `solved`, `infeasible`, `no-solution`, `ray` or `failed`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Solved(_) => "solved",
             Self::Infeasible(_) => "infeasible",
+            Self::NoSolution(_) => "no-solution",
             Self::Ray(_) => "ray",
             Self::Failed(_) => "failed",
         }
@@ -142,6 +145,19 @@ pub struct Infeasible {
     /// Lower bound on the speed of any motion that satisfies the rows, beside the free motion and the speeds the rows ask for; recomputed from
     /// the problem, at least 1e8. Infinite if the combination of rows is exactly zero.
     pub least_speed: f64,
+    /// What was done.
+    pub stats: ContactStats,
+}
+
+/// A proof that a law of friction admits no forces. It is a proof for the numbers of `lcp`, which were rounded when it was formed from the problem.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NoSolution {
+    /// The island without a solution.
+    pub island: usize,
+    /// Its complementarity problem.
+    pub lcp: Lcp,
+    /// Why that has no solution.
+    pub proof: Proof,
     /// What was done.
     pub stats: ContactStats,
 }

@@ -12,6 +12,9 @@ pub const TOUCHING: f64 = 1e-9;
 /// A contact whose separation speed is more than this part of its terms parts already, and has no say at acceleration level.
 const PARTING: f64 = 1e-9;
 
+/// A slip or spin speed of at most this part of its terms is rounding: the contact does not slip along that axis.
+const SLIPPING: f64 = 1e-9;
+
 /// One contact, to be added to a [`ContactProblem`].
 ///
 /// The rows map the velocities to the relative velocity of the two surfaces: along the normal (positive: separating), along two tangents
@@ -315,10 +318,26 @@ impl ContactProblem {
 
     /// True if contact `i` parts already: its separation speed now is above rounding.
     pub fn parts(&self, i: usize) -> bool {
-        let row = |(b, x): (usize, &[f64])| {
+        self.contacts.normal.dot(i, &self.v) > PARTING * self.terms(&self.contacts.normal, i)
+    }
+
+    /// The slip of contact `i` now, along both tangents (m/s, with the speed of the surface) and about the normal (rad/s). A component that is
+    /// rounding beside its terms is 0, so the contact slides exactly if one of the first two is not.
+    pub fn slip(&self, i: usize) -> [f64; 3] {
+        let all = &self.contacts;
+        let axis = |rows: &Rows, surface: f64| {
+            let (speed, size) = (surface + rows.dot(i, &self.v), surface.abs() + self.terms(rows, i));
+            if speed.abs() > SLIPPING * size { speed } else { 0.0 }
+        };
+        [axis(&all.tangent_s, all.surface[i][0]), axis(&all.tangent_t, all.surface[i][1]), axis(&all.spin, 0.0)]
+    }
+
+    /// `Σ |rowⱼ vⱼ|` of row `i`.
+    fn terms(&self, rows: &Rows, i: usize) -> f64 {
+        let part = |(b, x): (usize, &[f64])| {
             x.iter().zip(&self.v[self.layout().range(b)]).map(|(x, v)| (x * v).abs()).sum::<f64>()
         };
-        self.contacts.normal.dot(i, &self.v) > PARTING * self.contacts.normal.row(i).map(row).sum::<f64>()
+        rows.row(i).map(part).sum()
     }
 
     /// Number of velocities, m.

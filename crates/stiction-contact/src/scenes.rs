@@ -1,10 +1,13 @@
 //! Contact problems of free bodies, placed by hand or drawn at random: for tests, benchmarks, the soak and the papers' experiments.
 
 use stiction_lcp::generate::Rng;
+use stiction_lcp::matrix::norm;
 use stiction_lcp::{InputError, Matrix};
 
+use crate::find_indices::FindIndices;
 use crate::mass::Mass;
 use crate::problem::{Contact, ContactProblem};
+use crate::rows::Rows;
 
 /// A vector in space.
 pub type Vec3 = [f64; 3];
@@ -310,6 +313,47 @@ pub fn random(recipe: &Recipe, seed: u64) -> Result<ContactProblem, InputError> 
     Ok(problem)
 }
 
+/// A random problem in sustained contact: as [`random`], but the velocities satisfy `N v = 0` at every touching contact and `J v = 0`, so bodies slide, roll
+/// and turn on each other without parting. Velocities that are nothing but rounding afterwards are 0.
+///
+/// # Errors
+/// As [`random`]'s.
+pub fn random_sliding(recipe: &Recipe, seed: u64) -> Result<ContactProblem, InputError> {
+    /// Part of its speed that a body must keep to count as moving.
+    const MOVING: f64 = 1e-9;
+    let mut problem = random(recipe, seed)?;
+    let (mass, layout) = (problem.mass(), problem.layout());
+    let whiten = |x: &mut [f64]| (0..layout.blocks()).for_each(|b| mass.solve_factor(b, &mut x[layout.range(b)]));
+    let mut held = FindIndices::default();
+    let contacts = problem.contacts();
+    let joints = &problem.bilaterals().rows;
+    held.reset(problem.m(), contacts.len() + joints.len());
+    let mut add = |rows: &Rows, i: usize| {
+        let mut g = vec![0.0; layout.m()];
+        rows.add_transposed(i, 1.0, &mut g);
+        whiten(&mut g);
+        held.add(&g, 0.0);
+    };
+    (0..joints.len()).for_each(|j| add(joints, j));
+    (0..contacts.len()).filter(|&i| contacts.touches(i)).for_each(|i| add(&contacts.normal, i));
+    let mut x = problem.v().to_vec();
+    for b in 0..layout.blocks() {
+        mass.mul_factor_transposed(b, &mut x[layout.range(b)]);
+    }
+    let before = x.clone();
+    held.project_out(&mut x);
+    for b in 0..layout.blocks() {
+        let range = layout.range(b);
+        if norm(&x[range.clone()]) <= MOVING * norm(&before[range.clone()]) {
+            x[range.clone()].fill(0.0);
+        }
+        mass.solve_factor_transposed(b, &mut x[range]);
+    }
+    let force = problem.force().to_vec();
+    problem.set_motion(&x, &force)?;
+    Ok(problem)
+}
+
 fn random_vector(rng: &mut Rng, scale: f64) -> Vec3 {
     [scale * rng.normal(), scale * rng.normal(), scale * rng.normal()]
 }
@@ -372,7 +416,7 @@ fn with_rates(
     let mut out = assemble(bodies, &[], problem.dt())?;
     let all = problem.contacts();
     for (i, touch) in touches.iter().enumerate() {
-        let row = |rows: &crate::rows::Rows| rows.row(i).map(|(b, x)| (b, x.to_vec())).collect::<Vec<_>>();
+        let row = |rows: &Rows| rows.row(i).map(|(b, x)| (b, x.to_vec())).collect::<Vec<_>>();
         let (n, s, t) = (row(&all.normal), row(&all.tangent_s), row(&all.tangent_t));
         fn blocks(row: &[(usize, Vec<f64>)]) -> Vec<(usize, &[f64])> {
             row.iter().map(|(b, x)| (*b, &x[..])).collect()

@@ -79,6 +79,8 @@ pub struct Whitened {
     /// Whether each contact touches (at acceleration level: and does not part already), n. Contacts that do not give no tangential rows; at
     /// acceleration level they give no row at all.
     pub touching: Vec<bool>,
+    /// Slip now of each contact, n: along the tangents (m/s) and about the normal (rad/s), 0 where it is rounding.
+    pub slip: Vec<[f64; 3]>,
     /// Whether each limit is reached; at acceleration level one that is not gives no row.
     pub reached: Vec<bool>,
     /// The step (s).
@@ -134,6 +136,8 @@ impl Whitened {
         copy(&mut self.mu_viscous, &contacts.mu_viscous);
         self.touching.clear();
         self.touching.extend(of.iter().map(|&i| contacts.touches(i) && (velocity || !problem.parts(i))));
+        self.slip.clear();
+        self.slip.extend(of.iter().map(|&i| problem.slip(i)));
         let dt = problem.dt();
         let m = self.m();
         let normal = |i: usize| {

@@ -14,6 +14,8 @@
 //! | bounded | the same natural map on lo ≤ p ≤ hi |
 //! | friction | the model's own [`Law`] |
 //! | work | a contact's `p · row v⁺` above zero, beside its terms: contact takes energy, unless a bounce or a moving surface brings some |
+pub mod pyramid;
+
 use std::fmt;
 
 use crate::model::{Level, Mode};
@@ -118,6 +120,10 @@ pub struct ContactView {
     pub slip: [f64; 2],
     /// Sizes of the slip speeds' terms.
     pub slip_omega: [f64; 2],
+    /// Spin about the normal before the step (rad/s).
+    pub spin_now: f64,
+    /// Size of the spin's terms.
+    pub spin_omega: f64,
     /// Coulomb coefficient.
     pub mu: f64,
     /// Spin coefficient (m).
@@ -168,6 +174,11 @@ pub trait Law {
         false
     }
 
+    /// Whether the law leaves inertia out: `f + Σ rowᵀ p = 0` instead of the balance of momentum. False by default.
+    fn quasistatic(&self) -> bool {
+        false
+    }
+
     /// How much the whole violates the law, for laws that are not of single contacts. 0 by default.
     fn whole(&self, _problem: &ContactProblem, _forces: &ContactForces, _motion: &[f64]) -> f64 {
         0.0
@@ -200,7 +211,10 @@ impl Certifier {
         let mut out = PhysicalCertificate::default();
         let mut worst = Worst::default();
         self.measure_speeds(problem, law.level(), forces);
-        out.momentum = self.momentum(problem, law.level(), forces, motion, &mut worst);
+        if law.quasistatic() {
+            self.speed.iter_mut().zip(motion).for_each(|(s, a)| *s += a.abs());
+        }
+        out.momentum = self.momentum(problem, law, forces, motion, &mut worst);
         self.contacts(problem, law, forces, motion, &mut out, &mut worst);
         self.limits(problem, law.level(), forces, motion, &mut out, &mut worst);
         self.bilaterals(problem, law.level(), motion, &mut out, &mut worst);
@@ -248,16 +262,17 @@ impl Certifier {
     fn momentum(
         &mut self,
         problem: &ContactProblem,
-        level: Level,
+        law: &dyn Law,
         forces: &ContactForces,
         motion: &[f64],
         worst: &mut Worst,
     ) -> f64 {
         let m = problem.m();
-        let (velocity, unit) = match level {
+        let (velocity, unit) = match law.level() {
             Level::Velocity => (1.0, problem.dt()),
             Level::Acceleration => (0.0, 1.0),
         };
+        let inertia = if law.quasistatic() { 0.0 } else { 1.0 };
         self.residual.clear();
         self.size.clear();
         for b in 0..problem.layout().blocks() {
@@ -265,7 +280,7 @@ impl Certifier {
             for i in range.clone() {
                 let (mut sum, mut size) = (-unit * problem.force()[i], (unit * problem.force()[i]).abs());
                 for j in range.clone() {
-                    let a = block[(i - range.start, j - range.start)];
+                    let a = inertia * block[(i - range.start, j - range.start)];
                     let (next, now) = (motion[j], velocity * problem.v()[j]);
                     sum += a * (next - now);
                     size += a.abs() * (next.abs() + now.abs());
@@ -342,13 +357,14 @@ impl Certifier {
         };
         let per = |f: &dyn Fn(usize) -> f64| [f(0), f(1), f(2), f(3)];
         let slip = |k: usize| contacts.surface[i][k] + rows[k + 1].dot(i, problem.v());
-        let slip_size = |k: usize| {
-            let terms = |(b, x): (usize, &[f64])| {
+        let terms = |k: usize| {
+            let part = |(b, x): (usize, &[f64])| {
                 let v = &problem.v()[problem.layout().range(b)];
                 x.iter().zip(v).map(|(x, v)| (x * v).abs()).sum::<f64>()
             };
-            contacts.surface[i][k].abs() + rows[k + 1].row(i).map(terms).sum::<f64>()
+            rows[k].row(i).map(part).sum::<f64>()
         };
+        let slip_size = |k: usize| contacts.surface[i][k].abs() + terms(k + 1);
         ContactView {
             p: [forces.normal[i], forces.tangent_s[i], forces.tangent_t[i], forces.spin[i]],
             u: per(&|k| rows[k].dot(i, motion) + bias[k]),
@@ -356,6 +372,8 @@ impl Certifier {
             w: per(&|k| self.w[k * n + i]),
             slip: [slip(0), slip(1)],
             slip_omega: [slip_size(0), slip_size(1)],
+            spin_now: contacts.spin.dot(i, problem.v()),
+            spin_omega: terms(3),
             mu: contacts.mu[i],
             mu_spin: contacts.mu_spin[i],
             mu_viscous: contacts.mu_viscous[i],

@@ -1,0 +1,520 @@
+//! An island as the complementarity problem (32), and its forces back.
+//!
+//! The unknowns z and what they are complementary to, in this order (the paper's, with its sliding and rolling contacts side by side):
+//!
+//! | z | w | for |
+//! |---|---|---|
+//! | `c_n` | `a_n` | each contact |
+//! | force | acceleration | each limit reached, each bounded row with one bound |
+//! | `s⁺` | `a⁺` | each axis |
+//! | `a⁻` | `s⁻` | each axis |
+//!
+//! An *axis* is a row whose force c lies between two bounds: a tangent along which a contact does not slip (`s± = μ c_n ± c`), the spin of a contact
+//! that does not spin (with its own coefficient), or a bounded row (`s⁺ = c − lo`, `s⁻ = hi − c`). Its acceleration is `a = a⁺ − a⁻`. With the columns
+//! `h = g_n − μ Σ eₖ gₖ` of sliding contacts (e the direction of slip) and `h = g_n − μ Σ gₖ` of rolling ones, the motion is
+//! `x = x₀ + Σ h c_n + Σ g s⁺ + …`, and w follows from it: `M_x = [… | A_x,Rn − (A_x,Rt + A_x,Ro) U | A_x,Rt | … | I]`, below it `[2U | −I | 0]`.
+//!
+//! Bilateral rows are eliminated first: all columns are projected against the independent ones among them, which leaves A of (21) as it was, with the
+//! joints held.
+//!
+//! Reference: [Trinkle95, §3.2].
+
+use stiction_lcp::matrix::{axpy, dot, norm};
+use stiction_lcp::{Basis, InputError, Lcp, Matrix, Position};
+
+use crate::by_island::IslandForces;
+use crate::find_indices::FindIndices;
+use crate::whitened::{Columns, Whitened};
+
+/// A projected column of at most this part of its length lies in the span of the bilateral rows. FIND-INDICES' own measure of dependence.
+const HELD: f64 = 1e-12;
+
+/// An entry of the problem within this many roundings of its sum's terms is 0: noise must not push where nothing does.
+const NOISE: f64 = 4.0 * f64::EPSILON;
+
+/// The kinds of rows that forces act along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Normal,
+    TangentS,
+    TangentT,
+    Spin,
+    Limit,
+    Bounded,
+}
+
+const KINDS: [Kind; 6] = [Kind::Normal, Kind::TangentS, Kind::TangentT, Kind::Spin, Kind::Limit, Kind::Bounded];
+
+/// The two tangents and the spin, in the order of [`Whitened::slip`].
+pub(super) const AXES: [Kind; 3] = [Kind::TangentS, Kind::TangentT, Kind::Spin];
+
+impl Kind {
+    fn of(self, island: &Whitened) -> &Columns {
+        match self {
+            Kind::Normal => &island.normal,
+            Kind::TangentS => &island.tangent_s,
+            Kind::TangentT => &island.tangent_t,
+            Kind::Spin => &island.spin,
+            Kind::Limit => &island.limit,
+            Kind::Bounded => &island.bounded,
+        }
+    }
+
+    pub fn forces(self, forces: &mut IslandForces) -> &mut [f64] {
+        match self {
+            Kind::Normal => &mut forces.normal,
+            Kind::TangentS => &mut forces.tangent_s,
+            Kind::TangentT => &mut forces.tangent_t,
+            Kind::Spin => &mut forces.spin,
+            Kind::Limit => &mut forces.limit,
+            Kind::Bounded => &mut forces.bounded,
+        }
+    }
+}
+
+/// A row whose motion is complementary to its force: `sign · row` moves away.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Single {
+    pub kind: Kind,
+    pub index: usize,
+    /// −1 for a bounded row with an upper bound only.
+    pub sign: f64,
+}
+
+/// A row whose force lies between two bounds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Axis {
+    pub kind: Kind,
+    pub index: usize,
+    /// The unknown `c_n` that the bounds are ±μ times of, and μ; `None` for the constant bounds of a bounded row.
+    pub normal: Option<(usize, f64)>,
+}
+
+/// The complementarity problem of an island. Keeps its storage.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Formulation {
+    /// Bilateral rows, and bounded ones without bounds after them.
+    pub held: FindIndices,
+    free: Vec<usize>,
+    /// Unknowns with a force of their own, then axes.
+    pub singles: Vec<Single>,
+    pub axes: Vec<Axis>,
+    /// `c_k = friction[k] c_n` for each contact: of sliding ones, and of rolling ones where s⁺ = 0.
+    pub friction: Vec<[f64; 3]>,
+    /// Whether a contact slips or spins now against friction.
+    pub slides: bool,
+    /// Projected columns of all kinds, in the order of [`Kind`], and the lengths they had.
+    projected: [Matrix; 6],
+    lengths: [Vec<f64>; 6],
+    /// Free motion and that of the forces that are known, m.
+    pub known: Vec<f64>,
+    /// Projected force column of each single unknown and axis, m × (singles + axes), and their lengths before.
+    force: Matrix,
+    force_lengths: Vec<f64>,
+    work: Vec<f64>,
+    impulses: Vec<f64>,
+}
+
+impl Formulation {
+    /// Lists the unknowns of `island` and prepares its columns.
+    pub fn read(&mut self, island: &Whitened) {
+        self.hold(island);
+        self.list(island);
+        self.project(island);
+        self.fill_forces(island);
+    }
+
+    /// FIND-INDICES over the bilateral rows and the bounded rows without bounds, which are of the same kind.
+    fn hold(&mut self, island: &Whitened) {
+        self.free.clear();
+        self.free.extend(
+            (0..island.bounded.len()).filter(|&k| island.lo[k] == f64::NEG_INFINITY && island.hi[k] == f64::INFINITY),
+        );
+        self.held.reset(island.m(), island.bilateral.len() + self.free.len());
+        for j in 0..island.bilateral.len() {
+            self.held.add(island.bilateral.g.col(j), island.bilateral.bias[j]);
+        }
+        for &k in &self.free {
+            self.held.add(island.bounded.g.col(k), island.bounded.bias[k]);
+        }
+        self.held.satisfy();
+    }
+
+    fn list(&mut self, island: &Whitened) {
+        self.singles.clear();
+        self.axes.clear();
+        self.friction.clear();
+        self.slides = false;
+        for i in 0..island.contacts() {
+            self.friction.push([0.0; 3]);
+            if island.touching[i] {
+                self.list_contact(island, i);
+            }
+        }
+        let limits = (0..island.limit.len()).filter(|&k| island.reached[k]);
+        self.singles.extend(limits.map(|index| Single { kind: Kind::Limit, index, sign: 1.0 }));
+        for index in 0..island.bounded.len() {
+            match (island.lo[index].is_finite(), island.hi[index].is_finite()) {
+                (true, false) => self.singles.push(Single { kind: Kind::Bounded, index, sign: 1.0 }),
+                (false, true) => self.singles.push(Single { kind: Kind::Bounded, index, sign: -1.0 }),
+                (true, true) if island.lo[index] < island.hi[index] => {
+                    self.axes.push(Axis { kind: Kind::Bounded, index, normal: None })
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The normal of contact `i`, with friction against its slip (10), and an axis wherever it does not slip.
+    fn list_contact(&mut self, island: &Whitened, i: usize) {
+        let at = self.singles.len();
+        self.singles.push(Single { kind: Kind::Normal, index: i, sign: 1.0 });
+        let ([s, t, spin], mu) = (island.slip[i], [island.mu[i], island.mu[i], island.mu_spin[i]]);
+        let speed = s.hypot(t);
+        let (along, about) = (speed > 0.0, spin != 0.0);
+        let direction = [
+            if along { s / speed } else { 1.0 },
+            if along { t / speed } else { 1.0 },
+            if about { spin.signum() } else { 1.0 },
+        ];
+        for (k, kind) in AXES.into_iter().enumerate() {
+            let is_row = kind.of(island).g.col(i).iter().any(|x| *x != 0.0);
+            if mu[k] == 0.0 || !is_row {
+                continue;
+            }
+            self.friction[i][k] = -mu[k] * direction[k];
+            if [along, along, about][k] {
+                self.slides = true;
+            } else {
+                self.axes.push(Axis { kind, index: i, normal: Some((at, mu[k])) });
+            }
+        }
+    }
+
+    /// Projects all columns against the rows held.
+    fn project(&mut self, island: &Whitened) {
+        for kind in KINDS {
+            let (to, lengths) = (&mut self.projected[kind as usize], &mut self.lengths[kind as usize]);
+            to.copy_from(&kind.of(island).g);
+            lengths.clear();
+            for j in 0..to.cols() {
+                let length = norm(to.col(j));
+                lengths.push(length);
+                if self.held.rank() > 0 {
+                    self.held.project_out(to.col_mut(j));
+                    if norm(to.col(j)) <= HELD * length {
+                        to.col_mut(j).fill(0.0);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The force column of every unknown, and the motion that known forces give.
+    fn fill_forces(&mut self, island: &Whitened) {
+        let (m, singles) = (island.m(), self.singles.len());
+        self.force.reset(m, singles + self.axes.len());
+        self.force_lengths.clear();
+        for j in 0..singles + self.axes.len() {
+            self.work.clear();
+            self.work.resize(m, 0.0);
+            let mut column = std::mem::take(&mut self.work);
+            let mut length = self.add_column(j, &mut column);
+            if let Some(single) = self.singles.get(j).filter(|s| s.kind == Kind::Normal) {
+                let friction = self.friction[single.index];
+                for (k, axis) in AXES.into_iter().enumerate().filter(|(k, _)| friction[*k] != 0.0) {
+                    length += self.add_projected(axis, single.index, friction[k], &mut column);
+                }
+            }
+            self.force.col_mut(j).copy_from_slice(&column);
+            self.force_lengths.push(length);
+            self.work = column;
+        }
+        self.known.clear();
+        self.known.extend_from_slice(&island.x_free);
+        for k in 0..island.bounded.len() {
+            let force = known_force(island, k);
+            if force != 0.0 {
+                axpy(force, island.bounded.g.col(k), &mut self.known);
+            }
+        }
+    }
+
+    /// Order of the problem.
+    pub fn order(&self) -> usize {
+        self.singles.len() + 2 * self.axes.len()
+    }
+
+    /// Number of unknowns with a row of motion: singles and axes.
+    pub fn moving(&self) -> usize {
+        self.singles.len() + self.axes.len()
+    }
+
+    /// The row whose motion is complementary to unknown `i`: kind, index and sign.
+    pub fn row(&self, i: usize) -> (Kind, usize, f64) {
+        match self.singles.get(i) {
+            Some(single) => (single.kind, single.index, single.sign),
+            None => {
+                let axis = self.axes[i - self.singles.len()];
+                (axis.kind, axis.index, 1.0)
+            }
+        }
+    }
+
+    /// The LCP (32).
+    ///
+    /// # Errors
+    /// If a number leaves the range of f64.
+    pub fn lcp(&self, island: &Whitened) -> Result<Lcp, InputError> {
+        let moving = self.moving();
+        let mut matrix = Matrix::zeros(self.order(), self.order());
+        for j in 0..moving {
+            for i in 0..moving {
+                matrix[(i, j)] = self.entry(i, j);
+            }
+        }
+        self.couple(&mut matrix, 0);
+        let mut q: Vec<f64> = (0..moving).map(|i| self.constant(island, i)).collect();
+        q.extend(self.axes.iter().map(|axis| self.width(island, axis)));
+        Lcp::new(matrix, q)
+    }
+
+    /// Motion of row `i` per unit of unknown `j`.
+    fn entry(&self, i: usize, j: usize) -> f64 {
+        self.product(i, self.force.col(j), self.force_lengths[j])
+    }
+
+    /// Motion of row `i` along the projected force column `h`, which had this length before; 0 where that is rounding.
+    pub fn product(&self, i: usize, h: &[f64], length: f64) -> f64 {
+        let (kind, index, sign) = self.row(i);
+        let g = self.projected[kind as usize].col(index);
+        let sum = dot(g, h);
+        let size = if self.held.rank() > 0 {
+            self.lengths[kind as usize][index] * length
+        } else {
+            g.iter().zip(h).map(|(g, h)| (g * h).abs()).sum()
+        };
+        if sum.abs() <= NOISE * g.len() as f64 * size { 0.0 } else { sign * sum }
+    }
+
+    /// Adds the projected column of row `i` with its sign to `column`; its length before projection.
+    pub fn add_column(&self, i: usize, column: &mut [f64]) -> f64 {
+        let (kind, index, sign) = self.row(i);
+        self.add_projected(kind, index, sign, column)
+    }
+
+    /// Adds `factor` times a projected column to `column`; the length that had before projection.
+    pub fn add_projected(&self, kind: Kind, index: usize, factor: f64, column: &mut [f64]) -> f64 {
+        axpy(factor, self.projected[kind as usize].col(index), column);
+        factor.abs() * self.lengths[kind as usize][index]
+    }
+
+    /// The part of the force of single unknown `i` that is known.
+    pub fn known_of(&self, island: &Whitened, i: usize) -> f64 {
+        let single = self.singles[i];
+        if single.kind == Kind::Bounded { known_force(island, single.index) } else { 0.0 }
+    }
+
+    /// Motion of row `i` without the unknown forces, 0 where that is rounding.
+    pub fn constant(&self, island: &Whitened, i: usize) -> f64 {
+        let (kind, index, sign) = self.row(i);
+        let (g, raw, bias) =
+            (self.projected[kind as usize].col(index), kind.of(island).g.col(index), kind.of(island).bias[index]);
+        let sum = dot(g, &self.known) + (dot(raw, self.held.x_rows()) + bias);
+        let terms = |g: &[f64], x: &[f64]| g.iter().zip(x).map(|(g, x)| (g * x).abs()).sum::<f64>();
+        let mut size = terms(g, &self.known) + bias.abs();
+        if self.held.rank() > 0 {
+            size += norm(raw) * (norm(&self.known) + norm(self.held.x_rows()));
+        }
+        if sum.abs() <= NOISE * g.len() as f64 * size { 0.0 } else { sign * sum }
+    }
+
+    /// `s⁺ + s⁻` of an axis where it does not depend on a normal force.
+    pub fn width(&self, island: &Whitened, axis: &Axis) -> f64 {
+        if axis.normal.is_none() { island.hi[axis.index] - island.lo[axis.index] } else { 0.0 }
+    }
+
+    /// The identities and 2U: `a⁺ = a + a⁻`, `s⁻ = 2 μ c_n − s⁺` (or `hi − lo − s⁺`), with the first unknown in row `first`.
+    pub fn couple(&self, matrix: &mut Matrix, first: usize) {
+        for (k, axis) in self.axes.iter().enumerate() {
+            let (plus, minus) = (first + self.singles.len() + k, first + self.moving() + k);
+            matrix[(plus, minus)] = 1.0;
+            matrix[(minus, plus)] = -1.0;
+            if let Some((normal, mu)) = axis.normal {
+                matrix[(minus, first + normal)] = 2.0 * mu;
+            }
+        }
+    }
+
+    /// Forces of all rows but the bilateral ones from z. With a basis a force at a bound is that bound exactly.
+    pub fn forces_into(&self, island: &Whitened, z: &[f64], basis: Option<&Basis>, out: &mut IslandForces) {
+        for (j, unknown) in self.singles.iter().enumerate() {
+            unknown.kind.forces(out)[unknown.index] = self.known_of(island, j) + unknown.sign * z[j];
+            if unknown.kind == Kind::Normal {
+                for (k, axis) in AXES.into_iter().enumerate() {
+                    axis.forces(out)[unknown.index] = self.friction[unknown.index][k] * z[j];
+                }
+            }
+        }
+        for k in 0..island.bounded.len() {
+            if island.lo[k] == island.hi[k] {
+                out.bounded[k] = island.lo[k];
+            }
+        }
+        for (k, axis) in self.axes.iter().enumerate() {
+            let (plus, minus) = (self.singles.len() + k, self.moving() + k);
+            let (lo, hi) = match axis.normal {
+                Some((normal, mu)) => (-mu * z[normal], mu * z[normal]),
+                None => (island.lo[axis.index], island.hi[axis.index]),
+            };
+            let basic = |row: usize| basis.is_some_and(|b| b.position(row) == Position::Basic);
+            axis.kind.forces(out)[axis.index] = if basis.is_some() && !basic(plus) {
+                lo
+            } else if basic(minus) {
+                hi
+            } else {
+                (lo + z[plus]).max(lo).min(hi)
+            };
+        }
+    }
+
+    /// The direction of forces, bilateral ones too, that belongs to a direction of z.
+    pub fn direction_into(&mut self, island: &Whitened, z: &[f64], out: &mut IslandForces) {
+        for (j, unknown) in self.singles.iter().enumerate() {
+            unknown.kind.forces(out)[unknown.index] = unknown.sign * z[j];
+            if unknown.kind == Kind::Normal {
+                for (k, axis) in AXES.into_iter().enumerate() {
+                    axis.forces(out)[unknown.index] = self.friction[unknown.index][k] * z[j];
+                }
+            }
+        }
+        for (k, axis) in self.axes.iter().enumerate() {
+            let base = axis.normal.map_or(0.0, |(normal, mu)| -mu * z[normal]);
+            axis.kind.forces(out)[axis.index] = base + z[self.singles.len() + k];
+        }
+        self.work.clear();
+        self.work.resize(island.m(), 0.0);
+        add_forces(island, out, &mut self.work);
+        out.x.copy_from_slice(&self.work);
+        self.held.project_out(&mut out.x);
+        self.hold_into(island, out);
+    }
+
+    /// The motion that belongs to the forces in `out`, and the bilateral forces that hold the joints.
+    pub fn motion_into(&mut self, island: &Whitened, out: &mut IslandForces) {
+        self.work.clear();
+        self.work.extend_from_slice(&island.x_free);
+        add_forces(island, out, &mut self.work);
+        out.x.copy_from_slice(&self.work);
+        self.held.project_out(&mut out.x);
+        if self.held.rank() == 0 {
+            return;
+        }
+        axpy(1.0, self.held.x_rows(), &mut out.x);
+        self.hold_into(island, out);
+        // From the forces once more, so that the balance of momentum holds to the rounding of its own terms in every coordinate.
+        out.x.copy_from_slice(&island.x_free);
+        let mut x = std::mem::take(&mut out.x);
+        add_forces(island, out, &mut x);
+        for (j, &p) in out.bilateral.iter().enumerate().filter(|(_, p)| **p != 0.0) {
+            axpy(p, island.bilateral.g.col(j), &mut x);
+        }
+        out.x = x;
+    }
+
+    /// Bilateral forces that change the motion `work` into `out.x`.
+    fn hold_into(&mut self, island: &Whitened, out: &mut IslandForces) {
+        if self.held.rank() == 0 {
+            return;
+        }
+        let size = norm(&island.x_free) + sizes(island, out) + norm(self.held.x_rows());
+        self.work.iter_mut().zip(&out.x).for_each(|(w, x)| *w = x - *w);
+        self.held.impulses(&self.work, &mut self.impulses);
+        for (k, &row) in self.held.kept().iter().enumerate() {
+            let (g, _) = self.held_row(island, row);
+            if self.impulses[k].abs() * norm(g) <= NOISE * g.len() as f64 * size {
+                self.impulses[k] = 0.0;
+            }
+        }
+        self.put_all_held(island, &self.impulses, out);
+    }
+
+    /// Puts the forces of the independent rows held, in their order, where they belong.
+    pub fn put_all_held(&self, island: &Whitened, forces: &[f64], out: &mut IslandForces) {
+        for (&row, &force) in self.held.kept().iter().zip(forces) {
+            match row.checked_sub(island.bilateral.len()) {
+                None => out.bilateral[row] = force,
+                Some(k) => out.bounded[self.free[k]] = force,
+            }
+        }
+    }
+
+    /// Column and bias of held row number `row`.
+    pub fn held_row<'a>(&self, island: &'a Whitened, row: usize) -> (&'a [f64], f64) {
+        match row.checked_sub(island.bilateral.len()) {
+            None => (island.bilateral.g.col(row), island.bilateral.bias[row]),
+            Some(k) => (island.bounded.g.col(self.free[k]), island.bounded.bias[self.free[k]]),
+        }
+    }
+
+    /// Projected column of row `i` with its sign into `g`, and its motion that no force along an unknown row and no free motion makes: for the
+    /// geometry of the rows alone.
+    pub fn row_into(&self, island: &Whitened, i: usize, g: &mut [f64]) -> f64 {
+        let (kind, index, sign) = self.row(i);
+        g.fill(0.0);
+        axpy(sign, self.projected[kind as usize].col(index), g);
+        sign * (dot(kind.of(island).g.col(index), self.held.x_rows()) + kind.of(island).bias[index])
+    }
+
+    /// Force column of unknown `j`, not projected, into `g`.
+    pub fn raw_force_into(&self, island: &Whitened, j: usize, g: &mut [f64]) {
+        let (kind, index, sign) = self.row(j);
+        g.fill(0.0);
+        axpy(sign, kind.of(island).g.col(index), g);
+        if kind == Kind::Normal {
+            for (k, axis) in AXES.into_iter().enumerate() {
+                axpy(self.friction[index][k], axis.of(island).g.col(index), g);
+            }
+        }
+    }
+
+    /// Column and bias of row `i`, with its sign, not projected.
+    pub fn raw_row_into(&self, island: &Whitened, i: usize, g: &mut [f64]) -> f64 {
+        let (kind, index, sign) = self.row(i);
+        g.fill(0.0);
+        axpy(sign, kind.of(island).g.col(index), g);
+        sign * kind.of(island).bias[index]
+    }
+}
+
+/// The part of a bounded row's force that is no unknown: its one bound, its lower bound as an axis, its only value.
+fn known_force(island: &Whitened, k: usize) -> f64 {
+    match (island.lo[k].is_finite(), island.hi[k].is_finite()) {
+        (true, _) => island.lo[k],
+        (false, true) => island.hi[k],
+        (false, false) => 0.0,
+    }
+}
+
+/// `x ← x + Σ g p` over all rows but the bilateral ones.
+fn add_forces(island: &Whitened, forces: &mut IslandForces, x: &mut [f64]) {
+    for kind in KINDS {
+        let columns = &kind.of(island).g;
+        for (j, &p) in kind.forces(forces).iter().enumerate() {
+            if p != 0.0 {
+                axpy(p, columns.col(j), x);
+            }
+        }
+    }
+}
+
+/// `Σ ‖g‖ |p|` over the same rows.
+fn sizes(island: &Whitened, forces: &mut IslandForces) -> f64 {
+    let mut sum = 0.0;
+    for kind in KINDS {
+        let columns = &kind.of(island).g;
+        let parts = kind.forces(forces).iter().enumerate().filter(|(_, p)| **p != 0.0);
+        sum += parts.map(|(j, p)| norm(columns.col(j)) * p.abs()).sum::<f64>();
+    }
+    sum
+}

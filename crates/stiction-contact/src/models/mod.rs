@@ -1,0 +1,2 @@
+//! The models, one file or folder each, under the names of the literature.
+pub mod coulomb_pyramid;
