@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use stiction_contact::coulomb_cone::{CoulombCone, FrictionOutcome, Options as ConeOptions};
+use stiction_contact::coulomb_cone::{CoulombCone, FrictionOutcome};
 use stiction_contact::io::FrictionFile;
-use stiction_contact::{FrictionLaw, FrictionLcp, FrictionProblem, certify_friction};
+use stiction_contact::{FrictionLaw, FrictionLcp, FrictionProblem, Level, ModelOptions, certify_friction};
 use stiction_lcp::{InputError, Options, Outcome, Solver, catalog};
 
 use crate::args::SolveArgs;
@@ -74,10 +74,18 @@ struct Problem<'a> {
 }
 
 /// Runs the command on a friction problem; true if it was solved.
-pub fn run(args: &SolveArgs, file: &FrictionFile, name: &str, options: &Options, out: &mut dyn Write) -> Result<bool, Failure> {
+pub fn run(
+    args: &SolveArgs,
+    file: &FrictionFile,
+    name: &str,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<bool, Failure> {
     for (given, flag) in [(args.exact, "--exact"), (args.trace, "--trace"), (args.start.is_some(), "--start")] {
         if given {
-            return Err(Failure::Message(format!("{name}: {flag} is for complementarity problems; this is a friction problem")));
+            return Err(Failure::Message(format!(
+                "{name}: {flag} is for complementarity problems; this is a friction problem"
+            )));
         }
     }
     let local = match file {
@@ -143,12 +151,14 @@ fn empty<'a>(options: &Options, solver: &'static str, outcome: &'static str) -> 
 /// The quadratic cone.
 fn cone<'a>(args: &SolveArgs, problem: &FrictionProblem, options: &Options) -> Result<Report<'a>, InputError> {
     if args.solver != "auto" {
-        let reason = format!("it has one method; --solver {} is for complementarity problems and polyhedral cones", args.solver);
+        let reason =
+            format!("it has one method; --solver {} is for complementarity problems and polyhedral cones", args.solver);
         return Err(InputError::Unsupported { solver: "coulomb-cone", reason });
     }
-    let default = ConeOptions::default();
-    let max_iterations = options.max_pivots.unwrap_or(default.max_iterations);
-    let mut solver = CoulombCone::new(ConeOptions { tolerance: options.tolerance, max_iterations });
+    let mut solver = CoulombCone::new(
+        Level::Velocity,
+        ModelOptions { tolerance: options.tolerance, max_pivots: options.max_pivots },
+    );
     let outcome = solver.solve_friction(problem, None)?;
     let name = if outcome.solved().is_some() { "solved" } else { "stopped" };
     let mut report = empty(options, "coulomb-cone", name);
@@ -157,10 +167,11 @@ fn cone<'a>(args: &SolveArgs, problem: &FrictionProblem, options: &Options) -> R
     report.contact_error = Some(certificate.contact_error);
     report.worst_contact = certificate.worst_contact;
     report.iterations = stats.iterations;
-    report.note = stats.rounding_noise.then_some("max |q| is below 1e-14: this is likely the rounding of a problem at rest");
+    report.note =
+        stats.rounding_noise.then_some("max |q| is below 1e-14: this is likely the rounding of a problem at rest");
     match outcome {
         FrictionOutcome::Solved(s) => {
-            report.modes = Some(s.modes.iter().map(|m| format!("{m:?}").to_lowercase()).collect());
+            report.modes = Some(s.modes.iter().map(ToString::to_string).collect());
             (report.r, report.u) = (Some(s.r), Some(s.u));
         }
         FrictionOutcome::Failed(f) => {
@@ -174,7 +185,12 @@ fn cone<'a>(args: &SolveArgs, problem: &FrictionProblem, options: &Options) -> R
 }
 
 /// No friction, or a polyhedral cone: a complementarity problem.
-fn polyhedral<'a>(args: &SolveArgs, problem: &FrictionProblem, law: FrictionLaw, options: &Options) -> Result<Report<'a>, InputError> {
+fn polyhedral<'a>(
+    args: &SolveArgs,
+    problem: &FrictionProblem,
+    law: FrictionLaw,
+    options: &Options,
+) -> Result<Report<'a>, InputError> {
     let form = FrictionLcp::new(problem, law)?;
     let mut solver = catalog::build(&args.solver, options)?;
     let outcome = solver.solve_from((&form.lcp).into(), None)?;
@@ -210,7 +226,10 @@ fn polyhedral<'a>(args: &SolveArgs, problem: &FrictionProblem, law: FrictionLaw,
 fn print(r: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let p = &r.problem;
     let contacts = if p.contacts == 1 { "contact" } else { "contacts" };
-    let mut lines = vec![("file", p.file.to_string()), ("problem", format!("{}, {} {contacts} of dimension {}", p.kind, p.contacts, p.dim))];
+    let mut lines = vec![
+        ("file", p.file.to_string()),
+        ("problem", format!("{}, {} {contacts} of dimension {}", p.kind, p.contacts, p.dim)),
+    ];
     lines.push(("model", r.model.to_string()));
     let words = r.claim.as_ref().or(r.why.as_ref());
     lines.push(("outcome", words.map_or(r.outcome.to_string(), |w| format!("{}: {w}", r.outcome))));
@@ -221,7 +240,11 @@ fn print(r: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     lines.extend(r.backward_error.map(|x| ("backward error", format!("{x:.2e}"))));
     lines.extend(r.modes.as_ref().map(|m| ("contacts", modes(m))));
     lines.extend(r.note.map(|n| ("note", n.to_string())));
-    lines.push(if r.modes.is_some() { ("iterations", r.iterations.to_string()) } else { ("pivots", r.pivots.to_string()) });
+    lines.push(if r.modes.is_some() {
+        ("iterations", r.iterations.to_string())
+    } else {
+        ("pivots", r.pivots.to_string())
+    });
     lines.push(("time", format!("{:.1?}", Duration::from_secs_f64(r.time_us * 1e-6))));
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, value) in lines {

@@ -29,7 +29,9 @@ pub fn run(args: &SolveArgs, build: Build<'_>, out: &mut dyn Write, err: &mut dy
     let name = path.display().to_string();
     let file = match read(args, path)? {
         AnyProblem::Complementarity(_) if args.model.is_some() => {
-            return Err(Failure::Message(format!("{name}: --model is for friction problems; this is a complementarity problem")));
+            return Err(Failure::Message(format!(
+                "{name}: --model is for friction problems; this is a complementarity problem"
+            )));
         }
         AnyProblem::Complementarity(file) => with_start(args, file)?,
         AnyProblem::Friction(file) => {

@@ -60,6 +60,23 @@ impl IslandForces {
     }
 }
 
+impl IslandForces {
+    /// The part of `all` that belongs to `island`.
+    fn gather(&mut self, island: &Island, all: &ContactForces) {
+        let take = |to: &mut Vec<f64>, from: &[f64], at: &[usize]| {
+            to.clear();
+            to.extend(at.iter().map(|&i| from[i]));
+        };
+        take(&mut self.normal, &all.normal, &island.contacts);
+        take(&mut self.tangent_s, &all.tangent_s, &island.contacts);
+        take(&mut self.tangent_t, &all.tangent_t, &island.contacts);
+        take(&mut self.spin, &all.spin, &island.contacts);
+        take(&mut self.bilateral, &all.bilateral, &island.bilaterals);
+        take(&mut self.limit, &all.limit, &island.limits);
+        take(&mut self.bounded, &all.bounded, &island.bounded);
+    }
+}
+
 /// What a model knows of an island from the last solve.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Guess<'a> {
@@ -67,6 +84,8 @@ pub struct Guess<'a> {
     pub basis: Option<&'a Basis>,
     /// The modes of the island's contacts; empty if not known.
     pub modes: &'a [Mode],
+    /// Its forces, if known (x and the basis are not).
+    pub forces: Option<&'a IslandForces>,
 }
 
 /// How a model ended on one island. Forces, multipliers or the ray's direction are in the [`IslandForces`] it was given.
@@ -101,6 +120,7 @@ pub struct ByIsland {
     islands: Islands,
     whitened: Whitened,
     forces: IslandForces,
+    earlier: IslandForces,
     certifier: Certifier,
     modes: Vec<Mode>,
 }
@@ -137,7 +157,11 @@ impl ByIsland {
             let known = start.filter(|s| s.modes.len() == problem.contacts().len());
             self.modes.extend(known.iter().flat_map(|s| island.contacts.iter().map(|&i| s.modes[i])));
             let basis = start.filter(|s| s.bases.len() == islands.len()).map(|s| &s.bases[k]);
-            let guess = Guess { basis, modes: &self.modes };
+            let known = start.filter(|s| s.forces.fits(problem));
+            if let Some(start) = known {
+                self.earlier.gather(island, &start.forces);
+            }
+            let guess = Guess { basis, modes: &self.modes, forces: known.map(|_| &self.earlier) };
             let end = solve_island(&self.whitened, guess, &mut self.forces, &mut stats)?;
             if end != IslandEnd::Solved && trouble.is_none() {
                 // A proof or a ray is one island's alone: no force of another belongs to it.
@@ -178,6 +202,7 @@ impl ByIsland {
                 }
                 let modes = self.certifier.modes().to_vec();
                 warm_start.modes.clone_from(&modes);
+                warm_start.forces.clone_from(&forces);
                 Ok(ContactOutcome::Solved(ContactSolution {
                     level: law.level(),
                     forces,

@@ -120,7 +120,10 @@ fn directions(dim: usize, law: FrictionLaw) -> Result<Vec<Vec<f64>>, InputError>
         FrictionLaw::Polyhedral { sides } => sides,
     };
     if sides < 4 || !sides.is_multiple_of(2) {
-        return Err(InputError::Option { name: "sides", reason: format!("must be even and at least 4, found {sides}") });
+        return Err(InputError::Option {
+            name: "sides",
+            reason: format!("must be even and at least 4, found {sides}"),
+        });
     }
     let step = 2.0 * std::f64::consts::PI / sides as f64;
     let half: Vec<Vec<f64>> = (0..sides / 2).map(|j| vec![(step * j as f64).cos(), (step * j as f64).sin()]).collect();
@@ -148,7 +151,9 @@ mod tests {
     #[test]
     fn a_particle_sticks_slides_or_has_no_friction() {
         let law = FrictionLaw::Polyhedral { sides: 8 };
-        let close = |r: Vec<f64>, expected: [f64; 3]| assert!(r.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{r:?}");
+        let close = |r: Vec<f64>, expected: [f64; 3]| {
+            assert!(r.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{r:?}")
+        };
         close(solve(&particle([-1.0, 0.2, -0.1], 0.5), law), [1.0, -0.2, 0.1]);
         close(solve(&particle([-1.0, 2.0, 0.0], 0.5), law), [1.0, -0.5, 0.0]);
         close(solve(&particle([-1.0, 2.0, 0.0], 0.5), FrictionLaw::Frictionless), [1.0, 0.0, 0.0]);

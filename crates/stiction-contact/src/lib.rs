@@ -2,8 +2,8 @@
 pub mod by_island;
 pub mod certificate;
 mod check;
-pub mod find_indices;
 pub mod coulomb_cone;
+pub mod find_indices;
 pub mod friction_certificate;
 pub mod friction_lcp;
 pub mod friction_problem;

@@ -69,6 +69,14 @@ impl Default for ModelOptions {
 }
 
 impl ModelOptions {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// `InputError::Option` naming the option out of range.
+    pub fn check(&self) -> Result<(), InputError> {
+        self.for_solver().check()
+    }
+
     /// The same options for a complementarity solver.
     pub fn for_solver(&self) -> stiction_lcp::Options {
         stiction_lcp::Options { tolerance: self.tolerance, max_pivots: self.max_pivots, ..Default::default() }
@@ -82,6 +90,8 @@ pub struct WarmStart {
     pub modes: Vec<Mode>,
     /// Basis of each island's complementarity problem, in the order of the islands; empty for a model that has none.
     pub bases: Vec<Basis>,
+    /// Forces of all rows.
+    pub forces: ContactForces,
 }
 
 /// What was done in a solve.

@@ -40,6 +40,11 @@ impl ContactForces {
         }
     }
 
+    /// True if there is a force for every row of `problem`.
+    pub fn fits(&self, problem: &ContactProblem) -> bool {
+        self.with_rows(problem).iter().all(|(rows, forces)| rows.len() == forces.len())
+    }
+
     /// The rows of `problem` beside the forces along them, kind by kind.
     pub fn with_rows<'a>(&'a self, problem: &'a ContactProblem) -> [(&'a Rows, &'a [f64]); 7] {
         let contacts = problem.contacts();

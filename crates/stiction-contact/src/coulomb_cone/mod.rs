@@ -14,6 +14,7 @@
 //! Reference: [AlartCurnier91], [Acary18].
 
 mod gauss_seidel;
+mod island;
 mod law;
 mod newton;
 mod operator;
@@ -26,43 +27,20 @@ mod tests;
 
 use stiction_lcp::InputError;
 
-pub use outcome::{FailureReason, FrictionFailed, FrictionOutcome, FrictionSolved, FrictionStats, Mode};
+pub use outcome::{FailureReason, FrictionFailed, FrictionOutcome, FrictionSolved, FrictionStats};
 
+use crate::by_island::ByIsland;
 use crate::friction_certificate::{FrictionCertificate, certify_friction};
 use crate::friction_problem::FrictionProblem;
+use crate::model::{Level, Mode, ModelOptions};
+use island::IslandProblem;
 use law::State;
 use newton::Newton;
 use problem::{Block, ConeProblem};
 use proximal::{Search, SearchEnd, Verdict};
 
-/// Options of [`CoulombCone`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct Options {
-    /// A solution is certified if both its errors are at most this. Dimensionless, in (0, 1); default 1e-10.
-    pub tolerance: f64,
-    /// Most linear systems solved before the solver stops; default 6000.
-    pub max_iterations: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { tolerance: 1e-10, max_iterations: 6000 }
-    }
-}
-
-impl Options {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// `InputError::Option` naming the option out of range.
-    pub fn check(&self) -> Result<(), InputError> {
-        if self.tolerance > 0.0 && self.tolerance < 1.0 {
-            return Ok(());
-        }
-        let reason = format!("must be above 0 and below 1, found {}", self.tolerance);
-        Err(InputError::Option { name: "tolerance", reason })
-    }
-}
+/// Linear systems solved before the solver stops, unless the options say otherwise.
+const MOST_ITERATIONS: usize = 2000;
 
 /// max |q| below which a problem is likely one at rest, with nothing in q but rounding.
 const NOISE: f64 = 1e-14;
@@ -71,10 +49,12 @@ const NOISE: f64 = 1e-14;
 const LAST_DIGITS: f64 = 1e-15;
 
 /// The solver; it owns its workspace, so keep one and use it again. See the [module](self).
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct CoulombCone {
-    /// Options of the next solves.
-    pub options: Options,
+    options: ModelOptions,
+    level: Level,
+    driver: ByIsland,
+    island: IslandProblem,
     problem: ConeProblem,
     newton: Newton,
     search: Search,
@@ -94,10 +74,31 @@ struct Best {
     near: Vec<f64>,
 }
 
+impl Default for CoulombCone {
+    /// At velocity level, with the default options.
+    fn default() -> Self {
+        Self::new(Level::Velocity, ModelOptions::default())
+    }
+}
+
 impl CoulombCone {
-    /// A solver with the given options.
-    pub fn new(options: Options) -> Self {
-        Self { options, ..Self::default() }
+    /// The model at `level`, with the given options. (Friction problems of their own have no level.)
+    pub fn new(level: Level, options: ModelOptions) -> Self {
+        Self {
+            options,
+            level,
+            driver: ByIsland::default(),
+            island: IslandProblem::default(),
+            problem: ConeProblem::default(),
+            newton: Newton::default(),
+            search: Search::default(),
+            best: Best::default(),
+        }
+    }
+
+    /// Most linear systems per problem or island.
+    fn max_iterations(&self) -> usize {
+        self.options.max_pivots.unwrap_or(MOST_ITERATIONS)
     }
 
     /// Solves a friction problem, trying the modes in `start` first: where their one system gives a certified answer, that is the solution.
@@ -154,7 +155,8 @@ impl CoulombCone {
         near: bool,
         stats: &mut FrictionStats,
     ) -> FailureReason {
-        let Self { options, problem: scaled, newton, search, best } = self;
+        let limit = self.max_iterations();
+        let Self { options, problem: scaled, newton, search, best, .. } = self;
         let near = near.then(|| best.near.clone());
         let mut judge = |scaled: &ConeProblem, r: &[f64], states: &[State]| {
             let certificate = best.offer(problem, scaled, r, states);
@@ -165,17 +167,18 @@ impl CoulombCone {
             }
         };
         if let Some(modes) = modes {
-            if search.guess(scaled, newton, modes, near.as_deref(), &mut judge) == Verdict::Stop {
+            let states: Vec<State> = modes.iter().map(|&mode| state(mode)).collect();
+            if search.guess(scaled, newton, &states, near.as_deref(), &mut judge) == Verdict::Stop {
                 return FailureReason::Rounding;
             }
         }
         newton.iterations = 0;
-        let end = search.run(scaled, newton, modes.is_some(), options.max_iterations, &mut stats.starts, &mut judge);
+        let end = search.run(scaled, newton, modes.is_some(), limit, &mut stats.starts, &mut judge);
         stats.iterations = newton.iterations;
         match end {
             SearchEnd::Ended => FailureReason::Rounding,
             SearchEnd::Exhausted => FailureReason::Uncertified,
-            SearchEnd::Limit => FailureReason::Limit(options.max_iterations),
+            SearchEnd::Limit => FailureReason::Limit(limit),
         }
     }
 }
@@ -235,6 +238,14 @@ impl Best {
         }
         let modes = self.states.iter().map(|&state| mode(state)).collect();
         FrictionOutcome::Solved(FrictionSolved { r: self.r.clone(), u: self.u.clone(), modes, certificate, stats })
+    }
+}
+
+fn state(mode: Mode) -> State {
+    match mode {
+        Mode::Open => State::Open,
+        Mode::Stick => State::Stick,
+        Mode::Slide => State::Slide,
     }
 }
 

@@ -3,17 +3,7 @@
 use std::fmt;
 
 use crate::friction_certificate::FrictionCertificate;
-
-/// What a contact does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// No normal impulse.
-    Open,
-    /// No relative velocity.
-    Stick,
-    /// Relative velocity along the surface, friction at its limit against it.
-    Slide,
-}
+use crate::model::Mode;
 
 /// The result of [`CoulombCone::solve_friction`](super::CoulombCone::solve_friction).
 #[derive(Debug, Clone, PartialEq)]

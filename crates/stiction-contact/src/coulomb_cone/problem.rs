@@ -13,10 +13,8 @@ pub(crate) enum Block {
         mu: f64,
     },
     /// One row, `0 ≤ r ⊥ u ≥ 0`.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for problems with joint limits"))]
     Signorini,
     /// One row, `lo ≤ r ≤ hi`, `u ≥ 0` where r = lo, `u ≤ 0` where r = hi, u = 0 between.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for problems with bounded rows"))]
     Bounded {
         /// Lower bound, may be −∞.
         lo: f64,

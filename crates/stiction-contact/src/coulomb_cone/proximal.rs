@@ -3,7 +3,6 @@
 use super::gauss_seidel;
 use super::law::State;
 use super::newton::{End, Newton, Proximal, size};
-use super::outcome::Mode;
 use super::problem::{Block, ConeProblem};
 
 /// α below which a step of a proximal point is lost in the rounding of W.
@@ -103,12 +102,12 @@ impl Search {
         self.tried.0.clear();
     }
 
-    /// Tries the modes of an earlier solution, solving their system from its impulses `near` where these are given (scaled).
+    /// Tries the states of an earlier solution, solving their system from its impulses `near` where these are given (scaled).
     pub fn guess(
         &mut self,
         problem: &ConeProblem,
         newton: &mut Newton,
-        modes: &[Mode],
+        states: &[State],
         near: Option<&[f64]>,
         judge: &mut Judge<'_>,
     ) -> Verdict {
@@ -117,11 +116,7 @@ impl Search {
             self.r.copy_from_slice(near);
         }
         self.states.clear();
-        self.states.extend(modes.iter().map(|mode| match mode {
-            Mode::Open => State::Open,
-            Mode::Stick => State::Stick,
-            Mode::Slide => State::Slide,
-        }));
+        self.states.extend_from_slice(states);
         self.finish(problem, newton, judge)
     }
 

@@ -3,8 +3,9 @@ use stiction_lcp::generate::Rng;
 
 use super::problem::{Block, ConeProblem};
 use super::proximal::{Search, Verdict};
-use super::{CoulombCone, FrictionOutcome, FrictionSolved, Mode, Options};
+use super::{CoulombCone, FrictionOutcome, FrictionSolved};
 use crate::friction_problem::FrictionProblem;
+use crate::model::{Level, Mode, ModelOptions};
 use crate::sparse::SparseMatrix;
 
 const G_DT: f64 = 0.0981;
@@ -147,7 +148,7 @@ fn nothing_to_do_and_noise() {
 #[test]
 fn bad_options_and_starts_are_named() {
     let problem = point([-1.0, 0.0, 0.0], 0.5);
-    let mut solver = CoulombCone::new(Options { tolerance: 0.0, ..Options::default() });
+    let mut solver = CoulombCone::new(Level::Velocity, ModelOptions { tolerance: 0.0, ..ModelOptions::default() });
     assert!(solver.solve_friction(&problem, None).unwrap_err().to_string().contains("tolerance"));
     let error = CoulombCone::default().solve_friction(&problem, Some(&[Mode::Open; 2])).unwrap_err();
     assert!(error.to_string().contains("modes to start from"));

@@ -1,0 +1,124 @@
+//! Coulomb's law with its quadratic cone, as its certificate sees it.
+//!
+//! At velocity level, and for contacts that roll at acceleration level, the friction of a contact is the force in the disc of radius `μ p_n` that dissipates most:
+//! `p_t = P(p_t − u_t / W_t)` with P the projection onto the disc. For μ = ∞ the contact does not slip, whatever its normal force. A contact that slides at
+//! acceleration level has `p_t = −μ p_n` times the direction of its slip.
+//!
+//! Reference: [Trinkle95, §3.1], [Drumwright15, §III-C].
+
+use super::{ContactView, Law};
+use crate::model::Level;
+
+/// A slip speed of at most this part of its terms is rounding.
+const SLIPPING: f64 = 1e-9;
+
+/// The law of the quadratic friction cone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConeLaw {
+    /// Velocity or acceleration.
+    pub level: Level,
+}
+
+impl Law for ConeLaw {
+    fn level(&self) -> Level {
+        self.level
+    }
+
+    fn friction(&self, contact: &ContactView) -> f64 {
+        if !contact.touching || contact.mu == 0.0 {
+            return contact.no_friction();
+        }
+        if contact.p.iter().any(|p| !p.is_finite()) {
+            return f64::INFINITY;
+        }
+        let spin = ContactView::ratio(contact.w[3] * contact.p[3], contact.omega[3]);
+        let tangential = match self.slip(contact) {
+            Some(direction) => sliding(contact, direction),
+            None => disc(contact),
+        };
+        tangential.max(spin)
+    }
+}
+
+impl ConeLaw {
+    /// The direction of a slip that is there now; at velocity level only the slip to come counts.
+    fn slip(&self, contact: &ContactView) -> Option<[f64; 2]> {
+        let speed =
+            |k: usize| if contact.slip[k].abs() > SLIPPING * contact.slip_omega[k] { contact.slip[k] } else { 0.0 };
+        let (s, t) = (speed(0), speed(1));
+        let length = s.hypot(t);
+        (self.level == Level::Acceleration && length > 0.0).then(|| [s / length, t / length])
+    }
+}
+
+/// `|p_t − P(p_t − u_t / W_t)| W_t / ω_t`.
+fn disc(contact: &ContactView) -> f64 {
+    let (w, omega) = (contact.w_tangent(), contact.omega_tangent());
+    let (p, u) = ([contact.p[1], contact.p[2]], [contact.u[1], contact.u[2]]);
+    if contact.mu.is_infinite() || w == 0.0 {
+        return ContactView::ratio(u[0].hypot(u[1]), omega);
+    }
+    let radius = contact.mu * contact.p[0].max(0.0);
+    let y = [p[0] - u[0] / w, p[1] - u[1] / w];
+    let length = y[0].hypot(y[1]);
+    let scale = if length > radius { radius / length } else { 1.0 };
+    ContactView::ratio((p[0] - scale * y[0]).hypot(p[1] - scale * y[1]) * w, omega)
+}
+
+fn sliding(contact: &ContactView, direction: [f64; 2]) -> f64 {
+    let miss = |k: usize| contact.p[k + 1] + contact.mu * contact.p[0] * direction[k];
+    ContactView::ratio(contact.w_tangent() * miss(0).hypot(miss(1)), contact.omega_tangent())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A particle of 1 kg pressed with 10 N s, μ = 0.5, nothing moving.
+    fn still() -> ContactView {
+        ContactView {
+            p: [10.0, 0.0, 0.0, 0.0],
+            u: [0.0; 4],
+            omega: [20.0, 10.0, 10.0, 0.0],
+            w: [1.0, 1.0, 1.0, 0.0],
+            slip: [0.0; 2],
+            slip_omega: [0.0; 2],
+            spin_now: 0.0,
+            spin_omega: 0.0,
+            mu: 0.5,
+            mu_spin: 0.0,
+            mu_viscous: 0.0,
+            dt: 1.0,
+            touching: true,
+            level: Level::Velocity,
+        }
+    }
+
+    #[test]
+    fn each_way_to_break_the_law_is_seen() {
+        let miss = |view: ContactView| ConeLaw { level: Level::Velocity }.friction(&view);
+        assert_eq!(miss(still()), 0.0);
+        assert_eq!(miss(ContactView { p: [10.0, 3.0, -4.0, 0.0], ..still() }), 0.0, "the cone's surface");
+        assert!(miss(ContactView { p: [10.0, 5.0, -5.0, 0.0], ..still() }) > 0.1, "the pyramid's edge is outside");
+        assert!(miss(ContactView { p: [10.0, -3.0, 4.0, 0.0], u: [0.0, 0.6, -0.8, 0.0], ..still() }) < 1e-15, "slides");
+        assert!(miss(ContactView { p: [10.0, -4.0, 3.0, 0.0], u: [0.0, 0.6, -0.8, 0.0], ..still() }) > 0.01, "askew");
+        assert!(
+            miss(ContactView { p: [10.0, -2.0, 0.0, 0.0], u: [0.0, 1.0, 0.0, 0.0], ..still() }) > 0.01,
+            "slips inside"
+        );
+        let glued = ContactView { mu: f64::INFINITY, ..still() };
+        assert_eq!(miss(ContactView { p: [0.0, 7.0, 0.0, 0.0], ..glued }), 0.0);
+        assert!(miss(ContactView { u: [0.0, 0.1, 0.0, 0.0], ..glued }) > 1e-3);
+        assert!(miss(ContactView { p: [10.0, 1.0, 0.0, 0.0], mu: 0.0, ..still() }) > 0.05);
+        assert!(miss(ContactView { p: [10.0, 1.0, 0.0, 0.0], touching: false, ..still() }) > 0.05);
+        assert!(miss(ContactView { p: [10.0, f64::NAN, 0.0, 0.0], ..still() }).is_infinite());
+    }
+
+    #[test]
+    fn sliding_at_acceleration_level_opposes_the_slip_there_is() {
+        let miss = |view: ContactView| ConeLaw { level: Level::Acceleration }.friction(&view);
+        let slides = ContactView { slip: [3.0, -4.0], slip_omega: [3.0, 4.0], level: Level::Acceleration, ..still() };
+        assert!(miss(ContactView { p: [10.0, -3.0, 4.0, 0.0], u: [0.0, 9.0, 9.0, 0.0], ..slides }) < 1e-15);
+        assert!(miss(ContactView { p: [10.0, 3.0, -4.0, 0.0], ..slides }) > 0.1);
+    }
+}

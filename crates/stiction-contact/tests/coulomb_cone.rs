@@ -1,0 +1,186 @@
+//! The quadratic cone on contact problems: mechanics in closed form, random problems, warm starts.
+
+use stiction_contact::scenes::{self, Body, Recipe, Touch, assemble};
+use stiction_contact::{
+    Contact, ContactModel, ContactOutcome, ContactProblem, ContactSolution, CoulombCone, Level, Mass, Mode,
+    ModelOptions,
+};
+use stiction_lcp::Matrix;
+
+const G: f64 = 9.81;
+
+fn solved(model: &mut CoulombCone, problem: &ContactProblem) -> ContactSolution {
+    match model.solve(problem).unwrap() {
+        ContactOutcome::Solved(solution) => solution,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A unit cube of 1 kg on a slope whose downhill direction is x, gravity turned instead of the slope; four corners touch.
+fn cube_on_slope(slope: f64, mu: f64, v: f64, dt: f64) -> ContactProblem {
+    let mut cube = Body::cuboid(1.0, [1.0; 3], [0.0, 0.0, 0.5]);
+    let length = (1.0 + slope * slope).sqrt();
+    cube.force = [G * slope / length, 0.0, -G / length];
+    cube.v = [v, 0.0, 0.0];
+    let corners = [(0.5, 0.5), (0.5, -0.5), (-0.5, -0.5), (-0.5, 0.5)];
+    let touches: Vec<Touch> =
+        corners.iter().map(|&(x, y)| Touch { mu, ..Touch::new(0, None, [x, y, 0.0], [0.0, 0.0, 1.0]) }).collect();
+    assemble(&[cube], &touches, dt).unwrap()
+}
+
+#[test]
+fn a_cube_on_a_slope_sticks_below_and_at_the_friction_angle_and_slides_above() {
+    let (dt, mu) = (1e-2, 0.5);
+    let mut model = CoulombCone::default();
+    for slope in [0.0, 0.3, 0.5] {
+        let solution = solved(&mut model, &cube_on_slope(slope, mu, 0.0, dt));
+        assert!(solution.motion.iter().all(|v| v.abs() < 1e-16), "slope {slope}: {:?}", solution.motion);
+    }
+    let slope = 0.8;
+    let solution = solved(&mut model, &cube_on_slope(slope, mu, 0.0, dt));
+    let expected = dt * G * (slope - mu) / (1.0 + slope * slope).sqrt();
+    assert!((solution.motion[0] - expected).abs() < 1e-15, "{:?}", solution.motion);
+    // The two corners downhill carry the moment; where all touch, all slide.
+    assert!(solution.modes.iter().all(|m| *m != Mode::Stick));
+    let on_cube = &solution.resultants(&cube_on_slope(slope, mu, 0.0, dt))[0].on[0];
+    assert!((on_cube[2] - dt * G / (1.0 + slope * slope).sqrt()).abs() < 1e-15);
+}
+
+#[test]
+fn a_sliding_cube_brakes_by_mu_g_and_stops_without_turning_back() {
+    let (dt, mu) = (1e-2, 0.3);
+    let mut model = CoulombCone::default();
+    let moving = solved(&mut model, &cube_on_slope(0.0, mu, 1.0, dt));
+    assert!((moving.motion[0] - (1.0 - mu * G * dt)).abs() < 1e-15);
+    let last = solved(&mut model, &cube_on_slope(0.0, mu, 0.5 * mu * G * dt, dt));
+    assert!(last.motion.iter().all(|v| v.abs() < 1e-16), "{:?}", last.motion);
+    assert!(last.modes.iter().all(|m| *m == Mode::Stick));
+}
+
+#[test]
+fn a_sphere_that_slips_speeds_up_its_spin_until_it_rolls() {
+    let (dt, mu, v) = (1e-3, 0.2, 1.0);
+    let mut ball = Body::cuboid(2.0, [1.0; 3], [0.0, 0.0, 0.1]);
+    ball.inertia = [0.4 * 2.0 * 0.01; 3];
+    ball.force = [0.0, 0.0, -2.0 * G];
+    ball.v = [v, 0.0, 0.0];
+    let touch = Touch { mu, size: 0.1, ..Touch::new(0, None, [0.0; 3], [0.0, 0.0, 1.0]) };
+    let mut model = CoulombCone::default();
+    let mut problem = assemble(&[ball], &[touch], dt).unwrap();
+    let force = problem.force().to_vec();
+    let mut steps = 0;
+    loop {
+        let solution = solved(&mut model, &problem);
+        problem.set_motion(&solution.motion, &force).unwrap();
+        steps += 1;
+        if solution.modes[0] == Mode::Stick {
+            break;
+        }
+        assert!((solution.motion[0] - (v - mu * G * dt * steps as f64)).abs() < 1e-13);
+    }
+    // Slipping ends when v falls to 5/7 of its start: after 2 v / (7 mu g).
+    assert!((problem.v()[0] - 5.0 / 7.0 * v).abs() < mu * G * dt);
+    assert_eq!(steps, (2.0 * v / (7.0 * mu * G) / dt).ceil() as usize);
+    let rolling = solved(&mut model, &problem);
+    assert!((rolling.motion[0] - problem.v()[0]).abs() < 1e-15, "rolling needs no friction");
+}
+
+#[test]
+fn friction_opposes_slip_in_any_direction() {
+    let mut model = CoulombCone::default();
+    let mass = Mass::new(vec![Matrix::identity(3)]).unwrap();
+    let (n, s, t) = ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]);
+    for (x, y) in [(3.0, 4.0), (-1.0, 0.2), (0.0, -2.0)] {
+        let mut problem = ContactProblem::new(mass.clone(), vec![x, y, -1.0], vec![0.0; 3], 1.0).unwrap();
+        problem.add_contact(Contact { mu: 0.5, ..Contact::new(&[(0, &n)], &[(0, &s)], &[(0, &t)]) }).unwrap();
+        let solution = solved(&mut model, &problem);
+        let speed = f64::hypot(x, y);
+        let left = 1.0 - 0.5 / speed;
+        assert!((solution.motion[0] - left * x).abs() < 1e-15 && (solution.motion[1] - left * y).abs() < 1e-15);
+    }
+}
+
+#[test]
+fn painleves_rod_has_a_solution_at_velocity_level() {
+    // A rod sliding on its tip, mu large enough that accelerations would admit none.
+    for mu in [0.5, 1.5, 5.0] {
+        for angle in [0.6f64, 1.0, 1.3] {
+            let (length, mass) = (2.0, 1.0);
+            let mut rod = Body::cuboid(mass, [length, 0.01, 0.01], [0.0, 0.0, 0.5 * length * angle.sin()]);
+            rod.inertia = [mass * length * length / 12.0; 3];
+            rod.v = [1.0, 0.0, 0.0];
+            rod.force = [0.0, 0.0, -G * mass];
+            let tip = [-0.5 * length * angle.cos(), 0.0, 0.0];
+            let touch = Touch { mu, ..Touch::new(0, None, tip, [0.0, 0.0, 1.0]) };
+            let problem = assemble(&[rod], &[touch], 1e-3).unwrap();
+            let solution = solved(&mut CoulombCone::default(), &problem);
+            assert!(solution.certificate.holds(1e-12), "mu {mu}, angle {angle}: {}", solution.certificate);
+        }
+    }
+}
+
+#[test]
+fn accelerations_of_sliding_and_rolling_contacts() {
+    let mut model = CoulombCone::new(Level::Acceleration, ModelOptions::default());
+    let sliding = solved(&mut model, &cube_on_slope(0.0, 0.3, 1.0, 1.0));
+    assert!((sliding.motion[0] + 0.3 * G).abs() < 1e-14, "{:?}", sliding.motion);
+    let sticking = solved(&mut model, &cube_on_slope(0.2, 0.3, 0.0, 1.0));
+    assert!(sticking.motion.iter().all(|a| a.abs() < 1e-14));
+    let slipping = solved(&mut model, &cube_on_slope(0.5, 0.3, 0.0, 1.0));
+    assert!((slipping.motion[0] - G * 0.2 / 1.25f64.sqrt()).abs() < 1e-14);
+}
+
+fn all_kinds() -> Recipe {
+    Recipe { coulomb: true, gaps: true, bilaterals: true, limits: true, bounded: true, ..Recipe::PLAIN }
+}
+
+#[test]
+fn random_problems_are_solved_or_fail_honestly() {
+    let mut model = CoulombCone::default();
+    let count = 300;
+    let failed: Vec<u64> = (0..count)
+        .filter(|&seed| {
+            let problem = scenes::random(&all_kinds(), seed).unwrap();
+            model.solve(&problem).unwrap().solved().is_none()
+        })
+        .collect();
+    assert!(failed.len() * 100 <= count as usize, "{failed:?}");
+}
+
+#[test]
+fn the_last_solution_is_the_start_of_the_next() {
+    let mut model = CoulombCone::default();
+    let mut solved_from_guess = 0;
+    let count = 60;
+    for seed in 0..count {
+        let problem = scenes::random(&Recipe { coulomb: true, ..Recipe::PLAIN }, seed).unwrap();
+        let ContactOutcome::Solved(first) = model.solve(&problem).unwrap() else { continue };
+        let again = model.solve_from(&problem, Some(&first.warm_start)).unwrap();
+        let again = again.solved().unwrap();
+        solved_from_guess += u64::from(again.stats.guessed == again.stats.islands);
+    }
+    assert!(solved_from_guess * 100 >= count * 95, "{solved_from_guess} of {count}");
+}
+
+#[test]
+fn what_the_cone_has_no_place_for_is_named() {
+    let mass = Mass::new(vec![Matrix::identity(3)]).unwrap();
+    let mut problem = ContactProblem::new(mass, vec![1.0, 0.0, 0.0], vec![0.0; 3], 1.0).unwrap();
+    let (n, s) = ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0]);
+    let mut with = |contact: Contact<'_>| {
+        let mut one = problem.clone();
+        one.add_contact(contact).unwrap();
+        let velocity = CoulombCone::default().solve(&one).map_err(|e| e.to_string());
+        let acceleration =
+            CoulombCone::new(Level::Acceleration, ModelOptions::default()).solve(&one).map_err(|e| e.to_string());
+        (velocity, acceleration)
+    };
+    let (n, s): ([(usize, &[f64]); 1], [(usize, &[f64]); 1]) = ([(0, &n)], [(0, &s)]);
+    let plain = Contact::new(&n, &s, &[]);
+    assert!(with(Contact { mu_viscous: 1.0, ..plain }).0.unwrap_err().contains("contact 0: mu_viscous"));
+    assert!(with(Contact { mu_spin: 1.0, ..plain }).0.unwrap_err().contains("contact 0: mu_spin"));
+    let (velocity, acceleration) = with(Contact { mu: f64::INFINITY, ..plain });
+    assert!(velocity.unwrap().solved().is_some());
+    assert!(acceleration.unwrap_err().contains("contact 0 slips"));
+    problem.set_motion(&[0.0; 3], &[0.0; 3]).unwrap();
+}
