@@ -70,6 +70,9 @@ const NOISE: f64 = 1e-14;
 /// Contact error of impulses that are exact to rounding: a few units in the last place.
 const LAST_DIGITS: f64 = 1e-15;
 
+/// Errors of an answer that is not worth improving.
+const POLISHED: f64 = 1e-13;
+
 /// The solver; it owns its workspace, so keep one and use it again. See the [module](self).
 #[derive(Debug, Clone, Default)]
 pub struct CoulombCone {
@@ -158,14 +161,16 @@ impl CoulombCone {
         let near = near.then(|| best.near.clone());
         let mut judge = |scaled: &ConeProblem, r: &[f64], states: &[State]| {
             let certificate = best.offer(problem, scaled, r, states);
-            if certificate.holds(options.tolerance) || is_rounding(&certificate) {
+            if is_rounding(&certificate) || certificate.worst() <= POLISHED.min(options.tolerance) {
                 Verdict::Stop
+            } else if certificate.holds(options.tolerance) {
+                Verdict::Enough
             } else {
                 Verdict::GoOn
             }
         };
         if let Some(modes) = modes {
-            if search.guess(scaled, newton, modes, near.as_deref(), &mut judge) == Verdict::Stop {
+            if search.guess(scaled, newton, modes, near.as_deref(), &mut judge) != Verdict::GoOn {
                 return FailureReason::Rounding;
             }
         }
