@@ -131,10 +131,11 @@ fn natural_map(r: &[f64], u: &[f64], mu: f64, rho: f64) -> f64 {
     r.iter().zip(y.iter()).map(|(r, p)| (r - p) * (r - p)).sum::<f64>().sqrt()
 }
 
-/// `y ← P_K(y)` for `K = { |y_T| ≤ mu y_N }`.
+/// `y ← P_K(y)` for `K = { |y_T| ≤ mu y_N, y_N ≥ 0 }`.
 fn project(y: &mut [f64], mu: f64) {
     let t = y[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
-    if t <= mu * y[0] {
+    // Without friction, `t ≤ mu y_N` holds for t = 0 whatever the sign of y_N; the cone has y_N ≥ 0.
+    if y[0] >= 0.0 && t <= mu * y[0] {
         return;
     }
     if mu * t <= -y[0] {
@@ -170,7 +171,8 @@ mod tests {
     #[test]
     fn solutions_have_no_error() {
         // Stick, slide, open; mu = 0; mu = ∞ holds even what is open.
-        let cases: [(&[f64], f64, &[f64]); 5] = [
+        let cases: [(&[f64], f64, &[f64]); 6] = [
+            (&[2.0, 0.0, 0.0], 0.0, &[0.0; 3]),
             (&[-2.0, 0.6, 0.0], 0.5, &[1.0, -0.3, 0.0]),
             (&[-2.0, 3.0, -4.0], 0.5, &[1.0, -0.3, 0.4]),
             (&[2.0, 3.0, -4.0], 0.5, &[0.0; 3]),

@@ -40,13 +40,16 @@ use problem::{Block, ConeProblem};
 use proximal::{Search, SearchEnd, Verdict};
 
 /// Linear systems solved before the solver stops, unless the options say otherwise.
-const MOST_ITERATIONS: usize = 2000;
+const MOST_ITERATIONS: usize = 6000;
 
 /// max |q| below which a problem is likely one at rest, with nothing in q but rounding.
 const NOISE: f64 = 1e-14;
 
 /// Contact error of impulses that are exact to rounding: a few units in the last place.
 const LAST_DIGITS: f64 = 1e-15;
+
+/// Errors of an answer that is not worth improving.
+const POLISHED: f64 = 1e-13;
 
 /// The solver; it owns its workspace, so keep one and use it again. See the [module](self).
 #[derive(Debug, Clone)]
@@ -160,15 +163,17 @@ impl CoulombCone {
         let near = near.then(|| best.near.clone());
         let mut judge = |scaled: &ConeProblem, r: &[f64], states: &[State]| {
             let certificate = best.offer(problem, scaled, r, states);
-            if certificate.holds(options.tolerance) || is_rounding(&certificate) {
+            if is_rounding(&certificate) || certificate.worst() <= POLISHED.min(options.tolerance) {
                 Verdict::Stop
+            } else if certificate.holds(options.tolerance) {
+                Verdict::Enough
             } else {
                 Verdict::GoOn
             }
         };
         if let Some(modes) = modes {
             let states: Vec<State> = modes.iter().map(|&mode| state(mode)).collect();
-            if search.guess(scaled, newton, &states, near.as_deref(), &mut judge) == Verdict::Stop {
+            if search.guess(scaled, newton, &states, near.as_deref(), &mut judge) != Verdict::GoOn {
                 return FailureReason::Rounding;
             }
         }

@@ -129,7 +129,6 @@ impl Newton {
                 r.copy_from_slice(&self.best_r);
                 self.u.copy_from_slice(&self.best_u);
                 self.evaluate(problem, r);
-                norm = best;
             }
             if !self.direction(problem, proximal.alpha, r) {
                 return End::Stalled;

@@ -35,6 +35,9 @@ const NEAR: f64 = 1e-6;
 /// α below which Gauss–Seidel does not get anywhere.
 const FINE: f64 = 1e-6;
 
+/// Newton steps spent on making a certified answer exact to rounding.
+const FURTHER: usize = 30;
+
 /// One start of the search.
 struct Start {
     /// α of the first point.
@@ -71,6 +74,8 @@ pub(crate) enum SearchEnd {
 pub(crate) enum Verdict {
     /// That was it.
     Stop,
+    /// Certified, but not exact to rounding: look a little further.
+    Enough,
     /// Search on.
     GoOn,
 }
@@ -161,13 +166,20 @@ impl Search {
         limit: usize,
         judge: &mut Judge<'_>,
     ) -> Verdict {
-        let last = newton.iterations.saturating_add(start.budget).min(limit);
-        let mut alpha = start.alpha;
+        let mut last = newton.iterations.saturating_add(start.budget).min(limit);
+        let (mut alpha, mut enough) = (start.alpha, false);
         for _ in 0..POINTS {
             let before = newton.iterations;
             if self.point(problem, newton, alpha) {
-                if self.have_settled(problem, newton, alpha) && self.finish(problem, newton, judge) == Verdict::Stop {
-                    return Verdict::Stop;
+                if self.have_settled(problem, newton, alpha) {
+                    match self.finish(problem, newton, judge) {
+                        Verdict::Stop => return Verdict::Stop,
+                        Verdict::Enough if !enough => {
+                            enough = true;
+                            last = last.min(newton.iterations + FURTHER);
+                        }
+                        _ => {}
+                    }
                 }
                 alpha = (alpha * FALLS[usize::from(newton.iterations - before > AT_ONCE)]).max(LEAST_ALPHA);
             } else {
@@ -178,7 +190,10 @@ impl Search {
             }
         }
         newton.residual(problem, &self.r);
-        judge(problem, &self.r, &newton.states)
+        match judge(problem, &self.r, &newton.states) {
+            Verdict::GoOn if !enough => Verdict::GoOn,
+            _ => Verdict::Stop,
+        }
     }
 
     /// The proximal point of `r`; where it is not found, r stays and false is returned.
