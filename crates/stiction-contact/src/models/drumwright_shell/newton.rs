@@ -16,15 +16,16 @@ use stiction_lcp::matrix::{axpy, dot, norm};
 
 use super::conic::{Block, Conic, Part, Set};
 
-/// ρ. Columns have unit length: an error along a singular value s of the active ones shrinks by 1/(1 + ρ s²) per update of the impulses, while
-/// rounding of u reaches them magnified by ρ. This leaves five digits more than a certificate asks for.
-const PENALTY: f64 = 1e4;
+/// ρ, one after the other. Columns have unit length: an error along a singular value s of the active ones shrinks by 1/(1 + ρ s²) per update of
+/// the impulses, while rounding of u reaches them magnified by ρ. So ρ first grows, for what changes slowly, and then falls: an update with
+/// a small ρ keeps what is solved and takes the rounding out.
+const PENALTIES: [f64; 7] = [1e4, 1e6, 1e8, 1e5, 1e3, 1e2, 1e1];
 
-/// Updates of the impulses, at most.
-const UPDATES: usize = 40;
+/// Updates of the impulses per ρ, at most.
+const UPDATES: usize = 20;
 
-/// Updates in a row that may fail to improve the best impulses before the method gives up.
-const PATIENCE: usize = 4;
+/// An update that leaves more than this part of the miss is the last with its ρ.
+const PROGRESS: f64 = 0.5;
 
 /// Newton steps per update, at most: finite in theory, below ten in practice.
 const STEPS: usize = 60;
@@ -56,6 +57,8 @@ pub struct Newton {
     /// Impulses now, and the best so far.
     p: Vec<f64>,
     best: Vec<f64>,
+    /// ρ.
+    penalty: f64,
     hessian: Matrix,
     column: Vec<f64>,
     /// Newton steps taken.
@@ -69,20 +72,23 @@ impl Newton {
         self.p.clone_from(p);
         self.best.clone_from(p);
         let mut least = self.miss(conic);
-        let mut patience = PATIENCE;
-        for _ in 0..UPDATES {
-            if least <= ENOUGH || patience == 0 || self.steps >= most_steps {
-                break;
-            }
-            self.minimize(conic, most_steps);
-            self.p.clone_from(&self.projected);
-            let miss = self.miss(conic);
-            if miss < least {
-                patience = if miss < 0.5 * least { PATIENCE } else { patience - 1 };
-                least = miss;
-                self.best.clone_from(&self.p);
-            } else {
-                patience -= 1;
+        for penalty in PENALTIES {
+            self.penalty = penalty;
+            for _ in 0..UPDATES {
+                if least <= ENOUGH || self.steps >= most_steps {
+                    break;
+                }
+                self.minimize(conic, most_steps);
+                self.p.clone_from(&self.projected);
+                let miss = self.miss(conic);
+                let progress = miss <= PROGRESS * least;
+                if miss < least {
+                    least = miss;
+                    self.best.clone_from(&self.p);
+                }
+                if !progress {
+                    break;
+                }
             }
         }
         p.clone_from(&self.best);
@@ -116,8 +122,9 @@ impl Newton {
     /// q, its projection and the gradient of φ at x.
     fn differentiate(&mut self, conic: &Conic) {
         conic.row_motion_into(&self.x, &mut self.u);
+        let penalty = self.penalty;
         self.q.clear();
-        self.q.extend(self.p.iter().zip(&self.u).map(|(p, u)| p - PENALTY * u));
+        self.q.extend(self.p.iter().zip(&self.u).map(|(p, u)| p - penalty * u));
         self.projected.clear();
         self.projected.resize(self.q.len(), 0.0);
         for b in &conic.blocks {
@@ -145,20 +152,22 @@ impl Newton {
     fn add_curvature(&mut self, conic: &Conic, b: &Block) {
         let q = point(&self.q, b);
         match b.set {
-            Set::Line => self.add_square(PENALTY, conic, b, [1.0, 0.0, 0.0]),
-            Set::Ray if q[0] > 0.0 => self.add_square(PENALTY, conic, b, [1.0, 0.0, 0.0]),
-            Set::Interval { lo, hi } if lo < q[0] && q[0] < hi => self.add_square(PENALTY, conic, b, [1.0, 0.0, 0.0]),
+            Set::Line => self.add_square(self.penalty, conic, b, [1.0, 0.0, 0.0]),
+            Set::Ray if q[0] > 0.0 => self.add_square(self.penalty, conic, b, [1.0, 0.0, 0.0]),
+            Set::Interval { lo, hi } if lo < q[0] && q[0] < hi => {
+                self.add_square(self.penalty, conic, b, [1.0, 0.0, 0.0])
+            }
             Set::Ray | Set::Interval { .. } => {}
             Set::Cone { cos, sin } => match Part::of(q, cos, sin) {
                 Part::Apex => {}
                 Part::Inside => {
-                    self.add_square(PENALTY, conic, b, [1.0, 0.0, 0.0]);
-                    self.add_square(PENALTY, conic, b, [0.0, 1.0, 0.0]);
-                    self.add_square(PENALTY, conic, b, [0.0, 0.0, 1.0]);
+                    self.add_square(self.penalty, conic, b, [1.0, 0.0, 0.0]);
+                    self.add_square(self.penalty, conic, b, [0.0, 1.0, 0.0]);
+                    self.add_square(self.penalty, conic, b, [0.0, 0.0, 1.0]);
                 }
                 Part::Mantle { e, along, radius } => {
-                    self.add_square(PENALTY, conic, b, [cos, sin * e[0], sin * e[1]]);
-                    self.add_square(PENALTY * sin * along / radius, conic, b, [0.0, -e[1], e[0]]);
+                    self.add_square(self.penalty, conic, b, [cos, sin * e[0], sin * e[1]]);
+                    self.add_square(self.penalty * sin * along / radius, conic, b, [0.0, -e[1], e[0]]);
                 }
             },
         }
