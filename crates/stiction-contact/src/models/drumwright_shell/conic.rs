@@ -70,7 +70,7 @@ pub struct Conic {
     /// The speed that was divided by.
     pub unit: f64,
     find: FindIndices,
-    column: Vec<f64>,
+    speeds: Vec<f64>,
 }
 
 impl Conic {
@@ -87,6 +87,26 @@ impl Conic {
         self.fill(island);
         self.settle_bilaterals(island, stats);
         self.divide_by_speed();
+    }
+
+    /// Becomes the program whose solution proves that `of` has none, if it has none: `min ½‖G y‖² + ½(1 + biasᵀ y)²` over the directions y in which
+    /// the sets of `of` have no end. At zero, `G y = 0` and `biasᵀ y = −1`, while every motion with u in the dual sets has `yᵀ u ≥ 0`.
+    pub fn load_proof(&mut self, of: &Conic) {
+        let m = of.x_free.len();
+        self.x_free.clear();
+        self.x_free.resize(m, 0.0);
+        self.x_free.push(1.0);
+        self.unit = 1.0;
+        self.bias.clear();
+        self.bias.resize(of.rows(), 0.0);
+        self.blocks.clear();
+        self.blocks.extend_from_slice(&of.blocks);
+        self.blocks.iter_mut().for_each(|b| b.set = b.set.endless());
+        self.g.reset(m + 1, of.rows());
+        for k in 0..of.rows() {
+            self.g.col_mut(k)[..m].copy_from_slice(of.g.col(k));
+            self.g.col_mut(k)[m] = of.bias[k];
+        }
     }
 
     /// Number of rows.
@@ -186,26 +206,65 @@ impl Conic {
 
     /// How far p is from a solution, block by block `‖p − P(p − u)‖` beside the size the terms of u have before they cancel: the largest.
     pub fn miss(&mut self, p: &[f64], u: &[f64]) -> f64 {
-        self.column.clear();
-        self.column.extend(self.x_free.iter().map(|x| x.abs()));
-        for (k, p) in p.iter().enumerate().filter(|(_, p)| **p != 0.0) {
-            self.column.iter_mut().zip(self.g.col(k)).for_each(|(s, g)| *s += (g * p).abs());
-        }
+        self.measure_speeds(p);
         let mut worst = 0.0_f64;
         for b in &self.blocks {
-            let rows = b.first..b.first + b.rows;
-            let (mut from, mut size) = ([0.0; 3], 0.0_f64);
-            for (k, i) in rows.clone().enumerate() {
-                from[k] = p[i] - u[i];
-                let terms: f64 = self.g.col(i).iter().zip(&self.column).map(|(g, s)| g.abs() * s).sum();
-                size = size.max(terms + self.bias[i].abs());
-            }
+            let mut from = [0.0; 3];
+            (0..b.rows).for_each(|k| from[k] = p[b.first + k] - u[b.first + k]);
             let onto = b.set.project(from);
-            let miss = rows.enumerate().map(|(k, i)| (p[i] - onto[k]).abs()).fold(0.0, f64::max);
-            let part = if miss == 0.0 { 0.0 } else { miss / size };
+            let miss = (0..b.rows).map(|k| (p[b.first + k] - onto[k]).abs()).fold(0.0, f64::max);
+            let part = if miss == 0.0 { 0.0 } else { miss / self.size(b) };
             worst = if part.is_nan() { f64::INFINITY } else { worst.max(part) };
         }
         worst
+    }
+
+    /// As [`Conic::miss`], and beside the terms of their own rows too: normals that close, and work that contacts do.
+    pub fn strict_miss(&mut self, p: &[f64], u: &[f64]) -> f64 {
+        let mut worst = self.miss(p, u);
+        for b in self.blocks.iter().filter(|b| b.rows == 3) {
+            let rows = b.first..b.first + 3;
+            let ratio = |value: f64, size: f64| if value > 0.0 { value / size } else { 0.0 };
+            worst = worst.max(ratio(-u[b.first], self.row_size(b.first)));
+            if self.bias[b.first] >= 0.0 && self.bias[b.first + 1..b.first + 3] == [0.0; 2] {
+                let power = rows.clone().map(|i| p[i] * (u[i] - self.bias[i])).sum();
+                worst = worst.max(ratio(power, rows.map(|i| p[i].abs() * self.row_size(i)).sum()));
+            }
+        }
+        worst
+    }
+
+    /// Sets impulses to zero that are at most the part `noise` of the motion of their block. Where nothing else moves, rounding would be all there
+    /// is to compare rounding with.
+    pub fn remove_noise(&mut self, p: &mut [f64], noise: f64) {
+        self.measure_speeds(p);
+        for b in &self.blocks {
+            let noise = noise * self.size(b);
+            let tiny = p[b.first].abs() <= noise;
+            for (k, p) in p[b.first..b.first + b.rows].iter_mut().enumerate() {
+                if p.abs() <= noise || (tiny && k > 0 && matches!(b.set, Set::Cone { cos, .. } if cos > 0.0)) {
+                    *p = b.set.project([0.0; 3])[0];
+                }
+            }
+        }
+    }
+
+    /// Speeds before anything cancels, m: `|x_free| + Σ |g p|`.
+    fn measure_speeds(&mut self, p: &[f64]) {
+        self.speeds.clear();
+        self.speeds.extend(self.x_free.iter().map(|x| x.abs()));
+        for (k, p) in p.iter().enumerate().filter(|(_, p)| **p != 0.0) {
+            self.speeds.iter_mut().zip(self.g.col(k)).for_each(|(s, g)| *s += (g * p).abs());
+        }
+    }
+
+    /// Size of the terms of a block's motion at these speeds.
+    fn size(&self, b: &Block) -> f64 {
+        (b.first..b.first + b.rows).map(|i| self.row_size(i)).fold(0.0, f64::max)
+    }
+
+    fn row_size(&self, i: usize) -> f64 {
+        self.g.col(i).iter().zip(&self.speeds).map(|(g, s)| g.abs() * s).sum::<f64>() + self.bias[i].abs()
     }
 
     /// Writes impulses p (scaled) and their motion into `forces`.
@@ -234,6 +293,17 @@ impl Conic {
 }
 
 impl Set {
+    /// The directions in which the set has no end.
+    fn endless(&self) -> Self {
+        match *self {
+            Set::Interval { lo, hi } => {
+                let end = |bound: f64| if bound.is_finite() { 0.0 } else { bound };
+                Set::Interval { lo: end(lo), hi: end(hi) }
+            }
+            set => set,
+        }
+    }
+
     /// The nearest point of the set; only the first entry counts unless it is a cone.
     pub fn project(&self, q: [f64; 3]) -> [f64; 3] {
         match *self {

@@ -81,7 +81,7 @@ impl Program {
         };
         let mut slack = Triplets::default();
         out.place(conic, &mut slack);
-        out.bound(conic, &mut slack);
+        out.bound(&mut slack);
         let columns = m + slack.columns;
         let (mut i, mut j, mut v) = (slack.i, slack.j.iter().map(|j| j + m).collect::<Vec<_>>(), slack.v);
         for (row, (&at, factor)) in out.at.iter().zip(&out.factor).enumerate() {
@@ -137,7 +137,7 @@ impl Program {
     }
 
     /// u⁺ ≥ 0 and u⁻ ≥ 0.
-    fn bound(&mut self, _conic: &Conic, slack: &mut Triplets) {
+    fn bound(&mut self, slack: &mut Triplets) {
         let first = self.bias.len();
         for column in 0..slack.columns {
             slack.push(self.bias.len(), column, -1.0);

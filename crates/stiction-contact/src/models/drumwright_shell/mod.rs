@@ -45,6 +45,7 @@ mod interior;
 mod newton;
 
 use stiction_lcp::InputError;
+use stiction_lcp::matrix::norm;
 
 use crate::by_island::{ByIsland, IslandEnd, IslandForces};
 use crate::certificate::shell::ShellLaw;
@@ -59,6 +60,12 @@ const ITERATIONS: u32 = 100;
 
 /// Newton steps, at most, unless the options say otherwise; it takes 2 to 40.
 const STEPS: usize = 1000;
+
+/// Multipliers whose combination of rows and biases comes this close to (0, −1) are handed in as a proof of infeasibility; it is checked on the data.
+const PROOF: f64 = 1e-9;
+
+/// Impulses that are at most such a part of their contact's motion may be rounding.
+const NOISE: [f64; 4] = [1e-15, 1e-14, 1e-13, 1e-12];
 
 /// The convex impact model. See the [module](self).
 #[derive(Debug, Clone, Default)]
@@ -114,12 +121,14 @@ fn check(problem: &ContactProblem) -> Result<(), InputError> {
 #[derive(Debug, Clone, Default)]
 struct IslandSolver {
     conic: Conic,
+    /// The program of a proof of infeasibility.
+    proof: Conic,
     newton: Newton,
     /// Scaled impulses and motion.
     p: Vec<f64>,
     x: Vec<f64>,
-    /// What clarabel left, while Newton's method starts again.
-    first: Vec<f64>,
+    /// Other impulses: what clarabel led to while Newton's method starts again, p without noise.
+    other: Vec<f64>,
 }
 
 impl IslandSolver {
@@ -134,19 +143,32 @@ impl IslandSolver {
         let most = options.max_pivots.map_or(ITERATIONS, |most| u32::try_from(most).unwrap_or(u32::MAX));
         let (end, iterations) = interior::solve(&self.conic, most, &mut self.p);
         stats.pivots += iterations;
-        if end != interior::End::Infeasible {
-            let miss = self.polish(options, end, stats);
-            if miss <= options.tolerance {
-                self.recover(forces);
-                return IslandEnd::Solved;
-            }
-        }
-        if end == interior::End::Infeasible {
-            self.conic.unload_multipliers(&self.p, forces);
+        if end == interior::End::Infeasible && self.prove(forces, stats) {
             return IslandEnd::Infeasible;
         }
+        let miss = self.polish(options, end, stats);
+        if miss > options.tolerance {
+            self.recover(forces);
+            return IslandEnd::Failed {
+                why: "neither clarabel nor Newton's method reached a certified optimum".into(),
+            };
+        }
+        self.remove_noise(options);
         self.recover(forces);
-        IslandEnd::Failed { why: "neither clarabel nor Newton's method reached a certified optimum".into() }
+        IslandEnd::Solved
+    }
+
+    /// Looks for multipliers that prove that no motion satisfies the rows; true if there are.
+    fn prove(&mut self, forces: &mut IslandForces, stats: &mut ContactStats) -> bool {
+        self.proof.load_proof(&self.conic);
+        self.newton.polish(&mut self.proof, &mut self.p, STEPS);
+        stats.pivots += self.newton.steps;
+        self.proof.motion_into(&self.p, &mut self.x);
+        if norm(&self.x) > PROOF {
+            return false;
+        }
+        self.conic.unload_multipliers(&self.p, forces);
+        true
     }
 
     /// Newton's method from clarabel's impulses and, if they lead nowhere, from none. Returns the miss of the better.
@@ -158,15 +180,32 @@ impl IslandSolver {
             return miss;
         }
         stats.fallbacks += 1;
-        std::mem::swap(&mut self.first, &mut self.p);
+        std::mem::swap(&mut self.other, &mut self.p);
         self.p.clear();
         self.p.resize(self.conic.rows(), 0.0);
         let again = self.newton.polish(&mut self.conic, &mut self.p, most);
         stats.pivots += self.newton.steps;
         if miss < again {
-            std::mem::swap(&mut self.first, &mut self.p);
+            std::mem::swap(&mut self.other, &mut self.p);
         }
         miss.min(again)
+    }
+
+    /// Takes rounding out of the impulses where it spoils them.
+    fn remove_noise(&mut self, options: &ModelOptions) {
+        let mut least = self.newton.measure_strictly(&mut self.conic, &self.p);
+        for noise in NOISE {
+            if least <= options.tolerance {
+                return;
+            }
+            self.other.clone_from(&self.p);
+            self.conic.remove_noise(&mut self.other, noise);
+            let miss = self.newton.measure_strictly(&mut self.conic, &self.other);
+            if miss < least {
+                least = miss;
+                std::mem::swap(&mut self.other, &mut self.p);
+            }
+        }
     }
 
     fn recover(&mut self, forces: &mut IslandForces) {

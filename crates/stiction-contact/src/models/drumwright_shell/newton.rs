@@ -21,11 +21,17 @@ use super::conic::{Block, Conic, Part, Set};
 /// a small ρ keeps what is solved and takes the rounding out.
 const PENALTIES: [f64; 7] = [1e4, 1e6, 1e8, 1e5, 1e3, 1e2, 1e1];
 
+/// ρ for impulses that the first round did not make `GOOD`.
+const AGAIN: [f64; 7] = [1e6, 1e8, 1e10, 1e7, 1e5, 1e3, 1e1];
+
 /// Updates of the impulses per ρ, at most.
 const UPDATES: usize = 20;
 
-/// An update that leaves more than this part of the miss is the last with its ρ.
+/// An update that leaves more than this part of the miss is slow, and a ρ is left after so many slow ones: few once the impulses are `GOOD`, for
+/// then it is rounding that they fight.
 const PROGRESS: f64 = 0.5;
+const SLOW: usize = 6;
+const GOOD: f64 = 1e-12;
 
 /// Newton steps per update, at most: finite in theory, below ten in practice.
 const STEPS: usize = 60;
@@ -72,27 +78,49 @@ impl Newton {
         self.p.clone_from(p);
         self.best.clone_from(p);
         let mut least = self.miss(conic);
-        for penalty in PENALTIES {
+        self.update_with(PENALTIES, conic, most_steps, &mut least);
+        if least > GOOD {
+            self.update_with(AGAIN, conic, most_steps, &mut least);
+        }
+        p.clone_from(&self.best);
+        least
+    }
+
+    /// Updates the impulses with one ρ after the other; keeps the best in `best` and its miss in `least`.
+    fn update_with(&mut self, penalties: [f64; 7], conic: &mut Conic, most_steps: usize, least: &mut f64) {
+        for penalty in penalties {
             self.penalty = penalty;
+            let mut slow = 0;
             for _ in 0..UPDATES {
-                if least <= ENOUGH || self.steps >= most_steps {
+                if *least <= ENOUGH || self.steps >= most_steps {
                     break;
                 }
                 self.minimize(conic, most_steps);
                 self.p.clone_from(&self.projected);
                 let miss = self.miss(conic);
-                let progress = miss <= PROGRESS * least;
-                if miss < least {
-                    least = miss;
+                slow += if miss <= PROGRESS * *least {
+                    0
+                } else if *least <= GOOD {
+                    SLOW
+                } else {
+                    1
+                };
+                if miss < *least {
+                    *least = miss;
                     self.best.clone_from(&self.p);
                 }
-                if !progress {
+                if slow >= SLOW {
                     break;
                 }
             }
         }
-        p.clone_from(&self.best);
-        least
+    }
+
+    /// How far impulses are from a solution ([`Conic::strict_miss`]).
+    pub fn measure_strictly(&mut self, conic: &mut Conic, p: &[f64]) -> f64 {
+        conic.motion_into(p, &mut self.x);
+        conic.row_motion_into(&self.x, &mut self.u);
+        conic.strict_miss(p, &self.u)
     }
 
     /// Sets x to the motion under p, and measures p.
