@@ -207,13 +207,22 @@ impl Conic {
     /// How far p is from a solution, block by block `‖p − P(p − u)‖` beside the size the terms of u have before they cancel: the largest.
     pub fn miss(&mut self, p: &[f64], u: &[f64]) -> f64 {
         self.measure_speeds(p);
+        self.largest_miss(p, u, |b| self.size(b))
+    }
+
+    /// As [`Conic::miss`], beside the largest speed in the problem: however large the impulses are.
+    pub fn plain_miss(&self, p: &[f64], u: &[f64]) -> f64 {
+        self.largest_miss(p, u, |_| 1.0)
+    }
+
+    fn largest_miss(&self, p: &[f64], u: &[f64], size: impl Fn(&Block) -> f64) -> f64 {
         let mut worst = 0.0_f64;
         for b in &self.blocks {
             let mut from = [0.0; 3];
             (0..b.rows).for_each(|k| from[k] = p[b.first + k] - u[b.first + k]);
             let onto = b.set.project(from);
             let miss = (0..b.rows).map(|k| (p[b.first + k] - onto[k]).abs()).fold(0.0, f64::max);
-            let part = if miss == 0.0 { 0.0 } else { miss / self.size(b) };
+            let part = if miss == 0.0 { 0.0 } else { miss / size(b) };
             worst = if part.is_nan() { f64::INFINITY } else { worst.max(part) };
         }
         worst

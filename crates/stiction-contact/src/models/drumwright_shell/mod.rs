@@ -45,7 +45,7 @@ mod interior;
 mod newton;
 
 use stiction_lcp::InputError;
-use stiction_lcp::matrix::norm;
+use stiction_lcp::matrix::{max_abs, norm};
 
 use crate::by_island::{ByIsland, IslandEnd, IslandForces};
 use crate::certificate::shell::ShellLaw;
@@ -63,6 +63,12 @@ const STEPS: usize = 1000;
 
 /// Multipliers whose combination of rows and biases comes this close to (0, −1) are handed in as a proof of infeasibility; it is checked on the data.
 const PROOF: f64 = 1e-9;
+
+/// Impulses above this, where 1 changes a contact's motion by the largest speed in the problem, are a reason to look for a proof of infeasibility.
+const HUGE: f64 = 1e6;
+
+/// Largest miss beside the largest speed in the problem, whatever the impulses. Only impulses that grow without end bring it near this.
+const SOUND: f64 = 1e-7;
 
 /// Impulses that are at most such a part of their contact's motion may be rounding.
 const NOISE: [f64; 4] = [1e-15, 1e-14, 1e-13, 1e-12];
@@ -147,6 +153,10 @@ impl IslandSolver {
             return IslandEnd::Infeasible;
         }
         let miss = self.polish(options, end, stats);
+        // Impulses that grow without end make any miss small beside them.
+        if (miss > options.tolerance || max_abs(&self.p) > HUGE) && self.prove(forces, stats) {
+            return IslandEnd::Infeasible;
+        }
         if miss > options.tolerance {
             self.recover(forces);
             return IslandEnd::Failed {
@@ -155,19 +165,28 @@ impl IslandSolver {
         }
         self.remove_noise(options);
         self.recover(forces);
+        self.conic.row_motion_into(&self.x, &mut self.other);
+        if self.conic.plain_miss(&self.p, &self.other) > SOUND {
+            return IslandEnd::Failed {
+                why: "the impulses grew so large that the motion drowned in their rounding".into(),
+            };
+        }
         IslandEnd::Solved
     }
 
     /// Looks for multipliers that prove that no motion satisfies the rows; true if there are.
     fn prove(&mut self, forces: &mut IslandForces, stats: &mut ContactStats) -> bool {
         self.proof.load_proof(&self.conic);
-        self.newton.polish(&mut self.proof, &mut self.p, STEPS);
+        self.other.clone_from(&self.p);
+        let most = max_abs(&self.other).max(1.0);
+        self.other.iter_mut().for_each(|p| *p /= most);
+        self.newton.polish(&mut self.proof, &mut self.other, STEPS);
         stats.pivots += self.newton.steps;
-        self.proof.motion_into(&self.p, &mut self.x);
+        self.proof.motion_into(&self.other, &mut self.x);
         if norm(&self.x) > PROOF {
             return false;
         }
-        self.conic.unload_multipliers(&self.p, forces);
+        self.conic.unload_multipliers(&self.other, forces);
         true
     }
 
