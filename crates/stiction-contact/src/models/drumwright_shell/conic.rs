@@ -41,7 +41,7 @@ pub struct Block {
     pub first: usize,
     /// Number of rows: 3 for a cone, else 1.
     pub rows: usize,
-    /// Length of the longest column before scaling; 1 if all are zero.
+    /// What its columns were divided by: the length of the longest, rounded to a power of two.
     pub length: f64,
     /// Which forces these are.
     source: Source,
@@ -146,7 +146,7 @@ impl Conic {
                 Source::Bounded(i) => [(&island.bounded, i); 3],
             };
             let longest = kinds[..b.rows].iter().map(|(c, i)| norm(c.g.col(*i))).fold(0.0, f64::max);
-            b.length = if longest > 0.0 { longest } else { 1.0 };
+            b.length = power_of_two(longest);
             for (k, (columns, i)) in kinds[..b.rows].iter().enumerate() {
                 let column = self.g.col_mut(b.first + k);
                 column.copy_from_slice(columns.g.col(*i));
@@ -181,7 +181,7 @@ impl Conic {
     /// Speeds relative to the largest in the problem; impulses with them.
     fn divide_by_speed(&mut self) {
         let speed = self.bias.iter().fold(norm(&self.x_free), |max, b| max.max(b.abs()));
-        self.unit = if speed > 0.0 && speed.is_finite() { speed } else { 1.0 };
+        self.unit = power_of_two(speed);
         let unit = self.unit;
         self.x_free.iter_mut().chain(&mut self.bias).for_each(|x| *x /= unit);
         for b in &mut self.blocks {
@@ -326,6 +326,12 @@ impl Set {
             },
         }
     }
+}
+
+/// The power of two at or below x, so that dividing by it is exact; 1 if x is zero, not finite, or too small to divide by.
+fn power_of_two(x: f64) -> f64 {
+    const EXPONENT: u64 = 0x7FF0_0000_0000_0000;
+    if x.is_normal() { f64::from_bits(x.to_bits() & EXPONENT) } else { 1.0 }
 }
 
 /// Where in its cone the projection of a point lies.

@@ -73,11 +73,23 @@ const SOUND: f64 = 1e-7;
 /// Impulses that are at most such a part of their contact's motion may be rounding.
 const NOISE: [f64; 4] = [1e-15, 1e-14, 1e-13, 1e-12];
 
+/// What the model begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Method {
+    /// clarabel's interior point method, then Newton's on the active cones.
+    #[default]
+    InteriorPoint,
+    /// Newton's method alone, from no impulse: several times faster. Where it fails the interior point method follows.
+    Newton,
+}
+
 /// The convex impact model. See the [module](self).
 #[derive(Debug, Clone, Default)]
 pub struct DrumwrightShell {
     /// Options.
     pub options: ModelOptions,
+    /// What to begin with.
+    pub method: Method,
     by_island: ByIsland,
     island: IslandSolver,
 }
@@ -104,9 +116,9 @@ impl ContactModel for DrumwrightShell {
         start: Option<&WarmStart>,
     ) -> Result<ContactOutcome, InputError> {
         check(problem)?;
-        let (options, solver) = (&self.options, &mut self.island);
+        let (options, method, solver) = (&self.options, self.method, &mut self.island);
         self.by_island.solve(problem, &ShellLaw, options, start, |island, _, forces, stats| {
-            Ok(solver.solve(island, options, forces, stats))
+            Ok(solver.solve(island, options, method, forces, stats))
         })
     }
 }
@@ -142,10 +154,19 @@ impl IslandSolver {
         &mut self,
         island: &Whitened,
         options: &ModelOptions,
+        method: Method,
         forces: &mut IslandForces,
         stats: &mut ContactStats,
     ) -> IslandEnd {
         self.conic.load(island, stats);
+        if method == Method::Newton {
+            let miss = self.polish_from_rest(options, stats);
+            let found = miss <= options.tolerance && max_abs(&self.p) <= HUGE;
+            if found && self.recover_solution(options, forces) == IslandEnd::Solved {
+                return IslandEnd::Solved;
+            }
+            stats.fallbacks += 1;
+        }
         let most = options.max_pivots.map_or(ITERATIONS, |most| u32::try_from(most).unwrap_or(u32::MAX));
         let (end, iterations) = interior::solve(&self.conic, most, &mut self.p);
         stats.pivots += iterations;
@@ -163,15 +184,7 @@ impl IslandSolver {
                 why: "neither clarabel nor Newton's method reached a certified optimum".into(),
             };
         }
-        self.remove_noise(options);
-        self.recover(forces);
-        self.conic.row_motion_into(&self.x, &mut self.other);
-        if self.conic.plain_miss(&self.p, &self.other) > SOUND {
-            return IslandEnd::Failed {
-                why: "the impulses grew so large that the motion drowned in their rounding".into(),
-            };
-        }
-        IslandEnd::Solved
+        self.recover_solution(options, forces)
     }
 
     /// Looks for multipliers that prove that no motion satisfies the rows; true if there are.
@@ -200,14 +213,20 @@ impl IslandSolver {
         }
         stats.fallbacks += 1;
         std::mem::swap(&mut self.other, &mut self.p);
-        self.p.clear();
-        self.p.resize(self.conic.rows(), 0.0);
-        let again = self.newton.polish(&mut self.conic, &mut self.p, most);
-        stats.pivots += self.newton.steps;
+        let again = self.polish_from_rest(options, stats);
         if miss < again {
             std::mem::swap(&mut self.other, &mut self.p);
         }
         miss.min(again)
+    }
+
+    /// Newton's method from no impulse. Returns the miss.
+    fn polish_from_rest(&mut self, options: &ModelOptions, stats: &mut ContactStats) -> f64 {
+        self.p.clear();
+        self.p.resize(self.conic.rows(), 0.0);
+        let miss = self.newton.polish(&mut self.conic, &mut self.p, options.max_pivots.unwrap_or(STEPS));
+        stats.pivots += self.newton.steps;
+        miss
     }
 
     /// Takes rounding out of the impulses where it spoils them.
@@ -225,6 +244,19 @@ impl IslandSolver {
                 std::mem::swap(&mut self.other, &mut self.p);
             }
         }
+    }
+
+    /// Writes the impulses down as a solution, if the motion is still to be seen beside them.
+    fn recover_solution(&mut self, options: &ModelOptions, forces: &mut IslandForces) -> IslandEnd {
+        self.remove_noise(options);
+        self.recover(forces);
+        self.conic.row_motion_into(&self.x, &mut self.other);
+        if self.conic.plain_miss(&self.p, &self.other) > SOUND {
+            return IslandEnd::Failed {
+                why: "the impulses grew so large that the motion drowned in their rounding".into(),
+            };
+        }
+        IslandEnd::Solved
     }
 
     fn recover(&mut self, forces: &mut IslandForces) {

@@ -141,7 +141,7 @@ impl Newton {
             self.steps += 1;
             self.newton_step(conic);
             self.search_line(conic);
-            if !(norm(&self.gradient) < size) && size <= FLAT.sqrt() {
+            if norm(&self.gradient) >= size && size <= FLAT.sqrt() {
                 break;
             }
         }
