@@ -225,6 +225,7 @@ impl Certifier {
         let mut worst = Worst::default();
         self.measure_speeds(problem, law.level(), forces);
         out.momentum = self.momentum(problem, law.level(), forces, motion, &mut worst);
+        out.momentum = out.momentum.max(not_numbers(problem, forces, &mut worst));
         self.contacts(problem, law, forces, motion, &mut out, &mut worst);
         self.limits(problem, law.level(), forces, motion, &mut out, &mut worst);
         self.bilaterals(problem, law.level(), motion, &mut out, &mut worst);
@@ -508,6 +509,17 @@ impl ContactView {
         let slips_next = !(1..3).all(|k| still(self.u[k], self.omega[k]));
         if slips_now || slips_next { Mode::Slide } else { Mode::Stick }
     }
+}
+
+/// Infinity if a force is not finite, also along a row that moves nothing and so is in no sum; else 0.
+fn not_numbers(problem: &ContactProblem, forces: &ContactForces, worst: &mut Worst) -> f64 {
+    for (kind, (_, p)) in forces.with_rows(problem).into_iter().enumerate() {
+        if let Some(i) = p.iter().position(|p| !p.is_finite()) {
+            let place = [Place::Contact, Place::Bilateral, Place::Limit, Place::Bounded][kind.max(3) - 3](i);
+            return worst.see(f64::INFINITY, place);
+        }
+    }
+    0.0
 }
 
 fn bilateral_bias(problem: &ContactProblem, level: Level, i: usize) -> f64 {

@@ -22,9 +22,13 @@ pub enum End {
 /// Solves `min ½‖x‖² − x_freeᵀ x + Σ (hi u⁻ − lo u⁺)` subject to `Gᵀ x + bias` in the dual sets, with `u⁺ − u⁻` the motion of bounded rows, and
 /// writes the multipliers, which are the impulses, to `p`. Returns how it ended and the iterations.
 pub fn solve(conic: &Conic, most: u32, p: &mut Vec<f64>) -> (End, usize) {
-    let program = Program::new(conic);
     p.clear();
     p.resize(conic.rows(), 0.0);
+    let finite = |x: &[f64]| x.iter().all(|x| x.is_finite());
+    if conic.g.as_slice().is_empty() || !finite(conic.g.as_slice()) || !finite(&conic.bias) || !finite(&conic.x_free) {
+        return (End::Nothing, 0);
+    }
+    let program = Program::new(conic);
     let settings = DefaultSettings {
         verbose: false,
         max_iter: most,
