@@ -8,7 +8,7 @@
 //!
 //! Contacts that do not touch obey Signorini's condition and have no tangential impulse.
 //!
-//! Reference: [DrumwrightShell10]; [Anitescu06, §2].
+//! Reference: [DrumwrightShell10, §3]; [Anitescu06, §2].
 
 use super::{ContactView, Law, NormalLaw, natural};
 use crate::model::Level;

@@ -9,7 +9,7 @@
 //!
 //! subject to `|p_t| ≤ μ p_n` (a true quadratic cone, 0 ≤ μ ≤ ∞), p ≥ 0 on frictionless normals and limits, lo ≤ p ≤ hi on bounded rows, and
 //! nothing on bilateral ones. In contact space this is `½ pᵀ W p + pᵀ u_free` with `W = G M⁻¹ Gᵀ` and u_free the motion of the rows without
-//! impulses. The biases (see [`Whitened`](crate::whitened::Whitened)) are zero at touching contacts without bounce or moving surface, and the objective is then the kinetic
+//! impulses. The biases (see [`Whitened`]) are zero at touching contacts without bounce or moving surface, and the objective is then the kinetic
 //! energy; a gap of the bias `gap/dt` keeps a contact from acting before it is reached, for braking at a distance would save energy too.
 //!
 //! # The law
@@ -35,10 +35,10 @@
 //! # Method
 //!
 //! The interior point method of `clarabel` on the dual, which has m unknowns and n cones, then Newton's method on the active cones
-//! until the conditions hold to rounding ([`newton`]). Where clarabel stops short, Newton's method starts from no impulse at all; it converges
+//! until the conditions hold to rounding (`newton.rs`). Where clarabel stops short, Newton's method starts from no impulse at all; it converges
 //! from anywhere. What neither solves ends as failed.
 //!
-//! Reference: [DrumwrightShell10]; [Drumwright15, §VII-B].
+//! Reference: [DrumwrightShell10, §3]; [Drumwright15, §VII-B].
 
 mod conic;
 mod interior;
