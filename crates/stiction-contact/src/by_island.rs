@@ -277,16 +277,23 @@ fn least_speed(problem: &ContactProblem, law: &dyn Law, y: &ContactForces) -> f6
         sum.speed += dot(&whitened.x_free, &whitened.x_free);
         let pick = |all: &[f64], of: &[usize]| of.iter().map(|&i| all[i]).collect::<Vec<f64>>();
         let contact = |all: &[f64]| pick(all, &island.contacts);
-        let infinite = |k: usize| whitened.lo[k] == f64::NEG_INFINITY && whitened.hi[k] == f64::INFINITY;
+        // A force without upper bound never lets its row's motion be negative, one without lower bound never lets it be positive.
+        let unbounded = |k: usize, y: f64| {
+            if y > 0.0 { whitened.hi[k] == f64::INFINITY } else { whitened.lo[k] == f64::NEG_INFINITY }
+        };
         let mut combined = vec![0.0; whitened.m()];
-        let holds = |k: usize| law.holds_tangents() && whitened.touching[k];
-        let fits = sum.add(&mut combined, &whitened.normal, &contact(&y.normal), |_, y| y >= 0.0)
-            && sum.add(&mut combined, &whitened.tangent_s, &contact(&y.tangent_s), |k, y| y == 0.0 || holds(k))
-            && sum.add(&mut combined, &whitened.tangent_t, &contact(&y.tangent_t), |k, y| y == 0.0 || holds(k))
+        let [normal, tangent_s, tangent_t] = [&y.normal, &y.tangent_s, &y.tangent_t].map(|y| contact(y));
+        let may = |k: usize| {
+            let y = [normal[k], tangent_s[k], tangent_t[k]];
+            y[0] >= 0.0 && (whitened.touching[k] && law.allows_multipliers(whitened.mu[k], y) || y[1..] == [0.0; 2])
+        };
+        let fits = sum.add(&mut combined, &whitened.normal, &normal, |k, _| may(k))
+            && sum.add(&mut combined, &whitened.tangent_s, &tangent_s, |k, _| may(k))
+            && sum.add(&mut combined, &whitened.tangent_t, &tangent_t, |k, _| may(k))
             && sum.add(&mut combined, &whitened.bilateral, &pick(&y.bilateral, &island.bilaterals), |_, _| true)
             && sum.add(&mut combined, &whitened.limit, &pick(&y.limit, &island.limits), |_, y| y >= 0.0)
             && sum.add(&mut combined, &whitened.bounded, &pick(&y.bounded, &island.bounded), |k, y| {
-                y == 0.0 || infinite(k)
+                y == 0.0 || unbounded(k, y)
             });
         if !fits {
             return 0.0;

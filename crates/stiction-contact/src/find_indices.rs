@@ -81,7 +81,7 @@ impl FindIndices {
         self.qr.add_q(&self.work[..k], &mut self.x_rows);
         if self.bias.len() > k {
             self.inconsistency = self.largest_miss();
-            if self.inconsistency > CONSISTENT {
+            if self.is_inconsistent() {
                 self.satisfy_least_squares();
             }
         }
@@ -135,6 +135,11 @@ impl FindIndices {
     /// How much dependent rows contradicted each other: the largest miss beside the size of its terms. Rounding if they agreed.
     pub fn inconsistency(&self) -> f64 {
         self.inconsistency
+    }
+
+    /// True if the rows contradicted each other by more than rounding, so that [`FindIndices::x_rows`] is their least-squares compromise.
+    pub fn is_inconsistent(&self) -> bool {
+        self.inconsistency > CONSISTENT
     }
 
     /// Impulses of the kept rows that change x by `change` (m, in their span): `Σ gᵢ pᵢ = change`. Written to `p` in the order of

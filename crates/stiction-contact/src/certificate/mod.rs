@@ -12,10 +12,13 @@
 //! | bilateral | `|u| / ω`; where rows contradict each other, how far v⁺ is from the least-squares compromise |
 //! | signorini | `|min(W p, u)| / ω` for normals and limits: zero exactly if 0 ≤ p ⊥ u ≥ 0 |
 //! | bounded | the same natural map on lo ≤ p ≤ hi |
+//! |  | where the law is [`NormalLaw::Unilateral`], p ≥ 0 and u ≥ 0 alone: `max(−W p, −u, 0) / ω` on touching contacts |
 //! | friction | the model's own [`Law`] |
 //! | work | a contact's `p · row v⁺` above zero, beside its terms: contact takes energy, unless a bounce or a moving surface brings some |
+
 pub mod cone;
 pub mod pyramid;
+pub mod shell;
 
 use std::fmt;
 
@@ -180,10 +183,30 @@ pub trait Law {
         false
     }
 
+    /// What normal forces have to do with normal motion. Signorini's condition by default.
+    fn normal_law(&self) -> NormalLaw {
+        NormalLaw::Signorini
+    }
+
+    /// Whether a proof of infeasibility may give a touching contact of coefficient `mu` the multipliers `y` (normal, two tangents): every motion
+    /// that satisfies the law has `y · u ≥ 0`. By default normals alone, or any tangents where these may not slip.
+    fn allows_multipliers(&self, _mu: f64, y: [f64; 3]) -> bool {
+        y[0] >= 0.0 && (self.holds_tangents() || y[1] == 0.0 && y[2] == 0.0)
+    }
+
     /// How much the whole violates the law, for laws that are not of single contacts. 0 by default.
     fn whole(&self, _problem: &ContactProblem, _forces: &ContactForces, _motion: &[f64]) -> f64 {
         0.0
     }
+}
+
+/// What normal forces of touching contacts have to do with normal motion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NormalLaw {
+    /// 0 ≤ p ⊥ u ≥ 0.
+    Signorini,
+    /// p ≥ 0 and u ≥ 0; the law of friction says the rest.
+    Unilateral,
 }
 
 /// Computes certificates; keeps its workspace, so that none is allocated again.
@@ -216,6 +239,7 @@ impl Certifier {
             self.speed.iter_mut().zip(motion).for_each(|(s, a)| *s += a.abs());
         }
         out.momentum = self.momentum(problem, law, forces, motion, &mut worst);
+        out.momentum = out.momentum.max(not_numbers(problem, forces, &mut worst));
         self.contacts(problem, law, forces, motion, &mut out, &mut worst);
         self.limits(problem, law.level(), forces, motion, &mut out, &mut worst);
         self.bilaterals(problem, law.level(), motion, &mut out, &mut worst);
@@ -318,10 +342,13 @@ impl Certifier {
         self.modes.clear();
         for i in 0..n {
             let view = self.view(problem, law.level(), forces, motion, i);
-            let signorini = if view.has_normal_row() {
+            let normal_law = if view.touching { law.normal_law() } else { NormalLaw::Signorini };
+            let signorini = if !view.has_normal_row() {
+                ratio(view.w[0] * view.p[0].abs(), view.omega[0])
+            } else if normal_law == NormalLaw::Signorini {
                 natural(view.p[0], view.u[0], view.w[0], view.omega[0], 0.0, f64::INFINITY)
             } else {
-                ratio(view.w[0] * view.p[0].abs(), view.omega[0])
+                unilateral(view.p[0], view.u[0], view.w[0], view.omega[0])
             };
             out.signorini = out.signorini.max(worst.see(signorini, Place::Contact(i)));
             out.friction = out.friction.max(worst.see(law.friction(&view), Place::Contact(i)));
@@ -331,7 +358,7 @@ impl Certifier {
                 let size: f64 = (0..4).map(|k| view.p[k].abs() * view.omega[k]).sum();
                 out.work = out.work.max(worst.see(ratio(power.max(0.0), size), Place::Contact(i)));
             }
-            self.modes.push(view.mode());
+            self.modes.push(view.mode(normal_law));
         }
     }
 
@@ -489,9 +516,10 @@ impl ContactView {
         self.level == Level::Velocity || self.touching
     }
 
-    /// Open if it parts (or has no say), else sliding or sticking by its slip.
-    fn mode(&self) -> Mode {
-        if !self.has_normal_row() || self.u[0] > MOVING * self.omega[0] {
+    /// Open if it parts (or has no say), else sliding or sticking by its slip. Where a force may act while the surfaces part, that is no break.
+    fn mode(&self, law: NormalLaw) -> Mode {
+        let acts = law == NormalLaw::Unilateral && self.w[0] * self.p[0] > MOVING * self.omega[0];
+        if !self.has_normal_row() || (self.u[0] > MOVING * self.omega[0] && !acts) {
             return Mode::Open;
         }
         let still = |u: f64, omega: f64| u.abs() <= MOVING * omega;
@@ -499,6 +527,17 @@ impl ContactView {
         let slips_next = !(1..3).all(|k| still(self.u[k], self.omega[k]));
         if slips_now || slips_next { Mode::Slide } else { Mode::Stick }
     }
+}
+
+/// Infinity if a force is not finite, also along a row that moves nothing and so is in no sum; else 0.
+fn not_numbers(problem: &ContactProblem, forces: &ContactForces, worst: &mut Worst) -> f64 {
+    for (kind, (_, p)) in forces.with_rows(problem).into_iter().enumerate() {
+        if let Some(i) = p.iter().position(|p| !p.is_finite()) {
+            let place = [Place::Contact, Place::Bilateral, Place::Limit, Place::Bounded][kind.max(3) - 3](i);
+            return worst.see(f64::INFINITY, place);
+        }
+    }
+    0.0
 }
 
 fn bilateral_bias(problem: &ContactProblem, level: Level, i: usize) -> f64 {
@@ -523,6 +562,14 @@ pub fn natural(p: f64, u: f64, w: f64, omega: f64, lo: f64, hi: f64) -> f64 {
         (false, false) => 0.0,
     };
     if p < lo || p > hi { f64::INFINITY } else { ratio(miss, omega) }
+}
+
+/// `max(−W p, −u, 0) / ω`: zero exactly if p ≥ 0 and u ≥ 0.
+fn unilateral(p: f64, u: f64, w: f64, omega: f64) -> f64 {
+    if p.is_nan() || u.is_nan() || (p < 0.0 && w == 0.0) {
+        return f64::INFINITY;
+    }
+    ratio((-w * p).max(-u).max(0.0), omega)
 }
 
 /// `|value| / size`, with 0/0 = 0.

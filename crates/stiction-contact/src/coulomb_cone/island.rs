@@ -8,7 +8,7 @@ use stiction_lcp::factor::DEPENDENT;
 use stiction_lcp::matrix::{axpy, dot, norm};
 use stiction_lcp::{InputError, Matrix};
 
-use super::CoulombCone;
+use super::{CoulombCone, POLISHED};
 use super::law::State;
 use super::problem::{Block, ConeProblem};
 use super::proximal::{SearchEnd, Verdict};
@@ -132,11 +132,15 @@ impl CoulombCone {
         own.best.resize(own.q.len(), 0.0);
         let (near, states) = (std::mem::take(&mut own.near), std::mem::take(&mut own.states));
         let mut judge = |scaled: &ConeProblem, r: &[f64], _: &[State]| {
-            if own.offer(scaled, r) <= enough { Verdict::Stop } else { Verdict::GoOn }
+            match own.offer(scaled, r) {
+                error if error <= POLISHED => Verdict::Stop,
+                error if error <= enough => Verdict::Enough,
+                _ => Verdict::GoOn,
+            }
         };
         let mut end = None;
         if guessed
-            && self.search.guess(&self.problem, &mut self.newton, &states, Some(&near), &mut judge) == Verdict::Stop
+            && self.search.guess(&self.problem, &mut self.newton, &states, Some(&near), &mut judge) != Verdict::GoOn
         {
             stats.guessed += 1;
             end = Some(SearchEnd::Ended);

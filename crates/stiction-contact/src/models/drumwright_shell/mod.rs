@@ -1,0 +1,266 @@
+//! Drumwright and Shell's convex impact model: of all impulses in the friction cones, those that leave the least kinetic energy.
+//!
+//! # The problem
+//!
+//! Unknown are the impulses p of all rows: (p_n, p_s, p_t) of touching contacts with friction, p_n of other contacts, λ of bilateral rows, those of
+//! limits and of bounded rows. With the motion `v⁺ = v + M⁻¹ (dt f + Σ rowᵀ p)` they minimize
+//!
+//! `½ v⁺ᵀ M v⁺ + Σ bias · p`
+//!
+//! subject to `|p_t| ≤ μ p_n` (a true quadratic cone, 0 ≤ μ ≤ ∞), p ≥ 0 on frictionless normals and limits, lo ≤ p ≤ hi on bounded rows, and
+//! nothing on bilateral ones. In contact space this is `½ pᵀ W p + pᵀ u_free` with `W = G M⁻¹ Gᵀ` and u_free the motion of the rows without
+//! impulses. The biases (see [`Whitened`]) are zero at touching contacts without bounce or moving surface, and the objective is then the kinetic
+//! energy; a gap of the bias `gap/dt` keeps a contact from acting before it is reached, for braking at a distance would save energy too.
+//!
+//! # The law
+//!
+//! The problem is convex, and with `u = row v⁺ + bias` its optimality (Karush–Kuhn–Tucker) conditions are, row by row,
+//!
+//! | rows | condition |
+//! |---|---|
+//! | touching contact | p in the cone `|p_t| ≤ μ p_n`, u in its dual `u_n ≥ μ |u_t|`, `p · u = 0` |
+//! | other contact, limit | 0 ≤ p ⊥ u ≥ 0 |
+//! | bilateral | u = 0 |
+//! | bounded | lo ≤ p ≤ hi, u ≥ 0 at lo, u ≤ 0 at hi, u = 0 between |
+//!
+//! Drumwright and Shell also ask for `N v⁺ ≥ 0` and `J v⁺ = 0` as constraints. Both follow from the conditions above (the dual cone has u_n ≥ 0),
+//! so a minimizer without them is the minimizer with them and their multipliers are zero: this program has none. Their bound on `Σ p_n` by the
+//! frictionless impact's is not part of the model here: with it the least energy is no longer least.
+//!
+//! What to know before using it: sticking contacts are those of Coulomb's law, but a sliding contact leaves with `u_n = μ |u_t|`, where Coulomb's
+//! law keeps it closed, so Signorini's condition holds for u_n − μ|u_t| and not for u_n. `v⁺` is unique, impulses need not be. With
+//! μ = 0 everywhere this is the frictionless model, and with μ = ∞ (the cone's closure: p_t is free even where p_n = 0) it is no-slip. Contacts
+//! that do not touch yet give their normal row alone. Energy never grows: p = 0 is allowed.
+//!
+//! # Method
+//!
+//! The interior point method of `clarabel` on the dual, which has m unknowns and n cones, then Newton's method on the active cones
+//! until the conditions hold to rounding (`newton.rs`). Where clarabel stops short, Newton's method starts from no impulse at all; it converges
+//! from anywhere. What neither solves ends as failed.
+//!
+//! Reference: [DrumwrightShell10, §3]; [Drumwright15, §VII-B].
+
+mod conic;
+mod interior;
+mod newton;
+
+use stiction_lcp::InputError;
+use stiction_lcp::matrix::{max_abs, norm};
+
+use crate::by_island::{ByIsland, IslandEnd, IslandForces};
+use crate::certificate::shell::ShellLaw;
+use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
+use crate::problem::ContactProblem;
+use crate::whitened::Whitened;
+use conic::Conic;
+use newton::Newton;
+
+/// Iterations of clarabel, at most, unless the options say otherwise; it takes 8 to 30.
+const ITERATIONS: u32 = 100;
+
+/// Newton steps, at most, unless the options say otherwise; it takes 2 to 40.
+const STEPS: usize = 1000;
+
+/// Multipliers whose combination of rows and biases comes this close to (0, −1) are handed in as a proof of infeasibility; it is checked on the data.
+const PROOF: f64 = 1e-9;
+
+/// Impulses above this, where 1 changes a contact's motion by the largest speed in the problem, are a reason to look for a proof of infeasibility.
+const HUGE: f64 = 1e6;
+
+/// Largest miss beside the largest speed in the problem, whatever the impulses. Only impulses that grow without end bring it near this.
+const SOUND: f64 = 1e-7;
+
+/// Impulses that are at most such a part of their contact's motion may be rounding.
+const NOISE: [f64; 4] = [1e-15, 1e-14, 1e-13, 1e-12];
+
+/// What the model begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Method {
+    /// clarabel's interior point method, then Newton's on the active cones.
+    #[default]
+    InteriorPoint,
+    /// Newton's method alone, from no impulse: several times faster. Where it fails the interior point method follows.
+    Newton,
+}
+
+/// The convex impact model. See the [module](self).
+#[derive(Debug, Clone, Default)]
+pub struct DrumwrightShell {
+    /// Options.
+    pub options: ModelOptions,
+    /// What to begin with.
+    pub method: Method,
+    by_island: ByIsland,
+    island: IslandSolver,
+}
+
+impl DrumwrightShell {
+    /// The model with these options.
+    pub fn new(options: ModelOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+}
+
+impl ContactModel for DrumwrightShell {
+    fn name(&self) -> &'static str {
+        "drumwright-shell"
+    }
+
+    fn level(&self) -> Level {
+        Level::Velocity
+    }
+
+    fn solve_from(
+        &mut self,
+        problem: &ContactProblem,
+        start: Option<&WarmStart>,
+    ) -> Result<ContactOutcome, InputError> {
+        check(problem)?;
+        let (options, method, solver) = (&self.options, self.method, &mut self.island);
+        self.by_island.solve(problem, &ShellLaw, options, start, |island, _, forces, stats| {
+            Ok(solver.solve(island, options, method, forces, stats))
+        })
+    }
+}
+
+/// The law knows neither viscous friction nor moments about the normal.
+fn check(problem: &ContactProblem) -> Result<(), InputError> {
+    let contacts = problem.contacts();
+    for (field, values) in [("mu_viscous", &contacts.mu_viscous), ("mu_spin", &contacts.mu_spin)] {
+        if let Some(i) = values.iter().position(|mu| *mu != 0.0) {
+            let reason = format!("contact {i}: {field} is {}, and this law has no place for it", values[i]);
+            return Err(InputError::Unsupported { solver: "drumwright-shell", reason });
+        }
+    }
+    Ok(())
+}
+
+/// Reduce, solve, recover: one island.
+#[derive(Debug, Clone, Default)]
+struct IslandSolver {
+    conic: Conic,
+    /// The program of a proof of infeasibility.
+    proof: Conic,
+    newton: Newton,
+    /// Scaled impulses and motion.
+    p: Vec<f64>,
+    x: Vec<f64>,
+    /// Other impulses: what clarabel led to while Newton's method starts again, p without noise.
+    other: Vec<f64>,
+}
+
+impl IslandSolver {
+    fn solve(
+        &mut self,
+        island: &Whitened,
+        options: &ModelOptions,
+        method: Method,
+        forces: &mut IslandForces,
+        stats: &mut ContactStats,
+    ) -> IslandEnd {
+        self.conic.load(island, stats);
+        if method == Method::Newton {
+            let miss = self.polish_from_rest(options, stats);
+            let found = miss <= options.tolerance && max_abs(&self.p) <= HUGE;
+            if found && self.recover_solution(options, forces) == IslandEnd::Solved {
+                return IslandEnd::Solved;
+            }
+            stats.fallbacks += 1;
+        }
+        let most = options.max_pivots.map_or(ITERATIONS, |most| u32::try_from(most).unwrap_or(u32::MAX));
+        let (end, iterations) = interior::solve(&self.conic, most, &mut self.p);
+        stats.pivots += iterations;
+        if end == interior::End::Infeasible && self.prove(forces, stats) {
+            return IslandEnd::Infeasible;
+        }
+        let miss = self.polish(options, end, stats);
+        // Impulses that grow without end make any miss small beside them.
+        if (miss > options.tolerance || max_abs(&self.p) > HUGE) && self.prove(forces, stats) {
+            return IslandEnd::Infeasible;
+        }
+        if miss > options.tolerance {
+            self.recover(forces);
+            return IslandEnd::Failed {
+                why: "neither clarabel nor Newton's method reached a certified optimum".into(),
+            };
+        }
+        self.recover_solution(options, forces)
+    }
+
+    /// Looks for multipliers that prove that no motion satisfies the rows; true if there are.
+    fn prove(&mut self, forces: &mut IslandForces, stats: &mut ContactStats) -> bool {
+        self.proof.load_proof(&self.conic);
+        self.other.clone_from(&self.p);
+        let most = max_abs(&self.other).max(1.0);
+        self.other.iter_mut().for_each(|p| *p /= most);
+        self.newton.polish(&mut self.proof, &mut self.other, STEPS);
+        stats.pivots += self.newton.steps;
+        self.proof.motion_into(&self.other, &mut self.x);
+        if norm(&self.x) > PROOF {
+            return false;
+        }
+        self.conic.unload_multipliers(&self.other, forces);
+        true
+    }
+
+    /// Newton's method from clarabel's impulses and, if they lead nowhere, from none. Returns the miss of the better.
+    fn polish(&mut self, options: &ModelOptions, end: interior::End, stats: &mut ContactStats) -> f64 {
+        let most = options.max_pivots.unwrap_or(STEPS);
+        let miss = self.newton.polish(&mut self.conic, &mut self.p, most);
+        stats.pivots += self.newton.steps;
+        if miss <= options.tolerance && end == interior::End::Impulses {
+            return miss;
+        }
+        stats.fallbacks += 1;
+        std::mem::swap(&mut self.other, &mut self.p);
+        let again = self.polish_from_rest(options, stats);
+        if miss < again {
+            std::mem::swap(&mut self.other, &mut self.p);
+        }
+        miss.min(again)
+    }
+
+    /// Newton's method from no impulse. Returns the miss.
+    fn polish_from_rest(&mut self, options: &ModelOptions, stats: &mut ContactStats) -> f64 {
+        self.p.clear();
+        self.p.resize(self.conic.rows(), 0.0);
+        let miss = self.newton.polish(&mut self.conic, &mut self.p, options.max_pivots.unwrap_or(STEPS));
+        stats.pivots += self.newton.steps;
+        miss
+    }
+
+    /// Takes rounding out of the impulses where it spoils them.
+    fn remove_noise(&mut self, options: &ModelOptions) {
+        let mut least = self.newton.measure_strictly(&mut self.conic, &self.p);
+        for noise in NOISE {
+            if least <= options.tolerance {
+                return;
+            }
+            self.other.clone_from(&self.p);
+            self.conic.remove_noise(&mut self.other, noise);
+            let miss = self.newton.measure_strictly(&mut self.conic, &self.other);
+            if miss < least {
+                least = miss;
+                std::mem::swap(&mut self.other, &mut self.p);
+            }
+        }
+    }
+
+    /// Writes the impulses down as a solution, if the motion is still to be seen beside them.
+    fn recover_solution(&mut self, options: &ModelOptions, forces: &mut IslandForces) -> IslandEnd {
+        self.remove_noise(options);
+        self.recover(forces);
+        self.conic.row_motion_into(&self.x, &mut self.other);
+        if self.conic.plain_miss(&self.p, &self.other) > SOUND {
+            return IslandEnd::Failed {
+                why: "the impulses grew so large that the motion drowned in their rounding".into(),
+            };
+        }
+        IslandEnd::Solved
+    }
+
+    fn recover(&mut self, forces: &mut IslandForces) {
+        self.conic.motion_into(&self.p, &mut self.x);
+        self.conic.unload(&self.p, &self.x, forces);
+    }
+}

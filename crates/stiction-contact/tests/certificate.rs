@@ -1,0 +1,252 @@
+//! The physical certificate on forces and motions made by hand: right ones pass, and each violation is found where it is.
+
+use std::alloc::System;
+
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use stiction_contact::certificate::{ContactView, Law, NormalLaw};
+use stiction_contact::scenes::{Body, Recipe, Touch, assemble, random};
+use stiction_contact::{Certifier, Contact, ContactForces, ContactProblem, Level, Mass, PhysicalCertificate, Place};
+use stiction_lcp::Matrix;
+
+#[global_allocator]
+static COUNTER: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// No law of friction: what is left is what all laws share.
+struct Shared {
+    normal_law: NormalLaw,
+}
+
+impl Law for Shared {
+    fn level(&self) -> Level {
+        Level::Velocity
+    }
+
+    fn friction(&self, _contact: &ContactView) -> f64 {
+        0.0
+    }
+
+    fn normal_law(&self) -> NormalLaw {
+        self.normal_law
+    }
+}
+
+const SIGNORINI: Shared = Shared { normal_law: NormalLaw::Signorini };
+
+fn certify(problem: &ContactProblem, forces: &ContactForces, motion: &[f64]) -> PhysicalCertificate {
+    Certifier::default().certify(problem, &SIGNORINI, forces, motion)
+}
+
+const DT: f64 = 1e-2;
+const WEIGHT: f64 = 2.0 * 9.81;
+
+/// A block of 2 kg at rest on the four corners of its face.
+fn table() -> (ContactProblem, ContactForces, Vec<f64>) {
+    let mut body = Body::cuboid(2.0, [1.0, 0.6, 0.2], [0.0, 0.0, 0.1]);
+    body.force = [0.0, 0.0, -WEIGHT];
+    let corners = [(0.5, 0.3), (0.5, -0.3), (-0.5, -0.3), (-0.5, 0.3)];
+    let touches = corners.map(|(x, y)| Touch { mu: 0.5, ..Touch::new(0, None, [x, y, 0.0], [0.0, 0.0, 1.0]) });
+    let problem = assemble(&[body], &touches, DT).unwrap();
+    let mut forces = ContactForces::zeros(&problem);
+    forces.normal.fill(0.25 * DT * WEIGHT);
+    let motion = vec![0.0; 6];
+    (problem, forces, motion)
+}
+
+/// Particles on a line, velocity and force of each.
+fn line(masses: &[f64], v: &[f64], force: &[f64]) -> ContactProblem {
+    let blocks = masses.iter().map(|m| Matrix::from_fn(1, 1, |_, _| *m)).collect();
+    ContactProblem::new(Mass::new(blocks).unwrap(), v.to_vec(), force.to_vec(), DT).unwrap()
+}
+
+#[test]
+fn a_block_at_rest_is_certified() {
+    let (problem, forces, motion) = table();
+    let certificate = certify(&problem, &forces, &motion);
+    assert!(certificate.holds(1e-15), "{certificate}");
+}
+
+/// Each row is measured beside its own terms: 1 µg of a gram beside a tonne is found, and found there.
+#[test]
+fn momentum_of_the_lightest_body_counts() {
+    let problem = line(&[1e6, 1e-6], &[1.0, 1.0], &[5.0, 3e-6]);
+    let forces = ContactForces::zeros(&problem);
+    let exact = [1.0 + DT * 5e-6, 1.0 + DT * 3.0];
+    assert!(certify(&problem, &forces, &exact).holds(1e-15));
+    for (k, off) in [(1, 1e-6), (0, 1e-6)] {
+        let mut motion = exact;
+        motion[k] += off;
+        let certificate = certify(&problem, &forces, &motion);
+        assert_eq!(certificate.worst, Place::Velocity(k));
+        assert!(certificate.momentum > 1e-7 && certificate.momentum < 1e-5, "{certificate}");
+    }
+}
+
+#[test]
+fn a_bilateral_row_that_moves_is_found() {
+    let mut problem = line(&[1.0, 2.0, 1.0], &[1.0, 1.0, 1.0], &[0.0; 3]);
+    problem.add_bilateral(&[(0, &[1.0]), (1, &[-1.0])], 0.0, 0.0).unwrap();
+    problem.add_bilateral(&[(1, &[1.0]), (2, &[-1.0])], 0.0, 0.0).unwrap();
+    let mut forces = ContactForces::zeros(&problem);
+    assert!(certify(&problem, &forces, &[1.0; 3]).holds(1e-15));
+    // An impulse along the second row, in balance, that tears it.
+    forces.bilateral[1] = 1e-6;
+    let certificate = certify(&problem, &forces, &[1.0, 1.0 + 0.5e-6, 1.0 - 1e-6]);
+    assert_eq!(certificate.worst, Place::Bilateral(1));
+    assert!(certificate.momentum < 1e-15 && certificate.bilateral > 1e-7, "{certificate}");
+}
+
+/// Rows that contradict each other: halfway is accepted, anything else is not.
+#[test]
+fn contradicting_rows_hold_only_at_their_compromise() {
+    let mut problem = line(&[2.0], &[0.0], &[0.0]);
+    problem.add_bilateral(&[(0, &[1.0])], 0.0, 1.0).unwrap();
+    problem.add_bilateral(&[(0, &[3.0])], 0.0, 6.0).unwrap();
+    let at = |v: f64| {
+        let mut forces = ContactForces::zeros(&problem);
+        forces.bilateral[0] = 2.0 * v;
+        certify(&problem, &forces, &[v])
+    };
+    // Targets 1 and 2, rows of unit length.
+    let compromise = at(1.5);
+    assert!(compromise.holds(1e-14) && compromise.inconsistency > 0.1, "{compromise}");
+    for v in [1.0, 2.0, 1.5 + 1e-6] {
+        let certificate = at(v);
+        assert!(certificate.bilateral > 1e-8, "{v}: {certificate}");
+        assert!(matches!(certificate.worst, Place::Bilateral(_)));
+    }
+}
+
+#[test]
+fn a_pulling_contact_is_found() {
+    let (problem, mut forces, motion) = table();
+    // Two corners of each diagonal share its load as they like: the balance holds.
+    let load = 0.25 * DT * WEIGHT;
+    forces.normal = vec![load * (2.0 + 1e-6), -1e-6 * load, load * (2.0 + 1e-6), -1e-6 * load];
+    for normal_law in [NormalLaw::Signorini, NormalLaw::Unilateral] {
+        let certificate = Certifier::default().certify(&problem, &Shared { normal_law }, &forces, &motion);
+        assert!(certificate.momentum < 1e-15, "{certificate}");
+        assert!(matches!(certificate.worst, Place::Contact(1 | 3)), "{certificate}");
+        assert!(certificate.signorini > 1e-8, "{certificate}");
+    }
+}
+
+#[test]
+fn a_contact_that_pushes_while_it_parts_is_found() {
+    let (problem, mut forces, mut motion) = table();
+    forces.normal.iter_mut().for_each(|p| *p *= 1.001);
+    motion[2] = 0.001 * DT * WEIGHT / 2.0;
+    let certificate = certify(&problem, &forces, &motion);
+    assert!(certificate.momentum < 1e-12, "{certificate}");
+    assert!(certificate.signorini > 1e-5 && matches!(certificate.worst, Place::Contact(_)), "{certificate}");
+    // A law that allows it must still not let the contact do work.
+    let unilateral = Shared { normal_law: NormalLaw::Unilateral };
+    let certificate = Certifier::default().certify(&problem, &unilateral, &forces, &motion);
+    assert_eq!(certificate.signorini, 0.0);
+    assert!(certificate.work > 1e-5, "{certificate}");
+}
+
+#[test]
+fn a_contact_that_closes_is_found() {
+    let (problem, mut forces, mut motion) = table();
+    forces.normal.iter_mut().for_each(|p| *p *= 0.999);
+    motion[2] = -0.001 * DT * WEIGHT / 2.0;
+    for normal_law in [NormalLaw::Signorini, NormalLaw::Unilateral] {
+        let certificate = Certifier::default().certify(&problem, &Shared { normal_law }, &forces, &motion);
+        assert!(certificate.signorini > 1e-5 && matches!(certificate.worst, Place::Contact(_)), "{certificate}");
+    }
+}
+
+/// Friction that drives the block on, in balance.
+#[test]
+fn positive_work_is_found() {
+    let (problem, mut forces, mut motion) = table();
+    let push = 1e-4 * DT * WEIGHT;
+    forces.tangent_s[2] = push;
+    let contacts = problem.contacts();
+    contacts.tangent_s.add_transposed(2, push, &mut motion);
+    problem.mass().solve(&mut motion);
+    let certificate = certify(&problem, &forces, &motion);
+    assert!(certificate.momentum < 1e-14, "{certificate}");
+    assert!(certificate.work > 1e-7, "{certificate}");
+}
+
+#[test]
+fn limits_and_bounded_rows_are_measured() {
+    let mut problem = line(&[1.0, 1.0], &[0.0, 0.0], &[1.0, 1.0]);
+    problem.add_limit(&[(0, &[-1.0])], 0.0, 0.0, 0.0).unwrap();
+    problem.add_bounded(&[(1, &[1.0])], -0.5, 0.5, 0.0, 0.0).unwrap();
+    let mut forces = ContactForces::zeros(&problem);
+    (forces.limit[0], forces.bounded[0]) = (DT, -0.5 * DT);
+    let exact = [0.0, 0.5 * DT];
+    assert!(certify(&problem, &forces, &exact).holds(1e-15));
+    // Beyond its bound, in balance: it stops the particle, but it may not.
+    let mut beyond = forces.clone();
+    beyond.bounded[0] = -DT;
+    let certificate = certify(&problem, &beyond, &[0.0, 0.0]);
+    assert_eq!(certificate.worst, Place::Bounded(0));
+    assert!(certificate.momentum < 1e-15 && certificate.bounded > 0.1, "{certificate}");
+    // Weaker than it could be.
+    let mut weak = forces.clone();
+    weak.bounded[0] = -0.25 * DT;
+    let certificate = certify(&problem, &weak, &[0.0, 0.75 * DT]);
+    assert_eq!(certificate.worst, Place::Bounded(0));
+    // A limit that lets itself be passed.
+    forces.limit[0] = 0.5 * DT;
+    let certificate = certify(&problem, &forces, &[0.5 * DT, 0.5 * DT]);
+    assert_eq!(certificate.worst, Place::Limit(0));
+}
+
+#[test]
+fn a_nan_is_never_certified() {
+    let (problem, forces, motion) = table();
+    for k in 0..6 {
+        let mut wrong = motion.clone();
+        wrong[k] = f64::NAN;
+        assert_eq!(certify(&problem, &forces, &wrong).largest(), f64::INFINITY, "motion {k}");
+    }
+    let spoil: [fn(&mut ContactForces) -> &mut Vec<f64>; 4] =
+        [|f| &mut f.normal, |f| &mut f.tangent_s, |f| &mut f.tangent_t, |f| &mut f.spin];
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        for field in spoil {
+            let mut wrong = forces.clone();
+            field(&mut wrong)[1] = value;
+            let certificate = certify(&problem, &wrong, &motion);
+            assert!(!certificate.holds(1.0) && certificate.largest() == f64::INFINITY, "{value}: {certificate}");
+        }
+    }
+}
+
+/// A bilateral or bounded row or a limit without any entry moves nothing: a NaN along it must be seen all the same.
+#[test]
+fn a_nan_on_a_row_that_moves_nothing_is_seen() {
+    let mut problem = line(&[1.0], &[0.0], &[0.0]);
+    problem.add_bilateral(&[], 0.0, 0.0).unwrap();
+    problem.add_limit(&[], 0.0, 0.0, 0.0).unwrap();
+    problem.add_bounded(&[], -1.0, 1.0, 0.0, 0.0).unwrap();
+    problem.add_contact(Contact::new(&[], &[], &[])).unwrap();
+    let spoil: [fn(&mut ContactForces) -> &mut Vec<f64>; 4] =
+        [|f| &mut f.bilateral, |f| &mut f.limit, |f| &mut f.bounded, |f| &mut f.normal];
+    for (k, field) in spoil.into_iter().enumerate() {
+        let mut forces = ContactForces::zeros(&problem);
+        assert!(certify(&problem, &forces, &[0.0]).holds(0.0));
+        field(&mut forces)[0] = f64::NAN;
+        assert!(!certify(&problem, &forces, &[0.0]).holds(1.0), "kind {k}");
+    }
+}
+
+/// The counter is one for the whole process, so other tests may add to it: the least of many counts is this test's own.
+#[test]
+fn a_second_certificate_allocates_nothing() {
+    let recipe = Recipe { coulomb: true, bilaterals: true, limits: true, bounded: true, ..Recipe::PLAIN };
+    let problem = random(&recipe, 5).unwrap();
+    let (forces, motion) = (ContactForces::zeros(&problem), vec![0.1; problem.m()]);
+    let mut certifier = Certifier::default();
+    let mut count = || {
+        let region = Region::new(COUNTER);
+        certifier.certify(&problem, &SIGNORINI, &forces, &motion);
+        let change = region.change();
+        change.allocations + change.reallocations
+    };
+    assert!(count() > 0, "the counter counts");
+    assert_eq!((0..1000).map(|_| count()).min(), Some(0));
+}
