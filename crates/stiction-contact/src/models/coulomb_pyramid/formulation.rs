@@ -118,8 +118,13 @@ pub(super) struct Formulation {
 impl Formulation {
     /// Lists the unknowns of `island` and prepares its columns.
     pub fn read(&mut self, island: &Whitened) {
+        self.read_scaled(island, 1.0);
+    }
+
+    /// The same with all coefficients of friction times `scale`, above 0: the unknowns are the same.
+    pub fn read_scaled(&mut self, island: &Whitened, scale: f64) {
         self.hold(island);
-        self.list(island);
+        self.list(island, scale);
         self.project(island);
         self.fill_forces(island);
     }
@@ -140,7 +145,7 @@ impl Formulation {
         self.held.satisfy();
     }
 
-    fn list(&mut self, island: &Whitened) {
+    fn list(&mut self, island: &Whitened, scale: f64) {
         self.singles.clear();
         self.axes.clear();
         self.friction.clear();
@@ -148,7 +153,7 @@ impl Formulation {
         for i in 0..island.contacts() {
             self.friction.push([0.0; 3]);
             if island.touching[i] {
-                self.list_contact(island, i);
+                self.list_contact(island, i, scale);
             }
         }
         let limits = (0..island.limit.len()).filter(|&k| island.reached[k]);
@@ -166,10 +171,10 @@ impl Formulation {
     }
 
     /// The normal of contact `i`, with friction against its slip (10), and an axis wherever it does not slip.
-    fn list_contact(&mut self, island: &Whitened, i: usize) {
+    fn list_contact(&mut self, island: &Whitened, i: usize, scale: f64) {
         let at = self.singles.len();
         self.singles.push(Single { kind: Kind::Normal, index: i, sign: 1.0 });
-        let ([s, t, spin], mu) = (island.slip[i], [island.mu[i], island.mu[i], island.mu_spin[i]]);
+        let ([s, t, spin], mu) = (island.slip[i], [island.mu[i], island.mu[i], island.mu_spin[i]].map(|mu| scale * mu));
         let speed = s.hypot(t);
         let (along, about) = (speed > 0.0, spin != 0.0);
         let direction = [

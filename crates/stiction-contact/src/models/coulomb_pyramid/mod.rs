@@ -48,12 +48,16 @@ const GAIN: f64 = 1e-9;
 /// How far outside the cone, as a part of μ c_n, a force may be for rounding.
 const CONE: f64 = 1e-10;
 
+/// Steps in which friction is raised: on the first the matrix is most likely copositive, so that Lemke's method succeeds.
+const FRICTION_STEPS: usize = 8;
+
 const NAME: &str = "coulomb-pyramid";
 
 /// How the complementarity problem is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PyramidMethod {
-    /// Lemke's method, then interior points with crossover, then exact arithmetic or all bases where the problem is small; proofs where there is no solution.
+    /// Lemke's method with restarts; where that fails, friction raised step by step from a small one, each step from the basis of the last; then
+    /// [`stiction_lcp::Auto`]: interior points with crossover, exact arithmetic or all bases where the problem is small, proofs where there is no solution.
     #[default]
     Auto,
     /// Lemke's method with restarts, the paper's first.
@@ -118,15 +122,19 @@ struct Core {
 
 #[derive(Debug, Clone)]
 enum Method {
-    Auto(Box<Auto>),
+    Auto(Box<(Lemke, Auto)>),
     Lemke(Box<Lemke>),
     Interior(Box<FeasibleInteriorPoint>),
 }
 
 impl Method {
-    fn solver(&mut self) -> &mut dyn Solver {
+    /// The solver to begin with; the mixed problem of quasistatics has no small friction to fall back to.
+    fn solver(&mut self, mixed: bool) -> &mut dyn Solver {
         match self {
-            Method::Auto(solver) => &mut **solver,
+            Method::Auto(both) => {
+                let (lemke, auto) = &mut **both;
+                if mixed { auto } else { lemke }
+            }
             Method::Lemke(solver) => &mut **solver,
             Method::Interior(solver) => &mut **solver,
         }
@@ -144,7 +152,7 @@ impl CoulombPyramid {
     pub fn new(options: PyramidOptions) -> Self {
         let solver = options.common.for_solver();
         let method = match options.method {
-            PyramidMethod::Auto => Method::Auto(Box::new(Auto::new(solver.clone()))),
+            PyramidMethod::Auto => Method::Auto(Box::new((Lemke::new(solver.clone()), Auto::new(solver.clone())))),
             PyramidMethod::Lemke => Method::Lemke(Box::new(Lemke::new(solver.clone()).with_restarts(options.restarts))),
             PyramidMethod::FeasibleInteriorPoint => {
                 Method::Interior(Box::new(FeasibleInteriorPoint::new(solver.clone())))
@@ -231,7 +239,10 @@ impl Core {
             return self.solve_quasistatic(island, guess, forces, stats);
         }
         let lcp = self.formulation.lcp(island)?;
-        let outcome = self.run((&lcp).into(), guess, stats)?;
+        let outcome = match self.run((&lcp).into(), guess, stats)? {
+            open @ (Outcome::Ray(_) | Outcome::Stopped(_)) => self.try_harder(island, &lcp, open, stats)?,
+            settled => settled,
+        };
         Ok(match outcome {
             Outcome::Solved(solved) => {
                 self.recover(island, solved, forces)?;
@@ -259,12 +270,39 @@ impl Core {
         stats: &mut ContactStats,
     ) -> Result<Outcome, InputError> {
         let start: Option<&Basis> = guess.basis.filter(|basis| basis.len() == problem.n());
-        let outcome = self.method.solver().solve_from(problem, start)?;
+        let outcome = self.method.solver(self.quasistatic).solve_from(problem, start)?;
         let done = outcome.stats();
         stats.pivots += done.pivots + done.iterations;
-        stats.fallbacks += usize::from(done.attempts.len() > 1);
         let guessed = start.is_some() && outcome.solved().is_some() && done.pivots + done.iterations == 0;
         stats.guessed += usize::from(guessed);
+        Ok(outcome)
+    }
+
+    /// [`PyramidMethod::Auto`] when Lemke's method left `open` what it found: friction step by step, then everything else.
+    fn try_harder(
+        &mut self,
+        island: &Whitened,
+        lcp: &Lcp,
+        open: Outcome,
+        stats: &mut ContactStats,
+    ) -> Result<Outcome, InputError> {
+        let Method::Auto(both) = &mut self.method else { return Ok(open) };
+        let (lemke, auto) = &mut **both;
+        stats.fallbacks += 1;
+        let mut basis: Option<Basis> = None;
+        for step in 1..=FRICTION_STEPS {
+            self.formulation.read_scaled(island, step as f64 / FRICTION_STEPS as f64);
+            let outcome = lemke.solve_from((&self.formulation.lcp(island)?).into(), basis.as_ref())?;
+            stats.pivots += outcome.stats().pivots;
+            match outcome {
+                Outcome::Solved(solved) if step < FRICTION_STEPS => basis = Some(solved.basis),
+                Outcome::Solved(_) => return Ok(outcome),
+                _ => break,
+            }
+        }
+        self.formulation.read(island);
+        let outcome = auto.solve_from(lcp.into(), None)?;
+        stats.pivots += outcome.stats().pivots + outcome.stats().iterations;
         Ok(outcome)
     }
 
