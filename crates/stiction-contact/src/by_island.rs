@@ -252,7 +252,10 @@ fn least_speed(problem: &ContactProblem, law: &dyn Law, y: &ContactForces) -> f6
         sum.speed += dot(&whitened.x_free, &whitened.x_free);
         let pick = |all: &[f64], of: &[usize]| of.iter().map(|&i| all[i]).collect::<Vec<f64>>();
         let contact = |all: &[f64]| pick(all, &island.contacts);
-        let infinite = |k: usize| whitened.lo[k] == f64::NEG_INFINITY && whitened.hi[k] == f64::INFINITY;
+        // Without an upper bound a row's motion may not be negative, without a lower one not positive.
+        let grows = |k: usize, y: f64| {
+            if y > 0.0 { whitened.hi[k] == f64::INFINITY } else { whitened.lo[k] == f64::NEG_INFINITY }
+        };
         let mut combined = vec![0.0; whitened.m()];
         let holds = |k: usize| law.holds_tangents() && whitened.touching[k];
         let fits = sum.add(&mut combined, &whitened.normal, &contact(&y.normal), |_, y| y >= 0.0)
@@ -261,7 +264,7 @@ fn least_speed(problem: &ContactProblem, law: &dyn Law, y: &ContactForces) -> f6
             && sum.add(&mut combined, &whitened.bilateral, &pick(&y.bilateral, &island.bilaterals), |_, _| true)
             && sum.add(&mut combined, &whitened.limit, &pick(&y.limit, &island.limits), |_, y| y >= 0.0)
             && sum.add(&mut combined, &whitened.bounded, &pick(&y.bounded, &island.bounded), |k, y| {
-                y == 0.0 || infinite(k)
+                y == 0.0 || grows(k, y)
             });
         if !fits {
             return 0.0;
