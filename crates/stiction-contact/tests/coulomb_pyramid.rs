@@ -390,7 +390,7 @@ fn a_pyramids_solution_in_the_cone_solves_the_cone_model() {
 fn accelerations_obey_newton_and_euler_in_the_original_coordinates() {
     let recipe = Recipe { coulomb: true, bilaterals: true, limits: true, bounded: true, ..Recipe::PLAIN };
     let mut solved = 0;
-    for seed in 0..200 {
+    for seed in 0..60 {
         let problem = scenes::random_sliding(&recipe, seed).unwrap();
         let Some(solution) = CoulombPyramid::default().solve(&problem).unwrap().solved().cloned() else { continue };
         solved += 1;
@@ -409,7 +409,7 @@ fn accelerations_obey_newton_and_euler_in_the_original_coordinates() {
         }
         assert!(rest.iter().zip(&size).all(|(r, s)| r.abs() <= 1e-10 * s), "seed {seed}");
     }
-    assert!(solved > 150, "{solved}");
+    assert!(solved > 45, "{solved}");
 }
 
 #[test]
