@@ -43,8 +43,8 @@ use formulation::Formulation;
 /// How far outside the cone, as a part of μ c_n, a force may be for rounding.
 const CONE: f64 = 1e-10;
 
-/// Steps in which friction is raised: on the first the matrix is most likely copositive, so that Lemke's method succeeds.
-const FRICTION_STEPS: usize = 8;
+/// Steps in which friction is raised, coarse and fine: on the first the matrix is most likely copositive, so that Lemke's method succeeds.
+const FRICTION_STEPS: [usize; 2] = [8, 50];
 
 const NAME: &str = "coulomb-pyramid";
 
@@ -236,8 +236,9 @@ impl Core {
         }
         let lcp = self.formulation.lcp(island)?;
         let outcome = match self.run((&lcp).into(), guess, stats)? {
-            open @ (Outcome::Ray(_) | Outcome::Stopped(_)) => self.try_harder(island, &lcp, open, stats)?,
-            settled => settled,
+            solved @ Outcome::Solved(_) => solved,
+            Outcome::Unsolvable(found) if !found.proof.is_thin(lcp.q()) => Outcome::Unsolvable(found),
+            open => self.try_harder(island, &lcp, open, stats)?,
         };
         Ok(match outcome {
             Outcome::Solved(solved) => {
@@ -285,15 +286,17 @@ impl Core {
         let Method::Auto(both) = &mut self.method else { return Ok(open) };
         let (lemke, auto) = &mut **both;
         stats.fallbacks += 1;
-        let mut basis: Option<Basis> = None;
-        for step in 1..=FRICTION_STEPS {
-            self.formulation.read_scaled(island, step as f64 / FRICTION_STEPS as f64);
-            let outcome = lemke.solve_from((&self.formulation.lcp(island)?).into(), basis.as_ref())?;
-            stats.pivots += outcome.stats().pivots;
-            match outcome {
-                Outcome::Solved(solved) if step < FRICTION_STEPS => basis = Some(solved.basis),
-                Outcome::Solved(_) => return Ok(outcome),
-                _ => break,
+        for steps in FRICTION_STEPS {
+            let mut basis: Option<Basis> = None;
+            for step in 1..=steps {
+                self.formulation.read_scaled(island, step as f64 / steps as f64);
+                let outcome = lemke.solve_from((&self.formulation.lcp(island)?).into(), basis.as_ref())?;
+                stats.pivots += outcome.stats().pivots;
+                match outcome {
+                    Outcome::Solved(solved) if step < steps => basis = Some(solved.basis),
+                    Outcome::Solved(_) => return Ok(outcome),
+                    _ => break,
+                }
             }
         }
         self.formulation.read(island);
