@@ -39,6 +39,7 @@ use crate::whitened::Whitened;
 pub use all::AllSolutions;
 pub use existence::Existence;
 use formulation::Formulation;
+use recover::is_near;
 
 /// How far outside the cone, as a part of μ c_n, a force may be for rounding.
 const CONE: f64 = 1e-10;
@@ -307,7 +308,11 @@ impl Core {
 
     fn recover(&mut self, island: &Whitened, solved: Solved, forces: &mut IslandForces) -> Result<(), InputError> {
         self.formulation.forces_into(island, &solved.z, Some(&solved.basis), forces);
+        let found = forces.clone();
         self.formulation.polish(island, &solved.basis, &mut self.finish, forces)?;
+        if !is_near(island, forces, &found) {
+            *forces = found;
+        }
         self.formulation.motion_into(island, forces);
         forces.basis = solved.basis;
         Ok(())
