@@ -329,7 +329,14 @@ impl ContactProblem {
             let (speed, size) = (surface + rows.dot(i, &self.v), surface.abs() + self.terms(rows, i));
             if speed.abs() > SLIPPING * size { speed } else { 0.0 }
         };
-        [axis(&all.tangent_s, all.surface[i][0]), axis(&all.tangent_t, all.surface[i][1]), axis(&all.spin, 0.0)]
+        let (mut s, mut t) = (axis(&all.tangent_s, all.surface[i][0]), axis(&all.tangent_t, all.surface[i][1]));
+        // A component too small to turn the direction of slip is none.
+        if s.abs() <= f64::EPSILON * t.abs() {
+            s = 0.0;
+        } else if t.abs() <= f64::EPSILON * s.abs() {
+            t = 0.0;
+        }
+        [s, t, axis(&all.spin, 0.0)]
     }
 
     /// `Σ |rowⱼ vⱼ|` of row `i`.

@@ -146,8 +146,8 @@ pub fn add_touch(problem: &mut ContactProblem, bodies: &[Body], touch: &Touch) -
     })
 }
 
-/// Drumwright's grasp: a row of `n` unit cubes of 1 kg along x, squeezed by a gripper (a cube too) at each end with 100 n newtons; gravity acts on the
-/// cubes but not on the grippers. Prismatic joints along x tie gripper to gripper and the first gripper to the first block (5 rows each). Every
+/// Drumwright's grasp: a row of `n` unit cubes of 1 kg along x, squeezed by a gripper (a cube too) at each end with 100 n newtons; gravity acts on
+/// the cubes but not on the grippers. Prismatic joints along x tie gripper to gripper and the first gripper to the first block (5 rows each). Every
 /// face pair gives its four corners three times: 12 (n + 1) contacts, all with the coefficient `mu`.
 ///
 /// The whole is free, so it must fall together with acceleration `g n/(n + 2)`. Bodies: gripper, blocks, gripper.
@@ -313,8 +313,8 @@ pub fn random(recipe: &Recipe, seed: u64) -> Result<ContactProblem, InputError> 
     Ok(problem)
 }
 
-/// A random problem in sustained contact: as [`random`], but the velocities satisfy `N v = 0` at every touching contact and `J v = 0`, so bodies slide, roll
-/// and turn on each other without parting. Velocities that are nothing but rounding afterwards are 0.
+/// A random problem in sustained contact: as [`random`], but the velocities satisfy `N v = 0` at every touching contact and `J v = 0`, so bodies
+/// slide, roll and turn on each other without parting. Velocities that are nothing but rounding afterwards are 0.
 ///
 /// # Errors
 /// As [`random`]'s.

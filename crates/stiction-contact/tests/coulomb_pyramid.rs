@@ -92,8 +92,9 @@ fn a_sphere_rolls_down_a_slope_with_five_sevenths_of_g_sin_unless_friction_is_to
     }
 }
 
-/// A rod of 1 kg and 2 m, coordinates (x, y, angle), that stands on its lower end at (−cos, −sin) from its centre. The end slides left, so friction drives
-/// it into the floor: its separation acceleration is `A c + b`, `A = 1 + 3 cos (cos − μ sin)`, with b gravity and the centripetal term together.
+/// A rod of 1 kg and 2 m, coordinates (x, y, angle), that stands on its lower end at (−cos, −sin) from its centre. The end slides left, so friction
+/// drives it into the floor: its separation acceleration is `A c + b`, `A = 1 + 3 cos (cos − μ sin)`, with b gravity and the centripetal term
+/// together.
 fn painleve(mu: f64, b: f64) -> ContactProblem {
     let mass = Mass::new(vec![diagonal(&[1.0, 1.0, 1.0 / 3.0])]).unwrap();
     let (normal, tangent) = ([0.0, 1.0, -COS], [1.0, 0.0, SIN]);
@@ -149,8 +150,8 @@ fn farkas(proof: &stiction_lcp::Proof) -> &[f64] {
 
 #[test]
 fn a_rod_that_rolls_may_go_on_rolling_or_part() {
-    // The paper's introduction: a rod on one point, rolling. With b > 0 it may part (c = 0); a large μ lets it also stay, pushed by friction, where the
-    // coupling of normal and tangent allows: A_nn A_tt − A_nt² > 0 forbids that while b_t = 0. All solutions are found either way.
+    // The paper's introduction: a rod on one point, rolling. With b > 0 it may part (c = 0); a large μ lets it also stay, pushed by friction, where
+    // the coupling of normal and tangent allows: A_nn A_tt − A_nt² > 0 forbids that while b_t = 0. All solutions are found either way.
     let mass = Mass::new(vec![diagonal(&[1.0, 1.0, 1.0 / 3.0])]).unwrap();
     let mut problem = ContactProblem::new(mass, vec![0.0; 3], vec![9.0, 1.0, 0.0], 1e-3).unwrap();
     let (normal, tangent) = ([0.0, 1.0, -COS], [1.0, 0.0, SIN]);
@@ -389,7 +390,7 @@ fn a_pyramids_solution_in_the_cone_solves_the_cone_model() {
 fn accelerations_obey_newton_and_euler_in_the_original_coordinates() {
     let recipe = Recipe { coulomb: true, bilaterals: true, limits: true, bounded: true, ..Recipe::PLAIN };
     let mut solved = 0;
-    for seed in 0..200 {
+    for seed in 0..60 {
         let problem = scenes::random_sliding(&recipe, seed).unwrap();
         let Some(solution) = CoulombPyramid::default().solve(&problem).unwrap().solved().cloned() else { continue };
         solved += 1;
@@ -408,7 +409,7 @@ fn accelerations_obey_newton_and_euler_in_the_original_coordinates() {
         }
         assert!(rest.iter().zip(&size).all(|(r, s)| r.abs() <= 1e-10 * s), "seed {seed}");
     }
-    assert!(solved > 150, "{solved}");
+    assert!(solved > 45, "{solved}");
 }
 
 #[test]
@@ -422,6 +423,23 @@ fn a_solution_is_its_own_warm_start() {
         let again = again.solved().unwrap();
         assert_eq!((again.stats.pivots, again.stats.guessed), (0, again.stats.islands), "seed {seed}");
     }
+}
+
+#[test]
+fn a_slowly_changing_sequence_hardly_needs_a_pivot() {
+    // A block on a slope that is pulled back and forth across the friction limit in 1000 steps.
+    let mut problem = block_on_slope(0.8, SIN, COS, [0.0; 3]);
+    let (mut model, mut start, mut quick) = (CoulombPyramid::default(), None, 0);
+    for step in 0..1000 {
+        let t = (step as f64 - 500.0) / 500.0;
+        let force = [2.0 * G * (SIN + t * t - 0.5), 3.0 * t, -2.0 * G * COS, 0.1 * t, 0.0, 0.0];
+        problem.set_motion(&[0.0; 6], &force).unwrap();
+        let outcome = model.solve_from(&problem, start.as_ref()).unwrap();
+        let solution = outcome.solved().unwrap_or_else(|| panic!("step {step}: {outcome:?}"));
+        quick += usize::from(solution.stats.pivots <= 1);
+        start = Some(solution.warm_start.clone());
+    }
+    assert!(quick >= 950, "{quick} of 1000");
 }
 
 #[test]

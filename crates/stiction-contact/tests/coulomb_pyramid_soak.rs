@@ -1,4 +1,6 @@
 //! Many random problems under the friction pyramid: rates by friction and by how much slides. Every success is certified, or it would not be one.
+//!
+//! `SOAK_FIRST` and `SOAK_COUNT` choose the seeds, `SOAK_RECIPE` one recipe, `SOAK_METHOD` `lemke` or `interior` instead of the default.
 
 use stiction_contact::models::coulomb_pyramid::Existence;
 use stiction_contact::scenes::{self, Recipe};
@@ -68,7 +70,8 @@ fn soak() {
     ];
     let ranges = [("recipe's", 0.0, 0.0), ("< 0.3", 0.0, 0.3), ("0.3–1", 0.3, 1.0), ("1–3", 1.0, 3.0)];
     let mut model = CoulombPyramid::new(PyramidOptions { method, ..PyramidOptions::default() });
-    for (name, recipe) in recipes {
+    let only = std::env::var("SOAK_RECIPE").ok();
+    for (name, recipe) in recipes.into_iter().filter(|(name, _)| only.as_deref().is_none_or(|only| only == *name)) {
         let mut table = [[Count::default(); 3]; 4];
         let mut slow = (std::time::Duration::ZERO, 0);
         for seed in first..first + count {

@@ -1,9 +1,10 @@
 //! The friction pyramid of Trinkle et al. at acceleration level, as its certificate sees it.
 //!
-//! A contact that slips now has `c_t = −μ c_n` times the direction of its slip (10). One that does not has `|c_k| ≤ μ c_n` along each tangent (15), and
-//! `c_k = −μ c_n sign(a_k)` where it begins to slip along it (16). The moment of a soft finger is one more axis, with its own coefficient, and spins or not
-//! whatever the tangents do. The two tangents are measured beside the size of their terms together: a motion along one of them that is nothing but the
-//! rounding of the other's is none.
+//! A contact that slips now has `c_t = −μ c_n` times the direction of its slip (10). One that does not has `|c_k| ≤ μ c_n` along each tangent (15),
+//! and
+//! `c_k = −μ c_n sign(a_k)` where it begins to slip along it (16). The moment of a soft finger is one more axis, with its own coefficient, and spins
+//! or not whatever the tangents do. The two tangents are measured beside the size of their terms together: a motion along one of them that is
+//! nothing but the rounding of the other's is none.
 //!
 //! Reference: [Trinkle95, §2.3–2.5].
 

@@ -22,8 +22,8 @@ const MOST_SOLUTIONS: usize = 1024;
 pub struct AllSolutions {
     /// The solutions, each certified, with different forces or motions.
     pub solutions: Vec<ContactSolution>,
-    /// True if there are no others. False if a singular basis has a solution (there may be infinitely many like it, as where a support is redundant), or if a
-    /// solution of the complementarity problem did not pass the certificate.
+    /// True if there are no others. False if a singular basis has a solution (there may be infinitely many like it, as where a support is
+    /// redundant), or if a solution of the complementarity problem did not pass the certificate.
     pub complete: bool,
 }
 
@@ -32,8 +32,8 @@ impl CoulombPyramid {
     /// there is none (for the rounded complementarity problem).
     ///
     /// # Errors
-    /// As [`solve`](crate::ContactModel::solve)'s, and `InputError::Unsupported` for the quasistatic variant, for an island with more than 12 unknowns, and for more
-    /// than 1024 solutions.
+    /// As [`solve`](crate::ContactModel::solve)'s, and `InputError::Unsupported` for the quasistatic variant, for an island with more than 12
+    /// unknowns, and for more than 1024 solutions.
     pub fn all_solutions(&mut self, problem: &ContactProblem) -> Result<AllSolutions, InputError> {
         self.check(problem)?;
         let unsupported = |reason: String| InputError::Unsupported { solver: NAME, reason };
@@ -114,9 +114,9 @@ impl Core {
 }
 
 impl Formulation {
-    /// True if the forces of every solution at this basis are found at another one too. Where an axis has `s⁺` at 0 and `a⁻` basic, both its bounds meet
-    /// (μ c_n = 0) and a⁻ is arbitrary (a⁺ and a⁻ are not the parts of a there): the basis is singular, but it says no more than its neighbours with both at
-    /// 0 or both basic.
+    /// True if the forces of every solution at this basis are found at another one too. Where an axis has `s⁺` at 0 and `a⁻` basic, both its bounds
+    /// meet (μ c_n = 0) and a⁻ is arbitrary (a⁺ and a⁻ are not the parts of a there): the basis is singular, but it says no more than its neighbours
+    /// with both at 0 or both basic.
     fn is_repeated(&self, basis: &Basis) -> bool {
         let basic = |row: usize| basis.position(row) == Position::Basic;
         (0..self.axes.len()).any(|k| !basic(self.singles.len() + k) && basic(self.moving() + k))

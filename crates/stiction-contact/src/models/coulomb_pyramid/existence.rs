@@ -29,8 +29,8 @@ impl CoulombPyramid {
     ///
     /// * *(a)* no contact slides against friction, and (36): no forces of the pyramids that balance each other gain from the velocity products. By
     ///   Farkas' lemma that is the solvability of `Dᵀ a + ḋ ≥ 0`, with D the edges of all pyramids, which least squares decides.
-    /// * *(b)* Ã of (25), the accelerations of normals and rolling tangents per unit of their forces, is positive definite: what the theorem's small μ of
-    ///   the sliding contacts and full column rank are for. Verified by a Cholesky factor with a margin for rounding.
+    /// * *(b)* Ã of (25), the accelerations of normals and rolling tangents per unit of their forces, is positive definite: what the theorem's small
+    ///   μ of the sliding contacts and full column rank are for. Verified by a Cholesky factor with a margin for rounding.
     ///
     /// Rows with two finite bounds, and the quasistatic variant, are not in the theorem.
     ///

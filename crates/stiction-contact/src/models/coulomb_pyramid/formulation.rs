@@ -10,7 +10,8 @@
 //! | `a⁻` | `s⁻` | each axis |
 //!
 //! An *axis* is a row whose force c lies between two bounds: a tangent along which a contact does not slip (`s± = μ c_n ± c`), the spin of a contact
-//! that does not spin (with its own coefficient), or a bounded row (`s⁺ = c − lo`, `s⁻ = hi − c`). Its acceleration is `a = a⁺ − a⁻`. With the columns
+//! that does not spin (with its own coefficient), or a bounded row (`s⁺ = c − lo`, `s⁻ = hi − c`). Its acceleration is `a = a⁺ − a⁻`. With the
+//! columns
 //! `h = g_n − μ Σ eₖ gₖ` of sliding contacts (e the direction of slip) and `h = g_n − μ Σ gₖ` of rolling ones, the motion is
 //! `x = x₀ + Σ h c_n + Σ g s⁺ + …`, and w follows from it: `M_x = [… | A_x,Rn − (A_x,Rt + A_x,Ro) U | A_x,Rt | … | I]`, below it `[2U | −I | 0]`.
 //!
@@ -20,7 +21,7 @@
 //! Reference: [Trinkle95, §3.2].
 
 use stiction_lcp::matrix::{axpy, dot, norm};
-use stiction_lcp::{Basis, InputError, Lcp, Matrix, Position};
+use stiction_lcp::{InputError, Lcp, Matrix};
 
 use crate::by_island::IslandForces;
 use crate::find_indices::FindIndices;
@@ -30,7 +31,7 @@ use crate::whitened::{Columns, Whitened};
 const HELD: f64 = 1e-12;
 
 /// An entry of the problem within this many roundings of its sum's terms is 0: noise must not push where nothing does.
-const NOISE: f64 = 4.0 * f64::EPSILON;
+pub(super) const NOISE: f64 = 4.0 * f64::EPSILON;
 
 /// The kinds of rows that forces act along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,13 +44,14 @@ pub(super) enum Kind {
     Bounded,
 }
 
-const KINDS: [Kind; 6] = [Kind::Normal, Kind::TangentS, Kind::TangentT, Kind::Spin, Kind::Limit, Kind::Bounded];
+pub(super) const KINDS: [Kind; 6] =
+    [Kind::Normal, Kind::TangentS, Kind::TangentT, Kind::Spin, Kind::Limit, Kind::Bounded];
 
 /// The two tangents and the spin, in the order of [`Whitened::slip`].
 pub(super) const AXES: [Kind; 3] = [Kind::TangentS, Kind::TangentT, Kind::Spin];
 
 impl Kind {
-    fn of(self, island: &Whitened) -> &Columns {
+    pub fn of(self, island: &Whitened) -> &Columns {
         match self {
             Kind::Normal => &island.normal,
             Kind::TangentS => &island.tangent_s,
@@ -95,7 +97,7 @@ pub(super) struct Axis {
 pub(super) struct Formulation {
     /// Bilateral rows, and bounded ones without bounds after them.
     pub held: FindIndices,
-    free: Vec<usize>,
+    pub free: Vec<usize>,
     /// Unknowns with a force of their own, then axes.
     pub singles: Vec<Single>,
     pub axes: Vec<Axis>,
@@ -111,15 +113,20 @@ pub(super) struct Formulation {
     /// Projected force column of each single unknown and axis, m × (singles + axes), and their lengths before.
     force: Matrix,
     force_lengths: Vec<f64>,
-    work: Vec<f64>,
-    impulses: Vec<f64>,
+    pub work: Vec<f64>,
+    pub impulses: Vec<f64>,
 }
 
 impl Formulation {
     /// Lists the unknowns of `island` and prepares its columns.
     pub fn read(&mut self, island: &Whitened) {
+        self.read_scaled(island, 1.0);
+    }
+
+    /// The same with all coefficients of friction times `scale`, above 0: the unknowns are the same.
+    pub fn read_scaled(&mut self, island: &Whitened, scale: f64) {
         self.hold(island);
-        self.list(island);
+        self.list(island, scale);
         self.project(island);
         self.fill_forces(island);
     }
@@ -140,7 +147,7 @@ impl Formulation {
         self.held.satisfy();
     }
 
-    fn list(&mut self, island: &Whitened) {
+    fn list(&mut self, island: &Whitened, scale: f64) {
         self.singles.clear();
         self.axes.clear();
         self.friction.clear();
@@ -148,7 +155,7 @@ impl Formulation {
         for i in 0..island.contacts() {
             self.friction.push([0.0; 3]);
             if island.touching[i] {
-                self.list_contact(island, i);
+                self.list_contact(island, i, scale);
             }
         }
         let limits = (0..island.limit.len()).filter(|&k| island.reached[k]);
@@ -166,10 +173,10 @@ impl Formulation {
     }
 
     /// The normal of contact `i`, with friction against its slip (10), and an axis wherever it does not slip.
-    fn list_contact(&mut self, island: &Whitened, i: usize) {
+    fn list_contact(&mut self, island: &Whitened, i: usize, scale: f64) {
         let at = self.singles.len();
         self.singles.push(Single { kind: Kind::Normal, index: i, sign: 1.0 });
-        let ([s, t, spin], mu) = (island.slip[i], [island.mu[i], island.mu[i], island.mu_spin[i]]);
+        let ([s, t, spin], mu) = (island.slip[i], [island.mu[i], island.mu[i], island.mu_spin[i]].map(|mu| scale * mu));
         let speed = s.hypot(t);
         let (along, about) = (speed > 0.0, spin != 0.0);
         let direction = [
@@ -346,109 +353,6 @@ impl Formulation {
         }
     }
 
-    /// Forces of all rows but the bilateral ones from z. With a basis a force at a bound is that bound exactly.
-    pub fn forces_into(&self, island: &Whitened, z: &[f64], basis: Option<&Basis>, out: &mut IslandForces) {
-        for (j, unknown) in self.singles.iter().enumerate() {
-            unknown.kind.forces(out)[unknown.index] = self.known_of(island, j) + unknown.sign * z[j];
-            if unknown.kind == Kind::Normal {
-                for (k, axis) in AXES.into_iter().enumerate() {
-                    axis.forces(out)[unknown.index] = self.friction[unknown.index][k] * z[j];
-                }
-            }
-        }
-        for k in 0..island.bounded.len() {
-            if island.lo[k] == island.hi[k] {
-                out.bounded[k] = island.lo[k];
-            }
-        }
-        for (k, axis) in self.axes.iter().enumerate() {
-            let (plus, minus) = (self.singles.len() + k, self.moving() + k);
-            let (lo, hi) = match axis.normal {
-                Some((normal, mu)) => (-mu * z[normal], mu * z[normal]),
-                None => (island.lo[axis.index], island.hi[axis.index]),
-            };
-            let basic = |row: usize| basis.is_some_and(|b| b.position(row) == Position::Basic);
-            axis.kind.forces(out)[axis.index] = if basis.is_some() && !basic(plus) {
-                lo
-            } else if basic(minus) {
-                hi
-            } else {
-                (lo + z[plus]).max(lo).min(hi)
-            };
-        }
-    }
-
-    /// The direction of forces, bilateral ones too, that belongs to a direction of z.
-    pub fn direction_into(&mut self, island: &Whitened, z: &[f64], out: &mut IslandForces) {
-        for (j, unknown) in self.singles.iter().enumerate() {
-            unknown.kind.forces(out)[unknown.index] = unknown.sign * z[j];
-            if unknown.kind == Kind::Normal {
-                for (k, axis) in AXES.into_iter().enumerate() {
-                    axis.forces(out)[unknown.index] = self.friction[unknown.index][k] * z[j];
-                }
-            }
-        }
-        for (k, axis) in self.axes.iter().enumerate() {
-            let base = axis.normal.map_or(0.0, |(normal, mu)| -mu * z[normal]);
-            axis.kind.forces(out)[axis.index] = base + z[self.singles.len() + k];
-        }
-        self.work.clear();
-        self.work.resize(island.m(), 0.0);
-        add_forces(island, out, &mut self.work);
-        out.x.copy_from_slice(&self.work);
-        self.held.project_out(&mut out.x);
-        self.hold_into(island, out);
-    }
-
-    /// The motion that belongs to the forces in `out`, and the bilateral forces that hold the joints.
-    pub fn motion_into(&mut self, island: &Whitened, out: &mut IslandForces) {
-        self.work.clear();
-        self.work.extend_from_slice(&island.x_free);
-        add_forces(island, out, &mut self.work);
-        out.x.copy_from_slice(&self.work);
-        self.held.project_out(&mut out.x);
-        if self.held.rank() == 0 {
-            return;
-        }
-        axpy(1.0, self.held.x_rows(), &mut out.x);
-        self.hold_into(island, out);
-        // From the forces once more, so that the balance of momentum holds to the rounding of its own terms in every coordinate.
-        out.x.copy_from_slice(&island.x_free);
-        let mut x = std::mem::take(&mut out.x);
-        add_forces(island, out, &mut x);
-        for (j, &p) in out.bilateral.iter().enumerate().filter(|(_, p)| **p != 0.0) {
-            axpy(p, island.bilateral.g.col(j), &mut x);
-        }
-        out.x = x;
-    }
-
-    /// Bilateral forces that change the motion `work` into `out.x`.
-    fn hold_into(&mut self, island: &Whitened, out: &mut IslandForces) {
-        if self.held.rank() == 0 {
-            return;
-        }
-        let size = norm(&island.x_free) + sizes(island, out) + norm(self.held.x_rows());
-        self.work.iter_mut().zip(&out.x).for_each(|(w, x)| *w = x - *w);
-        self.held.impulses(&self.work, &mut self.impulses);
-        for (k, &row) in self.held.kept().iter().enumerate() {
-            let (g, _) = self.held_row(island, row);
-            if self.impulses[k].abs() * norm(g) <= NOISE * g.len() as f64 * size {
-                self.impulses[k] = 0.0;
-            }
-        }
-        self.put_all_held(island, &self.impulses, out);
-    }
-
-    /// Puts the forces of the independent rows held, in their order, where they belong.
-    pub fn put_all_held(&self, island: &Whitened, forces: &[f64], out: &mut IslandForces) {
-        for (&row, &force) in self.held.kept().iter().zip(forces) {
-            match row.checked_sub(island.bilateral.len()) {
-                None => out.bilateral[row] = force,
-                Some(k) => out.bounded[self.free[k]] = force,
-            }
-        }
-    }
-
     /// Column and bias of held row number `row`.
     pub fn held_row<'a>(&self, island: &'a Whitened, row: usize) -> (&'a [f64], f64) {
         match row.checked_sub(island.bilateral.len()) {
@@ -494,27 +398,4 @@ fn known_force(island: &Whitened, k: usize) -> f64 {
         (false, true) => island.hi[k],
         (false, false) => 0.0,
     }
-}
-
-/// `x ← x + Σ g p` over all rows but the bilateral ones.
-fn add_forces(island: &Whitened, forces: &mut IslandForces, x: &mut [f64]) {
-    for kind in KINDS {
-        let columns = &kind.of(island).g;
-        for (j, &p) in kind.forces(forces).iter().enumerate() {
-            if p != 0.0 {
-                axpy(p, columns.col(j), x);
-            }
-        }
-    }
-}
-
-/// `Σ ‖g‖ |p|` over the same rows.
-fn sizes(island: &Whitened, forces: &mut IslandForces) -> f64 {
-    let mut sum = 0.0;
-    for kind in KINDS {
-        let columns = &kind.of(island).g;
-        let parts = kind.forces(forces).iter().enumerate().filter(|(_, p)| **p != 0.0);
-        sum += parts.map(|(j, p)| norm(columns.col(j)) * p.abs()).sum::<f64>();
-    }
-    sum
 }

@@ -1,32 +1,33 @@
 //! The friction pyramid of Trinkle, Pang, Sudarsky and Lo at acceleration level: contacts that roll and contacts that slide.
 //!
-//! Given positions and velocities, the unknowns are accelerations and contact forces. A contact that slips now has the friction `−μ c_n` times the direction of
-//! its slip; one that rolls has `|c_t| ≤ μ c_n` along each of its tangents, and the full `μ c_n` against the way it begins to slip. That is a linear
-//! complementarity problem, (32), built in `formulation.rs`. The quadratic cone is not this model; see [`satisfies_cone`] for when the two agree.
+//! Given positions and velocities, the unknowns are accelerations and contact forces. A contact that slips now has the friction `−μ c_n` times the
+//! direction of its slip; one that rolls has `|c_t| ≤ μ c_n` along each of its tangents, and the full `μ c_n` against the way it begins to slip.
+//! That is a linear complementarity problem, (32), built in `formulation.rs`. The quadratic cone is not this model; see [`satisfies_cone`] for when
+//! the two agree.
 //!
-//! *Rolling and sliding.* A contact slides if its slip now is above rounding ([`ContactProblem::slip`]); contacts that part already have no say. The moment of a
-//! soft finger is one more axis, `|moment| ≤ mu_spin c_n`, that rolls or slides by the spin alone.
+//! *Rolling and sliding.* A contact slides if its slip now is above rounding ([`ContactProblem::slip`]); contacts that part already have no say. The
+//! moment of a soft finger is one more axis, `|moment| ≤ mu_spin c_n`, that rolls or slides by the spin alone.
 //!
 //! *Joints.* A manipulator is a block of the mass like any other. Efforts that are known are part of [`ContactProblem::force`]; a joint whose
 //! *acceleration* is known is a bilateral row with that target, and the force of that row is the effort (§2.5).
 //!
 //! *No solution, several solutions.* With sliding contacts and large μ the law may admit no forces at all (Painlevé's paradox): then the outcome is
-//! [`ContactOutcome::NoSolution`] with a proof, or a ray, which is the direction of an impulse. It may also admit several: see [`CoulombPyramid::all_solutions`].
-//! [`CoulombPyramid::existence`] says when Theorem 1 guarantees a solution.
+//! [`ContactOutcome::NoSolution`] with a proof, or a ray, which is the direction of an impulse. It may also admit several: see
+//! [`CoulombPyramid::all_solutions`]. [`CoulombPyramid::existence`] says when Theorem 1 guarantees a solution.
 //!
 //! Reference: [Trinkle95, §2–5].
 
 mod all;
 mod existence;
+mod feasible;
 mod formulation;
 mod polish;
 mod quasistatic;
+mod recover;
 
 use stiction_lcp::finish::Finish;
-use stiction_lcp::matrix::{dot, norm};
 use stiction_lcp::{
-    Auto, Basis, FactoredLcp, FeasibleInteriorPoint, InputError, Lcp, Lemke, Matrix, Nnls, Outcome, ProblemRef, Proof,
-    Solved, Solver,
+    Auto, Basis, FeasibleInteriorPoint, InputError, Lcp, Lemke, Nnls, Outcome, ProblemRef, Proof, Solved, Solver,
 };
 
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
@@ -37,23 +38,23 @@ use crate::solution::ContactSolution;
 use crate::whitened::Whitened;
 pub use all::AllSolutions;
 pub use existence::Existence;
-use formulation::{Formulation, Kind};
-
-/// A proof that no motion satisfies the rows must leave only motions this many times faster than the problem's own; else it is rounding.
-const NO_MOTION: f64 = 1e8;
-
-/// What such a proof gains must be this part of its terms at least.
-const GAIN: f64 = 1e-9;
+use formulation::Formulation;
+use recover::is_near;
 
 /// How far outside the cone, as a part of μ c_n, a force may be for rounding.
 const CONE: f64 = 1e-10;
+
+/// Steps in which friction is raised, coarse and fine: on the first the matrix is most likely copositive, so that Lemke's method succeeds.
+const FRICTION_STEPS: [usize; 2] = [8, 50];
 
 const NAME: &str = "coulomb-pyramid";
 
 /// How the complementarity problem is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PyramidMethod {
-    /// Lemke's method, then interior points with crossover, then exact arithmetic or all bases where the problem is small; proofs where there is no solution.
+    /// Lemke's method with restarts; where that fails, friction raised step by step from a small one, each step from the basis of the last; then
+    /// [`stiction_lcp::Auto`]: interior points with crossover, exact arithmetic or all bases where the problem is small, proofs where there is no
+    /// solution.
     #[default]
     Auto,
     /// Lemke's method with restarts, the paper's first.
@@ -73,8 +74,8 @@ pub struct PyramidOptions {
     pub restarts: usize,
     /// Leaves inertia out: forces are in equilibrium, `f + Σ rowᵀ p = 0`, and the motion is whatever the rows then allow. Default false.
     ///
-    /// The paper only says that `M v̇` is set to zero, and that this changes the model fundamentally. The algebra is the same for velocities: with targets
-    /// and rates that are speeds, the motion is a velocity. It need not be unique, and there may be no equilibrium.
+    /// The paper only says that `M v̇` is set to zero, and that this changes the model fundamentally. The algebra is the same for velocities: with
+    /// targets and rates that are speeds, the motion is a velocity. It need not be unique, and there may be no equilibrium.
     pub quasistatic: bool,
 }
 
@@ -90,9 +91,9 @@ impl Default for PyramidOptions {
 /// use stiction_contact::{Contact, ContactModel, ContactProblem, CoulombPyramid, Mass};
 /// use stiction_lcp::Matrix;
 ///
-/// // A particle of 2 kg slides over the floor at 1 m/s: friction brakes it with μ g.
-/// let mass = Mass::new(vec![Matrix::from_fn(3, 3, |i, j| if i == j { 2.0 } else { 0.0 })])?;
-/// let mut problem = ContactProblem::new(mass, vec![1.0, 0.0, 0.0], vec![0.0, 0.0, -20.0], 1e-3)?;
+/// // A particle of 4 kg slides over the floor at 1 m/s: friction brakes it with μ g.
+/// let mass = Mass::new(vec![Matrix::from_fn(3, 3, |i, j| if i == j { 4.0 } else { 0.0 })])?;
+/// let mut problem = ContactProblem::new(mass, vec![1.0, 0.0, 0.0], vec![0.0, 0.0, -40.0], 1e-3)?;
 /// let (n, s, t) = ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]);
 /// problem.add_contact(Contact { mu: 0.5, ..Contact::new(&[(0, &n)], &[(0, &s)], &[(0, &t)]) })?;
 /// let outcome = CoulombPyramid::default().solve(&problem)?;
@@ -118,15 +119,19 @@ struct Core {
 
 #[derive(Debug, Clone)]
 enum Method {
-    Auto(Box<Auto>),
+    Auto(Box<(Lemke, Auto)>),
     Lemke(Box<Lemke>),
     Interior(Box<FeasibleInteriorPoint>),
 }
 
 impl Method {
-    fn solver(&mut self) -> &mut dyn Solver {
+    /// The solver to begin with; the mixed problem of quasistatics has no small friction to fall back to.
+    fn solver(&mut self, mixed: bool) -> &mut dyn Solver {
         match self {
-            Method::Auto(solver) => &mut **solver,
+            Method::Auto(both) => {
+                let (lemke, auto) = &mut **both;
+                if mixed { auto } else { lemke }
+            }
             Method::Lemke(solver) => &mut **solver,
             Method::Interior(solver) => &mut **solver,
         }
@@ -144,7 +149,7 @@ impl CoulombPyramid {
     pub fn new(options: PyramidOptions) -> Self {
         let solver = options.common.for_solver();
         let method = match options.method {
-            PyramidMethod::Auto => Method::Auto(Box::new(Auto::new(solver.clone()))),
+            PyramidMethod::Auto => Method::Auto(Box::new((Lemke::new(solver.clone()), Auto::new(solver.clone())))),
             PyramidMethod::Lemke => Method::Lemke(Box::new(Lemke::new(solver.clone()).with_restarts(options.restarts))),
             PyramidMethod::FeasibleInteriorPoint => {
                 Method::Interior(Box::new(FeasibleInteriorPoint::new(solver.clone())))
@@ -231,7 +236,11 @@ impl Core {
             return self.solve_quasistatic(island, guess, forces, stats);
         }
         let lcp = self.formulation.lcp(island)?;
-        let outcome = self.run((&lcp).into(), guess, stats)?;
+        let outcome = match self.run((&lcp).into(), guess, stats)? {
+            solved @ Outcome::Solved(_) => solved,
+            Outcome::Unsolvable(found) if !found.proof.is_thin(lcp.q()) => Outcome::Unsolvable(found),
+            open => self.try_harder(island, &lcp, open, stats)?,
+        };
         Ok(match outcome {
             Outcome::Solved(solved) => {
                 self.recover(island, solved, forces)?;
@@ -259,56 +268,54 @@ impl Core {
         stats: &mut ContactStats,
     ) -> Result<Outcome, InputError> {
         let start: Option<&Basis> = guess.basis.filter(|basis| basis.len() == problem.n());
-        let outcome = self.method.solver().solve_from(problem, start)?;
+        let outcome = self.method.solver(self.quasistatic).solve_from(problem, start)?;
         let done = outcome.stats();
         stats.pivots += done.pivots + done.iterations;
-        stats.fallbacks += usize::from(done.attempts.len() > 1);
         let guessed = start.is_some() && outcome.solved().is_some() && done.pivots + done.iterations == 0;
         stats.guessed += usize::from(guessed);
         Ok(outcome)
     }
 
+    /// [`PyramidMethod::Auto`] when Lemke's method left `open` what it found: friction step by step, then everything else.
+    fn try_harder(
+        &mut self,
+        island: &Whitened,
+        lcp: &Lcp,
+        open: Outcome,
+        stats: &mut ContactStats,
+    ) -> Result<Outcome, InputError> {
+        let Method::Auto(both) = &mut self.method else { return Ok(open) };
+        let (lemke, auto) = &mut **both;
+        stats.fallbacks += 1;
+        for steps in FRICTION_STEPS {
+            let mut basis: Option<Basis> = None;
+            for step in 1..=steps {
+                self.formulation.read_scaled(island, step as f64 / steps as f64);
+                let outcome = lemke.solve_from((&self.formulation.lcp(island)?).into(), basis.as_ref())?;
+                stats.pivots += outcome.stats().pivots;
+                match outcome {
+                    Outcome::Solved(solved) if step < steps => basis = Some(solved.basis),
+                    Outcome::Solved(_) => return Ok(outcome),
+                    _ => break,
+                }
+            }
+        }
+        self.formulation.read(island);
+        let outcome = auto.solve_from(lcp.into(), None)?;
+        stats.pivots += outcome.stats().pivots + outcome.stats().iterations;
+        Ok(outcome)
+    }
+
     fn recover(&mut self, island: &Whitened, solved: Solved, forces: &mut IslandForces) -> Result<(), InputError> {
         self.formulation.forces_into(island, &solved.z, Some(&solved.basis), forces);
+        let found = forces.clone();
         self.formulation.polish(island, &solved.basis, &mut self.finish, forces)?;
+        if !is_near(island, forces, &found) {
+            *forces = found;
+        }
         self.formulation.motion_into(island, forces);
         forces.basis = solved.basis;
         Ok(())
-    }
-
-    /// Whether no motion at all satisfies the rows, whatever the friction: normals and limits alone, as a least-squares problem that is solved or
-    /// proven infeasible. If so, the multipliers are in `forces`.
-    fn no_motion(&mut self, island: &Whitened, forces: &mut IslandForces) -> Result<bool, InputError> {
-        let form = &self.formulation;
-        let one_sided = |i: &usize| matches!(form.singles[*i].kind, Kind::Normal | Kind::Limit);
-        let rows: Vec<usize> = (0..form.singles.len()).filter(one_sided).collect();
-        let mut g = Matrix::zeros(island.m(), rows.len());
-        let e: Vec<f64> = rows.iter().enumerate().map(|(k, &i)| form.row_into(island, i, g.col_mut(k))).collect();
-        let lengths: Vec<f64> = (0..rows.len()).map(|k| norm(g.col(k))).collect();
-        let factored = FactoredLcp::new(g, e)?;
-        let y = match self.nnls.solve_from((&factored).into(), None)? {
-            Outcome::Unsolvable(found) => match found.proof {
-                Proof::Farkas(y) | Proof::Ray { direction: y, .. } => y,
-                Proof::Enumeration { .. } => return Ok(false),
-            },
-            Outcome::Ray(ray) => ray.direction,
-            Outcome::Solved(_) | Outcome::Stopped(_) => return Ok(false),
-        };
-        let mut rest = vec![0.0; island.m()];
-        factored.g().mul_into(&y, &mut rest);
-        let gain = -dot(factored.e(), &y);
-        let terms: f64 = factored.e().iter().zip(&y).map(|(e, y)| (e * y).abs()).sum();
-        let asked = |k: usize| if y[k] != 0.0 && lengths[k] > 0.0 { factored.e()[k].abs() / lengths[k] } else { 0.0 };
-        let speed = (0..rows.len()).map(asked).fold(norm(&island.x_free), f64::max);
-        if y.iter().any(|y| *y < 0.0) || gain <= GAIN * terms || gain <= NO_MOTION * norm(&rest) * speed {
-            return Ok(false);
-        }
-        let mut z = vec![0.0; self.formulation.order()];
-        rows.iter().zip(&y).for_each(|(&i, y)| z[i] = *y);
-        self.formulation.friction.fill([0.0; 3]);
-        self.formulation.axes.clear();
-        self.formulation.direction_into(island, &z, forces);
-        Ok(true)
     }
 }
 
@@ -322,8 +329,8 @@ fn no_solution(lcp: Lcp, proof: Proof) -> IslandEnd {
     IslandEnd::NoSolution { lcp: Box::new(lcp), proof }
 }
 
-/// Whether a solution of the pyramid also solves the model with the quadratic cone: Proposition 1 says that it does if every contact's force lies in its
-/// cone, `c_s² + c_t² ≤ μ² c_n²`. (On an edge of the pyramid it does not; along a tangent it does.)
+/// Whether a solution of the pyramid also solves the model with the quadratic cone: Proposition 1 says that it does if every contact's force lies in
+/// its cone, `c_s² + c_t² ≤ μ² c_n²`. (On an edge of the pyramid it does not; along a tangent it does.)
 ///
 /// Reference: [Trinkle95, Proposition 1].
 pub fn satisfies_cone(problem: &ContactProblem, solution: &ContactSolution) -> bool {

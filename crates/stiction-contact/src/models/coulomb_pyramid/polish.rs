@@ -1,7 +1,8 @@
 //! The forces of a basis once more, in their own variables.
 //!
-//! A basis says of every contact whether it presses, and of every axis whether its force is at its lower bound, at its upper one, or holds the acceleration
-//! at zero. What remains is one linear system: the accelerations of the pressing and holding rows are zero. Solving it for c itself, not for
+//! A basis says of every contact whether it presses, and of every axis whether its force is at its lower bound, at its upper one, or holds the
+//! acceleration at zero. What remains is one linear system: the accelerations of the pressing and holding rows are zero. Solving it for c itself,
+//! not for
 //! `s⁺ = μ c_n + c`, keeps a force that is small beside μ c_n as accurate as any other, and makes one that nothing asks for exactly zero.
 
 use stiction_lcp::finish::Finish;
@@ -63,7 +64,8 @@ impl Formulation {
         Ok(())
     }
 
-    /// The rows whose acceleration is zero by a force of their own: singles that press, then axes that hold, at a contact that presses if they are of one.
+    /// The rows whose acceleration is zero by a force of their own: singles that press, then axes that hold, at a contact that presses if they are
+    /// of one.
     fn active(&self, basis: &Basis, states: &[State]) -> Vec<usize> {
         let presses = |i: usize| basis.position(i) == Position::Basic;
         let holds =
