@@ -14,6 +14,8 @@
 //! | bounded | the same natural map on lo ≤ p ≤ hi |
 //! | friction | the model's own [`Law`] |
 //! | work | a contact's `p · row v⁺` above zero, beside its terms: contact takes energy, unless a bounce or a moving surface brings some |
+pub mod baraff;
+
 use std::fmt;
 
 use crate::model::{Level, Mode};

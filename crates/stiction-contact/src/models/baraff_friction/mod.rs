@@ -1,0 +1,217 @@
+//! Static and dynamic friction by the driving method.
+//!
+//! Contact forces at acceleration level, found one condition at a time: the force of a contact is changed until its conditions hold, while those of the
+//! contacts before it are kept. A contact that slips has dynamic friction, the others static friction; [`BaraffLaw`] says what that is.
+//!
+//! It is not an optimization, and not a complementarity problem in the usual sense: friction is its own index set. Unlike `CoulombPyramid`
+//! there are no facets; unlike `CoulombCone` the friction of a contact that starts to slide in space has the direction it had when it
+//! reached the cone, and need only be partially opposed to the acceleration.
+//!
+//! Where this departs from the paper, and why:
+//! * The frame in the tangent plane is turned against the tangential acceleration when friction is first established: the answer then does not depend on
+//!   how the user chose the tangents.
+//! * In space, when the acceleration of a sliding contact no longer opposes its friction u, it is clamped along u, and across u established later: the
+//!   paper's C_F would need an acceleration of zero, which it does not have.
+//! * Friction is suspended while the normal is in NC; back in C it slides against its acceleration. Fewer steps of no length.
+//! * The driven index comes first in ties, and accelerations that change by no more than rounding do not change: on redundant contacts a
+//!   spurious infinite step would appear otherwise.
+//! * If one order of the conditions does not end well, others are tried; the paper leaves the order open.
+//! * Bilateral rows are projected out first. Rows with bounded force have both bounds as index sets.
+//! * The last clamped conditions are solved for again as one linear system, refined, and certified.
+//!
+//! Reference: [Baraff94, §4–6].
+
+mod drive;
+mod maxstep;
+mod sets;
+mod system;
+mod violation;
+
+use stiction_lcp::InputError;
+use stiction_lcp::matrix::norm;
+
+use crate::by_island::{ByIsland, IslandEnd, IslandForces};
+use crate::certificate::baraff::{BaraffLaw, SLIPPING};
+use crate::islands::Islands;
+use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
+use crate::problem::ContactProblem;
+use crate::whitened::Whitened;
+use drive::{Driver, Halt};
+use system::Rubbing;
+use violation::Order;
+
+/// Steps allowed unless the options say otherwise: this many per row and contact, and for as many more.
+const STEPS_PER_ROW: usize = 30;
+const ROWS_MORE: usize = 10;
+
+/// Rounds of driving and polishing, at most.
+const ROUNDS: usize = 8;
+
+/// The orders tried, one after the other.
+const ORDERS: [Order; 6] =
+    [Order::Worst, Order::First, Order::Last, Order::Shuffled(1), Order::Shuffled(2), Order::Shuffled(3)];
+
+/// The model. See the [module](self).
+#[derive(Debug, Clone, Default)]
+pub struct BaraffFriction {
+    options: ModelOptions,
+    by_island: ByIsland,
+    solver: IslandSolver,
+}
+
+impl BaraffFriction {
+    /// A model with these options; `max_pivots` bounds the steps per island, by default 30 (rows + contacts + 10) for each of six orders.
+    pub fn new(options: ModelOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+}
+
+impl ContactModel for BaraffFriction {
+    fn name(&self) -> &'static str {
+        "baraff-friction"
+    }
+
+    fn level(&self) -> Level {
+        Level::Acceleration
+    }
+
+    fn solve_from(
+        &mut self,
+        problem: &ContactProblem,
+        start: Option<&WarmStart>,
+    ) -> Result<ContactOutcome, InputError> {
+        self.check(problem)?;
+        let law = BaraffLaw { level: Level::Acceleration };
+        self.solver.begin(problem, Level::Acceleration, self.options.max_pivots);
+        let solver = &mut self.solver;
+        self.by_island.solve(problem, &law, &self.options, start, |island, _, forces, stats| {
+            Ok(solver.solve(island, forces, stats))
+        })
+    }
+}
+
+impl BaraffFriction {
+    /// Refuses what the law has no place for.
+    fn check(&self, problem: &ContactProblem) -> Result<(), InputError> {
+        let contacts = problem.contacts();
+        for i in 0..contacts.len() {
+            let unknown = [
+                ("mu", contacts.mu[i] == f64::INFINITY, "infinite"),
+                ("mu_spin", contacts.mu_spin[i] > 0.0, "above zero"),
+                ("mu_viscous", contacts.mu_viscous[i] > 0.0, "above zero"),
+            ];
+            for (field, is, what) in unknown {
+                if is {
+                    let reason = format!("contact {i}: {field} is {what}, and its law has no place for that");
+                    return Err(InputError::Unsupported { solver: self.name(), reason });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Solves islands one after the other, in the order of [`Islands`].
+#[derive(Debug, Clone, Default)]
+struct IslandSolver {
+    islands: Islands,
+    /// How each contact of the problem rubs.
+    rubbing: Vec<Rubbing>,
+    /// The next island.
+    next: usize,
+    max_steps: Option<usize>,
+    driver: Driver,
+}
+
+impl IslandSolver {
+    fn begin(&mut self, problem: &ContactProblem, level: Level, max_steps: Option<usize>) {
+        self.islands.find(problem);
+        self.next = 0;
+        self.max_steps = max_steps;
+        self.rubbing.clear();
+        let rubbing = |i| if level == Level::Acceleration { rubbing(problem, i) } else { Rubbing::Static };
+        self.rubbing.extend((0..problem.contacts().len()).map(rubbing));
+    }
+
+    /// `compute-forces` of the paper on one island.
+    fn solve(&mut self, island: &Whitened, forces: &mut IslandForces, stats: &mut ContactStats) -> IslandEnd {
+        let contacts = &self.islands.list()[self.next].contacts;
+        self.next += 1;
+        let rubbing = &self.rubbing;
+        self.driver.system.load(island, |i| rubbing[contacts[i]]);
+        stats.inconsistency = stats.inconsistency.max(self.driver.system.inconsistency());
+        let mut first = None;
+        let mut left = self.max_steps;
+        for order in ORDERS {
+            let rows = self.driver.system.rows() + self.driver.system.contacts;
+            self.driver.max_steps = left.unwrap_or(STEPS_PER_ROW * (rows + ROWS_MORE));
+            let end = self.attempt(order);
+            stats.pivots += self.driver.steps;
+            match end {
+                Ok(()) => {
+                    let driver = &mut self.driver;
+                    driver.system.recover(island, &driver.f, &driver.f_friction, &driver.x, forces);
+                    return IslandEnd::Solved;
+                }
+                Err(halt) if first.is_none() => first = Some(self.halted(halt, island, forces)),
+                Err(_) => {}
+            }
+            left = left.map(|left| left.saturating_sub(self.driver.steps));
+            if left == Some(0) {
+                break;
+            }
+        }
+        first.unwrap_or(IslandEnd::Failed { why: "no step allowed".into() })
+    }
+
+    /// Establishes one condition after the other in this order, until all hold.
+    fn attempt(&mut self, order: Order) -> Result<(), Halt> {
+        let driver = &mut self.driver;
+        driver.steps = 0;
+        driver.reset();
+        for _ in 0..ROUNDS {
+            while let Some(driven) = driver.next(order) {
+                driver.drive_to_zero(driven)?;
+            }
+            driver.polish()?;
+            if !driver.repair() && driver.next(order).is_none() {
+                return Ok(());
+            }
+        }
+        Err(Halt::Numerical("conditions that do not hold after they were established"))
+    }
+
+    /// What an attempt that was not brought to its end comes to.
+    fn halted(&mut self, halt: Halt, island: &Whitened, forces: &mut IslandForces) -> IslandEnd {
+        let driver = &mut self.driver;
+        let slips = |c: usize| matches!(driver.system.rubbing[c], Rubbing::Dynamic(_)) && driver.df[c] != 0.0;
+        if halt == Halt::Unbounded && (0..driver.system.contacts).any(slips) {
+            driver.system.recover_direction(island, &driver.df, &driver.df_friction, &driver.dx, forces);
+            let claim = "forces along this direction grow without meeting the conditions of dynamic friction: the direction of an \
+                         impulse. It does not prove that there is no solution";
+            return IslandEnd::Ray { claim: claim.into() };
+        }
+        driver.system.recover(island, &driver.f, &driver.f_friction, &driver.x, forces);
+        let why = match halt {
+            Halt::Unbounded => "an infinite step without dynamic friction: lost to rounding, or no motion satisfies the rows".into(),
+            Halt::Limit(limit) => format!("no end after {limit} steps"),
+            Halt::Numerical(what) => format!("lost to rounding: {what}"),
+        };
+        IslandEnd::Failed { why }
+    }
+}
+
+/// Whether contact `i` slips, and where its friction then points.
+fn rubbing(problem: &ContactProblem, i: usize) -> Rubbing {
+    let contacts = problem.contacts();
+    let rows = [&contacts.tangent_s, &contacts.tangent_t];
+    let slip = [0, 1].map(|k| contacts.surface[i][k] + rows[k].dot(i, problem.v()));
+    let terms = [0, 1].map(|k| {
+        let row = |(b, x): (usize, &[f64])| {
+            x.iter().zip(&problem.v()[problem.layout().range(b)]).map(|(x, v)| (x * v).abs()).sum::<f64>()
+        };
+        contacts.surface[i][k].abs() + rows[k].row(i).map(row).sum::<f64>()
+    });
+    let speed = norm(&slip);
+    if speed > SLIPPING * norm(&terms) { Rubbing::Dynamic(slip.map(|x| -x / speed)) } else { Rubbing::Static }
+}
