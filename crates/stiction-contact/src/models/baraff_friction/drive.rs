@@ -14,14 +14,18 @@ pub(super) const NOISE: f64 = 1e-12;
 /// A row whose acceleration cannot be changed is satisfied if that is at most this part of its terms.
 const SETTLED: f64 = 1e-11;
 
-/// A clamped matrix with a ratio of pivots below this is singular to rounding.
-const SINGULAR: f64 = 1e-15;
-
 /// A step is one of no length if it changes no motion by more than this part of its terms.
 const NO_LENGTH: f64 = 1e-13;
 
+/// A force is rounding if it changes the motion by at most this part of its terms.
+const NEGLIGIBLE: f64 = 1e-14;
+
 /// An index that changes its set more often than this without a step of any length in between is dropped: it oscillates.
 const OSCILLATES: u8 = 2;
+
+/// Steps allowed by default: this many per row and contact, and for as many more.
+const STEPS_PER_ROW: usize = 30;
+const ROWS_MORE: usize = 10;
 
 /// Why a drive could not be brought to its end.
 #[derive(Debug, Clone, PartialEq)]
@@ -152,14 +156,14 @@ impl Driver {
     /// Acceleration of row `i`, and the size of its terms.
     pub fn a(&self, i: usize) -> (f64, f64) {
         let (g, bias) = (self.system.g.col(i), self.system.bias[i]);
-        (dot(g, &self.x) + bias, abs_dot(g, &self.size) + bias.abs())
+        (dot(g, &self.x) + bias, abs_dot(g, &self.size) + self.system.bias_size[i])
     }
 
     /// Tangential acceleration of contact `c`, and the size of its terms.
     pub fn a_friction(&self, c: usize) -> ([f64; 2], f64) {
-        let (tangent, bias) = (&self.system.tangent, &self.system.tangent_bias);
+        let (tangent, bias, sizes) = (&self.system.tangent, &self.system.tangent_bias, &self.system.tangent_bias_size);
         let a = [0, 1].map(|k| dot(tangent[k].col(c), &self.x) + bias[k][c]);
-        let size = [0, 1].map(|k| abs_dot(tangent[k].col(c), &self.size) + bias[k][c].abs());
+        let size = [0, 1].map(|k| abs_dot(tangent[k].col(c), &self.size) + sizes[k][c]);
         (a, norm(&size))
     }
 
@@ -202,6 +206,18 @@ impl Driver {
                 return Ok(());
             }
         }
+    }
+
+    /// Steps allowed to an attempt unless the options say otherwise.
+    pub fn default_steps(&self) -> usize {
+        STEPS_PER_ROW * (self.system.rows() + self.system.contacts + ROWS_MORE)
+    }
+
+    /// Whether an infinite step may be a proof of infeasibility: it changes no motion, and moves no force that has a bound further on.
+    pub fn is_farkas(&self) -> bool {
+        let free = |i: usize| self.system.lo[i] == f64::NEG_INFINITY && self.system.hi[i] == f64::INFINITY;
+        let unilateral = |i: usize| self.system.lo[i] == 0.0 && self.system.hi[i] == f64::INFINITY && self.df[i] >= 0.0;
+        (0..self.system.rows()).all(|i| self.df[i] == 0.0 || free(i) || unilateral(i))
     }
 
     /// Counts a step.
@@ -273,7 +289,6 @@ impl Driver {
             fill_row(&self.system, clamp, self.clamp_rows.col_mut(at));
             fill_column(&self.system, &self.friction, clamp, self.clamp_columns.col_mut(at));
         }
-        // Rows and columns of unit length, so that pivots can be compared.
         let (rows, columns) = (&self.clamp_rows, &self.clamp_columns);
         self.lu.factor_with(k, |i, j| dot(rows.col(i), columns.col(j)));
         self.stale = false;
@@ -521,6 +536,23 @@ impl Driver {
                 e[0] * self.system.tangent_bias[0][clamp.i] + e[1] * self.system.tangent_bias[1][clamp.i]
             }
         }
+    }
+
+    /// Forces that are rounding beside the others become zero: where there is nothing to measure them by, they would stand out.
+    pub fn drop_noise(&mut self) {
+        let noise = NEGLIGIBLE * norm(&self.size);
+        for i in 0..self.system.rows() {
+            let within = self.system.lo[i] <= 0.0 && self.system.hi[i] >= 0.0;
+            if within && self.f[i].abs() * self.system.length[i] <= noise {
+                self.f[i] = 0.0;
+            }
+        }
+        for c in 0..self.system.contacts {
+            if norm(&self.f_friction[c]) * self.tangent_length(c) <= noise {
+                self.f_friction[c] = [0.0; 2];
+            }
+        }
+        self.refresh();
     }
 
     /// Takes row `i` out of all sets, its force at the bound next to it.

@@ -40,10 +40,6 @@ use drive::{Driver, Halt};
 use system::Rubbing;
 use violation::Order;
 
-/// Steps allowed unless the options say otherwise: this many per row and contact, and for as many more.
-const STEPS_PER_ROW: usize = 30;
-const ROWS_MORE: usize = 10;
-
 /// Rounds of driving and polishing, at most.
 const ROUNDS: usize = 8;
 
@@ -143,8 +139,7 @@ impl IslandSolver {
         let mut first = None;
         let mut left = self.max_steps;
         for order in ORDERS {
-            let rows = self.driver.system.rows() + self.driver.system.contacts;
-            self.driver.max_steps = left.unwrap_or(STEPS_PER_ROW * (rows + ROWS_MORE));
+            self.driver.max_steps = left.unwrap_or(self.driver.default_steps());
             let end = self.attempt(order);
             stats.pivots += self.driver.steps;
             match end {
@@ -161,7 +156,19 @@ impl IslandSolver {
                 break;
             }
         }
+        if self.is_infeasible() {
+            let driver = &mut self.driver;
+            driver.system.recover_direction(island, &driver.df, &driver.df_friction, &driver.dx, forces);
+            return IslandEnd::Infeasible;
+        }
         first.unwrap_or(IslandEnd::Failed { why: "no step allowed".into() })
+    }
+
+    /// True if no motion satisfies the rows even without friction: then the driven forces are Farkas multipliers.
+    fn is_infeasible(&mut self) -> bool {
+        self.driver.system.rubbing.fill(Rubbing::Smooth);
+        self.driver.max_steps = self.driver.default_steps();
+        self.attempt(Order::Worst) == Err(Halt::Unbounded) && self.driver.is_farkas()
     }
 
     /// Establishes one condition after the other in this order, until all hold.
@@ -175,6 +182,7 @@ impl IslandSolver {
             }
             driver.polish()?;
             if !driver.repair() && driver.next(order).is_none() {
+                driver.drop_noise();
                 return Ok(());
             }
         }

@@ -1,7 +1,7 @@
 //! One island as the driving method sees it: rows with bounds, the first of them with friction, bilateral rows projected out.
 
 use stiction_lcp::Matrix;
-use stiction_lcp::matrix::{axpy, norm};
+use stiction_lcp::matrix::{axpy, dot, norm};
 
 use crate::by_island::IslandForces;
 use crate::find_indices::FindIndices;
@@ -31,8 +31,8 @@ pub(super) enum Rubbing {
 
 /// The rows of an island: `a = gᵀ x + bias`, `lo ≤ f ≤ hi`, `x = x0 + Σ g f + Σ (s, t) f_F`. Normals of contacts come first.
 ///
-/// Contacts that have no say and limits that are not reached give no row. Bilateral rows are gone: x0 satisfies them, and every column is orthogonal
-/// to theirs. Reference: [Baraff94, Eq. 18].
+/// Contacts that have no say and limits that are not reached give no row. Bilateral rows are gone: x is the motion
+/// across them, every column is orthogonal to theirs, and what they ask for is in the biases. Reference: [Baraff94, Eq. 18].
 #[derive(Debug, Clone, Default)]
 pub(super) struct System {
     pub m: usize,
@@ -40,7 +40,9 @@ pub(super) struct System {
     pub contacts: usize,
     /// m × rows.
     pub g: Matrix,
+    /// Part of a that is not in x, the motion that the bilateral rows ask for included, and the size of its terms.
     pub bias: Vec<f64>,
+    pub bias_size: Vec<f64>,
     pub lo: Vec<f64>,
     pub hi: Vec<f64>,
     /// ‖g‖, rows.
@@ -48,6 +50,7 @@ pub(super) struct System {
     /// First and second tangents, m × contacts each.
     pub tangent: [Matrix; 2],
     pub tangent_bias: [Vec<f64>; 2],
+    pub tangent_bias_size: [Vec<f64>; 2],
     pub mu: Vec<f64>,
     pub rubbing: Vec<Rubbing>,
     /// Whether the second tangent is nothing.
@@ -72,7 +75,7 @@ impl System {
         self.load_bilaterals(island);
         self.choose_rows(island);
         self.g.reset(self.m, self.source.len());
-        for vector in [&mut self.bias, &mut self.lo, &mut self.hi, &mut self.length] {
+        for vector in [&mut self.bias, &mut self.bias_size, &mut self.lo, &mut self.hi, &mut self.length] {
             vector.clear();
         }
         for k in 0..self.source.len() {
@@ -82,7 +85,9 @@ impl System {
                 Source::Bounded(i) => (&island.bounded, i, island.lo[i], island.hi[i]),
             };
             self.length.push(project(&self.find, columns, i, self.g.col_mut(k)));
-            self.bias.push(columns.bias[i]);
+            let (bias, size) = self.bias_of(columns, i);
+            self.bias.push(bias);
+            self.bias_size.push(size);
             self.lo.push(lo);
             self.hi.push(hi);
         }
@@ -99,7 +104,13 @@ impl System {
         self.x0.clear();
         self.x0.extend_from_slice(&island.x_free);
         self.find.project_out(&mut self.x0);
-        axpy(1.0, self.find.x_rows(), &mut self.x0);
+    }
+
+    /// The bias of a row of `columns` with what the bilateral rows add to it, and the size of its terms.
+    fn bias_of(&self, columns: &Columns, i: usize) -> (f64, f64) {
+        let (g, bias, asked) = (columns.g.col(i), columns.bias[i], self.find.x_rows());
+        let size: f64 = g.iter().zip(asked).map(|(g, x)| (g * x).abs()).sum();
+        (bias + dot(g, asked), bias.abs() + size)
     }
 
     fn choose_rows(&mut self, island: &Whitened) {
@@ -117,12 +128,17 @@ impl System {
         for k in 0..2 {
             self.tangent[k].reset(self.m, self.contacts);
             self.tangent_bias[k].clear();
+            self.tangent_bias_size[k].clear();
         }
         for c in 0..self.contacts {
             let Source::Contact(i) = self.source[c] else { continue };
             let columns = [&island.tangent_s, &island.tangent_t];
             let lengths = [0, 1].map(|k| project(&self.find, columns[k], i, self.tangent[k].col_mut(c)));
-            (0..2).for_each(|k| self.tangent_bias[k].push(columns[k].bias[i]));
+            for k in 0..2 {
+                let (bias, size) = self.bias_of(columns[k], i);
+                self.tangent_bias[k].push(bias);
+                self.tangent_bias_size[k].push(size);
+            }
             let rubs = match rubbing(i) {
                 _ if island.mu[i] == 0.0 => Rubbing::Smooth,
                 // What cannot move needs no friction to be held.
@@ -149,13 +165,22 @@ impl System {
         }
     }
 
-    /// Puts forces along the rows and tangents in their places, with the bilateral forces that go with them, and the motion `x` (m).
+    /// Puts forces along the rows and tangents in their places, with the bilateral forces that go with them, and the motion. `x` (m) is that of the
+    /// projected columns.
     pub fn recover(&mut self, island: &Whitened, f: &[f64], friction: &[[f64; 2]], x: &[f64], out: &mut IslandForces) {
         self.change.clear();
         self.change.extend(x.iter().zip(&island.x_free).map(|(x, free)| x - free));
+        axpy(1.0, self.find.x_rows(), &mut self.change);
         self.scatter(island, f, friction, out);
         self.bilateral(out);
-        out.x.copy_from_slice(x);
+        // From the forces, not from x: where nothing moves, what is left of x after projecting is rounding, and no force makes it.
+        out.x.copy_from_slice(&island.x_free);
+        add_forces(&island.normal, &out.normal, &mut out.x);
+        add_forces(&island.tangent_s, &out.tangent_s, &mut out.x);
+        add_forces(&island.tangent_t, &out.tangent_t, &mut out.x);
+        add_forces(&island.limit, &out.limit, &mut out.x);
+        add_forces(&island.bounded, &out.bounded, &mut out.x);
+        add_forces(&island.bilateral, &out.bilateral, &mut out.x);
     }
 
     /// Puts a direction of forces in its place, with the bilateral forces that keep their rows at rest.
@@ -195,6 +220,13 @@ impl System {
         for (&i, p) in self.find.kept().iter().zip(&self.impulses) {
             out.bilateral[i] = *p;
         }
+    }
+}
+
+/// `x ← x + Σ g f`.
+fn add_forces(columns: &Columns, f: &[f64], x: &mut [f64]) {
+    for (i, f) in f.iter().enumerate().filter(|(_, f)| **f != 0.0) {
+        axpy(*f, columns.g.col(i), x);
     }
 }
 

@@ -55,7 +55,7 @@ impl Driver {
     /// How to establish the condition of row `i` if it does not hold, and the acceleration it lacks, in units of its row.
     fn row_violation(&self, i: usize) -> Option<(Driven, f64)> {
         let (lo, hi, f) = (self.system.lo[i], self.system.hi[i], self.f[i]);
-        if self.place[i] == Place::Clamped || lo == hi || self.excused[i][0] || self.system.length[i] == 0.0 {
+        if self.place[i] == Place::Clamped || lo == hi || self.excused[i][0] {
             return None;
         }
         let (a, size) = self.a(i);
@@ -100,7 +100,7 @@ impl Driver {
         (lacks > VIOLATED * size).then(|| (driven, lacks / self.tangent_length(c)))
     }
 
-    fn tangent_length(&self, c: usize) -> f64 {
+    pub fn tangent_length(&self, c: usize) -> f64 {
         let length = |k: usize| norm(self.system.tangent[k].col(c));
         norm(&[length(0), length(1)])
     }
