@@ -6,7 +6,7 @@ use stiction_lcp::matrix::{axpy, dot, norm};
 
 use super::maxstep::{Event, Events};
 use super::sets::{Along, Clamp, Friction, Place};
-use super::system::{Rubbing, System};
+use super::system::{NEGLIGIBLE, Rubbing, System};
 
 /// A change of acceleration is rounding if it is at most this part of its terms.
 pub(super) const NOISE: f64 = 1e-12;
@@ -16,9 +16,6 @@ const SETTLED: f64 = 1e-11;
 
 /// A step is one of no length if it changes no motion by more than this part of its terms.
 const NO_LENGTH: f64 = 1e-13;
-
-/// A force is rounding if it changes the motion by at most this part of its terms.
-const NEGLIGIBLE: f64 = 1e-14;
 
 /// An index that changes its set more often than this without a step of any length in between is dropped: it oscillates.
 const OSCILLATES: u8 = 2;
@@ -101,6 +98,8 @@ pub(super) struct Driver {
     changes: Vec<[u8; 2]>,
     /// Conditions that are off by what was found to be rounding.
     pub excused: Vec<[bool; 2]>,
+    /// The first direction in which the friction of each contact is established; the second is across it.
+    pub frame: Vec<[f64; 2]>,
     pub steps: usize,
     pub max_steps: usize,
 }
@@ -113,6 +112,7 @@ impl Driver {
         refill(&mut self.f_friction, contacts, [0.0; 2]);
         refill(&mut self.place, rows, Place::Ignored);
         refill(&mut self.friction, contacts, Friction::Absent);
+        refill(&mut self.frame, contacts, [1.0, 0.0]);
         refill(&mut self.df, rows, 0.0);
         refill(&mut self.df_friction, contacts, [0.0; 2]);
         refill(&mut self.refused, rows, [false; 2]);
@@ -211,13 +211,6 @@ impl Driver {
     /// Steps allowed to an attempt unless the options say otherwise.
     pub fn default_steps(&self) -> usize {
         STEPS_PER_ROW * (self.system.rows() + self.system.contacts + ROWS_MORE)
-    }
-
-    /// Whether an infinite step may be a proof of infeasibility: it changes no motion, and moves no force that has a bound further on.
-    pub fn is_farkas(&self) -> bool {
-        let free = |i: usize| self.system.lo[i] == f64::NEG_INFINITY && self.system.hi[i] == f64::INFINITY;
-        let unilateral = |i: usize| self.system.lo[i] == 0.0 && self.system.hi[i] == f64::INFINITY && self.df[i] >= 0.0;
-        (0..self.system.rows()).all(|i| self.df[i] == 0.0 || free(i) || unilateral(i))
     }
 
     /// Counts a step.
@@ -538,6 +531,16 @@ impl Driver {
         }
     }
 
+    /// The frame of each contact is turned against its present acceleration.
+    pub fn turn_frames(&mut self) {
+        for c in 0..self.system.contacts {
+            let (a, size) = self.a_friction(c);
+            let speed = norm(&a);
+            let turned = speed > SETTLED * size && !self.system.planar[c];
+            self.frame[c] = if turned { a.map(|a| -a / speed) } else { [1.0, 0.0] };
+        }
+    }
+
     /// Forces that are rounding beside the others become zero: where there is nothing to measure them by, they would stand out.
     pub fn drop_noise(&mut self) {
         let noise = NEGLIGIBLE * norm(&self.size);
@@ -548,9 +551,8 @@ impl Driver {
             }
         }
         for c in 0..self.system.contacts {
-            if norm(&self.f_friction[c]) * self.tangent_length(c) <= noise {
-                self.f_friction[c] = [0.0; 2];
-            }
+            let length = self.tangent_length(c);
+            self.f_friction[c].iter_mut().filter(|f| f.abs() * length <= noise).for_each(|f| *f = 0.0);
         }
         self.refresh();
     }

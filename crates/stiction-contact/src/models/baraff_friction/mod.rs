@@ -8,8 +8,8 @@
 //! reached the cone, and need only be partially opposed to the acceleration.
 //!
 //! Where this departs from the paper, and why:
-//! * The frame in the tangent plane is turned against the tangential acceleration when friction is first established: the answer then does not depend on
-//!   how the user chose the tangents.
+//! * Normals are established first, all of them. The frame in each tangent plane is then turned against the acceleration there: the answer does not
+//!   depend on how the user chose the tangents, and contacts that would slide together have the same direction.
 //! * In space, when the acceleration of a sliding contact no longer opposes its friction u, it is clamped along u, and across u established later: the
 //!   paper's C_F would need an acceleration of zero, which it does not have.
 //! * Friction is suspended while the normal is in NC; back in C it slides against its acceleration. Fewer steps of no length.
@@ -22,6 +22,7 @@
 //! Reference: [Baraff94, §4–6].
 
 mod drive;
+mod impact;
 mod maxstep;
 mod sets;
 mod system;
@@ -40,8 +41,7 @@ use drive::{Driver, Halt};
 use system::Rubbing;
 use violation::Order;
 
-/// Rounds of driving and polishing, at most.
-const ROUNDS: usize = 8;
+pub use impact::Impact;
 
 /// The orders tried, one after the other.
 const ORDERS: [Order; 6] =
@@ -168,7 +168,7 @@ impl IslandSolver {
     fn is_infeasible(&mut self) -> bool {
         self.driver.system.rubbing.fill(Rubbing::Smooth);
         self.driver.max_steps = self.driver.default_steps();
-        self.attempt(Order::Worst) == Err(Halt::Unbounded) && self.driver.is_farkas()
+        self.attempt(Order::Worst) == Err(Halt::Unbounded)
     }
 
     /// Establishes one condition after the other in this order, until all hold.
@@ -176,17 +176,11 @@ impl IslandSolver {
         let driver = &mut self.driver;
         driver.steps = 0;
         driver.reset();
-        for _ in 0..ROUNDS {
-            while let Some(driven) = driver.next(order) {
-                driver.drive_to_zero(driven)?;
-            }
-            driver.polish()?;
-            if !driver.repair() && driver.next(order).is_none() {
-                driver.drop_noise();
-                return Ok(());
-            }
-        }
-        Err(Halt::Numerical("conditions that do not hold after they were established"))
+        driver.establish_normals(order)?;
+        driver.turn_frames();
+        driver.establish(order)?;
+        driver.drop_noise();
+        Ok(())
     }
 
     /// What an attempt that was not brought to its end comes to.
@@ -201,7 +195,7 @@ impl IslandSolver {
         }
         driver.system.recover(island, &driver.f, &driver.f_friction, &driver.x, forces);
         let why = match halt {
-            Halt::Unbounded => "an infinite step without dynamic friction: lost to rounding, or no motion satisfies the rows".into(),
+            Halt::Unbounded => "an infinite step without dynamic friction: lost to rounding, or what the rows ask for jams".into(),
             Halt::Limit(limit) => format!("no end after {limit} steps"),
             Halt::Numerical(what) => format!("lost to rounding: {what}"),
         };

@@ -10,6 +10,9 @@ use crate::whitened::{Columns, Whitened};
 /// A tangent of which projecting out the bilateral rows leaves at most this part does not move at all: rounding.
 const IMMOBILE: f64 = 1e-12;
 
+/// A force is rounding if it changes the motion by at most this part of its terms.
+pub(super) const NEGLIGIBLE: f64 = 1e-14;
+
 /// Where the force of a row goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
@@ -60,6 +63,8 @@ pub(super) struct System {
     source: Vec<Source>,
     find: FindIndices,
     change: Vec<f64>,
+    /// Size of the terms of `change`.
+    change_terms: f64,
     impulses: Vec<f64>,
 }
 
@@ -171,8 +176,9 @@ impl System {
         self.change.clear();
         self.change.extend(x.iter().zip(&island.x_free).map(|(x, free)| x - free));
         axpy(1.0, self.find.x_rows(), &mut self.change);
+        self.change_terms = norm(x) + norm(&island.x_free) + norm(self.find.x_rows());
         self.scatter(island, f, friction, out);
-        self.bilateral(out);
+        self.bilateral(&island.bilateral, out);
         // From the forces, not from x: where nothing moves, what is left of x after projecting is rounding, and no force makes it.
         out.x.copy_from_slice(&island.x_free);
         add_forces(&island.normal, &out.normal, &mut out.x);
@@ -187,8 +193,9 @@ impl System {
     pub fn recover_direction(&mut self, island: &Whitened, f: &[f64], friction: &[[f64; 2]], dx: &[f64], out: &mut IslandForces) {
         self.change.clear();
         self.change.extend_from_slice(dx);
+        self.change_terms = norm(dx);
         self.scatter(island, f, friction, out);
-        self.bilateral(out);
+        self.bilateral(&island.bilateral, out);
     }
 
     /// Forces in their places, and what of the change of motion they do not make.
@@ -212,13 +219,16 @@ impl System {
                 }
             };
             axpy(-f[k], columns, &mut self.change);
+            self.change_terms += f[k].abs() * norm(columns);
         }
     }
 
-    fn bilateral(&mut self, out: &mut IslandForces) {
+    /// The bilateral forces that make the rest of the change.
+    fn bilateral(&mut self, rows: &Columns, out: &mut IslandForces) {
         self.find.impulses(&self.change, &mut self.impulses);
         for (&i, p) in self.find.kept().iter().zip(&self.impulses) {
-            out.bilateral[i] = *p;
+            let is_noise = p.abs() * norm(rows.g.col(i)) <= NEGLIGIBLE * self.change_terms;
+            out.bilateral[i] = if is_noise { 0.0 } else { *p };
         }
     }
 }

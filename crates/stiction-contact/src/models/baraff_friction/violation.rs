@@ -2,7 +2,7 @@
 
 use stiction_lcp::matrix::norm;
 
-use super::drive::{Driven, Driver};
+use super::drive::{Driven, Driver, Halt};
 use super::sets::{Along, Friction, Place};
 
 /// A condition is violated if its acceleration has the wrong sign, or is not zero, by more than this part of its terms: rounding.
@@ -21,7 +21,32 @@ pub(super) enum Order {
     Shuffled(u64),
 }
 
+/// Rounds of driving and polishing, at most.
+const ROUNDS: usize = 8;
+
 impl Driver {
+    /// Establishes one condition after the other in this order, until all hold with the forces of one linear system.
+    pub fn establish(&mut self, order: Order) -> Result<(), Halt> {
+        for _ in 0..ROUNDS {
+            while let Some(driven) = self.next(order) {
+                self.drive_to_zero(driven)?;
+            }
+            self.polish()?;
+            if !self.repair() && self.next(order).is_none() {
+                return Ok(());
+            }
+        }
+        Err(Halt::Numerical("conditions that do not hold after they were established"))
+    }
+
+    /// Establishes the conditions of rows alone.
+    pub fn establish_normals(&mut self, order: Order) -> Result<(), Halt> {
+        while let Some(driven) = self.next(order).filter(|d| matches!(d, Driven::Row { .. })) {
+            self.drive_to_zero(driven)?;
+        }
+        Ok(())
+    }
+
     /// The next condition to establish and how; `None` if all hold.
     pub fn next(&mut self, order: Order) -> Option<Driven> {
         let rows = self.system.rows();
@@ -76,27 +101,22 @@ impl Driver {
             }
             _ if !holds || self.excused[c][1] => return None,
             Friction::Off => {
-                let (a, _) = self.a_friction(c);
-                let speed = norm(&a);
-                if speed == 0.0 {
-                    return None;
-                }
-                // Against the acceleration: of all directions the one that a force of friction would have.
-                let e = if self.system.planar[c] { [-a[0].signum(), 0.0] } else { a.map(|a| -a / speed) };
+                let (a, size) = self.a_friction(c);
+                let first = against(self.frame[c], a);
+                let settled = along(first, a).abs() <= VIOLATED * size;
+                let e = if settled && !self.system.planar[c] { against(across(first), a) } else { first };
                 (Driven::Tangent { i: c, e }, e)
             }
             Friction::Along(_) if self.system.planar[c] => return None,
             Friction::Along(e) => {
-                let (a, _) = self.a_friction(c);
-                let across = [-e[1], e[0]];
-                let e = if a[0] * across[0] + a[1] * across[1] > 0.0 { across.map(|x| -x) } else { across };
+                let e = against(across(e), self.a_friction(c).0);
                 (Driven::Tangent { i: c, e }, e)
             }
             // Kept by the steps, but for rounding.
             Friction::Slide(u) => (Driven::Release { i: c, e: u.map(|u| -u) }, u.map(|u| -u)),
         };
         let (a, size) = self.a_friction(c);
-        let lacks = -(a[0] * e[0] + a[1] * e[1]);
+        let lacks = -along(e, a);
         (lacks > VIOLATED * size).then(|| (driven, lacks / self.tangent_length(c)))
     }
 
@@ -146,4 +166,17 @@ impl Driver {
         self.f_friction[c] = self.f_friction[c].map(|f| f * (most / force));
         false
     }
+}
+
+fn along(e: [f64; 2], a: [f64; 2]) -> f64 {
+    e[0] * a[0] + e[1] * a[1]
+}
+
+fn across(e: [f64; 2]) -> [f64; 2] {
+    [-e[1], e[0]]
+}
+
+/// ±e, whichever is against `a`.
+fn against(e: [f64; 2], a: [f64; 2]) -> [f64; 2] {
+    if along(e, a) > 0.0 { e.map(|x| -x) } else { e }
 }
