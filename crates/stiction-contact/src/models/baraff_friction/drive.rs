@@ -1,24 +1,20 @@
 //! `drive-to-zero` and `fdirection` with friction. Reference: [Baraff94, §5.5].
 
-use stiction_lcp::Matrix;
-use stiction_lcp::lu::Lu;
 use stiction_lcp::matrix::{axpy, dot, norm};
 
-use super::maxstep::{Event, Events};
+use super::clamped::{Clamped, abs_dot, add_abs};
+use super::maxstep::Events;
 use super::sets::{Along, Clamp, Friction, Place};
-use super::system::{NEGLIGIBLE, Rubbing, System};
+use super::system::{Rubbing, System};
 
 /// A change of acceleration is rounding if it is at most this part of its terms.
 pub(super) const NOISE: f64 = 1e-12;
 
 /// A row whose acceleration cannot be changed is satisfied if that is at most this part of its terms.
-const SETTLED: f64 = 1e-11;
+pub(super) const SETTLED: f64 = 1e-11;
 
 /// A step is one of no length if it changes no motion by more than this part of its terms.
 const NO_LENGTH: f64 = 1e-13;
-
-/// An index that changes its set more often than this without a step of any length in between is dropped: it oscillates.
-const OSCILLATES: u8 = 2;
 
 /// Steps allowed by default: this many per row and contact, and for as many more.
 const STEPS_PER_ROW: usize = 30;
@@ -74,12 +70,7 @@ pub(super) struct Driver {
     pub f_friction: Vec<[f64; 2]>,
     pub place: Vec<Place>,
     pub friction: Vec<Friction>,
-    /// The clamped conditions, in the order of the matrix, with the row and the force column of each (m × k).
-    pub clamps: Vec<Clamp>,
-    clamp_rows: Matrix,
-    clamp_columns: Matrix,
-    lu: Lu,
-    stale: bool,
+    pub clamped: Clamped,
     /// Motion, and the sizes of its terms, m.
     pub x: Vec<f64>,
     pub size: Vec<f64>,
@@ -89,13 +80,13 @@ pub(super) struct Driver {
     pub dx: Vec<f64>,
     pub dsize: Vec<f64>,
     y: Vec<f64>,
-    work: Vec<f64>,
-    column: Vec<f64>,
+    pub work: Vec<f64>,
+    pub column: Vec<f64>,
     pub events: Events,
     /// Rows and contacts whose condition depends on the clamped ones and so cannot join them, until something changes.
     pub refused: Vec<[bool; 2]>,
     /// Changes of set of each row and of its friction since the last step of some length.
-    changes: Vec<[u8; 2]>,
+    pub changes: Vec<[u8; 2]>,
     /// Conditions that are off by what was found to be rounding.
     pub excused: Vec<[bool; 2]>,
     /// The first direction in which the friction of each contact is established; the second is across it.
@@ -121,8 +112,8 @@ impl Driver {
         for vector in [&mut self.x, &mut self.size, &mut self.dx, &mut self.dsize, &mut self.column] {
             refill(vector, m, 0.0);
         }
-        self.clamps.clear();
-        self.stale = true;
+        let symmetric = self.system.rubbing.iter().all(|r| *r == Rubbing::Smooth);
+        self.clamped.reset(m, rows + 2 * contacts, symmetric);
         for i in 0..rows {
             self.f[i] = 0.0f64.clamp(self.system.lo[i], self.system.hi[i]);
         }
@@ -184,7 +175,9 @@ impl Driver {
     pub fn drive_to_zero(&mut self, driven: Driven) -> Result<(), Halt> {
         self.refused.fill([false; 2]);
         self.changes.fill([0; 2]);
-        self.place[driven.row()] = if matches!(driven, Driven::Row { .. }) { Place::Ignored } else { self.place[driven.row()] };
+        self.clamped.mend();
+        self.place[driven.row()] =
+            if matches!(driven, Driven::Row { .. }) { Place::Ignored } else { self.place[driven.row()] };
         loop {
             self.count()?;
             self.fdirection(driven)?;
@@ -221,31 +214,20 @@ impl Driver {
 
     /// Δf for a unit change of the driven force: no clamped acceleration changes. Reference: [Baraff94, Eq. 9, §5.5].
     pub fn fdirection(&mut self, driven: Driven) -> Result<(), Halt> {
-        self.factor()?;
         let clamp = Clamp { i: driven.row(), along: driven.along() };
-        self.direction_of(clamp, driven.sign());
+        if !self.direction_of(clamp, driven.sign()) {
+            return Err(Halt::Numerical("the matrix of the clamped conditions"));
+        }
         self.spread(clamp, driven.sign());
         if self.dx.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(Halt::Numerical("the direction")) }
     }
 
-    /// `dx`, `dsize` and y for a change by `sign` of the force of `clamp`, refined once.
-    fn direction_of(&mut self, clamp: Clamp, sign: f64) {
+    /// `dx`, `dsize` and y for a change by `sign` of the force of `clamp`. False if there is no such direction.
+    pub fn direction_of(&mut self, clamp: Clamp, sign: f64) -> bool {
         fill_column(&self.system, &self.friction, clamp, &mut self.column);
         self.dx.iter_mut().zip(&self.column).for_each(|(dx, h)| *dx = sign * h);
-        refill(&mut self.y, self.clamps.len(), 0.0);
-        for _ in 0..2 {
-            self.work.clear();
-            self.work.extend((0..self.clamps.len()).map(|k| -dot(self.clamp_rows.col(k), &self.dx)));
-            self.lu.solve(&mut self.work);
-            for (k, step) in self.work.iter().enumerate() {
-                self.y[k] += step;
-                axpy(*step, self.clamp_columns.col(k), &mut self.dx);
-            }
-        }
         self.dsize.iter_mut().zip(&self.column).for_each(|(s, h)| *s = h.abs());
-        for (k, y) in self.y.iter().enumerate() {
-            add_abs(*y, self.clamp_columns.col(k), &mut self.dsize);
-        }
+        self.clamped.hold(&mut self.dx, &mut self.dsize, &mut self.y)
     }
 
     /// Δf as forces of all rows and contacts.
@@ -253,9 +235,9 @@ impl Driver {
         self.df.fill(0.0);
         self.df_friction.fill([0.0; 2]);
         let noise = f64::EPSILON * norm(&self.dsize);
-        for (k, &clamp) in self.clamps.iter().chain([&driven]).enumerate() {
+        for (k, &clamp) in self.clamped.list().iter().chain([&driven]).enumerate() {
             let y = if k < self.y.len() { self.y[k] } else { sign };
-            if k < self.y.len() && y.abs() * norm(self.clamp_columns.col(k)) <= noise {
+            if k < self.y.len() && y.abs() * norm(self.clamped.column(k)) <= noise {
                 continue;
             }
             let (i, e) = match clamp.along {
@@ -268,24 +250,6 @@ impl Driver {
             };
             (0..2).for_each(|l| self.df_friction[i][l] += e[l] * y);
         }
-    }
-
-    /// The matrix of the clamped conditions and its factor, if they have changed.
-    fn factor(&mut self) -> Result<(), Halt> {
-        if !self.stale {
-            return Ok(());
-        }
-        let k = self.clamps.len();
-        self.clamp_rows.reset(self.system.m, k);
-        self.clamp_columns.reset(self.system.m, k);
-        for (at, &clamp) in self.clamps.iter().enumerate() {
-            fill_row(&self.system, clamp, self.clamp_rows.col_mut(at));
-            fill_column(&self.system, &self.friction, clamp, self.clamp_columns.col_mut(at));
-        }
-        let (rows, columns) = (&self.clamp_rows, &self.clamp_columns);
-        self.lu.factor_with(k, |i, j| dot(rows.col(i), columns.col(j)));
-        self.stale = false;
-        if self.lu.pivot_ratio() > 0.0 { Ok(()) } else { Err(Halt::Numerical("the matrix of the clamped conditions")) }
     }
 
     /// True if the driven acceleration does not change and is zero to rounding.
@@ -332,202 +296,11 @@ impl Driver {
         self.dsize.iter().zip(&self.size).any(|(d, size)| s * d > NO_LENGTH * size)
     }
 
-    /// The driven index enters the set that the end of its step belongs to.
-    fn reached(&mut self, driven: Driven, event: Event) {
-        match (driven, event) {
-            (Driven::Row { i, sign }, Event::DrivenBound) => {
-                let (place, bound) =
-                    if sign > 0.0 { (Place::Upper, self.system.hi[i]) } else { (Place::Lower, self.system.lo[i]) };
-                self.place[i] = place;
-                self.f[i] = bound;
-            }
-            (Driven::Row { i, .. }, _) => {
-                self.place[i] = Place::Clamped;
-                self.push(Clamp { i, along: Along::Row });
-            }
-            (Driven::Tangent { i, e }, Event::DrivenBound) => self.slide(i, e),
-            (Driven::Tangent { i, e }, _) => {
-                self.friction[i] = if self.friction[i] == Friction::Off { Friction::Along(e) } else { Friction::Stick };
-                self.push(Clamp { i, along: Along::Tangent(e) });
-            }
-            (Driven::Release { i, .. }, _) => {
-                self.f_friction[i] = [0.0; 2];
-                self.friction[i] = Friction::Off;
-            }
-        }
-    }
-
-    /// Moves an index that has reached the limit of its set to the next one, or drops it if it oscillates.
-    fn change_sets(&mut self, event: Event) {
-        let (i, part) = match event {
-            Event::Bound(i, _) | Event::Closes(i) => (i, 0),
-            Event::Cone(i) | Event::Turns(i) => (i, 1),
-            Event::DrivenZero | Event::DrivenBound => return,
-        };
-        self.changes[i][part] += 1;
-        let oscillates = self.changes[i][part] > OSCILLATES;
-        match event {
-            Event::Bound(i, upper) => {
-                self.unclamp(i, upper);
-                if oscillates {
-                    self.place[i] = Place::Ignored;
-                }
-            }
-            Event::Closes(i) if oscillates => self.place[i] = Place::Ignored,
-            Event::Closes(i) => self.clamp(i),
-            Event::Cone(i) if oscillates => self.hold(i),
-            Event::Cone(i) => self.slide(i, [1.0, 0.0]),
-            Event::Turns(i) if oscillates => self.hold(i),
-            Event::Turns(i) => self.turn(i),
-            Event::DrivenZero | Event::DrivenBound => {}
-        }
-    }
-
     /// Friction is driven only while the normal force holds.
     fn can_go_on(&self, driven: Driven) -> bool {
         match driven {
             Driven::Tangent { i, .. } => self.place[i] == Place::Clamped,
             _ => true,
-        }
-    }
-
-    fn push(&mut self, clamp: Clamp) {
-        self.clamps.push(clamp);
-        self.changed();
-    }
-
-    fn changed(&mut self) {
-        self.stale = true;
-        self.refused.fill([false; 2]);
-    }
-
-    /// C to NC: the force has reached a bound. Friction is suspended.
-    fn unclamp(&mut self, i: usize, upper: bool) {
-        self.clamps.retain(|c| c.i != i);
-        self.changed();
-        (self.place[i], self.f[i]) =
-            if upper { (Place::Upper, self.system.hi[i]) } else { (Place::Lower, self.system.lo[i]) };
-        if i < self.system.contacts {
-            match self.friction[i] {
-                Friction::Along(_) | Friction::Stick | Friction::Slide(_) | Friction::Off => {
-                    self.friction[i] = Friction::Off;
-                    self.f_friction[i] = [0.0; 2];
-                }
-                Friction::Dynamic(_) => self.f_friction[i] = [0.0; 2],
-                Friction::Absent | Friction::Held => {}
-            }
-        }
-    }
-
-    /// NC to C, unless the row depends on the clamped ones. Friction goes on in the set that the tangential acceleration asks for.
-    fn clamp(&mut self, i: usize) {
-        if i < self.system.contacts && self.friction[i] == Friction::Off {
-            let (a, size) = self.a_friction(i);
-            let speed = norm(&a);
-            if speed > SETTLED * size {
-                self.friction[i] = Friction::Slide(a.map(|a| -a / speed));
-            }
-        }
-        let clamp = Clamp { i, along: Along::Row };
-        if !self.is_independent(clamp) {
-            if matches!(self.friction.get(i), Some(Friction::Slide(_))) {
-                self.friction[i] = Friction::Off;
-            }
-            self.refused[i][0] = true;
-            return;
-        }
-        self.place[i] = Place::Clamped;
-        self.push(clamp);
-    }
-
-    /// To NC_F, in the direction of the force, or along `e` if there is none.
-    fn slide(&mut self, i: usize, e: [f64; 2]) {
-        let f = self.f_friction[i];
-        let size = norm(&f);
-        let d = self.df_friction[i];
-        let change = norm(&d);
-        let u = if size > 0.0 {
-            f.map(|f| f / size)
-        } else if change > 0.0 {
-            d.map(|d| d / change)
-        } else {
-            e
-        };
-        self.clamps.retain(|c| c.i != i || c.along == Along::Row);
-        self.friction[i] = Friction::Slide(u);
-        self.f_friction[i] = u.map(|u| u * self.system.mu[i] * self.f[i]);
-        self.changed();
-    }
-
-    /// NC_F to C_F: the acceleration no longer opposes the force.
-    fn turn(&mut self, i: usize) {
-        let Friction::Slide(u) = self.friction[i] else { return };
-        self.friction[i] = Friction::Along(u);
-        self.stale = true;
-        let clamp = Clamp { i, along: Along::Tangent(u) };
-        if self.is_independent(clamp) {
-            self.push(clamp);
-        } else {
-            self.friction[i] = Friction::Slide(u);
-            self.stale = true;
-            self.refused[i][1] = true;
-        }
-    }
-
-    /// Gives up on the friction of contact `i` for a while.
-    pub fn hold(&mut self, i: usize) {
-        if matches!(self.friction[i], Friction::Absent | Friction::Dynamic(_)) {
-            return;
-        }
-        self.clamps.retain(|c| c.i != i || c.along == Along::Row);
-        self.friction[i] = if self.f_friction[i] == [0.0; 2] { Friction::Off } else { Friction::Held };
-        self.changed();
-    }
-
-    /// Whether a condition can be clamped beside those that are: its own force changes its acceleration.
-    fn is_independent(&mut self, clamp: Clamp) -> bool {
-        if self.factor().is_err() {
-            return false;
-        }
-        self.direction_of(clamp, 1.0);
-        self.da(clamp.i, clamp.along) != 0.0
-    }
-
-    /// Forces of the clamped conditions from one linear system, refined: they hold to rounding.
-    pub fn polish(&mut self) -> Result<(), Halt> {
-        const REFINEMENTS: usize = 3;
-        self.factor()?;
-        for _ in 0..REFINEMENTS {
-            self.refresh();
-            self.work.clear();
-            for k in 0..self.clamps.len() {
-                let bias = self.clamp_bias(self.clamps[k]);
-                self.work.push(-dot(self.clamp_rows.col(k), &self.x) - bias);
-            }
-            self.lu.solve(&mut self.work);
-            for (k, step) in self.work.iter().enumerate() {
-                let i = self.clamps[k].i;
-                match self.clamps[k].along {
-                    Along::Row => self.f[i] += step,
-                    Along::Tangent(e) => (0..2).for_each(|l| self.f_friction[i][l] += e[l] * step),
-                }
-            }
-            for c in 0..self.system.contacts {
-                if let Some(u) = self.friction[c].tied() {
-                    self.f_friction[c] = u.map(|u| u * self.system.mu[c] * self.f[c]);
-                }
-            }
-        }
-        self.refresh();
-        if self.x.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(Halt::Numerical("the forces")) }
-    }
-
-    fn clamp_bias(&self, clamp: Clamp) -> f64 {
-        match clamp.along {
-            Along::Row => self.system.bias[clamp.i],
-            Along::Tangent(e) => {
-                e[0] * self.system.tangent_bias[0][clamp.i] + e[1] * self.system.tangent_bias[1][clamp.i]
-            }
         }
     }
 
@@ -540,33 +313,10 @@ impl Driver {
             self.frame[c] = if turned { a.map(|a| -a / speed) } else { [1.0, 0.0] };
         }
     }
-
-    /// Forces that are rounding beside the others become zero: where there is nothing to measure them by, they would stand out.
-    pub fn drop_noise(&mut self) {
-        let noise = NEGLIGIBLE * norm(&self.size);
-        for i in 0..self.system.rows() {
-            let within = self.system.lo[i] <= 0.0 && self.system.hi[i] >= 0.0;
-            if within && self.f[i].abs() * self.system.length[i] <= noise {
-                self.f[i] = 0.0;
-            }
-        }
-        for c in 0..self.system.contacts {
-            let length = self.tangent_length(c);
-            self.f_friction[c].iter_mut().filter(|f| f.abs() * length <= noise).for_each(|f| *f = 0.0);
-        }
-        self.refresh();
-    }
-
-    /// Takes row `i` out of all sets, its force at the bound next to it.
-    pub fn drop_row(&mut self, i: usize) {
-        let upper = self.f[i] - self.system.lo[i] > self.system.hi[i] - self.f[i];
-        self.unclamp(i, upper);
-        self.place[i] = Place::Ignored;
-    }
 }
 
 /// The row of a condition: the acceleration it holds is `rowᵀ x`.
-fn fill_row(system: &System, clamp: Clamp, out: &mut [f64]) {
+pub(super) fn fill_row(system: &System, clamp: Clamp, out: &mut [f64]) {
     match clamp.along {
         Along::Row => out.copy_from_slice(system.g.col(clamp.i)),
         Along::Tangent(e) => {
@@ -577,7 +327,7 @@ fn fill_row(system: &System, clamp: Clamp, out: &mut [f64]) {
 }
 
 /// The column of a condition: a unit of its force, with the friction that is tied to it, changes x by this.
-fn fill_column(system: &System, friction: &[Friction], clamp: Clamp, out: &mut [f64]) {
+pub(super) fn fill_column(system: &System, friction: &[Friction], clamp: Clamp, out: &mut [f64]) {
     fill_row(system, clamp, out);
     if clamp.along == Along::Row
         && let Some(u) = friction.get(clamp.i).and_then(|f| f.tied())
@@ -589,14 +339,4 @@ fn fill_column(system: &System, friction: &[Friction], clamp: Clamp, out: &mut [
 fn refill<A: Clone>(vector: &mut Vec<A>, len: usize, value: A) {
     vector.clear();
     vector.resize(len, value);
-}
-
-/// `y ← y + |a x|`, entry by entry.
-fn add_abs(a: f64, x: &[f64], y: &mut [f64]) {
-    y.iter_mut().zip(x).for_each(|(y, x)| *y += (a * x).abs());
-}
-
-/// `Σ |gⱼ| sⱼ`.
-fn abs_dot(g: &[f64], s: &[f64]) -> f64 {
-    g.iter().zip(s).map(|(g, s)| g.abs() * s).sum()
 }

@@ -21,11 +21,14 @@
 //!
 //! Reference: [Baraff94, §4–6].
 
+mod clamped;
 mod drive;
 mod impact;
 mod maxstep;
+mod polish;
 mod sets;
 mod system;
+mod transitions;
 mod violation;
 
 use stiction_lcp::InputError;
@@ -195,7 +198,9 @@ impl IslandSolver {
         }
         driver.system.recover(island, &driver.f, &driver.f_friction, &driver.x, forces);
         let why = match halt {
-            Halt::Unbounded => "an infinite step without dynamic friction: lost to rounding, or what the rows ask for jams".into(),
+            Halt::Unbounded => {
+                "an infinite step without dynamic friction: lost to rounding, or what the rows ask for jams".into()
+            }
             Halt::Limit(limit) => format!("no end after {limit} steps"),
             Halt::Numerical(what) => format!("lost to rounding: {what}"),
         };

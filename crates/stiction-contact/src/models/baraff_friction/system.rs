@@ -190,7 +190,14 @@ impl System {
     }
 
     /// Puts a direction of forces in its place, with the bilateral forces that keep their rows at rest.
-    pub fn recover_direction(&mut self, island: &Whitened, f: &[f64], friction: &[[f64; 2]], dx: &[f64], out: &mut IslandForces) {
+    pub fn recover_direction(
+        &mut self,
+        island: &Whitened,
+        f: &[f64],
+        friction: &[[f64; 2]],
+        dx: &[f64],
+        out: &mut IslandForces,
+    ) {
         self.change.clear();
         self.change.extend_from_slice(dx);
         self.change_terms = norm(dx);

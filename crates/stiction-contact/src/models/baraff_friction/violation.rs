@@ -129,8 +129,8 @@ impl Driver {
     /// any was dropped.
     pub fn repair(&mut self) -> bool {
         let mut dropped = false;
-        for k in (0..self.clamps.len()).rev() {
-            let Some(&clamp) = self.clamps.get(k).filter(|c| c.along == Along::Row) else { continue };
+        for k in (0..self.clamped.list().len()).rev() {
+            let Some(&clamp) = self.clamped.list().get(k).filter(|c| c.along == Along::Row) else { continue };
             let i = clamp.i;
             let bound = self.f[i].clamp(self.system.lo[i], self.system.hi[i]);
             let beyond = (self.f[i] - bound).abs() * self.system.length[i] * self.system.length[i];
