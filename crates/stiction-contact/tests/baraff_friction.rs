@@ -134,8 +134,8 @@ fn wedge(slope: f64, mu_block: f64, mu_floor: f64) -> ContactProblem {
     let n = unit([slope, 0.0, 1.0]);
     let (up, along) = ([n[0], n[2]], [n[2], -n[0]]);
     let (down, back) = (up.map(|x| -x), along.map(|x| -x));
-    let (normal, tangent): ([(usize, &[f64]); 2], [(usize, &[f64]); 2]) =
-        ([(0, &up), (1, &down)], [(0, &along), (1, &back)]);
+    let normal: [(usize, &[f64]); 2] = [(0, &up), (1, &down)];
+    let tangent: [(usize, &[f64]); 2] = [(0, &along), (1, &back)];
     problem.add_contact(Contact { mu: mu_block, ..Contact::new(&normal, &tangent, &[]) }).unwrap();
     let floor: ([f64; 2], [f64; 2]) = ([0.0, 1.0], [1.0, 0.0]);
     problem.add_contact(Contact { mu: mu_floor, ..Contact::new(&[(1, &floor.0)], &[(1, &floor.1)], &[]) }).unwrap();

@@ -113,7 +113,8 @@ impl Driver {
             refill(vector, m, 0.0);
         }
         let symmetric = self.system.rubbing.iter().all(|r| *r == Rubbing::Smooth);
-        self.clamped.reset(m, rows + 2 * contacts, symmetric);
+        // Never more than m independent ones.
+        self.clamped.reset(m, m.min(rows + 2 * contacts), symmetric);
         for i in 0..rows {
             self.f[i] = 0.0f64.clamp(self.system.lo[i], self.system.hi[i]);
         }
@@ -176,8 +177,11 @@ impl Driver {
         self.refused.fill([false; 2]);
         self.changes.fill([0; 2]);
         self.clamped.mend();
-        self.place[driven.row()] =
-            if matches!(driven, Driven::Row { .. }) { Place::Ignored } else { self.place[driven.row()] };
+        match driven {
+            Driven::Row { i, .. } => self.place[i] = Place::Ignored,
+            Driven::Tangent { .. } => {}
+            Driven::Release { i, .. } => self.hold(i),
+        }
         loop {
             self.count()?;
             self.fdirection(driven)?;
@@ -190,7 +194,7 @@ impl Driver {
             if self.has_length(s) {
                 self.changes.fill([0; 2]);
             }
-            if event.is_of(driven) {
+            if event.is_of_driven() {
                 self.reached(driven, event);
                 return Ok(());
             }

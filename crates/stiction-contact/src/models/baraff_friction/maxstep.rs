@@ -24,7 +24,8 @@ pub(super) enum Event {
 }
 
 impl Event {
-    pub fn is_of(self, _driven: Driven) -> bool {
+    /// True if the step ends with the driven index itself.
+    pub fn is_of_driven(self) -> bool {
         matches!(self, Self::DrivenZero | Self::DrivenBound)
     }
 }

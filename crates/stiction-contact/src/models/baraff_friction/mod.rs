@@ -16,6 +16,7 @@
 //! * The driven index comes first in ties, and accelerations that change by no more than rounding do not change: on redundant contacts a
 //!   spurious infinite step would appear otherwise.
 //! * If one order of the conditions does not end well, others are tried; the paper leaves the order open.
+//! * If none does, and no ray was found, a complementarity solver finds the place to drive on from.
 //! * Bilateral rows are projected out first. Rows with bounded force have both bounds as index sets.
 //! * The last clamped conditions are solved for again as one linear system, refined, and certified.
 //!
@@ -23,6 +24,7 @@
 
 mod clamped;
 mod drive;
+mod fallback;
 mod impact;
 mod maxstep;
 mod polish;
@@ -31,8 +33,8 @@ mod system;
 mod transitions;
 mod violation;
 
-use stiction_lcp::InputError;
 use stiction_lcp::matrix::norm;
+use stiction_lcp::{InputError, Options};
 
 use crate::by_island::{ByIsland, IslandEnd, IslandForces};
 use crate::certificate::baraff::{BaraffLaw, SLIPPING};
@@ -49,6 +51,10 @@ pub use impact::Impact;
 /// The orders tried, one after the other.
 const ORDERS: [Order; 6] =
     [Order::Worst, Order::First, Order::Last, Order::Shuffled(1), Order::Shuffled(2), Order::Shuffled(3)];
+
+/// Multipliers prove that no motion satisfies the rows only if they move nothing: at most this part of their terms. The proof itself is checked
+/// from the problem.
+const STILL: f64 = 1e-8;
 
 /// The model. See the [module](self).
 #[derive(Debug, Clone, Default)]
@@ -132,12 +138,22 @@ impl IslandSolver {
         self.rubbing.extend((0..problem.contacts().len()).map(rubbing));
     }
 
-    /// `compute-forces` of the paper on one island.
-    fn solve(&mut self, island: &Whitened, forces: &mut IslandForces, stats: &mut ContactStats) -> IslandEnd {
+    fn load(&mut self, island: &Whitened) {
         let contacts = &self.islands.list()[self.next].contacts;
-        self.next += 1;
         let rubbing = &self.rubbing;
         self.driver.system.load(island, |i| rubbing[contacts[i]]);
+    }
+
+    /// The next island.
+    fn solve(&mut self, island: &Whitened, forces: &mut IslandForces, stats: &mut ContactStats) -> IslandEnd {
+        let end = self.compute_forces(island, forces, stats);
+        self.next += 1;
+        end
+    }
+
+    /// `compute-forces` of the paper on one island.
+    fn compute_forces(&mut self, island: &Whitened, forces: &mut IslandForces, stats: &mut ContactStats) -> IslandEnd {
+        self.load(island);
         stats.inconsistency = stats.inconsistency.max(self.driver.system.inconsistency());
         let mut first = None;
         let mut left = self.max_steps;
@@ -159,19 +175,41 @@ impl IslandSolver {
                 break;
             }
         }
+        if self.max_steps.is_some() {
+            return first.unwrap_or(IslandEnd::Failed { why: "no step allowed".into() });
+        }
         if self.is_infeasible() {
             let driver = &mut self.driver;
             driver.system.recover_direction(island, &driver.df, &driver.df_friction, &driver.dx, forces);
             return IslandEnd::Infeasible;
         }
-        first.unwrap_or(IslandEnd::Failed { why: "no step allowed".into() })
+        self.load(island);
+        if !matches!(first, Some(IslandEnd::Ray { .. })) && self.fall_back() {
+            stats.fallbacks += 1;
+            let driver = &mut self.driver;
+            driver.system.recover(island, &driver.f, &driver.f_friction, &driver.x, forces);
+            return IslandEnd::Solved;
+        }
+        first.unwrap_or(IslandEnd::Failed { why: "no order to try".into() })
+    }
+
+    /// True if the conditions hold from a start that a complementarity solver found.
+    fn fall_back(&mut self) -> bool {
+        let driver = &mut self.driver;
+        driver.steps = 0;
+        driver.max_steps = driver.default_steps();
+        if !driver.start_from_lcp(&Options::default()) || driver.establish(Order::Worst).is_err() {
+            return false;
+        }
+        driver.drop_noise();
+        true
     }
 
     /// True if no motion satisfies the rows even without friction: then the driven forces are Farkas multipliers.
     fn is_infeasible(&mut self) -> bool {
         self.driver.system.rubbing.fill(Rubbing::Smooth);
         self.driver.max_steps = self.driver.default_steps();
-        self.attempt(Order::Worst) == Err(Halt::Unbounded)
+        self.attempt(Order::Worst) == Err(Halt::Unbounded) && norm(&self.driver.dx) <= STILL * norm(&self.driver.dsize)
     }
 
     /// Establishes one condition after the other in this order, until all hold.

@@ -29,17 +29,23 @@ impl Driver {
                     Along::Tangent(e) => (0..2).for_each(|l| self.f_friction[i][l] += e[l] * step),
                 }
             }
-            for c in 0..self.system.contacts {
-                if let Some(u) = self.friction[c].tied() {
-                    self.f_friction[c] = u.map(|u| u * self.system.mu[c] * self.f[c]);
-                }
-            }
+            self.tie_friction();
         }
         self.refresh();
         if self.x.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(Halt::Numerical("the forces")) }
     }
 
-    fn clamp_bias(&self, clamp: Clamp) -> f64 {
+    /// Friction that is tied to a normal force follows it.
+    pub fn tie_friction(&mut self) {
+        for c in 0..self.system.contacts {
+            if let Some(u) = self.friction[c].tied() {
+                self.f_friction[c] = u.map(|u| u * self.system.mu[c] * self.f[c]);
+            }
+        }
+    }
+
+    /// The part of a clamped acceleration that is not in x.
+    pub fn clamp_bias(&self, clamp: Clamp) -> f64 {
         match clamp.along {
             Along::Row => self.system.bias[clamp.i],
             Along::Tangent(e) => {

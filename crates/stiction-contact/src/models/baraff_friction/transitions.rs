@@ -61,7 +61,8 @@ impl Driver {
         }
     }
 
-    fn push(&mut self, clamp: Clamp) {
+    /// Clamps a condition.
+    pub fn push(&mut self, clamp: Clamp) {
         let (mut row, mut column) = (std::mem::take(&mut self.work), std::mem::take(&mut self.column));
         row.clear();
         row.resize(self.system.m, 0.0);
@@ -171,7 +172,7 @@ impl Driver {
     }
 
     /// Whether a condition can be clamped beside those that are: its own force changes its acceleration.
-    fn is_independent(&mut self, clamp: Clamp) -> bool {
+    pub fn is_independent(&mut self, clamp: Clamp) -> bool {
         self.direction_of(clamp, 1.0) && self.da(clamp.i, clamp.along) != 0.0
     }
 
