@@ -355,6 +355,44 @@ fn random_problems_end_with_a_certificate_or_a_ray() {
     assert!(solutions > 200 && rays > 0 && impacts > 0, "{solutions} solved, {rays} rays, {impacts} impacts");
 }
 
+/// Forces that change slowly: the index sets of one step are those of the next, nearly always. Of contacts at rest that start to slide in space
+/// the direction is found anew; so here contacts slide, or stick, or are planar.
+#[test]
+fn a_warm_start_needs_no_steps() {
+    let mut model = BaraffFriction::new(ModelOptions::default());
+    let (mut guessed, mut islands) = (0, 0);
+    let mut run = |mut problem: ContactProblem, name: &str| {
+        let (v, force) = (problem.v().to_vec(), problem.force().to_vec());
+        let mut start = None;
+        for step in 0..20 {
+            let change = |(k, f): (usize, &f64)| f * (1.0 + 1e-4 * (step * (1 + k % 3)) as f64);
+            let force: Vec<f64> = force.iter().enumerate().map(change).collect();
+            problem.set_motion(&v, &force).unwrap();
+            let outcome = model.solve_from(&problem, start.as_ref()).unwrap();
+            let Some(found) = outcome.solved() else {
+                assert_eq!(outcome.name(), "ray", "{name}, step {step}: {outcome:?}");
+                return;
+            };
+            if step > 0 {
+                guessed += found.stats.guessed;
+                islands += found.stats.islands;
+            }
+            start = Some(found.warm_start.clone());
+        }
+    };
+    for seed in 0..40 {
+        let mut problem = random(&Recipe { coulomb: true, ..Recipe::PLAIN }, seed).unwrap();
+        slide(&mut problem, seed);
+        run(problem, &format!("sliding, seed {seed}"));
+    }
+    for k in 0..10 {
+        run(cube_on_slope(0.05 * k as f64, 0.6, 0.0), "cube");
+        run(ladder(1.2, 1.6, [0.1 * k as f64, 0.1]), "ladder");
+        run(wedge(0.1 * k as f64, 0.3, 0.1), "wedge");
+    }
+    assert!(islands > 500 && guessed as f64 >= 0.95 * islands as f64, "{guessed} of {islands}");
+}
+
 #[test]
 fn the_same_bits_again() {
     let mut problem = random(&Recipe { coulomb: true, ..Recipe::PLAIN }, 6).unwrap();

@@ -50,8 +50,8 @@ impl BaraffFriction {
         let law = BaraffLaw { level: Level::Velocity };
         self.solver.begin(&after, Level::Velocity, self.options.max_pivots);
         let solver = &mut self.solver;
-        let outcome = self.by_island.solve(&after, &law, &self.options, None, |island, _, forces, stats| {
-            Ok(solver.solve(island, forces, stats))
+        let outcome = self.by_island.solve(&after, &law, &self.options, None, |island, guess, forces, stats| {
+            Ok(solver.solve(island, guess, forces, stats))
         })?;
         Ok(Some(Impact { strength, stopped, v_stopped, outcome }))
     }

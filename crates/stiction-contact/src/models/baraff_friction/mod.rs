@@ -32,11 +32,12 @@ mod sets;
 mod system;
 mod transitions;
 mod violation;
+mod warm;
 
 use stiction_lcp::matrix::norm;
-use stiction_lcp::{InputError, Options};
+use stiction_lcp::{Basis, InputError, Options};
 
-use crate::by_island::{ByIsland, IslandEnd, IslandForces};
+use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::baraff::{BaraffLaw, SLIPPING};
 use crate::islands::Islands;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
@@ -89,8 +90,8 @@ impl ContactModel for BaraffFriction {
         let law = BaraffLaw { level: Level::Acceleration };
         self.solver.begin(problem, Level::Acceleration, self.options.max_pivots);
         let solver = &mut self.solver;
-        self.by_island.solve(problem, &law, &self.options, start, |island, _, forces, stats| {
-            Ok(solver.solve(island, forces, stats))
+        self.by_island.solve(problem, &law, &self.options, start, |island, guess, forces, stats| {
+            Ok(solver.solve(island, guess, forces, stats))
         })
     }
 }
@@ -144,17 +145,49 @@ impl IslandSolver {
         self.driver.system.load(island, |i| rubbing[contacts[i]]);
     }
 
-    /// The next island.
-    fn solve(&mut self, island: &Whitened, forces: &mut IslandForces, stats: &mut ContactStats) -> IslandEnd {
-        let end = self.compute_forces(island, forces, stats);
+    /// The next island, from the guess if there is one.
+    fn solve(
+        &mut self,
+        island: &Whitened,
+        guess: Guess<'_>,
+        forces: &mut IslandForces,
+        stats: &mut ContactStats,
+    ) -> IslandEnd {
+        self.load(island);
+        stats.inconsistency = stats.inconsistency.max(self.driver.system.inconsistency());
+        let end = if guess.basis.is_some_and(|basis| self.start_from(basis, stats)) {
+            self.solved(island, forces)
+        } else {
+            self.compute_forces(island, forces, stats)
+        };
         self.next += 1;
         end
     }
 
-    /// `compute-forces` of the paper on one island.
+    /// True if the conditions hold, or could be established, from the sets of an earlier solution.
+    fn start_from(&mut self, basis: &Basis, stats: &mut ContactStats) -> bool {
+        let driver = &mut self.driver;
+        driver.max_steps = self.max_steps.unwrap_or(driver.default_steps());
+        if !driver.start_from(basis) {
+            return false;
+        }
+        driver.repair();
+        let established = driver.establish(Order::Worst).is_ok();
+        stats.pivots += driver.steps;
+        stats.guessed += usize::from(established && driver.steps == 0);
+        driver.drop_noise();
+        established
+    }
+
+    fn solved(&mut self, island: &Whitened, forces: &mut IslandForces) -> IslandEnd {
+        let driver = &mut self.driver;
+        driver.system.recover(island, &driver.f, &driver.f_friction, &driver.x, forces);
+        forces.basis = driver.basis();
+        IslandEnd::Solved
+    }
+
+    /// `compute-forces` of the paper on one island, in one order after the other.
     fn compute_forces(&mut self, island: &Whitened, forces: &mut IslandForces, stats: &mut ContactStats) -> IslandEnd {
-        self.load(island);
-        stats.inconsistency = stats.inconsistency.max(self.driver.system.inconsistency());
         let mut first = None;
         let mut left = self.max_steps;
         for order in ORDERS {
@@ -162,11 +195,7 @@ impl IslandSolver {
             let end = self.attempt(order);
             stats.pivots += self.driver.steps;
             match end {
-                Ok(()) => {
-                    let driver = &mut self.driver;
-                    driver.system.recover(island, &driver.f, &driver.f_friction, &driver.x, forces);
-                    return IslandEnd::Solved;
-                }
+                Ok(()) => return self.solved(island, forces),
                 Err(halt) if first.is_none() => first = Some(self.halted(halt, island, forces)),
                 Err(_) => {}
             }
@@ -175,22 +204,29 @@ impl IslandSolver {
                 break;
             }
         }
-        if self.max_steps.is_some() {
-            return first.unwrap_or(IslandEnd::Failed { why: "no step allowed".into() });
-        }
+        let first = first.unwrap_or(IslandEnd::Failed { why: "no step allowed".into() });
+        if self.max_steps.is_some() { first } else { self.beyond_driving(island, forces, stats, first) }
+    }
+
+    /// No order ended well, the first as given: a proof that there is nothing to find, or a last try.
+    fn beyond_driving(
+        &mut self,
+        island: &Whitened,
+        forces: &mut IslandForces,
+        stats: &mut ContactStats,
+        first: IslandEnd,
+    ) -> IslandEnd {
         if self.is_infeasible() {
             let driver = &mut self.driver;
             driver.system.recover_direction(island, &driver.df, &driver.df_friction, &driver.dx, forces);
             return IslandEnd::Infeasible;
         }
         self.load(island);
-        if !matches!(first, Some(IslandEnd::Ray { .. })) && self.fall_back() {
+        if !matches!(first, IslandEnd::Ray { .. }) && self.fall_back() {
             stats.fallbacks += 1;
-            let driver = &mut self.driver;
-            driver.system.recover(island, &driver.f, &driver.f_friction, &driver.x, forces);
-            return IslandEnd::Solved;
+            return self.solved(island, forces);
         }
-        first.unwrap_or(IslandEnd::Failed { why: "no order to try".into() })
+        first
     }
 
     /// True if the conditions hold from a start that a complementarity solver found.

@@ -125,6 +125,12 @@ impl Driver {
         self.push(clamp);
     }
 
+    /// Contact `i`, clamped and without friction, slides along `u`.
+    pub fn start_sliding(&mut self, i: usize, u: [f64; 2]) {
+        self.friction[i] = Friction::Slide(u);
+        self.retie(i);
+    }
+
     /// To NC_F, in the direction of the force, or along `e` if there is none.
     fn slide(&mut self, i: usize, e: [f64; 2]) {
         let f = self.f_friction[i];
