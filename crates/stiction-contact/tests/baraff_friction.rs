@@ -393,6 +393,55 @@ fn a_warm_start_needs_no_steps() {
     assert!(islands > 500 && guessed as f64 >= 0.95 * islands as f64, "{guessed} of {islands}");
 }
 
+/// The ladder in other units of mass and length: forces scale with both, accelerations with lengths.
+#[test]
+fn units_do_not_matter() {
+    for (mass, length) in [(1e-6, 1e3), (1e6, 1e-3), (1e-60, 1e40), (1e80, 1e-40)] {
+        let (mut problem, x, y) = (
+            planar(&[(mass, mass * length * length / 3.0)], vec![0.0; 3], vec![0.0, -G * mass * length, 0.0]),
+            1.2,
+            1.6,
+        );
+        for (arm, normal, tangent, mu) in
+            [([0.5 * x, -0.5 * y], [0.0, 1.0], [1.0, 0.0], 0.2), ([-0.5 * x, 0.5 * y], [1.0, 0.0], [0.0, 1.0], 0.1)]
+        {
+            add_planar(&mut problem, arm.map(|a| a * length), normal, tangent, mu);
+        }
+        let (scaled, plain) = (solved(&problem), solved(&ladder(x, y, [0.2, 0.1])));
+        for i in 0..2 {
+            assert!(near(scaled.forces.normal[i] / (mass * length), plain.forces.normal[i], G));
+            assert!(near(scaled.motion[i] / length, plain.motion[i], G));
+        }
+        assert_eq!(scaled.modes, plain.modes);
+    }
+}
+
+#[test]
+fn rows_without_entries_and_no_rows_at_all() {
+    let problem = planar(&[(1.0, 1.0)], vec![0.0; 3], vec![1.0, 2.0, 3.0]);
+    assert_eq!(solved(&problem).motion, [1.0, 2.0, 3.0]);
+    let with_rate = |rate: f64| {
+        let mut problem = problem.clone();
+        problem.add_contact(Contact { mu: 0.5, rate: [rate, 0.0, 0.0], ..Contact::new(&[], &[], &[]) }).unwrap();
+        solve(&problem)
+    };
+    assert_eq!(with_rate(1.0).name(), "solved");
+    assert_eq!(with_rate(-1.0).name(), "infeasible");
+}
+
+#[test]
+fn as_many_steps_as_asked_for() {
+    let problem = cube_on_slope(0.3, 0.4, 0.0);
+    let with = |steps| {
+        let options = ModelOptions { max_pivots: Some(steps), ..ModelOptions::default() };
+        BaraffFriction::new(options).solve(&problem).unwrap()
+    };
+    let needed = with(1000).solved().unwrap().stats.pivots;
+    assert!(with(needed).solved().is_some());
+    assert_eq!(with(needed - 1).name(), "failed");
+    assert_eq!(with(0).name(), "failed");
+}
+
 #[test]
 fn the_same_bits_again() {
     let mut problem = random(&Recipe { coulomb: true, ..Recipe::PLAIN }, 6).unwrap();

@@ -5,7 +5,7 @@
 //! direction would be wrong. What then still approaches is stopped by an inelastic impact with static friction: the same conditions with
 //! velocities in place of accelerations, solved by the same method.
 //!
-//! Reference: [Baraff94, §6]; the paper gives the direction and leaves the strength to its predecessor, [Baraff93, §8].
+//! Reference: [Baraff94, §6] for the direction. The paper says nothing of the strength; that and the second part are this project's choice.
 
 use stiction_lcp::InputError;
 use stiction_lcp::matrix::axpy;
