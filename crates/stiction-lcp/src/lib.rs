@@ -68,7 +68,7 @@ pub mod exact;
 pub mod factor;
 pub mod finish;
 pub mod generate;
-mod incremental_factor;
+pub mod incremental_factor;
 pub mod interior_point;
 pub mod io;
 pub mod lemke;

@@ -16,6 +16,7 @@
 //! | friction | the model's own [`Law`] |
 //! | work | a contact's `p · row v⁺` above zero, beside its terms: contact takes energy, unless a bounce or a moving surface brings some |
 
+pub mod baraff;
 pub mod cone;
 pub mod pyramid;
 pub mod shell;
