@@ -8,10 +8,10 @@ use stiction_lcp::factor::DEPENDENT;
 use stiction_lcp::matrix::{axpy, dot, norm};
 use stiction_lcp::{InputError, Matrix};
 
-use super::{CoulombCone, POLISHED};
 use super::law::State;
 use super::problem::{Block, ConeProblem};
 use super::proximal::{SearchEnd, Verdict};
+use super::{CoulombCone, POLISHED};
 use crate::by_island::{Guess, IslandEnd, IslandForces};
 use crate::certificate::cone::ConeLaw;
 use crate::find_indices::FindIndices;
@@ -131,12 +131,10 @@ impl CoulombCone {
         own.best.clear();
         own.best.resize(own.q.len(), 0.0);
         let (near, states) = (std::mem::take(&mut own.near), std::mem::take(&mut own.states));
-        let mut judge = |scaled: &ConeProblem, r: &[f64], _: &[State]| {
-            match own.offer(scaled, r) {
-                error if error <= POLISHED => Verdict::Stop,
-                error if error <= enough => Verdict::Enough,
-                _ => Verdict::GoOn,
-            }
+        let mut judge = |scaled: &ConeProblem, r: &[f64], _: &[State]| match own.offer(scaled, r) {
+            error if error <= POLISHED => Verdict::Stop,
+            error if error <= enough => Verdict::Enough,
+            _ => Verdict::GoOn,
         };
         let mut end = None;
         if guessed
