@@ -15,6 +15,7 @@
 mod kernel;
 mod lanes;
 mod path;
+mod tableau;
 
 use crate::basis::{Basis, Position};
 use crate::error::InputError;

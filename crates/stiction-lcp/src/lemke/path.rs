@@ -4,6 +4,7 @@ mod ratio;
 
 use super::kernel::{Extended, Kernel, NONE};
 use super::lanes::{axpy, padded};
+use super::tableau::{Stretch, Tableau};
 use crate::basis::Basis;
 use crate::finish::{exponent, times_power};
 use crate::generate::Rng;
@@ -93,6 +94,7 @@ pub struct Path {
     /// `[M d]` scaled.
     m: Extended,
     q: Vec<f64>,
+    tableau: Tableau,
     kernel: Kernel,
     /// Values of the basic z by kernel column, and rates of change.
     z: Vec<f64>,
@@ -217,11 +219,17 @@ impl Path {
 
     /// Follows the path from `start`. Reference: [CPS09, Algorithm 4.4.5].
     pub fn follow(&mut self, start: Start<'_>, max_pivots: usize, stats: &mut Stats) -> Ended {
-        if !self.begin(start, stats) {
+        let before = stats.pivots;
+        let mut entering = Variable::Artificial;
+        if matches!(start, Start::Cold) && Tableau::suits(self.n) && !self.tuning.fresh_values {
+            match self.follow_in_tableau(max_pivots, stats) {
+                Stretch::Solved => return Ended::Solved,
+                Stretch::Until(next) => entering = next,
+            }
+        } else if !self.begin(start, stats) {
             return Ended::Singular;
         }
-        let mut entering = Variable::Artificial;
-        for _ in 0..max_pivots {
+        for _ in stats.pivots - before..max_pivots {
             if !self.direction(entering, stats) {
                 return Ended::Singular;
             }
@@ -256,14 +264,32 @@ impl Path {
         Ended::Limit
     }
 
-    fn begin(&mut self, start: Start<'_>, stats: &mut Stats) -> bool {
-        self.kernel.reset(self.n);
+    /// The first stretch of a small problem; the kernel is left at its end, with values where there is more to go.
+    fn follow_in_tableau(&mut self, max_pivots: usize, stats: &mut Stats) -> Stretch {
+        let stretch = self.tableau.follow(&self.m, &self.q, &self.tuning, self.trace, max_pivots, stats);
+        self.kernel.take(&self.tableau);
+        if stretch != Stretch::Solved {
+            self.clear();
+            self.stalled = self.tableau.stalled;
+            self.fresh_kernel = false;
+            self.recompute_values();
+        }
+        stretch
+    }
+
+    /// Forgets the last path.
+    fn clear(&mut self) {
         self.z.fill(0.0);
         self.z_rate.fill(0.0);
         self.stalled = 0;
         self.anchor.clear();
         self.fresh_kernel = true;
         self.z0_when_fresh = f64::INFINITY;
+    }
+
+    fn begin(&mut self, start: Start<'_>, stats: &mut Stats) -> bool {
+        self.kernel.reset(self.n);
+        self.clear();
         if let Start::Warm(basis) = start {
             stats.refactorizations += 1;
             if !self.kernel.set(&self.m, basis.active()) {
