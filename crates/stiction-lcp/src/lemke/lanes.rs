@@ -146,7 +146,9 @@ pub fn least_ratio(
 fn sweep_ratios((values, rates): (&[f64], &[f64]), floor: impl Fn(usize) -> f64, least: &mut Lane) {
     for (i, (v, r)) in lanes(values).iter().zip(lanes(rates)).enumerate() {
         for k in 0..LANES {
-            let ratio = if -r[k] > floor(i * LANES + k) { larger(v[k], 0.0) / -r[k] } else { f64::INFINITY };
+            // Divided in any case: a choice between two numbers is vectorised, a branch is not.
+            let ratio = larger(v[k], 0.0) / -r[k];
+            let ratio = if -r[k] > floor(i * LANES + k) { ratio } else { f64::INFINITY };
             least[k] = smaller(ratio, least[k]);
         }
     }

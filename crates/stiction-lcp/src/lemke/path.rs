@@ -95,6 +95,8 @@ pub struct Path {
     m: Extended,
     q: Vec<f64>,
     tableau: Tableau,
+    /// The basis is the tableau's, not the kernel's.
+    in_tableau: bool,
     kernel: Kernel,
     /// Values of the basic z by kernel column, and rates of change.
     z: Vec<f64>,
@@ -202,18 +204,26 @@ impl Path {
 
     /// The basis of the path's end; z₀ is left out.
     pub fn basis(&self) -> Basis {
-        Basis::from_active(self.n, self.kernel.cols.iter().copied().filter(|j| *j < self.n))
+        let z = |j: &usize| *j < self.n;
+        match self.in_tableau {
+            true => Basis::from_active(self.n, self.tableau.kernel_cols().map(|(j, _)| j).filter(z)),
+            false => Basis::from_active(self.n, self.kernel.cols.iter().copied().filter(z)),
+        }
     }
 
     /// `step ← M_αα⁻¹ step` over the rows `active` of the basis at the path's end, in units of the original problem.
     pub fn solve_basis(&mut self, active: &[usize], step: &mut [f64]) {
-        debug_assert!(active.iter().all(|i| self.kernel.row_position(*i) != NONE), "the basis is complementary");
+        let row = |i: usize| if self.in_tableau { i } else { self.kernel.row_position(i) };
+        let col = |j: usize| if self.in_tableau { j } else { self.kernel.col_position(j) };
         for (x, &i) in step.iter().zip(active) {
-            self.rhs[self.kernel.row_position(i)] = times_power(*x, self.scales.row[i]);
+            self.rhs[row(i)] = times_power(*x, self.scales.row[i]);
         }
-        self.kernel.solve_into(&self.rhs, &mut self.correction);
+        match self.in_tableau {
+            true => self.tableau.solve_into(&self.rhs, &mut self.correction),
+            false => self.kernel.solve_into(&self.rhs, &mut self.correction),
+        }
         for (x, &j) in step.iter_mut().zip(active) {
-            *x = times_power(self.correction[self.kernel.col_position(j)], self.scales.column[j]);
+            *x = times_power(self.correction[col(j)], self.scales.column[j]);
         }
     }
 
@@ -264,11 +274,12 @@ impl Path {
         Ended::Limit
     }
 
-    /// The first stretch of a small problem; the kernel is left at its end, with values where there is more to go.
+    /// The first stretch of a small problem; where it is not all of it, the kernel is brought to its end.
     fn follow_in_tableau(&mut self, max_pivots: usize, stats: &mut Stats) -> Stretch {
         let stretch = self.tableau.follow(&self.m, &self.q, &self.tuning, self.trace, max_pivots, stats);
-        self.kernel.take(&self.tableau);
-        if stretch != Stretch::Solved {
+        self.in_tableau = stretch == Stretch::Solved;
+        if !self.in_tableau {
+            self.kernel.take(&self.tableau);
             self.clear();
             self.stalled = self.tableau.stalled;
             self.fresh_kernel = false;
@@ -288,6 +299,7 @@ impl Path {
     }
 
     fn begin(&mut self, start: Start<'_>, stats: &mut Stats) -> bool {
+        self.in_tableau = false;
         self.kernel.reset(self.n);
         self.clear();
         if let Start::Warm(basis) = start {

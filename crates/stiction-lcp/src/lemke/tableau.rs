@@ -149,7 +149,7 @@ impl Tableau {
     fn direction<const L: usize>(&self, m: &Extended, entering: Variable) -> Column<L> {
         let columns = self.columns.as_chunks::<L>().0;
         let s = match entering {
-            Variable::W(i) => return columns[self.position[i]],
+            Variable::W(i) => return black_box(columns[self.position[i]]),
             Variable::Z(j) => j,
             Variable::Artificial => self.n,
         };
@@ -164,7 +164,7 @@ impl Tableau {
         for (column, i) in columns.iter().zip(&self.rows) {
             add(-own[*i], column, &mut direction);
         }
-        direction
+        black_box(direction)
     }
 
     fn values<const L: usize>(&self) -> &Column<L> {
@@ -232,11 +232,8 @@ impl Tableau {
         let left = self.take_row(entering, home, r);
         if let Some(place) = self.take_column(entering, left) {
             let column = &mut self.columns.as_chunks_mut::<L>().0[place];
-            for l in 0..L {
-                for k in 0..LANES {
-                    column[l].0[k] = direction[l].0[k] * reciprocal;
-                }
-            }
+            *column = [Aligned::default(); L];
+            add(reciprocal, direction, column);
             settle(column, reciprocal, home, r);
         }
         left
@@ -305,6 +302,21 @@ impl Tableau {
         z.map(|(r, j)| (*j, r))
     }
 
+    /// `x ← K⁻¹ b`: b by row of the problem, of which those with nonbasic w count; x by index of the basic z, others are left.
+    pub fn solve_into(&self, b: &[f64], x: &mut [f64]) {
+        let mut answer = [Aligned::default(); MOST_LANES];
+        for (column, &i) in self.columns.chunks_exact(self.lanes).zip(&self.rows) {
+            for (answer, lane) in answer.iter_mut().zip(column) {
+                for k in 0..LANES {
+                    answer.0[k] += b[i] * lane.0[k];
+                }
+            }
+        }
+        for (j, r) in self.kernel_cols() {
+            x[j] = at(&answer, r);
+        }
+    }
+
     /// Entries (rows, p) of the columns into `out`.
     pub fn gather_column(&self, p: usize, rows: &[usize], out: &mut [f64]) {
         let column = &self.columns[p * self.lanes..(p + 1) * self.lanes];
@@ -362,7 +374,9 @@ fn least_ratio<const L: usize>(values: &Column<L>, rates: &Column<L>, floor: f64
     for l in 0..L {
         for k in 0..LANES {
             let (value, fall) = (values[l].0[k], -rates[l].0[k]);
-            let ratio = if fall > floor { larger(value, 0.0) / fall } else { f64::INFINITY };
+            // Divided in any case: a choice between two numbers is vectorised, a branch is not.
+            let ratio = larger(value, 0.0) / fall;
+            let ratio = if fall > floor { ratio } else { f64::INFINITY };
             least[k] = smaller(ratio, least[k]);
         }
     }
@@ -377,9 +391,10 @@ fn tied_rows<const L: usize>(values: &Column<L>, rates: &Column<L>, floor: f64, 
     for l in 0..L {
         for k in 0..LANES {
             let (value, rate) = (values[l].0[k], rates[l].0[k]);
-            let tied = (-rate > floor) & (value + step * rate <= near);
-            count[k] += if tied { 1.0 } else { 0.0 };
-            last[k] = if tied { row[k] } else { last[k] };
+            let left = value + step * rate;
+            let left = if -rate > floor { left } else { f64::INFINITY };
+            count[k] += if left <= near { 1.0 } else { 0.0 };
+            last[k] = if left <= near { row[k] } else { last[k] };
             row[k] += LANES as f64;
         }
     }
