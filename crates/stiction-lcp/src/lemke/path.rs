@@ -1,4 +1,5 @@
-//! The path of almost complementary bases. The ratio test is in [`ratio`].
+//! The path of almost complementary bases. The ratio test is in [`ratio`]; small problems go as far as they can in a
+//! [tableau](super::tableau).
 
 mod ratio;
 
@@ -205,9 +206,10 @@ impl Path {
     /// The basis of the path's end; z₀ is left out.
     pub fn basis(&self) -> Basis {
         let z = |j: &usize| *j < self.n;
-        match self.in_tableau {
-            true => Basis::from_active(self.n, self.tableau.kernel_cols().map(|(j, _)| j).filter(z)),
-            false => Basis::from_active(self.n, self.kernel.cols.iter().copied().filter(z)),
+        if self.in_tableau {
+            Basis::from_active(self.n, self.tableau.kernel_cols().map(|(j, _)| j).filter(z))
+        } else {
+            Basis::from_active(self.n, self.kernel.cols.iter().copied().filter(z))
         }
     }
 
@@ -218,9 +220,10 @@ impl Path {
         for (x, &i) in step.iter().zip(active) {
             self.rhs[row(i)] = times_power(*x, self.scales.row[i]);
         }
-        match self.in_tableau {
-            true => self.tableau.solve_into(&self.rhs, &mut self.correction),
-            false => self.kernel.solve_into(&self.rhs, &mut self.correction),
+        if self.in_tableau {
+            self.tableau.solve_into(&self.rhs, &mut self.correction);
+        } else {
+            self.kernel.solve_into(&self.rhs, &mut self.correction);
         }
         for (x, &j) in step.iter_mut().zip(active) {
             *x = times_power(self.correction[col(j)], self.scales.column[j]);
@@ -231,10 +234,14 @@ impl Path {
     pub fn follow(&mut self, start: Start<'_>, max_pivots: usize, stats: &mut Stats) -> Ended {
         let before = stats.pivots;
         let mut entering = Variable::Artificial;
-        if matches!(start, Start::Cold) && Tableau::suits(self.n) && !self.tuning.fresh_values {
-            match self.follow_in_tableau(max_pivots, stats) {
+        if self.suits_tableau(start) {
+            self.in_tableau = true;
+            match self.tableau.follow(&self.m, &self.q, &self.tuning, self.trace, max_pivots, stats) {
                 Stretch::Solved => return Ended::Solved,
                 Stretch::Until(next) => entering = next,
+            }
+            if !self.take_over(stats) {
+                return Ended::Singular;
             }
         } else if !self.begin(start, stats) {
             return Ended::Singular;
@@ -274,18 +281,19 @@ impl Path {
         Ended::Limit
     }
 
-    /// The first stretch of a small problem; where it is not all of it, the kernel is brought to its end.
-    fn follow_in_tableau(&mut self, max_pivots: usize, stats: &mut Stats) -> Stretch {
-        let stretch = self.tableau.follow(&self.m, &self.q, &self.tuning, self.trace, max_pivots, stats);
-        self.in_tableau = stretch == Stretch::Solved;
-        if !self.in_tableau {
-            self.kernel.take(&self.tableau);
-            self.clear();
-            self.stalled = self.tableau.stalled;
-            self.fresh_kernel = false;
-            self.recompute_values();
-        }
-        stretch
+    /// Small problems have a tableau; a careful path and one from a basis are left to the kernel.
+    fn suits_tableau(&self, start: Start<'_>) -> bool {
+        matches!(start, Start::Cold) && !self.tuning.fresh_values && Tableau::suits(self.n)
+    }
+
+    /// Goes on from where the tableau stands. False if its basis is lost.
+    fn take_over(&mut self, stats: &mut Stats) -> bool {
+        self.in_tableau = false;
+        self.kernel.take(&self.tableau);
+        self.clear();
+        self.stalled = self.tableau.stalled;
+        self.fresh_kernel = false;
+        self.recompute_values() || self.renew(stats)
     }
 
     /// Forgets the last path.

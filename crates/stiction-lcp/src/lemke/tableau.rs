@@ -6,7 +6,7 @@
 //! them, where M_s counts in rows with w basic. A basic w_i stands in row i, a basic z in some row whose w is nonbasic, so no row of M
 //! ever has to be looked up.
 //!
-//! Against the [kernel](super::kernel) this is the same amount of arithmetic in fewer and longer pieces, and no check on drift: where
+//! Against the [kernel](super::kernel) this is about the same arithmetic in fewer and longer pieces, and no check on drift: where
 //! something is not plain (a ray, a small pivot, a path that does not move) the kernel takes over at the basis reached.
 //!
 //! Reference: [CPS09, Algorithm 4.4.5], with z₀ first and the soundest pivot next in ties.
@@ -18,10 +18,10 @@ use super::lanes::{Aligned, LANES, larger, reduce, smaller};
 use super::path::Tuning;
 use crate::outcome::{Stats, TraceLine, Variable};
 
-/// Rows at most; a column of so many still fits the vector registers.
-const MOST_ROWS: usize = 64;
-/// Lanes of a column at most.
-const MOST_LANES: usize = MOST_ROWS / LANES;
+/// Lanes of a column at most; there is a loop for each number of them.
+const MOST_LANES: usize = 13;
+/// Rows at most.
+const MOST_ROWS: usize = MOST_LANES * LANES;
 /// A pivot below this share of its column multiplies the errors of the tableau by as much.
 const SOUND_PIVOT: f64 = 1e-6;
 
@@ -88,7 +88,12 @@ impl Tableau {
             5 => Self::follow_with::<5>,
             6 => Self::follow_with::<6>,
             7 => Self::follow_with::<7>,
-            _ => Self::follow_with::<8>,
+            8 => Self::follow_with::<8>,
+            9 => Self::follow_with::<9>,
+            10 => Self::follow_with::<10>,
+            11 => Self::follow_with::<11>,
+            12 => Self::follow_with::<12>,
+            _ => Self::follow_with::<MOST_LANES>,
         };
         follow(self, m, tuning, trace, max_pivots, stats)
     }
