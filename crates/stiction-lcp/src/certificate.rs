@@ -249,21 +249,33 @@ fn dense_rows<S: Sum>(
     w: &mut [f64],
     omega: &mut [f64; LANES],
 ) {
-    let count = w.len();
     let mut sum = [S::new(0.0); LANES];
-    for k in 0..count {
-        sum[k] = S::new(q[first + k]);
-        omega[k] = q[first + k].abs();
+    let q = eight(&q[first..]);
+    for k in 0..LANES {
+        sum[k] = S::new(q[k]);
+        omega[k] = q[k].abs();
     }
     listed.visit(z, |j| {
-        let column = &m.col(j)[first..first + count];
-        for k in 0..count {
-            sum[k].add(column[k], z[j]);
-            omega[k] += (column[k] * z[j]).abs();
+        let column = eight(&m.col(j)[first..]);
+        // Copies, so that the compiler sees eight sums of their own and not memory that may overlap.
+        let (mut sums, mut sizes) = (sum, *omega);
+        for k in 0..LANES {
+            sums[k].add(column[k], z[j]);
+            sizes[k] += (column[k] * z[j]).abs();
         }
+        (sum, *omega) = (sums, sizes);
     });
-    for k in 0..count {
-        w[k] = sum[k].value();
+    for (w, sum) in w.iter_mut().zip(&sum) {
+        *w = sum.value();
+    }
+}
+
+/// The first eight numbers, filled up with zeros: a loop over eight is a few instructions, one over an unknown number many.
+#[inline]
+fn eight(x: &[f64]) -> [f64; LANES] {
+    match x.first_chunk() {
+        Some(full) => *full,
+        None => std::array::from_fn(|k| x.get(k).copied().unwrap_or(0.0)),
     }
 }
 

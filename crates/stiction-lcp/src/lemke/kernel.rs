@@ -5,6 +5,7 @@
 //! changes K by one row, one column, or both, and its inverse by a matrix of rank one: O(k²).
 
 use super::lanes::{LANES, axpy, axpy4, dot, dot4, padded};
+use super::tableau::Tableau;
 use crate::lu::Lu;
 
 /// "Not in the kernel".
@@ -27,6 +28,11 @@ impl Extended {
             self.data.clear();
             self.data.resize(self.stride * (n + 1), 0.0);
         }
+    }
+
+    /// Order of the problem.
+    pub fn order(&self) -> usize {
+        self.n
     }
 
     /// Column `j` with its padding.
@@ -73,6 +79,8 @@ pub struct Kernel {
     capacity: usize,
     left: Vec<f64>,
     right: Vec<f64>,
+    /// Rows of a tableau.
+    places: Vec<usize>,
     lu: Lu,
 }
 
@@ -93,6 +101,7 @@ impl Kernel {
         self.right.resize(self.capacity, 0.0);
         self.rows.reserve(n + 1);
         self.cols.reserve(n + 1);
+        self.places.reserve(n + 1);
     }
 
     /// Order of K.
@@ -259,6 +268,25 @@ impl Kernel {
             self.cols.push(i);
         }
         self.refactor(m)
+    }
+
+    /// Takes the kernel of the basis that a tableau stands at. Its inverse is there to be read: how basic z answer to nonbasic w.
+    pub fn take(&mut self, tableau: &Tableau) {
+        self.reset(tableau.order());
+        self.places.clear();
+        for (j, r) in tableau.kernel_cols() {
+            self.col_position[j] = self.cols.len();
+            self.cols.push(j);
+            self.places.push(r);
+        }
+        let k = self.places.len();
+        for (p, &i) in tableau.kernel_rows().iter().enumerate() {
+            let column = &mut self.inverse[p * self.capacity..p * self.capacity + padded(k)];
+            tableau.gather_column(p, &self.places, column);
+            column[k..].fill(0.0);
+            self.row_position[i] = p;
+            self.rows.push(i);
+        }
     }
 
     /// Inverts K from scratch. False if it is singular to working precision.

@@ -11,6 +11,11 @@ pub const LANES: usize = 8;
 
 type Lane = [f64; LANES];
 
+/// Eight numbers on a cache line of their own.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(64))]
+pub struct Aligned(pub Lane);
+
 /// `n` rounded up to whole lanes.
 pub fn padded(n: usize) -> usize {
     n.div_ceil(LANES) * LANES
@@ -91,18 +96,20 @@ fn total(s: Lane) -> f64 {
 
 /// `fold` over the lanes, halves first.
 #[inline]
-fn reduce(s: Lane, pick: impl Fn(f64, f64) -> f64) -> f64 {
+pub fn reduce(s: Lane, pick: impl Fn(f64, f64) -> f64) -> f64 {
     let half = [pick(s[0], s[4]), pick(s[1], s[5]), pick(s[2], s[6]), pick(s[3], s[7])];
     pick(pick(half[0], half[2]), pick(half[1], half[3]))
 }
 
+/// The larger one; `b` if `a` is no number.
 #[inline]
-fn larger(a: f64, b: f64) -> f64 {
+pub fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
+/// The smaller one; `b` if `a` is no number.
 #[inline]
-fn smaller(a: f64, b: f64) -> f64 {
+pub fn smaller(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
 
@@ -139,7 +146,9 @@ pub fn least_ratio(
 fn sweep_ratios((values, rates): (&[f64], &[f64]), floor: impl Fn(usize) -> f64, least: &mut Lane) {
     for (i, (v, r)) in lanes(values).iter().zip(lanes(rates)).enumerate() {
         for k in 0..LANES {
-            let ratio = if -r[k] > floor(i * LANES + k) { larger(v[k], 0.0) / -r[k] } else { f64::INFINITY };
+            // Divided in any case: a choice between two numbers is vectorised, a branch is not.
+            let ratio = larger(v[k], 0.0) / -r[k];
+            let ratio = if -r[k] > floor(i * LANES + k) { ratio } else { f64::INFINITY };
             least[k] = smaller(ratio, least[k]);
         }
     }

@@ -7,7 +7,8 @@
 //!
 //! Data are scaled first (exactly, see `scaling`); the basis is held as the inverse of its kernel
 //! (`kernel`), O(k² + n k) per pivot with k basic z. The rows of the kernel give a check of every direction for
-//! nothing: when they drift, the kernel is inverted anew.
+//! nothing: when they drift, the kernel is inverted anew. Orders up to about a hundred start in a tableau (`tableau`), O(n k) per pivot
+//! in fewer and longer loops, and the kernel takes over where that is not plain sailing.
 //!
 //! With a warm start the method runs on the principal pivot transform of the given basis with d = 1 there; the basis of a
 //! solution is recognised without a pivot.
@@ -15,6 +16,7 @@
 mod kernel;
 mod lanes;
 mod path;
+mod tableau;
 
 use crate::basis::{Basis, Position};
 use crate::error::InputError;
@@ -184,8 +186,8 @@ impl Lemke {
     /// follows: rounding has led astray in a few rows, and few pivots mend them.
     fn certified(&mut self, lcp: &Lcp, stats: &mut Stats) -> Outcome {
         let mut basis = self.path.basis();
-        let by_kernel = |active: &[usize], step: &mut [f64]| self.path.solve_basis(active, step);
-        if let Some(solved) = self.finish.solved_with(ProblemRef::Lcp(lcp), &basis, &self.options, by_kernel) {
+        let by_path = |active: &[usize], step: &mut [f64]| self.path.solve_basis(active, step);
+        if let Some(solved) = self.finish.solved_with(ProblemRef::Lcp(lcp), &basis, &self.options, by_path) {
             return Outcome::Solved(Solved { stats: std::mem::take(stats), ..solved });
         }
         for _ in 0..REPAIRS {

@@ -1,9 +1,11 @@
-//! The path of almost complementary bases. The ratio test is in [`ratio`].
+//! The path of almost complementary bases. The ratio test is in [`ratio`]; small problems go as far as they can in a
+//! [tableau](super::tableau).
 
 mod ratio;
 
 use super::kernel::{Extended, Kernel, NONE};
 use super::lanes::{axpy, padded};
+use super::tableau::{Stretch, Tableau};
 use crate::basis::Basis;
 use crate::finish::{exponent, times_power};
 use crate::generate::Rng;
@@ -93,6 +95,9 @@ pub struct Path {
     /// `[M d]` scaled.
     m: Extended,
     q: Vec<f64>,
+    tableau: Tableau,
+    /// The basis is the tableau's, not the kernel's.
+    in_tableau: bool,
     kernel: Kernel,
     /// Values of the basic z by kernel column, and rates of change.
     z: Vec<f64>,
@@ -200,28 +205,48 @@ impl Path {
 
     /// The basis of the path's end; z₀ is left out.
     pub fn basis(&self) -> Basis {
-        Basis::from_active(self.n, self.kernel.cols.iter().copied().filter(|j| *j < self.n))
+        let z = |j: &usize| *j < self.n;
+        if self.in_tableau {
+            Basis::from_active(self.n, self.tableau.kernel_cols().map(|(j, _)| j).filter(z))
+        } else {
+            Basis::from_active(self.n, self.kernel.cols.iter().copied().filter(z))
+        }
     }
 
     /// `step ← M_αα⁻¹ step` over the rows `active` of the basis at the path's end, in units of the original problem.
     pub fn solve_basis(&mut self, active: &[usize], step: &mut [f64]) {
-        debug_assert!(active.iter().all(|i| self.kernel.row_position(*i) != NONE), "the basis is complementary");
+        let row = |i: usize| if self.in_tableau { i } else { self.kernel.row_position(i) };
+        let col = |j: usize| if self.in_tableau { j } else { self.kernel.col_position(j) };
         for (x, &i) in step.iter().zip(active) {
-            self.rhs[self.kernel.row_position(i)] = times_power(*x, self.scales.row[i]);
+            self.rhs[row(i)] = times_power(*x, self.scales.row[i]);
         }
-        self.kernel.solve_into(&self.rhs, &mut self.correction);
+        if self.in_tableau {
+            self.tableau.solve_into(&self.rhs, &mut self.correction);
+        } else {
+            self.kernel.solve_into(&self.rhs, &mut self.correction);
+        }
         for (x, &j) in step.iter_mut().zip(active) {
-            *x = times_power(self.correction[self.kernel.col_position(j)], self.scales.column[j]);
+            *x = times_power(self.correction[col(j)], self.scales.column[j]);
         }
     }
 
     /// Follows the path from `start`. Reference: [CPS09, Algorithm 4.4.5].
     pub fn follow(&mut self, start: Start<'_>, max_pivots: usize, stats: &mut Stats) -> Ended {
-        if !self.begin(start, stats) {
+        let before = stats.pivots;
+        let mut entering = Variable::Artificial;
+        if self.suits_tableau(start) {
+            self.in_tableau = true;
+            match self.tableau.follow(&self.m, &self.q, &self.tuning, self.trace, max_pivots, stats) {
+                Stretch::Solved => return Ended::Solved,
+                Stretch::Until(next) => entering = next,
+            }
+            if !self.take_over(stats) {
+                return Ended::Singular;
+            }
+        } else if !self.begin(start, stats) {
             return Ended::Singular;
         }
-        let mut entering = Variable::Artificial;
-        for _ in 0..max_pivots {
+        for _ in stats.pivots - before..max_pivots {
             if !self.direction(entering, stats) {
                 return Ended::Singular;
             }
@@ -256,14 +281,35 @@ impl Path {
         Ended::Limit
     }
 
-    fn begin(&mut self, start: Start<'_>, stats: &mut Stats) -> bool {
-        self.kernel.reset(self.n);
+    /// Small problems have a tableau; a careful path and one from a basis are left to the kernel.
+    fn suits_tableau(&self, start: Start<'_>) -> bool {
+        matches!(start, Start::Cold) && !self.tuning.fresh_values && Tableau::suits(self.n)
+    }
+
+    /// Goes on from where the tableau stands. False if its basis is lost.
+    fn take_over(&mut self, stats: &mut Stats) -> bool {
+        self.in_tableau = false;
+        self.kernel.take(&self.tableau);
+        self.clear();
+        self.stalled = self.tableau.stalled;
+        self.fresh_kernel = false;
+        self.recompute_values() || self.renew(stats)
+    }
+
+    /// Forgets the last path.
+    fn clear(&mut self) {
         self.z.fill(0.0);
         self.z_rate.fill(0.0);
         self.stalled = 0;
         self.anchor.clear();
         self.fresh_kernel = true;
         self.z0_when_fresh = f64::INFINITY;
+    }
+
+    fn begin(&mut self, start: Start<'_>, stats: &mut Stats) -> bool {
+        self.in_tableau = false;
+        self.kernel.reset(self.n);
+        self.clear();
         if let Start::Warm(basis) = start {
             stats.refactorizations += 1;
             if !self.kernel.set(&self.m, basis.active()) {
