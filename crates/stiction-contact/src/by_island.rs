@@ -39,8 +39,8 @@ pub struct IslandForces {
 }
 
 impl IslandForces {
-    /// Zero, in the sizes of `island`, with the free motion.
-    fn reset(&mut self, island: &Whitened) {
+    /// Zero, in the sizes of `island`, with the free motion: as a model gets it, and as one that solves an island again needs it.
+    pub fn reset(&mut self, island: &Whitened) {
         let n = island.contacts();
         let zero = |x: &mut Vec<f64>, len: usize| {
             x.clear();
@@ -238,17 +238,21 @@ fn least_speed(problem: &ContactProblem, law: &dyn Law, y: &ContactForces) -> f6
         sum.speed += dot(&whitened.x_free, &whitened.x_free);
         let pick = |all: &[f64], of: &[usize]| of.iter().map(|&i| all[i]).collect::<Vec<f64>>();
         let contact = |all: &[f64]| pick(all, &island.contacts);
-        let infinite = |k: usize| whitened.lo[k] == f64::NEG_INFINITY && whitened.hi[k] == f64::INFINITY;
+        let has_row = |k: usize| law.level() == Level::Velocity || whitened.touching[k];
+        let has_limit = |k: usize| law.level() == Level::Velocity || whitened.reached[k];
+        // A row whose force has no upper bound may not move below its target, one without a lower bound not above it.
+        let may_bounded =
+            |k: usize, y: f64| if y > 0.0 { whitened.hi[k] == f64::INFINITY } else { whitened.lo[k] == f64::NEG_INFINITY };
         let mut combined = vec![0.0; whitened.m()];
-        let holds = |k: usize| law.holds_tangents() && whitened.touching[k];
-        let fits = sum.add(&mut combined, &whitened.normal, &contact(&y.normal), |_, y| y >= 0.0)
-            && sum.add(&mut combined, &whitened.tangent_s, &contact(&y.tangent_s), |k, y| y == 0.0 || holds(k))
-            && sum.add(&mut combined, &whitened.tangent_t, &contact(&y.tangent_t), |k, y| y == 0.0 || holds(k))
+        let holds = |k: usize| law.holds_tangents(whitened.mu_viscous[k]) && whitened.touching[k];
+        let holds_spin = |k: usize| law.holds_spin(whitened.mu_spin[k]) && whitened.touching[k];
+        let fits = sum.add(&mut combined, &whitened.normal, &contact(&y.normal), |k, y| y >= 0.0 && has_row(k))
+            && sum.add(&mut combined, &whitened.tangent_s, &contact(&y.tangent_s), |k, _| holds(k))
+            && sum.add(&mut combined, &whitened.tangent_t, &contact(&y.tangent_t), |k, _| holds(k))
+            && sum.add(&mut combined, &whitened.spin, &contact(&y.spin), |k, _| holds_spin(k))
             && sum.add(&mut combined, &whitened.bilateral, &pick(&y.bilateral, &island.bilaterals), |_, _| true)
-            && sum.add(&mut combined, &whitened.limit, &pick(&y.limit, &island.limits), |_, y| y >= 0.0)
-            && sum.add(&mut combined, &whitened.bounded, &pick(&y.bounded, &island.bounded), |k, y| {
-                y == 0.0 || infinite(k)
-            });
+            && sum.add(&mut combined, &whitened.limit, &pick(&y.limit, &island.limits), |k, y| y >= 0.0 && has_limit(k))
+            && sum.add(&mut combined, &whitened.bounded, &pick(&y.bounded, &island.bounded), may_bounded);
         if !fits {
             return 0.0;
         }

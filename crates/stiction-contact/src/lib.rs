@@ -2,11 +2,13 @@
 pub mod by_island;
 pub mod certificate;
 mod check;
+mod doubled;
 pub mod find_indices;
 pub mod friction_problem;
 pub mod islands;
 pub mod mass;
 pub mod model;
+pub mod models;
 pub mod problem;
 pub mod rows;
 pub mod scenes;

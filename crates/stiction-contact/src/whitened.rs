@@ -79,6 +79,8 @@ pub struct Whitened {
     /// Whether each contact touches (at acceleration level: and does not part already), n. Contacts that do not give no tangential rows; at
     /// acceleration level they give no row at all.
     pub touching: Vec<bool>,
+    /// Slip speeds before the step, `S v + surface[0]` and `T v + surface[1]`, n; at acceleration level only.
+    pub slip_now: Vec<[f64; 2]>,
     /// Whether each limit is reached; at acceleration level one that is not gives no row.
     pub reached: Vec<bool>,
     /// The step (s).
@@ -134,6 +136,12 @@ impl Whitened {
         copy(&mut self.mu_viscous, &contacts.mu_viscous);
         self.touching.clear();
         self.touching.extend(of.iter().map(|&i| contacts.touches(i) && (velocity || !problem.parts(i))));
+        self.slip_now.clear();
+        if !velocity {
+            let slip = |rows: &Rows, i: usize, k: usize| contacts.surface[i][k] + rows.dot(i, problem.v());
+            let both = |i: usize| [slip(&contacts.tangent_s, i, 0), slip(&contacts.tangent_t, i, 1)];
+            self.slip_now.extend(of.iter().map(|&i| both(i)));
+        }
         let dt = problem.dt();
         let m = self.m();
         let normal = |i: usize| {

@@ -14,6 +14,10 @@
 //! | bounded | the same natural map on lo ≤ p ≤ hi |
 //! | friction | the model's own [`Law`] |
 //! | work | a contact's `p · row v⁺` above zero, beside its terms: contact takes energy, unless a bounce or a moving surface brings some |
+pub mod frictionless;
+pub mod no_slip;
+pub mod viscous;
+
 use std::fmt;
 
 use crate::model::{Level, Mode};
@@ -163,8 +167,14 @@ pub trait Law {
     /// How much one contact violates the law: 0 is exact.
     fn friction(&self, contact: &ContactView) -> f64;
 
-    /// Whether touching contacts may not slip at all, so that a proof of infeasibility may use their tangential rows. False by default.
-    fn holds_tangents(&self) -> bool {
+    /// Whether a touching contact with this viscous coefficient may not slip at all, so that a proof of infeasibility may use its tangential
+    /// rows. False by default.
+    fn holds_tangents(&self, _mu_viscous: f64) -> bool {
+        false
+    }
+
+    /// Whether a touching contact with this spin coefficient may not spin at all. False by default.
+    fn holds_spin(&self, _mu_spin: f64) -> bool {
         false
     }
 

@@ -1,0 +1,140 @@
+//! From an island to the rows that must hold and the complementarity problem of the others.
+
+use stiction_lcp::factor::DEPENDENT;
+use stiction_lcp::matrix::{axpy, dot, norm};
+use stiction_lcp::{FactoredLcp, InputError};
+
+use crate::find_indices::CONSISTENT;
+use crate::model::{ContactStats, Level};
+use crate::models::normal_problem::{NormalProblem, Row};
+use crate::whitened::Whitened;
+
+/// Roundings, per velocity, that an entry of e is summed from; times the size of its terms, what is below it is zero. Noise must not make a row
+/// at rest a moving one, or the problem infeasible.
+const NOISE: f64 = 2.0 * f64::EPSILON;
+
+impl NormalProblem {
+    /// Lists the rows that must hold and those of the complementarity problem. At acceleration level a contact that does not touch, and a limit that
+    /// is not reached, has none.
+    pub(super) fn list_rows(&mut self, island: &Whitened, level: Level) {
+        let infinite = |k: usize| island.lo[k] == f64::NEG_INFINITY && island.hi[k] == f64::INFINITY;
+        let velocity = level == Level::Velocity;
+        self.held.clear();
+        self.held.extend((0..island.bilateral.len()).map(Row::Bilateral));
+        self.held.extend((0..island.bounded.len()).filter(|&k| infinite(k)).map(Row::Bounded));
+        self.held.extend_from_slice(&self.extra);
+        self.rows.clear();
+        self.rows.extend((0..island.contacts()).filter(|&k| velocity || island.touching[k]).map(Row::Normal));
+        self.rows.extend((0..island.limit.len()).filter(|&k| velocity || island.reached[k]).map(Row::Limit));
+        self.rows.extend((0..island.bounded.len()).filter(|&k| !infinite(k)).map(Row::Bounded));
+    }
+
+    /// FIND-INDICES over the rows that must hold, bilateral ones first. Where bilateral rows contradict each other their targets are made
+    /// consistent; where others contradict them, [`crate::find_indices::FindIndices::contradiction`] tells.
+    pub(super) fn hold_rows(&mut self, island: &Whitened, stats: &mut ContactStats) {
+        let bilaterals = island.bilateral.len();
+        self.consistent_targets(island, stats);
+        self.find.reset(island.m(), self.held.len());
+        for (number, row) in self.held.iter().enumerate() {
+            self.column.clear();
+            self.column.extend_from_slice(row.g(island));
+            self.drag.solve(&mut self.column);
+            let bias = if number < bilaterals { self.biases[number] } else { row.bias(island) };
+            self.find.add(&self.column, bias);
+        }
+        self.find.satisfy_kept();
+    }
+
+    /// The biases of the bilateral rows, made consistent if they are not. The compromise weighs rows by the inertia alone, not by drag.
+    fn consistent_targets(&mut self, island: &Whitened, stats: &mut ContactStats) {
+        self.biases.clear();
+        self.biases.extend_from_slice(&island.bilateral.bias);
+        if self.biases.iter().all(|b| *b == 0.0) {
+            return;
+        }
+        self.find.reset(island.m(), self.biases.len());
+        for k in 0..self.biases.len() {
+            self.find.add(island.bilateral.g.col(k), island.bilateral.bias[k]);
+        }
+        self.find.reconcile();
+        stats.inconsistency = stats.inconsistency.max(self.find.inconsistency());
+        for k in 0..self.biases.len() {
+            self.biases[k] = self.find.bias(k);
+        }
+    }
+
+    /// True if the targets of the bilateral rows had to be made consistent.
+    pub(super) fn was_inconsistent(&self, island: &Whitened) -> bool {
+        let off = |(a, b): (&f64, &f64)| (a - b).abs() > CONSISTENT * (a.abs() + b.abs());
+        self.biases.iter().zip(&island.bilateral.bias).any(off)
+    }
+
+    /// The complementarity problem that the held rows leave: `G = P g`, `e = gᵀ(P x_free + x_rows) + bias`, with `u = P x_free`.
+    pub(super) fn form(&mut self, island: &Whitened) -> Result<(), InputError> {
+        let (m, n, rank) = (island.m(), self.rows.len(), self.find.rank());
+        let (mut g, mut e, mut u, (mut lo, mut hi)) = std::mem::take(&mut self.lcp).into_parts();
+        self.free_motion_into(island, &mut u);
+        let speed = norm(&u);
+        self.project(&mut u);
+        g.reset(m, n);
+        e.clear();
+        for (j, row) in self.rows.iter().enumerate() {
+            let column = g.col_mut(j);
+            column.copy_from_slice(row.g(island));
+            self.drag.solve(column);
+            let bias = row.bias(island);
+            let (mut motion, mut noise) = (bias, bias.abs());
+            if rank > 0 {
+                let (size, x_rows) = (norm(column), self.find.x_rows());
+                motion += dot(column, x_rows);
+                noise += abs_dot(column, x_rows) + size * speed;
+                self.project(column);
+                if norm(column) <= DEPENDENT * size {
+                    column.fill(0.0);
+                }
+            }
+            motion += dot(column, &u);
+            noise += abs_dot(column, &u);
+            e.push(if motion.abs() <= NOISE * m as f64 * noise { 0.0 } else { motion });
+        }
+        let bounded = self.rows.iter().any(|row| matches!(row, Row::Bounded(_)));
+        let lcp = FactoredLcp::new(g, e)?.with_near(u)?;
+        if !bounded {
+            self.lcp = lcp;
+            return Ok(());
+        }
+        lo.clear();
+        lo.extend(self.rows.iter().map(|row| row.bounds(island).0));
+        hi.clear();
+        hi.extend(self.rows.iter().map(|row| row.bounds(island).1));
+        self.lcp = lcp.with_bounds(lo, hi)?;
+        Ok(())
+    }
+
+    /// `y ← L⁻¹ (x_free − Σ c bias g)`: the free motion under the drag of moving surfaces.
+    fn free_motion_into(&self, island: &Whitened, y: &mut Vec<f64>) {
+        y.clear();
+        y.extend_from_slice(&self.x_free);
+        for (row, c) in &self.drag.rows {
+            let bias = row.bias(island);
+            if bias != 0.0 {
+                axpy(-c * bias, row.g(island), y);
+            }
+        }
+        self.drag.solve(y);
+    }
+
+    /// `x ← P x`.
+    fn project(&self, x: &mut [f64]) {
+        if self.find.rank() == x.len() {
+            x.fill(0.0);
+        } else {
+            self.find.project_out(x);
+        }
+    }
+}
+
+/// `Σ |xᵢ yᵢ|`.
+fn abs_dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| (x * y).abs()).sum()
+}
