@@ -2,9 +2,9 @@
 
 use stiction_lcp::{Basis, InputError};
 
-use crate::by_island::{ByIsland, IslandEnd, IslandForces};
+use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::no_slip::NoSlipLaw;
-use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, WarmStart};
+use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, Mode, WarmStart};
 use crate::models::normal_problem::{NormalOptions, NormalProblem, Row};
 use crate::problem::ContactProblem;
 use crate::whitened::Whitened;
@@ -74,39 +74,72 @@ impl ContactModel for NoSlip {
         let law = NoSlipLaw { release };
         let options = &self.options.normals.model;
         self.by_island.solve(problem, &law, options, start, |island, guess, forces, stats| {
-            holds.clear();
-            holds.extend_from_slice(&island.touching);
-            let mut guess = guess.basis.cloned();
-            loop {
-                let end = solve_held(island, holds, normals, guess.as_ref(), forces, stats);
-                if !release || !let_go(island, forces, &end, holds) {
-                    return Ok(end);
-                }
-                guess = Some(std::mem::take(&mut forces.basis));
-                forces.reset(island);
-            }
+            let mut held = Held { island, normals: &mut *normals, holds: &mut *holds };
+            Ok(if release { held.solve_with_release(guess, forces, stats) } else { held.solve(guess.basis, forces, stats) })
         })
     }
 }
 
-/// Solves with the tangents of these contacts held.
-fn solve_held(
-    island: &Whitened,
-    holds: &[bool],
-    normals: &mut NormalProblem,
-    guess: Option<&Basis>,
-    forces: &mut IslandForces,
-    stats: &mut ContactStats,
-) -> IslandEnd {
-    normals.begin(island);
-    for k in (0..holds.len()).filter(|&k| holds[k]) {
-        normals.hold(Row::TangentS(k));
-        normals.hold(Row::TangentT(k));
-        if island.mu_spin[k] > 0.0 {
-            normals.hold(Row::Spin(k));
-        }
+/// An island and which of its contacts are held.
+struct Held<'a> {
+    island: &'a Whitened,
+    normals: &'a mut NormalProblem,
+    holds: &'a mut Vec<bool>,
+}
+
+impl Held<'_> {
+    /// Holds every contact that touches.
+    fn solve(&mut self, guess: Option<&Basis>, forces: &mut IslandForces, stats: &mut ContactStats) -> IslandEnd {
+        self.holds.clear();
+        self.holds.extend_from_slice(&self.island.touching);
+        self.solve_held(guess, forces, stats)
     }
-    normals.solve(island, Level::Velocity, guess, forces, stats)
+
+    /// Holds the contacts that touched and did not separate last time; if that is not consistent every contact that touches, then fewer and fewer.
+    fn solve_with_release(
+        &mut self,
+        guess: Guess<'_>,
+        forces: &mut IslandForces,
+        stats: &mut ContactStats,
+    ) -> IslandEnd {
+        let guessed = stats.guessed;
+        if guess.modes.len() == self.island.contacts() {
+            self.holds.clear();
+            self.holds.extend(self.island.touching.iter().zip(guess.modes).map(|(t, mode)| *t && *mode != Mode::Open));
+            let end = self.solve_held(guess.basis, forces, stats);
+            if end == IslandEnd::Solved && self.is_consistent(forces) {
+                return end;
+            }
+            forces.reset(self.island);
+        }
+        let mut end = self.solve(guess.basis, forces, stats);
+        while let_go(self.island, forces, &end, self.holds) {
+            let basis = std::mem::take(&mut forces.basis);
+            forces.reset(self.island);
+            end = self.solve_held(Some(&basis), forces, stats);
+        }
+        stats.guessed = guessed;
+        end
+    }
+
+    /// True if exactly the touching contacts that do not separate are held.
+    fn is_consistent(&self, forces: &IslandForces) -> bool {
+        let right = |k: usize| self.holds[k] != (forces.normal[k] == 0.0 && separates(self.island, &forces.x, k));
+        (0..self.holds.len()).filter(|&k| self.island.touching[k]).all(right)
+    }
+
+    /// Solves with the tangents of the held contacts in X.
+    fn solve_held(&mut self, guess: Option<&Basis>, forces: &mut IslandForces, stats: &mut ContactStats) -> IslandEnd {
+        self.normals.begin(self.island);
+        for k in (0..self.holds.len()).filter(|&k| self.holds[k]) {
+            self.normals.hold(Row::TangentS(k));
+            self.normals.hold(Row::TangentT(k));
+            if self.island.mu_spin[k] > 0.0 {
+                self.normals.hold(Row::Spin(k));
+            }
+        }
+        self.normals.solve(self.island, Level::Velocity, guess, forces, stats)
+    }
 }
 
 /// Lets go of the contacts that separate, or that a proof of infeasibility needs; true if there was one.

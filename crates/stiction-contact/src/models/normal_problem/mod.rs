@@ -3,9 +3,9 @@
 //! In coordinates in which the inertia (with implicit drag in it) is the identity, the rows X that must hold fix a part of the motion, and leave free
 //! `P = I − Q Qᵀ`. The other rows g (normals, limits, rows with bounded force) then make
 //!
-//! `w = Gᵀ G p + e`, `lo ≤ p ≤ hi` complementary to w, with `G = P g` and `eᵢ = gᵢᵀ(P x_free + x_rows) + biasᵢ`,
+//! `w = Gᵀ G p + e`, `lo ≤ p ≤ hi` complementary to w, with `G = P g` and `eᵢ = gᵢᵀ x₀ + biasᵢ`,
 //!
-//! where `x_rows` is the motion in the span of X that satisfies X. That is a factored problem of any number of columns and m rows: O(m³ + m² n). Where
+//! where `x₀` is the motion under X alone: `P x_free`, and what satisfies X. That is a factored problem of any number of columns and m rows: O(m³ + m² n). Where
 //! every bias is zero it is non-negative least squares and always solvable; otherwise it may be infeasible, and then there is a proof.
 //!
 //! The numbers come from the one linear system of the rows that hold in the end, refined in twice the working precision, so that what should not
@@ -120,6 +120,7 @@ impl NormalProblem {
             self.prove_from_held(island, number, forces);
             return IslandEnd::Infeasible;
         }
+        self.move_held(island);
         let outcome = match self.form(island).and_then(|()| self.pivot(island, guess, stats)) {
             Ok(outcome) => outcome,
             Err(error) => return IslandEnd::Failed { why: error.to_string() },

@@ -1,7 +1,7 @@
 //! From the letters of the complementarity problem to forces and motion: one linear system, refined.
 
 use stiction_lcp::factor::{ActiveQr, DEPENDENT};
-use stiction_lcp::matrix::norm;
+use stiction_lcp::matrix::{max_abs, norm};
 use stiction_lcp::{Basis, Position};
 
 use crate::by_island::IslandForces;
@@ -14,6 +14,10 @@ const ROUNDS: usize = 4;
 
 /// A step of at most this part of the motion is the last one: the next is below rounding.
 const SETTLED: f64 = 1e-14;
+
+/// Forces and motions at most this part of the largest, in whitened units, are what refinement leaves of zero: 1e-32, times a condition. They are
+/// zero, because momentum among nothing but them would not balance.
+const VANISHES: f64 = 1e-24;
 
 /// The rows that hold in the end, and the solution of their system
 ///
@@ -65,14 +69,15 @@ impl NormalProblem {
                 break;
             }
         }
+        self.recovery.drop_noise(island, &self.x_free, &self.drag);
         self.recovery.write(&self.drag, forces);
         forces.basis = letters;
     }
 
-    /// Factors the held rows that FIND-INDICES kept and the basic rows. A basic row that depends on those before keeps the force it has.
+    /// Factors the basic rows beside the held ones. A basic row that depends on those before keeps the force it has.
     fn factor_active(&mut self, island: &Whitened) {
-        self.factor_held(island);
         let recovery = &mut self.recovery;
+        recovery.truncate(self.find.rank());
         for a in 0..recovery.basic.len() {
             let (row, z) = recovery.basic[a];
             if !recovery.append(island, &self.drag, row, row.bias(island)) {
@@ -86,9 +91,16 @@ impl NormalProblem {
         let m = island.m();
         self.recovery.qr.reset(m, m, DEPENDENT);
         self.recovery.active.clear();
+        self.recovery.fixed.clear();
         for &number in self.find.kept() {
             self.recovery.append(island, &self.drag, self.held[number], self.find.bias(number));
         }
+    }
+
+    /// The motion under the held rows and drag alone, as exact as the data: noise in it would be forces and motion where there are none.
+    pub(super) fn move_held(&mut self, island: &Whitened) {
+        self.factor_held(island);
+        self.recovery.refine(island, &self.x_free, &self.drag);
     }
 }
 
@@ -103,6 +115,28 @@ impl Recovery {
             self.active.push((row, bias));
         }
         independent
+    }
+
+    /// Leaves the first `count` rows in the factor.
+    fn truncate(&mut self, count: usize) {
+        while self.active.len() > count {
+            self.active.pop();
+            self.qr.remove(self.active.len());
+        }
+    }
+
+    /// `gᵀ x + bias` of `row` at the motion found last, in twice the working precision, and the size of its terms.
+    pub fn motion(&self, island: &Whitened, row: Row) -> (f64, f64) {
+        let (g, bias) = (row.g(island), row.bias(island));
+        let mut motion = Doubled::dot(bias, g, &self.x);
+        motion.add_dot(g, &self.x_low);
+        let size = g.iter().zip(&self.x).fold(bias.abs(), |size, (g, x)| size + (g * x).abs());
+        (motion.value(), size)
+    }
+
+    /// The length of the motion found last.
+    pub fn speed(&self) -> f64 {
+        norm(&self.x)
     }
 
     /// Solves the system from nothing, and refines.
@@ -122,6 +156,22 @@ impl Recovery {
             }
         }
         self.drag_forces(island, drag);
+    }
+
+    /// Sets to zero what is zero but for what refinement leaves.
+    fn drop_noise(&mut self, island: &Whitened, x_free: &[f64], drag: &Drag) {
+        let push = |row: &Row, p: f64| max_abs(row.g(island)) * p.abs();
+        let active = self.active.iter().zip(&self.p).map(|((row, _), p)| push(row, *p));
+        let known = self.fixed.iter().map(|(row, p)| push(row, *p));
+        let largest = active.chain(known).fold(max_abs(x_free).max(max_abs(&self.x)), f64::max);
+        let zero = |size: f64, x: &mut f64| {
+            if size <= VANISHES * largest {
+                *x = 0.0;
+            }
+        };
+        self.x.iter_mut().for_each(|x| zero(x.abs(), x));
+        self.active.iter().zip(&mut self.p).for_each(|((row, _), p)| zero(push(row, *p), p));
+        drag.rows.iter().zip(&mut self.drag).for_each(|((row, _), p)| zero(push(row, *p), p));
     }
 
     /// `step ← x_free + Σ g p − x` over all rows, those with drag too, in twice the working precision.

@@ -1,7 +1,7 @@
 //! From an island to the rows that must hold and the complementarity problem of the others.
 
 use stiction_lcp::factor::DEPENDENT;
-use stiction_lcp::matrix::{axpy, dot, norm};
+use stiction_lcp::matrix::{axpy, norm};
 use stiction_lcp::{FactoredLcp, InputError};
 
 use crate::find_indices::CONSISTENT;
@@ -12,6 +12,10 @@ use crate::whitened::Whitened;
 /// Roundings, per velocity, that an entry of e is summed from; times the size of its terms, what is below it is zero. Noise must not make a row
 /// at rest a moving one, or the problem infeasible.
 const NOISE: f64 = 2.0 * f64::EPSILON;
+
+/// The terms of a row count as at least this part of the free motion: the refined motion under the held rows is known to a rounding of a rounding of
+/// that, times a condition.
+const UNSURE: f64 = 1e-9;
 
 impl NormalProblem {
     /// Lists the rows that must hold and those of the complementarity problem. At acceleration level a contact that does not touch, and a limit that
@@ -69,33 +73,31 @@ impl NormalProblem {
         self.biases.iter().zip(&island.bilateral.bias).any(off)
     }
 
-    /// The complementarity problem that the held rows leave: `G = P g`, `e = gᵀ(P x_free + x_rows) + bias`, with `u = P x_free`.
+    /// The complementarity problem that the held rows leave: `G = P g`, and e the motion of the rows under the held ones alone.
     pub(super) fn form(&mut self, island: &Whitened) -> Result<(), InputError> {
         let (m, n, rank) = (island.m(), self.rows.len(), self.find.rank());
         let (mut g, mut e, mut u, (mut lo, mut hi)) = std::mem::take(&mut self.lcp).into_parts();
         self.free_motion_into(island, &mut u);
-        let speed = norm(&u);
         self.project(&mut u);
+        let (speed, unsure) = (self.recovery.speed(), UNSURE * norm(&self.x_free));
         g.reset(m, n);
         e.clear();
         for (j, row) in self.rows.iter().enumerate() {
             let column = g.col_mut(j);
             column.copy_from_slice(row.g(island));
+            let (motion, mut terms) = self.recovery.motion(island, *row);
+            terms += norm(column) * unsure;
             self.drag.solve(column);
-            let bias = row.bias(island);
-            let (mut motion, mut noise) = (bias, bias.abs());
             if rank > 0 {
-                let (size, x_rows) = (norm(column), self.find.x_rows());
-                motion += dot(column, x_rows);
-                noise += abs_dot(column, x_rows) + size * speed;
+                let size = norm(column);
                 self.project(column);
                 if norm(column) <= DEPENDENT * size {
+                    // What a row adds to the held ones by the rounding of its entries is no motion of its own.
                     column.fill(0.0);
+                    terms += norm(row.g(island)) * speed;
                 }
             }
-            motion += dot(column, &u);
-            noise += abs_dot(column, &u);
-            e.push(if motion.abs() <= NOISE * m as f64 * noise { 0.0 } else { motion });
+            e.push(if motion.abs() <= NOISE * m as f64 * terms { 0.0 } else { motion });
         }
         let bounded = self.rows.iter().any(|row| matches!(row, Row::Bounded(_)));
         let lcp = FactoredLcp::new(g, e)?.with_near(u)?;
@@ -132,9 +134,4 @@ impl NormalProblem {
             self.find.project_out(x);
         }
     }
-}
-
-/// `Σ |xᵢ yᵢ|`.
-fn abs_dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| (x * y).abs()).sum()
 }
