@@ -241,8 +241,9 @@ fn least_speed(problem: &ContactProblem, law: &dyn Law, y: &ContactForces) -> f6
         let has_row = |k: usize| law.level() == Level::Velocity || whitened.touching[k];
         let has_limit = |k: usize| law.level() == Level::Velocity || whitened.reached[k];
         // A row whose force has no upper bound may not move below its target, one without a lower bound not above it.
-        let may_bounded =
-            |k: usize, y: f64| if y > 0.0 { whitened.hi[k] == f64::INFINITY } else { whitened.lo[k] == f64::NEG_INFINITY };
+        let may_bounded = |k: usize, y: f64| {
+            if y > 0.0 { whitened.hi[k] == f64::INFINITY } else { whitened.lo[k] == f64::NEG_INFINITY }
+        };
         let mut combined = vec![0.0; whitened.m()];
         let holds = |k: usize| law.holds_tangents(whitened.mu_viscous[k]) && whitened.touching[k];
         let holds_spin = |k: usize| law.holds_spin(whitened.mu_spin[k]) && whitened.touching[k];
@@ -251,7 +252,8 @@ fn least_speed(problem: &ContactProblem, law: &dyn Law, y: &ContactForces) -> f6
             && sum.add(&mut combined, &whitened.tangent_t, &contact(&y.tangent_t), |k, _| holds(k))
             && sum.add(&mut combined, &whitened.spin, &contact(&y.spin), |k, _| holds_spin(k))
             && sum.add(&mut combined, &whitened.bilateral, &pick(&y.bilateral, &island.bilaterals), |_, _| true)
-            && sum.add(&mut combined, &whitened.limit, &pick(&y.limit, &island.limits), |k, y| y >= 0.0 && has_limit(k))
+            && sum
+                .add(&mut combined, &whitened.limit, &pick(&y.limit, &island.limits), |k, y| y >= 0.0 && has_limit(k))
             && sum.add(&mut combined, &whitened.bounded, &pick(&y.bounded, &island.bounded), may_bounded);
         if !fits {
             return 0.0;

@@ -75,7 +75,11 @@ impl ContactModel for NoSlip {
         let options = &self.options.normals.model;
         self.by_island.solve(problem, &law, options, start, |island, guess, forces, stats| {
             let mut held = Held { island, normals: &mut *normals, holds: &mut *holds };
-            Ok(if release { held.solve_with_release(guess, forces, stats) } else { held.solve(guess.basis, forces, stats) })
+            Ok(if release {
+                held.solve_with_release(guess, forces, stats)
+            } else {
+                held.solve(guess.basis, forces, stats)
+            })
         })
     }
 }
@@ -162,9 +166,7 @@ fn let_go(island: &Whitened, forces: &IslandForces, end: &IslandEnd, holds: &mut
 /// True if contact `k` moves apart by more than rounding.
 fn separates(island: &Whitened, x: &[f64], k: usize) -> bool {
     let (g, bias) = (island.normal.g.col(k), island.normal.bias[k]);
-    let (sum, size) = g
-        .iter()
-        .zip(x)
-        .fold((bias, bias.abs()), |(sum, size), (g, x)| (sum + g * x, size + (g * x).abs()));
+    let (sum, size) =
+        g.iter().zip(x).fold((bias, bias.abs()), |(sum, size), (g, x)| (sum + g * x, size + (g * x).abs()));
     sum > SEPARATES * size
 }

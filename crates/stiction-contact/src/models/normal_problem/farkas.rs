@@ -8,11 +8,16 @@ use crate::by_island::IslandForces;
 use crate::models::normal_problem::{NormalProblem, Row};
 use crate::whitened::Whitened;
 
+/// What a proof gains must be more than this part of its terms.
+const SOLID: f64 = 1e-9;
+
 impl NormalProblem {
-    /// Multipliers of all rows from the direction `d` over the rows of the complementarity problem.
-    pub(super) fn prove(&mut self, island: &Whitened, d: &[f64], forces: &mut IslandForces) {
+    /// Multipliers of all rows from the direction `d` over the rows of the complementarity problem. False if they prove nothing: what d gains is
+    /// rounding beside the biases it is made of.
+    pub(super) fn prove(&mut self, island: &Whitened, d: &[f64], forces: &mut IslandForces) -> bool {
         if self.was_inconsistent(island) {
-            return self.prove_bilaterals(island, forces);
+            self.prove_bilaterals(island, forces);
+            return true;
         }
         self.factor_held(island);
         let recovery = &mut self.recovery;
@@ -27,6 +32,13 @@ impl NormalProblem {
             }
         }
         self.write_multipliers(island, forces);
+        let multipliers = self.recovery.active.iter().map(|(row, _)| *row).zip(self.recovery.p.iter().copied());
+        let (mut gain, mut terms) = (0.0, 0.0);
+        for (row, y) in multipliers.chain(self.recovery.fixed.iter().copied()) {
+            gain -= row.bias(island) * y;
+            terms += (row.bias(island) * y).abs();
+        }
+        gain > SOLID * terms
     }
 
     /// The proof where held row `number` contradicts those kept.

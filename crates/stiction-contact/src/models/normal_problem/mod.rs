@@ -66,6 +66,8 @@ pub(crate) struct NormalProblem {
     /// Motion without any row, m.
     x_free: Vec<f64>,
     lcp: FactoredLcp,
+    /// Sizes that the entries of e were summed from.
+    terms: Vec<f64>,
     biases: Vec<f64>,
     column: Vec<f64>,
     recovery: Recovery,
@@ -121,29 +123,36 @@ impl NormalProblem {
             return IslandEnd::Infeasible;
         }
         self.move_held(island);
-        let outcome = match self.form(island).and_then(|()| self.pivot(island, guess, stats)) {
-            Ok(outcome) => outcome,
-            Err(error) => return IslandEnd::Failed { why: error.to_string() },
-        };
-        match outcome {
-            Outcome::Solved(solved) => self.recover(island, &solved.z, Some(&solved.basis), forces),
-            Outcome::Stopped(stopped) => {
-                // Its z may still be a solution to the physical certificate, which knows the sizes of the terms.
-                self.recover(island, &stopped.z, None, forces);
-            }
-            Outcome::Ray(ray) => {
-                self.prove(island, &ray.direction, forces);
+        if let Err(error) = self.form(island) {
+            return IslandEnd::Failed { why: error.to_string() };
+        }
+        for _ in 0..=self.rows.len() {
+            let direction = match self.pivot(island, guess, stats) {
+                Err(error) => return IslandEnd::Failed { why: error.to_string() },
+                Ok(Outcome::Solved(solved)) => {
+                    self.recover(island, &solved.z, Some(&solved.basis), forces);
+                    return IslandEnd::Solved;
+                }
+                Ok(Outcome::Stopped(stopped)) => {
+                    // Its z may still be a solution to the physical certificate, which knows the sizes of the terms.
+                    self.recover(island, &stopped.z, None, forces);
+                    return IslandEnd::Solved;
+                }
+                Ok(Outcome::Ray(ray)) => ray.direction,
+                Ok(Outcome::Unsolvable(unsolvable)) => match unsolvable.proof {
+                    Proof::Farkas(y) | Proof::Ray { direction: y, .. } => y,
+                    proof @ Proof::Enumeration { .. } => return IslandEnd::Failed { why: proof.to_string() },
+                },
+            };
+            if self.prove(island, &direction, forces) {
                 return IslandEnd::Infeasible;
             }
-            Outcome::Unsolvable(unsolvable) => match unsolvable.proof {
-                Proof::Farkas(y) | Proof::Ray { direction: y, .. } => {
-                    self.prove(island, &y, forces);
-                    return IslandEnd::Infeasible;
-                }
-                proof @ Proof::Enumeration { .. } => return IslandEnd::Failed { why: proof.to_string() },
-            },
+            forces.reset(island);
+            if !self.forgive(&direction) {
+                break;
+            }
         }
-        IslandEnd::Solved
+        IslandEnd::Failed { why: "feasible or not is a matter of rounding".into() }
     }
 
     /// Solves the complementarity problem, from the letters of `guess` if it has one for each of the island's rows.

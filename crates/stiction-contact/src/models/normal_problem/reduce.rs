@@ -17,6 +17,9 @@ const NOISE: f64 = 2.0 * f64::EPSILON;
 /// that, times a condition.
 const UNSURE: f64 = 1e-9;
 
+/// How much more than needed e is raised along a direction that proves nothing, so that rounding does not bring it back.
+const GENEROUS: f64 = 2.0;
+
 impl NormalProblem {
     /// Lists the rows that must hold and those of the complementarity problem. At acceleration level a contact that does not touch, and a limit that
     /// is not reached, has none.
@@ -82,22 +85,25 @@ impl NormalProblem {
         let (speed, unsure) = (self.recovery.speed(), UNSURE * norm(&self.x_free));
         g.reset(m, n);
         e.clear();
+        self.terms.clear();
         for (j, row) in self.rows.iter().enumerate() {
             let column = g.col_mut(j);
             column.copy_from_slice(row.g(island));
-            let (motion, mut terms) = self.recovery.motion(island, *row);
-            terms += norm(column) * unsure;
+            let (motion, terms) = self.recovery.motion(island, *row);
+            let terms = terms + norm(column) * unsure;
             self.drag.solve(column);
             if rank > 0 {
                 let size = norm(column);
                 self.project(column);
                 if norm(column) <= DEPENDENT * size {
-                    // What a row adds to the held ones by the rounding of its entries is no motion of its own.
                     column.fill(0.0);
-                    terms += norm(row.g(island)) * speed;
                 }
             }
-            e.push(if motion.abs() <= NOISE * m as f64 * terms { 0.0 } else { motion });
+            // What a column adds to the held ones by less than the threshold of dependence is no motion of its own.
+            let unknown = if column.iter().all(|x| *x == 0.0) { DEPENDENT * norm(row.g(island)) * speed } else { 0.0 };
+            let noise = (NOISE * m as f64 * terms).max(unknown);
+            self.terms.push(terms + norm(row.g(island)) * speed);
+            e.push(if motion.abs() <= noise { 0.0 } else { motion });
         }
         let bounded = self.rows.iter().any(|row| matches!(row, Row::Bounded(_)));
         let lcp = FactoredLcp::new(g, e)?.with_near(u)?;
@@ -111,6 +117,26 @@ impl NormalProblem {
         hi.extend(self.rows.iter().map(|row| row.bounds(island).1));
         self.lcp = lcp.with_bounds(lo, hi)?;
         Ok(())
+    }
+
+    /// Raises e along the direction `d` (`G d = 0`, `eᵀ d < 0`), which proves nothing, so that `eᵀ d ≥ 0`: each entry by the same part of what it
+    /// was summed from. The certificate judges the answer. False if that is not possible.
+    pub(super) fn forgive(&mut self, d: &[f64]) -> bool {
+        let gain: f64 = d.iter().zip(self.lcp.e()).map(|(d, e)| d * e).sum();
+        let room: f64 = d.iter().zip(&self.terms).map(|(d, t)| d.abs() * t).sum();
+        if gain.is_nan() || gain >= 0.0 || room <= 0.0 {
+            return false;
+        }
+        let bounded = self.lcp.bounds().is_some();
+        let (g, mut e, u, (lo, hi)) = std::mem::take(&mut self.lcp).into_parts();
+        for ((e, d), t) in e.iter_mut().zip(d).zip(&self.terms) {
+            if *d != 0.0 {
+                *e -= GENEROUS * d.signum() * t * (gain / room);
+            }
+        }
+        let lcp = FactoredLcp::new(g, e).and_then(|lcp| lcp.with_near(u));
+        let lcp = if bounded { lcp.and_then(|lcp| lcp.with_bounds(lo, hi)) } else { lcp };
+        lcp.map(|lcp| self.lcp = lcp).is_ok()
     }
 
     /// `y ← L⁻¹ (x_free − Σ c bias g)`: the free motion under the drag of moving surfaces.
