@@ -20,6 +20,9 @@ const UNSURE: f64 = 1e-9;
 /// How much more than needed e is raised along a direction that proves nothing, so that rounding does not bring it back.
 const GENEROUS: f64 = 2.0;
 
+/// The least part of its terms that an entry of e is raised by.
+const LEAST: f64 = 1e-14;
+
 impl NormalProblem {
     /// Lists the rows that must hold and those of the complementarity problem. At acceleration level a contact that does not touch, and a limit that
     /// is not reached, has none.
@@ -124,14 +127,15 @@ impl NormalProblem {
     pub(super) fn forgive(&mut self, d: &[f64]) -> bool {
         let gain: f64 = d.iter().zip(self.lcp.e()).map(|(d, e)| d * e).sum();
         let room: f64 = d.iter().zip(&self.terms).map(|(d, t)| d.abs() * t).sum();
-        if gain.is_nan() || gain >= 0.0 || room <= 0.0 {
+        let part = (GENEROUS * (-gain / room)).max(LEAST);
+        if !part.is_finite() {
             return false;
         }
         let bounded = self.lcp.bounds().is_some();
         let (g, mut e, u, (lo, hi)) = std::mem::take(&mut self.lcp).into_parts();
         for ((e, d), t) in e.iter_mut().zip(d).zip(&self.terms) {
             if *d != 0.0 {
-                *e -= GENEROUS * d.signum() * t * (gain / room);
+                *e += part * d.signum() * t;
             }
         }
         let lcp = FactoredLcp::new(g, e).and_then(|lcp| lcp.with_near(u));
