@@ -19,6 +19,9 @@ pub const CONSISTENT: f64 = 1e-11;
 /// rounding contradicts nothing.
 const FLOOR: f64 = 1e-4;
 
+/// A row of which less than this part is left is asked whether that is the rounding of its combination of the others.
+const SUSPECT: f64 = 1e-6;
+
 /// The independent rows among `X x + bias = 0`, with an orthonormal basis of what they span. Keeps its storage.
 #[derive(Debug, Clone, Default)]
 pub struct FindIndices {
@@ -54,7 +57,37 @@ impl FindIndices {
         let number = self.bias.len();
         self.rows.extend_from_slice(g);
         self.bias.push(bias);
-        self.rank() < self.m && self.qr.append(g, number)
+        if self.rank() == self.m || !self.qr.append(g, number) {
+            return false;
+        }
+        let combined = self.is_combined(g);
+        if combined {
+            self.qr.remove(self.rank() - 1);
+        }
+        !combined
+    }
+
+    /// True if the row kept last is a combination of those before to the rounding of that combination.
+    fn is_combined(&self, g: &[f64]) -> bool {
+        let mut rest = self.qr.last_q().to_vec();
+        let length = dot(&rest, g);
+        rest.iter_mut().for_each(|x| *x *= length);
+        self.is_rounding(g, &rest)
+    }
+
+    /// True if `rest`, which the rows kept leave of `g` (m each), is the rounding of their combination that makes up for the others: where these
+    /// are nearly dependent themselves the terms of that are larger than g, and so is the rest that rounding leaves.
+    pub fn is_rounding(&self, g: &[f64], rest: &[f64]) -> bool {
+        let (left, size) = (norm(rest), norm(g));
+        if left <= DEPENDENT * size || left > SUSPECT * size {
+            return left <= DEPENDENT * size;
+        }
+        let inside: Vec<f64> = g.iter().zip(rest).map(|(g, rest)| g - rest).collect();
+        let mut terms = Vec::new();
+        self.impulses(&inside, &mut terms);
+        let length = |i: usize| norm(&self.rows[i * self.m..(i + 1) * self.m]);
+        let combined = self.qr.columns().iter().zip(&terms).map(|(&i, c)| c.abs() * length(i)).sum::<f64>();
+        left <= DEPENDENT * combined
     }
 
     /// Number of rows kept.

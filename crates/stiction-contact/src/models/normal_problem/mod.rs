@@ -126,10 +126,12 @@ impl NormalProblem {
         if let Err(error) = self.form(island) {
             return IslandEnd::Failed { why: error.to_string() };
         }
+        let before = stats.pivots;
         for _ in 0..=self.rows.len() {
             let direction = match self.pivot(island, guess, stats) {
                 Err(error) => return IslandEnd::Failed { why: error.to_string() },
                 Ok(Outcome::Solved(solved)) => {
+                    stats.guessed += usize::from(self.fits(island, guess) && stats.pivots == before);
                     self.recover(island, &solved.z, Some(&solved.basis), forces);
                     return IslandEnd::Solved;
                 }
@@ -162,7 +164,7 @@ impl NormalProblem {
         guess: Option<&Basis>,
         stats: &mut ContactStats,
     ) -> Result<Outcome, InputError> {
-        let fits = guess.filter(|basis| basis.len() == Row::slots(island));
+        let fits = guess.filter(|_| self.fits(island, guess));
         let start =
             fits.map(|basis| Basis::new(self.rows.iter().map(|row| basis.position(row.slot(island))).collect()));
         let by_ppm = self.solver == NormalSolver::ModifiedPpm && self.lcp.bounds().is_none();
@@ -171,11 +173,14 @@ impl NormalProblem {
         } else {
             self.nnls.solve_from((&self.lcp).into(), start.as_ref())?
         };
-        let pivots = outcome.stats().pivots;
-        stats.pivots += pivots;
+        stats.pivots += outcome.stats().pivots;
         stats.fallbacks += usize::from(by_ppm && !outcome.stats().attempts.is_empty());
-        stats.guessed += usize::from(start.is_some() && pivots == 0 && outcome.solved().is_some());
         Ok(outcome)
+    }
+
+    /// True if there is a guess with a letter for each of the island's rows.
+    fn fits(&self, island: &Whitened, guess: Option<&Basis>) -> bool {
+        guess.is_some_and(|basis| basis.len() == Row::slots(island))
     }
 }
 

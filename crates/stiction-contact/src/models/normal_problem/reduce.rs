@@ -4,7 +4,7 @@ use stiction_lcp::factor::DEPENDENT;
 use stiction_lcp::matrix::{axpy, norm};
 use stiction_lcp::{FactoredLcp, InputError};
 
-use crate::find_indices::CONSISTENT;
+use crate::find_indices::{CONSISTENT, FindIndices};
 use crate::model::{ContactStats, Level};
 use crate::models::normal_problem::{NormalProblem, Row};
 use crate::whitened::Whitened;
@@ -84,7 +84,7 @@ impl NormalProblem {
         let (m, n, rank) = (island.m(), self.rows.len(), self.find.rank());
         let (mut g, mut e, mut u, (mut lo, mut hi)) = std::mem::take(&mut self.lcp).into_parts();
         self.free_motion_into(island, &mut u);
-        self.project(&mut u);
+        project(&self.find, &mut u);
         let (speed, unsure) = (self.recovery.speed(), UNSURE * norm(&self.x_free));
         g.reset(m, n);
         e.clear();
@@ -96,9 +96,10 @@ impl NormalProblem {
             let terms = terms + norm(column) * unsure;
             self.drag.solve(column);
             if rank > 0 {
-                let size = norm(column);
-                self.project(column);
-                if norm(column) <= DEPENDENT * size {
+                self.column.clear();
+                self.column.extend_from_slice(column);
+                project(&self.find, column);
+                if self.find.is_rounding(&self.column, column) {
                     column.fill(0.0);
                 }
             }
@@ -155,13 +156,13 @@ impl NormalProblem {
         }
         self.drag.solve(y);
     }
+}
 
-    /// `x ← P x`.
-    fn project(&self, x: &mut [f64]) {
-        if self.find.rank() == x.len() {
-            x.fill(0.0);
-        } else {
-            self.find.project_out(x);
-        }
+/// `x ← P x`.
+fn project(find: &FindIndices, x: &mut [f64]) {
+    if find.rank() == x.len() {
+        x.fill(0.0);
+    } else {
+        find.project_out(x);
     }
 }
