@@ -165,6 +165,9 @@ impl BoxLcp {
     }
 }
 
+/// Lower and upper bounds, n each.
+pub type Bounds = (Vec<f64>, Vec<f64>);
+
 /// The factored problem `w = Gᵀ G z + e` with `G` m × n, usually m ≪ n; the n × n matrix is never formed.
 ///
 /// With `e = Gᵀ u` it is the non-negative least squares problem `min ‖G z + u‖, z ≥ 0`, which always has a
@@ -224,7 +227,7 @@ impl FactoredLcp {
 
     /// What the problem was built from, to be filled again: the factor, e, and the vectors of [`FactoredLcp::with_near`] and
     /// [`FactoredLcp::with_bounds`] (empty if there were none).
-    pub fn into_parts(self) -> (Matrix, Vec<f64>, Vec<f64>, (Vec<f64>, Vec<f64>)) {
+    pub fn into_parts(self) -> (Matrix, Vec<f64>, Vec<f64>, Bounds) {
         (self.g, self.e, self.near.unwrap_or_default(), self.bounds.unwrap_or_default())
     }
 
