@@ -71,7 +71,11 @@ fn growth(name: &str, model: &mut dyn ContactModel) {
     let mut times = Vec::new();
     for n in SIZES {
         let (time, pivots) = measure(model, &problems(n));
-        println!("  n = {n:5}  {:9.2} µs  {:6.3} µs per contact  {pivots:5.1} pivots", 1e6 * time, 1e6 * time / n as f64);
+        println!(
+            "  n = {n:5}  {:9.2} µs  {:6.3} µs per contact  {pivots:5.1} pivots",
+            1e6 * time,
+            1e6 * time / n as f64
+        );
         times.push(time);
     }
     println!("  slope {:.3}, last doubling {:.3}", slope(&times), (times[6] / times[5]).log2());
