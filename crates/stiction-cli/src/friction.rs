@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use stiction_contact::coulomb_cone::{CoulombCone, FrictionOutcome};
 use stiction_contact::io::FrictionFile;
+use stiction_contact::models::coulomb_cone::{CoulombCone, FrictionOutcome};
 use stiction_contact::{FrictionLaw, FrictionLcp, FrictionProblem, Level, ModelOptions, certify_friction};
-use stiction_lcp::{InputError, Options, Outcome, Solver, catalog};
+use stiction_lcp::{InputError, Options, Outcome, catalog};
 
 use crate::args::SolveArgs;
 use crate::output::Failure;

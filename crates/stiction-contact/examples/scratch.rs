@@ -12,9 +12,34 @@ fn main() {
             ContactOutcome::Solved(s) => {
                 ok += 1;
                 let again = model.solve_from(&p, Some(&s.warm_start)).unwrap();
-                if let ContactOutcome::Solved(a) = again { if a.stats.guessed == a.stats.islands { guessed += 1 } else { near += 1; if near < 10 { println!("not guessed {seed}: {} of {} pivots {} (first {})", a.stats.guessed, a.stats.islands, a.stats.pivots, s.stats.pivots) } } } else { println!("again failed {seed}") }
+                if let ContactOutcome::Solved(a) = again {
+                    if a.stats.guessed == a.stats.islands {
+                        guessed += 1
+                    } else {
+                        near += 1;
+                        if near < 10 {
+                            println!(
+                                "not guessed {seed}: {} of {} pivots {} (first {})",
+                                a.stats.guessed, a.stats.islands, a.stats.pivots, s.stats.pivots
+                            )
+                        }
+                    }
+                } else {
+                    println!("again failed {seed}")
+                }
             }
-            ContactOutcome::Failed(f) => { bad += 1; if bad < 40 { println!("{seed}: {} || {} | n {} pivots {}", f.why, f.certificate, p.contacts().len(), f.stats.pivots) } }
+            ContactOutcome::Failed(f) => {
+                bad += 1;
+                if bad < 40 {
+                    println!(
+                        "{seed}: {} || {} | n {} pivots {}",
+                        f.why,
+                        f.certificate,
+                        p.contacts().len(),
+                        f.stats.pivots
+                    )
+                }
+            }
             o => println!("{seed}: {}", o.name()),
         }
     }

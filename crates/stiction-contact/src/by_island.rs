@@ -40,8 +40,8 @@ pub struct IslandForces {
 }
 
 impl IslandForces {
-    /// Zero, in the sizes of `island`, with the free motion.
-    fn reset(&mut self, island: &Whitened) {
+    /// Zero, in the sizes of `island`, with the free motion: as a model gets it, and as one that solves an island again needs it.
+    pub fn reset(&mut self, island: &Whitened) {
         let n = island.contacts();
         let zero = |x: &mut Vec<f64>, len: usize| {
             x.clear();
@@ -277,24 +277,29 @@ fn least_speed(problem: &ContactProblem, law: &dyn Law, y: &ContactForces) -> f6
         sum.speed += dot(&whitened.x_free, &whitened.x_free);
         let pick = |all: &[f64], of: &[usize]| of.iter().map(|&i| all[i]).collect::<Vec<f64>>();
         let contact = |all: &[f64]| pick(all, &island.contacts);
-        // A force without upper bound never lets its row's motion be negative, one without lower bound never lets it be positive.
-        let unbounded = |k: usize, y: f64| {
+        let has_row = |k: usize| law.level() == Level::Velocity || whitened.touching[k];
+        let has_limit = |k: usize| law.level() == Level::Velocity || whitened.reached[k];
+        // A row whose force has no upper bound may not move below its target, one without a lower bound not above it.
+        let may_bounded = |k: usize, y: f64| {
             if y > 0.0 { whitened.hi[k] == f64::INFINITY } else { whitened.lo[k] == f64::NEG_INFINITY }
         };
         let mut combined = vec![0.0; whitened.m()];
         let [normal, tangent_s, tangent_t] = [&y.normal, &y.tangent_s, &y.tangent_t].map(|y| contact(y));
         let may = |k: usize| {
             let y = [normal[k], tangent_s[k], tangent_t[k]];
-            y[0] >= 0.0 && (whitened.touching[k] && law.allows_multipliers(whitened.mu[k], y) || y[1..] == [0.0; 2])
+            let (mu, mu_viscous) = (whitened.mu[k], whitened.mu_viscous[k]);
+            let tangents = whitened.touching[k] && law.allows_multipliers(mu, mu_viscous, y);
+            y[0] >= 0.0 && has_row(k) && (tangents || y[1..] == [0.0; 2])
         };
+        let holds_spin = |k: usize| law.holds_spin(whitened.mu_spin[k]) && whitened.touching[k];
+        let may_limit = |k: usize, y: f64| y >= 0.0 && has_limit(k);
         let fits = sum.add(&mut combined, &whitened.normal, &normal, |k, _| may(k))
             && sum.add(&mut combined, &whitened.tangent_s, &tangent_s, |k, _| may(k))
             && sum.add(&mut combined, &whitened.tangent_t, &tangent_t, |k, _| may(k))
+            && sum.add(&mut combined, &whitened.spin, &contact(&y.spin), |k, _| holds_spin(k))
             && sum.add(&mut combined, &whitened.bilateral, &pick(&y.bilateral, &island.bilaterals), |_, _| true)
-            && sum.add(&mut combined, &whitened.limit, &pick(&y.limit, &island.limits), |_, y| y >= 0.0)
-            && sum.add(&mut combined, &whitened.bounded, &pick(&y.bounded, &island.bounded), |k, y| {
-                y == 0.0 || unbounded(k, y)
-            });
+            && sum.add(&mut combined, &whitened.limit, &pick(&y.limit, &island.limits), may_limit)
+            && sum.add(&mut combined, &whitened.bounded, &pick(&y.bounded, &island.bounded), may_bounded);
         if !fits {
             return 0.0;
         }

@@ -10,8 +10,17 @@ use stiction_lcp::Matrix;
 use stiction_lcp::factor::{ActiveQr, DEPENDENT};
 use stiction_lcp::matrix::{axpy, dot, norm};
 
+use crate::doubled::Doubled;
+
 /// Rows whose target misses what the others imply by at most this part of its terms agree with them: the rest is rounding.
-const CONSISTENT: f64 = 1e-11;
+pub const CONSISTENT: f64 = 1e-11;
+
+/// The terms of a row count as at least this part of `‖g‖ ‖x‖`: x is known to 1e-15 of its length, and a row that sees nothing but that
+/// rounding contradicts nothing.
+const FLOOR: f64 = 1e-4;
+
+/// A row of which less than this part is left is asked whether that is the rounding of its combination of the others.
+const SUSPECT: f64 = 1e-6;
 
 /// The independent rows among `X x + bias = 0`, with an orthonormal basis of what they span. Keeps its storage.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +57,37 @@ impl FindIndices {
         let number = self.bias.len();
         self.rows.extend_from_slice(g);
         self.bias.push(bias);
-        self.rank() < self.m && self.qr.append(g, number)
+        if self.rank() == self.m || !self.qr.append(g, number) {
+            return false;
+        }
+        let combined = self.is_combined(g);
+        if combined {
+            self.qr.remove(self.rank() - 1);
+        }
+        !combined
+    }
+
+    /// True if the row kept last is a combination of those before to the rounding of that combination.
+    fn is_combined(&self, g: &[f64]) -> bool {
+        let mut rest = self.qr.last_q().to_vec();
+        let length = dot(&rest, g);
+        rest.iter_mut().for_each(|x| *x *= length);
+        self.is_rounding(g, &rest)
+    }
+
+    /// True if `rest`, which the rows kept leave of `g` (m each), is the rounding of their combination that makes up for the others: where these
+    /// are nearly dependent themselves the terms of that are larger than g, and so is the rest that rounding leaves.
+    pub fn is_rounding(&self, g: &[f64], rest: &[f64]) -> bool {
+        let (left, size) = (norm(rest), norm(g));
+        if left <= DEPENDENT * size || left > SUSPECT * size {
+            return left <= DEPENDENT * size;
+        }
+        let inside: Vec<f64> = g.iter().zip(rest).map(|(g, rest)| g - rest).collect();
+        let mut terms = Vec::new();
+        self.impulses(&inside, &mut terms);
+        let length = |i: usize| norm(&self.rows[i * self.m..(i + 1) * self.m]);
+        let combined = self.qr.columns().iter().zip(&terms).map(|(&i, c)| c.abs() * length(i)).sum::<f64>();
+        left <= DEPENDENT * combined
     }
 
     /// Number of rows kept.
@@ -69,32 +108,68 @@ impl FindIndices {
     /// Finds the motion in the span of the rows that satisfies them. Where dependent rows contradict each other their targets are first made
     /// consistent, in the least-squares sense over rows of unit length. Call it once all rows are in.
     pub fn satisfy(&mut self) {
-        let k = self.rank();
-        self.x_rows.fill(0.0);
-        self.inconsistency = 0.0;
-        if self.bias.iter().all(|b| *b == 0.0) {
-            return;
+        self.satisfy_kept();
+        self.inconsistency = self.largest_miss().map_or(0.0, |(_, miss)| miss);
+        if self.inconsistency > CONSISTENT {
+            self.satisfy_least_squares();
         }
-        self.work.clear();
-        self.work.extend(self.qr.columns().iter().map(|&i| -self.bias[i]));
-        self.qr.solve_rt(&mut self.work);
-        self.qr.add_q(&self.work[..k], &mut self.x_rows);
-        if self.bias.len() > k {
-            self.inconsistency = self.largest_miss();
-            if self.is_inconsistent() {
-                self.satisfy_least_squares();
+    }
+
+    /// [`FindIndices::satisfy`], after which the rows offered so far have the targets that were found: rows that follow meet consistent ones.
+    pub fn reconcile(&mut self) {
+        self.satisfy();
+        if self.inconsistency > CONSISTENT {
+            for i in 0..self.bias.len() {
+                self.bias[i] = -dot(&self.rows[i * self.m..(i + 1) * self.m], &self.x_rows);
             }
         }
     }
 
-    /// Largest |gᵀ x + bias| over all rows beside the size of its terms.
-    fn largest_miss(&self) -> f64 {
+    /// Finds the motion in the span of the rows that satisfies those kept, refined once in twice the working precision. The others may
+    /// contradict them: see [`FindIndices::contradiction`].
+    pub fn satisfy_kept(&mut self) {
+        let k = self.rank();
+        self.x_rows.fill(0.0);
+        if self.bias.iter().all(|b| *b == 0.0) {
+            return;
+        }
+        for _ in 0..2 {
+            self.work.clear();
+            for &i in self.qr.columns() {
+                let g = &self.rows[i * self.m..(i + 1) * self.m];
+                self.work.push(-Doubled::dot(self.bias[i], g, &self.x_rows).value());
+            }
+            self.qr.solve_rt(&mut self.work);
+            self.qr.add_q(&self.work[..k], &mut self.x_rows);
+        }
+    }
+
+    /// The row that misses its target by most, beside its terms, if that is more than rounding.
+    pub fn contradiction(&self) -> Option<usize> {
+        self.largest_miss().filter(|(_, miss)| *miss > CONSISTENT).map(|(i, _)| i)
+    }
+
+    /// The row whose |gᵀ x + bias| is largest beside the size of its terms, and that measure. None if every target is zero.
+    fn largest_miss(&self) -> Option<(usize, f64)> {
+        if self.bias.len() == self.rank() || self.bias.iter().all(|b| *b == 0.0) {
+            return None;
+        }
         let speed = norm(&self.x_rows);
-        let miss = |(g, b): (&[f64], &f64)| {
-            let (motion, size) = (dot(g, &self.x_rows) + b, norm(g) * speed + b.abs());
-            if size > 0.0 { motion.abs() / size } else { 0.0 }
-        };
-        self.columns().zip(&self.bias).map(miss).fold(0.0, f64::max)
+        let mut worst: Option<(usize, f64)> = None;
+        for (i, (g, b)) in self.columns().zip(&self.bias).enumerate() {
+            let terms: f64 = g.iter().zip(&self.x_rows).map(|(g, x)| (g * x).abs()).sum();
+            let (motion, size) = (dot(g, &self.x_rows) + b, terms + b.abs() + FLOOR * norm(g) * speed);
+            let miss = if size > 0.0 { motion.abs() / size } else { 0.0 };
+            if worst.is_none_or(|(_, w)| miss > w) {
+                worst = Some((i, miss));
+            }
+        }
+        worst
+    }
+
+    /// The bias of row `i`: the one it was offered with, or that of [`FindIndices::reconcile`].
+    pub fn bias(&self, i: usize) -> f64 {
+        self.bias[i]
     }
 
     fn columns(&self) -> impl Iterator<Item = &[f64]> {

@@ -2,7 +2,7 @@
 pub mod by_island;
 pub mod certificate;
 mod check;
-pub mod coulomb_cone;
+mod doubled;
 pub mod find_indices;
 pub mod friction_certificate;
 pub mod friction_lcp;
@@ -17,19 +17,20 @@ pub mod rows;
 pub mod scenes;
 pub mod solution;
 pub mod sparse;
+mod sparse_lu;
 pub mod whitened;
 
 pub use certificate::{Certifier, Law, PhysicalCertificate, Place};
-mod sparse_lu;
-
-pub use coulomb_cone::{CoulombCone, FrictionOutcome};
 pub use friction_certificate::{FrictionCertificate, certify_friction};
 pub use friction_lcp::{FrictionLaw, FrictionLcp};
 pub use friction_problem::{FrictionProblem, GlobalFrictionProblem};
 pub use islands::{Island, Islands};
 pub use mass::{Layout, Mass};
 pub use model::{ContactModel, ContactOutcome, ContactStats, Level, Mode, ModelOptions, WarmStart};
-pub use models::coulomb_pyramid::{CoulombPyramid, PyramidMethod, PyramidOptions};
+pub use models::{
+    BaraffFriction, CoulombCone, CoulombPyramid, DrumwrightShell, Frictionless, NoSlip, NoSlipOptions, NormalOptions,
+    NormalSolver, PyramidMethod, PyramidOptions, Viscous,
+};
 pub use problem::{Contact, ContactProblem};
 pub use rows::Rows;
 pub use solution::{ContactForces, ContactSolution, Resultant};

@@ -477,13 +477,10 @@ fn add_random_rows(
             let most = 9.81 * length * bodies[a].mass * rng.scale(2.0);
             let (lo, hi) = [(-most, most), (0.0, most), (f64::NEG_INFINITY, most), (f64::NEG_INFINITY, f64::INFINITY)]
                 [rng.below(4)];
-            problem.add_bounded(
-                &[(a, &row)],
-                lo,
-                hi,
-                0.0,
-                if rng.chance(0.3) { length * rng.normal() } else { 0.0 },
-            )?;
+            let target = if rng.chance(0.3) { length * rng.normal() } else { 0.0 };
+            // A force without a bound must reach its target, which contacts may forbid.
+            let reachable = (lo.is_finite() && hi.is_finite()) || recipe.rates;
+            problem.add_bounded(&[(a, &row)], lo, hi, 0.0, if reachable { target } else { 0.0 })?;
         }
     }
     Ok(())

@@ -16,7 +16,7 @@ use crate::matrix::{Matrix, axpy, dot, norm};
 /// less than this would be given weights that lose all their digits.
 pub const DEPENDENT: f64 = 1e-12;
 
-/// Gram–Schmidt passes at most. Two are enough for an independent column; the third confirms a dependent one.
+/// Gram–Schmidt passes at most. Two are enough for an independent column.
 const PASSES: usize = 3;
 
 /// A pass that leaves at least this part of the vector has removed only rounding: it was the last one needed.
@@ -112,6 +112,7 @@ impl ActiveQr {
         self.v.copy_from_slice(g);
         self.h[..k].fill(0.0);
         let mut before = norm(g);
+        let dependent = self.dependent * before;
         for _ in 0..PASSES {
             for j in 0..k {
                 let c = dot(self.q.col(j), &self.v);
@@ -119,7 +120,8 @@ impl ActiveQr {
                 axpy(-c, self.q.col(j), &mut self.v);
             }
             let after = norm(&self.v);
-            if after >= ORTHOGONAL * before {
+            // Further passes only take more away, so what is dependent stays so.
+            if after >= ORTHOGONAL * before || after <= dependent {
                 return after;
             }
             before = after;

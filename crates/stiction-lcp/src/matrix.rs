@@ -178,6 +178,10 @@ impl IndexMut<(usize, usize)> for Matrix {
 #[inline]
 pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     let n = x.len().min(y.len());
+    if n < 8 {
+        // The same sum: all eight lanes would be zero.
+        return x[..n].iter().zip(&y[..n]).fold(0.0, |sum, (a, b)| sum + a * b);
+    }
     let (xc, xr) = x[..n].as_chunks::<8>();
     let (yc, yr) = y[..n].as_chunks::<8>();
     let mut lane = [0.0f64; 8];

@@ -165,15 +165,19 @@ impl BoxLcp {
     }
 }
 
+/// Lower and upper bounds, n each.
+pub type Bounds = (Vec<f64>, Vec<f64>);
+
 /// The factored problem `w = Gᵀ G z + e` with `G` m × n, usually m ≪ n; the n × n matrix is never formed.
 ///
 /// With `e = Gᵀ u` it is the non-negative least squares problem `min ‖G z + u‖, z ≥ 0`, which always has a
 /// solution; any other `e` may leave the problem infeasible. Bounds `lo ≤ z ≤ hi` are optional.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct FactoredLcp {
     g: Matrix,
     e: Vec<f64>,
     u: Option<Vec<f64>>,
+    near: Option<Vec<f64>>,
     bounds: Option<(Vec<f64>, Vec<f64>)>,
 }
 
@@ -186,7 +190,7 @@ impl FactoredLcp {
         check_len("e", e.len(), g.cols())?;
         g.check_finite("G")?;
         check_finite("e", &e)?;
-        Ok(Self { g, e, u: None, bounds: None })
+        Ok(Self { g, e, u: None, near: None, bounds: None })
     }
 
     /// The least squares problem `min ‖G z + u‖` with `u` (m): `e = Gᵀ u`. An eⱼ that is nothing but the rounding of its own sum
@@ -206,7 +210,25 @@ impl FactoredLcp {
         };
         let e: Vec<f64> = (0..g.cols()).map(entry).collect();
         check_finite("Gᵀu", &e)?;
-        Ok(Self { g, e, u: Some(u), bounds: None })
+        Ok(Self { g, e, u: Some(u), near: None, bounds: None })
+    }
+
+    /// The same problem with a vector `u` (m) for which `e = Gᵀ u` in most rows. It changes no solution: the factored methods start from
+    /// it instead of looking for one, which would cost them O(m² n).
+    ///
+    /// # Errors
+    /// `InputError` if sizes disagree or a number is not finite.
+    pub fn with_near(mut self, u: Vec<f64>) -> Result<Self, InputError> {
+        check_len("u", u.len(), self.g.rows())?;
+        check_finite("u", &u)?;
+        self.near = Some(u);
+        Ok(self)
+    }
+
+    /// What the problem was built from, to be filled again: the factor, e, and the vectors of [`FactoredLcp::with_near`] and
+    /// [`FactoredLcp::with_bounds`] (empty if there were none).
+    pub fn into_parts(self) -> (Matrix, Vec<f64>, Vec<f64>, Bounds) {
+        (self.g, self.e, self.near.unwrap_or_default(), self.bounds.unwrap_or_default())
     }
 
     /// The same problem with bounds instead of `z ≥ 0`; infinite ones are allowed.
@@ -237,6 +259,11 @@ impl FactoredLcp {
     /// The vector u, m, if the problem was given as least squares: then e = Gᵀ u.
     pub fn u(&self) -> Option<&[f64]> {
         self.u.as_deref()
+    }
+
+    /// The vector of [`FactoredLcp::with_near`], m.
+    pub fn near(&self) -> Option<&[f64]> {
+        self.near.as_deref()
     }
 
     /// The bounds (lo, hi), if any; z ≥ 0 otherwise.

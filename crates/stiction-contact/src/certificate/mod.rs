@@ -4,7 +4,8 @@
 //! the row's motion would have if nothing cancelled. So a large contact cannot hide a small one.
 //!
 //! With p the forces and u the motion of the rows (`row v⁺ + bias`), and per row `ω = |bias| + Σⱼ |rowⱼ| sⱼ` where
-//! `s = |v| + dt |M⁻¹ f| + Σ |M⁻¹ rowᵀ p|` bounds the speeds before anything cancels, and `W = row M⁻¹ rowᵀ`:
+//! `s = |v| + dt |M⁻¹ f| + Σ |M⁻¹ rowᵀ p|` bounds the speeds before anything cancels, and `W = row M⁻¹ rowᵀ` (ω is at least 1e-5 of `√W` times the
+//! largest `√M s` of the row's own bodies, so that nothing is measured beside rounding alone):
 //!
 //! | measure | what |
 //! |---|---|
@@ -18,8 +19,11 @@
 
 pub mod baraff;
 pub mod cone;
+pub mod frictionless;
+pub mod no_slip;
 pub mod pyramid;
 pub mod shell;
+pub mod viscous;
 
 use std::fmt;
 
@@ -31,6 +35,10 @@ use crate::whitened::separation_bias;
 
 /// A contact slips, or parts, if its motion is more than this part of its terms. Well above rounding, well below any motion one would call one.
 const MOVING: f64 = 1e-9;
+
+/// The terms of a row, or of a velocity's momentum, count as at least this part of those of the bodies they belong to, in units of energy: beside a
+/// speed along z, the rounding of directions is a speed along x.
+const FLOOR: f64 = 1e-5;
 
 /// Where the worst measure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -174,8 +182,14 @@ pub trait Law {
     /// How much one contact violates the law: 0 is exact.
     fn friction(&self, contact: &ContactView) -> f64;
 
-    /// Whether touching contacts may not slip at all, so that a proof of infeasibility may use their tangential rows. False by default.
-    fn holds_tangents(&self) -> bool {
+    /// Whether a touching contact with this viscous coefficient may not slip at all, so that a proof of infeasibility may use its tangential
+    /// rows. False by default.
+    fn holds_tangents(&self, _mu_viscous: f64) -> bool {
+        false
+    }
+
+    /// Whether a touching contact with this spin coefficient may not spin at all. False by default.
+    fn holds_spin(&self, _mu_spin: f64) -> bool {
         false
     }
 
@@ -191,8 +205,8 @@ pub trait Law {
 
     /// Whether a proof of infeasibility may give a touching contact of coefficient `mu` the multipliers `y` (normal, two tangents): every motion
     /// that satisfies the law has `y · u ≥ 0`. By default normals alone, or any tangents where these may not slip.
-    fn allows_multipliers(&self, _mu: f64, y: [f64; 3]) -> bool {
-        y[0] >= 0.0 && (self.holds_tangents() || y[1] == 0.0 && y[2] == 0.0)
+    fn allows_multipliers(&self, _mu: f64, mu_viscous: f64, y: [f64; 3]) -> bool {
+        y[0] >= 0.0 && (self.holds_tangents(mu_viscous) || y[1] == 0.0 && y[2] == 0.0)
     }
 
     /// How much the whole violates the law, for laws that are not of single contacts. 0 by default.
@@ -221,6 +235,8 @@ pub struct Certifier {
     /// `row M⁻¹ rowᵀ` of all rows, kind after kind.
     w: Vec<f64>,
     work: Vec<f64>,
+    /// Largest `√Mᵢᵢ sᵢ` of each block.
+    block_speed: Vec<f64>,
     modes: Vec<Mode>,
 }
 
@@ -283,6 +299,17 @@ impl Certifier {
                 self.w.push(w);
             }
         }
+        self.block_speed.clear();
+        for b in 0..layout.blocks() {
+            let speeds = self.speed[layout.range(b)].iter().enumerate();
+            let block = mass.block(b);
+            self.block_speed.push(speeds.fold(0.0, |max: f64, (i, s)| max.max(block[(i, i)].sqrt() * s)));
+        }
+    }
+
+    /// The least that the terms of a row with this W count as.
+    fn floor(&self, rows: &Rows, i: usize, w: f64) -> f64 {
+        FLOOR * w.sqrt() * rows.row(i).fold(0.0, |max: f64, (b, _)| max.max(self.block_speed[b]))
     }
 
     fn momentum(
@@ -311,8 +338,9 @@ impl Certifier {
                     sum += a * (next - now);
                     size += a.abs() * (next.abs() + now.abs());
                 }
+                let own = block[(i - range.start, i - range.start)].sqrt();
                 self.residual.push(sum);
-                self.size.push(size);
+                self.size.push(size + FLOOR * own * self.block_speed[b]);
             }
         }
         for (rows, p) in forces.with_rows(problem) {
@@ -397,7 +425,9 @@ impl Certifier {
         ContactView {
             p: [forces.normal[i], forces.tangent_s[i], forces.tangent_t[i], forces.spin[i]],
             u: per(&|k| rows[k].dot(i, motion) + bias[k]),
-            omega: per(&|k| rows[k].abs_dot(i, &self.speed) + bias[k].abs()),
+            omega: per(&|k| {
+                rows[k].abs_dot(i, &self.speed) + bias[k].abs() + self.floor(rows[k], i, self.w[k * n + i])
+            }),
             w: per(&|k| self.w[k * n + i]),
             slip: [slip(0), slip(1)],
             slip_omega: [slip_size(0), slip_size(1)],
@@ -428,8 +458,8 @@ impl Certifier {
                 Level::Velocity => separation_bias(limits.gap[i], problem.dt(), limits.bounce[i]),
                 Level::Acceleration => limits.rate[i],
             };
-            let (u, omega) = self.motion(&limits.rows, i, motion, bias);
             let (p, w) = (forces.limit[i], self.w[first + i]);
+            let (u, omega) = self.motion(&limits.rows, i, motion, bias, w);
             let miss = if level == Level::Velocity || limits.gap[i] <= 0.0 {
                 natural(p, u, w, omega, 0.0, f64::INFINITY)
             } else {
@@ -448,9 +478,11 @@ impl Certifier {
         worst: &mut Worst,
     ) {
         let all = problem.bilaterals();
+        let first = 4 * problem.contacts().len();
         let mut own = Worst::default();
         for i in 0..all.rows.len() {
-            let (u, omega) = self.motion(&all.rows, i, motion, bilateral_bias(problem, level, i));
+            let w = self.w[first + i];
+            let (u, omega) = self.motion(&all.rows, i, motion, bilateral_bias(problem, level, i), w);
             own.see(ratio(u, omega), Place::Bilateral(i));
         }
         if own.value > MOVING {
@@ -468,8 +500,8 @@ impl Certifier {
         self.residual.iter_mut().for_each(|x| *x = 0.0);
         self.size.iter_mut().for_each(|x| *x = 0.0);
         for i in 0..rows.len() {
-            let (u, omega) = self.motion(rows, i, motion, bilateral_bias(problem, level, i));
             let w = self.w[first + i];
+            let (u, omega) = self.motion(rows, i, motion, bilateral_bias(problem, level, i), w);
             if w > 0.0 {
                 rows.add_transposed(i, u / w, &mut self.residual);
                 for (block, values) in rows.row(i) {
@@ -499,15 +531,16 @@ impl Certifier {
             Level::Acceleration => (1.0, 1.0),
         };
         for i in 0..all.rows.len() {
-            let (u, omega) = self.motion(&all.rows, i, motion, rate * all.rate[i] - all.target[i]);
-            let miss = natural(forces.bounded[i], u, self.w[first + i], omega, unit * all.lo[i], unit * all.hi[i]);
+            let w = self.w[first + i];
+            let (u, omega) = self.motion(&all.rows, i, motion, rate * all.rate[i] - all.target[i], w);
+            let miss = natural(forces.bounded[i], u, w, omega, unit * all.lo[i], unit * all.hi[i]);
             out.bounded = out.bounded.max(worst.see(miss, Place::Bounded(i)));
         }
     }
 
-    /// `row v⁺ + bias` and the size of its terms.
-    fn motion(&self, rows: &Rows, i: usize, motion: &[f64], bias: f64) -> (f64, f64) {
-        (rows.dot(i, motion) + bias, rows.abs_dot(i, &self.speed) + bias.abs())
+    /// `row v⁺ + bias` and the size of its terms, for a row with this W.
+    fn motion(&self, rows: &Rows, i: usize, motion: &[f64], bias: f64, w: f64) -> (f64, f64) {
+        (rows.dot(i, motion) + bias, rows.abs_dot(i, &self.speed) + bias.abs() + self.floor(rows, i, w))
     }
 }
 

@@ -27,7 +27,7 @@ impl Law for ShellLaw {
     }
 
     /// The cone itself: u in its dual makes no negative product with any of its points.
-    fn allows_multipliers(&self, mu: f64, y: [f64; 3]) -> bool {
+    fn allows_multipliers(&self, mu: f64, _mu_viscous: f64, y: [f64; 3]) -> bool {
         // Rounding of a point on the mantle is no objection: it moves the product by rounding.
         const ROUNDING: f64 = 1e-14;
         y[0] >= 0.0 && (mu == f64::INFINITY || y[1].hypot(y[2]) <= mu * y[0] * (1.0 + ROUNDING))

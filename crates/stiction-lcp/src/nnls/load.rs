@@ -27,7 +27,7 @@ pub(crate) struct Scaled {
     pub length: Vec<f64>,
     /// ê, n.
     pub e: Vec<f64>,
-    /// u, m; zero if e is not in the range of Gᵀ.
+    /// u, m; zero if none was given and e is not in the range of Gᵀ.
     pub u: Vec<f64>,
     /// ‖u‖.
     pub u_length: f64,
@@ -65,7 +65,7 @@ impl Scaled {
             self.lo.push(times_power(lo, self.exponent[j]));
             self.hi.push(times_power(hi, self.exponent[j]));
         }
-        let given = if let ProblemRef::Factored(p) = problem { p.u() } else { None };
+        let given = if let ProblemRef::Factored(p) = problem { p.u().or(p.near()) } else { None };
         match given {
             Some(u) => self.set_u(u),
             None => self.find_u(qr),

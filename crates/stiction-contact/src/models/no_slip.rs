@@ -1,0 +1,172 @@
+//! Contact without slip.
+
+use stiction_lcp::{Basis, InputError};
+
+use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
+use crate::certificate::no_slip::NoSlipLaw;
+use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, Mode, WarmStart};
+use crate::models::normal_problem::{NormalOptions, NormalProblem, Row};
+use crate::problem::ContactProblem;
+use crate::whitened::Whitened;
+
+/// A contact separates if its speed is more than this part of its terms (and it has no normal impulse).
+const SEPARATES: f64 = 1e-9;
+
+/// Options of the no-slip model.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NoSlipOptions {
+    /// Those of the normals.
+    pub normals: NormalOptions,
+    /// Release contacts that separate: see [`NoSlip`]. Default false, as in the paper.
+    pub release: bool,
+}
+
+/// Contact without slip: infinite friction, at velocity level.
+///
+/// `M v⁺ = M v + dt f + Xᵀ λ + Nᵀ p_n` with `X = [J; S; T]`, `J v⁺ = target`, `S v⁺ = T v⁺ = 0` (or against the speed of a moving surface) at the contacts
+/// that touch, `0 ≤ p_n ⊥ N v⁺ + max(gap, 0)/dt − bounce ≥ 0`. Independent rows of X are found first; v⁺ is unique, and at most rank(N P) normals are
+/// positive.
+///
+/// What to know before using it:
+///
+/// * Tangential impulses are not bounded by normal ones: a contact without load holds like any other.
+/// * A contact that separates in this step is still held tangentially in this step. With `release` such contacts are let go and the problem is solved
+///   again, until no contact that is held separates; one that was let go stays so in this step even if it closes again, so that this
+///   ends after at most as many rounds as there are contacts. If holding contacts makes a problem infeasible, they are let go too.
+/// * A contact that is only predicted gives its normal row only, or a body that flies past a wall would be glued to it.
+/// * Coulomb and viscous coefficients are not looked at: without slip there is no drag, and friction is infinite. A soft finger (mu_spin > 0) does not
+///   spin about its normal either.
+///
+/// Reference: [Drumwright15, §VI].
+#[derive(Debug, Clone)]
+pub struct NoSlip {
+    options: NoSlipOptions,
+    normals: NormalProblem,
+    by_island: ByIsland,
+    /// Which contacts of the island are held, n.
+    holds: Vec<bool>,
+}
+
+impl NoSlip {
+    /// The model.
+    pub fn new(options: NoSlipOptions) -> Self {
+        let normals = NormalProblem::new(&options.normals);
+        Self { options, normals, by_island: ByIsland::default(), holds: Vec::new() }
+    }
+}
+
+impl ContactModel for NoSlip {
+    fn name(&self) -> &'static str {
+        "no-slip"
+    }
+
+    fn level(&self) -> Level {
+        Level::Velocity
+    }
+
+    fn solve_from(
+        &mut self,
+        problem: &ContactProblem,
+        start: Option<&WarmStart>,
+    ) -> Result<ContactOutcome, InputError> {
+        self.options.normals.model.for_solver().check()?;
+        let (release, normals, holds) = (self.options.release, &mut self.normals, &mut self.holds);
+        let law = NoSlipLaw { release };
+        let options = &self.options.normals.model;
+        self.by_island.solve(problem, &law, options, start, |island, guess, forces, stats| {
+            let mut held = Held { island, normals: &mut *normals, holds: &mut *holds };
+            Ok(if release {
+                held.solve_with_release(guess, forces, stats)
+            } else {
+                held.solve(guess.basis, forces, stats)
+            })
+        })
+    }
+}
+
+/// An island and which of its contacts are held.
+struct Held<'a> {
+    island: &'a Whitened,
+    normals: &'a mut NormalProblem,
+    holds: &'a mut Vec<bool>,
+}
+
+impl Held<'_> {
+    /// Holds every contact that touches.
+    fn solve(&mut self, guess: Option<&Basis>, forces: &mut IslandForces, stats: &mut ContactStats) -> IslandEnd {
+        self.holds.clear();
+        self.holds.extend_from_slice(&self.island.touching);
+        self.solve_held(guess, forces, stats)
+    }
+
+    /// Holds the contacts that touched and did not separate last time; if that is not consistent every contact that touches, then fewer and fewer.
+    fn solve_with_release(
+        &mut self,
+        guess: Guess<'_>,
+        forces: &mut IslandForces,
+        stats: &mut ContactStats,
+    ) -> IslandEnd {
+        let guessed = stats.guessed;
+        if guess.modes.len() == self.island.contacts() {
+            self.holds.clear();
+            self.holds.extend(self.island.touching.iter().zip(guess.modes).map(|(t, mode)| *t && *mode != Mode::Open));
+            let end = self.solve_held(guess.basis, forces, stats);
+            if end == IslandEnd::Solved && self.is_consistent(forces) {
+                return end;
+            }
+            forces.reset(self.island);
+        }
+        let mut end = self.solve(guess.basis, forces, stats);
+        while let_go(self.island, forces, &end, self.holds) {
+            let basis = std::mem::take(&mut forces.basis);
+            forces.reset(self.island);
+            end = self.solve_held(Some(&basis), forces, stats);
+        }
+        stats.guessed = guessed;
+        end
+    }
+
+    /// True if exactly the touching contacts that do not separate are held.
+    fn is_consistent(&self, forces: &IslandForces) -> bool {
+        let right = |k: usize| self.holds[k] != (forces.normal[k] == 0.0 && separates(self.island, &forces.x, k));
+        (0..self.holds.len()).filter(|&k| self.island.touching[k]).all(right)
+    }
+
+    /// Solves with the tangents of the held contacts in X.
+    fn solve_held(&mut self, guess: Option<&Basis>, forces: &mut IslandForces, stats: &mut ContactStats) -> IslandEnd {
+        self.normals.begin(self.island);
+        for k in (0..self.holds.len()).filter(|&k| self.holds[k]) {
+            self.normals.hold(Row::TangentS(k));
+            self.normals.hold(Row::TangentT(k));
+            if self.island.mu_spin[k] > 0.0 {
+                self.normals.hold(Row::Spin(k));
+            }
+        }
+        self.normals.solve(self.island, Level::Velocity, guess, forces, stats)
+    }
+}
+
+/// Lets go of the contacts that separate, or that a proof of infeasibility needs; true if there was one.
+fn let_go(island: &Whitened, forces: &IslandForces, end: &IslandEnd, holds: &mut [bool]) -> bool {
+    let mut any = false;
+    for k in 0..holds.len() {
+        let go = match end {
+            IslandEnd::Solved => forces.normal[k] == 0.0 && separates(island, &forces.x, k),
+            IslandEnd::Infeasible => forces.tangent_s[k] != 0.0 || forces.tangent_t[k] != 0.0 || forces.spin[k] != 0.0,
+            IslandEnd::NoSolution { .. } | IslandEnd::Ray { .. } | IslandEnd::Failed { .. } => false,
+        };
+        if holds[k] && go {
+            holds[k] = false;
+            any = true;
+        }
+    }
+    any
+}
+
+/// True if contact `k` moves apart by more than rounding.
+fn separates(island: &Whitened, x: &[f64], k: usize) -> bool {
+    let (g, bias) = (island.normal.g.col(k), island.normal.bias[k]);
+    let (sum, size) =
+        g.iter().zip(x).fold((bias, bias.abs()), |(sum, size), (g, x)| (sum + g * x, size + (g * x).abs()));
+    sum > SEPARATES * size
+}

@@ -1,0 +1,196 @@
+//! What the frictionless, viscous and no-slip models share: rows that must hold, and the complementarity problem that the others leave.
+//!
+//! In coordinates in which the inertia (with implicit drag in it) is the identity, the rows X that must hold fix a part of the motion, and leave free
+//! `P = I − Q Qᵀ`. The other rows g (normals, limits, rows with bounded force) then make
+//!
+//! `w = Gᵀ G p + e`, `lo ≤ p ≤ hi` complementary to w, with `G = P g` and `eᵢ = gᵢᵀ x₀ + biasᵢ`,
+//!
+//! where `x₀` is the motion under X alone: `P x_free`, and what satisfies X. That is a factored problem of any number of columns and m rows: O(m³ + m² n). Where
+//! every bias is zero it is non-negative least squares and always solvable; otherwise it may be infeasible, and then there is a proof.
+//!
+//! The numbers come from the one linear system of the rows that hold in the end, refined in twice the working precision, so that what should not
+//! move does not move by more than rounding.
+//!
+//! Reference: [Drumwright15, §§IV–VI].
+
+mod drag;
+mod farkas;
+mod recover;
+mod reduce;
+mod row;
+
+use stiction_lcp::{Basis, FactoredLcp, InputError, ModifiedPpm, Nnls, Outcome, Position, Proof, Solver};
+
+use crate::by_island::{IslandEnd, IslandForces};
+use crate::find_indices::FindIndices;
+use crate::model::{ContactStats, Level, ModelOptions};
+use crate::whitened::Whitened;
+pub(crate) use drag::Drag;
+use recover::Recovery;
+pub(crate) use row::Row;
+
+/// The method for the complementarity problem of the normals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NormalSolver {
+    /// The paper's modified principal pivoting method, with the active-set method to fall back on (counted in
+    /// [`ContactStats::fallbacks`]). It has no place for bounds: islands with bounded rows go to the active-set method.
+    ModifiedPpm,
+    /// The active-set method of non-negative and bounded least squares. Default: it needs about as many pivots, and never a second method.
+    #[default]
+    Nnls,
+}
+
+/// Options of the frictionless and viscous models, and part of those of the no-slip model.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NormalOptions {
+    /// What all models have.
+    pub model: ModelOptions,
+    /// The method for the normals. Default [`NormalSolver::Nnls`].
+    pub solver: NormalSolver,
+}
+
+/// The workspace of the shared part. Per island: [`NormalProblem::begin`], the model's own rows and drag, [`NormalProblem::solve`].
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NormalProblem {
+    solver: NormalSolver,
+    nnls: Nnls,
+    ppm: ModifiedPpm,
+    /// Rows that the model holds beside the bilateral ones.
+    extra: Vec<Row>,
+    /// All rows that must hold: bilateral, doubly infinite bounded, the model's.
+    held: Vec<Row>,
+    /// The rows of the complementarity problem.
+    rows: Vec<Row>,
+    find: FindIndices,
+    drag: Drag,
+    /// Motion without any row, m.
+    x_free: Vec<f64>,
+    lcp: FactoredLcp,
+    /// Sizes that the entries of e were summed from.
+    terms: Vec<f64>,
+    biases: Vec<f64>,
+    column: Vec<f64>,
+    recovery: Recovery,
+}
+
+impl NormalProblem {
+    pub fn new(options: &NormalOptions) -> Self {
+        let solver = options.model.for_solver();
+        Self {
+            solver: options.solver,
+            nnls: Nnls::new(solver.clone()),
+            ppm: ModifiedPpm::new(solver),
+            ..Self::default()
+        }
+    }
+
+    /// Starts on an island: no rows of the model's own, no drag.
+    pub fn begin(&mut self, island: &Whitened) {
+        self.extra.clear();
+        self.drag.reset(island.m());
+        self.x_free.clear();
+        self.x_free.extend_from_slice(&island.x_free);
+    }
+
+    /// Makes `row` one that must hold: `gᵀ x + bias = 0`.
+    pub fn hold(&mut self, row: Row) {
+        self.extra.push(row);
+    }
+
+    /// Adds drag that is implicit in the new motion: `p = −c (gᵀ x + bias)` along `row`.
+    pub fn add_drag(&mut self, island: &Whitened, row: Row, c: f64) {
+        self.drag.add(row, row.g(island), c);
+    }
+
+    /// Adds a known force along `row`.
+    pub fn add_force(&mut self, island: &Whitened, row: Row, force: f64) {
+        stiction_lcp::matrix::axpy(force, row.g(island), &mut self.x_free);
+    }
+
+    /// Reduces, solves, recovers. `forces` gets forces, motion and basis, or the multipliers of a proof.
+    pub fn solve(
+        &mut self,
+        island: &Whitened,
+        level: Level,
+        guess: Option<&Basis>,
+        forces: &mut IslandForces,
+        stats: &mut ContactStats,
+    ) -> IslandEnd {
+        self.list_rows(island, level);
+        self.hold_rows(island, stats);
+        if let Some(number) = self.find.contradiction() {
+            self.prove_from_held(island, number, forces);
+            return IslandEnd::Infeasible;
+        }
+        self.move_held(island);
+        if let Err(error) = self.form(island) {
+            return IslandEnd::Failed { why: error.to_string() };
+        }
+        let before = stats.pivots;
+        for _ in 0..=self.rows.len() {
+            let direction = match self.pivot(island, guess, stats) {
+                Err(error) => return IslandEnd::Failed { why: error.to_string() },
+                Ok(Outcome::Solved(solved)) => {
+                    stats.guessed += usize::from(self.fits(island, guess) && stats.pivots == before);
+                    self.recover(island, &solved.z, Some(&solved.basis), forces);
+                    return IslandEnd::Solved;
+                }
+                Ok(Outcome::Stopped(stopped)) => {
+                    // Its z may still be a solution to the physical certificate, which knows the sizes of the terms.
+                    self.recover(island, &stopped.z, None, forces);
+                    return IslandEnd::Solved;
+                }
+                Ok(Outcome::Ray(ray)) => ray.direction,
+                Ok(Outcome::Unsolvable(unsolvable)) => match unsolvable.proof {
+                    Proof::Farkas(y) | Proof::Ray { direction: y, .. } => y,
+                    proof @ Proof::Enumeration { .. } => return IslandEnd::Failed { why: proof.to_string() },
+                },
+            };
+            if self.prove(island, &direction, forces) {
+                return IslandEnd::Infeasible;
+            }
+            forces.reset(island);
+            if !self.forgive(&direction) {
+                break;
+            }
+        }
+        IslandEnd::Failed { why: "feasible or not is a matter of rounding".into() }
+    }
+
+    /// Solves the complementarity problem, from the letters of `guess` if it has one for each of the island's rows.
+    fn pivot(
+        &mut self,
+        island: &Whitened,
+        guess: Option<&Basis>,
+        stats: &mut ContactStats,
+    ) -> Result<Outcome, InputError> {
+        let fits = guess.filter(|_| self.fits(island, guess));
+        let start =
+            fits.map(|basis| Basis::new(self.rows.iter().map(|row| basis.position(row.slot(island))).collect()));
+        let by_ppm = self.solver == NormalSolver::ModifiedPpm && self.lcp.bounds().is_none();
+        let outcome = if by_ppm {
+            self.ppm.solve_from((&self.lcp).into(), start.as_ref())?
+        } else {
+            self.nnls.solve_from((&self.lcp).into(), start.as_ref())?
+        };
+        stats.pivots += outcome.stats().pivots;
+        stats.fallbacks += usize::from(by_ppm && !outcome.stats().attempts.is_empty());
+        Ok(outcome)
+    }
+
+    /// True if there is a guess with a letter for each of the island's rows.
+    fn fits(&self, island: &Whitened, guess: Option<&Basis>) -> bool {
+        guess.is_some_and(|basis| basis.len() == Row::slots(island))
+    }
+}
+
+/// The letter of a row by its force alone, for an answer that came without a basis.
+fn position(z: f64, (lo, hi): (f64, f64)) -> Position {
+    if z <= lo {
+        Position::Lower
+    } else if z >= hi {
+        Position::Upper
+    } else {
+        Position::Basic
+    }
+}

@@ -1,0 +1,168 @@
+//! From an island to the rows that must hold and the complementarity problem of the others.
+
+use stiction_lcp::factor::DEPENDENT;
+use stiction_lcp::matrix::{axpy, norm};
+use stiction_lcp::{FactoredLcp, InputError};
+
+use crate::find_indices::{CONSISTENT, FindIndices};
+use crate::model::{ContactStats, Level};
+use crate::models::normal_problem::{NormalProblem, Row};
+use crate::whitened::Whitened;
+
+/// Roundings, per velocity, that an entry of e is summed from; times the size of its terms, what is below it is zero. Noise must not make a row
+/// at rest a moving one, or the problem infeasible.
+const NOISE: f64 = 2.0 * f64::EPSILON;
+
+/// The terms of a row count as at least this part of the free motion: the refined motion under the held rows is known to a rounding of a rounding of
+/// that, times a condition.
+const UNSURE: f64 = 1e-9;
+
+/// How much more than needed e is raised along a direction that proves nothing, so that rounding does not bring it back.
+const GENEROUS: f64 = 2.0;
+
+/// The least part of its terms that an entry of e is raised by.
+const LEAST: f64 = 1e-14;
+
+impl NormalProblem {
+    /// Lists the rows that must hold and those of the complementarity problem. At acceleration level a contact that does not touch, and a limit that
+    /// is not reached, has none.
+    pub(super) fn list_rows(&mut self, island: &Whitened, level: Level) {
+        let infinite = |k: usize| island.lo[k] == f64::NEG_INFINITY && island.hi[k] == f64::INFINITY;
+        let velocity = level == Level::Velocity;
+        self.held.clear();
+        self.held.extend((0..island.bilateral.len()).map(Row::Bilateral));
+        self.held.extend((0..island.bounded.len()).filter(|&k| infinite(k)).map(Row::Bounded));
+        self.held.extend_from_slice(&self.extra);
+        self.rows.clear();
+        self.rows.extend((0..island.contacts()).filter(|&k| velocity || island.touching[k]).map(Row::Normal));
+        self.rows.extend((0..island.limit.len()).filter(|&k| velocity || island.reached[k]).map(Row::Limit));
+        self.rows.extend((0..island.bounded.len()).filter(|&k| !infinite(k)).map(Row::Bounded));
+    }
+
+    /// FIND-INDICES over the rows that must hold, bilateral ones first. Where bilateral rows contradict each other their targets are made
+    /// consistent; where others contradict them, [`crate::find_indices::FindIndices::contradiction`] tells.
+    pub(super) fn hold_rows(&mut self, island: &Whitened, stats: &mut ContactStats) {
+        let bilaterals = island.bilateral.len();
+        self.consistent_targets(island, stats);
+        self.find.reset(island.m(), self.held.len());
+        for (number, row) in self.held.iter().enumerate() {
+            self.column.clear();
+            self.column.extend_from_slice(row.g(island));
+            self.drag.solve(&mut self.column);
+            let bias = if number < bilaterals { self.biases[number] } else { row.bias(island) };
+            self.find.add(&self.column, bias);
+        }
+        self.find.satisfy_kept();
+    }
+
+    /// The biases of the bilateral rows, made consistent if they are not. The compromise weighs rows by the inertia alone, not by drag.
+    fn consistent_targets(&mut self, island: &Whitened, stats: &mut ContactStats) {
+        self.biases.clear();
+        self.biases.extend_from_slice(&island.bilateral.bias);
+        if self.biases.iter().all(|b| *b == 0.0) {
+            return;
+        }
+        self.find.reset(island.m(), self.biases.len());
+        for k in 0..self.biases.len() {
+            self.find.add(island.bilateral.g.col(k), island.bilateral.bias[k]);
+        }
+        self.find.reconcile();
+        stats.inconsistency = stats.inconsistency.max(self.find.inconsistency());
+        for k in 0..self.biases.len() {
+            self.biases[k] = self.find.bias(k);
+        }
+    }
+
+    /// True if the targets of the bilateral rows had to be made consistent.
+    pub(super) fn was_inconsistent(&self, island: &Whitened) -> bool {
+        let off = |(a, b): (&f64, &f64)| (a - b).abs() > CONSISTENT * (a.abs() + b.abs());
+        self.biases.iter().zip(&island.bilateral.bias).any(off)
+    }
+
+    /// The complementarity problem that the held rows leave: `G = P g`, and e the motion of the rows under the held ones alone.
+    pub(super) fn form(&mut self, island: &Whitened) -> Result<(), InputError> {
+        let (m, n, rank) = (island.m(), self.rows.len(), self.find.rank());
+        let (mut g, mut e, mut u, (mut lo, mut hi)) = std::mem::take(&mut self.lcp).into_parts();
+        self.free_motion_into(island, &mut u);
+        project(&self.find, &mut u);
+        let (speed, unsure) = (self.recovery.speed(), UNSURE * norm(&self.x_free));
+        g.reset(m, n);
+        e.clear();
+        self.terms.clear();
+        for (j, row) in self.rows.iter().enumerate() {
+            let column = g.col_mut(j);
+            column.copy_from_slice(row.g(island));
+            let (motion, terms) = self.recovery.motion(island, *row);
+            let terms = terms + norm(column) * unsure;
+            self.drag.solve(column);
+            if rank > 0 {
+                self.column.clear();
+                self.column.extend_from_slice(column);
+                project(&self.find, column);
+                if self.find.is_rounding(&self.column, column) {
+                    column.fill(0.0);
+                }
+            }
+            // What a column adds to the held ones by less than the threshold of dependence is no motion of its own.
+            let unknown = if column.iter().all(|x| *x == 0.0) { DEPENDENT * norm(row.g(island)) * speed } else { 0.0 };
+            let noise = (NOISE * m as f64 * terms).max(unknown);
+            self.terms.push(terms + norm(row.g(island)) * speed);
+            e.push(if motion.abs() <= noise { 0.0 } else { motion });
+        }
+        let bounded = self.rows.iter().any(|row| matches!(row, Row::Bounded(_)));
+        let lcp = FactoredLcp::new(g, e)?.with_near(u)?;
+        if !bounded {
+            self.lcp = lcp;
+            return Ok(());
+        }
+        lo.clear();
+        lo.extend(self.rows.iter().map(|row| row.bounds(island).0));
+        hi.clear();
+        hi.extend(self.rows.iter().map(|row| row.bounds(island).1));
+        self.lcp = lcp.with_bounds(lo, hi)?;
+        Ok(())
+    }
+
+    /// Raises e along the direction `d` (`G d = 0`, `eᵀ d < 0`), which proves nothing, so that `eᵀ d ≥ 0`: each entry by the same part of what it
+    /// was summed from. The certificate judges the answer. False if that is not possible.
+    pub(super) fn forgive(&mut self, d: &[f64]) -> bool {
+        let gain: f64 = d.iter().zip(self.lcp.e()).map(|(d, e)| d * e).sum();
+        let room: f64 = d.iter().zip(&self.terms).map(|(d, t)| d.abs() * t).sum();
+        let part = (GENEROUS * (-gain / room)).max(LEAST);
+        if !part.is_finite() {
+            return false;
+        }
+        let bounded = self.lcp.bounds().is_some();
+        let (g, mut e, u, (lo, hi)) = std::mem::take(&mut self.lcp).into_parts();
+        for ((e, d), t) in e.iter_mut().zip(d).zip(&self.terms) {
+            if *d != 0.0 {
+                *e += part * d.signum() * t;
+            }
+        }
+        let lcp = FactoredLcp::new(g, e).and_then(|lcp| lcp.with_near(u));
+        let lcp = if bounded { lcp.and_then(|lcp| lcp.with_bounds(lo, hi)) } else { lcp };
+        lcp.map(|lcp| self.lcp = lcp).is_ok()
+    }
+
+    /// `y ← L⁻¹ (x_free − Σ c bias g)`: the free motion under the drag of moving surfaces.
+    fn free_motion_into(&self, island: &Whitened, y: &mut Vec<f64>) {
+        y.clear();
+        y.extend_from_slice(&self.x_free);
+        for (row, c) in &self.drag.rows {
+            let bias = row.bias(island);
+            if bias != 0.0 {
+                axpy(-c * bias, row.g(island), y);
+            }
+        }
+        self.drag.solve(y);
+    }
+}
+
+/// `x ← P x`.
+fn project(find: &FindIndices, x: &mut [f64]) {
+    if find.rank() == x.len() {
+        x.fill(0.0);
+    } else {
+        find.project_out(x);
+    }
+}
