@@ -34,7 +34,9 @@ fn a_cube_on_a_slope_sticks_below_and_at_the_friction_angle_and_slides_above() {
     let mut model = CoulombCone::default();
     for slope in [0.0, 0.3, 0.5] {
         let solution = solved(&mut model, &cube_on_slope(slope, mu, 0.0, dt));
-        assert!(solution.motion.iter().all(|v| v.abs() < 1e-16), "slope {slope}: {:?}", solution.motion);
+        // At the friction angle itself rounding decides whether it slides.
+        let tolerance = if slope == mu { 1e-14 } else { 1e-16 };
+        assert!(solution.motion.iter().all(|v| v.abs() < tolerance), "slope {slope}: {:?}", solution.motion);
     }
     let slope = 0.8;
     let solution = solved(&mut model, &cube_on_slope(slope, mu, 0.0, dt));
