@@ -5,7 +5,8 @@
 //!
 //! With p the forces and u the motion of the rows (`row v⁺ + bias`), and per row `ω = |bias| + Σⱼ |rowⱼ| sⱼ` where
 //! `s = |v| + dt |M⁻¹ f| + Σ |M⁻¹ rowᵀ p|` bounds the speeds before anything cancels, and `W = row M⁻¹ rowᵀ` (ω is at least 1e-5 of `√W` times the
-//! largest `√M s` of the row's own bodies, so that nothing is measured beside rounding alone):
+//! largest `√M s` of the row's own bodies, so that nothing is measured beside rounding alone; and the forces count for at most 1e4 times the motion there is
+//! with and without them, so that forces which grow without end in an unsolvable problem do not make their own error look small):
 //!
 //! | measure | what |
 //! |---|---|
@@ -39,6 +40,10 @@ const MOVING: f64 = 1e-9;
 /// The terms of a row, or of a velocity's momentum, count as at least this part of those of the bodies they belong to, in units of energy: beside a
 /// speed along z, the rounding of directions is a speed along x.
 const FLOOR: f64 = 1e-5;
+
+/// The terms of a row count as at most this many times the motion of the whole with and without forces, in units of energy. Internal forces are of the size of what
+/// squeezes; larger ones by this much are no answer.
+const GROWTH: f64 = 1e4;
 
 /// Where the worst measure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -237,6 +242,8 @@ pub struct Certifier {
     work: Vec<f64>,
     /// Largest `√Mᵢᵢ sᵢ` of each block.
     block_speed: Vec<f64>,
+    /// `√(Σ M s²)` of the motion with and without forces.
+    reach: f64,
     modes: Vec<Mode>,
 }
 
@@ -251,8 +258,10 @@ impl Certifier {
     ) -> PhysicalCertificate {
         let mut out = PhysicalCertificate::default();
         let mut worst = Worst::default();
-        self.measure_speeds(problem, law.level(), forces);
+        self.measure_speeds(problem, law.level(), forces, motion);
         if law.quasistatic() {
+            // Without inertia there is no motion that forces could be measured by.
+            self.reach = f64::INFINITY;
             self.speed.iter_mut().zip(motion).for_each(|(s, a)| *s += a.abs());
         }
         out.momentum = self.momentum(problem, law, forces, motion, &mut worst);
@@ -273,7 +282,7 @@ impl Certifier {
     }
 
     /// `speed ← |v| + dt |M⁻¹ f| + Σ |M⁻¹ rowᵀ p|` (without v and dt at acceleration level) and `w ← row M⁻¹ rowᵀ`.
-    fn measure_speeds(&mut self, problem: &ContactProblem, level: Level, forces: &ContactForces) {
+    fn measure_speeds(&mut self, problem: &ContactProblem, level: Level, forces: &ContactForces, motion: &[f64]) {
         let (mass, layout) = (problem.mass(), problem.layout());
         self.speed.clear();
         self.speed.extend_from_slice(problem.force());
@@ -281,6 +290,7 @@ impl Certifier {
         for (s, v) in self.speed.iter_mut().zip(problem.v()) {
             *s = if level == Level::Velocity { problem.dt() * s.abs() + v.abs() } else { s.abs() };
         }
+        self.measure_reach(problem, motion);
         self.w.clear();
         for (rows, p) in forces.with_rows(problem) {
             for i in 0..rows.len() {
@@ -307,9 +317,26 @@ impl Certifier {
         }
     }
 
-    /// The least that the terms of a row with this W count as.
-    fn floor(&self, rows: &Rows, i: usize, w: f64) -> f64 {
-        FLOOR * w.sqrt() * rows.row(i).fold(0.0, |max: f64, (b, _)| max.max(self.block_speed[b]))
+    /// `reach ← √(Σ Mᵢᵢ (sᵢ + |motionᵢ|)²)` of the speeds without forces.
+    fn measure_reach(&mut self, problem: &ContactProblem, motion: &[f64]) {
+        let layout = problem.layout();
+        let mut sum = 0.0;
+        for b in 0..layout.blocks() {
+            let (range, block) = (layout.range(b), problem.mass().block(b));
+            for (k, i) in range.enumerate() {
+                let speed = self.speed[i] + motion[i].abs();
+                sum += block[(k, k)] * speed * speed;
+            }
+        }
+        self.reach = sum.sqrt();
+    }
+
+    /// The size of the terms of a row with this W, without its bias.
+    fn terms(&self, rows: &Rows, i: usize, w: f64) -> f64 {
+        let bodies = rows.row(i).fold(0.0, |max: f64, (b, _)| max.max(self.block_speed[b]));
+        let root = w.sqrt();
+        let most = if root > 0.0 { GROWTH * root * self.reach } else { 0.0 };
+        (rows.abs_dot(i, &self.speed) + FLOOR * root * bodies).min(most)
     }
 
     fn momentum(
@@ -320,7 +347,6 @@ impl Certifier {
         motion: &[f64],
         worst: &mut Worst,
     ) -> f64 {
-        let m = problem.m();
         let (velocity, unit) = match law.level() {
             Level::Velocity => (1.0, problem.dt()),
             Level::Acceleration => (0.0, 1.0),
@@ -354,7 +380,15 @@ impl Certifier {
                 }
             }
         }
-        (0..m).fold(0.0, |max: f64, j| max.max(worst.see(ratio(self.residual[j], self.size[j]), Place::Velocity(j))))
+        let mut largest = 0.0f64;
+        for b in 0..problem.layout().blocks() {
+            let (range, block) = (problem.layout().range(b), problem.mass().block(b));
+            for (k, j) in range.enumerate() {
+                let size = self.size[j].min(GROWTH * block[(k, k)].sqrt() * self.reach);
+                largest = largest.max(worst.see(ratio(self.residual[j], size), Place::Velocity(j)));
+            }
+        }
+        largest
     }
 
     fn contacts(
@@ -425,9 +459,7 @@ impl Certifier {
         ContactView {
             p: [forces.normal[i], forces.tangent_s[i], forces.tangent_t[i], forces.spin[i]],
             u: per(&|k| rows[k].dot(i, motion) + bias[k]),
-            omega: per(&|k| {
-                rows[k].abs_dot(i, &self.speed) + bias[k].abs() + self.floor(rows[k], i, self.w[k * n + i])
-            }),
+            omega: per(&|k| self.terms(rows[k], i, self.w[k * n + i]) + bias[k].abs()),
             w: per(&|k| self.w[k * n + i]),
             slip: [slip(0), slip(1)],
             slip_omega: [slip_size(0), slip_size(1)],
@@ -540,7 +572,7 @@ impl Certifier {
 
     /// `row v⁺ + bias` and the size of its terms, for a row with this W.
     fn motion(&self, rows: &Rows, i: usize, motion: &[f64], bias: f64, w: f64) -> (f64, f64) {
-        (rows.dot(i, motion) + bias, rows.abs_dot(i, &self.speed) + bias.abs() + self.floor(rows, i, w))
+        (rows.dot(i, motion) + bias, self.terms(rows, i, w) + bias.abs())
     }
 }
 
