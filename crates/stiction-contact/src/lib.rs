@@ -7,6 +7,7 @@ pub mod friction_problem;
 pub mod islands;
 pub mod mass;
 pub mod model;
+pub mod models;
 pub mod problem;
 pub mod rows;
 pub mod scenes;

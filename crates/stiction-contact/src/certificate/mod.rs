@@ -14,6 +14,8 @@
 //! | bounded | the same natural map on lo ≤ p ≤ hi |
 //! | friction | the model's own [`Law`] |
 //! | work | a contact's `p · row v⁺` above zero, beside its terms: contact takes energy, unless a bounce or a moving surface brings some |
+pub mod polyhedral;
+
 use std::fmt;
 
 use crate::model::{Level, Mode};
@@ -168,6 +170,12 @@ pub trait Law {
         false
     }
 
+    /// Whether contacts that do not touch, and limits that are not reached, have no row at all, at velocity level too. False by default: there
+    /// such rows keep the bodies from passing through each other within the step.
+    fn only_touching(&self) -> bool {
+        false
+    }
+
     /// How much the whole violates the law, for laws that are not of single contacts. 0 by default.
     fn whole(&self, _problem: &ContactProblem, _forces: &ContactForces, _motion: &[f64]) -> f64 {
         0.0
@@ -202,7 +210,7 @@ impl Certifier {
         self.measure_speeds(problem, law.level(), forces);
         out.momentum = self.momentum(problem, law.level(), forces, motion, &mut worst);
         self.contacts(problem, law, forces, motion, &mut out, &mut worst);
-        self.limits(problem, law.level(), forces, motion, &mut out, &mut worst);
+        self.limits(problem, law, forces, motion, &mut out, &mut worst);
         self.bilaterals(problem, law.level(), motion, &mut out, &mut worst);
         self.bounded(problem, law.level(), forces, motion, &mut out, &mut worst);
         let whole = law.whole(problem, forces, motion);
@@ -302,7 +310,7 @@ impl Certifier {
         self.modes.clear();
         for i in 0..n {
             let view = self.view(problem, law.level(), forces, motion, i);
-            let signorini = if view.has_normal_row() {
+            let signorini = if view.touching || (view.has_normal_row() && !law.only_touching()) {
                 natural(view.p[0], view.u[0], view.w[0], view.omega[0], 0.0, f64::INFINITY)
             } else {
                 ratio(view.w[0] * view.p[0].abs(), view.omega[0])
@@ -368,13 +376,13 @@ impl Certifier {
     fn limits(
         &self,
         problem: &ContactProblem,
-        level: Level,
+        law: &dyn Law,
         forces: &ContactForces,
         motion: &[f64],
         out: &mut PhysicalCertificate,
         worst: &mut Worst,
     ) {
-        let limits = problem.limits();
+        let (limits, level) = (problem.limits(), law.level());
         let first = 4 * problem.contacts().len() + problem.bilaterals().rows.len();
         for i in 0..limits.rows.len() {
             let bias = match level {
@@ -383,7 +391,7 @@ impl Certifier {
             };
             let (u, omega) = self.motion(&limits.rows, i, motion, bias);
             let (p, w) = (forces.limit[i], self.w[first + i]);
-            let miss = if level == Level::Velocity || limits.gap[i] <= 0.0 {
+            let miss = if limits.gap[i] <= 0.0 || (level == Level::Velocity && !law.only_touching()) {
                 natural(p, u, w, omega, 0.0, f64::INFINITY)
             } else {
                 ratio(w * p.abs(), omega)

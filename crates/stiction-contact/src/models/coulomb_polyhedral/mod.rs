@@ -1,0 +1,300 @@
+//! Coulomb friction with a polyhedral cone at velocity level: the time-stepping schemes of Stewart and Trinkle and of Anitescu and Potra, solved
+//! by Lloyd's three methods.
+//!
+//! Every touching contact has d directions of friction; its tangential impulse lies in `μ p_n` times their convex hull, and of all impulses in there
+//! it is one that takes most energy. With gaps `≥ 0`, bounces `≤ 0` and surfaces at rest this always has a solution, which need not be the only one.
+//!
+//! | method | what | cost |
+//! |---|---|---|
+//! | [`Method::Standard`] | forms the problem (8) of order n (2 + d), and Lemke's method on it | O(n³) |
+//! | [`Method::Structural`] | Lemke's method with the reduced system (31); no matrix is formed | O(n² + n m²) |
+//! | [`Method::Reduced`] | the same, but a contact's friction joins when its normal force does | O(n m + m³) |
+//!
+//! The cost is that expected, at fixed d. A method that fails is followed by the one above it in the table, the first by every method of
+//! [`Auto`](stiction_lcp::Auto); `stats.fallbacks` counts it. Every answer is checked on the whole of (8) before it is taken, and certified.
+//!
+//! Two departures from the paper: limits and bounded rows are in (8) too (see `cones.rs`), and bilateral rows are projected out first. A coefficient
+//! of infinity has no place in the law: γ = μ θ − Σ φ has no meaning for it. [NoSlip] is the model for that.
+//!
+//! [NoSlip]: https://arxiv.org/abs/1504.00719
+//!
+//! Reference: [Lloyd04], [StewartTrinkle96].
+
+mod active;
+mod cones;
+mod directions;
+mod finish;
+mod standard;
+mod system;
+
+use stiction_lcp::{FactoredLcp, InputError, Matrix, Nnls, Outcome, Proof, Solver};
+
+use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
+use crate::certificate::polyhedral::PolyhedralLaw;
+use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
+use crate::problem::ContactProblem;
+use crate::whitened::Whitened;
+use active::Active;
+use cones::{Answer, Cones};
+use finish::Finish;
+use standard::Standard;
+
+pub use directions::directions;
+
+/// How the complementarity problem is solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Method {
+    /// The problem as a matrix, Lemke's method with restarts.
+    Standard,
+    /// No matrix is formed; a pivot costs O(n m + m³).
+    Structural,
+    /// And the friction of a contact joins only when its normal force does.
+    #[default]
+    Reduced,
+}
+
+/// Which contacts have a say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scheme {
+    /// All: `N v⁺ ≥ −gap/dt`, so that a predicted contact is not passed within the step. Reference: [StewartTrinkle96].
+    #[default]
+    StewartTrinkle,
+    /// Those that touch: `N v⁺ ≥ 0`. Others, and limits that are not reached, are left to the next step, as in M. Anitescu, F. A. Potra, *Formulating
+    /// dynamic multi-rigid-body contact problems with friction as solvable linear complementarity problems*, Nonlinear Dynamics 14, 1997.
+    AnitescuPotra,
+}
+
+/// Options of [`CoulombPolyhedral`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct PolyhedralOptions {
+    /// What all models have.
+    pub model: ModelOptions,
+    /// Directions per contact, d: even, at least 4. A planar contact has two. Default 8.
+    pub directions: usize,
+    /// How the complementarity problem is solved. Default [`Method::Reduced`].
+    pub method: Method,
+    /// Which contacts have a say. Default [`Scheme::StewartTrinkle`].
+    pub scheme: Scheme,
+}
+
+impl Default for PolyhedralOptions {
+    fn default() -> Self {
+        Self { model: ModelOptions::default(), directions: 8, method: Method::default(), scheme: Scheme::default() }
+    }
+}
+
+/// Most directions: a polygon with more is a circle to any eye, and the law's cost grows with them.
+const MOST_DIRECTIONS: usize = 1024;
+/// An answer is taken if it misses the whole problem (8) by no more than this part of the certificate's tolerance.
+const MARGIN: f64 = 0.1;
+
+/// Polyhedral Coulomb friction. See the [module](self).
+///
+/// ```
+/// use stiction_contact::models::coulomb_polyhedral::{CoulombPolyhedral, PolyhedralOptions};
+/// use stiction_contact::{ContactModel, scenes};
+///
+/// let problem = scenes::peg_in_hole(16, 0.25, 1)?;
+/// let mut model = CoulombPolyhedral::new(PolyhedralOptions::default())?;
+/// let outcome = model.solve(&problem)?;
+/// assert!(outcome.solved().is_some());
+/// # Ok::<(), stiction_contact::InputError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct CoulombPolyhedral {
+    options: PolyhedralOptions,
+    by_island: ByIsland,
+    law: PolyhedralLaw,
+    engine: Engine,
+}
+
+/// What solves one island.
+#[derive(Debug, Clone)]
+struct Engine {
+    options: PolyhedralOptions,
+    cones: Cones,
+    standard: Standard,
+    finish: Finish,
+    active: Active,
+    answer: Answer,
+    best: Answer,
+}
+
+impl CoulombPolyhedral {
+    /// The model with these options.
+    ///
+    /// # Errors
+    /// `InputError::Option` if the number of directions is odd, below 4 or above 1024, or the tolerance is out of range.
+    pub fn new(options: PolyhedralOptions) -> Result<Self, InputError> {
+        let d = options.directions;
+        if d < 4 || d % 2 == 1 || d > MOST_DIRECTIONS {
+            let reason = format!("must be even, from 4 to {MOST_DIRECTIONS}, found {d}");
+            return Err(InputError::Option { name: "directions", reason });
+        }
+        let solver = options.model.for_solver();
+        solver.check()?;
+        let law = PolyhedralLaw::new(d, options.scheme == Scheme::AnitescuPotra);
+        let mut cones = Cones::default();
+        cones.set_directions(directions(d));
+        let engine = Engine {
+            options: options.clone(),
+            cones,
+            standard: Standard::new(solver),
+            finish: Finish::default(),
+            active: Active::default(),
+            answer: Answer::default(),
+            best: Answer::default(),
+        };
+        Ok(Self { options, by_island: ByIsland::default(), law, engine })
+    }
+
+    /// The options.
+    pub fn options(&self) -> &PolyhedralOptions {
+        &self.options
+    }
+}
+
+const NAME: &str = "coulomb-polyhedral";
+
+/// The law has no place for infinite Coulomb, viscous and spin coefficients.
+fn check(problem: &ContactProblem) -> Result<(), InputError> {
+    let contacts = problem.contacts();
+    for i in 0..contacts.len() {
+        let refuse = |reason: String| Err(InputError::Unsupported { solver: NAME, reason });
+        if contacts.mu[i].is_infinite() {
+            return refuse(format!("contact {i}: mu is infinite; use no-slip, or a large coefficient"));
+        }
+        if contacts.mu_viscous[i] != 0.0 {
+            return refuse(format!("contact {i}: mu_viscous is {}, and the law has no viscous friction", contacts.mu_viscous[i]));
+        }
+        if contacts.mu_spin[i] != 0.0 {
+            return refuse(format!("contact {i}: mu_spin is {}, and the law has no moment about the normal", contacts.mu_spin[i]));
+        }
+    }
+    Ok(())
+}
+
+impl ContactModel for CoulombPolyhedral {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn level(&self) -> Level {
+        Level::Velocity
+    }
+
+    fn solve_from(&mut self, problem: &ContactProblem, start: Option<&WarmStart>) -> Result<ContactOutcome, InputError> {
+        check(problem)?;
+        let engine = &mut self.engine;
+        self.by_island.solve(problem, &self.law, &self.options.model, start, |island, guess, forces, stats| {
+            engine.solve(island, guess, forces, stats)
+        })
+    }
+}
+
+impl Engine {
+    /// Reduce, solve, recover.
+    fn solve(
+        &mut self,
+        island: &Whitened,
+        guess: Guess<'_>,
+        forces: &mut IslandForces,
+        stats: &mut ContactStats,
+    ) -> Result<IslandEnd, InputError> {
+        self.cones.load(island, self.options.scheme);
+        stats.inconsistency = stats.inconsistency.max(self.cones.inconsistency());
+        if self.cones.stuck {
+            return Ok(self.prove_infeasible(island, forces));
+        }
+        let miss = if self.guess_right(guess) {
+            stats.guessed += 1;
+            0.0
+        } else {
+            self.try_methods(stats)?
+        };
+        if miss == f64::INFINITY {
+            return Ok(self.prove_infeasible(island, forces));
+        }
+        self.cones.recover(island, &self.best, forces);
+        Ok(IslandEnd::Solved)
+    }
+
+    /// Solves the system of the basis that the last solve left, if there is one. True if that is the answer.
+    fn guess_right(&mut self, guess: Guess<'_>) -> bool {
+        let Some(basis) = guess.basis else { return false };
+        if !self.active.set(&self.cones, basis) || !self.finish.answer(&self.cones, &self.active, &mut self.best) {
+            return false;
+        }
+        self.finish.miss(&self.cones, &self.best) <= MARGIN * self.options.model.tolerance
+    }
+
+    /// The chosen method, then those it falls back on. The best answer is in `best`; returns by how much it misses, ∞ if there is none.
+    fn try_methods(&mut self, stats: &mut ContactStats) -> Result<f64, InputError> {
+        let mut least = f64::INFINITY;
+        for (turn, rung) in Rung::from(self.options.method).enumerate() {
+            if turn == 1 {
+                stats.fallbacks += 1;
+            }
+            if self.try_rung(rung, &mut stats.pivots)? {
+                let miss = self.finish.miss(&self.cones, &self.answer);
+                if miss < least {
+                    least = miss;
+                    std::mem::swap(&mut self.answer, &mut self.best);
+                }
+            }
+            if least <= MARGIN * self.options.model.tolerance {
+                break;
+            }
+        }
+        Ok(least)
+    }
+
+    fn try_rung(&mut self, rung: Rung, pivots: &mut usize) -> Result<bool, InputError> {
+        match rung {
+            Rung::Standard => {
+                if !self.standard.solve(&self.cones, pivots, &mut self.answer)? {
+                    return Ok(false);
+                }
+                Ok(true)
+            }
+            Rung::AllMeans => self.standard.solve_by_all_means(&self.cones, pivots, &mut self.answer),
+        }
+    }
+
+    /// When nothing solves the problem: a Farkas vector of the rows without friction, if there is one.
+    fn prove_infeasible(&mut self, island: &Whitened, forces: &mut IslandForces) -> IslandEnd {
+        let failed = |why: &str| IslandEnd::Failed { why: why.into() };
+        let (mut columns, mut e) = (Vec::new(), Vec::new());
+        for rows in [&island.normal, &island.limit] {
+            for i in 0..rows.len() {
+                e.push(self.cones.projected_into(rows, i, &mut columns));
+            }
+        }
+        let count = e.len();
+        let factored = Matrix::from_columns(self.cones.m, count, columns).and_then(|g| FactoredLcp::new(g, e));
+        let Ok(factored) = factored else { return failed("no method solved the problem") };
+        match Nnls::new(self.options.model.for_solver()).solve(&factored) {
+            Ok(Outcome::Unsolvable(found)) => {
+                let Proof::Farkas(y) = found.proof else { return failed("no method solved the problem") };
+                let (normal, limit) = y.split_at(island.contacts());
+                self.cones.recover_proof(island, normal, limit, forces);
+                IslandEnd::Infeasible
+            }
+            _ => failed("no method solved the problem"),
+        }
+    }
+}
+
+/// A step of the ladder of methods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rung {
+    Standard,
+    AllMeans,
+}
+
+impl Rung {
+    /// The methods to try, in order.
+    fn from(_method: Method) -> impl Iterator<Item = Rung> {
+        [Rung::Standard, Rung::AllMeans].into_iter()
+    }
+}
