@@ -30,14 +30,13 @@ impl PolyhedralLaw {
         let mut best = (f64::INFINITY, a);
         let mut inside = true;
         for j in 0..d {
-            let from = self.corners[j].map(|x| x * radius);
-            let to = self.corners[(j + 1) % d].map(|x| x * radius);
+            let (from, to) = (self.corners[j], self.corners[(j + 1) % d]);
             let edge = [to[0] - from[0], to[1] - from[1]];
-            let arm = [a[0] - from[0], a[1] - from[1]];
+            let arm = [a[0] - radius * from[0], a[1] - radius * from[1]];
             inside &= edge[0] * arm[1] - edge[1] * arm[0] >= 0.0;
             let length = edge[0] * edge[0] + edge[1] * edge[1];
-            let along = if length > 0.0 { ((edge[0] * arm[0] + edge[1] * arm[1]) / length).clamp(0.0, 1.0) } else { 0.0 };
-            let point = [from[0] + along * edge[0], from[1] + along * edge[1]];
+            let along = ((edge[0] * arm[0] + edge[1] * arm[1]) / length).clamp(0.0, radius);
+            let point = [radius * from[0] + along * edge[0], radius * from[1] + along * edge[1]];
             let distance = (a[0] - point[0]).hypot(a[1] - point[1]);
             if distance < best.0 {
                 best = (distance, point);

@@ -19,6 +19,7 @@ use stiction_lcp::matrix::{axpy, dot, norm};
 use stiction_lcp::{Basis, Position};
 
 use super::Scheme;
+use super::system::product;
 use crate::by_island::IslandForces;
 use crate::find_indices::FindIndices;
 use crate::whitened::{Columns, Whitened};
@@ -171,6 +172,13 @@ impl Cones {
     pub fn direction_offset(&self, g: usize, j: usize) -> f64 {
         let ([c, s], [bs, bt]) = (self.directions(g)[j], self.groups[g].offset);
         c * bs + s * bt
+    }
+
+    /// The slip of group `g` along its two tangents at motion `x`, with `constant` times its offsets.
+    #[inline]
+    pub fn slip(&self, g: usize, x: &[f64], constant: f64) -> [f64; 2] {
+        let ((s, t), offset) = (self.tangents(g), self.groups[g].offset);
+        [product(s, x) + constant * offset[0], product(t, x) + constant * offset[1]]
     }
 
     /// Order of the problem (8): θ, φ and λ together.

@@ -24,7 +24,10 @@ mod active;
 mod cones;
 mod directions;
 mod finish;
+mod ratio;
+mod reduced;
 mod standard;
+mod structural;
 mod system;
 
 use stiction_lcp::{FactoredLcp, InputError, Matrix, Nnls, Outcome, Proof, Solver};
@@ -38,6 +41,7 @@ use active::Active;
 use cones::{Answer, Cones};
 use finish::Finish;
 use standard::Standard;
+use structural::{Ended, Path};
 
 pub use directions::directions;
 
@@ -85,6 +89,10 @@ impl Default for PolyhedralOptions {
 
 /// Most directions: a polygon with more is a circle to any eye, and the law's cost grows with them.
 const MOST_DIRECTIONS: usize = 1024;
+/// Starts of the structural and reduced methods before another method takes over.
+const STARTS: u64 = 4;
+/// Pivots per row of (8) and start, unless the options set a limit; two are the rule.
+const PIVOTS_PER_ROW: usize = 10;
 /// An answer is taken if it misses the whole problem (8) by no more than this part of the certificate's tolerance.
 const MARGIN: f64 = 0.1;
 
@@ -114,6 +122,7 @@ struct Engine {
     options: PolyhedralOptions,
     cones: Cones,
     standard: Standard,
+    path: Path,
     finish: Finish,
     active: Active,
     answer: Answer,
@@ -140,6 +149,7 @@ impl CoulombPolyhedral {
             options: options.clone(),
             cones,
             standard: Standard::new(solver),
+            path: Path::default(),
             finish: Finish::default(),
             active: Active::default(),
             answer: Answer::default(),
@@ -251,14 +261,26 @@ impl Engine {
 
     fn try_rung(&mut self, rung: Rung, pivots: &mut usize) -> Result<bool, InputError> {
         match rung {
-            Rung::Standard => {
-                if !self.standard.solve(&self.cones, pivots, &mut self.answer)? {
-                    return Ok(false);
-                }
-                Ok(true)
-            }
+            Rung::Reduced => Ok(self.follow_paths(true, pivots)),
+            Rung::Structural => Ok(self.follow_paths(false, pivots)),
+            Rung::Standard => self.standard.solve(&self.cones, pivots, &mut self.answer),
             Rung::AllMeans => self.standard.solve_by_all_means(&self.cones, pivots, &mut self.answer),
         }
+    }
+
+    /// The structural or reduced method, with other covering vectors when a path fails. True if an answer was found.
+    fn follow_paths(&mut self, reduced: bool, pivots: &mut usize) -> bool {
+        let limit = self.options.model.max_pivots.unwrap_or(PIVOTS_PER_ROW * self.cones.order() + 100);
+        for start in 0..STARTS {
+            let ended = self.path.follow(&self.cones, reduced, start, limit, pivots);
+            if ended == Ended::Solved
+                && self.finish.answer(&self.cones, &self.path.active, &mut self.answer)
+                && self.finish.miss(&self.cones, &self.answer) <= MARGIN * self.options.model.tolerance
+            {
+                return true;
+            }
+        }
+        false
     }
 
     /// When nothing solves the problem: a Farkas vector of the rows without friction, if there is one.
@@ -288,13 +310,21 @@ impl Engine {
 /// A step of the ladder of methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rung {
+    Reduced,
+    Structural,
     Standard,
     AllMeans,
 }
 
 impl Rung {
     /// The methods to try, in order.
-    fn from(_method: Method) -> impl Iterator<Item = Rung> {
-        [Rung::Standard, Rung::AllMeans].into_iter()
+    fn from(method: Method) -> impl Iterator<Item = Rung> {
+        let all = [Rung::Reduced, Rung::Structural, Rung::Standard, Rung::AllMeans];
+        let first = match method {
+            Method::Reduced => 0,
+            Method::Structural => 1,
+            Method::Standard => 2,
+        };
+        all.into_iter().skip(first)
     }
 }
