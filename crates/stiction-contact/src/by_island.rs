@@ -238,7 +238,10 @@ fn least_speed(problem: &ContactProblem, law: &dyn Law, y: &ContactForces) -> f6
         sum.speed += dot(&whitened.x_free, &whitened.x_free);
         let pick = |all: &[f64], of: &[usize]| of.iter().map(|&i| all[i]).collect::<Vec<f64>>();
         let contact = |all: &[f64]| pick(all, &island.contacts);
-        let infinite = |k: usize| whitened.lo[k] == f64::NEG_INFINITY && whitened.hi[k] == f64::INFINITY;
+        // A force without a bound on one side leaves the row no motion against it.
+        let held = |k: usize, y: f64| {
+            (y > 0.0 && whitened.hi[k] == f64::INFINITY) || (y < 0.0 && whitened.lo[k] == f64::NEG_INFINITY)
+        };
         let mut combined = vec![0.0; whitened.m()];
         let holds = |k: usize| law.holds_tangents() && whitened.touching[k];
         let fits = sum.add(&mut combined, &whitened.normal, &contact(&y.normal), |_, y| y >= 0.0)
@@ -247,7 +250,7 @@ fn least_speed(problem: &ContactProblem, law: &dyn Law, y: &ContactForces) -> f6
             && sum.add(&mut combined, &whitened.bilateral, &pick(&y.bilateral, &island.bilaterals), |_, _| true)
             && sum.add(&mut combined, &whitened.limit, &pick(&y.limit, &island.limits), |_, y| y >= 0.0)
             && sum.add(&mut combined, &whitened.bounded, &pick(&y.bounded, &island.bounded), |k, y| {
-                y == 0.0 || infinite(k)
+                y == 0.0 || held(k, y)
             });
         if !fits {
             return 0.0;

@@ -27,6 +27,11 @@ use crate::whitened::{Columns, Whitened};
 /// No normal, no group, no direction.
 pub const NONE: usize = usize::MAX;
 
+/// Part of its terms below which a change of motion is rounding.
+const NOISE: f64 = 1e-15;
+/// Part of all motion's terms below which what a force moves is rounding.
+const NOISE_FORCE: f64 = 1e-14;
+
 /// The single direction of a bounded row, and the pair of a planar contact.
 const FORTH: [[f64; 2]; 1] = [[1.0, 0.0]];
 const FORTH_AND_BACK: [[f64; 2]; 2] = [[1.0, 0.0], [-1.0, 0.0]];
@@ -126,6 +131,7 @@ pub struct Cones {
     /// Bounded rows with two bounds that nothing can move.
     locked: Vec<usize>,
     work: Vec<f64>,
+    size: Vec<f64>,
     impulses: Vec<f64>,
 }
 
@@ -364,9 +370,38 @@ impl Cones {
         for g in 0..self.groups.len() {
             self.recover_group(g, island, answer, forces);
         }
+        self.drop_noise(island, forces);
         self.recover_motion(island, forces);
         self.recover_unmoved(island, forces);
         forces.basis.clone_from(&answer.basis);
+    }
+
+    /// Forces that are nothing but the rounding of others are none. Left in, they would be all there is of a motion that nothing else causes, and
+    /// beside its own size no such motion is small.
+    fn drop_noise(&mut self, island: &Whitened, forces: &mut IslandForces) {
+        let kinds = [
+            (&island.normal, &mut forces.normal),
+            (&island.tangent_s, &mut forces.tangent_s),
+            (&island.tangent_t, &mut forces.tangent_t),
+            (&island.limit, &mut forces.limit),
+            (&island.bounded, &mut forces.bounded),
+        ];
+        let moves = |columns: &Columns, i: usize, p: f64| if p == 0.0 { 0.0 } else { p.abs() * norm(columns.g.col(i)) };
+        let sum = |(columns, p): &(&Columns, &mut Vec<f64>)| {
+            p.iter().enumerate().map(|(i, p)| moves(columns, i, *p)).sum::<f64>()
+        };
+        let floor = NOISE_FORCE * (norm(&self.k_size) * self.unit + kinds.iter().map(sum).sum::<f64>());
+        for (columns, p) in kinds {
+            p.iter_mut().enumerate().filter(|(i, p)| moves(columns, *i, **p) <= floor).for_each(|(_, p)| *p = 0.0);
+        }
+        for i in 0..island.contacts() {
+            if forces.normal[i] == 0.0 {
+                (forces.tangent_s[i], forces.tangent_t[i]) = (0.0, 0.0);
+            }
+        }
+        for (i, p) in forces.bounded.iter_mut().enumerate() {
+            *p = p.clamp(island.lo[i], island.hi[i]);
+        }
     }
 
     fn recover_group(&self, g: usize, island: &Whitened, answer: &Answer, forces: &mut IslandForces) {
@@ -383,8 +418,9 @@ impl Cones {
         }
     }
 
-    /// `x = x_rows + P (x_free + Σ g p)`, and the impulses of the bilateral rows that make it so.
+    /// `x = x_free + Σ g p`, with the impulses of the bilateral rows that bring it to `x_rows + P (x_free + Σ g p)`.
     fn recover_motion(&mut self, island: &Whitened, forces: &mut IslandForces) {
+        self.fixed.iter().for_each(|&i| forces.bounded[i] = 0.0);
         let rows = [
             (&island.normal, &forces.normal),
             (&island.tangent_s, &forces.tangent_s),
@@ -392,38 +428,54 @@ impl Cones {
             (&island.limit, &forces.limit),
             (&island.bounded, &forces.bounded),
         ];
-        self.work.clear();
-        self.work.extend_from_slice(&island.x_free);
+        forces.x.copy_from_slice(&island.x_free);
+        self.size.clear();
+        self.size.extend(island.x_free.iter().map(|x| x.abs()));
         for (columns, p) in rows {
             for (i, p) in p.iter().enumerate().filter(|(_, p)| **p != 0.0) {
-                axpy(*p, columns.g.col(i), &mut self.work);
+                axpy(*p, columns.g.col(i), &mut forces.x);
+                self.size.iter_mut().zip(columns.g.col(i)).for_each(|(s, g)| *s += (p * g).abs());
             }
         }
-        forces.x.copy_from_slice(&self.work);
-        self.find.project_out(&mut forces.x);
-        axpy(1.0, self.find.x_rows(), &mut forces.x);
-        self.work.iter_mut().zip(&forces.x).for_each(|(before, x)| *before = x - *before);
+        self.work.clear();
+        self.work.extend_from_slice(&forces.x);
+        self.find.project_out(&mut self.work);
+        self.work.iter_mut().zip(self.find.x_rows()).zip(&forces.x).for_each(|((w, r), x)| *w = *w + r - x);
         self.find.impulses(&self.work, &mut self.impulses);
-        let own = island.bilateral.len();
+        self.drop_held_noise(island);
         for (&row, p) in self.find.kept().iter().zip(&self.impulses) {
-            if row < own {
-                forces.bilateral[row] = *p;
-            } else {
-                forces.bounded[self.fixed[row - own]] = *p;
+            axpy(*p, self.held_column(island, row).0, &mut forces.x);
+        }
+        self.set_held_impulses(island, forces);
+    }
+
+    /// An impulse that changes its own row's motion by no more than the rounding of that motion is no impulse: left in, it would be all there
+    /// is of a motion that nothing else causes.
+    fn drop_held_noise(&mut self, island: &Whitened) {
+        for (at, &row) in self.find.kept().iter().enumerate() {
+            let (g, bias) = self.held_column(island, row);
+            let size = g.iter().zip(&self.size).map(|(g, s)| g.abs() * s).sum::<f64>() + bias.abs();
+            if self.impulses[at].abs() * product(g, g) <= NOISE * size {
+                self.impulses[at] = 0.0;
             }
         }
+    }
+
+    /// Column and bias of the row with this number among those that must hold.
+    fn held_column<'a>(&self, island: &'a Whitened, row: usize) -> (&'a [f64], f64) {
+        let (rows, i) = match row.checked_sub(island.bilateral.len()) {
+            None => (&island.bilateral, row),
+            Some(at) => (&island.bounded, self.fixed[at]),
+        };
+        (rows.g.col(i), rows.bias[i])
     }
 
     /// Contacts whose tangents nothing can move have no group: where bilateral rows make them slip, friction is full and opposes it. So does
     /// a bounded row that nothing can move.
     fn recover_unmoved(&mut self, island: &Whitened, forces: &mut IslandForces) {
-        /// A slip below this part of its terms is none.
-        const SLIPS: f64 = 1e-11;
         let mut changed = false;
         for &i in &self.locked {
-            let (g, bias) = (island.bounded.g.col(i), island.bounded.bias[i]);
-            let terms = g.iter().zip(&forces.x).map(|(g, x)| (g * x).abs()).sum::<f64>() + bias.abs();
-            if dot(g, &forces.x) + bias < -SLIPS * terms {
+            if self.held_motion(&island.bounded, i) < 0.0 {
                 forces.bounded[i] = island.hi[i];
                 changed = true;
             }
@@ -433,12 +485,8 @@ impl Cones {
             if island.mu[i] == 0.0 || !island.touching[i] || forces.normal[i] == 0.0 {
                 continue;
             }
-            let motion = |c: &Columns| {
-                let terms = c.g.col(i).iter().zip(&forces.x).map(|(g, x)| (g * x).abs()).sum::<f64>();
-                (dot(c.g.col(i), &forces.x) + c.bias[i], terms + c.bias[i].abs())
-            };
-            let ((us, size_s), (ut, size_t)) = (motion(&island.tangent_s), motion(&island.tangent_t));
-            if us.abs() <= SLIPS * size_s && ut.abs() <= SLIPS * size_t {
+            let (us, ut) = (self.held_motion(&island.tangent_s, i), self.held_motion(&island.tangent_t, i));
+            if (us, ut) == (0.0, 0.0) {
                 continue;
             }
             let speed = |d: &[f64; 2]| d[0] * us + d[1] * ut;
@@ -452,16 +500,53 @@ impl Cones {
         }
     }
 
-    /// Turns multipliers of the normals into those of all rows, as a proof that no motion satisfies them.
-    pub fn recover_proof(&mut self, island: &Whitened, normal: &[f64], limit: &[f64], forces: &mut IslandForces) {
-        self.work.clear();
-        self.work.resize(self.m, 0.0);
-        for (columns, y) in [(&island.normal, normal), (&island.limit, limit)] {
-            y.iter().enumerate().for_each(|(i, y)| axpy(-y, columns.g.col(i), &mut self.work));
+    /// The motion of a row that only the bilateral rows move: `gᵀ x_rows + bias`, zero if it is rounding.
+    fn held_motion(&self, columns: &Columns, i: usize) -> f64 {
+        /// A motion below this part of its terms is none.
+        const MOVES: f64 = 1e-11;
+        let (g, bias) = (columns.g.col(i), columns.bias[i]);
+        let terms = g.iter().zip(self.find.x_rows()).map(|(g, x)| (g * x).abs()).sum::<f64>() + bias.abs();
+        let motion = dot(g, self.find.x_rows()) + bias;
+        if motion.abs() <= MOVES * terms { 0.0 } else { motion }
+    }
+
+    /// The unilateral rows without friction as `Gᵀ x + e ≥ 0`: columns (m each, projected) and offsets, in the order of normals, limits and
+    /// bounded rows; a row that asks for nothing is zero.
+    pub fn unilateral_rows(&mut self, island: &Whitened, scheme: Scheme) -> (Vec<f64>, Vec<f64>) {
+        let (mut columns, mut e) = (Vec::new(), Vec::new());
+        let all = scheme == Scheme::StewartTrinkle;
+        let contacts = (0..island.contacts()).map(|i| (&island.normal, i, if all || island.touching[i] { 1.0 } else { 0.0 }));
+        let limits = (0..island.limit.len()).map(|i| (&island.limit, i, if all || island.reached[i] { 1.0 } else { 0.0 }));
+        let bounded = (0..island.bounded.len()).map(|i| (&island.bounded, i, one_sided(island.lo[i], island.hi[i])));
+        for (rows, i, sign) in contacts.chain(limits).chain(bounded) {
+            let (length, offset, _) = self.project(rows.g.col(i), rows.bias[i]);
+            let sign_of_column = if length == 0.0 { 0.0 } else { sign };
+            columns.extend(self.work.iter().map(|x| sign_of_column * x));
+            e.push(sign * offset);
         }
+        (columns, e)
+    }
+
+    /// Turns multipliers of these rows into those of all rows, as a proof that no motion satisfies them.
+    pub fn recover_proof(&mut self, island: &Whitened, y: &[f64], forces: &mut IslandForces) {
+        let (normal, rest) = y.split_at(island.contacts());
+        let (limit, bounded) = rest.split_at(island.limit.len());
         forces.normal.copy_from_slice(normal);
         forces.limit.copy_from_slice(limit);
+        for (i, y) in bounded.iter().enumerate() {
+            forces.bounded[i] = y * one_sided(island.lo[i], island.hi[i]);
+        }
+        self.work.clear();
+        self.work.resize(self.m, 0.0);
+        for (columns, y) in [(&island.normal, &forces.normal), (&island.limit, &forces.limit), (&island.bounded, &forces.bounded)] {
+            y.iter().enumerate().for_each(|(i, y)| axpy(-y, columns.g.col(i), &mut self.work));
+        }
         self.find.impulses(&self.work, &mut self.impulses);
+        self.set_held_impulses(island, forces);
+    }
+
+    /// Writes the impulses of the rows that must hold to their places.
+    fn set_held_impulses(&self, island: &Whitened, forces: &mut IslandForces) {
         let own = island.bilateral.len();
         for (&row, p) in self.find.kept().iter().zip(&self.impulses) {
             if row < own {
@@ -470,17 +555,6 @@ impl Cones {
                 forces.bounded[self.fixed[row - own]] = *p;
             }
         }
-    }
-
-    /// `g ← P g` and the offset of the row, for a proof of infeasibility.
-    pub fn projected_into(&mut self, columns: &Columns, i: usize, g: &mut Vec<f64>) -> f64 {
-        let (length, offset, _) = self.project(columns.g.col(i), columns.bias[i]);
-        if length == 0.0 {
-            g.extend(std::iter::repeat_n(0.0, self.m));
-        } else {
-            g.extend_from_slice(&self.work);
-        }
-        offset
     }
 
     /// The number of the letter of θ_i, of φ_gj or of λ_g in a basis.
@@ -515,6 +589,15 @@ fn constant_force(lo: f64, hi: f64) -> f64 {
         (true, true) => 0.0,
         (true, false) => hi,
         _ => lo,
+    }
+}
+
+/// 1 for a row with a least force only, whose motion is never negative; −1 for one with a largest only; 0 for others.
+fn one_sided(lo: f64, hi: f64) -> f64 {
+    match (lo == f64::NEG_INFINITY, hi == f64::INFINITY) {
+        (false, true) => 1.0,
+        (true, false) => -1.0,
+        _ => 0.0,
     }
 }
 

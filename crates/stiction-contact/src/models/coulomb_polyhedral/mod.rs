@@ -286,20 +286,13 @@ impl Engine {
     /// When nothing solves the problem: a Farkas vector of the rows without friction, if there is one.
     fn prove_infeasible(&mut self, island: &Whitened, forces: &mut IslandForces) -> IslandEnd {
         let failed = |why: &str| IslandEnd::Failed { why: why.into() };
-        let (mut columns, mut e) = (Vec::new(), Vec::new());
-        for rows in [&island.normal, &island.limit] {
-            for i in 0..rows.len() {
-                e.push(self.cones.projected_into(rows, i, &mut columns));
-            }
-        }
-        let count = e.len();
-        let factored = Matrix::from_columns(self.cones.m, count, columns).and_then(|g| FactoredLcp::new(g, e));
+        let (columns, e) = self.cones.unilateral_rows(island, self.options.scheme);
+        let factored = Matrix::from_columns(self.cones.m, e.len(), columns).and_then(|g| FactoredLcp::new(g, e));
         let Ok(factored) = factored else { return failed("no method solved the problem") };
         match Nnls::new(self.options.model.for_solver()).solve(&factored) {
             Ok(Outcome::Unsolvable(found)) => {
                 let Proof::Farkas(y) = found.proof else { return failed("no method solved the problem") };
-                let (normal, limit) = y.split_at(island.contacts());
-                self.cones.recover_proof(island, normal, limit, forces);
+                self.cones.recover_proof(island, &y, forces);
                 IslandEnd::Infeasible
             }
             _ => failed("no method solved the problem"),
