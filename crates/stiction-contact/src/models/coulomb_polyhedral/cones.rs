@@ -27,7 +27,7 @@ use crate::whitened::{Columns, Whitened};
 /// No normal, no group, no direction.
 pub const NONE: usize = usize::MAX;
 
-/// Part of its terms below which a change of motion is rounding.
+/// Part of all motion's terms below which what projection leaves of it is rounding.
 const NOISE: f64 = 1e-15;
 /// Part of all motion's terms below which what a force moves is rounding.
 const NOISE_FORCE: f64 = 1e-14;
@@ -131,7 +131,8 @@ pub struct Cones {
     /// Bounded rows with two bounds that nothing can move.
     locked: Vec<usize>,
     work: Vec<f64>,
-    size: Vec<f64>,
+    /// What a force moves is rounding if it is no more than this.
+    floor: f64,
     impulses: Vec<f64>,
 }
 
@@ -253,7 +254,12 @@ impl Cones {
                 size.for_each(|(s, g)| *s += (force * g).abs());
             }
         }
-        self.find.project_out(&mut self.k);
+        if self.find.rank() > 0 {
+            self.find.project_out(&mut self.k);
+            // Where the rows hold all there is, rounding remains.
+            let floor = NOISE * norm(&self.k_size);
+            self.k.iter_mut().filter(|k| k.abs() <= floor).for_each(|k| *k = 0.0);
+        }
         let offsets = || [&island.normal, &island.limit, &island.bounded].into_iter().flat_map(|c| &c.bias);
         let size = norm(&self.k_size);
         let size = if size > 0.0 { size } else { offsets().fold(0.0, |max: f64, b| max.max(b.abs())) };
@@ -279,7 +285,8 @@ impl Cones {
         if length == 0.0 {
             /// A row that nothing moves is violated if it is negative by more than this part of its terms.
             const VIOLATED: f64 = 1e-9;
-            let terms = size + self.unit * columns.g.col(i).iter().zip(&self.k_size).map(|(g, k)| g.abs() * k).sum::<f64>();
+            let terms =
+                size + self.unit * columns.g.col(i).iter().zip(&self.k_size).map(|(g, k)| g.abs() * k).sum::<f64>();
             self.stuck |= sign * offset < -VIOLATED * terms;
             return false;
         }
@@ -390,9 +397,9 @@ impl Cones {
         let sum = |(columns, p): &(&Columns, &mut Vec<f64>)| {
             p.iter().enumerate().map(|(i, p)| moves(columns, i, *p)).sum::<f64>()
         };
-        let floor = NOISE_FORCE * (norm(&self.k_size) * self.unit + kinds.iter().map(sum).sum::<f64>());
+        self.floor = NOISE_FORCE * (norm(&self.k_size) * self.unit + kinds.iter().map(sum).sum::<f64>());
         for (columns, p) in kinds {
-            p.iter_mut().enumerate().filter(|(i, p)| moves(columns, *i, **p) <= floor).for_each(|(_, p)| *p = 0.0);
+            p.iter_mut().enumerate().filter(|(i, p)| moves(columns, *i, **p) <= self.floor).for_each(|(_, p)| *p = 0.0);
         }
         for i in 0..island.contacts() {
             if forces.normal[i] == 0.0 {
@@ -429,12 +436,9 @@ impl Cones {
             (&island.bounded, &forces.bounded),
         ];
         forces.x.copy_from_slice(&island.x_free);
-        self.size.clear();
-        self.size.extend(island.x_free.iter().map(|x| x.abs()));
         for (columns, p) in rows {
             for (i, p) in p.iter().enumerate().filter(|(_, p)| **p != 0.0) {
                 axpy(*p, columns.g.col(i), &mut forces.x);
-                self.size.iter_mut().zip(columns.g.col(i)).for_each(|(s, g)| *s += (p * g).abs());
             }
         }
         self.work.clear();
@@ -444,30 +448,26 @@ impl Cones {
         self.find.impulses(&self.work, &mut self.impulses);
         self.drop_held_noise(island);
         for (&row, p) in self.find.kept().iter().zip(&self.impulses) {
-            axpy(*p, self.held_column(island, row).0, &mut forces.x);
+            axpy(*p, self.held_column(island, row), &mut forces.x);
         }
         self.set_held_impulses(island, forces);
     }
 
-    /// An impulse that changes its own row's motion by no more than the rounding of that motion is no impulse: left in, it would be all there
-    /// is of a motion that nothing else causes.
     fn drop_held_noise(&mut self, island: &Whitened) {
         for (at, &row) in self.find.kept().iter().enumerate() {
-            let (g, bias) = self.held_column(island, row);
-            let size = g.iter().zip(&self.size).map(|(g, s)| g.abs() * s).sum::<f64>() + bias.abs();
-            if self.impulses[at].abs() * product(g, g) <= NOISE * size {
+            if self.impulses[at].abs() * norm(self.held_column(island, row)) <= self.floor {
                 self.impulses[at] = 0.0;
             }
         }
     }
 
-    /// Column and bias of the row with this number among those that must hold.
-    fn held_column<'a>(&self, island: &'a Whitened, row: usize) -> (&'a [f64], f64) {
+    /// Column of the row with this number among those that must hold.
+    fn held_column<'a>(&self, island: &'a Whitened, row: usize) -> &'a [f64] {
         let (rows, i) = match row.checked_sub(island.bilateral.len()) {
             None => (&island.bilateral, row),
             Some(at) => (&island.bounded, self.fixed[at]),
         };
-        (rows.g.col(i), rows.bias[i])
+        rows.g.col(i)
     }
 
     /// Contacts whose tangents nothing can move have no group: where bilateral rows make them slip, friction is full and opposes it. So does
@@ -515,8 +515,10 @@ impl Cones {
     pub fn unilateral_rows(&mut self, island: &Whitened, scheme: Scheme) -> (Vec<f64>, Vec<f64>) {
         let (mut columns, mut e) = (Vec::new(), Vec::new());
         let all = scheme == Scheme::StewartTrinkle;
-        let contacts = (0..island.contacts()).map(|i| (&island.normal, i, if all || island.touching[i] { 1.0 } else { 0.0 }));
-        let limits = (0..island.limit.len()).map(|i| (&island.limit, i, if all || island.reached[i] { 1.0 } else { 0.0 }));
+        let contacts =
+            (0..island.contacts()).map(|i| (&island.normal, i, if all || island.touching[i] { 1.0 } else { 0.0 }));
+        let limits =
+            (0..island.limit.len()).map(|i| (&island.limit, i, if all || island.reached[i] { 1.0 } else { 0.0 }));
         let bounded = (0..island.bounded.len()).map(|i| (&island.bounded, i, one_sided(island.lo[i], island.hi[i])));
         for (rows, i, sign) in contacts.chain(limits).chain(bounded) {
             let (length, offset, _) = self.project(rows.g.col(i), rows.bias[i]);
@@ -538,7 +540,9 @@ impl Cones {
         }
         self.work.clear();
         self.work.resize(self.m, 0.0);
-        for (columns, y) in [(&island.normal, &forces.normal), (&island.limit, &forces.limit), (&island.bounded, &forces.bounded)] {
+        for (columns, y) in
+            [(&island.normal, &forces.normal), (&island.limit, &forces.limit), (&island.bounded, &forces.bounded)]
+        {
             y.iter().enumerate().for_each(|(i, y)| axpy(-y, columns.g.col(i), &mut self.work));
         }
         self.find.impulses(&self.work, &mut self.impulses);

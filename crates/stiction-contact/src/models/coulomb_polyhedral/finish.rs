@@ -68,7 +68,8 @@ impl Finish {
             return 0.0;
         }
         let u = [product(s, &self.x) + group.offset[0], product(t, &self.x) + group.offset[1]];
-        let size = abs_product(s, &self.size) + group.offset_size[0] + abs_product(t, &self.size) + group.offset_size[1];
+        let size =
+            abs_product(s, &self.size) + group.offset_size[0] + abs_product(t, &self.size) + group.offset_size[1];
         let w = product(s, s).max(product(t, t));
         let speed = |d: &[f64; 2]| d[0] * u[0] + d[1] * u[1];
         let lambda = cones.directions(g).iter().fold(0.0, |max: f64, d| max.max(-speed(d)));

@@ -127,6 +127,7 @@ struct Engine {
     active: Active,
     answer: Answer,
     best: Answer,
+    spare: Answer,
 }
 
 impl CoulombPolyhedral {
@@ -154,6 +155,7 @@ impl CoulombPolyhedral {
             active: Active::default(),
             answer: Answer::default(),
             best: Answer::default(),
+            spare: Answer::default(),
         };
         Ok(Self { options, by_island: ByIsland::default(), law, engine })
     }
@@ -175,10 +177,16 @@ fn check(problem: &ContactProblem) -> Result<(), InputError> {
             return refuse(format!("contact {i}: mu is infinite; use no-slip, or a large coefficient"));
         }
         if contacts.mu_viscous[i] != 0.0 {
-            return refuse(format!("contact {i}: mu_viscous is {}, and the law has no viscous friction", contacts.mu_viscous[i]));
+            return refuse(format!(
+                "contact {i}: mu_viscous is {}, and the law has no viscous friction",
+                contacts.mu_viscous[i]
+            ));
         }
         if contacts.mu_spin[i] != 0.0 {
-            return refuse(format!("contact {i}: mu_spin is {}, and the law has no moment about the normal", contacts.mu_spin[i]));
+            return refuse(format!(
+                "contact {i}: mu_spin is {}, and the law has no moment about the normal",
+                contacts.mu_spin[i]
+            ));
         }
     }
     Ok(())
@@ -193,7 +201,11 @@ impl ContactModel for CoulombPolyhedral {
         Level::Velocity
     }
 
-    fn solve_from(&mut self, problem: &ContactProblem, start: Option<&WarmStart>) -> Result<ContactOutcome, InputError> {
+    fn solve_from(
+        &mut self,
+        problem: &ContactProblem,
+        start: Option<&WarmStart>,
+    ) -> Result<ContactOutcome, InputError> {
         check(problem)?;
         let engine = &mut self.engine;
         self.by_island.solve(problem, &self.law, &self.options.model, start, |island, guess, forces, stats| {
@@ -263,9 +275,28 @@ impl Engine {
         match rung {
             Rung::Reduced => Ok(self.follow_paths(true, pivots)),
             Rung::Structural => Ok(self.follow_paths(false, pivots)),
-            Rung::Standard => self.standard.solve(&self.cones, pivots, &mut self.answer),
-            Rung::AllMeans => self.standard.solve_by_all_means(&self.cones, pivots, &mut self.answer),
+            Rung::Standard => {
+                let solved = self.standard.solve(&self.cones, pivots, &mut self.answer)?;
+                Ok(solved && self.sharpen())
+            }
+            Rung::AllMeans => {
+                let solved = self.standard.solve_by_all_means(&self.cones, pivots, &mut self.answer)?;
+                Ok(solved && self.sharpen())
+            }
         }
+    }
+
+    /// The numbers of the answer's basis from the reduced system, where these are better than those from the matrix. Always true.
+    fn sharpen(&mut self) -> bool {
+        let mut sharper = std::mem::take(&mut self.spare);
+        if self.active.set(&self.cones, &self.answer.basis)
+            && self.finish.answer(&self.cones, &self.active, &mut sharper)
+            && self.finish.miss(&self.cones, &sharper) <= self.finish.miss(&self.cones, &self.answer)
+        {
+            std::mem::swap(&mut self.answer, &mut sharper);
+        }
+        self.spare = sharper;
+        true
     }
 
     /// The structural or reduced method, with other covering vectors when a path fails. True if an answer was found.

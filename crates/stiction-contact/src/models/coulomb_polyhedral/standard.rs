@@ -27,7 +27,12 @@ impl Standard {
     }
 
     /// The last resort: every method there is for the problem (8).
-    pub fn solve_by_all_means(&mut self, cones: &Cones, pivots: &mut usize, out: &mut Answer) -> Result<bool, InputError> {
+    pub fn solve_by_all_means(
+        &mut self,
+        cones: &Cones,
+        pivots: &mut usize,
+        out: &mut Answer,
+    ) -> Result<bool, InputError> {
         let lcp = form(cones)?;
         Ok(take(cones, self.auto.solve(&lcp)?, pivots, out))
     }

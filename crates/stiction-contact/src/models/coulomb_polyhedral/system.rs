@@ -168,7 +168,14 @@ impl System {
     }
 
     /// The values of all unknowns at the present basis.
-    pub fn solve_values(&mut self, cones: &Cones, active: &Active, covering: Option<&Covering>, refinements: usize, out: &mut Solution) {
+    pub fn solve_values(
+        &mut self,
+        cones: &Cones,
+        active: &Active,
+        covering: Option<&Covering>,
+        refinements: usize,
+        out: &mut Solution,
+    ) {
         out.y.clear();
         out.y.resize(self.order, 0.0);
         out.error.clear();
@@ -190,7 +197,14 @@ impl System {
     }
 
     /// The rates of all unknowns as `driving`, the z or w of the pair left out, grows.
-    pub fn solve_rates(&mut self, cones: &Cones, active: &Active, covering: &Covering, driving: Driving, out: &mut Solution) {
+    pub fn solve_rates(
+        &mut self,
+        cones: &Cones,
+        active: &Active,
+        covering: &Covering,
+        driving: Driving,
+        out: &mut Solution,
+    ) {
         self.column.clear();
         self.column.resize(cones.m, 0.0);
         match driving {
@@ -267,7 +281,15 @@ impl System {
 }
 
 /// The entry of column `j` in the row of γ_g, whose λ is nonbasic.
-fn cap_entry(cones: &Cones, active: &Active, covering: Option<&Covering>, g: usize, j: usize, thetas: usize, last: usize) -> f64 {
+fn cap_entry(
+    cones: &Cones,
+    active: &Active,
+    covering: Option<&Covering>,
+    g: usize,
+    j: usize,
+    thetas: usize,
+    last: usize,
+) -> f64 {
     if j < thetas {
         let i = active.theta[j];
         return if cones.normals[i].group == g { cones.normals[i].mu } else { 0.0 };
