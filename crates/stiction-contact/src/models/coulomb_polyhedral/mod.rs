@@ -10,8 +10,8 @@
 //! | [`Method::Structural`] | Lemke's method with the reduced system (31); no matrix is formed | O(n² + n m²) |
 //! | [`Method::Reduced`] | the same, but a contact's friction joins when its normal force does | O(n m + m³) |
 //!
-//! The cost is that expected, at fixed d. A method that fails is followed by the one above it in the table, the first by every method of
-//! [`Auto`](stiction_lcp::Auto); `stats.fallbacks` counts it. Every answer is checked on the whole of (8) before it is taken, and certified.
+//! The cost is that expected, at fixed d. A method that fails is followed by the others, from the leanest to the heaviest, and at last by every
+//! method of [`Auto`](stiction_lcp::Auto); `stats.fallbacks` counts it. Every answer is checked on the whole of (8) before it is taken, and certified.
 //!
 //! Two departures from the paper: limits and bounded rows are in (8) too (see `cones.rs`), and bilateral rows are projected out first. A coefficient
 //! of infinity has no place in the law: γ = μ θ − Σ φ has no meaning for it. [NoSlip] is the model for that.
@@ -30,7 +30,7 @@ mod standard;
 mod structural;
 mod system;
 
-use stiction_lcp::{FactoredLcp, InputError, Matrix, Nnls, Outcome, Proof, Solver};
+use stiction_lcp::{FactoredLcp, InputError, Matrix, Nnls, Outcome, Proof, Solver, Unsolvable};
 
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::polyhedral::PolyhedralLaw;
@@ -90,7 +90,7 @@ impl Default for PolyhedralOptions {
 /// Most directions: a polygon with more is a circle to any eye, and the law's cost grows with them.
 const MOST_DIRECTIONS: usize = 1024;
 /// Starts of the structural and reduced methods before another method takes over.
-const STARTS: u64 = 4;
+const STARTS: u64 = 8;
 /// Pivots per row of (8) and start, unless the options set a limit; two are the rule.
 const PIVOTS_PER_ROW: usize = 10;
 /// An answer is taken if it misses the whole problem (8) by no more than this part of the certificate's tolerance.
@@ -234,8 +234,11 @@ impl Engine {
         } else {
             self.try_methods(stats)?
         };
-        if miss == f64::INFINITY {
-            return Ok(self.prove_infeasible(island, forces));
+        if miss > self.options.model.tolerance {
+            let end = self.prove_infeasible(island, forces);
+            if end == IslandEnd::Infeasible || miss == f64::INFINITY {
+                return Ok(end);
+            }
         }
         self.cones.recover(island, &self.best, forces);
         Ok(IslandEnd::Solved)
@@ -320,14 +323,14 @@ impl Engine {
         let (columns, e) = self.cones.unilateral_rows(island, self.options.scheme);
         let factored = Matrix::from_columns(self.cones.m, e.len(), columns).and_then(|g| FactoredLcp::new(g, e));
         let Ok(factored) = factored else { return failed("no method solved the problem") };
-        match Nnls::new(self.options.model.for_solver()).solve(&factored) {
-            Ok(Outcome::Unsolvable(found)) => {
-                let Proof::Farkas(y) = found.proof else { return failed("no method solved the problem") };
-                self.cones.recover_proof(island, &y, forces);
-                IslandEnd::Infeasible
-            }
-            _ => failed("no method solved the problem"),
-        }
+        // Whether the multipliers prove anything is checked again, from the problem.
+        let y = match Nnls::new(self.options.model.for_solver()).solve(&factored) {
+            Ok(Outcome::Unsolvable(Unsolvable { proof: Proof::Farkas(y), .. })) => y,
+            Ok(Outcome::Ray(ray)) => ray.direction,
+            _ => return failed("no method solved the problem"),
+        };
+        self.cones.recover_proof(island, &y, forces);
+        IslandEnd::Infeasible
     }
 }
 
@@ -341,14 +344,14 @@ enum Rung {
 }
 
 impl Rung {
-    /// The methods to try, in order.
+    /// The methods to try, in order: the chosen one, the others from the leanest to the heaviest, and everything there is.
     fn from(method: Method) -> impl Iterator<Item = Rung> {
-        let all = [Rung::Reduced, Rung::Structural, Rung::Standard, Rung::AllMeans];
         let first = match method {
-            Method::Reduced => 0,
-            Method::Structural => 1,
-            Method::Standard => 2,
+            Method::Reduced => Rung::Reduced,
+            Method::Structural => Rung::Structural,
+            Method::Standard => Rung::Standard,
         };
-        all.into_iter().skip(first)
+        let others = [Rung::Reduced, Rung::Structural, Rung::Standard, Rung::AllMeans];
+        std::iter::once(first).chain(others.into_iter().filter(move |rung| *rung != first))
     }
 }
