@@ -1,6 +1,6 @@
 //! From a complementary basis to numbers, and how well these solve the whole problem (8).
 
-use stiction_lcp::matrix::axpy;
+use stiction_lcp::matrix::{axpy, norm};
 
 use super::active::Active;
 use super::cones::{Answer, Cones, NONE};
@@ -8,6 +8,9 @@ use super::system::{Solution, System, product};
 
 /// Refinements of the last solve: after the first the rows are rounding already.
 const REFINEMENTS: usize = 2;
+/// Impulses that move this many times what the problem asks for, and cancel, fight over rows that no motion satisfies. Beside them any miss is
+/// small, so they are no answer.
+const HUGE: f64 = 1e9;
 
 /// Workspace of the last step.
 #[derive(Debug, Clone, Default)]
@@ -48,9 +51,10 @@ impl Finish {
     /// are looked at, also those that a method left out.
     pub fn miss(&mut self, cones: &Cones, answer: &Answer) -> f64 {
         self.set_motion(cones, answer);
-        let mut worst = 0.0f64;
+        let (mut worst, mut asked) = (0.0f64, norm(&cones.k_size));
         for (i, (normal, theta)) in cones.normals.iter().zip(&answer.theta).enumerate() {
             let n = cones.normal(i);
+            asked = asked.max(normal.offset_size);
             let motion = product(n, &self.x) + normal.offset;
             let size = abs_product(n, &self.size) + normal.offset_size;
             worst = larger(worst, (product(n, n) * theta).min(motion), size);
@@ -58,7 +62,7 @@ impl Finish {
         for g in 0..cones.groups.len() {
             worst = worst.max(self.group_miss(cones, answer, g));
         }
-        if worst.is_nan() { f64::INFINITY } else { worst }
+        if worst.is_nan() || norm(&self.size) > HUGE * asked { f64::INFINITY } else { worst }
     }
 
     fn group_miss(&self, cones: &Cones, answer: &Answer, g: usize) -> f64 {

@@ -13,6 +13,9 @@
 //! The cost is that expected, at fixed d. A method that fails is followed by the others, from the leanest to the heaviest, and at last by every
 //! method of [`Auto`](stiction_lcp::Auto); `stats.fallbacks` counts it. Every answer is checked on the whole of (8) before it is taken, and certified.
 //!
+//! What is not covered by that: rows that ask for a speed, and would use any force to get it, can jam against friction. Such a problem may have no solution;
+//! then the outcome is a failure that says so, or, if even the rows without friction contradict each other, the proof of that.
+//!
 //! Two departures from the paper: limits and bounded rows are in (8) too (see `cones.rs`), and bilateral rows are projected out first. A coefficient
 //! of infinity has no place in the law: γ = μ θ − Σ φ has no meaning for it. [NoSlip] is the model for that.
 //!
@@ -167,6 +170,8 @@ impl CoulombPolyhedral {
 }
 
 const NAME: &str = "coulomb-polyhedral";
+const NO_ANSWER: &str = "no method found forces: where rows ask for a speed that friction resists (a bounce, or a target that the row's force \
+    pursues without a bound) the bodies may jam, and then the law has no solution";
 
 /// The law has no place for infinite Coulomb, viscous and spin coefficients.
 fn check(problem: &ContactProblem) -> Result<(), InputError> {
@@ -319,15 +324,15 @@ impl Engine {
 
     /// When nothing solves the problem: a Farkas vector of the rows without friction, if there is one.
     fn prove_infeasible(&mut self, island: &Whitened, forces: &mut IslandForces) -> IslandEnd {
-        let failed = |why: &str| IslandEnd::Failed { why: why.into() };
+        let failed = || IslandEnd::Failed { why: NO_ANSWER.into() };
         let (columns, e) = self.cones.unilateral_rows(island, self.options.scheme);
         let factored = Matrix::from_columns(self.cones.m, e.len(), columns).and_then(|g| FactoredLcp::new(g, e));
-        let Ok(factored) = factored else { return failed("no method solved the problem") };
+        let Ok(factored) = factored else { return failed() };
         // Whether the multipliers prove anything is checked again, from the problem.
         let y = match Nnls::new(self.options.model.for_solver()).solve(&factored) {
             Ok(Outcome::Unsolvable(Unsolvable { proof: Proof::Farkas(y), .. })) => y,
             Ok(Outcome::Ray(ray)) => ray.direction,
-            _ => return failed("no method solved the problem"),
+            _ => return failed(),
         };
         self.cones.recover_proof(island, &y, forces);
         IslandEnd::Infeasible
