@@ -17,9 +17,7 @@
 //! then the outcome is a failure that says so, or, if even the rows without friction contradict each other, the proof of that.
 //!
 //! Two departures from the paper: limits and bounded rows are in (8) too (see `cones.rs`), and bilateral rows are projected out first. A coefficient
-//! of infinity has no place in the law: γ = μ θ − Σ φ has no meaning for it. [NoSlip] is the model for that.
-//!
-//! [NoSlip]: https://arxiv.org/abs/1504.00719
+//! of infinity has no place in the law: γ = μ θ − Σ φ has no meaning for it. The no-slip model is for that.
 //!
 //! Reference: [Lloyd04], [StewartTrinkle96].
 
