@@ -7,8 +7,8 @@
 //! | method | what | cost |
 //! |---|---|---|
 //! | [`Method::Standard`] | forms the problem (8) of order n (2 + d), and Lemke's method on it | O(n³) |
-//! | [`Method::Structural`] | Lemke's method with the reduced system (31); no matrix is formed | O(n² + n m²) |
-//! | [`Method::Reduced`] | the same, but a contact's friction joins when its normal force does | O(n m + m³) |
+//! | [`Method::Structural`] | Lemke's method with the reduced system (31); no matrix is formed | O(n) pivots of O(n m + m³) |
+//! | [`Method::Reduced`] | the same, but a contact's friction joins when its normal force does | O(m) pivots of O(n m + m³) |
 //!
 //! The cost is that expected, at fixed d. A method that fails is followed by the others, from the leanest to the heaviest, and at last by every
 //! method of [`Auto`](stiction_lcp::Auto); `stats.fallbacks` counts it. Every answer is checked on the whole of (8) before it is taken, and certified.

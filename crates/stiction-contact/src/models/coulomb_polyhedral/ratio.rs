@@ -1,6 +1,7 @@
 //! Which variable leaves: the ratio test over all basic variables.
 
 use stiction_lcp::generate::Rng;
+use stiction_lcp::matrix::norm;
 
 use super::cones::{Cones, NONE, Pair};
 use super::structural::Path;
@@ -12,6 +13,8 @@ const PIVOT: f64 = 1e-11;
 const TIE: f64 = 1e-13;
 /// Rates below this many times their last correction are zero.
 const REAL: f64 = 1e2;
+/// What is out of reach is so by this part of the motion's terms at least.
+const REACH: f64 = 1e-9;
 /// Among tied variables one is drawn from those that fall at least this part as fast as the fastest.
 const LOT: f64 = 1e-2;
 /// Pivots without progress before lots are drawn.
@@ -65,10 +68,10 @@ impl Path {
         candidates.clear();
         let mut test = Test { candidates: &mut candidates, longest: f64::INFINITY };
         self.see_unknowns(&mut test);
-        self.see_normals(cones, &mut test);
         for &g in &self.expanded {
             self.see_group(cones, driving, g, &mut test);
         }
+        self.see_normals(cones, &mut test);
         let longest = test.longest;
         let leaving = self.choose(&candidates, longest);
         self.candidates = candidates;
@@ -92,19 +95,31 @@ impl Path {
         }
     }
 
-    /// ν of the nonbasic θ.
-    fn see_normals(&self, cones: &Cones, test: &mut Test<'_>) {
+    /// ν of the nonbasic θ. No column is longer than 2, so a ν that is known to be out of reach of this step is passed by: what remains to be
+    /// looked at hardly depends on how many there are.
+    fn see_normals(&mut self, cones: &Cones, test: &mut Test<'_>) {
         let (z0, z0_rate) = (self.z0(), self.z0_rate());
         let (size, rate_size) = (self.value.size + z0, self.rate.size + z0_rate.abs());
+        let (speed, margin) = (self.speed(), REACH * size);
         for (i, normal) in cones.normals.iter().enumerate() {
+            if self.reach[i] > self.travel + margin + test.longest * speed {
+                continue;
+            }
             if self.active.theta_basic[i] || self.out == Some(Pair::Normal(i)) {
+                self.reach[i] = f64::NEG_INFINITY;
                 continue;
             }
             let (value, rate) = two_products(cones.normal(i), &self.value.x, &self.rate.x);
             let c = self.covering.normal[i];
             let value = value + normal.offset + c * z0;
+            self.reach[i] = self.travel + value;
             test.see(Leaving::W(Pair::Normal(i)), value, rate + c * z0_rate, size, rate_size);
         }
+    }
+
+    /// At most how fast a ν changes: columns are shorter than 2, covering numbers below 2.
+    fn speed(&self) -> f64 {
+        2.0 * (norm(&self.rate.x) + self.z0_rate().abs())
     }
 
     /// σ, γ, λ and φ_x of a group.
@@ -164,6 +179,7 @@ impl Path {
         }
         let fastest = tied().reduce(|a, b| if b.fall > a.fall { b } else { a })?;
         let step = fastest.value / fastest.fall;
+        self.travel += longest * self.speed();
         if step * self.rate.size > TIE * self.value.size {
             self.stalled = 0;
         } else {

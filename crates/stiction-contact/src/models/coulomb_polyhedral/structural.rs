@@ -51,6 +51,9 @@ pub struct Path {
     pub(super) is_expanded: Vec<bool>,
     /// The pair with neither variable basic.
     pub(super) out: Option<Pair>,
+    /// How far the bodies have come along the path, and how far they may come before each ν can be zero, as far as is known.
+    pub(super) travel: f64,
+    pub(super) reach: Vec<f64>,
     pub(super) candidates: Vec<Candidate>,
     /// Pivots since the path last moved.
     pub(super) stalled: usize,
@@ -98,16 +101,20 @@ impl Path {
         self.is_expanded.extend(cones.groups.iter().map(|group| !reduced || group.normal == NONE));
         self.expanded.clear();
         self.expanded.extend((0..cones.groups.len()).filter(|&g| self.is_expanded[g]));
+        self.travel = 0.0;
+        self.reach.clear();
+        self.reach.resize(cones.normals.len(), f64::NEG_INFINITY);
         self.stalled = 0;
         self.lots = None;
         self.out = None;
         self.cover(cones, start);
     }
 
-    /// Covering vector 1 for the first start, random numbers in [½, 2) for others.
+    /// Random numbers in [½, 2), others for every start. With equal ones the path passes every contact that lies between those that are met first
+    /// and those that hold in the end, O(n) of them along a peg; at random few stand out, and ties are rare.
     fn cover(&mut self, cones: &Cones, start: u64) {
         let mut rng = Rng::new(start);
-        let mut number = || if start == 0 { 1.0 } else { 0.5 + 1.5 * rng.uniform() };
+        let mut number = || 0.5 + 1.5 * rng.uniform();
         let mut fill = |x: &mut Vec<f64>, len: usize| {
             x.clear();
             x.extend((0..len).map(|_| number()));
