@@ -5,6 +5,7 @@
 //! nothing, for counting instructions: build with `RUSTFLAGS="-C target-cpu=x86-64"` and run `valgrind --tool=callgrind …/lloyd_growth --once reduced 4096`;
 //! `--once none N` builds the same problems and solves none, to be subtracted.
 
+use cpu_time::ThreadTime;
 use stiction_benchmarks::median_us;
 use stiction_contact::models::coulomb_polyhedral::{CoulombPolyhedral, Method, PolyhedralOptions};
 use stiction_contact::{ContactModel, ContactProblem, scenes};
@@ -56,7 +57,7 @@ fn growth(name: &str, method: Method, family: &str, sizes: &[usize]) {
         let time = if method == Method::Reduced {
             median_us(|| _ = solve_all(&mut model, &problems)) / PROBLEMS as f64
         } else {
-            let start = std::time::Instant::now();
+            let start = ThreadTime::now();
             solve_all(&mut model, &problems);
             start.elapsed().as_secs_f64() * 1e6 / PROBLEMS as f64
         };

@@ -26,23 +26,27 @@ impl PolyhedralLaw {
 
     /// The point of the polygon of circumradius `radius` that is nearest to `a`.
     fn nearest(&self, a: [f64; 2], radius: f64) -> [f64; 2] {
-        let d = self.corners.len();
+        if radius == 0.0 {
+            return [0.0; 2];
+        }
         let mut best = (f64::INFINITY, a);
-        let mut inside = true;
-        for j in 0..d {
-            let (from, to) = (self.corners[j], self.corners[(j + 1) % d]);
+        let mut from = self.corners[self.corners.len() - 1];
+        for &to in &self.corners {
             let edge = [to[0] - from[0], to[1] - from[1]];
             let arm = [a[0] - radius * from[0], a[1] - radius * from[1]];
-            inside &= edge[0] * arm[1] - edge[1] * arm[0] >= 0.0;
-            let length = edge[0] * edge[0] + edge[1] * edge[1];
-            let along = ((edge[0] * arm[0] + edge[1] * arm[1]) / length).clamp(0.0, radius);
-            let point = [radius * from[0] + along * edge[0], radius * from[1] + along * edge[1]];
-            let distance = (a[0] - point[0]).hypot(a[1] - point[1]);
-            if distance < best.0 {
-                best = (distance, point);
+            // The point is inside, or nearest to a side that it is outside of.
+            if edge[0] * arm[1] - edge[1] * arm[0] < 0.0 {
+                let length = edge[0] * edge[0] + edge[1] * edge[1];
+                let along = ((edge[0] * arm[0] + edge[1] * arm[1]) / length).clamp(0.0, radius);
+                let rest = [arm[0] - along * edge[0], arm[1] - along * edge[1]];
+                let distance = rest[0] * rest[0] + rest[1] * rest[1];
+                if distance < best.0 {
+                    best = (distance, [a[0] - rest[0], a[1] - rest[1]]);
+                }
             }
+            from = to;
         }
-        if inside { a } else { best.1 }
+        best.1
     }
 }
 

@@ -125,7 +125,10 @@ impl Path {
     /// σ, γ, λ and φ_x of a group.
     fn see_group(&self, cones: &Cones, driving: Driving, g: usize, test: &mut Test<'_>) {
         let (z0, z0_rate) = (self.z0(), self.z0_rate());
-        let (u, v) = (cones.slip(g, &self.value.x, 1.0), cones.slip(g, &self.rate.x, 0.0));
+        let ((s, t), offset) = (cones.tangents(g), cones.groups[g].offset);
+        let (us, vs) = two_products(s, &self.value.x, &self.rate.x);
+        let (ut, vt) = two_products(t, &self.value.x, &self.rate.x);
+        let (u, v) = ([us + offset[0], ut + offset[1]], [vs, vt]);
         let (c, pivot) = (self.covering.direction[g], self.active.pivot[g]);
         let (size, rate_size) = (self.value.size + c * z0, self.rate.size + c * z0_rate.abs());
         let along = |d: &[f64; 2]| (d[0] * u[0] + d[1] * u[1], d[0] * v[0] + d[1] * v[1]);
@@ -142,11 +145,15 @@ impl Path {
         };
         let first = cones.groups[g].first;
         for (j, d) in directions.iter().enumerate() {
-            if self.active.phi_basic[first + j] || self.out == Some(Pair::Direction(g, j)) {
+            // Most do not fall, or not soon: that is asked first.
+            let (x, x_rate) = along(d);
+            let (value, rate) = (base + x, base_rate + x_rate);
+            if rate >= 0.0 || value > -rate * test.longest || self.active.phi_basic[first + j] {
                 continue;
             }
-            let (x, x_rate) = along(d);
-            test.see(Leaving::W(Pair::Direction(g, j)), base + x, base_rate + x_rate, size, rate_size);
+            if self.out != Some(Pair::Direction(g, j)) {
+                test.see(Leaving::W(Pair::Direction(g, j)), value, rate, size, rate_size);
+            }
         }
         self.see_bound(cones, g, test);
     }

@@ -29,8 +29,8 @@ pub enum Ended {
 
 /// z₀ below this part of the motion's terms is zero.
 const ZERO: f64 = 1e-15;
-/// Refinements of the values at every pivot.
-const REFINEMENTS: usize = 1;
+/// Refinements of the values at every pivot: none, as nothing drifts, and the last basis is solved with more care.
+const REFINEMENTS: usize = 0;
 
 /// The path of almost complementary bases. Keeps its storage.
 #[derive(Debug, Clone, Default)]

@@ -106,7 +106,7 @@ impl System {
             self.set_row(cones, active, covering, out, self.order - 1);
         }
         self.lengths.clear();
-        self.lengths.extend((0..self.order).map(|j| norm(self.b.col(j))));
+        self.lengths.extend((0..self.order).map(|j| product(self.b.col(j), self.b.col(j)).sqrt()));
         self.factor(cones, active, covering);
         self.lu.pivot_ratio() > 0.0
     }
