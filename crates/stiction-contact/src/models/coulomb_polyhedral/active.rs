@@ -108,7 +108,7 @@ impl Active {
                 fits &= self.enter(cones, Pair::Cap(g));
             }
         }
-        fits && self.order() <= cones.m
+        fits && self.order() <= cones.dof
     }
 
     /// The letters of the basic variables.

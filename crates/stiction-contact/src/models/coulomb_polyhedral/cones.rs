@@ -21,7 +21,7 @@ use stiction_lcp::matrix::{axpy, dot, norm};
 use stiction_lcp::{Basis, Position};
 
 use super::Scheme;
-use super::system::product;
+use super::lanes::{add_scaled, padded, product};
 use crate::find_indices::FindIndices;
 use crate::whitened::{Columns, Whitened};
 
@@ -103,6 +103,8 @@ pub struct Answer {
 #[derive(Debug, Clone, Default)]
 pub struct Cones {
     /// Number of velocities.
+    pub dof: usize,
+    /// Length of a column: `dof`, padded with zeros.
     pub m: usize,
     /// The constant part of the motion, m.
     pub k: Vec<f64>,
@@ -167,10 +169,10 @@ impl Cones {
     pub fn add_direction(&self, g: usize, j: usize, a: f64, out: &mut [f64]) {
         let ([c, s], (along_s, along_t)) = (self.directions(g)[j], self.tangents(g));
         if c != 0.0 {
-            axpy(a * c, along_s, out);
+            add_scaled(a * c, along_s, out);
         }
         if s != 0.0 {
-            axpy(a * s, along_t, out);
+            add_scaled(a * s, along_t, out);
         }
     }
 
@@ -199,7 +201,8 @@ impl Cones {
 
     /// Becomes the problem of `island`.
     pub fn load(&mut self, island: &Whitened, scheme: Scheme) {
-        self.m = island.m();
+        self.dof = island.m();
+        self.m = padded(self.dof);
         self.normals.clear();
         self.groups.clear();
         self.n.clear();
@@ -229,7 +232,7 @@ impl Cones {
         let free = |i: usize| island.lo[i] == f64::NEG_INFINITY && island.hi[i] == f64::INFINITY;
         self.fixed.clear();
         self.fixed.extend((0..island.bounded.len()).filter(|&i| free(i)));
-        self.find.reset(self.m, island.bilateral.len() + self.fixed.len());
+        self.find.reset(self.dof, island.bilateral.len() + self.fixed.len());
         for (j, bias) in island.bilateral.bias.iter().enumerate() {
             self.find.add(island.bilateral.g.col(j), *bias);
         }
@@ -264,6 +267,8 @@ impl Cones {
         let size = if size > 0.0 { size } else { offsets().fold(0.0, |max: f64, b| max.max(b.abs())) };
         self.unit = power_of_two(size);
         self.k.iter_mut().chain(&mut self.k_size).for_each(|x| *x /= self.unit);
+        self.k.resize(self.m, 0.0);
+        self.k_size.resize(self.m, 0.0);
     }
 
     /// `work ← P g`, zero if nothing but rounding is left; returns its length, the offset `bias + gᵀ x_rows` and the size of its terms.
@@ -271,6 +276,9 @@ impl Cones {
         let before = norm(g);
         self.work.clear();
         self.work.extend_from_slice(g);
+        if self.find.rank() == 0 {
+            return (before, bias, bias.abs());
+        }
         self.find.project_out(&mut self.work);
         let after = norm(&self.work);
         let held = dot(g, self.find.x_rows());
@@ -291,6 +299,7 @@ impl Cones {
         }
         let scale = sign / power_of_two(length);
         self.n.extend(self.work.iter().map(|x| x * scale));
+        self.n.resize((self.normals.len() + 1) * self.m, 0.0);
         let (offset, offset_size) = (offset * scale / self.unit, (size * scale / self.unit).abs());
         self.normals.push(Normal { source, scale, offset, offset_size, mu: 0.0, group: NONE });
         true
@@ -340,11 +349,10 @@ impl Cones {
             if i != NONE {
                 (lengths[a], offset[a], offset_size[a]) = self.project(columns.g.col(i), columns.bias[i]);
             }
-            if lengths[a] == 0.0 {
-                self.st.resize(start + (a + 1) * self.m, 0.0);
-            } else {
+            if lengths[a] != 0.0 {
                 self.st.extend_from_slice(&self.work);
             }
+            self.st.resize(start + (a + 1) * self.m, 0.0);
         }
         if lengths == [0.0; 2] {
             self.st.truncate(start);

@@ -1,10 +1,11 @@
 //! From a complementary basis to numbers, and how well these solve the whole problem (8).
 
-use stiction_lcp::matrix::{axpy, norm};
+use stiction_lcp::matrix::norm;
 
 use super::active::Active;
 use super::cones::{Answer, Cones, NONE};
-use super::system::{Solution, System, product};
+use super::lanes::{add_scaled, product};
+use super::system::{Solution, System};
 
 /// Refinements of the last solve: after the first the rows are rounding already.
 const REFINEMENTS: usize = 2;
@@ -92,7 +93,7 @@ impl Finish {
         self.size.clear();
         self.size.extend_from_slice(&cones.k_size);
         let mut add = |a: f64, column: &[f64]| {
-            axpy(a, column, &mut self.x);
+            add_scaled(a, column, &mut self.x);
             self.size.iter_mut().zip(column).for_each(|(s, c)| *s += (a * c).abs());
         };
         for (i, theta) in answer.theta.iter().enumerate().filter(|(_, x)| **x != 0.0) {

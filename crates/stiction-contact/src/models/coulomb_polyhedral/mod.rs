@@ -25,6 +25,7 @@ mod active;
 mod cones;
 mod directions;
 mod finish;
+mod lanes;
 mod ratio;
 mod reduced;
 mod standard;
@@ -324,7 +325,7 @@ impl Engine {
     fn prove_infeasible(&mut self, island: &Whitened, forces: &mut IslandForces) -> IslandEnd {
         let failed = || IslandEnd::Failed { why: NO_ANSWER.into() };
         let (columns, e) = self.cones.unilateral_rows(island, self.options.scheme);
-        let factored = Matrix::from_columns(self.cones.m, e.len(), columns).and_then(|g| FactoredLcp::new(g, e));
+        let factored = Matrix::from_columns(self.cones.dof, e.len(), columns).and_then(|g| FactoredLcp::new(g, e));
         let Ok(factored) = factored else { return failed() };
         // Whether the multipliers prove anything is checked again, from the problem.
         let y = match Nnls::new(self.options.model.for_solver()).solve(&factored) {

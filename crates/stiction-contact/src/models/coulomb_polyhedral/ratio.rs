@@ -1,9 +1,9 @@
 //! Which variable leaves: the ratio test over all basic variables.
 
 use stiction_lcp::generate::Rng;
-use stiction_lcp::matrix::norm;
 
 use super::cones::{Cones, NONE, Pair};
+use super::lanes::{product, two_products};
 use super::structural::Path;
 use super::system::Driving;
 
@@ -119,7 +119,7 @@ impl Path {
 
     /// At most how fast a ν changes: columns are shorter than 2, covering numbers below 2.
     fn speed(&self) -> f64 {
-        2.0 * (norm(&self.rate.x) + self.z0_rate().abs())
+        2.0 * (product(&self.rate.x, &self.rate.x).sqrt() + self.z0_rate().abs())
     }
 
     /// σ, γ, λ and φ_x of a group.
@@ -199,23 +199,4 @@ impl Path {
         let lot = self.lots.get_or_insert_with(|| Rng::new(1)).below(sound().count().max(1));
         sound().nth(lot).map(|c| c.leaving)
     }
-}
-
-/// `xᵀ a` and `xᵀ b` in one pass.
-#[inline]
-fn two_products(x: &[f64], a: &[f64], b: &[f64]) -> (f64, f64) {
-    let ((xc, xr), (ac, ar), (bc, br)) = (x.as_chunks::<4>(), a.as_chunks::<4>(), b.as_chunks::<4>());
-    let (mut left, mut right) = ([0.0f64; 4], [0.0f64; 4]);
-    for ((x, a), b) in xc.iter().zip(ac).zip(bc) {
-        for k in 0..4 {
-            left[k] += x[k] * a[k];
-            right[k] += x[k] * b[k];
-        }
-    }
-    let (mut rest_a, mut rest_b) = (0.0, 0.0);
-    for ((x, a), b) in xr.iter().zip(ar).zip(br) {
-        rest_a += x * a;
-        rest_b += x * b;
-    }
-    ((left[0] + left[2]) + (left[1] + left[3]) + rest_a, (right[0] + right[2]) + (right[1] + right[3]) + rest_b)
 }

@@ -11,8 +11,9 @@ use stiction_lcp::generate::Rng;
 
 use super::active::Active;
 use super::cones::{Cones, NONE, Pair};
+use super::lanes::product;
 use super::ratio::{Candidate, Leaving};
-use super::system::{Covering, Driving, Solution, System, product};
+use super::system::{Covering, Driving, Solution, System};
 
 /// How a path ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -212,7 +213,7 @@ impl Path {
         if let (false, Some(pair)) = (leaves_first, leaves) {
             sound &= self.active.leave(cones, pair);
         }
-        if !sound || self.active.order() > cones.m + 1 {
+        if !sound || self.active.order() > cones.dof + 1 {
             return None;
         }
         self.out = left.map(|(pair, _)| pair);

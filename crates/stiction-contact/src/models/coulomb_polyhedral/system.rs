@@ -8,10 +8,10 @@
 
 use stiction_lcp::Matrix;
 use stiction_lcp::lu::Lu;
-use stiction_lcp::matrix::{axpy, norm};
 
 use super::active::Active;
 use super::cones::{Cones, NONE, Pair};
+use super::lanes::{add_scaled, product};
 
 /// The covering vector, one number per normal and per group: all directions of a group share theirs, or a group could have three basic φ.
 ///
@@ -193,7 +193,8 @@ impl System {
         out.x.clear();
         out.x.extend_from_slice(&self.k);
         self.add_columns(&out.y, &mut out.x);
-        out.size = norm(&self.k) + out.y.iter().zip(&self.lengths).map(|(y, l)| y.abs() * l).sum::<f64>();
+        out.size =
+            product(&self.k, &self.k).sqrt() + out.y.iter().zip(&self.lengths).map(|(y, l)| y.abs() * l).sum::<f64>();
     }
 
     /// The rates of all unknowns as `driving`, the z or w of the pair left out, grows.
@@ -246,7 +247,9 @@ impl System {
         out.x.clear();
         out.x.extend_from_slice(&self.column);
         self.add_columns(&out.y, &mut out.x);
-        out.size = 1.0 + norm(&self.column) + out.y.iter().zip(&self.lengths).map(|(y, l)| y.abs() * l).sum::<f64>();
+        out.size = 1.0
+            + product(&self.column, &self.column).sqrt()
+            + out.y.iter().zip(&self.lengths).map(|(y, l)| y.abs() * l).sum::<f64>();
     }
 
     /// `y ← y − (matrix)⁻¹ rhs`, with rhs what the rows miss.
@@ -260,7 +263,7 @@ impl System {
 
     fn add_columns(&self, y: &[f64], x: &mut [f64]) {
         for (j, y) in y.iter().enumerate() {
-            axpy(*y, self.b.col(j), x);
+            add_scaled(*y, self.b.col(j), x);
         }
     }
 
@@ -306,19 +309,4 @@ fn add_friction(cones: &Cones, active: &Active, i: usize, out: &mut [f64]) {
     if normal.group != NONE && active.pivot[normal.group] != NONE {
         cones.add_direction(normal.group, active.pivot[normal.group], normal.mu, out);
     }
-}
-
-/// `xᵀ y` in four lanes: columns are short.
-#[inline]
-pub fn product(x: &[f64], y: &[f64]) -> f64 {
-    let (xc, xr) = x.as_chunks::<4>();
-    let (yc, yr) = y.as_chunks::<4>();
-    let mut lane = [0.0f64; 4];
-    for (a, b) in xc.iter().zip(yc) {
-        for k in 0..4 {
-            lane[k] += a[k] * b[k];
-        }
-    }
-    let rest: f64 = xr.iter().zip(yr).map(|(a, b)| a * b).sum();
-    ((lane[0] + lane[2]) + (lane[1] + lane[3])) + rest
 }

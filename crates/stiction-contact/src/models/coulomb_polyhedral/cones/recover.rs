@@ -189,7 +189,7 @@ impl Cones {
             forces.bounded[i] = y * one_sided(island.lo[i], island.hi[i]);
         }
         self.work.clear();
-        self.work.resize(self.m, 0.0);
+        self.work.resize(self.dof, 0.0);
         for (columns, y) in
             [(&island.normal, &forces.normal), (&island.limit, &forces.limit), (&island.bounded, &forces.bounded)]
         {
