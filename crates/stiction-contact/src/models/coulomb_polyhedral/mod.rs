@@ -93,8 +93,9 @@ impl Default for PolyhedralOptions {
 const MOST_DIRECTIONS: usize = 1024;
 /// Starts of the structural and reduced methods before another method takes over.
 const STARTS: u64 = 8;
-/// Pivots per row of (8) and start, unless the options set a limit; two are the rule.
-const PIVOTS_PER_ROW: usize = 10;
+/// Pivots per row of (8) and start, and some more, unless the options set a limit; fewer than one per row is the rule.
+const PIVOTS_PER_ROW: usize = 3;
+const PIVOTS: usize = 200;
 /// An answer is taken if it misses the whole problem (8) by no more than this part of the certificate's tolerance.
 const MARGIN: f64 = 0.1;
 
@@ -264,12 +265,10 @@ impl Engine {
             if turn == 1 {
                 stats.fallbacks += 1;
             }
-            if self.try_rung(rung, &mut stats.pivots)? {
-                let miss = self.finish.miss(&self.cones, &self.answer);
-                if miss < least {
-                    least = miss;
-                    std::mem::swap(&mut self.answer, &mut self.best);
-                }
+            let miss = self.try_rung(rung, &mut stats.pivots)?;
+            if miss < least {
+                least = miss;
+                std::mem::swap(&mut self.answer, &mut self.best);
             }
             if least <= MARGIN * self.options.model.tolerance {
                 break;
@@ -278,47 +277,46 @@ impl Engine {
         Ok(least)
     }
 
-    fn try_rung(&mut self, rung: Rung, pivots: &mut usize) -> Result<bool, InputError> {
-        match rung {
-            Rung::Reduced => Ok(self.follow_paths(true, pivots)),
-            Rung::Structural => Ok(self.follow_paths(false, pivots)),
-            Rung::Standard => {
-                let solved = self.standard.solve(&self.cones, pivots, &mut self.answer)?;
-                Ok(solved && self.sharpen())
-            }
-            Rung::AllMeans => {
-                let solved = self.standard.solve_by_all_means(&self.cones, pivots, &mut self.answer)?;
-                Ok(solved && self.sharpen())
-            }
-        }
+    /// Tries one method; returns by how much its answer misses, ∞ if it has none.
+    fn try_rung(&mut self, rung: Rung, pivots: &mut usize) -> Result<f64, InputError> {
+        let (cones, answer) = (&self.cones, &mut self.answer);
+        let solved = match rung {
+            Rung::Reduced => return Ok(self.follow_paths(true, pivots)),
+            Rung::Structural => return Ok(self.follow_paths(false, pivots)),
+            Rung::Standard => self.standard.solve(cones, pivots, answer)?,
+            Rung::AllMeans => self.standard.solve_by_all_means(cones, pivots, answer)?,
+        };
+        Ok(if solved { self.sharpen() } else { f64::INFINITY })
     }
 
-    /// The numbers of the answer's basis from the reduced system, where these are better than those from the matrix. Always true.
-    fn sharpen(&mut self) -> bool {
-        let mut sharper = std::mem::take(&mut self.spare);
+    /// The numbers of the answer's basis from the reduced system, where these are better than those from the matrix. Returns the miss.
+    fn sharpen(&mut self) -> f64 {
+        let miss = self.finish.miss(&self.cones, &self.answer);
         if self.active.set(&self.cones, &self.answer.basis)
-            && self.finish.answer(&self.cones, &self.active, &mut sharper)
-            && self.finish.miss(&self.cones, &sharper) <= self.finish.miss(&self.cones, &self.answer)
+            && self.finish.answer(&self.cones, &self.active, &mut self.spare)
         {
-            std::mem::swap(&mut self.answer, &mut sharper);
+            let sharper = self.finish.miss(&self.cones, &self.spare);
+            if sharper <= miss {
+                std::mem::swap(&mut self.answer, &mut self.spare);
+                return sharper;
+            }
         }
-        self.spare = sharper;
-        true
+        miss
     }
 
-    /// The structural or reduced method, with other covering vectors when a path fails. True if an answer was found.
-    fn follow_paths(&mut self, reduced: bool, pivots: &mut usize) -> bool {
-        let limit = self.options.model.max_pivots.unwrap_or(PIVOTS_PER_ROW * self.cones.order() + 100);
+    /// The structural or reduced method, with other covering vectors when a path fails. Returns the miss of the answer, ∞ if there is none.
+    fn follow_paths(&mut self, reduced: bool, pivots: &mut usize) -> f64 {
+        let limit = self.options.model.max_pivots.unwrap_or(PIVOTS_PER_ROW * self.cones.order() + PIVOTS);
         for start in 0..STARTS {
             let ended = self.path.follow(&self.cones, reduced, start, limit, pivots);
-            if ended == Ended::Solved
-                && self.finish.answer(&self.cones, &self.path.active, &mut self.answer)
-                && self.finish.miss(&self.cones, &self.answer) <= MARGIN * self.options.model.tolerance
-            {
-                return true;
+            if ended == Ended::Solved && self.finish.answer(&self.cones, &self.path.active, &mut self.answer) {
+                let miss = self.finish.miss(&self.cones, &self.answer);
+                if miss <= MARGIN * self.options.model.tolerance {
+                    return miss;
+                }
             }
         }
-        false
+        f64::INFINITY
     }
 
     /// When nothing solves the problem: a Farkas vector of the rows without friction, if there is one.

@@ -13,6 +13,9 @@ use super::active::Active;
 use super::cones::{Cones, NONE, Pair};
 use super::lanes::{add_scaled, product};
 
+/// Rates are solved for and refined once; the correction is the measure of their rounding.
+const RATE_SOLVES: usize = 2;
+
 /// The covering vector, one number per normal and per group: all directions of a group share theirs, or a group could have three basic φ.
 ///
 /// Reference: [Lloyd04, Appendix B].
@@ -180,19 +183,18 @@ impl System {
         out.y.resize(self.order, 0.0);
         out.error.clear();
         out.error.resize(self.order, 0.0);
+        out.x.clear();
+        out.x.extend_from_slice(&self.k);
         for _ in 0..=refinements {
-            out.x.clear();
-            out.x.extend_from_slice(&self.k);
-            self.add_columns(&out.y, &mut out.x);
             self.misses(&out.y, &out.x, 1.0);
             if let Some(g) = self.cap_row {
                 self.rhs[self.order - 1] = self.cap + self.cap_sum(cones, active, covering, g, &out.y);
             }
             self.correct(out);
+            out.x.clear();
+            out.x.extend_from_slice(&self.k);
+            self.add_columns(&out.y, &mut out.x);
         }
-        out.x.clear();
-        out.x.extend_from_slice(&self.k);
-        self.add_columns(&out.y, &mut out.x);
         out.size =
             product(&self.k, &self.k).sqrt() + out.y.iter().zip(&self.lengths).map(|(y, l)| y.abs() * l).sum::<f64>();
     }
@@ -225,10 +227,9 @@ impl System {
         out.y.resize(self.order, 0.0);
         out.error.clear();
         out.error.resize(self.order, 0.0);
-        for _ in 0..2 {
-            out.x.clear();
-            out.x.extend_from_slice(&self.column);
-            self.add_columns(&out.y, &mut out.x);
+        out.x.clear();
+        out.x.extend_from_slice(&self.column);
+        for _ in 0..RATE_SOLVES {
             self.misses(&out.y, &out.x, 0.0);
             if let Some(g) = self.cap_row {
                 self.rhs[self.order - 1] = self.cap_sum(cones, active, Some(covering), g, &out.y);
@@ -243,10 +244,10 @@ impl System {
                 Driving::Z(_) => {}
             }
             self.correct(out);
+            out.x.clear();
+            out.x.extend_from_slice(&self.column);
+            self.add_columns(&out.y, &mut out.x);
         }
-        out.x.clear();
-        out.x.extend_from_slice(&self.column);
-        self.add_columns(&out.y, &mut out.x);
         out.size = 1.0
             + product(&self.column, &self.column).sqrt()
             + out.y.iter().zip(&self.lengths).map(|(y, l)| y.abs() * l).sum::<f64>();
