@@ -96,6 +96,8 @@ const STARTS: u64 = 8;
 /// Pivots per row of (8) and start, and some more, unless the options set a limit; fewer than one per row is the rule.
 const PIVOTS_PER_ROW: usize = 3;
 const PIVOTS: usize = 200;
+/// Pivots per velocity of the first start of the reduced method; later starts have four times as many each. Ten are the rule.
+const PIVOTS_PER_FREEDOM: usize = 50;
 /// An answer is taken if it misses the whole problem (8) by no more than this part of the certificate's tolerance.
 const MARGIN: f64 = 0.1;
 
@@ -306,8 +308,11 @@ impl Engine {
 
     /// The structural or reduced method, with other covering vectors when a path fails. Returns the miss of the answer, ∞ if there is none.
     fn follow_paths(&mut self, reduced: bool, pivots: &mut usize) -> f64 {
-        let limit = self.options.model.max_pivots.unwrap_or(PIVOTS_PER_ROW * self.cones.order() + PIVOTS);
+        let most = PIVOTS_PER_ROW * self.cones.order() + PIVOTS;
         for start in 0..STARTS {
+            // A reduced path needs pivots by the degrees of freedom; one that takes many times as many has lost its way.
+            let usual = if reduced { (PIVOTS + PIVOTS_PER_FREEDOM * self.cones.dof) << (2 * start) } else { most };
+            let limit = self.options.model.max_pivots.unwrap_or(usual.min(most));
             let ended = self.path.follow(&self.cones, reduced, start, limit, pivots);
             if ended == Ended::Solved && self.finish.answer(&self.cones, &self.path.active, &mut self.answer) {
                 let miss = self.finish.miss(&self.cones, &self.answer);
