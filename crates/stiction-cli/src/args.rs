@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use stiction_contact::io::Kind;
+use stiction_contact::models::catalog::CATALOG as MODELS;
 use stiction_lcp::catalog::CATALOG;
-
-use crate::friction::MODELS;
 
 /// Exact, certified rigid contact.
 #[derive(Debug, Parser)]
@@ -42,7 +41,7 @@ pub struct SolveArgs {
           value_parser = PossibleValuesParser::new(CATALOG.iter().map(|entry| entry.name)))]
     pub solver: String,
     /// The law of friction, for friction problems [default: coulomb-cone].
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(MODELS.map(|(name, _)| name)))]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(MODELS.map(|entry| entry.name)))]
     pub model: Option<String>,
     /// Re-check the final basis in rational arithmetic.
     #[arg(long)]

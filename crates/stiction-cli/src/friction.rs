@@ -5,33 +5,13 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use stiction_contact::io::FrictionFile;
+use stiction_contact::models::catalog::CATALOG;
 use stiction_contact::models::coulomb_cone::{CoulombCone, FrictionOutcome};
 use stiction_contact::{FrictionLaw, FrictionLcp, FrictionProblem, Level, ModelOptions, certify_friction};
 use stiction_lcp::{InputError, Options, Outcome, catalog};
 
 use crate::args::SolveArgs;
 use crate::output::Failure;
-
-/// The models that `--model` names, and what a friction problem from a file means to each.
-pub const MODELS: [(&str, Need); 8] = [
-    ("coulomb-cone", Need::Delassus),
-    ("coulomb-polyhedral", Need::Delassus),
-    ("frictionless", Need::Delassus),
-    ("viscous", Need::Mass),
-    ("no-slip", Need::Mass),
-    ("coulomb-pyramid", Need::Mass),
-    ("baraff-friction", Need::Mass),
-    ("drumwright-shell", Need::Mass),
-];
-
-/// What a model is computed from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Need {
-    /// The Delassus operator alone.
-    Delassus,
-    /// Mass and Jacobians, which these files do not have.
-    Mass,
-}
 
 /// Sides of the polyhedral cone.
 const SIDES: usize = 8;
@@ -92,7 +72,7 @@ pub fn run(
         FrictionFile::Local(problem) => problem.clone(),
         FrictionFile::Global(problem) => problem.to_local()?,
     };
-    let model = args.model.as_deref().unwrap_or(MODELS[0].0);
+    let model = args.model.as_deref().unwrap_or(CATALOG[0].name);
     let clock = Instant::now();
     let mut report = match model {
         "coulomb-cone" => cone(args, &local, options)?,

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use stiction_contact::models::catalog::CATALOG as MODELS;
 use stiction_lcp::catalog::{CATALOG, Entry};
 
 /// Prints the table: two lines per solver.
@@ -18,6 +19,14 @@ pub fn print(out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "mlcp      the same, but some rows are equations with a free variable")?;
     writeln!(out, "box       lo ≤ z ≤ hi instead of z ≥ 0; a relay problem where both are finite")?;
     writeln!(out, "factored  M = Gᵀ G, never formed")?;
+    writeln!(out)?;
+    writeln!(out, "Friction problems are solved under a model, --model NAME:")?;
+    let name = MODELS.iter().map(|e| e.name.len()).max().unwrap_or(0);
+    for e in MODELS.iter().filter(|e| e.needs_only_delassus) {
+        writeln!(out, "{:name$}  {}; {}", e.name, e.law, e.when)?;
+    }
+    let others: Vec<&str> = MODELS.iter().filter(|e| !e.needs_only_delassus).map(|e| e.name).collect();
+    writeln!(out, "({} need mass and Jacobians, which files do not have)", others.join(", "))?;
     writeln!(out)?;
     writeln!(out, "Every answer is certified: its residuals are computed from the problem and z alone.")
 }

@@ -10,6 +10,7 @@ mod list;
 mod output;
 mod report;
 mod soak;
+mod soak_contact;
 mod solve;
 
 use std::io::Write;

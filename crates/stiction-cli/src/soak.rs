@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::output::Failure;
+use crate::soak_contact;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use stiction_lcp::generate::{self, Class};
@@ -28,6 +29,12 @@ pub struct SoakArgs {
     /// Largest order (12 at most for class any, where the oracle has to keep up).
     #[arg(long, default_value_t = 60)]
     max_order: usize,
+    /// Contact models to try on random contact problems, instead of solvers on complementarity problems.
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    model: Vec<String>,
+    /// With --model: velocity products, targets and bounces, with which a problem may be infeasible.
+    #[arg(long, requires = "model")]
+    rates: bool,
     /// Threads; 0 for all cores. Results do not depend on it.
     #[arg(long, default_value_t = 0)]
     threads: usize,
@@ -60,6 +67,9 @@ struct Tally {
 
 /// Runs the soak. True if every problem was answered as it must be.
 pub fn run(args: &SoakArgs, out: &mut dyn Write) -> Result<bool, Failure> {
+    if !args.model.is_empty() {
+        return run_models(args, out);
+    }
     let all: Vec<&str> = Class::ALL.iter().map(|c| c.name()).chain(["any"]).collect();
     let classes: Vec<&str> =
         if args.class.is_empty() { all.clone() } else { args.class.iter().map(String::as_str).collect() };
@@ -81,19 +91,39 @@ pub fn run(args: &SoakArgs, out: &mut dyn Write) -> Result<bool, Failure> {
     Ok(!failed)
 }
 
-fn soak(class: &str, solver: &str, args: &SoakArgs) -> Result<Tally, Failure> {
-    catalog::build(solver, &Options::default())?;
-    let bar = ProgressBar::new(args.count);
+/// The soak of the contact models.
+fn run_models(args: &SoakArgs, out: &mut dyn Write) -> Result<bool, Failure> {
+    let plan = soak_contact::Plan { count: args.count, seed: args.seed, threads: threads(args), rates: args.rates };
+    let mut all_well = true;
+    for model in &args.model {
+        all_well &= soak_contact::run(model, &plan, &progress(args.count, model.clone()), out)?;
+        out.flush()?;
+    }
+    Ok(all_well)
+}
+
+fn progress(count: u64, what: String) -> ProgressBar {
+    let bar = ProgressBar::new(count);
     if let Ok(style) = ProgressStyle::with_template("{prefix:>24} {wide_bar} {pos}/{len} {eta}") {
         bar.set_style(style);
     }
-    bar.set_prefix(format!("{class} · {solver}"));
-    let next = AtomicU64::new(0);
-    let total = Mutex::new(Tally::default());
-    let threads = match args.threads {
+    bar.set_prefix(what);
+    bar
+}
+
+fn threads(args: &SoakArgs) -> usize {
+    match args.threads {
         0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
         n => n.min(MOST_THREADS),
-    };
+    }
+}
+
+fn soak(class: &str, solver: &str, args: &SoakArgs) -> Result<Tally, Failure> {
+    catalog::build(solver, &Options::default())?;
+    let bar = progress(args.count, format!("{class} · {solver}"));
+    let next = AtomicU64::new(0);
+    let total = Mutex::new(Tally::default());
+    let threads = threads(args);
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {

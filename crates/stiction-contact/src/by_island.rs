@@ -277,8 +277,9 @@ fn least_speed(problem: &ContactProblem, law: &dyn Law, y: &ContactForces) -> f6
         sum.speed += dot(&whitened.x_free, &whitened.x_free);
         let pick = |all: &[f64], of: &[usize]| of.iter().map(|&i| all[i]).collect::<Vec<f64>>();
         let contact = |all: &[f64]| pick(all, &island.contacts);
-        let has_row = |k: usize| law.level() == Level::Velocity || whitened.touching[k];
-        let has_limit = |k: usize| law.level() == Level::Velocity || whitened.reached[k];
+        let ahead = law.level() == Level::Velocity && !law.only_touching();
+        let has_row = |k: usize| ahead || whitened.touching[k];
+        let has_limit = |k: usize| ahead || whitened.reached[k];
         // A row whose force has no upper bound may not move below its target, one without a lower bound not above it.
         let may_bounded = |k: usize, y: f64| {
             if y > 0.0 { whitened.hi[k] == f64::INFINITY } else { whitened.lo[k] == f64::NEG_INFINITY }

@@ -12,6 +12,7 @@
 use stiction_lcp::{InputError, Lcp, Matrix};
 
 use crate::friction_problem::FrictionProblem;
+use crate::models::coulomb_polyhedral::directions as tangent_directions;
 
 /// The law of friction of a [`FrictionLcp`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,10 +126,7 @@ fn directions(dim: usize, law: FrictionLaw) -> Result<Vec<Vec<f64>>, InputError>
             reason: format!("must be even and at least 4, found {sides}"),
         });
     }
-    let step = 2.0 * std::f64::consts::PI / sides as f64;
-    let half: Vec<Vec<f64>> = (0..sides / 2).map(|j| vec![(step * j as f64).cos(), (step * j as f64).sin()]).collect();
-    let opposite = half.iter().map(|x| x.iter().map(|x| -x).collect());
-    Ok(half.iter().cloned().chain(opposite).collect())
+    Ok(tangent_directions(sides).iter().map(|d| d.to_vec()).collect())
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ pub mod baraff;
 pub mod cone;
 pub mod frictionless;
 pub mod no_slip;
+pub mod polyhedral;
 pub mod pyramid;
 pub mod shell;
 pub mod viscous;
@@ -214,6 +215,12 @@ pub trait Law {
         y[0] >= 0.0 && (self.holds_tangents(mu_viscous) || y[1] == 0.0 && y[2] == 0.0)
     }
 
+    /// Whether contacts that do not touch, and limits that are not reached, have no row at all, at velocity level too. False by default: there
+    /// such rows keep the bodies from passing through each other within the step.
+    fn only_touching(&self) -> bool {
+        false
+    }
+
     /// How much the whole violates the law, for laws that are not of single contacts. 0 by default.
     fn whole(&self, _problem: &ContactProblem, _forces: &ContactForces, _motion: &[f64]) -> f64 {
         0.0
@@ -267,7 +274,7 @@ impl Certifier {
         out.momentum = self.momentum(problem, law, forces, motion, &mut worst);
         out.momentum = out.momentum.max(not_numbers(problem, forces, &mut worst));
         self.contacts(problem, law, forces, motion, &mut out, &mut worst);
-        self.limits(problem, law.level(), forces, motion, &mut out, &mut worst);
+        self.limits(problem, law, forces, motion, &mut out, &mut worst);
         self.bilaterals(problem, law.level(), motion, &mut out, &mut worst);
         self.bounded(problem, law.level(), forces, motion, &mut out, &mut worst);
         let whole = law.whole(problem, forces, motion);
@@ -406,7 +413,8 @@ impl Certifier {
         for i in 0..n {
             let view = self.view(problem, law.level(), forces, motion, i);
             let normal_law = if view.touching { law.normal_law() } else { NormalLaw::Signorini };
-            let signorini = if !view.has_normal_row() {
+            let has_row = view.touching || (view.has_normal_row() && !law.only_touching());
+            let signorini = if !has_row {
                 ratio(view.w[0] * view.p[0].abs(), view.omega[0])
             } else if normal_law == NormalLaw::Signorini {
                 natural(view.p[0], view.u[0], view.w[0], view.omega[0], 0.0, f64::INFINITY)
@@ -477,13 +485,13 @@ impl Certifier {
     fn limits(
         &self,
         problem: &ContactProblem,
-        level: Level,
+        law: &dyn Law,
         forces: &ContactForces,
         motion: &[f64],
         out: &mut PhysicalCertificate,
         worst: &mut Worst,
     ) {
-        let limits = problem.limits();
+        let (limits, level) = (problem.limits(), law.level());
         let first = 4 * problem.contacts().len() + problem.bilaterals().rows.len();
         for i in 0..limits.rows.len() {
             let bias = match level {
@@ -492,7 +500,7 @@ impl Certifier {
             };
             let (p, w) = (forces.limit[i], self.w[first + i]);
             let (u, omega) = self.motion(&limits.rows, i, motion, bias, w);
-            let miss = if level == Level::Velocity || limits.gap[i] <= 0.0 {
+            let miss = if limits.gap[i] <= 0.0 || (level == Level::Velocity && !law.only_touching()) {
                 natural(p, u, w, omega, 0.0, f64::INFINITY)
             } else {
                 ratio(w * p.abs(), omega)

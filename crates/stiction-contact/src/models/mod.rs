@@ -1,6 +1,8 @@
 //! The models, one file or folder each, under the names of the literature.
 pub mod baraff_friction;
+pub mod catalog;
 pub mod coulomb_cone;
+pub mod coulomb_polyhedral;
 pub mod coulomb_pyramid;
 pub mod drumwright_shell;
 pub mod frictionless;
@@ -10,6 +12,7 @@ pub mod viscous;
 
 pub use baraff_friction::BaraffFriction;
 pub use coulomb_cone::CoulombCone;
+pub use coulomb_polyhedral::{CoulombPolyhedral, PolyhedralOptions};
 pub use coulomb_pyramid::{CoulombPyramid, PyramidMethod, PyramidOptions};
 pub use drumwright_shell::DrumwrightShell;
 pub use frictionless::Frictionless;

@@ -1,0 +1,147 @@
+//! `stiction soak --model`: random contact problems by the thousand under the contact models.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use indicatif::ProgressBar;
+use stiction_contact::models::catalog;
+use stiction_contact::scenes::{self, Recipe};
+use stiction_contact::{ContactModel, ContactOutcome, ContactProblem, InputError, Level, ModelOptions};
+
+use crate::output::Failure;
+
+/// Failures printed per model.
+const SHOWN: usize = 10;
+
+/// Models that have a solution whenever some motion satisfies the rows: there anything else is a failure of the soak.
+const ALWAYS_SOLVED: [&str; 4] = ["frictionless", "viscous", "no-slip", "coulomb-polyhedral"];
+
+/// What to run.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    /// Problems.
+    pub count: u64,
+    /// First seed.
+    pub seed: u64,
+    /// Threads.
+    pub threads: usize,
+    /// Velocity products, targets and bounces, with which a problem may be infeasible.
+    pub rates: bool,
+}
+
+/// What came of one model.
+#[derive(Debug, Default)]
+struct Tally {
+    solved: u64,
+    infeasible: u64,
+    no_solution: u64,
+    rays: u64,
+    fallbacks: u64,
+    pivots: u64,
+    /// Solutions whose warm start solved the problem again at once.
+    guessed: u64,
+    worst: f64,
+    failed: Vec<(u64, String)>,
+}
+
+/// Runs the soak of one model; true if every problem was answered as it must be.
+pub fn run(model: &str, plan: &Plan, bar: &ProgressBar, out: &mut dyn Write) -> Result<bool, Failure> {
+    catalog::build(model, &ModelOptions::default())?;
+    let (next, total) = (AtomicU64::new(0), Mutex::new(Tally::default()));
+    std::thread::scope(|scope| {
+        for _ in 0..plan.threads {
+            scope.spawn(|| {
+                let mut tally = Tally::default();
+                let Ok(mut method) = catalog::build(model, &ModelOptions::default()) else { return };
+                loop {
+                    let k = next.fetch_add(1, Ordering::Relaxed);
+                    if k >= plan.count {
+                        break;
+                    }
+                    tally.one(method.as_mut(), plan.seed.wrapping_add(k), plan.rates);
+                    bar.inc(1);
+                }
+                total.lock().unwrap_or_else(PoisonError::into_inner).add(tally);
+            });
+        }
+    });
+    bar.finish_and_clear();
+    let mut tally = total.into_inner().unwrap_or_else(PoisonError::into_inner);
+    tally.failed.sort_by_key(|(seed, _)| *seed);
+    tally.print(model, out)?;
+    Ok(!ALWAYS_SOLVED.contains(&model) || tally.failed.is_empty() && (plan.rates || tally.infeasible == 0))
+}
+
+/// A problem with everything the model's law has a place for.
+fn problem(model: &dyn ContactModel, seed: u64, rates: bool) -> Result<ContactProblem, InputError> {
+    let name = model.name();
+    let recipe = Recipe {
+        coulomb: name.starts_with("coulomb") || name == "baraff-friction" || name == "drumwright-shell",
+        viscous: name == "viscous",
+        gaps: true,
+        bilaterals: true,
+        limits: true,
+        bounded: true,
+        rates,
+        ..Recipe::PLAIN
+    };
+    match model.level() {
+        Level::Velocity => scenes::random(&recipe, seed),
+        Level::Acceleration => scenes::random_sliding(&recipe, seed),
+    }
+}
+
+impl Tally {
+    fn one(&mut self, model: &mut dyn ContactModel, seed: u64, rates: bool) {
+        let solved = problem(model, seed, rates).and_then(|p| model.solve(&p).map(|outcome| (p, outcome)));
+        match solved {
+            Err(error) => self.failed.push((seed, format!("bad input: {error}"))),
+            Ok((problem, ContactOutcome::Solved(solution))) => {
+                self.solved += 1;
+                self.fallbacks += solution.stats.fallbacks as u64;
+                self.pivots += solution.stats.pivots as u64;
+                self.worst = self.worst.max(solution.certificate.largest());
+                let again = model.solve_from(&problem, Some(&solution.warm_start));
+                let again = again.ok().and_then(|o| o.solved().map(|s| s.stats.pivots));
+                self.guessed += u64::from(again == Some(0));
+            }
+            Ok((_, ContactOutcome::Infeasible(_))) => self.infeasible += 1,
+            Ok((_, ContactOutcome::NoSolution(_))) => self.no_solution += 1,
+            Ok((_, ContactOutcome::Ray(_))) => self.rays += 1,
+            Ok((_, ContactOutcome::Failed(failure))) => self.failed.push((seed, failure.why)),
+        }
+    }
+
+    fn add(&mut self, other: Tally) {
+        self.solved += other.solved;
+        self.infeasible += other.infeasible;
+        self.no_solution += other.no_solution;
+        self.rays += other.rays;
+        self.fallbacks += other.fallbacks;
+        self.pivots += other.pivots;
+        self.guessed += other.guessed;
+        self.worst = self.worst.max(other.worst);
+        self.failed.extend(other.failed);
+    }
+
+    fn print(&self, model: &str, out: &mut dyn Write) -> std::io::Result<()> {
+        writeln!(
+            out,
+            "{model:>20} {:>8} solved {:>6} proven infeasible {:>6} proven without solution {:>6} rays {:>5} failed   worst certificate {:.1e}   {:.1} pivots   {} fallbacks   {:.2} % again at once",
+            self.solved,
+            self.infeasible,
+            self.no_solution,
+            self.rays,
+            self.failed.len(),
+            self.worst,
+            self.pivots as f64 / self.solved.max(1) as f64,
+            self.fallbacks,
+            100.0 * self.guessed as f64 / self.solved.max(1) as f64,
+        )?;
+        for (seed, why) in self.failed.iter().take(SHOWN) {
+            writeln!(out, "                     seed {seed}: {why}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,123 @@
+//! All models by name: the table that programs, the soak and the documentation share.
+
+use stiction_lcp::InputError;
+
+use crate::model::{ContactModel, Level, ModelOptions};
+use crate::models::{
+    BaraffFriction, CoulombCone, CoulombPolyhedral, CoulombPyramid, DrumwrightShell, Frictionless, NoSlip,
+    NoSlipOptions, NormalOptions, PolyhedralOptions, PyramidOptions, Viscous,
+};
+
+/// One model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name in kebab case.
+    pub name: &'static str,
+    /// The levels it has, the usual one first.
+    pub levels: &'static [Level],
+    /// Its law in a few words.
+    pub law: &'static str,
+    /// When to use it.
+    pub when: &'static str,
+    /// Whether it can be computed from a Delassus operator alone.
+    pub needs_only_delassus: bool,
+}
+
+const VELOCITY: &[Level] = &[Level::Velocity];
+const ACCELERATION: &[Level] = &[Level::Acceleration];
+const BOTH: &[Level] = &[Level::Velocity, Level::Acceleration];
+
+/// All models.
+pub const CATALOG: [Entry; 8] = [
+    Entry {
+        name: "coulomb-cone",
+        levels: BOTH,
+        law: "Coulomb with the quadratic cone",
+        when: "always, unless you know better",
+        needs_only_delassus: true,
+    },
+    Entry {
+        name: "coulomb-polyhedral",
+        levels: VELOCITY,
+        law: "Coulomb with a cone of d sides (Stewart–Trinkle, Anitescu–Potra)",
+        when: "a solution must be certain; many contacts on few bodies",
+        needs_only_delassus: true,
+    },
+    Entry {
+        name: "frictionless",
+        levels: BOTH,
+        law: "Signorini alone",
+        when: "there is no friction",
+        needs_only_delassus: true,
+    },
+    Entry {
+        name: "viscous",
+        levels: BOTH,
+        law: "drag in proportion to slip, whatever the normal force (Drumwright)",
+        when: "lubricated contact",
+        needs_only_delassus: false,
+    },
+    Entry {
+        name: "no-slip",
+        levels: VELOCITY,
+        law: "touching contacts do not slip (Drumwright)",
+        when: "grasps and feet that must hold; the fastest",
+        needs_only_delassus: false,
+    },
+    Entry {
+        name: "coulomb-pyramid",
+        levels: ACCELERATION,
+        law: "Coulomb with a four-sided pyramid; rolling and sliding, soft fingers (Trinkle et al.)",
+        when: "accelerations and forces at an instant",
+        needs_only_delassus: false,
+    },
+    Entry {
+        name: "baraff-friction",
+        levels: ACCELERATION,
+        law: "static and dynamic friction by the driving method (Baraff)",
+        when: "comparison with the literature; rays that become impacts",
+        needs_only_delassus: false,
+    },
+    Entry {
+        name: "drumwright-shell",
+        levels: VELOCITY,
+        law: "least kinetic energy within the cones (Drumwright and Shell)",
+        when: "impacts as a convex program",
+        needs_only_delassus: false,
+    },
+];
+
+/// Makes the model of that name at its usual level.
+///
+/// # Errors
+/// `InputError::Option` if there is no such model, with the names there are.
+pub fn build(name: &str, options: &ModelOptions) -> Result<Box<dyn ContactModel>, InputError> {
+    options.check()?;
+    let normals = || NormalOptions { model: options.clone(), ..NormalOptions::default() };
+    Ok(match name {
+        "coulomb-cone" => Box::new(CoulombCone::new(Level::Velocity, options.clone())),
+        "coulomb-polyhedral" => Box::new(CoulombPolyhedral::new(PolyhedralOptions {
+            model: options.clone(),
+            ..PolyhedralOptions::default()
+        })?),
+        "frictionless" => Box::new(Frictionless::new(Level::Velocity, normals())),
+        "viscous" => Box::new(Viscous::new(Level::Velocity, normals())),
+        "no-slip" => Box::new(NoSlip::new(NoSlipOptions { normals: normals(), ..NoSlipOptions::default() })),
+        "coulomb-pyramid" => {
+            Box::new(CoulombPyramid::new(PyramidOptions { common: options.clone(), ..PyramidOptions::default() }))
+        }
+        "baraff-friction" => Box::new(BaraffFriction::new(options.clone())),
+        "drumwright-shell" => {
+            let mut model = DrumwrightShell::default();
+            model.options = options.clone();
+            Box::new(model)
+        }
+        _ => {
+            let names = CATALOG.map(|entry| entry.name).join(", ");
+            return Err(InputError::Option {
+                name: "model",
+                reason: format!("expected one of {names}, found '{name}'"),
+            });
+        }
+    })
+}

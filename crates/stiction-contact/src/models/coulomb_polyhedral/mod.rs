@@ -1,0 +1,364 @@
+//! Coulomb friction with a polyhedral cone at velocity level: the time-stepping schemes of Stewart and Trinkle and of Anitescu and Potra, solved
+//! by Lloyd's three methods.
+//!
+//! Every touching contact has d directions of friction; its tangential impulse lies in `μ p_n` times their convex hull, and of all impulses in there
+//! it is one that takes most energy. With gaps `≥ 0`, bounces `≤ 0` and surfaces at rest this always has a solution, which need not be the only one.
+//!
+//! | method | what | cost |
+//! |---|---|---|
+//! | [`Method::Standard`] | forms the problem (8) of order n (2 + d), and Lemke's method on it | O(n³) |
+//! | [`Method::Structural`] | Lemke's method with the reduced system (31); no matrix is formed | O(n) pivots of O(n m + m³) |
+//! | [`Method::Reduced`] | the same, but a contact's friction joins when its normal force does | O(m) pivots of O(n m + m³) |
+//!
+//! The cost is that expected, at fixed d. A method that fails is followed by the others, from the leanest to the heaviest, and at last by every
+//! method of [`Auto`](stiction_lcp::Auto); `stats.fallbacks` counts it. Every answer is checked on the whole of (8) before it is taken, and certified.
+//!
+//! What is not covered by that: rows that ask for a speed, and would use any force to get it, can jam against friction. Such a problem may have no solution;
+//! then the outcome is a failure that says so, or, if even the rows without friction contradict each other, the proof of that.
+//!
+//! Two departures from the paper: limits and bounded rows are in (8) too (see `cones.rs`), and bilateral rows are projected out first. A coefficient
+//! of infinity has no place in the law: γ = μ θ − Σ φ has no meaning for it. The no-slip model is for that.
+//!
+//! Reference: [Lloyd04], [StewartTrinkle96].
+
+mod active;
+mod cones;
+mod directions;
+mod finish;
+mod lanes;
+mod ratio;
+mod reduced;
+mod standard;
+mod structural;
+mod system;
+
+use stiction_lcp::{FactoredLcp, InputError, Matrix, Nnls, Outcome, Proof, Solver, Unsolvable};
+
+use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
+use crate::certificate::polyhedral::PolyhedralLaw;
+use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
+use crate::problem::ContactProblem;
+use crate::whitened::Whitened;
+use active::Active;
+use cones::{Answer, Cones};
+use finish::Finish;
+use standard::Standard;
+use structural::{Ended, Path};
+
+pub use directions::directions;
+
+/// How the complementarity problem is solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Method {
+    /// The problem as a matrix, Lemke's method with restarts.
+    Standard,
+    /// No matrix is formed; a pivot costs O(n m + m³).
+    Structural,
+    /// And the friction of a contact joins only when its normal force does.
+    #[default]
+    Reduced,
+}
+
+/// Which contacts have a say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scheme {
+    /// All: `N v⁺ ≥ −gap/dt`, so that a predicted contact is not passed within the step. Reference: [StewartTrinkle96].
+    #[default]
+    StewartTrinkle,
+    /// Those that touch: `N v⁺ ≥ 0`. Others, and limits that are not reached, are left to the next step, as in M. Anitescu, F. A. Potra, *Formulating
+    /// dynamic multi-rigid-body contact problems with friction as solvable linear complementarity problems*, Nonlinear Dynamics 14, 1997.
+    AnitescuPotra,
+}
+
+/// Options of [`CoulombPolyhedral`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct PolyhedralOptions {
+    /// What all models have.
+    pub model: ModelOptions,
+    /// Directions per contact, d: even, at least 4. A planar contact has two. Default 8.
+    pub directions: usize,
+    /// How the complementarity problem is solved. Default [`Method::Reduced`].
+    pub method: Method,
+    /// Which contacts have a say. Default [`Scheme::StewartTrinkle`].
+    pub scheme: Scheme,
+}
+
+impl Default for PolyhedralOptions {
+    fn default() -> Self {
+        Self { model: ModelOptions::default(), directions: 8, method: Method::default(), scheme: Scheme::default() }
+    }
+}
+
+/// Most directions: a polygon with more is a circle to any eye, and the law's cost grows with them.
+const MOST_DIRECTIONS: usize = 1024;
+/// Starts of the structural and reduced methods before another method takes over.
+const STARTS: u64 = 8;
+/// Pivots per row of (8) and start, and some more, unless the options set a limit; fewer than one per row is the rule.
+const PIVOTS_PER_ROW: usize = 3;
+const PIVOTS: usize = 200;
+/// Pivots per velocity of the first start of the reduced method; later starts have four times as many each. Ten are the rule.
+const PIVOTS_PER_FREEDOM: usize = 50;
+/// An answer is taken if it misses the whole problem (8) by no more than this part of the certificate's tolerance.
+const MARGIN: f64 = 0.1;
+
+/// Polyhedral Coulomb friction. See the [module](self).
+///
+/// ```
+/// use stiction_contact::models::coulomb_polyhedral::{CoulombPolyhedral, PolyhedralOptions};
+/// use stiction_contact::{ContactModel, scenes};
+///
+/// let problem = scenes::peg_in_hole(16, 0.25, 1)?;
+/// let mut model = CoulombPolyhedral::new(PolyhedralOptions::default())?;
+/// let outcome = model.solve(&problem)?;
+/// assert!(outcome.solved().is_some());
+/// # Ok::<(), stiction_contact::InputError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct CoulombPolyhedral {
+    options: PolyhedralOptions,
+    by_island: ByIsland,
+    law: PolyhedralLaw,
+    engine: Engine,
+}
+
+/// What solves one island.
+#[derive(Debug, Clone)]
+struct Engine {
+    options: PolyhedralOptions,
+    cones: Cones,
+    standard: Standard,
+    path: Path,
+    finish: Finish,
+    active: Active,
+    answer: Answer,
+    best: Answer,
+    spare: Answer,
+}
+
+impl CoulombPolyhedral {
+    /// The model with these options.
+    ///
+    /// # Errors
+    /// `InputError::Option` if the number of directions is odd, below 4 or above 1024, or the tolerance is out of range.
+    pub fn new(options: PolyhedralOptions) -> Result<Self, InputError> {
+        let d = options.directions;
+        if d < 4 || d % 2 == 1 || d > MOST_DIRECTIONS {
+            let reason = format!("must be even, from 4 to {MOST_DIRECTIONS}, found {d}");
+            return Err(InputError::Option { name: "directions", reason });
+        }
+        let solver = options.model.for_solver();
+        solver.check()?;
+        let law = PolyhedralLaw::new(d, options.scheme == Scheme::AnitescuPotra);
+        let mut cones = Cones::default();
+        cones.set_directions(directions(d));
+        let engine = Engine {
+            options: options.clone(),
+            cones,
+            standard: Standard::new(solver),
+            path: Path::default(),
+            finish: Finish::default(),
+            active: Active::default(),
+            answer: Answer::default(),
+            best: Answer::default(),
+            spare: Answer::default(),
+        };
+        Ok(Self { options, by_island: ByIsland::default(), law, engine })
+    }
+
+    /// The options.
+    pub fn options(&self) -> &PolyhedralOptions {
+        &self.options
+    }
+}
+
+const NAME: &str = "coulomb-polyhedral";
+const NO_ANSWER: &str = "no method found forces: where rows ask for a speed that friction resists (a bounce, or a target that the row's force \
+    pursues without a bound) the bodies may jam, and then the law has no solution";
+
+/// The law has no place for infinite Coulomb, viscous and spin coefficients.
+fn check(problem: &ContactProblem) -> Result<(), InputError> {
+    let contacts = problem.contacts();
+    for i in 0..contacts.len() {
+        let refuse = |reason: String| Err(InputError::Unsupported { solver: NAME, reason });
+        if contacts.mu[i].is_infinite() {
+            return refuse(format!("contact {i}: mu is infinite; use no-slip, or a large coefficient"));
+        }
+        if contacts.mu_viscous[i] != 0.0 {
+            return refuse(format!(
+                "contact {i}: mu_viscous is {}, and the law has no viscous friction",
+                contacts.mu_viscous[i]
+            ));
+        }
+        if contacts.mu_spin[i] != 0.0 {
+            return refuse(format!(
+                "contact {i}: mu_spin is {}, and the law has no moment about the normal",
+                contacts.mu_spin[i]
+            ));
+        }
+    }
+    Ok(())
+}
+
+impl ContactModel for CoulombPolyhedral {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn level(&self) -> Level {
+        Level::Velocity
+    }
+
+    fn solve_from(
+        &mut self,
+        problem: &ContactProblem,
+        start: Option<&WarmStart>,
+    ) -> Result<ContactOutcome, InputError> {
+        check(problem)?;
+        let engine = &mut self.engine;
+        self.by_island.solve(problem, &self.law, &self.options.model, start, |island, guess, forces, stats| {
+            engine.solve(island, guess, forces, stats)
+        })
+    }
+}
+
+impl Engine {
+    /// Reduce, solve, recover.
+    fn solve(
+        &mut self,
+        island: &Whitened,
+        guess: Guess<'_>,
+        forces: &mut IslandForces,
+        stats: &mut ContactStats,
+    ) -> Result<IslandEnd, InputError> {
+        self.cones.load(island, self.options.scheme);
+        stats.inconsistency = stats.inconsistency.max(self.cones.inconsistency());
+        if self.cones.stuck {
+            return Ok(self.prove_infeasible(island, forces));
+        }
+        let miss = if self.guess_right(guess) {
+            stats.guessed += 1;
+            0.0
+        } else {
+            self.try_methods(stats)?
+        };
+        if miss > self.options.model.tolerance {
+            let end = self.prove_infeasible(island, forces);
+            if end == IslandEnd::Infeasible || miss == f64::INFINITY {
+                return Ok(end);
+            }
+        }
+        self.cones.recover(island, &self.best, forces);
+        Ok(IslandEnd::Solved)
+    }
+
+    /// Solves the system of the basis that the last solve left, if there is one. True if that is the answer.
+    fn guess_right(&mut self, guess: Guess<'_>) -> bool {
+        let Some(basis) = guess.basis else { return false };
+        if !self.active.set(&self.cones, basis) || !self.finish.answer(&self.cones, &self.active, &mut self.best) {
+            return false;
+        }
+        self.finish.miss(&self.cones, &self.best) <= MARGIN * self.options.model.tolerance
+    }
+
+    /// The chosen method, then those it falls back on. The best answer is in `best`; returns by how much it misses, ∞ if there is none.
+    fn try_methods(&mut self, stats: &mut ContactStats) -> Result<f64, InputError> {
+        let mut least = f64::INFINITY;
+        for (turn, rung) in Rung::from(self.options.method).enumerate() {
+            if turn == 1 {
+                stats.fallbacks += 1;
+            }
+            let miss = self.try_rung(rung, &mut stats.pivots)?;
+            if miss < least {
+                least = miss;
+                std::mem::swap(&mut self.answer, &mut self.best);
+            }
+            if least <= MARGIN * self.options.model.tolerance {
+                break;
+            }
+        }
+        Ok(least)
+    }
+
+    /// Tries one method; returns by how much its answer misses, ∞ if it has none.
+    fn try_rung(&mut self, rung: Rung, pivots: &mut usize) -> Result<f64, InputError> {
+        let (cones, answer) = (&self.cones, &mut self.answer);
+        let solved = match rung {
+            Rung::Reduced => return Ok(self.follow_paths(true, pivots)),
+            Rung::Structural => return Ok(self.follow_paths(false, pivots)),
+            Rung::Standard => self.standard.solve(cones, pivots, answer)?,
+            Rung::AllMeans => self.standard.solve_by_all_means(cones, pivots, answer)?,
+        };
+        Ok(if solved { self.sharpen() } else { f64::INFINITY })
+    }
+
+    /// The numbers of the answer's basis from the reduced system, where these are better than those from the matrix. Returns the miss.
+    fn sharpen(&mut self) -> f64 {
+        let miss = self.finish.miss(&self.cones, &self.answer);
+        if self.active.set(&self.cones, &self.answer.basis)
+            && self.finish.answer(&self.cones, &self.active, &mut self.spare)
+        {
+            let sharper = self.finish.miss(&self.cones, &self.spare);
+            if sharper <= miss {
+                std::mem::swap(&mut self.answer, &mut self.spare);
+                return sharper;
+            }
+        }
+        miss
+    }
+
+    /// The structural or reduced method, with other covering vectors when a path fails. Returns the miss of the answer, ∞ if there is none.
+    fn follow_paths(&mut self, reduced: bool, pivots: &mut usize) -> f64 {
+        let most = PIVOTS_PER_ROW * self.cones.order() + PIVOTS;
+        for start in 0..STARTS {
+            // A reduced path needs pivots by the degrees of freedom; one that takes many times as many has lost its way.
+            let usual = if reduced { (PIVOTS + PIVOTS_PER_FREEDOM * self.cones.dof) << (2 * start) } else { most };
+            let limit = self.options.model.max_pivots.unwrap_or(usual.min(most));
+            let ended = self.path.follow(&self.cones, reduced, start, limit, pivots);
+            if ended == Ended::Solved && self.finish.answer(&self.cones, &self.path.active, &mut self.answer) {
+                let miss = self.finish.miss(&self.cones, &self.answer);
+                if miss <= MARGIN * self.options.model.tolerance {
+                    return miss;
+                }
+            }
+        }
+        f64::INFINITY
+    }
+
+    /// When nothing solves the problem: a Farkas vector of the rows without friction, if there is one.
+    fn prove_infeasible(&mut self, island: &Whitened, forces: &mut IslandForces) -> IslandEnd {
+        let failed = || IslandEnd::Failed { why: NO_ANSWER.into() };
+        let (columns, e) = self.cones.unilateral_rows(island, self.options.scheme);
+        let factored = Matrix::from_columns(self.cones.dof, e.len(), columns).and_then(|g| FactoredLcp::new(g, e));
+        let Ok(factored) = factored else { return failed() };
+        // Whether the multipliers prove anything is checked again, from the problem.
+        let y = match Nnls::new(self.options.model.for_solver()).solve(&factored) {
+            Ok(Outcome::Unsolvable(Unsolvable { proof: Proof::Farkas(y), .. })) => y,
+            Ok(Outcome::Ray(ray)) => ray.direction,
+            _ => return failed(),
+        };
+        self.cones.recover_proof(island, &y, forces);
+        IslandEnd::Infeasible
+    }
+}
+
+/// A step of the ladder of methods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rung {
+    Reduced,
+    Structural,
+    Standard,
+    AllMeans,
+}
+
+impl Rung {
+    /// The methods to try, in order: the chosen one, the others from the leanest to the heaviest, and everything there is.
+    fn from(method: Method) -> impl Iterator<Item = Rung> {
+        let first = match method {
+            Method::Reduced => Rung::Reduced,
+            Method::Structural => Rung::Structural,
+            Method::Standard => Rung::Standard,
+        };
+        let others = [Rung::Reduced, Rung::Structural, Rung::Standard, Rung::AllMeans];
+        std::iter::once(first).chain(others.into_iter().filter(move |rung| *rung != first))
+    }
+}
