@@ -5,8 +5,8 @@
 //!
 //! With p the forces and u the motion of the rows (`row v⁺ + bias`), and per row `ω = |bias| + Σⱼ |rowⱼ| sⱼ` where
 //! `s = |v| + dt |M⁻¹ f| + Σ |M⁻¹ rowᵀ p|` bounds the speeds before anything cancels, and `W = row M⁻¹ rowᵀ` (ω is at least 1e-5 of `√W` times the
-//! largest `√M s` of the row's own bodies, so that nothing is measured beside rounding alone; and the forces count for at most 1e4 times the motion there is
-//! with and without them, so that forces which grow without end in an unsolvable problem do not make their own error look small):
+//! largest `√M s` of the row's own bodies, so that nothing is measured beside rounding alone; and in ω the forces count for at most 1e4 times the motion
+//! there is with and without them, so that forces which grow without end in an unsolvable problem do not make their own error look small):
 //!
 //! | measure | what |
 //! |---|---|
@@ -387,15 +387,9 @@ impl Certifier {
                 }
             }
         }
-        let mut largest = 0.0f64;
-        for b in 0..problem.layout().blocks() {
-            let (range, block) = (problem.layout().range(b), problem.mass().block(b));
-            for (k, j) in range.enumerate() {
-                let size = self.size[j].min(GROWTH * block[(k, k)].sqrt() * self.reach);
-                largest = largest.max(worst.see(ratio(self.residual[j], size), Place::Velocity(j)));
-            }
-        }
-        largest
+        // Forces are rounded beside their own size, so momentum is measured beside it too.
+        (0..problem.m())
+            .fold(0.0, |max: f64, j| max.max(worst.see(ratio(self.residual[j], self.size[j]), Place::Velocity(j))))
     }
 
     fn contacts(
