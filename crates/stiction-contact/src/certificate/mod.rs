@@ -420,7 +420,9 @@ impl Certifier {
             if law.level() == Level::Velocity && contacts.bounce[i] <= 0.0 && contacts.surface[i] == [0.0; 2] {
                 let power =
                     view.p[0] * contacts.normal.dot(i, motion) + (1..4).map(|k| view.p[k] * view.u[k]).sum::<f64>();
-                let size: f64 = (0..4).map(|k| view.p[k].abs() * view.omega[k]).sum();
+                // Beside the work of its forces, and of those that would stop its motion: a force that is rounding does no work.
+                let stops = |k: usize| if view.w[k] > 0.0 { view.omega[k] / view.w[k] } else { 0.0 };
+                let size: f64 = (0..4).map(|k| (view.p[k].abs() + stops(k)) * view.omega[k]).sum();
                 out.work = out.work.max(worst.see(ratio(power.max(0.0), size), Place::Contact(i)));
             }
             self.modes.push(view.mode(normal_law));
