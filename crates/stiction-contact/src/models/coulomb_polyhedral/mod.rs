@@ -291,14 +291,14 @@ impl Engine {
         Ok(if solved { self.sharpen() } else { f64::INFINITY })
     }
 
-    /// The numbers of the answer's basis from the reduced system, where these are better than those from the matrix. Returns the miss.
+    /// The numbers of the answer's basis from the reduced system, where these will do or are better than those from the matrix. Returns the miss.
     fn sharpen(&mut self) -> f64 {
         let miss = self.finish.miss(&self.cones, &self.answer);
         if self.active.set(&self.cones, &self.answer.basis)
             && self.finish.answer(&self.cones, &self.active, &mut self.spare)
         {
             let sharper = self.finish.miss(&self.cones, &self.spare);
-            if sharper <= miss {
+            if sharper <= miss.max(MARGIN * self.options.model.tolerance) {
                 std::mem::swap(&mut self.answer, &mut self.spare);
                 return sharper;
             }
