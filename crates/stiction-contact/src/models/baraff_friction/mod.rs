@@ -155,7 +155,7 @@ impl IslandSolver {
     ) -> IslandEnd {
         self.load(island);
         stats.inconsistency = stats.inconsistency.max(self.driver.system.inconsistency());
-        let end = if guess.basis.is_some_and(|basis| self.start_from(basis, stats)) {
+        let end = if guess.basis.is_some_and(|basis| self.start_from(basis, guess.forces, stats)) {
             self.solved(island, forces)
         } else {
             self.compute_forces(island, forces, stats)
@@ -165,10 +165,10 @@ impl IslandSolver {
     }
 
     /// True if the conditions hold, or could be established, from the sets of an earlier solution.
-    fn start_from(&mut self, basis: &Basis, stats: &mut ContactStats) -> bool {
+    fn start_from(&mut self, basis: &Basis, earlier: Option<&IslandForces>, stats: &mut ContactStats) -> bool {
         let driver = &mut self.driver;
         driver.max_steps = self.max_steps.unwrap_or(driver.default_steps());
-        if !driver.start_from(basis) {
+        if !driver.start_from(basis, earlier) {
             return false;
         }
         driver.repair();

@@ -205,6 +205,14 @@ impl System {
         self.bilateral(&island.bilateral, out);
     }
 
+    /// The direction that the friction of contact `c` has among `forces`; none if there is no friction.
+    pub fn friction_direction(&self, c: usize, forces: &IslandForces) -> Option<[f64; 2]> {
+        let Source::Contact(i) = self.source[c] else { return None };
+        let (s, t) = (forces.tangent_s[i], forces.tangent_t[i]);
+        let size = s.hypot(t);
+        (size > 0.0).then(|| [s / size, t / size])
+    }
+
     /// Forces in their places, and what of the change of motion they do not make.
     fn scatter(&mut self, island: &Whitened, f: &[f64], friction: &[[f64; 2]], out: &mut IslandForces) {
         for (k, source) in self.source.iter().enumerate() {

@@ -1,13 +1,14 @@
 //! The index sets as a basis, for the next solve.
 //!
 //! A letter per row, as everywhere, and two per contact for its friction: clamped tangents are basic; a contact that slides along the first direction
-//! of its frame has both letters at the upper bound, one that slides against it only the second. Other directions have no letter and are
-//! established anew.
+//! of its frame has both letters at the upper bound, one that slides against it only the second. Other directions have no letter; they are
+//! those of the earlier friction.
 
 use stiction_lcp::{Basis, Position};
 
 use super::drive::Driver;
 use super::sets::{Along, Clamp, Friction, Place};
+use crate::by_island::IslandForces;
 
 /// Directions are the same if one minus their product is at most this.
 const SAME: f64 = 1e-9;
@@ -30,8 +31,9 @@ impl Driver {
         Basis::new(rows.chain(friction).collect())
     }
 
-    /// Index sets and forces as the basis says, as far as its conditions are independent. False if it is not one of this system, or has no forces.
-    pub fn start_from(&mut self, basis: &Basis) -> bool {
+    /// Index sets and forces as the basis and the earlier forces say, as far as their conditions are independent. False if the basis is not one of this
+    /// system, or has no forces.
+    pub fn start_from(&mut self, basis: &Basis, earlier: Option<&IslandForces>) -> bool {
         let (rows, contacts) = (self.system.rows(), self.system.contacts);
         if basis.len() != rows + 2 * contacts {
             return false;
@@ -53,6 +55,10 @@ impl Driver {
             if letters[1] == Position::Upper {
                 let sign = if letters[0] == Position::Upper { 1.0 } else { -1.0 };
                 self.start_sliding(c, self.frame[c].map(|x| sign * x));
+            } else if letters == [Position::Lower; 2] {
+                if let Some(direction) = earlier.and_then(|forces| self.system.friction_direction(c, forces)) {
+                    self.start_sliding(c, direction);
+                }
             }
             let count = letters.iter().filter(|p| **p == Position::Basic).count();
             self.start_sticking(c, count);
