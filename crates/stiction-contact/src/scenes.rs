@@ -141,7 +141,7 @@ pub fn add_touch(problem: &mut ContactProblem, bodies: &[Body], touch: &Touch) -
         mu: touch.mu,
         mu_viscous: touch.mu_viscous,
         mu_spin: touch.mu_spin,
-        spin: &blocks[3],
+        spin: if touch.mu_spin > 0.0 { &blocks[3] } else { &[] },
         ..Contact::new(&blocks[0], &blocks[1], &blocks[2])
     })
 }
