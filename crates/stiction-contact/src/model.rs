@@ -110,6 +110,8 @@ pub struct ContactStats {
 }
 
 /// The result of a solve.
+// Nearly every outcome is a solution, the largest variant: a box would cost every step an allocation.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug, Clone, PartialEq)]
 pub enum ContactOutcome {
     /// Solved, and certified.

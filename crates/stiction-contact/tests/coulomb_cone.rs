@@ -177,7 +177,8 @@ fn what_the_cone_has_no_place_for_is_named() {
             CoulombCone::new(Level::Acceleration, ModelOptions::default()).solve(&one).map_err(|e| e.to_string());
         (velocity, acceleration)
     };
-    let (n, s): ([(usize, &[f64]); 1], [(usize, &[f64]); 1]) = ([(0, &n)], [(0, &s)]);
+    let n: [(usize, &[f64]); 1] = [(0, &n)];
+    let s: [(usize, &[f64]); 1] = [(0, &s)];
     let plain = Contact::new(&n, &s, &[]);
     assert!(with(Contact { mu_viscous: 1.0, ..plain }).0.unwrap_err().contains("contact 0: mu_viscous"));
     assert!(with(Contact { mu_spin: 1.0, ..plain }).0.unwrap_err().contains("contact 0: mu_spin"));

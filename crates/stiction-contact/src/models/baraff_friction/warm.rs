@@ -55,10 +55,10 @@ impl Driver {
             if letters[1] == Position::Upper {
                 let sign = if letters[0] == Position::Upper { 1.0 } else { -1.0 };
                 self.start_sliding(c, self.frame[c].map(|x| sign * x));
-            } else if letters == [Position::Lower; 2] {
-                if let Some(direction) = earlier.and_then(|forces| self.system.friction_direction(c, forces)) {
-                    self.start_sliding(c, direction);
-                }
+            }
+            let unlisted = earlier.filter(|_| letters == [Position::Lower; 2]);
+            if let Some(direction) = unlisted.and_then(|forces| self.system.friction_direction(c, forces)) {
+                self.start_sliding(c, direction);
             }
             let count = letters.iter().filter(|p| **p == Position::Basic).count();
             self.start_sticking(c, count);

@@ -81,7 +81,7 @@ fn one_contact(dim: usize, mu: f64, w: &[[f64; 3]; 3], q: &[f64; 3]) -> [f64; 3]
     }
     let (mut lo, mut hi) = (0.0, w[1][1].abs().max(w[0][0]));
     let mut r = resisted(dim, w, q, hi);
-    while !(outside(&r) <= 0.0) && hi < f64::MAX / 16.0 {
+    while (outside(&r).is_nan() || outside(&r) > 0.0) && hi < f64::MAX / 16.0 {
         lo = hi;
         hi *= 16.0;
         r = resisted(dim, w, q, hi);

@@ -293,7 +293,7 @@ impl Newton {
                 self.best_r.copy_from_slice(r);
                 return next;
             }
-            if norm <= HALF_DIGITS * size(problem, r) || !(next <= size(problem, r)) {
+            if norm <= HALF_DIGITS * size(problem, r) || next.is_nan() || next > size(problem, r) {
                 break;
             }
             self.iterations += 1;
