@@ -7,7 +7,7 @@
 //! ν = W_nn θ + W_nD φ + q_n,    σ = W_Dn θ + W_DD φ + E λ + q_D,    γ = μ θ − Eᵀ φ,    0 ≤ z ⊥ (ν, σ, γ) ≥ 0
 //! ```
 //!
-//! Reference: [Lloyd04, Eq. 8], [StewartTrinkle96].
+//! Reference: [Lloyd04, Eq. 8], \[StewartTrinkle96\].
 
 use stiction_lcp::{InputError, Lcp, Matrix};
 

@@ -9,7 +9,7 @@ use crate::model::Level;
 /// Both hold exactly if `p` is the point of the polygon nearest to `p − u/W`, and that is what is measured: the distance to it, times W, beside
 /// the size of the slip's terms.
 ///
-/// Reference: [Lloyd04, Eqs. 4, 5], [StewartTrinkle96].
+/// Reference: [Lloyd04, Eqs. 4, 5], \[StewartTrinkle96\].
 #[derive(Debug, Clone, PartialEq)]
 pub struct PolyhedralLaw {
     /// The corners of the polygon with circumradius 1, in the plane of the two tangents, in order.

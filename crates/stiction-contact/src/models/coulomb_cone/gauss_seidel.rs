@@ -2,7 +2,7 @@
 //!
 //! Slow near a solution, but it never leaves the neighbourhood of one: a start for Newton's method where that has none.
 //!
-//! Reference: [JourdanAlartJean98].
+//! Reference: \[JourdanAlartJean98\].
 
 use super::newton::{Proximal, velocities};
 use super::problem::{Block, ConeProblem};

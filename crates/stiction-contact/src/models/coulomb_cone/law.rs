@@ -8,7 +8,7 @@
 //!
 //! which is zero exactly where Signorini's condition and Coulomb's law hold, for any ρ > 0. On each piece it is smooth; the piece is the block's [`State`].
 //!
-//! Reference: [AlartCurnier91].
+//! Reference: \[AlartCurnier91\].
 
 use super::problem::Block;
 

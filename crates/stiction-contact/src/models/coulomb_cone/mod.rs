@@ -4,14 +4,14 @@
 //! u = W r + q,   K_i ∋ r_i ⊥ u_i + mu_i |u_iT| e_N ∈ K_i*   for every contact i
 //! ```
 //!
-//! 1. The problem is made dimensionless, contact by contact, by powers of two ([`problem`]).
-//! 2. Proximal points: solve the problem with `W + α I` and `q − α c` by a nonsmooth Newton method ([`newton`]), move the centre c to its solution,
+//! 1. The problem is made dimensionless, contact by contact, by powers of two (`problem`).
+//! 2. Proximal points: solve the problem with `W + α I` and `q − α c` by a nonsmooth Newton method (`newton`), move the centre c to its solution,
 //!    lower α. Every proximal problem has a regular W, and the next is close to the last.
-//! 3. Where Newton's method stalls, block Gauss–Seidel ([`gauss_seidel`]) moves on, with a larger α.
+//! 3. Where Newton's method stalls, block Gauss–Seidel (`gauss_seidel`) moves on, with a larger α.
 //! 4. The modes found (open, stick, slide) define one system, linear but for the directions of sliding. Its solution, refined with velocities in twice the
 //!    working precision, is the answer, if its certificate holds.
 //!
-//! Reference: [AlartCurnier91], [Acary18].
+//! Reference: \[AlartCurnier91\], \[Acary18\].
 
 mod gauss_seidel;
 mod island;

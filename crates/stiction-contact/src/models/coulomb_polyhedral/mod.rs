@@ -19,7 +19,7 @@
 //! Two departures from the paper: limits and bounded rows are in (8) too (see `cones.rs`), and bilateral rows are projected out first. A coefficient
 //! of infinity has no place in the law: γ = μ θ − Σ φ has no meaning for it. The no-slip model is for that.
 //!
-//! Reference: [Lloyd04], [StewartTrinkle96].
+//! Reference: \[Lloyd04\], \[StewartTrinkle96\].
 
 mod active;
 mod cones;
@@ -62,7 +62,7 @@ pub enum Method {
 /// Which contacts have a say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scheme {
-    /// All: `N v⁺ ≥ −gap/dt`, so that a predicted contact is not passed within the step. Reference: [StewartTrinkle96].
+    /// All: `N v⁺ ≥ −gap/dt`, so that a predicted contact is not passed within the step. Reference: \[StewartTrinkle96\].
     #[default]
     StewartTrinkle,
     /// Those that touch: `N v⁺ ≥ 0`. Others, and limits that are not reached, are left to the next step, as in M. Anitescu, F. A. Potra, *Formulating
