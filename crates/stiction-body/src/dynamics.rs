@@ -1,0 +1,214 @@
+//! Forces from motion and inertia from position: recursive Newton–Euler (RNEA) and composite rigid bodies (CRBA).
+//!
+//! Reference: \[Featherstone08\] (R. Featherstone: Rigid Body Dynamics Algorithms, ch. 5 and 6). Written with classical accelerations along world axes
+//! about each link's own origin, instead of spatial vectors in link frames.
+
+use stiction_lcp::Matrix;
+
+use crate::inertia::point_inertia;
+use crate::kinematics::{LinkMotion, Workspace};
+use crate::math::{Mat3, Vec3};
+use crate::model::Model;
+
+/// Force on a link and moment about its origin, world axes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinkForce {
+    /// Moment about the link's origin (N m).
+    pub moment: Vec3,
+    /// Force (N).
+    pub force: Vec3,
+}
+
+impl LinkForce {
+    /// None.
+    pub const ZERO: Self = Self { moment: Vec3::ZERO, force: Vec3::ZERO };
+}
+
+/// Inertia of a link and all that hangs on it, about the link's origin, world axes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Composite {
+    /// Mass (kg).
+    pub mass: f64,
+    /// Mass times the centre's offset from the origin.
+    pub moment: Vec3,
+    /// Rotational inertia about the origin.
+    pub inertia: Mat3,
+}
+
+impl Composite {
+    /// Momentum under a motion of the origin: force-like (linear) and moment-like (angular about the origin).
+    pub fn momentum(&self, motion: &LinkMotion) -> LinkForce {
+        LinkForce {
+            force: motion.linear * self.mass + motion.angular.cross(self.moment),
+            moment: self.inertia * motion.angular + self.moment.cross(motion.linear),
+        }
+    }
+}
+
+impl Workspace {
+    /// Inverse dynamics: the generalized forces τ (nv) that accelerations `a` (nv) need, against gravity and velocity products:
+    /// `τ = M a + c − gravity`. Positions and velocities must be up to date. Armature is included, damping and friction are not.
+    pub fn inverse_dynamics(&mut self, model: &Model, a: &[f64], tau: &mut [f64]) {
+        self.accelerate(model, a);
+        self.forces.clear();
+        for i in 0..model.links().len() {
+            let force = self.link_force(model, i);
+            self.forces.push(force);
+        }
+        for (i, link) in model.links().iter().enumerate().rev() {
+            let LinkForce { moment, force } = self.forces[i];
+            for k in link.v.clone() {
+                let column = &self.columns[k];
+                tau[k] = column.angular.dot(moment) + column.linear.dot(force) + link.spec.properties.armature * a[k];
+            }
+            if let Some(p) = link.spec.parent {
+                let arm = self.pose[i].translation - self.pose[p].translation;
+                self.forces[p].force += force;
+                self.forces[p].moment += moment + arm.cross(force);
+            }
+        }
+    }
+
+    /// The generalized forces at rest in v̇: gravity minus velocity products, `−(c − gravity)`: what `M v̇` is without other forces.
+    pub fn passive_forces(&mut self, model: &Model, force: &mut [f64]) {
+        // Accelerations of zero need no storage of their own: the velocity products are the accelerations.
+        self.accelerations.clear();
+        let gravity = model.gravity();
+        self.accelerations
+            .extend(self.bias.iter().map(|b| LinkMotion { angular: b.angular, linear: b.linear - gravity }));
+        self.forces.clear();
+        for i in 0..model.links().len() {
+            let link_force = self.link_force(model, i);
+            self.forces.push(link_force);
+        }
+        for (i, link) in model.links().iter().enumerate().rev() {
+            let LinkForce { moment, force: f } = self.forces[i];
+            for k in link.v.clone() {
+                let column = &self.columns[k];
+                force[k] = -(column.angular.dot(moment) + column.linear.dot(f));
+            }
+            if let Some(p) = link.spec.parent {
+                let arm = self.pose[i].translation - self.pose[p].translation;
+                self.forces[p].force += f;
+                self.forces[p].moment += moment + arm.cross(f);
+            }
+        }
+    }
+
+    /// Accelerations of the links under joint accelerations `a`, with gravity as an acceleration of the world upwards.
+    fn accelerate(&mut self, model: &Model, a: &[f64]) {
+        self.accelerations.clear();
+        for (i, link) in model.links().iter().enumerate() {
+            let joint = self.joint_motion(link.v.clone(), a);
+            // What v̇ adds to the velocity products, link by link from the root.
+            let (parent, arm) = match link.spec.parent {
+                Some(p) => {
+                    let linear = self.accelerations[p].linear - self.bias[p].linear;
+                    let angular = self.accelerations[p].angular - self.bias[p].angular;
+                    (LinkMotion { angular, linear }, self.pose[i].translation - self.pose[p].translation)
+                }
+                None => (LinkMotion { angular: Vec3::ZERO, linear: -model.gravity() }, Vec3::ZERO),
+            };
+            self.accelerations.push(LinkMotion {
+                angular: self.bias[i].angular + parent.angular + joint.angular,
+                linear: self.bias[i].linear + parent.linear + parent.angular.cross(arm) + joint.linear,
+            });
+        }
+    }
+
+    /// The force and moment (about its origin) that link `i` needs for its acceleration.
+    fn link_force(&self, model: &Model, i: usize) -> LinkForce {
+        let inertia = &model.links()[i].spec.inertia;
+        let (motion, omega) = (self.accelerations[i], self.velocity[i].angular);
+        let rotation = self.pose[i].rotation;
+        let c = rotation * inertia.com;
+        let r = Mat3::from_quat(rotation);
+        let about_com = r * inertia.about_com * r.transpose();
+        let force = (motion.linear + motion.angular.cross(c) + omega.cross(omega.cross(c))) * inertia.mass;
+        let spin = about_com * motion.angular + omega.cross(about_com * omega);
+        LinkForce { force, moment: spin + c.cross(force) }
+    }
+
+    /// The inertia matrix of each tree, armature included, written to `blocks` (nv of the tree square). Positions must be up to date.
+    pub fn mass_blocks(&mut self, model: &Model, blocks: &mut Vec<Matrix>) {
+        self.composites(model);
+        blocks.resize_with(model.trees().len(), Matrix::default);
+        for (tree, block) in model.trees().iter().zip(blocks) {
+            block.reset(tree.v.len(), tree.v.len());
+            for i in tree.links.clone() {
+                self.mass_columns(model, i, tree.v.start, block);
+            }
+        }
+    }
+
+    /// The columns of the inertia matrix that belong to the joint of link `i`: the momentum of what hangs on it, seen by all joints above.
+    fn mass_columns(&self, model: &Model, i: usize, first: usize, block: &mut Matrix) {
+        let link = &model.links()[i];
+        for k in link.v.clone() {
+            let motion = LinkMotion { angular: self.columns[k].angular, linear: self.columns[k].linear };
+            let mut momentum = self.composites[i].momentum(&motion);
+            let mut at = i;
+            loop {
+                let end = if at == i { k + 1 } else { model.links()[at].v.end };
+                for j in model.links()[at].v.start..end {
+                    let entry =
+                        self.columns[j].angular.dot(momentum.moment) + self.columns[j].linear.dot(momentum.force);
+                    block[(j - first, k - first)] = entry;
+                    block[(k - first, j - first)] = entry;
+                }
+                let Some(p) = model.links()[at].spec.parent else { break };
+                let arm = self.pose[at].translation - self.pose[p].translation;
+                momentum.moment += arm.cross(momentum.force);
+                at = p;
+            }
+            block[(k - first, k - first)] += link.spec.properties.armature;
+        }
+    }
+
+    /// Inertia of every link with all that hangs on it.
+    fn composites(&mut self, model: &Model) {
+        self.composites.clear();
+        for (i, link) in model.links().iter().enumerate() {
+            let own = &link.spec.inertia;
+            let rotation = self.pose[i].rotation;
+            let (c, r) = (rotation * own.com, Mat3::from_quat(rotation));
+            let inertia = r * own.about_com * r.transpose() + point_inertia(own.mass, c);
+            self.composites.push(Composite { mass: own.mass, moment: c * own.mass, inertia });
+        }
+        for (i, link) in model.links().iter().enumerate().rev() {
+            if let Some(p) = link.spec.parent {
+                let arm = self.pose[i].translation - self.pose[p].translation;
+                let child = self.composites[i];
+                let parent = &mut self.composites[p];
+                parent.mass += child.mass;
+                parent.moment += child.moment + arm * child.mass;
+                parent.inertia += child.inertia + shift(&child, arm);
+            }
+        }
+    }
+
+    /// Kinetic energy and potential energy against gravity (J).
+    pub fn energy(&self, model: &Model, v: &[f64]) -> (f64, f64) {
+        let (mut kinetic, mut potential) = (0.0, 0.0);
+        for (i, link) in model.links().iter().enumerate() {
+            let inertia = &link.spec.inertia;
+            let c = self.pose[i].rotation * inertia.com;
+            let omega = self.velocity[i].angular;
+            let at_com = self.velocity[i].linear + omega.cross(c);
+            let local = self.pose[i].rotation.inverse() * omega;
+            kinetic += 0.5 * inertia.mass * at_com.length_squared() + 0.5 * local.dot(inertia.about_com * local);
+            kinetic += link.v.clone().map(|k| 0.5 * link.spec.properties.armature * v[k] * v[k]).sum::<f64>();
+            potential -= inertia.mass * model.gravity().dot(self.pose[i].translation + c);
+        }
+        (kinetic, potential)
+    }
+}
+
+/// What the parallel-axis theorem adds when a composite's inertia is seen from a point `−arm` away.
+fn shift(body: &Composite, arm: Vec3) -> Mat3 {
+    let cross = 2.0 * arm.dot(body.moment);
+    let outer = |a: Vec3, b: Vec3| Mat3::from_cols(a * b.x, a * b.y, a * b.z);
+    point_inertia(body.mass, arm) + Mat3::from_diagonal(Vec3::splat(cross))
+        - outer(arm, body.moment)
+        - outer(body.moment, arm)
+}

@@ -1,0 +1,127 @@
+//! Where every link is and how it moves: poses, velocities, Jacobian rows and their rates.
+//!
+//! Everything is along world axes, with a link's own origin as the point of reference: no large numbers far from the world's origin.
+
+use crate::joint::Column;
+use crate::math::{Pose, Vec3};
+use crate::model::Model;
+
+/// Motion of one link: rates of its origin and its rotation, in world axes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinkMotion {
+    /// Angular part.
+    pub angular: Vec3,
+    /// Linear part, of the link's origin.
+    pub linear: Vec3,
+}
+
+impl LinkMotion {
+    /// No motion.
+    pub const ZERO: Self = Self { angular: Vec3::ZERO, linear: Vec3::ZERO };
+}
+
+/// Everything computed from a state, kept for reuse.
+#[derive(Debug, Clone, Default)]
+pub struct Workspace {
+    /// `X_WL` of each link.
+    pub pose: Vec<Pose>,
+    /// Each velocity's column in world axes: what the link of that joint does when this velocity alone is 1, nv.
+    pub columns: Vec<Column>,
+    /// Velocities of the links.
+    pub velocity: Vec<LinkMotion>,
+    /// Accelerations of the links when every v̇ is 0: the velocity products. Classical accelerations (of the origins), without gravity.
+    pub bias: Vec<LinkMotion>,
+    /// Scratch of the dynamics: forces on links, and composite inertias.
+    pub(crate) forces: Vec<crate::dynamics::LinkForce>,
+    pub(crate) accelerations: Vec<LinkMotion>,
+    pub(crate) composites: Vec<crate::dynamics::Composite>,
+    pub(crate) articulated: Vec<crate::aba::Articulated>,
+}
+
+impl Workspace {
+    /// Poses and joint columns at configuration `q` (nq).
+    pub fn update_positions(&mut self, model: &Model, q: &[f64]) {
+        self.pose.clear();
+        self.columns.clear();
+        for link in model.links() {
+            let parent = link.spec.parent.map_or(Pose::identity(), |p| self.pose[p]);
+            let joint = parent * link.spec.frame;
+            self.pose.push(joint * link.spec.kind.pose(&q[link.q.clone()]));
+            for k in 0..link.v.len() {
+                let column = link.spec.kind.column(k);
+                self.columns
+                    .push(Column { angular: joint.rotation * column.angular, linear: joint.rotation * column.linear });
+            }
+        }
+    }
+
+    /// Velocities and velocity products at velocity `v` (nv); positions must be up to date.
+    pub fn update_velocities(&mut self, model: &Model, v: &[f64]) {
+        self.velocity.clear();
+        self.bias.clear();
+        for (i, link) in model.links().iter().enumerate() {
+            let (parent, bias, arm) = match link.spec.parent {
+                Some(p) => (self.velocity[p], self.bias[p], self.pose[i].translation - self.pose[p].translation),
+                None => (LinkMotion::ZERO, LinkMotion::ZERO, Vec3::ZERO),
+            };
+            let joint = self.joint_motion(link.v.clone(), v);
+            let omega = parent.angular;
+            self.velocity.push(LinkMotion {
+                angular: omega + joint.angular,
+                linear: parent.linear + omega.cross(arm) + joint.linear,
+            });
+            self.bias.push(LinkMotion {
+                angular: bias.angular + omega.cross(joint.angular),
+                linear: bias.linear + bias.angular.cross(arm) + omega.cross(omega.cross(arm) + 2.0 * joint.linear),
+            });
+        }
+    }
+
+    /// `Σ columnₖ xₖ` over the velocities of one joint.
+    pub(crate) fn joint_motion(&self, range: std::ops::Range<usize>, x: &[f64]) -> LinkMotion {
+        let mut out = LinkMotion::ZERO;
+        for k in range {
+            out.angular += self.columns[k].angular * x[k];
+            out.linear += self.columns[k].linear * x[k];
+        }
+        out
+    }
+
+    /// Velocity of the point of link `i` that is at `point` (world).
+    pub fn point_velocity(&self, i: usize, point: Vec3) -> Vec3 {
+        let arm = point - self.pose[i].translation;
+        self.velocity[i].linear + self.velocity[i].angular.cross(arm)
+    }
+
+    /// Acceleration of that point when every v̇ is 0: `J̇ v`.
+    pub fn point_bias(&self, i: usize, point: Vec3) -> Vec3 {
+        let (arm, omega) = (point - self.pose[i].translation, self.velocity[i].angular);
+        self.bias[i].linear + self.bias[i].angular.cross(arm) + omega.cross(omega.cross(arm))
+    }
+
+    /// Adds `scale` times the row of the speed along `direction` of the point of link `i` at `point` (world) to `row`, the velocities of the
+    /// link's tree.
+    pub fn add_point_row(&self, model: &Model, i: usize, point: Vec3, direction: Vec3, scale: f64, row: &mut [f64]) {
+        self.add_row(model, i, row, |origin, column| {
+            scale * (column.linear.dot(direction) + column.angular.cross(point - origin).dot(direction))
+        });
+    }
+
+    /// Adds `scale` times the row of the angular speed of link `i` about `axis` to `row`, the velocities of the link's tree.
+    pub fn add_angular_row(&self, model: &Model, i: usize, axis: Vec3, scale: f64, row: &mut [f64]) {
+        self.add_row(model, i, row, |_, column| scale * column.angular.dot(axis));
+    }
+
+    /// Walks from link `i` to its root and adds `entry(origin of the joint's link, column)` for each velocity on the way.
+    fn add_row(&self, model: &Model, i: usize, row: &mut [f64], entry: impl Fn(Vec3, &Column) -> f64) {
+        let first = model.trees()[model.links()[i].tree].v.start;
+        let mut at = Some(i);
+        while let Some(link) = at {
+            let origin = self.pose[link].translation;
+            for k in model.links()[link].v.clone() {
+                row[k - first] += entry(origin, &self.columns[k]);
+            }
+            at = model.links()[link].spec.parent;
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Articulated rigid bodies in reduced coordinates: a constant [`Model`], a small state, a reused [`Workspace`].
+pub mod aba;
+pub mod dynamics;
+pub mod inertia;
+pub mod joint;
+pub mod kinematics;
+pub mod math;
+pub mod model;
+
+pub use inertia::Inertia;
+pub use joint::JointKind;
+pub use kinematics::{LinkMotion, Workspace};
+pub use model::{JointProperties, LinkSpec, LoopClosure, LoopKind, Mimic, Model, ModelBuilder};

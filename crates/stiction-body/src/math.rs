@@ -1,0 +1,68 @@
+//! Vectors, rotations and poses, and the few transcendental functions in the step path: those of `libm`, the same bits on every machine.
+
+pub use parry3d_f64::glamx::{DMat3 as Mat3, DPose3 as Pose, DQuat as Quat, DVec3 as Vec3};
+
+/// Below this angle (rad) sin x / x and the like are taken from their series: the next term is below rounding.
+const SMALL_ANGLE: f64 = 1e-4;
+
+/// The rotation about `v` by |v| radians.
+pub fn axis_angle(v: Vec3) -> Quat {
+    let angle = v.length();
+    let half = 0.5 * angle;
+    // sin(half)/angle, by its series where the angle is small.
+    let scale = if angle < SMALL_ANGLE { 0.5 - angle * angle / 48.0 } else { libm::sin(half) / angle };
+    Quat::from_xyzw(v.x * scale, v.y * scale, v.z * scale, libm::cos(half)).normalize()
+}
+
+/// The rotation vector of a unit quaternion, of length at most π: the inverse of [`axis_angle`].
+pub fn rotation_vector(q: Quat) -> Vec3 {
+    let q = if q.w < 0.0 { -q } else { q };
+    let v = Vec3::new(q.x, q.y, q.z);
+    let s = v.length();
+    let scale = if s < SMALL_ANGLE { 2.0 + s * s / 3.0 } else { 2.0 * libm::atan2(s, q.w) / s };
+    v * scale
+}
+
+/// The two unit vectors that make a right-handed frame (a, b, n) with the unit vector `n`.
+pub fn tangents(n: Vec3) -> (Vec3, Vec3) {
+    let a = n.abs();
+    let axis = if a.x <= a.y && a.x <= a.z {
+        Vec3::X
+    } else if a.y <= a.z {
+        Vec3::Y
+    } else {
+        Vec3::Z
+    };
+    let s = axis.cross(n).normalize();
+    (s, n.cross(s))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rotation_vectors_round_trip() {
+        for v in [
+            Vec3::ZERO,
+            Vec3::new(1e-9, 0.0, 0.0),
+            Vec3::new(5e-5, -5e-5, 0.0),
+            Vec3::new(0.1, -0.2, 0.3),
+            Vec3::new(0.0, 3.0, 0.5),
+        ] {
+            let back = rotation_vector(axis_angle(v));
+            assert!(back.abs_diff_eq(v, 1e-14), "{v} {back}");
+            assert!((axis_angle(v).length() - 1.0).abs() < 1e-15);
+        }
+        let turned = axis_angle(Vec3::Z * std::f64::consts::FRAC_PI_2) * Vec3::X;
+        assert!(turned.abs_diff_eq(Vec3::Y, 1e-15));
+    }
+
+    #[test]
+    fn frames_are_right_handed() {
+        for n in [Vec3::X, Vec3::NEG_Z, Vec3::new(1.0, 2.0, -3.0).normalize()] {
+            let (s, t) = tangents(n);
+            assert!(s.cross(t).abs_diff_eq(n, 1e-15) && s.dot(n).abs() < 1e-15);
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! The constant part of a multibody system: links, joints, inertias. What changes is in the state: q, v and the time.
+
+use std::ops::Range;
+
+use stiction_lcp::InputError;
+
+use crate::inertia::Inertia;
+use crate::joint::JointKind;
+use crate::math::{Pose, Vec3};
+
+/// What a joint has besides its kind. Per velocity where it matters (all of a joint's velocities have the same numbers).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct JointProperties {
+    /// Lower and upper limit of a revolute or prismatic joint (rad or m); infinite for none.
+    pub limits: [f64; 2],
+    /// Viscous damping (N m s/rad or N s/m).
+    pub damping: f64,
+    /// Dry friction (N m or N).
+    pub friction: f64,
+    /// Rotor inertia seen at the joint (kg m² or kg), added to the diagonal of the inertia matrix.
+    pub armature: f64,
+    /// Largest effort a motor can give (N m or N); infinite for no limit.
+    pub effort: f64,
+    /// Spring towards `rest` (N m/rad or N/m), for revolute and prismatic joints.
+    pub stiffness: f64,
+    /// Where the spring is at rest (rad or m).
+    pub rest: f64,
+}
+
+impl Default for JointProperties {
+    fn default() -> Self {
+        Self {
+            limits: [f64::NEG_INFINITY, f64::INFINITY],
+            damping: 0.0,
+            friction: 0.0,
+            armature: 0.0,
+            effort: f64::INFINITY,
+            stiffness: 0.0,
+            rest: 0.0,
+        }
+    }
+}
+
+/// A link and the joint that ties it to its parent, to be added to a [`ModelBuilder`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkSpec {
+    /// Name, unique in the model.
+    pub name: String,
+    /// Name of the joint; empty for none.
+    pub joint_name: String,
+    /// The parent's number; `None` for the world.
+    pub parent: Option<usize>,
+    /// The joint's kind.
+    pub kind: JointKind,
+    /// `X_PJ`: the joint's frame in the parent.
+    pub frame: Pose,
+    /// The joint's other properties.
+    pub properties: JointProperties,
+    /// Inertia in the link's own frame.
+    pub inertia: Inertia,
+}
+
+impl LinkSpec {
+    /// A free body with the given inertia.
+    pub fn free(name: impl Into<String>, inertia: Inertia) -> Self {
+        Self {
+            name: name.into(),
+            joint_name: String::new(),
+            parent: None,
+            kind: JointKind::Free,
+            frame: Pose::identity(),
+            properties: JointProperties::default(),
+            inertia,
+        }
+    }
+
+    /// A link on a joint whose frame has the pose `frame` in the parent.
+    pub fn on(name: impl Into<String>, parent: Option<usize>, kind: JointKind, frame: Pose, inertia: Inertia) -> Self {
+        Self { parent, kind, frame, ..Self::free(name, inertia) }
+    }
+}
+
+/// A joint that follows another: `q = multiplier · q_of + offset`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mimic {
+    /// The link whose joint follows.
+    pub link: usize,
+    /// The link whose joint it follows.
+    pub of: usize,
+    /// Ratio.
+    pub multiplier: f64,
+    /// Offset (rad or m).
+    pub offset: f64,
+}
+
+/// How two links are tied where a loop closes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoopKind {
+    /// A point of one stays at a point of the other: 3 rows.
+    Point,
+    /// A point and the z axes of both frames stay together (a hinge about z): 5 rows.
+    Hinge,
+    /// The frames stay together: 6 rows.
+    Weld,
+}
+
+/// Two frames, one on each link (`None`: the world), that a closed loop keeps together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LoopClosure {
+    /// The first link.
+    pub a: Option<usize>,
+    /// The second link.
+    pub b: Option<usize>,
+    /// The frame on the first link.
+    pub frame_a: Pose,
+    /// The frame on the second link.
+    pub frame_b: Pose,
+    /// What is kept together.
+    pub kind: LoopKind,
+}
+
+/// A link of a finished model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Link {
+    /// What it was made from; `parent` numbers links of the model.
+    pub spec: LinkSpec,
+    /// Its configuration in q.
+    pub q: Range<usize>,
+    /// Its velocities in v.
+    pub v: Range<usize>,
+    /// The tree it belongs to.
+    pub tree: usize,
+}
+
+/// Links that hang together: one block of the inertia matrix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tree {
+    /// Its links, parents before children.
+    pub links: Range<usize>,
+    /// Its velocities.
+    pub v: Range<usize>,
+}
+
+/// A multibody system. Links are ordered tree by tree, parents before children, so that each tree's velocities are one range.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    links: Vec<Link>,
+    trees: Vec<Tree>,
+    mimics: Vec<Mimic>,
+    loops: Vec<LoopClosure>,
+    gravity: Vec3,
+    nq: usize,
+    nv: usize,
+}
+
+impl Model {
+    /// The links.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// The trees.
+    pub fn trees(&self) -> &[Tree] {
+        &self.trees
+    }
+
+    /// Joints that follow others.
+    pub fn mimics(&self) -> &[Mimic] {
+        &self.mimics
+    }
+
+    /// Closed loops.
+    pub fn loops(&self) -> &[LoopClosure] {
+        &self.loops
+    }
+
+    /// Gravity (m/s²).
+    pub fn gravity(&self) -> Vec3 {
+        self.gravity
+    }
+
+    /// Size of the configuration q.
+    pub fn nq(&self) -> usize {
+        self.nq
+    }
+
+    /// Number of velocities.
+    pub fn nv(&self) -> usize {
+        self.nv
+    }
+
+    /// The link of that name.
+    pub fn link(&self, name: &str) -> Option<usize> {
+        self.links.iter().position(|l| l.spec.name == name)
+    }
+
+    /// The link whose joint has that name.
+    pub fn joint(&self, name: &str) -> Option<usize> {
+        self.links.iter().position(|l| l.spec.joint_name == name)
+    }
+
+    /// The configuration with every joint at its neutral position.
+    pub fn neutral(&self) -> Vec<f64> {
+        self.links.iter().flat_map(|l| l.spec.kind.neutral()).copied().collect()
+    }
+
+    /// `q ← q ⊕ dt v`.
+    pub fn integrate(&self, q: &mut [f64], v: &[f64], dt: f64) {
+        for link in &self.links {
+            link.spec.kind.integrate(&mut q[link.q.clone()], &v[link.v.clone()], dt);
+        }
+    }
+
+    /// The velocity that goes from `a` to `b` in unit time, nv.
+    pub fn difference(&self, a: &[f64], b: &[f64], v: &mut [f64]) {
+        for link in &self.links {
+            link.spec.kind.difference(&a[link.q.clone()], &b[link.q.clone()], &mut v[link.v.clone()]);
+        }
+    }
+
+    /// Checks a state: sizes, finite numbers, unit quaternions.
+    ///
+    /// # Errors
+    /// Naming the entry of q or v, with its link.
+    pub fn check_state(&self, q: &[f64], v: &[f64]) -> Result<(), InputError> {
+        /// A quaternion may be this far from unit length.
+        const UNIT: f64 = 1e-9;
+        for (what, x, expected) in [("q", q, self.nq), ("v", v, self.nv)] {
+            if x.len() != expected {
+                return Err(InputError::Size { what: what.into(), expected, found: x.len() });
+            }
+            if let Some(i) = x.iter().position(|x| !x.is_finite()) {
+                let of = |l: &Link| if what == "q" { l.q.contains(&i) } else { l.v.contains(&i) };
+                let name = self.links.iter().find(|l| of(l)).map_or("", |l| &l.spec.name);
+                return Err(InputError::NotFinite { what: format!("{what}[{i}] (link \"{name}\")"), value: x[i] });
+            }
+        }
+        for link in &self.links {
+            let Some(at) = link.spec.kind.quaternion_at() else { continue };
+            let part = &q[link.q.start + at..link.q.start + at + 4];
+            let length = part.iter().map(|x| x * x).sum::<f64>().sqrt();
+            if (length - 1.0).abs() > UNIT {
+                let what = format!("length of the quaternion of link \"{}\"", link.spec.name);
+                return Err(InputError::OutOfRange { what, expected: "1", found: length });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Collects links in any order of trees, and makes a [`Model`] of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelBuilder {
+    specs: Vec<LinkSpec>,
+    mimics: Vec<Mimic>,
+    loops: Vec<LoopClosure>,
+    gravity: Vec3,
+}
+
+impl Default for ModelBuilder {
+    fn default() -> Self {
+        Self { specs: Vec::new(), mimics: Vec::new(), loops: Vec::new(), gravity: Vec3::new(0.0, 0.0, -9.81) }
+    }
+}
+
+impl ModelBuilder {
+    /// Sets gravity (m/s²); default 9.81 along −z.
+    pub fn gravity(&mut self, gravity: Vec3) -> &mut Self {
+        self.gravity = gravity;
+        self
+    }
+
+    /// Adds a link; returns its number for use as a parent. [`ModelBuilder::build`] may number links anew.
+    ///
+    /// # Errors
+    /// If the parent does not exist, the name is taken, or a property is out of range.
+    pub fn add(&mut self, spec: LinkSpec) -> Result<usize, InputError> {
+        let name = |field: &str| format!("link \"{}\": {field}", spec.name);
+        if self.specs.iter().any(|s| s.name == spec.name) {
+            return Err(InputError::Size { what: format!("links named \"{}\"", spec.name), expected: 1, found: 2 });
+        }
+        if let Some(parent) = spec.parent.filter(|p| *p >= self.specs.len()) {
+            return Err(InputError::Size { what: name("parent, below"), expected: self.specs.len(), found: parent });
+        }
+        check_axis(&spec)?;
+        let p = &spec.properties;
+        for (field, x) in
+            [("damping", p.damping), ("friction", p.friction), ("armature", p.armature), ("stiffness", p.stiffness)]
+        {
+            if !(x >= 0.0 && x.is_finite()) {
+                return Err(InputError::OutOfRange { what: name(field), expected: "at least 0 and finite", found: x });
+            }
+        }
+        if p.effort.is_nan() || p.effort < 0.0 {
+            return Err(InputError::OutOfRange { what: name("effort"), expected: "at least 0", found: p.effort });
+        }
+        if p.limits.iter().any(|x| x.is_nan()) || p.limits[0] > p.limits[1] {
+            return Err(InputError::OutOfRange {
+                what: name("lower limit"),
+                expected: "at most the upper",
+                found: p.limits[0],
+            });
+        }
+        if !spec.frame.is_finite() || !p.rest.is_finite() {
+            return Err(InputError::NotFinite { what: name("frame"), value: f64::NAN });
+        }
+        self.specs.push(spec);
+        Ok(self.specs.len() - 1)
+    }
+
+    /// Makes a joint follow another; both must have one velocity.
+    ///
+    /// # Errors
+    /// If a link does not exist or its joint has not just one velocity, or a number is not finite.
+    pub fn mimic(&mut self, mimic: Mimic) -> Result<(), InputError> {
+        for link in [mimic.link, mimic.of] {
+            let nv = self.specs.get(link).map_or(0, |s| s.kind.nv());
+            if nv != 1 {
+                return Err(InputError::Size {
+                    what: format!("velocities of mimic joint of link {link}"),
+                    expected: 1,
+                    found: nv,
+                });
+            }
+        }
+        if !(mimic.multiplier.is_finite() && mimic.offset.is_finite()) {
+            return Err(InputError::NotFinite { what: "mimic multiplier or offset".into(), value: f64::NAN });
+        }
+        self.mimics.push(mimic);
+        Ok(())
+    }
+
+    /// Closes a loop.
+    ///
+    /// # Errors
+    /// If a link does not exist or a frame is not finite.
+    pub fn close_loop(&mut self, closure: LoopClosure) -> Result<(), InputError> {
+        for link in [closure.a, closure.b].into_iter().flatten() {
+            if link >= self.specs.len() {
+                return Err(InputError::Size {
+                    what: "link of a loop, below".into(),
+                    expected: self.specs.len(),
+                    found: link,
+                });
+            }
+        }
+        if !closure.frame_a.is_finite() || !closure.frame_b.is_finite() {
+            return Err(InputError::NotFinite { what: "frame of a loop".into(), value: f64::NAN });
+        }
+        self.loops.push(closure);
+        Ok(())
+    }
+
+    /// The finished model, and the new number of each link in the order they were added.
+    ///
+    /// # Errors
+    /// If a tree can move without inertia: the place is named.
+    pub fn build(self) -> Result<(Model, Vec<usize>), InputError> {
+        self.check_inertia()?;
+        let order = self.tree_order();
+        let mut number = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(new, &old)| number[old] = new);
+        let (mut links, mut trees): (Vec<Link>, Vec<Tree>) = (Vec::new(), Vec::new());
+        let (mut nq, mut nv) = (0, 0);
+        for &old in &order {
+            let mut spec = self.specs[old].clone();
+            spec.parent = spec.parent.map(|p| number[p]);
+            let (q, v) = (nq..nq + spec.kind.nq(), nv..nv + spec.kind.nv());
+            (nq, nv) = (q.end, v.end);
+            if spec.parent.is_none() {
+                trees.push(Tree { links: links.len()..links.len(), v: v.start..v.start });
+            }
+            let tree = trees.len() - 1;
+            trees[tree].links.end += 1;
+            trees[tree].v.end = v.end;
+            links.push(Link { spec, q, v, tree });
+        }
+        let mimics = self.mimics.iter().map(|m| Mimic { link: number[m.link], of: number[m.of], ..*m }).collect();
+        let renumber = |l: &LoopClosure| LoopClosure { a: l.a.map(|a| number[a]), b: l.b.map(|b| number[b]), ..*l };
+        let loops = self.loops.iter().map(renumber).collect();
+        Ok((Model { links, trees, mimics, loops, gravity: self.gravity, nq, nv }, number))
+    }
+
+    /// Links tree by tree, in the order of the roots, otherwise as added: parents stay before children.
+    fn tree_order(&self) -> Vec<usize> {
+        let mut root: Vec<usize> = Vec::with_capacity(self.specs.len());
+        for (i, spec) in self.specs.iter().enumerate() {
+            root.push(spec.parent.map_or(i, |p| root[p]));
+        }
+        let mut order: Vec<usize> = (0..self.specs.len()).collect();
+        order.sort_by_key(|&i| (root[i], i));
+        order
+    }
+
+    /// Every joint that can move must move some inertia (its own, its descendants', or armature).
+    fn check_inertia(&self) -> Result<(), InputError> {
+        let mut carried: Vec<f64> = self.specs.iter().map(|s| s.inertia.mass).collect();
+        for (i, spec) in self.specs.iter().enumerate().rev() {
+            if let Some(parent) = spec.parent {
+                carried[parent] += carried[i];
+            }
+        }
+        for (i, spec) in self.specs.iter().enumerate() {
+            if spec.kind.nv() > 0 && carried[i] <= 0.0 && spec.properties.armature <= 0.0 {
+                let what = format!("mass moved by the joint of link \"{}\"", spec.name);
+                return Err(InputError::OutOfRange { what, expected: "above 0", found: carried[i] });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_axis(spec: &LinkSpec) -> Result<(), InputError> {
+    /// An axis may be this far from unit length.
+    const UNIT: f64 = 1e-9;
+    let axis = match spec.kind {
+        JointKind::Revolute { axis } | JointKind::Continuous { axis } | JointKind::Prismatic { axis } => axis,
+        JointKind::Planar { normal } => normal,
+        _ => return Ok(()),
+    };
+    let length = axis.length();
+    if (length - 1.0).abs() <= UNIT {
+        return Ok(());
+    }
+    Err(InputError::OutOfRange {
+        what: format!("link \"{}\": length of the joint's axis", spec.name),
+        expected: "1",
+        found: length,
+    })
+}
