@@ -77,14 +77,7 @@ mod tests {
             w: [1.0; 4],
             slip,
             slip_omega: [1.0; 2],
-            spin_now: 0.0,
-            spin_omega: 0.0,
-            mu: 0.5,
-            mu_spin: 0.0,
-            mu_viscous: 0.0,
-            dt: 1e-3,
-            touching: true,
-            level: Level::Acceleration,
+            ..ContactView::still(Level::Acceleration)
         }
     }
 

@@ -74,24 +74,8 @@ fn sliding(contact: &ContactView, direction: [f64; 2]) -> f64 {
 mod tests {
     use super::*;
 
-    /// A particle of 1 kg pressed with 10 N s, μ = 0.5, nothing moving.
     fn still() -> ContactView {
-        ContactView {
-            p: [10.0, 0.0, 0.0, 0.0],
-            u: [0.0; 4],
-            omega: [20.0, 10.0, 10.0, 0.0],
-            w: [1.0, 1.0, 1.0, 0.0],
-            slip: [0.0; 2],
-            slip_omega: [0.0; 2],
-            spin_now: 0.0,
-            spin_omega: 0.0,
-            mu: 0.5,
-            mu_spin: 0.0,
-            mu_viscous: 0.0,
-            dt: 1.0,
-            touching: true,
-            level: Level::Velocity,
-        }
+        ContactView::still(Level::Velocity)
     }
 
     #[test]

@@ -180,6 +180,29 @@ impl ContactView {
     }
 }
 
+#[cfg(test)]
+impl ContactView {
+    /// A particle of 1 kg pressed with 10 N (or N s), μ = 0.5, nothing moving: where the tests of laws begin.
+    fn still(level: Level) -> Self {
+        Self {
+            p: [10.0, 0.0, 0.0, 0.0],
+            u: [0.0; 4],
+            omega: [20.0, 10.0, 10.0, 0.0],
+            w: [1.0, 1.0, 1.0, 0.0],
+            slip: [0.0; 2],
+            slip_omega: [0.0; 2],
+            spin_now: 0.0,
+            spin_omega: 0.0,
+            mu: 0.5,
+            mu_spin: 0.0,
+            mu_viscous: 0.0,
+            dt: 1.0,
+            touching: true,
+            level,
+        }
+    }
+}
+
 /// A law of friction, as its certificate sees it.
 pub trait Law {
     /// What the solve was for.

@@ -116,16 +116,7 @@ mod tests {
             u: [0.0, u[0], u[1], 0.0],
             omega: [1.0; 4],
             w: [1.0; 4],
-            slip: [0.0; 2],
-            slip_omega: [0.0; 2],
-            spin_now: 0.0,
-            spin_omega: 0.0,
-            mu: 0.5,
-            mu_spin: 0.0,
-            mu_viscous: 0.0,
-            dt: 1e-3,
-            touching: true,
-            level: Level::Velocity,
+            ..ContactView::still(Level::Velocity)
         }
     }
 
