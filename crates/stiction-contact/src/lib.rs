@@ -88,3 +88,8 @@ pub use rows::Rows;
 pub use solution::{ContactForces, ContactSolution, Resultant};
 pub use sparse::SparseMatrix;
 pub use stiction_lcp::InputError;
+
+/// The README's examples are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

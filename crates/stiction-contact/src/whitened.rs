@@ -79,7 +79,8 @@ pub struct Whitened {
     /// Whether each contact touches (at acceleration level: and does not part already), n. Contacts that do not give no tangential rows; at
     /// acceleration level they give no row at all.
     pub touching: Vec<bool>,
-    /// Slip now of each contact, n: along the tangents (m/s) and about the normal (rad/s), 0 where it is rounding.
+    /// Slip now of each contact, n: along the tangents (m/s) and about the normal (rad/s), 0 where it is rounding; at velocity level, where only the
+    /// slip to come counts, 0.
     pub slip: Vec<[f64; 3]>,
     /// Whether each limit is reached; at acceleration level one that is not gives no row.
     pub reached: Vec<bool>,
@@ -137,7 +138,7 @@ impl Whitened {
         self.touching.clear();
         self.touching.extend(of.iter().map(|&i| contacts.touches(i) && (velocity || !problem.parts(i))));
         self.slip.clear();
-        self.slip.extend(of.iter().map(|&i| problem.slip(i)));
+        self.slip.extend(of.iter().map(|&i| if velocity { [0.0; 3] } else { problem.slip(i) }));
         let dt = problem.dt();
         let m = self.m();
         let normal = |i: usize| {

@@ -98,8 +98,3 @@ pub use principal_pivot::{ModifiedPpm, PrincipalPivot};
 pub use problem::{BoxLcp, FactoredLcp, Lcp, Mlcp, Problem, ProblemRef};
 pub use projected_gauss_seidel::ProjectedGaussSeidel;
 pub use solver::{Options, Solver};
-
-/// The README's example is a test.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

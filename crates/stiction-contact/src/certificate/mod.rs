@@ -135,7 +135,7 @@ pub struct ContactView {
     pub omega: [f64; 4],
     /// `row M⁻¹ rowᵀ`.
     pub w: [f64; 4],
-    /// Slip speeds before the step: `S v + surface[0]`, `T v + surface[1]`.
+    /// Slip speeds before the step: `S v + surface[0]`, `T v + surface[1]`; 0 at velocity level, where they do not matter.
     pub slip: [f64; 2],
     /// Sizes of the slip speeds' terms.
     pub slip_omega: [f64; 2],
@@ -474,6 +474,8 @@ impl Certifier {
             Level::Acceleration => [contacts.rate[i][0], contacts.rate[i][1], contacts.rate[i][2], 0.0],
         };
         let per = |f: &dyn Fn(usize) -> f64| [f(0), f(1), f(2), f(3)];
+        // What slips now matters to accelerations alone.
+        let now = level == Level::Acceleration;
         let slip = |k: usize| contacts.surface[i][k] + rows[k + 1].dot(i, problem.v());
         let terms = |k: usize| {
             let part = |(b, x): (usize, &[f64])| {
@@ -488,10 +490,10 @@ impl Certifier {
             u: per(&|k| rows[k].dot(i, motion) + bias[k]),
             omega: per(&|k| self.terms(rows[k], i, self.w[k * n + i]) + bias[k].abs()),
             w: per(&|k| self.w[k * n + i]),
-            slip: [slip(0), slip(1)],
-            slip_omega: [slip_size(0), slip_size(1)],
-            spin_now: contacts.spin.dot(i, problem.v()),
-            spin_omega: terms(3),
+            slip: if now { [slip(0), slip(1)] } else { [0.0; 2] },
+            slip_omega: if now { [slip_size(0), slip_size(1)] } else { [0.0; 2] },
+            spin_now: if now { contacts.spin.dot(i, problem.v()) } else { 0.0 },
+            spin_omega: if now { terms(3) } else { 0.0 },
             mu: contacts.mu[i],
             mu_spin: contacts.mu_spin[i],
             mu_viscous: contacts.mu_viscous[i],
