@@ -70,7 +70,10 @@ pub fn run(
     }
     let local = match file {
         FrictionFile::Local(problem) => problem.clone(),
-        FrictionFile::Global(problem) => problem.to_local()?,
+        FrictionFile::Global(problem) => problem.to_local().map_err(|error| match error {
+            InputError::Unsupported { reason, .. } => Failure::Message(format!("{name}: {reason}")),
+            other => other.into(),
+        })?,
     };
     let model = args.model.as_deref().unwrap_or(CATALOG[0].name);
     let clock = Instant::now();

@@ -156,6 +156,12 @@ fn options_without_a_meaning_for_friction_problems_are_refused() {
 }
 
 #[test]
+fn a_global_problem_with_a_singular_mass_is_named() {
+    let singular = r#"{"M": [[0]], "H": [[1, 0, 0]], "f": [1], "b": [0, 0, 0], "mu": [0.5]}"#;
+    assert!(about("singular.json", singular).starts_with(": M is singular"));
+}
+
+#[test]
 fn a_friction_problem_can_be_written_and_read_again() {
     let (path, copy) = (file("written.dat", FRICTION), file("written.json", ""));
     assert_eq!(stiction(&["solve", &path, "--write-json", &copy, "--force"]).status.code(), Some(0));
