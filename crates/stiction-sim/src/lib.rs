@@ -1,0 +1,8 @@
+//! From a scene to motion: loaders, the assembly of contact problems, two simulators, recordings.
+pub mod description;
+pub mod error;
+pub mod material;
+
+pub use description::{Actuator, ActuatorKind, Description, GeomSpec, Note, NoteKind, PairSpec};
+pub use error::SceneError;
+pub use material::{Material, MaterialRule};
