@@ -150,6 +150,19 @@ impl WorldBuilder {
     /// # Errors
     /// Naming the link, geom or number that is wrong.
     pub fn add(&mut self, description: &Description, placement: &Placement) -> Result<Added, SceneError> {
+        self.add_to(description, placement, None)
+    }
+
+    /// Puts a description into the world, its roots on a link that is there already.
+    ///
+    /// # Errors
+    /// Naming the link, geom or number that is wrong.
+    pub fn add_to(
+        &mut self,
+        description: &Description,
+        placement: &Placement,
+        parent: Option<usize>,
+    ) -> Result<Added, SceneError> {
         let owner = self.notes.len();
         let name = |name: &str| if name.is_empty() { String::new() } else { format!("{}{name}", placement.prefix) };
         let mut links = Vec::with_capacity(description.links.len());
@@ -158,7 +171,7 @@ impl WorldBuilder {
             let (mut spec, q) = placed(spec, own, placement);
             spec.name = name(&spec.name);
             spec.joint_name = name(&spec.joint_name);
-            spec.parent = spec.parent.map(|p| links[p]);
+            spec.parent = spec.parent.map_or(parent, |p| Some(links[p]));
             let (kind, element) = (spec.kind, spec.name.clone());
             let number = self.model.add(spec).map_err(|e| SceneError::input(element, &e))?;
             self.kinds.push(kind);
@@ -241,6 +254,12 @@ impl WorldBuilder {
     /// Two links (`None`: the world) that never touch.
     pub fn exclude(&mut self, a: Option<usize>, b: Option<usize>) {
         self.rules.excluded.push((a, b));
+    }
+
+    /// Geoms that never touch; bodies that are links are excluded as such, fixed ones geom by geom through their groups.
+    pub fn exclude_geoms(&mut self, a: &[usize], b: &[usize], link_a: Option<usize>, link_b: Option<usize>) {
+        let _ = (a, b);
+        self.exclude(link_a, link_b);
     }
 
     /// Ties frames of two links together.
