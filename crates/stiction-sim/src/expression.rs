@@ -1,11 +1,13 @@
 //! Arithmetic in scene files: `"= 100 * n"`, `"= 0.1 * sin(2 * pi * t)"`. Parsed once, evaluated without allocation.
 //!
+//! `random(a, b, c)` is a number from 0 to 1 that looks random and is always the same for the same arguments.
+//!
 //! Numbers, names, `+ - * / % ^`, parentheses, comparisons (`< <= > >= == !=`, 1 or 0), functions ([`FUNCTIONS`]) and `if(condition, a, b)`. All
 //! transcendental functions are those of `libm`: the same bits everywhere.
 
 /// Names of the functions.
-pub const FUNCTIONS: [&str; 14] =
-    ["abs", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "floor", "min", "max", "if"];
+pub const FUNCTIONS: [&str; 15] =
+    ["abs", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "floor", "min", "max", "if", "random"];
 
 /// Deepest nesting of parentheses, powers and signs: more is no formula but an attack on the stack.
 const MAX_DEPTH: usize = 64;
@@ -162,7 +164,7 @@ impl Binary {
 fn arity(function: usize) -> usize {
     match FUNCTIONS[function] {
         "atan2" | "min" | "max" => 2,
-        "if" => 3,
+        "if" | "random" => 3,
         _ => 1,
     }
 }
@@ -182,6 +184,7 @@ fn call(function: usize, x: &[f64]) -> f64 {
         "floor" => libm::floor(x[0]),
         "min" => x[0].min(x[1]),
         "max" => x[0].max(x[1]),
+        "random" => random(x),
         _ => {
             if x[0] != 0.0 {
                 x[1]
@@ -190,6 +193,21 @@ fn call(function: usize, x: &[f64]) -> f64 {
             }
         }
     }
+}
+
+/// A number from 0 to 1 from the bits of the arguments, by the finalizer of SplitMix64.
+fn random(x: &[f64]) -> f64 {
+    let mix = |mut z: u64| {
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    // −0 and 0 are the same number.
+    let bits = |x: f64| (x + 0.0).to_bits();
+    let hash = x
+        .iter()
+        .fold(0x9e37_79b9_7f4a_7c15u64, |h, x| mix(h.wrapping_add(bits(*x)).wrapping_add(0x9e37_79b9_7f4a_7c15)));
+    (hash >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// Recursive descent: comparison > sum > product > sign > power > atom.
@@ -385,6 +403,15 @@ mod tests {
         ] {
             assert_eq!(value(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn random_numbers_are_spread_and_repeat() {
+        let at = |i: i32| value(&format!("random({i}, 2, 3)"));
+        let mean = (0..1000).map(at).sum::<f64>() / 1000.0;
+        assert!((mean - 0.5).abs() < 0.05, "{mean}");
+        assert_eq!(at(-0), at(0));
+        assert_ne!(at(1), at(2));
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod material;
 pub mod meshes;
 pub mod scene;
 pub mod simulation;
+pub mod summary;
 mod time_stepping;
 pub mod world;
 pub mod xml;
@@ -22,6 +23,7 @@ pub use expression::Expression;
 pub use material::{Material, MaterialRule};
 pub use scene::Scene;
 pub use simulation::{OnFailure, Settings, Simulation, Snapshot, State, StepFailure, StepReport};
+pub use summary::{Gather, Summary};
 pub use world::{Added, Base, Placement, Surfaces, World, WorldBuilder};
 
 /// Reads a robot file: URDF (`.urdf`) or MJCF (`.xml`, `.mjcf`), told apart by its root element.

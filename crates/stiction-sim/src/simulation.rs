@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use stiction_body::collision::Collision;
 use stiction_body::{LinkMotion, Workspace};
 use stiction_contact::{
-    ContactForces, ContactModel, ContactOutcome, ContactProblem, Frictionless, Level, ModelOptions, NormalOptions, Place,
-    WarmStart, models::catalog,
+    ContactForces, ContactModel, ContactOutcome, ContactProblem, Frictionless, Level, ModelOptions, NormalOptions,
+    Place, WarmStart, models::catalog,
 };
 use stiction_lcp::{InputError, Matrix};
 
@@ -75,9 +75,9 @@ impl State {
     /// A number that changes with any bit of the state: FNV-1a over the bits.
     pub fn hash(&self) -> u64 {
         let numbers = self.q.iter().chain(&self.v).chain([&self.t]).map(|x| x.to_bits()).chain([self.step]);
-        numbers.flat_map(u64::to_le_bytes).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        })
+        numbers
+            .flat_map(u64::to_le_bytes)
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
     }
 }
 
@@ -114,8 +114,10 @@ pub struct Phases {
     pub collision: Duration,
     /// Rows.
     pub assembly: Duration,
-    /// The contact model, with its certificate.
+    /// The contact model, without its certificate.
     pub solve: Duration,
+    /// The certificate.
+    pub certificate: Duration,
     /// Removal of overlap.
     pub projection: Duration,
 }
@@ -210,8 +212,6 @@ pub(crate) struct Scratch {
     pub motion: Vec<LinkMotion>,
     /// The start handed to the model where the contacts are not those of the last step.
     pub start: WarmStart,
-    /// A vector of the step, nv.
-    pub vector: Vec<f64>,
     /// A vector of zeros, nv.
     pub zeros: Vec<f64>,
 }
@@ -232,7 +232,8 @@ impl Simulation {
         let options = ModelOptions { tolerance: settings.tolerance, ..ModelOptions::default() };
         let model = catalog::build(&settings.model, &options).map_err(|e| input("model", &e))?;
         if model.level() != Level::Velocity {
-            let message = format!("\"{}\" works on accelerations; time stepping needs a model of velocities", settings.model);
+            let message =
+                format!("\"{}\" works on accelerations; time stepping needs a model of velocities", settings.model);
             return Err(SceneError::new("model", message));
         }
         let collision = Collision::new(&world.model, world.geoms.clone(), world.rules.clone())
@@ -241,7 +242,9 @@ impl Simulation {
         let memory = Memory { saturated: vec![0; world.model.nv()], ..Memory::default() };
         let fallback = match settings.on_failure {
             OnFailure::Stop => None,
-            OnFailure::Fallback => Some(catalog::build("coulomb-polyhedral", &options).map_err(|e| input("model", &e))?),
+            OnFailure::Fallback => {
+                Some(catalog::build("coulomb-polyhedral", &options).map_err(|e| input("model", &e))?)
+            }
         };
         let normals = NormalOptions { model: options, ..NormalOptions::default() };
         Ok(Self {

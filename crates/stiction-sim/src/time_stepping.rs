@@ -139,9 +139,7 @@ impl Simulation {
         let margin = HIT * settings.dt * fastest;
         let points = collision.find(&world.model, work, &scratch.motion, settings.dt, margin);
         let depth = points.iter().fold(0.0, |d: f64, p| d.max(-p.gap));
-        let too_deep = depth > 0.0 && {
-            points.iter().any(|p| -p.gap > OVERLAP * smaller(sizes, p))
-        };
+        let too_deep = depth > 0.0 && { points.iter().any(|p| -p.gap > OVERLAP * smaller(sizes, p)) };
         self.phases.collision += clock.map_or_else(Default::default, |c| c.elapsed());
         (depth, too_deep)
     }
@@ -233,7 +231,9 @@ impl Simulation {
                 }
                 let recorded = memory.closing.iter().find(|(key, _)| *key == frame.key).map_or(0.0, |c| c.1);
                 let approach = recorded.max(-separation_speed(world, work, point));
-                if frame.gap <= stiction_contact::problem::TOUCHING * frame.size && approach > settings.restitution_speed {
+                if frame.gap <= stiction_contact::problem::TOUCHING * frame.size
+                    && approach > settings.restitution_speed
+                {
                     contact.bounce = restitution * frame.material.restitution * approach;
                     bounces = true;
                 }
@@ -270,7 +270,7 @@ impl Simulation {
             &scratch.start
         };
         if let Some(old) = last.take() {
-            model.recycle(old);
+            drop(old);
         }
         let outcome = model.solve_from(&assembler.problem, Some(start));
         let outcome = outcome.map_err(|e| self.fail(e.to_string(), true))?;
@@ -305,7 +305,11 @@ impl Simulation {
         let contacts = problem.contacts();
         let (mut work, mut slip) = (0.0, 0.0f64);
         for i in (0..contacts.len()).filter(|&i| forces.normal[i] != 0.0) {
-            let rows = [(&contacts.normal, forces.normal[i]), (&contacts.tangent_s, forces.tangent_s[i]), (&contacts.tangent_t, forces.tangent_t[i])];
+            let rows = [
+                (&contacts.normal, forces.normal[i]),
+                (&contacts.tangent_s, forces.tangent_s[i]),
+                (&contacts.tangent_t, forces.tangent_t[i]),
+            ];
             let speed = rows.map(|(rows, _)| rows.dot(i, &solution.motion));
             for ((rows, p), after) in rows.iter().zip(speed) {
                 work += 0.5 * p * (rows.dot(i, &self.scratch.v_free) + after);

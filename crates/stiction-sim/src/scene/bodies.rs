@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use stiction_body::math::{Pose, Quat, Vec3, axis_angle};
-use stiction_body::{
-    Geom, Inertia, JointKind, JointProperties, LinkSpec, LoopClosure, LoopKind, Shape,
-};
+use stiction_body::{Geom, Inertia, JointKind, JointProperties, LinkSpec, LoopClosure, LoopKind, Shape};
 
 use super::section::Section;
 use crate::description::{Description, GeomSpec};
@@ -151,7 +149,8 @@ pub(crate) fn rule(section: &Section<'_>, name: &str) -> Result<MaterialRule, Sc
         "maximum" => MaterialRule::Maximum,
         "mean" => MaterialRule::Mean,
         _ => {
-            let message = format!("expected \"geometric-mean\", \"minimum\", \"maximum\" or \"mean\", found \"{name}\"");
+            let message =
+                format!("expected \"geometric-mean\", \"minimum\", \"maximum\" or \"mean\", found \"{name}\"");
             return Err(section.error("friction_rule", message));
         }
     })
@@ -200,23 +199,25 @@ fn body(
     let base = named_surface(section, materials, materials[""])?;
     let mut shapes = shapes(section, materials, base)?;
     let groups = (group(section, "groups")?, group(section, "collides_with")?);
-    for (i, spec) in shapes.iter_mut().enumerate() {
+    for (i, Part { spec, collides, .. }) in shapes.iter_mut().enumerate() {
         spec.geom.name = if i == 0 { name.clone() } else { format!("{name}#{}", i + 1) };
         (spec.geom.groups, spec.geom.collides_with) = groups;
+        if !*collides {
+            (spec.geom.groups, spec.geom.collides_with) = (0, 0);
+        }
     }
     let mut description = Description::new(name.clone());
     let mut placement = Placement { pose: place, ..Placement::default() };
     let fixed = section.bool("fixed")?.unwrap_or(false);
     if fixed {
-        description.geoms = shapes;
+        description.geoms = shapes.into_iter().map(|p| p.spec).collect();
         let added = builder.add(&description, &placement).map_err(|e| section.place("name", &e))?;
         names.geoms.insert(name.clone(), added.geoms);
         names.poses.insert(name, place);
         return Ok(());
     }
-    if let Some(unbounded) = shapes.iter().find(|s| s.geom.shape.is_unbounded()) {
-        let message = format!("\"{}\" has no bounds: only a body with fixed = true can have it", unbounded.geom.name);
-        return Err(section.error("shape", message));
+    if shapes.iter().any(|p| p.spec.geom.shape.is_unbounded()) {
+        return Err(section.error("shape", "a plane has no bounds: only a body with fixed = true can have it"));
     }
     let inertia = inertia(section, &shapes)?;
     let parent = section.string("parent")?;
@@ -229,10 +230,11 @@ fn body(
     let frame = if free { Pose::identity() } else { place };
     placement.pose = if free { place } else { Pose::identity() };
     placement.base = Base::AsDescribed;
-    let spec = LinkSpec { name: name.clone(), joint_name: name.clone(), parent: None, kind, frame, properties, inertia };
-    shapes.iter_mut().for_each(|s| s.geom.link = Some(0));
+    let spec =
+        LinkSpec { name: name.clone(), joint_name: name.clone(), parent: None, kind, frame, properties, inertia };
+    shapes.iter_mut().for_each(|p| p.spec.geom.link = Some(0));
     description.links.push(spec);
-    description.geoms = shapes;
+    description.geoms = shapes.into_iter().map(|p| p.spec).collect();
     let added = builder.add_to(&description, &placement, parent_link).map_err(|e| section.place("name", &e))?;
     let link = added.links[0];
     if let Some((q, v)) = start {
@@ -270,7 +272,15 @@ fn group(section: &Section<'_>, key: &'static str) -> Result<u32, SceneError> {
     }
 }
 
-fn shapes(section: &Section<'_>, materials: &Materials, base: Material) -> Result<Vec<GeomSpec>, SceneError> {
+/// One shape of a body.
+struct Part {
+    spec: GeomSpec,
+    /// Its own mass (kg), if given.
+    mass: Option<f64>,
+    collides: bool,
+}
+
+fn shapes(section: &Section<'_>, materials: &Materials, base: Material) -> Result<Vec<Part>, SceneError> {
     let mut all = Vec::new();
     let one = section.section("shape")?;
     let list = section.sections("shapes")?;
@@ -281,8 +291,13 @@ fn shapes(section: &Section<'_>, materials: &Materials, base: Material) -> Resul
         let material = named_surface(&part, materials, base)?;
         let local = pose(&part)?;
         let shape = shape(&part)?;
+        let mass = part.number("mass")?;
+        if let Some(x) = mass.filter(|x| !(*x > 0.0 && x.is_finite())) {
+            return Err(part.error("mass", format!("must be above 0 and finite, found {x}")));
+        }
+        let collides = part.bool("collide")?.unwrap_or(true);
         part.finish()?;
-        all.push(GeomSpec { geom: Geom::new("", None, local, shape), material });
+        all.push(Part { spec: GeomSpec { geom: Geom::new("", None, local, shape), material }, mass, collides });
     }
     Ok(all)
 }
@@ -376,7 +391,7 @@ fn heights(formula: &Expression, rows: usize, columns: usize, length_x: f64, len
 }
 
 /// Inertia: given, or that of the shapes with a total mass or a density.
-fn inertia(section: &Section<'_>, shapes: &[GeomSpec]) -> Result<Inertia, SceneError> {
+fn inertia(section: &Section<'_>, shapes: &[Part]) -> Result<Inertia, SceneError> {
     let (mass, density) = (section.number("mass")?, section.number("density")?);
     let moments = vector(section, "inertia")?;
     let com = vector(section, "center_of_mass")?;
@@ -392,27 +407,45 @@ fn inertia(section: &Section<'_>, shapes: &[GeomSpec]) -> Result<Inertia, SceneE
     if shapes.is_empty() {
         return Err(section.error("mass", "a body without a shape needs mass and inertia"));
     }
-    let volumes: Vec<f64> = shapes.iter().map(|s| s.geom.shape.volume()).collect::<Result<_, _>>().map_err(|e| section.place("shape", &e))?;
-    let total: f64 = volumes.iter().sum();
-    let density = match (mass, density) {
-        (Some(_), Some(_)) => return Err(section.error("density", "give either mass or density")),
-        (Some(mass), None) => mass / total,
-        (None, Some(density)) => density,
-        (None, None) => return Err(section.missing("mass")),
-    };
+    let masses = masses(section, shapes, mass, density)?;
     let mut sum = Inertia::ZERO;
-    for (spec, volume) in shapes.iter().zip(volumes) {
-        let part = spec.geom.shape.inertia(density * volume).map_err(|e| section.place("shape", &e))?;
-        sum = sum.joined(&part.transformed(&spec.geom.pose));
-    }
-    if let Some(mass) = mass {
-        // A single shape's mass as given, not as it comes back from its volume.
-        sum.mass = mass;
+    for (part, mass) in shapes.iter().zip(masses) {
+        let geom = &part.spec.geom;
+        let own = geom.shape.inertia(mass).map_err(|e| section.place("shape", &e))?;
+        sum = sum.joined(&own.transformed(&geom.pose));
     }
     if let Some(com) = com {
         sum.com = com;
     }
     Ok(sum)
+}
+
+/// The mass of each shape: its own, or its share of the body's by volume.
+fn masses(
+    section: &Section<'_>,
+    shapes: &[Part],
+    mass: Option<f64>,
+    density: Option<f64>,
+) -> Result<Vec<f64>, SceneError> {
+    let own: Vec<f64> = shapes.iter().filter_map(|p| p.mass).collect();
+    if own.len() == shapes.len() && mass.is_none() && density.is_none() {
+        return Ok(own);
+    }
+    if !own.is_empty() {
+        return Err(section.error("mass", "give the mass of the body or that of every shape"));
+    }
+    if let (Some(mass), [_]) = (mass, shapes) {
+        return Ok(vec![mass]);
+    }
+    let volumes = shapes.iter().map(|p| p.spec.geom.shape.volume()).collect::<Result<Vec<f64>, _>>();
+    let volumes = volumes.map_err(|e| section.place("shape", &e))?;
+    let density = match (mass, density) {
+        (Some(_), Some(_)) => return Err(section.error("density", "give either mass or density")),
+        (Some(mass), None) => mass / volumes.iter().sum::<f64>(),
+        (None, Some(density)) => density,
+        (None, None) => return Err(section.missing("mass")),
+    };
+    Ok(volumes.iter().map(|v| density * v).collect())
 }
 
 /// Configuration and velocity of a joint at the start.
@@ -488,7 +521,8 @@ fn robot(
 ) -> Result<(), SceneError> {
     let file = section.needed_string("file")?;
     let path = section.source.path(&file);
-    let mut description = crate::load_description(&path).map_err(|e| if e.file.is_some() { e } else { section.place("file", &e) })?;
+    let mut description =
+        crate::load_description(&path).map_err(|e| if e.file.is_some() { e } else { section.place("file", &e) })?;
     let name = section.string("name")?.unwrap_or_else(|| description.name.clone());
     if section.has("material") || ["friction", "torsional_friction", "restitution"].iter().any(|k| section.has(k)) {
         for geom in &mut description.geoms {
@@ -539,10 +573,8 @@ fn pair(
     names: &Names,
 ) -> Result<(), SceneError> {
     let (a, b) = (section.needed_string("a")?, section.needed_string("b")?);
-    let (first, second) = (
-        find(&names.geoms, section, "a", &a, "body or geom")?,
-        find(&names.geoms, section, "b", &b, "body or geom")?,
-    );
+    let (first, second) =
+        (find(&names.geoms, section, "a", &a, "body or geom")?, find(&names.geoms, section, "b", &b, "body or geom")?);
     if section.bool("collide")? == Some(false) {
         let link = |name: &String| names.links.get(name).copied();
         builder.exclude_geoms(&first, &second, link(&a), link(&b));
@@ -563,7 +595,9 @@ fn closed_loop(section: &Section<'_>, builder: &mut WorldBuilder, names: &Names)
         "point" => LoopKind::Point,
         "hinge" => LoopKind::Hinge,
         "weld" => LoopKind::Weld,
-        other => return Err(section.error("type", format!("expected \"point\", \"hinge\" or \"weld\", found \"{other}\""))),
+        other => {
+            return Err(section.error("type", format!("expected \"point\", \"hinge\" or \"weld\", found \"{other}\"")));
+        }
     };
     let at = vector(section, "at")?.ok_or_else(|| section.missing("at"))?;
     let axis = vector(section, "axis")?.unwrap_or(Vec3::Z);
@@ -571,13 +605,16 @@ fn closed_loop(section: &Section<'_>, builder: &mut WorldBuilder, names: &Names)
         return Err(section.error("axis", "must not be zero"));
     }
     let frame = Pose::from_parts(at, Quat::from_rotation_arc(Vec3::Z, axis.normalize()));
-    let mut side = |key: &'static str| -> Result<(Option<usize>, Pose), SceneError> {
+    let side = |key: &'static str| -> Result<(Option<usize>, Pose), SceneError> {
         let name = section.needed_string(key)?;
         if name == "world" {
             return Ok((None, frame));
         }
         let link = names.link(section, key, &name)?;
-        let pose = names.poses.get(&name).ok_or_else(|| section.error(key, "loops tie bodies of the scene, not links of robots"))?;
+        let pose = names
+            .poses
+            .get(&name)
+            .ok_or_else(|| section.error(key, "loops tie bodies of the scene, not links of robots"))?;
         Ok((Some(link), pose.inverse() * frame))
     };
     let ((a, frame_a), (b, frame_b)) = (side("a")?, side("b")?);

@@ -43,7 +43,8 @@ pub(crate) fn read(sections: &[Section<'_>], world: &World, names: &Names) -> Re
         section.finish()?;
     }
     // Motors of robots without a control of their own hold the control 0.
-    let controlled = |name: &str| all.iter().any(|c| matches!(c, SceneController::Actuator(a) if a.actuator.name == name));
+    let controlled =
+        |name: &str| all.iter().any(|c| matches!(c, SceneController::Actuator(a) if a.actuator.name == name));
     let rest: Vec<_> = world.actuators.iter().filter(|a| !controlled(&a.name)).cloned().collect();
     for actuator in rest {
         if let Some(joint) = joint_of(world, actuator.link) {
@@ -53,12 +54,7 @@ pub(crate) fn read(sections: &[Section<'_>], world: &World, names: &Names) -> Re
     Ok(all)
 }
 
-fn one(
-    section: &Section<'_>,
-    world: &World,
-    names: &Names,
-    all: &mut Vec<SceneController>,
-) -> Result<(), SceneError> {
+fn one(section: &Section<'_>, world: &World, names: &Names, all: &mut Vec<SceneController>) -> Result<(), SceneError> {
     let zero = || Signal::constant(0.0);
     match section.needed_string("type")?.as_str() {
         "servo" => {

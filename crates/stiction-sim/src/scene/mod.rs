@@ -76,9 +76,8 @@ fn read(source: &Source<'_>, set: &[(String, f64)]) -> Result<Scene, SceneError>
         let message = e.message().replace('\n', " ");
         source.error("", e.span().unwrap_or(0..0), message)
     })?;
-    let top = Section::new(source, parsed.get_ref(), String::new(), 0..0, Scope::new());
-    let scope = parameters(&top, set)?;
-    let top = Section { scope, ..top };
+    let mut top = Section::new(source, parsed.get_ref(), String::new(), 0..0, Scope::new());
+    top.scope = parameters(&top, set)?;
     let title = top.string("title")?.unwrap_or_default();
     let settings = settings(&top)?;
     let duration = top.number("duration")?.unwrap_or(1.0);

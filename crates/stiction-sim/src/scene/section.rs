@@ -261,7 +261,9 @@ impl<'a> Section<'a> {
     /// Three numbers over time.
     pub fn signals(&self, key: &'static str) -> Result<Option<[Signal; 3]>, SceneError> {
         let Some(at) = self.value(key) else { return Ok(None) };
-        let DeValue::Array(list) = at.get_ref() else { return Err(self.wrong(at, key, "a list of 3 numbers or formulas")) };
+        let DeValue::Array(list) = at.get_ref() else {
+            return Err(self.wrong(at, key, "a list of 3 numbers or formulas"));
+        };
         let values: Vec<Signal> = list.iter().map(|x| self.as_signal(key, x)).collect::<Result<_, _>>()?;
         <[Signal; 3]>::try_from(values).map(Some).map_err(|_| self.wrong(at, key, "a list of 3 numbers or formulas"))
     }
@@ -277,7 +279,10 @@ impl<'a> Section<'a> {
         let mut points: Vec<(f64, f64)> = Vec::with_capacity(list.len());
         for item in list.iter() {
             let DeValue::Array(pair) = item.get_ref() else { return Err(self.wrong(item, key, "a point [t, value]")) };
-            let [t, x] = pair.get(0..2).filter(|_| pair.len() == 2).ok_or_else(|| self.wrong(item, key, "a point [t, value]"))?
+            let [t, x] = pair
+                .get(0..2)
+                .filter(|_| pair.len() == 2)
+                .ok_or_else(|| self.wrong(item, key, "a point [t, value]"))?
             else {
                 return Err(self.wrong(item, key, "a point [t, value]"));
             };
@@ -342,7 +347,10 @@ impl<'a> Section<'a> {
                 };
                 let (first, last) = (end(first)?, end(last)?);
                 if first.fract() != 0.0 || last.fract() != 0.0 || !(last - first).is_finite() {
-                    return Err(self.error("repeat", format!("\"{text}\" runs from {first} to {last}; both must be whole numbers")));
+                    return Err(self.error(
+                        "repeat",
+                        format!("\"{text}\" runs from {first} to {last}; both must be whole numbers"),
+                    ));
                 }
                 let mut i = first;
                 while i <= last {
