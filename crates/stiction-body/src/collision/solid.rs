@@ -25,10 +25,11 @@ impl Solid {
             ShapeKind::Cuboid { half } => Self::Cuboid { half: *half, polytope: Polytope::cuboid(*half) },
             ShapeKind::Capsule { half_length, radius } => Self::Capsule { half_length: *half_length, radius: *radius },
             ShapeKind::HalfSpace => Self::HalfSpace,
-            _ => {
-                let reason = format!("{place}: not here yet");
-                return Err(InputError::Unsupported { solver: "collision", reason });
-            }
+            ShapeKind::Hull { points } => match Polytope::hull(points) {
+                Some(polytope) => Self::Hull(polytope),
+                None => return Err(unsupported(format!("{place}: the points have no convex hull"))),
+            },
+            _ => return Err(unsupported(format!("{place}: not here yet"))),
         })
     }
 
@@ -61,6 +62,11 @@ impl Solid {
             Self::Sphere { radius } => [Vec3::splat(-radius), Vec3::splat(*radius)],
         }
     }
+}
+
+/// An error of this module.
+pub(crate) fn unsupported(reason: String) -> InputError {
+    InputError::Unsupported { solver: "collision", reason }
 }
 
 fn bounds(points: &[Vec3]) -> [Vec3; 2] {

@@ -4,6 +4,7 @@ pub(crate) mod axes;
 pub(crate) mod boxes;
 pub(crate) mod clip;
 pub(crate) mod half_space;
+pub(crate) mod polytopes;
 pub(crate) mod round;
 
 use crate::collision::closest::{to_axis, to_cuboid, to_polytope};
@@ -14,6 +15,7 @@ use crate::collision::solid::Solid;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scratch {
     clip: clip::Clip,
+    polytopes: polytopes::Scratch,
 }
 
 /// Contacts of two solids, the normals from the first to the second.
@@ -62,6 +64,9 @@ fn ordered(solids: [&Solid; 2], frames: [&Frame; 2], query: &Query, scratch: &mu
         }
         [Solid::Cuboid { half: a_half, .. }, Solid::Cuboid { half: b_half, .. }] => {
             boxes::boxes([a, b], [*a_half, *b_half], query, &mut scratch.clip, out)
+        }
+        [Solid::Hull(p), Solid::Hull(q) | Solid::Cuboid { polytope: q, .. }] => {
+            polytopes::polytopes(frames, [p.view(), q.view()], query, &mut scratch.polytopes, out)
         }
         _ => {}
     }
