@@ -9,6 +9,7 @@ mod pairs;
 mod polytope;
 mod rules;
 mod solid;
+mod surface;
 
 use stiction_lcp::InputError;
 
@@ -18,8 +19,9 @@ use crate::model::Model;
 use crate::shape::Shape;
 use broad::{Bounds, Broad};
 use frame::{Drift, Frame, Query, Touch};
+use pairs::Member;
 use rules::{Allowed, Group, place, rigid_groups};
-use solid::Solid;
+use solid::{Solid, unsupported};
 
 /// A shape on a link.
 #[derive(Debug, Clone, PartialEq)]
@@ -149,6 +151,7 @@ impl Collision {
             check_name(&geoms[..i], i, geom)?;
             parts.push(Part::new(geom, i, &groups, &geoms)?);
         }
+        check_pairs(&geoms, &parts, &allowed)?;
         let n = parts.len();
         let broad =
             Broad::new(&allowed, &parts.iter().map(|p| matches!(p.solid, Solid::HalfSpace)).collect::<Vec<_>>());
@@ -224,12 +227,12 @@ impl Collision {
         let (a, b) = (&self.parts[i], &self.parts[j]);
         let query = query([a, b], [&self.placed[i], &self.placed[j]], dt, margin);
         self.touches.clear();
-        let frames = [&self.placed[i].frame, &self.placed[j].frame];
-        pairs::contacts([&a.solid, &b.solid], frames, &query, &mut self.scratch, &mut self.touches);
+        let merge = !self.keep_duplicates;
+        let members = [a.member(&self.placed[i]), b.member(&self.placed[j])];
+        pairs::contacts(members, &query, merge, &mut self.scratch, &mut self.touches);
         if self.touches.len() > 1 {
             self.touches.sort_unstable_by_key(|t| t.feature);
         }
-        let merge = !self.keep_duplicates;
         let shared = a.shared || b.shared;
         let (links, same) = ([a.link, b.link], DUPLICATE * query.size);
         let start = self.contacts.len();
@@ -275,6 +278,19 @@ fn query(parts: [&Part; 2], placed: [&Placed; 2], dt: f64, margin: f64) -> Query
     let size = parts[0].size.min(parts[1].size);
     let travel = (linear.length() + angular.length() * radius).min(placed[0].reach + placed[1].reach);
     Query { reach: travel + margin, margin, touch: TOUCH * size, size, drift: Drift { linear, angular, about } }
+}
+
+/// Two surfaces have no contacts with each other.
+fn check_pairs(geoms: &[Geom], parts: &[Part], allowed: &Allowed) -> Result<(), InputError> {
+    let surfaces = || parts.iter().enumerate().filter(|(_, p)| matches!(p.solid, Solid::Surface(_))).map(|(i, _)| i);
+    for i in surfaces() {
+        if let Some(j) = surfaces().find(|&j| j > i && allowed.get(i, j)) {
+            let names = format!("{} and {}", place(i, &geoms[i]), place(j, &geoms[j]));
+            let advice = "two meshes or height fields have no contacts with each other; make one convex, or let them not collide";
+            return Err(unsupported(format!("{names}: {advice}")));
+        }
+    }
+    Ok(())
 }
 
 fn check_name(earlier: &[Geom], number: usize, geom: &Geom) -> Result<(), InputError> {
@@ -342,6 +358,10 @@ impl Part {
             placed.finite &= placed.reach.is_finite();
         }
         placed
+    }
+
+    fn member<'a>(&'a self, placed: &'a Placed) -> Member<'a> {
+        Member { solid: &self.solid, frame: &placed.frame, centre: self.centre, half: self.half }
     }
 
     fn bounds(&self, placed: &Placed, margin: f64) -> Bounds {

@@ -3,6 +3,7 @@
 use stiction_lcp::InputError;
 
 use crate::collision::polytope::Polytope;
+use crate::collision::surface::Surface;
 use crate::math::Vec3;
 use crate::shape::{Shape, ShapeKind};
 
@@ -10,6 +11,7 @@ use crate::shape::{Shape, ShapeKind};
 #[derive(Debug, Clone)]
 pub(crate) enum Solid {
     HalfSpace,
+    Surface(Surface),
     Hull(Polytope),
     Cuboid { half: Vec3, polytope: Polytope },
     Capsule { half_length: f64, radius: f64 },
@@ -29,6 +31,16 @@ impl Solid {
                 Some(polytope) => Self::Hull(polytope),
                 None => return Err(unsupported(format!("{place}: the points have no convex hull"))),
             },
+            ShapeKind::Mesh { vertices, triangles } => {
+                let surface = Surface::mesh(vertices, triangles);
+                if surface.is_empty() {
+                    return Err(unsupported(format!("{place}: no triangle of the mesh has an area")));
+                }
+                Self::Surface(surface)
+            }
+            ShapeKind::HeightField { heights, rows, columns, length_x, length_y } => {
+                Self::Surface(Surface::height_field(heights, *rows, *columns, [*length_x, *length_y]))
+            }
             _ => return Err(unsupported(format!("{place}: not here yet"))),
         })
     }
@@ -37,6 +49,7 @@ impl Solid {
     pub fn rank(&self) -> usize {
         match self {
             Self::HalfSpace => 0,
+            Self::Surface(_) => 1,
             Self::Hull(_) => 2,
             Self::Cuboid { .. } => 3,
             Self::Capsule { .. } => 5,
@@ -46,13 +59,14 @@ impl Solid {
 
     /// Radius-like size from the half sides of the bounding box.
     pub fn size(&self, half: Vec3) -> f64 {
-        half.min_element()
+        if matches!(self, Self::Surface(_)) { half.max_element() } else { half.min_element() }
     }
 
     /// Lower and upper corner of the bounding box in the shape's frame.
     pub fn bounds(&self) -> [Vec3; 2] {
         match self {
             Self::HalfSpace => [Vec3::NEG_INFINITY, Vec3::INFINITY],
+            Self::Surface(surface) => bounds(&surface.vertices),
             Self::Hull(polytope) => bounds(&polytope.vertices),
             Self::Cuboid { half, .. } => [-*half, *half],
             Self::Capsule { half_length, radius } => {

@@ -47,7 +47,7 @@ pub(crate) fn boxes(frames: [&Frame; 2], half: [Vec3; 2], query: &Query, clip: &
         let mut best = 0;
         (1..AXES).for_each(|k| best = if ranking.better(ranks[k], ranks[best]) { k } else { best });
         let start = out.len();
-        if pair.contacts(best, axes[best].normal, clip, out) {
+        if pair.contacts(best, &axes[best], clip, out) {
             for touch in &mut out[start..] {
                 touch.point = frames[0].point_to_world(touch.point);
                 touch.normal = frames[0].rotation * touch.normal;
@@ -114,7 +114,7 @@ impl Boxes<'_> {
     }
 
     /// Contacts along axis k; false if the features cannot meet there within the step.
-    fn contacts(&self, k: usize, normal: Vec3, clip: &mut Clip, out: &mut Vec<Touch>) -> bool {
+    fn contacts(&self, k: usize, axis: &Axis, clip: &mut Clip, out: &mut Vec<Touch>) -> bool {
         match k {
             0..3 => {
                 let reference = Reference {
@@ -125,7 +125,7 @@ impl Boxes<'_> {
                     drift: self.drift,
                     query: self.query,
                 };
-                reference.faces(k, normal[k] < 0.0, k as u64, clip, out)
+                reference.faces(k, axis.normal[k] < 0.0, axis.separation, k as u64, clip, out)
             }
             3..6 => {
                 let back = Frame { rotation: self.rotation, origin: self.centre };
@@ -139,15 +139,15 @@ impl Boxes<'_> {
                 };
                 let start = out.len();
                 // The normal of the second box's face looks towards the first.
-                let negative = normal.dot(self.rotation.col(k - 3)) > 0.0;
-                let found = reference.faces(k - 3, negative, k as u64, clip, out);
+                let negative = axis.normal.dot(self.rotation.col(k - 3)) > 0.0;
+                let found = reference.faces(k - 3, negative, axis.separation, k as u64, clip, out);
                 for touch in &mut out[start..] {
                     touch.point = back.point_to_world(touch.point);
                     touch.normal = -(back.rotation * touch.normal);
                 }
                 found
             }
-            _ => self.edges((k - 6) / 3, (k - 6) % 3, normal, out),
+            _ => self.edges((k - 6) / 3, (k - 6) % 3, axis.normal, out),
         }
     }
 
@@ -195,7 +195,15 @@ struct Reference<'a> {
 impl Reference<'_> {
     /// The overlap of face k (the negative or the positive one) with the face of the other box that looks towards it most. The overlap is the present
     /// one; faces that do not overlap yet but come to in this step have that of their ways.
-    fn faces(&self, k: usize, negative: bool, code: u64, clip: &mut Clip, out: &mut Vec<Touch>) -> bool {
+    fn faces(
+        &self,
+        k: usize,
+        negative: bool,
+        separation: f64,
+        code: u64,
+        clip: &mut Clip,
+        out: &mut Vec<Touch>,
+    ) -> bool {
         let sign = if negative { -1.0 } else { 1.0 };
         let (ku, kv) = ((k + 1) % 3, (k + 2) % 3);
         let (corners, face) = self.incident(k, sign);
@@ -226,6 +234,10 @@ impl Reference<'_> {
             incident(clip);
             if !clip.overlap(&sides(more), self.query.touch) {
                 return false;
+            }
+            // What will be on the face but is below its plane now has come from the side of a neighbour, which holds it.
+            if separation < -self.query.touch {
+                return true;
             }
         }
         let mut normal = Vec3::ZERO;

@@ -36,6 +36,11 @@ impl Side {
 /// Names of crossings start above those of vertices; a crossing is named by its edge and side.
 const NAMES: u32 = 1 << 12;
 
+/// True if the name is that of a vertex of the polygon.
+pub(crate) fn is_vertex(name: u32) -> bool {
+    name < NAMES
+}
+
 /// Cuts the polygon by a side. Corners beyond it by no more than `slack` stay where they are: the outline does not change its corners with rounding.
 fn cut(polygon: &[Corner], side: &Side, number: u32, slack: f64, out: &mut Vec<Corner>) {
     out.clear();

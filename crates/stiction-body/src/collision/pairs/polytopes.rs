@@ -3,7 +3,7 @@
 
 use crate::collision::frame::{Drift, Frame, Query, Touch};
 use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking};
-use crate::collision::pairs::clip::{Clip, Corner, Side};
+use crate::collision::pairs::clip::{self, Clip, Corner, Side};
 use crate::collision::polytope::{Edge, PolytopeRef};
 use crate::math::Vec3;
 
@@ -12,6 +12,25 @@ const TRIES: usize = 4;
 
 /// Faces that look the same way up to this difference of cosines are taken in order.
 const EQUAL: f64 = 1e-9;
+
+/// Bits of a feature that say what kind it is.
+pub(crate) const KIND: u64 = 7 << 57;
+const SECOND: u64 = 1 << 57;
+const EDGES: u64 = 1 << 58;
+const FACES: u64 = 1 << 59;
+/// Where the numbers of faces start, after the corner's name.
+const INCIDENT: u32 = 25;
+const FACE: u32 = 41;
+
+/// True if the feature is a corner of the second polytope's face on a face of the first.
+pub(crate) fn is_incident_vertex(feature: u64) -> bool {
+    on_first_face(feature) && clip::is_vertex((feature & ((1 << INCIDENT) - 1)) as u32)
+}
+
+/// True if the feature is on a face of the first polytope.
+pub(crate) fn on_first_face(feature: u64) -> bool {
+    feature & KIND == FACES
+}
 
 /// Scratch, reused.
 #[derive(Debug, Clone, Default)]
@@ -74,7 +93,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             let Some(best) = best_axis(&scratch.axes, &ranking) else { return };
             let axis = scratch.axes.swap_remove(best);
             let found = match axis.feature {
-                Feature::Face(which, face) => self.faces(which, face as usize, scratch, out),
+                Feature::Face(which, face) => self.faces(which, face as usize, axis.separation, scratch, out),
                 Feature::Edges(i, j) => self.edges(i, j, axis.normal, out),
             };
             if found {
@@ -164,7 +183,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// The overlap of a face of one polytope with the face of the other that looks towards it most at its nearest corner.
-    fn faces(&self, which: usize, face: usize, scratch: &mut Scratch, out: &mut Vec<Touch>) -> bool {
+    fn faces(&self, which: usize, face: usize, separation: f64, scratch: &mut Scratch, out: &mut Vec<Touch>) -> bool {
         let Scratch { seen, sides, clip, .. } = scratch;
         let (own, other) = (self.polytopes[which], self.polytopes[1 - which]);
         // Everything in the frame of the face's polytope, where the other's corners are `seen`.
@@ -199,8 +218,13 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             if !clip.overlap(sides, self.query.touch) {
                 return false;
             }
+            // What will be on the face but is below its plane now has come from the side of a neighbour, which holds it.
+            if separation < -self.query.touch {
+                return true;
+            }
         }
-        let code = (incident as u64) << 25 | (face as u64) << 41 | (which as u64) << 57;
+        let kind = FACES | if which == 1 { SECOND } else { 0 };
+        let code = (incident as u64) << INCIDENT | (face as u64) << FACE | kind;
         for corner in clip.polygon.iter().filter(|c| c.height <= self.query.limit()) {
             let foot = basis.point(corner.u, corner.v);
             let point = foot + plane.normal * (0.5 * corner.height);
@@ -231,7 +255,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             return false;
         }
         if gap <= self.query.limit() {
-            let feature = 1 << 58 | u64::from(i) << 25 | u64::from(j);
+            let feature = EDGES | u64::from(i) << INCIDENT | u64::from(j);
             out.push(Touch { point: 0.5 * (p + u * s + q + v * t), normal, gap, feature });
         }
         true

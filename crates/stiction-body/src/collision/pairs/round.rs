@@ -67,10 +67,10 @@ pub(crate) fn sphere(
     radius: f64,
     query: &Query,
     out: &mut Vec<Touch>,
-    closest: impl Fn(Vec3) -> Closest,
+    closest: impl Fn(Vec3) -> Option<Closest>,
 ) {
     let ball = Ball::new(first, ball.origin, radius, query);
-    if let Some((near, gap)) = ball.meet(query, |p| Some(closest(p))) {
+    if let Some((near, gap)) = ball.meet(query, closest) {
         out.push(ball.touch(first, &near, gap, 0));
     }
 }
@@ -126,8 +126,15 @@ fn closest_of_capsules(frames: [&Frame; 2], half: [f64; 2], radius: [f64; 2], qu
     Some(ball.touch(first, &near, gap, 4))
 }
 
-/// A convex polytope and a capsule: its ends as balls, the polytope's corners beside its segment, and edges that cross it. `allowed(n, x)` says
-/// whether n is a normal of the surface at its point x (for a triangle of a surface: of the whole surface).
+/// A feature of a polytope.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Spot {
+    Corner(usize),
+    Edge(usize),
+}
+
+/// A convex polytope and a capsule: its ends as balls, the polytope's corners beside its segment, and edges that cross it. `allowed(n, x, spot)` says
+/// whether n is a normal of the surface at its point x on that feature (for a triangle of a surface: of the whole surface).
 pub(crate) fn polytope_capsule(
     first: &Frame,
     polytope: PolytopeRef,
@@ -137,10 +144,9 @@ pub(crate) fn polytope_capsule(
     query: &Query,
     out: &mut Vec<Touch>,
     to_point: impl Fn(Vec3) -> Option<Closest>,
-    allowed: impl Fn(Vec3, Vec3) -> bool,
+    allowed: impl Fn(Vec3, Vec3, Spot) -> bool,
 ) {
     let segment = segment(first, capsule, half_length);
-    let start = out.len();
     for (k, end) in segment.into_iter().enumerate() {
         let ball = Ball::new(first, first.point_to_world(end), radius, query);
         if let Some((near, gap)) = ball.meet(query, &to_point) {
@@ -149,15 +155,16 @@ pub(crate) fn polytope_capsule(
     }
     let along = Along { first, segment, radius, query };
     for (k, corner) in polytope.vertices.iter().enumerate() {
-        along.corner(*corner, &allowed).map(|touch| out.push(Touch { feature: 2 + k as u64, ..touch }));
+        along
+            .corner(*corner, |n, x| allowed(n, x, Spot::Corner(k)))
+            .map(|touch| out.push(Touch { feature: 2 + k as u64, ..touch }));
     }
     let features = 2 + polytope.vertices.len();
     for (k, edge) in polytope.edges.iter().enumerate() {
         let ends = edge.vertices.map(|v| polytope.vertices[v as usize]);
-        along.edge(ends, &allowed).map(|touch| out.push(Touch { feature: (features + k) as u64, ..touch }));
-    }
-    if out.len() == start {
-        along.through(polytope, out);
+        along
+            .edge(ends, |n, x| allowed(n, x, Spot::Edge(k)))
+            .map(|touch| out.push(Touch { feature: (features + k) as u64, ..touch }));
     }
 }
 
@@ -269,7 +276,12 @@ pub(crate) fn convex_capsule(
     query: &Query,
     out: &mut Vec<Touch>,
 ) {
-    let allowed = |n: Vec3, x: Vec3| supports(polytope, n, x, query.touch);
+    let start = out.len();
+    let allowed = |n: Vec3, x: Vec3, _: Spot| supports(polytope, n, x, query.touch);
     let to_point = |p: Vec3| Some(to_polytope(p, polytope));
     polytope_capsule(first, polytope, capsule, half_length, radius, query, out, to_point, allowed);
+    if out.len() == start {
+        let segment = segment(first, capsule, half_length);
+        Along { first, segment, radius, query }.through(polytope, out);
+    }
 }
