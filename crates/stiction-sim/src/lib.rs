@@ -10,6 +10,7 @@ pub mod scene;
 pub mod simulation;
 pub mod summary;
 mod time_stepping;
+pub mod urdf;
 pub mod world;
 pub mod xml;
 
@@ -26,10 +27,10 @@ pub use simulation::{OnFailure, Settings, Simulation, Snapshot, State, StepFailu
 pub use summary::{Gather, Summary};
 pub use world::{Added, Base, Placement, Surfaces, World, WorldBuilder};
 
-/// Reads a robot file: URDF (`.urdf`) or MJCF (`.xml`, `.mjcf`), told apart by its root element.
+/// Reads a robot file: URDF (`.urdf`) or MJCF (`.xml`, `.mjcf`).
 ///
 /// # Errors
 /// If it cannot be read, naming the place.
 pub fn load_description(path: &Path) -> Result<Description, SceneError> {
-    Err(SceneError::new("", "neither URDF nor MJCF").in_file(path))
+    urdf::load(path, &urdf::UrdfOptions::default())
 }

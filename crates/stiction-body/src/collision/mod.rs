@@ -210,6 +210,11 @@ impl Collision {
         &self.contacts
     }
 
+    /// The contacts found last.
+    pub fn contacts(&self) -> &[ContactPoint] {
+        &self.contacts
+    }
+
     /// Frames, motions and bounds of all geoms.
     fn place(&mut self, model: &Model, work: &Workspace, motion: &[LinkMotion], dt: f64, margin: f64) {
         self.placed.clear();
