@@ -7,6 +7,7 @@ use stiction_lcp::Matrix;
 use super::tree::Tree;
 use crate::description::{Description, NoteKind};
 use crate::error::SceneError;
+use crate::xml::Element;
 
 /// A velocity has no inertia of its own if this part or less of it is left when all that hangs on it moves freely.
 const SINGULAR: f64 = 1e-13;
@@ -19,25 +20,37 @@ const DENSITY: f64 = 1000.0;
 
 /// Refuses joints that move nothing; point masses whose rotation matters become bodies.
 pub(super) fn check(tree: &Tree, numbers: &[Option<usize>], out: &mut Description) -> Result<(), SceneError> {
-    let element =
-        |link: usize| tree.links[tree.order.iter().copied().find(|&i| numbers[i] == Some(link)).unwrap_or(0)].element;
+    let of = |link: usize| tree.order.iter().copied().find(|&i| numbers[i] == Some(link)).unwrap_or(0);
+    let element = |link: usize| tree.links[of(link)].element;
+    let singular = |out: &Description| joint_without_inertia(out).map_err(|e| SceneError::new("robot", e));
     check_masses(tree, numbers, out)?;
-    let Some(link) = joint_without_inertia(out).map_err(|e| SceneError::new("robot", e))? else { return Ok(()) };
-    for below in subtree(out, link) {
-        let inertia = out.links[below].inertia;
-        if inertia.mass > 0.0 && inertia.about_com.determinant() == 0.0 {
-            let (added, of) = match extent(out, below) {
-                Some(sides) => (Inertia::cuboid(inertia.mass, sides).about_com, "the box around its shapes"),
-                None => (Inertia::sphere(inertia.mass, ball_radius(inertia.mass)).about_com, "a ball of water"),
-            };
-            out.links[below].inertia.about_com += added;
-            let text = format!("turns without rotational inertia: given that of {of} with its mass");
-            element(below).note(NoteKind::Warning, text);
-        }
+    let Some(link) = singular(out)? else { return Ok(()) };
+    give_inertia(out, link, element);
+    // Where that was not all, every point mass gets some.
+    let Some(_) = singular(out)? else { return Ok(()) };
+    for root in (0..out.links.len()).filter(|&i| out.links[i].parent.is_none()).collect::<Vec<_>>() {
+        give_inertia(out, root, element);
     }
-    match joint_without_inertia(out).map_err(|e| SceneError::new("robot", e))? {
+    match singular(out)? {
         None => Ok(()),
         Some(link) => Err(element(link).error("can move without moving any mass: it needs an <inertial> of its own")),
+    }
+}
+
+/// Gives rotational inertia to the point masses among a link and all below it.
+fn give_inertia<'a>(out: &mut Description, link: usize, element: impl Fn(usize) -> Element<'a>) {
+    for below in subtree(out, link) {
+        let inertia = out.links[below].inertia;
+        if inertia.mass == 0.0 || inertia.about_com.determinant() != 0.0 {
+            continue;
+        }
+        let (added, of) = match extent(out, below) {
+            Some(sides) => (Inertia::cuboid(inertia.mass, sides).about_com, "the box around its shapes"),
+            None => (Inertia::sphere(inertia.mass, ball_radius(inertia.mass)).about_com, "a ball of water"),
+        };
+        out.links[below].inertia.about_com += added;
+        let text = format!("turns without rotational inertia: given that of {of} with its mass");
+        element(below).note(NoteKind::Warning, text);
     }
 }
 
