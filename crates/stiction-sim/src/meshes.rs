@@ -71,13 +71,16 @@ pub fn parse(bytes: &[u8], format: MeshFormat, scale: Vec3) -> Result<TriangleMe
         MeshFormat::Obj => obj::parse(bytes)?,
         MeshFormat::Collada => collada::parse(bytes)?,
     };
+    if let Some(v) = raw.vertices.iter().find(|v| !v.is_finite()) {
+        return Err(format!("a vertex is not finite: {v}"));
+    }
     let mut mesh = welded(&raw);
     if mesh.triangles.is_empty() {
         return Err("there are no triangles".into());
     }
     mesh.vertices.iter_mut().for_each(|v| *v *= scale);
     if let Some(v) = mesh.vertices.iter().find(|v| !v.is_finite()) {
-        return Err(format!("a vertex is not finite: {v}"));
+        return Err(format!("a vertex is not finite once scaled: {v}"));
     }
     if scale.signum().element_product() < 0.0 {
         mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));

@@ -1,7 +1,7 @@
 //! Mass and rotational inertia of a link, and what is done about inertias that no body can have.
 
 use stiction_body::Inertia;
-use stiction_body::math::{Mat3, Pose, Vec3};
+use stiction_body::math::{Mat3, Vec3};
 
 use super::origin;
 use crate::description::NoteKind;
@@ -10,6 +10,9 @@ use crate::xml::Element;
 
 /// Where an inertia has to be clipped, each principal second moment of mass is at least this part of the largest: a plate or rod a few percent thick.
 const THIN: f64 = 1e-3;
+
+/// Rotational inertia below this many m² of the mass is rounding: that of a body a micrometre in size.
+const POINT: f64 = 1e-12;
 
 /// The inertia of a link in its own frame; `None` where it has none or its mass is 0.
 pub(super) fn read(link: Element) -> Result<Option<Inertia>, SceneError> {
@@ -29,11 +32,13 @@ pub(super) fn read(link: Element) -> Result<Option<Inertia>, SceneError> {
         inertial.note(NoteKind::Warning, "the mass is 0: the link has no inertia");
         return Ok(None);
     }
+    let largest = tensor.to_cols_array().into_iter().fold(0.0, |a: f64, x| a.max(x.abs()));
     let inertia = match Inertia::new(mass, Vec3::ZERO, tensor) {
         Ok(inertia) => inertia,
+        Err(_) if largest <= POINT * mass => Inertia { mass, com: Vec3::ZERO, about_com: Mat3::ZERO },
         Err(_) => Inertia { mass, com: Vec3::ZERO, about_com: clip(inertial, tensor)? },
     };
-    Ok(Some(inertia.transformed(&Pose::from_parts(pose.translation, pose.rotation))))
+    Ok(Some(inertia.transformed(&pose)))
 }
 
 fn read_tensor(inertial: Element) -> Result<Mat3, SceneError> {

@@ -1,12 +1,13 @@
 //! Everything that moves must have inertia: otherwise no force says how it moves.
 
-use stiction_body::math::{Mat3, Vec3};
-use stiction_body::{ModelBuilder, Workspace};
+use stiction_body::math::Vec3;
+use stiction_body::{Inertia, ModelBuilder, ShapeKind, Workspace};
 use stiction_lcp::Matrix;
 
 use super::tree::Tree;
 use crate::description::{Description, NoteKind};
 use crate::error::SceneError;
+use crate::xml::Element;
 
 /// A velocity has no inertia of its own if this part or less of it is left when all that hangs on it moves freely.
 const SINGULAR: f64 = 1e-13;
@@ -14,26 +15,42 @@ const SINGULAR: f64 = 1e-13;
 /// Trees with more velocities are not looked at: the work grows with their cube, and a simulation would report the same.
 const LARGEST: usize = 1000;
 
-/// Density of the ball that stands for a point mass where its rotation matters (kg/m³): that of water.
+/// Density of the ball that stands for a point mass without shapes where its rotation matters (kg/m³): that of water.
 const DENSITY: f64 = 1000.0;
 
-/// Refuses joints that move nothing; point masses whose rotation matters become balls.
+/// Refuses joints that move nothing; point masses whose rotation matters become bodies.
 pub(super) fn check(tree: &Tree, numbers: &[Option<usize>], out: &mut Description) -> Result<(), SceneError> {
-    let element =
-        |link: usize| tree.links[tree.order.iter().copied().find(|&i| numbers[i] == Some(link)).unwrap_or(0)].element;
+    let of = |link: usize| tree.order.iter().copied().find(|&i| numbers[i] == Some(link)).unwrap_or(0);
+    let element = |link: usize| tree.links[of(link)].element;
+    let singular = |out: &Description| joint_without_inertia(out).map_err(|e| SceneError::new("robot", e));
     check_masses(tree, numbers, out)?;
-    let Some(link) = joint_without_inertia(out).map_err(|e| SceneError::new("robot", e))? else { return Ok(()) };
-    for below in subtree(out, link) {
-        let inertia = &mut out.links[below].inertia;
-        if inertia.mass > 0.0 && inertia.about_com.determinant() == 0.0 {
-            inertia.about_com += Mat3::from_diagonal(Vec3::splat(ball(inertia.mass)));
-            let text = "turns without rotational inertia: given that of a ball of its mass with the density of water";
-            element(below).note(NoteKind::Warning, text);
-        }
+    let Some(link) = singular(out)? else { return Ok(()) };
+    give_inertia(out, link, element);
+    // Where that was not all, every point mass gets some.
+    let Some(_) = singular(out)? else { return Ok(()) };
+    for root in (0..out.links.len()).filter(|&i| out.links[i].parent.is_none()).collect::<Vec<_>>() {
+        give_inertia(out, root, element);
     }
-    match joint_without_inertia(out).map_err(|e| SceneError::new("robot", e))? {
+    match singular(out)? {
         None => Ok(()),
         Some(link) => Err(element(link).error("can move without moving any mass: it needs an <inertial> of its own")),
+    }
+}
+
+/// Gives rotational inertia to the point masses among a link and all below it.
+fn give_inertia<'a>(out: &mut Description, link: usize, element: impl Fn(usize) -> Element<'a>) {
+    for below in subtree(out, link) {
+        let inertia = out.links[below].inertia;
+        if inertia.mass == 0.0 || inertia.about_com.determinant() != 0.0 {
+            continue;
+        }
+        let (added, of) = match extent(out, below) {
+            Some(sides) => (Inertia::cuboid(inertia.mass, sides).about_com, "the box around its shapes"),
+            None => (Inertia::sphere(inertia.mass, ball_radius(inertia.mass)).about_com, "a ball of water"),
+        };
+        out.links[below].inertia.about_com += added;
+        let text = format!("turns without rotational inertia: given that of {of} with its mass");
+        element(below).note(NoteKind::Warning, text);
     }
 }
 
@@ -56,10 +73,34 @@ fn check_masses(tree: &Tree, numbers: &[Option<usize>], out: &Description) -> Re
     Ok(())
 }
 
-/// Rotational inertia of a solid ball: ⅖ m r² with m = 4/3 π r³ · density.
-fn ball(mass: f64) -> f64 {
-    let radius = libm::cbrt(0.75 * mass / (std::f64::consts::PI * DENSITY));
-    0.4 * mass * radius * radius
+/// Radius of a ball of water: m = 4/3 π r³ · density.
+fn ball_radius(mass: f64) -> f64 {
+    libm::cbrt(0.75 * mass / (std::f64::consts::PI * DENSITY))
+}
+
+/// The sides of the box around all shapes of a link, along the link's axes; `None` where there are none.
+fn extent(out: &Description, link: usize) -> Option<Vec3> {
+    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    for geom in out.geoms.iter().map(|g| &g.geom).filter(|g| g.link == Some(link)) {
+        let mut add = |p: Vec3| {
+            let p = geom.pose.transform_point(p);
+            (low, high) = (low.min(p), high.max(p));
+        };
+        let mut add_box = |half: Vec3| {
+            (0..8)
+                .for_each(|k| add(half * Vec3::from_array([1, 2, 4].map(|bit| if k & bit == 0 { -1.0 } else { 1.0 }))));
+        };
+        match geom.shape.kind() {
+            ShapeKind::Sphere { radius } => add_box(Vec3::splat(*radius)),
+            ShapeKind::Cuboid { half } => add_box(*half),
+            ShapeKind::Capsule { half_length, radius } => add_box(Vec3::new(*radius, *radius, half_length + radius)),
+            ShapeKind::Cylinder { half_length, radius } => add_box(Vec3::new(*radius, *radius, *half_length)),
+            ShapeKind::Hull { points } => points.iter().for_each(|p| add(*p)),
+            ShapeKind::Mesh { vertices, .. } => vertices.iter().for_each(|p| add(*p)),
+            ShapeKind::HeightField { .. } | ShapeKind::HalfSpace => {}
+        }
+    }
+    Some(high - low).filter(|s| s.is_finite() && s.min_element() >= 0.0 && s.max_element() > 0.0)
 }
 
 /// A link and all below it.

@@ -47,7 +47,10 @@ impl Paths {
     }
 
     fn find_in_package(&self, rest: &str) -> Result<(PathBuf, Option<String>), String> {
-        let (package, file) = rest.split_once('/').ok_or_else(|| format!("\"{rest}\" names a package and no file"))?;
+        let Some((package, file)) = rest.split_once('/') else {
+            let (path, _) = self.find_relative(rest)?;
+            return Ok((path, Some("names no package: the file is taken from the folder of the URDF".into())));
+        };
         let in_paths = self.packages.iter().flat_map(|p| candidates(p, package, file));
         let above = self.folder.ancestors().flat_map(|p| candidates(p, package, file));
         if let Some(found) = in_paths.chain(above).find(|p| p.is_file()) {

@@ -76,6 +76,13 @@ fn comments_and_prefixes_are_forgiven() {
 }
 
 #[test]
+fn late_declarations_and_zero_bytes_are_forgiven() {
+    let source = Source::new("\n<!-- made by hand --><?xml version='1.0'?>\n<robot><a/></robot>\n\0\0", None);
+    let document = source.parse().unwrap();
+    assert_eq!(document.root().child("a").unwrap().place(), (3, 8));
+}
+
+#[test]
 fn syntax_errors_have_a_place() {
     for (text, place) in [
         ("<a>\n<b></a>", Some(2)),
