@@ -238,7 +238,8 @@ impl Tile<'_> {
         match spot {
             Spot::Side(k) => {
                 let (opposite, _) = self.surface.across[self.triangle][k];
-                opposite == NONE || n.dot(vertices[opposite as usize] - self.corners[k]) <= self.slack
+                let below = |p: Vec3| n.dot(p - self.corners[k]) <= self.slack;
+                below(self.corners[(k + 2) % 3]) && (opposite == NONE || below(vertices[opposite as usize]))
             }
             Spot::Corner(k) => {
                 let around = self.surface.around(self.surface.triangles[self.triangle][k]);

@@ -22,6 +22,8 @@ pub(crate) const PARALLEL: f64 = 1e-8;
 /// shallowest.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ranking {
+    /// Overlap that is small beside the shapes (m).
+    pub skin: f64,
     shallow: f64,
     preference: f64,
 }
@@ -29,7 +31,8 @@ pub(crate) struct Ranking {
 /// How good an axis is; compared by [`Ranking::better`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rank {
-    apart: bool,
+    /// Apart along the axis, or nearly so.
+    pub apart: bool,
     key: f64,
 }
 
@@ -40,7 +43,8 @@ impl Rank {
 
 impl Ranking {
     pub fn new(query: &Query, travel: f64) -> Self {
-        Self { shallow: travel.min(SHALLOW * query.size) + query.touch, preference: PREFERENCE * query.size }
+        let skin = SHALLOW * query.size;
+        Self { skin, shallow: travel.min(skin) + query.touch, preference: PREFERENCE * query.size }
     }
 
     /// The rank of an axis with the given separation now, which the motion changes by `change`.

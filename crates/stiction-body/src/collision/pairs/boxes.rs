@@ -43,9 +43,15 @@ pub(crate) fn boxes(frames: [&Frame; 2], half: [Vec3; 2], query: &Query, clip: &
     let mut ranks = axes.map(|a| {
         if a.normal == Vec3::ZERO { Rank::WORST } else { ranking.rank(a.separation, a.normal.dot(pair.drift.linear)) }
     });
+    let mut apart = false;
     for _ in 0..TRIES {
         let mut best = 0;
         (1..AXES).for_each(|k| best = if ranking.better(ranks[k], ranks[best]) { k } else { best });
+        // Where an axis keeps them apart, no other can push them out.
+        if apart && !ranks[best].apart {
+            return;
+        }
+        apart |= ranks[best].apart;
         let start = out.len();
         if pair.contacts(best, &axes[best], clip, out) {
             for touch in &mut out[start..] {

@@ -66,6 +66,8 @@ pub(crate) struct Pair<'a, F> {
     pub polytopes: [PolytopeRef<'a>; 2],
     /// How many of the first polytope's faces are its own; the others only bound its edges' normals (triangles of a surface).
     pub own_faces: usize,
+    /// False for a triangle: it has no inside, so only its face pushes out what is deep.
+    pub solid: bool,
     /// The second in the frame of the first.
     pub relative: Frame,
     /// Motion of the second in the first's frame.
@@ -89,9 +91,15 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         if !self.face_axes(seen, axes, &ranking) || !self.edge_axes(scratch, &ranking) {
             return;
         }
+        let mut apart = false;
         for _ in 0..TRIES {
             let Some(best) = best_axis(&scratch.axes, &ranking) else { return };
             let axis = scratch.axes.swap_remove(best);
+            // Where an axis keeps them apart, no other can push them out.
+            if apart && !axis.rank.apart {
+                return;
+            }
+            apart |= axis.rank.apart;
             let found = match axis.feature {
                 Feature::Face(which, face) => self.faces(which, face as usize, axis.separation, scratch, out),
                 Feature::Edges(i, j) => self.edges(i, j, axis.normal, out),
@@ -102,8 +110,11 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         }
     }
 
-    fn axis(&self, normal: Vec3, separation: f64, feature: Feature, ranking: &Ranking) -> Axis {
-        Axis { normal, separation, feature, rank: ranking.rank(separation, normal.dot(self.drift.linear)) }
+    fn add(&self, axes: &mut Vec<Axis>, normal: Vec3, separation: f64, feature: Feature, ranking: &Ranking) {
+        let rank = ranking.rank(separation, normal.dot(self.drift.linear));
+        if self.solid || separation >= -ranking.skin || matches!(feature, Feature::Face(0, _)) {
+            axes.push(Axis { normal, separation, feature, rank });
+        }
     }
 
     /// Normals of faces; false as soon as one keeps the polytopes farther apart than they can travel.
@@ -115,7 +126,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             if separation > self.query.limit() {
                 return false;
             }
-            axes.push(self.axis(face.normal, separation, Feature::Face(0, i as u32), ranking));
+            self.add(axes, face.normal, separation, Feature::Face(0, i as u32), ranking);
         }
         for (i, face) in b.faces.iter().enumerate() {
             let (lowest, corner) = lowest(&seen[0], face.normal);
@@ -125,7 +136,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             }
             let normal = -(self.relative.rotation * face.normal);
             if (self.allowed)(normal, corner) {
-                axes.push(self.axis(normal, separation, Feature::Face(1, i as u32), ranking));
+                self.add(axes, normal, separation, Feature::Face(1, i as u32), ranking);
             }
         }
         true
@@ -151,7 +162,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                 if separation > self.query.limit() {
                     return false;
                 }
-                axes.push(self.axis(normal, separation, Feature::Edges(i, j), ranking));
+                self.add(axes, normal, separation, Feature::Edges(i, j), ranking);
             }
         }
         true
@@ -273,6 +284,7 @@ pub(crate) fn polytopes(
     let pair = Pair {
         polytopes,
         own_faces: polytopes[0].faces.len(),
+        solid: true,
         relative: frames[0].relative(frames[1]),
         drift: query.drift.seen_from(frames[0]),
         query,

@@ -224,9 +224,6 @@ impl Along<'_> {
     fn through(&self, polytope: PolytopeRef, out: &mut Vec<Touch>) {
         let depth =
             |n: Vec3, offset: f64| self.segment.iter().map(|p| n.dot(*p) - offset).fold(f64::INFINITY, f64::min);
-        if !crosses(polytope, self.segment) {
-            return;
-        }
         let mut best: Option<(f64, usize)> = None;
         for (i, face) in polytope.faces.iter().enumerate() {
             let height = depth(face.normal, face.offset);
@@ -276,12 +273,11 @@ pub(crate) fn convex_capsule(
     query: &Query,
     out: &mut Vec<Touch>,
 ) {
-    let start = out.len();
+    let along = Along { first, segment: segment(first, capsule, half_length), radius, query };
+    if crosses(polytope, along.segment) {
+        return along.through(polytope, out);
+    }
     let allowed = |n: Vec3, x: Vec3, _: Spot| supports(polytope, n, x, query.touch);
     let to_point = |p: Vec3| Some(to_polytope(p, polytope));
     polytope_capsule(first, polytope, capsule, half_length, radius, query, out, to_point, allowed);
-    if out.len() == start {
-        let segment = segment(first, capsule, half_length);
-        Along { first, segment, radius, query }.through(polytope, out);
-    }
 }

@@ -109,8 +109,15 @@ impl Region<'_> {
                 return;
             }
             let allowed = |n: Vec3, corner: usize| tile.allowed(n, surface::Spot::Corner(corner));
-            let pair =
-                Pair { polytopes: [tile.view(), polytope], own_faces: 1, relative, drift, query: self.query, allowed };
+            let pair = Pair {
+                polytopes: [tile.view(), polytope],
+                own_faces: 1,
+                solid: false,
+                relative,
+                drift,
+                query: self.query,
+                allowed,
+            };
             pair.contacts(work, out);
         });
         if self.merge {
