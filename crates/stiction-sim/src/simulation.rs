@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use stiction_body::collision::Collision;
-use stiction_body::{LinkMotion, Workspace};
+use stiction_body::{LinkMotion, LoopRows, Workspace};
 use stiction_contact::{
     ContactForces, ContactModel, ContactOutcome, ContactProblem, Frictionless, Level, ModelOptions, NormalOptions,
     Place, WarmStart, models::catalog,
@@ -186,6 +186,8 @@ pub struct Simulation {
     pub(crate) collision: Collision,
     /// Size of each geom (m).
     pub(crate) sizes: Vec<f64>,
+    /// Rows of closed loops and of joints that follow others.
+    pub(crate) loops: LoopRows,
     pub(crate) assembler: Assembler,
     pub(crate) model: Box<dyn ContactModel>,
     pub(crate) fallback: Option<Box<dyn ContactModel>>,
@@ -249,6 +251,7 @@ impl Simulation {
         let normals = NormalOptions { model: options, ..NormalOptions::default() };
         Ok(Self {
             assembler: Assembler::new(&world.model),
+            loops: LoopRows::new(&world.model),
             scratch: Scratch { zeros: vec![0.0; world.model.nv()], ..Scratch::default() },
             world,
             settings,

@@ -251,15 +251,9 @@ impl WorldBuilder {
         self.surfaces.pairs.insert((a.min(b), a.max(b)), material);
     }
 
-    /// Two links (`None`: the world) that never touch.
-    pub fn exclude(&mut self, a: Option<usize>, b: Option<usize>) {
-        self.rules.excluded.push((a, b));
-    }
-
-    /// Geoms that never touch; bodies that are links are excluded as such, fixed ones geom by geom through their groups.
-    pub fn exclude_geoms(&mut self, a: &[usize], b: &[usize], link_a: Option<usize>, link_b: Option<usize>) {
-        let _ = (a, b);
-        self.exclude(link_a, link_b);
+    /// Two geoms that never touch.
+    pub fn exclude_geoms(&mut self, a: usize, b: usize) {
+        self.rules.excluded_geoms.push((a, b));
     }
 
     /// Ties frames of two links together.
