@@ -4,10 +4,14 @@
 
 mod args;
 mod checks;
+mod contact;
+mod export;
+mod extract;
 mod friction;
 mod json;
 mod list;
 mod output;
+mod replay;
 mod report;
 mod run;
 mod soak;
@@ -36,6 +40,9 @@ fn main() -> ExitCode {
     let result = match &cli.command {
         Command::Solve(args) => solve::run(args, &stiction_lcp::catalog::build, &mut out, &mut err),
         Command::Run(args) => run::run(args, &mut out, &mut err),
+        Command::Replay(args) => replay::run(args, &mut out),
+        Command::Extract(args) => extract::run(args, &mut out, &mut err),
+        Command::Export(args) => export::run(args, &mut out),
         Command::Soak(args) => soak::run(args, &mut out),
     };
     let result = result.and_then(|solved| out.flush().map(|()| solved).map_err(Failure::from));

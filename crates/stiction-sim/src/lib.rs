@@ -6,6 +6,7 @@ pub mod error;
 pub mod expression;
 pub mod material;
 pub mod meshes;
+pub mod recording;
 pub mod scene;
 pub mod simulation;
 pub mod summary;
@@ -22,6 +23,7 @@ pub use description::{Actuator, ActuatorKind, Description, GeomSpec, Note, NoteK
 pub use error::SceneError;
 pub use expression::Expression;
 pub use material::{Material, MaterialRule};
+pub use recording::{Recorder, Recording};
 pub use scene::Scene;
 pub use simulation::{OnFailure, Settings, Simulation, Snapshot, State, StepFailure, StepReport};
 pub use summary::{Gather, Summary};
