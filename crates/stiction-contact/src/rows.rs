@@ -12,7 +12,7 @@ use crate::mass::Layout;
 pub type RowBlocks<'a> = &'a [(usize, &'a [f64])];
 
 /// Rows over the m velocities of a [`Layout`]; each holds entries for a few blocks and is zero elsewhere.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Rows {
     layout: Layout,
     /// Start of each row in `blocks` and `offsets`, rows + 1.
@@ -22,6 +22,15 @@ pub struct Rows {
     /// Start of each entry's numbers in `values`.
     offsets: Vec<usize>,
     values: Vec<f64>,
+}
+
+/// Rows are equal if their entries are, in whatever order the blocks of a row were given.
+impl PartialEq for Rows {
+    fn eq(&self, other: &Self) -> bool {
+        self.layout == other.layout
+            && self.len() == other.len()
+            && (0..self.len()).all(|i| self.row(i).eq(other.row(i)))
+    }
 }
 
 impl Rows {
@@ -170,6 +179,12 @@ mod tests {
         rows.push("row", &[]).unwrap();
         assert_eq!(rows.row(0).map(|(b, _)| b).collect::<Vec<_>>(), [0, 2], "blocks ascend");
         assert_eq!(rows.row(1).count(), 1);
+        let mut sorted = Rows::new(&layout);
+        sorted.push("row", &[(0, &[1.0, -2.0]), (2, &[5.0, 6.0])]).unwrap();
+        sorted.push("row", &[(1, &[3.0])]).unwrap();
+        assert_ne!(sorted, rows);
+        sorted.push("row", &[]).unwrap();
+        assert_eq!(sorted, rows);
         assert!(rows.is_zero(2) && !rows.is_zero(1));
         let v = [1.0, 2.0, 3.0, 4.0, 5.0];
         assert_eq!(rows.dot(0, &v), 1.0 - 4.0 + 20.0 + 30.0);
