@@ -129,7 +129,7 @@ mod siconos {
         for kind in Kind::ALL {
             assert_eq!(kind.name().parse(), Ok(kind));
         }
-        assert!("cone".parse::<Kind>().unwrap_err().to_string().contains("global-friction, found 'cone'"));
+        assert!("cone".parse::<Kind>().unwrap_err().to_string().contains("contact, found 'cone'"));
     }
 
     #[test]
