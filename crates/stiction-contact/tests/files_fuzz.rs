@@ -38,7 +38,8 @@ const JSONS: [&str; 4] = [
     r#"{"W": [[1, 0], [2.5e-3, 4]], "q": [-1, 2], "mu": ["inf"], "dim": 2, "name": "a"}"#,
     r#"{"kind": "friction", "W": {"rows": 2, "cols": 2, "entries": [[0, 0, 1], [1, 1, 1e2]]}, "q": [-1, 2], "mu": [0.5]}"#,
     r#"{"mass": [[[2, 0], [0, 2]], [[1]]], "v": [1, 0, 0.5], "force": [0, -9.81, 0], "dt": 1e-3, "contacts": [{"normal": [[0, [0, 1]], [1, [-1]]],
-       "tangent_s": [[0, [1, 0]]], "mu": "inf", "gap": 1e-4, "rate": [0, 0, 1], "surface": [1, 0]}], "bounded": [{"row": [[1, [1]]], "lo": "-inf", "hi": 2}],
+       "tangent_s": [[0, [1, 0]]], "mu": "inf", "gap": 1e-4, "rate": [0, 0, 1], "surface": [1, 0]}],
+       "bounded": [{"row": [[1, [1]]], "lo": "-inf", "hi": 2}],
        "limits": [{"row": [], "gap": 1}], "bilateral": [{"row": [[0, [1, 1]]], "target": 1}], "kind": "contact"}"#,
     r#"{"M": [[1]], "H": {"rows": 1, "cols": 2, "entries": [[0, 1, -1]]}, "f": [1], "b": [-1, 0.5], "mu": [0]}"#,
 ];

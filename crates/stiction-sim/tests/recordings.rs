@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use stiction_contact::ModelOptions;
 use stiction_contact::io::{AnyProblem, ReadOptions, contact_to_json, read_bytes};
 use stiction_contact::models::catalog;
-use stiction_contact::{ContactModel, ModelOptions};
 use stiction_sim::recording::{Header, Origin, RecordedStep, export_csv, export_npz, problem_of_step, replay};
 use stiction_sim::{Recorder, Recording, Scene, Simulation};
 
@@ -39,8 +39,10 @@ fn record(name: &str, parameters: &[(&str, f64)], count: u64, every: u64) -> Vec
     recorder.finish(&simulation, None).unwrap()
 }
 
+type Parameters = &'static [(&'static str, f64)];
+
 /// Scenes, their parameters, and steps into them.
-const SCENES: [(&str, &[(&str, f64)], u64); 6] = [
+const SCENES: [(&str, Parameters, u64); 6] = [
     ("grasp", &[("n", 2.0)], 30),
     ("stack", &[("n", 3.0)], 30),
     ("dominoes", &[], 300),

@@ -1,4 +1,5 @@
-//! Objects of JSON by a table of their keys: every value is read where it stands, so that an error names both the line and the key, `contacts[3].normal[0]`.
+//! Objects of JSON by a table of their keys: every value is read where it stands, so that an error names both the line and the key,
+//! `contacts[3].normal[0]`.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -54,7 +54,8 @@ pub fn export_csv(recording: &Recording, mut states: impl Write, mut contacts: i
     )?;
     writeln!(
         contacts,
-        "# Forces (N) are those on body_b, averaged over the step of {dt} s; on body_a they are the opposite. fn is along the normal, ft in the tangent plane, moment (N m) about n."
+        "# Forces (N) are those on body_b, averaged over the step of {dt} s; on body_a they are the opposite. fn is along the normal,\n\
+         # ft in the tangent plane, moment (N m) about n."
     )?;
     writeln!(
         contacts,

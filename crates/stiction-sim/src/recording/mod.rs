@@ -1,8 +1,8 @@
 //! Recordings: the scene, every step's state, contacts, impulses and certificate, and snapshots from which any step can be made again.
 //!
-//! `docs/recordings.md` describes the file. A [`Recorder`] writes it while a simulation runs, in chunks that are whole by themselves, so that a crash loses at most
-//! one of them; a [`Recording`] reads what there is, and says where and why it ends. [`replay`] runs the scene again and compares bit by bit, [`problem_of_step`] gives the contact
-//! problem of a step, and [`export_csv`] and [`export_npz`] the numbers.
+//! `docs/recordings.md` describes the file. A [`Recorder`] writes it while a simulation runs, in chunks that are whole by themselves, so that a crash
+//! loses at most one of them; a [`Recording`] reads what there is, and says where and why it ends. [`fn@replay`] runs the scene again and compares bit by
+//! bit, [`problem_of_step`] gives the contact problem of a step, and [`export_csv`] and [`export_npz`] the numbers.
 
 mod bytes;
 mod csv;

@@ -9,7 +9,7 @@ use super::read::{Chunk, Recording};
 use super::snapshot::put_snapshot;
 use super::step::RecordedStep;
 use crate::error::SceneError;
-use crate::simulation::{Simulation, Snapshot};
+use crate::simulation::{Simulation, Snapshot, State};
 
 /// The first number that is not what was recorded.
 #[derive(Debug, Clone, PartialEq)]
@@ -132,7 +132,7 @@ impl Compare<'_> {
         recorded.iter().zip(found).enumerate().for_each(|(i, (a, b))| self.number(|| what(i), *a, *b));
     }
 
-    fn state(&mut self, recorded: &crate::simulation::State, found: &crate::simulation::State) {
+    fn state(&mut self, recorded: &State, found: &State) {
         let header = self.header;
         let name = |letter: &str, names: &[String], i: usize| {
             format!("{letter}[{i}] ({})", names.get(i).map_or("", String::as_str))
@@ -206,7 +206,8 @@ fn compare_steps(header: &Header, recorded: &RecordedStep, found: &RecordedStep)
     compare.found
 }
 
-/// The contact problem of step `k` (from 0), made again from the snapshot before it by a simulation of the recorded scene. A step that failed has one, too.
+/// The contact problem of step `k` (from 0), made again from the snapshot before it by a simulation of the recorded scene. A step that failed has
+/// one, too.
 ///
 /// # Errors
 /// If the step is beyond the recording, cannot be made any more, or had no contact problem.

@@ -18,8 +18,8 @@ const MOST_STEPS: u64 = 1 << 53;
 const KEY: usize = 16;
 
 impl Simulation {
-    /// All that influences the next step, as bytes: [`Simulation::load_state`] of a simulation with the same world, settings and controllers continues from them bit
-    /// for bit. The format is in `docs/recordings.md`.
+    /// All that influences the next step, as bytes: [`Simulation::load_state`] of a simulation with the same world, settings and controllers
+    /// continues from them bit for bit. The format is in `docs/recordings.md`.
     pub fn save_state(&self) -> Vec<u8> {
         let mut body = Writer::default();
         put_snapshot(&mut body, &self.snapshot());

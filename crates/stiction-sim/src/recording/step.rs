@@ -7,7 +7,7 @@ use super::bytes::{Broken, Reader, Writer};
 use super::snapshot::{
     get_bases, get_forces, get_key, get_mode, get_state, put_bases, put_forces, put_key, put_mode, put_state,
 };
-use crate::assemble::ContactKey;
+use crate::assemble::{ContactFrame, ContactKey};
 use crate::simulation::{Simulation, State, StepReport};
 
 /// A contact of a recorded step.
@@ -55,7 +55,7 @@ impl RecordedStep {
     pub fn of(simulation: &Simulation, report: &StepReport) -> Self {
         let solution = simulation.outcome().and_then(|o| o.solved());
         let modes = solution.map_or(&[][..], |s| &s.modes);
-        let contact = |(i, frame): (usize, &crate::assemble::ContactFrame)| RecordedContact {
+        let contact = |(i, frame): (usize, &ContactFrame)| RecordedContact {
             key: frame.key,
             point: frame.point.to_array(),
             normal: frame.normal.to_array(),
