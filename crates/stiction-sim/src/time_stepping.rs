@@ -119,6 +119,31 @@ impl Simulation {
         Ok(())
     }
 
+    /// Takes bodies that overlap apart, however deep, by the least motion; returns the deepest overlap that is left (m).
+    ///
+    /// # Errors
+    /// If the inertia is not positive definite at the present state.
+    pub fn take_apart(&mut self) -> Result<f64, InputError> {
+        /// Rounds: each removes the overlap as seen from where the last one led.
+        const ROUNDS: usize = 100;
+        self.update_dynamics();
+        self.commands.reset(&self.world.model);
+        self.update_forces()?;
+        self.scratch.motion.iter_mut().for_each(|m| *m = stiction_body::LinkMotion::ZERO);
+        let mut left = self.separate()?[1];
+        for _ in 0..ROUNDS {
+            if left <= 0.0 {
+                break;
+            }
+            let next = self.separate()?[1];
+            if next >= left {
+                break;
+            }
+            left = next;
+        }
+        Ok(left)
+    }
+
     /// Finds the contacts, and takes bodies that overlap apart. Returns the deepest overlap before and after.
     fn separate(&mut self) -> Result<[f64; 2], InputError> {
         let (depth, mut too_deep) = self.find_contacts();
