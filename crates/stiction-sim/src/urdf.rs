@@ -1,7 +1,7 @@
 //! URDF robots: links, joints, collision shapes, surfaces.
 //!
-//! What other programs forgive is forgiven here where the meaning is plain, with a note; what has no meaning is an error with its place. Everything that was
-//! not read is noted.
+//! What other programs forgive is forgiven here where the meaning is plain, with a note; what has no meaning is an error with its place. Everything
+//! that was not read is noted.
 
 use std::path::{Path, PathBuf};
 
@@ -41,8 +41,8 @@ pub struct UrdfOptions {
 
 /// Loads a URDF file.
 ///
-/// Meshes are found by [`UrdfOptions::package_paths`], the environment (`ROS_PACKAGE_PATH`, `AMENT_PREFIX_PATH`, `GAZEBO_MODEL_PATH`), and the folders above
-/// the file.
+/// Meshes are found by [`UrdfOptions::package_paths`], the environment (`ROS_PACKAGE_PATH`, `AMENT_PREFIX_PATH`, `GAZEBO_MODEL_PATH`), and the
+/// folders above the file.
 ///
 /// # Errors
 /// If the file cannot be read, is not well-formed, is no tree of links, or has a number or mesh that cannot be used: with file, line and element.

@@ -58,16 +58,17 @@ fn read_tensor(inertial: Element) -> Result<Mat3, SceneError> {
 /// The nearest possible inertia: the second moments of mass `½ trace(I) 1 − I` with their negative principal values raised.
 fn clip(inertial: Element, tensor: Mat3) -> Result<Mat3, SceneError> {
     let (axes, moments) = principal(tensor);
-    let second = moments.map(|m| 0.5 * (moments[0] + moments[1] + moments[2]) - m);
+    let trace = moments[0] + moments[1] + moments[2];
+    let second = moments.map(|m| 0.5 * trace - m);
     let largest = second[0].max(second[1]).max(second[2]);
-    if !(largest > 0.0 && largest.is_finite()) {
+    if !(trace > 0.0 && largest.is_finite()) {
         let found = moments.map(|m| format!("{m:.3e}")).join(", ");
         return Err(inertial.error(format!("no body has the principal moments of inertia {found}")));
     }
     let raised = second.map(|s| s.max(THIN * largest));
     let sum = raised[0] + raised[1] + raised[2];
-    let text = "no body has this inertia (a principal moment is negative, or larger than the sum of the two others): raised to the nearest possible one";
-    inertial.note(NoteKind::Warning, text);
+    let text = "no body has this inertia (a principal moment is negative, or larger than the sum of the two others)";
+    inertial.note(NoteKind::Warning, format!("{text}: raised to the nearest possible one"));
     let diagonal = Mat3::from_diagonal(Vec3::from_array(raised.map(|s| sum - s)));
     Ok(axes * diagonal * axes.transpose())
 }
