@@ -29,7 +29,7 @@ pub enum MeshFormat {
     Stl,
     /// Wavefront.
     Obj,
-    /// COLLADA: positions with the file's unit, up axis and node transforms.
+    /// COLLADA: positions with the file's unit and node transforms, along the axes they are written in.
     Collada,
 }
 

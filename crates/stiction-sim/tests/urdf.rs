@@ -320,9 +320,13 @@ fn impossible_inertias_are_raised_and_points_that_turn_get_some() {
     let d = inertia("<inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='3'/>", "");
     check_usable(&d);
     let moments = d.links[0].inertia.about_com;
-    // Second moments ½(1+1+3) − (1, 1, 3) = (1.5, 1.5, −0.5): the last is raised to a thousandth of the others.
-    assert!(moments.abs_diff_eq(Mat3::from_diagonal(Vec3::new(1.5015, 1.5015, 3.0)), 1e-12), "{moments}");
+    // Second moments ½(1+1+3) − (1, 1, 3) = (1.5, 1.5, −0.5): the last is raised to 0.
+    assert!(moments.abs_diff_eq(Mat3::from_diagonal(Vec3::new(1.5, 1.5, 3.0)), 1e-12), "{moments}");
     assert!(has_note(&d, NoteKind::Warning, "no body has this inertia"));
+    let d = inertia("<inertia ixx='-1' ixy='0' ixz='0' iyy='4' iyz='0' izz='4'/>", "");
+    // (4.5, −0.5, −0.5): a rod that is to be turned about its axis needs some thickness.
+    let expected = Mat3::from_diagonal(Vec3::new(0.009, 4.5045, 4.5045));
+    assert!(d.links[0].inertia.about_com.abs_diff_eq(expected, 1e-12), "{}", d.links[0].inertia.about_com);
     let point = "<inertia ixx='0' ixy='0' ixz='0' iyy='0' iyz='0' izz='-1e-20'/>";
     let d = inertia(point, "<collision><geometry><box size='1 2 3'/></geometry></collision>");
     assert!(d.links[0].inertia.about_com.abs_diff_eq(Mat3::from_diagonal(Vec3::new(13.0, 10.0, 5.0) / 6.0), 1e-14));
