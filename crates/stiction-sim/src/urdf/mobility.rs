@@ -112,7 +112,8 @@ fn subtree(out: &Description, root: usize) -> Vec<usize> {
     (0..inside.len()).filter(|&i| inside[i]).collect()
 }
 
-/// The first link from the leaves whose joint can move, in a general configuration, without moving any mass: where the factor of the inertia matrix breaks down.
+/// The first link from the leaves whose joint can move, in a general configuration, without moving any mass: where the factor of the inertia matrix
+/// breaks down.
 fn joint_without_inertia(out: &Description) -> Result<Option<usize>, String> {
     let mut builder = ModelBuilder::default();
     for link in &out.links {
