@@ -17,6 +17,7 @@ use crate::certificate::cone::ConeLaw;
 use crate::find_indices::FindIndices;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, WarmStart};
 use crate::problem::ContactProblem;
+use crate::solution::ContactSolution;
 use crate::whitened::Whitened;
 
 /// The answer of a cone problem must be this many times better than the tolerance of the certificate, which measures it again in other coordinates.
@@ -74,13 +75,51 @@ impl ContactModel for CoulombCone {
     ) -> Result<ContactOutcome, InputError> {
         self.options.check()?;
         self.check_laws(problem)?;
-        let (law, options) = (ConeLaw { level: self.level }, self.options.clone());
+        let law = ConeLaw { level: self.level };
+        if self.velocity_space
+            && self.level == Level::Velocity
+            && let Some(solution) = self.solve_velocities(problem, &law, start)
+        {
+            return Ok(ContactOutcome::Solved(solution));
+        }
+        let options = self.options.clone();
         let mut driver = std::mem::take(&mut self.driver);
         let outcome = driver.solve(problem, &law, &options, start, |island, guess, forces, stats| {
             Ok(self.solve_island(island, guess, forces, stats))
         });
         self.driver = driver;
         outcome
+    }
+}
+
+impl CoulombCone {
+    /// The solution by Newton's method on the velocities, if that has one that is certified.
+    fn solve_velocities(
+        &mut self,
+        problem: &ContactProblem,
+        law: &ConeLaw,
+        start: Option<&WarmStart>,
+    ) -> Option<ContactSolution> {
+        let mut stats = ContactStats::default();
+        let (enough, limit) = (MARGIN * self.options.tolerance, self.max_iterations());
+        if !self.velocities.solve(problem, start, enough, limit, &mut stats) {
+            return None;
+        }
+        let (forces, motion) = (&self.velocities.forces, &self.velocities.motion);
+        let certificate = self.certifier.certify(problem, law, forces, motion);
+        certificate.holds(self.options.tolerance).then(|| {
+            let modes = self.certifier.modes().to_vec();
+            let warm_start = WarmStart { modes: modes.clone(), bases: Vec::new(), forces: forces.clone() };
+            ContactSolution {
+                level: Level::Velocity,
+                forces: forces.clone(),
+                motion: motion.clone(),
+                modes,
+                certificate,
+                stats,
+                warm_start,
+            }
+        })
     }
 }
 
