@@ -24,6 +24,9 @@ use search::{Found, Search};
 /// Friction within this part of its limit is at it.
 const AT_LIMIT: f64 = 1e-9;
 
+/// What friction at its limit keeps in the guess where the contact stuck: a redundant support has room elsewhere, and forces at their limits are left there by the least change.
+const RELIEF: f64 = 0.9;
+
 /// The workspace, and the forces and motion found.
 #[derive(Debug, Clone, Default)]
 pub(super) struct VelocitySpace {
@@ -112,7 +115,7 @@ impl VelocitySpace {
         let (forces, newton) = (&start.forces, &mut self.newton);
         for (e, element) in self.elements.list.iter().enumerate() {
             let mut mode = None;
-            let p = match element.source {
+            let mut p = match element.source {
                 Source::Contact(i, axes) => {
                     mode = start.modes.get(i).copied();
                     let tangents = [0.0, forces.tangent_s[i], forces.tangent_t[i]];
@@ -122,12 +125,20 @@ impl VelocitySpace {
                 Source::Bilateral(i) => [forces.bilateral[i], 0.0, 0.0],
                 Source::Bounded(i) => [forces.bounded[i], 0.0, 0.0],
             };
+            if let Block::Coulomb { mu, .. } = element.law
+                && mode == Some(Mode::Stick)
+                && at_limit(p, mu)
+            {
+                // Others may carry what it gives up; if not, it comes back.
+                p[1] *= RELIEF;
+                p[2] *= RELIEF;
+            }
             newton.p[e] = p;
             newton.states[e] = match element.law {
                 Block::Bounded { lo, .. } if p[0] <= lo => State::Lower,
                 Block::Bounded { hi, .. } if p[0] >= hi => State::Upper,
                 Block::Signorini | Block::Coulomb { .. } if p[0] <= 0.0 => State::Open,
-                Block::Coulomb { mu, .. } if at_limit(p, mu) && mode != Some(Mode::Stick) => State::Slide,
+                Block::Coulomb { mu, .. } if at_limit(p, mu) => State::Slide,
                 _ => State::Stick,
             };
         }

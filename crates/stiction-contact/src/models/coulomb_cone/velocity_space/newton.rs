@@ -26,8 +26,12 @@ const HALVINGS: usize = 12;
 const DECREASE: f64 = 1e-4;
 /// Full steps that may go by without a decrease: the way over the kinks of the laws is not downhill.
 const WATCH: usize = 4;
-/// α of the system of given states, one after the other: small enough to contract, large enough for the factor's rounding.
-const FINISH_ALPHAS: [f64; 4] = [1e-7, 1e-9, 1e-5, 1e-3];
+/// α of the system of given states: small enough to contract, large enough for the factor's rounding, which is divided by it.
+const FINISH_ALPHA: f64 = 1e-7;
+/// Blocks up to which that holds; the softest mode of a longer chain is softer by the square of its length and more.
+const FINISH_BLOCKS: f64 = 5.0;
+/// The same relative to these, one after the other, where a step brings little.
+const FINISH_TRIES: [f64; 4] = [1.0, 1e-2, 1e2, 1e5];
 /// A step that leaves less than this is one of a method that converges.
 const WORTH: f64 = 0.25;
 /// A step that leaves less than this needs no new factor.
@@ -159,8 +163,9 @@ impl Newton {
     /// Solves the system of the states as they are, linear but for the directions of sliding, to rounding. Each step is the least one: what a redundant set leaves open stays.
     pub fn finish(&mut self, el: &Elements) {
         self.choose_steps(el, 0.0, 1.0);
-        for alpha in FINISH_ALPHAS {
-            if self.finish_with(el, alpha) {
+        let length = (el.blocks.len() as f64 / FINISH_BLOCKS).max(1.0);
+        for tried in FINISH_TRIES {
+            if self.finish_with(el, tried * FINISH_ALPHA / (length * length)) {
                 return;
             }
         }
@@ -171,6 +176,7 @@ impl Newton {
         let mut residual = self.evaluate(el, 0.0, true);
         self.keep_best();
         let mut fresh = true;
+        let linear = !self.states.contains(&State::Slide);
         for _ in 0..FINISH_LIMIT {
             if residual <= ROUNDING * self.size(el) {
                 return true;
@@ -190,10 +196,11 @@ impl Newton {
                 self.evaluate(el, 0.0, true);
                 return rounding;
             }
-            if next > WORTH * residual && !fresh {
-                return next <= HALF_DIGITS * self.size(el);
+            // A new factor helps where the system is not linear, another α where it is.
+            if next > WORTH * residual && (!fresh || linear) {
+                return next <= ROUNDING * self.size(el);
             }
-            fresh = next > QUICK * residual;
+            fresh = !linear && next > QUICK * residual;
             residual = next;
         }
         residual <= HALF_DIGITS * self.size(el)

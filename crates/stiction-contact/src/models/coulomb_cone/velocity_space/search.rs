@@ -157,8 +157,8 @@ impl Search {
 
     /// Measures the forces and velocities, and keeps them if they are the best so far.
     fn offer(&mut self, el: &Elements, newton: &mut Newton) -> f64 {
-        make_admissible(el, newton);
         let error = newton.error(el);
+        make_admissible(el, newton);
         if error < self.best_error {
             self.best_error = error;
             self.best_v.clone_from(&newton.v);
