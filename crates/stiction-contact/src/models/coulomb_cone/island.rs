@@ -23,6 +23,9 @@ use crate::whitened::Whitened;
 /// The answer of a cone problem must be this many times better than the tolerance of the certificate, which measures it again in other coordinates.
 const MARGIN: f64 = 0.1;
 
+/// Contacts of an island up to which its Delassus operator, which costs the cube of them per step, is worth forming where Newton's method on the velocities found nothing.
+const MOST_CONTACTS: usize = 150;
+
 /// Friction within this part of its limit is at it.
 const AT_LIMIT: f64 = 1e-9;
 
@@ -76,15 +79,23 @@ impl ContactModel for CoulombCone {
         self.options.check()?;
         self.check_laws(problem)?;
         let law = ConeLaw { level: self.level };
-        if self.velocity_space
-            && self.level == Level::Velocity
-            && let Some(solution) = self.solve_velocities(problem, &law, start)
-        {
+        let first = self.velocity_space && self.level == Level::Velocity;
+        if first && let Some(solution) = self.solve_velocities(problem, &law, start) {
             return Ok(ContactOutcome::Solved(solution));
         }
         let options = self.options.clone();
         let mut driver = std::mem::take(&mut self.driver);
+        let mut next = 0..;
         let outcome = driver.solve(problem, &law, &options, start, |island, guess, forces, stats| {
+            let k = next.next().unwrap_or(0);
+            if first && self.velocities.take(problem, k, forces) {
+                return Ok(IslandEnd::Solved);
+            }
+            stats.fallbacks += usize::from(first);
+            if first && island.contacts() > MOST_CONTACTS {
+                let why = format!("no answer on the velocities, and {} contacts are too many for the rest", island.contacts());
+                return Ok(IslandEnd::Failed { why });
+            }
             Ok(self.solve_island(island, guess, forces, stats))
         });
         self.driver = driver;
@@ -107,19 +118,14 @@ impl CoulombCone {
         }
         let (forces, motion) = (&self.velocities.forces, &self.velocities.motion);
         let certificate = self.certifier.certify(problem, law, forces, motion);
-        certificate.holds(self.options.tolerance).then(|| {
-            let modes = self.certifier.modes().to_vec();
-            let warm_start = WarmStart { modes: modes.clone(), bases: Vec::new(), forces: forces.clone() };
-            ContactSolution {
-                level: Level::Velocity,
-                forces: forces.clone(),
-                motion: motion.clone(),
-                modes,
-                certificate,
-                stats,
-                warm_start,
-            }
-        })
+        if !certificate.holds(self.options.tolerance) {
+            self.velocities.solved.fill(false);
+            return None;
+        }
+        let modes = self.certifier.modes().to_vec();
+        let warm_start = WarmStart { modes: modes.clone(), bases: Vec::new(), forces: forces.clone() };
+        let (forces, motion) = (forces.clone(), motion.clone());
+        Some(ContactSolution { level: Level::Velocity, forces, motion, modes, certificate, stats, warm_start })
     }
 }
 

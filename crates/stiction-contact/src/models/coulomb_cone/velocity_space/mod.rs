@@ -13,6 +13,7 @@ mod skyline;
 
 use super::law::State;
 use super::problem::Block;
+use crate::by_island::IslandForces;
 use crate::islands::{Island, Islands};
 use crate::model::{ContactStats, Mode, WarmStart};
 use crate::problem::ContactProblem;
@@ -97,11 +98,18 @@ impl VelocitySpace {
             return false;
         }
         self.newton.reset(&self.elements);
-        match start {
-            Some(start) => self.guess(start),
-            None => self.guess_all_hold(),
-        }
-        let found = self.search.run(&self.elements, &mut self.newton, enough, limit);
+        self.search.reset();
+        let guessed = match start {
+            Some(start) => self.try_guess(start, enough),
+            None => {
+                self.guess_all_hold();
+                self.search.try_states(&self.elements, &mut self.newton) <= enough
+            }
+        };
+        let found = match guessed {
+            true => Found::Guessed,
+            false => self.search.run(&self.elements, &mut self.newton, enough, limit),
+        };
         match found {
             Found::Guessed => stats.guessed += usize::from(start.is_some()),
             _ => stats.pivots += self.newton.iterations,
@@ -110,9 +118,28 @@ impl VelocitySpace {
         found != Found::Nothing
     }
 
-    /// Forces and states of an earlier solution.
-    fn guess(&mut self, start: &WarmStart) {
+    /// Tries the states of an earlier solution, relieved, then as they were; each is one system. True if one of them is right; else the first is left for the search to start from.
+    fn try_guess(&mut self, start: &WarmStart, enough: f64) -> bool {
+        let relieved = self.guess(start, true);
+        if relieved && self.search.try_states(&self.elements, &mut self.newton) <= enough {
+            return true;
+        }
+        self.guess(start, false);
+        if self.search.try_states(&self.elements, &mut self.newton) <= enough {
+            return true;
+        }
+        if relieved {
+            self.guess(start, true);
+            self.newton.finish(&self.elements);
+        }
+        false
+    }
+
+    /// Forces and states of an earlier solution. To relieve is to take friction that is at its limit, where the contact stuck, a little back; false if that was asked for and there is none.
+    fn guess(&mut self, start: &WarmStart, relieve: bool) -> bool {
         let (forces, newton) = (&start.forces, &mut self.newton);
+        let mut relieved = !relieve;
+        newton.v.copy_from_slice(&self.elements.v_before);
         for (e, element) in self.elements.list.iter().enumerate() {
             let mut mode = None;
             let mut p = match element.source {
@@ -126,12 +153,14 @@ impl VelocitySpace {
                 Source::Bounded(i) => [forces.bounded[i], 0.0, 0.0],
             };
             if let Block::Coulomb { mu, .. } = element.law
+                && relieve
                 && mode == Some(Mode::Stick)
                 && at_limit(p, mu)
             {
                 // Others may carry what it gives up; if not, it comes back.
                 p[1] *= RELIEF;
                 p[2] *= RELIEF;
+                relieved = true;
             }
             newton.p[e] = p;
             newton.states[e] = match element.law {
@@ -142,6 +171,7 @@ impl VelocitySpace {
                 _ => State::Stick,
             };
         }
+        relieved
     }
 
     /// Nothing is known: whatever touches, or would, is taken to hold; rows with bounds are taken to be strong enough.
@@ -153,6 +183,27 @@ impl VelocitySpace {
             let apart = matches!(element.law, Block::Signorini | Block::Coulomb { .. }) && element.bias[0] > 0.0;
             newton.states[e] = if apart && newton.motion(e)[0] > 0.0 { State::Open } else { State::Stick };
         }
+    }
+
+    /// Gives island `k`'s part of the last solve; false if it was not solved.
+    pub fn take(&self, problem: &ContactProblem, k: usize, out: &mut IslandForces) -> bool {
+        let Some(island) = self.islands.list().get(k).filter(|_| self.solved[k]) else { return false };
+        let copy = |to: &mut [f64], from: &[f64], of: &[usize]| to.iter_mut().zip(of).for_each(|(to, &i)| *to = from[i]);
+        copy(&mut out.normal, &self.forces.normal, &island.contacts);
+        copy(&mut out.tangent_s, &self.forces.tangent_s, &island.contacts);
+        copy(&mut out.tangent_t, &self.forces.tangent_t, &island.contacts);
+        copy(&mut out.bilateral, &self.forces.bilateral, &island.bilaterals);
+        copy(&mut out.limit, &self.forces.limit, &island.limits);
+        copy(&mut out.bounded, &self.forces.bounded, &island.bounded);
+        let mut at = 0;
+        for &b in &island.blocks {
+            let v = &self.motion[problem.layout().range(b)];
+            let x = &mut out.x[at..at + v.len()];
+            x.copy_from_slice(v);
+            problem.mass().mul_factor_transposed(b, x);
+            at += v.len();
+        }
+        true
     }
 
     /// Puts forces and motion in their places.

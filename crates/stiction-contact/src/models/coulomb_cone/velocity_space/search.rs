@@ -72,13 +72,19 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// Solves the island from the forces and states in `newton`, to an error of `enough` at most. The answer, or the best found, is left there.
-    pub fn run(&mut self, el: &Elements, newton: &mut Newton, enough: f64, limit: usize) -> Found {
+    /// Forgets what was found.
+    pub fn reset(&mut self) {
         self.best_error = f64::INFINITY;
+    }
+
+    /// Solves the system of the states in `newton` and returns the error of the result, which is left there.
+    pub fn try_states(&mut self, el: &Elements, newton: &mut Newton) -> f64 {
         newton.finish(el);
-        if self.offer(el, newton) <= enough {
-            return Found::Guessed;
-        }
+        self.offer(el, newton)
+    }
+
+    /// Searches from what is in `newton`, then from nothing, for an error of `enough` at most. The answer, or the best found, is left there.
+    pub fn run(&mut self, el: &Elements, newton: &mut Newton, enough: f64, limit: usize) -> Found {
         let found = STARTS.iter().any(|start| self.points(el, newton, start, enough, limit));
         newton.v.clone_from(&self.best_v);
         newton.p.clone_from(&self.best_p);
