@@ -15,6 +15,7 @@ use super::law::State;
 use super::problem::Block;
 use crate::by_island::IslandForces;
 use crate::islands::{Island, Islands};
+use crate::mass::Mass;
 use crate::model::{ContactStats, Mode, WarmStart};
 use crate::problem::ContactProblem;
 use crate::solution::ContactForces;
@@ -100,7 +101,7 @@ impl VelocitySpace {
         self.newton.reset(&self.elements);
         self.search.reset();
         let guessed = match start {
-            Some(start) => self.try_guess(start, enough),
+            Some(start) => self.try_guess(start, problem.mass(), enough),
             None => {
                 self.guess_all_hold();
                 self.search.try_states(&self.elements, &mut self.newton) <= enough
@@ -119,24 +120,24 @@ impl VelocitySpace {
     }
 
     /// Tries the states of an earlier solution, relieved, then as they were; each is one system. True if one of them is right; else the first is left for the search to start from.
-    fn try_guess(&mut self, start: &WarmStart, enough: f64) -> bool {
-        let relieved = self.guess(start, true);
+    fn try_guess(&mut self, start: &WarmStart, mass: &Mass, enough: f64) -> bool {
+        let relieved = self.guess(start, mass, true);
         if relieved && self.search.try_states(&self.elements, &mut self.newton) <= enough {
             return true;
         }
-        self.guess(start, false);
+        self.guess(start, mass, false);
         if self.search.try_states(&self.elements, &mut self.newton) <= enough {
             return true;
         }
         if relieved {
-            self.guess(start, true);
+            self.guess(start, mass, true);
             self.newton.finish(&self.elements);
         }
         false
     }
 
     /// Forces and states of an earlier solution. To relieve is to take friction that is at its limit, where the contact stuck, a little back; false if that was asked for and there is none.
-    fn guess(&mut self, start: &WarmStart, relieve: bool) -> bool {
+    fn guess(&mut self, start: &WarmStart, mass: &Mass, relieve: bool) -> bool {
         let (forces, newton) = (&start.forces, &mut self.newton);
         let mut relieved = !relieve;
         newton.v.copy_from_slice(&self.elements.v_before);
@@ -170,6 +171,9 @@ impl VelocitySpace {
                 Block::Coulomb { mu, .. } if at_limit(p, mu) => State::Slide,
                 _ => State::Stick,
             };
+        }
+        if newton.states.contains(&State::Slide) {
+            newton.follow_forces(&self.elements, mass);
         }
         relieved
     }

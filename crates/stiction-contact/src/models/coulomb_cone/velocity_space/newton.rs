@@ -19,6 +19,7 @@ use super::super::problem::Block;
 use super::elements::{Element, Elements, Group};
 use super::lanes::{axpy, dot, dot_doubled};
 use super::skyline::Skyline;
+use crate::mass::Mass;
 
 /// Halvings of a step before the line search gives up.
 const HALVINGS: usize = 12;
@@ -174,36 +175,39 @@ impl Newton {
     /// One α of [`Newton::finish`]; true if that is all there is to gain.
     fn finish_with(&mut self, el: &Elements, alpha: f64) -> bool {
         let mut residual = self.evaluate(el, 0.0, true);
-        self.keep_best();
-        let mut fresh = true;
+        let (mut fresh, mut last, mut since) = (true, residual, 0);
         let linear = !self.states.contains(&State::Slide);
+        self.keep_best();
         for _ in 0..FINISH_LIMIT {
             if residual <= ROUNDING * self.size(el) {
                 return true;
             }
             self.centre.copy_from_slice(&self.p);
             if !self.direction(el, alpha, fresh) {
-                return false;
+                break;
             }
             self.move_by(1.0);
             let next = self.evaluate(el, 0.0, true);
-            // The last point is as good as any where nothing but rounding is left.
             if next < residual {
                 self.keep_best();
+                (residual, since) = (next, 0);
             } else {
-                let rounding = residual <= HALF_DIGITS * self.size(el);
-                self.take_best();
-                self.evaluate(el, 0.0, true);
-                return rounding;
+                // Where contacts slide the way is curved, and the first steps may leave it.
+                since += 1;
+                if linear || since == WATCH || residual <= HALF_DIGITS * self.size(el) || next.is_nan() {
+                    break;
+                }
             }
             // A new factor helps where the system is not linear, another α where it is.
-            if next > WORTH * residual && (!fresh || linear) {
-                return next <= ROUNDING * self.size(el);
+            if linear && next > WORTH * last {
+                break;
             }
-            fresh = !linear && next > QUICK * residual;
-            residual = next;
+            fresh = !linear && next > QUICK * last;
+            last = next;
         }
-        residual <= HALF_DIGITS * self.size(el)
+        self.take_best();
+        self.evaluate(el, 0.0, true);
+        !linear || residual <= HALF_DIGITS * self.size(el)
     }
 
     /// Motions, states (unless frozen), slips and residuals at (v, p); returns the norm of what is missing: of the laws, and of the balance of momentum. Frozen states are near their
@@ -443,6 +447,22 @@ impl Newton {
             self.dv.copy_from_slice(&self.momentum);
             self.matrix.solve(&mut self.dv);
             axpy(1.0, &self.dv, &mut self.v);
+        }
+    }
+
+    /// Moves on to the velocities that the forces bring: where contacts slide, a step begins close to its own directions.
+    pub fn follow_forces(&mut self, el: &Elements, mass: &Mass) {
+        self.choose_steps(el, 0.0, 1.0);
+        self.evaluate(el, 0.0, true);
+        for (k, &(b, at)) in el.blocks.iter().enumerate() {
+            let end = el.blocks.get(k + 1).map_or(el.m(), |next| next.1);
+            let part = &mut self.momentum[at..end];
+            part.iter_mut().zip(&el.scale[at..end]).for_each(|(x, s)| *x /= s);
+            mass.solve_factor(b, part);
+            mass.solve_factor_transposed(b, part);
+            for j in at..end {
+                self.v[j] += self.momentum[j] / el.scale[j];
+            }
         }
     }
 
