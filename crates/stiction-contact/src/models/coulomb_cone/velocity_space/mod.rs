@@ -20,14 +20,8 @@ use crate::model::{ContactStats, Mode, WarmStart};
 use crate::problem::ContactProblem;
 use crate::solution::ContactForces;
 use elements::{Elements, Source};
-use newton::Newton;
+use newton::{AT_LIMIT, Newton, RELIEF};
 use search::{Found, Search};
-
-/// Friction within this part of its limit is at it.
-const AT_LIMIT: f64 = 1e-9;
-
-/// What friction at its limit keeps in the guess where the contact stuck: a redundant support has room elsewhere, and forces at their limits are left there by the least change.
-const RELIEF: f64 = 0.9;
 
 /// The workspace, and the forces and motion found.
 #[derive(Debug, Clone, Default)]
@@ -104,7 +98,7 @@ impl VelocitySpace {
             Some(start) => self.try_guess(start, problem.mass(), enough),
             None => {
                 self.guess_all_hold();
-                self.search.try_states(&self.elements, &mut self.newton) <= enough
+                self.search.try_spreading(&self.elements, &mut self.newton, enough)
             }
         };
         let found = match guessed {
@@ -122,11 +116,11 @@ impl VelocitySpace {
     /// Tries the states of an earlier solution, relieved, then as they were; each is one system. True if one of them is right; else the first is left for the search to start from.
     fn try_guess(&mut self, start: &WarmStart, mass: &Mass, enough: f64) -> bool {
         let relieved = self.guess(start, mass, true);
-        if relieved && self.search.try_states(&self.elements, &mut self.newton) <= enough {
+        if relieved && self.search.try_spreading(&self.elements, &mut self.newton, enough) {
             return true;
         }
         self.guess(start, mass, false);
-        if self.search.try_states(&self.elements, &mut self.newton) <= enough {
+        if self.search.try_spreading(&self.elements, &mut self.newton, enough) {
             return true;
         }
         if relieved {

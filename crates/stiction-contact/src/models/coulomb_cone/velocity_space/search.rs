@@ -28,6 +28,11 @@ const AGAIN: f64 = 0.01;
 /// Most points per start.
 const POINTS: usize = 60;
 
+/// Times that forces are pulled inside their cones.
+const SPREADINGS: usize = 6;
+/// A time that leaves more than this of the error was in vain.
+const SPREADS: f64 = 1.0;
+
 /// Where a run of proximal points starts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Start {
@@ -77,10 +82,23 @@ impl Search {
         self.best_error = f64::INFINITY;
     }
 
-    /// Solves the system of the states in `newton` and returns the error of the result, which is left there.
-    pub fn try_states(&mut self, el: &Elements, newton: &mut Newton) -> f64 {
+    /// Solves the system of the states in `newton`. Where forces leave their cones though all contacts stick or are open, a redundant support may have room: pull them inside and solve for the
+    /// least change again, with the same factor. True if the error comes down to `enough`.
+    pub fn try_spreading(&mut self, el: &Elements, newton: &mut Newton, enough: f64) -> bool {
         newton.finish(el);
-        self.offer(el, newton)
+        let mut error = self.offer(el, newton);
+        for _ in 0..SPREADINGS {
+            if error <= enough || newton.states.contains(&State::Slide) || !newton.pull_inside(el) {
+                break;
+            }
+            newton.finish_again(el);
+            let next = self.offer(el, newton);
+            if next > enough && next > SPREADS * error {
+                break;
+            }
+            error = next;
+        }
+        error <= enough
     }
 
     /// Searches from what is in `newton`, then from nothing, for an error of `enough` at most. The answer, or the best found, is left there.
@@ -164,8 +182,8 @@ impl Search {
     /// Measures the forces and velocities, and keeps them if they are the best so far.
     fn offer(&mut self, el: &Elements, newton: &mut Newton) -> f64 {
         let error = newton.error(el);
-        make_admissible(el, newton);
         if error < self.best_error {
+            make_admissible(el, newton);
             self.best_error = error;
             self.best_v.clone_from(&newton.v);
             self.best_p.clone_from(&newton.p);
