@@ -77,6 +77,22 @@ impl Workspace {
         }
     }
 
+    /// Velocities of the links under the velocities `v` (nv), written to `out`; positions must be up to date.
+    pub fn link_velocities(&self, model: &Model, v: &[f64], out: &mut Vec<LinkMotion>) {
+        out.clear();
+        for (i, link) in model.links().iter().enumerate() {
+            let (parent, arm) = match link.spec.parent {
+                Some(p) => (out[p], self.pose[i].translation - self.pose[p].translation),
+                None => (LinkMotion::ZERO, Vec3::ZERO),
+            };
+            let joint = self.joint_motion(link.v.clone(), v);
+            out.push(LinkMotion {
+                angular: parent.angular + joint.angular,
+                linear: parent.linear + parent.angular.cross(arm) + joint.linear,
+            });
+        }
+    }
+
     /// `Σ columnₖ xₖ` over the velocities of one joint.
     pub(crate) fn joint_motion(&self, range: std::ops::Range<usize>, x: &[f64]) -> LinkMotion {
         let mut out = LinkMotion::ZERO;
@@ -102,24 +118,24 @@ impl Workspace {
     /// Adds `scale` times the row of the speed along `direction` of the point of link `i` at `point` (world) to `row`, the velocities of the
     /// link's tree.
     pub fn add_point_row(&self, model: &Model, i: usize, point: Vec3, direction: Vec3, scale: f64, row: &mut [f64]) {
-        self.add_row(model, i, row, |origin, column| {
-            scale * (column.linear.dot(direction) + column.angular.cross(point - origin).dot(direction))
-        });
+        let direction = direction * scale;
+        self.add_row(model, i, row, |origin| (direction, (point - origin).cross(direction)));
     }
 
     /// Adds `scale` times the row of the angular speed of link `i` about `axis` to `row`, the velocities of the link's tree.
     pub fn add_angular_row(&self, model: &Model, i: usize, axis: Vec3, scale: f64, row: &mut [f64]) {
-        self.add_row(model, i, row, |_, column| scale * column.angular.dot(axis));
+        self.add_row(model, i, row, |_| (Vec3::ZERO, axis * scale));
     }
 
-    /// Walks from link `i` to its root and adds `entry(origin of the joint's link, column)` for each velocity on the way.
-    fn add_row(&self, model: &Model, i: usize, row: &mut [f64], entry: impl Fn(Vec3, &Column) -> f64) {
+    /// Walks from link `i` to its root and adds to each velocity on the way the power that the force and moment `wrench(origin)` about the origin
+    /// of its joint's link have on its column.
+    fn add_row(&self, model: &Model, i: usize, row: &mut [f64], wrench: impl Fn(Vec3) -> (Vec3, Vec3)) {
         let first = model.trees()[model.links()[i].tree].v.start;
         let mut at = Some(i);
         while let Some(link) = at {
-            let origin = self.pose[link].translation;
+            let (force, moment) = wrench(self.pose[link].translation);
             for k in model.links()[link].v.clone() {
-                row[k - first] += entry(origin, &self.columns[k]);
+                row[k - first] += self.columns[k].linear.dot(force) + self.columns[k].angular.dot(moment);
             }
             at = model.links()[link].spec.parent;
         }

@@ -1,13 +1,19 @@
 //! Articulated rigid bodies in reduced coordinates: a constant [`Model`], a small state, a reused [`Workspace`].
 pub mod aba;
+pub mod collision;
 pub mod dynamics;
 pub mod inertia;
 pub mod joint;
 pub mod kinematics;
+pub mod loops;
 pub mod math;
 pub mod model;
+pub mod shape;
 
+pub use collision::{Collision, CollisionRules, ContactPoint, Geom};
 pub use inertia::Inertia;
 pub use joint::JointKind;
 pub use kinematics::{LinkMotion, Workspace};
+pub use loops::{LoopBlocks, LoopRows, RowSource};
 pub use model::{JointProperties, LinkSpec, LoopClosure, LoopKind, Mimic, Model, ModelBuilder};
+pub use shape::{Shape, ShapeKind};

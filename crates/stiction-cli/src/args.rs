@@ -22,6 +22,8 @@ pub struct Cli {
 pub enum Command {
     /// Solve a complementarity or friction problem from a file, and certify the answer.
     Solve(SolveArgs),
+    /// Simulate a scene.
+    Run(crate::run::RunArgs),
     /// Solve random problems by the thousand and check every answer.
     Soak(crate::soak::SoakArgs),
 }

@@ -9,6 +9,7 @@ mod json;
 mod list;
 mod output;
 mod report;
+mod run;
 mod soak;
 mod soak_contact;
 mod solve;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
     let mut err = Pipe::new(std::io::stderr().lock());
     let result = match &cli.command {
         Command::Solve(args) => solve::run(args, &stiction_lcp::catalog::build, &mut out, &mut err),
+        Command::Run(args) => run::run(args, &mut out, &mut err),
         Command::Soak(args) => soak::run(args, &mut out),
     };
     let result = result.and_then(|solved| out.flush().map(|()| solved).map_err(Failure::from));

@@ -50,13 +50,21 @@ impl Layout {
 }
 
 /// A symmetric positive definite inertia `M = L Lᵀ`, block-diagonal.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Mass {
     layout: Layout,
     /// M, one matrix per block.
     blocks: Vec<Matrix>,
     /// L, lower triangular with positive diagonal, one matrix per block.
     factors: Vec<Matrix>,
+    /// Storage for the factors of the next blocks: these replace the present ones only when all of them exist.
+    spare: Vec<Matrix>,
+}
+
+impl PartialEq for Mass {
+    fn eq(&self, other: &Self) -> bool {
+        self.layout == other.layout && self.blocks == other.blocks && self.factors == other.factors
+    }
 }
 
 impl Mass {
@@ -67,11 +75,28 @@ impl Mass {
     pub fn new(blocks: Vec<Matrix>) -> Result<Self, InputError> {
         let mut factors = Vec::with_capacity(blocks.len());
         for (b, block) in blocks.iter().enumerate() {
-            check_square(b, block)?;
-            check_symmetric(b, block)?;
-            factors.push(cholesky(b, block)?);
+            let mut factor = Matrix::default();
+            factor_into(b, block, &mut factor)?;
+            factors.push(factor);
         }
-        Ok(Self { layout: Layout::from_sizes(blocks.iter().map(Matrix::rows)), blocks, factors })
+        Ok(Self { layout: Layout::from_sizes(blocks.iter().map(Matrix::rows)), blocks, factors, spare: Vec::new() })
+    }
+
+    /// Becomes the inertia with these blocks, as many and as large as the present ones. Allocates nothing after the first time; on an error nothing is
+    /// changed.
+    ///
+    /// # Errors
+    /// `InputError::Size` if the number or the size of the blocks is another; else as [`Mass::new`].
+    pub fn set(&mut self, blocks: &[Matrix]) -> Result<(), InputError> {
+        check::size(|| "mass blocks".into(), self.blocks.len(), blocks.len())?;
+        self.spare.resize_with(blocks.len(), Matrix::default);
+        for (b, (block, factor)) in blocks.iter().zip(&mut self.spare).enumerate() {
+            check::size(|| format!("rows of mass block {b}"), self.layout.size(b), block.rows())?;
+            factor_into(b, block, factor)?;
+        }
+        std::mem::swap(&mut self.factors, &mut self.spare);
+        self.blocks.iter_mut().zip(blocks).for_each(|(own, new)| own.copy_from(new));
+        Ok(())
     }
 
     /// The inertia whose blocks have these lower triangular factors: `M_b = L_b L_bᵀ`. Entries above the diagonal are not read.
@@ -89,7 +114,7 @@ impl Mass {
             blocks
                 .push(Matrix::from_fn(l.rows(), l.rows(), |i, j| (0..=i.min(j)).map(|k| l[(i, k)] * l[(j, k)]).sum()));
         }
-        Ok(Self { layout: Layout::from_sizes(factors.iter().map(Matrix::rows)), blocks, factors })
+        Ok(Self { layout: Layout::from_sizes(factors.iter().map(Matrix::rows)), blocks, factors, spare: Vec::new() })
     }
 
     /// A single free body: mass (kg) and rotational inertia about its centre (kg m²), velocities (v, ω).
@@ -200,10 +225,17 @@ fn check_symmetric(b: usize, block: &Matrix) -> Result<(), InputError> {
     Ok(())
 }
 
+/// Checks mass block `b` and writes its Cholesky factor to `l`, which keeps its storage.
+fn factor_into(b: usize, block: &Matrix, l: &mut Matrix) -> Result<(), InputError> {
+    check_square(b, block)?;
+    check_symmetric(b, block)?;
+    cholesky_into(b, block, l)
+}
+
 /// The Cholesky factor of the lower triangle of `block`.
-fn cholesky(b: usize, block: &Matrix) -> Result<Matrix, InputError> {
+fn cholesky_into(b: usize, block: &Matrix, l: &mut Matrix) -> Result<(), InputError> {
     let n = block.rows();
-    let mut l = Matrix::zeros(n, n);
+    l.reset(n, n);
     for j in 0..n {
         for i in j..n {
             let inner: f64 = (0..j).map(|k| l[(i, k)] * l[(j, k)]).sum();
@@ -217,7 +249,7 @@ fn cholesky(b: usize, block: &Matrix) -> Result<Matrix, InputError> {
         let root = pivot.sqrt();
         l.col_mut(j)[j..].iter_mut().for_each(|x| *x /= root);
     }
-    Ok(l)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -253,6 +285,23 @@ mod tests {
         assert!(white.iter().zip(&x).all(|(a, b)| (a - b).abs() < 1e-14));
         let again = Mass::from_factors(vec![mass.factor(0).clone(), mass.factor(1).clone()]).unwrap();
         assert!((again.block(0)[(1, 1)] - 5.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn blocks_set_in_place_are_those_of_a_new_inertia_and_bad_ones_change_nothing() {
+        let mut mass = sample();
+        let block = |a: f64| Matrix::from_rows(&[[a, 1.0], [1.0, 2.0]]).unwrap();
+        let one = |a: f64| Matrix::from_rows(&[[a]]).unwrap();
+        for a in [3.0, 7.0, 0.6] {
+            mass.set(&[block(a), one(a)]).unwrap();
+            assert_eq!(mass, Mass::new(vec![block(a), one(a)]).unwrap());
+        }
+        let before = mass.clone();
+        assert!(mass.set(&[block(5.0)]).unwrap_err().to_string().contains("mass blocks"));
+        assert!(mass.set(&[one(1.0), block(5.0)]).unwrap_err().to_string().contains("rows of mass block 0"));
+        assert!(mass.set(&[block(5.0), one(-1.0)]).unwrap_err().to_string().contains("mass block 1"));
+        assert!(mass.set(&[block(5.0), Matrix::zeros(1, 2)]).is_err());
+        assert_eq!(mass, before);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A contact problem: inertia, velocities, forces, and the rows of everything that touches or holds.
 
-use stiction_lcp::InputError;
+use stiction_lcp::{InputError, Matrix};
 
 use crate::check;
 use crate::mass::{Layout, Mass};
@@ -111,6 +111,15 @@ impl Contacts {
     pub fn touches(&self, i: usize) -> bool {
         self.gap[i] <= TOUCHING * self.size[i]
     }
+
+    /// Removes all, keeping the storage.
+    fn clear(&mut self) {
+        [&mut self.normal, &mut self.tangent_s, &mut self.tangent_t, &mut self.spin].into_iter().for_each(Rows::clear);
+        let numbers = [&mut self.gap, &mut self.size, &mut self.mu, &mut self.mu_spin, &mut self.mu_viscous];
+        numbers.into_iter().chain([&mut self.bounce]).for_each(Vec::clear);
+        self.rate.clear();
+        self.surface.clear();
+    }
 }
 
 /// Bilateral rows: loops, mimic joints, prescribed motion. `J v⁺ = target`, or `J v̇ + rate = target`.
@@ -124,6 +133,13 @@ pub struct Bilaterals {
     pub target: Vec<f64>,
 }
 
+impl Bilaterals {
+    fn clear(&mut self) {
+        self.rows.clear();
+        [&mut self.rate, &mut self.target].into_iter().for_each(Vec::clear);
+    }
+}
+
 /// Frictionless unilateral rows, such as joint limits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
@@ -135,6 +151,13 @@ pub struct Limits {
     pub rate: Vec<f64>,
     /// Least speed away from the limit wanted after the step.
     pub bounce: Vec<f64>,
+}
+
+impl Limits {
+    fn clear(&mut self) {
+        self.rows.clear();
+        [&mut self.gap, &mut self.rate, &mut self.bounce].into_iter().for_each(Vec::clear);
+    }
 }
 
 /// Rows whose force is bounded: joint dry friction, motors with effort limits.
@@ -152,6 +175,13 @@ pub struct Bounded {
     pub rate: Vec<f64>,
     /// The velocity or acceleration wanted.
     pub target: Vec<f64>,
+}
+
+impl Bounded {
+    fn clear(&mut self) {
+        self.rows.clear();
+        [&mut self.lo, &mut self.hi, &mut self.rate, &mut self.target].into_iter().for_each(Vec::clear);
+    }
 }
 
 /// What is known before a contact solve. Built row by row, and valid at every moment.
@@ -209,6 +239,31 @@ impl ContactProblem {
         let limits = Limits { rows: rows(), gap: vec![], rate: vec![], bounce: vec![] };
         let bounded = Bounded { rows: rows(), lo: vec![], hi: vec![], rate: vec![], target: vec![] };
         Ok(Self { mass, v, force, dt, contacts, bilaterals, limits, bounded })
+    }
+
+    /// Removes all rows and starts the next step with velocities `v` (m), forces (m) and step `dt` (s), keeping the inertia and all storage: a problem that is
+    /// built again and again allocates nothing once its sizes have settled. On an error nothing is changed.
+    ///
+    /// # Errors
+    /// Naming the field that has the wrong size, is not finite, or is no step.
+    pub fn reset(&mut self, v: &[f64], force: &[f64], dt: f64) -> Result<(), InputError> {
+        check::positive(|| "dt".into(), dt)?;
+        self.set_motion(v, force)?;
+        self.dt = dt;
+        self.contacts.clear();
+        self.bilaterals.clear();
+        self.limits.clear();
+        self.bounded.clear();
+        Ok(())
+    }
+
+    /// The same problem with other mass blocks, as many and as large as the present ones. Allocates nothing after the first time; on an error nothing
+    /// is changed.
+    ///
+    /// # Errors
+    /// `InputError::Size` if the number or the size of the blocks is another; else naming the block that is not finite, symmetric and positive definite.
+    pub fn set_mass(&mut self, blocks: &[Matrix]) -> Result<(), InputError> {
+        self.mass.set(blocks)
     }
 
     /// The same inertia and rows at another velocity and force.
@@ -401,7 +456,6 @@ impl ContactProblem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stiction_lcp::Matrix;
 
     fn particle() -> ContactProblem {
         ContactProblem::new(Mass::new(vec![Matrix::identity(3)]).unwrap(), vec![0.0; 3], vec![0.0; 3], 0.01).unwrap()
@@ -447,6 +501,27 @@ mod tests {
         assert!(
             ContactProblem::new(mass(), vec![0.0], vec![0.0; 2], 1.0).unwrap_err().to_string().starts_with("force")
         );
+    }
+
+    #[test]
+    fn a_problem_that_was_reset_is_a_new_one() {
+        let mut problem = particle();
+        let row = [0.0, 0.0, 1.0];
+        problem.add_contact(Contact { mu: 0.3, ..Contact::new(&[(0, &row)], &[(0, &row)], &[]) }).unwrap();
+        problem.add_bilateral(&[(0, &row)], 1.0, 2.0).unwrap();
+        problem.add_limit(&[(0, &row)], 1.0, 2.0, 3.0).unwrap();
+        problem.add_bounded(&[(0, &row)], -1.0, 1.0, 2.0, 3.0).unwrap();
+        let before = problem.clone();
+        assert!(problem.reset(&[1.0; 2], &[2.0; 3], 0.1).unwrap_err().to_string().starts_with('v'));
+        assert!(problem.reset(&[1.0; 3], &[f64::NAN; 3], 0.1).unwrap_err().to_string().starts_with("force"));
+        assert!(problem.reset(&[1.0; 3], &[2.0; 3], 0.0).unwrap_err().to_string().starts_with("dt"));
+        assert!(problem.set_mass(&[Matrix::identity(2)]).is_err());
+        assert_eq!(problem, before);
+        let heavy = Matrix::from_fn(3, 3, |i, j| if i == j { 4.0 } else { 0.0 });
+        problem.reset(&[1.0; 3], &[2.0; 3], 0.1).unwrap();
+        problem.set_mass(std::slice::from_ref(&heavy)).unwrap();
+        let mass = Mass::new(vec![heavy]).unwrap();
+        assert_eq!(problem, ContactProblem::new(mass, vec![1.0; 3], vec![2.0; 3], 0.1).unwrap());
     }
 
     #[test]

@@ -1,0 +1,383 @@
+//! Where bodies touch: contact points with gap, normal and identity.
+//!
+//! [`Collision`] is built once from a model and its [`Geom`]s; [`Collision::find`] gives the contacts at a state. Nothing is remembered between calls.
+
+mod broad;
+mod closest;
+mod frame;
+mod pairs;
+mod polytope;
+mod rules;
+mod solid;
+mod surface;
+
+use stiction_lcp::InputError;
+
+use crate::kinematics::{LinkMotion, Workspace};
+use crate::math::{Pose, Vec3};
+use crate::model::Model;
+use crate::shape::Shape;
+use broad::{Bounds, Broad};
+use frame::{Drift, Frame, Query, Touch};
+use pairs::Member;
+use rules::{Allowed, Group, place, rigid_groups};
+use solid::{Solid, unsupported};
+
+/// A shape on a link.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Geom {
+    /// Name, for messages and for pair rules; unique where not empty.
+    pub name: String,
+    /// The link it is fixed to; `None` for the world.
+    pub link: Option<usize>,
+    /// `X_LG`: the shape's frame in the link.
+    pub pose: Pose,
+    /// The shape.
+    pub shape: Shape,
+    /// Groups it belongs to: two geoms may touch if either's `groups` meets the other's `collides_with`.
+    pub groups: u32,
+    /// Groups it touches.
+    pub collides_with: u32,
+}
+
+impl Geom {
+    /// A shape fixed to a link (or the world), in the first group and touching it.
+    pub fn new(name: impl Into<String>, link: Option<usize>, pose: Pose, shape: Shape) -> Self {
+        Self { name: name.into(), link, pose, shape, groups: 1, collides_with: 1 }
+    }
+}
+
+/// Which geoms can touch, besides their groups. Geoms of links that cannot move against each other (both fixed to the world, or joined by fixed
+/// joints) never do.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CollisionRules {
+    /// Links that may touch their parent although a joint connects them; all others may not. (A chain of fixed joints counts as one link.)
+    pub touches_parent: Vec<usize>,
+    /// Pairs of links (`None`: the world) that never touch.
+    pub excluded: Vec<(Option<usize>, Option<usize>)>,
+    /// Pairs of geoms that are always looked at, whatever the groups and links say.
+    pub pairs: Vec<(usize, usize)>,
+    /// Merge contacts of a pair of links that are exact duplicates: same point, same normal.
+    pub keep_duplicates: bool,
+}
+
+/// A place where two geoms touch, or may touch within the step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ContactPoint {
+    /// The geoms, ascending.
+    pub geoms: [usize; 2],
+    /// What tells this point from others of the same two geoms; the same in the next step for the same features.
+    pub feature: u64,
+    /// The point in the world (m), midway between the surfaces.
+    pub point: Vec3,
+    /// Unit normal in the world, from the first geom to the second: they part where `normal · (v₂ − v₁) > 0`.
+    pub normal: Vec3,
+    /// Signed distance (m), negative where they overlap.
+    pub gap: f64,
+}
+
+/// Lengths below this part of the smaller geom's size are as good as zero: a contact is touching, an overlap of faces is an edge.
+const TOUCH: f64 = 1e-9;
+
+/// Duplicates agree to this part of the size (points) or of 1 (normals).
+const DUPLICATE: f64 = 1e-12;
+
+/// A geom made ready.
+#[derive(Debug, Clone)]
+struct Part {
+    solid: Solid,
+    link: Option<usize>,
+    /// `X_LG`.
+    pose: Pose,
+    /// Centre and half sides of the bounding box, in the geom's frame.
+    centre: Vec3,
+    half: Vec3,
+    /// Of the ball about the centre that holds the geom.
+    radius: f64,
+    size: f64,
+    /// True if it never moves.
+    fixed: bool,
+    /// True if other geoms are on the same link.
+    shared: bool,
+}
+
+/// Where a geom is and how it moves, for one call.
+#[derive(Debug, Clone, Copy)]
+struct Placed {
+    frame: Frame,
+    /// Centre of the bounding box in the world.
+    centre: Vec3,
+    /// Motion of the link, and its origin.
+    motion: LinkMotion,
+    origin: Vec3,
+    /// Farthest way of a point within the step.
+    reach: f64,
+    finite: bool,
+}
+
+impl Placed {
+    /// Velocity of the point of the geom's link at x.
+    fn velocity(&self, x: Vec3) -> Vec3 {
+        self.motion.linear + self.motion.angular.cross(x - self.origin)
+    }
+}
+
+/// Finds contacts between geoms.
+#[derive(Debug, Clone)]
+pub struct Collision {
+    geoms: Vec<Geom>,
+    parts: Vec<Part>,
+    allowed: Allowed,
+    keep_duplicates: bool,
+    broad: Broad,
+    placed: Vec<Placed>,
+    bounds: Vec<Bounds>,
+    scratch: pairs::Scratch,
+    touches: Vec<Touch>,
+    contacts: Vec<ContactPoint>,
+}
+
+impl Collision {
+    /// Makes geoms ready for collision.
+    ///
+    /// # Errors
+    /// If a geom or rule names a link or geom that is not there, a pose is not finite, a name is used twice, a half-space moves, or two shapes may meet
+    /// that have no contacts with each other (two meshes or height fields).
+    pub fn new(model: &Model, geoms: Vec<Geom>, rules: CollisionRules) -> Result<Self, InputError> {
+        let allowed = Allowed::new(model, &geoms, &rules)?;
+        let groups = rigid_groups(model);
+        let mut parts = Vec::with_capacity(geoms.len());
+        for (i, geom) in geoms.iter().enumerate() {
+            check_name(&geoms[..i], i, geom)?;
+            parts.push(Part::new(geom, i, &groups, &geoms)?);
+        }
+        check_pairs(&geoms, &parts, &allowed)?;
+        let n = parts.len();
+        let broad =
+            Broad::new(&allowed, &parts.iter().map(|p| matches!(p.solid, Solid::HalfSpace)).collect::<Vec<_>>());
+        Ok(Self {
+            geoms,
+            parts,
+            allowed,
+            keep_duplicates: rules.keep_duplicates,
+            broad,
+            placed: Vec::with_capacity(n),
+            bounds: Vec::with_capacity(n),
+            scratch: pairs::Scratch::default(),
+            touches: Vec::new(),
+            contacts: Vec::new(),
+        })
+    }
+
+    /// The geoms.
+    pub fn geoms(&self) -> &[Geom] {
+        &self.geoms
+    }
+
+    /// Radius-like size of a geom (m): half of the smallest side of its bounding box, of a mesh or height field half of the largest; infinite for a
+    /// half-space.
+    pub fn size(&self, geom: usize) -> f64 {
+        self.parts[geom].size
+    }
+
+    /// True if the two geoms may touch, by their links, groups and the rules.
+    pub fn may_touch(&self, a: usize, b: usize) -> bool {
+        self.allowed.get(a, b)
+    }
+
+    /// All contacts whose gap is at most what the two geoms can travel towards each other within `dt` (s) plus `margin` (m), with the poses in `work`
+    /// and links that move as in `motion` (world axes, of the links' origins). Ordered by geoms, then by feature.
+    ///
+    /// A contact that is not touching yet is only given where the two features come to face each other within the step. Geoms on links whose pose or
+    /// motion is not finite, or is missing, have no contacts.
+    pub fn find(
+        &mut self,
+        model: &Model,
+        work: &Workspace,
+        motion: &[LinkMotion],
+        dt: f64,
+        margin: f64,
+    ) -> &[ContactPoint] {
+        self.contacts.clear();
+        if !(dt >= 0.0 && margin >= 0.0 && dt.is_finite() && margin.is_finite()) {
+            return &self.contacts;
+        }
+        self.place(model, work, motion, dt, margin);
+        for k in 0..self.broad.candidates(&self.bounds, &self.allowed) {
+            let (i, j) = self.broad.pair(k);
+            self.pair(i, j, dt, margin);
+        }
+        &self.contacts
+    }
+
+    /// The contacts found last.
+    pub fn contacts(&self) -> &[ContactPoint] {
+        &self.contacts
+    }
+
+    /// Frames, motions and bounds of all geoms.
+    fn place(&mut self, model: &Model, work: &Workspace, motion: &[LinkMotion], dt: f64, margin: f64) {
+        self.placed.clear();
+        self.bounds.clear();
+        let known = model.links().len().min(work.pose.len()).min(motion.len());
+        for part in &self.parts {
+            let placed = part.placed(work, motion, known, dt);
+            self.bounds.push(part.bounds(&placed, margin));
+            self.placed.push(placed);
+        }
+    }
+
+    /// Contacts of two geoms.
+    fn pair(&mut self, i: usize, j: usize, dt: f64, margin: f64) {
+        let (a, b) = (&self.parts[i], &self.parts[j]);
+        let query = query([a, b], [&self.placed[i], &self.placed[j]], dt, margin);
+        self.touches.clear();
+        let merge = !self.keep_duplicates;
+        let members = [a.member(&self.placed[i]), b.member(&self.placed[j])];
+        pairs::contacts(members, &query, merge, &mut self.scratch, &mut self.touches);
+        if self.touches.len() > 1 {
+            self.touches.sort_unstable_by_key(|t| t.feature);
+        }
+        let shared = a.shared || b.shared;
+        let (links, same) = ([a.link, b.link], DUPLICATE * query.size);
+        let start = self.contacts.len();
+        for touch in &self.touches {
+            let contact = ContactPoint {
+                geoms: [i, j],
+                feature: touch.feature,
+                point: touch.point,
+                normal: touch.normal,
+                gap: touch.gap,
+            };
+            let earlier = if shared { 0 } else { start };
+            if merge && self.contacts[earlier..].iter().any(|c| self.same(c, &contact, links, same)) {
+                continue;
+            }
+            self.contacts.push(contact);
+        }
+    }
+
+    /// True if the contact is between the same links at the same place, up to the order of the links.
+    fn same(&self, old: &ContactPoint, new: &ContactPoint, links: [Option<usize>; 2], length: f64) -> bool {
+        if (old.point - new.point).abs().max_element() > length {
+            return false;
+        }
+        let of = old.geoms.map(|g| self.parts[g].link);
+        let turned = if of == links {
+            1.0
+        } else if [of[1], of[0]] == links {
+            -1.0
+        } else {
+            return false;
+        };
+        (old.normal - new.normal * turned).abs().max_element() <= DUPLICATE
+    }
+}
+
+/// What a pair is asked, from the motion of both.
+fn query(parts: [&Part; 2], placed: [&Placed; 2], dt: f64, margin: f64) -> Query {
+    let small = if parts[0].radius < parts[1].radius { 0 } else { 1 };
+    let (about, radius) = (placed[small].centre, parts[small].radius);
+    let linear = (placed[1].velocity(about) - placed[0].velocity(about)) * dt;
+    let angular = (placed[1].motion.angular - placed[0].motion.angular) * dt;
+    let size = parts[0].size.min(parts[1].size);
+    let travel = (linear.length() + angular.length() * radius).min(placed[0].reach + placed[1].reach);
+    Query { reach: travel + margin, margin, touch: TOUCH * size, size, drift: Drift { linear, angular, about } }
+}
+
+/// Two surfaces have no contacts with each other.
+fn check_pairs(geoms: &[Geom], parts: &[Part], allowed: &Allowed) -> Result<(), InputError> {
+    let surfaces = || parts.iter().enumerate().filter(|(_, p)| matches!(p.solid, Solid::Surface(_))).map(|(i, _)| i);
+    for i in surfaces() {
+        if let Some(j) = surfaces().find(|&j| j > i && allowed.get(i, j)) {
+            let names = format!("{} and {}", place(i, &geoms[i]), place(j, &geoms[j]));
+            let advice = "two meshes or height fields have no contacts with each other; make one convex, or let them not collide";
+            return Err(unsupported(format!("{names}: {advice}")));
+        }
+    }
+    Ok(())
+}
+
+fn check_name(earlier: &[Geom], number: usize, geom: &Geom) -> Result<(), InputError> {
+    if !geom.name.is_empty() && earlier.iter().any(|g| g.name == geom.name) {
+        return Err(InputError::Size { what: format!("geoms named \"{}\"", geom.name), expected: 1, found: 2 });
+    }
+    if !geom.pose.is_finite() {
+        return Err(InputError::NotFinite { what: format!("{}: pose", place(number, geom)), value: f64::NAN });
+    }
+    Ok(())
+}
+
+impl Part {
+    fn new(geom: &Geom, number: usize, groups: &[Group], geoms: &[Geom]) -> Result<Self, InputError> {
+        let place = place(number, geom);
+        let solid = Solid::new(&geom.shape, &place)?;
+        let fixed = geom.link.is_none_or(|l| !matches!(groups[l], Group::Moving(_)));
+        if geom.shape.is_unbounded() && !fixed {
+            let reason =
+                format!("{place}: a half-space has no bounds and must belong to the world, not to a link that moves");
+            return Err(InputError::Unsupported { solver: "collision", reason });
+        }
+        let [low, high] = solid.bounds();
+        let unbounded = geom.shape.is_unbounded();
+        let centre = if unbounded { Vec3::ZERO } else { 0.5 * (low + high) };
+        let half = 0.5 * (high - low);
+        let radius = match solid {
+            Solid::Sphere { radius } => radius,
+            _ => half.length(),
+        };
+        let shared = geoms.iter().filter(|g| g.link == geom.link).count() > 1;
+        Ok(Self {
+            size: solid.size(half),
+            solid,
+            link: geom.link,
+            pose: geom.pose,
+            centre,
+            half,
+            radius,
+            fixed,
+            shared,
+        })
+    }
+
+    fn placed(&self, work: &Workspace, motion: &[LinkMotion], known: usize, dt: f64) -> Placed {
+        let still = |frame: Frame, origin: Vec3, finite: bool| Placed {
+            centre: frame.point_to_world(self.centre),
+            frame,
+            motion: LinkMotion::ZERO,
+            origin,
+            reach: 0.0,
+            finite,
+        };
+        let Some(link) = self.link else { return still(Frame::new(&self.pose), Vec3::ZERO, true) };
+        if link >= known {
+            return still(Frame::IDENTITY, Vec3::ZERO, false);
+        }
+        let pose = &work.pose[link];
+        let frame = Frame::new(&(*pose * self.pose));
+        let mut placed = still(frame, pose.translation, frame.is_finite());
+        if !self.fixed {
+            placed.motion = motion[link];
+            placed.reach =
+                dt * (placed.velocity(placed.centre).length() + placed.motion.angular.length() * self.radius);
+            placed.finite &= placed.reach.is_finite();
+        }
+        placed
+    }
+
+    fn member<'a>(&'a self, placed: &'a Placed) -> Member<'a> {
+        Member { solid: &self.solid, frame: &placed.frame, centre: self.centre, half: self.half }
+    }
+
+    fn bounds(&self, placed: &Placed, margin: f64) -> Bounds {
+        if !placed.finite {
+            return Bounds::NOWHERE;
+        }
+        if matches!(self.solid, Solid::HalfSpace) {
+            return Bounds::half_space(&placed.frame, 0.5 * margin);
+        }
+        let r = &placed.frame.rotation;
+        let half = r.x_axis.abs() * self.half.x + r.y_axis.abs() * self.half.y + r.z_axis.abs() * self.half.z;
+        Bounds::new(placed.centre, half + (placed.reach + 0.5 * margin + TOUCH * self.size))
+    }
+}

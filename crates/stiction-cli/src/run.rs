@@ -1,0 +1,173 @@
+//! `stiction run`: simulate a scene.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use indicatif::{ProgressBar, ProgressStyle};
+use stiction_contact::models::catalog::CATALOG as MODELS;
+use stiction_sim::{Gather, OnFailure, Scene, Simulation, StepFailure, Summary};
+
+use crate::output::Failure;
+
+/// Steps between two looks at the clock of the progress bar.
+const BAR_EVERY: u64 = 64;
+
+/// Options of `stiction run`.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit code: 0 all steps certified, 1 a step failed, 2 bad input.")]
+pub struct RunArgs {
+    /// The scene (.toml), or a robot (.urdf, .xml) on a plane.
+    #[arg(value_name = "SCENE")]
+    pub scene: PathBuf,
+    /// The contact model, instead of the scene's.
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(MODELS.map(|entry| entry.name)))]
+    pub model: Option<String>,
+    /// The step (s), instead of the scene's.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub dt: Option<f64>,
+    /// How long to simulate (s), instead of the scene's.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub duration: Option<f64>,
+    /// How many steps to make, instead of a duration.
+    #[arg(long, value_name = "N", conflicts_with = "duration")]
+    pub steps: Option<u64>,
+    /// Give a parameter of the scene another value; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    pub set: Vec<String>,
+    /// What to do where a step is not certified: stop, or take the polyhedral cone instead.
+    #[arg(long, value_name = "WHAT", value_parser = PossibleValuesParser::new(["stop", "fallback"]))]
+    pub on_failure: Option<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs a scene; true if every step was certified.
+pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
+    let mut scene = load(&args.scene, &args.set)?;
+    apply(args, &mut scene)?;
+    scene.settings.timing = true;
+    let mut simulation = scene.simulation().map_err(|e| Failure::Message(e.in_file(&args.scene).to_string()))?;
+    let steps = args.steps.unwrap_or_else(|| scene.steps());
+    let (summary, failure) = simulate(&mut simulation, steps, args.json);
+    if let Some(failure) = &failure {
+        writeln!(err, "failed: {failure}")?;
+    }
+    if args.json {
+        let text = serde_json::to_string(&summary).map_err(|e| Failure::Message(e.to_string()))?;
+        writeln!(out, "{text}")?;
+    } else {
+        print(&summary, out)?;
+    }
+    Ok(failure.is_none())
+}
+
+/// Reads a scene with parameters `NAME=VALUE`.
+pub fn load(file: &Path, set: &[String]) -> Result<Scene, Failure> {
+    let mut parameters = Vec::new();
+    for text in set {
+        let wrong = || Failure::Message(format!("--set expects NAME=VALUE with a number, found \"{text}\""));
+        let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+        let x: f64 = value.trim().parse().map_err(|_| wrong())?;
+        if x.is_nan() {
+            return Err(wrong());
+        }
+        parameters.push((name.trim().to_string(), x));
+    }
+    Scene::load(file, &parameters).map_err(|e| Failure::Message(e.to_string()))
+}
+
+/// Puts the options over the scene's settings.
+fn apply(args: &RunArgs, scene: &mut Scene) -> Result<(), Failure> {
+    if let Some(model) = &args.model {
+        scene.settings.model.clone_from(model);
+    }
+    for (name, value, above) in [("--dt", args.dt, true), ("--duration", args.duration, false)] {
+        let Some(x) = value else { continue };
+        if !(x.is_finite() && if above { x > 0.0 } else { x >= 0.0 }) {
+            let range = if above { "above 0" } else { "at least 0" };
+            return Err(Failure::Message(format!("{name} must be {range} and finite, found {x}")));
+        }
+        if above {
+            scene.settings.dt = x;
+        } else {
+            scene.duration = x;
+        }
+    }
+    match args.on_failure.as_deref() {
+        Some("fallback") => scene.settings.on_failure = OnFailure::Fallback,
+        Some(_) => scene.settings.on_failure = OnFailure::Stop,
+        None => {}
+    }
+    Ok(())
+}
+
+/// Makes the steps, up to the first failure.
+fn simulate(simulation: &mut Simulation, steps: u64, quiet: bool) -> (Summary, Option<StepFailure>) {
+    let bar = if quiet || !std::io::stderr().is_terminal() { ProgressBar::hidden() } else { ProgressBar::new(steps) };
+    let style = "{elapsed_precise} {bar:30} {percent}% {msg} (eta {eta})";
+    bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let mut gather = Gather::start(simulation);
+    let clock = Instant::now();
+    let mut failure = None;
+    for step in 0..steps {
+        match simulation.step() {
+            Ok(report) => {
+                gather.step(&report);
+                if step % BAR_EVERY == 0 {
+                    let (t, real) = (simulation.state().t, clock.elapsed().as_secs_f64());
+                    bar.set_position(step);
+                    bar.set_message(format!("t = {t:.3} s, {} contacts, {:.1} × real time", report.contacts, t / real));
+                }
+            }
+            Err(e) => {
+                gather.failed(&e);
+                failure = Some(e);
+                break;
+            }
+        }
+    }
+    let seconds = clock.elapsed().as_secs_f64();
+    bar.finish_and_clear();
+    (gather.finish(simulation, seconds), failure)
+}
+
+fn print(s: &Summary, out: &mut dyn Write) -> Result<(), Failure> {
+    let line = |out: &mut dyn Write, name: &str, text: String| writeln!(out, "{name:<14} {text}");
+    let u = &s.us_per_step;
+    line(out, "steps", format!("{} of {} s, t = {} s, model {}", s.steps, s.dt, s.time, s.model))?;
+    let c = &s.contacts;
+    line(out, "contacts", format!("min {}, mean {:.1}, max {}", c.min, c.mean, c.max))?;
+    line(out, "pivots", format!("{}; {} steps without", s.pivots, s.guessed))?;
+    let worst = &s.certificate;
+    let step = worst.step.map_or_else(|| "–".into(), |k| k.to_string());
+    line(out, "certificate", format!("worst {:.1e} in step {step} at {}", worst.worst, worst.place))?;
+    let e = &s.energy;
+    line(out, "energy", format!("{:.6e} J → {:.6e} J (change {:.3e} J)", e.start, e.end, e.end - e.start))?;
+    line(out, "penetration", format!("{:.1e} m, left after projection {:.1e} m", s.penetration_max, s.overlap_left))?;
+    line(out, "slip", format!("{:.3e} m", s.slip))?;
+    line(out, "time per step", format!("{:.1} µs = {:.1} × real time", u.total, s.dt * 1e6 / u.total))?;
+    let phases = [
+        ("dynamics", u.dynamics),
+        ("collision", u.collision),
+        ("assembly", u.assembly),
+        ("solve", u.solve),
+        ("certificate", u.certificate),
+        ("projection", u.projection),
+    ];
+    line(out, "  by phase", phases.map(|(name, x)| format!("{name} {x:.1}")).join(", "))?;
+    for (count, what) in [
+        (s.fallback_steps, "steps answered by the fallback"),
+        (s.restitution_lowered, "steps with lowered restitution"),
+        (s.failed_steps.len() as u64, "failed steps"),
+    ] {
+        if count > 0 {
+            line(out, "note", format!("{count} {what}"))?;
+        }
+    }
+    line(out, "hash", s.hash.clone())?;
+    Ok(())
+}

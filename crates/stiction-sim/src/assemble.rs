@@ -1,0 +1,262 @@
+//! The one bridge from bodies and contact points to a contact problem: the only file that knows both sides.
+//!
+//! Block b of the problem is tree b of the model. A contact's rows are the relative velocity of the second geom's body against the first's, along the normal and two
+//! tangents, at the contact point.
+
+use stiction_body::math::{Vec3, tangents};
+use stiction_body::{ContactPoint, JointKind, Model, Workspace};
+use stiction_contact::{Contact, ContactProblem, Mass};
+use stiction_lcp::{InputError, Matrix};
+
+use crate::material::Material;
+use crate::world::World;
+
+/// What tells one contact from all others, from step to step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+pub struct ContactKey {
+    /// The geoms, ascending.
+    pub geoms: [u32; 2],
+    /// The feature of the two geoms.
+    pub feature: u64,
+}
+
+impl ContactKey {
+    /// The key of a contact point.
+    pub fn of(point: &ContactPoint) -> Self {
+        Self { geoms: [point.geoms[0] as u32, point.geoms[1] as u32], feature: point.feature }
+    }
+}
+
+/// A contact as it went into the problem.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ContactFrame {
+    /// Who it is.
+    pub key: ContactKey,
+    /// Where it is (m).
+    pub point: Vec3,
+    /// Unit normal, from the first geom to the second.
+    pub normal: Vec3,
+    /// The two tangents.
+    pub tangents: [Vec3; 2],
+    /// Signed distance (m).
+    pub gap: f64,
+    /// Size of the smaller geom (m).
+    pub size: f64,
+    /// Coefficients of the pair.
+    pub material: Material,
+}
+
+/// Builds contact problems in place, step after step.
+#[derive(Debug, Clone)]
+pub struct Assembler {
+    /// The problem built last.
+    pub problem: ContactProblem,
+    /// Its contacts.
+    pub frames: Vec<ContactFrame>,
+    /// Rows of one contact on each of its two trees: normal, tangents, spin.
+    rows: [[Vec<f64>; 4]; 2],
+}
+
+impl Assembler {
+    /// For the bodies of a model.
+    pub fn new(model: &Model) -> Self {
+        let identity = model.trees().iter().map(|tree| Matrix::identity(tree.v.len())).collect();
+        let (zero, one) = (vec![0.0; model.nv()], 1.0);
+        let problem = Mass::new(identity).and_then(|mass| ContactProblem::new(mass, zero.clone(), zero, one));
+        Self {
+            problem: problem.expect("an identity is positive definite, and zero is finite"),
+            frames: vec![],
+            rows: Default::default(),
+        }
+    }
+
+    /// Starts a problem: inertia, velocities, forces and step.
+    ///
+    /// # Errors
+    /// If the inertia is not positive definite, or a number is not finite.
+    pub fn start(&mut self, mass: &[Matrix], v: &[f64], force: &[f64], dt: f64) -> Result<(), InputError> {
+        self.problem.set_mass(mass)?;
+        self.problem.reset(v, force, dt)?;
+        self.frames.clear();
+        Ok(())
+    }
+
+    /// Starts a problem on the inertia of the last one.
+    ///
+    /// # Errors
+    /// If a number is not finite.
+    pub fn restart(&mut self, v: &[f64], force: &[f64], dt: f64) -> Result<(), InputError> {
+        self.problem.reset(v, force, dt)?;
+        self.frames.clear();
+        Ok(())
+    }
+
+    /// Adds a contact; `edit` may change it before it is added.
+    ///
+    /// # Errors
+    /// If a number is not finite.
+    pub fn add_contact(
+        &mut self,
+        world: &World,
+        work: &Workspace,
+        at: &ContactPoint,
+        size: f64,
+        edit: impl FnOnce(&ContactFrame, &mut Contact<'_>),
+    ) -> Result<(), InputError> {
+        let (s, t) = tangents(at.normal);
+        let material = world.surfaces.between(at.geoms[0], at.geoms[1]);
+        let frame = ContactFrame {
+            key: ContactKey::of(at),
+            point: at.point,
+            normal: at.normal,
+            tangents: [s, t],
+            gap: at.gap,
+            size,
+            material,
+        };
+        let surface = surface_speed(world, work, at);
+        let trees = [0, 1].map(|side| self.fill_rows(world, work, &frame, at.geoms[side], side));
+        let [first, second] = &self.rows;
+        let one_tree = trees[0] == trees[1];
+        let row = |k: usize| {
+            let a = trees[0].map(|tree| (tree, first[k].as_slice()));
+            let b = trees[1].filter(|_| !one_tree).map(|tree| (tree, second[k].as_slice()));
+            (a, b)
+        };
+        let rows = [row(0), row(1), row(2), row(3)].map(|(a, b)| match (a, b) {
+            (Some(a), Some(b)) => ([a, b], 2),
+            (Some(a), None) | (None, Some(a)) => ([a, a], 1),
+            (None, None) => ([(0, &[][..]); 2], 0),
+        });
+        let spin = if material.mu_spin > 0.0 { &rows[3].0[..rows[3].1] } else { &[] };
+        let mut contact = Contact {
+            spin,
+            gap: at.gap,
+            size,
+            mu: material.mu,
+            mu_spin: material.mu_spin,
+            mu_viscous: material.mu_viscous,
+            rate: rates(world, work, at, s, t),
+            surface: [surface.dot(s), surface.dot(t)],
+            ..Contact::new(&rows[0].0[..rows[0].1], &rows[1].0[..rows[1].1], &rows[2].0[..rows[2].1])
+        };
+        edit(&frame, &mut contact);
+        self.problem.add_contact(contact)?;
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    /// Fills the rows of one side; returns its tree, or `None` if that side cannot move. Two sides on one tree share the first side's rows.
+    fn fill_rows(
+        &mut self,
+        world: &World,
+        work: &Workspace,
+        frame: &ContactFrame,
+        geom: usize,
+        side: usize,
+    ) -> Option<usize> {
+        let link = world.geoms[geom].link?;
+        let tree = world.model.links()[link].tree;
+        let size = world.model.trees()[tree].v.len();
+        if size == 0 {
+            return None;
+        }
+        let other = if side == 1 { world.geoms[frame.key.geoms[0] as usize].link } else { None };
+        let shared = other.is_some_and(|l| world.model.links()[l].tree == tree);
+        let rows = &mut self.rows[if shared { 0 } else { side }];
+        let sign = if side == 0 { -1.0 } else { 1.0 };
+        for (k, direction) in [frame.normal, frame.tangents[0], frame.tangents[1]].into_iter().enumerate() {
+            clear(&mut rows[k], size, shared);
+            work.add_point_row(&world.model, link, frame.point, direction, sign, &mut rows[k]);
+        }
+        clear(&mut rows[3], size, shared);
+        if frame.material.mu_spin > 0.0 {
+            work.add_angular_row(&world.model, link, frame.normal, sign, &mut rows[3]);
+        }
+        Some(tree)
+    }
+
+    /// Adds a row of one velocity: a bilateral one with a target.
+    ///
+    /// # Errors
+    /// If a number is not finite.
+    pub fn add_joint_target(&mut self, model: &Model, k: usize, target: f64) -> Result<(), InputError> {
+        self.with_unit_row(model, k, 1.0, |problem, row| problem.add_bilateral(row, 0.0, target))
+    }
+
+    /// Adds a motor that brings velocity `k` to `target` with an effort of at most `limit`, or dry friction (target 0).
+    ///
+    /// # Errors
+    /// If a number is not finite.
+    pub fn add_joint_bounded(&mut self, model: &Model, k: usize, limit: f64, target: f64) -> Result<(), InputError> {
+        self.with_unit_row(model, k, 1.0, |problem, row| problem.add_bounded(row, -limit, limit, 0.0, target))
+    }
+
+    /// Adds the limits of the joints that lie within `reach` of velocity `k` (m or rad).
+    ///
+    /// # Errors
+    /// If a number is not finite.
+    pub fn add_limits(
+        &mut self,
+        model: &Model,
+        q: &[f64],
+        reach: impl Fn(usize) -> f64,
+        mut row: impl FnMut(f64) -> (f64, f64),
+    ) -> Result<(), InputError> {
+        for link in model.links() {
+            if !matches!(link.spec.kind, JointKind::Revolute { .. } | JointKind::Prismatic { .. }) {
+                continue;
+            }
+            let ([lo, hi], x, k) = (link.spec.properties.limits, q[link.q.start], link.v.start);
+            for (gap, sign) in [(x - lo, 1.0), (hi - x, -1.0)] {
+                if gap.is_finite() && gap <= reach(k) {
+                    let (gap, bounce) = row(gap);
+                    self.with_unit_row(model, k, sign, |problem, row| problem.add_limit(row, gap, 0.0, bounce))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn with_unit_row(
+        &mut self,
+        model: &Model,
+        k: usize,
+        sign: f64,
+        add: impl FnOnce(&mut ContactProblem, &[(usize, &[f64])]) -> Result<(), InputError>,
+    ) -> Result<(), InputError> {
+        let tree = model.trees().partition_point(|tree| tree.v.end <= k);
+        let range = model.trees()[tree].v.clone();
+        let row = &mut self.rows[0][0];
+        clear(row, range.len(), false);
+        row[k - range.start] = sign;
+        add(&mut self.problem, &[(tree, row)])
+    }
+}
+
+fn clear(row: &mut Vec<f64>, size: usize, keep: bool) {
+    if !keep {
+        row.clear();
+        row.resize(size, 0.0);
+    }
+}
+
+/// Velocity of the second geom's surface against the first's that is in no velocity of a body, in the world.
+fn surface_speed(world: &World, work: &Workspace, at: &ContactPoint) -> Vec3 {
+    let of = |geom: usize| {
+        let u = world.surfaces.of[geom].surface_velocity;
+        if u == Vec3::ZERO {
+            return Vec3::ZERO;
+        }
+        let geom = &world.geoms[geom];
+        geom.link.map_or(geom.pose.rotation, |l| work.pose[l].rotation * geom.pose.rotation) * u
+    };
+    of(at.geoms[1]) - of(at.geoms[0])
+}
+
+/// Velocity products of a contact's rows along the normal and the tangents, for the material points at the contact.
+fn rates(world: &World, work: &Workspace, at: &ContactPoint, s: Vec3, t: Vec3) -> [f64; 3] {
+    let bias = |geom: usize| world.geoms[geom].link.map_or(Vec3::ZERO, |l| work.point_bias(l, at.point));
+    let relative = bias(at.geoms[1]) - bias(at.geoms[0]);
+    [relative.dot(at.normal), relative.dot(s), relative.dot(t)]
+}

@@ -1,0 +1,151 @@
+//! What a robot file describes, whatever its format: links, geoms, joints that follow others, closed loops, actuators, and what was left out.
+//!
+//! A loader makes a [`Description`]; the scene puts it into the world. Numbers of links and geoms are those of the description.
+
+use stiction_body::math::Vec3;
+use stiction_body::{Geom, LinkSpec, LoopClosure, Mimic};
+
+use crate::material::{Material, MaterialRule};
+
+/// A shape on a link with its surface.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GeomSpec {
+    /// Shape, link and groups.
+    pub geom: Geom,
+    /// Its surface.
+    pub material: Material,
+}
+
+/// Two geoms that are always looked at, with a surface of their own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairSpec {
+    /// The geoms.
+    pub geoms: (usize, usize),
+    /// The pair's surface; `None` to combine those of the geoms.
+    pub material: Option<Material>,
+}
+
+/// How an actuator turns its control into an effort of its joint.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ActuatorKind {
+    /// Effort = gear · control.
+    Effort,
+    /// Effort = gear (kp (control − gear q) − kd gear v).
+    Position {
+        /// Stiffness (N m/rad or N/m).
+        kp: f64,
+        /// Damping (N m s/rad or N s/m).
+        kd: f64,
+    },
+    /// Effort = gear kd (control − gear v).
+    Velocity {
+        /// Damping (N m s/rad or N s/m).
+        kd: f64,
+    },
+}
+
+/// A motor on a joint with one velocity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Actuator {
+    /// Name.
+    pub name: String,
+    /// The link whose joint it moves.
+    pub link: usize,
+    /// From control to effort.
+    pub kind: ActuatorKind,
+    /// Transmission ratio.
+    pub gear: f64,
+    /// Least and largest control; infinite for no limit.
+    pub control: [f64; 2],
+    /// Least and largest effort before the gear (N m or N); infinite for no limit.
+    pub effort: [f64; 2],
+}
+
+/// Why something stands in a list of notes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoteKind {
+    /// Read and not used: has no effect here (visuals, names, sensors).
+    Ignored,
+    /// Used in a changed form (a collision mesh becomes its convex hull).
+    Changed,
+    /// Part of the motion in the file's own engine, and not supported yet here: results will differ.
+    NotYet,
+    /// Looks wrong, and was used as it is.
+    Warning,
+}
+
+/// One thing a loader left out, changed or wonders about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Why it is noted.
+    pub kind: NoteKind,
+    /// The element, with its line where known.
+    pub element: String,
+    /// What was done.
+    pub text: String,
+}
+
+/// Links, geoms and all that hangs on them, as read from a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Description {
+    /// Name of the model.
+    pub name: String,
+    /// Links, parents before children; a link without a parent hangs on the world by its own joint.
+    pub links: Vec<LinkSpec>,
+    /// Collision geoms. `link: None` is fixed to the frame the description is put at.
+    pub geoms: Vec<GeomSpec>,
+    /// Joints that follow others.
+    pub mimics: Vec<Mimic>,
+    /// Closed loops.
+    pub loops: Vec<LoopClosure>,
+    /// Links that may touch their parents.
+    pub touches_parent: Vec<usize>,
+    /// Pairs of links that never touch; `None` is the world.
+    pub excluded: Vec<(Option<usize>, Option<usize>)>,
+    /// Pairs of geoms that are always looked at.
+    pub pairs: Vec<PairSpec>,
+    /// How surfaces within the description combine; `None` leaves it to the scene.
+    pub rule: Option<MaterialRule>,
+    /// Motors.
+    pub actuators: Vec<Actuator>,
+    /// Configurations other than neutral at the start: link, its joint's q.
+    pub initial: Vec<(usize, Vec<f64>)>,
+    /// Gravity of the file (m/s²), if it has one.
+    pub gravity: Option<Vec3>,
+    /// Time step of the file (s), if it has one.
+    pub dt: Option<f64>,
+    /// What was left out or changed.
+    pub notes: Vec<Note>,
+}
+
+impl Description {
+    /// An empty description of that name.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            links: vec![],
+            geoms: vec![],
+            mimics: vec![],
+            loops: vec![],
+            touches_parent: vec![],
+            excluded: vec![],
+            pairs: vec![],
+            rule: None,
+            actuators: vec![],
+            initial: vec![],
+            gravity: None,
+            dt: None,
+            notes: vec![],
+        }
+    }
+
+    /// Notes something.
+    pub fn note(&mut self, kind: NoteKind, element: impl Into<String>, text: impl Into<String>) {
+        self.notes.push(Note { kind, element: element.into(), text: text.into() });
+    }
+
+    /// The link of that name.
+    pub fn link(&self, name: &str) -> Option<usize> {
+        self.links.iter().position(|l| l.name == name)
+    }
+}

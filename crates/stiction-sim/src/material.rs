@@ -1,0 +1,103 @@
+//! What a surface is made of, and what comes out where two meet.
+
+use stiction_body::math::Vec3;
+use stiction_lcp::InputError;
+
+/// Surface of a geom.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Material {
+    /// Coulomb coefficient, 0 to infinity.
+    pub mu: f64,
+    /// Torsional coefficient (m), 0 to infinity: |moment about the normal| ≤ mu_spin · normal force.
+    pub mu_spin: f64,
+    /// Viscous coefficient (N s/m), for models with viscous friction.
+    pub mu_viscous: f64,
+    /// Restitution, 0 to 1.
+    pub restitution: f64,
+    /// Velocity of the surface in the geom's own frame (m/s), as of a conveyor belt.
+    pub surface_velocity: Vec3,
+}
+
+impl Default for Material {
+    /// Dry friction of 0.5, nothing else.
+    fn default() -> Self {
+        Self { mu: 0.5, mu_spin: 0.0, mu_viscous: 0.0, restitution: 0.0, surface_velocity: Vec3::ZERO }
+    }
+}
+
+impl Material {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// Naming the field out of range.
+    pub fn check(&self) -> Result<(), InputError> {
+        for (what, x) in [("mu", self.mu), ("mu_spin", self.mu_spin), ("mu_viscous", self.mu_viscous)] {
+            if x.is_nan() || x < 0.0 {
+                return Err(InputError::OutOfRange { what: what.into(), expected: "at least 0", found: x });
+            }
+        }
+        if !(0.0..=1.0).contains(&self.restitution) {
+            let found = self.restitution;
+            return Err(InputError::OutOfRange { what: "restitution".into(), expected: "from 0 to 1", found });
+        }
+        match self.surface_velocity.to_array().into_iter().find(|x| !x.is_finite()) {
+            Some(value) => Err(InputError::NotFinite { what: "surface_velocity".into(), value }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How the coefficients of two surfaces combine. Restitution takes the larger of the two under `Maximum` and `Minimum` likewise; surface
+/// velocities are never combined: each belongs to its own side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MaterialRule {
+    /// √(a b): the default. Zero with anything is zero, infinite with anything above zero is infinite.
+    #[default]
+    GeometricMean,
+    /// The smaller one.
+    Minimum,
+    /// The larger one, as in MuJoCo.
+    Maximum,
+    /// (a + b)/2.
+    Mean,
+}
+
+impl MaterialRule {
+    /// The pair's coefficient.
+    pub fn combine(self, a: f64, b: f64) -> f64 {
+        match self {
+            Self::GeometricMean if a == 0.0 || b == 0.0 => 0.0,
+            Self::GeometricMean if a == b => a,
+            Self::GeometricMean => a.sqrt() * b.sqrt(),
+            Self::Minimum => a.min(b),
+            Self::Maximum => a.max(b),
+            Self::Mean => 0.5 * a + 0.5 * b,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coefficients_combine_without_nan() {
+        use MaterialRule::*;
+        assert_eq!(GeometricMean.combine(0.0, f64::INFINITY), 0.0);
+        assert_eq!(GeometricMean.combine(0.5, f64::INFINITY), f64::INFINITY);
+        assert_eq!(GeometricMean.combine(0.3, 0.3), 0.3);
+        assert!((GeometricMean.combine(0.2, 0.8) - 0.4).abs() < 1e-15);
+        assert_eq!((Minimum.combine(0.2, 0.8), Maximum.combine(0.2, 0.8), Mean.combine(0.2, 0.8)), (0.2, 0.8, 0.5));
+    }
+
+    #[test]
+    fn ranges_are_checked() {
+        let bad = |m: Material| m.check().unwrap_err().to_string();
+        assert!(bad(Material { mu: -0.1, ..Material::default() }).starts_with("mu "));
+        assert!(bad(Material { mu: f64::NAN, ..Material::default() }).starts_with("mu "));
+        assert!(bad(Material { restitution: 1.1, ..Material::default() }).starts_with("restitution"));
+        assert!(bad(Material { surface_velocity: Vec3::NAN, ..Material::default() }).starts_with("surface_velocity"));
+        assert!(Material { mu: f64::INFINITY, ..Material::default() }.check().is_ok());
+    }
+}

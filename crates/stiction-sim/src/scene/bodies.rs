@@ -1,0 +1,622 @@
+//! Bodies, robots, pairs and loops of a scene.
+
+use std::collections::BTreeMap;
+
+use stiction_body::math::{Pose, Quat, Vec3, axis_angle};
+use stiction_body::{Geom, Inertia, JointKind, JointProperties, LinkSpec, LoopClosure, LoopKind, Shape};
+
+use super::section::Section;
+use crate::description::{Description, GeomSpec};
+use crate::error::{SceneError, nearest};
+use crate::expression::Expression;
+use crate::material::{Material, MaterialRule};
+use crate::world::{Base, Placement, WorldBuilder};
+
+/// Quaternions in a scene may be this far from unit length; they are made unit.
+const UNIT: f64 = 1e-6;
+
+/// Who is called what.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Names {
+    /// Links by name.
+    pub links: BTreeMap<String, usize>,
+    /// Links by the name of their joint.
+    pub joints: BTreeMap<String, usize>,
+    /// Geoms by the name of the body or geom; a fixed body has no link.
+    geoms: BTreeMap<String, Vec<usize>>,
+    /// Poses of bodies at the start, for loops.
+    poses: BTreeMap<String, Pose>,
+}
+
+impl Names {
+    /// Takes the final numbers of the links over.
+    pub fn renumber(&mut self, number: &[usize]) {
+        self.links.values_mut().chain(self.joints.values_mut()).for_each(|l| *l = number[*l]);
+    }
+
+    /// The link of that name.
+    pub fn link(&self, section: &Section<'_>, key: &str, name: &str) -> Result<usize, SceneError> {
+        find(&self.links, section, key, name, "body")
+    }
+
+    /// The link whose joint has that name.
+    pub fn joint(&self, section: &Section<'_>, key: &str, name: &str) -> Result<usize, SceneError> {
+        find(&self.joints, section, key, name, "joint")
+    }
+}
+
+fn find<X: Clone>(
+    map: &BTreeMap<String, X>,
+    section: &Section<'_>,
+    key: &str,
+    name: &str,
+    what: &str,
+) -> Result<X, SceneError> {
+    map.get(name).cloned().ok_or_else(|| {
+        let hint = nearest(name, map.keys().map(String::as_str));
+        let hint = hint.map_or_else(String::new, |n| format!("; did you mean \"{n}\"?"));
+        section.error(key, format!("there is no {what} called \"{name}\"{hint}"))
+    })
+}
+
+/// Reads everything that has a place.
+pub(crate) fn read(top: &Section<'_>, builder: &mut WorldBuilder, names: &mut Names) -> Result<(), SceneError> {
+    let materials = materials(top)?;
+    for section in top.sections("bodies")? {
+        body(&section, &materials, builder, names)?;
+        section.finish()?;
+    }
+    for section in top.sections("robots")? {
+        robot(&section, &materials, builder, names)?;
+        section.finish()?;
+    }
+    for section in top.sections("pairs")? {
+        pair(&section, &materials, builder, names)?;
+        section.finish()?;
+    }
+    for section in top.sections("loops")? {
+        closed_loop(&section, builder, names)?;
+        section.finish()?;
+    }
+    Ok(())
+}
+
+/// Materials by name; the empty name is the default.
+type Materials = BTreeMap<String, Material>;
+
+fn materials(top: &Section<'_>) -> Result<Materials, SceneError> {
+    let mut all = Materials::new();
+    let default = match top.section("material")? {
+        Some(section) => {
+            let material = surface(&section, Material::default())?;
+            section.finish()?;
+            material
+        }
+        None => Material::default(),
+    };
+    all.insert(String::new(), default);
+    for section in top.sections("materials")? {
+        let name = section.needed_string("name")?;
+        let material = surface(&section, default)?;
+        section.finish()?;
+        if all.insert(name.clone(), material).is_some() {
+            return Err(section.error("name", format!("there are two materials called \"{name}\"")));
+        }
+    }
+    Ok(all)
+}
+
+/// The keys of a surface, over a given one.
+fn surface(section: &Section<'_>, mut material: Material) -> Result<Material, SceneError> {
+    let fields: [(&'static str, &mut f64); 4] = [
+        ("friction", &mut material.mu),
+        ("torsional_friction", &mut material.mu_spin),
+        ("viscous_friction", &mut material.mu_viscous),
+        ("restitution", &mut material.restitution),
+    ];
+    for (key, field) in fields {
+        if let Some(x) = section.number(key)? {
+            let top = if key == "restitution" { 1.0 } else { f64::INFINITY };
+            if !(0.0..=top).contains(&x) {
+                let range = if key == "restitution" { "from 0 to 1" } else { "at least 0" };
+                return Err(section.error(key, format!("must be {range}, found {x}")));
+            }
+            *field = x;
+        }
+    }
+    if let Some([x, y, z]) = section.numbers("surface_velocity")? {
+        material.surface_velocity = Vec3::new(x, y, z);
+        if !material.surface_velocity.is_finite() {
+            return Err(section.error("surface_velocity", "must be finite"));
+        }
+    }
+    Ok(material)
+}
+
+/// The surface of a body or shape: a named material, changed by its own keys.
+fn named_surface(section: &Section<'_>, materials: &Materials, base: Material) -> Result<Material, SceneError> {
+    let base = match section.string("material")? {
+        Some(name) => find(materials, section, "material", &name, "material")?,
+        None => base,
+    };
+    surface(section, base)
+}
+
+pub(crate) fn rule(section: &Section<'_>, name: &str) -> Result<MaterialRule, SceneError> {
+    Ok(match name {
+        "geometric-mean" => MaterialRule::GeometricMean,
+        "minimum" => MaterialRule::Minimum,
+        "maximum" => MaterialRule::Maximum,
+        "mean" => MaterialRule::Mean,
+        _ => {
+            let message =
+                format!("expected \"geometric-mean\", \"minimum\", \"maximum\" or \"mean\", found \"{name}\"");
+            return Err(section.error("friction_rule", message));
+        }
+    })
+}
+
+/// Position and orientation.
+fn pose(section: &Section<'_>) -> Result<Pose, SceneError> {
+    let translation = vector(section, "position")?.unwrap_or(Vec3::ZERO);
+    let quaternion = section.numbers::<4>("orientation")?;
+    let rpy = vector(section, "rpy")?;
+    let rotation = match (quaternion, rpy) {
+        (Some(_), Some(_)) => return Err(section.error("rpy", "give either orientation or rpy")),
+        (Some([w, x, y, z]), None) => {
+            let q = Quat::from_xyzw(x, y, z, w);
+            if !((q.length() - 1.0).abs() <= UNIT) {
+                let message = format!("a quaternion [w, x, y, z] must have unit length, found {}", q.length());
+                return Err(section.error("orientation", message));
+            }
+            if q.length() == 1.0 { q } else { q.normalize() }
+        }
+        (None, Some(rpy)) => axis_angle(Vec3::Z * rpy.z) * axis_angle(Vec3::Y * rpy.y) * axis_angle(Vec3::X * rpy.x),
+        (None, None) => Quat::IDENTITY,
+    };
+    Ok(Pose::from_parts(translation, rotation))
+}
+
+fn vector(section: &Section<'_>, key: &'static str) -> Result<Option<Vec3>, SceneError> {
+    match section.numbers::<3>(key)?.map(Vec3::from_array) {
+        Some(v) if !v.is_finite() => Err(section.error(key, "must be finite")),
+        other => Ok(other),
+    }
+}
+
+/// A body: its shapes, its inertia, and the joint that ties it to its parent.
+fn body(
+    section: &Section<'_>,
+    materials: &Materials,
+    builder: &mut WorldBuilder,
+    names: &mut Names,
+) -> Result<(), SceneError> {
+    let name = section.needed_string("name")?;
+    if names.geoms.contains_key(&name) {
+        return Err(section.error("name", format!("there are two bodies called \"{name}\"")));
+    }
+    let place = pose(section)?;
+    let base = named_surface(section, materials, materials[""])?;
+    let mut shapes = shapes(section, materials, base)?;
+    let groups = (group(section, "groups")?, group(section, "collides_with")?);
+    for (i, Part { spec, collides, .. }) in shapes.iter_mut().enumerate() {
+        spec.geom.name = if i == 0 { name.clone() } else { format!("{name}#{}", i + 1) };
+        (spec.geom.groups, spec.geom.collides_with) = groups;
+        if !*collides {
+            (spec.geom.groups, spec.geom.collides_with) = (0, 0);
+        }
+    }
+    let mut description = Description::new(name.clone());
+    let mut placement = Placement { pose: place, ..Placement::default() };
+    let fixed = section.bool("fixed")?.unwrap_or(false);
+    if fixed {
+        description.geoms = shapes.into_iter().map(|p| p.spec).collect();
+        let added = builder.add(&description, &placement).map_err(|e| section.place("name", &e))?;
+        names.geoms.insert(name.clone(), added.geoms);
+        names.poses.insert(name, place);
+        return Ok(());
+    }
+    if shapes.iter().any(|p| p.spec.geom.shape.is_unbounded()) {
+        return Err(section.error("shape", "a plane has no bounds: only a body with fixed = true can have it"));
+    }
+    let inertia = inertia(section, &shapes)?;
+    let parent = section.string("parent")?;
+    let (kind, properties, start) = joint(section)?;
+    let parent_link = match &parent {
+        Some(p) => Some(names.link(section, "parent", p)?),
+        None => None,
+    };
+    let free = kind == JointKind::Free && parent.is_none();
+    let frame = if free { Pose::identity() } else { place };
+    placement.pose = if free { place } else { Pose::identity() };
+    placement.base = Base::AsDescribed;
+    let spec =
+        LinkSpec { name: name.clone(), joint_name: name.clone(), parent: None, kind, frame, properties, inertia };
+    shapes.iter_mut().for_each(|p| p.spec.geom.link = Some(0));
+    description.links.push(spec);
+    description.geoms = shapes.into_iter().map(|p| p.spec).collect();
+    let added = builder.add_to(&description, &placement, parent_link).map_err(|e| section.place("name", &e))?;
+    let link = added.links[0];
+    if let Some((q, v)) = start {
+        builder.set_initial(link, q).map_err(|e| section.place("joint", &e))?;
+        builder.set_velocity(link, v).map_err(|e| section.place("joint", &e))?;
+    }
+    velocity(section, builder, link, free)?;
+    let above = parent.as_ref().map_or(Pose::identity(), |p| names.poses[p]);
+    names.poses.insert(name.clone(), above * place);
+    names.geoms.insert(name.clone(), added.geoms);
+    names.joints.insert(name.clone(), link);
+    names.links.insert(name, link);
+    Ok(())
+}
+
+/// Start velocities of a free body.
+fn velocity(section: &Section<'_>, builder: &mut WorldBuilder, link: usize, free: bool) -> Result<(), SceneError> {
+    let (linear, angular) = (vector(section, "velocity")?, vector(section, "angular_velocity")?);
+    if linear.is_none() && angular.is_none() {
+        return Ok(());
+    }
+    if !free {
+        let key = if linear.is_some() { "velocity" } else { "angular_velocity" };
+        return Err(section.error(key, "only a free body has it; a joint has joint.velocity"));
+    }
+    let (v, w) = (linear.unwrap_or(Vec3::ZERO), angular.unwrap_or(Vec3::ZERO));
+    builder.set_velocity(link, vec![v.x, v.y, v.z, w.x, w.y, w.z]).map_err(|e| section.place("velocity", &e))
+}
+
+fn group(section: &Section<'_>, key: &'static str) -> Result<u32, SceneError> {
+    match section.number(key)? {
+        None => Ok(1),
+        Some(x) if x.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&x) => Ok(x as u32),
+        Some(x) => Err(section.error(key, format!("must be a whole number from 0 to {}, found {x}", u32::MAX))),
+    }
+}
+
+/// One shape of a body.
+struct Part {
+    spec: GeomSpec,
+    /// Its own mass (kg), if given.
+    mass: Option<f64>,
+    collides: bool,
+}
+
+fn shapes(section: &Section<'_>, materials: &Materials, base: Material) -> Result<Vec<Part>, SceneError> {
+    let mut all = Vec::new();
+    let one = section.section("shape")?;
+    let list = section.sections("shapes")?;
+    if one.is_some() && !list.is_empty() {
+        return Err(section.error("shapes", "give either shape or shapes"));
+    }
+    for part in one.into_iter().chain(list) {
+        let material = named_surface(&part, materials, base)?;
+        let local = pose(&part)?;
+        let shape = shape(&part)?;
+        let mass = part.number("mass")?;
+        if let Some(x) = mass.filter(|x| !(*x > 0.0 && x.is_finite())) {
+            return Err(part.error("mass", format!("must be above 0 and finite, found {x}")));
+        }
+        let collides = part.bool("collide")?.unwrap_or(true);
+        part.finish()?;
+        all.push(Part { spec: GeomSpec { geom: Geom::new("", None, local, shape), material }, mass, collides });
+    }
+    Ok(all)
+}
+
+const SHAPES: [&str; 8] = ["box", "sphere", "capsule", "cylinder", "hull", "mesh", "plane", "height_field"];
+
+fn shape(section: &Section<'_>) -> Result<Shape, SceneError> {
+    let given: Vec<&'static str> = SHAPES.into_iter().filter(|key| section.has(key)).collect();
+    let [key] = given[..] else {
+        let message = format!("expected one of {}, found {}", SHAPES.join(", "), given.len());
+        return Err(section.error(given.get(1).copied().unwrap_or("shape"), message));
+    };
+    let made = match key {
+        "box" => {
+            let sides = section.numbers::<3>(key)?.unwrap_or_default();
+            Shape::cuboid(Vec3::from_array(sides) * 0.5)
+        }
+        "sphere" => Shape::sphere(section.number(key)?.unwrap_or_default()),
+        "capsule" | "cylinder" => {
+            let [radius, length] = section.numbers::<2>(key)?.unwrap_or_default();
+            if key == "capsule" { Shape::capsule(0.5 * length, radius) } else { Shape::cylinder(0.5 * length, radius) }
+        }
+        "hull" => {
+            let points = section.points::<3>(key)?.unwrap_or_default();
+            Shape::hull(points.into_iter().map(Vec3::from_array).collect())
+        }
+        "mesh" => return mesh(section),
+        "plane" => {
+            return match section.bool(key)? {
+                Some(true) => Ok(Shape::half_space()),
+                _ => Err(section.error(key, "expected plane = true")),
+            };
+        }
+        _ => return height_field(section),
+    };
+    made.map_err(|e| section.place(key, &e))
+}
+
+/// A mesh file; its convex hull unless `hull = false` is said by `triangles = true`.
+fn mesh(section: &Section<'_>) -> Result<Shape, SceneError> {
+    let file = section.needed_string("mesh")?;
+    let scale = vector(section, "scale")?.unwrap_or(Vec3::ONE);
+    let keep = section.bool("triangles")?.unwrap_or(false);
+    let path = section.source.path(&file);
+    let mesh = crate::meshes::load(&path, scale).map_err(|e| section.place("mesh", &e))?;
+    let made = if keep { Shape::mesh(mesh.vertices, mesh.triangles) } else { Shape::hull(mesh.vertices) };
+    made.map_err(|e| section.place("mesh", &e))
+}
+
+/// `height_field = { points = [rows, columns], size = [x, y], height = "= formula of x and y" }`, or `heights = [[…], …]`.
+fn height_field(section: &Section<'_>) -> Result<Shape, SceneError> {
+    let Some(field) = section.section("height_field")? else { return Err(section.missing("height_field")) };
+    let [length_x, length_y] = field.numbers::<2>("size")?.ok_or_else(|| field.missing("size"))?;
+    let formula = field.formula("height", &["x", "y"])?;
+    let made = match formula {
+        Some(formula) => {
+            let [rows, columns] = field.numbers::<2>("points")?.ok_or_else(|| field.missing("points"))?;
+            /// Most points along a side.
+            const MOST: f64 = 10_000.0;
+            if [rows, columns].iter().any(|x| x.fract() != 0.0 || !(2.0..=MOST).contains(x)) {
+                return Err(field.error("points", format!("must be two whole numbers from 2 to {MOST}")));
+            }
+            let (rows, columns) = (rows as usize, columns as usize);
+            let heights = heights(&formula, rows, columns, length_x, length_y);
+            Shape::height_field(heights, rows, columns, length_x, length_y)
+        }
+        None => {
+            let rows = field.rows("heights")?.ok_or_else(|| field.missing("height"))?;
+            let columns = rows.first().map_or(0, Vec::len);
+            if rows.iter().any(|r| r.len() != columns) {
+                return Err(field.error("heights", "all rows must have the same length"));
+            }
+            Shape::height_field(rows.concat(), rows.len(), columns, length_x, length_y)
+        }
+    };
+    let made = made.map_err(|e| section.place("height_field", &e))?;
+    field.finish()?;
+    Ok(made)
+}
+
+fn heights(formula: &Expression, rows: usize, columns: usize, length_x: f64, length_y: f64) -> Vec<f64> {
+    let along = |i: usize, n: usize, length: f64| (i as f64 / (n - 1) as f64 - 0.5) * length;
+    let mut out = Vec::with_capacity(rows * columns);
+    for i in 0..rows {
+        for j in 0..columns {
+            let (x, y) = (along(i, rows, length_x), along(j, columns, length_y));
+            out.push(formula.evaluate(|name| if name == "x" { x } else { y }));
+        }
+    }
+    out
+}
+
+/// Inertia: given, or that of the shapes with a total mass or a density.
+fn inertia(section: &Section<'_>, shapes: &[Part]) -> Result<Inertia, SceneError> {
+    let (mass, density) = (section.number("mass")?, section.number("density")?);
+    let moments = vector(section, "inertia")?;
+    let com = vector(section, "center_of_mass")?;
+    for (key, x) in [("mass", mass), ("density", density)] {
+        if let Some(x) = x.filter(|x| !(*x > 0.0 && x.is_finite())) {
+            return Err(section.error(key, format!("must be above 0 and finite, found {x}")));
+        }
+    }
+    if let (Some(moments), Some(mass)) = (moments, mass) {
+        let about = stiction_body::math::Mat3::from_diagonal(moments);
+        return Inertia::new(mass, com.unwrap_or(Vec3::ZERO), about).map_err(|e| section.place("inertia", &e));
+    }
+    if shapes.is_empty() {
+        return Err(section.error("mass", "a body without a shape needs mass and inertia"));
+    }
+    let masses = masses(section, shapes, mass, density)?;
+    let mut sum = Inertia::ZERO;
+    for (part, mass) in shapes.iter().zip(masses) {
+        let geom = &part.spec.geom;
+        let own = geom.shape.inertia(mass).map_err(|e| section.place("shape", &e))?;
+        sum = sum.joined(&own.transformed(&geom.pose));
+    }
+    if let Some(com) = com {
+        sum.com = com;
+    }
+    Ok(sum)
+}
+
+/// The mass of each shape: its own, or its share of the body's by volume.
+fn masses(
+    section: &Section<'_>,
+    shapes: &[Part],
+    mass: Option<f64>,
+    density: Option<f64>,
+) -> Result<Vec<f64>, SceneError> {
+    let own: Vec<f64> = shapes.iter().filter_map(|p| p.mass).collect();
+    if own.len() == shapes.len() && mass.is_none() && density.is_none() {
+        return Ok(own);
+    }
+    if !own.is_empty() {
+        return Err(section.error("mass", "give the mass of the body or that of every shape"));
+    }
+    if let (Some(mass), [_]) = (mass, shapes) {
+        return Ok(vec![mass]);
+    }
+    let volumes = shapes.iter().map(|p| p.spec.geom.shape.volume()).collect::<Result<Vec<f64>, _>>();
+    let volumes = volumes.map_err(|e| section.place("shape", &e))?;
+    let density = match (mass, density) {
+        (Some(_), Some(_)) => return Err(section.error("density", "give either mass or density")),
+        (Some(mass), None) => mass / volumes.iter().sum::<f64>(),
+        (None, Some(density)) => density,
+        (None, None) => return Err(section.missing("mass")),
+    };
+    Ok(volumes.iter().map(|v| density * v).collect())
+}
+
+/// Configuration and velocity of a joint at the start.
+type Start = Option<(Vec<f64>, Vec<f64>)>;
+
+/// The joint of a body: free by default.
+fn joint(section: &Section<'_>) -> Result<(JointKind, JointProperties, Start), SceneError> {
+    let mut properties = JointProperties::default();
+    let Some(joint) = section.section("joint")? else { return Ok((JointKind::Free, properties, None)) };
+    let axis = vector(&joint, "axis")?;
+    let unit = |key: &str| -> Result<Vec3, SceneError> {
+        let axis = axis.ok_or_else(|| joint.missing(key))?;
+        if !(axis.length() > 0.0) {
+            return Err(joint.error(key, "must not be zero"));
+        }
+        Ok(if axis.length() == 1.0 { axis } else { axis.normalize() })
+    };
+    let kind = match joint.needed_string("type")?.as_str() {
+        "fixed" => JointKind::Fixed,
+        "revolute" => JointKind::Revolute { axis: unit("axis")? },
+        "continuous" => JointKind::Continuous { axis: unit("axis")? },
+        "prismatic" => JointKind::Prismatic { axis: unit("axis")? },
+        "planar" => JointKind::Planar { normal: unit("axis")? },
+        "spherical" => JointKind::Spherical,
+        "free" => JointKind::Free,
+        other => {
+            let known = ["fixed", "revolute", "continuous", "prismatic", "planar", "spherical", "free"];
+            return Err(joint.error("type", format!("expected one of {}, found \"{other}\"", known.join(", "))));
+        }
+    };
+    if let Some(limits) = joint.numbers::<2>("limits")? {
+        if limits[0] > limits[1] {
+            return Err(joint.error("limits", "the lower limit is above the upper"));
+        }
+        properties.limits = limits;
+    }
+    let fields: [(&'static str, &mut f64); 6] = [
+        ("damping", &mut properties.damping),
+        ("friction", &mut properties.friction),
+        ("armature", &mut properties.armature),
+        ("effort", &mut properties.effort),
+        ("stiffness", &mut properties.stiffness),
+        ("rest", &mut properties.rest),
+    ];
+    for (key, field) in fields {
+        if let Some(x) = joint.number(key)? {
+            let ok = x >= 0.0 && (x.is_finite() || key == "effort");
+            if !ok && key != "rest" {
+                return Err(joint.error(key, format!("must be at least 0 and finite, found {x}")));
+            }
+            *field = x;
+        }
+    }
+    let (position, velocity) = (joint.number("position")?, joint.number("velocity")?);
+    let start = if position.is_some() || velocity.is_some() {
+        if kind.nv() != 1 {
+            return Err(joint.error("position", "only joints with one velocity have it"));
+        }
+        Some((vec![position.unwrap_or(0.0)], vec![velocity.unwrap_or(0.0)]))
+    } else {
+        None
+    };
+    joint.finish()?;
+    Ok((kind, properties, start))
+}
+
+/// A robot from a file.
+fn robot(
+    section: &Section<'_>,
+    materials: &Materials,
+    builder: &mut WorldBuilder,
+    names: &mut Names,
+) -> Result<(), SceneError> {
+    let file = section.needed_string("file")?;
+    let path = section.source.path(&file);
+    let mut description =
+        crate::load_description(&path).map_err(|e| if e.file.is_some() { e } else { section.place("file", &e) })?;
+    let name = section.string("name")?.unwrap_or_else(|| description.name.clone());
+    if section.has("material") || ["friction", "torsional_friction", "restitution"].iter().any(|k| section.has(k)) {
+        for geom in &mut description.geoms {
+            geom.material = named_surface(section, materials, geom.material)?;
+        }
+    }
+    let base = match section.string("base")?.as_deref() {
+        None => Base::AsDescribed,
+        Some("fixed") => Base::Fixed,
+        Some("free") => Base::Free,
+        Some(other) => return Err(section.error("base", format!("expected \"fixed\" or \"free\", found \"{other}\""))),
+    };
+    let placement = Placement {
+        prefix: format!("{name}/"),
+        pose: pose(section)?,
+        base,
+        no_self_collision: !section.bool("self_collision")?.unwrap_or(true),
+    };
+    let added = builder.add(&description, &placement).map_err(|e| section.place("file", &e))?;
+    for (spec, &link) in description.links.iter().zip(&added.links) {
+        names.links.insert(format!("{name}/{}", spec.name), link);
+        if !spec.joint_name.is_empty() {
+            names.joints.insert(format!("{name}/{}", spec.joint_name), link);
+        }
+    }
+    for (spec, &geom) in description.geoms.iter().zip(&added.geoms) {
+        let owner = spec.geom.link.map_or_else(|| name.clone(), |l| format!("{name}/{}", description.links[l].name));
+        names.geoms.entry(owner).or_default().push(geom);
+        if !spec.geom.name.is_empty() {
+            names.geoms.entry(format!("{name}/{}", spec.geom.name)).or_insert_with(|| vec![geom]);
+        }
+    }
+    if let Some(joints) = section.section("joints")? {
+        for (joint, value) in joints.entries() {
+            let link = names.joint(&joints, joint, &format!("{name}/{joint}"))?;
+            let x = joints.as_number(joint, value)?;
+            builder.set_initial(link, vec![x]).map_err(|e| joints.place(joint, &e))?;
+        }
+    }
+    Ok(())
+}
+
+/// A pair of bodies or geoms with a surface of its own, or that never touches.
+fn pair(
+    section: &Section<'_>,
+    materials: &Materials,
+    builder: &mut WorldBuilder,
+    names: &Names,
+) -> Result<(), SceneError> {
+    let (a, b) = (section.needed_string("a")?, section.needed_string("b")?);
+    let (first, second) =
+        (find(&names.geoms, section, "a", &a, "body or geom")?, find(&names.geoms, section, "b", &b, "body or geom")?);
+    if section.bool("collide")? == Some(false) {
+        let link = |name: &String| names.links.get(name).copied();
+        builder.exclude_geoms(&first, &second, link(&a), link(&b));
+        return Ok(());
+    }
+    let material = named_surface(section, materials, materials[""])?;
+    for &x in &first {
+        for &y in &second {
+            builder.pair_surface(x, y, material);
+        }
+    }
+    Ok(())
+}
+
+/// Two bodies tied at a place in the world at the start: `at` and, for a hinge, `axis`.
+fn closed_loop(section: &Section<'_>, builder: &mut WorldBuilder, names: &Names) -> Result<(), SceneError> {
+    let kind = match section.needed_string("type")?.as_str() {
+        "point" => LoopKind::Point,
+        "hinge" => LoopKind::Hinge,
+        "weld" => LoopKind::Weld,
+        other => {
+            return Err(section.error("type", format!("expected \"point\", \"hinge\" or \"weld\", found \"{other}\"")));
+        }
+    };
+    let at = vector(section, "at")?.ok_or_else(|| section.missing("at"))?;
+    let axis = vector(section, "axis")?.unwrap_or(Vec3::Z);
+    if !(axis.length() > 0.0) {
+        return Err(section.error("axis", "must not be zero"));
+    }
+    let frame = Pose::from_parts(at, Quat::from_rotation_arc(Vec3::Z, axis.normalize()));
+    let side = |key: &'static str| -> Result<(Option<usize>, Pose), SceneError> {
+        let name = section.needed_string(key)?;
+        if name == "world" {
+            return Ok((None, frame));
+        }
+        let link = names.link(section, key, &name)?;
+        let pose = names
+            .poses
+            .get(&name)
+            .ok_or_else(|| section.error(key, "loops tie bodies of the scene, not links of robots"))?;
+        Ok((Some(link), pose.inverse() * frame))
+    };
+    let ((a, frame_a), (b, frame_b)) = (side("a")?, side("b")?);
+    builder.close_loop(LoopClosure { a, b, frame_a, frame_b, kind }).map_err(|e| section.place("type", &e))
+}

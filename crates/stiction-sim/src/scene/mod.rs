@@ -1,0 +1,167 @@
+//! Scenes: a TOML file (or text) that says what there is, how it is simulated and for how long. The format is in `docs/scenes.md`.
+
+mod bodies;
+mod controllers;
+mod section;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use stiction_body::math::Vec3;
+use toml::de::DeTable;
+
+use crate::error::SceneError;
+use crate::simulation::{OnFailure, Settings, Simulation};
+use crate::world::{World, WorldBuilder};
+use bodies::Names;
+pub use controllers::SceneController;
+use section::{Scope, Section, Source};
+
+/// A scene, ready to be simulated.
+#[derive(Debug, Clone)]
+pub struct Scene {
+    /// What it shows, in a line.
+    pub title: String,
+    /// Its numbers that can be set from outside, with their values.
+    pub parameters: Vec<(String, f64)>,
+    /// Bodies, geoms, surfaces, motors.
+    pub world: Arc<World>,
+    /// What moves them.
+    pub controllers: Vec<SceneController>,
+    /// How it is simulated.
+    pub settings: Settings,
+    /// For how long (s).
+    pub duration: f64,
+}
+
+impl Scene {
+    /// Reads a scene file; `set` gives parameters other values.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place in the file.
+    pub fn load(file: &Path, set: &[(String, f64)]) -> Result<Self, SceneError> {
+        let text = std::fs::read_to_string(file).map_err(|e| SceneError::new("", e.to_string()).in_file(file))?;
+        let directory = file.parent().unwrap_or_else(|| Path::new("")).to_path_buf();
+        read(&Source { file: Some(file.to_path_buf()), directory, text: &text }, set).map_err(|e| e.in_file(file))
+    }
+
+    /// Reads a scene from text; files it names are looked for in `directory`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place in the text.
+    pub fn parse(text: &str, directory: &Path, set: &[(String, f64)]) -> Result<Self, SceneError> {
+        read(&Source { file: None, directory: directory.to_path_buf(), text }, set)
+    }
+
+    /// A simulation of the scene from its start.
+    ///
+    /// # Errors
+    /// If a setting or a geom cannot be used as it is.
+    pub fn simulation(&self) -> Result<Simulation, SceneError> {
+        let mut simulation = Simulation::new(self.world.clone(), self.settings.clone())?;
+        for controller in &self.controllers {
+            simulation.control(controller.build());
+        }
+        Ok(simulation)
+    }
+
+    /// Steps in its duration.
+    pub fn steps(&self) -> u64 {
+        (self.duration / self.settings.dt).round().max(0.0) as u64
+    }
+}
+
+fn read(source: &Source<'_>, set: &[(String, f64)]) -> Result<Scene, SceneError> {
+    let parsed = DeTable::parse(source.text).map_err(|e| {
+        let message = e.message().replace('\n', " ");
+        source.error("", e.span().unwrap_or(0..0), message)
+    })?;
+    let mut top = Section::new(source, parsed.get_ref(), String::new(), 0..0, Scope::new());
+    top.scope = parameters(&top, set)?;
+    let title = top.string("title")?.unwrap_or_default();
+    let settings = settings(&top)?;
+    let duration = top.number("duration")?.unwrap_or(1.0);
+    if !(duration >= 0.0 && duration.is_finite()) {
+        return Err(top.error("duration", format!("must be at least 0 and finite, found {duration}")));
+    }
+    let mut builder = WorldBuilder::new();
+    if let Some([x, y, z]) = top.numbers("gravity")? {
+        let gravity = Vec3::new(x, y, z);
+        if !gravity.is_finite() {
+            return Err(top.error("gravity", "must be finite"));
+        }
+        builder.gravity(gravity);
+    }
+    if let Some(rule) = top.string("friction_rule")? {
+        builder.material_rule(bodies::rule(&top, &rule)?);
+    }
+    builder.keep_duplicates(top.bool("keep_duplicates")?.unwrap_or(false));
+    let mut names = Names::default();
+    bodies::read(&top, &mut builder, &mut names)?;
+    let controllers = top.sections("controllers")?;
+    top.finish()?;
+    let (world, number) = builder.build().map_err(|e| top.place("bodies", &e))?;
+    names.renumber(&number);
+    let controllers = controllers::read(&controllers, &world, &names)?;
+    let parameters = top.scope.iter().map(|(k, x)| (k.clone(), *x)).collect();
+    Ok(Scene { title, parameters, world: Arc::new(world), controllers, settings, duration })
+}
+
+/// The parameters of the file, with those set from outside put in; later ones may use earlier ones in the order of their names.
+fn parameters(top: &Section<'_>, set: &[(String, f64)]) -> Result<Scope, SceneError> {
+    let mut scope = Scope::new();
+    let table = top.section("parameters")?;
+    if let Some(table) = &table {
+        for (name, value) in table.entries() {
+            let outside = set.iter().rev().find(|(n, _)| n == name).map(|(_, x)| *x);
+            let x = match outside {
+                Some(x) => x,
+                None => table.as_number(name, value)?,
+            };
+            scope.insert(name.into(), x);
+        }
+    }
+    for (name, _) in set {
+        if !scope.contains_key(name) {
+            let known: Vec<&str> = scope.keys().map(String::as_str).collect();
+            let list = if known.is_empty() { "it has none".into() } else { format!("it has {}", known.join(", ")) };
+            return Err(SceneError::new("parameters", format!("the scene has no parameter \"{name}\"; {list}")));
+        }
+    }
+    Ok(scope)
+}
+
+fn settings(top: &Section<'_>) -> Result<Settings, SceneError> {
+    let mut settings = Settings::default();
+    if let Some(dt) = top.number("dt")? {
+        if !(dt > 0.0 && dt.is_finite()) {
+            return Err(top.error("dt", format!("must be above 0 and finite, found {dt}")));
+        }
+        settings.dt = dt;
+    }
+    if let Some(model) = top.string("model")? {
+        let options = stiction_contact::ModelOptions::default();
+        stiction_contact::models::catalog::build(&model, &options).map_err(|e| top.place("model", &e))?;
+        settings.model = model;
+    }
+    if let Some(tolerance) = top.number("tolerance")? {
+        if !(tolerance > 0.0 && tolerance < 1.0) {
+            return Err(top.error("tolerance", format!("must be above 0 and below 1, found {tolerance}")));
+        }
+        settings.tolerance = tolerance;
+    }
+    if let Some(speed) = top.number("restitution_speed")? {
+        if !(speed >= 0.0) {
+            return Err(top.error("restitution_speed", format!("must be at least 0, found {speed}")));
+        }
+        settings.restitution_speed = speed;
+    }
+    if let Some(what) = top.string("on_failure")? {
+        settings.on_failure = match what.as_str() {
+            "stop" => OnFailure::Stop,
+            "fallback" => OnFailure::Fallback,
+            _ => return Err(top.error("on_failure", format!("expected \"stop\" or \"fallback\", found \"{what}\""))),
+        };
+    }
+    Ok(settings)
+}

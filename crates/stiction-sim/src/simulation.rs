@@ -1,0 +1,391 @@
+//! A simulation: a world, its state, and all the parts that take it from one step to the next.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use stiction_body::collision::Collision;
+use stiction_body::{LinkMotion, Workspace};
+use stiction_contact::{
+    ContactForces, ContactModel, ContactOutcome, ContactProblem, Frictionless, Level, ModelOptions, NormalOptions,
+    Place, WarmStart, models::catalog,
+};
+use stiction_lcp::{InputError, Matrix};
+
+use crate::assemble::{Assembler, ContactFrame, ContactKey};
+use crate::control::{Commands, Controller};
+use crate::error::SceneError;
+use crate::world::World;
+
+/// How a simulation steps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// The step (s).
+    pub dt: f64,
+    /// The contact model, by its name in the catalog.
+    pub model: String,
+    /// A step is certified if every measure of its certificate is at most this.
+    pub tolerance: f64,
+    /// What to do where a step is not certified.
+    pub on_failure: OnFailure,
+    /// An impact slower than this does not bounce (m/s).
+    pub restitution_speed: f64,
+    /// Measure the time of each phase.
+    pub timing: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            dt: 1e-3,
+            model: "coulomb-cone".into(),
+            tolerance: 1e-10,
+            on_failure: OnFailure::Stop,
+            restitution_speed: 1e-2,
+            timing: false,
+        }
+    }
+}
+
+/// What to do where a step is not certified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnFailure {
+    /// Stop, and leave the state before the step.
+    #[default]
+    Stop,
+    /// Take the polyhedral cone of sixteen sides instead, which always has a solution; the step says so.
+    Fallback,
+}
+
+/// What changes: configuration, velocities, time.
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+pub struct State {
+    /// Configuration, nq.
+    pub q: Vec<f64>,
+    /// Velocities, nv.
+    pub v: Vec<f64>,
+    /// Time (s).
+    pub t: f64,
+    /// Steps made.
+    pub step: u64,
+}
+
+impl State {
+    /// A number that changes with any bit of the state: FNV-1a over the bits.
+    pub fn hash(&self) -> u64 {
+        let numbers = self.q.iter().chain(&self.v).chain([&self.t]).map(|x| x.to_bits()).chain([self.step]);
+        numbers
+            .flat_map(u64::to_le_bytes)
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    }
+}
+
+/// What a step remembers for the next, besides the state.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Memory {
+    /// The contacts of the last step.
+    pub keys: Vec<ContactKey>,
+    /// Modes, bases and forces of the last step.
+    pub start: WarmStart,
+    /// Contacts that closed in the last step, with their approach speeds before it (m/s).
+    pub closing: Vec<(ContactKey, f64)>,
+    /// Motors at their limit: −1, 0 or 1 per velocity.
+    pub saturated: Vec<i8>,
+}
+
+/// All that influences the next step: a simulation that takes it continues bit for bit.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Snapshot {
+    /// The state.
+    pub state: State,
+    /// What steps remember.
+    pub memory: Memory,
+    /// What each controller remembers.
+    pub controllers: Vec<Vec<f64>>,
+}
+
+/// Time spent in each phase of the steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Phases {
+    /// Kinematics, inertia, forces, controllers, integration.
+    pub dynamics: Duration,
+    /// Contact points.
+    pub collision: Duration,
+    /// Rows.
+    pub assembly: Duration,
+    /// The contact model, without its certificate.
+    pub solve: Duration,
+    /// The certificate.
+    pub certificate: Duration,
+    /// Removal of overlap.
+    pub projection: Duration,
+}
+
+/// What a step did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepReport {
+    /// Contacts in the problem.
+    pub contacts: usize,
+    /// Contacts with a force.
+    pub active: usize,
+    /// Pivots or iterations.
+    pub pivots: usize,
+    /// Solved from the last step's modes without a pivot.
+    pub guessed: bool,
+    /// Largest measure of the certificate.
+    pub certificate: f64,
+    /// Where it is.
+    pub place: Place,
+    /// Deepest overlap found (m).
+    pub penetration: f64,
+    /// Overlap that the projection could not remove (m).
+    pub overlap_left: f64,
+    /// Largest slip speed of a contact with a force (m/s).
+    pub slip: f64,
+    /// Work of all contact impulses (J), beside the motion without them: at most 0 but for rounding.
+    pub work: f64,
+    /// Kinetic energy after the step (J), for comparison.
+    pub kinetic: f64,
+    /// Restitution was lowered because the impact would have gained energy.
+    pub restitution_lowered: bool,
+    /// The fallback model answered.
+    pub fallback: bool,
+}
+
+/// A step that was not made: the state is that before it.
+#[derive(Debug, Clone)]
+pub struct StepFailure {
+    /// The step.
+    pub step: u64,
+    /// The time (s).
+    pub t: f64,
+    /// Why.
+    pub why: String,
+    /// The contact problem, if there was one.
+    pub problem: Option<Box<ContactProblem>>,
+}
+
+impl fmt::Display for StepFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "step {} (t = {:.6} s): {}", self.step, self.t, self.why)
+    }
+}
+
+impl std::error::Error for StepFailure {}
+
+/// A world in motion.
+pub struct Simulation {
+    pub(crate) world: Arc<World>,
+    pub(crate) settings: Settings,
+    pub(crate) state: State,
+    pub(crate) memory: Memory,
+    pub(crate) controllers: Vec<Box<dyn Controller>>,
+    pub(crate) commands: Commands,
+    pub(crate) work: Workspace,
+    pub(crate) collision: Collision,
+    /// Size of each geom (m).
+    pub(crate) sizes: Vec<f64>,
+    pub(crate) assembler: Assembler,
+    pub(crate) model: Box<dyn ContactModel>,
+    pub(crate) fallback: Option<Box<dyn ContactModel>>,
+    pub(crate) projector: Frictionless,
+    pub(crate) last: Option<ContactOutcome>,
+    pub(crate) phases: Phases,
+    pub(crate) scratch: Scratch,
+}
+
+/// Storage that steps reuse.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scratch {
+    /// Inertia of the step, one block per tree: that of the bodies, and what acts implicitly on the diagonal.
+    pub mass: Vec<Matrix>,
+    /// Diagonal of the inertia of the bodies alone, nv.
+    pub diagonal: Vec<f64>,
+    /// Gravity and velocity products, nv.
+    pub passive: Vec<f64>,
+    /// All forces of the step without contact, nv.
+    pub force: Vec<f64>,
+    /// Velocities without contact, nv.
+    pub v_free: Vec<f64>,
+    /// Velocities of the links then.
+    pub motion: Vec<LinkMotion>,
+    /// The start handed to the model where the contacts are not those of the last step.
+    pub start: WarmStart,
+    /// A vector of zeros, nv.
+    pub zeros: Vec<f64>,
+}
+
+impl Simulation {
+    /// A simulation of a world from its start.
+    ///
+    /// # Errors
+    /// If a setting is out of range, a model is not known or does not fit, or a geom cannot collide as it is.
+    pub fn new(world: Arc<World>, settings: Settings) -> Result<Self, SceneError> {
+        let input = |element: &str, e: &InputError| SceneError::input(element, e);
+        if !(settings.dt > 0.0 && settings.dt.is_finite()) {
+            return Err(SceneError::new("dt", format!("must be above 0 and finite, found {}", settings.dt)));
+        }
+        if !(settings.restitution_speed >= 0.0) {
+            return Err(SceneError::new("restitution_speed", "must be at least 0"));
+        }
+        let options = ModelOptions { tolerance: settings.tolerance, ..ModelOptions::default() };
+        let model = catalog::build(&settings.model, &options).map_err(|e| input("model", &e))?;
+        if model.level() != Level::Velocity {
+            let message =
+                format!("\"{}\" works on accelerations; time stepping needs a model of velocities", settings.model);
+            return Err(SceneError::new("model", message));
+        }
+        let collision = Collision::new(&world.model, world.geoms.clone(), world.rules.clone())
+            .map_err(|e| input("collision", &e))?;
+        let state = State { q: world.q.clone(), v: world.v.clone(), t: 0.0, step: 0 };
+        let memory = Memory { saturated: vec![0; world.model.nv()], ..Memory::default() };
+        let fallback = match settings.on_failure {
+            OnFailure::Stop => None,
+            OnFailure::Fallback => {
+                Some(catalog::build("coulomb-polyhedral", &options).map_err(|e| input("model", &e))?)
+            }
+        };
+        let normals = NormalOptions { model: options, ..NormalOptions::default() };
+        Ok(Self {
+            assembler: Assembler::new(&world.model),
+            scratch: Scratch { zeros: vec![0.0; world.model.nv()], ..Scratch::default() },
+            world,
+            settings,
+            state,
+            memory,
+            controllers: vec![],
+            commands: Commands::default(),
+            work: Workspace::default(),
+            sizes: (0..collision.geoms().len()).map(|g| collision.size(g)).collect(),
+            collision,
+            model,
+            fallback,
+            projector: Frictionless::new(Level::Velocity, normals),
+            last: None,
+            phases: Phases::default(),
+        })
+    }
+
+    /// Adds a controller.
+    pub fn control(&mut self, controller: Box<dyn Controller>) {
+        self.controllers.push(controller);
+    }
+
+    /// The world.
+    pub fn world(&self) -> &Arc<World> {
+        &self.world
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The state.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Sets configuration and velocities; what steps remember is forgotten.
+    ///
+    /// # Errors
+    /// If a number is not finite, a quaternion has no unit length, or a size is wrong.
+    pub fn set_state(&mut self, q: &[f64], v: &[f64]) -> Result<(), InputError> {
+        self.world.model.check_state(q, v)?;
+        self.state.q.copy_from_slice(q);
+        self.state.v.copy_from_slice(v);
+        self.memory = Memory { saturated: vec![0; self.world.model.nv()], ..Memory::default() };
+        Ok(())
+    }
+
+    /// All that influences the next step.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            state: self.state.clone(),
+            memory: self.memory.clone(),
+            controllers: self.controllers.iter().map(|c| c.memory().to_vec()).collect(),
+        }
+    }
+
+    /// Continues from a snapshot of a simulation with the same world, settings and controllers.
+    ///
+    /// # Errors
+    /// If it does not fit this simulation.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), InputError> {
+        self.world.model.check_state(&snapshot.state.q, &snapshot.state.v)?;
+        let size = |what: &str, expected: usize, found: usize| {
+            if expected == found { Ok(()) } else { Err(InputError::Size { what: what.into(), expected, found }) }
+        };
+        size("saturated motors", self.world.model.nv(), snapshot.memory.saturated.len())?;
+        size("controllers", self.controllers.len(), snapshot.controllers.len())?;
+        for (i, (controller, memory)) in self.controllers.iter().zip(&snapshot.controllers).enumerate() {
+            size(&format!("memory of controller {i}"), controller.memory().len(), memory.len())?;
+        }
+        self.state.clone_from(&snapshot.state);
+        self.memory.clone_from(&snapshot.memory);
+        for (controller, memory) in self.controllers.iter_mut().zip(&snapshot.controllers) {
+            controller.set_memory(memory);
+        }
+        Ok(())
+    }
+
+    /// The contacts of the last step.
+    pub fn contacts(&self) -> &[ContactFrame] {
+        &self.assembler.frames
+    }
+
+    /// Impulses of the last step (N s), per contact and row, if there was one.
+    pub fn impulses(&self) -> Option<&ContactForces> {
+        self.last.as_ref().and_then(|o| o.solved()).map(|s| &s.forces)
+    }
+
+    /// The outcome of the last step's contact problem.
+    pub fn outcome(&self) -> Option<&ContactOutcome> {
+        self.last.as_ref()
+    }
+
+    /// The contact problem of the last step.
+    pub fn problem(&self) -> &ContactProblem {
+        &self.assembler.problem
+    }
+
+    /// Time spent so far, if it is measured.
+    pub fn phases(&self) -> Phases {
+        self.phases
+    }
+
+    /// Poses and velocities of the links at the present state.
+    pub fn kinematics(&mut self) -> &Workspace {
+        self.work.update_positions(&self.world.model, &self.state.q);
+        self.work.update_velocities(&self.world.model, &self.state.v);
+        &self.work
+    }
+
+    /// Kinetic and potential energy (J).
+    pub fn energy(&mut self) -> (f64, f64) {
+        self.kinematics();
+        self.work.energy(&self.world.model, &self.state.v)
+    }
+
+    /// Makes one step.
+    ///
+    /// # Errors
+    /// [`StepFailure`] if it could not be certified; the state is that before it.
+    pub fn step(&mut self) -> Result<StepReport, StepFailure> {
+        self.time_step()
+    }
+
+    pub(crate) fn clock(&self) -> Option<Instant> {
+        self.settings.timing.then(Instant::now)
+    }
+
+    pub(crate) fn fail(&self, why: impl Into<String>, with_problem: bool) -> StepFailure {
+        StepFailure {
+            step: self.state.step,
+            t: self.state.t,
+            why: why.into(),
+            problem: with_problem.then(|| Box::new(self.assembler.problem.clone())),
+        }
+    }
+}

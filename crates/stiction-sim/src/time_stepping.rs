@@ -1,0 +1,416 @@
+//! Time stepping: symplectic Euler with any velocity-level model.
+//!
+//! A step takes (q, v) to v⁺ = v + M̂⁻¹ (Δt f + Jᵀp), q⁺ = q ⊕ Δt v⁺, where the contact model finds p under `N v⁺ ≥ −max(gap, 0)/Δt`: a body may
+//! approach a surface but not enter it, and a contact never adds energy. Springs, damping and servos are implicit: M̂ = M + Δt D + Δt² K. Overlap
+//! that the curvature of motion leaves is removed before the next step by a projection of positions, min ‖Δq‖ under N Δq ≥ −gap, never by forces.
+
+use std::mem;
+
+use stiction_body::math::Vec3;
+use stiction_body::{ContactPoint, Workspace};
+use stiction_contact::{ContactModel, ContactOutcome, ContactSolution, WarmStart};
+use stiction_lcp::InputError;
+
+use crate::assemble::ContactKey;
+use crate::control::View;
+use crate::simulation::{Simulation, StepFailure, StepReport};
+use crate::world::World;
+
+/// Overlap above this part of a geom's size is removed.
+const OVERLAP: f64 = 1e-12;
+
+/// Rounds of the projection: it is a Newton iteration, and three are plenty.
+const PROJECTIONS: usize = 3;
+
+/// How often the set of saturated motors may change within a step.
+const SATURATION_ROUNDS: usize = 6;
+
+/// An effort beyond its limit by this part is rounding.
+const AT_LIMIT: f64 = 1e-9;
+
+/// Limits of joints are looked at from this distance on (m or rad), besides what the joint can move in a step.
+const LIMIT_REACH: f64 = 1e-3;
+
+/// Contact work above this part of the energies is a gain.
+const GAIN: f64 = 1e-12;
+
+/// Times restitution is halved before it is dropped.
+const HALVINGS: usize = 4;
+
+/// Bodies may be hit within the step: contacts are looked for this part of the fastest body's way farther than bodies move by themselves.
+const HIT: f64 = 0.5;
+
+impl Simulation {
+    /// One step of symplectic Euler.
+    pub(crate) fn time_step(&mut self) -> Result<StepReport, StepFailure> {
+        let clock = self.clock();
+        self.update_dynamics();
+        self.command();
+        self.update_forces().map_err(|e| self.fail(e.to_string(), false))?;
+        self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
+        let [penetration, overlap_left] = self.separate().map_err(|e| self.fail(e.to_string(), false))?;
+        let mut report = self.solve_motors()?;
+        (report.penetration, report.overlap_left) = (penetration, overlap_left);
+        let clock = self.clock();
+        self.advance();
+        self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
+        Ok(report)
+    }
+
+    /// Kinematics, inertia, gravity and velocity products at the present state.
+    fn update_dynamics(&mut self) {
+        let Self { work, world, state, scratch, .. } = self;
+        let model = &world.model;
+        work.update_positions(model, &state.q);
+        work.update_velocities(model, &state.v);
+        work.mass_blocks(model, &mut scratch.mass);
+        scratch.diagonal.clear();
+        scratch.diagonal.extend(scratch.mass.iter().flat_map(|block| (0..block.rows()).map(|d| block[(d, d)])));
+        scratch.passive.resize(model.nv(), 0.0);
+        work.passive_forces(model, &mut scratch.passive);
+    }
+
+    /// Asks the controllers.
+    fn command(&mut self) {
+        let Self { work, world, state, controllers, commands, settings, .. } = self;
+        commands.reset(&world.model);
+        let view = View { model: &world.model, work, q: &state.q, v: &state.v, t: state.t, dt: settings.dt };
+        for controller in controllers {
+            controller.command(&view, commands);
+        }
+    }
+
+    /// Forces and inertia of the step, and the velocities without contact.
+    fn update_forces(&mut self) -> Result<(), InputError> {
+        let Self { world, state, scratch, commands, memory, settings, assembler, work, .. } = self;
+        let dt = settings.dt;
+        scratch.force.clear();
+        scratch.force.extend(scratch.passive.iter().zip(&commands.force).map(|(a, b)| a + b));
+        for link in world.model.links() {
+            let p = &link.spec.properties;
+            let first = world.model.trees()[link.tree].v.start;
+            let (q, spring) = if link.v.len() == 1 { (state.q[link.q.start], p.stiffness) } else { (0.0, 0.0) };
+            for k in link.v.clone() {
+                let (mut kp, mut kd, mut pull) = (spring, p.damping, spring * p.rest);
+                match memory.saturated[k] {
+                    0 => {
+                        (kp, kd) = (kp + commands.kp[k], kd + commands.kd[k]);
+                        pull += commands.pull[k] + commands.effort[k];
+                    }
+                    sign => pull += f64::from(sign) * commands.limit[k],
+                }
+                let implicit = kd + dt * kp;
+                scratch.force[k] += pull - kp * q - implicit * state.v[k];
+                scratch.mass[link.tree][(k - first, k - first)] = scratch.diagonal[k] + dt * implicit;
+            }
+        }
+        assembler.start(&scratch.mass, &state.v, &scratch.force, dt)?;
+        scratch.v_free.clear();
+        scratch.v_free.extend(scratch.force.iter().map(|f| dt * f));
+        assembler.problem.mass().solve(&mut scratch.v_free);
+        scratch.v_free.iter_mut().zip(&state.v).for_each(|(x, v)| *x += v);
+        work.link_velocities(&world.model, &scratch.v_free, &mut scratch.motion);
+        Ok(())
+    }
+
+    /// Finds the contacts, and takes bodies that overlap apart. Returns the deepest overlap before and after.
+    fn separate(&mut self) -> Result<[f64; 2], InputError> {
+        let (depth, mut too_deep) = self.find_contacts();
+        let mut left = depth;
+        for _ in 0..PROJECTIONS {
+            if !too_deep {
+                break;
+            }
+            let clock = self.clock();
+            if !self.project()? {
+                break;
+            }
+            self.phases.projection += clock.map_or_else(Default::default, |c| c.elapsed());
+            (left, too_deep) = self.find_contacts();
+        }
+        Ok([depth, left])
+    }
+
+    /// Finds the contacts of the step. Returns the deepest overlap (m), and whether one is deep enough to be removed.
+    fn find_contacts(&mut self) -> (f64, bool) {
+        let clock = self.clock();
+        let Self { work, world, scratch, collision, settings, sizes, .. } = self;
+        let fastest = scratch.motion.iter().map(|m| m.linear.length()).fold(0.0, f64::max);
+        let margin = HIT * settings.dt * fastest;
+        let points = collision.find(&world.model, work, &scratch.motion, settings.dt, margin);
+        let depth = points.iter().fold(0.0, |d: f64, p| d.max(-p.gap));
+        let too_deep = depth > 0.0 && { points.iter().any(|p| -p.gap > OVERLAP * smaller(sizes, p)) };
+        self.phases.collision += clock.map_or_else(Default::default, |c| c.elapsed());
+        (depth, too_deep)
+    }
+
+    /// One round of the projection: min ‖Δq‖ in the metric of the step's inertia, under N Δq ≥ −gap. False if nothing was moved.
+    fn project(&mut self) -> Result<bool, InputError> {
+        let Self { work, world, state, scratch, collision, assembler, projector, sizes, .. } = self;
+        assembler.restart(&scratch.zeros, &scratch.zeros, 1.0)?;
+        for point in collision.contacts() {
+            assembler.add_contact(world, work, point, smaller(sizes, point), |frame, contact| {
+                (contact.mu, contact.mu_spin, contact.mu_viscous) = (0.0, 0.0, 0.0);
+                contact.bounce = (-frame.gap).max(0.0);
+            })?;
+        }
+        assembler.add_limits(&world.model, &state.q, |_| LIMIT_REACH, |gap| (gap, (-gap).max(0.0)))?;
+        let outcome = projector.solve(&assembler.problem)?;
+        let Some(solution) = outcome.solved() else { return Ok(false) };
+        world.model.integrate(&mut state.q, &solution.motion, 1.0);
+        work.update_positions(&world.model, &state.q);
+        work.update_velocities(&world.model, &state.v);
+        Ok(true)
+    }
+
+    /// Solves the contacts of the step with the motors that are at their limits: a guess that is corrected until it is right.
+    fn solve_motors(&mut self) -> Result<StepReport, StepFailure> {
+        for round in 0..SATURATION_ROUNDS {
+            let report = self.solve_contacts()?;
+            if round + 1 == SATURATION_ROUNDS || !self.update_saturation() {
+                return Ok(report);
+            }
+            self.update_forces().map_err(|e| self.fail(e.to_string(), false))?;
+        }
+        unreachable!("the last round returns")
+    }
+
+    /// Compares every motor's effort with its limit; true if the set of saturated ones changed.
+    fn update_saturation(&mut self) -> bool {
+        let Self { world, state, commands, memory, settings, last, .. } = self;
+        let Some(solution) = last.as_ref().and_then(ContactOutcome::solved) else { return false };
+        let mut changed = false;
+        for link in world.model.links() {
+            let q = if link.v.len() == 1 { state.q[link.q.start] } else { 0.0 };
+            for k in link.v.clone().filter(|&k| commands.limit[k].is_finite()) {
+                let (v, limit) = (solution.motion[k], commands.limit[k]);
+                let effort =
+                    commands.effort[k] + commands.pull[k] - commands.kp[k] * (q + settings.dt * v) - commands.kd[k] * v;
+                let wanted = match memory.saturated[k] {
+                    0 if effort.abs() > limit * (1.0 + AT_LIMIT) => effort.signum() as i8,
+                    sign if sign != 0 && effort * f64::from(sign) < limit * (1.0 - AT_LIMIT) => 0,
+                    sign => sign,
+                };
+                changed |= wanted != memory.saturated[k];
+                memory.saturated[k] = wanted;
+            }
+        }
+        changed
+    }
+
+    /// Solves the contacts, with less restitution where the impact would gain energy.
+    fn solve_contacts(&mut self) -> Result<StepReport, StepFailure> {
+        let mut lowered = false;
+        for halving in 0..=HALVINGS {
+            let scale = if halving == HALVINGS { 0.0 } else { 0.5f64.powi(halving as i32) };
+            let clock = self.clock();
+            let bounces = self.assemble(scale).map_err(|e| self.fail(e.to_string(), false))?;
+            self.phases.assembly += clock.map_or_else(Default::default, |c| c.elapsed());
+            let clock = self.clock();
+            let mut report = self.solve()?;
+            self.phases.solve += clock.map_or_else(Default::default, |c| c.elapsed());
+            let gains = report.work > GAIN * (report.kinetic + report.work.abs());
+            if !(bounces && gains) || halving == HALVINGS {
+                report.restitution_lowered = lowered;
+                return Ok(report);
+            }
+            lowered = true;
+        }
+        unreachable!("the last round returns")
+    }
+
+    /// The contact problem of the step. True if something bounces.
+    fn assemble(&mut self, restitution: f64) -> Result<bool, InputError> {
+        let Self { work, world, state, scratch, collision, assembler, memory, settings, commands, sizes, .. } = self;
+        assembler.restart(&state.v, &scratch.force, settings.dt)?;
+        let mut bounces = false;
+        for point in collision.contacts() {
+            assembler.add_contact(world, work, point, smaller(sizes, point), |frame, contact| {
+                if frame.material.restitution == 0.0 {
+                    return;
+                }
+                let recorded = memory.closing.iter().find(|(key, _)| *key == frame.key).map_or(0.0, |c| c.1);
+                let approach = recorded.max(-separation_speed(world, work, point));
+                if frame.gap <= stiction_contact::problem::TOUCHING * frame.size
+                    && approach > settings.restitution_speed
+                {
+                    contact.bounce = restitution * frame.material.restitution * approach;
+                    bounces = true;
+                }
+            })?;
+        }
+        let reach = |k: usize| 2.0 * settings.dt * state.v[k].abs().max(scratch.v_free[k].abs()) + LIMIT_REACH;
+        assembler.add_limits(&world.model, &state.q, reach, |gap| (gap, 0.0))?;
+        for link in world.model.links() {
+            for k in link.v.clone() {
+                if let Some(target) = commands.prescribed[k] {
+                    if commands.limit[k].is_finite() {
+                        assembler.add_joint_bounded(&world.model, k, commands.limit[k], target)?;
+                    } else {
+                        assembler.add_joint_target(&world.model, k, target)?;
+                    }
+                }
+                if link.spec.properties.friction > 0.0 {
+                    assembler.add_joint_bounded(&world.model, k, link.spec.properties.friction, 0.0)?;
+                }
+            }
+        }
+        Ok(bounces)
+    }
+
+    /// Solves the assembled problem, from the last step's modes and forces.
+    fn solve(&mut self) -> Result<StepReport, StepFailure> {
+        let Self { assembler, memory, scratch, model, last, .. } = self;
+        let keys = assembler.frames.iter().map(|f| f.key);
+        let same = keys.clone().eq(memory.keys.iter().copied());
+        let start = if same {
+            &memory.start
+        } else {
+            map_start(&memory.start, &memory.keys, keys, &mut scratch.start);
+            &scratch.start
+        };
+        if let Some(old) = last.take() {
+            drop(old);
+        }
+        let outcome = model.solve_from(&assembler.problem, Some(start));
+        let outcome = outcome.map_err(|e| self.fail(e.to_string(), true))?;
+        if outcome.solved().is_some() {
+            let report = self.report(outcome.solved().expect("just seen"));
+            self.last = Some(outcome);
+            return Ok(report);
+        }
+        self.solve_fallback(&outcome)
+    }
+
+    /// The fallback model's answer to the same problem, or the failure.
+    fn solve_fallback(&mut self, outcome: &ContactOutcome) -> Result<StepReport, StepFailure> {
+        let why = describe(outcome);
+        let Some(mut fallback) = self.fallback.take() else { return Err(self.fail(why, true)) };
+        let second = fallback.solve(&self.assembler.problem);
+        self.fallback = Some(fallback);
+        match second {
+            Ok(second) if second.solved().is_some() => {
+                let report = self.report(second.solved().expect("just seen"));
+                self.last = Some(second);
+                Ok(StepReport { fallback: true, ..report })
+            }
+            Ok(second) => Err(self.fail(format!("{why}; the fallback: {}", describe(&second)), true)),
+            Err(e) => Err(self.fail(format!("{why}; the fallback: {e}"), true)),
+        }
+    }
+
+    /// What a solution says of the step.
+    fn report(&self, solution: &ContactSolution) -> StepReport {
+        let (problem, forces) = (&self.assembler.problem, &solution.forces);
+        let contacts = problem.contacts();
+        let (mut work, mut slip) = (0.0, 0.0f64);
+        for i in (0..contacts.len()).filter(|&i| forces.normal[i] != 0.0) {
+            let rows = [
+                (&contacts.normal, forces.normal[i]),
+                (&contacts.tangent_s, forces.tangent_s[i]),
+                (&contacts.tangent_t, forces.tangent_t[i]),
+            ];
+            let speed = rows.map(|(rows, _)| rows.dot(i, &solution.motion));
+            for ((rows, p), after) in rows.iter().zip(speed) {
+                work += 0.5 * p * (rows.dot(i, &self.scratch.v_free) + after);
+            }
+            let (s, t) = (speed[1] + contacts.surface[i][0], speed[2] + contacts.surface[i][1]);
+            slip = slip.max((s * s + t * t).sqrt());
+        }
+        StepReport {
+            contacts: contacts.len(),
+            active: solution.active_contacts(),
+            pivots: solution.stats.pivots,
+            guessed: solution.stats.guessed == solution.stats.islands,
+            certificate: solution.certificate.largest(),
+            place: solution.certificate.worst,
+            penetration: 0.0,
+            overlap_left: 0.0,
+            slip,
+            work,
+            kinetic: self.kinetic(&solution.motion),
+            restitution_lowered: false,
+            fallback: false,
+        }
+    }
+
+    /// Kinetic energy of velocities `v` (J), with what acts implicitly.
+    fn kinetic(&self, v: &[f64]) -> f64 {
+        let mass = &self.scratch.mass;
+        let blocks = mass.iter().zip(self.world.model.trees()).map(|(block, tree)| {
+            let v = &v[tree.v.clone()];
+            (0..v.len()).map(|j| v[j] * stiction_lcp::matrix::dot(block.col(j), v)).sum::<f64>()
+        });
+        0.5 * blocks.sum::<f64>()
+    }
+
+    /// Takes the solution over: velocities, configuration, time, and what the next step remembers.
+    fn advance(&mut self) {
+        let Self { world, work, state, memory, assembler, collision, settings, last, .. } = self;
+        let Some(ContactOutcome::Solved(solution)) = last else { return };
+        memory.closing.clear();
+        for (i, (frame, point)) in assembler.frames.iter().zip(collision.contacts()).enumerate() {
+            let closes = frame.material.restitution > 0.0 && !assembler.problem.contacts().touches(i);
+            if closes && solution.forces.normal[i] > 0.0 {
+                memory.closing.push((frame.key, -separation_speed(world, work, point)));
+            }
+        }
+        memory.keys.clear();
+        memory.keys.extend(assembler.frames.iter().map(|f| f.key));
+        mem::swap(&mut memory.start, &mut solution.warm_start);
+        state.v.copy_from_slice(&solution.motion);
+        world.model.integrate(&mut state.q, &state.v, settings.dt);
+        state.step += 1;
+        state.t = state.step as f64 * settings.dt;
+    }
+}
+
+/// Size of the smaller geom of a contact (m).
+fn smaller(sizes: &[f64], at: &ContactPoint) -> f64 {
+    sizes[at.geoms[0]].min(sizes[at.geoms[1]])
+}
+
+/// Separation speed of a contact before the step (m/s).
+fn separation_speed(world: &World, work: &Workspace, at: &ContactPoint) -> f64 {
+    let velocity = |geom: usize| world.geoms[geom].link.map_or(Vec3::ZERO, |l| work.point_velocity(l, at.point));
+    at.normal.dot(velocity(at.geoms[1]) - velocity(at.geoms[0]))
+}
+
+/// Modes and forces of the contacts that were there in the last step; new ones are open and without force.
+fn map_start(old: &WarmStart, old_keys: &[ContactKey], keys: impl Iterator<Item = ContactKey>, out: &mut WarmStart) {
+    out.modes.clear();
+    out.bases.clear();
+    let f = &mut out.forces;
+    for x in [&mut f.normal, &mut f.tangent_s, &mut f.tangent_t, &mut f.spin] {
+        x.clear();
+    }
+    let mut at = 0;
+    for key in keys {
+        while at < old_keys.len() && old_keys[at] < key {
+            at += 1;
+        }
+        let i = (old_keys.get(at) == Some(&key) && at < old.modes.len()).then_some(at);
+        let of = |x: &[f64]| i.and_then(|i| x.get(i)).copied().unwrap_or(0.0);
+        out.modes.push(i.map_or_else(Default::default, |i| old.modes[i]));
+        f.normal.push(of(&old.forces.normal));
+        f.tangent_s.push(of(&old.forces.tangent_s));
+        f.tangent_t.push(of(&old.forces.tangent_t));
+        f.spin.push(of(&old.forces.spin));
+    }
+    f.bilateral.clone_from(&old.forces.bilateral);
+    f.limit.clone_from(&old.forces.limit);
+    f.bounded.clone_from(&old.forces.bounded);
+}
+
+/// Why an outcome is no solution.
+fn describe(outcome: &ContactOutcome) -> String {
+    match outcome {
+        ContactOutcome::Solved(_) => "solved".into(),
+        ContactOutcome::Infeasible(i) => {
+            format!("no motion satisfies the rows (any would need {:.1e} times the speed)", i.least_speed)
+        }
+        ContactOutcome::NoSolution(_) => "the law of friction has no solution here".into(),
+        ContactOutcome::Ray(ray) => ray.claim.clone(),
+        ContactOutcome::Failed(f) => format!("{} ({})", f.why, f.certificate),
+    }
+}

@@ -1,0 +1,389 @@
+//! The constant side of a simulation: bodies, geoms, surfaces and motors, joined from descriptions, and the state they start from.
+
+use std::collections::BTreeMap;
+
+use stiction_body::math::{Pose, Quat, Vec3};
+use stiction_body::{CollisionRules, Geom, JointKind, LinkSpec, LoopClosure, Mimic, Model, ModelBuilder};
+
+use crate::description::{Actuator, Description, Note};
+use crate::error::SceneError;
+use crate::material::{Material, MaterialRule};
+
+/// Bodies, geoms, surfaces and motors.
+#[derive(Debug, Clone, PartialEq)]
+pub struct World {
+    /// Links and joints.
+    pub model: Model,
+    /// Collision geoms.
+    pub geoms: Vec<Geom>,
+    /// Surface of each geom.
+    pub surfaces: Surfaces,
+    /// Which geoms can touch.
+    pub rules: CollisionRules,
+    /// Motors.
+    pub actuators: Vec<Actuator>,
+    /// Configuration at the start, nq.
+    pub q: Vec<f64>,
+    /// Velocities at the start, nv.
+    pub v: Vec<f64>,
+    /// The description each link came from: two links of one description are of one model. One per link.
+    pub owner: Vec<usize>,
+    /// What loaders left out or changed, by description.
+    pub notes: Vec<(String, Vec<Note>)>,
+}
+
+/// Surfaces of the geoms and how they combine.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Surfaces {
+    /// The surface of each geom.
+    pub of: Vec<Material>,
+    /// The rule of the description each geom came from.
+    pub rule_of: Vec<Option<MaterialRule>>,
+    /// The rule for all others.
+    pub rule: MaterialRule,
+    /// Pairs of geoms (ascending) with a surface of their own.
+    pub pairs: BTreeMap<(usize, usize), Material>,
+}
+
+impl Surfaces {
+    /// The coefficients between two geoms; their surface velocities are not combined and stay 0 here.
+    pub fn between(&self, a: usize, b: usize) -> Material {
+        if let Some(material) = (!self.pairs.is_empty()).then(|| self.pairs.get(&(a.min(b), a.max(b)))).flatten() {
+            return *material;
+        }
+        let rule = match (self.rule_of[a], self.rule_of[b]) {
+            (Some(x), Some(y)) if x == y => x,
+            _ => self.rule,
+        };
+        let (a, b) = (&self.of[a], &self.of[b]);
+        Material {
+            mu: rule.combine(a.mu, b.mu),
+            mu_spin: rule.combine(a.mu_spin, b.mu_spin),
+            mu_viscous: rule.combine(a.mu_viscous, b.mu_viscous),
+            restitution: rule.combine(a.restitution, b.restitution),
+            surface_velocity: Vec3::ZERO,
+        }
+    }
+}
+
+/// How a description's root hangs on the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Base {
+    /// As the description says.
+    #[default]
+    AsDescribed,
+    /// Fixed, whatever it says.
+    Fixed,
+    /// Free, whatever it says.
+    Free,
+}
+
+/// Where and how a description is put into the world.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Placement {
+    /// Put before the names of links, joints and geoms; empty for none.
+    pub prefix: String,
+    /// `X_WD`: the description's frame in the world.
+    pub pose: Pose,
+    /// How its roots hang on the world.
+    pub base: Base,
+    /// Links of this description never touch each other.
+    pub no_self_collision: bool,
+}
+
+impl Default for Placement {
+    fn default() -> Self {
+        Self { prefix: String::new(), pose: Pose::identity(), base: Base::AsDescribed, no_self_collision: false }
+    }
+}
+
+/// What [`WorldBuilder::add`] made of a description's numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Added {
+    /// Number of each link of the description, before [`WorldBuilder::build`] may change it.
+    pub links: Vec<usize>,
+    /// Number of each geom.
+    pub geoms: Vec<usize>,
+}
+
+/// Joins descriptions into a [`World`].
+#[derive(Debug, Clone, Default)]
+pub struct WorldBuilder {
+    model: ModelBuilder,
+    kinds: Vec<JointKind>,
+    owner: Vec<usize>,
+    geoms: Vec<Geom>,
+    surfaces: Surfaces,
+    rules: CollisionRules,
+    actuators: Vec<Actuator>,
+    initial: Vec<(usize, Vec<f64>)>,
+    velocities: Vec<(usize, Vec<f64>)>,
+    notes: Vec<(String, Vec<Note>)>,
+}
+
+impl WorldBuilder {
+    /// An empty world with gravity along −z.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets gravity (m/s²).
+    pub fn gravity(&mut self, gravity: Vec3) -> &mut Self {
+        self.model.gravity(gravity);
+        self
+    }
+
+    /// Sets how surfaces of different descriptions combine.
+    pub fn material_rule(&mut self, rule: MaterialRule) -> &mut Self {
+        self.surfaces.rule = rule;
+        self
+    }
+
+    /// Keeps contacts that are exact duplicates.
+    pub fn keep_duplicates(&mut self, keep: bool) -> &mut Self {
+        self.rules.keep_duplicates = keep;
+        self
+    }
+
+    /// Puts a description into the world.
+    ///
+    /// # Errors
+    /// Naming the link, geom or number that is wrong.
+    pub fn add(&mut self, description: &Description, placement: &Placement) -> Result<Added, SceneError> {
+        self.add_to(description, placement, None)
+    }
+
+    /// Puts a description into the world, its roots on a link that is there already.
+    ///
+    /// # Errors
+    /// Naming the link, geom or number that is wrong.
+    pub fn add_to(
+        &mut self,
+        description: &Description,
+        placement: &Placement,
+        parent: Option<usize>,
+    ) -> Result<Added, SceneError> {
+        let owner = self.notes.len();
+        let name = |name: &str| if name.is_empty() { String::new() } else { format!("{}{name}", placement.prefix) };
+        let mut links = Vec::with_capacity(description.links.len());
+        for (i, spec) in description.links.iter().enumerate() {
+            let own = description.initial.iter().find(|(link, _)| *link == i).map(|(_, q)| q.as_slice());
+            let (mut spec, q) = placed(spec, own, placement);
+            spec.name = name(&spec.name);
+            spec.joint_name = name(&spec.joint_name);
+            spec.parent = spec.parent.map_or(parent, |p| Some(links[p]));
+            let (kind, element) = (spec.kind, spec.name.clone());
+            let number = self.model.add(spec).map_err(|e| SceneError::input(element, &e))?;
+            self.kinds.push(kind);
+            self.owner.push(owner);
+            links.push(number);
+            if let Some(q) = q {
+                self.set_initial(number, q)?;
+            }
+        }
+        let geoms = self.add_geoms(description, placement, &links)?;
+        self.add_rules(description, placement, &links, &geoms);
+        let element = |e| SceneError::input(description.name.as_str(), &e);
+        for m in &description.mimics {
+            self.model.mimic(Mimic { link: links[m.link], of: links[m.of], ..*m }).map_err(element)?;
+        }
+        for l in &description.loops {
+            let (a, b) = (l.a.map(|a| links[a]), l.b.map(|b| links[b]));
+            self.close_loop(LoopClosure { a, b, ..*l })?;
+        }
+        for a in &description.actuators {
+            self.actuators.push(Actuator { name: name(&a.name), link: links[a.link], ..a.clone() });
+        }
+        self.notes.push((description.name.clone(), description.notes.clone()));
+        Ok(Added { links, geoms })
+    }
+
+    fn add_geoms(
+        &mut self,
+        description: &Description,
+        placement: &Placement,
+        links: &[usize],
+    ) -> Result<Vec<usize>, SceneError> {
+        let mut geoms = Vec::with_capacity(description.geoms.len());
+        for spec in &description.geoms {
+            let mut geom = spec.geom.clone();
+            if !geom.name.is_empty() {
+                geom.name = format!("{}{}", placement.prefix, geom.name);
+            }
+            match geom.link {
+                Some(link) => geom.link = Some(links[link]),
+                None => geom.pose = placement.pose * geom.pose,
+            }
+            spec.material.check().map_err(|e| SceneError::input(geom.name.as_str(), &e))?;
+            geoms.push(self.geoms.len());
+            self.geoms.push(geom);
+            self.surfaces.of.push(spec.material);
+            self.surfaces.rule_of.push(description.rule);
+        }
+        Ok(geoms)
+    }
+
+    fn add_rules(&mut self, description: &Description, placement: &Placement, links: &[usize], geoms: &[usize]) {
+        let renumber = |link: Option<usize>| link.map(|l| links[l]);
+        self.rules.touches_parent.extend(description.touches_parent.iter().map(|&l| links[l]));
+        self.rules.excluded.extend(description.excluded.iter().map(|&(a, b)| (renumber(a), renumber(b))));
+        for pair in &description.pairs {
+            let (a, b) = (geoms[pair.geoms.0], geoms[pair.geoms.1]);
+            self.pair(a, b, pair.material);
+        }
+        if placement.no_self_collision {
+            for (i, &a) in links.iter().enumerate() {
+                self.rules.excluded.extend(links[..i].iter().map(|&b| (Some(b), Some(a))));
+            }
+        }
+    }
+
+    /// Two geoms that are always looked at, with a surface of their own if given.
+    pub fn pair(&mut self, a: usize, b: usize, material: Option<Material>) {
+        self.rules.pairs.push((a.min(b), a.max(b)));
+        if let Some(material) = material {
+            self.pair_surface(a, b, material);
+        }
+    }
+
+    /// A surface for a pair of geoms.
+    pub fn pair_surface(&mut self, a: usize, b: usize, material: Material) {
+        self.surfaces.pairs.insert((a.min(b), a.max(b)), material);
+    }
+
+    /// Two links (`None`: the world) that never touch.
+    pub fn exclude(&mut self, a: Option<usize>, b: Option<usize>) {
+        self.rules.excluded.push((a, b));
+    }
+
+    /// Geoms that never touch; bodies that are links are excluded as such, fixed ones geom by geom through their groups.
+    pub fn exclude_geoms(&mut self, a: &[usize], b: &[usize], link_a: Option<usize>, link_b: Option<usize>) {
+        let _ = (a, b);
+        self.exclude(link_a, link_b);
+    }
+
+    /// Ties frames of two links together.
+    ///
+    /// # Errors
+    /// If a link does not exist or a frame is not finite.
+    pub fn close_loop(&mut self, closure: LoopClosure) -> Result<(), SceneError> {
+        self.model.close_loop(closure).map_err(|e| SceneError::input("loop", &e))
+    }
+
+    /// Adds a motor.
+    pub fn add_actuator(&mut self, actuator: Actuator) {
+        self.actuators.push(actuator);
+    }
+
+    /// The start configuration of a link's joint.
+    ///
+    /// # Errors
+    /// If it has the wrong size, or is not finite.
+    pub fn set_initial(&mut self, link: usize, q: Vec<f64>) -> Result<(), SceneError> {
+        self.check_size("start configuration", link, q.len(), self.kinds[link].nq(), &q)?;
+        self.initial.push((link, q));
+        Ok(())
+    }
+
+    /// The start velocity of a link's joint.
+    ///
+    /// # Errors
+    /// If it has the wrong size, or is not finite.
+    pub fn set_velocity(&mut self, link: usize, v: Vec<f64>) -> Result<(), SceneError> {
+        self.check_size("start velocity", link, v.len(), self.kinds[link].nv(), &v)?;
+        self.velocities.push((link, v));
+        Ok(())
+    }
+
+    fn check_size(&self, what: &str, link: usize, found: usize, expected: usize, x: &[f64]) -> Result<(), SceneError> {
+        if found != expected {
+            return Err(SceneError::new(
+                format!("link {link}"),
+                format!("{what} has {found} numbers, expected {expected}"),
+            ));
+        }
+        match x.iter().find(|x| !x.is_finite()) {
+            Some(x) => Err(SceneError::new(format!("link {link}"), format!("{what} is {x}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The number of a link, by its name.
+    pub fn joint_kind(&self, link: usize) -> JointKind {
+        self.kinds[link]
+    }
+
+    /// The finished world, and the final number of each link in the order they were added.
+    ///
+    /// # Errors
+    /// If a joint moves no inertia.
+    pub fn build(mut self) -> Result<(World, Vec<usize>), SceneError> {
+        let (model, number) = self.model.build().map_err(|e| SceneError::input("", &e))?;
+        let link = |l: &mut Option<usize>| *l = l.map(|l| number[l]);
+        self.geoms.iter_mut().for_each(|g| link(&mut g.link));
+        self.rules.touches_parent.iter_mut().for_each(|l| *l = number[*l]);
+        self.rules.excluded.iter_mut().for_each(|(a, b)| {
+            link(a);
+            link(b);
+        });
+        self.actuators.iter_mut().for_each(|a| a.link = number[a.link]);
+        let (mut q, mut v) = (model.neutral(), vec![0.0; model.nv()]);
+        for (l, x) in &self.initial {
+            q[model.links()[number[*l]].q.clone()].copy_from_slice(x);
+        }
+        for (l, x) in &self.velocities {
+            v[model.links()[number[*l]].v.clone()].copy_from_slice(x);
+        }
+        for m in model.mimics() {
+            let (of, own) = (model.links()[m.of].q.start, model.links()[m.link].q.start);
+            q[own] = m.multiplier * q[of] + m.offset;
+        }
+        let mut owner = vec![0; number.len()];
+        number.iter().zip(&self.owner).for_each(|(&new, &of)| owner[new] = of);
+        model.check_state(&q, &v).map_err(|e| SceneError::input("start", &e))?;
+        let world = World {
+            model,
+            geoms: self.geoms,
+            surfaces: self.surfaces,
+            rules: self.rules,
+            actuators: self.actuators,
+            q,
+            v,
+            owner,
+            notes: self.notes,
+        };
+        Ok((world, number))
+    }
+}
+
+/// A link at its place: roots are moved by the placement. A free joint keeps the world's axes and starts where the link is put.
+fn placed(spec: &LinkSpec, initial: Option<&[f64]>, placement: &Placement) -> (LinkSpec, Option<Vec<f64>>) {
+    let mut spec = spec.clone();
+    if spec.parent.is_some() {
+        return (spec, initial.map(<[f64]>::to_vec));
+    }
+    let start = initial.unwrap_or(spec.kind.neutral());
+    match (placement.base, spec.kind) {
+        (Base::Fixed, kind) => {
+            spec.frame = placement.pose * spec.frame * kind.pose(start);
+            spec.kind = JointKind::Fixed;
+            (spec, None)
+        }
+        (Base::AsDescribed, JointKind::Free) | (Base::Free, _) => {
+            let pose = placement.pose * spec.frame * spec.kind.pose(start);
+            spec.frame = Pose::identity();
+            spec.kind = JointKind::Free;
+            (spec, Some(free_configuration(&pose)))
+        }
+        (Base::AsDescribed, _) => {
+            spec.frame = placement.pose * spec.frame;
+            (spec, initial.map(<[f64]>::to_vec))
+        }
+    }
+}
+
+/// The configuration of a free joint at a pose: position, quaternion w, x, y, z.
+pub fn free_configuration(pose: &Pose) -> Vec<f64> {
+    let (p, Quat { x, y, z, w }) = (pose.translation, pose.rotation.normalize());
+    vec![p.x, p.y, p.z, w, x, y, z]
+}
