@@ -17,7 +17,7 @@
 use super::super::law::{self, Slip, State, Steps};
 use super::super::problem::Block;
 use super::elements::{Element, Elements, Group};
-use super::lanes::{axpy, dot, dot_doubled};
+use super::lanes::{add_products, axpy, dot, dot_doubled, scale};
 use super::skyline::Skyline;
 use crate::mass::Mass;
 
@@ -378,23 +378,16 @@ impl Newton {
     /// `block ← block + Aᵀ C A` of one element.
     fn add_element(&mut self, el: &Elements, group: &Group, e: usize) {
         let (element, map, stride) = (&el.list[e], &self.maps[e], group.stride);
-        for r in 0..element.rows {
-            let to = &mut self.rows[r * stride..(r + 1) * stride];
-            to.fill(0.0);
-            for k in 0..element.rows {
-                if map.c[r][k] != 0.0 {
-                    axpy(map.c[r][k], el.row(element, k), to);
+        let rows = &el.values[element.values..element.values + element.rows * stride];
+        for (r, to) in self.rows.chunks_exact_mut(stride).take(element.rows).enumerate() {
+            scale(map.c[r][r], &rows[r * stride..(r + 1) * stride], to);
+            if map.coupled {
+                for k in (0..element.rows).filter(|&k| k != r) {
+                    axpy(map.c[r][k], &rows[k * stride..(k + 1) * stride], to);
                 }
             }
         }
-        for r in 0..element.rows {
-            let (row, times) = (el.row(element, r), &self.rows[r * stride..(r + 1) * stride]);
-            for i in 0..group.length {
-                if row[i] != 0.0 {
-                    axpy(row[i], times, &mut self.block[i * stride..(i + 1) * stride]);
-                }
-            }
-        }
+        add_products(stride, group.length, rows, &self.rows[..element.rows * stride], &mut self.block);
     }
 
     fn add_group(&mut self, el: &Elements, group: &Group) {
