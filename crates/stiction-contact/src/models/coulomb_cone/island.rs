@@ -93,7 +93,10 @@ impl ContactModel for CoulombCone {
             }
             stats.fallbacks += usize::from(first);
             if first && island.contacts() > MOST_CONTACTS {
-                let why = format!("no answer on the velocities, and {} contacts are too many for the rest", island.contacts());
+                let why = format!(
+                    "no answer on the velocities, and {} contacts are too many for the rest",
+                    island.contacts()
+                );
                 return Ok(IslandEnd::Failed { why });
             }
             Ok(self.solve_island(island, guess, forces, stats))

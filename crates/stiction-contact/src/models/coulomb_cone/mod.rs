@@ -25,9 +25,9 @@ mod outcome;
 mod problem;
 mod proximal;
 mod system;
-mod velocity_space;
 #[cfg(test)]
 mod tests;
+mod velocity_space;
 
 use stiction_lcp::InputError;
 

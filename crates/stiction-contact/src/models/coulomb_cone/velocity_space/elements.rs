@@ -214,8 +214,7 @@ impl Elements {
     /// The order of the blocks, found again only if other blocks are tied together than last time, and the envelope.
     fn find_order(&mut self, problem: &ContactProblem, island: &Island, matrix: &mut Skyline) {
         let count = island.blocks.len();
-        let same =
-            self.ordered.2 == count && self.ordered.0 == self.members && self.ordered.1 == self.member_starts;
+        let same = self.ordered.2 == count && self.ordered.0 == self.members && self.ordered.1 == self.member_starts;
         if !same {
             let groups = self.member_starts.windows(2).map(|w| &self.members[w[0]..w[1]]);
             self.order.find(count, groups);

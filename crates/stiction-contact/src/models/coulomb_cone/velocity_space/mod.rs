@@ -186,7 +186,8 @@ impl VelocitySpace {
     /// Gives island `k`'s part of the last solve; false if it was not solved.
     pub fn take(&self, problem: &ContactProblem, k: usize, out: &mut IslandForces) -> bool {
         let Some(island) = self.islands.list().get(k).filter(|_| self.solved[k]) else { return false };
-        let copy = |to: &mut [f64], from: &[f64], of: &[usize]| to.iter_mut().zip(of).for_each(|(to, &i)| *to = from[i]);
+        let copy =
+            |to: &mut [f64], from: &[f64], of: &[usize]| to.iter_mut().zip(of).for_each(|(to, &i)| *to = from[i]);
         copy(&mut out.normal, &self.forces.normal, &island.contacts);
         copy(&mut out.tangent_s, &self.forces.tangent_s, &island.contacts);
         copy(&mut out.tangent_t, &self.forces.tangent_t, &island.contacts);
