@@ -17,10 +17,14 @@ use crate::certificate::cone::ConeLaw;
 use crate::find_indices::FindIndices;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, WarmStart};
 use crate::problem::ContactProblem;
+use crate::solution::ContactSolution;
 use crate::whitened::Whitened;
 
 /// The answer of a cone problem must be this many times better than the tolerance of the certificate, which measures it again in other coordinates.
 const MARGIN: f64 = 0.1;
+
+/// Contacts of an island up to which its Delassus operator, which costs the cube of them per step, is worth forming where Newton's method on the velocities found nothing.
+const MOST_CONTACTS: usize = 150;
 
 /// Friction within this part of its limit is at it.
 const AT_LIMIT: f64 = 1e-9;
@@ -74,13 +78,57 @@ impl ContactModel for CoulombCone {
     ) -> Result<ContactOutcome, InputError> {
         self.options.check()?;
         self.check_laws(problem)?;
-        let (law, options) = (ConeLaw { level: self.level }, self.options.clone());
+        let law = ConeLaw { level: self.level };
+        let first = self.velocity_space && self.level == Level::Velocity;
+        if first && let Some(solution) = self.solve_velocities(problem, &law, start) {
+            return Ok(ContactOutcome::Solved(solution));
+        }
+        let options = self.options.clone();
         let mut driver = std::mem::take(&mut self.driver);
+        let mut next = 0..;
         let outcome = driver.solve(problem, &law, &options, start, |island, guess, forces, stats| {
+            let k = next.next().unwrap_or(0);
+            if first && self.velocities.take(problem, k, forces) {
+                return Ok(IslandEnd::Solved);
+            }
+            stats.fallbacks += usize::from(first);
+            if first && island.contacts() > MOST_CONTACTS {
+                let why = format!(
+                    "no answer on the velocities, and {} contacts are too many for the rest",
+                    island.contacts()
+                );
+                return Ok(IslandEnd::Failed { why });
+            }
             Ok(self.solve_island(island, guess, forces, stats))
         });
         self.driver = driver;
         outcome
+    }
+}
+
+impl CoulombCone {
+    /// The solution by Newton's method on the velocities, if that has one that is certified.
+    fn solve_velocities(
+        &mut self,
+        problem: &ContactProblem,
+        law: &ConeLaw,
+        start: Option<&WarmStart>,
+    ) -> Option<ContactSolution> {
+        let mut stats = ContactStats::default();
+        let (enough, limit) = (MARGIN * self.options.tolerance, self.max_iterations());
+        if !self.velocities.solve(problem, start, enough, limit, &mut stats) {
+            return None;
+        }
+        let (forces, motion) = (&self.velocities.forces, &self.velocities.motion);
+        let certificate = self.certifier.certify(problem, law, forces, motion);
+        if !certificate.holds(self.options.tolerance) {
+            self.velocities.solved.fill(false);
+            return None;
+        }
+        let modes = self.certifier.modes().to_vec();
+        let warm_start = WarmStart { modes: modes.clone(), bases: Vec::new(), forces: forces.clone() };
+        let (forces, motion) = (forces.clone(), motion.clone());
+        Some(ContactSolution { level: Level::Velocity, forces, motion, modes, certificate, stats, warm_start })
     }
 }
 
