@@ -328,7 +328,7 @@ impl Simulation {
             &scratch.start
         };
         if let Some(old) = last.take() {
-            drop(old);
+            model.recycle(old);
         }
         let outcome = model.solve_from(&assembler.problem, Some(start));
         let outcome = outcome.map_err(|e| self.fail(e.to_string(), true))?;
