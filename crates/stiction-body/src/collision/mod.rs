@@ -2,6 +2,7 @@
 //!
 //! [`Collision`] is built once from a model and its [`Geom`]s; [`Collision::find`] gives the contacts at a state. Nothing is remembered between calls.
 
+mod advance;
 mod broad;
 mod closest;
 mod frame;
@@ -11,6 +12,8 @@ mod rules;
 mod solid;
 mod surface;
 
+pub use advance::Overlap;
+
 use stiction_lcp::InputError;
 
 use crate::kinematics::{LinkMotion, Workspace};
@@ -18,7 +21,7 @@ use crate::math::{Pose, Vec3};
 use crate::model::Model;
 use crate::shape::Shape;
 use broad::{Bounds, Broad};
-use frame::{Drift, Frame, Query, Touch};
+use frame::{Apart, Drift, Frame, Query, Touch};
 use pairs::Member;
 use rules::{Allowed, Group, place, rigid_groups};
 use solid::{Solid, unsupported};
@@ -134,6 +137,7 @@ pub struct Collision {
     bounds: Vec<Bounds>,
     scratch: pairs::Scratch,
     touches: Vec<Touch>,
+    apart: Vec<Apart>,
     contacts: Vec<ContactPoint>,
 }
 
@@ -165,6 +169,7 @@ impl Collision {
             bounds: Vec::with_capacity(n),
             scratch: pairs::Scratch::default(),
             touches: Vec::new(),
+            apart: Vec::new(),
             contacts: Vec::new(),
         })
     }
