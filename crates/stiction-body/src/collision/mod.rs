@@ -7,7 +7,7 @@ mod broad;
 mod closest;
 mod frame;
 mod pairs;
-mod polytope;
+pub(crate) mod polytope;
 mod rules;
 mod solid;
 mod surface;
