@@ -1,0 +1,133 @@
+//! Triangle meshes from files: STL (binary and text), OBJ, COLLADA.
+//!
+//! The readers are our own: the formats' geometry is a few lines each, and what is needed here (any count checked against the file's size, text read in
+//! double precision, no surprise in a broken file) is most of the work.
+
+use std::path::Path;
+
+use stiction_body::math::Vec3;
+
+use crate::error::SceneError;
+
+mod collada;
+mod obj;
+mod stl;
+
+/// A surface of triangles: no two vertices at the same place, no vertex unused, no triangle with a vertex twice.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TriangleMesh {
+    /// Vertices (m).
+    pub vertices: Vec<Vec3>,
+    /// Triples of vertices, counterclockwise seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+/// Format of a mesh file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MeshFormat {
+    /// Stereolithography, binary or text.
+    Stl,
+    /// Wavefront.
+    Obj,
+    /// COLLADA: positions with the file's unit, up axis and node transforms.
+    Collada,
+}
+
+impl MeshFormat {
+    /// The format by the ending of a file's name.
+    pub fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "stl" | "stlb" => Some(Self::Stl),
+            "obj" => Some(Self::Obj),
+            "dae" => Some(Self::Collada),
+            _ => None,
+        }
+    }
+}
+
+/// Loads a mesh and scales it along each axis; a mirroring scale turns the triangles around.
+///
+/// # Errors
+/// Naming the file, if it is missing, of an unknown format, broken, or without triangles; or if a scale is 0.
+pub fn load(path: &Path, scale: Vec3) -> Result<TriangleMesh, SceneError> {
+    let fail = |message: String| SceneError::new("mesh", message).in_file(path);
+    let Some(format) = MeshFormat::of(path) else {
+        return Err(fail("the format is not known by its ending; .stl, .obj and .dae are read".into()));
+    };
+    let bytes = std::fs::read(path).map_err(|e| fail(format!("cannot read: {e}")))?;
+    parse(&bytes, format, scale).map_err(fail)
+}
+
+/// Reads a mesh from the bytes of a file.
+///
+/// # Errors
+/// If the bytes are not of that format, without triangles, or a number is not finite; or if a scale is 0.
+pub fn parse(bytes: &[u8], format: MeshFormat, scale: Vec3) -> Result<TriangleMesh, String> {
+    if !(scale.is_finite() && scale.abs().min_element() > 0.0) {
+        return Err(format!("the scale must be finite and not 0, found {scale}"));
+    }
+    let raw = match format {
+        MeshFormat::Stl => stl::parse(bytes)?,
+        MeshFormat::Obj => obj::parse(bytes)?,
+        MeshFormat::Collada => collada::parse(bytes)?,
+    };
+    let mut mesh = welded(&raw);
+    if mesh.triangles.is_empty() {
+        return Err("there are no triangles".into());
+    }
+    mesh.vertices.iter_mut().for_each(|v| *v *= scale);
+    if let Some(v) = mesh.vertices.iter().find(|v| !v.is_finite()) {
+        return Err(format!("a vertex is not finite: {v}"));
+    }
+    if scale.signum().element_product() < 0.0 {
+        mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+    }
+    Ok(mesh)
+}
+
+/// Vertices at the same place become one, in the order they are first used; triangles that lose a corner go.
+fn welded(raw: &TriangleMesh) -> TriangleMesh {
+    let place = |i: u32| raw.vertices[i as usize];
+    let compare = |a: u32, b: u32| {
+        let (p, q) = (place(a) + Vec3::ZERO, place(b) + Vec3::ZERO);
+        p.x.total_cmp(&q.x).then(p.y.total_cmp(&q.y)).then(p.z.total_cmp(&q.z))
+    };
+    let mut order: Vec<u32> = (0..raw.vertices.len() as u32).collect();
+    order.sort_by(|&a, &b| compare(a, b).then(a.cmp(&b)));
+    let mut first = vec![0; raw.vertices.len()];
+    let mut leader = 0;
+    for (k, &i) in order.iter().enumerate() {
+        if k == 0 || compare(order[k - 1], i).is_ne() {
+            leader = i;
+        }
+        first[i as usize] = leader;
+    }
+    const UNUSED: u32 = u32::MAX;
+    let mut number = vec![UNUSED; raw.vertices.len()];
+    let mut out = TriangleMesh::default();
+    for triangle in &raw.triangles {
+        let [a, b, c] = triangle.map(|i| first[i as usize]);
+        if a == b || b == c || c == a {
+            continue;
+        }
+        let triangle = [a, b, c].map(|i| {
+            if number[i as usize] == UNUSED {
+                number[i as usize] = out.vertices.len() as u32;
+                out.vertices.push(place(i));
+            }
+            number[i as usize]
+        });
+        out.triangles.push(triangle);
+    }
+    out
+}
+
+/// Adds a polygon as a fan of triangles.
+fn add_fan(triangles: &mut Vec<[u32; 3]>, polygon: &[u32]) {
+    for pair in polygon.get(1..).unwrap_or_default().windows(2) {
+        triangles.push([polygon[0], pair[0], pair[1]]);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,306 @@
+//! COLLADA: the positions of all geometry in the scene, with unit, up axis and node transforms. Skins are taken in their rest pose.
+
+use std::collections::BTreeMap;
+
+use roxmltree::{Document, Node, ParsingOptions};
+use stiction_body::math::{Mat3, Quat, Vec3, axis_angle};
+
+use super::{TriangleMesh, add_fan};
+use crate::xml::{Source, numbers_in};
+
+/// Nodes within nodes, counting the instances on the way, are followed this deep: deeper ones contain themselves.
+const DEPTH: usize = 64;
+/// All instances together may take this many nodes, so that files that repeat themselves end.
+const NODES: usize = 100_000;
+/// All instances together may have this many times the triangles that stand in the file.
+const REPEATS: usize = 1_000;
+
+/// x ↦ linear x + offset.
+#[derive(Debug, Clone, Copy)]
+struct Affine {
+    linear: Mat3,
+    offset: Vec3,
+}
+
+impl Affine {
+    const IDENTITY: Self = Self { linear: Mat3::IDENTITY, offset: Vec3::ZERO };
+
+    fn linear(linear: Mat3) -> Self {
+        Self { linear, offset: Vec3::ZERO }
+    }
+
+    /// First `other`, then this.
+    fn after(&self, other: &Self) -> Self {
+        Self { linear: self.linear * other.linear, offset: self.linear * other.offset + self.offset }
+    }
+}
+
+/// What is needed while walking the scene.
+struct Walk<'a> {
+    /// Elements by their id.
+    by_id: BTreeMap<&'a str, Node<'a, 'a>>,
+    /// Geometry that was read, by node.
+    geometry: BTreeMap<u32, TriangleMesh>,
+    out: TriangleMesh,
+    nodes_left: usize,
+    triangles_left: usize,
+}
+
+pub(super) fn parse(bytes: &[u8]) -> Result<TriangleMesh, String> {
+    let source = Source::new(String::from_utf8_lossy(bytes), None);
+    let nodes_limit = u32::try_from(bytes.len()).unwrap_or(u32::MAX).saturating_add(2);
+    let options = ParsingOptions { allow_dtd: true, nodes_limit, ..Default::default() };
+    let document = Document::parse_with_options(source.text(), options).map_err(|e| format!("not XML: {e}"))?;
+    let root = document.root_element();
+    if root.tag_name().name() != "COLLADA" {
+        return Err(format!("expected <COLLADA>, found <{}>", root.tag_name().name()));
+    }
+    let by_id = document.descendants().filter_map(|n| Some((n.attribute("id")?, n))).collect();
+    let triangles_left = bytes.len().saturating_mul(REPEATS);
+    let mut walk =
+        Walk { by_id, geometry: BTreeMap::new(), out: TriangleMesh::default(), nodes_left: NODES, triangles_left };
+    let frame = asset_frame(root)?;
+    match visual_scene(root, &walk) {
+        Some(scene) => walk.children(scene, &frame, 0)?,
+        None => walk.all_geometry(root, &frame)?,
+    }
+    Ok(walk.out)
+}
+
+/// From the file's axes and unit to z up and metres.
+fn asset_frame(root: Node) -> Result<Affine, String> {
+    let asset = child(root, "asset");
+    let unit = asset.and_then(|a| child(a, "unit")).and_then(|u| u.attribute("meter"));
+    let unit = match unit.map(numbers_in).transpose()?.as_deref() {
+        None => 1.0,
+        Some([metres]) if *metres > 0.0 => *metres,
+        Some(_) => return Err("<unit meter> must be one number above 0".into()),
+    };
+    let axes = match asset.and_then(|a| child(a, "up_axis")).and_then(|u| u.text()).map(str::trim) {
+        Some("Z_UP") => Mat3::IDENTITY,
+        Some("X_UP") => Mat3::from_cols(Vec3::Z, Vec3::Y, -Vec3::X),
+        // The format's default is Y_UP.
+        _ => Mat3::from_cols(Vec3::X, Vec3::Z, -Vec3::Y),
+    };
+    Ok(Affine::linear(axes * unit))
+}
+
+/// The scene the file asks for, or its first.
+fn visual_scene<'a>(root: Node<'a, 'a>, walk: &Walk<'a>) -> Option<Node<'a, 'a>> {
+    let asked = child(root, "scene").and_then(|s| child(s, "instance_visual_scene"));
+    let asked = asked.and_then(|i| walk.target(i)).filter(|n| n.tag_name().name() == "visual_scene");
+    asked.or_else(|| root.descendants().find(|n| n.tag_name().name() == "visual_scene"))
+}
+
+impl<'a> Walk<'a> {
+    /// The element an instance names by its url.
+    fn target(&self, instance: Node<'a, 'a>) -> Option<Node<'a, 'a>> {
+        self.by_id.get(instance.attribute("url")?.strip_prefix('#')?).copied()
+    }
+
+    /// The nodes within a scene or a node.
+    fn children(&mut self, parent: Node<'a, 'a>, frame: &Affine, depth: usize) -> Result<(), String> {
+        for node in elements(parent) {
+            match node.tag_name().name() {
+                "node" => self.node(node, frame, depth + 1)?,
+                "instance_node" => {
+                    let target = self.target(node).ok_or("an <instance_node> names a node that is not there")?;
+                    self.node(target, frame, depth + 1)?;
+                }
+                "instance_geometry" => {
+                    let target =
+                        self.target(node).ok_or("an <instance_geometry> names a geometry that is not there")?;
+                    self.add_geometry(target, frame)?;
+                }
+                "instance_controller" => {
+                    let skin = self.target(node).and_then(|c| child(c, "skin"));
+                    let source = skin.and_then(|s| s.attribute("source")?.strip_prefix('#'));
+                    if let Some(target) = source.and_then(|id| self.by_id.get(id).copied()) {
+                        self.add_geometry(target, frame)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, node: Node<'a, 'a>, frame: &Affine, depth: usize) -> Result<(), String> {
+        self.nodes_left = self.nodes_left.checked_sub(1).ok_or("too many nodes: do nodes repeat one another?")?;
+        if depth > DEPTH {
+            return Err(format!("nodes within nodes are more than {DEPTH} deep: does one contain itself?"));
+        }
+        let frame = frame.after(&transform(node)?);
+        self.children(node, &frame, depth)
+    }
+
+    /// Without a scene: each geometry as it is.
+    fn all_geometry(&mut self, root: Node<'a, 'a>, frame: &Affine) -> Result<(), String> {
+        for geometry in root.descendants().filter(|n| n.tag_name().name() == "geometry") {
+            self.add_geometry(geometry, frame)?;
+        }
+        Ok(())
+    }
+
+    fn add_geometry(&mut self, geometry: Node<'a, 'a>, frame: &Affine) -> Result<(), String> {
+        let id = geometry.id().get();
+        if !self.geometry.contains_key(&id) {
+            let mesh = self.read_geometry(geometry)?;
+            self.geometry.insert(id, mesh);
+        }
+        let mesh = &self.geometry[&id];
+        let size = mesh.triangles.len() + mesh.vertices.len();
+        self.triangles_left = self.triangles_left.checked_sub(size).ok_or("geometry is repeated too often")?;
+        let first = u32::try_from(self.out.vertices.len()).map_err(|_| "too many vertices")?;
+        if first.checked_add(mesh.vertices.len() as u32).is_none() {
+            return Err("too many vertices".into());
+        }
+        self.out.vertices.extend(mesh.vertices.iter().map(|v| frame.linear * *v + frame.offset));
+        let mirrored = frame.linear.determinant() < 0.0;
+        let triangles = mesh.triangles.iter().map(|&[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] });
+        self.out.triangles.extend(triangles.map(|t| t.map(|i| i + first)));
+        Ok(())
+    }
+
+    fn read_geometry(&self, geometry: Node<'a, 'a>) -> Result<TriangleMesh, String> {
+        let mut out = TriangleMesh::default();
+        let Some(mesh) = child(geometry, "mesh") else { return Ok(out) };
+        let primitives = ["triangles", "polylist", "polygons", "tristrips", "trifans"];
+        for primitive in elements(mesh).filter(|n| primitives.contains(&n.tag_name().name())) {
+            let Some((offset, stride, positions)) = self.inputs(primitive)? else { continue };
+            let first = out.vertices.len() as u32;
+            out.vertices.extend(&positions);
+            for polygon in polygons(primitive, offset, stride)? {
+                if let Some(i) = polygon.iter().find(|i| **i as usize >= positions.len()) {
+                    return Err(format!("a face names vertex {i} of {}", positions.len()));
+                }
+                let polygon: Vec<u32> = polygon.iter().map(|i| i + first).collect();
+                add_fan(&mut out.triangles, &polygon);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Where in each corner of a face the vertex stands, how many numbers a corner has, and the positions.
+    fn inputs(&self, primitive: Node<'a, 'a>) -> Result<Option<(usize, usize, Vec<Vec3>)>, String> {
+        /// A corner of a face has at most this many numbers.
+        const CORNER: usize = 64;
+        let (mut stride, mut found) = (1, None);
+        for input in elements(primitive).filter(|n| n.tag_name().name() == "input") {
+            let offset: usize = input.attribute("offset").map_or(Ok(0), |t| t.trim().parse()).unwrap_or(CORNER);
+            if offset >= CORNER {
+                return Err("<input offset> must be a small whole number".into());
+            }
+            stride = stride.max(offset + 1);
+            if input.attribute("semantic") == Some("VERTEX") {
+                found = Some((offset, input));
+            }
+        }
+        let Some((offset, input)) = found else { return Ok(None) };
+        let source = |n: Node<'a, 'a>| self.by_id.get(n.attribute("source")?.strip_prefix('#')?).copied();
+        let position = |n: &Node<'a, 'a>| n.attribute("semantic") == Some("POSITION");
+        let vertices = source(input).ok_or("an <input> names vertices that are not there")?;
+        let positions = elements(vertices).find(position).and_then(source).ok_or("<vertices> without positions")?;
+        Ok(Some((offset, stride, read_positions(positions)?)))
+    }
+}
+
+/// The positions of a `<source>`.
+fn read_positions(source: Node) -> Result<Vec<Vec3>, String> {
+    let array = child(source, "float_array").ok_or("positions without a <float_array>")?;
+    let numbers = numbers_in(array.text().unwrap_or_default())?;
+    let accessor = source.descendants().find(|n| n.tag_name().name() == "accessor");
+    let of = |name: &str, default: usize| -> Result<usize, String> {
+        let text = accessor.and_then(|a| a.attribute(name));
+        text.map_or(Ok(default), |t| t.trim().parse().map_err(|_| format!("<accessor {name}> is not a whole number")))
+    };
+    let (stride, offset) = (of("stride", 3)?, of("offset", 0)?);
+    if stride < 3 {
+        return Err(format!("positions need 3 numbers each, <accessor stride> is {stride}"));
+    }
+    let used = numbers.get(offset..).unwrap_or_default();
+    Ok(used.chunks(stride).filter(|c| c.len() >= 3).map(|c| Vec3::new(c[0], c[1], c[2])).collect())
+}
+
+/// The vertices of each face of a primitive.
+fn polygons(primitive: Node, offset: usize, stride: usize) -> Result<Vec<Vec<u32>>, String> {
+    let corners = |p: Node| -> Result<Vec<u32>, String> {
+        let words = p.text().unwrap_or_default().split_ascii_whitespace();
+        words.skip(offset).step_by(stride).map(|w| w.parse().map_err(|_| format!("\"{w}\" is not an index"))).collect()
+    };
+    let lists = || elements(primitive).filter(|n| n.tag_name().name() == "p").map(corners);
+    let mut out = Vec::new();
+    match primitive.tag_name().name() {
+        "triangles" => {
+            for list in lists() {
+                out.extend(list?.chunks_exact(3).map(<[u32]>::to_vec));
+            }
+        }
+        "polylist" => {
+            let counts = child(primitive, "vcount").and_then(|n| n.text()).unwrap_or_default().split_ascii_whitespace();
+            let list: Vec<u32> = lists().collect::<Result<Vec<_>, _>>()?.concat();
+            let mut rest = list.as_slice();
+            for count in counts {
+                let count: usize = count.parse().map_err(|_| format!("\"{count}\" in <vcount> is not a number"))?;
+                let (face, after) = rest.split_at_checked(count).ok_or("<p> is shorter than <vcount> says")?;
+                out.push(face.to_vec());
+                rest = after;
+            }
+        }
+        "tristrips" => {
+            for list in lists() {
+                let odd_around = |(i, t): (usize, &[u32])| if i % 2 == 0 { t.to_vec() } else { vec![t[1], t[0], t[2]] };
+                out.extend(list?.windows(3).enumerate().map(odd_around));
+            }
+        }
+        _ => {
+            for list in lists() {
+                out.push(list?);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// The transforms of a node, in order.
+fn transform(node: Node) -> Result<Affine, String> {
+    let mut out = Affine::IDENTITY;
+    for element in elements(node) {
+        let name = element.tag_name().name();
+        let expected = match name {
+            "matrix" => 16,
+            "rotate" => 4,
+            "translate" | "scale" => 3,
+            _ => continue,
+        };
+        let x = numbers_in(element.text().unwrap_or_default())?;
+        if x.len() != expected {
+            return Err(format!("<{name}> needs {expected} numbers, found {}", x.len()));
+        }
+        let v = Vec3::new(x[0], x[1], x[2]);
+        let step = match name {
+            "matrix" => Affine {
+                linear: Mat3::from_cols_array(&[x[0], x[4], x[8], x[1], x[5], x[9], x[2], x[6], x[10]]),
+                offset: Vec3::new(x[3], x[7], x[11]),
+            },
+            "rotate" => Affine::linear(Mat3::from_quat(rotation(v, x[3]))),
+            "translate" => Affine { linear: Mat3::IDENTITY, offset: v },
+            _ => Affine::linear(Mat3::from_diagonal(v)),
+        };
+        out = out.after(&step);
+    }
+    Ok(out)
+}
+
+/// A rotation about an axis by an angle in degrees; none where the axis is zero.
+fn rotation(axis: Vec3, degrees: f64) -> Quat {
+    axis.try_normalize().map_or(Quat::IDENTITY, |a| axis_angle(a * degrees.to_radians()))
+}
+
+fn elements<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Node<'a, 'a>> {
+    node.children().filter(|n| n.is_element())
+}
+
+fn child<'a>(node: Node<'a, 'a>, name: &str) -> Option<Node<'a, 'a>> {
+    elements(node).find(|n| n.tag_name().name() == name)
+}

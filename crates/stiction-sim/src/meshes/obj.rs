@@ -1,0 +1,55 @@
+//! OBJ: `v x y z` and `f a b c …`, the rest of the format is looks.
+
+use stiction_body::math::Vec3;
+
+use super::{TriangleMesh, add_fan};
+
+pub(super) fn parse(bytes: &[u8]) -> Result<TriangleMesh, String> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut mesh = TriangleMesh::default();
+    let mut polygon = Vec::new();
+    let mut lines = text.lines().enumerate();
+    while let Some((i, line)) = lines.next() {
+        let mut joined = String::new();
+        let mut line = line.trim_end();
+        // A backslash at its end continues a line.
+        while let Some(start) = line.strip_suffix('\\') {
+            joined.push_str(start);
+            joined.push(' ');
+            line = lines.next().map_or("", |(_, next)| next.trim_end());
+        }
+        joined.push_str(line);
+        let mut words = joined.split_ascii_whitespace();
+        match words.next() {
+            Some("v") => mesh.vertices.push(vertex(words, i + 1)?),
+            Some("f") => {
+                polygon.clear();
+                for word in words.take_while(|w| !w.starts_with('#')) {
+                    polygon.push(index(word, mesh.vertices.len()).ok_or_else(|| {
+                        format!("line {}: face names vertex \"{word}\" of {}", i + 1, mesh.vertices.len())
+                    })?);
+                }
+                add_fan(&mut mesh.triangles, &polygon);
+            }
+            _ => {}
+        }
+    }
+    Ok(mesh)
+}
+
+/// The first three numbers of a line; colours and weights may follow.
+pub(super) fn vertex<'a>(mut words: impl Iterator<Item = &'a str>, line: usize) -> Result<Vec3, String> {
+    let mut out = [0.0; 3];
+    for x in &mut out {
+        let word = words.next().ok_or_else(|| format!("line {line}: a vertex needs 3 numbers"))?;
+        *x = word.parse().map_err(|_| format!("line {line}: \"{word}\" is not a number"))?;
+    }
+    Ok(Vec3::from_array(out))
+}
+
+/// The vertex of `7`, `7/1`, `7/1/2` or `7//2`, from 1; negative ones count back from the last.
+fn index(word: &str, count: usize) -> Option<u32> {
+    let number: i64 = word.split('/').next()?.parse().ok()?;
+    let index = if number < 0 { number.checked_add(i64::try_from(count).ok()?)? } else { number - 1 };
+    u32::try_from(index).ok().filter(|i| (*i as usize) < count)
+}
