@@ -3,6 +3,7 @@ pub mod description;
 pub mod error;
 pub mod material;
 pub mod meshes;
+pub mod mjcf;
 pub mod xml;
 
 pub use description::{Actuator, ActuatorKind, Description, GeomSpec, Note, NoteKind, PairSpec};
