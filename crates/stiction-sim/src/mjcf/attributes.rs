@@ -96,6 +96,20 @@ impl<'a> Attributes<'a> {
         Ok((out, given))
     }
 
+    /// Two numbers, of which either may be infinite.
+    pub(super) fn range(&self, name: &str) -> Result<Option<[f64; 2]>, SceneError> {
+        let Some((_, text)) = self.find(name) else { return Ok(None) };
+        let words: Vec<Option<f64>> = text.split_ascii_whitespace().map(infinite).collect();
+        if words.len() != 2 || words.iter().all(Option::is_none) {
+            return self.numbers::<2>(name);
+        }
+        let words = text.split_ascii_whitespace().map(|w| infinite(w).or_else(|| finite(w)));
+        match words.collect::<Option<Vec<f64>>>().as_deref() {
+            Some(&[low, high]) => Ok(Some([low, high])),
+            _ => Err(self.error(name, format!("expected 2 numbers, found \"{}\"", shortened(text)))),
+        }
+    }
+
     /// A vector of three finite numbers.
     pub(super) fn vector(&self, name: &str) -> Result<Option<Vec3>, SceneError> {
         Ok(self.numbers::<3>(name)?.map(Vec3::from_array))
@@ -136,6 +150,16 @@ impl<'a> Attributes<'a> {
         let message = format!("expected one of {}, found \"{}\"{near}", words.join(", "), shortened(text));
         Err(self.error(name, message))
     }
+}
+
+/// An infinite number.
+fn infinite(word: &str) -> Option<f64> {
+    word.parse().ok().filter(|x: &f64| x.is_infinite())
+}
+
+/// A finite number.
+fn finite(word: &str) -> Option<f64> {
+    word.parse().ok().filter(|x: &f64| x.is_finite())
 }
 
 fn plural(n: usize) -> String {

@@ -237,6 +237,9 @@ impl<'a> Tree<'a> {
         let group = a.integer("group")?.unwrap_or(0);
         let [low, high] = context.compiler.inertia_groups;
         let weighs = place.weighs && (low..=high).contains(&group);
+        if let Some(mesh) = a.text("mesh") {
+            context.assets.mesh(&a, mesh)?;
+        }
         if !collides && !weighs {
             notes.tag(NoteKind::Ignored, element, "geoms that touch nothing and weigh nothing: for display");
             return Ok(());
@@ -247,6 +250,8 @@ impl<'a> Tree<'a> {
         if form.is_terrain() && !body.is_static {
             return Err(element.error("planes and height fields must be fixed to the world"));
         }
+        // What cannot move needs no mass: flat meshes are fine there.
+        let weighs = weighs && !(body.is_static && matches!(form, Form::Mesh(mesh) if mesh.solid().is_err()));
         if weighs && let Some(inertia) = form.inertia(&a)? {
             body.inertia = body.inertia.joined(&inertia.transformed(&pose));
             if matches!(form, Form::Ellipsoid(_)) && a.flag("shellinertia")? == Some(true) {

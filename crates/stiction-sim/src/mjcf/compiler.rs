@@ -6,7 +6,7 @@ use stiction_body::math::Vec3;
 
 use super::attributes::Attributes;
 use super::notes::Notes;
-use super::tree::Element;
+use super::tree::{Element, portable};
 use crate::description::NoteKind;
 use crate::error::SceneError;
 
@@ -63,7 +63,7 @@ impl Compiler {
             },
             autolimits: a.flag("autolimits")?.unwrap_or(true),
             eulerseq: euler_sequence(&a)?,
-            mesh_directory: directory.filter(|d| !d.is_empty()).map(PathBuf::from),
+            mesh_directory: directory.filter(|d| !d.is_empty()).map(|d| PathBuf::from(portable(d))),
             strippath: a.flag("strippath")?.unwrap_or(false),
             balance_inertia: a.flag("balanceinertia")?.unwrap_or(false),
             bound_mass: a.nonnegative("boundmass")?.unwrap_or(0.0),
@@ -78,8 +78,7 @@ impl Compiler {
 
     /// The path of an asset's file, given the folder of the main file.
     pub(super) fn asset_path(&self, main: &Path, file: &str) -> PathBuf {
-        // Files written elsewhere may have the other slash.
-        let mut file = PathBuf::from(if cfg!(windows) { file.to_string() } else { file.replace('\\', "/") });
+        let mut file = PathBuf::from(portable(file));
         if self.strippath {
             file = file.file_name().map(PathBuf::from).unwrap_or(file);
         }

@@ -82,8 +82,8 @@ impl Drive {
         self.group = a.number("group")?.unwrap_or(self.group);
         self.armature = a.nonnegative("armature")?.unwrap_or(self.armature);
         self.damping = a.merged::<3>("damping", [self.damping, 0.0, 0.0])?.0[0];
-        self.control_range = a.numbers::<2>("ctrlrange")?.or(self.control_range);
-        self.force_range = a.numbers::<2>("forcerange")?.or(self.force_range);
+        self.control_range = a.range("ctrlrange")?.or(self.control_range);
+        self.force_range = a.range("forcerange")?.or(self.force_range);
         self.delay = a.nonnegative("delay")?.unwrap_or(self.delay);
         if a.has("ctrllimited") {
             self.control_limited = a.automatic("ctrllimited")?;

@@ -93,7 +93,7 @@ impl<'a> Joint<'a> {
         angle: f64,
         notes: &mut Notes,
     ) -> Result<(), SceneError> {
-        let range = a.numbers::<2>("range")?;
+        let range = a.range("range")?;
         let limited = a.automatic("limited")?.unwrap_or(compiler.autolimits && range.is_some());
         if !limited || self.kind == JointType::Free {
             if range.is_some() && !a.has("limited") && self.kind != JointType::Free {
@@ -119,16 +119,17 @@ impl<'a> Joint<'a> {
         let scalar = matches!(self.kind, JointType::Hinge | JointType::Slide);
         let mut coefficient = |name: &str, part: &str| -> Result<f64, SceneError> {
             let [linear, others @ ..] = a.merged::<3>(name, [0.0; 3])?.0;
-            if linear < 0.0 {
-                return Err(a.error(name, format!("must be at least 0, found {linear}")));
-            }
             if options.is_off(part) {
                 return Ok(0.0);
+            }
+            if linear < 0.0 {
+                let text = "below 0 in the file, taken as 0: it would add energy";
+                notes.attribute(NoteKind::Changed, self.element, name, text);
             }
             if others != [0.0; 2] {
                 notes.attribute(NoteKind::NotYet, self.element, name, "only linear springs and dampers are supported");
             }
-            Ok(linear)
+            Ok(linear.max(0.0))
         };
         let p = &mut self.properties;
         p.damping = coefficient("damping", "damper")?;
@@ -153,7 +154,7 @@ impl<'a> Joint<'a> {
 
 /// `actuatorfrcrange`, if it limits.
 fn effort(a: &Attributes, compiler: &Compiler, scalar: bool) -> Result<Option<[f64; 2]>, SceneError> {
-    let range = a.numbers::<2>("actuatorfrcrange")?;
+    let range = a.range("actuatorfrcrange")?;
     let limited = a.automatic("actuatorfrclimited")?.unwrap_or(compiler.autolimits && range.is_some());
     match range.filter(|_| limited && scalar) {
         Some([low, high]) if low > high => Err(a.error("actuatorfrcrange", "expected an increasing range")),

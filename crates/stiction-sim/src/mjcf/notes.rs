@@ -6,7 +6,7 @@ use super::tree::Element;
 use crate::description::{Description, NoteKind};
 
 /// At most this many names stand in one note.
-const NAMES: usize = 8;
+const NAMES: usize = 24;
 
 /// Notes by kind and text.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use stiction_body::math::{Pose, Quat, Vec3};
+use stiction_body::math::Vec3;
 
 use super::attributes::Attributes;
 use super::compiler::Compiler;
@@ -51,7 +51,7 @@ fn expand_within(parent: &mut Element, compiler: &Compiler, left: &mut usize) ->
     Ok(())
 }
 
-/// The copies of one `<replicate>`: each moved and turned against the one before.
+/// The copies of one `<replicate>`: each moved by the offset in the frame of the one before, and turned by its number times the angles.
 fn frames(replicate: &Element, compiler: &Compiler, left: &mut usize) -> Result<Vec<Element>, SceneError> {
     let a = Attributes::of(replicate);
     let count = match a.integer("count")? {
@@ -60,18 +60,18 @@ fn frames(replicate: &Element, compiler: &Compiler, left: &mut usize) -> Result<
         None => return Err(replicate.error("needs the attribute \"count\"")),
     };
     let offset = a.vector("offset")?.unwrap_or(Vec3::ZERO);
-    let turn = a.numbers::<3>("euler")?.map_or(Quat::IDENTITY, |angles| euler(angles, compiler));
+    let angles = a.numbers::<3>("euler")?.unwrap_or([0.0; 3]);
     if count.saturating_mul(replicate.size()) > *left {
         return Err(replicate.error(format!("makes more than {ELEMENTS} elements")));
     }
     *left -= count * replicate.size();
-    let step = Pose::from_parts(offset, turn);
     let digits = count.to_string().len();
-    let mut pose = Pose::identity();
+    let mut p = Vec3::ZERO;
     let mut out = Vec::with_capacity(count);
     for i in 0..count {
         let mut frame = Element::synthetic("frame", replicate);
-        let (p, q) = (pose.translation, pose.rotation);
+        // MuJoCo multiplies the three angles, each by itself.
+        let q = euler(angles.map(|x| x * i as f64), compiler);
         frame.set("pos", format!("{} {} {}", p.x, p.y, p.z));
         frame.set("quat", format!("{} {} {} {}", q.w, q.x, q.y, q.z));
         if let Some(class) = replicate.text("childclass") {
@@ -81,7 +81,7 @@ fn frames(replicate: &Element, compiler: &Compiler, left: &mut usize) -> Result<
         let suffix = format!("{}{i:0digits$}", replicate.text("sep").unwrap_or(""));
         frame.children.iter_mut().for_each(|c| rename(c, &suffix));
         out.push(frame);
-        pose = step * pose;
+        p += q * offset;
     }
     Ok(out)
 }

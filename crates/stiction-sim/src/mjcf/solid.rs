@@ -49,13 +49,16 @@ impl Solid {
             return None;
         }
         let centre = surface + centre / volume;
-        let mut second = Mat3::ZERO;
+        // Where pyramids outside the surface are not subtracted, the volume depends on their apex: it is that about the centre.
+        let (mut volume, mut second) = (0.0, Mat3::ZERO);
         for triangle in triangles.iter().map(corners) {
             let corners = triangle.map(|p| p - centre);
-            second += match kind {
-                MeshInertia::Shell => second_moment(corners) * (area(corners) / 12.0),
-                _ => second_moment(corners) * (volume_of(corners) / 20.0),
+            let (part, weight) = match kind {
+                MeshInertia::Shell => (area(corners), 1.0 / 12.0),
+                _ => (volume_of(corners), 1.0 / 20.0),
             };
+            volume += part;
+            second += second_moment(corners) * (part * weight);
         }
         let trace = second.x_axis.x + second.y_axis.y + second.z_axis.z;
         let inertia = Mat3::from_diagonal(Vec3::splat(trace)) - second;

@@ -166,7 +166,7 @@ impl Includes<'_> {
 
     /// The elements of an included file: it is looked for beside the main file, then beside the file that includes it.
     fn include(&mut self, element: &Element, depth: usize) -> Result<Vec<Element>, SceneError> {
-        let name = element.required("file")?;
+        let name = &portable(element.required("file")?);
         let own = element.source.file().and_then(Path::parent).map(|d| d.join(name));
         let path = self.directory.join(name);
         let path = if path.is_file() { path } else { own.filter(|p| p.is_file()).unwrap_or(path) };
@@ -178,6 +178,11 @@ impl Includes<'_> {
         let source = Source::read(&path).map_err(|e| element.attribute_error("file", e.to_string()))?;
         Ok(self.document(Rc::new(source), depth)?.children)
     }
+}
+
+/// A file's name with the slashes of this system: files written elsewhere may have others.
+pub(super) fn portable(name: &str) -> String {
+    if cfg!(windows) { name.to_string() } else { name.replace('\\', "/") }
 }
 
 /// A text cut to a length that fits a message.
