@@ -161,7 +161,11 @@ fn actuator(
     let [gain, bias] = [drive.gain[0], drive.bias[0] + drive.bias[1] * drive.gear * target.offset];
     let (stiffness, damping) = (-drive.bias[1], -drive.bias[2]);
     if stiffness < 0.0 || damping < 0.0 {
-        notes.element(NoteKind::NotYet, element, "actuators that push away from their set point are not supported: left out");
+        notes.element(
+            NoteKind::NotYet,
+            element,
+            "actuators that push away from their set point are not supported: left out",
+        );
         return Ok(None);
     }
     let mut gear = drive.gear * target.ratio;

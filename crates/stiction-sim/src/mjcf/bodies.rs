@@ -180,7 +180,12 @@ impl<'a> Tree<'a> {
             notes.element(NoteKind::NotYet, element, "bodies moved from outside (mocap) stay where the file puts them");
         }
         if a.number("gravcomp")?.unwrap_or(0.0) != 0.0 {
-            notes.attribute(NoteKind::NotYet, element, "gravcomp", "gravity compensation is not supported: gravity acts");
+            notes.attribute(
+                NoteKind::NotYet,
+                element,
+                "gravcomp",
+                "gravity compensation is not supported: gravity acts",
+            );
         }
         let pose = place.frame * pose(&a, context.compiler)?;
         let parent = &self.bodies[place.body];

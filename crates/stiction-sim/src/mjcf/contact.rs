@@ -197,7 +197,8 @@ fn mixed_pairs(tree: &Tree, filter: &Filter, notes: &mut Notes, out: &mut Descri
             }
             let element = if a.surface.priority >= b.surface.priority { a.element } else { b.element };
             if out.pairs.len() == PAIRS {
-                let text = format!("more than {PAIRS} pairs have a friction of their own: the rest takes the larger one");
+                let text =
+                    format!("more than {PAIRS} pairs have a friction of their own: the rest takes the larger one");
                 return notes.attribute(NoteKind::NotYet, element, "priority", text);
             }
             notes.attribute(

@@ -45,14 +45,7 @@ pub(super) fn write<'a>(
 }
 
 /// Adds a loop, unless neither side can move.
-fn push(
-    element: &Element,
-    closure: LoopClosure,
-    tree: &Tree,
-    links: &Links,
-    notes: &mut Notes,
-    out: &mut Description,
-) {
+fn push(element: &Element, closure: LoopClosure, tree: &Tree, links: &Links, notes: &mut Notes, out: &mut Description) {
     let fixed = |link: Option<usize>| {
         let body = links.of_body.iter().position(|l| *l == link).unwrap_or(0);
         tree.bodies[body].is_static

@@ -233,11 +233,7 @@ impl Form<'_, '_> {
 /// From the integrals of x², y², z² as `weight · square`.
 fn diagonal(mass: f64, weight: Vec3, square: Vec3) -> Inertia {
     let s = weight * square;
-    Inertia {
-        mass,
-        com: Vec3::ZERO,
-        about_com: Mat3::from_diagonal(Vec3::new(s.y + s.z, s.x + s.z, s.x + s.y)),
-    }
+    Inertia { mass, com: Vec3::ZERO, about_com: Mat3::from_diagonal(Vec3::new(s.y + s.z, s.x + s.z, s.x + s.y)) }
 }
 
 fn axial(mass: f64, along: f64, across: f64) -> Inertia {

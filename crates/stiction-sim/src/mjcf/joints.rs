@@ -86,13 +86,7 @@ impl<'a> Joint<'a> {
         Ok(joint)
     }
 
-    fn limits(
-        &mut self,
-        a: &Attributes,
-        compiler: &Compiler,
-        angle: f64,
-        notes: &mut Notes,
-    ) -> Result<(), SceneError> {
+    fn limits(&mut self, a: &Attributes, compiler: &Compiler, angle: f64, notes: &mut Notes) -> Result<(), SceneError> {
         let range = a.range("range")?;
         let limited = a.automatic("limited")?.unwrap_or(compiler.autolimits && range.is_some());
         if !limited || self.kind == JointType::Free {

@@ -172,9 +172,7 @@ impl<'a> Links<'a> {
 fn motion(joint: &Joint) -> (JointKind, Pose, Vec<f64>) {
     let (axis, reference) = (joint.axis, joint.reference);
     match joint.kind {
-        JointType::Slide => {
-            (JointKind::Prismatic { axis }, Pose::from_translation(axis * -reference), vec![reference])
-        }
+        JointType::Slide => (JointKind::Prismatic { axis }, Pose::from_translation(axis * -reference), vec![reference]),
         JointType::Ball => (JointKind::Spherical, Pose::identity(), vec![1.0, 0.0, 0.0, 0.0]),
         _ => (JointKind::Revolute { axis }, Pose::from_rotation(axis_angle(axis * -reference)), vec![reference]),
     }

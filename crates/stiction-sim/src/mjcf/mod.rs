@@ -107,7 +107,8 @@ fn describe(mut root: Element, directory: &Path, name: &str, how: &MjcfOptions) 
     let assets = assets::Assets::read(root, &defaults, &compiler, directory)?;
     let pairs = root.all("contact").flat_map(|s| s.all("pair"));
     let paired: BTreeSet<&str> = pairs.flat_map(|p| [p.text("geom1"), p.text("geom2")]).flatten().collect();
-    let context = bodies::Context { compiler: &compiler, options: &options, defaults: &defaults, assets: &assets, paired };
+    let context =
+        bodies::Context { compiler: &compiler, options: &options, defaults: &defaults, assets: &assets, paired };
     let tree = bodies::Tree::read(root, &context, &mut notes)?;
     let mut links = links::Links::new(&tree);
 

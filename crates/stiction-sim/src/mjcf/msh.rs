@@ -17,7 +17,8 @@ pub(super) fn parse(bytes: &[u8]) -> Result<TriangleMesh, String> {
     let triples = vertices.checked_add(normals).and_then(|n| n.checked_add(faces)).and_then(|n| n.checked_mul(12));
     let expected = triples.and_then(|n| n.checked_add(coordinates.checked_mul(8)?)).and_then(|n| n.checked_add(16));
     if expected != Some(bytes.len()) {
-        let counts = format!("{vertices} vertices, {normals} normals, {coordinates} texture coordinates, {faces} faces");
+        let counts =
+            format!("{vertices} vertices, {normals} normals, {coordinates} texture coordinates, {faces} faces");
         return Err(format!("its size of {} bytes does not fit its {counts}", bytes.len()));
     }
     let float = |w: &[u8; 4]| f64::from(f32::from_le_bytes(*w));
@@ -28,7 +29,8 @@ pub(super) fn parse(bytes: &[u8]) -> Result<TriangleMesh, String> {
     }
     let first = 4 + 3 * (vertices + normals) + 2 * coordinates;
     let index = |w: &[u8; 4]| u32::from_le_bytes(*w);
-    let triangles: Vec<[u32; 3]> = words[first..].chunks_exact(3).map(|c| [index(&c[0]), index(&c[1]), index(&c[2])]).collect();
+    let triangles: Vec<[u32; 3]> =
+        words[first..].chunks_exact(3).map(|c| [index(&c[0]), index(&c[1]), index(&c[2])]).collect();
     match triangles.iter().flatten().find(|i| **i as usize >= vertices) {
         Some(i) => Err(format!("a face names vertex {i} of {vertices}")),
         None => Ok(TriangleMesh { vertices: points, triangles }),
@@ -45,7 +47,10 @@ mod tests {
         bytes.extend((0..12).flat_map(|i| (i as f32).to_le_bytes()));
         bytes.extend([0i32, 1, 3].iter().flat_map(|x| x.to_le_bytes()));
         let mesh = parse(&bytes).unwrap();
-        assert_eq!((mesh.vertices.len(), mesh.vertices[3], mesh.triangles), (4, Vec3::new(9.0, 10.0, 11.0), vec![[0, 1, 3]]));
+        assert_eq!(
+            (mesh.vertices.len(), mesh.vertices[3], mesh.triangles),
+            (4, Vec3::new(9.0, 10.0, 11.0), vec![[0, 1, 3]])
+        );
         let last = bytes.len() - 4;
         bytes[last] = 4;
         assert!(parse(&bytes).unwrap_err().contains("vertex 4 of 4"));

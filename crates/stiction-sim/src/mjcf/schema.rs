@@ -10,7 +10,8 @@ use crate::error::nearest;
 /// What is said of attributes that only change how a model looks.
 const LOOKS: &str = "for display or for other programs: no effect on motion";
 /// What is said of parameters of soft constraints.
-const SOFT: &str = "contacts, limits and equalities are rigid here: parameters of softness and of detection have no effect";
+const SOFT: &str =
+    "contacts, limits and equalities are rigid here: parameters of softness and of detection have no effect";
 /// What is said of parameters of MuJoCo's numerical methods.
 const METHOD: &str = "settings of MuJoCo's own methods: no effect here";
 
