@@ -359,8 +359,8 @@ const ARM: &str = r#"<worldbody><body><joint name="x" range="-1 3" actuatorfrcra
 #[test]
 fn actuators_of_all_supported_kinds() {
     let d = model(&format!(
-        r#"<compiler angle="radian"/>{ARM}<default><position kp="50"/><default class="g"><general biastype="affine" gainprm="10" biasprm="0 -100 -5" ctrlrange="0 255"/></default></default>
-           <actuator><motor name="m" joint="x" gear="2" ctrlrange="-1 1"/><position name="p" joint="y" kv="3" forcerange="-7 7"/>
+        r#"<compiler angle="radian"/>{ARM}<default><default class="p"><position kp="50"/></default><default class="g"><general biastype="affine" gainprm="10" biasprm="0 -100 -5" ctrlrange="0 255"/></default></default>
+           <actuator><motor name="m" joint="x" gear="2" ctrlrange="-1 1"/><position name="p" class="p" joint="y" kv="3" forcerange="-7 7"/>
              <velocity name="v" joint="y" kv="4" gear="-2"/><general name="g" class="g" joint="y"/>
              <general name="k" joint="y" gainprm="4" forcerange="-8 2"/></actuator>"#
     ));

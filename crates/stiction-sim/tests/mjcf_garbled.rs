@@ -74,9 +74,9 @@ const WORDS: [&str; 16] = [
 
 fn garbled(random: &mut Random) -> String {
     let mut text = MODEL.to_string();
-    for _ in 0..1 + random.below(3) {
+    for _ in 0..1 + random.below(2) {
         let quotes: Vec<usize> = text.match_indices('"').map(|(i, _)| i).collect();
-        match random.below(5) {
+        match random.below(7) {
             // Another value for an attribute.
             0 | 1 if quotes.len() > 1 => {
                 let k = random.below(quotes.len() / 2) * 2;
@@ -96,6 +96,12 @@ fn garbled(random: &mut Random) -> String {
                 let (start, end) = words[random.below(words.len())];
                 text.replace_range(start..end, WORDS[random.below(WORDS.len())]);
             }
+            // One digit is another.
+            5 | 6 => {
+                let digits: Vec<usize> = text.match_indices(|c: char| c.is_ascii_digit()).map(|(i, _)| i).collect();
+                let at = digits[random.below(digits.len())];
+                text.replace_range(at..at + 1, &random.below(10).to_string());
+            }
             // A piece is lost.
             3 => {
                 let start = random.below(text.len());
@@ -105,7 +111,7 @@ fn garbled(random: &mut Random) -> String {
                 }
             }
             // An element is lost, or is there twice.
-            _ => {
+            4 => {
                 let opens: Vec<usize> = text.match_indices('<').map(|(i, _)| i).collect();
                 let start = opens[random.below(opens.len())];
                 let Some(length) = text[start..].find("/>") else { continue };
@@ -115,6 +121,7 @@ fn garbled(random: &mut Random) -> String {
                     _ => text.insert_str(start, &element),
                 }
             }
+            _ => {}
         }
     }
     text

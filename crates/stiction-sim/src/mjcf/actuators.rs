@@ -159,7 +159,7 @@ fn actuator(
 ) -> Result<Option<Actuator>, SceneError> {
     let a = Attributes::of(element);
     let [gain, bias] = [drive.gain[0], drive.bias[0] + drive.bias[1] * drive.gear * target.offset];
-    let (stiffness, damping) = (-drive.bias[1], -drive.bias[2]);
+    let (stiffness, damping) = (0.0 - drive.bias[1], 0.0 - drive.bias[2]);
     if stiffness < 0.0 || damping < 0.0 {
         notes.element(
             NoteKind::NotYet,

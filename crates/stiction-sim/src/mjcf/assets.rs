@@ -234,7 +234,7 @@ fn hull(points: &[Vec3]) -> Option<TriangleMesh> {
 
 fn triples(element: &Element, name: &str, list: Option<Vec<f64>>) -> Result<Vec<Vec3>, SceneError> {
     let list = list.unwrap_or_default();
-    if list.len() % 3 != 0 {
+    if !list.len().is_multiple_of(3) {
         return Err(element.attribute_error(name, format!("expected three numbers each, found {}", list.len())));
     }
     Ok(list.chunks_exact(3).map(|c| Vec3::new(c[0], c[1], c[2])).collect())

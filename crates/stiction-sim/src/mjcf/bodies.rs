@@ -242,10 +242,10 @@ impl<'a> Tree<'a> {
         let group = a.integer("group")?.unwrap_or(0);
         let [low, high] = context.compiler.inertia_groups;
         let weighs = place.weighs && (low..=high).contains(&group);
-        if let Some(mesh) = a.text("mesh") {
-            context.assets.mesh(&a, mesh)?;
-        }
+        a.nonnegative("mass")?;
+        a.nonnegative("density")?;
         if !collides && !weighs {
+            check_unused(&a, context)?;
             notes.tag(NoteKind::Ignored, element, "geoms that touch nothing and weigh nothing: for display");
             return Ok(());
         }
@@ -366,6 +366,17 @@ fn adjusted(moments: [f64; 3], compiler: &Compiler) -> [f64; 3] {
         return [bounded.iter().sum::<f64>() / 3.0; 3];
     }
     bounded
+}
+
+/// Checks what can be checked of a geom without reading its files.
+fn check_unused(a: &Attributes, context: &Context) -> Result<(), SceneError> {
+    match a.text("mesh") {
+        Some(mesh) => {
+            context.assets.mesh(a, mesh)?;
+            pose(a, context.compiler).map(|_| ())
+        }
+        None => forms::read(a, context.assets, context.compiler).map(|_| ()),
+    }
 }
 
 /// True if a body has an `<inertial>`, within frames or not.

@@ -123,7 +123,7 @@ fn fitted<'s, 'a>(
     if compiler.fit_box {
         let inside = mesh.surface()?.vertices.iter().map(|v| frame.inverse().transform_point(*v));
         let bounds = inside.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(l, h), p| (l.min(p), h.max(p)));
-        frame = frame * Pose::from_translation((bounds.0 + bounds.1) * 0.5);
+        frame *= Pose::from_translation((bounds.0 + bounds.1) * 0.5);
         half = (bounds.1 - bounds.0) * 0.5;
     }
     // The bounding box must be covered; the box of equal inertia is matched on average.
