@@ -118,26 +118,55 @@ impl Workspace {
     /// Adds `scale` times the row of the speed along `direction` of the point of link `i` at `point` (world) to `row`, the velocities of the
     /// link's tree.
     pub fn add_point_row(&self, model: &Model, i: usize, point: Vec3, direction: Vec3, scale: f64, row: &mut [f64]) {
-        let direction = direction * scale;
-        self.add_row(model, i, row, |origin| (direction, (point - origin).cross(direction)));
+        let force = direction * scale;
+        let size = force.length();
+        self.add_row(model, i, row, |origin| {
+            let arm = point - origin;
+            Wrench { force, moment: arm.cross(force), sizes: [size, size * arm.length()] }
+        });
     }
 
     /// Adds `scale` times the row of the angular speed of link `i` about `axis` to `row`, the velocities of the link's tree.
     pub fn add_angular_row(&self, model: &Model, i: usize, axis: Vec3, scale: f64, row: &mut [f64]) {
-        self.add_row(model, i, row, |_| (Vec3::ZERO, axis * scale));
+        let moment = axis * scale;
+        self.add_row(model, i, row, |_| Wrench { force: Vec3::ZERO, moment, sizes: [0.0, moment.length()] });
     }
 
-    /// Walks from link `i` to its root and adds to each velocity on the way the power that the force and moment `wrench(origin)` about the origin
-    /// of its joint's link have on its column.
-    fn add_row(&self, model: &Model, i: usize, row: &mut [f64], wrench: impl Fn(Vec3) -> (Vec3, Vec3)) {
+    /// Walks from link `i` to its root and adds to each velocity on the way the power of `wrench(origin of its joint's link)` on its column. What
+    /// is rounding beside its terms is nothing: an axis that is parallel to a row's direction but for rounding must not become a row of noise.
+    fn add_row(&self, model: &Model, i: usize, row: &mut [f64], wrench: impl Fn(Vec3) -> Wrench) {
         let first = model.trees()[model.links()[i].tree].v.start;
         let mut at = Some(i);
         while let Some(link) = at {
-            let (force, moment) = wrench(self.pose[link].translation);
+            let wrench = wrench(self.pose[link].translation);
             for k in model.links()[link].v.clone() {
-                row[k - first] += self.columns[k].linear.dot(force) + self.columns[k].angular.dot(moment);
+                let power = wrench.power(&self.columns[k]);
+                row[k - first] += power;
             }
             at = model.links()[link].spec.parent;
         }
+    }
+}
+
+/// A power of at most this part of its terms is rounding: a few times that of a rotated unit vector.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
+/// A force and a moment, with the sizes of the terms they came from.
+struct Wrench {
+    force: Vec3,
+    moment: Vec3,
+    sizes: [f64; 2],
+}
+
+impl Wrench {
+    /// Power on a joint's column: a unit vector in one of its parts, nothing in the other.
+    fn power(&self, column: &Column) -> f64 {
+        let turns = column.linear == Vec3::ZERO;
+        let (power, size) = if turns {
+            (column.angular.dot(self.moment), self.sizes[1])
+        } else {
+            (column.linear.dot(self.force), self.sizes[0])
+        };
+        if power.abs() > ROUNDING * size { power } else { 0.0 }
     }
 }

@@ -24,6 +24,8 @@ pub enum Command {
     Solve(SolveArgs),
     /// Simulate a scene.
     Run(crate::run::RunArgs),
+    /// Say what a scene or robot file holds, and what of it is not used.
+    Check(crate::check::CheckArgs),
     /// Solve random problems by the thousand and check every answer.
     Soak(crate::soak::SoakArgs),
 }

@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 1 not solved, 2 bad input (one message on standard error and nothing else).
 
 mod args;
+mod check;
 mod checks;
 mod friction;
 mod json;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
     let result = match &cli.command {
         Command::Solve(args) => solve::run(args, &stiction_lcp::catalog::build, &mut out, &mut err),
         Command::Run(args) => run::run(args, &mut out, &mut err),
+        Command::Check(args) => check::run(args, &mut out),
         Command::Soak(args) => soak::run(args, &mut out),
     };
     let result = result.and_then(|solved| out.flush().map(|()| solved).map_err(Failure::from));

@@ -70,6 +70,7 @@ pub mod scenes;
 pub mod solution;
 pub mod sparse;
 mod sparse_lu;
+mod twins;
 pub mod whitened;
 
 pub use certificate::{Certifier, Law, PhysicalCertificate, Place};

@@ -4,7 +4,7 @@
 //! tangents, at the contact point.
 
 use stiction_body::math::{Vec3, tangents};
-use stiction_body::{ContactPoint, JointKind, Model, Workspace};
+use stiction_body::{ContactPoint, JointKind, LoopRows, Model, Workspace};
 use stiction_contact::{Contact, ContactProblem, Mass};
 use stiction_lcp::{InputError, Matrix};
 
@@ -216,6 +216,15 @@ impl Assembler {
             }
         }
         Ok(())
+    }
+
+    /// Adds the rows of closed loops and of joints that follow others; `target` gives each the change wanted from its value.
+    ///
+    /// # Errors
+    /// If a number is not finite.
+    pub fn add_loops(&mut self, loops: &LoopRows, target: impl Fn(f64) -> f64) -> Result<(), InputError> {
+        (0..loops.len())
+            .try_for_each(|i| self.problem.add_bilateral(&loops.blocks(i), loops.rate(i), target(loops.value(i))))
     }
 
     fn with_unit_row(

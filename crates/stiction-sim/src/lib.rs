@@ -23,7 +23,7 @@ pub use error::SceneError;
 pub use expression::Expression;
 pub use material::{Material, MaterialRule};
 pub use scene::Scene;
-pub use simulation::{OnFailure, Settings, Simulation, Snapshot, State, StepFailure, StepReport};
+pub use simulation::{OnFailure, Overlap, Settings, Simulation, Snapshot, State, StepFailure, StepReport};
 pub use summary::{Gather, Summary};
 pub use world::{Added, Base, Placement, Surfaces, World, WorldBuilder};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use stiction_body::collision::Collision;
-use stiction_body::{LinkMotion, Workspace};
+use stiction_body::{LinkMotion, LoopRows, Workspace};
 use stiction_contact::{
     ContactForces, ContactModel, ContactOutcome, ContactProblem, Frictionless, Level, ModelOptions, NormalOptions,
     Place, WarmStart, models::catalog,
@@ -174,6 +174,26 @@ impl fmt::Display for StepFailure {
 
 impl std::error::Error for StepFailure {}
 
+/// Two geoms that overlap at the start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Overlap {
+    /// Their names.
+    pub names: [String; 2],
+    /// How deep (m).
+    pub depth: f64,
+    /// They belong to one model: a robot's own parts.
+    pub one_model: bool,
+}
+
+impl fmt::Display for Overlap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\" and \"{}\" overlap by {:.3e} m", self.names[0], self.names[1], self.depth)
+    }
+}
+
+/// Overlap at the start above this part of the smaller geom's size is worth a word.
+const OVERLAP_AT_START: f64 = 1e-6;
+
 /// A world in motion.
 pub struct Simulation {
     pub(crate) world: Arc<World>,
@@ -186,6 +206,8 @@ pub struct Simulation {
     pub(crate) collision: Collision,
     /// Size of each geom (m).
     pub(crate) sizes: Vec<f64>,
+    /// Rows of closed loops and of joints that follow others.
+    pub(crate) loops: LoopRows,
     pub(crate) assembler: Assembler,
     pub(crate) model: Box<dyn ContactModel>,
     pub(crate) fallback: Option<Box<dyn ContactModel>>,
@@ -249,6 +271,7 @@ impl Simulation {
         let normals = NormalOptions { model: options, ..NormalOptions::default() };
         Ok(Self {
             assembler: Assembler::new(&world.model),
+            loops: LoopRows::new(&world.model),
             scratch: Scratch { zeros: vec![0.0; world.model.nv()], ..Scratch::default() },
             world,
             settings,
@@ -366,6 +389,28 @@ impl Simulation {
     pub fn energy(&mut self) -> (f64, f64) {
         self.kinematics();
         self.work.energy(&self.world.model, &self.state.v)
+    }
+
+    /// Geoms that overlap now by more than 1e-6 of the smaller one's size, the deepest point of each pair.
+    pub fn overlaps(&mut self) -> Vec<Overlap> {
+        self.kinematics();
+        let Self { work, world, collision, sizes, .. } = self;
+        let mut all: Vec<([usize; 2], Overlap)> = Vec::new();
+        for point in collision.find(&world.model, work, &work.velocity, 0.0, 0.0) {
+            let [a, b] = point.geoms;
+            if -point.gap <= OVERLAP_AT_START * sizes[a].min(sizes[b]) {
+                continue;
+            }
+            match all.iter_mut().find(|(geoms, _)| *geoms == point.geoms) {
+                Some((_, overlap)) => overlap.depth = overlap.depth.max(-point.gap),
+                None => {
+                    let names = [world.geom_name(a), world.geom_name(b)];
+                    let one_model = world.geom_owner[a] == world.geom_owner[b];
+                    all.push((point.geoms, Overlap { names, depth: -point.gap, one_model }));
+                }
+            }
+        }
+        all.into_iter().map(|(_, overlap)| overlap).collect()
     }
 
     /// Makes one step.

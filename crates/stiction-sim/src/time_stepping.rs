@@ -2,7 +2,8 @@
 //!
 //! A step takes (q, v) to v⁺ = v + M̂⁻¹ (Δt f + Jᵀp), q⁺ = q ⊕ Δt v⁺, where the contact model finds p under `N v⁺ ≥ −max(gap, 0)/Δt`: a body may
 //! approach a surface but not enter it, and a contact never adds energy. Springs, damping and servos are implicit: M̂ = M + Δt D + Δt² K. Overlap
-//! that the curvature of motion leaves is removed before the next step by a projection of positions, min ‖Δq‖ under N Δq ≥ −gap, never by forces.
+//! that the curvature of motion leaves is removed by a projection of positions, min ‖Δq‖ under N Δq ≥ −gap, never by forces: at the start of the
+//! next step, which looks for contacts anyway. Loops are closed in the same way at the end of each step.
 
 use std::mem;
 
@@ -18,6 +19,9 @@ use crate::world::World;
 
 /// Overlap above this part of a geom's size is removed.
 const OVERLAP: f64 = 1e-12;
+
+/// A loop open by more than this is closed (m or rad).
+const OPEN: f64 = 1e-13;
 
 /// Rounds of the projection: it is a Newton iteration, and three are plenty.
 const PROJECTIONS: usize = 3;
@@ -53,15 +57,17 @@ impl Simulation {
         (report.penetration, report.overlap_left) = (penetration, overlap_left);
         let clock = self.clock();
         self.advance();
+        self.close_loops().map_err(|e| self.fail(e.to_string(), false))?;
         self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
         Ok(report)
     }
 
     /// Kinematics, inertia, gravity and velocity products at the present state.
     fn update_dynamics(&mut self) {
-        let Self { work, world, state, scratch, .. } = self;
+        let Self { work, world, state, scratch, loops, .. } = self;
         let model = &world.model;
         work.update_positions(model, &state.q);
+        loops.update(model, work, &state.q);
         work.update_velocities(model, &state.v);
         work.mass_blocks(model, &mut scratch.mass);
         scratch.diagonal.clear();
@@ -113,6 +119,31 @@ impl Simulation {
         Ok(())
     }
 
+    /// Takes bodies that overlap apart, however deep, by the least motion; returns the deepest overlap that is left (m).
+    ///
+    /// # Errors
+    /// If the inertia is not positive definite at the present state.
+    pub fn take_apart(&mut self) -> Result<f64, InputError> {
+        /// Rounds: each removes the overlap as seen from where the last one led.
+        const ROUNDS: usize = 100;
+        self.update_dynamics();
+        self.commands.reset(&self.world.model);
+        self.update_forces()?;
+        self.scratch.motion.iter_mut().for_each(|m| *m = stiction_body::LinkMotion::ZERO);
+        let mut left = self.separate()?[1];
+        for _ in 0..ROUNDS {
+            if left <= 0.0 {
+                break;
+            }
+            let next = self.separate()?[1];
+            if next >= left {
+                break;
+            }
+            left = next;
+        }
+        Ok(left)
+    }
+
     /// Finds the contacts, and takes bodies that overlap apart. Returns the deepest overlap before and after.
     fn separate(&mut self) -> Result<[f64; 2], InputError> {
         let (depth, mut too_deep) = self.find_contacts();
@@ -144,9 +175,9 @@ impl Simulation {
         (depth, too_deep)
     }
 
-    /// One round of the projection: min ‖Δq‖ in the metric of the step's inertia, under N Δq ≥ −gap. False if nothing was moved.
+    /// One round of the projection: min ‖Δq‖ in the metric of the step's inertia, under N Δq ≥ −gap and J Δq = −φ. False if nothing was moved.
     fn project(&mut self) -> Result<bool, InputError> {
-        let Self { work, world, state, scratch, collision, assembler, projector, sizes, .. } = self;
+        let Self { work, world, state, scratch, collision, assembler, projector, sizes, loops, .. } = self;
         assembler.restart(&scratch.zeros, &scratch.zeros, 1.0)?;
         for point in collision.contacts() {
             assembler.add_contact(world, work, point, smaller(sizes, point), |frame, contact| {
@@ -155,12 +186,36 @@ impl Simulation {
             })?;
         }
         assembler.add_limits(&world.model, &state.q, |_| LIMIT_REACH, |gap| (gap, (-gap).max(0.0)))?;
+        assembler.add_loops(loops, |value| -value)?;
         let outcome = projector.solve(&assembler.problem)?;
         let Some(solution) = outcome.solved() else { return Ok(false) };
         world.model.integrate(&mut state.q, &solution.motion, 1.0);
         work.update_positions(&world.model, &state.q);
         work.update_velocities(&world.model, &state.v);
+        loops.update(&world.model, work, &state.q);
         Ok(true)
+    }
+
+    /// Closes the loops that the step opened by the curvature of its motion, with the contacts of the new configuration in place.
+    fn close_loops(&mut self) -> Result<(), InputError> {
+        if self.loops.is_empty() {
+            return Ok(());
+        }
+        for _ in 0..PROJECTIONS {
+            let Self { work, world, state, loops, scratch, .. } = self;
+            work.update_positions(&world.model, &state.q);
+            loops.update(&world.model, work, &state.q);
+            if (0..loops.len()).all(|i| loops.value(i).abs() <= OPEN) {
+                break;
+            }
+            work.update_velocities(&world.model, &state.v);
+            work.link_velocities(&world.model, &state.v, &mut scratch.motion);
+            self.find_contacts();
+            if !self.project()? {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Solves the contacts of the step with the motors that are at their limits: a guess that is corrected until it is right.
@@ -221,7 +276,9 @@ impl Simulation {
 
     /// The contact problem of the step. True if something bounces.
     fn assemble(&mut self, restitution: f64) -> Result<bool, InputError> {
-        let Self { work, world, state, scratch, collision, assembler, memory, settings, commands, sizes, .. } = self;
+        let Self {
+            work, world, state, scratch, collision, assembler, memory, settings, commands, sizes, loops, ..
+        } = self;
         assembler.restart(&state.v, &scratch.force, settings.dt)?;
         let mut bounces = false;
         for point in collision.contacts() {
@@ -241,6 +298,7 @@ impl Simulation {
         }
         let reach = |k: usize| 2.0 * settings.dt * state.v[k].abs().max(scratch.v_free[k].abs()) + LIMIT_REACH;
         assembler.add_limits(&world.model, &state.q, reach, |gap| (gap, 0.0))?;
+        assembler.add_loops(loops, |_| 0.0)?;
         for link in world.model.links() {
             for k in link.v.clone() {
                 if let Some(target) = commands.prescribed[k] {
@@ -270,7 +328,7 @@ impl Simulation {
             &scratch.start
         };
         if let Some(old) = last.take() {
-            drop(old);
+            model.recycle(old);
         }
         let outcome = model.solve_from(&assembler.problem, Some(start));
         let outcome = outcome.map_err(|e| self.fail(e.to_string(), true))?;

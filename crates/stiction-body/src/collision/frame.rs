@@ -49,8 +49,6 @@ pub(crate) struct Drift {
 }
 
 impl Drift {
-    pub const ZERO: Self = Self { linear: Vec3::ZERO, angular: Vec3::ZERO, about: Vec3::ZERO };
-
     pub fn at(&self, x: Vec3) -> Vec3 {
         self.linear + self.angular.cross(x - self.about)
     }

@@ -55,6 +55,8 @@ pub struct CollisionRules {
     pub touches_parent: Vec<usize>,
     /// Pairs of links (`None`: the world) that never touch.
     pub excluded: Vec<(Option<usize>, Option<usize>)>,
+    /// Pairs of geoms that never touch.
+    pub excluded_geoms: Vec<(usize, usize)>,
     /// Pairs of geoms that are always looked at, whatever the groups and links say.
     pub pairs: Vec<(usize, usize)>,
     /// Merge contacts of a pair of links that are exact duplicates: same point, same normal.

@@ -44,7 +44,8 @@ impl Allowed {
                 let grouped = a.groups & b.collides_with != 0 || b.groups & a.collides_with != 0;
                 let may = apart && grouped && !jointed && !excluded.contains(&links);
                 let forced = rules.pairs.iter().any(|&(p, q)| (p, q) == (i, j) || (q, p) == (i, j));
-                bits[i * n + j] = may || (forced && apart);
+                let forbidden = rules.excluded_geoms.iter().any(|&(p, q)| (p, q) == (i, j) || (q, p) == (i, j));
+                bits[i * n + j] = (may || (forced && apart)) && !forbidden;
                 bits[j * n + i] = bits[i * n + j];
             }
         }
@@ -70,7 +71,7 @@ fn check(model: &Model, geoms: &[Geom], rules: &CollisionRules) -> Result<(), In
     if let Some(link) = rules.excluded.iter().flat_map(|(a, b)| [*a, *b]).flatten().find(|l| *l >= links) {
         return size("link of an excluded pair, below".into(), links, link);
     }
-    match rules.pairs.iter().flat_map(|(a, b)| [*a, *b]).find(|g| *g >= n) {
+    match rules.pairs.iter().chain(&rules.excluded_geoms).flat_map(|(a, b)| [*a, *b]).find(|g| *g >= n) {
         Some(geom) => size("geom of a pair, below".into(), n, geom),
         None => Ok(()),
     }

@@ -575,17 +575,13 @@ fn pair(
     let (a, b) = (section.needed_string("a")?, section.needed_string("b")?);
     let (first, second) =
         (find(&names.geoms, section, "a", &a, "body or geom")?, find(&names.geoms, section, "b", &b, "body or geom")?);
+    let pairs = first.iter().flat_map(|&x| second.iter().map(move |&y| (x, y)));
     if section.bool("collide")? == Some(false) {
-        let link = |name: &String| names.links.get(name).copied();
-        builder.exclude_geoms(&first, &second, link(&a), link(&b));
+        pairs.for_each(|(x, y)| builder.exclude_geoms(x, y));
         return Ok(());
     }
     let material = named_surface(section, materials, materials[""])?;
-    for &x in &first {
-        for &y in &second {
-            builder.pair_surface(x, y, material);
-        }
-    }
+    pairs.for_each(|(x, y)| builder.pair_surface(x, y, material));
     Ok(())
 }
 

@@ -53,7 +53,8 @@ pub(crate) fn boxes(frames: [&Frame; 2], half: [Vec3; 2], query: &Query, clip: &
         }
         apart |= ranks[best].apart;
         let start = out.len();
-        if pair.contacts(best, &axes[best], clip, out) {
+        let (axis, number) = pair.reference(best, axes[best]);
+        if pair.contacts(number, &axis, clip, out) {
             for touch in &mut out[start..] {
                 touch.point = frames[0].point_to_world(touch.point);
                 touch.normal = frames[0].rotation * touch.normal;
@@ -117,6 +118,16 @@ impl Boxes<'_> {
         let along = normal.dot(self.centre);
         let separation = along.abs() - (a * normal).abs().element_sum() - (b * turned).abs().element_sum();
         Some(Axis { normal: if along < 0.0 { -normal } else { normal }, separation })
+    }
+
+    /// Where faces are parallel, or nearly so, the first box's is the reference, whichever is the better axis: both tell the same, and the choice
+    /// does not change with rounding.
+    fn reference(&self, k: usize, axis: Axis) -> (Axis, usize) {
+        let own = (0..3).find(|i| (3..6).contains(&k) && axis.normal[*i].abs() > FACE_LIKE);
+        let Some(i) = own else { return (axis, k) };
+        let mut normal = Vec3::ZERO;
+        normal[i] = 1.0_f64.copysign(axis.normal[i]);
+        (Axis { normal, ..axis }, i)
     }
 
     /// Contacts along axis k; false if the features cannot meet there within the step.

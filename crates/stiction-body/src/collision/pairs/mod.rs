@@ -3,12 +3,14 @@
 pub(crate) mod axes;
 pub(crate) mod boxes;
 pub(crate) mod clip;
+pub(crate) mod cylinder;
+pub(crate) mod cylinders;
 pub(crate) mod half_space;
 pub(crate) mod polytopes;
 pub(crate) mod round;
 pub(crate) mod surface;
 
-use crate::collision::closest::{to_axis, to_cuboid, to_polytope};
+use crate::collision::closest::{to_axis, to_cuboid, to_cylinder, to_polytope};
 use crate::collision::frame::{Frame, Query, Touch};
 use crate::collision::pairs::surface::Region;
 use crate::collision::solid::Solid;
@@ -21,6 +23,7 @@ pub(crate) struct Scratch {
     clip: clip::Clip,
     polytopes: polytopes::Scratch,
     surface: surface::Scratch,
+    cylinder: cylinder::Scratch,
 }
 
 /// A geom as its pairs see it.
@@ -59,6 +62,9 @@ fn with_half_space(space: &Frame, other: Member, query: &Query, out: &mut Vec<To
         Solid::Surface(surface) => half_space::points(space, frame, &surface.vertices, query, out),
         Solid::Hull(hull) => half_space::points(space, frame, &hull.vertices, query, out),
         Solid::Cuboid { half, .. } => half_space::cuboid(space, frame, *half, query, out),
+        Solid::Cylinder { half_length, radius } => {
+            half_space::cylinder(space, frame, *half_length, *radius, query, out)
+        }
         Solid::Capsule { half_length, radius } => half_space::capsule(space, frame, *half_length, *radius, query, out),
         Solid::Sphere { radius } => half_space::sphere(space, frame, *radius, query, out),
     }
@@ -78,11 +84,14 @@ fn with_surface(
     let half = r.x_axis.abs() * other.half.x + r.y_axis.abs() * other.half.y + r.z_axis.abs() * other.half.z;
     let centre = relative.point_to_world(other.centre);
     let region = Region { surface, frame, centre, half, query, merge };
-    let Scratch { surface: own, polytopes, .. } = scratch;
+    let Scratch { surface: own, polytopes, cylinder, .. } = scratch;
     match other.solid {
         Solid::HalfSpace | Solid::Surface(_) => {}
         Solid::Hull(polytope) | Solid::Cuboid { polytope, .. } => {
             region.polytope(other.frame, polytope.view(), own, polytopes, out)
+        }
+        Solid::Cylinder { half_length, radius } => {
+            region.cylinder(other.frame, *half_length, *radius, own, cylinder, out)
         }
         Solid::Capsule { half_length, radius } => region.capsule(other.frame, *half_length, *radius, own, out),
         Solid::Sphere { radius } => region.sphere(other.frame, *radius, own, out),
@@ -116,6 +125,18 @@ fn convex(first: Member, second: Member, query: &Query, scratch: &mut Scratch, o
         }
         (Solid::Hull(p), Solid::Hull(q) | Solid::Cuboid { polytope: q, .. }) => {
             polytopes::polytopes(frames, [p.view(), q.view()], query, &mut scratch.polytopes, out)
+        }
+        (Solid::Hull(p) | Solid::Cuboid { polytope: p, .. }, Solid::Cylinder { half_length, radius }) => {
+            cylinder::polytope_cylinder(frames, p.view(), *half_length, *radius, query, &mut scratch.cylinder, out)
+        }
+        (Solid::Cylinder { half_length: h, radius: r }, Solid::Cylinder { half_length, radius }) => {
+            cylinders::cylinders(frames, [*h, *half_length], [*r, *radius], query, out)
+        }
+        (Solid::Cylinder { half_length: h, radius: r }, Solid::Capsule { half_length, radius }) => {
+            cylinders::cylinder_capsule(frames, [*h, *half_length], [*r, *radius], query, out)
+        }
+        (Solid::Cylinder { half_length, radius: r }, Solid::Sphere { radius }) => {
+            round::sphere(a, b, *radius, query, out, |p| Some(to_cylinder(p, *half_length, *r)))
         }
         // Ranks exclude all others.
         _ => {}

@@ -17,7 +17,7 @@ const EQUAL: f64 = 1e-9;
 pub(crate) const KIND: u64 = 7 << 57;
 const SECOND: u64 = 1 << 57;
 const EDGES: u64 = 1 << 58;
-const FACES: u64 = 1 << 59;
+pub(crate) const FACES: u64 = 1 << 59;
 /// Where the numbers of faces start, after the corner's name.
 const INCIDENT: u32 = 25;
 const FACE: u32 = 41;
@@ -101,7 +101,10 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             }
             apart |= axis.rank.apart;
             let found = match axis.feature {
-                Feature::Face(which, face) => self.faces(which, face as usize, axis.separation, scratch, out),
+                Feature::Face(which, face) => {
+                    let (which, face) = self.reference(which, face as usize, axis.normal);
+                    self.faces(which, face, axis.separation, scratch, out)
+                }
                 Feature::Edges(i, j) => self.edges(i, j, axis.normal, out),
             };
             if found {
@@ -191,6 +194,16 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         let outward = normal.dot(sides_b[0] + sides_b[1]) > 0.0;
         let plain = sides_a.iter().chain(&sides_b).all(|side| normal.dot(*side) < FACE_LIKE);
         (outward && plain).then_some(normal)
+    }
+
+    /// Where faces are parallel, or nearly so, the first polytope's is the reference, whichever is the better axis: both tell the same, and the choice
+    /// does not change with rounding.
+    fn reference(&self, which: usize, face: usize, normal: Vec3) -> (usize, usize) {
+        let own = &self.polytopes[0].faces[..self.own_faces];
+        match own.iter().position(|f| which == 1 && f.normal.dot(normal) > FACE_LIKE) {
+            Some(first) => (0, first),
+            None => (which, face),
+        }
     }
 
     /// The overlap of a face of one polytope with the face of the other that looks towards it most at its nearest corner.

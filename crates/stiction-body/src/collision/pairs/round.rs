@@ -2,6 +2,7 @@
 
 use crate::collision::closest::{Closest, between_segments, direction, on_segment, to_axis, to_polytope};
 use crate::collision::frame::{Frame, Query, Touch};
+use crate::collision::pairs::axes::FACE_LIKE;
 use crate::collision::polytope::PolytopeRef;
 use crate::math::Vec3;
 
@@ -10,20 +11,20 @@ const ADVANCES: usize = 24;
 
 /// A sphere, or an end of a capsule: its centre in the frame of the other shape, and how that moves within the step.
 #[derive(Clone, Copy)]
-struct Ball {
+pub(crate) struct Ball {
     centre: Vec3,
     radius: f64,
     drift: Vec3,
 }
 
 impl Ball {
-    fn new(first: &Frame, centre: Vec3, radius: f64, query: &Query) -> Self {
+    pub fn new(first: &Frame, centre: Vec3, radius: f64, query: &Query) -> Self {
         Self { centre: first.point_to_local(centre), radius, drift: first.direction_to_local(query.drift.at(centre)) }
     }
 
     /// Contact with a shape given by its closest points, as it is or as it comes to be: a ball that is apart touches where it first meets the shape
     /// on its straight way, and not at all where it does not. The plane found supports the shape, so the gap is never more than the distance.
-    fn meet(&self, query: &Query, closest: impl Fn(Vec3) -> Option<Closest>) -> Option<(Closest, f64)> {
+    pub fn meet(&self, query: &Query, closest: impl Fn(Vec3) -> Option<Closest>) -> Option<(Closest, f64)> {
         let mut near = closest(self.centre)?;
         let gap = near.distance - self.radius;
         if gap > query.limit() {
@@ -54,7 +55,7 @@ impl Ball {
     }
 
     /// The contact in the world. Its point is on the line through the ball's centre: a normal force never turns a ball.
-    fn touch(&self, first: &Frame, near: &Closest, gap: f64, feature: u64) -> Touch {
+    pub fn touch(&self, first: &Frame, near: &Closest, gap: f64, feature: u64) -> Touch {
         let point = self.centre - near.normal * (self.radius + 0.5 * gap);
         Touch { point: first.point_to_world(point), normal: first.rotation * near.normal, gap, feature }
     }
@@ -81,7 +82,7 @@ pub(crate) fn to_sphere(p: Vec3, radius: f64) -> Closest {
 }
 
 /// The segment of a capsule in the frame of the other shape.
-fn segment(first: &Frame, capsule: &Frame, half_length: f64) -> [Vec3; 2] {
+pub(crate) fn segment(first: &Frame, capsule: &Frame, half_length: f64) -> [Vec3; 2] {
     let centre = first.point_to_local(capsule.origin);
     let arm = first.direction_to_local(capsule.rotation.z_axis) * half_length;
     [centre - arm, centre + arm]
@@ -155,16 +156,16 @@ pub(crate) fn polytope_capsule(
     }
     let along = Along { first, segment, radius, query };
     for (k, corner) in polytope.vertices.iter().enumerate() {
-        along
-            .corner(*corner, |n, x| allowed(n, x, Spot::Corner(k)))
-            .map(|touch| out.push(Touch { feature: 2 + k as u64, ..touch }));
+        let touch = along.corner(*corner, |n, x| allowed(n, x, Spot::Corner(k)));
+        out.extend(touch.map(|touch| Touch { feature: 2 + k as u64, ..touch }));
     }
     let features = 2 + polytope.vertices.len();
     for (k, edge) in polytope.edges.iter().enumerate() {
         let ends = edge.vertices.map(|v| polytope.vertices[v as usize]);
-        along
-            .edge(ends, |n, x| allowed(n, x, Spot::Edge(k)))
-            .map(|touch| out.push(Touch { feature: (features + k) as u64, ..touch }));
+        let Some((s, point)) = along.crossing(ends) else { continue };
+        let touch = along.pair(point, s, |n, x| allowed(n, x, Spot::Edge(k)));
+        let touch = touch.or_else(|| along.over_edge(s, point, polytope, &to_point));
+        out.extend(touch.map(|touch| Touch { feature: (features + k) as u64, ..touch }));
     }
 }
 
@@ -184,12 +185,31 @@ impl Along<'_> {
         self.inner(s).then(|| self.pair(corner, s, allowed)).flatten()
     }
 
-    /// An edge that crosses the segment, both strictly between their ends.
-    fn edge(&self, ends: [Vec3; 2], allowed: impl Fn(Vec3, Vec3) -> bool) -> Option<Touch> {
+    /// Where an edge crosses the segment, both strictly between their ends: parameter of the segment, and the point of the edge.
+    fn crossing(&self, ends: [Vec3; 2]) -> Option<(f64, Vec3)> {
         let [s, t] = between_segments(self.segment, ends);
         let length = (ends[1] - ends[0]).length();
         let inner = self.inner(s) && t * length > self.query.touch && (1.0 - t) * length > self.query.touch;
-        inner.then(|| self.pair(ends[0] + (ends[1] - ends[0]) * t, s, allowed)).flatten()
+        inner.then(|| (s, ends[0] + (ends[1] - ends[0]) * t))
+    }
+
+    /// A ball of the capsule over an edge of a face that it is almost along: it touches the face there, though not nearest.
+    fn over_edge(
+        &self,
+        s: f64,
+        point: Vec3,
+        polytope: PolytopeRef,
+        to_point: impl Fn(Vec3) -> Option<Closest>,
+    ) -> Option<Touch> {
+        let centre = self.segment[0] + (self.segment[1] - self.segment[0]) * s;
+        let (normal, distance) = direction(centre - point, Vec3::ZERO);
+        let near = distance - self.radius <= self.query.limit();
+        if !near || polytope.faces.iter().all(|f| f.normal.dot(normal) <= FACE_LIKE) {
+            return None;
+        }
+        let ball = Ball::new(self.first, self.first.point_to_world(centre), self.radius, self.query);
+        let (near, gap) = ball.meet(self.query, to_point)?;
+        Some(ball.touch(self.first, &near, gap, 0))
     }
 
     fn inner(&self, s: f64) -> bool {

@@ -1,14 +1,15 @@
 //! A surface of triangles with a convex shape, triangle by triangle, and what is left when the seams are taken out.
 
 use crate::collision::frame::{Frame, Query, Touch};
+use crate::collision::pairs::cylinder::{self, Cylinder};
 use crate::collision::pairs::polytopes::{self, Pair, to_world};
 use crate::collision::pairs::round::{self, Spot};
 use crate::collision::polytope::PolytopeRef;
 use crate::collision::surface::{self, Surface, Tile};
 use crate::math::{Vec3, tangents};
 
-/// Normals that agree to this are those of one plane.
-const SAME_NORMAL: f64 = 1e-12;
+/// Normals that agree to this are those of one plane, and gaps that agree to this part of the size are equal.
+const SAME: f64 = 1e-12;
 
 /// Contacts of round shapes at one place whose normals agree to this are one: the face beside a seam, seen from both sides.
 const SEAM: f64 = 1e-6;
@@ -17,7 +18,7 @@ const SEAM: f64 = 1e-6;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scratch {
     near: Vec<u32>,
-    flat: Vec<Flat>,
+    group: Vec<Flat>,
     order: Vec<usize>,
     chain: Vec<usize>,
     keep: Vec<bool>,
@@ -126,6 +127,33 @@ impl Region<'_> {
         to_world(self.frame, &mut out[start..]);
     }
 
+    pub fn cylinder(
+        &self,
+        frame: &Frame,
+        half_length: f64,
+        radius: f64,
+        scratch: &mut Scratch,
+        work: &mut cylinder::Scratch,
+        out: &mut Vec<Touch>,
+    ) {
+        let start = out.len();
+        let cylinder = Cylinder::new(&self.frame.relative(frame), half_length, radius);
+        let drift = self.query.drift.seen_from(self.frame);
+        self.each(scratch, out, |tile, out| {
+            if !self.surface.solid_below && tile.height(cylinder.lowest(-tile.normal())) <= self.query.touch {
+                return;
+            }
+            let allowed = |n: Vec3, corner: usize| tile.allowed(n, surface::Spot::Corner(corner));
+            let (polytope, query) = (tile.view(), self.query);
+            cylinder::Pair { polytope, own_faces: 1, solid: false, cylinder, drift, query, allowed }
+                .contacts(work, out);
+        });
+        if self.merge {
+            drop_seams(self.query.size, scratch, out, start);
+        }
+        to_world(self.frame, &mut out[start..]);
+    }
+
     /// How far behind a triangle a ball's centre can be and still be pushed out by it.
     fn behind(&self) -> f64 {
         if self.surface.solid_below { f64::INFINITY } else { self.query.size }
@@ -144,7 +172,7 @@ fn named(triangle: u32, feature: u64) -> u64 {
     ((z ^ (z >> 31)) & !polytopes::KIND) | (feature & polytopes::KIND) | 1 << 63
 }
 
-/// Of contacts at one place with almost the same normal, keeps the nearest.
+/// Of contacts at one place with almost the same normal, keeps the nearest; of equally near ones that of a corner of the other shape, then the first.
 fn drop_seams(size: f64, scratch: &mut Scratch, out: &mut Vec<Touch>, start: usize) {
     let keep = &mut scratch.keep;
     keep.clear();
@@ -152,13 +180,14 @@ fn drop_seams(size: f64, scratch: &mut Scratch, out: &mut Vec<Touch>, start: usi
     for i in 1..keep.len() {
         for j in 0..i {
             let (a, b) = (&out[start + i], &out[start + j]);
-            let one = keep[j]
-                && (a.normal - b.normal).length_squared() < SEAM * SEAM
-                && (a.point - b.point).length() < SEAM * size;
-            if one {
-                let worse = if a.gap < b.gap { j } else { i };
-                keep[worse] = false;
+            let turned = (a.normal - b.normal).abs().max_element() > SEAM;
+            if !keep[i] || !keep[j] || turned || (a.point - b.point).abs().max_element() > SEAM * size {
+                continue;
             }
+            let equal = (a.gap - b.gap).abs() <= SAME * size;
+            let corner = |t: &Touch| polytopes::is_incident_vertex(t.feature);
+            let later = if equal { corner(a) && !corner(b) } else { a.gap < b.gap };
+            keep[if later { j } else { i }] = false;
         }
     }
     retain(keep, out, start);
@@ -178,7 +207,7 @@ fn retain(keep: &[bool], out: &mut Vec<Touch>, start: usize) {
 /// Of contacts of one flat part of the surface with one face, keeps the corners of their outline. The others are convex combinations of those, in place
 /// and gap: they change neither the motions nor the forces and torques that are possible.
 fn keep_outlines(touch: f64, scratch: &mut Scratch, out: &mut Vec<Touch>, start: usize) {
-    let Scratch { flat, order, chain, keep, .. } = scratch;
+    let Scratch { group, order, chain, keep, .. } = scratch;
     keep.clear();
     keep.resize(out.len() - start, true);
     order.clear();
@@ -188,22 +217,22 @@ fn keep_outlines(touch: f64, scratch: &mut Scratch, out: &mut Vec<Touch>, start:
         let first = out[seed];
         let level = |t: &Touch| first.normal.dot(t.point) - 0.5 * t.gap;
         let (u, v) = slanted(first.normal);
-        flat.clear();
+        group.clear();
         order.retain(|&k| {
             let t = &out[k];
-            let one = (t.normal - first.normal).abs().max_element() <= SAME_NORMAL
-                && (level(t) - level(&first)).abs() <= touch;
+            let one =
+                (t.normal - first.normal).abs().max_element() <= SAME && (level(t) - level(&first)).abs() <= touch;
             if one {
-                flat.push(Flat { at: k, u: u.dot(t.point - first.point), v: v.dot(t.point - first.point) });
+                group.push(Flat { at: k, u: u.dot(t.point - first.point), v: v.dot(t.point - first.point) });
             }
             !one
         });
-        outline(touch, flat, chain);
-        for f in flat.iter() {
+        outline(touch, group, chain);
+        for f in group.iter() {
             keep[f.at - start] = false;
         }
         for &k in chain.iter() {
-            keep[flat[k].at - start] = true;
+            keep[group[k].at - start] = true;
         }
     }
     retain(keep, out, start);

@@ -124,6 +124,10 @@ impl ContactModel for DrumwrightShell {
             Ok(solver.solve(island, guess, options, method, forces, stats))
         })
     }
+
+    fn recycle(&mut self, outcome: ContactOutcome) {
+        self.by_island.recycle(outcome);
+    }
 }
 
 /// The law knows neither viscous friction nor moments about the normal.
