@@ -13,11 +13,12 @@ use super::problem::{Block, ConeProblem};
 use super::proximal::{SearchEnd, Verdict};
 use super::{CoulombCone, POLISHED};
 use crate::by_island::{Guess, IslandEnd, IslandForces};
+use crate::certificate::PhysicalCertificate;
 use crate::certificate::cone::ConeLaw;
 use crate::find_indices::FindIndices;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, WarmStart};
 use crate::problem::ContactProblem;
-use crate::solution::ContactSolution;
+use crate::solution::{ContactForces, ContactSolution};
 use crate::whitened::Whitened;
 
 /// The answer of a cone problem must be this many times better than the tolerance of the certificate, which measures it again in other coordinates.
@@ -25,6 +26,9 @@ const MARGIN: f64 = 0.1;
 
 /// Contacts of an island up to which its Delassus operator, which costs the cube of them per step, is worth forming where Newton's method on the velocities found nothing.
 const MOST_CONTACTS: usize = 150;
+
+/// Solutions whose storage is kept: the one being replaced, and one more.
+const SPARE: usize = 2;
 
 /// Friction within this part of its limit is at it.
 const AT_LIMIT: f64 = 1e-9;
@@ -104,6 +108,15 @@ impl ContactModel for CoulombCone {
         self.driver = driver;
         outcome
     }
+
+    fn recycle(&mut self, outcome: ContactOutcome) {
+        match outcome {
+            ContactOutcome::Solved(solution) if self.spare.len() < SPARE && self.level == Level::Velocity => {
+                self.spare.push(solution);
+            }
+            other => self.driver.recycle(other),
+        }
+    }
 }
 
 impl CoulombCone {
@@ -125,10 +138,28 @@ impl CoulombCone {
             self.velocities.solved.fill(false);
             return None;
         }
-        let modes = self.certifier.modes().to_vec();
-        let warm_start = WarmStart { modes: modes.clone(), bases: Vec::new(), forces: forces.clone() };
-        let (forces, motion) = (forces.clone(), motion.clone());
-        Some(ContactSolution { level: Level::Velocity, forces, motion, modes, certificate, stats, warm_start })
+        let mut out = self.spare.pop().unwrap_or_else(empty_solution);
+        out.modes.clear();
+        out.modes.extend_from_slice(self.certifier.modes());
+        out.warm_start.modes.clone_from(&out.modes);
+        out.warm_start.forces.copy_from(forces);
+        out.forces.copy_from(forces);
+        out.motion.clone_from(motion);
+        (out.certificate, out.stats) = (certificate, stats);
+        Some(out)
+    }
+}
+
+/// A solution to be filled in.
+fn empty_solution() -> ContactSolution {
+    ContactSolution {
+        level: Level::Velocity,
+        forces: ContactForces::default(),
+        motion: Vec::new(),
+        modes: Vec::new(),
+        certificate: PhysicalCertificate::default(),
+        stats: ContactStats::default(),
+        warm_start: WarmStart::default(),
     }
 }
 

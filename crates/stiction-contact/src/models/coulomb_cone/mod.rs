@@ -38,6 +38,7 @@ use crate::certificate::Certifier;
 use crate::friction_certificate::{FrictionCertificate, certify_friction};
 use crate::friction_problem::FrictionProblem;
 use crate::model::{Level, Mode, ModelOptions};
+use crate::solution::ContactSolution;
 use island::IslandProblem;
 use law::State;
 use newton::Newton;
@@ -82,6 +83,8 @@ pub struct CoulombCone {
     driver: ByIsland,
     velocities: VelocitySpace,
     certifier: Certifier,
+    /// Storage of solutions that are not needed any more.
+    spare: Vec<ContactSolution>,
     island: IslandProblem,
     problem: ConeProblem,
     newton: Newton,
@@ -124,6 +127,7 @@ impl CoulombCone {
             driver: ByIsland::default(),
             velocities: VelocitySpace::default(),
             certifier: Certifier::default(),
+            spare: Vec::new(),
             island: IslandProblem::default(),
             problem: ConeProblem::default(),
             newton: Newton::default(),

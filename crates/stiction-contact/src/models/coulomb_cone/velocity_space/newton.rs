@@ -42,7 +42,7 @@ pub(super) const AT_LIMIT: f64 = 1e-9;
 /// What friction at its limit keeps where the contact is to stick: a redundant support has room elsewhere, and forces at their limits are left there by the least change.
 pub(super) const RELIEF: f64 = 0.9;
 /// Residual beside the size of the problem that is rounding.
-const ROUNDING: f64 = 2e-15;
+const ROUNDING: f64 = 3e-16;
 /// Residual beside the size of the problem below which a step that brings nothing is lost in rounding.
 const HALF_DIGITS: f64 = 1e-12;
 
