@@ -2,6 +2,7 @@
 
 use super::frame::{Apart, Query};
 use super::{Collision, Part, Placed, pairs, query};
+use crate::collision::vector::Norm;
 use crate::kinematics::{LinkMotion, Workspace};
 use crate::model::Model;
 
@@ -49,10 +50,9 @@ impl Collision {
     /// `within` (m). `None` if there is none, or a pose is not finite.
     pub fn distance(&mut self, model: &Model, work: &Workspace, geoms: [usize; 2], within: f64) -> Option<f64> {
         let [i, j] = geoms;
-        let known = model.links().len().min(work.pose.len());
-        let still = vec![LinkMotion::ZERO; known];
         let parts = [self.parts.get(i)?, self.parts.get(j)?];
-        let placed = parts.map(|p| p.placed(work, &still, known, 0.0));
+        let pose = |p: &Part| p.link.filter(|l| *l < model.links().len()).and_then(|l| work.pose.get(l));
+        let placed = parts.map(|p| p.placed(pose(p), Some(&LinkMotion::ZERO), 0.0));
         if !(placed[0].finite && placed[1].finite && within >= 0.0) {
             return None;
         }
@@ -128,10 +128,10 @@ fn closing(parts: [&Part; 2], placed: [&Placed; 2]) -> Closing {
     let small = if parts[0].radius < parts[1].radius { 0 } else { 1 };
     let (own, other) = (placed[small], placed[1 - small]);
     let (centre, radius) = (own.centre, parts[small].radius);
-    let w = (own.velocity(centre) - other.velocity(centre)).length();
-    let (turning, spin) = (other.motion.angular.length(), own.motion.angular.length());
-    let relative = (own.motion.angular - other.motion.angular).length();
-    let arms = [(centre - other.origin).length(), (centre - own.origin).length()];
+    let w = (own.velocity(centre) - other.velocity(centre)).norm();
+    let (turning, spin) = (other.motion.angular.norm(), own.motion.angular.norm());
+    let relative = (own.motion.angular - other.motion.angular).norm();
+    let arms = [(centre - other.origin).norm(), (centre - own.origin).norm()];
     Closing {
         turn: relative * radius,
         bend: 2.0 * turning * w

@@ -5,10 +5,14 @@ use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy};
 
 use crate::collision::closest::{Closest, direction, on_segment};
 use crate::collision::polytope::{Edge, Face, PolytopeRef};
+use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
 /// A triangles' neighbour that is not there.
 const NONE: u32 = u32::MAX;
+
+/// Part of a cell by which the cells looked at are grown.
+const CELL: f64 = 1e-6;
 
 /// Triangles with their neighbours.
 #[derive(Debug, Clone)]
@@ -110,10 +114,10 @@ impl Surface {
             Lookup::Grid { cells, sides, heights } => {
                 let range = |k: usize| {
                     let middle = 0.5 * cells[k] as f64;
-                    // One more cell on each side: rounding must not lose a cell that is just touched.
+                    // Rounding must not lose a cell that is just touched.
                     let clamped = |x: f64| x.clamp(0.0, cells[k] as f64) as usize;
-                    clamped((low[k] / sides[k] + middle).floor() - 1.0)
-                        ..clamped((high[k] / sides[k] + middle).ceil() + 1.0)
+                    clamped((low[k] / sides[k] + middle - CELL).floor())
+                        ..clamped((high[k] / sides[k] + middle + CELL).ceil())
                 };
                 for i in range(0) {
                     for j in range(1) {
@@ -126,6 +130,13 @@ impl Surface {
                 }
             }
         }
+    }
+
+    /// Height of p above a triangle's plane, and its normal.
+    pub fn plane(&self, triangle: u32, p: Vec3) -> (f64, Vec3) {
+        let t = triangle as usize;
+        let normal = self.normals[t];
+        (normal.dot(p - self.vertices[self.triangles[t][0] as usize]), normal)
     }
 
     /// A triangle made ready.
@@ -149,7 +160,7 @@ impl Surface {
             let (a, b) = (corners[k], corners[(k + 1) % 3]);
             let beyond = if other == NONE {
                 // The rim of a sheet.
-                (b - a).cross(normal).normalize_or(normal)
+                (b - a).cross(normal).unit_or(normal)
             } else if normal.dot(self.vertices[opposite as usize] - a) < -slack {
                 self.normals[other as usize]
             } else {
@@ -172,7 +183,11 @@ impl Surface {
 
 fn normal([a, b, c]: [Vec3; 3]) -> Option<Vec3> {
     let scale = (b - a).abs().max_element().max((c - a).abs().max_element());
-    if scale > 0.0 { ((b - a) / scale).cross((c - a) / scale).try_normalize() } else { None }
+    if scale > 0.0 {
+        Some(((b - a) / scale).cross((c - a) / scale).unit_or_zero()).filter(|n| *n != Vec3::ZERO)
+    } else {
+        None
+    }
 }
 
 /// Vertices joined by sides, in rows.
@@ -222,6 +237,19 @@ impl Tile<'_> {
         self.faces[0].normal
     }
 
+    /// True if the surface bends down at no side: only the face can be nearest.
+    pub fn is_smooth(&self) -> bool {
+        self.sharp_count == 0
+    }
+
+    /// True if p is over the triangle, up to the slack, so that seams have no gaps.
+    fn is_over(&self, p: Vec3) -> bool {
+        (0..3).all(|k| {
+            let (a, along) = (self.corners[k], self.corners[(k + 1) % 3] - self.corners[k]);
+            along.cross(p - a).dot(self.normal()) >= -self.slack * along.norm()
+        })
+    }
+
     /// Height above the triangle's plane.
     pub fn height(&self, p: Vec3) -> f64 {
         self.normal().dot(p - self.corners[0])
@@ -254,10 +282,10 @@ impl Tile<'_> {
         if height < -behind {
             return None;
         }
-        if self.view().projects_inside(0, p) {
+        if self.is_over(p) {
             return Some(Closest { point: p - normal * height, normal, distance: height });
         }
-        if height < -self.slack {
+        if height < -self.slack || self.is_smooth() {
             return None;
         }
         let mut best = (f64::INFINITY, Vec3::ZERO, Spot::Side(0));
@@ -265,7 +293,7 @@ impl Tile<'_> {
             let (a, b) = (self.corners[k], self.corners[(k + 1) % 3]);
             let t = on_segment(p, a, b);
             let point = a + (b - a) * t;
-            let distance = (p - point).length();
+            let distance = (p - point).norm();
             if distance < best.0 {
                 let spot = if t <= 0.0 {
                     Spot::Corner(k)

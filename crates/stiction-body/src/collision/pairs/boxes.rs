@@ -3,6 +3,7 @@
 use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
 use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking};
 use crate::collision::pairs::clip::{Clip, Corner, Side};
+use crate::collision::vector::Norm;
 use crate::math::{Mat3, Vec3};
 
 /// How many axes are tried: the best one may have no overlap of faces that can meet within the step.
@@ -39,7 +40,7 @@ pub(crate) fn boxes(frames: [&Frame; 2], half: [Vec3; 2], query: &Query, clip: &
     if !pair.separations(&mut axes) {
         return;
     }
-    let ranking = Ranking::new(query, pair.drift.linear.length());
+    let ranking = Ranking::new(query, pair.drift.linear.norm());
     let mut ranks = axes.map(|a| {
         if a.normal == Vec3::ZERO { Rank::WORST } else { ranking.rank(a.separation, a.normal.dot(pair.drift.linear)) }
     });
@@ -196,7 +197,7 @@ impl Boxes<'_> {
         let s = (w.dot(u) - cos * w.dot(v)) / sin2;
         let t = (cos * w.dot(u) - w.dot(v)) / sin2;
         let gap = w.dot(normal);
-        let travel = if gap > self.query.touch { self.drift.at(q + v * t).length() } else { 0.0 } + self.query.touch;
+        let travel = if gap > self.query.touch { self.drift.at(q + v * t).norm() } else { 0.0 } + self.query.touch;
         if s.abs() > self.half[0][i] + travel || t.abs() > self.half[1][j] + travel {
             return false;
         }

@@ -6,6 +6,7 @@ use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking};
 use crate::collision::pairs::half_space::spokes;
 use crate::collision::pairs::polytopes::{FACES, to_world};
 use crate::collision::polytope::{Edge, PolytopeRef};
+use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
 /// Halvings of the arc of normals in the search for the normal between an edge and a rim: down to rounding.
@@ -53,9 +54,9 @@ impl Cylinder {
         /// Below this nothing but rounding is left across the axis.
         const NOTHING: f64 = 1e-15;
         let across = self.across(n);
-        let length = across.length();
+        let length = across.norm();
         // What rounding left along the axis is large beside a short vector: taken out once more.
-        if length > NOTHING { self.across(across / length).normalize_or_zero() } else { Vec3::ZERO }
+        if length > NOTHING { self.across(across / length).unit_or_zero() } else { Vec3::ZERO }
     }
 
     /// Four points of the rim that is lower in direction n, the lowest first, and the point of the other rim above that.
@@ -69,7 +70,7 @@ impl Cylinder {
 
     /// Coordinates along the axis and distance from it.
     pub fn cylindrical(&self, p: Vec3) -> [f64; 2] {
-        [self.axis().dot(p - self.centre), self.across(p - self.centre).length()]
+        [self.axis().dot(p - self.centre), self.across(p - self.centre).norm()]
     }
 
     /// Parameters in [0, 1] where the segment from p to q crosses the cylinder's side, endless along the axis.
@@ -116,6 +117,8 @@ pub(crate) struct Pair<'a, F> {
     /// As for polytopes.
     pub own_faces: usize,
     pub solid: bool,
+    /// True for a triangle that is even with its neighbours, or lower: only its face has contacts.
+    pub smooth: bool,
     pub cylinder: Cylinder,
     pub drift: Drift,
     pub query: &'a Query,
@@ -128,7 +131,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     pub fn contacts(&self, scratch: &mut Scratch, out: &mut Vec<Touch>) {
         let axes = &mut scratch.axes;
         axes.clear();
-        let ranking = Ranking::new(self.query, self.drift.linear.length());
+        let ranking = Ranking::new(self.query, self.drift.linear.norm());
         if !self.all_axes(axes, &ranking) {
             return;
         }
@@ -176,6 +179,9 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                 return false;
             }
         }
+        if self.smooth {
+            return true;
+        }
         for normal in [c.axis(), -c.axis()] {
             let (top, corner) = highest(p.vertices, normal);
             let separation = normal.dot(c.centre) - c.half_length - top;
@@ -187,7 +193,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             }
         }
         for (k, corner) in p.vertices.iter().enumerate() {
-            let normal = c.across(c.centre - *corner).normalize_or_zero();
+            let normal = c.across(c.centre - *corner).unit_or_zero();
             let level = normal.dot(*corner);
             if normal != Vec3::ZERO && highest(p.vertices, normal).0 <= level + self.query.touch {
                 let separation = normal.dot(c.centre) - c.radius - level;
@@ -250,11 +256,11 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             return None;
         }
         let (mut low, mut high) = (n0, n1);
-        let mut middle = (low + high).normalize_or_zero();
+        let mut middle = (low + high).unit_or_zero();
         for _ in 0..HALVINGS {
             let rising = slope(middle) > 0.0;
             (low, high) = if rising { (middle, high) } else { (low, middle) };
-            let next = (low + high).normalize_or_zero();
+            let next = (low + high).unit_or_zero();
             if next == middle {
                 break;
             }
@@ -271,7 +277,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             return self.query.touch;
         }
         let drift = self.drift.at(at);
-        (drift - normal * normal.dot(drift)).length() + self.query.touch
+        (drift - normal * normal.dot(drift)).norm() + self.query.touch
     }
 
     /// Points of the rims and the side on a face, where they leave it over a sharp edge, and sharp corners of the face under the flat end. True if
@@ -300,7 +306,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                     self.emit(x, height(x), feature as u64, plane.normal, out);
                 }
             };
-            let outward = (b - a).cross(plane.normal).normalize_or_zero();
+            let outward = (b - a).cross(plane.normal).unit_or_zero();
             let [from, to] = [rim[0], rim[4]].map(|x| outward.dot(x - a));
             if from * to < 0.0 {
                 let x = rim[0] + (rim[4] - rim[0]) * (from / (from - to));
@@ -333,7 +339,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         corners
             .clone()
             .zip(corners.cycle().skip(1))
-            .all(|(a, b)| (b - a).cross(normal).normalize_or_zero().dot(x - a) <= slack)
+            .all(|(a, b)| (b - a).cross(normal).unit_or_zero().dot(x - a) <= slack)
     }
 
     /// Adds a contact at the point x of the cylinder, `gap` above the polytope; false if it is too far.
@@ -394,7 +400,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     fn across_side(&self, k: usize, normal: Vec3, out: &mut Vec<Touch>) -> bool {
         let c = &self.cylinder;
         let [a, b] = self.polytope.edges[k].vertices.map(|v| self.polytope.vertices[v as usize]);
-        let length = (b - a).length();
+        let length = (b - a).norm();
         let (u, v, w) = ((b - a) / length, c.axis(), c.centre - a);
         let (cos, sin2) = (u.dot(v), u.cross(v).length_squared());
         let s = (w.dot(u) - cos * w.dot(v)) / sin2;
@@ -410,7 +416,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     fn across_rim(&self, k: usize, normal: Vec3, out: &mut Vec<Touch>) -> bool {
         let [a, b] = self.polytope.edges[k].vertices.map(|v| self.polytope.vertices[v as usize]);
         let x = self.cylinder.lowest(normal);
-        let length = (b - a).length();
+        let length = (b - a).norm();
         let s = (b - a).dot(x - a) / length;
         let gap = normal.dot(x - a);
         let slack = self.slack(gap, x, normal);
@@ -471,6 +477,7 @@ fn solids<'a>(
         polytope,
         own_faces: polytope.faces.len(),
         solid: true,
+        smooth: false,
         cylinder: Cylinder::new(&frames[0].relative(frames[1]), half_length, radius),
         drift: query.drift.seen_from(frames[0]),
         query,

@@ -5,6 +5,7 @@ use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
 use crate::collision::pairs::axes::{PARALLEL, Rank, Ranking};
 use crate::collision::pairs::cylinder::Cylinder;
 use crate::collision::pairs::round::{Ball, segment};
+use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
 /// Steps of the searches for a normal: halvings of a half circle, and of ascents on the sphere.
@@ -59,7 +60,7 @@ pub(crate) fn cylinders_apart(
     out: &mut Vec<Apart>,
 ) {
     let pair = pair(frames, half, radius, query);
-    for (normal, _) in pair.normals().into_iter().filter(|(n, _)| *n != Vec3::ZERO) {
+    for (normal, _) in pair.with_rims(pair.plain_normals()).into_iter().filter(|(n, _)| *n != Vec3::ZERO) {
         out.push(Apart { normal: frames[0].rotation * normal, separation: pair.separation(normal) });
     }
 }
@@ -81,8 +82,8 @@ impl Pair<'_> {
         n.dot(b.lowest(n) - a.lowest(-n))
     }
 
-    /// Normals along which the two can meet, some of them zero: flat ends, sides, a rim on a side, and rim on rim from between those.
-    fn normals(&self) -> [(Vec3, Kind); AXES] {
+    /// Normals along which the two can meet, some of them zero: flat ends, sides, a rim on a side.
+    fn plain_normals(&self) -> [(Vec3, Kind); AXES] {
         let [z0, z1] = [self.cylinders[0].axis(), self.cylinders[1].axis()];
         let between = self.cylinders[1].centre;
         let outward = |n: Vec3| if n.dot(between) < 0.0 { -n } else { n };
@@ -90,11 +91,16 @@ impl Pair<'_> {
         let mut normals = [(Vec3::ZERO, Kind::Point); AXES];
         normals[0] = (outward(z0), Kind::Cap(0));
         normals[1] = (outward(z1), Kind::Cap(1));
-        normals[2] = (outward(across.normalize_or_zero()), Kind::Sides);
+        normals[2] = (outward(across.unit_or_zero()), Kind::Sides);
         normals[3].0 = self.rim_on_side(0);
         normals[4].0 = self.rim_on_side(1);
+        normals
+    }
+
+    /// The same with those of rim on rim, from between the others.
+    fn with_rims(&self, mut normals: [(Vec3, Kind); AXES]) -> [(Vec3, Kind); AXES] {
         for (k, (i, j)) in [(0, 1), (0, 2), (1, 2), (0, 3)].into_iter().enumerate() {
-            let start = (normals[i].0 + normals[j].0).normalize_or_zero();
+            let start = (normals[i].0 + normals[j].0).unit_or_zero();
             normals[5 + k].0 = if start == Vec3::ZERO { start } else { self.ascend(start) };
         }
         normals
@@ -104,17 +110,30 @@ impl Pair<'_> {
         self.cylinders[0].axis().cross(self.cylinders[1].axis()).length_squared() < PARALLEL
     }
 
+    /// Contacts along the plain normals; rim on rim is looked for only where those leave it open.
     fn contacts(&self, out: &mut Vec<Touch>) {
-        let ranking = Ranking::new(self.query, self.drift.linear.length());
+        let start = out.len();
+        let plain = self.plain_normals();
+        let Some(best) = self.along(&plain, false, out) else { return };
+        let lowest = out[start..].iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
+        if lowest > best + self.query.touch {
+            out.truncate(start);
+            self.along(&self.with_rims(plain), true, out);
+        }
+    }
+
+    /// Contacts along the best of the normals, which are `all` there are or a part; the greatest separation, or `None` if they are too far apart.
+    fn along(&self, normals: &[(Vec3, Kind); AXES], all: bool, out: &mut Vec<Touch>) -> Option<f64> {
+        let ranking = Ranking::new(self.query, self.drift.linear.norm());
         let mut axes = [Axis { normal: Vec3::ZERO, kind: Kind::Point, rank: Rank::WORST }; AXES];
-        for (axis, (normal, kind)) in axes.iter_mut().zip(self.normals()) {
+        let mut greatest = f64::NEG_INFINITY;
+        for (axis, (normal, kind)) in axes.iter_mut().zip(*normals).filter(|(_, (n, _))| *n != Vec3::ZERO) {
             let separation = self.separation(normal);
             if separation > self.query.limit() {
-                return;
+                return None;
             }
-            if normal != Vec3::ZERO {
-                *axis = Axis { normal, kind, rank: ranking.rank(separation, normal.dot(self.drift.linear)) };
-            }
+            greatest = greatest.max(separation);
+            *axis = Axis { normal, kind, rank: ranking.rank(separation, normal.dot(self.drift.linear)) };
         }
         let mut apart = false;
         let mut deepest = None;
@@ -127,8 +146,7 @@ impl Pair<'_> {
             }
             deepest = deepest.or(Some((normal, best)));
             apart |= rank.apart;
-            axes[best].rank = Rank::WORST;
-            axes[best].normal = Vec3::ZERO;
+            axes[best] = Axis { normal: Vec3::ZERO, kind, rank: Rank::WORST };
             let found = match kind {
                 Kind::Cap(which) => self.on_cap(which, normal, out),
                 Kind::Sides if self.parallel() => self.along_sides(normal, out),
@@ -136,20 +154,21 @@ impl Pair<'_> {
                 Kind::Point => self.at_point(normal, best, out),
             };
             if found {
-                return;
+                return Some(greatest);
             }
         }
         // They overlap, though no features face each other.
-        if let Some((normal, number)) = deepest.filter(|_| !apart) {
+        if let Some((normal, number)) = deepest.filter(|_| all && !apart) {
             let x = 0.5 * (self.cylinders[1].lowest(normal) + self.cylinders[0].lowest(-normal));
             self.emit(x, normal, self.separation(normal), 150 + number as u64, out);
         }
+        Some(greatest)
     }
 
     /// The normal across the axis of cylinder k at which the other is farthest from its side.
     fn rim_on_side(&self, k: usize) -> Vec3 {
         let (own, other) = (&self.cylinders[k], &self.cylinders[1 - k]);
-        let towards = own.across(other.centre - own.centre).normalize_or_zero();
+        let towards = own.across(other.centre - own.centre).unit_or_zero();
         let sign = if k == 0 { 1.0 } else { -1.0 };
         let turn = own.axis();
         let slope = |n: Vec3| turn.cross(n).dot(other.lowest(n) - own.centre);
@@ -157,7 +176,7 @@ impl Pair<'_> {
         let mut middle = towards;
         for _ in 0..HALVINGS {
             (low, high) = if slope(middle) > 0.0 { (middle, high) } else { (low, middle) };
-            let next = (low + high).normalize_or_zero();
+            let next = (low + high).unit_or_zero();
             if next == middle {
                 break;
             }
@@ -175,22 +194,22 @@ impl Pair<'_> {
         };
         let (mut n, mut g) = (start, slope(start));
         let size = a.radius.min(b.radius);
-        let mut step = 0.1 / g.length().max(size);
+        let mut step = 0.1 / g.norm().max(size);
         // Near the top the separation does not tell normals apart beyond half the digits: the slope does.
         let equal = LEVEL * size;
-        let mut best = (self.separation(n), g.length(), n);
+        let mut best = (self.separation(n), g.norm(), n);
         for _ in 0..ASCENTS {
-            let next = (n + g * step).normalize_or_zero();
+            let next = (n + g * step).unit_or_zero();
             let (moved, slope) = (next - n, slope(next));
             let change = g - slope;
             let bend = moved.dot(change);
             step = if bend > 0.0 { (moved.length_squared() / bend).min(1.0 / size) } else { 2.0 * step };
             (n, g) = (next, slope);
             let separation = self.separation(n);
-            if separation > best.0 + equal || (separation > best.0 - equal && g.length() < best.1) {
-                best = (separation, g.length(), n);
+            if separation > best.0 + equal || (separation > best.0 - equal && g.norm() < best.1) {
+                best = (separation, g.norm(), n);
             }
-            if moved.length() < ARRIVED || !step.is_finite() {
+            if moved.norm() < ARRIVED || !step.is_finite() {
                 break;
             }
         }
@@ -202,7 +221,7 @@ impl Pair<'_> {
             return self.query.touch;
         }
         let drift = self.drift.at(at);
-        (drift - normal * normal.dot(drift)).length() + self.query.touch
+        (drift - normal * normal.dot(drift)).norm() + self.query.touch
     }
 
     /// Adds a contact between a point of the first and one of the second that face each other along the normal.
@@ -301,7 +320,7 @@ impl Pair<'_> {
 fn rims_cross(own: &Cylinder, centre: Vec3, radius: f64, n: Vec3) -> [Option<Vec3>; 2] {
     let end = own.centre + n * own.half_length;
     let between = own.across(centre - end);
-    let d = between.length();
+    let d = between.norm();
     if d == 0.0 {
         return [None; 2];
     }
@@ -327,7 +346,7 @@ pub(crate) fn cylinder_capsule(
     let [a, b] = segment(first, frames[1], half[1]);
     let own = Cylinder::new(&Frame::IDENTITY, half[0], radius[0]);
     let closest = |p: Vec3| Some(to_cylinder(p, half[0], radius[0]));
-    let direction = (b - a).normalize_or_zero();
+    let direction = (b - a).unit_or_zero();
     let start = out.len();
     let at = |t: f64, feature: u64, inner: bool, out: &mut Vec<Touch>| {
         let ball = Ball::new(first, first.point_to_world(a + (b - a) * t), radius[1], query);
@@ -360,7 +379,7 @@ pub(crate) fn cylinder_capsule_apart(frames: [&Frame; 2], half: [f64; 2], radius
 
 /// Parameter of the point of a segment that is nearest to a cylinder of the given half length and radius.
 fn nearest_on_segment([a, b]: [Vec3; 2], [half_length, radius]: [f64; 2]) -> f64 {
-    let direction = (b - a).normalize_or_zero();
+    let direction = (b - a).unit_or_zero();
     // The distance along the segment is convex, with slope `normal · direction`.
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..HALVINGS {

@@ -5,6 +5,7 @@ use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
 use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking};
 use crate::collision::pairs::clip::{self, Clip, Corner, Side};
 use crate::collision::polytope::{Edge, PolytopeRef};
+use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
 /// How many axes are tried: the best one may have no overlap of faces that can meet within the step.
@@ -68,6 +69,8 @@ pub(crate) struct Pair<'a, F> {
     pub own_faces: usize,
     /// False for a triangle: it has no inside, so only its face pushes out what is deep.
     pub solid: bool,
+    /// True for a triangle that is even with its neighbours, or lower: only its face has contacts.
+    pub smooth: bool,
     /// The second in the frame of the first.
     pub relative: Frame,
     /// Motion of the second in the first's frame.
@@ -80,7 +83,7 @@ pub(crate) struct Pair<'a, F> {
 impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     /// Contacts in the first polytope's frame, normals from the first to the second.
     pub fn contacts(&self, scratch: &mut Scratch, out: &mut Vec<Touch>) {
-        let ranking = Ranking::new(self.query, self.drift.linear.length());
+        let ranking = Ranking::new(self.query, self.drift.linear.norm());
         if !self.axes(scratch, &ranking) {
             return;
         }
@@ -115,7 +118,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         seen[0].clear();
         seen[0].extend(a.vertices.iter().map(|v| self.relative.point_to_local(*v)));
         axes.clear();
-        self.face_axes(seen, axes, ranking) && self.edge_axes(scratch, ranking)
+        self.face_axes(seen, axes, ranking) && (self.smooth || self.edge_axes(scratch, ranking))
     }
 
     fn add(&self, axes: &mut Vec<Axis>, normal: Vec3, separation: f64, feature: Feature, ranking: &Ranking) {
@@ -136,7 +139,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             }
             self.add(axes, face.normal, separation, Feature::Face(0, i as u32), ranking);
         }
-        for (i, face) in b.faces.iter().enumerate() {
+        for (i, face) in b.faces.iter().enumerate().take(if self.smooth { 0 } else { usize::MAX }) {
             let (lowest, corner) = lowest(&seen[0], face.normal);
             let separation = lowest - face.offset;
             if separation > self.query.limit() {
@@ -272,14 +275,14 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         let [a, b] = self.polytopes;
         let [p, p1] = a.edges[i as usize].vertices.map(|v| a.vertices[v as usize]);
         let [q, q1] = b.edges[j as usize].vertices.map(|v| self.relative.point_to_world(b.vertices[v as usize]));
-        let (long_u, long_v) = ((p1 - p).length(), (q1 - q).length());
+        let (long_u, long_v) = ((p1 - p).norm(), (q1 - q).norm());
         let (u, v) = ((p1 - p) / long_u, (q1 - q) / long_v);
         // p + s u and q + t v are closest.
         let (w, cos, sin2) = (q - p, u.dot(v), u.cross(v).length_squared());
         let s = (w.dot(u) - cos * w.dot(v)) / sin2;
         let t = (cos * w.dot(u) - w.dot(v)) / sin2;
         let gap = w.dot(normal);
-        let travel = if gap > self.query.touch { self.drift.at(q + v * t).length() } else { 0.0 } + self.query.touch;
+        let travel = if gap > self.query.touch { self.drift.at(q + v * t).norm() } else { 0.0 } + self.query.touch;
         if s < -travel || s > long_u + travel || t < -travel || t > long_v + travel {
             return false;
         }
@@ -326,6 +329,7 @@ fn solids<'a>(
         polytopes,
         own_faces: polytopes[0].faces.len(),
         solid: true,
+        smooth: false,
         relative: frames[0].relative(frames[1]),
         drift: query.drift.seen_from(frames[0]),
         query,
@@ -404,7 +408,7 @@ impl Basis {
         let normal = polytope.faces[face].normal;
         let mut corners = polytope.corners(face);
         let origin = corners.next().unwrap_or(Vec3::ZERO);
-        let u = (corners.next().unwrap_or(Vec3::X) - origin).normalize_or(Vec3::X);
+        let u = (corners.next().unwrap_or(Vec3::X) - origin).unit_or(Vec3::X);
         Self { origin, u, v: normal.cross(u) }
     }
 
@@ -422,7 +426,7 @@ impl Basis {
         let corners = polytope.corners(face);
         let next = corners.clone().cycle().skip(1);
         for (p, q) in corners.zip(next) {
-            let along = (q - p).normalize_or_zero();
+            let along = (q - p).unit_or_zero();
             let outward = along.cross(polytope.faces[face].normal);
             let [a, b] = [self.u.dot(outward), self.v.dot(outward)];
             out.push(Side { a, b, c: outward.dot(p - self.origin) + more(outward) });

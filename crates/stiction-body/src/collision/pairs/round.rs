@@ -4,6 +4,7 @@ use crate::collision::closest::{Closest, between_segments, direction, on_segment
 use crate::collision::frame::{Apart, Frame, Query, Touch};
 use crate::collision::pairs::axes::FACE_LIKE;
 use crate::collision::polytope::PolytopeRef;
+use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
 /// Steps of conservative advancement along a ball's way before it is halved instead, and halvings: down to rounding.
@@ -40,7 +41,7 @@ impl Ball {
 
     /// Conservative advancement; where the ball passes so closely that it takes many steps, halving: the distance along a straight way is convex.
     fn first_touch(&self, start: Closest, query: &Query, closest: impl Fn(Vec3) -> Option<Closest>) -> Option<Closest> {
-        let (speed, mut near, mut time) = (self.drift.length(), start, 0.0);
+        let (speed, mut near, mut time) = (self.drift.norm(), start, 0.0);
         let apart = |near: &Closest| near.distance - self.radius - query.margin;
         for _ in 0..ADVANCES {
             let gap = apart(&near);
@@ -158,13 +159,8 @@ pub(crate) fn polytope_capsule(
     to_point: impl Fn(Vec3) -> Option<Closest>,
     allowed: impl Fn(Vec3, Vec3, Spot) -> bool,
 ) {
+    capsule_ends(first, capsule, half_length, radius, query, out, &to_point);
     let segment = segment(first, capsule, half_length);
-    for (k, end) in segment.into_iter().enumerate() {
-        let ball = Ball::new(first, first.point_to_world(end), radius, query);
-        if let Some((near, gap)) = ball.meet(query, &to_point) {
-            out.push(ball.touch(first, &near, gap, k as u64));
-        }
-    }
     let along = Along { first, segment, radius, query };
     for (k, corner) in polytope.vertices.iter().enumerate() {
         let touch = along.corner(*corner, |n, x| allowed(n, x, Spot::Corner(k)));
@@ -177,6 +173,24 @@ pub(crate) fn polytope_capsule(
         let touch = along.pair(point, s, |n, x| allowed(n, x, Spot::Edge(k)));
         let touch = touch.or_else(|| along.over_edge(s, point, polytope, &to_point));
         out.extend(touch.map(|touch| Touch { feature: (features + k) as u64, ..touch }));
+    }
+}
+
+/// The ends of a capsule as balls, against a shape given by its closest points.
+pub(crate) fn capsule_ends(
+    first: &Frame,
+    capsule: &Frame,
+    half_length: f64,
+    radius: f64,
+    query: &Query,
+    out: &mut Vec<Touch>,
+    to_point: impl Fn(Vec3) -> Option<Closest>,
+) {
+    for (k, z) in [-half_length, half_length].into_iter().enumerate() {
+        let ball = Ball::new(first, capsule.point_to_world(Vec3::new(0.0, 0.0, z)), radius, query);
+        if let Some((near, gap)) = ball.meet(query, &to_point) {
+            out.push(ball.touch(first, &near, gap, k as u64));
+        }
     }
 }
 
@@ -199,7 +213,7 @@ impl Along<'_> {
     /// Where an edge crosses the segment, both strictly between their ends: parameter of the segment, and the point of the edge.
     fn crossing(&self, ends: [Vec3; 2]) -> Option<(f64, Vec3)> {
         let [s, t] = between_segments(self.segment, ends);
-        let length = (ends[1] - ends[0]).length();
+        let length = (ends[1] - ends[0]).norm();
         let inner = self.inner(s) && t * length > self.query.touch && (1.0 - t) * length > self.query.touch;
         inner.then(|| (s, ends[0] + (ends[1] - ends[0]) * t))
     }
@@ -224,7 +238,7 @@ impl Along<'_> {
     }
 
     fn inner(&self, s: f64) -> bool {
-        let length = (self.segment[1] - self.segment[0]).length();
+        let length = (self.segment[1] - self.segment[0]).norm();
         s * length > self.query.touch && (1.0 - s) * length > self.query.touch
     }
 

@@ -6,7 +6,8 @@ use crate::collision::pairs::polytopes::{self, Pair, to_world};
 use crate::collision::pairs::round::{self, Spot};
 use crate::collision::polytope::PolytopeRef;
 use crate::collision::surface::{self, Surface, Tile};
-use crate::math::{Vec3, tangents};
+use crate::collision::vector::Norm;
+use crate::math::Vec3;
 
 /// Normals that agree to this are those of one plane, and gaps that agree to this part of the size are equal.
 const SAME: f64 = 1e-12;
@@ -49,6 +50,11 @@ impl Region<'_> {
         let reach = self.query.limit();
         self.surface.near(self.centre - self.half - reach, self.centre + self.half + reach, &mut scratch.near);
         for &triangle in &scratch.near {
+            let (height, normal) = self.surface.plane(triangle, self.centre);
+            let extent = (normal * self.half).abs().element_sum();
+            if height - extent > reach || (height + extent < -reach && !self.surface.solid_below) {
+                continue;
+            }
             let start = out.len();
             contacts(&self.surface.tile(triangle, self.query.touch), out);
             out[start..].iter_mut().for_each(|t| t.feature = named(triangle, t.feature));
@@ -75,6 +81,9 @@ impl Region<'_> {
                 Spot::Edge(k) => tile.allowed(n, tile.side(k)),
             };
             let closest = |p: Vec3| tile.closest(p, behind);
+            if tile.is_smooth() {
+                return round::capsule_ends(self.frame, capsule, half_length, radius, self.query, out, closest);
+            }
             round::polytope_capsule(
                 self.frame,
                 tile.view(),
@@ -114,6 +123,7 @@ impl Region<'_> {
                 polytopes: [tile.view(), polytope],
                 own_faces: 1,
                 solid: false,
+                smooth: tile.is_smooth(),
                 relative,
                 drift,
                 query: self.query,
@@ -145,8 +155,17 @@ impl Region<'_> {
             }
             let allowed = |n: Vec3, corner: usize| tile.allowed(n, surface::Spot::Corner(corner));
             let (polytope, query) = (tile.view(), self.query);
-            cylinder::Pair { polytope, own_faces: 1, solid: false, cylinder, drift, query, allowed }
-                .contacts(work, out);
+            cylinder::Pair {
+                polytope,
+                own_faces: 1,
+                solid: false,
+                smooth: tile.is_smooth(),
+                cylinder,
+                drift,
+                query,
+                allowed,
+            }
+            .contacts(work, out);
         });
         if self.merge {
             drop_seams(self.query.size, scratch, out, start);
@@ -240,8 +259,9 @@ fn keep_outlines(touch: f64, scratch: &mut Scratch, out: &mut Vec<Touch>, start:
 
 /// Two unit vectors across n that are askew to grids, so that no two corners have the same coordinate but for rounding.
 fn slanted(n: Vec3) -> (Vec3, Vec3) {
-    let (s, t) = tangents(n);
-    ((s * 3.0 + t * 2.0).normalize(), (t * 3.0 - s * 2.0).normalize())
+    let s = n.any_orthogonal_vector().unit_or_zero();
+    let t = n.cross(s);
+    ((s * 3.0 + t * 2.0).unit_or_zero(), (t * 3.0 - s * 2.0).unit_or_zero())
 }
 
 /// Corners of the convex hull of points in a plane, by the monotone chain; points within `touch` of it are left out.
