@@ -18,6 +18,9 @@ use stiction_body::math::Vec3;
 /// Pairs of geoms with a surface of their own are listed up to this number.
 const PAIRS: usize = 20_000;
 
+/// Pairs of geoms are looked at one by one up to this number of geoms.
+const GEOMS: usize = 5_000;
+
 /// Writes geoms and all rules of contact.
 pub(super) fn write<'a>(
     root: &'a Element,
@@ -183,6 +186,10 @@ fn mixed_pairs(tree: &Tree, filter: &Filter, notes: &mut Notes, out: &mut Descri
     let Some(first) = tree.geoms.first() else { return };
     if tree.geoms.iter().all(|g| kind(g) == kind(first)) {
         return;
+    }
+    if tree.geoms.len() > GEOMS {
+        let text = format!("of more than {GEOMS} geoms: the larger friction counts");
+        return notes.attribute(NoteKind::NotYet, first.element, "priority or condim", text);
     }
     let given: BTreeSet<(usize, usize)> = out.pairs.iter().map(|p| p.geoms).collect();
     for (i, a) in tree.geoms.iter().enumerate() {
