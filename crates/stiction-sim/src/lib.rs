@@ -4,6 +4,7 @@ pub mod error;
 pub mod material;
 pub mod meshes;
 pub mod mjcf;
+pub mod urdf;
 pub mod xml;
 
 pub use description::{Actuator, ActuatorKind, Description, GeomSpec, Note, NoteKind, PairSpec};

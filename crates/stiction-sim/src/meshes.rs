@@ -1,7 +1,7 @@
 //! Triangle meshes from files: STL (binary and text), OBJ, COLLADA.
 //!
-//! The readers are our own: the formats' geometry is a few lines each, and what is needed here (any count checked against the file's size, text read in
-//! double precision, no surprise in a broken file) is most of the work.
+//! The readers are our own: the formats' geometry is a few lines each, and what is needed here (any count checked against the file's size, text
+//! read in double precision, no surprise in a broken file) is most of the work.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub enum MeshFormat {
     Stl,
     /// Wavefront.
     Obj,
-    /// COLLADA: positions with the file's unit, up axis and node transforms.
+    /// COLLADA: positions with the file's unit and node transforms, along the axes they are written in.
     Collada,
 }
 
@@ -71,13 +71,16 @@ pub fn parse(bytes: &[u8], format: MeshFormat, scale: Vec3) -> Result<TriangleMe
         MeshFormat::Obj => obj::parse(bytes)?,
         MeshFormat::Collada => collada::parse(bytes)?,
     };
+    if let Some(v) = raw.vertices.iter().find(|v| !v.is_finite()) {
+        return Err(format!("a vertex is not finite: {v}"));
+    }
     let mut mesh = welded(&raw);
     if mesh.triangles.is_empty() {
         return Err("there are no triangles".into());
     }
     mesh.vertices.iter_mut().for_each(|v| *v *= scale);
     if let Some(v) = mesh.vertices.iter().find(|v| !v.is_finite()) {
-        return Err(format!("a vertex is not finite: {v}"));
+        return Err(format!("a vertex is not finite once scaled: {v}"));
     }
     if scale.signum().element_product() < 0.0 {
         mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));

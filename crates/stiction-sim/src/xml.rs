@@ -191,6 +191,12 @@ impl<'a> Element<'a> {
         self.node.children().filter(|n| n.is_element()).map(move |node| Element { document, node })
     }
 
+    /// It and all elements within it, in order; they do not count as read.
+    pub fn descendants(&self) -> impl Iterator<Item = Element<'a>> + use<'a> {
+        let document = self.document;
+        self.node.descendants().filter(|n| n.is_element()).map(move |node| Element { document, node })
+    }
+
     /// Marks it as read (not its children or attributes), and makes its name known within its parent.
     pub fn read(&self) {
         self.mark();

@@ -7,7 +7,8 @@ use crate::error::SceneError;
 
 /// XML text with its file and the starts of its lines.
 ///
-/// Two things that other readers of robot files let pass are forgiven: `--` within comments, and prefixes that nobody declared.
+/// What other readers of robot files let pass is forgiven: `--` within comments, prefixes that nobody declared, lines before the XML declaration,
+/// zero bytes at the end.
 #[derive(Debug, Clone)]
 pub struct Source {
     file: Option<PathBuf>,
@@ -32,7 +33,9 @@ impl Source {
 
     /// A text, and the file to name in errors.
     pub fn new(text: impl Into<String>, file: Option<PathBuf>) -> Self {
-        let mut source = Self { file, text: without_comments(text.into()), inserted: (0, 0) };
+        let mut text = without_comments(text.into());
+        text.truncate(text.trim_end_matches('\0').len());
+        let mut source = Self { file, text: without_late_declaration(text), inserted: (0, 0) };
         source.declare_prefixes();
         source
     }
@@ -121,6 +124,21 @@ fn end_of_root_name(text: &str) -> Option<usize> {
     }
 }
 
+/// The same text with blanks for an XML declaration that has lines or comments before it.
+fn without_late_declaration(mut text: String) -> String {
+    let start = text.len() - text.trim_start().len();
+    if let Some(length) = text[start..].find("?>").filter(|_| start > 0 && text[start..].starts_with("<?xml ")) {
+        let blank = blanks(&text[start..start + length + 2]);
+        text.replace_range(start..start + length + 2, &blank);
+    }
+    text
+}
+
+/// As many blanks as a text has bytes; line ends stay.
+fn blanks(text: &str) -> String {
+    text.bytes().map(|b| if matches!(b, b'\n' | b'\r') { char::from(b) } else { ' ' }).collect()
+}
+
 /// The same text with blanks for comments, byte by byte but for line ends. A comment without an end stays, for the parser to report.
 fn without_comments(text: String) -> String {
     let (open, close, cdata) = ("<!--", "-->", "<![CDATA[");
@@ -144,7 +162,7 @@ fn without_comments(text: String) -> String {
         };
         let (part, after) = tail.split_at(end);
         match comment {
-            true => out.extend(part.bytes().map(|b| if matches!(b, b'\n' | b'\r') { char::from(b) } else { ' ' })),
+            true => out.push_str(&blanks(part)),
             false => out.push_str(part),
         }
         rest = after;

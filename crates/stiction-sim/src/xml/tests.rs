@@ -37,7 +37,7 @@ fn what_nobody_read_is_noted_with_the_nearest_name() {
     let source = Source::new(text, None);
     let document = source.parse().unwrap();
     for link in document.root().children_named("link") {
-        (link.attribute("name"), link.attribute("mass"));
+        assert!(link.attribute("name").is_some() && link.attribute("mass").is_none());
     }
     document.root().children_named("joint").count();
     let notes: Vec<String> = document.notes().iter().map(|n| format!("{}: {}", n.element, n.text)).collect();
@@ -73,6 +73,13 @@ fn comments_and_prefixes_are_forgiven() {
     let source = Source::new("<robot><gz:plugin/><d e='z'/></robot>", None);
     let document = source.parse().unwrap();
     assert_eq!(document.root().child("d").unwrap().place(), (1, 20));
+}
+
+#[test]
+fn late_declarations_and_zero_bytes_are_forgiven() {
+    let source = Source::new("\n<!-- made by hand --><?xml version='1.0'?>\n<robot><a/></robot>\n\0\0", None);
+    let document = source.parse().unwrap();
+    assert_eq!(document.root().child("a").unwrap().place(), (3, 8));
 }
 
 #[test]

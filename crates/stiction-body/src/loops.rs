@@ -1,0 +1,316 @@
+//! Rows of closed loops and of joints that follow others: what must stay zero, how it changes with the velocities, and how that changes while the velocities
+//! stay.
+//!
+//! A loop keeps a frame A on one link and a frame B on another together. With positions `p`, rotations `R` and the quaternion `(w, u)` of `R_Aᵀ R_B`,
+//! w ≥ 0:
+//!
+//! | kind | φ | rows |
+//! |---|---|---|
+//! | `Point` | `p_B − p_A` along world axes (m) | 3 |
+//! | `Hinge` | the same, and the sines `x_A · (z_A × z_B)`, `y_A · (z_A × z_B)` of the angle between the axes (rad) | 5 |
+//! | `Weld` | the same as `Point`, and `2 u` along the axes of A: the rotation vector up to third order (rad) | 6 |
+//! | mimic | `q_link − multiplier · q_of − offset` (rad or m) | 1 |
+//!
+//! All are smooth where they are near zero. A hinge is also at zero with its axes opposite: the sines cannot tell.
+
+use std::ops::{Deref, Range};
+
+use crate::kinematics::{LinkMotion, Workspace};
+use crate::math::{Mat3, Pose, Vec3};
+use crate::model::{LoopClosure, LoopKind, Mimic, Model};
+
+/// What a row belongs to, by its number in the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowSource {
+    /// A loop of [`Model::loops`].
+    Loop(usize),
+    /// A joint of [`Model::mimics`].
+    Mimic(usize),
+}
+
+/// Rows of all loops of a model, then of all joints that follow others. Nothing is allocated after [`LoopRows::new`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoopRows {
+    rows: Vec<Row>,
+    /// Entries of all rows, block by block.
+    entries: Vec<f64>,
+}
+
+/// One row.
+#[derive(Debug, Clone, PartialEq)]
+struct Row {
+    source: RowSource,
+    /// Trees and where their entries are; the first `count` mean something.
+    blocks: [(usize, Range<usize>); 2],
+    count: usize,
+    value: f64,
+    rate: f64,
+}
+
+/// The entries of a row, by tree in ascending order: none, one or two blocks of (tree, entries for the velocities of that tree).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LoopBlocks<'a> {
+    blocks: [(usize, &'a [f64]); 2],
+    count: usize,
+}
+
+impl<'a> Deref for LoopBlocks<'a> {
+    type Target = [(usize, &'a [f64])];
+
+    fn deref(&self) -> &Self::Target {
+        &self.blocks[..self.count]
+    }
+}
+
+/// A frame of a loop in the world, and the motion of its link about the frame's origin.
+#[derive(Debug, Clone, Copy)]
+struct End {
+    link: Option<usize>,
+    pose: Pose,
+    rotation: Mat3,
+}
+
+impl LoopRows {
+    /// Storage for the rows of a model, all zero until [`LoopRows::update`].
+    pub fn new(model: &Model) -> Self {
+        let mut out = Self { rows: vec![], entries: vec![] };
+        for (i, closure) in model.loops().iter().enumerate() {
+            let trees = [closure.a, closure.b].map(|link| link.map(|l| model.links()[l].tree));
+            (0..row_count(closure.kind)).for_each(|_| out.add(model, RowSource::Loop(i), trees));
+        }
+        for (i, mimic) in model.mimics().iter().enumerate() {
+            out.add(model, RowSource::Mimic(i), [mimic.link, mimic.of].map(|l| Some(model.links()[l].tree)));
+        }
+        out
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// What row `i` belongs to.
+    pub fn source(&self, i: usize) -> RowSource {
+        self.rows[i].source
+    }
+
+    /// φ of row `i` (m or rad): zero where the loop is closed.
+    pub fn value(&self, i: usize) -> f64 {
+        self.rows[i].value
+    }
+
+    /// `J̇ v` of row `i` (m/s² or rad/s²): `φ̈ = J v̇ + J̇ v`. From the last [`LoopRows::update_rates`].
+    pub fn rate(&self, i: usize) -> f64 {
+        self.rows[i].rate
+    }
+
+    /// J of row `i`: `φ̇ = J v`.
+    pub fn blocks(&self, i: usize) -> LoopBlocks<'_> {
+        let row = &self.rows[i];
+        let block = |k: usize| (row.blocks[k].0, &self.entries[row.blocks[k].1.clone()]);
+        LoopBlocks { blocks: [block(0), block(1)], count: row.count }
+    }
+
+    /// `φ̇ = J v` of row `i` at velocities `v` (nv).
+    pub fn speed(&self, model: &Model, i: usize, v: &[f64]) -> f64 {
+        let of_tree = |&(tree, entries): &(usize, &[f64])| {
+            let v = &v[model.trees()[tree].v.clone()];
+            entries.iter().zip(v).map(|(a, b)| a * b).sum::<f64>()
+        };
+        self.blocks(i).iter().map(of_tree).sum()
+    }
+
+    /// Values and entries at configuration `q` (nq), at which the positions of `work` must be; the model is the one the rows were made for.
+    pub fn update(&mut self, model: &Model, work: &Workspace, q: &[f64]) {
+        self.entries.fill(0.0);
+        let mut first = 0;
+        for closure in model.loops() {
+            let [a, b] = ends(closure, work);
+            self.update_points(model, work, first, a, b);
+            match closure.kind {
+                LoopKind::Point => {}
+                LoopKind::Hinge => self.update_hinge(model, work, first + 3, a, b),
+                LoopKind::Weld => self.update_weld(model, work, first + 3, a, b),
+            }
+            first += row_count(closure.kind);
+        }
+        for (i, mimic) in model.mimics().iter().enumerate() {
+            self.update_mimic(model, first + i, mimic, q);
+        }
+    }
+
+    /// Rates at the positions and velocities of `work`.
+    pub fn update_rates(&mut self, model: &Model, work: &Workspace) {
+        let mut first = 0;
+        for closure in model.loops() {
+            let [a, b] = ends(closure, work);
+            let points = b.point_bias(work) - a.point_bias(work);
+            (0..3).for_each(|k| self.rows[first + k].rate = points[k]);
+            let turning = Turning::new(work, a, b);
+            match closure.kind {
+                LoopKind::Point => {}
+                LoopKind::Hinge => (0..2).for_each(|k| self.rows[first + 3 + k].rate = turning.hinge_rate(k)),
+                LoopKind::Weld => {
+                    let rate = turning.weld_rate();
+                    (0..3).for_each(|k| self.rows[first + 3 + k].rate = rate[k]);
+                }
+            }
+            first += row_count(closure.kind);
+        }
+    }
+
+    /// Adds a row over the velocities of two trees (`None`: the world); trees that cannot move have no entries.
+    fn add(&mut self, model: &Model, source: RowSource, trees: [Option<usize>; 2]) {
+        let moves = |t: &usize| !model.trees()[*t].v.is_empty();
+        let [a, b] = trees.map(|t| t.filter(moves));
+        let (first, second) = match (a, b) {
+            (Some(a), Some(b)) if a != b => (Some(a.min(b)), Some(a.max(b))),
+            (a, b) => (a.or(b), None),
+        };
+        let mut row = Row { source, blocks: [(0, 0..0), (0, 0..0)], count: 0, value: 0.0, rate: 0.0 };
+        for tree in [first, second].into_iter().flatten() {
+            let start = self.entries.len();
+            self.entries.resize(start + model.trees()[tree].v.len(), 0.0);
+            row.blocks[row.count] = (tree, start..self.entries.len());
+            row.count += 1;
+        }
+        self.rows.push(row);
+    }
+
+    /// The entries of row `i` for the tree of a link.
+    fn block_mut(&mut self, model: &Model, i: usize, link: usize) -> &mut [f64] {
+        let (row, tree) = (&self.rows[i], model.links()[link].tree);
+        let range = row.blocks[..row.count].iter().find(|b| b.0 == tree).map_or(0..0, |b| b.1.clone());
+        &mut self.entries[range]
+    }
+
+    fn update_points(&mut self, model: &Model, work: &Workspace, first: usize, a: End, b: End) {
+        let apart = b.pose.translation - a.pose.translation;
+        for (k, axis) in Vec3::AXES.into_iter().enumerate() {
+            self.rows[first + k].value = apart[k];
+            for (end, sign) in [(a, -1.0), (b, 1.0)] {
+                if let Some(link) = end.link {
+                    let block = self.block_mut(model, first + k, link);
+                    work.add_point_row(model, link, end.pose.translation, axis, sign, block);
+                }
+            }
+        }
+    }
+
+    /// `s · z_B` with s = −y_A and x_A changes with `(ω_B − ω_A) · (z_B × s)`.
+    fn update_hinge(&mut self, model: &Model, work: &Workspace, first: usize, a: End, b: End) {
+        for k in 0..2 {
+            let (s, z) = (a.hinge_side(k), b.rotation.z_axis);
+            self.rows[first + k].value = s.dot(z);
+            self.add_turning_row(model, work, first + k, a, b, z.cross(s));
+        }
+    }
+
+    /// `d/dt 2u = w ω − u × ω` with ω = R_Aᵀ (ω_B − ω_A).
+    fn update_weld(&mut self, model: &Model, work: &Workspace, first: usize, a: End, b: End) {
+        let (w, u) = relative_rotation(a, b);
+        for (k, axis) in Vec3::AXES.into_iter().enumerate() {
+            self.rows[first + k].value = 2.0 * u[k];
+            self.add_turning_row(model, work, first + k, a, b, a.rotation * (axis * w + u.cross(axis)));
+        }
+    }
+
+    /// The row of `(ω_B − ω_A) · axis`.
+    fn add_turning_row(&mut self, model: &Model, work: &Workspace, i: usize, a: End, b: End, axis: Vec3) {
+        for (end, sign) in [(a, -1.0), (b, 1.0)] {
+            if let Some(link) = end.link {
+                work.add_angular_row(model, link, axis, sign, self.block_mut(model, i, link));
+            }
+        }
+    }
+
+    fn update_mimic(&mut self, model: &Model, i: usize, mimic: &Mimic, q: &[f64]) {
+        let at = |link: usize| q[model.links()[link].q.start];
+        self.rows[i].value = at(mimic.link) - mimic.multiplier * at(mimic.of) - mimic.offset;
+        for (link, entry) in [(mimic.link, 1.0), (mimic.of, -mimic.multiplier)] {
+            let link_model = &model.links()[link];
+            let k = link_model.v.start - model.trees()[link_model.tree].v.start;
+            self.block_mut(model, i, link)[k] += entry;
+        }
+    }
+}
+
+impl End {
+    fn new(link: Option<usize>, frame: &Pose, work: &Workspace) -> Self {
+        let pose = link.map_or(*frame, |l| work.pose[l] * *frame);
+        Self { link, pose, rotation: Mat3::from_quat(pose.rotation) }
+    }
+
+    /// Acceleration of the frame's origin when every v̇ is 0.
+    fn point_bias(&self, work: &Workspace) -> Vec3 {
+        self.link.map_or(Vec3::ZERO, |l| work.point_bias(l, self.pose.translation))
+    }
+
+    /// The directions whose part of the other axis a hinge keeps at zero: −y and x.
+    fn hinge_side(&self, k: usize) -> Vec3 {
+        if k == 0 { -self.rotation.y_axis } else { self.rotation.x_axis }
+    }
+}
+
+/// How the two frames of a loop turn.
+struct Turning {
+    a: End,
+    b: End,
+    omega_a: Vec3,
+    omega_b: Vec3,
+    /// α_B − α_A when every v̇ is 0.
+    alpha: Vec3,
+}
+
+impl Turning {
+    fn new(work: &Workspace, a: End, b: End) -> Self {
+        let of = |motion: &[LinkMotion], end: &End| end.link.map_or(Vec3::ZERO, |l| motion[l].angular);
+        let alpha = of(&work.bias, &b) - of(&work.bias, &a);
+        Self { a, b, omega_a: of(&work.velocity, &a), omega_b: of(&work.velocity, &b), alpha }
+    }
+
+    /// `d/dt (ω_B − ω_A) · (z × s)`, with z fixed in B and s fixed in A.
+    fn hinge_rate(&self, k: usize) -> f64 {
+        let (s, z) = (self.a.hinge_side(k), self.b.rotation.z_axis);
+        let turned = self.omega_b.cross(z).cross(s) + z.cross(self.omega_a.cross(s));
+        self.alpha.dot(z.cross(s)) + (self.omega_b - self.omega_a).dot(turned)
+    }
+
+    /// `d/dt (w ω − u × ω)` with `ẇ = −½ u · ω`, `u̇ = ½ (w ω − u × ω)`, `ω̇ = R_Aᵀ (α_B − α_A − ω_A × (ω_B − ω_A))`.
+    fn weld_rate(&self) -> Vec3 {
+        let (w, u) = relative_rotation(self.a, self.b);
+        let to_a = self.a.rotation.transpose();
+        let relative = self.omega_b - self.omega_a;
+        let omega = to_a * relative;
+        let alpha = to_a * (self.alpha - self.omega_a.cross(relative));
+        let u_rate = 0.5 * (omega * w - u.cross(omega));
+        omega * (-0.5 * u.dot(omega)) - u_rate.cross(omega) + alpha * w - u.cross(alpha)
+    }
+}
+
+/// The quaternion of `R_Aᵀ R_B` with w ≥ 0, as w and (x, y, z).
+fn relative_rotation(a: End, b: End) -> (f64, Vec3) {
+    let q = a.pose.rotation.inverse() * b.pose.rotation;
+    let q = if q.w < 0.0 { -q } else { q };
+    (q.w, Vec3::new(q.x, q.y, q.z))
+}
+
+fn ends(closure: &LoopClosure, work: &Workspace) -> [End; 2] {
+    [End::new(closure.a, &closure.frame_a, work), End::new(closure.b, &closure.frame_b, work)]
+}
+
+fn row_count(kind: LoopKind) -> usize {
+    match kind {
+        LoopKind::Point => 3,
+        LoopKind::Hinge => 5,
+        LoopKind::Weld => 6,
+    }
+}
+
+#[cfg(test)]
+mod tests;

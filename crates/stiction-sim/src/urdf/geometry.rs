@@ -1,0 +1,133 @@
+//! Collision shapes.
+
+use stiction_body::Shape;
+use stiction_body::math::{Mat3, Pose, Quat, Vec3, tangents};
+use stiction_lcp::InputError;
+
+use super::origin;
+use super::paths::Paths;
+use super::tree::LinkNode;
+use crate::description::NoteKind;
+use crate::error::{SceneError, nearest};
+use crate::meshes;
+use crate::xml::Element;
+
+/// A collision element of a link.
+pub(super) struct Collision<'a> {
+    pub name: Option<&'a str>,
+    pub pose: Pose,
+    pub shape: Shape,
+}
+
+const SHAPES: [&str; 6] = ["box", "sphere", "cylinder", "capsule", "mesh", "plane"];
+
+/// All collision shapes of a link.
+pub(super) fn read<'a>(
+    link: &LinkNode<'a>,
+    paths: &Paths,
+    keep_meshes: bool,
+) -> Result<Vec<Collision<'a>>, SceneError> {
+    link.element.children_named("visual").for_each(|e| e.ignore("looks have no effect"));
+    let mut out = Vec::new();
+    for element in link.element.children_named("collision") {
+        let name = element.attribute("name").filter(|n| !n.is_empty());
+        element.attribute("group");
+        let keep = keep_meshes || element.attribute("concave").is_some_and(|t| t == "yes" || t == "true");
+        element.children_named("verbose").for_each(|e| e.mark_all());
+        element.children_named("material").for_each(|e| e.ignore("looks have no effect"));
+        let pose = origin(element)?;
+        let Some(geometry) = element.child("geometry") else {
+            element.note(NoteKind::Warning, "has no <geometry>: nothing can touch it");
+            continue;
+        };
+        if let Some((pose, shape)) = read_geometry(geometry, pose, paths, keep)? {
+            out.push(Collision { name, pose, shape });
+        }
+    }
+    Ok(out)
+}
+
+fn read_geometry(
+    geometry: Element,
+    pose: Pose,
+    paths: &Paths,
+    keep: bool,
+) -> Result<Option<(Pose, Shape)>, SceneError> {
+    let known = SHAPES.iter().find_map(|name| geometry.child(name));
+    let Some(element) = known else {
+        return match geometry.children().next() {
+            None => {
+                geometry.note(NoteKind::Warning, "is empty: nothing can touch it");
+                Ok(None)
+            }
+            Some(other) if nearest(other.name(), SHAPES).is_none() => {
+                other.note(NoteKind::NotYet, "collision shapes of this kind are not supported: nothing can touch it");
+                other.mark_all();
+                Ok(None)
+            }
+            Some(other) => {
+                let hint = nearest(other.name(), SHAPES).unwrap_or_default();
+                Err(other.error(format!("there is no such shape (did you mean \"{hint}\"?)")))
+            }
+        };
+    };
+    let checked = |shape: Result<Shape, InputError>| shape.map_err(|e| element.error(e.to_string()));
+    let half_length = || -> Result<f64, SceneError> { Ok(0.5 * element.required_number("length")?) };
+    let shape = match element.name() {
+        "box" => {
+            element.required("size")?;
+            let size = element.vector("size")?.unwrap_or_default();
+            checked(Shape::cuboid(0.5 * size))?
+        }
+        "sphere" => checked(Shape::sphere(element.required_number("radius")?))?,
+        "cylinder" => checked(Shape::cylinder(half_length()?, element.required_number("radius")?))?,
+        "capsule" => {
+            let (half, radius) = (half_length()?, element.required_number("radius")?);
+            // Without length a capsule is a ball.
+            checked(if half == 0.0 { Shape::sphere(radius) } else { Shape::capsule(half, radius) })?
+        }
+        "plane" => return plane(element, pose).map(Some),
+        _ => mesh(element, paths, keep)?,
+    };
+    Ok(Some((pose, shape)))
+}
+
+/// The half-space below a plane: its z axis is the normal.
+fn plane(element: Element, pose: Pose) -> Result<(Pose, Shape), SceneError> {
+    let normal = element.vector("normal")?.unwrap_or(Vec3::Z);
+    let Some(normal) = normal.try_normalize() else {
+        return Err(element.attribute_error("normal", "a normal must not be zero"));
+    };
+    let (s, t) = tangents(normal);
+    let turn = Quat::from_mat3(&Mat3::from_cols(s, t, normal)).normalize();
+    Ok((pose * Pose::from_rotation(turn), Shape::half_space()))
+}
+
+fn mesh(element: Element, paths: &Paths, keep: bool) -> Result<Shape, SceneError> {
+    let name = element.required("filename")?;
+    let scale = match element.list("scale")?.as_deref() {
+        None | Some([]) => Vec3::ONE,
+        Some([s]) => Vec3::splat(*s),
+        Some([x, y, z]) => Vec3::new(*x, *y, *z),
+        Some(list) => return Err(element.attribute_error("scale", format!("expected 3 numbers, found {}", list.len()))),
+    };
+    let (path, note) = paths.find(name).map_err(|message| element.attribute_error("filename", message))?;
+    if let Some(note) = note {
+        element.note(NoteKind::Changed, note);
+    }
+    let broken = |message: String| element.attribute_error("filename", message);
+    let mesh = meshes::load(&path, scale).map_err(|e| broken(e.to_string()))?;
+    if keep {
+        return Shape::mesh(mesh.vertices, mesh.triangles).map_err(|e| broken(e.to_string()));
+    }
+    match Shape::hull(mesh.vertices.clone()) {
+        Ok(hull) => {
+            element.note(NoteKind::Changed, "the mesh becomes its convex hull");
+            Ok(hull)
+        }
+        Err(_) => {
+            element.note(NoteKind::Changed, "the mesh is flat: it stays a surface of triangles");
+            Shape::mesh(mesh.vertices, mesh.triangles).map_err(|e| broken(e.to_string()))
+        }
+    }
+}
