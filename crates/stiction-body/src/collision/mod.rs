@@ -1,7 +1,32 @@
-//! Where bodies touch: contact points with gap, normal and identity, on parry's queries.
+//! Where bodies touch: contact points with gap, normal and identity.
+//!
+//! [`Collision`] is built once from a model and its [`Geom`]s; [`Collision::find`] gives the contacts at a state. Nothing is remembered between calls.
 
+mod advance;
+mod broad;
+mod closest;
+mod frame;
+mod pairs;
+pub(crate) mod polytope;
+mod rules;
+mod solid;
+mod surface;
+mod vector;
+
+pub use advance::Overlap;
+
+use stiction_lcp::InputError;
+
+use crate::collision::vector::Norm;
+use crate::kinematics::{LinkMotion, Workspace};
 use crate::math::{Pose, Vec3};
+use crate::model::Model;
 use crate::shape::Shape;
+use broad::{Bounds, Broad};
+use frame::{Apart, Drift, Frame, Query, Touch};
+use pairs::Member;
+use rules::{Allowed, Group, place, rigid_groups};
+use solid::{Solid, unsupported};
 
 /// A shape on a link.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,4 +79,340 @@ pub struct ContactPoint {
     pub normal: Vec3,
     /// Signed distance (m), negative where they overlap.
     pub gap: f64,
+}
+
+/// Lengths below this part of the smaller geom's size are as good as zero: a contact is touching, an overlap of faces is an edge.
+const TOUCH: f64 = 1e-9;
+
+/// Duplicates agree to this part of the size (points) or of 1 (normals).
+const DUPLICATE: f64 = 1e-12;
+
+/// A geom made ready.
+#[derive(Debug, Clone)]
+struct Part {
+    solid: Solid,
+    link: Option<usize>,
+    /// `X_LG`.
+    pose: Pose,
+    /// Centre and half sides of the bounding box, in the geom's frame.
+    centre: Vec3,
+    half: Vec3,
+    /// Of the ball about the centre that holds the geom.
+    radius: f64,
+    size: f64,
+    /// True if it never moves.
+    fixed: bool,
+    /// True if other geoms are on the same link.
+    shared: bool,
+}
+
+/// Where a geom is and how it moves, for one call.
+#[derive(Debug, Clone, Copy)]
+struct Placed {
+    frame: Frame,
+    /// Centre of the bounding box in the world.
+    centre: Vec3,
+    /// Motion of the link, and its origin.
+    motion: LinkMotion,
+    origin: Vec3,
+    /// Farthest way of a point within the step.
+    reach: f64,
+    finite: bool,
+}
+
+impl Placed {
+    /// Velocity of the point of the geom's link at x.
+    fn velocity(&self, x: Vec3) -> Vec3 {
+        self.motion.linear + self.motion.angular.cross(x - self.origin)
+    }
+}
+
+/// Finds contacts between geoms.
+#[derive(Debug, Clone)]
+pub struct Collision {
+    geoms: Vec<Geom>,
+    parts: Vec<Part>,
+    allowed: Allowed,
+    keep_duplicates: bool,
+    broad: Broad,
+    placed: Vec<Placed>,
+    bounds: Vec<Bounds>,
+    scratch: pairs::Scratch,
+    touches: Vec<Touch>,
+    apart: Vec<Apart>,
+    /// True if a pair of this call has links with other geoms.
+    shared: bool,
+    order: Vec<usize>,
+    dropped: Vec<bool>,
+    contacts: Vec<ContactPoint>,
+}
+
+impl Collision {
+    /// Makes geoms ready for collision.
+    ///
+    /// # Errors
+    /// If a geom or rule names a link or geom that is not there, a pose is not finite, a name is used twice, a half-space moves, or two shapes may meet
+    /// that have no contacts with each other (two meshes or height fields).
+    pub fn new(model: &Model, geoms: Vec<Geom>, rules: CollisionRules) -> Result<Self, InputError> {
+        let allowed = Allowed::new(model, &geoms, &rules)?;
+        let groups = rigid_groups(model);
+        let mut parts = Vec::with_capacity(geoms.len());
+        for (i, geom) in geoms.iter().enumerate() {
+            check_name(&geoms[..i], i, geom)?;
+            parts.push(Part::new(geom, i, &groups, &geoms)?);
+        }
+        check_pairs(&geoms, &parts, &allowed)?;
+        let n = parts.len();
+        let broad =
+            Broad::new(&allowed, &parts.iter().map(|p| matches!(p.solid, Solid::HalfSpace)).collect::<Vec<_>>());
+        Ok(Self {
+            geoms,
+            parts,
+            allowed,
+            keep_duplicates: rules.keep_duplicates,
+            broad,
+            placed: Vec::with_capacity(n),
+            bounds: Vec::with_capacity(n),
+            scratch: pairs::Scratch::default(),
+            touches: Vec::new(),
+            apart: Vec::new(),
+            shared: false,
+            order: Vec::new(),
+            dropped: Vec::new(),
+            contacts: Vec::new(),
+        })
+    }
+
+    /// The geoms.
+    pub fn geoms(&self) -> &[Geom] {
+        &self.geoms
+    }
+
+    /// Radius-like size of a geom (m): half of the smallest side of its bounding box, of a mesh or height field half of the largest; infinite for a
+    /// half-space.
+    pub fn size(&self, geom: usize) -> f64 {
+        self.parts[geom].size
+    }
+
+    /// True if the two geoms may touch, by their links, groups and the rules.
+    pub fn may_touch(&self, a: usize, b: usize) -> bool {
+        self.allowed.get(a, b)
+    }
+
+    /// All contacts whose gap is at most what the two geoms can travel towards each other within `dt` (s) plus `margin` (m), with the poses in `work`
+    /// and links that move as in `motion` (world axes, of the links' origins). Ordered by geoms, then by feature.
+    ///
+    /// A contact that is not touching yet is only given where the two features come to face each other within the step. Geoms on links whose pose or
+    /// motion is not finite, or is missing, have no contacts.
+    pub fn find(
+        &mut self,
+        model: &Model,
+        work: &Workspace,
+        motion: &[LinkMotion],
+        dt: f64,
+        margin: f64,
+    ) -> &[ContactPoint] {
+        self.contacts.clear();
+        if !(dt >= 0.0 && margin >= 0.0 && dt.is_finite() && margin.is_finite()) {
+            return &self.contacts;
+        }
+        self.shared = false;
+        self.place(model, work, motion, dt, margin);
+        for k in 0..self.broad.candidates(&self.bounds, &self.allowed) {
+            let (i, j) = self.broad.pair(k);
+            self.pair(i, j, dt, margin);
+        }
+        if self.shared && !self.keep_duplicates {
+            self.merge_geoms();
+        }
+        &self.contacts
+    }
+
+    /// Frames, motions and bounds of all geoms.
+    fn place(&mut self, model: &Model, work: &Workspace, motion: &[LinkMotion], dt: f64, margin: f64) {
+        self.placed.clear();
+        self.bounds.clear();
+        let known = model.links().len();
+        for part in &self.parts {
+            let at = part.link.filter(|l| *l < known);
+            let placed = part.placed(at.and_then(|l| work.pose.get(l)), at.and_then(|l| motion.get(l)), dt);
+            self.bounds.push(part.bounds(&placed, margin));
+            self.placed.push(placed);
+        }
+    }
+
+    /// Contacts of two geoms.
+    fn pair(&mut self, i: usize, j: usize, dt: f64, margin: f64) {
+        let (a, b) = (&self.parts[i], &self.parts[j]);
+        let query = query([a, b], [&self.placed[i], &self.placed[j]], dt, margin);
+        self.touches.clear();
+        let merge = !self.keep_duplicates;
+        let members = [a.member(&self.placed[i]), b.member(&self.placed[j])];
+        pairs::contacts(members, &query, merge, &mut self.scratch, &mut self.touches);
+        if self.touches.len() > 1 {
+            self.touches.sort_unstable_by_key(|t| t.feature);
+        }
+        self.shared |= a.shared || b.shared;
+        // Only shapes with several kinds of features can have one place twice.
+        let plain = |s: &Solid| matches!(s, Solid::HalfSpace | Solid::Cuboid { .. } | Solid::Sphere { .. });
+        let twice = merge && !(plain(&a.solid) && plain(&b.solid));
+        let (start, length) = (self.contacts.len(), DUPLICATE * query.size);
+        for touch in &self.touches {
+            let Touch { point, normal, gap, feature } = *touch;
+            let contact = ContactPoint { geoms: [i, j], feature, point, normal, gap };
+            if !(twice && self.contacts[start..].iter().any(|c| same(c, &contact, 1.0, length))) {
+                self.contacts.push(contact);
+            }
+        }
+    }
+
+    /// Merges contacts of the same two links that other geoms of theirs have at the same place; the first stays.
+    fn merge_geoms(&mut self) {
+        let Self { contacts, parts, order, dropped, .. } = self;
+        // The links in ascending order, and the sign of the normal in that order.
+        let links = |c: &ContactPoint| {
+            let [a, b] = c.geoms.map(|g| parts[g].link);
+            if a <= b { ([a, b], 1.0) } else { ([b, a], -1.0) }
+        };
+        order.clear();
+        order.extend(0..contacts.len());
+        order.sort_unstable_by(|&a, &b| {
+            let (p, q) = (&contacts[a], &contacts[b]);
+            links(p).0.cmp(&links(q).0).then(p.point.x.total_cmp(&q.point.x)).then(a.cmp(&b))
+        });
+        dropped.clear();
+        dropped.resize(contacts.len(), false);
+        for (k, &a) in order.iter().enumerate() {
+            let first = &contacts[a];
+            let size = first.geoms.map(|g| parts[g].size).into_iter().fold(f64::INFINITY, f64::min);
+            let (between, sign) = links(first);
+            for &b in &order[k + 1..] {
+                let other = &contacts[b];
+                let (others, turned) = links(other);
+                if others != between || other.point.x - first.point.x > DUPLICATE * size {
+                    break;
+                }
+                if same(first, other, sign * turned, DUPLICATE * size) {
+                    dropped[a.max(b)] = true;
+                }
+            }
+        }
+        let mut k = 0;
+        contacts.retain(|_| {
+            k += 1;
+            !dropped[k - 1]
+        });
+    }
+}
+
+/// True if two contacts are at the same place with the same normal (`turned` −1: with the opposite one).
+fn same(a: &ContactPoint, b: &ContactPoint, turned: f64, length: f64) -> bool {
+    (a.point - b.point).abs().max_element() <= length && (a.normal - b.normal * turned).abs().max_element() <= DUPLICATE
+}
+
+/// What a pair is asked, from the motion of both.
+fn query(parts: [&Part; 2], placed: [&Placed; 2], dt: f64, margin: f64) -> Query {
+    let small = if parts[0].radius < parts[1].radius { 0 } else { 1 };
+    let (about, radius) = (placed[small].centre, parts[small].radius);
+    let linear = (placed[1].velocity(about) - placed[0].velocity(about)) * dt;
+    let angular = (placed[1].motion.angular - placed[0].motion.angular) * dt;
+    let size = parts[0].size.min(parts[1].size);
+    let travel = (linear.norm() + angular.norm() * radius).min(placed[0].reach + placed[1].reach);
+    Query { reach: travel + margin, margin, touch: TOUCH * size, size, drift: Drift { linear, angular, about } }
+}
+
+/// Two surfaces have no contacts with each other.
+fn check_pairs(geoms: &[Geom], parts: &[Part], allowed: &Allowed) -> Result<(), InputError> {
+    let surfaces = || parts.iter().enumerate().filter(|(_, p)| matches!(p.solid, Solid::Surface(_))).map(|(i, _)| i);
+    for i in surfaces() {
+        if let Some(j) = surfaces().find(|&j| j > i && allowed.get(i, j)) {
+            let names = format!("{} and {}", place(i, &geoms[i]), place(j, &geoms[j]));
+            let advice = "two meshes or height fields have no contacts with each other; make one convex, or let them not collide";
+            return Err(unsupported(format!("{names}: {advice}")));
+        }
+    }
+    Ok(())
+}
+
+fn check_name(earlier: &[Geom], number: usize, geom: &Geom) -> Result<(), InputError> {
+    if !geom.name.is_empty() && earlier.iter().any(|g| g.name == geom.name) {
+        return Err(InputError::Size { what: format!("geoms named \"{}\"", geom.name), expected: 1, found: 2 });
+    }
+    if !geom.pose.is_finite() {
+        return Err(InputError::NotFinite { what: format!("{}: pose", place(number, geom)), value: f64::NAN });
+    }
+    Ok(())
+}
+
+impl Part {
+    fn new(geom: &Geom, number: usize, groups: &[Group], geoms: &[Geom]) -> Result<Self, InputError> {
+        let place = place(number, geom);
+        let solid = Solid::new(&geom.shape, &place)?;
+        let fixed = geom.link.is_none_or(|l| !matches!(groups[l], Group::Moving(_)));
+        if geom.shape.is_unbounded() && !fixed {
+            let reason =
+                format!("{place}: a half-space has no bounds and must belong to the world, not to a link that moves");
+            return Err(InputError::Unsupported { solver: "collision", reason });
+        }
+        let [low, high] = solid.bounds();
+        let unbounded = geom.shape.is_unbounded();
+        let centre = if unbounded { Vec3::ZERO } else { 0.5 * (low + high) };
+        let half = 0.5 * (high - low);
+        let radius = match solid {
+            Solid::Sphere { radius } => radius,
+            _ => half.norm(),
+        };
+        let shared = geoms.iter().filter(|g| g.link == geom.link).count() > 1;
+        Ok(Self {
+            size: solid.size(half),
+            solid,
+            link: geom.link,
+            pose: geom.pose,
+            centre,
+            half,
+            radius,
+            fixed,
+            shared,
+        })
+    }
+
+    /// Where the geom is with its link at `pose`, moving with `motion`; nowhere if one of them is missing or not finite.
+    fn placed(&self, pose: Option<&Pose>, motion: Option<&LinkMotion>, dt: f64) -> Placed {
+        let still = |frame: Frame, origin: Vec3, finite: bool| Placed {
+            centre: frame.point_to_world(self.centre),
+            frame,
+            motion: LinkMotion::ZERO,
+            origin,
+            reach: 0.0,
+            finite,
+        };
+        if self.link.is_none() {
+            return still(Frame::new(&self.pose), Vec3::ZERO, true);
+        }
+        let (Some(pose), Some(motion)) = (pose, motion) else { return still(Frame::IDENTITY, Vec3::ZERO, false) };
+        let frame = Frame::new(&(*pose * self.pose));
+        let mut placed = still(frame, pose.translation, frame.is_finite());
+        if !self.fixed {
+            placed.motion = *motion;
+            placed.reach = dt * (placed.velocity(placed.centre).norm() + placed.motion.angular.norm() * self.radius);
+            placed.finite &= placed.reach.is_finite();
+        }
+        placed
+    }
+
+    fn member<'a>(&'a self, placed: &'a Placed) -> Member<'a> {
+        Member { solid: &self.solid, frame: &placed.frame, centre: self.centre, half: self.half }
+    }
+
+    fn bounds(&self, placed: &Placed, margin: f64) -> Bounds {
+        if !placed.finite {
+            return Bounds::NOWHERE;
+        }
+        if matches!(self.solid, Solid::HalfSpace) {
+            return Bounds::half_space(&placed.frame, 0.5 * margin);
+        }
+        let r = &placed.frame.rotation;
+        let half = r.x_axis.abs() * self.half.x + r.y_axis.abs() * self.half.y + r.z_axis.abs() * self.half.z;
+        Bounds::new(placed.centre, half + (placed.reach + 0.5 * margin + TOUCH * self.size))
+    }
 }

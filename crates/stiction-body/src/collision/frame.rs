@@ -1,0 +1,119 @@
+//! Where a geom is, and how two geoms move against each other within a step.
+
+use crate::math::{Mat3, Pose, Vec3};
+
+/// A pose with its rotation as a matrix: a point p of the shape is at `rotation · p + origin`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame {
+    pub rotation: Mat3,
+    pub origin: Vec3,
+}
+
+impl Frame {
+    pub const IDENTITY: Self = Self { rotation: Mat3::IDENTITY, origin: Vec3::ZERO };
+
+    pub fn new(pose: &Pose) -> Self {
+        Self { rotation: Mat3::from_quat(pose.rotation), origin: pose.translation }
+    }
+
+    pub fn is_finite(&self) -> bool {
+        self.rotation.is_finite() && self.origin.is_finite()
+    }
+
+    pub fn point_to_world(&self, p: Vec3) -> Vec3 {
+        self.rotation * p + self.origin
+    }
+
+    pub fn point_to_local(&self, p: Vec3) -> Vec3 {
+        self.rotation.transpose() * (p - self.origin)
+    }
+
+    pub fn direction_to_local(&self, v: Vec3) -> Vec3 {
+        self.rotation.transpose() * v
+    }
+
+    /// `other` seen from here; the difference of origins is taken first, so nothing is lost far from the world's origin.
+    pub fn relative(&self, other: &Self) -> Self {
+        let back = self.rotation.transpose();
+        Self { rotation: back * other.rotation, origin: back * (other.origin - self.origin) }
+    }
+}
+
+/// What the second geom of a pair does against the first within the step, if nothing stops it: a point at x is displaced by
+/// `linear + angular × (x − about)`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Drift {
+    pub linear: Vec3,
+    pub angular: Vec3,
+    pub about: Vec3,
+}
+
+impl Drift {
+    pub fn at(&self, x: Vec3) -> Vec3 {
+        self.linear + self.angular.cross(x - self.about)
+    }
+
+    /// The same in another frame's axes.
+    pub fn seen_from(&self, frame: &Frame) -> Self {
+        Self {
+            linear: frame.direction_to_local(self.linear),
+            angular: frame.direction_to_local(self.angular),
+            about: frame.point_to_local(self.about),
+        }
+    }
+
+    /// What the first geom does against the second.
+    pub fn reversed(&self) -> Self {
+        Self { linear: -self.linear, angular: -self.angular, about: self.about }
+    }
+}
+
+/// What a pair is asked: which gaps matter, and which numbers are as good as zero.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Query {
+    /// Largest gap that can close (m).
+    pub reach: f64,
+    /// The part of it the caller allows for besides the motion (m).
+    pub margin: f64,
+    /// Lengths below this are as good as zero (m).
+    pub touch: f64,
+    /// Radius-like size of the smaller geom (m).
+    pub size: f64,
+    /// The motion of the second geom against the first, in world axes.
+    pub drift: Drift,
+}
+
+impl Query {
+    /// The same question with the geoms exchanged.
+    pub fn reversed(&self) -> Self {
+        Self { drift: self.drift.reversed(), ..*self }
+    }
+
+    /// The largest gap to be reported.
+    pub fn limit(&self) -> f64 {
+        self.reach + self.touch
+    }
+}
+
+/// Two geoms along a direction in the world, from the first to the second: how far they are apart, negative where they overlap.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Apart {
+    pub normal: Vec3,
+    pub separation: f64,
+}
+
+/// A contact of a pair: as [`super::ContactPoint`], with the normal from the first to the second geom of the call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Touch {
+    pub point: Vec3,
+    pub normal: Vec3,
+    pub gap: f64,
+    pub feature: u64,
+}
+
+impl Touch {
+    /// The same with the geoms exchanged.
+    pub fn reversed(self) -> Self {
+        Self { normal: -self.normal, ..self }
+    }
+}

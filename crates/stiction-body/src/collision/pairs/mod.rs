@@ -1,0 +1,213 @@
+//! Contacts of two shapes, by kind. Each function takes the frames of both and gives contacts with normals from the first to the second.
+
+pub(crate) mod axes;
+pub(crate) mod boxes;
+pub(crate) mod clip;
+pub(crate) mod cylinder;
+pub(crate) mod cylinders;
+pub(crate) mod half_space;
+pub(crate) mod polytopes;
+pub(crate) mod round;
+pub(crate) mod surface;
+
+use crate::collision::closest::{Closest, to_axis, to_cuboid, to_cylinder, to_polytope};
+use crate::collision::frame::{Apart, Frame, Query, Touch};
+use crate::collision::pairs::surface::Region;
+use crate::collision::solid::Solid;
+use crate::collision::surface::Surface;
+use crate::math::Vec3;
+
+/// Scratch of the pairs, reused.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scratch {
+    clip: clip::Clip,
+    polytopes: polytopes::Scratch,
+    surface: surface::Scratch,
+    cylinder: cylinder::Scratch,
+    touches: Vec<Touch>,
+}
+
+/// A geom as its pairs see it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Member<'a> {
+    pub solid: &'a Solid,
+    pub frame: &'a Frame,
+    /// Centre and half sides of its bounding box, in its frame.
+    pub centre: Vec3,
+    pub half: Vec3,
+}
+
+/// Contacts of two geoms, the normals from the first to the second. With `merge`, what seams of a surface add is left out.
+pub(crate) fn contacts(members: [Member; 2], query: &Query, merge: bool, scratch: &mut Scratch, out: &mut Vec<Touch>) {
+    let [a, b] = members;
+    if a.solid.rank() <= b.solid.rank() {
+        return ordered(a, b, query, merge, scratch, out);
+    }
+    let start = out.len();
+    ordered(b, a, &query.reversed(), merge, scratch, out);
+    out[start..].iter_mut().for_each(|t| *t = t.reversed());
+}
+
+fn ordered(first: Member, second: Member, query: &Query, merge: bool, scratch: &mut Scratch, out: &mut Vec<Touch>) {
+    match first.solid {
+        Solid::HalfSpace => with_half_space(first.frame, second, query, out),
+        Solid::Surface(surface) => with_surface(surface, first.frame, second, query, merge, scratch, out),
+        _ => convex(first, second, query, scratch, out),
+    }
+}
+
+fn with_half_space(space: &Frame, other: Member, query: &Query, out: &mut Vec<Touch>) {
+    let frame = other.frame;
+    match other.solid {
+        Solid::HalfSpace => {}
+        Solid::Surface(surface) => half_space::points(space, frame, &surface.vertices, query, out),
+        Solid::Hull(hull) => half_space::points(space, frame, &hull.vertices, query, out),
+        Solid::Cuboid { half, .. } => half_space::cuboid(space, frame, *half, query, out),
+        Solid::Cylinder { half_length, radius } => {
+            half_space::cylinder(space, frame, *half_length, *radius, query, out)
+        }
+        Solid::Capsule { half_length, radius } => half_space::capsule(space, frame, *half_length, *radius, query, out),
+        Solid::Sphere { radius } => half_space::sphere(space, frame, *radius, query, out),
+    }
+}
+
+fn with_surface(
+    surface: &Surface,
+    frame: &Frame,
+    other: Member,
+    query: &Query,
+    merge: bool,
+    scratch: &mut Scratch,
+    out: &mut Vec<Touch>,
+) {
+    let relative = frame.relative(other.frame);
+    let r = &relative.rotation;
+    let half = r.x_axis.abs() * other.half.x + r.y_axis.abs() * other.half.y + r.z_axis.abs() * other.half.z;
+    let centre = relative.point_to_world(other.centre);
+    let region = Region { surface, frame, centre, half, query, merge };
+    let Scratch { surface: own, polytopes, cylinder, .. } = scratch;
+    match other.solid {
+        Solid::HalfSpace | Solid::Surface(_) => {}
+        Solid::Hull(polytope) | Solid::Cuboid { polytope, .. } => {
+            region.polytope(other.frame, polytope.view(), own, polytopes, out)
+        }
+        Solid::Cylinder { half_length, radius } => {
+            region.cylinder(other.frame, *half_length, *radius, own, cylinder, out)
+        }
+        Solid::Capsule { half_length, radius } => region.capsule(other.frame, *half_length, *radius, own, out),
+        Solid::Sphere { radius } => region.sphere(other.frame, *radius, own, out),
+    }
+}
+
+fn convex(first: Member, second: Member, query: &Query, scratch: &mut Scratch, out: &mut Vec<Touch>) {
+    let frames = [first.frame, second.frame];
+    let [a, b] = frames;
+    match (first.solid, second.solid) {
+        (Solid::Hull(hull), Solid::Sphere { radius }) => {
+            round::sphere(a, b, *radius, query, out, |p| Some(to_polytope(p, hull.view())))
+        }
+        (Solid::Cuboid { half, .. }, Solid::Sphere { radius }) => {
+            round::sphere(a, b, *radius, query, out, |p| Some(to_cuboid(p, *half)))
+        }
+        (Solid::Capsule { half_length, radius: grown }, Solid::Sphere { radius }) => {
+            round::sphere(a, b, *radius, query, out, |p| Some(to_axis(p, *half_length).grown(*grown)))
+        }
+        (Solid::Sphere { radius: own }, Solid::Sphere { radius }) => {
+            round::sphere(a, b, *radius, query, out, |p| Some(round::to_sphere(p, *own)))
+        }
+        (Solid::Hull(polytope) | Solid::Cuboid { polytope, .. }, Solid::Capsule { half_length, radius }) => {
+            round::convex_capsule(a, polytope.view(), b, *half_length, *radius, query, out)
+        }
+        (Solid::Capsule { half_length: h, radius: r }, Solid::Capsule { half_length, radius }) => {
+            round::capsules(frames, [*h, *half_length], [*r, *radius], query, out)
+        }
+        (Solid::Cuboid { half: own, .. }, Solid::Cuboid { half, .. }) => {
+            boxes::boxes(frames, [*own, *half], query, &mut scratch.clip, out)
+        }
+        (Solid::Hull(p), Solid::Hull(q) | Solid::Cuboid { polytope: q, .. }) => {
+            polytopes::polytopes(frames, [p.view(), q.view()], query, &mut scratch.polytopes, out)
+        }
+        (Solid::Hull(p) | Solid::Cuboid { polytope: p, .. }, Solid::Cylinder { half_length, radius }) => {
+            cylinder::polytope_cylinder(frames, p.view(), [*half_length, *radius], query, &mut scratch.cylinder, out)
+        }
+        (Solid::Cylinder { half_length: h, radius: r }, Solid::Cylinder { half_length, radius }) => {
+            cylinders::cylinders(frames, [*h, *half_length], [*r, *radius], query, out)
+        }
+        (Solid::Cylinder { half_length: h, radius: r }, Solid::Capsule { half_length, radius }) => {
+            cylinders::cylinder_capsule(frames, [*h, *half_length], [*r, *radius], query, out)
+        }
+        (Solid::Cylinder { half_length, radius: r }, Solid::Sphere { radius }) => {
+            round::sphere(a, b, *radius, query, out, |p| Some(to_cylinder(p, *half_length, *r)))
+        }
+        // Ranks exclude all others.
+        _ => {}
+    }
+}
+
+/// Separations of two geoms along some directions, each from the first to the second: none is more than their distance, and the greatest is exact
+/// where they touch. Nothing for surfaces, which have contacts only.
+pub(crate) fn separations(members: [Member; 2], query: &Query, scratch: &mut Scratch, out: &mut Vec<Apart>) {
+    let [a, b] = members;
+    if a.solid.rank() <= b.solid.rank() {
+        return ordered_separations(a, b, query, scratch, out);
+    }
+    let start = out.len();
+    ordered_separations(b, a, &query.reversed(), scratch, out);
+    out[start..].iter_mut().for_each(|s| s.normal = -s.normal);
+}
+
+fn ordered_separations(first: Member, second: Member, query: &Query, scratch: &mut Scratch, out: &mut Vec<Apart>) {
+    let frames = [first.frame, second.frame];
+    let [a, b] = frames;
+    let from_point =
+        |near: Closest, radius: f64| Apart { normal: a.rotation * near.normal, separation: near.distance - radius };
+    let centre = a.point_to_local(b.origin);
+    match (first.solid, second.solid) {
+        (Solid::Surface(_), _) | (_, Solid::Surface(_)) => {}
+        (Solid::HalfSpace, _) => {
+            scratch.touches.clear();
+            with_half_space(a, second, query, &mut scratch.touches);
+            let separation = scratch.touches.iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
+            out.push(Apart { normal: a.rotation.z_axis, separation });
+        }
+        (Solid::Hull(hull), Solid::Sphere { radius }) => {
+            out.push(from_point(to_polytope(centre, hull.view()), *radius))
+        }
+        (Solid::Cuboid { half, .. }, Solid::Sphere { radius }) => {
+            out.push(from_point(to_cuboid(centre, *half), *radius))
+        }
+        (Solid::Capsule { half_length, radius: grown }, Solid::Sphere { radius }) => {
+            out.push(from_point(to_axis(centre, *half_length).grown(*grown), *radius))
+        }
+        (Solid::Sphere { radius: own }, Solid::Sphere { radius }) => {
+            out.push(from_point(round::to_sphere(centre, *own), *radius))
+        }
+        (Solid::Cylinder { half_length, radius: r }, Solid::Sphere { radius }) => {
+            out.push(from_point(to_cylinder(centre, *half_length, *r), *radius))
+        }
+        (Solid::Hull(p) | Solid::Cuboid { polytope: p, .. }, Solid::Capsule { half_length, radius }) => {
+            out.push(round::capsule_apart(frames, p.view(), *half_length, *radius))
+        }
+        (Solid::Capsule { half_length: h, radius: r }, Solid::Capsule { half_length, radius }) => {
+            out.push(round::capsules_apart(frames, [*h, *half_length], [*r, *radius]))
+        }
+        (Solid::Cylinder { half_length: h, radius: r }, Solid::Capsule { half_length, radius }) => {
+            out.push(cylinders::cylinder_capsule_apart(frames, [*h, *half_length], [*r, *radius]))
+        }
+        (Solid::Cuboid { half: own, .. }, Solid::Cuboid { half, .. }) => {
+            boxes::boxes_apart(frames, [*own, *half], query, out)
+        }
+        (Solid::Hull(p), Solid::Hull(q) | Solid::Cuboid { polytope: q, .. }) => {
+            polytopes::polytopes_apart(frames, [p.view(), q.view()], query, &mut scratch.polytopes, out)
+        }
+        (Solid::Hull(p) | Solid::Cuboid { polytope: p, .. }, Solid::Cylinder { half_length, radius }) => {
+            let size = [*half_length, *radius];
+            cylinder::polytope_cylinder_apart(frames, p.view(), size, query, &mut scratch.cylinder, out)
+        }
+        (Solid::Cylinder { half_length: h, radius: r }, Solid::Cylinder { half_length, radius }) => {
+            cylinders::cylinders_apart(frames, [*h, *half_length], [*r, *radius], query, out)
+        }
+        // Ranks exclude all others.
+        _ => {}
+    }
+}

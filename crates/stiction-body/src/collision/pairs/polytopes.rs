@@ -1,0 +1,435 @@
+//! Two convex polytopes: the separating axis they meet along, among the normals of faces and the common normals of edges that can touch; then
+//! the overlap of two faces or the crossing of two edges.
+
+use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
+use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking};
+use crate::collision::pairs::clip::{self, Clip, Corner, Side};
+use crate::collision::polytope::{Edge, PolytopeRef};
+use crate::collision::vector::Norm;
+use crate::math::Vec3;
+
+/// How many axes are tried: the best one may have no overlap of faces that can meet within the step.
+const TRIES: usize = 4;
+
+/// Faces that look the same way up to this difference of cosines are taken in order.
+const EQUAL: f64 = 1e-9;
+
+/// Bits of a feature that say what kind it is.
+pub(crate) const KIND: u64 = 7 << 57;
+const SECOND: u64 = 1 << 57;
+const EDGES: u64 = 1 << 58;
+pub(crate) const FACES: u64 = 1 << 59;
+/// Where the numbers of faces start, after the corner's name.
+const INCIDENT: u32 = 25;
+const FACE: u32 = 41;
+
+/// True if the feature is a corner of the second polytope's face on a face of the first.
+pub(crate) fn is_incident_vertex(feature: u64) -> bool {
+    on_first_face(feature) && clip::is_vertex((feature & ((1 << INCIDENT) - 1)) as u32)
+}
+
+/// True if the feature is on a face of the first polytope.
+pub(crate) fn on_first_face(feature: u64) -> bool {
+    feature & KIND == FACES
+}
+
+/// Scratch, reused.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scratch {
+    /// Corners of each polytope in the frame of the other.
+    seen: [Vec<Vec3>; 2],
+    /// Edges that are near the other polytope.
+    near: [Vec<u32>; 2],
+    axes: Vec<Axis>,
+    sides: Vec<Side>,
+    clip: Clip,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Feature {
+    /// A face of one of the two.
+    Face(usize, u32),
+    /// An edge of each.
+    Edges(u32, u32),
+}
+
+/// A separating axis in the first polytope's frame, from the first to the second.
+#[derive(Debug, Clone, Copy)]
+struct Axis {
+    normal: Vec3,
+    separation: f64,
+    feature: Feature,
+    rank: Rank,
+}
+
+/// Two polytopes: the second is placed in the frame of the first.
+pub(crate) struct Pair<'a, F> {
+    pub polytopes: [PolytopeRef<'a>; 2],
+    /// How many of the first polytope's faces are its own; the others only bound its edges' normals (triangles of a surface).
+    pub own_faces: usize,
+    /// False for a triangle: it has no inside, so only its face pushes out what is deep.
+    pub solid: bool,
+    /// True for a triangle that is even with its neighbours, or lower: only its face has contacts.
+    pub smooth: bool,
+    /// The second in the frame of the first.
+    pub relative: Frame,
+    /// Motion of the second in the first's frame.
+    pub drift: Drift,
+    pub query: &'a Query,
+    /// Whether a normal may be one of the first polytope at that corner.
+    pub allowed: F,
+}
+
+impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
+    /// Contacts in the first polytope's frame, normals from the first to the second.
+    pub fn contacts(&self, scratch: &mut Scratch, out: &mut Vec<Touch>) {
+        let ranking = Ranking::new(self.query, self.drift.linear.norm());
+        if !self.axes(scratch, &ranking) {
+            return;
+        }
+        let mut apart = false;
+        for _ in 0..TRIES {
+            let Some(best) = best_axis(&scratch.axes, &ranking) else { return };
+            let axis = scratch.axes.swap_remove(best);
+            // Where an axis keeps them apart, no other can push them out.
+            if apart && !axis.rank.apart {
+                return;
+            }
+            apart |= axis.rank.apart;
+            let found = match axis.feature {
+                Feature::Face(which, face) => {
+                    let (which, face) = self.reference(which, face as usize, axis.normal);
+                    self.faces(which, face, axis.separation, scratch, out)
+                }
+                Feature::Edges(i, j) => self.edges(i, j, axis.normal, out),
+            };
+            if found {
+                return;
+            }
+        }
+    }
+
+    /// All axes; false as soon as one keeps the polytopes farther apart than they can travel.
+    fn axes(&self, scratch: &mut Scratch, ranking: &Ranking) -> bool {
+        let [a, b] = self.polytopes;
+        let Scratch { seen, axes, .. } = scratch;
+        seen[1].clear();
+        seen[1].extend(b.vertices.iter().map(|v| self.relative.point_to_world(*v)));
+        seen[0].clear();
+        seen[0].extend(a.vertices.iter().map(|v| self.relative.point_to_local(*v)));
+        axes.clear();
+        self.face_axes(seen, axes, ranking) && (self.smooth || self.edge_axes(scratch, ranking))
+    }
+
+    fn add(&self, axes: &mut Vec<Axis>, normal: Vec3, separation: f64, feature: Feature, ranking: &Ranking) {
+        let rank = ranking.rank(separation, normal.dot(self.drift.linear));
+        if self.solid || separation >= -ranking.skin || matches!(feature, Feature::Face(0, _)) {
+            axes.push(Axis { normal, separation, feature, rank });
+        }
+    }
+
+    /// Normals of faces; false as in [`Self::axes`].
+    fn face_axes(&self, seen: &[Vec<Vec3>; 2], axes: &mut Vec<Axis>, ranking: &Ranking) -> bool {
+        let [a, b] = self.polytopes;
+        for (i, face) in a.faces[..self.own_faces].iter().enumerate() {
+            let (lowest, _) = lowest(&seen[1], face.normal);
+            let separation = lowest - face.offset;
+            if separation > self.query.limit() {
+                return false;
+            }
+            self.add(axes, face.normal, separation, Feature::Face(0, i as u32), ranking);
+        }
+        for (i, face) in b.faces.iter().enumerate().take(if self.smooth { 0 } else { usize::MAX }) {
+            let (lowest, corner) = lowest(&seen[0], face.normal);
+            let separation = lowest - face.offset;
+            if separation > self.query.limit() {
+                return false;
+            }
+            let normal = -(self.relative.rotation * face.normal);
+            if (self.allowed)(normal, corner) {
+                self.add(axes, normal, separation, Feature::Face(1, i as u32), ranking);
+            }
+        }
+        true
+    }
+
+    /// Common normals of edges whose arcs on the sphere of normals cross; false as in [`Self::axes`].
+    fn edge_axes(&self, scratch: &mut Scratch, ranking: &Ranking) -> bool {
+        let [a, b] = self.polytopes;
+        let reach = scratch.axes.iter().map(|x| x.separation.abs()).fold(f64::INFINITY, f64::min);
+        let reach = reach.max(self.query.limit());
+        let Scratch { seen, near, axes, .. } = scratch;
+        near_edges(a.vertices, a.edges, &seen[1], reach, &mut near[0]);
+        near_edges(&seen[1], b.edges, a.vertices, reach, &mut near[1]);
+        for &j in &near[1] {
+            let edge_b = b.edges[j as usize];
+            let ends = edge_b.vertices.map(|v| seen[1][v as usize]);
+            let along = ends[1] - ends[0];
+            let sides = edge_b.faces.map(|f| -(self.relative.rotation * b.faces[f as usize].normal));
+            for &i in &near[0] {
+                let edge = a.edges[i as usize];
+                let Some(normal) = self.edge_normal(&edge, along, sides) else { continue };
+                let separation = normal.dot(ends[0] - a.vertices[edge.vertices[0] as usize]);
+                if separation > self.query.limit() {
+                    return false;
+                }
+                self.add(axes, normal, separation, Feature::Edges(i, j), ranking);
+            }
+        }
+        true
+    }
+
+    /// The common normal of an edge of the first polytope and one of the second (its direction, the negative normals of its faces), if it is a normal of
+    /// both and no face speaks for it.
+    fn edge_normal(&self, edge: &Edge, along_b: Vec3, sides_b: [Vec3; 2]) -> Option<Vec3> {
+        let a = &self.polytopes[0];
+        let [p, q] = edge.vertices.map(|v| a.vertices[v as usize]);
+        let along_a = q - p;
+        if sides_b[0].dot(along_a) * sides_b[1].dot(along_a) >= 0.0 {
+            return None;
+        }
+        let sides_a = edge.faces.map(|f| a.faces[f as usize].normal);
+        if sides_a[0].dot(along_b) * sides_a[1].dot(along_b) >= 0.0 {
+            return None;
+        }
+        let cross = along_a.cross(along_b);
+        let squared = cross.length_squared();
+        if squared <= PARALLEL * along_a.length_squared() * along_b.length_squared() {
+            return None;
+        }
+        let normal = cross / squared.sqrt();
+        let normal = if normal.dot(sides_a[0] + sides_a[1]) < 0.0 { -normal } else { normal };
+        let outward = normal.dot(sides_b[0] + sides_b[1]) > 0.0;
+        let plain = sides_a.iter().chain(&sides_b).all(|side| normal.dot(*side) < FACE_LIKE);
+        (outward && plain).then_some(normal)
+    }
+
+    /// Where faces are parallel, or nearly so, the first polytope's is the reference, whichever is the better axis: both tell the same, and the choice
+    /// does not change with rounding.
+    fn reference(&self, which: usize, face: usize, normal: Vec3) -> (usize, usize) {
+        let own = &self.polytopes[0].faces[..self.own_faces];
+        match own.iter().position(|f| which == 1 && f.normal.dot(normal) > FACE_LIKE) {
+            Some(first) => (0, first),
+            None => (which, face),
+        }
+    }
+
+    /// The overlap of a face of one polytope with the face of the other that looks towards it most at its nearest corner.
+    fn faces(&self, which: usize, face: usize, separation: f64, scratch: &mut Scratch, out: &mut Vec<Touch>) -> bool {
+        let Scratch { seen, sides, clip, .. } = scratch;
+        let (own, other) = (self.polytopes[which], self.polytopes[1 - which]);
+        // Everything in the frame of the face's polytope, where the other's corners are `seen`.
+        let seen = &seen[1 - which];
+        let (rotation, drift) = if which == 0 {
+            (self.relative.rotation, self.drift)
+        } else {
+            (self.relative.rotation.transpose(), self.drift.seen_from(&self.relative).reversed())
+        };
+        let plane = own.faces[face];
+        let faces = if which == 0 { other.faces.len() } else { self.own_faces };
+        let incident =
+            incident_face(other, faces, seen, plane.normal, rotation.transpose() * plane.normal, self.query.touch);
+        let basis = Basis::new(own, face);
+        let corners = other.faces[incident];
+        let loops = &other.loops[corners.first as usize..][..corners.count as usize];
+        let load = |clip: &mut Clip| {
+            clip.polygon.clear();
+            clip.polygon.extend(loops.iter().enumerate().map(|(i, v)| {
+                let p = seen[*v as usize];
+                let [u, v] = basis.coordinates(p);
+                Corner::vertex(u, v, plane.normal.dot(p) - plane.offset, i as u32)
+            }));
+        };
+        load(clip);
+        basis.sides(own, face, sides, |_| 0.0);
+        if !clip.overlap(sides, self.query.touch) {
+            load(clip);
+            let ways =
+                |outward: Vec3| loops.iter().map(|v| -drift.at(seen[*v as usize]).dot(outward)).fold(0.0, f64::max);
+            basis.sides(own, face, sides, ways);
+            if !clip.overlap(sides, self.query.touch) {
+                return false;
+            }
+            // What will be on the face but is below its plane now has come from the side of a neighbour, which holds it.
+            if separation < -self.query.touch {
+                return true;
+            }
+        }
+        let kind = FACES | if which == 1 { SECOND } else { 0 };
+        let code = (incident as u64) << INCIDENT | (face as u64) << FACE | kind;
+        for corner in clip.polygon.iter().filter(|c| c.height <= self.query.limit()) {
+            let foot = basis.point(corner.u, corner.v);
+            let point = foot + plane.normal * (0.5 * corner.height);
+            let (point, normal) = if which == 0 {
+                (point, plane.normal)
+            } else {
+                (self.relative.point_to_world(point), -(self.relative.rotation * plane.normal))
+            };
+            out.push(Touch { point, normal, gap: corner.height, feature: u64::from(corner.name) | code });
+        }
+        true
+    }
+
+    /// The crossing of two edges.
+    fn edges(&self, i: u32, j: u32, normal: Vec3, out: &mut Vec<Touch>) -> bool {
+        let [a, b] = self.polytopes;
+        let [p, p1] = a.edges[i as usize].vertices.map(|v| a.vertices[v as usize]);
+        let [q, q1] = b.edges[j as usize].vertices.map(|v| self.relative.point_to_world(b.vertices[v as usize]));
+        let (long_u, long_v) = ((p1 - p).norm(), (q1 - q).norm());
+        let (u, v) = ((p1 - p) / long_u, (q1 - q) / long_v);
+        // p + s u and q + t v are closest.
+        let (w, cos, sin2) = (q - p, u.dot(v), u.cross(v).length_squared());
+        let s = (w.dot(u) - cos * w.dot(v)) / sin2;
+        let t = (cos * w.dot(u) - w.dot(v)) / sin2;
+        let gap = w.dot(normal);
+        let travel = if gap > self.query.touch { self.drift.at(q + v * t).norm() } else { 0.0 } + self.query.touch;
+        if s < -travel || s > long_u + travel || t < -travel || t > long_v + travel {
+            return false;
+        }
+        if gap <= self.query.limit() {
+            let feature = EDGES | u64::from(i) << INCIDENT | u64::from(j);
+            out.push(Touch { point: 0.5 * (p + u * s + q + v * t), normal, gap, feature });
+        }
+        true
+    }
+}
+
+/// Two solid polytopes.
+pub(crate) fn polytopes(
+    frames: [&Frame; 2],
+    polytopes: [PolytopeRef; 2],
+    query: &Query,
+    scratch: &mut Scratch,
+    out: &mut Vec<Touch>,
+) {
+    let start = out.len();
+    solids(frames, polytopes, query).contacts(scratch, out);
+    to_world(frames[0], &mut out[start..]);
+}
+
+/// The separations of two solid polytopes.
+pub(crate) fn polytopes_apart(
+    frames: [&Frame; 2],
+    polytopes: [PolytopeRef; 2],
+    query: &Query,
+    scratch: &mut Scratch,
+    out: &mut Vec<Apart>,
+) {
+    solids(frames, polytopes, query).axes(scratch, &Ranking::new(query, 0.0));
+    let to_world = |a: &Axis| Apart { normal: frames[0].rotation * a.normal, separation: a.separation };
+    out.extend(scratch.axes.iter().map(to_world));
+}
+
+fn solids<'a>(
+    frames: [&Frame; 2],
+    polytopes: [PolytopeRef<'a>; 2],
+    query: &'a Query,
+) -> Pair<'a, impl Fn(Vec3, usize) -> bool + use<'a>> {
+    Pair {
+        polytopes,
+        own_faces: polytopes[0].faces.len(),
+        solid: true,
+        smooth: false,
+        relative: frames[0].relative(frames[1]),
+        drift: query.drift.seen_from(frames[0]),
+        query,
+        allowed: |_, _| true,
+    }
+}
+
+/// Contacts from a frame to the world.
+pub(crate) fn to_world(frame: &Frame, touches: &mut [Touch]) {
+    for touch in touches {
+        touch.point = frame.point_to_world(touch.point);
+        touch.normal = frame.rotation * touch.normal;
+    }
+}
+
+fn best_axis(axes: &[Axis], ranking: &Ranking) -> Option<usize> {
+    let mut best: Option<usize> = None;
+    for (k, axis) in axes.iter().enumerate() {
+        if best.is_none_or(|b| ranking.better(axis.rank, axes[b].rank)) {
+            best = Some(k);
+        }
+    }
+    best
+}
+
+/// The least `n · p`, and which point has it.
+fn lowest(points: &[Vec3], n: Vec3) -> (f64, usize) {
+    let mut best = (f64::INFINITY, 0);
+    for (k, p) in points.iter().enumerate() {
+        let height = n.dot(*p);
+        if height < best.0 {
+            best = (height, k);
+        }
+    }
+    best
+}
+
+/// Edges whose bounds, grown by `reach`, meet those of the other points: edges touch at a distance of at most that.
+fn near_edges(vertices: &[Vec3], edges: &[Edge], others: &[Vec3], reach: f64, out: &mut Vec<u32>) {
+    let low = others.iter().fold(Vec3::INFINITY, |a, p| a.min(*p)) - reach;
+    let high = others.iter().fold(Vec3::NEG_INFINITY, |a, p| a.max(*p)) + reach;
+    out.clear();
+    for (k, edge) in edges.iter().enumerate() {
+        let [p, q] = edge.vertices.map(|v| vertices[v as usize]);
+        if p.max(q).cmpge(low).all() && p.min(q).cmple(high).all() {
+            out.push(k as u32);
+        }
+    }
+}
+
+/// Of the faces at the corner nearest to the plane with normal n (`turned` in the polytope's own frame), the one most against it.
+fn incident_face(p: PolytopeRef, faces: usize, seen: &[Vec3], n: Vec3, turned: Vec3, touch: f64) -> usize {
+    let (nearest, _) = lowest(seen, n);
+    let (mut best, mut cosine) = (0, f64::INFINITY);
+    for (i, face) in p.faces[..faces].iter().enumerate() {
+        let towards = face.normal.dot(turned);
+        if towards < cosine - EQUAL {
+            let corners = &p.loops[face.first as usize..][..face.count as usize];
+            if corners.iter().any(|v| n.dot(seen[*v as usize]) <= nearest + touch) {
+                (best, cosine) = (i, towards);
+            }
+        }
+    }
+    best
+}
+
+/// Coordinates in the plane of a face.
+struct Basis {
+    origin: Vec3,
+    u: Vec3,
+    v: Vec3,
+}
+
+impl Basis {
+    fn new(polytope: PolytopeRef, face: usize) -> Self {
+        let normal = polytope.faces[face].normal;
+        let mut corners = polytope.corners(face);
+        let origin = corners.next().unwrap_or(Vec3::ZERO);
+        let u = (corners.next().unwrap_or(Vec3::X) - origin).unit_or(Vec3::X);
+        Self { origin, u, v: normal.cross(u) }
+    }
+
+    fn coordinates(&self, p: Vec3) -> [f64; 2] {
+        [self.u.dot(p - self.origin), self.v.dot(p - self.origin)]
+    }
+
+    fn point(&self, u: f64, v: f64) -> Vec3 {
+        self.origin + self.u * u + self.v * v
+    }
+
+    /// The sides of the face, each moved outwards by `more` of its outward direction.
+    fn sides(&self, polytope: PolytopeRef, face: usize, out: &mut Vec<Side>, more: impl Fn(Vec3) -> f64) {
+        out.clear();
+        let corners = polytope.corners(face);
+        let next = corners.clone().cycle().skip(1);
+        for (p, q) in corners.zip(next) {
+            let along = (q - p).unit_or_zero();
+            let outward = along.cross(polytope.faces[face].normal);
+            let [a, b] = [self.u.dot(outward), self.v.dot(outward)];
+            out.push(Side { a, b, c: outward.dot(p - self.origin) + more(outward) });
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! Spheres and capsules: distances of points and segments, less the radius. All of it is exact up to rounding and continuous in the poses.
+
+use crate::collision::closest::{Closest, between_segments, direction, on_segment, to_axis, to_polytope};
+use crate::collision::frame::{Apart, Frame, Query, Touch};
+use crate::collision::pairs::axes::FACE_LIKE;
+use crate::collision::polytope::PolytopeRef;
+use crate::collision::vector::Norm;
+use crate::math::Vec3;
+
+/// Steps of conservative advancement along a ball's way before it is halved instead, and halvings: down to rounding.
+const ADVANCES: usize = 8;
+const HALVINGS: usize = 50;
+
+/// A sphere, or an end of a capsule: its centre in the frame of the other shape, and how that moves within the step.
+#[derive(Clone, Copy)]
+pub(crate) struct Ball {
+    centre: Vec3,
+    radius: f64,
+    drift: Vec3,
+}
+
+impl Ball {
+    pub fn new(first: &Frame, centre: Vec3, radius: f64, query: &Query) -> Self {
+        Self { centre: first.point_to_local(centre), radius, drift: first.direction_to_local(query.drift.at(centre)) }
+    }
+
+    /// Contact with a shape given by its closest points, as it is or as it comes to be: a ball that is apart touches where it first meets the shape
+    /// on its straight way, and not at all where it does not. The plane found supports the shape, so the gap is never more than the distance.
+    pub fn meet(&self, query: &Query, closest: impl Fn(Vec3) -> Option<Closest>) -> Option<(Closest, f64)> {
+        let mut near = closest(self.centre)?;
+        let gap = near.distance - self.radius;
+        if gap > query.limit() {
+            return None;
+        }
+        if gap > query.touch {
+            near = self.first_touch(near, query, closest)?;
+        }
+        let gap = near.normal.dot(self.centre - near.point) - self.radius;
+        (gap <= query.limit()).then_some((near, gap))
+    }
+
+    /// Conservative advancement; where the ball passes so closely that it takes many steps, halving: the distance along a straight way is convex.
+    fn first_touch(&self, start: Closest, query: &Query, closest: impl Fn(Vec3) -> Option<Closest>) -> Option<Closest> {
+        let (speed, mut near, mut time) = (self.drift.norm(), start, 0.0);
+        let apart = |near: &Closest| near.distance - self.radius - query.margin;
+        for _ in 0..ADVANCES {
+            let gap = apart(&near);
+            if gap <= query.touch {
+                return Some(near);
+            }
+            time += gap / speed;
+            // Also where the speed is zero.
+            if !(time <= 1.0) {
+                return None;
+            }
+            near = closest(self.centre + self.drift * time)?;
+        }
+        let (mut low, mut high) = (time, 1.0);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            near = closest(self.centre + self.drift * middle)?;
+            let passed = apart(&near) <= query.touch || near.normal.dot(self.drift) >= 0.0;
+            (low, high) = if passed { (low, middle) } else { (middle, high) };
+        }
+        near = closest(self.centre + self.drift * high)?;
+        (apart(&near) <= query.touch).then_some(near)
+    }
+
+    /// The contact in the world. Its point is on the line through the ball's centre: a normal force never turns a ball.
+    pub fn touch(&self, first: &Frame, near: &Closest, gap: f64, feature: u64) -> Touch {
+        let point = self.centre - near.normal * (self.radius + 0.5 * gap);
+        Touch { point: first.point_to_world(point), normal: first.rotation * near.normal, gap, feature }
+    }
+}
+
+/// A shape, given by its closest points in its own frame, and a sphere.
+pub(crate) fn sphere(
+    first: &Frame,
+    ball: &Frame,
+    radius: f64,
+    query: &Query,
+    out: &mut Vec<Touch>,
+    closest: impl Fn(Vec3) -> Option<Closest>,
+) {
+    let ball = Ball::new(first, ball.origin, radius, query);
+    if let Some((near, gap)) = ball.meet(query, closest) {
+        out.push(ball.touch(first, &near, gap, 0));
+    }
+}
+
+/// Closest to a ball about the origin.
+pub(crate) fn to_sphere(p: Vec3, radius: f64) -> Closest {
+    Closest::outside(p, Vec3::ZERO, Vec3::Z).grown(radius)
+}
+
+/// The segment of a capsule in the frame of the other shape.
+pub(crate) fn segment(first: &Frame, capsule: &Frame, half_length: f64) -> [Vec3; 2] {
+    let centre = first.point_to_local(capsule.origin);
+    let arm = first.direction_to_local(capsule.rotation.z_axis) * half_length;
+    [centre - arm, centre + arm]
+}
+
+/// Two capsules: each end of one against the other where its foot lies beside the other's segment (parallel ones so touch in two points), and the
+/// closest points where those are nearer.
+pub(crate) fn capsules(frames: [&Frame; 2], half: [f64; 2], radius: [f64; 2], query: &Query, out: &mut Vec<Touch>) {
+    let start = out.len();
+    for side in 0..2 {
+        let (own, other) = (frames[side], frames[1 - side]);
+        let turned = if side == 0 { query.reversed() } else { *query };
+        // Only ends of the first capsule count where ends lie side by side.
+        let beside = if side == 0 { query.touch } else { -query.touch };
+        for (k, z) in [-half[side], half[side]].into_iter().enumerate() {
+            let ball = Ball::new(other, own.point_to_world(Vec3::new(0.0, 0.0, z)), radius[side], &turned);
+            if ball.centre.z.abs() > half[1 - side] + beside {
+                continue;
+            }
+            let to_other = |p: Vec3| Some(to_axis(p, half[1 - side]).grown(radius[1 - side]));
+            if let Some((near, gap)) = ball.meet(&turned, to_other) {
+                let touch = ball.touch(other, &near, gap, (2 * side + k) as u64);
+                out.push(if side == 0 { touch.reversed() } else { touch });
+            }
+        }
+    }
+    let ends = out[start..].iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
+    if let Some(touch) = closest_of_capsules(frames, half, radius, query).filter(|t| t.gap < ends - query.touch) {
+        out.push(touch);
+    }
+}
+
+fn closest_of_capsules(frames: [&Frame; 2], half: [f64; 2], radius: [f64; 2], query: &Query) -> Option<Touch> {
+    let first = frames[0];
+    let [a, b] = [Vec3::new(0.0, 0.0, -half[0]), Vec3::new(0.0, 0.0, half[0])];
+    let other = segment(first, frames[1], half[1]);
+    let [_, t] = between_segments([a, b], other);
+    // The ball of the second capsule that is nearest: where it meets the first is where they do.
+    let centre = first.point_to_world(other[0] + (other[1] - other[0]) * t);
+    let ball = Ball::new(first, centre, radius[1], query);
+    let (near, gap) = ball.meet(query, |p| Some(to_axis(p, half[0]).grown(radius[0])))?;
+    Some(ball.touch(first, &near, gap, 4))
+}
+
+/// A feature of a polytope.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Spot {
+    Corner(usize),
+    Edge(usize),
+}
+
+/// A convex polytope and a capsule: its ends as balls, the polytope's corners beside its segment, and edges that cross it. `allowed(n, x, spot)` says
+/// whether n is a normal of the surface at its point x on that feature (for a triangle of a surface: of the whole surface).
+pub(crate) fn polytope_capsule(
+    first: &Frame,
+    polytope: PolytopeRef,
+    capsule: &Frame,
+    half_length: f64,
+    radius: f64,
+    query: &Query,
+    out: &mut Vec<Touch>,
+    to_point: impl Fn(Vec3) -> Option<Closest>,
+    allowed: impl Fn(Vec3, Vec3, Spot) -> bool,
+) {
+    capsule_ends(first, capsule, half_length, radius, query, out, &to_point);
+    let segment = segment(first, capsule, half_length);
+    let along = Along { first, segment, radius, query };
+    for (k, corner) in polytope.vertices.iter().enumerate() {
+        let touch = along.corner(*corner, |n, x| allowed(n, x, Spot::Corner(k)));
+        out.extend(touch.map(|touch| Touch { feature: 2 + k as u64, ..touch }));
+    }
+    let features = 2 + polytope.vertices.len();
+    for (k, edge) in polytope.edges.iter().enumerate() {
+        let ends = edge.vertices.map(|v| polytope.vertices[v as usize]);
+        let Some((s, point)) = along.crossing(ends) else { continue };
+        let touch = along.pair(point, s, |n, x| allowed(n, x, Spot::Edge(k)));
+        let touch = touch.or_else(|| along.over_edge(s, point, polytope, &to_point));
+        out.extend(touch.map(|touch| Touch { feature: (features + k) as u64, ..touch }));
+    }
+}
+
+/// The ends of a capsule as balls, against a shape given by its closest points.
+pub(crate) fn capsule_ends(
+    first: &Frame,
+    capsule: &Frame,
+    half_length: f64,
+    radius: f64,
+    query: &Query,
+    out: &mut Vec<Touch>,
+    to_point: impl Fn(Vec3) -> Option<Closest>,
+) {
+    for (k, z) in [-half_length, half_length].into_iter().enumerate() {
+        let ball = Ball::new(first, capsule.point_to_world(Vec3::new(0.0, 0.0, z)), radius, query);
+        if let Some((near, gap)) = ball.meet(query, &to_point) {
+            out.push(ball.touch(first, &near, gap, k as u64));
+        }
+    }
+}
+
+/// The inner part of a capsule's segment against features of a polytope.
+struct Along<'a> {
+    first: &'a Frame,
+    segment: [Vec3; 2],
+    radius: f64,
+    query: &'a Query,
+}
+
+impl Along<'_> {
+    /// A corner beside the segment, strictly between its ends.
+    fn corner(&self, corner: Vec3, allowed: impl Fn(Vec3, Vec3) -> bool) -> Option<Touch> {
+        let [a, b] = self.segment;
+        let s = on_segment(corner, a, b);
+        self.inner(s).then(|| self.pair(corner, s, allowed)).flatten()
+    }
+
+    /// Where an edge crosses the segment, both strictly between their ends: parameter of the segment, and the point of the edge.
+    fn crossing(&self, ends: [Vec3; 2]) -> Option<(f64, Vec3)> {
+        let [s, t] = between_segments(self.segment, ends);
+        let length = (ends[1] - ends[0]).norm();
+        let inner = self.inner(s) && t * length > self.query.touch && (1.0 - t) * length > self.query.touch;
+        inner.then(|| (s, ends[0] + (ends[1] - ends[0]) * t))
+    }
+
+    /// A ball of the capsule over an edge of a face that it is almost along: it touches the face there, though not nearest.
+    fn over_edge(
+        &self,
+        s: f64,
+        point: Vec3,
+        polytope: PolytopeRef,
+        to_point: impl Fn(Vec3) -> Option<Closest>,
+    ) -> Option<Touch> {
+        let centre = self.segment[0] + (self.segment[1] - self.segment[0]) * s;
+        let (normal, distance) = direction(centre - point, Vec3::ZERO);
+        let near = distance - self.radius <= self.query.limit();
+        if !near || polytope.faces.iter().all(|f| f.normal.dot(normal) <= FACE_LIKE) {
+            return None;
+        }
+        let ball = Ball::new(self.first, self.first.point_to_world(centre), self.radius, self.query);
+        let (near, gap) = ball.meet(self.query, to_point)?;
+        Some(ball.touch(self.first, &near, gap, 0))
+    }
+
+    fn inner(&self, s: f64) -> bool {
+        let length = (self.segment[1] - self.segment[0]).norm();
+        s * length > self.query.touch && (1.0 - s) * length > self.query.touch
+    }
+
+    /// The contact of a point of the polytope with the ball at parameter s, if they face each other.
+    fn pair(&self, point: Vec3, s: f64, allowed: impl Fn(Vec3, Vec3) -> bool) -> Option<Touch> {
+        let centre = self.segment[0] + (self.segment[1] - self.segment[0]) * s;
+        let (normal, distance) = direction(centre - point, Vec3::ZERO);
+        let gap = distance - self.radius;
+        if !(gap <= self.query.limit())
+            || normal == Vec3::ZERO
+            || !allowed(normal, point)
+            || !self.meets(normal, gap, centre)
+        {
+            return None;
+        }
+        let middle = centre - normal * (self.radius + 0.5 * gap);
+        Some(Touch { point: self.first.point_to_world(middle), normal: self.first.rotation * normal, gap, feature: 0 })
+    }
+
+    /// True if the gap can close within the step.
+    fn meets(&self, normal: Vec3, gap: f64, centre: Vec3) -> bool {
+        let world = self.first.point_to_world(centre);
+        let closing = -normal.dot(self.first.direction_to_local(self.query.drift.at(world)));
+        gap <= closing.max(0.0) + self.query.margin + self.query.touch
+    }
+
+    /// The segment goes through the polytope: out by the face that is nearest to be left.
+    fn through(&self, polytope: PolytopeRef, out: &mut Vec<Touch>) {
+        let depth =
+            |n: Vec3, offset: f64| self.segment.iter().map(|p| n.dot(*p) - offset).fold(f64::INFINITY, f64::min);
+        let mut best: Option<(f64, usize)> = None;
+        for (i, face) in polytope.faces.iter().enumerate() {
+            let height = depth(face.normal, face.offset);
+            if best.is_none_or(|(h, _)| height > h) {
+                best = Some((height, i));
+            }
+        }
+        let Some((_, i)) = best else { return };
+        let face = polytope.faces[i];
+        for (k, p) in self.segment.into_iter().enumerate() {
+            let gap = face.normal.dot(p) - face.offset - self.radius;
+            let point = self.first.point_to_world(p - face.normal * (self.radius + 0.5 * gap));
+            out.push(Touch { point, normal: self.first.rotation * face.normal, gap, feature: k as u64 });
+        }
+    }
+}
+
+/// True if a segment goes through the inside of a polytope.
+fn crosses(polytope: PolytopeRef, [a, b]: [Vec3; 2]) -> bool {
+    let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
+    for face in polytope.faces {
+        let (from, change) = (face.normal.dot(a) - face.offset, face.normal.dot(b - a));
+        if change < 0.0 {
+            enter = enter.max(-from / change);
+        } else if change > 0.0 {
+            leave = leave.min(-from / change);
+        } else if from > 0.0 {
+            return false;
+        }
+    }
+    enter < leave
+}
+
+/// True if no corner of the polytope is beyond the plane through x with normal n, up to `slack`.
+pub(crate) fn supports(polytope: PolytopeRef, n: Vec3, x: Vec3, slack: f64) -> bool {
+    let level = n.dot(x) + slack;
+    polytope.vertices.iter().all(|v| n.dot(*v) <= level)
+}
+
+/// The separation of two capsules.
+pub(crate) fn capsules_apart(frames: [&Frame; 2], half: [f64; 2], radius: [f64; 2]) -> Apart {
+    let own = [Vec3::new(0.0, 0.0, -half[0]), Vec3::new(0.0, 0.0, half[0])];
+    let other = segment(frames[0], frames[1], half[1]);
+    let [s, t] = between_segments(own, other);
+    let between = other[0] + (other[1] - other[0]) * t - own[0] - (own[1] - own[0]) * s;
+    let (normal, distance) = direction(between, Vec3::X);
+    Apart { normal: frames[0].rotation * normal, separation: distance - radius[0] - radius[1] }
+}
+
+/// The separation of a solid polytope and a capsule; negative without further meaning where the segment goes through.
+pub(crate) fn capsule_apart(frames: [&Frame; 2], polytope: PolytopeRef, half_length: f64, radius: f64) -> Apart {
+    let segment = segment(frames[0], frames[1], half_length);
+    if crosses(polytope, segment) {
+        return Apart { normal: Vec3::Z, separation: -radius };
+    }
+    let mut best = segment
+        .map(|p| to_polytope(p, polytope))
+        .into_iter()
+        .fold(None, |best: Option<Closest>, near| Some(best.filter(|b| b.distance <= near.distance).unwrap_or(near)));
+    for edge in polytope.edges {
+        let ends = edge.vertices.map(|v| polytope.vertices[v as usize]);
+        let [s, t] = between_segments(segment, ends);
+        let (p, q) = (segment[0] + (segment[1] - segment[0]) * s, ends[0] + (ends[1] - ends[0]) * t);
+        let near = Closest::outside(p, q, Vec3::Z);
+        best = Some(best.filter(|b| b.distance <= near.distance).unwrap_or(near));
+    }
+    let (normal, distance) = best.map_or((Vec3::Z, 0.0), |b| (b.normal, b.distance));
+    Apart { normal: frames[0].rotation * normal, separation: distance - radius }
+}
+
+/// A convex solid polytope and a capsule.
+pub(crate) fn convex_capsule(
+    first: &Frame,
+    polytope: PolytopeRef,
+    capsule: &Frame,
+    half_length: f64,
+    radius: f64,
+    query: &Query,
+    out: &mut Vec<Touch>,
+) {
+    let along = Along { first, segment: segment(first, capsule, half_length), radius, query };
+    if crosses(polytope, along.segment) {
+        return along.through(polytope, out);
+    }
+    let allowed = |n: Vec3, x: Vec3, _: Spot| supports(polytope, n, x, query.touch);
+    let to_point = |p: Vec3| Some(to_polytope(p, polytope));
+    polytope_capsule(first, polytope, capsule, half_length, radius, query, out, to_point, allowed);
+}

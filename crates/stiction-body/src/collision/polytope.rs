@@ -1,0 +1,160 @@
+//! Convex polytopes with faces, edges and their neighbours: boxes, hulls and single triangles alike.
+
+use parry3d_f64::shape::ConvexPolyhedron;
+
+use crate::collision::vector::Norm;
+use crate::math::Vec3;
+
+/// A face: the points with `normal · x = offset`, bounded by a loop of vertices counterclockwise seen from outside.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Face {
+    pub normal: Vec3,
+    pub offset: f64,
+    /// Its part of the loops.
+    pub first: u32,
+    pub count: u32,
+}
+
+/// An edge and the two faces that meet in it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Edge {
+    pub vertices: [u32; 2],
+    pub faces: [u32; 2],
+}
+
+/// A convex polytope in its own frame.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Polytope {
+    pub vertices: Vec<Vec3>,
+    pub faces: Vec<Face>,
+    pub loops: Vec<u32>,
+    pub edges: Vec<Edge>,
+}
+
+/// A polytope whose parts lie anywhere: the view that all computations take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PolytopeRef<'a> {
+    pub vertices: &'a [Vec3],
+    pub faces: &'a [Face],
+    pub loops: &'a [u32],
+    pub edges: &'a [Edge],
+}
+
+impl Polytope {
+    /// A box: corner c has bit k set where axis k is positive; face 2k is at −k, 2k + 1 at +k.
+    pub fn cuboid(half: Vec3) -> Self {
+        let vertices = (0..8).map(|c| super::pairs::half_space::corner(half, c)).collect();
+        let loops: Vec<u32> = CUBOID_LOOPS.iter().flatten().copied().collect();
+        let faces = (0..6)
+            .map(|f| {
+                let mut normal = Vec3::ZERO;
+                normal[f / 2] = if f % 2 == 1 { 1.0 } else { -1.0 };
+                Face { normal, offset: half[f / 2], first: 4 * f as u32, count: 4 }
+            })
+            .collect::<Vec<_>>();
+        let edges = edges_of(&faces, &loops);
+        Self { vertices, faces, loops, edges }
+    }
+
+    /// The convex hull of points, with coplanar triangles as one face; `None` if they span no volume.
+    pub fn hull(points: &[Vec3]) -> Option<Self> {
+        let hull = ConvexPolyhedron::from_convex_hull(points)?;
+        let vertices = hull.points().to_vec();
+        let loops = hull.vertices_adj_to_face().to_vec();
+        let mut faces: Vec<Face> = hull
+            .faces()
+            .iter()
+            .map(|f| Face {
+                normal: f.normal,
+                offset: 0.0,
+                first: f.first_vertex_or_edge,
+                count: f.num_vertices_or_edges,
+            })
+            .collect();
+        for face in &mut faces {
+            let corners = &loops[face.first as usize..][..face.count as usize];
+            face.normal = polygon_normal(&vertices, corners)?;
+            face.offset = corners.iter().map(|v| face.normal.dot(vertices[*v as usize])).fold(f64::MIN, f64::max);
+        }
+        let edges = edges_of(&faces, &loops);
+        (edges.len() + 2 == vertices.len() + faces.len()).then_some(Self { vertices, faces, loops, edges })
+    }
+
+    pub fn view(&self) -> PolytopeRef<'_> {
+        PolytopeRef { vertices: &self.vertices, faces: &self.faces, loops: &self.loops, edges: &self.edges }
+    }
+}
+
+const CUBOID_LOOPS: [[u32; 4]; 6] =
+    [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+
+/// Newell's normal of a polygon: right for polygons that are flat up to rounding, whichever corners are nearly in line.
+fn polygon_normal(vertices: &[Vec3], corners: &[u32]) -> Option<Vec3> {
+    let origin = vertices[*corners.first()? as usize];
+    let at = |k: usize| vertices[corners[k % corners.len()] as usize] - origin;
+    let sum: Vec3 = (0..corners.len()).map(|k| at(k).cross(at(k + 1))).sum();
+    Some(sum.unit_or_zero()).filter(|n| *n != Vec3::ZERO)
+}
+
+/// The edges of loops that close a surface, each once, in the order of the faces.
+fn edges_of(faces: &[Face], loops: &[u32]) -> Vec<Edge> {
+    let mut sides: Vec<(u32, u32, u32, bool)> = Vec::with_capacity(loops.len());
+    for (f, face) in faces.iter().enumerate() {
+        let corners = &loops[face.first as usize..][..face.count as usize];
+        for (k, &a) in corners.iter().enumerate() {
+            let b = corners[(k + 1) % corners.len()];
+            sides.push((a.min(b), a.max(b), f as u32, a < b));
+        }
+    }
+    sides.sort_unstable();
+    let pairs = sides.windows(2).filter(|w| w[0].0 == w[1].0 && w[0].1 == w[1].1);
+    pairs.map(|w| Edge { vertices: [w[0].0, w[0].1], faces: [w[0].2, w[1].2] }).collect()
+}
+
+impl<'a> PolytopeRef<'a> {
+    /// The corners of a face in turn.
+    pub fn corners(&self, face: usize) -> impl ExactSizeIterator<Item = Vec3> + Clone + use<'a> {
+        let face = self.faces[face];
+        let vertices = self.vertices;
+        self.loops[face.first as usize..][..face.count as usize].iter().map(move |v| vertices[*v as usize])
+    }
+
+    /// True if the foot of the perpendicular from p on the face's plane lies in the face.
+    pub fn projects_inside(&self, face: usize, p: Vec3) -> bool {
+        let corners = self.corners(face);
+        let normal = self.faces[face].normal;
+        let next = corners.clone().cycle().skip(1);
+        corners.zip(next).all(|(a, b)| (b - a).cross(p - a).dot(normal) >= 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(p: &Polytope) {
+        assert_eq!(p.vertices.len() + p.faces.len(), p.edges.len() + 2);
+        let view = p.view();
+        for (i, face) in p.faces.iter().enumerate() {
+            assert!(p.vertices.iter().all(|v| face.normal.dot(*v) <= face.offset + 1e-12));
+            assert!(view.corners(i).all(|v| (face.normal.dot(v) - face.offset).abs() < 1e-12));
+        }
+    }
+
+    #[test]
+    fn boxes_and_hulls_are_closed_and_look_outwards() {
+        let cuboid = Polytope::cuboid(Vec3::new(1.0, 2.0, 3.0));
+        check(&cuboid);
+        let hull = Polytope::hull(&cuboid.vertices).unwrap();
+        assert_eq!((hull.faces.len(), hull.edges.len()), (6, 12));
+        check(&hull);
+        let ball: Vec<Vec3> = (0..60)
+            .map(|k| {
+                let z = 1.0 - (2 * k + 1) as f64 / 60.0;
+                let (angle, r) = (2.399963 * k as f64, (1.0 - z * z).sqrt());
+                Vec3::new(r * libm::cos(angle), r * libm::sin(angle), z)
+            })
+            .collect();
+        check(&Polytope::hull(&ball).unwrap());
+    }
+}
