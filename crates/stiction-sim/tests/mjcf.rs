@@ -514,6 +514,10 @@ fn bad_input_is_named_with_its_place() {
             r#"<worldbody><body name="m"><joint name="j"/></body></worldbody>"#,
             "<joint name=\"j\">: mass moved by the joint",
         ),
+        (
+            r#"<worldbody><body><joint name="j"/><inertial pos="0 0 0" mass="1"/></body></worldbody>"#,
+            "<joint name=\"j\">: moves without inertia",
+        ),
         (r#"<worldbody><joint/></worldbody>"#, "the world cannot have a joint"),
         (
             r#"<worldbody><body><joint/><body><freejoint/></body></body></worldbody>"#,

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::attributes::Attributes;
-use super::bodies::{GeomRead, Surface, Tree};
+use super::bodies::{GeomRead, Tree};
 use super::compiler::Options;
 use super::defaults::Defaults;
 use super::links::Links;
 use super::notes::Notes;
+use super::surface::Surface;
 use super::tree::Element;
 use crate::description::{Description, GeomSpec, NoteKind, PairSpec};
 use crate::error::{SceneError, nearest};

@@ -45,6 +45,7 @@ mod notes;
 mod replicate;
 mod schema;
 mod solid;
+mod surface;
 mod tendons;
 mod tree;
 
@@ -122,7 +123,7 @@ fn describe(mut root: Element, directory: &Path, name: &str, how: &MjcfOptions) 
         actuators::write(root, &mut links, &tendons, &defaults, &compiler, &options, &mut notes, &mut out)?;
     }
     links.resolve_spring_dampers()?;
-    links.model()?;
+    links.check_inertias()?;
     keyframe::write(root, &links, how, &mut notes, &mut out)?;
     out.links = links.specs;
     out.gravity = Some(options.gravity);
