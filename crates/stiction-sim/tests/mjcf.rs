@@ -400,6 +400,9 @@ fn fixed_tendons_of_fingers_that_follow_each_other() {
         <actuator><position name="grip" tendon="both" kp="10" gear="2"/></actuator>"#;
     let d = model(&format!(r#"{fingers}<equality><joint joint1="y" joint2="x" polycoef="0 2 0 0 0"/></equality>"#));
     assert_eq!((d.actuators[0].link, d.actuators[0].gear), (0, 2.0), "2 (0.5 + 0.25 · 2)");
+    // The tendon itself kept 1 above its length: x = 2 − y/2.
+    let d = model(&format!(r#"{fingers}<equality><tendon tendon1="both" polycoef="1 0 0 0 0"/></equality>"#));
+    assert_eq!((d.mimics[0].link, d.mimics[0].of, d.mimics[0].multiplier, d.mimics[0].offset), (0, 1, -0.5, 2.0));
     let d = model(fingers);
     assert!(d.actuators.is_empty() && noted(&d, NoteKind::NotYet, "<position name=\"grip\">"));
 }
@@ -466,10 +469,13 @@ fn everything_left_out_is_named() {
 #[test]
 fn unknown_names_are_warned_of_with_the_nearest_known_one() {
     let d = model(
-        r#"<option timstep=".1"><flag gravty="disable"/></option><worldbdy/><worldbody><geom size="1" fricton=".1"/><bdy/></worldbody><actuator><moter/></actuator>"#,
+        r#"<default clas="x"><joint dampng="1"/></default><option timstep=".1"><flag gravty="disable"/></option><worldbdy/><worldbody><geom size="1" fricton=".1"/><bdy/><replicate count="1" ofset="1 0 0"/></worldbody><actuator><moter/></actuator>"#,
     );
     for (wrong, right) in [
         ("timstep", "timestep"),
+        ("clas of <default>", "class"),
+        ("dampng", "damping"),
+        ("ofset", "offset"),
         ("gravty", "gravity"),
         ("<worldbdy>", "worldbody"),
         ("fricton", "friction"),
@@ -507,6 +513,10 @@ fn bad_input_is_named_with_its_place() {
         (
             r#"<worldbody><body name="m"><joint name="j"/></body></worldbody>"#,
             "<joint name=\"j\">: mass moved by the joint",
+        ),
+        (
+            r#"<worldbody><body><joint name="j"/><inertial pos="0 0 0" mass="1"/></body></worldbody>"#,
+            "<joint name=\"j\">: moves without inertia",
         ),
         (r#"<worldbody><joint/></worldbody>"#, "the world cannot have a joint"),
         (

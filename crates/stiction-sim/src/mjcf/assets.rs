@@ -160,7 +160,7 @@ impl<'a> Mesh<'a> {
         })
     }
 
-    /// Its vertices and triangles, scaled; those of its hull if it has no triangles.
+    /// Its vertices and triangles, scaled. Without triangles it is the hull of its points.
     pub(super) fn surface(&self) -> Result<&TriangleMesh, SceneError> {
         if let Some(mesh) = self.loaded.get() {
             return Ok(mesh);
@@ -180,9 +180,6 @@ impl<'a> Mesh<'a> {
         }
         if mesh.vertices.iter().any(|v| !v.is_finite()) {
             return Err(self.element.error("a vertex is not finite once scaled"));
-        }
-        if mesh.triangles.is_empty() {
-            mesh = hull(&mesh.vertices).ok_or_else(|| self.element.error("its points have no hull"))?;
         }
         Ok(self.loaded.get_or_init(|| mesh))
     }
@@ -213,23 +210,15 @@ impl<'a> Mesh<'a> {
     pub(super) fn solid(&self) -> Result<&Solid, SceneError> {
         let mesh = self.surface()?;
         let solid = self.solid.get_or_init(|| match self.inertia {
-            MeshInertia::Convex => {
-                let hull = hull(&mesh.vertices)?;
-                Solid::new(&hull.vertices, &hull.triangles, MeshInertia::Exact)
+            kind if kind != MeshInertia::Convex && !mesh.triangles.is_empty() => {
+                Solid::new(&mesh.vertices, &mesh.triangles, kind)
             }
-            kind => Solid::new(&mesh.vertices, &mesh.triangles, kind),
+            MeshInertia::Shell => None,
+            _ => Solid::of_hull(&mesh.vertices),
         });
         let what = if self.inertia == MeshInertia::Shell { "area" } else { "volume" };
         solid.as_ref().ok_or_else(|| self.element.error(format!("has no {what}, so its mass cannot be computed")))
     }
-}
-
-/// The convex hull of points, as a surface.
-fn hull(points: &[Vec3]) -> Option<TriangleMesh> {
-    // The library asks for points that are not in one plane; so does a shape.
-    Shape::hull(points.to_vec()).ok()?;
-    let (vertices, triangles) = parry3d_f64::transformation::try_convex_hull(points).ok()?;
-    Some(TriangleMesh { vertices, triangles })
 }
 
 fn triples(element: &Element, name: &str, list: Option<Vec<f64>>) -> Result<Vec<Vec3>, SceneError> {

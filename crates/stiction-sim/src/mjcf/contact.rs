@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::attributes::Attributes;
-use super::bodies::{GeomRead, Surface, Tree};
+use super::bodies::{GeomRead, Tree};
 use super::compiler::Options;
 use super::defaults::Defaults;
 use super::links::Links;
 use super::notes::Notes;
+use super::surface::Surface;
 use super::tree::Element;
 use crate::description::{Description, GeomSpec, NoteKind, PairSpec};
 use crate::error::{SceneError, nearest};
@@ -17,6 +18,9 @@ use stiction_body::math::Vec3;
 
 /// Pairs of geoms with a surface of their own are listed up to this number.
 const PAIRS: usize = 20_000;
+
+/// Pairs of geoms are looked at one by one up to this number of geoms.
+const GEOMS: usize = 5_000;
 
 /// Writes geoms and all rules of contact.
 pub(super) fn write<'a>(
@@ -183,6 +187,10 @@ fn mixed_pairs(tree: &Tree, filter: &Filter, notes: &mut Notes, out: &mut Descri
     let Some(first) = tree.geoms.first() else { return };
     if tree.geoms.iter().all(|g| kind(g) == kind(first)) {
         return;
+    }
+    if tree.geoms.len() > GEOMS {
+        let text = format!("of more than {GEOMS} geoms: the larger friction counts");
+        return notes.attribute(NoteKind::NotYet, first.element, "priority or condim", text);
     }
     let given: BTreeSet<(usize, usize)> = out.pairs.iter().map(|p| p.geoms).collect();
     for (i, a) in tree.geoms.iter().enumerate() {

@@ -9,6 +9,7 @@ use super::defaults::Defaults;
 use super::frames::normalized;
 use super::links::Links;
 use super::notes::Notes;
+use super::tendons::Tendon;
 use super::tree::Element;
 use crate::description::{Description, NoteKind};
 use crate::error::{SceneError, nearest};
@@ -18,6 +19,7 @@ pub(super) fn write<'a>(
     root: &'a Element,
     tree: &Tree<'a>,
     links: &mut Links<'a>,
+    tendons: &[Tendon],
     defaults: &Defaults<'a>,
     notes: &mut Notes,
     out: &mut Description,
@@ -38,6 +40,7 @@ pub(super) fn write<'a>(
                 push(element, closure, tree, links, notes, out);
             }
             "joint" => joint(element, &a, links, notes, out)?,
+            "tendon" => tendon(element, &a, tendons, links, notes, out)?,
             _ => notes.element(NoteKind::NotYet, element, "this kind of equality is not supported: left out"),
         }
     }
@@ -156,6 +159,37 @@ fn joint(
             links.specs[link].properties.limits = [y0 + constant; 2];
             notes.element(NoteKind::Changed, element, "the joint is held by two equal limits");
         }
+    }
+    Ok(())
+}
+
+/// A fixed tendon of two joints that keeps its length is a mimic: `c₁ (q₁ − q₁₀) + c₂ (q₂ − q₂₀) = a₀`.
+fn tendon(
+    element: &Element,
+    a: &Attributes,
+    tendons: &[Tendon],
+    links: &Links,
+    notes: &mut Notes,
+    out: &mut Description,
+) -> Result<(), SceneError> {
+    let ([constant, ..], _) = a.merged::<5>("polycoef", [0.0, 1.0, 0.0, 0.0, 0.0])?;
+    let name = element.required("tendon1")?;
+    let joints = tendons.iter().find(|t| t.name == name && !name.is_empty()).map(|t| t.joints.as_slice());
+    let reference = |link: usize| links.joints.iter().find(|j| j.link == link).map_or(0.0, |j| j.reference[0]);
+    match (joints, element.text("tendon2")) {
+        (None, _) => return Err(element.attribute_error("tendon1", format!("there is no tendon \"{name}\""))),
+        (Some(&[(link, c), (of, d)]), None)
+            if c != 0.0 && link != of && !leads_to(out, of, link) && out.mimics.iter().all(|m| m.link != link) =>
+        {
+            let multiplier = -d / c;
+            let offset = reference(link) - multiplier * reference(of) + constant / c;
+            out.mimics.push(Mimic { link, of, multiplier, offset });
+        }
+        _ => notes.element(
+            NoteKind::NotYet,
+            element,
+            "equalities of tendons with other than two joints are not supported: left out",
+        ),
     }
     Ok(())
 }

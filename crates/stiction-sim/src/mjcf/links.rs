@@ -5,6 +5,7 @@
 
 use stiction_body::math::{Pose, Vec3, axis_angle};
 use stiction_body::{Inertia, JointKind, LinkSpec, Model, ModelBuilder, Workspace};
+use stiction_lcp::Matrix;
 
 use super::bodies::{Body, Tree};
 use super::joints::{Joint, JointType};
@@ -151,6 +152,26 @@ impl<'a> Links<'a> {
         })
     }
 
+    /// Checks that everything that moves has inertia: otherwise no force says how it moves.
+    ///
+    /// # Errors
+    /// Naming the joint that can move without.
+    pub(super) fn check_inertias(&self) -> Result<(), SceneError> {
+        let mut at = AtReference::new(self)?;
+        let mut blocks = vec![];
+        at.workspace.mass_blocks(&at.model, &mut blocks);
+        for (tree, block) in at.model.trees().iter().zip(&blocks) {
+            let Some(k) = Some(block).filter(|b| b.rows() <= LARGEST).and_then(singular_pivot) else { continue };
+            let v = tree.v.start + k;
+            let moving = self.joints.iter().find(|j| at.model.links()[at.number[j.link]].v.contains(&v));
+            if let Some(joint) = moving {
+                let message = "moves without inertia: what it carries needs mass and rotational inertia";
+                return Err(joint.element.error(message));
+            }
+        }
+        Ok(())
+    }
+
     /// Stiffness and damping of joints that give a time constant and a damping ratio instead, from their inertia at the reference.
     pub(super) fn resolve_spring_dampers(&mut self) -> Result<(), SceneError> {
         if self.joints.iter().all(|j| j.spring_damper.is_none()) {
@@ -166,6 +187,31 @@ impl<'a> Links<'a> {
         }
         Ok(())
     }
+}
+
+/// A velocity has no inertia if this part or less of it is left when all that hangs on it moves freely.
+const SINGULAR: f64 = 1e-13;
+
+/// Trees with more velocities are not looked at: the work grows with their cube, and a simulation would report the same.
+const LARGEST: usize = 1000;
+
+/// The first velocity without inertia of its own, by elimination from the leaves.
+fn singular_pivot(mass: &Matrix) -> Option<usize> {
+    let n = mass.rows();
+    let mut left: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| mass[(i, j)]).collect()).collect();
+    for k in (0..n).rev() {
+        let pivot = left[k][k];
+        if pivot.is_nan() || pivot <= SINGULAR * mass[(k, k)] {
+            return Some(k);
+        }
+        for i in 0..k {
+            let factor = left[i][k] / pivot;
+            if factor != 0.0 {
+                (0..k).for_each(|j| left[i][j] -= factor * left[k][j]);
+            }
+        }
+    }
+    None
 }
 
 /// What a joint's coordinate does, the turn back by its reference, and that reference.

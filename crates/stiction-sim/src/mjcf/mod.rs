@@ -45,6 +45,7 @@ mod notes;
 mod replicate;
 mod schema;
 mod solid;
+mod surface;
 mod tendons;
 mod tree;
 
@@ -100,7 +101,7 @@ fn describe(mut root: Element, directory: &Path, name: &str, how: &MjcfOptions) 
     }
     let mut notes = Notes::default();
     let compiler = Compiler::read(&root, &mut notes)?;
-    replicate::expand(&mut root, &compiler)?;
+    replicate::expand(&mut root, &compiler, &mut notes)?;
     let root = &root;
     let options = Options::read(root, &mut notes)?;
     let defaults = defaults::Defaults::read(root)?;
@@ -114,15 +115,15 @@ fn describe(mut root: Element, directory: &Path, name: &str, how: &MjcfOptions) 
 
     let mut out = Description::new(root.text("model").unwrap_or(name));
     contact::write(root, &tree, &links, &defaults, &options, &mut notes, &mut out)?;
-    if !options.is_off("equality") {
-        equality::write(root, &tree, &mut links, &defaults, &mut notes, &mut out)?;
-    }
     let tendons = tendons::read(root, &links, &defaults, &compiler, &mut notes)?;
+    if !options.is_off("equality") {
+        equality::write(root, &tree, &mut links, &tendons, &defaults, &mut notes, &mut out)?;
+    }
     if !options.is_off("actuation") {
         actuators::write(root, &mut links, &tendons, &defaults, &compiler, &options, &mut notes, &mut out)?;
     }
     links.resolve_spring_dampers()?;
-    links.model()?;
+    links.check_inertias()?;
     keyframe::write(root, &links, how, &mut notes, &mut out)?;
     out.links = links.specs;
     out.gravity = Some(options.gravity);

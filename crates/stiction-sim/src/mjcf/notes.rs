@@ -1,5 +1,6 @@
 //! What is left out or changed, gathered: equal notes about many elements are one.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::tree::Element;
@@ -22,6 +23,8 @@ struct Group {
     first: String,
     /// What it is about, and how often.
     about: Vec<(String, usize)>,
+    /// Where each of these stands in the list.
+    index: BTreeMap<String, usize>,
 }
 
 impl Notes {
@@ -44,14 +47,17 @@ impl Notes {
         let group = match self.groups.iter_mut().position(|g| g.kind == kind && g.text == text) {
             Some(i) => &mut self.groups[i],
             None => {
-                self.groups.push(Group { kind, text, first: element.place(), about: vec![] });
+                self.groups.push(Group { kind, text, first: element.place(), about: vec![], index: BTreeMap::new() });
                 let last = self.groups.len() - 1;
                 &mut self.groups[last]
             }
         };
-        match group.about.iter_mut().find(|(a, _)| *a == about) {
-            Some((_, count)) => *count += 1,
-            None => group.about.push((about, 1)),
+        match group.index.get(&about) {
+            Some(&at) => group.about[at].1 += 1,
+            None => {
+                group.index.insert(about.clone(), group.about.len());
+                group.about.push((about, 1));
+            }
         }
     }
 

@@ -8,6 +8,8 @@ use stiction_body::math::Vec3;
 use super::attributes::Attributes;
 use super::compiler::Compiler;
 use super::frames::euler;
+use super::notes::Notes;
+use super::schema;
 use super::tree::{ELEMENTS, Element};
 use crate::error::SceneError;
 
@@ -18,9 +20,10 @@ const ORIGINAL: &str = "\0original";
 type Replicas = BTreeMap<(&'static str, String), Vec<String>>;
 
 /// Replaces every `<replicate>` of a model.
-pub(super) fn expand(root: &mut Element, compiler: &Compiler) -> Result<(), SceneError> {
+pub(super) fn expand(root: &mut Element, compiler: &Compiler, notes: &mut Notes) -> Result<(), SceneError> {
     let mut left = ELEMENTS;
     for world in root.children.iter_mut().filter(|c| c.name == "worldbody") {
+        schema::audit_replicas(world, notes);
         expand_within(world, compiler, &mut left)?;
     }
     let mut replicas = Replicas::new();

@@ -29,6 +29,11 @@ const fn known(used: &'static str, looks: &'static str, soft: &'static str, not_
     Known { used, looks, soft, not_yet }
 }
 
+const MUJOCO: Known = known("model", "", "", "");
+const DEFAULT: Known = known("class", "", "", "");
+const REPLICATE: Known = known("count sep offset euler childclass", "", "", "");
+const EQUALITY: Known = known("active", "", "solref solimp", "");
+const TENDON_JOINT: Known = known("joint coef", "", "", "");
 const COMPILER: Known = known(
     "angle autolimits meshdir assetdir eulerseq coordinate balanceinertia boundmass boundinertia inertiafromgeom settotalmass inertiagrouprange strippath \
      fitaabb exactmeshinertia alignfree",
@@ -94,9 +99,11 @@ const KEY: Known = known("name time qpos qvel act ctrl mpos mquat plastic", "", 
 /// What is known of an element in a section; `None` if its attributes are not looked at.
 fn known_of(section: &str, name: &str) -> Option<&'static Known> {
     Some(match (section, name) {
+        ("mujoco", _) => &MUJOCO,
         ("compiler", "compiler") => &COMPILER,
         ("option", "option") => &OPTION,
-        ("worldbody", "body" | "frame") => &BODY,
+        ("worldbody", "body" | "frame" | "worldbody") => &BODY,
+        ("worldbody", "replicate") => &REPLICATE,
         ("worldbody" | "default", "joint") => &JOINT,
         ("worldbody", "freejoint") => &FREEJOINT,
         ("worldbody" | "default", "geom") => &GEOM,
@@ -112,6 +119,9 @@ fn known_of(section: &str, name: &str) -> Option<&'static Known> {
         ("tendon", "fixed") | ("default", "tendon") => &TENDON,
         ("actuator" | "default", "general" | "motor" | "position" | "velocity") => &ACTUATOR,
         ("keyframe", "key") => &KEY,
+        ("default", "default") => &DEFAULT,
+        ("default", "equality") => &EQUALITY,
+        ("tendon", "joint") => &TENDON_JOINT,
         _ => return None,
     })
 }
@@ -150,6 +160,7 @@ fn children(section: &str, name: &str) -> Option<&'static str> {
 
 /// Notes everything in a model that the loader does not use, and every name it does not know.
 pub(super) fn audit(root: &Element, notes: &mut Notes) {
+    attributes(root, "mujoco", notes);
     for section in &root.children {
         let name = section.name.as_str();
         match name {
@@ -164,6 +175,14 @@ pub(super) fn audit(root: &Element, notes: &mut Notes) {
     }
 }
 
+/// Notes what nobody knows in `<replicate>` elements, which are gone when the rest is looked at.
+pub(super) fn audit_replicas(element: &Element, notes: &mut Notes) {
+    if element.name == "replicate" {
+        attributes(element, "worldbody", notes);
+    }
+    element.children.iter().for_each(|c| audit_replicas(c, notes));
+}
+
 fn walk(element: &Element, section: &str, notes: &mut Notes) {
     attributes(element, section, notes);
     for child in &element.children {
@@ -174,9 +193,14 @@ fn walk(element: &Element, section: &str, notes: &mut Notes) {
     }
     let name = element.name.as_str();
     match (section, name) {
-        ("worldbody", "camera" | "light") | ("asset", "texture" | "material" | "skin") => {
+        ("worldbody" | "default", "camera" | "light") | ("asset" | "default", "texture" | "material" | "skin") => {
             notes.tag(NoteKind::Ignored, element, LOOKS);
         }
+        (
+            "default",
+            "intvelocity" | "orientation" | "pid" | "damper" | "cylinder" | "muscle" | "adhesion" | "dcmotor"
+            | "plugin",
+        ) => notes.tag(NoteKind::Ignored, element, "defaults of kinds of actuators that are not supported"),
         ("compiler", "lengthrange") => notes.tag(NoteKind::Ignored, element, METHOD),
         ("worldbody", "composite" | "flexcomp") => {
             notes.element(NoteKind::NotYet, element, "bodies made by the compiler are not supported: left out");

@@ -1,7 +1,7 @@
 //! Volume, centre and inertia of meshes, in the four ways the format has, and the boxes that primitives are fitted to.
 
-use stiction_body::Inertia;
 use stiction_body::math::{Mat3, Pose, Quat, Vec3};
+use stiction_body::{Inertia, Shape};
 
 /// What a mesh is taken for when its mass is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) struct Solid {
 }
 
 impl Solid {
-    /// Of a mesh; `kind` is not `Convex` (give the triangles of the hull and `Exact`). None if the mesh has no volume (or area).
+    /// Of a mesh; `Convex` is taken for `Exact`, see [`Solid::of_hull`]. None if the mesh has no volume (or area).
     pub(super) fn new(vertices: &[Vec3], triangles: &[[u32; 3]], kind: MeshInertia) -> Option<Self> {
         let corners = |t: &[u32; 3]| t.map(|i| vertices.get(i as usize).copied().unwrap_or(Vec3::ZERO));
         let surface = surface_centre(triangles.iter().map(corners))?;
@@ -63,6 +63,14 @@ impl Solid {
         let trace = second.x_axis.x + second.y_axis.y + second.z_axis.z;
         let inertia = Mat3::from_diagonal(Vec3::splat(trace)) - second;
         inertia.is_finite().then_some(Self { volume, centre, inertia })
+    }
+
+    /// Of the convex hull of points; none if they have none.
+    pub(super) fn of_hull(points: &[Vec3]) -> Option<Self> {
+        let hull = Shape::hull(points.to_vec()).ok()?;
+        let volume = hull.volume().ok().filter(|v| *v > 0.0)?;
+        let inertia = hull.inertia(volume).ok()?;
+        Some(Self { volume, centre: inertia.com, inertia: inertia.about_com })
     }
 
     /// The inertia of that mass.

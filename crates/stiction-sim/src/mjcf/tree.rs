@@ -11,7 +11,7 @@ use crate::xml::Source;
 const DEPTH: usize = 200;
 
 /// A model may have this many elements, replicas included: enough for any robot, too few to fill the memory.
-pub(super) const ELEMENTS: usize = 1_000_000;
+pub(super) const ELEMENTS: usize = 200_000;
 
 /// An attribute and where it starts.
 #[derive(Debug, Clone)]
