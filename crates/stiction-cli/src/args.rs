@@ -20,12 +20,18 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Solve a complementarity or friction problem from a file, and certify the answer.
+    /// Solve a complementarity, friction or contact problem from a file, and certify the answer.
     Solve(SolveArgs),
     /// Simulate a scene.
     Run(crate::run::RunArgs),
     /// Say what a scene or robot file holds, and what of it is not used.
     Check(crate::check::CheckArgs),
+    /// Run a recorded scene again, and find the first difference.
+    Replay(crate::replay::ReplayArgs),
+    /// Write the contact problem of a recorded step, for `stiction solve`.
+    Extract(crate::extract::ExtractArgs),
+    /// Write the numbers of a recording as CSV or NumPy arrays.
+    Export(crate::export::ExportArgs),
     /// Solve random problems by the thousand and check every answer.
     Soak(crate::soak::SoakArgs),
 }
@@ -44,7 +50,7 @@ pub struct SolveArgs {
     #[arg(long, value_name = "NAME", default_value = "auto", hide_possible_values = true,
           value_parser = PossibleValuesParser::new(CATALOG.iter().map(|entry| entry.name)))]
     pub solver: String,
-    /// The law of friction, for friction problems [default: coulomb-cone].
+    /// The law of friction, for friction and contact problems [default: coulomb-cone].
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(MODELS.map(|entry| entry.name)))]
     pub model: Option<String>,
     /// Re-check the final basis in rational arithmetic.

@@ -237,7 +237,7 @@ fn print(r: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// `3 open, 2 stick, 1 slide`.
-fn modes(modes: &[String]) -> String {
+pub fn modes(modes: &[String]) -> String {
     let count = |name: &str| modes.iter().filter(|m| *m == name).count();
     format!("{} open, {} stick, {} slide", count("open"), count("stick"), count("slide"))
 }

@@ -5,10 +5,14 @@
 mod args;
 mod check;
 mod checks;
+mod contact;
+mod export;
+mod extract;
 mod friction;
 mod json;
 mod list;
 mod output;
+mod replay;
 mod report;
 mod run;
 mod soak;
@@ -38,6 +42,9 @@ fn main() -> ExitCode {
         Command::Solve(args) => solve::run(args, &stiction_lcp::catalog::build, &mut out, &mut err),
         Command::Run(args) => run::run(args, &mut out, &mut err),
         Command::Check(args) => check::run(args, &mut out),
+        Command::Replay(args) => replay::run(args, &mut out),
+        Command::Extract(args) => extract::run(args, &mut out, &mut err),
+        Command::Export(args) => export::run(args, &mut out),
         Command::Soak(args) => soak::run(args, &mut out),
     };
     let result = result.and_then(|solved| out.flush().map(|()| solved).map_err(Failure::from));

@@ -1,7 +1,9 @@
 //! Where the command writes, and how it fails.
 
 use std::fmt;
+use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 
 use stiction_lcp::InputError;
 
@@ -73,5 +75,41 @@ impl<W: Write> Write for Pipe<W> {
             }
             other => other,
         }
+    }
+}
+
+/// A file that the command writes.
+pub struct Target {
+    /// Its name.
+    pub name: String,
+    /// The file.
+    pub file: File,
+}
+
+impl Target {
+    /// Writes all of it.
+    pub fn write(mut self, bytes: &[u8]) -> Result<(), Failure> {
+        let written = self.file.write_all(bytes);
+        written.map_err(|e| self.failed(&e))
+    }
+
+    /// Why it could not be written.
+    pub fn failed(&self, error: &io::Error) -> Failure {
+        Failure::Message(format!("{}: cannot be written: {error}", self.name))
+    }
+}
+
+/// Opens a file for writing; one that exists is replaced only with `force`.
+pub fn write_new(target: &Path, force: bool) -> Result<Target, Failure> {
+    let mut how = OpenOptions::new();
+    how.write(true);
+    let opened = if force { how.create(true).truncate(true).open(target) } else { how.create_new(true).open(target) };
+    let name = target.display().to_string();
+    match opened {
+        Ok(file) => Ok(Target { name, file }),
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => {
+            Err(Failure::Message(format!("{name}: exists already; --force replaces it")))
+        }
+        Err(e) => Err(Failure::Message(format!("{name}: cannot be written: {e}"))),
     }
 }

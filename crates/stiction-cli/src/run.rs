@@ -1,16 +1,19 @@
 //! `stiction run`: simulate a scene.
 
-use std::io::{IsTerminal, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use indicatif::{ProgressBar, ProgressStyle};
+use stiction_contact::io::contact_to_json;
 use stiction_contact::models::catalog::CATALOG as MODELS;
-use stiction_sim::{Gather, OnFailure, Scene, Simulation, StepFailure, Summary};
+use stiction_sim::recording::{Header, Origin};
+use stiction_sim::{Gather, OnFailure, Recorder, Scene, Simulation, StepFailure, Summary};
 
-use crate::output::Failure;
+use crate::output::{Failure, write_new};
 
 /// Steps between two looks at the clock of the progress bar.
 const BAR_EVERY: u64 = 64;
@@ -46,7 +49,21 @@ pub struct RunArgs {
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
+    /// Record the run, for `stiction replay`, `extract` and `export`.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Record every K-th step only.
+    #[arg(long, value_name = "K", requires = "record", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub record_every: u64,
+    /// Where to write the contact problem of a step that fails; without it, `failed-step-K.json` beside the recording.
+    #[arg(long, value_name = "OUT")]
+    pub save_failure: Option<PathBuf>,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub force: bool,
 }
+
+type Recording = Recorder<BufWriter<File>>;
 
 /// Runs a scene; true if every step was certified.
 pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
@@ -56,9 +73,14 @@ pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<b
     let mut simulation = scene.simulation().map_err(|e| Failure::Message(e.in_file(&args.scene).to_string()))?;
     separate(args, &mut simulation, err)?;
     let steps = args.steps.unwrap_or_else(|| scene.steps());
-    let (summary, failure) = simulate(&mut simulation, steps, args.json);
+    let mut recorder = recorder(args, &scene, &simulation)?;
+    let (summary, failure) = simulate(&mut simulation, steps, args.json, recorder.as_mut())?;
+    if let Some(recorder) = recorder {
+        recorder.finish(&simulation, failure.as_ref()).map_err(|e| not_recorded(&e))?;
+    }
     if let Some(failure) = &failure {
         writeln!(err, "failed: {failure}")?;
+        save_failure(args, failure, err)?;
     }
     if args.json {
         let text = serde_json::to_string(&summary).map_err(|e| Failure::Message(e.to_string()))?;
@@ -71,6 +93,11 @@ pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<b
 
 /// Reads a scene with parameters `NAME=VALUE`.
 pub fn load(file: &Path, set: &[String]) -> Result<Scene, Failure> {
+    Scene::load(file, &parameters(set)?).map_err(|e| Failure::Message(e.to_string()))
+}
+
+/// The parameters `NAME=VALUE`.
+fn parameters(set: &[String]) -> Result<Vec<(String, f64)>, Failure> {
     let mut parameters = Vec::new();
     for text in set {
         let wrong = || Failure::Message(format!("--set expects NAME=VALUE with a number, found \"{text}\""));
@@ -81,7 +108,41 @@ pub fn load(file: &Path, set: &[String]) -> Result<Scene, Failure> {
         }
         parameters.push((name.trim().to_string(), x));
     }
-    Scene::load(file, &parameters).map_err(|e| Failure::Message(e.to_string()))
+    Ok(parameters)
+}
+
+/// Begins the recording, if one is asked for.
+fn recorder(args: &RunArgs, scene: &Scene, simulation: &Simulation) -> Result<Option<Recording>, Failure> {
+    let Some(file) = &args.record else { return Ok(None) };
+    let origin = Origin::read(&args.scene, &parameters(&args.set)?).map_err(|e| Failure::Message(e.to_string()))?;
+    let target = write_new(file, args.force)?;
+    let recorder =
+        Recorder::new(BufWriter::new(target.file), &Header::new(origin, scene, args.record_every), simulation);
+    recorder.map(Some).map_err(|e| not_recorded(&e))
+}
+
+fn not_recorded(error: &io::Error) -> Failure {
+    Failure::Message(format!("the recording cannot be written: {error}"))
+}
+
+/// Saves the contact problem of a failed step where it was asked for, and says where it is.
+fn save_failure(args: &RunArgs, failure: &StepFailure, err: &mut dyn Write) -> Result<(), Failure> {
+    let Some(problem) = &failure.problem else { return Ok(()) };
+    let name = format!("failed-step-{}.json", failure.step);
+    let target = match (&args.save_failure, &args.record) {
+        (Some(target), _) if target.is_dir() => target.join(name),
+        (Some(target), _) => target.clone(),
+        (None, Some(recording)) => recording.with_file_name(name),
+        (None, None) => {
+            writeln!(err, "its contact problem is not saved; --save-failure OUT does that")?;
+            return Ok(());
+        }
+    };
+    match write_new(&target, args.force).and_then(|file| file.write(contact_to_json(problem).as_bytes())) {
+        Ok(()) => writeln!(err, "its contact problem is in {}; stiction solve reads it", target.display())?,
+        Err(e) => writeln!(err, "its contact problem is not saved: {e}")?,
+    }
+    Ok(())
 }
 
 /// Puts the options over the scene's settings.
@@ -128,7 +189,12 @@ fn separate(args: &RunArgs, simulation: &mut Simulation, err: &mut dyn Write) ->
 }
 
 /// Makes the steps, up to the first failure.
-fn simulate(simulation: &mut Simulation, steps: u64, quiet: bool) -> (Summary, Option<StepFailure>) {
+fn simulate(
+    simulation: &mut Simulation,
+    steps: u64,
+    quiet: bool,
+    mut recorder: Option<&mut Recording>,
+) -> Result<(Summary, Option<StepFailure>), Failure> {
     let bar = if quiet || !std::io::stderr().is_terminal() { ProgressBar::hidden() } else { ProgressBar::new(steps) };
     let style = "{elapsed_precise} {bar:30} {percent}% {msg} (eta {eta})";
     bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -139,6 +205,9 @@ fn simulate(simulation: &mut Simulation, steps: u64, quiet: bool) -> (Summary, O
         match simulation.step() {
             Ok(report) => {
                 gather.step(&report);
+                if let Some(recorder) = &mut recorder {
+                    recorder.step(simulation, &report).map_err(|e| not_recorded(&e))?;
+                }
                 if step % BAR_EVERY == 0 {
                     let (t, real) = (simulation.state().t, clock.elapsed().as_secs_f64());
                     bar.set_position(step);
@@ -154,7 +223,7 @@ fn simulate(simulation: &mut Simulation, steps: u64, quiet: bool) -> (Summary, O
     }
     let seconds = clock.elapsed().as_secs_f64();
     bar.finish_and_clear();
-    (gather.finish(simulation, seconds), failure)
+    Ok((gather.finish(simulation, seconds), failure))
 }
 
 fn print(s: &Summary, out: &mut dyn Write) -> Result<(), Failure> {

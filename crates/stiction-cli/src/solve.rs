@@ -1,7 +1,6 @@
 //! `stiction solve`: read, solve, certify, report.
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -12,9 +11,9 @@ use stiction_lcp::{Basis, InputError, Options, Solver};
 
 use crate::args::SolveArgs;
 use crate::checks;
-use crate::output::Failure;
+use crate::output::{Failure, write_new};
 use crate::report::Report;
-use crate::{friction, json, list, report};
+use crate::{contact, friction, json, list, report};
 
 /// Makes a solver from its name.
 pub type Build<'a> = &'a dyn Fn(&str, &Options) -> Result<Box<dyn Solver>, InputError>;
@@ -30,20 +29,26 @@ pub fn run(args: &SolveArgs, build: Build<'_>, out: &mut dyn Write, err: &mut dy
     let file = match read(args, path)? {
         AnyProblem::Complementarity(_) if args.model.is_some() => {
             return Err(Failure::Message(format!(
-                "{name}: --model is for friction problems; this is a complementarity problem"
+                "{name}: --model is for friction and contact problems; this is a complementarity problem"
             )));
         }
         AnyProblem::Complementarity(file) => with_start(args, file)?,
         AnyProblem::Friction(file) => {
             if let Some(target) = &args.write_json {
-                write_problem(&file.to_json(), target, args.force)?;
+                write_new(target, args.force)?.write(file.to_json().as_bytes())?;
             }
             return friction::run(args, &file, &name, &options, out);
+        }
+        AnyProblem::Contact(problem) => {
+            if let Some(target) = &args.write_json {
+                write_new(target, args.force)?.write(files::contact_to_json(&problem).as_bytes())?;
+            }
+            return contact::run(args, &problem, &name, &options, out);
         }
     };
     let mut solver = build(&args.solver, &options)?;
     if let Some(target) = &args.write_json {
-        write_problem(&file.to_json(), target, args.force)?;
+        write_new(target, args.force)?.write(file.to_json().as_bytes())?;
     }
     let problem = file.problem.as_ref();
     let clock = Instant::now();
@@ -93,19 +98,6 @@ fn with_start(args: &SolveArgs, mut file: ProblemFile) -> Result<ProblemFile, Fa
         file.basis = Some(basis);
     }
     Ok(file)
-}
-
-fn write_problem(json: &str, target: &Path, force: bool) -> Result<(), Failure> {
-    let mut how = OpenOptions::new();
-    how.write(true);
-    let opened = if force { how.create(true).truncate(true).open(target) } else { how.create_new(true).open(target) };
-    let name = target.display();
-    let mut target = opened.map_err(|e| match e.kind() {
-        ErrorKind::AlreadyExists => Failure::Message(format!("{name}: exists already; --force replaces it")),
-        _ => Failure::Message(format!("{name}: cannot be written: {e}")),
-    })?;
-    let written = target.write_all(json.as_bytes());
-    written.map_err(|e| Failure::Message(format!("{name}: cannot be written: {e}")))
 }
 
 /// One line per pivot: its number, what enters, what leaves, and the method's measure.

@@ -34,9 +34,12 @@ const TEXTS: [&str; 8] = [
     "5 1 1 5 5 0 1 2 3 4 5 0.5 0.1",
     "2 0 2 2 2 2  1 0 0 1  5 6  -1 -inf  1 inf",
 ];
-const JSONS: [&str; 3] = [
+const JSONS: [&str; 4] = [
     r#"{"W": [[1, 0], [2.5e-3, 4]], "q": [-1, 2], "mu": ["inf"], "dim": 2, "name": "a"}"#,
     r#"{"kind": "friction", "W": {"rows": 2, "cols": 2, "entries": [[0, 0, 1], [1, 1, 1e2]]}, "q": [-1, 2], "mu": [0.5]}"#,
+    r#"{"mass": [[[2, 0], [0, 2]], [[1]]], "v": [1, 0, 0.5], "force": [0, -9.81, 0], "dt": 1e-3, "contacts": [{"normal": [[0, [0, 1]], [1, [-1]]],
+       "tangent_s": [[0, [1, 0]]], "mu": "inf", "gap": 1e-4, "rate": [0, 0, 1], "surface": [1, 0]}], "bounded": [{"row": [[1, [1]]], "lo": "-inf", "hi": 2}],
+       "limits": [{"row": [], "gap": 1}], "bilateral": [{"row": [[0, [1, 1]]], "target": 1}], "kind": "contact"}"#,
     r#"{"M": [[1]], "H": {"rows": 1, "cols": 2, "entries": [[0, 1, -1]]}, "f": [1], "b": [-1, 0.5], "mu": [0]}"#,
 ];
 const NAMES: [&str; 4] = ["a.dat", "a.json", "a.npz", "rolling.dat"];
@@ -198,25 +201,38 @@ fn check(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Option<AnyPr
 
 #[test]
 fn garbled_files_neither_panic_nor_take_memory() {
-    let kinds = [None, None, None, Some(Kind::Friction), Some(Kind::GlobalFriction), Some(Kind::ALL[0])];
+    let kinds = [
+        None,
+        None,
+        None,
+        None,
+        Some(Kind::Friction),
+        Some(Kind::GlobalFriction),
+        Some(Kind::Contact),
+        Some(Kind::ALL[0]),
+    ];
     let input = (garbled(), 0..NAMES.len(), 0..kinds.len());
     let config = Config { cases: Config::default().cases.max(4096), failure_persistence: None, ..Config::default() };
-    let (read, read_hdf5) = (Cell::new(0), Cell::new(0));
+    let (read, read_hdf5, read_contact) = (Cell::new(0), Cell::new(0), Cell::new(0));
     let outcome = TestRunner::new(config).run(&input, |(bytes, name, kind)| {
         let options = ReadOptions { kind: kinds[kind], max_numbers: MAX_NUMBERS };
         for name in [NAMES[name], "a"] {
-            let Some(AnyProblem::Friction(file)) = check(name, &bytes, &options)? else { continue };
+            let file = match check(name, &bytes, &options)? {
+                Some(file @ (AnyProblem::Friction(_) | AnyProblem::Contact(_))) => file,
+                _ => continue,
+            };
             read.set(read.get() + 1);
             read_hdf5.set(read_hdf5.get() + usize::from(bytes.starts_with(b"\x89HDF")));
+            read_contact.set(read_contact.get() + usize::from(matches!(file, AnyProblem::Contact(_))));
             let plain = ReadOptions { max_numbers: 1 << 20, ..ReadOptions::default() };
             let again = read_bytes("a.json", file.to_json().as_bytes(), &plain);
-            prop_assert_eq!(again, Ok(AnyProblem::Friction(file)));
+            prop_assert_eq!(again, Ok(file));
         }
         Ok(())
     });
     outcome.unwrap_or_else(|e| panic!("{e}"));
     assert!(
-        read.get() > 100 && read_hdf5.get() > 20,
-        "{read:?} files, {read_hdf5:?} in HDF5: the garbling is too wild"
+        read.get() > 100 && read_hdf5.get() > 20 && read_contact.get() > 20,
+        "{read:?} files, {read_hdf5:?} in HDF5, {read_contact:?} contact problems: the garbling is too wild"
     );
 }

@@ -7,6 +7,7 @@ pub mod expression;
 pub mod material;
 pub mod meshes;
 pub mod mjcf;
+pub mod recording;
 pub mod scene;
 pub mod simulation;
 pub mod summary;
@@ -23,6 +24,7 @@ pub use description::{Actuator, ActuatorKind, Description, GeomSpec, Note, NoteK
 pub use error::SceneError;
 pub use expression::Expression;
 pub use material::{Material, MaterialRule};
+pub use recording::{Recorder, Recording};
 pub use scene::Scene;
 pub use simulation::{OnFailure, Overlap, Settings, Simulation, Snapshot, State, StepFailure, StepReport};
 pub use summary::{Gather, Summary};

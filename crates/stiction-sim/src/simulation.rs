@@ -209,6 +209,8 @@ pub struct Simulation {
     /// Rows of closed loops and of joints that follow others.
     pub(crate) loops: LoopRows,
     pub(crate) assembler: Assembler,
+    /// For projections after the step, so that the step's own problem and contacts stay to be seen.
+    pub(crate) afterwards: Assembler,
     pub(crate) model: Box<dyn ContactModel>,
     pub(crate) fallback: Option<Box<dyn ContactModel>>,
     pub(crate) projector: Frictionless,
@@ -271,6 +273,7 @@ impl Simulation {
         let normals = NormalOptions { model: options, ..NormalOptions::default() };
         Ok(Self {
             assembler: Assembler::new(&world.model),
+            afterwards: Assembler::new(&world.model),
             loops: LoopRows::new(&world.model),
             scratch: Scratch { zeros: vec![0.0; world.model.nv()], ..Scratch::default() },
             world,

@@ -201,6 +201,16 @@ impl Simulation {
         if self.loops.is_empty() {
             return Ok(());
         }
+        mem::swap(&mut self.assembler, &mut self.afterwards);
+        let closed = self.project_loops();
+        mem::swap(&mut self.assembler, &mut self.afterwards);
+        closed
+    }
+
+    /// Rounds of the projection until the loops are closed.
+    fn project_loops(&mut self) -> Result<(), InputError> {
+        let Self { assembler, scratch, .. } = self;
+        assembler.start(&scratch.mass, &scratch.zeros, &scratch.zeros, 1.0)?;
         for _ in 0..PROJECTIONS {
             let Self { work, world, state, loops, scratch, .. } = self;
             work.update_positions(&world.model, &state.q);

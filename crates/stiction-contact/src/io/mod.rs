@@ -1,6 +1,6 @@
-//! Files of friction problems, and of all problems: Siconos text, FCLIB's HDF5, NumPy `.npz`, and JSON, which is also written.
+//! Files of friction and contact problems, and of all problems: Siconos text, FCLIB's HDF5, NumPy `.npz`, and JSON, which is also written.
 //!
-//! `docs/file-formats.md` describes them. [`read`] takes complementarity and friction problems alike and finds out from the contents which
+//! `docs/file-formats.md` describes them. [`read`] takes complementarity, friction and contact problems alike and finds out from the contents which
 //! of them a file holds; [`ReadOptions::kind`] decides otherwise. A bad file gives an [`InputError::File`] with `file:line:column`,
 //! `file: byte` or the key, what was found and what was expected. No size in a file is believed before the file could hold as many numbers.
 //!
@@ -16,6 +16,8 @@
 //! ```
 
 mod build;
+mod contact;
+mod contact_json;
 mod fclib;
 mod hdf5;
 mod json;
@@ -32,6 +34,9 @@ use stiction_lcp::io::fault::Fault;
 use stiction_lcp::io::{Format, ProblemFile};
 
 use crate::friction_problem::{FrictionProblem, GlobalFrictionProblem};
+use crate::problem::ContactProblem;
+
+pub use contact::contact_to_json;
 
 /// A friction problem in the form its file has.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,6 +81,19 @@ pub enum AnyProblem {
     Complementarity(ProblemFile),
     /// A friction problem.
     Friction(FrictionFile),
+    /// A contact problem: inertia, velocities, forces and rows.
+    Contact(Box<ContactProblem>),
+}
+
+impl AnyProblem {
+    /// The problem as JSON. Reading it gives back every number bit for bit.
+    pub fn to_json(&self) -> String {
+        match self {
+            Self::Complementarity(file) => file.to_json(),
+            Self::Friction(file) => file.to_json(),
+            Self::Contact(problem) => contact_to_json(problem),
+        }
+    }
 }
 
 /// The kinds of problem that a file can be said to hold.
@@ -87,24 +105,28 @@ pub enum Kind {
     Friction,
     /// Friction in global coordinates.
     GlobalFriction,
+    /// Contact, from inertia and rows. Read from JSON only.
+    Contact,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Complementarity(lcp::Kind::Lcp),
         Self::Complementarity(lcp::Kind::Mlcp),
         Self::Complementarity(lcp::Kind::Relay),
         Self::Friction,
         Self::GlobalFriction,
+        Self::Contact,
     ];
 
-    /// `lcp`, `mlcp`, `relay`, `friction` or `global-friction`.
+    /// `lcp`, `mlcp`, `relay`, `friction`, `global-friction` or `contact`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Complementarity(kind) => kind.name(),
             Self::Friction => "friction",
             Self::GlobalFriction => "global-friction",
+            Self::Contact => "contact",
         }
     }
 }
@@ -162,6 +184,13 @@ pub fn read_bytes(label: &str, bytes: &[u8], options: &ReadOptions) -> Result<An
         read.map(AnyProblem::Friction).map_err(|fault| fault.in_file(label, bytes))
     };
     match Format::of(label, bytes) {
+        Format::Json if contact::is_contact(bytes, options.kind) => {
+            let read = contact::read(bytes).map(|problem| AnyProblem::Contact(Box::new(problem)));
+            read.map_err(|fault| fault.in_file(label, bytes))
+        }
+        _ if options.kind == Some(Kind::Contact) => {
+            Err(Fault::whole("contact problems are read from JSON only").in_file(label, bytes))
+        }
         Format::Json if json::is_friction(bytes, options.kind) => friction(json::read(bytes)),
         Format::Npz if npz::is_friction(bytes, options.kind) => friction(npz::read(bytes, options.max_numbers)),
         Format::Hdf5 => {

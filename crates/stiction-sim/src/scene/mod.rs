@@ -4,7 +4,7 @@ mod bodies;
 mod controllers;
 mod section;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use stiction_body::math::Vec3;
@@ -32,6 +32,8 @@ pub struct Scene {
     pub settings: Settings,
     /// For how long (s).
     pub duration: f64,
+    /// Files it names: meshes and robots.
+    pub files: Vec<PathBuf>,
 }
 
 impl Scene {
@@ -41,8 +43,8 @@ impl Scene {
     /// The first thing that is wrong, with its place in the file.
     pub fn load(file: &Path, set: &[(String, f64)]) -> Result<Self, SceneError> {
         let text = std::fs::read_to_string(file).map_err(|e| SceneError::new("", e.to_string()).in_file(file))?;
-        let directory = file.parent().unwrap_or_else(|| Path::new("")).to_path_buf();
-        read(&Source { file: Some(file.to_path_buf()), directory, text: &text }, set).map_err(|e| e.in_file(file))
+        let directory = file.parent().unwrap_or_else(|| Path::new(""));
+        read(&Source::new(Some(file), directory, &text), set).map_err(|e| e.in_file(file))
     }
 
     /// Reads a scene from text; files it names are looked for in `directory`.
@@ -50,7 +52,7 @@ impl Scene {
     /// # Errors
     /// The first thing that is wrong, with its place in the text.
     pub fn parse(text: &str, directory: &Path, set: &[(String, f64)]) -> Result<Self, SceneError> {
-        read(&Source { file: None, directory: directory.to_path_buf(), text }, set)
+        read(&Source::new(None, directory, text), set)
     }
 
     /// A simulation of the scene from its start.
@@ -104,7 +106,8 @@ fn read(source: &Source<'_>, set: &[(String, f64)]) -> Result<Scene, SceneError>
     names.renumber(&number);
     let controllers = controllers::read(&controllers, &world, &names)?;
     let parameters = top.scope.iter().map(|(k, x)| (k.clone(), *x)).collect();
-    Ok(Scene { title, parameters, world: Arc::new(world), controllers, settings, duration })
+    let files = source.files.borrow().clone();
+    Ok(Scene { title, parameters, world: Arc::new(world), controllers, settings, duration, files })
 }
 
 /// The parameters of the file, with those set from outside put in; later ones may use earlier ones in the order of their names.

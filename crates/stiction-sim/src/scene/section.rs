@@ -21,9 +21,16 @@ pub(crate) struct Source<'a> {
     pub file: Option<PathBuf>,
     pub directory: PathBuf,
     pub text: &'a str,
+    /// Files that were asked for so far.
+    pub files: RefCell<Vec<PathBuf>>,
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    /// A text with its file, if it has one, and the directory for the files it names.
+    pub fn new(file: Option<&Path>, directory: &Path, text: &'a str) -> Self {
+        Self { file: file.map(Path::to_path_buf), directory: directory.to_path_buf(), text, files: RefCell::default() }
+    }
+
     /// An error at a range of the text.
     pub fn error(&self, element: &str, span: Range<usize>, message: impl Into<String>) -> SceneError {
         let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
@@ -39,7 +46,12 @@ impl Source<'_> {
 
     /// A path of the scene, relative to its directory.
     pub fn path(&self, path: &str) -> PathBuf {
-        self.directory.join(Path::new(path))
+        let path = self.directory.join(Path::new(path));
+        let mut files = self.files.borrow_mut();
+        if !files.contains(&path) {
+            files.push(path.clone());
+        }
+        path
     }
 }
 

@@ -1,0 +1,54 @@
+//! `stiction export`: the numbers of a recording as CSV or NumPy arrays.
+
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use stiction_sim::Recording;
+use stiction_sim::recording::{export_csv, export_npz};
+
+use crate::output::{Failure, write_new};
+
+/// Options of `stiction export`.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit code: 0 done, 2 bad input.")]
+#[group(required = true, multiple = true, id = "formats", args = ["csv", "npz"])]
+pub struct ExportArgs {
+    /// The recording.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Write states.csv and contacts.csv into this directory.
+    #[arg(long, value_name = "DIR")]
+    pub csv: Option<PathBuf>,
+    /// Write an archive of NumPy arrays.
+    #[arg(long, value_name = "OUT")]
+    pub npz: Option<PathBuf>,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<bool, Failure> {
+    let recording = Recording::load(&args.file).map_err(|e| Failure::Message(e.to_string()))?;
+    if let Some(damage) = recording.damage() {
+        writeln!(out, "note: the recording is not whole: {damage}")?;
+    }
+    let steps = recording.step_count();
+    if let Some(directory) = &args.csv {
+        let failed = |e| Failure::Message(format!("{}: cannot be made: {e}", directory.display()));
+        std::fs::create_dir_all(directory).map_err(failed)?;
+        let states = write_new(&directory.join("states.csv"), args.force)?;
+        let contacts = write_new(&directory.join("contacts.csv"), args.force)?;
+        let written = export_csv(&recording, BufWriter::new(&states.file), BufWriter::new(&contacts.file));
+        written.map_err(|e| states.failed(&e))?;
+        writeln!(out, "{}: {steps} steps", states.name)?;
+        writeln!(out, "{}: their contacts", contacts.name)?;
+    }
+    if let Some(target) = &args.npz {
+        let target = write_new(target, args.force)?;
+        export_npz(&recording, BufWriter::new(&target.file)).map_err(|e| target.failed(&e))?;
+        writeln!(out, "{}: {steps} steps", target.name)?;
+    }
+    Ok(true)
+}

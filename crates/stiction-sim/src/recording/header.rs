@@ -1,0 +1,281 @@
+//! What a recording says of its run before the first step: the scene, how it was simulated, and what the numbers of its steps mean.
+
+use std::fmt::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use stiction_body::JointKind;
+
+use super::bytes::{Broken, Reader, Writer, checksum};
+use crate::error::SceneError;
+use crate::scene::Scene;
+use crate::simulation::{OnFailure, Settings};
+use crate::world::World;
+
+/// Where a scene came from: enough to build it again.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Origin {
+    /// The scene's file, for messages.
+    pub file: String,
+    /// The directory in which the files it names are looked for.
+    pub directory: String,
+    /// Its text.
+    pub text: String,
+    /// Parameters that were given other values.
+    pub parameters: Vec<(String, f64)>,
+}
+
+impl Origin {
+    /// The scene in a file, with parameters that were given other values.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn read(file: &Path, parameters: &[(String, f64)]) -> Result<Self, SceneError> {
+        let text = std::fs::read_to_string(file).map_err(|e| SceneError::new("", e.to_string()).in_file(file))?;
+        let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
+        let directory = whole.parent().map(|d| d.to_string_lossy().into_owned()).unwrap_or_default();
+        Ok(Self { file: file.to_string_lossy().into_owned(), directory, text, parameters: parameters.to_vec() })
+    }
+
+    /// The scene.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it.
+    pub fn scene(&self) -> Result<Scene, SceneError> {
+        Scene::parse(&self.text, Path::new(&self.directory), &self.parameters).map_err(|e| e.in_file(&self.file))
+    }
+}
+
+/// A file that the scene names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedFile {
+    /// Where it was.
+    pub path: String,
+    /// FNV-1a over its bytes; `None` if it could not be read.
+    pub hash: Option<u64>,
+}
+
+impl NamedFile {
+    /// The file at `path` as it is now.
+    pub fn of(path: &Path) -> Self {
+        let hash = std::fs::read(path).ok().map(|bytes| checksum(&bytes));
+        Self { path: path.to_string_lossy().into_owned(), hash }
+    }
+}
+
+/// A geom's name and the link it is fixed to; `None` for the world.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GeomName {
+    /// Its name; may be empty.
+    pub name: String,
+    /// Its link.
+    pub link: Option<u32>,
+}
+
+/// What a recording says before the first step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Header {
+    /// The version of Stiction that recorded.
+    pub version: String,
+    /// The scene.
+    pub origin: Origin,
+    /// How it was simulated.
+    pub settings: Settings,
+    /// Every so many steps are recorded.
+    pub every: u64,
+    /// Files that the scene names.
+    pub files: Vec<NamedFile>,
+    /// A number that changes with the bodies, geoms and surfaces that were simulated: with the files that robot files name, too.
+    pub world: u64,
+    /// Names of the links.
+    pub links: Vec<String>,
+    /// Names of the geoms.
+    pub geoms: Vec<GeomName>,
+    /// Names of the configuration's numbers, nq.
+    pub q: Vec<String>,
+    /// Names of the velocities, nv.
+    pub v: Vec<String>,
+}
+
+impl Header {
+    /// The header for a run of a scene with its settings, recording every so many steps.
+    pub fn new(origin: Origin, scene: &Scene, every: u64) -> Self {
+        let world = &scene.world;
+        let links = world.model.links();
+        Self {
+            version: env!("CARGO_PKG_VERSION").into(),
+            origin,
+            settings: Settings { timing: false, ..scene.settings.clone() },
+            every: every.max(1),
+            files: scene.files.iter().map(|path: &PathBuf| NamedFile::of(path)).collect(),
+            world: fingerprint(world),
+            links: links.iter().map(|l| l.spec.name.clone()).collect(),
+            geoms: world
+                .geoms
+                .iter()
+                .map(|g| GeomName { name: g.name.clone(), link: g.link.map(|l| l as u32) })
+                .collect(),
+            q: names(world, configuration),
+            v: names(world, velocity),
+        }
+    }
+
+    /// The scene as it was simulated, and what is no longer as it was, in words.
+    ///
+    /// # Errors
+    /// If the scene cannot be built any more.
+    pub fn scene(&self) -> Result<(Scene, Vec<String>), SceneError> {
+        let mut scene = self.origin.scene()?;
+        scene.settings = self.settings.clone();
+        let mut notes: Vec<String> = self
+            .files
+            .iter()
+            .filter(|f| NamedFile::of(Path::new(&f.path)).hash != f.hash)
+            .map(|f| format!("{} has changed since it was recorded", f.path))
+            .collect();
+        if notes.is_empty() && fingerprint(&scene.world) != self.world {
+            notes.push("the scene gives other bodies than when it was recorded".into());
+        }
+        if self.version != env!("CARGO_PKG_VERSION") {
+            notes.push(format!("recorded by version {}", self.version));
+        }
+        Ok((scene, notes))
+    }
+
+    /// The name of a geom's body; `world` where it has none.
+    pub fn body(&self, geom: u32) -> &str {
+        let link = self.geoms.get(geom as usize).and_then(|g| g.link);
+        link.and_then(|l| self.links.get(l as usize)).map_or("world", String::as_str)
+    }
+
+    /// The name of a geom; its number where it has none.
+    pub fn geom(&self, geom: u32) -> String {
+        let name = self.geoms.get(geom as usize).map(|g| g.name.as_str()).filter(|name| !name.is_empty());
+        name.map_or_else(|| geom.to_string(), str::to_string)
+    }
+
+    pub(super) fn put(&self, out: &mut Writer) {
+        let Self { version, origin, settings, every, files, world, links, geoms, q, v } = self;
+        out.text(version);
+        let Origin { file, directory, text, parameters } = origin;
+        [file, directory, text].into_iter().for_each(|x| out.text(x));
+        out.list(parameters, |out, (name, x)| {
+            out.text(name);
+            out.f64(*x);
+        });
+        put_settings(out, settings);
+        out.u64(*every);
+        out.list(files, |out, file| {
+            out.text(&file.path);
+            out.bool(file.hash.is_some());
+            out.u64(file.hash.unwrap_or(0));
+        });
+        out.u64(*world);
+        out.list(links, |out, name| out.text(name));
+        out.list(geoms, |out, geom| {
+            out.text(&geom.name);
+            out.bool(geom.link.is_some());
+            out.u32(geom.link.unwrap_or(0));
+        });
+        [q, v].into_iter().for_each(|names| out.list(names, |out, name| out.text(name)));
+    }
+
+    pub(super) fn get(from: &mut Reader<'_>) -> Result<Self, Broken> {
+        let version = from.text()?;
+        let origin = Origin {
+            file: from.text()?,
+            directory: from.text()?,
+            text: from.text()?,
+            parameters: from.list(16, |from| Ok((from.text()?, from.f64()?)))?,
+        };
+        let settings = get_settings(from)?;
+        let every = from.u64()?.max(1);
+        let files = from.list(17, |from| {
+            let (path, known, hash) = (from.text()?, from.bool()?, from.u64()?);
+            Ok(NamedFile { path, hash: known.then_some(hash) })
+        })?;
+        let world = from.u64()?;
+        let links = from.list(8, Reader::text)?;
+        let geoms = from.list(13, |from| {
+            let (name, fixed, link) = (from.text()?, from.bool()?, from.u32()?);
+            Ok(GeomName { name, link: fixed.then_some(link) })
+        })?;
+        let (q, v) = (from.list(8, Reader::text)?, from.list(8, Reader::text)?);
+        from.end()?;
+        Ok(Self { version, origin, settings, every, files, world, links, geoms, q, v })
+    }
+}
+
+/// The names of all links' numbers, `link.number`.
+fn names(world: &World, of: fn(&JointKind) -> &'static [&'static str]) -> Vec<String> {
+    let mut all = Vec::new();
+    for link in world.model.links() {
+        let name = &link.spec.name;
+        let numbers = of(&link.spec.kind).iter();
+        all.extend(numbers.map(|c| if c.is_empty() { name.clone() } else { format!("{name}.{c}") }));
+    }
+    all
+}
+
+fn put_settings(out: &mut Writer, settings: &Settings) {
+    let Settings { dt, model, tolerance, on_failure, restitution_speed, timing: _ } = settings;
+    out.f64(*dt);
+    out.text(model);
+    out.f64(*tolerance);
+    out.u8(match on_failure {
+        OnFailure::Stop => 0,
+        OnFailure::Fallback => 1,
+    });
+    out.f64(*restitution_speed);
+}
+
+fn get_settings(from: &mut Reader<'_>) -> Result<Settings, Broken> {
+    Ok(Settings {
+        dt: from.f64()?,
+        model: from.text()?,
+        tolerance: from.f64()?,
+        on_failure: if from.bool()? { OnFailure::Fallback } else { OnFailure::Stop },
+        restitution_speed: from.f64()?,
+        timing: false,
+    })
+}
+
+/// What the numbers of a joint's configuration are; one alone needs no name.
+fn configuration(kind: &JointKind) -> &'static [&'static str] {
+    match kind {
+        JointKind::Fixed => &[],
+        JointKind::Revolute { .. } | JointKind::Continuous { .. } | JointKind::Prismatic { .. } => &[""],
+        JointKind::Planar { .. } => &["x", "y", "angle"],
+        JointKind::Spherical => &["qw", "qx", "qy", "qz"],
+        JointKind::Free => &["x", "y", "z", "qw", "qx", "qy", "qz"],
+    }
+}
+
+/// What a joint's velocities are.
+fn velocity(kind: &JointKind) -> &'static [&'static str] {
+    match kind {
+        JointKind::Fixed => &[],
+        JointKind::Revolute { .. } | JointKind::Continuous { .. } | JointKind::Prismatic { .. } => &[""],
+        JointKind::Planar { .. } => &["vx", "vy", "w"],
+        JointKind::Spherical => &["wx", "wy", "wz"],
+        JointKind::Free => &["vx", "vy", "vz", "wx", "wy", "wz"],
+    }
+}
+
+/// A number that changes with any number of a world.
+fn fingerprint(world: &World) -> u64 {
+    let World { model, geoms, surfaces, rules, actuators, q, v, owner: _, notes: _ } = world;
+    let mut hash = Hash(checksum(&[]));
+    // Debug prints every number with all its digits; hashing cannot fail.
+    let _ = write!(hash, "{model:?}{geoms:?}{surfaces:?}{rules:?}{actuators:?}{q:?}{v:?}");
+    hash.0
+}
+
+/// FNV-1a of what is written to it.
+struct Hash(u64);
+
+impl fmt::Write for Hash {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 = text.bytes().fold(self.0, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+        Ok(())
+    }
+}

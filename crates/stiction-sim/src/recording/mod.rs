@@ -1,0 +1,57 @@
+//! Recordings: the scene, every step's state, contacts, impulses and certificate, and snapshots from which any step can be made again.
+//!
+//! `docs/recordings.md` describes the file. A [`Recorder`] writes it while a simulation runs, in chunks that are whole by themselves, so that a crash loses at most
+//! one of them; a [`Recording`] reads what there is, and says where and why it ends. [`replay`] runs the scene again and compares bit by bit, [`problem_of_step`] gives the contact
+//! problem of a step, and [`export_csv`] and [`export_npz`] the numbers.
+
+mod bytes;
+mod csv;
+mod header;
+mod npz;
+mod read;
+mod replay;
+mod snapshot;
+mod step;
+mod write;
+
+pub use csv::export_csv;
+pub use header::{GeomName, Header, NamedFile, Origin};
+pub use npz::export_npz;
+pub use read::{Chunk, End, Recording};
+pub use replay::{Difference, Replay, problem_of_step, replay};
+pub use step::{RecordedContact, RecordedStep};
+pub use write::Recorder;
+
+/// The first bytes of a recording.
+const MAGIC: &[u8; 8] = b"STICREC\n";
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// What a chunk holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tag {
+    /// What is said before the first step.
+    Header,
+    /// A snapshot and the steps after it.
+    Steps,
+    /// How the run ended.
+    End,
+}
+
+impl Tag {
+    const ALL: [Self; 3] = [Self::Header, Self::Steps, Self::End];
+
+    fn byte(self) -> u8 {
+        match self {
+            Self::Header => b'H',
+            Self::Steps => b'S',
+            Self::End => b'E',
+        }
+    }
+}
+
+/// The checksum of a chunk: its tag, its sizes and its bytes.
+fn chunk_sum(tag: u8, raw: u64, packed: &[u8]) -> u64 {
+    bytes::checksum(packed)
+        ^ bytes::checksum(&[&[tag][..], &raw.to_le_bytes(), &(packed.len() as u64).to_le_bytes()].concat())
+}

@@ -1,0 +1,170 @@
+//! A snapshot as bytes, and back bit for bit.
+
+use stiction_contact::{ContactForces, Mode, WarmStart};
+use stiction_lcp::{Basis, Position};
+
+use super::bytes::{Broken, Reader, Writer, checksum};
+use crate::assemble::ContactKey;
+use crate::error::SceneError;
+use crate::simulation::{Memory, Simulation, Snapshot, State};
+
+/// The first bytes of a saved state.
+const MAGIC: &[u8; 8] = b"STICSNAP";
+/// The version of the format.
+const VERSION: u32 = 1;
+/// More steps than any run has: beyond this a step is no longer a double.
+const MOST_STEPS: u64 = 1 << 53;
+/// Bytes of a key.
+const KEY: usize = 16;
+
+impl Simulation {
+    /// All that influences the next step, as bytes: [`Simulation::load_state`] of a simulation with the same world, settings and controllers continues from them bit
+    /// for bit. The format is in `docs/recordings.md`.
+    pub fn save_state(&self) -> Vec<u8> {
+        let mut body = Writer::default();
+        put_snapshot(&mut body, &self.snapshot());
+        let mut out = Writer(MAGIC.to_vec());
+        out.u32(VERSION);
+        out.u64(checksum(&body.0));
+        out.0.extend_from_slice(&body.0);
+        out.0
+    }
+
+    /// Continues from what [`Simulation::save_state`] gave. On an error nothing is changed.
+    ///
+    /// # Errors
+    /// If the bytes are no saved state, are broken, or belong to another world.
+    pub fn load_state(&mut self, bytes: &[u8]) -> Result<(), SceneError> {
+        let wrong = |e: Broken| SceneError::new("saved state", e.to_string());
+        let snapshot = parse(bytes).map_err(wrong)?;
+        self.restore(&snapshot).map_err(|e| SceneError::input("saved state", &e))
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<Snapshot, Broken> {
+    let mut reader = Reader::new(bytes);
+    if reader.take(MAGIC.len()).ok() != Some(&MAGIC[..]) {
+        return Err(Broken("these bytes are no saved state".into()));
+    }
+    let version = reader.u32()?;
+    if version != VERSION {
+        return Err(Broken(format!("version {version} is not known, only {VERSION}")));
+    }
+    let sum = reader.u64()?;
+    let body = reader.take(reader.left())?;
+    if checksum(body) != sum {
+        return Err(Broken("the bytes are not those that were saved".into()));
+    }
+    let mut reader = Reader::new(body);
+    let snapshot = get_snapshot(&mut reader)?;
+    reader.end()?;
+    Ok(snapshot)
+}
+
+/// Appends a snapshot.
+pub(super) fn put_snapshot(out: &mut Writer, snapshot: &Snapshot) {
+    let Snapshot { state, memory, controllers } = snapshot;
+    put_state(out, state);
+    let Memory { keys, start, closing, saturated } = memory;
+    out.list(keys, |out, key| put_key(out, *key));
+    let WarmStart { modes, bases, forces } = start;
+    out.list(modes, |out, mode| put_mode(out, *mode));
+    out.list(bases, |out, basis| out.list(basis.positions(), |out, position| put_position(out, *position)));
+    put_forces(out, forces);
+    out.list(closing, |out, (key, speed)| {
+        put_key(out, *key);
+        out.f64(*speed);
+    });
+    out.list(saturated, |out, sign| out.u8(sign.to_le_bytes()[0]));
+    out.list(controllers, |out, memory| out.numbers(memory));
+}
+
+/// Reads a snapshot.
+pub(super) fn get_snapshot(from: &mut Reader<'_>) -> Result<Snapshot, Broken> {
+    let state = get_state(from)?;
+    let keys = from.list(KEY, get_key)?;
+    let modes = from.list(1, get_mode)?;
+    let bases = from.list(8, |from| from.list(1, get_position).map(Basis::new))?;
+    let start = WarmStart { modes, bases, forces: get_forces(from)? };
+    let closing = from.list(KEY + 8, |from| Ok((get_key(from)?, from.f64()?)))?;
+    let saturated = from.list(1, |from| match i8::from_le_bytes([from.u8()?]) {
+        sign @ -1..=1 => Ok(sign),
+        sign => Err(Broken(format!("a motor's sign is −1, 0 or 1, found {sign}"))),
+    })?;
+    let controllers = from.list(8, Reader::numbers)?;
+    Ok(Snapshot { state, memory: Memory { keys, start, closing, saturated }, controllers })
+}
+
+pub(super) fn put_state(out: &mut Writer, state: &State) {
+    let State { q, v, t, step } = state;
+    out.numbers(q);
+    out.numbers(v);
+    out.f64(*t);
+    out.u64(*step);
+}
+
+pub(super) fn get_state(from: &mut Reader<'_>) -> Result<State, Broken> {
+    let state = State { q: from.numbers()?, v: from.numbers()?, t: from.f64()?, step: from.u64()? };
+    if !state.t.is_finite() || state.step > MOST_STEPS {
+        return Err(Broken(format!("the time is {} after {} steps", state.t, state.step)));
+    }
+    Ok(state)
+}
+
+pub(super) fn put_key(out: &mut Writer, key: ContactKey) {
+    key.geoms.iter().for_each(|geom| out.u32(*geom));
+    out.u64(key.feature);
+}
+
+pub(super) fn get_key(from: &mut Reader<'_>) -> Result<ContactKey, Broken> {
+    Ok(ContactKey { geoms: [from.u32()?, from.u32()?], feature: from.u64()? })
+}
+
+pub(super) fn put_mode(out: &mut Writer, mode: Mode) {
+    out.u8(match mode {
+        Mode::Open => 0,
+        Mode::Stick => 1,
+        Mode::Slide => 2,
+    });
+}
+
+pub(super) fn get_mode(from: &mut Reader<'_>) -> Result<Mode, Broken> {
+    match from.u8()? {
+        0 => Ok(Mode::Open),
+        1 => Ok(Mode::Stick),
+        2 => Ok(Mode::Slide),
+        x => Err(Broken(format!("there is no mode {x}"))),
+    }
+}
+
+fn put_position(out: &mut Writer, position: Position) {
+    out.u8(match position {
+        Position::Basic => 0,
+        Position::Lower => 1,
+        Position::Upper => 2,
+    });
+}
+
+fn get_position(from: &mut Reader<'_>) -> Result<Position, Broken> {
+    [Position::Basic, Position::Lower, Position::Upper]
+        .get(usize::from(from.u8()?))
+        .copied()
+        .ok_or_else(|| Broken("a basis has a position that there is not".into()))
+}
+
+pub(super) fn put_forces(out: &mut Writer, forces: &ContactForces) {
+    let ContactForces { normal, tangent_s, tangent_t, spin, bilateral, limit, bounded } = forces;
+    [normal, tangent_s, tangent_t, spin, bilateral, limit, bounded].into_iter().for_each(|x| out.numbers(x));
+}
+
+pub(super) fn get_forces(from: &mut Reader<'_>) -> Result<ContactForces, Broken> {
+    Ok(ContactForces {
+        normal: from.finite()?,
+        tangent_s: from.finite()?,
+        tangent_t: from.finite()?,
+        spin: from.finite()?,
+        bilateral: from.finite()?,
+        limit: from.finite()?,
+        bounded: from.finite()?,
+    })
+}

@@ -1,0 +1,169 @@
+//! One recorded step.
+
+use stiction_contact::{ContactForces, Mode, PhysicalCertificate, Place};
+
+use super::bytes::{Broken, Reader, Writer};
+use super::snapshot::{get_forces, get_key, get_mode, get_state, put_forces, put_key, put_mode, put_state};
+use crate::assemble::ContactKey;
+use crate::simulation::{Simulation, State, StepReport};
+
+/// A contact of a recorded step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RecordedContact {
+    /// Who it is.
+    pub key: ContactKey,
+    /// Where it is (m).
+    pub point: [f64; 3],
+    /// Unit normal, from the first geom to the second.
+    pub normal: [f64; 3],
+    /// Signed distance (m).
+    pub gap: f64,
+    /// What it does.
+    pub mode: Mode,
+}
+
+/// What is recorded of a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedStep {
+    /// The state after the step: `state.step` is the step's number plus 1.
+    pub state: State,
+    /// Its contacts.
+    pub contacts: Vec<RecordedContact>,
+    /// Impulses (N s), per contact and row.
+    pub impulses: ContactForces,
+    /// Its certificate.
+    pub certificate: PhysicalCertificate,
+    /// Pivots or iterations.
+    pub pivots: u64,
+    /// Solved from the last step's modes without a pivot.
+    pub guessed: bool,
+    /// The fallback model answered.
+    pub fallback: bool,
+    /// Deepest overlap found (m).
+    pub penetration: f64,
+    /// Overlap that was not removed (m).
+    pub overlap_left: f64,
+}
+
+impl RecordedStep {
+    /// The step that a simulation made last.
+    pub fn of(simulation: &Simulation, report: &StepReport) -> Self {
+        let solution = simulation.outcome().and_then(|o| o.solved());
+        let modes = solution.map_or(&[][..], |s| &s.modes);
+        let contact = |(i, frame): (usize, &crate::assemble::ContactFrame)| RecordedContact {
+            key: frame.key,
+            point: frame.point.to_array(),
+            normal: frame.normal.to_array(),
+            gap: frame.gap,
+            mode: modes.get(i).copied().unwrap_or_default(),
+        };
+        Self {
+            state: simulation.state().clone(),
+            contacts: simulation.contacts().iter().enumerate().map(contact).collect(),
+            impulses: solution.map(|s| s.forces.clone()).unwrap_or_default(),
+            certificate: solution.map(|s| s.certificate.clone()).unwrap_or_default(),
+            pivots: report.pivots as u64,
+            guessed: report.guessed,
+            fallback: report.fallback,
+            penetration: report.penetration,
+            overlap_left: report.overlap_left,
+        }
+    }
+
+    /// The step's number, from 0.
+    pub fn number(&self) -> u64 {
+        self.state.step.saturating_sub(1)
+    }
+
+    pub(super) fn put(&self, out: &mut Writer) {
+        let Self { state, contacts, impulses, certificate, pivots, guessed, fallback, penetration, overlap_left } =
+            self;
+        put_state(out, state);
+        out.list(contacts, |out, contact| {
+            let RecordedContact { key, point, normal, gap, mode } = contact;
+            put_key(out, *key);
+            out.array(point);
+            out.array(normal);
+            out.f64(*gap);
+            put_mode(out, *mode);
+        });
+        put_forces(out, impulses);
+        put_certificate(out, certificate);
+        out.u64(*pivots);
+        out.bool(*guessed);
+        out.bool(*fallback);
+        out.f64(*penetration);
+        out.f64(*overlap_left);
+    }
+
+    /// Reads a step with `nq` numbers of configuration and `nv` velocities.
+    pub(super) fn get(from: &mut Reader<'_>, nq: usize, nv: usize) -> Result<Self, Broken> {
+        /// Bytes of a contact.
+        const CONTACT: usize = 16 + 7 * 8 + 1;
+        let state = get_state(from)?;
+        let contacts = from.list(CONTACT, |from| {
+            Ok(RecordedContact {
+                key: get_key(from)?,
+                point: from.array()?,
+                normal: from.array()?,
+                gap: from.f64()?,
+                mode: get_mode(from)?,
+            })
+        })?;
+        let step = Self {
+            state,
+            contacts,
+            impulses: get_forces(from)?,
+            certificate: get_certificate(from)?,
+            pivots: from.u64()?,
+            guessed: from.bool()?,
+            fallback: from.bool()?,
+            penetration: from.f64()?,
+            overlap_left: from.f64()?,
+        };
+        step.check(nq, nv)?;
+        Ok(step)
+    }
+
+    fn check(&self, nq: usize, nv: usize) -> Result<(), Broken> {
+        let (n, p) = (self.contacts.len(), &self.impulses);
+        let contacts = [&p.normal, &p.tangent_s, &p.tangent_t, &p.spin];
+        if self.state.q.len() != nq || self.state.v.len() != nv || contacts.iter().any(|x| x.len() != n) {
+            return Err(Broken(format!("step {} has not the sizes of this recording", self.number())));
+        }
+        Ok(())
+    }
+}
+
+fn put_certificate(out: &mut Writer, certificate: &PhysicalCertificate) {
+    let PhysicalCertificate { momentum, bilateral, signorini, friction, bounded, work, worst, inconsistency } =
+        certificate;
+    out.array(&[*momentum, *bilateral, *signorini, *friction, *bounded, *work, *inconsistency]);
+    let (tag, index) = match worst {
+        Place::Nowhere => (0, 0),
+        Place::Velocity(i) => (1, *i),
+        Place::Contact(i) => (2, *i),
+        Place::Bilateral(i) => (3, *i),
+        Place::Limit(i) => (4, *i),
+        Place::Bounded(i) => (5, *i),
+        Place::Whole => (6, 0),
+    };
+    out.u8(tag);
+    out.size(index);
+}
+
+fn get_certificate(from: &mut Reader<'_>) -> Result<PhysicalCertificate, Broken> {
+    let [momentum, bilateral, signorini, friction, bounded, work, inconsistency] = from.array()?;
+    let (tag, i) = (from.u8()?, from.size()?);
+    let worst = match tag {
+        0 => Place::Nowhere,
+        1 => Place::Velocity(i),
+        2 => Place::Contact(i),
+        3 => Place::Bilateral(i),
+        4 => Place::Limit(i),
+        5 => Place::Bounded(i),
+        6 => Place::Whole,
+        x => return Err(Broken(format!("there is no place {x}"))),
+    };
+    Ok(PhysicalCertificate { momentum, bilateral, signorini, friction, bounded, work, worst, inconsistency })
+}

@@ -1,0 +1,112 @@
+//! Writing a recording, chunk by chunk.
+
+use std::io::{self, Write};
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+
+use super::bytes::Writer;
+use super::header::Header;
+use super::snapshot::put_snapshot;
+use super::step::RecordedStep;
+use super::{MAGIC, Tag, VERSION, chunk_sum};
+use crate::simulation::{Simulation, StepFailure, StepReport};
+
+/// Steps from one snapshot to the next: what must be made again at most to come to a step, and what a crash loses at most.
+const SNAPSHOT_STEPS: u64 = 100;
+/// A chunk ends early beyond this many bytes.
+const CHUNK_BYTES: usize = 4 << 20;
+/// How hard chunks are packed: harder costs several times as much and gains a few percent on such numbers.
+const LEVEL: Compression = Compression::new(3);
+
+/// Writes a recording while a simulation runs.
+#[derive(Debug)]
+pub struct Recorder<W: Write> {
+    out: W,
+    every: u64,
+    /// The snapshot that the chunk begins with, as bytes.
+    snapshot: Writer,
+    /// The steps of the chunk, as bytes.
+    steps: Writer,
+    /// How many of them.
+    count: u64,
+    /// Steps made since the snapshot, recorded or not.
+    made: u64,
+}
+
+impl<W: Write> Recorder<W> {
+    /// Begins a recording of a simulation from its present state on.
+    ///
+    /// # Errors
+    /// Of the writer.
+    pub fn new(mut out: W, header: &Header, simulation: &Simulation) -> io::Result<Self> {
+        out.write_all(MAGIC)?;
+        out.write_all(&VERSION.to_le_bytes())?;
+        let mut bytes = Writer::default();
+        header.put(&mut bytes);
+        write_chunk(&mut out, Tag::Header, &bytes.0)?;
+        let (snapshot, steps) = (Writer::default(), Writer::default());
+        let mut recorder = Self { out, every: header.every.max(1), snapshot, steps, count: 0, made: 0 };
+        recorder.begin(simulation);
+        Ok(recorder)
+    }
+
+    /// Takes the step in that the simulation made just now: to be called after each of them.
+    ///
+    /// # Errors
+    /// Of the writer.
+    pub fn step(&mut self, simulation: &Simulation, report: &StepReport) -> io::Result<()> {
+        self.made += 1;
+        if simulation.state().step.is_multiple_of(self.every) {
+            RecordedStep::of(simulation, report).put(&mut self.steps);
+            self.count += 1;
+        }
+        if self.made >= SNAPSHOT_STEPS || self.steps.0.len() >= CHUNK_BYTES {
+            self.write_steps()?;
+            self.begin(simulation);
+        }
+        Ok(())
+    }
+
+    /// Writes what is left, and how the run ended.
+    ///
+    /// # Errors
+    /// Of the writer.
+    pub fn finish(mut self, simulation: &Simulation, failure: Option<&StepFailure>) -> io::Result<W> {
+        self.write_steps()?;
+        let mut bytes = Writer::default();
+        bytes.u64(simulation.state().step);
+        bytes.bool(failure.is_some());
+        bytes.text(failure.map_or("", |f| &f.why));
+        write_chunk(&mut self.out, Tag::End, &bytes.0)?;
+        Ok(self.out)
+    }
+
+    /// Begins a chunk.
+    fn begin(&mut self, simulation: &Simulation) {
+        self.snapshot.0.clear();
+        put_snapshot(&mut self.snapshot, &simulation.snapshot());
+        self.steps.0.clear();
+        (self.count, self.made) = (0, 0);
+    }
+
+    fn write_steps(&mut self) -> io::Result<()> {
+        let Self { snapshot, steps, count, .. } = self;
+        snapshot.u64(*count);
+        snapshot.0.append(&mut steps.0);
+        write_chunk(&mut self.out, Tag::Steps, &self.snapshot.0)
+    }
+}
+
+/// A tag, the size of the bytes, their size packed, a checksum, the packed bytes.
+fn write_chunk(out: &mut impl Write, tag: Tag, raw: &[u8]) -> io::Result<()> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), LEVEL);
+    encoder.write_all(raw)?;
+    let packed = encoder.finish()?;
+    out.write_all(&[tag.byte()])?;
+    out.write_all(&(raw.len() as u64).to_le_bytes())?;
+    out.write_all(&(packed.len() as u64).to_le_bytes())?;
+    out.write_all(&chunk_sum(tag.byte(), raw.len() as u64, &packed).to_le_bytes())?;
+    out.write_all(&packed)?;
+    out.flush()
+}

@@ -1,0 +1,296 @@
+//! Recordings, replays and saved states of the shipped scenes.
+
+use std::path::{Path, PathBuf};
+
+use stiction_contact::io::{AnyProblem, ReadOptions, contact_to_json, read_bytes};
+use stiction_contact::models::catalog;
+use stiction_contact::{ContactModel, ModelOptions};
+use stiction_sim::recording::{Header, Origin, RecordedStep, export_csv, export_npz, problem_of_step, replay};
+use stiction_sim::{Recorder, Recording, Scene, Simulation};
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(format!("{name}.toml"))
+}
+
+fn set(parameters: &[(&str, f64)]) -> Vec<(String, f64)> {
+    parameters.iter().map(|(name, x)| (name.to_string(), *x)).collect()
+}
+
+fn scene(name: &str, parameters: &[(&str, f64)]) -> Scene {
+    Scene::load(&file(name), &set(parameters)).unwrap()
+}
+
+fn steps(simulation: &mut Simulation, count: u64) {
+    for _ in 0..count {
+        simulation.step().unwrap_or_else(|e| panic!("{e}"));
+    }
+}
+
+/// A recording of so many steps, in memory.
+fn record(name: &str, parameters: &[(&str, f64)], count: u64, every: u64) -> Vec<u8> {
+    let scene = scene(name, parameters);
+    let mut simulation = scene.simulation().unwrap();
+    let header = Header::new(Origin::read(&file(name), &set(parameters)).unwrap(), &scene, every);
+    let mut recorder = Recorder::new(Vec::new(), &header, &simulation).unwrap();
+    for _ in 0..count {
+        let report = simulation.step().unwrap();
+        recorder.step(&simulation, &report).unwrap();
+    }
+    recorder.finish(&simulation, None).unwrap()
+}
+
+/// Scenes, their parameters, and steps into them.
+const SCENES: [(&str, &[(&str, f64)], u64); 6] = [
+    ("grasp", &[("n", 2.0)], 30),
+    ("stack", &[("n", 3.0)], 30),
+    ("dominoes", &[], 300),
+    ("balls", &[], 150),
+    ("four-bar", &[], 30),
+    ("gripper", &[], 400),
+];
+
+#[test]
+fn a_state_saved_in_mid_contact_continues_bit_for_bit() {
+    for (name, parameters, before) in SCENES {
+        let scene = scene(name, parameters);
+        let mut simulation = scene.simulation().unwrap();
+        steps(&mut simulation, before);
+        let saved = simulation.save_state();
+        let mut fresh = scene.simulation().unwrap();
+        fresh.load_state(&saved).unwrap();
+        assert_eq!(fresh.save_state(), saved, "{name}");
+        // One that has been elsewhere must forget it.
+        let mut used = scene.simulation().unwrap();
+        steps(&mut used, 7);
+        used.load_state(&saved).unwrap();
+        for step in 0..100 {
+            let report = simulation.step().unwrap();
+            for other in [&mut fresh, &mut used] {
+                assert_eq!(other.step().unwrap(), report, "{name}, {step} steps on");
+                assert_eq!(other.state().hash(), simulation.state().hash(), "{name}, {step} steps on");
+            }
+        }
+        assert_eq!(fresh.save_state(), simulation.save_state(), "{name}");
+    }
+}
+
+#[test]
+fn a_saved_state_that_is_broken_or_of_another_world_changes_nothing() {
+    let stack = scene("stack", &[("n", 3.0)]);
+    let mut simulation = stack.simulation().unwrap();
+    steps(&mut simulation, 5);
+    let saved = simulation.save_state();
+    let mut other = scene("grasp", &[]).simulation().unwrap();
+    let before = other.save_state();
+    let message = other.load_state(&saved).unwrap_err().to_string();
+    assert!(message.starts_with("saved state: "), "{message}");
+    for cut in 0..saved.len() {
+        assert!(simulation.load_state(&saved[..cut]).is_err(), "{cut} bytes");
+    }
+    for at in 0..saved.len() {
+        let mut garbled = saved.clone();
+        garbled[at] ^= 1 << (at % 8);
+        assert!(simulation.load_state(&garbled).is_err(), "byte {at}");
+    }
+    assert_eq!(other.save_state(), before);
+    assert_eq!(simulation.save_state(), saved);
+}
+
+#[test]
+fn a_replay_is_identical() {
+    for (name, parameters, every) in
+        [("grasp", &[("n", 1.0)][..], 1), ("stack", &[("n", 3.0)], 1), ("four-bar", &[], 1), ("gripper", &[], 7)]
+    {
+        let recording = Recording::parse(record(name, parameters, 230, every)).unwrap();
+        assert_eq!(recording.damage(), None);
+        assert_eq!(recording.end().unwrap().steps, 230);
+        assert_eq!(recording.step_count() as u64, 230 / every, "{name}");
+        assert_eq!(recording.steps().count(), recording.step_count());
+        let (scene, notes) = recording.header().scene().unwrap();
+        assert_eq!(notes, [""; 0]);
+        let result = replay(&recording, &mut scene.simulation().unwrap(), |_| {}).unwrap();
+        assert_eq!((result.steps, result.difference), (230 / every, None), "{name}");
+    }
+}
+
+#[test]
+fn what_is_recorded_is_what_was_simulated() {
+    let recording = Recording::parse(record("four-bar", &[], 120, 1)).unwrap();
+    let mut simulation = scene("four-bar", &[]).simulation().unwrap();
+    for recorded in recording.steps() {
+        let report = simulation.step().unwrap();
+        assert_eq!(recorded, RecordedStep::of(&simulation, &report));
+        assert_eq!(recorded.number() + 1, simulation.state().step);
+        assert_eq!(recorded.impulses.bilateral.len(), simulation.problem().bilaterals().rows.len());
+        assert_eq!(simulation.problem().dt(), 1e-3, "the step's problem, not that of a projection after it");
+    }
+}
+
+#[test]
+fn a_replay_of_another_scene_names_the_first_difference() {
+    let bytes = record("stack", &[("n", 3.0)], 130, 1);
+    let recording = Recording::parse(bytes).unwrap();
+    // Friction that is another one bit changes impulses or what follows from them; gravity changes the first step.
+    let mut origin = recording.header().origin.clone();
+    origin.text = format!("gravity = [0, 0, -9.82]\n{}", origin.text.replace("gravity", "# gravity"));
+    let mut simulation = origin.scene().unwrap().simulation().unwrap();
+    let difference = replay(&recording, &mut simulation, |_| {}).unwrap().difference.unwrap();
+    assert_eq!(difference.step, Some(0), "{difference:?}");
+    assert!(difference.what.contains("contact 0") || difference.what.contains("v["), "{difference:?}");
+    assert_ne!(difference.recorded, difference.found);
+    // Another start is found before the first step.
+    let mut simulation = recording.header().scene().unwrap().0.simulation().unwrap();
+    let (mut q, v) = (simulation.state().q.clone(), simulation.state().v.clone());
+    q[2] += 1e-9;
+    simulation.set_state(&q, &v).unwrap();
+    let difference = replay(&recording, &mut simulation, |_| {}).unwrap().difference.unwrap();
+    assert_eq!(difference.step, None);
+    assert!(difference.what.starts_with("q[2] ("), "{difference:?}");
+}
+
+#[test]
+fn the_problem_of_a_step_solves_to_its_motion() {
+    for (name, parameters, ks) in [
+        ("stack", &[("n", 3.0)][..], [0, 99, 100, 129]),
+        ("gripper", &[], [3, 101, 77, 128]),
+        ("four-bar", &[], [0, 55, 101, 129]),
+    ] {
+        let recording = Recording::parse(record(name, parameters, 130, 1)).unwrap();
+        let steps: Vec<RecordedStep> = recording.steps().collect();
+        let (scene, _) = recording.header().scene().unwrap();
+        let mut simulation = scene.simulation().unwrap();
+        for k in ks {
+            let problem = problem_of_step(&recording, &mut simulation, k).unwrap();
+            let json = contact_to_json(&problem);
+            let AnyProblem::Contact(read) = read_bytes("a.json", json.as_bytes(), &ReadOptions::default()).unwrap()
+            else {
+                panic!("no contact problem")
+            };
+            assert_eq!(*read, problem);
+            let mut model = catalog::build(&scene.settings.model, &ModelOptions::default()).unwrap();
+            let outcome = model.solve(&read).unwrap();
+            let motion = &outcome.solved().unwrap_or_else(|| panic!("{name} {k}: {}", outcome.name())).motion;
+            let recorded = &steps[k as usize].state;
+            assert_eq!(recorded.step, k + 1);
+            let size = recorded.v.iter().fold(problem.dt() * 9.81, |max: f64, v| max.max(v.abs()));
+            for (a, b) in motion.iter().zip(&recorded.v) {
+                assert!((a - b).abs() <= 1e-9 * size, "{name}, step {k}: {a} and {b}");
+            }
+        }
+        let error = problem_of_step(&recording, &mut simulation, 130).unwrap_err().to_string();
+        assert!(error.contains("step 130: the last one in the recording is 129"), "{error}");
+    }
+}
+
+#[test]
+fn a_recording_that_is_cut_off_is_read_up_to_its_last_whole_chunk() {
+    let bytes = record("grasp", &[("n", 1.0)], 250, 1);
+    let whole = Recording::parse(bytes.clone()).unwrap();
+    let (mut shorter, mut refused) = (0, 0);
+    for cut in (0..bytes.len()).step_by(7) {
+        match Recording::parse(bytes[..cut].to_vec()) {
+            Ok(recording) => {
+                shorter += 1;
+                assert!(recording.damage().unwrap().contains("breaks off"), "{cut}");
+                assert!(recording.end().is_none());
+                let steps: Vec<RecordedStep> = recording.steps().collect();
+                assert!(steps.iter().eq(whole.steps().collect::<Vec<_>>().iter().take(steps.len())), "{cut}");
+                assert!([100, 200, 250].contains(&steps.len()), "{}", steps.len());
+            }
+            Err(e) => {
+                refused += 1;
+                assert!(e.to_string().starts_with("recording: "), "{e}");
+            }
+        }
+    }
+    assert!(shorter > 10 && refused > 10, "{shorter} shorter, {refused} refused");
+}
+
+/// A small generator of garbage: the tests need no other.
+struct Garbage(u64);
+
+impl Garbage {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % n.max(1)
+    }
+}
+
+#[test]
+fn garbled_recordings_are_errors_or_shorter() {
+    let bytes = record("grasp", &[("n", 1.0)], 120, 3);
+    let whole = Recording::parse(bytes.clone()).unwrap().step_count();
+    let mut random = Garbage(1);
+    let (mut shorter, mut refused) = (0, 0);
+    for _ in 0..4000 {
+        let mut garbled = bytes.clone();
+        let at = random.below(garbled.len());
+        match random.below(4) {
+            0 => garbled[at] ^= 1 << random.below(8),
+            1 => garbled.truncate(at),
+            2 => drop(garbled.drain(at..(at + 1 + random.below(40)).min(bytes.len()))),
+            _ => garbled.insert(at, random.below(256) as u8),
+        }
+        match Recording::parse(garbled) {
+            Ok(recording) => {
+                assert!(recording.damage().is_some() && recording.step_count() <= whole);
+                shorter += 1;
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(shorter > 100 && refused > 100, "{shorter} shorter, {refused} refused");
+}
+
+#[test]
+fn exports_have_a_line_per_step_and_forces_that_carry_the_weight() {
+    let recording = Recording::parse(record("stack", &[("n", 3.0)], 60, 1)).unwrap();
+    let (mut states, mut contacts) = (Vec::new(), Vec::new());
+    export_csv(&recording, &mut states, &mut contacts).unwrap();
+    let (states, contacts) = (String::from_utf8(states).unwrap(), String::from_utf8(contacts).unwrap());
+    let lines: Vec<&str> = states.lines().filter(|l| !l.starts_with('#')).collect();
+    assert_eq!(lines.len(), 61);
+    let header = recording.header();
+    let columns: Vec<&str> = lines[0].split(',').collect();
+    assert_eq!(columns.len(), 4 + header.q.len() + header.v.len());
+    let last: Vec<f64> = lines[60].split(',').map(|x| x.parse().unwrap()).collect();
+    let step = recording.steps().last().unwrap();
+    assert_eq!(last[4..], [step.state.q.clone(), step.state.v.clone()].concat());
+    // The floor carries all of the stack in its last step: forces on body_b, upwards.
+    let rows: Vec<Vec<&str>> =
+        contacts.lines().filter(|l| !l.starts_with('#')).map(|l| l.split(',').collect()).collect();
+    let column = |name: &str| rows[0].iter().position(|c| *c == name).unwrap();
+    let floor = rows.iter().filter(|r| r[0] == "59" && r[column("body_a")] == "world");
+    let weight: f64 = floor.map(|r| r[column("fn_z")].parse::<f64>().unwrap()).sum();
+    let world = scene("stack", &[("n", 3.0)]).world;
+    let mass: f64 = world.model.links().iter().map(|l| l.spec.inertia.mass).sum();
+    assert!((weight - 9.81 * mass).abs() < 1e-6 * weight, "{weight} N for {mass} kg");
+    let mut npz = std::io::Cursor::new(Vec::new());
+    export_npz(&recording, &mut npz).unwrap();
+    let known = [
+        "step",
+        "pivots",
+        "contact_step",
+        "contact_bodies",
+        "contact_mode",
+        "dt",
+        "t",
+        "certificate",
+        "q",
+        "v",
+        "contact_point",
+        "contact_normal",
+        "contact_gap",
+        "contact_force_normal",
+        "contact_force_tangential",
+        "contact_moment",
+        "links",
+        "q_names",
+        "v_names",
+    ];
+    let mut names = stiction_lcp::io::npz::names(npz.get_ref()).unwrap();
+    names.sort();
+    let mut known = known.map(str::to_string);
+    known.sort();
+    assert_eq!(names, known);
+}
