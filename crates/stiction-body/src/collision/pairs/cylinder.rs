@@ -109,6 +109,7 @@ struct Axis {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scratch {
     axes: Vec<Axis>,
+    all: Vec<Axis>,
 }
 
 /// A polytope and a cylinder in its frame.
@@ -127,14 +128,31 @@ pub(crate) struct Pair<'a, F> {
 }
 
 impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
-    /// Contacts in the polytope's frame.
+    /// Contacts in the polytope's frame: along plain normals, and with rims on edges only where those leave it open.
     pub fn contacts(&self, scratch: &mut Scratch, out: &mut Vec<Touch>) {
-        let axes = &mut scratch.axes;
-        axes.clear();
+        let start = out.len();
         let ranking = Ranking::new(self.query, self.drift.linear.norm());
-        if !self.all_axes(axes, &ranking) {
+        scratch.axes.clear();
+        if !self.plain_axes(&mut scratch.axes, &ranking) {
             return;
         }
+        let greatest = scratch.axes.iter().map(|a| a.separation).fold(f64::NEG_INFINITY, f64::max);
+        let plain = scratch.axes.len();
+        scratch.all.clone_from(&scratch.axes);
+        self.along(&mut scratch.axes, &ranking, out);
+        // What touches there, or is as near as it can be, is found; what overlaps may overlap less elsewhere.
+        let lowest = out[start..].iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
+        if greatest >= -self.query.touch && lowest <= greatest + self.query.touch {
+            return;
+        }
+        if self.rim_axes(&mut scratch.all, &ranking) && scratch.all.len() > plain {
+            out.truncate(start);
+            self.along(&mut scratch.all, &ranking, out);
+        }
+    }
+
+    /// Contacts along the best of the axes.
+    fn along(&self, axes: &mut Vec<Axis>, ranking: &Ranking, out: &mut Vec<Touch>) {
         let mut apart = false;
         for _ in 0..TRIES {
             let mut best: Option<usize> = None;
@@ -164,16 +182,29 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         }
     }
 
-    /// All axes; false as soon as one keeps the shapes farther apart than they can travel.
-    fn all_axes(&self, axes: &mut Vec<Axis>, ranking: &Ranking) -> bool {
+    /// Adds an axis; false if it keeps the shapes farther apart than they can travel.
+    fn add(&self, axes: &mut Vec<Axis>, ranking: &Ranking, normal: Vec3, separation: f64, kind: Kind) -> bool {
+        let rank = ranking.rank(separation, normal.dot(self.drift.linear));
+        if self.solid || separation >= -ranking.skin || matches!(kind, Kind::Face(_)) {
+            axes.push(Axis { normal, separation, kind, rank });
+        }
+        separation <= self.query.limit()
+    }
+
+    /// Axes of rims on edges; false as for [`Self::add`].
+    fn rim_axes(&self, axes: &mut Vec<Axis>, ranking: &Ranking) -> bool {
+        self.polytope.edges.iter().enumerate().all(|(k, edge)| {
+            let Some(normal) = self.rim_normal(edge) else { return true };
+            let on = self.polytope.vertices[edge.vertices[0] as usize];
+            let separation = normal.dot(self.cylinder.lowest(normal) - on);
+            self.add(axes, ranking, normal, separation, Kind::RimEdge(k))
+        })
+    }
+
+    /// All other axes; false as for [`Self::add`].
+    fn plain_axes(&self, axes: &mut Vec<Axis>, ranking: &Ranking) -> bool {
         let (p, c) = (self.polytope, &self.cylinder);
-        let mut add = |normal: Vec3, separation: f64, kind: Kind| {
-            let rank = ranking.rank(separation, normal.dot(self.drift.linear));
-            if self.solid || separation >= -ranking.skin || matches!(kind, Kind::Face(_)) {
-                axes.push(Axis { normal, separation, kind, rank });
-            }
-            separation <= self.query.limit()
-        };
+        let mut add = |normal: Vec3, separation: f64, kind: Kind| self.add(axes, ranking, normal, separation, kind);
         for (i, face) in p.faces[..self.own_faces].iter().enumerate() {
             if !add(face.normal, face.normal.dot(c.lowest(face.normal)) - face.offset, Kind::Face(i)) {
                 return false;
@@ -206,14 +237,10 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             }
         }
         for (k, edge) in p.edges.iter().enumerate() {
-            for (normal, kind) in
-                [(self.side_normal(edge), Kind::SideEdge(k)), (self.rim_normal(edge), Kind::RimEdge(k))]
-            {
-                let Some(normal) = normal else { continue };
-                let on = p.vertices[edge.vertices[0] as usize];
-                if !add(normal, normal.dot(c.lowest(normal) - on), kind) {
-                    return false;
-                }
+            let Some(normal) = self.side_normal(edge) else { continue };
+            let on = p.vertices[edge.vertices[0] as usize];
+            if !add(normal, normal.dot(c.lowest(normal) - on), Kind::SideEdge(k)) {
+                return false;
             }
         }
         true
@@ -462,7 +489,9 @@ pub(crate) fn polytope_cylinder_apart(
 ) {
     scratch.axes.clear();
     let pair = solids(frames, polytope, [half_length, radius], query);
-    pair.all_axes(&mut scratch.axes, &Ranking::new(query, 0.0));
+    let ranking = Ranking::new(query, 0.0);
+    pair.plain_axes(&mut scratch.axes, &ranking);
+    pair.rim_axes(&mut scratch.axes, &ranking);
     let to_world = |a: &Axis| Apart { normal: frames[0].rotation * a.normal, separation: a.separation };
     out.extend(scratch.axes.iter().map(to_world));
 }

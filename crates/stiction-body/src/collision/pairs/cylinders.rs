@@ -116,7 +116,8 @@ impl Pair<'_> {
         let plain = self.plain_normals();
         let Some(best) = self.along(&plain, false, out) else { return };
         let lowest = out[start..].iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
-        if lowest > best + self.query.touch {
+        // What touches there, or is as near as it can be, is found; what overlaps may overlap less elsewhere.
+        if best < -self.query.touch || lowest > best + self.query.touch {
             out.truncate(start);
             self.along(&self.with_rims(plain), true, out);
         }
