@@ -92,8 +92,12 @@ impl Pair<'_> {
         normals[0] = (outward(z0), Kind::Cap(0));
         normals[1] = (outward(z1), Kind::Cap(1));
         normals[2] = (outward(across.unit_or_zero()), Kind::Sides);
-        normals[3].0 = self.rim_on_side(0);
-        normals[4].0 = self.rim_on_side(1);
+        // No need to search for what is too far apart, or parallel.
+        let far = normals[..3].iter().any(|(n, _)| self.separation(*n) > self.query.limit());
+        if !far && !self.parallel() {
+            normals[3].0 = self.rim_on_side(0);
+            normals[4].0 = self.rim_on_side(1);
+        }
         normals
     }
 
