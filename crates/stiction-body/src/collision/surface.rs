@@ -25,6 +25,8 @@ pub(crate) struct Surface {
     /// Vertices joined to vertex v by a side: `around[first_around[v]..first_around[v + 1]]`.
     around: Vec<u32>,
     first_around: Vec<u32>,
+    /// Per triangle and side: true if the surface bends down there, or ends.
+    sharp: Vec<[bool; 3]>,
     lookup: Lookup,
     /// True if everything below is solid: a shape that is under the surface is pushed up.
     pub solid_below: bool,
@@ -80,7 +82,8 @@ impl Surface {
     }
 
     fn new(vertices: Vec<Vec3>, triangles: Vec<[u32; 3]>, lookup: Lookup, solid_below: bool) -> Self {
-        let normals = triangles.iter().map(|t| normal(t.map(|v| vertices[v as usize])).unwrap_or(Vec3::Z)).collect();
+        let normals: Vec<Vec3> =
+            triangles.iter().map(|t| normal(t.map(|v| vertices[v as usize])).unwrap_or(Vec3::Z)).collect();
         let mut sides: Vec<(u32, u32, u32, usize)> = Vec::with_capacity(3 * triangles.len());
         for (i, t) in triangles.iter().enumerate() {
             sides.extend((0..3).map(|k| (t[k].min(t[(k + 1) % 3]), t[k].max(t[(k + 1) % 3]), i as u32, k)));
@@ -95,7 +98,8 @@ impl Surface {
             }
         }
         let (around, first_around) = neighbours(vertices.len(), &sides);
-        Self { vertices, triangles, normals, across, around, first_around, lookup, solid_below }
+        let sharp = sharp_sides(&vertices, &triangles, &normals, &across);
+        Self { vertices, triangles, normals, across, around, first_around, sharp, lookup, solid_below }
     }
 
     /// True if it has no triangles.
@@ -155,17 +159,12 @@ impl Surface {
             sharp_count: 0,
             slack,
         };
-        for k in 0..3 {
-            let (opposite, other) = self.across[t][k];
+        for k in (0..3).filter(|k| self.sharp[t][*k]) {
+            let (_, other) = self.across[t][k];
             let (a, b) = (corners[k], corners[(k + 1) % 3]);
-            let beyond = if other == NONE {
-                // The rim of a sheet.
-                (b - a).cross(normal).unit_or(normal)
-            } else if normal.dot(self.vertices[opposite as usize] - a) < -slack {
-                self.normals[other as usize]
-            } else {
-                continue;
-            };
+            // Without a neighbour: the rim of a sheet.
+            let rim = || (b - a).cross(normal).unit_or(normal);
+            let beyond = self.normals.get(other as usize).copied().unwrap_or_else(rim);
             tile.faces[k + 1] = face(beyond, a);
             let count = tile.sharp_count;
             tile.edges[count] = Edge { vertices: [k as u32, (k as u32 + 1) % 3], faces: [0, k as u32 + 1] };
@@ -179,6 +178,23 @@ impl Surface {
         let v = vertex as usize;
         &self.around[self.first_around[v] as usize..self.first_around[v + 1] as usize]
     }
+}
+
+/// A side is flat if the next triangle's far corner is below the plane by no more than this part of its distance.
+const FLAT: f64 = 1e-12;
+
+fn sharp_sides(
+    vertices: &[Vec3],
+    triangles: &[[u32; 3]],
+    normals: &[Vec3],
+    across: &[[(u32, u32); 3]],
+) -> Vec<[bool; 3]> {
+    let sharp = |t: usize, k: usize| {
+        let to = |v: u32| vertices[v as usize] - vertices[triangles[t][k] as usize];
+        let (opposite, other) = across[t][k];
+        other == NONE || normals[t].dot(to(opposite)) < -FLAT * to(opposite).norm()
+    };
+    (0..triangles.len()).map(|t| [0, 1, 2].map(|k| sharp(t, k))).collect()
 }
 
 fn normal([a, b, c]: [Vec3; 3]) -> Option<Vec3> {

@@ -92,8 +92,12 @@ impl Pair<'_> {
         normals[0] = (outward(z0), Kind::Cap(0));
         normals[1] = (outward(z1), Kind::Cap(1));
         normals[2] = (outward(across.unit_or_zero()), Kind::Sides);
-        normals[3].0 = self.rim_on_side(0);
-        normals[4].0 = self.rim_on_side(1);
+        // No need to search for what is too far apart, or parallel.
+        let far = normals[..3].iter().any(|(n, _)| self.separation(*n) > self.query.limit());
+        if !far && !self.parallel() {
+            normals[3].0 = self.rim_on_side(0);
+            normals[4].0 = self.rim_on_side(1);
+        }
         normals
     }
 
@@ -116,7 +120,8 @@ impl Pair<'_> {
         let plain = self.plain_normals();
         let Some(best) = self.along(&plain, false, out) else { return };
         let lowest = out[start..].iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
-        if lowest > best + self.query.touch {
+        // What touches there, or is as near as it can be, is found; what overlaps may overlap less elsewhere.
+        if best < -self.query.touch || lowest > best + self.query.touch {
             out.truncate(start);
             self.along(&self.with_rims(plain), true, out);
         }

@@ -131,15 +131,26 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     /// Normals of faces; false as in [`Self::axes`].
     fn face_axes(&self, seen: &[Vec<Vec3>; 2], axes: &mut Vec<Axis>, ranking: &Ranking) -> bool {
         let [a, b] = self.polytopes;
+        // A face that even the other's middle is far behind cannot be the best, once a better one is known.
+        let middles = [middle(&seen[1]), middle(&seen[0])];
+        let mut best = f64::NEG_INFINITY;
+        let hopeless = |bound: f64, best: f64| bound < best.min(-ranking.skin);
         for (i, face) in a.faces[..self.own_faces].iter().enumerate() {
+            if hopeless(face.normal.dot(middles[0]) - face.offset, best) {
+                continue;
+            }
             let (lowest, _) = lowest(&seen[1], face.normal);
             let separation = lowest - face.offset;
             if separation > self.query.limit() {
                 return false;
             }
+            best = best.max(separation);
             self.add(axes, face.normal, separation, Feature::Face(0, i as u32), ranking);
         }
         for (i, face) in b.faces.iter().enumerate().take(if self.smooth { 0 } else { usize::MAX }) {
+            if hopeless(face.normal.dot(middles[1]) - face.offset, best) {
+                continue;
+            }
             let (lowest, corner) = lowest(&seen[0], face.normal);
             let separation = lowest - face.offset;
             if separation > self.query.limit() {
@@ -147,6 +158,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             }
             let normal = -(self.relative.rotation * face.normal);
             if (self.allowed)(normal, corner) {
+                best = best.max(separation);
                 self.add(axes, normal, separation, Feature::Face(1, i as u32), ranking);
             }
         }
@@ -353,6 +365,11 @@ fn best_axis(axes: &[Axis], ranking: &Ranking) -> Option<usize> {
         }
     }
     best
+}
+
+/// The middle of points: within their hull.
+fn middle(points: &[Vec3]) -> Vec3 {
+    points.iter().copied().sum::<Vec3>() / points.len().max(1) as f64
 }
 
 /// The least `n · p`, and which point has it.

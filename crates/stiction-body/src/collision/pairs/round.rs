@@ -49,8 +49,8 @@ impl Ball {
                 return Some(near);
             }
             time += gap / speed;
-            // Also where the speed is zero.
-            if !(time <= 1.0) {
+            // Infinite where the speed is zero.
+            if time > 1.0 {
                 return None;
             }
             near = closest(self.centre + self.drift * time)?;
@@ -247,7 +247,7 @@ impl Along<'_> {
         let centre = self.segment[0] + (self.segment[1] - self.segment[0]) * s;
         let (normal, distance) = direction(centre - point, Vec3::ZERO);
         let gap = distance - self.radius;
-        if !(gap <= self.query.limit())
+        if gap > self.query.limit()
             || normal == Vec3::ZERO
             || !allowed(normal, point)
             || !self.meets(normal, gap, centre)
