@@ -438,6 +438,11 @@ fn keyframes_choose_the_start() {
     assert_eq!(with(Start::Home).unwrap(), vec![(0, vec![1.0, 0.0, 3.0, 0.0, 0.0, 0.0, 1.0]), (1, vec![0.25])]);
     assert_eq!(with(Start::Keyframe("up".into())).unwrap()[1], (1, vec![0.5]));
     assert_eq!(with(Start::Reference).unwrap(), vec![(0, vec![0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0])]);
+    let soft = text.replace("<worldbody>", r#"<worldbody><flexcomp name="cloth"/>"#);
+    let d = mjcf::parse(&soft, Path::new("."), &MjcfOptions::default()).unwrap();
+    assert!(
+        noted(&d, NoteKind::NotYet, "<key name=\"home\">") && noted(&d, NoteKind::NotYet, "<flexcomp name=\"cloth\">")
+    );
     assert!(with(Start::Keyframe("hom".into())).unwrap_err().to_string().contains("did you mean \"home\""));
     assert!(
         error(r#"<worldbody><body><joint/><geom size="1"/></body></worldbody><keyframe><key qpos="1 2"/></keyframe>"#)
