@@ -128,7 +128,8 @@ fn orientations_in_all_ways() {
         near(centre(&d, 0, None), z);
     }
     let d = model(
-        r#"<compiler eulerseq="XYZ" angle="radian"/><worldbody><body euler="1.5707963267948966 0 1.5707963267948966"><geom size=".1" pos="0 0 1"/></body></worldbody>"#,
+        r#"<compiler eulerseq="XYZ" angle="radian"/><worldbody><body euler="1.5707963267948966 0 1.5707963267948966">
+            <geom size=".1" pos="0 0 1"/></body></worldbody>"#,
     );
     near(centre(&d, 0, None), [1.0, 0.0, 0.0]);
 }
@@ -143,7 +144,8 @@ fn frames_and_replicas_vanish_into_their_parents() {
     near(centre(&d, 0, Some((0, &[PI]))), [1.0, 1.0, 5.0]);
 
     let d = model(
-        r#"<worldbody><replicate count="3" offset="2 0 0" sep="-"><body name="b"><joint name="j"/><geom name="g" size=".1"/></body></replicate></worldbody>
+        r#"<worldbody><replicate count="3" offset="2 0 0" sep="-"><body name="b"><joint name="j"/><geom name="g" size=".1"/></body>
+            </replicate></worldbody>
            <actuator><motor name="m" joint="j"/></actuator><contact><exclude body1="b" body2="world"/></contact>"#,
     );
     assert_eq!(d.links.iter().map(|l| l.name.as_str()).collect::<Vec<_>>(), ["b-0", "b-1", "b-2"]);
@@ -162,7 +164,8 @@ fn frames_and_replicas_vanish_into_their_parents() {
 fn defaults_nest_and_merge_number_by_number() {
     let d = model(
         r#"<default><geom friction=".9" density="500"/><joint damping="1"/>
-             <default class="soft"><geom friction=".5 .1" condim="4" size=".1 .2"/><default class="softer"><joint damping="3"/></default></default></default>
+             <default class="soft"><geom friction=".5 .1" condim="4" size=".1 .2"/><default class="softer"><joint damping="3"/></default>
+                 </default></default>
            <worldbody><geom type="sphere" size="1"/><body childclass="softer"><joint/><geom type="capsule" friction=".3"/>
              <body><joint class="main"/><geom class="main" type="box" size="1 1 1"/></body></body></worldbody>"#,
     );
@@ -222,7 +225,8 @@ fn inertias_as_given_or_computed() {
     let d = model(r#"<compiler boundmass="1" boundinertia=".5"/><worldbody><body><joint/></body></worldbody>"#);
     assert_eq!((d.links[0].inertia.mass, d.links[0].inertia.about_com.x_axis.x), (1.0, 0.5));
     let d = model(
-        r#"<compiler inertiagrouprange="1 2"/><worldbody><body><joint/><geom size="1" mass="1"/><geom size="1" mass="2" group="2"/></body></worldbody>"#,
+        r#"<compiler inertiagrouprange="1 2"/><worldbody><body><joint/><geom size="1" mass="1"/><geom size="1" mass="2" group="2"/></body>
+            </worldbody>"#,
     );
     assert_eq!(d.links[0].inertia.mass, 2.0);
 }
@@ -259,7 +263,13 @@ fn height_fields_run_along_x_and_y() {
     assert_eq!((*rows, *columns, *length_x, *length_y), (3, 2, 6.0, 2.0));
     // The file's last row is at the least y: at x = −3 heights are 5 and 1 of 1 to 5.
     assert_eq!(heights, &[0.5, 0.0, 0.25, 0.125, 0.0, 0.25]);
-    assert!(error(r#"<asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1" elevation="1"/></asset><worldbody><geom type="hfield" hfield="h"/></worldbody>"#).contains("elevation"));
+    assert!(
+        error(
+            r#"<asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1" elevation="1"/></asset><worldbody>
+        <geom type="hfield" hfield="h"/></worldbody>"#
+        )
+        .contains("elevation")
+    );
 }
 
 #[test]
@@ -279,7 +289,8 @@ fn masks_parents_exclusions() {
     let excluded = [(link("d"), link("b")), (link("d"), link("c")), (None, link("c")), (link("a"), link("d"))];
     assert!(excluded.iter().all(|e| d.excluded.contains(e)) && d.excluded.len() == 4, "{:?}", d.excluded);
     let d = model(
-        r#"<option><flag filterparent="disable"/></option><worldbody><body><joint/><geom size=".1"/><body><joint/><geom size=".1"/></body></body></worldbody>"#,
+        r#"<option><flag filterparent="disable"/></option><worldbody><body><joint/><geom size=".1"/><body><joint/><geom size=".1"/></body>
+            </body></worldbody>"#,
     );
     assert_eq!(d.touches_parent, vec![0, 1]);
 }
@@ -304,14 +315,21 @@ fn pairs_priorities_and_dimensions() {
     assert_eq!(material("slick", "floor").map(|m| m.mu), Some(1.0));
     assert_eq!(material("foot", "slick"), None, "both are on one body");
     assert!(noted(&d, NoteKind::Changed, "priority"));
-    assert!(error(r#"<worldbody><geom name="floor" size="1"/></worldbody><contact><pair geom1="flor" geom2="floor"/></contact>"#).contains("did you mean \"floor\""));
+    assert!(
+        error(
+            r#"<worldbody><geom name="floor" size="1"/></worldbody><contact><pair geom1="flor" geom2="floor"/>
+        </contact>"#
+        )
+        .contains("did you mean \"floor\"")
+    );
 }
 
 #[test]
 fn loops_close_where_the_file_closes_them() {
     let d = model(
         r#"<worldbody><body name="a" pos="1 0 0"><joint pos="0 0 1" ref="30"/><geom size=".1"/><site name="s" pos="0 1 0"/></body>
-             <body name="b" pos="0 2 0" euler="0 0 90"><joint axis="1 0 0"/><geom size=".1"/><site name="t" pos="0 0 1" euler="90 0 0"/></body></worldbody>
+             <body name="b" pos="0 2 0" euler="0 0 90"><joint axis="1 0 0"/><geom size=".1"/><site name="t" pos="0 0 1" euler="90 0 0"/>
+                 </body></worldbody>
            <equality><connect body1="a" body2="b" anchor="0 .5 0"/><weld body1="a"/><weld body1="a" body2="b" anchor="0 0 1"/>
              <connect site1="s" site2="t"/><weld site1="s" site2="t" torquescale="0"/><weld body1="a" body2="b" active="false"/>
              <weld body1="a" body2="b" relpose="1 2 3 0 1 0 0"/></equality>"#,
@@ -348,18 +366,21 @@ fn joints_follow_others_in_the_files_coordinates() {
     assert!((m.offset - (0.1 + 0.2 - 1.5)).abs() < 1e-15);
     assert!(noted(&d, NoteKind::NotYet, "straight lines"));
     let d = model(
-        r#"<worldbody><body><joint name="x" type="slide"/><geom size=".1"/></body></worldbody><equality><joint joint1="x" polycoef=".2"/></equality>"#,
+        r#"<worldbody><body><joint name="x" type="slide"/><geom size=".1"/></body></worldbody><equality><joint joint1="x" polycoef=".2"/>
+            </equality>"#,
     );
     assert_eq!(d.links[0].properties.limits, [0.2, 0.2]);
 }
 
 /// Two links on hinges x and y.
-const ARM: &str = r#"<worldbody><body><joint name="x" range="-1 3" actuatorfrcrange="-8 4"/><geom size=".1"/><body><joint name="y"/><geom size=".1"/></body></body></worldbody>"#;
+const ARM: &str = r#"<worldbody><body><joint name="x" range="-1 3" actuatorfrcrange="-8 4"/><geom size=".1"/><body><joint name="y"/>
+    <geom size=".1"/></body></body></worldbody>"#;
 
 #[test]
 fn actuators_of_all_supported_kinds() {
     let d = model(&format!(
-        r#"<compiler angle="radian"/>{ARM}<default><default class="p"><position kp="50"/></default><default class="g"><general biastype="affine" gainprm="10" biasprm="0 -100 -5" ctrlrange="0 255"/></default></default>
+        r#"<compiler angle="radian"/>{ARM}<default><default class="p"><position kp="50"/></default><default class="g">
+            <general biastype="affine" gainprm="10" biasprm="0 -100 -5" ctrlrange="0 255"/></default></default>
            <actuator><motor name="m" joint="x" gear="2" ctrlrange="-1 1"/><position name="p" class="p" joint="y" kv="3" forcerange="-7 7"/>
              <velocity name="v" joint="y" kv="4" gear="-2"/><general name="g" class="g" joint="y"/>
              <general name="k" joint="y" gainprm="4" forcerange="-8 2"/></actuator>"#
@@ -395,7 +416,8 @@ fn actuators_are_tuned_to_the_inertia_they_move() {
 
 #[test]
 fn fixed_tendons_of_fingers_that_follow_each_other() {
-    let fingers = r#"<worldbody><body><joint name="x" type="slide"/><geom size=".1"/></body><body><joint name="y" type="slide"/><geom size=".1"/></body></worldbody>
+    let fingers = r#"<worldbody><body><joint name="x" type="slide"/><geom size=".1"/></body><body><joint name="y" type="slide"/>
+        <geom size=".1"/></body></worldbody>
         <tendon><fixed name="both"><joint joint="x" coef=".5"/><joint joint="y" coef=".25"/></fixed></tendon>
         <actuator><position name="grip" tendon="both" kp="10" gear="2"/></actuator>"#;
     let d = model(&format!(r#"{fingers}<equality><joint joint1="y" joint2="x" polycoef="0 2 0 0 0"/></equality>"#));
@@ -409,12 +431,18 @@ fn fixed_tendons_of_fingers_that_follow_each_other() {
 
 #[test]
 fn keyframes_choose_the_start() {
-    let text = r#"<mujoco><worldbody><body pos="0 0 1"><freejoint/><geom size=".1"/></body><body><joint ref="0" range="-90 90"/><geom size=".1"/></body></worldbody>
+    let text = r#"<mujoco><worldbody><body pos="0 0 1"><freejoint/><geom size=".1"/></body><body><joint ref="0" range="-90 90"/>
+        <geom size=".1"/></body></worldbody>
         <keyframe><key name="up" qpos="0 0 2 2 0 0 0 .5"/><key name="home" qpos="1 0 3 0 0 0 3 .25" qvel="1 0 0 0 0 0 0"/></keyframe></mujoco>"#;
     let with = |start| mjcf::parse(text, Path::new("."), &MjcfOptions { start }).map(|d| d.initial);
     assert_eq!(with(Start::Home).unwrap(), vec![(0, vec![1.0, 0.0, 3.0, 0.0, 0.0, 0.0, 1.0]), (1, vec![0.25])]);
     assert_eq!(with(Start::Keyframe("up".into())).unwrap()[1], (1, vec![0.5]));
     assert_eq!(with(Start::Reference).unwrap(), vec![(0, vec![0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0])]);
+    let soft = text.replace("<worldbody>", r#"<worldbody><flexcomp name="cloth"/>"#);
+    let d = mjcf::parse(&soft, Path::new("."), &MjcfOptions::default()).unwrap();
+    assert!(
+        noted(&d, NoteKind::NotYet, "<key name=\"home\">") && noted(&d, NoteKind::NotYet, "<flexcomp name=\"cloth\">")
+    );
     assert!(with(Start::Keyframe("hom".into())).unwrap_err().to_string().contains("did you mean \"home\""));
     assert!(
         error(r#"<worldbody><body><joint/><geom size="1"/></body></worldbody><keyframe><key qpos="1 2"/></keyframe>"#)
@@ -425,7 +453,8 @@ fn keyframes_choose_the_start() {
 #[test]
 fn flags_that_switch_parts_off() {
     let d = model(&format!(
-        r#"<option gravity="0 0 -5" timestep=".01"><flag gravity="disable" contact="disable" limit="disable" actuation="disable"/></option>{ARM}<actuator><motor joint="x"/></actuator>"#
+        r#"<option gravity="0 0 -5" timestep=".01"><flag gravity="disable" contact="disable" limit="disable" actuation="disable"/>
+            </option>{ARM}<actuator><motor joint="x"/></actuator>"#
     ));
     assert_eq!((d.gravity, d.dt, d.geoms.len(), d.actuators.len()), (Some(Vec3::ZERO), Some(0.01), 0, 0));
     assert_eq!(d.links[0].properties.limits, [f64::NEG_INFINITY, f64::INFINITY]);
@@ -437,7 +466,8 @@ fn everything_left_out_is_named() {
     let d = model(
         r#"<option integrator="RK4" density="1.2"/><visual/><sensor/><size njmax="5"/>
            <default><geom solref=".01 1" rgba="1 0 0 1"/></default><asset><texture name="t"/><material name="m"/></asset>
-           <worldbody><light/><camera/><body gravcomp="1"><joint type="ball" range="0 30"/><geom size=".1" condim="6" margin=".01" solimp=".9 .9 .01"/>
+           <worldbody><light/><camera/><body gravcomp="1"><joint type="ball" range="0 30"/>
+               <geom size=".1" condim="6" margin=".01" solimp=".9 .9 .01"/>
              <geom size=".1" contype="0" conaffinity="0" mass="0" group="3"/></body>
              <body mocap="true" name="hand"/></worldbody>
            <tendon><spatial name="rope"><site site="s"/></spatial></tendon>
@@ -469,7 +499,8 @@ fn everything_left_out_is_named() {
 #[test]
 fn unknown_names_are_warned_of_with_the_nearest_known_one() {
     let d = model(
-        r#"<default clas="x"><joint dampng="1"/></default><option timstep=".1"><flag gravty="disable"/></option><worldbdy/><worldbody><geom size="1" fricton=".1"/><bdy/><replicate count="1" ofset="1 0 0"/></worldbody><actuator><moter/></actuator>"#,
+        r#"<default clas="x"><joint dampng="1"/></default><option timstep=".1"><flag gravty="disable"/></option><worldbdy/><worldbody>
+            <geom size="1" fricton=".1"/><bdy/><replicate count="1" ofset="1 0 0"/></worldbody><actuator><moter/></actuator>"#,
     );
     for (wrong, right) in [
         ("timstep", "timestep"),
@@ -516,7 +547,7 @@ fn bad_input_is_named_with_its_place() {
         ),
         (
             r#"<worldbody><body><joint name="j"/><inertial pos="0 0 0" mass="1"/></body></worldbody>"#,
-            "<joint name=\"j\">: moves without inertia",
+            "<joint name=\"j\">: moves without inertia of its own",
         ),
         (r#"<worldbody><joint/></worldbody>"#, "the world cannot have a joint"),
         (
@@ -637,10 +668,13 @@ fn meshes_and_height_fields_from_files() {
             (
                 "main.xml",
                 br#"<mujoco><compiler meshdir="meshes"/><asset><mesh file="t.stl" scale="6 1 1"/><hfield file="terrain.bin" size="1 2 3 1"/></asset>
-                <worldbody><geom type="hfield" hfield="terrain"/><body><freejoint/><geom type="mesh" mesh="t" density="1"/></body></worldbody></mujoco>"#,
+                <worldbody><geom type="hfield" hfield="terrain"/><body><freejoint/><geom type="mesh" mesh="t" density="1"/></body>
+                    </worldbody></mujoco>"#,
             ),
-            ("strip.xml", br#"<mujoco><compiler assetdir="meshes" strippath="true"/><asset><mesh name="x" file="C:\far\away\t.stl"/></asset></mujoco>"#),
-            ("broken.xml", br#"<mujoco><asset><mesh name="x" file="meshes/terrain.bin"/></asset><worldbody><geom type="mesh" mesh="x"/></worldbody></mujoco>"#),
+            ("strip.xml", br#"<mujoco><compiler assetdir="meshes" strippath="true"/><asset><mesh name="x" file="C:\far\away\t.stl"/>
+                </asset></mujoco>"#),
+            ("broken.xml", br#"<mujoco><asset><mesh name="x" file="meshes/terrain.bin"/></asset><worldbody><geom type="mesh" mesh="x"/>
+                </worldbody></mujoco>"#),
         ],
     );
     let d = folder.load("main.xml").unwrap();

@@ -10,7 +10,8 @@ const MODEL: &str = r#"<mujoco model="all">
   <option timestep="0.001" gravity="0 0 -9.8" integrator="implicitfast"><flag warmstart="enable"/></option>
   <default>
     <geom friction="0.8 0.01" condim="4" solref="0.02 1"/><joint damping="0.1" armature="0.01"/><position kp="30" kv="2"/>
-    <default class="leg"><geom size="0.05 0.2" type="capsule"/><default class="foot"><geom type="sphere" size="0.05" priority="1"/></default></default>
+    <default class="leg"><geom size="0.05 0.2" type="capsule"/><default class="foot"><geom type="sphere" size="0.05" priority="1"/>
+        </default></default>
   </default>
   <asset>
     <mesh name="tetra" vertex="0 0 0 1 0 0 0 1 0 0 0 1" scale="0.1 0.1 0.1" inertia="convex"/>
@@ -22,19 +23,25 @@ const MODEL: &str = r#"<mujoco model="all">
     <body name="trunk" pos="0 0 0.5" euler="0.1 0.2 0.3" childclass="leg">
       <freejoint name="root"/><geom name="box" type="box" size="0.2 0.1 0.05" mass="5"/><site name="imu" pos="0 0 0.1"/>
       <replicate count="2" offset="0 0.2 0" euler="0 0 0.5" sep="-">
-        <body name="hip" pos="0.2 0 0"><joint name="hx" axis="1 0 0" range="-1 1"/><joint name="hy" axis="0 1 0" ref="0.3" range="-2 2"/><geom fromto="0 0 0 0 0 -0.3"/>
-          <frame pos="0 0 -0.3"><body name="shin" xyaxes="1 0 0 0 1 0"><joint name="knee" axis="0 1 0" springdamper="0.1 1"/><geom fromto="0 0 0 0 0 -0.3"/>
+        <body name="hip" pos="0.2 0 0"><joint name="hx" axis="1 0 0" range="-1 1"/><joint name="hy" axis="0 1 0" ref="0.3" range="-2 2"/>
+            <geom fromto="0 0 0 0 0 -0.3"/>
+          <frame pos="0 0 -0.3"><body name="shin" xyaxes="1 0 0 0 1 0"><joint name="knee" axis="0 1 0" springdamper="0.1 1"/>
+              <geom fromto="0 0 0 0 0 -0.3"/>
             <geom class="foot" name="foot" pos="0 0 -0.3"/></body></frame></body>
       </replicate>
     </body>
-    <body name="tool" pos="1 0 1" zaxis="0 1 1"><joint type="ball" pos="0 0 0.1"/><inertial pos="0 0 0" mass="1" fullinertia="1 1 1 0.1 0 0"/><geom type="mesh" mesh="tetra"/>
-      <body name="jaw"><joint name="jaw" type="slide" stiffness="5" springref="0.1" frictionloss="0.2" actuatorfrcrange="-3 3"/><geom type="ellipsoid" size="0.1 0.2 0.3"/></body>
+    <body name="tool" pos="1 0 1" zaxis="0 1 1"><joint type="ball" pos="0 0 0.1"/>
+        <inertial pos="0 0 0" mass="1" fullinertia="1 1 1 0.1 0 0"/><geom type="mesh" mesh="tetra"/>
+      <body name="jaw"><joint name="jaw" type="slide" stiffness="5" springref="0.1" frictionloss="0.2" actuatorfrcrange="-3 3"/>
+          <geom type="ellipsoid" size="0.1 0.2 0.3"/></body>
       <body name="jaw2"><joint name="jaw2" type="slide"/><geom type="cylinder" mesh="faces" fitscale="1.1"/></body></body>
   </worldbody>
   <contact><pair geom1="floor" geom2="box" friction="1 1 0.01"/><exclude body1="trunk" body2="tool"/></contact>
-  <equality><joint joint1="jaw2" joint2="jaw" polycoef="0 -1 0 0 0"/><connect body1="tool" body2="trunk" anchor="0 0 0"/><weld body1="jaw" body2="world" relpose="0 0 0 1 0 0 0"/></equality>
+  <equality><joint joint1="jaw2" joint2="jaw" polycoef="0 -1 0 0 0"/><connect body1="tool" body2="trunk" anchor="0 0 0"/>
+      <weld body1="jaw" body2="world" relpose="0 0 0 1 0 0 0"/></equality>
   <tendon><fixed name="grip"><joint joint="jaw" coef="0.5"/><joint joint="jaw2" coef="0.5"/></fixed></tendon>
-  <actuator><position name="k" joint="knee" dampratio="1" ctrlrange="-1 1" forcerange="-9 9"/><motor joint="hx" gear="3"/><velocity joint="jaw" kv="3"/>
+  <actuator><position name="k" joint="knee" dampratio="1" ctrlrange="-1 1" forcerange="-9 9"/><motor joint="hx" gear="3"/>
+      <velocity joint="jaw" kv="3"/>
     <general tendon="grip" biastype="affine" gainprm="2" biasprm="0 -20 -1"/></actuator>
   <sensor><gyro site="imu"/></sensor>
   <keyframe><key name="home" qpos="0 0 0.5 1 0 0 0 0 0.3 0 0 0.3 0 1 0 0 0 0 0"/></keyframe>

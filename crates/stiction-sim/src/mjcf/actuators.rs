@@ -1,6 +1,7 @@
 //! Actuators on joints, and on fixed tendons whose joints follow one of them.
 //!
-//! All kinds are one in the format: `force = gain · control + bias₀ + bias₁ · length + bias₂ · velocity`, with `length = gear · q`. Shortcuts set gain and bias.
+//! All kinds are one in the format: `force = gain · control + bias₀ + bias₁ · length + bias₂ · velocity`, with `length = gear · q`. Shortcuts
+//! set gain and bias.
 
 use super::attributes::Attributes;
 use super::compiler::{Compiler, Options};

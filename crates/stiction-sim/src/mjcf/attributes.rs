@@ -74,8 +74,8 @@ impl<'a> Attributes<'a> {
         })
     }
 
-    /// Up to N finite numbers: each layer sets as many as it gives, the rest comes from the layers behind it and from `default`. The second value says how
-    /// many were given by any layer.
+    /// Up to N finite numbers: each layer sets as many as it gives, the rest comes from the layers behind it and from `default`. The second value
+    /// says how many were given by any layer.
     pub(super) fn merged<const N: usize>(
         &self,
         name: &str,

@@ -125,6 +125,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn pictures_are_read_by_brightness_from_the_bottom() {
+        let mut bytes = vec![];
+        let mut encoder = png::Encoder::new(&mut bytes, 2, 3);
+        encoder.set_color(png::ColorType::Rgb);
+        let pixels: Vec<u8> = [1u8, 2, 3, 4, 5, 6].iter().flat_map(|x| [*x, 200, 100]).collect();
+        encoder.write_header().and_then(|mut w| w.write_image_data(&pixels)).unwrap();
+        let grid = read_png(&bytes).unwrap();
+        assert_eq!((grid.rows, grid.columns, grid.heights), (3, 2, vec![5.0, 6.0, 3.0, 4.0, 1.0, 2.0]));
+        for n in 0..bytes.len() - 12 {
+            assert!(read_png(&bytes[..n]).is_err(), "cut to {n} bytes");
+        }
+    }
+
+    #[test]
     fn binary_fields_must_have_their_size() {
         let mut bytes: Vec<u8> = [2i32, 3].iter().flat_map(|x| x.to_le_bytes()).collect();
         bytes.extend((0..6).flat_map(|i| (i as f32).to_le_bytes()));

@@ -25,8 +25,12 @@ pub(super) fn write(
             notes.tag(NoteKind::Ignored, key, "keyframes other than the one at the start are not used");
         }
     }
+    // The file's own engine has more coordinates than there are here.
+    let incomplete = root.all("worldbody").any(makes_bodies);
     let mut start: Vec<Vec<f64>> = links.joints.iter().map(|j| j.reference.clone()).collect();
-    if let Some(key) = chosen {
+    if let Some(key) = chosen.filter(|_| incomplete) {
+        notes.element(NoteKind::NotYet, key, "is not used: bodies it tells the positions of were left out");
+    } else if let Some(key) = chosen {
         read(key, links, &mut start, notes)?;
     }
     for (joint, q) in links.joints.iter().zip(start) {
@@ -35,6 +39,11 @@ pub(super) fn write(
         }
     }
     Ok(())
+}
+
+/// True if there are elements that make bodies, which are left out.
+fn makes_bodies(element: &Element) -> bool {
+    matches!(element.name.as_str(), "composite" | "flexcomp") || element.children.iter().any(makes_bodies)
 }
 
 fn choose<'a>(keys: &[&'a Element], start: &Start) -> Result<Option<&'a Element>, SceneError> {

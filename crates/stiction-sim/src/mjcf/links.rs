@@ -1,7 +1,8 @@
 //! From bodies with any number of joints to links with one each.
 //!
-//! A body's joints act in order, each about its anchor in the frame the body has reached. The link of a joint has its origin at the anchor; all but the last link
-//! of a body have no mass. A joint's coordinate is the file's own: where the file puts a body at coordinate `ref`, the joint's frame is turned back by `ref`.
+//! A body's joints act in order, each about its anchor in the frame the body has reached. The link of a joint has its origin at the anchor; all
+//! but the last link of a body have no mass. A joint's coordinate is the file's own: where the file puts a body at coordinate `ref`, the joint's
+//! frame is turned back by `ref`.
 
 use stiction_body::math::{Pose, Vec3, axis_angle};
 use stiction_body::{Inertia, JointKind, LinkSpec, Model, ModelBuilder, Workspace};
@@ -165,7 +166,8 @@ impl<'a> Links<'a> {
             let v = tree.v.start + k;
             let moving = self.joints.iter().find(|j| at.model.links()[at.number[j.link]].v.contains(&v));
             if let Some(joint) = moving {
-                let message = "moves without inertia: what it carries needs mass and rotational inertia";
+                let message =
+                    "moves without inertia of its own: what it carries needs more of it, or it repeats another joint";
                 return Err(joint.element.error(message));
             }
         }

@@ -1,8 +1,9 @@
 //! MJCF, the format of MuJoCo's models, read into a [`Description`].
 //!
-//! Bodies become links, one per joint; geoms that can touch become geoms; equalities become closed loops and joints that follow others; actuators on joints
-//! become actuators. Coordinates are the file's own: a joint's `ref`, keyframes and set points mean what they mean there. Contact follows MuJoCo's rules (bit
-//! masks, the parent filter, exclusions, pairs, priorities), but is rigid: parameters of softness have no effect. Everything that is not used is noted.
+//! Bodies become links, one per joint; geoms that can touch become geoms; equalities become closed loops and joints that follow others; actuators
+//! on joints become actuators. Coordinates are the file's own: a joint's `ref`, keyframes and set points mean what they mean there. Contact follows
+//! MuJoCo's rules (bit masks, the parent filter, exclusions, pairs, priorities), but is rigid: parameters of softness have no effect. Everything
+//! that is not used is noted.
 //!
 //! ```
 //! use stiction_sim::mjcf::{MjcfOptions, parse};
@@ -75,8 +76,8 @@ pub struct MjcfOptions {
 /// Loads a model and the files it includes and refers to.
 ///
 /// # Errors
-/// With file, line, column and element: if a file is missing or broken, a value cannot be what it says, a name is not there, or the model needs what is not supported
-/// and cannot be left out.
+/// With file, line, column and element: if a file is missing or broken, a value cannot be what it says, a name is not there, or the model needs
+/// what is not supported and cannot be left out.
 pub fn load(path: &Path, options: &MjcfOptions) -> Result<Description, SceneError> {
     let root = tree::read(path)?;
     let directory = path.parent().unwrap_or(Path::new(""));

@@ -1,5 +1,5 @@
-//! `<replicate>`: copies of parts of the tree, each in a `<frame>` of its own and with a suffix to all names; elements that refer to copied ones are copied
-//! with them.
+//! `<replicate>`: copies of parts of the tree, each in a `<frame>` of its own and with a suffix to all names; elements that refer to copied ones
+//! are copied with them.
 
 use std::collections::BTreeMap;
 

@@ -35,19 +35,23 @@ const REPLICATE: Known = known("count sep offset euler childclass", "", "", "");
 const EQUALITY: Known = known("active", "", "solref solimp", "");
 const TENDON_JOINT: Known = known("joint coef", "", "", "");
 const COMPILER: Known = known(
-    "angle autolimits meshdir assetdir eulerseq coordinate balanceinertia boundmass boundinertia inertiafromgeom settotalmass inertiagrouprange strippath \
+    "angle autolimits meshdir assetdir eulerseq coordinate balanceinertia boundmass boundinertia inertiafromgeom settotalmass \
+     inertiagrouprange strippath \
      fitaabb exactmeshinertia alignfree",
     "texturedir discardvisual fusestatic usethread saveinertial savecompiled savecanonical conflict passthrough convexhull",
     "",
     "",
 );
 const OPTION: Known = known("timestep gravity density viscosity wind actuatorgroupdisable", "magnetic", "", "");
-const OPTION_METHOD: &str = "integrator cone solver iterations tolerance jacobian impratio ls_iterations ls_tolerance noslip_iterations noslip_tolerance \
-     ccd_iterations ccd_tolerance mpr_iterations mpr_tolerance apirate collision sdf_iterations sdf_initpoints sleep_tolerance o_margin o_solref o_solimp \
+const OPTION_METHOD: &str = "integrator cone solver iterations tolerance jacobian impratio ls_iterations ls_tolerance noslip_iterations \
+     noslip_tolerance \
+     ccd_iterations ccd_tolerance mpr_iterations mpr_tolerance apirate collision sdf_iterations sdf_initpoints sleep_tolerance o_margin \
+     o_solref o_solimp \
      o_friction";
 const FLAG_USED: &str =
     "gravity contact filterparent limit frictionloss equality spring damper passive constraint actuation";
-const FLAG_METHOD: &str = "warmstart clampctrl refsafe sensor midphase nativeccd eulerdamp autoreset override energy fwdinv invdiscrete multiccd island \
+const FLAG_METHOD: &str = "warmstart clampctrl refsafe sensor midphase nativeccd eulerdamp autoreset override energy fwdinv invdiscrete \
+     multiccd island \
      diagexact ipc sleep speculative sensornoise";
 const FRAME: &str = "pos quat axisangle euler xyaxes zaxis";
 
@@ -88,7 +92,8 @@ const TENDON: Known = known(
     "",
 );
 const ACTUATOR: Known = known(
-    "name class joint jointinparent tendon site refsite body cranksite slidersite cranklength group ctrllimited ctrlrange forcelimited forcerange gear kp kv \
+    "name class joint jointinparent tendon site refsite body cranksite slidersite cranklength group ctrllimited ctrlrange forcelimited \
+     forcerange gear kp kv \
      dampratio timeconst inheritrange dyntype gaintype biastype dynprm gainprm biasprm armature damping delay actlimited actrange actdim actearly",
     "user lengthrange nsample interp input",
     "",
@@ -132,7 +137,8 @@ fn has_frame(name: &str) -> bool {
 }
 
 /// The sections of a model.
-const SECTIONS: &str = "compiler option size statistic visual default extension custom asset worldbody contact deformable tendon equality actuator sensor keyframe";
+const SECTIONS: &str = "compiler option size statistic visual default extension custom asset worldbody contact deformable tendon equality \
+     actuator sensor keyframe";
 
 /// The children an element may have, and `None` if any may be there.
 fn children(section: &str, name: &str) -> Option<&'static str> {
@@ -143,7 +149,8 @@ fn children(section: &str, name: &str) -> Option<&'static str> {
             "body frame replicate inertial joint freejoint geom site camera light composite flexcomp plugin attach"
         }
         ("default", "default") => {
-            "default mesh texture material joint geom site camera light pair equality tendon general motor position velocity intvelocity orientation pid damper \
+            "default mesh texture material joint geom site camera light pair equality tendon general motor position velocity intvelocity \
+     orientation pid damper \
              cylinder muscle adhesion dcmotor plugin"
         }
         ("asset", "asset") => "mesh hfield skin texture material model",

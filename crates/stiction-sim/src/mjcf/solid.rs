@@ -104,7 +104,8 @@ fn area([a, b, c]: [Vec3; 3]) -> f64 {
     0.5 * (b - a).cross(c - a).length()
 }
 
-/// Σ p pᵀ + s sᵀ with s = Σ p over the corners: 12 ∫ x xᵀ over a triangle of unit area, 20 ∫ x xᵀ over its pyramid from the origin of unit volume.
+/// Σ p pᵀ + s sᵀ with s = Σ p over the corners: 12 ∫ x xᵀ over a triangle of unit area, 20 ∫ x xᵀ over its pyramid from the origin of unit
+/// volume.
 fn second_moment(corners: [Vec3; 3]) -> Mat3 {
     let outer = |v: Vec3| Mat3::from_cols(v * v.x, v * v.y, v * v.z);
     corners.iter().fold(outer(corners[0] + corners[1] + corners[2]), |sum, p| sum + outer(*p))
