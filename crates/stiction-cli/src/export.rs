@@ -12,13 +12,12 @@ use crate::output::{Failure, write_new};
 /// Options of `stiction export`.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit code: 0 done, 2 bad input.")]
-#[group(required = true, multiple = true, id = "formats", args = ["csv", "npz"])]
 pub struct ExportArgs {
     /// The recording.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Write states.csv and contacts.csv into this directory.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", required_unless_present = "npz")]
     pub csv: Option<PathBuf>,
     /// Write an archive of NumPy arrays.
     #[arg(long, value_name = "OUT")]

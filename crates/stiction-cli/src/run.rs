@@ -195,7 +195,7 @@ fn simulate(
     quiet: bool,
     mut recorder: Option<&mut Recording>,
 ) -> Result<(Summary, Option<StepFailure>), Failure> {
-    let bar = if quiet || !std::io::stderr().is_terminal() { ProgressBar::hidden() } else { ProgressBar::new(steps) };
+    let bar = if quiet || !io::stderr().is_terminal() { ProgressBar::hidden() } else { ProgressBar::new(steps) };
     let style = "{elapsed_precise} {bar:30} {percent}% {msg} (eta {eta})";
     bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()));
     let mut gather = Gather::start(simulation);

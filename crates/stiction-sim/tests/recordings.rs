@@ -75,6 +75,21 @@ fn a_state_saved_in_mid_contact_continues_bit_for_bit() {
 }
 
 #[test]
+fn no_model_remembers_anything_beside_the_saved_state() {
+    for model in ["coulomb-polyhedral", "frictionless", "viscous", "no-slip", "drumwright-shell"] {
+        let mut scene = scene("stack", &[("n", 2.0)]);
+        scene.settings.model = model.into();
+        let mut simulation = scene.simulation().unwrap();
+        steps(&mut simulation, 20);
+        let mut fresh = scene.simulation().unwrap();
+        fresh.load_state(&simulation.save_state()).unwrap();
+        steps(&mut simulation, 40);
+        steps(&mut fresh, 40);
+        assert_eq!(fresh.save_state(), simulation.save_state(), "{model}");
+    }
+}
+
+#[test]
 fn a_saved_state_that_is_broken_or_of_another_world_changes_nothing() {
     let stack = scene("stack", &[("n", 3.0)]);
     let mut simulation = stack.simulation().unwrap();

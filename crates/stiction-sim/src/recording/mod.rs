@@ -12,6 +12,8 @@ mod read;
 mod replay;
 mod snapshot;
 mod step;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub use csv::export_csv;

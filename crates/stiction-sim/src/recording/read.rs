@@ -41,9 +41,9 @@ pub struct End {
 
 /// Where a chunk is.
 #[derive(Debug, Clone, PartialEq)]
-struct Place {
-    packed: Range<usize>,
-    raw: u64,
+pub(super) struct Place {
+    pub packed: Range<usize>,
+    pub raw: u64,
     /// Steps made before it.
     first: u64,
     /// Steps recorded in it.
@@ -193,7 +193,7 @@ fn read_header(bytes: &[u8]) -> Result<(Header, usize), Broken> {
 }
 
 /// The chunk at byte `at`: its tag, its place, and where the next one begins.
-fn frame(bytes: &[u8], at: usize) -> Result<(Tag, Place, usize), Broken> {
+pub(super) fn frame(bytes: &[u8], at: usize) -> Result<(Tag, Place, usize), Broken> {
     let mut from = Reader::new(bytes.get(at..).unwrap_or(&[]));
     if from.left() == 0 {
         return Err(Broken("the rest is missing".into()));
@@ -211,7 +211,7 @@ fn frame(bytes: &[u8], at: usize) -> Result<(Tag, Place, usize), Broken> {
 }
 
 /// Unpacks a chunk; its size is believed only as far as the packed bytes can stand for it.
-fn unpack(packed: &[u8], raw: u64) -> Result<Vec<u8>, Broken> {
+pub(super) fn unpack(packed: &[u8], raw: u64) -> Result<Vec<u8>, Broken> {
     if raw > LARGEST_CHUNK || raw > (packed.len() as u64).saturating_mul(BEST_DEFLATE) {
         return Err(Broken(format!("{} bytes cannot stand for {raw}", packed.len())));
     }

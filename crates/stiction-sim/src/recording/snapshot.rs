@@ -69,7 +69,7 @@ pub(super) fn put_snapshot(out: &mut Writer, snapshot: &Snapshot) {
     out.list(keys, |out, key| put_key(out, *key));
     let WarmStart { modes, bases, forces } = start;
     out.list(modes, |out, mode| put_mode(out, *mode));
-    out.list(bases, |out, basis| out.list(basis.positions(), |out, position| put_position(out, *position)));
+    put_bases(out, bases);
     put_forces(out, forces);
     out.list(closing, |out, (key, speed)| {
         put_key(out, *key);
@@ -84,7 +84,7 @@ pub(super) fn get_snapshot(from: &mut Reader<'_>) -> Result<Snapshot, Broken> {
     let state = get_state(from)?;
     let keys = from.list(KEY, get_key)?;
     let modes = from.list(1, get_mode)?;
-    let bases = from.list(8, |from| from.list(1, get_position).map(Basis::new))?;
+    let bases = get_bases(from)?;
     let start = WarmStart { modes, bases, forces: get_forces(from)? };
     let closing = from.list(KEY + 8, |from| Ok((get_key(from)?, from.f64()?)))?;
     let saturated = from.list(1, |from| match i8::from_le_bytes([from.u8()?]) {
@@ -135,6 +135,14 @@ pub(super) fn get_mode(from: &mut Reader<'_>) -> Result<Mode, Broken> {
         2 => Ok(Mode::Slide),
         x => Err(Broken(format!("there is no mode {x}"))),
     }
+}
+
+pub(super) fn put_bases(out: &mut Writer, bases: &[Basis]) {
+    out.list(bases, |out, basis| out.list(basis.positions(), |out, position| put_position(out, *position)));
+}
+
+pub(super) fn get_bases(from: &mut Reader<'_>) -> Result<Vec<Basis>, Broken> {
+    from.list(8, |from| from.list(1, get_position).map(Basis::new))
 }
 
 fn put_position(out: &mut Writer, position: Position) {

@@ -1,9 +1,12 @@
 //! One recorded step.
 
 use stiction_contact::{ContactForces, Mode, PhysicalCertificate, Place};
+use stiction_lcp::Basis;
 
 use super::bytes::{Broken, Reader, Writer};
-use super::snapshot::{get_forces, get_key, get_mode, get_state, put_forces, put_key, put_mode, put_state};
+use super::snapshot::{
+    get_bases, get_forces, get_key, get_mode, get_state, put_bases, put_forces, put_key, put_mode, put_state,
+};
 use crate::assemble::ContactKey;
 use crate::simulation::{Simulation, State, StepReport};
 
@@ -31,6 +34,8 @@ pub struct RecordedStep {
     pub contacts: Vec<RecordedContact>,
     /// Impulses (N s), per contact and row.
     pub impulses: ContactForces,
+    /// Basis of each island's complementarity problem; none for a model without.
+    pub bases: Vec<Basis>,
     /// Its certificate.
     pub certificate: PhysicalCertificate,
     /// Pivots or iterations.
@@ -61,6 +66,7 @@ impl RecordedStep {
             state: simulation.state().clone(),
             contacts: simulation.contacts().iter().enumerate().map(contact).collect(),
             impulses: solution.map(|s| s.forces.clone()).unwrap_or_default(),
+            bases: simulation.memory.start.bases.clone(),
             certificate: solution.map(|s| s.certificate.clone()).unwrap_or_default(),
             pivots: report.pivots as u64,
             guessed: report.guessed,
@@ -76,8 +82,18 @@ impl RecordedStep {
     }
 
     pub(super) fn put(&self, out: &mut Writer) {
-        let Self { state, contacts, impulses, certificate, pivots, guessed, fallback, penetration, overlap_left } =
-            self;
+        let Self {
+            state,
+            contacts,
+            impulses,
+            bases,
+            certificate,
+            pivots,
+            guessed,
+            fallback,
+            penetration,
+            overlap_left,
+        } = self;
         put_state(out, state);
         out.list(contacts, |out, contact| {
             let RecordedContact { key, point, normal, gap, mode } = contact;
@@ -88,6 +104,7 @@ impl RecordedStep {
             put_mode(out, *mode);
         });
         put_forces(out, impulses);
+        put_bases(out, bases);
         put_certificate(out, certificate);
         out.u64(*pivots);
         out.bool(*guessed);
@@ -114,6 +131,7 @@ impl RecordedStep {
             state,
             contacts,
             impulses: get_forces(from)?,
+            bases: get_bases(from)?,
             certificate: get_certificate(from)?,
             pivots: from.u64()?,
             guessed: from.bool()?,

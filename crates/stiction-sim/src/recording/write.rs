@@ -99,7 +99,7 @@ impl<W: Write> Recorder<W> {
 }
 
 /// A tag, the size of the bytes, their size packed, a checksum, the packed bytes.
-fn write_chunk(out: &mut impl Write, tag: Tag, raw: &[u8]) -> io::Result<()> {
+pub(super) fn write_chunk(out: &mut impl Write, tag: Tag, raw: &[u8]) -> io::Result<()> {
     let mut encoder = ZlibEncoder::new(Vec::new(), LEVEL);
     encoder.write_all(raw)?;
     let packed = encoder.finish()?;

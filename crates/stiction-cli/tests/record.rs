@@ -1,0 +1,214 @@
+//! `run --record`, `replay`, `extract`, `export`, and `solve` of what they leave, from outside.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn stiction(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stiction")).args(words).output().expect("the binary runs")
+}
+
+/// A new folder of a test's own.
+fn folder(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("record").join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn scene(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(format!("{name}.toml")).to_str().unwrap().into()
+}
+
+fn path(folder: &Path, name: &str) -> String {
+    folder.join(name).to_str().unwrap().into()
+}
+
+/// Runs with an exit code that is checked; standard output and error.
+fn run(words: &[&str], code: i32) -> (String, String) {
+    let output = stiction(words);
+    let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(code), "{words:?}\n{out}\n{err}");
+    (out, err)
+}
+
+fn json(words: &[&str], code: i32) -> Value {
+    let (out, _) = run(words, code);
+    serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}"))
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
+}
+
+#[test]
+fn a_run_is_recorded_replayed_extracted_solved_and_exported() {
+    let folder = folder("grasp");
+    let recording = path(&folder, "grasp.rec");
+    let words = ["run", &scene("grasp"), "--set", "n=1", "--steps", "120", "--record", &recording, "--json"];
+    assert_eq!(json(&words, 0)["steps"], 120);
+    let (out, err) = run(&words, 2);
+    assert!(out.is_empty() && err.contains("exists already; --force replaces it"), "{err}");
+    run(&[&words[..], &["--force"]].concat(), 0);
+
+    assert_eq!(run(&["replay", &recording], 0).0, "identical: 120 steps\n");
+    let report = json(&["replay", &recording, "--json"], 0);
+    assert_eq!(
+        (&report["identical"], &report["steps"], &report["complete"]),
+        (&true.into(), &120.into(), &true.into())
+    );
+
+    let problem = path(&folder, "step.json");
+    run(&["extract", &recording, "--step", "110", "--out", &problem], 0);
+    assert!(run(&["extract", &recording, "--step", "110", "--out", &problem], 2).1.contains("exists already"));
+    assert!(run(&["extract", &recording, "--step", "120"], 2).1.contains("the last one in the recording is 119"));
+    assert_eq!(run(&["extract", &recording, "--step", "110"], 0).0, std::fs::read_to_string(&problem).unwrap());
+    let solved = json(&["solve", &problem, "--json"], 0);
+    assert_eq!((&solved["outcome"], &solved["model"]), (&"solved".into(), &"coulomb-cone".into()));
+    assert!(solved["certificate"]["largest"].as_f64().unwrap() <= 1e-10);
+    // Nothing moves in a grasp that holds, and it carries a weight of 1 kg.
+    assert!(numbers(&solved["motion"]).iter().all(|v| v.abs() < 1e-12));
+    assert!(run(&["solve", &problem, "--model", "no-slip"], 0).0.contains("no-slip, velocity level"));
+
+    let csv = path(&folder, "csv");
+    let npz = path(&folder, "grasp.npz");
+    run(&["export", &recording, "--csv", &csv, "--npz", &npz], 0);
+    assert!(run(&["export", &recording, "--csv", &csv], 2).1.contains("states.csv: exists already"));
+    let states = std::fs::read_to_string(folder.join("csv/states.csv")).unwrap();
+    assert_eq!(states.lines().count(), 122);
+    let contacts = std::fs::read_to_string(folder.join("csv/contacts.csv")).unwrap();
+    assert!(
+        contacts.starts_with("# ") && contacts.contains("on body_b") && contacts.contains(",block1,gripper"),
+        "{contacts}"
+    );
+    assert!(std::fs::metadata(&npz).unwrap().len() > 1000);
+    assert!(run(&["export", &recording], 2).1.contains("--csv"));
+}
+
+#[test]
+fn recordings_that_are_none_or_not_whole_say_so() {
+    let folder = folder("broken");
+    let recording = path(&folder, "slide.rec");
+    run(&["run", &scene("slide"), "--steps", "150", "--record", &recording, "--record-every", "5"], 0);
+    assert_eq!(run(&["replay", &recording], 0).0, "identical: 30 steps\n");
+    let bytes = std::fs::read(&recording).unwrap();
+    let cut = path(&folder, "cut.rec");
+    std::fs::write(&cut, &bytes[..bytes.len() - 100]).unwrap();
+    let (out, _) = run(&["replay", &cut], 0);
+    assert!(out.starts_with("note: the recording is not whole") && out.ends_with("identical: 20 steps\n"), "{out}");
+    assert_eq!(json(&["replay", &cut, "--json"], 0)["complete"], false);
+    std::fs::write(&cut, &bytes[..100]).unwrap();
+    let none = path(&folder, "none.rec");
+    std::fs::write(&none, "title = \"a scene\"").unwrap();
+    for command in [&["replay"][..], &["extract", "--step", "1"], &["export", "--npz", "x.npz"]] {
+        let message = |file: &str| run(&[command, &[file]].concat(), 2).1;
+        assert!(message(&none).contains("none.rec: recording: this is no recording"), "{}", message(&none));
+        assert!(message(&cut).contains("cut.rec: recording: "), "{}", message(&cut));
+        assert!(message(&path(&folder, "nowhere.rec")).contains("nowhere.rec: No such file"));
+    }
+    assert!(run(&["run", &scene("slide"), "--record-every", "5"], 2).1.contains("--record"));
+    assert!(run(&["run", &scene("slide"), "--record", &recording, "--record-every", "0"], 2).1.contains("0"));
+}
+
+/// A slider that is driven into the floor by a motor that knows no limit.
+const IMPOSSIBLE: &str = r#"
+title = "A motor against the floor"
+dt = 0.01
+duration = 1
+[[bodies]]
+name = "floor"
+fixed = true
+shape = { plane = true }
+[[bodies]]
+name = "ram"
+mass = 1
+position = [0, 0, 0.12]
+shape = { box = [0.2, 0.2, 0.2] }
+joint = { type = "prismatic", axis = [0, 0, 1] }
+[[controllers]]
+type = "motion"
+joint = "ram"
+position = [[0, 0], [1, -1]]
+"#;
+
+#[test]
+fn the_problem_of_a_failed_step_is_saved_and_can_be_solved() {
+    let folder = folder("failure");
+    let file = path(&folder, "ram.toml");
+    std::fs::write(&file, IMPOSSIBLE).unwrap();
+    let recording = path(&folder, "ram.rec");
+    let (_, err) = run(&["run", &file], 1);
+    assert!(err.contains("failed: step 2") && err.contains("--save-failure"), "{err}");
+    let (_, err) = run(&["run", &file, "--record", &recording], 1);
+    let saved = path(&folder, "failed-step-2.json");
+    assert!(err.contains(&saved), "{err}");
+    assert_eq!(json(&["solve", &saved, "--json"], 1)["outcome"], "failed");
+    let proven = json(&["solve", &saved, "--json", "--model", "frictionless"], 1);
+    assert_eq!(proven["outcome"], "infeasible");
+    assert!(proven["claim"].as_str().unwrap().starts_with("no motion satisfies the rows"));
+    let words = ["run", &file, "--json", "--save-failure", &path(&folder, "here.json")];
+    let (out, err) = run(&words, 1);
+    assert!(err.contains("here.json") && out.contains("\"failed_steps\":[{\"step\":2"), "{err}{out}");
+    assert_eq!(std::fs::read(folder.join("here.json")).unwrap(), std::fs::read(&saved).unwrap());
+    assert!(run(&words, 1).1.contains("not saved"), "nothing is replaced");
+    // The failure is part of the run: a replay ends in the same way, and its problem can be made again.
+    assert_eq!(run(&["replay", &recording], 0).0, "identical: 2 steps\n");
+    assert_eq!(run(&["extract", &recording, "--step", "2"], 0).0, std::fs::read_to_string(&saved).unwrap());
+}
+
+#[test]
+fn a_file_that_has_changed_is_named_and_the_first_difference_found() {
+    let folder = folder("changed");
+    let cube = |half: f64| -> String {
+        // Vertex k has the sign of its bits: x is the highest.
+        let sign = |k: usize, bit: usize| if k >> bit & 1 == 1 { half } else { -half };
+        let vertices: String = (0..8).map(|k| format!("v {} {} {}\n", sign(k, 2), sign(k, 1), sign(k, 0))).collect();
+        format!("{vertices}f 1 2 4 3\nf 5 7 8 6\nf 1 5 6 2\nf 3 4 8 7\nf 1 3 7 5\nf 2 6 8 4\n")
+    };
+    std::fs::write(folder.join("cube.obj"), cube(0.1)).unwrap();
+    let text = "dt = 0.001\nduration = 0.05\n[[bodies]]\nname = \"floor\"\nfixed = true\nshape = { plane = true }\n\
+                [[bodies]]\nname = \"cube\"\nmass = 1\nposition = [0, 0, 0.1]\nshape = { mesh = \"cube.obj\" }\n";
+    let file = path(&folder, "cube.toml");
+    std::fs::write(&file, text).unwrap();
+    let recording = path(&folder, "cube.rec");
+    run(&["run", &file, "--record", &recording], 0);
+    assert_eq!(run(&["replay", &recording], 0).0, "identical: 50 steps\n");
+    // The scene's own file is in the recording and not looked at again.
+    std::fs::remove_file(&file).unwrap();
+    run(&["replay", &recording], 0);
+    std::fs::write(folder.join("cube.obj"), cube(0.099)).unwrap();
+    let (out, _) = run(&["replay", &recording], 1);
+    assert!(out.contains("cube.obj has changed") && out.contains("differs: step 0"), "{out}");
+    let report = json(&["replay", &recording, "--json"], 1);
+    assert_eq!((&report["identical"], &report["difference"]["step"]), (&false.into(), &0.into()));
+    assert_ne!(report["difference"]["recorded"], report["difference"]["found"]);
+    std::fs::remove_file(folder.join("cube.obj")).unwrap();
+    assert!(run(&["replay", &recording], 2).1.contains("cube.obj"));
+}
+
+#[test]
+fn contact_problems_are_solved_and_printed() {
+    let folder = folder("solve");
+    let file = path(&folder, "particle.json");
+    let text = r#"{"mass": [[[2, 0, 0], [0, 2, 0], [0, 0, 2]]], "v": [1, 0, 0], "force": [0, 0, -20], "dt": 0.01,
+        "contacts": [{"normal": [[0, [0, 0, 1]]], "tangent_s": [[0, [1, 0, 0]]], "tangent_t": [[0, [0, 1, 0]]], "mu": 0.5}]}"#;
+    std::fs::write(&file, text).unwrap();
+    let solved = json(&["solve", &file, "--json"], 0);
+    assert_eq!(solved["modes"], serde_json::json!(["slide"]));
+    assert!((numbers(&solved["motion"])[0] - 0.95).abs() < 1e-14);
+    assert!((numbers(&solved["forces"]["normal"])[0] - 0.2).abs() < 1e-14);
+    assert_eq!((&solved["problem"]["kind"], &solved["level"]), (&"contact".into(), &"velocity".into()));
+    let (out, _) = run(&["solve", &file], 0);
+    assert!(out.contains("1 slide") && out.contains("velocity after the step") && out.contains("0.95"), "{out}");
+    assert_eq!(json(&["solve", &file, "--model", "frictionless", "--json"], 0)["motion"][0], 1.0);
+    assert_eq!(json(&["solve", &file, "--model", "coulomb-pyramid", "--json"], 0)["level"], "acceleration");
+    let copy = path(&folder, "copy.json");
+    run(&["solve", &file, "--write-json", &copy], 0);
+    assert_eq!(json(&["solve", &copy, "--json"], 0)["motion"], solved["motion"]);
+    for flag in [&["--exact"][..], &["--trace"], &["--solver", "lemke"], &["--start", "z"]] {
+        let message = run(&[&["solve", &file[..]], flag].concat(), 2).1;
+        assert!(message.contains("this is a contact problem") && message.contains(flag[0]), "{message}");
+    }
+    assert!(run(&["solve", &file, "--kind", "friction"], 2).1.contains("particle.json"));
+}
