@@ -117,6 +117,12 @@ impl Contacts {
         self.gap[i] <= TOUCHING * self.size[i]
     }
 
+    /// True if all of contacts `i` and `j` but their rows is equal.
+    pub(crate) fn is_alike(&self, i: usize, j: usize) -> bool {
+        let numbers = [&self.gap, &self.size, &self.mu, &self.mu_spin, &self.mu_viscous, &self.bounce];
+        numbers.iter().all(|x| x[i] == x[j]) && self.rate[i] == self.rate[j] && self.surface[i] == self.surface[j]
+    }
+
     /// Removes all, keeping the storage.
     fn clear(&mut self) {
         [&mut self.normal, &mut self.tangent_s, &mut self.tangent_t, &mut self.spin].into_iter().for_each(Rows::clear);

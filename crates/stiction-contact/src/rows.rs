@@ -157,10 +157,10 @@ impl Rows {
 
     /// True if rows `i` and `j` are the same to the last bit.
     pub(crate) fn is_same(&self, i: usize, j: usize) -> bool {
-        let same = |((b, x), (c, y)): ((usize, &[f64]), (usize, &[f64]))| {
-            b == c && x.iter().zip(y).all(|(x, y)| x.to_bits() == y.to_bits())
-        };
-        self.entries(i).len() == self.entries(j).len() && self.row(i).zip(self.row(j)).all(same)
+        let (left, right) = (self.entries(i), self.entries(j));
+        let numbers = |e: &Entry| self.values[e.at..e.at + e.len].iter().map(|x| x.to_bits());
+        let same = |(a, b): (&Entry, &Entry)| a.block == b.block && numbers(a).eq(numbers(b));
+        left.len() == right.len() && left.iter().zip(right).all(same)
     }
 
     /// A number that rows which are the same have in common, and others hardly ever.

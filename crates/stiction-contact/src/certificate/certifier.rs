@@ -28,6 +28,8 @@ pub struct Certifier {
     pub(super) w: Vec<f64>,
     /// The four rows of each contact, n.
     pub(super) seen: Vec<[Seen; 4]>,
+    /// For the first of contacts with the same rows: the last of them that has no forces and was measured, n.
+    pub(super) idle: Vec<Option<usize>>,
     work: Vec<f64>,
     /// Largest `√Mᵢᵢ sᵢ` of each block.
     block_speed: Vec<f64>,

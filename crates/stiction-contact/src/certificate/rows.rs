@@ -22,9 +22,23 @@ impl Certifier {
         let (contacts, level, only_touching) = (problem.contacts(), law.level(), law.only_touching());
         self.modes.clear();
         self.seen.clear();
+        self.idle.clear();
+        self.idle.resize(contacts.len(), None);
         for i in 0..contacts.len() {
             let seen = self.see_contact(contacts, motion, i);
             self.seen.push(seen);
+            let is_idle =
+                [&forces.normal, &forces.tangent_s, &forces.tangent_t, &forces.spin].iter().all(|p| p[i] == 0.0);
+            if is_idle {
+                // The same rows without forces, the same surfaces: the same measures.
+                match self.idle[contacts.twin[i]].filter(|&other| contacts.is_alike(i, other)) {
+                    Some(other) => {
+                        self.modes.push(self.modes[other]);
+                        continue;
+                    }
+                    None => self.idle[contacts.twin[i]] = Some(i),
+                }
+            }
             let view = self.view(problem, level, forces, &seen, i);
             let normal_law = if view.touching { law.normal_law() } else { NormalLaw::Signorini };
             let has_row = view.touching || (view.has_normal_row() && !only_touching);

@@ -15,6 +15,9 @@ const ROUNDS: usize = 4;
 /// A step of at most this part of the motion is the last one: the next is below rounding.
 const SETTLED: f64 = 1e-14;
 
+/// A next step of at most this part of the motion is not worth making: it is below [`VANISHES`], so that what is zero is seen to be zero without it.
+const NEGLIGIBLE: f64 = 1e-26;
+
 /// Forces and motions at most this part of the largest, in whitened units, are what refinement leaves of zero: 1e-32, times a condition. They are
 /// zero, because momentum among nothing but them would not balance.
 const VANISHES: f64 = 1e-24;
@@ -155,14 +158,18 @@ impl Recovery {
             vector.clear();
             vector.resize(size, 0.0);
         }
+        let mut before = f64::INFINITY;
         for round in 0..ROUNDS {
             self.momentum_residual(island, x_free, drag);
             drag.solve(&mut self.step);
             self.row_residual(island, round);
             self.take_step(drag);
-            if norm(&self.step) <= SETTLED * norm(&self.x) {
+            // Steps shrink by the same factor again and again, so the size of the next one is known.
+            let (step, speed) = (norm(&self.step), norm(&self.x));
+            if step <= SETTLED * speed || (round > 0 && step * (step / before) <= NEGLIGIBLE * speed) {
                 break;
             }
+            before = step;
         }
         self.drag_forces(island, drag);
     }
