@@ -186,7 +186,7 @@ impl Simulation {
             })?;
         }
         assembler.add_limits(&world.model, &state.q, |_| LIMIT_REACH, |gap| (gap, (-gap).max(0.0)))?;
-        assembler.add_loops(loops, |value| -value)?;
+        assembler.add_loops(loops, |value| if value.abs() > OPEN { -value } else { 0.0 })?;
         let outcome = projector.solve(&assembler.problem)?;
         let Some(solution) = outcome.solved() else { return Ok(false) };
         world.model.integrate(&mut state.q, &solution.motion, 1.0);

@@ -95,6 +95,13 @@ impl Query {
     }
 }
 
+/// Two geoms along a direction in the world, from the first to the second: how far they are apart, negative where they overlap.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Apart {
+    pub normal: Vec3,
+    pub separation: f64,
+}
+
 /// A contact of a pair: as [`super::ContactPoint`], with the normal from the first to the second geom of the call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Touch {

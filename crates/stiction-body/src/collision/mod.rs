@@ -2,14 +2,17 @@
 //!
 //! [`Collision`] is built once from a model and its [`Geom`]s; [`Collision::find`] gives the contacts at a state. Nothing is remembered between calls.
 
+mod advance;
 mod broad;
 mod closest;
 mod frame;
 mod pairs;
-mod polytope;
+pub(crate) mod polytope;
 mod rules;
 mod solid;
 mod surface;
+
+pub use advance::Overlap;
 
 use stiction_lcp::InputError;
 
@@ -18,7 +21,7 @@ use crate::math::{Pose, Vec3};
 use crate::model::Model;
 use crate::shape::Shape;
 use broad::{Bounds, Broad};
-use frame::{Drift, Frame, Query, Touch};
+use frame::{Apart, Drift, Frame, Query, Touch};
 use pairs::Member;
 use rules::{Allowed, Group, place, rigid_groups};
 use solid::{Solid, unsupported};
@@ -136,6 +139,7 @@ pub struct Collision {
     bounds: Vec<Bounds>,
     scratch: pairs::Scratch,
     touches: Vec<Touch>,
+    apart: Vec<Apart>,
     contacts: Vec<ContactPoint>,
 }
 
@@ -167,6 +171,7 @@ impl Collision {
             bounds: Vec::with_capacity(n),
             scratch: pairs::Scratch::default(),
             touches: Vec::new(),
+            apart: Vec::new(),
             contacts: Vec::new(),
         })
     }

@@ -5,6 +5,9 @@ use crate::collision::frame::Query;
 /// Overlap along an axis that is small beside the shapes: at most this part of the smaller one's size.
 const SHALLOW: f64 = 1e-3;
 
+/// Motion is slow along an axis if it is at most this part of the whole.
+const SLOW: f64 = 0.1;
+
 /// A later axis must be better than an earlier one by more than this part of the size, so that rounding does not choose between equals.
 const PREFERENCE: f64 = 1e-9;
 
@@ -26,6 +29,8 @@ pub(crate) struct Ranking {
     pub skin: f64,
     shallow: f64,
     preference: f64,
+    /// Motion along an axis that is slow beside the whole (m).
+    slow: f64,
 }
 
 /// How good an axis is; compared by [`Ranking::better`].
@@ -44,12 +49,15 @@ impl Rank {
 impl Ranking {
     pub fn new(query: &Query, travel: f64) -> Self {
         let skin = SHALLOW * query.size;
-        Self { skin, shallow: travel.min(skin) + query.touch, preference: PREFERENCE * query.size }
+        Self { skin, shallow: travel.min(skin) + query.touch, preference: PREFERENCE * query.size, slow: SLOW * travel }
     }
 
     /// The rank of an axis with the given separation now, which the motion changes by `change`.
     pub fn rank(&self, separation: f64, change: f64) -> Rank {
         let apart = separation >= -self.shallow;
+        // What touches and hardly moves along the axis is held there: a box that slides on level tiles falls onto none of them.
+        let held = separation <= self.shallow && change.abs() <= self.slow;
+        let change = if held { 0.0 } else { change };
         Rank { apart, key: if apart { separation + change } else { separation } }
     }
 

@@ -1,6 +1,6 @@
 //! Two boxes: the separating axis they meet along, then either the overlap of two faces or the crossing of two edges.
 
-use crate::collision::frame::{Drift, Frame, Query, Touch};
+use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
 use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking};
 use crate::collision::pairs::clip::{Clip, Corner, Side};
 use crate::math::{Mat3, Vec3};
@@ -63,6 +63,17 @@ pub(crate) fn boxes(frames: [&Frame; 2], half: [Vec3; 2], query: &Query, clip: &
         }
         ranks[best] = Rank::WORST;
     }
+}
+
+/// The separations of two boxes.
+pub(crate) fn boxes_apart(frames: [&Frame; 2], half: [Vec3; 2], query: &Query, out: &mut Vec<Apart>) {
+    let relative = frames[0].relative(frames[1]);
+    let drift = query.drift.seen_from(frames[0]);
+    let pair = Boxes { half, rotation: relative.rotation, centre: relative.origin, drift, query };
+    let mut axes = [Axis { normal: Vec3::ZERO, separation: f64::NEG_INFINITY }; AXES];
+    pair.separations(&mut axes);
+    let found = axes.iter().filter(|a| a.normal != Vec3::ZERO);
+    out.extend(found.map(|a| Apart { normal: frames[0].rotation * a.normal, separation: a.separation }));
 }
 
 impl Boxes<'_> {

@@ -1,7 +1,7 @@
 //! A cylinder with a polytope. Besides normals of flat faces there are those of its side, against corners and edges, and of its rims, against edges:
 //! the latter is the one search, for the zero of a function of one variable.
 
-use crate::collision::frame::{Drift, Frame, Query, Touch};
+use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
 use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking};
 use crate::collision::pairs::half_space::spokes;
 use crate::collision::pairs::polytopes::{FACES, to_world};
@@ -99,6 +99,7 @@ enum Kind {
 #[derive(Debug, Clone, Copy)]
 struct Axis {
     normal: Vec3,
+    separation: f64,
     kind: Kind,
     rank: Rank,
 }
@@ -166,7 +167,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         let mut add = |normal: Vec3, separation: f64, kind: Kind| {
             let rank = ranking.rank(separation, normal.dot(self.drift.linear));
             if self.solid || separation >= -ranking.skin || matches!(kind, Kind::Face(_)) {
-                axes.push(Axis { normal, kind, rank });
+                axes.push(Axis { normal, separation, kind, rank });
             }
             separation <= self.query.limit()
         };
@@ -434,23 +435,45 @@ fn highest(points: &[Vec3], n: Vec3) -> (f64, usize) {
 pub(crate) fn polytope_cylinder(
     frames: [&Frame; 2],
     polytope: PolytopeRef,
-    half_length: f64,
-    radius: f64,
+    [half_length, radius]: [f64; 2],
     query: &Query,
     scratch: &mut Scratch,
     out: &mut Vec<Touch>,
 ) {
-    let relative = frames[0].relative(frames[1]);
-    let pair = Pair {
+    let start = out.len();
+    solids(frames, polytope, [half_length, radius], query).contacts(scratch, out);
+    to_world(frames[0], &mut out[start..]);
+}
+
+/// The separations of a solid polytope and a cylinder.
+pub(crate) fn polytope_cylinder_apart(
+    frames: [&Frame; 2],
+    polytope: PolytopeRef,
+    [half_length, radius]: [f64; 2],
+    query: &Query,
+    scratch: &mut Scratch,
+    out: &mut Vec<Apart>,
+) {
+    scratch.axes.clear();
+    let pair = solids(frames, polytope, [half_length, radius], query);
+    pair.all_axes(&mut scratch.axes, &Ranking::new(query, 0.0));
+    let to_world = |a: &Axis| Apart { normal: frames[0].rotation * a.normal, separation: a.separation };
+    out.extend(scratch.axes.iter().map(to_world));
+}
+
+fn solids<'a>(
+    frames: [&Frame; 2],
+    polytope: PolytopeRef<'a>,
+    [half_length, radius]: [f64; 2],
+    query: &'a Query,
+) -> Pair<'a, impl Fn(Vec3, usize) -> bool + use<'a>> {
+    Pair {
         polytope,
         own_faces: polytope.faces.len(),
         solid: true,
-        cylinder: Cylinder::new(&relative, half_length, radius),
+        cylinder: Cylinder::new(&frames[0].relative(frames[1]), half_length, radius),
         drift: query.drift.seen_from(frames[0]),
         query,
         allowed: |_, _| true,
-    };
-    let start = out.len();
-    pair.contacts(scratch, out);
-    to_world(frames[0], &mut out[start..]);
+    }
 }

@@ -1,11 +1,11 @@
 //! A cylinder with a cylinder, and with a capsule.
 
 use crate::collision::closest::to_cylinder;
-use crate::collision::frame::{Drift, Frame, Query, Touch};
+use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
 use crate::collision::pairs::axes::{PARALLEL, Rank, Ranking};
 use crate::collision::pairs::cylinder::Cylinder;
 use crate::collision::pairs::round::{Ball, segment};
-use crate::math::{Mat3, Vec3};
+use crate::math::Vec3;
 
 /// Steps of the searches for a normal: halvings of a half circle, and of ascents on the sphere.
 const HALVINGS: usize = 60;
@@ -16,6 +16,9 @@ const LEVEL: f64 = 1e-13;
 
 /// Turn of a normal (rad) below which an ascent has arrived.
 const ARRIVED: f64 = 1e-15;
+
+/// Two flat ends, the sides, a rim on each side, and four starts for rim on rim.
+const AXES: usize = 9;
 
 /// A capsule's ball at which its segment runs along the cylinder's surface up to this sine.
 const ALONG: f64 = 1e-3;
@@ -42,18 +45,34 @@ struct Pair<'a> {
 }
 
 pub(crate) fn cylinders(frames: [&Frame; 2], half: [f64; 2], radius: [f64; 2], query: &Query, out: &mut Vec<Touch>) {
-    let own = Frame { rotation: Mat3::IDENTITY, origin: Vec3::ZERO };
-    let pair = Pair {
+    let start = out.len();
+    pair(frames, half, radius, query).contacts(out);
+    super::polytopes::to_world(frames[0], &mut out[start..]);
+}
+
+/// The separations of two cylinders.
+pub(crate) fn cylinders_apart(
+    frames: [&Frame; 2],
+    half: [f64; 2],
+    radius: [f64; 2],
+    query: &Query,
+    out: &mut Vec<Apart>,
+) {
+    let pair = pair(frames, half, radius, query);
+    for (normal, _) in pair.normals().into_iter().filter(|(n, _)| *n != Vec3::ZERO) {
+        out.push(Apart { normal: frames[0].rotation * normal, separation: pair.separation(normal) });
+    }
+}
+
+fn pair<'a>(frames: [&Frame; 2], half: [f64; 2], radius: [f64; 2], query: &'a Query) -> Pair<'a> {
+    Pair {
         cylinders: [
-            Cylinder::new(&own, half[0], radius[0]),
+            Cylinder::new(&Frame::IDENTITY, half[0], radius[0]),
             Cylinder::new(&frames[0].relative(frames[1]), half[1], radius[1]),
         ],
         drift: query.drift.seen_from(frames[0]),
         query,
-    };
-    let start = out.len();
-    pair.contacts(out);
-    super::polytopes::to_world(frames[0], &mut out[start..]);
+    }
 }
 
 impl Pair<'_> {
@@ -62,41 +81,40 @@ impl Pair<'_> {
         n.dot(b.lowest(n) - a.lowest(-n))
     }
 
-    fn contacts(&self, out: &mut Vec<Touch>) {
-        let ranking = Ranking::new(self.query, self.drift.linear.length());
-        let mut axes = [Axis { normal: Vec3::ZERO, kind: Kind::Point, rank: Rank::WORST }; 9];
+    /// Normals along which the two can meet, some of them zero: flat ends, sides, a rim on a side, and rim on rim from between those.
+    fn normals(&self) -> [(Vec3, Kind); AXES] {
         let [z0, z1] = [self.cylinders[0].axis(), self.cylinders[1].axis()];
         let between = self.cylinders[1].centre;
         let outward = |n: Vec3| if n.dot(between) < 0.0 { -n } else { n };
-        let crossed = z0.cross(z1);
-        let parallel = crossed.length_squared() < PARALLEL;
-        let across = if parallel { self.cylinders[0].across(between) } else { crossed };
-        let round = [0, 1].map(|k| self.rim_on_side(k));
-        let mut starts = [
-            (outward(z0), Kind::Cap(0)),
-            (outward(z1), Kind::Cap(1)),
-            (outward(across.normalize_or_zero()), Kind::Sides),
-            (round[0], Kind::Point),
-            (round[1], Kind::Point),
-            (Vec3::ZERO, Kind::Point),
-            (Vec3::ZERO, Kind::Point),
-            (Vec3::ZERO, Kind::Point),
-            (Vec3::ZERO, Kind::Point),
-        ];
-        // Rim on rim, from between the others.
+        let across = if self.parallel() { self.cylinders[0].across(between) } else { z0.cross(z1) };
+        let mut normals = [(Vec3::ZERO, Kind::Point); AXES];
+        normals[0] = (outward(z0), Kind::Cap(0));
+        normals[1] = (outward(z1), Kind::Cap(1));
+        normals[2] = (outward(across.normalize_or_zero()), Kind::Sides);
+        normals[3].0 = self.rim_on_side(0);
+        normals[4].0 = self.rim_on_side(1);
         for (k, (i, j)) in [(0, 1), (0, 2), (1, 2), (0, 3)].into_iter().enumerate() {
-            let start = (starts[i].0 + starts[j].0).normalize_or_zero();
-            starts[5 + k].0 = if start == Vec3::ZERO { start } else { self.ascend(start) };
+            let start = (normals[i].0 + normals[j].0).normalize_or_zero();
+            normals[5 + k].0 = if start == Vec3::ZERO { start } else { self.ascend(start) };
         }
-        for (axis, (normal, kind)) in axes.iter_mut().zip(starts) {
-            if normal == Vec3::ZERO {
-                continue;
-            }
+        normals
+    }
+
+    fn parallel(&self) -> bool {
+        self.cylinders[0].axis().cross(self.cylinders[1].axis()).length_squared() < PARALLEL
+    }
+
+    fn contacts(&self, out: &mut Vec<Touch>) {
+        let ranking = Ranking::new(self.query, self.drift.linear.length());
+        let mut axes = [Axis { normal: Vec3::ZERO, kind: Kind::Point, rank: Rank::WORST }; AXES];
+        for (axis, (normal, kind)) in axes.iter_mut().zip(self.normals()) {
             let separation = self.separation(normal);
             if separation > self.query.limit() {
                 return;
             }
-            *axis = Axis { normal, kind, rank: ranking.rank(separation, normal.dot(self.drift.linear)) };
+            if normal != Vec3::ZERO {
+                *axis = Axis { normal, kind, rank: ranking.rank(separation, normal.dot(self.drift.linear)) };
+            }
         }
         let mut apart = false;
         let mut deepest = None;
@@ -113,7 +131,7 @@ impl Pair<'_> {
             axes[best].normal = Vec3::ZERO;
             let found = match kind {
                 Kind::Cap(which) => self.on_cap(which, normal, out),
-                Kind::Sides if parallel => self.along_sides(normal, out),
+                Kind::Sides if self.parallel() => self.along_sides(normal, out),
                 Kind::Sides => self.across_sides(normal, out),
                 Kind::Point => self.at_point(normal, best, out),
             };
@@ -307,7 +325,7 @@ pub(crate) fn cylinder_capsule(
 ) {
     let first = frames[0];
     let [a, b] = segment(first, frames[1], half[1]);
-    let own = Cylinder::new(&Frame { rotation: Mat3::IDENTITY, origin: Vec3::ZERO }, half[0], radius[0]);
+    let own = Cylinder::new(&Frame::IDENTITY, half[0], radius[0]);
     let closest = |p: Vec3| Some(to_cylinder(p, half[0], radius[0]));
     let direction = (b - a).normalize_or_zero();
     let start = out.len();
@@ -325,16 +343,30 @@ pub(crate) fn cylinder_capsule(
         t.into_iter().for_each(|t| at(t, 2 + k as u64, true, out));
     }
     let nearest = out[start..].iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
-    // The distance along the segment is convex, with slope `normal · direction`.
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..HALVINGS {
-        let middle = 0.5 * (low + high);
-        let rising = to_cylinder(a + (b - a) * middle, half[0], radius[0]).normal.dot(direction) > 0.0;
-        (low, high) = if rising { (low, middle) } else { (middle, high) };
-    }
-    let t = 0.5 * (low + high);
+    let t = nearest_on_segment([a, b], [half[0], radius[0]]);
     let gap = to_cylinder(a + (b - a) * t, half[0], radius[0]).distance - radius[1];
     if gap < nearest - query.touch {
         at(t, 6, false, out);
     }
+}
+
+/// The separation of a cylinder and a capsule.
+pub(crate) fn cylinder_capsule_apart(frames: [&Frame; 2], half: [f64; 2], radius: [f64; 2]) -> Apart {
+    let [a, b] = segment(frames[0], frames[1], half[1]);
+    let t = nearest_on_segment([a, b], [half[0], radius[0]]);
+    let near = to_cylinder(a + (b - a) * t, half[0], radius[0]);
+    Apart { normal: frames[0].rotation * near.normal, separation: near.distance - radius[1] }
+}
+
+/// Parameter of the point of a segment that is nearest to a cylinder of the given half length and radius.
+fn nearest_on_segment([a, b]: [Vec3; 2], [half_length, radius]: [f64; 2]) -> f64 {
+    let direction = (b - a).normalize_or_zero();
+    // The distance along the segment is convex, with slope `normal · direction`.
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        let rising = to_cylinder(a + (b - a) * middle, half_length, radius).normal.dot(direction) > 0.0;
+        (low, high) = if rising { (low, middle) } else { (middle, high) };
+    }
+    0.5 * (low + high)
 }

@@ -1,7 +1,7 @@
 //! Two convex polytopes: the separating axis they meet along, among the normals of faces and the common normals of edges that can touch; then
 //! the overlap of two faces or the crossing of two edges.
 
-use crate::collision::frame::{Drift, Frame, Query, Touch};
+use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
 use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking};
 use crate::collision::pairs::clip::{self, Clip, Corner, Side};
 use crate::collision::polytope::{Edge, PolytopeRef};
@@ -80,15 +80,8 @@ pub(crate) struct Pair<'a, F> {
 impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     /// Contacts in the first polytope's frame, normals from the first to the second.
     pub fn contacts(&self, scratch: &mut Scratch, out: &mut Vec<Touch>) {
-        let [a, b] = self.polytopes;
-        let Scratch { seen, axes, .. } = scratch;
-        seen[1].clear();
-        seen[1].extend(b.vertices.iter().map(|v| self.relative.point_to_world(*v)));
-        seen[0].clear();
-        seen[0].extend(a.vertices.iter().map(|v| self.relative.point_to_local(*v)));
-        axes.clear();
         let ranking = Ranking::new(self.query, self.drift.linear.length());
-        if !self.face_axes(seen, axes, &ranking) || !self.edge_axes(scratch, &ranking) {
+        if !self.axes(scratch, &ranking) {
             return;
         }
         let mut apart = false;
@@ -113,6 +106,18 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         }
     }
 
+    /// All axes; false as soon as one keeps the polytopes farther apart than they can travel.
+    fn axes(&self, scratch: &mut Scratch, ranking: &Ranking) -> bool {
+        let [a, b] = self.polytopes;
+        let Scratch { seen, axes, .. } = scratch;
+        seen[1].clear();
+        seen[1].extend(b.vertices.iter().map(|v| self.relative.point_to_world(*v)));
+        seen[0].clear();
+        seen[0].extend(a.vertices.iter().map(|v| self.relative.point_to_local(*v)));
+        axes.clear();
+        self.face_axes(seen, axes, ranking) && self.edge_axes(scratch, ranking)
+    }
+
     fn add(&self, axes: &mut Vec<Axis>, normal: Vec3, separation: f64, feature: Feature, ranking: &Ranking) {
         let rank = ranking.rank(separation, normal.dot(self.drift.linear));
         if self.solid || separation >= -ranking.skin || matches!(feature, Feature::Face(0, _)) {
@@ -120,7 +125,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         }
     }
 
-    /// Normals of faces; false as soon as one keeps the polytopes farther apart than they can travel.
+    /// Normals of faces; false as in [`Self::axes`].
     fn face_axes(&self, seen: &[Vec<Vec3>; 2], axes: &mut Vec<Axis>, ranking: &Ranking) -> bool {
         let [a, b] = self.polytopes;
         for (i, face) in a.faces[..self.own_faces].iter().enumerate() {
@@ -145,7 +150,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         true
     }
 
-    /// Common normals of edges whose arcs on the sphere of normals cross; false as in [`Self::face_axes`].
+    /// Common normals of edges whose arcs on the sphere of normals cross; false as in [`Self::axes`].
     fn edge_axes(&self, scratch: &mut Scratch, ranking: &Ranking) -> bool {
         let [a, b] = self.polytopes;
         let reach = scratch.axes.iter().map(|x| x.separation.abs()).fold(f64::INFINITY, f64::min);
@@ -294,7 +299,30 @@ pub(crate) fn polytopes(
     scratch: &mut Scratch,
     out: &mut Vec<Touch>,
 ) {
-    let pair = Pair {
+    let start = out.len();
+    solids(frames, polytopes, query).contacts(scratch, out);
+    to_world(frames[0], &mut out[start..]);
+}
+
+/// The separations of two solid polytopes.
+pub(crate) fn polytopes_apart(
+    frames: [&Frame; 2],
+    polytopes: [PolytopeRef; 2],
+    query: &Query,
+    scratch: &mut Scratch,
+    out: &mut Vec<Apart>,
+) {
+    solids(frames, polytopes, query).axes(scratch, &Ranking::new(query, 0.0));
+    let to_world = |a: &Axis| Apart { normal: frames[0].rotation * a.normal, separation: a.separation };
+    out.extend(scratch.axes.iter().map(to_world));
+}
+
+fn solids<'a>(
+    frames: [&Frame; 2],
+    polytopes: [PolytopeRef<'a>; 2],
+    query: &'a Query,
+) -> Pair<'a, impl Fn(Vec3, usize) -> bool + use<'a>> {
+    Pair {
         polytopes,
         own_faces: polytopes[0].faces.len(),
         solid: true,
@@ -302,10 +330,7 @@ pub(crate) fn polytopes(
         drift: query.drift.seen_from(frames[0]),
         query,
         allowed: |_, _| true,
-    };
-    let start = out.len();
-    pair.contacts(scratch, out);
-    to_world(frames[0], &mut out[start..]);
+    }
 }
 
 /// Contacts from a frame to the world.

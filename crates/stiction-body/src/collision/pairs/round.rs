@@ -1,13 +1,14 @@
 //! Spheres and capsules: distances of points and segments, less the radius. All of it is exact up to rounding and continuous in the poses.
 
 use crate::collision::closest::{Closest, between_segments, direction, on_segment, to_axis, to_polytope};
-use crate::collision::frame::{Frame, Query, Touch};
+use crate::collision::frame::{Apart, Frame, Query, Touch};
 use crate::collision::pairs::axes::FACE_LIKE;
 use crate::collision::polytope::PolytopeRef;
 use crate::math::Vec3;
 
-/// Steps of conservative advancement along a sphere's way; where they do not suffice (it passes almost in touch), the contact is kept.
-const ADVANCES: usize = 24;
+/// Steps of conservative advancement along a ball's way before it is halved instead, and halvings: down to rounding.
+const ADVANCES: usize = 8;
+const HALVINGS: usize = 50;
 
 /// A sphere, or an end of a capsule: its centre in the frame of the other shape, and how that moves within the step.
 #[derive(Clone, Copy)]
@@ -37,12 +38,14 @@ impl Ball {
         (gap <= query.limit()).then_some((near, gap))
     }
 
+    /// Conservative advancement; where the ball passes so closely that it takes many steps, halving: the distance along a straight way is convex.
     fn first_touch(&self, start: Closest, query: &Query, closest: impl Fn(Vec3) -> Option<Closest>) -> Option<Closest> {
         let (speed, mut near, mut time) = (self.drift.length(), start, 0.0);
+        let apart = |near: &Closest| near.distance - self.radius - query.margin;
         for _ in 0..ADVANCES {
-            let gap = near.distance - self.radius - query.margin;
+            let gap = apart(&near);
             if gap <= query.touch {
-                break;
+                return Some(near);
             }
             time += gap / speed;
             // Also where the speed is zero.
@@ -51,7 +54,15 @@ impl Ball {
             }
             near = closest(self.centre + self.drift * time)?;
         }
-        Some(near)
+        let (mut low, mut high) = (time, 1.0);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            near = closest(self.centre + self.drift * middle)?;
+            let passed = apart(&near) <= query.touch || near.normal.dot(self.drift) >= 0.0;
+            (low, high) = if passed { (low, middle) } else { (middle, high) };
+        }
+        near = closest(self.centre + self.drift * high)?;
+        (apart(&near) <= query.touch).then_some(near)
     }
 
     /// The contact in the world. Its point is on the line through the ball's centre: a normal force never turns a ball.
@@ -281,6 +292,37 @@ fn crosses(polytope: PolytopeRef, [a, b]: [Vec3; 2]) -> bool {
 pub(crate) fn supports(polytope: PolytopeRef, n: Vec3, x: Vec3, slack: f64) -> bool {
     let level = n.dot(x) + slack;
     polytope.vertices.iter().all(|v| n.dot(*v) <= level)
+}
+
+/// The separation of two capsules.
+pub(crate) fn capsules_apart(frames: [&Frame; 2], half: [f64; 2], radius: [f64; 2]) -> Apart {
+    let own = [Vec3::new(0.0, 0.0, -half[0]), Vec3::new(0.0, 0.0, half[0])];
+    let other = segment(frames[0], frames[1], half[1]);
+    let [s, t] = between_segments(own, other);
+    let between = other[0] + (other[1] - other[0]) * t - own[0] - (own[1] - own[0]) * s;
+    let (normal, distance) = direction(between, Vec3::X);
+    Apart { normal: frames[0].rotation * normal, separation: distance - radius[0] - radius[1] }
+}
+
+/// The separation of a solid polytope and a capsule; negative without further meaning where the segment goes through.
+pub(crate) fn capsule_apart(frames: [&Frame; 2], polytope: PolytopeRef, half_length: f64, radius: f64) -> Apart {
+    let segment = segment(frames[0], frames[1], half_length);
+    if crosses(polytope, segment) {
+        return Apart { normal: Vec3::Z, separation: -radius };
+    }
+    let mut best = segment
+        .map(|p| to_polytope(p, polytope))
+        .into_iter()
+        .fold(None, |best: Option<Closest>, near| Some(best.filter(|b| b.distance <= near.distance).unwrap_or(near)));
+    for edge in polytope.edges {
+        let ends = edge.vertices.map(|v| polytope.vertices[v as usize]);
+        let [s, t] = between_segments(segment, ends);
+        let (p, q) = (segment[0] + (segment[1] - segment[0]) * s, ends[0] + (ends[1] - ends[0]) * t);
+        let near = Closest::outside(p, q, Vec3::Z);
+        best = Some(best.filter(|b| b.distance <= near.distance).unwrap_or(near));
+    }
+    let (normal, distance) = best.map_or((Vec3::Z, 0.0), |b| (b.normal, b.distance));
+    Apart { normal: frames[0].rotation * normal, separation: distance - radius }
 }
 
 /// A convex solid polytope and a capsule.
