@@ -157,10 +157,9 @@ impl Rows {
 
     /// True if rows `i` and `j` are the same to the last bit.
     pub(crate) fn is_same(&self, i: usize, j: usize) -> bool {
-        let same = |((b, x), (c, y)): ((usize, &[f64]), (usize, &[f64]))| {
-            b == c && x.iter().zip(y).all(|(x, y)| x.to_bits() == y.to_bits())
-        };
-        self.entries(i).len() == self.entries(j).len() && self.row(i).zip(self.row(j)).all(same)
+        let bits = |x: &[f64], y: &[f64]| x.iter().zip(y).all(|(x, y)| x.to_bits() == y.to_bits());
+        let mut pairs = self.row(i).zip(self.row(j));
+        self.entries(i).len() == self.entries(j).len() && pairs.all(|((b, x), (c, y))| b == c && bits(x, y))
     }
 
     /// A number that rows which are the same have in common, and others hardly ever.
