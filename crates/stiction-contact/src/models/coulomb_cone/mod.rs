@@ -16,6 +16,7 @@
 //!
 //! Reference: \[AlartCurnier91\], \[Acary18\].
 
+mod contact_model;
 mod gauss_seidel;
 mod island;
 mod law;

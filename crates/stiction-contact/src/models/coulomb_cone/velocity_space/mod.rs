@@ -4,8 +4,11 @@
 //! stick is rounding. Where some states are wrong, proximal points repair them. The cost follows the bodies and their graph, not the contacts; redundant forces stay where they
 //! were. What is found here is still certified like everything else; what is not is left to the search on the Delassus operator.
 
+mod affine;
 mod elements;
+mod finish;
 mod lanes;
+mod measure;
 mod newton;
 mod order;
 mod search;
@@ -20,7 +23,8 @@ use crate::model::{ContactStats, Mode, WarmStart};
 use crate::problem::ContactProblem;
 use crate::solution::ContactForces;
 use elements::{Elements, Source};
-use newton::{AT_LIMIT, Newton, RELIEF};
+use finish::{AT_LIMIT, RELIEF};
+use newton::Newton;
 use search::{Found, Search};
 
 /// The workspace, and the forces and motion found.

@@ -15,8 +15,8 @@
 //! Near the solution the factor is used again, with motions in twice the working precision: these are divided by α.
 
 use super::super::law::{self, Slip, State, Steps};
-use super::super::problem::Block;
-use super::elements::{Element, Elements, Group};
+use super::affine::{Map, affine_law};
+use super::elements::{Elements, Group};
 use super::lanes::{add_products, axpy, dot, dot_doubled, scale};
 use super::skyline::Skyline;
 use crate::mass::Mass;
@@ -26,25 +26,7 @@ const HALVINGS: usize = 12;
 /// Share of the predicted decrease a step must bring.
 const DECREASE: f64 = 1e-4;
 /// Full steps that may go by without a decrease: the way over the kinks of the laws is not downhill.
-const WATCH: usize = 4;
-/// α of the system of given states: small enough to contract, large enough for the factor's rounding, which is divided by it.
-const FINISH_ALPHA: f64 = 1e-7;
-/// Blocks up to which that holds; the softest mode of a longer chain is softer by the square of its length and more.
-const FINISH_BLOCKS: f64 = 5.0;
-/// The same relative to these, one after the other, where a step brings little.
-const FINISH_TRIES: [f64; 4] = [1.0, 1e-2, 1e2, 1e5];
-/// A step that leaves less than this is one of a method that converges.
-const WORTH: f64 = 0.25;
-/// Steps on given states, per α.
-const FINISH_LIMIT: usize = 8;
-/// Friction within this part of its limit is at it.
-pub(super) const AT_LIMIT: f64 = 1e-9;
-/// What friction at its limit keeps where the contact is to stick: a redundant support has room elsewhere, and forces at their limits are left there by the least change.
-pub(super) const RELIEF: f64 = 0.9;
-/// Residual beside the size of the problem that is rounding.
-const ROUNDING: f64 = 3e-16;
-/// Residual beside the size of the problem below which a step that brings nothing is lost in rounding.
-const HALF_DIGITS: f64 = 1e-12;
+pub(super) const WATCH: usize = 4;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,17 +35,6 @@ pub(super) enum End {
     Converged,
     /// No step decreases it, or the system is singular, or the limit of iterations.
     Stalled,
-}
-
-/// An element's force as a function of its motion: `p = k − C u`.
-#[derive(Debug, Clone, Copy, Default)]
-struct Map {
-    k: [f64; 3],
-    c: [[f64; 3]; 3],
-    /// C has entries off its diagonal.
-    coupled: bool,
-    /// C is not zero.
-    acts: bool,
 }
 
 /// Newton's method and its workspace.
@@ -84,7 +55,7 @@ pub(super) struct Newton {
     slips: Vec<Slip>,
     steps: Vec<Steps>,
     maps: Vec<Map>,
-    u: Vec<[f64; 3]>,
+    pub(super) u: Vec<[f64; 3]>,
     /// `dt f − M (v − v_before) + Σ Aᵀ p`, m.
     momentum: Vec<f64>,
     dv: Vec<f64>,
@@ -92,9 +63,9 @@ pub(super) struct Newton {
     best_v: Vec<f64>,
     best_p: Vec<[f64; 3]>,
     /// Sizes of the velocities' terms, m.
-    speed: Vec<f64>,
-    local: Vec<f64>,
-    sum: Vec<f64>,
+    pub(super) speed: Vec<f64>,
+    pub(super) local: Vec<f64>,
+    pub(super) sum: Vec<f64>,
     block: Vec<f64>,
     rows: Vec<f64>,
 }
@@ -163,74 +134,9 @@ impl Newton {
         if residual <= tolerance * self.size(el) { End::Converged } else { End::Stalled }
     }
 
-    /// Solves the system of the states as they are, linear but for the directions of sliding, to rounding. Each step is the least one: what a redundant set leaves open stays.
-    pub fn finish(&mut self, el: &Elements) {
-        self.choose_steps(el, 0.0, 1.0);
-        FINISH_TRIES.iter().any(|tried| self.finish_with(el, tried * finish_alpha(el), true));
-    }
-
-    /// The same after a change of forces alone, with the factor there is: for states without sliding.
-    pub fn finish_again(&mut self, el: &Elements) {
-        self.finish_with(el, finish_alpha(el), false);
-    }
-
-    /// Pulls forces of sticking contacts that left their cones, or came close to leaving, back inside; true if there are any.
-    pub fn pull_inside(&mut self, el: &Elements) -> bool {
-        let mut any = false;
-        for ((element, p), state) in el.list.iter().zip(&mut self.p).zip(&self.states) {
-            let Block::Coulomb { mu, .. } = element.law else { continue };
-            let length = (p[1] * p[1] + p[2] * p[2]).sqrt();
-            if *state == State::Stick && length > (1.0 - AT_LIMIT) * mu * p[0] {
-                p[0] = p[0].max(0.0);
-                let scale = if length > 0.0 { RELIEF * mu * p[0] / length } else { 0.0 };
-                (p[1], p[2]) = (scale * p[1], scale * p[2]);
-                any = true;
-            }
-        }
-        any
-    }
-
-    /// One α of [`Newton::finish`]; true if that is all there is to gain.
-    fn finish_with(&mut self, el: &Elements, alpha: f64, mut fresh: bool) -> bool {
-        let mut residual = self.evaluate(el, 0.0, true);
-        let (mut last, mut since) = (residual, 0);
-        let linear = !self.states.contains(&State::Slide);
-        self.keep_best();
-        for _ in 0..FINISH_LIMIT {
-            if residual <= ROUNDING * self.size(el) {
-                return true;
-            }
-            self.centre.copy_from_slice(&self.p);
-            if !self.direction(el, alpha, fresh) {
-                break;
-            }
-            self.move_by(1.0);
-            let next = self.evaluate(el, 0.0, true);
-            if next < residual {
-                self.keep_best();
-                (residual, since) = (next, 0);
-            } else {
-                // Where contacts slide the way is curved, and the first steps may leave it.
-                since += 1;
-                if linear || since == WATCH || residual <= HALF_DIGITS * self.size(el) || next.is_nan() {
-                    break;
-                }
-            }
-            // A new factor helps where the system is not linear, another α where it is.
-            if linear && next > WORTH * last {
-                break;
-            }
-            fresh = !linear;
-            last = next;
-        }
-        self.take_best();
-        self.evaluate(el, 0.0, true);
-        !linear || residual <= HALF_DIGITS * self.size(el)
-    }
-
     /// Motions, states (unless frozen), slips and residuals at (v, p); returns the norm of what is missing: of the laws, and of the balance of momentum. Frozen states are near their
     /// end, and have their motions in twice the working precision.
-    fn evaluate(&mut self, el: &Elements, alpha: f64, frozen: bool) -> f64 {
+    pub(super) fn evaluate(&mut self, el: &Elements, alpha: f64, frozen: bool) -> f64 {
         self.balance(el);
         let mut sum = 0.0;
         for group in &el.groups {
@@ -282,7 +188,7 @@ impl Newton {
     }
 
     /// The Newton step (dv, dp) from the point evaluated last; with the factor there is unless a fresh one is asked for. False if there is none.
-    fn direction(&mut self, el: &Elements, alpha: f64, fresh: bool) -> bool {
+    pub(super) fn direction(&mut self, el: &Elements, alpha: f64, fresh: bool) -> bool {
         let symmetric = self.linearize(el, alpha);
         if fresh {
             self.iterations += 1;
@@ -420,7 +326,7 @@ impl Newton {
         None
     }
 
-    fn move_by(&mut self, t: f64) {
+    pub(super) fn move_by(&mut self, t: f64) {
         axpy(t, &self.dv, &mut self.v);
         for (p, dp) in self.p.iter_mut().zip(&self.dp) {
             for r in 0..3 {
@@ -429,12 +335,12 @@ impl Newton {
         }
     }
 
-    fn keep_best(&mut self) {
+    pub(super) fn keep_best(&mut self) {
         self.best_v.copy_from_slice(&self.v);
         self.best_p.copy_from_slice(&self.p);
     }
 
-    fn take_best(&mut self) {
+    pub(super) fn take_best(&mut self) {
         self.v.copy_from_slice(&self.best_v);
         self.p.copy_from_slice(&self.best_p);
     }
@@ -490,7 +396,7 @@ impl Newton {
     }
 
     /// ρ of every element: `stretch` times the inverse of its own inertia.
-    fn choose_steps(&mut self, el: &Elements, alpha: f64, stretch: f64) {
+    pub(super) fn choose_steps(&mut self, el: &Elements, alpha: f64, stretch: f64) {
         self.steps.clear();
         self.steps.extend(el.list.iter().map(|e| {
             let inverse = |w: f64| stretch / (w + alpha * e.weight);
@@ -498,143 +404,10 @@ impl Newton {
             Steps { normal: inverse(e.w[0]), tangential: inverse(tangential) }
         }));
     }
-
-    /// The natural map of each element beside the terms of its motion: the worst. As the certificate measures it, but with M's diagonal in place of M.
-    pub fn error(&mut self, el: &Elements) -> f64 {
-        self.measure_speeds(el);
-        let mut worst = 0.0f64;
-        for group in &el.groups {
-            el.gather(group, &self.speed, &mut self.local);
-            let speed = &self.local[..group.stride];
-            let fastest = speed.iter().fold(0.0, |max: f64, s| max.max(*s));
-            for e in group.elements.0..group.elements.1 {
-                let element = &el.list[e];
-                let mut size = [0.0; 3];
-                for r in 0..element.rows {
-                    let terms: f64 = el.row(element, r).iter().zip(speed).map(|(a, s)| a.abs() * s).sum();
-                    size[r] = terms + element.bias[r].abs() + FLOOR * element.w[r].sqrt() * fastest;
-                }
-                let error = natural_error(element, &self.p[e], &self.u[e], &size);
-                if error.is_nan() {
-                    return f64::INFINITY;
-                }
-                worst = worst.max(error);
-            }
-        }
-        worst
-    }
-
-    /// `speed ← |v_before| + |dt f| + Σ |â p|`, scaled.
-    fn measure_speeds(&mut self, el: &Elements) {
-        for (s, (v, f)) in self.speed.iter_mut().zip(el.v_before.iter().zip(&el.dt_force)) {
-            *s = v.abs() + f.abs();
-        }
-        for group in &el.groups {
-            self.sum[..group.stride].fill(0.0);
-            for e in group.elements.0..group.elements.1 {
-                let element = &el.list[e];
-                for r in 0..element.rows {
-                    let p = self.p[e][r].abs();
-                    if p != 0.0 {
-                        let row = el.row(element, r);
-                        self.sum[..group.stride].iter_mut().zip(row).for_each(|(s, a)| *s += a.abs() * p);
-                    }
-                }
-            }
-            el.scatter(group, &self.sum, &mut self.speed);
-        }
-    }
-}
-
-/// The terms of a row count as at least this part of its bodies' own speed, as in the certificate.
-const FLOOR: f64 = 1e-5;
-
-impl Map {
-    /// `k − C u`.
-    fn force(&self, u: &[f64; 3]) -> [f64; 3] {
-        let mut p = self.k;
-        if self.acts {
-            for r in 0..3 {
-                p[r] -= self.c[r][0] * u[0] + self.c[r][1] * u[1] + self.c[r][2] * u[2];
-            }
-        }
-        p
-    }
-}
-
-/// `p = k − C u` of one element on the piece `state` of its law.
-fn affine_law(element: &Element, state: State, slip: Slip, steps: Steps, alpha: f64, centre: [f64; 3]) -> Map {
-    let mut map = Map::default();
-    let stiffness = 1.0 / (alpha * element.weight);
-    let mut hold = |r: usize| {
-        map.k[r] = centre[r];
-        map.c[r][r] = stiffness;
-        map.acts = true;
-    };
-    match (element.law, state) {
-        (Block::Bounded { lo, .. }, State::Lower) => map.k[0] = lo,
-        (Block::Bounded { hi, .. }, State::Upper) => map.k[0] = hi,
-        (Block::Coulomb { mu, .. }, State::Open) if mu.is_infinite() => (1..element.rows).for_each(hold),
-        (_, State::Open) => {}
-        (Block::Coulomb { mu, .. }, State::Slide) => {
-            hold(0);
-            let d = slip.direction;
-            let across = [-d[1], d[0]];
-            // What a change of motion across the slip turns the friction by.
-            let kappa = slip.ratio.min(1.0);
-            let tau = kappa * steps.tangential
-                / (1.0 - kappa + kappa * steps.tangential * alpha * element.weight).max(f64::MIN_POSITIVE);
-            for r in 1..element.rows {
-                map.k[r] = mu * d[r - 1] * centre[0];
-                map.c[r][0] = mu * d[r - 1] * stiffness;
-                if element.rows == 3 {
-                    let along = across[0] * centre[1] + across[1] * centre[2];
-                    map.k[r] += tau * alpha * element.weight * along * across[r - 1];
-                    for l in 1..3 {
-                        map.c[r][l] = tau * across[r - 1] * across[l - 1];
-                    }
-                }
-            }
-            map.coupled = true;
-        }
-        _ => (0..element.rows).for_each(hold),
-    }
-    map
-}
-
-/// α of the system of given states.
-fn finish_alpha(el: &Elements) -> f64 {
-    let length = (el.blocks.len() as f64 / FINISH_BLOCKS).max(1.0);
-    FINISH_ALPHA / (length * length)
 }
 
 /// α^(−3/8): between the inverses of the strong and of the weak directions, as for the Delassus operator.
 fn stretch(alpha: f64) -> f64 {
     let fourth = alpha.sqrt().sqrt();
     1.0 / (fourth * fourth.sqrt())
-}
-
-/// The natural map of one element beside the sizes of its motions' terms.
-fn natural_error(element: &Element, p: &[f64; 3], u: &[f64; 3], size: &[f64; 3]) -> f64 {
-    let ratio = |value: f64, size: f64| if value == 0.0 { 0.0 } else { value.abs() / size };
-    let w = element.w;
-    let clamped = |lo: f64, hi: f64| ratio((p[0] - (p[0] - u[0] / w[0]).clamp(lo, hi)) * w[0], size[0]);
-    match element.law {
-        Block::Signorini => clamped(0.0, f64::INFINITY),
-        Block::Bounded { lo, hi } => clamped(lo, hi),
-        Block::Free => ratio(u[0], size[0]),
-        Block::Coulomb { mu, .. } => {
-            let normal = clamped(0.0, f64::INFINITY);
-            let size = (size[1] * size[1] + size[2] * size[2]).sqrt();
-            if mu.is_infinite() {
-                return normal.max(ratio((u[1] * u[1] + u[2] * u[2]).sqrt(), size));
-            }
-            let w = w[1].max(w[2]);
-            let (y, radius) = ([p[1] - u[1] / w, p[2] - u[2] / w], mu * p[0].max(0.0));
-            let length = (y[0] * y[0] + y[1] * y[1]).sqrt();
-            let scale = if length > radius { radius / length } else { 1.0 };
-            let miss = [p[1] - scale * y[0], p[2] - scale * y[1]];
-            normal.max(ratio((miss[0] * miss[0] + miss[1] * miss[1]).sqrt() * w, size))
-        }
-    }
 }

@@ -163,9 +163,7 @@ mod tests {
         let entry = |i: usize, j: usize| {
             if i == j {
                 9.0 + i as f64
-            } else if i > j {
-                0.3 * (i * j + 1) as f64 / 7.0 - 0.8
-            } else if symmetric {
+            } else if i > j || symmetric {
                 0.3 * (i * j + 1) as f64 / 7.0 - 0.8
             } else {
                 0.5 * i as f64 - 0.2 * j as f64
