@@ -19,6 +19,9 @@ const HALVINGS: usize = 60;
 /// How many axes are tried, as for polytopes.
 const TRIES: usize = 4;
 
+/// The feature of a triangle that goes through the cylinder.
+const PIERCED: u64 = 1 << 29;
+
 /// A flat end faces a plane if the cosine between their normals is at least this.
 const FACING: f64 = 0.5;
 
@@ -84,6 +87,25 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             out.truncate(start);
             self.along(&mut scratch.all, &ranking, out);
         }
+        if !self.solid && out[start..].iter().all(|t| t.gap > self.query.touch) {
+            self.pierced(out);
+        }
+    }
+
+    /// A triangle whose sides go through the cylinder pushes it out by the nearest way, or by its face where that leads into the ground.
+    fn pierced(&self, out: &mut Vec<Touch>) {
+        let Some(face) = self.polytope.faces.first() else { return };
+        let corners = self.polytope.corners(0);
+        let mut sides = corners.clone().zip(corners.cycle().skip(1));
+        let Some(point) = sides.find_map(|(a, b)| self.cylinder.inside_on(a, b)) else { return };
+        let (normal, gap) = self.cylinder.way_out(point);
+        let touch = if normal.dot(face.normal) > 0.0 {
+            Touch { point, normal, gap, feature: PIERCED }
+        } else {
+            let gap = face.normal.dot(self.cylinder.lowest(face.normal)) - face.offset;
+            Touch { point, normal: face.normal, gap, feature: PIERCED }
+        };
+        out.push(touch);
     }
 
     /// Contacts along the best of the axes.
