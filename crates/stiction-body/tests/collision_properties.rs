@@ -339,3 +339,32 @@ fn far_from_the_origin_only_the_poses_round() {
         }
     }
 }
+
+#[test]
+fn aligned_shapes_have_plain_contacts() {
+    let mut random = Random(59);
+    let half = std::f64::consts::FRAC_PI_2;
+    let step = |random: &mut Random| 0.1 * (random.within(-6.0, 7.0)).floor();
+    let quarter = |random: &mut Random| half * random.within(0.0, 4.0).floor();
+    let ground = grounds();
+    for k in 0..3000 {
+        let all = shapes();
+        let mut pose = || {
+            let rotation = axis_angle(Vec3::X * quarter(&mut random)) * axis_angle(Vec3::Z * quarter(&mut random));
+            Pose::from_parts(Vec3::new(step(&mut random), step(&mut random), step(&mut random)), rotation)
+        };
+        let bodies = [(all[k % 6].clone(), pose()), (all[k / 6 % 6].clone(), pose())];
+        let mut scene = Scene::new(&ground[k % 4..=k % 4], &bodies);
+        let contacts = scene.find(0.0, 1e-3);
+        for c in &contacts {
+            assert!(c.point.is_finite() && c.gap.is_finite() && (c.normal.length() - 1.0).abs() < 1e-14, "{c:?}");
+        }
+        let names: std::collections::BTreeSet<_> = contacts.iter().map(|c| (c.geoms, c.feature)).collect();
+        assert_eq!(names.len(), contacts.len(), "{bodies:?} {contacts:#?}");
+        // The deepest gap does not depend on the order.
+        let [a, b] = &bodies;
+        let deepest = |c: Vec<ContactPoint>| c.iter().map(|c| c.gap).fold(f64::INFINITY, f64::min);
+        let (ab, ba) = (deepest(touch((&a.0, a.1), (&b.0, b.1), 1e-3)), deepest(touch((&b.0, b.1), (&a.0, a.1), 1e-3)));
+        assert!(ab == ba || (ab - ba).abs() < 1e-12, "{bodies:?} {ab} {ba}");
+    }
+}

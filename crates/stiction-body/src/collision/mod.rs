@@ -64,7 +64,8 @@ pub struct CollisionRules {
     pub excluded_geoms: Vec<(usize, usize)>,
     /// Pairs of geoms that are always looked at, whatever the groups and links say.
     pub pairs: Vec<(usize, usize)>,
-    /// Merge contacts of a pair of links that are exact duplicates: same point, same normal.
+    /// Keep contacts of a pair of links that are exact duplicates (same point, same normal), and every seam and inner corner of a mesh or height field.
+    /// Otherwise they are merged, which changes neither motion nor resultants.
     pub keep_duplicates: bool,
 }
 

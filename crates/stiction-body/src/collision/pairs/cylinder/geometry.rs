@@ -1,5 +1,6 @@
 //! A cylinder in the frame of the other shape: its lowest points, its rims, what crosses its side.
 
+use crate::collision::closest::to_cylinder;
 use crate::collision::frame::Frame;
 use crate::collision::pairs::half_space::spokes;
 use crate::collision::vector::Norm;
@@ -71,5 +72,34 @@ impl Cylinder {
         // Both roots without cancellation.
         let s = -b - discriminant.sqrt().copysign(b);
         [s / a, c / s].map(|t| (0.0..=1.0).contains(&t).then_some(t))
+    }
+
+    /// The direction in which the cylinder leaves a point inside it soonest, and the negative way.
+    pub fn way_out(&self, p: Vec3) -> (Vec3, f64) {
+        let [x, y, z] = self.axes.map(|a| a.dot(p - self.centre));
+        let near = to_cylinder(Vec3::new(x, y, z), self.half_length, self.radius);
+        let [x, y, z] = self.axes;
+        (-(x * near.normal.x + y * near.normal.y + z * near.normal.z), near.distance)
+    }
+
+    /// A point of the segment from p to q inside the cylinder, halfway through it.
+    pub fn inside_on(&self, p: Vec3, q: Vec3) -> Option<Vec3> {
+        let [from, to] = [p, q].map(|x| self.axis().dot(x - self.centre));
+        let ends = [-self.half_length, self.half_length].map(|z| (z - from) / (to - from));
+        let (mut enter, mut leave) = if from == to {
+            if from.abs() < self.half_length { (0.0, 1.0) } else { return None }
+        } else {
+            (ends[0].min(ends[1]).max(0.0), ends[0].max(ends[1]).min(1.0))
+        };
+        let (start, along) = (self.across(p - self.centre), self.across(q - p));
+        let (a, b, c) = (along.length_squared(), start.dot(along), start.length_squared() - self.radius * self.radius);
+        let discriminant = b * b - a * c;
+        if a > 0.0 && discriminant > 0.0 {
+            enter = f64::max(enter, (-b - discriminant.sqrt()) / a);
+            leave = f64::min(leave, (-b + discriminant.sqrt()) / a);
+        } else if c >= 0.0 {
+            return None;
+        }
+        (enter < leave).then(|| p + (q - p) * (0.5 * (enter + leave)))
     }
 }

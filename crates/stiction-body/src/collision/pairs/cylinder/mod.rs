@@ -19,6 +19,9 @@ const HALVINGS: usize = 60;
 /// How many axes are tried, as for polytopes.
 const TRIES: usize = 4;
 
+/// The feature of a triangle that goes through the cylinder.
+const PIERCED: u64 = 1 << 29;
+
 /// A flat end faces a plane if the cosine between their normals is at least this.
 const FACING: f64 = 0.5;
 
@@ -74,7 +77,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         let greatest = scratch.axes.iter().map(|a| a.separation).fold(f64::NEG_INFINITY, f64::max);
         let plain = scratch.axes.len();
         scratch.all.clone_from(&scratch.axes);
-        self.along(&mut scratch.axes, &ranking, out);
+        let mut faced = self.along(&mut scratch.axes, &ranking, out);
         // What touches there, or is as near as it can be, is found; what overlaps may overlap less elsewhere.
         let lowest = out[start..].iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
         if greatest >= -self.query.touch && lowest <= greatest + self.query.touch {
@@ -82,12 +85,33 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         }
         if self.rim_axes(&mut scratch.all, &ranking) && scratch.all.len() > plain {
             out.truncate(start);
-            self.along(&mut scratch.all, &ranking, out);
+            faced = self.along(&mut scratch.all, &ranking, out);
+        }
+        // A triangle that faces the cylinder without a contact of its own leaves that to its neighbours.
+        let open = !faced || (out.len() > start && out[start..].iter().all(|t| t.gap > self.query.touch));
+        if !self.solid && !self.smooth && open {
+            self.pierced(out);
         }
     }
 
-    /// Contacts along the best of the axes.
-    fn along(&self, axes: &mut Vec<Axis>, ranking: &Ranking, out: &mut Vec<Touch>) {
+    /// A triangle whose sides go through the cylinder pushes it out by the nearest way, or by its face where that leads into the ground.
+    fn pierced(&self, out: &mut Vec<Touch>) {
+        let Some(face) = self.polytope.faces.first() else { return };
+        let corners = self.polytope.corners(0);
+        let mut sides = corners.clone().zip(corners.cycle().skip(1));
+        let Some(point) = sides.find_map(|(a, b)| self.cylinder.inside_on(a, b)) else { return };
+        let (normal, gap) = self.cylinder.way_out(point);
+        let touch = if normal.dot(face.normal) > 0.0 {
+            Touch { point, normal, gap, feature: PIERCED }
+        } else {
+            let gap = face.normal.dot(self.cylinder.lowest(face.normal)) - face.offset;
+            Touch { point, normal: face.normal, gap, feature: PIERCED }
+        };
+        out.push(touch);
+    }
+
+    /// Contacts along the best of the axes; false if no features face each other.
+    fn along(&self, axes: &mut Vec<Axis>, ranking: &Ranking, out: &mut Vec<Touch>) -> bool {
         let mut apart = false;
         for _ in 0..TRIES {
             let mut best: Option<usize> = None;
@@ -96,10 +120,10 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                     best = Some(k);
                 }
             }
-            let Some(best) = best else { return };
+            let Some(best) = best else { return false };
             let axis = axes.swap_remove(best);
             if apart && !axis.rank.apart {
-                return;
+                return false;
             }
             apart |= axis.rank.apart;
             let start = out.len();
@@ -112,9 +136,10 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             };
             out[start..].iter_mut().for_each(|t| t.normal = axis.normal);
             if found {
-                return;
+                return true;
             }
         }
+        false
     }
 
     /// Adds an axis; false if it keeps the shapes farther apart than they can travel.
