@@ -7,7 +7,7 @@
 
 use std::mem;
 
-use stiction_body::math::Vec3;
+use stiction_body::math::{Vec3, length};
 use stiction_body::{ContactPoint, Workspace};
 use stiction_contact::{ContactModel, ContactOutcome, ContactSolution, WarmStart};
 use stiction_lcp::InputError;
@@ -166,7 +166,7 @@ impl Simulation {
     fn find_contacts(&mut self) -> (f64, bool) {
         let clock = self.clock();
         let Self { work, world, scratch, collision, settings, sizes, .. } = self;
-        let fastest = scratch.motion.iter().map(|m| m.linear.length()).fold(0.0, f64::max);
+        let fastest = scratch.motion.iter().map(|m| length(m.linear)).fold(0.0, f64::max);
         let margin = HIT * settings.dt * fastest;
         let points = collision.find(&world.model, work, &scratch.motion, settings.dt, margin);
         let depth = points.iter().fold(0.0, |d: f64, p| d.max(-p.gap));
