@@ -212,6 +212,8 @@ pub struct Simulation {
     /// For projections after the step, so that the step's own problem and contacts stay to be seen.
     pub(crate) afterwards: Assembler,
     pub(crate) model: Box<dyn ContactModel>,
+    /// The model's friction is nothing where there is no normal force.
+    pub(crate) friction_needs_force: bool,
     pub(crate) fallback: Option<Box<dyn ContactModel>>,
     pub(crate) projector: Frictionless,
     pub(crate) last: Option<ContactOutcome>,
@@ -285,6 +287,7 @@ impl Simulation {
             work: Workspace::default(),
             sizes: (0..collision.geoms().len()).map(|g| collision.size(g)).collect(),
             collision,
+            friction_needs_force: !matches!(model.name(), "no-slip" | "viscous"),
             model,
             fallback,
             projector: Frictionless::new(Level::Velocity, normals),
