@@ -129,6 +129,26 @@ impl Placed {
 }
 
 /// Finds contacts between geoms.
+///
+/// ```
+/// use stiction_body::math::{Pose, Vec3};
+/// use stiction_body::{Collision, CollisionRules, Geom, Inertia, LinkMotion, LinkSpec, ModelBuilder, Shape, Workspace};
+///
+/// let mut builder = ModelBuilder::default();
+/// builder.add(LinkSpec::free("box", Inertia::cuboid(1.0, Vec3::ONE)))?;
+/// let (model, _) = builder.build()?;
+/// let geoms = vec![
+///     Geom::new("ground", None, Pose::identity(), Shape::half_space()),
+///     Geom::new("box", Some(0), Pose::identity(), Shape::cuboid(Vec3::splat(0.5))?),
+/// ];
+/// let mut collision = Collision::new(&model, geoms, CollisionRules::default())?;
+/// let mut work = Workspace::default();
+/// work.update_positions(&model, &[0.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0]);
+/// let contacts = collision.find(&model, &work, &[LinkMotion::ZERO], 1e-3, 0.0);
+/// assert_eq!(contacts.len(), 4);
+/// assert!(contacts.iter().all(|c| c.gap == 0.0 && c.normal == Vec3::Z));
+/// # Ok::<(), stiction_lcp::InputError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Collision {
     geoms: Vec<Geom>,
