@@ -5,8 +5,8 @@ pub use parry3d_f64::glamx::{DMat3 as Mat3, DPose3 as Pose, DQuat as Quat, DVec3
 /// Below this angle (rad) sin x / x and the like are taken from their series: the next term is below rounding.
 const SMALL_ANGLE: f64 = 1e-4;
 
-/// Euclidean length by the processor's square root: the vector library's `length` and `normalize` go through a routine that mixes instruction sets and
-/// costs some 100 ns. A square root is rounded correctly, so the bits are the same.
+/// Euclidean length by the processor's square root: the vector library's `length` and `normalize` go through a routine that mixes
+/// instruction sets and costs some 100 ns. A square root is rounded correctly, so the bits are the same.
 pub fn length(v: Vec3) -> f64 {
     v.length_squared().sqrt()
 }
