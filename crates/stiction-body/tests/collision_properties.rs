@@ -385,8 +385,8 @@ fn every_bit_is_the_same_on_every_machine_and_at_every_optimization() {
         scene.motion = bodies.iter().map(|_| motion(&mut random)).collect();
         for c in scene.find(0.01, 1e-3) {
             let numbers = [c.point.x, c.point.y, c.point.z, c.normal.x, c.normal.y, c.normal.z, c.gap];
-            numbers.map(|x| add(x.to_bits()));
-            add(c.feature ^ (c.geoms[0] as u64) << 32 ^ (c.geoms[1] as u64) << 48);
+            numbers.iter().for_each(|x| add(x.to_bits()));
+            add(c.feature ^ ((c.geoms[0] as u64) << 32) ^ ((c.geoms[1] as u64) << 48));
         }
         add(scene.collision.safe_time(&scene.model, &scene.work, &scene.motion, 0.01).to_bits());
     }
