@@ -368,3 +368,27 @@ fn aligned_shapes_have_plain_contacts() {
         assert!(ab == ba || (ab - ba).abs() < 1e-12, "{bodies:?} {ab} {ba}");
     }
 }
+
+#[test]
+fn every_bit_is_the_same_on_every_machine_and_at_every_optimization() {
+    /// Of the contacts below, in debug and release builds.
+    const GOLDEN: u64 = 0x66e8_ef73_bbec_7d50;
+    let mut random = Random(61);
+    let world = grounds();
+    let bodies: Vec<_> = shapes().into_iter().chain(shapes()).map(|s| (s, at(0.0, 0.0, 0.0))).collect();
+    let mut scene = Scene::new(&world, &bodies);
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |bits: u64| hash = (hash ^ bits).wrapping_mul(0x0100_0000_01b3).rotate_left(17);
+    for _ in 0..100 {
+        scene.work.pose = bodies.iter().map(|_| random.pose(1.5)).collect();
+        let motion = |random: &mut Random| LinkMotion { angular: random.vector(1.0), linear: random.vector(1.0) };
+        scene.motion = bodies.iter().map(|_| motion(&mut random)).collect();
+        for c in scene.find(0.01, 1e-3) {
+            let numbers = [c.point.x, c.point.y, c.point.z, c.normal.x, c.normal.y, c.normal.z, c.gap];
+            numbers.iter().for_each(|x| add(x.to_bits()));
+            add(c.feature ^ ((c.geoms[0] as u64) << 32) ^ ((c.geoms[1] as u64) << 48));
+        }
+        add(scene.collision.safe_time(&scene.model, &scene.work, &scene.motion, 0.01).to_bits());
+    }
+    assert_eq!(hash, GOLDEN, "{hash:#x}");
+}

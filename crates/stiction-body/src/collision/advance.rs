@@ -45,9 +45,9 @@ impl Collision {
         found
     }
 
-    /// Signed distance (m) of two geoms, whether or not they may touch: exact where they touch or are round, otherwise the separation along the best of the
-    /// axes that faces and edges have, which is never more than the distance. With a mesh or height field the least gap of its contacts within
-    /// `within` (m). `None` if there is none, or a pose is not finite.
+    /// Signed distance (m) of two geoms, whether or not they may touch: exact where they touch or are round, otherwise the separation
+    /// along the best of the axes that faces and edges have, which is never more than the distance. With a mesh or height field the least
+    /// gap of its contacts within `within` (m). `None` if there is none, or a pose is not finite.
     pub fn distance(&mut self, model: &Model, work: &Workspace, geoms: [usize; 2], within: f64) -> Option<f64> {
         let [i, j] = geoms;
         let parts = [self.parts.get(i)?, self.parts.get(j)?];
@@ -69,9 +69,9 @@ impl Collision {
         self.touches.iter().map(|t| t.gap).reduce(f64::min)
     }
 
-    /// A time (s), at most `dt`, in which nothing new comes to touch, if every link keeps its angular velocity and the velocity of its origin: no pair
-    /// that is apart by more than touching (1e-9 of the smaller geom's size), and no further point of a pair that touches. Repeated, it leads to the time of the
-    /// next impact: for round shapes, and where little rotates, in a few steps.
+    /// A time (s), at most `dt`, in which nothing new comes to touch, if every link keeps its angular velocity and the velocity of its
+    /// origin: no pair that is apart by more than touching (1e-9 of the smaller geom's size), and no further point of a pair that touches.
+    /// Repeated, it leads to the time of the next impact: for round shapes, and where little rotates, in a few steps.
     ///
     /// Contacts with meshes and height fields are those that [`Collision::find`] foresees.
     pub fn safe_time(&mut self, model: &Model, work: &Workspace, motion: &[LinkMotion], dt: f64) -> f64 {
@@ -121,8 +121,8 @@ impl Closing {
     }
 }
 
-/// How fast gaps change, seen from the larger geom: the smaller one's centre moves with w against it, and its points turn about that. In the larger one's
-/// frame, which turns with ω, the change of that velocity is at most `2 |ω| |w| + |ω|² a + |ω′|² (a′ + r)`, where a, a′ are the
+/// How fast gaps change, seen from the larger geom: the smaller one's centre moves with w against it, and its points turn about that. In
+/// the larger one's frame, which turns with ω, the change of that velocity is at most `2 |ω| |w| + |ω|² a + |ω′|² (a′ + r)`, where a, a′ are the
 /// distances of the centre from the links' origins, ω′ the smaller one's angular velocity, and r its radius.
 fn closing(parts: [&Part; 2], placed: [&Placed; 2]) -> Closing {
     let small = if parts[0].radius < parts[1].radius { 0 } else { 1 };

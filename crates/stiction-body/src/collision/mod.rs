@@ -1,6 +1,7 @@
 //! Where bodies touch: contact points with gap, normal and identity.
 //!
-//! [`Collision`] is built once from a model and its [`Geom`]s; [`Collision::find`] gives the contacts at a state. Nothing is remembered between calls.
+//! [`Collision`] is built once from a model and its [`Geom`]s; [`Collision::find`] gives the contacts at a state. Nothing is remembered
+//! between calls.
 
 mod advance;
 mod broad;
@@ -64,8 +65,8 @@ pub struct CollisionRules {
     pub excluded_geoms: Vec<(usize, usize)>,
     /// Pairs of geoms that are always looked at, whatever the groups and links say.
     pub pairs: Vec<(usize, usize)>,
-    /// Keep contacts of a pair of links that are exact duplicates (same point, same normal), and every seam and inner corner of a mesh or height field.
-    /// Otherwise they are merged, which changes neither motion nor resultants.
+    /// Keep contacts of a pair of links that are exact duplicates (same point, same normal), and every seam and inner corner of a mesh or
+    /// height field. Otherwise they are merged, which changes neither motion nor resultants.
     pub keep_duplicates: bool,
 }
 
@@ -131,6 +132,26 @@ impl Placed {
 }
 
 /// Finds contacts between geoms.
+///
+/// ```
+/// use stiction_body::math::{Pose, Vec3};
+/// use stiction_body::{Collision, CollisionRules, Geom, Inertia, LinkMotion, LinkSpec, ModelBuilder, Shape, Workspace};
+///
+/// let mut builder = ModelBuilder::default();
+/// builder.add(LinkSpec::free("box", Inertia::cuboid(1.0, Vec3::ONE)))?;
+/// let (model, _) = builder.build()?;
+/// let geoms = vec![
+///     Geom::new("ground", None, Pose::identity(), Shape::half_space()),
+///     Geom::new("box", Some(0), Pose::identity(), Shape::cuboid(Vec3::splat(0.5))?),
+/// ];
+/// let mut collision = Collision::new(&model, geoms, CollisionRules::default())?;
+/// let mut work = Workspace::default();
+/// work.update_positions(&model, &[0.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0]);
+/// let contacts = collision.find(&model, &work, &[LinkMotion::ZERO], 1e-3, 0.0);
+/// assert_eq!(contacts.len(), 4);
+/// assert!(contacts.iter().all(|c| c.gap == 0.0 && c.normal == Vec3::Z));
+/// # Ok::<(), stiction_lcp::InputError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Collision {
     geoms: Vec<Geom>,
@@ -154,8 +175,8 @@ impl Collision {
     /// Makes geoms ready for collision.
     ///
     /// # Errors
-    /// If a geom or rule names a link or geom that is not there, a pose is not finite, a name is used twice, a half-space moves, or two shapes may meet
-    /// that have no contacts with each other (two meshes or height fields).
+    /// If a geom or rule names a link or geom that is not there, a pose is not finite, a name is used twice, a half-space moves, or two
+    /// shapes may meet that have no contacts with each other (two meshes or height fields).
     pub fn new(model: &Model, geoms: Vec<Geom>, rules: CollisionRules) -> Result<Self, InputError> {
         let allowed = Allowed::new(model, &geoms, &rules)?;
         let groups = rigid_groups(model);
@@ -202,11 +223,11 @@ impl Collision {
         self.allowed.get(a, b)
     }
 
-    /// All contacts whose gap is at most what the two geoms can travel towards each other within `dt` (s) plus `margin` (m), with the poses in `work`
-    /// and links that move as in `motion` (world axes, of the links' origins). Ordered by geoms, then by feature.
+    /// All contacts whose gap is at most what the two geoms can travel towards each other within `dt` (s) plus `margin` (m), with the
+    /// poses in `work` and links that move as in `motion` (world axes, of the links' origins). Ordered by geoms, then by feature.
     ///
-    /// A contact that is not touching yet is only given where the two features come to face each other within the step. Geoms on links whose pose or
-    /// motion is not finite, or is missing, have no contacts.
+    /// A contact that is not touching yet is only given where the two features come to face each other within the step. Geoms on links
+    /// whose pose or motion is not finite, or is missing, have no contacts.
     pub fn find(
         &mut self,
         model: &Model,

@@ -1,5 +1,5 @@
-//! Lengths and unit vectors by the processor's square root. The vector library's own go through a routine that mixes instruction sets and costs as much as
-//! a whole pair; a square root is rounded correctly either way, so the bits are the same.
+//! Lengths and unit vectors by the processor's square root. The vector library's own go through a routine that mixes instruction sets and
+//! costs as much as a whole pair; a square root is rounded correctly either way, so the bits are the same.
 
 use crate::math::Vec3;
 

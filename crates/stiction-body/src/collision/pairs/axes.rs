@@ -11,8 +11,8 @@ const SLOW: f64 = 0.1;
 /// A later axis must be better than an earlier one by more than this part of the size, so that rounding does not choose between equals.
 const PREFERENCE: f64 = 1e-9;
 
-/// Whether an edge axis is so close to a face normal that the face speaks for it: cosine of 0.01 rad. The clipped faces hold the crossing of the edges,
-/// with a gap that is wrong by this angle's square at most and right at zero.
+/// Whether an edge axis is so close to a face normal that the face speaks for it: cosine of 0.01 rad. The clipped faces hold the crossing
+/// of the edges, with a gap that is wrong by this angle's square at most and right at zero.
 pub(crate) const FACE_LIKE: f64 = 0.99995;
 
 /// Squared sine below which two edges are parallel: faces then hold the axis.
@@ -20,9 +20,9 @@ pub(crate) const PARALLEL: f64 = 1e-8;
 
 /// Ranks separating axes.
 ///
-/// Shapes that are apart, or nearly so, meet along the axis on which they are still farthest apart (or overlap least) at the end of the step's nominal
-/// motion: a box that slides over the joint of two level tiles stays on top of both. Shapes that overlap on every axis are pushed out along the
-/// shallowest.
+/// Shapes that are apart, or nearly so, meet along the axis on which they are still farthest apart (or overlap least) at the end of the
+/// step's nominal motion: a box that slides over the joint of two level tiles stays on top of both. Shapes that overlap on every axis are
+/// pushed out along the shallowest.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ranking {
     /// Overlap that is small beside the shapes (m).

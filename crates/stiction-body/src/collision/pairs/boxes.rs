@@ -222,8 +222,8 @@ struct Reference<'a> {
 }
 
 impl Reference<'_> {
-    /// The overlap of face k (the negative or the positive one) with the face of the other box that looks towards it most. The overlap is the present
-    /// one; faces that do not overlap yet but come to in this step have that of their ways.
+    /// The overlap of face k (the negative or the positive one) with the face of the other box that looks towards it most. The overlap is
+    /// the present one; faces that do not overlap yet but come to in this step have that of their ways.
     fn faces(
         &self,
         k: usize,

@@ -339,7 +339,8 @@ fn rims_cross(own: &Cylinder, centre: Vec3, radius: f64, n: Vec3) -> [Option<Vec
     [-1.0, 1.0].map(|s| Some(end + u * along + v * (s * squared.sqrt())))
 }
 
-/// A cylinder and a capsule: balls at the capsule's ends, where its segment passes over the edge of a flat end or leaves the side, and where it is nearest.
+/// A cylinder and a capsule: balls at the capsule's ends, where its segment passes over the edge of a flat end or leaves the side, and
+/// where it is nearest.
 pub(crate) fn cylinder_capsule(
     frames: [&Frame; 2],
     half: [f64; 2],

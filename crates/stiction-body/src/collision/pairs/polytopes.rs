@@ -191,8 +191,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         true
     }
 
-    /// The common normal of an edge of the first polytope and one of the second (its direction, the negative normals of its faces), if it is a normal of
-    /// both and no face speaks for it.
+    /// The common normal of an edge of the first polytope and one of the second (its direction, the negative normals of its faces), if it
+    /// is a normal of both and no face speaks for it.
     fn edge_normal(&self, edge: &Edge, along_b: Vec3, sides_b: [Vec3; 2]) -> Option<Vec3> {
         let a = &self.polytopes[0];
         let [p, q] = edge.vertices.map(|v| a.vertices[v as usize]);
@@ -216,8 +216,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         (outward && plain).then_some(normal)
     }
 
-    /// Where faces are parallel, or nearly so, the first polytope's is the reference, whichever is the better axis: both tell the same, and the choice
-    /// does not change with rounding.
+    /// Where faces are parallel, or nearly so, the first polytope's is the reference, whichever is the better axis: both tell the same,
+    /// and the choice does not change with rounding.
     fn reference(&self, which: usize, face: usize, normal: Vec3) -> (usize, usize) {
         let own = &self.polytopes[0].faces[..self.own_faces];
         match own.iter().position(|f| which == 1 && f.normal.dot(normal) > FACE_LIKE) {

@@ -146,8 +146,8 @@ pub(crate) enum Spot {
     Edge(usize),
 }
 
-/// A convex polytope and a capsule: its ends as balls, the polytope's corners beside its segment, and edges that cross it. `allowed(n, x, spot)` says
-/// whether n is a normal of the surface at its point x on that feature (for a triangle of a surface: of the whole surface).
+/// A convex polytope and a capsule: its ends as balls, the polytope's corners beside its segment, and edges that cross it. `allowed(n, x,
+/// spot)` says whether n is a normal of the surface at its point x on that feature (for a triangle of a surface: of the whole surface).
 pub(crate) fn polytope_capsule(
     first: &Frame,
     polytope: PolytopeRef,

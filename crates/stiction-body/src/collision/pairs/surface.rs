@@ -191,7 +191,8 @@ fn named(triangle: u32, feature: u64) -> u64 {
     ((z ^ (z >> 31)) & !polytopes::KIND) | (feature & polytopes::KIND) | 1 << 63
 }
 
-/// Of contacts at one place with almost the same normal, keeps the nearest; of equally near ones that of a corner of the other shape, then the first.
+/// Of contacts at one place with almost the same normal, keeps the nearest; of equally near ones that of a corner of the other shape, then
+/// the first.
 fn drop_seams(size: f64, scratch: &mut Scratch, out: &mut Vec<Touch>, start: usize) {
     let keep = &mut scratch.keep;
     keep.clear();
@@ -223,8 +224,8 @@ fn retain(keep: &[bool], out: &mut Vec<Touch>, start: usize) {
     out.truncate(to);
 }
 
-/// Of contacts of one flat part of the surface with one face, keeps the corners of their outline. The others are convex combinations of those, in place
-/// and gap: they change neither the motions nor the forces and torques that are possible.
+/// Of contacts of one flat part of the surface with one face, keeps the corners of their outline. The others are convex combinations of
+/// those, in place and gap: they change neither the motions nor the forces and torques that are possible.
 fn keep_outlines(touch: f64, scratch: &mut Scratch, out: &mut Vec<Touch>, start: usize) {
     let Scratch { group, order, chain, keep, .. } = scratch;
     keep.clear();

@@ -1,5 +1,5 @@
-//! A cylinder with a polytope. Besides normals of flat faces there are those of its side, against corners and edges, and of its rims, against edges:
-//! the latter is the one search, for the zero of a function of one variable.
+//! A cylinder with a polytope. Besides normals of flat faces there are those of its side, against corners and edges, and of its rims,
+//! against edges: the latter is the one search, for the zero of a function of one variable.
 
 mod features;
 mod geometry;
