@@ -87,6 +87,9 @@ pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<b
         writeln!(out, "{text}")?;
     } else {
         print(&summary, out)?;
+        if let Some(file) = &args.record {
+            writeln!(out, "{:<14} {}", "recording", file.display())?;
+        }
     }
     Ok(failure.is_none())
 }

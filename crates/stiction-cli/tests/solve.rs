@@ -152,7 +152,9 @@ fn options_without_a_meaning_for_friction_problems_are_refused() {
     assert!(refused(&["solve", &path, "--solver", "lemke"]).contains("coulomb-cone"));
     assert!(refused(&["solve", &path, "--model", "coulomb"]).contains("coulomb-cone"));
     let lcp = file("model.dat", "1 0 1 1 1 1  1  -1");
-    assert!(refused(&["solve", &lcp, "--model", "coulomb-cone"]).contains("--model is for friction problems"));
+    assert!(
+        refused(&["solve", &lcp, "--model", "coulomb-cone"]).contains("--model is for friction and contact problems")
+    );
 }
 
 #[test]

@@ -27,8 +27,9 @@ fn everything() -> ContactProblem {
     let mass = Mass::new(vec![block, Matrix::identity(1), Matrix::zeros(0, 0)]).unwrap();
     let mut problem = ContactProblem::new(mass, vec![-0.0, 5e-324, 1e300], vec![0.1, -1e-310, 0.0], 1e-3).unwrap();
     let (n, s) = ([0.0, 1.0 / 7.0], [f64::MAX, f64::MIN_POSITIVE]);
+    let rows: [&[(usize, &[f64])]; 3] = [&[(0, &n), (1, &[-1.0])], &[(0, &s)], &[(0, &[1.0, -0.0])]];
     let contact = Contact {
-        spin: &[(0, &[1.0, -0.0])],
+        spin: rows[2],
         gap: -1e-17,
         size: 0.1,
         mu: f64::INFINITY,
@@ -37,7 +38,7 @@ fn everything() -> ContactProblem {
         rate: [1.0, 2.0, 3.0],
         bounce: 0.25,
         surface: [-0.5, 0.3],
-        ..Contact::new(&[(0, &n), (1, &[-1.0])], &[(0, &s)], &[])
+        ..Contact::new(rows[0], rows[1], &[])
     };
     problem.add_contact(contact).unwrap();
     problem.add_bilateral(&[(1, &[2.0])], 0.1, -0.2).unwrap();

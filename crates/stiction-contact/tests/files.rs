@@ -19,6 +19,7 @@ fn parse(name: &str, contents: impl AsRef<[u8]>) -> Result<FrictionFile, InputEr
     any(name, contents).map(|problem| match problem {
         AnyProblem::Friction(file) => file,
         AnyProblem::Complementarity(file) => panic!("{name} is a problem of kind {}", file.problem.as_ref().kind()),
+        AnyProblem::Contact(_) => panic!("{name} is a contact problem"),
     })
 }
 
@@ -128,7 +129,7 @@ mod siconos {
         for kind in Kind::ALL {
             assert_eq!(kind.name().parse(), Ok(kind));
         }
-        assert!("cone".parse::<Kind>().unwrap_err().to_string().contains("global-friction, found 'cone'"));
+        assert!("cone".parse::<Kind>().unwrap_err().to_string().contains("contact, found 'cone'"));
     }
 
     #[test]

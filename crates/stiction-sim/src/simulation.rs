@@ -353,6 +353,9 @@ impl Simulation {
         }
         self.state.clone_from(&snapshot.state);
         self.memory.clone_from(&snapshot.memory);
+        // What can be seen of the last step belongs to another one.
+        self.last = None;
+        self.assembler.frames.clear();
         for (controller, memory) in self.controllers.iter_mut().zip(&snapshot.controllers) {
             controller.set_memory(memory);
         }
