@@ -252,7 +252,7 @@ impl Simulation {
         if !(settings.dt > 0.0 && settings.dt.is_finite()) {
             return Err(SceneError::new("dt", format!("must be above 0 and finite, found {}", settings.dt)));
         }
-        if !(settings.restitution_speed >= 0.0) {
+        if settings.restitution_speed.is_nan() || settings.restitution_speed < 0.0 {
             return Err(SceneError::new("restitution_speed", "must be at least 0"));
         }
         let options = ModelOptions { tolerance: settings.tolerance, ..ModelOptions::default() };

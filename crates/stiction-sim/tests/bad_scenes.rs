@@ -108,10 +108,8 @@ fn garbled_scenes_never_panic() {
             }
         }
         let text = String::from_utf8_lossy(&bytes);
-        if let Ok(scene) = Scene::parse(&text, Path::new("."), &[]) {
-            if let Ok(mut simulation) = scene.simulation() {
-                let _ = simulation.step();
-            }
+        if let Ok(Ok(mut simulation)) = Scene::parse(&text, Path::new("."), &[]).map(|scene| scene.simulation()) {
+            let _ = simulation.step();
         }
     }
 }
