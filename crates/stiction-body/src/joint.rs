@@ -3,7 +3,7 @@
 //! A joint has a frame J fixed in the parent. The link's frame has the pose `X_JL(q)` in it. Velocities are those of the link's origin and the
 //! link's angular velocity against J, along the axes of J; so a free joint of a root has velocities in world axes.
 
-use crate::math::{Pose, Quat, Vec3, axis_angle, rotation_vector, tangents};
+use crate::math::{Pose, Quat, Vec3, axis_angle, rotation_vector, tangents, unit_quaternion};
 
 /// The kind of a joint.
 ///
@@ -163,7 +163,7 @@ pub fn quaternion(q: &[f64]) -> Quat {
 
 /// The angular velocity is along the axes of J, so the new rotation comes from the left.
 fn turn_quaternion(q: &mut [f64], omega: &[f64], dt: f64) {
-    let turned = (axis_angle(Vec3::new(omega[0], omega[1], omega[2]) * dt) * quaternion(q)).normalize();
+    let turned = unit_quaternion(axis_angle(Vec3::new(omega[0], omega[1], omega[2]) * dt) * quaternion(q));
     q.copy_from_slice(&[turned.w, turned.x, turned.y, turned.z]);
 }
 

@@ -3,7 +3,7 @@
 //! Everything is along world axes, with a link's own origin as the point of reference: no large numbers far from the world's origin.
 
 use crate::joint::Column;
-use crate::math::{Pose, Vec3};
+use crate::math::{Pose, Vec3, length};
 use crate::model::Model;
 
 /// Motion of one link: rates of its origin and its rotation, in world axes.
@@ -119,17 +119,17 @@ impl Workspace {
     /// link's tree.
     pub fn add_point_row(&self, model: &Model, i: usize, point: Vec3, direction: Vec3, scale: f64, row: &mut [f64]) {
         let force = direction * scale;
-        let size = force.length();
+        let size = length(force);
         self.add_row(model, i, row, |origin| {
             let arm = point - origin;
-            Wrench { force, moment: arm.cross(force), sizes: [size, size * arm.length()] }
+            Wrench { force, moment: arm.cross(force), sizes: [size, size * length(arm)] }
         });
     }
 
     /// Adds `scale` times the row of the angular speed of link `i` about `axis` to `row`, the velocities of the link's tree.
     pub fn add_angular_row(&self, model: &Model, i: usize, axis: Vec3, scale: f64, row: &mut [f64]) {
         let moment = axis * scale;
-        self.add_row(model, i, row, |_| Wrench { force: Vec3::ZERO, moment, sizes: [0.0, moment.length()] });
+        self.add_row(model, i, row, |_| Wrench { force: Vec3::ZERO, moment, sizes: [0.0, length(moment)] });
     }
 
     /// Walks from link `i` to its root and adds to each velocity on the way the power of `wrench(origin of its joint's link)` on its column. What

@@ -10,7 +10,7 @@ pub mod math;
 pub mod model;
 pub mod shape;
 
-pub use collision::{Collision, CollisionRules, ContactPoint, Geom};
+pub use collision::{Collision, CollisionRules, ContactPoint, Geom, Overlap};
 pub use inertia::Inertia;
 pub use joint::JointKind;
 pub use kinematics::{LinkMotion, Workspace};

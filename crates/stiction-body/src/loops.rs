@@ -1,6 +1,8 @@
-//! Rows of closed loops and of joints that follow others: what must stay zero, how it changes with the velocities, and what is left of that at constant velocities.
+//! Rows of closed loops and of joints that follow others: what must stay zero, how it changes with the velocities, and how that changes while the velocities
+//! stay.
 //!
-//! A loop keeps a frame A on one link and a frame B on another together. With positions `p`, rotations `R` and `q = (w, u)` the quaternion of `R_Aᵀ R_B`, w ≥ 0:
+//! A loop keeps a frame A on one link and a frame B on another together. With positions `p`, rotations `R` and the quaternion `(w, u)` of `R_Aᵀ R_B`,
+//! w ≥ 0:
 //!
 //! | kind | φ | rows |
 //! |---|---|---|

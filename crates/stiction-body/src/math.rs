@@ -5,20 +5,42 @@ pub use parry3d_f64::glamx::{DMat3 as Mat3, DPose3 as Pose, DQuat as Quat, DVec3
 /// Below this angle (rad) sin x / x and the like are taken from their series: the next term is below rounding.
 const SMALL_ANGLE: f64 = 1e-4;
 
+/// |v|. The root is the processor's, which rounds as IEEE 754 says and so has the same bits everywhere; that of the vectors' own `length` is computed in software.
+#[inline]
+pub fn length(v: Vec3) -> f64 {
+    v.length_squared().sqrt()
+}
+
+/// The unit vector along `v`, which must not be zero.
+#[inline]
+pub fn unit(v: Vec3) -> Vec3 {
+    v * (1.0 / length(v))
+}
+
+/// The quaternion along `q` with unit length.
+#[inline]
+pub fn unit_quaternion(q: Quat) -> Quat {
+    q * (1.0 / q.length_squared().sqrt())
+}
+
 /// The rotation about `v` by |v| radians.
 pub fn axis_angle(v: Vec3) -> Quat {
-    let angle = v.length();
-    let half = 0.5 * angle;
-    // sin(half)/angle, by its series where the angle is small.
-    let scale = if angle < SMALL_ANGLE { 0.5 - angle * angle / 48.0 } else { libm::sin(half) / angle };
-    Quat::from_xyzw(v.x * scale, v.y * scale, v.z * scale, libm::cos(half)).normalize()
+    let angle = length(v);
+    let (half, square) = (0.5 * angle, angle * angle);
+    // sin(half)/angle and cos(half), by their series where the angle is small.
+    let (scale, cosine) = if angle < SMALL_ANGLE {
+        (0.5 - square / 48.0, 1.0 - square / 8.0)
+    } else {
+        (libm::sin(half) / angle, libm::cos(half))
+    };
+    unit_quaternion(Quat::from_xyzw(v.x * scale, v.y * scale, v.z * scale, cosine))
 }
 
 /// The rotation vector of a unit quaternion, of length at most π: the inverse of [`axis_angle`].
 pub fn rotation_vector(q: Quat) -> Vec3 {
     let q = if q.w < 0.0 { -q } else { q };
     let v = Vec3::new(q.x, q.y, q.z);
-    let s = v.length();
+    let s = length(v);
     let scale = if s < SMALL_ANGLE { 2.0 + s * s / 3.0 } else { 2.0 * libm::atan2(s, q.w) / s };
     v * scale
 }
@@ -33,7 +55,7 @@ pub fn tangents(n: Vec3) -> (Vec3, Vec3) {
     } else {
         Vec3::Z
     };
-    let s = axis.cross(n).normalize();
+    let s = unit(axis.cross(n));
     (s, n.cross(s))
 }
 

@@ -1,5 +1,7 @@
 //! Shapes of collision geometry: what a user gives, checked once. All are convex but meshes and height fields.
 
+mod volume;
+
 use stiction_lcp::InputError;
 
 use crate::math::Vec3;

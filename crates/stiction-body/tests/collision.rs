@@ -22,7 +22,7 @@ fn square(contacts: &[ContactPoint], x: f64, y: f64, z: f64) {
 #[test]
 fn shapes_rest_on_a_half_space_at_gap_zero() {
     let ground = (Shape::half_space(), Pose::identity());
-    let rest = |shape: Shape, pose: Pose| Scene::new(&[ground.clone()], &[(shape, pose)]).find(0.0, 0.0);
+    let rest = |shape: Shape, pose: Pose| Scene::new(std::slice::from_ref(&ground), &[(shape, pose)]).find(0.0, 0.0);
     let ball = rest(sphere(0.3), at(1.0, 2.0, 0.3));
     assert_eq!(ball.len(), 1);
     assert_eq!((ball[0].normal, ball[0].gap, ball[0].point), (Vec3::Z, 0.0, Vec3::new(1.0, 2.0, 0.0)));

@@ -24,6 +24,8 @@ pub enum Command {
     Solve(SolveArgs),
     /// Simulate a scene.
     Run(crate::run::RunArgs),
+    /// Say what a scene or robot file holds, and what of it is not used.
+    Check(crate::check::CheckArgs),
     /// Run a recorded scene again, and find the first difference.
     Replay(crate::replay::ReplayArgs),
     /// Write the contact problem of a recorded step, for `stiction solve`.

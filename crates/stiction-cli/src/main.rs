@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 1 not solved, 2 bad input (one message on standard error and nothing else).
 
 mod args;
+mod check;
 mod checks;
 mod contact;
 mod export;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
     let result = match &cli.command {
         Command::Solve(args) => solve::run(args, &stiction_lcp::catalog::build, &mut out, &mut err),
         Command::Run(args) => run::run(args, &mut out, &mut err),
+        Command::Check(args) => check::run(args, &mut out),
         Command::Replay(args) => replay::run(args, &mut out),
         Command::Extract(args) => extract::run(args, &mut out, &mut err),
         Command::Export(args) => export::run(args, &mut out),

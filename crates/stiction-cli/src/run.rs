@@ -43,6 +43,9 @@ pub struct RunArgs {
     /// What to do where a step is not certified: stop, or take the polyhedral cone instead.
     #[arg(long, value_name = "WHAT", value_parser = PossibleValuesParser::new(["stop", "fallback"]))]
     pub on_failure: Option<String>,
+    /// Take bodies apart that overlap at the start.
+    #[arg(long)]
+    pub separate: bool,
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
@@ -68,6 +71,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<b
     apply(args, &mut scene)?;
     scene.settings.timing = true;
     let mut simulation = scene.simulation().map_err(|e| Failure::Message(e.in_file(&args.scene).to_string()))?;
+    separate(args, &mut simulation, err)?;
     let steps = args.steps.unwrap_or_else(|| scene.steps());
     let mut recorder = recorder(args, &scene, &simulation)?;
     let (summary, failure) = simulate(&mut simulation, steps, args.json, recorder.as_mut())?;
@@ -166,6 +170,24 @@ fn apply(args: &RunArgs, scene: &mut Scene) -> Result<(), Failure> {
         Some(_) => scene.settings.on_failure = OnFailure::Stop,
         None => {}
     }
+    Ok(())
+}
+
+/// Bodies that overlap at the start are an error, or are taken apart; parts of one robot are only mentioned.
+fn separate(args: &RunArgs, simulation: &mut Simulation, err: &mut dyn Write) -> Result<(), Failure> {
+    let overlaps = simulation.overlaps();
+    for overlap in overlaps.iter().filter(|o| o.one_model) {
+        writeln!(err, "warning: {overlap}, within one model")?;
+    }
+    let Some(first) = overlaps.iter().find(|o| !o.one_model) else { return Ok(()) };
+    if !args.separate {
+        let more = overlaps.iter().filter(|o| !o.one_model).count() - 1;
+        let rest = if more > 0 { format!(" (and {more} more pairs)") } else { String::new() };
+        let file = args.scene.display();
+        return Err(Failure::Message(format!("{file}: {first} at the start{rest}; --separate takes them apart")));
+    }
+    let left = simulation.take_apart()?;
+    writeln!(err, "bodies taken apart; the deepest overlap left is {left:.1e} m")?;
     Ok(())
 }
 

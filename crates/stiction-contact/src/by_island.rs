@@ -56,7 +56,7 @@ impl IslandForces {
         zero(&mut self.bounded, island.bounded.len());
         self.x.clear();
         self.x.extend_from_slice(&island.x_free);
-        self.basis = Basis::default();
+        self.basis.reset(0);
     }
 }
 
@@ -123,9 +123,55 @@ pub struct ByIsland {
     earlier: IslandForces,
     certifier: Certifier,
     modes: Vec<Mode>,
+    /// Storage of outcomes that are not needed any more.
+    spare: Vec<Answer>,
+    spare_bases: Vec<Basis>,
+}
+
+/// Outcomes whose storage is kept: the one being replaced, and one more.
+const SPARE: usize = 2;
+
+/// What a solve puts together.
+#[derive(Debug, Clone, Default)]
+struct Answer {
+    forces: ContactForces,
+    motion: Vec<f64>,
+    modes: Vec<Mode>,
+    warm_start: WarmStart,
 }
 
 impl ByIsland {
+    /// Takes back an outcome that is not needed any more: a later solve writes into its storage, and so allocates nothing once sizes have settled.
+    pub fn recycle(&mut self, outcome: ContactOutcome) {
+        let answer = match outcome {
+            ContactOutcome::Solved(s) => {
+                Answer { forces: s.forces, motion: s.motion, modes: s.modes, warm_start: s.warm_start }
+            }
+            ContactOutcome::Failed(f) => Answer { forces: f.forces, motion: f.motion, ..Answer::default() },
+            ContactOutcome::Infeasible(i) => Answer { forces: i.multipliers, ..Answer::default() },
+            ContactOutcome::Ray(r) => Answer { forces: r.direction, ..Answer::default() },
+            ContactOutcome::NoSolution(_) => return,
+        };
+        if self.spare.len() < SPARE {
+            self.spare.push(answer);
+        }
+    }
+
+    /// An answer without forces, with the free motion and a basis per island, in storage that is there.
+    fn begin(&mut self, problem: &ContactProblem, law: &dyn Law, islands: usize) -> Answer {
+        let mut answer = self.spare.pop().unwrap_or_default();
+        answer.forces.reset(problem);
+        free_motion_into(problem, law, &mut answer.motion);
+        let bases = &mut answer.warm_start.bases;
+        while bases.len() > islands {
+            self.spare_bases.extend(bases.pop());
+        }
+        while bases.len() < islands {
+            bases.push(self.spare_bases.pop().unwrap_or_default());
+        }
+        answer
+    }
+
     /// Splits `problem`, lets `solve_island` solve each island, puts the answers together and certifies them under `law`.
     ///
     /// # Errors
@@ -143,20 +189,16 @@ impl ByIsland {
             &mut ContactStats,
         ) -> Result<IslandEnd, InputError>,
     ) -> Result<ContactOutcome, InputError> {
-        let mut forces = ContactForces::zeros(problem);
-        let mut motion = free_motion(problem, law);
-        let mut warm_start = WarmStart::default();
-        let mut stats = ContactStats::default();
+        let mut stats = ContactStats { islands: self.islands.find(problem).len(), ..ContactStats::default() };
+        let Answer { mut forces, mut motion, mut modes, mut warm_start } = self.begin(problem, law, stats.islands);
         let mut trouble = None;
-        let islands = self.islands.find(problem);
-        stats.islands = islands.len();
-        for (k, island) in islands.iter().enumerate() {
+        for (k, island) in self.islands.list().iter().enumerate() {
             self.whitened.build(problem, island, law.level());
             self.forces.reset(&self.whitened);
             self.modes.clear();
             let known = start.filter(|s| s.modes.len() == problem.contacts().len());
             self.modes.extend(known.iter().flat_map(|s| island.contacts.iter().map(|&i| s.modes[i])));
-            let basis = start.filter(|s| s.bases.len() == islands.len()).map(|s| &s.bases[k]);
+            let basis = start.filter(|s| s.bases.len() == stats.islands).map(|s| &s.bases[k]);
             let known = start.filter(|s| s.forces.fits(problem));
             if let Some(start) = known {
                 self.earlier.gather(island, &start.forces);
@@ -166,14 +208,14 @@ impl ByIsland {
             if end != IslandEnd::Solved && trouble.is_none() {
                 // A proof or a ray is one island's alone: no force of another belongs to it.
                 if !matches!(end, IslandEnd::Failed { .. }) {
-                    forces = ContactForces::zeros(problem);
+                    forces.reset(problem);
                 }
                 scatter(problem, island, &self.forces, &mut forces, &mut motion);
                 trouble = Some((k, end));
             } else if trouble.as_ref().is_none_or(|(_, end)| matches!(end, IslandEnd::Failed { .. })) {
                 scatter(problem, island, &self.forces, &mut forces, &mut motion);
             }
-            warm_start.bases.push(std::mem::take(&mut self.forces.basis));
+            std::mem::swap(&mut warm_start.bases[k], &mut self.forces.basis);
         }
         match trouble {
             Some((_, IslandEnd::Infeasible)) => {
@@ -200,9 +242,10 @@ impl ByIsland {
                     let why = format!("the answer is not certified: {certificate}");
                     return Ok(ContactOutcome::Failed(ContactFailure { why, forces, motion, certificate, stats }));
                 }
-                let modes = self.certifier.modes().to_vec();
+                modes.clear();
+                modes.extend_from_slice(self.certifier.modes());
                 warm_start.modes.clone_from(&modes);
-                warm_start.forces.clone_from(&forces);
+                warm_start.forces.copy_from(&forces);
                 Ok(ContactOutcome::Solved(ContactSolution {
                     level: law.level(),
                     forces,
@@ -230,17 +273,17 @@ impl ByIsland {
     }
 }
 
-/// Motion without any row: `v + dt M⁻¹ f`, or `M⁻¹ f`; none in quasistatics.
-fn free_motion(problem: &ContactProblem, law: &dyn Law) -> Vec<f64> {
+/// `motion ←` that without any row: `v + dt M⁻¹ f`, or `M⁻¹ f`; none in quasistatics.
+fn free_motion_into(problem: &ContactProblem, law: &dyn Law, motion: &mut Vec<f64>) {
+    motion.clear();
     if law.quasistatic() {
-        return vec![0.0; problem.m()];
+        return motion.resize(problem.m(), 0.0);
     }
-    let mut motion = problem.force().to_vec();
-    problem.mass().solve(&mut motion);
+    motion.extend_from_slice(problem.force());
+    problem.mass().solve(motion);
     if law.level() == Level::Velocity {
         motion.iter_mut().zip(problem.v()).for_each(|(a, v)| *a = v + problem.dt() * *a);
     }
-    motion
 }
 
 /// Puts an island's forces and motion in the places of the whole problem.

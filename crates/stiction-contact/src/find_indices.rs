@@ -8,9 +8,7 @@
 
 use stiction_lcp::Matrix;
 use stiction_lcp::factor::{ActiveQr, DEPENDENT};
-use stiction_lcp::matrix::{axpy, dot, norm};
-
-use crate::doubled::Doubled;
+use stiction_lcp::matrix::{axpy, dot, dot2, norm};
 
 /// Rows whose target misses what the others imply by at most this part of its terms agree with them: the rest is rounding.
 pub const CONSISTENT: f64 = 1e-11;
@@ -35,6 +33,8 @@ pub struct FindIndices {
     /// Largest relative disagreement among dependent rows before their targets were made consistent.
     inconsistency: f64,
     work: Vec<f64>,
+    rest: Vec<f64>,
+    inside: Vec<f64>,
     gram: Matrix,
 }
 
@@ -60,6 +60,10 @@ impl FindIndices {
         if self.rank() == self.m || !self.qr.append(g, number) {
             return false;
         }
+        // What is left of the row is plain nearly always; else it may be the rounding of its combination of those before.
+        if self.qr.last_part() > SUSPECT {
+            return true;
+        }
         let combined = self.is_combined(g);
         if combined {
             self.qr.remove(self.rank() - 1);
@@ -68,25 +72,30 @@ impl FindIndices {
     }
 
     /// True if the row kept last is a combination of those before to the rounding of that combination.
-    fn is_combined(&self, g: &[f64]) -> bool {
-        let mut rest = self.qr.last_q().to_vec();
+    fn is_combined(&mut self, g: &[f64]) -> bool {
+        let mut rest = std::mem::take(&mut self.rest);
+        rest.clear();
+        rest.extend_from_slice(self.qr.last_q());
         let length = dot(&rest, g);
         rest.iter_mut().for_each(|x| *x *= length);
-        self.is_rounding(g, &rest)
+        let combined = self.is_rounding(g, norm(g), &rest, norm(&rest));
+        self.rest = rest;
+        combined
     }
 
-    /// True if `rest`, which the rows kept leave of `g` (m each), is the rounding of their combination that makes up for the others: where these
-    /// are nearly dependent themselves the terms of that are larger than g, and so is the rest that rounding leaves.
-    pub fn is_rounding(&self, g: &[f64], rest: &[f64]) -> bool {
-        let (left, size) = (norm(rest), norm(g));
+    /// True if `rest`, which the rows kept leave of `g` (m each; of these lengths), is the rounding of their combination that makes up for the others:
+    /// where these are nearly dependent themselves the terms of that are larger than g, and so is the rest that rounding leaves.
+    pub fn is_rounding(&mut self, g: &[f64], size: f64, rest: &[f64], left: f64) -> bool {
         if left <= DEPENDENT * size || left > SUSPECT * size {
             return left <= DEPENDENT * size;
         }
-        let inside: Vec<f64> = g.iter().zip(rest).map(|(g, rest)| g - rest).collect();
-        let mut terms = Vec::new();
+        let (mut inside, mut terms) = (std::mem::take(&mut self.inside), std::mem::take(&mut self.work));
+        inside.clear();
+        inside.extend(g.iter().zip(rest).map(|(g, rest)| g - rest));
         self.impulses(&inside, &mut terms);
         let length = |i: usize| norm(&self.rows[i * self.m..(i + 1) * self.m]);
         let combined = self.qr.columns().iter().zip(&terms).map(|(&i, c)| c.abs() * length(i)).sum::<f64>();
+        (self.inside, self.work) = (inside, terms);
         left <= DEPENDENT * combined
     }
 
@@ -100,9 +109,14 @@ impl FindIndices {
         self.qr.columns()
     }
 
-    /// `x ← (I − Q Qᵀ) x`: the part of x (m) that the rows leave free.
-    pub fn project_out(&self, x: &mut [f64]) {
-        self.qr.project_out(x);
+    /// `x ← (I − Q Qᵀ) x`: the part of x (m) that the rows leave free. Returns its length.
+    pub fn project_out(&self, x: &mut [f64]) -> f64 {
+        self.qr.project_out(x)
+    }
+
+    /// The factor of the rows kept.
+    pub fn factor(&self) -> &ActiveQr {
+        &self.qr
     }
 
     /// Finds the motion in the span of the rows that satisfies them. Where dependent rows contradict each other their targets are first made
@@ -137,7 +151,7 @@ impl FindIndices {
             self.work.clear();
             for &i in self.qr.columns() {
                 let g = &self.rows[i * self.m..(i + 1) * self.m];
-                self.work.push(-Doubled::dot(self.bias[i], g, &self.x_rows).value());
+                self.work.push(-dot2(self.bias[i], g, &self.x_rows));
             }
             self.qr.solve_rt(&mut self.work);
             self.qr.add_q(&self.work[..k], &mut self.x_rows);

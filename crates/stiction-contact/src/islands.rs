@@ -28,6 +28,8 @@ pub struct Islands {
     island: Vec<Option<usize>>,
     list: Vec<Island>,
     count: usize,
+    /// Whether all blocks that rows have entries for are in one island.
+    single: bool,
 }
 
 impl Islands {
@@ -41,13 +43,15 @@ impl Islands {
         let contacts = problem.contacts();
         let (bilaterals, limits, bounded) =
             (&problem.bilaterals().rows, &problem.limits().rows, &problem.bounded().rows);
-        for i in 0..contacts.len() {
+        // A contact with the same rows as an earlier one joins nothing new.
+        for i in (0..contacts.len()).filter(|&i| contacts.twin[i] == i) {
             self.join(&[&contacts.normal, &contacts.tangent_s, &contacts.tangent_t, &contacts.spin], i);
         }
         for rows in [bilaterals, limits, bounded] {
             (0..rows.len()).for_each(|i| self.join(&[rows], i));
         }
         self.number_islands(problem);
+        self.single = self.count == 1;
         for i in 0..contacts.len() {
             let at = self.place(&[&contacts.normal, &contacts.tangent_s, &contacts.tangent_t, &contacts.spin], i);
             self.list[at].contacts.push(i);
@@ -83,15 +87,17 @@ impl Islands {
     /// Joins all blocks that the rows `i` of the given kinds have entries for. The lower root stays, so that the order is that of the blocks.
     fn join(&mut self, kinds: &[&Rows], i: usize) {
         let mut first = None;
-        for (block, _) in kinds.iter().flat_map(|rows| rows.row(i)) {
-            let root = self.root(block);
-            match first {
-                None => first = Some(root),
-                Some(other) => {
-                    let (low, high) = (root.min(other), root.max(other));
-                    self.parent[high] = low;
-                    first = Some(low);
+        for (kind, rows) in kinds.iter().enumerate() {
+            if kind > 0 && rows.has_blocks_of(kinds[0], i) {
+                continue;
+            }
+            for block in rows.blocks(i) {
+                let root = self.root(block);
+                let low = first.map_or(root, |other| root.min(other));
+                if let Some(other) = first {
+                    self.parent[root.max(other)] = low;
                 }
+                first = Some(low);
             }
         }
         if let Some(root) = first {
@@ -140,7 +146,10 @@ impl Islands {
 
     /// The island of row `i` of the given kinds.
     fn place(&mut self, kinds: &[&Rows], i: usize) -> usize {
-        let block = kinds.iter().find_map(|rows| rows.row(i).next().map(|(block, _)| block));
+        let block = kinds.iter().find_map(|rows| rows.blocks(i).next());
+        if self.single && block.is_some() {
+            return 0;
+        }
         let key = match block {
             Some(block) => self.root(block),
             None => self.parent.len(),

@@ -70,6 +70,7 @@ pub mod scenes;
 pub mod solution;
 pub mod sparse;
 mod sparse_lu;
+mod twins;
 pub mod whitened;
 
 pub use certificate::{Certifier, Law, PhysicalCertificate, Place};
@@ -80,7 +81,7 @@ pub use islands::{Island, Islands};
 pub use mass::{Layout, Mass};
 pub use model::{ContactModel, ContactOutcome, ContactStats, Level, Mode, ModelOptions, WarmStart};
 pub use models::{
-    BaraffFriction, CoulombCone, CoulombPolyhedral, CoulombPyramid, DrumwrightShell, Frictionless, NoSlip,
+    BaraffFriction, ConeOptions, CoulombCone, CoulombPolyhedral, CoulombPyramid, DrumwrightShell, Frictionless, NoSlip,
     NoSlipOptions, NormalOptions, NormalSolver, PolyhedralOptions, PyramidMethod, PyramidOptions, Viscous,
 };
 pub use problem::{Contact, ContactProblem};

@@ -57,6 +57,10 @@ pub struct Mass {
     blocks: Vec<Matrix>,
     /// L, lower triangular with positive diagonal, one matrix per block.
     factors: Vec<Matrix>,
+    /// The diagonals of L, m.
+    diagonal: Vec<f64>,
+    /// Whether L has nothing but its diagonal, as for a box along the axes: one per block.
+    is_diagonal: Vec<bool>,
     /// Storage for the factors of the next blocks: these replace the present ones only when all of them exist.
     spare: Vec<Matrix>,
 }
@@ -79,7 +83,25 @@ impl Mass {
             factor_into(b, block, &mut factor)?;
             factors.push(factor);
         }
-        Ok(Self { layout: Layout::from_sizes(blocks.iter().map(Matrix::rows)), blocks, factors, spare: Vec::new() })
+        Ok(Self::from_both(blocks, factors))
+    }
+
+    fn from_both(blocks: Vec<Matrix>, factors: Vec<Matrix>) -> Self {
+        let layout = Layout::from_sizes(blocks.iter().map(Matrix::rows));
+        let mut mass =
+            Self { layout, blocks, factors, diagonal: Vec::new(), is_diagonal: Vec::new(), spare: Vec::new() };
+        mass.note_diagonals();
+        mass
+    }
+
+    /// Sets what is kept of the diagonals of L.
+    fn note_diagonals(&mut self) {
+        self.diagonal.clear();
+        self.is_diagonal.clear();
+        for l in &self.factors {
+            self.diagonal.extend((0..l.cols()).map(|j| l[(j, j)]));
+            self.is_diagonal.push((0..l.cols()).all(|j| l.col(j)[j + 1..].iter().all(|x| *x == 0.0)));
+        }
     }
 
     /// Becomes the inertia with these blocks, as many and as large as the present ones. Allocates nothing after the first time; on an error nothing is
@@ -96,6 +118,7 @@ impl Mass {
         }
         std::mem::swap(&mut self.factors, &mut self.spare);
         self.blocks.iter_mut().zip(blocks).for_each(|(own, new)| own.copy_from(new));
+        self.note_diagonals();
         Ok(())
     }
 
@@ -114,7 +137,7 @@ impl Mass {
             blocks
                 .push(Matrix::from_fn(l.rows(), l.rows(), |i, j| (0..=i.min(j)).map(|k| l[(i, k)] * l[(j, k)]).sum()));
         }
-        Ok(Self { layout: Layout::from_sizes(factors.iter().map(Matrix::rows)), blocks, factors, spare: Vec::new() })
+        Ok(Self::from_both(blocks, factors))
     }
 
     /// A single free body: mass (kg) and rotational inertia about its centre (kg m²), velocities (v, ω).
@@ -171,23 +194,40 @@ impl Mass {
     }
 
     /// `x ← L_b⁻¹ x`, the numbers of block `b`: a row or force in whitened coordinates.
+    #[inline]
     pub fn solve_factor(&self, b: usize, x: &mut [f64]) {
-        let l = &self.factors[b];
-        for j in 0..x.len() {
-            x[j] /= l[(j, j)];
-            let xj = x[j];
-            if xj != 0.0 {
-                axpy(-xj, &l.col(j)[j + 1..], &mut x[j + 1..]);
-            }
+        if self.is_diagonal[b] {
+            self.divide(b, x);
+        } else if let (Ok(l), Some(x)) = (self.factors[b].as_slice().try_into(), x.first_chunk_mut()) {
+            solve_lower(l, x);
+        } else {
+            solve_any_lower(&self.factors[b], x);
         }
     }
 
     /// `x ← L_b⁻ᵀ x`, the numbers of block `b`: a velocity from its whitened coordinates.
+    #[inline]
     pub fn solve_factor_transposed(&self, b: usize, x: &mut [f64]) {
-        let l = &self.factors[b];
-        for j in (0..x.len()).rev() {
-            x[j] = (x[j] - dot(&l.col(j)[j + 1..], &x[j + 1..])) / l[(j, j)];
+        if self.is_diagonal[b] {
+            self.divide(b, x);
+        } else if let (Ok(l), Some(x)) = (self.factors[b].as_slice().try_into(), x.first_chunk_mut()) {
+            solve_lower_transposed(l, x);
+        } else {
+            solve_any_lower_transposed(&self.factors[b], x);
         }
+    }
+
+    /// `x ← L_b⁻¹ x` where L is diagonal.
+    #[inline]
+    fn divide(&self, b: usize, x: &mut [f64]) {
+        let diagonal = &self.diagonal[self.layout.range(b)];
+        if let (Ok(d), Some(x)) = (<&[f64; FREE]>::try_from(diagonal), x.first_chunk_mut::<FREE>()) {
+            for k in 0..FREE {
+                x[k] /= d[k];
+            }
+            return;
+        }
+        x.iter_mut().zip(diagonal).for_each(|(x, d)| *x /= d);
     }
 
     /// `x ← L_bᵀ x`, the numbers of block `b`: a velocity in whitened coordinates.
@@ -196,6 +236,49 @@ impl Mass {
         for j in 0..x.len() {
             x[j] = dot(&l.col(j)[j..], &x[j..]);
         }
+    }
+}
+
+/// Velocities of a free body. Most blocks have as many, and loops of a known length are a few instructions.
+const FREE: usize = 6;
+const FREE_SQUARED: usize = FREE * FREE;
+
+/// `x ← L⁻¹ x` for the factor of a free body, by columns.
+#[inline]
+fn solve_lower(l: &[f64; FREE_SQUARED], x: &mut [f64; FREE]) {
+    for j in 0..FREE {
+        x[j] /= l[j * FREE + j];
+        for i in j + 1..FREE {
+            x[i] -= x[j] * l[j * FREE + i];
+        }
+    }
+}
+
+/// `x ← L⁻ᵀ x` for the factor of a free body, by columns.
+#[inline]
+fn solve_lower_transposed(l: &[f64; FREE_SQUARED], x: &mut [f64; FREE]) {
+    for j in (0..FREE).rev() {
+        let mut sum = 0.0;
+        for i in j + 1..FREE {
+            sum += l[j * FREE + i] * x[i];
+        }
+        x[j] = (x[j] - sum) / l[j * FREE + j];
+    }
+}
+
+fn solve_any_lower(l: &Matrix, x: &mut [f64]) {
+    for j in 0..x.len() {
+        x[j] /= l[(j, j)];
+        let xj = x[j];
+        if xj != 0.0 {
+            axpy(-xj, &l.col(j)[j + 1..], &mut x[j + 1..]);
+        }
+    }
+}
+
+fn solve_any_lower_transposed(l: &Matrix, x: &mut [f64]) {
+    for j in (0..x.len()).rev() {
+        x[j] = (x[j] - dot(&l.col(j)[j + 1..], &x[j + 1..])) / l[(j, j)];
     }
 }
 

@@ -44,6 +44,12 @@ pub trait ContactModel {
     fn solve_from(&mut self, problem: &ContactProblem, start: Option<&WarmStart>)
     -> Result<ContactOutcome, InputError>;
 
+    /// Takes back an outcome that is not needed any more, so that a later solve can write into its storage: a loop that gives back every outcome
+    /// allocates nothing once sizes have settled. By default the outcome is dropped.
+    fn recycle(&mut self, outcome: ContactOutcome) {
+        drop(outcome);
+    }
+
     /// Solves `problem`.
     ///
     /// # Errors

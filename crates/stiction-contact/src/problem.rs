@@ -5,6 +5,7 @@ use stiction_lcp::{InputError, Matrix};
 use crate::check;
 use crate::mass::{Layout, Mass};
 use crate::rows::{RowBlocks, Rows};
+use crate::twins::Twins;
 
 /// A contact whose gap is at most this part of its size touches; one with a wider gap is only predicted.
 pub const TOUCHING: f64 = 1e-9;
@@ -94,6 +95,10 @@ pub struct Contacts {
     pub bounce: Vec<f64>,
     /// Surface speeds along the tangents (m/s).
     pub surface: Vec<[f64; 2]>,
+    /// The first contact with the same four rows, to the last bit; itself if there is none before it.
+    pub twin: Vec<usize>,
+    /// Where rows are found again.
+    twins: Twins,
 }
 
 impl Contacts {
@@ -112,6 +117,12 @@ impl Contacts {
         self.gap[i] <= TOUCHING * self.size[i]
     }
 
+    /// True if all of contacts `i` and `j` but their rows is equal.
+    pub(crate) fn is_alike(&self, i: usize, j: usize) -> bool {
+        let numbers = [&self.gap, &self.size, &self.mu, &self.mu_spin, &self.mu_viscous, &self.bounce];
+        numbers.iter().all(|x| x[i] == x[j]) && self.rate[i] == self.rate[j] && self.surface[i] == self.surface[j]
+    }
+
     /// Removes all, keeping the storage.
     fn clear(&mut self) {
         [&mut self.normal, &mut self.tangent_s, &mut self.tangent_t, &mut self.spin].into_iter().for_each(Rows::clear);
@@ -119,6 +130,16 @@ impl Contacts {
         numbers.into_iter().chain([&mut self.bounce]).for_each(Vec::clear);
         self.rate.clear();
         self.surface.clear();
+        self.twin.clear();
+        self.twins.clear();
+    }
+
+    /// Finds the twin of the newest contact.
+    fn find_twin(&mut self) {
+        let i = self.twin.len();
+        let (kinds, twins) = ([&self.normal, &self.tangent_s, &self.tangent_t, &self.spin], &mut self.twins);
+        let twin = twins.find_or_enter(self.normal.key(i), i, |j| kinds.iter().all(|rows| rows.is_same(i, j)));
+        self.twin.push(twin);
     }
 }
 
@@ -234,6 +255,8 @@ impl ContactProblem {
             rate: vec![],
             bounce: vec![],
             surface: vec![],
+            twin: vec![],
+            twins: Twins::default(),
         };
         let bilaterals = Bilaterals { rows: rows(), rate: vec![], target: vec![] };
         let limits = Limits { rows: rows(), gap: vec![], rate: vec![], bounce: vec![] };
@@ -312,6 +335,7 @@ impl ContactProblem {
         all.rate.push(contact.rate);
         all.bounce.push(contact.bounce);
         all.surface.push(contact.surface);
+        all.find_twin();
         Ok(())
     }
 
@@ -373,7 +397,7 @@ impl ContactProblem {
 
     /// True if contact `i` parts already: its separation speed now is above rounding.
     pub fn parts(&self, i: usize) -> bool {
-        self.contacts.normal.dot(i, &self.v) > PARTING * self.terms(&self.contacts.normal, i)
+        self.contacts.normal.dot(i, &self.v) > PARTING * self.contacts.normal.terms(i, &self.v)
     }
 
     /// The slip of contact `i` now, along both tangents (m/s, with the speed of the surface) and about the normal (rad/s). A component that is
@@ -381,7 +405,7 @@ impl ContactProblem {
     pub fn slip(&self, i: usize) -> [f64; 3] {
         let all = &self.contacts;
         let axis = |rows: &Rows, surface: f64| {
-            let (speed, size) = (surface + rows.dot(i, &self.v), surface.abs() + self.terms(rows, i));
+            let (speed, size) = (surface + rows.dot(i, &self.v), surface.abs() + rows.terms(i, &self.v));
             if speed.abs() > SLIPPING * size { speed } else { 0.0 }
         };
         let (mut s, mut t) = (axis(&all.tangent_s, all.surface[i][0]), axis(&all.tangent_t, all.surface[i][1]));
@@ -392,14 +416,6 @@ impl ContactProblem {
             t = 0.0;
         }
         [s, t, axis(&all.spin, 0.0)]
-    }
-
-    /// `Σ |rowⱼ vⱼ|` of row `i`.
-    fn terms(&self, rows: &Rows, i: usize) -> f64 {
-        let part = |(b, x): (usize, &[f64])| {
-            x.iter().zip(&self.v[self.layout().range(b)]).map(|(x, v)| (x * v).abs()).sum::<f64>()
-        };
-        rows.row(i).map(part).sum()
     }
 
     /// Number of velocities, m.
@@ -522,6 +538,20 @@ mod tests {
         problem.set_mass(std::slice::from_ref(&heavy)).unwrap();
         let mass = Mass::new(vec![heavy]).unwrap();
         assert_eq!(problem, ContactProblem::new(mass, vec![1.0; 3], vec![2.0; 3], 0.1).unwrap());
+    }
+
+    #[test]
+    fn contacts_with_the_same_rows_are_twins() {
+        let mut problem = particle();
+        let (a, b, c) = ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, -0.0, 1.0]);
+        let rows = [(&a, &b), (&a, &a), (&a, &b), (&c, &b), (&a, &a), (&b, &b), (&a, &b)];
+        for _ in 0..2 {
+            problem.reset(&[0.0; 3], &[0.0; 3], 1.0).unwrap();
+            for (k, (n, s)) in rows.iter().enumerate() {
+                problem.add_contact(Contact { gap: k as f64, ..Contact::new(&[(0, *n)], &[(0, *s)], &[]) }).unwrap();
+            }
+            assert_eq!(problem.contacts().twin, [0, 1, 0, 3, 1, 5, 0]);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use stiction_lcp::matrix::{axpy, dot};
+use stiction_lcp::matrix::axpy;
 use stiction_lcp::{InputError, Matrix};
 
 use crate::check;
@@ -12,38 +12,37 @@ use crate::mass::Layout;
 pub type RowBlocks<'a> = &'a [(usize, &'a [f64])];
 
 /// Rows over the m velocities of a [`Layout`]; each holds entries for a few blocks and is zero elsewhere.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Rows {
     layout: Layout,
-    /// Start of each row in `blocks` and `offsets`, rows + 1.
+    /// Start of each row in `entries`, rows + 1.
     starts: Vec<usize>,
-    /// Block of each entry, ascending within a row.
-    blocks: Vec<usize>,
-    /// Start of each entry's numbers in `values`.
-    offsets: Vec<usize>,
+    /// The entries of all rows, by ascending blocks within a row.
+    entries: Vec<Entry>,
     values: Vec<f64>,
 }
 
-/// Rows are equal if their entries are, in whatever order the blocks of a row were given.
-impl PartialEq for Rows {
-    fn eq(&self, other: &Self) -> bool {
-        self.layout == other.layout
-            && self.len() == other.len()
-            && (0..self.len()).all(|i| self.row(i).eq(other.row(i)))
-    }
+/// What a row has for one block.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Entry {
+    block: usize,
+    /// Start of its numbers in `values`.
+    at: usize,
+    /// Start of the block's velocities, and their number.
+    from: usize,
+    len: usize,
 }
 
 impl Rows {
     /// No rows.
     pub fn new(layout: &Layout) -> Self {
-        Self { layout: layout.clone(), starts: vec![0], blocks: Vec::new(), offsets: Vec::new(), values: Vec::new() }
+        Self { layout: layout.clone(), starts: vec![0], entries: Vec::new(), values: Vec::new() }
     }
 
     /// Removes all rows, keeping the storage.
     pub fn clear(&mut self) {
         self.starts.truncate(1);
-        self.blocks.clear();
-        self.offsets.clear();
+        self.entries.clear();
         self.values.clear();
     }
 
@@ -53,14 +52,14 @@ impl Rows {
     /// As [`Rows::check`].
     pub fn push(&mut self, what: impl Display, row: RowBlocks<'_>) -> Result<(), InputError> {
         self.check(&what, row)?;
-        let first = self.blocks.len();
+        let first = self.entries.len();
         for &(block, values) in row {
-            self.blocks.push(block);
-            self.offsets.push(self.values.len());
+            let (at, from) = (self.values.len(), self.layout.range(block).start);
+            self.entries.push(Entry { block, at, from, len: values.len() });
             self.values.extend_from_slice(values);
         }
         self.sort_last(first);
-        self.starts.push(self.blocks.len());
+        self.starts.push(self.entries.len());
         Ok(())
     }
 
@@ -91,11 +90,10 @@ impl Rows {
 
     /// Puts the entries from `first` on in ascending order of their blocks. A row has two or three.
     fn sort_last(&mut self, first: usize) {
-        for i in first + 1..self.blocks.len() {
+        for i in first + 1..self.entries.len() {
             let mut j = i;
-            while j > first && self.blocks[j - 1] > self.blocks[j] {
-                self.blocks.swap(j - 1, j);
-                self.offsets.swap(j - 1, j);
+            while j > first && self.entries[j - 1].block > self.entries[j].block {
+                self.entries.swap(j - 1, j);
                 j -= 1;
             }
         }
@@ -123,11 +121,63 @@ impl Rows {
     }
 
     /// The entries (block, numbers) of row `i`, blocks ascending.
+    #[inline]
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, &[f64])> {
-        (self.starts[i]..self.starts[i + 1]).map(|k| {
-            let (block, at) = (self.blocks[k], self.offsets[k]);
-            (block, &self.values[at..at + self.layout.size(block)])
-        })
+        self.entries(i).iter().map(|e| (e.block, &self.values[e.at..e.at + e.len]))
+    }
+
+    #[inline]
+    fn entries(&self, i: usize) -> &[Entry] {
+        &self.entries[self.starts[i]..self.starts[i + 1]]
+    }
+
+    /// True if row `i` has an entry for some block, be it zero.
+    #[inline]
+    pub fn has_entries(&self, i: usize) -> bool {
+        self.starts[i] < self.starts[i + 1]
+    }
+
+    /// True if no row has any entry.
+    pub fn is_all_zero(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// True if row `i` here and row `i` of `other` have entries for the same blocks.
+    #[inline]
+    pub(crate) fn has_blocks_of(&self, other: &Self, i: usize) -> bool {
+        let (own, other) = (self.entries(i), other.entries(i));
+        own.len() == other.len() && own.iter().zip(other).all(|(a, b)| a.block == b.block)
+    }
+
+    /// The blocks that row `i` has entries for, ascending.
+    #[inline]
+    pub fn blocks(&self, i: usize) -> impl Iterator<Item = usize> {
+        self.entries(i).iter().map(|e| e.block)
+    }
+
+    /// True if rows `i` and `j` are the same to the last bit.
+    pub(crate) fn is_same(&self, i: usize, j: usize) -> bool {
+        let (left, right) = (self.entries(i), self.entries(j));
+        let numbers = |e: &Entry| self.values[e.at..e.at + e.len].iter().map(|x| x.to_bits());
+        let same = |(a, b): (&Entry, &Entry)| a.block == b.block && numbers(a).eq(numbers(b));
+        left.len() == right.len() && left.iter().zip(right).all(same)
+    }
+
+    /// A number that rows which are the same have in common, and others hardly ever.
+    pub(crate) fn key(&self, i: usize) -> u64 {
+        /// An odd number without a pattern (the golden ratio).
+        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+        let mut key = 0u64;
+        for (block, x) in self.row(i) {
+            let mut factor = ODD.wrapping_mul(2 * block as u64 + 1);
+            for x in x {
+                // Simple numbers differ in their first bits only.
+                let bits = x.to_bits();
+                key = key.wrapping_add((bits ^ (bits >> 32)).wrapping_mul(factor));
+                factor = factor.wrapping_add(ODD << 1);
+            }
+        }
+        (key ^ (key >> 32)).wrapping_mul(ODD)
     }
 
     /// True if row `i` has no entry other than zero.
@@ -136,21 +186,41 @@ impl Rows {
     }
 
     /// Row `i` times the velocities `v` (m).
+    #[inline]
     pub fn dot(&self, i: usize, v: &[f64]) -> f64 {
-        self.row(i).map(|(b, x)| dot(x, &v[self.layout.range(b)])).sum()
+        self.sum(i, v, |x, v| x * v)
     }
 
     /// `Σ |rowᵢⱼ| sⱼ` over non-negative `s` (m).
+    #[inline]
     pub fn abs_dot(&self, i: usize, s: &[f64]) -> f64 {
-        let part =
-            |(b, x): (usize, &[f64])| x.iter().zip(&s[self.layout.range(b)]).map(|(x, s)| x.abs() * s).sum::<f64>();
-        self.row(i).map(part).sum()
+        self.sum(i, s, |x, s| x.abs() * s)
+    }
+
+    /// `Σ |rowᵢⱼ vⱼ|`.
+    #[inline]
+    pub fn terms(&self, i: usize, v: &[f64]) -> f64 {
+        self.sum(i, v, |x, v| (x * v).abs())
+    }
+
+    /// The sum of `term` over the numbers of row `i` and those of `v` (m) beside them.
+    #[inline]
+    fn sum(&self, i: usize, v: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
+        let mut sum = 0.0;
+        for e in self.entries(i) {
+            let (x, v) = (&self.values[e.at..e.at + e.len], &v[e.from..e.from + e.len]);
+            sum += match (x.try_into(), v.try_into()) {
+                (Ok(x), Ok(v)) => sum_of_six(x, v, &term),
+                _ => x.iter().zip(v).map(|(x, v)| term(*x, *v)).sum::<f64>(),
+            };
+        }
+        sum
     }
 
     /// `y ← y + a rowᵢᵀ`, m numbers.
     pub fn add_transposed(&self, i: usize, a: f64, y: &mut [f64]) {
-        for (b, x) in self.row(i) {
-            axpy(a, x, &mut y[self.layout.range(b)]);
+        for e in self.entries(i) {
+            axpy(a, &self.values[e.at..e.at + e.len], &mut y[e.from..e.from + e.len]);
         }
     }
 
@@ -166,6 +236,13 @@ impl Rows {
     }
 }
 
+/// A sum over the velocities of a free body, as most blocks are.
+#[inline]
+fn sum_of_six(x: &[f64; 6], v: &[f64; 6], term: &impl Fn(f64, f64) -> f64) -> f64 {
+    let t: [f64; 6] = std::array::from_fn(|k| term(x[k], v[k]));
+    (t[0] + t[1] + t[2]) + (t[3] + t[4] + t[5])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,12 +256,6 @@ mod tests {
         rows.push("row", &[]).unwrap();
         assert_eq!(rows.row(0).map(|(b, _)| b).collect::<Vec<_>>(), [0, 2], "blocks ascend");
         assert_eq!(rows.row(1).count(), 1);
-        let mut sorted = Rows::new(&layout);
-        sorted.push("row", &[(0, &[1.0, -2.0]), (2, &[5.0, 6.0])]).unwrap();
-        sorted.push("row", &[(1, &[3.0])]).unwrap();
-        assert_ne!(sorted, rows);
-        sorted.push("row", &[]).unwrap();
-        assert_eq!(sorted, rows);
         assert!(rows.is_zero(2) && !rows.is_zero(1));
         let v = [1.0, 2.0, 3.0, 4.0, 5.0];
         assert_eq!(rows.dot(0, &v), 1.0 - 4.0 + 20.0 + 30.0);

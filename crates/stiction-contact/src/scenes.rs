@@ -1,5 +1,7 @@
 //! Contact problems of free bodies, placed by hand or drawn at random: for tests, benchmarks, the soak and the papers' experiments.
 
+pub mod piles;
+
 use stiction_lcp::generate::Rng;
 use stiction_lcp::matrix::norm;
 use stiction_lcp::{InputError, Matrix};

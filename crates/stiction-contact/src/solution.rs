@@ -28,16 +28,38 @@ pub struct ContactForces {
 impl ContactForces {
     /// All zero, in the sizes of `problem`.
     pub fn zeros(problem: &ContactProblem) -> Self {
-        let n = problem.contacts().len();
-        Self {
-            normal: vec![0.0; n],
-            tangent_s: vec![0.0; n],
-            tangent_t: vec![0.0; n],
-            spin: vec![0.0; n],
-            bilateral: vec![0.0; problem.bilaterals().rows.len()],
-            limit: vec![0.0; problem.limits().rows.len()],
-            bounded: vec![0.0; problem.bounded().rows.len()],
+        let mut forces = Self::default();
+        forces.reset(problem);
+        forces
+    }
+
+    /// Becomes all zero, in the sizes of `problem`, keeping its storage.
+    pub fn reset(&mut self, problem: &ContactProblem) {
+        let (n, j) = (problem.contacts().len(), problem.bilaterals().rows.len());
+        let sizes = [n, n, n, n, j, problem.limits().rows.len(), problem.bounded().rows.len()];
+        for (forces, size) in self.all_mut().into_iter().zip(sizes) {
+            forces.clear();
+            forces.resize(size, 0.0);
         }
+    }
+
+    /// Becomes a copy of `other`, keeping its storage.
+    pub fn copy_from(&mut self, other: &Self) {
+        let all = [&other.normal, &other.tangent_s, &other.tangent_t, &other.spin];
+        let all = all.into_iter().chain([&other.bilateral, &other.limit, &other.bounded]);
+        self.all_mut().into_iter().zip(all).for_each(|(own, other)| own.clone_from(other));
+    }
+
+    fn all_mut(&mut self) -> [&mut Vec<f64>; 7] {
+        [
+            &mut self.normal,
+            &mut self.tangent_s,
+            &mut self.tangent_t,
+            &mut self.spin,
+            &mut self.bilateral,
+            &mut self.limit,
+            &mut self.bounded,
+        ]
     }
 
     /// True if there is a force for every row of `problem`.

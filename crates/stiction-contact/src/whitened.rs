@@ -84,8 +84,14 @@ pub struct Whitened {
     pub slip: Vec<[f64; 3]>,
     /// Whether each limit is reached; at acceleration level one that is not gives no row.
     pub reached: Vec<bool>,
+    /// The first contact with the same rows (biases and coefficients may differ), n; itself if there is none before it.
+    pub twin: Vec<usize>,
     /// The step (s).
     pub dt: f64,
+    /// Where the velocities of each block of the problem start; without a meaning for blocks of other islands.
+    start: Vec<usize>,
+    /// The number of each contact of the problem among the island's; without a meaning for those of other islands.
+    number: Vec<usize>,
 }
 
 impl Whitened {
@@ -111,8 +117,10 @@ impl Whitened {
         let (mass, layout) = (problem.mass(), problem.layout());
         self.x_free.clear();
         self.x_now.clear();
+        self.start.resize(layout.blocks(), 0);
         for &b in &island.blocks {
             let (start, range) = (self.x_free.len(), layout.range(b));
+            self.start[b] = start;
             self.x_now.extend_from_slice(&problem.v()[range.clone()]);
             self.x_free.extend_from_slice(&problem.force()[range]);
             let (now, free) = (&mut self.x_now[start..], &mut self.x_free[start..]);
@@ -139,30 +147,34 @@ impl Whitened {
         self.touching.extend(of.iter().map(|&i| contacts.touches(i) && (velocity || !problem.parts(i))));
         self.slip.clear();
         self.slip.extend(of.iter().map(|&i| if velocity { [0.0; 3] } else { problem.slip(i) }));
+        self.number.resize(contacts.len(), 0);
+        of.iter().enumerate().for_each(|(k, &i)| self.number[i] = k);
+        self.twin.clear();
+        self.twin.extend(of.iter().map(|&i| self.number[contacts.twin[i]]));
         let dt = problem.dt();
-        let m = self.m();
+        let (m, start, twin) = (self.x_free.len(), &self.start, Some(&self.twin[..]));
         let normal = |i: usize| {
             if velocity { separation_bias(contacts.gap[i], dt, contacts.bounce[i]) } else { contacts.rate[i][0] }
         };
         let tangent = |i: usize, k: usize| if velocity { contacts.surface[i][k] } else { contacts.rate[i][k + 1] };
-        fill(&mut self.normal, problem, island, m, &contacts.normal, of, normal);
-        fill(&mut self.tangent_s, problem, island, m, &contacts.tangent_s, of, |i| tangent(i, 0));
-        fill(&mut self.tangent_t, problem, island, m, &contacts.tangent_t, of, |i| tangent(i, 1));
-        fill(&mut self.spin, problem, island, m, &contacts.spin, of, |_| 0.0);
+        fill(&mut self.normal, problem, start, m, &contacts.normal, of, twin, normal);
+        fill(&mut self.tangent_s, problem, start, m, &contacts.tangent_s, of, twin, |i| tangent(i, 0));
+        fill(&mut self.tangent_t, problem, start, m, &contacts.tangent_t, of, twin, |i| tangent(i, 1));
+        fill(&mut self.spin, problem, start, m, &contacts.spin, of, twin, |_| 0.0);
     }
 
     fn build_others(&mut self, problem: &ContactProblem, island: &Island, level: Level) {
         let velocity = level == Level::Velocity;
-        let (dt, m) = (problem.dt(), self.m());
+        let (dt, m, start) = (problem.dt(), self.x_free.len(), &self.start);
         let (bilaterals, limits, bounded) = (problem.bilaterals(), problem.limits(), problem.bounded());
         let rate = |rate: f64| if velocity { 0.0 } else { rate };
         let holds = |i: usize| rate(bilaterals.rate[i]) - bilaterals.target[i];
         let pulls = |i: usize| rate(bounded.rate[i]) - bounded.target[i];
         let stops =
             |i: usize| if velocity { separation_bias(limits.gap[i], dt, limits.bounce[i]) } else { limits.rate[i] };
-        fill(&mut self.bilateral, problem, island, m, &bilaterals.rows, &island.bilaterals, holds);
-        fill(&mut self.limit, problem, island, m, &limits.rows, &island.limits, stops);
-        fill(&mut self.bounded, problem, island, m, &bounded.rows, &island.bounded, pulls);
+        fill(&mut self.bilateral, problem, start, m, &bilaterals.rows, &island.bilaterals, None, holds);
+        fill(&mut self.limit, problem, start, m, &limits.rows, &island.limits, None, stops);
+        fill(&mut self.bounded, problem, start, m, &bounded.rows, &island.bounded, None, pulls);
         let unit = if velocity { dt } else { 1.0 };
         self.lo.clear();
         self.lo.extend(island.bounded.iter().map(|&i| unit * bounded.lo[i]));
@@ -178,33 +190,53 @@ pub fn separation_bias(gap: f64, dt: f64, bounce: f64) -> f64 {
     gap.max(0.0) / dt - bounce
 }
 
-/// Fills `columns` with the whitened rows `of` and their biases.
+/// Fills `columns` (of `m` numbers) with the whitened rows `of` and their biases. `start` says where the velocities of each block are, `twin` which
+/// earlier one of the rows is the same, if that is known.
 fn fill(
     columns: &mut Columns,
     problem: &ContactProblem,
-    island: &Island,
+    start: &[usize],
     m: usize,
     rows: &Rows,
     of: &[usize],
+    twin: Option<&[usize]>,
     bias: impl Fn(usize) -> f64,
 ) {
-    let (mass, layout) = (problem.mass(), problem.layout());
-    columns.g.reset(m, of.len());
+    columns.g.reshape(m, of.len());
     columns.bias.clear();
     columns.bias.extend(of.iter().map(|&i| bias(i)));
-    for (column, &i) in of.iter().enumerate() {
-        // Both lists ascend, so one walk over the island's blocks finds all of the row's.
-        let (mut at, mut next) = (0, 0);
-        for (block, values) in rows.row(i) {
-            while island.blocks[next] != block {
-                at += layout.size(island.blocks[next]);
-                next += 1;
-            }
-            let part = &mut columns.g.col_mut(column)[at..at + values.len()];
-            part.copy_from_slice(values);
-            mass.solve_factor(block, part);
+    if rows.is_all_zero() {
+        return columns.g.as_mut_slice().fill(0.0);
+    }
+    for (k, &i) in of.iter().enumerate() {
+        match twin.map(|twin| twin[k]).filter(|twin| *twin < k) {
+            Some(twin) => columns.g.as_mut_slice().copy_within(twin * m..(twin + 1) * m, k * m),
+            None => whiten(problem, start, rows.row(i), columns.g.col_mut(k)),
         }
     }
+}
+
+/// Writes a whitened row to `column`, zeros included. The blocks of an island and of a row ascend both.
+fn whiten<'a>(
+    problem: &ContactProblem,
+    start: &[usize],
+    row: impl Iterator<Item = (usize, &'a [f64])>,
+    column: &mut [f64],
+) {
+    let mut end = 0;
+    for (block, values) in row {
+        let at = start[block];
+        column[end..at].fill(0.0);
+        end = at + values.len();
+        let part = &mut column[at..end];
+        if let (Some(part), Ok(values)) = (part.first_chunk_mut::<6>(), <&[f64; 6]>::try_from(values)) {
+            *part = *values;
+        } else {
+            part.copy_from_slice(values);
+        }
+        problem.mass().solve_factor(block, part);
+    }
+    column[end..].fill(0.0);
 }
 
 #[cfg(test)]

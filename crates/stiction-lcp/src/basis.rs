@@ -29,6 +29,17 @@ impl Basis {
         Self(vec![Position::Lower; n])
     }
 
+    /// Puts all of `n` rows at their lower bounds, keeping the storage.
+    pub fn reset(&mut self, n: usize) {
+        self.0.clear();
+        self.0.resize(n, Position::Lower);
+    }
+
+    /// Becomes a copy of `other`, keeping the storage.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.0.clone_from(&other.0);
+    }
+
     /// The basis with the given positions.
     pub fn new(positions: Vec<Position>) -> Self {
         Self(positions)

@@ -8,7 +8,7 @@
 //! Reference: [LawsonHanson74, ch. 24], \[Daniel76\] (J. W. Daniel, W. B. Gragg, L. Kaufman, G. W. Stewart: reorthogonalization
 //! and stable algorithms for updating the Gram–Schmidt QR factorization).
 
-use crate::matrix::{Matrix, axpy, dot, norm};
+use crate::matrix::{SAFE_SQUARES, axpy, dot, norm};
 
 /// A column whose residual after reorthogonalization is at most this part of its own length counts as dependent.
 ///
@@ -22,26 +22,45 @@ const PASSES: usize = 3;
 /// A pass that leaves at least this part of the vector has removed only rounding: it was the last one needed.
 const ORTHOGONAL: f64 = 0.5;
 
-/// `G_α = Q R` with columns added and removed one by one. Allocates only in [`ActiveQr::reset`].
+/// Numbers that are worked on side by side; sums have this many fixed lanes, so that every vector width gives the same bits.
+const LANES: usize = 8;
+
+/// Sums that run beside each other in a product with Qᵀ.
+const SUMS: usize = 4;
+
+type Lane = [f64; LANES];
+
+/// `G_α = Q R` with columns added and removed one by one. Allocates only in [`ActiveQr::reset`], where it has to grow.
+///
+/// Q is kept twice: by columns for `Q h`, and in panels of eight columns, row by row, for `Qᵀ b`. So neither product sums across a vector.
 #[derive(Debug, Clone, Default)]
 pub struct ActiveQr {
     /// Length of a column.
     m: usize,
     /// Most columns: min(m, n).
     most: usize,
-    /// The columns of Q, m × most; the first k are in use.
-    q: Matrix,
-    /// R, most × most; the leading k × k triangle is in use.
-    r: Matrix,
+    /// Lanes per column of Q.
+    rows: usize,
+    /// The columns of Q, `rows` lanes each, filled up with zeros; the first k are in use.
+    q: Vec<Lane>,
+    /// Q in panels of eight columns, m lanes each. What is beyond column k has no meaning.
+    panels: Vec<Lane>,
+    /// R, `most` numbers per column; the leading k × k triangle is in use.
+    r: Vec<f64>,
+    /// 1/Rⱼⱼ, k.
+    inverse: Vec<f64>,
     /// The label of each column of R, k.
     columns: Vec<usize>,
-    /// Workspace: the vector being orthogonalized, m, and its coefficients, most.
-    v: Vec<f64>,
+    /// Workspace: the vector being orthogonalized, as a column of Q, and its coefficients, of all passes (most) and of one.
+    v: Vec<Lane>,
     h: Vec<f64>,
+    c: Vec<Lane>,
     /// Residual ratio at and below which a column is dependent.
     dependent: f64,
     /// Updates since the factor was last empty.
     updates: usize,
+    /// What was left of the column taken last, as a part of its length.
+    part: f64,
 }
 
 impl ActiveQr {
@@ -50,13 +69,34 @@ impl ActiveQr {
     pub fn reset(&mut self, m: usize, n: usize, dependent: f64) {
         self.m = m;
         self.most = m.min(n);
-        self.q.reset(m, self.most);
-        self.r.reset(self.most, self.most);
+        self.rows = m.div_ceil(LANES);
+        grow(&mut self.q, self.most * self.rows, [0.0; LANES]);
+        grow(&mut self.panels, self.most.div_ceil(LANES) * m, [0.0; LANES]);
+        grow(&mut self.r, self.most * self.most, 0.0);
+        self.columns.clear();
         self.columns.reserve(self.most);
-        self.v.resize(m, 0.0);
+        self.v.resize(self.rows, [0.0; LANES]);
         self.h.resize(self.most, 0.0);
+        self.c.resize(self.most.div_ceil(LANES), [0.0; LANES]);
+        grow(&mut self.inverse, self.most, 0.0);
         self.dependent = dependent;
-        self.clear();
+        self.updates = 0;
+        self.part = 1.0;
+    }
+
+    /// Becomes a copy of `other` with room for `n` columns, keeping its storage.
+    pub fn copy_from(&mut self, other: &Self, n: usize) {
+        self.reset(other.m, n.max(other.len()), other.dependent);
+        let k = other.len();
+        self.q[..k * self.rows].copy_from_slice(&other.q[..k * other.rows]);
+        let panels = k.div_ceil(LANES) * self.m;
+        self.panels[..panels].copy_from_slice(&other.panels[..panels]);
+        for j in 0..k {
+            self.r[j * self.most..][..=j].copy_from_slice(&other.r[j * other.most..][..=j]);
+        }
+        self.inverse[..k].copy_from_slice(&other.inverse[..k]);
+        self.columns.extend_from_slice(&other.columns);
+        self.updates = other.updates;
     }
 
     /// Removes all columns.
@@ -88,45 +128,139 @@ impl ActiveQr {
     /// Appends the column `g` (m) under `label`, or returns false and changes nothing if it depends on the others.
     pub fn append(&mut self, g: &[f64], label: usize) -> bool {
         let k = self.len();
-        let size = norm(g);
-        if k == self.most || size == 0.0 {
+        if k == self.most {
             return false;
         }
-        let rest = self.orthogonalize(g);
+        let (filled, padding) = self.v.as_flattened_mut().split_at_mut(self.m);
+        filled.copy_from_slice(g);
+        padding.fill(0.0);
+        let size = length(&self.v);
+        if size == 0.0 {
+            return false;
+        }
+        let rest = self.orthogonalize(size);
         if rest.is_nan() || rest <= self.dependent * size {
             return false;
         }
-        let column = self.r.col_mut(k);
+        let column = &mut self.r[k * self.most..];
         column[..k].copy_from_slice(&self.h[..k]);
         column[k] = rest;
-        for (q, v) in self.q.col_mut(k).iter_mut().zip(&self.v) {
-            *q = v / rest;
-        }
+        self.inverse[k] = 1.0 / rest;
+        self.part = rest / size;
+        self.set_q(k, rest);
         self.columns.push(label);
         true
     }
 
-    /// `v ← (I − Q Qᵀ) g`, `h ← Qᵀ g`; returns ‖v‖.
-    fn orthogonalize(&mut self, g: &[f64]) -> f64 {
+    /// Makes `v / length` column `k` of Q, in both its forms.
+    fn set_q(&mut self, k: usize, length: f64) {
+        for (q, v) in self.q[k * self.rows..(k + 1) * self.rows].iter_mut().zip(&self.v) {
+            *q = v.map(|v| v / length);
+        }
+        self.copy_to_panel(k);
+    }
+
+    /// Copies column `k` of Q to its panel.
+    fn copy_to_panel(&mut self, k: usize) {
+        let q = self.q[k * self.rows..(k + 1) * self.rows].as_flattened();
+        let panel = &mut self.panels[k / LANES * self.m..][..self.m];
+        panel.iter_mut().zip(q).for_each(|(row, q)| row[k % LANES] = *q);
+    }
+
+    /// `v ← (I − Q Qᵀ) v`, `h ← Qᵀ v`, for v of length `size`; returns the length of what is left.
+    fn orthogonalize(&mut self, size: f64) -> f64 {
         let k = self.len();
-        self.v.copy_from_slice(g);
         self.h[..k].fill(0.0);
-        let mut before = norm(g);
-        let dependent = self.dependent * before;
+        let mut before = size;
         for _ in 0..PASSES {
-            for j in 0..k {
-                let c = dot(self.q.col(j), &self.v);
-                self.h[j] += c;
-                axpy(-c, self.q.col(j), &mut self.v);
+            for panel in 0..k.div_ceil(LANES) {
+                self.c[panel] = self.coefficients(panel, self.v.as_flattened());
             }
-            let after = norm(&self.v);
+            let c = &self.c.as_flattened()[..k];
+            self.h.iter_mut().zip(c).for_each(|(h, c)| *h += c);
+            for (at, v) in self.v.iter_mut().enumerate() {
+                let mut sum = *v;
+                for (j, c) in c.iter().enumerate() {
+                    let q = &self.q[j * self.rows + at];
+                    for i in 0..LANES {
+                        sum[i] -= c * q[i];
+                    }
+                }
+                *v = sum;
+            }
+            let after = length(&self.v);
             // Further passes only take more away, so what is dependent stays so.
-            if after >= ORTHOGONAL * before || after <= dependent {
-                return after;
-            }
+            let last = after >= ORTHOGONAL * before || after <= self.dependent * size;
             before = after;
+            if last {
+                break;
+            }
         }
         before
+    }
+
+    /// `b ← (I − Q_c Q_cᵀ) b` with the columns Q_c of one panel; returns their coefficients.
+    #[inline]
+    fn project_panel(&self, panel: usize, b: &mut [f64]) -> Lane {
+        let c = self.coefficients(panel, b);
+        self.add_panel(panel, &c.map(|c| -c), b);
+        c
+    }
+
+    /// `Q_cᵀ b` with the columns Q_c of one panel; beyond the last column it has no meaning.
+    #[inline]
+    fn coefficients(&self, panel: usize, b: &[f64]) -> Lane {
+        let rows = &self.panels[panel * self.m..(panel + 1) * self.m];
+        let mut sums = [[0.0; LANES]; SUMS];
+        let ((rows, last_rows), (b, last_b)) = (rows.as_chunks::<SUMS>(), b[..self.m].as_chunks::<SUMS>());
+        for (rows, b) in rows.iter().zip(b) {
+            for a in 0..SUMS {
+                for i in 0..LANES {
+                    sums[a][i] += rows[a][i] * b[a];
+                }
+            }
+        }
+        for (row, b) in last_rows.iter().zip(last_b) {
+            for i in 0..LANES {
+                sums[0][i] += row[i] * b;
+            }
+        }
+        std::array::from_fn(|i| (sums[0][i] + sums[1][i]) + (sums[2][i] + sums[3][i]))
+    }
+
+    /// `b ← b + Q_c c` with the columns Q_c of one panel.
+    #[inline]
+    fn add_panel(&self, panel: usize, c: &[f64], b: &mut [f64]) {
+        let columns = self.columns_of(panel);
+        let (lanes, rest) = b[..self.m].as_chunks_mut::<LANES>();
+        for (at, lane) in lanes.iter_mut().enumerate() {
+            *lane = self.sum_columns(columns, at, c, *lane);
+        }
+        if !rest.is_empty() {
+            let mut lane = [0.0; LANES];
+            lane[..rest.len()].copy_from_slice(rest);
+            let sum = self.sum_columns(columns, self.rows - 1, c, lane);
+            rest.copy_from_slice(&sum[..rest.len()]);
+        }
+    }
+
+    /// The columns of Q in one panel.
+    #[inline]
+    fn columns_of(&self, panel: usize) -> &[Lane] {
+        let (first, end) = (panel * LANES, self.len().min((panel + 1) * LANES));
+        &self.q[first * self.rows..end * self.rows]
+    }
+
+    /// `start + Σ cⱼ qⱼ` of lane `at` of some columns.
+    #[inline]
+    fn sum_columns(&self, columns: &[Lane], at: usize, c: &[f64], start: Lane) -> Lane {
+        let mut sum = start;
+        for (q, c) in columns[at..].iter().step_by(self.rows).zip(c) {
+            for i in 0..LANES {
+                sum[i] += c * q[i];
+            }
+        }
+        sum
     }
 
     /// Removes the column at `position` in the order of R.
@@ -135,9 +269,8 @@ impl ActiveQr {
         self.columns.remove(position);
         self.updates += 1;
         for j in position..k - 1 {
-            let (left, right) = self.r.as_mut_slice().split_at_mut((j + 1) * self.most);
-            let source = &right[..=j + 1];
-            left[j * self.most..j * self.most + j + 2].copy_from_slice(source);
+            let (left, right) = self.r.split_at_mut((j + 1) * self.most);
+            left[j * self.most..j * self.most + j + 2].copy_from_slice(&right[..=j + 1]);
         }
         for j in position..k - 1 {
             self.rotate(j, k - 1);
@@ -146,68 +279,109 @@ impl ActiveQr {
 
     /// Rotates rows j and j+1 of R (columns j.. of it) so that R[j+1, j] vanishes, and the columns of Q with them.
     fn rotate(&mut self, j: usize, k: usize) {
-        let (a, b) = (self.r[(j, j)], self.r[(j + 1, j)]);
+        let (a, b) = (self.r[j * self.most + j], self.r[j * self.most + j + 1]);
         if b == 0.0 {
             return;
         }
         let length = norm(&[a, b]);
         let (c, s) = (a / length, b / length);
         for column in j..k {
-            let (x, y) = (self.r[(j, column)], self.r[(j + 1, column)]);
-            self.r[(j, column)] = c * x + s * y;
-            self.r[(j + 1, column)] = c * y - s * x;
-        }
-        let (left, right) = self.q.as_mut_slice().split_at_mut((j + 1) * self.m);
-        for (x, y) in left[j * self.m..].iter_mut().zip(&mut right[..self.m]) {
+            let [x, y] = &mut self.r[column * self.most + j..][..2] else { return };
             (*x, *y) = (c * *x + s * *y, c * *y - s * *x);
         }
+        let (left, right) = self.q.split_at_mut((j + 1) * self.rows);
+        let (left, right) = (left[j * self.rows..].as_flattened_mut(), right[..self.rows].as_flattened_mut());
+        for (x, y) in left.iter_mut().zip(right) {
+            (*x, *y) = (c * *x + s * *y, c * *y - s * *x);
+        }
+        self.inverse[j] = 1.0 / self.r[j * self.most + j];
+        self.copy_to_panel(j);
+        self.copy_to_panel(j + 1);
     }
 
     /// The newest column of Q (m); empty if there is none.
     pub fn last_q(&self) -> &[f64] {
-        self.len().checked_sub(1).map_or(&[], |k| self.q.col(k))
+        self.len().checked_sub(1).map_or(&[], |k| &self.q[k * self.rows..(k + 1) * self.rows].as_flattened()[..self.m])
+    }
+
+    /// What the others leave of the newest column, as a part of its length; 1 if there is none.
+    pub fn last_part(&self) -> f64 {
+        self.part
     }
 
     /// `out ← Qᵀ b`, k numbers from m.
     pub fn mul_qt_into(&self, b: &[f64], out: &mut [f64]) {
-        for (j, x) in out.iter_mut().enumerate().take(self.len()) {
-            *x = dot(self.q.col(j), b);
+        let k = self.len();
+        for (panel, out) in out[..k].chunks_mut(LANES).enumerate() {
+            out.iter_mut().zip(self.coefficients(panel, b)).for_each(|(out, c)| *out = c);
         }
     }
 
     /// `b ← b + Q c`, m numbers from k.
     pub fn add_q(&self, c: &[f64], b: &mut [f64]) {
-        for (j, x) in c.iter().enumerate().take(self.len()) {
-            axpy(*x, self.q.col(j), b);
+        for (panel, c) in c[..self.len()].chunks(LANES).enumerate() {
+            self.add_panel(panel, c, b);
         }
     }
 
-    /// `b ← (I − Q Qᵀ) b`: what of b (m) the columns cannot reach. Done twice, so that the rest is orthogonal to rounding.
-    pub fn project_out(&self, b: &mut [f64]) {
-        for _ in 0..2 {
-            for j in 0..self.len() {
-                let c = dot(self.q.col(j), b);
-                axpy(-c, self.q.col(j), b);
-            }
+    /// `b ← (I − Q Qᵀ) b`: what of b (m) the columns cannot reach. Done again where much is taken away, so that the rest is orthogonal to rounding.
+    /// Returns its length.
+    pub fn project_out(&self, b: &mut [f64]) -> f64 {
+        let before = norm(b);
+        self.project_once(b);
+        let after = norm(b);
+        if after >= ORTHOGONAL * before {
+            return after;
+        }
+        self.project_once(b);
+        norm(b)
+    }
+
+    fn project_once(&self, b: &mut [f64]) {
+        for panel in 0..self.len().div_ceil(LANES) {
+            self.project_panel(panel, b);
         }
     }
 
     /// `x ← R⁻¹ x`, k numbers.
     pub fn solve_r(&self, x: &mut [f64]) {
         for j in (0..self.len()).rev() {
-            let column = self.r.col(j);
-            x[j] /= column[j];
+            x[j] *= self.inverse[j];
             let xj = x[j];
-            axpy(-xj, &column[..j], &mut x[..j]);
+            axpy(-xj, &self.r[j * self.most..][..j], &mut x[..j]);
         }
     }
 
     /// `x ← R⁻ᵀ x`, k numbers.
     pub fn solve_rt(&self, x: &mut [f64]) {
         for j in 0..self.len() {
-            let column = self.r.col(j);
-            x[j] = (x[j] - dot(&column[..j], &x[..j])) / column[j];
+            let column = &self.r[j * self.most..][..j];
+            x[j] = (x[j] - dot(column, &x[..j])) * self.inverse[j];
         }
+    }
+}
+
+/// The length of a vector in lanes.
+#[inline]
+fn length(v: &[Lane]) -> f64 {
+    let mut sums = [0.0; LANES];
+    for v in v {
+        for i in 0..LANES {
+            sums[i] += v[i] * v[i];
+        }
+    }
+    for width in [4, 2, 1] {
+        for i in 0..width {
+            sums[i] += sums[i + width];
+        }
+    }
+    if SAFE_SQUARES.contains(&sums[0]) { sums[0].sqrt() } else { norm(v.as_flattened()) }
+}
+
+/// Makes room for `len` entries; what is there stays, without a meaning.
+fn grow<V: Clone>(vector: &mut Vec<V>, len: usize, value: V) {
+    if vector.len() < len {
+        vector.resize(len, value);
     }
 }
 
@@ -215,7 +389,7 @@ impl ActiveQr {
 mod tests {
     use super::*;
     use crate::generate::Rng;
-    use crate::matrix::max_abs;
+    use crate::matrix::{Matrix, max_abs};
 
     fn random(rng: &mut Rng, m: usize, n: usize) -> Matrix {
         Matrix::from_fn(m, n, |_, _| rng.normal())
@@ -227,10 +401,12 @@ mod tests {
         let (mut product, mut orthogonality) = (0.0f64, 0.0f64);
         for (a, &label) in qr.columns().iter().enumerate() {
             let mut x = vec![0.0; g.rows()];
-            qr.add_q(&qr.r.col(a)[..=a], &mut x);
+            let mut column = qr.r[a * qr.most..][..=a].to_vec();
+            column.resize(k, 0.0);
+            qr.add_q(&column, &mut x);
             product = x.iter().zip(g.col(label)).fold(product, |m, (x, g)| m.max((x - g).abs()));
             let mut c = vec![0.0; k];
-            qr.mul_qt_into(qr.q.col(a), &mut c);
+            qr.mul_qt_into(&qr.q[a * qr.rows..(a + 1) * qr.rows].as_flattened()[..qr.m], &mut c);
             c[a] -= 1.0;
             orthogonality = orthogonality.max(max_abs(&c));
         }

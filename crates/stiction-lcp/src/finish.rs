@@ -6,6 +6,7 @@
 use crate::basis::{Basis, Position};
 use crate::certificate::{Certificate, certify};
 use crate::lu::Lu;
+pub(crate) use crate::matrix::two_sum;
 use crate::matrix::{Matrix, axpy, dot};
 use crate::outcome::{Outcome, Solved, Stats, StopReason, Stopped};
 use crate::problem::ProblemRef;
@@ -395,14 +396,6 @@ impl Doubled {
     pub fn value(&self) -> f64 {
         self.high + self.low
     }
-}
-
-/// `a + b` as a rounded sum and its exact error.
-#[inline]
-pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
-    let sum = a + b;
-    let back = sum - a;
-    (sum, (a - (sum - back)) + (b - back))
 }
 
 /// The exponent e with `2^(e−1) ≤ |x| < 2^e`; 0 for 0.

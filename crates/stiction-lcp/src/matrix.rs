@@ -67,31 +67,37 @@ impl Matrix {
     }
 
     /// Number of rows.
+    #[inline]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
     /// Number of columns.
+    #[inline]
     pub fn cols(&self) -> usize {
         self.cols
     }
 
     /// Column `j` as a slice of length `rows`.
+    #[inline]
     pub fn col(&self, j: usize) -> &[f64] {
         &self.data[j * self.rows..(j + 1) * self.rows]
     }
 
     /// Column `j`, writable.
+    #[inline]
     pub fn col_mut(&mut self, j: usize) -> &mut [f64] {
         &mut self.data[j * self.rows..(j + 1) * self.rows]
     }
 
     /// All entries in column-major order.
+    #[inline]
     pub fn as_slice(&self) -> &[f64] {
         &self.data
     }
 
     /// All entries in column-major order, writable.
+    #[inline]
     pub fn as_mut_slice(&mut self) -> &mut [f64] {
         &mut self.data
     }
@@ -101,6 +107,13 @@ impl Matrix {
         self.rows = rows;
         self.cols = cols;
         self.data.clear();
+        self.data.resize(rows * cols, 0.0);
+    }
+
+    /// Takes another size, keeping its storage where that is large enough. The entries have no meaning until they are written.
+    pub fn reshape(&mut self, rows: usize, cols: usize) {
+        self.rows = rows;
+        self.cols = cols;
         self.data.resize(rows * cols, 0.0);
     }
 
@@ -161,6 +174,7 @@ impl Matrix {
 
 impl Index<(usize, usize)> for Matrix {
     type Output = f64;
+    #[inline]
     fn index(&self, (i, j): (usize, usize)) -> &f64 {
         debug_assert!(i < self.rows);
         &self.data[j * self.rows + i]
@@ -168,6 +182,7 @@ impl Index<(usize, usize)> for Matrix {
 }
 
 impl IndexMut<(usize, usize)> for Matrix {
+    #[inline]
     fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut f64 {
         debug_assert!(i < self.rows);
         &mut self.data[j * self.rows + i]
@@ -199,6 +214,51 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     sum
 }
 
+/// `start + xᵀ y` in twice the working precision, rounded once at the end; summed in eight fixed lanes.
+#[inline]
+pub fn dot2(start: f64, x: &[f64], y: &[f64]) -> f64 {
+    let n = x.len().min(y.len());
+    let ((xc, xr), (yc, yr)) = (x[..n].as_chunks::<8>(), y[..n].as_chunks::<8>());
+    let (mut high, mut low) = ([0.0f64; 8], [0.0f64; 8]);
+    for (a, b) in xc.iter().zip(yc) {
+        add_products(a, b, &mut high, &mut low);
+    }
+    if !xr.is_empty() {
+        let (mut a, mut b) = ([0.0; 8], [0.0; 8]);
+        a[..xr.len()].copy_from_slice(xr);
+        b[..yr.len()].copy_from_slice(yr);
+        add_products(&a, &b, &mut high, &mut low);
+    }
+    for width in [4, 2, 1] {
+        for k in 0..width {
+            let (total, error) = two_sum(high[k], high[k + width]);
+            high[k] = total;
+            low[k] += low[k + width] + error;
+        }
+    }
+    let (sum, error) = two_sum(start, high[0]);
+    sum + (error + low[0])
+}
+
+/// `high + low ← high + low + a b`, lane by lane, with the errors of products and sums.
+#[inline]
+fn add_products(a: &[f64; 8], b: &[f64; 8], high: &mut [f64; 8], low: &mut [f64; 8]) {
+    for k in 0..8 {
+        let product = a[k] * b[k];
+        let (sum, error) = two_sum(high[k], product);
+        high[k] = sum;
+        low[k] += error + a[k].mul_add(b[k], -product);
+    }
+}
+
+/// `a + b` as a rounded sum and its exact error.
+#[inline]
+pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let back = sum - a;
+    (sum, (a - (sum - back)) + (b - back))
+}
+
 /// `y ← y + a x`.
 #[inline]
 pub fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
@@ -221,9 +281,22 @@ pub fn max_abs(x: &[f64]) -> f64 {
     lane.iter().copied().chain(rest.iter().map(|v| v.abs())).fold(0.0, f64::max)
 }
 
+/// Where a sum of squares is in here, no square of a number that matters has left the range of f64.
+pub(crate) const SAFE_SQUARES: std::ops::Range<f64> = 1e-270..1e270;
+
 /// The Euclidean norm, safe from overflow and underflow.
 #[inline]
 pub fn norm(x: &[f64]) -> f64 {
+    let sum = dot(x, x);
+    if SAFE_SQUARES.contains(&sum) {
+        return sum.sqrt();
+    }
+    scaled_norm(x)
+}
+
+/// The norm of numbers near the ends of the range, or of none.
+#[cold]
+fn scaled_norm(x: &[f64]) -> f64 {
     let scale = max_abs(x);
     if scale == 0.0 || !scale.is_finite() {
         return scale;

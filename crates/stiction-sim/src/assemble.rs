@@ -223,8 +223,14 @@ impl Assembler {
     /// # Errors
     /// If a number is not finite.
     pub fn add_loops(&mut self, loops: &LoopRows, target: impl Fn(f64) -> f64) -> Result<(), InputError> {
-        (0..loops.len())
-            .try_for_each(|i| self.problem.add_bilateral(&loops.blocks(i), loops.rate(i), target(loops.value(i))))
+        for i in 0..loops.len() {
+            // A row that no velocity moves holds or not, whatever is done.
+            let blocks = loops.blocks(i);
+            if blocks.iter().any(|(_, row)| row.iter().any(|x| *x != 0.0)) {
+                self.problem.add_bilateral(&blocks, loops.rate(i), target(loops.value(i)))?;
+            }
+        }
+        Ok(())
     }
 
     fn with_unit_row(

@@ -46,12 +46,11 @@ impl SceneError {
 
 impl fmt::Display for SceneError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(file) = &self.file {
-            write!(f, "{}:", file.display())?;
-            if let Some((line, column)) = self.at {
-                write!(f, "{line}:{column}:")?;
-            }
-            write!(f, " ")?;
+        match (&self.file, self.at) {
+            (Some(file), Some((line, column))) => write!(f, "{}:{line}:{column}: ", file.display())?,
+            (Some(file), None) => write!(f, "{}: ", file.display())?,
+            (None, Some((line, column))) => write!(f, "{line}:{column}: ")?,
+            (None, None) => {}
         }
         if !self.element.is_empty() {
             write!(f, "{}: ", self.element)?;

@@ -6,6 +6,7 @@ pub mod error;
 pub mod expression;
 pub mod material;
 pub mod meshes;
+pub mod mjcf;
 pub mod recording;
 pub mod scene;
 pub mod simulation;
@@ -25,14 +26,25 @@ pub use expression::Expression;
 pub use material::{Material, MaterialRule};
 pub use recording::{Recorder, Recording};
 pub use scene::Scene;
-pub use simulation::{OnFailure, Settings, Simulation, Snapshot, State, StepFailure, StepReport};
+pub use simulation::{OnFailure, Overlap, Settings, Simulation, Snapshot, State, StepFailure, StepReport};
 pub use summary::{Gather, Summary};
 pub use world::{Added, Base, Placement, Surfaces, World, WorldBuilder};
 
-/// Reads a robot file: URDF (`.urdf`) or MJCF (`.xml`, `.mjcf`).
+/// Reads a robot file, URDF or MJCF, told apart by the element it starts with.
 ///
 /// # Errors
-/// If it cannot be read, naming the place.
+/// If it cannot be read or is neither, naming the place.
 pub fn load_description(path: &Path) -> Result<Description, SceneError> {
-    urdf::load(path, &urdf::UrdfOptions::default())
+    let bytes = std::fs::read(path).map_err(|e| SceneError::new("", e.to_string()).in_file(path))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let first = |tag: &str| text.find(tag).unwrap_or(usize::MAX);
+    let (mujoco, robot, sdf) = (first("<mujoco"), first("<robot"), first("<sdf"));
+    if sdf < mujoco.min(robot) {
+        return Err(SceneError::new("<sdf>", "SDF is not supported yet; URDF and MJCF are").in_file(path));
+    }
+    if mujoco < robot {
+        mjcf::load(path, &mjcf::MjcfOptions::default())
+    } else {
+        urdf::load(path, &urdf::UrdfOptions::default())
+    }
 }

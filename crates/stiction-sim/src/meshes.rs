@@ -1,7 +1,7 @@
 //! Triangle meshes from files: STL (binary and text), OBJ, COLLADA.
 //!
-//! The readers are our own: the formats' geometry is a few lines each, and what is needed here (any count checked against the file's size, text read in
-//! double precision, no surprise in a broken file) is most of the work.
+//! The readers are our own: the formats' geometry is a few lines each, and what is needed here (any count checked against the file's size, text
+//! read in double precision, no surprise in a broken file) is most of the work.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub enum MeshFormat {
     Stl,
     /// Wavefront.
     Obj,
-    /// COLLADA: positions with the file's unit, up axis and node transforms.
+    /// COLLADA: positions with the file's unit and node transforms, along the axes they are written in.
     Collada,
 }
 

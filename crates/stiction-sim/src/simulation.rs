@@ -174,6 +174,26 @@ impl fmt::Display for StepFailure {
 
 impl std::error::Error for StepFailure {}
 
+/// Two geoms that overlap at the start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Overlap {
+    /// Their names.
+    pub names: [String; 2],
+    /// How deep (m).
+    pub depth: f64,
+    /// They belong to one model: a robot's own parts.
+    pub one_model: bool,
+}
+
+impl fmt::Display for Overlap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\" and \"{}\" overlap by {:.3e} m", self.names[0], self.names[1], self.depth)
+    }
+}
+
+/// Overlap at the start above this part of the smaller geom's size is worth a word.
+const OVERLAP_AT_START: f64 = 1e-6;
+
 /// A world in motion.
 pub struct Simulation {
     pub(crate) world: Arc<World>,
@@ -192,6 +212,8 @@ pub struct Simulation {
     /// For projections after the step, so that the step's own problem and contacts stay to be seen.
     pub(crate) afterwards: Assembler,
     pub(crate) model: Box<dyn ContactModel>,
+    /// The model's friction is nothing where there is no normal force.
+    pub(crate) friction_needs_force: bool,
     pub(crate) fallback: Option<Box<dyn ContactModel>>,
     pub(crate) projector: Frictionless,
     pub(crate) last: Option<ContactOutcome>,
@@ -230,7 +252,7 @@ impl Simulation {
         if !(settings.dt > 0.0 && settings.dt.is_finite()) {
             return Err(SceneError::new("dt", format!("must be above 0 and finite, found {}", settings.dt)));
         }
-        if !(settings.restitution_speed >= 0.0) {
+        if settings.restitution_speed.is_nan() || settings.restitution_speed < 0.0 {
             return Err(SceneError::new("restitution_speed", "must be at least 0"));
         }
         let options = ModelOptions { tolerance: settings.tolerance, ..ModelOptions::default() };
@@ -265,6 +287,7 @@ impl Simulation {
             work: Workspace::default(),
             sizes: (0..collision.geoms().len()).map(|g| collision.size(g)).collect(),
             collision,
+            friction_needs_force: !matches!(model.name(), "no-slip" | "viscous"),
             model,
             fallback,
             projector: Frictionless::new(Level::Velocity, normals),
@@ -375,6 +398,28 @@ impl Simulation {
     pub fn energy(&mut self) -> (f64, f64) {
         self.kinematics();
         self.work.energy(&self.world.model, &self.state.v)
+    }
+
+    /// Geoms that overlap now by more than 1e-6 of the smaller one's size, the deepest point of each pair.
+    pub fn overlaps(&mut self) -> Vec<Overlap> {
+        self.kinematics();
+        let Self { work, world, collision, sizes, .. } = self;
+        let mut all: Vec<([usize; 2], Overlap)> = Vec::new();
+        for point in collision.find(&world.model, work, &work.velocity, 0.0, 0.0) {
+            let [a, b] = point.geoms;
+            if -point.gap <= OVERLAP_AT_START * sizes[a].min(sizes[b]) {
+                continue;
+            }
+            match all.iter_mut().find(|(geoms, _)| *geoms == point.geoms) {
+                Some((_, overlap)) => overlap.depth = overlap.depth.max(-point.gap),
+                None => {
+                    let names = [world.geom_name(a), world.geom_name(b)];
+                    let one_model = world.geom_owner[a] == world.geom_owner[b];
+                    all.push((point.geoms, Overlap { names, depth: -point.gap, one_model }));
+                }
+            }
+        }
+        all.into_iter().map(|(_, overlap)| overlap).collect()
     }
 
     /// Makes one step.

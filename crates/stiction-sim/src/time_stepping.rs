@@ -1,20 +1,22 @@
 //! Time stepping: symplectic Euler with any velocity-level model.
 //!
 //! A step takes (q, v) to v⁺ = v + M̂⁻¹ (Δt f + Jᵀp), q⁺ = q ⊕ Δt v⁺, where the contact model finds p under `N v⁺ ≥ −max(gap, 0)/Δt`: a body may
-//! approach a surface but not enter it, and a contact never adds energy. Springs, damping and servos are implicit: M̂ = M + Δt D + Δt² K. Overlap
+//! approach a surface but not enter it, and a contact never adds energy. Where friction is bounded by the normal force, a contact that closes within
+//! the step has friction too; under no-slip and viscous friction only one that touches or has just held, or bodies that fly past a wall would stick
+//! to it. Springs, damping and servos are implicit: M̂ = M + Δt D + Δt² K. Overlap
 //! that the curvature of motion leaves is removed by a projection of positions, min ‖Δq‖ under N Δq ≥ −gap, never by forces: at the start of the
 //! next step, which looks for contacts anyway. Loops are closed in the same way at the end of each step.
 
 use std::mem;
 
-use stiction_body::math::Vec3;
+use stiction_body::math::{Vec3, length};
 use stiction_body::{ContactPoint, Workspace};
 use stiction_contact::{ContactModel, ContactOutcome, ContactSolution, WarmStart};
 use stiction_lcp::InputError;
 
-use crate::assemble::ContactKey;
+use crate::assemble::{ContactFrame, ContactKey};
 use crate::control::View;
-use crate::simulation::{Simulation, StepFailure, StepReport};
+use crate::simulation::{Memory, Simulation, StepFailure, StepReport};
 use crate::world::World;
 
 /// Overlap above this part of a geom's size is removed.
@@ -40,6 +42,9 @@ const GAIN: f64 = 1e-12;
 
 /// Times restitution is halved before it is dropped.
 const HALVINGS: usize = 4;
+
+/// A contact that held in the last step and is now open by at most this part of its size holds still.
+const HELD: f64 = 1e-4;
 
 /// Bodies may be hit within the step: contacts are looked for this part of the fastest body's way farther than bodies move by themselves.
 const HIT: f64 = 0.5;
@@ -119,6 +124,31 @@ impl Simulation {
         Ok(())
     }
 
+    /// Takes bodies that overlap apart, however deep, by the least motion; returns the deepest overlap that is left (m).
+    ///
+    /// # Errors
+    /// If the inertia is not positive definite at the present state.
+    pub fn take_apart(&mut self) -> Result<f64, InputError> {
+        /// Rounds: each removes the overlap as seen from where the last one led.
+        const ROUNDS: usize = 100;
+        self.update_dynamics();
+        self.commands.reset(&self.world.model);
+        self.update_forces()?;
+        self.scratch.motion.iter_mut().for_each(|m| *m = stiction_body::LinkMotion::ZERO);
+        let mut left = self.separate()?[1];
+        for _ in 0..ROUNDS {
+            if left <= 0.0 {
+                break;
+            }
+            let next = self.separate()?[1];
+            if next >= left {
+                break;
+            }
+            left = next;
+        }
+        Ok(left)
+    }
+
     /// Finds the contacts, and takes bodies that overlap apart. Returns the deepest overlap before and after.
     fn separate(&mut self) -> Result<[f64; 2], InputError> {
         let (depth, mut too_deep) = self.find_contacts();
@@ -141,7 +171,7 @@ impl Simulation {
     fn find_contacts(&mut self) -> (f64, bool) {
         let clock = self.clock();
         let Self { work, world, scratch, collision, settings, sizes, .. } = self;
-        let fastest = scratch.motion.iter().map(|m| m.linear.length()).fold(0.0, f64::max);
+        let fastest = scratch.motion.iter().map(|m| length(m.linear)).fold(0.0, f64::max);
         let margin = HIT * settings.dt * fastest;
         let points = collision.find(&world.model, work, &scratch.motion, settings.dt, margin);
         let depth = points.iter().fold(0.0, |d: f64, p| d.max(-p.gap));
@@ -161,7 +191,7 @@ impl Simulation {
             })?;
         }
         assembler.add_limits(&world.model, &state.q, |_| LIMIT_REACH, |gap| (gap, (-gap).max(0.0)))?;
-        assembler.add_loops(loops, |value| -value)?;
+        assembler.add_loops(loops, |value| if value.abs() > OPEN { -value } else { 0.0 })?;
         let outcome = projector.solve(&assembler.problem)?;
         let Some(solution) = outcome.solved() else { return Ok(false) };
         world.model.integrate(&mut state.q, &solution.motion, 1.0);
@@ -262,20 +292,34 @@ impl Simulation {
     /// The contact problem of the step. True if something bounces.
     fn assemble(&mut self, restitution: f64) -> Result<bool, InputError> {
         let Self {
-            work, world, state, scratch, collision, assembler, memory, settings, commands, sizes, loops, ..
+            work,
+            world,
+            state,
+            scratch,
+            collision,
+            assembler,
+            memory,
+            settings,
+            commands,
+            sizes,
+            loops,
+            friction_needs_force,
+            ..
         } = self;
         assembler.restart(&state.v, &scratch.force, settings.dt)?;
         let mut bounces = false;
         for point in collision.contacts() {
             assembler.add_contact(world, work, point, smaller(sizes, point), |frame, contact| {
+                if frame.gap > 0.0 && (*friction_needs_force || held(memory, frame)) {
+                    // The same condition on the normal, N v⁺ ≥ −gap/Δt, and friction if the gap closes.
+                    (contact.gap, contact.bounce) = (0.0, -frame.gap / settings.dt);
+                }
                 if frame.material.restitution == 0.0 {
                     return;
                 }
                 let recorded = memory.closing.iter().find(|(key, _)| *key == frame.key).map_or(0.0, |c| c.1);
                 let approach = recorded.max(-separation_speed(world, work, point));
-                if frame.gap <= stiction_contact::problem::TOUCHING * frame.size
-                    && approach > settings.restitution_speed
-                {
+                if touches(frame) && approach > settings.restitution_speed {
                     contact.bounce = restitution * frame.material.restitution * approach;
                     bounces = true;
                 }
@@ -313,7 +357,7 @@ impl Simulation {
             &scratch.start
         };
         if let Some(old) = last.take() {
-            drop(old);
+            model.recycle(old);
         }
         let outcome = model.solve_from(&assembler.problem, Some(start));
         let outcome = outcome.map_err(|e| self.fail(e.to_string(), true))?;
@@ -393,7 +437,7 @@ impl Simulation {
         let Some(ContactOutcome::Solved(solution)) = last else { return };
         memory.closing.clear();
         for (i, (frame, point)) in assembler.frames.iter().zip(collision.contacts()).enumerate() {
-            let closes = frame.material.restitution > 0.0 && !assembler.problem.contacts().touches(i);
+            let closes = frame.material.restitution > 0.0 && !touches(frame);
             if closes && solution.forces.normal[i] > 0.0 {
                 memory.closing.push((frame.key, -separation_speed(world, work, point)));
             }
@@ -406,6 +450,17 @@ impl Simulation {
         state.step += 1;
         state.t = state.step as f64 * settings.dt;
     }
+}
+
+/// True if the contact's gap is closed but for rounding.
+fn touches(frame: &ContactFrame) -> bool {
+    frame.gap <= stiction_contact::problem::TOUCHING * frame.size
+}
+
+/// True if the contact had a force in the last step and has hardly opened since: what the curvature of motion opens is no parting.
+fn held(memory: &Memory, frame: &ContactFrame) -> bool {
+    let force = || memory.keys.binary_search(&frame.key).ok().and_then(|i| memory.start.forces.normal.get(i));
+    frame.gap <= HELD * frame.size && force().is_some_and(|p| *p > 0.0)
 }
 
 /// Size of the smaller geom of a contact (m).

@@ -1,8 +1,9 @@
 //! URDF robots: links, joints, collision shapes, surfaces.
 //!
-//! What other programs forgive is forgiven here where the meaning is plain, with a note; what has no meaning is an error with its place. Everything that was
-//! not read is noted.
+//! What other programs forgive is forgiven here where the meaning is plain, with a note; what has no meaning is an error with its place. Everything
+//! that was not read is noted.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use stiction_body::math::{Pose, Quat, Vec3, axis_angle};
@@ -41,8 +42,8 @@ pub struct UrdfOptions {
 
 /// Loads a URDF file.
 ///
-/// Meshes are found by [`UrdfOptions::package_paths`], the environment (`ROS_PACKAGE_PATH`, `AMENT_PREFIX_PATH`, `GAZEBO_MODEL_PATH`), and the folders above
-/// the file.
+/// Meshes are found by [`UrdfOptions::package_paths`], the environment (`ROS_PACKAGE_PATH`, `AMENT_PREFIX_PATH`, `GAZEBO_MODEL_PATH`), and the
+/// folders above the file.
 ///
 /// # Errors
 /// If the file cannot be read, is not well-formed, is no tree of links, or has a number or mesh that cannot be used: with file, line and element.
@@ -75,7 +76,7 @@ fn read(source: &Source, folder: &Path, options: &UrdfOptions) -> Result<Descrip
     let tree = tree::read(robot)?;
     surface::read_gazebo(robot, &tree);
     let paths = Paths::new(folder, options);
-    let mut out = Builder { options, paths, out: Description::new(name), numbers: vec![], names: Default::default() };
+    let mut out = Builder { options, paths, out: Description::new(name), numbers: vec![], names: BTreeMap::new() };
     out.add_links(&tree)?;
     joints::add_mimics(&tree, &out.numbers, &mut out.out)?;
     mobility::check(&tree, &out.numbers, &mut out.out)?;
@@ -125,8 +126,8 @@ struct Builder<'a> {
     out: Description,
     /// The number in the description of each link of the tree; `None` for one that is the world.
     numbers: Vec<Option<usize>>,
-    /// Names of geoms so far.
-    names: std::collections::BTreeSet<String>,
+    /// Names of geoms so far, each with the last number given to one of that name.
+    names: BTreeMap<String, usize>,
 }
 
 impl Builder<'_> {
@@ -209,12 +210,15 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The name itself, or with the first number that makes it new.
+    /// The name itself, or with the next number that makes it new.
     fn unused_name(&mut self, name: &str) -> String {
-        let numbered = (2..).map(|k| format!("{name}_{k}"));
-        let unused = std::iter::once(name.to_string()).chain(numbered).find(|n| !self.names.contains(n));
-        let unused = unused.unwrap_or_default();
-        self.names.insert(unused.clone());
+        let mut unused = name.to_string();
+        while self.names.contains_key(&unused) {
+            let count = self.names.entry(name.to_string()).or_insert(1);
+            *count += 1;
+            unused = format!("{name}_{count}");
+        }
+        self.names.insert(unused.clone(), 1);
         unused
     }
 }

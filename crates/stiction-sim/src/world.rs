@@ -26,8 +26,8 @@ pub struct World {
     pub q: Vec<f64>,
     /// Velocities at the start, nv.
     pub v: Vec<f64>,
-    /// The description each link came from: two links of one description are of one model. One per link.
-    pub owner: Vec<usize>,
+    /// The description each geom came from: two geoms of one description are of one model.
+    pub geom_owner: Vec<usize>,
     /// What loaders left out or changed, by description.
     pub notes: Vec<(String, Vec<Note>)>,
 }
@@ -43,6 +43,18 @@ pub struct Surfaces {
     pub rule: MaterialRule,
     /// Pairs of geoms (ascending) with a surface of their own.
     pub pairs: BTreeMap<(usize, usize), Material>,
+}
+
+impl World {
+    /// What a geom is called in messages: its own name, or its link's.
+    pub fn geom_name(&self, geom: usize) -> String {
+        let geom = &self.geoms[geom];
+        match geom.link {
+            _ if !geom.name.is_empty() => geom.name.clone(),
+            Some(link) => self.model.links()[link].spec.name.clone(),
+            None => "the world".into(),
+        }
+    }
 }
 
 impl Surfaces {
@@ -111,7 +123,7 @@ pub struct Added {
 pub struct WorldBuilder {
     model: ModelBuilder,
     kinds: Vec<JointKind>,
-    owner: Vec<usize>,
+    geom_owner: Vec<usize>,
     geoms: Vec<Geom>,
     surfaces: Surfaces,
     rules: CollisionRules,
@@ -163,7 +175,6 @@ impl WorldBuilder {
         placement: &Placement,
         parent: Option<usize>,
     ) -> Result<Added, SceneError> {
-        let owner = self.notes.len();
         let name = |name: &str| if name.is_empty() { String::new() } else { format!("{}{name}", placement.prefix) };
         let mut links = Vec::with_capacity(description.links.len());
         for (i, spec) in description.links.iter().enumerate() {
@@ -175,7 +186,6 @@ impl WorldBuilder {
             let (kind, element) = (spec.kind, spec.name.clone());
             let number = self.model.add(spec).map_err(|e| SceneError::input(element, &e))?;
             self.kinds.push(kind);
-            self.owner.push(owner);
             links.push(number);
             if let Some(q) = q {
                 self.set_initial(number, q)?;
@@ -217,6 +227,7 @@ impl WorldBuilder {
             spec.material.check().map_err(|e| SceneError::input(geom.name.as_str(), &e))?;
             geoms.push(self.geoms.len());
             self.geoms.push(geom);
+            self.geom_owner.push(self.notes.len());
             self.surfaces.of.push(spec.material);
             self.surfaces.rule_of.push(description.rule);
         }
@@ -332,8 +343,6 @@ impl WorldBuilder {
             let (of, own) = (model.links()[m.of].q.start, model.links()[m.link].q.start);
             q[own] = m.multiplier * q[of] + m.offset;
         }
-        let mut owner = vec![0; number.len()];
-        number.iter().zip(&self.owner).for_each(|(&new, &of)| owner[new] = of);
         model.check_state(&q, &v).map_err(|e| SceneError::input("start", &e))?;
         let world = World {
             model,
@@ -343,7 +352,7 @@ impl WorldBuilder {
             actuators: self.actuators,
             q,
             v,
-            owner,
+            geom_owner: self.geom_owner,
             notes: self.notes,
         };
         Ok((world, number))

@@ -45,16 +45,16 @@ impl Bounds {
         }
     }
 
-    /// Lower and upper end along x; `None` where it has none.
-    fn interval(&self) -> Option<[f64; 2]> {
+    /// Lower and upper end along a coordinate; `None` where it has none.
+    fn interval(&self, axis: usize) -> Option<[f64; 2]> {
         match self {
-            Self::Aabb { centre, half } => Some([centre.x - half.x, centre.x + half.x]),
+            Self::Aabb { centre, half } => Some([centre[axis] - half[axis], centre[axis] + half[axis]]),
             _ => None,
         }
     }
 }
 
-/// Sweep and prune along x, or all allowed pairs where there are few.
+/// Sweep and prune along the coordinate in which the geoms are spread most, or all allowed pairs where there are few.
 #[derive(Debug, Clone)]
 pub(crate) struct Broad {
     /// All allowed pairs in order, where they are few.
@@ -97,8 +97,9 @@ impl Broad {
 
     fn sweep(&mut self, bounds: &[Bounds], allowed: &Allowed) {
         self.order.clear();
+        let axis = widest(bounds);
         let intervals = bounds.iter().enumerate();
-        self.order.extend(intervals.filter_map(|(i, b)| b.interval().map(|[low, high]| (low, high, i as u32))));
+        self.order.extend(intervals.filter_map(|(i, b)| b.interval(axis).map(|[low, high]| (low, high, i as u32))));
         self.order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
         for (k, &(_, high, i)) in self.order.iter().enumerate() {
             for &(_, _, j) in self.order[k + 1..].iter().take_while(|next| next.0 <= high) {
@@ -117,4 +118,16 @@ impl Broad {
         }
         self.found.sort_unstable();
     }
+}
+
+/// The coordinate in which centres vary most.
+fn widest(bounds: &[Bounds]) -> usize {
+    let centres =
+        || bounds.iter().filter_map(|b| if let Bounds::Aabb { centre, .. } = b { Some(*centre) } else { None });
+    let n = centres().count().max(1) as f64;
+    let mean = centres().sum::<Vec3>() / n;
+    let spread = centres().fold(Vec3::ZERO, |sum, c| sum + (c - mean) * (c - mean));
+    let mut axis = 0;
+    (1..3).for_each(|k| axis = if spread[k] > spread[axis] { k } else { axis });
+    axis
 }

@@ -1,6 +1,7 @@
 //! The point of a shape that is closest to a given point, in the shape's frame: exact formulas, no iteration.
 
 use crate::collision::polytope::PolytopeRef;
+use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
 /// The surface point closest to a point p.
@@ -34,7 +35,7 @@ pub(crate) fn direction(v: Vec3, fallback: Vec3) -> (Vec3, f64) {
         return (fallback, 0.0);
     }
     let u = v / scale;
-    let length = u.length();
+    let length = u.norm();
     (u / length, scale * length)
 }
 
@@ -118,7 +119,7 @@ pub(crate) fn to_polytope(p: Vec3, polytope: PolytopeRef) -> Closest {
     for edge in polytope.edges {
         let [a, b] = edge.vertices.map(|v| polytope.vertices[v as usize]);
         let point = a + (b - a) * on_segment(p, a, b);
-        let distance = (p - point).length();
+        let distance = (p - point).norm();
         if distance < nearest.0 {
             nearest = (distance, point);
         }

@@ -49,8 +49,6 @@ pub(crate) struct Drift {
 }
 
 impl Drift {
-    pub const ZERO: Self = Self { linear: Vec3::ZERO, angular: Vec3::ZERO, about: Vec3::ZERO };
-
     pub fn at(&self, x: Vec3) -> Vec3 {
         self.linear + self.angular.cross(x - self.about)
     }
@@ -95,6 +93,13 @@ impl Query {
     pub fn limit(&self) -> f64 {
         self.reach + self.touch
     }
+}
+
+/// Two geoms along a direction in the world, from the first to the second: how far they are apart, negative where they overlap.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Apart {
+    pub normal: Vec3,
+    pub separation: f64,
 }
 
 /// A contact of a pair: as [`super::ContactPoint`], with the normal from the first to the second geom of the call.

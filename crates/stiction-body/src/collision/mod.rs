@@ -1,24 +1,30 @@
 //! Where bodies touch: contact points with gap, normal and identity.
 //!
-//! [`Collision`] is built once from a model and its [`Geom`]s; [`Collision::find`] gives the contacts at a state. Nothing is remembered between calls.
+//! [`Collision`] is built once from a model and its [`Geom`]s; [`Collision::find`] gives the contacts at a state. Nothing is remembered
+//! between calls.
 
+mod advance;
 mod broad;
 mod closest;
 mod frame;
 mod pairs;
-mod polytope;
+pub(crate) mod polytope;
 mod rules;
 mod solid;
 mod surface;
+mod vector;
+
+pub use advance::Overlap;
 
 use stiction_lcp::InputError;
 
+use crate::collision::vector::Norm;
 use crate::kinematics::{LinkMotion, Workspace};
 use crate::math::{Pose, Vec3};
 use crate::model::Model;
 use crate::shape::Shape;
 use broad::{Bounds, Broad};
-use frame::{Drift, Frame, Query, Touch};
+use frame::{Apart, Drift, Frame, Query, Touch};
 use pairs::Member;
 use rules::{Allowed, Group, place, rigid_groups};
 use solid::{Solid, unsupported};
@@ -59,7 +65,8 @@ pub struct CollisionRules {
     pub excluded_geoms: Vec<(usize, usize)>,
     /// Pairs of geoms that are always looked at, whatever the groups and links say.
     pub pairs: Vec<(usize, usize)>,
-    /// Merge contacts of a pair of links that are exact duplicates: same point, same normal.
+    /// Keep contacts of a pair of links that are exact duplicates (same point, same normal), and every seam and inner corner of a mesh or
+    /// height field. Otherwise they are merged, which changes neither motion nor resultants.
     pub keep_duplicates: bool,
 }
 
@@ -125,6 +132,26 @@ impl Placed {
 }
 
 /// Finds contacts between geoms.
+///
+/// ```
+/// use stiction_body::math::{Pose, Vec3};
+/// use stiction_body::{Collision, CollisionRules, Geom, Inertia, LinkMotion, LinkSpec, ModelBuilder, Shape, Workspace};
+///
+/// let mut builder = ModelBuilder::default();
+/// builder.add(LinkSpec::free("box", Inertia::cuboid(1.0, Vec3::ONE)))?;
+/// let (model, _) = builder.build()?;
+/// let geoms = vec![
+///     Geom::new("ground", None, Pose::identity(), Shape::half_space()),
+///     Geom::new("box", Some(0), Pose::identity(), Shape::cuboid(Vec3::splat(0.5))?),
+/// ];
+/// let mut collision = Collision::new(&model, geoms, CollisionRules::default())?;
+/// let mut work = Workspace::default();
+/// work.update_positions(&model, &[0.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0]);
+/// let contacts = collision.find(&model, &work, &[LinkMotion::ZERO], 1e-3, 0.0);
+/// assert_eq!(contacts.len(), 4);
+/// assert!(contacts.iter().all(|c| c.gap == 0.0 && c.normal == Vec3::Z));
+/// # Ok::<(), stiction_lcp::InputError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Collision {
     geoms: Vec<Geom>,
@@ -136,6 +163,11 @@ pub struct Collision {
     bounds: Vec<Bounds>,
     scratch: pairs::Scratch,
     touches: Vec<Touch>,
+    apart: Vec<Apart>,
+    /// True if a pair of this call has links with other geoms.
+    shared: bool,
+    order: Vec<usize>,
+    dropped: Vec<bool>,
     contacts: Vec<ContactPoint>,
 }
 
@@ -143,8 +175,8 @@ impl Collision {
     /// Makes geoms ready for collision.
     ///
     /// # Errors
-    /// If a geom or rule names a link or geom that is not there, a pose is not finite, a name is used twice, a half-space moves, or two shapes may meet
-    /// that have no contacts with each other (two meshes or height fields).
+    /// If a geom or rule names a link or geom that is not there, a pose is not finite, a name is used twice, a half-space moves, or two
+    /// shapes may meet that have no contacts with each other (two meshes or height fields).
     pub fn new(model: &Model, geoms: Vec<Geom>, rules: CollisionRules) -> Result<Self, InputError> {
         let allowed = Allowed::new(model, &geoms, &rules)?;
         let groups = rigid_groups(model);
@@ -167,6 +199,10 @@ impl Collision {
             bounds: Vec::with_capacity(n),
             scratch: pairs::Scratch::default(),
             touches: Vec::new(),
+            apart: Vec::new(),
+            shared: false,
+            order: Vec::new(),
+            dropped: Vec::new(),
             contacts: Vec::new(),
         })
     }
@@ -187,11 +223,11 @@ impl Collision {
         self.allowed.get(a, b)
     }
 
-    /// All contacts whose gap is at most what the two geoms can travel towards each other within `dt` (s) plus `margin` (m), with the poses in `work`
-    /// and links that move as in `motion` (world axes, of the links' origins). Ordered by geoms, then by feature.
+    /// All contacts whose gap is at most what the two geoms can travel towards each other within `dt` (s) plus `margin` (m), with the
+    /// poses in `work` and links that move as in `motion` (world axes, of the links' origins). Ordered by geoms, then by feature.
     ///
-    /// A contact that is not touching yet is only given where the two features come to face each other within the step. Geoms on links whose pose or
-    /// motion is not finite, or is missing, have no contacts.
+    /// A contact that is not touching yet is only given where the two features come to face each other within the step. Geoms on links
+    /// whose pose or motion is not finite, or is missing, have no contacts.
     pub fn find(
         &mut self,
         model: &Model,
@@ -204,10 +240,14 @@ impl Collision {
         if !(dt >= 0.0 && margin >= 0.0 && dt.is_finite() && margin.is_finite()) {
             return &self.contacts;
         }
+        self.shared = false;
         self.place(model, work, motion, dt, margin);
         for k in 0..self.broad.candidates(&self.bounds, &self.allowed) {
             let (i, j) = self.broad.pair(k);
             self.pair(i, j, dt, margin);
+        }
+        if self.shared && !self.keep_duplicates {
+            self.merge_geoms();
         }
         &self.contacts
     }
@@ -221,9 +261,10 @@ impl Collision {
     fn place(&mut self, model: &Model, work: &Workspace, motion: &[LinkMotion], dt: f64, margin: f64) {
         self.placed.clear();
         self.bounds.clear();
-        let known = model.links().len().min(work.pose.len()).min(motion.len());
+        let known = model.links().len();
         for part in &self.parts {
-            let placed = part.placed(work, motion, known, dt);
+            let at = part.link.filter(|l| *l < known);
+            let placed = part.placed(at.and_then(|l| work.pose.get(l)), at.and_then(|l| motion.get(l)), dt);
             self.bounds.push(part.bounds(&placed, margin));
             self.placed.push(placed);
         }
@@ -240,40 +281,62 @@ impl Collision {
         if self.touches.len() > 1 {
             self.touches.sort_unstable_by_key(|t| t.feature);
         }
-        let shared = a.shared || b.shared;
-        let (links, same) = ([a.link, b.link], DUPLICATE * query.size);
-        let start = self.contacts.len();
+        self.shared |= a.shared || b.shared;
+        // Only shapes with several kinds of features can have one place twice.
+        let plain = |s: &Solid| matches!(s, Solid::HalfSpace | Solid::Cuboid { .. } | Solid::Sphere { .. });
+        let twice = merge && !(plain(&a.solid) && plain(&b.solid));
+        let (start, length) = (self.contacts.len(), DUPLICATE * query.size);
         for touch in &self.touches {
-            let contact = ContactPoint {
-                geoms: [i, j],
-                feature: touch.feature,
-                point: touch.point,
-                normal: touch.normal,
-                gap: touch.gap,
-            };
-            let earlier = if shared { 0 } else { start };
-            if merge && self.contacts[earlier..].iter().any(|c| self.same(c, &contact, links, same)) {
-                continue;
+            let Touch { point, normal, gap, feature } = *touch;
+            let contact = ContactPoint { geoms: [i, j], feature, point, normal, gap };
+            if !(twice && self.contacts[start..].iter().any(|c| same(c, &contact, 1.0, length))) {
+                self.contacts.push(contact);
             }
-            self.contacts.push(contact);
         }
     }
 
-    /// True if the contact is between the same links at the same place, up to the order of the links.
-    fn same(&self, old: &ContactPoint, new: &ContactPoint, links: [Option<usize>; 2], length: f64) -> bool {
-        if (old.point - new.point).abs().max_element() > length {
-            return false;
-        }
-        let of = old.geoms.map(|g| self.parts[g].link);
-        let turned = if of == links {
-            1.0
-        } else if [of[1], of[0]] == links {
-            -1.0
-        } else {
-            return false;
+    /// Merges contacts of the same two links that other geoms of theirs have at the same place; the first stays.
+    fn merge_geoms(&mut self) {
+        let Self { contacts, parts, order, dropped, .. } = self;
+        // The links in ascending order, and the sign of the normal in that order.
+        let links = |c: &ContactPoint| {
+            let [a, b] = c.geoms.map(|g| parts[g].link);
+            if a <= b { ([a, b], 1.0) } else { ([b, a], -1.0) }
         };
-        (old.normal - new.normal * turned).abs().max_element() <= DUPLICATE
+        order.clear();
+        order.extend(0..contacts.len());
+        order.sort_unstable_by(|&a, &b| {
+            let (p, q) = (&contacts[a], &contacts[b]);
+            links(p).0.cmp(&links(q).0).then(p.point.x.total_cmp(&q.point.x)).then(a.cmp(&b))
+        });
+        dropped.clear();
+        dropped.resize(contacts.len(), false);
+        for (k, &a) in order.iter().enumerate() {
+            let first = &contacts[a];
+            let size = first.geoms.map(|g| parts[g].size).into_iter().fold(f64::INFINITY, f64::min);
+            let (between, sign) = links(first);
+            for &b in &order[k + 1..] {
+                let other = &contacts[b];
+                let (others, turned) = links(other);
+                if others != between || other.point.x - first.point.x > DUPLICATE * size {
+                    break;
+                }
+                if same(first, other, sign * turned, DUPLICATE * size) {
+                    dropped[a.max(b)] = true;
+                }
+            }
+        }
+        let mut k = 0;
+        contacts.retain(|_| {
+            k += 1;
+            !dropped[k - 1]
+        });
     }
+}
+
+/// True if two contacts are at the same place with the same normal (`turned` −1: with the opposite one).
+fn same(a: &ContactPoint, b: &ContactPoint, turned: f64, length: f64) -> bool {
+    (a.point - b.point).abs().max_element() <= length && (a.normal - b.normal * turned).abs().max_element() <= DUPLICATE
 }
 
 /// What a pair is asked, from the motion of both.
@@ -283,7 +346,7 @@ fn query(parts: [&Part; 2], placed: [&Placed; 2], dt: f64, margin: f64) -> Query
     let linear = (placed[1].velocity(about) - placed[0].velocity(about)) * dt;
     let angular = (placed[1].motion.angular - placed[0].motion.angular) * dt;
     let size = parts[0].size.min(parts[1].size);
-    let travel = (linear.length() + angular.length() * radius).min(placed[0].reach + placed[1].reach);
+    let travel = (linear.norm() + angular.norm() * radius).min(placed[0].reach + placed[1].reach);
     Query { reach: travel + margin, margin, touch: TOUCH * size, size, drift: Drift { linear, angular, about } }
 }
 
@@ -326,7 +389,7 @@ impl Part {
         let half = 0.5 * (high - low);
         let radius = match solid {
             Solid::Sphere { radius } => radius,
-            _ => half.length(),
+            _ => half.norm(),
         };
         let shared = geoms.iter().filter(|g| g.link == geom.link).count() > 1;
         Ok(Self {
@@ -342,7 +405,8 @@ impl Part {
         })
     }
 
-    fn placed(&self, work: &Workspace, motion: &[LinkMotion], known: usize, dt: f64) -> Placed {
+    /// Where the geom is with its link at `pose`, moving with `motion`; nowhere if one of them is missing or not finite.
+    fn placed(&self, pose: Option<&Pose>, motion: Option<&LinkMotion>, dt: f64) -> Placed {
         let still = |frame: Frame, origin: Vec3, finite: bool| Placed {
             centre: frame.point_to_world(self.centre),
             frame,
@@ -351,17 +415,15 @@ impl Part {
             reach: 0.0,
             finite,
         };
-        let Some(link) = self.link else { return still(Frame::new(&self.pose), Vec3::ZERO, true) };
-        if link >= known {
-            return still(Frame::IDENTITY, Vec3::ZERO, false);
+        if self.link.is_none() {
+            return still(Frame::new(&self.pose), Vec3::ZERO, true);
         }
-        let pose = &work.pose[link];
+        let (Some(pose), Some(motion)) = (pose, motion) else { return still(Frame::IDENTITY, Vec3::ZERO, false) };
         let frame = Frame::new(&(*pose * self.pose));
         let mut placed = still(frame, pose.translation, frame.is_finite());
         if !self.fixed {
-            placed.motion = motion[link];
-            placed.reach =
-                dt * (placed.velocity(placed.centre).length() + placed.motion.angular.length() * self.radius);
+            placed.motion = *motion;
+            placed.reach = dt * (placed.velocity(placed.centre).norm() + placed.motion.angular.norm() * self.radius);
             placed.finite &= placed.reach.is_finite();
         }
         placed

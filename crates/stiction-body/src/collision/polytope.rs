@@ -2,6 +2,7 @@
 
 use parry3d_f64::shape::ConvexPolyhedron;
 
+use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
 /// A face: the points with `normal · x = offset`, bounded by a loop of vertices counterclockwise seen from outside.
@@ -92,7 +93,7 @@ fn polygon_normal(vertices: &[Vec3], corners: &[u32]) -> Option<Vec3> {
     let origin = vertices[*corners.first()? as usize];
     let at = |k: usize| vertices[corners[k % corners.len()] as usize] - origin;
     let sum: Vec3 = (0..corners.len()).map(|k| at(k).cross(at(k + 1))).sum();
-    sum.try_normalize()
+    Some(sum.unit_or_zero()).filter(|n| *n != Vec3::ZERO)
 }
 
 /// The edges of loops that close a surface, each once, in the order of the faces.

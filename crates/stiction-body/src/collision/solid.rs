@@ -14,6 +14,7 @@ pub(crate) enum Solid {
     Surface(Surface),
     Hull(Polytope),
     Cuboid { half: Vec3, polytope: Polytope },
+    Cylinder { half_length: f64, radius: f64 },
     Capsule { half_length: f64, radius: f64 },
     Sphere { radius: f64 },
 }
@@ -41,7 +42,9 @@ impl Solid {
             ShapeKind::HeightField { heights, rows, columns, length_x, length_y } => {
                 Self::Surface(Surface::height_field(heights, *rows, *columns, [*length_x, *length_y]))
             }
-            _ => return Err(unsupported(format!("{place}: not here yet"))),
+            ShapeKind::Cylinder { half_length, radius } => {
+                Self::Cylinder { half_length: *half_length, radius: *radius }
+            }
         })
     }
 
@@ -52,6 +55,7 @@ impl Solid {
             Self::Surface(_) => 1,
             Self::Hull(_) => 2,
             Self::Cuboid { .. } => 3,
+            Self::Cylinder { .. } => 4,
             Self::Capsule { .. } => 5,
             Self::Sphere { .. } => 6,
         }
@@ -69,6 +73,10 @@ impl Solid {
             Self::Surface(surface) => bounds(&surface.vertices),
             Self::Hull(polytope) => bounds(&polytope.vertices),
             Self::Cuboid { half, .. } => [-*half, *half],
+            Self::Cylinder { half_length, radius } => {
+                let half = Vec3::new(*radius, *radius, *half_length);
+                [-half, half]
+            }
             Self::Capsule { half_length, radius } => {
                 let half = Vec3::new(*radius, *radius, half_length + radius);
                 [-half, half]

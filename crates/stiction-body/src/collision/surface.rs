@@ -5,10 +5,14 @@ use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy};
 
 use crate::collision::closest::{Closest, direction, on_segment};
 use crate::collision::polytope::{Edge, Face, PolytopeRef};
+use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
 /// A triangles' neighbour that is not there.
 const NONE: u32 = u32::MAX;
+
+/// Part of a cell by which the cells looked at are grown.
+const CELL: f64 = 1e-6;
 
 /// Triangles with their neighbours.
 #[derive(Debug, Clone)]
@@ -21,6 +25,8 @@ pub(crate) struct Surface {
     /// Vertices joined to vertex v by a side: `around[first_around[v]..first_around[v + 1]]`.
     around: Vec<u32>,
     first_around: Vec<u32>,
+    /// Per triangle and side: true if the surface bends down there, or ends.
+    sharp: Vec<[bool; 3]>,
     lookup: Lookup,
     /// True if everything below is solid: a shape that is under the surface is pushed up.
     pub solid_below: bool,
@@ -76,7 +82,8 @@ impl Surface {
     }
 
     fn new(vertices: Vec<Vec3>, triangles: Vec<[u32; 3]>, lookup: Lookup, solid_below: bool) -> Self {
-        let normals = triangles.iter().map(|t| normal(t.map(|v| vertices[v as usize])).unwrap_or(Vec3::Z)).collect();
+        let normals: Vec<Vec3> =
+            triangles.iter().map(|t| normal(t.map(|v| vertices[v as usize])).unwrap_or(Vec3::Z)).collect();
         let mut sides: Vec<(u32, u32, u32, usize)> = Vec::with_capacity(3 * triangles.len());
         for (i, t) in triangles.iter().enumerate() {
             sides.extend((0..3).map(|k| (t[k].min(t[(k + 1) % 3]), t[k].max(t[(k + 1) % 3]), i as u32, k)));
@@ -91,7 +98,8 @@ impl Surface {
             }
         }
         let (around, first_around) = neighbours(vertices.len(), &sides);
-        Self { vertices, triangles, normals, across, around, first_around, lookup, solid_below }
+        let sharp = sharp_sides(&vertices, &triangles, &normals, &across);
+        Self { vertices, triangles, normals, across, around, first_around, sharp, lookup, solid_below }
     }
 
     /// True if it has no triangles.
@@ -110,10 +118,10 @@ impl Surface {
             Lookup::Grid { cells, sides, heights } => {
                 let range = |k: usize| {
                     let middle = 0.5 * cells[k] as f64;
-                    // One more cell on each side: rounding must not lose a cell that is just touched.
+                    // Rounding must not lose a cell that is just touched.
                     let clamped = |x: f64| x.clamp(0.0, cells[k] as f64) as usize;
-                    clamped((low[k] / sides[k] + middle).floor() - 1.0)
-                        ..clamped((high[k] / sides[k] + middle).ceil() + 1.0)
+                    clamped((low[k] / sides[k] + middle - CELL).floor())
+                        ..clamped((high[k] / sides[k] + middle + CELL).ceil())
                 };
                 for i in range(0) {
                     for j in range(1) {
@@ -126,6 +134,13 @@ impl Surface {
                 }
             }
         }
+    }
+
+    /// Height of p above a triangle's plane, and its normal.
+    pub fn plane(&self, triangle: u32, p: Vec3) -> (f64, Vec3) {
+        let t = triangle as usize;
+        let normal = self.normals[t];
+        (normal.dot(p - self.vertices[self.triangles[t][0] as usize]), normal)
     }
 
     /// A triangle made ready.
@@ -144,17 +159,12 @@ impl Surface {
             sharp_count: 0,
             slack,
         };
-        for k in 0..3 {
-            let (opposite, other) = self.across[t][k];
+        for k in (0..3).filter(|k| self.sharp[t][*k]) {
+            let (_, other) = self.across[t][k];
             let (a, b) = (corners[k], corners[(k + 1) % 3]);
-            let beyond = if other == NONE {
-                // The rim of a sheet.
-                (b - a).cross(normal).normalize_or(normal)
-            } else if normal.dot(self.vertices[opposite as usize] - a) < -slack {
-                self.normals[other as usize]
-            } else {
-                continue;
-            };
+            // Without a neighbour: the rim of a sheet.
+            let rim = || (b - a).cross(normal).unit_or(normal);
+            let beyond = self.normals.get(other as usize).copied().unwrap_or_else(rim);
             tile.faces[k + 1] = face(beyond, a);
             let count = tile.sharp_count;
             tile.edges[count] = Edge { vertices: [k as u32, (k as u32 + 1) % 3], faces: [0, k as u32 + 1] };
@@ -170,9 +180,30 @@ impl Surface {
     }
 }
 
+/// A side is flat if the next triangle's far corner is below the plane by no more than this part of its distance.
+const FLAT: f64 = 1e-12;
+
+fn sharp_sides(
+    vertices: &[Vec3],
+    triangles: &[[u32; 3]],
+    normals: &[Vec3],
+    across: &[[(u32, u32); 3]],
+) -> Vec<[bool; 3]> {
+    let sharp = |t: usize, k: usize| {
+        let to = |v: u32| vertices[v as usize] - vertices[triangles[t][k] as usize];
+        let (opposite, other) = across[t][k];
+        other == NONE || normals[t].dot(to(opposite)) < -FLAT * to(opposite).norm()
+    };
+    (0..triangles.len()).map(|t| [0, 1, 2].map(|k| sharp(t, k))).collect()
+}
+
 fn normal([a, b, c]: [Vec3; 3]) -> Option<Vec3> {
     let scale = (b - a).abs().max_element().max((c - a).abs().max_element());
-    if scale > 0.0 { ((b - a) / scale).cross((c - a) / scale).try_normalize() } else { None }
+    if scale > 0.0 {
+        Some(((b - a) / scale).cross((c - a) / scale).unit_or_zero()).filter(|n| *n != Vec3::ZERO)
+    } else {
+        None
+    }
 }
 
 /// Vertices joined by sides, in rows.
@@ -222,6 +253,19 @@ impl Tile<'_> {
         self.faces[0].normal
     }
 
+    /// True if the surface bends down at no side: only the face can be nearest.
+    pub fn is_smooth(&self) -> bool {
+        self.sharp_count == 0
+    }
+
+    /// True if p is over the triangle, up to the slack, so that seams have no gaps.
+    fn is_over(&self, p: Vec3) -> bool {
+        (0..3).all(|k| {
+            let (a, along) = (self.corners[k], self.corners[(k + 1) % 3] - self.corners[k]);
+            along.cross(p - a).dot(self.normal()) >= -self.slack * along.norm()
+        })
+    }
+
     /// Height above the triangle's plane.
     pub fn height(&self, p: Vec3) -> f64 {
         self.normal().dot(p - self.corners[0])
@@ -254,10 +298,10 @@ impl Tile<'_> {
         if height < -behind {
             return None;
         }
-        if self.view().projects_inside(0, p) {
+        if self.is_over(p) {
             return Some(Closest { point: p - normal * height, normal, distance: height });
         }
-        if height < -self.slack {
+        if height < -self.slack || self.is_smooth() {
             return None;
         }
         let mut best = (f64::INFINITY, Vec3::ZERO, Spot::Side(0));
@@ -265,7 +309,7 @@ impl Tile<'_> {
             let (a, b) = (self.corners[k], self.corners[(k + 1) % 3]);
             let t = on_segment(p, a, b);
             let point = a + (b - a) * t;
-            let distance = (p - point).length();
+            let distance = (p - point).norm();
             if distance < best.0 {
                 let spot = if t <= 0.0 {
                     Spot::Corner(k)

@@ -23,10 +23,9 @@ impl Law for NoSlipLaw {
     }
 
     fn friction(&self, contact: &ContactView) -> f64 {
-        let free = contact.no_friction();
         let parts = contact.u[0] > PARTS * contact.omega[0];
         if !contact.touching || (self.release && parts) {
-            return free;
+            return contact.no_friction();
         }
         let slip = |k: usize| ContactView::ratio(contact.u[k], contact.omega[k]);
         let spin = if contact.mu_spin > 0.0 {
@@ -35,7 +34,7 @@ impl Law for NoSlipLaw {
             ContactView::ratio(contact.w[3] * contact.p[3], contact.omega[3])
         };
         let held = slip(1).max(slip(2)).max(spin);
-        if self.release { held.min(free) } else { held }
+        if self.release { held.min(contact.no_friction()) } else { held }
     }
 
     fn holds_tangents(&self, _mu_viscous: f64) -> bool {

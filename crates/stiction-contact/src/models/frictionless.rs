@@ -67,4 +67,8 @@ impl ContactModel for Frictionless {
             Ok(normals.solve(island, level, guess.basis, forces, stats))
         })
     }
+
+    fn recycle(&mut self, outcome: ContactOutcome) {
+        self.by_island.recycle(outcome);
+    }
 }

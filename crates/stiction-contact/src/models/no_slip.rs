@@ -7,7 +7,7 @@ use crate::certificate::no_slip::NoSlipLaw;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, Mode, WarmStart};
 use crate::models::normal_problem::{NormalOptions, NormalProblem, Row};
 use crate::problem::ContactProblem;
-use crate::whitened::Whitened;
+use crate::whitened::{Columns, Whitened};
 
 /// A contact separates if its speed is more than this part of its terms (and it has no normal impulse).
 const SEPARATES: f64 = 1e-9;
@@ -82,6 +82,10 @@ impl ContactModel for NoSlip {
             })
         })
     }
+
+    fn recycle(&mut self, outcome: ContactOutcome) {
+        self.by_island.recycle(outcome);
+    }
 }
 
 /// An island and which of its contacts are held.
@@ -136,13 +140,22 @@ impl Held<'_> {
     fn solve_held(&mut self, guess: Option<&Basis>, forces: &mut IslandForces, stats: &mut ContactStats) -> IslandEnd {
         self.normals.begin(self.island);
         for k in (0..self.holds.len()).filter(|&k| self.holds[k]) {
-            self.normals.hold(Row::TangentS(k));
-            self.normals.hold(Row::TangentT(k));
+            if !self.is_held_by_twin(k) {
+                self.normals.hold(Row::TangentS(k));
+                self.normals.hold(Row::TangentT(k));
+            }
             if self.island.mu_spin[k] > 0.0 {
                 self.normals.hold(Row::Spin(k));
             }
         }
         self.normals.solve(self.island, Level::Velocity, guess, forces, stats)
+    }
+
+    /// True if an earlier contact with the same tangents, moving surfaces included, is held: then `k` depends on it.
+    fn is_held_by_twin(&self, k: usize) -> bool {
+        let twin = self.island.twin[k];
+        let same = |columns: &Columns| columns.bias[k] == columns.bias[twin];
+        twin < k && self.holds[twin] && same(&self.island.tangent_s) && same(&self.island.tangent_t)
     }
 }
 

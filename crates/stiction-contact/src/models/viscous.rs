@@ -76,6 +76,10 @@ impl ContactModel for Viscous {
             Ok(end)
         })
     }
+
+    fn recycle(&mut self, outcome: ContactOutcome) {
+        self.by_island.recycle(outcome);
+    }
 }
 
 /// At acceleration level drag is a force that is known, so it must be finite.

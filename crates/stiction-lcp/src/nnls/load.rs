@@ -1,8 +1,8 @@
 //! A problem made ready for the factored methods: columns of about unit length, bounds, and a vector u with e ≈ Gᵀ u.
 
 use crate::factor::{ActiveQr, DEPENDENT};
-use crate::finish::{Doubled, exponent, times_power};
-use crate::matrix::{Matrix, dot, norm};
+use crate::finish::{exponent, times_power};
+use crate::matrix::{Matrix, dot, dot2, norm};
 use crate::nnls::cholesky;
 use crate::problem::{FactoredLcp, ProblemRef};
 
@@ -54,8 +54,10 @@ impl Scaled {
             ProblemRef::Mlcp(p) => cholesky::factor(p.m(), &mut self.g, &mut self.exponent)?,
             ProblemRef::Box(p) => cholesky::factor(p.m(), &mut self.g, &mut self.exponent)?,
         }
-        self.length.clear();
-        self.length.extend((0..n).map(|j| norm(self.g.col(j))));
+        if !matches!(problem, ProblemRef::Factored(_)) {
+            self.length.clear();
+            self.length.extend((0..n).map(|j| norm(self.g.col(j))));
+        }
         self.e.clear();
         self.e.extend(problem.q().iter().zip(&self.exponent).map(|(e, k)| times_power(*e, -k)));
         self.lo.clear();
@@ -87,11 +89,14 @@ impl Scaled {
         self.dependent = DEPENDENT;
         self.g.copy_from(p.g());
         self.exponent.clear();
+        self.length.clear();
         for j in 0..p.n() {
             let column = self.g.col_mut(j);
-            let k = exponent(norm(column));
+            let length = norm(column);
+            let k = exponent(length);
             column.iter_mut().for_each(|x| *x = times_power(*x, -k));
             self.exponent.push(k);
+            self.length.push(times_power(length, -k));
         }
     }
 
@@ -101,7 +106,7 @@ impl Scaled {
         self.u_length = norm(u);
         self.eta.clear();
         for j in 0..self.n() {
-            self.eta.push(dot2(self.g.col(j), u, -self.e[j]));
+            self.eta.push(dot2(-self.e[j], self.g.col(j), u));
         }
     }
 
@@ -145,13 +150,4 @@ impl Scaled {
             }
         }
     }
-}
-
-/// `start + xᵀ y` in twice the working precision.
-pub(crate) fn dot2(x: &[f64], y: &[f64], start: f64) -> f64 {
-    let mut sum = Doubled::new(start);
-    for (a, b) in x.iter().zip(y) {
-        sum.add_product(*a, *b);
-    }
-    sum.value()
 }

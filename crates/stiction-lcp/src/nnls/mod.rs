@@ -32,11 +32,11 @@ use crate::basis::Basis;
 use crate::certificate::{Certificate, certify};
 use crate::error::InputError;
 use crate::finish::{Finish, times_power};
+use crate::matrix::dot2;
 use crate::outcome::{Attempt, Outcome, Solved, StopReason, Stopped};
-use crate::problem::ProblemRef;
+use crate::problem::{FactoredLcp, ProblemRef};
 use crate::solver::{Options, Solver};
 use active_set::{ActiveSet, End, Entered, State};
-use load::dot2;
 
 /// Pivots per column allowed unless the options say otherwise; in practice it is one or two per *basic* column.
 const PIVOTS_PER_COLUMN: usize = 50;
@@ -57,6 +57,20 @@ pub struct Nnls {
     finish: Finish,
     omega: Vec<f64>,
     w: Vec<f64>,
+    /// The last proposal.
+    z: Vec<f64>,
+    basis: Basis,
+}
+
+/// Where a search ended, before any certificate.
+#[derive(Debug, Clone, Copy)]
+pub struct Proposal<'a> {
+    /// z, n.
+    pub z: &'a [f64],
+    /// The basis z belongs to.
+    pub basis: &'a Basis,
+    /// Pivots of the search.
+    pub pivots: usize,
 }
 
 impl Nnls {
@@ -68,6 +82,28 @@ impl Nnls {
     /// The options.
     pub fn options(&self) -> &Options {
         &self.options
+    }
+
+    /// Searches from `start` and proposes what it ends with, *not certified*: for a caller that certifies by other means, and solves again where those say
+    /// no. `None` where the search met a ray or the limit on pivots. Allocates nothing once sizes have settled.
+    ///
+    /// # Errors
+    /// As [`Solver::solve_from`].
+    pub fn propose(
+        &mut self,
+        problem: &FactoredLcp,
+        start: Option<&Basis>,
+    ) -> Result<Option<Proposal<'_>>, InputError> {
+        self.load(self.name(), problem.into(), start)?;
+        self.set.start(start);
+        if self.set.search() != End::Optimal {
+            return Ok(None);
+        }
+        let mut z = std::mem::take(&mut self.z);
+        self.solution_into(problem.into(), &mut z);
+        self.z = z;
+        self.set.basis_into(&mut self.basis);
+        Ok(Some(Proposal { z: &self.z, basis: &self.basis, pivots: self.set.stats.pivots }))
     }
 
     /// Checks and takes in a problem. `solver` is the name an error is to carry.
@@ -173,6 +209,12 @@ impl Nnls {
 
     /// z of the active set in the problem's units; what is on a bound is there exactly.
     fn solution(&self, problem: ProblemRef<'_>) -> Vec<f64> {
+        let mut z = Vec::with_capacity(problem.n());
+        self.solution_into(problem, &mut z);
+        z
+    }
+
+    fn solution_into(&self, problem: ProblemRef<'_>, z: &mut Vec<f64>) {
         let of = |j: usize| {
             let (lo, hi) = problem.bound(j);
             match self.set.state[j] {
@@ -182,7 +224,8 @@ impl Nnls {
                 State::Parked => 0.0,
             }
         };
-        (0..problem.n()).map(of).collect()
+        z.clear();
+        z.extend((0..problem.n()).map(of));
     }
 
     fn stopped(&mut self, problem: ProblemRef<'_>, why: StopReason) -> Outcome {
@@ -201,7 +244,7 @@ impl Nnls {
             for i in 0..n {
                 // As sharp as the certificate: an entry that cancels must not show its rounding.
                 let entry = match problem {
-                    ProblemRef::Factored(p) => dot2(p.g().col(i), p.g().col(j), 0.0),
+                    ProblemRef::Factored(p) => dot2(0.0, p.g().col(i), p.g().col(j)),
                     _ => problem.entry(i, j),
                 };
                 self.omega[i] += (entry * z[j]).abs();

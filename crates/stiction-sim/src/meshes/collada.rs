@@ -1,4 +1,7 @@
-//! COLLADA: the positions of all geometry in the scene, with unit, up axis and node transforms. Skins are taken in their rest pose.
+//! COLLADA: the positions of all geometry in the scene, with unit and node transforms. Skins are taken in their rest pose.
+//!
+//! The file's up axis has no effect: robot files have always been written for readers that leave the axes as they are, and many a mesh whose file says
+//! that y is up stands along z.
 
 use std::collections::BTreeMap;
 
@@ -67,22 +70,15 @@ pub(super) fn parse(bytes: &[u8]) -> Result<TriangleMesh, String> {
     Ok(walk.out)
 }
 
-/// From the file's axes and unit to z up and metres.
+/// From the file's unit to metres.
 fn asset_frame(root: Node) -> Result<Affine, String> {
-    let asset = child(root, "asset");
-    let unit = asset.and_then(|a| child(a, "unit")).and_then(|u| u.attribute("meter"));
+    let unit = child(root, "asset").and_then(|a| child(a, "unit")).and_then(|u| u.attribute("meter"));
     let unit = match unit.map(numbers_in).transpose()?.as_deref() {
         None => 1.0,
         Some([metres]) if *metres > 0.0 => *metres,
         Some(_) => return Err("<unit meter> must be one number above 0".into()),
     };
-    let axes = match asset.and_then(|a| child(a, "up_axis")).and_then(|u| u.text()).map(str::trim) {
-        Some("Z_UP") => Mat3::IDENTITY,
-        Some("X_UP") => Mat3::from_cols(Vec3::Z, Vec3::Y, -Vec3::X),
-        // The format's default is Y_UP.
-        _ => Mat3::from_cols(Vec3::X, Vec3::Z, -Vec3::Y),
-    };
-    Ok(Affine::linear(axes * unit))
+    Ok(Affine::linear(Mat3::from_diagonal(Vec3::splat(unit))))
 }
 
 /// The scene the file asks for, or its first.

@@ -165,7 +165,7 @@ fn pose(section: &Section<'_>) -> Result<Pose, SceneError> {
         (Some(_), Some(_)) => return Err(section.error("rpy", "give either orientation or rpy")),
         (Some([w, x, y, z]), None) => {
             let q = Quat::from_xyzw(x, y, z, w);
-            if !((q.length() - 1.0).abs() <= UNIT) {
+            if q.is_nan() || (q.length() - 1.0).abs() > UNIT {
                 let message = format!("a quaternion [w, x, y, z] must have unit length, found {}", q.length());
                 return Err(section.error("orientation", message));
             }
@@ -458,7 +458,7 @@ fn joint(section: &Section<'_>) -> Result<(JointKind, JointProperties, Start), S
     let axis = vector(&joint, "axis")?;
     let unit = |key: &str| -> Result<Vec3, SceneError> {
         let axis = axis.ok_or_else(|| joint.missing(key))?;
-        if !(axis.length() > 0.0) {
+        if axis == Vec3::ZERO {
             return Err(joint.error(key, "must not be zero"));
         }
         Ok(if axis.length() == 1.0 { axis } else { axis.normalize() })
@@ -597,7 +597,7 @@ fn closed_loop(section: &Section<'_>, builder: &mut WorldBuilder, names: &Names)
     };
     let at = vector(section, "at")?.ok_or_else(|| section.missing("at"))?;
     let axis = vector(section, "axis")?.unwrap_or(Vec3::Z);
-    if !(axis.length() > 0.0) {
+    if axis == Vec3::ZERO {
         return Err(section.error("axis", "must not be zero"));
     }
     let frame = Pose::from_parts(at, Quat::from_rotation_arc(Vec3::Z, axis.normalize()));

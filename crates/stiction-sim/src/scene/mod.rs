@@ -154,7 +154,7 @@ fn settings(top: &Section<'_>) -> Result<Settings, SceneError> {
         settings.tolerance = tolerance;
     }
     if let Some(speed) = top.number("restitution_speed")? {
-        if !(speed >= 0.0) {
+        if speed.is_nan() || speed < 0.0 {
             return Err(top.error("restitution_speed", format!("must be at least 0, found {speed}")));
         }
         settings.restitution_speed = speed;

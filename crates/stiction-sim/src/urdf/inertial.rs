@@ -8,7 +8,7 @@ use crate::description::NoteKind;
 use crate::error::SceneError;
 use crate::xml::Element;
 
-/// Where an inertia has to be clipped, each principal second moment of mass is at least this part of the largest: a plate or rod a few percent thick.
+/// Where clipping would make a rod, each principal second moment of mass is at least this part of the largest: a rod a few percent thick.
 const THIN: f64 = 1e-3;
 
 /// Rotational inertia below this many m² of the mass is rounding: that of a body a micrometre in size.
@@ -29,7 +29,7 @@ pub(super) fn read(link: Element) -> Result<Option<Inertia>, SceneError> {
     }
     let tensor = read_tensor(inertial)?;
     if mass == 0.0 {
-        inertial.note(NoteKind::Warning, "the mass is 0: the link has no inertia");
+        inertial.note(NoteKind::Warning, "the mass is 0: the link has no inertia, whatever <inertia> says");
         return Ok(None);
     }
     let largest = tensor.to_cols_array().into_iter().fold(0.0, |a: f64, x| a.max(x.abs()));
@@ -58,16 +58,19 @@ fn read_tensor(inertial: Element) -> Result<Mat3, SceneError> {
 /// The nearest possible inertia: the second moments of mass `½ trace(I) 1 − I` with their negative principal values raised.
 fn clip(inertial: Element, tensor: Mat3) -> Result<Mat3, SceneError> {
     let (axes, moments) = principal(tensor);
-    let second = moments.map(|m| 0.5 * (moments[0] + moments[1] + moments[2]) - m);
+    let trace = moments[0] + moments[1] + moments[2];
+    let second = moments.map(|m| 0.5 * trace - m);
     let largest = second[0].max(second[1]).max(second[2]);
-    if !(largest > 0.0 && largest.is_finite()) {
+    if !(trace > 0.0 && largest.is_finite()) {
         let found = moments.map(|m| format!("{m:.3e}")).join(", ");
         return Err(inertial.error(format!("no body has the principal moments of inertia {found}")));
     }
-    let raised = second.map(|s| s.max(THIN * largest));
+    // A plate has one second moment of 0 and can be turned about every axis, a rod has two and cannot.
+    let is_rod = second.iter().filter(|s| **s < THIN * largest).count() > 1;
+    let raised = second.map(|s| s.max(if is_rod { THIN * largest } else { 0.0 }));
     let sum = raised[0] + raised[1] + raised[2];
-    let text = "no body has this inertia (a principal moment is negative, or larger than the sum of the two others): raised to the nearest possible one";
-    inertial.note(NoteKind::Warning, text);
+    let text = "no body has this inertia (a principal moment is negative, or larger than the sum of the two others)";
+    inertial.note(NoteKind::Warning, format!("{text}: raised to the nearest possible one"));
     let diagonal = Mat3::from_diagonal(Vec3::from_array(raised.map(|s| sum - s)));
     Ok(axes * diagonal * axes.transpose())
 }

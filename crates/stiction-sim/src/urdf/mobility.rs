@@ -1,7 +1,7 @@
 //! Everything that moves must have inertia: otherwise no force says how it moves.
 
 use stiction_body::math::Vec3;
-use stiction_body::{Inertia, ModelBuilder, ShapeKind, Workspace};
+use stiction_body::{Inertia, Model, ModelBuilder, ShapeKind, Workspace};
 use stiction_lcp::Matrix;
 
 use super::tree::Tree;
@@ -11,6 +11,9 @@ use crate::xml::Element;
 
 /// A velocity has no inertia of its own if this part or less of it is left when all that hangs on it moves freely.
 const SINGULAR: f64 = 1e-13;
+
+/// Where this part or less is left, point masses are what is wrong: a small body in their place leaves far more.
+const NEARLY_SINGULAR: f64 = 1e-9;
 
 /// Trees with more velocities are not looked at: the work grows with their cube, and a simulation would report the same.
 const LARGEST: usize = 1000;
@@ -22,16 +25,17 @@ const DENSITY: f64 = 1000.0;
 pub(super) fn check(tree: &Tree, numbers: &[Option<usize>], out: &mut Description) -> Result<(), SceneError> {
     let of = |link: usize| tree.order.iter().copied().find(|&i| numbers[i] == Some(link)).unwrap_or(0);
     let element = |link: usize| tree.links[of(link)].element;
-    let singular = |out: &Description| joint_without_inertia(out).map_err(|e| SceneError::new("robot", e));
+    let singular =
+        |out: &Description, part: f64| joint_without_inertia(out, part).map_err(|e| SceneError::new("robot", e));
     check_masses(tree, numbers, out)?;
-    let Some(link) = singular(out)? else { return Ok(()) };
+    let Some(link) = singular(out, NEARLY_SINGULAR)? else { return Ok(()) };
     give_inertia(out, link, element);
     // Where that was not all, every point mass gets some.
-    let Some(_) = singular(out)? else { return Ok(()) };
+    let Some(_) = singular(out, NEARLY_SINGULAR)? else { return Ok(()) };
     for root in (0..out.links.len()).filter(|&i| out.links[i].parent.is_none()).collect::<Vec<_>>() {
         give_inertia(out, root, element);
     }
-    match singular(out)? {
+    match singular(out, SINGULAR)? {
         None => Ok(()),
         Some(link) => Err(element(link).error("can move without moving any mass: it needs an <inertial> of its own")),
     }
@@ -112,39 +116,45 @@ fn subtree(out: &Description, root: usize) -> Vec<usize> {
     (0..inside.len()).filter(|&i| inside[i]).collect()
 }
 
-/// The first link from the leaves whose joint can move, in a general configuration, without moving any mass: where the factor of the inertia matrix breaks down.
-fn joint_without_inertia(out: &Description) -> Result<Option<usize>, String> {
+/// The first link from the leaves whose joint can move without moving any mass: where the factor of the inertia matrix breaks down. Looked at where the
+/// joints are neutral, as a simulation starts there, and in a general configuration.
+fn joint_without_inertia(out: &Description, part: f64) -> Result<Option<usize>, String> {
     let mut builder = ModelBuilder::default();
     for link in &out.links {
         builder.add(link.clone()).map_err(|e| e.to_string())?;
     }
     let (model, _) = builder.build().map_err(|e| e.to_string())?;
-    // Far from the symmetric places at which axes happen to be in line.
-    let v: Vec<f64> = (0..model.nv()).map(|k| 0.2 + (0.618_034 * k as f64).fract()).collect();
-    let mut q = model.neutral();
-    model.integrate(&mut q, &v, 1.0);
     if model.trees().iter().any(|t| t.v.len() > LARGEST) {
         return Ok(None);
     }
-    let (mut work, mut blocks) = (Workspace::default(), vec![]);
-    work.update_positions(&model, &q);
-    work.mass_blocks(&model, &mut blocks);
-    for (tree, block) in model.trees().iter().zip(&blocks) {
-        if let Some(k) = singular_pivot(block) {
-            let k = tree.v.start + k;
-            return Ok(model.links().iter().position(|l| l.v.contains(&k)));
-        }
-    }
-    Ok(None)
+    // Far from the symmetric places at which axes happen to be in line.
+    let v: Vec<f64> = (0..model.nv()).map(|k| 0.2 + (0.618_034 * k as f64).fract()).collect();
+    let mut q = model.neutral();
+    let neutral = singular_link(&model, &q, part);
+    model.integrate(&mut q, &v, 1.0);
+    Ok(neutral.or_else(|| singular_link(&model, &q, part)))
 }
 
-/// Eliminates from the last velocity, a leaf, to the first: the first pivot that vanishes.
-fn singular_pivot(block: &Matrix) -> Option<usize> {
+/// The link at whose joint the factor of the inertia matrix breaks down at configuration `q`.
+fn singular_link(model: &Model, q: &[f64], part: f64) -> Option<usize> {
+    let (mut work, mut blocks) = (Workspace::default(), vec![]);
+    work.update_positions(model, q);
+    work.mass_blocks(model, &mut blocks);
+    let k = model
+        .trees()
+        .iter()
+        .zip(&blocks)
+        .find_map(|(tree, block)| Some(tree.v.start + singular_pivot(block, part)?))?;
+    model.links().iter().position(|l| l.v.contains(&k))
+}
+
+/// Eliminates from the last velocity, a leaf, to the first: the first pivot of which no more than this part of the diagonal is left.
+fn singular_pivot(block: &Matrix, part: f64) -> Option<usize> {
     let n = block.rows();
     let mut m = block.clone();
     for k in (0..n).rev() {
         let pivot = m[(k, k)];
-        if pivot.is_nan() || pivot <= SINGULAR * block[(k, k)] {
+        if pivot.is_nan() || pivot <= part * block[(k, k)] {
             return Some(k);
         }
         for j in 0..k {

@@ -92,7 +92,9 @@ pub(super) fn read<'a>(robot: Element<'a>) -> Result<Tree<'a>, SceneError> {
     }
     let root = find_root(robot, &tree)?;
     tree.order = depth_first(&tree, root);
-    if let Some((_, joint)) = tree.joints().find(|(i, _)| !tree.order.contains(i)) {
+    let mut reached = vec![false; tree.links.len()];
+    tree.order.iter().for_each(|&i| reached[i] = true);
+    if let Some((_, joint)) = tree.joints().find(|(i, _)| !reached[*i]) {
         return Err(joint.element.error("is part of a loop of joints: its links hang on no root"));
     }
     Ok(tree)

@@ -7,8 +7,8 @@ use crate::error::SceneError;
 
 /// XML text with its file and the starts of its lines.
 ///
-/// What other readers of robot files let pass is forgiven: `--` within comments, prefixes that nobody declared, lines before the XML declaration, zero
-/// bytes at the end.
+/// What other readers of robot files let pass is forgiven: `--` within comments, prefixes that nobody declared, lines before the XML declaration,
+/// zero bytes at the end.
 #[derive(Debug, Clone)]
 pub struct Source {
     file: Option<PathBuf>,

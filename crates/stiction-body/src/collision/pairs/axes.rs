@@ -5,11 +5,14 @@ use crate::collision::frame::Query;
 /// Overlap along an axis that is small beside the shapes: at most this part of the smaller one's size.
 const SHALLOW: f64 = 1e-3;
 
+/// Motion is slow along an axis if it is at most this part of the whole.
+const SLOW: f64 = 0.1;
+
 /// A later axis must be better than an earlier one by more than this part of the size, so that rounding does not choose between equals.
 const PREFERENCE: f64 = 1e-9;
 
-/// Whether an edge axis is so close to a face normal that the face speaks for it: cosine of 0.01 rad. The clipped faces hold the crossing of the edges,
-/// with a gap that is wrong by this angle's square at most and right at zero.
+/// Whether an edge axis is so close to a face normal that the face speaks for it: cosine of 0.01 rad. The clipped faces hold the crossing
+/// of the edges, with a gap that is wrong by this angle's square at most and right at zero.
 pub(crate) const FACE_LIKE: f64 = 0.99995;
 
 /// Squared sine below which two edges are parallel: faces then hold the axis.
@@ -17,15 +20,17 @@ pub(crate) const PARALLEL: f64 = 1e-8;
 
 /// Ranks separating axes.
 ///
-/// Shapes that are apart, or nearly so, meet along the axis on which they are still farthest apart (or overlap least) at the end of the step's nominal
-/// motion: a box that slides over the joint of two level tiles stays on top of both. Shapes that overlap on every axis are pushed out along the
-/// shallowest.
+/// Shapes that are apart, or nearly so, meet along the axis on which they are still farthest apart (or overlap least) at the end of the
+/// step's nominal motion: a box that slides over the joint of two level tiles stays on top of both. Shapes that overlap on every axis are
+/// pushed out along the shallowest.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ranking {
     /// Overlap that is small beside the shapes (m).
     pub skin: f64,
     shallow: f64,
     preference: f64,
+    /// Motion along an axis that is slow beside the whole (m).
+    slow: f64,
 }
 
 /// How good an axis is; compared by [`Ranking::better`].
@@ -44,12 +49,15 @@ impl Rank {
 impl Ranking {
     pub fn new(query: &Query, travel: f64) -> Self {
         let skin = SHALLOW * query.size;
-        Self { skin, shallow: travel.min(skin) + query.touch, preference: PREFERENCE * query.size }
+        Self { skin, shallow: travel.min(skin) + query.touch, preference: PREFERENCE * query.size, slow: SLOW * travel }
     }
 
     /// The rank of an axis with the given separation now, which the motion changes by `change`.
     pub fn rank(&self, separation: f64, change: f64) -> Rank {
         let apart = separation >= -self.shallow;
+        // What touches and hardly moves along the axis is held there: a box that slides on level tiles falls onto none of them.
+        let held = separation <= self.shallow && change.abs() <= self.slow;
+        let change = if held { 0.0 } else { change };
         Rank { apart, key: if apart { separation + change } else { separation } }
     }
 

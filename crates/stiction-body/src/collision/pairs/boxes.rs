@@ -1,8 +1,9 @@
 //! Two boxes: the separating axis they meet along, then either the overlap of two faces or the crossing of two edges.
 
-use crate::collision::frame::{Drift, Frame, Query, Touch};
+use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
 use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking};
 use crate::collision::pairs::clip::{Clip, Corner, Side};
+use crate::collision::vector::Norm;
 use crate::math::{Mat3, Vec3};
 
 /// How many axes are tried: the best one may have no overlap of faces that can meet within the step.
@@ -39,7 +40,7 @@ pub(crate) fn boxes(frames: [&Frame; 2], half: [Vec3; 2], query: &Query, clip: &
     if !pair.separations(&mut axes) {
         return;
     }
-    let ranking = Ranking::new(query, pair.drift.linear.length());
+    let ranking = Ranking::new(query, pair.drift.linear.norm());
     let mut ranks = axes.map(|a| {
         if a.normal == Vec3::ZERO { Rank::WORST } else { ranking.rank(a.separation, a.normal.dot(pair.drift.linear)) }
     });
@@ -53,7 +54,8 @@ pub(crate) fn boxes(frames: [&Frame; 2], half: [Vec3; 2], query: &Query, clip: &
         }
         apart |= ranks[best].apart;
         let start = out.len();
-        if pair.contacts(best, &axes[best], clip, out) {
+        let (axis, number) = pair.reference(best, axes[best]);
+        if pair.contacts(number, &axis, clip, out) {
             for touch in &mut out[start..] {
                 touch.point = frames[0].point_to_world(touch.point);
                 touch.normal = frames[0].rotation * touch.normal;
@@ -62,6 +64,17 @@ pub(crate) fn boxes(frames: [&Frame; 2], half: [Vec3; 2], query: &Query, clip: &
         }
         ranks[best] = Rank::WORST;
     }
+}
+
+/// The separations of two boxes.
+pub(crate) fn boxes_apart(frames: [&Frame; 2], half: [Vec3; 2], query: &Query, out: &mut Vec<Apart>) {
+    let relative = frames[0].relative(frames[1]);
+    let drift = query.drift.seen_from(frames[0]);
+    let pair = Boxes { half, rotation: relative.rotation, centre: relative.origin, drift, query };
+    let mut axes = [Axis { normal: Vec3::ZERO, separation: f64::NEG_INFINITY }; AXES];
+    pair.separations(&mut axes);
+    let found = axes.iter().filter(|a| a.normal != Vec3::ZERO);
+    out.extend(found.map(|a| Apart { normal: frames[0].rotation * a.normal, separation: a.separation }));
 }
 
 impl Boxes<'_> {
@@ -119,6 +132,16 @@ impl Boxes<'_> {
         Some(Axis { normal: if along < 0.0 { -normal } else { normal }, separation })
     }
 
+    /// Where faces are parallel, or nearly so, the first box's is the reference, whichever is the better axis: both tell the same, and the choice
+    /// does not change with rounding.
+    fn reference(&self, k: usize, axis: Axis) -> (Axis, usize) {
+        let own = (0..3).find(|i| (3..6).contains(&k) && axis.normal[*i].abs() > FACE_LIKE);
+        let Some(i) = own else { return (axis, k) };
+        let mut normal = Vec3::ZERO;
+        normal[i] = 1.0_f64.copysign(axis.normal[i]);
+        (Axis { normal, ..axis }, i)
+    }
+
     /// Contacts along axis k; false if the features cannot meet there within the step.
     fn contacts(&self, k: usize, axis: &Axis, clip: &mut Clip, out: &mut Vec<Touch>) -> bool {
         match k {
@@ -174,7 +197,7 @@ impl Boxes<'_> {
         let s = (w.dot(u) - cos * w.dot(v)) / sin2;
         let t = (cos * w.dot(u) - w.dot(v)) / sin2;
         let gap = w.dot(normal);
-        let travel = if gap > self.query.touch { self.drift.at(q + v * t).length() } else { 0.0 } + self.query.touch;
+        let travel = if gap > self.query.touch { self.drift.at(q + v * t).norm() } else { 0.0 } + self.query.touch;
         if s.abs() > self.half[0][i] + travel || t.abs() > self.half[1][j] + travel {
             return false;
         }
@@ -199,8 +222,8 @@ struct Reference<'a> {
 }
 
 impl Reference<'_> {
-    /// The overlap of face k (the negative or the positive one) with the face of the other box that looks towards it most. The overlap is the present
-    /// one; faces that do not overlap yet but come to in this step have that of their ways.
+    /// The overlap of face k (the negative or the positive one) with the face of the other box that looks towards it most. The overlap is
+    /// the present one; faces that do not overlap yet but come to in this step have that of their ways.
     fn faces(
         &self,
         k: usize,

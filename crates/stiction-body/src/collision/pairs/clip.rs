@@ -41,7 +41,8 @@ pub(crate) fn is_vertex(name: u32) -> bool {
     name < NAMES
 }
 
-/// Cuts the polygon by a side. Corners beyond it by no more than `slack` stay where they are: the outline does not change its corners with rounding.
+/// Cuts the polygon by a side. Corners beyond it by no more than `slack` stay where they are: the outline does not change its corners with
+/// rounding.
 fn cut(polygon: &[Corner], side: &Side, number: u32, slack: f64, out: &mut Vec<Corner>) {
     out.clear();
     let label = NAMES / 2 + number;

@@ -2,6 +2,7 @@
 //! points of its rims.
 
 use crate::collision::frame::{Frame, Query, Touch};
+use crate::collision::vector::Norm;
 use crate::math::{Mat3, Vec3};
 
 /// Rim points that stand for a cylinder's flat end, evenly spread from the lowest one.
@@ -109,7 +110,7 @@ pub(crate) fn cylinder(
 /// Unit vectors across the z axis, a quarter turn apart; the first points along `towards` as far as it can, or along x where that is along z.
 pub(crate) fn spokes(towards: Vec3) -> [Vec3; RIM_POINTS] {
     let across = Vec3::new(towards.x, towards.y, 0.0);
-    let length = across.length();
+    let length = across.norm();
     let first = if length > LEVEL { across / length } else { Vec3::X };
     let second = Mat3::from_cols(Vec3::Y, Vec3::NEG_X, Vec3::Z) * first;
     [first, second, -first, -second]

@@ -3,13 +3,15 @@
 pub(crate) mod axes;
 pub(crate) mod boxes;
 pub(crate) mod clip;
+pub(crate) mod cylinder;
+pub(crate) mod cylinders;
 pub(crate) mod half_space;
 pub(crate) mod polytopes;
 pub(crate) mod round;
 pub(crate) mod surface;
 
-use crate::collision::closest::{to_axis, to_cuboid, to_polytope};
-use crate::collision::frame::{Frame, Query, Touch};
+use crate::collision::closest::{Closest, to_axis, to_cuboid, to_cylinder, to_polytope};
+use crate::collision::frame::{Apart, Frame, Query, Touch};
 use crate::collision::pairs::surface::Region;
 use crate::collision::solid::Solid;
 use crate::collision::surface::Surface;
@@ -21,6 +23,8 @@ pub(crate) struct Scratch {
     clip: clip::Clip,
     polytopes: polytopes::Scratch,
     surface: surface::Scratch,
+    cylinder: cylinder::Scratch,
+    touches: Vec<Touch>,
 }
 
 /// A geom as its pairs see it.
@@ -59,6 +63,9 @@ fn with_half_space(space: &Frame, other: Member, query: &Query, out: &mut Vec<To
         Solid::Surface(surface) => half_space::points(space, frame, &surface.vertices, query, out),
         Solid::Hull(hull) => half_space::points(space, frame, &hull.vertices, query, out),
         Solid::Cuboid { half, .. } => half_space::cuboid(space, frame, *half, query, out),
+        Solid::Cylinder { half_length, radius } => {
+            half_space::cylinder(space, frame, *half_length, *radius, query, out)
+        }
         Solid::Capsule { half_length, radius } => half_space::capsule(space, frame, *half_length, *radius, query, out),
         Solid::Sphere { radius } => half_space::sphere(space, frame, *radius, query, out),
     }
@@ -78,11 +85,14 @@ fn with_surface(
     let half = r.x_axis.abs() * other.half.x + r.y_axis.abs() * other.half.y + r.z_axis.abs() * other.half.z;
     let centre = relative.point_to_world(other.centre);
     let region = Region { surface, frame, centre, half, query, merge };
-    let Scratch { surface: own, polytopes, .. } = scratch;
+    let Scratch { surface: own, polytopes, cylinder, .. } = scratch;
     match other.solid {
         Solid::HalfSpace | Solid::Surface(_) => {}
         Solid::Hull(polytope) | Solid::Cuboid { polytope, .. } => {
             region.polytope(other.frame, polytope.view(), own, polytopes, out)
+        }
+        Solid::Cylinder { half_length, radius } => {
+            region.cylinder(other.frame, *half_length, *radius, own, cylinder, out)
         }
         Solid::Capsule { half_length, radius } => region.capsule(other.frame, *half_length, *radius, own, out),
         Solid::Sphere { radius } => region.sphere(other.frame, *radius, own, out),
@@ -116,6 +126,86 @@ fn convex(first: Member, second: Member, query: &Query, scratch: &mut Scratch, o
         }
         (Solid::Hull(p), Solid::Hull(q) | Solid::Cuboid { polytope: q, .. }) => {
             polytopes::polytopes(frames, [p.view(), q.view()], query, &mut scratch.polytopes, out)
+        }
+        (Solid::Hull(p) | Solid::Cuboid { polytope: p, .. }, Solid::Cylinder { half_length, radius }) => {
+            cylinder::polytope_cylinder(frames, p.view(), [*half_length, *radius], query, &mut scratch.cylinder, out)
+        }
+        (Solid::Cylinder { half_length: h, radius: r }, Solid::Cylinder { half_length, radius }) => {
+            cylinders::cylinders(frames, [*h, *half_length], [*r, *radius], query, out)
+        }
+        (Solid::Cylinder { half_length: h, radius: r }, Solid::Capsule { half_length, radius }) => {
+            cylinders::cylinder_capsule(frames, [*h, *half_length], [*r, *radius], query, out)
+        }
+        (Solid::Cylinder { half_length, radius: r }, Solid::Sphere { radius }) => {
+            round::sphere(a, b, *radius, query, out, |p| Some(to_cylinder(p, *half_length, *r)))
+        }
+        // Ranks exclude all others.
+        _ => {}
+    }
+}
+
+/// Separations of two geoms along some directions, each from the first to the second: none is more than their distance, and the greatest is exact
+/// where they touch. Nothing for surfaces, which have contacts only.
+pub(crate) fn separations(members: [Member; 2], query: &Query, scratch: &mut Scratch, out: &mut Vec<Apart>) {
+    let [a, b] = members;
+    if a.solid.rank() <= b.solid.rank() {
+        return ordered_separations(a, b, query, scratch, out);
+    }
+    let start = out.len();
+    ordered_separations(b, a, &query.reversed(), scratch, out);
+    out[start..].iter_mut().for_each(|s| s.normal = -s.normal);
+}
+
+fn ordered_separations(first: Member, second: Member, query: &Query, scratch: &mut Scratch, out: &mut Vec<Apart>) {
+    let frames = [first.frame, second.frame];
+    let [a, b] = frames;
+    let from_point =
+        |near: Closest, radius: f64| Apart { normal: a.rotation * near.normal, separation: near.distance - radius };
+    let centre = a.point_to_local(b.origin);
+    match (first.solid, second.solid) {
+        (Solid::Surface(_), _) | (_, Solid::Surface(_)) => {}
+        (Solid::HalfSpace, _) => {
+            scratch.touches.clear();
+            with_half_space(a, second, query, &mut scratch.touches);
+            let separation = scratch.touches.iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
+            out.push(Apart { normal: a.rotation.z_axis, separation });
+        }
+        (Solid::Hull(hull), Solid::Sphere { radius }) => {
+            out.push(from_point(to_polytope(centre, hull.view()), *radius))
+        }
+        (Solid::Cuboid { half, .. }, Solid::Sphere { radius }) => {
+            out.push(from_point(to_cuboid(centre, *half), *radius))
+        }
+        (Solid::Capsule { half_length, radius: grown }, Solid::Sphere { radius }) => {
+            out.push(from_point(to_axis(centre, *half_length).grown(*grown), *radius))
+        }
+        (Solid::Sphere { radius: own }, Solid::Sphere { radius }) => {
+            out.push(from_point(round::to_sphere(centre, *own), *radius))
+        }
+        (Solid::Cylinder { half_length, radius: r }, Solid::Sphere { radius }) => {
+            out.push(from_point(to_cylinder(centre, *half_length, *r), *radius))
+        }
+        (Solid::Hull(p) | Solid::Cuboid { polytope: p, .. }, Solid::Capsule { half_length, radius }) => {
+            out.push(round::capsule_apart(frames, p.view(), *half_length, *radius))
+        }
+        (Solid::Capsule { half_length: h, radius: r }, Solid::Capsule { half_length, radius }) => {
+            out.push(round::capsules_apart(frames, [*h, *half_length], [*r, *radius]))
+        }
+        (Solid::Cylinder { half_length: h, radius: r }, Solid::Capsule { half_length, radius }) => {
+            out.push(cylinders::cylinder_capsule_apart(frames, [*h, *half_length], [*r, *radius]))
+        }
+        (Solid::Cuboid { half: own, .. }, Solid::Cuboid { half, .. }) => {
+            boxes::boxes_apart(frames, [*own, *half], query, out)
+        }
+        (Solid::Hull(p), Solid::Hull(q) | Solid::Cuboid { polytope: q, .. }) => {
+            polytopes::polytopes_apart(frames, [p.view(), q.view()], query, &mut scratch.polytopes, out)
+        }
+        (Solid::Hull(p) | Solid::Cuboid { polytope: p, .. }, Solid::Cylinder { half_length, radius }) => {
+            let size = [*half_length, *radius];
+            cylinder::polytope_cylinder_apart(frames, p.view(), size, query, &mut scratch.cylinder, out)
+        }
+        (Solid::Cylinder { half_length: h, radius: r }, Solid::Cylinder { half_length, radius }) => {
+            cylinders::cylinders_apart(frames, [*h, *half_length], [*r, *radius], query, out)
         }
         // Ranks exclude all others.
         _ => {}

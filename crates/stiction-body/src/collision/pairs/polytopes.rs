@@ -1,10 +1,11 @@
 //! Two convex polytopes: the separating axis they meet along, among the normals of faces and the common normals of edges that can touch; then
 //! the overlap of two faces or the crossing of two edges.
 
-use crate::collision::frame::{Drift, Frame, Query, Touch};
+use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
 use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking};
 use crate::collision::pairs::clip::{self, Clip, Corner, Side};
 use crate::collision::polytope::{Edge, PolytopeRef};
+use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
 /// How many axes are tried: the best one may have no overlap of faces that can meet within the step.
@@ -17,7 +18,7 @@ const EQUAL: f64 = 1e-9;
 pub(crate) const KIND: u64 = 7 << 57;
 const SECOND: u64 = 1 << 57;
 const EDGES: u64 = 1 << 58;
-const FACES: u64 = 1 << 59;
+pub(crate) const FACES: u64 = 1 << 59;
 /// Where the numbers of faces start, after the corner's name.
 const INCIDENT: u32 = 25;
 const FACE: u32 = 41;
@@ -68,6 +69,8 @@ pub(crate) struct Pair<'a, F> {
     pub own_faces: usize,
     /// False for a triangle: it has no inside, so only its face pushes out what is deep.
     pub solid: bool,
+    /// True for a triangle that is even with its neighbours, or lower: only its face has contacts.
+    pub smooth: bool,
     /// The second in the frame of the first.
     pub relative: Frame,
     /// Motion of the second in the first's frame.
@@ -80,15 +83,8 @@ pub(crate) struct Pair<'a, F> {
 impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     /// Contacts in the first polytope's frame, normals from the first to the second.
     pub fn contacts(&self, scratch: &mut Scratch, out: &mut Vec<Touch>) {
-        let [a, b] = self.polytopes;
-        let Scratch { seen, axes, .. } = scratch;
-        seen[1].clear();
-        seen[1].extend(b.vertices.iter().map(|v| self.relative.point_to_world(*v)));
-        seen[0].clear();
-        seen[0].extend(a.vertices.iter().map(|v| self.relative.point_to_local(*v)));
-        axes.clear();
-        let ranking = Ranking::new(self.query, self.drift.linear.length());
-        if !self.face_axes(seen, axes, &ranking) || !self.edge_axes(scratch, &ranking) {
+        let ranking = Ranking::new(self.query, self.drift.linear.norm());
+        if !self.axes(scratch, &ranking) {
             return;
         }
         let mut apart = false;
@@ -101,13 +97,28 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             }
             apart |= axis.rank.apart;
             let found = match axis.feature {
-                Feature::Face(which, face) => self.faces(which, face as usize, axis.separation, scratch, out),
+                Feature::Face(which, face) => {
+                    let (which, face) = self.reference(which, face as usize, axis.normal);
+                    self.faces(which, face, axis.separation, scratch, out)
+                }
                 Feature::Edges(i, j) => self.edges(i, j, axis.normal, out),
             };
             if found {
                 return;
             }
         }
+    }
+
+    /// All axes; false as soon as one keeps the polytopes farther apart than they can travel.
+    fn axes(&self, scratch: &mut Scratch, ranking: &Ranking) -> bool {
+        let [a, b] = self.polytopes;
+        let Scratch { seen, axes, .. } = scratch;
+        seen[1].clear();
+        seen[1].extend(b.vertices.iter().map(|v| self.relative.point_to_world(*v)));
+        seen[0].clear();
+        seen[0].extend(a.vertices.iter().map(|v| self.relative.point_to_local(*v)));
+        axes.clear();
+        self.face_axes(seen, axes, ranking) && (self.smooth || self.edge_axes(scratch, ranking))
     }
 
     fn add(&self, axes: &mut Vec<Axis>, normal: Vec3, separation: f64, feature: Feature, ranking: &Ranking) {
@@ -117,18 +128,29 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         }
     }
 
-    /// Normals of faces; false as soon as one keeps the polytopes farther apart than they can travel.
+    /// Normals of faces; false as in [`Self::axes`].
     fn face_axes(&self, seen: &[Vec<Vec3>; 2], axes: &mut Vec<Axis>, ranking: &Ranking) -> bool {
         let [a, b] = self.polytopes;
+        // A face that even the other's middle is far behind cannot be the best, once a better one is known.
+        let middles = [middle(&seen[1]), middle(&seen[0])];
+        let mut best = f64::NEG_INFINITY;
+        let hopeless = |bound: f64, best: f64| bound < best.min(-ranking.skin);
         for (i, face) in a.faces[..self.own_faces].iter().enumerate() {
+            if hopeless(face.normal.dot(middles[0]) - face.offset, best) {
+                continue;
+            }
             let (lowest, _) = lowest(&seen[1], face.normal);
             let separation = lowest - face.offset;
             if separation > self.query.limit() {
                 return false;
             }
+            best = best.max(separation);
             self.add(axes, face.normal, separation, Feature::Face(0, i as u32), ranking);
         }
-        for (i, face) in b.faces.iter().enumerate() {
+        for (i, face) in b.faces.iter().enumerate().take(if self.smooth { 0 } else { usize::MAX }) {
+            if hopeless(face.normal.dot(middles[1]) - face.offset, best) {
+                continue;
+            }
             let (lowest, corner) = lowest(&seen[0], face.normal);
             let separation = lowest - face.offset;
             if separation > self.query.limit() {
@@ -136,13 +158,14 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             }
             let normal = -(self.relative.rotation * face.normal);
             if (self.allowed)(normal, corner) {
+                best = best.max(separation);
                 self.add(axes, normal, separation, Feature::Face(1, i as u32), ranking);
             }
         }
         true
     }
 
-    /// Common normals of edges whose arcs on the sphere of normals cross; false as in [`Self::face_axes`].
+    /// Common normals of edges whose arcs on the sphere of normals cross; false as in [`Self::axes`].
     fn edge_axes(&self, scratch: &mut Scratch, ranking: &Ranking) -> bool {
         let [a, b] = self.polytopes;
         let reach = scratch.axes.iter().map(|x| x.separation.abs()).fold(f64::INFINITY, f64::min);
@@ -168,8 +191,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         true
     }
 
-    /// The common normal of an edge of the first polytope and one of the second (its direction, the negative normals of its faces), if it is a normal of
-    /// both and no face speaks for it.
+    /// The common normal of an edge of the first polytope and one of the second (its direction, the negative normals of its faces), if it
+    /// is a normal of both and no face speaks for it.
     fn edge_normal(&self, edge: &Edge, along_b: Vec3, sides_b: [Vec3; 2]) -> Option<Vec3> {
         let a = &self.polytopes[0];
         let [p, q] = edge.vertices.map(|v| a.vertices[v as usize]);
@@ -191,6 +214,16 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         let outward = normal.dot(sides_b[0] + sides_b[1]) > 0.0;
         let plain = sides_a.iter().chain(&sides_b).all(|side| normal.dot(*side) < FACE_LIKE);
         (outward && plain).then_some(normal)
+    }
+
+    /// Where faces are parallel, or nearly so, the first polytope's is the reference, whichever is the better axis: both tell the same,
+    /// and the choice does not change with rounding.
+    fn reference(&self, which: usize, face: usize, normal: Vec3) -> (usize, usize) {
+        let own = &self.polytopes[0].faces[..self.own_faces];
+        match own.iter().position(|f| which == 1 && f.normal.dot(normal) > FACE_LIKE) {
+            Some(first) => (0, first),
+            None => (which, face),
+        }
     }
 
     /// The overlap of a face of one polytope with the face of the other that looks towards it most at its nearest corner.
@@ -254,14 +287,14 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         let [a, b] = self.polytopes;
         let [p, p1] = a.edges[i as usize].vertices.map(|v| a.vertices[v as usize]);
         let [q, q1] = b.edges[j as usize].vertices.map(|v| self.relative.point_to_world(b.vertices[v as usize]));
-        let (long_u, long_v) = ((p1 - p).length(), (q1 - q).length());
+        let (long_u, long_v) = ((p1 - p).norm(), (q1 - q).norm());
         let (u, v) = ((p1 - p) / long_u, (q1 - q) / long_v);
         // p + s u and q + t v are closest.
         let (w, cos, sin2) = (q - p, u.dot(v), u.cross(v).length_squared());
         let s = (w.dot(u) - cos * w.dot(v)) / sin2;
         let t = (cos * w.dot(u) - w.dot(v)) / sin2;
         let gap = w.dot(normal);
-        let travel = if gap > self.query.touch { self.drift.at(q + v * t).length() } else { 0.0 } + self.query.touch;
+        let travel = if gap > self.query.touch { self.drift.at(q + v * t).norm() } else { 0.0 } + self.query.touch;
         if s < -travel || s > long_u + travel || t < -travel || t > long_v + travel {
             return false;
         }
@@ -281,18 +314,39 @@ pub(crate) fn polytopes(
     scratch: &mut Scratch,
     out: &mut Vec<Touch>,
 ) {
-    let pair = Pair {
+    let start = out.len();
+    solids(frames, polytopes, query).contacts(scratch, out);
+    to_world(frames[0], &mut out[start..]);
+}
+
+/// The separations of two solid polytopes.
+pub(crate) fn polytopes_apart(
+    frames: [&Frame; 2],
+    polytopes: [PolytopeRef; 2],
+    query: &Query,
+    scratch: &mut Scratch,
+    out: &mut Vec<Apart>,
+) {
+    solids(frames, polytopes, query).axes(scratch, &Ranking::new(query, 0.0));
+    let to_world = |a: &Axis| Apart { normal: frames[0].rotation * a.normal, separation: a.separation };
+    out.extend(scratch.axes.iter().map(to_world));
+}
+
+fn solids<'a>(
+    frames: [&Frame; 2],
+    polytopes: [PolytopeRef<'a>; 2],
+    query: &'a Query,
+) -> Pair<'a, impl Fn(Vec3, usize) -> bool + use<'a>> {
+    Pair {
         polytopes,
         own_faces: polytopes[0].faces.len(),
         solid: true,
+        smooth: false,
         relative: frames[0].relative(frames[1]),
         drift: query.drift.seen_from(frames[0]),
         query,
         allowed: |_, _| true,
-    };
-    let start = out.len();
-    pair.contacts(scratch, out);
-    to_world(frames[0], &mut out[start..]);
+    }
 }
 
 /// Contacts from a frame to the world.
@@ -311,6 +365,11 @@ fn best_axis(axes: &[Axis], ranking: &Ranking) -> Option<usize> {
         }
     }
     best
+}
+
+/// The middle of points: within their hull.
+fn middle(points: &[Vec3]) -> Vec3 {
+    points.iter().copied().sum::<Vec3>() / points.len().max(1) as f64
 }
 
 /// The least `n · p`, and which point has it.
@@ -366,7 +425,7 @@ impl Basis {
         let normal = polytope.faces[face].normal;
         let mut corners = polytope.corners(face);
         let origin = corners.next().unwrap_or(Vec3::ZERO);
-        let u = (corners.next().unwrap_or(Vec3::X) - origin).normalize_or(Vec3::X);
+        let u = (corners.next().unwrap_or(Vec3::X) - origin).unit_or(Vec3::X);
         Self { origin, u, v: normal.cross(u) }
     }
 
@@ -384,7 +443,7 @@ impl Basis {
         let corners = polytope.corners(face);
         let next = corners.clone().cycle().skip(1);
         for (p, q) in corners.zip(next) {
-            let along = (q - p).normalize_or_zero();
+            let along = (q - p).unit_or_zero();
             let outward = along.cross(polytope.faces[face].normal);
             let [a, b] = [self.u.dot(outward), self.v.dot(outward)];
             out.push(Side { a, b, c: outward.dot(p - self.origin) + more(outward) });

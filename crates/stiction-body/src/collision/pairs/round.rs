@@ -1,29 +1,32 @@
 //! Spheres and capsules: distances of points and segments, less the radius. All of it is exact up to rounding and continuous in the poses.
 
 use crate::collision::closest::{Closest, between_segments, direction, on_segment, to_axis, to_polytope};
-use crate::collision::frame::{Frame, Query, Touch};
+use crate::collision::frame::{Apart, Frame, Query, Touch};
+use crate::collision::pairs::axes::FACE_LIKE;
 use crate::collision::polytope::PolytopeRef;
+use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
-/// Steps of conservative advancement along a sphere's way; where they do not suffice (it passes almost in touch), the contact is kept.
-const ADVANCES: usize = 24;
+/// Steps of conservative advancement along a ball's way before it is halved instead, and halvings: down to rounding.
+const ADVANCES: usize = 8;
+const HALVINGS: usize = 50;
 
 /// A sphere, or an end of a capsule: its centre in the frame of the other shape, and how that moves within the step.
 #[derive(Clone, Copy)]
-struct Ball {
+pub(crate) struct Ball {
     centre: Vec3,
     radius: f64,
     drift: Vec3,
 }
 
 impl Ball {
-    fn new(first: &Frame, centre: Vec3, radius: f64, query: &Query) -> Self {
+    pub fn new(first: &Frame, centre: Vec3, radius: f64, query: &Query) -> Self {
         Self { centre: first.point_to_local(centre), radius, drift: first.direction_to_local(query.drift.at(centre)) }
     }
 
     /// Contact with a shape given by its closest points, as it is or as it comes to be: a ball that is apart touches where it first meets the shape
     /// on its straight way, and not at all where it does not. The plane found supports the shape, so the gap is never more than the distance.
-    fn meet(&self, query: &Query, closest: impl Fn(Vec3) -> Option<Closest>) -> Option<(Closest, f64)> {
+    pub fn meet(&self, query: &Query, closest: impl Fn(Vec3) -> Option<Closest>) -> Option<(Closest, f64)> {
         let mut near = closest(self.centre)?;
         let gap = near.distance - self.radius;
         if gap > query.limit() {
@@ -36,25 +39,35 @@ impl Ball {
         (gap <= query.limit()).then_some((near, gap))
     }
 
+    /// Conservative advancement; where the ball passes so closely that it takes many steps, halving: the distance along a straight way is convex.
     fn first_touch(&self, start: Closest, query: &Query, closest: impl Fn(Vec3) -> Option<Closest>) -> Option<Closest> {
-        let (speed, mut near, mut time) = (self.drift.length(), start, 0.0);
+        let (speed, mut near, mut time) = (self.drift.norm(), start, 0.0);
+        let apart = |near: &Closest| near.distance - self.radius - query.margin;
         for _ in 0..ADVANCES {
-            let gap = near.distance - self.radius - query.margin;
+            let gap = apart(&near);
             if gap <= query.touch {
-                break;
+                return Some(near);
             }
             time += gap / speed;
-            // Also where the speed is zero.
-            if !(time <= 1.0) {
+            // Infinite where the speed is zero.
+            if time > 1.0 {
                 return None;
             }
             near = closest(self.centre + self.drift * time)?;
         }
-        Some(near)
+        let (mut low, mut high) = (time, 1.0);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            near = closest(self.centre + self.drift * middle)?;
+            let passed = apart(&near) <= query.touch || near.normal.dot(self.drift) >= 0.0;
+            (low, high) = if passed { (low, middle) } else { (middle, high) };
+        }
+        near = closest(self.centre + self.drift * high)?;
+        (apart(&near) <= query.touch).then_some(near)
     }
 
     /// The contact in the world. Its point is on the line through the ball's centre: a normal force never turns a ball.
-    fn touch(&self, first: &Frame, near: &Closest, gap: f64, feature: u64) -> Touch {
+    pub fn touch(&self, first: &Frame, near: &Closest, gap: f64, feature: u64) -> Touch {
         let point = self.centre - near.normal * (self.radius + 0.5 * gap);
         Touch { point: first.point_to_world(point), normal: first.rotation * near.normal, gap, feature }
     }
@@ -81,7 +94,7 @@ pub(crate) fn to_sphere(p: Vec3, radius: f64) -> Closest {
 }
 
 /// The segment of a capsule in the frame of the other shape.
-fn segment(first: &Frame, capsule: &Frame, half_length: f64) -> [Vec3; 2] {
+pub(crate) fn segment(first: &Frame, capsule: &Frame, half_length: f64) -> [Vec3; 2] {
     let centre = first.point_to_local(capsule.origin);
     let arm = first.direction_to_local(capsule.rotation.z_axis) * half_length;
     [centre - arm, centre + arm]
@@ -133,8 +146,8 @@ pub(crate) enum Spot {
     Edge(usize),
 }
 
-/// A convex polytope and a capsule: its ends as balls, the polytope's corners beside its segment, and edges that cross it. `allowed(n, x, spot)` says
-/// whether n is a normal of the surface at its point x on that feature (for a triangle of a surface: of the whole surface).
+/// A convex polytope and a capsule: its ends as balls, the polytope's corners beside its segment, and edges that cross it. `allowed(n, x,
+/// spot)` says whether n is a normal of the surface at its point x on that feature (for a triangle of a surface: of the whole surface).
 pub(crate) fn polytope_capsule(
     first: &Frame,
     polytope: PolytopeRef,
@@ -146,25 +159,38 @@ pub(crate) fn polytope_capsule(
     to_point: impl Fn(Vec3) -> Option<Closest>,
     allowed: impl Fn(Vec3, Vec3, Spot) -> bool,
 ) {
+    capsule_ends(first, capsule, half_length, radius, query, out, &to_point);
     let segment = segment(first, capsule, half_length);
-    for (k, end) in segment.into_iter().enumerate() {
-        let ball = Ball::new(first, first.point_to_world(end), radius, query);
-        if let Some((near, gap)) = ball.meet(query, &to_point) {
-            out.push(ball.touch(first, &near, gap, k as u64));
-        }
-    }
     let along = Along { first, segment, radius, query };
     for (k, corner) in polytope.vertices.iter().enumerate() {
-        along
-            .corner(*corner, |n, x| allowed(n, x, Spot::Corner(k)))
-            .map(|touch| out.push(Touch { feature: 2 + k as u64, ..touch }));
+        let touch = along.corner(*corner, |n, x| allowed(n, x, Spot::Corner(k)));
+        out.extend(touch.map(|touch| Touch { feature: 2 + k as u64, ..touch }));
     }
     let features = 2 + polytope.vertices.len();
     for (k, edge) in polytope.edges.iter().enumerate() {
         let ends = edge.vertices.map(|v| polytope.vertices[v as usize]);
-        along
-            .edge(ends, |n, x| allowed(n, x, Spot::Edge(k)))
-            .map(|touch| out.push(Touch { feature: (features + k) as u64, ..touch }));
+        let Some((s, point)) = along.crossing(ends) else { continue };
+        let touch = along.pair(point, s, |n, x| allowed(n, x, Spot::Edge(k)));
+        let touch = touch.or_else(|| along.over_edge(s, point, polytope, &to_point));
+        out.extend(touch.map(|touch| Touch { feature: (features + k) as u64, ..touch }));
+    }
+}
+
+/// The ends of a capsule as balls, against a shape given by its closest points.
+pub(crate) fn capsule_ends(
+    first: &Frame,
+    capsule: &Frame,
+    half_length: f64,
+    radius: f64,
+    query: &Query,
+    out: &mut Vec<Touch>,
+    to_point: impl Fn(Vec3) -> Option<Closest>,
+) {
+    for (k, z) in [-half_length, half_length].into_iter().enumerate() {
+        let ball = Ball::new(first, capsule.point_to_world(Vec3::new(0.0, 0.0, z)), radius, query);
+        if let Some((near, gap)) = ball.meet(query, &to_point) {
+            out.push(ball.touch(first, &near, gap, k as u64));
+        }
     }
 }
 
@@ -184,16 +210,35 @@ impl Along<'_> {
         self.inner(s).then(|| self.pair(corner, s, allowed)).flatten()
     }
 
-    /// An edge that crosses the segment, both strictly between their ends.
-    fn edge(&self, ends: [Vec3; 2], allowed: impl Fn(Vec3, Vec3) -> bool) -> Option<Touch> {
+    /// Where an edge crosses the segment, both strictly between their ends: parameter of the segment, and the point of the edge.
+    fn crossing(&self, ends: [Vec3; 2]) -> Option<(f64, Vec3)> {
         let [s, t] = between_segments(self.segment, ends);
-        let length = (ends[1] - ends[0]).length();
+        let length = (ends[1] - ends[0]).norm();
         let inner = self.inner(s) && t * length > self.query.touch && (1.0 - t) * length > self.query.touch;
-        inner.then(|| self.pair(ends[0] + (ends[1] - ends[0]) * t, s, allowed)).flatten()
+        inner.then(|| (s, ends[0] + (ends[1] - ends[0]) * t))
+    }
+
+    /// A ball of the capsule over an edge of a face that it is almost along: it touches the face there, though not nearest.
+    fn over_edge(
+        &self,
+        s: f64,
+        point: Vec3,
+        polytope: PolytopeRef,
+        to_point: impl Fn(Vec3) -> Option<Closest>,
+    ) -> Option<Touch> {
+        let centre = self.segment[0] + (self.segment[1] - self.segment[0]) * s;
+        let (normal, distance) = direction(centre - point, Vec3::ZERO);
+        let near = distance - self.radius <= self.query.limit();
+        if !near || polytope.faces.iter().all(|f| f.normal.dot(normal) <= FACE_LIKE) {
+            return None;
+        }
+        let ball = Ball::new(self.first, self.first.point_to_world(centre), self.radius, self.query);
+        let (near, gap) = ball.meet(self.query, to_point)?;
+        Some(ball.touch(self.first, &near, gap, 0))
     }
 
     fn inner(&self, s: f64) -> bool {
-        let length = (self.segment[1] - self.segment[0]).length();
+        let length = (self.segment[1] - self.segment[0]).norm();
         s * length > self.query.touch && (1.0 - s) * length > self.query.touch
     }
 
@@ -202,7 +247,7 @@ impl Along<'_> {
         let centre = self.segment[0] + (self.segment[1] - self.segment[0]) * s;
         let (normal, distance) = direction(centre - point, Vec3::ZERO);
         let gap = distance - self.radius;
-        if !(gap <= self.query.limit())
+        if gap > self.query.limit()
             || normal == Vec3::ZERO
             || !allowed(normal, point)
             || !self.meets(normal, gap, centre)
@@ -261,6 +306,37 @@ fn crosses(polytope: PolytopeRef, [a, b]: [Vec3; 2]) -> bool {
 pub(crate) fn supports(polytope: PolytopeRef, n: Vec3, x: Vec3, slack: f64) -> bool {
     let level = n.dot(x) + slack;
     polytope.vertices.iter().all(|v| n.dot(*v) <= level)
+}
+
+/// The separation of two capsules.
+pub(crate) fn capsules_apart(frames: [&Frame; 2], half: [f64; 2], radius: [f64; 2]) -> Apart {
+    let own = [Vec3::new(0.0, 0.0, -half[0]), Vec3::new(0.0, 0.0, half[0])];
+    let other = segment(frames[0], frames[1], half[1]);
+    let [s, t] = between_segments(own, other);
+    let between = other[0] + (other[1] - other[0]) * t - own[0] - (own[1] - own[0]) * s;
+    let (normal, distance) = direction(between, Vec3::X);
+    Apart { normal: frames[0].rotation * normal, separation: distance - radius[0] - radius[1] }
+}
+
+/// The separation of a solid polytope and a capsule; negative without further meaning where the segment goes through.
+pub(crate) fn capsule_apart(frames: [&Frame; 2], polytope: PolytopeRef, half_length: f64, radius: f64) -> Apart {
+    let segment = segment(frames[0], frames[1], half_length);
+    if crosses(polytope, segment) {
+        return Apart { normal: Vec3::Z, separation: -radius };
+    }
+    let mut best = segment
+        .map(|p| to_polytope(p, polytope))
+        .into_iter()
+        .fold(None, |best: Option<Closest>, near| Some(best.filter(|b| b.distance <= near.distance).unwrap_or(near)));
+    for edge in polytope.edges {
+        let ends = edge.vertices.map(|v| polytope.vertices[v as usize]);
+        let [s, t] = between_segments(segment, ends);
+        let (p, q) = (segment[0] + (segment[1] - segment[0]) * s, ends[0] + (ends[1] - ends[0]) * t);
+        let near = Closest::outside(p, q, Vec3::Z);
+        best = Some(best.filter(|b| b.distance <= near.distance).unwrap_or(near));
+    }
+    let (normal, distance) = best.map_or((Vec3::Z, 0.0), |b| (b.normal, b.distance));
+    Apart { normal: frames[0].rotation * normal, separation: distance - radius }
 }
 
 /// A convex solid polytope and a capsule.

@@ -1,14 +1,16 @@
 //! A surface of triangles with a convex shape, triangle by triangle, and what is left when the seams are taken out.
 
 use crate::collision::frame::{Frame, Query, Touch};
+use crate::collision::pairs::cylinder::{self, Cylinder};
 use crate::collision::pairs::polytopes::{self, Pair, to_world};
 use crate::collision::pairs::round::{self, Spot};
 use crate::collision::polytope::PolytopeRef;
 use crate::collision::surface::{self, Surface, Tile};
-use crate::math::{Vec3, tangents};
+use crate::collision::vector::Norm;
+use crate::math::Vec3;
 
-/// Normals that agree to this are those of one plane.
-const SAME_NORMAL: f64 = 1e-12;
+/// Normals that agree to this are those of one plane, and gaps that agree to this part of the size are equal.
+const SAME: f64 = 1e-12;
 
 /// Contacts of round shapes at one place whose normals agree to this are one: the face beside a seam, seen from both sides.
 const SEAM: f64 = 1e-6;
@@ -17,7 +19,7 @@ const SEAM: f64 = 1e-6;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scratch {
     near: Vec<u32>,
-    flat: Vec<Flat>,
+    group: Vec<Flat>,
     order: Vec<usize>,
     chain: Vec<usize>,
     keep: Vec<bool>,
@@ -48,6 +50,11 @@ impl Region<'_> {
         let reach = self.query.limit();
         self.surface.near(self.centre - self.half - reach, self.centre + self.half + reach, &mut scratch.near);
         for &triangle in &scratch.near {
+            let (height, normal) = self.surface.plane(triangle, self.centre);
+            let extent = (normal * self.half).abs().element_sum();
+            if height - extent > reach || (height + extent < -reach && !self.surface.solid_below) {
+                continue;
+            }
             let start = out.len();
             contacts(&self.surface.tile(triangle, self.query.touch), out);
             out[start..].iter_mut().for_each(|t| t.feature = named(triangle, t.feature));
@@ -74,6 +81,9 @@ impl Region<'_> {
                 Spot::Edge(k) => tile.allowed(n, tile.side(k)),
             };
             let closest = |p: Vec3| tile.closest(p, behind);
+            if tile.is_smooth() {
+                return round::capsule_ends(self.frame, capsule, half_length, radius, self.query, out, closest);
+            }
             round::polytope_capsule(
                 self.frame,
                 tile.view(),
@@ -113,6 +123,7 @@ impl Region<'_> {
                 polytopes: [tile.view(), polytope],
                 own_faces: 1,
                 solid: false,
+                smooth: tile.is_smooth(),
                 relative,
                 drift,
                 query: self.query,
@@ -122,6 +133,42 @@ impl Region<'_> {
         });
         if self.merge {
             keep_outlines(self.query.touch, scratch, out, start);
+        }
+        to_world(self.frame, &mut out[start..]);
+    }
+
+    pub fn cylinder(
+        &self,
+        frame: &Frame,
+        half_length: f64,
+        radius: f64,
+        scratch: &mut Scratch,
+        work: &mut cylinder::Scratch,
+        out: &mut Vec<Touch>,
+    ) {
+        let start = out.len();
+        let cylinder = Cylinder::new(&self.frame.relative(frame), half_length, radius);
+        let drift = self.query.drift.seen_from(self.frame);
+        self.each(scratch, out, |tile, out| {
+            if !self.surface.solid_below && tile.height(cylinder.lowest(-tile.normal())) <= self.query.touch {
+                return;
+            }
+            let allowed = |n: Vec3, corner: usize| tile.allowed(n, surface::Spot::Corner(corner));
+            let (polytope, query) = (tile.view(), self.query);
+            cylinder::Pair {
+                polytope,
+                own_faces: 1,
+                solid: false,
+                smooth: tile.is_smooth(),
+                cylinder,
+                drift,
+                query,
+                allowed,
+            }
+            .contacts(work, out);
+        });
+        if self.merge {
+            drop_seams(self.query.size, scratch, out, start);
         }
         to_world(self.frame, &mut out[start..]);
     }
@@ -144,7 +191,8 @@ fn named(triangle: u32, feature: u64) -> u64 {
     ((z ^ (z >> 31)) & !polytopes::KIND) | (feature & polytopes::KIND) | 1 << 63
 }
 
-/// Of contacts at one place with almost the same normal, keeps the nearest.
+/// Of contacts at one place with almost the same normal, keeps the nearest; of equally near ones that of a corner of the other shape, then
+/// the first.
 fn drop_seams(size: f64, scratch: &mut Scratch, out: &mut Vec<Touch>, start: usize) {
     let keep = &mut scratch.keep;
     keep.clear();
@@ -152,13 +200,14 @@ fn drop_seams(size: f64, scratch: &mut Scratch, out: &mut Vec<Touch>, start: usi
     for i in 1..keep.len() {
         for j in 0..i {
             let (a, b) = (&out[start + i], &out[start + j]);
-            let one = keep[j]
-                && (a.normal - b.normal).length_squared() < SEAM * SEAM
-                && (a.point - b.point).length() < SEAM * size;
-            if one {
-                let worse = if a.gap < b.gap { j } else { i };
-                keep[worse] = false;
+            let turned = (a.normal - b.normal).abs().max_element() > SEAM;
+            if !keep[i] || !keep[j] || turned || (a.point - b.point).abs().max_element() > SEAM * size {
+                continue;
             }
+            let equal = (a.gap - b.gap).abs() <= SAME * size;
+            let corner = |t: &Touch| polytopes::is_incident_vertex(t.feature);
+            let later = if equal { corner(a) && !corner(b) } else { a.gap < b.gap };
+            keep[if later { j } else { i }] = false;
         }
     }
     retain(keep, out, start);
@@ -175,10 +224,10 @@ fn retain(keep: &[bool], out: &mut Vec<Touch>, start: usize) {
     out.truncate(to);
 }
 
-/// Of contacts of one flat part of the surface with one face, keeps the corners of their outline. The others are convex combinations of those, in place
-/// and gap: they change neither the motions nor the forces and torques that are possible.
+/// Of contacts of one flat part of the surface with one face, keeps the corners of their outline. The others are convex combinations of
+/// those, in place and gap: they change neither the motions nor the forces and torques that are possible.
 fn keep_outlines(touch: f64, scratch: &mut Scratch, out: &mut Vec<Touch>, start: usize) {
-    let Scratch { flat, order, chain, keep, .. } = scratch;
+    let Scratch { group, order, chain, keep, .. } = scratch;
     keep.clear();
     keep.resize(out.len() - start, true);
     order.clear();
@@ -188,22 +237,22 @@ fn keep_outlines(touch: f64, scratch: &mut Scratch, out: &mut Vec<Touch>, start:
         let first = out[seed];
         let level = |t: &Touch| first.normal.dot(t.point) - 0.5 * t.gap;
         let (u, v) = slanted(first.normal);
-        flat.clear();
+        group.clear();
         order.retain(|&k| {
             let t = &out[k];
-            let one = (t.normal - first.normal).abs().max_element() <= SAME_NORMAL
-                && (level(t) - level(&first)).abs() <= touch;
+            let one =
+                (t.normal - first.normal).abs().max_element() <= SAME && (level(t) - level(&first)).abs() <= touch;
             if one {
-                flat.push(Flat { at: k, u: u.dot(t.point - first.point), v: v.dot(t.point - first.point) });
+                group.push(Flat { at: k, u: u.dot(t.point - first.point), v: v.dot(t.point - first.point) });
             }
             !one
         });
-        outline(touch, flat, chain);
-        for f in flat.iter() {
+        outline(touch, group, chain);
+        for f in group.iter() {
             keep[f.at - start] = false;
         }
         for &k in chain.iter() {
-            keep[flat[k].at - start] = true;
+            keep[group[k].at - start] = true;
         }
     }
     retain(keep, out, start);
@@ -211,8 +260,9 @@ fn keep_outlines(touch: f64, scratch: &mut Scratch, out: &mut Vec<Touch>, start:
 
 /// Two unit vectors across n that are askew to grids, so that no two corners have the same coordinate but for rounding.
 fn slanted(n: Vec3) -> (Vec3, Vec3) {
-    let (s, t) = tangents(n);
-    ((s * 3.0 + t * 2.0).normalize(), (t * 3.0 - s * 2.0).normalize())
+    let s = n.any_orthogonal_vector().unit_or_zero();
+    let t = n.cross(s);
+    ((s * 3.0 + t * 2.0).unit_or_zero(), (t * 3.0 - s * 2.0).unit_or_zero())
 }
 
 /// Corners of the convex hull of points in a plane, by the monotone chain; points within `touch` of it are left out.

@@ -52,18 +52,27 @@ impl Driver {
                 continue;
             }
             let letters = [basis.position(rows + 2 * c), basis.position(rows + 2 * c + 1)];
-            if letters[1] == Position::Upper {
-                let sign = if letters[0] == Position::Upper { 1.0 } else { -1.0 };
-                self.start_sliding(c, self.frame[c].map(|x| sign * x));
-            }
-            let unlisted = earlier.filter(|_| letters == [Position::Lower; 2]);
-            if let Some(direction) = unlisted.and_then(|forces| self.system.friction_direction(c, forces)) {
+            if let Some(direction) = self.earlier_direction(c, letters, earlier) {
                 self.start_sliding(c, direction);
             }
             let count = letters.iter().filter(|p| **p == Position::Basic).count();
-            self.start_sticking(c, count);
+            // The force of a contact that is held along one direction is along that.
+            let held = earlier.filter(|_| count == 1).and_then(|forces| self.system.friction_direction(c, forces));
+            self.start_sticking(c, count, held.unwrap_or([1.0, 0.0]));
         }
         self.polish().is_ok()
+    }
+
+    /// Where the friction of a contact pointed that slid: that of its earlier force, for the frame may have turned; the letter's where there is none.
+    fn earlier_direction(&self, c: usize, letters: [Position; 2], earlier: Option<&IslandForces>) -> Option<[f64; 2]> {
+        if letters.contains(&Position::Basic) {
+            return None;
+        }
+        let listed = (letters[1] == Position::Upper).then(|| {
+            let sign = if letters[0] == Position::Upper { 1.0 } else { -1.0 };
+            self.frame[c].map(|x| sign * x)
+        });
+        earlier.and_then(|forces| self.system.friction_direction(c, forces)).or(listed)
     }
 
     fn start_row(&mut self, i: usize, basis: &Basis) {
@@ -79,10 +88,10 @@ impl Driver {
         }
     }
 
-    /// Clamps up to `count` independent tangents of contact `c`.
-    fn start_sticking(&mut self, c: usize, count: usize) {
+    /// Clamps up to `count` independent tangents of contact `c`, that along `e` first.
+    fn start_sticking(&mut self, c: usize, count: usize, e: [f64; 2]) {
         let mut clamped = 0;
-        for e in [[1.0, 0.0], [0.0, 1.0]] {
+        for e in [e, [-e[1], e[0]]] {
             let clamp = Clamp { i: c, along: Along::Tangent(e) };
             if clamped < count && self.is_independent(clamp) {
                 self.push(clamp);

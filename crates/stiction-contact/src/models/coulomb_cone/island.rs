@@ -4,23 +4,21 @@
 //! projected column. At velocity level, and for contacts that roll at acceleration level, W is symmetric. A contact that slides at acceleration level has its friction
 //! tied to its normal force: one row, its column the normal's less μ times that of its slip.
 
+use stiction_lcp::Matrix;
 use stiction_lcp::factor::DEPENDENT;
 use stiction_lcp::matrix::{axpy, dot, norm};
-use stiction_lcp::{InputError, Matrix};
 
 use super::law::State;
 use super::problem::{Block, ConeProblem};
 use super::proximal::{SearchEnd, Verdict};
 use super::{CoulombCone, POLISHED};
 use crate::by_island::{Guess, IslandEnd, IslandForces};
-use crate::certificate::cone::ConeLaw;
 use crate::find_indices::FindIndices;
-use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, WarmStart};
-use crate::problem::ContactProblem;
+use crate::model::{ContactStats, Level};
 use crate::whitened::Whitened;
 
 /// The answer of a cone problem must be this many times better than the tolerance of the certificate, which measures it again in other coordinates.
-const MARGIN: f64 = 0.1;
+pub(super) const MARGIN: f64 = 0.1;
 
 /// Friction within this part of its limit is at it.
 const AT_LIMIT: f64 = 1e-9;
@@ -58,51 +56,9 @@ pub(super) struct IslandProblem {
     impulses: Vec<f64>,
 }
 
-impl ContactModel for CoulombCone {
-    fn name(&self) -> &'static str {
-        "coulomb-cone"
-    }
-
-    fn level(&self) -> Level {
-        self.level
-    }
-
-    fn solve_from(
-        &mut self,
-        problem: &ContactProblem,
-        start: Option<&WarmStart>,
-    ) -> Result<ContactOutcome, InputError> {
-        self.options.check()?;
-        self.check_laws(problem)?;
-        let (law, options) = (ConeLaw { level: self.level }, self.options.clone());
-        let mut driver = std::mem::take(&mut self.driver);
-        let outcome = driver.solve(problem, &law, &options, start, |island, guess, forces, stats| {
-            Ok(self.solve_island(island, guess, forces, stats))
-        });
-        self.driver = driver;
-        outcome
-    }
-}
-
 impl CoulombCone {
-    fn check_laws(&self, problem: &ContactProblem) -> Result<(), InputError> {
-        let contacts = problem.contacts();
-        let refuse = |reason: String| Err(InputError::Unsupported { solver: "coulomb-cone", reason });
-        if let Some(i) = contacts.mu_spin.iter().position(|x| *x > 0.0) {
-            return refuse(format!("contact {i}: mu_spin is above 0; coulomb-pyramid has a place for moments"));
-        }
-        if let Some(i) = contacts.mu_viscous.iter().position(|x| *x > 0.0) {
-            return refuse(format!("contact {i}: mu_viscous is above 0; the model viscous has a place for it"));
-        }
-        let slides = |i: &usize| contacts.mu[*i].is_infinite() && problem.slip(*i)[..2] != [0.0; 2];
-        match (0..contacts.len()).find(|i| self.level == Level::Acceleration && slides(i)) {
-            Some(i) => refuse(format!("contact {i} slips, and mu is infinite: no force is that large")),
-            None => Ok(()),
-        }
-    }
-
     /// Reduce, solve, recover.
-    fn solve_island(
+    pub(super) fn solve_island(
         &mut self,
         island: &Whitened,
         guess: Guess<'_>,

@@ -11,8 +11,12 @@
 //! 4. The modes found (open, stick, slide) define one system, linear but for the directions of sliding. Its solution, refined with velocities in twice the
 //!    working precision, is the answer, if its certificate holds.
 //!
+//! Contact problems at velocity level are first solved on their velocities (`velocity_space`), where the cost follows the bodies and not the contacts; the Delassus operator is
+//! formed only where that finds no certified answer.
+//!
 //! Reference: \[AlartCurnier91\], \[Acary18\].
 
+mod contact_model;
 mod gauss_seidel;
 mod island;
 mod law;
@@ -24,20 +28,24 @@ mod proximal;
 mod system;
 #[cfg(test)]
 mod tests;
+mod velocity_space;
 
 use stiction_lcp::InputError;
 
 pub use outcome::{FailureReason, FrictionFailed, FrictionOutcome, FrictionSolved, FrictionStats};
 
 use crate::by_island::ByIsland;
+use crate::certificate::Certifier;
 use crate::friction_certificate::{FrictionCertificate, certify_friction};
 use crate::friction_problem::FrictionProblem;
 use crate::model::{Level, Mode, ModelOptions};
+use crate::solution::ContactSolution;
 use island::IslandProblem;
 use law::State;
 use newton::Newton;
 use problem::{Block, ConeProblem};
 use proximal::{Search, SearchEnd, Verdict};
+use velocity_space::VelocitySpace;
 
 /// Linear systems solved before the solver stops, unless the options say otherwise.
 const MOST_ITERATIONS: usize = 6000;
@@ -51,12 +59,33 @@ const LAST_DIGITS: f64 = 1e-15;
 /// Errors of an answer that is not worth improving.
 const POLISHED: f64 = 1e-13;
 
+/// Options of [`CoulombCone`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConeOptions {
+    /// Those of all models.
+    pub model: ModelOptions,
+    /// Whether contact problems at velocity level are first solved on their velocities. Default true; without it every island goes through its Delassus operator, which costs what the
+    /// contacts cost.
+    pub velocity_space: bool,
+}
+
+impl Default for ConeOptions {
+    fn default() -> Self {
+        Self { model: ModelOptions::default(), velocity_space: true }
+    }
+}
+
 /// The solver; it owns its workspace, so keep one and use it again. See the [module](self).
 #[derive(Debug, Clone)]
 pub struct CoulombCone {
     options: ModelOptions,
+    velocity_space: bool,
     level: Level,
     driver: ByIsland,
+    velocities: VelocitySpace,
+    certifier: Certifier,
+    /// Storage of solutions that are not needed any more.
+    spare: Vec<ContactSolution>,
     island: IslandProblem,
     problem: ConeProblem,
     newton: Newton,
@@ -87,10 +116,19 @@ impl Default for CoulombCone {
 impl CoulombCone {
     /// The model at `level`, with the given options. (Friction problems of their own have no level.)
     pub fn new(level: Level, options: ModelOptions) -> Self {
+        Self::with_options(level, ConeOptions { model: options, ..ConeOptions::default() })
+    }
+
+    /// The model at `level`, with options of its own.
+    pub fn with_options(level: Level, options: ConeOptions) -> Self {
         Self {
-            options,
+            options: options.model,
+            velocity_space: options.velocity_space,
             level,
             driver: ByIsland::default(),
+            velocities: VelocitySpace::default(),
+            certifier: Certifier::default(),
+            spare: Vec::new(),
             island: IslandProblem::default(),
             problem: ConeProblem::default(),
             newton: Newton::default(),

@@ -22,7 +22,6 @@ pub(crate) enum Block {
         hi: f64,
     },
     /// One row, `u = 0`.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for problems with bilateral rows"))]
     Free,
 }
 
@@ -156,7 +155,7 @@ impl ConeProblem {
 }
 
 /// The exponent e with `2^(e−1) ≤ |x| < 2^e`; 0 for 0.
-fn exponent(x: f64) -> i32 {
+pub(crate) fn exponent(x: f64) -> i32 {
     /// 2^64, which lifts the least positive number into the normal range.
     const LIFT: f64 = 18_446_744_073_709_551_616.0;
     if x == 0.0 || !x.is_finite() {
@@ -167,7 +166,7 @@ fn exponent(x: f64) -> i32 {
 }
 
 /// `x · 2^e`, exact unless it leaves the range of f64.
-fn times_power(x: f64, e: i32) -> f64 {
+pub(crate) fn times_power(x: f64, e: i32) -> f64 {
     let power = |e: i32| f64::from_bits(((e + 1023) as u64) << 52);
     if (-1022..=1023).contains(&e) {
         return x * power(e);

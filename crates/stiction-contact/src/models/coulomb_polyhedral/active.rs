@@ -111,15 +111,14 @@ impl Active {
         fits && self.order() <= cones.dof
     }
 
-    /// The letters of the basic variables.
-    pub fn basis(&self, cones: &Cones) -> Basis {
-        let mut basis = Basis::lower(cones.order());
-        self.theta.iter().for_each(|&i| set_basic(&mut basis, cones.letter(Pair::Normal(i))));
-        self.kappa.iter().for_each(|&(g, j)| set_basic(&mut basis, cones.letter(Pair::Direction(g, j))));
+    /// Writes the letters of the basic variables, keeping the storage.
+    pub fn basis_into(&self, cones: &Cones, basis: &mut Basis) {
+        basis.reset(cones.order());
+        self.theta.iter().for_each(|&i| set_basic(basis, cones.letter(Pair::Normal(i))));
+        self.kappa.iter().for_each(|&(g, j)| set_basic(basis, cones.letter(Pair::Direction(g, j))));
         for &g in &self.slides {
-            set_basic(&mut basis, cones.letter(Pair::Direction(g, self.pivot[g])));
-            set_basic(&mut basis, cones.letter(Pair::Cap(g)));
+            set_basic(basis, cones.letter(Pair::Direction(g, self.pivot[g])));
+            set_basic(basis, cones.letter(Pair::Cap(g)));
         }
-        basis
     }
 }

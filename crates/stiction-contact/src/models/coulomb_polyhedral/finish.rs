@@ -44,7 +44,7 @@ impl Finish {
             let others: f64 = out.phi[group.first..group.first + group.sides].iter().sum();
             out.phi[group.first + active.pivot[g]] = (bound(cones, g, &out.theta) - others).max(0.0);
         }
-        out.basis = active.basis(cones);
+        active.basis_into(cones, &mut out.basis);
         y.iter().all(|y| y.is_finite())
     }
 

@@ -219,6 +219,10 @@ impl ContactModel for CoulombPolyhedral {
             engine.solve(island, guess, forces, stats)
         })
     }
+
+    fn recycle(&mut self, outcome: ContactOutcome) {
+        self.by_island.recycle(outcome);
+    }
 }
 
 impl Engine {

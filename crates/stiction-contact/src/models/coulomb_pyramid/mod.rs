@@ -219,6 +219,10 @@ impl ContactModel for CoulombPyramid {
             core.solve(island, guess, forces, stats)
         })
     }
+
+    fn recycle(&mut self, outcome: ContactOutcome) {
+        self.driver.recycle(outcome);
+    }
 }
 
 impl Core {

@@ -276,6 +276,31 @@ impl Conic {
         self.g.col(i).iter().zip(&self.speeds).map(|(g, s)| g.abs() * s).sum::<f64>() + self.bias[i].abs()
     }
 
+    /// The impulses in `forces`, scaled, each moved into its set.
+    pub fn load_impulses(&self, forces: &IslandForces, p: &mut Vec<f64>) {
+        p.clear();
+        for b in &self.blocks {
+            let value = match b.source {
+                Source::Contact(i) => [forces.normal[i], forces.tangent_s[i], forces.tangent_t[i]],
+                Source::Limit(i) => [forces.limit[i], 0.0, 0.0],
+                Source::Bilateral(i) => [forces.bilateral[i], 0.0, 0.0],
+                Source::Bounded(i) => [forces.bounded[i], 0.0, 0.0],
+            };
+            let onto = b.set.project(value.map(|x| x * b.length / self.unit));
+            p.extend_from_slice(&onto[..b.rows]);
+        }
+    }
+
+    /// Where in its set each block's impulse is: the modes of the contacts and rows.
+    pub fn modes_into(&self, p: &[f64], modes: &mut Vec<Within>) {
+        modes.clear();
+        modes.extend(self.blocks.iter().map(|b| {
+            let mut q = [0.0; 3];
+            q[..b.rows].copy_from_slice(&p[b.first..b.first + b.rows]);
+            b.set.within(q)
+        }));
+    }
+
     /// Writes impulses p (scaled) and their motion into `forces`.
     pub fn unload(&self, p: &[f64], x: &[f64], forces: &mut IslandForces) {
         self.unload_multipliers(p, forces);
@@ -301,7 +326,37 @@ impl Conic {
     }
 }
 
+/// Where in its set an impulse is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Within {
+    /// Nowhere at its boundary.
+    Free,
+    /// At zero, or at its lower bound.
+    Lower,
+    /// On the mantle of its cone, or at its upper bound.
+    Upper,
+}
+
+/// Friction within this part of its limit is on the mantle.
+const ON_MANTLE: f64 = 1e-9;
+
 impl Set {
+    /// Where in the set the impulse p is.
+    fn within(&self, p: [f64; 3]) -> Within {
+        match *self {
+            Set::Line => Within::Free,
+            Set::Ray | Set::Cone { .. } if p[0] <= 0.0 => Within::Lower,
+            Set::Ray => Within::Free,
+            Set::Interval { lo, hi } => match p[0] {
+                x if x <= lo => Within::Lower,
+                x if x >= hi => Within::Upper,
+                _ => Within::Free,
+            },
+            Set::Cone { cos, sin } if cos * p[1].hypot(p[2]) >= (1.0 - ON_MANTLE) * sin * p[0] => Within::Upper,
+            Set::Cone { .. } => Within::Free,
+        }
+    }
+
     /// The directions in which the set has no end.
     fn endless(&self) -> Self {
         match *self {

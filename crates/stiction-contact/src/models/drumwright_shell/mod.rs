@@ -35,7 +35,7 @@
 //! # Method
 //!
 //! The interior point method of `clarabel` on the dual, which has m unknowns and n cones, then Newton's method on the active cones
-//! until the conditions hold to rounding (`newton.rs`). Where clarabel stops short, Newton's method starts from no impulse at all; it converges
+//! until the conditions hold to rounding (`newton.rs`). From an earlier solution Newton's method alone is tried first. Where clarabel stops short, Newton's method starts from no impulse at all; it converges
 //! from anywhere. What neither solves ends as failed.
 //!
 //! Reference: [DrumwrightShell10, §3]; [Drumwright15, §VII-B].
@@ -47,12 +47,12 @@ mod newton;
 use stiction_lcp::InputError;
 use stiction_lcp::matrix::{max_abs, norm};
 
-use crate::by_island::{ByIsland, IslandEnd, IslandForces};
+use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::shell::ShellLaw;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
 use crate::problem::ContactProblem;
 use crate::whitened::Whitened;
-use conic::Conic;
+use conic::{Conic, Within};
 use newton::Newton;
 
 /// Iterations of clarabel, at most, unless the options say otherwise; it takes 8 to 30.
@@ -60,6 +60,9 @@ const ITERATIONS: u32 = 100;
 
 /// Newton steps, at most, unless the options say otherwise; it takes 2 to 40.
 const STEPS: usize = 1000;
+
+/// Newton steps from earlier impulses, at most, unless the options say otherwise: near a solution it takes few.
+const NEAR_STEPS: usize = 100;
 
 /// Multipliers whose combination of rows and biases comes this close to (0, −1) are handed in as a proof of infeasibility; it is checked on the data.
 const PROOF: f64 = 1e-9;
@@ -117,9 +120,13 @@ impl ContactModel for DrumwrightShell {
     ) -> Result<ContactOutcome, InputError> {
         check(problem)?;
         let (options, method, solver) = (&self.options, self.method, &mut self.island);
-        self.by_island.solve(problem, &ShellLaw, options, start, |island, _, forces, stats| {
-            Ok(solver.solve(island, options, method, forces, stats))
+        self.by_island.solve(problem, &ShellLaw, options, start, |island, guess, forces, stats| {
+            Ok(solver.solve(island, guess, options, method, forces, stats))
         })
+    }
+
+    fn recycle(&mut self, outcome: ContactOutcome) {
+        self.by_island.recycle(outcome);
     }
 }
 
@@ -147,18 +154,25 @@ struct IslandSolver {
     x: Vec<f64>,
     /// Other impulses: what clarabel led to while Newton's method starts again, p without noise.
     other: Vec<f64>,
+    /// Modes of earlier impulses, and of those found from them.
+    modes: Vec<Within>,
+    other_modes: Vec<Within>,
 }
 
 impl IslandSolver {
     fn solve(
         &mut self,
         island: &Whitened,
+        guess: Guess<'_>,
         options: &ModelOptions,
         method: Method,
         forces: &mut IslandForces,
         stats: &mut ContactStats,
     ) -> IslandEnd {
         self.conic.load(island, stats);
+        if guess.forces.is_some_and(|earlier| self.solve_near(earlier, options, forces, stats)) {
+            return IslandEnd::Solved;
+        }
         if method == Method::Newton {
             let miss = self.polish_from_rest(options, stats);
             let found = miss <= options.tolerance && max_abs(&self.p) <= HUGE;
@@ -185,6 +199,27 @@ impl IslandSolver {
             };
         }
         self.recover_solution(options, forces)
+    }
+
+    /// Newton's method from earlier impulses; true if it ends at a solution. If these have the modes of the earlier ones, then those were right and nothing is counted.
+    fn solve_near(
+        &mut self,
+        earlier: &IslandForces,
+        options: &ModelOptions,
+        forces: &mut IslandForces,
+        stats: &mut ContactStats,
+    ) -> bool {
+        self.conic.load_impulses(earlier, &mut self.p);
+        self.conic.modes_into(&self.p, &mut self.modes);
+        let miss = self.newton.polish(&mut self.conic, &mut self.p, options.max_pivots.unwrap_or(NEAR_STEPS));
+        self.conic.modes_into(&self.p, &mut self.other_modes);
+        let guessed = self.modes == self.other_modes;
+        stats.pivots += if guessed { 0 } else { self.newton.steps };
+        let found = miss <= options.tolerance
+            && max_abs(&self.p) <= HUGE
+            && self.recover_solution(options, forces) == IslandEnd::Solved;
+        stats.guessed += usize::from(guessed && found);
+        found
     }
 
     /// Looks for multipliers that prove that no motion satisfies the rows; true if there are.

@@ -12,7 +12,9 @@ use crate::models::normal_problem::row::Row;
 pub(crate) struct Drag {
     /// The rows and their c.
     pub rows: Vec<(Row, f64)>,
-    /// L, m × m, lower triangular.
+    /// Number of velocities, m.
+    m: usize,
+    /// L, m × m, lower triangular; without rows it is the identity, and not kept.
     l: Matrix,
     work: Vec<f64>,
 }
@@ -21,8 +23,7 @@ impl Drag {
     /// No drag on velocities of dimension `m`.
     pub fn reset(&mut self, m: usize) {
         self.rows.clear();
-        self.l.reset(m, m);
-        (0..m).for_each(|j| self.l[(j, j)] = 1.0);
+        self.m = m;
     }
 
     /// True if there is none.
@@ -32,6 +33,10 @@ impl Drag {
 
     /// Adds drag `c` ≥ 0 along `row`, whose column is `g` (m).
     pub fn add(&mut self, row: Row, g: &[f64], c: f64) {
+        if self.is_empty() {
+            self.l.reset(self.m, self.m);
+            (0..self.m).for_each(|j| self.l[(j, j)] = 1.0);
+        }
         let root = c.sqrt();
         self.rows.push((row, c));
         self.work.clear();

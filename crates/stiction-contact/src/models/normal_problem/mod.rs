@@ -19,6 +19,7 @@ mod recover;
 mod reduce;
 mod row;
 
+use stiction_lcp::matrix::dot;
 use stiction_lcp::{Basis, FactoredLcp, InputError, ModifiedPpm, Nnls, Outcome, Position, Proof, Solver};
 
 use crate::by_island::{IslandEnd, IslandForces};
@@ -26,8 +27,11 @@ use crate::find_indices::FindIndices;
 use crate::model::{ContactStats, Level, ModelOptions};
 use crate::whitened::Whitened;
 pub(crate) use drag::Drag;
-use recover::Recovery;
+use recover::{Recovery, abs_dot};
 pub(crate) use row::Row;
+
+/// A proposal is taken if no row misses its law by more than this part of the certificate's tolerance.
+const MARGIN: f64 = 0.1;
 
 /// The method for the complementarity problem of the normals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -66,10 +70,16 @@ pub(crate) struct NormalProblem {
     /// Motion without any row, m.
     x_free: Vec<f64>,
     lcp: FactoredLcp,
+    /// Storage for its bounds, while it has none.
+    bounds: (Vec<f64>, Vec<f64>),
     /// Sizes that the entries of e were summed from.
     terms: Vec<f64>,
     biases: Vec<f64>,
     column: Vec<f64>,
+    /// The letters to start from, and those of the answer with its numbers.
+    start: Basis,
+    letters: Basis,
+    z: Vec<f64>,
     recovery: Recovery,
 }
 
@@ -122,9 +132,19 @@ impl NormalProblem {
             self.prove_from_held(island, number, forces);
             return IslandEnd::Infeasible;
         }
-        self.move_held(island);
-        if let Err(error) = self.form(island) {
-            return IslandEnd::Failed { why: error.to_string() };
+        // A guess from numbers of working precision, then one from exact ones, then everything else.
+        for exact in [false, true] {
+            // Proposals come from the active-set method.
+            let may_propose = self.solver == NormalSolver::Nnls;
+            if !exact && !may_propose {
+                continue;
+            }
+            if let Err(error) = self.form(island, exact) {
+                return IslandEnd::Failed { why: error.to_string() };
+            }
+            if may_propose && self.propose(island, guess, forces, stats) {
+                return IslandEnd::Solved;
+            }
         }
         let before = stats.pivots;
         for _ in 0..=self.rows.len() {
@@ -157,6 +177,57 @@ impl NormalProblem {
         IslandEnd::Failed { why: "feasible or not is a matter of rounding".into() }
     }
 
+    /// Solves the complementarity problem by the active-set method alone and looks at the motion it leads to: nearly always that is the answer, and a
+    /// certificate of the complementarity problem beside the physical one would be work for nothing; so would more digits of e than working precision
+    /// has, as the numbers of the answer come from the rows that hold in the end. False if it is not the answer.
+    fn propose(
+        &mut self,
+        island: &Whitened,
+        guess: Option<&Basis>,
+        forces: &mut IslandForces,
+        stats: &mut ContactStats,
+    ) -> bool {
+        self.factor_held(island);
+        let fits = self.take_start(island, guess);
+        let Ok(Some(proposal)) = self.nnls.propose(&self.lcp, fits.then_some(&self.start)) else { return false };
+        let pivots = proposal.pivots;
+        let mut z = std::mem::take(&mut self.z);
+        z.clear();
+        z.extend_from_slice(proposal.z);
+        self.letters.copy_from(proposal.basis);
+        let letters = std::mem::take(&mut self.letters);
+        self.recover(island, &z, Some(&letters), forces);
+        (self.z, self.letters) = (z, letters);
+        if !self.holds_up(island, forces) {
+            forces.reset(island);
+            return false;
+        }
+        stats.pivots += pivots;
+        stats.guessed += usize::from(fits && pivots == 0);
+        true
+    }
+
+    /// True if no row moves against its law by what a certificate could mind: beside its own terms, those of the motion without forces included.
+    fn holds_up(&mut self, island: &Whitened, forces: &mut IslandForces) -> bool {
+        let tolerance = MARGIN * self.nnls.options().tolerance;
+        self.column.clear();
+        self.column.extend(forces.x.iter().zip(&island.x_free).map(|(x, free)| x.abs() + free.abs()));
+        self.rows.iter().all(|row| {
+            let (g, bias) = (row.g(island), row.bias(island));
+            let (motion, most) = (dot(g, &forces.x) + bias, tolerance * (abs_dot(g, &self.column) + bias.abs()));
+            let ((lo, hi), force) = (row.bounds(island), *row.force(forces));
+            (motion >= -most || force >= hi) && (motion <= most || force <= lo)
+        })
+    }
+
+    /// `start ←` the letters of `guess` for the rows of the complementarity problem; false if it has not one for each of the island's rows.
+    fn take_start(&mut self, island: &Whitened, guess: Option<&Basis>) -> bool {
+        let Some(basis) = guess.filter(|_| self.fits(island, guess)) else { return false };
+        self.start.reset(self.rows.len());
+        self.rows.iter().enumerate().for_each(|(j, row)| self.start.set(j, basis.position(row.slot(island))));
+        true
+    }
+
     /// Solves the complementarity problem, from the letters of `guess` if it has one for each of the island's rows.
     fn pivot(
         &mut self,
@@ -164,14 +235,12 @@ impl NormalProblem {
         guess: Option<&Basis>,
         stats: &mut ContactStats,
     ) -> Result<Outcome, InputError> {
-        let fits = guess.filter(|_| self.fits(island, guess));
-        let start =
-            fits.map(|basis| Basis::new(self.rows.iter().map(|row| basis.position(row.slot(island))).collect()));
+        let start = if self.take_start(island, guess) { Some(&self.start) } else { None };
         let by_ppm = self.solver == NormalSolver::ModifiedPpm && self.lcp.bounds().is_none();
         let outcome = if by_ppm {
-            self.ppm.solve_from((&self.lcp).into(), start.as_ref())?
+            self.ppm.solve_from((&self.lcp).into(), start)?
         } else {
-            self.nnls.solve_from((&self.lcp).into(), start.as_ref())?
+            self.nnls.solve_from((&self.lcp).into(), start)?
         };
         stats.pivots += outcome.stats().pivots;
         stats.fallbacks += usize::from(by_ppm && !outcome.stats().attempts.is_empty());

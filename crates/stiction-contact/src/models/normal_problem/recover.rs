@@ -1,11 +1,11 @@
 //! From the letters of the complementarity problem to forces and motion: one linear system, refined.
 
-use stiction_lcp::factor::{ActiveQr, DEPENDENT};
-use stiction_lcp::matrix::{max_abs, norm};
+use stiction_lcp::factor::ActiveQr;
+use stiction_lcp::matrix::{dot, dot2, max_abs, norm};
 use stiction_lcp::{Basis, Position};
 
 use crate::by_island::IslandForces;
-use crate::doubled::{Doubled, add_to};
+use crate::doubled::{add_products, add_to};
 use crate::models::normal_problem::{Drag, NormalProblem, Row, position};
 use crate::whitened::Whitened;
 
@@ -14,6 +14,9 @@ const ROUNDS: usize = 4;
 
 /// A step of at most this part of the motion is the last one: the next is below rounding.
 const SETTLED: f64 = 1e-14;
+
+/// A next step of at most this part of the motion is not worth making: it is below [`VANISHES`], so that what is zero is seen to be zero without it.
+const NEGLIGIBLE: f64 = 1e-26;
 
 /// Forces and motions at most this part of the largest, in whitened units, are what refinement leaves of zero: 1e-32, times a condition. They are
 /// zero, because momentum among nothing but them would not balance.
@@ -38,7 +41,8 @@ pub(crate) struct Recovery {
     x_low: Vec<f64>,
     /// Forces of the rows with drag.
     drag: Vec<f64>,
-    sum: Vec<Doubled>,
+    /// What [`Recovery::step`] leaves out of a sum.
+    low: Vec<f64>,
     step: Vec<f64>,
     h: Vec<f64>,
     column: Vec<f64>,
@@ -51,11 +55,11 @@ impl NormalProblem {
     /// system is put on its bound: z had it inside by rounding only.
     pub(super) fn recover(&mut self, island: &Whitened, z: &[f64], basis: Option<&Basis>, forces: &mut IslandForces) {
         let at = |j: usize| basis.map_or_else(|| position(z[j], self.rows[j].bounds(island)), |b| b.position(j));
-        let mut letters = Basis::lower(Row::slots(island));
+        forces.basis.reset(Row::slots(island));
         self.recovery.basic.clear();
         self.recovery.fixed.clear();
         for (j, row) in self.rows.iter().enumerate() {
-            letters.set(row.slot(island), at(j));
+            forces.basis.set(row.slot(island), at(j));
             match at(j) {
                 Position::Basic => self.recovery.basic.push((*row, z[j])),
                 _ if z[j] != 0.0 => self.recovery.fixed.push((*row, z[j])),
@@ -71,7 +75,6 @@ impl NormalProblem {
         }
         self.recovery.drop_noise(island, &self.x_free, &self.drag);
         self.recovery.write(&self.drag, forces);
-        forces.basis = letters;
     }
 
     /// Factors the basic rows beside the held ones. A basic row that depends on those before keeps the force it has.
@@ -86,21 +89,27 @@ impl NormalProblem {
         }
     }
 
-    /// Starts the factor with the held rows that FIND-INDICES kept.
+    /// Starts the factor with the held rows that FIND-INDICES kept, which has it already.
     pub(super) fn factor_held(&mut self, island: &Whitened) {
-        let m = island.m();
-        self.recovery.qr.reset(m, m, DEPENDENT);
-        self.recovery.active.clear();
-        self.recovery.fixed.clear();
-        for &number in self.find.kept() {
-            self.recovery.append(island, &self.drag, self.held[number], self.find.bias(number));
-        }
+        let recovery = &mut self.recovery;
+        recovery.qr.copy_from(self.find.factor(), island.m());
+        recovery.fixed.clear();
+        recovery.active.clear();
+        recovery.active.extend(self.find.kept().iter().map(|&number| (self.held[number], self.find.bias(number))));
     }
 
     /// The motion under the held rows and drag alone, as exact as the data: noise in it would be forces and motion where there are none.
     pub(super) fn move_held(&mut self, island: &Whitened) {
         self.factor_held(island);
         self.recovery.refine(island, &self.x_free, &self.drag);
+    }
+
+    /// The same motion in working precision: what satisfies the held rows, and `u`, the free motion as far as they leave it free.
+    pub(super) fn move_roughly(&mut self, u: &[f64]) {
+        let x = &mut self.recovery.x;
+        x.clear();
+        x.extend(u.iter().zip(self.find.x_rows()).map(|(u, x)| u + x));
+        self.drag.solve_transposed(x);
     }
 }
 
@@ -125,13 +134,16 @@ impl Recovery {
         }
     }
 
-    /// `gᵀ x + bias` of `row` at the motion found last, in twice the working precision, and the size of its terms.
-    pub fn motion(&self, island: &Whitened, row: Row) -> (f64, f64) {
+    /// `gᵀ x + bias` of `row` at the motion found last, in twice the working precision if it shall be `exact`, and the size of its terms.
+    pub fn motion(&self, island: &Whitened, row: Row, exact: bool) -> (f64, f64) {
         let (g, bias) = (row.g(island), row.bias(island));
-        let mut motion = Doubled::dot(bias, g, &self.x);
-        motion.add_dot(g, &self.x_low);
-        let size = g.iter().zip(&self.x).fold(bias.abs(), |size, (g, x)| size + (g * x).abs());
-        (motion.value(), size)
+        let motion = if exact { self.motion_of(g, bias) } else { dot(g, &self.x) + bias };
+        (motion, bias.abs() + abs_dot(g, &self.x))
+    }
+
+    /// `gᵀ x + bias` at the motion found last, in twice the working precision.
+    fn motion_of(&self, g: &[f64], bias: f64) -> f64 {
+        dot2(bias, g, &self.x) + dot(g, &self.x_low)
     }
 
     /// The length of the motion found last.
@@ -146,14 +158,18 @@ impl Recovery {
             vector.clear();
             vector.resize(size, 0.0);
         }
-        for _ in 0..ROUNDS {
+        let mut before = f64::INFINITY;
+        for round in 0..ROUNDS {
             self.momentum_residual(island, x_free, drag);
             drag.solve(&mut self.step);
-            self.row_residual(island);
+            self.row_residual(island, round);
             self.take_step(drag);
-            if norm(&self.step) <= SETTLED * norm(&self.x) {
+            // Steps shrink by the same factor again and again, so the size of the next one is known.
+            let (step, speed) = (norm(&self.step), norm(&self.x));
+            if step <= SETTLED * speed || (round > 0 && step * (step / before) <= NEGLIGIBLE * speed) {
                 break;
             }
+            before = step;
         }
         self.drag_forces(island, drag);
     }
@@ -161,34 +177,42 @@ impl Recovery {
     /// Sets to zero what is zero but for what refinement leaves.
     fn drop_noise(&mut self, island: &Whitened, x_free: &[f64], drag: &Drag) {
         let push = |row: &Row, p: f64| max_abs(row.g(island)) * p.abs();
-        let active = self.active.iter().zip(&self.p).map(|((row, _), p)| push(row, *p));
+        let largest = max_abs(x_free).max(max_abs(&self.x));
+        let mut pushes = std::mem::take(&mut self.column);
+        pushes.clear();
+        pushes.extend(self.active.iter().zip(&self.p).map(|((row, _), p)| push(row, *p)));
         let known = self.fixed.iter().map(|(row, p)| push(row, *p));
-        let largest = active.chain(known).fold(max_abs(x_free).max(max_abs(&self.x)), f64::max);
+        let largest = pushes.iter().copied().chain(known).fold(largest, f64::max);
         let zero = |size: f64, x: &mut f64| {
             if size <= VANISHES * largest {
                 *x = 0.0;
             }
         };
         self.x.iter_mut().for_each(|x| zero(x.abs(), x));
-        self.active.iter().zip(&mut self.p).for_each(|((row, _), p)| zero(push(row, *p), p));
+        self.p.iter_mut().zip(&pushes).for_each(|(p, push)| zero(*push, p));
         drag.rows.iter().zip(&mut self.drag).for_each(|((row, _), p)| zero(push(row, *p), p));
+        self.column = pushes;
     }
 
     /// `step ← x_free + Σ g p − x` over all rows, those with drag too, in twice the working precision.
     fn momentum_residual(&mut self, island: &Whitened, x_free: &[f64], drag: &Drag) {
         self.drag_forces(island, drag);
-        self.sum.clear();
-        self.sum.extend(x_free.iter().map(|x| Doubled::new(*x)));
+        self.begin_sum(x_free.len());
+        self.step.copy_from_slice(x_free);
         let active = self.active.iter().map(|(row, _)| *row).zip(self.p.iter().copied());
         let dragged = drag.rows.iter().map(|(row, _)| *row).zip(self.drag.iter().copied());
         for (row, p) in active.chain(self.fixed.iter().copied()).chain(dragged).filter(|(_, p)| *p != 0.0) {
-            self.sum.iter_mut().zip(row.g(island)).for_each(|(sum, g)| sum.add_product(*g, p));
+            add_products(p, row.g(island), &mut self.step, &mut self.low);
         }
-        self.step.clear();
-        for (i, sum) in self.sum.iter_mut().enumerate() {
-            sum.add(-self.x[i]);
-            sum.add(-self.x_low[i]);
-            self.step.push(sum.value());
+        add_products(-1.0, &self.x, &mut self.step, &mut self.low);
+        self.step.iter_mut().zip(&self.low).zip(&self.x_low).for_each(|((step, low), x)| *step += low - x);
+    }
+
+    /// `step + low ← 0`, m numbers each.
+    fn begin_sum(&mut self, m: usize) {
+        for vector in [&mut self.step, &mut self.low] {
+            vector.clear();
+            vector.resize(m, 0.0);
         }
     }
 
@@ -196,18 +220,21 @@ impl Recovery {
     fn drag_forces(&mut self, island: &Whitened, drag: &Drag) {
         self.drag.clear();
         for (row, c) in &drag.rows {
-            let mut slip = Doubled::dot(row.bias(island), row.g(island), &self.x);
-            slip.add_dot(row.g(island), &self.x_low);
-            self.drag.push(-c * slip.value());
+            let slip = self.motion_of(row.g(island), row.bias(island));
+            self.drag.push(-c * slip);
         }
     }
 
-    /// `h ← −(Gᵀ x + bias)` in twice the working precision.
-    fn row_residual(&mut self, island: &Whitened) {
-        for (h, (row, bias)) in self.h.iter_mut().zip(&self.active) {
-            let mut motion = Doubled::dot(*bias, row.g(island), &self.x);
-            motion.add_dot(row.g(island), &self.x_low);
-            *h = -motion.value();
+    /// `h ← −(Gᵀ x + bias)` in twice the working precision. Before the first round x is zero, and after it its low part still is.
+    fn row_residual(&mut self, island: &Whitened, round: usize) {
+        for k in 0..self.active.len() {
+            let (row, bias) = self.active[k];
+            let g = row.g(island);
+            self.h[k] = match round {
+                0 => -bias,
+                1 => -dot2(bias, g, &self.x),
+                _ => -self.motion_of(g, bias),
+            };
         }
     }
 
@@ -231,9 +258,9 @@ impl Recovery {
         let mut worst = (0.0, None);
         for ((row, _), p) in self.active.iter().zip(&self.p) {
             let (lo, hi) = row.bounds(island);
-            let outside = (lo - p).max(p - hi) * norm(row.g(island));
-            if outside > worst.0 {
-                worst = (outside, Some((*row, p.clamp(lo, hi))));
+            let outside = (lo - p).max(p - hi);
+            if outside > 0.0 && outside * norm(row.g(island)) > worst.0 {
+                worst = (outside * norm(row.g(island)), Some((*row, p.clamp(lo, hi))));
             }
         }
         let Some((row, bound)) = worst.1 else { return false };
@@ -265,14 +292,12 @@ impl Recovery {
         self.p.clear();
         self.p.resize(self.active.len(), 0.0);
         for _ in 0..2 {
-            self.sum.clear();
-            self.sum.resize(island.m(), Doubled::default());
+            self.begin_sum(island.m());
             let active = self.active.iter().map(|(row, _)| *row).zip(self.p.iter().copied());
             for (row, y) in active.chain(self.fixed.iter().copied()) {
-                self.sum.iter_mut().zip(row.g(island)).for_each(|(sum, g)| sum.add_product(*g, y));
+                add_products(y, row.g(island), &mut self.step, &mut self.low);
             }
-            self.step.clear();
-            self.step.extend(self.sum.iter().map(|sum| -sum.value()));
+            self.step.iter_mut().zip(&self.low).for_each(|(step, low)| *step = -(*step + low));
             drag.solve(&mut self.step);
             self.h.resize(self.active.len(), 0.0);
             self.qr.mul_qt_into(&self.step, &mut self.h);
@@ -280,4 +305,17 @@ impl Recovery {
             self.p.iter_mut().zip(&self.h).for_each(|(p, h)| *p += h);
         }
     }
+}
+
+/// `Σ |gᵢ xᵢ|`.
+pub(super) fn abs_dot(g: &[f64], x: &[f64]) -> f64 {
+    let ((gc, gr), (xc, xr)) = (g.as_chunks::<4>(), x.as_chunks::<4>());
+    let mut lane = [0.0f64; 4];
+    for (g, x) in gc.iter().zip(xc) {
+        for k in 0..4 {
+            lane[k] += (g[k] * x[k]).abs();
+        }
+    }
+    let rest: f64 = gr.iter().zip(xr).map(|(g, x)| (g * x).abs()).sum();
+    (lane[0] + lane[1]) + (lane[2] + lane[3]) + rest
 }

@@ -34,7 +34,14 @@ impl NormalProblem {
         self.held.extend((0..island.bounded.len()).filter(|&k| infinite(k)).map(Row::Bounded));
         self.held.extend_from_slice(&self.extra);
         self.rows.clear();
-        self.rows.extend((0..island.contacts()).filter(|&k| velocity || island.touching[k]).map(Row::Normal));
+        // A normal with the same row and bias as an earlier one asks for nothing more, and its force is that one's to bear.
+        let again = |k: usize| {
+            let twin = island.twin[k];
+            let listed = twin < k && (velocity || island.touching[twin]);
+            listed && island.normal.bias[twin] == island.normal.bias[k]
+        };
+        let has_say = |k: &usize| (velocity || island.touching[*k]) && !again(*k);
+        self.rows.extend((0..island.contacts()).filter(has_say).map(Row::Normal));
         self.rows.extend((0..island.limit.len()).filter(|&k| velocity || island.reached[k]).map(Row::Limit));
         self.rows.extend((0..island.bounded.len()).filter(|&k| !infinite(k)).map(Row::Bounded));
     }
@@ -46,10 +53,14 @@ impl NormalProblem {
         self.consistent_targets(island, stats);
         self.find.reset(island.m(), self.held.len());
         for (number, row) in self.held.iter().enumerate() {
+            let bias = if number < bilaterals { self.biases[number] } else { row.bias(island) };
+            if self.drag.is_empty() {
+                self.find.add(row.g(island), bias);
+                continue;
+            }
             self.column.clear();
             self.column.extend_from_slice(row.g(island));
             self.drag.solve(&mut self.column);
-            let bias = if number < bilaterals { self.biases[number] } else { row.bias(island) };
             self.find.add(&self.column, bias);
         }
         self.find.satisfy_kept();
@@ -79,34 +90,35 @@ impl NormalProblem {
         self.biases.iter().zip(&island.bilateral.bias).any(off)
     }
 
-    /// The complementarity problem that the held rows leave: `G = P g`, and e the motion of the rows under the held ones alone.
-    pub(super) fn form(&mut self, island: &Whitened) -> Result<(), InputError> {
-        let (m, n, rank) = (island.m(), self.rows.len(), self.find.rank());
-        let (mut g, mut e, mut u, (mut lo, mut hi)) = std::mem::take(&mut self.lcp).into_parts();
+    /// The complementarity problem that the held rows leave: `G = P g`, and e the motion of the rows under the held ones alone; `exact` asks for e
+    /// as exact as the data, where working precision would do for a guess.
+    pub(super) fn form(&mut self, island: &Whitened, exact: bool) -> Result<(), InputError> {
+        let (m, n) = (island.m(), self.rows.len());
+        let had_bounds = self.lcp.bounds().is_some();
+        let (mut g, mut e, mut u, bounds) = std::mem::take(&mut self.lcp).into_parts();
+        if had_bounds {
+            self.bounds = bounds;
+        }
         self.free_motion_into(island, &mut u);
         project(&self.find, &mut u);
-        let (speed, unsure) = (self.recovery.speed(), UNSURE * norm(&self.x_free));
-        g.reset(m, n);
+        if exact {
+            self.move_held(island);
+        } else {
+            self.move_roughly(&u);
+        }
+        let (speed, unsure) = (self.recovery.speed(), if exact { UNSURE } else { 1.0 } * norm(&self.x_free));
+        g.reshape(m, n);
         e.clear();
         self.terms.clear();
-        for (j, row) in self.rows.iter().enumerate() {
-            let column = g.col_mut(j);
-            column.copy_from_slice(row.g(island));
-            let (motion, terms) = self.recovery.motion(island, *row);
-            let terms = terms + norm(column) * unsure;
-            self.drag.solve(column);
-            if rank > 0 {
-                self.column.clear();
-                self.column.extend_from_slice(column);
-                project(&self.find, column);
-                if self.find.is_rounding(&self.column, column) {
-                    column.fill(0.0);
-                }
-            }
+        for j in 0..n {
+            let row = self.rows[j];
+            let (motion, terms) = self.recovery.motion(island, row, exact);
+            let (length, left) = self.project_row(island, row, g.col_mut(j));
+            let terms = terms + length * unsure;
             // What a column adds to the held ones by less than the threshold of dependence is no motion of its own.
-            let unknown = if column.iter().all(|x| *x == 0.0) { DEPENDENT * norm(row.g(island)) * speed } else { 0.0 };
+            let unknown = if left == 0.0 { DEPENDENT * length * speed } else { 0.0 };
             let noise = (NOISE * m as f64 * terms).max(unknown);
-            self.terms.push(terms + norm(row.g(island)) * speed);
+            self.terms.push(terms + length * speed);
             e.push(if motion.abs() <= noise { 0.0 } else { motion });
         }
         let bounded = self.rows.iter().any(|row| matches!(row, Row::Bounded(_)));
@@ -115,12 +127,32 @@ impl NormalProblem {
             self.lcp = lcp;
             return Ok(());
         }
+        let (mut lo, mut hi) = std::mem::take(&mut self.bounds);
         lo.clear();
         lo.extend(self.rows.iter().map(|row| row.bounds(island).0));
         hi.clear();
         hi.extend(self.rows.iter().map(|row| row.bounds(island).1));
         self.lcp = lcp.with_bounds(lo, hi)?;
         Ok(())
+    }
+
+    /// `column ← P g` of `row`, zero where that is rounding; returns the lengths of g and of what is left.
+    fn project_row(&mut self, island: &Whitened, row: Row, column: &mut [f64]) -> (f64, f64) {
+        column.copy_from_slice(row.g(island));
+        let length = norm(column);
+        self.drag.solve(column);
+        if self.find.rank() == 0 {
+            return (length, length);
+        }
+        self.column.clear();
+        self.column.extend_from_slice(column);
+        let size = if self.drag.is_empty() { length } else { norm(column) };
+        let left = project(&self.find, column);
+        if self.find.is_rounding(&self.column, size, column, left) {
+            column.fill(0.0);
+            return (length, 0.0);
+        }
+        (length, left)
     }
 
     /// Raises e along the direction `d` (`G d = 0`, `eᵀ d < 0`), which proves nothing, so that `eᵀ d ≥ 0`: each entry by the same part of what it
@@ -158,11 +190,11 @@ impl NormalProblem {
     }
 }
 
-/// `x ← P x`.
-fn project(find: &FindIndices, x: &mut [f64]) {
+/// `x ← P x`; returns its length.
+fn project(find: &FindIndices, x: &mut [f64]) -> f64 {
     if find.rank() == x.len() {
         x.fill(0.0);
-    } else {
-        find.project_out(x);
+        return 0.0;
     }
+    find.project_out(x)
 }

@@ -1,9 +1,7 @@
 //! The linear algebra of a basis: its factor, its minimizer, and the refinement of that.
 
-use crate::finish::two_sum;
-use crate::matrix::dot;
+use crate::matrix::{dot, dot2, two_sum};
 use crate::nnls::active_set::{ActiveSet, State};
-use crate::nnls::load::dot2;
 
 /// Refinement steps of an established basis at most.
 const REFINEMENTS: usize = 6;
@@ -100,7 +98,7 @@ impl ActiveSet {
         let mut worst = 0.0f64;
         for (a, &i) in columns.iter().enumerate() {
             let column = data.g.col(i);
-            let w = dot2(column, &self.r, -data.eta[i]) + dot(column, &self.low);
+            let w = dot2(-data.eta[i], column, &self.r) + dot(column, &self.low);
             let entries = columns.iter().zip(&self.target).map(|(&j, z)| (dot(column, data.g.col(j)) * z).abs());
             let size = data.e[i].abs() + entries.sum::<f64>();
             self.work[a] = w;

@@ -369,12 +369,21 @@ impl ActiveSet {
 
     /// The present basis.
     pub fn basis(&self) -> Basis {
-        let position = |s: &State| match s {
-            State::Basic | State::Parked => Position::Basic,
-            State::Lower => Position::Lower,
-            State::Upper => Position::Upper,
-        };
-        Basis::new(self.state.iter().map(position).collect())
+        let mut basis = Basis::default();
+        self.basis_into(&mut basis);
+        basis
+    }
+
+    /// Writes the present basis, keeping the storage.
+    pub fn basis_into(&self, basis: &mut Basis) {
+        basis.reset(self.state.len());
+        for (j, state) in self.state.iter().enumerate() {
+            match state {
+                State::Basic | State::Parked => basis.set(j, Position::Basic),
+                State::Lower => {}
+                State::Upper => basis.set(j, Position::Upper),
+            }
+        }
     }
 }
 

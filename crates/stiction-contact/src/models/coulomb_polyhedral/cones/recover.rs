@@ -30,7 +30,7 @@ impl Cones {
         self.drop_noise(island, forces);
         self.recover_motion(island, forces);
         self.recover_unmoved(island, forces);
-        forces.basis.clone_from(&answer.basis);
+        forces.basis.copy_from(&answer.basis);
     }
 
     /// Forces that are nothing but the rounding of others are none. Left in, they would be all there is of a motion that nothing else causes, and

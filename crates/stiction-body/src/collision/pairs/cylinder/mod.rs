@@ -1,0 +1,322 @@
+//! A cylinder with a polytope. Besides normals of flat faces there are those of its side, against corners and edges, and of its rims,
+//! against edges: the latter is the one search, for the zero of a function of one variable.
+
+mod features;
+mod geometry;
+
+pub(crate) use geometry::Cylinder;
+
+use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
+use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking};
+use crate::collision::pairs::polytopes::to_world;
+use crate::collision::polytope::{Edge, PolytopeRef};
+use crate::collision::vector::Norm;
+use crate::math::Vec3;
+
+/// Halvings of the arc of normals in the search for the normal between an edge and a rim: down to rounding.
+const HALVINGS: usize = 60;
+
+/// How many axes are tried, as for polytopes.
+const TRIES: usize = 4;
+
+/// The feature of a triangle that goes through the cylinder.
+const PIERCED: u64 = 1 << 29;
+
+/// A flat end faces a plane if the cosine between their normals is at least this.
+const FACING: f64 = 0.5;
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Face(usize),
+    Cap,
+    /// Against a corner, or edges along the axis.
+    Side,
+    SideEdge(usize),
+    RimEdge(usize),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Axis {
+    normal: Vec3,
+    separation: f64,
+    kind: Kind,
+    rank: Rank,
+}
+
+/// Scratch, reused.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scratch {
+    axes: Vec<Axis>,
+    all: Vec<Axis>,
+}
+
+/// A polytope and a cylinder in its frame.
+pub(crate) struct Pair<'a, F> {
+    pub polytope: PolytopeRef<'a>,
+    /// As for polytopes.
+    pub own_faces: usize,
+    pub solid: bool,
+    /// True for a triangle that is even with its neighbours, or lower: only its face has contacts.
+    pub smooth: bool,
+    pub cylinder: Cylinder,
+    pub drift: Drift,
+    pub query: &'a Query,
+    /// Whether a normal may be one of the polytope at that corner.
+    pub allowed: F,
+}
+
+impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
+    /// Contacts in the polytope's frame: along plain normals, and with rims on edges only where those leave it open.
+    pub fn contacts(&self, scratch: &mut Scratch, out: &mut Vec<Touch>) {
+        let start = out.len();
+        let ranking = Ranking::new(self.query, self.drift.linear.norm());
+        scratch.axes.clear();
+        if !self.plain_axes(&mut scratch.axes, &ranking) {
+            return;
+        }
+        let greatest = scratch.axes.iter().map(|a| a.separation).fold(f64::NEG_INFINITY, f64::max);
+        let plain = scratch.axes.len();
+        scratch.all.clone_from(&scratch.axes);
+        let mut faced = self.along(&mut scratch.axes, &ranking, out);
+        // What touches there, or is as near as it can be, is found; what overlaps may overlap less elsewhere.
+        let lowest = out[start..].iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
+        if greatest >= -self.query.touch && lowest <= greatest + self.query.touch {
+            return;
+        }
+        if self.rim_axes(&mut scratch.all, &ranking) && scratch.all.len() > plain {
+            out.truncate(start);
+            faced = self.along(&mut scratch.all, &ranking, out);
+        }
+        // A triangle that faces the cylinder without a contact of its own leaves that to its neighbours.
+        let open = !faced || (out.len() > start && out[start..].iter().all(|t| t.gap > self.query.touch));
+        if !self.solid && !self.smooth && open {
+            self.pierced(out);
+        }
+    }
+
+    /// A triangle whose sides go through the cylinder pushes it out by the nearest way, or by its face where that leads into the ground.
+    fn pierced(&self, out: &mut Vec<Touch>) {
+        let Some(face) = self.polytope.faces.first() else { return };
+        let corners = self.polytope.corners(0);
+        let mut sides = corners.clone().zip(corners.cycle().skip(1));
+        let Some(point) = sides.find_map(|(a, b)| self.cylinder.inside_on(a, b)) else { return };
+        let (normal, gap) = self.cylinder.way_out(point);
+        let touch = if normal.dot(face.normal) > 0.0 {
+            Touch { point, normal, gap, feature: PIERCED }
+        } else {
+            let gap = face.normal.dot(self.cylinder.lowest(face.normal)) - face.offset;
+            Touch { point, normal: face.normal, gap, feature: PIERCED }
+        };
+        out.push(touch);
+    }
+
+    /// Contacts along the best of the axes; false if no features face each other.
+    fn along(&self, axes: &mut Vec<Axis>, ranking: &Ranking, out: &mut Vec<Touch>) -> bool {
+        let mut apart = false;
+        for _ in 0..TRIES {
+            let mut best: Option<usize> = None;
+            for k in 0..axes.len() {
+                if best.is_none_or(|b| ranking.better(axes[k].rank, axes[b].rank)) {
+                    best = Some(k);
+                }
+            }
+            let Some(best) = best else { return false };
+            let axis = axes.swap_remove(best);
+            if apart && !axis.rank.apart {
+                return false;
+            }
+            apart |= axis.rank.apart;
+            let start = out.len();
+            let found = match axis.kind {
+                Kind::Face(face) => self.on_face(face, out),
+                Kind::Cap => self.on_cap(axis.normal, out),
+                Kind::Side => self.on_side(axis.normal, out),
+                Kind::SideEdge(edge) => self.across_side(edge, axis.normal, out),
+                Kind::RimEdge(edge) => self.across_rim(edge, axis.normal, out),
+            };
+            out[start..].iter_mut().for_each(|t| t.normal = axis.normal);
+            if found {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Adds an axis; false if it keeps the shapes farther apart than they can travel.
+    fn add(&self, axes: &mut Vec<Axis>, ranking: &Ranking, normal: Vec3, separation: f64, kind: Kind) -> bool {
+        let rank = ranking.rank(separation, normal.dot(self.drift.linear));
+        if self.solid || separation >= -ranking.skin || matches!(kind, Kind::Face(_)) {
+            axes.push(Axis { normal, separation, kind, rank });
+        }
+        separation <= self.query.limit()
+    }
+
+    /// Axes of rims on edges; false as for [`Self::add`].
+    fn rim_axes(&self, axes: &mut Vec<Axis>, ranking: &Ranking) -> bool {
+        self.polytope.edges.iter().enumerate().all(|(k, edge)| {
+            let Some(normal) = self.rim_normal(edge) else { return true };
+            let on = self.polytope.vertices[edge.vertices[0] as usize];
+            let separation = normal.dot(self.cylinder.lowest(normal) - on);
+            self.add(axes, ranking, normal, separation, Kind::RimEdge(k))
+        })
+    }
+
+    /// All other axes; false as for [`Self::add`].
+    fn plain_axes(&self, axes: &mut Vec<Axis>, ranking: &Ranking) -> bool {
+        let (p, c) = (self.polytope, &self.cylinder);
+        let mut add = |normal: Vec3, separation: f64, kind: Kind| self.add(axes, ranking, normal, separation, kind);
+        for (i, face) in p.faces[..self.own_faces].iter().enumerate() {
+            if !add(face.normal, face.normal.dot(c.lowest(face.normal)) - face.offset, Kind::Face(i)) {
+                return false;
+            }
+        }
+        if self.smooth {
+            return true;
+        }
+        for normal in [c.axis(), -c.axis()] {
+            let (top, corner) = highest(p.vertices, normal);
+            let separation = normal.dot(c.centre) - c.half_length - top;
+            if separation > self.query.limit() {
+                return false;
+            }
+            if (self.allowed)(normal, corner) {
+                add(normal, separation, Kind::Cap);
+            }
+        }
+        for (k, corner) in p.vertices.iter().enumerate() {
+            let normal = c.across(c.centre - *corner).unit_or_zero();
+            let level = normal.dot(*corner);
+            if normal != Vec3::ZERO && highest(p.vertices, normal).0 <= level + self.query.touch {
+                let separation = normal.dot(c.centre) - c.radius - level;
+                if separation > self.query.limit() {
+                    return false;
+                }
+                if (self.allowed)(normal, k) {
+                    add(normal, separation, Kind::Side);
+                }
+            }
+        }
+        for (k, edge) in p.edges.iter().enumerate() {
+            let Some(normal) = self.side_normal(edge) else { continue };
+            let on = p.vertices[edge.vertices[0] as usize];
+            if !add(normal, normal.dot(c.lowest(normal) - on), Kind::SideEdge(k)) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn sides(&self, edge: &Edge) -> [Vec3; 2] {
+        edge.faces.map(|f| self.polytope.faces[f as usize].normal)
+    }
+
+    /// The normal across an edge and the axis, if it is between those of the edge's faces.
+    fn side_normal(&self, edge: &Edge) -> Option<Vec3> {
+        let [p, q] = edge.vertices.map(|v| self.polytope.vertices[v as usize]);
+        let [n0, n1] = self.sides(edge);
+        let axis = self.cylinder.axis();
+        if n0.dot(axis) * n1.dot(axis) >= 0.0 {
+            return None;
+        }
+        let cross = (q - p).cross(axis);
+        let squared = cross.length_squared();
+        if squared <= PARALLEL * (q - p).length_squared() {
+            return None;
+        }
+        let normal = cross / squared.sqrt();
+        let normal = if normal.dot(n0 + n1) < 0.0 { -normal } else { normal };
+        self.plain(normal, [n0, n1]).then_some(normal)
+    }
+
+    fn plain(&self, normal: Vec3, sides: [Vec3; 2]) -> bool {
+        sides.iter().all(|s| s.dot(normal) < FACE_LIKE) && normal.dot(self.cylinder.axis()).abs() < FACE_LIKE
+    }
+
+    /// The normal between those of an edge's faces at which the cylinder is farthest: the slope of the separation along the arc is
+    /// `t · (lowest point − edge)`, t the arc's tangent, and has its zero there.
+    fn rim_normal(&self, edge: &Edge) -> Option<Vec3> {
+        let on = self.polytope.vertices[edge.vertices[0] as usize];
+        let [n0, n1] = self.sides(edge);
+        let turn = n0.cross(n1);
+        let slope = |n: Vec3| turn.cross(n).dot(self.cylinder.lowest(n) - on);
+        if !(slope(n0) > 0.0 && slope(n1) < 0.0) {
+            return None;
+        }
+        let (mut low, mut high) = (n0, n1);
+        let mut middle = (low + high).unit_or_zero();
+        for _ in 0..HALVINGS {
+            let rising = slope(middle) > 0.0;
+            (low, high) = if rising { (middle, high) } else { (low, middle) };
+            let next = (low + high).unit_or_zero();
+            if next == middle {
+                break;
+            }
+            middle = next;
+        }
+        // At a kink the flat end or the side touches, not the rim.
+        let tilt = middle.dot(self.cylinder.axis()).abs();
+        (middle != Vec3::ZERO && self.plain(middle, [n0, n1]) && tilt > 1.0 - FACE_LIKE).then_some(middle)
+    }
+}
+
+/// The greatest `n · p`, and which point has it.
+fn highest(points: &[Vec3], n: Vec3) -> (f64, usize) {
+    let mut best = (f64::NEG_INFINITY, 0);
+    for (k, p) in points.iter().enumerate() {
+        let height = n.dot(*p);
+        if height > best.0 {
+            best = (height, k);
+        }
+    }
+    best
+}
+
+/// A solid polytope and a cylinder.
+pub(crate) fn polytope_cylinder(
+    frames: [&Frame; 2],
+    polytope: PolytopeRef,
+    [half_length, radius]: [f64; 2],
+    query: &Query,
+    scratch: &mut Scratch,
+    out: &mut Vec<Touch>,
+) {
+    let start = out.len();
+    solids(frames, polytope, [half_length, radius], query).contacts(scratch, out);
+    to_world(frames[0], &mut out[start..]);
+}
+
+/// The separations of a solid polytope and a cylinder.
+pub(crate) fn polytope_cylinder_apart(
+    frames: [&Frame; 2],
+    polytope: PolytopeRef,
+    [half_length, radius]: [f64; 2],
+    query: &Query,
+    scratch: &mut Scratch,
+    out: &mut Vec<Apart>,
+) {
+    scratch.axes.clear();
+    let pair = solids(frames, polytope, [half_length, radius], query);
+    let ranking = Ranking::new(query, 0.0);
+    pair.plain_axes(&mut scratch.axes, &ranking);
+    pair.rim_axes(&mut scratch.axes, &ranking);
+    let to_world = |a: &Axis| Apart { normal: frames[0].rotation * a.normal, separation: a.separation };
+    out.extend(scratch.axes.iter().map(to_world));
+}
+
+fn solids<'a>(
+    frames: [&Frame; 2],
+    polytope: PolytopeRef<'a>,
+    [half_length, radius]: [f64; 2],
+    query: &'a Query,
+) -> Pair<'a, impl Fn(Vec3, usize) -> bool + use<'a>> {
+    Pair {
+        polytope,
+        own_faces: polytope.faces.len(),
+        solid: true,
+        smooth: false,
+        cylinder: Cylinder::new(&frames[0].relative(frames[1]), half_length, radius),
+        drift: query.drift.seen_from(frames[0]),
+        query,
+        allowed: |_, _| true,
+    }
+}

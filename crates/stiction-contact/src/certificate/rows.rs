@@ -1,0 +1,236 @@
+//! Certificates row by row: contacts, limits, bilateral and bounded rows.
+
+use super::certifier::{Certifier, Seen};
+use super::measures::{Worst, natural, ratio, unilateral};
+use super::{ContactView, Law, MOVING, NormalLaw, PhysicalCertificate, Place};
+use crate::model::Level;
+use crate::problem::{ContactProblem, Contacts};
+use crate::rows::Rows;
+use crate::solution::ContactForces;
+use crate::whitened::separation_bias;
+
+impl Certifier {
+    pub(super) fn contacts(
+        &mut self,
+        problem: &ContactProblem,
+        law: &dyn Law,
+        forces: &ContactForces,
+        motion: &[f64],
+        out: &mut PhysicalCertificate,
+        worst: &mut Worst,
+    ) {
+        let (contacts, level, only_touching) = (problem.contacts(), law.level(), law.only_touching());
+        self.modes.clear();
+        self.seen.clear();
+        self.idle.clear();
+        self.idle.resize(contacts.len(), None);
+        for i in 0..contacts.len() {
+            let seen = self.see_contact(contacts, motion, i);
+            self.seen.push(seen);
+            let is_idle =
+                [&forces.normal, &forces.tangent_s, &forces.tangent_t, &forces.spin].iter().all(|p| p[i] == 0.0);
+            if is_idle {
+                // The same rows without forces, the same surfaces: the same measures.
+                match self.idle[contacts.twin[i]].filter(|&other| contacts.is_alike(i, other)) {
+                    Some(other) => {
+                        self.modes.push(self.modes[other]);
+                        continue;
+                    }
+                    None => self.idle[contacts.twin[i]] = Some(i),
+                }
+            }
+            let view = self.view(problem, level, forces, &seen, i);
+            let normal_law = if view.touching { law.normal_law() } else { NormalLaw::Signorini };
+            let has_row = view.touching || (view.has_normal_row() && !only_touching);
+            let signorini = if !has_row {
+                ratio(view.w[0] * view.p[0].abs(), view.omega[0])
+            } else if normal_law == NormalLaw::Signorini {
+                natural(view.p[0], view.u[0], view.w[0], view.omega[0], 0.0, f64::INFINITY)
+            } else {
+                unilateral(view.p[0], view.u[0], view.w[0], view.omega[0])
+            };
+            out.signorini = out.signorini.max(worst.see(signorini, Place::Contact(i)));
+            out.friction = out.friction.max(worst.see(law.friction(&view), Place::Contact(i)));
+            if level == Level::Velocity && contacts.bounce[i] <= 0.0 && contacts.surface[i] == [0.0; 2] {
+                out.work = out.work.max(worst.see(work(&view, seen[0].motion), Place::Contact(i)));
+            }
+            self.modes.push(view.mode(normal_law));
+        }
+    }
+
+    /// What the four rows of contact `i` show of `motion`; the same as those of a twin.
+    fn see_contact(&self, contacts: &Contacts, motion: &[f64], i: usize) -> [Seen; 4] {
+        if contacts.twin[i] < i {
+            return self.seen[contacts.twin[i]];
+        }
+        let n = contacts.len();
+        let see = |rows: &Rows, k: usize| {
+            if rows.has_entries(i) { self.see(rows, i, motion, self.w[k * n + i]) } else { Seen::default() }
+        };
+        [see(&contacts.normal, 0), see(&contacts.tangent_s, 1), see(&contacts.tangent_t, 2), see(&contacts.spin, 3)]
+    }
+
+    /// Contact `i`, whose rows show this, as a law sees it.
+    fn view(
+        &self,
+        problem: &ContactProblem,
+        level: Level,
+        forces: &ContactForces,
+        seen: &[Seen; 4],
+        i: usize,
+    ) -> ContactView {
+        let (contacts, dt, v) = (problem.contacts(), problem.dt(), problem.v());
+        let (n, surface) = (contacts.len(), contacts.surface[i]);
+        let bias = match level {
+            Level::Velocity => [separation_bias(contacts.gap[i], dt, contacts.bounce[i]), surface[0], surface[1], 0.0],
+            Level::Acceleration => [contacts.rate[i][0], contacts.rate[i][1], contacts.rate[i][2], 0.0],
+        };
+        let mut view = ContactView {
+            p: [forces.normal[i], forces.tangent_s[i], forces.tangent_t[i], forces.spin[i]],
+            u: std::array::from_fn(|k| seen[k].motion + bias[k]),
+            omega: std::array::from_fn(|k| seen[k].terms + bias[k].abs()),
+            w: std::array::from_fn(|k| self.w[k * n + i]),
+            slip: [0.0; 2],
+            slip_omega: [0.0; 2],
+            spin_now: 0.0,
+            spin_omega: 0.0,
+            mu: contacts.mu[i],
+            mu_spin: contacts.mu_spin[i],
+            mu_viscous: contacts.mu_viscous[i],
+            dt,
+            touching: contacts.touches(i) && (level == Level::Velocity || !problem.parts(i)),
+            level,
+        };
+        // What slips now matters to accelerations alone.
+        if level == Level::Acceleration {
+            for (k, rows) in [&contacts.tangent_s, &contacts.tangent_t].into_iter().enumerate() {
+                view.slip[k] = surface[k] + rows.dot(i, v);
+                view.slip_omega[k] = surface[k].abs() + rows.terms(i, v);
+            }
+            (view.spin_now, view.spin_omega) = (contacts.spin.dot(i, v), contacts.spin.terms(i, v));
+        }
+        view
+    }
+
+    pub(super) fn limits(
+        &self,
+        problem: &ContactProblem,
+        law: &dyn Law,
+        forces: &ContactForces,
+        motion: &[f64],
+        out: &mut PhysicalCertificate,
+        worst: &mut Worst,
+    ) {
+        let (limits, level) = (problem.limits(), law.level());
+        let first = 4 * problem.contacts().len() + problem.bilaterals().rows.len();
+        for i in 0..limits.rows.len() {
+            let bias = match level {
+                Level::Velocity => separation_bias(limits.gap[i], problem.dt(), limits.bounce[i]),
+                Level::Acceleration => limits.rate[i],
+            };
+            let (p, w) = (forces.limit[i], self.w[first + i]);
+            let (u, omega) = self.motion(&limits.rows, i, motion, bias, w);
+            let miss = if limits.gap[i] <= 0.0 || (level == Level::Velocity && !law.only_touching()) {
+                natural(p, u, w, omega, 0.0, f64::INFINITY)
+            } else {
+                ratio(w * p.abs(), omega)
+            };
+            out.signorini = out.signorini.max(worst.see(miss, Place::Limit(i)));
+        }
+    }
+
+    pub(super) fn bilaterals(
+        &mut self,
+        problem: &ContactProblem,
+        level: Level,
+        motion: &[f64],
+        out: &mut PhysicalCertificate,
+        worst: &mut Worst,
+    ) {
+        let all = problem.bilaterals();
+        let first = 4 * problem.contacts().len();
+        let mut own = Worst::default();
+        for i in 0..all.rows.len() {
+            let w = self.w[first + i];
+            let (u, omega) = self.motion(&all.rows, i, motion, bilateral_bias(problem, level, i), w);
+            own.see(ratio(u, omega), Place::Bilateral(i));
+        }
+        if own.value > MOVING {
+            // The rows may contradict each other: then v⁺ must be a least-squares compromise.
+            out.inconsistency = own.value;
+            own.value = self.compromise(problem, level, motion);
+        }
+        out.bilateral = worst.see(own.value, own.place);
+    }
+
+    /// How far `motion` is from minimizing `Σ uᵢ²/Wᵢᵢ` over the bilateral rows: the gradient `Σ rowᵢᵀ uᵢ/Wᵢᵢ` beside its terms.
+    fn compromise(&mut self, problem: &ContactProblem, level: Level, motion: &[f64]) -> f64 {
+        let rows = &problem.bilaterals().rows;
+        let first = 4 * problem.contacts().len();
+        self.residual.iter_mut().for_each(|x| *x = 0.0);
+        self.size.iter_mut().for_each(|x| *x = 0.0);
+        for i in 0..rows.len() {
+            let w = self.w[first + i];
+            let (u, omega) = self.motion(rows, i, motion, bilateral_bias(problem, level, i), w);
+            if w > 0.0 {
+                rows.add_transposed(i, u / w, &mut self.residual);
+                for (block, values) in rows.row(i) {
+                    let size = &mut self.size[problem.layout().range(block)];
+                    size.iter_mut().zip(values).for_each(|(s, x)| *s += x.abs() * omega / w);
+                }
+            } else if u != 0.0 {
+                return f64::INFINITY;
+            }
+        }
+        self.residual.iter().zip(&self.size).fold(0.0, |max: f64, (r, s)| max.max(ratio(*r, *s)))
+    }
+
+    pub(super) fn bounded(
+        &self,
+        problem: &ContactProblem,
+        level: Level,
+        forces: &ContactForces,
+        motion: &[f64],
+        out: &mut PhysicalCertificate,
+        worst: &mut Worst,
+    ) {
+        let all = problem.bounded();
+        let first = 4 * problem.contacts().len() + problem.bilaterals().rows.len() + problem.limits().rows.len();
+        let (unit, rate) = match level {
+            Level::Velocity => (problem.dt(), 0.0),
+            Level::Acceleration => (1.0, 1.0),
+        };
+        for i in 0..all.rows.len() {
+            let w = self.w[first + i];
+            let (u, omega) = self.motion(&all.rows, i, motion, rate * all.rate[i] - all.target[i], w);
+            let miss = natural(forces.bounded[i], u, w, omega, unit * all.lo[i], unit * all.hi[i]);
+            out.bounded = out.bounded.max(worst.see(miss, Place::Bounded(i)));
+        }
+    }
+
+    /// `row v⁺ + bias` and the size of its terms, for a row with this W.
+    fn motion(&self, rows: &Rows, i: usize, motion: &[f64], bias: f64, w: f64) -> (f64, f64) {
+        let seen = self.see(rows, i, motion, w);
+        (seen.motion + bias, seen.terms + bias.abs())
+    }
+}
+
+/// The work of a contact that moves apart at `separation` (m/s), where positive: beside that of its forces, and of those that would stop its
+/// motion, for a force that is rounding does no work.
+fn work(view: &ContactView, separation: f64) -> f64 {
+    let power = view.p[0] * separation + (1..4).map(|k| view.p[k] * view.u[k]).sum::<f64>();
+    if power <= 0.0 {
+        return 0.0;
+    }
+    let stops = |k: usize| if view.w[k] > 0.0 { view.omega[k] / view.w[k] } else { 0.0 };
+    let size: f64 = (0..4).map(|k| (view.p[k].abs() + stops(k)) * view.omega[k]).sum();
+    ratio(power, size)
+}
+
+fn bilateral_bias(problem: &ContactProblem, level: Level, i: usize) -> f64 {
+    let all = problem.bilaterals();
+    match level {
+        Level::Velocity => -all.target[i],
+        Level::Acceleration => all.rate[i] - all.target[i],
+    }
+}

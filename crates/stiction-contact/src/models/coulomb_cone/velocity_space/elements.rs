@@ -1,0 +1,364 @@
+//! An island laid out for Newton's method on its velocities: blocks in an order with a small envelope, rows one after the other in scaled coordinates.
+//!
+//! Velocities are scaled by powers of two, which is exact: `v̂ⱼ = vⱼ / sⱼ` with `sⱼ ≈ 1/√Mⱼⱼ`, rows `âⱼ = aⱼ sⱼ`, inertia `M̂ᵢⱼ = Mᵢⱼ sᵢ sⱼ`. So the diagonal of M̂ is about 1, and
+//! `‖â‖²` is about `row M⁻¹ rowᵀ`, whatever the units.
+
+use super::super::problem::{Block, exponent, times_power};
+use super::lanes::LANES;
+use super::order::Order;
+use super::skyline::Skyline;
+use crate::islands::Island;
+use crate::problem::ContactProblem;
+use crate::rows::Rows;
+use crate::whitened::separation_bias;
+
+/// What an element's forces belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// A contact: its normal, then the tangents numbered here (1 is S, 2 is T; 0 where there is none).
+    Contact(usize, [usize; 2]),
+    /// A unilateral row.
+    Limit(usize),
+    /// A bilateral row.
+    Bilateral(usize),
+    /// A row with bounded force.
+    Bounded(usize),
+}
+
+/// A contact or a single row: up to three rows under one law.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Element {
+    /// The law.
+    pub law: Block,
+    /// Where its forces go.
+    pub source: Source,
+    /// Number of rows, 1 to 3.
+    pub rows: usize,
+    /// The group it belongs to.
+    pub group: usize,
+    /// Where its rows start in `values`, each `stride` numbers long.
+    pub values: usize,
+    /// What is added to the motion of each row.
+    pub bias: [f64; 3],
+    /// `‖â‖²` of each row.
+    pub w: [f64; 3],
+    /// Their mean: a force p√weight has the units of v̂.
+    pub weight: f64,
+}
+
+/// Consecutive elements among the same blocks.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Group {
+    /// First and last + 1 of its segments, and of its elements.
+    pub segments: (usize, usize),
+    /// Its elements.
+    pub elements: (usize, usize),
+    /// Numbers per row, and the same padded.
+    pub length: usize,
+    /// Padded length of a row.
+    pub stride: usize,
+}
+
+/// A run of velocities: place and number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Segment {
+    /// First velocity.
+    pub at: usize,
+    /// Number of velocities.
+    pub len: usize,
+}
+
+/// The island. Keeps its storage.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Elements {
+    /// All elements.
+    pub list: Vec<Element>,
+    /// Groups of elements among the same blocks.
+    pub groups: Vec<Group>,
+    /// Segments of the groups.
+    pub segments: Vec<Segment>,
+    /// Rows.
+    pub values: Vec<f64>,
+    /// Longest padded row.
+    pub longest: usize,
+    /// Velocities before the step, scaled, m.
+    pub v_before: Vec<f64>,
+    /// `dt f`, scaled, m.
+    pub dt_force: Vec<f64>,
+    /// Scales, m.
+    pub scale: Vec<f64>,
+    /// Blocks of the island in the order of the velocities here, each with its first velocity.
+    pub blocks: Vec<(usize, usize)>,
+    /// M̂, block by block, row after row.
+    pub mass: Vec<f64>,
+    /// Blocks of each group (numbers within the island), and those the order was found for.
+    members: Vec<usize>,
+    member_starts: Vec<usize>,
+    ordered: (Vec<usize>, Vec<usize>, usize),
+    order: Order,
+    /// Place of each block of the problem in the island's list, and its first velocity here.
+    local: Vec<usize>,
+    place: Vec<usize>,
+    first: Vec<usize>,
+}
+
+impl Elements {
+    /// Number of velocities.
+    pub fn m(&self) -> usize {
+        self.v_before.len()
+    }
+
+    /// Takes an island over, with the envelope of its matrix; false if a row that moves nothing has a law of friction.
+    pub fn load(&mut self, problem: &ContactProblem, island: &Island, matrix: &mut Skyline) -> bool {
+        self.list.clear();
+        self.groups.clear();
+        self.members.clear();
+        self.member_starts.clear();
+        self.local.resize(problem.layout().blocks(), 0);
+        island.blocks.iter().enumerate().for_each(|(k, &b)| self.local[b] = k);
+        if !self.list_contacts(problem, island) {
+            return false;
+        }
+        self.list_rows(problem, island);
+        self.member_starts.push(self.members.len());
+        if let Some(group) = self.groups.last_mut() {
+            group.elements.1 = self.list.len();
+        }
+        self.find_order(problem, island, matrix);
+        self.load_motion(problem);
+        self.load_rows(problem);
+        true
+    }
+
+    fn list_contacts(&mut self, problem: &ContactProblem, island: &Island) -> bool {
+        let (contacts, dt) = (problem.contacts(), problem.dt());
+        for &i in &island.contacts {
+            let kinds = [&contacts.normal, &contacts.tangent_s, &contacts.tangent_t];
+            let mut axes = [0; 2];
+            let mut rows = 1;
+            if contacts.mu[i] > 0.0 && contacts.touches(i) {
+                for k in (1..3).filter(|&k| !kinds[k].is_zero(i)) {
+                    axes[rows - 1] = k;
+                    rows += 1;
+                }
+            }
+            if contacts.normal.is_zero(i) {
+                if rows > 1 {
+                    return false;
+                }
+                continue;
+            }
+            let law = if rows > 1 { Block::Coulomb { dim: rows, mu: contacts.mu[i] } } else { Block::Signorini };
+            let mut bias = [separation_bias(contacts.gap[i], dt, contacts.bounce[i]), 0.0, 0.0];
+            for r in 1..rows {
+                bias[r] = contacts.surface[i][axes[r - 1] - 1];
+            }
+            self.push(law, Source::Contact(i, axes), rows, bias);
+            let of = [Some(i), (rows > 1).then_some(i), (rows > 2).then_some(i)];
+            self.join_group(&[(kinds[0], of[0]), (kinds[axes[0]], of[1]), (kinds[axes[1]], of[2])]);
+        }
+        true
+    }
+
+    fn list_rows(&mut self, problem: &ContactProblem, island: &Island) {
+        let (limits, bilaterals, bounded) = (problem.limits(), problem.bilaterals(), problem.bounded());
+        let dt = problem.dt();
+        for &i in island.bilaterals.iter().filter(|&&i| !bilaterals.rows.is_zero(i)) {
+            self.push(Block::Free, Source::Bilateral(i), 1, [-bilaterals.target[i], 0.0, 0.0]);
+            self.join_group(&[(&bilaterals.rows, Some(i))]);
+        }
+        for &i in island.limits.iter().filter(|&&i| !limits.rows.is_zero(i)) {
+            let bias = separation_bias(limits.gap[i], dt, limits.bounce[i]);
+            self.push(Block::Signorini, Source::Limit(i), 1, [bias, 0.0, 0.0]);
+            self.join_group(&[(&limits.rows, Some(i))]);
+        }
+        for &i in island.bounded.iter().filter(|&&i| !bounded.rows.is_zero(i)) {
+            let (lo, hi) = (dt * bounded.lo[i], dt * bounded.hi[i]);
+            let free = lo == f64::NEG_INFINITY && hi == f64::INFINITY;
+            let law = if free { Block::Free } else { Block::Bounded { lo, hi } };
+            self.push(law, Source::Bounded(i), 1, [-bounded.target[i], 0.0, 0.0]);
+            self.join_group(&[(&bounded.rows, Some(i))]);
+        }
+    }
+
+    fn push(&mut self, law: Block, source: Source, rows: usize, bias: [f64; 3]) {
+        self.list.push(Element { law, source, rows, group: 0, values: 0, bias, w: [0.0; 3], weight: 0.0 });
+    }
+
+    /// Puts the last element in the last group if its rows have entries for that group's blocks, else in a new one.
+    fn join_group(&mut self, rows: &[(&Rows, Option<usize>)]) {
+        let first = self.members.len();
+        for (kind, row) in rows {
+            let Some(row) = *row else { continue };
+            for (block, _) in kind.row(row) {
+                let block = self.local[block];
+                if !self.members[first..].contains(&block) {
+                    self.members.push(block);
+                }
+            }
+        }
+        let at = self.list.len() - 1;
+        let last = self.member_starts.last().copied().unwrap_or(first);
+        if !self.groups.is_empty() && self.members[last..first] == self.members[first..] {
+            self.members.truncate(first);
+        } else {
+            if let Some(group) = self.groups.last_mut() {
+                group.elements.1 = at;
+            }
+            self.member_starts.push(first);
+            self.groups.push(Group { elements: (at, at), ..Group::default() });
+        }
+        self.list[at].group = self.groups.len() - 1;
+    }
+
+    /// The order of the blocks, found again only if other blocks are tied together than last time, and the envelope.
+    fn find_order(&mut self, problem: &ContactProblem, island: &Island, matrix: &mut Skyline) {
+        let count = island.blocks.len();
+        let same = self.ordered.2 == count && self.ordered.0 == self.members && self.ordered.1 == self.member_starts;
+        if !same {
+            let groups = self.member_starts.windows(2).map(|w| &self.members[w[0]..w[1]]);
+            self.order.find(count, groups);
+            self.ordered.0.clone_from(&self.members);
+            self.ordered.1.clone_from(&self.member_starts);
+            self.ordered.2 = count;
+        }
+        self.place.resize(count, 0);
+        self.blocks.clear();
+        let mut at = 0;
+        for &k in self.order.list() {
+            self.place[k] = at;
+            self.blocks.push((island.blocks[k], at));
+            at += problem.layout().size(island.blocks[k]);
+        }
+        self.lay_segments(problem, island);
+        self.first.clear();
+        for &(b, at) in &self.blocks {
+            self.first.extend(std::iter::repeat_n(at, problem.layout().size(b)));
+        }
+        for group in &self.groups {
+            let segments = &self.segments[group.segments.0..group.segments.1];
+            let least = segments.iter().map(|s| s.at).min().unwrap_or(0);
+            for s in segments {
+                for first in &mut self.first[s.at..s.at + s.len] {
+                    *first = least.min(*first);
+                }
+            }
+        }
+        matrix.shape(&self.first);
+    }
+
+    fn lay_segments(&mut self, problem: &ContactProblem, island: &Island) {
+        self.segments.clear();
+        self.longest = 0;
+        for (group, w) in self.groups.iter_mut().zip(self.member_starts.windows(2)) {
+            let first = self.segments.len();
+            group.length = 0;
+            for &k in &self.members[w[0]..w[1]] {
+                let len = problem.layout().size(island.blocks[k]);
+                self.segments.push(Segment { at: self.place[k], len });
+                group.length += len;
+            }
+            group.segments = (first, self.segments.len());
+            group.stride = group.length.next_multiple_of(LANES);
+            self.longest = self.longest.max(group.stride);
+        }
+    }
+
+    fn load_motion(&mut self, problem: &ContactProblem) {
+        for v in [&mut self.v_before, &mut self.dt_force, &mut self.scale, &mut self.mass] {
+            v.clear();
+        }
+        for &(b, _) in &self.blocks {
+            let (block, range) = (problem.mass().block(b), problem.layout().range(b));
+            let start = self.scale.len();
+            self.scale.extend((0..range.len()).map(|j| times_power(1.0, -exponent(block[(j, j)]).div_euclid(2))));
+            let scale = &self.scale[start..];
+            for (s, j) in scale.iter().zip(range.clone()) {
+                self.v_before.push(problem.v()[j] / s);
+                self.dt_force.push(problem.dt() * problem.force()[j] * s);
+            }
+            for (i, s) in scale.iter().enumerate() {
+                // The block is symmetric, up to the rounding of whoever assembled it.
+                self.mass.extend(block.col(i).iter().zip(scale).map(|(x, t)| x * s * t));
+            }
+        }
+    }
+
+    fn load_rows(&mut self, problem: &ContactProblem) {
+        let contacts = problem.contacts();
+        let kinds = [&contacts.normal, &contacts.tangent_s, &contacts.tangent_t];
+        self.values.clear();
+        for e in 0..self.list.len() {
+            let element = self.list[e];
+            let stride = self.groups[element.group].stride;
+            let start = self.values.len();
+            self.list[e].values = start;
+            self.values.resize(start + stride * element.rows, 0.0);
+            match element.source {
+                Source::Contact(i, axes) => {
+                    self.load_row(kinds[0], i, e, 0);
+                    (1..element.rows).for_each(|r| self.load_row(kinds[axes[r - 1]], i, e, r));
+                }
+                Source::Limit(i) => self.load_row(&problem.limits().rows, i, e, 0),
+                Source::Bilateral(i) => self.load_row(&problem.bilaterals().rows, i, e, 0),
+                Source::Bounded(i) => self.load_row(&problem.bounded().rows, i, e, 0),
+            }
+            let element = &mut self.list[e];
+            for r in 0..element.rows {
+                let row = &self.values[start + r * stride..start + (r + 1) * stride];
+                element.w[r] = super::lanes::dot(row, row);
+            }
+            element.weight = element.w[..element.rows].iter().sum::<f64>() / element.rows as f64;
+        }
+    }
+
+    /// Row `i` of `rows`, scaled, becomes row `r` of element `e`.
+    fn load_row(&mut self, rows: &Rows, i: usize, e: usize, r: usize) {
+        let element = self.list[e];
+        let group = self.groups[element.group];
+        let to = &mut self.values[element.values + r * group.stride..element.values + (r + 1) * group.stride];
+        for (block, values) in rows.row(i) {
+            let at = self.place[self.local[block]];
+            let mut offset = 0;
+            for s in &self.segments[group.segments.0..group.segments.1] {
+                if s.at == at {
+                    let scale = &self.scale[at..at + s.len];
+                    for ((to, x), s) in to[offset..offset + s.len].iter_mut().zip(values).zip(scale) {
+                        *to = x * s;
+                    }
+                }
+                offset += s.len;
+            }
+        }
+    }
+
+    /// `local ← v` at the velocities of a group, padded with zeros.
+    #[inline]
+    pub fn gather(&self, group: &Group, v: &[f64], local: &mut [f64]) {
+        let mut offset = 0;
+        for s in &self.segments[group.segments.0..group.segments.1] {
+            local[offset..offset + s.len].copy_from_slice(&v[s.at..s.at + s.len]);
+            offset += s.len;
+        }
+        local[offset..group.stride].fill(0.0);
+    }
+
+    /// `v ← v + local` at the velocities of a group.
+    #[inline]
+    pub fn scatter(&self, group: &Group, local: &[f64], v: &mut [f64]) {
+        let mut offset = 0;
+        for s in &self.segments[group.segments.0..group.segments.1] {
+            for (v, x) in v[s.at..s.at + s.len].iter_mut().zip(&local[offset..]) {
+                *v += x;
+            }
+            offset += s.len;
+        }
+    }
+
+    /// Row `r` of an element.
+    #[inline]
+    pub fn row(&self, element: &Element, r: usize) -> &[f64] {
+        let stride = self.groups[element.group].stride;
+        &self.values[element.values + r * stride..element.values + (r + 1) * stride]
+    }
+}

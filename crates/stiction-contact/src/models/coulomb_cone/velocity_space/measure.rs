@@ -1,0 +1,81 @@
+//! How far forces and velocities are from a solution, as the certificate measures it.
+
+use super::super::problem::Block;
+use super::elements::{Element, Elements};
+use super::newton::Newton;
+
+/// The terms of a row count as at least this part of its bodies' own speed, as in the certificate.
+const FLOOR: f64 = 1e-5;
+
+impl Newton {
+    /// The natural map of each element beside the terms of its motion: the worst. As the certificate measures it, but with M's diagonal in place of M.
+    pub fn error(&mut self, el: &Elements) -> f64 {
+        self.measure_speeds(el);
+        let mut worst = 0.0f64;
+        for group in &el.groups {
+            el.gather(group, &self.speed, &mut self.local);
+            let speed = &self.local[..group.stride];
+            let fastest = speed.iter().fold(0.0, |max: f64, s| max.max(*s));
+            for e in group.elements.0..group.elements.1 {
+                let element = &el.list[e];
+                let mut size = [0.0; 3];
+                for r in 0..element.rows {
+                    let terms: f64 = el.row(element, r).iter().zip(speed).map(|(a, s)| a.abs() * s).sum();
+                    size[r] = terms + element.bias[r].abs() + FLOOR * element.w[r].sqrt() * fastest;
+                }
+                let error = natural_error(element, &self.p[e], &self.u[e], &size);
+                if error.is_nan() {
+                    return f64::INFINITY;
+                }
+                worst = worst.max(error);
+            }
+        }
+        worst
+    }
+
+    /// `speed ← |v_before| + |dt f| + Σ |â p|`, scaled.
+    fn measure_speeds(&mut self, el: &Elements) {
+        for (s, (v, f)) in self.speed.iter_mut().zip(el.v_before.iter().zip(&el.dt_force)) {
+            *s = v.abs() + f.abs();
+        }
+        for group in &el.groups {
+            self.sum[..group.stride].fill(0.0);
+            for e in group.elements.0..group.elements.1 {
+                let element = &el.list[e];
+                for r in 0..element.rows {
+                    let p = self.p[e][r].abs();
+                    if p != 0.0 {
+                        let row = el.row(element, r);
+                        self.sum[..group.stride].iter_mut().zip(row).for_each(|(s, a)| *s += a.abs() * p);
+                    }
+                }
+            }
+            el.scatter(group, &self.sum, &mut self.speed);
+        }
+    }
+}
+
+/// The natural map of one element beside the sizes of its motions' terms.
+fn natural_error(element: &Element, p: &[f64; 3], u: &[f64; 3], size: &[f64; 3]) -> f64 {
+    let ratio = |value: f64, size: f64| if value == 0.0 { 0.0 } else { value.abs() / size };
+    let w = element.w;
+    let clamped = |lo: f64, hi: f64| ratio((p[0] - (p[0] - u[0] / w[0]).clamp(lo, hi)) * w[0], size[0]);
+    match element.law {
+        Block::Signorini => clamped(0.0, f64::INFINITY),
+        Block::Bounded { lo, hi } => clamped(lo, hi),
+        Block::Free => ratio(u[0], size[0]),
+        Block::Coulomb { mu, .. } => {
+            let normal = clamped(0.0, f64::INFINITY);
+            let size = (size[1] * size[1] + size[2] * size[2]).sqrt();
+            if mu.is_infinite() {
+                return normal.max(ratio((u[1] * u[1] + u[2] * u[2]).sqrt(), size));
+            }
+            let w = w[1].max(w[2]);
+            let (y, radius) = ([p[1] - u[1] / w, p[2] - u[2] / w], mu * p[0].max(0.0));
+            let length = (y[0] * y[0] + y[1] * y[1]).sqrt();
+            let scale = if length > radius { radius / length } else { 1.0 };
+            let miss = [p[1] - scale * y[0], p[2] - scale * y[1]];
+            normal.max(ratio((miss[0] * miss[0] + miss[1] * miss[1]).sqrt() * w, size))
+        }
+    }
+}

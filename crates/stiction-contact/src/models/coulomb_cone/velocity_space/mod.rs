@@ -1,0 +1,256 @@
+//! The cone at velocity level by Newton's method on the velocities: the way of every step of a simulation.
+//!
+//! From one step to the next the states of contacts rarely change, so the states and forces of the last step are tried first: one system of order m, factored once, refined until
+//! stick is rounding. Where some states are wrong, proximal points repair them. The cost follows the bodies and their graph, not the contacts; redundant forces stay where they
+//! were. What is found here is still certified like everything else; what is not is left to the search on the Delassus operator.
+
+mod affine;
+mod elements;
+mod finish;
+mod lanes;
+mod measure;
+mod newton;
+mod order;
+mod search;
+mod skyline;
+
+use super::law::State;
+use super::problem::Block;
+use crate::by_island::IslandForces;
+use crate::islands::{Island, Islands};
+use crate::mass::Mass;
+use crate::model::{ContactStats, Mode, WarmStart};
+use crate::problem::ContactProblem;
+use crate::solution::ContactForces;
+use elements::{Elements, Source};
+use finish::{AT_LIMIT, RELIEF};
+use newton::Newton;
+use search::{Found, Search};
+
+/// The workspace, and the forces and motion found.
+#[derive(Debug, Clone, Default)]
+pub(super) struct VelocitySpace {
+    islands: Islands,
+    elements: Elements,
+    newton: Newton,
+    search: Search,
+    held: Vec<bool>,
+    /// Forces of all rows.
+    pub forces: ContactForces,
+    /// Velocities after the step, m.
+    pub motion: Vec<f64>,
+    /// Whether each island was solved, as the method believes.
+    pub solved: Vec<bool>,
+}
+
+impl VelocitySpace {
+    /// Solves every island, to an error of `enough` and with at most `limit` factors each; true if all were solved.
+    pub fn solve(
+        &mut self,
+        problem: &ContactProblem,
+        start: Option<&WarmStart>,
+        enough: f64,
+        limit: usize,
+        stats: &mut ContactStats,
+    ) -> bool {
+        self.reset(problem);
+        let mut islands = std::mem::take(&mut self.islands);
+        let start = start.filter(|s| s.forces.fits(problem));
+        self.solved.clear();
+        for island in islands.find(problem) {
+            let found = self.solve_island(problem, island, start, enough, limit, stats);
+            self.solved.push(found);
+        }
+        stats.islands = islands.list().len();
+        self.islands = islands;
+        self.move_free(problem);
+        self.solved.iter().all(|s| *s)
+    }
+
+    /// Sizes the forces and the motion, and makes them zero.
+    fn reset(&mut self, problem: &ContactProblem) {
+        let zero = |x: &mut Vec<f64>, len: usize| {
+            x.clear();
+            x.resize(len, 0.0);
+        };
+        let (f, n) = (&mut self.forces, problem.contacts().len());
+        [&mut f.normal, &mut f.tangent_s, &mut f.tangent_t, &mut f.spin].into_iter().for_each(|x| zero(x, n));
+        zero(&mut f.bilateral, problem.bilaterals().rows.len());
+        zero(&mut f.limit, problem.limits().rows.len());
+        zero(&mut f.bounded, problem.bounded().rows.len());
+        zero(&mut self.motion, problem.m());
+        self.held.clear();
+        self.held.resize(problem.layout().blocks(), false);
+    }
+
+    fn solve_island(
+        &mut self,
+        problem: &ContactProblem,
+        island: &Island,
+        start: Option<&WarmStart>,
+        enough: f64,
+        limit: usize,
+        stats: &mut ContactStats,
+    ) -> bool {
+        island.blocks.iter().for_each(|&b| self.held[b] = true);
+        if !self.elements.load(problem, island, &mut self.newton.matrix) {
+            return false;
+        }
+        self.newton.reset(&self.elements);
+        self.search.reset();
+        let guessed = match start {
+            Some(start) => self.try_guess(start, problem.mass(), enough),
+            None => {
+                self.guess_all_hold();
+                self.search.try_spreading(&self.elements, &mut self.newton, enough)
+            }
+        };
+        let found = match guessed {
+            true => Found::Guessed,
+            false => self.search.run(&self.elements, &mut self.newton, enough, limit),
+        };
+        match found {
+            Found::Guessed => stats.guessed += usize::from(start.is_some()),
+            _ => stats.pivots += self.newton.iterations,
+        }
+        self.recover(problem);
+        found != Found::Nothing
+    }
+
+    /// Tries the states of an earlier solution, relieved, then as they were; each is one system. True if one of them is right; else the first is left for the search to start from.
+    fn try_guess(&mut self, start: &WarmStart, mass: &Mass, enough: f64) -> bool {
+        let relieved = self.guess(start, mass, true);
+        if relieved && self.search.try_spreading(&self.elements, &mut self.newton, enough) {
+            return true;
+        }
+        self.guess(start, mass, false);
+        if self.search.try_spreading(&self.elements, &mut self.newton, enough) {
+            return true;
+        }
+        if relieved {
+            self.guess(start, mass, true);
+            self.newton.finish(&self.elements);
+        }
+        false
+    }
+
+    /// Forces and states of an earlier solution. To relieve is to take friction that is at its limit, where the contact stuck, a little back; false if that was asked for and there is none.
+    fn guess(&mut self, start: &WarmStart, mass: &Mass, relieve: bool) -> bool {
+        let (forces, newton) = (&start.forces, &mut self.newton);
+        let mut relieved = !relieve;
+        newton.v.copy_from_slice(&self.elements.v_before);
+        for (e, element) in self.elements.list.iter().enumerate() {
+            let mut mode = None;
+            let mut p = match element.source {
+                Source::Contact(i, axes) => {
+                    mode = start.modes.get(i).copied();
+                    let tangents = [0.0, forces.tangent_s[i], forces.tangent_t[i]];
+                    [forces.normal[i], tangents[axes[0]], tangents[axes[1]]]
+                }
+                Source::Limit(i) => [forces.limit[i], 0.0, 0.0],
+                Source::Bilateral(i) => [forces.bilateral[i], 0.0, 0.0],
+                Source::Bounded(i) => [forces.bounded[i], 0.0, 0.0],
+            };
+            if let Block::Coulomb { mu, .. } = element.law
+                && relieve
+                && mode == Some(Mode::Stick)
+                && at_limit(p, mu)
+            {
+                // Others may carry what it gives up; if not, it comes back.
+                p[1] *= RELIEF;
+                p[2] *= RELIEF;
+                relieved = true;
+            }
+            newton.p[e] = p;
+            newton.states[e] = match element.law {
+                Block::Bounded { lo, .. } if p[0] <= lo => State::Lower,
+                Block::Bounded { hi, .. } if p[0] >= hi => State::Upper,
+                Block::Signorini | Block::Coulomb { .. } if p[0] <= 0.0 => State::Open,
+                Block::Coulomb { mu, .. } if at_limit(p, mu) => State::Slide,
+                _ => State::Stick,
+            };
+        }
+        if newton.states.contains(&State::Slide) {
+            newton.follow_forces(&self.elements, mass);
+        }
+        relieved
+    }
+
+    /// Nothing is known: whatever touches, or would, is taken to hold; rows with bounds are taken to be strong enough.
+    fn guess_all_hold(&mut self) {
+        let (el, newton) = (&self.elements, &mut self.newton);
+        newton.set_free(el);
+        newton.residual(el);
+        for (e, element) in el.list.iter().enumerate() {
+            let apart = matches!(element.law, Block::Signorini | Block::Coulomb { .. }) && element.bias[0] > 0.0;
+            newton.states[e] = if apart && newton.motion(e)[0] > 0.0 { State::Open } else { State::Stick };
+        }
+    }
+
+    /// Gives island `k`'s part of the last solve; false if it was not solved.
+    pub fn take(&self, problem: &ContactProblem, k: usize, out: &mut IslandForces) -> bool {
+        let Some(island) = self.islands.list().get(k).filter(|_| self.solved[k]) else { return false };
+        let copy =
+            |to: &mut [f64], from: &[f64], of: &[usize]| to.iter_mut().zip(of).for_each(|(to, &i)| *to = from[i]);
+        copy(&mut out.normal, &self.forces.normal, &island.contacts);
+        copy(&mut out.tangent_s, &self.forces.tangent_s, &island.contacts);
+        copy(&mut out.tangent_t, &self.forces.tangent_t, &island.contacts);
+        copy(&mut out.bilateral, &self.forces.bilateral, &island.bilaterals);
+        copy(&mut out.limit, &self.forces.limit, &island.limits);
+        copy(&mut out.bounded, &self.forces.bounded, &island.bounded);
+        let mut at = 0;
+        for &b in &island.blocks {
+            let v = &self.motion[problem.layout().range(b)];
+            let x = &mut out.x[at..at + v.len()];
+            x.copy_from_slice(v);
+            problem.mass().mul_factor_transposed(b, x);
+            at += v.len();
+        }
+        true
+    }
+
+    /// Puts forces and motion in their places.
+    fn recover(&mut self, problem: &ContactProblem) {
+        let (el, newton, forces) = (&self.elements, &self.newton, &mut self.forces);
+        for (element, p) in el.list.iter().zip(&newton.p) {
+            match element.source {
+                Source::Contact(i, axes) => {
+                    forces.normal[i] = p[0];
+                    for (axis, p) in axes.into_iter().zip(&p[1..]) {
+                        match axis {
+                            1 => forces.tangent_s[i] = *p,
+                            2 => forces.tangent_t[i] = *p,
+                            _ => {}
+                        }
+                    }
+                }
+                Source::Limit(i) => forces.limit[i] = p[0],
+                Source::Bilateral(i) => forces.bilateral[i] = p[0],
+                Source::Bounded(i) => forces.bounded[i] = p[0],
+            }
+        }
+        for &(b, at) in &el.blocks {
+            let range = problem.layout().range(b);
+            for (k, j) in range.enumerate() {
+                self.motion[j] = newton.v[at + k] * el.scale[at + k];
+            }
+        }
+    }
+
+    /// The motion of blocks without rows: `v + dt M⁻¹ f`.
+    fn move_free(&mut self, problem: &ContactProblem) {
+        for b in (0..self.held.len()).filter(|&b| !self.held[b]) {
+            let range = problem.layout().range(b);
+            let part = &mut self.motion[range.clone()];
+            part.copy_from_slice(&problem.force()[range.clone()]);
+            problem.mass().solve_factor(b, part);
+            problem.mass().solve_factor_transposed(b, part);
+            part.iter_mut().zip(&problem.v()[range]).for_each(|(a, v)| *a = v + problem.dt() * *a);
+        }
+    }
+}
+
+/// True if friction is at its limit: the contact slides, or is about to.
+fn at_limit(p: [f64; 3], mu: f64) -> bool {
+    (p[1] * p[1] + p[2] * p[2]).sqrt() >= (1.0 - AT_LIMIT) * mu * p[0]
+}

@@ -1,0 +1,413 @@
+//! Newton's method on the velocities: the laws of the elements as functions of their motion, one system in m unknowns per step.
+//!
+//! The proximal problem with centre c has, per element, the motion `ũ = u + α w (p − c)`, `u = A v + b`. On the piece of its law that an element is on, its force is an affine
+//! function of u:
+//!
+//! | state | force |
+//! |---|---|
+//! | stick | `p = c − u / (α w)` |
+//! | slide | `p_n = c_n − u_n / (α w)`, `p_t = μ p_n d − τ P u_t` with d the direction of `y_t`, P the projection across it |
+//! | open, at a bound | given |
+//!
+//! so with `p = k − C u` the balance of momentum `M (v − v₀) = Σ Aᵀ p` is `(M + Σ Aᵀ C A) v = …`: of order m however many contacts there are, positive definite however
+//! redundant they are, and as sparse as the bodies' graph. It is the same step as that of the Delassus operator with `W + α I`. What a redundant set leaves open stays at c.
+//!
+//! Near the solution the factor is used again, with motions in twice the working precision: these are divided by α.
+
+use super::super::law::{self, Slip, State, Steps};
+use super::affine::{Map, affine_law};
+use super::elements::{Elements, Group};
+use super::lanes::{add_products, axpy, dot, dot_doubled, scale};
+use super::skyline::Skyline;
+use crate::mass::Mass;
+
+/// Halvings of a step before the line search gives up.
+const HALVINGS: usize = 12;
+/// Share of the predicted decrease a step must bring.
+const DECREASE: f64 = 1e-4;
+/// Full steps that may go by without a decrease: the way over the kinks of the laws is not downhill.
+pub(super) const WATCH: usize = 4;
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// The residual is below the tolerance asked for.
+    Converged,
+    /// No step decreases it, or the system is singular, or the limit of iterations.
+    Stalled,
+}
+
+/// Newton's method and its workspace.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Newton {
+    /// Velocities, scaled, m.
+    pub v: Vec<f64>,
+    /// Forces of each element.
+    pub p: Vec<[f64; 3]>,
+    /// The centre c.
+    pub centre: Vec<[f64; 3]>,
+    /// State of each element.
+    pub states: Vec<State>,
+    /// Linear systems factored so far.
+    pub iterations: usize,
+    /// The matrix `M + Σ Aᵀ C A`, then its factor.
+    pub matrix: Skyline,
+    slips: Vec<Slip>,
+    steps: Vec<Steps>,
+    maps: Vec<Map>,
+    pub(super) u: Vec<[f64; 3]>,
+    /// `dt f − M (v − v_before) + Σ Aᵀ p`, m.
+    momentum: Vec<f64>,
+    dv: Vec<f64>,
+    dp: Vec<[f64; 3]>,
+    best_v: Vec<f64>,
+    best_p: Vec<[f64; 3]>,
+    /// Sizes of the velocities' terms, m.
+    pub(super) speed: Vec<f64>,
+    pub(super) local: Vec<f64>,
+    pub(super) sum: Vec<f64>,
+    block: Vec<f64>,
+    rows: Vec<f64>,
+}
+
+impl Newton {
+    /// Sizes the workspace; velocities as before the step, no forces, everything open.
+    pub fn reset(&mut self, el: &Elements) {
+        let (m, n) = (el.m(), el.list.len());
+        for v in [&mut self.momentum, &mut self.dv, &mut self.best_v, &mut self.speed] {
+            v.clear();
+            v.resize(m, 0.0);
+        }
+        self.v.clear();
+        self.v.extend_from_slice(&el.v_before);
+        for p in [&mut self.p, &mut self.centre, &mut self.u, &mut self.dp, &mut self.best_p] {
+            p.clear();
+            p.resize(n, [0.0; 3]);
+        }
+        self.states.clear();
+        self.states.resize(n, State::Open);
+        self.slips.clear();
+        self.slips.resize(n, Slip::default());
+        self.maps.clear();
+        self.maps.resize(n, Map::default());
+        self.local.resize(el.longest, 0.0);
+        self.sum.resize(el.longest, 0.0);
+        self.rows.resize(3 * el.longest, 0.0);
+        self.block.resize(el.longest * el.longest, 0.0);
+        self.iterations = 0;
+    }
+
+    /// Solves the proximal problem of `centre` from (v, p), relative to the size of the problem; leaves the last iterate.
+    pub fn solve(&mut self, el: &Elements, alpha: f64, tolerance: f64, limit: usize) -> End {
+        self.choose_steps(el, alpha, stretch(alpha));
+        let mut residual = self.evaluate(el, alpha, false);
+        let (mut best, mut since) = (residual, 0);
+        self.keep_best();
+        for _ in 0..limit {
+            if residual <= tolerance * self.size(el) {
+                return End::Converged;
+            }
+            if since == WATCH {
+                self.take_best();
+                self.evaluate(el, alpha, false);
+            }
+            if !self.direction(el, alpha, true) {
+                return End::Stalled;
+            }
+            if since == WATCH {
+                since = 0;
+                match self.search(el, alpha, best) {
+                    Some(next) => residual = next,
+                    None => return End::Stalled,
+                }
+            } else {
+                self.move_by(1.0);
+                residual = self.evaluate(el, alpha, false);
+            }
+            if residual < (1.0 - DECREASE) * best {
+                (best, since) = (residual, 0);
+                self.keep_best();
+            } else {
+                since += 1;
+            }
+        }
+        if residual <= tolerance * self.size(el) { End::Converged } else { End::Stalled }
+    }
+
+    /// Motions, states (unless frozen), slips and residuals at (v, p); returns the norm of what is missing: of the laws, and of the balance of momentum. Frozen states are near their
+    /// end, and have their motions in twice the working precision.
+    pub(super) fn evaluate(&mut self, el: &Elements, alpha: f64, frozen: bool) -> f64 {
+        self.balance(el);
+        let mut sum = 0.0;
+        for group in &el.groups {
+            el.gather(group, &self.v, &mut self.local);
+            self.sum[..group.stride].fill(0.0);
+            let local = &self.local[..group.stride];
+            for e in group.elements.0..group.elements.1 {
+                let element = &el.list[e];
+                let (mut shifted, mut f) = ([0.0; 3], [0.0; 3]);
+                for r in 0..element.rows {
+                    let row = el.row(element, r);
+                    let bias = element.bias[r];
+                    let u = if frozen { dot_doubled(bias, row, local) } else { bias + dot(row, local) };
+                    self.u[e][r] = u;
+                    shifted[r] = u + alpha * element.weight * (self.p[e][r] - self.centre[e][r]);
+                    axpy(self.p[e][r], row, &mut self.sum[..group.stride]);
+                }
+                let (state, slip) = law::evaluate(
+                    element.law,
+                    frozen.then_some(self.states[e]),
+                    self.steps[e],
+                    &self.p[e][..element.rows],
+                    &shifted[..element.rows],
+                    &mut f[..element.rows],
+                );
+                self.states[e] = state;
+                self.slips[e] = slip;
+                sum += element.weight * (f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
+            }
+            el.scatter(group, &self.sum, &mut self.momentum);
+        }
+        let momentum: f64 = self.momentum.iter().map(|x| x * x).sum();
+        (sum + momentum).sqrt()
+    }
+
+    /// `momentum ← dt f − M (v − v_before)`.
+    fn balance(&mut self, el: &Elements) {
+        self.momentum.copy_from_slice(&el.dt_force);
+        let mut start = 0;
+        for (k, &(_, at)) in el.blocks.iter().enumerate() {
+            let end = el.blocks.get(k + 1).map_or(el.m(), |next| next.1);
+            for j in at..end {
+                let change = self.v[j] - el.v_before[j];
+                let column = &el.mass[start..start + end - at];
+                start += end - at;
+                axpy(-change, column, &mut self.momentum[at..end]);
+            }
+        }
+    }
+
+    /// The Newton step (dv, dp) from the point evaluated last; with the factor there is unless a fresh one is asked for. False if there is none.
+    pub(super) fn direction(&mut self, el: &Elements, alpha: f64, fresh: bool) -> bool {
+        let symmetric = self.linearize(el, alpha);
+        if fresh {
+            self.iterations += 1;
+            self.assemble(el, symmetric);
+            if !self.matrix.factor() {
+                return false;
+            }
+        }
+        self.dv.copy_from_slice(&self.momentum);
+        for group in &el.groups {
+            self.sum[..group.stride].fill(0.0);
+            for e in group.elements.0..group.elements.1 {
+                let (element, map, u) = (&el.list[e], &self.maps[e], &self.u[e]);
+                let next = map.force(u);
+                self.dp[e] = next;
+                for r in 0..element.rows {
+                    let change = next[r] - self.p[e][r];
+                    if change != 0.0 {
+                        axpy(change, el.row(element, r), &mut self.sum[..group.stride]);
+                    }
+                }
+            }
+            el.scatter(group, &self.sum, &mut self.dv);
+        }
+        self.matrix.solve(&mut self.dv);
+        if !self.dv.iter().all(|x| x.is_finite()) {
+            return false;
+        }
+        self.follow(el);
+        true
+    }
+
+    /// `dp`: from the force at the motions as they are, by the change of motion that dv brings.
+    fn follow(&mut self, el: &Elements) {
+        for group in &el.groups {
+            el.gather(group, &self.dv, &mut self.local);
+            for e in group.elements.0..group.elements.1 {
+                let (element, map) = (&el.list[e], &self.maps[e]);
+                let mut next = self.dp[e];
+                if map.acts {
+                    let mut du = [0.0; 3];
+                    for r in 0..element.rows {
+                        du[r] = dot(el.row(element, r), &self.local[..group.stride]);
+                    }
+                    for r in 0..3 {
+                        next[r] -= map.c[r][0] * du[0] + map.c[r][1] * du[1] + map.c[r][2] * du[2];
+                    }
+                }
+                for r in 0..3 {
+                    self.dp[e][r] = next[r] - self.p[e][r];
+                }
+            }
+        }
+    }
+
+    /// The affine laws of all elements at the point evaluated last; true if all are symmetric.
+    fn linearize(&mut self, el: &Elements, alpha: f64) -> bool {
+        let mut symmetric = true;
+        for (e, element) in el.list.iter().enumerate() {
+            let map = affine_law(element, self.states[e], self.slips[e], self.steps[e], alpha, self.centre[e]);
+            symmetric &= !map.coupled;
+            self.maps[e] = map;
+        }
+        symmetric
+    }
+
+    /// `M + Σ Aᵀ C A`.
+    fn assemble(&mut self, el: &Elements, symmetric: bool) {
+        self.matrix.clear(symmetric);
+        let mut start = 0;
+        for (k, &(_, at)) in el.blocks.iter().enumerate() {
+            let end = el.blocks.get(k + 1).map_or(el.m(), |next| next.1);
+            let len = end - at;
+            self.matrix.add(at, at, len, len, &el.mass[start..start + len * len], len);
+            start += len * len;
+        }
+        for group in &el.groups {
+            let stride = group.stride;
+            self.block[..group.length * stride].fill(0.0);
+            let mut acts = false;
+            for e in group.elements.0..group.elements.1 {
+                if self.maps[e].acts {
+                    acts = true;
+                    self.add_element(el, group, e);
+                }
+            }
+            if acts {
+                self.add_group(el, group);
+            }
+        }
+    }
+
+    /// `block ← block + Aᵀ C A` of one element.
+    fn add_element(&mut self, el: &Elements, group: &Group, e: usize) {
+        let (element, map, stride) = (&el.list[e], &self.maps[e], group.stride);
+        let rows = &el.values[element.values..element.values + element.rows * stride];
+        for (r, to) in self.rows.chunks_exact_mut(stride).take(element.rows).enumerate() {
+            scale(map.c[r][r], &rows[r * stride..(r + 1) * stride], to);
+            if map.coupled {
+                for k in (0..element.rows).filter(|&k| k != r) {
+                    axpy(map.c[r][k], &rows[k * stride..(k + 1) * stride], to);
+                }
+            }
+        }
+        add_products(stride, group.length, rows, &self.rows[..element.rows * stride], &mut self.block);
+    }
+
+    fn add_group(&mut self, el: &Elements, group: &Group) {
+        let segments = &el.segments[group.segments.0..group.segments.1];
+        let mut row = 0;
+        for a in segments {
+            let mut col = 0;
+            for b in segments {
+                let part = &self.block[row * group.stride + col..];
+                self.matrix.add(a.at, b.at, a.len, b.len, part, group.stride);
+                col += b.len;
+            }
+            row += a.len;
+        }
+    }
+
+    /// Halves the step until the residual is below `reference` by enough; the point found stays, and its residual is returned.
+    fn search(&mut self, el: &Elements, alpha: f64, reference: f64) -> Option<f64> {
+        let mut t = 1.0;
+        self.move_by(1.0);
+        for _ in 0..HALVINGS {
+            let residual = self.evaluate(el, alpha, false);
+            if residual <= (1.0 - DECREASE * t) * reference {
+                return Some(residual);
+            }
+            t *= 0.5;
+            self.move_by(-t);
+        }
+        self.take_best();
+        None
+    }
+
+    pub(super) fn move_by(&mut self, t: f64) {
+        axpy(t, &self.dv, &mut self.v);
+        for (p, dp) in self.p.iter_mut().zip(&self.dp) {
+            for r in 0..3 {
+                p[r] += t * dp[r];
+            }
+        }
+    }
+
+    pub(super) fn keep_best(&mut self) {
+        self.best_v.copy_from_slice(&self.v);
+        self.best_p.copy_from_slice(&self.p);
+    }
+
+    pub(super) fn take_best(&mut self) {
+        self.v.copy_from_slice(&self.best_v);
+        self.p.copy_from_slice(&self.best_p);
+    }
+
+    /// Residual of the laws themselves at (v, p), with the states there.
+    pub fn residual(&mut self, el: &Elements) -> f64 {
+        self.choose_steps(el, 0.0, 1.0);
+        self.evaluate(el, 0.0, false)
+    }
+
+    /// Starts anew: no forces, and the motion without any.
+    pub fn set_free(&mut self, el: &Elements) {
+        self.v.copy_from_slice(&el.v_before);
+        self.p.fill([0.0; 3]);
+        self.centre.fill([0.0; 3]);
+        self.choose_steps(el, 0.0, 1.0);
+        self.evaluate(el, 0.0, false);
+        self.maps.fill(Map::default());
+        self.assemble(el, true);
+        if self.matrix.factor() {
+            self.dv.copy_from_slice(&self.momentum);
+            self.matrix.solve(&mut self.dv);
+            axpy(1.0, &self.dv, &mut self.v);
+        }
+    }
+
+    /// Moves on to the velocities that the forces bring: where contacts slide, a step begins close to its own directions.
+    pub fn follow_forces(&mut self, el: &Elements, mass: &Mass) {
+        self.choose_steps(el, 0.0, 1.0);
+        self.evaluate(el, 0.0, true);
+        for (k, &(b, at)) in el.blocks.iter().enumerate() {
+            let end = el.blocks.get(k + 1).map_or(el.m(), |next| next.1);
+            let part = &mut self.momentum[at..end];
+            part.iter_mut().zip(&el.scale[at..end]).for_each(|(x, s)| *x /= s);
+            mass.solve_factor(b, part);
+            mass.solve_factor_transposed(b, part);
+            for j in at..end {
+                self.v[j] += self.momentum[j] / el.scale[j];
+            }
+        }
+    }
+
+    /// The motions of an element as evaluated last.
+    pub fn motion(&self, e: usize) -> [f64; 3] {
+        self.u[e]
+    }
+
+    /// The size that rounding is relative to.
+    pub fn size(&self, el: &Elements) -> f64 {
+        let square = |x: &[f64]| dot(x, x);
+        let forces: f64 = self.p.iter().zip(&el.list).map(|(p, e)| e.weight * square(p)).sum();
+        (forces + square(&el.v_before) + square(&el.dt_force)).sqrt()
+    }
+
+    /// ρ of every element: `stretch` times the inverse of its own inertia.
+    pub(super) fn choose_steps(&mut self, el: &Elements, alpha: f64, stretch: f64) {
+        self.steps.clear();
+        self.steps.extend(el.list.iter().map(|e| {
+            let inverse = |w: f64| stretch / (w + alpha * e.weight);
+            let tangential = if e.rows > 1 { e.w[1..e.rows].iter().sum::<f64>() / (e.rows - 1) as f64 } else { e.w[0] };
+            Steps { normal: inverse(e.w[0]), tangential: inverse(tangential) }
+        }));
+    }
+}
+
+/// α^(−3/8): between the inverses of the strong and of the weak directions, as for the Delassus operator.
+fn stretch(alpha: f64) -> f64 {
+    let fourth = alpha.sqrt().sqrt();
+    1.0 / (fourth * fourth.sqrt())
+}

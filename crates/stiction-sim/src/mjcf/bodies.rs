@@ -1,0 +1,369 @@
+//! The tree of bodies: what stands in `<worldbody>`, with frames resolved and everything in the frame of its body.
+
+use std::collections::BTreeSet;
+
+use stiction_body::math::{Mat3, Pose, Vec3};
+use stiction_body::{Inertia, Shape};
+
+use super::assets::Assets;
+use super::attributes::Attributes;
+use super::compiler::{Compiler, InertiaFromGeom, Options};
+use super::defaults::Defaults;
+use super::forms::{self, Form};
+use super::frames::pose;
+use super::joints::{Joint, JointType};
+use super::notes::Notes;
+use super::solid::with_moments;
+use super::surface::{Surface, mask};
+use super::tree::Element;
+use crate::description::NoteKind;
+use crate::error::SceneError;
+
+/// A body. The world is the first of a model.
+#[derive(Debug)]
+pub(super) struct Body<'a> {
+    pub(super) element: &'a Element,
+    pub(super) name: String,
+    /// Number of the parent; the world is its own.
+    pub(super) parent: usize,
+    /// Pose in the parent when all joints are at their reference.
+    pub(super) pose: Pose,
+    /// Pose in the world when all joints are at their reference.
+    pub(super) world: Pose,
+    pub(super) joints: Vec<Joint<'a>>,
+    /// In the body's frame.
+    pub(super) inertia: Inertia,
+    /// True if it cannot move.
+    pub(super) is_static: bool,
+}
+
+/// A geom that can collide.
+#[derive(Debug)]
+pub(super) struct GeomRead<'a> {
+    pub(super) element: &'a Element,
+    pub(super) name: String,
+    pub(super) body: usize,
+    /// Pose in the body.
+    pub(super) pose: Pose,
+    pub(super) shape: Shape,
+    pub(super) contype: u32,
+    pub(super) conaffinity: u32,
+    pub(super) surface: Surface,
+}
+
+/// A named place on a body.
+#[derive(Debug)]
+pub(super) struct Site {
+    pub(super) name: String,
+    pub(super) body: usize,
+    pub(super) pose: Pose,
+}
+
+/// Everything in the tree.
+#[derive(Debug, Default)]
+pub(super) struct Tree<'a> {
+    pub(super) bodies: Vec<Body<'a>>,
+    pub(super) geoms: Vec<GeomRead<'a>>,
+    pub(super) sites: Vec<Site>,
+    names: BTreeSet<(&'static str, String)>,
+}
+
+/// What the tree is read with.
+pub(super) struct Context<'s, 'a> {
+    pub(super) compiler: &'s Compiler,
+    pub(super) options: &'s Options,
+    pub(super) defaults: &'s Defaults<'a>,
+    pub(super) assets: &'s Assets<'a>,
+    /// Names of geoms that pairs refer to.
+    pub(super) paired: BTreeSet<&'a str>,
+}
+
+/// Where in the tree an element stands.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    body: usize,
+    /// Of the enclosing `<frame>`s, in the body.
+    frame: Pose,
+    class: Option<&'a str>,
+    /// True if the body's inertia is to be computed from geoms.
+    weighs: bool,
+}
+
+impl<'a> Tree<'a> {
+    /// Reads all `<worldbody>` sections.
+    pub(super) fn read(root: &'a Element, context: &Context<'_, 'a>, notes: &mut Notes) -> Result<Self, SceneError> {
+        let mut tree = Self::default();
+        tree.bodies.push(Body {
+            element: root,
+            name: "world".into(),
+            parent: 0,
+            pose: Pose::identity(),
+            world: Pose::identity(),
+            joints: vec![],
+            inertia: Inertia::ZERO,
+            is_static: true,
+        });
+        for section in root.all("worldbody") {
+            let place = Place { body: 0, frame: Pose::identity(), class: section.text("childclass"), weighs: false };
+            context.defaults.check(section, "childclass")?;
+            tree.content(section, place, context, notes)?;
+        }
+        tree.finish_inertias(context.compiler)?;
+        Ok(tree)
+    }
+
+    /// Reads what stands within a body or frame.
+    fn content(
+        &mut self,
+        parent: &'a Element,
+        place: Place<'a>,
+        context: &Context<'_, 'a>,
+        notes: &mut Notes,
+    ) -> Result<(), SceneError> {
+        for element in &parent.children {
+            match element.name.as_str() {
+                "body" => self.body(element, place, context, notes)?,
+                "frame" => {
+                    context.defaults.check(element, "childclass")?;
+                    let own = pose(&Attributes::of(element), context.compiler)?;
+                    let class = element.text("childclass").or(place.class);
+                    self.content(element, Place { frame: place.frame * own, class, ..place }, context, notes)?;
+                }
+                "joint" | "freejoint" => self.joint(element, place, context, notes)?,
+                "geom" => self.geom(element, place, context, notes)?,
+                "site" => self.site(element, place, context)?,
+                "inertial" => self.inertial(element, place, context)?,
+                "attach" => return Err(element.error("models within models are not supported yet")),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn body(
+        &mut self,
+        element: &'a Element,
+        place: Place<'a>,
+        context: &Context<'_, 'a>,
+        notes: &mut Notes,
+    ) -> Result<(), SceneError> {
+        context.defaults.check(element, "childclass")?;
+        let a = Attributes::of(element);
+        let number = self.bodies.len();
+        let name = match self.take_name("body", element)? {
+            Some(name) => name,
+            None => self.invented_name(number),
+        };
+        if a.flag("mocap")? == Some(true) {
+            notes.element(NoteKind::NotYet, element, "bodies moved from outside (mocap) stay where the file puts them");
+        }
+        if a.number("gravcomp")?.unwrap_or(0.0) != 0.0 {
+            notes.attribute(
+                NoteKind::NotYet,
+                element,
+                "gravcomp",
+                "gravity compensation is not supported: gravity acts",
+            );
+        }
+        let pose = place.frame * pose(&a, context.compiler)?;
+        let parent = &self.bodies[place.body];
+        let (world, is_static) = (parent.world * pose, parent.is_static && !has_joint(element));
+        let (inertia, joints) = (Inertia::ZERO, vec![]);
+        self.bodies.push(Body { element, name, parent: place.body, pose, world, joints, inertia, is_static });
+        let weighs = match context.compiler.inertia_from_geom {
+            InertiaFromGeom::Never => false,
+            InertiaFromGeom::Always => true,
+            InertiaFromGeom::WhereMissing => !has_inertial(element),
+        };
+        let class = element.text("childclass").or(place.class);
+        self.content(element, Place { body: number, frame: Pose::identity(), class, weighs }, context, notes)
+    }
+
+    fn joint(
+        &mut self,
+        element: &'a Element,
+        place: Place<'a>,
+        context: &Context<'_, 'a>,
+        notes: &mut Notes,
+    ) -> Result<(), SceneError> {
+        if place.body == 0 {
+            return Err(element.error("the world cannot have a joint"));
+        }
+        let name = self.take_name("joint", element)?.unwrap_or_default();
+        let a = match element.name.as_str() {
+            "freejoint" => Attributes::of(element),
+            _ => context.defaults.resolve(element, "joint", place.class)?,
+        };
+        let joint = Joint::read(element, name, &a, place.frame, context.compiler, context.options, notes)?;
+        let body = &mut self.bodies[place.body];
+        let free = joint.kind == JointType::Free || body.joints.iter().any(|j| j.kind == JointType::Free);
+        if free && (body.parent != 0 || !body.joints.is_empty()) {
+            return Err(element.error("a free joint must be the only joint of a body directly in the world"));
+        }
+        body.joints.push(joint);
+        Ok(())
+    }
+
+    fn geom(
+        &mut self,
+        element: &'a Element,
+        place: Place<'a>,
+        context: &Context<'_, 'a>,
+        notes: &mut Notes,
+    ) -> Result<(), SceneError> {
+        let name = self.take_name("geom", element)?.unwrap_or_default();
+        let a = context.defaults.resolve(element, "geom", place.class)?;
+        let (contype, conaffinity) = (mask(&a, "contype")?, mask(&a, "conaffinity")?);
+        let surface = Surface::read(&a, element, notes)?;
+        let paired = context.paired.contains(name.as_str()) && !name.is_empty();
+        let collides = !context.options.is_off("contact") && (contype | conaffinity != 0 || paired);
+        let group = a.integer("group")?.unwrap_or(0);
+        let [low, high] = context.compiler.inertia_groups;
+        let weighs = place.weighs && (low..=high).contains(&group);
+        a.nonnegative("mass")?;
+        a.nonnegative("density")?;
+        if !collides && !weighs {
+            check_unused(&a, context)?;
+            notes.tag(NoteKind::Ignored, element, "geoms that touch nothing and weigh nothing: for display");
+            return Ok(());
+        }
+        let (form, own) = forms::read(&a, context.assets, context.compiler)?;
+        let pose = place.frame * own;
+        let body = &mut self.bodies[place.body];
+        if form.is_terrain() && !body.is_static {
+            return Err(element.error("planes and height fields must be fixed to the world"));
+        }
+        // What cannot move needs no mass: flat meshes are fine there.
+        let weighs = weighs && !(body.is_static && matches!(form, Form::Mesh(mesh) if mesh.solid().is_err()));
+        if weighs && let Some(inertia) = form.inertia(&a)? {
+            body.inertia = body.inertia.joined(&inertia.transformed(&pose));
+            if matches!(form, Form::Ellipsoid(_)) && a.flag("shellinertia")? == Some(true) {
+                notes.element(NoteKind::Changed, element, "the shell of an ellipsoid weighs as its inside");
+            }
+        }
+        if !collides {
+            notes.tag(NoteKind::Ignored, element, "geoms that touch nothing: only their mass counts");
+            return Ok(());
+        }
+        match form {
+            Form::Mesh(_) => {
+                notes.tag(NoteKind::Changed, element, "meshes touch with their convex hulls, as in MuJoCo");
+            }
+            Form::Ellipsoid(r) if r.x != r.y || r.y != r.z => {
+                notes.element(NoteKind::Changed, element, "an ellipsoid touches as the hull of 162 points on it");
+            }
+            _ => {}
+        }
+        let Some(shape) = form.shape(&a)? else {
+            notes.element(NoteKind::NotYet, element, "signed distance fields are not supported: it touches nothing");
+            return Ok(());
+        };
+        self.geoms.push(GeomRead { element, name, body: place.body, pose, shape, contype, conaffinity, surface });
+        Ok(())
+    }
+
+    fn site(&mut self, element: &'a Element, place: Place<'a>, context: &Context<'_, 'a>) -> Result<(), SceneError> {
+        let Some(name) = self.take_name("site", element)? else { return Ok(()) };
+        let a = context.defaults.resolve(element, "site", place.class)?;
+        let pose = place.frame * forms::connector_pose(&a, context.compiler)?;
+        self.sites.push(Site { name, body: place.body, pose });
+        Ok(())
+    }
+
+    /// `<inertial>`: mass, centre and moments.
+    fn inertial(&mut self, element: &'a Element, place: Place<'a>, context: &Context) -> Result<(), SceneError> {
+        if place.body == 0 || context.compiler.inertia_from_geom == InertiaFromGeom::Always {
+            return Ok(());
+        }
+        let a = Attributes::of(element);
+        let mass = a.nonnegative("mass")?.ok_or_else(|| element.error("needs the attribute \"mass\""))?;
+        let frame = pose(&a, context.compiler)?;
+        let about_com = match (a.numbers::<6>("fullinertia")?, a.vector("diaginertia")?) {
+            (Some(_), Some(_)) => return Err(element.error("has both \"fullinertia\" and \"diaginertia\"")),
+            (Some([xx, yy, zz, xy, xz, yz]), None) => {
+                Mat3::from_cols(Vec3::new(xx, xy, xz), Vec3::new(xy, yy, yz), Vec3::new(xz, yz, zz))
+            }
+            (None, diagonal) => Mat3::from_diagonal(diagonal.unwrap_or(Vec3::ZERO)),
+        };
+        if mass == 0.0 && about_com != Mat3::ZERO {
+            return Err(a.error("mass", "a body with inertia needs a mass above 0"));
+        }
+        let inertia = Inertia { mass, com: Vec3::ZERO, about_com };
+        self.bodies[place.body].inertia = inertia.transformed(&(place.frame * frame));
+        Ok(())
+    }
+
+    /// The name of an element, which must be the only one of its kind.
+    fn take_name(&mut self, kind: &'static str, element: &Element) -> Result<Option<String>, SceneError> {
+        let Some(name) = element.text("name").filter(|n| !n.is_empty()) else { return Ok(None) };
+        if !self.names.insert((kind, name.to_string())) || (kind, name) == ("body", "world") {
+            return Err(element.attribute_error("name", format!("there is already a {kind} \"{name}\"")));
+        }
+        Ok(Some(name.to_string()))
+    }
+
+    fn invented_name(&mut self, number: usize) -> String {
+        let mut name = format!("body{number}");
+        while !self.names.insert(("body", name.clone())) {
+            name.push('_');
+        }
+        name
+    }
+
+    /// The compiler's bounds and totals, then the check that a body can have such an inertia.
+    fn finish_inertias(&mut self, compiler: &Compiler) -> Result<(), SceneError> {
+        for body in &mut self.bodies[1..] {
+            let bounds = compiler.bound_mass.max(compiler.bound_inertia) > 0.0;
+            if bounds && body.inertia.mass < compiler.bound_mass {
+                body.inertia.mass = compiler.bound_mass;
+            }
+            if bounds || compiler.balance_inertia {
+                body.inertia = with_moments(&body.inertia, |moments| adjusted(moments, compiler));
+            }
+        }
+        let total: f64 = self.bodies.iter().map(|b| b.inertia.mass).sum();
+        let scale = compiler.total_mass.filter(|_| total > 0.0).map_or(1.0, |t| t / total);
+        for body in &mut self.bodies[1..] {
+            body.inertia.mass *= scale;
+            body.inertia.about_com *= scale;
+            let Inertia { mass, com, about_com } = body.inertia;
+            if mass > 0.0 {
+                let checked = Inertia::new(mass, com, about_com);
+                body.inertia = checked.map_err(|e| body.element.error(e.to_string()))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Principal moments within the compiler's bounds.
+fn adjusted(moments: [f64; 3], compiler: &Compiler) -> [f64; 3] {
+    let bounded = moments.map(|m| m.max(compiler.bound_inertia));
+    // Sorted, the largest first.
+    if compiler.balance_inertia && bounded[1] + bounded[2] < bounded[0] {
+        return [bounded.iter().sum::<f64>() / 3.0; 3];
+    }
+    bounded
+}
+
+/// Checks what can be checked of a geom without reading its files.
+fn check_unused(a: &Attributes, context: &Context) -> Result<(), SceneError> {
+    match a.text("mesh") {
+        Some(mesh) => {
+            context.assets.mesh(a, mesh)?;
+            pose(a, context.compiler).map(|_| ())
+        }
+        None => forms::read(a, context.assets, context.compiler).map(|_| ()),
+    }
+}
+
+/// True if a body has an `<inertial>`, within frames or not.
+fn has_inertial(body: &Element) -> bool {
+    body.children.iter().any(|c| c.name == "inertial" || (c.name == "frame" && has_inertial(c)))
+}
+
+/// True if a body has a joint, within frames or not.
+fn has_joint(body: &Element) -> bool {
+    let joint = |c: &Element| matches!(c.name.as_str(), "joint" | "freejoint");
+    body.children.iter().any(|c| joint(c) || (c.name == "frame" && has_joint(c)))
+}

@@ -1,0 +1,261 @@
+//! From bodies with any number of joints to links with one each.
+//!
+//! A body's joints act in order, each about its anchor in the frame the body has reached. The link of a joint has its origin at the anchor; all
+//! but the last link of a body have no mass. A joint's coordinate is the file's own: where the file puts a body at coordinate `ref`, the joint's
+//! frame is turned back by `ref`.
+
+use stiction_body::math::{Pose, Vec3, axis_angle};
+use stiction_body::{Inertia, JointKind, LinkSpec, Model, ModelBuilder, Workspace};
+use stiction_lcp::Matrix;
+
+use super::bodies::{Body, Tree};
+use super::joints::{Joint, JointType};
+use super::tree::Element;
+use crate::error::{SceneError, nearest};
+
+/// A joint of the file and its link.
+#[derive(Debug)]
+pub(super) struct JointLink<'a> {
+    pub(super) element: &'a Element,
+    pub(super) name: String,
+    pub(super) link: usize,
+    pub(super) kind: JointType,
+    /// Coordinates at which the body is where the file puts it.
+    pub(super) reference: Vec<f64>,
+    /// Least and largest total effort of its actuators.
+    pub(super) effort: Option<[f64; 2]>,
+    spring_damper: Option<[f64; 2]>,
+}
+
+impl JointLink<'_> {
+    /// True for hinges and slides.
+    pub(super) fn is_scalar(&self) -> bool {
+        matches!(self.kind, JointType::Hinge | JointType::Slide)
+    }
+}
+
+/// The links of a model.
+#[derive(Debug, Default)]
+pub(super) struct Links<'a> {
+    pub(super) specs: Vec<LinkSpec>,
+    /// What each link came from.
+    elements: Vec<&'a Element>,
+    /// The link of each body; none for the world.
+    pub(super) of_body: Vec<Option<usize>>,
+    /// Each body's frame in its link.
+    pub(super) frames: Vec<Pose>,
+    /// In the order of the file's coordinates.
+    pub(super) joints: Vec<JointLink<'a>>,
+}
+
+impl<'a> Links<'a> {
+    /// The links of all bodies, parents first.
+    pub(super) fn new(tree: &Tree<'a>) -> Self {
+        let mut out = Self { of_body: vec![None], frames: vec![Pose::identity()], ..Self::default() };
+        for body in &tree.bodies[1..] {
+            out.add_body(body);
+        }
+        out
+    }
+
+    fn add_body(&mut self, body: &Body<'a>) {
+        let mut parent = self.of_body[body.parent];
+        let mut base = self.frames[body.parent] * body.pose;
+        // The body's origin seen from the last link's.
+        let mut own = Pose::identity();
+        for (k, joint) in body.joints.iter().enumerate() {
+            let name = match k + 1 == body.joints.len() {
+                true => body.name.clone(),
+                false => self.inner_name(body, joint, k),
+            };
+            let anchor = if joint.kind == JointType::Slide { Vec3::ZERO } else { joint.anchor };
+            let (kind, frame, reference) = match joint.kind {
+                JointType::Free => {
+                    let (p, q) = (body.world.translation, body.world.rotation);
+                    own = Pose::identity();
+                    (JointKind::Free, Pose::identity(), vec![p.x, p.y, p.z, q.w, q.x, q.y, q.z])
+                }
+                _ => {
+                    own = Pose::from_translation(-anchor);
+                    let (kind, back, reference) = motion(joint);
+                    (kind, base * Pose::from_translation(anchor) * back, reference)
+                }
+            };
+            let mut spec = LinkSpec::on(name, parent, kind, frame, Inertia::ZERO);
+            spec.joint_name.clone_from(&joint.name);
+            spec.properties = joint.properties;
+            if let Some([low, high]) = joint.effort {
+                spec.properties.effort = low.abs().max(high.abs());
+            }
+            self.joints.push(JointLink {
+                element: joint.element,
+                name: joint.name.clone(),
+                link: self.specs.len(),
+                kind: joint.kind,
+                reference,
+                effort: joint.effort,
+                spring_damper: joint.spring_damper,
+            });
+            parent = Some(self.push(spec, joint.element));
+            base = own;
+        }
+        if body.joints.is_empty() {
+            self.push(LinkSpec::on(body.name.clone(), parent, JointKind::Fixed, base, Inertia::ZERO), body.element);
+        }
+        if let Some(last) = self.specs.last_mut() {
+            last.inertia = body.inertia.transformed(&own);
+        }
+        self.of_body.push(Some(self.specs.len() - 1));
+        self.frames.push(own);
+    }
+
+    fn push(&mut self, spec: LinkSpec, element: &'a Element) -> usize {
+        self.specs.push(spec);
+        self.elements.push(element);
+        self.specs.len() - 1
+    }
+
+    /// A name for a link within a body.
+    fn inner_name(&self, body: &Body, joint: &Joint, k: usize) -> String {
+        match joint.name.as_str() {
+            "" => format!("{}/joint{}", body.name, k + 1),
+            name => format!("{}/{name}", body.name),
+        }
+    }
+
+    /// The joint of that name.
+    pub(super) fn joint(&self, element: &Element, attribute: &str, name: &str) -> Result<&JointLink<'a>, SceneError> {
+        let named = self.joints.iter().filter(|j| !j.name.is_empty());
+        named.clone().find(|j| j.name == name).ok_or_else(|| {
+            let near = nearest(name, named.map(|j| j.name.as_str()));
+            let near = near.map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
+            element.attribute_error(attribute, format!("there is no joint \"{name}\"{near}"))
+        })
+    }
+
+    /// The model of these links, and the number of each link in it.
+    ///
+    /// # Errors
+    /// If a link cannot be: its element is named.
+    pub(super) fn model(&self) -> Result<(Model, Vec<usize>), SceneError> {
+        let mut builder = ModelBuilder::default();
+        builder.gravity(Vec3::ZERO);
+        for (spec, element) in self.specs.iter().zip(&self.elements) {
+            builder.add(spec.clone()).map_err(|e| element.error(e.to_string()))?;
+        }
+        builder.build().map_err(|e| {
+            let message = e.to_string();
+            let mut named = self.specs.iter().zip(&self.elements);
+            match named.find(|(s, _)| message.contains(&format!("\"{}\"", s.name))) {
+                Some((_, element)) => element.error(message),
+                None => SceneError::new("<worldbody>", message),
+            }
+        })
+    }
+
+    /// Checks that everything that moves has inertia: otherwise no force says how it moves.
+    ///
+    /// # Errors
+    /// Naming the joint that can move without.
+    pub(super) fn check_inertias(&self) -> Result<(), SceneError> {
+        let mut at = AtReference::new(self)?;
+        let mut blocks = vec![];
+        at.workspace.mass_blocks(&at.model, &mut blocks);
+        for (tree, block) in at.model.trees().iter().zip(&blocks) {
+            let Some(k) = Some(block).filter(|b| b.rows() <= LARGEST).and_then(singular_pivot) else { continue };
+            let v = tree.v.start + k;
+            let moving = self.joints.iter().find(|j| at.model.links()[at.number[j.link]].v.contains(&v));
+            if let Some(joint) = moving {
+                let message =
+                    "moves without inertia of its own: what it carries needs more of it, or it repeats another joint";
+                return Err(joint.element.error(message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Stiffness and damping of joints that give a time constant and a damping ratio instead, from their inertia at the reference.
+    pub(super) fn resolve_spring_dampers(&mut self) -> Result<(), SceneError> {
+        if self.joints.iter().all(|j| j.spring_damper.is_none()) {
+            return Ok(());
+        }
+        let mut at_reference = AtReference::new(self)?;
+        for joint in &self.joints {
+            let Some([time, ratio]) = joint.spring_damper else { continue };
+            let inertia = at_reference.reflected_inertia(&[(joint.link, 1.0)]);
+            let properties = &mut self.specs[joint.link].properties;
+            properties.stiffness = inertia / (time * time * ratio * ratio);
+            properties.damping = 2.0 * inertia / time;
+        }
+        Ok(())
+    }
+}
+
+/// A velocity has no inertia if this part or less of it is left when all that hangs on it moves freely.
+const SINGULAR: f64 = 1e-13;
+
+/// Trees with more velocities are not looked at: the work grows with their cube, and a simulation would report the same.
+const LARGEST: usize = 1000;
+
+/// The first velocity without inertia of its own, by elimination from the leaves.
+fn singular_pivot(mass: &Matrix) -> Option<usize> {
+    let n = mass.rows();
+    let mut left: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| mass[(i, j)]).collect()).collect();
+    for k in (0..n).rev() {
+        let pivot = left[k][k];
+        if pivot.is_nan() || pivot <= SINGULAR * mass[(k, k)] {
+            return Some(k);
+        }
+        for i in 0..k {
+            let factor = left[i][k] / pivot;
+            if factor != 0.0 {
+                (0..k).for_each(|j| left[i][j] -= factor * left[k][j]);
+            }
+        }
+    }
+    None
+}
+
+/// What a joint's coordinate does, the turn back by its reference, and that reference.
+fn motion(joint: &Joint) -> (JointKind, Pose, Vec<f64>) {
+    let (axis, reference) = (joint.axis, joint.reference);
+    match joint.kind {
+        JointType::Slide => (JointKind::Prismatic { axis }, Pose::from_translation(axis * -reference), vec![reference]),
+        JointType::Ball => (JointKind::Spherical, Pose::identity(), vec![1.0, 0.0, 0.0, 0.0]),
+        _ => (JointKind::Revolute { axis }, Pose::from_rotation(axis_angle(axis * -reference)), vec![reference]),
+    }
+}
+
+/// The model at rest where the file puts it.
+pub(super) struct AtReference {
+    model: Model,
+    number: Vec<usize>,
+    workspace: Workspace,
+}
+
+impl AtReference {
+    pub(super) fn new(links: &Links) -> Result<Self, SceneError> {
+        let (model, number) = links.model()?;
+        let mut q = model.neutral();
+        for joint in &links.joints {
+            let range = model.links()[number[joint.link]].q.clone();
+            q[range].copy_from_slice(&joint.reference);
+        }
+        let mut workspace = Workspace::default();
+        workspace.update_positions(&model, &q);
+        workspace.update_velocities(&model, &vec![0.0; model.nv()]);
+        Ok(Self { model, number, workspace })
+    }
+
+    /// The inertia that a force along a combination J of joints with one velocity feels: `1/(J M⁻¹ Jᵀ)`; 0 if it feels none.
+    pub(super) fn reflected_inertia(&mut self, combination: &[(usize, f64)]) -> f64 {
+        let mut force = vec![0.0; self.model.nv()];
+        for &(link, coefficient) in combination {
+            force[self.model.links()[self.number[link]].v.start] += coefficient;
+        }
+        let mut acceleration = vec![0.0; self.model.nv()];
+        self.workspace.forward_dynamics(&self.model, &force, &mut acceleration);
+        let inverse: f64 = force.iter().zip(&acceleration).map(|(f, a)| f * a).sum();
+        if inverse > 0.0 && inverse.is_finite() { 1.0 / inverse } else { 0.0 }
+    }
+}

@@ -1,0 +1,115 @@
+//! What is wrong in a scene is said in one message with its place; nothing panics.
+
+use std::path::Path;
+
+use stiction_sim::Scene;
+
+const GOOD: &str = r#"
+dt = 0.001
+[parameters]
+n = 2
+[[bodies]]
+name = "ground"
+fixed = true
+shape = { plane = true }
+[[bodies]]
+name = "box{i}"
+repeat = "i = 1..n"
+mass = 1.0
+position = [0, 0, "= 0.1 * i"]
+shape = { box = [0.1, 0.1, 0.1] }
+[[controllers]]
+type = "wrench"
+body = "box1"
+force = [0, 0, "= sin(t)"]
+"#;
+
+fn parse(text: &str) -> Result<Scene, String> {
+    Scene::parse(text, Path::new("."), &[]).map_err(|e| e.to_string())
+}
+
+#[test]
+fn the_good_one_is_good() {
+    let scene = parse(GOOD).unwrap();
+    assert_eq!((scene.world.model.links().len(), scene.world.geoms.len()), (2, 3));
+    assert_eq!(scene.parameters, [("n".to_string(), 2.0)]);
+    let more = Scene::parse(GOOD, Path::new("."), &[("n".into(), 5.0)]).unwrap();
+    assert_eq!(more.world.model.links().len(), 5);
+}
+
+#[test]
+fn mistakes_are_named_with_their_place() {
+    for (from, to, parts) in [
+        ("dt = 0.001", "dt = 0", &["dt", "above 0"][..]),
+        ("dt = 0.001", "dt = nan", &["dt", "not a number"]),
+        ("dt = 0.001", "gravty = [0, 0, 0]", &["gravty", "unknown key", "gravity"]),
+        ("dt = 0.001", "dt = \"fast\"", &["dt", "a number", "fast"]),
+        ("dt = 0.001", "model = \"coulomb-con\"", &["model", "coulomb-cone"]),
+        ("dt = 0.001", "model = \"coulomb-pyramid\"\nduration = -1", &["duration", "at least 0"]),
+        ("mass = 1.0", "mass = -1.0", &["bodies[1].mass", "above 0", "-1"]),
+        ("mass = 1.0", "", &["bodies[1].mass", "missing"]),
+        ("mass = 1.0", "mas = 1.0", &["bodies[1].mas"]),
+        ("mass = 1.0", "mass = 1.0\norientation = [1, 1, 0, 0]", &["orientation", "unit length"]),
+        ("mass = 1.0", "mass = 1.0\nfriction = -0.1", &["friction", "at least 0"]),
+        ("mass = 1.0", "mass = 1.0\nparent = \"box9\"", &["parent", "no body called \"box9\""]),
+        ("mass = 1.0", "mass = 1.0\njoint = { type = \"hinge\" }", &["joint.type", "revolute"]),
+        ("mass = 1.0", "mass = 1.0\njoint = { type = \"revolute\", axis = [0, 0, 0] }", &["axis", "zero"]),
+        ("[0.1, 0.1, 0.1]", "[0.1, 0.1, 0.0]", &["box", "above 0"]),
+        ("[0.1, 0.1, 0.1]", "[0.1, 0.1]", &["box", "3 numbers"]),
+        ("{ box = [0.1, 0.1, 0.1] }", "{ mesh = \"nowhere.stl\" }", &["mesh", "nowhere.stl"]),
+        ("{ box = [0.1, 0.1, 0.1] }", "{ plane = true }", &["fixed = true"]),
+        ("\"= 0.1 * i\"", "\"= 0.1 * k\"", &["position", "\"k\"", "i, n"]),
+        ("\"= 0.1 * i\"", "\"= 0.1 * \"", &["position", "ends too early"]),
+        ("\"i = 1..n\"", "\"i = 1..1e9\"", &["repeat", "100000"]),
+        ("\"i = 1..n\"", "\"i 1 n\"", &["repeat", "name = first..last"]),
+        ("name = \"box{i}\"", "name = \"box\"", &["two bodies called \"box\""]),
+        ("body = \"box1\"", "body = \"bx1\"", &["controllers[0].body", "did you mean \"box1\""]),
+        ("type = \"wrench\"", "type = \"push\"", &["controllers[0].type", "wrench"]),
+        ("\"= sin(t)\"", "\"= sin(x)\"", &["force", "\"x\""]),
+        ("[[controllers]]", "[[controllers", &[":"]),
+        ("name = \"ground\"", "file = \"x.urdf\"", &["name", "missing"]),
+    ] {
+        assert!(GOOD.contains(from), "{from}");
+        let text = GOOD.replacen(from, to, 1);
+        let message = parse(&text).expect_err(to);
+        for part in parts {
+            assert!(message.contains(part), "{to}: {message:?} lacks {part:?}");
+        }
+        assert_eq!(message.lines().count(), 1, "{message}");
+    }
+}
+
+#[test]
+fn lines_and_columns_are_right() {
+    let error = Scene::parse("dt = 0.001\nduration = -1\n", Path::new("."), &[]).unwrap_err();
+    assert_eq!(error.at, Some((2, 12)));
+    let error = Scene::parse(GOOD, Path::new("."), &[("m".into(), 1.0)]).unwrap_err();
+    assert!(error.to_string().contains("no parameter \"m\"; it has n"), "{error}");
+}
+
+#[test]
+fn garbled_scenes_never_panic() {
+    let mut seed = 12345u64;
+    let mut random = |n: usize| {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 33) as usize % n
+    };
+    let alphabet = b"[]{}=\"'.,0123456789-+eEinfatrue \n#_*()\\\xc3\xa9";
+    for _ in 0..3000 {
+        let mut bytes = GOOD.as_bytes().to_vec();
+        for _ in 0..=random(4) {
+            let at = random(bytes.len());
+            match random(3) {
+                0 => bytes[at] = alphabet[random(alphabet.len())],
+                1 => {
+                    bytes.remove(at);
+                }
+                _ => bytes.insert(at, alphabet[random(alphabet.len())]),
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        if let Ok(Ok(mut simulation)) = Scene::parse(&text, Path::new("."), &[]).map(|scene| scene.simulation()) {
+            let _ = simulation.step();
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The shipped scenes against closed forms, with the default model and with no-slip where nothing should slide. The short forms run in every test; the full
+//! lengths are `--ignored`, for release builds.
+
+use std::path::PathBuf;
+
+use stiction_sim::summary::{BodyState, bodies};
+use stiction_sim::{Scene, Simulation, StepReport};
+
+fn scene(name: &str, set: &[(&str, f64)]) -> Scene {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(format!("{name}.toml"));
+    let set: Vec<(String, f64)> = set.iter().map(|(k, x)| ((*k).to_string(), *x)).collect();
+    Scene::load(&path, &set).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn simulation(name: &str, set: &[(&str, f64)], model: &str, dt: f64) -> Simulation {
+    let mut scene = scene(name, set);
+    scene.settings.model = model.into();
+    scene.settings.dt = dt;
+    scene.simulation().unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// Makes steps, each certified.
+fn run(simulation: &mut Simulation, steps: u64, mut see: impl FnMut(&StepReport)) {
+    for _ in 0..steps {
+        let report = simulation.step().unwrap_or_else(|e| panic!("{e}"));
+        assert!(report.certificate <= 1e-10, "certificate {} at {}", report.certificate, report.place);
+        let size = report.kinetic + report.work.abs();
+        assert!(report.work <= 1e-12 * size, "contacts gained {} J of {size}", report.work);
+        see(&report);
+    }
+}
+
+fn distance(a: &BodyState, b: &BodyState) -> f64 {
+    a.position.iter().zip(&b.position).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt()
+}
+
+/// The capsule's displacement per second (m/s) after `settle` steps.
+fn capsule_creep(force: f64, model: &str, settle: u64, steps: u64) -> f64 {
+    let mut s = simulation("capsule", &[("force", force)], model, 1e-3);
+    run(&mut s, settle, |_| {});
+    let start = bodies(&mut s);
+    run(&mut s, steps, |_| {});
+    distance(&start["capsule"], &bodies(&mut s)["capsule"]) / (steps as f64 * 1e-3)
+}
+
+/// The largest motion of a block against the grippers (m).
+fn grasp_motion(n: usize, model: &str, dt: f64, steps: u64) -> f64 {
+    let mut s = simulation("grasp", &[("n", n as f64)], model, dt);
+    let start = bodies(&mut s);
+    run(&mut s, steps, |_| {});
+    let end = bodies(&mut s);
+    (1..=n).map(|i| format!("block{i}")).map(|b| distance(&start[&b], &end[&b])).fold(0.0, f64::max)
+}
+
+#[test]
+fn a_pinched_capsule_does_not_creep() {
+    for model in ["coulomb-cone", "no-slip"] {
+        for force in [12.0, 60.0] {
+            let creep = capsule_creep(force, model, 20, 80);
+            assert!(creep <= 1e-12, "{model}, {force} N: {creep} m/s");
+        }
+    }
+}
+
+#[test]
+fn a_grasped_row_does_not_move() {
+    for model in ["coulomb-cone", "no-slip"] {
+        for (n, dt) in [(1, 1e-3), (2, 1e-2), (5, 1e-3)] {
+            let motion = grasp_motion(n, model, dt, 60);
+            assert!(motion <= 1e-11, "{model}, {n} blocks, {dt} s: {motion} m");
+        }
+    }
+}
+
+#[test]
+fn a_cube_below_the_friction_angle_stays() {
+    for model in ["coulomb-cone", "no-slip"] {
+        let mut s = simulation("incline", &[], model, 1e-3);
+        let start = bodies(&mut s);
+        run(&mut s, 300, |_| {});
+        let moved = distance(&start["cube"], &bodies(&mut s)["cube"]);
+        assert!(moved <= 1e-12, "{model}: {moved}");
+    }
+}
+
+#[test]
+fn a_cube_above_the_friction_angle_slides_as_it_must() {
+    let (angle, mu, steps) = (35.0f64, 0.5, 200u64);
+    let mut s = simulation("incline", &[("angle", angle), ("mu", mu)], "coulomb-cone", 1e-3);
+    let start = bodies(&mut s);
+    run(&mut s, steps, |_| {});
+    let a = 9.81 * (angle.to_radians().sin() - mu * angle.to_radians().cos());
+    // Symplectic Euler from rest: a dt² (1 + 2 + … + k).
+    let expected = a * 1e-6 * (steps * (steps + 1) / 2) as f64;
+    let moved = distance(&start["cube"], &bodies(&mut s)["cube"]);
+    assert!((moved - expected).abs() <= 1e-10, "{moved} {expected}");
+}
+
+#[test]
+fn a_sliding_cube_stops_where_it_must() {
+    let mut s = simulation("slide", &[], "coulomb-cone", 1e-3);
+    let start = bodies(&mut s);
+    run(&mut s, 1100, |_| {});
+    let exact = 9.0 / (2.0 * 0.3 * 9.81);
+    let end = bodies(&mut s);
+    let error = (distance(&start["cube"], &end["cube"]) - exact).abs() / exact;
+    assert!(error <= 1e-3 * 9.81 * 0.3 / 3.0, "{error}");
+    assert!(end["cube"].linear_velocity.iter().all(|v| v.abs() < 1e-12), "{:?}", end["cube"]);
+}
+
+#[test]
+fn towers_and_heavy_loads_stand() {
+    for (name, set, steps) in
+        [("stack", [("n", 5.0)], 100), ("mass-ratio", [("ratio", 1e3)], 200), ("mass-ratio", [("ratio", 1e6)], 200)]
+    {
+        let mut s = simulation(name, &set, "coulomb-cone", 1e-3);
+        let start = bodies(&mut s);
+        let mut deepest = 0.0f64;
+        run(&mut s, steps, |r| deepest = deepest.max(r.penetration));
+        let end = bodies(&mut s);
+        assert!(deepest <= 1e-12, "{name} {set:?}: {deepest}");
+        for (body, at) in &start {
+            assert!(distance(at, &end[body]) <= 1e-12, "{name} {set:?}: {body} moved");
+        }
+    }
+}
+
+#[test]
+#[ignore = "long; for release builds"]
+fn capsule_in_full() {
+    for model in ["coulomb-cone", "no-slip"] {
+        for force in [12.0, 60.0] {
+            let creep = capsule_creep(force, model, 2000, 8000);
+            println!("capsule {force} N, {model}: {:.1e} µm/s", creep * 1e6);
+            assert!(creep <= 1e-12, "{model}, {force} N: {creep} m/s");
+        }
+    }
+}
+
+#[test]
+#[ignore = "long; for release builds"]
+fn grasp_in_full() {
+    for model in ["coulomb-cone", "no-slip"] {
+        for n in [1, 2, 5, 10] {
+            for dt in [1e-3, 1e-2] {
+                let motion = grasp_motion(n, model, dt, 10_000);
+                println!("grasp {n}, {dt} s, {model}: {motion:.1e} m");
+                assert!(motion <= 1e-9, "{model}, {n} blocks, {dt} s: {motion} m");
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "long; for release builds"]
+fn standing_in_full() {
+    let cases: [(&str, &[(&str, f64)], u64); 4] = [
+        ("incline", &[], 10_000),
+        ("mass-ratio", &[("ratio", 1e3)], 10_000),
+        ("mass-ratio", &[("ratio", 1e6)], 10_000),
+        ("stack", &[("n", 50.0)], 10_000),
+    ];
+    for model in ["coulomb-cone", "no-slip"] {
+        for (name, set, steps) in cases {
+            let mut s = simulation(name, set, model, 1e-3);
+            let start = bodies(&mut s);
+            let mut deepest = 0.0f64;
+            run(&mut s, steps, |r| deepest = deepest.max(r.penetration));
+            let end = bodies(&mut s);
+            let moved = start.iter().map(|(b, at)| distance(at, &end[b])).fold(0.0, f64::max);
+            println!("{name} {set:?}, {model}: moved {moved:.1e} m, penetration {deepest:.1e} m");
+            assert!(moved <= 1e-9 && deepest <= 1e-9, "{name}: {moved} {deepest}");
+        }
+    }
+}

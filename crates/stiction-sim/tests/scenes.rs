@@ -1,0 +1,103 @@
+//! Every shipped scene: it loads, every step is certified, and it continues bit for bit from a snapshot.
+
+use std::path::PathBuf;
+
+use stiction_sim::{Scene, Simulation};
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenes")
+}
+
+fn names() -> Vec<String> {
+    let mut all: Vec<String> = std::fs::read_dir(folder())
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .filter(|p| p.extension().is_some_and(|e| e == "toml"))
+        .map(|p| p.file_stem().unwrap().to_str().unwrap().to_string())
+        .collect();
+    all.sort();
+    assert!(all.len() >= 15, "{all:?}");
+    all
+}
+
+/// Small forms of the scenes that are large by default.
+fn load(name: &str) -> Scene {
+    let small: &[(&str, f64)] = match name {
+        "pyramid" => &[("base", 3.0)],
+        "stack" => &[("n", 4.0)],
+        "dominoes" => &[("n", 4.0)],
+        _ => &[],
+    };
+    let set: Vec<(String, f64)> = small.iter().map(|(k, x)| ((*k).to_string(), *x)).collect();
+    Scene::load(&folder().join(format!("{name}.toml")), &set).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn steps(name: &str, simulation: &mut Simulation, count: usize) {
+    for _ in 0..count {
+        let report = simulation.step().unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(report.certificate <= 1e-10, "{name}: {}", report.certificate);
+        let size = report.kinetic + report.work.abs();
+        assert!(report.work <= 1e-12 * size, "{name}: contacts gained {} J of {size}", report.work);
+    }
+}
+
+#[test]
+fn every_step_of_every_scene_is_certified() {
+    for name in names() {
+        let mut simulation = load(&name).simulation().unwrap_or_else(|e| panic!("{name}: {e}"));
+        steps(&name, &mut simulation, 150);
+    }
+}
+
+#[test]
+fn snapshots_continue_bit_for_bit() {
+    for name in names() {
+        let scene = load(&name);
+        let mut first = scene.simulation().unwrap();
+        steps(&name, &mut first, 60);
+        let snapshot = first.snapshot();
+        let mut second = scene.simulation().unwrap();
+        // A simulation that has been elsewhere: nothing of that may be left.
+        steps(&name, &mut second, 7);
+        second.restore(&snapshot).unwrap();
+        assert_eq!(second.snapshot(), snapshot, "{name}");
+        steps(&name, &mut first, 40);
+        steps(&name, &mut second, 40);
+        assert_eq!(first.state().hash(), second.state().hash(), "{name}");
+        assert_eq!(first.snapshot(), second.snapshot(), "{name}");
+    }
+}
+
+#[test]
+fn two_threads_step_alike() {
+    let hash = |name: &str| {
+        let mut simulation = load(name).simulation().unwrap();
+        steps(name, &mut simulation, 50);
+        simulation.state().hash()
+    };
+    let names = ["grasp", "stack", "quad-terrain"];
+    let alone = names.map(hash);
+    let together = std::thread::scope(|scope| {
+        let handles = names.map(|name| scope.spawn(move || hash(name)));
+        handles.map(|h| h.join().unwrap())
+    });
+    assert_eq!(alone, together);
+}
+
+#[test]
+fn the_loop_stays_closed() {
+    let mut simulation = load("four-bar").simulation().unwrap();
+    for _ in 0..20 {
+        steps("four-bar", &mut simulation, 20);
+        let bodies = stiction_sim::summary::bodies(&mut simulation);
+        let end = |name: &str, reach: [f64; 3]| {
+            let b = &bodies[name];
+            let [w, x, y, z] = b.orientation;
+            let q = stiction_body::math::Quat::from_xyzw(x, y, z, w);
+            stiction_body::math::Vec3::from_array(b.position) + q * stiction_body::math::Vec3::from_array(reach)
+        };
+        let open = (end("coupler", [0.3, 0.0, 0.0]) - end("rocker", [0.0, 0.0, 0.25])).length();
+        assert!(open < 1e-12, "{open}");
+    }
+    assert!(simulation.state().v[0].abs() > 0.1, "the crank turns: {:?}", simulation.state().v);
+}
