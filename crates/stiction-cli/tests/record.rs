@@ -212,3 +212,16 @@ fn contact_problems_are_solved_and_printed() {
     }
     assert!(run(&["solve", &file, "--kind", "friction"], 2).1.contains("particle.json"));
 }
+
+#[test]
+fn a_run_whose_bodies_were_taken_apart_is_replayed_from_there() {
+    let folder = folder("apart");
+    let text = "dt = 0.001\nduration = 0.05\n[[bodies]]\nname = \"floor\"\nfixed = true\nshape = { plane = true }\n\
+                [[bodies]]\nname = \"cube\"\nmass = 1\nposition = [0, 0, 0.09]\nshape = { box = [0.2, 0.2, 0.2] }\n";
+    let (file, recording) = (path(&folder, "deep.toml"), path(&folder, "deep.rec"));
+    std::fs::write(&file, text).unwrap();
+    assert!(run(&["run", &file, "--record", &recording], 2).1.contains("--separate"));
+    assert!(!Path::new(&recording).exists(), "nothing is left of a run that did not begin");
+    run(&["run", &file, "--record", &recording, "--separate"], 0);
+    assert_eq!(run(&["replay", &recording], 0).0, "identical: 50 steps\n");
+}

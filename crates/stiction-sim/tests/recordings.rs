@@ -131,6 +131,29 @@ fn a_replay_is_identical() {
 }
 
 #[test]
+fn a_recording_may_begin_anywhere() {
+    let scene = scene("stack", &[("n", 2.0)]);
+    let header = Header::new(Origin::read(&file("stack"), &set(&[("n", 2.0)])).unwrap(), &scene, 1);
+    let mut later = scene.simulation().unwrap();
+    steps(&mut later, 30);
+    let mut moved = scene.simulation().unwrap();
+    let (mut q, v) = (moved.state().q.clone(), moved.state().v.clone());
+    q[2] += 1e-3;
+    moved.set_state(&q, &v).unwrap();
+    for mut simulation in [later, moved] {
+        let mut recorder = Recorder::new(Vec::new(), &header, &simulation).unwrap();
+        for _ in 0..120 {
+            let report = simulation.step().unwrap();
+            recorder.step(&simulation, &report).unwrap();
+        }
+        let recording = Recording::parse(recorder.finish(&simulation, None).unwrap()).unwrap();
+        assert!(!recording.header().from_start);
+        let result = replay(&recording, &mut scene.simulation().unwrap(), |_| {}).unwrap();
+        assert_eq!((result.steps, result.difference), (120, None));
+    }
+}
+
+#[test]
 fn what_is_recorded_is_what_was_simulated() {
     let recording = Recording::parse(record("four-bar", &[], 120, 1)).unwrap();
     let mut simulation = scene("four-bar", &[]).simulation().unwrap();

@@ -82,6 +82,8 @@ pub struct Header {
     pub settings: Settings,
     /// Every so many steps are recorded.
     pub every: u64,
+    /// It begins at the scene's own start. If not, a replay begins at the first snapshot.
+    pub from_start: bool,
     /// Files that the scene names.
     pub files: Vec<NamedFile>,
     /// A number that changes with the bodies, geoms and surfaces that were simulated: with the files that robot files name, too.
@@ -106,6 +108,7 @@ impl Header {
             origin,
             settings: Settings { timing: false, ..scene.settings.clone() },
             every: every.max(1),
+            from_start: true,
             files: scene.files.iter().map(|path: &PathBuf| NamedFile::of(path)).collect(),
             world: fingerprint(world),
             links: links.iter().map(|l| l.spec.name.clone()).collect(),
@@ -154,7 +157,7 @@ impl Header {
     }
 
     pub(super) fn put(&self, out: &mut Writer) {
-        let Self { version, origin, settings, every, files, world, links, geoms, q, v } = self;
+        let Self { version, origin, settings, every, from_start, files, world, links, geoms, q, v } = self;
         out.text(version);
         let Origin { file, directory, text, parameters } = origin;
         [file, directory, text].into_iter().for_each(|x| out.text(x));
@@ -164,6 +167,7 @@ impl Header {
         });
         put_settings(out, settings);
         out.u64(*every);
+        out.bool(*from_start);
         out.list(files, |out, file| {
             out.text(&file.path);
             out.bool(file.hash.is_some());
@@ -189,6 +193,7 @@ impl Header {
         };
         let settings = get_settings(from)?;
         let every = from.u64()?.max(1);
+        let from_start = from.bool()?;
         let files = from.list(17, |from| {
             let (path, known, hash) = (from.text()?, from.bool()?, from.u64()?);
             Ok(NamedFile { path, hash: known.then_some(hash) })
@@ -201,7 +206,7 @@ impl Header {
         })?;
         let (q, v) = (from.list(8, Reader::text)?, from.list(8, Reader::text)?);
         from.end()?;
-        Ok(Self { version, origin, settings, every, files, world, links, geoms, q, v })
+        Ok(Self { version, origin, settings, every, from_start, files, world, links, geoms, q, v })
     }
 }
 

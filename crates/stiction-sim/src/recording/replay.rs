@@ -47,7 +47,7 @@ pub fn replay(
     let differs = |steps: u64, difference: Difference| Ok(Replay { steps, difference: Some(difference) });
     for i in 0..recording.chunks() {
         let Chunk { snapshot, steps } = recording.chunk(i)?;
-        if i == 0 && snapshot.state.step > simulation.state().step {
+        if i == 0 && !header.from_start {
             simulation.restore(&snapshot).map_err(|e| SceneError::input("recording", &e))?;
         }
         if let Err(difference) = run_to(simulation, snapshot.state.step) {

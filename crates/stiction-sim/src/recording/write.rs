@@ -43,7 +43,7 @@ impl<W: Write> Recorder<W> {
         out.write_all(MAGIC)?;
         out.write_all(&VERSION.to_le_bytes())?;
         let mut bytes = Writer::default();
-        header.put(&mut bytes);
+        Header { from_start: at_start(simulation), ..header.clone() }.put(&mut bytes);
         write_chunk(&mut out, Tag::Header, &bytes.0)?;
         let (snapshot, steps) = (Writer::default(), Writer::default());
         let mut recorder = Self { out, every: header.every.max(1), snapshot, steps, count: 0, made: 0 };
@@ -96,6 +96,13 @@ impl<W: Write> Recorder<W> {
         snapshot.0.append(&mut steps.0);
         write_chunk(&mut self.out, Tag::Steps, &self.snapshot.0)
     }
+}
+
+/// True if nothing has changed since the scene's start.
+fn at_start(simulation: &Simulation) -> bool {
+    let (state, world) = (simulation.state(), simulation.world());
+    let same = |a: &[f64], b: &[f64]| a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits()));
+    state.step == 0 && same(&state.q, &world.q) && same(&state.v, &world.v)
 }
 
 /// A tag, the size of the bytes, their size packed, a checksum, the packed bytes.
