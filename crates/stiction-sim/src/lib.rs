@@ -3,9 +3,11 @@ pub mod assemble;
 pub mod control;
 pub mod description;
 pub mod error;
+mod event_driven;
 pub mod expression;
 pub mod material;
 pub mod meshes;
+pub mod rolling;
 pub mod scene;
 pub mod simulation;
 pub mod summary;
@@ -23,7 +25,9 @@ pub use error::SceneError;
 pub use expression::Expression;
 pub use material::{Material, MaterialRule};
 pub use scene::Scene;
-pub use simulation::{OnFailure, Settings, Simulation, Snapshot, State, StepFailure, StepReport};
+pub use simulation::{
+    Integrator, OnFailure, Settings, Simulation, SimulatorKind, Snapshot, State, StepFailure, StepReport,
+};
 pub use summary::{Gather, Summary};
 pub use world::{Added, Base, Placement, Surfaces, World, WorldBuilder};
 
