@@ -7,7 +7,7 @@ use stiction_contact::problem::TOUCHING;
 use stiction_lcp::InputError;
 
 use crate::assemble::{ContactKey, surface_speed};
-use crate::event_driven::{Events, REST, Reached, Resting, limits};
+use crate::event_driven::{Events, REST, Reached, Resting, SLIP_END, can_stick, limits};
 use crate::simulation::{Simulation, StepFailure};
 use crate::time_stepping::{GAIN, HALVINGS, describe, separation_speed, smaller};
 
@@ -67,8 +67,10 @@ impl Events {
             }
             collides |= speed < -none;
             let slip = slip_velocity(sim, at);
-            let stick = slip.length() <= none;
-            self.resting.push(Resting { key: ContactKey::of(at), slip, stick, open: false });
+            let mu = sim.world.surfaces.between(at.geoms[0], at.geoms[1]).mu;
+            let dry = mu > 0.0 && can_stick(self.model.name());
+            let stick = dry && slip.length() <= 2.0 * SLIP_END * none;
+            self.resting.push(Resting { key: ContactKey::of(at), slip, dry, stick, open: false });
         }
         for (velocity, gap, away) in limits(&sim.world, &sim.state.q) {
             let (speed, none) = (away * sim.state.v[velocity], self.no_joint_speed(sim, velocity));

@@ -5,7 +5,7 @@ use stiction_contact::problem::TOUCHING;
 use crate::assemble::ContactKey;
 use crate::event_driven::impact::{LIMIT_TOUCHING, slip_velocity, touches};
 use crate::event_driven::stages::to_exponential;
-use crate::event_driven::{Events, limits};
+use crate::event_driven::{Events, SLIP_END, limits};
 use crate::simulation::{Simulation, StepFailure};
 use crate::time_stepping::{separation_speed, smaller};
 
@@ -94,8 +94,9 @@ impl Events {
         sim.state.q.clone_from(&self.end.0);
         sim.state.v.clone_from(&self.end.1);
         self.update(sim);
+        let margin = self.margin(sim, h);
         match found {
-            Found::Clear if self.look(sim, 0.0).past => Found::Between(0.0, 1.0),
+            Found::Clear if self.look(sim, margin).past => Found::Between(0.0, 1.0),
             found => found,
         }
     }
@@ -211,10 +212,11 @@ impl Events {
             look.measure = look.measure.min(measure);
             look.past |= measure <= 0.0;
         };
+        see(self.slip_left);
         for at in sim.collision.contacts() {
             match self.resting.binary_search_by_key(&ContactKey::of(at), |r| r.key).map(|r| self.resting[r]) {
-                Ok(r) if !r.open && !r.stick && r.slip.length() > self.no_speed(sim, at) => {
-                    see(slip_velocity(sim, at).dot(r.slip) / r.slip.length_squared());
+                Ok(r) if self.slides(sim, at, &r) => {
+                    see(self.slip_left_of(sim, at, &r));
                 }
                 Ok(r) if !r.open => {}
                 _ if separation_speed(&sim.world, &sim.work, at) < -self.no_speed(sim, at) => {
@@ -275,7 +277,7 @@ impl Events {
 
     /// Contacts and joints whose slip has come to an end are held from now on.
     fn stop_slip(&mut self, sim: &mut Simulation, margin: f64) {
-        if self.dry.iter().all(|s| *s == 0.0) && self.resting.iter().all(|r| r.stick || r.open) {
+        if self.dry.iter().all(|s| *s == 0.0) && self.resting.iter().all(|r| !r.dry || r.stick || r.open) {
             return;
         }
         self.update(sim);
@@ -283,11 +285,10 @@ impl Events {
         for c in 0..sim.collision.contacts().len() {
             let at = sim.collision.contacts()[c];
             let Ok(r) = self.resting.binary_search_by_key(&ContactKey::of(&at), |r| r.key) else { continue };
-            let (slip, resting) = (slip_velocity(sim, &at), self.resting[r]);
-            let stopped = slip.dot(resting.slip) <= 4.0 * AIM * resting.slip.length_squared();
-            if stopped && slip.length() <= STOPPED * resting.slip.length() + self.no_speed(sim, &at) {
-                self.resting[r].stick |= resting.slip != stiction_body::math::Vec3::ZERO;
-            }
+            let resting = self.resting[r];
+            let ends = self.slides(sim, &at, &resting) && self.slip_left_of(sim, &at, &resting) <= 4.0 * AIM;
+            let limit = STOPPED * resting.slip.length() + 2.0 * SLIP_END * self.no_speed(sim, &at);
+            self.resting[r].stick |= ends && slip_velocity(sim, &at).length() <= limit;
         }
         for (k, sign) in self.dry.iter().enumerate().filter(|(_, sign)| **sign != 0.0) {
             if sim.state.v[k] * sign <= 4.0 * AIM * self.base.1[k].abs() {

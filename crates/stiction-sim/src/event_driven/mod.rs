@@ -32,12 +32,17 @@ const USED_UP: f64 = 1e-14;
 /// A speed of at most this part of the speeds at hand (and of what forces would make of rest within a step) is none.
 const REST: f64 = 1e-9;
 
+/// Slip ends at so many times a speed that is none: friction must have a direction up to there, at every stage.
+const SLIP_END: f64 = 4.0;
+
+/// True if contacts of a model can stick.
+fn can_stick(name: &str) -> bool {
+    !matches!(name, "viscous" | "frictionless")
+}
+
 /// The model of velocities for the impacts of a model of accelerations.
 pub(crate) fn impact_model(name: &str) -> &str {
-    match name {
-        "viscous" | "frictionless" => name,
-        _ => "coulomb-cone",
-    }
+    if can_stick(name) { "coulomb-cone" } else { name }
 }
 
 /// A contact at rest along its normal during a piece.
@@ -46,6 +51,8 @@ struct Resting {
     key: ContactKey,
     /// Slip velocity at the start of the piece (m/s).
     slip: Vec3,
+    /// It can stick.
+    dry: bool,
     /// It does not slip.
     stick: bool,
     /// It opened within the piece.
@@ -93,6 +100,8 @@ pub(crate) struct Events {
     rates: [Vec<f64>; 4],
     accelerations: [Vec<f64>; 4],
     powers: [f64; 4],
+    /// Least slip at a later stage of a contact that slides, in parts of that at the start: from 0 down it came to an end on the way.
+    slip_left: f64,
     /// How far the configuration is from the start of the piece, in exponential coordinates, nv.
     xi: Vec<f64>,
     /// Velocities of the problem at hand, nv.
@@ -128,6 +137,7 @@ impl Events {
             rates: Default::default(),
             accelerations: Default::default(),
             powers: [0.0; 4],
+            slip_left: f64::INFINITY,
             xi: vec![],
             v: vec![],
             speeds: vec![],

@@ -93,9 +93,6 @@ impl Events {
                 let along = |d: stiction_body::math::Vec3| stick.then(|| -surface.dot(d));
                 assembler.hold_contact(world, work, at, [Some(0.0), along(s), along(t)])?;
             }
-            for limit in &self.limits {
-                assembler.add_joint_target(&world.model, limit.velocity, 0.0)?;
-            }
             assembler.add_loops(loops, |_| 0.0)?;
             if let Some(solution) = projector.solve(&assembler.problem)?.solved() {
                 self.v.copy_from_slice(&solution.motion);

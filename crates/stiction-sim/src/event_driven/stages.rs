@@ -1,11 +1,12 @@
 //! Smooth motion: accelerations under the model, and their integration.
 
-use stiction_body::JointKind;
+use stiction_body::{ContactPoint, JointKind};
 use stiction_body::math::Vec3;
 use stiction_contact::{ContactOutcome, ContactSolution, Mode};
 use stiction_lcp::InputError;
 
-use crate::event_driven::Events;
+use crate::event_driven::impact::slip_velocity;
+use crate::event_driven::{Events, Resting, SLIP_END};
 use crate::rolling::contact_rates;
 use crate::simulation::{Integrator, Simulation};
 use crate::time_stepping::{describe, map_start, smaller};
@@ -61,6 +62,7 @@ impl Events {
     /// Integrates from the start of the piece for `h` (s), to the state. False if the model has no accelerations at a stage.
     pub(super) fn integrate(&mut self, sim: &mut Simulation, t: f64, h: f64) -> Result<bool, InputError> {
         self.resting.clone_from(&self.resting_first);
+        self.slip_left = f64::INFINITY;
         match sim.settings.integrator {
             Integrator::Rk4 => {
                 for stage in 1..4 {
@@ -150,6 +152,7 @@ impl Events {
         if !self.resting.is_empty() {
             self.find_touching(sim, self.margin(sim, h));
             self.choose(sim.collision.contacts());
+            self.see_slip(sim);
         }
         if !self.add_rows(sim)? {
             let a = &mut self.accelerations[stage];
@@ -233,6 +236,27 @@ impl Events {
         std::mem::swap(&mut sim.memory.start, &mut solution.warm_start);
         sim.last = Some(outcome);
         Ok(true)
+    }
+
+    /// Friction turns around where slip does: such a stage says nothing of the motion before it.
+    fn see_slip(&mut self, sim: &Simulation) {
+        for &(c, r) in &self.chosen {
+            let (at, resting) = (&sim.collision.contacts()[c], &self.resting[r]);
+            if self.slides(sim, at, resting) {
+                self.slip_left = self.slip_left.min(self.slip_left_of(sim, at, resting));
+            }
+        }
+    }
+
+    /// True if a contact at rest along its normal slides over the piece, against dry friction.
+    pub(super) fn slides(&self, sim: &Simulation, at: &ContactPoint, resting: &Resting) -> bool {
+        resting.dry && !resting.open && !resting.stick && resting.slip.length() > SLIP_END * self.no_speed(sim, at)
+    }
+
+    /// How much of its slip a contact has left before it ends, in parts of that at the start of the piece.
+    pub(super) fn slip_left_of(&self, sim: &Simulation, at: &ContactPoint, resting: &Resting) -> f64 {
+        let start = resting.slip.length();
+        (slip_velocity(sim, at).dot(resting.slip) / start - SLIP_END * self.no_speed(sim, at)) / start
     }
 
     /// Contacts that open have no say in later stages, and those that begin to slip are not held.
