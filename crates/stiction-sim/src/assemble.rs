@@ -228,12 +228,15 @@ impl Assembler {
         self.with_unit_row(model, k, away, |problem, row| problem.add_limit(row, 0.0, 0.0, 0.0))
     }
 
-    /// Adds the rows of closed loops and of joints that follow others; `target` gives each the change wanted from its value.
+    /// Adds the rows of closed loops and of joints that follow others; `target` gives each the change wanted from its value. A row that no velocity has a
+    /// part in says nothing, and is left out.
     ///
     /// # Errors
     /// If a number is not finite.
     pub fn add_loops(&mut self, loops: &LoopRows, target: impl Fn(f64) -> f64) -> Result<(), InputError> {
+        let moves = |i: &usize| loops.blocks(*i).iter().any(|(_, row)| row.iter().any(|x| *x != 0.0));
         (0..loops.len())
+            .filter(moves)
             .try_for_each(|i| self.problem.add_bilateral(&loops.blocks(i), loops.rate(i), target(loops.value(i))))
     }
 

@@ -439,9 +439,7 @@ fn models(
     settings: &Settings,
     options: &ModelOptions,
 ) -> Result<(Box<dyn ContactModel>, Option<Box<Events>>), SceneError> {
-    let build = |name: &str, level| {
-        catalog::build_at(name, level, options).map_err(|e| SceneError::input("model", &e))
-    };
+    let build = |name: &str, level| catalog::build_at(name, level, options).map_err(|e| SceneError::input("model", &e));
     match settings.simulator {
         SimulatorKind::TimeStepping => Ok((build(&settings.model, Level::Velocity)?, None)),
         SimulatorKind::EventDriven => {

@@ -420,7 +420,12 @@ pub(crate) fn separation_speed(world: &World, work: &Workspace, at: &ContactPoin
 }
 
 /// Modes and forces of the contacts that were there in the last step; new ones are open and without force.
-pub(crate) fn map_start(old: &WarmStart, old_keys: &[ContactKey], keys: impl Iterator<Item = ContactKey>, out: &mut WarmStart) {
+pub(crate) fn map_start(
+    old: &WarmStart,
+    old_keys: &[ContactKey],
+    keys: impl Iterator<Item = ContactKey>,
+    out: &mut WarmStart,
+) {
     out.modes.clear();
     out.bases.clear();
     let f = &mut out.forces;

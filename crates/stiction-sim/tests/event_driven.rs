@@ -225,7 +225,12 @@ fn double_pendulum() -> Arc<World> {
     let axis = Vec3::Y;
     let rod = |mass: f64, length: f64| {
         let about = mass * length * length / 12.0;
-        Inertia::new(mass, Vec3::new(0.0, 0.0, -0.5 * length), Mat3::from_diagonal(Vec3::new(about, about, about * 1e-2))).unwrap()
+        Inertia::new(
+            mass,
+            Vec3::new(0.0, 0.0, -0.5 * length),
+            Mat3::from_diagonal(Vec3::new(about, about, about * 1e-2)),
+        )
+        .unwrap()
     };
     let links = vec![
         LinkSpec::on("upper", None, JointKind::Continuous { axis }, Pose::identity(), rod(1.0, 0.5)),
@@ -237,7 +242,8 @@ fn double_pendulum() -> Arc<World> {
             rod(0.7, 0.4),
         ),
     ];
-    let description = Description { links, initial: vec![(0, vec![1.2]), (1, vec![0.7])], ..Description::new("pendulum") };
+    let description =
+        Description { links, initial: vec![(0, vec![1.2]), (1, vec![0.7])], ..Description::new("pendulum") };
     builder.add(&description, &Placement::default()).unwrap();
     Arc::new(builder.build().unwrap().0)
 }
@@ -291,4 +297,128 @@ fn a_spinning_body_keeps_energy_and_momentum() {
     run(&mut simulation, 3000);
     assert!((total(&mut simulation) - energy).abs() <= 1e-11 * energy);
     assert!((momentum(&mut simulation) - spin).length() <= 1e-11 * spin.length());
+}
+
+fn pendulum(limits: &str, q: f64, v: f64) -> Simulation {
+    scene(&format!(
+        "dt = 0.01\n[[bodies]]\nname = \"arm\"\nmass = 1\njoint = {{ type = \"revolute\", axis = [0, 1, 0], position = {q}, velocity = {v}, {limits} }}\n\
+         shape = {{ box = [0.1, 0.1, 0.4], position = [0, 0, -0.3] }}"
+    ))
+}
+
+#[test]
+fn a_pendulum_stops_at_its_limit_and_leaves_it() {
+    // It swings from 0.5 to the limit at −0.2, is stopped there, and swings back as if let go at that place.
+    let mut simulation = pendulum("limits = [-0.2, 1]", 0.5, 0.0);
+    let mut impacts = 0;
+    let mut low = f64::INFINITY;
+    for _ in 0..300 {
+        impacts += smooth_step(&mut simulation).impacts;
+        low = low.min(simulation.state().q[0]);
+    }
+    assert_eq!(impacts, 1);
+    assert!(low >= -0.2 - 2e-9, "{low}");
+    let mut free = pendulum("limits = [-3, 3]", -0.2, 0.0);
+    let energy = total(&mut free);
+    assert!((total(&mut simulation) - energy).abs() <= 1e-7 * energy.abs(), "{} {energy}", total(&mut simulation));
+}
+
+#[test]
+fn dry_friction_brings_a_joint_to_a_stop() {
+    // A slider of 1 kg at 1 m/s against 2 N: 0.5 s and 0.25 m.
+    let mut simulation = scene(
+        "dt = 0.01\n[[bodies]]\nname = \"slider\"\nmass = 1\nshape = { box = [0.1, 0.1, 0.1] }\n\
+         joint = { type = \"prismatic\", axis = [1, 0, 0], friction = 2, velocity = 1 }",
+    );
+    run(&mut simulation, 100);
+    assert!((simulation.state().q[0] - 0.25).abs() <= 1e-8, "{}", simulation.state().q[0]);
+    assert_eq!(simulation.state().v[0], 0.0);
+}
+
+#[test]
+fn viscous_friction_slows_a_block_exponentially() {
+    // Drag at each of the four corners: m v̇ = −4 mu_v v.
+    let mut simulation = scene(
+        "dt = 0.01\nmodel = \"viscous\"\n[material]\nviscous_friction = 0.5\n\
+         [[bodies]]\nname = \"ground\"\nfixed = true\nshape = { plane = true }\n\
+         [[bodies]]\nname = \"block\"\nmass = 1\nposition = [0, 0, 0.01]\nvelocity = [1, 0, 0]\nshape = { box = [2, 2, 0.02] }",
+    );
+    run(&mut simulation, 100);
+    let expected = (-2.0f64).exp();
+    assert!((simulation.state().v[0] - expected).abs() <= 1e-8, "{} {expected}", simulation.state().v[0]);
+}
+
+#[test]
+fn a_four_bar_linkage_keeps_its_energy_and_stays_closed() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/four-bar.toml");
+    let text = std::fs::read_to_string(path).unwrap().replace(", damping = 0.002", "");
+    let error = |steps: usize| {
+        let mut scene = Scene::parse(&text, Path::new("."), &[]).unwrap();
+        scene.settings = Settings { simulator: SimulatorKind::EventDriven, dt: 0.5 / steps as f64, ..scene.settings };
+        let mut simulation = scene.simulation().unwrap();
+        let (start, crank) = (total(&mut simulation), simulation.state().q[0]);
+        run(&mut simulation, steps);
+        let work = 0.05 * (simulation.state().q[0] - crank);
+        assert!(work > 0.02);
+        (total(&mut simulation) - start - work).abs()
+    };
+    let (coarse, fine) = (error(500), error(1000));
+    assert!(coarse <= 1e-8 && fine <= coarse / 12.0, "{coarse:e} {fine:e}");
+}
+
+#[test]
+fn servos_are_held_over_a_step_or_follow_the_stages() {
+    // A slider on a spring made by a servo: x = cos(ω t), to fourth order only if the servo is asked at every stage.
+    let end = |per_stage: bool| {
+        let mut simulation = scene(&format!(
+            "dt = 0.01\ncontrollers_per_stage = {per_stage}\n\
+             [[bodies]]\nname = \"slider\"\nmass = 1\nshape = {{ box = [0.1, 0.1, 0.1] }}\n\
+             joint = {{ type = \"prismatic\", axis = [1, 0, 0], position = 1 }}\n\
+             [[controllers]]\ntype = \"servo\"\njoint = \"slider\"\nkp = 4\nkd = 0\ntarget = 0"
+        ));
+        run(&mut simulation, 100);
+        simulation.state().q[0] - 2f64.cos()
+    };
+    assert!(end(true).abs() <= 1e-8, "{}", end(true));
+    assert!(end(false).abs() > 1e-3 && end(false).abs() < 0.05, "{}", end(false));
+}
+
+#[test]
+fn a_sliding_rod_without_an_answer_of_accelerations_goes_on_by_time_stepping() {
+    // Painlevé's rod: leaning forward into its slide with much friction.
+    let angle = 1.1f64;
+    let mut simulation = scene(&format!(
+        "dt = 0.001\n[material]\nfriction = 3\n[[bodies]]\nname = \"ground\"\nfixed = true\nshape = {{ plane = true }}\n\
+         [[bodies]]\nname = \"rod\"\nmass = 1\nposition = [0, 0, {}]\nrpy = [0, {}, 0]\nvelocity = [5, 0, 0]\nshape = {{ capsule = [0.001, 1.0] }}",
+        0.001 + 0.5 * angle.sin(),
+        angle - std::f64::consts::FRAC_PI_2
+    ));
+    let mut energy = total(&mut simulation);
+    let mut stepped = 0.0;
+    for _ in 0..200 {
+        stepped += simulation.step().unwrap().stepped;
+        let now = total(&mut simulation);
+        assert!(now <= energy + 1e-5 * energy.abs(), "{now} {energy}");
+        energy = now;
+    }
+    assert!(stepped > 0.0);
+}
+
+#[test]
+fn events_without_end_are_left_to_time_stepping() {
+    // A ball between two plates that close in on it: it bounces ever faster.
+    let mut simulation = scene(
+        "dt = 0.01\ngravity = [0, 0, 0]\nrestitution_speed = 0\n[material]\nfriction = 0\nrestitution = 1\n\
+         [[bodies]]\nname = \"a\"\nmass = 1e6\nposition = [0, 0, 0.2]\nvelocity = [0, 0, -1]\nshape = { box = [1, 1, 0.1] }\n\
+         [[bodies]]\nname = \"b\"\nmass = 1e6\nposition = [0, 0, -0.2]\nvelocity = [0, 0, 1]\nshape = { box = [1, 1, 0.1] }\n\
+         [[bodies]]\nname = \"ball\"\nmass = 1e-3\nposition = [0, 0, 0.01]\nvelocity = [0, 0, 3]\nshape = { sphere = 0.05 }",
+    );
+    let mut most = 0;
+    for _ in 0..15 {
+        match simulation.step() {
+            Ok(report) => most = most.max(report.substeps),
+            Err(failure) => panic!("{failure}"),
+        }
+    }
+    assert!(most > 5 && most <= 65, "{most}");
 }

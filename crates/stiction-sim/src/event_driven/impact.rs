@@ -108,10 +108,9 @@ impl Events {
                     sim.last = Some(outcome);
                     report
                 }
-                _ => sim.solve_fallback(&outcome).map_err(|e| StepFailure {
-                    why: format!("impact: {}", describe(&outcome)),
-                    ..e
-                })?,
+                _ => sim
+                    .solve_fallback(&outcome)
+                    .map_err(|e| StepFailure { why: format!("impact: {}", describe(&outcome)), ..e })?,
             };
             sim.phases.solve += clock.map_or_else(Default::default, |c| c.elapsed());
             let gains = report.work > GAIN * (report.kinetic + report.work.abs());
@@ -132,7 +131,8 @@ impl Events {
 
     /// The problem of an impact. True if something bounces.
     fn assemble_impact(&self, sim: &mut Simulation, restitution: f64) -> Result<bool, InputError> {
-        let Simulation { world, work, state, scratch, collision, assembler, settings, commands, sizes, loops, .. } = sim;
+        let Simulation { world, work, state, scratch, collision, assembler, settings, commands, sizes, loops, .. } =
+            sim;
         assembler.start(&scratch.mass, &state.v, &scratch.zeros, settings.dt)?;
         let mut bounces = false;
         for at in collision.contacts() {
@@ -162,7 +162,8 @@ impl Events {
 
 /// Slip velocity of a contact, with the motion of its surfaces (m/s).
 pub(super) fn slip_velocity(sim: &Simulation, at: &ContactPoint) -> Vec3 {
-    let velocity = |geom: usize| sim.world.geoms[geom].link.map_or(Vec3::ZERO, |l| sim.work.point_velocity(l, at.point));
+    let velocity =
+        |geom: usize| sim.world.geoms[geom].link.map_or(Vec3::ZERO, |l| sim.work.point_velocity(l, at.point));
     let relative = velocity(at.geoms[1]) - velocity(at.geoms[0]) + surface_speed(&sim.world, &sim.work, at);
     relative - at.normal * at.normal.dot(relative)
 }

@@ -193,7 +193,8 @@ impl Events {
         sim.settings.dt = dt;
         sim.state.step = step;
         let report = result.map_err(|e| {
-            let why = if self.why.is_empty() { e.why.clone() } else { format!("{}; time stepping: {}", self.why, e.why) };
+            let why =
+                if self.why.is_empty() { e.why.clone() } else { format!("{}; time stepping: {}", self.why, e.why) };
             StepFailure { why, ..e }
         })?;
         self.report.penetration = self.report.penetration.max(report.penetration);

@@ -1,7 +1,7 @@
 //! Smooth motion: accelerations under the model, and their integration.
 
-use stiction_body::{ContactPoint, JointKind};
 use stiction_body::math::Vec3;
+use stiction_body::{ContactPoint, JointKind};
 use stiction_contact::{ContactOutcome, ContactSolution, Mode};
 use stiction_lcp::InputError;
 
@@ -178,7 +178,8 @@ impl Events {
         }
         let clock = sim.clock();
         self.hold_velocities(sim)?;
-        let Simulation { world, work, scratch, collision, assembler, settings, commands, sizes, loops, state, .. } = sim;
+        let Simulation { world, work, scratch, collision, assembler, settings, commands, sizes, loops, state, .. } =
+            sim;
         assembler.restart(&self.v, &scratch.force, settings.dt)?;
         for &(c, _) in &self.chosen {
             let at = &collision.contacts()[c];
