@@ -105,14 +105,13 @@ fn a_sliding_ball_comes_to_roll() {
 
 fn block_on_slope(angle: f64, model: &str, mu: f64, extra: &str) -> Simulation {
     let (s, c) = (angle.sin(), angle.cos());
-    let simulation = scene(&format!(
+    scene(&format!(
         "dt = 0.01\nmodel = \"{model}\"\n[material]\nfriction = {mu}\n\
          [[bodies]]\nname = \"slope\"\nfixed = true\nrpy = [0, {angle}, 0]\nshape = {{ plane = true }}\n\
          [[bodies]]\nname = \"block\"\nmass = 1.3\nrpy = [0, {angle}, 0]\nposition = [{}, 0, {}]\nshape = {{ box = [0.2, 0.2, 0.2] }}\n{extra}",
         0.1 * s,
         0.1 * c
-    ));
-    simulation
+    ))
 }
 
 #[test]
