@@ -21,6 +21,16 @@ step "release build, and the same results as the debug build"
 cargo build --release --quiet
 cargo test --release --quiet -p stiction-lcp --test determinism
 
+step "scenes: the same bits in debug and release"
+cargo build --quiet
+hash_of() { "$1" run "scenes/$2.toml" --steps "$3" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["hash"])'; }
+for scene in grasp stack dominoes quad-terrain four-bar; do
+    debug=$(hash_of target/debug/stiction "$scene" 500)
+    release=$(hash_of target/release/stiction "$scene" 500)
+    echo "$scene $debug $release"
+    [ "$debug" = "$release" ]
+done
+
 step "short soak"
 ./target/release/stiction soak --count 2000 --solver auto,lemke --class psd,psd-skew,p,copositive-plus,contact
 ./target/release/stiction soak --count 2000 --class any
