@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use stiction_contact::io::contact_to_json;
 use stiction_contact::models::catalog::CATALOG as MODELS;
 use stiction_sim::recording::{Header, Origin};
-use stiction_sim::{Gather, OnFailure, Recorder, Scene, Simulation, StepFailure, Summary};
+use stiction_sim::{Gather, OnFailure, Recorder, Scene, Simulation, SimulatorKind, StepFailure, Summary};
 
 use crate::output::{Failure, write_new};
 
@@ -28,6 +28,9 @@ pub struct RunArgs {
     /// The contact model, instead of the scene's.
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(MODELS.map(|entry| entry.name)))]
     pub model: Option<String>,
+    /// How steps are made, instead of the scene's way.
+    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(["time-stepping", "event-driven"]))]
+    pub simulator: Option<String>,
     /// The step (s), instead of the scene's.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub dt: Option<f64>,
@@ -152,6 +155,11 @@ fn save_failure(args: &RunArgs, failure: &StepFailure, err: &mut dyn Write) -> R
 fn apply(args: &RunArgs, scene: &mut Scene) -> Result<(), Failure> {
     if let Some(model) = &args.model {
         scene.settings.model.clone_from(model);
+    }
+    match args.simulator.as_deref() {
+        Some("event-driven") => scene.settings.simulator = SimulatorKind::EventDriven,
+        Some(_) => scene.settings.simulator = SimulatorKind::TimeStepping,
+        None => {}
     }
     for (name, value, above) in [("--dt", args.dt, true), ("--duration", args.duration, false)] {
         let Some(x) = value else { continue };

@@ -103,31 +103,11 @@ impl Assembler {
         size: f64,
         edit: impl FnOnce(&ContactFrame, &mut Contact<'_>),
     ) -> Result<(), InputError> {
-        let (s, t) = tangents(at.normal);
-        let material = world.surfaces.between(at.geoms[0], at.geoms[1]);
-        let frame = ContactFrame {
-            key: ContactKey::of(at),
-            point: at.point,
-            normal: at.normal,
-            tangents: [s, t],
-            gap: at.gap,
-            size,
-            material,
-        };
+        let frame = contact_frame(world, at, size);
+        let (material, [s, t]) = (frame.material, frame.tangents);
         let surface = surface_speed(world, work, at);
         let trees = [0, 1].map(|side| self.fill_rows(world, work, &frame, at.geoms[side], side));
-        let [first, second] = &self.rows;
-        let one_tree = trees[0] == trees[1];
-        let row = |k: usize| {
-            let a = trees[0].map(|tree| (tree, first[k].as_slice()));
-            let b = trees[1].filter(|_| !one_tree).map(|tree| (tree, second[k].as_slice()));
-            (a, b)
-        };
-        let rows = [row(0), row(1), row(2), row(3)].map(|(a, b)| match (a, b) {
-            (Some(a), Some(b)) => ([a, b], 2),
-            (Some(a), None) | (None, Some(a)) => ([a, a], 1),
-            (None, None) => ([(0, &[][..]); 2], 0),
-        });
+        let rows = [0, 1, 2, 3].map(|k| blocks(&self.rows, trees, k));
         let spin = if material.mu_spin > 0.0 { &rows[3].0[..rows[3].1] } else { &[] };
         let mut contact = Contact {
             spin,
@@ -143,6 +123,28 @@ impl Assembler {
         edit(&frame, &mut contact);
         self.problem.add_contact(contact)?;
         self.frames.push(frame);
+        Ok(())
+    }
+
+    /// Adds bilateral rows for a contact that is held: along the normal and the tangents for which a target is given (m/s, or m for a projection).
+    ///
+    /// # Errors
+    /// If a number is not finite.
+    pub fn hold_contact(
+        &mut self,
+        world: &World,
+        work: &Workspace,
+        at: &ContactPoint,
+        targets: [Option<f64>; 3],
+    ) -> Result<(), InputError> {
+        let frame = contact_frame(world, at, 0.0);
+        let trees = [0, 1].map(|side| self.fill_rows(world, work, &frame, at.geoms[side], side));
+        for (k, target) in targets.into_iter().enumerate() {
+            let (row, count) = blocks(&self.rows, trees, k);
+            if let Some(target) = target.filter(|_| count > 0) {
+                self.problem.add_bilateral(&row[..count], 0.0, target)?;
+            }
+        }
         Ok(())
     }
 
@@ -218,7 +220,16 @@ impl Assembler {
         Ok(())
     }
 
-    /// Adds the rows of closed loops and of joints that follow others; `target` gives each the change wanted from its value.
+    /// Adds the limit of velocity `k` that is reached, with the direction away from it (1 or −1).
+    ///
+    /// # Errors
+    /// If a number is not finite.
+    pub fn add_reached_limit(&mut self, model: &Model, k: usize, away: f64) -> Result<(), InputError> {
+        self.with_unit_row(model, k, away, |problem, row| problem.add_limit(row, 0.0, 0.0, 0.0))
+    }
+
+    /// Adds the rows of closed loops and of joints that follow others; `target` gives each the change wanted from its value. A row that no velocity has a
+    /// part in says nothing, and is left out.
     ///
     /// # Errors
     /// If a number is not finite.
@@ -249,6 +260,31 @@ impl Assembler {
     }
 }
 
+/// Row `k` of a contact by tree; the first so many mean something.
+fn blocks(rows: &[[Vec<f64>; 4]; 2], trees: [Option<usize>; 2], k: usize) -> ([(usize, &[f64]); 2], usize) {
+    let [first, second] = rows;
+    let a = trees[0].map(|tree| (tree, first[k].as_slice()));
+    let b = trees[1].filter(|_| trees[0] != trees[1]).map(|tree| (tree, second[k].as_slice()));
+    match (a, b) {
+        (Some(a), Some(b)) => ([a, b], 2),
+        (Some(a), None) | (None, Some(a)) => ([a, a], 1),
+        (None, None) => ([(0, &[][..]); 2], 0),
+    }
+}
+
+fn contact_frame(world: &World, at: &ContactPoint, size: f64) -> ContactFrame {
+    let (s, t) = tangents(at.normal);
+    ContactFrame {
+        key: ContactKey::of(at),
+        point: at.point,
+        normal: at.normal,
+        tangents: [s, t],
+        gap: at.gap,
+        size,
+        material: world.surfaces.between(at.geoms[0], at.geoms[1]),
+    }
+}
+
 fn clear(row: &mut Vec<f64>, size: usize, keep: bool) {
     if !keep {
         row.clear();
@@ -257,7 +293,7 @@ fn clear(row: &mut Vec<f64>, size: usize, keep: bool) {
 }
 
 /// Velocity of the second geom's surface against the first's that is in no velocity of a body, in the world.
-fn surface_speed(world: &World, work: &Workspace, at: &ContactPoint) -> Vec3 {
+pub(crate) fn surface_speed(world: &World, work: &Workspace, at: &ContactPoint) -> Vec3 {
     let of = |geom: usize| {
         let u = world.surfaces.of[geom].surface_velocity;
         if u == Vec3::ZERO {

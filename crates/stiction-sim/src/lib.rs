@@ -3,11 +3,13 @@ pub mod assemble;
 pub mod control;
 pub mod description;
 pub mod error;
+mod event_driven;
 pub mod expression;
 pub mod material;
 pub mod meshes;
 pub mod mjcf;
 pub mod recording;
+pub mod rolling;
 pub mod scene;
 pub mod simulation;
 pub mod summary;
@@ -26,7 +28,9 @@ pub use expression::Expression;
 pub use material::{Material, MaterialRule};
 pub use recording::{Recorder, Recording};
 pub use scene::Scene;
-pub use simulation::{OnFailure, Overlap, Settings, Simulation, Snapshot, State, StepFailure, StepReport};
+pub use simulation::{
+    Integrator, OnFailure, Overlap, Settings, Simulation, SimulatorKind, Snapshot, State, StepFailure, StepReport,
+};
 pub use summary::{Gather, Summary};
 pub use world::{Added, Base, Placement, Surfaces, World, WorldBuilder};
 

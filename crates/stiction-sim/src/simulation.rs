@@ -15,6 +15,7 @@ use stiction_lcp::{InputError, Matrix};
 use crate::assemble::{Assembler, ContactFrame, ContactKey};
 use crate::control::{Commands, Controller};
 use crate::error::SceneError;
+use crate::event_driven::{Events, impact_model};
 use crate::world::World;
 
 /// How a simulation steps.
@@ -32,6 +33,34 @@ pub struct Settings {
     pub restitution_speed: f64,
     /// Measure the time of each phase.
     pub timing: bool,
+    /// How steps are made.
+    pub simulator: SimulatorKind,
+    /// How motion is integrated between the events of event-driven steps. Time stepping has its own: symplectic Euler.
+    pub integrator: Integrator,
+    /// Ask the controllers at every stage of an event-driven step, not only at its start. Time stepping asks once.
+    pub controllers_per_stage: bool,
+}
+
+/// How steps are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SimulatorKind {
+    /// Impulses over a step of fixed length, with any model of velocities.
+    #[default]
+    TimeStepping,
+    /// Smooth motion with a model of accelerations from one impact to the next.
+    EventDriven,
+}
+
+/// How smooth motion is integrated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Integrator {
+    /// Velocities first, then positions with the new velocities: first order.
+    SymplecticEuler,
+    /// The classical method of Runge and Kutta, in exponential coordinates where joints turn: fourth order.
+    #[default]
+    Rk4,
 }
 
 impl Default for Settings {
@@ -43,6 +72,9 @@ impl Default for Settings {
             on_failure: OnFailure::Stop,
             restitution_speed: 1e-2,
             timing: false,
+            simulator: SimulatorKind::default(),
+            integrator: Integrator::default(),
+            controllers_per_stage: false,
         }
     }
 }
@@ -151,6 +183,12 @@ pub struct StepReport {
     pub restitution_lowered: bool,
     /// The fallback model answered.
     pub fallback: bool,
+    /// Pieces of smooth motion the step was made of; 1 in time stepping.
+    pub substeps: usize,
+    /// Impacts within it; 0 in time stepping, where they are part of every step.
+    pub impacts: usize,
+    /// Time at the end of an event-driven step that was made by time stepping (s): too many events, or forces that no acceleration goes with.
+    pub stepped: f64,
 }
 
 /// A step that was not made: the state is that before it.
@@ -219,6 +257,8 @@ pub struct Simulation {
     pub(crate) last: Option<ContactOutcome>,
     pub(crate) phases: Phases,
     pub(crate) scratch: Scratch,
+    /// What event-driven steps need; `None` for time stepping.
+    pub(crate) events: Option<Box<Events>>,
 }
 
 /// Storage that steps reuse.
@@ -256,12 +296,7 @@ impl Simulation {
             return Err(SceneError::new("restitution_speed", "must be at least 0"));
         }
         let options = ModelOptions { tolerance: settings.tolerance, ..ModelOptions::default() };
-        let model = catalog::build(&settings.model, &options).map_err(|e| input("model", &e))?;
-        if model.level() != Level::Velocity {
-            let message =
-                format!("\"{}\" works on accelerations; time stepping needs a model of velocities", settings.model);
-            return Err(SceneError::new("model", message));
-        }
+        let (model, events) = models(&settings, &options)?;
         let collision = Collision::new(&world.model, world.geoms.clone(), world.rules.clone())
             .map_err(|e| input("collision", &e))?;
         let state = State { q: world.q.clone(), v: world.v.clone(), t: 0.0, step: 0 };
@@ -293,6 +328,7 @@ impl Simulation {
             projector: Frictionless::new(Level::Velocity, normals),
             last: None,
             phases: Phases::default(),
+            events,
         })
     }
 
@@ -367,7 +403,8 @@ impl Simulation {
         &self.assembler.frames
     }
 
-    /// Impulses of the last step (N s), per contact and row, if there was one.
+    /// Impulses of the last step (N s), per contact and row, if there was one. Of an event-driven step the forces (N) of its last stage, or the impulses
+    /// of its last impact if that came later.
     pub fn impulses(&self) -> Option<&ContactForces> {
         self.last.as_ref().and_then(|o| o.solved()).map(|s| &s.forces)
     }
@@ -427,7 +464,10 @@ impl Simulation {
     /// # Errors
     /// [`StepFailure`] if it could not be certified; the state is that before it.
     pub fn step(&mut self) -> Result<StepReport, StepFailure> {
-        self.time_step()
+        match self.settings.simulator {
+            SimulatorKind::TimeStepping => self.time_step(),
+            SimulatorKind::EventDriven => self.event_step(),
+        }
     }
 
     pub(crate) fn clock(&self) -> Option<Instant> {
@@ -440,6 +480,23 @@ impl Simulation {
             t: self.state.t,
             why: why.into(),
             problem: with_problem.then(|| Box::new(self.assembler.problem.clone())),
+        }
+    }
+}
+
+/// The model of velocities of a simulation, and for event-driven ones that of accelerations.
+#[allow(clippy::type_complexity)]
+fn models(
+    settings: &Settings,
+    options: &ModelOptions,
+) -> Result<(Box<dyn ContactModel>, Option<Box<Events>>), SceneError> {
+    let build = |name: &str, level| catalog::build_at(name, level, options).map_err(|e| SceneError::input("model", &e));
+    match settings.simulator {
+        SimulatorKind::TimeStepping => Ok((build(&settings.model, Level::Velocity)?, None)),
+        SimulatorKind::EventDriven => {
+            let smooth = build(&settings.model, Level::Acceleration)?;
+            let impact = build(impact_model(&settings.model), Level::Velocity)?;
+            Ok((impact, Some(Box::new(Events::new(smooth)))))
         }
     }
 }

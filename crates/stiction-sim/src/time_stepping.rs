@@ -23,10 +23,10 @@ use crate::world::World;
 const OVERLAP: f64 = 1e-12;
 
 /// A loop open by more than this is closed (m or rad).
-const OPEN: f64 = 1e-13;
+pub(crate) const OPEN: f64 = 1e-13;
 
 /// Rounds of the projection: it is a Newton iteration, and three are plenty.
-const PROJECTIONS: usize = 3;
+pub(crate) const PROJECTIONS: usize = 3;
 
 /// How often the set of saturated motors may change within a step.
 const SATURATION_ROUNDS: usize = 6;
@@ -38,10 +38,10 @@ const AT_LIMIT: f64 = 1e-9;
 const LIMIT_REACH: f64 = 1e-3;
 
 /// Contact work above this part of the energies is a gain.
-const GAIN: f64 = 1e-12;
+pub(crate) const GAIN: f64 = 1e-12;
 
 /// Times restitution is halved before it is dropped.
-const HALVINGS: usize = 4;
+pub(crate) const HALVINGS: usize = 4;
 
 /// A contact that held in the last step and is now open by at most this part of its size holds still.
 const HELD: f64 = 1e-4;
@@ -54,7 +54,14 @@ impl Simulation {
     pub(crate) fn time_step(&mut self) -> Result<StepReport, StepFailure> {
         let clock = self.clock();
         self.update_dynamics();
-        self.command();
+        self.command(self.state.t);
+        self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
+        self.held_step()
+    }
+
+    /// The step with the commands there are, at dynamics that are up to date.
+    pub(crate) fn held_step(&mut self) -> Result<StepReport, StepFailure> {
+        let clock = self.clock();
         self.update_forces().map_err(|e| self.fail(e.to_string(), false))?;
         self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
         let [penetration, overlap_left] = self.separate().map_err(|e| self.fail(e.to_string(), false))?;
@@ -68,7 +75,7 @@ impl Simulation {
     }
 
     /// Kinematics, inertia, gravity and velocity products at the present state.
-    fn update_dynamics(&mut self) {
+    pub(crate) fn update_dynamics(&mut self) {
         let Self { work, world, state, scratch, loops, .. } = self;
         let model = &world.model;
         work.update_positions(model, &state.q);
@@ -81,11 +88,11 @@ impl Simulation {
         work.passive_forces(model, &mut scratch.passive);
     }
 
-    /// Asks the controllers.
-    fn command(&mut self) {
+    /// Asks the controllers at time `t` (s).
+    pub(crate) fn command(&mut self, t: f64) {
         let Self { work, world, state, controllers, commands, settings, .. } = self;
         commands.reset(&world.model);
-        let view = View { model: &world.model, work, q: &state.q, v: &state.v, t: state.t, dt: settings.dt };
+        let view = View { model: &world.model, work, q: &state.q, v: &state.v, t, dt: settings.dt };
         for controller in controllers {
             controller.command(&view, commands);
         }
@@ -181,7 +188,7 @@ impl Simulation {
     }
 
     /// One round of the projection: min ‖Δq‖ in the metric of the step's inertia, under N Δq ≥ −gap and J Δq = −φ. False if nothing was moved.
-    fn project(&mut self) -> Result<bool, InputError> {
+    pub(crate) fn project(&mut self) -> Result<bool, InputError> {
         let Self { work, world, state, scratch, collision, assembler, projector, sizes, loops, .. } = self;
         assembler.restart(&scratch.zeros, &scratch.zeros, 1.0)?;
         for point in collision.contacts() {
@@ -202,7 +209,7 @@ impl Simulation {
     }
 
     /// Closes the loops that the step opened by the curvature of its motion, with the contacts of the new configuration in place.
-    fn close_loops(&mut self) -> Result<(), InputError> {
+    pub(crate) fn close_loops(&mut self) -> Result<(), InputError> {
         if self.loops.is_empty() {
             return Ok(());
         }
@@ -370,7 +377,7 @@ impl Simulation {
     }
 
     /// The fallback model's answer to the same problem, or the failure.
-    fn solve_fallback(&mut self, outcome: &ContactOutcome) -> Result<StepReport, StepFailure> {
+    pub(crate) fn solve_fallback(&mut self, outcome: &ContactOutcome) -> Result<StepReport, StepFailure> {
         let why = describe(outcome);
         let Some(mut fallback) = self.fallback.take() else { return Err(self.fail(why, true)) };
         let second = fallback.solve(&self.assembler.problem);
@@ -387,7 +394,7 @@ impl Simulation {
     }
 
     /// What a solution says of the step.
-    fn report(&self, solution: &ContactSolution) -> StepReport {
+    pub(crate) fn report(&self, solution: &ContactSolution) -> StepReport {
         let (problem, forces) = (&self.assembler.problem, &solution.forces);
         let contacts = problem.contacts();
         let (mut work, mut slip) = (0.0, 0.0f64);
@@ -418,11 +425,14 @@ impl Simulation {
             kinetic: self.kinetic(&solution.motion),
             restitution_lowered: false,
             fallback: false,
+            substeps: 1,
+            impacts: 0,
+            stepped: 0.0,
         }
     }
 
     /// Kinetic energy of velocities `v` (J), with what acts implicitly.
-    fn kinetic(&self, v: &[f64]) -> f64 {
+    pub(crate) fn kinetic(&self, v: &[f64]) -> f64 {
         let mass = &self.scratch.mass;
         let blocks = mass.iter().zip(self.world.model.trees()).map(|(block, tree)| {
             let v = &v[tree.v.clone()];
@@ -464,18 +474,23 @@ fn held(memory: &Memory, frame: &ContactFrame) -> bool {
 }
 
 /// Size of the smaller geom of a contact (m).
-fn smaller(sizes: &[f64], at: &ContactPoint) -> f64 {
+pub(crate) fn smaller(sizes: &[f64], at: &ContactPoint) -> f64 {
     sizes[at.geoms[0]].min(sizes[at.geoms[1]])
 }
 
 /// Separation speed of a contact before the step (m/s).
-fn separation_speed(world: &World, work: &Workspace, at: &ContactPoint) -> f64 {
+pub(crate) fn separation_speed(world: &World, work: &Workspace, at: &ContactPoint) -> f64 {
     let velocity = |geom: usize| world.geoms[geom].link.map_or(Vec3::ZERO, |l| work.point_velocity(l, at.point));
     at.normal.dot(velocity(at.geoms[1]) - velocity(at.geoms[0]))
 }
 
 /// Modes and forces of the contacts that were there in the last step; new ones are open and without force.
-fn map_start(old: &WarmStart, old_keys: &[ContactKey], keys: impl Iterator<Item = ContactKey>, out: &mut WarmStart) {
+pub(crate) fn map_start(
+    old: &WarmStart,
+    old_keys: &[ContactKey],
+    keys: impl Iterator<Item = ContactKey>,
+    out: &mut WarmStart,
+) {
     out.modes.clear();
     out.bases.clear();
     let f = &mut out.forces;
@@ -501,7 +516,7 @@ fn map_start(old: &WarmStart, old_keys: &[ContactKey], keys: impl Iterator<Item 
 }
 
 /// Why an outcome is no solution.
-fn describe(outcome: &ContactOutcome) -> String {
+pub(crate) fn describe(outcome: &ContactOutcome) -> String {
     match outcome {
         ContactOutcome::Solved(_) => "solved".into(),
         ContactOutcome::Infeasible(i) => {

@@ -87,6 +87,32 @@ pub const CATALOG: [Entry; 8] = [
     },
 ];
 
+/// Makes the model of that name at a level.
+///
+/// # Errors
+/// `InputError::Option` if there is no such model, with the names there are, or if it does not have that level.
+pub fn build_at(name: &str, level: Level, options: &ModelOptions) -> Result<Box<dyn ContactModel>, InputError> {
+    let model = build(name, options)?;
+    if model.level() == level {
+        return Ok(model);
+    }
+    let normals = || NormalOptions { model: options.clone(), ..NormalOptions::default() };
+    Ok(match name {
+        "coulomb-cone" => Box::new(CoulombCone::new(level, options.clone())),
+        "frictionless" => Box::new(Frictionless::new(level, normals())),
+        "viscous" => Box::new(Viscous::new(level, normals())),
+        _ => {
+            let of = |level: Level| CATALOG.iter().filter(move |e| e.levels.contains(&level)).map(|e| e.name);
+            let (what, names) = match level {
+                Level::Velocity => ("velocities", of(level).collect::<Vec<_>>().join(", ")),
+                Level::Acceleration => ("accelerations", of(level).collect::<Vec<_>>().join(", ")),
+            };
+            let reason = format!("expected a model of {what} ({names}), found '{name}'");
+            return Err(InputError::Option { name: "model", reason });
+        }
+    })
+}
+
 /// Makes the model of that name at its usual level.
 ///
 /// # Errors

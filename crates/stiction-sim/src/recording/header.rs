@@ -8,7 +8,7 @@ use stiction_body::JointKind;
 use super::bytes::{Broken, Reader, Writer, checksum};
 use crate::error::SceneError;
 use crate::scene::Scene;
-use crate::simulation::{OnFailure, Settings};
+use crate::simulation::{Integrator, OnFailure, Settings, SimulatorKind};
 use crate::world::World;
 
 /// Where a scene came from: enough to build it again.
@@ -222,8 +222,21 @@ fn names(world: &World, of: fn(&JointKind) -> &'static [&'static str]) -> Vec<St
 }
 
 fn put_settings(out: &mut Writer, settings: &Settings) {
-    let Settings { dt, model, tolerance, on_failure, restitution_speed, timing: _ } = settings;
+    let Settings {
+        dt,
+        simulator,
+        integrator,
+        controllers_per_stage,
+        model,
+        tolerance,
+        on_failure,
+        restitution_speed,
+        timing: _,
+    } = settings;
     out.f64(*dt);
+    out.u8(u8::from(*simulator == SimulatorKind::EventDriven));
+    out.u8(u8::from(*integrator == Integrator::SymplecticEuler));
+    out.u8(u8::from(*controllers_per_stage));
     out.text(model);
     out.f64(*tolerance);
     out.u8(match on_failure {
@@ -236,6 +249,9 @@ fn put_settings(out: &mut Writer, settings: &Settings) {
 fn get_settings(from: &mut Reader<'_>) -> Result<Settings, Broken> {
     Ok(Settings {
         dt: from.f64()?,
+        simulator: if from.bool()? { SimulatorKind::EventDriven } else { SimulatorKind::TimeStepping },
+        integrator: if from.bool()? { Integrator::SymplecticEuler } else { Integrator::Rk4 },
+        controllers_per_stage: from.bool()?,
         model: from.text()?,
         tolerance: from.f64()?,
         on_failure: if from.bool()? { OnFailure::Fallback } else { OnFailure::Stop },

@@ -11,7 +11,7 @@ use stiction_body::math::Vec3;
 use toml::de::DeTable;
 
 use crate::error::SceneError;
-use crate::simulation::{OnFailure, Settings, Simulation};
+use crate::simulation::{Integrator, OnFailure, Settings, Simulation, SimulatorKind};
 use crate::world::{World, WorldBuilder};
 use bodies::Names;
 pub use controllers::SceneController;
@@ -166,5 +166,26 @@ fn settings(top: &Section<'_>) -> Result<Settings, SceneError> {
             _ => return Err(top.error("on_failure", format!("expected \"stop\" or \"fallback\", found \"{what}\""))),
         };
     }
+    if let Some(what) = top.string("simulator")? {
+        settings.simulator = match what.as_str() {
+            "time-stepping" => SimulatorKind::TimeStepping,
+            "event-driven" => SimulatorKind::EventDriven,
+            _ => {
+                let message = format!("expected \"time-stepping\" or \"event-driven\", found \"{what}\"");
+                return Err(top.error("simulator", message));
+            }
+        };
+    }
+    if let Some(what) = top.string("integrator")? {
+        settings.integrator = match what.as_str() {
+            "rk4" => Integrator::Rk4,
+            "symplectic-euler" => Integrator::SymplecticEuler,
+            _ => {
+                let message = format!("expected \"rk4\" or \"symplectic-euler\", found \"{what}\"");
+                return Err(top.error("integrator", message));
+            }
+        };
+    }
+    settings.controllers_per_stage = top.bool("controllers_per_stage")?.unwrap_or(false);
     Ok(settings)
 }

@@ -1,0 +1,313 @@
+//! Event-driven simulation: smooth motion under a model of accelerations from one impact to the next.
+//!
+//! A step is made of pieces. At the start of each, contacts that touch and approach collide: a problem of velocities, with restitution. Those that touch and neither
+//! approach nor part are at rest, and stay so over the piece: at each stage of the integrator the model of accelerations finds their forces. The piece
+//! ends where something else comes to touch, a joint reaches a limit, or slip comes to an end; conservative advancement along the integrated motion finds
+//! the first such place, so nothing is passed through. What the integrator leaves of gap and speed at contacts at rest is projected out.
+//!
+//! Accelerations may have no answer (Painlevé's paradox), and events may come without end: then the rest of the step is one of time stepping, which has
+//! impulses for all of that, and the report says for how long.
+//!
+//! Reference: \[Drumwright15, §VII-B\], \[Baraff94, §7\].
+
+mod impact;
+mod locate;
+mod rest;
+mod stages;
+
+use stiction_body::math::Vec3;
+use stiction_body::{LinkMotion, ShapeKind};
+use stiction_contact::{ContactModel, Place};
+
+use crate::assemble::ContactKey;
+use crate::simulation::{Memory, Simulation, State, StepFailure, StepReport};
+use crate::world::World;
+
+/// Pieces of a step; what is left then is made by time stepping.
+const PIECES: usize = 64;
+
+/// A rest of this part of a step is rounding.
+const USED_UP: f64 = 1e-14;
+
+/// A speed of at most this part of the speeds at hand (and of what forces would make of rest within a step) is none.
+const REST: f64 = 1e-9;
+
+/// Slip ends at so many times a speed that is none: friction must have a direction up to there, at every stage.
+const SLIP_END: f64 = 4.0;
+
+/// True if contacts of a model can stick.
+fn can_stick(name: &str) -> bool {
+    !matches!(name, "viscous" | "frictionless")
+}
+
+/// The model of velocities for the impacts of a model of accelerations.
+pub(crate) fn impact_model(name: &str) -> &str {
+    if can_stick(name) { "coulomb-cone" } else { name }
+}
+
+/// A contact at rest along its normal during a piece.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Resting {
+    key: ContactKey,
+    /// Slip velocity at the start of the piece (m/s).
+    slip: Vec3,
+    /// It can stick.
+    dry: bool,
+    /// It does not slip.
+    stick: bool,
+    /// It opened within the piece.
+    open: bool,
+}
+
+/// A joint limit that is reached: velocity and direction away from it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Reached {
+    velocity: usize,
+    away: f64,
+}
+
+/// What event-driven steps need besides the parts of all steps.
+pub(crate) struct Events {
+    /// The model of accelerations.
+    model: Box<dyn ContactModel>,
+    /// What the step started from.
+    before: (State, Memory, Vec<Vec<f64>>),
+    /// Largest distance of a point of each geom from its link's origin (m).
+    arms: Vec<f64>,
+    /// Links that do not move.
+    still: Vec<LinkMotion>,
+    /// Forces of controllers, nv.
+    held: Vec<f64>,
+    /// Direction of motion of joints with dry friction: 0 where they stand, nv.
+    dry: Vec<f64>,
+    /// Accelerations without contact (nv), and the largest of a link (m/s²).
+    free: Vec<f64>,
+    free_linear: f64,
+    /// Contacts at rest, in the order of their keys; and the same after the first stage.
+    resting: Vec<Resting>,
+    resting_first: Vec<Resting>,
+    /// Contacts of a stage: place among the contacts found, and in `resting`.
+    chosen: Vec<(usize, usize)>,
+    /// Limits that are reached and not left.
+    limits: Vec<Reached>,
+    /// Configuration and velocities at the start of the piece, and at the end of what was integrated.
+    base: (Vec<f64>, Vec<f64>),
+    end: (Vec<f64>, Vec<f64>),
+    /// The way between them in exponential coordinates, and its rate at the end, nv.
+    way: Vec<f64>,
+    way_rate: Vec<f64>,
+    /// Velocities and accelerations of the stages, nv each; the power of the contacts (W).
+    rates: [Vec<f64>; 4],
+    accelerations: [Vec<f64>; 4],
+    powers: [f64; 4],
+    /// Least slip at a later stage of a contact that slides, in parts of that at the start: from 0 down it came to an end on the way.
+    slip_left: f64,
+    /// How far the configuration is from the start of the piece, in exponential coordinates, nv.
+    xi: Vec<f64>,
+    /// Velocities of the problem at hand, nv.
+    v: Vec<f64>,
+    /// Bounds on the speeds of the geoms over the piece (m/s).
+    speeds: Vec<f64>,
+    motion: Vec<LinkMotion>,
+    /// Why accelerations were not found.
+    why: String,
+    report: StepReport,
+}
+
+impl Events {
+    /// For a model of accelerations.
+    pub fn new(model: Box<dyn ContactModel>) -> Self {
+        Self {
+            model,
+            before: Default::default(),
+            arms: vec![],
+            still: vec![],
+            held: vec![],
+            dry: vec![],
+            free: vec![],
+            free_linear: 0.0,
+            resting: vec![],
+            resting_first: vec![],
+            chosen: vec![],
+            limits: vec![],
+            base: Default::default(),
+            end: Default::default(),
+            way: vec![],
+            way_rate: vec![],
+            rates: Default::default(),
+            accelerations: Default::default(),
+            powers: [0.0; 4],
+            slip_left: f64::INFINITY,
+            xi: vec![],
+            v: vec![],
+            speeds: vec![],
+            motion: vec![],
+            why: String::new(),
+            report: empty_report(),
+        }
+    }
+
+    /// One step: impacts and pieces of smooth motion until it is used up.
+    fn step(&mut self, sim: &mut Simulation) -> Result<StepReport, StepFailure> {
+        let (start, dt) = (sim.state.t, sim.settings.dt);
+        self.begin(sim)?;
+        let mut left = dt;
+        while left > USED_UP * dt {
+            let advanced = if self.report.substeps < PIECES {
+                self.meet(sim)?;
+                self.advance(sim, start + (dt - left), left)?
+            } else {
+                None
+            };
+            match advanced {
+                Some(taken) => left -= taken,
+                None => {
+                    self.step_rest(sim, left)?;
+                    left = 0.0;
+                }
+            }
+            self.report.substeps += 1;
+        }
+        self.finish(sim)
+    }
+
+    /// Controllers, and bodies that overlap taken apart.
+    fn begin(&mut self, sim: &mut Simulation) -> Result<(), StepFailure> {
+        if self.arms.len() != sim.world.geoms.len() || self.still.is_empty() {
+            self.arms = sim.world.geoms.iter().map(arm).collect();
+            self.still = vec![LinkMotion::ZERO; sim.world.model.links().len()];
+        }
+        self.report = empty_report();
+        sim.update_dynamics();
+        sim.command(sim.state.t);
+        self.hold_commands(sim);
+        self.separate(sim).map_err(|e| sim.fail(e.to_string(), false))
+    }
+
+    /// The rest of the step by time stepping.
+    fn step_rest(&mut self, sim: &mut Simulation, left: f64) -> Result<(), StepFailure> {
+        let (dt, step) = (sim.settings.dt, sim.state.step);
+        sim.settings.dt = left;
+        sim.update_dynamics();
+        let result = sim.held_step();
+        sim.settings.dt = dt;
+        sim.state.step = step;
+        let report = result.map_err(|e| {
+            let why =
+                if self.why.is_empty() { e.why.clone() } else { format!("{}; time stepping: {}", self.why, e.why) };
+            StepFailure { why, ..e }
+        })?;
+        self.report.penetration = self.report.penetration.max(report.penetration);
+        self.report.overlap_left = self.report.overlap_left.max(report.overlap_left);
+        self.report.fallback |= report.fallback;
+        self.report.restitution_lowered |= report.restitution_lowered;
+        self.report.stepped = left;
+        self.count(&report);
+        Ok(())
+    }
+
+    /// Takes the report of a contact problem in.
+    fn count(&mut self, report: &StepReport) {
+        let all = &mut self.report;
+        all.contacts = all.contacts.max(report.contacts);
+        all.active = all.active.max(report.active);
+        all.pivots += report.pivots;
+        all.guessed &= report.guessed;
+        all.slip = all.slip.max(report.slip);
+        all.work += report.work;
+        if report.certificate > all.certificate || all.place == Place::Nowhere {
+            (all.certificate, all.place) = (report.certificate, report.place);
+        }
+    }
+
+    /// Loops are closed, time goes on.
+    fn finish(&mut self, sim: &mut Simulation) -> Result<StepReport, StepFailure> {
+        sim.close_loops().map_err(|e| sim.fail(e.to_string(), false))?;
+        if sim.settings.controllers_per_stage {
+            sim.controllers.iter_mut().zip(&self.before.2).for_each(|(c, memory)| c.set_memory(memory));
+            let (q, v, t) = (&self.before.0.q, &self.before.0.v, self.before.0.t);
+            sim.work.update_positions(&sim.world.model, q);
+            sim.work.update_velocities(&sim.world.model, v);
+            sim.command(t);
+        }
+        sim.state.step += 1;
+        sim.state.t = sim.state.step as f64 * sim.settings.dt;
+        sim.update_dynamics();
+        self.report.kinetic = sim.kinetic(&sim.state.v);
+        Ok(self.report)
+    }
+}
+
+impl Simulation {
+    /// One event-driven step. On a failure everything is as it was before.
+    pub(crate) fn event_step(&mut self) -> Result<StepReport, StepFailure> {
+        let Some(mut events) = self.events.take() else { return self.time_step() };
+        let (state, memory, controllers) = &mut events.before;
+        state.clone_from(&self.state);
+        memory.clone_from(&self.memory);
+        controllers.resize_with(self.controllers.len(), Vec::new);
+        for (saved, controller) in controllers.iter_mut().zip(&self.controllers) {
+            saved.clear();
+            saved.extend_from_slice(controller.memory());
+        }
+        let result = events.step(self);
+        if result.is_err() {
+            let (state, memory, controllers) = &events.before;
+            self.state.clone_from(state);
+            self.memory.clone_from(memory);
+            self.controllers.iter_mut().zip(controllers).for_each(|(c, memory)| c.set_memory(memory));
+        }
+        self.events = Some(events);
+        result
+    }
+}
+
+fn empty_report() -> StepReport {
+    StepReport {
+        contacts: 0,
+        active: 0,
+        pivots: 0,
+        guessed: true,
+        certificate: 0.0,
+        place: Place::Nowhere,
+        penetration: 0.0,
+        overlap_left: 0.0,
+        slip: 0.0,
+        work: 0.0,
+        kinetic: 0.0,
+        restitution_lowered: false,
+        fallback: false,
+        substeps: 0,
+        impacts: 0,
+        stepped: 0.0,
+    }
+}
+
+/// Largest distance of a geom's points from its link's origin (m); 0 for what never moves.
+fn arm(geom: &stiction_body::Geom) -> f64 {
+    let farthest = |points: &[Vec3]| points.iter().fold(0.0, |m: f64, p| m.max(p.length()));
+    let radius = match geom.shape.kind() {
+        ShapeKind::Sphere { radius } => *radius,
+        ShapeKind::Cuboid { half } => half.length(),
+        ShapeKind::Capsule { half_length, radius } => half_length + radius,
+        ShapeKind::Cylinder { half_length, radius } => half_length + radius,
+        ShapeKind::Hull { points } => farthest(points),
+        ShapeKind::Mesh { vertices, .. } => farthest(vertices),
+        ShapeKind::HeightField { heights, length_x, length_y, .. } => {
+            let high = heights.iter().fold(0.0, |m: f64, h| m.max(h.abs()));
+            Vec3::new(0.5 * length_x, 0.5 * length_y, high).length()
+        }
+        ShapeKind::HalfSpace => 0.0,
+    };
+    geom.pose.translation.length() + radius
+}
+
+/// The limits of a joint that moves along one velocity: velocity, gap (m or rad), direction away from it.
+fn limits<'a>(world: &'a World, q: &'a [f64]) -> impl Iterator<Item = (usize, f64, f64)> + 'a {
+    use stiction_body::JointKind::{Prismatic, Revolute};
+    let limited = |kind| matches!(kind, Revolute { .. } | Prismatic { .. });
+    world.model.links().iter().filter(move |l| limited(l.spec.kind)).flat_map(|link| {
+        let ([lo, hi], x, k) = (link.spec.properties.limits, q[link.q.start], link.v.start);
+        [(k, x - lo, 1.0), (k, hi - x, -1.0)].into_iter().filter(|(_, gap, _)| gap.is_finite())
+    })
+}
