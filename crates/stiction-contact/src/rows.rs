@@ -12,7 +12,7 @@ use crate::mass::Layout;
 pub type RowBlocks<'a> = &'a [(usize, &'a [f64])];
 
 /// Rows over the m velocities of a [`Layout`]; each holds entries for a few blocks and is zero elsewhere.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Rows {
     layout: Layout,
     /// Start of each row in `entries`, rows + 1.
@@ -23,7 +23,7 @@ pub struct Rows {
 }
 
 /// What a row has for one block.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 struct Entry {
     block: usize,
     /// Start of its numbers in `values`.
@@ -31,6 +31,15 @@ struct Entry {
     /// Start of the block's velocities, and their number.
     from: usize,
     len: usize,
+}
+
+/// Rows are equal if their entries are, in whatever order the blocks of a row were given.
+impl PartialEq for Rows {
+    fn eq(&self, other: &Self) -> bool {
+        self.layout == other.layout
+            && self.len() == other.len()
+            && (0..self.len()).all(|i| self.row(i).eq(other.row(i)))
+    }
 }
 
 impl Rows {
@@ -256,6 +265,12 @@ mod tests {
         rows.push("row", &[]).unwrap();
         assert_eq!(rows.row(0).map(|(b, _)| b).collect::<Vec<_>>(), [0, 2], "blocks ascend");
         assert_eq!(rows.row(1).count(), 1);
+        let mut sorted = Rows::new(&layout);
+        sorted.push("row", &[(0, &[1.0, -2.0]), (2, &[5.0, 6.0])]).unwrap();
+        sorted.push("row", &[(1, &[3.0])]).unwrap();
+        assert_ne!(sorted, rows);
+        sorted.push("row", &[]).unwrap();
+        assert_eq!(sorted, rows);
         assert!(rows.is_zero(2) && !rows.is_zero(1));
         let v = [1.0, 2.0, 3.0, 4.0, 5.0];
         assert_eq!(rows.dot(0, &v), 1.0 - 4.0 + 20.0 + 30.0);

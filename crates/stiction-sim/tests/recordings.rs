@@ -42,11 +42,12 @@ fn record(name: &str, parameters: &[(&str, f64)], count: u64, every: u64) -> Vec
 type Parameters = &'static [(&'static str, f64)];
 
 /// Scenes, their parameters, and steps into them.
-const SCENES: [(&str, Parameters, u64); 6] = [
+const SCENES: [(&str, Parameters, u64); 7] = [
     ("grasp", &[("n", 2.0)], 30),
     ("stack", &[("n", 3.0)], 30),
     ("dominoes", &[], 300),
     ("balls", &[], 150),
+    ("bounce", &[], 315),
     ("four-bar", &[], 30),
     ("gripper", &[], 400),
 ];
@@ -115,9 +116,13 @@ fn a_saved_state_that_is_broken_or_of_another_world_changes_nothing() {
 
 #[test]
 fn a_replay_is_identical() {
-    for (name, parameters, every) in
-        [("grasp", &[("n", 1.0)][..], 1), ("stack", &[("n", 3.0)], 1), ("four-bar", &[], 1), ("gripper", &[], 7)]
-    {
+    for (name, parameters, every) in [
+        ("grasp", &[("n", 1.0)][..], 1),
+        ("stack", &[("n", 3.0)], 1),
+        ("four-bar", &[], 1),
+        ("bounce", &[("height", 0.05)], 1),
+        ("gripper", &[], 7),
+    ] {
         let recording = Recording::parse(record(name, parameters, 230, every)).unwrap();
         assert_eq!(recording.damage(), None);
         assert_eq!(recording.end().unwrap().steps, 230);

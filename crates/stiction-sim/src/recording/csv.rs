@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use stiction_body::math::{Vec3, tangents};
+use stiction_contact::Level;
 
 use super::read::Recording;
 use super::step::RecordedStep;
@@ -19,8 +20,9 @@ pub(super) struct WorldForce {
 }
 
 impl WorldForce {
-    /// That of contact `i`: its impulse over the step `dt` (s).
+    /// That of contact `i`: its impulse over the step `dt` (s), or its force at the end of the step.
     pub fn of(step: &RecordedStep, i: usize, dt: f64) -> Self {
+        let dt = if step.level == Level::Acceleration { 1.0 } else { dt };
         let n = Vec3::from_array(step.contacts[i].normal);
         let (s, t) = tangents(n);
         let p = &step.impulses;

@@ -1,6 +1,6 @@
 //! One recorded step.
 
-use stiction_contact::{ContactForces, Mode, PhysicalCertificate, Place};
+use stiction_contact::{ContactForces, Level, Mode, PhysicalCertificate, Place};
 use stiction_lcp::Basis;
 
 use super::bytes::{Broken, Reader, Writer};
@@ -32,8 +32,10 @@ pub struct RecordedStep {
     pub state: State,
     /// Its contacts.
     pub contacts: Vec<RecordedContact>,
-    /// Impulses (N s), per contact and row.
+    /// Per contact and row: impulses (N s), or forces (N) where `level` says so.
     pub impulses: ContactForces,
+    /// What they are: forces at the end of an event-driven step without an impact, else impulses.
+    pub level: Level,
     /// Basis of each island's complementarity problem; none for a model without.
     pub bases: Vec<Basis>,
     /// Its certificate.
@@ -62,10 +64,20 @@ impl RecordedStep {
             gap: frame.gap,
             mode: modes.get(i).copied().unwrap_or_default(),
         };
+        let mut impulses = solution.map(|s| s.forces.clone()).unwrap_or_default();
+        // A step whose contacts are not those of its last solution has no impulses to show for them.
+        let p = &mut impulses;
+        for x in [&mut p.normal, &mut p.tangent_s, &mut p.tangent_t, &mut p.spin] {
+            if x.len() != simulation.contacts().len() {
+                x.clear();
+                x.resize(simulation.contacts().len(), 0.0);
+            }
+        }
         Self {
             state: simulation.state().clone(),
             contacts: simulation.contacts().iter().enumerate().map(contact).collect(),
-            impulses: solution.map(|s| s.forces.clone()).unwrap_or_default(),
+            impulses,
+            level: solution.map_or(Level::Velocity, |s| s.level),
             bases: simulation.memory.start.bases.clone(),
             certificate: solution.map(|s| s.certificate.clone()).unwrap_or_default(),
             pivots: report.pivots as u64,
@@ -86,6 +98,7 @@ impl RecordedStep {
             state,
             contacts,
             impulses,
+            level,
             bases,
             certificate,
             pivots,
@@ -104,6 +117,7 @@ impl RecordedStep {
             put_mode(out, *mode);
         });
         put_forces(out, impulses);
+        out.bool(*level == Level::Acceleration);
         put_bases(out, bases);
         put_certificate(out, certificate);
         out.u64(*pivots);
@@ -131,6 +145,7 @@ impl RecordedStep {
             state,
             contacts,
             impulses: get_forces(from)?,
+            level: if from.bool()? { Level::Acceleration } else { Level::Velocity },
             bases: get_bases(from)?,
             certificate: get_certificate(from)?,
             pivots: from.u64()?,
