@@ -60,7 +60,8 @@ fn side(world: &World, work: &Workspace, at: &ContactPoint, which: usize) -> Sid
     let geom = &world.geoms[at.geoms[which]];
     let pose = geom.link.map_or(geom.pose, |l| work.pose[l] * geom.pose);
     let outward = if which == 0 { at.normal } else { -at.normal };
-    let (point, normal) = (pose.inverse_transform_point(at.point), pose.rotation.inverse() * outward);
+    let surface = at.point - outward * (0.5 * at.gap);
+    let (point, normal) = (pose.inverse_transform_point(surface), pose.rotation.inverse() * outward);
     let (element, radius) = element(geom.shape.kind(), point, normal);
     let element = if let Element::Line(axis) = element { Element::Line(pose.rotation * axis) } else { element };
     let (omega, velocity, bias) = geom.link.map_or((Vec3::ZERO, Vec3::ZERO, Vec3::ZERO), |l| {

@@ -24,6 +24,11 @@ const AIM: f64 = 0.25 * TOUCHING;
 /// Slip of at most this part of what it was at the start of the piece has ended.
 const STOPPED: f64 = 1e-6;
 
+/// Where slip that turns around again and again makes this many pieces of a step, it ends at this part of what forces make of rest within a step:
+/// friction that takes it there in no time at all turns too fast for any integrator.
+const MANY: usize = 8;
+const CREEP: f64 = 1e-4;
+
 /// Every so many trials the interval is halved.
 const HALVE_EVERY: usize = 4;
 
@@ -294,8 +299,13 @@ impl Events {
             let at = sim.collision.contacts()[c];
             let Ok(r) = self.resting.binary_search_by_key(&ContactKey::of(&at), |r| r.key) else { continue };
             let resting = self.resting[r];
-            let ends = self.slides(sim, &at, &resting) && self.slip_left_of(sim, &at, &resting) <= 4.0 * AIM;
-            let limit = STOPPED * resting.slip.length() + 2.0 * SLIP_END * self.no_speed(sim, &at);
+            let mut left = self.slip_left_of(sim, &at, &resting);
+            let mut limit = STOPPED * resting.slip.length() + 2.0 * SLIP_END * self.no_speed(sim, &at);
+            if self.report.substeps >= MANY {
+                limit = limit.max(CREEP * sim.settings.dt * self.free_linear);
+                left = left.min(self.slip_left);
+            }
+            let ends = self.slides(sim, &at, &resting) && left <= 4.0 * AIM;
             self.resting[r].stick |= ends && slip_velocity(sim, &at).length() <= limit;
         }
         for (k, sign) in self.dry.iter().enumerate().filter(|(_, sign)| **sign != 0.0) {
