@@ -51,7 +51,8 @@ enum Found {
 }
 
 impl Events {
-    /// A piece of smooth motion of at most `left` (s) from time `t`. Returns its length, or `None` if the model has no accelerations: then nothing was moved.
+    /// A piece of smooth motion of at most `left` (s) from time `t`. Returns its length, or `None` if the model has no accelerations: then nothing
+    /// was moved.
     pub(super) fn advance(&mut self, sim: &mut Simulation, t: f64, left: f64) -> Result<Option<f64>, StepFailure> {
         let result = self.try_advance(sim, t, left);
         let taken = result.map_err(|e| sim.fail(e.to_string(), false))?;
@@ -250,7 +251,8 @@ impl Events {
         look
     }
 
-    /// Ends the piece just before the first event between `lo` and `hi` (s), by integrations that bracket it. `None` if the model has no accelerations.
+    /// Ends the piece just before the first event between `lo` and `hi` (s), by integrations that bracket it. `None` if the model has no
+    /// accelerations.
     fn approach(
         &mut self,
         sim: &mut Simulation,
