@@ -1,6 +1,7 @@
 //! The one bridge from bodies and contact points to a contact problem: the only file that knows both sides.
 //!
-//! Block b of the problem is tree b of the model. A contact's rows are the relative velocity of the second geom's body against the first's, along the normal and two
+//! Block b of the problem is tree b of the model. A contact's rows are the relative velocity of the second geom's body against the first's, along
+//! the normal and two
 //! tangents, at the contact point.
 
 use stiction_body::math::{Vec3, tangents};
@@ -228,7 +229,8 @@ impl Assembler {
         self.with_unit_row(model, k, away, |problem, row| problem.add_limit(row, 0.0, 0.0, 0.0))
     }
 
-    /// Adds the rows of closed loops and of joints that follow others; `target` gives each the change wanted from its value. A row that no velocity has a
+    /// Adds the rows of closed loops and of joints that follow others; `target` gives each the change wanted from its value. A row that no
+    /// velocity has a
     /// part in says nothing, and is left out.
     ///
     /// # Errors

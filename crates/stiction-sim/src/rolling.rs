@@ -5,7 +5,8 @@
 //!
 //! `φ̈ = n · (a_b − a_a) + n · (ω_b × w_b − ω_a × w_a) + ṅ · Δu`,  `w_a − w_b = Δu_t`,
 //!
-//! and slip along a tangent s by `s · (a_b − a_a + ω_b × w_b − ω_a × w_a)` where nothing slips. Every surface here is a face, or lies at a radius from a
+//! and slip along a tangent s by `s · (a_b − a_a + ω_b × w_b − ω_a × w_a)` where nothing slips. Every surface here is a face, or lies at a radius
+//! from a
 //! point (ball, corner) or from a line (side of a capsule or cylinder, edge); each pair of these has its own ṅ.
 
 use stiction_body::math::Vec3;
@@ -44,7 +45,8 @@ struct Side {
     bias: Vec3,
 }
 
-/// `Ṅ v`, `Ṡ v`, `Ṫ v` of a contact (m/s²), with the contact point moving over both surfaces: `N v̇ + Ṅ v` is the second derivative of the gap. The gap
+/// `Ṅ v`, `Ṡ v`, `Ṫ v` of a contact (m/s²), with the contact point moving over both surfaces: `N v̇ + Ṅ v` is the second derivative of the gap.
+/// The gap
 /// itself counts as closed. Rims of cylinders and edges of hulls are taken for corners and faces.
 pub fn contact_rates(world: &World, work: &Workspace, at: &ContactPoint, s: Vec3, t: Vec3) -> [f64; 3] {
     let n = at.normal;
@@ -60,7 +62,8 @@ fn side(world: &World, work: &Workspace, at: &ContactPoint, which: usize) -> Sid
     let geom = &world.geoms[at.geoms[which]];
     let pose = geom.link.map_or(geom.pose, |l| work.pose[l] * geom.pose);
     let outward = if which == 0 { at.normal } else { -at.normal };
-    let (point, normal) = (pose.inverse_transform_point(at.point), pose.rotation.inverse() * outward);
+    let surface = at.point - outward * (0.5 * at.gap);
+    let (point, normal) = (pose.inverse_transform_point(surface), pose.rotation.inverse() * outward);
     let (element, radius) = element(geom.shape.kind(), point, normal);
     let element = if let Element::Line(axis) = element { Element::Line(pose.rotation * axis) } else { element };
     let (omega, velocity, bias) = geom.link.map_or((Vec3::ZERO, Vec3::ZERO, Vec3::ZERO), |l| {

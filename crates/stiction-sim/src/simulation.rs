@@ -403,7 +403,8 @@ impl Simulation {
         &self.assembler.frames
     }
 
-    /// Impulses of the last step (N s), per contact and row, if there was one. Of an event-driven step the forces (N) of its last stage, or the impulses
+    /// Impulses of the last step (N s), per contact and row, if there was one. Of an event-driven step the forces (N) of its last stage, or the
+    /// impulses
     /// of its last impact if that came later.
     pub fn impulses(&self) -> Option<&ContactForces> {
         self.last.as_ref().and_then(|o| o.solved()).map(|s| &s.forces)

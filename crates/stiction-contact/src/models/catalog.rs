@@ -147,3 +147,24 @@ pub fn build(name: &str, options: &ModelOptions) -> Result<Box<dyn ContactModel>
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_are_built_at_the_levels_they_have() {
+        let options = ModelOptions::default();
+        for entry in CATALOG {
+            assert_eq!(build(entry.name, &options).unwrap().level(), entry.levels[0], "{}", entry.name);
+            for level in [Level::Velocity, Level::Acceleration] {
+                let model = build_at(entry.name, level, &options);
+                assert_eq!(model.is_ok(), entry.levels.contains(&level), "{} {level:?}", entry.name);
+                match model {
+                    Ok(model) => assert_eq!((model.name(), model.level()), (entry.name, level)),
+                    Err(e) => assert!(e.to_string().contains(entry.name), "{e}"),
+                }
+            }
+        }
+    }
+}

@@ -24,6 +24,11 @@ const AIM: f64 = 0.25 * TOUCHING;
 /// Slip of at most this part of what it was at the start of the piece has ended.
 const STOPPED: f64 = 1e-6;
 
+/// Where slip that turns around again and again makes this many pieces of a step, it ends at this part of what forces make of rest within a step:
+/// friction that takes it there in no time at all turns too fast for any integrator.
+const MANY: usize = 8;
+const CREEP: f64 = 1e-4;
+
 /// Every so many trials the interval is halved.
 const HALVE_EVERY: usize = 4;
 
@@ -46,7 +51,8 @@ enum Found {
 }
 
 impl Events {
-    /// A piece of smooth motion of at most `left` (s) from time `t`. Returns its length, or `None` if the model has no accelerations: then nothing was moved.
+    /// A piece of smooth motion of at most `left` (s) from time `t`. Returns its length, or `None` if the model has no accelerations: then nothing
+    /// was moved.
     pub(super) fn advance(&mut self, sim: &mut Simulation, t: f64, left: f64) -> Result<Option<f64>, StepFailure> {
         let result = self.try_advance(sim, t, left);
         let taken = result.map_err(|e| sim.fail(e.to_string(), false))?;
@@ -245,7 +251,8 @@ impl Events {
         look
     }
 
-    /// Ends the piece just before the first event between `lo` and `hi` (s), by integrations that bracket it. `None` if the model has no accelerations.
+    /// Ends the piece just before the first event between `lo` and `hi` (s), by integrations that bracket it. `None` if the model has no
+    /// accelerations.
     fn approach(
         &mut self,
         sim: &mut Simulation,
@@ -294,8 +301,13 @@ impl Events {
             let at = sim.collision.contacts()[c];
             let Ok(r) = self.resting.binary_search_by_key(&ContactKey::of(&at), |r| r.key) else { continue };
             let resting = self.resting[r];
-            let ends = self.slides(sim, &at, &resting) && self.slip_left_of(sim, &at, &resting) <= 4.0 * AIM;
-            let limit = STOPPED * resting.slip.length() + 2.0 * SLIP_END * self.no_speed(sim, &at);
+            let mut left = self.slip_left_of(sim, &at, &resting);
+            let mut limit = STOPPED * resting.slip.length() + 2.0 * SLIP_END * self.no_speed(sim, &at);
+            if self.report.substeps >= MANY {
+                limit = limit.max(CREEP * sim.settings.dt * self.free_linear);
+                left = left.min(self.slip_left);
+            }
+            let ends = self.slides(sim, &at, &resting) && left <= 4.0 * AIM;
             self.resting[r].stick |= ends && slip_velocity(sim, &at).length() <= limit;
         }
         for (k, sign) in self.dry.iter().enumerate().filter(|(_, sign)| **sign != 0.0) {

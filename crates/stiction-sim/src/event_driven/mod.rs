@@ -1,11 +1,15 @@
 //! Event-driven simulation: smooth motion under a model of accelerations from one impact to the next.
 //!
-//! A step is made of pieces. At the start of each, contacts that touch and approach collide: a problem of velocities, with restitution. Those that touch and neither
-//! approach nor part are at rest, and stay so over the piece: at each stage of the integrator the model of accelerations finds their forces. The piece
-//! ends where something else comes to touch, a joint reaches a limit, or slip comes to an end; conservative advancement along the integrated motion finds
+//! A step is made of pieces. At the start of each, contacts that touch and approach collide: a problem of velocities, with restitution. Those that
+//! touch and neither
+//! approach nor part are at rest, and stay so over the piece: at each stage of the integrator the model of accelerations finds their forces. The
+//! piece
+//! ends where something else comes to touch, a joint reaches a limit, or slip comes to an end; conservative advancement along the integrated
+//! motion finds
 //! the first such place, so nothing is passed through. What the integrator leaves of gap and speed at contacts at rest is projected out.
 //!
-//! Accelerations may have no answer (Painlevé's paradox), and events may come without end: then the rest of the step is one of time stepping, which has
+//! Accelerations may have no answer (Painlevé's paradox), and events may come without end: then the rest of the step is one of time stepping,
+//! which has
 //! impulses for all of that, and the report says for how long.
 //!
 //! Reference: \[Drumwright15, §VII-B\], \[Baraff94, §7\].
