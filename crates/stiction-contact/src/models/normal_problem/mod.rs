@@ -20,7 +20,7 @@ mod reduce;
 mod row;
 
 use stiction_lcp::matrix::dot;
-use stiction_lcp::{Basis, FactoredLcp, InputError, ModifiedPpm, Nnls, Outcome, Position, Proof, Solver};
+use stiction_lcp::{Auto, Basis, FactoredLcp, InputError, ModifiedPpm, Nnls, Outcome, Position, Proof, Solver};
 
 use crate::by_island::{IslandEnd, IslandForces};
 use crate::find_indices::FindIndices;
@@ -244,7 +244,14 @@ impl NormalProblem {
         };
         stats.pivots += outcome.stats().pivots;
         stats.fallbacks += usize::from(by_ppm && !outcome.stats().attempts.is_empty());
-        Ok(outcome)
+        if !matches!(outcome, Outcome::Stopped(_)) {
+            return Ok(outcome);
+        }
+        // Columns that depend on each other but for rounding can lead the active-set method in a circle: whatever method ends then.
+        let second = Auto::new(self.nnls.options().clone()).solve_from((&self.lcp).into(), None)?;
+        stats.pivots += second.stats().pivots;
+        stats.fallbacks += 1;
+        Ok(if matches!(second, Outcome::Stopped(_)) { outcome } else { second })
     }
 
     /// True if there is a guess with a letter for each of the island's rows.
