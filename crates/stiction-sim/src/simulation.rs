@@ -259,6 +259,20 @@ pub struct Simulation {
     pub(crate) scratch: Scratch,
     /// What event-driven steps need; `None` for time stepping.
     pub(crate) events: Option<Box<Events>>,
+    before: Before,
+}
+
+/// What a step that fails goes back to.
+#[derive(Debug, Clone, Default)]
+struct Before {
+    q: Vec<f64>,
+    v: Vec<f64>,
+    t: f64,
+    step: u64,
+    saturated: Vec<i8>,
+    closing: Vec<(ContactKey, f64)>,
+    /// Memories of all controllers, one after the other.
+    controllers: Vec<f64>,
 }
 
 /// Storage that steps reuse.
@@ -328,6 +342,7 @@ impl Simulation {
             projector: Frictionless::new(Level::Velocity, normals),
             last: None,
             phases: Phases::default(),
+            before: Before::default(),
             events,
         })
     }
@@ -465,9 +480,42 @@ impl Simulation {
     /// # Errors
     /// [`StepFailure`] if it could not be certified; the state is that before it.
     pub fn step(&mut self) -> Result<StepReport, StepFailure> {
-        match self.settings.simulator {
+        self.keep();
+        let result = match self.settings.simulator {
             SimulatorKind::TimeStepping => self.time_step(),
             SimulatorKind::EventDriven => self.event_step(),
+        };
+        if result.is_err() {
+            self.go_back();
+        }
+        result
+    }
+
+    /// Keeps what a step can change before it is known to succeed.
+    fn keep(&mut self) {
+        let Self { before, state, memory, controllers, .. } = self;
+        before.q.clone_from(&state.q);
+        before.v.clone_from(&state.v);
+        (before.t, before.step) = (state.t, state.step);
+        before.saturated.clone_from(&memory.saturated);
+        before.closing.clone_from(&memory.closing);
+        before.controllers.clear();
+        controllers.iter().for_each(|c| before.controllers.extend_from_slice(c.memory()));
+    }
+
+    /// Goes back to what was kept.
+    fn go_back(&mut self) {
+        let Self { before, state, memory, controllers, .. } = self;
+        state.q.clone_from(&before.q);
+        state.v.clone_from(&before.v);
+        (state.t, state.step) = (before.t, before.step);
+        memory.saturated.clone_from(&before.saturated);
+        memory.closing.clone_from(&before.closing);
+        let mut rest = before.controllers.as_slice();
+        for controller in controllers {
+            let (own, others) = rest.split_at(controller.memory().len());
+            controller.set_memory(own);
+            rest = others;
         }
     }
 

@@ -202,6 +202,7 @@ impl Simulation {
         let outcome = projector.solve(&assembler.problem)?;
         let Some(solution) = outcome.solved() else { return Ok(false) };
         world.model.integrate(&mut state.q, &solution.motion, 1.0);
+        projector.recycle(outcome);
         work.update_positions(&world.model, &state.q);
         work.update_velocities(&world.model, &state.v);
         loops.update(&world.model, work, &state.q);
