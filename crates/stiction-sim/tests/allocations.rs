@@ -20,7 +20,11 @@ fn a_step_allocates_nothing() {
             let mut scene = Scene::load(&path, &[]).unwrap_or_else(|e| panic!("{e}"));
             scene.settings.model = model.into();
             let mut simulation = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
-            let mut steps = |count: usize| (0..count).for_each(|_| drop(simulation.step().unwrap()));
+            let mut steps = |count: usize| {
+                for _ in 0..count {
+                    simulation.step().unwrap();
+                }
+            };
             steps(settle);
             let count = |_| {
                 let region = Region::new(GLOBAL);
