@@ -70,6 +70,9 @@ fn run(name: &str, problem: &mut ContactProblem) -> Result<f64, InputError> {
     times.sort_by(f64::total_cmp);
     let median = times[times.len() / 2];
     let (m, n) = (problem.m(), problem.contacts().len());
-    println!("{name:<12} {m:5} {n:8} {cold:10.1} {median:10.1} {:8.1}% {worst:19.1e}", 100.0 * guessed as f64 / STEPS as f64);
+    println!(
+        "{name:<12} {m:5} {n:8} {cold:10.1} {median:10.1} {:8.1}% {worst:19.1e}",
+        100.0 * guessed as f64 / STEPS as f64
+    );
     Ok(median)
 }

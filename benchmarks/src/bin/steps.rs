@@ -29,7 +29,9 @@ const CASES: [Case; 5] = [
 fn main() {
     let json = std::env::args().any(|a| a == "--json");
     if !json {
-        println!("scene         dof contacts     µs/step   dynamics collision assembly    solve certificate projection   guessed");
+        println!(
+            "scene         dof contacts     µs/step   dynamics collision assembly    solve certificate projection   guessed"
+        );
     }
     for case in &CASES {
         match run(case) {
@@ -53,7 +55,11 @@ impl Line {
         let [dynamics, collision, assembly, solve, certificate, projection] = self.phases;
         format!(
             "{:12} {:4} {:8} {:11.1} {dynamics:10.1} {collision:9.1} {assembly:8.1} {solve:8.1} {certificate:11.1} {projection:10.1} {:8.0}%",
-            self.name, self.dof, self.contacts, self.micros, 100.0 * self.guessed
+            self.name,
+            self.dof,
+            self.contacts,
+            self.micros,
+            100.0 * self.guessed
         )
     }
 
