@@ -22,7 +22,7 @@ const BAR_EVERY: u64 = 64;
 #[derive(Debug, Args)]
 #[command(after_help = "Exit code: 0 all steps certified, 1 a step failed, 2 bad input.")]
 pub struct RunArgs {
-    /// The scene (.toml), or a robot (.urdf, .xml) on a plane.
+    /// The scene (.toml); a robot file stands in one, under [[robots]].
     #[arg(value_name = "SCENE")]
     pub scene: PathBuf,
     /// The contact model, instead of the scene's.

@@ -47,8 +47,7 @@ impl Material {
     }
 }
 
-/// How the coefficients of two surfaces combine. Restitution takes the larger of the two under `Maximum` and `Minimum` likewise; surface
-/// velocities are never combined: each belongs to its own side.
+/// How the coefficients of two surfaces combine, restitution among them. Surface velocities are never combined: each belongs to its own side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MaterialRule {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use stiction_body::collision::Collision;
+use stiction_body::collision::{self, Collision};
 use stiction_body::{LinkMotion, LoopRows, Workspace};
 use stiction_contact::{
     ContactForces, ContactModel, ContactOutcome, ContactProblem, Frictionless, Level, ModelOptions, NormalOptions,
@@ -86,7 +86,7 @@ pub enum OnFailure {
     /// Stop, and leave the state before the step.
     #[default]
     Stop,
-    /// Take the polyhedral cone of sixteen sides instead, which always has a solution; the step says so.
+    /// Take the polyhedral cone of eight sides instead, which has a solution wherever nothing must bounce; the step says so.
     Fallback,
 }
 
@@ -456,23 +456,14 @@ impl Simulation {
     /// Geoms that overlap now by more than 1e-6 of the smaller one's size, the deepest point of each pair.
     pub fn overlaps(&mut self) -> Vec<Overlap> {
         self.kinematics();
-        let Self { work, world, collision, sizes, .. } = self;
-        let mut all: Vec<([usize; 2], Overlap)> = Vec::new();
-        for point in collision.find(&world.model, work, &work.velocity, 0.0, 0.0) {
-            let [a, b] = point.geoms;
-            if -point.gap <= OVERLAP_AT_START * sizes[a].min(sizes[b]) {
-                continue;
-            }
-            match all.iter_mut().find(|(geoms, _)| *geoms == point.geoms) {
-                Some((_, overlap)) => overlap.depth = overlap.depth.max(-point.gap),
-                None => {
-                    let names = [world.geom_name(a), world.geom_name(b)];
-                    let one_model = world.geom_owner[a] == world.geom_owner[b];
-                    all.push((point.geoms, Overlap { names, depth: -point.gap, one_model }));
-                }
-            }
-        }
-        all.into_iter().map(|(_, overlap)| overlap).collect()
+        let Self { work, world, collision, .. } = self;
+        let found = collision.overlaps(&world.model, work, OVERLAP_AT_START).into_iter();
+        let named = |o: collision::Overlap| Overlap {
+            names: o.geoms.map(|g| world.geom_name(g)),
+            depth: o.depth,
+            one_model: world.geom_owner[o.geoms[0]] == world.geom_owner[o.geoms[1]],
+        };
+        found.map(named).collect()
     }
 
     /// Makes one step.

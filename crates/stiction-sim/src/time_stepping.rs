@@ -182,7 +182,7 @@ impl Simulation {
         let margin = HIT * settings.dt * fastest;
         let points = collision.find(&world.model, work, &scratch.motion, settings.dt, margin);
         let depth = points.iter().fold(0.0, |d: f64, p| d.max(-p.gap));
-        let too_deep = depth > 0.0 && { points.iter().any(|p| -p.gap > OVERLAP * smaller(sizes, p)) };
+        let too_deep = depth > 0.0 && points.iter().any(|p| -p.gap > OVERLAP * smaller(sizes, p));
         self.phases.collision += clock.map_or_else(Default::default, |c| c.elapsed());
         (depth, too_deep)
     }
@@ -243,14 +243,15 @@ impl Simulation {
 
     /// Solves the contacts of the step with the motors that are at their limits: a guess that is corrected until it is right.
     fn solve_motors(&mut self) -> Result<StepReport, StepFailure> {
-        for round in 0..SATURATION_ROUNDS {
-            let report = self.solve_contacts()?;
-            if round + 1 == SATURATION_ROUNDS || !self.update_saturation() {
-                return Ok(report);
+        let mut report = self.solve_contacts()?;
+        for _ in 1..SATURATION_ROUNDS {
+            if !self.update_saturation() {
+                break;
             }
             self.update_forces().map_err(|e| self.fail(e.to_string(), false))?;
+            report = self.solve_contacts()?;
         }
-        unreachable!("the last round returns")
+        Ok(report)
     }
 
     /// Compares every motor's effort with its limit; true if the set of saturated ones changed.
@@ -278,9 +279,8 @@ impl Simulation {
 
     /// Solves the contacts, with less restitution where the impact would gain energy.
     fn solve_contacts(&mut self) -> Result<StepReport, StepFailure> {
-        let mut lowered = false;
-        for halving in 0..=HALVINGS {
-            let scale = if halving == HALVINGS { 0.0 } else { 0.5f64.powi(halving as i32) };
+        let (mut scale, mut halvings) = (1.0, 0);
+        loop {
             let clock = self.clock();
             let bounces = self.assemble(scale).map_err(|e| self.fail(e.to_string(), false))?;
             self.phases.assembly += clock.map_or_else(Default::default, |c| c.elapsed());
@@ -288,13 +288,13 @@ impl Simulation {
             let mut report = self.solve()?;
             self.phases.solve += clock.map_or_else(Default::default, |c| c.elapsed());
             let gains = report.work > GAIN * (report.kinetic + report.work.abs());
-            if !(bounces && gains) || halving == HALVINGS {
-                report.restitution_lowered = lowered;
+            if !(bounces && gains) || scale == 0.0 {
+                report.restitution_lowered = halvings > 0;
                 return Ok(report);
             }
-            lowered = true;
+            halvings += 1;
+            scale = if halvings < HALVINGS { 0.5 * scale } else { 0.0 };
         }
-        unreachable!("the last round returns")
     }
 
     /// The contact problem of the step. True if something bounces.
@@ -369,12 +369,13 @@ impl Simulation {
         }
         let outcome = model.solve_from(&assembler.problem, Some(start));
         let outcome = outcome.map_err(|e| self.fail(e.to_string(), true))?;
-        if outcome.solved().is_some() {
-            let report = self.report(outcome.solved().expect("just seen"));
-            self.last = Some(outcome);
-            return Ok(report);
+        match outcome.solved().map(|solution| self.report(solution)) {
+            Some(report) => {
+                self.last = Some(outcome);
+                Ok(report)
+            }
+            None => self.solve_fallback(&outcome),
         }
-        self.solve_fallback(&outcome)
     }
 
     /// The fallback model's answer to the same problem, or the failure.
@@ -383,14 +384,13 @@ impl Simulation {
         let Some(mut fallback) = self.fallback.take() else { return Err(self.fail(why, true)) };
         let second = fallback.solve(&self.assembler.problem);
         self.fallback = Some(fallback);
-        match second {
-            Ok(second) if second.solved().is_some() => {
-                let report = self.report(second.solved().expect("just seen"));
+        let second = second.map_err(|e| self.fail(format!("{why}; the fallback: {e}"), true))?;
+        match second.solved().map(|solution| self.report(solution)) {
+            Some(report) => {
                 self.last = Some(second);
                 Ok(StepReport { fallback: true, ..report })
             }
-            Ok(second) => Err(self.fail(format!("{why}; the fallback: {}", describe(&second)), true)),
-            Err(e) => Err(self.fail(format!("{why}; the fallback: {e}"), true)),
+            None => Err(self.fail(format!("{why}; the fallback: {}", describe(&second)), true)),
         }
     }
 

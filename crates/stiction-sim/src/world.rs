@@ -313,11 +313,6 @@ impl WorldBuilder {
         }
     }
 
-    /// The number of a link, by its name.
-    pub fn joint_kind(&self, link: usize) -> JointKind {
-        self.kinds[link]
-    }
-
     /// The finished world, and the final number of each link in the order they were added.
     ///
     /// # Errors

@@ -110,6 +110,17 @@ fn a_sliding_cube_stops_where_it_must() {
 }
 
 #[test]
+fn feet_do_not_slip() {
+    for model in ["coulomb-cone", "no-slip"] {
+        let mut s = simulation("quad-flat", &[], model, 1e-3);
+        run(&mut s, 100, |_| {});
+        let mut slipped = 0.0;
+        run(&mut s, 900, |r| slipped += 1e-3 * r.slip);
+        assert!(slipped <= 1e-12, "{model}: {slipped} m");
+    }
+}
+
+#[test]
 fn towers_and_heavy_loads_stand() {
     for (name, set, steps) in
         [("stack", [("n", 5.0)], 100), ("mass-ratio", [("ratio", 1e3)], 200), ("mass-ratio", [("ratio", 1e6)], 200)]

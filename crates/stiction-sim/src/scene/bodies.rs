@@ -336,7 +336,7 @@ fn shape(section: &Section<'_>) -> Result<Shape, SceneError> {
     made.map_err(|e| section.place(key, &e))
 }
 
-/// A mesh file; its convex hull unless `hull = false` is said by `triangles = true`.
+/// A mesh file: its convex hull, or its triangles with `triangles = true`.
 fn mesh(section: &Section<'_>) -> Result<Shape, SceneError> {
     let file = section.needed_string("mesh")?;
     let scale = vector(section, "scale")?.unwrap_or(Vec3::ONE);
@@ -524,10 +524,8 @@ fn robot(
     let mut description =
         crate::load_description(&path).map_err(|e| if e.file.is_some() { e } else { section.place("file", &e) })?;
     let name = section.string("name")?.unwrap_or_else(|| description.name.clone());
-    if section.has("material") || ["friction", "torsional_friction", "restitution"].iter().any(|k| section.has(k)) {
-        for geom in &mut description.geoms {
-            geom.material = named_surface(section, materials, geom.material)?;
-        }
+    for geom in &mut description.geoms {
+        geom.material = named_surface(section, materials, geom.material)?;
     }
     let base = match section.string("base")?.as_deref() {
         None => Base::AsDescribed,
