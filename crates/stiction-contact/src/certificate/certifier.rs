@@ -2,7 +2,7 @@
 
 use super::measures::{Worst, ratio};
 use super::{Law, PhysicalCertificate, Place};
-use crate::mass::Mass;
+use crate::mass::{LANES, Mass};
 use crate::model::{Level, Mode};
 use crate::problem::ContactProblem;
 use crate::rows::Rows;
@@ -30,7 +30,7 @@ pub struct Certifier {
     pub(super) seen: Vec<[Seen; 4]>,
     /// For the first of contacts with the same rows: the last of them that has no forces and was measured, n.
     pub(super) idle: Vec<Option<usize>>,
-    work: Vec<f64>,
+    lanes: Lanes,
     /// Largest `√Mᵢᵢ sᵢ` of each block.
     block_speed: Vec<f64>,
     /// `√(Σ M s²)` of the motion with and without forces.
@@ -95,10 +95,15 @@ impl Certifier {
             for i in 0..rows.len() {
                 // Contacts with the same rows share their W.
                 let twin = if kind < 4 { problem.contacts().twin[i] } else { i };
-                let w = if twin < i && p[i] == 0.0 { self.w[first + twin] } else { self.push(problem, rows, i, p[i]) };
-                self.w.push(w);
+                if twin < i && p[i] == 0.0 {
+                    self.lanes.flush(mass, &mut self.w, &mut self.speed);
+                    self.w.push(self.w[first + twin]);
+                } else {
+                    self.push(problem, rows, i, p[i]);
+                }
             }
         }
+        self.lanes.flush(mass, &mut self.w, &mut self.speed);
         self.block_speed.clear();
         for b in 0..layout.blocks() {
             let (speeds, block) = (&self.speed[layout.range(b)], mass.block(b));
@@ -107,20 +112,22 @@ impl Certifier {
         }
     }
 
-    /// Adds what the force `p` along row `i` does to the speeds of its bodies; returns the row's W.
-    fn push(&mut self, problem: &ContactProblem, rows: &Rows, i: usize, p: f64) -> f64 {
-        let mut w = 0.0;
+    /// Adds what the force `p` along row `i` does to the speeds of its bodies, and the row's W to `w`: at once for free bodies, a few rows at a time for larger
+    /// blocks.
+    fn push(&mut self, problem: &ContactProblem, rows: &Rows, i: usize, p: f64) {
+        let at = self.w.len();
+        self.w.push(0.0);
         for (block, values) in rows.row(i) {
-            let speed = &mut self.speed[problem.layout().range(block)];
             if let Ok(mut free) = <[f64; 6]>::try_from(values) {
-                w += push_block(problem.mass(), block, &mut free, p, speed);
+                let speed = &mut self.speed[problem.layout().range(block)];
+                self.w[at] += push_block(problem.mass(), block, &mut free, p, speed);
             } else {
-                self.work.clear();
-                self.work.extend_from_slice(values);
-                w += push_block(problem.mass(), block, &mut self.work, p, speed);
+                if !self.lanes.has_room_for(block) {
+                    self.lanes.flush(problem.mass(), &mut self.w, &mut self.speed);
+                }
+                self.lanes.add(block, values, Lane { at, p });
             }
         }
-        w
     }
 
     /// `reach ← √(Σ Mᵢᵢ (sᵢ + |motionᵢ|)²)` of the speeds without forces.
@@ -213,6 +220,65 @@ fn push_block(mass: &Mass, block: usize, y: &mut [f64], p: f64, speed: &mut [f64
         speed.iter_mut().zip(y.iter()).for_each(|(s, x)| *s += (x * p).abs());
     }
     w
+}
+
+/// A row among [`Lanes`]: the place of its W and its force.
+#[derive(Debug, Clone, Copy, Default)]
+struct Lane {
+    at: usize,
+    p: f64,
+}
+
+/// Rows' entries for one block, to be pushed together.
+#[derive(Debug, Clone, Default)]
+struct Lanes {
+    block: usize,
+    lanes: [Lane; LANES],
+    used: usize,
+    /// Entry by entry, all lanes beside each other; unused ones are zero.
+    y: Vec<[f64; LANES]>,
+}
+
+impl Lanes {
+    fn has_room_for(&self, block: usize) -> bool {
+        self.used == 0 || (self.used < LANES && self.block == block)
+    }
+
+    fn add(&mut self, block: usize, values: &[f64], lane: Lane) {
+        if self.used == 0 {
+            self.block = block;
+            self.y.clear();
+            self.y.resize(values.len(), [0.0; LANES]);
+        }
+        self.y.iter_mut().zip(values).for_each(|(y, x)| y[self.used] = *x);
+        self.lanes[self.used] = lane;
+        self.used += 1;
+    }
+
+    /// [`push_block`] for each row that waits.
+    fn flush(&mut self, mass: &Mass, w: &mut [f64], speed: &mut [f64]) {
+        if self.used == 0 {
+            return;
+        }
+        mass.solve_factor_lanes(self.block, &mut self.y);
+        let mut squares = [0.0; LANES];
+        for y in &self.y {
+            for k in 0..LANES {
+                squares[k] += y[k] * y[k];
+            }
+        }
+        let lanes = &self.lanes[..self.used];
+        lanes.iter().zip(squares).for_each(|(lane, square)| w[lane.at] += square);
+        if lanes.iter().any(|lane| lane.p != 0.0) {
+            mass.solve_factor_transposed_lanes(self.block, &mut self.y);
+            for (s, y) in speed[mass.layout().range(self.block)].iter_mut().zip(&self.y) {
+                for (lane, y) in lanes.iter().zip(y).filter(|(lane, _)| lane.p != 0.0) {
+                    *s += (y * lane.p).abs();
+                }
+            }
+        }
+        self.used = 0;
+    }
 }
 
 /// Infinity if a force is not finite, also along a row that moves nothing and so is in no sum; else 0.
