@@ -47,7 +47,9 @@ pub fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Failure> {
         None => stiction_sim::Simulation::new(world.clone(), stiction_sim::Settings::default()),
     }
     .map_err(message)?;
-    let overlaps: Vec<String> = simulation.overlaps().iter().map(ToString::to_string).collect();
+    let ignored = simulation.ignored_overlaps().iter().map(|o| format!("{o}, within one model: the two never touch"));
+    let ignored: Vec<String> = ignored.collect();
+    let overlaps: Vec<String> = simulation.overlaps().iter().map(ToString::to_string).chain(ignored).collect();
     if args.json {
         let text = as_json(&title, &world, scene.as_ref(), &overlaps);
         writeln!(out, "{text}")?;

@@ -28,6 +28,10 @@ pub struct RunArgs {
     /// The contact model, instead of the scene's.
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(MODELS.map(|entry| entry.name)))]
     pub model: Option<String>,
+    /// The model's solver, instead of its usual one: nnls or modified-ppm (frictionless, viscous, no-slip); reduced, structural or standard
+    /// (coulomb-polyhedral); auto, lemke or feasible-interior-point (coulomb-pyramid).
+    #[arg(long, value_name = "NAME")]
+    pub solver: Option<String>,
     /// How steps are made, instead of the scene's way.
     #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(["time-stepping", "event-driven"]))]
     pub simulator: Option<String>,
@@ -155,6 +159,10 @@ fn save_failure(args: &RunArgs, failure: &StepFailure, err: &mut dyn Write) -> R
 fn apply(args: &RunArgs, scene: &mut Scene) -> Result<(), Failure> {
     if let Some(model) = &args.model {
         scene.settings.model.clone_from(model);
+        scene.settings.solver = None;
+    }
+    if let Some(solver) = &args.solver {
+        scene.settings.solver = Some(solver.clone());
     }
     match args.simulator.as_deref() {
         Some("event-driven") => scene.settings.simulator = SimulatorKind::EventDriven,
@@ -183,13 +191,13 @@ fn apply(args: &RunArgs, scene: &mut Scene) -> Result<(), Failure> {
 
 /// Bodies that overlap at the start are an error, or are taken apart; parts of one robot are only mentioned.
 fn separate(args: &RunArgs, simulation: &mut Simulation, err: &mut dyn Write) -> Result<(), Failure> {
-    let overlaps = simulation.overlaps();
-    for overlap in overlaps.iter().filter(|o| o.one_model) {
-        writeln!(err, "warning: {overlap}, within one model")?;
+    for overlap in simulation.ignored_overlaps() {
+        writeln!(err, "warning: {overlap} at the start, within one model: the two never touch")?;
     }
-    let Some(first) = overlaps.iter().find(|o| !o.one_model) else { return Ok(()) };
+    let overlaps = simulation.overlaps();
+    let Some(first) = overlaps.first() else { return Ok(()) };
     if !args.separate {
-        let more = overlaps.iter().filter(|o| !o.one_model).count() - 1;
+        let more = overlaps.len() - 1;
         let rest = if more > 0 { format!(" (and {more} more pairs)") } else { String::new() };
         let file = args.scene.display();
         return Err(Failure::Message(format!("{file}: {first} at the start{rest}; --separate takes them apart")));
@@ -241,6 +249,10 @@ fn print(s: &Summary, out: &mut dyn Write) -> Result<(), Failure> {
     let line = |out: &mut dyn Write, name: &str, text: String| writeln!(out, "{name:<14} {text}");
     let u = &s.us_per_step;
     line(out, "steps", format!("{} of {} s, t = {} s, model {}", s.steps, s.dt, s.time, s.model))?;
+    if s.simulator == SimulatorKind::EventDriven {
+        let pieces = format!("{} pieces of smooth motion, {} impacts", s.substeps, s.impacts);
+        line(out, "events", format!("{pieces}; {:.3} s by time stepping", s.stepped))?;
+    }
     let c = &s.contacts;
     line(out, "contacts", format!("min {}, mean {:.1}, max {}", c.min, c.mean, c.max))?;
     line(out, "pivots", format!("{}; {} steps without", s.pivots, s.guessed))?;

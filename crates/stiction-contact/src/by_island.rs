@@ -237,7 +237,7 @@ impl ByIsland {
                 Ok(self.failed(problem, law, forces, motion, stats, why))
             }
             _ => {
-                let certificate = self.certifier.certify(problem, law, &forces, &motion);
+                let certificate = self.certifier.certify_timed(problem, law, &forces, &motion, &mut stats);
                 if !certificate.holds(options.tolerance) {
                     let why = format!("the answer is not certified: {certificate}");
                     return Ok(ContactOutcome::Failed(ContactFailure { why, forces, motion, certificate, stats }));
@@ -265,10 +265,10 @@ impl ByIsland {
         law: &dyn Law,
         forces: ContactForces,
         motion: Vec<f64>,
-        stats: ContactStats,
+        mut stats: ContactStats,
         why: String,
     ) -> ContactOutcome {
-        let certificate = self.certifier.certify(problem, law, &forces, &motion);
+        let certificate = self.certifier.certify_timed(problem, law, &forces, &motion, &mut stats);
         ContactOutcome::Failed(ContactFailure { why, forces, motion, certificate, stats })
     }
 }

@@ -79,7 +79,7 @@ pub use friction_lcp::{FrictionLaw, FrictionLcp};
 pub use friction_problem::{FrictionProblem, GlobalFrictionProblem};
 pub use islands::{Island, Islands};
 pub use mass::{Layout, Mass};
-pub use model::{ContactModel, ContactOutcome, ContactStats, Level, Mode, ModelOptions, WarmStart};
+pub use model::{ContactModel, ContactOutcome, ContactStats, Elapsed, Level, Mode, ModelOptions, WarmStart};
 pub use models::{
     BaraffFriction, ConeOptions, CoulombCone, CoulombPolyhedral, CoulombPyramid, DrumwrightShell, Frictionless, NoSlip,
     NoSlipOptions, NormalOptions, NormalSolver, PolyhedralOptions, PyramidMethod, PyramidOptions, Viscous,

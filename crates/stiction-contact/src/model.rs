@@ -1,6 +1,7 @@
 //! The one trait of all contact models, their options, and what a solve can come to.
 
 use std::fmt;
+use std::time::Duration;
 
 use stiction_lcp::{Basis, InputError, Lcp, Proof};
 
@@ -113,6 +114,18 @@ pub struct ContactStats {
     pub fallbacks: usize,
     /// Largest relative disagreement among dependent rows with targets, before these were made consistent.
     pub inconsistency: f64,
+    /// Time that the certificates took.
+    pub certificate: Elapsed,
+}
+
+/// A time that something took. Any two are equal: it is no part of an answer.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Elapsed(pub Duration);
+
+impl PartialEq for Elapsed {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// The result of a solve.

@@ -181,8 +181,105 @@ fn what_the_cone_has_no_place_for_is_named() {
     let s: [(usize, &[f64]); 1] = [(0, &s)];
     let plain = Contact::new(&n, &s, &[]);
     assert!(with(Contact { mu_viscous: 1.0, ..plain }).0.unwrap_err().contains("contact 0: mu_viscous"));
-    assert!(with(Contact { mu_spin: 1.0, ..plain }).0.unwrap_err().contains("contact 0: mu_spin"));
+    assert!(with(Contact { mu_spin: 1.0, ..plain }).1.unwrap_err().contains("contact 0: mu_spin"));
     let (velocity, acceleration) = with(Contact { mu: f64::INFINITY, ..plain });
     assert!(velocity.unwrap().solved().is_some());
     assert!(acceleration.unwrap_err().contains("contact 0 slips"));
+}
+
+#[test]
+fn a_spinning_top_is_braked_by_its_moment_and_stops() {
+    let (dt, mu_spin) = (1e-2, 0.02);
+    let mut model = CoulombCone::default();
+    let top = |omega: f64| {
+        let mut top = Body::cuboid(2.0, [0.2; 3], [0.0, 0.0, 0.1]);
+        (top.omega, top.force) = ([0.0, 0.0, omega], [0.0, 0.0, -2.0 * G]);
+        let touch = Touch { mu: 0.5, mu_spin, ..Touch::new(0, None, [0.0; 3], [0.0, 0.0, 1.0]) };
+        (assemble(&[top], &[touch], dt).unwrap(), top.inertia[2])
+    };
+    let (problem, inertia) = top(5.0);
+    let brake = mu_spin * 2.0 * G * dt / inertia;
+    let spins = solved(&mut model, &problem);
+    assert!((spins.motion[5] - (5.0 - brake)).abs() < 1e-14, "{:?}", spins.motion);
+    assert!((spins.forces.spin[0] + mu_spin * 2.0 * G * dt).abs() < 1e-15);
+    let again = model.solve_from(&problem, Some(&spins.warm_start)).unwrap();
+    assert_eq!(again.solved().unwrap().stats.guessed, 1);
+    let (problem, _) = top(0.9 * brake);
+    let stops = solved(&mut model, &problem);
+    assert!(stops.motion.iter().all(|v| v.abs() < 1e-15), "{:?}", stops.motion);
+}
+
+#[test]
+fn soft_fingers_hold_a_rod_off_its_centre_up_to_their_moment() {
+    // Pinched along y, 3 cm from its centre: gravity turns it about y unless the two moments carry m g d.
+    let (dt, d, squeeze) = (1e-3, 0.03, 40.0);
+    let rod = |mu_spin: f64| {
+        let mut rod = Body::cuboid(0.5, [0.3, 0.02, 0.02], [d, 0.0, 0.0]);
+        rod.force = [0.0, 0.0, -0.5 * G];
+        let mut finger = Body::cuboid(1.0, [0.1; 3], [0.0, 0.06, 0.0]);
+        finger.force = [0.0, -squeeze, 0.0];
+        let touch = |other: Option<usize>, y: f64| Touch {
+            mu: 1.0,
+            mu_spin,
+            ..Touch::new(0, other, [0.0, y, 0.0], [0.0, -y.signum(), 0.0])
+        };
+        let mut problem = assemble(&[rod, finger], &[touch(None, -0.01), touch(Some(1), 0.01)], dt).unwrap();
+        // The finger moves along y alone.
+        for k in [0, 2, 3, 4, 5] {
+            let mut row = [0.0; 6];
+            row[k] = 1.0;
+            problem.add_bilateral(&[(1, &row)], 0.0, 0.0).unwrap();
+        }
+        problem
+    };
+    let needed = 0.5 * G * d / (2.0 * squeeze);
+    let mut model = CoulombCone::default();
+    let holds = solved(&mut model, &rod(1.01 * needed));
+    assert!(holds.motion.iter().all(|v| v.abs() < 1e-15), "{:?}", holds.motion);
+    let turns = solved(&mut model, &rod(0.5 * needed));
+    // About the fingers' axis, with the moment of inertia there.
+    let inertia = 0.5 * (0.3f64 * 0.3 + 0.02 * 0.02) / 12.0 + 0.5 * d * d;
+    let expected = dt * 0.5 * 0.5 * G * d / inertia;
+    assert!((turns.motion[4] - expected).abs() < 1e-12, "{} instead of {expected}", turns.motion[4]);
+    assert!(turns.motion[..3].iter().all(|v| v.is_finite()) && turns.certificate.holds(1e-12));
+}
+
+#[test]
+fn random_moments_are_solved() {
+    let mut model = CoulombCone::default();
+    let (mut bounded, mut inside, mut failed) = (0, 0, 0);
+    for seed in 0..3000u64 {
+        let mut x = seed;
+        let mut next = move || {
+            x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (x >> 33) as f64 / 2f64.powi(31)
+        };
+        let mut body = Body::cuboid(0.1 + 3.0 * next(), [0.3, 0.2, 0.1], [0.0, 0.0, 0.05]);
+        body.v = [next() - 0.5, next() - 0.5, -next()];
+        body.omega = [2.0 * next() - 1.0, 2.0 * next() - 1.0, 6.0 * next() - 3.0];
+        body.force = [0.0, 0.0, -G * body.mass];
+        let corner = |x: f64, y: f64| [0.15 * x, 0.1 * y, 0.0];
+        let touches: Vec<Touch> = [(1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (-1.0, 1.0)]
+            .into_iter()
+            .map(|(x, y)| Touch {
+                mu: next(),
+                mu_spin: 0.2 * next(),
+                ..Touch::new(0, None, corner(x, y), scenes::unit([0.3 * next() - 0.15, 0.3 * next() - 0.15, 1.0]))
+            })
+            .collect();
+        let problem = assemble(&[body], &touches, 1e-3).unwrap();
+        let outcome = model.solve(&problem).unwrap();
+        let Some(solution) = outcome.solved() else {
+            println!("seed {seed}");
+            continue;
+        };
+        for i in 0..4 {
+            let most = touches[i].mu_spin * solution.forces.normal[i];
+            if solution.forces.normal[i] > 0.0 {
+                *if solution.forces.spin[i].abs() < 0.999 * most { &mut inside } else { &mut bounded } += 1;
+            }
+        }
+    }
+    assert!(bounded > 1000 && inside > 100, "{bounded} at their bounds, {inside} inside");
+    assert!(failed <= 3, "{failed} of 3000");
 }

@@ -25,6 +25,8 @@ pub struct Settings {
     pub dt: f64,
     /// The contact model, by its name in the catalog.
     pub model: String,
+    /// The model's solver, by its name in the catalog; none is its usual one.
+    pub solver: Option<String>,
     /// A step is certified if every measure of its certificate is at most this.
     pub tolerance: f64,
     /// What to do where a step is not certified.
@@ -68,6 +70,7 @@ impl Default for Settings {
         Self {
             dt: 1e-3,
             model: "coulomb-cone".into(),
+            solver: None,
             tolerance: 1e-10,
             on_failure: OnFailure::Stop,
             restitution_speed: 1e-2,
@@ -242,6 +245,8 @@ pub struct Simulation {
     pub(crate) commands: Commands,
     pub(crate) work: Workspace,
     pub(crate) collision: Collision,
+    /// Pairs within one model that overlap at its start, and so never touch.
+    ignored: Vec<Overlap>,
     /// Size of each geom (m).
     pub(crate) sizes: Vec<f64>,
     /// Rows of closed loops and of joints that follow others.
@@ -322,7 +327,8 @@ impl Simulation {
             }
         };
         let normals = NormalOptions { model: options, ..NormalOptions::default() };
-        Ok(Self {
+        let mut simulation = Self {
+            ignored: vec![],
             assembler: Assembler::new(&world.model),
             afterwards: Assembler::new(&world.model),
             loops: LoopRows::new(&world.model),
@@ -344,7 +350,9 @@ impl Simulation {
             phases: Phases::default(),
             before: Before::default(),
             events,
-        })
+        };
+        simulation.ignore_own_overlaps().map_err(|e| input("collision", &e))?;
+        Ok(simulation)
     }
 
     /// Adds a controller.
@@ -453,17 +461,41 @@ impl Simulation {
         self.work.energy(&self.world.model, &self.state.v)
     }
 
-    /// Geoms that overlap now by more than 1e-6 of the smaller one's size, the deepest point of each pair.
+    /// Geoms that overlap now by more than 1e-6 of the smaller one's size, the deepest point of each pair; without those of [`Simulation::ignored_overlaps`].
     pub fn overlaps(&mut self) -> Vec<Overlap> {
+        self.find_overlaps().iter().map(|o| self.named(o)).collect()
+    }
+
+    /// Parts of one model that overlap at its start: drawn that way, and never meant to touch. They never do here.
+    pub fn ignored_overlaps(&self) -> &[Overlap] {
+        &self.ignored
+    }
+
+    fn find_overlaps(&mut self) -> Vec<collision::Overlap> {
         self.kinematics();
-        let Self { work, world, collision, .. } = self;
-        let found = collision.overlaps(&world.model, work, OVERLAP_AT_START).into_iter();
-        let named = |o: collision::Overlap| Overlap {
-            names: o.geoms.map(|g| world.geom_name(g)),
-            depth: o.depth,
-            one_model: world.geom_owner[o.geoms[0]] == world.geom_owner[o.geoms[1]],
-        };
-        found.map(named).collect()
+        self.collision.overlaps(&self.world.model, &self.work, OVERLAP_AT_START)
+    }
+
+    fn named(&self, overlap: &collision::Overlap) -> Overlap {
+        let owner = |k: usize| self.world.geom_owner[overlap.geoms[k]];
+        let names = overlap.geoms.map(|g| self.world.geom_name(g));
+        Overlap { names, depth: overlap.depth, one_model: owner(0) == owner(1) }
+    }
+
+    /// Takes pairs within one model that overlap at the start out of collision.
+    fn ignore_own_overlaps(&mut self) -> Result<(), InputError> {
+        let mut rules = self.world.rules.clone();
+        for overlap in self.find_overlaps() {
+            let named = self.named(&overlap);
+            if named.one_model {
+                rules.excluded_geoms.push((overlap.geoms[0], overlap.geoms[1]));
+                self.ignored.push(named);
+            }
+        }
+        if !self.ignored.is_empty() {
+            self.collision = Collision::new(&self.world.model, self.world.geoms.clone(), rules)?;
+        }
+        Ok(())
     }
 
     /// Makes one step.
@@ -510,6 +542,15 @@ impl Simulation {
         }
     }
 
+    /// Adds the time since `clock` to that of the last solve and of its certificate.
+    pub(crate) fn note_solve(&mut self, clock: Option<Instant>) {
+        let Some(clock) = clock else { return };
+        let solution = self.last.as_ref().and_then(ContactOutcome::solved);
+        let certificate = solution.map_or(Duration::ZERO, |s| s.stats.certificate.0);
+        self.phases.certificate += certificate;
+        self.phases.solve += clock.elapsed().saturating_sub(certificate);
+    }
+
     pub(crate) fn clock(&self) -> Option<Instant> {
         self.settings.timing.then(Instant::now)
     }
@@ -530,7 +571,10 @@ fn models(
     settings: &Settings,
     options: &ModelOptions,
 ) -> Result<(Box<dyn ContactModel>, Option<Box<Events>>), SceneError> {
-    let build = |name: &str, level| catalog::build_at(name, level, options).map_err(|e| SceneError::input("model", &e));
+    let build = |name: &str, level| {
+        let solver = settings.solver.as_deref().filter(|_| name == settings.model);
+        catalog::build_with(name, Some(level), solver, options).map_err(|e| SceneError::input("model", &e))
+    };
     match settings.simulator {
         SimulatorKind::TimeStepping => Ok((build(&settings.model, Level::Velocity)?, None)),
         SimulatorKind::EventDriven => {

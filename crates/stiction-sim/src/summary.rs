@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use stiction_contact::Place;
 
-use crate::simulation::{Phases, Simulation, StepFailure, StepReport};
+use crate::simulation::{Phases, Simulation, SimulatorKind, StepFailure, StepReport};
 
 /// Least, mean and largest of a count.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
@@ -83,8 +83,12 @@ pub struct Summary {
     pub time: f64,
     /// The step (s).
     pub dt: f64,
+    /// How steps were made.
+    pub simulator: SimulatorKind,
     /// The contact model.
     pub model: String,
+    /// The model's solver, if it was not its usual one.
+    pub solver: Option<String>,
     /// Time per step.
     pub us_per_step: MicrosPerStep,
     /// Contacts per step.
@@ -109,6 +113,12 @@ pub struct Summary {
     pub fallback_steps: u64,
     /// Steps in which restitution was lowered.
     pub restitution_lowered: u64,
+    /// Pieces of smooth motion in all; as many as steps in time stepping.
+    pub substeps: u64,
+    /// Impacts in all, of event-driven steps.
+    pub impacts: u64,
+    /// Time of event-driven steps that was made by time stepping (s).
+    pub stepped: f64,
     /// Hash of the final state, in hexadecimal.
     pub hash: String,
     /// Bodies at the end.
@@ -141,7 +151,9 @@ impl Gather {
             steps: 0,
             time: 0.0,
             dt: simulation.settings().dt,
+            simulator: simulation.settings().simulator,
             model: simulation.settings().model.clone(),
+            solver: simulation.settings().solver.clone(),
             us_per_step: MicrosPerStep::default(),
             contacts: Spread { min: usize::MAX, ..Spread::default() },
             pivots: 0,
@@ -154,6 +166,9 @@ impl Gather {
             failed_steps: vec![],
             fallback_steps: 0,
             restitution_lowered: 0,
+            substeps: 0,
+            impacts: 0,
+            stepped: 0.0,
             hash: String::new(),
             bodies: BTreeMap::new(),
             bodies_start: bodies(simulation),
@@ -184,6 +199,9 @@ impl Gather {
         }
         s.fallback_steps += u64::from(report.fallback);
         s.restitution_lowered += u64::from(report.restitution_lowered);
+        s.substeps += report.substeps as u64;
+        s.impacts += report.impacts as u64;
+        s.stepped += report.stepped;
     }
 
     /// Takes a failure in.

@@ -286,7 +286,7 @@ impl Simulation {
             self.phases.assembly += clock.map_or_else(Default::default, |c| c.elapsed());
             let clock = self.clock();
             let mut report = self.solve()?;
-            self.phases.solve += clock.map_or_else(Default::default, |c| c.elapsed());
+            self.note_solve(clock);
             let gains = report.work > GAIN * (report.kinetic + report.work.abs());
             if !(bounces && gains) || scale == 0.0 {
                 report.restitution_lowered = halvings > 0;

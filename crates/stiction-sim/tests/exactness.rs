@@ -185,3 +185,30 @@ fn standing_in_full() {
         }
     }
 }
+
+#[test]
+fn a_ball_that_spins_on_the_floor_is_braked_by_torsional_friction() {
+    let text = r#"
+        dt = 0.001
+        material = { friction = 0.5, torsional_friction = 0.01 }
+        [[bodies]]
+        name = "ground"
+        fixed = true
+        shape = { plane = true }
+        [[bodies]]
+        name = "ball"
+        mass = 2.0
+        position = [0, 0, 0.1]
+        angular_velocity = [0, 0, 10]
+        shape = { sphere = 0.1 }
+    "#;
+    let mut s = Scene::parse(text, std::path::Path::new("."), &[]).unwrap().simulation().unwrap();
+    // mu_spin m g = 2/5 m r² α.
+    let brake = 0.01 * 9.81 / (0.4 * 0.1 * 0.1);
+    run(&mut s, 200, |_| {});
+    let spin = bodies(&mut s)["ball"].angular_velocity[2];
+    assert!((spin - (10.0 - 0.2 * brake)).abs() < 1e-12, "{spin}");
+    run(&mut s, 300, |_| {});
+    let ball = &bodies(&mut s)["ball"];
+    assert!(ball.angular_velocity.iter().all(|w| w.abs() < 1e-14), "{ball:?}");
+}

@@ -59,8 +59,7 @@ impl Polytope {
     /// The convex hull of points, with coplanar triangles as one face; `None` if they span no volume.
     pub fn hull(points: &[Vec3]) -> Option<Self> {
         let hull = ConvexPolyhedron::from_convex_hull(points)?;
-        let vertices = hull.points().to_vec();
-        let loops = hull.vertices_adj_to_face().to_vec();
+        let (vertices, loops) = compact(hull.points(), hull.vertices_adj_to_face());
         let mut faces: Vec<Face> = hull
             .faces()
             .iter()
@@ -94,6 +93,18 @@ fn polygon_normal(vertices: &[Vec3], corners: &[u32]) -> Option<Vec3> {
     let at = |k: usize| vertices[corners[k % corners.len()] as usize] - origin;
     let sum: Vec3 = (0..corners.len()).map(|k| at(k).cross(at(k + 1))).sum();
     Some(sum.unit_or_zero()).filter(|n| *n != Vec3::ZERO)
+}
+
+/// The vertices that are on a loop, in their order, and the loops with their new numbers: where triangles were joined to a face, vertices within it belong to nothing.
+fn compact(points: &[Vec3], loops: &[u32]) -> (Vec<Vec3>, Vec<u32>) {
+    let mut number = vec![u32::MAX; points.len()];
+    loops.iter().for_each(|&v| number[v as usize] = 0);
+    let mut vertices = Vec::with_capacity(points.len());
+    for (number, p) in number.iter_mut().zip(points).filter(|(number, _)| **number == 0) {
+        *number = vertices.len() as u32;
+        vertices.push(*p);
+    }
+    (vertices, loops.iter().map(|&v| number[v as usize]).collect())
 }
 
 /// The edges of loops that close a surface, each once, in the order of the faces.
@@ -156,5 +167,21 @@ mod tests {
             })
             .collect();
         check(&Polytope::hull(&ball).unwrap());
+    }
+
+    #[test]
+    fn points_within_faces_and_edges_belong_to_no_hull() {
+        // A grid over the surface of a box, as meshes from modelling programs are.
+        let n = 6;
+        let on = |k: usize| k == 0 || k == n;
+        let mut points = Vec::new();
+        for (i, j, k) in (0..=n).flat_map(|i| (0..=n).flat_map(move |j| (0..=n).map(move |k| (i, j, k)))) {
+            if on(i) || on(j) || on(k) {
+                points.push(Vec3::new(0.1 * i as f64, 0.07 * j as f64, 0.03 * k as f64));
+            }
+        }
+        let hull = Polytope::hull(&points).unwrap();
+        check(&hull);
+        assert_eq!(hull.faces.len(), 6);
     }
 }

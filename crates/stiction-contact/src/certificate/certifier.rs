@@ -1,9 +1,11 @@
 //! Certificates from the problem as given: sizes of all terms, momentum, then row by row (see `rows.rs`).
 
+use std::time::Instant;
+
 use super::measures::{Worst, ratio};
 use super::{Law, PhysicalCertificate, Place};
 use crate::mass::{LANES, Mass};
-use crate::model::{Level, Mode};
+use crate::model::{ContactStats, Level, Mode};
 use crate::problem::ContactProblem;
 use crate::rows::Rows;
 use crate::solution::ContactForces;
@@ -72,6 +74,21 @@ impl Certifier {
         out.friction = out.friction.max(worst.see(whole, Place::Whole));
         out.worst = worst.place;
         out
+    }
+
+    /// [`Certifier::certify`], and the time it takes into `stats`.
+    pub(crate) fn certify_timed(
+        &mut self,
+        problem: &ContactProblem,
+        law: &dyn Law,
+        forces: &ContactForces,
+        motion: &[f64],
+        stats: &mut ContactStats,
+    ) -> PhysicalCertificate {
+        let start = Instant::now();
+        let certificate = self.certify(problem, law, forces, motion);
+        stats.certificate.0 += start.elapsed();
+        certificate
     }
 
     /// What each contact does, as seen by the last certificate.

@@ -2,11 +2,12 @@
 //!
 //! At velocity level, and for contacts that roll at acceleration level, the friction of a contact is the force in the disc of radius `μ p_n` that dissipates most:
 //! `p_t = P(p_t − u_t / W_t)` with P the projection onto the disc. For μ = ∞ the contact does not slip, whatever its normal force. A contact that slides at
-//! acceleration level has `p_t = −μ p_n` times the direction of its slip.
+//! acceleration level has `p_t = −μ p_n` times the direction of its slip. The moment about the normal, at velocity level, is in the same way the one
+//! in `±μ_spin p_n` that dissipates most.
 //!
 //! Reference: [Trinkle95, §3.1], [Drumwright15, §III-C].
 
-use super::{ContactView, Law};
+use super::{ContactView, Law, natural};
 use crate::model::Level;
 
 /// A slip speed of at most this part of its terms is rounding.
@@ -25,18 +26,17 @@ impl Law for ConeLaw {
     }
 
     fn friction(&self, contact: &ContactView) -> f64 {
-        if !contact.touching || contact.mu == 0.0 {
+        if !contact.touching || (contact.mu == 0.0 && contact.mu_spin == 0.0) {
             return contact.no_friction();
         }
         if contact.p.iter().any(|p| !p.is_finite()) {
             return f64::INFINITY;
         }
-        let spin = ContactView::ratio(contact.w[3] * contact.p[3], contact.omega[3]);
         let tangential = match self.slip(contact) {
             Some(direction) => sliding(contact, direction),
             None => disc(contact),
         };
-        tangential.max(spin)
+        tangential.max(moment(contact))
     }
 }
 
@@ -63,6 +63,15 @@ fn disc(contact: &ContactView) -> f64 {
     let length = y[0].hypot(y[1]);
     let scale = if length > radius { radius / length } else { 1.0 };
     ContactView::ratio((p[0] - scale * y[0]).hypot(p[1] - scale * y[1]) * w, omega)
+}
+
+/// The miss of the moment about the normal: the one within `±μ_spin p_n` that dissipates most.
+fn moment(contact: &ContactView) -> f64 {
+    if contact.mu_spin.is_infinite() {
+        return ContactView::ratio(contact.u[3], contact.omega[3]);
+    }
+    let most = contact.mu_spin * contact.p[0].max(0.0);
+    natural(contact.p[3], contact.u[3], contact.w[3], contact.omega[3], -most, most)
 }
 
 fn sliding(contact: &ContactView, direction: [f64; 2]) -> f64 {

@@ -3,9 +3,10 @@
 use stiction_lcp::InputError;
 
 use crate::model::{ContactModel, Level, ModelOptions};
+use crate::models::coulomb_polyhedral::Method;
 use crate::models::{
     BaraffFriction, CoulombCone, CoulombPolyhedral, CoulombPyramid, DrumwrightShell, Frictionless, NoSlip,
-    NoSlipOptions, NormalOptions, PolyhedralOptions, PyramidOptions, Viscous,
+    NoSlipOptions, NormalOptions, NormalSolver, PolyhedralOptions, PyramidMethod, PyramidOptions, Viscous,
 };
 
 /// One model.
@@ -21,11 +22,15 @@ pub struct Entry {
     pub when: &'static str,
     /// Whether it can be computed from a Delassus operator alone.
     pub needs_only_delassus: bool,
+    /// The methods it can be solved by, the usual one first; empty where there is one only.
+    pub solvers: &'static [&'static str],
 }
 
 const VELOCITY: &[Level] = &[Level::Velocity];
 const ACCELERATION: &[Level] = &[Level::Acceleration];
 const BOTH: &[Level] = &[Level::Velocity, Level::Acceleration];
+
+const NORMALS: &[&str] = &["nnls", "modified-ppm"];
 
 /// All models.
 pub const CATALOG: [Entry; 8] = [
@@ -35,6 +40,7 @@ pub const CATALOG: [Entry; 8] = [
         law: "Coulomb with the quadratic cone",
         when: "always, unless you know better",
         needs_only_delassus: true,
+        solvers: &[],
     },
     Entry {
         name: "coulomb-polyhedral",
@@ -42,6 +48,7 @@ pub const CATALOG: [Entry; 8] = [
         law: "Coulomb with a cone of d sides (Stewart–Trinkle, Anitescu–Potra)",
         when: "a solution must be certain; many contacts on few bodies",
         needs_only_delassus: true,
+        solvers: &["reduced", "structural", "standard"],
     },
     Entry {
         name: "frictionless",
@@ -49,6 +56,7 @@ pub const CATALOG: [Entry; 8] = [
         law: "Signorini alone",
         when: "there is no friction",
         needs_only_delassus: true,
+        solvers: NORMALS,
     },
     Entry {
         name: "viscous",
@@ -56,6 +64,7 @@ pub const CATALOG: [Entry; 8] = [
         law: "drag in proportion to slip, whatever the normal force (Drumwright)",
         when: "lubricated contact",
         needs_only_delassus: false,
+        solvers: NORMALS,
     },
     Entry {
         name: "no-slip",
@@ -63,6 +72,7 @@ pub const CATALOG: [Entry; 8] = [
         law: "touching contacts do not slip (Drumwright)",
         when: "grasps and feet that must hold; the fastest",
         needs_only_delassus: false,
+        solvers: NORMALS,
     },
     Entry {
         name: "coulomb-pyramid",
@@ -70,6 +80,7 @@ pub const CATALOG: [Entry; 8] = [
         law: "Coulomb with a four-sided pyramid; rolling and sliding, soft fingers (Trinkle et al.)",
         when: "accelerations and forces at an instant",
         needs_only_delassus: false,
+        solvers: &["auto", "lemke", "feasible-interior-point"],
     },
     Entry {
         name: "baraff-friction",
@@ -77,6 +88,7 @@ pub const CATALOG: [Entry; 8] = [
         law: "static and dynamic friction by the driving method (Baraff)",
         when: "comparison with the literature; rays that become impacts",
         needs_only_delassus: false,
+        solvers: &[],
     },
     Entry {
         name: "drumwright-shell",
@@ -84,53 +96,73 @@ pub const CATALOG: [Entry; 8] = [
         law: "least kinetic energy within the cones (Drumwright and Shell)",
         when: "impacts as a convex program",
         needs_only_delassus: false,
+        solvers: &[],
     },
 ];
 
-/// Makes the model of that name at a level.
-///
-/// # Errors
-/// `InputError::Option` if there is no such model, with the names there are, or if it does not have that level.
-pub fn build_at(name: &str, level: Level, options: &ModelOptions) -> Result<Box<dyn ContactModel>, InputError> {
-    let model = build(name, options)?;
-    if model.level() == level {
-        return Ok(model);
-    }
-    let normals = || NormalOptions { model: options.clone(), ..NormalOptions::default() };
-    Ok(match name {
-        "coulomb-cone" => Box::new(CoulombCone::new(level, options.clone())),
-        "frictionless" => Box::new(Frictionless::new(level, normals())),
-        "viscous" => Box::new(Viscous::new(level, normals())),
-        _ => {
-            let of = |level: Level| CATALOG.iter().filter(move |e| e.levels.contains(&level)).map(|e| e.name);
-            let (what, names) = match level {
-                Level::Velocity => ("velocities", of(level).collect::<Vec<_>>().join(", ")),
-                Level::Acceleration => ("accelerations", of(level).collect::<Vec<_>>().join(", ")),
-            };
-            let reason = format!("expected a model of {what} ({names}), found '{name}'");
-            return Err(InputError::Option { name: "model", reason });
-        }
-    })
-}
-
-/// Makes the model of that name at its usual level.
+/// Makes the model of that name at its usual level, with its usual solver.
 ///
 /// # Errors
 /// `InputError::Option` if there is no such model, with the names there are.
 pub fn build(name: &str, options: &ModelOptions) -> Result<Box<dyn ContactModel>, InputError> {
+    build_with(name, None, None, options)
+}
+
+/// Makes the model of that name at a level, with its usual solver.
+///
+/// # Errors
+/// `InputError::Option` if there is no such model, with the names there are, or if it does not have that level.
+pub fn build_at(name: &str, level: Level, options: &ModelOptions) -> Result<Box<dyn ContactModel>, InputError> {
+    build_with(name, Some(level), None, options)
+}
+
+/// Makes the model of that name, at a level and with a solver if given.
+///
+/// # Errors
+/// `InputError::Option` if there is no such model, or if it does not have that level or solver; with the names there are.
+pub fn build_with(
+    name: &str,
+    level: Option<Level>,
+    solver: Option<&str>,
+    options: &ModelOptions,
+) -> Result<Box<dyn ContactModel>, InputError> {
     options.check()?;
-    let normals = || NormalOptions { model: options.clone(), ..NormalOptions::default() };
+    let Some(entry) = CATALOG.iter().find(|entry| entry.name == name) else {
+        let names = CATALOG.map(|entry| entry.name).join(", ");
+        return Err(InputError::Option { name: "model", reason: format!("expected one of {names}, found '{name}'") });
+    };
+    let level = level.unwrap_or(entry.levels[0]);
+    if !entry.levels.contains(&level) {
+        return Err(no_such_level(name, level));
+    }
+    if let Some(solver) = solver.filter(|solver| !entry.solvers.contains(solver)) {
+        return Err(no_such_solver(entry, solver));
+    }
+    let normals = || {
+        let solver = if solver == Some("modified-ppm") { NormalSolver::ModifiedPpm } else { NormalSolver::Nnls };
+        NormalOptions { model: options.clone(), solver }
+    };
     Ok(match name {
-        "coulomb-cone" => Box::new(CoulombCone::new(Level::Velocity, options.clone())),
-        "coulomb-polyhedral" => Box::new(CoulombPolyhedral::new(PolyhedralOptions {
-            model: options.clone(),
-            ..PolyhedralOptions::default()
-        })?),
-        "frictionless" => Box::new(Frictionless::new(Level::Velocity, normals())),
-        "viscous" => Box::new(Viscous::new(Level::Velocity, normals())),
+        "coulomb-polyhedral" => {
+            let method = match solver {
+                Some("standard") => Method::Standard,
+                Some("structural") => Method::Structural,
+                _ => Method::Reduced,
+            };
+            let model = options.clone();
+            Box::new(CoulombPolyhedral::new(PolyhedralOptions { model, method, ..PolyhedralOptions::default() })?)
+        }
+        "frictionless" => Box::new(Frictionless::new(level, normals())),
+        "viscous" => Box::new(Viscous::new(level, normals())),
         "no-slip" => Box::new(NoSlip::new(NoSlipOptions { normals: normals(), ..NoSlipOptions::default() })),
         "coulomb-pyramid" => {
-            Box::new(CoulombPyramid::new(PyramidOptions { common: options.clone(), ..PyramidOptions::default() }))
+            let method = match solver {
+                Some("lemke") => PyramidMethod::Lemke,
+                Some("feasible-interior-point") => PyramidMethod::FeasibleInteriorPoint,
+                _ => PyramidMethod::Auto,
+            };
+            let common = options.clone();
+            Box::new(CoulombPyramid::new(PyramidOptions { common, method, ..PyramidOptions::default() }))
         }
         "baraff-friction" => Box::new(BaraffFriction::new(options.clone())),
         "drumwright-shell" => {
@@ -138,14 +170,22 @@ pub fn build(name: &str, options: &ModelOptions) -> Result<Box<dyn ContactModel>
             model.options = options.clone();
             Box::new(model)
         }
-        _ => {
-            let names = CATALOG.map(|entry| entry.name).join(", ");
-            return Err(InputError::Option {
-                name: "model",
-                reason: format!("expected one of {names}, found '{name}'"),
-            });
-        }
+        _ => Box::new(CoulombCone::new(level, options.clone())),
     })
+}
+
+fn no_such_level(name: &str, level: Level) -> InputError {
+    let of = |level: Level| CATALOG.iter().filter(move |e| e.levels.contains(&level)).map(|e| e.name);
+    let (what, names) = match level {
+        Level::Velocity => ("velocities", of(level).collect::<Vec<_>>().join(", ")),
+        Level::Acceleration => ("accelerations", of(level).collect::<Vec<_>>().join(", ")),
+    };
+    InputError::Option { name: "model", reason: format!("expected a model of {what} ({names}), found '{name}'") }
+}
+
+fn no_such_solver(entry: &Entry, solver: &str) -> InputError {
+    let names = if entry.solvers.is_empty() { "one only".into() } else { entry.solvers.join(", ") };
+    InputError::Option { name: "solver", reason: format!("{} has {names}, found '{solver}'", entry.name) }
 }
 
 #[cfg(test)]
@@ -165,6 +205,11 @@ mod tests {
                     Err(e) => assert!(e.to_string().contains(entry.name), "{e}"),
                 }
             }
+            for solver in entry.solvers {
+                assert_eq!(build_with(entry.name, None, Some(solver), &options).unwrap().name(), entry.name);
+            }
+            let error = build_with(entry.name, None, Some("magic"), &options).err().unwrap().to_string();
+            assert!(error.contains(entry.name) && error.contains("'magic'"), "{error}");
         }
     }
 }

@@ -112,7 +112,7 @@ impl Events {
                     .solve_fallback(&outcome)
                     .map_err(|e| StepFailure { why: format!("impact: {}", describe(&outcome)), ..e })?,
             };
-            sim.phases.solve += clock.map_or_else(Default::default, |c| c.elapsed());
+            sim.note_solve(clock);
             let gains = report.work > GAIN * (report.kinetic + report.work.abs());
             if !(bounces && gains) || halving == HALVINGS {
                 self.report.restitution_lowered |= lowered;

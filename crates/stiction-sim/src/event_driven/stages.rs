@@ -224,7 +224,6 @@ impl Events {
             &sim.scratch.start
         };
         let mut outcome = self.model.solve_from(&sim.assembler.problem, Some(start))?;
-        sim.phases.solve += clock.map_or_else(Default::default, |c| c.elapsed());
         let ContactOutcome::Solved(solution) = &mut outcome else {
             self.why = describe(&outcome);
             return Ok(false);
@@ -236,6 +235,7 @@ impl Events {
         sim.memory.keys.extend(sim.assembler.frames.iter().map(|f| f.key));
         std::mem::swap(&mut sim.memory.start, &mut solution.warm_start);
         sim.last = Some(outcome);
+        sim.note_solve(clock);
         Ok(true)
     }
 

@@ -228,6 +228,7 @@ fn put_settings(out: &mut Writer, settings: &Settings) {
         integrator,
         controllers_per_stage,
         model,
+        solver,
         tolerance,
         on_failure,
         restitution_speed,
@@ -238,6 +239,7 @@ fn put_settings(out: &mut Writer, settings: &Settings) {
     out.u8(u8::from(*integrator == Integrator::SymplecticEuler));
     out.u8(u8::from(*controllers_per_stage));
     out.text(model);
+    out.text(solver.as_deref().unwrap_or_default());
     out.f64(*tolerance);
     out.u8(match on_failure {
         OnFailure::Stop => 0,
@@ -253,6 +255,7 @@ fn get_settings(from: &mut Reader<'_>) -> Result<Settings, Broken> {
         integrator: if from.bool()? { Integrator::SymplecticEuler } else { Integrator::Rk4 },
         controllers_per_stage: from.bool()?,
         model: from.text()?,
+        solver: Some(from.text()?).filter(|name| !name.is_empty()),
         tolerance: from.f64()?,
         on_failure: if from.bool()? { OnFailure::Fallback } else { OnFailure::Stop },
         restitution_speed: from.f64()?,

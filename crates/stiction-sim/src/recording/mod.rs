@@ -27,7 +27,7 @@ pub use write::Recorder;
 /// The first bytes of a recording.
 const MAGIC: &[u8; 8] = b"STICREC\n";
 /// The version of the format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What a chunk holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

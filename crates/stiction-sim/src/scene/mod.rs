@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use stiction_body::math::Vec3;
+use stiction_contact::models::catalog;
 use toml::de::DeTable;
 
 use crate::error::SceneError;
@@ -144,8 +145,13 @@ fn settings(top: &Section<'_>) -> Result<Settings, SceneError> {
     }
     if let Some(model) = top.string("model")? {
         let options = stiction_contact::ModelOptions::default();
-        stiction_contact::models::catalog::build(&model, &options).map_err(|e| top.place("model", &e))?;
+        catalog::build(&model, &options).map_err(|e| top.place("model", &e))?;
         settings.model = model;
+    }
+    if let Some(solver) = top.string("solver")? {
+        let options = stiction_contact::ModelOptions::default();
+        catalog::build_with(&settings.model, None, Some(&solver), &options).map_err(|e| top.place("solver", &e))?;
+        settings.solver = Some(solver);
     }
     if let Some(tolerance) = top.number("tolerance")? {
         if !(tolerance > 0.0 && tolerance < 1.0) {

@@ -84,7 +84,7 @@ impl CoulombCone {
             return None;
         }
         let (forces, motion) = (&self.velocities.forces, &self.velocities.motion);
-        let certificate = self.certifier.certify(problem, law, forces, motion);
+        let certificate = self.certifier.certify_timed(problem, law, forces, motion, &mut stats);
         if !certificate.holds(self.options.tolerance) {
             self.velocities.solved.fill(false);
             return None;
@@ -118,8 +118,10 @@ impl CoulombCone {
     fn check_laws(&self, problem: &ContactProblem) -> Result<(), InputError> {
         let contacts = problem.contacts();
         let refuse = |reason: String| Err(InputError::Unsupported { solver: "coulomb-cone", reason });
-        if let Some(i) = contacts.mu_spin.iter().position(|x| *x > 0.0) {
-            return refuse(format!("contact {i}: mu_spin is above 0; coulomb-pyramid has a place for moments"));
+        let moments = self.level == Level::Velocity && self.velocity_space;
+        if let Some(i) = contacts.mu_spin.iter().position(|x| *x > 0.0 && !moments) {
+            let else_where = "coulomb-pyramid has a place for moments at acceleration level";
+            return refuse(format!("contact {i}: mu_spin is above 0; {else_where}, the cone at velocity level only"));
         }
         if let Some(i) = contacts.mu_viscous.iter().position(|x| *x > 0.0) {
             return refuse(format!("contact {i}: mu_viscous is above 0; the model viscous has a place for it"));

@@ -15,6 +15,8 @@ pub(super) struct Map {
     pub coupled: bool,
     /// C is not zero.
     pub acts: bool,
+    /// For a moment at its bound: its force is this times the normal force of the element before, and `k` and C are zero. Else 0.
+    pub follows: f64,
 }
 
 impl Map {
@@ -47,6 +49,8 @@ pub(super) fn affine_law(
         map.acts = true;
     };
     match (element.law, state) {
+        (_, State::Lower) if element.mu_spin > 0.0 => map.follows = -element.mu_spin,
+        (_, State::Upper) if element.mu_spin > 0.0 => map.follows = element.mu_spin,
         (Block::Bounded { lo, .. }, State::Lower) => map.k[0] = lo,
         (Block::Bounded { hi, .. }, State::Upper) => map.k[0] = hi,
         (Block::Coulomb { mu, .. }, State::Open) if mu.is_infinite() => (1..element.rows).for_each(hold),

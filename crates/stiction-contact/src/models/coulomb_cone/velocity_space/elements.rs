@@ -8,7 +8,7 @@ use super::lanes::LANES;
 use super::order::Order;
 use super::skyline::Skyline;
 use crate::islands::Island;
-use crate::problem::ContactProblem;
+use crate::problem::{ContactProblem, Contacts};
 use crate::rows::Rows;
 use crate::whitened::separation_bias;
 
@@ -17,6 +17,8 @@ use crate::whitened::separation_bias;
 pub(super) enum Source {
     /// A contact: its normal, then the tangents numbered here (1 is S, 2 is T; 0 where there is none).
     Contact(usize, [usize; 2]),
+    /// The moment about the normal of a contact, whose own element is the one right before.
+    Spin(usize),
     /// A unilateral row.
     Limit(usize),
     /// A bilateral row.
@@ -44,6 +46,28 @@ pub(super) struct Element {
     pub w: [f64; 3],
     /// Their mean: a force p√weight has the units of v̂.
     pub weight: f64,
+    /// Of a moment that the normal force of the element before bounds: the coefficient. Else 0.
+    pub mu_spin: f64,
+}
+
+impl Element {
+    fn new(law: Block, source: Source, rows: usize, bias: [f64; 3]) -> Self {
+        Self { law, source, rows, group: 0, values: 0, bias, w: [0.0; 3], weight: 0.0, mu_spin: 0.0 }
+    }
+
+    /// The law, given the normal force of the element before.
+    pub fn law_beside(&self, normal: f64) -> Block {
+        if self.mu_spin > 0.0 {
+            let most = self.mu_spin * normal.max(0.0);
+            return Block::Bounded { lo: -most, hi: most };
+        }
+        self.law
+    }
+}
+
+/// True if contact `i` has a moment about its normal.
+fn has_moment(contacts: &Contacts, i: usize) -> bool {
+    contacts.mu_spin[i] > 0.0 && contacts.touches(i) && !contacts.spin.is_zero(i)
 }
 
 /// Consecutive elements among the same blocks.
@@ -155,7 +179,17 @@ impl Elements {
             }
             self.push(law, Source::Contact(i, axes), rows, bias);
             let of = [Some(i), (rows > 1).then_some(i), (rows > 2).then_some(i)];
-            self.join_group(&[(kinds[0], of[0]), (kinds[axes[0]], of[1]), (kinds[axes[1]], of[2])]);
+            let spin = has_moment(contacts, i).then_some(i);
+            let all = [(kinds[0], of[0]), (kinds[axes[0]], of[1]), (kinds[axes[1]], of[2]), (&contacts.spin, spin)];
+            self.join_group(&all);
+            if spin.is_some() {
+                let mu = contacts.mu_spin[i];
+                let law = if mu.is_infinite() { Block::Free } else { Block::Bounded { lo: 0.0, hi: 0.0 } };
+                let bounded = if mu.is_infinite() { 0.0 } else { mu };
+                self.list.push(Element { mu_spin: bounded, ..Element::new(law, Source::Spin(i), 1, [0.0; 3]) });
+                // In the group of its contact, right behind it.
+                self.join_group(&all);
+            }
         }
         true
     }
@@ -182,7 +216,7 @@ impl Elements {
     }
 
     fn push(&mut self, law: Block, source: Source, rows: usize, bias: [f64; 3]) {
-        self.list.push(Element { law, source, rows, group: 0, values: 0, bias, w: [0.0; 3], weight: 0.0 });
+        self.list.push(Element::new(law, source, rows, bias));
     }
 
     /// Puts the last element in the last group if its rows have entries for that group's blocks, else in a new one.
@@ -299,6 +333,7 @@ impl Elements {
                     self.load_row(kinds[0], i, e, 0);
                     (1..element.rows).for_each(|r| self.load_row(kinds[axes[r - 1]], i, e, r));
                 }
+                Source::Spin(i) => self.load_row(&contacts.spin, i, e, 0),
                 Source::Limit(i) => self.load_row(&problem.limits().rows, i, e, 0),
                 Source::Bilateral(i) => self.load_row(&problem.bilaterals().rows, i, e, 0),
                 Source::Bounded(i) => self.load_row(&problem.bounded().rows, i, e, 0),

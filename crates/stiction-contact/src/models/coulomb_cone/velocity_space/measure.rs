@@ -23,7 +23,8 @@ impl Newton {
                     let terms: f64 = el.row(element, r).iter().zip(speed).map(|(a, s)| a.abs() * s).sum();
                     size[r] = terms + element.bias[r].abs() + FLOOR * element.w[r].sqrt() * fastest;
                 }
-                let error = natural_error(element, &self.p[e], &self.u[e], &size);
+                let law = element.law_beside(e.checked_sub(1).map_or(0.0, |e| self.p[e][0]));
+                let error = natural_error(element, law, &self.p[e], &self.u[e], &size);
                 if error.is_nan() {
                     return f64::INFINITY;
                 }
@@ -56,11 +57,11 @@ impl Newton {
 }
 
 /// The natural map of one element beside the sizes of its motions' terms.
-fn natural_error(element: &Element, p: &[f64; 3], u: &[f64; 3], size: &[f64; 3]) -> f64 {
+fn natural_error(element: &Element, law: Block, p: &[f64; 3], u: &[f64; 3], size: &[f64; 3]) -> f64 {
     let ratio = |value: f64, size: f64| if value == 0.0 { 0.0 } else { value.abs() / size };
     let w = element.w;
     let clamped = |lo: f64, hi: f64| ratio((p[0] - (p[0] - u[0] / w[0]).clamp(lo, hi)) * w[0], size[0]);
-    match element.law {
+    match law {
         Block::Signorini => clamped(0.0, f64::INFINITY),
         Block::Bounded { lo, hi } => clamped(lo, hi),
         Block::Free => ratio(u[0], size[0]),

@@ -147,6 +147,7 @@ impl VelocitySpace {
                     let tangents = [0.0, forces.tangent_s[i], forces.tangent_t[i]];
                     [forces.normal[i], tangents[axes[0]], tangents[axes[1]]]
                 }
+                Source::Spin(i) => [forces.spin[i], 0.0, 0.0],
                 Source::Limit(i) => [forces.limit[i], 0.0, 0.0],
                 Source::Bilateral(i) => [forces.bilateral[i], 0.0, 0.0],
                 Source::Bounded(i) => [forces.bounded[i], 0.0, 0.0],
@@ -162,7 +163,8 @@ impl VelocitySpace {
                 relieved = true;
             }
             newton.p[e] = p;
-            newton.states[e] = match element.law {
+            let before = e.checked_sub(1).map_or(0.0, |e| newton.p[e][0]);
+            newton.states[e] = match element.law_beside(before) {
                 Block::Bounded { lo, .. } if p[0] <= lo => State::Lower,
                 Block::Bounded { hi, .. } if p[0] >= hi => State::Upper,
                 Block::Signorini | Block::Coulomb { .. } if p[0] <= 0.0 => State::Open,
@@ -195,6 +197,7 @@ impl VelocitySpace {
         copy(&mut out.normal, &self.forces.normal, &island.contacts);
         copy(&mut out.tangent_s, &self.forces.tangent_s, &island.contacts);
         copy(&mut out.tangent_t, &self.forces.tangent_t, &island.contacts);
+        copy(&mut out.spin, &self.forces.spin, &island.contacts);
         copy(&mut out.bilateral, &self.forces.bilateral, &island.bilaterals);
         copy(&mut out.limit, &self.forces.limit, &island.limits);
         copy(&mut out.bounded, &self.forces.bounded, &island.bounded);
@@ -224,6 +227,7 @@ impl VelocitySpace {
                         }
                     }
                 }
+                Source::Spin(i) => forces.spin[i] = p[0],
                 Source::Limit(i) => forces.limit[i] = p[0],
                 Source::Bilateral(i) => forces.bilateral[i] = p[0],
                 Source::Bounded(i) => forces.bounded[i] = p[0],

@@ -143,6 +143,8 @@ impl Newton {
             el.gather(group, &self.v, &mut self.local);
             self.sum[..group.stride].fill(0.0);
             let local = &self.local[..group.stride];
+            // The normal force that the element before is about to have.
+            let mut normal = 0.0;
             for e in group.elements.0..group.elements.1 {
                 let element = &el.list[e];
                 let (mut shifted, mut f) = ([0.0; 3], [0.0; 3]);
@@ -155,13 +157,14 @@ impl Newton {
                     axpy(self.p[e][r], row, &mut self.sum[..group.stride]);
                 }
                 let (state, slip) = law::evaluate(
-                    element.law,
+                    element.law_beside(normal),
                     frozen.then_some(self.states[e]),
                     self.steps[e],
                     &self.p[e][..element.rows],
                     &shifted[..element.rows],
                     &mut f[..element.rows],
                 );
+                normal = self.p[e][0] - self.steps[e].normal * shifted[0];
                 self.states[e] = state;
                 self.slips[e] = slip;
                 sum += element.weight * (f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
@@ -202,7 +205,10 @@ impl Newton {
             self.sum[..group.stride].fill(0.0);
             for e in group.elements.0..group.elements.1 {
                 let (element, map, u) = (&el.list[e], &self.maps[e], &self.u[e]);
-                let next = map.force(u);
+                let mut next = map.force(u);
+                if map.follows != 0.0 {
+                    next[0] = map.follows * self.dp[e - 1][0];
+                }
                 self.dp[e] = next;
                 for r in 0..element.rows {
                     let change = next[r] - self.p[e][r];
@@ -237,6 +243,9 @@ impl Newton {
                         next[r] -= map.c[r][0] * du[0] + map.c[r][1] * du[1] + map.c[r][2] * du[2];
                     }
                 }
+                if map.follows != 0.0 {
+                    next[0] = map.follows * (self.p[e - 1][0] + self.dp[e - 1][0]);
+                }
                 for r in 0..3 {
                     self.dp[e][r] = next[r] - self.p[e][r];
                 }
@@ -249,7 +258,7 @@ impl Newton {
         let mut symmetric = true;
         for (e, element) in el.list.iter().enumerate() {
             let map = affine_law(element, self.states[e], self.slips[e], self.steps[e], alpha, self.centre[e]);
-            symmetric &= !map.coupled;
+            symmetric &= !map.coupled && map.follows == 0.0;
             self.maps[e] = map;
         }
         symmetric
@@ -273,6 +282,8 @@ impl Newton {
                 if self.maps[e].acts {
                     acts = true;
                     self.add_element(el, group, e);
+                } else if self.maps[e].follows != 0.0 && self.maps[e - 1].acts {
+                    self.add_follower(el, group, e);
                 }
             }
             if acts {
@@ -294,6 +305,17 @@ impl Newton {
             }
         }
         add_products(stride, group.length, rows, &self.rows[..element.rows * stride], &mut self.block);
+    }
+
+    /// The same of a moment at its bound: `p = follows (k − C u)_n` of the element before.
+    fn add_follower(&mut self, el: &Elements, group: &Group, e: usize) {
+        let (before, c, stride) = (&el.list[e - 1], self.maps[e - 1].c[0], group.stride);
+        let to = &mut self.rows[..stride];
+        scale(self.maps[e].follows * c[0], el.row(before, 0), to);
+        for k in 1..before.rows {
+            axpy(self.maps[e].follows * c[k], el.row(before, k), to);
+        }
+        add_products(stride, group.length, el.row(&el.list[e], 0), to, &mut self.block);
     }
 
     fn add_group(&mut self, el: &Elements, group: &Group) {

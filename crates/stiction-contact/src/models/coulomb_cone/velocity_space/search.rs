@@ -194,8 +194,9 @@ impl Search {
 
 /// Moves forces that rounding left outside their bounds back onto them.
 fn make_admissible(el: &Elements, newton: &mut Newton) {
+    let mut normal = 0.0;
     for (element, p) in el.list.iter().zip(&mut newton.p) {
-        match element.law {
+        match element.law_beside(normal) {
             Block::Coulomb { mu, .. } => {
                 p[0] = p[0].max(0.0);
                 let (length, radius) = ((p[1] * p[1] + p[2] * p[2]).sqrt(), mu * p[0]);
@@ -208,5 +209,6 @@ fn make_admissible(el: &Elements, newton: &mut Newton) {
             Block::Bounded { lo, hi } => p[0] = p[0].max(lo).min(hi),
             Block::Free => {}
         }
+        normal = p[0];
     }
 }
