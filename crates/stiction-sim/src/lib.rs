@@ -8,6 +8,7 @@ pub mod expression;
 pub mod material;
 pub mod meshes;
 pub mod mjcf;
+mod projection;
 pub mod recording;
 pub mod rolling;
 pub mod scene;

@@ -326,7 +326,8 @@ impl Simulation {
                 Some(catalog::build("coulomb-polyhedral", &options).map_err(|e| input("model", &e))?)
             }
         };
-        let normals = NormalOptions { model: options, ..NormalOptions::default() };
+        // A projection that cannot be solved has a second form; more methods would only cost.
+        let normals = NormalOptions { model: options, insist: false, ..NormalOptions::default() };
         let mut simulation = Self {
             ignored: vec![],
             assembler: Assembler::new(&world.model),

@@ -9,24 +9,15 @@
 
 use std::mem;
 
-use stiction_body::math::{Vec3, length};
+use stiction_body::math::Vec3;
 use stiction_body::{ContactPoint, Workspace};
-use stiction_contact::{ContactModel, ContactOutcome, ContactSolution, WarmStart};
+use stiction_contact::{ContactOutcome, ContactSolution, WarmStart};
 use stiction_lcp::InputError;
 
 use crate::assemble::{ContactFrame, ContactKey};
 use crate::control::View;
 use crate::simulation::{Memory, Simulation, StepFailure, StepReport};
 use crate::world::World;
-
-/// Overlap above this part of a geom's size is removed.
-const OVERLAP: f64 = 1e-12;
-
-/// A loop open by more than this is closed (m or rad).
-pub(crate) const OPEN: f64 = 1e-13;
-
-/// Rounds of the projection: it is a Newton iteration, and three are plenty.
-pub(crate) const PROJECTIONS: usize = 3;
 
 /// How often the set of saturated motors may change within a step.
 const SATURATION_ROUNDS: usize = 6;
@@ -35,7 +26,7 @@ const SATURATION_ROUNDS: usize = 6;
 const AT_LIMIT: f64 = 1e-9;
 
 /// Limits of joints are looked at from this distance on (m or rad), besides what the joint can move in a step.
-const LIMIT_REACH: f64 = 1e-3;
+pub(crate) const LIMIT_REACH: f64 = 1e-3;
 
 /// Contact work above this part of the energies is a gain.
 pub(crate) const GAIN: f64 = 1e-12;
@@ -47,7 +38,7 @@ pub(crate) const HALVINGS: usize = 4;
 const HELD: f64 = 1e-4;
 
 /// Bodies may be hit within the step: contacts are looked for this part of the fastest body's way farther than bodies move by themselves.
-const HIT: f64 = 0.5;
+pub(crate) const HIT: f64 = 0.5;
 
 impl Simulation {
     /// One step of symplectic Euler.
@@ -99,7 +90,7 @@ impl Simulation {
     }
 
     /// Forces and inertia of the step, and the velocities without contact.
-    fn update_forces(&mut self) -> Result<(), InputError> {
+    pub(crate) fn update_forces(&mut self) -> Result<(), InputError> {
         let Self { world, state, scratch, commands, memory, settings, assembler, work, .. } = self;
         let dt = settings.dt;
         scratch.force.clear();
@@ -128,116 +119,6 @@ impl Simulation {
         assembler.problem.mass().solve(&mut scratch.v_free);
         scratch.v_free.iter_mut().zip(&state.v).for_each(|(x, v)| *x += v);
         work.link_velocities(&world.model, &scratch.v_free, &mut scratch.motion);
-        Ok(())
-    }
-
-    /// Takes bodies that overlap apart, however deep, by the least motion; returns the deepest overlap that is left (m).
-    ///
-    /// # Errors
-    /// If the inertia is not positive definite at the present state.
-    pub fn take_apart(&mut self) -> Result<f64, InputError> {
-        /// Rounds: each removes the overlap as seen from where the last one led.
-        const ROUNDS: usize = 100;
-        self.update_dynamics();
-        self.commands.reset(&self.world.model);
-        self.update_forces()?;
-        self.scratch.motion.iter_mut().for_each(|m| *m = stiction_body::LinkMotion::ZERO);
-        let mut left = self.separate()?[1];
-        for _ in 0..ROUNDS {
-            if left <= 0.0 {
-                break;
-            }
-            let next = self.separate()?[1];
-            if next >= left {
-                break;
-            }
-            left = next;
-        }
-        Ok(left)
-    }
-
-    /// Finds the contacts, and takes bodies that overlap apart. Returns the deepest overlap before and after.
-    fn separate(&mut self) -> Result<[f64; 2], InputError> {
-        let (depth, mut too_deep) = self.find_contacts();
-        let mut left = depth;
-        for _ in 0..PROJECTIONS {
-            if !too_deep {
-                break;
-            }
-            let clock = self.clock();
-            if !self.project()? {
-                break;
-            }
-            self.phases.projection += clock.map_or_else(Default::default, |c| c.elapsed());
-            (left, too_deep) = self.find_contacts();
-        }
-        Ok([depth, left])
-    }
-
-    /// Finds the contacts of the step. Returns the deepest overlap (m), and whether one is deep enough to be removed.
-    fn find_contacts(&mut self) -> (f64, bool) {
-        let clock = self.clock();
-        let Self { work, world, scratch, collision, settings, sizes, .. } = self;
-        let fastest = scratch.motion.iter().map(|m| length(m.linear)).fold(0.0, f64::max);
-        let margin = HIT * settings.dt * fastest;
-        let points = collision.find(&world.model, work, &scratch.motion, settings.dt, margin);
-        let depth = points.iter().fold(0.0, |d: f64, p| d.max(-p.gap));
-        let too_deep = depth > 0.0 && points.iter().any(|p| -p.gap > OVERLAP * smaller(sizes, p));
-        self.phases.collision += clock.map_or_else(Default::default, |c| c.elapsed());
-        (depth, too_deep)
-    }
-
-    /// One round of the projection: min ‖Δq‖ in the metric of the step's inertia, under N Δq ≥ −gap and J Δq = −φ. False if nothing was moved.
-    pub(crate) fn project(&mut self) -> Result<bool, InputError> {
-        let Self { work, world, state, scratch, collision, assembler, projector, sizes, loops, .. } = self;
-        assembler.restart(&scratch.zeros, &scratch.zeros, 1.0)?;
-        for point in collision.contacts() {
-            assembler.add_contact(world, work, point, smaller(sizes, point), |frame, contact| {
-                (contact.mu, contact.mu_spin, contact.mu_viscous) = (0.0, 0.0, 0.0);
-                contact.bounce = (-frame.gap).max(0.0);
-            })?;
-        }
-        assembler.add_limits(&world.model, &state.q, |_| LIMIT_REACH, |gap| (gap, (-gap).max(0.0)))?;
-        assembler.add_loops(loops, |value| if value.abs() > OPEN { -value } else { 0.0 })?;
-        let outcome = projector.solve(&assembler.problem)?;
-        let Some(solution) = outcome.solved() else { return Ok(false) };
-        world.model.integrate(&mut state.q, &solution.motion, 1.0);
-        projector.recycle(outcome);
-        work.update_positions(&world.model, &state.q);
-        work.update_velocities(&world.model, &state.v);
-        loops.update(&world.model, work, &state.q);
-        Ok(true)
-    }
-
-    /// Closes the loops that the step opened by the curvature of its motion, with the contacts of the new configuration in place.
-    pub(crate) fn close_loops(&mut self) -> Result<(), InputError> {
-        if self.loops.is_empty() {
-            return Ok(());
-        }
-        mem::swap(&mut self.assembler, &mut self.afterwards);
-        let closed = self.project_loops();
-        mem::swap(&mut self.assembler, &mut self.afterwards);
-        closed
-    }
-
-    /// Rounds of the projection until the loops are closed.
-    fn project_loops(&mut self) -> Result<(), InputError> {
-        let Self { assembler, scratch, .. } = self;
-        assembler.start(&scratch.mass, &scratch.zeros, &scratch.zeros, 1.0)?;
-        for _ in 0..PROJECTIONS {
-            let Self { work, world, state, loops, scratch, .. } = self;
-            work.update_positions(&world.model, &state.q);
-            loops.update(&world.model, work, &state.q);
-            if (0..loops.len()).all(|i| loops.value(i).abs() <= OPEN) {
-                break;
-            }
-            work.update_velocities(&world.model, &state.v);
-            work.link_velocities(&world.model, &state.v, &mut scratch.motion);
-            self.find_contacts();
-            if !self.project()? {
-                break;
-            }
-        }
         Ok(())
     }
 

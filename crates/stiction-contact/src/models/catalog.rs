@@ -140,7 +140,7 @@ pub fn build_with(
     }
     let normals = || {
         let solver = if solver == Some("modified-ppm") { NormalSolver::ModifiedPpm } else { NormalSolver::Nnls };
-        NormalOptions { model: options.clone(), solver }
+        NormalOptions { model: options.clone(), solver, ..NormalOptions::default() }
     };
     Ok(match name {
         "coulomb-polyhedral" => {

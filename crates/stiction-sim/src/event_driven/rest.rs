@@ -8,8 +8,9 @@ use stiction_lcp::InputError;
 use crate::assemble::{ContactKey, surface_speed};
 use crate::event_driven::Events;
 use crate::event_driven::impact::slip_velocity;
+use crate::projection::{Moved, PROJECTIONS};
 use crate::simulation::Simulation;
-use crate::time_stepping::{PROJECTIONS, separation_speed, smaller};
+use crate::time_stepping::{separation_speed, smaller};
 
 /// A gap of a contact at rest above this part of the geom's size is closed: well within what touches.
 const DRIFT: f64 = 0.1 * TOUCHING;
@@ -41,7 +42,7 @@ impl Events {
             sim.assembler.start(&sim.scratch.mass, &sim.scratch.zeros, &sim.scratch.zeros, 1.0)?;
             let moved = sim.project()?;
             sim.phases.projection += clock.map_or_else(Default::default, |c| c.elapsed());
-            if !moved {
+            if moved != Moved::AllTheWay {
                 break;
             }
         }

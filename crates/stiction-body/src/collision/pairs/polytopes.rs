@@ -4,12 +4,18 @@
 use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
 use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking};
 use crate::collision::pairs::clip::{self, Clip, Corner, Side};
-use crate::collision::polytope::{Edge, PolytopeRef};
+use crate::collision::polytope::{Edge, Face, PolytopeRef};
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
 /// How many axes are tried: the best one may have no overlap of faces that can meet within the step.
 const TRIES: usize = 4;
+
+/// Corners of two polytopes from which on a separating axis is looked for before all of them are.
+const MANY: usize = 48;
+
+/// Steps of that look.
+const LOOKS: usize = 24;
 
 /// Faces that look the same way up to this difference of cosines are taken in order.
 const EQUAL: f64 = 1e-9;
@@ -118,7 +124,44 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         seen[0].clear();
         seen[0].extend(a.vertices.iter().map(|v| self.relative.point_to_local(*v)));
         axes.clear();
-        self.face_axes(seen, axes, ranking) && (self.smooth || self.edge_axes(scratch, ranking))
+        let mut known = f64::NEG_INFINITY;
+        if a.vertices.len() + b.vertices.len() > MANY {
+            match self.look_for_axis(&seen[1]) {
+                Some(separation) => known = separation - ranking.skin,
+                None => return false,
+            }
+        }
+        let inside = Inside::new(self, seen);
+        self.face_axes(seen, axes, &inside, known, ranking)
+            && (self.smooth || self.edge_axes(scratch, &inside, known, ranking))
+    }
+
+    /// Looks for a separating axis by Gilbert's method, which never looks at faces: of large polytopes that are apart it finds one in a few steps. `None` if one keeps them farther apart
+    /// than they can travel; else the largest separation seen.
+    fn look_for_axis(&self, seen: &[Vec3]) -> Option<f64> {
+        let own = self.polytopes[0].vertices;
+        let mut nearest = middle(seen) - middle(own);
+        let mut best = f64::NEG_INFINITY;
+        for _ in 0..LOOKS {
+            let length = nearest.norm();
+            if length == 0.0 {
+                break;
+            }
+            let axis = nearest / length;
+            let ((low, to), (high, from)) = (lowest(seen, axis), lowest(own, -axis));
+            best = best.max(low + high);
+            if best > self.query.limit() {
+                return None;
+            }
+            // The point of the segment to the new corner of the difference that is nearest to the origin.
+            let step = seen[to] - own[from] - nearest;
+            let square = step.length_squared();
+            if square == 0.0 {
+                break;
+            }
+            nearest += step * (-nearest.dot(step) / square).clamp(0.0, 1.0);
+        }
+        Some(best)
     }
 
     fn add(&self, axes: &mut Vec<Axis>, normal: Vec3, separation: f64, feature: Feature, ranking: &Ranking) {
@@ -129,14 +172,21 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// Normals of faces; false as in [`Self::axes`].
-    fn face_axes(&self, seen: &[Vec<Vec3>; 2], axes: &mut Vec<Axis>, ranking: &Ranking) -> bool {
+    fn face_axes(
+        &self,
+        seen: &[Vec<Vec3>; 2],
+        axes: &mut Vec<Axis>,
+        inside: &Inside,
+        known: f64,
+        ranking: &Ranking,
+    ) -> bool {
         let [a, b] = self.polytopes;
-        // A face that even the other's middle is far behind cannot be the best, once a better one is known.
-        let middles = [middle(&seen[1]), middle(&seen[0])];
-        let mut best = f64::NEG_INFINITY;
+        // A face that even the ball within the other is far behind cannot be the best, once a better one is known.
+        let mut best = known;
         let hopeless = |bound: f64, best: f64| bound < best.min(-ranking.skin);
+        let (balls, middles) = (inside.radii, inside.seen);
         for (i, face) in a.faces[..self.own_faces].iter().enumerate() {
-            if hopeless(face.normal.dot(middles[0]) - face.offset, best) {
+            if hopeless(face.normal.dot(middles[1]) - balls[1] - face.offset, best) {
                 continue;
             }
             let (lowest, _) = lowest(&seen[1], face.normal);
@@ -148,7 +198,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             self.add(axes, face.normal, separation, Feature::Face(0, i as u32), ranking);
         }
         for (i, face) in b.faces.iter().enumerate().take(if self.smooth { 0 } else { usize::MAX }) {
-            if hopeless(face.normal.dot(middles[1]) - face.offset, best) {
+            if hopeless(face.normal.dot(middles[0]) - balls[0] - face.offset, best) {
                 continue;
             }
             let (lowest, corner) = lowest(&seen[0], face.normal);
@@ -166,13 +216,25 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// Common normals of edges whose arcs on the sphere of normals cross; false as in [`Self::axes`].
-    fn edge_axes(&self, scratch: &mut Scratch, ranking: &Ranking) -> bool {
+    fn edge_axes(&self, scratch: &mut Scratch, inside: &Inside, known: f64, ranking: &Ranking) -> bool {
         let [a, b] = self.polytopes;
+        let best = scratch.axes.iter().map(|x| x.separation).fold(known, f64::max);
         let reach = scratch.axes.iter().map(|x| x.separation.abs()).fold(f64::INFINITY, f64::min);
         let reach = reach.max(self.query.limit());
         let Scratch { seen, near, axes, .. } = scratch;
         near_edges(a.vertices, a.edges, &seen[1], reach, &mut near[0]);
         near_edges(&seen[1], b.edges, a.vertices, reach, &mut near[1]);
+        // Nor can an edge be whose normals all let the balls within the two overlap more than the best axis does.
+        let least = best.min(-ranking.skin) + inside.radii[0] + inside.radii[1];
+        let between = inside.seen[1] - inside.own;
+        let size = between.norm();
+        let may = |normals: [Vec3; 2]| {
+            let [one, two] = normals.map(|n| n.dot(between));
+            one.max(two) + (normals[0] - normals[1]).norm() * size >= least
+        };
+        near[0].retain(|&i| may(a.edges[i as usize].faces.map(|f| a.faces[f as usize].normal)));
+        let turned = |f: u32| -(self.relative.rotation * b.faces[f as usize].normal);
+        near[1].retain(|&j| may(b.edges[j as usize].faces.map(turned)));
         for &j in &near[1] {
             let edge_b = b.edges[j as usize];
             let ends = edge_b.vertices.map(|v| seen[1][v as usize]);
@@ -303,6 +365,27 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             out.push(Touch { point: 0.5 * (p + u * s + q + v * t), normal, gap, feature });
         }
         true
+    }
+}
+
+/// Balls within the two polytopes, about their middles: a point and a distance that every supporting plane keeps from it. Without an inside the radius is zero.
+struct Inside {
+    radii: [f64; 2],
+    /// The first's middle in its own frame, which is that of all axes.
+    own: Vec3,
+    /// The middle of each in the frame of the other.
+    seen: [Vec3; 2],
+}
+
+impl Inside {
+    fn new<F>(pair: &Pair<'_, F>, seen: &[Vec<Vec3>; 2]) -> Self {
+        let middles = pair.polytopes.map(|p| middle(p.vertices));
+        let radius = |k: usize| {
+            let room = |least: f64, face: &Face| least.min(face.offset - face.normal.dot(middles[k]));
+            pair.polytopes[k].faces.iter().fold(f64::INFINITY, room).max(0.0)
+        };
+        let radii = [if pair.solid { radius(0) } else { 0.0 }, radius(1)];
+        Self { radii, own: middles[0], seen: [middle(&seen[0]), middle(&seen[1])] }
     }
 }
 

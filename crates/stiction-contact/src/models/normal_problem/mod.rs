@@ -45,18 +45,27 @@ pub enum NormalSolver {
 }
 
 /// Options of the frictionless and viscous models, and part of those of the no-slip model.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct NormalOptions {
     /// What all models have.
     pub model: ModelOptions,
     /// The method for the normals. Default [`NormalSolver::Nnls`].
     pub solver: NormalSolver,
+    /// Where that method stops, try all others. Default true.
+    pub insist: bool,
+}
+
+impl Default for NormalOptions {
+    fn default() -> Self {
+        Self { model: ModelOptions::default(), solver: NormalSolver::default(), insist: true }
+    }
 }
 
 /// The workspace of the shared part. Per island: [`NormalProblem::begin`], the model's own rows and drag, [`NormalProblem::solve`].
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NormalProblem {
     solver: NormalSolver,
+    insist: bool,
     nnls: Nnls,
     ppm: ModifiedPpm,
     /// Rows that the model holds beside the bilateral ones.
@@ -88,6 +97,7 @@ impl NormalProblem {
         let solver = options.model.for_solver();
         Self {
             solver: options.solver,
+            insist: options.insist,
             nnls: Nnls::new(solver.clone()),
             ppm: ModifiedPpm::new(solver),
             ..Self::default()
@@ -244,7 +254,7 @@ impl NormalProblem {
         };
         stats.pivots += outcome.stats().pivots;
         stats.fallbacks += usize::from(by_ppm && !outcome.stats().attempts.is_empty());
-        if !matches!(outcome, Outcome::Stopped(_)) {
+        if !self.insist || !matches!(outcome, Outcome::Stopped(_)) {
             return Ok(outcome);
         }
         // Columns that depend on each other but for rounding can lead the active-set method in a circle: whatever method ends then.

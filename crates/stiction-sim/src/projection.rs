@@ -1,0 +1,207 @@
+//! Projection of positions: overlap, loops that opened and joints beyond their limits are put right by moving, never by forces.
+
+use std::mem;
+
+use stiction_body::math::length;
+use stiction_body::{JointKind, Model};
+use stiction_contact::{Contact, ContactModel, ContactProblem, Mass};
+use stiction_lcp::{InputError, Matrix};
+
+use crate::simulation::Simulation;
+use crate::time_stepping::{HIT, LIMIT_REACH, smaller};
+
+/// Overlap above this part of a geom's size is removed.
+const OVERLAP: f64 = 1e-12;
+
+/// A joint beyond its limit by more than this is put back (m or rad).
+const BEYOND: f64 = 1e-12;
+
+/// A loop open by more than this is closed (m or rad).
+pub(crate) const OPEN: f64 = 1e-13;
+
+/// Rounds of the projection: it is a Newton iteration, and three are plenty.
+pub(crate) const PROJECTIONS: usize = 3;
+
+/// Where not all overlap can be removed, what is left counts this many times what is moved, in units of energy.
+const GIVE: f64 = 1e6;
+
+/// What a projection came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moved {
+    /// Everything is put right, up to the curvature of motion.
+    AllTheWay,
+    /// As far as possible.
+    Partly,
+    /// Nothing was moved.
+    Not,
+}
+
+impl Simulation {
+    /// Takes bodies that overlap apart, however deep, by the least motion; returns the deepest overlap that is left (m).
+    ///
+    /// # Errors
+    /// If the inertia is not positive definite at the present state.
+    pub fn take_apart(&mut self) -> Result<f64, InputError> {
+        /// Rounds: each removes the overlap as seen from where the last one led.
+        const ROUNDS: usize = 100;
+        self.update_dynamics();
+        self.commands.reset(&self.world.model);
+        self.update_forces()?;
+        self.scratch.motion.iter_mut().for_each(|m| *m = stiction_body::LinkMotion::ZERO);
+        let mut left = self.separate()?[1];
+        for _ in 0..ROUNDS {
+            if left <= 0.0 {
+                break;
+            }
+            let next = self.separate()?[1];
+            if next >= left {
+                break;
+            }
+            left = next;
+        }
+        Ok(left)
+    }
+
+    /// Finds the contacts, and takes bodies that overlap apart. Returns the deepest overlap before and after.
+    pub(crate) fn separate(&mut self) -> Result<[f64; 2], InputError> {
+        let (depth, mut too_deep) = self.find_contacts();
+        let mut left = depth;
+        for _ in 0..PROJECTIONS {
+            if !too_deep {
+                break;
+            }
+            let clock = self.clock();
+            let moved = self.project()?;
+            self.phases.projection += clock.map_or_else(Default::default, |c| c.elapsed());
+            if moved == Moved::Not {
+                break;
+            }
+            (left, too_deep) = self.find_contacts();
+            if moved == Moved::Partly {
+                break;
+            }
+        }
+        Ok([depth, left])
+    }
+
+    /// Finds the contacts of the step. Returns the deepest overlap (m), and whether one is deep enough to be removed.
+    fn find_contacts(&mut self) -> (f64, bool) {
+        let clock = self.clock();
+        let Self { work, world, state, scratch, collision, settings, sizes, .. } = self;
+        let fastest = scratch.motion.iter().map(|m| length(m.linear)).fold(0.0, f64::max);
+        let margin = HIT * settings.dt * fastest;
+        let points = collision.find(&world.model, work, &scratch.motion, settings.dt, margin);
+        let depth = points.iter().fold(0.0, |d: f64, p| d.max(-p.gap));
+        let too_deep = depth > 0.0 && points.iter().any(|p| -p.gap > OVERLAP * smaller(sizes, p));
+        let too_deep = too_deep || beyond_limits(&world.model, &state.q);
+        self.phases.collision += clock.map_or_else(Default::default, |c| c.elapsed());
+        (depth, too_deep)
+    }
+
+    /// One round of the projection: min ‖Δq‖ in the metric of the step's inertia, under N Δq ≥ −gap and J Δq = −φ; where no motion satisfies that, the one that violates it least.
+    pub(crate) fn project(&mut self) -> Result<Moved, InputError> {
+        let Self { work, world, state, scratch, collision, assembler, projector, sizes, loops, .. } = self;
+        assembler.restart(&scratch.zeros, &scratch.zeros, 1.0)?;
+        for point in collision.contacts() {
+            assembler.add_contact(world, work, point, smaller(sizes, point), |frame, contact| {
+                (contact.mu, contact.mu_spin, contact.mu_viscous) = (0.0, 0.0, 0.0);
+                contact.bounce = (-frame.gap).max(0.0);
+            })?;
+        }
+        assembler.add_limits(&world.model, &state.q, |_| LIMIT_REACH, |gap| (gap, (-gap).max(0.0)))?;
+        assembler.add_loops(loops, |value| if value.abs() > OPEN { -value } else { 0.0 })?;
+        let mut outcome = projector.solve(&assembler.problem)?;
+        let mut moved = Moved::AllTheWay;
+        if outcome.solved().is_none() {
+            outcome = projector.solve(&with_give(&assembler.problem)?)?;
+            moved = Moved::Partly;
+        }
+        let Some(solution) = outcome.solved() else { return Ok(Moved::Not) };
+        world.model.integrate(&mut state.q, &solution.motion[..world.model.nv()], 1.0);
+        projector.recycle(outcome);
+        work.update_positions(&world.model, &state.q);
+        work.update_velocities(&world.model, &state.v);
+        loops.update(&world.model, work, &state.q);
+        Ok(moved)
+    }
+
+    /// Closes the loops that the step opened by the curvature of its motion, with the contacts of the new configuration in place.
+    pub(crate) fn close_loops(&mut self) -> Result<(), InputError> {
+        if self.loops.is_empty() {
+            return Ok(());
+        }
+        mem::swap(&mut self.assembler, &mut self.afterwards);
+        let closed = self.project_loops();
+        mem::swap(&mut self.assembler, &mut self.afterwards);
+        closed
+    }
+
+    /// Rounds of the projection until the loops are closed.
+    fn project_loops(&mut self) -> Result<(), InputError> {
+        let Self { assembler, scratch, .. } = self;
+        assembler.start(&scratch.mass, &scratch.zeros, &scratch.zeros, 1.0)?;
+        for _ in 0..PROJECTIONS {
+            let Self { work, world, state, loops, scratch, .. } = self;
+            work.update_positions(&world.model, &state.q);
+            loops.update(&world.model, work, &state.q);
+            if (0..loops.len()).all(|i| loops.value(i).abs() <= OPEN) {
+                break;
+            }
+            work.update_velocities(&world.model, &state.v);
+            work.link_velocities(&world.model, &state.v, &mut scratch.motion);
+            self.find_contacts();
+            if self.project()? != Moved::AllTheWay {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// True if a joint is beyond its limit by more than rounding.
+fn beyond_limits(model: &Model, q: &[f64]) -> bool {
+    model.links().iter().any(|link| {
+        let [lo, hi] = link.spec.properties.limits;
+        let limited = matches!(link.spec.kind, JointKind::Revolute { .. } | JointKind::Prismatic { .. });
+        limited && (q[link.q.start] < lo - BEYOND || q[link.q.start] > hi + BEYOND)
+    })
+}
+
+/// The problem of a projection in which every contact and limit may give way a little: each has a body of its own that moves along it, and heavy.
+fn with_give(problem: &ContactProblem) -> Result<ContactProblem, InputError> {
+    let (contacts, limits, layout) = (problem.contacts(), problem.limits(), problem.layout());
+    let blocks = layout.blocks();
+    let mut masses: Vec<Matrix> = (0..blocks).map(|b| problem.mass().block(b).clone()).collect();
+    let rows =
+        (0..contacts.len()).map(|i| (&contacts.normal, i)).chain((0..limits.rows.len()).map(|i| (&limits.rows, i)));
+    for (rows, i) in rows.clone() {
+        let mut white: Vec<f64> = Vec::new();
+        let mut w = 0.0;
+        for (b, values) in rows.row(i) {
+            white.clear();
+            white.extend_from_slice(values);
+            problem.mass().solve_factor(b, &mut white);
+            w += white.iter().map(|x| x * x).sum::<f64>();
+        }
+        masses.push(Matrix::from_fn(1, 1, |_, _| if w > 0.0 { GIVE / w } else { 1.0 }));
+    }
+    let m = layout.m() + masses.len() - blocks;
+    let mut soft = ContactProblem::new(Mass::new(masses)?, vec![0.0; m], vec![0.0; m], 1.0)?;
+    let give = [1.0];
+    for (k, (rows, i)) in rows.enumerate() {
+        let mut row: Vec<(usize, &[f64])> = rows.row(i).collect();
+        row.push((blocks + k, &give));
+        if k < contacts.len() {
+            let (gap, size, bounce) = (contacts.gap[i], contacts.size[i], contacts.bounce[i]);
+            soft.add_contact(Contact { gap, size, bounce, ..Contact::new(&row, &[], &[]) })?;
+        } else {
+            soft.add_limit(&row, limits.gap[i], 0.0, limits.bounce[i])?;
+        }
+    }
+    let bilaterals = problem.bilaterals();
+    for i in 0..bilaterals.rows.len() {
+        let row: Vec<(usize, &[f64])> = bilaterals.rows.row(i).collect();
+        soft.add_bilateral(&row, 0.0, bilaterals.target[i])?;
+    }
+    Ok(soft)
+}
