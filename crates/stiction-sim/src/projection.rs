@@ -3,7 +3,7 @@
 use std::mem;
 
 use stiction_body::math::length;
-use stiction_body::{JointKind, Model};
+use stiction_body::{JointKind, LinkMotion, Model};
 use stiction_contact::{Contact, ContactModel, ContactProblem, Mass};
 use stiction_lcp::{InputError, Matrix};
 
@@ -24,6 +24,15 @@ pub(crate) const PROJECTIONS: usize = 3;
 
 /// Where not all overlap can be removed, what is left counts this many times what is moved, in units of energy.
 const GIVE: f64 = 1e6;
+
+/// A projection that moves something by more than this many times what it is to remove is no correction.
+const LEVERAGE: f64 = 100.0;
+
+/// Nor is one that turns something by more than this (rad).
+const LARGEST_TURN: f64 = 0.5;
+
+/// Most contacts and limits that may give way at a time: each is one more unknown.
+const MOST_ROWS: usize = 100;
 
 /// What a projection came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +56,7 @@ impl Simulation {
         self.update_dynamics();
         self.commands.reset(&self.world.model);
         self.update_forces()?;
-        self.scratch.motion.iter_mut().for_each(|m| *m = stiction_body::LinkMotion::ZERO);
+        self.scratch.motion.iter_mut().for_each(|m| *m = LinkMotion::ZERO);
         let mut left = self.separate()?[1];
         for _ in 0..ROUNDS {
             if left <= 0.0 {
@@ -117,7 +126,13 @@ impl Simulation {
             moved = Moved::Partly;
         }
         let Some(solution) = outcome.solved() else { return Ok(Moved::Not) };
-        world.model.integrate(&mut state.q, &solution.motion[..world.model.nv()], 1.0);
+        let motion = &solution.motion[..world.model.nv()];
+        work.link_velocities(&world.model, motion, &mut scratch.moved);
+        let part = reasonable_part(&scratch.moved, asked_for(&assembler.problem));
+        if part < 1.0 {
+            moved = Moved::Partly;
+        }
+        world.model.integrate(&mut state.q, motion, part);
         projector.recycle(outcome);
         work.update_positions(&world.model, &state.q);
         work.update_velocities(&world.model, &state.v);
@@ -167,35 +182,49 @@ fn beyond_limits(model: &Model, q: &[f64]) -> bool {
     })
 }
 
-/// The problem of a projection in which every contact and limit may give way a little: each has a body of its own that moves along it, and heavy.
+/// The largest overlap, opening or excess that a projection is to remove (m or rad).
+fn asked_for(problem: &ContactProblem) -> f64 {
+    let largest = |x: &[f64]| x.iter().fold(0.0, |max: f64, x| max.max(x.abs()));
+    largest(&problem.contacts().bounce)
+        .max(largest(&problem.limits().bounce))
+        .max(largest(&problem.bilaterals().target))
+}
+
+/// The part of a projection's motion that is still a correction: near a singular pose the linear equations ask for motions far beyond what they hold for.
+fn reasonable_part(motion: &[LinkMotion], asked: f64) -> f64 {
+    let far = motion.iter().map(|m| length(m.linear)).fold(0.0, f64::max);
+    let turn = motion.iter().map(|m| length(m.angular)).fold(0.0, f64::max);
+    let share = |most: f64, x: f64| if x > most { most / x } else { 1.0 };
+    share(LEVERAGE * asked, far).min(share(LARGEST_TURN, turn))
+}
+
+/// The problem of a projection in which contacts and limits may give way a little: each has a body of its own that moves along it, and heavy. Of very many rows it has the deepest.
 fn with_give(problem: &ContactProblem) -> Result<ContactProblem, InputError> {
-    let (contacts, limits, layout) = (problem.contacts(), problem.limits(), problem.layout());
-    let blocks = layout.blocks();
+    let (contacts, limits, blocks) = (problem.contacts(), problem.limits(), problem.layout().blocks());
     let mut masses: Vec<Matrix> = (0..blocks).map(|b| problem.mass().block(b).clone()).collect();
-    let rows =
-        (0..contacts.len()).map(|i| (&contacts.normal, i)).chain((0..limits.rows.len()).map(|i| (&limits.rows, i)));
-    for (rows, i) in rows.clone() {
-        let mut white: Vec<f64> = Vec::new();
+    let deepest = deepest_rows(problem);
+    let row_of = |k: usize| {
+        if k < contacts.len() { contacts.normal.row(k) } else { limits.rows.row(k - contacts.len()) }
+    };
+    for &k in &deepest {
         let mut w = 0.0;
-        for (b, values) in rows.row(i) {
-            white.clear();
-            white.extend_from_slice(values);
+        for (b, values) in row_of(k) {
+            let mut white = values.to_vec();
             problem.mass().solve_factor(b, &mut white);
             w += white.iter().map(|x| x * x).sum::<f64>();
         }
         masses.push(Matrix::from_fn(1, 1, |_, _| if w > 0.0 { GIVE / w } else { 1.0 }));
     }
-    let m = layout.m() + masses.len() - blocks;
+    let m = problem.m() + deepest.len();
     let mut soft = ContactProblem::new(Mass::new(masses)?, vec![0.0; m], vec![0.0; m], 1.0)?;
-    let give = [1.0];
-    for (k, (rows, i)) in rows.enumerate() {
-        let mut row: Vec<(usize, &[f64])> = rows.row(i).collect();
-        row.push((blocks + k, &give));
-        if k < contacts.len() {
-            let (gap, size, bounce) = (contacts.gap[i], contacts.size[i], contacts.bounce[i]);
-            soft.add_contact(Contact { gap, size, bounce, ..Contact::new(&row, &[], &[]) })?;
-        } else {
+    for (place, &k) in deepest.iter().enumerate() {
+        let mut row: Vec<(usize, &[f64])> = row_of(k).collect();
+        row.push((blocks + place, &[1.0]));
+        if let Some(i) = k.checked_sub(contacts.len()) {
             soft.add_limit(&row, limits.gap[i], 0.0, limits.bounce[i])?;
+        } else {
+            let (gap, size, bounce) = (contacts.gap[k], contacts.size[k], contacts.bounce[k]);
+            soft.add_contact(Contact { gap, size, bounce, ..Contact::new(&row, &[], &[]) })?;
         }
     }
     let bilaterals = problem.bilaterals();
@@ -204,4 +233,15 @@ fn with_give(problem: &ContactProblem) -> Result<ContactProblem, InputError> {
         soft.add_bilateral(&row, 0.0, bilaterals.target[i])?;
     }
     Ok(soft)
+}
+
+/// The deepest contacts, then limits (numbered after the contacts), at most [`MOST_ROWS`] of them, in their order.
+fn deepest_rows(problem: &ContactProblem) -> Vec<usize> {
+    let (gaps, limits) = (&problem.contacts().gap, &problem.limits().gap);
+    let gap = |k: usize| gaps.get(k).copied().unwrap_or_else(|| limits[k - gaps.len()]);
+    let mut rows: Vec<usize> = (0..gaps.len() + limits.len()).collect();
+    rows.sort_by(|&a, &b| gap(a).total_cmp(&gap(b)));
+    rows.truncate(MOST_ROWS);
+    rows.sort_unstable();
+    rows
 }

@@ -295,6 +295,8 @@ pub(crate) struct Scratch {
     pub v_free: Vec<f64>,
     /// Velocities of the links then.
     pub motion: Vec<LinkMotion>,
+    /// Motion of the links in a projection.
+    pub moved: Vec<LinkMotion>,
     /// The start handed to the model where the contacts are not those of the last step.
     pub start: WarmStart,
     /// A vector of zeros, nv.
