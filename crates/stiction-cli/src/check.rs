@@ -47,7 +47,7 @@ pub fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Failure> {
         None => stiction_sim::Simulation::new(world.clone(), stiction_sim::Settings::default()),
     }
     .map_err(message)?;
-    let ignored = simulation.ignored_overlaps().iter().map(|o| format!("{o}, within one model: the two never touch"));
+    let ignored = simulation.ignored_overlaps().iter().map(|o| format!("{o}, within one robot: the two never touch"));
     let ignored: Vec<String> = ignored.collect();
     let overlaps: Vec<String> = simulation.overlaps().iter().map(ToString::to_string).chain(ignored).collect();
     if args.json {

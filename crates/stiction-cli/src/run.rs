@@ -192,12 +192,15 @@ fn apply(args: &RunArgs, scene: &mut Scene) -> Result<(), Failure> {
 /// Bodies that overlap at the start are an error, or are taken apart; parts of one robot are only mentioned.
 fn separate(args: &RunArgs, simulation: &mut Simulation, err: &mut dyn Write) -> Result<(), Failure> {
     for overlap in simulation.ignored_overlaps() {
-        writeln!(err, "warning: {overlap} at the start, within one model: the two never touch")?;
+        writeln!(err, "warning: {overlap} at the start, within one robot: the two never touch")?;
     }
     let overlaps = simulation.overlaps();
-    let Some(first) = overlaps.first() else { return Ok(()) };
+    for overlap in overlaps.iter().filter(|o| o.one_model) {
+        writeln!(err, "warning: {overlap} at the start, within one file")?;
+    }
+    let Some(first) = overlaps.iter().find(|o| !o.one_model) else { return Ok(()) };
     if !args.separate {
-        let more = overlaps.len() - 1;
+        let more = overlaps.iter().filter(|o| !o.one_model).count() - 1;
         let rest = if more > 0 { format!(" (and {more} more pairs)") } else { String::new() };
         let file = args.scene.display();
         return Err(Failure::Message(format!("{file}: {first} at the start{rest}; --separate takes them apart")));

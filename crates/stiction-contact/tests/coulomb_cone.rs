@@ -283,3 +283,14 @@ fn random_moments_are_solved() {
     assert!(bounded > 1000 && inside > 100, "{bounded} at their bounds, {inside} inside");
     assert!(failed <= 3, "{failed} of 3000");
 }
+
+#[test]
+fn a_contact_whose_normal_nothing_moves_has_no_friction() {
+    // A slider along x beside a wall with its normal along y: nothing presses it there.
+    let mass = Mass::new(vec![Matrix::identity(1)]).unwrap();
+    let mut problem = ContactProblem::new(mass, vec![2.0], vec![0.0], 0.01).unwrap();
+    let (zero, one) = ([0.0], [1.0]);
+    problem.add_contact(Contact { mu: 0.8, ..Contact::new(&[(0, &zero)], &[(0, &one)], &[]) }).unwrap();
+    let solution = solved(&mut CoulombCone::default(), &problem);
+    assert_eq!((solution.motion[0], solution.forces.tangent_s[0]), (2.0, 0.0));
+}

@@ -245,7 +245,7 @@ pub struct Simulation {
     pub(crate) commands: Commands,
     pub(crate) work: Workspace,
     pub(crate) collision: Collision,
-    /// Pairs within one model that overlap at its start, and so never touch.
+    /// Pairs of one tree that overlap at the start, and so never touch.
     ignored: Vec<Overlap>,
     /// Size of each geom (m).
     pub(crate) sizes: Vec<f64>,
@@ -469,7 +469,7 @@ impl Simulation {
         self.find_overlaps().iter().map(|o| self.named(o)).collect()
     }
 
-    /// Parts of one model that overlap at its start: drawn that way, and never meant to touch. They never do here.
+    /// Links of one tree of joints that overlap at the start: drawn that way, and never meant to touch. They never do here.
     pub fn ignored_overlaps(&self) -> &[Overlap] {
         &self.ignored
     }
@@ -485,14 +485,17 @@ impl Simulation {
         Overlap { names, depth: overlap.depth, one_model: owner(0) == owner(1) }
     }
 
-    /// Takes pairs within one model that overlap at the start out of collision.
+    /// Takes pairs of links that hang on each other and overlap at the start out of collision.
     fn ignore_own_overlaps(&mut self) -> Result<(), InputError> {
         let mut rules = self.world.rules.clone();
         for overlap in self.find_overlaps() {
-            let named = self.named(&overlap);
-            if named.one_model {
+            let tree = |k: usize| {
+                let link = self.world.geoms[overlap.geoms[k]].link;
+                link.map(|link| self.world.model.links()[link].tree)
+            };
+            if tree(0).is_some() && tree(0) == tree(1) {
                 rules.excluded_geoms.push((overlap.geoms[0], overlap.geoms[1]));
-                self.ignored.push(named);
+                self.ignored.push(self.named(&overlap));
             }
         }
         if !self.ignored.is_empty() {

@@ -1,9 +1,13 @@
 //! Convex polytopes with faces, edges and their neighbours: boxes, hulls and single triangles alike.
 
 use parry3d_f64::shape::ConvexPolyhedron;
+use parry3d_f64::transformation::try_convex_hull;
 
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
+
+/// Grids that corners are moved onto where a hull does not close, beside its size.
+const GRIDS: [f64; 3] = [1e-9, 1e-7, 1e-5];
 
 /// A face: the points with `normal · x = offset`, bounded by a loop of vertices counterclockwise seen from outside.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,27 +60,47 @@ impl Polytope {
         Self { vertices, faces, loops, edges }
     }
 
-    /// The convex hull of points, with coplanar triangles as one face; `None` if they span no volume.
+    /// The convex hull of points, with coplanar triangles as one face; `None` if they span no volume. Where fine meshes leave faces that do not close, corners are moved
+    /// onto a grid as fine as can be; where that does not help, coplanar triangles stay apart.
     pub fn hull(points: &[Vec3]) -> Option<Self> {
+        let low = points.iter().fold(Vec3::INFINITY, |a, p| a.min(*p));
+        let high = points.iter().fold(Vec3::NEG_INFINITY, |a, p| a.max(*p));
+        let size = (high - low).max_element();
+        let snapped = |grid: f64| {
+            let h = grid * size;
+            points.iter().map(|p| low + ((*p - low) / h).round() * h).collect::<Vec<Vec3>>()
+        };
+        Self::merged_hull(points)
+            .or_else(|| GRIDS.iter().find_map(|grid| Self::merged_hull(&snapped(*grid))))
+            .or_else(|| Self::triangle_hull(points))
+    }
+
+    fn merged_hull(points: &[Vec3]) -> Option<Self> {
         let hull = ConvexPolyhedron::from_convex_hull(points)?;
         let (vertices, loops) = compact(hull.points(), hull.vertices_adj_to_face());
-        let mut faces: Vec<Face> = hull
-            .faces()
-            .iter()
-            .map(|f| Face {
-                normal: f.normal,
-                offset: 0.0,
-                first: f.first_vertex_or_edge,
-                count: f.num_vertices_or_edges,
-            })
-            .collect();
-        for face in &mut faces {
-            let corners = &loops[face.first as usize..][..face.count as usize];
-            face.normal = polygon_normal(&vertices, corners)?;
-            face.offset = corners.iter().map(|v| face.normal.dot(vertices[*v as usize])).fold(f64::MIN, f64::max);
+        let counts: Vec<[u32; 2]> =
+            hull.faces().iter().map(|f| [f.first_vertex_or_edge, f.num_vertices_or_edges]).collect();
+        Self::closed(vertices, loops, &counts)
+    }
+
+    fn triangle_hull(points: &[Vec3]) -> Option<Self> {
+        let (vertices, triangles) = try_convex_hull(points).ok()?;
+        let (vertices, loops) = compact(&vertices, triangles.as_flattened());
+        let counts: Vec<[u32; 2]> = (0..triangles.len() as u32).map(|t| [3 * t, 3]).collect();
+        Self::closed(vertices, loops, &counts)
+    }
+
+    /// The polytope of these faces (first corner in `loops` and their number), if they have areas and close a surface.
+    fn closed(vertices: Vec<Vec3>, loops: Vec<u32>, faces: &[[u32; 2]]) -> Option<Self> {
+        let mut all = Vec::with_capacity(faces.len());
+        for &[first, count] in faces {
+            let corners = &loops[first as usize..][..count as usize];
+            let normal = polygon_normal(&vertices, corners)?;
+            let offset = corners.iter().map(|v| normal.dot(vertices[*v as usize])).fold(f64::MIN, f64::max);
+            all.push(Face { normal, offset, first, count });
         }
-        let edges = edges_of(&faces, &loops);
-        (edges.len() + 2 == vertices.len() + faces.len()).then_some(Self { vertices, faces, loops, edges })
+        let edges = edges_of(&all, &loops);
+        (edges.len() + 2 == vertices.len() + all.len()).then_some(Self { vertices, faces: all, loops, edges })
     }
 
     pub fn view(&self) -> PolytopeRef<'_> {

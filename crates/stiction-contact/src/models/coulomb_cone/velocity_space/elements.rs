@@ -132,7 +132,7 @@ impl Elements {
         self.v_before.len()
     }
 
-    /// Takes an island over, with the envelope of its matrix; false if a row that moves nothing has a law of friction.
+    /// Takes an island over, with the envelope of its matrix; false if a contact that nothing presses together has friction without a limit.
     pub fn load(&mut self, problem: &ContactProblem, island: &Island, matrix: &mut Skyline) -> bool {
         self.list.clear();
         self.groups.clear();
@@ -167,7 +167,8 @@ impl Elements {
                 }
             }
             if contacts.normal.is_zero(i) {
-                if rows > 1 {
+                // Nothing presses the two together, so without a normal force there is no friction.
+                if rows > 1 && contacts.mu[i].is_infinite() {
                     return false;
                 }
                 continue;
