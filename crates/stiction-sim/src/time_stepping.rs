@@ -19,8 +19,11 @@ use crate::control::View;
 use crate::simulation::{Memory, Simulation, StepFailure, StepReport};
 use crate::world::World;
 
-/// How often the set of saturated motors may change within a step.
+/// How often all motors on the wrong side of their limits may change at once within a step; from then on one at a time, the first, which ends.
 const SATURATION_ROUNDS: usize = 6;
+
+/// How often one may.
+const SINGLE_ROUNDS: usize = 200;
 
 /// An effort beyond its limit by this part is rounding.
 const AT_LIMIT: f64 = 1e-9;
@@ -125,18 +128,18 @@ impl Simulation {
     /// Solves the contacts of the step with the motors that are at their limits: a guess that is corrected until it is right.
     fn solve_motors(&mut self) -> Result<StepReport, StepFailure> {
         let mut report = self.solve_contacts()?;
-        for _ in 1..SATURATION_ROUNDS {
-            if !self.update_saturation() {
-                break;
+        for round in 0..SATURATION_ROUNDS + SINGLE_ROUNDS {
+            if !self.update_saturation(round >= SATURATION_ROUNDS) {
+                return Ok(report);
             }
             self.update_forces().map_err(|e| self.fail(e.to_string(), false))?;
             report = self.solve_contacts()?;
         }
-        Ok(report)
+        Err(self.fail("which motors are at their limits does not settle", true))
     }
 
-    /// Compares every motor's effort with its limit; true if the set of saturated ones changed.
-    fn update_saturation(&mut self) -> bool {
+    /// Compares every motor's effort with its limit; true if the set of saturated ones changed: by all that are wrong, or by the first alone.
+    fn update_saturation(&mut self, single: bool) -> bool {
         let Self { world, state, commands, memory, settings, last, .. } = self;
         let Some(solution) = last.as_ref().and_then(ContactOutcome::solved) else { return false };
         let mut changed = false;
@@ -153,6 +156,9 @@ impl Simulation {
                 };
                 changed |= wanted != memory.saturated[k];
                 memory.saturated[k] = wanted;
+                if single && changed {
+                    return true;
+                }
             }
         }
         changed
