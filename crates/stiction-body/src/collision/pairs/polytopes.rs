@@ -2,7 +2,7 @@
 //! the overlap of two faces or the crossing of two edges.
 
 use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
-use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking};
+use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking, look_for_axis};
 use crate::collision::pairs::clip::{self, Clip, Corner, Side};
 use crate::collision::polytope::{Edge, Face, PolytopeRef};
 use crate::collision::vector::Norm;
@@ -12,10 +12,7 @@ use crate::math::Vec3;
 const TRIES: usize = 4;
 
 /// Corners of two polytopes from which on a separating axis is looked for before all of them are.
-const MANY: usize = 48;
-
-/// Steps of that look.
-const LOOKS: usize = 24;
+pub(crate) const MANY: usize = 48;
 
 /// Faces that look the same way up to this difference of cosines are taken in order.
 const EQUAL: f64 = 1e-9;
@@ -136,32 +133,11 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             && (self.smooth || self.edge_axes(scratch, &inside, known, ranking))
     }
 
-    /// Looks for a separating axis by Gilbert's method, which never looks at faces: of large polytopes that are apart it finds one in a few steps. `None` if one keeps them farther apart
-    /// than they can travel; else the largest separation seen.
+    /// The separation along an axis that is looked for; `None` if it keeps the two apart.
     fn look_for_axis(&self, seen: &[Vec3]) -> Option<f64> {
         let own = self.polytopes[0].vertices;
-        let mut nearest = middle(seen) - middle(own);
-        let mut best = f64::NEG_INFINITY;
-        for _ in 0..LOOKS {
-            let length = nearest.norm();
-            if length == 0.0 {
-                break;
-            }
-            let axis = nearest / length;
-            let ((low, to), (high, from)) = (lowest(seen, axis), lowest(own, -axis));
-            best = best.max(low + high);
-            if best > self.query.limit() {
-                return None;
-            }
-            // The point of the segment to the new corner of the difference that is nearest to the origin.
-            let step = seen[to] - own[from] - nearest;
-            let square = step.length_squared();
-            if square == 0.0 {
-                break;
-            }
-            nearest += step * (-nearest.dot(step) / square).clamp(0.0, 1.0);
-        }
-        Some(best)
+        let ends = |axis: Vec3| [own[lowest(own, -axis).1], seen[lowest(seen, axis).1]];
+        look_for_axis(middle(seen) - middle(own), self.query.limit(), ends)
     }
 
     fn add(&self, axes: &mut Vec<Axis>, normal: Vec3, separation: f64, feature: Feature, ranking: &Ranking) {
@@ -451,7 +427,7 @@ fn best_axis(axes: &[Axis], ranking: &Ranking) -> Option<usize> {
 }
 
 /// The middle of points: within their hull.
-fn middle(points: &[Vec3]) -> Vec3 {
+pub(crate) fn middle(points: &[Vec3]) -> Vec3 {
     points.iter().copied().sum::<Vec3>() / points.len().max(1) as f64
 }
 

@@ -7,8 +7,8 @@ mod geometry;
 pub(crate) use geometry::Cylinder;
 
 use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
-use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking};
-use crate::collision::pairs::polytopes::to_world;
+use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking, look_for_axis};
+use crate::collision::pairs::polytopes::{MANY, middle, to_world};
 use crate::collision::polytope::{Edge, PolytopeRef};
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
@@ -164,6 +164,12 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     /// All other axes; false as for [`Self::add`].
     fn plain_axes(&self, axes: &mut Vec<Axis>, ranking: &Ranking) -> bool {
         let (p, c) = (self.polytope, &self.cylinder);
+        if p.vertices.len() > MANY {
+            let ends = |axis: Vec3| [p.vertices[highest(p.vertices, axis).1], c.lowest(axis)];
+            if look_for_axis(c.centre - middle(p.vertices), self.query.limit(), ends).is_none() {
+                return false;
+            }
+        }
         let mut add = |normal: Vec3, separation: f64, kind: Kind| self.add(axes, ranking, normal, separation, kind);
         for (i, face) in p.faces[..self.own_faces].iter().enumerate() {
             if !add(face.normal, face.normal.dot(c.lowest(face.normal)) - face.offset, Kind::Face(i)) {
@@ -186,7 +192,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         for (k, corner) in p.vertices.iter().enumerate() {
             let normal = c.across(c.centre - *corner).unit_or_zero();
             let level = normal.dot(*corner);
-            if normal != Vec3::ZERO && highest(p.vertices, normal).0 <= level + self.query.touch {
+            let is_highest = || p.vertices.iter().all(|v| normal.dot(*v) <= level + self.query.touch);
+            if normal != Vec3::ZERO && is_highest() {
                 let separation = normal.dot(c.centre) - c.radius - level;
                 if separation > self.query.limit() {
                     return false;
