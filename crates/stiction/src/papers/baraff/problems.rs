@@ -1,5 +1,6 @@
 //! Problems without friction, as complementarity problems.
 
+use stiction_contact::Mass;
 use stiction_contact::scenes::{Body, Touch, assemble, unit};
 use stiction_lcp::generate::Rng;
 use stiction_lcp::matrix::dot;
@@ -26,7 +27,7 @@ pub fn random(n: usize, width: usize, half: bool, seed: u64) -> Result<Lcp, Inpu
 }
 
 /// `a = A f + b` of a heap of bodies under gravity with `n` contacts, `A = N M⁻¹ Nᵀ`: each of about n/3 bodies lies on those below it or on the floor, at points
-/// and along normals drawn at random, so A is not singular but for chance.
+/// and along normals drawn at random, so A is not singular but for chance; most of its entries are zero.
 ///
 /// # Errors
 /// If a number overflows.
@@ -50,15 +51,57 @@ pub fn heap(n: usize, seed: u64) -> Result<Lcp, InputError> {
         })
         .collect();
     let problem = assemble(&bodies, &touches, 1e-3)?;
-    let rows = problem.contacts().normal.to_dense();
-    let mut moved = Matrix::zeros(problem.m(), n);
-    for i in 0..n {
-        let row: Vec<f64> = (0..problem.m()).map(|k| rows[(i, k)]).collect();
-        moved.col_mut(i).copy_from_slice(&row);
-        problem.mass().solve(moved.col_mut(i));
+    delassus(&problem.contacts().normal.to_dense(), problem.mass(), problem.force())
+}
+
+/// `a = A f + b` of a planar chain of `n` links on hinges that lies on an uneven floor, a contact under each link: every force is felt along the whole
+/// chain, so no entry of A is zero. Velocities: of its first end (x, z), then the rate of each link's angle.
+///
+/// # Errors
+/// If a number overflows.
+pub fn chain(n: usize, seed: u64) -> Result<Lcp, InputError> {
+    const GRAVITY: f64 = 9.81;
+    let mut rng = Rng::new(seed);
+    let angles: Vec<f64> = (0..n).map(|_| 0.3 * rng.normal()).collect();
+    let across: Vec<[f64; 2]> = angles.iter().map(|t| [-libm::sin(*t), libm::cos(*t)]).collect();
+    // Links of 1 kg and 1 m: what hangs on the far end of link j, and half of j itself.
+    let carried = |j: usize| (n - 1 - j) as f64 + 0.5;
+    let along = |i: usize, j: usize| across[i][0] * across[j][0] + across[i][1] * across[j][1];
+    let inertia = |i: usize, j: usize| match (i.min(j), i.max(j)) {
+        (i, j) if j < 2 => {
+            if i == j {
+                n as f64
+            } else {
+                0.0
+            }
+        }
+        (i, j) if i < 2 => across[j - 2][i] * carried(j - 2),
+        (i, j) if i == j => carried(i - 2) - 0.5 + 1.0 / 3.0,
+        (i, j) => along(i - 2, j - 2) * carried(j - 2),
+    };
+    let mass = Mass::new(vec![Matrix::from_fn(n + 2, n + 2, inertia)])?;
+    let mut force = vec![0.0, -GRAVITY * n as f64];
+    force.extend((0..n).map(|j| -GRAVITY * across[j][1] * carried(j) + 2.0 * rng.normal()));
+    let mut rows = Matrix::zeros(n, n + 2);
+    for k in 0..n {
+        let [x, _, z] = unit([0.3 * rng.normal(), 0.0, 1.0]);
+        let reach = 0.1 + 0.8 * rng.uniform();
+        (rows[(k, 0)], rows[(k, 1)]) = (x, z);
+        for j in 0..=k {
+            let arm = if j == k { reach } else { 1.0 };
+            rows[(k, j + 2)] = arm * (x * across[j][0] + z * across[j][1]);
+        }
     }
+    delassus(&rows, &mass, &force)
+}
+
+/// `A = N M⁻¹ Nᵀ`, `b = N M⁻¹ force`.
+fn delassus(rows: &Matrix, mass: &Mass, force: &[f64]) -> Result<Lcp, InputError> {
     let normals = rows.transposed();
+    let mut moved = normals.clone();
+    (0..rows.rows()).for_each(|i| mass.solve(moved.col_mut(i)));
+    let n = rows.rows();
     let a = Matrix::from_fn(n, n, |i, j| dot(normals.col(i.min(j)), moved.col(i.max(j))));
-    let b = (0..n).map(|i| dot(moved.col(i), problem.force())).collect();
+    let b = (0..n).map(|i| dot(moved.col(i), force)).collect();
     Lcp::new(a, b)
 }

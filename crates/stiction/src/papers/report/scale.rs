@@ -2,8 +2,8 @@
 
 use super::number::{power_of_ten, short};
 
-/// Ticks with a label, about.
-const LABELS: usize = 6;
+/// Ticks with a label, at most about.
+const LABELS: usize = 8;
 /// Decades up to which every multiple of a decade has a line.
 const MINOR_DECADES: f64 = 4.5;
 /// Numbers beyond this are cut: their differences would not be finite. (On a logarithmic axis also those below its inverse.)
@@ -81,7 +81,7 @@ impl Scale {
             let value = |tick: &Tick| (lo + tick.at * (hi - lo)).log10();
             return linear.linear_ticks().into_iter().map(|t| Tick { at: at(value(&t)), ..t }).collect();
         }
-        let stride = count.div_ceil(LABELS + 2).max(1) as i32;
+        let stride = count.div_ceil(LABELS).max(1) as i32;
         let multiples: &[u32] = if count >= 3 {
             &[]
         } else if decades < 1.2 {
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(labels(&[0.0, 10.0], false), ["0", "2", "4", "6", "8", "10"]);
         assert_eq!(labels(&[0.3, 1.0], false), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
         assert_eq!(labels(&[-1.0, 1.0], false), ["−1", "−0.5", "0", "0.5", "1"]);
-        assert_eq!(labels(&[100.0, 100.3], false), ["100", "100.1", "100.2", "100.3"]);
+        assert_eq!(labels(&[100.0, 100.3], false), ["100", "100.05", "100.1", "100.15", "100.2", "100.25", "100.3"]);
     }
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(labels(&[1.0, 1e4], true), ["1", "10", "100", "1000", "10000"]);
         assert_eq!(labels(&[8.0, 32.0], true), ["10", "20", "30"]);
         assert_eq!(labels(&[3.0, 80.0], true), ["5", "10", "20", "50"]);
-        assert!(labels(&[1e-300, 1e300], true).len() <= LABELS + 2);
+        assert!(labels(&[1e-300, 1e300], true).len() <= LABELS);
         assert!(labels(&[1e-16, 1.0], true).contains(&"1".to_string()));
     }
 
