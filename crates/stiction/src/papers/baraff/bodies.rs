@@ -69,7 +69,8 @@ pub fn heap(recipe: &Heap, seed: u64) -> Result<ContactProblem, InputError> {
     Ok(problem)
 }
 
-/// A tower of `n` blocks, two contacts per face in the plane and three in space, the top one pushed sideways with `push` of the force that would move it.
+/// A tower of `n` blocks, two contacts per face in the plane and three in space, the top one pushed sideways with `push` of the force that
+/// would move it.
 /// (Four contacts per face leave the normal forces open, and with them friction and motion: some motions that satisfy the law turn the block.)
 ///
 /// # Errors
@@ -101,7 +102,8 @@ pub fn tower(dimension: Dimension, n: usize, mu: f64, push: f64) -> Result<Conta
     if dimension == Dimension::Three { assemble(&bodies, &touches, DT) } else { flat(&bodies, &touches) }
 }
 
-/// Painlevé's rod of length 2 m and mass 1 kg: its lower end slides over the floor at 1 m/s, towards the side that the rod leans away from; `(c, s)` is its direction, up
+/// Painlevé's rod of length 2 m and mass 1 kg: its lower end slides over the floor at 1 m/s, towards the side that the rod leans away from;
+/// `(c, s)` is its direction, up
 /// from that end.
 ///
 /// # Errors

@@ -127,13 +127,15 @@ type Found<'a> = [(&'a Family, Vec<Line>)];
 
 fn section(found: &Found<'_>) -> Section {
     let text = vec![
-        "The paper says that the forces of n contacts without friction take two to three times as long as one Gaussian elimination of the n × n matrix, and that this is five to ten times faster than \
-         the best quadratic programming it knew, up to n = 150.".into(),
-        "Here the driving method is `Dantzig`, called as users call it: factor updates, the refined last solve and the certificate are part of its time. Elimination is the textbook's: partial \
-         pivoting, column by column, not blocked. The quadratic program is solved by clarabel, an interior point method, with one thread, its own settings, and the form of the program that is easiest for it. \
-         Times are medians of processor time over rounds in which the three take turns on the same problems.".into(),
-        "Problems: random positive definite matrices of which all or half of the forces are positive at the solution; a planar chain of links on an uneven floor, whose matrix is full; heaps of bodies \
-         under gravity, of whose matrix most is zero. The paper does not say which problems it timed; its factorization was dense, as ours is.".into(),
+        "The paper says that the forces of n contacts without friction take two to three times as long as one Gaussian elimination of the n \
+         × n matrix, and that this is five to ten times faster than the best quadratic programming it knew, up to n = 150.".into(),
+        "Here the driving method is `Dantzig`, called as users call it: factor updates, the refined last solve and the certificate are part \
+         of its time. Elimination is the textbook's: partial pivoting, column by column, not blocked. The quadratic program is solved by \
+         clarabel, an interior point method, with one thread, its own settings, and the form of the program that is easiest for it. Times \
+         are medians of processor time over rounds in which the three take turns on the same problems.".into(),
+        "Problems: random positive definite matrices of which all or half of the forces are positive at the solution; a planar chain of \
+         links on an uneven floor, whose matrix is full; heaps of bodies under gravity, of whose matrix most is zero. The paper does not \
+         say which problems it timed; its factorization was dense, as ours is.".into(),
     ];
     let tables = found.iter().map(|(family, lines)| table(family, lines)).collect();
     Section {

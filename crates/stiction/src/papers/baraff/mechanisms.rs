@@ -221,14 +221,18 @@ impl Motion {
 
 fn text() -> Vec<String> {
     vec![
-        "The paper shows two planar mechanisms with bilateral joints, contacts and friction, simulated interactively at 20 to 30 frames per second on a workstation of 1994, and gives no dimensions. \
-         Ours are drawn anew, as scenes/block-feeder.toml and scenes/double-action-jack.toml: bodies with planar joints in levels that do not touch each other, hinges, a closed loop in the feeder."
+        "The paper shows two planar mechanisms with bilateral joints, contacts and friction, simulated interactively at 20 to 30 frames per \
+         second on a workstation of 1994, and gives no dimensions. Ours are drawn anew, as scenes/block-feeder.toml and \
+         scenes/double-action-jack.toml: bodies with planar joints in levels that do not touch each other, hinges, a closed loop in the \
+         feeder."
             .into(),
-        "The feeder's crank drives a pusher through a rod; at each turn the pusher takes the lowest block out of a magazine. The jack's lever rocks on a pivot; of its two pawls one lifts the toothed bar \
-         while the other goes down to a lower tooth, so the load rises on both strokes."
+        "The feeder's crank drives a pusher through a rod; at each turn the pusher takes the lowest block out of a magazine. The jack's \
+         lever rocks on a pivot; of its two pawls one lifts the toothed bar while the other goes down to a lower tooth, so the load rises \
+         on both strokes."
             .into(),
-        "Both run under the default model (the quadratic cone with time stepping) and under the paper's law (static and dynamic friction at accelerations, event driven, impacts between). Every \
-         step is certified. The factor is simulated time over processor time, collision and dynamics included; a factor of 1 is real time, in which each frame of 1/30 s takes 1/30 s."
+        "Both run under the default model (the quadratic cone with time stepping) and under the paper's law (static and dynamic friction at \
+         accelerations, event driven, impacts between). Every step is certified. The factor is simulated time over processor time, \
+         collision and dynamics included; a factor of 1 is real time, in which each frame of 1/30 s takes 1/30 s."
             .into(),
     ]
 }

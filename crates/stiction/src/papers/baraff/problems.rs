@@ -26,7 +26,8 @@ pub fn random(n: usize, width: usize, half: bool, seed: u64) -> Result<Lcp, Inpu
     Lcp::new(m, q)
 }
 
-/// `a = A f + b` of a heap of bodies under gravity with `n` contacts, `A = N M⁻¹ Nᵀ`: each of about n/3 bodies lies on those below it or on the floor, at points
+/// `a = A f + b` of a heap of bodies under gravity with `n` contacts, `A = N M⁻¹ Nᵀ`: each of about n/3 bodies lies on those below it or on the
+/// floor, at points
 /// and along normals drawn at random, so A is not singular but for chance; most of its entries are zero.
 ///
 /// # Errors
@@ -54,7 +55,8 @@ pub fn heap(n: usize, seed: u64) -> Result<Lcp, InputError> {
     delassus(&problem.contacts().normal.to_dense(), problem.mass(), problem.force())
 }
 
-/// `a = A f + b` of a planar chain of `n` links on hinges that lies on an uneven floor, a contact under each link: every force is felt along the whole
+/// `a = A f + b` of a planar chain of `n` links on hinges that lies on an uneven floor, a contact under each link: every force is felt along
+/// the whole
 /// chain, so no entry of A is zero. Velocities: of its first end (x, z), then the rate of each link's angle.
 ///
 /// # Errors

@@ -6,7 +6,8 @@ use stiction_lcp::Lcp;
 
 /// `min ½ fᵀ A f + bᵀ f, f ≥ 0`, ready for clarabel.
 ///
-/// Its optimality conditions are those of the contact forces. The paper's own form, `min fᵀ(A f + b)` with `A f + b ≥ 0` beside `f ≥ 0`, has twice the rows,
+/// Its optimality conditions are those of the contact forces. The paper's own form, `min fᵀ(A f + b)` with `A f + b ≥ 0` beside `f ≥ 0`, has
+/// twice the rows,
 /// half of them dense: clarabel gets the easier one.
 ///
 /// Reference: [Baraff94, Eq. 5].

@@ -22,8 +22,9 @@ pub fn page(report: &Report, names: &[FileNames]) -> String {
         }
     }
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Stiction: the papers' experiments</title>\n<style>\n{}{}</style>\n</head>\n<body>\n<div class=\"frame\">\n{}<main>\n{body}</main>\n</div>\n</body>\n</html>\n",
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, \
+         initial-scale=1\">\n<title>Stiction: the papers' experiments</title>\n<style>\n{}{}</style>\n</head>\n<body>\n<div \
+         class=\"frame\">\n{}<main>\n{body}</main>\n</div>\n</body>\n</html>\n",
         style::page(),
         style::figures(),
         navigation(report)
@@ -57,7 +58,8 @@ fn head(body: &mut String, report: &Report) {
     let form = if report.quick { "quick form: a few trials of each" } else { "full form" };
     let _ = write!(
         body,
-        "<h1 id=\"top\">The papers' experiments</h1>\n<p class=\"soft\">{form}, {} s. The claims are also in <a href=\"{SUMMARY}\">{SUMMARY}</a>.</p>\n",
+        "<h1 id=\"top\">The papers' experiments</h1>\n<p class=\"soft\">{form}, {} s. The claims are also in <a \
+         href=\"{SUMMARY}\">{SUMMARY}</a>.</p>\n",
         number::short(report.seconds(), 3)
     );
     *body += "<table class=\"machine\">\n";

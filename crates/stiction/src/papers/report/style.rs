@@ -31,7 +31,8 @@ const PAGE: [(&str, &str, &str); 7] = [
 
 /// Rules of figures: the colours are written out, so that programs that know no variables draw them too.
 ///
-/// Classes: `ground` (filled like the page), `ink` and `soft` (strokes; as text: its colour), `solid` (filled with ink), `fill-1` … `fill-4`, `s1` … `s8`
+/// Classes: `ground` (filled like the page), `ink` and `soft` (strokes; as text: its colour), `solid` (filled with ink), `fill-1` … `fill-4`,
+/// `s1` … `s8`
 /// (a series' colour) with `dot` (filled with it) or `hollow`, `grid` (thin lines).
 pub fn figures() -> String {
     let light = figure_colours(|pair| pair.0);
@@ -47,8 +48,9 @@ fn figure_colours(pick: fn((&'static str, &'static str)) -> &'static str) -> Str
     let page = |name: &str| PAGE.iter().find(|c| c.0 == name).map_or("", |c| pick((c.1, c.2)));
     let (ground, ink, soft, line) = (page("ground"), page("ink"), page("soft"), page("line"));
     let mut rules = format!(
-        "svg .ground, svg .hollow {{ fill: {ground}; }}\nsvg .ink {{ stroke: {ink}; }}\nsvg text.ink {{ fill: {ink}; stroke: none; }}\n\
-         svg .soft {{ stroke: {soft}; }}\nsvg text.soft {{ fill: {soft}; stroke: none; }}\nsvg .solid {{ fill: {ink}; }}\nsvg .grid {{ stroke: {line}; }}\n"
+        "svg .ground, svg .hollow {{ fill: {ground}; }}\nsvg .ink {{ stroke: {ink}; }}\nsvg text.ink {{ fill: {ink}; stroke: none; }}\nsvg \
+         .soft {{ stroke: {soft}; }}\nsvg text.soft {{ fill: {soft}; stroke: none; }}\nsvg .solid {{ fill: {ink}; }}\nsvg .grid {{ stroke: \
+         {line}; }}\n"
     );
     for (k, pair) in FILLS.into_iter().enumerate() {
         let _ = writeln!(rules, "svg .fill-{} {{ fill: {}; }}", k + 1, pick(pair));

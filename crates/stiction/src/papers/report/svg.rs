@@ -11,6 +11,8 @@ const WIDTH: f64 = 720.0;
 const DATA_HEIGHT: f64 = 340.0;
 /// Width of a character of text, on the large side.
 const CHARACTER: f64 = 6.9;
+/// Size of text that [`CHARACTER`] goes with.
+const FONT: f64 = 12.0;
 /// Height of a line of text.
 const LINE: f64 = 20.0;
 /// More points than this are drawn without marks.
@@ -104,7 +106,8 @@ fn drawn(plot: &Plot, titled: bool) -> String {
     let layout = Layout::new(plot, titled);
     let mut body = String::new();
     if titled {
-        let _ = write!(body, "<text class=\"ink title\" x=\"{:.1}\" y=\"24\">{}</text>", 12.0, escaped(&plot.title));
+        let size = fitted(&plot.title, WIDTH - 24.0, 14.0);
+        let _ = write!(body, "<text class=\"ink title\"{size} x=\"12\" y=\"24\">{}</text>", escaped(&plot.title));
     }
     axes(&mut body, plot, &layout);
     let colours = colours(plot);
@@ -154,14 +157,18 @@ fn axes(body: &mut String, plot: &Plot, layout: &Layout) {
     }
     let _ = write!(body, "<path class=\"ink\" d=\"M{left:.1} {top:.1}V{bottom:.1}H{right:.1}\"/>");
     let (x, y) = (layout.px(0.5), bottom + 40.0);
-    let _ = write!(
-        body,
-        "<text class=\"ink\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{}</text>",
-        escaped(&plot.x.label)
-    );
+    let (label, size) = (escaped(&plot.x.label), fitted(&plot.x.label, layout.width, FONT));
+    let _ = write!(body, "<text class=\"ink\"{size} x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{label}</text>");
     let (x, y) = (16.0, layout.py(0.5));
     let turned = format!("transform=\"translate({x:.1} {y:.1}) rotate(-90)\" text-anchor=\"middle\"");
-    let _ = write!(body, "<text class=\"ink\" {turned}>{}</text>", escaped(&plot.y.label));
+    let (label, size) = (escaped(&plot.y.label), fitted(&plot.y.label, DATA_HEIGHT, FONT));
+    let _ = write!(body, "<text class=\"ink\"{size} {turned}>{label}</text>");
+}
+
+/// A smaller size for a line of text that would be longer than its room.
+fn fitted(text: &str, room: f64, size: f64) -> String {
+    let width = text.chars().count() as f64 * CHARACTER * size / FONT;
+    if width <= room { String::new() } else { format!(" style=\"font-size: {:.1}px\"", size * room / width) }
 }
 
 /// The colour of each series: the paper's take that of ours with the same name, the others have one each.
@@ -252,6 +259,7 @@ fn mark(body: &mut String, colour: usize, hollow: bool, (x, y): (f64, f64), says
 fn legend(body: &mut String, plot: &Plot, colours: &[usize], left: f64, y: &mut f64) {
     let mut x = left;
     for (series, colour) in plot.series.iter().zip(colours) {
+        let size = fitted(&series.name, WIDTH - 8.0 - left - 44.0, FONT);
         let width = 44.0 + series.name.chars().count() as f64 * CHARACTER;
         if x > left && x + width > WIDTH - 8.0 {
             (x, *y) = (left, *y + LINE);
@@ -265,8 +273,8 @@ fn legend(body: &mut String, plot: &Plot, colours: &[usize], left: f64, y: &mut 
         if series.scattered || series.points.len() <= MARKED {
             mark(body, *colour, series.paper, (x + 13.0, middle), "");
         }
-        let _ =
-            write!(body, "<text class=\"ink\" x=\"{:.1}\" y=\"{:.1}\">{}</text>", x + 32.0, *y, escaped(&series.name));
+        let (name, at) = (escaped(&series.name), x + 32.0);
+        let _ = write!(body, "<text class=\"ink\"{size} x=\"{at:.1}\" y=\"{y:.1}\">{name}</text>");
         x += width;
     }
     *y += LINE;
