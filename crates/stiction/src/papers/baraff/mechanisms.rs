@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use stiction_sim::summary::bodies;
-use stiction_sim::{Scene, Simulation, SimulatorKind};
+use stiction_sim::{Integrator, OnFailure, Scene, Simulation, SimulatorKind};
 
 use super::timelapse::{Frame, View, picture};
 use super::timing::seconds;
@@ -94,6 +94,8 @@ struct Motion {
     contacts: f64,
     most_contacts: usize,
     worst: f64,
+    /// Steps in which the polyhedral cone answered an impact.
+    fallbacks: usize,
     /// Processor time (s), all and of the slowest frame.
     spent: f64,
     slowest: f64,
@@ -139,7 +141,7 @@ impl Experiment for Mechanisms {
             for (i, way) in WAYS.iter().enumerate() {
                 let what = format!("{}, {}", mechanism.title, way.name);
                 progress.report(2 * k + i, 4, &what);
-                let part = if way.smooth && effort.quick { 0.06 } else { 1.0 };
+                let part = if way.smooth && effort.quick { 0.125 } else { 1.0 };
                 let motion =
                     run(mechanism, way, part).map_err(|message| ExperimentError { experiment: NAME, message })?;
                 section.tables[0].rows.push(row(mechanism, way, &motion));
@@ -164,6 +166,8 @@ fn run(mechanism: &Mechanism, way: &Way, part: f64) -> Result<Motion, String> {
     scene.settings.model = way.model.into();
     if way.smooth {
         scene.settings.simulator = SimulatorKind::EventDriven;
+        scene.settings.integrator = Integrator::SymplecticEuler;
+        scene.settings.on_failure = OnFailure::Fallback;
         scene.settings.dt = SMOOTH_STEP;
     }
     scene.duration *= part;
@@ -179,6 +183,7 @@ fn run(mechanism: &Mechanism, way: &Way, part: f64) -> Result<Motion, String> {
                 contacts += report.contacts;
                 motion.most_contacts = motion.most_contacts.max(report.contacts);
                 motion.worst = motion.worst.max(report.certificate);
+                motion.fallbacks += usize::from(report.fallback);
             }
             Some(Err(e)) => {
                 motion.failed = Some(e.to_string());
@@ -231,7 +236,8 @@ fn text() -> Vec<String> {
          on both strokes."
             .into(),
         "Both run under the default model (the quadratic cone with time stepping) and under the paper's law (static and dynamic friction at \
-         accelerations, event driven, impacts between). Every step is certified. The factor is simulated time over processor time, \
+         accelerations, event driven with symplectic Euler, impacts under the quadratic cone between; an impact that it cannot certify is \
+         answered by the polyhedral cone). Every step is certified. The factor is simulated time over processor time, \
          collision and dynamics included; a factor of 1 is real time, in which each frame of 1/30 s takes 1/30 s."
             .into(),
     ]
@@ -254,6 +260,7 @@ fn empty_table() -> Table {
             column("slowest frame", "ms"),
             column("worst certificate", ""),
             column("steps", ""),
+            column("answered by the polyhedral cone", ""),
         ],
         rows: Vec::new(),
     }
@@ -272,6 +279,7 @@ fn row(mechanism: &Mechanism, way: &Way, motion: &Motion) -> Vec<Cell> {
         Cell::Number(1e3 * motion.slowest),
         Cell::Number(motion.worst),
         Cell::Count(motion.steps),
+        Cell::Count(motion.fallbacks as u64),
     ]
 }
 
@@ -307,7 +315,7 @@ fn claims(mechanism: &Mechanism, way: &Way, motion: &Motion) -> Vec<Claim> {
         paper_value: "20 to 30 Hz".into(),
         ours: format!("{factor:.1} times real time; the slowest frame {:.1} times", motion.worst_factor()),
         verdict: match factor {
-            x if x >= 2.0 => Verdict::Better,
+            x if x >= 2.0 && motion.worst_factor() >= 1.0 => Verdict::Better,
             x if x >= 1.0 => Verdict::Holds,
             _ => Verdict::DoesNotHold(format!("{factor:.2} times real time")),
         },
