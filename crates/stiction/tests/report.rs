@@ -81,7 +81,7 @@ fn section() -> Section {
     let claim =
         |claim: &str, verdict| Claim { claim: claim.into(), paper_value: "6.6".into(), ours: "> 40".into(), verdict };
     Section {
-        text: vec!["What was done, with <angle> brackets & more.".into()],
+        text: vec!["What was done, with <angle> brackets & more.".into(), "`a < b` of `code`, and an odd `one".into()],
         tables: vec![table()],
         plots: vec![growth(), motion()],
         pictures: vec![Picture { name: "picture".into(), title: "Two bodies".into(), svg: PICTURE.into() }],

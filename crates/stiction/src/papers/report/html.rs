@@ -94,7 +94,7 @@ fn head(body: &mut String, report: &Report) {
 fn section(body: &mut String, run: &Run, names: &FileNames) {
     let _ = writeln!(body, "<h3 id=\"{}\">{}</h3>", anchor(run), escaped(&run.title));
     for paragraph in &run.section.text {
-        let _ = writeln!(body, "<p>{}</p>", escaped(paragraph));
+        let _ = writeln!(body, "<p>{}</p>", marked(paragraph));
     }
     claims(body, &run.section.claims);
     for (one, name) in run.section.tables.iter().zip(&names.tables) {
@@ -107,6 +107,21 @@ fn section(body: &mut String, run: &Run, names: &FileNames) {
         figure(body, &picture.title, &picture.svg, &[(name, "svg")]);
     }
     let _ = writeln!(body, "<p class=\"soft\">{} s</p>", number::short(run.seconds, 3));
+}
+
+/// Text with `code` between backticks; an odd one out stays as it is.
+fn marked(text: &str) -> String {
+    let parts: Vec<String> = text.split('`').map(escaped).collect();
+    let whole = if parts.len() % 2 == 1 { parts.len() } else { parts.len() - 1 };
+    let mut marked = String::new();
+    for (k, part) in parts.iter().enumerate() {
+        match k {
+            k if k >= whole => marked += &format!("`{part}"),
+            k if k % 2 == 1 => marked += &format!("<code>{part}</code>"),
+            _ => marked += part,
+        }
+    }
+    marked
 }
 
 fn claims(body: &mut String, claims: &[Claim]) {
