@@ -28,11 +28,16 @@ pub fn claims(tallies: &[Tally], growth: &[Growth], rods: &[usize; 4], spread: f
         ours: format!("{done} of {of} {what}"),
         verdict: if done == of { Verdict::Holds } else { Verdict::DoesNotHold(format!("{} of {of} not", of - done)) },
     };
+    let certified = |claim: &str, paper: &str, moving: bool, done: usize, of: usize, what: &str| Claim {
+        verdict: missed(tallies, moving).map_or(Verdict::Holds, Verdict::DoesNotHold),
+        ..all(claim, paper, done, of, what)
+    };
     let holds = |holds: bool, why: String| if holds { Verdict::Holds } else { Verdict::DoesNotHold(why) };
     vec![
-        all(
+        certified(
             "With static friction alone the method never loops and never takes an infinite step",
             "never met",
+            false,
             still_solved,
             still,
             "solved and certified",
@@ -44,7 +49,14 @@ pub fn claims(tallies: &[Tally], growth: &[Growth], rods: &[usize; 4], spread: f
             towers[0],
             "right to 1e-10 g",
         ),
-        all("With dynamic friction it ends with a solution or with an infinite step", "always", ended, moving, "did"),
+        certified(
+            "With dynamic friction it ends with a solution or with an infinite step",
+            "always",
+            true,
+            ended,
+            moving,
+            "did",
+        ),
         Claim {
             claim: "An infinite step gives the direction of an impulse".into(),
             paper_value: "the direction".into(),
@@ -78,4 +90,21 @@ pub fn claims(tallies: &[Tally], growth: &[Growth], rods: &[usize; 4], spread: f
             verdict: holds(spread <= 1e-12, format!("{spread:.1e}")),
         },
     ]
+}
+
+/// Names the problems that ended with neither forces nor a ray; `None` if there are none. With static friction a ray is one of them.
+fn missed(tallies: &[Tally], moving: bool) -> Option<String> {
+    /// Seeds named per family.
+    const NAMED: usize = 8;
+    let mut text = Vec::new();
+    for (family, tally) in FAMILIES.iter().zip(tallies).filter(|(f, _)| f.moving == moving) {
+        if !moving && tally.rays > 0 {
+            text.push(format!("{}: {} rays", family.name, tally.rays));
+        }
+        if let Some((_, why)) = tally.missed.first() {
+            let seeds: Vec<String> = tally.missed.iter().take(NAMED).map(|(seed, _)| seed.to_string()).collect();
+            text.push(format!("{}: {} (seeds {}): {why}", family.name, tally.missed.len(), seeds.join(", ")));
+        }
+    }
+    (!text.is_empty()).then(|| text.join("; "))
 }

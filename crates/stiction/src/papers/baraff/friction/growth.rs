@@ -37,7 +37,7 @@ impl Growth {
             for seed in 0..count {
                 let mut one = Tally::default();
                 let heap = Heap { dimension, contacts: n, mu: USUAL, moving: false };
-                one.add(&mut model, &bodies::heap(&heap, seed)?)?;
+                one.add(&mut model, &bodies::heap(&heap, seed)?, seed)?;
                 times.push(one.seconds);
                 if one.solved == 1 {
                     steps.push(one.steps as f64);

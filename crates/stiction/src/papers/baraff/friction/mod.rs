@@ -46,7 +46,7 @@ const FAMILIES: [Family; 8] = [
 ];
 
 /// What became of the problems of a family.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Tally {
     problems: usize,
     contacts: usize,
@@ -57,7 +57,8 @@ struct Tally {
     directed: usize,
     /// Of these, those after which the inelastic impact is certified too.
     impacts: usize,
-    other: usize,
+    /// Seeds of those that ended neither way, and how they ended.
+    missed: Vec<(u64, String)>,
     steps: usize,
     most_steps: usize,
     fallbacks: usize,
@@ -115,13 +116,13 @@ fn tally(family: &Family, count: u64) -> Result<Tally, InputError> {
         let contacts = 1 + seed as usize % MOST_CONTACTS;
         let heap = Heap { dimension: family.dimension, contacts, mu: family.mu, moving: family.moving };
         let problem = bodies::heap(&heap, seed)?;
-        tally.add(&mut model, &problem)?;
+        tally.add(&mut model, &problem, seed)?;
     }
     Ok(tally)
 }
 
 impl Tally {
-    fn add(&mut self, model: &mut BaraffFriction, problem: &ContactProblem) -> Result<(), InputError> {
+    fn add(&mut self, model: &mut BaraffFriction, problem: &ContactProblem, seed: u64) -> Result<(), InputError> {
         let contacts = problem.contacts().len();
         self.problems += 1;
         self.contacts += contacts;
@@ -143,7 +144,8 @@ impl Tally {
                 self.directed += usize::from(impact.is_some());
                 self.impacts += usize::from(impact.is_some_and(|i| i.outcome.solved().is_some()));
             }
-            _ => self.other += 1,
+            ContactOutcome::Failed(failure) => self.missed.push((seed, failure.why.clone())),
+            other => self.missed.push((seed, other.name().into())),
         }
         Ok(())
     }
@@ -184,7 +186,7 @@ fn table(tallies: &[Tally]) -> Table {
             count(t.rays),
             count(t.directed),
             count(t.impacts),
-            count(t.other),
+            count(t.missed.len()),
             count(t.fallbacks),
             Cell::Number(Tally::share(t.steps, t.solved)),
             count(t.most_steps),
