@@ -10,9 +10,9 @@ use cpu_time::ThreadTime;
 use std::hint::black_box;
 
 use faer::linalg::solvers::Solve;
+use stiction::papers::baraff::elimination::Elimination;
+use stiction::papers::baraff::problems::random;
 use stiction_lcp::dantzig::Dantzig;
-use stiction_lcp::generate::Rng;
-use stiction_lcp::matrix::dot;
 use stiction_lcp::{Lcp, Matrix, Options, Solver};
 
 const ORDERS: [usize; 6] = [10, 24, 50, 100, 200, 400];
@@ -35,27 +35,9 @@ fn main() {
     }
 }
 
-/// `A Aᵀ` with A n × width n (condition about 30 for 2, about n² for 1), and q so that every second row or every row is
-/// active at the solution.
-fn problem(n: usize, width: usize, half: bool, seed: u64) -> Lcp {
-    let mut rng = Rng::new(seed);
-    let at = Matrix::from_fn(width * n, n, |_, _| rng.normal());
-    let m = Matrix::from_fn(n, n, |i, j| dot(at.col(i.min(j)), at.col(i.max(j))));
-    let mut w = vec![0.0; n];
-    let mut z = vec![0.0; n];
-    for i in 0..n {
-        let size = 0.1 + rng.uniform();
-        if half && i % 2 == 1 { w[i] = size * n as f64 } else { z[i] = size }
-    }
-    let mut mz = vec![0.0; n];
-    m.mul_into(&z, &mut mz);
-    let q = w.iter().zip(&mz).map(|(w, mz)| w - mz).collect();
-    Lcp::new(m, q).expect("finite")
-}
-
 /// One line of the table; times are those of [`PROBLEMS`] problems together, divided by their number.
 fn compare(n: usize, width: usize, half: bool) {
-    let problems: Vec<Lcp> = (0..PROBLEMS).map(|seed| problem(n, width, half, seed)).collect();
+    let problems: Vec<Lcp> = (0..PROBLEMS).map(|seed| random(n, width, half, seed).expect("finite")).collect();
     let mut dantzig = Dantzig::new(Options::default());
     let mut elimination = Elimination::default();
     let (mut active, mut pivots) = (0, 0);
@@ -92,7 +74,7 @@ fn compare(n: usize, width: usize, half: bool) {
 
 fn count(arguments: &[String]) {
     let n: usize = arguments[0].parse().expect("an order");
-    let lcp = problem(n, 2, arguments[1] == "half", 0);
+    let lcp = random(n, 2, arguments[1] == "half", 0).expect("finite");
     let repeats: usize = arguments[3].parse().expect("a number of repeats");
     let mut dantzig = Dantzig::new(Options::default());
     let mut elimination = Elimination::default();
@@ -121,59 +103,4 @@ fn blocked(m: &Matrix, q: &[f64]) -> faer::Mat<f64> {
     let view = faer::MatRef::from_column_major_slice(m.as_slice(), m.rows(), m.cols());
     let lu = view.partial_piv_lu();
     lu.solve(faer::Mat::from_fn(q.len(), 1, |i, _| q[i]))
-}
-
-/// The textbook: right-looking Gaussian elimination with partial pivoting, column by column, storage kept.
-#[derive(Default)]
-struct Elimination {
-    a: Vec<f64>,
-    x: Vec<f64>,
-}
-
-impl Elimination {
-    /// The solution of `m x = q`.
-    fn solve(&mut self, m: &Matrix, q: &[f64]) -> &[f64] {
-        let n = q.len();
-        self.a.clear();
-        self.a.extend_from_slice(m.as_slice());
-        self.x.clear();
-        self.x.extend_from_slice(q);
-        let (a, x) = (&mut self.a[..], &mut self.x[..]);
-        for k in 0..n {
-            let column = &a[k * n..(k + 1) * n];
-            let mut row = k;
-            for i in k + 1..n {
-                if column[i].abs() > column[row].abs() {
-                    row = i;
-                }
-            }
-            if row != k {
-                for j in 0..n {
-                    a.swap(j * n + k, j * n + row);
-                }
-                x.swap(k, row);
-            }
-            let (left, right) = a.split_at_mut((k + 1) * n);
-            let (pivot, multipliers) = left[k * n + k..].split_first_mut().expect("the diagonal");
-            multipliers.iter_mut().for_each(|l| *l /= *pivot);
-            for column in right.chunks_exact_mut(n) {
-                let factor = column[k];
-                for (a, l) in column[k + 1..].iter_mut().zip(&*multipliers) {
-                    *a -= factor * l;
-                }
-            }
-            let factor = x[k];
-            for (x, l) in x[k + 1..].iter_mut().zip(&*multipliers) {
-                *x -= factor * l;
-            }
-        }
-        for k in (0..n).rev() {
-            x[k] /= a[k * n + k];
-            let factor = x[k];
-            for (x, u) in x[..k].iter_mut().zip(&a[k * n..]) {
-                *x -= factor * u;
-            }
-        }
-        x
-    }
 }

@@ -32,6 +32,8 @@ pub enum Command {
     Extract(crate::extract::ExtractArgs),
     /// Write the numbers of a recording as CSV or NumPy arrays.
     Export(crate::export::ExportArgs),
+    /// Run the experiments of the papers, and write a report.
+    Paper(crate::paper::PaperArgs),
     /// Solve random problems by the thousand and check every answer.
     Soak(crate::soak::SoakArgs),
 }

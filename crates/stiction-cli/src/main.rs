@@ -12,6 +12,7 @@ mod friction;
 mod json;
 mod list;
 mod output;
+mod paper;
 mod replay;
 mod report;
 mod run;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Command::Replay(args) => replay::run(args, &mut out),
         Command::Extract(args) => extract::run(args, &mut out, &mut err),
         Command::Export(args) => export::run(args, &mut out),
+        Command::Paper(args) => paper::run(args, &mut out, &mut err),
         Command::Soak(args) => soak::run(args, &mut out),
     };
     let result = result.and_then(|solved| out.flush().map(|()| solved).map_err(Failure::from));

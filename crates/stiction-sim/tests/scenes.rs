@@ -101,3 +101,14 @@ fn the_loop_stays_closed() {
     }
     assert!(simulation.state().v[0].abs() > 0.1, "the crank turns: {:?}", simulation.state().v);
 }
+
+/// A loop is closed where the bodies are at the start, wherever that leaves their joints: here the crank starts at half a turn.
+#[test]
+fn a_loop_closes_where_its_joints_start() {
+    let mut simulation = load("block-feeder").simulation().unwrap();
+    let pusher = |simulation: &mut Simulation| stiction_sim::summary::bodies(simulation)["pusher"].position[0];
+    let start = pusher(&mut simulation);
+    steps("block-feeder", &mut simulation, 750);
+    let stroke = pusher(&mut simulation) - start;
+    assert!((stroke - 0.13).abs() < 1e-4, "twice the crank after half a turn: {stroke}");
+}

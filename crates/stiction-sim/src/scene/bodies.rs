@@ -237,13 +237,15 @@ fn body(
     description.geoms = shapes.into_iter().map(|p| p.spec).collect();
     let added = builder.add_to(&description, &placement, parent_link).map_err(|e| section.place("name", &e))?;
     let link = added.links[0];
+    // At the start the joint may be elsewhere than at position 0.
+    let moved = kind.pose(start.as_ref().map_or(kind.neutral(), |(q, _)| q));
     if let Some((q, v)) = start {
         builder.set_initial(link, q).map_err(|e| section.place("joint", &e))?;
         builder.set_velocity(link, v).map_err(|e| section.place("joint", &e))?;
     }
     velocity(section, builder, link, free)?;
     let above = parent.as_ref().map_or(Pose::identity(), |p| names.poses[p]);
-    names.poses.insert(name.clone(), above * place);
+    names.poses.insert(name.clone(), above * place * moved);
     names.geoms.insert(name.clone(), added.geoms);
     names.joints.insert(name.clone(), link);
     names.links.insert(name, link);

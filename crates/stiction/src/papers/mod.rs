@@ -4,6 +4,7 @@
 pub mod baraff;
 pub mod drumwright;
 pub mod lloyd;
+pub mod report;
 pub mod section;
 pub mod trinkle;
 
