@@ -1,9 +1,10 @@
 //! The paper's complementarity problem (32), written down from a contact problem as the paper has it: no islands, no reductions. The models have their own; this one
 //! is what their answers are checked on.
 
+use stiction_contact::find_indices::FindIndices;
 use stiction_contact::{ContactForces, ContactProblem, Rows};
 use stiction_lcp::certificate::certify;
-use stiction_lcp::{InputError, Lcp, Matrix};
+use stiction_lcp::{Basis, InputError, Lcp, Matrix, Position};
 
 /// A sum that is at most this part of its terms, per term, is rounding.
 const NOISE: f64 = 4.0 * f64::EPSILON;
@@ -20,6 +21,7 @@ pub struct Formulation {
     /// Contacts that roll.
     pub rolling: Vec<usize>,
     mu: Vec<f64>,
+    full_rank: bool,
 }
 
 impl Formulation {
@@ -56,12 +58,36 @@ impl Formulation {
             }
         }
         let (matrix, r) = fill(problem, &rows, &columns, sliding.len(), &rolling);
-        Ok(Self { lcp: Lcp::new(matrix, r)?, sliding, rolling, mu: contacts.mu.clone() })
+        let mut held = FindIndices::default();
+        held.reset(problem.m(), 3 * contacts.len());
+        let kinds = [&contacts.normal, &contacts.tangent_s, &contacts.tangent_t];
+        let full_rank = kinds.into_iter().all(|rows| (0..contacts.len()).all(|i| held.add(&white(rows, i), 0.0)));
+        Ok(Self { lcp: Lcp::new(matrix, r)?, sliding, rolling, mu: contacts.mu.clone(), full_rank })
     }
 
-    /// By how much forces miss (32): the larger of the two measures of its certificate. What is rounding beside its terms (a slack beside μ c_n, a
-    /// tangential acceleration beside all that adds up to it) is 0.
+    /// Whether the contacts are independent: the system Jacobian has full column rank.
+    pub fn has_full_rank(&self) -> bool {
+        self.full_rank
+    }
+
+    /// By how much forces miss (32): the larger of the two measures of its certificate.
     pub fn miss(&self, forces: &ContactForces) -> f64 {
+        certify((&self.lcp).into(), &self.point(forces), &mut vec![0.0; self.lcp.n()]).worst()
+    }
+
+    /// The basis that forces of another law suggest: each pair has the larger of its two numbers basic.
+    pub fn basis_near(&self, forces: &ContactForces) -> Basis {
+        let (z, mut w) = (self.point(forces), vec![0.0; self.lcp.n()]);
+        certify((&self.lcp).into(), &z, &mut w);
+        let size = |x: &[f64]| x.iter().fold(f64::MIN_POSITIVE, |a: f64, x| a.max(x.abs()));
+        let (a, b) = (size(&z), size(&w));
+        let pairs = z.iter().zip(&w);
+        Basis::new(pairs.map(|(z, w)| if z / a > w / b { Position::Basic } else { Position::Lower }).collect())
+    }
+
+    /// z of these forces. What is rounding beside its terms (a slack beside μ c_n, a tangential acceleration
+    /// beside all that adds up to it) is 0.
+    fn point(&self, forces: &ContactForces) -> Vec<f64> {
         const ROUNDING: f64 = 1e-12;
         let (n, roll) = (self.lcp.n(), self.rolling.len());
         let mut z: Vec<f64> = self.sliding.iter().chain(&self.rolling).map(|&i| forces.normal[i]).collect();
@@ -86,7 +112,7 @@ impl Formulation {
             let (sum, size) = row.fold((start, start.abs()), |(sum, size), x| (sum + x, size + x.abs()));
             z[first + 2 * roll + k] = if sum < -ROUNDING * size { -sum } else { 0.0 };
         }
-        certify((&self.lcp).into(), &z, &mut vec![0.0; n]).worst()
+        z
     }
 }
 

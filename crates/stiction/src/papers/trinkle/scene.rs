@@ -20,6 +20,8 @@ const MOVING: f64 = 1e-9;
 /// Contacts per box and per finger: where none slides, and where some must be free to.
 const DENSE: [usize; 2] = [6, 4];
 const SPARSE: [usize; 2] = [4, 4];
+/// The same where any two bodies touch once.
+const APART: [usize; 2] = [2, 2];
 const GRAVITY: f64 = 9.81;
 
 /// A problem but for its coefficient of friction.
@@ -63,9 +65,22 @@ impl Scene {
     /// # Errors
     /// If none of the scenes drawn has them.
     pub fn draw(plan: &Plan, seed: u64) -> Result<Self, InputError> {
+        Self::draw_within(plan, seed, usize::MAX)
+    }
+
+    /// The same with at most one point between any two bodies, so that contacts are independent as a rule. (Two points of the same two bodies never are: their distance is
+    /// fixed.)
+    ///
+    /// # Errors
+    /// If none of the scenes drawn has such contacts.
+    pub fn draw_apart(plan: &Plan, seed: u64) -> Result<Self, InputError> {
+        Self::draw_within(plan, seed, 1)
+    }
+
+    fn draw_within(plan: &Plan, seed: u64, per_pair: usize) -> Result<Self, InputError> {
         for draws in 1..=ATTEMPTS {
             let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(draws));
-            if let Some(scene) = Self::try_draw(plan, draws, &mut rng)? {
+            if let Some(scene) = Self::try_draw(plan, per_pair, draws, &mut rng)? {
                 return Ok(scene);
             }
         }
@@ -73,9 +88,16 @@ impl Scene {
         Err(InputError::Option { name: "plan", reason })
     }
 
-    fn try_draw(plan: &Plan, draws: u64, rng: &mut Rng) -> Result<Option<Self>, InputError> {
-        let layout = Layout::draw(plan.rolling + plan.sliding, if plan.sliding > 0 { SPARSE } else { DENSE }, rng);
-        let Some(chosen) = choose(plan, &layout, rng) else { return Ok(None) };
+    fn try_draw(plan: &Plan, per_pair: usize, draws: u64, rng: &mut Rng) -> Result<Option<Self>, InputError> {
+        let per_body = if per_pair == 1 {
+            APART
+        } else if plan.sliding > 0 {
+            SPARSE
+        } else {
+            DENSE
+        };
+        let layout = Layout::draw(plan.rolling + plan.sliding, per_body, rng);
+        let Some(chosen) = choose(plan, per_pair, &layout, rng) else { return Ok(None) };
         let (model, links) = build(&layout, rng)?;
         let touches: Vec<Touch> = chosen
             .into_iter()
@@ -205,16 +227,23 @@ impl Scene {
 
 /// Which points of which patches touch, and whether they slide: patches are made rolling or sliding at random, then taken in random order until the numbers
 /// are right. `None` if there are not enough of either.
-fn choose(plan: &Plan, layout: &Layout, rng: &mut Rng) -> Option<Vec<(usize, usize, bool)>> {
+fn choose(plan: &Plan, per_pair: usize, layout: &Layout, rng: &mut Rng) -> Option<Vec<(usize, usize, bool)>> {
     let share = plan.sliding as f64 / (plan.sliding + plan.rolling) as f64;
     let mut order: Vec<usize> = (0..layout.patches.len()).collect();
     (1..order.len()).rev().for_each(|k| order.swap(k, rng.below(k + 1)));
     let (mut left, mut chosen) = ([plan.rolling, plan.sliding], Vec::new());
     for patch in order {
         let slides = rng.chance(share);
-        for k in 0..layout.patches[patch].points.len().min(left[usize::from(slides)]) {
-            chosen.push((patch, k, slides));
-            left[usize::from(slides)] -= 1;
+        let Patch { vertex, face, ref points, .. } = layout.patches[patch];
+        for k in 0..points.len().min(left[usize::from(slides)]) {
+            let pair = |other: &&(usize, usize, bool)| {
+                let other = &layout.patches[other.0];
+                (other.vertex, other.face) == (vertex, face)
+            };
+            if chosen.iter().filter(pair).count() < per_pair {
+                chosen.push((patch, k, slides));
+                left[usize::from(slides)] -= 1;
+            }
         }
     }
     chosen.sort_unstable();

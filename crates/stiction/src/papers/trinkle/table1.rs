@@ -176,7 +176,7 @@ fn left_over(name: &str, title: &str, trials: &[Trial]) -> Table {
                 Fate::Proven(why) => ("proven unsolvable", why),
                 Fate::Open(why) => ("open", why),
                 Fate::Solved => ("solved", &String::new()),
-                Fate::SolvedLate(_) => ("solved late", &String::new()),
+                Fate::SolvedLate(how) => ("solved late", &(*how).into()),
             };
             vec![
                 count(trial.plan + 1),

@@ -1,7 +1,9 @@
 //! One data set through all solvers.
 
 use stiction_contact::models::coulomb_pyramid::CoulombPyramid;
-use stiction_contact::{ContactModel, ContactOutcome, InputError};
+use stiction_contact::{
+    BaraffFriction, ContactModel, ContactOutcome, ContactProblem, CoulombCone, InputError, Level, ModelOptions,
+};
 use stiction_lcp::generate::Rng;
 use stiction_lcp::interior_point::FeasibleSettings;
 use stiction_lcp::{
@@ -72,7 +74,7 @@ impl Trial {
         let form = Formulation::new(problem)?;
         let outcome = CoulombPyramid::default().solve(problem)?;
         let miss = outcome.solved().map_or(0.0, |solution| form.miss(&solution.forces));
-        let fate = fate(&form, &outcome, miss)?;
+        let fate = fate(&form, problem, &outcome, miss)?;
         Ok(Self {
             plan,
             size: form.lcp.n(),
@@ -149,7 +151,7 @@ fn was_handed_over(outcome: &Outcome) -> bool {
 }
 
 /// What became of it: the model's answer, or one found later, or a proof that there is none.
-fn fate(form: &Formulation, outcome: &ContactOutcome, miss: f64) -> Result<Fate, InputError> {
+fn fate(form: &Formulation, problem: &ContactProblem, outcome: &ContactOutcome, miss: f64) -> Result<Fate, InputError> {
     let why = match outcome {
         ContactOutcome::Solved(_) if miss <= TOLERANCE => return Ok(Fate::Solved),
         ContactOutcome::Solved(_) => format!("the model's answer misses (32) by {miss:.0e}"),
@@ -159,8 +161,8 @@ fn fate(form: &Formulation, outcome: &ContactOutcome, miss: f64) -> Result<Fate,
         ContactOutcome::Failed(failed) => failed.why.clone(),
     };
     let lcp = &form.lcp;
-    if let Outcome::Solved(_) = Lemke::new(Options::default()).with_restarts(LAST_STARTS).solve(lcp)? {
-        return Ok(Fate::SolvedLate("Lemke's method with 200 starts"));
+    if let Some(how) = solve_late(form, problem)? {
+        return Ok(Fate::SolvedLate(how));
     }
     if find_farkas(lcp, None).is_some() {
         return Ok(Fate::Proven(
@@ -169,10 +171,31 @@ fn fate(form: &Formulation, outcome: &ContactOutcome, miss: f64) -> Result<Fate,
     }
     if lcp.n() <= ENUMERATED {
         match Enumerate::new(Options::default()).with_max_order(ENUMERATED).solve(lcp)? {
-            Outcome::Solved(_) => return Ok(Fate::SolvedLate("enumeration of all bases")),
+            Outcome::Solved(_) => return Ok(Fate::SolvedLate("by enumeration of all bases")),
             Outcome::Unsolvable(none) => return Ok(Fate::Proven(none.proof.to_string())),
             _ => {}
         }
     }
     Ok(Fate::Open(why))
+}
+
+/// Solves what the model left: from where the cone's solvers end, then with very many starts. Returns how.
+pub(super) fn solve_late(form: &Formulation, problem: &ContactProblem) -> Result<Option<&'static str>, InputError> {
+    let options = ModelOptions::default();
+    let cone = CoulombCone::new(Level::Acceleration, options.clone()).solve(problem)?;
+    let baraff = BaraffFriction::new(options).solve(problem)?;
+    for (outcome, how) in [(cone, "from the cone's solution"), (baraff, "from that of Baraff's method")] {
+        let forces = match &outcome {
+            ContactOutcome::Solved(solution) => &solution.forces,
+            ContactOutcome::Failed(failed) => &failed.forces,
+            _ => continue,
+        };
+        let basis = form.basis_near(forces);
+        let mut lemke = Lemke::new(Options::default()).with_restarts(0);
+        if lemke.solve_from((&form.lcp).into(), Some(&basis))?.solved().is_some() {
+            return Ok(Some(how));
+        }
+    }
+    let outcome = Lemke::new(Options::default()).with_restarts(LAST_STARTS).solve(&form.lcp)?;
+    Ok(outcome.solved().map(|_| "by 200 starts of Lemke's method"))
 }
