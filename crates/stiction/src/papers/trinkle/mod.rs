@@ -3,6 +3,7 @@
 //! The page `docs/papers/trinkle.md` says what the paper did and where we differ.
 mod cone;
 mod data;
+mod decide;
 mod formulation;
 mod layout;
 mod plans;

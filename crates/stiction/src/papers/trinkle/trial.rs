@@ -6,11 +6,10 @@ use stiction_contact::{
 };
 use stiction_lcp::generate::Rng;
 use stiction_lcp::interior_point::FeasibleSettings;
-use stiction_lcp::{
-    Enumerate, FeasibleInteriorPoint, Lcp, Lemke, Options, Outcome, Solver, StopReason, exact::find_farkas,
-};
+use stiction_lcp::{FeasibleInteriorPoint, Lcp, Lemke, Options, Outcome, Solver, StopReason, exact::find_farkas};
 
 use super::data::DataSet;
+use super::decide::{BOUND, Decision, decide};
 use super::formulation::Formulation;
 
 /// The paper's limits: pivots per start of Lemke's method; iterations and gap of the interior point method are the solver's own defaults.
@@ -20,9 +19,9 @@ pub(super) const STARTS: usize = 10;
 /// Our limit on the iterations of the interior point method.
 const ITERATIONS: usize = 1000;
 /// Starts of Lemke's method on what nothing else solves.
-const LAST_STARTS: usize = 200;
-/// Order up to which all bases are tried.
-const ENUMERATED: usize = 16;
+const LAST_STARTS: usize = 800;
+/// Branches that are tried before them.
+const FEW_NODES: usize = 60;
 /// An answer that misses (32) by more is none.
 const TOLERANCE: f64 = 1e-9;
 
@@ -68,13 +67,14 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    pub fn run(set: &DataSet) -> Result<Self, InputError> {
+    /// Runs all solvers; what none solves is branched over with at most `nodes` nodes.
+    pub fn run(set: &DataSet, nodes: usize) -> Result<Self, InputError> {
         let DataSet { plan, mu, problem } = set;
         let (plan, mu) = (*plan, *mu);
         let form = Formulation::new(problem)?;
         let outcome = CoulombPyramid::default().solve(problem)?;
         let miss = outcome.solved().map_or(0.0, |solution| form.miss(&solution.forces));
-        let fate = fate(&form, problem, &outcome, miss)?;
+        let fate = fate(&form, problem, &outcome, miss, nodes)?;
         Ok(Self {
             plan,
             size: form.lcp.n(),
@@ -151,7 +151,13 @@ fn was_handed_over(outcome: &Outcome) -> bool {
 }
 
 /// What became of it: the model's answer, or one found later, or a proof that there is none.
-fn fate(form: &Formulation, problem: &ContactProblem, outcome: &ContactOutcome, miss: f64) -> Result<Fate, InputError> {
+fn fate(
+    form: &Formulation,
+    problem: &ContactProblem,
+    outcome: &ContactOutcome,
+    miss: f64,
+    nodes: usize,
+) -> Result<Fate, InputError> {
     let why = match outcome {
         ContactOutcome::Solved(_) if miss <= TOLERANCE => return Ok(Fate::Solved),
         ContactOutcome::Solved(_) => format!("the model's answer misses (32) by {miss:.0e}"),
@@ -161,6 +167,10 @@ fn fate(form: &Formulation, problem: &ContactProblem, outcome: &ContactOutcome, 
         ContactOutcome::Failed(failed) => failed.why.clone(),
     };
     let lcp = &form.lcp;
+    // A few branches often prove that there is nothing to look for.
+    if let Decision::None { nodes } = decide(lcp, FEW_NODES)? {
+        return Ok(Fate::Proven(in_branches(nodes)));
+    }
     if let Some(how) = solve_late(form, problem)? {
         return Ok(Fate::SolvedLate(how));
     }
@@ -169,14 +179,17 @@ fn fate(form: &Formulation, problem: &ContactProblem, outcome: &ContactOutcome, 
             "no forces of the pyramids keep the bodies apart (Farkas vector, checked exactly)".into(),
         ));
     }
-    if lcp.n() <= ENUMERATED {
-        match Enumerate::new(Options::default()).with_max_order(ENUMERATED).solve(lcp)? {
-            Outcome::Solved(_) => return Ok(Fate::SolvedLate("by enumeration of all bases")),
-            Outcome::Unsolvable(none) => return Ok(Fate::Proven(none.proof.to_string())),
-            _ => {}
+    Ok(match decide(lcp, nodes)? {
+        Decision::Solved => Fate::SolvedLate("by branching over the pairs"),
+        Decision::None { nodes } => Fate::Proven(in_branches(nodes)),
+        Decision::Undecided { nodes } => {
+            Fate::Open(format!("{why}; {nodes} branches over the pairs did not decide it"))
         }
-    }
-    Ok(Fate::Open(why))
+    })
+}
+
+fn in_branches(nodes: usize) -> String {
+    format!("{nodes} branches over the pairs, each infeasible, with unknowns up to {BOUND:.0e} times their scale")
 }
 
 /// Solves what the model left: from where the cone's solvers end, then with very many starts. Returns how.
@@ -197,5 +210,5 @@ pub(super) fn solve_late(form: &Formulation, problem: &ContactProblem) -> Result
         }
     }
     let outcome = Lemke::new(Options::default()).with_restarts(LAST_STARTS).solve(&form.lcp)?;
-    Ok(outcome.solved().map(|_| "by 200 starts of Lemke's method"))
+    Ok(outcome.solved().map(|_| "by one of 800 starts of Lemke's method"))
 }
