@@ -66,8 +66,8 @@ fn cylinder(radius: f64, length: f64) -> Body {
     Body { inertia: [across, across, 0.5 * radius * radius], ..Body::cuboid(1.0, [radius, radius, length], [0.0; 3]) }
 }
 
-/// The peg of Fig. 4: n contacts, an even number, in turn at the top and the bottom of the hole and evenly spaced around it; no weight, a random wrench at
-/// the centre.
+/// The peg of Fig. 4: n contacts, an even number, in turn at the top and the bottom of the hole and evenly spaced around it; no weight, a random
+/// wrench at the centre.
 pub fn peg_in_hole(n: usize) -> Setting {
     let (radius, depth) = (0.05, 0.2);
     let points: Vec<(Vec3, Vec3)> = directions(n)
@@ -147,8 +147,8 @@ const EAST: Lie = Lie { shift: [0.2, 0.1], turned: false };
 const WEST: Lie = Lie { shift: [-0.15, -0.2], turned: false };
 const TWISTED: Lie = Lie { shift: [0.0, 0.0], turned: true };
 
-/// The ten stacks of one to five blocks with 4 to 32 contacts: the corners of the lowest block, and the corners of the polygon where two blocks overlap
-/// (four if they are shifted, eight if one is turned by 45°). The wrench acts on the top block.
+/// The ten stacks of one to five blocks with 4 to 32 contacts: the corners of the lowest block, and the corners of the polygon where two blocks
+/// overlap (four if they are shifted, eight if one is turned by 45°). The wrench acts on the top block.
 pub fn stacks() -> Vec<Setting> {
     let all: [(&str, &[Lie]); 10] = [
         ("one", &[PLAIN]),

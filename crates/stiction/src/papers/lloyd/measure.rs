@@ -72,8 +72,8 @@ pub(super) struct Timing {
     pub seconds: f64,
 }
 
-/// Solves all problems of all cases and judges the answers, then measures times. Cases and methods take turns, so that what disturbs the machine disturbs
-/// all of them.
+/// Solves all problems of all cases and judges the answers, then measures times. Cases and methods take turns, so that what disturbs the machine
+/// disturbs all of them.
 pub(super) fn run(
     cases: &mut [Case],
     timing: &Timing,

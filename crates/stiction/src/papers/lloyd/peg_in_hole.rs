@@ -50,11 +50,12 @@ impl Experiment for PegInHole {
 
 fn explain() -> Vec<String> {
     let words = [
-        "A peg passes through a hole in a fixed block; contacts lie around the hole's top and bottom, and a random wrench acts at the peg's centre (paper: 8 \
-         to 32 contacts, 20 wrenches each, d = 8, mu between 0.2 and 0.3, Java on a 1 GHz Pentium III-M).",
-        "We solve the same problems with the same three methods, and go on to 512 contacts with structural and reduced. Every answer of every method is \
-         checked on the full problem (8) with velocities recomputed from its impulses. Times are processor time per solve, certificate included, mean over the \
-         20 wrenches; sizes and methods take turns, and the least of several medians counts. Exponents are fitted from 64 contacts on.",
+        "A peg passes through a hole in a fixed block; contacts lie around the hole's top and bottom, and a random wrench acts at the peg's \
+         centre (paper: 8 to 32 contacts, 20 wrenches each, d = 8, mu between 0.2 and 0.3, Java on a 1 GHz Pentium III-M).",
+        "We solve the same problems with the same three methods, and go on to 512 contacts with structural and reduced. Every answer of every \
+         method is checked on the full problem (8) with velocities recomputed from its impulses. Times are processor time per solve, certificate \
+         included, mean over the 20 wrenches; sizes and methods take turns, and the least of several medians counts. Exponents are fitted from 64 \
+         contacts on.",
     ];
     words.map(String::from).to_vec()
 }

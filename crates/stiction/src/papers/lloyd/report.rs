@@ -74,8 +74,8 @@ pub(super) fn solved(what: &str, cases: &[Case]) -> Claim {
         format!("{what}: every problem is solved by every method"),
         "all; how exactly is not stated",
         format!(
-            "{done} of {total}; miss of the full problem (8) at most {residual:.0e}, physical certificate at most {certificate:.0e}; {fallbacks} answered by \
-             another method than asked for"
+            "{done} of {total}; miss of the full problem (8) at most {residual:.0e}, physical certificate at most {certificate:.0e}; {fallbacks} \
+             answered by another method than asked for"
         ),
         judge(done == total && fallbacks == 0, residual <= 1e-10, || {
             format!("{} without an answer, {fallbacks} by another method", total - done)

@@ -46,11 +46,12 @@ impl Experiment for SingleBody {
 
 fn explain() -> Vec<String> {
     let words = [
-        "Ten ways for one body to touch the world, 1 to 16 contacts (paper: block in corner, ball in the rim of a hole, block in groove, face on surface and so \
-         on; it names four and draws three). Ours: a ball on the floor, in a groove of two walls and in a corner of three; a cube on the floor, on another \
-         cube's face (their overlap has six corners), in a groove and in a corner; a ball in the rim of a hole; a disc on a ring; a peg in a hole.",
-        "The body's weight and a random wrench of its size act on it, 20 wrenches each. The paper's figures are for its own ten problems, which are not \
-         published: only how times grow can be compared.",
+        "Ten ways for one body to touch the world, 1 to 16 contacts (paper: block in corner, ball in the rim of a hole, block in groove, face on \
+         surface and so on; it names four and draws three). Ours: a ball on the floor, in a groove of two walls and in a corner of three; a cube \
+         on the floor, on another cube's face (their overlap has six corners), in a groove and in a corner; a ball in the rim of a hole; a disc \
+         on a ring; a peg in a hole.",
+        "The body's weight and a random wrench of its size act on it, 20 wrenches each. The paper's figures are for its own ten problems, which \
+         are not published: only how times grow can be compared.",
     ];
     words.map(String::from).to_vec()
 }

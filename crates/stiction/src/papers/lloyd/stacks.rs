@@ -36,10 +36,10 @@ impl Experiment for Stacks {
 
 fn explain() -> Vec<String> {
     let words = [
-        "Blocks are stacked on the floor under gravity, and a random wrench acts on the top one, 20 wrenches each (paper: ten configurations of 1 to 5 blocks with 4 \
-         to 32 contacts, of which it draws one).",
-        "Ours are square blocks, aligned, shifted or turned by 45° on the one below; contacts are the corners of the polygon where two blocks overlap, four or \
-         eight. Sizes range as in the paper, from one block with 4 contacts to five with 32.",
+        "Blocks are stacked on the floor under gravity, and a random wrench acts on the top one, 20 wrenches each (paper: ten configurations of 1 \
+         to 5 blocks with 4 to 32 contacts, of which it draws one).",
+        "Ours are square blocks, aligned, shifted or turned by 45° on the one below; contacts are the corners of the polygon where two blocks \
+         overlap, four or eight. Sizes range as in the paper, from one block with 4 contacts to five with 32.",
     ];
     words.map(String::from).to_vec()
 }

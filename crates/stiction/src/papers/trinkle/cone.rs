@@ -72,11 +72,11 @@ fn see(set: &DataSet, friction: Friction) -> Result<Seen, InputError> {
 
 fn explain() -> Vec<String> {
     let words = [
-        "Proposition 1: a solution of the friction pyramid whose forces lie in the quadratic cones solves the problem with the cone, although the two laws treat \
-         contacts that begin to slide differently. The paper leaves open how often that helps.",
-        "We solve every data set of Table 1 with the pyramid, look whether its forces lie in the cones, and if so certify them, as they are, under the law of the cone. Then the cone \
-         is solved by itself (`CoulombCone` at acceleration level, which has no convergence theory where contacts slide), and by Baraff's driving method with friction, whose \
-         law for contacts at rest is static friction.",
+        "Proposition 1: a solution of the friction pyramid whose forces lie in the quadratic cones solves the problem with the cone, although the \
+         two laws treat contacts that begin to slide differently. The paper leaves open how often that helps.",
+        "We solve every data set of Table 1 with the pyramid, look whether its forces lie in the cones, and if so certify them, as they are, \
+         under the law of the cone. Then the cone is solved by itself (`CoulombCone` at acceleration level, which has no convergence theory where \
+         contacts slide), and by Baraff's driving method with friction, whose law for contacts at rest is static friction.",
     ];
     words.map(String::from).to_vec()
 }

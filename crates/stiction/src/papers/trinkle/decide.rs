@@ -1,8 +1,9 @@
 //! Decides what the solvers leave: a solution, or a proof that there is none within a bound, by branching over the pairs.
 //!
-//! A node has some pairs decided, zᵢ = 0 or wᵢ = 0. Without complementarity of the others its solutions, with every unknown at most a bound, are those of a linear program. If that
-//! is infeasible, multipliers prove it; they come from an interior point method and are checked here, with bounds on all rounding, so the proof does not depend on it. If it is
-//! feasible, Lemke's method is tried from its point, and the pair that is least complementary there is branched on.
+//! A node has some pairs decided, zᵢ = 0 or wᵢ = 0. Without complementarity of the others its solutions, with every unknown at most a bound, are
+//! those of a linear program. If that is infeasible, multipliers prove it; they come from an interior point method and are checked here, with
+//! bounds on all rounding, so the proof does not depend on it. If it is feasible, Lemke's method is tried from its point, and the pair that is
+//! least complementary there is branched on.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
@@ -29,8 +30,8 @@ enum Pair {
     ZeroW,
 }
 
-/// Decides `lcp` part by part: unknowns that no entry of the matrix connects are independent. At most `limit` nodes in each; first few in every part, because one
-/// without a solution is enough.
+/// Decides `lcp` part by part: unknowns that no entry of the matrix connects are independent. At most `limit` nodes in each; first few in every
+/// part, because one without a solution is enough.
 pub(super) fn decide(lcp: &Lcp, limit: usize) -> Result<Decision, InputError> {
     const FEW: usize = 50;
     let mut left: Vec<Lcp> = Vec::new();
@@ -177,7 +178,8 @@ impl<'a> Tree<'a> {
         Ok(Decision::None { nodes })
     }
 
-    /// Looks at both branches of the pairs that are least complementary at a point of the node. Those with an infeasible branch are fixed to the other.
+    /// Looks at both branches of the pairs that are least complementary at a point of the node. Those with an infeasible branch are fixed to the
+    /// other.
     fn probe(&self, node: &mut [Pair], z: &[f64], w: &[f64], nodes: &mut usize) -> Probed {
         /// Pairs that are looked at.
         const PROBES: usize = 4;
@@ -268,8 +270,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Whether multipliers y prove that the node has no point: `yᵀ(M z + q) < 0` for all its z, although y ≥ 0 wherever w ≥ 0 is all that is asked. Every sum
-    /// is bounded with its rounding.
+    /// Whether multipliers y prove that the node has no point: `yᵀ(M z + q) < 0` for all its z, although y ≥ 0 wherever w ≥ 0 is all that is asked.
+    /// Every sum is bounded with its rounding.
     fn excludes(&self, node: &[Pair], y: &[f64]) -> bool {
         let n = node.len();
         let size = y.iter().fold(0.0, |a: f64, x| a.max(x.abs()));

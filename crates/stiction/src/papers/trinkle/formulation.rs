@@ -1,5 +1,5 @@
-//! The paper's complementarity problem (32), written down from a contact problem as the paper has it: no islands, no reductions. The models have their own; this one
-//! is what their answers are checked on.
+//! The paper's complementarity problem (32), written down from a contact problem as the paper has it: no islands, no reductions. The models have
+//! their own; this one is what their answers are checked on.
 
 use stiction_contact::find_indices::FindIndices;
 use stiction_contact::{ContactForces, ContactProblem, Rows};

@@ -1,4 +1,5 @@
-//! Trinkle, Pang, Sudarsky and Lo 1995: dynamic contact problems with Coulomb friction. Table 1, and what the paper's propositions say of its problems.
+//! Trinkle, Pang, Sudarsky and Lo 1995: dynamic contact problems with Coulomb friction. Table 1, and what the paper's propositions say of its
+//! problems.
 //!
 //! The page `docs/papers/trinkle.md` says what the paper did and where we differ.
 mod cone;

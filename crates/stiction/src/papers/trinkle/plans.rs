@@ -22,8 +22,8 @@ const fn plan(rolling: usize, sliding: usize, sets: usize) -> Plan {
     Plan { rolling, sliding, sets }
 }
 
-/// The problems, from the smallest: 20 with the sizes and numbers of data sets of the paper's table (185 data sets), and 15 of sizes between for the 143
-/// that its table leaves out. Eighteen have contacts that slide.
+/// The problems, from the smallest: 20 with the sizes and numbers of data sets of the paper's table (185 data sets), and 15 of sizes between for
+/// the 143 that its table leaves out. Eighteen have contacts that slide.
 pub const PLANS: [Plan; 35] = [
     plan(0, 2, 10),
     plan(0, 2, 10),

@@ -68,8 +68,8 @@ impl Scene {
         Self::draw_within(plan, seed, usize::MAX)
     }
 
-    /// The same with at most one point between any two bodies, so that contacts are independent as a rule. (Two points of the same two bodies never are: their distance is
-    /// fixed.)
+    /// The same with at most one point between any two bodies, so that contacts are independent as a rule. (Two points of the same two bodies never
+    /// are: their distance is fixed.)
     ///
     /// # Errors
     /// If none of the scenes drawn has such contacts.
@@ -201,8 +201,8 @@ impl Scene {
         }))
     }
 
-    /// Forces: gravity (tilted by up to about 20°) and velocity products on all; on half of the boxes a wrench of the size of their weight; efforts
-    /// that hold the fingers up and press their tips on what they touch with 2 to 20 N.
+    /// Forces: gravity (tilted by some degrees) and velocity products on the boxes, on half of them also a wrench of a quarter of their weight;
+    /// efforts that make up for weight and velocity products of the fingers and press their tips on what they touch with 10 to 40 N.
     fn push(&mut self, model: &Model, work: &mut Workspace, layout: &Layout, links: &[usize], rng: &mut Rng) {
         work.passive_forces(model, &mut self.force);
         for (object, &link) in layout.boxes.iter().zip(links) {
@@ -225,8 +225,8 @@ impl Scene {
     }
 }
 
-/// Which points of which patches touch, and whether they slide: patches are made rolling or sliding at random, then taken in random order until the numbers
-/// are right. `None` if there are not enough of either.
+/// Which points of which patches touch, and whether they slide: patches are made rolling or sliding at random, then taken in random order until the
+/// numbers are right. `None` if there are not enough of either.
 fn choose(plan: &Plan, per_pair: usize, layout: &Layout, rng: &mut Rng) -> Option<Vec<(usize, usize, bool)>> {
     let share = plan.sliding as f64 / (plan.sliding + plan.rolling) as f64;
     let mut order: Vec<usize> = (0..layout.patches.len()).collect();

@@ -8,7 +8,8 @@ use crate::papers::{
     Cell, Claim, Effort, Experiment, ExperimentError, Plot, Progress, Section, Series, Table, Verdict,
 };
 
-/// A row of the paper's table: size, data sets, and for Lemke's method fraction solved, starts and iterations, for interior points fraction and iterations.
+/// A row of the paper's table: size, data sets, and for Lemke's method fraction solved, starts and iterations, for interior points fraction and
+/// iterations.
 struct PaperRow {
     size: usize,
     sets: usize,
@@ -78,20 +79,23 @@ impl Experiment for Table1 {
 
 fn explain(usual: usize, large: usize) -> Vec<String> {
     vec![
-        "The paper draws 35 random problems with passive bodies and manipulators, varies the coefficient of friction of each about ten times (328 data sets), and \
-         solves the pyramid's complementarity problem (32) by Lemke's method with restarts (at most 100 iterations per start) and by a feasible interior point method (300). \
-         Its problems are not published."
+        "The paper draws 35 random problems with passive bodies and manipulators, varies the coefficient of friction of each about ten times (328 \
+         data sets), and solves the pyramid's complementarity problem (32) by Lemke's method with restarts (at most 100 iterations per start) and \
+         by a feasible interior point method (300). Its problems are not published."
             .into(),
         format!(
-            "Ours are boxes on a floor, in rows and stacks, at walls, pushed by fingers of two to four joints with given efforts; half of the problems have contacts \
-             that slide. Sizes and numbers of data sets are those of the paper's table, and 15 problems of sizes 115 to 165 stand for those that it leaves out. Friction is uniform between 0 \
-             and 1 ({usual} data sets here), and between 1 and 3 apart ({large}). Seeds are the problems' numbers."
+            "Ours are boxes on a floor, in rows and stacks, at walls, pushed by fingers of two to four joints with given efforts; half of the \
+             problems have contacts that slide. Sizes and numbers of data sets are those of the paper's table, and 15 problems of sizes 115 to \
+             165 stand for those that it leaves out. Friction is uniform between 0 and 1 ({usual} data sets here), and between 1 and 3 apart \
+             ({large}). Seeds are the problems' numbers."
         ),
         format!(
-            "With the paper's limits Lemke's method has {STARTS} starts with random covering vectors and 100 pivots each; interior points stop at a gap of 1e-6. With ours, pivots are limited \
-             far beyond need and answers are crossed over to a vertex. The model (`CoulombPyramid`) tries Lemke's method, friction raised step by step, interior points and exact arithmetic. A \
-             data set counts as solved if its answer is certified; the model's answers are also checked on (32) as written down independently here. What is left is proven to have no solution, by a Farkas vector, \
-             by trying all bases, or by branching over the pairs with linear programs whose infeasibility is verified; or it is listed as open."
+            "With the paper's limits Lemke's method has {STARTS} starts with random covering vectors and 100 pivots each; interior points stop at \
+             a gap of 1e-6. With ours, pivots are limited far beyond need and answers are crossed over to a vertex. The model (`CoulombPyramid`) \
+             tries Lemke's method, friction raised step by step, interior points and exact arithmetic. A data set counts as solved if its answer \
+             is certified; the model's answers are also checked on (32) as written down independently here. What is left is proven to have no \
+             solution, by a Farkas vector, by trying all bases, or by branching over the pairs with linear programs whose infeasibility is \
+             verified; or it is listed as open."
         ),
     ]
 }

@@ -174,12 +174,14 @@ fn negative_direction(m: &Matrix) -> Option<Vec<f64>> {
 
 fn explain() -> Vec<String> {
     let words = [
-        "For small friction and independent contacts the paper proves that a solution exists and is unique (Theorem 1), that Lemke's method finds it (Theorem 2, because the matrix is \
-         copositive) and that the feasible interior point method converges (Theorem 3). How small is not said in numbers; for contacts at rest, a solution exists for any friction.",
-        "We take the problems of Table 1, whose contacts are not all independent, through friction from 0.01 to 3: whether some x ≥ 0 shows that the matrix is not copositive (a search: none found \
-         proves nothing), whether a condition of Theorem 1 is verified numerically, what Lemke's first start and the interior point method do, and for problems of size up to 10 how many solutions \
-         there are, in exact arithmetic. Two points of the same two bodies are never independent (their distance is fixed), so the same is done for small problems in which any two bodies touch \
-         once, for which the theorems are.",
+        "For small friction and independent contacts the paper proves that a solution exists and is unique (Theorem 1), that Lemke's method finds \
+         it (Theorem 2, because the matrix is copositive) and that the feasible interior point method converges (Theorem 3). How small is not \
+         said in numbers; for contacts at rest, a solution exists for any friction.",
+        "We take the problems of Table 1, whose contacts are not all independent, through friction from 0.01 to 3: whether some x ≥ 0 shows that \
+         the matrix is not copositive (a search: none found proves nothing), whether a condition of Theorem 1 is verified numerically, what \
+         Lemke's first start and the interior point method do, and for problems of size up to 10 how many solutions there are, in exact \
+         arithmetic. Two points of the same two bodies are never independent (their distance is fixed), so the same is done for small problems in \
+         which any two bodies touch once, for which the theorems are.",
     ];
     words.map(String::from).to_vec()
 }
@@ -276,8 +278,8 @@ fn claims(all: &[Counts], apart: &[Counts]) -> Vec<Claim> {
             "Theorem 1: for small friction the solution is unique",
             "proven for independent contacts",
             format!(
-                "one solution in {one} of {checked} small problems with independent contacts at friction 0.01 and 0.03; at 3, {high} of {} have none or several. \
-                 With redundant contacts {redundant} of the small ones of Table 1 have several even at 0.03",
+                "one solution in {one} of {checked} small problems with independent contacts at friction 0.01 and 0.03; at 3, {high} of {} have \
+                 none or several. With redundant contacts {redundant} of the small ones of Table 1 have several even at 0.03",
                 checked / 2
             ),
             judge(one == checked && one > 0, false, || format!("{} have none or several", checked - one)),
