@@ -2,6 +2,7 @@
 //!
 //! An [`Experiment`] runs and returns a [`Section`]: tables, plots, pictures and [`Claim`]s. How a section is shown (terminal, HTML, CSV, JSON) is not its business.
 pub mod baraff;
+mod compose;
 pub mod drumwright;
 pub mod lloyd;
 pub mod report;
