@@ -28,6 +28,15 @@ pub enum Pace {
     Steady,
 }
 
+/// The velocity with which a foot's way starts and ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Ends {
+    /// That of the foot beside the trunk when the way is planned: as published.
+    Measured,
+    /// That with which the last way ended, from rest.
+    Planned,
+}
+
 /// What the controller is made of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gait {
@@ -41,6 +50,8 @@ pub struct Gait {
     pub speed: f64,
     /// When to go that fast.
     pub pace: Pace,
+    /// How ways start and end.
+    pub ends: Ends,
     /// Stiffness and damping of the joints (N m/rad, N m s/rad).
     pub joint: [f64; 2],
     /// Gain on the present error of a joint that stands where an integral is meant (N m/rad).
@@ -62,6 +73,7 @@ impl Gait {
             height: 0.015,
             speed: 0.05,
             pace: Pace::ByPitch,
+            ends: Ends::Measured,
             joint: [10.0, 0.1],
             joint_integral: 3e-3,
             foot: [1000.0, 10.0],
@@ -133,8 +145,8 @@ impl Walk {
         out
     }
 
-    /// Plans the way of a foot from where its last one ended to the end of its phase.
-    fn plan(&self, leg: usize, t: f64, trunk: &Trunk, velocity: Vec3) -> Spline {
+    /// Plans the way of a foot that moves with `measured` (m/s) from where its last one ended to the end of its phase.
+    fn plan(&self, leg: usize, t: f64, trunk: &Trunk, measured: Vec3) -> Spline {
         let (gait, foot) = (&self.gait, &self.feet[leg]);
         let phase = (t / gait.period - TOUCHDOWN[leg]).rem_euclid(1.0);
         // From touchdown on: on the ground, then in the air.
@@ -147,7 +159,11 @@ impl Walk {
             Pace::ByPitch => 0.0,
         };
         let forward = Vec3::X * speed;
-        let (from, duration) = (foot.way.end(), left * gait.period);
+        let ((from, planned), duration) = (foot.way.at(t), left * gait.period);
+        let velocity = match gait.ends {
+            Ends::Measured => measured,
+            Ends::Planned => planned,
+        };
         if stance {
             let to = from - forward * (0.5 * duration / gait.duty);
             return Spline::through(&over_the_middle(from, to), velocity, t, duration);

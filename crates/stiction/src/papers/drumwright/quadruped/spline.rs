@@ -84,11 +84,6 @@ impl Spline {
         self.knots < 2 || t - self.start >= self.time[self.knots - 1] * (1.0 - 1e-9)
     }
 
-    /// Where it ends.
-    pub fn end(&self) -> Vec3 {
-        self.place[self.knots.max(1) - 1]
-    }
-
     /// Place (m) and velocity (m/s) at time `t` (s); constant beyond the ends.
     pub fn at(&self, t: f64) -> (Vec3, Vec3) {
         let s = t - self.start;
