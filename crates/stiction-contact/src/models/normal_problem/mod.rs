@@ -20,7 +20,7 @@ mod reduce;
 mod row;
 
 use stiction_lcp::matrix::dot;
-use stiction_lcp::{Auto, Basis, FactoredLcp, InputError, ModifiedPpm, Nnls, Outcome, Position, Proof, Solver};
+use stiction_lcp::{Auto, Basis, FactoredLcp, InputError, Lemke, ModifiedPpm, Nnls, Outcome, Position, Proof, Solver};
 
 use crate::by_island::{IslandEnd, IslandForces};
 use crate::find_indices::FindIndices;
@@ -39,6 +39,8 @@ pub enum NormalSolver {
     /// The paper's modified principal pivoting method, with the active-set method to fall back on (counted in
     /// [`ContactStats::fallbacks`]). It has no place for bounds: islands with bounded rows go to the active-set method.
     ModifiedPpm,
+    /// Lemke's method on the n × n problem, for comparison. Islands with bounded rows go to the active-set method.
+    Lemke,
     /// The active-set method of non-negative and bounded least squares. Default: it needs about as many pivots, and never a second method.
     #[default]
     Nnls,
@@ -59,6 +61,7 @@ pub(crate) struct NormalProblem {
     solver: NormalSolver,
     nnls: Nnls,
     ppm: ModifiedPpm,
+    lemke: Lemke,
     /// Rows that the model holds beside the bilateral ones.
     extra: Vec<Row>,
     /// All rows that must hold: bilateral, doubly infinite bounded, the model's.
@@ -89,7 +92,8 @@ impl NormalProblem {
         Self {
             solver: options.solver,
             nnls: Nnls::new(solver.clone()),
-            ppm: ModifiedPpm::new(solver),
+            ppm: ModifiedPpm::new(solver.clone()),
+            lemke: Lemke::new(solver),
             ..Self::default()
         }
     }
@@ -236,11 +240,12 @@ impl NormalProblem {
         stats: &mut ContactStats,
     ) -> Result<Outcome, InputError> {
         let start = if self.take_start(island, guess) { Some(&self.start) } else { None };
-        let by_ppm = self.solver == NormalSolver::ModifiedPpm && self.lcp.bounds().is_none();
-        let outcome = if by_ppm {
-            self.ppm.solve_from((&self.lcp).into(), start)?
-        } else {
-            self.nnls.solve_from((&self.lcp).into(), start)?
+        let solver = if self.lcp.bounds().is_none() { self.solver } else { NormalSolver::Nnls };
+        let by_ppm = solver == NormalSolver::ModifiedPpm;
+        let outcome = match solver {
+            NormalSolver::ModifiedPpm => self.ppm.solve_from((&self.lcp).into(), start)?,
+            NormalSolver::Lemke => self.lemke.solve_from((&self.lcp).into(), start)?,
+            NormalSolver::Nnls => self.nnls.solve_from((&self.lcp).into(), start)?,
         };
         stats.pivots += outcome.stats().pivots;
         stats.fallbacks += usize::from(by_ppm && !outcome.stats().attempts.is_empty());
