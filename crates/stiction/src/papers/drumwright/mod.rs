@@ -1,9 +1,10 @@
 //! Drumwright 2015: viscous and no-slip contact.
 pub mod quadruped;
+pub mod report;
 
 use super::Experiment;
 
 /// The paper's experiments, in its order.
 pub fn experiments() -> Vec<Box<dyn Experiment>> {
-    Vec::new()
+    vec![Box::new(quadruped::Locomotion)]
 }

@@ -86,6 +86,12 @@ impl Gait {
     pub fn per_second() -> Self {
         Self { integral: Integral::PerSecond, ..Self::published(1.0) }
     }
+
+    /// What gets over hills and steps: the integral by time, always the same speed whatever the pitch, and ways of the feet that start and end at rest
+    /// rather than with whatever velocity a foot has when it strikes the ground.
+    pub fn improved() -> Self {
+        Self { pace: Pace::Steady, ends: Ends::Planned, ..Self::per_second() }
+    }
 }
 
 /// When a foot is set down, in parts of the period: in the order of [`LEGS`].
