@@ -154,6 +154,20 @@ impl Surface {
         (normal.dot(p - self.vertices[self.triangles[t][0] as usize]), normal)
     }
 
+    /// True if p is above a triangle, and farther from it than `within`: a cheap look at its plane and the lines of its sides.
+    pub fn is_far(&self, triangle: u32, p: Vec3, within: f64) -> bool {
+        let t = triangle as usize;
+        let (normal, corners) = (self.normals[t], self.triangles[t].map(|v| self.vertices[v as usize]));
+        let height = normal.dot(p - corners[0]);
+        let rest = (within * within - height * height) * (1.0 + CELL);
+        height > 0.0
+            && (0..3).any(|k| {
+                let (a, along) = (corners[k], corners[(k + 1) % 3] - corners[k]);
+                let inside = along.cross(p - a).dot(normal);
+                inside < 0.0 && inside * inside > rest * along.length_squared()
+            })
+    }
+
     /// A triangle made ready.
     pub fn tile(&self, triangle: u32, slack: f64) -> Tile<'_> {
         let t = triangle as usize;

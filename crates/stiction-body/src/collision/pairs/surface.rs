@@ -62,6 +62,9 @@ impl Region<'_> {
             if height - extent > reach || (height + extent < -reach && !self.surface.solid_below) {
                 continue;
             }
+            if self.surface.is_far(triangle, self.centre, radius + reach) {
+                continue;
+            }
             let start = out.len();
             contacts(&self.surface.tile(triangle, self.query.touch), out);
             out[start..].iter_mut().for_each(|t| t.feature = named(triangle, t.feature));
