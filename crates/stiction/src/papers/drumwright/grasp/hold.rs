@@ -130,7 +130,8 @@ pub fn run(n: usize, dt: f64, steps: usize, warm: bool, model: &mut dyn ContactM
     let mut next = 1.0f64;
     for step in 1..=steps {
         let (time, solved) = timed(|| advance(&mut problem, &force, dt, model, start.as_ref(), &mut v, &mut q));
-        let Some(solution) = solved? else { break };
+        let outcome = solved?;
+        let Some(solution) = outcome.solved() else { break };
         if held.times.len() < 1000 {
             held.times.push(time.as_secs_f64());
         }
@@ -150,12 +151,13 @@ pub fn run(n: usize, dt: f64, steps: usize, warm: bool, model: &mut dyn ContactM
             held.trace.push((step as f64, held.motion.max(NOTHING)));
             next = (next * 10f64.powf(1.0 / PER_DECADE)).ceil();
         }
-        start = warm.then_some(solution.warm_start);
+        start = warm.then(|| solution.warm_start.clone());
+        model.recycle(outcome);
     }
     Ok(held)
 }
 
-/// One step; the solution, if there is one.
+/// One step; the motion goes on if it is solved.
 fn advance(
     problem: &mut ContactProblem,
     force: &[f64],
@@ -164,12 +166,14 @@ fn advance(
     start: Option<&WarmStart>,
     v: &mut [f64],
     q: &mut [f64],
-) -> Result<Option<stiction_contact::ContactSolution>, InputError> {
+) -> Result<ContactOutcome, InputError> {
     problem.set_motion(v, force)?;
-    let ContactOutcome::Solved(solution) = model.solve_from(problem, start)? else { return Ok(None) };
-    v.copy_from_slice(&solution.motion);
-    q.iter_mut().zip(&*v).for_each(|(q, v)| *q += dt * v);
-    Ok(Some(solution))
+    let outcome = model.solve_from(problem, start)?;
+    if let Some(solution) = outcome.solved() {
+        v.copy_from_slice(&solution.motion);
+        q.iter_mut().zip(&*v).for_each(|(q, v)| *q += dt * v);
+    }
+    Ok(outcome)
 }
 
 /// Largest way (m or rad) of a body beside the first one.

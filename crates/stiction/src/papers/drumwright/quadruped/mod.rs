@@ -8,7 +8,7 @@ pub mod spline;
 pub mod terrain;
 pub mod viscous;
 
-use run::{Ended, STEP, Walker};
+use run::{Ended, STEP, Walked};
 use terrain::Terrain;
 
 use super::report::{columns, count, line, plot, text};
@@ -49,7 +49,7 @@ fn introduction() -> Vec<String> {
          model of Drumwright and Shell with a coefficient of 100) and once with viscous friction (fourth-order Runge–Kutta between impacts, the normal forces by the \
          modified PPM against Lemke's method). Robot, gait and controller here are those of its published experiment. Every step carries its certificate.",
         "Three terrains of 3 m × 3 m: the published one, which is noise of a micrometre; hills of 2 cm like those of its figure (1000 Gaussian hills, seeded); and steps \
-         of 1 cm every 10 cm. A walk ends early if the trunk touches the ground or a step is not certified.",
+         of 1 cm every 10 cm. A walk ends early if the trunk touches the ground, the robot tips over, or a step is not certified.",
         "The published controller is shown as it is: its integral of the feet's errors grows by every call, whatever the step; it goes at twice the speed while the \
          nose is down and stands otherwise; and a foot's way starts and ends with the velocity the foot happens to have when it is planned, which is often that of an \
          impact. Its walk is therefore sensitive: another micrometre of noise is another walk. The improved controller has the integral per second, a steady \
@@ -87,11 +87,12 @@ fn table(name: &str, title: &str) -> Table {
     Table { name: name.into(), title: title.into(), columns, rows: vec![] }
 }
 
-fn row(w: &Walker) -> Vec<Cell> {
+fn row(w: &Walked) -> Vec<Cell> {
     let m = &w.measured;
     let end = match &m.ended {
         Ended::No => "walks to the end".to_string(),
         Ended::TrunkTouched => "the trunk touches the ground".into(),
+        Ended::TippedOver => "tips over".into(),
         Ended::Failed(why) => why.clone(),
     };
     let least = if m.touching > 0 { count(m.contacts[0]) } else { Cell::Empty };
@@ -128,7 +129,7 @@ fn paper_row(model: &str, who: &str, seconds: f64, contacts: Option<(usize, f64,
 }
 
 /// Way, height or tilt of walks over time: `which` of a trace, times `scale`.
-fn traces(name: &str, title: &str, label: &str, walkers: &[&Walker], which: usize, scale: f64) -> Plot {
+fn traces(name: &str, title: &str, label: &str, walkers: &[&Walked], which: usize, scale: f64) -> Plot {
     let series = walkers.iter().map(|w| {
         let points = w.measured.trace.iter().map(|p| (p[0], scale * p[which])).collect();
         line(format!("{}, {}, {}", w.terrain, w.law.name(), w.gait), points)

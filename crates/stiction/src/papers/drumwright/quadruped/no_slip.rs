@@ -4,7 +4,7 @@ use stiction_contact::NormalSolver;
 use stiction_sim::SceneError;
 
 use super::controller::Gait;
-use super::run::{Ended, Law, Walker, side_by_side};
+use super::run::{Ended, Law, Walked, Walker, alone, side_by_side};
 use super::terrain::Terrain;
 use super::{SEED, STEPS, paper_row, row, seconds, steepest, table, terrains, traces};
 use crate::papers::drumwright::report::{claim, columns, factor, text};
@@ -52,7 +52,7 @@ pub fn run(effort: &Effort, section: &mut Section, progress: &mut dyn Progress, 
 }
 
 /// The walks on a terrain: those that are compared in time, side by side, and others.
-fn on(terrain: &Terrain, effort: &Effort) -> Result<(Vec<Walker>, Vec<Walker>), SceneError> {
+fn on(terrain: &Terrain, effort: &Effort) -> Result<(Vec<Walked>, Vec<Walked>), SceneError> {
     let published = terrain.name == "published";
     let (name, gait) = if published { ("published", Gait::published(1.0)) } else { ("improved", Gait::improved()) };
     let mut laws = vec![
@@ -65,20 +65,18 @@ fn on(terrain: &Terrain, effort: &Effort) -> Result<(Vec<Walker>, Vec<Walker>), 
         laws.pop();
     }
     let walker = |law: &Law| Walker::new(*law, terrain, name, gait);
-    let mut raced = laws.iter().map(walker).collect::<Result<Vec<_>, _>>()?;
-    side_by_side(&mut raced, STEPS, |_| {});
+    let raced = laws.iter().map(walker).collect::<Result<Vec<_>, _>>()?;
+    let raced = side_by_side(raced, STEPS);
     let others = if published {
         [("per second", Gait::per_second()), ("improved", Gait::improved())].to_vec()
     } else {
         [("published", Gait::published(1.0))].to_vec()
     };
-    let mut alone = Vec::new();
+    let mut others_walked = Vec::new();
     for (name, gait) in others {
-        let mut walker = Walker::new(Law::NoSlip(NormalSolver::Nnls), terrain, name, gait)?;
-        walker.walk(STEPS);
-        alone.push(walker);
+        others_walked.push(alone(Law::NoSlip(NormalSolver::Nnls), terrain, name, gait, STEPS)?);
     }
-    Ok((raced, alone))
+    Ok((raced, others_walked))
 }
 
 /// The published controller without slip on other noise of a micrometre: how far it gets is a matter of chance.
@@ -88,9 +86,8 @@ fn other_noise(effort: &Effort) -> Result<Table, SceneError> {
     let mut table = Table { name: "published-controller-seeds".into(), title, columns, rows: vec![] };
     for seed in SEED..=if effort.quick { 3 } else { 8 } {
         let terrain = Terrain::published(seed);
-        let mut walker = Walker::new(Law::NoSlip(NormalSolver::ModifiedPpm), &terrain, "published", Gait::published(1.0))?;
-        walker.walk(STEPS);
-        let m = &walker.measured;
+        let walked = alone(Law::NoSlip(NormalSolver::ModifiedPpm), &terrain, "published", Gait::published(1.0), STEPS)?;
+        let m = &walked.measured;
         let end = if m.ended == Ended::No { "walks to the end" } else { "does not walk to the end" };
         let [roll, pitch] = m.tilt.map(f64::to_degrees);
         let way = Cell::Number(m.distance());
@@ -99,7 +96,7 @@ fn other_noise(effort: &Effort) -> Result<Table, SceneError> {
     Ok(table)
 }
 
-fn walk_claim(w: &Walker) -> Claim {
+fn walk_claim(w: &Walked) -> Claim {
     let m = &w.measured;
     let upright = m.tilt.iter().all(|t| *t < steepest(w.terrain));
     let holds = m.ended == Ended::No && m.steps == STEPS && upright && m.distance() >= FAR;
@@ -110,13 +107,13 @@ fn walk_claim(w: &Walker) -> Claim {
     claim(&what, "ten seconds; run again: roll ≤ 4.1°, pitch ≤ 6.7°", ours, holds, why)
 }
 
-fn ratio_claim(raced: &[Walker], terrain: &str) -> Claim {
+fn ratio_claim(raced: &[Walked], terrain: &str) -> Claim {
     let ratio = raced[2].measured.cpu_per_second() / raced[0].measured.cpu_per_second();
     let what = format!("Drumwright–Shell takes longer than no-slip by this factor, whole simulation ({terrain} terrain)");
     factor(&what, PAPER[0] / PAPER[1], ratio, "the cone program is cheaper here than it was there")
 }
 
-fn time_claim(w: &Walker) -> Claim {
+fn time_claim(w: &Walked) -> Claim {
     let seconds = w.measured.cpu_per_second();
     let what = format!(
         "CPU time per simulated second without slip, controller included, is at least {FASTER} times less than the published simulator's ({} terrain)",
@@ -130,23 +127,23 @@ fn time_claim(w: &Walker) -> Claim {
     claim
 }
 
-fn slip_claim(walks: &[(Vec<Walker>, Vec<Walker>)]) -> Claim {
-    let held = |w: &&Walker| matches!(w.law, Law::NoSlip(_));
+fn slip_claim(walks: &[(Vec<Walked>, Vec<Walked>)]) -> Claim {
+    let held = |w: &&Walked| matches!(w.law, Law::NoSlip(_));
     let worst = walks.iter().flat_map(|(a, b)| a.iter().chain(b)).filter(held).map(|w| w.measured.slip).fold(0.0, f64::max);
     let ours = format!("{worst:.1e} m of slip in {} s", seconds(STEPS));
     claim("Feet on the ground do not slip", "0", ours, worst <= 1e-9, "a contact slips by more than rounding")
 }
 
-fn contacts_claim(w: &Walker) -> Claim {
+fn contacts_claim(w: &Walked) -> Claim {
     let m = &w.measured;
     let ours = format!("{} to {}, mean {:.1}", m.contacts[0], m.contacts[2], m.mean_contacts());
     let why = "a foot is a ball that touches a face in one point; the published simulator adds every grid point inside the foot, which sinks in";
     claim("Numbers of contact points of the walk", "1 to 30, mean 6 (run again: 1 to 8, mean 3.9)", ours, false, why)
 }
 
-fn plots(section: &mut Section, walks: &[(Vec<Walker>, Vec<Walker>)]) {
-    let first: Vec<&Walker> = walks.iter().map(|(raced, _)| &raced[0]).collect();
-    let flat: Vec<&Walker> = walks[0].0[..1].iter().chain(&walks[0].1).collect();
+fn plots(section: &mut Section, walks: &[(Vec<Walked>, Vec<Walked>)]) {
+    let first: Vec<&Walked> = walks.iter().map(|(raced, _)| &raced[0]).collect();
+    let flat: Vec<&Walked> = walks[0].0[..1].iter().chain(&walks[0].1).collect();
     let title = |what: &str| format!("{what} of the robot without slip on three terrains");
     section.plots.extend([
         traces("way-no-slip", &title("Way"), "way forward (m)", &first, 1, 1.0),

@@ -2,7 +2,9 @@
 
 use stiction_body::math::{Quat, Vec3};
 use stiction_contact::models::{DrumwrightShell, NoSlip, NoSlipOptions, NormalOptions, NormalSolver, Viscous};
-use stiction_contact::{ContactModel, Level};
+use stiction_contact::problem::TOUCHING;
+use stiction_contact::{ContactModel, Level, ModelOptions};
+use stiction_lcp::matrix::dot;
 use stiction_sim::{Integrator, Material, SceneError, Settings, Simulation, SimulatorKind};
 
 use super::controller::{Gait, Walk, tilt};
@@ -16,6 +18,12 @@ pub const STEP: f64 = 1e-3;
 /// Steps that are made at a time, and every how many a walk is looked at for plots.
 const CHUNK: usize = 100;
 const TRACE: usize = 10;
+
+/// A roll or pitch from which the robot does not come back (rad).
+const TIPPED: f64 = 1.2;
+
+/// What a certificate of Drumwright and Shell's model must reach: with cones of 1 : 1000 rounding is larger than elsewhere.
+const SHELL_TOLERANCE: f64 = 1e-8;
 
 /// The law of contact of a walk, and how it is solved.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,6 +51,11 @@ impl Law {
         }
     }
 
+    /// True if steps are those of symplectic Euler.
+    fn is_stepped(self) -> bool {
+        !matches!(self, Self::Viscous(_))
+    }
+
     fn material(self) -> Material {
         match self {
             Self::NoSlip(_) => Material { mu: f64::INFINITY, ..Material::default() },
@@ -56,7 +69,10 @@ impl Law {
         let normals = |solver| NormalOptions { solver, ..NormalOptions::default() };
         match self {
             Self::NoSlip(solver) => vec![Box::new(NoSlip::new(NoSlipOptions { normals: normals(solver), release: false }))],
-            Self::DrumwrightShell(_) => vec![Box::new(DrumwrightShell::default())],
+            Self::DrumwrightShell(_) => {
+                let options = ModelOptions { tolerance: SHELL_TOLERANCE, ..ModelOptions::default() };
+                vec![Box::new(DrumwrightShell::new(options))]
+            }
             Self::Viscous(solver) => {
                 let at = |level| Box::new(Viscous::new(level, normals(solver))) as Box<dyn ContactModel>;
                 vec![at(Level::Velocity), at(Level::Acceleration)]
@@ -89,6 +105,8 @@ pub enum Ended {
     No,
     /// The trunk touched the ground.
     TrunkTouched,
+    /// It tipped over.
+    TippedOver,
     /// A step was not certified.
     Failed(String),
 }
@@ -110,7 +128,7 @@ pub struct Measured {
     pub tilt: [f64; 2],
     /// Least and largest height of the trunk's origin (m).
     pub height: [f64; 2],
-    /// Way that the fastest slipping contact with a force made, summed over the steps (m).
+    /// Way that the fastest slipping contact made, summed over the steps (m): of contacts that touched when the step began and have a force.
     pub slip: f64,
     /// Worst certificate of a step.
     pub certificate: f64,
@@ -164,16 +182,29 @@ impl Measured {
     }
 }
 
-/// The robot walking.
-pub struct Walker {
+/// A walk that is over.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Walked {
     /// The law.
     pub law: Law,
     /// The terrain's name.
     pub terrain: &'static str,
     /// What the controller is called in tables.
     pub gait: &'static str,
-    /// What it measured so far.
+    /// What it measured.
     pub measured: Measured,
+    /// Seconds spent in the contact model alone, where that is measured.
+    pub solving: f64,
+    /// True if every number of the last state is finite.
+    pub is_finite: bool,
+}
+
+/// The robot walking.
+pub struct Walker {
+    law: Law,
+    terrain: &'static str,
+    gait: &'static str,
+    measured: Measured,
     simulation: Simulation,
     boxes: [usize; 2],
 }
@@ -194,9 +225,17 @@ impl Walker {
         Ok(Self { law, terrain: terrain.name, gait: name, measured, simulation, boxes: robot.boxes })
     }
 
-    /// Seconds spent in the contact model alone, where that is measured.
-    pub fn solving(&self) -> f64 {
-        self.simulation.phases().solve.as_secs_f64()
+    /// What is left of it when it is over.
+    pub fn end(self) -> Walked {
+        let state = self.simulation.state();
+        Walked {
+            is_finite: state.q.iter().chain(&state.v).all(|x| x.is_finite()),
+            solving: self.simulation.phases().solve.as_secs_f64(),
+            law: self.law,
+            terrain: self.terrain,
+            gait: self.gait,
+            measured: self.measured,
+        }
     }
 
     /// Makes steps until `steps` are made in all, or the walk has ended.
@@ -222,13 +261,16 @@ impl Walker {
                 m.contacts = [least.min(report.contacts), sum + report.contacts, most.max(report.contacts)];
             }
             m.pivots = [m.pivots[0] + report.pivots, m.pivots[1].max(report.pivots)];
-            m.slip += STEP * report.slip;
+            m.slip += STEP * if self.law.is_stepped() { slip(&self.simulation) } else { report.slip };
             m.certificate = m.certificate.max(report.certificate);
             m.impacts += report.impacts;
             m.stepped += report.stepped;
             self.look();
             if self.trunk_touches() {
                 return Ended::TrunkTouched;
+            }
+            if self.measured.tilt.iter().any(|t| *t > TIPPED) {
+                return Ended::TippedOver;
             }
         }
         Ended::No
@@ -252,20 +294,33 @@ impl Walker {
         let mut contacts = self.simulation.contacts().iter().zip(forces);
         contacts.any(|(frame, force)| *force > 0.0 && of_trunk(frame.key.geoms))
     }
+}
 
-    /// True if every number of the state is finite.
-    pub fn is_finite(&self) -> bool {
-        let state = self.simulation.state();
-        state.q.iter().chain(&state.v).all(|x| x.is_finite())
-    }
+/// Largest slip speed after a step (m/s) of a contact that touched when it began and has a force: one that only closes in it has no say along its tangents
+/// yet.
+fn slip(simulation: &Simulation) -> f64 {
+    let (contacts, v) = (simulation.problem().contacts(), &simulation.state().v);
+    let forces = simulation.impulses().map_or(&[][..], |f| &f.normal);
+    let along = |rows: &stiction_contact::Rows, i: usize| rows.row(i).map(|(_, row)| dot(row, v)).sum::<f64>();
+    let frames = simulation.contacts().iter().zip(forces).enumerate();
+    let held = frames.filter(|(_, (frame, force))| **force > 0.0 && frame.gap <= TOUCHING * frame.size);
+    held.map(|(i, _)| along(&contacts.tangent_s, i).hypot(along(&contacts.tangent_t, i))).fold(0.0, f64::max)
 }
 
 /// Walks all for `steps` steps, in turns of a tenth of a second, so that what else the machine does is shared among them.
-pub fn side_by_side(walkers: &mut [Walker], steps: usize, mut made: impl FnMut(usize)) {
+pub fn side_by_side(mut walkers: Vec<Walker>, steps: usize) -> Vec<Walked> {
     let mut at = 0;
     while at < steps {
         at = (at + CHUNK).min(steps);
         walkers.iter_mut().for_each(|w| w.walk(at));
-        made(at);
     }
+    walkers.into_iter().map(Walker::end).collect()
+}
+
+/// Walks for `steps` steps by itself.
+///
+/// # Errors
+/// None for the laws and terrains here.
+pub fn alone(law: Law, terrain: &Terrain, name: &'static str, gait: Gait, steps: usize) -> Result<Walked, SceneError> {
+    Ok(side_by_side(vec![Walker::new(law, terrain, name, gait)?], steps).remove(0))
 }

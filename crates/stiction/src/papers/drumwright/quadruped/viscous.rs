@@ -4,7 +4,7 @@ use stiction_contact::NormalSolver;
 use stiction_sim::SceneError;
 
 use super::controller::Gait;
-use super::run::{Ended, Law, Walker, side_by_side};
+use super::run::{Ended, Law, Walked, Walker, alone, side_by_side};
 use super::terrain::Terrain;
 use super::{STEPS, no_slip, paper_row, row, table, terrains, traces};
 use crate::papers::drumwright::report::{claim, factor};
@@ -46,7 +46,7 @@ pub fn run(effort: &Effort, section: &mut Section, progress: &mut dyn Progress, 
         shown.push((raced, alone));
     }
     progress.report(parts, parts, "done");
-    let walks: Vec<&Walker> = shown.iter().flat_map(|(raced, alone)| raced[..1].iter().chain(alone)).collect();
+    let walks: Vec<&Walked> = shown.iter().flat_map(|(raced, alone)| raced[..1].iter().chain(alone)).collect();
     section.plots.extend([
         traces("way-viscous", "Way of the robot with viscous friction", "way forward (m)", &walks, 1, 1.0),
         traces("roll-viscous", "Roll of the robot with viscous friction", "roll (°)", &walks, 3, 1f64.to_degrees()),
@@ -57,13 +57,13 @@ pub fn run(effort: &Effort, section: &mut Section, progress: &mut dyn Progress, 
 }
 
 /// PPM and Lemke side by side with the terrain's controller, and other controllers by themselves.
-fn on(terrain: &Terrain, effort: &Effort) -> Result<(Vec<Walker>, Vec<Walker>), SceneError> {
+fn on(terrain: &Terrain, effort: &Effort) -> Result<(Vec<Walked>, Vec<Walked>), SceneError> {
     let published = terrain.name == "published";
     let (name, gait) = if published { ("published", Gait::published(CALLS)) } else { ("improved", Gait::improved()) };
     let solvers = [NormalSolver::ModifiedPpm, NormalSolver::Lemke];
     let walker = |solver| Walker::new(Law::Viscous(solver), terrain, name, gait);
-    let mut raced = solvers.into_iter().map(walker).collect::<Result<Vec<_>, _>>()?;
-    side_by_side(&mut raced, STEPS, |_| {});
+    let raced = solvers.into_iter().map(walker).collect::<Result<Vec<_>, _>>()?;
+    let raced = side_by_side(raced, STEPS);
     let others = if published {
         [("per second", Gait::per_second()), ("improved", Gait::improved())].to_vec()
     } else if effort.quick {
@@ -71,22 +71,21 @@ fn on(terrain: &Terrain, effort: &Effort) -> Result<(Vec<Walker>, Vec<Walker>), 
     } else {
         [("published", Gait::published(CALLS))].to_vec()
     };
-    let mut alone = Vec::new();
+    let mut others_walked = Vec::new();
     for (name, gait) in others {
-        let mut walker = Walker::new(Law::Viscous(NormalSolver::ModifiedPpm), terrain, name, gait)?;
-        walker.walk(STEPS);
-        alone.push(walker);
+        others_walked.push(alone(Law::Viscous(NormalSolver::ModifiedPpm), terrain, name, gait, STEPS)?);
     }
-    Ok((raced, alone))
+    Ok((raced, others_walked))
 }
 
-fn walk_claim(w: &Walker) -> Claim {
+fn walk_claim(w: &Walked) -> Claim {
     let m = &w.measured;
-    let holds = m.ended == Ended::No && m.steps == STEPS && w.is_finite();
+    let holds = m.ended == Ended::No && m.steps == STEPS && w.is_finite;
     let [roll, pitch] = m.tilt.map(f64::to_degrees);
     let end = match &m.ended {
         Ended::No => String::new(),
         Ended::TrunkTouched => ", then the trunk touches".into(),
+        Ended::TippedOver => ", then it tips over".into(),
         Ended::Failed(why) => format!(", then {why}"),
     };
     let ours = format!("{:.2} s certified, roll ≤ {roll:.1}°, pitch ≤ {pitch:.1}°{end}", m.time());
@@ -95,9 +94,9 @@ fn walk_claim(w: &Walker) -> Claim {
 }
 
 /// Lemke against PPM: the whole simulation, and the contact model alone.
-fn ratio_claims(raced: &[Walker]) -> [Claim; 2] {
+fn ratio_claims(raced: &[Walked]) -> [Claim; 2] {
     let whole = raced[1].measured.cpu_per_second() / raced[0].measured.cpu_per_second();
-    let solving = |w: &Walker| w.solving() / w.measured.time().max(super::STEP);
+    let solving = |w: &Walked| w.solving / w.measured.time().max(super::STEP);
     let alone = solving(&raced[1]) / solving(&raced[0]);
     let why = "a step of this engine is mostly dynamics, collision and certificates, and with two to four contacts, most of them guessed from the last \
                stage, either method has next to nothing to do";
