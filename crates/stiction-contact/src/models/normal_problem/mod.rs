@@ -138,8 +138,8 @@ impl NormalProblem {
         }
         // A guess from numbers of working precision, then one from exact ones, then everything else.
         for exact in [false, true] {
-            // Proposals come from the active-set method.
-            let may_propose = self.solver == NormalSolver::Nnls;
+            // Proposals come from the methods on the factored form.
+            let may_propose = self.solver != NormalSolver::Lemke;
             if !exact && !may_propose {
                 continue;
             }
@@ -181,7 +181,7 @@ impl NormalProblem {
         IslandEnd::Failed { why: "feasible or not is a matter of rounding".into() }
     }
 
-    /// Solves the complementarity problem by the active-set method alone and looks at the motion it leads to: nearly always that is the answer, and a
+    /// Solves the complementarity problem by the method on the factored form alone and looks at the motion it leads to: nearly always that is the answer, and a
     /// certificate of the complementarity problem beside the physical one would be work for nothing; so would more digits of e than working precision
     /// has, as the numbers of the answer come from the rows that hold in the end. False if it is not the answer.
     fn propose(
@@ -193,7 +193,12 @@ impl NormalProblem {
     ) -> bool {
         self.factor_held(island);
         let fits = self.take_start(island, guess);
-        let Ok(Some(proposal)) = self.nnls.propose(&self.lcp, fits.then_some(&self.start)) else { return false };
+        let start = fits.then_some(&self.start);
+        let proposal = match self.solver {
+            NormalSolver::ModifiedPpm if self.lcp.bounds().is_none() => self.ppm.propose(&self.lcp, start),
+            _ => self.nnls.propose(&self.lcp, start),
+        };
+        let Ok(Some(proposal)) = proposal else { return false };
         let pivots = proposal.pivots;
         let mut z = std::mem::take(&mut self.z);
         z.clear();
