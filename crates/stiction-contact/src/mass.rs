@@ -297,8 +297,11 @@ fn check_square(b: usize, block: &Matrix) -> Result<(), InputError> {
 fn check_symmetric(b: usize, block: &Matrix) -> Result<(), InputError> {
     for j in 0..block.cols() {
         for i in j + 1..block.rows() {
-            let scale = block[(i, i)].abs().sqrt() * block[(j, j)].abs().sqrt();
             let (x, y) = (block[(i, j)], block[(j, i)]);
+            if x == y {
+                continue;
+            }
+            let scale = block[(i, i)].abs().sqrt() * block[(j, j)].abs().sqrt();
             if (x - y).abs() > SYMMETRY * scale.max(x.abs()) {
                 let reason = format!("entry ({i}, {j}) is {x}, entry ({j}, {i}) is {y}");
                 return Err(InputError::NotPositiveDefinite { what: format!("mass block {b}"), reason });
@@ -320,10 +323,14 @@ fn cholesky_into(b: usize, block: &Matrix, l: &mut Matrix) -> Result<(), InputEr
     let n = block.rows();
     l.reset(n, n);
     for j in 0..n {
-        for i in j..n {
-            let inner: f64 = (0..j).map(|k| l[(i, k)] * l[(j, k)]).sum();
-            l[(i, j)] = block[(i, j)] - inner;
+        // Column j first holds its products with the columns before it, summed in their order.
+        let (before, from) = l.as_mut_slice().split_at_mut(j * n);
+        let column = &mut from[j..n];
+        for earlier in before.chunks_exact(n) {
+            let factor = earlier[j];
+            column.iter_mut().zip(&earlier[j..]).for_each(|(sum, x)| *sum += x * factor);
         }
+        column.iter_mut().zip(&block.col(j)[j..]).for_each(|(sum, x)| *sum = x - *sum);
         let pivot = l[(j, j)];
         if pivot.is_nan() || pivot <= PIVOT * block[(j, j)] || pivot <= 0.0 {
             let reason = format!("pivot {j} of its Cholesky factor is {pivot:e}");
