@@ -40,9 +40,13 @@ fn holds(section: &Section, words: &str) {
 #[test]
 fn grippers_hold_their_cubes() {
     let section = run(&Grasp);
-    for words in
-        ["No-slip holds the blocks", "No-slip holds the cubes", "Pivots", "a sixth of the variables", "positive normals"]
-    {
+    for words in [
+        "No-slip holds the blocks",
+        "No-slip holds the cubes",
+        "Pivots",
+        "a sixth of the variables",
+        "positive normals",
+    ] {
         holds(&section, words);
     }
 }

@@ -58,10 +58,12 @@ impl Experiment for Complexity {
 
 fn introduction() -> Vec<String> {
     [
-        "The paper gives O(m³ + m² n) as the expected time of its two models, for n contacts on m coordinates, against O(n³) with Coulomb friction; it has no measurements, and its own \
-         implementation had not the updated factors that this takes. Ours has them.",
-        "Time against n: one body with six coordinates and n contacts at random places, all different, mu_v = 0.5 (mu = 0.3 for Stewart and Trinkle's model with four directions, by Lemke's \
-         standard method). Time against m: one articulated body with m coordinates, a random inertia and 512 random contacts. Every problem is solved from scratch and certified; medians over \
+        "The paper gives O(m³ + m² n) as the expected time of its two models, for n contacts on m coordinates, against O(n³) with \
+         Coulomb friction; it has no measurements, and its own implementation had not the updated factors that this takes. Ours has \
+         them.",
+        "Time against n: one body with six coordinates and n contacts at random places, all different, mu_v = 0.5 (mu = 0.3 for \
+         Stewart and Trinkle's model with four directions, by Lemke's standard method). Time against m: one articulated body with m \
+         coordinates, a random inertia and 512 random contacts. Every problem is solved from scratch and certified; medians over \
          problems. The exponents are those of straight lines through the second half of the points on logarithmic axes.",
     ]
     .map(String::from)
@@ -105,7 +107,14 @@ fn contacts(effort: &Effort, section: &mut Section) -> Result<(), InputError> {
         let (mut model, mut points, mut n) = (make(), Vec::new(), 8);
         while n <= most.min(bound) {
             let problems = (0..if effort.quick { 3 } else { 7 })
-                .map(|seed| scenes::body_in_bowl(n, if bound < most { 0.3 } else { 0.0 }, if bound < most { 0.0 } else { 0.5 }, seed))
+                .map(|seed| {
+                    scenes::body_in_bowl(
+                        n,
+                        if bound < most { 0.3 } else { 0.0 },
+                        if bound < most { 0.0 } else { 0.5 },
+                        seed,
+                    )
+                })
                 .collect::<Result<Vec<_>, _>>()?;
             if let Some((time, pivots)) = measure(model.as_mut(), &problems)? {
                 all.rows.push(vec![text(name), count(n), Cell::Number(time), Cell::Number(pivots)]);
@@ -161,8 +170,9 @@ fn coordinates(effort: &Effort, section: &mut Section) -> Result<(), InputError>
     for (name, _, make) in MODELS.into_iter().filter(|(_, bound, _)| *bound == usize::MAX) {
         let (mut model, mut points) = (make(), Vec::new());
         for &m in sizes {
-            let problems =
-                (0..if effort.quick { 2 } else { 5 }).map(|seed| articulated(m, CONTACTS, seed)).collect::<Result<Vec<_>, _>>()?;
+            let problems = (0..if effort.quick { 2 } else { 5 })
+                .map(|seed| articulated(m, CONTACTS, seed))
+                .collect::<Result<Vec<_>, _>>()?;
             if let Some((time, pivots)) = measure(model.as_mut(), &problems)? {
                 all.rows.push(vec![text(name), count(m), Cell::Number(time), Cell::Number(pivots)]);
                 points.push((m as f64, time));

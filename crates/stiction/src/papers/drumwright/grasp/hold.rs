@@ -2,8 +2,8 @@
 
 use stiction_contact::models::coulomb_polyhedral::{CoulombPolyhedral, Method as Lloyd};
 use stiction_contact::{
-    ContactModel, ContactOutcome, ContactProblem, NoSlip, NoSlipOptions, NormalOptions, NormalSolver, PolyhedralOptions,
-    WarmStart, scenes,
+    ContactModel, ContactOutcome, ContactProblem, NoSlip, NoSlipOptions, NormalOptions, NormalSolver,
+    PolyhedralOptions, WarmStart, scenes,
 };
 use stiction_lcp::InputError;
 
@@ -48,8 +48,11 @@ impl Method {
         };
         match self {
             Self::Lemke => {
-                let options =
-                    PolyhedralOptions { directions: DIRECTIONS, method: Lloyd::Standard, ..PolyhedralOptions::default() };
+                let options = PolyhedralOptions {
+                    directions: DIRECTIONS,
+                    method: Lloyd::Standard,
+                    ..PolyhedralOptions::default()
+                };
                 Box::new(CoulombPolyhedral::new(options).expect("four directions are allowed"))
             }
             Self::ActiveSet => no_slip(NormalSolver::Nnls),

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use stiction_body::math::{Pose, Vec3};
 use stiction_body::{Geom, Inertia, JointKind, LinkSpec, Shape};
 use stiction_sim::control::{Joint, JointEffort};
-use stiction_sim::{Description, GeomSpec, Material, Placement, SceneError, Settings, Signal, Simulation, World, WorldBuilder};
+use stiction_sim::{
+    Description, GeomSpec, Material, Placement, SceneError, Settings, Signal, Simulation, World, WorldBuilder,
+};
 
 use super::Method;
 use crate::papers::drumwright::report::{columns, count, median, text, timed};
@@ -129,7 +131,11 @@ pub fn table(all: &[WholeSteps]) -> Table {
             Cell::Number(1e6 * w.later),
             count(w.steps),
             Cell::Number(w.motion),
-            text(w.failure.as_deref().unwrap_or("holds to the end")),
+            text(w.failure.as_deref().unwrap_or(if w.motion > super::LOST {
+                "a cube moves"
+            } else {
+                "holds to the end"
+            })),
         ]
     };
     let title = "Whole steps of the simulator, two cubes, collision included".into();

@@ -1,4 +1,5 @@
-//! The gait and controller of the locomotion experiment: feet follow splines beside the trunk, by feedback in joint space and in the space of the feet.
+//! The gait and controller of the locomotion experiment: feet follow splines beside the trunk, by feedback in joint space and in the
+//! space of the feet.
 //!
 //! [`Gait::published`] is what the experiment ran; the other settings are ours, where that does not get over the ground.
 
@@ -12,8 +13,8 @@ use super::spline::{NUMBERS, Spline};
 /// How the integral of the feet's errors grows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Integral {
-    /// By every call, whatever the step: as published. The number is how often a step calls the controller: once in symplectic Euler, four times in
-    /// the method of Runge and Kutta.
+    /// By every call, whatever the step: as published. The number is how often a step calls the controller: once in symplectic Euler,
+    /// four times in the method of Runge and Kutta.
     PerCall(f64),
     /// By time.
     PerSecond,
@@ -87,8 +88,8 @@ impl Gait {
         Self { integral: Integral::PerSecond, ..Self::published(1.0) }
     }
 
-    /// What gets over hills and steps: the integral by time, always the same speed whatever the pitch, and ways of the feet that start and end at rest
-    /// rather than with whatever velocity a foot has when it strikes the ground.
+    /// What gets over hills and steps: the integral by time, always the same speed whatever the pitch, and ways of the feet that start
+    /// and end at rest rather than with whatever velocity a foot has when it strikes the ground.
     pub fn improved() -> Self {
         Self { pace: Pace::Steady, ends: Ends::Planned, ..Self::per_second() }
     }
@@ -188,10 +189,12 @@ impl Walk {
         let (wanted, there) = LEGS[leg].reach(place, q);
         let wanted_rates = there.rates(velocity).unwrap_or_default();
         let off = place - at.foot;
-        foot.integral += off * (gait.foot[0] * match gait.integral {
-            Integral::PerCall(calls) => calls,
-            Integral::PerSecond => dt,
-        });
+        foot.integral += off
+            * (gait.foot[0]
+                * match gait.integral {
+                    Integral::PerCall(calls) => calls,
+                    Integral::PerSecond => dt,
+                });
         let slower = velocity - at.velocity(rates);
         let force = off * gait.foot[0] + slower * gait.foot[1] + foot.integral * gait.foot_integral;
         let by_foot = at.torques(force);

@@ -103,7 +103,8 @@ impl Leg {
         }
     }
 
-    /// Joint angles near `q` that put the foot at `target`, by Newton's method with steps that are halved until they help; and the motion there.
+    /// Joint angles near `q` that put the foot at `target`, by Newton's method with steps that are halved until they help; and the motion
+    /// there.
     pub fn reach(&self, target: Vec3, mut q: [f64; 3]) -> ([f64; 3], FootMotion) {
         let mut at = self.motion(q);
         for _ in 0..STEPS {

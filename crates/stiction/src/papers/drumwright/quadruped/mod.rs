@@ -33,8 +33,10 @@ impl Experiment for Locomotion {
     }
 
     fn run(&self, effort: &Effort, progress: &mut dyn Progress) -> Result<Section, ExperimentError> {
-        let error =
-            |e: stiction_sim::SceneError| ExperimentError { experiment: "drumwright/quadruped", message: e.to_string() };
+        let error = |e: stiction_sim::SceneError| ExperimentError {
+            experiment: "drumwright/quadruped",
+            message: e.to_string(),
+        };
         let mut section = Section { text: introduction(), ..Section::default() };
         let parts = no_slip::PARTS + viscous::parts(effort);
         no_slip::run(effort, &mut section, progress, parts).map_err(error)?;
@@ -45,15 +47,18 @@ impl Experiment for Locomotion {
 
 fn introduction() -> Vec<String> {
     [
-        "The paper walks a quadruped of 1.34 kg with twelve joints over a terrain for ten seconds, once without slip (symplectic Euler, steps of 1 ms, against the \
-         model of Drumwright and Shell with a coefficient of 100) and once with viscous friction (fourth-order Runge–Kutta between impacts, the normal forces by the \
-         modified PPM against Lemke's method). Robot, gait and controller here are those of its published experiment. Every step carries its certificate.",
-        "Three terrains of 3 m × 3 m: the published one, which is noise of a micrometre; hills of 2 cm like those of its figure (1000 Gaussian hills, seeded); and steps \
-         of 1 cm every 10 cm. A walk ends early if the trunk touches the ground, the robot tips over, or a step is not certified.",
-        "The published controller is shown as it is: its integral of the feet's errors grows by every call, whatever the step; it goes at twice the speed while the \
-         nose is down and stands otherwise; and a foot's way starts and ends with the velocity the foot happens to have when it is planned, which is often that of an \
-         impact. Its walk is therefore sensitive: another micrometre of noise is another walk. The improved controller has the integral per second, a steady \
-         speed, and ways that start and end at rest; it is used where the published one does not get across.",
+        "The paper walks a quadruped of 1.34 kg with twelve joints over a terrain for ten seconds, once without slip (symplectic \
+         Euler, steps of 1 ms, against the model of Drumwright and Shell with a coefficient of 100) and once with viscous friction \
+         (fourth-order Runge–Kutta between impacts, the normal forces by the modified PPM against Lemke's method). Robot, gait and \
+         controller here are those of its published experiment. Every step carries its certificate.",
+        "Three terrains of 3 m × 3 m: the published one, which is noise of a micrometre; hills of 2 cm like those of its figure \
+         (1000 Gaussian hills, seeded); and steps of 1 cm every 10 cm. A walk ends early if the trunk touches the ground, the robot \
+         tips over, or a step is not certified.",
+        "The published controller is shown as it is: its integral of the feet's errors grows by every call, whatever the step; it \
+         goes at twice the speed while the nose is down and stands otherwise; and a foot's way starts and ends with the velocity the \
+         foot happens to have when it is planned, which is often that of an impact. Its walk is therefore sensitive: another \
+         micrometre of noise is another walk. The improved controller has the integral per second, a steady speed, and ways that \
+         start and end at rest; it is used where the published one does not get across.",
     ]
     .map(String::from)
     .to_vec()
@@ -132,7 +137,7 @@ fn paper_row(model: &str, who: &str, seconds: f64, contacts: Option<(usize, f64,
 fn traces(name: &str, title: &str, label: &str, walkers: &[&Walked], which: usize, scale: f64) -> Plot {
     let series = walkers.iter().map(|w| {
         let points = w.measured.trace.iter().map(|p| (p[0], scale * p[which])).collect();
-        line(format!("{}, {}, {}", w.terrain, w.law.name(), w.gait), points)
+        line(format!("{} terrain, {} controller", w.terrain, w.gait), points)
     });
     plot(name, title, ("time (s)", false), (label, false), series.collect())
 }

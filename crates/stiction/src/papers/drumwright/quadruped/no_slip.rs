@@ -26,10 +26,21 @@ const FASTER: f64 = 200.0;
 const FAR: f64 = 0.2;
 
 /// Runs it.
-pub fn run(effort: &Effort, section: &mut Section, progress: &mut dyn Progress, parts: usize) -> Result<(), SceneError> {
+pub fn run(
+    effort: &Effort,
+    section: &mut Section,
+    progress: &mut dyn Progress,
+    parts: usize,
+) -> Result<(), SceneError> {
     let mut all = table("table-2", "Table II: ten seconds without slip, and with the model of Drumwright and Shell");
     all.rows.push(paper_row("Drumwright–Shell (mu = 100)", "paper", 0.1 * PAPER[0], None, "2.27 GHz Xeon, 2015"));
-    all.rows.push(paper_row("no-slip (modified PPM)", "paper", 0.1 * PAPER[1], Some((1, 6.0, 30)), "2.27 GHz Xeon, 2015"));
+    all.rows.push(paper_row(
+        "no-slip (modified PPM)",
+        "paper",
+        0.1 * PAPER[1],
+        Some((1, 6.0, 30)),
+        "2.27 GHz Xeon, 2015",
+    ));
     let again = "run again in 2026: roll ≤ 4.1°, pitch ≤ 6.7°, height 0.132–0.161 m";
     all.rows.push(paper_row("no-slip", "the paper's code", MOBY, Some((1, 3.9, 8)), again));
     let mut walks = Vec::new();
@@ -81,7 +92,8 @@ fn on(terrain: &Terrain, effort: &Effort) -> Result<(Vec<Walked>, Vec<Walked>), 
 
 /// The published controller without slip on other noise of a micrometre: how far it gets is a matter of chance.
 fn other_noise(effort: &Effort) -> Result<Table, SceneError> {
-    let columns = columns(&[("seed", ""), ("way forward", "m"), ("largest roll", "°"), ("largest pitch", "°"), ("end", "")]);
+    let columns =
+        columns(&[("seed", ""), ("way forward", "m"), ("largest roll", "°"), ("largest pitch", "°"), ("end", "")]);
     let title = "The published controller without slip on the published terrain, with other seeds of its noise".into();
     let mut table = Table { name: "published-controller-seeds".into(), title, columns, rows: vec![] };
     for seed in SEED..=if effort.quick { 3 } else { 8 } {
@@ -109,18 +121,26 @@ fn walk_claim(w: &Walked) -> Claim {
 
 fn ratio_claim(raced: &[Walked], terrain: &str) -> Claim {
     let ratio = raced[2].measured.cpu_per_second() / raced[0].measured.cpu_per_second();
-    let what = format!("Drumwright–Shell takes longer than no-slip by this factor, whole simulation ({terrain} terrain)");
+    let what =
+        format!("Drumwright–Shell takes longer than no-slip by this factor, whole simulation ({terrain} terrain)");
     factor(&what, PAPER[0] / PAPER[1], ratio, "the cone program is cheaper here than it was there")
 }
 
 fn time_claim(w: &Walked) -> Claim {
     let seconds = w.measured.cpu_per_second();
     let what = format!(
-        "CPU time per simulated second without slip, controller included, is at least {FASTER} times less than the published simulator's ({} terrain)",
+        "CPU time per simulated second without slip, controller included, is at least {FASTER} times less than the published \
+         simulator's ({} terrain)",
         w.terrain
     );
     let ours = format!("{:.1} ms, {:.0} times less", 1e3 * seconds, MOBY / seconds);
-    let mut claim = claim(&what, &format!("{MOBY} s"), ours, MOBY / seconds >= FASTER, "a step takes longer than that on this machine");
+    let mut claim = claim(
+        &what,
+        &format!("{MOBY} s"),
+        ours,
+        MOBY / seconds >= FASTER,
+        "a step takes longer than that on this machine",
+    );
     if claim.verdict == Verdict::Holds {
         claim.verdict = Verdict::Better;
     }
@@ -129,7 +149,8 @@ fn time_claim(w: &Walked) -> Claim {
 
 fn slip_claim(walks: &[(Vec<Walked>, Vec<Walked>)]) -> Claim {
     let held = |w: &&Walked| matches!(w.law, Law::NoSlip(_));
-    let worst = walks.iter().flat_map(|(a, b)| a.iter().chain(b)).filter(held).map(|w| w.measured.slip).fold(0.0, f64::max);
+    let worst =
+        walks.iter().flat_map(|(a, b)| a.iter().chain(b)).filter(held).map(|w| w.measured.slip).fold(0.0, f64::max);
     let ours = format!("{worst:.1e} m of slip in {} s", seconds(STEPS));
     claim("Feet on the ground do not slip", "0", ours, worst <= 1e-9, "a contact slips by more than rounding")
 }
@@ -137,7 +158,8 @@ fn slip_claim(walks: &[(Vec<Walked>, Vec<Walked>)]) -> Claim {
 fn contacts_claim(w: &Walked) -> Claim {
     let m = &w.measured;
     let ours = format!("{} to {}, mean {:.1}", m.contacts[0], m.contacts[2], m.mean_contacts());
-    let why = "a foot is a ball that touches a face in one point; the published simulator adds every grid point inside the foot, which sinks in";
+    let why = "a foot is a ball that touches a face in one point; the published simulator adds every grid point inside the foot, which sinks \
+     in";
     claim("Numbers of contact points of the walk", "1 to 30, mean 6 (run again: 1 to 8, mean 3.9)", ours, false, why)
 }
 
@@ -150,7 +172,21 @@ fn plots(section: &mut Section, walks: &[(Vec<Walked>, Vec<Walked>)]) {
         traces("height-no-slip", &title("Height"), "height of the trunk (m)", &first, 2, 1.0),
         traces("roll-no-slip", &title("Roll"), "roll (°)", &first, 3, 1f64.to_degrees()),
         traces("pitch-no-slip", &title("Pitch"), "pitch, nose down (°)", &first, 4, 1f64.to_degrees()),
-        traces("way-controllers", "Way on the published terrain with three controllers", "way forward (m)", &flat, 1, 1.0),
-        traces("pitch-controllers", "Pitch on the published terrain with three controllers", "pitch, nose down (°)", &flat, 4, 1f64.to_degrees()),
+        traces(
+            "way-controllers",
+            "Way on the published terrain with three controllers",
+            "way forward (m)",
+            &flat,
+            1,
+            1.0,
+        ),
+        traces(
+            "pitch-controllers",
+            "Pitch on the published terrain with three controllers",
+            "pitch, nose down (°)",
+            &flat,
+            4,
+            1f64.to_degrees(),
+        ),
     ]);
 }

@@ -117,7 +117,8 @@ fn add_leg(robot: &mut Description, leg: &Leg, material: Material) -> Result<(),
 }
 
 impl Quadruped {
-    /// The robot over a terrain, both of one material, as it starts: above the highest ground under a foot by as much as in the experiment over flat ground.
+    /// The robot over a terrain, both of one material, as it starts: above the highest ground under a foot by as much as in the
+    /// experiment over flat ground.
     ///
     /// # Errors
     /// None for the numbers here.

@@ -68,7 +68,9 @@ impl Law {
     fn models(self) -> Vec<Box<dyn ContactModel>> {
         let normals = |solver| NormalOptions { solver, ..NormalOptions::default() };
         match self {
-            Self::NoSlip(solver) => vec![Box::new(NoSlip::new(NoSlipOptions { normals: normals(solver), release: false }))],
+            Self::NoSlip(solver) => {
+                vec![Box::new(NoSlip::new(NoSlipOptions { normals: normals(solver), release: false }))]
+            }
             Self::DrumwrightShell(_) => {
                 let options = ModelOptions { tolerance: SHELL_TOLERANCE, ..ModelOptions::default() };
                 vec![Box::new(DrumwrightShell::new(options))]
@@ -128,7 +130,8 @@ pub struct Measured {
     pub tilt: [f64; 2],
     /// Least and largest height of the trunk's origin (m).
     pub height: [f64; 2],
-    /// Way that the fastest slipping contact made, summed over the steps (m): of contacts that touched when the step began and have a force.
+    /// Way that the fastest slipping contact made, summed over the steps (m): of contacts that touched when the step began and have a
+    /// force.
     pub slip: f64,
     /// Worst certificate of a step.
     pub certificate: f64,
@@ -296,8 +299,8 @@ impl Walker {
     }
 }
 
-/// Largest slip speed after a step (m/s) of a contact that touched when it began and has a force: one that only closes in it has no say along its tangents
-/// yet.
+/// Largest slip speed after a step (m/s) of a contact that touched when it began and has a force: one that only closes in it has no say
+/// along its tangents yet.
 fn slip(simulation: &Simulation) -> f64 {
     let (contacts, v) = (simulation.problem().contacts(), &simulation.state().v);
     let forces = simulation.impulses().map_or(&[][..], |f| &f.normal);

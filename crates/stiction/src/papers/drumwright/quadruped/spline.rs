@@ -11,8 +11,8 @@ const KNOTS: usize = MOST + 2;
 /// The added knots are this part of an interval from the ends.
 const BESIDE: f64 = 1e-3;
 
-/// A way through points at equal intervals of time. Where both velocity and curvature are given at the ends, two more knots are needed; they lie close
-/// to the ends, wherever they must.
+/// A way through points at equal intervals of time. Where both velocity and curvature are given at the ends, two more knots are needed;
+/// they lie close to the ends, wherever they must.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Spline {
     /// When it starts (s).
@@ -28,7 +28,8 @@ pub struct Spline {
 pub const NUMBERS: usize = 2 + 7 * KNOTS;
 
 impl Spline {
-    /// A way from `start` (s) for `duration` (s) through 2 to 4 `points`, with `velocity` (m/s) at both ends. More points than that are left out.
+    /// A way from `start` (s) for `duration` (s) through 2 to 4 `points`, with `velocity` (m/s) at both ends. More points than that are
+    /// left out.
     pub fn through(points: &[Vec3], velocity: Vec3, start: f64, duration: f64) -> Self {
         let points = &points[..points.len().min(MOST)];
         let (Some(&first), Some(&last)) = (points.first(), points.last()) else { return Self::default() };
@@ -66,7 +67,8 @@ impl Spline {
             let below = before - 6.0 * free[k - 1] / before;
             above[k] = after - 6.0 * free[k + 1] / after;
             diagonal[k] = 2.0 * (before + after) + 6.0 * free[k] * (1.0 / before + 1.0 / after);
-            right[k] = ((self.place[k + 1] - self.place[k]) / after - (self.place[k] - self.place[k - 1]) / before) * 6.0;
+            right[k] =
+                ((self.place[k + 1] - self.place[k]) / after - (self.place[k] - self.place[k - 1]) / before) * 6.0;
             if k > 1 {
                 let factor = below / diagonal[k - 1];
                 diagonal[k] -= factor * above[k - 1];
@@ -96,9 +98,9 @@ impl Spline {
         let h = self.time[k + 1] - self.time[k];
         let (a, b) = ((self.time[k + 1] - s) / h, (s - self.time[k]) / h);
         let (from, to) = (self.bend[k] * (h / 6.0), self.bend[k + 1] * (h / 6.0));
-        let place = self.place[k] * a + self.place[k + 1] * b + from * (h * (a * a * a - a)) + to * (h * (b * b * b - b));
-        let velocity =
-            (self.place[k + 1] - self.place[k]) / h + to * (3.0 * b * b - 1.0) - from * (3.0 * a * a - 1.0);
+        let place =
+            self.place[k] * a + self.place[k + 1] * b + from * (h * (a * a * a - a)) + to * (h * (b * b * b - b));
+        let velocity = (self.place[k + 1] - self.place[k]) / h + to * (3.0 * b * b - 1.0) - from * (3.0 * a * a - 1.0);
         (place, velocity)
     }
 
@@ -136,12 +138,18 @@ mod tests {
             for (k, p) in points[..n].iter().enumerate() {
                 assert!(spline.at(start + step * k as f64).0.abs_diff_eq(*p, 1e-12), "{n} {k}");
             }
-            assert!(spline.at(start).1.abs_diff_eq(velocity, 1e-12) && spline.at(start + duration).1.abs_diff_eq(velocity, 1e-9));
+            assert!(
+                spline.at(start).1.abs_diff_eq(velocity, 1e-12)
+                    && spline.at(start + duration).1.abs_diff_eq(velocity, 1e-9)
+            );
             let mut last = spline.at(start);
             let dt = 1e-5;
             for i in 1..60_000 {
                 let now = spline.at(start + dt * f64::from(i));
-                assert!(((now.0 - last.0) / dt).abs_diff_eq((now.1 + last.1) * 0.5, 2e-2), "{n}: velocity is the rate of place");
+                assert!(
+                    ((now.0 - last.0) / dt).abs_diff_eq((now.1 + last.1) * 0.5, 2e-2),
+                    "{n}: velocity is the rate of place"
+                );
                 assert!((now.1 - last.1).length() < 0.05, "{n}: no jump of velocity");
                 last = now;
             }

@@ -38,8 +38,8 @@ impl Terrain {
         Self::new("published", 748, |_, _| 1e-6 * gaussian(&mut random))
     }
 
-    /// A thousand Gaussian hills at random places, of random heights and widths of 5 to 15 cm, 2 cm from the lowest point to the highest, on a grid
-    /// of 2 cm.
+    /// A thousand Gaussian hills at random places, of random heights and widths of 5 to 15 cm, 2 cm from the lowest point to the highest,
+    /// on a grid of 2 cm.
     pub fn hills(seed: u64) -> Self {
         let mut random = Rng::new(seed);
         let mut place = |from: f64, to: f64| from + (to - from) * random.uniform();

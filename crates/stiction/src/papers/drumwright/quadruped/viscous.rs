@@ -27,7 +27,12 @@ pub fn parts(effort: &Effort) -> usize {
 }
 
 /// Runs it.
-pub fn run(effort: &Effort, section: &mut Section, progress: &mut dyn Progress, parts: usize) -> Result<(), SceneError> {
+pub fn run(
+    effort: &Effort,
+    section: &mut Section,
+    progress: &mut dyn Progress,
+    parts: usize,
+) -> Result<(), SceneError> {
     let mut all = table("table-3", "Table III: ten seconds with viscous friction, event driven");
     all.rows.push(paper_row("viscous (Lemke)", "paper", 0.1 * PAPER[0], None, "2.27 GHz Xeon, 2015"));
     all.rows.push(paper_row("viscous (modified PPM)", "paper", 0.1 * PAPER[1], None, "2.27 GHz Xeon, 2015"));
@@ -50,7 +55,14 @@ pub fn run(effort: &Effort, section: &mut Section, progress: &mut dyn Progress, 
     section.plots.extend([
         traces("way-viscous", "Way of the robot with viscous friction", "way forward (m)", &walks, 1, 1.0),
         traces("roll-viscous", "Roll of the robot with viscous friction", "roll (°)", &walks, 3, 1f64.to_degrees()),
-        traces("pitch-viscous", "Pitch of the robot with viscous friction", "pitch, nose down (°)", &walks, 4, 1f64.to_degrees()),
+        traces(
+            "pitch-viscous",
+            "Pitch of the robot with viscous friction",
+            "pitch, nose down (°)",
+            &walks,
+            4,
+            1f64.to_degrees(),
+        ),
     ]);
     section.tables.push(all);
     Ok(())
@@ -89,8 +101,17 @@ fn walk_claim(w: &Walked) -> Claim {
         Ended::Failed(why) => format!(", then {why}"),
     };
     let ours = format!("{:.2} s certified, roll ≤ {roll:.1}°, pitch ≤ {pitch:.1}°{end}", m.time());
-    let what = format!("Ten seconds with viscous friction on the {} terrain, trunk off the ground ({} controller)", w.terrain, w.gait);
-    claim(&what, "ten seconds; run again: thrown after 0.4 s", ours, holds, "the controller throws the robot on a surface without grip")
+    let what = format!(
+        "Ten seconds with viscous friction on the {} terrain, trunk off the ground ({} controller)",
+        w.terrain, w.gait
+    );
+    claim(
+        &what,
+        "ten seconds; run again: thrown after 0.4 s",
+        ours,
+        holds,
+        "the controller throws the robot on a surface without grip",
+    )
 }
 
 /// Lemke against PPM: the whole simulation, and the contact model alone.
@@ -98,10 +119,20 @@ fn ratio_claims(raced: &[Walked]) -> [Claim; 2] {
     let whole = raced[1].measured.cpu_per_second() / raced[0].measured.cpu_per_second();
     let solving = |w: &Walked| w.solving / w.measured.time().max(super::STEP);
     let alone = solving(&raced[1]) / solving(&raced[0]);
-    let why = "a step of this engine is mostly dynamics, collision and certificates, and with two to four contacts, most of them guessed from the last \
-               stage, either method has next to nothing to do";
+    let why = "a step of this engine is mostly dynamics, collision and certificates, and with two to four contacts, most of them guessed from \
+     the last stage, either method has next to nothing to do";
     [
-        factor("Viscous: Lemke takes longer than the modified PPM by this factor, whole simulation", PAPER[0] / PAPER[1], whole, why),
-        factor("Viscous: Lemke takes longer than the modified PPM by this factor, contact model alone", PAPER[0] / PAPER[1], alone, why),
+        factor(
+            "Viscous: Lemke takes longer than the modified PPM by this factor, whole simulation",
+            PAPER[0] / PAPER[1],
+            whole,
+            why,
+        ),
+        factor(
+            "Viscous: Lemke takes longer than the modified PPM by this factor, contact model alone",
+            PAPER[0] / PAPER[1],
+            alone,
+            why,
+        ),
     ]
 }
