@@ -187,7 +187,8 @@ pub struct StepReport {
     pub substeps: usize,
     /// Impacts within it; 0 in time stepping, where they are part of every step.
     pub impacts: usize,
-    /// Time at the end of an event-driven step that was made by time stepping (s): too many events, or forces that no acceleration goes with.
+    /// Time at the end of an event-driven step that was made by time stepping (s): too many events, or forces that no acceleration goes
+    /// with.
     pub stepped: f64,
 }
 
@@ -352,8 +353,8 @@ impl Simulation {
         self.controllers.push(controller);
     }
 
-    /// Takes a contact model of the caller's own making, such as one with other options, in place of the one the settings name: one of velocities for time
-    /// stepping and for impacts, one of accelerations for the smooth motion between them.
+    /// Takes a contact model of the caller's own making, such as one with other options, in place of the one the settings name: one of
+    /// velocities for time stepping and for impacts, one of accelerations for the smooth motion between them.
     ///
     /// # Errors
     /// If it is one of accelerations, and the simulation is time stepping.
@@ -439,9 +440,8 @@ impl Simulation {
         &self.assembler.frames
     }
 
-    /// Impulses of the last step (N s), per contact and row, if there was one. Of an event-driven step the forces (N) of its last stage, or the
-    /// impulses
-    /// of its last impact if that came later.
+    /// Impulses of the last step (N s), per contact and row, if there was one. Of an event-driven step the forces (N) of its last stage,
+    /// or the impulses of its last impact if that came later.
     pub fn impulses(&self) -> Option<&ContactForces> {
         self.last.as_ref().and_then(|o| o.solved()).map(|s| &s.forces)
     }

@@ -282,8 +282,10 @@ mod tests {
             let proposal = ppm.propose(&problem, None).unwrap().expect("a proposal");
             (proposal.z.to_vec(), proposal.basis.clone())
         };
-        let solved = ppm.solve(&problem).unwrap();
-        assert_eq!(z, solved.solved().expect("solved").z);
+        let outcome = ppm.solve(&problem).unwrap();
+        let solved = outcome.solved().expect("solved");
+        assert_eq!(basis, solved.basis);
+        assert!(z.iter().zip(&solved.z).all(|(a, b)| (a - b).abs() < 1e-14), "{z:?} {:?}", solved.z);
         assert_eq!(ppm.propose(&problem, Some(&basis)).unwrap().expect("again").pivots, 0);
     }
 

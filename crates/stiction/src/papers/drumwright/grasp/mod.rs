@@ -70,7 +70,7 @@ fn introduction() -> Vec<String> {
          contact), no-slip with the normals by an active-set method for the quadratic program, and no-slip with the modified PPM (one \
          variable per contact). In Table I every step is solved from scratch, as in the paper, with steps of 10 ms, and time is that \
          of the whole step on the given contacts: setting the problem's motion, solving, certifying, integrating. A trial is \
-         the mean of several runs of ten steps, in which the three take turns. No-slip looks at contacts that are the same bit for bit only once; Lemke's matrix has them all.",
+         the median of several runs of ten steps, in which the three take turns. No-slip looks at contacts that are the same bit for bit only once; Lemke's matrix has them all.",
         "The same through the simulator, collision included: there a face pair gives its four corners once, 12 contacts for two \
          cubes, and the grippers are on prismatic joints in the world. The paper's own times are those of an interpreter. Stewart and Trinkle's model has several solutions here: one has a face's \
          whole normal force on a corner, about which a cube can turn in that step.",
@@ -90,21 +90,21 @@ impl Trials {
         let mut times: [Vec<f64>; 3] = Default::default();
         let mut held: [Held; 3] = Default::default();
         let mut models = Method::ALL.map(Method::model);
-        let repeats = if effort.quick { 6 } else { 30 };
+        let repeats = if effort.quick { 9 } else { 30 };
         for trial in 0..=TRIALS {
-            let mut sums = [0.0; 3];
+            let mut runs: [Vec<f64>; 3] = Default::default();
             for repeat in 0..repeats {
                 for turn in 0..3 {
                     // Each follows each as often, so that none always finds the caches of the largest one.
                     let k = (turn + repeat) % 3;
                     let (seconds, run) = ten_steps(2, models[k].as_mut())?;
-                    sums[k] += seconds / f64::from(repeats as u32);
+                    runs[k].push(seconds);
                     held[k] = run;
                 }
             }
             // The first one warms up.
             if trial > 0 {
-                times.iter_mut().zip(sums).for_each(|(times, sum)| times.push(sum));
+                times.iter_mut().zip(runs).for_each(|(times, runs)| times.push(median(runs)));
             }
         }
         Ok(Self { times, held })
