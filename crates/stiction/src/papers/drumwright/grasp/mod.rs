@@ -68,12 +68,14 @@ fn introduction() -> Vec<String> {
          gripper.",
         "Compared are Stewart and Trinkle's model with four directions and mu = 100 by Lemke's standard method (six variables per \
          contact), no-slip with the normals by an active-set method for the quadratic program, and no-slip with the modified PPM (one \
-         variable per contact). In Table I every step is solved from scratch, as in the paper, with steps of 10 ms, and time is that \
-         of the whole step on the given contacts: setting the problem's motion, solving, certifying, integrating. A trial is \
-         the median of several runs of ten steps, in which the three take turns. No-slip looks at contacts that are the same bit for bit only once; Lemke's matrix has them all.",
-        "The same through the simulator, collision included: there a face pair gives its four corners once, 12 contacts for two \
-         cubes, and the grippers are on prismatic joints in the world. The paper's own times are those of an interpreter. Stewart and Trinkle's model has several solutions here: one has a face's \
-         whole normal force on a corner, about which a cube can turn in that step.",
+         variable per contact). In Table I every step is solved from scratch, as in the paper, with steps of 10 ms, and time is that of \
+         the whole step on the given contacts: setting the problem's motion, solving, certifying, integrating. A trial is the median of \
+         several runs of ten steps, in which the three take turns. No-slip looks at contacts that are the same bit for bit only once; \
+         Lemke's matrix has them all.",
+        "The same through the simulator, collision included: there a face pair gives its four corners once, 12 contacts for two cubes, \
+         and the grippers are on prismatic joints in the world. The paper's own times are those of an interpreter. Stewart and \
+         Trinkle's model has several solutions here: one has a face's whole normal force on a corner, about which a cube can turn in \
+         that step.",
     ]
     .map(String::from)
     .to_vec()

@@ -51,14 +51,15 @@ fn introduction() -> Vec<String> {
          Euler, steps of 1 ms, against the model of Drumwright and Shell with a coefficient of 100) and once with viscous friction \
          (fourth-order Runge–Kutta between impacts, the normal forces by the modified PPM against Lemke's method). Robot, gait and \
          controller here are those of its published experiment. Every step carries its certificate.",
-        "Three terrains of 3 m × 3 m: the published one, which is noise of a micrometre; hills of 2 cm like those of its figure \
-         (1000 Gaussian hills, seeded); and steps of 1 cm every 10 cm. A walk ends early if the trunk touches the ground, the robot \
-         tips over, or a step is not certified.",
-        "The published controller is shown as it is: its integral of the feet's errors grows by every call, whatever the step; it \
-         goes at twice the speed while the nose is down and stands otherwise; and a foot's way starts and ends with the velocity the \
-         foot happens to have when it is planned, which is often that of an impact. Its walk is therefore sensitive: another \
-         micrometre of noise is another walk. The improved controller has the integral per second, a steady speed, and ways that \
-         start and end at rest; it is used where the published one does not get across.",
+        "Three terrains of 3 m × 3 m: the published one, which is noise of a micrometre; hills of 2 cm like those of its figure (1000 \
+         Gaussian hills, seeded); and steps of 1 cm every 10 cm. A walk ends early if the trunk touches the ground, the robot tips \
+         over, or a step is not certified. Walks that are compared in time take turns, and claims about time are of medians over tenths \
+         of a second.",
+        "The published controller is shown as it is: its integral of the feet's errors grows by every call, whatever the step; it goes \
+         at twice the speed while the nose is down and stands otherwise; and a foot's way starts and ends with the velocity the foot \
+         happens to have when it is planned, which is often that of an impact. Its walk is therefore sensitive: another micrometre of \
+         noise is another walk. The improved controller has the integral per second, a steady speed, and ways that start and end at \
+         rest; it is used where the published one does not get across.",
     ]
     .map(String::from)
     .to_vec()
@@ -77,6 +78,7 @@ fn table(name: &str, title: &str) -> Table {
         ("controller", ""),
         ("simulated", "s"),
         ("CPU per simulated second", "ms"),
+        ("the same, median of tenths", "ms"),
         ("way forward", "m"),
         ("largest roll", "°"),
         ("largest pitch", "°"),
@@ -107,6 +109,7 @@ fn row(w: &Walked) -> Vec<Cell> {
         text(w.gait),
         Cell::Number(m.time()),
         Cell::Number(1e3 * m.cpu_per_second()),
+        Cell::Number(1e3 * m.median_cpu_per_second()),
         Cell::Number(m.distance()),
         Cell::Number(m.tilt[0].to_degrees()),
         Cell::Number(m.tilt[1].to_degrees()),
@@ -121,15 +124,22 @@ fn row(w: &Walked) -> Vec<Cell> {
     ]
 }
 
-/// The published figures as rows of such a table: model, time per simulated second (s), and what is known of the walk.
-fn paper_row(model: &str, who: &str, seconds: f64, contacts: Option<(usize, f64, usize)>, end: &str) -> Vec<Cell> {
-    let mut cells = vec![Cell::Empty; 16];
+/// The published figures as rows of such a table: model, simulated time (s), time per simulated second (s), and what is known of the walk.
+fn paper_row(
+    model: &str,
+    who: &str,
+    simulated: f64,
+    seconds: f64,
+    contacts: Option<(usize, f64, usize)>,
+    end: &str,
+) -> Vec<Cell> {
+    let mut cells = vec![Cell::Empty; 17];
     (cells[0], cells[1], cells[2]) = (text("published"), text(model), text(who));
-    (cells[3], cells[4]) = (Cell::Number(10.0), Cell::Number(1e3 * seconds));
+    (cells[3], cells[4]) = (Cell::Number(simulated), Cell::Number(1e3 * seconds));
     if let Some((least, mean, most)) = contacts {
-        (cells[11], cells[12], cells[13]) = (count(least), Cell::Number(mean), count(most));
+        (cells[12], cells[13], cells[14]) = (count(least), Cell::Number(mean), count(most));
     }
-    cells[15] = text(end);
+    cells[16] = text(end);
     cells
 }
 

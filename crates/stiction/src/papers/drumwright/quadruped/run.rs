@@ -10,7 +10,7 @@ use stiction_sim::{Integrator, Material, SceneError, Settings, Simulation, Simul
 use super::controller::{Gait, Walk, tilt};
 use super::robot::Quadruped;
 use super::terrain::Terrain;
-use crate::papers::drumwright::report::timed;
+use crate::papers::drumwright::report::{median, timed};
 
 /// The step (s).
 pub const STEP: f64 = 1e-3;
@@ -118,6 +118,8 @@ pub enum Ended {
 pub struct Measured {
     /// Processor time (s), controller included.
     pub cpu: f64,
+    /// The same of each tenth of a second that was walked to its end.
+    pub tenths: Vec<f64>,
     /// Steps made.
     pub steps: usize,
     /// Steps with contacts, their contacts least, in sum and most.
@@ -149,6 +151,7 @@ impl Measured {
     fn new() -> Self {
         Self {
             cpu: 0.0,
+            tenths: vec![],
             steps: 0,
             touching: 0,
             contacts: [usize::MAX, 0, 0],
@@ -172,6 +175,11 @@ impl Measured {
     /// Processor time per simulated time.
     pub fn cpu_per_second(&self) -> f64 {
         self.cpu / self.time().max(STEP)
+    }
+
+    /// The same as the median over tenths of a second: what else the machine does now and then is not in it.
+    pub fn median_cpu_per_second(&self) -> f64 {
+        median(self.tenths.clone()) / (CHUNK as f64 * STEP)
     }
 
     /// Mean number of contacts of steps that have any.
@@ -246,6 +254,9 @@ impl Walker {
         while self.measured.steps < steps && self.measured.ended == Ended::No {
             let (cpu, ended) = timed(|| self.chunk(steps.min(self.measured.steps + CHUNK)));
             self.measured.cpu += cpu.as_secs_f64();
+            if self.measured.steps.is_multiple_of(CHUNK) {
+                self.measured.tenths.push(cpu.as_secs_f64());
+            }
             self.measured.ended = ended;
         }
     }
