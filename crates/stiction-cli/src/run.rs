@@ -28,7 +28,7 @@ pub struct RunArgs {
     /// The contact model, instead of the scene's.
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(MODELS.map(|entry| entry.name)))]
     pub model: Option<String>,
-    /// The model's solver, instead of its usual one: nnls or modified-ppm (frictionless, viscous, no-slip); reduced, structural or standard
+    /// The model's solver, instead of its usual one: nnls, modified-ppm or lemke (frictionless, viscous, no-slip); reduced, structural or standard
     /// (coulomb-polyhedral); auto, lemke or feasible-interior-point (coulomb-pyramid).
     #[arg(long, value_name = "NAME")]
     pub solver: Option<String>,

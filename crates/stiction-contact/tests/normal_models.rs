@@ -79,7 +79,7 @@ fn a_redundant_table_has_the_right_resultants() {
     let legs = [[1.0, 0.5], [1.0, -0.5], [-1.0, -0.5], [-1.0, 0.5], [0.0, 0.0]];
     let touches = legs.map(|[x, y]| Touch::new(0, None, [x, y, 0.0], [0.0, 0.0, 1.0]));
     let problem = assemble(&[body], &touches, 1e-2).unwrap();
-    for solver in [NormalSolver::Nnls, NormalSolver::ModifiedPpm] {
+    for solver in [NormalSolver::Nnls, NormalSolver::ModifiedPpm, NormalSolver::Lemke] {
         for mut model in models(solver) {
             let solution = solved(model.solve(&problem).unwrap());
             let time = if model.level() == Level::Velocity { 1e-2 } else { 1.0 };
@@ -388,7 +388,7 @@ fn fifty_thousand_random_problems() {
 fn solving_again_from_an_answer_takes_no_pivot() {
     let recipe = Recipe { gaps: true, bilaterals: true, limits: true, bounded: true, viscous: true, ..Recipe::PLAIN };
     for which in 0..5 {
-        for solver in [NormalSolver::Nnls, NormalSolver::ModifiedPpm] {
+        for solver in [NormalSolver::Nnls, NormalSolver::ModifiedPpm, NormalSolver::Lemke] {
             let mut model = models(solver).swap_remove(which);
             for seed in 0..60 {
                 let problem = scenes::random(&recipe, seed).unwrap();

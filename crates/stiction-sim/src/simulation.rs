@@ -190,7 +190,8 @@ pub struct StepReport {
     pub substeps: usize,
     /// Impacts within it; 0 in time stepping, where they are part of every step.
     pub impacts: usize,
-    /// Time at the end of an event-driven step that was made by time stepping (s): too many events, or forces that no acceleration goes with.
+    /// Time at the end of an event-driven step that was made by time stepping (s): too many events, or forces that no acceleration goes
+    /// with.
     pub stepped: f64,
 }
 
@@ -345,7 +346,7 @@ impl Simulation {
             work: Workspace::default(),
             sizes: (0..collision.geoms().len()).map(|g| collision.size(g)).collect(),
             collision,
-            friction_needs_force: !matches!(model.name(), "no-slip" | "viscous"),
+            friction_needs_force: needs_force(model.name()),
             model,
             fallback,
             projector: Frictionless::new(Level::Velocity, normals),
@@ -361,6 +362,27 @@ impl Simulation {
     /// Adds a controller.
     pub fn control(&mut self, controller: Box<dyn Controller>) {
         self.controllers.push(controller);
+    }
+
+    /// Takes a contact model of the caller's own making, such as one with other options, in place of the one the settings name: one of
+    /// velocities for time stepping and for impacts, one of accelerations for the smooth motion between them.
+    ///
+    /// # Errors
+    /// If it is one of accelerations, and the simulation is time stepping.
+    pub fn set_model(&mut self, model: Box<dyn ContactModel>) -> Result<(), InputError> {
+        match (model.level(), &mut self.events) {
+            (Level::Velocity, _) => {
+                self.friction_needs_force = needs_force(model.name());
+                self.model = model;
+            }
+            (Level::Acceleration, Some(events)) => events.set_model(model),
+            (Level::Acceleration, None) => {
+                let reason = format!("time stepping needs a model of velocities, found '{}'", model.name());
+                return Err(InputError::Option { name: "model", reason });
+            }
+        }
+        self.last = None;
+        Ok(())
     }
 
     /// The world.
@@ -429,9 +451,8 @@ impl Simulation {
         &self.assembler.frames
     }
 
-    /// Impulses of the last step (N s), per contact and row, if there was one. Of an event-driven step the forces (N) of its last stage, or the
-    /// impulses
-    /// of its last impact if that came later.
+    /// Impulses of the last step (N s), per contact and row, if there was one. Of an event-driven step the forces (N) of its last stage,
+    /// or the impulses of its last impact if that came later.
     pub fn impulses(&self) -> Option<&ContactForces> {
         self.last.as_ref().and_then(|o| o.solved()).map(|s| &s.forces)
     }
@@ -569,6 +590,11 @@ impl Simulation {
             problem: with_problem.then(|| Box::new(self.assembler.problem.clone())),
         }
     }
+}
+
+/// True if a model's friction is nothing where there is no normal force.
+fn needs_force(model: &str) -> bool {
+    !matches!(model, "no-slip" | "viscous")
 }
 
 /// The model of velocities of a simulation, and for event-driven ones that of accelerations.

@@ -107,8 +107,9 @@ impl Surface {
         self.triangles.is_empty()
     }
 
-    /// Triangles whose bounds meet the box, in ascending order.
-    pub fn near(&self, low: Vec3, high: Vec3, out: &mut Vec<u32>) {
+    /// Triangles whose bounds meet the box, in ascending order. Of a height field those are left out that lie below the middle of the box and farther
+    /// from it than `radius`: what reaches that far only, such as a ball, has no contact with them.
+    pub fn near(&self, low: Vec3, high: Vec3, radius: f64, out: &mut Vec<u32>) {
         out.clear();
         match &self.lookup {
             Lookup::Tree(tree) => {
@@ -123,11 +124,21 @@ impl Surface {
                     clamped((low[k] / sides[k] + middle - CELL).floor())
                         ..clamped((high[k] / sides[k] + middle + CELL).ceil())
                 };
+                let middle = 0.5 * (low + high);
+                // How far the middle is from the cells of number i along an axis.
+                let beside = |k: usize, i: usize| {
+                    let first = (i as f64 - 0.5 * cells[k] as f64) * sides[k];
+                    (first - middle[k]).max(middle[k] - first - sides[k]).max(0.0)
+                };
+                let square = radius * radius * (1.0 + CELL);
                 for i in range(0) {
+                    let along_x = beside(0, i) * beside(0, i);
                     for j in range(1) {
                         let cell = i * cells[1] + j;
                         let [bottom, top] = heights[cell];
-                        if (self.solid_below || bottom <= high.z) && low.z <= top {
+                        let (along_y, up) = (beside(1, j), middle.z - top);
+                        let out_of_reach = up > 0.0 && along_x + along_y * along_y + up * up > square;
+                        if (self.solid_below || bottom <= high.z) && low.z <= top && !out_of_reach {
                             out.extend([2 * cell as u32, 2 * cell as u32 + 1]);
                         }
                     }
@@ -141,6 +152,20 @@ impl Surface {
         let t = triangle as usize;
         let normal = self.normals[t];
         (normal.dot(p - self.vertices[self.triangles[t][0] as usize]), normal)
+    }
+
+    /// True if p is above a triangle, and farther from it than `within`: a cheap look at its plane and the lines of its sides.
+    pub fn is_far(&self, triangle: u32, p: Vec3, within: f64) -> bool {
+        let t = triangle as usize;
+        let (normal, corners) = (self.normals[t], self.triangles[t].map(|v| self.vertices[v as usize]));
+        let height = normal.dot(p - corners[0]);
+        let rest = (within * within - height * height) * (1.0 + CELL);
+        height > 0.0
+            && (0..3).any(|k| {
+                let (a, along) = (corners[k], corners[(k + 1) % 3] - corners[k]);
+                let inside = along.cross(p - a).dot(normal);
+                inside < 0.0 && inside * inside > rest * along.length_squared()
+            })
     }
 
     /// A triangle made ready.

@@ -30,7 +30,7 @@ const VELOCITY: &[Level] = &[Level::Velocity];
 const ACCELERATION: &[Level] = &[Level::Acceleration];
 const BOTH: &[Level] = &[Level::Velocity, Level::Acceleration];
 
-const NORMALS: &[&str] = &["nnls", "modified-ppm"];
+const NORMALS: &[&str] = &["nnls", "modified-ppm", "lemke"];
 
 /// All models.
 pub const CATALOG: [Entry; 8] = [
@@ -139,7 +139,11 @@ pub fn build_with(
         return Err(no_such_solver(entry, solver));
     }
     let normals = || {
-        let solver = if solver == Some("modified-ppm") { NormalSolver::ModifiedPpm } else { NormalSolver::Nnls };
+        let solver = match solver {
+            Some("modified-ppm") => NormalSolver::ModifiedPpm,
+            Some("lemke") => NormalSolver::Lemke,
+            _ => NormalSolver::Nnls,
+        };
         NormalOptions { model: options.clone(), solver, ..NormalOptions::default() }
     };
     Ok(match name {

@@ -96,14 +96,16 @@ impl Nnls {
     ) -> Result<Option<Proposal<'_>>, InputError> {
         self.load(self.name(), problem.into(), start)?;
         self.set.start(start);
-        if self.set.search() != End::Optimal {
-            return Ok(None);
-        }
+        Ok((self.set.search() == End::Optimal).then(|| self.proposal(problem)))
+    }
+
+    /// What the present states propose, with the z they were found with.
+    pub(crate) fn proposal(&mut self, problem: &FactoredLcp) -> Proposal<'_> {
         let mut z = std::mem::take(&mut self.z);
         self.solution_into(problem.into(), &mut z);
         self.z = z;
         self.set.basis_into(&mut self.basis);
-        Ok(Some(Proposal { z: &self.z, basis: &self.basis, pivots: self.set.stats.pivots }))
+        Proposal { z: &self.z, basis: &self.basis, pivots: self.set.stats.pivots }
     }
 
     /// Checks and takes in a problem. `solver` is the name an error is to carry.

@@ -17,10 +17,10 @@
 use crate::basis::Basis;
 use crate::error::InputError;
 use crate::finish::times_power;
-use crate::nnls::Nnls;
 use crate::nnls::active_set::{ActiveSet, SIGN, State};
+use crate::nnls::{Nnls, Proposal};
 use crate::outcome::{Attempt, Outcome, TraceLine, Variable};
-use crate::problem::ProblemRef;
+use crate::problem::{FactoredLcp, ProblemRef};
 use crate::solver::{Options, Solver};
 
 /// Pivots per row of G before Algorithm 1 gives way to the active-set method; it needs one or two.
@@ -55,6 +55,32 @@ impl ModifiedPpm {
     /// The method with these options.
     pub fn new(options: Options) -> Self {
         Self { nnls: Nnls::new(options), saved: Vec::new() }
+    }
+
+    /// Runs Algorithm 1 from `start` and proposes what it ends with, *not certified*, as [`Nnls::propose`]. `None` where it does not end.
+    ///
+    /// # Errors
+    /// As [`Solver::solve_from`].
+    pub fn propose(
+        &mut self,
+        problem: &FactoredLcp,
+        start: Option<&Basis>,
+    ) -> Result<Option<Proposal<'_>>, InputError> {
+        self.take(problem.into(), start)?;
+        self.nnls.set.establish_basis();
+        Ok((self.algorithm_1() == End::Optimal).then(|| self.nnls.proposal(problem)))
+    }
+
+    /// Checks and takes in a problem.
+    fn take(&mut self, problem: ProblemRef<'_>, start: Option<&Basis>) -> Result<(), InputError> {
+        let solver = self.name();
+        if (0..problem.n()).any(|i| problem.bound(i) != (0.0, f64::INFINITY)) {
+            let reason = "it has bounds or free rows; use nnls".into();
+            return Err(InputError::Unsupported { solver, reason });
+        }
+        self.nnls.load(solver, problem, start)?;
+        self.nnls.set.start(start);
+        Ok(())
     }
 
     /// Lines 7–41.
@@ -188,12 +214,7 @@ impl Solver for ModifiedPpm {
 
     fn solve_from(&mut self, problem: ProblemRef<'_>, start: Option<&Basis>) -> Result<Outcome, InputError> {
         let solver = self.name();
-        if (0..problem.n()).any(|i| problem.bound(i) != (0.0, f64::INFINITY)) {
-            let reason = "it has bounds or free rows; use nnls".into();
-            return Err(InputError::Unsupported { solver, reason });
-        }
-        self.nnls.load(solver, problem, start)?;
-        self.nnls.set.start(start);
+        self.take(problem, start)?;
         // Algorithm 1 may see a sign wrong in a degenerate row that the certificate calls rounding.
         if start.is_some()
             && let Some(outcome) = self.nnls.settled(problem)
@@ -224,7 +245,6 @@ impl Solver for ModifiedPpm {
 mod tests {
     use super::*;
     use crate::matrix::Matrix;
-    use crate::problem::FactoredLcp;
 
     /// The exact cycle of the paper's algorithm, with M = I: G = Nᵀ, u = f*.
     fn cycle() -> FactoredLcp {
@@ -250,6 +270,23 @@ mod tests {
             columns.sort_unstable();
             assert_eq!(columns, expected);
         }
+    }
+
+    #[test]
+    fn a_proposal_is_the_answer_or_nothing() {
+        let mut ppm = ModifiedPpm::new(Options::default());
+        assert!(ppm.propose(&cycle(), None).unwrap().is_none(), "Algorithm 1 cycles");
+        let g = Matrix::from_rows(&[[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]]).unwrap();
+        let problem = FactoredLcp::least_squares(g, vec![-2.0, -1.0]).unwrap();
+        let (z, basis) = {
+            let proposal = ppm.propose(&problem, None).unwrap().expect("a proposal");
+            (proposal.z.to_vec(), proposal.basis.clone())
+        };
+        let outcome = ppm.solve(&problem).unwrap();
+        let solved = outcome.solved().expect("solved");
+        assert_eq!(basis, solved.basis);
+        assert!(z.iter().zip(&solved.z).all(|(a, b)| (a - b).abs() < 1e-14), "{z:?} {:?}", solved.z);
+        assert_eq!(ppm.propose(&problem, Some(&basis)).unwrap().expect("again").pivots, 0);
     }
 
     #[test]

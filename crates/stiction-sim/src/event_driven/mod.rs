@@ -151,6 +151,11 @@ impl Events {
         }
     }
 
+    /// Another model of accelerations.
+    pub fn set_model(&mut self, model: Box<dyn ContactModel>) {
+        self.model = model;
+    }
+
     /// One step: impacts and pieces of smooth motion until it is used up.
     fn step(&mut self, sim: &mut Simulation) -> Result<StepReport, StepFailure> {
         let (start, dt) = (sim.state.t, sim.settings.dt);

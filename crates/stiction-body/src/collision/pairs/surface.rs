@@ -45,14 +45,24 @@ pub(crate) struct Region<'a> {
 }
 
 impl Region<'_> {
-    /// Runs `contacts` for every triangle near the other shape; names each contact by its triangle.
-    fn each(&self, scratch: &mut Scratch, out: &mut Vec<Touch>, mut contacts: impl FnMut(&Tile, &mut Vec<Touch>)) {
+    /// Runs `contacts` for every triangle near the other shape, all of which is within `radius` of its centre; names each contact by its triangle.
+    fn each(
+        &self,
+        radius: f64,
+        scratch: &mut Scratch,
+        out: &mut Vec<Touch>,
+        mut contacts: impl FnMut(&Tile, &mut Vec<Touch>),
+    ) {
         let reach = self.query.limit();
-        self.surface.near(self.centre - self.half - reach, self.centre + self.half + reach, &mut scratch.near);
+        let (low, high) = (self.centre - self.half - reach, self.centre + self.half + reach);
+        self.surface.near(low, high, radius + reach, &mut scratch.near);
         for &triangle in &scratch.near {
             let (height, normal) = self.surface.plane(triangle, self.centre);
             let extent = (normal * self.half).abs().element_sum();
             if height - extent > reach || (height + extent < -reach && !self.surface.solid_below) {
+                continue;
+            }
+            if self.surface.is_far(triangle, self.centre, radius + reach) {
                 continue;
             }
             let start = out.len();
@@ -64,7 +74,7 @@ impl Region<'_> {
     pub fn sphere(&self, ball: &Frame, radius: f64, scratch: &mut Scratch, out: &mut Vec<Touch>) {
         let start = out.len();
         let behind = self.behind();
-        self.each(scratch, out, |tile, out| {
+        self.each(radius, scratch, out, |tile, out| {
             round::sphere(self.frame, ball, radius, self.query, out, |p| tile.closest(p, behind));
         });
         if self.merge {
@@ -75,7 +85,7 @@ impl Region<'_> {
     pub fn capsule(&self, capsule: &Frame, half_length: f64, radius: f64, scratch: &mut Scratch, out: &mut Vec<Touch>) {
         let start = out.len();
         let behind = self.behind();
-        self.each(scratch, out, |tile, out| {
+        self.each(f64::INFINITY, scratch, out, |tile, out| {
             let allowed = |n: Vec3, _: Vec3, spot: Spot| match spot {
                 Spot::Corner(k) => tile.allowed(n, surface::Spot::Corner(k)),
                 Spot::Edge(k) => tile.allowed(n, tile.side(k)),
@@ -112,7 +122,7 @@ impl Region<'_> {
         let start = out.len();
         let relative = self.frame.relative(frame);
         let drift = self.query.drift.seen_from(self.frame);
-        self.each(scratch, out, |tile, out| {
+        self.each(f64::INFINITY, scratch, out, |tile, out| {
             let local = relative.direction_to_local(tile.normal());
             let top = polytope.vertices.iter().map(|v| local.dot(*v)).fold(f64::NEG_INFINITY, f64::max);
             if !self.surface.solid_below && tile.height(relative.origin) + top <= self.query.touch {
@@ -149,7 +159,7 @@ impl Region<'_> {
         let start = out.len();
         let cylinder = Cylinder::new(&self.frame.relative(frame), half_length, radius);
         let drift = self.query.drift.seen_from(self.frame);
-        self.each(scratch, out, |tile, out| {
+        self.each(f64::INFINITY, scratch, out, |tile, out| {
             if !self.surface.solid_below && tile.height(cylinder.lowest(-tile.normal())) <= self.query.touch {
                 return;
             }

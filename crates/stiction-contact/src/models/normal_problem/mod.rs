@@ -20,7 +20,7 @@ mod reduce;
 mod row;
 
 use stiction_lcp::matrix::dot;
-use stiction_lcp::{Auto, Basis, FactoredLcp, InputError, ModifiedPpm, Nnls, Outcome, Position, Proof, Solver};
+use stiction_lcp::{Auto, Basis, FactoredLcp, InputError, Lemke, ModifiedPpm, Nnls, Outcome, Position, Proof, Solver};
 
 use crate::by_island::{IslandEnd, IslandForces};
 use crate::find_indices::FindIndices;
@@ -39,6 +39,8 @@ pub enum NormalSolver {
     /// The paper's modified principal pivoting method, with the active-set method to fall back on (counted in
     /// [`ContactStats::fallbacks`]). It has no place for bounds: islands with bounded rows go to the active-set method.
     ModifiedPpm,
+    /// Lemke's method on the n × n problem, for comparison. Islands with bounded rows go to the active-set method.
+    Lemke,
     /// The active-set method of non-negative and bounded least squares. Default: it needs about as many pivots, and never a second method.
     #[default]
     Nnls,
@@ -68,6 +70,7 @@ pub(crate) struct NormalProblem {
     insist: bool,
     nnls: Nnls,
     ppm: ModifiedPpm,
+    lemke: Lemke,
     /// Rows that the model holds beside the bilateral ones.
     extra: Vec<Row>,
     /// All rows that must hold: bilateral, doubly infinite bounded, the model's.
@@ -99,7 +102,8 @@ impl NormalProblem {
             solver: options.solver,
             insist: options.insist,
             nnls: Nnls::new(solver.clone()),
-            ppm: ModifiedPpm::new(solver),
+            ppm: ModifiedPpm::new(solver.clone()),
+            lemke: Lemke::new(solver),
             ..Self::default()
         }
     }
@@ -144,8 +148,8 @@ impl NormalProblem {
         }
         // A guess from numbers of working precision, then one from exact ones, then everything else.
         for exact in [false, true] {
-            // Proposals come from the active-set method.
-            let may_propose = self.solver == NormalSolver::Nnls;
+            // Proposals come from the methods on the factored form.
+            let may_propose = self.solver != NormalSolver::Lemke;
             if !exact && !may_propose {
                 continue;
             }
@@ -187,7 +191,7 @@ impl NormalProblem {
         IslandEnd::Failed { why: "feasible or not is a matter of rounding".into() }
     }
 
-    /// Solves the complementarity problem by the active-set method alone and looks at the motion it leads to: nearly always that is the answer, and a
+    /// Solves the complementarity problem by the method on the factored form alone and looks at the motion it leads to: nearly always that is the answer, and a
     /// certificate of the complementarity problem beside the physical one would be work for nothing; so would more digits of e than working precision
     /// has, as the numbers of the answer come from the rows that hold in the end. False if it is not the answer.
     fn propose(
@@ -199,7 +203,12 @@ impl NormalProblem {
     ) -> bool {
         self.factor_held(island);
         let fits = self.take_start(island, guess);
-        let Ok(Some(proposal)) = self.nnls.propose(&self.lcp, fits.then_some(&self.start)) else { return false };
+        let start = fits.then_some(&self.start);
+        let proposal = match self.solver {
+            NormalSolver::ModifiedPpm if self.lcp.bounds().is_none() => self.ppm.propose(&self.lcp, start),
+            _ => self.nnls.propose(&self.lcp, start),
+        };
+        let Ok(Some(proposal)) = proposal else { return false };
         let pivots = proposal.pivots;
         let mut z = std::mem::take(&mut self.z);
         z.clear();
@@ -246,11 +255,12 @@ impl NormalProblem {
         stats: &mut ContactStats,
     ) -> Result<Outcome, InputError> {
         let start = if self.take_start(island, guess) { Some(&self.start) } else { None };
-        let by_ppm = self.solver == NormalSolver::ModifiedPpm && self.lcp.bounds().is_none();
-        let outcome = if by_ppm {
-            self.ppm.solve_from((&self.lcp).into(), start)?
-        } else {
-            self.nnls.solve_from((&self.lcp).into(), start)?
+        let solver = if self.lcp.bounds().is_none() { self.solver } else { NormalSolver::Nnls };
+        let by_ppm = solver == NormalSolver::ModifiedPpm;
+        let outcome = match solver {
+            NormalSolver::ModifiedPpm => self.ppm.solve_from((&self.lcp).into(), start)?,
+            NormalSolver::Lemke => self.lemke.solve_from((&self.lcp).into(), start)?,
+            NormalSolver::Nnls => self.nnls.solve_from((&self.lcp).into(), start)?,
         };
         stats.pivots += outcome.stats().pivots;
         stats.fallbacks += usize::from(by_ppm && !outcome.stats().attempts.is_empty());

@@ -1,7 +1,12 @@
 //! Drumwright 2015: viscous and no-slip contact.
+pub mod complexity;
+pub mod grasp;
+pub mod quadruped;
+pub mod report;
+
 use super::Experiment;
 
 /// The paper's experiments, in its order.
 pub fn experiments() -> Vec<Box<dyn Experiment>> {
-    Vec::new()
+    vec![Box::new(grasp::Grasp), Box::new(quadruped::Locomotion), Box::new(complexity::Complexity)]
 }

@@ -1,0 +1,186 @@
+//! Steps of the grasp on its contact problem: symplectic Euler with rows that do not change.
+
+use stiction_contact::models::coulomb_polyhedral::{CoulombPolyhedral, Method as Lloyd};
+use stiction_contact::{
+    ContactModel, ContactOutcome, ContactProblem, NoSlip, NoSlipOptions, NormalOptions, NormalSolver,
+    PolyhedralOptions, WarmStart, scenes,
+};
+use stiction_lcp::InputError;
+
+use super::{LONG, LOST};
+use crate::papers::Effort;
+use crate::papers::drumwright::report::timed;
+
+/// A model and its solver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Stewart and Trinkle's, by Lemke's standard method.
+    Lemke,
+    /// No-slip, an active-set method.
+    ActiveSet,
+    /// No-slip, the modified PPM.
+    Ppm,
+}
+
+impl Method {
+    /// In the order of Table I.
+    pub const ALL: [Self; 3] = [Self::Lemke, Self::ActiveSet, Self::Ppm];
+
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lemke => "Stewart–Trinkle (Lemke)",
+            Self::ActiveSet => "no-slip (active-set QP)",
+            Self::Ppm => "no-slip (modified PPM)",
+        }
+    }
+
+    /// Its complementarity variables.
+    pub fn variables(self, contacts: usize) -> usize {
+        if self == Self::Lemke { (2 + DIRECTIONS) * contacts } else { contacts }
+    }
+
+    /// The model.
+    pub fn model(self) -> Box<dyn ContactModel> {
+        let no_slip = |solver| {
+            let normals = NormalOptions { solver, ..NormalOptions::default() };
+            Box::new(NoSlip::new(NoSlipOptions { normals, release: false }))
+        };
+        match self {
+            Self::Lemke => {
+                let options = PolyhedralOptions {
+                    directions: DIRECTIONS,
+                    method: Lloyd::Standard,
+                    ..PolyhedralOptions::default()
+                };
+                Box::new(CoulombPolyhedral::new(options).expect("four directions are allowed"))
+            }
+            Self::ActiveSet => no_slip(NormalSolver::Nnls),
+            Self::Ppm => no_slip(NormalSolver::ModifiedPpm),
+        }
+    }
+
+    /// Whether long runs start each step from the last one's answer. Lemke's method does not: its answers are what is looked at.
+    pub fn warm(self) -> bool {
+        self != Self::Lemke
+    }
+
+    /// Steps of the long run of `n` blocks. Lemke's method takes its time.
+    pub fn steps(self, n: usize, effort: &Effort) -> usize {
+        match (self, effort.quick) {
+            (Self::Lemke, false) if n <= 2 => LONG,
+            (Self::Lemke, true) if n <= 2 => 1000,
+            (Self::Lemke, _) if n <= 4 => 100,
+            (Self::Lemke, _) => 10,
+            (_, true) if n > 2 => 1000,
+            _ => LONG,
+        }
+    }
+}
+
+/// Directions of friction of Stewart and Trinkle's model, and its coefficient.
+const DIRECTIONS: usize = 4;
+const MU: f64 = 100.0;
+
+/// Steps that are kept for plots: about this many to a decade.
+const PER_DECADE: f64 = 10.0;
+
+/// What is drawn as nothing (m).
+const NOTHING: f64 = 1e-18;
+
+/// What a run came to.
+#[derive(Debug, Clone, Default)]
+pub struct Held {
+    /// Steps made while the blocks were held.
+    pub steps: usize,
+    /// Largest motion beside the first gripper (m).
+    pub motion: f64,
+    /// The same after 10, 100 and 10,000 steps, as far as it came.
+    pub marks: Vec<(usize, f64)>,
+    /// The same over the steps, for a plot.
+    pub trace: Vec<(f64, f64)>,
+    /// Time of each step (s), up to the first thousand.
+    pub times: Vec<f64>,
+    /// Pivots in all, and most of a step.
+    pub pivots: usize,
+    /// Most pivots of a step.
+    pub most_pivots: usize,
+    /// Most positive normals of a step.
+    pub positive: usize,
+    /// Worst certificate.
+    pub certificate: f64,
+}
+
+impl Held {
+    /// Mean pivots of a step.
+    pub fn mean_pivots(&self) -> f64 {
+        self.pivots as f64 / self.steps.max(1) as f64
+    }
+}
+
+/// Ten steps of 10 ms from scratch: their time (s), and what they came to.
+pub fn ten_steps(n: usize, model: &mut dyn ContactModel) -> Result<(f64, Held), InputError> {
+    let held = run(n, 1e-2, 10, false, model)?;
+    Ok((held.times.iter().sum(), held))
+}
+
+/// `steps` steps of `dt` (s) with `n` blocks, until one is not solved or the blocks are lost; each from the last one's answer if `warm`.
+pub fn run(n: usize, dt: f64, steps: usize, warm: bool, model: &mut dyn ContactModel) -> Result<Held, InputError> {
+    let mut problem = scenes::grasp(n, MU, dt)?;
+    let force = problem.force().to_vec();
+    let (mut v, mut q) = (vec![0.0; problem.m()], vec![0.0; problem.m()]);
+    let (mut held, mut start) = (Held::default(), None);
+    let mut next = 1.0f64;
+    for step in 1..=steps {
+        let (time, solved) = timed(|| advance(&mut problem, &force, dt, model, start.as_ref(), &mut v, &mut q));
+        let outcome = solved?;
+        let Some(solution) = outcome.solved() else { break };
+        if held.times.len() < 1000 {
+            held.times.push(time.as_secs_f64());
+        }
+        held.pivots += solution.stats.pivots;
+        held.most_pivots = held.most_pivots.max(solution.stats.pivots);
+        held.positive = held.positive.max(solution.active_contacts());
+        held.certificate = held.certificate.max(solution.certificate.largest());
+        held.motion = beside_the_first(&q);
+        if held.motion > LOST {
+            break;
+        }
+        held.steps = step;
+        if [10, 100, LONG].contains(&step) {
+            held.marks.push((step, held.motion));
+        }
+        if step as f64 >= next {
+            held.trace.push((step as f64, held.motion.max(NOTHING)));
+            next = (next * 10f64.powf(1.0 / PER_DECADE)).ceil();
+        }
+        start = warm.then(|| solution.warm_start.clone());
+        model.recycle(outcome);
+    }
+    Ok(held)
+}
+
+/// One step; the motion goes on if it is solved.
+fn advance(
+    problem: &mut ContactProblem,
+    force: &[f64],
+    dt: f64,
+    model: &mut dyn ContactModel,
+    start: Option<&WarmStart>,
+    v: &mut [f64],
+    q: &mut [f64],
+) -> Result<ContactOutcome, InputError> {
+    problem.set_motion(v, force)?;
+    let outcome = model.solve_from(problem, start)?;
+    if let Some(solution) = outcome.solved() {
+        v.copy_from_slice(&solution.motion);
+        q.iter_mut().zip(&*v).for_each(|(q, v)| *q += dt * v);
+    }
+    Ok(outcome)
+}
+
+/// Largest way (m or rad) of a body beside the first one.
+fn beside_the_first(q: &[f64]) -> f64 {
+    let (first, others) = q.split_at(6);
+    others.chunks_exact(6).flat_map(|body| body.iter().zip(first)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
