@@ -19,20 +19,23 @@ mod soak;
 mod soak_contact;
 mod solve;
 
+use std::ffi::OsString;
 use std::io::Write;
-use std::process::ExitCode;
 
 use args::{Cli, Command};
 use clap::Parser;
 use output::{Failure, Pipe};
 
+/// Exit code of what was done.
+const DONE: u8 = 0;
 /// Exit code of bad input.
 const BAD_INPUT: u8 = 2;
 /// Exit code of a problem that was not solved.
 const NOT_SOLVED: u8 = 1;
 
-fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+/// Runs the command with these arguments, the first of which is its own name; returns its exit code.
+pub fn main_with(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -49,21 +52,21 @@ fn main() -> ExitCode {
     };
     let result = result.and_then(|solved| out.flush().map(|()| solved).map_err(Failure::from));
     match result {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(NOT_SOLVED),
+        Ok(true) => DONE,
+        Ok(false) => NOT_SOLVED,
         Err(failure) => {
             let _ = writeln!(err, "error: {failure}");
-            ExitCode::from(BAD_INPUT)
+            BAD_INPUT
         }
     }
 }
 
 /// Help and version as asked for; anything else is one line on standard error.
-fn usage(error: &clap::Error) -> ExitCode {
+fn usage(error: &clap::Error) -> u8 {
     if !error.use_stderr() {
         let _ = error.print();
-        return ExitCode::SUCCESS;
+        return DONE;
     }
     let _ = writeln!(std::io::stderr(), "{}", args::one_line(&error.render().to_string()));
-    ExitCode::from(BAD_INPUT)
+    BAD_INPUT
 }
