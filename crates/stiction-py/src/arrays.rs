@@ -4,7 +4,8 @@
 //! makes. Whatever would lose something is a `TypeError`.
 
 use numpy::{
-    Element, IntoPyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
+    Element, IntoPyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray,
+    PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
@@ -117,7 +118,9 @@ pub fn check_out(what: &str, shape: &[usize], x: &Bound<'_, PyAny>) -> PyResult<
         return Err(errors::input(x.py(), format!("{expected}, found shape {}", tuple(array.shape()))));
     }
     if !array.is_c_contiguous() {
-        return Err(PyTypeError::new_err(format!("{expected}; this one is not contiguous: numpy.ascontiguousarray makes one")));
+        return Err(PyTypeError::new_err(format!(
+            "{expected}; this one is not contiguous: numpy.ascontiguousarray makes one"
+        )));
     }
     if !x.getattr("flags")?.getattr("writeable")?.extract::<bool>()? {
         return Err(PyTypeError::new_err(format!("{expected}; this one is read-only")));

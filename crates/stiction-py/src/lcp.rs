@@ -12,7 +12,9 @@ use stiction_lcp::catalog::{self, CATALOG};
 use stiction_lcp::{Basis, BoxLcp, FactoredLcp, InputError, Lcp, Matrix, Mlcp, Options, Outcome, Problem};
 
 use crate::{arrays, errors, threads};
-pub use outcome::{Certificate, ExactCheck, Ray, Solved, Stats, Stopped, Unsolvable, restore_solved};
+pub use outcome::{
+    Certificate, ExactCheck, Ray, Solved, Stats, Stopped, Unsolvable, brief, html, no_pickle, restore_solved,
+};
 
 /// Solvers of one kind that nobody uses at the moment: each keeps its workspace for the next solve.
 struct Pool {
@@ -137,7 +139,10 @@ impl Solver {
         index ^ self.pool.options.tolerance.to_bits().rotate_left(7)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (&'static str, f64, Option<usize>, bool))> {
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (&'static str, f64, Option<usize>, bool))> {
         let Options { tolerance, max_pivots, trace } = self.pool.options;
         let make = py.import("stiction.lcp")?.getattr("_solver")?;
         Ok((make, (self.pool.name, tolerance, max_pivots, trace)))
@@ -182,7 +187,10 @@ fn square(m: &Bound<'_, PyAny>, q: &Bound<'_, PyAny>) -> PyResult<(Matrix, Vec<f
         return Err(errors::input(py, format!("M must be square, found shape ({rows}, {cols})")));
     }
     if rows != n {
-        return Err(errors::input(py, format!("q must have {rows} entries because M has shape ({rows}, {rows}), found {n}")));
+        return Err(errors::input(
+            py,
+            format!("q must have {rows} entries because M has shape ({rows}, {rows}), found {n}"),
+        ));
     }
     Ok((m, q))
 }
@@ -192,7 +200,12 @@ fn lcp(m: &Bound<'_, PyAny>, q: &Bound<'_, PyAny>) -> PyResult<Problem> {
     Lcp::new(m, q).map(Problem::Lcp).map_err(|e| errors::from_input(&e))
 }
 
-fn run<'py>(py: Python<'py>, pool: &Pool, problem: Problem, start: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+fn run<'py>(
+    py: Python<'py>,
+    pool: &Pool,
+    problem: Problem,
+    start: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
     let start = basis(start)?;
     let outcome = py.detach(|| pool.solve(&problem, start.as_ref())).map_err(|e| errors::from_input(&e))?;
     outcome::to_python(py, problem, outcome, pool.options.tolerance)

@@ -546,7 +546,9 @@ pub fn html<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 
 /// Why an outcome that is no solution has no pickle.
 pub fn no_pickle(class: &str) -> PyErr {
-    PyTypeError::new_err(format!("{class} cannot be pickled: keep the problem's arrays, which give the same outcome again"))
+    PyTypeError::new_err(format!(
+        "{class} cannot be pickled: keep the problem's arrays, which give the same outcome again"
+    ))
 }
 
 fn fraction<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
