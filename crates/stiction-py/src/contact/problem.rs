@@ -16,7 +16,8 @@ use crate::{arrays, errors};
 /// Parameters
 /// ----------
 /// mass : array_like or sparse matrix, (m, m), or a list of square blocks
-///     Symmetric and positive definite. Blocks along the diagonal (bodies, trees) are found, and keep the cost of many bodies low.
+///     Symmetric and positive definite. The finest blocks along the diagonal are found, and keep the cost of many bodies low; a list of blocks, one
+///     per body or tree, also gives resultants per body.
 /// v : array_like, (m,)
 ///     Velocities before the step.
 /// force : array_like, (m,)
