@@ -5,7 +5,7 @@ A solve ends in `Solved`, `Infeasible`, `NoSolution`, `Ray` or `Failed`. Forces 
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ._stiction import ContactFailed as Failed
 from ._stiction import ContactProblem, Infeasible, Model, NoSolution, PhysicalCertificate
@@ -14,6 +14,9 @@ from ._stiction import ContactSolved as Solved
 from ._stiction import contact_catalog as catalog
 from ._stiction import solve_contact as solve
 from ._stiction import solve_contact_batch as solve_batch
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "BaraffFriction",
@@ -47,7 +50,7 @@ class _Named(Model):
 
     _name = "coulomb-cone"
 
-    def __new__(cls, *, level: str | None = None, tolerance: float = 1e-10, max_pivots: int | None = None) -> _Named:
+    def __new__(cls, *, level: str | None = None, tolerance: float = 1e-10, max_pivots: int | None = None) -> Self:
         return super().__new__(cls, cls._name, level=level, tolerance=tolerance, max_pivots=max_pivots)
 
 

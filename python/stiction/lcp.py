@@ -5,7 +5,7 @@ A solve ends in `Solved`, `Unsolvable`, `Ray` or `Stopped`. ``z`` cannot be reac
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ._stiction import (
     Certificate,
@@ -26,6 +26,9 @@ from ._stiction import (
     solve,
     solve_batch,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "Auto",
@@ -67,7 +70,7 @@ class _Named(Solver):
 
     _name = "auto"
 
-    def __new__(cls, *, tolerance: float = 1e-10, max_pivots: int | None = None, trace: bool = False) -> _Named:
+    def __new__(cls, *, tolerance: float = 1e-10, max_pivots: int | None = None, trace: bool = False) -> Self:
         return super().__new__(cls, cls._name, tolerance=tolerance, max_pivots=max_pivots, trace=trace)
 
 

@@ -1,5 +1,8 @@
 //! Complementarity problems from arrays: solvers, and the functions of `stiction.lcp`.
 
+// Arguments have the names that Python's users write.
+#![allow(non_snake_case)]
+
 mod outcome;
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -105,14 +108,14 @@ impl Solver {
     }
 
     /// Solves the problem M, q; see `stiction.lcp.solve`.
-    #[pyo3(signature = (m, q, *, start=None), text_signature = "($self, M, q, *, start=None)")]
+    #[pyo3(signature = (M, q, *, start=None), text_signature = "($self, M, q, *, start=None)")]
     fn solve<'py>(
         &self,
-        m: &Bound<'py, PyAny>,
+        M: &Bound<'py, PyAny>,
         q: &Bound<'py, PyAny>,
         start: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        run(m.py(), &self.pool, lcp(m, q)?, start)
+        run(M.py(), &self.pool, lcp(M, q)?, start)
     }
 
     fn __repr__(&self) -> String {
@@ -245,17 +248,17 @@ fn run<'py>(
 /// ...         print(other)
 /// [1.333 2.333] True
 #[pyfunction]
-#[pyo3(signature = (m, q, solver=None, *, start=None), text_signature = "(M, q, solver='auto', *, start=None)")]
+#[pyo3(signature = (M, q, solver=None, *, start=None), text_signature = "(M, q, solver='auto', *, start=None)")]
 pub fn solve<'py>(
-    m: &Bound<'py, PyAny>,
+    M: &Bound<'py, PyAny>,
     q: &Bound<'py, PyAny>,
     solver: Option<&Bound<'py, PyAny>>,
     start: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let problem = lcp(m, q)?;
+    let problem = lcp(M, q)?;
     match solver {
-        None => run(m.py(), &USUAL[0], problem, start),
-        Some(_) => run(m.py(), &*pool(solver)?, problem, start),
+        None => run(M.py(), &USUAL[0], problem, start),
+        Some(_) => run(M.py(), &*pool(solver)?, problem, start),
     }
 }
 
@@ -282,16 +285,16 @@ pub fn solve<'py>(
 /// >>> outcome.z.round(3).tolist(), outcome.basis
 /// ([1.333, 0.333], 'zz')
 #[pyfunction]
-#[pyo3(signature = (m, q, free, solver=None, *, start=None), text_signature = "(M, q, free, solver='auto', *, start=None)")]
+#[pyo3(signature = (M, q, free, solver=None, *, start=None), text_signature = "(M, q, free, solver='auto', *, start=None)")]
 pub fn mlcp<'py>(
     py: Python<'py>,
-    m: &Bound<'py, PyAny>,
+    M: &Bound<'py, PyAny>,
     q: &Bound<'py, PyAny>,
     free: &Bound<'py, PyAny>,
     solver: Option<&Bound<'py, PyAny>>,
     start: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (m, q) = square(m, q)?;
+    let (m, q) = square(M, q)?;
     let free = arrays::booleans("free", free)?;
     arrays::check_len(py, "free", q.len(), free.len())?;
     let problem = Mlcp::new(m, q, free).map(Problem::Mlcp).map_err(|e| errors::from_input(&e))?;
@@ -320,17 +323,17 @@ pub fn mlcp<'py>(
 /// >>> stiction.lcp.boxed([[1.0, 0.0], [0.0, 1.0]], [-3.0, 0.5], -1.0, 1.0).z.tolist()
 /// [1.0, -0.5]
 #[pyfunction]
-#[pyo3(signature = (m, q, lo, hi, solver=None, *, start=None), text_signature = "(M, q, lo, hi, solver='auto', *, start=None)")]
+#[pyo3(signature = (M, q, lo, hi, solver=None, *, start=None), text_signature = "(M, q, lo, hi, solver='auto', *, start=None)")]
 pub fn boxed<'py>(
     py: Python<'py>,
-    m: &Bound<'py, PyAny>,
+    M: &Bound<'py, PyAny>,
     q: &Bound<'py, PyAny>,
     lo: &Bound<'py, PyAny>,
     hi: &Bound<'py, PyAny>,
     solver: Option<&Bound<'py, PyAny>>,
     start: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (m, q) = square(m, q)?;
+    let (m, q) = square(M, q)?;
     let (lo, hi) = (arrays::vector_of("lo", q.len(), lo)?, arrays::vector_of("hi", q.len(), hi)?);
     let problem = BoxLcp::new(m, q, lo, hi).map(Problem::Box).map_err(|e| errors::from_input(&e))?;
     run(py, &*pool(solver)?, problem, start)
@@ -359,18 +362,18 @@ pub fn boxed<'py>(
 /// >>> outcome.z.round(12).tolist()
 /// [2.0, 0.0, 0.0]
 #[pyfunction]
-#[pyo3(signature = (g, u, lo=None, hi=None, solver=None, *, start=None),
+#[pyo3(signature = (G, u, lo=None, hi=None, solver=None, *, start=None),
        text_signature = "(G, u, lo=None, hi=None, solver='auto', *, start=None)")]
 pub fn nnls<'py>(
     py: Python<'py>,
-    g: &Bound<'py, PyAny>,
+    G: &Bound<'py, PyAny>,
     u: &Bound<'py, PyAny>,
     lo: Option<&Bound<'py, PyAny>>,
     hi: Option<&Bound<'py, PyAny>>,
     solver: Option<&Bound<'py, PyAny>>,
     start: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (g, u) = (arrays::matrix("G", g)?, arrays::vector("u", u)?);
+    let (g, u) = (arrays::matrix("G", G)?, arrays::vector("u", u)?);
     let problem = FactoredLcp::least_squares(g, u).map_err(|e| errors::from_input(&e))?;
     run(py, &*pool(solver)?, Problem::Factored(with_bounds(py, problem, lo, hi)?), start)
 }
@@ -396,18 +399,18 @@ pub fn nnls<'py>(
 /// >>> stiction.lcp.factored([[1.0, 2.0]], [-1.0, -2.0], solver="modified-ppm").status
 /// 'solved'
 #[pyfunction]
-#[pyo3(signature = (g, e, lo=None, hi=None, solver=None, *, start=None),
+#[pyo3(signature = (G, e, lo=None, hi=None, solver=None, *, start=None),
        text_signature = "(G, e, lo=None, hi=None, solver='auto', *, start=None)")]
 pub fn factored<'py>(
     py: Python<'py>,
-    g: &Bound<'py, PyAny>,
+    G: &Bound<'py, PyAny>,
     e: &Bound<'py, PyAny>,
     lo: Option<&Bound<'py, PyAny>>,
     hi: Option<&Bound<'py, PyAny>>,
     solver: Option<&Bound<'py, PyAny>>,
     start: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (g, e) = (arrays::matrix("G", g)?, arrays::vector("e", e)?);
+    let (g, e) = (arrays::matrix("G", G)?, arrays::vector("e", e)?);
     let problem = FactoredLcp::new(g, e).map_err(|e| errors::from_input(&e))?;
     run(py, &*pool(solver)?, Problem::Factored(with_bounds(py, problem, lo, hi)?), start)
 }
@@ -450,21 +453,21 @@ fn with_bounds(
 /// >>> [outcome.z.tolist() for outcome in stiction.lcp.solve_batch(M, [[-1.0, -1.0], [-1.0, 3.0]])]
 /// [[1.0, 1.0], [0.5, 0.0]]
 #[pyfunction]
-#[pyo3(signature = (m, q, solver=None, *, threads=None), text_signature = "(M, q, solver='auto', *, threads=None)")]
+#[pyo3(signature = (M, q, solver=None, *, threads=None), text_signature = "(M, q, solver='auto', *, threads=None)")]
 pub fn solve_batch<'py>(
     py: Python<'py>,
-    m: &Bound<'py, PyAny>,
+    M: &Bound<'py, PyAny>,
     q: &Bound<'py, PyAny>,
     solver: Option<&Bound<'py, PyAny>>,
     threads: Option<usize>,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let (k, vectors) = (m.len()?, q.len()?);
+    let (k, vectors) = (M.len()?, q.len()?);
     if k != vectors {
         return Err(errors::input(py, format!("M holds {k} matrices, q {vectors} vectors; they must be as many")));
     }
     let mut problems = Vec::with_capacity(k);
     for i in 0..k {
-        let problem = lcp(&m.get_item(i)?, &q.get_item(i)?);
+        let problem = lcp(&M.get_item(i)?, &q.get_item(i)?);
         problems.push(problem.map_err(|e| errors::in_place(py, &format!("problem {i}"), e))?);
     }
     let pool = pool(solver)?;
@@ -500,12 +503,12 @@ pub fn solve_batch<'py>(
 /// False
 #[pyfunction]
 #[pyo3(text_signature = "(M, q, z)")]
-pub fn certify(m: &Bound<'_, PyAny>, q: &Bound<'_, PyAny>, z: &Bound<'_, PyAny>) -> PyResult<Certificate> {
-    let problem = lcp(m, q)?;
+pub fn certify(M: &Bound<'_, PyAny>, q: &Bound<'_, PyAny>, z: &Bound<'_, PyAny>) -> PyResult<Certificate> {
+    let problem = lcp(M, q)?;
     let z = arrays::vector("z", z)?;
-    arrays::check_len(m.py(), "z", problem.as_ref().n(), z.len())?;
+    arrays::check_len(M.py(), "z", problem.as_ref().n(), z.len())?;
     if let Some(i) = z.iter().position(|x| !x.is_finite()) {
-        return Err(errors::input(m.py(), format!("z[{i}] is {}; every number must be finite", z[i])));
+        return Err(errors::input(M.py(), format!("z[{i}] is {}; every number must be finite", z[i])));
     }
     let mut w = vec![0.0; z.len()];
     Ok(Certificate(stiction_lcp::certify(problem.as_ref(), &z, &mut w)))
@@ -525,9 +528,9 @@ pub fn certify(m: &Bound<'_, PyAny>, q: &Bound<'_, PyAny>, z: &Bound<'_, PyAny>)
 /// >>> stiction.lcp.classify([[2.0, 1.0], [1.0, 2.0]])
 /// 'symmetric positive definite'
 #[pyfunction]
-#[pyo3(signature = (m, *, exact=false), text_signature = "(M, *, exact=False)")]
-pub fn classify(m: &Bound<'_, PyAny>, exact: bool) -> PyResult<String> {
-    let m = arrays::matrix("M", m)?;
+#[pyo3(signature = (M, *, exact=false), text_signature = "(M, *, exact=False)")]
+pub fn classify(M: &Bound<'_, PyAny>, exact: bool) -> PyResult<String> {
+    let m = arrays::matrix("M", M)?;
     let n = m.rows();
     let problem = Lcp::new(m, vec![0.0; n]).map_err(|e| errors::from_input(&e))?;
     let of = if exact { stiction_lcp::classify::classify_exact } else { stiction_lcp::classify::classify };

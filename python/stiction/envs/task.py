@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -37,14 +37,14 @@ class Task(ABC):
         self.scene = scene
 
     @property
-    def observation_space(self) -> spaces.Box:
+    def observation_space(self) -> spaces.Space[Array]:
         """Of one environment."""
-        return spaces.Box(-np.inf, np.inf, (self.observation_size,), np.float64)
+        return cast("spaces.Space[Array]", spaces.Box(-np.inf, np.inf, (self.observation_size,), np.float64))
 
     @property
-    def action_space(self) -> spaces.Box:
+    def action_space(self) -> spaces.Space[npt.NDArray[np.float32]]:
         """Of one environment."""
-        return spaces.Box(-1.0, 1.0, (self.action_size,), np.float32)
+        return cast("spaces.Space[npt.NDArray[np.float32]]", spaces.Box(-1.0, 1.0, (self.action_size,), np.float32))
 
     @property
     def period(self) -> float:

@@ -1,5 +1,8 @@
 //! A contact problem, built from dense or sparse matrices.
 
+// Arguments have the names that Python's users write.
+#![allow(non_snake_case)]
+
 use std::sync::Arc;
 
 use numpy::{PyArray1, PyArray2};
@@ -192,14 +195,14 @@ impl ContactProblem {
     ///     Least separation speeds wanted after the step (m/s).
     /// surface : array_like, (n, 2), optional
     ///     Speeds of conveyor surfaces along the tangents (m/s).
-    #[pyo3(signature = (n, s=None, t=None, *, mu=None, gap=None, size=None, spin=None, mu_spin=None, mu_viscous=None, rate=None, bounce=None,
+    #[pyo3(signature = (N, S=None, T=None, *, mu=None, gap=None, size=None, spin=None, mu_spin=None, mu_viscous=None, rate=None, bounce=None,
                         surface=None),
            text_signature = "($self, N, S=None, T=None, *, mu=0.0, gap=0.0, size=1.0, spin=None, mu_spin=0.0, mu_viscous=0.0, rate=None, bounce=0.0, surface=None)")]
     fn add_contacts(
         &mut self,
-        n: &Bound<'_, PyAny>,
-        s: Option<&Bound<'_, PyAny>>,
-        t: Option<&Bound<'_, PyAny>>,
+        N: &Bound<'_, PyAny>,
+        S: Option<&Bound<'_, PyAny>>,
+        T: Option<&Bound<'_, PyAny>>,
         mu: Option<&Bound<'_, PyAny>>,
         gap: Option<&Bound<'_, PyAny>>,
         size: Option<&Bound<'_, PyAny>>,
@@ -211,9 +214,9 @@ impl ContactProblem {
         surface: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let m = self.inner.m();
-        let normal = entries("N", m, n)?;
+        let normal = entries("N", m, N)?;
         let n = normal.len();
-        let (s, t, spin) = (optional("S", m, n, s)?, optional("T", m, n, t)?, optional("spin", m, n, spin)?);
+        let (s, t, spin) = (optional("S", m, n, S)?, optional("T", m, n, T)?, optional("spin", m, n, spin)?);
         let number = |what, x, default| arrays::optional_vector(what, n, x, default);
         let (mu, gap, size) = (number("mu", mu, 0.0)?, number("gap", gap, 0.0)?, number("size", size, 1.0)?);
         let (mu_spin, mu_viscous) = (number("mu_spin", mu_spin, 0.0)?, number("mu_viscous", mu_viscous, 0.0)?);
@@ -247,14 +250,14 @@ impl ContactProblem {
     /// ----------
     /// J : array_like or sparse matrix, (j, m)
     /// target, rate : array_like, (j,), or float
-    #[pyo3(signature = (j, *, target=None, rate=None), text_signature = "($self, J, *, target=0.0, rate=0.0)")]
+    #[pyo3(signature = (J, *, target=None, rate=None), text_signature = "($self, J, *, target=0.0, rate=0.0)")]
     fn add_bilateral(
         &mut self,
-        j: &Bound<'_, PyAny>,
+        J: &Bound<'_, PyAny>,
         target: Option<&Bound<'_, PyAny>>,
         rate: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let rows = entries("J", self.inner.m(), j)?;
+        let rows = entries("J", self.inner.m(), J)?;
         let number = |what, x| arrays::optional_vector(what, rows.len(), x, 0.0);
         let (target, rate) = (number("target", target)?, number("rate", rate)?);
         self.add_rows(&rows, |problem, i, row| problem.add_bilateral(row, rate[i], target[i]))
