@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from .._stiction import BatchSimulation, Scene, Simulation
 
-__all__ = ["Array", "Task"]
+__all__ = ["Task"]
 
 Array = npt.NDArray[np.float64]
 
