@@ -6,7 +6,8 @@ import stiction
 
 HERE = Path(__file__).resolve().parents[1]
 
-scene = stiction.SceneBuilder("an arm over a table", directory=HERE, dt=0.002).ground("table").robot("arm", "arm.urdf", joints={"shoulder": 1.0}).build()
+builder = stiction.SceneBuilder("an arm over a table", directory=HERE, dt=0.002).ground("table")
+scene = builder.robot("arm", "arm.urdf", joints={"shoulder": 1.0}).build()
 print(f"{len(scene.bodies)} bodies, {scene.nv} velocities, {scene.masses.sum():.3f} kg")
 for _, kind, element, text in scene.notes:
     print(f"{kind}: {element}: {text}")

@@ -1,6 +1,7 @@
 """Rigid contact with friction from matrices alone: inertia, velocities, forces and Jacobians, wherever they come from.
 
-A solve ends in `Solved`, `Infeasible`, `NoSolution`, `Ray` or `Failed`. Forces cannot be reached unless they were certified from the problem as given.
+A solve ends in `Solved`, `Infeasible`, `NoSolution`, `Ray` or `Failed`. Forces cannot be reached unless they were certified from the problem as
+given.
 """
 
 from __future__ import annotations

@@ -159,8 +159,8 @@ class InverseDynamics:
 def inverse_dynamics(simulation: Simulation, a: npt.ArrayLike, *, actuated: npt.ArrayLike | None = None) -> InverseDynamics:
     """Inverse dynamics with contact: which efforts give the actuated joints the accelerations `a`, and which contact forces go with them.
 
-    The contacts obey the scene's contact model over one step of the scene's length, with the actuated joints moved as asked; gravity, springs and damping
-    act, controllers and inputs do not.
+    The contacts obey the scene's contact model over one step of the scene's length, with the actuated joints moved as asked; gravity,
+    springs and damping act, controllers and inputs do not.
 
     Parameters
     ----------

@@ -13,7 +13,8 @@ from stiction.scene import box, capsule, cylinder, hull, sphere
 
 URDF = """<robot name="arm">
   <link name="base"/>
-  <link name="rod"><inertial><origin xyz="0 0 -0.5"/><mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="rod"><inertial><origin xyz="0 0 -0.5"/><mass value="2"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
   <joint name="hinge" type="revolute"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/>
     <limit lower="-3" upper="3" effort="50" velocity="10"/></joint>
 </robot>"""

@@ -17,10 +17,10 @@ use crate::errors;
 
 /// A vector of numbers, whatever its layout.
 pub fn vector(what: &str, x: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
-    if let Ok(array) = x.cast::<PyArray1<f64>>() {
-        if let Some(numbers) = array.try_readonly().ok().and_then(|a| a.as_slice().ok().map(<[f64]>::to_vec)) {
-            return Ok(numbers);
-        }
+    if let Ok(array) = x.cast::<PyArray1<f64>>()
+        && let Some(numbers) = array.try_readonly().ok().and_then(|a| a.as_slice().ok().map(<[f64]>::to_vec))
+    {
+        return Ok(numbers);
     }
     let array = as_doubles(what, x)?;
     let array = array.cast::<PyArray1<f64>>().map_err(|_| wrong_shape(what, "a vector (one dimension)", &array))?;
@@ -52,10 +52,10 @@ pub fn check_len(py: Python<'_>, what: &str, expected: usize, found: usize) -> P
 
 /// A matrix of numbers, whatever its layout; sparse matrices of SciPy are made dense.
 pub fn matrix(what: &str, x: &Bound<'_, PyAny>) -> PyResult<Matrix> {
-    if let Ok(array) = x.cast::<PyArray2<f64>>() {
-        if let Some(matrix) = contiguous(array) {
-            return Ok(matrix);
-        }
+    if let Ok(array) = x.cast::<PyArray2<f64>>()
+        && let Some(matrix) = contiguous(array)
+    {
+        return Ok(matrix);
     }
     let py = x.py();
     let dense = if x.hasattr(intern!(py, "tocsr"))? { x.call_method0(intern!(py, "toarray"))? } else { x.clone() };

@@ -142,6 +142,7 @@ impl Solver {
         index ^ self.pool.options.tolerance.to_bits().rotate_left(7)
     }
 
+    #[allow(clippy::type_complexity)]
     fn __reduce__<'py>(
         &self,
         py: Python<'py>,

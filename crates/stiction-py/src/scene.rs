@@ -169,7 +169,7 @@ impl Scene {
     fn joint(&self, py: Python<'_>, name: &str) -> PyResult<&stiction_body::model::Link> {
         let model = &self.inner.world.model;
         let link = model.joint(name).or_else(|| model.link(name));
-        let names = || model.links().iter().map(|l| joint_name(l));
+        let names = || model.links().iter().map(joint_name);
         link.map(|l| &model.links()[l]).ok_or_else(|| unknown(py, "joint", name, names()))
     }
 }

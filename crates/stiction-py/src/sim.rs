@@ -3,8 +3,11 @@
 mod batch;
 mod contacts;
 mod core;
+mod dynamics;
 mod report;
+mod run;
 mod simulation;
+mod state;
 
 pub use batch::BatchSimulation;
 pub use contacts::dtypes;

@@ -1,4 +1,5 @@
-//! Sixteen cubes thrown at different speeds, stepped over all cores; one has a bad state, which is its own affair. `examples/python/batch.py` is its twin.
+//! Sixteen cubes thrown at different speeds, stepped over all cores; one has a bad state, which is its own affair.
+//! `examples/python/batch.py` is its twin.
 #![allow(clippy::print_stdout)]
 
 use std::path::Path;

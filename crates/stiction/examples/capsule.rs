@@ -1,4 +1,5 @@
-//! A capsule pinched at many times the force that friction needs: it must not creep. `examples/python/capsule.py` is its twin, which shows MuJoCo's side too.
+//! A capsule pinched at many times the force that friction needs: it must not creep.
+//! `examples/python/capsule.py` is its twin, which shows MuJoCo's side too.
 #![allow(clippy::print_stdout)]
 
 use std::path::Path;

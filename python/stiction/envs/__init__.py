@@ -28,7 +28,17 @@ from .env import TaskEnv, TaskVectorEnv
 from .task import Task
 from .tasks import GraspHold, QuadrupedWalk
 
-__all__ = ["GraspHold", "QuadrupedWalk", "Task", "TaskEnv", "TaskVectorEnv", "grasp_hold", "grasp_hold_vector", "quadruped_walk", "quadruped_walk_vector"]
+__all__ = [
+    "GraspHold",
+    "QuadrupedWalk",
+    "Task",
+    "TaskEnv",
+    "TaskVectorEnv",
+    "grasp_hold",
+    "grasp_hold_vector",
+    "quadruped_walk",
+    "quadruped_walk_vector",
+]
 
 #: Steps of an episode.
 _LIMITS = {"GraspHold": 200, "QuadrupedWalk": 500}

@@ -237,7 +237,7 @@ impl BatchSimulation {
             v,
             parts,
         };
-        batch.show(py, &*batch.lock(py)?, &all)?;
+        batch.show(py, &batch.lock(py)?, &all)?;
         Ok(batch)
     }
 

@@ -2,31 +2,22 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
-use std::time::{Duration, Instant};
 
-use numpy::npyffi::NPY_ARRAY_WRITEABLE;
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PySlice};
+use pyo3::types::{PyBytes, PyDict};
 use stiction_body::math::{Quat, Vec3};
-use stiction_contact::Level;
-use stiction_contact::models::catalog;
-use stiction_lcp::Matrix;
-use stiction_sim::{Settings, SimulatorKind};
 
-use super::contacts;
 use super::core::Core;
 use super::report::{RunReport, StepReport};
+use super::run::{Ended, Kept, many};
+use super::state::{Arrays, numbers, set_writable};
+use super::{contacts, dynamics, state};
 use crate::contact::{ContactProblem, PhysicalCertificate};
-use crate::inputs::{Layout, PARTS, Prescribe, actuated};
+use crate::inputs::Layout;
 use crate::lcp::html;
 use crate::scene::Scene;
-use crate::{arrays, errors};
-
-/// Between two looks for Ctrl-C while a run goes on.
-const LOOK: Duration = Duration::from_millis(100);
-/// Steps between two looks at the clock.
-const STEPS_PER_LOOK: u64 = 64;
+use crate::{arrays, errors, inputs};
 
 /// A scene in motion.
 ///
@@ -61,71 +52,6 @@ pub struct Simulation {
     core: Mutex<Core>,
     raises: AtomicBool,
     arrays: Arrays,
-}
-
-/// The arrays Python sees.
-struct Arrays {
-    nq: usize,
-    /// q, then v.
-    state: Py<PyArray1<f64>>,
-    inputs: Py<PyArray1<f64>>,
-    q: Py<PyArray1<f64>>,
-    v: Py<PyArray1<f64>>,
-    /// Views of the inputs, in the order of [`PARTS`].
-    parts: Vec<Py<PyArray1<f64>>>,
-}
-
-impl Arrays {
-    fn new(py: Python<'_>, core: &Core) -> PyResult<Self> {
-        let state = core.sim.state();
-        let (nq, nv) = (state.q.len(), state.v.len());
-        let both = PyArray1::from_vec(py, [state.q.as_slice(), &state.v].concat());
-        let inputs = PyArray1::from_slice(py, core.inputs());
-        let view = |of: &Bound<'_, PyArray1<f64>>, range: std::ops::Range<usize>| {
-            let slice = PySlice::new(py, range.start as isize, range.end as isize, 1);
-            Ok::<_, PyErr>(of.get_item(slice)?.cast_into::<PyArray1<f64>>()?.unbind())
-        };
-        let (q, v) = (view(&both, 0..nq)?, view(&both, nq..nq + nv)?);
-        let parts = (0..PARTS.len()).map(|i| view(&inputs, core.layout.range(i))).collect::<PyResult<_>>()?;
-        Ok(Self { nq, state: both.unbind(), inputs: inputs.unbind(), q, v, parts })
-    }
-}
-
-/// The numbers of an array of this package.
-fn numbers<'a>(array: &'a Bound<'_, PyArray1<f64>>, expected: usize) -> PyResult<&'a [f64]> {
-    // SAFETY: the array is contiguous and made by this package; NumPy writes to it under the GIL alone, which is held while the slice lives, and
-    // no slice of it that can be written is alive then.
-    let slice = unsafe { array.as_slice() };
-    slice
-        .ok()
-        .filter(|s| s.len() == expected)
-        .ok_or_else(|| errors::input(array.py(), "the simulation's array was resized"))
-}
-
-/// The same, to be written.
-fn numbers_mut<'a>(array: &'a Bound<'_, PyArray1<f64>>, expected: usize) -> PyResult<&'a mut [f64]> {
-    // SAFETY: as in `numbers`; the callers hold no other slice of the array, and drop this one before Python code runs.
-    let slice = unsafe { array.as_slice_mut() };
-    slice
-        .ok()
-        .filter(|s| s.len() == expected)
-        .ok_or_else(|| errors::input(array.py(), "the simulation's array was resized"))
-}
-
-/// Lets Python write to an array or not; returns what was so before.
-fn set_writable(array: &Bound<'_, PyArray1<f64>>, writable: bool) -> bool {
-    let flags = array.as_array_ptr();
-    // SAFETY: the pointer is that of a living array, and its flags are changed under the GIL. A view of an array that owns its memory and is writable
-    // may be writable.
-    unsafe {
-        let before = (*flags).fields.flags & NPY_ARRAY_WRITEABLE != 0;
-        if writable {
-            (*flags).fields.flags |= NPY_ARRAY_WRITEABLE;
-        } else {
-            (*flags).fields.flags &= !NPY_ARRAY_WRITEABLE;
-        }
-        before
-    }
 }
 
 impl Simulation {
@@ -163,17 +89,15 @@ impl Simulation {
     /// Shows Python the state.
     fn write(&self, py: Python<'_>, core: &Core) -> PyResult<()> {
         let state = core.sim.state();
-        let both = numbers_mut(self.arrays.state.bind(py), state.q.len() + state.v.len())?;
-        both[..self.arrays.nq].copy_from_slice(&state.q);
-        both[self.arrays.nq..].copy_from_slice(&state.v);
-        Ok(())
+        let array = self.arrays.state.bind(py);
+        state::write(array, 0, &state.q)?;
+        state::write(array, self.arrays.nq, &state.v)
     }
 
     /// The same with the inputs.
     fn write_all(&self, py: Python<'_>, core: &Core) -> PyResult<()> {
         self.write(py, core)?;
-        numbers_mut(self.arrays.inputs.bind(py), core.inputs().len())?.copy_from_slice(core.inputs());
-        Ok(())
+        state::write(self.arrays.inputs.bind(py), 0, core.inputs())
     }
 
     /// Runs `work` without the GIL, while Python can read the state but not write it.
@@ -319,18 +243,7 @@ impl Simulation {
         })?;
         drop(core);
         self.finish(py, &mut run, ended)?;
-        let rows = kept.t.len();
-        let all = PyDict::new(py);
-        all.set_item("t", PyArray1::from_vec(py, kept.t))?;
-        all.set_item("q", arrays::from_rows(py, rows, nq, kept.q)?)?;
-        all.set_item("v", arrays::from_rows(py, rows, nv, kept.v)?)?;
-        all.set_item("positions", arrays::from_rows(py, rows, 3 * nb, kept.positions)?.reshape([rows, nb, 3])?)?;
-        all.set_item("kinetic", PyArray1::from_vec(py, kept.kinetic))?;
-        all.set_item("potential", PyArray1::from_vec(py, kept.potential))?;
-        all.set_item("certificate", PyArray1::from_vec(py, kept.certificate))?;
-        all.set_item("contacts", PyArray1::from_vec(py, kept.contacts))?;
-        all.set_item("normal_force", PyArray1::from_vec(py, kept.normal_force))?;
-        all.set_item("slip", PyArray1::from_vec(py, kept.slip))?;
+        let all = kept.into_dict(py, [nq, nv, nb])?;
         Ok((Bound::new(py, run)?, all))
     }
 
@@ -538,18 +451,9 @@ impl Simulation {
     #[pyo3(signature = (*, out=None))]
     fn mass_matrix<'py>(&self, py: Python<'py>, out: Option<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         let mut core = self.fresh(py)?;
-        let world = core.sim.world().clone();
-        let nv = world.model.nv();
-        let mut blocks: Vec<Matrix> = Vec::new();
-        core.work.mass_blocks(&world.model, &mut blocks);
-        let mut whole = vec![0.0; nv * nv];
-        for (tree, block) in world.model.trees().iter().zip(&blocks) {
-            let first = tree.v.start;
-            for (i, j) in (0..block.rows()).flat_map(|i| (0..block.cols()).map(move |j| (i, j))) {
-                whole[(first + i) * nv + first + j] = block[(i, j)];
-            }
-        }
-        filled(py, "out", nv, nv, whole, out)
+        let nv = core.sim.state().v.len();
+        let whole = dynamics::mass_matrix(&mut core);
+        dynamics::filled(py, nv, nv, whole, out)
     }
 
     /// The Jacobian of a point of a body, (6, nv): rows of the point's velocity (m/s) and of the body's angular velocity (rad/s), world axes.
@@ -570,18 +474,11 @@ impl Simulation {
         out: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let link = self.scene.get().body_number(body)?;
-        let point = point.map_or_else(|| Ok(Vec3::ZERO), |x| three("point", x))?;
+        let point = point.map_or_else(|| Ok(Vec3::ZERO), |x| dynamics::three("point", x))?;
         let core = self.fresh(py)?;
-        let (model, work) = (&core.sim.world().model, &core.work);
-        let (nv, range) = (model.nv(), model.trees()[model.links()[link].tree].v.clone());
-        let point = work.pose[link].transform_point(point);
-        let mut rows = vec![0.0; 6 * nv];
-        for (k, axis) in [Vec3::X, Vec3::Y, Vec3::Z].into_iter().enumerate() {
-            let place = |k: usize| k * nv + range.start..k * nv + range.end;
-            work.add_point_row(model, link, point, axis, 1.0, &mut rows[place(k)]);
-            work.add_angular_row(model, link, axis, 1.0, &mut rows[place(k + 3)]);
-        }
-        filled(py, "out", 6, nv, rows, out)
+        let nv = core.sim.state().v.len();
+        let rows = dynamics::jacobian(&core, link, point);
+        dynamics::filled(py, 6, nv, rows, out)
     }
 
     /// The rows of the last step's contacts, (3 n, nv): normal and two tangents of each, one contact after the other. Times v they are the
@@ -604,7 +501,7 @@ impl Simulation {
     fn inverse_dynamics<'py>(&self, py: Python<'py>, a: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let mut core = self.fresh(py)?;
         let world = core.sim.world().clone();
-        let a = finite("a", arrays::vector_of("a", world.model.nv(), a)?, py)?;
+        let a = dynamics::finite("a", arrays::vector_of("a", world.model.nv(), a)?, py)?;
         let mut tau = vec![0.0; world.model.nv()];
         core.work.inverse_dynamics(&world.model, &a, &mut tau);
         Ok(PyArray1::from_vec(py, tau))
@@ -624,46 +521,16 @@ impl Simulation {
         let state = core.sim.state().clone();
         drop(core);
         let scene = &self.scene.get().inner;
-        let nv = state.v.len();
-        let a = finite("a", arrays::vector_of("a", nv, a)?, py)?;
+        let a = dynamics::finite("a", arrays::vector_of("a", state.v.len(), a)?, py)?;
         let moved = match actuated {
             Some(mask) => arrays::booleans("actuated", mask)?,
-            None => self::actuated(&scene.world.model),
+            None => inputs::actuated(&scene.world.model),
         };
-        arrays::check_len(py, "actuated", nv, moved.len())?;
-        let settings = Settings { simulator: SimulatorKind::TimeStepping, ..scene.settings.clone() };
-        let velocity = catalog::CATALOG.iter().any(|e| e.name == settings.model && e.levels.contains(&Level::Velocity));
-        let model = if velocity { settings.model.clone() } else { "coulomb-cone".into() };
-        let settings = Settings { model, ..settings };
-        let dt = settings.dt;
-        let velocities = (0..nv).map(|k| moved[k].then(|| state.v[k] + dt * a[k])).collect();
-        let mut sim =
-            stiction_sim::Simulation::new(scene.world.clone(), settings).map_err(|e| errors::from_scene(&e))?;
-        sim.control(Box::new(Prescribe { velocities }));
-        sim.set_state(&state.q, &state.v).map_err(|e| errors::from_input(&e))?;
-        let layout = Arc::new(Layout::new(scene));
-        let mut core = Core::new(scene, &layout).map_err(|e| errors::from_scene(&e))?;
-        core.sim = sim;
-        let result = py.detach(|| core.sim.step());
-        if let Err(failure) = result {
-            let report = Bound::new(py, StepReport::new(state.step, state.t, Err(failure)))?;
-            let message = report.get().message().unwrap_or_default();
-            return Err(errors::STEP_FAILED.raise(py, (message, report)));
-        }
-        let solution = core.sim.outcome().and_then(|o| o.solved());
-        let solution = solution.ok_or_else(|| errors::input(py, "the step has no solution to read efforts from"))?;
-        let acceleration = (0..nv).map(|k| (solution.motion[k] - state.v[k]) / dt).collect();
-        // Rows of prescribed joints come last, in the order of the velocities.
-        let order: Vec<usize> =
-            scene.world.model.links().iter().flat_map(|l| l.v.clone()).filter(|k| moved[*k]).collect();
-        let forces = &solution.forces.bilateral;
-        let mut effort = vec![0.0; nv];
-        for (k, p) in order.iter().zip(&forces[forces.len() - order.len()..]) {
-            effort[*k] = p / dt;
-        }
-        let certificate = PhysicalCertificate(solution.certificate.clone());
-        let contacts = contacts::contacts(py, &core)?;
-        Ok((PyArray1::from_vec(py, effort), PyArray1::from_vec(py, acceleration), contacts, certificate))
+        arrays::check_len(py, "actuated", state.v.len(), moved.len())?;
+        let found = dynamics::with_contact(py, scene, &state, &a, &moved)?;
+        let contacts = contacts::contacts(py, &found.core)?;
+        let (effort, acceleration) = (PyArray1::from_vec(py, found.effort), PyArray1::from_vec(py, found.acceleration));
+        Ok((effort, acceleration, contacts, PhysicalCertificate(found.certificate)))
     }
 
     /// Poses of the bodies, (bodies, 7): position (m) and quaternion w, x, y, z.
@@ -796,104 +663,10 @@ impl Simulation {
     }
 }
 
-/// How a run ended.
-enum Ended {
-    Done,
-    Failed(u64, f64, stiction_sim::StepFailure),
-    Interrupted(PyErr),
-}
-
-/// Makes steps without the GIL, and looks for Ctrl-C now and then.
-fn many(steps: u64, core: &mut Core, mut seen: impl FnMut(u64, &mut Core, &stiction_sim::StepReport)) -> Ended {
-    let mut clock = Instant::now();
-    for i in 0..steps {
-        let (step, t) = (core.sim.state().step, core.sim.state().t);
-        match core.step() {
-            Ok(report) => seen(i, core, &report),
-            Err(failure) => return Ended::Failed(step, t, failure),
-        }
-        if i % STEPS_PER_LOOK == 0 && clock.elapsed() > LOOK {
-            clock = Instant::now();
-            if let Err(error) = Python::attach(|py| py.check_signals()) {
-                return Ended::Interrupted(error);
-            }
-        }
-    }
-    Ended::Done
-}
-
-/// Rows of a trajectory.
-#[derive(Default)]
-struct Kept {
-    t: Vec<f64>,
-    q: Vec<f64>,
-    v: Vec<f64>,
-    positions: Vec<f64>,
-    kinetic: Vec<f64>,
-    potential: Vec<f64>,
-    certificate: Vec<f64>,
-    contacts: Vec<i64>,
-    normal_force: Vec<f64>,
-    slip: Vec<f64>,
-}
-
-impl Kept {
-    fn add(&mut self, core: &mut Core, report: Option<&stiction_sim::StepReport>) {
-        core.kinematics();
-        let (world, state) = (core.sim.world(), core.sim.state());
-        let (kinetic, potential) = core.work.energy(&world.model, &state.v);
-        self.t.push(state.t);
-        self.q.extend_from_slice(&state.q);
-        self.v.extend_from_slice(&state.v);
-        self.positions.extend(core.work.pose.iter().flat_map(|p| p.translation.to_array()));
-        self.kinetic.push(kinetic);
-        self.potential.push(potential);
-        self.certificate.push(report.map_or(0.0, |r| r.certificate));
-        self.contacts.push(report.map_or(0, |r| r.active as i64));
-        let solution = core.sim.outcome().and_then(|o| o.solved()).filter(|_| report.is_some());
-        let scale =
-            if solution.is_some_and(|s| s.level == Level::Acceleration) { 1.0 } else { 1.0 / core.sim.settings().dt };
-        self.normal_force.push(solution.map_or(0.0, |s| scale * s.forces.normal.iter().sum::<f64>()));
-        self.slip.push(report.map_or(0.0, |r| r.slip));
-    }
-}
-
 /// A simulation from its pickle.
 #[pyfunction(name = "_restore_simulation")]
 pub fn restore_simulation(py: Python<'_>, scene: Bound<'_, Scene>, state: &[u8], raises: bool) -> PyResult<Simulation> {
     let simulation = Simulation::start(py, scene, raises)?;
     simulation.load_state(py, state)?;
     Ok(simulation)
-}
-
-/// A vector of three finite numbers.
-fn three(what: &str, x: &Bound<'_, PyAny>) -> PyResult<Vec3> {
-    let x = finite(what, arrays::vector_of(what, 3, x)?, x.py())?;
-    Ok(Vec3::new(x[0], x[1], x[2]))
-}
-
-/// Numbers that are finite.
-fn finite(what: &str, x: Vec<f64>, py: Python<'_>) -> PyResult<Vec<f64>> {
-    match x.iter().position(|x| !x.is_finite()) {
-        Some(i) => Err(errors::input(py, format!("{what}[{i}] is {}; every number must be finite", x[i]))),
-        None => Ok(x),
-    }
-}
-
-/// Numbers by rows in the array given, or in a new one.
-fn filled<'py>(
-    py: Python<'py>,
-    what: &str,
-    rows: usize,
-    cols: usize,
-    numbers: Vec<f64>,
-    out: Option<Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let Some(out) = out else { return Ok(arrays::from_rows(py, rows, cols, numbers)?.into_any()) };
-    arrays::check_out(what, &[rows, cols], &out)?;
-    let target = out.cast::<PyArray2<f64>>()?;
-    let mut target = target.readwrite();
-    target.as_slice_mut()?.copy_from_slice(&numbers);
-    drop(target);
-    Ok(out)
 }
