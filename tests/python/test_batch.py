@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import threading
 from pathlib import Path
@@ -133,6 +134,18 @@ def test_two_threads_raise(grasp: stiction.Scene) -> None:
 def test_messages(grasp: stiction.Scene, call, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call(grasp)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own(grasp: stiction.Scene) -> None:
+    batch = stiction.BatchSimulation(grasp, 4, threads=2)
+    batch.step(5)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if batch.step(5).all() and batch.t[0] > 0.009 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert batch.step(5).all()
 
 
 def test_views_outlive_their_batch() -> None:

@@ -197,7 +197,8 @@ impl ContactProblem {
     ///     Speeds of conveyor surfaces along the tangents (m/s).
     #[pyo3(signature = (N, S=None, T=None, *, mu=None, gap=None, size=None, spin=None, mu_spin=None, mu_viscous=None, rate=None, bounce=None,
                         surface=None),
-           text_signature = "($self, N, S=None, T=None, *, mu=0.0, gap=0.0, size=1.0, spin=None, mu_spin=0.0, mu_viscous=0.0, rate=None, bounce=0.0, surface=None)")]
+           text_signature = "($self, N, S=None, T=None, *, mu=0.0, gap=0.0, size=1.0, spin=None, mu_spin=0.0, \
+                             mu_viscous=0.0, rate=None, bounce=0.0, surface=None)")]
     fn add_contacts(
         &mut self,
         N: &Bound<'_, PyAny>,

@@ -19,6 +19,8 @@ use crate::{arrays, errors, threads};
 
 /// Most copies.
 const MOST: usize = 1 << 24;
+/// Steps between two looks for Ctrl-C.
+const STEPS_PER_LOOK: u64 = 256;
 
 /// ``n`` copies of a scene, stepped over all cores with the GIL released. What happens to one copy never depends on the others, nor on the
 /// number of threads.
@@ -50,8 +52,7 @@ const MOST: usize = 1 << 24;
 pub struct BatchSimulation {
     scene: Py<Scene>,
     layout: Arc<Layout>,
-    inner: Mutex<Vec<Copy>>,
-    pool: Arc<ThreadPool>,
+    inner: Mutex<Vec<Replica>>,
     threads: Option<usize>,
     sizes: Sizes,
     state: Py<PyArray1<f64>>,
@@ -62,7 +63,7 @@ pub struct BatchSimulation {
 }
 
 /// One copy.
-struct Copy {
+struct Replica {
     core: Core,
     /// Why it failed.
     failure: Option<String>,
@@ -70,7 +71,7 @@ struct Copy {
     contacts: i64,
 }
 
-impl Copy {
+impl Replica {
     fn new(scene: &stiction_sim::Scene, layout: &Arc<Layout>) -> PyResult<Self> {
         let core = Core::new(scene, layout).map_err(|e| errors::from_scene(&e))?;
         Ok(Self { core, failure: None, certificate: 0.0, contacts: 0 })
@@ -122,7 +123,7 @@ struct Sizes {
 }
 
 impl BatchSimulation {
-    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Vec<Copy>>> {
+    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Vec<Replica>>> {
         match self.inner.try_lock() {
             Ok(inner) => Ok(inner),
             Err(TryLockError::Poisoned(inner)) => Ok(inner.into_inner()),
@@ -143,7 +144,7 @@ impl BatchSimulation {
     }
 
     /// Writes the state of the copies `which` to the arrays.
-    fn show(&self, py: Python<'_>, copies: &[Copy], which: &[usize]) -> PyResult<()> {
+    fn show(&self, py: Python<'_>, copies: &[Replica], which: &[usize]) -> PyResult<()> {
         let Sizes { n, nq, nv, .. } = self.sizes;
         let mut state = self.state.bind(py).readwrite();
         let mut inputs = self.inputs.bind(py).readwrite();
@@ -204,7 +205,7 @@ impl BatchSimulation {
         let scene = scene_of(scene)?;
         let inner = scene.get().inner.clone();
         let layout = Arc::new(Layout::new(&inner));
-        let copies = (0..n).map(|_| Copy::new(&inner, &layout)).collect::<PyResult<Vec<_>>>()?;
+        let copies = (0..n).map(|_| Replica::new(&inner, &layout)).collect::<PyResult<Vec<_>>>()?;
         let (nq, nv, size) = (inner.world.model.nq(), inner.world.model.nv(), layout.len());
         let sizes = Sizes { n, nq, nv, inputs: size };
         let state = PyArray1::zeros(py, [n * (nq + nv)], false);
@@ -221,14 +222,13 @@ impl BatchSimulation {
             view(&inputs, n * range.start..n * range.end)
         };
         let parts = (0..PARTS.len()).map(part).collect::<PyResult<_>>()?;
-        let pool = threads::pool(py, threads)?;
+        threads::count(py, threads)?;
         let all: Vec<usize> = (0..n).collect();
         let (state, inputs) = (state.unbind(), inputs.unbind());
         let batch = Self {
             scene: scene.unbind(),
             layout,
             inner: Mutex::new(copies),
-            pool,
             threads,
             sizes,
             state,
@@ -250,35 +250,19 @@ impl BatchSimulation {
     #[pyo3(signature = (steps=1))]
     fn step<'py>(&self, py: Python<'py>, steps: u64) -> PyResult<Bound<'py, PyArray1<bool>>> {
         let mut copies = self.lock(py)?;
+        let pool = threads::pool(py, self.threads)?;
         let (before, inputs) = self.read(py)?;
         let mut state = before.clone();
-        let Sizes { n, nq, nv, inputs: size } = self.sizes;
-        let copies: &mut Vec<Copy> = &mut copies;
-        py.detach(|| {
-            let (mut q, mut v) = state.split_at_mut(n * nq);
-            let mut each = Vec::with_capacity(n);
-            for copy in copies.iter_mut() {
-                each.push((copy, q.split_off_mut(..nq).unwrap_or_default(), v.split_off_mut(..nv).unwrap_or_default()));
-            }
-            self.pool.install(|| {
-                each.into_par_iter().enumerate().for_each(|(i, (copy, q, v))| {
-                    let mut own = vec![0.0; size];
-                    for part in 0..PARTS.len() {
-                        own[self.layout.range(part)].copy_from_slice(&inputs[self.place(part, i)]);
-                    }
-                    copy.advance(steps, q, v, &own);
-                });
-            });
-        });
-        let mut array = self.state.bind(py).readwrite();
-        let now = array.as_slice_mut()?;
-        let written = now.iter().zip(&before).any(|(a, b)| a.to_bits() != b.to_bits());
-        now.copy_from_slice(&state);
-        drop(array);
-        if written {
-            let message = "q or v was written while a step ran in another thread; that write is lost";
-            return Err(errors::BUSY.raise(py, (message,)));
+        let mut signal = Ok(());
+        let mut left = steps;
+        while left > 0 && signal.is_ok() {
+            let some = left.min(STEPS_PER_LOOK);
+            self.advance(py, &pool, &mut copies, some, &mut state, &inputs);
+            left -= some;
+            signal = py.check_signals();
         }
+        self.give_back(py, &before, &state)?;
+        signal?;
         let well: Vec<bool> = copies.iter().map(|c| c.failure.is_none()).collect();
         Ok(PyArray1::from_vec(py, well))
     }
@@ -294,7 +278,7 @@ impl BatchSimulation {
         let which = self.indices(py, which)?;
         let mut copies = self.lock(py)?;
         for &i in &which {
-            copies[i] = Copy::new(&self.scene.get().inner, &self.layout)?;
+            copies[i] = Replica::new(&self.scene.get().inner, &self.layout)?;
         }
         self.show(py, &copies, &which)
     }
@@ -317,8 +301,8 @@ impl BatchSimulation {
 
     /// Number of threads.
     #[getter]
-    fn threads(&self) -> usize {
-        self.pool.current_num_threads()
+    fn threads(&self, py: Python<'_>) -> PyResult<usize> {
+        threads::count(py, self.threads)
     }
 
     /// Configurations, (n, nq): the state itself, not a copy.
@@ -409,7 +393,7 @@ impl BatchSimulation {
         Ok(PyArray1::from_vec(py, all))
     }
 
-    /// Copy `i` as bytes, which `Simulation.load_state` and `load_state` read.
+    /// Replica `i` as bytes, which `Simulation.load_state` and `load_state` read.
     fn save_state<'py>(&self, py: Python<'py>, i: usize) -> PyResult<Bound<'py, PyBytes>> {
         self.check(py, vec![i])?;
         let mut copies = self.lock(py)?;
@@ -428,9 +412,9 @@ impl BatchSimulation {
         self.show(py, &copies, &[i])
     }
 
-    fn __repr__(&self) -> String {
-        let (scene, threads) = (&self.scene.get().inner, self.threads());
-        format!("BatchSimulation({:?}, n={}, threads={threads})", scene.title, self.sizes.n)
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let (scene, threads) = (&self.scene.get().inner, self.threads(py)?);
+        Ok(format!("BatchSimulation({:?}, n={}, threads={threads})", scene.title, self.sizes.n))
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -446,8 +430,53 @@ impl BatchSimulation {
 }
 
 impl BatchSimulation {
+    /// Makes steps of all copies without the GIL.
+    fn advance(
+        &self,
+        py: Python<'_>,
+        pool: &ThreadPool,
+        copies: &mut [Replica],
+        steps: u64,
+        state: &mut [f64],
+        inputs: &[f64],
+    ) {
+        let Sizes { n, nq, nv, inputs: size } = self.sizes;
+        py.detach(|| {
+            let (mut q, mut v) = state.split_at_mut(n * nq);
+            let mut each = Vec::with_capacity(n);
+            for copy in copies {
+                each.push((copy, q.split_off_mut(..nq).unwrap_or_default(), v.split_off_mut(..nv).unwrap_or_default()));
+            }
+            pool.install(|| {
+                each.into_par_iter().enumerate().for_each(|(i, (copy, q, v))| {
+                    let mut own = vec![0.0; size];
+                    for part in 0..PARTS.len() {
+                        own[self.layout.range(part)].copy_from_slice(&inputs[self.place(part, i)]);
+                    }
+                    copy.advance(steps, q, v, &own);
+                });
+            });
+        });
+    }
+
+    /// Shows Python the state, which it must not have changed since `before`.
+    fn give_back(&self, py: Python<'_>, before: &[f64], state: &[f64]) -> PyResult<()> {
+        let mut array = self.state.bind(py).readwrite();
+        let now = array.as_slice_mut()?;
+        if now.len() != state.len() {
+            return Err(errors::input(py, "the batch's arrays were resized"));
+        }
+        let written = now.iter().zip(before).any(|(a, b)| a.to_bits() != b.to_bits());
+        now.copy_from_slice(state);
+        if written {
+            let message = "q or v was written while a step ran in another thread; that write is lost";
+            return Err(errors::BUSY.raise(py, (message,)));
+        }
+        Ok(())
+    }
+
     /// Takes over what Python wrote for copy `i`.
-    fn take(&self, py: Python<'_>, copy: &mut Copy, i: usize) -> PyResult<()> {
+    fn take(&self, py: Python<'_>, copy: &mut Replica, i: usize) -> PyResult<()> {
         let (state, inputs) = self.read(py)?;
         let Sizes { n, nq, nv, inputs: size } = self.sizes;
         let bad = |message: String| errors::input(py, format!("copy {i}: {message}"));

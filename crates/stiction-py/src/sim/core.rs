@@ -18,6 +18,8 @@ pub struct Core {
     inputs: Vec<f64>,
     /// Configuration and velocities before the last step.
     before: (Vec<f64>, Vec<f64>),
+    /// The state as Python saw it when the last work without the GIL began: q, then v.
+    seen: Vec<f64>,
     /// For questions about states other than that of the last step.
     pub work: Workspace,
 }
@@ -29,7 +31,7 @@ impl Core {
         let before = (sim.state().q.clone(), sim.state().v.clone());
         let inputs = vec![0.0; layout.len()];
         let controller = layout.controller(scene);
-        Ok(Self { sim, layout: layout.clone(), controller, inputs, before, work: Workspace::default() })
+        Ok(Self { sim, layout: layout.clone(), controller, inputs, before, seen: vec![], work: Workspace::default() })
     }
 
     /// Takes configuration and velocities over, if they are not those of the simulation.
@@ -75,6 +77,19 @@ impl Core {
         let state = self.sim.state();
         self.before.0.clone_from(&state.q);
         self.before.1.clone_from(&state.v);
+    }
+
+    /// Remembers the state that Python sees.
+    pub fn note_state(&mut self) {
+        let state = self.sim.state();
+        self.seen.clear();
+        self.seen.extend_from_slice(&state.q);
+        self.seen.extend_from_slice(&state.v);
+    }
+
+    /// Whether Python's state, q then v, is another than it was at [`Core::note_state`].
+    pub fn was_written(&self, now: &[f64]) -> bool {
+        now.iter().zip(&self.seen).any(|(a, b)| a.to_bits() != b.to_bits())
     }
 
     /// Configuration and velocities before the last step.

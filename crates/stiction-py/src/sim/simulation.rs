@@ -108,15 +108,14 @@ impl Simulation {
         work: impl FnOnce(&mut Core) -> R + Send,
     ) -> PyResult<R> {
         let views = [self.arrays.q.bind(py), self.arrays.v.bind(py)];
-        let state = core.sim.state();
-        let before = [state.q.as_slice(), &state.v].concat();
+        core.note_state();
         let writable = views.map(|view| set_writable(view, false));
         let result = py.detach(|| work(core));
         views.iter().zip(writable).for_each(|(view, writable)| {
             set_writable(view, writable);
         });
-        let now = numbers(self.arrays.state.bind(py), before.len())?;
-        let written = now.iter().zip(&before).any(|(a, b)| a.to_bits() != b.to_bits());
+        let (nq, nv) = (core.sim.state().q.len(), core.sim.state().v.len());
+        let written = core.was_written(numbers(self.arrays.state.bind(py), nq + nv)?);
         self.write(py, core)?;
         if written {
             let message = "q or v was written while a step ran in another thread; that write is lost";
@@ -401,8 +400,8 @@ impl Simulation {
     /// The contacts of the last step as a structured array.
     ///
     /// Fields: ``body_a``, ``body_b`` (numbers in ``scene.bodies``, -1 is the world), ``geom_a``, ``geom_b``, ``feature``, ``point`` (m), ``frame``
-    /// (rows: the normal from a to b, two tangents), ``gap`` (m, positive apart), ``normal_force`` (N, at least 0), ``friction_force`` (N, along the two
-    /// tangents), ``spin_moment`` (N m, about the normal), ``force`` (N, world axes, on body b; body a has the opposite), ``mode`` (`Mode`: 0 open,
+    /// (rows: the normal from a to b, two tangents), ``gap`` (m, positive apart), ``normal_force`` (N, at least 0), ``friction_force`` (N, along the
+    /// two tangents), ``spin_moment`` (N m, about the normal), ``force`` (N, world axes, on body b; body a has the opposite), ``mode`` (`Mode`: 0 open,
     /// 1 stick, 2 slide). Forces are the step's impulses over its length; of an event-driven step those of its last stage.
     #[getter]
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -416,8 +415,8 @@ impl Simulation {
         contacts::wrenches(py, &mut *self.lock(py)?)
     }
 
-    /// The same per pair of bodies, as a structured array: ``body_a`` < ``body_b`` (-1 is the world), ``contacts`` (how many), ``force`` and ``moment``
-    /// about body b's origin, on body b, along world axes.
+    /// The same per pair of bodies, as a structured array: ``body_a`` < ``body_b`` (-1 is the world), ``contacts`` (how many), ``force`` and
+    /// ``moment`` about body b's origin, on body b, along world axes.
     #[getter]
     fn contact_pairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         contacts::pairs(py, &mut *self.lock(py)?)
