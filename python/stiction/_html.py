@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .errors import BusyError
+
 __all__ = ["render"]
 
 _FIELDS: dict[str, tuple[str, ...]] = {
@@ -33,7 +35,10 @@ def render(value: Any) -> str:
     name = type(value).__name__
     rows = []
     for field in _FIELDS.get(name, ()):
-        text = _text(getattr(value, field))
+        try:
+            text = _text(getattr(value, field))
+        except BusyError:
+            text = "running in another thread"
         if text:
             rows.append(f"<tr><th style='text-align:left'>{escape(field)}</th><td style='text-align:left'>{escape(text)}</td></tr>")
     return f"<table><caption>{escape(name)}</caption>{''.join(rows)}</table>"

@@ -619,17 +619,12 @@ impl Simulation {
         self.copy(py)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let core = self.lock(py)?;
-        let (state, scene) = (core.sim.state(), &self.scene.get().inner);
-        Ok(format!(
-            "Simulation({:?}, t={:.6}, steps={}, nq={}, nv={})",
-            scene.title,
-            state.t,
-            state.step,
-            state.q.len(),
-            state.v.len()
-        ))
+    fn __repr__(&self) -> String {
+        let title = &self.scene.get().inner.title;
+        let Ok(core) = self.core.try_lock() else { return format!("Simulation({title:?}, running in another thread)") };
+        let state = core.sim.state();
+        let (nq, nv) = (state.q.len(), state.v.len());
+        format!("Simulation({title:?}, t={:.6}, steps={}, nq={nq}, nv={nv})", state.t, state.step)
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
