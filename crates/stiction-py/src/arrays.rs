@@ -3,6 +3,7 @@
 //! An array of doubles that is contiguous is read where it is; any other layout, and numbers that fit a double, go through a copy that NumPy
 //! makes. Whatever would lose something is a `TypeError`.
 
+use numpy::npyffi::NPY_ARRAY_WRITEABLE;
 use numpy::{
     Element, IntoPyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray,
     PyUntypedArrayMethods,
@@ -136,8 +137,24 @@ fn tuple(shape: &[usize]) -> String {
 /// A new array that nobody may write to: part of a result.
 pub fn frozen<'py, E: Element>(py: Python<'py>, numbers: &[E]) -> Bound<'py, PyArray1<E>> {
     let array = PyArray1::from_slice(py, numbers);
-    drop(array.readwrite().make_nonwriteable());
+    set_writable(&array, false);
     array
+}
+
+/// Lets Python write to an array or not; returns what was so before.
+pub fn set_writable<E: Element>(array: &Bound<'_, PyArray1<E>>, writable: bool) -> bool {
+    let pointer = array.as_array_ptr();
+    // SAFETY: the pointer is that of a living array, and its flags are changed under the GIL. The arrays of this package own their memory, or are views of
+    // such, so that they may be writable.
+    unsafe {
+        let before = (*pointer).fields.flags & NPY_ARRAY_WRITEABLE != 0;
+        if writable {
+            (*pointer).fields.flags |= NPY_ARRAY_WRITEABLE;
+        } else {
+            (*pointer).fields.flags &= !NPY_ARRAY_WRITEABLE;
+        }
+        before
+    }
 }
 
 /// A matrix as a new array by columns, of which NumPy takes the storage over.

@@ -81,7 +81,7 @@ impl Layout {
         for controller in scene.controllers.iter().filter(|c| !self.replaces(c)) {
             simulation.control(controller.build());
         }
-        simulation.control(Box::new(Inputs { layout: self.clone(), values: vec![0.0; self.len()] }));
+        simulation.control(Box::new(Inputs::new(self.clone())));
         Ok(simulation)
     }
 
@@ -105,11 +105,25 @@ fn drives(controller: &SceneController, name: &str) -> bool {
 struct Inputs {
     layout: Layout,
     values: Vec<f64>,
+    /// Velocities with an input that is not zero: a step costs what is asked of it.
+    asked: Vec<Asked>,
+}
+
+/// What is asked of one velocity.
+struct Asked {
+    k: usize,
+    force: f64,
+    effort: f64,
+    kp: f64,
+    kd: f64,
+    target: f64,
+    target_velocity: f64,
 }
 
 impl Inputs {
-    fn part(&self, part: usize) -> &[f64] {
-        &self.values[self.layout.range(part)]
+    fn new(layout: Layout) -> Self {
+        let values = vec![0.0; layout.len()];
+        Self { layout, values, asked: vec![] }
     }
 }
 
@@ -118,12 +132,11 @@ impl Controller for Inputs {
         for motor in &mut self.layout.motors {
             motor.command(view, commands);
         }
-        for k in 0..self.layout.q_of.len() {
-            commands.force[k] += self.part(1)[k];
-            commands.effort[k] += self.part(2)[k];
-            let (kp, kd) = (self.part(3)[k], self.part(4)[k]);
-            if kp > 0.0 || kd > 0.0 {
-                commands.servo(k, kp, self.part(5)[k], kd, self.part(6)[k]);
+        for a in &self.asked {
+            commands.force[a.k] += a.force;
+            commands.effort[a.k] += a.effort;
+            if a.kp > 0.0 || a.kd > 0.0 {
+                commands.servo(a.k, a.kp, a.target, a.kd, a.target_velocity);
             }
         }
     }
@@ -139,6 +152,19 @@ impl Controller for Inputs {
                 points[0].1 = *x;
             }
         }
+        self.asked.clear();
+        let layout = &self.layout;
+        let at = |part: usize, k: usize| memory[layout.range(part)][k];
+        let all = (0..layout.q_of.len()).map(|k| Asked {
+            k,
+            force: at(1, k),
+            effort: at(2, k),
+            kp: at(3, k),
+            kd: at(4, k),
+            target: at(5, k),
+            target_velocity: at(6, k),
+        });
+        self.asked.extend(all.filter(|a| [a.force, a.effort, a.kp, a.kd].iter().any(|x| *x != 0.0)));
     }
 }
 

@@ -11,7 +11,7 @@ use stiction_body::math::{Quat, Vec3};
 use super::core::Core;
 use super::report::{RunReport, StepReport};
 use super::run::{Ended, Kept, many};
-use super::state::{Arrays, numbers, set_writable};
+use super::state::{Arrays, numbers};
 use super::{contacts, dynamics, state};
 use crate::contact::{ContactProblem, PhysicalCertificate};
 use crate::inputs::Layout;
@@ -109,10 +109,10 @@ impl Simulation {
     ) -> PyResult<R> {
         let views = [self.arrays.q.bind(py), self.arrays.v.bind(py)];
         core.note_state();
-        let writable = views.map(|view| set_writable(view, false));
+        let writable = views.map(|view| arrays::set_writable(view, false));
         let result = py.detach(|| work(core));
         views.iter().zip(writable).for_each(|(view, writable)| {
-            set_writable(view, writable);
+            arrays::set_writable(view, writable);
         });
         let (nq, nv) = (core.sim.state().q.len(), core.sim.state().v.len());
         let written = core.was_written(numbers(self.arrays.state.bind(py), nq + nv)?);

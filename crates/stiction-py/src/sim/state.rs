@@ -1,7 +1,6 @@
 //! State and inputs of a simulation as arrays that NumPy owns.
 
-use numpy::npyffi::NPY_ARRAY_WRITEABLE;
-use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
 
@@ -61,20 +60,4 @@ pub fn write(array: &Bound<'_, PyArray1<f64>>, first: usize, numbers: &[f64]) ->
 
 fn resized(py: Python<'_>) -> PyErr {
     errors::input(py, "an array of the simulation was resized")
-}
-
-/// Lets Python write to an array or not; returns what was so before.
-pub fn set_writable(array: &Bound<'_, PyArray1<f64>>, writable: bool) -> bool {
-    let flags = array.as_array_ptr();
-    // SAFETY: the pointer is that of a living array, and its flags are changed under the GIL. A view of an array that owns its memory and is writable
-    // may be writable.
-    unsafe {
-        let before = (*flags).fields.flags & NPY_ARRAY_WRITEABLE != 0;
-        if writable {
-            (*flags).fields.flags |= NPY_ARRAY_WRITEABLE;
-        } else {
-            (*flags).fields.flags &= !NPY_ARRAY_WRITEABLE;
-        }
-        before
-    }
 }
