@@ -22,16 +22,21 @@ echo "== a fresh environment"
 echo "== twins of the examples"
 cargo build --release --quiet -p stiction --examples
 
+echo "== tests, from outside the sources"
+unset PYTHONPATH
+STICTION_TWINS=$PWD/target/release/examples "$venv/bin/python" -m pytest -q tests/python
+
 echo "== other versions of Python that are here, on the same wheel"
-for other in ${PYTHONS:-$(ls -d "$HOME"/.pyenv/versions/3.1[0-9]*/bin/python 2>/dev/null) python3.10 python3.12 python3.13 python3.14}; do
-    command -v "$other" > /dev/null || continue
-    "$other" --version
+version_of() { "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2> /dev/null; }
+seen=" $(version_of "$python") "
+for other in "$HOME"/.pyenv/versions/3.*/bin/python python3.{10..14}; do
+    version=$(version_of "$other") || continue
+    case "$version" in 3.1[0-4]) ;; *) continue ;; esac
+    case "$seen" in *" $version "*) continue ;; esac
+    seen="$seen$version "
+    echo "Python $version"
     "$other" -m venv --clear "$venv-other"
     "$venv-other/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel" pytest
     "$venv-other/bin/python" -m pytest -q tests/python/test_lcp.py tests/python/test_contact.py tests/python/test_scene.py \
         tests/python/test_simulation.py tests/python/test_batch.py
 done
-
-echo "== tests, from outside the sources"
-unset PYTHONPATH
-STICTION_TWINS=$PWD/target/release/examples "$venv/bin/python" -m pytest -q tests/python
