@@ -30,8 +30,9 @@ pub enum Mode {
     Slide,
 }
 
-/// A law of contact: from a problem to forces and motion, certified. It owns its workspace, so keep one and use it again.
-pub trait ContactModel {
+/// A law of contact: from a problem to forces and motion, certified. It owns its workspace, so keep one and use it again, in
+/// any thread.
+pub trait ContactModel: Send {
     /// The model's name in kebab case.
     fn name(&self) -> &'static str;
 

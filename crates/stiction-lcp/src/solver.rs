@@ -5,8 +5,8 @@ use crate::error::InputError;
 use crate::outcome::Outcome;
 use crate::problem::ProblemRef;
 
-/// A method for complementarity problems. It owns its workspace, so keep one and use it again.
-pub trait Solver {
+/// A method for complementarity problems. It owns its workspace, so keep one and use it again, in any thread.
+pub trait Solver: Send {
     /// The method's name in kebab case.
     fn name(&self) -> &'static str;
 

@@ -385,6 +385,20 @@ impl Simulation {
         Ok(())
     }
 
+    /// Sets what controller `i`, in the order they were added, remembers: how a program speaks to a controller of its own between steps.
+    ///
+    /// # Errors
+    /// If there is no such controller, or it remembers another number of values.
+    pub fn set_controller_memory(&mut self, i: usize, memory: &[f64]) -> Result<(), InputError> {
+        let (what, found) = (format!("memory of controller {i}"), memory.len());
+        match self.controllers.get_mut(i) {
+            Some(controller) if controller.memory().len() == found => controller.set_memory(memory),
+            Some(controller) => return Err(InputError::Size { what, expected: controller.memory().len(), found }),
+            None => return Err(InputError::Size { what, expected: 0, found }),
+        }
+        Ok(())
+    }
+
     /// The world.
     pub fn world(&self) -> &Arc<World> {
         &self.world

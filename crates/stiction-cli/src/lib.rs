@@ -1,0 +1,74 @@
+//! The command `stiction`.
+//!
+//! Exit codes: 0 done, 1 not solved, 2 bad input (one message on standard error and nothing else).
+
+mod args;
+mod check;
+mod checks;
+mod contact;
+mod export;
+mod extract;
+mod friction;
+mod json;
+mod list;
+mod output;
+mod paper;
+mod replay;
+mod report;
+mod run;
+mod soak;
+mod soak_contact;
+mod solve;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use args::{Cli, Command};
+use clap::Parser;
+use output::{Failure, Pipe};
+
+/// Exit code of what was done.
+const DONE: u8 = 0;
+/// Exit code of bad input.
+const BAD_INPUT: u8 = 2;
+/// Exit code of a problem that was not solved.
+const NOT_SOLVED: u8 = 1;
+
+/// Runs the command with these arguments, the first of which is its own name; returns its exit code.
+pub fn main_with(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let mut out = Pipe::new(std::io::BufWriter::new(std::io::stdout().lock()));
+    let mut err = Pipe::new(std::io::stderr().lock());
+    let result = match &cli.command {
+        Command::Solve(args) => solve::run(args, &stiction_lcp::catalog::build, &mut out, &mut err),
+        Command::Run(args) => run::run(args, &mut out, &mut err),
+        Command::Check(args) => check::run(args, &mut out),
+        Command::Replay(args) => replay::run(args, &mut out),
+        Command::Extract(args) => extract::run(args, &mut out, &mut err),
+        Command::Export(args) => export::run(args, &mut out),
+        Command::Paper(args) => paper::run(args, &mut out, &mut err),
+        Command::Soak(args) => soak::run(args, &mut out),
+    };
+    let result = result.and_then(|solved| out.flush().map(|()| solved).map_err(Failure::from));
+    match result {
+        Ok(true) => DONE,
+        Ok(false) => NOT_SOLVED,
+        Err(failure) => {
+            let _ = writeln!(err, "error: {failure}");
+            BAD_INPUT
+        }
+    }
+}
+
+/// Help and version as asked for; anything else is one line on standard error.
+fn usage(error: &clap::Error) -> u8 {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return DONE;
+    }
+    let _ = writeln!(std::io::stderr(), "{}", args::one_line(&error.render().to_string()));
+    BAD_INPUT
+}

@@ -1,0 +1,471 @@
+//! A contact problem, built from dense or sparse matrices.
+
+// Arguments have the names that Python's users write.
+#![allow(non_snake_case)]
+
+use std::sync::Arc;
+
+use numpy::{PyArray1, PyArray2};
+use pyo3::intern;
+use pyo3::prelude::*;
+use stiction_contact::io::{AnyProblem, Kind, ReadOptions, contact_to_json, read_bytes};
+use stiction_contact::{Contact, Layout, Mass, Rows};
+use stiction_lcp::{InputError, Matrix};
+
+use crate::{arrays, errors};
+
+/// Inertia, velocities, forces, and the rows of everything that touches or holds. Matrices may be NumPy arrays or SciPy sparse matrices.
+///
+/// Parameters
+/// ----------
+/// mass : array_like or sparse matrix, (m, m), or a list of square blocks
+///     Symmetric and positive definite. The finest blocks along the diagonal are found, and keep the cost of many bodies low; a list of blocks, one
+///     per body or tree, also gives resultants per body.
+/// v : array_like, (m,)
+///     Velocities before the step.
+/// force : array_like, (m,)
+///     Forces other than those of the rows: gravity, motors, velocity products with their sign on this side (``-C v``).
+/// dt : float
+///     The step (s). Models of accelerations do not use it.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np, stiction
+/// >>> problem = stiction.contact.ContactProblem(np.eye(3), v=np.zeros(3), force=[0.0, 0.0, -9.81], dt=1e-3)
+/// >>> problem.add_contacts([[0.0, 0.0, 1.0]], mu=0.0)
+/// >>> problem
+/// ContactProblem(m=3, blocks=3, contacts=1, bilateral=0, limits=0, bounded=0)
+#[pyclass(module = "stiction.contact")]
+pub struct ContactProblem {
+    inner: Arc<stiction_contact::ContactProblem>,
+}
+
+impl ContactProblem {
+    /// Of the engine's.
+    pub fn new_from(inner: Arc<stiction_contact::ContactProblem>) -> Self {
+        Self { inner }
+    }
+
+    /// The engine's problem as it is now.
+    pub fn shared(&self) -> Arc<stiction_contact::ContactProblem> {
+        self.inner.clone()
+    }
+}
+
+/// Entries of a row.
+type Entries = Vec<(usize, f64)>;
+
+/// A row by blocks.
+type Blocks = Vec<(usize, Vec<f64>)>;
+
+/// The rows of a dense or sparse matrix with `m` columns.
+fn entries(what: &str, m: usize, x: &Bound<'_, PyAny>) -> PyResult<Vec<Entries>> {
+    let py = x.py();
+    let (cols, rows) = if x.hasattr(intern!(py, "tocsr"))? {
+        let csr = x.call_method0(intern!(py, "tocsr"))?;
+        let (rows, cols): (usize, usize) = csr.getattr(intern!(py, "shape"))?.extract()?;
+        let starts: Vec<usize> = csr.getattr(intern!(py, "indptr"))?.extract()?;
+        let columns: Vec<usize> = csr.getattr(intern!(py, "indices"))?.extract()?;
+        let values = arrays::vector(what, &csr.getattr(intern!(py, "data"))?)?;
+        let row = |i: usize| (starts[i]..starts[i + 1]).map(|k| (columns[k], values[k])).collect::<Entries>();
+        (cols, (0..rows).map(row).collect::<Vec<_>>())
+    } else {
+        let matrix = arrays::matrix(what, x)?;
+        let row = |i: usize| (0..matrix.cols()).map(|j| (j, matrix[(i, j)])).filter(|(_, x)| *x != 0.0).collect();
+        (matrix.cols(), (0..matrix.rows()).map(row).collect())
+    };
+    if cols != m {
+        return Err(errors::input(py, format!("{what} must have {m} columns, one per velocity, found {cols}")));
+    }
+    Ok(rows)
+}
+
+/// A row by the blocks of a layout.
+fn by_block(layout: &Layout, entries: &Entries) -> Blocks {
+    let mut blocks: Blocks = Vec::new();
+    for &(j, x) in entries {
+        let b = block_of(layout, j);
+        let at = blocks.iter().position(|(known, _)| *known == b).unwrap_or_else(|| {
+            blocks.push((b, vec![0.0; layout.size(b)]));
+            blocks.len() - 1
+        });
+        blocks[at].1[j - layout.range(b).start] += x;
+    }
+    blocks.sort_by_key(|(b, _)| *b);
+    blocks
+}
+
+fn block_of(layout: &Layout, j: usize) -> usize {
+    let (mut low, mut high) = (0, layout.blocks());
+    while low + 1 < high {
+        let middle = usize::midpoint(low, high);
+        if layout.range(middle).start <= j {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+fn borrowed(blocks: &Blocks) -> Vec<(usize, &[f64])> {
+    blocks.iter().map(|(b, row)| (*b, row.as_slice())).collect()
+}
+
+/// The blocks of an inertia: as given, or the finest ones along the diagonal.
+fn mass_blocks(mass: &Bound<'_, PyAny>) -> PyResult<Vec<Matrix>> {
+    let py = mass.py();
+    let list = mass.cast::<pyo3::types::PyList>().ok();
+    if let Some(list) = list.filter(|l| l.iter().all(|b| b.hasattr("shape").unwrap_or(false))) {
+        let blocks = list.iter().enumerate();
+        return blocks.map(|(i, block)| arrays::matrix(&format!("mass block {i}"), &block)).collect();
+    }
+    let whole = arrays::matrix("mass", mass)?;
+    let m = whole.rows();
+    if m != whole.cols() {
+        return Err(errors::input(py, format!("mass must be square, found shape ({m}, {})", whole.cols())));
+    }
+    let (mut blocks, mut start, mut end) = (Vec::new(), 0, 0);
+    for i in 0..m {
+        let coupled = (i..m).rev().find(|&j| whole[(i, j)] != 0.0 || whole[(j, i)] != 0.0).unwrap_or(i);
+        end = end.max(coupled + 1).max(i + 1);
+        if end == i + 1 {
+            blocks.push(Matrix::from_fn(end - start, end - start, |a, b| whole[(start + a, start + b)]));
+            start = end;
+        }
+    }
+    Ok(blocks)
+}
+
+/// Rows of a contact kind, or none.
+fn optional(what: &str, m: usize, n: usize, x: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Entries>> {
+    let Some(x) = x else { return Ok(vec![Vec::new(); n]) };
+    let rows = entries(what, m, x)?;
+    if rows.len() != n {
+        return Err(errors::input(x.py(), format!("{what} must have {n} rows, as N has, found {}", rows.len())));
+    }
+    Ok(rows)
+}
+
+/// (n, k) numbers, or zeros.
+fn columns<const K: usize>(what: &str, n: usize, x: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<[f64; K]>> {
+    let Some(x) = x else { return Ok(vec![[0.0; K]; n]) };
+    let matrix = arrays::matrix(what, x)?;
+    if (matrix.rows(), matrix.cols()) != (n, K) {
+        let found = format!("({}, {})", matrix.rows(), matrix.cols());
+        return Err(errors::input(x.py(), format!("{what} must have shape ({n}, {K}), found {found}")));
+    }
+    Ok((0..n).map(|i| std::array::from_fn(|k| matrix[(i, k)])).collect())
+}
+
+#[pymethods]
+impl ContactProblem {
+    #[new]
+    fn new(mass: &Bound<'_, PyAny>, v: &Bound<'_, PyAny>, force: &Bound<'_, PyAny>, dt: f64) -> PyResult<Self> {
+        let bad = |e: InputError| errors::from_input(&e);
+        let mass = Mass::new(mass_blocks(mass)?).map_err(bad)?;
+        let (v, force) = (arrays::vector_of("v", mass.m(), v)?, arrays::vector_of("force", mass.m(), force)?);
+        let inner = stiction_contact::ContactProblem::new(mass, v, force, dt).map_err(bad)?;
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Adds n contacts by their rows. On an error none is added.
+    ///
+    /// Parameters
+    /// ----------
+    /// N : array_like or sparse matrix, (n, m)
+    ///     ``N v`` is the separation speed (m/s), positive apart.
+    /// S, T : array_like or sparse matrix, (n, m), optional
+    ///     ``S v`` and ``T v`` are the slip speeds along two tangents orthogonal to the normal and to each other.
+    /// mu : array_like, (n,), or float
+    ///     Coulomb coefficients, 0 to infinity.
+    /// gap : array_like, (n,), or float
+    ///     Signed distances (m), positive apart.
+    /// size : array_like, (n,), or float
+    ///     Sizes of the smaller bodies (m): a gap up to 1e-9 of it touches.
+    /// spin : array_like or sparse matrix, (n, m), optional
+    ///     Spin about the normals (rad/s), for contacts that resist it.
+    /// mu_spin : array_like, (n,), or float
+    ///     ``|moment| <= mu_spin * normal force`` (m).
+    /// mu_viscous : array_like, (n,), or float
+    ///     Viscous coefficients (N s/m).
+    /// rate : array_like, (n, 3), optional
+    ///     Velocity products of the three rows (m/s²), for models of accelerations.
+    /// bounce : array_like, (n,), or float
+    ///     Least separation speeds wanted after the step (m/s).
+    /// surface : array_like, (n, 2), optional
+    ///     Speeds of conveyor surfaces along the tangents (m/s).
+    #[pyo3(signature = (N, S=None, T=None, *, mu=None, gap=None, size=None, spin=None, mu_spin=None, mu_viscous=None, rate=None, bounce=None,
+                        surface=None),
+           text_signature = "($self, N, S=None, T=None, *, mu=0.0, gap=0.0, size=1.0, spin=None, mu_spin=0.0, \
+                             mu_viscous=0.0, rate=None, bounce=0.0, surface=None)")]
+    fn add_contacts(
+        &mut self,
+        N: &Bound<'_, PyAny>,
+        S: Option<&Bound<'_, PyAny>>,
+        T: Option<&Bound<'_, PyAny>>,
+        mu: Option<&Bound<'_, PyAny>>,
+        gap: Option<&Bound<'_, PyAny>>,
+        size: Option<&Bound<'_, PyAny>>,
+        spin: Option<&Bound<'_, PyAny>>,
+        mu_spin: Option<&Bound<'_, PyAny>>,
+        mu_viscous: Option<&Bound<'_, PyAny>>,
+        rate: Option<&Bound<'_, PyAny>>,
+        bounce: Option<&Bound<'_, PyAny>>,
+        surface: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let m = self.inner.m();
+        let normal = entries("N", m, N)?;
+        let n = normal.len();
+        let (s, t, spin) = (optional("S", m, n, S)?, optional("T", m, n, T)?, optional("spin", m, n, spin)?);
+        let number = |what, x, default| arrays::optional_vector(what, n, x, default);
+        let (mu, gap, size) = (number("mu", mu, 0.0)?, number("gap", gap, 0.0)?, number("size", size, 1.0)?);
+        let (mu_spin, mu_viscous) = (number("mu_spin", mu_spin, 0.0)?, number("mu_viscous", mu_viscous, 0.0)?);
+        let bounce = number("bounce", bounce, 0.0)?;
+        let (rate, surface) = (columns::<3>("rate", n, rate)?, columns::<2>("surface", n, surface)?);
+        self.edit(|problem| {
+            let layout = problem.layout().clone();
+            for i in 0..n {
+                let rows = [&normal[i], &s[i], &t[i], &spin[i]].map(|row| by_block(&layout, row));
+                let [normal, s, t, spin] = [0, 1, 2, 3].map(|k: usize| borrowed(&rows[k]));
+                problem.add_contact(Contact {
+                    spin: &spin,
+                    gap: gap[i],
+                    size: size[i],
+                    mu: mu[i],
+                    mu_spin: mu_spin[i],
+                    mu_viscous: mu_viscous[i],
+                    rate: rate[i],
+                    bounce: bounce[i],
+                    surface: surface[i],
+                    ..Contact::new(&normal, &s, &t)
+                })?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Adds bilateral rows: ``J v+ = target`` at velocity level, ``J a + rate = target`` at acceleration level.
+    ///
+    /// Parameters
+    /// ----------
+    /// J : array_like or sparse matrix, (j, m)
+    /// target, rate : array_like, (j,), or float
+    #[pyo3(signature = (J, *, target=None, rate=None), text_signature = "($self, J, *, target=0.0, rate=0.0)")]
+    fn add_bilateral(
+        &mut self,
+        J: &Bound<'_, PyAny>,
+        target: Option<&Bound<'_, PyAny>>,
+        rate: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let rows = entries("J", self.inner.m(), J)?;
+        let number = |what, x| arrays::optional_vector(what, rows.len(), x, 0.0);
+        let (target, rate) = (number("target", target)?, number("rate", rate)?);
+        self.add_rows(&rows, |problem, i, row| problem.add_bilateral(row, rate[i], target[i]))
+    }
+
+    /// Adds frictionless unilateral rows such as joint limits: ``row v+ >= bounce - max(gap, 0) / dt``.
+    ///
+    /// Parameters
+    /// ----------
+    /// rows : array_like or sparse matrix, (l, m)
+    ///     Positive moves away from the limit.
+    /// gap, rate, bounce : array_like, (l,), or float
+    #[pyo3(signature = (rows, *, gap=None, rate=None, bounce=None), text_signature = "($self, rows, *, gap=0.0, rate=0.0, bounce=0.0)")]
+    fn add_limits(
+        &mut self,
+        rows: &Bound<'_, PyAny>,
+        gap: Option<&Bound<'_, PyAny>>,
+        rate: Option<&Bound<'_, PyAny>>,
+        bounce: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let rows = entries("rows", self.inner.m(), rows)?;
+        let number = |what, x| arrays::optional_vector(what, rows.len(), x, 0.0);
+        let (gap, rate, bounce) = (number("gap", gap)?, number("rate", rate)?, number("bounce", bounce)?);
+        self.add_rows(&rows, |problem, i, row| problem.add_limit(row, gap[i], rate[i], bounce[i]))
+    }
+
+    /// Adds rows whose force stays within bounds and brings the row to its target if it can: motors, dry friction of joints.
+    ///
+    /// Parameters
+    /// ----------
+    /// rows : array_like or sparse matrix, (b, m)
+    /// lo, hi : array_like, (b,), or float
+    ///     Least and largest force (N or N m).
+    /// target, rate : array_like, (b,), or float
+    #[pyo3(signature = (rows, lo, hi, *, target=None, rate=None), text_signature = "($self, rows, lo, hi, *, target=0.0, rate=0.0)")]
+    fn add_bounded(
+        &mut self,
+        rows: &Bound<'_, PyAny>,
+        lo: &Bound<'_, PyAny>,
+        hi: &Bound<'_, PyAny>,
+        target: Option<&Bound<'_, PyAny>>,
+        rate: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let rows = entries("rows", self.inner.m(), rows)?;
+        let number = |what, x| arrays::optional_vector(what, rows.len(), x, 0.0);
+        let (lo, hi) = (arrays::vector_of("lo", rows.len(), lo)?, arrays::vector_of("hi", rows.len(), hi)?);
+        let (target, rate) = (number("target", target)?, number("rate", rate)?);
+        self.add_rows(&rows, |problem, i, row| problem.add_bounded(row, lo[i], hi[i], rate[i], target[i]))
+    }
+
+    /// Number of velocities.
+    #[getter]
+    fn m(&self) -> usize {
+        self.inner.m()
+    }
+
+    /// Number of contacts.
+    #[getter]
+    fn contacts(&self) -> usize {
+        self.inner.contacts().len()
+    }
+
+    /// The step (s).
+    #[getter]
+    fn dt(&self) -> f64 {
+        self.inner.dt()
+    }
+
+    /// Velocities before the step, (m,).
+    #[getter]
+    fn v<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        arrays::frozen(py, self.inner.v())
+    }
+
+    /// Forces other than those of the rows, (m,).
+    #[getter]
+    fn force<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        arrays::frozen(py, self.inner.force())
+    }
+
+    /// The inertia, (m, m).
+    #[getter]
+    fn mass<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (mass, m) = (self.inner.mass(), self.inner.m());
+        let mut whole = Matrix::zeros(m, m);
+        for b in 0..mass.layout().blocks() {
+            let (block, range) = (mass.block(b), mass.layout().range(b));
+            for j in 0..block.cols() {
+                whole.col_mut(range.start + j)[range.clone()].copy_from_slice(block.col(j));
+            }
+        }
+        arrays::from_matrix(py, whole)
+    }
+
+    /// N, (n, m): ``N v`` is the separation speed.
+    #[getter]
+    #[pyo3(name = "N")]
+    fn normal<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        dense(py, &self.inner.contacts().normal)
+    }
+
+    /// S, (n, m): slip speeds along the first tangents.
+    #[getter]
+    #[pyo3(name = "S")]
+    fn tangent_s<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        dense(py, &self.inner.contacts().tangent_s)
+    }
+
+    /// T, (n, m): slip speeds along the second tangents.
+    #[getter]
+    #[pyo3(name = "T")]
+    fn tangent_t<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        dense(py, &self.inner.contacts().tangent_t)
+    }
+
+    /// J of the bilateral rows, (j, m).
+    #[getter]
+    #[pyo3(name = "J")]
+    fn bilateral<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        dense(py, &self.inner.bilaterals().rows)
+    }
+
+    /// Coulomb coefficients, (n,).
+    #[getter]
+    fn mu<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        arrays::frozen(py, &self.inner.contacts().mu)
+    }
+
+    /// Signed distances (m), (n,).
+    #[getter]
+    fn gap<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        arrays::frozen(py, &self.inner.contacts().gap)
+    }
+
+    /// The problem as JSON, which ``stiction solve`` reads, bit for bit.
+    fn to_json(&self) -> String {
+        contact_to_json(&self.inner)
+    }
+
+    /// The problem that `to_json` or ``stiction extract`` wrote.
+    #[staticmethod]
+    fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
+        contact_from_json(py, text)
+    }
+
+    fn __repr__(&self) -> String {
+        let p = &self.inner;
+        let rows = [p.contacts().len(), p.bilaterals().rows.len(), p.limits().rows.len(), p.bounded().rows.len()];
+        format!(
+            "ContactProblem(m={}, blocks={}, contacts={}, bilateral={}, limits={}, bounded={})",
+            p.m(),
+            p.layout().blocks(),
+            rows[0],
+            rows[1],
+            rows[2],
+            rows[3]
+        )
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.inner == other.inner
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let make = py.import("stiction._stiction")?.getattr("_contact_from_json")?;
+        Ok((make, (self.to_json(),)))
+    }
+}
+
+impl ContactProblem {
+    /// Changes the problem, or leaves it as it was.
+    fn edit(
+        &mut self,
+        change: impl FnOnce(&mut stiction_contact::ContactProblem) -> Result<(), InputError>,
+    ) -> PyResult<()> {
+        let mut next = (*self.inner).clone();
+        change(&mut next).map_err(|e| errors::from_input(&e))?;
+        self.inner = Arc::new(next);
+        Ok(())
+    }
+
+    fn add_rows(
+        &mut self,
+        rows: &[Entries],
+        mut add: impl FnMut(&mut stiction_contact::ContactProblem, usize, &[(usize, &[f64])]) -> Result<(), InputError>,
+    ) -> PyResult<()> {
+        self.edit(|problem| {
+            let layout = problem.layout().clone();
+            for (i, row) in rows.iter().enumerate() {
+                add(problem, i, &borrowed(&by_block(&layout, row)))?;
+            }
+            Ok(())
+        })
+    }
+}
+
+fn dense<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    arrays::from_matrix(py, rows.to_dense())
+}
+
+/// A contact problem from JSON.
+#[pyfunction(name = "_contact_from_json")]
+pub fn contact_from_json(py: Python<'_>, text: &str) -> PyResult<ContactProblem> {
+    let options = ReadOptions { kind: Some(Kind::Contact), ..ReadOptions::default() };
+    match read_bytes("problem.json", text.as_bytes(), &options) {
+        Ok(AnyProblem::Contact(problem)) => Ok(ContactProblem { inner: Arc::new(*problem) }),
+        Ok(_) => Err(errors::input(py, "the text holds no contact problem")),
+        Err(e) => Err(errors::from_input(&e)),
+    }
+}

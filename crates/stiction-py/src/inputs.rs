@@ -1,0 +1,192 @@
+//! What Python asks of a step: controls of motors, forces, efforts and servos, in one array.
+
+use stiction_body::Model;
+use stiction_sim::control::{ActuatorControl, Joint};
+use stiction_sim::scene::SceneController;
+use stiction_sim::{Commands, Controller, Scene, SceneError, Signal, Simulation, View};
+
+/// The parts of the array in their order, each with its size: of the motors, or of the velocities.
+pub const PARTS: [&str; 7] = ["ctrl", "force", "effort", "kp", "kd", "target", "target_velocity"];
+
+/// Where the parts are, and what may stand in them.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    /// Motors of robot files that the scene leaves to Python.
+    pub motors: Vec<ActuatorControl>,
+    /// Per velocity its place in q, if its joint has no other velocity.
+    q_of: Vec<Option<usize>>,
+    /// Per velocity the name of its joint, for messages.
+    joint_of: Vec<String>,
+}
+
+impl Layout {
+    /// Of a scene.
+    pub fn new(scene: &Scene) -> Self {
+        let model = &scene.world.model;
+        let driven = |name: &str| scene.controllers.iter().any(|c| drives(c, name));
+        let joint_of = |link: usize| {
+            let link = &model.links()[link];
+            (link.v.len() == 1).then_some(Joint { q: link.q.start, v: link.v.start })
+        };
+        let free = scene.world.actuators.iter().filter(|a| !driven(&a.name));
+        let motors = free.filter_map(|a| {
+            let control = Signal::Table(vec![(0.0, 0.0)]);
+            joint_of(a.link).map(|joint| ActuatorControl { actuator: a.clone(), joint, control })
+        });
+        let motors = motors.collect();
+        let (mut q_of, mut names) = (vec![None; model.nv()], vec![String::new(); model.nv()]);
+        for link in model.links() {
+            for k in link.v.clone() {
+                q_of[k] = (link.v.len() == 1).then_some(link.q.start);
+                names[k].clone_from(&link.spec.name);
+            }
+        }
+        Self { motors, q_of, joint_of: names }
+    }
+
+    /// The range of part `i` in the array.
+    pub fn range(&self, part: usize) -> std::ops::Range<usize> {
+        let (nu, nv) = (self.motors.len(), self.q_of.len());
+        if part == 0 { 0..nu } else { nu + (part - 1) * nv..nu + part * nv }
+    }
+
+    /// Size of the array.
+    pub fn len(&self) -> usize {
+        self.range(PARTS.len() - 1).end
+    }
+
+    /// Says what is wrong with inputs, if anything is.
+    pub fn check(&self, inputs: &[f64]) -> Result<(), String> {
+        for (part, name) in PARTS.into_iter().enumerate() {
+            for (k, x) in inputs[self.range(part)].iter().enumerate() {
+                let gain = matches!(name, "kp" | "kd");
+                if !x.is_finite() || gain && *x < 0.0 {
+                    let range = if gain { "at least 0 and finite" } else { "finite" };
+                    return Err(format!("{name}[{k}] is {x}; it must be {range}"));
+                }
+                if name == "kp" && *x > 0.0 && self.q_of[k].is_none() {
+                    let joint = &self.joint_of[k];
+                    return Err(format!(
+                        "kp[{k}] must be 0: the joint of \"{joint}\" has several velocities, and servos act along one"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A simulation of the scene whose last controller takes these inputs.
+    pub fn simulation(&self, scene: &Scene) -> Result<Simulation, SceneError> {
+        let mut simulation = Simulation::new(scene.world.clone(), scene.settings.clone())?;
+        for controller in scene.controllers.iter().filter(|c| !self.replaces(c)) {
+            simulation.control(controller.build());
+        }
+        simulation.control(Box::new(Inputs::new(self.clone())));
+        Ok(simulation)
+    }
+
+    /// The number of the controller that takes the inputs.
+    pub fn controller(&self, scene: &Scene) -> usize {
+        scene.controllers.iter().filter(|c| !self.replaces(c)).count()
+    }
+
+    /// True for the controllers that hold motors of robot files at the control 0, which is what Python's controls begin with.
+    fn replaces(&self, controller: &SceneController) -> bool {
+        matches!(controller, SceneController::Actuator(a) if self.motors.iter().any(|m| m.actuator.name == a.actuator.name))
+    }
+}
+
+/// True if the scene has a signal of its own for the motor.
+fn drives(controller: &SceneController, name: &str) -> bool {
+    matches!(controller, SceneController::Actuator(a) if a.actuator.name == name && a.control != Signal::constant(0.0))
+}
+
+/// The controller that does what the array says.
+struct Inputs {
+    layout: Layout,
+    values: Vec<f64>,
+    /// Velocities with an input that is not zero: a step costs what is asked of it.
+    asked: Vec<Asked>,
+}
+
+/// What is asked of one velocity.
+struct Asked {
+    k: usize,
+    force: f64,
+    effort: f64,
+    kp: f64,
+    kd: f64,
+    target: f64,
+    target_velocity: f64,
+}
+
+impl Inputs {
+    fn new(layout: Layout) -> Self {
+        let values = vec![0.0; layout.len()];
+        Self { layout, values, asked: vec![] }
+    }
+}
+
+impl Controller for Inputs {
+    fn command(&mut self, view: &View<'_>, commands: &mut Commands) {
+        for motor in &mut self.layout.motors {
+            motor.command(view, commands);
+        }
+        for a in &self.asked {
+            commands.force[a.k] += a.force;
+            commands.effort[a.k] += a.effort;
+            if a.kp > 0.0 || a.kd > 0.0 {
+                commands.servo(a.k, a.kp, a.target, a.kd, a.target_velocity);
+            }
+        }
+    }
+
+    fn memory(&self) -> &[f64] {
+        &self.values
+    }
+
+    fn set_memory(&mut self, memory: &[f64]) {
+        self.values.copy_from_slice(memory);
+        for (motor, x) in self.layout.motors.iter_mut().zip(memory) {
+            if let Signal::Table(points) = &mut motor.control {
+                points[0].1 = *x;
+            }
+        }
+        self.asked.clear();
+        let layout = &self.layout;
+        let at = |part: usize, k: usize| memory[layout.range(part)][k];
+        let all = (0..layout.q_of.len()).map(|k| Asked {
+            k,
+            force: at(1, k),
+            effort: at(2, k),
+            kp: at(3, k),
+            kd: at(4, k),
+            target: at(5, k),
+            target_velocity: at(6, k),
+        });
+        self.asked.extend(all.filter(|a| [a.force, a.effort, a.kp, a.kd].iter().any(|x| *x != 0.0)));
+    }
+}
+
+/// A controller that gives chosen velocities chosen values, whatever that takes: for inverse dynamics.
+pub struct Prescribe {
+    /// Per velocity its value after the step, if it is prescribed.
+    pub velocities: Vec<Option<f64>>,
+}
+
+impl Controller for Prescribe {
+    fn command(&mut self, _view: &View<'_>, commands: &mut Commands) {
+        commands.prescribed.copy_from_slice(&self.velocities);
+        commands.limit.fill(f64::INFINITY);
+    }
+}
+
+/// The joints that motors can move: all but those of free bodies.
+pub fn actuated(model: &Model) -> Vec<bool> {
+    let mut all = vec![false; model.nv()];
+    for link in model.links() {
+        let moved = !matches!(link.spec.kind, stiction_body::JointKind::Free);
+        all[link.v.clone()].fill(moved);
+    }
+    all
+}

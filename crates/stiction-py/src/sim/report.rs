@@ -1,0 +1,240 @@
+//! What steps came to.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use stiction_sim::StepFailure;
+
+use crate::contact::ContactProblem;
+use crate::lcp::{brief, html};
+
+/// What a step did. True in a condition if the step was made and certified.
+#[pyclass(frozen, module = "stiction")]
+pub struct StepReport {
+    step: u64,
+    t: f64,
+    inner: Result<stiction_sim::StepReport, Failure>,
+}
+
+struct Failure {
+    why: String,
+    problem: Option<Arc<stiction_contact::ContactProblem>>,
+}
+
+impl StepReport {
+    /// Of a step that began at `step` and `t`.
+    pub fn new(step: u64, t: f64, result: Result<stiction_sim::StepReport, StepFailure>) -> Self {
+        let inner = result.map_err(|f| Failure { why: f.why, problem: f.problem.map(|p| Arc::new(*p)) });
+        Self { step, t, inner }
+    }
+
+    /// The failure's message, if the step failed.
+    pub fn message(&self) -> Option<String> {
+        self.inner.as_ref().err().map(|f| format!("step {} (t = {:.6} s): {}", self.step, self.t, f.why))
+    }
+
+    fn of<V: Default>(&self, value: impl FnOnce(&stiction_sim::StepReport) -> V) -> V {
+        self.inner.as_ref().map(value).unwrap_or_default()
+    }
+}
+
+#[pymethods]
+impl StepReport {
+    /// Whether the step was made, and certified.
+    #[getter]
+    fn ok(&self) -> bool {
+        self.inner.is_ok()
+    }
+
+    /// Why it was not; empty if it was.
+    #[getter]
+    fn why(&self) -> &str {
+        self.inner.as_ref().err().map_or("", |f| &f.why)
+    }
+
+    /// The contact problem of a step that failed, if there was one.
+    #[getter]
+    fn problem(&self) -> Option<ContactProblem> {
+        self.inner.as_ref().err().and_then(|f| f.problem.clone()).map(ContactProblem::new_from)
+    }
+
+    /// The step's number, from 0.
+    #[getter]
+    fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// Time at its start (s).
+    #[getter]
+    fn t(&self) -> f64 {
+        self.t
+    }
+
+    /// Contacts in the problem.
+    #[getter]
+    fn contacts(&self) -> usize {
+        self.of(|r| r.contacts)
+    }
+
+    /// Contacts with a force.
+    #[getter]
+    fn active(&self) -> usize {
+        self.of(|r| r.active)
+    }
+
+    /// Pivots or iterations.
+    #[getter]
+    fn pivots(&self) -> usize {
+        self.of(|r| r.pivots)
+    }
+
+    /// Solved from the last step's modes without a pivot.
+    #[getter]
+    fn guessed(&self) -> bool {
+        self.of(|r| r.guessed)
+    }
+
+    /// Largest measure of the certificate.
+    #[getter]
+    fn certificate(&self) -> f64 {
+        self.inner.as_ref().map_or(f64::NAN, |r| r.certificate)
+    }
+
+    /// Where it is, in words.
+    #[getter]
+    fn place(&self) -> String {
+        self.of(|r| r.place.to_string())
+    }
+
+    /// Deepest overlap found (m).
+    #[getter]
+    fn penetration(&self) -> f64 {
+        self.of(|r| r.penetration)
+    }
+
+    /// Overlap that could not be removed (m).
+    #[getter]
+    fn overlap_left(&self) -> f64 {
+        self.of(|r| r.overlap_left)
+    }
+
+    /// Largest slip speed of a contact with a force (m/s).
+    #[getter]
+    fn slip(&self) -> f64 {
+        self.of(|r| r.slip)
+    }
+
+    /// Work of all contact impulses (J): at most 0 but for rounding.
+    #[getter]
+    fn work(&self) -> f64 {
+        self.of(|r| r.work)
+    }
+
+    /// Kinetic energy after the step (J).
+    #[getter]
+    fn kinetic(&self) -> f64 {
+        self.of(|r| r.kinetic)
+    }
+
+    /// Restitution was lowered because the impact would have gained energy.
+    #[getter]
+    fn restitution_lowered(&self) -> bool {
+        self.of(|r| r.restitution_lowered)
+    }
+
+    /// The fallback model answered.
+    #[getter]
+    fn fallback(&self) -> bool {
+        self.of(|r| r.fallback)
+    }
+
+    /// Pieces of smooth motion the step was made of; 1 in time stepping.
+    #[getter]
+    fn substeps(&self) -> usize {
+        self.of(|r| r.substeps)
+    }
+
+    /// Impacts within it; 0 in time stepping.
+    #[getter]
+    fn impacts(&self) -> usize {
+        self.of(|r| r.impacts)
+    }
+
+    fn __bool__(&self) -> bool {
+        self.inner.is_ok()
+    }
+
+    fn __repr__(&self) -> String {
+        match &self.inner {
+            Ok(r) => {
+                let (step, certificate) = (self.step, brief(r.certificate));
+                format!(
+                    "StepReport(step={step}, contacts={}, active={}, certificate={certificate})",
+                    r.contacts, r.active
+                )
+            }
+            Err(f) => format!("StepReport(step={}, failed: {})", self.step, f.why),
+        }
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        html(slf.as_any())
+    }
+}
+
+/// What a run of several steps came to. True in a condition if every step was made and certified.
+#[pyclass(frozen, get_all, module = "stiction")]
+#[derive(Default)]
+pub struct RunReport {
+    /// Steps made.
+    pub steps: u64,
+    /// Whether every step was made, and certified.
+    pub ok: bool,
+    /// Why the run ended early; empty if it did not.
+    pub why: String,
+    /// Largest measure of a certificate.
+    pub certificate: f64,
+    /// Most contacts in a step.
+    pub contacts: usize,
+    /// Pivots or iterations in all.
+    pub pivots: usize,
+    /// Steps solved from the last step's modes without a pivot.
+    pub guessed: u64,
+    /// Deepest overlap found (m).
+    pub penetration: f64,
+    /// Distance slipped by the contact that slips most, summed over the steps (m).
+    pub slip: f64,
+    /// Steps answered by the fallback.
+    pub fallbacks: u64,
+}
+
+impl RunReport {
+    /// Takes a step in.
+    pub fn add(&mut self, dt: f64, r: &stiction_sim::StepReport) {
+        self.steps += 1;
+        self.certificate = self.certificate.max(r.certificate);
+        self.contacts = self.contacts.max(r.contacts);
+        self.pivots += r.pivots;
+        self.guessed += u64::from(r.guessed);
+        self.penetration = self.penetration.max(r.penetration);
+        self.slip += dt * r.slip;
+        self.fallbacks += u64::from(r.fallback);
+    }
+}
+
+#[pymethods]
+impl RunReport {
+    fn __bool__(&self) -> bool {
+        self.ok
+    }
+
+    fn __repr__(&self) -> String {
+        let end = if self.ok { String::new() } else { format!(", failed: {}", self.why) };
+        let (steps, certificate) = (self.steps, brief(self.certificate));
+        format!("RunReport(steps={steps}, certificate={certificate}, contacts={}{end})", self.contacts)
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        html(slf.as_any())
+    }
+}

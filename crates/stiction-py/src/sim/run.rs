@@ -1,0 +1,108 @@
+//! Many steps without the GIL, and what is kept of them.
+
+use std::time::{Duration, Instant};
+
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use stiction_contact::Level;
+
+use super::core::Core;
+use crate::arrays;
+
+/// Between two looks for Ctrl-C while a run goes on.
+const LOOK: Duration = Duration::from_millis(100);
+/// Steps between two looks at the clock.
+const STEPS_PER_LOOK: u64 = 64;
+
+/// How a run ended.
+pub enum Ended {
+    /// All steps were made.
+    Done,
+    /// A step failed: its number, its time (s), why.
+    Failed(u64, f64, stiction_sim::StepFailure),
+    /// By Ctrl-C.
+    Interrupted(PyErr),
+}
+
+/// Makes steps without the GIL, and looks for Ctrl-C now and then.
+pub fn many(steps: u64, core: &mut Core, mut seen: impl FnMut(u64, &mut Core, &stiction_sim::StepReport)) -> Ended {
+    let mut clock = Instant::now();
+    for i in 0..steps {
+        let (step, t) = (core.sim.state().step, core.sim.state().t);
+        match core.step() {
+            Ok(report) => seen(i, core, &report),
+            Err(failure) => return Ended::Failed(step, t, failure),
+        }
+        if i % STEPS_PER_LOOK == 0 && clock.elapsed() > LOOK {
+            clock = Instant::now();
+            if let Err(error) = Python::attach(|py| py.check_signals()) {
+                return Ended::Interrupted(error);
+            }
+        }
+    }
+    Ended::Done
+}
+
+/// Rows of a trajectory.
+#[derive(Default)]
+pub struct Kept {
+    /// Times (s).
+    pub t: Vec<f64>,
+    /// Configurations.
+    pub q: Vec<f64>,
+    /// Velocities.
+    pub v: Vec<f64>,
+    /// Origins of the bodies (m).
+    pub positions: Vec<f64>,
+    /// Kinetic energies (J).
+    pub kinetic: Vec<f64>,
+    /// Potential energies (J).
+    pub potential: Vec<f64>,
+    /// Largest measures of the certificates.
+    pub certificate: Vec<f64>,
+    /// Contacts with a force.
+    pub contacts: Vec<i64>,
+    /// Sums of the normal forces (N).
+    pub normal_force: Vec<f64>,
+    /// Largest slip speeds (m/s).
+    pub slip: Vec<f64>,
+}
+
+impl Kept {
+    /// A row: the state now, and what the step to it did.
+    pub fn add(&mut self, core: &mut Core, report: Option<&stiction_sim::StepReport>) {
+        core.kinematics();
+        let (world, state) = (core.sim.world(), core.sim.state());
+        let (kinetic, potential) = core.work.energy(&world.model, &state.v);
+        self.t.push(state.t);
+        self.q.extend_from_slice(&state.q);
+        self.v.extend_from_slice(&state.v);
+        self.positions.extend(core.work.pose.iter().flat_map(|p| p.translation.to_array()));
+        self.kinetic.push(kinetic);
+        self.potential.push(potential);
+        self.certificate.push(report.map_or(0.0, |r| r.certificate));
+        self.contacts.push(report.map_or(0, |r| r.active as i64));
+        let solution = core.sim.outcome().and_then(|o| o.solved()).filter(|_| report.is_some());
+        let scale =
+            if solution.is_some_and(|s| s.level == Level::Acceleration) { 1.0 } else { 1.0 / core.sim.settings().dt };
+        self.normal_force.push(solution.map_or(0.0, |s| scale * s.forces.normal.iter().sum::<f64>()));
+        self.slip.push(report.map_or(0.0, |r| r.slip));
+    }
+    /// The rows as arrays; `sizes` are those of q and v, and the number of bodies.
+    pub fn into_dict(self, py: Python<'_>, sizes: [usize; 3]) -> PyResult<Bound<'_, PyDict>> {
+        let ([nq, nv, nb], rows) = (sizes, self.t.len());
+        let all = PyDict::new(py);
+        all.set_item("t", PyArray1::from_vec(py, self.t))?;
+        all.set_item("q", arrays::from_rows(py, rows, nq, self.q)?)?;
+        all.set_item("v", arrays::from_rows(py, rows, nv, self.v)?)?;
+        all.set_item("positions", arrays::from_rows(py, rows, 3 * nb, self.positions)?.reshape([rows, nb, 3])?)?;
+        all.set_item("kinetic", PyArray1::from_vec(py, self.kinetic))?;
+        all.set_item("potential", PyArray1::from_vec(py, self.potential))?;
+        all.set_item("certificate", PyArray1::from_vec(py, self.certificate))?;
+        all.set_item("contacts", PyArray1::from_vec(py, self.contacts))?;
+        all.set_item("normal_force", PyArray1::from_vec(py, self.normal_force))?;
+        all.set_item("slip", PyArray1::from_vec(py, self.slip))?;
+        Ok(all)
+    }
+}

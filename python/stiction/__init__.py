@@ -1,0 +1,53 @@
+"""Exact, certified rigid contact: complementarity solvers, contact models and simulation on NumPy arrays.
+
+``stiction.lcp``
+    complementarity problems
+``stiction.contact``
+    contact problems from matrices
+``stiction.Scene``, ``stiction.SceneBuilder``, ``stiction.Simulation``, ``stiction.BatchSimulation``
+    simulation
+``stiction.envs``, ``stiction.ray``, ``stiction.plot``
+    Gymnasium environments, sweeps on Ray, figures: with the extras ``[rl]``, ``[ray]`` and ``[plot]``
+"""
+
+from __future__ import annotations
+
+from . import contact, lcp, scene
+from ._stiction import __version__
+from .errors import BusyError, InputError, NotSolved, SceneError, StepFailed, StictionError
+from .scene import Scene, SceneBuilder
+from .sim import (
+    BatchSimulation,
+    InverseDynamics,
+    Mode,
+    RunReport,
+    Simulation,
+    StepReport,
+    Trajectory,
+    inverse_dynamics,
+    record,
+)
+
+__all__ = [
+    "BatchSimulation",
+    "BusyError",
+    "InputError",
+    "InverseDynamics",
+    "Mode",
+    "NotSolved",
+    "RunReport",
+    "Scene",
+    "SceneBuilder",
+    "SceneError",
+    "Simulation",
+    "StepFailed",
+    "StepReport",
+    "StictionError",
+    "Trajectory",
+    "__version__",
+    "contact",
+    "inverse_dynamics",
+    "lcp",
+    "record",
+    "scene",
+]

@@ -1,0 +1,83 @@
+"""Gymnasium environments: ``stiction/GraspHold-v0`` and ``stiction/QuadrupedWalk-v0``, single and vectorized.
+
+Importing this module registers them. They are also the example of how to write one's own: a `Task` says what an agent sees and does, `TaskEnv` and
+`TaskVectorEnv` do the rest.
+
+Examples
+--------
+>>> import gymnasium, stiction.envs
+>>> env = gymnasium.make("stiction/GraspHold-v0")
+>>> observation, info = env.reset(seed=0)
+>>> observation.shape
+(18,)
+>>> many = gymnasium.make_vec("stiction/GraspHold-v0", num_envs=4, vectorization_mode="vector_entry_point")
+>>> many.reset(seed=0)[0].shape
+(4, 18)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+try:
+    import gymnasium as gym
+except ImportError as error:  # pragma: no cover
+    raise ImportError("stiction.envs needs Gymnasium: pip install 'stiction[rl]'") from error
+
+from .env import TaskEnv, TaskVectorEnv
+from .task import Task
+from .tasks import GraspHold, QuadrupedWalk
+
+__all__ = [
+    "GraspHold",
+    "QuadrupedWalk",
+    "Task",
+    "TaskEnv",
+    "TaskVectorEnv",
+    "grasp_hold",
+    "grasp_hold_vector",
+    "quadruped_walk",
+    "quadruped_walk_vector",
+]
+
+#: Steps of an episode.
+_LIMITS = {"GraspHold": 200, "QuadrupedWalk": 500}
+
+
+def grasp_hold(render_mode: str | None = None, **parameters: float) -> TaskEnv:
+    """One `GraspHold`; parameters are those of its scene: ``shake``, ``frequency``, ``mass``."""
+    return TaskEnv(GraspHold(**parameters), render_mode)
+
+
+def quadruped_walk(render_mode: str | None = None, **parameters: float) -> TaskEnv:
+    """One `QuadrupedWalk`; parameters are those of its scene: ``bend``, ``start``."""
+    return TaskEnv(QuadrupedWalk(**parameters), render_mode)
+
+
+def grasp_hold_vector(num_envs: int = 1, *, max_episode_steps: int | None = None, threads: int | None = None, **parameters: Any) -> TaskVectorEnv:
+    """Many `GraspHold` at once."""
+    limit = _LIMITS["GraspHold"] if max_episode_steps is None else max_episode_steps
+    return TaskVectorEnv(GraspHold(**parameters), num_envs, max_episode_steps=limit, threads=threads)
+
+
+def quadruped_walk_vector(num_envs: int = 1, *, max_episode_steps: int | None = None, threads: int | None = None, **parameters: Any) -> TaskVectorEnv:
+    """Many `QuadrupedWalk` at once."""
+    limit = _LIMITS["QuadrupedWalk"] if max_episode_steps is None else max_episode_steps
+    return TaskVectorEnv(QuadrupedWalk(**parameters), num_envs, max_episode_steps=limit, threads=threads)
+
+
+def _register() -> None:
+    for name, one, many in (
+        ("GraspHold", "grasp_hold", "grasp_hold_vector"),
+        ("QuadrupedWalk", "quadruped_walk", "quadruped_walk_vector"),
+    ):
+        if f"stiction/{name}-v0" not in gym.registry:
+            gym.register(
+                id=f"stiction/{name}-v0",
+                entry_point=f"stiction.envs:{one}",
+                vector_entry_point=f"stiction.envs:{many}",
+                max_episode_steps=_LIMITS[name],
+            )
+
+
+_register()

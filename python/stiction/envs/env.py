@@ -1,0 +1,136 @@
+"""Environments of a task: one, and many at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from .._stiction import BatchSimulation, Simulation
+from .task import Array, Task
+
+__all__ = ["TaskEnv", "TaskVectorEnv"]
+
+Actions = npt.NDArray[np.float32]
+Info = dict[str, Any]
+
+
+class TaskEnv(gym.Env[Array, Actions]):
+    """One simulation of a task.
+
+    A step that cannot be certified ends the episode; ``info["failure"]`` says why.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}
+
+    def __init__(self, task: Task, render_mode: str | None = None) -> None:
+        self.task = task
+        self.render_mode = render_mode
+        self.simulation = Simulation(task.scene, raises=False)
+        self.observation_space = task.observation_space
+        self.action_space = task.action_space
+
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Array, Info]:
+        """Begins an episode."""
+        super().reset(seed=seed)
+        simulation = self.simulation
+        simulation.reset()
+        self.task.prepare(simulation)
+        self.task.start(simulation.q, simulation.v, self.np_random)
+        return self.task.observe(simulation.q, simulation.v), self.task.info(simulation.q, simulation.v)
+
+    def step(self, action: Actions) -> tuple[Array, float, bool, bool, Info]:
+        """Acts for ``task.period`` seconds."""
+        task, simulation = self.task, self.simulation
+        clipped = np.clip(np.asarray(action, np.float64), -1.0, 1.0)
+        task.act(simulation, clipped)
+        force = task.disturb(self.np_random)
+        if force is not None:
+            simulation.force = force
+        report = simulation.run(task.frame_skip)
+        q, v = simulation.q, simulation.v
+        reward, terminated = task.judge(q, v, clipped)
+        info = task.info(q, v)
+        if not report:
+            info["failure"] = report.why
+            return task.observe(q, v), 0.0, True, False, info
+        return task.observe(q, v), float(reward), bool(terminated), False, info
+
+
+class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
+    """Many copies of a task in one `BatchSimulation`, over all cores. Copy i of seed s does what a `TaskEnv` of seed s + i does.
+
+    An episode that ended begins anew in the next step, whose action does not count for it.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+
+    def __init__(self, task: Task, num_envs: int = 1, *, max_episode_steps: int | None = None, threads: int | None = None,
+                 render_mode: str | None = None) -> None:
+        self.task = task
+        self.num_envs = num_envs
+        self.render_mode = render_mode
+        self.max_episode_steps = max_episode_steps
+        self.batch = BatchSimulation(task.scene, num_envs, threads=threads)
+        self.single_observation_space = task.observation_space
+        self.single_action_space = task.action_space
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._rngs: list[np.random.Generator] = []
+        self._over = np.zeros(num_envs, np.bool_)
+        self._elapsed = np.zeros(num_envs, np.int64)
+
+    def reset(self, *, seed: int | list[int | None] | None = None, options: Info | None = None) -> tuple[Array, Info]:
+        """Begins an episode in every copy."""
+        if seed is None:
+            seeds: list[int | None] = [None] * self.num_envs
+        elif isinstance(seed, (int, np.integer)):
+            seeds = [int(seed) + i for i in range(self.num_envs)]
+        else:
+            seeds = list(seed)
+        if not self._rngs or seed is not None:
+            self._rngs = [seeding.np_random(s)[0] for s in seeds]
+        self._begin(np.ones(self.num_envs, np.bool_))
+        return self.task.observe(self.batch.q, self.batch.v), self.task.info(self.batch.q, self.batch.v)
+
+    def _begin(self, which: npt.NDArray[np.bool_]) -> None:
+        self.batch.reset(which)
+        self.task.prepare(self.batch)
+        for i in np.flatnonzero(which):
+            self.task.start(self.batch.q[i], self.batch.v[i], self._rngs[i])
+        self._over[which] = False
+        self._elapsed[which] = 0
+
+    def step(self, actions: Actions) -> tuple[Array, Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_], Info]:
+        """Acts in every copy for ``task.period`` seconds."""
+        task, batch, begun = self.task, self.batch, self._over.copy()
+        clipped = np.clip(np.asarray(actions, np.float64), -1.0, 1.0)
+        task.act(batch, clipped)
+        for i in np.flatnonzero(~begun):
+            force = task.disturb(self._rngs[i])
+            if force is not None:
+                batch.force[i] = force
+        # Copies that begin anew are put to their start after the step, which they make with the others.
+        well = batch.step(task.frame_skip) | begun
+        messages = batch.messages if not well.all() else []
+        self._begin(begun) if begun.any() else None
+        reward, terminated = task.judge(batch.q, batch.v, clipped)
+        terminated = (terminated | ~well) & ~begun
+        reward = np.where(well & ~begun, reward, 0.0)
+        self._elapsed[~begun] += 1
+        limit = self.max_episode_steps
+        truncated = (self._elapsed >= limit) & ~terminated & ~begun if limit is not None else np.zeros(self.num_envs, np.bool_)
+        self._over = terminated | truncated
+        info = task.info(batch.q, batch.v)
+        if messages:
+            info["failure"] = np.array(messages, dtype=object)
+            info["_failure"] = ~well
+        return task.observe(batch.q, batch.v), reward, terminated, truncated, info
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Nothing to close."""

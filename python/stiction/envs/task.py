@@ -1,0 +1,79 @@
+"""What an environment is about, for one simulation and for a batch alike."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from .._stiction import BatchSimulation, Scene, Simulation
+
+__all__ = ["Task"]
+
+Array = npt.NDArray[np.float64]
+
+
+class Task(ABC):
+    """A scene, what an agent sees and does in it, and what that is worth. Write one to have both an environment and a vectorized one of it.
+
+    Arrays have the agent's own axis last: ``q[..., i]`` is right for one simulation, where q is (nq,), and for a batch, where it is (n, nq).
+
+    Attributes
+    ----------
+    frame_skip : int
+        Steps of the simulation per step of the environment.
+    observation_size, action_size : int
+        Actions are from -1 to 1.
+    """
+
+    frame_skip: ClassVar[int] = 10
+    observation_size: ClassVar[int]
+    action_size: ClassVar[int]
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+
+    @property
+    def observation_space(self) -> spaces.Space[Array]:
+        """Of one environment."""
+        return cast("spaces.Space[Array]", spaces.Box(-np.inf, np.inf, (self.observation_size,), np.float64))
+
+    @property
+    def action_space(self) -> spaces.Space[npt.NDArray[np.float32]]:
+        """Of one environment."""
+        return cast("spaces.Space[npt.NDArray[np.float32]]", spaces.Box(-1.0, 1.0, (self.action_size,), np.float32))
+
+    @property
+    def period(self) -> float:
+        """Time between two steps of the environment (s)."""
+        return self.frame_skip * self.scene.dt
+
+    def prepare(self, simulation: Simulation | BatchSimulation) -> None:
+        """Sets what stays, such as gains. Called after every reset."""
+
+    @abstractmethod
+    def start(self, q: Array, v: Array, rng: np.random.Generator) -> None:
+        """Varies the start of one episode: writes to q (nq,) and v (nv,)."""
+
+    def disturb(self, rng: np.random.Generator) -> Array | None:
+        """Generalized forces (nv,) of one environment for its next step, or ``None``."""
+        return None
+
+    @abstractmethod
+    def act(self, simulation: Simulation | BatchSimulation, action: Array) -> None:
+        """Writes actions (..., action_size) to the simulation's inputs."""
+
+    @abstractmethod
+    def observe(self, q: Array, v: Array) -> Array:
+        """What the agent sees, (..., observation_size)."""
+
+    @abstractmethod
+    def judge(self, q: Array, v: Array, action: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """Rewards (...,) of the states after a step, and whether the episodes end in them."""
+
+    def info(self, q: Array, v: Array) -> dict[str, Any]:
+        """More about the states, for logs."""
+        return {}

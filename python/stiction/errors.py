@@ -1,0 +1,94 @@
+"""One tree of exceptions.
+
+``StictionError``
+    everything below
+``InputError``
+    an argument that cannot be used as it is: a wrong shape, a NaN, an unknown name (also a ``ValueError``)
+``SceneError``
+    a scene or robot file that cannot be used as it is, with its place (also a ``ValueError``)
+``NotSolved``
+    there is no certified answer; ``outcome`` says why
+``StepFailed``
+    a step could not be certified (a ``NotSolved``)
+``BusyError``
+    one simulation used by two threads at once (also a ``RuntimeError``)
+
+An array of the wrong dtype is a plain ``TypeError``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["BusyError", "InputError", "NotSolved", "SceneError", "StepFailed", "StictionError"]
+
+
+class StictionError(Exception):
+    """The root of all errors of this package."""
+
+
+class InputError(StictionError, ValueError):
+    """An argument that cannot be used as it is."""
+
+
+class SceneError(StictionError, ValueError):
+    """A scene or robot file that cannot be used as it is.
+
+    Attributes
+    ----------
+    file : str or None
+        The file.
+    line, column : int or None
+        The place in it, from 1.
+    element : str
+        The element: a key of a scene (``bodies.block1.mass``) or an element of XML.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        file: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        element: str = "",
+    ) -> None:
+        super().__init__(message, file, line, column, element)
+        self.file = file
+        self.line = line
+        self.column = column
+        self.element = element
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class NotSolved(StictionError):
+    """There is no certified answer.
+
+    Attributes
+    ----------
+    outcome : object
+        What the solve came to, with its proof or reason; ``None`` after unpickling if it has no pickle.
+    """
+
+    def __init__(self, message: str, outcome: Any = None) -> None:
+        super().__init__(message)
+        self.outcome = outcome
+
+
+class StepFailed(NotSolved):
+    """A step could not be certified; the state is that before it.
+
+    Attributes
+    ----------
+    report : StepReport
+        The step, its time and the reason.
+    """
+
+    def __init__(self, message: str, report: Any = None) -> None:
+        super().__init__(message, report)
+        self.report = report
+
+
+class BusyError(StictionError, RuntimeError):
+    """A simulation is being stepped by another thread."""

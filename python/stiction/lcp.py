@@ -1,0 +1,154 @@
+"""Complementarity problems on arrays: ``w = M z + q``, ``z >= 0``, ``w >= 0``, ``z * w == 0``.
+
+A solve ends in `Solved`, `Unsolvable`, `Ray` or `Stopped`. ``z`` cannot be reached unless it was certified from the problem and ``z`` alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from ._stiction import (
+    Certificate,
+    ExactCheck,
+    Ray,
+    Solved,
+    Solver,
+    Stats,
+    Stopped,
+    Unsolvable,
+    boxed,
+    catalog,
+    certify,
+    classify,
+    factored,
+    mlcp,
+    nnls,
+    solve,
+    solve_batch,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = [
+    "Auto",
+    "Certificate",
+    "Dantzig",
+    "Enumerate",
+    "ExactCheck",
+    "FeasibleInteriorPoint",
+    "InteriorPoint",
+    "Lemke",
+    "ModifiedPpm",
+    "Nnls",
+    "Outcome",
+    "PrincipalPivot",
+    "ProjectedGaussSeidel",
+    "Ray",
+    "Solved",
+    "Solver",
+    "Stats",
+    "Stopped",
+    "Unsolvable",
+    "boxed",
+    "catalog",
+    "certify",
+    "classify",
+    "factored",
+    "mlcp",
+    "nnls",
+    "solve",
+    "solve_batch",
+]
+
+#: What a solve can come to.
+Outcome: TypeAlias = Solved | Unsolvable | Ray | Stopped
+
+
+class _Named(Solver):
+    """A solver whose class says its name."""
+
+    _name = "auto"
+
+    def __new__(cls, *, tolerance: float = 1e-10, max_pivots: int | None = None, trace: bool = False) -> Self:
+        return super().__new__(cls, cls._name, tolerance=tolerance, max_pivots=max_pivots, trace=trace)
+
+
+class Auto(_Named):
+    """Looks at the problem, picks a method, verifies, falls back, and says what it did."""
+
+
+class Lemke(_Named):
+    """Lemke's complementary pivoting: any matrix; Coulomb friction."""
+
+    _name = "lemke"
+
+
+class PrincipalPivot(_Named):
+    """Principal pivoting (PPM I) with the least-index rule: P-matrices; short solves from a good basis."""
+
+    _name = "principal-pivot"
+
+
+class ModifiedPpm(_Named):
+    """Principal pivoting on a factored matrix: many contacts on few degrees of freedom."""
+
+    _name = "modified-ppm"
+
+
+class Nnls(_Named):
+    """Active-set least squares with an updated QR factor: factored problems; always ends."""
+
+    _name = "nnls"
+
+
+class Dantzig(_Named):
+    """Baraff's driving method with an incremental factor: symmetric positive semidefinite problems."""
+
+    _name = "dantzig"
+
+
+class InteriorPoint(_Named):
+    """Predictor-corrector, then crossover to an exact basis: large monotone problems."""
+
+    _name = "interior-point"
+
+
+class FeasibleInteriorPoint(_Named):
+    """The feasible path-following method of Trinkle and others, to compare with the literature."""
+
+    _name = "feasible-interior-point"
+
+
+class ProjectedGaussSeidel(_Named):
+    """The iteration of most physics engines, to compare with them; rarely reaches the tolerance."""
+
+    _name = "projected-gauss-seidel"
+
+
+class Enumerate(_Named):
+    """Every complementary basis in exact arithmetic: small problems, proofs that there is no solution."""
+
+    _name = "enumerate"
+
+
+_CLASSES = {
+    kind._name: kind
+    for kind in (
+        Auto,
+        Lemke,
+        PrincipalPivot,
+        ModifiedPpm,
+        Nnls,
+        Dantzig,
+        InteriorPoint,
+        FeasibleInteriorPoint,
+        ProjectedGaussSeidel,
+        Enumerate,
+    )
+}
+
+
+def _solver(name: str, tolerance: float, max_pivots: int | None, trace: bool) -> Solver:
+    """A solver from its pickle."""
+    return _CLASSES[name](tolerance=tolerance, max_pivots=max_pivots, trace=trace)

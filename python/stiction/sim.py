@@ -1,0 +1,192 @@
+"""Simulations, and what they leave: trajectories, inverse dynamics, modes of contacts."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._stiction import BatchSimulation, PhysicalCertificate, RunReport, Scene, Simulation, StepReport, _dtypes
+
+__all__ = [
+    "CONTACT_DTYPE",
+    "PAIR_DTYPE",
+    "BatchSimulation",
+    "InverseDynamics",
+    "Mode",
+    "RunReport",
+    "Simulation",
+    "StepReport",
+    "Trajectory",
+    "inverse_dynamics",
+    "record",
+]
+
+Array = npt.NDArray[np.float64]
+
+#: Fields of ``Simulation.contacts``.
+CONTACT_DTYPE: np.dtype[Any] = _dtypes["contact"]
+#: Fields of ``Simulation.contact_pairs``.
+PAIR_DTYPE: np.dtype[Any] = _dtypes["pair"]
+
+
+class Mode(enum.IntEnum):
+    """What a contact does: the field ``mode`` of ``Simulation.contacts``."""
+
+    OPEN = 0
+    STICK = 1
+    SLIDE = 2
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """What a recorded run came to, a row per kept step; the first row is the state before the run.
+
+    Attributes
+    ----------
+    scene : Scene
+    report : RunReport
+        How the run went.
+    t : ndarray, (k,)
+        Times (s).
+    q : ndarray, (k, nq)
+        Configurations.
+    v : ndarray, (k, nv)
+        Velocities.
+    positions : ndarray, (k, bodies, 3)
+        Origins of the bodies (m).
+    kinetic, potential : ndarray, (k,)
+        Energies (J).
+    certificate : ndarray, (k,)
+        Largest measure of each step's certificate.
+    contacts : ndarray of int, (k,)
+        Contacts with a force.
+    normal_force : ndarray, (k,)
+        Sum of all normal forces (N).
+    slip : ndarray, (k,)
+        Largest slip speed of a contact with a force (m/s).
+    """
+
+    scene: Scene
+    report: RunReport
+    t: Array
+    q: Array
+    v: Array
+    positions: Array
+    kinetic: Array
+    potential: Array
+    certificate: Array
+    contacts: npt.NDArray[np.int64]
+    normal_force: Array
+    slip: Array
+
+    @property
+    def energy(self) -> Array:
+        """Kinetic and potential energy together (J), (k,)."""
+        return self.kinetic + self.potential
+
+    def position(self, body: str | int) -> Array:
+        """Positions of a body's origin (m), (k, 3)."""
+        track: Array = self.positions[:, self.scene.body(body)]
+        return track
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def save(self, file: str) -> None:
+        """Writes the arrays to an ``.npz`` file."""
+        arrays = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("scene", "report")}
+        np.savez(file, allow_pickle=False, **arrays)
+
+    def _repr_html_(self) -> str:
+        from ._html import render
+
+        return render(self)
+
+
+def record(simulation: Simulation, steps: int | None = None, *, every: int = 1) -> Trajectory:
+    """Run a simulation and keep what it came to, with the GIL released.
+
+    Parameters
+    ----------
+    simulation : Simulation
+    steps : int, optional
+        Default: those of the scene's duration.
+    every : int
+        Keep every so many steps.
+
+    Returns
+    -------
+    Trajectory
+
+    Examples
+    --------
+    >>> import stiction
+    >>> scene = stiction.SceneBuilder().body("ball", mass=1.0, shape=stiction.scene.sphere(0.1)).build()
+    >>> trajectory = stiction.record(stiction.Simulation(scene), 100, every=10)
+    >>> trajectory.position("ball").shape
+    (11, 3)
+    """
+    count = simulation.scene.steps if steps is None else steps
+    report, arrays = simulation._record(count, every)
+    return Trajectory(scene=simulation.scene, report=report, **arrays)
+
+
+@dataclass(frozen=True)
+class InverseDynamics:
+    """Efforts that an acceleration takes, with the contact forces that go with it.
+
+    Attributes
+    ----------
+    effort : ndarray, (nv,)
+        Of the actuated joints (N, N m); 0 for the others.
+    acceleration : ndarray, (nv,)
+        Of all velocities: as asked for where actuated, what follows elsewhere.
+    contacts : structured ndarray
+        As ``Simulation.contacts``.
+    certificate : PhysicalCertificate
+    """
+
+    effort: Array
+    acceleration: Array
+    contacts: npt.NDArray[Any]
+    certificate: PhysicalCertificate
+
+
+def inverse_dynamics(simulation: Simulation, a: npt.ArrayLike, *, actuated: npt.ArrayLike | None = None) -> InverseDynamics:
+    """Inverse dynamics with contact: which efforts give the actuated joints the accelerations `a`, and which contact forces go with them.
+
+    The contacts obey the scene's contact model over one step of the scene's length, with the actuated joints moved as asked; gravity,
+    springs and damping act, controllers and inputs do not.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        At the state in question; it is not changed.
+    a : array_like, (nv,), or float
+        Accelerations; entries of joints that are not actuated do not count.
+    actuated : array_like of bool, (nv,), optional
+        Default: all joints but those of free bodies.
+
+    Returns
+    -------
+    InverseDynamics
+
+    Raises
+    ------
+    StepFailed
+        No certified forces go with the motion.
+    """
+    effort, acceleration, contacts, certificate = simulation._inverse_contact(a, None if actuated is None else np.asarray(actuated))
+    return InverseDynamics(effort, acceleration, contacts, certificate)
+
+
+def _restore_batch(scene: Scene, threads: int | None, states: list[bytes]) -> BatchSimulation:
+    """A batch from its pickle."""
+    batch = BatchSimulation(scene, len(states), threads=threads)
+    for i, state in enumerate(states):
+        batch.load_state(i, state)
+    return batch

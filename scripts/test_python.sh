@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Builds the wheel, installs it into a fresh virtual environment under target/, and runs all Python tests and examples against it.
+# Options: a list of extra packages to install, such as `ray mujoco`; what is not there is skipped with a message.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+python=${PYTHON:-python3}
+venv=target/python-venv
+wheels=target/python-wheels
+
+echo "== the wheel, by pip"
+rm -rf "$wheels" "$venv"
+"$python" -m venv "$venv"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade pip
+CARGO_TARGET_DIR=$PWD/target "$venv/bin/python" -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$wheels" .
+ls "$wheels"
+wheel=$(echo "$wheels"/stiction-*-abi3-*.whl)
+
+echo "== a fresh environment"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel[dev]" "$@"
+
+echo "== twins of the examples"
+cargo build --release --quiet -p stiction --examples
+
+echo "== tests, from outside the sources"
+unset PYTHONPATH
+STICTION_TWINS=$PWD/target/release/examples "$venv/bin/python" -m pytest -q tests/python
+
+echo "== other versions of Python that are here, on the same wheel"
+version_of() { "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2> /dev/null; }
+seen=" $(version_of "$python") "
+for other in "$HOME"/.pyenv/versions/3.*/bin/python python3.{10..14}; do
+    version=$(version_of "$other") || continue
+    case "$version" in 3.1[0-4]) ;; *) continue ;; esac
+    case "$seen" in *" $version "*) continue ;; esac
+    seen="$seen$version "
+    echo "Python $version"
+    "$other" -m venv --clear "$venv-other"
+    "$venv-other/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel" pytest
+    "$venv-other/bin/python" -m pytest -q tests/python/test_lcp.py tests/python/test_contact.py tests/python/test_scene.py \
+        tests/python/test_simulation.py tests/python/test_batch.py
+done

@@ -1,0 +1,122 @@
+"""Stubs, docstrings and types: what is said is so."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import importlib.metadata
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import stiction
+
+ROOT = Path(__file__).resolve().parents[2]
+NEEDS = {"stiction.envs": "gymnasium", "stiction.plot": "matplotlib"}
+
+
+def modules() -> list[str]:
+    found = [m.name for m in pkgutil.walk_packages(stiction.__path__, "stiction.")]
+    return ["stiction", *(name for name in found if not name.split(".")[-1].startswith("_"))]
+
+
+def load(name: str) -> ModuleType:
+    for prefix, package in NEEDS.items():
+        if name.startswith(prefix):
+            pytest.importorskip(package)
+    return importlib.import_module(name)
+
+
+def public(module: ModuleType) -> list[tuple[str, Any]]:
+    """Everything public of a module, and the public members of its classes."""
+    found: list[tuple[str, Any]] = [(module.__name__, module)]
+    for name in module.__all__:
+        value = getattr(module, name)
+        if inspect.ismodule(value) or not (inspect.isclass(value) or callable(value)):
+            continue
+        found.append((f"{module.__name__}.{name}", value))
+        if inspect.isclass(value):
+            members = [(k, v) for k, v in vars(value).items() if not k.startswith("_")]
+            found += [(f"{module.__name__}.{name}.{k}", v) for k, v in members if callable(v) or hasattr(v, "__doc__") and hasattr(v, "__get__")]
+    return found
+
+
+@pytest.mark.parametrize("name", modules())
+def test_everything_public_has_a_docstring(name: str) -> None:
+    bare = [place for place, value in public(load(name)) if not inspect.getdoc(value)]
+    assert not bare
+
+
+@pytest.mark.parametrize("name", modules())
+def test_examples_in_docstrings(name: str) -> None:
+    module = load(name)
+    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    for place, value in public(module):
+        if inspect.isclass(value) or callable(value) or inspect.ismodule(value):
+            test = parser.get_doctest(inspect.getdoc(value) or "", {}, place, None, 0)
+            runner.run(test)
+    assert runner.failures == 0, f"{runner.failures} of {runner.tries} examples"
+
+
+def test_examples_are_there_and_run() -> None:
+    """The runner above sees the examples of the extension module too."""
+    text = inspect.getdoc(stiction.lcp.solve) or ""
+    assert len(doctest.DocTestParser().get_examples(text)) >= 2
+
+
+def test_wrong_keyword_names_are_refused_and_the_right_ones_taken() -> None:
+    assert stiction.lcp.solve(M=[[1.0]], q=[-1.0], solver="lemke").basis == "z"
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        stiction.lcp.solve(A=[[1.0]], q=[-1.0])
+
+
+def mypy(*arguments: str) -> subprocess.CompletedProcess[str]:
+    pytest.importorskip("mypy")
+    # Away from the sources, so that the installed package is what is looked at.
+    return subprocess.run([sys.executable, "-m", *arguments], capture_output=True, text=True, cwd=ROOT / "tests")
+
+
+def test_stubs_say_what_the_module_has() -> None:
+    done = mypy("mypy.stubtest", "stiction._stiction")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_package_and_the_examples_are_typed() -> None:
+    package = ROOT / "python" / "stiction"
+    examples = [str(file) for file in sorted((ROOT / "examples" / "python").glob("*.py"))]
+    done = mypy("mypy", "--config-file", str(ROOT / "pyproject.toml"), str(package), *examples)
+    assert examples and done.returncode == 0, done.stdout + done.stderr
+
+
+def test_py_typed_is_there() -> None:
+    package = Path(stiction.__file__).parent
+    assert (package / "py.typed").exists() and (package / "_stiction.pyi").exists()
+
+
+def test_version() -> None:
+    cargo = (ROOT / "Cargo.toml").read_text()
+    version = re.search(r'^version = "(.+)"$', cargo, re.M)
+    assert version and stiction.__version__ == version[1]
+
+
+def test_python_in_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every block of docs/python.md that is marked as Python, one after the other; those of other packages only where these are there."""
+    monkeypatch.chdir(ROOT)
+    text = (ROOT / "docs" / "python.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+    assert len(blocks) >= 8
+    for block in blocks:
+        needed = re.findall(r"^import (mujoco|gymnasium|matplotlib|ray)\b", block, re.M)
+        if "import stiction.ray" in block or "from stiction.ray" in block:
+            needed.append("ray")
+        if any(importlib.util.find_spec(name) is None for name in needed) or "ray" in needed:
+            compile(block, "docs/python.md", "exec")
+            continue
+        exec(compile(block, "docs/python.md", "exec"), {"__name__": "docs"})

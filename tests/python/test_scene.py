@@ -1,0 +1,131 @@
+"""Scenes: from files, from text, from Python."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import stiction
+from stiction.scene import box, capsule, cylinder, hull, sphere
+
+URDF = """<robot name="arm">
+  <link name="base"/>
+  <link name="rod"><inertial><origin xyz="0 0 -0.5"/><mass value="2"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="hinge" type="revolute"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/>
+    <limit lower="-3" upper="3" effort="50" velocity="10"/></joint>
+</robot>"""
+
+MJCF = """<mujoco model="slider">
+  <option timestep="0.002" gravity="0 0 -1"/>
+  <worldbody><body name="cart"><joint name="rail" type="slide" axis="1 0 0"/><geom type="box" size="0.1 0.1 0.1" mass="1"/></body></worldbody>
+  <actuator><motor name="push" joint="rail" gear="2" ctrlrange="-1 1" ctrllimited="true"/></actuator>
+</mujoco>"""
+
+
+def test_what_a_scene_says(scenes: Path) -> None:
+    scene = stiction.Scene.load(scenes / "grasp.toml", n=3)
+    assert scene.bodies[:3] == ["block1", "block2", "block3"] and len(scene.bodies) == 5
+    assert scene.parameters["n"] == 3 and scene.model == "coulomb-cone" and scene.dt == 0.001
+    assert (scene.nq, scene.nv) == (23, 20) and scene.v_slice("gripper1") == slice(18, 19, 1)
+    assert scene.body("gripper2") == 4 and scene.gravity == (0, 0, -9.81)
+
+
+def test_settings_and_parameters_can_be_changed(scenes: Path) -> None:
+    scene = stiction.Scene.load(scenes / "grasp.toml")
+    other = scene.with_settings(dt=0.002, model="no-slip").with_parameters(n=4).with_settings(duration=1.0)
+    assert (other.dt, other.model, other.steps, len(other.bodies)) == (0.002, "no-slip", 500, 6)
+    assert (scene.dt, scene.model, len(scene.bodies)) == (0.001, "coulomb-cone", 4)
+    assert stiction.Simulation(other).run(20)
+    events = scene.with_settings(simulator="event-driven", on_failure="fallback")
+    assert (events.simulator, events.on_failure) == ("event-driven", "fallback") and stiction.Simulation(events).run(5)
+
+
+def test_built_in_code() -> None:
+    builder = stiction.SceneBuilder("shapes", dt=0.01).parameters(mu=0.3).material(friction="= mu").ground()
+    builder.body("a", mass=1.0, shape=sphere(0.1), position=np.array([0.0, 0, 1]))
+    builder.body("b", mass=1, shape=capsule(0.1, 0.2), position=(1, 0, 1))
+    builder.body("c", density=100.0, shape=cylinder(0.1, 0.2), position=[2, 0, 1])
+    builder.body("d", mass=1.0, shape=hull([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]), position=[4, 0, 1])
+    builder.body("e", mass=1.0, shape=box(1, 1, "= mu"), joint="spherical").pair("a", "b", collide=False)
+    builder.body("f", mass=1.0, shape=box(1, 1, 1), position=[9, 0, 3], joint={"type": "revolute", "axis": [0, 1, 0]}).effort("f", "= sin(t)")
+    builder.wrench("a", force=[1.0, 0.0, "= t"])
+    scene = builder.build()
+    assert scene.bodies == ["a", "b", "c", "d", "e", "f"] and scene.parameters == {"mu": 0.3}
+    simulation = stiction.Simulation(scene)
+    assert simulation.run(10) and simulation.v[scene.v_slice("a")][0] > 0.09
+
+
+@pytest.mark.parametrize(
+    ("make", "message", "element"),
+    [
+        (lambda: stiction.SceneBuilder().body("x", mass=-1.0, shape=sphere(0.1)).build(), "mass", "mass"),
+        (lambda: stiction.SceneBuilder().body("x", mass=1.0, frixtion=0.1, shape=sphere(0.1)).build(), 'did you mean "friction"', "frixtion"),
+        (lambda: stiction.SceneBuilder(dt=0.0).build(), "dt.*must be above 0", "dt"),
+        (lambda: stiction.SceneBuilder().effort("knee", 1.0).build(), "knee", "joint"),
+        (lambda: stiction.Scene.parse('dt = "soon"'), "1:6: dt", "dt"),
+        (lambda: stiction.Scene.parse("dt = 0.1").with_settings(model="glue"), "glue", "model"),
+        (lambda: stiction.Scene.parse("dt = 0.1").with_settings(simulator="magic"), '"time-stepping" or "event-driven", found "magic"', "simulator"),
+        (lambda: stiction.Scene.parse("dt = 0.1", x=1.0), 'no parameter "x"', "parameters"),
+    ],
+)
+def test_errors_name_the_key(make, message: str, element: str) -> None:
+    with pytest.raises(stiction.SceneError, match=message) as error:
+        make()
+    assert element in error.value.element
+
+
+def test_errors_of_files_have_their_place(tmp_path: Path) -> None:
+    file = tmp_path / "bad.toml"
+    file.write_text("title = 'x'\n[[bodies]]\nname = 'a'\nmass = -1\nshape = { sphere = 1 }\n")
+    with pytest.raises(stiction.SceneError) as error:
+        stiction.Scene.load(file)
+    assert error.value.file == str(file) and error.value.line == 4
+    assert str(error.value).startswith(f"{file}:4:")
+    again = pickle.loads(pickle.dumps(error.value))
+    assert (str(again), again.line, again.element) == (str(error.value), 4, error.value.element)
+
+
+def test_values_that_are_none() -> None:
+    with pytest.raises(stiction.InputError, match=r"bodies\[0\].mass: a scene holds numbers, text, .* found object"):
+        stiction.Scene.from_dict({"bodies": [{"name": "a", "mass": object()}]})
+
+
+def test_robot_files(tmp_path: Path) -> None:
+    (tmp_path / "arm.urdf").write_text(URDF)
+    (tmp_path / "slider.xml").write_text(MJCF)
+    arm = stiction.Scene.load(tmp_path / "arm.urdf")
+    assert "rod" in arm.bodies and arm.nv == 1 and arm.q_slice("hinge") == slice(0, 1, 1)
+    slider = stiction.Scene.load(tmp_path / "slider.xml")
+    assert slider.dt == 0.002 and slider.gravity == (0, 0, -1) and slider.actuators == ["push"]
+    simulation = stiction.Simulation(slider)
+    assert simulation.actuators == ["push"] and simulation.ctrl.shape == (1,)
+    simulation.ctrl[0] = 5.0  # beyond its range of 1
+    simulation.run(500)
+    np.testing.assert_allclose(simulation.v[0], 2.0, rtol=1e-9)
+    joined = stiction.SceneBuilder(directory=tmp_path).robot("r", "slider.xml", position=[0, 0, 1]).build()
+    assert joined.actuators == ["r/push"]
+    with pytest.raises(stiction.SceneError, match="robot file has none"):
+        stiction.Scene.load(tmp_path / "arm.urdf", mu=1.0)
+
+
+def test_scenes_pickle(scenes: Path, tmp_path: Path) -> None:
+    (tmp_path / "arm.urdf").write_text(URDF)
+    built = stiction.SceneBuilder("b").body("a", mass=1.0, shape=sphere(0.1)).build()
+    for scene in (stiction.Scene.load(scenes / "grasp.toml", n=5).with_settings(dt=0.005), built, stiction.Scene.load(tmp_path / "arm.urdf")):
+        again = pickle.loads(pickle.dumps(scene))
+        assert repr(again) == repr(scene) and again.bodies == scene.bodies and again.parameters == scene.parameters
+
+
+def test_html(scenes: Path) -> None:
+    scene = stiction.Scene.load(scenes / "grasp.toml")
+    simulation = stiction.Simulation(scene)
+    report = simulation.step()
+    for value in (scene, simulation, report, simulation.run(2), stiction.record(simulation, 2), stiction.BatchSimulation(scene, 2),
+                  stiction.lcp.solve([[1.0]], [-1.0]), stiction.lcp.solve([[0.0]], [-1.0]), stiction.contact.solve(simulation.problem())):
+        text = value._repr_html_()
+        assert text.startswith("<table>") and text.count("<tr>") >= 2
+    assert "&lt;b&gt;" in stiction.SceneBuilder("<b>").body("a", mass=1.0, shape=sphere(1.0)).build()._repr_html_()
