@@ -22,8 +22,8 @@ const fn plan(rolling: usize, sliding: usize, sets: usize) -> Plan {
     Plan { rolling, sliding, sets }
 }
 
-/// The problems, from the smallest: 20 with the sizes and numbers of data sets of the paper's table (185 data sets), and 15 of sizes between for
-/// the 143 that its table leaves out. Eighteen have contacts that slide.
+/// The problems, from the smallest: 20 with the sizes and numbers of data sets of the paper's table (185 data sets), and 15 of sizes 115 to 165 for
+/// the 143 that its table leaves out (two of them of size 150, which is in the table too). Eighteen have contacts that slide.
 pub const PLANS: [Plan; 35] = [
     plan(0, 2, 10),
     plan(0, 2, 10),
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn the_plans_are_the_papers() {
         let sets = |size: usize| PLANS.iter().filter(|p| p.size() == size).map(|p| p.sets).sum::<usize>();
-        assert_eq!([2, 10, 16, 30, 50, 90, 120, 150, 170].map(sets), [20, 60, 10, 26, 20, 23, 10, 6, 10]);
+        assert_eq!([2, 10, 16, 30, 50, 90, 120, 150, 170].map(sets), [20, 60, 10, 26, 20, 23, 10, 6 + 20, 10]);
         assert_eq!(PLANS.iter().map(|p| p.sets).sum::<usize>(), 328);
         assert_eq!(PLANS.iter().filter(|p| p.sliding > 0).count(), 18);
         assert!(PLANS.is_sorted_by_key(Plan::size));
