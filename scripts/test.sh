@@ -42,6 +42,9 @@ python3 -m venv target/venv
 target/venv/bin/python -m pip install --quiet --disable-pip-version-check numpy
 target/venv/bin/python tests/python/cross_check.py target/release/stiction
 
+step "the Python package"
+bash scripts/test_python.sh ray
+
 step "benchmarks compile"
 cargo fmt --manifest-path benchmarks/Cargo.toml --check
 cargo clippy --manifest-path benchmarks/Cargo.toml --quiet -- -D warnings
