@@ -36,13 +36,22 @@ pub struct FindIndices {
     rest: Vec<f64>,
     inside: Vec<f64>,
     gram: Matrix,
+    /// What remains of a dependent row, as a part of its length, at most.
+    dependent: f64,
 }
 
 impl FindIndices {
     /// Starts anew on velocities of dimension `m`, for at most `rows` rows.
     pub fn reset(&mut self, m: usize, rows: usize) {
+        self.reset_with(m, rows, DEPENDENT);
+    }
+
+    /// The same, with another part of its length up to which what remains of a row makes it dependent. Where those before it are nearly
+    /// dependent themselves, a row that depends on them by construction can seem to add its rounding.
+    pub fn reset_with(&mut self, m: usize, rows: usize, dependent: f64) {
         self.m = m;
-        self.qr.reset(m, rows, DEPENDENT);
+        self.dependent = dependent;
+        self.qr.reset(m, rows, dependent);
         self.rows.clear();
         self.rows.reserve(m * rows);
         self.bias.clear();
@@ -86,8 +95,8 @@ impl FindIndices {
     /// True if `rest`, which the rows kept leave of `g` (m each; of these lengths), is the rounding of their combination that makes up for the others:
     /// where these are nearly dependent themselves the terms of that are larger than g, and so is the rest that rounding leaves.
     pub fn is_rounding(&mut self, g: &[f64], size: f64, rest: &[f64], left: f64) -> bool {
-        if left <= DEPENDENT * size || left > SUSPECT * size {
-            return left <= DEPENDENT * size;
+        if left <= self.dependent * size || left > SUSPECT * size {
+            return left <= self.dependent * size;
         }
         let (mut inside, mut terms) = (std::mem::take(&mut self.inside), std::mem::take(&mut self.work));
         inside.clear();
@@ -96,7 +105,7 @@ impl FindIndices {
         let length = |i: usize| norm(&self.rows[i * self.m..(i + 1) * self.m]);
         let combined = self.qr.columns().iter().zip(&terms).map(|(&i, c)| c.abs() * length(i)).sum::<f64>();
         (self.inside, self.work) = (inside, terms);
-        left <= DEPENDENT * combined
+        left <= self.dependent * combined
     }
 
     /// Number of rows kept.

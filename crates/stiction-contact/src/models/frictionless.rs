@@ -32,7 +32,6 @@ use crate::problem::ContactProblem;
 #[derive(Debug, Clone)]
 pub struct Frictionless {
     level: Level,
-    options: NormalOptions,
     normals: NormalProblem,
     by_island: ByIsland,
 }
@@ -40,8 +39,8 @@ pub struct Frictionless {
 impl Frictionless {
     /// The model at `level`.
     pub fn new(level: Level, options: NormalOptions) -> Self {
-        let normals = NormalProblem::new(&options);
-        Self { level, options, normals, by_island: ByIsland::default() }
+        let normals = NormalProblem::new(options);
+        Self { level, normals, by_island: ByIsland::default() }
     }
 }
 
@@ -59,13 +58,18 @@ impl ContactModel for Frictionless {
         problem: &ContactProblem,
         start: Option<&WarmStart>,
     ) -> Result<ContactOutcome, InputError> {
-        self.options.model.for_solver().check()?;
-        let (level, normals) = (self.level, &mut self.normals);
+        let level = self.level;
         let law = FrictionlessLaw { level };
-        self.by_island.solve(problem, &law, &self.options.model, start, |island, guess, forces, stats| {
-            normals.begin(island);
-            Ok(normals.solve(island, level, guess.basis, forces, stats))
-        })
+        self.normals.solve_problem(
+            &mut self.by_island,
+            problem,
+            &law,
+            start,
+            |normals, island, guess, forces, stats| {
+                normals.begin(island);
+                normals.solve(island, level, guess.basis, forces, stats)
+            },
+        )
     }
 
     fn recycle(&mut self, outcome: ContactOutcome) {

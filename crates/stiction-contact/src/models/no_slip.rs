@@ -40,7 +40,7 @@ pub struct NoSlipOptions {
 /// Reference: [Drumwright15, §VI].
 #[derive(Debug, Clone)]
 pub struct NoSlip {
-    options: NoSlipOptions,
+    release: bool,
     normals: NormalProblem,
     by_island: ByIsland,
     /// Which contacts of the island are held, n.
@@ -50,8 +50,8 @@ pub struct NoSlip {
 impl NoSlip {
     /// The model.
     pub fn new(options: NoSlipOptions) -> Self {
-        let normals = NormalProblem::new(&options.normals);
-        Self { options, normals, by_island: ByIsland::default(), holds: Vec::new() }
+        let normals = NormalProblem::new(options.normals);
+        Self { release: options.release, normals, by_island: ByIsland::default(), holds: Vec::new() }
     }
 }
 
@@ -69,18 +69,22 @@ impl ContactModel for NoSlip {
         problem: &ContactProblem,
         start: Option<&WarmStart>,
     ) -> Result<ContactOutcome, InputError> {
-        self.options.normals.model.for_solver().check()?;
-        let (release, normals, holds) = (self.options.release, &mut self.normals, &mut self.holds);
+        let (release, holds) = (self.release, &mut self.holds);
         let law = NoSlipLaw { release };
-        let options = &self.options.normals.model;
-        self.by_island.solve(problem, &law, options, start, |island, guess, forces, stats| {
-            let mut held = Held { island, normals: &mut *normals, holds: &mut *holds };
-            Ok(if release {
-                held.solve_with_release(guess, forces, stats)
-            } else {
-                held.solve(guess.basis, forces, stats)
-            })
-        })
+        self.normals.solve_problem(
+            &mut self.by_island,
+            problem,
+            &law,
+            start,
+            |normals, island, guess, forces, stats| {
+                let mut held = Held { island, normals, holds };
+                if release {
+                    held.solve_with_release(guess, forces, stats)
+                } else {
+                    held.solve(guess.basis, forces, stats)
+                }
+            },
+        )
     }
 
     fn recycle(&mut self, outcome: ContactOutcome) {

@@ -30,7 +30,6 @@ const RIGID: f64 = 1e16;
 #[derive(Debug, Clone)]
 pub struct Viscous {
     level: Level,
-    options: NormalOptions,
     normals: NormalProblem,
     by_island: ByIsland,
 }
@@ -38,8 +37,8 @@ pub struct Viscous {
 impl Viscous {
     /// The model at `level`.
     pub fn new(level: Level, options: NormalOptions) -> Self {
-        let normals = NormalProblem::new(&options);
-        Self { level, options, normals, by_island: ByIsland::default() }
+        let normals = NormalProblem::new(options);
+        Self { level, normals, by_island: ByIsland::default() }
     }
 }
 
@@ -57,24 +56,29 @@ impl ContactModel for Viscous {
         problem: &ContactProblem,
         start: Option<&WarmStart>,
     ) -> Result<ContactOutcome, InputError> {
-        self.options.model.for_solver().check()?;
         if self.level == Level::Acceleration {
             check_finite_drag(self.name(), problem)?;
         }
-        let (level, normals) = (self.level, &mut self.normals);
+        let level = self.level;
         let law = ViscousLaw { level };
-        self.by_island.solve(problem, &law, &self.options.model, start, |island, guess, forces, stats| {
-            normals.begin(island);
-            match level {
-                Level::Velocity => add_implicit_drag(island, normals),
-                Level::Acceleration => add_present_drag(island, normals),
-            }
-            let end = normals.solve(island, level, guess.basis, forces, stats);
-            if level == Level::Acceleration && end == IslandEnd::Solved {
-                write_present_drag(island, forces);
-            }
-            Ok(end)
-        })
+        self.normals.solve_problem(
+            &mut self.by_island,
+            problem,
+            &law,
+            start,
+            |normals, island, guess, forces, stats| {
+                normals.begin(island);
+                match level {
+                    Level::Velocity => add_implicit_drag(island, normals),
+                    Level::Acceleration => add_present_drag(island, normals),
+                }
+                let end = normals.solve(island, level, guess.basis, forces, stats);
+                if level == Level::Acceleration && end == IslandEnd::Solved {
+                    write_present_drag(island, forces);
+                }
+                end
+            },
+        )
     }
 
     fn recycle(&mut self, outcome: ContactOutcome) {

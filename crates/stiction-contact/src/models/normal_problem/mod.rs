@@ -19,12 +19,15 @@ mod recover;
 mod reduce;
 mod row;
 
+use stiction_lcp::factor::DEPENDENT;
 use stiction_lcp::matrix::dot;
 use stiction_lcp::{Auto, Basis, FactoredLcp, InputError, Lemke, ModifiedPpm, Nnls, Outcome, Position, Proof, Solver};
 
-use crate::by_island::{IslandEnd, IslandForces};
+use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
+use crate::certificate::Law;
 use crate::find_indices::FindIndices;
-use crate::model::{ContactStats, Level, ModelOptions};
+use crate::model::{ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
+use crate::problem::ContactProblem;
 use crate::whitened::Whitened;
 pub(crate) use drag::Drag;
 use recover::{Recovery, abs_dot};
@@ -32,6 +35,10 @@ pub(crate) use row::Row;
 
 /// A proposal is taken if no row misses its law by more than this part of the certificate's tolerance.
 const MARGIN: f64 = 0.1;
+
+/// What remains of a row that is taken for dependent, as a part of its length, where [`DEPENDENT`] led to no certified answer: rows that are told apart
+/// by their rounding alone would be held by forces that lose all their digits.
+const CAREFULLY_DEPENDENT: f64 = 1e-9;
 
 /// The method for the complementarity problem of the normals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -66,8 +73,7 @@ impl Default for NormalOptions {
 /// The workspace of the shared part. Per island: [`NormalProblem::begin`], the model's own rows and drag, [`NormalProblem::solve`].
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NormalProblem {
-    solver: NormalSolver,
-    insist: bool,
+    options: NormalOptions,
     nnls: Nnls,
     ppm: ModifiedPpm,
     lemke: Lemke,
@@ -78,6 +84,9 @@ pub(crate) struct NormalProblem {
     /// The rows of the complementarity problem.
     rows: Vec<Row>,
     find: FindIndices,
+    /// Whether held rows are offered in the order of what they add, and what is taken for dependent.
+    careful: bool,
+    dependent: f64,
     drag: Drag,
     /// Motion without any row, m.
     x_free: Vec<f64>,
@@ -96,16 +105,49 @@ pub(crate) struct NormalProblem {
 }
 
 impl NormalProblem {
-    pub fn new(options: &NormalOptions) -> Self {
+    pub fn new(options: NormalOptions) -> Self {
         let solver = options.model.for_solver();
         Self {
-            solver: options.solver,
-            insist: options.insist,
+            options,
             nnls: Nnls::new(solver.clone()),
             ppm: ModifiedPpm::new(solver.clone()),
             lemke: Lemke::new(solver),
             ..Self::default()
         }
+    }
+
+    /// Solves `problem` under `law`, each island by `solve_island`. Where the answer is not certified, again with more care about which rows are held.
+    ///
+    /// # Errors
+    /// Options out of range.
+    pub fn solve_problem(
+        &mut self,
+        by_island: &mut ByIsland,
+        problem: &ContactProblem,
+        law: &dyn Law,
+        start: Option<&WarmStart>,
+        mut solve_island: impl FnMut(&mut Self, &Whitened, Guess<'_>, &mut IslandForces, &mut ContactStats) -> IslandEnd,
+    ) -> Result<ContactOutcome, InputError> {
+        let options = self.options.model.clone();
+        options.check()?;
+        let mut attempt = |normals: &mut Self, careful: bool| {
+            normals.careful = careful;
+            normals.dependent = if careful { CAREFULLY_DEPENDENT } else { DEPENDENT };
+            by_island.solve(problem, law, &options, start, |island, guess, forces, stats| {
+                Ok(solve_island(normals, island, guess, forces, stats))
+            })
+        };
+        let first = attempt(self, false)?;
+        if !self.options.insist || !matches!(first, ContactOutcome::Failed(_)) {
+            return Ok(first);
+        }
+        Ok(match attempt(self, true)? {
+            ContactOutcome::Solved(mut solution) => {
+                solution.stats.fallbacks += 1;
+                ContactOutcome::Solved(solution)
+            }
+            _ => first,
+        })
     }
 
     /// Starts on an island: no rows of the model's own, no drag.
@@ -149,7 +191,7 @@ impl NormalProblem {
         // A guess from numbers of working precision, then one from exact ones, then everything else.
         for exact in [false, true] {
             // Proposals come from the methods on the factored form.
-            let may_propose = self.solver != NormalSolver::Lemke;
+            let may_propose = self.options.solver != NormalSolver::Lemke;
             if !exact && !may_propose {
                 continue;
             }
@@ -204,7 +246,7 @@ impl NormalProblem {
         self.factor_held(island);
         let fits = self.take_start(island, guess);
         let start = fits.then_some(&self.start);
-        let proposal = match self.solver {
+        let proposal = match self.options.solver {
             NormalSolver::ModifiedPpm if self.lcp.bounds().is_none() => self.ppm.propose(&self.lcp, start),
             _ => self.nnls.propose(&self.lcp, start),
         };
@@ -255,7 +297,7 @@ impl NormalProblem {
         stats: &mut ContactStats,
     ) -> Result<Outcome, InputError> {
         let start = if self.take_start(island, guess) { Some(&self.start) } else { None };
-        let solver = if self.lcp.bounds().is_none() { self.solver } else { NormalSolver::Nnls };
+        let solver = if self.lcp.bounds().is_none() { self.options.solver } else { NormalSolver::Nnls };
         let by_ppm = solver == NormalSolver::ModifiedPpm;
         let outcome = match solver {
             NormalSolver::ModifiedPpm => self.ppm.solve_from((&self.lcp).into(), start)?,
@@ -264,7 +306,7 @@ impl NormalProblem {
         };
         stats.pivots += outcome.stats().pivots;
         stats.fallbacks += usize::from(by_ppm && !outcome.stats().attempts.is_empty());
-        if !self.insist || !matches!(outcome, Outcome::Stopped(_)) {
+        if !self.options.insist || !matches!(outcome, Outcome::Stopped(_)) {
             return Ok(outcome);
         }
         // Columns that depend on each other but for rounding can lead the active-set method in a circle: whatever method ends then.

@@ -1,7 +1,6 @@
 //! From an island to the rows that must hold and the complementarity problem of the others.
 
-use stiction_lcp::factor::DEPENDENT;
-use stiction_lcp::matrix::{axpy, norm};
+use stiction_lcp::matrix::{axpy, dot, norm};
 use stiction_lcp::{FactoredLcp, InputError};
 
 use crate::find_indices::{CONSISTENT, FindIndices};
@@ -51,7 +50,10 @@ impl NormalProblem {
     pub(super) fn hold_rows(&mut self, island: &Whitened, stats: &mut ContactStats) {
         let bilaterals = island.bilateral.len();
         self.consistent_targets(island, stats);
-        self.find.reset(island.m(), self.held.len());
+        if self.careful {
+            self.order_held(island);
+        }
+        self.find.reset_with(island.m(), self.held.len(), self.dependent);
         for (number, row) in self.held.iter().enumerate() {
             let bias = if number < bilaterals { self.biases[number] } else { row.bias(island) };
             if self.drag.is_empty() {
@@ -66,6 +68,36 @@ impl NormalProblem {
         self.find.satisfy_kept();
     }
 
+    /// Puts the held rows but the bilateral ones in the order in which each has most of its length left by those before, so that the rows kept are held by
+    /// forces no larger than need be, and others see little of their rounding. Orthogonalizes all rows with each other, O(m n rank).
+    fn order_held(&mut self, island: &Whitened) {
+        let column = |row: &Row| {
+            let mut column = row.g(island).to_vec();
+            self.drag.solve(&mut column);
+            let length = norm(&column);
+            column.iter_mut().for_each(|x| *x /= if length > 0.0 { length } else { 1.0 });
+            column
+        };
+        let mut columns: Vec<(Row, Vec<f64>)> = self.held.iter().map(|row| (*row, column(row))).collect();
+        for k in 0..columns.len() {
+            if k >= island.bilateral.len() {
+                let left = |i: &usize| norm(&columns[*i].1);
+                let most = (k..columns.len()).rev().max_by(|i, j| left(i).total_cmp(&left(j))).unwrap_or(k);
+                columns[k..=most].rotate_right(1);
+            }
+            let (first, rest) = columns[k..].split_at_mut(1);
+            let q = &mut first[0].1;
+            let length = norm(q);
+            if length <= self.dependent {
+                continue;
+            }
+            q.iter_mut().for_each(|x| *x /= length);
+            rest.iter_mut().for_each(|(_, column)| axpy(-dot(q, column), q, column));
+        }
+        self.held.clear();
+        self.held.extend(columns.iter().map(|(row, _)| *row));
+    }
+
     /// The biases of the bilateral rows, made consistent if they are not. The compromise weighs rows by the inertia alone, not by drag.
     fn consistent_targets(&mut self, island: &Whitened, stats: &mut ContactStats) {
         self.biases.clear();
@@ -73,7 +105,7 @@ impl NormalProblem {
         if self.biases.iter().all(|b| *b == 0.0) {
             return;
         }
-        self.find.reset(island.m(), self.biases.len());
+        self.find.reset_with(island.m(), self.biases.len(), self.dependent);
         for k in 0..self.biases.len() {
             self.find.add(island.bilateral.g.col(k), island.bilateral.bias[k]);
         }
@@ -116,7 +148,7 @@ impl NormalProblem {
             let (length, left) = self.project_row(island, row, g.col_mut(j));
             let terms = terms + length * unsure;
             // What a column adds to the held ones by less than the threshold of dependence is no motion of its own.
-            let unknown = if left == 0.0 { DEPENDENT * length * speed } else { 0.0 };
+            let unknown = if left == 0.0 { self.dependent * length * speed } else { 0.0 };
             let noise = (NOISE * m as f64 * terms).max(unknown);
             self.terms.push(terms + length * speed);
             e.push(if motion.abs() <= noise { 0.0 } else { motion });
