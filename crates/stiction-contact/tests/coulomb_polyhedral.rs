@@ -337,3 +337,13 @@ fn inputs_without_a_place_in_the_law_are_named() {
         assert!(CoulombPolyhedral::new(PolyhedralOptions { directions, ..PolyhedralOptions::default() }).is_err());
     }
 }
+
+#[test]
+fn another_method_is_asked_where_the_first_ones_answer_is_not_certified() {
+    let everything =
+        Recipe { coulomb: true, gaps: true, bilaterals: true, limits: true, bounded: true, ..Recipe::PLAIN };
+    let problem = scenes::random(&everything, 30_027_077).unwrap();
+    let outcome = CoulombPolyhedral::new(PolyhedralOptions::default()).unwrap().solve(&problem).unwrap();
+    let solution = outcome.solved().expect("another method solves it");
+    assert_eq!(solution.stats.fallbacks, 1);
+}

@@ -133,6 +133,8 @@ struct Engine {
     answer: Answer,
     best: Answer,
     spare: Answer,
+    /// Whether no method had an answer for an island of the problem.
+    gave_up: bool,
 }
 
 impl CoulombPolyhedral {
@@ -161,6 +163,7 @@ impl CoulombPolyhedral {
             answer: Answer::default(),
             best: Answer::default(),
             spare: Answer::default(),
+            gave_up: false,
         };
         Ok(Self { options, by_island: ByIsland::default(), law, engine })
     }
@@ -168,6 +171,22 @@ impl CoulombPolyhedral {
     /// The options.
     pub fn options(&self) -> &PolyhedralOptions {
         &self.options
+    }
+
+    /// Solves with `method` first on each island.
+    fn attempt(
+        &mut self,
+        method: Method,
+        problem: &ContactProblem,
+        start: Option<&WarmStart>,
+    ) -> Result<ContactOutcome, InputError> {
+        let engine = &mut self.engine;
+        (engine.options.method, engine.gave_up) = (method, false);
+        self.by_island.solve(problem, &self.law, &self.options.model, start, |island, guess, forces, stats| {
+            let end = engine.solve(island, guess, forces, stats)?;
+            engine.gave_up |= matches!(end, IslandEnd::Failed { .. });
+            Ok(end)
+        })
     }
 }
 
@@ -214,10 +233,20 @@ impl ContactModel for CoulombPolyhedral {
         start: Option<&WarmStart>,
     ) -> Result<ContactOutcome, InputError> {
         check(problem)?;
-        let engine = &mut self.engine;
-        self.by_island.solve(problem, &self.law, &self.options.model, start, |island, guess, forces, stats| {
-            engine.solve(island, guess, forces, stats)
-        })
+        let first = self.attempt(self.options.method, problem, start)?;
+        // What one method calls an answer and the certificate does not, another may end elsewhere. Where none has an answer, all were tried.
+        if self.engine.gave_up || !matches!(first, ContactOutcome::Failed(_)) {
+            return Ok(first);
+        }
+        let others = [Method::Reduced, Method::Structural, Method::Standard];
+        let chosen = self.options.method;
+        for method in others.into_iter().filter(|method| *method != chosen) {
+            if let ContactOutcome::Solved(mut solution) = self.attempt(method, problem, None)? {
+                solution.stats.fallbacks += 1;
+                return Ok(ContactOutcome::Solved(solution));
+            }
+        }
+        Ok(first)
     }
 
     fn recycle(&mut self, outcome: ContactOutcome) {

@@ -60,7 +60,7 @@ pub struct NormalOptions {
     pub model: ModelOptions,
     /// The method for the normals. Default [`NormalSolver::Nnls`].
     pub solver: NormalSolver,
-    /// Where that method stops, try all others. Default true.
+    /// Where that method stops, try all others; where the answer is not certified, hold other rows. Default true.
     pub insist: bool,
 }
 
