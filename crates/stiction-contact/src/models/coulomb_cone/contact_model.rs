@@ -118,7 +118,7 @@ impl CoulombCone {
     fn check_laws(&self, problem: &ContactProblem) -> Result<(), InputError> {
         let contacts = problem.contacts();
         let refuse = |reason: String| Err(InputError::Unsupported { solver: "coulomb-cone", reason });
-        let moments = self.level == Level::Velocity && self.velocity_space;
+        let moments = self.level == Level::Velocity;
         if let Some(i) = contacts.mu_spin.iter().position(|x| *x > 0.0 && !moments) {
             let else_where = "coulomb-pyramid has a place for moments at acceleration level";
             return refuse(format!("contact {i}: mu_spin is above 0; {else_where}, the cone at velocity level only"));

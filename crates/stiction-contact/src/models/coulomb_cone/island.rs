@@ -11,6 +11,7 @@ use stiction_lcp::matrix::{axpy, dot, norm};
 use super::law::State;
 use super::problem::{Block, ConeProblem};
 use super::proximal::{SearchEnd, Verdict};
+use super::spins::Spins;
 use super::{CoulombCone, POLISHED};
 use crate::by_island::{Guess, IslandEnd, IslandForces};
 use crate::find_indices::FindIndices;
@@ -30,6 +31,8 @@ enum Of {
     Contact(usize, usize),
     /// The normal of a contact that slides now, with its friction.
     Slider(usize),
+    /// The moment of a contact about its normal.
+    Spin(usize),
     Limit(usize),
     Bounded(usize),
 }
@@ -40,6 +43,7 @@ pub(super) struct IslandProblem {
     find: FindIndices,
     /// Motion without contact that satisfies the bilateral rows, m.
     x0: Vec<f64>,
+    spins: Spins,
     blocks: Vec<Block>,
     of: Vec<Of>,
     /// Columns that forces move x by, and rows that motion is read by, m × k, projected.
@@ -57,7 +61,7 @@ pub(super) struct IslandProblem {
 }
 
 impl CoulombCone {
-    /// Reduce, solve, recover.
+    /// Reduce, solve, recover; again while the bounds of moments move.
     pub(super) fn solve_island(
         &mut self,
         island: &Whitened,
@@ -66,14 +70,24 @@ impl CoulombCone {
         stats: &mut ContactStats,
     ) -> IslandEnd {
         let mut own = std::mem::take(&mut self.island);
-        own.reduce(island, self.level);
+        own.spins.reset(island, self.level, guess.forces);
+        own.hold(island);
         stats.inconsistency = stats.inconsistency.max(own.find.inconsistency());
-        let (w, k) = (&own.w, own.q.len());
-        self.problem.load(own.blocks.iter().copied(), &own.q, |j| w.col(j).iter().copied().enumerate());
-        self.newton.reset(&self.problem);
-        let guessed = own.guess(guess, &self.problem);
-        let end = self.search_island(&mut own, guessed, stats);
-        own.recover(island, forces);
+        let end = loop {
+            own.reduce(island, self.level);
+            let w = &own.w;
+            self.problem.load(own.blocks.iter().copied(), &own.q, |j| w.col(j).iter().copied().enumerate());
+            self.newton.reset(&self.problem);
+            let last = (own.spins.rounds() > 0).then_some(&*forces);
+            let guessed = own.guess(last.or(guess.forces), &self.problem);
+            let end = self.search_island(&mut own, guessed, stats);
+            forces.reset(island);
+            own.recover(island, forces);
+            if end == SearchEnd::Limit || !own.spins.follow(island, forces) {
+                break end;
+            }
+        };
+        let k = own.q.len();
         self.island = own;
         // The best impulses may still pass the certificate, which measures them beside the speeds of their bodies.
         match end {
@@ -118,7 +132,6 @@ impl CoulombCone {
 impl IslandProblem {
     /// From rows to blocks, W and q.
     fn reduce(&mut self, island: &Whitened, level: Level) {
-        self.hold(island);
         self.lay_out(island, level);
         let (m, k) = (island.m(), self.of.len());
         self.columns.reset(m, k);
@@ -189,6 +202,10 @@ impl IslandProblem {
                 self.of.push(Of::Contact(i, 0));
                 self.of.extend((0..2).filter(|&k| tangents[k]).map(|k| Of::Contact(i, k + 1)));
             }
+            if let Some(most) = self.spins.most(i) {
+                self.blocks.push(Block::Bounded { lo: -most, hi: most });
+                self.of.push(Of::Spin(i));
+            }
         }
         for i in (0..island.limit.len()).filter(|&i| level == Level::Velocity || island.reached[i]) {
             self.blocks.push(Block::Signorini);
@@ -201,13 +218,14 @@ impl IslandProblem {
     }
 
     /// Takes the impulses and modes of an earlier solution over, if there is one.
-    fn guess(&mut self, guess: Guess<'_>, scaled: &ConeProblem) -> bool {
+    fn guess(&mut self, earlier: Option<&IslandForces>, scaled: &ConeProblem) -> bool {
         self.near.clear();
         self.states.clear();
-        let Some(earlier) = guess.forces else { return false };
+        let Some(earlier) = earlier else { return false };
         let force = |of: Of| match of {
             Of::Contact(i, k) => [&earlier.normal, &earlier.tangent_s, &earlier.tangent_t][k][i],
             Of::Slider(i) => earlier.normal[i],
+            Of::Spin(i) => earlier.spin[i],
             Of::Limit(i) => earlier.limit[i],
             Of::Bounded(i) => earlier.bounded[i],
         };
@@ -269,6 +287,7 @@ impl IslandProblem {
                     forces.tangent_s[i] = -island.mu[i] * p * direction[0];
                     forces.tangent_t[i] = -island.mu[i] * p * direction[1];
                 }
+                Of::Spin(i) => forces.spin[i] = p,
                 Of::Limit(i) => forces.limit[i] = p,
                 Of::Bounded(i) => forces.bounded[i] = p,
             }
@@ -284,6 +303,7 @@ impl IslandProblem {
             (&island.normal, &forces.normal),
             (&island.tangent_s, &forces.tangent_s),
             (&island.tangent_t, &forces.tangent_t),
+            (&island.spin, &forces.spin),
             (&island.limit, &forces.limit),
             (&island.bounded, &forces.bounded),
         ];
@@ -311,6 +331,7 @@ fn row(island: &Whitened, of: Of) -> (&[f64], f64) {
         Of::Contact(i, 0) | Of::Slider(i) => (&island.normal, i),
         Of::Contact(i, 1) => (&island.tangent_s, i),
         Of::Contact(i, _) => (&island.tangent_t, i),
+        Of::Spin(i) => (&island.spin, i),
         Of::Limit(i) => (&island.limit, i),
         Of::Bounded(i) => (&island.bounded, i),
     };

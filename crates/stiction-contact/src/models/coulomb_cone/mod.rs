@@ -25,6 +25,7 @@ mod operator;
 mod outcome;
 mod problem;
 mod proximal;
+mod spins;
 mod system;
 #[cfg(test)]
 mod tests;
