@@ -4,6 +4,7 @@ use stiction_contact::models::{Frictionless, NoSlip, NoSlipOptions, NormalOption
 use stiction_contact::scenes::{self, Body, Recipe, Touch, assemble, unit};
 use stiction_contact::{Contact, ContactModel, ContactOutcome, ContactProblem, ContactSolution, Level, Mass, Mode};
 use stiction_lcp::Matrix;
+use stiction_lcp::generate::Rng;
 
 const G: f64 = 9.81;
 
@@ -382,6 +383,30 @@ fn random_problems_are_solved_or_proven_infeasible() {
 #[ignore = "minutes: run in release"]
 fn fifty_thousand_random_problems() {
     sweep(0..50_000);
+}
+
+#[test]
+fn large_islands_without_slip_move_as_the_reduction_says() {
+    let mut rng = Rng::new(11);
+    let by_reduction = NormalOptions { solver: NormalSolver::ModifiedPpm, ..NormalOptions::default() };
+    let mut reduction = NoSlip::new(NoSlipOptions { normals: by_reduction, ..NoSlipOptions::default() });
+    let mut model = no_slip();
+    for problem in [scenes::piles::stack(20, 0.5, 1e-3), scenes::piles::pyramid(6, 0.5, 1e-2)] {
+        let mut problem = problem.unwrap();
+        let force = problem.force().to_vec();
+        for kick in [0.0, 1e-3, 1.0] {
+            let v: Vec<f64> = (0..problem.m()).map(|_| kick * rng.normal()).collect();
+            problem.set_motion(&v, &force).unwrap();
+            let (found, expected) =
+                (solved(model.solve(&problem).unwrap()), solved(reduction.solve(&problem).unwrap()));
+            // Forces that are not on few contacts are not the reduction's.
+            assert!(found.warm_start.bases.is_empty() && found.active_contacts() >= expected.active_contacts());
+            near(&found.motion, &expected.motion, 1e-11 * (1.0 + kick));
+            let again = solved(model.solve_from(&problem, Some(&found.warm_start)).unwrap());
+            assert_eq!(again.stats.guessed, 1);
+            model.recycle(ContactOutcome::Solved(found));
+        }
+    }
 }
 
 /// Held rows that differ by rounding alone, and held rows nearly dependent beside others that are not: the first choice of rows is not certified.

@@ -4,13 +4,22 @@ use stiction_lcp::{Basis, InputError};
 
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::no_slip::NoSlipLaw;
+use crate::islands::{Island, Islands};
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, Mode, WarmStart};
-use crate::models::normal_problem::{NormalOptions, NormalProblem, Row};
+use crate::models::coulomb_cone::velocity_space::{Friction, VelocitySpace};
+use crate::models::normal_problem::{NormalOptions, NormalProblem, NormalSolver, Row};
 use crate::problem::ContactProblem;
 use crate::whitened::{Columns, Whitened};
 
 /// A contact separates if its speed is more than this part of its terms (and it has no normal impulse).
 const SEPARATES: f64 = 1e-9;
+
+/// Velocities of an island above which the O(m³) of its reduction is more than Newton's method on the velocities takes, whose cost follows the graph of the
+/// bodies. Below it the few forces of the reduction are worth having.
+const LARGE: usize = 72;
+
+/// Systems that Newton's method may factor for an island before the reduction is tried.
+const MOST_SYSTEMS: usize = 300;
 
 /// Options of the no-slip model.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -34,6 +43,8 @@ pub struct NoSlipOptions {
 ///   again, until no contact that is held separates; one that was let go stays so in this step even if it closes again, so that this
 ///   ends after at most as many rounds as there are contacts. If holding contacts makes a problem infeasible, they are let go too.
 /// * A contact that is only predicted gives its normal row only, or a body that flies past a wall would be glued to it.
+/// * With the default method, a problem with an island of more than 72 velocities is first solved as Coulomb friction of infinite coefficients by Newton's method on the
+///   velocities (see [`CoulombCone`](super::CoulombCone)): the same law and the same certificate, but forces that are spread over redundant contacts.
 /// * Coulomb and viscous coefficients are not looked at: without slip there is no drag, and friction is infinite. A soft finger (mu_spin > 0) does not
 ///   spin about its normal either.
 ///
@@ -43,6 +54,9 @@ pub struct NoSlip {
     release: bool,
     normals: NormalProblem,
     by_island: ByIsland,
+    /// Large islands.
+    islands: Islands,
+    velocities: VelocitySpace,
     /// Which contacts of the island are held, n.
     holds: Vec<bool>,
 }
@@ -51,7 +65,23 @@ impl NoSlip {
     /// The model.
     pub fn new(options: NoSlipOptions) -> Self {
         let normals = NormalProblem::new(options.normals);
-        Self { release: options.release, normals, by_island: ByIsland::default(), holds: Vec::new() }
+        Self {
+            release: options.release,
+            normals,
+            by_island: ByIsland::default(),
+            islands: Islands::default(),
+            velocities: VelocitySpace::new(Friction::NoSlip),
+            holds: Vec::new(),
+        }
+    }
+
+    /// True if an island of `problem` is large, and the options leave the method open.
+    fn is_for_velocities(&mut self, problem: &ContactProblem) -> bool {
+        let options = self.normals.options();
+        let open = !self.release && options.solver == NormalSolver::default() && options.model.check().is_ok();
+        let velocities =
+            |island: &Island| island.blocks.iter().map(|&b| problem.layout().range(b).len()).sum::<usize>();
+        open && problem.m() > LARGE && self.islands.find(problem).iter().any(|island| velocities(island) > LARGE)
     }
 }
 
@@ -69,8 +99,15 @@ impl ContactModel for NoSlip {
         problem: &ContactProblem,
         start: Option<&WarmStart>,
     ) -> Result<ContactOutcome, InputError> {
-        let (release, holds) = (self.release, &mut self.holds);
+        let release = self.release;
         let law = NoSlipLaw { release };
+        let tolerance = self.normals.options().model.tolerance;
+        if self.is_for_velocities(problem)
+            && let Some(solution) = self.velocities.solution(problem, &law, start, tolerance, MOST_SYSTEMS)
+        {
+            return Ok(ContactOutcome::Solved(solution));
+        }
+        let holds = &mut self.holds;
         self.normals.solve_problem(
             &mut self.by_island,
             problem,
@@ -88,7 +125,14 @@ impl ContactModel for NoSlip {
     }
 
     fn recycle(&mut self, outcome: ContactOutcome) {
-        self.by_island.recycle(outcome);
+        let rest = match outcome {
+            // A solution on the velocities has no bases.
+            ContactOutcome::Solved(solution) if solution.warm_start.bases.is_empty() => {
+                self.velocities.recycle(solution).map(ContactOutcome::Solved)
+            }
+            other => Some(other),
+        };
+        rest.into_iter().for_each(|outcome| self.by_island.recycle(outcome));
     }
 }
 

@@ -3,19 +3,13 @@
 use stiction_lcp::InputError;
 
 use super::CoulombCone;
-use super::island::MARGIN;
 use crate::by_island::IslandEnd;
-use crate::certificate::PhysicalCertificate;
 use crate::certificate::cone::ConeLaw;
-use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, WarmStart};
+use crate::model::{ContactModel, ContactOutcome, Level, WarmStart};
 use crate::problem::ContactProblem;
-use crate::solution::{ContactForces, ContactSolution};
 
 /// Contacts of an island up to which its Delassus operator, which costs the cube of them per step, is worth forming where Newton's method on the velocities found nothing.
 const MOST_CONTACTS: usize = 150;
-
-/// Solutions whose storage is kept: the one being replaced, and one more.
-const SPARE: usize = 2;
 
 impl ContactModel for CoulombCone {
     fn name(&self) -> &'static str {
@@ -35,7 +29,8 @@ impl ContactModel for CoulombCone {
         self.check_laws(problem)?;
         let law = ConeLaw { level: self.level };
         let first = self.velocity_space && self.level == Level::Velocity;
-        if first && let Some(solution) = self.solve_velocities(problem, &law, start) {
+        let (tolerance, limit) = (self.options.tolerance, self.max_iterations());
+        if first && let Some(solution) = self.velocities.solution(problem, &law, start, tolerance, limit) {
             return Ok(ContactOutcome::Solved(solution));
         }
         let options = self.options.clone();
@@ -61,56 +56,13 @@ impl ContactModel for CoulombCone {
     }
 
     fn recycle(&mut self, outcome: ContactOutcome) {
-        match outcome {
-            ContactOutcome::Solved(solution) if self.spare.len() < SPARE && self.level == Level::Velocity => {
-                self.spare.push(solution);
+        let rest = match outcome {
+            ContactOutcome::Solved(solution) if self.level == Level::Velocity => {
+                self.velocities.recycle(solution).map(ContactOutcome::Solved)
             }
-            other => self.driver.recycle(other),
-        }
-    }
-}
-
-impl CoulombCone {
-    /// The solution by Newton's method on the velocities, if that has one that is certified.
-    fn solve_velocities(
-        &mut self,
-        problem: &ContactProblem,
-        law: &ConeLaw,
-        start: Option<&WarmStart>,
-    ) -> Option<ContactSolution> {
-        let mut stats = ContactStats::default();
-        let (enough, limit) = (MARGIN * self.options.tolerance, self.max_iterations());
-        if !self.velocities.solve(problem, start, enough, limit, &mut stats) {
-            return None;
-        }
-        let (forces, motion) = (&self.velocities.forces, &self.velocities.motion);
-        let certificate = self.certifier.certify_timed(problem, law, forces, motion, &mut stats);
-        if !certificate.holds(self.options.tolerance) {
-            self.velocities.solved.fill(false);
-            return None;
-        }
-        let mut out = self.spare.pop().unwrap_or_else(empty_solution);
-        out.modes.clear();
-        out.modes.extend_from_slice(self.certifier.modes());
-        out.warm_start.modes.clone_from(&out.modes);
-        out.warm_start.forces.copy_from(forces);
-        out.forces.copy_from(forces);
-        out.motion.clone_from(motion);
-        (out.certificate, out.stats) = (certificate, stats);
-        Some(out)
-    }
-}
-
-/// A solution to be filled in.
-fn empty_solution() -> ContactSolution {
-    ContactSolution {
-        level: Level::Velocity,
-        forces: ContactForces::default(),
-        motion: Vec::new(),
-        modes: Vec::new(),
-        certificate: PhysicalCertificate::default(),
-        stats: ContactStats::default(),
-        warm_start: WarmStart::default(),
+            other => Some(other),
+        };
+        rest.into_iter().for_each(|outcome| self.driver.recycle(outcome));
     }
 }
 

@@ -29,18 +29,16 @@ mod spins;
 mod system;
 #[cfg(test)]
 mod tests;
-mod velocity_space;
+pub(in crate::models) mod velocity_space;
 
 use stiction_lcp::InputError;
 
 pub use outcome::{FailureReason, FrictionFailed, FrictionOutcome, FrictionSolved, FrictionStats};
 
 use crate::by_island::ByIsland;
-use crate::certificate::Certifier;
 use crate::friction_certificate::{FrictionCertificate, certify_friction};
 use crate::friction_problem::FrictionProblem;
 use crate::model::{Level, Mode, ModelOptions};
-use crate::solution::ContactSolution;
 use island::IslandProblem;
 use law::State;
 use newton::Newton;
@@ -84,9 +82,6 @@ pub struct CoulombCone {
     level: Level,
     driver: ByIsland,
     velocities: VelocitySpace,
-    certifier: Certifier,
-    /// Storage of solutions that are not needed any more.
-    spare: Vec<ContactSolution>,
     island: IslandProblem,
     problem: ConeProblem,
     newton: Newton,
@@ -128,8 +123,6 @@ impl CoulombCone {
             level,
             driver: ByIsland::default(),
             velocities: VelocitySpace::default(),
-            certifier: Certifier::default(),
-            spare: Vec::new(),
             island: IslandProblem::default(),
             problem: ConeProblem::default(),
             newton: Newton::default(),

@@ -116,6 +116,11 @@ impl NormalProblem {
         }
     }
 
+    /// The options.
+    pub fn options(&self) -> &NormalOptions {
+        &self.options
+    }
+
     /// Solves `problem` under `law`, each island by `solve_island`. Where the answer is not certified, again with more care about which rows are held.
     ///
     /// # Errors

@@ -65,6 +65,26 @@ impl Element {
     }
 }
 
+/// Which coefficients of friction contacts have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(in crate::models) enum Friction {
+    /// Those of the problem: Coulomb's law.
+    #[default]
+    Coulomb,
+    /// Infinite ones, and for the moment where the problem has one at all: contact without slip.
+    NoSlip,
+}
+
+impl Friction {
+    /// The coefficients of contact `i`, along the tangents and about the normal.
+    fn coefficients(self, contacts: &Contacts, i: usize) -> (f64, f64) {
+        match self {
+            Self::Coulomb => (contacts.mu[i], contacts.mu_spin[i]),
+            Self::NoSlip => (f64::INFINITY, if contacts.mu_spin[i] > 0.0 { f64::INFINITY } else { 0.0 }),
+        }
+    }
+}
+
 /// True if contact `i` has a moment about its normal.
 fn has_moment(contacts: &Contacts, i: usize) -> bool {
     contacts.mu_spin[i] > 0.0 && contacts.touches(i) && !contacts.spin.is_zero(i)
@@ -133,14 +153,20 @@ impl Elements {
     }
 
     /// Takes an island over, with the envelope of its matrix; false if a contact that nothing presses together has friction without a limit.
-    pub fn load(&mut self, problem: &ContactProblem, island: &Island, matrix: &mut Skyline) -> bool {
+    pub fn load(
+        &mut self,
+        problem: &ContactProblem,
+        island: &Island,
+        friction: Friction,
+        matrix: &mut Skyline,
+    ) -> bool {
         self.list.clear();
         self.groups.clear();
         self.members.clear();
         self.member_starts.clear();
         self.local.resize(problem.layout().blocks(), 0);
         island.blocks.iter().enumerate().for_each(|(k, &b)| self.local[b] = k);
-        if !self.list_contacts(problem, island) {
+        if !self.list_contacts(problem, island, friction) {
             return false;
         }
         self.list_rows(problem, island);
@@ -154,13 +180,14 @@ impl Elements {
         true
     }
 
-    fn list_contacts(&mut self, problem: &ContactProblem, island: &Island) -> bool {
+    fn list_contacts(&mut self, problem: &ContactProblem, island: &Island, friction: Friction) -> bool {
         let (contacts, dt) = (problem.contacts(), problem.dt());
         for &i in &island.contacts {
             let kinds = [&contacts.normal, &contacts.tangent_s, &contacts.tangent_t];
+            let (mu, mu_spin) = friction.coefficients(contacts, i);
             let mut axes = [0; 2];
             let mut rows = 1;
-            if contacts.mu[i] > 0.0 && contacts.touches(i) {
+            if mu > 0.0 && contacts.touches(i) {
                 for k in (1..3).filter(|&k| !kinds[k].is_zero(i)) {
                     axes[rows - 1] = k;
                     rows += 1;
@@ -168,12 +195,12 @@ impl Elements {
             }
             if contacts.normal.is_zero(i) {
                 // Nothing presses the two together, so without a normal force there is no friction.
-                if rows > 1 && contacts.mu[i].is_infinite() {
+                if rows > 1 && mu.is_infinite() {
                     return false;
                 }
                 continue;
             }
-            let law = if rows > 1 { Block::Coulomb { dim: rows, mu: contacts.mu[i] } } else { Block::Signorini };
+            let law = if rows > 1 { Block::Coulomb { dim: rows, mu } } else { Block::Signorini };
             let mut bias = [separation_bias(contacts.gap[i], dt, contacts.bounce[i]), 0.0, 0.0];
             for r in 1..rows {
                 bias[r] = contacts.surface[i][axes[r - 1] - 1];
@@ -184,9 +211,8 @@ impl Elements {
             let all = [(kinds[0], of[0]), (kinds[axes[0]], of[1]), (kinds[axes[1]], of[2]), (&contacts.spin, spin)];
             self.join_group(&all);
             if spin.is_some() {
-                let mu = contacts.mu_spin[i];
-                let law = if mu.is_infinite() { Block::Free } else { Block::Bounded { lo: 0.0, hi: 0.0 } };
-                let bounded = if mu.is_infinite() { 0.0 } else { mu };
+                let law = if mu_spin.is_infinite() { Block::Free } else { Block::Bounded { lo: 0.0, hi: 0.0 } };
+                let bounded = if mu_spin.is_infinite() { 0.0 } else { mu_spin };
                 self.list.push(Element { mu_spin: bounded, ..Element::new(law, Source::Spin(i), 1, [0.0; 3]) });
                 // In the group of its contact, right behind it.
                 self.join_group(&all);

@@ -3,6 +3,8 @@
 //! From one step to the next the states of contacts rarely change, so the states and forces of the last step are tried first: one system of order m, factored once, refined until
 //! stick is rounding. Where some states are wrong, proximal points repair them. The cost follows the bodies and their graph, not the contacts; redundant forces stay where they
 //! were. What is found here is still certified like everything else; what is not is left to the search on the Delassus operator.
+//!
+//! With infinite coefficients the law is contact without slip: that model comes here with its large islands.
 
 mod affine;
 mod elements;
@@ -14,38 +16,91 @@ mod order;
 mod search;
 mod skyline;
 
+use super::island::MARGIN;
 use super::law::State;
 use super::problem::Block;
 use crate::by_island::IslandForces;
+use crate::certificate::{Certifier, Law, PhysicalCertificate};
 use crate::islands::{Island, Islands};
 use crate::mass::Mass;
-use crate::model::{ContactStats, Mode, WarmStart};
+use crate::model::{ContactStats, Level, Mode, WarmStart};
 use crate::problem::ContactProblem;
-use crate::solution::ContactForces;
+use crate::solution::{ContactForces, ContactSolution};
+pub(in crate::models) use elements::Friction;
 use elements::{Elements, Source};
 use finish::{AT_LIMIT, RELIEF};
 use newton::Newton;
 use search::{Found, Search};
 
+/// Solutions whose storage is kept: the one being replaced, and one more.
+const SPARE: usize = 2;
+
 /// The workspace, and the forces and motion found.
 #[derive(Debug, Clone, Default)]
-pub(super) struct VelocitySpace {
+pub(in crate::models) struct VelocitySpace {
+    friction: Friction,
+    certifier: Certifier,
+    /// Storage of solutions that are not needed any more.
+    spare: Vec<ContactSolution>,
     islands: Islands,
     elements: Elements,
     newton: Newton,
     search: Search,
     held: Vec<bool>,
     /// Forces of all rows.
-    pub forces: ContactForces,
+    forces: ContactForces,
     /// Velocities after the step, m.
-    pub motion: Vec<f64>,
+    motion: Vec<f64>,
     /// Whether each island was solved, as the method believes.
-    pub solved: Vec<bool>,
+    solved: Vec<bool>,
 }
 
 impl VelocitySpace {
+    /// Under this law of friction.
+    pub fn new(friction: Friction) -> Self {
+        Self { friction, ..Self::default() }
+    }
+
+    /// The solution of `problem`, if there is one that is certified under `law`; at most `limit` systems are factored for an island.
+    pub fn solution(
+        &mut self,
+        problem: &ContactProblem,
+        law: &dyn Law,
+        start: Option<&WarmStart>,
+        tolerance: f64,
+        limit: usize,
+    ) -> Option<ContactSolution> {
+        let mut stats = ContactStats::default();
+        if !self.solve(problem, start, MARGIN * tolerance, limit, &mut stats) {
+            return None;
+        }
+        let certificate = self.certifier.certify_timed(problem, law, &self.forces, &self.motion, &mut stats);
+        if !certificate.holds(tolerance) {
+            self.solved.fill(false);
+            return None;
+        }
+        let mut out = self.spare.pop().unwrap_or_else(empty_solution);
+        out.modes.clear();
+        out.modes.extend_from_slice(self.certifier.modes());
+        out.warm_start.modes.clone_from(&out.modes);
+        out.warm_start.forces.copy_from(&self.forces);
+        out.forces.copy_from(&self.forces);
+        out.motion.clone_from(&self.motion);
+        (out.certificate, out.stats) = (certificate, stats);
+        Some(out)
+    }
+
+    /// Takes back a solution that is not needed any more; gives it back if there are enough.
+    pub fn recycle(&mut self, solution: ContactSolution) -> Option<ContactSolution> {
+        if self.spare.len() == SPARE {
+            return Some(solution);
+        }
+        self.spare.push(solution);
+        None
+    }
+
     /// Solves every island, to an error of `enough` and with at most `limit` factors each; true if all were solved.
-    pub fn solve(
+    fn solve(
         &mut self,
         problem: &ContactProblem,
         start: Option<&WarmStart>,
@@ -93,7 +148,7 @@ impl VelocitySpace {
         stats: &mut ContactStats,
     ) -> bool {
         island.blocks.iter().for_each(|&b| self.held[b] = true);
-        if !self.elements.load(problem, island, &mut self.newton.matrix) {
+        if !self.elements.load(problem, island, self.friction, &mut self.newton.matrix) {
             return false;
         }
         self.newton.reset(&self.elements);
@@ -251,6 +306,19 @@ impl VelocitySpace {
             problem.mass().solve_factor_transposed(b, part);
             part.iter_mut().zip(&problem.v()[range]).for_each(|(a, v)| *a = v + problem.dt() * *a);
         }
+    }
+}
+
+/// A solution to be filled in.
+fn empty_solution() -> ContactSolution {
+    ContactSolution {
+        level: Level::Velocity,
+        forces: ContactForces::default(),
+        motion: Vec::new(),
+        modes: Vec::new(),
+        certificate: PhysicalCertificate::default(),
+        stats: ContactStats::default(),
+        warm_start: WarmStart::default(),
     }
 }
 
