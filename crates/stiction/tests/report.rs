@@ -78,8 +78,13 @@ const PICTURE: &str = r#"<svg viewBox="0 0 300 120"><rect class="ink fill-1" x="
 <circle class="ink fill-2" cx="150" cy="50" r="40"/><path class="soft" d="M0 100H300"/><text class="ink" x="220" y="60">ground</text></svg>"#;
 
 fn section() -> Section {
-    let claim =
-        |claim: &str, verdict| Claim { claim: claim.into(), paper_value: "6.6".into(), ours: "> 40".into(), verdict };
+    let claim = |claim: &str, verdict| Claim {
+        claim: claim.into(),
+        paper_value: "6.6".into(),
+        ours: "> 40".into(),
+        rule: "at least 6.6".into(),
+        verdict,
+    };
     Section {
         text: vec!["What was done, with <angle> brackets & more.".into(), "`a < b` of `code`, and an odd `one".into()],
         tables: vec![table()],

@@ -7,6 +7,7 @@ pub mod drumwright;
 pub mod lloyd;
 pub mod report;
 pub mod section;
+mod timing;
 pub mod trinkle;
 
 pub use section::{Axis, Cell, Claim, Column, Picture, Plot, Section, Series, Table, Verdict};

@@ -1,11 +1,11 @@
 //! Solves every problem of a setting with the three methods: what they answer, and how long they take.
 
-use cpu_time::ThreadTime;
 use stiction_contact::models::coulomb_polyhedral::Method;
 use stiction_contact::{ContactModel, ContactProblem, CoulombPolyhedral, InputError, PolyhedralOptions};
 
 use super::{DIRECTIONS, Setting, TOLERANCE, WRENCHES, full_residual};
 use crate::papers::Progress;
+use crate::papers::timing::{median, timed};
 
 /// The three methods, in the paper's order.
 pub(super) const METHODS: [(Method, &str); 3] =
@@ -129,13 +129,15 @@ fn median_ms(model: &mut CoulombPolyhedral, problems: &[ContactProblem], seconds
     const PASSES: usize = 101;
     let mut times: Vec<f64> = Vec::new();
     while times.is_empty() || (times.len() < PASSES && times.iter().sum::<f64>() < seconds) {
-        let start = ThreadTime::now();
-        for problem in problems {
-            let outcome = model.solve(problem)?;
-            model.recycle(outcome);
-        }
-        times.push(start.elapsed().as_secs_f64());
+        let (time, solved) = timed(|| {
+            problems.iter().try_for_each(|problem| {
+                let outcome = model.solve(problem)?;
+                model.recycle(outcome);
+                Ok::<(), InputError>(())
+            })
+        });
+        solved?;
+        times.push(time);
     }
-    times.sort_by(f64::total_cmp);
-    Ok(1e3 * times[times.len() / 2] / problems.len().max(1) as f64)
+    Ok(1e3 * median(times) / problems.len().max(1) as f64)
 }

@@ -128,7 +128,7 @@ fn claims(body: &mut String, claims: &[Claim]) {
     if claims.is_empty() {
         return;
     }
-    *body += "<div class=\"wide\"><table class=\"claims\">\n<tr><th>claim</th><th>paper</th><th>ours</th><th>verdict</th></tr>\n";
+    *body += "<div class=\"wide\"><table class=\"claims\">\n<tr><th>claim <span class=\"unit\">(and its rule)</span></th><th>paper</th><th>ours</th><th>verdict</th></tr>\n";
     for claim in claims {
         let (class, word, why) = match &claim.verdict {
             Verdict::Holds => ("holds", "holds", ""),
@@ -137,6 +137,7 @@ fn claims(body: &mut String, claims: &[Claim]) {
         };
         let why = if why.is_empty() { String::new() } else { format!(": {}", escaped(why)) };
         let (what, theirs, ours) = (escaped(&claim.claim), escaped(&claim.paper_value), escaped(&claim.ours));
+        let what = format!("{what}<br><span class=\"rule\">{}</span>", escaped(&claim.rule));
         let verdict = format!("<span class=\"{class}\">{word}</span>{why}");
         let _ = writeln!(body, "<tr><td>{what}</td><td>{theirs}</td><td>{ours}</td><td>{verdict}</td></tr>");
     }

@@ -9,7 +9,7 @@ use stiction_lcp::InputError;
 
 use super::{LONG, LOST};
 use crate::papers::Effort;
-use crate::papers::drumwright::report::timed;
+use crate::papers::timing::timed;
 
 /// A model and its solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,11 +33,6 @@ impl Method {
             Self::ActiveSet => "no-slip (active-set QP)",
             Self::Ppm => "no-slip (modified PPM)",
         }
-    }
-
-    /// Its complementarity variables.
-    pub fn variables(self, contacts: usize) -> usize {
-        if self == Self::Lemke { (2 + DIRECTIONS) * contacts } else { contacts }
     }
 
     /// The model.
@@ -107,6 +102,8 @@ pub struct Held {
     pub most_pivots: usize,
     /// Most positive normals of a step.
     pub positive: usize,
+    /// Complementarity variables: letters of the last step's bases.
+    pub variables: usize,
     /// Worst certificate.
     pub certificate: f64,
 }
@@ -136,11 +133,12 @@ pub fn run(n: usize, dt: f64, steps: usize, warm: bool, model: &mut dyn ContactM
         let outcome = solved?;
         let Some(solution) = outcome.solved() else { break };
         if held.times.len() < 1000 {
-            held.times.push(time.as_secs_f64());
+            held.times.push(time);
         }
         held.pivots += solution.stats.pivots;
         held.most_pivots = held.most_pivots.max(solution.stats.pivots);
         held.positive = held.positive.max(solution.active_contacts());
+        held.variables = solution.warm_start.bases.iter().map(|basis| basis.len()).sum();
         held.certificate = held.certificate.max(solution.certificate.largest());
         held.motion = beside_the_first(&q);
         if held.motion > LOST {
