@@ -75,7 +75,7 @@ fn the_published_controller_walks_on_the_published_terrain_without_slip() {
 
 #[test]
 fn the_improved_controller_gets_over_hills_and_steps_without_slip() {
-    for terrain in [Terrain::hills(1), Terrain::steps()] {
+    for terrain in [Terrain::hills(1), Terrain::hills(2), Terrain::steps(0.0), Terrain::steps(0.04)] {
         let walked = walk(Law::NoSlip(NormalSolver::Nnls), &terrain, Gait::improved(), 10_000).measured;
         assert!(walked.distance() >= 0.2, "{}: {}", terrain.name, walked.distance());
         assert!(walked.tilt.iter().all(|t| t.to_degrees() < 30.0), "{}: {:?}", terrain.name, walked.tilt);
@@ -112,7 +112,7 @@ fn solvers_agree_on_the_motion() {
 
 #[test]
 fn a_walk_goes_on_from_a_snapshot_bit_for_bit() {
-    let robot = Quadruped::new(&Terrain::steps(), Material::default()).unwrap();
+    let robot = Quadruped::new(&Terrain::steps(0.0), Material::default()).unwrap();
     let settings = Settings { model: "no-slip".into(), ..Settings::default() };
     let simulation = || {
         let mut simulation = Simulation::new(robot.world.clone(), settings.clone()).unwrap();

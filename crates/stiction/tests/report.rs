@@ -164,6 +164,7 @@ fn the_summary_is_a_list_of_claims() {
     assert_eq!(claims.len(), 3);
     assert_eq!((&claims[0]["paper"], &claims[0]["experiment"]), (&"lloyd".into(), &"growth".into()));
     assert_eq!((&claims[0]["paper_value"], &claims[0]["ours"]), (&"6.6".into(), &"> 40".into()));
+    assert_eq!(claims[0]["rule"], "at least 6.6");
     let verdicts: Vec<_> = claims.iter().map(|c| c["verdict"].as_str().unwrap()).collect();
     assert_eq!(verdicts, ["better", "holds", "does not hold: gravity is > 0"]);
     assert_eq!(report.tally().to_string(), "3 claims: 1 hold, 1 better, 1 not");
@@ -268,7 +269,7 @@ fn the_terminal_shows_tables_and_claims() {
     let text = Report::terminal(&run);
     assert!(text.contains("  model            time (ms)  pivots  paper (s)\n"), "{text}");
     assert!(text.contains("  Stewart–Trinkle     1.5e−7    1234\n"), "{text}");
-    assert!(text.contains("NOT     It flies\n        paper: 6.6; ours: > 40\n        why: gravity is > 0\n"), "{text}");
+    assert!(text.contains("NOT     It flies\n        paper: 6.6; ours: > 40\n        rule: at least 6.6\n        why: gravity is > 0\n"), "{text}");
 }
 
 #[test]

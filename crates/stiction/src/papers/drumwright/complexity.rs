@@ -54,8 +54,8 @@ impl Law {
     /// Most contacts it is given.
     fn most(self, effort: &Effort) -> usize {
         match (self, effort.quick) {
-            (Self::StewartTrinkle, true) => 64,
-            (Self::StewartTrinkle, false) => 128,
+            (Self::StewartTrinkle, true) => 128,
+            (Self::StewartTrinkle, false) => 256,
             (_, true) => 2048,
             (_, false) => 8192,
         }

@@ -11,6 +11,7 @@ use stiction_sim::{
 
 use super::Method;
 use crate::papers::compose::{Rule, claim, columns, count, text};
+use crate::papers::report::short;
 use crate::papers::timing::{median, timed};
 use crate::papers::{Cell, Claim, Effort, Table};
 
@@ -172,7 +173,7 @@ pub fn claims(all: &[WholeSteps]) -> Vec<Claim> {
     let holds = claim(
         "No-slip holds the cubes in the simulator",
         "at least 100 steps",
-        format!("{steps} steps of 1 ms, motion ≤ {worst:.0e} m"),
+        format!("{steps} steps of 1 ms, motion ≤ {} m", short(worst, 2)),
         Rule::at_least(steps as f64, 100.0).better_at_least(steps as f64, 1000.0),
         "a cube moves",
     );

@@ -132,7 +132,7 @@ impl Group {
         };
         claim(
             format!(
-                "… and gets {FAR} m forward with roll and pitch below {steepest:.0}° without slip: {}",
+                "The robot gets {FAR} m forward in ten seconds without slip, trunk off the ground, roll and pitch below {steepest:.0}°: {}",
                 self.name()
             ),
             "run again: roll ≤ 4.1°, pitch ≤ 6.7°",
