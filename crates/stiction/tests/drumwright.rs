@@ -6,7 +6,7 @@ use stiction::papers::drumwright::quadruped::controller::{Gait, Walk};
 use stiction::papers::drumwright::quadruped::robot::Quadruped;
 use stiction::papers::drumwright::quadruped::run::{Ended, Law, Walked, alone};
 use stiction::papers::drumwright::quadruped::terrain::Terrain;
-use stiction::papers::{Effort, Experiment, Section, Series, Silent, Verdict};
+use stiction::papers::{Cell, Effort, Experiment, Section, Series, Silent, Verdict};
 use stiction_contact::NormalSolver;
 use stiction_sim::{Material, Settings, Simulation};
 
@@ -55,6 +55,10 @@ fn grippers_hold_their_cubes() {
 fn complexity_is_measured() {
     let section = run(&Complexity);
     assert_eq!((section.claims.len(), section.plots.len()), (7, 2));
+    for row in section.tables.iter().flat_map(|table| &table.rows) {
+        let [_, _, Cell::Number(time), Cell::Number(pivots)] = row[..] else { panic!("{row:?}") };
+        assert!(time > 0.0 && pivots > 0.0, "solved, and there was something to solve: {row:?}");
+    }
 }
 
 fn walk(law: Law, terrain: &Terrain, gait: Gait, steps: usize) -> Walked {

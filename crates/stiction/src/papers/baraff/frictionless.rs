@@ -264,6 +264,7 @@ fn faster(found: &Found<'_>, sparse: bool, orders: std::ops::RangeInclusive<usiz
 fn claims(found: &Found<'_>) -> Vec<Claim> {
     let all = || found.iter().flat_map(|(_, lines)| lines);
     let [least, most] = range(all().filter(|l| l.n >= LARGE).map(|l| l.times[0] / l.times[1]));
+    let [_, small] = range(all().filter(|l| l.n < LARGE).map(|l| l.times[0] / l.times[1]));
     let largest = all().map(|l| l.n).max().unwrap_or(0);
     let pivots =
         |(_, lines): &(&Family, Vec<Line>)| exponent(&lines.iter().map(|l| (l.n as f64, l.pivots)).collect::<Vec<_>>());
@@ -275,7 +276,7 @@ fn claims(found: &Found<'_>) -> Vec<Claim> {
                 "Forces without friction take two to three times a Gaussian elimination of the same size (n ≥ {LARGE})"
             ),
             "2 to 3",
-            format!("{least:.2} to {most:.2}"),
+            format!("{least:.2} to {most:.2}; for smaller n up to {small:.2}"),
             Rule::at_most(most, 3.0).better_at_most(most, 2.0),
             format!("{most:.2} at the most"),
         ),

@@ -4,8 +4,8 @@ use stiction_contact::models::coulomb_polyhedral::Method;
 use stiction_contact::{ContactModel, ContactProblem, CoulombPolyhedral, InputError, PolyhedralOptions};
 
 use super::{DIRECTIONS, Setting, TOLERANCE, WRENCHES, full_residual};
-use crate::papers::Progress;
 use crate::papers::timing::{median, timed};
+use crate::papers::{Effort, Progress};
 
 /// The three methods, in the paper's order.
 pub(super) const METHODS: [(Method, &str); 3] =
@@ -101,6 +101,19 @@ pub(super) fn run(
         }
     }
     Ok(())
+}
+
+/// The same for settings that all three methods solve.
+pub(super) fn run_all(
+    settings: &[Setting],
+    effort: &Effort,
+    what: &str,
+    progress: &mut dyn Progress,
+) -> Result<Vec<Case>, InputError> {
+    let timing = if effort.quick { Timing { rounds: 5, seconds: 0.015 } } else { Timing { rounds: 11, seconds: 0.1 } };
+    let mut cases = settings.iter().map(|s| Case::new(s, [true; 3])).collect::<Result<Vec<_>, _>>()?;
+    run(&mut cases, &timing, what, progress)?;
+    Ok(cases)
 }
 
 fn model(method: Method) -> Result<CoulombPolyhedral, InputError> {

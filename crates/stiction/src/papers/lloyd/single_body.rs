@@ -1,6 +1,6 @@
 //! Figures 7 and 8: ten bodies that touch the world in 1 to 16 points.
 
-use super::measure::{Case, METHODS, Timing, run};
+use super::measure::{Case, METHODS, run_all};
 use super::report::{faster, of_paper, plot, series, solved, table, times};
 use super::single_bodies;
 use crate::papers::compose::{Rule, claim, failed};
@@ -28,12 +28,7 @@ impl Experiment for SingleBody {
     }
 
     fn run(&self, effort: &Effort, progress: &mut dyn Progress) -> Result<Section, ExperimentError> {
-        let timing =
-            if effort.quick { Timing { rounds: 5, seconds: 0.015 } } else { Timing { rounds: 11, seconds: 0.1 } };
-        let case = |setting: &super::Setting| Case::new(setting, [true; 3]);
-        let mut cases: Vec<Case> =
-            single_bodies().iter().map(case).collect::<Result<_, _>>().map_err(failed(self.name()))?;
-        run(&mut cases, &timing, "single bodies", progress).map_err(failed(self.name()))?;
+        let cases = run_all(&single_bodies(), effort, "single bodies", progress).map_err(failed(self.name()))?;
         let scatter = |j: usize| series(&cases, j, usize::MAX, true);
         let plots = vec![
             plot(

@@ -1,6 +1,6 @@
 //! Figures 9 and 10: stacks of one to five blocks.
 
-use super::measure::{Case, METHODS, Timing, run};
+use super::measure::{Case, METHODS, run_all};
 use super::report::{faster, growth, plot, series, solved, table};
 use super::stacks;
 use crate::papers::compose::failed;
@@ -23,11 +23,7 @@ impl Experiment for Stacks {
     }
 
     fn run(&self, effort: &Effort, progress: &mut dyn Progress) -> Result<Section, ExperimentError> {
-        let timing =
-            if effort.quick { Timing { rounds: 5, seconds: 0.015 } } else { Timing { rounds: 11, seconds: 0.1 } };
-        let case = |setting: &super::Setting| Case::new(setting, [true; 3]);
-        let mut cases: Vec<Case> = stacks().iter().map(case).collect::<Result<_, _>>().map_err(failed(self.name()))?;
-        run(&mut cases, &timing, "stacks", progress).map_err(failed(self.name()))?;
+        let cases = run_all(&stacks(), effort, "stacks", progress).map_err(failed(self.name()))?;
         let lines = (0..3).map(|j| series(&cases, j, usize::MAX, true)).collect();
         let plots = vec![plot("stacks-time", "Fig. 10: ten stacks by three methods", true, lines)];
         let tables = vec![table("stacks", "Ten stacks, per solve", &cases, |_, _| None)];

@@ -138,7 +138,10 @@ fn claims(body: &mut String, claims: &[Claim]) {
         let (what, theirs, ours) = (escaped(&claim.claim), escaped(&claim.paper_value), escaped(&claim.ours));
         let what = format!("{what}<div class=\"rule\">{}</div>", escaped(&claim.rule));
         let verdict = format!("<span class=\"{class}\">{word}</span>{why}");
-        let _ = writeln!(body, "<tr><td>{what}</td><td>{theirs}</td><td>{ours}</td><td>{verdict}</td></tr>");
+        let _ = writeln!(
+            body,
+            "<tr><td>{what}</td><td data-label=\"paper\">{theirs}</td><td data-label=\"ours\">{ours}</td><td>{verdict}</td></tr>"
+        );
     }
     *body += "</table></div>\n";
 }

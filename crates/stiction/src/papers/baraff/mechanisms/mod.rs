@@ -72,6 +72,10 @@ const JACK: Mechanism = Mechanism {
     shown: ("load", 2, "height of the load (m)"),
 };
 
+/// What the colours of the pictures mean.
+const LEGEND: &str = "Fixed bodies have the colour of text, levels that do not touch each other have colours of their own, hollow circles are \
+                      hinges, green dots contacts with a force";
+
 /// How names of blocks begin.
 const BLOCK: &str = "block";
 
@@ -157,7 +161,7 @@ impl Experiment for Mechanisms {
                     section.plots.push(motion_plot(mechanism, &motion));
                     section.pictures.push(Picture {
                         name: mechanism.name.into(),
-                        title: format!("{}: time-lapse picture", mechanism.title),
+                        title: format!("Fig. {}: {}, time-lapse picture. {LEGEND}", k + 1, mechanism.title),
                         svg: picture(&motion.pictures, &mechanism.view),
                     });
                 }

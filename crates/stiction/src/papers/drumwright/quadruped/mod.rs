@@ -12,7 +12,7 @@ pub mod viscous;
 use run::{STEP, Walked};
 use terrain::Terrain;
 
-use crate::papers::compose::{columns, count, failed, line, plot, text};
+use crate::papers::compose::{columns, count, failed, line, number, plot, text};
 use crate::papers::{Cell, Effort, Experiment, ExperimentError, Plot, Progress, Section, Table};
 
 /// Seed of the terrains.
@@ -89,6 +89,8 @@ fn table(name: &str, title: &str) -> Table {
         ("contacts, mean", ""),
         ("contacts, most", ""),
         ("worst certificate", ""),
+        ("impacts", ""),
+        ("made by time stepping", "s"),
         ("end", ""),
     ]);
     Table { name: name.into(), title: title.into(), columns, rows: vec![] }
@@ -96,6 +98,7 @@ fn table(name: &str, title: &str) -> Table {
 
 fn row(w: &Walked) -> Vec<Cell> {
     let m = &w.measured;
+    let events = w.law.is_event_driven();
     let least = if m.touching > 0 { count(m.contacts[0]) } else { Cell::Empty };
     vec![
         text(w.terrain),
@@ -114,6 +117,8 @@ fn row(w: &Walked) -> Vec<Cell> {
         Cell::Number(m.mean_contacts()),
         count(m.contacts[2]),
         Cell::Number(m.certificate),
+        if events { count(m.impacts) } else { Cell::Empty },
+        number(events.then_some(m.stepped)),
         text(m.ended.to_string()),
     ]
 }
@@ -127,13 +132,13 @@ fn paper_row(
     contacts: Option<(usize, f64, usize)>,
     end: &str,
 ) -> Vec<Cell> {
-    let mut cells = vec![Cell::Empty; 17];
+    let mut cells = vec![Cell::Empty; 19];
     (cells[0], cells[1], cells[2]) = (text("published"), text(model), text(who));
     (cells[3], cells[4]) = (Cell::Number(simulated), Cell::Number(1e3 * seconds));
     if let Some((least, mean, most)) = contacts {
         (cells[12], cells[13], cells[14]) = (count(least), Cell::Number(mean), count(most));
     }
-    cells[16] = text(end);
+    cells[18] = text(end);
     cells
 }
 

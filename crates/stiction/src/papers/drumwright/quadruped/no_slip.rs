@@ -165,7 +165,7 @@ fn contacts_claim(w: &Walked) -> Claim {
 fn plots(section: &mut Section, walks: &[(Vec<Walked>, Vec<Walked>)]) {
     let first: Vec<&Walked> = walks.iter().map(|(raced, _)| &raced[0]).collect();
     let flat: Vec<&Walked> = walks[0].0[..1].iter().chain(&walks[0].1).collect();
-    let title = |what: &str| format!("{what} of the robot without slip on three terrains");
+    let title = |what: &str| format!("{what} of the robot without slip, first sample of each terrain");
     section.plots.extend([
         traces("way-no-slip", &title("Way"), "way forward (m)", &first, 1, 1.0),
         traces("height-no-slip", &title("Height"), "height of the trunk (m)", &first, 2, 1.0),
@@ -173,7 +173,7 @@ fn plots(section: &mut Section, walks: &[(Vec<Walked>, Vec<Walked>)]) {
         traces("pitch-no-slip", &title("Pitch"), "pitch, nose down (°)", &first, 4, 1f64.to_degrees()),
         traces(
             "way-controllers",
-            "Way on the published terrain with three controllers",
+            "Way on the published terrain, first sample, with three controllers",
             "way forward (m)",
             &flat,
             1,
@@ -181,7 +181,7 @@ fn plots(section: &mut Section, walks: &[(Vec<Walked>, Vec<Walked>)]) {
         ),
         traces(
             "pitch-controllers",
-            "Pitch on the published terrain with three controllers",
+            "Pitch on the published terrain, first sample, with three controllers",
             "pitch, nose down (°)",
             &flat,
             4,

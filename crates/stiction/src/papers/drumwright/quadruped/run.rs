@@ -51,9 +51,9 @@ impl Law {
         }
     }
 
-    /// True if steps are those of symplectic Euler.
-    fn is_stepped(self) -> bool {
-        !matches!(self, Self::Viscous(_))
+    /// True if steps are made of smooth pieces between impacts; otherwise they are those of symplectic Euler.
+    pub fn is_event_driven(self) -> bool {
+        matches!(self, Self::Viscous(_))
     }
 
     fn material(self) -> Material {
@@ -286,7 +286,7 @@ impl Walker {
                 m.contacts = [least.min(report.contacts), sum + report.contacts, most.max(report.contacts)];
             }
             m.pivots = [m.pivots[0] + report.pivots, m.pivots[1].max(report.pivots)];
-            m.slip += STEP * if self.law.is_stepped() { slip(&self.simulation) } else { report.slip };
+            m.slip += STEP * if self.law.is_event_driven() { report.slip } else { slip(&self.simulation) };
             m.certificate = m.certificate.max(report.certificate);
             m.impacts += report.impacts;
             m.stepped += report.stepped;

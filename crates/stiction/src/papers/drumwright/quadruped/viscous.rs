@@ -51,7 +51,14 @@ pub fn run(
     }
     let walks: Vec<&Walked> = shown.iter().flat_map(|(raced, alone)| raced[..1].iter().chain(alone)).collect();
     let plot = |name: &str, what: &str, label: &str, which: usize, scale: f64| {
-        traces(name, &format!("{what} of the robot with viscous friction"), label, &walks, which, scale)
+        traces(
+            name,
+            &format!("{what} of the robot with viscous friction, first sample of each terrain"),
+            label,
+            &walks,
+            which,
+            scale,
+        )
     };
     section.plots.extend([
         plot("way-viscous", "Way", "way forward (m)", 1, 1.0),
