@@ -77,7 +77,7 @@ impl Experiment for Frictionless {
     }
 
     fn title(&self) -> &'static str {
-        "Without friction: against Gaussian elimination and quadratic programming"
+        "§§4 and 7: without friction, against Gaussian elimination and quadratic programming"
     }
 
     fn run(&self, effort: &Effort, progress: &mut dyn Progress) -> Result<Section, ExperimentError> {

@@ -108,7 +108,7 @@ pub(super) fn faster(what: String, paper: [f64; 2], ours: [f64; 2]) -> Claim {
         format!("{found:.1} times ({:.4} to {:.4} ms)", ours[0], ours[1]),
         Rule::at_least(found, theirs).better_at_least(found, 1.25 * theirs),
         format!(
-            "our standard method gained more: it takes a {:.0}th of the paper's time, our reduced one a {:.0}th",
+            "our standard method gained more: it takes 1/{:.0} of the paper's time, our reduced one 1/{:.0}",
             gained(0),
             gained(1)
         ),

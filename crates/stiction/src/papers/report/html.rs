@@ -58,7 +58,8 @@ fn head(body: &mut String, report: &Report) {
     let form = if report.quick { "quick form: a few trials of each" } else { "full form" };
     let _ = write!(
         body,
-        "<h1 id=\"top\">The papers' experiments</h1>\n<p class=\"soft\">{form}, {} s. The claims are also in <a \
+        "<h1 id=\"top\">The papers' experiments</h1>\n<p class=\"soft\">{form}, {} s. Every claim stands with the \
+         rule that its verdict follows from; one that says \"our bar\" is not the paper's. The claims are also in <a \
          href=\"{SUMMARY}\">{SUMMARY}</a>.</p>\n",
         number::short(report.seconds(), 3)
     );
@@ -127,7 +128,8 @@ fn claims(body: &mut String, claims: &[Claim]) {
     if claims.is_empty() {
         return;
     }
-    *body += "<div class=\"wide\"><table class=\"claims\">\n<tr><th>claim <span class=\"unit\">(and its rule)</span></th><th>paper</th><th>ours</th><th>verdict</th></tr>\n";
+    *body += "<div class=\"wide\"><table class=\"claims\">\n<tr><th>claim <span class=\"unit\">(and its rule)</span></th><th>paper</th>\
+              <th>ours</th><th>verdict</th></tr>\n";
     for claim in claims {
         let (class, word, why) = match &claim.verdict {
             Verdict::Holds => ("holds", "holds", ""),

@@ -78,7 +78,7 @@ impl Experiment for Friction {
     }
 
     fn title(&self) -> &'static str {
-        "Static and dynamic friction in two and three dimensions"
+        "§§5 to 7: static and dynamic friction in two and three dimensions"
     }
 
     fn run(&self, effort: &Effort, progress: &mut dyn Progress) -> Result<Section, ExperimentError> {

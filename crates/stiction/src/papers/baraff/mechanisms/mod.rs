@@ -143,7 +143,7 @@ impl Experiment for Mechanisms {
     }
 
     fn title(&self) -> &'static str {
-        "Mechanisms faster than real time: block feeder and double-action jack (Figs. 1 and 2)"
+        "Figs. 1 and 2: a block feeder and a double-action jack"
     }
 
     fn run(&self, effort: &Effort, progress: &mut dyn Progress) -> Result<Section, ExperimentError> {

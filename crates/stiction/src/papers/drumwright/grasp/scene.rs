@@ -58,8 +58,8 @@ fn free(n: usize, mu: f64, dt: f64) -> Result<ContactProblem, InputError> {
     Ok(problem)
 }
 
-/// Rows of two bodies, the second ahead by `arm` (m) along x, that let them only slide along x: the same rotation, and at the second's centre the same
-/// velocity across.
+/// Rows of two bodies, the second ahead by `arm` (m) along x, that let them only slide along x: the same rotation, and at the second's centre
+/// the same velocity across.
 fn prismatic(arm: f64) -> [([f64; 6], [f64; 6]); 5] {
     let unit = |k: usize| [0, 1, 2, 3, 4, 5].map(|i| if i == k { 1.0 } else { 0.0 });
     let minus = |row: [f64; 6]| row.map(|x| -x);

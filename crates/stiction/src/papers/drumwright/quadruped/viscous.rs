@@ -142,7 +142,7 @@ fn cost_claim(viscous: &Walked, no_slip: f64) -> Claim {
         format!("{paper:.2}"),
         format!("{ours:.2}"),
         Rule::at_most(ours, paper).better_at_most(ours, 0.5 * paper),
-        "a step has four stages, each with collision, dynamics, a solve and a certificate, and goes on anew after every impact; without slip it is one",
+        "a step has four stages, each with collision, dynamics, a solve and a certificate, and begins anew after an impact; without slip it is one",
     )
 }
 

@@ -67,9 +67,13 @@ impl Experiment for Table1 {
         }
         let tables = vec![
             by_size(&usual),
-            left_over("unsolved", "Data sets that none of our solvers solved", &usual),
             summary(&usual, &large),
-            left_over("unsolved-large-friction", "The same for friction between 1 and 3", &large),
+            left_over("unsolved", "Data sets that none of our solvers solved, friction between 0 and 1", &usual),
+            left_over(
+                "unsolved-large-friction",
+                "Data sets that none of our solvers solved, friction between 1 and 3",
+                &large,
+            ),
             problems().map_err(failed(self.name()))?,
         ];
         let text = explain(usual.len(), large.len());
