@@ -111,7 +111,8 @@ impl Group {
         let first = self.walks.iter().find(|w| !Self::reaches_the_end(w));
         let events = self.walks.iter().filter(|w| w.law.is_event_driven());
         let stepped: f64 = events.map(|w| w.measured.stepped).sum();
-        let stepped = if stepped > 0.0 { format!("; {stepped:.2} s in all by time stepping") } else { String::new() };
+        let stepped =
+            if stepped > 0.0 { format!("; {:.1} ms in all by time stepping", 1e3 * stepped) } else { String::new() };
         let end =
             first.map_or_else(String::new, |w| format!("; one after {:.2} s: {}", w.measured.time(), w.measured.ended));
         claim(
@@ -170,8 +171,11 @@ pub fn table(name: &str, title: &str, groups: &[Group]) -> Table {
 
 /// A row per walk.
 pub fn all_walks(name: &str, title: &str, groups: &[Group]) -> Table {
-    let rows = groups.iter().flat_map(|group| group.walks.iter().map(super::row)).collect();
-    Table { rows, ..walks_table(name, title) }
+    let numbered = |(k, w): (usize, &Walked)| std::iter::once(count(k + 1)).chain(super::row(w)).collect();
+    let rows = groups.iter().flat_map(|group| group.walks.iter().enumerate().map(numbered)).collect();
+    let mut table = Table { rows, ..walks_table(name, title) };
+    table.columns.splice(0..0, columns(&[("sample", "")]));
+    table
 }
 
 /// Way forward by sample.
