@@ -66,7 +66,7 @@ fn sections_are_complete() {
         assert!(section.tables.iter().all(|t| t.rows.iter().all(|row| row.len() == t.columns.len())));
         assert_eq!(section.tables[0].rows.len(), 30, "{}", experiment.name());
         assert!(section.tables[0].rows.iter().all(|row| row[7] == Cell::Text("20/20".into())));
-        assert_eq!(section.claims[0].verdict, Verdict::Better, "{:?}", section.claims[0]);
+        assert_eq!(section.claims[0].verdict, Verdict::Holds, "{:?}", section.claims[0]);
         assert!(!section.text.is_empty() && !section.plots.is_empty());
     }
 }

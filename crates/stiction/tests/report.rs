@@ -78,8 +78,13 @@ const PICTURE: &str = r#"<svg viewBox="0 0 300 120"><rect class="ink fill-1" x="
 <circle class="ink fill-2" cx="150" cy="50" r="40"/><path class="soft" d="M0 100H300"/><text class="ink" x="220" y="60">ground</text></svg>"#;
 
 fn section() -> Section {
-    let claim =
-        |claim: &str, verdict| Claim { claim: claim.into(), paper_value: "6.6".into(), ours: "> 40".into(), verdict };
+    let claim = |claim: &str, verdict| Claim {
+        claim: claim.into(),
+        paper_value: "6.6".into(),
+        ours: "> 40".into(),
+        rule: "at least 6.6".into(),
+        verdict,
+    };
     Section {
         text: vec!["What was done, with <angle> brackets & more.".into(), "`a < b` of `code`, and an odd `one".into()],
         tables: vec![table()],
@@ -159,6 +164,7 @@ fn the_summary_is_a_list_of_claims() {
     assert_eq!(claims.len(), 3);
     assert_eq!((&claims[0]["paper"], &claims[0]["experiment"]), (&"lloyd".into(), &"growth".into()));
     assert_eq!((&claims[0]["paper_value"], &claims[0]["ours"]), (&"6.6".into(), &"> 40".into()));
+    assert_eq!(claims[0]["rule"], "at least 6.6");
     let verdicts: Vec<_> = claims.iter().map(|c| c["verdict"].as_str().unwrap()).collect();
     assert_eq!(verdicts, ["better", "holds", "does not hold: gravity is > 0"]);
     assert_eq!(report.tally().to_string(), "3 claims: 1 hold, 1 better, 1 not");
@@ -263,7 +269,7 @@ fn the_terminal_shows_tables_and_claims() {
     let text = Report::terminal(&run);
     assert!(text.contains("  model            time (ms)  pivots  paper (s)\n"), "{text}");
     assert!(text.contains("  Stewart–Trinkle     1.5e−7    1234\n"), "{text}");
-    assert!(text.contains("NOT     It flies\n        paper: 6.6; ours: > 40\n        why: gravity is > 0\n"), "{text}");
+    assert!(text.contains("NOT     It flies\n        paper: 6.6; ours: > 40\n        rule: at least 6.6\n        why: gravity is > 0\n"), "{text}");
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! The experiments of the four papers, each as library code: the same problems, the same comparisons, the paper's figures beside ours.
 //!
-//! An [`Experiment`] runs and returns a [`Section`]: tables, plots, pictures and [`Claim`]s. How a section is shown (terminal, HTML, CSV, JSON) is not its business.
+//! An [`Experiment`] runs and returns a [`Section`]: tables, plots, pictures and [`Claim`]s. How a section is shown (terminal, HTML, CSV, JSON) is
+//! not its business.
 pub mod baraff;
 mod compose;
 pub mod drumwright;
 pub mod lloyd;
 pub mod report;
 pub mod section;
+mod timing;
 pub mod trinkle;
 
 pub use section::{Axis, Cell, Claim, Column, Picture, Plot, Section, Series, Table, Verdict};

@@ -98,7 +98,7 @@ pub struct Picture {
     pub svg: String,
 }
 
-/// A claim of a paper, and what became of it here.
+/// A claim of a paper, or a bar of our own (its rule says so), and what became of it here.
 #[derive(Debug, Clone)]
 pub struct Claim {
     /// What the paper says.
@@ -107,6 +107,8 @@ pub struct Claim {
     pub paper_value: String,
     /// Ours.
     pub ours: String,
+    /// When it holds, and when it is bettered: what the verdict follows from.
+    pub rule: String,
     /// Whether it holds.
     pub verdict: Verdict,
 }

@@ -8,10 +8,9 @@ use stiction_lcp::{InputError, Lcp, Options, Solver};
 use super::elimination::Elimination;
 use super::problems;
 use super::quadratic_program::QuadraticProgram;
-use super::timing::{exponent, median, seconds};
-use crate::papers::{
-    Axis, Cell, Claim, Column, Effort, Experiment, ExperimentError, Plot, Progress, Section, Series, Table, Verdict,
-};
+use crate::papers::compose::{Rule, claim, columns, count, failed, line, of_paper, plot};
+use crate::papers::timing::{exponent, median, range, timed};
+use crate::papers::{Cell, Claim, Effort, Experiment, ExperimentError, Plot, Progress, Section, Series, Table};
 
 const NAME: &str = "baraff/frictionless";
 /// Orders; the paper went up to 150.
@@ -22,8 +21,8 @@ const LARGE: usize = 100;
 /// The paper's largest order.
 const PAPERS_LARGEST: usize = 150;
 /// Problems per order, and of orders that take seconds.
-const PROBLEMS: u64 = 3;
-const LARGE_PROBLEMS: u64 = 1;
+const PROBLEMS: usize = 3;
+const LARGE_PROBLEMS: usize = 1;
 const SLOW: usize = 500;
 /// Rounds over the problems of an order: at least, at most; and seconds after which no other is begun.
 const ROUNDS: (usize, usize) = (3, 41);
@@ -34,14 +33,25 @@ struct Family {
     draw: fn(usize, u64) -> Result<Lcp, InputError>,
     /// Most entries of the matrix are zero.
     sparse: bool,
+    /// Its times are plotted by themselves.
+    drawn: bool,
 }
 
 const FAMILIES: [Family; 4] = [
-    Family { name: "all forces positive", draw: |n, seed| problems::random(n, 2, false, seed), sparse: false },
-    Family { name: "half of the forces positive", draw: |n, seed| problems::random(n, 2, true, seed), sparse: false },
-    Family { name: "chain of links", draw: problems::chain, sparse: false },
-    Family { name: "heap of bodies", draw: problems::heap, sparse: true },
+    family("all forces positive", |n, seed| problems::random(n, 2, false, seed), false, false),
+    family("half of the forces positive", |n, seed| problems::random(n, 2, true, seed), false, false),
+    family("chain of links", problems::chain, false, true),
+    family("heap of bodies", problems::heap, true, true),
 ];
+
+const fn family(
+    name: &'static str,
+    draw: fn(usize, u64) -> Result<Lcp, InputError>,
+    sparse: bool,
+    drawn: bool,
+) -> Family {
+    Family { name, draw, sparse, drawn }
+}
 
 /// What one order of a family came to.
 struct Line {
@@ -54,8 +64,8 @@ struct Line {
     difference: f64,
     /// Median times (s): the driving method, elimination, clarabel.
     times: [f64; 3],
-    solved: u64,
-    asked: u64,
+    solved: usize,
+    asked: usize,
 }
 
 /// The comparison.
@@ -67,7 +77,7 @@ impl Experiment for Frictionless {
     }
 
     fn title(&self) -> &'static str {
-        "Without friction: against Gaussian elimination and quadratic programming"
+        "§§4 and 7: without friction, against Gaussian elimination and quadratic programming"
     }
 
     fn run(&self, effort: &Effort, progress: &mut dyn Progress) -> Result<Section, ExperimentError> {
@@ -82,8 +92,7 @@ impl Experiment for Frictionless {
                     FAMILIES.len() * orders.len(),
                     &format!("{}, n = {n}", family.name),
                 );
-                let line = compare(family, *n, budget);
-                lines.push(line.map_err(|e| ExperimentError { experiment: NAME, message: e.to_string() })?);
+                lines.push(compare(family, *n, budget).map_err(failed(NAME))?);
             }
             found.push((family, lines));
         }
@@ -94,7 +103,7 @@ impl Experiment for Frictionless {
 /// One order of a family: the three take turns on the same problems, so that the noise of the machine falls on all of them.
 fn compare(family: &Family, n: usize, budget: f64) -> Result<Line, InputError> {
     let count = if n < SLOW { PROBLEMS } else { LARGE_PROBLEMS };
-    let problems = (0..count).map(|seed| (family.draw)(n, seed)).collect::<Result<Vec<_>, _>>()?;
+    let problems = (0..count as u64).map(|seed| (family.draw)(n, seed)).collect::<Result<Vec<_>, _>>()?;
     let programs: Vec<QuadraticProgram> = problems.iter().map(QuadraticProgram::new).collect();
     let (mut dantzig, mut elimination) = (Dantzig::new(Options::default()), Elimination::default());
     let mut line = Line {
@@ -125,9 +134,9 @@ fn compare(family: &Family, n: usize, budget: f64) -> Result<Line, InputError> {
     while times[0].len() < ROUNDS.0 || times[0].len() < ROUNDS.1 && spent < budget {
         let mut sums = [0.0; 3];
         for (lcp, program) in problems.iter().zip(&programs) {
-            sums[0] += seconds(|| drop(black_box(dantzig.solve(black_box(lcp)))));
-            sums[1] += seconds(|| _ = black_box(elimination.solve(black_box(lcp.m()), black_box(lcp.q())).len()));
-            sums[2] += seconds(|| drop(black_box(program.solve())));
+            sums[0] += timed(|| drop(black_box(dantzig.solve(black_box(lcp))))).0;
+            sums[1] += timed(|| black_box(elimination.solve(black_box(lcp.m()), black_box(lcp.q())).len())).0;
+            sums[2] += timed(|| drop(black_box(program.solve()))).0;
         }
         spent += sums.iter().sum::<f64>();
         times.iter_mut().zip(sums).for_each(|(all, sum)| all.push(sum * part));
@@ -151,13 +160,28 @@ fn section(found: &Found<'_>) -> Section {
          say which problems it timed; its factorization was dense, as ours is.".into(),
     ];
     let tables = found.iter().map(|(family, lines)| table(family, lines)).collect();
-    Section {
-        text,
-        tables,
-        plots: vec![times_plot(found), ratio_plot(found)],
-        pictures: Vec::new(),
-        claims: claims(found),
-    }
+    Section { text, tables, plots: plots(found), pictures: Vec::new(), claims: claims(found) }
+}
+
+fn plots(found: &Found<'_>) -> Vec<Plot> {
+    let shown = found.iter().filter(|(family, _)| family.drawn);
+    let elimination = ratio_plot(
+        found,
+        "frictionless-ratio",
+        "The driving method beside Gaussian elimination of the same order",
+        "time of Dantzig / time of elimination",
+        [0, 1],
+        [("paper: three times", 3.0), ("paper: two times", 2.0)],
+    );
+    let programming = ratio_plot(
+        found,
+        "frictionless-quadratic-programming",
+        "Quadratic programming beside the driving method",
+        "time of clarabel / time of Dantzig",
+        [2, 0],
+        [("paper: ten times", 10.0), ("paper: five times", 5.0)],
+    );
+    shown.map(times_plot).chain([elimination, programming]).collect()
 }
 
 fn file_name(family: &Family) -> String {
@@ -165,139 +189,124 @@ fn file_name(family: &Family) -> String {
 }
 
 fn table(family: &Family, lines: &[Line]) -> Table {
-    let column = |name: &str, unit: &str| Column { name: name.into(), unit: unit.into() };
     let row = |l: &Line| {
         let [d, e, c] = l.times;
-        let count = Cell::Count(l.n as u64);
         let numbers = [l.active, l.pivots, d * 1e6, e * 1e6, c * 1e6, d / e, c / d, l.certificate, l.difference];
-        std::iter::once(count).chain(numbers.map(Cell::Number)).collect()
+        std::iter::once(count(l.n)).chain(numbers.map(Cell::Number)).collect()
     };
     Table {
         name: format!("frictionless-{}", file_name(family)),
         title: format!("Times: {}", family.name),
-        columns: vec![
-            column("n", ""),
-            column("positive forces", ""),
-            column("pivots", ""),
-            column("Dantzig", "µs"),
-            column("elimination", "µs"),
-            column("clarabel", "µs"),
-            column("Dantzig / elimination", ""),
-            column("clarabel / Dantzig", ""),
-            column("our certificate", ""),
-            column("clarabel's difference", ""),
-        ],
+        columns: columns(&[
+            ("n", ""),
+            ("positive forces", ""),
+            ("pivots", ""),
+            ("Dantzig", "µs"),
+            ("elimination", "µs"),
+            ("clarabel", "µs"),
+            ("Dantzig / elimination", ""),
+            ("clarabel / Dantzig", ""),
+            ("our certificate", ""),
+            ("clarabel's difference", ""),
+        ]),
         rows: lines.iter().map(row).collect(),
     }
 }
 
-fn line_of(name: String, lines: &[Line], y: impl Fn(&Line) -> f64) -> Series {
-    Series { name, points: lines.iter().map(|l| (l.n as f64, y(l))).collect(), ..Series::default() }
+fn line_of(name: &str, lines: &[Line], y: impl Fn(&Line) -> f64) -> Series {
+    line(name, lines.iter().map(|l| (l.n as f64, y(l))).collect())
 }
 
-fn times_plot(found: &Found<'_>) -> Plot {
-    let chain = found.iter().find(|(family, _)| family.name.starts_with("chain")).map_or(&[][..], |(_, lines)| lines);
+/// Times of the three on a family.
+fn times_plot((family, lines): &(&Family, Vec<Line>)) -> Plot {
     let names = ["Dantzig", "Gaussian elimination", "clarabel"];
-    Plot {
-        name: "frictionless-times".into(),
-        title: "Time of a solve: chain of links".into(),
-        x: Axis { label: "contacts n".into(), log: true },
-        y: Axis { label: "processor time (µs)".into(), log: true },
-        series: (0..3).map(|k| line_of(names[k].into(), chain, |l| l.times[k] * 1e6)).collect(),
-    }
+    let series = (0..3).map(|k| line_of(names[k], lines, |l| l.times[k] * 1e6)).collect();
+    let name = format!("frictionless-times-{}", file_name(family));
+    let title = format!("Time of a solve: {}", family.name);
+    plot(&name, &title, ("contacts n", true), ("processor time (µs)", true), series)
 }
 
-fn ratio_plot(found: &Found<'_>) -> Plot {
-    let mut series: Vec<Series> =
-        found.iter().map(|(f, lines)| line_of(f.name.into(), lines, |l| l.times[0] / l.times[1])).collect();
-    let ends = || found.first().map_or(&[][..], |(_, lines)| lines).iter().map(|l| l.n as f64);
-    for (name, y) in [("paper: three times", 3.0), ("paper: two times", 2.0)] {
-        let points = ends().filter(|n| *n <= PAPERS_LARGEST as f64).map(|n| (n, y)).collect();
-        series.push(Series { name: name.into(), points, paper: true, scattered: false });
-    }
-    Plot {
-        name: "frictionless-ratio".into(),
-        title: "The driving method beside Gaussian elimination of the same order".into(),
-        x: Axis { label: "contacts n".into(), log: true },
-        y: Axis { label: "time of Dantzig / time of elimination".into(), log: false },
-        series,
-    }
-}
-
-/// Least and greatest of a figure over the lines of some families and of a range of orders.
-fn range<'a>(
-    lines: impl Iterator<Item = &'a Line>,
-    orders: std::ops::RangeInclusive<usize>,
-    y: impl Fn(&Line) -> f64,
-) -> (f64, f64) {
-    lines
-        .filter(|l| orders.contains(&l.n))
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), l| (lo.min(y(l)), hi.max(y(l))))
+/// A ratio of times over n for each family, and lines of the paper's up to its largest n.
+fn ratio_plot(
+    found: &Found<'_>,
+    name: &str,
+    title: &str,
+    label: &str,
+    of: [usize; 2],
+    paper: [(&str, f64); 2],
+) -> Plot {
+    let ratio = |l: &Line| l.times[of[0]] / l.times[of[1]];
+    let ours = found.iter().map(|(family, lines)| line_of(family.name, lines, ratio));
+    let orders =
+        || found.first().map_or(&[][..], |(_, lines)| lines).iter().map(|l| l.n).filter(|n| *n <= PAPERS_LARGEST);
+    let theirs = paper.map(|(name, y)| of_paper(name, orders().map(|n| (n as f64, y)).collect()));
+    plot(name, title, ("contacts n", true), (label, of[0] == 2), ours.chain(theirs).collect())
 }
 
 /// How many times faster than clarabel; five to ten times is what the paper says.
-fn faster(found: &Found<'_>, sparse: bool, orders: std::ops::RangeInclusive<usize>, claim: String) -> Claim {
-    let lines = found.iter().filter(|(family, _)| family.sparse == sparse).flat_map(|(_, lines)| lines);
-    let (least, most) = range(lines, orders, |l| l.times[2] / l.times[0]);
-    let why = if sparse { ": clarabel uses that most of the matrix is zero, the driving method does not" } else { "" };
-    Claim {
-        claim,
-        paper_value: "5 to 10".into(),
-        ours: format!("{least:.1} to {most:.0}"),
-        verdict: judge(-least, -10.0, -5.0, || format!("{least:.1} at the least{why}")),
-    }
+fn faster(found: &Found<'_>, sparse: bool, orders: std::ops::RangeInclusive<usize>, what: String) -> Claim {
+    const BAR: f64 = 5.0;
+    let chosen = || found.iter().filter(|(family, _)| family.sparse == sparse).flat_map(|(_, lines)| lines);
+    let ratios: Vec<(usize, f64)> =
+        chosen().filter(|l| orders.contains(&l.n)).map(|l| (l.n, l.times[2] / l.times[0])).collect();
+    let [least, most] = range(ratios.iter().map(|(_, ratio)| *ratio));
+    let slow = ratios.iter().filter(|(_, ratio)| *ratio < BAR).map(|(n, ratio)| format!("{ratio:.1} at n = {n}"));
+    let why = if sparse { "; clarabel uses that most of the matrix is zero, the driving method does not" } else { "" };
+    claim(
+        what,
+        "5 to 10",
+        format!("{least:.1} to {most:.0}"),
+        Rule::at_least(least, BAR).better_at_least(least, 10.0),
+        slow.collect::<Vec<_>>().join(", ") + why,
+    )
 }
 
 fn claims(found: &Found<'_>) -> Vec<Claim> {
     let all = || found.iter().flat_map(|(_, lines)| lines);
-    let (least, most) = range(all(), LARGE..=usize::MAX, |l| l.times[0] / l.times[1]);
-    let elimination = Claim {
-        claim: format!(
-            "Forces without friction take at most three times a Gaussian elimination of the same size (n ≥ {LARGE})"
-        ),
-        paper_value: "2 to 3".into(),
-        ours: format!("{least:.2} to {most:.2}"),
-        verdict: judge(most, 2.0, 3.0, || format!("{most:.2} at the most")),
-    };
+    let [least, most] = range(all().filter(|l| l.n >= LARGE).map(|l| l.times[0] / l.times[1]));
+    let [_, small] = range(all().filter(|l| l.n < LARGE).map(|l| l.times[0] / l.times[1]));
     let largest = all().map(|l| l.n).max().unwrap_or(0);
-    let claim = "Five to ten times faster than quadratic programming up to n = 150".to_string();
-    let beyond = format!("… and so it remains up to n = {largest}");
-    let zeros = format!("… and for heaps of bodies, of whose matrix most is zero, up to n = {largest}");
-    let pivots: Vec<f64> = found
-        .iter()
-        .map(|(_, lines)| exponent(&lines.iter().map(|l| (l.n as f64, l.pivots)).collect::<Vec<_>>()))
-        .collect();
-    let steepest = pivots.iter().copied().fold(0.0, f64::max);
-    let (solved, asked) = (all().map(|l| l.solved).sum::<u64>(), all().map(|l| l.asked).sum::<u64>());
+    let pivots =
+        |(_, lines): &(&Family, Vec<Line>)| exponent(&lines.iter().map(|l| (l.n as f64, l.pivots)).collect::<Vec<_>>());
+    let [_, steepest] = range(found.iter().map(pivots));
+    let (solved, asked) = (all().map(|l| l.solved).sum::<usize>(), all().map(|l| l.asked).sum::<usize>());
     vec![
-        elimination,
-        faster(found, false, 0..=PAPERS_LARGEST, claim),
-        faster(found, false, PAPERS_LARGEST + 1..=usize::MAX, beyond),
-        faster(found, true, 0..=usize::MAX, zeros),
-        Claim {
-            claim: "The work is about O(n) changes of the index sets: exponent of pivots over n".into(),
-            paper_value: "1".into(),
-            ours: format!("{steepest:.2}"),
-            verdict: if steepest <= 1.15 { Verdict::Holds } else { Verdict::DoesNotHold(format!("{steepest:.2}")) },
-        },
-        Claim {
-            claim: "Without friction the method always ends with a solution".into(),
-            paper_value: "proven".into(),
-            ours: format!("{solved} of {asked} solved and certified"),
-            verdict: if solved == asked {
-                Verdict::Holds
-            } else {
-                Verdict::DoesNotHold(format!("{} not solved", asked - solved))
-            },
-        },
+        claim(
+            format!(
+                "Forces without friction take two to three times a Gaussian elimination of the same size (n ≥ {LARGE})"
+            ),
+            "2 to 3",
+            format!("{least:.2} to {most:.2}; for smaller n up to {small:.2}"),
+            Rule::at_most(most, 3.0).better_at_most(most, 2.0),
+            format!("{most:.2} at the most"),
+        ),
+        faster(
+            found,
+            false,
+            0..=PAPERS_LARGEST,
+            format!("Five to ten times faster than quadratic programming up to n = {PAPERS_LARGEST}, full matrices"),
+        ),
+        faster(found, false, PAPERS_LARGEST + 1..=usize::MAX, format!("… and so it remains up to n = {largest}")),
+        faster(
+            found,
+            true,
+            0..=PAPERS_LARGEST,
+            format!("… and up to n = {PAPERS_LARGEST} for heaps of bodies, of whose matrix most is zero"),
+        ),
+        faster(found, true, PAPERS_LARGEST + 1..=usize::MAX, format!("… and for heaps up to n = {largest}")),
+        claim(
+            "The work is about O(n) changes of the index sets: exponent of pivots over n",
+            "1",
+            format!("{steepest:.2}"),
+            Rule::at_most(steepest, 1.15),
+            format!("{steepest:.2}"),
+        ),
+        claim(
+            "Without friction the method always ends with a solution",
+            "proven",
+            format!("{solved} of {asked} solved and certified"),
+            Rule::all(solved, asked),
+            format!("{} not solved", asked - solved),
+        ),
     ]
-}
-
-/// `Better` up to `better`, `Holds` up to `bar`.
-fn judge(x: f64, better: f64, bar: f64, why: impl FnOnce() -> String) -> Verdict {
-    match x {
-        x if x <= better => Verdict::Better,
-        x if x <= bar => Verdict::Holds,
-        _ => Verdict::DoesNotHold(why()),
-    }
 }

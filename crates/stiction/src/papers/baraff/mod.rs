@@ -7,7 +7,6 @@ mod mechanisms;
 pub mod problems;
 pub mod quadratic_program;
 mod timelapse;
-mod timing;
 
 use super::Experiment;
 

@@ -2,7 +2,6 @@
 pub mod complexity;
 pub mod grasp;
 pub mod quadruped;
-pub mod report;
 
 use super::Experiment;
 

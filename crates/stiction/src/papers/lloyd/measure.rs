@@ -1,11 +1,11 @@
 //! Solves every problem of a setting with the three methods: what they answer, and how long they take.
 
-use cpu_time::ThreadTime;
 use stiction_contact::models::coulomb_polyhedral::Method;
 use stiction_contact::{ContactModel, ContactProblem, CoulombPolyhedral, InputError, PolyhedralOptions};
 
 use super::{DIRECTIONS, Setting, TOLERANCE, WRENCHES, full_residual};
-use crate::papers::Progress;
+use crate::papers::timing::{median, timed};
+use crate::papers::{Effort, Progress};
 
 /// The three methods, in the paper's order.
 pub(super) const METHODS: [(Method, &str); 3] =
@@ -103,6 +103,19 @@ pub(super) fn run(
     Ok(())
 }
 
+/// The same for settings that all three methods solve.
+pub(super) fn run_all(
+    settings: &[Setting],
+    effort: &Effort,
+    what: &str,
+    progress: &mut dyn Progress,
+) -> Result<Vec<Case>, InputError> {
+    let timing = if effort.quick { Timing { rounds: 5, seconds: 0.015 } } else { Timing { rounds: 11, seconds: 0.1 } };
+    let mut cases = settings.iter().map(|s| Case::new(s, [true; 3])).collect::<Result<Vec<_>, _>>()?;
+    run(&mut cases, &timing, what, progress)?;
+    Ok(cases)
+}
+
 fn model(method: Method) -> Result<CoulombPolyhedral, InputError> {
     CoulombPolyhedral::new(PolyhedralOptions { method, directions: DIRECTIONS, ..Default::default() })
 }
@@ -129,13 +142,15 @@ fn median_ms(model: &mut CoulombPolyhedral, problems: &[ContactProblem], seconds
     const PASSES: usize = 101;
     let mut times: Vec<f64> = Vec::new();
     while times.is_empty() || (times.len() < PASSES && times.iter().sum::<f64>() < seconds) {
-        let start = ThreadTime::now();
-        for problem in problems {
-            let outcome = model.solve(problem)?;
-            model.recycle(outcome);
-        }
-        times.push(start.elapsed().as_secs_f64());
+        let (time, solved) = timed(|| {
+            problems.iter().try_for_each(|problem| {
+                let outcome = model.solve(problem)?;
+                model.recycle(outcome);
+                Ok::<(), InputError>(())
+            })
+        });
+        solved?;
+        times.push(time);
     }
-    times.sort_by(f64::total_cmp);
-    Ok(1e3 * times[times.len() / 2] / problems.len().max(1) as f64)
+    Ok(1e3 * median(times) / problems.len().max(1) as f64)
 }

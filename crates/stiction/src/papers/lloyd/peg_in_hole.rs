@@ -1,9 +1,10 @@
 //! Figures 5 and 6: a peg in a hole, times against the number of contacts.
 
 use super::measure::{Case, METHODS, Timing, run};
-use super::report::{of_paper, plot, range, series, solved, table};
+use super::report::{faster, growth, of_paper, plot, series, solved, table, times};
 use super::{DIRECTIONS, peg_in_hole as peg};
-use crate::papers::compose::{claim, exponent, failed, judge};
+use crate::papers::compose::{Rule, claim, failed};
+use crate::papers::timing::{exponent, range};
 use crate::papers::{Claim, Effort, Experiment, ExperimentError, Plot, Progress, Section};
 
 /// The paper's range, and its ends.
@@ -81,7 +82,7 @@ fn time(cases: &[Case], j: usize, n: usize) -> f64 {
 
 fn claims(cases: &[Case]) -> Vec<Claim> {
     let mut all = vec![solved("Peg in hole", cases)];
-    all.extend(growth(cases));
+    all.extend(growths(cases));
     all.extend(exponents(cases));
     all.extend(pivots(cases));
     all.extend(speed(cases));
@@ -89,52 +90,44 @@ fn claims(cases: &[Case]) -> Vec<Claim> {
 }
 
 /// Growth from 8 to 32 contacts: times 65, 10 and 4.2.
-fn growth(cases: &[Case]) -> Vec<Claim> {
-    let factor = |j: usize| time(cases, j, PAPER[1]) / time(cases, j, PAPER[0]);
-    (0..3)
-        .map(|j| {
-            let (from, to) = (PAPER_TIMES[j][0].1, PAPER_TIMES[j][PAPER_TIMES[j].len() - 1].1);
-            let (paper, ours) = (to / from, factor(j));
-            claim(
-                format!("{}: growth of the time from 8 to 32 contacts", METHODS[j].1),
-                format!("×{paper:.1} ({from} to {to} ms)"),
-                format!("×{ours:.1} ({:.4} to {:.4} ms)", time(cases, j, PAPER[0]), time(cases, j, PAPER[1])),
-                judge(ours <= 1.1 * paper, ours < 0.8 * paper, || format!("the time grows by {ours:.1}")),
-            )
-        })
-        .collect()
+fn growths(cases: &[Case]) -> Vec<Claim> {
+    let one = |j: usize| {
+        let ends = [PAPER_TIMES[j][0].1, PAPER_TIMES[j][PAPER_TIMES[j].len() - 1].1];
+        let what = format!("{}: the time grows from 8 to 32 contacts by this factor", METHODS[j].1);
+        growth(what, ends, PAPER.map(|n| time(cases, j, n)))
+    };
+    (0..3).map(one).collect()
 }
 
 fn exponents(cases: &[Case]) -> Vec<Claim> {
-    let fit = |j: usize, from: usize| {
-        let points = cases.iter().filter(|case| case.contacts >= from);
-        exponent(&points.filter_map(|case| Some((case.contacts as f64, case.time(j)?))).collect::<Vec<_>>())
-    };
-    let mut all = vec![];
-    for (j, paper, bar) in [(1, "nearly 2: O(n²) at fixed m", 2.1), (2, "nearly 1: O(n) at fixed m", 1.15)] {
+    let fit = |j: usize, from: usize| exponent(&times(cases.iter().filter(|case| case.contacts >= from), j));
+    let large = [(1, "nearly 2: O(n²) at fixed m", 2.1), (2, "nearly 1: O(n) at fixed m", 1.15)];
+    let [structural, reduced] = large.map(|(j, paper, bar)| {
         let ours = fit(j, FIT);
-        all.push(claim(
+        claim(
             format!("{}: exponent of the time over the contacts, n ≥ {FIT}", METHODS[j].1),
             paper,
             format!("{ours:.2}"),
-            judge(ours <= bar, ours < bar - 0.25, || format!("{ours:.2} is above {bar}")),
-        ));
-    }
+            Rule::at_most(ours, bar).ours().better_at_most(ours, bar - 0.25),
+            format!("{ours:.2} is above {bar}"),
+        )
+    });
     let standard = fit(0, 0);
-    all.push(claim(
+    let standard = claim(
         "standard: exponent of the time over the contacts, n = 8 to 32",
         "nearly 3: O(n³)",
         format!("{standard:.2}"),
-        judge(standard <= 3.2, standard < 2.7, || format!("{standard:.2} is above 3.2")),
-    ));
-    all
+        Rule::at_most(standard, 3.2).better_at_most(standard, 2.7),
+        format!("{standard:.2} is above 3.2"),
+    );
+    vec![structural, reduced, standard]
 }
 
 /// What the expected cost rests on: pivots of the order of the matrix for structural, of the degrees of freedom for reduced.
 fn pivots(cases: &[Case]) -> Vec<Claim> {
     let fit = |j: usize| {
         let large = cases.iter().filter(|case| case.contacts >= FIT);
-        exponent(&large.map(|case| (case.contacts as f64, case.results[j].pivots.max(1.0))).collect::<Vec<_>>())
+        exponent(&large.map(|case| (case.contacts as f64, case.results[j].pivots)).collect::<Vec<_>>())
     };
     let share = |case: &Case| case.results[1].pivots / (case.contacts * (2 + DIRECTIONS)) as f64;
     let [_, most] = range(cases.iter().map(share));
@@ -145,13 +138,15 @@ fn pivots(cases: &[Case]) -> Vec<Claim> {
             "structural: pivots are of the order of the matrix, n (2 + d)",
             "expected, not measured",
             format!("at most {most:.2} n (2 + d); exponent {structural:.2} for n ≥ {FIT}"),
-            judge(most <= 1.0, most < 0.5, || format!("{most:.2} n (2 + d) pivots")),
+            Rule::at_most(most, 1.0).better_at_most(most, 0.5),
+            format!("{most:.2} n (2 + d) pivots"),
         ),
         claim(
-            format!("reduced: pivots depend on the degrees of freedom only, n ≥ {FIT}"),
-            "O(m) in the best case",
-            format!("exponent {reduced:.2}; {largest:.1} pivots at the largest n"),
-            judge(reduced <= 0.2, false, || format!("exponent {reduced:.2}")),
+            format!("reduced: pivots depend on the degrees of freedom only, exponent over the contacts, n ≥ {FIT}"),
+            "0: O(m) in the best case",
+            format!("{reduced:.2}; {largest:.1} pivots at the largest n"),
+            Rule::at_most(reduced, 0.2),
+            format!("exponent {reduced:.2}"),
         ),
     ]
 }
@@ -160,30 +155,20 @@ fn pivots(cases: &[Case]) -> Vec<Claim> {
 fn speed(cases: &[Case]) -> Vec<Claim> {
     /// What we ask of 32 contacts.
     const BAR: f64 = 20.0;
-    let ratio = |n: usize| time(cases, 0, n) / time(cases, 2, n);
-    let words = |n: usize| format!("{:.0} times ({:.4} to {:.4} ms)", ratio(n), time(cases, 0, n), time(cases, 2, n));
+    let ours = |n: usize| [0, 2].map(|j| time(cases, j, n));
+    let ratio = |n: usize| ours(n)[0] / ours(n)[1];
     let far = ratio(PAPER[1]);
-    let mut all = vec![claim(
+    let bar = claim(
         format!("reduced is at least {BAR} times faster than standard at 32 contacts"),
-        "88 times (400.75 to 4.58 ms)",
-        words(PAPER[1]),
-        judge(far >= BAR, far > 110.0, || format!("{far:.0} times")),
-    )];
-    for (n, paper, times) in [(16, 15.0, [30.0, 2.0]), (32, 87.5, [400.75, 4.58])] {
-        let pace = |j: usize| times[j / 2] / time(cases, j, n);
-        all.push(claim(
-            format!("reduced beside standard at {n} contacts, as much faster as in the paper"),
-            format!("{paper:.0} times ({} to {} ms)", times[0], times[1]),
-            words(n),
-            judge(ratio(n) >= paper, ratio(n) > 1.25 * paper, || {
-                format!(
-                    "{:.0} times, because our standard method gained more: it is {:.0} times the paper's, our reduced one {:.0} times",
-                    ratio(n),
-                    pace(0),
-                    pace(2)
-                )
-            }),
-        ));
-    }
-    all
+        "88 times",
+        format!("{far:.0} times"),
+        Rule::at_least(far, BAR).ours(),
+        format!("{far:.0} times"),
+    );
+    let papers = [(16, [30.0, 2.0]), (32, [400.75, 4.58])];
+    let as_much = papers.map(|(n, paper)| {
+        let what = format!("reduced is faster than standard at {n} contacts by this factor");
+        faster(what, paper, ours(n))
+    });
+    std::iter::once(bar).chain(as_much).collect()
 }

@@ -1,7 +1,7 @@
 //! What the three experiments show alike: the table, the lines of a plot, the claim that everything is solved.
 
 use super::measure::{Case, METHODS};
-use crate::papers::compose::{axis, claim, columns, count, judge, number, text};
+use crate::papers::compose::{self, Rule, claim, columns, count, number, text};
 use crate::papers::{Cell, Claim, Plot, Series, Table};
 
 /// A row per case and method; `paper` gives the paper's time (ms) where it has one.
@@ -43,21 +43,23 @@ pub(super) fn table(name: &str, title: &str, cases: &[Case], paper: impl Fn(&Cas
 
 /// Times against contacts.
 pub(super) fn plot(name: &str, title: &str, log: bool, series: Vec<Series>) -> Plot {
-    let (x, y) = (axis("contacts n", log), axis("time per solve (ms)", log));
-    Plot { name: name.into(), title: title.into(), x, y, series }
+    compose::plot(name, title, ("contacts n", log), ("time per solve (ms)", log), series)
+}
+
+/// Contacts and time (ms) of one method on each case.
+pub(super) fn times<'a>(cases: impl Iterator<Item = &'a Case>, j: usize) -> Vec<(f64, f64)> {
+    cases.filter_map(|case| Some((case.contacts as f64, case.time(j)?))).collect()
 }
 
 /// The times of one method over cases of at most this many contacts.
 pub(super) fn series(cases: &[Case], j: usize, most: usize, scattered: bool) -> Series {
     let small = cases.iter().filter(|case| case.contacts <= most);
-    let points = small.filter_map(|case| Some((case.contacts as f64, case.time(j)?))).collect();
-    Series { name: METHODS[j].1.into(), points, scattered, paper: false }
+    Series { scattered, ..compose::line(METHODS[j].1, times(small, j)) }
 }
 
 /// Points of the paper's own.
 pub(super) fn of_paper(j: usize, points: &[(f64, f64)]) -> Series {
-    let name = format!("{}, paper (2004)", METHODS[j].1);
-    Series { name, points: points.to_vec(), paper: true, scattered: false }
+    compose::of_paper(format!("{}, paper (2004)", METHODS[j].1), points.to_vec())
 }
 
 /// Everything is solved, by the method asked for, and on the full problem.
@@ -72,18 +74,43 @@ pub(super) fn solved(what: &str, cases: &[Case]) -> Claim {
     }
     claim(
         format!("{what}: every problem is solved by every method"),
-        "all; how exactly is not stated",
+        "not stated",
         format!(
             "{done} of {total}; miss of the full problem (8) at most {residual:.0e}, physical certificate at most {certificate:.0e}; {fallbacks} \
              answered by another method than asked for"
         ),
-        judge(done == total && fallbacks == 0, residual <= 1e-10, || {
-            format!("{} without an answer, {fallbacks} by another method", total - done)
-        }),
+        Rule::when(done == total && fallbacks == 0, "all, by the method asked for, with a miss of at most 1e-9").ours(),
+        format!("{} without an answer, {fallbacks} by another method", total - done),
     )
 }
 
-/// A range of times, or of ratios.
-pub(super) fn range(values: impl Iterator<Item = f64>) -> [f64; 2] {
-    values.fold([f64::INFINITY, 0.0], |[lo, hi], x| [lo.min(x), hi.max(x)])
+/// Growth of the time: no more than the paper's.
+pub(super) fn growth(what: String, paper: [f64; 2], ours: [f64; 2]) -> Claim {
+    let factor = |[from, to]: [f64; 2]| to / from;
+    let (theirs, found) = (factor(paper), factor(ours));
+    claim(
+        what,
+        format!("×{theirs:.1} ({} to {} ms)", paper[0], paper[1]),
+        format!("×{found:.1} ({:.4} to {:.4} ms)", ours[0], ours[1]),
+        Rule::at_most(found, 1.1 * theirs).better_at_most(found, 0.8 * theirs),
+        format!("the time grows by {found:.1}"),
+    )
+}
+
+/// How many times faster reduced is than standard, beside the paper's ratio of its own two: times (ms) of standard and reduced.
+pub(super) fn faster(what: String, paper: [f64; 2], ours: [f64; 2]) -> Claim {
+    let ratio = |[standard, reduced]: [f64; 2]| standard / reduced;
+    let (theirs, found) = (ratio(paper), ratio(ours));
+    let gained = |k: usize| paper[k] / ours[k];
+    claim(
+        what,
+        format!("{theirs:.1} times ({} to {} ms)", paper[0], paper[1]),
+        format!("{found:.1} times ({:.4} to {:.4} ms)", ours[0], ours[1]),
+        Rule::at_least(found, theirs).better_at_least(found, 1.25 * theirs),
+        format!(
+            "our standard method gained more: it takes 1/{:.0} of the paper's time, our reduced one 1/{:.0}",
+            gained(0),
+            gained(1)
+        ),
+    )
 }

@@ -1,14 +1,19 @@
 //! Figures 7 and 8: ten bodies that touch the world in 1 to 16 points.
 
-use super::measure::{Case, Timing, run};
-use super::report::{of_paper, plot, series, solved, table};
+use super::measure::{Case, METHODS, run_all};
+use super::report::{faster, of_paper, plot, series, solved, table, times};
 use super::single_bodies;
-use crate::papers::compose::{claim, exponent, failed, judge};
+use crate::papers::compose::{Rule, claim, failed};
+use crate::papers::timing::exponent;
 use crate::papers::{Claim, Effort, Experiment, ExperimentError, Progress, Section};
 
 /// The paper's times (ms) at 8 and at 16 contacts, by method.
 const PAPER_TIMES: [[(f64, f64); 2]; 3] =
     [[(8.0, 5.2), (16.0, 50.9)], [(8.0, 2.1), (16.0, 12.5)], [(8.0, 0.57), (16.0, 1.34)]];
+
+/// Contacts between which the paper gives times.
+const LEAST: usize = 8;
+const MOST: usize = 16;
 
 /// Figures 7 and 8.
 pub(super) struct SingleBody;
@@ -23,12 +28,7 @@ impl Experiment for SingleBody {
     }
 
     fn run(&self, effort: &Effort, progress: &mut dyn Progress) -> Result<Section, ExperimentError> {
-        let timing =
-            if effort.quick { Timing { rounds: 5, seconds: 0.015 } } else { Timing { rounds: 11, seconds: 0.1 } };
-        let case = |setting: &super::Setting| Case::new(setting, [true; 3]);
-        let mut cases: Vec<Case> =
-            single_bodies().iter().map(case).collect::<Result<_, _>>().map_err(failed(self.name()))?;
-        run(&mut cases, &timing, "single bodies", progress).map_err(failed(self.name()))?;
+        let cases = run_all(&single_bodies(), effort, "single bodies", progress).map_err(failed(self.name()))?;
         let scatter = |j: usize| series(&cases, j, usize::MAX, true);
         let plots = vec![
             plot(
@@ -58,30 +58,21 @@ fn explain() -> Vec<String> {
 
 fn claims(cases: &[Case]) -> Vec<Claim> {
     let mut all = vec![solved("Single bodies", cases)];
-    for (j, name) in ["standard", "structural", "reduced"].into_iter().enumerate() {
+    for (j, (_, name)) in METHODS.iter().enumerate() {
         let [(_, from), (_, to)] = PAPER_TIMES[j];
-        let large = cases.iter().filter(|case| case.contacts >= 8);
-        let points: Vec<(f64, f64)> = large.filter_map(|case| Some((case.contacts as f64, case.time(j)?))).collect();
-        let (paper, ours) = ((to / from).log2(), exponent(&points));
+        let (paper, ours) =
+            ((to / from).log2(), exponent(&times(cases.iter().filter(|case| case.contacts >= LEAST), j)));
         all.push(claim(
-            format!("{name}: exponent of the time over the contacts, single bodies, 8 to 16 contacts"),
+            format!("{name}: exponent of the time over the contacts, single bodies, {LEAST} to {MOST} contacts"),
             format!("{paper:.2} ({from} to {to} ms)"),
             format!("{ours:.2}"),
-            judge(ours <= paper + 0.15, ours < paper - 0.3, || {
-                format!("{ours:.2}: the ten problems differ in more than their number of contacts")
-            }),
+            Rule::at_most(ours, paper + 0.15).better_at_most(ours, paper - 0.3),
+            format!("{ours:.2}: the ten problems differ in more than their number of contacts"),
         ));
     }
-    let ratio = |case: &Case| Some(case.time(0)? / case.time(2)?);
-    let ours = cases.iter().filter(|case| case.contacts == 16).filter_map(ratio).fold(0.0, f64::max);
-    let paper = PAPER_TIMES[0][1].1 / PAPER_TIMES[2][1].1;
-    all.push(claim(
-        "reduced is faster than standard at 16 contacts, single bodies",
-        format!("{paper:.0} times"),
-        format!("{ours:.0} times"),
-        judge(ours >= paper, ours > 1.25 * paper, || {
-            format!("{ours:.0} times: our standard method gained more over the paper's than our reduced one")
-        }),
-    ));
+    let largest = cases.iter().find(|case| case.contacts == MOST);
+    let ours = [0, 2].map(|j| largest.and_then(|case| case.time(j)).unwrap_or(f64::NAN));
+    let what = format!("reduced is faster than standard at {MOST} contacts, single bodies, by this factor");
+    all.push(faster(what, [0, 2].map(|j: usize| PAPER_TIMES[j][1].1), ours));
     all
 }

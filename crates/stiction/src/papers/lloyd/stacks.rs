@@ -1,9 +1,10 @@
 //! Figures 9 and 10: stacks of one to five blocks.
 
-use super::measure::{Case, METHODS, Timing, run};
-use super::report::{plot, range, series, solved, table};
+use super::measure::{Case, METHODS, run_all};
+use super::report::{faster, growth, plot, series, solved, table};
 use super::stacks;
-use crate::papers::compose::{claim, failed, judge};
+use crate::papers::compose::failed;
+use crate::papers::timing::range;
 use crate::papers::{Claim, Effort, Experiment, ExperimentError, Progress, Section};
 
 /// The paper's least and largest times (ms), by method.
@@ -22,11 +23,7 @@ impl Experiment for Stacks {
     }
 
     fn run(&self, effort: &Effort, progress: &mut dyn Progress) -> Result<Section, ExperimentError> {
-        let timing =
-            if effort.quick { Timing { rounds: 5, seconds: 0.015 } } else { Timing { rounds: 11, seconds: 0.1 } };
-        let case = |setting: &super::Setting| Case::new(setting, [true; 3]);
-        let mut cases: Vec<Case> = stacks().iter().map(case).collect::<Result<_, _>>().map_err(failed(self.name()))?;
-        run(&mut cases, &timing, "stacks", progress).map_err(failed(self.name()))?;
+        let cases = run_all(&stacks(), effort, "stacks", progress).map_err(failed(self.name()))?;
         let lines = (0..3).map(|j| series(&cases, j, usize::MAX, true)).collect();
         let plots = vec![plot("stacks-time", "Fig. 10: ten stacks by three methods", true, lines)];
         let tables = vec![table("stacks", "Ten stacks, per solve", &cases, |_, _| None)];
@@ -47,25 +44,11 @@ fn explain() -> Vec<String> {
 fn claims(cases: &[Case]) -> Vec<Claim> {
     let mut all = vec![solved("Stacks", cases)];
     for (j, (_, name)) in METHODS.iter().enumerate() {
-        let [from, to] = PAPER_TIMES[j];
-        let [least, most] = range(cases.iter().filter_map(|case| case.time(j)));
-        let (paper, ours) = (to / from, most / least);
-        all.push(claim(
-            format!("{name}: growth of the time over the ten stacks"),
-            format!("×{paper:.0} ({from} to {to} ms)"),
-            format!("×{ours:.0} ({least:.4} to {most:.4} ms)"),
-            judge(ours <= 1.1 * paper, ours < 0.8 * paper, || format!("the time grows by {ours:.0}")),
-        ));
+        let what = format!("{name}: the time grows over the ten stacks by this factor");
+        all.push(growth(what, PAPER_TIMES[j], range(cases.iter().filter_map(|case| case.time(j)))));
     }
-    let paper = PAPER_TIMES[0][1] / PAPER_TIMES[2][1];
-    let ours = cases.last().and_then(|case| Some(case.time(0)? / case.time(2)?)).unwrap_or(f64::NAN);
-    all.push(claim(
-        "reduced is faster than standard on the largest stack",
-        format!("{paper:.0} times"),
-        format!("{ours:.0} times"),
-        judge(ours >= paper, ours > 1.25 * paper, || {
-            format!("{ours:.0} times: our standard method gained more over the paper's than our reduced one")
-        }),
-    ));
+    let ours = [0, 2].map(|j| cases.last().and_then(|case| case.time(j)).unwrap_or(f64::NAN));
+    let what = "reduced is faster than standard on the largest stack by this factor";
+    all.push(faster(what.into(), [0, 2].map(|j: usize| PAPER_TIMES[j][1]), ours));
     all
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::svg::escaped;
 use super::terminal::is_number;
 use super::{FileNames, PAPERS, Report, Run, SUMMARY, Tally, number, style, svg};
-use crate::papers::{Claim, Table, Verdict};
+use crate::papers::{Cell, Claim, Table, Verdict};
 
 /// The whole page.
 pub fn page(report: &Report, names: &[FileNames]) -> String {
@@ -58,7 +58,8 @@ fn head(body: &mut String, report: &Report) {
     let form = if report.quick { "quick form: a few trials of each" } else { "full form" };
     let _ = write!(
         body,
-        "<h1 id=\"top\">The papers' experiments</h1>\n<p class=\"soft\">{form}, {} s. The claims are also in <a \
+        "<h1 id=\"top\">The papers' experiments</h1>\n<p class=\"soft\">{form}, {} s. Every claim stands with the \
+         rule that its verdict follows from; one that says \"our bar\" is not the paper's. The claims are also in <a \
          href=\"{SUMMARY}\">{SUMMARY}</a>.</p>\n",
         number::short(report.seconds(), 3)
     );
@@ -75,19 +76,18 @@ fn head(body: &mut String, report: &Report) {
     }
     *body += "<h3>Claims</h3>\n<div class=\"wide\"><table>\n<tr><th>experiment</th><th class=\"number\">holds</th><th class=\"number\">better</th>\
               <th class=\"number\">does not hold</th></tr>\n";
-    for run in report.experiments.iter().filter(|run| !run.section.claims.is_empty()) {
-        let tally = Tally::of([run]);
+    let mut line = |name: &str, tally: Tally| {
         let not = if tally.does_not_hold > 0 { "number not" } else { "number" };
         let _ = writeln!(
             body,
-            "<tr><td><a href=\"#{}\">{}</a></td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"{not}\">{}</td></tr>",
-            anchor(run),
-            escaped(&run.title),
-            tally.holds,
-            tally.better,
-            tally.does_not_hold
+            "<tr><td>{name}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"{not}\">{}</td></tr>",
+            tally.holds, tally.better, tally.does_not_hold
         );
+    };
+    for run in report.experiments.iter().filter(|run| !run.section.claims.is_empty()) {
+        line(&format!("<a href=\"#{}\">{}</a>", anchor(run), escaped(&run.title)), Tally::of([run]));
     }
+    line("<strong>all</strong>", report.tally());
     *body += "</table></div>\n";
 }
 
@@ -128,7 +128,8 @@ fn claims(body: &mut String, claims: &[Claim]) {
     if claims.is_empty() {
         return;
     }
-    *body += "<div class=\"wide\"><table class=\"claims\">\n<tr><th>claim</th><th>paper</th><th>ours</th><th>verdict</th></tr>\n";
+    *body += "<div class=\"wide\"><table class=\"claims\">\n<tr><th>claim <span class=\"unit\">(and its rule)</span></th><th>paper</th>\
+              <th>ours</th><th>verdict</th></tr>\n";
     for claim in claims {
         let (class, word, why) = match &claim.verdict {
             Verdict::Holds => ("holds", "holds", ""),
@@ -137,8 +138,12 @@ fn claims(body: &mut String, claims: &[Claim]) {
         };
         let why = if why.is_empty() { String::new() } else { format!(": {}", escaped(why)) };
         let (what, theirs, ours) = (escaped(&claim.claim), escaped(&claim.paper_value), escaped(&claim.ours));
+        let what = format!("{what}<div class=\"rule\">{}</div>", escaped(&claim.rule));
         let verdict = format!("<span class=\"{class}\">{word}</span>{why}");
-        let _ = writeln!(body, "<tr><td>{what}</td><td>{theirs}</td><td>{ours}</td><td>{verdict}</td></tr>");
+        let _ = writeln!(
+            body,
+            "<tr><td>{what}</td><td data-label=\"paper\">{theirs}</td><td data-label=\"ours\">{ours}</td><td>{verdict}</td></tr>"
+        );
     }
     *body += "</table></div>\n";
 }
@@ -171,11 +176,21 @@ fn table(body: &mut String, table: &Table, name: &String) {
     for row in &table.rows {
         *body += "<tr>";
         for (cell, class) in row.iter().zip(&classes) {
-            let _ = write!(body, "<td{class}>{}</td>", escaped(&number::cell(cell)));
+            let _ = write!(body, "<td{}>{}</td>", words(cell).unwrap_or(class), escaped(&number::cell(cell)));
         }
         *body += "</tr>\n";
     }
     *body += "</table></div>\n";
+}
+
+/// How a cell of words is set: short ones on one line, long ones not too narrow.
+fn words(cell: &Cell) -> Option<&'static str> {
+    const SHORT: usize = 40;
+    match cell {
+        Cell::Text(text) if text.chars().count() <= SHORT => Some(" class=\"word\""),
+        Cell::Text(_) => Some(" class=\"words\""),
+        _ => None,
+    }
 }
 
 fn figure(body: &mut String, title: &str, svg: &str, links: &[(&String, &str)]) {

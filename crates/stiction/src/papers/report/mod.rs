@@ -15,6 +15,7 @@ use std::path::Path;
 use std::time::Instant;
 
 pub use machine::Machine;
+pub(in crate::papers) use number::short;
 pub use summary::ClaimLine;
 
 use super::{Effort, Experiment, ExperimentError, Progress, Section, Verdict};

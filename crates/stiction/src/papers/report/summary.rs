@@ -17,6 +17,8 @@ pub struct ClaimLine {
     pub paper_value: String,
     /// Ours.
     pub ours: String,
+    /// When it holds, and when it is bettered.
+    pub rule: String,
     /// `holds`, `better` or `does not hold: …`.
     pub verdict: String,
 }
@@ -30,6 +32,7 @@ pub fn claims(report: &Report) -> Vec<ClaimLine> {
             claim: claim.claim.clone(),
             paper_value: claim.paper_value.clone(),
             ours: claim.ours.clone(),
+            rule: claim.rule.clone(),
             verdict: claim.verdict.to_string(),
         })
     });

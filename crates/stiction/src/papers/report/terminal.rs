@@ -22,6 +22,7 @@ pub fn run(run: &Run) -> String {
         };
         let _ = writeln!(text, "{mark:<7} {}", claim.claim);
         let _ = writeln!(text, "        paper: {}; ours: {}", claim.paper_value, claim.ours);
+        let _ = writeln!(text, "        rule: {}", claim.rule);
         if !why.is_empty() {
             let _ = writeln!(text, "        why: {why}");
         }

@@ -9,8 +9,8 @@ use stiction_contact::{
 
 use super::data::{DataSet, Friction, data_sets};
 use super::plans::PLANS;
-use crate::papers::compose::{axis, claim, columns, count, failed, judge, text};
-use crate::papers::{Cell, Claim, Effort, Experiment, ExperimentError, Plot, Progress, Section, Series, Table};
+use crate::papers::compose::{self, Rule, claim, columns, count, failed, line, text};
+use crate::papers::{Cell, Claim, Effort, Experiment, ExperimentError, Plot, Progress, Section, Table};
 
 /// A solution is one of the cone if its certificate under that law is at most this.
 const TOLERANCE: f64 = 1e-9;
@@ -51,7 +51,7 @@ impl Experiment for Cone {
             }
         }
         let tables = vec![table(&all), left_over(&all)];
-        Ok(Section { text: explain(), tables, plots: vec![plot(&all)], claims: claims(&all), ..Section::default() })
+        Ok(Section { text: explain(&all), tables, plots: vec![plot(&all)], claims: claims(&all), ..Section::default() })
     }
 }
 
@@ -70,7 +70,13 @@ fn see(set: &DataSet, friction: Friction) -> Result<Seen, InputError> {
     Ok(Seen { mu, plan, friction, slides, pyramid, cone, baraff, inside })
 }
 
-fn explain() -> Vec<String> {
+fn explain(all: &[Seen]) -> Vec<String> {
+    let usual = || all.iter().filter(|s| s.friction == Friction::Usual && s.pyramid == "solved");
+    let (solved, inside) = (usual().count(), usual().filter(|s| s.inside.is_some()).count());
+    let how_often = format!(
+        "With friction up to 1 the pyramid's forces lie in the cones in {inside} of the {solved} data sets it solves. With contacts that only roll \
+         that is rare: a contact that begins to slide has its force on an edge of the pyramid, outside the cone."
+    );
     let words = [
         "Proposition 1: a solution of the friction pyramid whose forces lie in the quadratic cones solves the problem with the cone, although the \
          two laws treat contacts that begin to slide differently. The paper leaves open how often that helps.",
@@ -78,7 +84,7 @@ fn explain() -> Vec<String> {
          under the law of the cone. Then the cone is solved by itself (`CoulombCone` at acceleration level, which has no convergence theory where \
          contacts slide), and by Baraff's driving method with friction, whose law for contacts at rest is static friction.",
     ];
-    words.map(String::from).to_vec()
+    words.map(String::from).into_iter().chain([how_often]).collect()
 }
 
 /// The four groups: usual and large friction, with and without contacts that slide.
@@ -151,7 +157,7 @@ fn left_over(all: &[Seen]) -> Table {
 /// How often Proposition 1 applies, by friction.
 fn plot(all: &[Seen]) -> Plot {
     const BINS: usize = 5;
-    let line = |name: &str, slides: bool| {
+    let by_friction = |name: &str, slides: bool| {
         let points = (0..BINS)
             .map(|k| {
                 let (lo, hi) = (k as f64 / BINS as f64, (k + 1) as f64 / BINS as f64);
@@ -161,15 +167,15 @@ fn plot(all: &[Seen]) -> Plot {
                 (0.5 * (lo + hi), if group.is_empty() { f64::NAN } else { inside as f64 / group.len() as f64 })
             })
             .collect();
-        Series { name: name.into(), points, ..Series::default() }
+        line(name, points)
     };
-    Plot {
-        name: "proposition-1".into(),
-        title: "How often the pyramid's forces lie in the cones".into(),
-        x: axis("coefficient of friction", false),
-        y: axis("fraction of the data sets solved", false),
-        series: vec![line("rolling only", false), line("some contacts slide", true)],
-    }
+    compose::plot(
+        "proposition-1",
+        "How often the pyramid's forces lie in the cones",
+        ("coefficient of friction", false),
+        ("fraction of the data sets solved", false),
+        vec![by_friction("rolling only", false), by_friction("some contacts slide", true)],
+    )
 }
 
 fn claims(all: &[Seen]) -> Vec<Claim> {
@@ -178,33 +184,27 @@ fn claims(all: &[Seen]) -> Vec<Claim> {
     let worst = inside.iter().fold(0.0, |a: f64, x| a.max(*x));
     let usual: Vec<&Seen> = all.iter().filter(|seen| seen.friction == Friction::Usual).collect();
     let sum = |of: &dyn Fn(&Seen) -> bool| usual.iter().filter(|seen| of(seen)).count();
-    let (pyramid, cone) = (sum(&|s| s.pyramid == "solved"), sum(&|s| s.cone == "solved"));
-    let percent = |part: usize, whole: usize| 100.0 * part as f64 / whole.max(1) as f64;
-    let applies = sum(&|s| s.inside.is_some());
-    let either = sum(&|s| s.cone == "solved" || s.inside.is_some());
+    let cone = sum(&|s| s.cone == "solved");
+    let percent = 100.0 * cone as f64 / usual.len().max(1) as f64;
     vec![
         claim(
             "Proposition 1: pyramid solutions inside the cones solve the cone's problem",
             "proven",
             format!("{held} of {} (certificate under the cone's law at most {worst:.0e})", inside.len()),
-            judge(held == inside.len() && held > 0, false, || format!("{} do not", inside.len() - held)),
+            Rule::all(held, inside.len()),
+            format!("{} do not", inside.len() - held),
         ),
         claim(
-            "how often that is so, friction up to 1",
-            "to be investigated separately",
-            format!("{applies} of {pyramid} solved data sets ({:.0} %)", percent(applies, pyramid)),
-            judge(true, false, String::new),
-        ),
-        claim(
-            "the cone's own problem, friction up to 1",
+            "the cone's own problem is solved, friction up to 1 (%)",
             "no method; candidates are named",
             format!(
-                "{cone} of {} solved and certified, {either} together with Proposition 1; Baraff's method solves {} and finds {} rays",
+                "{percent:.1} ({cone} of {}), each certified; Baraff's method solves {} and finds {} rays",
                 usual.len(),
                 sum(&|s| s.baraff == "solved"),
                 sum(&|s| s.baraff == "ray"),
             ),
-            judge(true, percent(either, usual.len()) >= 90.0, String::new),
+            Rule::at_least(percent, 90.0).ours(),
+            format!("{percent:.1} %"),
         ),
     ]
 }

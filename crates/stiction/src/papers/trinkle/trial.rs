@@ -189,7 +189,9 @@ fn fate(
 }
 
 fn in_branches(nodes: usize) -> String {
-    format!("{nodes} branches over the pairs, each infeasible, with unknowns up to {BOUND:.0e} times their scale")
+    let branches =
+        if nodes == 1 { "one branch over the pairs,".into() } else { format!("{nodes} branches over the pairs, each") };
+    format!("{branches} infeasible, with unknowns up to {BOUND:.0e} times their scale")
 }
 
 /// Solves what the model left: from where the cone's solvers end, then with very many starts. Returns how.

@@ -4,10 +4,11 @@ use stiction_contact::models::BaraffFriction;
 use stiction_contact::{ContactModel, ModelOptions};
 use stiction_lcp::InputError;
 
-use super::{Tally, USUAL, column};
+use super::{Tally, USUAL};
 use crate::papers::baraff::bodies::{self, Dimension, Heap};
-use crate::papers::baraff::timing::median;
-use crate::papers::{Axis, Cell, Plot, Series, Table};
+use crate::papers::compose::{self, columns, count, line, of_paper};
+use crate::papers::timing::{mean_deviation, median};
+use crate::papers::{Cell, Plot, Table};
 
 /// Contacts of all heaps of one size together, and heaps at most.
 const ALL_CONTACTS: usize = 640;
@@ -43,7 +44,7 @@ impl Growth {
                     steps.push(one.steps as f64);
                 }
             }
-            growth.heaps[k] = [median(steps.clone()), steps.iter().sum::<f64>() / steps.len() as f64];
+            growth.heaps[k] = [median(steps.clone()), mean_deviation(&steps).0];
             growth.seconds[k] = median(times);
         }
         Ok(growth)
@@ -56,47 +57,44 @@ pub fn table(growth: &[Growth]) -> Table {
         let [[plane, plane_mean], [space, space_mean]] = g.heaps;
         let times = g.seconds.map(|t| 1e6 * t);
         let numbers = [g.towers[0], g.towers[1], plane, plane_mean, space, space_mean, times[0], times[1]];
-        std::iter::once(Cell::Count(g.n as u64)).chain(numbers.map(Cell::Number)).collect()
+        std::iter::once(count(g.n)).chain(numbers.map(Cell::Number)).collect()
     };
     Table {
         name: "friction-steps".into(),
         title: "Steps of the method over contacts, at rest, mu up to 0.5".into(),
-        columns: vec![
-            column("contacts", ""),
-            column("tower, 2D", ""),
-            column("tower, 3D", ""),
-            column("heap, 2D, median", ""),
-            column("heap, 2D, mean", ""),
-            column("heap, 3D, median", ""),
-            column("heap, 3D, mean", ""),
-            column("time of a heap, 2D", "µs"),
-            column("time of a heap, 3D", "µs"),
-        ],
+        columns: columns(&[
+            ("contacts", ""),
+            ("tower, 2D", ""),
+            ("tower, 3D", ""),
+            ("heap, 2D, median", ""),
+            ("heap, 2D, mean", ""),
+            ("heap, 3D, median", ""),
+            ("heap, 3D, mean", ""),
+            ("time of a heap, 2D", "µs"),
+            ("time of a heap, 3D", "µs"),
+        ]),
         rows: growth.iter().map(row).collect(),
     }
 }
 
 /// Steps over contacts: names and points.
-pub fn lines(growth: &[Growth]) -> [(&'static str, Vec<(f64, f64)>); 4] {
+pub fn lines(growth: &[Growth]) -> [(&'static str, Vec<(f64, f64)>); 6] {
     let line = |y: &dyn Fn(&Growth) -> f64| growth.iter().map(|g| (g.n as f64, y(g))).collect();
     [
         ("tower, 2D", line(&|g| g.towers[0])),
         ("tower, 3D", line(&|g| g.towers[1])),
         ("heap, 2D, median", line(&|g| g.heaps[0][0])),
         ("heap, 3D, median", line(&|g| g.heaps[1][0])),
+        ("heap, 2D, mean", line(&|g| g.heaps[0][1])),
+        ("heap, 3D, mean", line(&|g| g.heaps[1][1])),
     ]
 }
 
 /// The lines beside the paper's O(n).
 pub fn plot(growth: &[Growth]) -> Plot {
-    let ours = lines(growth).map(|(name, points)| Series { name: name.into(), points, ..Series::default() });
+    let ours = lines(growth).map(|(name, points)| line(name, points));
     let linear = growth.iter().map(|g| (g.n as f64, g.n as f64)).collect();
-    let paper = Series { name: "paper: O(n), its slope".into(), points: linear, paper: true, scattered: false };
-    Plot {
-        name: "friction-steps-over-contacts".into(),
-        title: "Steps of the method over contacts, at rest".into(),
-        x: Axis { label: "contacts n".into(), log: true },
-        y: Axis { label: "steps".into(), log: true },
-        series: ours.into_iter().chain([paper]).collect(),
-    }
+    let series = ours.into_iter().chain([of_paper("paper: O(n), its slope", linear)]).collect();
+    let title = "Steps of the method over contacts, at rest";
+    compose::plot("friction-steps-over-contacts", title, ("contacts n", true), ("steps", true), series)
 }

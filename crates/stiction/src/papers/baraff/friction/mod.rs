@@ -9,8 +9,9 @@ use stiction_contact::{ContactModel, ContactOutcome, ContactProblem, ModelOption
 use stiction_lcp::InputError;
 
 use super::bodies::{self, Dimension, Heap};
-use super::timing::seconds;
-use crate::papers::{Cell, Column, Effort, Experiment, ExperimentError, Progress, Section, Table};
+use crate::papers::compose::{columns, count, failed, text};
+use crate::papers::timing::timed;
+use crate::papers::{Cell, Effort, Experiment, ExperimentError, Progress, Section, Table};
 use growth::Growth;
 
 const NAME: &str = "baraff/friction";
@@ -34,13 +35,15 @@ struct Family {
     moving: bool,
 }
 
-const FAMILIES: [Family; 8] = [
+const FAMILIES: [Family; 10] = [
     Family { name: "2D, static, mu 0 to 0.5", dimension: Dimension::Two, mu: USUAL, moving: false },
     Family { name: "2D, static, mu 1 to 3", dimension: Dimension::Two, mu: UNREALISTIC, moving: false },
     Family { name: "3D, static, mu 0 to 0.5", dimension: Dimension::Three, mu: USUAL, moving: false },
     Family { name: "3D, static, mu 1 to 3", dimension: Dimension::Three, mu: UNREALISTIC, moving: false },
     Family { name: "2D, dynamic, mu 0 to 0.5", dimension: Dimension::Two, mu: USUAL, moving: true },
+    Family { name: "2D, dynamic, mu 0.5 to 1", dimension: Dimension::Two, mu: LARGE, moving: true },
     Family { name: "2D, dynamic, mu 1 to 3", dimension: Dimension::Two, mu: UNREALISTIC, moving: true },
+    Family { name: "3D, dynamic, mu 0 to 0.5", dimension: Dimension::Three, mu: USUAL, moving: true },
     Family { name: "3D, dynamic, mu 0.5 to 1", dimension: Dimension::Three, mu: LARGE, moving: true },
     Family { name: "3D, dynamic, mu 1 to 3", dimension: Dimension::Three, mu: UNREALISTIC, moving: true },
 ];
@@ -75,12 +78,12 @@ impl Experiment for Friction {
     }
 
     fn title(&self) -> &'static str {
-        "Static and dynamic friction in two and three dimensions"
+        "§§5 to 7: static and dynamic friction in two and three dimensions"
     }
 
     fn run(&self, effort: &Effort, progress: &mut dyn Progress) -> Result<Section, ExperimentError> {
         let (count, sizes) = if effort.quick { (200, &GROWTH[..QUICK_GROWTH]) } else { (4000, &GROWTH[..]) };
-        run(count, sizes, progress).map_err(|e| ExperimentError { experiment: NAME, message: e.to_string() })
+        run(count, sizes, progress).map_err(failed(NAME))
     }
 }
 
@@ -101,7 +104,7 @@ fn run(count: u64, sizes: &[usize], progress: &mut dyn Progress) -> Result<Secti
     progress.report(total - 1, total, "directions and towers");
     let (spread, towers) = (known::isotropy()?, known::towers()?);
     Ok(Section {
-        text: text(),
+        text: explain(),
         tables: vec![table(&tallies), growth::table(&growth)],
         plots: vec![growth::plot(&growth)],
         pictures: Vec::new(),
@@ -127,10 +130,9 @@ impl Tally {
         self.problems += 1;
         self.contacts += contacts;
         self.slipping += (0..contacts).filter(|&i| problem.slip(i).iter().any(|s| s.abs() > SLIPS)).count();
-        let mut outcome = None;
-        self.seconds += seconds(|| outcome = Some(model.solve(problem)));
-        let Some(outcome) = outcome.transpose()? else { return Ok(()) };
-        match &outcome {
+        let (seconds, outcome) = timed(|| model.solve(problem));
+        self.seconds += seconds;
+        match &outcome? {
             ContactOutcome::Solved(solved) => {
                 self.solved += 1;
                 self.steps += solved.stats.pivots;
@@ -155,7 +157,7 @@ impl Tally {
     }
 }
 
-fn text() -> Vec<String> {
+fn explain() -> Vec<String> {
     vec![
         "The paper describes its algorithm for friction in two and three dimensions and reports no figures for it: only that it always \
          ended, that the work is about O(n), and that infinite steps, which become impulses, occur mostly with unrealistically large \
@@ -170,15 +172,10 @@ fn text() -> Vec<String> {
     ]
 }
 
-fn column(name: &str, unit: &str) -> Column {
-    Column { name: name.into(), unit: unit.into() }
-}
-
 fn table(tallies: &[Tally]) -> Table {
     let row = |(family, t): (&Family, &Tally)| {
-        let count = |x: usize| Cell::Count(x as u64);
         vec![
-            Cell::Text(family.name.into()),
+            text(family.name),
             count(t.problems),
             Cell::Number(Tally::share(t.contacts, t.problems)),
             Cell::Number(100.0 * Tally::share(t.slipping, t.contacts)),
@@ -197,22 +194,22 @@ fn table(tallies: &[Tally]) -> Table {
     Table {
         name: "friction".into(),
         title: "What became of random heaps".into(),
-        columns: vec![
-            column("problems", ""),
-            column("count", ""),
-            column("contacts, mean", ""),
-            column("slipping", "%"),
-            column("solved", ""),
-            column("rays", ""),
-            column("rays that stop a slip", ""),
-            column("impacts certified", ""),
-            column("neither", ""),
-            column("fallbacks", ""),
-            column("steps, mean", ""),
-            column("steps, most", ""),
-            column("worst certificate", ""),
-            column("time, mean", "µs"),
-        ],
+        columns: columns(&[
+            ("problems", ""),
+            ("count", ""),
+            ("contacts, mean", ""),
+            ("slipping", "%"),
+            ("solved", ""),
+            ("rays", ""),
+            ("rays that stop a slip", ""),
+            ("impacts certified", ""),
+            ("neither", ""),
+            ("fallbacks", ""),
+            ("steps, mean", ""),
+            ("steps, most", ""),
+            ("worst certificate", ""),
+            ("time, mean", "µs"),
+        ]),
         rows: FAMILIES.iter().zip(tallies).map(row).collect(),
     }
 }

@@ -3,13 +3,14 @@
 use stiction_contact::models::coulomb_polyhedral::{CoulombPolyhedral, Method as Lloyd};
 use stiction_contact::{
     ContactModel, ContactOutcome, ContactProblem, NoSlip, NoSlipOptions, NormalOptions, NormalSolver,
-    PolyhedralOptions, WarmStart, scenes,
+    PolyhedralOptions, WarmStart,
 };
 use stiction_lcp::InputError;
 
+use super::scene::{FirstCube, grasp};
 use super::{LONG, LOST};
 use crate::papers::Effort;
-use crate::papers::drumwright::report::timed;
+use crate::papers::timing::timed;
 
 /// A model and its solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,11 +34,6 @@ impl Method {
             Self::ActiveSet => "no-slip (active-set QP)",
             Self::Ppm => "no-slip (modified PPM)",
         }
-    }
-
-    /// Its complementarity variables.
-    pub fn variables(self, contacts: usize) -> usize {
-        if self == Self::Lemke { (2 + DIRECTIONS) * contacts } else { contacts }
     }
 
     /// The model.
@@ -91,6 +87,8 @@ const NOTHING: f64 = 1e-18;
 /// What a run came to.
 #[derive(Debug, Clone, Default)]
 pub struct Held {
+    /// Steps made, and those while the blocks were held.
+    pub made: usize,
     /// Steps made while the blocks were held.
     pub steps: usize,
     /// Largest motion beside the first gripper (m).
@@ -107,6 +105,8 @@ pub struct Held {
     pub most_pivots: usize,
     /// Most positive normals of a step.
     pub positive: usize,
+    /// Complementarity variables: letters of the last step's bases.
+    pub variables: usize,
     /// Worst certificate.
     pub certificate: f64,
 }
@@ -114,50 +114,76 @@ pub struct Held {
 impl Held {
     /// Mean pivots of a step.
     pub fn mean_pivots(&self) -> f64 {
-        self.pivots as f64 / self.steps.max(1) as f64
+        self.pivots as f64 / self.made.max(1) as f64
     }
 }
 
-/// Ten steps of 10 ms from scratch: their time (s), and what they came to.
-pub fn ten_steps(n: usize, model: &mut dyn ContactModel) -> Result<(f64, Held), InputError> {
-    let held = run(n, 1e-2, 10, false, model)?;
+/// Ten steps of 10 ms from scratch with two blocks, whether they are held or not: their time (s), and what they came to.
+pub fn ten_steps(first: FirstCube, model: &mut dyn ContactModel) -> Result<(f64, Held), InputError> {
+    let run = Run { first, n: 2, dt: 1e-2, steps: 10, warm: false, to_the_end: true };
+    let held = run.hold(model)?;
     Ok((held.times.iter().sum(), held))
 }
 
-/// `steps` steps of `dt` (s) with `n` blocks, until one is not solved or the blocks are lost; each from the last one's answer if `warm`.
-pub fn run(n: usize, dt: f64, steps: usize, warm: bool, model: &mut dyn ContactModel) -> Result<Held, InputError> {
-    let mut problem = scenes::grasp(n, MU, dt)?;
-    let force = problem.force().to_vec();
-    let (mut v, mut q) = (vec![0.0; problem.m()], vec![0.0; problem.m()]);
-    let (mut held, mut start) = (Held::default(), None);
-    let mut next = 1.0f64;
-    for step in 1..=steps {
-        let (time, solved) = timed(|| advance(&mut problem, &force, dt, model, start.as_ref(), &mut v, &mut q));
-        let outcome = solved?;
-        let Some(solution) = outcome.solved() else { break };
-        if held.times.len() < 1000 {
-            held.times.push(time.as_secs_f64());
+/// Steps to be made, until one is not solved or the blocks are lost.
+#[derive(Debug, Clone, Copy)]
+pub struct Run {
+    /// The form of the scene.
+    pub first: FirstCube,
+    /// Blocks.
+    pub n: usize,
+    /// The step (s).
+    pub dt: f64,
+    /// How many.
+    pub steps: usize,
+    /// Each from the last one's answer.
+    pub warm: bool,
+    /// Goes on when the blocks are lost.
+    pub to_the_end: bool,
+}
+
+impl Run {
+    /// Makes them.
+    pub fn hold(self, model: &mut dyn ContactModel) -> Result<Held, InputError> {
+        let Self { first, n, dt, steps, warm, to_the_end } = self;
+        let mut problem = grasp(first, n, MU, dt)?;
+        let force = problem.force().to_vec();
+        let (mut v, mut q) = (vec![0.0; problem.m()], vec![0.0; problem.m()]);
+        let (mut held, mut start) = (Held::default(), None);
+        let mut next = 1.0f64;
+        for step in 1..=steps {
+            let (time, solved) = timed(|| advance(&mut problem, &force, dt, model, start.as_ref(), &mut v, &mut q));
+            let outcome = solved?;
+            let Some(solution) = outcome.solved() else { break };
+            if held.times.len() < 1000 {
+                held.times.push(time);
+            }
+            held.pivots += solution.stats.pivots;
+            held.most_pivots = held.most_pivots.max(solution.stats.pivots);
+            held.positive = held.positive.max(solution.active_contacts());
+            held.variables = solution.warm_start.bases.iter().map(|basis| basis.len()).sum();
+            held.certificate = held.certificate.max(solution.certificate.largest());
+            held.motion = beside_the_first(&q);
+            held.made = step;
+            let lost = held.motion > LOST || held.steps + 1 < step;
+            if lost && !to_the_end {
+                break;
+            }
+            if !lost {
+                held.steps = step;
+            }
+            if [10, 100, LONG].contains(&step) {
+                held.marks.push((step, held.motion));
+            }
+            if step as f64 >= next {
+                held.trace.push((step as f64, held.motion.max(NOTHING)));
+                next = (next * 10f64.powf(1.0 / PER_DECADE)).ceil();
+            }
+            start = warm.then(|| solution.warm_start.clone());
+            model.recycle(outcome);
         }
-        held.pivots += solution.stats.pivots;
-        held.most_pivots = held.most_pivots.max(solution.stats.pivots);
-        held.positive = held.positive.max(solution.active_contacts());
-        held.certificate = held.certificate.max(solution.certificate.largest());
-        held.motion = beside_the_first(&q);
-        if held.motion > LOST {
-            break;
-        }
-        held.steps = step;
-        if [10, 100, LONG].contains(&step) {
-            held.marks.push((step, held.motion));
-        }
-        if step as f64 >= next {
-            held.trace.push((step as f64, held.motion.max(NOTHING)));
-            next = (next * 10f64.powf(1.0 / PER_DECADE)).ceil();
-        }
-        start = warm.then(|| solution.warm_start.clone());
-        model.recycle(outcome);
+        Ok(held)
     }
-    Ok(held)
 }
 
 /// One step; the motion goes on if it is solved.

@@ -10,7 +10,7 @@ use stiction_sim::{Integrator, Material, SceneError, Settings, Simulation, Simul
 use super::controller::{Gait, Walk, tilt};
 use super::robot::Quadruped;
 use super::terrain::Terrain;
-use crate::papers::drumwright::report::{median, timed};
+use crate::papers::timing::{median, timed};
 
 /// The step (s).
 pub const STEP: f64 = 1e-3;
@@ -51,9 +51,9 @@ impl Law {
         }
     }
 
-    /// True if steps are those of symplectic Euler.
-    fn is_stepped(self) -> bool {
-        !matches!(self, Self::Viscous(_))
+    /// True if steps are made of smooth pieces between impacts; otherwise they are those of symplectic Euler.
+    pub fn is_event_driven(self) -> bool {
+        matches!(self, Self::Viscous(_))
     }
 
     fn material(self) -> Material {
@@ -111,6 +111,17 @@ pub enum Ended {
     TippedOver,
     /// A step was not certified.
     Failed(String),
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::No => "walks to the end",
+            Self::TrunkTouched => "the trunk touches the ground",
+            Self::TippedOver => "tips over",
+            Self::Failed(why) => why,
+        })
+    }
 }
 
 /// What a walk measured of itself.
@@ -253,9 +264,9 @@ impl Walker {
     pub fn walk(&mut self, steps: usize) {
         while self.measured.steps < steps && self.measured.ended == Ended::No {
             let (cpu, ended) = timed(|| self.chunk(steps.min(self.measured.steps + CHUNK)));
-            self.measured.cpu += cpu.as_secs_f64();
+            self.measured.cpu += cpu;
             if self.measured.steps.is_multiple_of(CHUNK) {
-                self.measured.tenths.push(cpu.as_secs_f64());
+                self.measured.tenths.push(cpu);
             }
             self.measured.ended = ended;
         }
@@ -275,7 +286,7 @@ impl Walker {
                 m.contacts = [least.min(report.contacts), sum + report.contacts, most.max(report.contacts)];
             }
             m.pivots = [m.pivots[0] + report.pivots, m.pivots[1].max(report.pivots)];
-            m.slip += STEP * if self.law.is_stepped() { slip(&self.simulation) } else { report.slip };
+            m.slip += STEP * if self.law.is_event_driven() { report.slip } else { slip(&self.simulation) };
             m.certificate = m.certificate.max(report.certificate);
             m.impacts += report.impacts;
             m.stepped += report.stepped;

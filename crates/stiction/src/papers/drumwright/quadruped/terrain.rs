@@ -62,12 +62,13 @@ impl Terrain {
         terrain
     }
 
-    /// Steps of 1 cm across the way, every 10 cm: up three, down three, and so on. The robot starts on one of 40 cm.
-    pub fn steps() -> Self {
+    /// Steps of 1 cm across the way, every 10 cm: up three, down three, and so on. The robot starts on one that ends 20 cm ahead of and behind it,
+    /// and `later` (m) more.
+    pub fn steps(later: f64) -> Self {
         // Of the period of six steps from the start on: how many are up.
         const UP: [f64; 6] = [0.0, 1.0, 2.0, 3.0, 2.0, 1.0];
         Self::new("steps", 151, |x, _| {
-            let number = ((x.abs() - 0.2) / 0.1 + 1.0 + 1e-9).floor().max(0.0) as usize;
+            let number = ((x.abs() - later - 0.2) / 0.1 + 1.0 + 1e-9).floor().max(0.0) as usize;
             0.01 * UP[number % UP.len()]
         })
     }
@@ -108,13 +109,15 @@ mod tests {
         let mean = noise.heights.iter().sum::<f64>() / n;
         let deviation = (noise.heights.iter().map(|h| (h - mean) * (h - mean)).sum::<f64>() / n).sqrt();
         assert!(mean.abs() < 1e-8 && (deviation - 1e-6).abs() < 1e-8, "{mean:e} {deviation:e}");
-        for terrain in [Terrain::hills(1), Terrain::steps()] {
+        for terrain in [Terrain::hills(1), Terrain::steps(0.0), Terrain::steps(0.06)] {
             let highest = terrain.highest(0.0, 0.0, EXTENT);
             assert!((highest - if terrain.name == "hills" { 0.02 } else { 0.03 }).abs() < 1e-15);
             assert!(terrain.heights.iter().all(|h| (0.0..=highest).contains(h)));
         }
-        let steps = Terrain::steps();
-        let at = |x: f64| steps.highest(x, 0.0, 0.001);
-        assert_eq!([0.15, 0.25, 0.35, 0.45, 0.55].map(at), [0.0, 0.01, 0.02, 0.03, 0.02]);
+        for later in [0.0, 0.02, 0.08] {
+            let steps = Terrain::steps(later);
+            let at = |x: f64| steps.highest(x + later, 0.0, 0.001);
+            assert_eq!([0.15, 0.25, 0.35, 0.45, 0.55].map(at), [0.0, 0.01, 0.02, 0.03, 0.02]);
+        }
     }
 }

@@ -4,11 +4,12 @@ use stiction_contact::NormalSolver;
 use stiction_sim::SceneError;
 
 use super::controller::Gait;
-use super::run::{Ended, Law, Walked, Walker, alone, side_by_side};
+use super::run::{Law, Walked, Walker, alone, side_by_side};
+use super::seeds::{self, Group, samples};
 use super::terrain::Terrain;
 use super::{STEPS, no_slip, paper_row, row, table, terrains, traces};
-use crate::papers::drumwright::report::{claim, factor};
-use crate::papers::{Claim, Effort, Progress, Section};
+use crate::papers::compose::{Rule, claim, factor};
+use crate::papers::{Cell, Claim, Effort, Progress, Section};
 
 /// Published times of ten seconds (s): Lemke, modified PPM.
 const PAPER: [f64; 2] = [2936.36, 2139.73];
@@ -23,48 +24,91 @@ fn grounds(effort: &Effort) -> usize {
 
 /// Parts of the experiment, for progress.
 pub fn parts(effort: &Effort) -> usize {
-    grounds(effort)
+    grounds(effort) + 1
 }
 
-/// Runs it.
+/// Runs it; `no_slip` is the processor time per simulated second without slip (s).
 pub fn run(
     effort: &Effort,
     section: &mut Section,
     progress: &mut dyn Progress,
     parts: usize,
+    no_slip: f64,
 ) -> Result<(), SceneError> {
     let mut all = table("table-3", "Table III: ten seconds with viscous friction, event driven");
-    all.rows.push(paper_row("viscous (Lemke)", "paper", 10.0, 0.1 * PAPER[0], None, "2.27 GHz Xeon, 2015"));
-    all.rows.push(paper_row("viscous (modified PPM)", "paper", 10.0, 0.1 * PAPER[1], None, "2.27 GHz Xeon, 2015"));
-    let again = "run again in 2026 for 0.4 s, when the robot is thrown";
-    all.rows.push(paper_row("viscous (modified PPM)", "the paper's code", 0.4, 42.0, Some((1, 2.0, 7)), again));
+    all.rows.extend(published());
     let mut shown = Vec::new();
     for (i, terrain) in terrains().into_iter().enumerate().take(grounds(effort)) {
         let terrain = terrain();
         progress.report(no_slip::PARTS + i, parts, &format!("viscous friction on {}", terrain.name));
         let (raced, alone) = on(&terrain, effort)?;
         all.rows.extend(raced.iter().chain(&alone).map(row));
-        section.claims.extend(raced.iter().take(1).chain(alone.last()).map(walk_claim));
         if i == 0 {
             section.claims.extend(ratio_claims(&raced));
+            section.claims.push(cost_claim(&raced[0], no_slip));
         }
         shown.push((raced, alone));
     }
-    progress.report(parts, parts, "done");
     let walks: Vec<&Walked> = shown.iter().flat_map(|(raced, alone)| raced[..1].iter().chain(alone)).collect();
-    section.plots.extend([
-        traces("way-viscous", "Way of the robot with viscous friction", "way forward (m)", &walks, 1, 1.0),
-        traces("roll-viscous", "Roll of the robot with viscous friction", "roll (°)", &walks, 3, 1f64.to_degrees()),
+    let plot = |name: &str, what: &str, label: &str, which: usize, scale: f64| {
         traces(
-            "pitch-viscous",
-            "Pitch of the robot with viscous friction",
-            "pitch, nose down (°)",
+            name,
+            &format!("{what} of the robot with viscous friction, first sample of each terrain"),
+            label,
             &walks,
-            4,
-            1f64.to_degrees(),
-        ),
+            which,
+            scale,
+        )
+    };
+    section.plots.extend([
+        plot("way-viscous", "Way", "way forward (m)", 1, 1.0),
+        plot("roll-viscous", "Roll", "roll (°)", 3, 1f64.to_degrees()),
+        plot("pitch-viscous", "Pitch", "pitch, nose down (°)", 4, 1f64.to_degrees()),
     ]);
     section.tables.push(all);
+    progress.report(parts - 1, parts, "viscous friction on other samples of the terrains");
+    other_samples(effort, section, &shown)?;
+    progress.report(parts, parts, "done");
+    Ok(())
+}
+
+/// The paper's figures, and those of its code run again.
+fn published() -> [Vec<Cell>; 3] {
+    let (machine, again) = ("2.27 GHz Xeon, 2015", "run again in 2026 for 0.4 s, when the robot is thrown");
+    [
+        paper_row("viscous (Lemke)", "paper", 10.0, 0.1 * PAPER[0], None, machine),
+        paper_row("viscous (modified PPM)", "paper", 10.0, 0.1 * PAPER[1], None, machine),
+        paper_row("viscous (modified PPM)", "the paper's code", 0.4, 42.0, Some((1, 2.0, 7)), again),
+    ]
+}
+
+/// Walks on other samples of the terrains than those of `shown`, which are the first of each.
+fn other_samples(
+    effort: &Effort,
+    section: &mut Section,
+    shown: &[(Vec<Walked>, Vec<Walked>)],
+) -> Result<(), SceneError> {
+    let count = if effort.quick { 2 } else { 5 };
+    let all = [
+        ("published", "published", Gait::published(CALLS)),
+        ("published", "per second", Gait::per_second()),
+        ("published", "improved", Gait::improved()),
+        ("hills", "improved", Gait::improved()),
+        ("steps", "improved", Gait::improved()),
+    ];
+    let law = Law::Viscous(NormalSolver::ModifiedPpm);
+    let walk = |(terrain, name, gait)| {
+        let same = |w: &&Walked| (w.law, w.terrain, w.gait) == (law, terrain, name);
+        let first = shown.iter().flat_map(|(raced, alone)| raced.iter().chain(alone)).find(same);
+        Group::walk(law, &samples(terrain, count), name, gait, first.cloned().into_iter().collect())
+    };
+    let chosen = if effort.quick { &all[..3] } else { &all[..] };
+    let groups = chosen.iter().copied().map(walk).collect::<Result<Vec<_>, _>>()?;
+    let (paper, why) = ("ten seconds; run again: thrown after 0.4 s", "a walk is thrown, or a step is not certified");
+    section.claims.extend(groups.iter().map(|group| group.ends_claim("with viscous friction", paper, why)));
+    let title = "Walks with viscous friction on several samples of each terrain";
+    section.tables.push(seeds::table("samples-viscous", title, &groups));
+    section.tables.push(seeds::all_walks("samples-viscous-all", "The same, each walk", &groups));
     Ok(())
 }
 
@@ -90,27 +134,15 @@ fn on(terrain: &Terrain, effort: &Effort) -> Result<(Vec<Walked>, Vec<Walked>), 
     Ok((raced, others_walked))
 }
 
-fn walk_claim(w: &Walked) -> Claim {
-    let m = &w.measured;
-    let holds = m.ended == Ended::No && m.steps == STEPS && w.is_finite;
-    let [roll, pitch] = m.tilt.map(f64::to_degrees);
-    let end = match &m.ended {
-        Ended::No => String::new(),
-        Ended::TrunkTouched => ", then the trunk touches".into(),
-        Ended::TippedOver => ", then it tips over".into(),
-        Ended::Failed(why) => format!(", then {why}"),
-    };
-    let ours = format!("{:.2} s certified, roll ≤ {roll:.1}°, pitch ≤ {pitch:.1}°{end}", m.time());
-    let what = format!(
-        "Ten seconds with viscous friction on the {} terrain, trunk off the ground ({} controller)",
-        w.terrain, w.gait
-    );
+/// The paper wonders why viscous friction takes so much longer than no slip.
+fn cost_claim(viscous: &Walked, no_slip: f64) -> Claim {
+    let (paper, ours) = (PAPER[1] / no_slip::PAPER[1], viscous.measured.median_cpu_per_second() / no_slip);
     claim(
-        &what,
-        "ten seconds; run again: thrown after 0.4 s",
-        ours,
-        holds,
-        "the controller throws the robot on a surface without grip",
+        "Viscous friction takes longer than no slip by this factor, modified PPM, whole simulation",
+        format!("{paper:.2}"),
+        format!("{ours:.2}"),
+        Rule::at_most(ours, paper).better_at_most(ours, 0.5 * paper),
+        "a step has four stages, each with collision, dynamics, a solve and a certificate, and begins anew after an impact; without slip it is one",
     )
 }
 

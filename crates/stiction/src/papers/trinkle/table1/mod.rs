@@ -1,12 +1,12 @@
 //! Table 1: what Lemke's method and the feasible interior point method solve, and what is left.
 
+mod claims;
+
 use super::data::{Friction, data_sets, scene};
 use super::plans::PLANS;
 use super::trial::{Fate, Run, STARTS, Trial};
-use crate::papers::compose::{axis, claim, columns, count, failed, judge, number, text};
-use crate::papers::{
-    Cell, Claim, Effort, Experiment, ExperimentError, Plot, Progress, Section, Series, Table, Verdict,
-};
+use crate::papers::compose::{self, columns, count, failed, number, text};
+use crate::papers::{Cell, Effort, Experiment, ExperimentError, Plot, Progress, Section, Table};
 
 /// A row of the paper's table: size, data sets, and for Lemke's method fraction solved, starts and iterations, for interior points fraction and
 /// iterations.
@@ -67,13 +67,23 @@ impl Experiment for Table1 {
         }
         let tables = vec![
             by_size(&usual),
-            left_over("unsolved", "Data sets that none of our solvers solved", &usual),
             summary(&usual, &large),
-            left_over("unsolved-large-friction", "The same for friction between 1 and 3", &large),
+            left_over("unsolved", "Data sets that none of our solvers solved, friction between 0 and 1", &usual),
+            left_over(
+                "unsolved-large-friction",
+                "Data sets that none of our solvers solved, friction between 1 and 3",
+                &large,
+            ),
             problems().map_err(failed(self.name()))?,
         ];
         let text = explain(usual.len(), large.len());
-        Ok(Section { text, tables, plots: vec![plot(&usual)], claims: claims(&usual, &large), ..Section::default() })
+        Ok(Section {
+            text,
+            tables,
+            plots: vec![plot(&usual)],
+            claims: claims::claims(&usual, &large),
+            ..Section::default()
+        })
     }
 }
 
@@ -198,7 +208,7 @@ fn left_over(name: &str, title: &str, trials: &[Trial]) -> Table {
             ]
         })
         .collect();
-    let names = [("problem", ""), ("size", ""), ("mu", ""), ("contacts slide", ""), ("", ""), ("why", "")];
+    let names = [("problem", ""), ("size", ""), ("mu", ""), ("contacts slide", ""), ("outcome", ""), ("why", "")];
     Table { name: name.into(), title: title.into(), columns: columns(&names), rows }
 }
 
@@ -267,113 +277,23 @@ fn problems() -> Result<Table, stiction_lcp::InputError> {
 
 fn plot(trials: &[Trial]) -> Plot {
     let groups = sizes(trials);
-    let ours = |name: &str, of: fn(&Trial) -> bool| Series {
-        name: name.into(),
-        points: groups.iter().map(|(size, group)| (*size as f64, share(group, of))).collect(),
-        ..Series::default()
+    let ours = |name: &str, of: fn(&Trial) -> bool| {
+        compose::line(name, groups.iter().map(|(size, group)| (*size as f64, share(group, of))).collect())
     };
-    let paper = |name: &str, of: fn(&PaperRow) -> f64| Series {
-        name: name.into(),
-        points: PAPER.iter().map(|row| (row.size as f64, of(row))).collect(),
-        paper: true,
-        ..Series::default()
+    let paper = |name: &str, of: fn(&PaperRow) -> f64| {
+        compose::of_paper(name, PAPER.iter().map(|row| (row.size as f64, of(row))).collect())
     };
-    Plot {
-        name: "solved-by-size".into(),
-        title: "Fraction of the data sets solved".into(),
-        x: axis("size of the complementarity problem", false),
-        y: axis("fraction solved", false),
-        series: vec![
+    compose::plot(
+        "solved-by-size",
+        "Fraction of the data sets solved",
+        ("size of the complementarity problem", false),
+        ("fraction solved", false),
+        vec![
             ours("certified, all our solvers", Trial::is_solved),
             ours("Lemke, paper's limits", |t| t.lemke.solved),
             ours("interior point, paper's limits", |t| t.interior.solved),
             paper("Lemke, paper (1995)", |row| row.lemke.0),
             paper("interior point, paper (1995)", |row| row.interior.0),
         ],
-    }
-}
-
-fn claims(usual: &[Trial], large: &[Trial]) -> Vec<Claim> {
-    let total = usual.len();
-    let counted = |of: &dyn Fn(&Trial) -> bool| usual.iter().filter(|trial| of(trial)).count();
-    let percent = |part: usize| 100.0 * fraction(part, total);
-    let solved = counted(&Trial::is_solved);
-    let (lemke, either) = (counted(&|t| t.lemke.solved), counted(&|t| t.lemke.solved || t.interior.solved));
-    let worst = usual.iter().chain(large).fold(0.0, |a: f64, t| a.max(t.miss));
-    let mut all = vec![
-        claim(
-            "data sets solved, with all means",
-            "229 of 328 (69.8 %)",
-            format!("{solved} of {total} ({:.1} %), each certified; worst miss of (32) {worst:.0e}", percent(solved)),
-            judge(percent(solved) >= 95.0, true, || format!("{:.1} % is below 95 %", percent(solved))),
-        ),
-        claim(
-            "data sets solved by one of the two methods, with the paper's limits",
-            "229 of 328 (69.8 %)",
-            format!("{either} of {total} ({:.1} %)", percent(either)),
-            judge(percent(either) >= 65.0, percent(either) > 75.0, || format!("{:.1} %", percent(either))),
-        ),
-        claim(
-            "the problems are hard: Lemke's method with the paper's limits leaves at least 20 % unsolved",
-            "41 % of the 185 in the table",
-            format!("{:.1} % of {total}", 100.0 - percent(lemke)),
-            judge(100.0 - percent(lemke) >= 20.0, false, || format!("{:.1} %", 100.0 - percent(lemke))),
-        ),
-        unsolved(usual, large),
-    ];
-    all.extend(shape(usual));
-    all
-}
-
-/// What is left: proven unsolvable, or named.
-fn unsolved(usual: &[Trial], large: &[Trial]) -> Claim {
-    let proven = |trials: &[Trial]| trials.iter().filter(|t| matches!(t.fate, Fate::Proven(_))).count();
-    let open = |trials: &[Trial]| trials.iter().filter(|t| matches!(t.fate, Fate::Open(_))).count();
-    claim(
-        "the problems that were not solved may have no solution",
-        "possible, not decided",
-        format!(
-            "friction up to 1: {} proven unsolvable, {} open; between 1 and 3: {} proven, {} open, of {}. All are listed",
-            proven(usual),
-            open(usual),
-            proven(large),
-            open(large),
-            large.len()
-        ),
-        if open(usual) == 0 { Verdict::Better } else { Verdict::Holds },
     )
-}
-
-/// How the two methods compare by size.
-fn shape(usual: &[Trial]) -> Vec<Claim> {
-    let part = |least: usize, most: usize, of: fn(&Trial) -> bool| {
-        let group: Vec<&Trial> = usual.iter().filter(|t| (least..=most).contains(&t.size)).collect();
-        share(&group, of)
-    };
-    let small = part(0, 16, |t| t.lemke.solved);
-    let (few, many) = (part(0, 90, |t| t.lemke.solved), part(120, 170, |t| t.lemke.solved));
-    let saved = usual.iter().filter(|t| !t.lemke.solved && t.interior.solved).count();
-    let no_start = usual.iter().filter(|t| t.interior.not_applicable).count();
-    vec![
-        claim(
-            "Lemke's method solves nearly all small problems (size up to 16)",
-            "0.95 of 90",
-            format!("{small:.2}"),
-            judge(small >= 0.9, small >= 0.99, || format!("{small:.2}")),
-        ),
-        claim(
-            "and few of the large ones (size 120 and more), within its limit of iterations",
-            "0.04 of 26",
-            format!("{many:.2}, against {few:.2} up to size 90"),
-            judge(many < few, many > 0.2, || format!("{many:.2} of the large, {few:.2} of the others")),
-        ),
-        claim(
-            "interior points are an alternative: they solve some that Lemke's method does not",
-            "at sizes 90, 120 and 150",
-            format!(
-                "{saved} data sets, with the paper's limits; {no_start} have no strictly feasible point to start from"
-            ),
-            judge(saved > 0, false, || "none".into()),
-        ),
-    ]
 }
