@@ -54,6 +54,9 @@ class _Named(Model):
     def __new__(cls, *, level: str | None = None, tolerance: float = 1e-10, max_pivots: int | None = None) -> Self:
         return super().__new__(cls, cls._name, level=level, tolerance=tolerance, max_pivots=max_pivots)
 
+    # What messages about wrong arguments call it.
+    __new__.__qualname__ = "Model.__new__"
+
 
 class CoulombCone(_Named):
     """Coulomb with the quadratic cone: the default. Velocity or acceleration level."""

@@ -73,6 +73,9 @@ class _Named(Solver):
     def __new__(cls, *, tolerance: float = 1e-10, max_pivots: int | None = None, trace: bool = False) -> Self:
         return super().__new__(cls, cls._name, tolerance=tolerance, max_pivots=max_pivots, trace=trace)
 
+    # What messages about wrong arguments call it.
+    __new__.__qualname__ = "Solver.__new__"
+
 
 class Auto(_Named):
     """Looks at the problem, picks a method, verifies, falls back, and says what it did."""

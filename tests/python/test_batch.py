@@ -127,8 +127,8 @@ def test_two_threads_raise(grasp: stiction.Scene) -> None:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda s: stiction.BatchSimulation(s, 0), stiction.InputError, "n must be from 1"),
-        (lambda s: stiction.BatchSimulation(s, 2, threads=0), stiction.InputError, "threads must be from 1"),
+        (lambda s: stiction.BatchSimulation(s, 0), stiction.InputError, "n must be at least 1, found 0"),
+        (lambda s: stiction.BatchSimulation(s, 2, threads=0), stiction.InputError, "threads must be at least 1, found 0"),
         (lambda s: stiction.BatchSimulation(s, 2).reset(2), stiction.InputError, "there is no copy 2; there are 2"),
         (lambda s: stiction.BatchSimulation(s, 2).reset([True]), stiction.InputError, "which must have 2 entries, found 1"),
         (lambda s: stiction.BatchSimulation(s, 2).reset("all"), TypeError, "which must be a number, a list of numbers or a mask of 2 booleans"),

@@ -1,14 +1,20 @@
 //! Threads for batches.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::Duration;
 
 use pyo3::prelude::*;
+use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::errors;
+use crate::{arrays, errors};
 
 /// Most threads one may ask for.
 const MOST: usize = 1024;
+/// Between two looks for Ctrl-C while others work.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Pools that exist, by their number of threads: threads are started once per process. A process that was forked has none of its parent's threads, so it
 /// starts its own.
@@ -21,17 +27,19 @@ struct Pools {
 }
 
 /// How many threads are meant: one per core if nothing was said.
-pub fn count(py: Python<'_>, threads: Option<usize>) -> PyResult<usize> {
-    let count = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+pub fn count(py: Python<'_>, threads: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
+    let count = match threads {
+        Some(threads) => arrays::count("threads", 1, threads)?,
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+    };
     if (1..=MOST).contains(&count) {
         return Ok(count);
     }
     Err(errors::input(py, format!("threads must be from 1 to {MOST}, found {count}")))
 }
 
-/// A pool of that many threads, or of one per core.
-pub fn pool(py: Python<'_>, threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
-    let count = count(py, threads)?;
+/// A pool of that many threads.
+pub fn pool(py: Python<'_>, count: usize) -> PyResult<Arc<ThreadPool>> {
     let mut known = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     if known.process != std::process::id() {
         // Those of a parent cannot even be ended here.
@@ -45,4 +53,41 @@ pub fn pool(py: Python<'_>, threads: Option<usize>) -> PyResult<Arc<ThreadPool>>
     let pool = Arc::new(pool.map_err(|e| errors::input(py, format!("{count} threads cannot be started: {e}")))?);
     known.pools.push(pool.clone());
     Ok(pool)
+}
+
+/// Does `work` on a pool without the GIL. This thread looks for Ctrl-C meanwhile; `work` is told by its argument, and must then end soon.
+pub fn watched<R: Send>(py: Python<'_>, pool: &ThreadPool, work: impl FnOnce(&AtomicBool) -> R + Send) -> PyResult<R> {
+    let (stop, mut signal, mut result) = (AtomicBool::new(false), Ok(()), None);
+    py.detach(|| {
+        let (done, ended) = channel::<()>();
+        pool.in_place_scope(|scope| {
+            let (stop, result) = (&stop, &mut result);
+            scope.spawn(move |_| {
+                *result = Some(work(stop));
+                drop(done);
+            });
+            while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                if signal.is_ok() {
+                    signal = Python::attach(|py| py.check_signals());
+                    stop.store(signal.is_err(), Ordering::Relaxed);
+                }
+            }
+        });
+    });
+    signal?;
+    result.ok_or_else(|| pyo3::exceptions::PyRuntimeError::new_err("a thread ended before its work did"))
+}
+
+/// What `of` gives for each item, in their order.
+pub fn map<I: Sync, R: Send>(
+    py: Python<'_>,
+    pool: &ThreadPool,
+    items: &[I],
+    of: impl Fn(&I) -> R + Sync,
+) -> PyResult<Vec<R>> {
+    let all = watched(py, pool, |stop| {
+        let each = items.par_iter().with_max_len(1);
+        each.map(|item| (!stop.load(Ordering::Relaxed)).then(|| of(item))).collect::<Vec<_>>()
+    })?;
+    Ok(all.into_iter().flatten().collect())
 }
