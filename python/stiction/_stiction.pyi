@@ -117,7 +117,7 @@ class ExactCheck:
 
 @final
 class Solved:
-    __match_args__: ClassVar[tuple[str, str]]
+    __match_args__: ClassVar[tuple[Literal["z"], Literal["w"]]]
     @property
     def status(self) -> Literal["solved"]: ...
     @property
@@ -141,7 +141,7 @@ class Solved:
 
 @final
 class Unsolvable:
-    __match_args__: ClassVar[tuple[str]]
+    __match_args__: ClassVar[tuple[Literal["proof"]]]
     @property
     def status(self) -> Literal["unsolvable"]: ...
     @property
@@ -162,7 +162,7 @@ class Unsolvable:
 
 @final
 class Ray:
-    __match_args__: ClassVar[tuple[str, str]]
+    __match_args__: ClassVar[tuple[Literal["direction"], Literal["claim"]]]
     @property
     def status(self) -> Literal["ray"]: ...
     @property
@@ -178,7 +178,7 @@ class Ray:
 
 @final
 class Stopped:
-    __match_args__: ClassVar[tuple[str]]
+    __match_args__: ClassVar[tuple[Literal["why"]]]
     @property
     def status(self) -> Literal["stopped"]: ...
     @property
@@ -365,7 +365,7 @@ class ContactProblem:
 
 @final
 class ContactSolved:
-    __match_args__: ClassVar[tuple[str, str]]
+    __match_args__: ClassVar[tuple[Literal["motion"], Literal["normal"]]]
     @property
     def status(self) -> Literal["solved"]: ...
     @property
@@ -403,7 +403,7 @@ class ContactSolved:
 
 @final
 class Infeasible:
-    __match_args__: ClassVar[tuple[str]]
+    __match_args__: ClassVar[tuple[Literal["least_speed"]]]
     @property
     def status(self) -> Literal["infeasible"]: ...
     @property
@@ -419,7 +419,7 @@ class Infeasible:
 
 @final
 class NoSolution:
-    __match_args__: ClassVar[tuple[str]]
+    __match_args__: ClassVar[tuple[Literal["proof"]]]
     @property
     def status(self) -> Literal["no-solution"]: ...
     @property
@@ -437,7 +437,7 @@ class NoSolution:
 
 @final
 class ContactRay:
-    __match_args__: ClassVar[tuple[str, str]]
+    __match_args__: ClassVar[tuple[Literal["direction"], Literal["claim"]]]
     @property
     def status(self) -> Literal["ray"]: ...
     @property
@@ -453,7 +453,7 @@ class ContactRay:
 
 @final
 class ContactFailed:
-    __match_args__: ClassVar[tuple[str]]
+    __match_args__: ClassVar[tuple[Literal["why"]]]
     @property
     def status(self) -> Literal["failed"]: ...
     @property

@@ -12,12 +12,21 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from .._stiction import BatchSimulation, Simulation
+from ..errors import InputError
 from .task import Array, Task
 
 __all__ = ["TaskEnv", "TaskVectorEnv"]
 
 Actions = npt.NDArray[np.float32]
 Info = dict[str, Any]
+
+
+def _clipped(action: Actions, shape: tuple[int, ...] | None) -> Array:
+    """Actions as numbers within their range."""
+    numbers = np.asarray(action, np.float64)
+    if numbers.shape != shape:
+        raise InputError(f"actions must have shape {shape}, found {numbers.shape}")
+    return np.clip(numbers, -1.0, 1.0)
 
 
 class TaskEnv(gym.Env[Array, Actions]):
@@ -47,7 +56,7 @@ class TaskEnv(gym.Env[Array, Actions]):
     def step(self, action: Actions) -> tuple[Array, float, bool, bool, Info]:
         """Acts for ``task.period`` seconds."""
         task, simulation = self.task, self.simulation
-        clipped = np.clip(np.asarray(action, np.float64), -1.0, 1.0)
+        clipped = _clipped(action, self.action_space.shape)
         task.act(simulation, clipped)
         force = task.disturb(self.np_random)
         if force is not None:
@@ -93,10 +102,17 @@ class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
             seeds = [int(seed) + i for i in range(self.num_envs)]
         else:
             seeds = list(seed)
+        if len(seeds) != self.num_envs:
+            raise InputError(f"seed must have {self.num_envs} entries, one per environment, found {len(seeds)}")
         if not self._rngs or seed is not None:
             self._rngs = [seeding.np_random(s)[0] for s in seeds]
         self._begin(np.ones(self.num_envs, np.bool_))
-        return self.task.observe(self.batch.q, self.batch.v), self.task.info(self.batch.q, self.batch.v)
+        return self.task.observe(self.batch.q, self.batch.v), self._info()
+
+    def _info(self) -> Info:
+        """What the task says about every copy, with Gymnasium's marks of whom it is about: all."""
+        found = self.task.info(self.batch.q, self.batch.v)
+        return {**found, **{f"_{key}": np.ones(self.num_envs, np.bool_) for key in found}}
 
     def _begin(self, which: npt.NDArray[np.bool_]) -> None:
         self.batch.reset(which)
@@ -109,7 +125,7 @@ class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
     def step(self, actions: Actions) -> tuple[Array, Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_], Info]:
         """Acts in every copy for ``task.period`` seconds."""
         task, batch, begun = self.task, self.batch, self._over.copy()
-        clipped = np.clip(np.asarray(actions, np.float64), -1.0, 1.0)
+        clipped = _clipped(actions, self.action_space.shape)
         task.act(batch, clipped)
         for i in np.flatnonzero(~begun):
             force = task.disturb(self._rngs[i])
@@ -126,7 +142,7 @@ class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
         limit = self.max_episode_steps
         truncated = (self._elapsed >= limit) & ~terminated & ~begun if limit is not None else np.zeros(self.num_envs, np.bool_)
         self._over = terminated | truncated
-        info = task.info(batch.q, batch.v)
+        info = self._info()
         if messages:
             info["failure"] = np.array(messages, dtype=object)
             info["_failure"] = ~well

@@ -148,7 +148,8 @@ impl BatchSimulation {
         Self::start(py, scene_of(scene)?, n, threads::count(py, threads)?)
     }
 
-    /// Makes `steps` steps of every copy that has not failed. Ctrl-C ends it soon, each copy between two of its steps: ``t`` says where.
+    /// Makes `steps` steps of every copy that has not failed. Ctrl-C ends it soon, each copy between two of its steps and all about
+    /// equally far: ``t`` says where.
     ///
     /// Parameters
     /// ----------

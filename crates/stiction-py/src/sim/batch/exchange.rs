@@ -1,6 +1,8 @@
 //! What goes between the arrays of a batch and its copies.
 
 use std::ops::Range;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -11,6 +13,28 @@ use super::super::simulation::WRITTEN;
 use super::{BatchSimulation, Sizes};
 use crate::inputs::PARTS;
 use crate::{arrays, errors, threads};
+
+/// How many steps make a round: about a tenth of a second of work, whatever a step costs.
+struct Round {
+    clock: Instant,
+    steps: u64,
+}
+
+impl Round {
+    fn new() -> Self {
+        Self { clock: Instant::now(), steps: 16 }
+    }
+
+    fn next(&mut self) {
+        let elapsed = self.clock.elapsed();
+        if elapsed < Duration::from_millis(50) {
+            self.steps = self.steps.saturating_mul(2);
+        } else if elapsed > Duration::from_millis(200) {
+            self.steps = (self.steps / 2).max(1);
+        }
+        self.clock = Instant::now();
+    }
+}
 
 impl BatchSimulation {
     /// A number per copy.
@@ -93,7 +117,8 @@ impl BatchSimulation {
         })
     }
 
-    /// Makes steps of all copies without the GIL. Every copy is a piece of work of its own, so that a core that is held up leaves the rest to the others.
+    /// Makes steps of all copies without the GIL, in rounds of some steps each, so that copies that are told to stop have come about equally far. In a round
+    /// every copy is a piece of work of its own: a core that is held up leaves the rest to the others.
     pub(super) fn advance(
         &self,
         py: Python<'_>,
@@ -110,14 +135,19 @@ impl BatchSimulation {
             for copy in copies {
                 each.push((copy, q.split_off_mut(..nq).unwrap_or_default(), v.split_off_mut(..nv).unwrap_or_default()));
             }
-            let each = each.into_par_iter().enumerate().with_max_len(1);
-            each.for_each_init(
-                || vec![0.0; size],
-                |own, (i, (copy, q, v))| {
-                    self.gather(i, inputs, own);
-                    copy.advance(steps, stop, q, v, own);
-                },
-            );
+            let (mut left, mut round) = (steps, Round::new());
+            while left > 0 && !stop.load(Ordering::Relaxed) {
+                let some = round.steps.min(left);
+                each.par_iter_mut().enumerate().with_max_len(1).for_each_init(
+                    || vec![0.0; size],
+                    |own, (i, (copy, q, v))| {
+                        self.gather(i, inputs, own);
+                        copy.advance(some, stop, q, v, own);
+                    },
+                );
+                left -= some;
+                round.next();
+            }
         })
     }
 
