@@ -11,7 +11,7 @@ use pyo3::types::{PyDict, PySlice, PyTuple};
 use stiction_sim::{NoteKind, OnFailure, SceneError, SimulatorKind, error::nearest};
 
 use crate::contact::Model;
-use crate::show::html;
+use crate::show::{html, quoted};
 use crate::{arrays, errors, pickle};
 use recipe::{Overrides, Recipe, Set, Source, Stored};
 
@@ -373,7 +373,12 @@ impl Scene {
     fn __repr__(&self) -> String {
         let s = &self.inner;
         let (bodies, nv) = (s.world.model.links().len(), s.world.model.nv());
-        format!("Scene({:?}, bodies={bodies}, nv={nv}, dt={}, model='{}')", s.title, s.settings.dt, s.settings.model)
+        format!(
+            "Scene({}, bodies={bodies}, nv={nv}, dt={}, model='{}')",
+            quoted(&s.title),
+            s.settings.dt,
+            s.settings.model
+        )
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {

@@ -1,6 +1,7 @@
 //! How objects look.
 
 use pyo3::prelude::*;
+use pyo3::types::{PyFloat, PyString};
 
 /// The table of an object for a notebook, by `stiction._html`.
 pub fn html<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -23,5 +24,10 @@ pub fn shortened(word: &str) -> String {
 
 /// A number as Python writes it.
 pub fn number(x: f64) -> String {
-    Python::attach(|py| pyo3::types::PyFloat::new(py, x).to_string())
+    Python::attach(|py| PyFloat::new(py, x).to_string())
+}
+
+/// A text with its quotes, as Python writes it.
+pub fn quoted(text: &str) -> String {
+    Python::attach(|py| PyString::new(py, text).repr().map_or_else(|_| format!("{text:?}"), |text| text.to_string()))
 }

@@ -14,6 +14,7 @@ use super::pickle;
 use super::solved::ContactSolved;
 use crate::arrays;
 use crate::outcome::{self, Outcome};
+use crate::show::{number, quoted};
 
 /// The outcome of `problem` as an object of its class.
 pub fn to_python<'py>(
@@ -71,7 +72,7 @@ impl Outcome for Infeasible {
     }
 
     fn text(&self) -> String {
-        format!("contact.Infeasible(least_speed={:e})", self.least_speed)
+        format!("contact.Infeasible(least_speed={})", number(self.least_speed))
     }
 
     fn stored<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -113,7 +114,7 @@ impl Outcome for NoSolution {
     }
 
     fn text(&self) -> String {
-        format!("contact.NoSolution('{}')", self.proof)
+        format!("contact.NoSolution({})", quoted(&self.proof.to_string()))
     }
 
     fn stored<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -161,7 +162,7 @@ impl Outcome for ContactRay {
     }
 
     fn text(&self) -> String {
-        format!("contact.Ray('{}')", self.claim)
+        format!("contact.Ray({})", quoted(&self.claim))
     }
 
     fn stored<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -210,7 +211,7 @@ impl Outcome for ContactFailed {
     }
 
     fn text(&self) -> String {
-        format!("contact.Failed('{}')", self.why)
+        format!("contact.Failed({})", quoted(&self.why))
     }
 
     fn stored<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

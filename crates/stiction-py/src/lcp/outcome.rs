@@ -13,7 +13,7 @@ use super::certificate::{Certificate, ExactCheck, Stats, fraction};
 use super::pickle;
 use crate::arrays::frozen;
 use crate::outcome::{self, Outcome};
-use crate::show::{brief, shortened};
+use crate::show::{brief, quoted, shortened};
 
 /// An array that is made when it is first asked for, and then stays.
 type Lazy = PyOnceLock<Py<PyArray1<f64>>>;
@@ -186,7 +186,7 @@ impl Outcome for Unsolvable {
     }
 
     fn text(&self) -> String {
-        format!("Unsolvable('{}')", self.proof)
+        format!("Unsolvable({})", quoted(&self.proof.to_string()))
     }
 
     fn stored<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -255,7 +255,7 @@ impl Outcome for Ray {
     }
 
     fn text(&self) -> String {
-        format!("Ray('{}')", self.claim)
+        format!("Ray({})", quoted(&self.claim))
     }
 
     fn stored<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -313,7 +313,7 @@ impl Outcome for Stopped {
     }
 
     fn text(&self) -> String {
-        format!("Stopped('{}')", self.why)
+        format!("Stopped({})", quoted(&self.why))
     }
 
     fn stored<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

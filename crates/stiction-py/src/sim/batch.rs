@@ -14,7 +14,7 @@ use super::simulation::{Simulation, scene_of};
 use super::views::views;
 use crate::inputs::{Layout, PARTS};
 use crate::scene::Scene;
-use crate::show::html;
+use crate::show::{html, quoted};
 use crate::{arrays, errors, pickle, threads};
 
 /// Most copies.
@@ -277,8 +277,8 @@ impl BatchSimulation {
     }
 
     fn __repr__(&self) -> String {
-        let (title, n, threads) = (&self.scene.get().inner.title, self.sizes.n, self.threads);
-        format!("BatchSimulation({title:?}, n={n}, threads={threads})")
+        let (title, n, threads) = (quoted(&self.scene.get().inner.title), self.sizes.n, self.threads);
+        format!("BatchSimulation({title}, n={n}, threads={threads})")
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {

@@ -9,7 +9,7 @@ use stiction_sim::StepFailure;
 
 use crate::contact::ContactProblem;
 use crate::pickle;
-use crate::show::{brief, html};
+use crate::show::{brief, html, quoted};
 
 /// What a step did. True in a condition if the step was made and certified.
 #[pyclass(frozen, module = "stiction")]
@@ -243,7 +243,7 @@ impl StepReport {
                     r.contacts, r.active
                 )
             }
-            Err(f) => format!("StepReport(step={}, failed: {})", self.step, f.why),
+            Err(f) => format!("StepReport(step={}, ok=False, why={})", self.step, quoted(&f.why)),
         }
     }
 
@@ -316,7 +316,7 @@ impl RunReport {
     }
 
     fn __repr__(&self) -> String {
-        let end = if self.ok { String::new() } else { format!(", failed: {}", self.why) };
+        let end = if self.ok { String::new() } else { format!(", ok=False, why={}", quoted(&self.why)) };
         let (steps, certificate) = (self.steps, brief(self.certificate));
         format!("RunReport(steps={steps}, certificate={certificate}, contacts={}{end})", self.contacts)
     }

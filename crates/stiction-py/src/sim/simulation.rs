@@ -15,7 +15,7 @@ use super::state::{Arrays, numbers};
 use super::views::views;
 use crate::inputs::Layout;
 use crate::scene::Scene;
-use crate::show::html;
+use crate::show::{html, quoted};
 use crate::{arrays, errors, pickle};
 
 /// What is said about a write that came while a step ran.
@@ -344,6 +344,9 @@ impl Simulation {
     }
 
     /// Continues bit for bit from what `save_state` of a simulation of the same scene gave. On an error nothing is changed.
+    ///
+    /// What was found in the last step is no part of the state: ``contacts``, ``certificate`` and their like are empty until the next step.
+    /// That is so of copies and pickles too.
     fn load_state(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
         let mut core = self.lock(py)?;
         core.sim.load_state(state).map_err(|e| errors::from_scene(&e))?;
@@ -366,11 +369,11 @@ impl Simulation {
     }
 
     fn __repr__(&self) -> String {
-        let title = &self.scene.get().inner.title;
-        let Ok(core) = self.core.try_lock() else { return format!("Simulation({title:?}, running in another thread)") };
+        let title = quoted(&self.scene.get().inner.title);
+        let Ok(core) = self.core.try_lock() else { return format!("Simulation({title}, running in another thread)") };
         let state = core.sim.state();
         let (nq, nv) = (state.q.len(), state.v.len());
-        format!("Simulation({title:?}, t={:.6}, steps={}, nq={nq}, nv={nv})", state.t, state.step)
+        format!("Simulation({title}, t={:.6}, steps={}, nq={nq}, nv={nv})", state.t, state.step)
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
