@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import gc
 import json
+import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -119,6 +121,11 @@ def test_states_are_validated_when_the_step_begins(cube: stiction.Scene) -> None
         (lambda s: s.force.__setitem__(2, np.nan) or s.step(), stiction.InputError, r"force\[2\] is NaN; it must be finite"),
         (lambda s: s.jacobian("cub"), stiction.InputError, 'there is no body called "cub"; did you mean "cube"'),
         (lambda s: s.jacobian(5), stiction.InputError, "there is no body 5; there are 1"),
+        (lambda s: s.jacobian(-1), stiction.InputError, "there is no body -1; there are 1"),
+        (lambda s: s.run(-1), stiction.InputError, "steps must be at least 0, found -1"),
+        (lambda s: s.run(2**70), stiction.InputError, r"steps must be below 2\*\*64"),
+        (lambda s: s.run(2.5), TypeError, "steps must be a whole number, found float"),
+        (lambda s: stiction.record(s, 5, every=0), stiction.InputError, "every must be at least 1, found 0"),
         (lambda s: s.jacobian("cube", [1.0, 2.0]), stiction.InputError, "point must have 3 entries, found 2"),
         (lambda s: s.inverse_dynamics([np.nan] * 6), stiction.InputError, r"a\[0\] is NaN"),
         (lambda s: s.mass_matrix(out=np.zeros((6, 6), order="F")), TypeError, "C-contiguous float64 array .* this one is not contiguous"),
@@ -406,3 +413,25 @@ def test_a_write_through_an_older_view_is_noticed(scenes: Path) -> None:
     thread.join()
     assert written and errors and "that write is lost" in errors[0]
     assert simulation.q[0] != 77.0 and simulation.step()
+
+
+@pytest.mark.parametrize("run", [lambda s: s.run(10**9), lambda s: stiction.record(s, 10**9, every=10**6)])
+def test_ctrl_c_ends_a_run_soon_and_leaves_it_valid(cube: stiction.Scene, run) -> None:
+    simulation, other = stiction.Simulation(cube), stiction.Simulation(cube)
+    timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        run(simulation)
+    assert simulation.steps > 0 and simulation.q.flags.writeable
+    other.run(simulation.steps)
+    assert simulation.hash == other.hash and simulation.step()
+
+
+def test_what_the_last_step_found_is_no_part_of_the_state(cube: stiction.Scene) -> None:
+    simulation = stiction.Simulation(cube)
+    simulation.run(3)
+    assert len(simulation.contacts) == 4 and simulation.certificate is not None
+    simulation.load_state(simulation.save_state())
+    assert len(simulation.contacts) == 0 and simulation.certificate is None
+    simulation.step()
+    assert len(simulation.contacts) == 4
