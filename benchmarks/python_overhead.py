@@ -1,9 +1,10 @@
 """What crossing the border between Python and Rust costs: python benchmarks/python_overhead.py [--pairs N]
 
-Needs the package installed from a release build (pip install .). Blocks of calls alternate between Rust (crates/stiction/examples/python_overhead.rs) and
-Python, on one core, with the same solves and the same steps of the same simulation; each pair of neighbours gives a difference of processor times, and
-the median of the differences is what counts. Half of them lie within the spread. The batch is measured by the clock: one thread, two threads, and two
-threads of Python that step two batches of half the size, which is what the machine itself gives at that moment.
+Needs the package installed from a release build (pip install .). Blocks of calls alternate between Rust
+(crates/stiction/examples/python_overhead.rs) and Python, on one core, with the same solves and the same steps of the same simulation; each pair of
+neighbours gives a difference of processor times, and the median of the differences is what counts. Half of them lie within the spread. The batch is
+measured by the clock: one thread, two threads, and two threads of Python that step two batches of half the size, which is what the machine itself
+gives at that moment.
 """
 
 import argparse
@@ -90,7 +91,7 @@ def clock(work):
 
 
 def batches(pairs, n=64, steps=20):
-    """Time of a step (µs); times of one thread over those of two: of the batch, and of two threads of Python with half a batch each; processor times."""
+    """Time of a step (µs); one thread's time over that of two: of the batch, and of two threads with half a batch each; the ratio of processor times."""
     one, two = (stiction.BatchSimulation(BATCH, n, threads=k) for k in (1, 2))
     halves = [stiction.BatchSimulation(BATCH, n // 2, threads=1) for _ in range(2)]
 

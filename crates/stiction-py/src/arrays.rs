@@ -189,8 +189,8 @@ pub fn frozen<'py, E: Element>(py: Python<'py>, numbers: &[E]) -> Bound<'py, PyA
 /// Lets Python write to an array or not; returns what was so before.
 pub fn set_writable<E: Element, D: Dimension>(array: &Bound<'_, PyArray<E, D>>, writable: bool) -> bool {
     let pointer = array.as_array_ptr();
-    // SAFETY: the pointer is that of a living array, and its flags are changed under the GIL. The arrays of this package own their memory, or are views of
-    // such, so that they may be writable.
+    // SAFETY: the pointer is that of a living array, and its flags are changed under the GIL. The arrays of this package own their memory, or are
+    // views of such, so that they may be writable.
     unsafe {
         let before = (*pointer).fields.flags & NPY_ARRAY_WRITEABLE != 0;
         if writable {

@@ -16,8 +16,8 @@ const MOST: usize = 1024;
 /// Between two looks for Ctrl-C while others work.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Pools that exist, by their number of threads: threads are started once per process. A process that was forked has none of its parent's threads, so it
-/// starts its own.
+/// Pools that exist, by their number of threads: threads are started once per process. A process that was forked has none of its parent's
+/// threads, so it starts its own.
 static POOLS: LazyLock<Mutex<Pools>> = LazyLock::new(Mutex::default);
 
 #[derive(Default)]

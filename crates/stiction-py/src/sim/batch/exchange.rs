@@ -8,6 +8,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 
+use super::super::core::same_bits;
 use super::super::replica::Replica;
 use super::super::simulation::WRITTEN;
 use super::{BatchSimulation, Sizes};
@@ -117,8 +118,8 @@ impl BatchSimulation {
         })
     }
 
-    /// Makes steps of all copies without the GIL, in rounds of some steps each, so that copies that are told to stop have come about equally far. In a round
-    /// every copy is a piece of work of its own: a core that is held up leaves the rest to the others.
+    /// Makes steps of all copies without the GIL, in rounds of some steps each, so that copies that are told to stop have come about equally far.
+    /// In a round every copy is a piece of work of its own: a core that is held up leaves the rest to the others.
     pub(super) fn advance(
         &self,
         py: Python<'_>,
@@ -158,7 +159,7 @@ impl BatchSimulation {
         if now.len() != state.len() {
             return Err(errors::input(py, "the batch's arrays were resized"));
         }
-        let written = now.iter().zip(before).any(|(a, b)| a.to_bits() != b.to_bits());
+        let written = !same_bits(now, before);
         now.copy_from_slice(state);
         if written { Err(errors::BUSY.raise(py, (WRITTEN,))) } else { Ok(()) }
     }
