@@ -183,3 +183,12 @@ def test_python_in_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             compile(block, "docs/python.md", "exec")
             continue
         exec(compile(block, "docs/python.md", "exec"), {"__name__": "docs"})
+
+
+def test_the_command_comes_with_the_package() -> None:
+    as_module = subprocess.run([sys.executable, "-m", "stiction", "--version"], capture_output=True, text=True)
+    assert as_module.stdout == f"stiction {stiction.__version__}\n" and as_module.returncode == 0
+    wrong = subprocess.run([sys.executable, "-m", "stiction", "check", "no-such.toml"], capture_output=True, text=True)
+    assert wrong.returncode == 2 and "no-such.toml" in wrong.stderr
+    (script,) = importlib.metadata.entry_points(group="console_scripts", name="stiction") or [None]
+    assert script is None or script.value == "stiction._cli:main"
