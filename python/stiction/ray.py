@@ -34,13 +34,32 @@ Record = dict[str, Any]
 
 
 def grid(**values: Iterable[Any]) -> list[Case]:
-    """Every combination of the values, the last name varying fastest."""
+    """Every combination of the values, the last name varying fastest.
+
+    Parameters
+    ----------
+    **values : iterable
+
+    Returns
+    -------
+    list of dict
+    """
     names = list(values)
     return [dict(zip(names, combination)) for combination in itertools.product(*values.values())]
 
 
 def load(results: str | os.PathLike[str]) -> list[Record]:
-    """The finished cases of a results file, in the order in which they were finished. A line cut off by an interruption is left out."""
+    """The finished cases of a results file, in the order in which they were finished. A line cut off by an interruption is left out.
+
+    Parameters
+    ----------
+    results : str or path
+
+    Returns
+    -------
+    list of dict
+        With ``case`` and ``result``.
+    """
     return [record for record, _ in _lines(Path(results))]
 
 

@@ -90,7 +90,17 @@ class Trajectory:
         return self.kinetic + self.potential
 
     def position(self, body: str | int) -> Array:
-        """Positions of a body's origin (m), (k, 3)."""
+        """Positions of a body's origin.
+
+        Parameters
+        ----------
+        body : str or int
+
+        Returns
+        -------
+        ndarray, (k, 3)
+            In metres.
+        """
         track: Array = self.positions[:, self.scene.body(body)]
         return track
 
@@ -98,7 +108,12 @@ class Trajectory:
         return len(self.t)
 
     def save(self, file: str | os.PathLike[str]) -> None:
-        """Writes the arrays to an ``.npz`` file, which ``numpy.load`` reads."""
+        """Writes the arrays to an ``.npz`` file, which ``numpy.load`` reads.
+
+        Parameters
+        ----------
+        file : str or path
+        """
         arrays = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("scene", "report")}
         np.savez(file, **arrays)
 

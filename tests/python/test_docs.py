@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
+import enum
 import importlib
 import importlib.metadata
 import inspect
@@ -51,6 +53,30 @@ def public(module: ModuleType) -> list[tuple[str, Any]]:
 @pytest.mark.parametrize("name", modules())
 def test_everything_public_has_a_docstring(name: str) -> None:
     bare = [place for place, value in public(load(name)) if not inspect.getdoc(value)]
+    assert not bare
+
+
+def described(place: str, value: Any) -> str:
+    """The docstring, or that of the method it overrides."""
+    owner = getattr(importlib.import_module(place.rsplit(".", 2)[0]), place.rsplit(".", 2)[1], None) if place.count(".") > 1 else None
+    above = [getattr(base, place.rsplit(".", 1)[1], None) for base in getattr(owner, "__mro__", ())]
+    return "\n".join(inspect.getdoc(method) or "" for method in (value, *above))
+
+
+@pytest.mark.parametrize("name", modules())
+def test_parameters_are_described(name: str) -> None:
+    """NumPy's style: a section in which every argument has its line. Errors, enumerations and records have attributes instead."""
+    bare = []
+    for place, value in public(load(name)):
+        plain = inspect.isclass(value) and (issubclass(value, (Exception, enum.Enum)) or dataclasses.is_dataclass(value))
+        if plain or not callable(value):
+            continue
+        try:
+            names = [n for n in inspect.signature(value).parameters if n not in ("self", "cls")]
+        except ValueError:
+            continue
+        section = described(place, value).partition("Parameters\n----------\n")[2]
+        bare += [f"{place}: {n}" for n in names if not re.search(rf"^(.*, )?[*]*{n}(, .*)?( : .*)?$", section, re.M)]
     assert not bare
 
 

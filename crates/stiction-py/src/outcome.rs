@@ -66,6 +66,10 @@ macro_rules! outcome {
 
             /// This outcome if it is a solution.
             ///
+            /// Returns
+            /// -------
+            /// Solved
+            ///
             /// Raises
             /// ------
             /// NotSolved

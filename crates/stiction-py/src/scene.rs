@@ -179,6 +179,14 @@ impl Scene {
     }
 
     /// The same scene with other values for numbers of its ``[parameters]``; what is not given stays.
+    ///
+    /// Parameters
+    /// ----------
+    /// **parameters : float
+    ///
+    /// Returns
+    /// -------
+    /// Scene
     #[pyo3(signature = (**parameters))]
     fn with_parameters(&self, parameters: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut recipe = self.recipe.clone();

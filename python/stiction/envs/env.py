@@ -33,6 +33,12 @@ class TaskEnv(gym.Env[Array, Actions]):
     """One simulation of a task.
 
     A step that cannot be certified ends the episode; ``info["failure"]`` says why.
+
+    Parameters
+    ----------
+    task : Task
+    render_mode : None
+        There is none.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}
@@ -45,7 +51,19 @@ class TaskEnv(gym.Env[Array, Actions]):
         self.action_space = task.action_space
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Array, Info]:
-        """Begins an episode."""
+        """Begins an episode.
+
+        Parameters
+        ----------
+        seed : int, optional
+        options : dict, optional
+            Not used.
+
+        Returns
+        -------
+        observation : ndarray
+        info : dict
+        """
         super().reset(seed=seed)
         simulation = self.simulation
         simulation.reset()
@@ -54,7 +72,17 @@ class TaskEnv(gym.Env[Array, Actions]):
         return self.task.observe(simulation.q, simulation.v), self.task.info(simulation.q, simulation.v)
 
     def step(self, action: Actions) -> tuple[Array, float, bool, bool, Info]:
-        """Acts for ``task.period`` seconds."""
+        """Acts for ``task.period`` seconds.
+
+        Parameters
+        ----------
+        action : array_like, (action_size,)
+            What is beyond -1 and 1 is cut off.
+
+        Returns
+        -------
+        observation, reward, terminated, truncated, info
+        """
         task, simulation = self.task, self.simulation
         clipped = _clipped(action, self.action_space.shape)
         task.act(simulation, clipped)
@@ -75,6 +103,17 @@ class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
     """Many copies of a task in one `BatchSimulation`, over all cores. Copy i of seed s does what a `TaskEnv` of seed s + i does.
 
     An episode that ended begins anew in the next step, whose action does not count for it.
+
+    Parameters
+    ----------
+    task : Task
+    num_envs : int
+    max_episode_steps : int, optional
+        Longer episodes are truncated.
+    threads : int, optional
+        Default: one per core.
+    render_mode : None
+        There is none.
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
@@ -95,7 +134,20 @@ class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
         self._elapsed = np.zeros(num_envs, np.int64)
 
     def reset(self, *, seed: int | list[int | None] | None = None, options: Info | None = None) -> tuple[Array, Info]:
-        """Begins an episode in every copy."""
+        """Begins an episode in every copy.
+
+        Parameters
+        ----------
+        seed : int or list of int, optional
+            Of copy 0, the others have the numbers after it; or one per copy.
+        options : dict, optional
+            Not used.
+
+        Returns
+        -------
+        observations : ndarray, (num_envs, observation_size)
+        infos : dict
+        """
         if seed is None:
             seeds: list[int | None] = [None] * self.num_envs
         elif isinstance(seed, (int, np.integer)):
@@ -123,7 +175,16 @@ class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
         self._elapsed[which] = 0
 
     def step(self, actions: Actions) -> tuple[Array, Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_], Info]:
-        """Acts in every copy for ``task.period`` seconds."""
+        """Acts in every copy for ``task.period`` seconds.
+
+        Parameters
+        ----------
+        actions : array_like, (num_envs, action_size)
+
+        Returns
+        -------
+        observations, rewards, terminated, truncated, infos
+        """
         task, batch, begun = self.task, self.batch, self._over.copy()
         clipped = _clipped(actions, self.action_space.shape)
         task.act(batch, clipped)
@@ -149,4 +210,9 @@ class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
         return task.observe(batch.q, batch.v), reward, terminated, truncated, info
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Nothing to close."""
+        """Nothing to close.
+
+        Parameters
+        ----------
+        **kwargs
+        """

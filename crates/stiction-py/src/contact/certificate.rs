@@ -67,6 +67,14 @@ impl PhysicalCertificate {
 #[pymethods]
 impl PhysicalCertificate {
     /// Whether every measure is at most `tolerance`.
+    ///
+    /// Parameters
+    /// ----------
+    /// tolerance : float
+    ///
+    /// Returns
+    /// -------
+    /// bool
     #[pyo3(signature = (tolerance=1e-10))]
     fn holds(&self, tolerance: f64) -> bool {
         self.worst <= tolerance

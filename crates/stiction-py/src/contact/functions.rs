@@ -81,7 +81,12 @@ pub fn solve_contact_batch<'py>(
     .collect()
 }
 
-/// All contact models: a list of dictionaries with ``name``, ``levels``, ``law`` and ``when``, the default first.
+/// All contact models, the default first.
+///
+/// Returns
+/// -------
+/// list of dict
+///     With ``name``, ``levels``, ``law`` and ``when``.
 ///
 /// Examples
 /// --------

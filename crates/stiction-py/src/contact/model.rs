@@ -150,6 +150,15 @@ impl Model {
     }
 
     /// Solves a problem; see `stiction.contact.solve`.
+    ///
+    /// Parameters
+    /// ----------
+    /// problem : ContactProblem
+    /// start : Solved, optional
+    ///
+    /// Returns
+    /// -------
+    /// Solved or Infeasible or NoSolution or Ray or Failed
     #[pyo3(signature = (problem, *, start=None))]
     fn solve<'py>(
         &self,

@@ -268,11 +268,23 @@ impl ContactProblem {
     }
 
     /// The problem as JSON, which ``stiction solve`` reads, bit for bit.
+    ///
+    /// Returns
+    /// -------
+    /// str
     fn to_json(&self) -> String {
         to_json(&self.inner)
     }
 
     /// The problem that `to_json` or ``stiction extract`` wrote.
+    ///
+    /// Parameters
+    /// ----------
+    /// text : str
+    ///
+    /// Returns
+    /// -------
+    /// ContactProblem
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
         Ok(Self { inner: Arc::new(from_json(py, text)?) })

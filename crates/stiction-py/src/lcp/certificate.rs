@@ -46,6 +46,14 @@ pub type StoredCertificate = (f64, f64, Option<usize>, f64);
 #[pymethods]
 impl Certificate {
     /// Whether both measures are at most `tolerance`.
+    ///
+    /// Parameters
+    /// ----------
+    /// tolerance : float
+    ///
+    /// Returns
+    /// -------
+    /// bool
     #[pyo3(signature = (tolerance=1e-10))]
     fn holds(&self, tolerance: f64) -> bool {
         self.worst <= tolerance

@@ -50,6 +50,10 @@ pub fn certify(M: &Bound<'_, PyAny>, q: &Bound<'_, PyAny>, z: &Bound<'_, PyAny>)
 /// exact : bool
 ///     Decide semidefiniteness for the numbers as they are, in integer arithmetic: for small matrices and proofs.
 ///
+/// Returns
+/// -------
+/// str
+///
 /// Examples
 /// --------
 /// >>> import stiction
@@ -65,7 +69,12 @@ pub fn classify(M: &Bound<'_, PyAny>, exact: bool) -> PyResult<String> {
     Ok(of(problem.m()).to_string())
 }
 
-/// All solvers: a list of dictionaries with ``name``, ``summary``, ``when`` and ``takes``, the default first.
+/// All solvers, the default first.
+///
+/// Returns
+/// -------
+/// list of dict
+///     With ``name``, ``summary``, ``when`` and ``takes``.
 ///
 /// Examples
 /// --------

@@ -144,7 +144,12 @@ impl Solved {
         ExactCheck::new(py.detach(|| exact::verify_exact(self.problem.as_ref().as_ref(), &self.basis)))
     }
 
-    /// The exact z and w of the basis, as two lists of ``fractions.Fraction``; ``None`` if the basis gives no point.
+    /// The exact z and w of the basis.
+    ///
+    /// Returns
+    /// -------
+    /// (list of Fraction, list of Fraction) or None
+    ///     ``None`` if the basis gives no point.
     ///
     /// Examples
     /// --------
@@ -220,7 +225,12 @@ impl Unsolvable {
         if let Proof::Enumeration { bases } = &self.proof { Some(*bases) } else { None }
     }
 
-    /// Checks a Farkas vector again in rational arithmetic; ``None`` if the proof is of another kind.
+    /// Checks a Farkas vector again in rational arithmetic.
+    ///
+    /// Returns
+    /// -------
+    /// bool or None
+    ///     ``None`` if the proof is of another kind.
     fn verify_exact(&self, py: Python<'_>) -> Option<bool> {
         let Proof::Farkas(y) = &self.proof else { return None };
         Some(py.detach(|| exact::check_farkas(self.problem.as_ref(), y)))

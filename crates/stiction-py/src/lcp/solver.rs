@@ -104,6 +104,16 @@ impl Solver {
     }
 
     /// Solves the problem M, q; see `stiction.lcp.solve`.
+    ///
+    /// Parameters
+    /// ----------
+    /// M : array_like, (n, n)
+    /// q : array_like, (n,)
+    /// start : str or Solved, optional
+    ///
+    /// Returns
+    /// -------
+    /// Solved or Unsolvable or Ray or Stopped
     #[pyo3(signature = (M, q, *, start=None), text_signature = "($self, M, q, *, start=None)")]
     fn solve<'py>(
         &self,

@@ -185,12 +185,29 @@ impl Scene {
         all.map(|(of, n)| (of.as_str(), kind(n.kind), n.element.as_str(), n.text.as_str())).collect()
     }
 
-    /// The number of a body.
+    /// The number of a body: its place in ``bodies``, ``Simulation.poses`` and the like.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str or int
+    ///
+    /// Returns
+    /// -------
+    /// int
     fn body(&self, name: &Bound<'_, PyAny>) -> PyResult<usize> {
         self.body_number(name)
     }
 
     /// The place of a joint in q.
+    ///
+    /// Parameters
+    /// ----------
+    /// joint : str
+    ///     Its name, or that of its body.
+    ///
+    /// Returns
+    /// -------
+    /// slice
     ///
     /// Examples
     /// --------
@@ -204,6 +221,15 @@ impl Scene {
     }
 
     /// The place of a joint in v.
+    ///
+    /// Parameters
+    /// ----------
+    /// joint : str
+    ///     Its name, or that of its body.
+    ///
+    /// Returns
+    /// -------
+    /// slice
     fn v_slice<'py>(&self, py: Python<'py>, joint: &str) -> PyResult<Bound<'py, PySlice>> {
         let v = self.joint(py, joint)?.v.clone();
         Ok(PySlice::new(py, v.start as isize, v.end as isize, 1))

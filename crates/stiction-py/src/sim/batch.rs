@@ -257,6 +257,15 @@ impl BatchSimulation {
     }
 
     /// Copy `i` as bytes, which `Simulation.load_state` and `load_state` read.
+    ///
+    /// Parameters
+    /// ----------
+    /// i : int
+    ///     Negative numbers count from the end.
+    ///
+    /// Returns
+    /// -------
+    /// bytes
     fn save_state<'py>(&self, py: Python<'py>, i: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let i = arrays::index("copy", self.sizes.n, i)?;
         let mut copies = self.lock(py)?;
@@ -265,12 +274,26 @@ impl BatchSimulation {
     }
 
     /// Continues copy `i` bit for bit from a saved state; its failure is forgotten.
+    ///
+    /// Parameters
+    /// ----------
+    /// i : int
+    /// state : bytes
+    ///     From `save_state` of a batch or a simulation of the same scene.
     fn load_state(&self, py: Python<'_>, i: &Bound<'_, PyAny>, state: &[u8]) -> PyResult<()> {
         let i = arrays::index("copy", self.sizes.n, i)?;
         self.load(py, i, state, None)
     }
 
-    /// An independent `Simulation` that continues from copy `i` bit for bit.
+    /// An independent simulation that continues from copy `i` bit for bit.
+    ///
+    /// Parameters
+    /// ----------
+    /// i : int
+    ///
+    /// Returns
+    /// -------
+    /// Simulation
     fn simulation<'py>(&self, py: Python<'py>, i: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Simulation>> {
         let state = self.save_state(py, i)?;
         Bound::new(py, Simulation::resumed(py, self.scene.bind(py).clone(), state.as_bytes(), true)?)

@@ -47,11 +47,19 @@ impl Simulation {
     }
 
     /// The contact problem of the last step, for `stiction.contact.solve`.
+    ///
+    /// Returns
+    /// -------
+    /// ContactProblem
     fn problem(&self, py: Python<'_>) -> PyResult<ContactProblem> {
         Ok(ContactProblem::new_from(Arc::new(self.lock(py)?.sim.problem().clone())))
     }
 
     /// Kinetic and potential energy (J).
+    ///
+    /// Returns
+    /// -------
+    /// kinetic, potential : float
     fn energy(&self, py: Python<'_>) -> PyResult<(f64, f64)> {
         let core = self.fresh(py)?;
         Ok(core.work.energy(&core.sim.world().model, &core.sim.state().v))
@@ -63,6 +71,10 @@ impl Simulation {
     /// ----------
     /// out : ndarray, (nv, nv), optional
     ///     Where to write it, without a new array: C-contiguous float64.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray, (nv, nv)
     #[pyo3(signature = (*, out=None))]
     fn mass_matrix<'py>(&self, py: Python<'py>, out: Option<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         let mut core = self.fresh(py)?;
@@ -80,6 +92,10 @@ impl Simulation {
     ///     In the body's frame; default its origin.
     /// out : ndarray, (6, nv), optional
     ///     Where to write it: C-contiguous float64.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray, (6, nv)
     #[pyo3(signature = (body, point=None, *, out=None))]
     fn jacobian<'py>(
         &self,
@@ -98,6 +114,10 @@ impl Simulation {
 
     /// The rows of the last step's contacts, (3 n, nv): normal and two tangents of each, one contact after the other. Times v they are the
     /// velocity of body b against body a in the contact's frame.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray, (3 n, nv)
     fn contact_jacobian<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let core = self.lock(py)?;
         let (contacts, nv) = (core.sim.problem().contacts(), core.sim.world().model.nv());
@@ -113,6 +133,18 @@ impl Simulation {
 
     /// Inverse dynamics without contact: the generalized forces, (nv,), that the accelerations `a` need against gravity and velocity products,
     /// ``M a + c - g``. Springs, damping and dry friction of joints are not part of it.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like, (nv,), or float
+    ///
+    /// Returns
+    /// -------
+    /// ndarray, (nv,)
+    ///
+    /// See Also
+    /// --------
+    /// stiction.inverse_dynamics : with contact.
     fn inverse_dynamics<'py>(&self, py: Python<'py>, a: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let mut core = self.fresh(py)?;
         let world = core.sim.world().clone();
@@ -170,7 +202,12 @@ impl Simulation {
         arrays::from_rows(py, all.len() / 6, 6, all)
     }
 
-    /// Bodies that overlap now: tuples of two names and the depth (m).
+    /// Bodies that overlap now.
+    ///
+    /// Returns
+    /// -------
+    /// list of (str, str, float)
+    ///     Two names and the depth (m).
     fn overlaps(&self, py: Python<'_>) -> PyResult<Vec<(String, String, f64)>> {
         let mut core = self.lock(py)?;
         self.read(py, &mut core)?;
@@ -184,7 +221,12 @@ impl Simulation {
             .collect())
     }
 
-    /// Takes bodies that overlap apart by the least motion; returns the deepest overlap that is left (m).
+    /// Takes bodies that overlap apart by the least motion.
+    ///
+    /// Returns
+    /// -------
+    /// float
+    ///     The deepest overlap that is left (m).
     fn take_apart(&self, py: Python<'_>) -> PyResult<f64> {
         let mut core = self.lock(py)?;
         self.read(py, &mut core)?;

@@ -220,6 +220,10 @@ impl Simulation {
     ///
     /// Ctrl-C ends it between two steps; ``q``, ``v``, ``t`` and ``steps`` say where.
     ///
+    /// Parameters
+    /// ----------
+    /// steps : int, optional
+    ///
     /// Returns
     /// -------
     /// RunReport
@@ -326,6 +330,10 @@ impl Simulation {
 
     /// All that influences the next step, as bytes.
     ///
+    /// Returns
+    /// -------
+    /// bytes
+    ///
     /// Examples
     /// --------
     /// >>> import stiction
@@ -345,6 +353,17 @@ impl Simulation {
 
     /// Continues bit for bit from what `save_state` of a simulation of the same scene gave. On an error nothing is changed.
     ///
+    /// Parameters
+    /// ----------
+    /// state : bytes
+    ///
+    /// Raises
+    /// ------
+    /// SceneError
+    ///     The bytes are no state of this scene.
+    ///
+    /// Notes
+    /// -----
     /// What was found in the last step is no part of the state: ``contacts``, ``certificate`` and their like are empty until the next step.
     /// That is so of copies and pickles too.
     fn load_state(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
@@ -355,6 +374,10 @@ impl Simulation {
     }
 
     /// An independent simulation that continues from here bit for bit.
+    ///
+    /// Returns
+    /// -------
+    /// Simulation
     fn copy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
         let state = self.save_state(py)?;
         Bound::new(py, Self::resumed(py, self.scene.bind(py).clone(), state.as_bytes(), self.raises())?)
