@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -315,7 +316,7 @@ class SceneBuilder:
         -------
         dict
         """
-        return dict(self._scene)
+        return copy.deepcopy(self._scene)
 
     def build(self) -> Scene:
         """The scene.
