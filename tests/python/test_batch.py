@@ -89,6 +89,20 @@ def test_resets(grasp: stiction.Scene, which) -> None:
     assert not batch.t.any() and not batch.force.any()
 
 
+def test_a_reset_copy_is_a_new_one(grasp: stiction.Scene) -> None:
+    batch = stiction.BatchSimulation(grasp, 2)
+    batch.v[:, 2], batch.force[:, 0] = 0.3, 1.0
+    batch.step(50)
+    batch.q[1] = np.nan
+    assert batch.step(3).tolist() == [True, False]
+    batch.reset()
+    new = stiction.BatchSimulation(grasp, 2)
+    assert batch.save_state(0) == batch.save_state(1) == new.save_state(0)
+    assert not batch.failed.any() and not batch.contacts.any() and not batch.certificate.any()
+    batch.step(50), new.step(50)
+    assert batch.q.tobytes() == new.q.tobytes() and batch.v.tobytes() == new.v.tobytes()
+
+
 def test_saved_states_go_between_batches_and_simulations(grasp: stiction.Scene) -> None:
     batch, simulation = stiction.BatchSimulation(grasp, 2), stiction.Simulation(grasp)
     batch.v[1, 2] = 0.3

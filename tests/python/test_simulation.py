@@ -308,6 +308,9 @@ def test_reset(cube: stiction.Scene) -> None:
     simulation.run(20)
     simulation.reset()
     assert simulation.hash == start and simulation.steps == 0 and not simulation.force.any()
+    assert len(simulation.contacts) == 0 and simulation.certificate is None
+    new = stiction.Simulation(cube)
+    assert simulation.run(20) and new.run(20) and simulation.hash == new.hash
 
 
 def test_a_failed_step_raises_or_reports(impossible: stiction.Scene) -> None:

@@ -26,20 +26,24 @@ struct Pools {
     pools: Vec<Arc<ThreadPool>>,
 }
 
-/// How many threads are meant: one per core if nothing was said.
-pub fn count(py: Python<'_>, threads: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
-    let count = match threads {
-        Some(threads) => arrays::count("threads", 1, threads)?,
-        None => std::thread::available_parallelism().map_or(1, usize::from),
-    };
-    if (1..=MOST).contains(&count) {
-        return Ok(count);
+/// A number of threads that was asked for.
+pub fn asked(threads: Option<&Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
+    let Some(threads) = threads else { return Ok(None) };
+    let count = arrays::count("threads", 1, threads)?;
+    if count <= MOST {
+        return Ok(Some(count));
     }
-    Err(errors::input(py, format!("threads must be from 1 to {MOST}, found {count}")))
+    Err(errors::input(threads.py(), format!("threads must be at most {MOST}, found {count}")))
 }
 
-/// A pool of that many threads.
-pub fn pool(py: Python<'_>, count: usize) -> PyResult<Arc<ThreadPool>> {
+/// How many threads are meant: one per core if nothing was asked for.
+pub fn count(asked: Option<usize>) -> usize {
+    asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from).min(MOST))
+}
+
+/// A pool of that many threads, or of one per core.
+pub fn pool(py: Python<'_>, asked: Option<usize>) -> PyResult<Arc<ThreadPool>> {
+    let count = count(asked);
     let mut known = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     if known.process != std::process::id() {
         // Those of a parent cannot even be ended here.

@@ -70,7 +70,7 @@ pub fn solve_contact_batch<'py>(
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let shared = problems.iter().map(|p| Ok(p.try_borrow()?.shared())).collect::<PyResult<Vec<_>>>()?;
     let pool = pool(model)?;
-    let workers = threads::pool(py, threads::count(py, threads)?)?;
+    let workers = threads::pool(py, threads::asked(threads)?)?;
     let outcomes: Vec<Result<ContactOutcome, InputError>> =
         threads::map(py, &workers, &shared, |problem| pool.solve(problem, None))?;
     let both = shared.into_iter().zip(outcomes).enumerate();

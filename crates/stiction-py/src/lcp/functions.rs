@@ -264,7 +264,7 @@ pub fn solve_batch<'py>(
         problems.push(problem.map_err(|e| errors::in_place(py, &format!("problem {i}"), e))?);
     }
     let pool = pool(solver)?;
-    let workers = threads::pool(py, threads::count(py, threads)?)?;
+    let workers = threads::pool(py, threads::asked(threads)?)?;
     let outcomes: Vec<Result<Outcome, InputError>> =
         threads::map(py, &workers, &problems, |problem| pool.solve(problem, None))?;
     let both = problems.into_iter().zip(outcomes).enumerate();

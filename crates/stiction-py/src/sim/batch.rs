@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PySlice, PyTuple};
+use stiction_sim::Snapshot;
 
 use super::replica::Replica;
 use super::simulation::{Simulation, scene_of};
@@ -52,13 +53,14 @@ pub struct BatchSimulation {
     scene: Py<Scene>,
     layout: Arc<Layout>,
     inner: Mutex<Vec<Replica>>,
-    threads: usize,
+    threads: Option<usize>,
     sizes: Sizes,
     state: Py<PyArray1<f64>>,
     inputs: Py<PyArray1<f64>>,
     q: Py<PyArray2<f64>>,
     v: Py<PyArray2<f64>>,
     parts: Vec<Py<PyArray2<f64>>>,
+    beginning: Snapshot,
 }
 
 /// Sizes of the arrays.
@@ -72,7 +74,7 @@ struct Sizes {
 
 impl BatchSimulation {
     /// At the start of a scene.
-    fn start(py: Python<'_>, scene: Bound<'_, Scene>, n: usize, threads: usize) -> PyResult<Self> {
+    fn start(py: Python<'_>, scene: Bound<'_, Scene>, n: usize, threads: Option<usize>) -> PyResult<Self> {
         let inner = scene.get().inner.clone();
         let layout = Arc::new(Layout::new(&inner));
         let copies = (0..n).map(|_| Replica::new(&inner, &layout)).collect::<PyResult<Vec<_>>>()?;
@@ -92,8 +94,9 @@ impl BatchSimulation {
             view(&inputs, n * range.start..n * range.end)
         };
         let parts = (0..PARTS.len()).map(part).collect::<PyResult<_>>()?;
+        let beginning = copies[0].core.sim.snapshot();
         let (state, inputs, inner, scene) = (state.unbind(), inputs.unbind(), Mutex::new(copies), scene.unbind());
-        let batch = Self { scene, layout, inner, threads, sizes, state, inputs, q, v, parts };
+        let batch = Self { scene, layout, inner, threads, sizes, state, inputs, q, v, parts, beginning };
         let all: Vec<usize> = (0..n).collect();
         batch.show(py, &batch.lock(py)?, &all)?;
         Ok(batch)
@@ -145,7 +148,7 @@ impl BatchSimulation {
         if !(1..=MOST).contains(&n) {
             return Err(errors::input(py, format!("n must be from 1 to {MOST}, found {n}")));
         }
-        Self::start(py, scene_of(scene)?, n, threads::count(py, threads)?)
+        Self::start(py, scene_of(scene)?, n, threads::asked(threads)?)
     }
 
     /// Makes `steps` steps of every copy that has not failed. Ctrl-C ends it soon, each copy between two of its steps and all about
@@ -193,7 +196,7 @@ impl BatchSimulation {
         let which = self.indices(py, which)?;
         let mut copies = self.lock(py)?;
         for &i in &which {
-            copies[i] = Replica::new(&self.scene.get().inner, &self.layout)?;
+            copies[i].go_back(&self.beginning)?;
         }
         self.show(py, &copies, &which)
     }
@@ -217,7 +220,7 @@ impl BatchSimulation {
     /// Number of threads.
     #[getter]
     fn threads(&self) -> usize {
-        self.threads
+        threads::count(self.threads)
     }
 
     /// Names of the motors that `ctrl` speaks to: those of robot files that the scene has no signal for.
@@ -300,7 +303,7 @@ impl BatchSimulation {
     }
 
     fn __repr__(&self) -> String {
-        let (title, n, threads) = (quoted(&self.scene.get().inner.title), self.sizes.n, self.threads);
+        let (title, n, threads) = (quoted(&self.scene.get().inner.title), self.sizes.n, self.threads());
         format!("BatchSimulation({title}, n={n}, threads={threads})")
     }
 
@@ -336,7 +339,11 @@ impl BatchSimulation {
     #[allow(clippy::type_complexity)]
     pub fn restored(state: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = state.py();
-        let (scene, threads, states): (Bound<'_, Scene>, usize, Vec<(Vec<u8>, Option<String>)>) = state.extract()?;
+        let (scene, threads, states): (Bound<'_, Scene>, Option<usize>, Vec<(Vec<u8>, Option<String>)>) =
+            state.extract()?;
+        if states.is_empty() {
+            return Err(errors::input(py, "the pickled batch has no copies"));
+        }
         let batch = Self::start(py, scene, states.len(), threads)?;
         for (i, (state, failure)) in states.into_iter().enumerate() {
             batch.load(py, i, &state, failure)?;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use stiction_body::Workspace;
-use stiction_sim::{Scene, SceneError, Simulation, StepFailure, StepReport};
+use stiction_lcp::InputError;
+use stiction_sim::{Scene, SceneError, Simulation, Snapshot, StepFailure, StepReport};
 
 use crate::inputs::Layout;
 
@@ -65,6 +66,16 @@ impl Core {
             self.inputs.clone_from(memory);
         }
         self.keep();
+    }
+
+    /// Back to a snapshot of the same scene, such as its start; workspaces keep their sizes.
+    pub fn go_back(&mut self, to: &Snapshot) -> Result<(), InputError> {
+        self.sim.restore(to)?;
+        if let Some(memory) = to.controllers.get(self.controller) {
+            self.inputs.clone_from(memory);
+        }
+        self.keep();
+        Ok(())
     }
 
     /// One step.

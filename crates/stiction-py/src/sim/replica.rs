@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
+use stiction_sim::Snapshot;
 
 use super::core::Core;
 use crate::errors;
@@ -27,6 +28,13 @@ impl Replica {
     pub fn new(scene: &stiction_sim::Scene, layout: &Arc<Layout>) -> PyResult<Self> {
         let core = Core::new(scene, layout).map_err(|e| errors::from_scene(&e))?;
         Ok(Self { core, failure: None, certificate: 0.0, contacts: 0 })
+    }
+
+    /// Back to the start of the scene.
+    pub fn go_back(&mut self, to: &Snapshot) -> PyResult<()> {
+        self.core.go_back(to).map_err(|e| errors::from_input(&e))?;
+        (self.failure, self.certificate, self.contacts) = (None, 0.0, 0);
+        Ok(())
     }
 
     /// Takes over state and inputs, makes steps until told to stop, and gives the state back.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use numpy::{PyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
+use stiction_sim::Snapshot;
 
 use super::core::Core;
 use super::report::{RunReport, StepReport};
@@ -54,6 +55,7 @@ pub struct Simulation {
     core: Mutex<Core>,
     raises: AtomicBool,
     arrays: Arrays,
+    beginning: Snapshot,
 }
 
 impl Simulation {
@@ -63,7 +65,8 @@ impl Simulation {
         let layout = Arc::new(Layout::new(&inner));
         let core = Core::new(&inner, &layout).map_err(|e| errors::from_scene(&e))?;
         let arrays = Arrays::new(py, &core)?;
-        Ok(Self { scene: scene.unbind(), core: Mutex::new(core), raises: AtomicBool::new(raises), arrays })
+        let beginning = core.sim.snapshot();
+        Ok(Self { scene: scene.unbind(), core: Mutex::new(core), raises: AtomicBool::new(raises), arrays, beginning })
     }
 
     /// The simulation for this thread alone.
@@ -280,8 +283,7 @@ impl Simulation {
     /// Back to the start of the scene: state, inputs and all that steps remember.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
         let mut core = self.lock(py)?;
-        let layout = core.layout.clone();
-        *core = Core::new(&self.scene.get().inner, &layout).map_err(|e| errors::from_scene(&e))?;
+        core.go_back(&self.beginning).map_err(|e| errors::from_input(&e))?;
         self.write_all(py, &core)
     }
 
