@@ -436,5 +436,7 @@ def test_what_the_last_step_found_is_no_part_of_the_state(cube: stiction.Scene) 
     assert len(simulation.contacts) == 4 and simulation.certificate is not None
     simulation.load_state(simulation.save_state())
     assert len(simulation.contacts) == 0 and simulation.certificate is None
+    with pytest.raises(stiction.InputError, match="no contact problem yet"):
+        simulation.problem()
     simulation.step()
     assert len(simulation.contacts) == 4

@@ -51,8 +51,17 @@ impl Simulation {
     /// Returns
     /// -------
     /// ContactProblem
+    ///
+    /// Raises
+    /// ------
+    /// InputError
+    ///     There was no step since the start, or since a state was loaded.
     fn problem(&self, py: Python<'_>) -> PyResult<ContactProblem> {
-        Ok(ContactProblem::new_from(Arc::new(self.lock(py)?.sim.problem().clone())))
+        let core = self.lock(py)?;
+        if core.sim.outcome().is_none() {
+            return Err(errors::input(py, "there is no contact problem yet: make a step first"));
+        }
+        Ok(ContactProblem::new_from(Arc::new(core.sim.problem().clone())))
     }
 
     /// Kinetic and potential energy (J).
