@@ -21,6 +21,7 @@ import numpy as np
 
 try:
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import MaxNLocator
 except ImportError as error:  # pragma: no cover
     raise ImportError("stiction.plot needs matplotlib: pip install 'stiction[plot]'") from error
 
@@ -89,6 +90,11 @@ def forces(trajectory: Trajectory, *, ax: Axes | None = None) -> Axes:
     other = ax.twinx()
     other.step(trajectory.t[1:], trajectory.contacts[1:], color="0.6", where="post", label="contacts")
     other.set_ylabel("contacts with a force")
+    other.yaxis.set_major_locator(MaxNLocator(integer=True))
+    # From 0: a force that is constant but for rounding is a straight line. Contacts lie below, so that none hides the other.
+    ax.set_ylim(0.0, 1.1 * (float(trajectory.normal_force[1:].max(initial=0.0)) or 1.0))
+    other.set_ylim(0.0, 1.6 * (int(trajectory.contacts[1:].max(initial=0)) or 1))
+    ax.legend(handles=[*ax.lines, *other.lines])
     return ax
 
 

@@ -338,7 +338,10 @@ def test_trajectories(cube: stiction.Scene, tmp_path: Path) -> None:
     assert (np.diff(trajectory.energy) <= 1e-12).all() and (trajectory.certificate <= 1e-10).all()
     np.testing.assert_allclose(trajectory.normal_force[1:], 2.0 * G, rtol=1e-9)
     trajectory.save(str(tmp_path / "run.npz"))
-    assert np.load(tmp_path / "run.npz")["q"].shape == (11, 7)
+    stored = np.load(tmp_path / "run.npz")
+    assert stored["q"].shape == (11, 7)
+    expected = "t q v positions kinetic potential certificate contacts normal_force slip".split()
+    assert stored.files == expected
     with pytest.raises(stiction.InputError, match="every must be at least 1"):
         stiction.record(simulation, 1, every=0)
 
