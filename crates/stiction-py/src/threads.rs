@@ -28,12 +28,15 @@ struct Pools {
 
 /// A number of threads that was asked for.
 pub fn asked(threads: Option<&Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
-    let Some(threads) = threads else { return Ok(None) };
-    let count = arrays::count("threads", 1, threads)?;
-    if count <= MOST {
-        return Ok(Some(count));
+    threads.map(|threads| within(threads.py(), arrays::count("threads", 1, threads)?)).transpose()
+}
+
+/// Checks that so many threads can be had.
+pub fn within(py: Python<'_>, count: usize) -> PyResult<usize> {
+    if (1..=MOST).contains(&count) {
+        return Ok(count);
     }
-    Err(errors::input(threads.py(), format!("threads must be at most {MOST}, found {count}")))
+    Err(errors::input(py, format!("threads must be from 1 to {MOST}, found {count}")))
 }
 
 /// How many threads are meant: one per core if nothing was asked for.

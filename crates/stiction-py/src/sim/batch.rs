@@ -344,6 +344,7 @@ impl BatchSimulation {
         if states.is_empty() {
             return Err(errors::input(py, "the pickled batch has no copies"));
         }
+        let threads = threads.map(|count| threads::within(py, count)).transpose()?;
         let batch = Self::start(py, scene, states.len(), threads)?;
         for (i, (state, failure)) in states.into_iter().enumerate() {
             batch.load(py, i, &state, failure)?;
