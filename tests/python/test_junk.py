@@ -83,10 +83,12 @@ def survives(call: Callable[[], Any]) -> None:
 
 
 FUNCTIONS = [getattr(module, name) for module in (lcp, touch) for name in module.__all__ if callable(getattr(module, name))]
-FUNCTIONS += [stiction.Simulation, stiction.BatchSimulation, stiction.inverse_dynamics, stiction.Scene.load, stiction.Scene.parse, stiction.Scene.from_dict]
+FUNCTIONS += [stiction.Simulation, stiction.BatchSimulation, stiction.inverse_dynamics]
+FUNCTIONS += [stiction.Scene.load, stiction.Scene.parse, stiction.Scene.from_dict]
 OBJECTS: list[Callable[[], Any]] = [
     lambda: stiction.Simulation(SCENE), lambda: stiction.BatchSimulation(SCENE, 2), lambda: SCENE, particle,
-    lambda: lcp.solve([[2.0, 1.0], [1.0, 2.0]], [-1.0, -1.0]), lambda: lcp.solve([[0.0]], [-1.0]), lambda: touch.solve(particle()), lcp.Lemke, touch.NoSlip,
+    lambda: lcp.solve([[2.0, 1.0], [1.0, 2.0]], [-1.0, -1.0]), lambda: lcp.solve([[0.0]], [-1.0]), lambda: touch.solve(particle()),
+    lcp.Lemke, touch.NoSlip,
 ]  # fmt: skip
 
 

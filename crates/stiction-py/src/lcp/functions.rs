@@ -15,7 +15,8 @@ use crate::{arrays, errors, threads};
 /// Parameters
 /// ----------
 /// M : array_like, (n, n)
-///     Any layout; C- and Fortran-contiguous float64 arrays are read in place. A SciPy sparse matrix is made dense.
+///     Any layout. C- and Fortran-contiguous float64 arrays go straight into the solver's own matrix, others through a copy by NumPy. A SciPy
+///     sparse matrix is made dense.
 /// q : array_like, (n,)
 /// solver : str or Solver
 ///     ``"auto"`` looks at the problem, picks a method, verifies and falls back. Others: ``stiction.lcp.catalog()``.
