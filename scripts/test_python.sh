@@ -41,5 +41,5 @@ for other in "$HOME"/.pyenv/versions/3.*/bin/python python3.{10..14}; do
     "$other" -m venv --clear "$venv-other"
     "$venv-other/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel" pytest
     "$venv-other/bin/python" -m pytest -q tests/python/test_lcp.py tests/python/test_contact.py tests/python/test_scene.py \
-        tests/python/test_simulation.py tests/python/test_batch.py
+        tests/python/test_simulation.py tests/python/test_batch.py tests/python/test_pickles.py tests/python/test_junk.py
 done

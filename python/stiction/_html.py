@@ -11,30 +11,37 @@ from .errors import BusyError
 
 __all__ = ["render"]
 
+#: What is shown of each class, by its name.
 _FIELDS: dict[str, tuple[str, ...]] = {
-    "Solved": ("status", "z", "w", "basis", "certificate", "stats"),
-    "Unsolvable": ("status", "proof", "farkas", "stats"),
-    "Ray": ("status", "claim", "direction", "stats"),
-    "Stopped": ("status", "why", "best", "certificate", "stats"),
-    "ContactSolved": ("status", "level", "motion", "normal", "tangent_s", "tangent_t", "modes", "certificate", "stats"),
-    "Infeasible": ("status", "least_speed", "stats"),
-    "NoSolution": ("status", "proof", "island", "stats"),
-    "ContactRay": ("status", "claim", "stats"),
-    "ContactFailed": ("status", "why", "certificate", "stats"),
+    "lcp.Solved": ("status", "z", "w", "basis", "certificate", "stats"),
+    "lcp.Unsolvable": ("status", "proof", "farkas", "stats"),
+    "lcp.Ray": ("status", "claim", "direction", "stats"),
+    "lcp.Stopped": ("status", "why", "best", "certificate", "stats"),
+    "lcp.Certificate": ("residual", "backward_error", "worst_row"),
+    "lcp.Stats": ("pivots", "iterations", "refactorizations", "restarts", "attempts"),
+    "contact.Solved": ("status", "level", "motion", "normal", "tangent_s", "tangent_t", "modes", "certificate", "stats"),
+    "contact.Infeasible": ("status", "least_speed", "multipliers", "stats"),
+    "contact.NoSolution": ("status", "proof", "island", "stats"),
+    "contact.Ray": ("status", "claim", "direction", "stats"),
+    "contact.Failed": ("status", "why", "certificate", "stats"),
+    "contact.PhysicalCertificate": ("worst", "place", "momentum", "bilateral", "signorini", "friction", "bounded", "work"),
+    "contact.ContactProblem": ("m", "contacts", "dt", "v", "force", "mu", "gap"),
     "Scene": ("title", "bodies", "actuators", "nq", "nv", "dt", "duration", "model", "simulator", "parameters", "notes"),
     "Simulation": ("t", "steps", "q", "v", "certificate"),
     "BatchSimulation": ("n", "threads", "t", "failed"),
     "StepReport": ("ok", "why", "step", "t", "contacts", "active", "pivots", "certificate", "place", "penetration", "slip"),
     "RunReport": ("ok", "why", "steps", "certificate", "contacts", "pivots", "guessed", "penetration", "slip"),
-    "Trajectory": ("report", "t", "q", "v"),
+    "sim.Trajectory": ("report", "t", "q", "v"),
+    "sim.InverseDynamics": ("effort", "acceleration", "certificate"),
 }
 
 
 def render(value: Any) -> str:
     """A table of what an object holds."""
-    name = type(value).__name__
+    kind = type(value)
+    name = f"{kind.__module__}.{kind.__name__}".removeprefix("stiction.")
     rows = []
-    for field in _FIELDS.get(name, ()):
+    for field in _FIELDS[name]:
         try:
             text = _text(getattr(value, field))
         except BusyError:
@@ -55,5 +62,5 @@ def _text(value: Any) -> str:
         shown = ", ".join(str(x) for x in value[:12])
         return shown + (f", … ({len(value)} in all)" if len(value) > 12 else "")
     if isinstance(value, dict):
-        return ", ".join(f"{key} = {x:.6g}" if isinstance(x, float) else f"{key} = {x}" for key, x in value.items())
+        return ", ".join(f"{key} = {_text(x)}" for key, x in value.items())
     return str(value)

@@ -46,6 +46,20 @@ __all__ = [
 Outcome: TypeAlias = Solved | Infeasible | NoSolution | Ray | Failed
 
 
+#: What every model takes.
+_OPTIONS = """
+
+    Parameters
+    ----------
+    level : {"velocity", "acceleration"}, optional
+        What it solves for; ``None`` is the model's usual level.
+    tolerance : float
+        A solution is certified if every measure of its certificate is at most this. Above 0, below 1.
+    max_pivots : int, optional
+        Most pivots or iterations per island; ``None`` leaves it to the method.
+    """
+
+
 class _Named(Model):
     """A model whose class says its name."""
 
@@ -53,6 +67,14 @@ class _Named(Model):
 
     def __new__(cls, *, level: str | None = None, tolerance: float = 1e-10, max_pivots: int | None = None) -> Self:
         return super().__new__(cls, cls._name, level=level, tolerance=tolerance, max_pivots=max_pivots)
+
+    # What messages about wrong arguments call it.
+    __new__.__qualname__ = "Model.__new__"
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if cls.__doc__ and "Parameters" not in cls.__doc__:
+            cls.__doc__ += _OPTIONS
 
 
 class CoulombCone(_Named):

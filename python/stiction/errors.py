@@ -68,12 +68,15 @@ class NotSolved(StictionError):
     Attributes
     ----------
     outcome : object
-        What the solve came to, with its proof or reason; ``None`` after unpickling if it has no pickle.
+        What the solve came to, with its proof or reason.
     """
 
     def __init__(self, message: str, outcome: Any = None) -> None:
-        super().__init__(message)
+        super().__init__(message, outcome)
         self.outcome = outcome
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class StepFailed(NotSolved):

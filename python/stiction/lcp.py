@@ -65,6 +65,20 @@ __all__ = [
 Outcome: TypeAlias = Solved | Unsolvable | Ray | Stopped
 
 
+#: What every solver takes.
+_OPTIONS = """
+
+    Parameters
+    ----------
+    tolerance : float
+        A solution is certified if both measures of its certificate are at most this. Above 0, below 1.
+    max_pivots : int, optional
+        Most pivots or iterations; ``None`` leaves it to the method.
+    trace : bool
+        Keep a line per pivot in ``outcome.stats.trace``.
+    """
+
+
 class _Named(Solver):
     """A solver whose class says its name."""
 
@@ -72,6 +86,14 @@ class _Named(Solver):
 
     def __new__(cls, *, tolerance: float = 1e-10, max_pivots: int | None = None, trace: bool = False) -> Self:
         return super().__new__(cls, cls._name, tolerance=tolerance, max_pivots=max_pivots, trace=trace)
+
+    # What messages about wrong arguments call it.
+    __new__.__qualname__ = "Solver.__new__"
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if cls.__doc__ and "Parameters" not in cls.__doc__:
+            cls.__doc__ += _OPTIONS
 
 
 class Auto(_Named):

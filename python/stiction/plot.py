@@ -21,6 +21,7 @@ import numpy as np
 
 try:
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import MaxNLocator
 except ImportError as error:  # pragma: no cover
     raise ImportError("stiction.plot needs matplotlib: pip install 'stiction[plot]'") from error
 
@@ -54,6 +55,10 @@ def trajectory(trajectory: Trajectory, bodies: Sequence[str] | None = None, *, a
     axis : str
         Which of the coordinates: letters of ``"xyz"``.
     ax : Axes, optional
+
+    Returns
+    -------
+    Axes
     """
     ax = _axes(ax)
     for name in trajectory.scene.bodies if bodies is None else bodies:
@@ -67,7 +72,17 @@ def trajectory(trajectory: Trajectory, bodies: Sequence[str] | None = None, *, a
 
 
 def forces(trajectory: Trajectory, *, ax: Axes | None = None) -> Axes:
-    """The sum of all normal forces over time, and the number of contacts with a force."""
+    """The sum of all normal forces over time, and the number of contacts with a force.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
     ax = _axes(ax)
     ax.plot(trajectory.t[1:], trajectory.normal_force[1:], label="normal forces")
     ax.set_xlabel("time (s)")
@@ -75,11 +90,26 @@ def forces(trajectory: Trajectory, *, ax: Axes | None = None) -> Axes:
     other = ax.twinx()
     other.step(trajectory.t[1:], trajectory.contacts[1:], color="0.6", where="post", label="contacts")
     other.set_ylabel("contacts with a force")
+    other.yaxis.set_major_locator(MaxNLocator(integer=True))
+    # From 0: a force that is constant but for rounding is a straight line. Contacts lie below, so that none hides the other.
+    ax.set_ylim(0.0, 1.1 * (float(trajectory.normal_force[1:].max(initial=0.0)) or 1.0))
+    other.set_ylim(0.0, 1.6 * (int(trajectory.contacts[1:].max(initial=0)) or 1))
+    ax.legend(handles=[*ax.lines, *other.lines])
     return ax
 
 
 def energy(trajectory: Trajectory, *, ax: Axes | None = None) -> Axes:
-    """Kinetic and potential energy over time, and their sum."""
+    """Kinetic and potential energy over time, and their sum.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
     ax = _axes(ax)
     ax.plot(trajectory.t, trajectory.kinetic, label="kinetic")
     ax.plot(trajectory.t, trajectory.potential, label="potential")
@@ -91,7 +121,17 @@ def energy(trajectory: Trajectory, *, ax: Axes | None = None) -> Axes:
 
 
 def certificates(trajectory: Trajectory, *, ax: Axes | None = None) -> Axes:
-    """The largest measure of each step's certificate over time, beside the tolerance."""
+    """The largest measure of each step's certificate over time, beside the tolerance.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
     ax = _axes(ax)
     ax.semilogy(trajectory.t[1:], np.maximum(trajectory.certificate[1:], _EXACT), ".", markersize=3, label="certificate")
     ax.axhline(trajectory.scene.tolerance, color="tab:red", linestyle="--", label="tolerance")
@@ -112,6 +152,10 @@ def contacts(simulation: Simulation, *, plane: str = "xz", scale: float | None =
     scale : float, optional
         Newtons per metre of arrow; default: the largest is a fifth of the figure.
     ax : Axes, optional
+
+    Returns
+    -------
+    Axes
     """
     ax = _axes(ax)
     found = simulation.contacts
@@ -134,12 +178,27 @@ def contacts(simulation: Simulation, *, plane: str = "xz", scale: float | None =
     return ax
 
 
-def summary(trajectory_: Trajectory, bodies: Sequence[str] | None = None) -> Figure:
-    """Trajectories, forces, energy and certificates in one figure."""
+def summary(trajectory: Trajectory, bodies: Sequence[str] | None = None) -> Figure:
+    """Trajectories, forces, energy and certificates in one figure.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    bodies : sequence of str, optional
+        Default: all.
+
+    Returns
+    -------
+    Figure
+    """
     figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
-    trajectory(trajectory_, bodies, ax=axes[0, 0])
-    forces(trajectory_, ax=axes[0, 1])
-    energy(trajectory_, ax=axes[1, 0])
-    certificates(trajectory_, ax=axes[1, 1])
-    figure.suptitle(trajectory_.scene.title)
+    _positions(trajectory, bodies, ax=axes[0, 0])
+    forces(trajectory, ax=axes[0, 1])
+    energy(trajectory, ax=axes[1, 0])
+    certificates(trajectory, ax=axes[1, 1])
+    figure.suptitle(trajectory.scene.title)
     return figure
+
+
+#: `trajectory` where that name means something else.
+_positions = trajectory

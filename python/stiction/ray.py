@@ -34,13 +34,32 @@ Record = dict[str, Any]
 
 
 def grid(**values: Iterable[Any]) -> list[Case]:
-    """Every combination of the values, the last name varying fastest."""
+    """Every combination of the values, the last name varying fastest.
+
+    Parameters
+    ----------
+    **values : iterable
+
+    Returns
+    -------
+    list of dict
+    """
     names = list(values)
     return [dict(zip(names, combination)) for combination in itertools.product(*values.values())]
 
 
 def load(results: str | os.PathLike[str]) -> list[Record]:
-    """The finished cases of a results file, in the order in which they were finished. A line cut off by an interruption is left out."""
+    """The finished cases of a results file, in the order in which they were finished. A line cut off by an interruption is left out.
+
+    Parameters
+    ----------
+    results : str or path
+
+    Returns
+    -------
+    list of dict
+        With ``case`` and ``result``.
+    """
     return [record for record, _ in _lines(Path(results))]
 
 
@@ -58,8 +77,8 @@ def _lines(file: Path) -> list[tuple[Record, str]]:
 
 def _whole(file: Path) -> str:
     """The lines of a file that were written to their end."""
-    text = file.read_text(encoding="utf-8") if file.exists() else ""
-    return text[: text.rfind("\n") + 1]
+    text = file.read_bytes() if file.exists() else b""
+    return text[: text.rfind(b"\n") + 1].decode()
 
 
 def _plain(value: Any) -> Any:
@@ -113,7 +132,7 @@ def sweep(
 
     Notes
     -----
-    ``ray.init()`` is called if Ray does not run yet; connect to a cluster before if you have one.
+    ``ray.init()`` is called if Ray does not run yet; connect to a cluster before if you have one. A file is for one sweep at a time.
     """
     ray = _ray()
 
@@ -134,24 +153,29 @@ def sweep(
         running: dict[Any, tuple[str, Case]] = {}
         file.parent.mkdir(parents=True, exist_ok=True)
         with _open(file) as out:
-            while True:
-                for key, case in itertools.islice(waiting, max(0, most - len(running))):
-                    running[task.remote(case)] = (key, case)
-                if not running:
-                    break
-                (ready,), _ = ray.wait(list(running), num_returns=1)
-                key, case = running.pop(ready)
-                try:
-                    record = {"case": case, "result": json.loads(_dump(ray.get(ready)))}
-                except Exception as error:  # whatever the user's function raised
-                    errors[key] = {"case": case, "error": str(error)}
-                    continue
-                out.write(_dump(record) + "\n")
-                out.flush()
-                os.fsync(out.fileno())
-                done[key] = json.loads(_dump(record))
-                if progress is not None:
-                    progress(sum(k in done for k in set(keys)), total)
+            try:
+                while True:
+                    for key, case in itertools.islice(waiting, max(0, most - len(running))):
+                        running[task.remote(case)] = (key, case)
+                    if not running:
+                        break
+                    (ready,), _ = ray.wait(list(running), num_returns=1)
+                    key, case = running.pop(ready)
+                    try:
+                        record = {"case": case, "result": json.loads(_dump(ray.get(ready)))}
+                    except Exception as error:  # whatever the user's function raised
+                        errors[key] = {"case": case, "error": str(error)}
+                        continue
+                    out.write(_dump(record) + "\n")
+                    out.flush()
+                    os.fsync(out.fileno())
+                    done[key] = json.loads(_dump(record))
+                    if progress is not None:
+                        progress(sum(k in done for k in set(keys)), total)
+            finally:
+                # After Ctrl-C: nobody waits for these any more.
+                for left in running:
+                    ray.cancel(left)
     return [done.get(key) or errors[key] for key in keys]
 
 
@@ -165,5 +189,5 @@ def _ray() -> Any:
 def _open(file: Path) -> TextIO:
     """The results file, without a line that was cut off."""
     if file.exists():
-        file.write_text(_whole(file), encoding="utf-8")
+        os.truncate(file, len(_whole(file).encode()))
     return file.open("a", encoding="utf-8")

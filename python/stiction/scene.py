@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -19,40 +20,122 @@ Shape: TypeAlias = dict[str, Any]
 
 
 def box(x: Number, y: Number, z: Number, **options: Any) -> Shape:
-    """A box with these full sides (m).
+    """A box.
 
-    Every shape takes ``position``, ``orientation`` or ``rpy``, ``mass``, ``friction``, ``collide`` and the other keys of ``docs/scenes.md``.
+    Parameters
+    ----------
+    x, y, z : float or str
+        Full sides (m).
+    **options
+        ``position``, ``orientation`` or ``rpy``, ``mass``, ``friction``, ``collide`` and the other keys of shapes in ``docs/scenes.md``.
+
+    Returns
+    -------
+    dict
     """
     return {"box": [x, y, z], **options}
 
 
 def sphere(radius: Number, **options: Any) -> Shape:
-    """A sphere (m)."""
+    """A sphere.
+
+    Parameters
+    ----------
+    radius : float or str
+        In metres.
+    **options
+        ``position``, ``orientation`` or ``rpy``, ``mass``, ``friction``, ``collide`` and the other keys of shapes in ``docs/scenes.md``.
+
+    Returns
+    -------
+    dict
+    """
     return {"sphere": radius, **options}
 
 
 def capsule(radius: Number, length: Number, **options: Any) -> Shape:
-    """A capsule along z; the length is without its ends (m)."""
+    """A capsule along z.
+
+    Parameters
+    ----------
+    radius : float or str
+        In metres.
+    length : float or str
+        Without its ends (m).
+    **options
+        ``position``, ``orientation`` or ``rpy``, ``mass``, ``friction``, ``collide`` and the other keys of shapes in ``docs/scenes.md``.
+
+    Returns
+    -------
+    dict
+    """
     return {"capsule": [radius, length], **options}
 
 
 def cylinder(radius: Number, length: Number, **options: Any) -> Shape:
-    """A cylinder along z (m)."""
+    """A cylinder along z.
+
+    Parameters
+    ----------
+    radius, length : float or str
+        In metres.
+    **options
+        ``position``, ``orientation`` or ``rpy``, ``mass``, ``friction``, ``collide`` and the other keys of shapes in ``docs/scenes.md``.
+
+    Returns
+    -------
+    dict
+    """
     return {"cylinder": [radius, length], **options}
 
 
 def hull(points: Any, **options: Any) -> Shape:
-    """The convex hull of points, (k, 3)."""
+    """The convex hull of points.
+
+    Parameters
+    ----------
+    points : array_like, (k, 3)
+        In metres.
+    **options
+        ``position``, ``orientation`` or ``rpy``, ``mass``, ``friction``, ``collide`` and the other keys of shapes in ``docs/scenes.md``.
+
+    Returns
+    -------
+    dict
+    """
     return {"hull": points, **options}
 
 
 def mesh(file: str | os.PathLike[str], *, triangles: bool = False, **options: Any) -> Shape:
-    """A mesh file: its convex hull, or its triangles."""
+    """A mesh file: its convex hull, or its triangles.
+
+    Parameters
+    ----------
+    file : str or path
+    triangles : bool
+        Whether its triangles count, not their hull.
+    **options
+        ``position``, ``orientation`` or ``rpy``, ``mass``, ``friction``, ``collide`` and the other keys of shapes in ``docs/scenes.md``.
+
+    Returns
+    -------
+    dict
+    """
     return {"mesh": os.fspath(file), "triangles": triangles, **options}
 
 
 def plane(**options: Any) -> Shape:
-    """Everything below z = 0, for fixed bodies."""
+    """Everything below z = 0, for fixed bodies.
+
+    Parameters
+    ----------
+    **options
+        As of `box`.
+
+    Returns
+    -------
+    dict
+    """
     return {"plane": True, **options}
 
 
@@ -89,17 +172,35 @@ class SceneBuilder:
         return self
 
     def parameters(self, **parameters: Number) -> SceneBuilder:
-        """Numbers that formulas may use, and `Scene.with_parameters` can change."""
+        """Numbers that formulas may use, and `Scene.with_parameters` can change.
+
+        Parameters
+        ----------
+        **parameters : float or str
+        """
         self._scene.setdefault("parameters", {}).update(parameters)
         return self
 
     def material(self, **surface: Any) -> SceneBuilder:
-        """The default surface: ``friction``, ``torsional_friction``, ``viscous_friction``, ``restitution``."""
+        """The default surface.
+
+        Parameters
+        ----------
+        **surface
+            ``friction``, ``torsional_friction``, ``viscous_friction``, ``restitution``.
+        """
         self._scene.setdefault("material", {}).update(surface)
         return self
 
     def ground(self, name: str = "ground", **options: Any) -> SceneBuilder:
-        """The plane z = 0."""
+        """The plane z = 0.
+
+        Parameters
+        ----------
+        name : str
+        **options
+            As of `body`.
+        """
         return self._add("bodies", {"name": name, "fixed": True, "shape": plane(), **options})
 
     def body(self, name: str, *, shape: Shape | None = None, joint: str | dict[str, Any] | None = None, **options: Any) -> SceneBuilder:
@@ -119,39 +220,110 @@ class SceneBuilder:
         return self._add("bodies", {"name": name, "shape": shape, "joint": tied, **options})
 
     def robot(self, name: str, file: str | os.PathLike[str], **options: Any) -> SceneBuilder:
-        """A URDF or MJCF file: ``base``, ``position``, ``joints={...}``, ``self_collision``."""
+        """A URDF or MJCF file.
+
+        Parameters
+        ----------
+        name : str
+            Goes before the names in the file: ``name/joint``.
+        file : str or path
+        **options
+            ``base``, ``position``, ``joints={...}``, ``self_collision``, ...
+        """
         return self._add("robots", {"name": name, "file": os.fspath(file), **options})
 
     def pair(self, a: str, b: str, **options: Any) -> SceneBuilder:
-        """A surface for two bodies alone, or ``collide=False``."""
+        """A surface for two bodies alone, or none.
+
+        Parameters
+        ----------
+        a, b : str
+            Names of bodies.
+        **options
+            ``friction`` and the like, or ``collide=False``.
+        """
         return self._add("pairs", {"a": a, "b": b, **options})
 
     def loop(self, kind: str, a: str, b: str, at: Sequence[Number], **options: Any) -> SceneBuilder:
-        """Ties two bodies at a place in the world: ``"point"``, ``"hinge"`` (with ``axis``) or ``"weld"``."""
+        """Ties two bodies at a place in the world.
+
+        Parameters
+        ----------
+        kind : {"point", "hinge", "weld"}
+        a, b : str
+            Names of bodies.
+        at : sequence of 3 float or str
+            In metres.
+        **options
+            ``axis`` of a hinge.
+        """
         return self._add("loops", {"type": kind, "a": a, "b": b, "at": list(at), **options})
 
     def servo(self, joint: str, *, kp: Number = 0.0, kd: Number = 0.0, target: Signal | None = None, **options: Any) -> SceneBuilder:
-        """A servo on a joint, implicit in the step."""
+        """A servo on a joint, implicit in the step.
+
+        Parameters
+        ----------
+        joint : str
+        kp, kd : float or str
+            Stiffness and damping.
+        target : float or str or points, optional
+            Where it pulls (rad or m), over time.
+        **options
+            ``velocity`` (of the target), ``ki``.
+        """
         return self._add("controllers", {"type": "servo", "joint": joint, "kp": kp, "kd": kd, "target": target, **options})
 
     def effort(self, joint: str, effort: Signal) -> SceneBuilder:
-        """A force or torque on a joint."""
+        """A force or torque on a joint.
+
+        Parameters
+        ----------
+        joint : str
+        effort : float or str or points
+            Over time (N or N m).
+        """
         return self._add("controllers", {"type": "effort", "joint": joint, "effort": effort})
 
     def motion(self, joint: str, position: Signal) -> SceneBuilder:
-        """A joint that moves as told."""
+        """A joint that moves as told.
+
+        Parameters
+        ----------
+        joint : str
+        position : float or str or points
+            Over time (rad or m).
+        """
         return self._add("controllers", {"type": "motion", "joint": joint, "position": position})
 
     def wrench(self, body: str, *, force: Sequence[Signal] | None = None, torque: Sequence[Signal] | None = None, **options: Any) -> SceneBuilder:
-        """A force and a moment on a body, along world axes."""
+        """A force and a moment on a body, along world axes.
+
+        Parameters
+        ----------
+        body : str
+        force, torque : sequence of 3 float or str or points, optional
+            Over time (N, N m).
+        **options
+            ``point``: where, in the frame of the body (m).
+        """
         return self._add("controllers", {"type": "wrench", "body": body, "force": force, "torque": torque, **options})
 
     def to_dict(self) -> dict[str, Any]:
-        """What `Scene.from_dict` takes."""
-        return dict(self._scene)
+        """What `Scene.from_dict` takes.
+
+        Returns
+        -------
+        dict
+        """
+        return copy.deepcopy(self._scene)
 
     def build(self) -> Scene:
         """The scene.
+
+        Returns
+        -------
+        Scene
 
         Raises
         ------

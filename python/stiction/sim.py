@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import os
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -41,7 +42,7 @@ class Mode(enum.IntEnum):
     SLIDE = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
     """What a recorded run came to, a row per kept step; the first row is the state before the run.
 
@@ -89,17 +90,35 @@ class Trajectory:
         return self.kinetic + self.potential
 
     def position(self, body: str | int) -> Array:
-        """Positions of a body's origin (m), (k, 3)."""
+        """Positions of a body's origin.
+
+        Parameters
+        ----------
+        body : str or int
+
+        Returns
+        -------
+        ndarray, (k, 3)
+            In metres.
+        """
         track: Array = self.positions[:, self.scene.body(body)]
         return track
 
     def __len__(self) -> int:
         return len(self.t)
 
-    def save(self, file: str) -> None:
-        """Writes the arrays to an ``.npz`` file."""
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Writes the arrays to an ``.npz`` file, which ``numpy.load`` reads.
+
+        Parameters
+        ----------
+        file : str or path
+        """
         arrays = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("scene", "report")}
-        np.savez(file, allow_pickle=False, **arrays)
+        np.savez(file, **arrays)
+
+    def __repr__(self) -> str:
+        return f"Trajectory({self.scene.title!r}, rows={len(self)}, t={self.t[0]:.6g} to {self.t[-1]:.6g}, report={self.report!r})"
 
     def _repr_html_(self) -> str:
         from ._html import render
@@ -121,6 +140,12 @@ def record(simulation: Simulation, steps: int | None = None, *, every: int = 1) 
     Returns
     -------
     Trajectory
+        Of a simulation with ``raises=False`` also where a step failed: what was kept up to there, and ``report`` says why.
+
+    Raises
+    ------
+    StepFailed, InputError, BusyError
+        As ``simulation.run``.
 
     Examples
     --------
@@ -130,12 +155,11 @@ def record(simulation: Simulation, steps: int | None = None, *, every: int = 1) 
     >>> trajectory.position("ball").shape
     (11, 3)
     """
-    count = simulation.scene.steps if steps is None else steps
-    report, arrays = simulation._record(count, every)
+    report, arrays = simulation._record(steps, every)
     return Trajectory(scene=simulation.scene, report=report, **arrays)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class InverseDynamics:
     """Efforts that an acceleration takes, with the contact forces that go with it.
 
@@ -154,6 +178,14 @@ class InverseDynamics:
     acceleration: Array
     contacts: npt.NDArray[Any]
     certificate: PhysicalCertificate
+
+    def __repr__(self) -> str:
+        return f"InverseDynamics(nv={len(self.effort)}, contacts={len(self.contacts)}, certificate={self.certificate!r})"
+
+    def _repr_html_(self) -> str:
+        from ._html import render
+
+        return render(self)
 
 
 def inverse_dynamics(simulation: Simulation, a: npt.ArrayLike, *, actuated: npt.ArrayLike | None = None) -> InverseDynamics:
@@ -182,11 +214,3 @@ def inverse_dynamics(simulation: Simulation, a: npt.ArrayLike, *, actuated: npt.
     """
     effort, acceleration, contacts, certificate = simulation._inverse_contact(a, None if actuated is None else np.asarray(actuated))
     return InverseDynamics(effort, acceleration, contacts, certificate)
-
-
-def _restore_batch(scene: Scene, threads: int | None, states: list[bytes]) -> BatchSimulation:
-    """A batch from its pickle."""
-    batch = BatchSimulation(scene, len(states), threads=threads)
-    for i, state in enumerate(states):
-        batch.load_state(i, state)
-    return batch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import threading
 from pathlib import Path
 
@@ -88,6 +89,20 @@ def test_resets(grasp: stiction.Scene, which) -> None:
     assert not batch.t.any() and not batch.force.any()
 
 
+def test_a_reset_copy_is_a_new_one(grasp: stiction.Scene) -> None:
+    batch = stiction.BatchSimulation(grasp, 2)
+    batch.v[:, 2], batch.force[:, 0] = 0.3, 1.0
+    batch.step(50)
+    batch.q[1] = np.nan
+    assert batch.step(3).tolist() == [True, False]
+    batch.reset()
+    new = stiction.BatchSimulation(grasp, 2)
+    assert batch.save_state(0) == batch.save_state(1) == new.save_state(0)
+    assert not batch.failed.any() and not batch.contacts.any() and not batch.certificate.any()
+    batch.step(50), new.step(50)
+    assert batch.q.tobytes() == new.q.tobytes() and batch.v.tobytes() == new.v.tobytes()
+
+
 def test_saved_states_go_between_batches_and_simulations(grasp: stiction.Scene) -> None:
     batch, simulation = stiction.BatchSimulation(grasp, 2), stiction.Simulation(grasp)
     batch.v[1, 2] = 0.3
@@ -127,12 +142,18 @@ def test_two_threads_raise(grasp: stiction.Scene) -> None:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda s: stiction.BatchSimulation(s, 0), stiction.InputError, "n must be from 1"),
-        (lambda s: stiction.BatchSimulation(s, 2, threads=0), stiction.InputError, "threads must be from 1"),
+        (lambda s: stiction.BatchSimulation(s, 0), stiction.InputError, "n must be at least 1, found 0"),
+        (lambda s: stiction.BatchSimulation(s, 2, threads=0), stiction.InputError, "threads must be at least 1, found 0"),
         (lambda s: stiction.BatchSimulation(s, 2).reset(2), stiction.InputError, "there is no copy 2; there are 2"),
         (lambda s: stiction.BatchSimulation(s, 2).reset([True]), stiction.InputError, "which must have 2 entries, found 1"),
         (lambda s: stiction.BatchSimulation(s, 2).reset("all"), TypeError, "which must be a number, a list of numbers or a mask of 2 booleans"),
         (lambda s: stiction.BatchSimulation(s, 2).save_state(5), stiction.InputError, "there is no copy 5"),
+        (lambda s: stiction.BatchSimulation(s, 2).save_state(-3), stiction.InputError, "there is no copy -3; there are 2"),
+        (lambda s: stiction.BatchSimulation(s, 2).save_state("0"), TypeError, "the number of a copy must be a whole number, found str"),
+        (lambda s: stiction.BatchSimulation(s, 2).reset([0, 5]), stiction.InputError, "there is no copy 5; there are 2"),
+        (lambda s: stiction.BatchSimulation(s, 2).step(-1), stiction.InputError, "steps must be at least 0, found -1"),
+        (lambda s: stiction.BatchSimulation(s, 2.0), TypeError, "n must be a whole number, found float"),
+        (lambda s: setattr(stiction.BatchSimulation(s, 2), "v", np.zeros((3, 4))), stiction.InputError, r"v must have shape \(2, \d+\) or broadcast"),
     ],
 )
 def test_messages(grasp: stiction.Scene, call, error: type[Exception], message: str) -> None:
@@ -157,3 +178,59 @@ def test_views_outlive_their_batch() -> None:
     q = stiction.BatchSimulation(scene, 3).q
     q[1, 0] = 4.0
     assert q.sum() == 4.0 + 3.0
+
+
+def test_arrays_can_be_assigned(grasp: stiction.Scene) -> None:
+    batch = stiction.BatchSimulation(grasp, 3)
+    v = batch.v
+    batch.v = np.arange(3.0)[:, None]
+    assert v is batch.v and (v == np.arange(3.0)[:, None]).all()
+    batch.force = 0.5
+    assert (batch.force == 0.5).all()
+
+
+def test_copies_count_from_the_end_and_become_simulations(grasp: stiction.Scene) -> None:
+    batch = stiction.BatchSimulation(grasp, 3)
+    batch.v[2, 2] = 0.2
+    batch.step(9)
+    assert batch.save_state(-1) == batch.save_state(2)
+    alone = batch.simulation(-1)
+    assert alone.q.tobytes() == batch.q[2].tobytes() and alone.steps == 9
+    alone.run(5), batch.step(5)
+    assert alone.q.tobytes() == batch.q[2].tobytes() and len(alone.contacts) == batch.simulation(2).run(1).contacts
+    batch.reset(-1)
+    assert (batch.t == 0).tolist() == [False, False, True]
+
+
+def test_state_cannot_be_written_while_a_step_runs_elsewhere(grasp: stiction.Scene) -> None:
+    batch, locked = stiction.BatchSimulation(grasp, 4), False
+    thread = threading.Thread(target=lambda: batch.step(3000))
+    thread.start()
+    while thread.is_alive() and not locked:
+        locked = not batch.q.flags.writeable and not batch.v.flags.writeable
+    thread.join()
+    assert locked and batch.q.flags.writeable and batch.v.flags.writeable
+
+
+def test_ctrl_c_ends_a_batch_soon_and_leaves_it_valid(grasp: stiction.Scene) -> None:
+    batch = stiction.BatchSimulation(grasp, 8, threads=2)
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        batch.step(10**9)
+    assert not batch.failed.any() and 0 < batch.t.min()
+    steps = np.rint(batch.t / grasp.dt).astype(int)
+    for i in (0, 7):
+        alone = stiction.Simulation(grasp)
+        alone.run(steps[i])
+        assert alone.q.tobytes() == batch.q[i].tobytes()
+    assert batch.step().all()
+
+
+def test_ctrl_c_ends_a_batch_of_problems_soon() -> None:
+    M = np.broadcast_to(np.eye(40) + 0.01, (20000, 40, 40))
+    timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            stiction.lcp.solve_batch(M, -np.ones((20000, 40)), "lemke")

@@ -109,6 +109,40 @@ def test_sparse_and_dense_are_the_same(scenes: Path) -> None:
     np.testing.assert_allclose(ground[2], -own.force.sum() * own.dt, rtol=1e-9)
 
 
+@pytest.mark.parametrize("kind", ["bsr", "coo", "csc", "csr", "dia", "dok", "lil"])
+@pytest.mark.parametrize("of", ["array", "matrix"])
+def test_every_sparse_format(kind: str, of: str) -> None:
+    make = getattr(pytest.importorskip("scipy.sparse"), f"{kind}_{of}")
+    problem = contact.ContactProblem(make(2.0 * np.eye(3)), [1.0, 0.0, 0.0], [0.0, 0.0, -20.0], 0.01)
+    problem.add_contacts(make(np.array(N)), make(np.array(S)), make(np.array(T)), mu=0.5)
+    assert problem == particle()
+
+
+def test_broken_sparse_matrices_are_refused() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    for indptr, index in (([0, 9], 2), ([0, -1], 2), ([0, 1, 1], 2), ([0, 1], 77), ([0, 1], -1)):
+        broken = sparse.csr_matrix(np.array(N))
+        broken.indptr, broken.indices = np.array(indptr, np.int32), np.array([index], np.int32)
+        with pytest.raises(stiction.InputError, match="N is no valid sparse matrix"):
+            particle().add_contacts(broken)
+
+
+def test_numbers_may_be_given_once() -> None:
+    for mu in (0.5, np.float32(0.5), np.array(0.5), [0.5], np.array([0.5])):
+        assert particle(mu=mu) == particle()
+
+
+def test_contacts_one_by_one_are_contacts_at_once() -> None:
+    rows = np.random.default_rng(5).normal(size=(30, 3))
+    once, again = (contact.ContactProblem(np.eye(3), np.zeros(3), np.zeros(3), 0.1) for _ in range(2))
+    once.add_contacts(rows, mu=0.1)
+    for row in rows:
+        before = again.__copy__()
+        again.add_contacts([row], mu=0.1)
+        assert before.contacts == again.contacts - 1
+    assert once == again
+
+
 def test_matrices_come_back(scenes: Path) -> None:
     simulation = stiction.Simulation(scenes / "quad-flat.toml")
     simulation.run(5)
@@ -132,8 +166,6 @@ def test_pickles(scenes: Path) -> None:
         assert pickle.loads(pickle.dumps(problem)) == problem
         assert contact.ContactProblem.from_json(problem.to_json()) == problem
     assert pickle.loads(pickle.dumps(contact.NoSlip(tolerance=1e-9))) == contact.NoSlip(tolerance=1e-9)
-    with pytest.raises(TypeError, match="contact.Solved cannot be pickled: keep the problem"):
-        pickle.dumps(contact.solve(particle()))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
+import enum
 import importlib
 import importlib.metadata
 import inspect
@@ -54,6 +56,30 @@ def test_everything_public_has_a_docstring(name: str) -> None:
     assert not bare
 
 
+def described(place: str, value: Any) -> str:
+    """The docstring, or that of the method it overrides."""
+    owner = getattr(importlib.import_module(place.rsplit(".", 2)[0]), place.rsplit(".", 2)[1], None) if place.count(".") > 1 else None
+    above = [getattr(base, place.rsplit(".", 1)[1], None) for base in getattr(owner, "__mro__", ())]
+    return "\n".join(inspect.getdoc(method) or "" for method in (value, *above))
+
+
+@pytest.mark.parametrize("name", modules())
+def test_parameters_are_described(name: str) -> None:
+    """NumPy's style: a section in which every argument has its line. Errors, enumerations and records have attributes instead."""
+    bare = []
+    for place, value in public(load(name)):
+        plain = inspect.isclass(value) and (issubclass(value, (Exception, enum.Enum)) or dataclasses.is_dataclass(value))
+        if plain or not callable(value):
+            continue
+        try:
+            names = [n for n in inspect.signature(value).parameters if n not in ("self", "cls")]
+        except ValueError:
+            continue
+        section = described(place, value).partition("Parameters\n----------\n")[2]
+        bare += [f"{place}: {n}" for n in names if not re.search(rf"^(.*, )?[*]*{n}(, .*)?( : .*)?$", section, re.M)]
+    assert not bare
+
+
 @pytest.mark.parametrize("name", modules())
 def test_examples_in_docstrings(name: str) -> None:
     module = load(name)
@@ -95,6 +121,69 @@ def test_the_package_and_the_examples_are_typed() -> None:
     assert examples and done.returncode == 0, done.stdout + done.stderr
 
 
+USER = """
+from typing import assert_type
+
+import numpy as np
+import numpy.typing as npt
+
+import stiction
+from stiction import contact, lcp
+
+Array = npt.NDArray[np.float64]
+
+
+def solve(M: Array, q: list[float]) -> float:
+    match lcp.solve(M, q, lcp.Lemke(tolerance=1e-9), start="zz"):
+        case lcp.Solved(z, w) as solved:
+            assert_type(z, Array)
+            assert_type(solved.certificate.worst, float)
+            return float(z.sum() + w.sum())
+        case lcp.Unsolvable(proof):
+            assert_type(proof, str)
+        case lcp.Ray(direction, claim):
+            assert_type(direction, Array)
+        case lcp.Stopped(why, reason="limit"):
+            assert_type(why, str)
+    return 0.0
+
+
+def touch(problem: contact.ContactProblem) -> Array:
+    outcome: contact.Outcome = contact.solve(problem, contact.NoSlip())
+    match outcome:
+        case contact.Solved(motion, normal):
+            assert_type(motion, Array)
+        case contact.Infeasible(speed):
+            assert_type(speed, float)
+        case contact.NoSolution(proof) | contact.Failed(proof):
+            assert_type(proof, str)
+        case contact.Ray():
+            pass
+    return outcome.require().motion
+
+
+def simulate(scene: stiction.Scene) -> stiction.Trajectory:
+    simulation = stiction.Simulation(scene.with_settings(model=contact.NoSlip()), raises=False)
+    simulation.q[:3] = 0.0
+    simulation.v = np.zeros(6)
+    batch = stiction.BatchSimulation("scene.toml", 3, threads=2)
+    batch.force = 0.0
+    batch.reset(~batch.step(10))
+    assert_type(batch.simulation(-1), stiction.Simulation)
+    return stiction.record(simulation, 10)
+"""
+
+
+def test_a_users_script_is_typed_strictly(tmp_path: Path) -> None:
+    script = tmp_path / "user.py"
+    script.write_text(USER.replace("from typing import", "from typing_extensions import"))
+    done = mypy("mypy", "--strict", str(script))
+    assert done.returncode == 0, done.stdout
+    script.write_text(script.read_text() + "\nlcp.solve([[1.0]], [1.0]).z\n")
+    done = mypy("mypy", "--strict", str(script))
+    assert done.returncode == 1 and 'has no attribute "z"' in done.stdout
+
+
 def test_py_typed_is_there() -> None:
     package = Path(stiction.__file__).parent
     assert (package / "py.typed").exists() and (package / "_stiction.pyi").exists()
@@ -113,10 +202,19 @@ def test_python_in_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     assert len(blocks) >= 8
     for block in blocks:
-        needed = re.findall(r"^import (mujoco|gymnasium|matplotlib|ray)\b", block, re.M)
+        needed = re.findall(r"^import (mujoco|gymnasium|matplotlib|pinocchio|ray)\b", block, re.M)
         if "import stiction.ray" in block or "from stiction.ray" in block:
             needed.append("ray")
         if any(importlib.util.find_spec(name) is None for name in needed) or "ray" in needed:
             compile(block, "docs/python.md", "exec")
             continue
         exec(compile(block, "docs/python.md", "exec"), {"__name__": "docs"})
+
+
+def test_the_command_comes_with_the_package() -> None:
+    as_module = subprocess.run([sys.executable, "-m", "stiction", "--version"], capture_output=True, text=True)
+    assert as_module.stdout == f"stiction {stiction.__version__}\n" and as_module.returncode == 0
+    wrong = subprocess.run([sys.executable, "-m", "stiction", "check", "no-such.toml"], capture_output=True, text=True)
+    assert wrong.returncode == 2 and "no-such.toml" in wrong.stderr
+    (script,) = importlib.metadata.entry_points(group="console_scripts", name="stiction") or [None]
+    assert script is None or script.value == "stiction._cli:main"

@@ -120,3 +120,22 @@ def test_a_failed_step_ends_its_episode_alone() -> None:
     assert terminated.tolist() == [False, True, False] and rewards[1] == 0 and "q[0]" in info["failure"][1]
     _, _, terminated, _, _ = many.step(np.zeros((3, 1), np.float32))
     assert not terminated.any() and np.isfinite(many.batch.q).all()
+
+
+def test_infos_have_gymnasiums_marks() -> None:
+    many = envs.grasp_hold_vector(2)
+    _, info = many.reset(seed=0)
+    assert info["slip"].shape == (2,) and info["_slip"].tolist() == [True, True]
+
+
+def test_wrong_seeds_and_actions_are_refused() -> None:
+    many, one = envs.grasp_hold_vector(3), envs.grasp_hold()
+    with pytest.raises(stiction.InputError, match="seed must have 3 entries, one per environment, found 2"):
+        many.reset(seed=[1, 2])
+    many.reset(seed=0), one.reset(seed=0)
+    with pytest.raises(stiction.InputError, match=r"actions must have shape \(3, 2\), found \(2,\)"):
+        many.step(np.zeros(2))
+    with pytest.raises(stiction.InputError, match=r"actions must have shape \(2,\), found \(3, 2\)"):
+        one.step(np.zeros((3, 2)))
+    with pytest.raises(stiction.InputError, match=r"effort\[\d+\] is NaN"):
+        one.step(np.full(2, np.nan))

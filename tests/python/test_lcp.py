@@ -73,6 +73,17 @@ def test_integers_and_small_floats_are_taken() -> None:
     assert lcp.solve(M2.astype(np.float32), Q2.astype(np.float32)).basis == "zz"
 
 
+def test_nothing_to_solve() -> None:
+    assert lcp.solve(np.zeros((0, 0)), []).z.shape == (0,)
+    assert lcp.nnls(np.zeros((3, 0)), [1.0, 2.0, 3.0]).basis == ""
+    assert lcp.nnls(np.zeros((0, 3)), []).z.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_solvers_are_written_as_they_are_made() -> None:
+    for solver in (lcp.Lemke(), lcp.Dantzig(tolerance=1e-9, max_pivots=7), lcp.Solver("nnls", trace=True)):
+        assert eval(repr(solver), {"Solver": lcp.Solver}) == solver
+
+
 def test_patterns() -> None:
     match lcp.solve(M2, Q2):
         case lcp.Solved(z, w):
@@ -203,8 +214,13 @@ def test_one_solver_in_many_threads() -> None:
         (lambda: lcp.nnls(M2, Q2, lo=0.0), stiction.InputError, "lo and hi go together"),
         (lambda: lcp.solve_batch([M2, M2], [Q2]), stiction.InputError, "M holds 2 matrices, q 1 vectors"),
         (lambda: lcp.solve_batch([M2, M2], [Q2, Q2[:1]]), stiction.InputError, "problem 1: q must have 2 entries"),
-        (lambda: lcp.solve_batch([M2], [Q2], threads=0), stiction.InputError, "threads must be from 1"),
+        (lambda: lcp.solve_batch([M2], [Q2], threads=0), stiction.InputError, "threads must be at least 1, found 0"),
         (lambda: lcp.certify(M2, Q2, [1.0]), stiction.InputError, "z must have 2 entries, found 1"),
+        (lambda: lcp.Lemke(max_pivots=-1), stiction.InputError, "max_pivots must be at least 0, found -1"),
+        (lambda: lcp.Lemke(max_pivots=1.5), TypeError, "max_pivots must be a whole number, found float"),
+        (lambda: lcp.Lemke(tolerence=1e-9), TypeError, r"^Solver.__new__\(\) got an unexpected keyword argument 'tolerence'"),
+        (lambda: lcp.solve(M2.astype(np.longdouble), Q2), TypeError, "M must hold real numbers"),
+        (lambda: lcp.solve_batch([M2], [Q2], threads=1.0), TypeError, "threads must be a whole number, found float"),
     ],
 )
 def test_messages(call, error: type[Exception], message: str) -> None:
@@ -225,12 +241,15 @@ def test_pickles() -> None:
     assert again.certificate.worst == outcome.certificate.worst and again.verify_exact()
     solver = pickle.loads(pickle.dumps(lcp.Dantzig(tolerance=1e-9, max_pivots=7)))
     assert isinstance(solver, lcp.Dantzig) and (solver.tolerance, solver.max_pivots) == (1e-9, 7)
-    with pytest.raises(TypeError, match="Unsolvable cannot be pickled: keep the problem's arrays"):
-        pickle.dumps(lcp.solve([[0.0]], [-1.0]))
 
 
 def test_a_pickle_that_lies_is_refused() -> None:
-    outcome = lcp.solve(M2, Q2)
-    restore, (problem, z, basis, tolerance, counts) = outcome.__reduce__()
+    restore, (kind, (problem, z, *rest)) = lcp.solve(M2, Q2).__reduce__()
+    assert restore(kind, (problem, z, *rest)).basis == "zz"
     with pytest.raises(stiction.InputError, match="does not solve its problem"):
-        restore(problem, z + 1e-3, basis, tolerance, counts)
+        restore(kind, (problem, z + 1e-3, *rest))
+    restore, (kind, (problem, (proof, y, *more), stats)) = lcp.solve([[0.0]], [-1.0]).__reduce__()
+    with pytest.raises(stiction.InputError, match="proves nothing about its problem"):
+        restore(kind, (problem, (proof, 0.0 * y, *more), stats))
+    with pytest.raises(stiction.InputError, match='no "lcp.answer" to unpickle'):
+        restore("lcp.answer", ())

@@ -34,6 +34,11 @@ def test_figures_show_the_numbers(run: tuple[stiction.Simulation, stiction.Traje
     assert {t.get_text() for t in drawn.get_legend().get_texts()} <= {"open", "stick", "slide"}
 
 
+def test_a_constant_force_is_drawn_as_one(run: tuple[stiction.Simulation, stiction.Trajectory]) -> None:
+    low, high = plot.forces(run[1]).get_ylim()
+    assert low == 0.0 and high > run[1].normal_force.max()
+
+
 def test_summary(run: tuple[stiction.Simulation, stiction.Trajectory], tmp_path: Path) -> None:
     figure = plot.summary(run[1])
     figure.savefig(tmp_path / "summary.png")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +69,40 @@ def test_a_case_that_fails_is_told_and_tried_again(local_ray, tmp_path: Path) ->
     assert [r.get("result") for r in first] == [0, None, 20] and "not yet" in first[1]["error"]
     marker.touch()
     assert [r["result"] for r in sweep(run, grid(i=[0, 1, 2]), file)] == [0, 10, 20]
+
+
+KILLED = """
+import pathlib, sys, time
+from stiction.ray import grid, sweep
+
+folder = pathlib.Path(sys.argv[1])
+
+def run(case):
+    with (folder / "asked").open("a") as asked:
+        asked.write(f"{case['i']}\\n")
+    while case["i"] >= 3 and not (folder / "go").exists():
+        time.sleep(0.05)
+    return case["i"] ** 2
+
+results = sweep(run, grid(i=range(6)), folder / "results.jsonl", in_flight=2)
+print([record["result"] for record in results])
+"""
+
+
+def test_a_killed_sweep_is_resumed(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="ray is not installed: pip install 'stiction[ray]'")
+    command, file = [sys.executable, "-c", KILLED, str(tmp_path)], tmp_path / "results.jsonl"
+    first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while first.poll() is None and not (file.exists() and len(load(file)) >= 3):
+        time.sleep(0.1)
+    first.kill()
+    first.wait()
+    assert sorted(record["case"]["i"] for record in load(file)) == [0, 1, 2]
+    (tmp_path / "go").touch()
+    second = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "[0, 1, 4, 9, 16, 25]" in second.stdout
+    asked = (tmp_path / "asked").read_text().split()
+    assert all(asked.count(str(i)) == 1 for i in range(3)) and set(asked) == set("012345")
 
 
 def test_files_that_are_no_results_are_refused(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ import pytest
 import stiction
 from stiction.scene import box, capsule, cylinder, hull, sphere
 
+ROOT = Path(__file__).resolve().parents[2]
+
 URDF = """<robot name="arm">
   <link name="base"/>
   <link name="rod"><inertial><origin xyz="0 0 -0.5"/><mass value="2"/>
@@ -129,3 +131,34 @@ def test_html(scenes: Path) -> None:
         text = value._repr_html_()
         assert text.startswith("<table>") and text.count("<tr>") >= 2
     assert "&lt;b&gt;" in stiction.SceneBuilder("<b>").body("a", mass=1.0, shape=sphere(1.0)).build()._repr_html_()
+
+
+def test_what_a_scene_is_made_of() -> None:
+    scene = stiction.Scene.load(ROOT / "examples" / "slider.xml")
+    assert scene.joint_types == ["free", "prismatic"] and scene.parents.tolist() == [-1, 0]
+    assert scene.geom_bodies.tolist() == [-1, 0, 1] and scene.geoms == ["ground", "cart", "weight"]
+    assert scene.joint_limits.shape == (7, 2) and scene.joint_limits[6].tolist() == [-0.1, 0.1]
+    assert np.isinf(scene.joint_limits[:6]).all() and np.isinf(scene.effort_limits).all()
+    assert scene.ctrl_limits.tolist() == [[-10.0, 10.0]] and scene.actuators == ["lift"]
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda s: s.with_settings(model=3), TypeError, "model must be a name or a stiction.contact.Model, found int"),
+        (lambda s: s.with_settings(model="no-slipp"), stiction.SceneError, "no-slip"),
+        (lambda s: s.with_settings(timestep=1.0), TypeError, "unexpected keyword argument 'timestep'"),
+        (lambda s: s.with_parameters(lift="high"), TypeError, "parameter lift must be a number, found str"),
+        (lambda s: s.body(-1), stiction.InputError, "there is no body -1; there are 2"),
+        (lambda s: s.body(1.5), TypeError, "body must be a name or a number, found float"),
+        (lambda s: s.q_slice("lfit"), stiction.InputError, 'there is no joint called "lfit"; did you mean "lift"'),
+    ],
+)
+def test_messages_about_wrong_arguments(change, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        change(stiction.Scene.load(ROOT / "examples" / "slider.xml"))
+
+
+def test_a_model_may_be_given_as_an_object() -> None:
+    scene = stiction.Scene.load(ROOT / "examples" / "slider.xml")
+    assert scene.with_settings(model=stiction.contact.NoSlip()).model == "no-slip"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import gc
 import json
+import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -119,6 +121,11 @@ def test_states_are_validated_when_the_step_begins(cube: stiction.Scene) -> None
         (lambda s: s.force.__setitem__(2, np.nan) or s.step(), stiction.InputError, r"force\[2\] is NaN; it must be finite"),
         (lambda s: s.jacobian("cub"), stiction.InputError, 'there is no body called "cub"; did you mean "cube"'),
         (lambda s: s.jacobian(5), stiction.InputError, "there is no body 5; there are 1"),
+        (lambda s: s.jacobian(-1), stiction.InputError, "there is no body -1; there are 1"),
+        (lambda s: s.run(-1), stiction.InputError, "steps must be at least 0, found -1"),
+        (lambda s: s.run(2**70), stiction.InputError, r"steps must be below 2\*\*64"),
+        (lambda s: s.run(2.5), TypeError, "steps must be a whole number, found float"),
+        (lambda s: stiction.record(s, 5, every=0), stiction.InputError, "every must be at least 1, found 0"),
         (lambda s: s.jacobian("cube", [1.0, 2.0]), stiction.InputError, "point must have 3 entries, found 2"),
         (lambda s: s.inverse_dynamics([np.nan] * 6), stiction.InputError, r"a\[0\] is NaN"),
         (lambda s: s.mass_matrix(out=np.zeros((6, 6), order="F")), TypeError, "C-contiguous float64 array .* this one is not contiguous"),
@@ -301,6 +308,9 @@ def test_reset(cube: stiction.Scene) -> None:
     simulation.run(20)
     simulation.reset()
     assert simulation.hash == start and simulation.steps == 0 and not simulation.force.any()
+    assert len(simulation.contacts) == 0 and simulation.certificate is None
+    new = stiction.Simulation(cube)
+    assert simulation.run(20) and new.run(20) and simulation.hash == new.hash
 
 
 def test_a_failed_step_raises_or_reports(impossible: stiction.Scene) -> None:
@@ -328,7 +338,10 @@ def test_trajectories(cube: stiction.Scene, tmp_path: Path) -> None:
     assert (np.diff(trajectory.energy) <= 1e-12).all() and (trajectory.certificate <= 1e-10).all()
     np.testing.assert_allclose(trajectory.normal_force[1:], 2.0 * G, rtol=1e-9)
     trajectory.save(str(tmp_path / "run.npz"))
-    assert np.load(tmp_path / "run.npz")["q"].shape == (11, 7)
+    stored = np.load(tmp_path / "run.npz")
+    assert stored["q"].shape == (11, 7)
+    expected = "t q v positions kinetic potential certificate contacts normal_force slip".split()
+    assert stored.files == expected
     with pytest.raises(stiction.InputError, match="every must be at least 1"):
         stiction.record(simulation, 1, every=0)
 
@@ -406,3 +419,27 @@ def test_a_write_through_an_older_view_is_noticed(scenes: Path) -> None:
     thread.join()
     assert written and errors and "that write is lost" in errors[0]
     assert simulation.q[0] != 77.0 and simulation.step()
+
+
+@pytest.mark.parametrize("run", [lambda s: s.run(10**9), lambda s: stiction.record(s, 10**9, every=10**6)])
+def test_ctrl_c_ends_a_run_soon_and_leaves_it_valid(cube: stiction.Scene, run) -> None:
+    simulation, other = stiction.Simulation(cube), stiction.Simulation(cube)
+    timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        run(simulation)
+    assert simulation.steps > 0 and simulation.q.flags.writeable
+    other.run(simulation.steps)
+    assert simulation.hash == other.hash and simulation.step()
+
+
+def test_what_the_last_step_found_is_no_part_of_the_state(cube: stiction.Scene) -> None:
+    simulation = stiction.Simulation(cube)
+    simulation.run(3)
+    assert len(simulation.contacts) == 4 and simulation.certificate is not None
+    simulation.load_state(simulation.save_state())
+    assert len(simulation.contacts) == 0 and simulation.certificate is None
+    with pytest.raises(stiction.InputError, match="no contact problem yet"):
+        simulation.problem()
+    simulation.step()
+    assert len(simulation.contacts) == 4

@@ -3,9 +3,10 @@
 //! An array of doubles that is contiguous is read where it is; any other layout, and numbers that fit a double, go through a copy that NumPy
 //! makes. Whatever would lose something is a `TypeError`.
 
+use numpy::ndarray::Dimension;
 use numpy::npyffi::NPY_ARRAY_WRITEABLE;
 use numpy::{
-    Element, IntoPyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray,
+    Element, IntoPyArray, PyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray,
     PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyTypeError;
@@ -30,8 +31,15 @@ pub fn vector(what: &str, x: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
 
 /// A vector of `n` numbers; one number stands for all of them.
 pub fn vector_of(what: &str, n: usize, x: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
-    if let Ok(x) = x.extract::<f64>() {
+    if !x.is_instance_of::<PyUntypedArray>()
+        && let Ok(x) = x.extract::<f64>()
+    {
         return Ok(vec![x; n]);
+    }
+    if let Ok(array) = x.cast::<PyUntypedArray>()
+        && array.ndim() == 0
+    {
+        return vector_of(what, n, &x.call_method0(intern!(x.py(), "item"))?);
     }
     let numbers = vector(what, x)?;
     check_len(x.py(), what, n, numbers.len())?;
@@ -41,6 +49,43 @@ pub fn vector_of(what: &str, n: usize, x: &Bound<'_, PyAny>) -> PyResult<Vec<f64
 /// As [`vector_of`], with a default for what was not given.
 pub fn optional_vector(what: &str, n: usize, x: Option<&Bound<'_, PyAny>>, default: f64) -> PyResult<Vec<f64>> {
     x.map_or_else(|| Ok(vec![default; n]), |x| vector_of(what, n, x))
+}
+
+/// A whole number of at least `least`.
+pub fn count(what: &str, least: usize, x: &Bound<'_, PyAny>) -> PyResult<usize> {
+    if let Some(count) = x.extract().ok().filter(|count| *count >= least) {
+        return Ok(count);
+    }
+    if !x.hasattr(intern!(x.py(), "__index__"))? {
+        return Err(wrong_type(&format!("{what} must be a whole number"), x));
+    }
+    let range = if x.gt(least)? { "below 2**64".into() } else { format!("at least {least}") };
+    Err(errors::input(x.py(), format!("{what} must be {range}, found {x}")))
+}
+
+/// One of `n` things by its number; negative ones count from the end.
+pub fn index(what: &str, n: usize, x: &Bound<'_, PyAny>) -> PyResult<usize> {
+    if !x.hasattr(intern!(x.py(), "__index__"))? {
+        return Err(wrong_type(&format!("the number of a {what} must be a whole number"), x));
+    }
+    let number = x.extract::<i64>().ok();
+    let place = number.map(|i| if i < 0 { i + n as i64 } else { i }).and_then(|i| usize::try_from(i).ok());
+    let none = || errors::input(x.py(), format!("there is no {what} {x}; there are {n}"));
+    place.filter(|i| *i < n).ok_or_else(none)
+}
+
+/// An argument of a type that cannot be used.
+pub fn wrong_type(expected: &str, x: &Bound<'_, PyAny>) -> PyErr {
+    let found = x.get_type().name().map_or_else(|_| "something else".into(), |name| name.to_string());
+    PyTypeError::new_err(format!("{expected}, found {found}"))
+}
+
+/// Numbers that are finite.
+pub fn finite(what: &str, x: Vec<f64>, py: Python<'_>) -> PyResult<Vec<f64>> {
+    match x.iter().position(|x| !x.is_finite()) {
+        Some(i) => Err(errors::input(py, format!("{what}[{i}] is {}; every number must be finite", x[i]))),
+        None => Ok(x),
+    }
 }
 
 /// Checks a length.
@@ -110,7 +155,7 @@ fn wrong_shape(what: &str, expected: &str, array: &Bound<'_, PyAny>) -> PyErr {
 pub fn check_out(what: &str, shape: &[usize], x: &Bound<'_, PyAny>) -> PyResult<()> {
     let expected = format!("{what} must be a writable C-contiguous float64 array of shape {}", tuple(shape));
     let Ok(array) = x.cast::<PyUntypedArray>() else {
-        return Err(PyTypeError::new_err(format!("{expected}, found {}", x.get_type().name()?)));
+        return Err(wrong_type(&expected, x));
     };
     if !array.dtype().is_equiv_to(&numpy::dtype::<f64>(x.py())) {
         return Err(PyTypeError::new_err(format!("{expected}, found dtype {}", array.dtype())));
@@ -142,10 +187,10 @@ pub fn frozen<'py, E: Element>(py: Python<'py>, numbers: &[E]) -> Bound<'py, PyA
 }
 
 /// Lets Python write to an array or not; returns what was so before.
-pub fn set_writable<E: Element>(array: &Bound<'_, PyArray1<E>>, writable: bool) -> bool {
+pub fn set_writable<E: Element, D: Dimension>(array: &Bound<'_, PyArray<E, D>>, writable: bool) -> bool {
     let pointer = array.as_array_ptr();
-    // SAFETY: the pointer is that of a living array, and its flags are changed under the GIL. The arrays of this package own their memory, or are views of
-    // such, so that they may be writable.
+    // SAFETY: the pointer is that of a living array, and its flags are changed under the GIL. The arrays of this package own their memory, or are
+    // views of such, so that they may be writable.
     unsafe {
         let before = (*pointer).fields.flags & NPY_ARRAY_WRITEABLE != 0;
         if writable {

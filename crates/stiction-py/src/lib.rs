@@ -3,9 +3,13 @@
 mod arrays;
 mod contact;
 mod errors;
+mod idle;
 mod inputs;
 mod lcp;
+mod outcome;
+mod pickle;
 mod scene;
+mod show;
 mod sim;
 mod threads;
 
@@ -24,25 +28,33 @@ fn main(py: Python<'_>, args: Vec<OsString>) -> u8 {
 mod _stiction {
     #[pymodule_export]
     use super::contact::{
-        ContactFailed, ContactProblem, ContactRay, ContactSolved, Infeasible, Model, NoSolution, PhysicalCertificate,
-        contact_catalog, contact_from_json, solve_contact, solve_contact_batch,
+        ContactProblem, Infeasible, Model, NoSolution, PhysicalCertificate, contact_catalog, solve_contact,
+        solve_contact_batch,
     };
     #[pymodule_export]
     use super::lcp::{
         Certificate, ExactCheck, Ray, Solved, Solver, Stats, Stopped, Unsolvable, boxed, certify, classify, factored,
-        mlcp, nnls, restore_solved, solve, solve_batch, solver_catalog,
+        mlcp, nnls, solve, solve_batch, solver_catalog,
     };
     #[pymodule_export]
     use super::main;
     #[pymodule_export]
-    use super::scene::{Scene, restore_scene};
+    use super::pickle::restore;
     #[pymodule_export]
-    use super::sim::{BatchSimulation, RunReport, Simulation, StepReport, restore_simulation};
+    use super::scene::Scene;
+    #[pymodule_export]
+    use super::sim::{BatchSimulation, RunReport, Simulation, StepReport};
+    use crate::contact::{ContactFailed, ContactRay, ContactSolved};
     use pyo3::prelude::*;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("_dtypes", super::sim::dtypes(module.py())?)?;
+        let py = module.py();
+        // Classes of `stiction.contact` with the same names as those of `stiction.lcp`.
+        module.add("ContactSolved", py.get_type::<ContactSolved>())?;
+        module.add("ContactRay", py.get_type::<ContactRay>())?;
+        module.add("ContactFailed", py.get_type::<ContactFailed>())?;
+        module.add("_dtypes", super::sim::dtypes(py)?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

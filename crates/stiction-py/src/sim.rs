@@ -4,12 +4,33 @@ mod batch;
 mod contacts;
 mod core;
 mod dynamics;
+mod questions;
+mod replica;
 mod report;
 mod run;
 mod simulation;
 mod state;
+mod views;
 
+use pyo3::prelude::*;
+
+use crate::pickle;
+use crate::scene::Scene;
 pub use batch::BatchSimulation;
 pub use contacts::dtypes;
 pub use report::{RunReport, StepReport};
-pub use simulation::{Simulation, restore_simulation};
+pub use simulation::Simulation;
+
+/// A simulation, a batch or a report from its pickle.
+pub fn restore<'py>(py: Python<'py>, kind: &str, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match kind {
+        "simulation" => {
+            let (scene, state, raises): (Bound<'_, Scene>, Vec<u8>, bool) = state.extract()?;
+            Bound::new(py, Simulation::resumed(py, scene, &state, raises)?)?.into_any()
+        }
+        "batch" => Bound::new(py, BatchSimulation::restored(state)?)?.into_any(),
+        "step" => Bound::new(py, StepReport::restored(state)?)?.into_any(),
+        "run" => Bound::new(py, RunReport::restored(state.extract()?))?.into_any(),
+        _ => return Err(pickle::unknown(py, &format!("sim.{kind}"))),
+    })
+}

@@ -1,17 +1,23 @@
 //! Threads for batches.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::Duration;
 
 use pyo3::prelude::*;
+use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::errors;
+use crate::{arrays, errors};
 
 /// Most threads one may ask for.
 const MOST: usize = 1024;
+/// Between two looks for Ctrl-C while others work.
+const LOOK: Duration = Duration::from_millis(50);
 
-/// Pools that exist, by their number of threads: threads are started once per process. A process that was forked has none of its parent's threads, so it
-/// starts its own.
+/// Pools that exist, by their number of threads: threads are started once per process. A process that was forked has none of its parent's
+/// threads, so it starts its own.
 static POOLS: LazyLock<Mutex<Pools>> = LazyLock::new(Mutex::default);
 
 #[derive(Default)]
@@ -20,18 +26,27 @@ struct Pools {
     pools: Vec<Arc<ThreadPool>>,
 }
 
-/// How many threads are meant: one per core if nothing was said.
-pub fn count(py: Python<'_>, threads: Option<usize>) -> PyResult<usize> {
-    let count = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+/// A number of threads that was asked for.
+pub fn asked(threads: Option<&Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
+    threads.map(|threads| within(threads.py(), arrays::count("threads", 1, threads)?)).transpose()
+}
+
+/// Checks that so many threads can be had.
+pub fn within(py: Python<'_>, count: usize) -> PyResult<usize> {
     if (1..=MOST).contains(&count) {
         return Ok(count);
     }
     Err(errors::input(py, format!("threads must be from 1 to {MOST}, found {count}")))
 }
 
+/// How many threads are meant: one per core if nothing was asked for.
+pub fn count(asked: Option<usize>) -> usize {
+    asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from).min(MOST))
+}
+
 /// A pool of that many threads, or of one per core.
-pub fn pool(py: Python<'_>, threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
-    let count = count(py, threads)?;
+pub fn pool(py: Python<'_>, asked: Option<usize>) -> PyResult<Arc<ThreadPool>> {
+    let count = count(asked);
     let mut known = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     if known.process != std::process::id() {
         // Those of a parent cannot even be ended here.
@@ -45,4 +60,41 @@ pub fn pool(py: Python<'_>, threads: Option<usize>) -> PyResult<Arc<ThreadPool>>
     let pool = Arc::new(pool.map_err(|e| errors::input(py, format!("{count} threads cannot be started: {e}")))?);
     known.pools.push(pool.clone());
     Ok(pool)
+}
+
+/// Does `work` on a pool without the GIL. This thread looks for Ctrl-C meanwhile; `work` is told by its argument, and must then end soon.
+pub fn watched<R: Send>(py: Python<'_>, pool: &ThreadPool, work: impl FnOnce(&AtomicBool) -> R + Send) -> PyResult<R> {
+    let (stop, mut signal, mut result) = (AtomicBool::new(false), Ok(()), None);
+    py.detach(|| {
+        let (done, ended) = channel::<()>();
+        pool.in_place_scope(|scope| {
+            let (stop, result) = (&stop, &mut result);
+            scope.spawn(move |_| {
+                *result = Some(work(stop));
+                drop(done);
+            });
+            while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                if signal.is_ok() {
+                    signal = Python::attach(|py| py.check_signals());
+                    stop.store(signal.is_err(), Ordering::Relaxed);
+                }
+            }
+        });
+    });
+    signal?;
+    result.ok_or_else(|| pyo3::exceptions::PyRuntimeError::new_err("a thread ended before its work did"))
+}
+
+/// What `of` gives for each item, in their order.
+pub fn map<I: Sync, R: Send>(
+    py: Python<'_>,
+    pool: &ThreadPool,
+    items: &[I],
+    of: impl Fn(&I) -> R + Sync,
+) -> PyResult<Vec<R>> {
+    let all = watched(py, pool, |stop| {
+        let each = items.par_iter().with_max_len(1);
+        each.map(|item| (!stop.load(Ordering::Relaxed)).then(|| of(item))).collect::<Vec<_>>()
+    })?;
+    Ok(all.into_iter().flatten().collect())
 }

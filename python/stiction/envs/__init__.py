@@ -45,23 +45,75 @@ _LIMITS = {"GraspHold": 200, "QuadrupedWalk": 500}
 
 
 def grasp_hold(render_mode: str | None = None, **parameters: float) -> TaskEnv:
-    """One `GraspHold`; parameters are those of its scene: ``shake``, ``frequency``, ``mass``."""
+    """One `GraspHold`.
+
+    Parameters
+    ----------
+    render_mode : None
+        There is none.
+    **parameters : float
+        Of its scene: ``shake``, ``frequency``, ``mass``.
+
+    Returns
+    -------
+    TaskEnv
+    """
     return TaskEnv(GraspHold(**parameters), render_mode)
 
 
 def quadruped_walk(render_mode: str | None = None, **parameters: float) -> TaskEnv:
-    """One `QuadrupedWalk`; parameters are those of its scene: ``bend``, ``start``."""
+    """One `QuadrupedWalk`.
+
+    Parameters
+    ----------
+    render_mode : None
+        There is none.
+    **parameters : float
+        Of its scene: ``bend``, ``start``.
+
+    Returns
+    -------
+    TaskEnv
+    """
     return TaskEnv(QuadrupedWalk(**parameters), render_mode)
 
 
 def grasp_hold_vector(num_envs: int = 1, *, max_episode_steps: int | None = None, threads: int | None = None, **parameters: Any) -> TaskVectorEnv:
-    """Many `GraspHold` at once."""
+    """Many `GraspHold` at once.
+
+    Parameters
+    ----------
+    num_envs : int
+    max_episode_steps : int, optional
+    threads : int, optional
+        Default: one per core.
+    **parameters : float
+        As of one.
+
+    Returns
+    -------
+    TaskVectorEnv
+    """
     limit = _LIMITS["GraspHold"] if max_episode_steps is None else max_episode_steps
     return TaskVectorEnv(GraspHold(**parameters), num_envs, max_episode_steps=limit, threads=threads)
 
 
 def quadruped_walk_vector(num_envs: int = 1, *, max_episode_steps: int | None = None, threads: int | None = None, **parameters: Any) -> TaskVectorEnv:
-    """Many `QuadrupedWalk` at once."""
+    """Many `QuadrupedWalk` at once.
+
+    Parameters
+    ----------
+    num_envs : int
+    max_episode_steps : int, optional
+    threads : int, optional
+        Default: one per core.
+    **parameters : float
+        As of one.
+
+    Returns
+    -------
+    TaskVectorEnv
+    """
     limit = _LIMITS["QuadrupedWalk"] if max_episode_steps is None else max_episode_steps
     return TaskVectorEnv(QuadrupedWalk(**parameters), num_envs, max_episode_steps=limit, threads=threads)
 

@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from .._stiction import BatchSimulation, Simulation
+from ..errors import InputError
 from .task import Array, Task
 
 __all__ = ["TaskEnv", "TaskVectorEnv"]
@@ -20,10 +21,24 @@ Actions = npt.NDArray[np.float32]
 Info = dict[str, Any]
 
 
+def _clipped(action: Actions, shape: tuple[int, ...] | None) -> Array:
+    """Actions as numbers within their range."""
+    numbers = np.asarray(action, np.float64)
+    if numbers.shape != shape:
+        raise InputError(f"actions must have shape {shape}, found {numbers.shape}")
+    return np.clip(numbers, -1.0, 1.0)
+
+
 class TaskEnv(gym.Env[Array, Actions]):
     """One simulation of a task.
 
     A step that cannot be certified ends the episode; ``info["failure"]`` says why.
+
+    Parameters
+    ----------
+    task : Task
+    render_mode : None
+        There is none.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}
@@ -36,7 +51,19 @@ class TaskEnv(gym.Env[Array, Actions]):
         self.action_space = task.action_space
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Array, Info]:
-        """Begins an episode."""
+        """Begins an episode.
+
+        Parameters
+        ----------
+        seed : int, optional
+        options : dict, optional
+            Not used.
+
+        Returns
+        -------
+        observation : ndarray
+        info : dict
+        """
         super().reset(seed=seed)
         simulation = self.simulation
         simulation.reset()
@@ -45,9 +72,19 @@ class TaskEnv(gym.Env[Array, Actions]):
         return self.task.observe(simulation.q, simulation.v), self.task.info(simulation.q, simulation.v)
 
     def step(self, action: Actions) -> tuple[Array, float, bool, bool, Info]:
-        """Acts for ``task.period`` seconds."""
+        """Acts for ``task.period`` seconds.
+
+        Parameters
+        ----------
+        action : array_like, (action_size,)
+            What is beyond -1 and 1 is cut off.
+
+        Returns
+        -------
+        observation, reward, terminated, truncated, info
+        """
         task, simulation = self.task, self.simulation
-        clipped = np.clip(np.asarray(action, np.float64), -1.0, 1.0)
+        clipped = _clipped(action, self.action_space.shape)
         task.act(simulation, clipped)
         force = task.disturb(self.np_random)
         if force is not None:
@@ -66,6 +103,17 @@ class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
     """Many copies of a task in one `BatchSimulation`, over all cores. Copy i of seed s does what a `TaskEnv` of seed s + i does.
 
     An episode that ended begins anew in the next step, whose action does not count for it.
+
+    Parameters
+    ----------
+    task : Task
+    num_envs : int
+    max_episode_steps : int, optional
+        Longer episodes are truncated.
+    threads : int, optional
+        Default: one per core.
+    render_mode : None
+        There is none.
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
@@ -86,17 +134,37 @@ class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
         self._elapsed = np.zeros(num_envs, np.int64)
 
     def reset(self, *, seed: int | list[int | None] | None = None, options: Info | None = None) -> tuple[Array, Info]:
-        """Begins an episode in every copy."""
+        """Begins an episode in every copy.
+
+        Parameters
+        ----------
+        seed : int or list of int, optional
+            Of copy 0, the others have the numbers after it; or one per copy.
+        options : dict, optional
+            Not used.
+
+        Returns
+        -------
+        observations : ndarray, (num_envs, observation_size)
+        infos : dict
+        """
         if seed is None:
             seeds: list[int | None] = [None] * self.num_envs
         elif isinstance(seed, (int, np.integer)):
             seeds = [int(seed) + i for i in range(self.num_envs)]
         else:
             seeds = list(seed)
+        if len(seeds) != self.num_envs:
+            raise InputError(f"seed must have {self.num_envs} entries, one per environment, found {len(seeds)}")
         if not self._rngs or seed is not None:
             self._rngs = [seeding.np_random(s)[0] for s in seeds]
         self._begin(np.ones(self.num_envs, np.bool_))
-        return self.task.observe(self.batch.q, self.batch.v), self.task.info(self.batch.q, self.batch.v)
+        return self.task.observe(self.batch.q, self.batch.v), self._info()
+
+    def _info(self) -> Info:
+        """What the task says about every copy, with Gymnasium's marks of whom it is about: all."""
+        found = self.task.info(self.batch.q, self.batch.v)
+        return {**found, **{f"_{key}": np.ones(self.num_envs, np.bool_) for key in found}}
 
     def _begin(self, which: npt.NDArray[np.bool_]) -> None:
         self.batch.reset(which)
@@ -107,9 +175,18 @@ class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
         self._elapsed[which] = 0
 
     def step(self, actions: Actions) -> tuple[Array, Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_], Info]:
-        """Acts in every copy for ``task.period`` seconds."""
+        """Acts in every copy for ``task.period`` seconds.
+
+        Parameters
+        ----------
+        actions : array_like, (num_envs, action_size)
+
+        Returns
+        -------
+        observations, rewards, terminated, truncated, infos
+        """
         task, batch, begun = self.task, self.batch, self._over.copy()
-        clipped = np.clip(np.asarray(actions, np.float64), -1.0, 1.0)
+        clipped = _clipped(actions, self.action_space.shape)
         task.act(batch, clipped)
         for i in np.flatnonzero(~begun):
             force = task.disturb(self._rngs[i])
@@ -126,11 +203,16 @@ class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
         limit = self.max_episode_steps
         truncated = (self._elapsed >= limit) & ~terminated & ~begun if limit is not None else np.zeros(self.num_envs, np.bool_)
         self._over = terminated | truncated
-        info = task.info(batch.q, batch.v)
+        info = self._info()
         if messages:
             info["failure"] = np.array(messages, dtype=object)
             info["_failure"] = ~well
         return task.observe(batch.q, batch.v), reward, terminated, truncated, info
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Nothing to close."""
+        """Nothing to close.
+
+        Parameters
+        ----------
+        **kwargs
+        """

@@ -19,6 +19,12 @@ Array = npt.NDArray[np.float64]
 class Task(ABC):
     """A scene, what an agent sees and does in it, and what that is worth. Write one to have both an environment and a vectorized one of it.
 
+    Parameters
+    ----------
+    scene : Scene
+
+    Notes
+    -----
     Arrays have the agent's own axis last: ``q[..., i]`` is right for one simulation, where q is (nq,), and for a batch, where it is (n, nq).
 
     Attributes
@@ -52,28 +58,92 @@ class Task(ABC):
         return self.frame_skip * self.scene.dt
 
     def prepare(self, simulation: Simulation | BatchSimulation) -> None:
-        """Sets what stays, such as gains. Called after every reset."""
+        """Sets what stays, such as gains. Called after every reset.
+
+        Parameters
+        ----------
+        simulation : Simulation or BatchSimulation
+        """
 
     @abstractmethod
     def start(self, q: Array, v: Array, rng: np.random.Generator) -> None:
-        """Varies the start of one episode: writes to q (nq,) and v (nv,)."""
+        """Varies the start of one episode: writes to its state.
+
+        Parameters
+        ----------
+        q : ndarray, (nq,)
+        v : ndarray, (nv,)
+        rng : numpy.random.Generator
+            The environment's own, from its seed.
+        """
 
     def disturb(self, rng: np.random.Generator) -> Array | None:
-        """Generalized forces (nv,) of one environment for its next step, or ``None``."""
+        """What pushes one environment in its next step.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        ndarray, (nv,), or None
+            Generalized forces.
+        """
         return None
 
     @abstractmethod
     def act(self, simulation: Simulation | BatchSimulation, action: Array) -> None:
-        """Writes actions (..., action_size) to the simulation's inputs."""
+        """Writes actions to the simulation's inputs.
+
+        Parameters
+        ----------
+        simulation : Simulation or BatchSimulation
+        action : ndarray, (..., action_size)
+            From -1 to 1.
+        """
 
     @abstractmethod
     def observe(self, q: Array, v: Array) -> Array:
-        """What the agent sees, (..., observation_size)."""
+        """What the agent sees.
+
+        Parameters
+        ----------
+        q : ndarray, (..., nq)
+        v : ndarray, (..., nv)
+
+        Returns
+        -------
+        ndarray, (..., observation_size)
+        """
 
     @abstractmethod
     def judge(self, q: Array, v: Array, action: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """Rewards (...,) of the states after a step, and whether the episodes end in them."""
+        """What a step was worth.
+
+        Parameters
+        ----------
+        q : ndarray, (..., nq)
+        v : ndarray, (..., nv)
+            The states after the step.
+        action : ndarray, (..., action_size)
+
+        Returns
+        -------
+        reward : ndarray, (...,)
+        ended : ndarray of bool, (...,)
+            Whether the episodes end in these states.
+        """
 
     def info(self, q: Array, v: Array) -> dict[str, Any]:
-        """More about the states, for logs."""
+        """More about the states, for logs.
+
+        Parameters
+        ----------
+        q : ndarray, (..., nq)
+        v : ndarray, (..., nv)
+
+        Returns
+        -------
+        dict of ndarray, (...,)
+        """
         return {}

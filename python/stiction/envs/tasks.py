@@ -22,6 +22,11 @@ class GraspHold(Task):
     Actions (2): how hard each finger presses, -1 is nothing and 1 is 20 N. Observations (18): the box against the palm (position m, quaternion,
     velocity m/s, angular velocity rad/s), fingers (m, m/s), palm (m/s). Reward: 1 per step in which the box is held, less up to 0.5 for the force.
     The episode ends when the box has slipped by 2 cm.
+
+    Parameters
+    ----------
+    **parameters : float
+        Of its scene: ``shake``, ``frequency``, ``mass``.
     """
 
     frame_skip: ClassVar[int] = 20
@@ -94,6 +99,11 @@ class QuadrupedWalk(Task):
     Actions (12): targets of the servos, half a radian to either side, leg by leg (hip, thigh, shank). Observations (35): height of the trunk (m),
     its quaternion, velocity and angular velocity, joints (rad) and their speeds. Reward: forward speed (m/s), and 0.1 for being up, less the
     square of the actions times 0.01. The episode ends when the trunk is low or has tipped over.
+
+    Parameters
+    ----------
+    **parameters : float
+        Of its scene: ``bend``, ``start``.
     """
 
     frame_skip: ClassVar[int] = 10

@@ -6,13 +6,17 @@
 use std::sync::Arc;
 
 use numpy::{PyArray1, PyArray2};
-use pyo3::intern;
 use pyo3::prelude::*;
-use stiction_contact::io::{AnyProblem, Kind, ReadOptions, contact_to_json, read_bytes};
-use stiction_contact::{Contact, Layout, Mass, Rows};
+use pyo3::types::PyTuple;
+use stiction_contact::io::{AnyProblem, Kind, ReadOptions, read_bytes};
+use stiction_contact::{Contact, Mass, Rows};
 use stiction_lcp::{InputError, Matrix};
 
-use crate::{arrays, errors};
+pub use stiction_contact::io::contact_to_json as to_json;
+
+use super::rows::{Entries, borrowed, by_block, columns, entries, mass_blocks, optional};
+use crate::show::html;
+use crate::{arrays, errors, pickle};
 
 /// Inertia, velocities, forces, and the rows of everything that touches or holds. Matrices may be NumPy arrays or SciPy sparse matrices.
 ///
@@ -50,112 +54,6 @@ impl ContactProblem {
     pub fn shared(&self) -> Arc<stiction_contact::ContactProblem> {
         self.inner.clone()
     }
-}
-
-/// Entries of a row.
-type Entries = Vec<(usize, f64)>;
-
-/// A row by blocks.
-type Blocks = Vec<(usize, Vec<f64>)>;
-
-/// The rows of a dense or sparse matrix with `m` columns.
-fn entries(what: &str, m: usize, x: &Bound<'_, PyAny>) -> PyResult<Vec<Entries>> {
-    let py = x.py();
-    let (cols, rows) = if x.hasattr(intern!(py, "tocsr"))? {
-        let csr = x.call_method0(intern!(py, "tocsr"))?;
-        let (rows, cols): (usize, usize) = csr.getattr(intern!(py, "shape"))?.extract()?;
-        let starts: Vec<usize> = csr.getattr(intern!(py, "indptr"))?.extract()?;
-        let columns: Vec<usize> = csr.getattr(intern!(py, "indices"))?.extract()?;
-        let values = arrays::vector(what, &csr.getattr(intern!(py, "data"))?)?;
-        let row = |i: usize| (starts[i]..starts[i + 1]).map(|k| (columns[k], values[k])).collect::<Entries>();
-        (cols, (0..rows).map(row).collect::<Vec<_>>())
-    } else {
-        let matrix = arrays::matrix(what, x)?;
-        let row = |i: usize| (0..matrix.cols()).map(|j| (j, matrix[(i, j)])).filter(|(_, x)| *x != 0.0).collect();
-        (matrix.cols(), (0..matrix.rows()).map(row).collect())
-    };
-    if cols != m {
-        return Err(errors::input(py, format!("{what} must have {m} columns, one per velocity, found {cols}")));
-    }
-    Ok(rows)
-}
-
-/// A row by the blocks of a layout.
-fn by_block(layout: &Layout, entries: &Entries) -> Blocks {
-    let mut blocks: Blocks = Vec::new();
-    for &(j, x) in entries {
-        let b = block_of(layout, j);
-        let at = blocks.iter().position(|(known, _)| *known == b).unwrap_or_else(|| {
-            blocks.push((b, vec![0.0; layout.size(b)]));
-            blocks.len() - 1
-        });
-        blocks[at].1[j - layout.range(b).start] += x;
-    }
-    blocks.sort_by_key(|(b, _)| *b);
-    blocks
-}
-
-fn block_of(layout: &Layout, j: usize) -> usize {
-    let (mut low, mut high) = (0, layout.blocks());
-    while low + 1 < high {
-        let middle = usize::midpoint(low, high);
-        if layout.range(middle).start <= j {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    low
-}
-
-fn borrowed(blocks: &Blocks) -> Vec<(usize, &[f64])> {
-    blocks.iter().map(|(b, row)| (*b, row.as_slice())).collect()
-}
-
-/// The blocks of an inertia: as given, or the finest ones along the diagonal.
-fn mass_blocks(mass: &Bound<'_, PyAny>) -> PyResult<Vec<Matrix>> {
-    let py = mass.py();
-    let list = mass.cast::<pyo3::types::PyList>().ok();
-    if let Some(list) = list.filter(|l| l.iter().all(|b| b.hasattr("shape").unwrap_or(false))) {
-        let blocks = list.iter().enumerate();
-        return blocks.map(|(i, block)| arrays::matrix(&format!("mass block {i}"), &block)).collect();
-    }
-    let whole = arrays::matrix("mass", mass)?;
-    let m = whole.rows();
-    if m != whole.cols() {
-        return Err(errors::input(py, format!("mass must be square, found shape ({m}, {})", whole.cols())));
-    }
-    let (mut blocks, mut start, mut end) = (Vec::new(), 0, 0);
-    for i in 0..m {
-        let coupled = (i..m).rev().find(|&j| whole[(i, j)] != 0.0 || whole[(j, i)] != 0.0).unwrap_or(i);
-        end = end.max(coupled + 1).max(i + 1);
-        if end == i + 1 {
-            blocks.push(Matrix::from_fn(end - start, end - start, |a, b| whole[(start + a, start + b)]));
-            start = end;
-        }
-    }
-    Ok(blocks)
-}
-
-/// Rows of a contact kind, or none.
-fn optional(what: &str, m: usize, n: usize, x: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Entries>> {
-    let Some(x) = x else { return Ok(vec![Vec::new(); n]) };
-    let rows = entries(what, m, x)?;
-    if rows.len() != n {
-        return Err(errors::input(x.py(), format!("{what} must have {n} rows, as N has, found {}", rows.len())));
-    }
-    Ok(rows)
-}
-
-/// (n, k) numbers, or zeros.
-fn columns<const K: usize>(what: &str, n: usize, x: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<[f64; K]>> {
-    let Some(x) = x else { return Ok(vec![[0.0; K]; n]) };
-    let matrix = arrays::matrix(what, x)?;
-    if (matrix.rows(), matrix.cols()) != (n, K) {
-        let found = format!("({}, {})", matrix.rows(), matrix.cols());
-        return Err(errors::input(x.py(), format!("{what} must have shape ({n}, {K}), found {found}")));
-    }
-    Ok((0..n).map(|i| std::array::from_fn(|k| matrix[(i, k)])).collect())
 }
 
 #[pymethods]
@@ -223,7 +121,7 @@ impl ContactProblem {
         let (mu_spin, mu_viscous) = (number("mu_spin", mu_spin, 0.0)?, number("mu_viscous", mu_viscous, 0.0)?);
         let bounce = number("bounce", bounce, 0.0)?;
         let (rate, surface) = (columns::<3>("rate", n, rate)?, columns::<2>("surface", n, surface)?);
-        self.edit(|problem| {
+        self.edit(n, |problem| {
             let layout = problem.layout().clone();
             for i in 0..n {
                 let rows = [&normal[i], &s[i], &t[i], &spin[i]].map(|row| by_block(&layout, row));
@@ -327,18 +225,6 @@ impl ContactProblem {
         self.inner.dt()
     }
 
-    /// Velocities before the step, (m,).
-    #[getter]
-    fn v<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        arrays::frozen(py, self.inner.v())
-    }
-
-    /// Forces other than those of the rows, (m,).
-    #[getter]
-    fn force<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        arrays::frozen(py, self.inner.force())
-    }
-
     /// The inertia, (m, m).
     #[getter]
     fn mass<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
@@ -381,27 +267,27 @@ impl ContactProblem {
         dense(py, &self.inner.bilaterals().rows)
     }
 
-    /// Coulomb coefficients, (n,).
-    #[getter]
-    fn mu<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        arrays::frozen(py, &self.inner.contacts().mu)
-    }
-
-    /// Signed distances (m), (n,).
-    #[getter]
-    fn gap<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        arrays::frozen(py, &self.inner.contacts().gap)
-    }
-
     /// The problem as JSON, which ``stiction solve`` reads, bit for bit.
+    ///
+    /// Returns
+    /// -------
+    /// str
     fn to_json(&self) -> String {
-        contact_to_json(&self.inner)
+        to_json(&self.inner)
     }
 
     /// The problem that `to_json` or ``stiction extract`` wrote.
+    ///
+    /// Parameters
+    /// ----------
+    /// text : str
+    ///
+    /// Returns
+    /// -------
+    /// ContactProblem
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
-        contact_from_json(py, text)
+        Ok(Self { inner: Arc::new(from_json(py, text)?) })
     }
 
     fn __repr__(&self) -> String {
@@ -422,20 +308,48 @@ impl ContactProblem {
         self.inner == other.inner
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
-        let make = py.import("stiction._stiction")?.getattr("_contact_from_json")?;
-        Ok((make, (self.to_json(),)))
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        html(slf.as_any())
+    }
+
+    fn __copy__(&self) -> Self {
+        Self { inner: self.inner.clone() }
+    }
+
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
+        self.__copy__()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        pickle::reduce(py, "contact.problem", (self.to_json(),).into_pyobject(py)?)
     }
 }
 
+crate::outcome::arrays!(ContactProblem, {
+    /// Velocities before the step, (m,).
+    v = |p| p.inner.v();
+    /// Forces other than those of the rows, (m,).
+    force = |p| p.inner.force();
+    /// Coulomb coefficients, (n,).
+    mu = |p| &p.inner.contacts().mu;
+    /// Signed distances (m), (n,).
+    gap = |p| &p.inner.contacts().gap;
+});
+
 impl ContactProblem {
-    /// Changes the problem, or leaves it as it was.
+    /// Adds `rows` rows, or leaves the problem as it was. A single row is added in place, unless others share the problem: the engine refuses a
+    /// row before it changes anything.
     fn edit(
         &mut self,
+        rows: usize,
         change: impl FnOnce(&mut stiction_contact::ContactProblem) -> Result<(), InputError>,
     ) -> PyResult<()> {
+        let bad = |e: InputError| errors::from_input(&e);
+        if rows <= 1 {
+            return change(Arc::make_mut(&mut self.inner)).map_err(bad);
+        }
         let mut next = (*self.inner).clone();
-        change(&mut next).map_err(|e| errors::from_input(&e))?;
+        change(&mut next).map_err(bad)?;
         self.inner = Arc::new(next);
         Ok(())
     }
@@ -445,7 +359,7 @@ impl ContactProblem {
         rows: &[Entries],
         mut add: impl FnMut(&mut stiction_contact::ContactProblem, usize, &[(usize, &[f64])]) -> Result<(), InputError>,
     ) -> PyResult<()> {
-        self.edit(|problem| {
+        self.edit(rows.len(), |problem| {
             let layout = problem.layout().clone();
             for (i, row) in rows.iter().enumerate() {
                 add(problem, i, &borrowed(&by_block(&layout, row)))?;
@@ -460,11 +374,10 @@ fn dense<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Bound<'py, PyArray2<f64>
 }
 
 /// A contact problem from JSON.
-#[pyfunction(name = "_contact_from_json")]
-pub fn contact_from_json(py: Python<'_>, text: &str) -> PyResult<ContactProblem> {
+pub fn from_json(py: Python<'_>, text: &str) -> PyResult<stiction_contact::ContactProblem> {
     let options = ReadOptions { kind: Some(Kind::Contact), ..ReadOptions::default() };
     match read_bytes("problem.json", text.as_bytes(), &options) {
-        Ok(AnyProblem::Contact(problem)) => Ok(ContactProblem { inner: Arc::new(*problem) }),
+        Ok(AnyProblem::Contact(problem)) => Ok(*problem),
         Ok(_) => Err(errors::input(py, "the text holds no contact problem")),
         Err(e) => Err(errors::from_input(&e)),
     }

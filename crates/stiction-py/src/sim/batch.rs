@@ -1,26 +1,25 @@
 //! Many copies of a scene, stepped over all cores.
 
+mod exchange;
+
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PySlice, PyTuple};
-use rayon::ThreadPool;
-use rayon::prelude::*;
+use stiction_sim::Snapshot;
 
-use super::core::Core;
-use super::simulation::scene_of;
+use super::replica::Replica;
+use super::simulation::{Simulation, scene_of};
+use super::views::views;
 use crate::inputs::{Layout, PARTS};
-use crate::lcp::html;
 use crate::scene::Scene;
-use crate::{arrays, errors, threads};
+use crate::show::{html, quoted};
+use crate::{arrays, errors, pickle, threads};
 
 /// Most copies.
 const MOST: usize = 1 << 24;
-/// Steps between two looks for Ctrl-C.
-const STEPS_PER_LOOK: u64 = 256;
 
 /// ``n`` copies of a scene, stepped over all cores with the GIL released. What happens to one copy never depends on the others, nor on the
 /// number of threads.
@@ -36,7 +35,8 @@ const STEPS_PER_LOOK: u64 = 256;
 /// -----
 /// ``q`` (n, nq), ``v`` (n, nv) and the inputs (n, ...) are the state itself, as in `Simulation`: write to them between steps. A copy whose state or
 /// inputs cannot be used, or whose step cannot be certified, keeps its state, is marked in ``failed`` and left alone until it is reset;
-/// ``messages[i]`` says why. The other copies go on.
+/// ``messages[i]`` says why. The other copies go on. ``simulation(i)`` is a `Simulation` that continues from copy i, for everything a batch
+/// does not tell: contacts, Jacobians, ...
 ///
 /// Examples
 /// --------
@@ -60,57 +60,7 @@ pub struct BatchSimulation {
     q: Py<PyArray2<f64>>,
     v: Py<PyArray2<f64>>,
     parts: Vec<Py<PyArray2<f64>>>,
-}
-
-/// One copy.
-struct Replica {
-    core: Core,
-    /// Why it failed.
-    failure: Option<String>,
-    certificate: f64,
-    contacts: i64,
-}
-
-impl Replica {
-    fn new(scene: &stiction_sim::Scene, layout: &Arc<Layout>) -> PyResult<Self> {
-        let core = Core::new(scene, layout).map_err(|e| errors::from_scene(&e))?;
-        Ok(Self { core, failure: None, certificate: 0.0, contacts: 0 })
-    }
-
-    /// Takes over state and inputs, makes steps, and gives the state back.
-    fn advance(&mut self, steps: u64, q: &mut [f64], v: &mut [f64], inputs: &[f64]) {
-        if self.failure.is_some() {
-            return;
-        }
-        let result = catch_unwind(AssertUnwindSafe(|| self.try_advance(steps, q, v, inputs)));
-        self.failure = match result {
-            Ok(Ok(())) => None,
-            Ok(Err(message)) => Some(message),
-            Err(_) => Some("internal error; please report it".into()),
-        };
-    }
-
-    fn try_advance(&mut self, steps: u64, q: &mut [f64], v: &mut [f64], inputs: &[f64]) -> Result<(), String> {
-        self.core.set_state(q, v)?;
-        self.core.set_inputs(inputs)?;
-        let mut made = Ok(());
-        for _ in 0..steps {
-            match self.core.step() {
-                Ok(report) => {
-                    self.certificate = report.certificate;
-                    self.contacts = report.active as i64;
-                }
-                Err(failure) => {
-                    made = Err(failure.to_string());
-                    break;
-                }
-            }
-        }
-        let state = self.core.sim.state();
-        q.copy_from_slice(&state.q);
-        v.copy_from_slice(&state.v);
-        made
-    }
+    beginning: Snapshot,
 }
 
 /// Sizes of the arrays.
@@ -123,86 +73,8 @@ struct Sizes {
 }
 
 impl BatchSimulation {
-    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Vec<Replica>>> {
-        match self.inner.try_lock() {
-            Ok(inner) => Ok(inner),
-            Err(TryLockError::Poisoned(inner)) => Ok(inner.into_inner()),
-            Err(TryLockError::WouldBlock) => {
-                Err(errors::BUSY.raise(py, ("this batch is being stepped by another thread",)))
-            }
-        }
-    }
-
-    /// Copies of the arrays: all of q, all of v, all inputs.
-    fn read(&self, py: Python<'_>) -> PyResult<(Vec<f64>, Vec<f64>)> {
-        let (state, inputs) = (self.state.bind(py).to_vec()?, self.inputs.bind(py).to_vec()?);
-        let Sizes { n, nq, nv, inputs: size } = self.sizes;
-        if (state.len(), inputs.len()) != (n * (nq + nv), n * size) {
-            return Err(errors::input(py, "the batch's arrays were resized"));
-        }
-        Ok((state, inputs))
-    }
-
-    /// Writes the state of the copies `which` to the arrays.
-    fn show(&self, py: Python<'_>, copies: &[Replica], which: &[usize]) -> PyResult<()> {
-        let Sizes { n, nq, nv, .. } = self.sizes;
-        let mut state = self.state.bind(py).readwrite();
-        let mut inputs = self.inputs.bind(py).readwrite();
-        let (state, inputs) = (state.as_slice_mut()?, inputs.as_slice_mut()?);
-        for &i in which {
-            let core = &copies[i].core;
-            state[i * nq..(i + 1) * nq].copy_from_slice(&core.sim.state().q);
-            state[n * nq + i * nv..n * nq + (i + 1) * nv].copy_from_slice(&core.sim.state().v);
-            for part in 0..PARTS.len() {
-                inputs[self.place(part, i)].copy_from_slice(&core.inputs()[self.layout.range(part)]);
-            }
-        }
-        Ok(())
-    }
-
-    /// Where part `part` of copy `i` is in the array of inputs, which holds part after part.
-    fn place(&self, part: usize, i: usize) -> Range<usize> {
-        let (range, n) = (self.layout.range(part), self.sizes.n);
-        let first = n * range.start + i * range.len();
-        first..first + range.len()
-    }
-
-    fn indices(&self, py: Python<'_>, which: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<usize>> {
-        let n = self.sizes.n;
-        let Some(which) = which else { return Ok((0..n).collect()) };
-        if let Ok(i) = which.extract::<usize>() {
-            return self.check(py, vec![i]);
-        }
-        if let Ok(mask) = arrays::booleans("which", which) {
-            arrays::check_len(py, "which", n, mask.len())?;
-            return Ok((0..n).filter(|&i| mask[i]).collect());
-        }
-        let list = which.extract::<Vec<usize>>().map_err(|_| {
-            pyo3::exceptions::PyTypeError::new_err(format!(
-                "which must be a number, a list of numbers or a mask of {n} booleans"
-            ))
-        })?;
-        self.check(py, list)
-    }
-
-    fn check(&self, py: Python<'_>, all: Vec<usize>) -> PyResult<Vec<usize>> {
-        let n = self.sizes.n;
-        match all.iter().find(|&&i| i >= n) {
-            Some(i) => Err(errors::input(py, format!("there is no copy {i}; there are {n}"))),
-            None => Ok(all),
-        }
-    }
-}
-
-#[pymethods]
-impl BatchSimulation {
-    #[new]
-    #[pyo3(signature = (scene, n, *, threads=None))]
-    fn new(py: Python<'_>, scene: &Bound<'_, PyAny>, n: usize, threads: Option<usize>) -> PyResult<Self> {
-        if !(1..=MOST).contains(&n) {
-            return Err(errors::input(py, format!("n must be from 1 to {MOST}, found {n}")));
-        }
-        let scene = scene_of(scene)?;
+    /// At the start of a scene.
+    fn start(py: Python<'_>, scene: Bound<'_, Scene>, n: usize, threads: Option<usize>) -> PyResult<Self> {
         let inner = scene.get().inner.clone();
         let layout = Arc::new(Layout::new(&inner));
         let copies = (0..n).map(|_| Replica::new(&inner, &layout)).collect::<PyResult<Vec<_>>>()?;
@@ -222,47 +94,93 @@ impl BatchSimulation {
             view(&inputs, n * range.start..n * range.end)
         };
         let parts = (0..PARTS.len()).map(part).collect::<PyResult<_>>()?;
-        threads::count(py, threads)?;
+        let beginning = copies[0].core.sim.snapshot();
+        let (state, inputs, inner, scene) = (state.unbind(), inputs.unbind(), Mutex::new(copies), scene.unbind());
+        let batch = Self { scene, layout, inner, threads, sizes, state, inputs, q, v, parts, beginning };
         let all: Vec<usize> = (0..n).collect();
-        let (state, inputs) = (state.unbind(), inputs.unbind());
-        let batch = Self {
-            scene: scene.unbind(),
-            layout,
-            inner: Mutex::new(copies),
-            threads,
-            sizes,
-            state,
-            inputs,
-            q,
-            v,
-            parts,
-        };
         batch.show(py, &batch.lock(py)?, &all)?;
         Ok(batch)
     }
 
-    /// Makes `steps` steps of every copy that has not failed.
+    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Vec<Replica>>> {
+        match self.inner.try_lock() {
+            Ok(inner) => Ok(inner),
+            Err(TryLockError::Poisoned(inner)) => Ok(inner.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                Err(errors::BUSY.raise(py, ("this batch is being stepped by another thread",)))
+            }
+        }
+    }
+}
+
+views!(BatchSimulation, PyArray2, {
+    /// Configurations, (n, nq): the state itself, not a copy.
+    q, set_q = |b| &b.q;
+    /// Velocities, (n, nv): the state itself, not a copy.
+    v, set_v = |b| &b.v;
+    /// Controls of the robot files' motors, (n, nu).
+    ctrl, set_ctrl = |b| &b.parts[0];
+    /// Generalized forces, (n, nv).
+    force, set_force = |b| &b.parts[1];
+    /// Efforts of motors, (n, nv).
+    effort, set_effort = |b| &b.parts[2];
+    /// Stiffness of servos, (n, nv).
+    kp, set_kp = |b| &b.parts[3];
+    /// Damping of servos, (n, nv).
+    kd, set_kd = |b| &b.parts[4];
+    /// Where servos pull, (n, nv).
+    target, set_target = |b| &b.parts[5];
+    /// How fast servos want to move, (n, nv).
+    target_velocity, set_target_velocity = |b| &b.parts[6];
+});
+
+#[pymethods]
+impl BatchSimulation {
+    #[new]
+    #[pyo3(signature = (scene, n, *, threads=None))]
+    fn new(
+        py: Python<'_>,
+        scene: &Bound<'_, PyAny>,
+        n: &Bound<'_, PyAny>,
+        threads: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let n = arrays::count("n", 1, n)?;
+        if !(1..=MOST).contains(&n) {
+            return Err(errors::input(py, format!("n must be from 1 to {MOST}, found {n}")));
+        }
+        Self::start(py, scene_of(scene)?, n, threads::asked(threads)?)
+    }
+
+    /// Makes `steps` steps of every copy that has not failed. Ctrl-C ends it soon, each copy between two of its steps and all about
+    /// equally far: ``t`` says where.
+    ///
+    /// Parameters
+    /// ----------
+    /// steps : int
     ///
     /// Returns
     /// -------
     /// ndarray of bool, (n,)
     ///     Which copies are well.
-    #[pyo3(signature = (steps=1))]
-    fn step<'py>(&self, py: Python<'py>, steps: u64) -> PyResult<Bound<'py, PyArray1<bool>>> {
+    ///
+    /// Raises
+    /// ------
+    /// BusyError
+    ///     Another thread steps this batch.
+    #[pyo3(signature = (steps=None), text_signature = "($self, steps=1)")]
+    fn step<'py>(&self, py: Python<'py>, steps: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        let steps = steps.map_or(Ok(1), |n| arrays::count("steps", 0, n))? as u64;
         let mut copies = self.lock(py)?;
-        let pool = threads::pool(py, self.threads)?;
         let (before, inputs) = self.read(py)?;
         let mut state = before.clone();
-        let mut signal = Ok(());
-        let mut left = steps;
-        while left > 0 && signal.is_ok() {
-            let some = left.min(STEPS_PER_LOOK);
-            self.advance(py, &pool, &mut copies, some, &mut state, &inputs);
-            left -= some;
-            signal = py.check_signals();
-        }
+        let views = [self.q.bind(py), self.v.bind(py)];
+        let writable = views.map(|view| arrays::set_writable(view, false));
+        let ended = self.advance(py, &mut copies, steps, &mut state, &inputs);
+        views.iter().zip(writable).for_each(|(view, writable)| {
+            arrays::set_writable(view, writable);
+        });
         self.give_back(py, &before, &state)?;
-        signal?;
+        ended?;
         let well: Vec<bool> = copies.iter().map(|c| c.failure.is_none()).collect();
         Ok(PyArray1::from_vec(py, well))
     }
@@ -278,7 +196,7 @@ impl BatchSimulation {
         let which = self.indices(py, which)?;
         let mut copies = self.lock(py)?;
         for &i in &which {
-            copies[i] = Replica::new(&self.scene.get().inner, &self.layout)?;
+            copies[i].go_back(&self.beginning)?;
         }
         self.show(py, &copies, &which)
     }
@@ -301,69 +219,20 @@ impl BatchSimulation {
 
     /// Number of threads.
     #[getter]
-    fn threads(&self, py: Python<'_>) -> PyResult<usize> {
-        threads::count(py, self.threads)
+    fn threads(&self) -> usize {
+        threads::count(self.threads)
     }
 
-    /// Configurations, (n, nq): the state itself, not a copy.
+    /// Names of the motors that `ctrl` speaks to: those of robot files that the scene has no signal for.
     #[getter]
-    fn q<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        self.q.bind(py).clone()
-    }
-
-    /// Velocities, (n, nv): the state itself, not a copy.
-    #[getter]
-    fn v<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        self.v.bind(py).clone()
-    }
-
-    /// Controls of the robot files' motors, (n, nu).
-    #[getter]
-    fn ctrl<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        self.parts[0].bind(py).clone()
-    }
-
-    /// Generalized forces, (n, nv).
-    #[getter]
-    fn force<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        self.parts[1].bind(py).clone()
-    }
-
-    /// Efforts of motors, (n, nv).
-    #[getter]
-    fn effort<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        self.parts[2].bind(py).clone()
-    }
-
-    /// Stiffness of servos, (n, nv).
-    #[getter]
-    fn kp<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        self.parts[3].bind(py).clone()
-    }
-
-    /// Damping of servos, (n, nv).
-    #[getter]
-    fn kd<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        self.parts[4].bind(py).clone()
-    }
-
-    /// Where servos pull, (n, nv).
-    #[getter]
-    fn target<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        self.parts[5].bind(py).clone()
-    }
-
-    /// How fast servos want to move, (n, nv).
-    #[getter]
-    fn target_velocity<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        self.parts[6].bind(py).clone()
+    fn actuators(&self) -> Vec<&str> {
+        self.layout.motors.iter().map(|m| m.actuator.name.as_str()).collect()
     }
 
     /// Which copies have failed, (n,) of bool.
     #[getter]
     fn failed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
-        let failed: Vec<bool> = self.lock(py)?.iter().map(|c| c.failure.is_some()).collect();
-        Ok(PyArray1::from_vec(py, failed))
+        self.each(py, |c| c.failure.is_some())
     }
 
     /// Why each copy failed; empty for those that did not.
@@ -375,118 +244,111 @@ impl BatchSimulation {
     /// Time of each copy (s), (n,).
     #[getter]
     fn t<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let t: Vec<f64> = self.lock(py)?.iter().map(|c| c.core.sim.state().t).collect();
-        Ok(PyArray1::from_vec(py, t))
+        self.each(py, |c| c.core.sim.state().t)
     }
 
     /// Largest measure of the certificate of each copy's last step, (n,).
     #[getter]
     fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let all: Vec<f64> = self.lock(py)?.iter().map(|c| c.certificate).collect();
-        Ok(PyArray1::from_vec(py, all))
+        self.each(py, |c| c.certificate)
     }
 
     /// Contacts with a force in each copy's last step, (n,).
     #[getter]
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let all: Vec<i64> = self.lock(py)?.iter().map(|c| c.contacts).collect();
-        Ok(PyArray1::from_vec(py, all))
+        self.each(py, |c| c.contacts)
     }
 
-    /// Replica `i` as bytes, which `Simulation.load_state` and `load_state` read.
-    fn save_state<'py>(&self, py: Python<'py>, i: usize) -> PyResult<Bound<'py, PyBytes>> {
-        self.check(py, vec![i])?;
+    /// Copy `i` as bytes, which `Simulation.load_state` and `load_state` read.
+    ///
+    /// Parameters
+    /// ----------
+    /// i : int
+    ///     Negative numbers count from the end.
+    ///
+    /// Returns
+    /// -------
+    /// bytes
+    fn save_state<'py>(&self, py: Python<'py>, i: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let i = arrays::index("copy", self.sizes.n, i)?;
         let mut copies = self.lock(py)?;
         self.take(py, &mut copies[i], i)?;
         Ok(PyBytes::new(py, &copies[i].core.sim.save_state()))
     }
 
     /// Continues copy `i` bit for bit from a saved state; its failure is forgotten.
-    fn load_state(&self, py: Python<'_>, i: usize, state: &[u8]) -> PyResult<()> {
-        self.check(py, vec![i])?;
-        let mut copies = self.lock(py)?;
-        let copy = &mut copies[i];
-        copy.core.sim.load_state(state).map_err(|e| errors::from_scene(&e))?;
-        copy.core.refresh_inputs();
-        copy.failure = None;
-        self.show(py, &copies, &[i])
+    ///
+    /// Parameters
+    /// ----------
+    /// i : int
+    /// state : bytes
+    ///     From `save_state` of a batch or a simulation of the same scene.
+    fn load_state(&self, py: Python<'_>, i: &Bound<'_, PyAny>, state: &[u8]) -> PyResult<()> {
+        let i = arrays::index("copy", self.sizes.n, i)?;
+        self.load(py, i, state, None)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let (scene, threads) = (&self.scene.get().inner, self.threads(py)?);
-        Ok(format!("BatchSimulation({:?}, n={}, threads={threads})", scene.title, self.sizes.n))
+    /// An independent simulation that continues from copy `i` bit for bit.
+    ///
+    /// Parameters
+    /// ----------
+    /// i : int
+    ///
+    /// Returns
+    /// -------
+    /// Simulation
+    fn simulation<'py>(&self, py: Python<'py>, i: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Simulation>> {
+        let state = self.save_state(py, i)?;
+        Bound::new(py, Simulation::resumed(py, self.scene.bind(py).clone(), state.as_bytes(), true)?)
+    }
+
+    fn __repr__(&self) -> String {
+        let (title, n, threads) = (quoted(&self.scene.get().inner.title), self.sizes.n, self.threads());
+        format!("BatchSimulation({title}, n={n}, threads={threads})")
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         html(slf.as_any())
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-        let make = py.import("stiction.sim")?.getattr("_restore_batch")?;
-        let states = (0..self.sizes.n).map(|i| self.save_state(py, i)).collect::<PyResult<Vec<_>>>()?;
-        let args = (self.scene.bind(py).clone(), self.threads, states);
-        Ok((make, args.into_pyobject(py)?))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let mut copies = self.lock(py)?;
+        let mut states = Vec::with_capacity(copies.len());
+        for (i, copy) in copies.iter_mut().enumerate() {
+            if copy.failure.is_none() {
+                self.take(py, copy, i)?;
+            }
+            states.push((PyBytes::new(py, &copy.core.sim.save_state()), copy.failure.clone()));
+        }
+        let state = (self.scene.bind(py).clone(), self.threads, states);
+        pickle::reduce(py, "sim.batch", state.into_pyobject(py)?)
     }
 }
 
 impl BatchSimulation {
-    /// Makes steps of all copies without the GIL.
-    fn advance(
-        &self,
-        py: Python<'_>,
-        pool: &ThreadPool,
-        copies: &mut [Replica],
-        steps: u64,
-        state: &mut [f64],
-        inputs: &[f64],
-    ) {
-        let Sizes { n, nq, nv, inputs: size } = self.sizes;
-        py.detach(|| {
-            let (mut q, mut v) = state.split_at_mut(n * nq);
-            let mut each = Vec::with_capacity(n);
-            for copy in copies {
-                each.push((copy, q.split_off_mut(..nq).unwrap_or_default(), v.split_off_mut(..nv).unwrap_or_default()));
-            }
-            pool.install(|| {
-                each.into_par_iter().enumerate().for_each(|(i, (copy, q, v))| {
-                    let mut own = vec![0.0; size];
-                    for part in 0..PARTS.len() {
-                        own[self.layout.range(part)].copy_from_slice(&inputs[self.place(part, i)]);
-                    }
-                    copy.advance(steps, q, v, &own);
-                });
-            });
-        });
+    fn load(&self, py: Python<'_>, i: usize, state: &[u8], failure: Option<String>) -> PyResult<()> {
+        let mut copies = self.lock(py)?;
+        let copy = &mut copies[i];
+        copy.core.sim.load_state(state).map_err(|e| errors::from_scene(&e))?;
+        copy.core.refresh_inputs();
+        copy.failure = failure;
+        self.show(py, &copies, &[i])
     }
 
-    /// Shows Python the state, which it must not have changed since `before`.
-    fn give_back(&self, py: Python<'_>, before: &[f64], state: &[f64]) -> PyResult<()> {
-        let mut array = self.state.bind(py).readwrite();
-        let now = array.as_slice_mut()?;
-        if now.len() != state.len() {
-            return Err(errors::input(py, "the batch's arrays were resized"));
+    /// From its pickle.
+    #[allow(clippy::type_complexity)]
+    pub fn restored(state: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = state.py();
+        let (scene, threads, states): (Bound<'_, Scene>, Option<usize>, Vec<(Vec<u8>, Option<String>)>) =
+            state.extract()?;
+        if states.is_empty() {
+            return Err(errors::input(py, "the pickled batch has no copies"));
         }
-        let written = now.iter().zip(before).any(|(a, b)| a.to_bits() != b.to_bits());
-        now.copy_from_slice(state);
-        if written {
-            let message = "q or v was written while a step ran in another thread; that write is lost";
-            return Err(errors::BUSY.raise(py, (message,)));
+        let threads = threads.map(|count| threads::within(py, count)).transpose()?;
+        let batch = Self::start(py, scene, states.len(), threads)?;
+        for (i, (state, failure)) in states.into_iter().enumerate() {
+            batch.load(py, i, &state, failure)?;
         }
-        Ok(())
-    }
-
-    /// Takes over what Python wrote for copy `i`.
-    fn take(&self, py: Python<'_>, copy: &mut Replica, i: usize) -> PyResult<()> {
-        let (state, inputs) = self.read(py)?;
-        let Sizes { n, nq, nv, inputs: size } = self.sizes;
-        let bad = |message: String| errors::input(py, format!("copy {i}: {message}"));
-        copy.core
-            .set_state(&state[i * nq..(i + 1) * nq], &state[n * nq + i * nv..n * nq + (i + 1) * nv])
-            .map_err(bad)?;
-        let mut own = vec![0.0; size];
-        for part in 0..PARTS.len() {
-            own[self.layout.range(part)].copy_from_slice(&inputs[self.place(part, i)]);
-        }
-        copy.core.set_inputs(&own).map_err(bad)
+        Ok(batch)
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use stiction_body::Workspace;
-use stiction_sim::{Scene, SceneError, Simulation, StepFailure, StepReport};
+use stiction_lcp::InputError;
+use stiction_sim::{Scene, SceneError, Simulation, Snapshot, StepFailure, StepReport};
 
 use crate::inputs::Layout;
 
@@ -37,7 +38,7 @@ impl Core {
     /// Takes configuration and velocities over, if they are not those of the simulation.
     pub fn set_state(&mut self, q: &[f64], v: &[f64]) -> Result<(), String> {
         let state = self.sim.state();
-        if state.q == q && state.v == v {
+        if same_bits(&state.q, q) && same_bits(&state.v, v) {
             return Ok(());
         }
         self.sim.set_state(q, v).map_err(|e| e.to_string())
@@ -45,7 +46,7 @@ impl Core {
 
     /// Takes inputs over, if they changed.
     pub fn set_inputs(&mut self, inputs: &[f64]) -> Result<(), String> {
-        if self.inputs == inputs {
+        if same_bits(&self.inputs, inputs) {
             return Ok(());
         }
         self.layout.check(inputs)?;
@@ -65,6 +66,16 @@ impl Core {
             self.inputs.clone_from(memory);
         }
         self.keep();
+    }
+
+    /// Back to a snapshot of the same scene, such as its start; workspaces keep their sizes.
+    pub fn go_back(&mut self, to: &Snapshot) -> Result<(), InputError> {
+        self.sim.restore(to)?;
+        if let Some(memory) = to.controllers.get(self.controller) {
+            self.inputs.clone_from(memory);
+        }
+        self.keep();
+        Ok(())
     }
 
     /// One step.
@@ -89,7 +100,7 @@ impl Core {
 
     /// Whether Python's state, q then v, is another than it was at [`Core::note_state`].
     pub fn was_written(&self, now: &[f64]) -> bool {
-        now.iter().zip(&self.seen).any(|(a, b)| a.to_bits() != b.to_bits())
+        !same_bits(now, &self.seen)
     }
 
     /// Configuration and velocities before the last step.
@@ -103,4 +114,9 @@ impl Core {
         self.work.update_positions(&world.model, &state.q);
         self.work.update_velocities(&world.model, &state.v);
     }
+}
+
+/// Whether two slices of one length hold the same numbers, bit for bit: without a branch per number, because every step asks.
+pub fn same_bits(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |other, (a, b)| other | (a.to_bits() ^ b.to_bits())) == 0
 }

@@ -92,16 +92,8 @@ pub fn with_contact(py: Python<'_>, scene: &Scene, state: &State, a: &[f64], mov
 
 /// A vector of three finite numbers.
 pub fn three(what: &str, x: &Bound<'_, PyAny>) -> PyResult<Vec3> {
-    let x = finite(what, arrays::vector_of(what, 3, x)?, x.py())?;
+    let x = arrays::finite(what, arrays::vector_of(what, 3, x)?, x.py())?;
     Ok(Vec3::new(x[0], x[1], x[2]))
-}
-
-/// Numbers that are finite.
-pub fn finite(what: &str, x: Vec<f64>, py: Python<'_>) -> PyResult<Vec<f64>> {
-    match x.iter().position(|x| !x.is_finite()) {
-        Some(i) => Err(errors::input(py, format!("{what}[{i}] is {}; every number must be finite", x[i]))),
-        None => Ok(x),
-    }
 }
 
 /// Numbers by rows in the array given, or in a new one.

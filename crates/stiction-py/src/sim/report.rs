@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use stiction_contact::Place;
 use stiction_sim::StepFailure;
 
 use crate::contact::ContactProblem;
-use crate::lcp::{brief, html};
+use crate::pickle;
+use crate::show::{brief, html, quoted};
 
 /// What a step did. True in a condition if the step was made and certified.
 #[pyclass(frozen, module = "stiction")]
@@ -33,8 +36,75 @@ impl StepReport {
         self.inner.as_ref().err().map(|f| format!("step {} (t = {:.6} s): {}", self.step, self.t, f.why))
     }
 
+    /// From its pickle.
+    pub fn restored(state: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (step, t, made, failure): (u64, f64, Option<StoredStep>, StoredFailure<'_>) = state.extract()?;
+        let inner = match made {
+            Some(made) => Ok(restored_step(made)),
+            None => {
+                let problem = failure.1.map(|p| PyResult::Ok(p.try_borrow()?.shared())).transpose()?;
+                Err(Failure { why: failure.0, problem })
+            }
+        };
+        Ok(Self { step, t, inner })
+    }
+
     fn of<V: Default>(&self, value: impl FnOnce(&stiction_sim::StepReport) -> V) -> V {
         self.inner.as_ref().map(value).unwrap_or_default()
+    }
+}
+
+/// Counts, measures, flags and the place of the largest measure.
+type StoredStep =
+    ((usize, usize, usize, usize, usize), (f64, f64, f64, f64, f64, f64, f64), (bool, bool, bool), (u8, usize));
+/// Why, and the contact problem.
+type StoredFailure<'py> = (String, Option<Bound<'py, ContactProblem>>);
+
+fn stored_step(r: &stiction_sim::StepReport) -> StoredStep {
+    let measures = (r.certificate, r.penetration, r.overlap_left, r.slip, r.work, r.kinetic, r.stepped);
+    let place = match r.place {
+        Place::Nowhere => (0, 0),
+        Place::Velocity(i) => (1, i),
+        Place::Contact(i) => (2, i),
+        Place::Bilateral(i) => (3, i),
+        Place::Limit(i) => (4, i),
+        Place::Bounded(i) => (5, i),
+        Place::Whole => (6, 0),
+    };
+    let flags = (r.guessed, r.restitution_lowered, r.fallback);
+    ((r.contacts, r.active, r.pivots, r.substeps, r.impacts), measures, flags, place)
+}
+
+fn restored_step((counts, measures, flags, place): StoredStep) -> stiction_sim::StepReport {
+    let (contacts, active, pivots, substeps, impacts) = counts;
+    let (certificate, penetration, overlap_left, slip, work, kinetic, stepped) = measures;
+    let (guessed, restitution_lowered, fallback) = flags;
+    let place = match place {
+        (1, i) => Place::Velocity(i),
+        (2, i) => Place::Contact(i),
+        (3, i) => Place::Bilateral(i),
+        (4, i) => Place::Limit(i),
+        (5, i) => Place::Bounded(i),
+        (6, _) => Place::Whole,
+        _ => Place::Nowhere,
+    };
+    stiction_sim::StepReport {
+        contacts,
+        active,
+        pivots,
+        guessed,
+        certificate,
+        place,
+        penetration,
+        overlap_left,
+        slip,
+        work,
+        kinetic,
+        restitution_lowered,
+        fallback,
+        substeps,
+        impacts,
+        stepped,
     }
 }
 
@@ -173,12 +243,18 @@ impl StepReport {
                     r.contacts, r.active
                 )
             }
-            Err(f) => format!("StepReport(step={}, failed: {})", self.step, f.why),
+            Err(f) => format!("StepReport(step={}, ok=False, why={})", self.step, quoted(&f.why)),
         }
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         html(slf.as_any())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let made = self.inner.as_ref().ok().map(stored_step);
+        let state = (self.step, self.t, made, (self.why(), self.problem()));
+        pickle::reduce(py, "sim.step", state.into_pyobject(py)?)
     }
 }
 
@@ -208,7 +284,18 @@ pub struct RunReport {
     pub fallbacks: u64,
 }
 
+/// How a run ended, counts, measures.
+pub type StoredRun = ((u64, bool, String), (usize, usize, u64, u64), (f64, f64, f64));
+
 impl RunReport {
+    /// From its pickle.
+    pub fn restored((ended, counts, measures): StoredRun) -> Self {
+        let (steps, ok, why) = ended;
+        let (contacts, pivots, guessed, fallbacks) = counts;
+        let (certificate, penetration, slip) = measures;
+        Self { steps, ok, why, certificate, contacts, pivots, guessed, penetration, slip, fallbacks }
+    }
+
     /// Takes a step in.
     pub fn add(&mut self, dt: f64, r: &stiction_sim::StepReport) {
         self.steps += 1;
@@ -229,12 +316,19 @@ impl RunReport {
     }
 
     fn __repr__(&self) -> String {
-        let end = if self.ok { String::new() } else { format!(", failed: {}", self.why) };
+        let end = if self.ok { String::new() } else { format!(", ok=False, why={}", quoted(&self.why)) };
         let (steps, certificate) = (self.steps, brief(self.certificate));
         format!("RunReport(steps={steps}, certificate={certificate}, contacts={}{end})", self.contacts)
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         html(slf.as_any())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let ended = (self.steps, self.ok, &self.why);
+        let counts = (self.contacts, self.pivots, self.guessed, self.fallbacks);
+        let state = (ended, counts, (self.certificate, self.penetration, self.slip));
+        pickle::reduce(py, "sim.run", state.into_pyobject(py)?)
     }
 }

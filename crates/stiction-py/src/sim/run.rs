@@ -10,10 +10,41 @@ use stiction_contact::Level;
 use super::core::Core;
 use crate::arrays;
 
-/// Between two looks for Ctrl-C while a run goes on.
-const LOOK: Duration = Duration::from_millis(100);
-/// Steps between two looks at the clock.
-const STEPS_PER_LOOK: u64 = 64;
+/// Between two looks for Ctrl-C while a run goes on, about.
+const LOOK: Duration = Duration::from_millis(50);
+/// Most steps between two looks at the clock.
+const MOST_STEPS: u64 = 1 << 16;
+
+/// When to look for Ctrl-C: so rarely that it costs nothing, so often that nobody waits for it, whatever a step costs.
+struct Watch {
+    clock: Instant,
+    /// Steps from one look at the clock to the next, and how many are left.
+    steps: u64,
+    left: u64,
+}
+
+impl Watch {
+    fn new() -> Self {
+        Self { clock: Instant::now(), steps: 1, left: 1 }
+    }
+
+    /// True if it is time for a look, after one more step.
+    fn is_due(&mut self) -> bool {
+        self.left -= 1;
+        if self.left > 0 {
+            return false;
+        }
+        let elapsed = self.clock.elapsed();
+        if elapsed < LOOK / 8 {
+            self.steps = (2 * self.steps).min(MOST_STEPS);
+        } else if elapsed > LOOK {
+            self.steps = (self.steps / 2).max(1);
+        }
+        self.left = self.steps;
+        self.clock = Instant::now();
+        elapsed >= LOOK / 8
+    }
+}
 
 /// How a run ended.
 pub enum Ended {
@@ -27,18 +58,17 @@ pub enum Ended {
 
 /// Makes steps without the GIL, and looks for Ctrl-C now and then.
 pub fn many(steps: u64, core: &mut Core, mut seen: impl FnMut(u64, &mut Core, &stiction_sim::StepReport)) -> Ended {
-    let mut clock = Instant::now();
+    let mut watch = Watch::new();
     for i in 0..steps {
         let (step, t) = (core.sim.state().step, core.sim.state().t);
         match core.step() {
             Ok(report) => seen(i, core, &report),
             Err(failure) => return Ended::Failed(step, t, failure),
         }
-        if i % STEPS_PER_LOOK == 0 && clock.elapsed() > LOOK {
-            clock = Instant::now();
-            if let Err(error) = Python::attach(|py| py.check_signals()) {
-                return Ended::Interrupted(error);
-            }
+        if watch.is_due()
+            && let Err(error) = Python::attach(|py| py.check_signals())
+        {
+            return Ended::Interrupted(error);
         }
     }
     Ended::Done
@@ -89,6 +119,7 @@ impl Kept {
         self.normal_force.push(solution.map_or(0.0, |s| scale * s.forces.normal.iter().sum::<f64>()));
         self.slip.push(report.map_or(0.0, |r| r.slip));
     }
+
     /// The rows as arrays; `sizes` are those of q and v, and the number of bodies.
     pub fn into_dict(self, py: Python<'_>, sizes: [usize; 3]) -> PyResult<Bound<'_, PyDict>> {
         let ([nq, nv, nb], rows) = (sizes, self.t.len());

@@ -1,0 +1,237 @@
+//! Contact models with their options.
+
+use std::sync::{Arc, LazyLock};
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use stiction_contact::certificate::{baraff, cone, frictionless, no_slip, polyhedral, pyramid, shell, viscous};
+use stiction_contact::models::catalog::{self, CATALOG};
+use stiction_contact::models::coulomb_polyhedral::Scheme;
+use stiction_contact::{
+    ContactModel, ContactOutcome, Law, Level, ModelOptions, NoSlipOptions, PolyhedralOptions, WarmStart,
+};
+use stiction_lcp::InputError;
+
+use super::outcome::to_python;
+use super::problem::ContactProblem;
+use super::solved::ContactSolved;
+use crate::idle::Idle;
+use crate::show::number;
+use crate::{arrays, errors, pickle};
+
+/// Models of one kind with one set of options.
+pub struct Pool {
+    pub(super) name: &'static str,
+    level: Level,
+    pub(super) options: ModelOptions,
+    idle: Idle<Box<dyn ContactModel>>,
+}
+
+impl Pool {
+    fn new(name: &'static str, level: Level, options: ModelOptions) -> Self {
+        Self { name, level, options, idle: Idle::new() }
+    }
+
+    /// Solves with a model that is free.
+    pub fn solve(
+        &self,
+        problem: &stiction_contact::ContactProblem,
+        start: Option<&WarmStart>,
+    ) -> Result<ContactOutcome, InputError> {
+        let make = || catalog::build_at(self.name, self.level, &self.options);
+        self.idle.with(make, |model| model.solve_from(problem, start))
+    }
+}
+
+/// The models with their usual options and levels, in the order of the catalog.
+static USUAL: LazyLock<Vec<Arc<Pool>>> = LazyLock::new(|| {
+    CATALOG.iter().map(|e| Arc::new(Pool::new(e.name, e.levels[0], ModelOptions::default()))).collect()
+});
+
+/// The law that a model of the catalog certifies its solutions by.
+pub fn law(name: &str, level: Level) -> Option<Box<dyn Law>> {
+    Some(match name {
+        "coulomb-cone" => Box::new(cone::ConeLaw { level }),
+        "coulomb-polyhedral" => {
+            let usual = PolyhedralOptions::default();
+            Box::new(polyhedral::PolyhedralLaw::new(usual.directions, usual.scheme == Scheme::AnitescuPotra))
+        }
+        "coulomb-pyramid" => Box::new(pyramid::PyramidLaw::default()),
+        "frictionless" => Box::new(frictionless::FrictionlessLaw { level }),
+        "viscous" => Box::new(viscous::ViscousLaw { level }),
+        "no-slip" => Box::new(no_slip::NoSlipLaw { release: NoSlipOptions::default().release }),
+        "baraff-friction" => Box::new(baraff::BaraffLaw { level }),
+        "drumwright-shell" => Box::new(shell::ShellLaw),
+        _ => return None,
+    })
+}
+
+/// `velocity` or `acceleration`.
+pub fn level_name(level: Level) -> &'static str {
+    match level {
+        Level::Velocity => "velocity",
+        Level::Acceleration => "acceleration",
+    }
+}
+
+/// The level of that name.
+pub fn level_of(py: Python<'_>, name: &str) -> PyResult<Level> {
+    match name {
+        "velocity" => Ok(Level::Velocity),
+        "acceleration" => Ok(Level::Acceleration),
+        x => Err(errors::input(py, format!("level must be 'velocity' or 'acceleration', found '{x}'"))),
+    }
+}
+
+/// A law of contact, with its options. It keeps its workspace from solve to solve, and may be used by any number of threads.
+///
+/// Parameters
+/// ----------
+/// name : str
+///     One of ``stiction.contact.catalog()``.
+/// level : {"velocity", "acceleration"}, optional
+///     What it solves for; ``None`` is the model's usual level.
+/// tolerance : float
+///     A solution is certified if every measure of its certificate is at most this.
+/// max_pivots : int, optional
+///     Most pivots or iterations per island.
+///
+/// Examples
+/// --------
+/// >>> import stiction
+/// >>> stiction.contact.Model("no-slip").level
+/// 'velocity'
+#[pyclass(frozen, subclass, module = "stiction.contact")]
+pub struct Model {
+    pool: Arc<Pool>,
+}
+
+#[pymethods]
+impl Model {
+    #[new]
+    #[pyo3(signature = (name="coulomb-cone", *, level=None, tolerance=1e-10, max_pivots=None))]
+    fn new(
+        py: Python<'_>,
+        name: &str,
+        level: Option<&str>,
+        tolerance: f64,
+        max_pivots: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let max_pivots = max_pivots.map(|n| arrays::count("max_pivots", 0, n)).transpose()?;
+        let options = ModelOptions { tolerance, max_pivots };
+        let usual = catalog::build(name, &options).map_err(|e| errors::from_input(&e))?;
+        let level = level.map_or_else(|| Ok(usual.level()), |level| level_of(py, level))?;
+        let model = catalog::build_at(name, level, &options).map_err(|e| errors::from_input(&e))?;
+        Ok(Self { pool: Arc::new(Pool::new(model.name(), level, options)) })
+    }
+
+    /// The model's name.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.pool.name
+    }
+
+    /// ``"velocity"`` (impulses, velocities after the step) or ``"acceleration"`` (forces, accelerations).
+    #[getter]
+    fn level(&self) -> &'static str {
+        level_name(self.pool.level)
+    }
+
+    /// A solution is certified if every measure of its certificate is at most this.
+    #[getter]
+    fn tolerance(&self) -> f64 {
+        self.pool.options.tolerance
+    }
+
+    /// Most pivots or iterations per island, or ``None``.
+    #[getter]
+    fn max_pivots(&self) -> Option<usize> {
+        self.pool.options.max_pivots
+    }
+
+    /// Solves a problem; see `stiction.contact.solve`.
+    ///
+    /// Parameters
+    /// ----------
+    /// problem : ContactProblem
+    /// start : Solved, optional
+    ///
+    /// Returns
+    /// -------
+    /// Solved or Infeasible or NoSolution or Ray or Failed
+    #[pyo3(signature = (problem, *, start=None))]
+    fn solve<'py>(
+        &self,
+        problem: &Bound<'py, ContactProblem>,
+        start: Option<&Bound<'py, ContactSolved>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        run(&self.pool, problem, start)
+    }
+
+    fn __repr__(&self) -> String {
+        let ModelOptions { tolerance, max_pivots } = &self.pool.options;
+        let mut text = format!("Model('{}', level='{}'", self.pool.name, level_name(self.pool.level));
+        if *tolerance != ModelOptions::default().tolerance {
+            text += &format!(", tolerance={}", number(*tolerance));
+        }
+        if let Some(n) = max_pivots {
+            text += &format!(", max_pivots={n}");
+        }
+        text + ")"
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        let key = |p: &Pool| (p.name, p.level, p.options.clone());
+        key(&self.pool) == key(&other.pool)
+    }
+
+    fn __hash__(&self) -> u64 {
+        CATALOG.iter().position(|e| e.name == self.pool.name).unwrap_or(0) as u64
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let ModelOptions { tolerance, max_pivots } = self.pool.options;
+        let state = (self.pool.name, level_name(self.pool.level), tolerance, max_pivots);
+        pickle::reduce(py, "contact.model", state.into_pyobject(py)?)
+    }
+}
+
+/// A model from its pickle, of the class that its name says.
+pub fn restore<'py>(py: Python<'py>, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    py.import("stiction.contact")?.getattr("_model")?.call1(state.cast::<PyTuple>()?)
+}
+
+impl Model {
+    /// Its name, for settings that take one.
+    pub fn name_of(&self) -> &'static str {
+        self.pool.name
+    }
+}
+
+/// The pool of a model given by name or as an object.
+pub fn pool(model: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Pool>> {
+    let Some(model) = model else { return Ok(USUAL[0].clone()) };
+    if let Ok(model) = model.cast::<Model>() {
+        return Ok(model.get().pool.clone());
+    }
+    let Ok(name) = model.extract::<&str>() else {
+        return Err(arrays::wrong_type("model must be a name or a stiction.contact.Model", model));
+    };
+    let found = USUAL.iter().find(|pool| pool.name == name).cloned();
+    found.ok_or_else(|| match catalog::build(name, &ModelOptions::default()) {
+        Err(e) => errors::from_input(&e),
+        Ok(_) => errors::input(model.py(), format!("there is no model '{name}'")),
+    })
+}
+
+/// Solves without the GIL, and makes an object of the outcome.
+pub fn run<'py>(
+    pool: &Pool,
+    problem: &Bound<'py, ContactProblem>,
+    start: Option<&Bound<'py, ContactSolved>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, shared) = (problem.py(), problem.try_borrow()?.shared());
+    let start = start.map(|s| s.get().warm_start());
+    let outcome = py.detach(|| pool.solve(&shared, start)).map_err(|e| errors::from_input(&e))?;
+    to_python(py, pool, shared, outcome)
+}

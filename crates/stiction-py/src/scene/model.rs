@@ -1,0 +1,237 @@
+//! What a scene is made of: bodies, joints, geoms, motors, and where they are in its arrays.
+
+use numpy::{PyArray1, PyArray2};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PySlice;
+use stiction_body::JointKind;
+use stiction_body::model::{JointProperties, Link};
+use stiction_sim::{NoteKind, error::nearest};
+
+use super::Scene;
+use crate::{arrays, errors};
+
+impl Scene {
+    /// The number of a body given by name or number.
+    pub fn body_number(&self, body: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let links = self.inner.world.model.links();
+        if body.hasattr(intern!(body.py(), "__index__"))? {
+            let number = body.extract::<usize>().ok().filter(|number| *number < links.len());
+            let none = || errors::input(body.py(), format!("there is no body {body}; there are {}", links.len()));
+            return number.ok_or_else(none);
+        }
+        let Ok(name) = body.extract::<String>() else {
+            return Err(arrays::wrong_type("body must be a name or a number", body));
+        };
+        self.inner
+            .world
+            .model
+            .link(&name)
+            .ok_or_else(|| unknown(body.py(), "body", &name, links.iter().map(|l| l.spec.name.as_str())))
+    }
+
+    /// The link of a joint given by the name of the joint or of its body.
+    fn joint(&self, py: Python<'_>, name: &str) -> PyResult<&Link> {
+        let model = &self.inner.world.model;
+        let link = model.joint(name).or_else(|| model.link(name));
+        let names = || model.links().iter().map(joint_name);
+        link.map(|l| &model.links()[l]).ok_or_else(|| unknown(py, "joint", name, names()))
+    }
+
+    /// Two numbers per velocity.
+    fn per_velocity<'py>(
+        &self,
+        py: Python<'py>,
+        of: impl Fn(&JointProperties) -> [f64; 2],
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let links = self.inner.world.model.links().iter();
+        rows(py, links.flat_map(|l| l.v.clone().map(|_| of(&l.spec.properties))))
+    }
+}
+
+fn joint_name(link: &Link) -> &str {
+    if link.spec.joint_name.is_empty() { &link.spec.name } else { &link.spec.joint_name }
+}
+
+fn unknown<'a>(py: Python<'_>, what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> PyErr {
+    let hint = nearest(name, known).map_or_else(String::new, |n| format!("; did you mean \"{n}\"?"));
+    errors::input(py, format!("there is no {what} called \"{name}\"{hint}"))
+}
+
+/// Two numbers a row.
+fn rows(py: Python<'_>, all: impl Iterator<Item = [f64; 2]>) -> PyResult<Bound<'_, PyArray2<f64>>> {
+    let all: Vec<f64> = all.flatten().collect();
+    let array = arrays::from_rows(py, all.len() / 2, 2, all)?;
+    arrays::set_writable(&array, false);
+    Ok(array)
+}
+
+fn kind_name(kind: &JointKind) -> &'static str {
+    match kind {
+        JointKind::Fixed => "fixed",
+        JointKind::Revolute { .. } => "revolute",
+        JointKind::Continuous { .. } => "continuous",
+        JointKind::Prismatic { .. } => "prismatic",
+        JointKind::Planar { .. } => "planar",
+        JointKind::Spherical => "spherical",
+        JointKind::Free => "free",
+    }
+}
+
+#[pymethods]
+impl Scene {
+    /// Gravity (m/s²).
+    #[getter]
+    fn gravity(&self) -> (f64, f64, f64) {
+        self.inner.world.model.gravity().into()
+    }
+
+    /// Names of the bodies that move or hang on joints, by their numbers.
+    #[getter]
+    fn bodies(&self) -> Vec<&str> {
+        self.inner.world.model.links().iter().map(|l| l.spec.name.as_str()).collect()
+    }
+
+    /// Names of the joints, one per body; a joint without a name of its own has its body's.
+    #[getter]
+    fn joints(&self) -> Vec<&str> {
+        self.inner.world.model.links().iter().map(joint_name).collect()
+    }
+
+    /// Names of the geoms, by their numbers.
+    #[getter]
+    fn geoms(&self) -> Vec<String> {
+        (0..self.inner.world.geoms.len()).map(|g| self.inner.world.geom_name(g)).collect()
+    }
+
+    /// Names of the motors of robot files.
+    #[getter]
+    fn actuators(&self) -> Vec<&str> {
+        self.inner.world.actuators.iter().map(|a| a.name.as_str()).collect()
+    }
+
+    /// Parents of the bodies, by their numbers, (bodies,); -1 is the world.
+    #[getter]
+    fn parents<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        let links = self.inner.world.model.links().iter();
+        let all: Vec<i64> = links.map(|l| l.spec.parent.map_or(-1, |p| p as i64)).collect();
+        arrays::frozen(py, &all)
+    }
+
+    /// The body of each geom, (geoms,); -1 is the world.
+    #[getter]
+    fn geom_bodies<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        let all: Vec<i64> = self.inner.world.geoms.iter().map(|g| g.link.map_or(-1, |l| l as i64)).collect();
+        arrays::frozen(py, &all)
+    }
+
+    /// Kinds of the joints, one per body: ``"free"``, ``"revolute"``, ``"continuous"``, ``"prismatic"``, ``"planar"``, ``"spherical"`` or
+    /// ``"fixed"``.
+    #[getter]
+    fn joint_types(&self) -> Vec<&'static str> {
+        self.inner.world.model.links().iter().map(|l| kind_name(&l.spec.kind)).collect()
+    }
+
+    /// Least and largest value of the joint of each velocity (rad or m), (nv, 2); infinite for none.
+    #[getter]
+    fn joint_limits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.per_velocity(py, |p| p.limits)
+    }
+
+    /// Largest effort of a motor on the joint of each velocity (N or N m), (nv,); infinite for none.
+    #[getter]
+    fn effort_limits<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let links = self.inner.world.model.links().iter();
+        let all: Vec<f64> = links.flat_map(|l| l.v.clone().map(|_| l.spec.properties.effort)).collect();
+        arrays::frozen(py, &all)
+    }
+
+    /// Least and largest control of each motor of robot files, (actuators, 2); infinite for none.
+    #[getter]
+    fn ctrl_limits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        rows(py, self.inner.world.actuators.iter().map(|a| a.control))
+    }
+
+    /// Mass of each body (kg).
+    #[getter]
+    fn masses<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let all: Vec<f64> = self.inner.world.model.links().iter().map(|l| l.spec.inertia.mass).collect();
+        arrays::frozen(py, &all)
+    }
+
+    /// Size of a configuration.
+    #[getter]
+    fn nq(&self) -> usize {
+        self.inner.world.model.nq()
+    }
+
+    /// Number of velocities.
+    #[getter]
+    fn nv(&self) -> usize {
+        self.inner.world.model.nv()
+    }
+
+    /// What loaders left out or changed: tuples of the description, the kind (``"ignored"``, ``"changed"``, ``"not yet"``, ``"warning"``), the
+    /// element and what was done.
+    #[getter]
+    fn notes(&self) -> Vec<(&str, &'static str, &str, &str)> {
+        let kind = |k: NoteKind| match k {
+            NoteKind::Ignored => "ignored",
+            NoteKind::Changed => "changed",
+            NoteKind::NotYet => "not yet",
+            NoteKind::Warning => "warning",
+        };
+        let all = self.inner.world.notes.iter().flat_map(|(of, notes)| notes.iter().map(move |n| (of, n)));
+        all.map(|(of, n)| (of.as_str(), kind(n.kind), n.element.as_str(), n.text.as_str())).collect()
+    }
+
+    /// The number of a body: its place in ``bodies``, ``Simulation.poses`` and the like.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str or int
+    ///
+    /// Returns
+    /// -------
+    /// int
+    fn body(&self, name: &Bound<'_, PyAny>) -> PyResult<usize> {
+        self.body_number(name)
+    }
+
+    /// The place of a joint in q.
+    ///
+    /// Parameters
+    /// ----------
+    /// joint : str
+    ///     Its name, or that of its body.
+    ///
+    /// Returns
+    /// -------
+    /// slice
+    ///
+    /// Examples
+    /// --------
+    /// >>> import stiction
+    /// >>> scene = stiction.Scene.from_dict({"bodies": [{"name": "ball", "mass": 1.0, "shape": {"sphere": 0.1}}]})
+    /// >>> scene.q_slice("ball"), scene.v_slice("ball")
+    /// (slice(0, 7, 1), slice(0, 6, 1))
+    fn q_slice<'py>(&self, py: Python<'py>, joint: &str) -> PyResult<Bound<'py, PySlice>> {
+        let q = self.joint(py, joint)?.q.clone();
+        Ok(PySlice::new(py, q.start as isize, q.end as isize, 1))
+    }
+
+    /// The place of a joint in v.
+    ///
+    /// Parameters
+    /// ----------
+    /// joint : str
+    ///     Its name, or that of its body.
+    ///
+    /// Returns
+    /// -------
+    /// slice
+    fn v_slice<'py>(&self, py: Python<'py>, joint: &str) -> PyResult<Bound<'py, PySlice>> {
+        let v = self.joint(py, joint)?.v.clone();
+        Ok(PySlice::new(py, v.start as isize, v.end as isize, 1))
+    }
+}

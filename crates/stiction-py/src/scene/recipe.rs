@@ -1,0 +1,195 @@
+//! Where scenes come from: enough to make one again in another process.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use stiction_sim::{OnFailure, Placement, Scene, SceneError, Settings, SimulatorKind, WorldBuilder, load_description};
+
+/// Where a scene came from.
+#[derive(Debug, Clone)]
+pub enum Source {
+    /// TOML.
+    Text {
+        /// The text.
+        text: String,
+        /// Where files it names are looked for.
+        directory: PathBuf,
+        /// The file it was read from.
+        file: Option<PathBuf>,
+        /// Written by this package from Python values: places in the text mean nothing to a user.
+        described: bool,
+    },
+    /// A robot file, alone.
+    Robot(PathBuf),
+}
+
+/// Settings put over those of the file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Overrides {
+    /// The step (s).
+    pub dt: Option<f64>,
+    /// The contact model.
+    pub model: Option<String>,
+    /// Tolerance of certificates.
+    pub tolerance: Option<f64>,
+    /// `stop` or `fallback`.
+    pub on_failure: Option<String>,
+    /// `time-stepping` or `event-driven`.
+    pub simulator: Option<String>,
+    /// Slower impacts do not bounce (m/s).
+    pub restitution_speed: Option<f64>,
+    /// How long (s).
+    pub duration: Option<f64>,
+}
+
+impl Overrides {
+    pub fn apply(&self, scene: &mut Scene) -> Result<(), SceneError> {
+        let settings: &mut Settings = &mut scene.settings;
+        if let Some(dt) = self.dt {
+            settings.dt = dt;
+        }
+        if let Some(model) = &self.model {
+            settings.model.clone_from(model);
+        }
+        if let Some(tolerance) = self.tolerance {
+            settings.tolerance = tolerance;
+        }
+        if let Some(speed) = self.restitution_speed {
+            settings.restitution_speed = speed;
+        }
+        let unknown = |key: &str, a: &str, b: &str, x: &str| {
+            Err(SceneError::new(key, format!("expected \"{a}\" or \"{b}\", found \"{x}\"")))
+        };
+        match self.on_failure.as_deref() {
+            None => {}
+            Some("stop") => settings.on_failure = OnFailure::Stop,
+            Some("fallback") => settings.on_failure = OnFailure::Fallback,
+            Some(x) => return unknown("on_failure", "stop", "fallback", x),
+        }
+        match self.simulator.as_deref() {
+            None => {}
+            Some("time-stepping") => settings.simulator = SimulatorKind::TimeStepping,
+            Some("event-driven") => settings.simulator = SimulatorKind::EventDriven,
+            Some(x) => return unknown("simulator", "time-stepping", "event-driven", x),
+        }
+        match self.duration {
+            Some(x) if !(x >= 0.0 && x.is_finite()) => {
+                return Err(SceneError::new("duration", format!("must be at least 0 and finite, found {x}")));
+            }
+            Some(x) => scene.duration = x,
+            None => {}
+        }
+        // All that a simulation refuses, here rather than later.
+        stiction_sim::Simulation::new(scene.world.clone(), scene.settings.clone()).map(drop)
+    }
+
+    /// These with `newer` over them.
+    pub fn with(&self, newer: Self) -> Self {
+        let old = self.clone();
+        Self {
+            dt: newer.dt.or(old.dt),
+            model: newer.model.or(old.model),
+            tolerance: newer.tolerance.or(old.tolerance),
+            on_failure: newer.on_failure.or(old.on_failure),
+            simulator: newer.simulator.or(old.simulator),
+            restitution_speed: newer.restitution_speed.or(old.restitution_speed),
+            duration: newer.duration.or(old.duration),
+        }
+    }
+}
+
+/// Values for numbers of a scene's `[parameters]`.
+pub type Set = Vec<(String, f64)>;
+
+/// All that a scene is made from.
+#[derive(Debug, Clone)]
+pub struct Recipe {
+    /// The text or file.
+    pub source: Source,
+    /// Values for its parameters.
+    pub set: Set,
+    /// Settings put over its own.
+    pub overrides: Overrides,
+}
+
+/// Text, directory, file, whether it was written by this package; parameters; [`Overrides`] in the order of their fields.
+pub type Stored = ((Option<String>, PathBuf, Option<PathBuf>, bool), Set, StoredOverrides);
+
+type StoredOverrides =
+    (Option<f64>, Option<String>, Option<f64>, Option<String>, Option<String>, Option<f64>, Option<f64>);
+
+impl Recipe {
+    /// Of a source as it is.
+    pub fn new(source: Source, set: Set) -> Self {
+        Self { source, set, overrides: Overrides::default() }
+    }
+
+    /// The scene.
+    pub fn make(&self) -> Result<Scene, SceneError> {
+        let mut scene = match &self.source {
+            Source::Text { text, directory, file, described } => {
+                Scene::parse(text, directory, &self.set).map_err(|e| match file {
+                    Some(file) => e.in_file(file),
+                    None if *described => SceneError { at: None, ..e },
+                    None => e,
+                })?
+            }
+            Source::Robot(file) => robot(file, &self.set).map_err(|e| e.in_file(file))?,
+        };
+        self.overrides.apply(&mut scene)?;
+        Ok(scene)
+    }
+
+    /// What it is pickled as.
+    pub fn stored(&self) -> Stored {
+        let source = match &self.source {
+            Source::Text { text, directory, file, described } => {
+                (Some(text.clone()), directory.clone(), file.clone(), *described)
+            }
+            Source::Robot(file) => {
+                let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
+                (None, PathBuf::new(), Some(file), false)
+            }
+        };
+        let o = self.overrides.clone();
+        let overrides = (o.dt, o.model, o.tolerance, o.on_failure, o.simulator, o.restitution_speed, o.duration);
+        (source, self.set.clone(), overrides)
+    }
+
+    /// From its pickle.
+    pub fn restored((source, set, overrides): Stored) -> Self {
+        let source = match source {
+            (Some(text), directory, file, described) => Source::Text { text, directory, file, described },
+            (None, _, file, _) => Source::Robot(file.unwrap_or_default()),
+        };
+        let (dt, model, tolerance, on_failure, simulator, restitution_speed, duration) = overrides;
+        let overrides = Overrides { dt, model, tolerance, on_failure, simulator, restitution_speed, duration };
+        Self { source, set, overrides }
+    }
+}
+
+/// A scene of one robot file, with its own gravity and step.
+fn robot(file: &Path, set: &[(String, f64)]) -> Result<Scene, SceneError> {
+    if let Some((name, _)) = set.first() {
+        return Err(SceneError::new("parameters", format!("a robot file has none; found \"{name}\"")));
+    }
+    let description = load_description(file)?;
+    let mut builder = WorldBuilder::new();
+    if let Some(gravity) = description.gravity {
+        builder.gravity(gravity);
+    }
+    builder.add(&description, &Placement::default())?;
+    let mut settings = Settings::default();
+    if let Some(dt) = description.dt {
+        settings.dt = dt;
+    }
+    Ok(Scene {
+        title: description.name.clone(),
+        parameters: vec![],
+        world: Arc::new(builder.build()?.0),
+        controllers: vec![],
+        settings,
+        duration: 1.0,
+        files: vec![file.to_path_buf()],
+    })
+}

@@ -1,0 +1,246 @@
+//! What one can ask of a simulation: contacts, dynamics, places.
+
+use std::sync::Arc;
+
+use numpy::{PyArray1, PyArray2};
+use pyo3::prelude::*;
+use stiction_body::math::{Quat, Vec3};
+
+use super::simulation::Simulation;
+use super::{contacts, dynamics};
+use crate::contact::{ContactProblem, PhysicalCertificate};
+use crate::{arrays, errors, inputs};
+
+#[pymethods]
+impl Simulation {
+    /// The contacts of the last step as a structured array.
+    ///
+    /// Fields: ``body_a``, ``body_b`` (numbers in ``scene.bodies``, -1 is the world), ``geom_a``, ``geom_b``, ``feature``, ``point`` (m), ``frame``
+    /// (rows: the normal from a to b, two tangents), ``gap`` (m, positive apart), ``normal_force`` (N, at least 0), ``friction_force`` (N, along
+    /// the two tangents), ``spin_moment`` (N m, about the normal), ``force`` (N, world axes, on body b; body a has the opposite), ``mode`` (`Mode`:
+    /// 0 open, 1 stick, 2 slide). Forces are the step's impulses over its length; of an event-driven step those of its last stage.
+    #[getter]
+    fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        contacts::contacts(py, &*self.lock(py)?)
+    }
+
+    /// What contacts did to each body in the last step, (bodies, 6): force (N) and moment about the body's origin (N m), along world axes, on the
+    /// body. Unlike the forces of single contacts of a redundant support they are unique.
+    #[getter]
+    fn contact_wrenches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        contacts::wrenches(py, &mut *self.lock(py)?)
+    }
+
+    /// The same per pair of bodies, as a structured array: ``body_a`` < ``body_b`` (-1 is the world), ``contacts`` (how many), ``force`` and
+    /// ``moment`` about body b's origin, on body b, along world axes.
+    #[getter]
+    fn contact_pairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        contacts::pairs(py, &mut *self.lock(py)?)
+    }
+
+    /// The certificate of the last step's contact problem, if there was one.
+    #[getter]
+    fn certificate(&self, py: Python<'_>) -> PyResult<Option<PhysicalCertificate>> {
+        let core = self.lock(py)?;
+        let solution = core.sim.outcome().and_then(|o| o.solved());
+        Ok(solution.map(|s| PhysicalCertificate::new(&s.certificate)))
+    }
+
+    /// The contact problem of the last step, for `stiction.contact.solve`.
+    ///
+    /// Returns
+    /// -------
+    /// ContactProblem
+    ///
+    /// Raises
+    /// ------
+    /// InputError
+    ///     There was no step since the start, or since a state was loaded.
+    fn problem(&self, py: Python<'_>) -> PyResult<ContactProblem> {
+        let core = self.lock(py)?;
+        if core.sim.outcome().is_none() {
+            return Err(errors::input(py, "there is no contact problem yet: make a step first"));
+        }
+        Ok(ContactProblem::new_from(Arc::new(core.sim.problem().clone())))
+    }
+
+    /// Kinetic and potential energy (J).
+    ///
+    /// Returns
+    /// -------
+    /// kinetic, potential : float
+    fn energy(&self, py: Python<'_>) -> PyResult<(f64, f64)> {
+        let core = self.fresh(py)?;
+        Ok(core.work.energy(&core.sim.world().model, &core.sim.state().v))
+    }
+
+    /// The inertia matrix, (nv, nv), armature included.
+    ///
+    /// Parameters
+    /// ----------
+    /// out : ndarray, (nv, nv), optional
+    ///     Where to write it, without a new array: C-contiguous float64.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray, (nv, nv)
+    #[pyo3(signature = (*, out=None))]
+    fn mass_matrix<'py>(&self, py: Python<'py>, out: Option<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        let mut core = self.fresh(py)?;
+        let nv = core.sim.state().v.len();
+        let whole = dynamics::mass_matrix(&mut core);
+        dynamics::filled(py, nv, nv, whole, out)
+    }
+
+    /// The Jacobian of a point of a body, (6, nv): rows of the point's velocity (m/s) and of the body's angular velocity (rad/s), world axes.
+    ///
+    /// Parameters
+    /// ----------
+    /// body : str or int
+    /// point : array_like, (3,), optional
+    ///     In the body's frame; default its origin.
+    /// out : ndarray, (6, nv), optional
+    ///     Where to write it: C-contiguous float64.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray, (6, nv)
+    #[pyo3(signature = (body, point=None, *, out=None))]
+    fn jacobian<'py>(
+        &self,
+        py: Python<'py>,
+        body: &Bound<'py, PyAny>,
+        point: Option<&Bound<'py, PyAny>>,
+        out: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let link = self.scene.get().body_number(body)?;
+        let point = point.map_or_else(|| Ok(Vec3::ZERO), |x| dynamics::three("point", x))?;
+        let core = self.fresh(py)?;
+        let nv = core.sim.state().v.len();
+        let rows = dynamics::jacobian(&core, link, point);
+        dynamics::filled(py, 6, nv, rows, out)
+    }
+
+    /// The rows of the last step's contacts, (3 n, nv): normal and two tangents of each, one contact after the other. Times v they are the
+    /// velocity of body b against body a in the contact's frame.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray, (3 n, nv)
+    fn contact_jacobian<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let core = self.lock(py)?;
+        let (contacts, nv) = (core.sim.problem().contacts(), core.sim.world().model.nv());
+        let n = if core.sim.contacts().len() == contacts.len() { contacts.len() } else { 0 };
+        let mut rows = vec![0.0; 3 * n * nv];
+        for i in 0..n {
+            for (k, kind) in [&contacts.normal, &contacts.tangent_s, &contacts.tangent_t].into_iter().enumerate() {
+                kind.add_transposed(i, 1.0, &mut rows[(3 * i + k) * nv..(3 * i + k + 1) * nv]);
+            }
+        }
+        arrays::from_rows(py, 3 * n, nv, rows)
+    }
+
+    /// Inverse dynamics without contact: the generalized forces, (nv,), that the accelerations `a` need against gravity and velocity products,
+    /// ``M a + c - g``. Springs, damping and dry friction of joints are not part of it.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like, (nv,), or float
+    ///
+    /// Returns
+    /// -------
+    /// ndarray, (nv,)
+    ///
+    /// See Also
+    /// --------
+    /// stiction.inverse_dynamics : with contact.
+    fn inverse_dynamics<'py>(&self, py: Python<'py>, a: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let mut core = self.fresh(py)?;
+        let world = core.sim.world().clone();
+        let a = arrays::finite("a", arrays::vector_of("a", world.model.nv(), a)?, py)?;
+        let mut tau = vec![0.0; world.model.nv()];
+        core.work.inverse_dynamics(&world.model, &a, &mut tau);
+        Ok(PyArray1::from_vec(py, tau))
+    }
+
+    /// Inverse dynamics with contact; see `stiction.inverse_dynamics`.
+    #[pyo3(signature = (a, actuated=None))]
+    #[allow(clippy::type_complexity)]
+    fn _inverse_contact<'py>(
+        &self,
+        py: Python<'py>,
+        a: &Bound<'py, PyAny>,
+        actuated: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyAny>, PhysicalCertificate)> {
+        let mut core = self.lock(py)?;
+        self.read(py, &mut core)?;
+        let state = core.sim.state().clone();
+        drop(core);
+        let scene = &self.scene.get().inner;
+        let a = arrays::finite("a", arrays::vector_of("a", state.v.len(), a)?, py)?;
+        let moved = match actuated {
+            Some(mask) => arrays::booleans("actuated", mask)?,
+            None => inputs::actuated(&scene.world.model),
+        };
+        arrays::check_len(py, "actuated", state.v.len(), moved.len())?;
+        let found = dynamics::with_contact(py, scene, &state, &a, &moved)?;
+        let contacts = contacts::contacts(py, &found.core)?;
+        let (effort, acceleration) = (PyArray1::from_vec(py, found.effort), PyArray1::from_vec(py, found.acceleration));
+        Ok((effort, acceleration, contacts, PhysicalCertificate::new(&found.certificate)))
+    }
+
+    /// Poses of the bodies, (bodies, 7): position (m) and quaternion w, x, y, z.
+    #[getter]
+    fn poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let core = self.fresh(py)?;
+        let pose = |pose: &stiction_body::math::Pose| {
+            let (p, Quat { x, y, z, w }) = (pose.translation, pose.rotation);
+            [p.x, p.y, p.z, w, x, y, z]
+        };
+        let all: Vec<f64> = core.work.pose.iter().flat_map(pose).collect();
+        arrays::from_rows(py, all.len() / 7, 7, all)
+    }
+
+    /// Velocities of the bodies, (bodies, 6): of the origin (m/s) and angular (rad/s), world axes.
+    #[getter]
+    fn body_velocities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let core = self.fresh(py)?;
+        let motion =
+            core.work.velocity.iter().flat_map(|m| m.linear.to_array().into_iter().chain(m.angular.to_array()));
+        let all: Vec<f64> = motion.collect();
+        arrays::from_rows(py, all.len() / 6, 6, all)
+    }
+
+    /// Bodies that overlap now.
+    ///
+    /// Returns
+    /// -------
+    /// list of (str, str, float)
+    ///     Two names and the depth (m).
+    fn overlaps(&self, py: Python<'_>) -> PyResult<Vec<(String, String, f64)>> {
+        let mut core = self.lock(py)?;
+        self.read(py, &mut core)?;
+        let all = core.sim.overlaps();
+        Ok(all
+            .into_iter()
+            .map(|o| {
+                let [a, b] = o.names;
+                (a, b, o.depth)
+            })
+            .collect())
+    }
+
+    /// Takes bodies that overlap apart by the least motion.
+    ///
+    /// Returns
+    /// -------
+    /// float
+    ///     The deepest overlap that is left (m).
+    fn take_apart(&self, py: Python<'_>) -> PyResult<f64> {
+        let mut core = self.lock(py)?;
+        self.read(py, &mut core)?;
+        let left = core.sim.take_apart().map_err(|e| errors::from_input(&e))?;
+        self.write(py, &core)?;
+        Ok(left)
+    }
+}

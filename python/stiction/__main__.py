@@ -1,0 +1,5 @@
+"""``python -m stiction``: the command."""
+
+from ._cli import main
+
+main()
