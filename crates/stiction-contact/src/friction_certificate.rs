@@ -143,7 +143,7 @@ fn project(y: &mut [f64], mu: f64) {
         return;
     }
     // The cone's edge (cos, sin): mu² would leave the range of f64 before mu does.
-    let edge = 1.0f64.hypot(mu);
+    let edge = libm::hypot(1.0, mu);
     let (cos, sin) = (1.0 / edge, mu / edge);
     let along = cos * y[0] + sin * t;
     y[0] = cos * along;

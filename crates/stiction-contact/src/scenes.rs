@@ -248,6 +248,26 @@ pub fn body_in_bowl(n: usize, mu: f64, mu_viscous: f64, seed: u64) -> Result<Con
     assemble(&[body], &touches, 1e-3)
 }
 
+/// One body on a level floor with `n` contacts at random places under it, pushed and moving at random. Without slip its normals are left to find, where
+/// contacts with several normals would hold it fast.
+///
+/// # Errors
+/// None that a caller can cause.
+pub fn body_on_floor(n: usize, seed: u64) -> Result<ContactProblem, InputError> {
+    let mut rng = Rng::new(seed);
+    let mut body = Body::cuboid(1.0, [0.8, 1.0, 1.2], [0.0; 3]);
+    (body.v, body.omega) = (random_vector(&mut rng, 0.1), random_vector(&mut rng, 0.1));
+    (body.force, body.moment) = (random_vector(&mut rng, 1.0), random_vector(&mut rng, 1.0));
+    body.force[2] -= 9.81;
+    let touches: Vec<Touch> = (0..n)
+        .map(|_| {
+            let [x, y] = [rng.uniform() - 0.5, rng.uniform() - 0.5];
+            Touch::new(0, None, [0.8 * x, y, -0.6], [0.0, 0.0, 1.0])
+        })
+        .collect();
+    assemble(&[body], &touches, 1e-3)
+}
+
 /// What a random problem may contain.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Recipe {

@@ -46,7 +46,7 @@ impl ConeLaw {
         let speed =
             |k: usize| if contact.slip[k].abs() > SLIPPING * contact.slip_omega[k] { contact.slip[k] } else { 0.0 };
         let (s, t) = (speed(0), speed(1));
-        let length = s.hypot(t);
+        let length = libm::hypot(s, t);
         (self.level == Level::Acceleration && length > 0.0).then(|| [s / length, t / length])
     }
 }
@@ -56,13 +56,13 @@ fn disc(contact: &ContactView) -> f64 {
     let (w, omega) = (contact.w_tangent(), contact.omega_tangent());
     let (p, u) = ([contact.p[1], contact.p[2]], [contact.u[1], contact.u[2]]);
     if contact.mu.is_infinite() || w == 0.0 {
-        return ContactView::ratio(u[0].hypot(u[1]), omega);
+        return ContactView::ratio(libm::hypot(u[0], u[1]), omega);
     }
     let radius = contact.mu * contact.p[0].max(0.0);
     let y = [p[0] - u[0] / w, p[1] - u[1] / w];
-    let length = y[0].hypot(y[1]);
+    let length = libm::hypot(y[0], y[1]);
     let scale = if length > radius { radius / length } else { 1.0 };
-    ContactView::ratio((p[0] - scale * y[0]).hypot(p[1] - scale * y[1]) * w, omega)
+    ContactView::ratio(libm::hypot(p[0] - scale * y[0], p[1] - scale * y[1]) * w, omega)
 }
 
 /// The miss of the moment about the normal: the one within `±μ_spin p_n` that dissipates most.
@@ -76,7 +76,7 @@ fn moment(contact: &ContactView) -> f64 {
 
 fn sliding(contact: &ContactView, direction: [f64; 2]) -> f64 {
     let miss = |k: usize| contact.p[k + 1] + contact.mu * contact.p[0] * direction[k];
-    ContactView::ratio(contact.w_tangent() * miss(0).hypot(miss(1)), contact.omega_tangent())
+    ContactView::ratio(contact.w_tangent() * libm::hypot(miss(0), miss(1)), contact.omega_tangent())
 }
 
 #[cfg(test)]

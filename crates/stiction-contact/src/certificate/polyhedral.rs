@@ -62,7 +62,7 @@ impl Law for PolyhedralLaw {
             return contact.no_friction();
         }
         let nearest = self.nearest([p[0] - u[0] / w, p[1] - u[1] / w], contact.mu * contact.p[0].max(0.0));
-        let miss = (p[0] - nearest[0]).hypot(p[1] - nearest[1]);
+        let miss = libm::hypot(p[0] - nearest[0], p[1] - nearest[1]);
         spin.max(ContactView::ratio(miss * w, contact.omega_tangent()))
     }
 
@@ -85,7 +85,7 @@ fn corners(sides: usize) -> Vec<[f64; 2]> {
         // z − (z^d − 1)/(d z^(d−1)) = z (1 − (1 − z^−d)/d), and on the circle z^−d is the conjugate of z^d.
         let power = (1..sides).fold(root, |power, _| multiply(power, root));
         root = multiply(root, [1.0 - (1.0 - power[0]) / d, -power[1] / d]);
-        let length = root[0].hypot(root[1]);
+        let length = libm::hypot(root[0], root[1]);
         root = root.map(|x| x / length);
     }
     let mut all = vec![[1.0, 0.0]];

@@ -68,9 +68,9 @@ fn rolling(contact: &ContactView, k: usize, mu: f64, size: f64) -> f64 {
 
 /// The miss of (10), beside `size`.
 fn sliding(contact: &ContactView, slip: [f64; 2], size: f64) -> f64 {
-    let speed = slip[0].hypot(slip[1]);
+    let speed = libm::hypot(slip[0], slip[1]);
     let miss = |k: usize| contact.p[k + 1] + contact.mu * contact.p[0] * (slip[k] / speed);
-    ContactView::ratio(contact.w_tangent() * miss(0).hypot(miss(1)), size)
+    ContactView::ratio(contact.w_tangent() * libm::hypot(miss(0), miss(1)), size)
 }
 
 #[cfg(test)]

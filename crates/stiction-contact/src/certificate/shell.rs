@@ -30,7 +30,7 @@ impl Law for ShellLaw {
     fn allows_multipliers(&self, mu: f64, _mu_viscous: f64, y: [f64; 3]) -> bool {
         // Rounding of a point on the mantle is no objection: it moves the product by rounding.
         const ROUNDING: f64 = 1e-14;
-        y[0] >= 0.0 && (mu == f64::INFINITY || y[1].hypot(y[2]) <= mu * y[0] * (1.0 + ROUNDING))
+        y[0] >= 0.0 && (mu == f64::INFINITY || libm::hypot(y[1], y[2]) <= mu * y[0] * (1.0 + ROUNDING))
     }
 
     fn friction(&self, contact: &ContactView) -> f64 {
@@ -51,14 +51,14 @@ impl Law for ShellLaw {
         let slip = |k: usize| if w[k] > 0.0 { contact.u[k] } else { 0.0 };
         let from = [p[0] - contact.u[0] / largest, p[1] - slip(1) / largest, p[2] - slip(2) / largest];
         let onto = nearest_in_cone(from, contact.mu);
-        let miss = (p[0] - onto[0]).abs().max((p[1] - onto[1]).hypot(p[2] - onto[2]));
+        let miss = (p[0] - onto[0]).abs().max(libm::hypot(p[1] - onto[1], p[2] - onto[2]));
         ContactView::ratio(miss * largest, size)
     }
 }
 
 /// The point of `|q_t| ≤ μ q_n` nearest to q.
 fn nearest_in_cone(q: [f64; 3], mu: f64) -> [f64; 3] {
-    let slide = q[1].hypot(q[2]);
+    let slide = libm::hypot(q[1], q[2]);
     if mu == f64::INFINITY {
         return [q[0].max(0.0), q[1], q[2]];
     }

@@ -45,7 +45,7 @@ impl ContactView {
 
     /// `ω_t`: size of the tangential motion's terms.
     pub fn omega_tangent(&self) -> f64 {
-        self.omega[1].hypot(self.omega[2])
+        libm::hypot(self.omega[1], self.omega[2])
     }
 
     /// `value / size`, 0 for 0/0: a miss beside its terms.

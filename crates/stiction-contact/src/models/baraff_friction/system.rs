@@ -209,7 +209,7 @@ impl System {
     pub fn friction_direction(&self, c: usize, forces: &IslandForces) -> Option<[f64; 2]> {
         let Source::Contact(i) = self.source[c] else { return None };
         let (s, t) = (forces.tangent_s[i], forces.tangent_t[i]);
-        let size = s.hypot(t);
+        let size = libm::hypot(s, t);
         (size > 0.0).then(|| [s / size, t / size])
     }
 

@@ -74,7 +74,7 @@ fn one_contact(dim: usize, mu: f64, w: &[[f64; 3]; 3], q: &[f64; 3]) -> [f64; 3]
     if mu == 0.0 {
         return [-q[0] / w[0][0], 0.0, 0.0];
     }
-    let outside = |r: &[f64; 3]| r[1].hypot(r[2]) - mu * r[0];
+    let outside = |r: &[f64; 3]| libm::hypot(r[1], r[2]) - mu * r[0];
     let stuck = resisted(dim, w, q, 0.0);
     if outside(&stuck) <= 0.0 {
         return stuck;

@@ -340,13 +340,13 @@ fn row(island: &Whitened, of: Of) -> (&[f64], f64) {
 
 fn slip_direction(island: &Whitened, i: usize) -> [f64; 2] {
     let [s, t, _] = island.slip[i];
-    let length = s.hypot(t);
+    let length = libm::hypot(s, t);
     [s / length, t / length]
 }
 
 /// True if the friction of contact `i` is at its limit: it slides, or is about to.
 fn on_cone(forces: &IslandForces, i: usize, mu: f64) -> bool {
-    forces.tangent_s[i].hypot(forces.tangent_t[i]) >= (1.0 - AT_LIMIT) * mu * forces.normal[i]
+    libm::hypot(forces.tangent_s[i], forces.tangent_t[i]) >= (1.0 - AT_LIMIT) * mu * forces.normal[i]
 }
 
 fn is_bilateral(island: &Whitened, i: usize) -> bool {
@@ -369,14 +369,14 @@ fn block_error(block: Block, r: &[f64], motion: impl Iterator<Item = (f64, f64, 
         Block::Coulomb { mu, dim } => {
             let normal = clamped(0.0, f64::INFINITY);
             let (u, w) = ([rows[1].0, rows[2].0], rows[1].2.max(rows[2].2));
-            let (omega, p) = (rows[1].1.hypot(rows[2].1), [r[1], if dim == 3 { r[2] } else { 0.0 }]);
+            let (omega, p) = (libm::hypot(rows[1].1, rows[2].1), [r[1], if dim == 3 { r[2] } else { 0.0 }]);
             if mu.is_infinite() {
-                return normal.max(ratio(u[0].hypot(u[1]), omega));
+                return normal.max(ratio(libm::hypot(u[0], u[1]), omega));
             }
             let (y, radius) = ([p[0] - u[0] / w, p[1] - u[1] / w], mu * r[0].max(0.0));
-            let length = y[0].hypot(y[1]);
+            let length = libm::hypot(y[0], y[1]);
             let scale = if length > radius { radius / length } else { 1.0 };
-            normal.max(ratio((p[0] - scale * y[0]).hypot(p[1] - scale * y[1]) * w, omega))
+            normal.max(ratio(libm::hypot(p[0] - scale * y[0], p[1] - scale * y[1]) * w, omega))
         }
     }
 }

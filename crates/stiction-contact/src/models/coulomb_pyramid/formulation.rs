@@ -177,7 +177,7 @@ impl Formulation {
         let at = self.singles.len();
         self.singles.push(Single { kind: Kind::Normal, index: i, sign: 1.0 });
         let ([s, t, spin], mu) = (island.slip[i], [island.mu[i], island.mu[i], island.mu_spin[i]].map(|mu| scale * mu));
-        let speed = s.hypot(t);
+        let speed = libm::hypot(s, t);
         let (along, about) = (speed > 0.0, spin != 0.0);
         let direction = [
             if along { s / speed } else { 1.0 },

@@ -339,5 +339,6 @@ fn no_solution(lcp: Lcp, proof: Proof) -> IslandEnd {
 /// Reference: [Trinkle95, Proposition 1].
 pub fn satisfies_cone(problem: &ContactProblem, solution: &ContactSolution) -> bool {
     let (forces, mu) = (&solution.forces, &problem.contacts().mu);
-    (0..mu.len()).all(|i| forces.tangent_s[i].hypot(forces.tangent_t[i]) <= mu[i] * forces.normal[i] * (1.0 + CONE))
+    (0..mu.len())
+        .all(|i| libm::hypot(forces.tangent_s[i], forces.tangent_t[i]) <= mu[i] * forces.normal[i] * (1.0 + CONE))
 }

@@ -124,7 +124,7 @@ impl Conic {
         for i in 0..island.contacts() {
             let mu = island.mu[i];
             if island.touching[i] && mu > 0.0 {
-                let cos = 1.0 / mu.hypot(1.0);
+                let cos = 1.0 / libm::hypot(mu, 1.0);
                 let sin = if mu == f64::INFINITY { 1.0 } else { mu * cos };
                 self.push(Set::Cone { cos, sin }, 3, Source::Contact(i));
             } else {
@@ -352,7 +352,7 @@ impl Set {
                 x if x >= hi => Within::Upper,
                 _ => Within::Free,
             },
-            Set::Cone { cos, sin } if cos * p[1].hypot(p[2]) >= (1.0 - ON_MANTLE) * sin * p[0] => Within::Upper,
+            Set::Cone { cos, sin } if cos * libm::hypot(p[1], p[2]) >= (1.0 - ON_MANTLE) * sin * p[0] => Within::Upper,
             Set::Cone { .. } => Within::Free,
         }
     }
@@ -410,7 +410,7 @@ pub enum Part {
 impl Part {
     /// For the point q and a cone of half angle (cos, sin).
     pub fn of(q: [f64; 3], cos: f64, sin: f64) -> Self {
-        let radius = q[1].hypot(q[2]);
+        let radius = libm::hypot(q[1], q[2]);
         if q[0] >= 0.0 && cos * radius <= sin * q[0] {
             Part::Inside
         } else if q[0] <= 0.0 && sin * radius <= -cos * q[0] {
@@ -427,7 +427,7 @@ mod tests {
     use stiction_lcp::generate::Rng;
 
     fn cone(mu: f64) -> Set {
-        let cos = 1.0 / mu.hypot(1.0);
+        let cos = 1.0 / libm::hypot(mu, 1.0);
         Set::Cone { cos, sin: if mu == f64::INFINITY { 1.0 } else { mu * cos } }
     }
 
@@ -441,9 +441,9 @@ mod tests {
                 let p = cone(mu).project(q);
                 let d: Vec<f64> = (0..3).map(|k| p[k] - q[k]).collect();
                 let slack = 1e-14;
-                let t = p[1].hypot(p[2]);
+                let t = libm::hypot(p[1], p[2]);
                 assert!(p[0] >= 0.0 && (mu == f64::INFINITY || t <= mu * p[0] + slack), "{mu} {p:?}");
-                let (dn, dt) = (d[0], d[1].hypot(d[2]));
+                let (dn, dt) = (d[0], libm::hypot(d[1], d[2]));
                 assert!(
                     if mu == f64::INFINITY { dt <= slack } else { mu * dt <= (dn + slack) * (1.0 + mu) },
                     "{mu} {d:?}"

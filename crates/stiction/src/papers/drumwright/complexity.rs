@@ -1,7 +1,7 @@
 //! §V: what the models cost with more contacts, and with more coordinates.
 
 use stiction_contact::models::coulomb_polyhedral::{CoulombPolyhedral, Method as Lloyd};
-use stiction_contact::scenes::{self, Body, Touch, assemble};
+use stiction_contact::scenes;
 use stiction_contact::{
     Contact, ContactModel, ContactProblem, Level, Mass, NoSlip, NoSlipOptions, NormalOptions, NormalSolver,
     PolyhedralOptions, Viscous,
@@ -65,7 +65,7 @@ impl Law {
     /// left to find; so there all normals are parallel.
     fn one_body(self, n: usize, seed: u64) -> Result<ContactProblem, InputError> {
         match self {
-            Self::NoSlip => body_on_floor(n, seed),
+            Self::NoSlip => scenes::body_on_floor(n, seed),
             Self::Viscous(_) => scenes::body_in_bowl(n, 0.0, 0.5, seed),
             Self::StewartTrinkle => scenes::body_in_bowl(n, 0.3, 0.0, seed),
         }
@@ -181,22 +181,6 @@ fn contacts_claim(law: Law, most: usize, found: f64) -> Claim {
     }
     let what = format!("{name}: at fixed m, time grows no faster than n");
     claim(what, "n¹", ours, Rule::at_most(found, LINEAR), "it grows faster, or was not solved")
-}
-
-/// A body on a level floor with `n` contacts at random places under it, pushed and moving at random.
-fn body_on_floor(n: usize, seed: u64) -> Result<ContactProblem, InputError> {
-    let mut rng = Rng::new(seed);
-    let mut vector = |scale: f64| [rng.normal(), rng.normal(), rng.normal()].map(|x| scale * x);
-    let mut body = Body::cuboid(1.0, [0.8, 1.0, 1.2], [0.0; 3]);
-    (body.v, body.omega, body.force, body.moment) = (vector(0.1), vector(0.1), vector(1.0), vector(1.0));
-    body.force[2] -= 9.81;
-    let touches: Vec<Touch> = (0..n)
-        .map(|_| {
-            let [x, y] = [rng.uniform() - 0.5, rng.uniform() - 0.5];
-            Touch::new(0, None, [0.8 * x, y, -0.6], [0.0, 0.0, 1.0])
-        })
-        .collect();
-    assemble(&[body], &touches, 1e-3)
 }
 
 /// One articulated body: a random inertia of m coordinates and n random contacts. Normals act on all coordinates; tangents on the first half, so that
