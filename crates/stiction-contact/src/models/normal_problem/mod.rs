@@ -151,6 +151,7 @@ impl NormalProblem {
                 solution.stats.fallbacks += 1;
                 ContactOutcome::Solved(solution)
             }
+            proven @ ContactOutcome::Infeasible(_) => proven,
             _ => first,
         })
     }
