@@ -139,6 +139,22 @@ def test_two_threads_raise(grasp: stiction.Scene) -> None:
     assert refused and batch.step().all()
 
 
+def test_batches_in_two_threads_do_not_wait_for_each_other(grasp: stiction.Scene) -> None:
+    long, short = (stiction.BatchSimulation(grasp, 4, threads=1) for _ in range(2))
+    thread = threading.Thread(target=lambda: long.step(20_000))
+    thread.start()
+    while True:
+        try:
+            long.t  # noqa: B018
+        except stiction.BusyError:  # it has begun
+            break
+    for _ in range(10):
+        short.step()
+    with pytest.raises(stiction.BusyError):  # and goes on still
+        long.t  # noqa: B018
+    thread.join()
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [

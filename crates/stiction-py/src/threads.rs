@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
@@ -13,17 +13,25 @@ use crate::{arrays, errors};
 
 /// Most threads one may ask for.
 const MOST: usize = 1024;
+/// Most pools that are kept.
+const MOST_IDLE: usize = 16;
 /// Between two looks for Ctrl-C while others work.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Pools that exist, by their number of threads: threads are started once per process. A process that was forked has none of its parent's
-/// threads, so it starts its own.
-static POOLS: LazyLock<Mutex<Pools>> = LazyLock::new(Mutex::default);
+/// Pools that nobody uses at the moment: threads are started once, not per call. A process that was forked has none of its parent's threads, so it
+/// starts its own.
+static IDLE: LazyLock<Mutex<Pools>> = LazyLock::new(Mutex::default);
 
 #[derive(Default)]
 struct Pools {
     process: u32,
-    pools: Vec<Arc<ThreadPool>>,
+    pools: Vec<ThreadPool>,
+}
+
+/// A pool for one caller alone, so that callers in several threads do not wait for each other. It is kept for the next one.
+pub struct Lent {
+    process: u32,
+    pool: Option<ThreadPool>,
 }
 
 /// A number of threads that was asked for.
@@ -45,26 +53,40 @@ pub fn count(asked: Option<usize>) -> usize {
 }
 
 /// A pool of that many threads, or of one per core.
-pub fn pool(py: Python<'_>, asked: Option<usize>) -> PyResult<Arc<ThreadPool>> {
-    let count = count(asked);
-    let mut known = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
-    if known.process != std::process::id() {
+pub fn pool(py: Python<'_>, asked: Option<usize>) -> PyResult<Lent> {
+    let (count, process) = (count(asked), std::process::id());
+    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    if idle.process != process {
         // Those of a parent cannot even be ended here.
-        std::mem::forget(std::mem::take(&mut known.pools));
-        known.process = std::process::id();
+        std::mem::forget(std::mem::take(&mut idle.pools));
+        idle.process = process;
     }
-    if let Some(pool) = known.pools.iter().find(|pool| pool.current_num_threads() == count) {
-        return Ok(pool.clone());
+    if let Some(k) = idle.pools.iter().position(|pool| pool.current_num_threads() == count) {
+        return Ok(Lent { process, pool: Some(idle.pools.swap_remove(k)) });
     }
+    drop(idle);
     let pool = ThreadPoolBuilder::new().num_threads(count).build();
-    let pool = Arc::new(pool.map_err(|e| errors::input(py, format!("{count} threads cannot be started: {e}")))?);
-    known.pools.push(pool.clone());
-    Ok(pool)
+    let pool = pool.map_err(|e| errors::input(py, format!("{count} threads cannot be started: {e}")))?;
+    Ok(Lent { process, pool: Some(pool) })
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(pool) = self.pool.take() else { return };
+        if idle.process != self.process {
+            std::mem::forget(pool);
+        } else if idle.pools.len() < MOST_IDLE {
+            idle.pools.push(pool);
+        }
+    }
 }
 
 /// Does `work` on a pool without the GIL. This thread looks for Ctrl-C meanwhile; `work` is told by its argument, and must then end soon.
-pub fn watched<R: Send>(py: Python<'_>, pool: &ThreadPool, work: impl FnOnce(&AtomicBool) -> R + Send) -> PyResult<R> {
+pub fn watched<R: Send>(py: Python<'_>, pool: &Lent, work: impl FnOnce(&AtomicBool) -> R + Send) -> PyResult<R> {
     let (stop, mut signal, mut result) = (AtomicBool::new(false), Ok(()), None);
+    let pool =
+        pool.pool.as_ref().ok_or_else(|| pyo3::exceptions::PyRuntimeError::new_err("the pool was given back"))?;
     py.detach(|| {
         let (done, ended) = channel::<()>();
         pool.in_place_scope(|scope| {
@@ -88,7 +110,7 @@ pub fn watched<R: Send>(py: Python<'_>, pool: &ThreadPool, work: impl FnOnce(&At
 /// What `of` gives for each item, in their order.
 pub fn map<I: Sync, R: Send>(
     py: Python<'_>,
-    pool: &ThreadPool,
+    pool: &Lent,
     items: &[I],
     of: impl Fn(&I) -> R + Sync,
 ) -> PyResult<Vec<R>> {
