@@ -20,15 +20,6 @@ const FLOOR: f64 = 1e-4;
 /// A row of which less than this part is left is asked whether that is the rounding of its combination of the others.
 const SUSPECT: f64 = 1e-6;
 
-/// A row whose part along the probe is at most this, beside their lengths, is dependent without looking further.
-const UNSEEN: f64 = 1e-13;
-
-/// Squares of lengths from here on are asked that.
-const LEAST_SQUARE: f64 = 1e-200;
-
-/// The probe's numbers are the fractions of its multiples.
-const GOLDEN_RATIO: f64 = 1.618_033_988_749_895;
-
 /// The independent rows among `X x + bias = 0`, with an orthonormal basis of what they span. Keeps its storage.
 #[derive(Debug, Clone, Default)]
 pub struct FindIndices {
@@ -41,10 +32,6 @@ pub struct FindIndices {
     x_rows: Vec<f64>,
     /// Largest relative disagreement among dependent rows before their targets were made consistent.
     inconsistency: f64,
-    /// A direction that the rows kept leave free, m, oblique to anything else, and the square of its length. Rows that depend on those kept are orthogonal to
-    /// it and others are not, which is one product instead of k. A row that happens to be orthogonal to it is taken for dependent; chances are 1e-13.
-    probe: Vec<f64>,
-    probe_square: f64,
     work: Vec<f64>,
     rest: Vec<f64>,
     inside: Vec<f64>,
@@ -72,9 +59,6 @@ impl FindIndices {
         self.x_rows.clear();
         self.x_rows.resize(m, 0.0);
         self.inconsistency = 0.0;
-        self.probe.clear();
-        // Numbers between 0.5 and 1.5 that have nothing to do with each other or with a mechanism.
-        self.probe.extend((1..=m).map(|i| 0.5 + (i as f64 * GOLDEN_RATIO).fract()));
     }
 
     /// Offers the next row: its whitened column (m) and the bias of `gᵀ x + bias = 0`. True if it is independent of those before and kept.
@@ -82,28 +66,18 @@ impl FindIndices {
         let number = self.bias.len();
         self.rows.extend_from_slice(g);
         self.bias.push(bias);
-        if self.rank() == self.m || self.is_unseen(g) || !self.qr.append(g, number) {
+        if self.rank() == self.m || !self.qr.append(g, number) {
             return false;
         }
         // What is left of the row is plain nearly always; else it may be the rounding of its combination of those before.
-        if self.qr.last_part() <= SUSPECT && self.is_combined(g) {
+        if self.qr.last_part() > SUSPECT {
+            return true;
+        }
+        let combined = self.is_combined(g);
+        if combined {
             self.qr.remove(self.rank() - 1);
-            return false;
         }
-        let q = self.qr.last_q();
-        axpy(-dot(q, &self.probe), q, &mut self.probe);
-        self.probe_square = dot(&self.probe, &self.probe);
-        true
-    }
-
-    /// True if `g` is orthogonal to the probe: a cheap look that spares most dependent rows the rest.
-    fn is_unseen(&self, g: &[f64]) -> bool {
-        let square = dot(g, g);
-        if self.rank() == 0 || square < LEAST_SQUARE {
-            return false;
-        }
-        let seen = dot(g, &self.probe);
-        seen * seen <= UNSEEN * UNSEEN * square * self.probe_square
+        !combined
     }
 
     /// True if the row kept last is a combination of those before to the rounding of that combination.
