@@ -6,6 +6,7 @@ import os
 import pickle
 import signal
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -141,13 +142,24 @@ def test_two_threads_raise(grasp: stiction.Scene) -> None:
 
 def test_batches_in_two_threads_do_not_wait_for_each_other(grasp: stiction.Scene) -> None:
     long, short = (stiction.BatchSimulation(grasp, 4, threads=1) for _ in range(2))
-    thread = threading.Thread(target=lambda: long.step(20_000))
+
+    def run() -> None:
+        while True:
+            try:
+                long.step(20_000)
+                return
+            except stiction.BusyError:  # the other thread was looking
+                pass
+
+    thread, busy = threading.Thread(target=run), False
     thread.start()
-    while True:
+    while thread.is_alive() and not busy:
         try:
             long.t  # noqa: B018
+            time.sleep(0.001)
         except stiction.BusyError:  # it has begun
-            break
+            busy = True
+    assert busy
     for _ in range(10):
         short.step()
     with pytest.raises(stiction.BusyError):  # and goes on still
