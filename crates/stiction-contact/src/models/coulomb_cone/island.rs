@@ -101,6 +101,8 @@ impl CoulombCone {
     fn search_island(&mut self, own: &mut IslandProblem, guessed: bool, stats: &mut ContactStats) -> SearchEnd {
         let limit = self.max_iterations();
         let enough = MARGIN * self.options.tolerance;
+        // Later rounds start from this solve's own forces, which is no guess.
+        let first = own.spins.rounds() == 0;
         own.best_error = f64::INFINITY;
         own.best.clear();
         own.best.resize(own.q.len(), 0.0);
@@ -114,7 +116,7 @@ impl CoulombCone {
         if guessed
             && self.search.guess(&self.problem, &mut self.newton, &states, Some(&near), &mut judge) != Verdict::GoOn
         {
-            stats.guessed += 1;
+            stats.guessed += usize::from(first);
             end = Some(SearchEnd::Ended);
         }
         let end = end.unwrap_or_else(|| {
