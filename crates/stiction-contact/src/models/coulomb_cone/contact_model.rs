@@ -5,7 +5,9 @@ use stiction_lcp::InputError;
 use super::CoulombCone;
 use crate::by_island::IslandEnd;
 use crate::certificate::cone::ConeLaw;
+use crate::islands::Islands;
 use crate::model::{ContactModel, ContactOutcome, Level, WarmStart};
+use crate::models::coulomb_pyramid::{CoulombPyramid, PyramidOptions};
 use crate::problem::ContactProblem;
 
 /// Contacts of an island up to which its Delassus operator, which costs the cube of them per step, is worth forming where Newton's method on the velocities found nothing.
@@ -30,8 +32,12 @@ impl ContactModel for CoulombCone {
         let law = ConeLaw { level: self.level };
         let first = self.velocity_space && self.level == Level::Velocity;
         let (tolerance, limit) = (self.options.tolerance, self.max_iterations());
-        if first && let Some(solution) = self.velocities.solution(problem, &law, start, tolerance, limit) {
-            return Ok(ContactOutcome::Solved(solution));
+        // What cannot be had from the last step's answer often can without it.
+        let starts = [start, None];
+        for start in &starts[..if first { 1 + usize::from(start.is_some()) } else { 0 }] {
+            if let Some(solution) = self.velocities.solution(problem, &law, *start, tolerance, limit) {
+                return Ok(ContactOutcome::Solved(solution));
+            }
         }
         let options = self.options.clone();
         let mut driver = std::mem::take(&mut self.driver);
@@ -52,7 +58,11 @@ impl ContactModel for CoulombCone {
             Ok(self.solve_island(island, guess, forces, stats))
         });
         self.driver = driver;
-        outcome
+        let outcome = outcome?;
+        if self.level == Level::Acceleration && matches!(outcome, ContactOutcome::Failed(_)) {
+            return Ok(self.prove_no_solution(problem)?.unwrap_or(outcome));
+        }
+        Ok(outcome)
     }
 
     fn recycle(&mut self, outcome: ContactOutcome) {
@@ -67,6 +77,25 @@ impl ContactModel for CoulombCone {
 }
 
 impl CoulombCone {
+    /// A proof that accelerations have no answer (Painlevé's paradox), if the pyramid's model finds one on an island where the two laws agree: every contact slides, has
+    /// no friction, or has one tangent.
+    fn prove_no_solution(&self, problem: &ContactProblem) -> Result<Option<ContactOutcome>, InputError> {
+        let contacts = problem.contacts();
+        let agrees = |i: &usize| {
+            let planar = contacts.tangent_s.is_zero(*i) || contacts.tangent_t.is_zero(*i);
+            contacts.mu[*i] == 0.0 || planar || problem.slip(*i)[..2] != [0.0; 2]
+        };
+        let mut islands = Islands::default();
+        let agree: Vec<bool> = islands.find(problem).iter().map(|island| island.contacts.iter().all(agrees)).collect();
+        if !agree.contains(&true) {
+            return Ok(None);
+        }
+        let options = PyramidOptions { common: self.options.clone(), ..PyramidOptions::default() };
+        let outcome = CoulombPyramid::new(options).solve(problem)?;
+        let proven = matches!(&outcome, ContactOutcome::NoSolution(proof) if agree[proof.island]);
+        Ok(proven.then_some(outcome))
+    }
+
     fn check_laws(&self, problem: &ContactProblem) -> Result<(), InputError> {
         let contacts = problem.contacts();
         let refuse = |reason: String| Err(InputError::Unsupported { solver: "coulomb-cone", reason });

@@ -24,6 +24,10 @@ pub(super) const MARGIN: f64 = 0.1;
 /// Friction within this part of its limit is at it.
 const AT_LIMIT: f64 = 1e-9;
 
+/// Floating-point operations that the factors of an island's Delassus operator may cost in all: a second or two. Moments about the normals solve
+/// the problem again and again, within the same budget.
+const WORK_LIMIT: f64 = 2e9;
+
 /// What a row of the cone problem belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Of {
@@ -58,6 +62,14 @@ pub(super) struct IslandProblem {
     best_error: f64,
     change: Vec<f64>,
     impulses: Vec<f64>,
+    /// Systems factored so far.
+    systems: usize,
+}
+
+/// How many dense systems of order `k` the work limit allows, at least one.
+fn affordable(k: usize) -> usize {
+    let factor = 2.0 / 3.0 * (k as f64).powi(3);
+    ((WORK_LIMIT / factor.max(1.0)) as usize).max(1)
 }
 
 impl CoulombCone {
@@ -72,6 +84,7 @@ impl CoulombCone {
         let mut own = std::mem::take(&mut self.island);
         own.spins.reset(island, self.level, guess.forces);
         own.hold(island);
+        own.systems = 0;
         stats.inconsistency = stats.inconsistency.max(own.find.inconsistency());
         let end = loop {
             own.reduce(island, self.level);
@@ -92,14 +105,15 @@ impl CoulombCone {
         // The best impulses may still pass the certificate, which measures them beside the speeds of their bodies.
         match end {
             SearchEnd::Limit if k > 0 => {
-                IslandEnd::Failed { why: format!("limit of {} iterations reached", self.max_iterations()) }
+                let limit = self.max_iterations().min(affordable(k));
+                IslandEnd::Failed { why: format!("limit of {limit} systems of order {k} reached") }
             }
             _ => IslandEnd::Solved,
         }
     }
 
     fn search_island(&mut self, own: &mut IslandProblem, guessed: bool, stats: &mut ContactStats) -> SearchEnd {
-        let limit = self.max_iterations();
+        let limit = self.max_iterations().min(affordable(own.q.len())).saturating_sub(own.systems);
         let enough = MARGIN * self.options.tolerance;
         // Later rounds start from this solve's own forces, which is no guess.
         let first = own.spins.rounds() == 0;
@@ -113,6 +127,7 @@ impl CoulombCone {
             _ => Verdict::GoOn,
         };
         let mut end = None;
+        self.newton.iterations = 0;
         if guessed
             && self.search.guess(&self.problem, &mut self.newton, &states, Some(&near), &mut judge) != Verdict::GoOn
         {
@@ -126,6 +141,7 @@ impl CoulombCone {
             stats.pivots += self.newton.iterations;
             end
         });
+        own.systems += self.newton.iterations;
         (own.near, own.states) = (near, states);
         end
     }

@@ -104,6 +104,11 @@ impl Search {
     /// Searches from what is in `newton`, then from nothing, for an error of `enough` at most. The answer, or the best found, is left there.
     pub fn run(&mut self, el: &Elements, newton: &mut Newton, enough: f64, limit: usize) -> Found {
         let found = STARTS.iter().any(|start| self.points(el, newton, start, enough, limit));
+        if self.best_error == f64::INFINITY {
+            // Nothing could be measured: numbers overflowed.
+            newton.set_free(el);
+            return Found::Nothing;
+        }
         newton.v.clone_from(&self.best_v);
         newton.p.clone_from(&self.best_p);
         if found { Found::Searched } else { Found::Nothing }
