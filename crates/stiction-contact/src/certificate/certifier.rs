@@ -112,6 +112,22 @@ impl Certifier {
         certificate
     }
 
+    /// The row whose force is the largest beside what the data of its island warrant, `√W |p| / E_I`, as seen by the last certificate; with that number.
+    pub fn largest_force(&self, problem: &ContactProblem, forces: &ContactForces) -> (f64, Place) {
+        let (mut largest, mut first) = ((0.0, Place::Nowhere), 0);
+        for (kind, (rows, p)) in forces.with_rows(problem).into_iter().enumerate() {
+            for i in (0..rows.len()).filter(|&i| p[i] != 0.0) {
+                let Some(block) = rows.blocks(i).next() else { continue };
+                let size = ratio(self.w[first + i].sqrt() * p[i], self.scales.energy_norm(block));
+                if size > largest.0 {
+                    largest = (size, place_of(kind, i));
+                }
+            }
+            first += rows.len();
+        }
+        largest
+    }
+
     /// What each contact does, as seen by the last certificate.
     pub fn modes(&self) -> &[Mode] {
         &self.modes
@@ -357,9 +373,13 @@ impl Lanes {
 fn not_numbers(problem: &ContactProblem, forces: &ContactForces, worst: &mut Worst) -> f64 {
     for (kind, (_, p)) in forces.with_rows(problem).into_iter().enumerate() {
         if let Some(i) = p.iter().position(|p| !p.is_finite()) {
-            let place = [Place::Contact, Place::Bilateral, Place::Limit, Place::Bounded][kind.max(3) - 3](i);
-            return worst.see(f64::INFINITY, place);
+            return worst.see(f64::INFINITY, place_of(kind, i));
         }
     }
     0.0
+}
+
+/// The place of row `i` of a kind: the first four are those of contacts.
+fn place_of(kind: usize, i: usize) -> Place {
+    [Place::Contact, Place::Bilateral, Place::Limit, Place::Bounded][kind.max(3) - 3](i)
 }

@@ -26,7 +26,7 @@ const AT_LIMIT: f64 = 1e-9;
 
 /// Floating-point operations that the factors of an island's Delassus operator may cost in all: a second or two. Moments about the normals solve
 /// the problem again and again, within the same budget.
-const WORK_LIMIT: f64 = 2e9;
+const WORK_LIMIT: f64 = 2e10;
 
 /// What a row of the cone problem belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
