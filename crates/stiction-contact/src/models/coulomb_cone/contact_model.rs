@@ -8,10 +8,15 @@ use crate::certificate::cone::ConeLaw;
 use crate::islands::Islands;
 use crate::model::{ContactModel, ContactOutcome, Level, WarmStart};
 use crate::models::coulomb_pyramid::{CoulombPyramid, PyramidOptions};
+use crate::models::frictionless::Frictionless;
+use crate::models::normal_problem::NormalOptions;
 use crate::problem::ContactProblem;
 
 /// Contacts of an island up to which its Delassus operator, which costs the cube of them per step, is worth forming where Newton's method on the velocities found nothing.
 const MOST_CONTACTS: usize = 150;
+
+/// Velocities up to which a failed problem is tried for a proof that it has no solution, by methods that are dense.
+const PROOF_ORDER: usize = 300;
 
 impl ContactModel for CoulombCone {
     fn name(&self) -> &'static str {
@@ -59,10 +64,10 @@ impl ContactModel for CoulombCone {
         });
         self.driver = driver;
         let outcome = outcome?;
-        if self.level == Level::Acceleration && matches!(outcome, ContactOutcome::Failed(_)) {
-            return Ok(self.prove_no_solution(problem)?.unwrap_or(outcome));
+        match outcome {
+            ContactOutcome::Failed(_) => Ok(self.prove(problem)?.unwrap_or(outcome)),
+            other => Ok(other),
         }
-        Ok(outcome)
     }
 
     fn recycle(&mut self, outcome: ContactOutcome) {
@@ -77,9 +82,20 @@ impl ContactModel for CoulombCone {
 }
 
 impl CoulombCone {
-    /// A proof that accelerations have no answer (Painlevé's paradox), if the pyramid's model finds one on an island where the two laws agree: every contact slides, has
-    /// no friction, or has one tangent.
-    fn prove_no_solution(&self, problem: &ContactProblem) -> Result<Option<ContactOutcome>, InputError> {
+    /// A proof that there is no solution, if one is found: no motion satisfies the rows, whatever the law of friction; or, at acceleration level, Painlevé's paradox on an
+    /// island where the pyramid's law is that of the cone, because every contact slides, has no friction, or has one tangent.
+    fn prove(&self, problem: &ContactProblem) -> Result<Option<ContactOutcome>, InputError> {
+        if problem.m() > PROOF_ORDER {
+            return Ok(None);
+        }
+        let normals = NormalOptions { model: self.options.clone(), ..NormalOptions::default() };
+        let outcome = Frictionless::new(self.level, normals).solve(problem)?;
+        if matches!(outcome, ContactOutcome::Infeasible(_)) {
+            return Ok(Some(outcome));
+        }
+        if self.level == Level::Velocity {
+            return Ok(None);
+        }
         let contacts = problem.contacts();
         let agrees = |i: &usize| {
             let planar = contacts.tangent_s.is_zero(*i) || contacts.tangent_t.is_zero(*i);

@@ -5,7 +5,6 @@
 //! tied to its normal force: one row, its column the normal's less μ times that of its slip.
 
 use stiction_lcp::Matrix;
-use stiction_lcp::factor::DEPENDENT;
 use stiction_lcp::matrix::{axpy, dot, norm};
 
 use super::law::State;
@@ -14,7 +13,7 @@ use super::proximal::{SearchEnd, Verdict};
 use super::spins::Spins;
 use super::{CoulombCone, POLISHED};
 use crate::by_island::{Guess, IslandEnd, IslandForces};
-use crate::find_indices::FindIndices;
+use crate::find_indices::{DEPENDENT, FindIndices};
 use crate::model::{ContactStats, Level};
 use crate::whitened::Whitened;
 

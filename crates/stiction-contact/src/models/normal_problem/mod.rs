@@ -19,13 +19,12 @@ mod recover;
 mod reduce;
 mod row;
 
-use stiction_lcp::factor::DEPENDENT;
 use stiction_lcp::matrix::dot;
 use stiction_lcp::{Auto, Basis, FactoredLcp, InputError, Lemke, ModifiedPpm, Nnls, Outcome, Position, Proof, Solver};
 
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::Law;
-use crate::find_indices::FindIndices;
+use crate::find_indices::{DEPENDENT, FindIndices};
 use crate::model::{ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
 use crate::problem::ContactProblem;
 use crate::whitened::Whitened;
