@@ -220,7 +220,7 @@ impl Certifier {
             let Motion { u, omega, rounding } = self.motion(&all.rows, i, motion, bias, w);
             // Bounds times dt are rounded, which matters only where p is at one or beyond.
             let (bound, room) = if p - lo < hi - p { (lo, p - lo) } else { (hi, hi - p) };
-            let rounded = SHORT_ROUNDING * bound.abs();
+            let rounded = if bound.is_finite() { SHORT_ROUNDING * bound.abs() } else { 0.0 };
             let rounding = if w * (room - rounded) > u.abs() { rounding } else { rounding + w * rounded };
             let residual = natural(p, u, w, omega, lo, hi) + ratio(rounding, omega);
             out.bounded = out.bounded.max(worst.see(residual, Place::Bounded(i)));
