@@ -119,6 +119,7 @@ impl Part {
         self.work.copy_from(&self.scaled);
         let rounding = 16.0 * f64::EPSILON * n as f64 * self.largest;
         for k in 0..n {
+            crate::interrupt::check();
             let largest = (k..n).fold(k, |p, i| if self.work[(i, i)] > self.work[(p, p)] { i } else { p });
             if self.work[(largest, largest)] <= rounding {
                 return (k..n).all(|j| (j..n).all(|i| self.work[(i, j)].abs() <= 4.0 * rounding));
@@ -176,6 +177,7 @@ fn exact_definiteness(m: &Matrix) -> Definiteness {
         (0..n).map(|i| (0..n).map(|j| integer(m[(i, j)], lowest) + integer(m[(j, i)], lowest)).collect()).collect();
     let mut previous = BigInt::from(1);
     for k in 0..n {
+        crate::interrupt::check();
         if (k..n).any(|i| a[i][i].is_negative()) {
             return Definiteness::None;
         }

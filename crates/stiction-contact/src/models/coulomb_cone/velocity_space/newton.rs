@@ -104,6 +104,7 @@ impl Newton {
         let (mut best, mut since) = (residual, 0);
         self.keep_best();
         for _ in 0..limit {
+            stiction_lcp::interrupt::check();
             if residual <= tolerance * self.size(el) {
                 return End::Converged;
             }
