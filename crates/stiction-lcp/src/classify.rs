@@ -177,7 +177,6 @@ fn exact_definiteness(m: &Matrix) -> Definiteness {
         (0..n).map(|i| (0..n).map(|j| integer(m[(i, j)], lowest) + integer(m[(j, i)], lowest)).collect()).collect();
     let mut previous = BigInt::from(1);
     for k in 0..n {
-        crate::interrupt::check();
         if (k..n).any(|i| a[i][i].is_negative()) {
             return Definiteness::None;
         }
@@ -192,6 +191,7 @@ fn exact_definiteness(m: &Matrix) -> Definiteness {
         let (done, rest) = a.split_at_mut(k + 1);
         let head = &done[k];
         for row in rest {
+            crate::interrupt::check();
             let factor = row[k].clone();
             for j in k + 1..n {
                 row[j] = (&row[j] * &head[k] - &factor * &head[j]) / &previous;
