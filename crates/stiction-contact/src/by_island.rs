@@ -197,6 +197,7 @@ impl ByIsland {
         let Answer { mut forces, mut motion, mut modes, mut warm_start } = self.begin(problem, law, stats.islands);
         let mut trouble = None;
         for (k, island) in self.islands.list().iter().enumerate() {
+            stiction_lcp::interrupt::check();
             self.whitened.build(problem, island, law.level());
             self.forces.reset(&self.whitened);
             self.modes.clear();

@@ -118,6 +118,7 @@ impl VelocitySpace {
         let start = start.filter(|s| s.forces.fits(problem));
         self.solved.clear();
         for island in islands.find(problem) {
+            stiction_lcp::interrupt::check();
             let found = self.solve_island(problem, island, start, enough, limit, stats);
             self.solved.push(found);
         }
