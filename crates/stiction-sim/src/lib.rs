@@ -2,6 +2,7 @@
 pub mod assemble;
 pub mod control;
 pub mod description;
+pub mod energy;
 pub mod error;
 mod event_driven;
 pub mod expression;
@@ -24,6 +25,7 @@ use std::path::Path;
 pub use assemble::{ContactFrame, ContactKey};
 pub use control::{Commands, Controller, Signal, View};
 pub use description::{Actuator, ActuatorKind, Description, GeomSpec, Note, NoteKind, PairSpec};
+pub use energy::EnergyBalance;
 pub use error::SceneError;
 pub use expression::Expression;
 pub use material::{Material, MaterialRule};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use stiction_body::collision::{self, Collision};
-use stiction_body::{LinkMotion, LoopRows, Workspace};
+use stiction_body::{LinkMotion, LoopRows, Workspace, range};
 use stiction_contact::{
     ContactForces, ContactModel, ContactOutcome, ContactProblem, Frictionless, Level, ModelOptions, NormalOptions,
     Place, WarmStart, models::catalog,
@@ -14,6 +14,7 @@ use stiction_lcp::{InputError, Matrix};
 
 use crate::assemble::{Assembler, ContactFrame, ContactKey};
 use crate::control::{Commands, Controller};
+use crate::energy::EnergyBalance;
 use crate::error::SceneError;
 use crate::event_driven::{Events, impact_model};
 use crate::world::World;
@@ -193,6 +194,8 @@ pub struct StepReport {
     /// Time at the end of an event-driven step that was made by time stepping (s): too many events, or forces that no acceleration goes
     /// with.
     pub stepped: f64,
+    /// Where the step's energy came from and went.
+    pub energy: EnergyBalance,
 }
 
 /// A step that was not made: the state is that before it.
@@ -280,6 +283,8 @@ pub struct Simulation {
     /// What event-driven steps need; `None` for time stepping.
     pub(crate) events: Option<Box<Events>>,
     before: Before,
+    /// The workspace's kinematics are those of the present state.
+    pub(crate) kinematics_at_state: bool,
 }
 
 /// What a step that fails goes back to.
@@ -316,6 +321,10 @@ pub(crate) struct Scratch {
     pub start: WarmStart,
     /// A vector of zeros, nv.
     pub zeros: Vec<f64>,
+    /// Contacts of the step before, until the step is known to succeed.
+    pub keys_before: Vec<ContactKey>,
+    /// Energy that the projections of the step added (J).
+    pub projected: f64,
 }
 
 impl Simulation {
@@ -325,8 +334,8 @@ impl Simulation {
     /// If a setting is out of range, a model is not known or does not fit, or a geom cannot collide as it is.
     pub fn new(world: Arc<World>, settings: Settings) -> Result<Self, SceneError> {
         let input = |element: &str, e: &InputError| SceneError::input(element, e);
-        if !(settings.dt > 0.0 && settings.dt.is_finite()) {
-            return Err(SceneError::new("dt", format!("must be above 0 and finite, found {}", settings.dt)));
+        if !range::is_in_range(settings.dt) {
+            return Err(SceneError::new("dt", format!("must be {}, found {}", range::RANGE, settings.dt)));
         }
         if settings.restitution_speed.is_nan() || settings.restitution_speed < 0.0 {
             return Err(SceneError::new("restitution_speed", "must be at least 0"));
@@ -367,6 +376,7 @@ impl Simulation {
             last: None,
             phases: Phases::default(),
             before: Before::default(),
+            kinematics_at_state: false,
             events,
         };
         simulation.ignore_own_overlaps().map_err(|e| input("collision", &e))?;
@@ -437,6 +447,7 @@ impl Simulation {
         self.state.q.copy_from_slice(q);
         self.state.v.copy_from_slice(v);
         self.memory = Memory { saturated: vec![0; self.world.model.nv()], ..Memory::default() };
+        self.kinematics_at_state = false;
         Ok(())
     }
 
@@ -481,6 +492,7 @@ impl Simulation {
         for (i, (controller, memory)) in self.controllers.iter().zip(&snapshot.controllers).enumerate() {
             size(&format!("memory of controller {i}"), controller.memory().len(), memory.len())?;
         }
+        self.kinematics_at_state = false;
         self.state.clone_from(&snapshot.state);
         self.memory.clone_from(&snapshot.memory);
         // What can be seen of the last step belongs to another one.
@@ -601,6 +613,7 @@ impl Simulation {
 
     /// Goes back to what was kept.
     fn go_back(&mut self) {
+        self.kinematics_at_state = false;
         let Self { before, state, memory, controllers, .. } = self;
         state.q.clone_from(&before.q);
         state.v.clone_from(&before.v);
