@@ -119,13 +119,13 @@ impl EnergyBalance {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        pickle::reduce(py, "sim.energy", numbers(&self.inner).into_pyobject(py)?)
+        pickle::reduce(py, "sim.energy", (numbers(&self.inner),).into_pyobject(py)?)
     }
 }
 
 impl EnergyBalance {
     /// From its pickle.
-    pub fn restored(numbers: [f64; 7]) -> Self {
+    pub fn restored((numbers,): ([f64; 7],)) -> Self {
         Self { inner: balance(numbers) }
     }
 }
