@@ -43,7 +43,7 @@ mod _stiction {
     #[pymodule_export]
     use super::scene::Scene;
     #[pymodule_export]
-    use super::sim::{BatchSimulation, RunReport, Simulation, StepReport};
+    use super::sim::{BatchSimulation, Recording, RunReport, Simulation, StepReport};
     use crate::contact::{ContactFailed, ContactRay, ContactSolved};
     use pyo3::prelude::*;
 

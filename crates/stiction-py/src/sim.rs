@@ -5,6 +5,7 @@ mod contacts;
 mod core;
 mod dynamics;
 mod questions;
+mod recording;
 mod replica;
 mod report;
 mod run;
@@ -18,6 +19,7 @@ use crate::pickle;
 use crate::scene::Scene;
 pub use batch::BatchSimulation;
 pub use contacts::dtypes;
+pub use recording::Recording;
 pub use report::{RunReport, StepReport};
 pub use simulation::Simulation;
 
