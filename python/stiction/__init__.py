@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from . import contact, lcp, scene
 from ._stiction import Recording, __version__
-from .errors import BusyError, InputError, NotSolved, SceneError, StepFailed, StictionError
+from .errors import BusyError, InputError, InternalError, NotSolved, SceneError, StepFailed, StictionError
 from .scene import Scene, SceneBuilder
 from .sim import (
     BatchSimulation,
@@ -34,6 +34,7 @@ __all__ = [
     "BatchSimulation",
     "BusyError",
     "InputError",
+    "InternalError",
     "InverseDynamics",
     "Mode",
     "NotSolved",

@@ -19,6 +19,7 @@ use crate::pickle;
 use crate::scene::Scene;
 pub use batch::BatchSimulation;
 pub use contacts::dtypes;
+use core::AtStart;
 pub use recording::Recording;
 pub use report::{RunReport, StepReport};
 pub use simulation::Simulation;
@@ -27,8 +28,8 @@ pub use simulation::Simulation;
 pub fn restore<'py>(py: Python<'py>, kind: &str, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     Ok(match kind {
         "simulation" => {
-            let (scene, state, raises): (Bound<'_, Scene>, Vec<u8>, bool) = state.extract()?;
-            Bound::new(py, Simulation::resumed(py, scene, &state, raises)?)?.into_any()
+            let (scene, state, raises, separate): (Bound<'_, Scene>, Vec<u8>, bool, bool) = state.extract()?;
+            Bound::new(py, Simulation::resumed(py, scene, &state, raises, AtStart::again(separate))?)?.into_any()
         }
         "batch" => Bound::new(py, BatchSimulation::restored(state)?)?.into_any(),
         "step" => Bound::new(py, StepReport::restored(state)?)?.into_any(),

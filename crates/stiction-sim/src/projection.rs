@@ -59,6 +59,7 @@ impl Simulation {
         self.scratch.motion.iter_mut().for_each(|m| *m = LinkMotion::ZERO);
         let mut left = self.separate()?[1];
         for _ in 0..ROUNDS {
+            stiction_lcp::interrupt::check();
             if left <= 0.0 {
                 break;
             }

@@ -227,6 +227,20 @@ pub struct Overlap {
     pub one_model: bool,
 }
 
+impl Overlap {
+    /// Why a run must not begin with these overlaps: the first that is not within one model, and
+    /// how many more there are. `None` if there is none.
+    pub fn refusal(all: &[Self]) -> Option<String> {
+        let mut between = all.iter().filter(|o| !o.one_model);
+        let first = between.next()?;
+        let rest = match between.count() {
+            0 => String::new(),
+            more => format!(" (and {more} more pairs)"),
+        };
+        Some(format!("{first} at the start{rest}"))
+    }
+}
+
 impl fmt::Display for Overlap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"{}\" and \"{}\" overlap by {:.3e} m", self.names[0], self.names[1], self.depth)
@@ -431,11 +445,29 @@ impl Simulation {
 
     /// All that influences the next step.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            state: self.state.clone(),
-            memory: self.memory.clone(),
-            controllers: self.controllers.iter().map(|c| c.memory().to_vec()).collect(),
-        }
+        let mut snapshot = Snapshot::default();
+        self.snapshot_into(&mut snapshot);
+        snapshot
+    }
+
+    /// The same into an earlier snapshot, whose storage is used again.
+    pub fn snapshot_into(&self, to: &mut Snapshot) {
+        let State { q, v, t, step } = &self.state;
+        to.state.q.clone_from(q);
+        to.state.v.clone_from(v);
+        (to.state.t, to.state.step) = (*t, *step);
+        let Memory { keys, start, closing, saturated } = &self.memory;
+        to.memory.keys.clone_from(keys);
+        to.memory.start.modes.clone_from(&start.modes);
+        to.memory.start.bases.clone_from(&start.bases);
+        to.memory.start.forces.copy_from(&start.forces);
+        to.memory.closing.clone_from(closing);
+        to.memory.saturated.clone_from(saturated);
+        to.controllers.resize_with(self.controllers.len(), Vec::new);
+        to.controllers.iter_mut().zip(&self.controllers).for_each(|(to, c)| {
+            to.clear();
+            to.extend_from_slice(c.memory());
+        });
     }
 
     /// Continues from a snapshot of a simulation with the same world, settings and controllers.

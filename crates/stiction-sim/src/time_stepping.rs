@@ -129,6 +129,7 @@ impl Simulation {
     fn solve_motors(&mut self) -> Result<StepReport, StepFailure> {
         let mut report = self.solve_contacts()?;
         for round in 0..SATURATION_ROUNDS + SINGLE_ROUNDS {
+            stiction_lcp::interrupt::check();
             if !self.update_saturation(round >= SATURATION_ROUNDS) {
                 return Ok(report);
             }

@@ -162,6 +162,7 @@ impl Events {
         self.begin(sim)?;
         let mut left = dt;
         while left > USED_UP * dt {
+            stiction_lcp::interrupt::check();
             let advanced = if self.report.substeps < PIECES {
                 self.meet(sim)?;
                 self.advance(sim, start + (dt - left), left)?

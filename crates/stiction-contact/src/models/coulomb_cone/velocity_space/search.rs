@@ -1,5 +1,6 @@
 //! The search for the states: those of an earlier solution first, then proximal points with a falling α.
 
+use super::super::island::MARGIN;
 use super::super::law::State;
 use super::super::problem::Block;
 use super::elements::Elements;
@@ -88,6 +89,7 @@ impl Search {
         newton.finish(el);
         let mut error = self.offer(el, newton);
         for _ in 0..SPREADINGS {
+            stiction_lcp::interrupt::check();
             if error <= enough || newton.states.contains(&State::Slide) || !newton.pull_inside(el) {
                 break;
             }
@@ -104,9 +106,15 @@ impl Search {
     /// Searches from what is in `newton`, then from nothing, for an error of `enough` at most. The answer, or the best found, is left there.
     pub fn run(&mut self, el: &Elements, newton: &mut Newton, enough: f64, limit: usize) -> Found {
         let found = STARTS.iter().any(|start| self.points(el, newton, start, enough, limit));
+        if self.best_error == f64::INFINITY {
+            // Nothing could be measured: numbers overflowed.
+            newton.set_free(el);
+            return Found::Nothing;
+        }
         newton.v.clone_from(&self.best_v);
         newton.p.clone_from(&self.best_p);
-        if found { Found::Searched } else { Found::Nothing }
+        // What is not as good as wanted may still be good enough for the certificate.
+        if found || self.best_error <= enough / MARGIN { Found::Searched } else { Found::Nothing }
     }
 
     /// Proximal points: solve at the centre, move it there and lower α, or raise it; solve the system of states that have settled. True when an answer is good enough.
@@ -119,6 +127,7 @@ impl Search {
         let last = newton.iterations.saturating_add(start.budget).min(limit);
         let mut alpha = start.alpha;
         for _ in 0..POINTS {
+            stiction_lcp::interrupt::check();
             let before = newton.iterations;
             if self.point(el, newton, alpha) {
                 if self.have_settled(el, newton, alpha) && self.finish(el, newton) <= enough {
