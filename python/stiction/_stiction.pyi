@@ -20,6 +20,7 @@ __all__ = [
     "NoSolution",
     "PhysicalCertificate",
     "Ray",
+    "Recording",
     "RunReport",
     "Scene",
     "Simulation",
@@ -766,6 +767,38 @@ class Simulation:
     def __deepcopy__(self, _memo: Any, /) -> Simulation: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
     def _repr_html_(self) -> str: ...
+
+class _RecordedStep(TypedDict):
+    step: int
+    t: float
+    problem: ContactProblem
+    model: str
+    level: _Level
+    forces: dict[str, _Array]
+    v: _Array
+    modes: list[Literal["open", "stick", "slide"]]
+    certificate: PhysicalCertificate
+    remade_motion: _Array
+    remade_v: _Array
+
+@final
+class Recording:
+    def __new__(cls, path: _Path) -> Self: ...
+    @property
+    def notes(self) -> list[str]: ...
+    @property
+    def dt(self) -> float: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def tolerance(self) -> float: ...
+    @property
+    def simulator(self) -> Literal["time-stepping", "event-driven"]: ...
+    @property
+    def damage(self) -> str | None: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> _RecordedStep: ...
 
 @final
 class BatchSimulation:

@@ -1,5 +1,6 @@
 //! The constant part of a multibody system: links, joints, inertias. What changes is in the state: q, v and the time.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use stiction_lcp::InputError;
@@ -282,6 +283,8 @@ impl Model {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelBuilder {
     specs: Vec<LinkSpec>,
+    /// Names of the links.
+    names: BTreeSet<String>,
     mimics: Vec<Mimic>,
     loops: Vec<LoopClosure>,
     gravity: Vec3,
@@ -289,7 +292,13 @@ pub struct ModelBuilder {
 
 impl Default for ModelBuilder {
     fn default() -> Self {
-        Self { specs: Vec::new(), mimics: Vec::new(), loops: Vec::new(), gravity: Vec3::new(0.0, 0.0, -9.81) }
+        Self {
+            specs: Vec::new(),
+            names: BTreeSet::new(),
+            mimics: Vec::new(),
+            loops: Vec::new(),
+            gravity: Vec3::new(0.0, 0.0, -9.81),
+        }
     }
 }
 
@@ -306,7 +315,7 @@ impl ModelBuilder {
     /// If the parent does not exist, the name is taken, or a property is out of range.
     pub fn add(&mut self, spec: LinkSpec) -> Result<usize, InputError> {
         let name = |field: &str| format!("link \"{}\": {field}", spec.name);
-        if self.specs.iter().any(|s| s.name == spec.name) {
+        if self.names.contains(&spec.name) {
             return Err(InputError::Size { what: format!("links named \"{}\"", spec.name), expected: 1, found: 2 });
         }
         if let Some(parent) = spec.parent.filter(|p| *p >= self.specs.len()) {
@@ -342,6 +351,7 @@ impl ModelBuilder {
         if !spec.frame.is_finite() || !p.rest.is_finite() {
             return Err(InputError::NotFinite { what: name("frame"), value: f64::NAN });
         }
+        self.names.insert(spec.name.clone());
         self.specs.push(spec);
         Ok(self.specs.len() - 1)
     }

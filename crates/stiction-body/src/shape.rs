@@ -69,6 +69,9 @@ pub enum ShapeKind {
 }
 
 impl Shape {
+    /// Most points of a height field, a thousand along each side: its hierarchy takes 400 bytes a point.
+    pub const MOST_HEIGHTS: usize = 1 << 20;
+
     /// What it is.
     pub fn kind(&self) -> &ShapeKind {
         &self.kind
@@ -158,7 +161,7 @@ impl Shape {
     /// Heights over a grid of `rows` points along x by `columns` points along y; see [`ShapeKind::HeightField`].
     ///
     /// # Errors
-    /// If there are fewer than 2 × 2 points, their number is wrong, or a number is not finite.
+    /// If there are fewer than 2 × 2 points or more than [`Shape::MOST_HEIGHTS`], their number is wrong, or a number is not finite.
     pub fn height_field(
         heights: Vec<f64>,
         rows: usize,
@@ -172,6 +175,10 @@ impl Shape {
             if found < 2 {
                 return Err(InputError::Size { what: what.into(), expected: 2, found });
             }
+        }
+        if rows.saturating_mul(columns) > Self::MOST_HEIGHTS {
+            let (expected, found) = (Self::MOST_HEIGHTS, rows.saturating_mul(columns));
+            return Err(InputError::Size { what: "points of a height field, at most".into(), expected, found });
         }
         if Some(heights.len()) != rows.checked_mul(columns) {
             let expected = rows.saturating_mul(columns);

@@ -57,6 +57,7 @@ classes!(
     lcp::Unsolvable,
     scene::Scene,
     sim::BatchSimulation,
+    sim::Recording,
     sim::RunReport,
     sim::Simulation,
     sim::StepReport,
@@ -84,7 +85,7 @@ mod _stiction {
     #[pymodule_export]
     use super::scene::Scene;
     #[pymodule_export]
-    use super::sim::{BatchSimulation, EnergyBalance, RunReport, Simulation, StepReport};
+    use super::sim::{BatchSimulation, EnergyBalance, Recording, RunReport, Simulation, StepReport};
     use crate::contact::{ContactFailed, ContactRay, ContactSolved};
     use pyo3::prelude::*;
 

@@ -5,6 +5,7 @@ mod contacts;
 mod core;
 mod dynamics;
 mod questions;
+mod recording;
 mod replica;
 mod report;
 mod run;
@@ -19,6 +20,7 @@ use crate::scene::Scene;
 pub use batch::BatchSimulation;
 pub use contacts::dtypes;
 use core::AtStart;
+pub use recording::Recording;
 pub use report::{EnergyBalance, RunReport, StepReport};
 pub use simulation::Simulation;
 

@@ -6,6 +6,7 @@ pub mod energy;
 pub mod error;
 mod event_driven;
 pub mod expression;
+mod files;
 pub mod material;
 pub mod meshes;
 pub mod mjcf;
@@ -42,7 +43,7 @@ pub use world::{Added, Base, Placement, Surfaces, World, WorldBuilder};
 /// # Errors
 /// If it cannot be read or is neither, naming the place.
 pub fn load_description(path: &Path) -> Result<Description, SceneError> {
-    let bytes = std::fs::read(path).map_err(|e| SceneError::new("", e.to_string()).in_file(path))?;
+    let bytes = files::read(path).map_err(|e| SceneError::new("", e.to_string()).in_file(path))?;
     let text = String::from_utf8_lossy(&bytes);
     let first = |tag: &str| text.find(tag).unwrap_or(usize::MAX);
     let (mujoco, robot, sdf) = (first("<mujoco"), first("<robot"), first("<sdf"));

@@ -253,6 +253,9 @@ impl fmt::Display for Overlap {
 /// Overlap at the start above this part of the smaller geom's size is worth a word.
 const OVERLAP_AT_START: f64 = 1e-6;
 
+/// Why bodies all in one place are no scene.
+const CROWDED: &str = "too many geoms are near each other: more pairs than can be looked at";
+
 /// A world in motion.
 pub struct Simulation {
     pub(crate) world: Arc<World>,
@@ -567,7 +570,11 @@ impl Simulation {
     /// Takes pairs of links that hang on each other and overlap at the start out of collision.
     fn ignore_own_overlaps(&mut self) -> Result<(), InputError> {
         let mut rules = self.world.rules.clone();
-        for overlap in self.find_overlaps() {
+        let overlaps = self.find_overlaps();
+        if self.collision.take_crowded() {
+            return Err(InputError::Unsupported { solver: "collision", reason: CROWDED.into() });
+        }
+        for overlap in overlaps {
             let tree = |k: usize| {
                 let link = self.world.geoms[overlap.geoms[k]].link;
                 link.map(|link| self.world.model.links()[link].tree)
@@ -593,6 +600,10 @@ impl Simulation {
             SimulatorKind::TimeStepping => self.time_step(),
             SimulatorKind::EventDriven => self.event_step(),
         };
+        let result = result.and_then(|report| match self.collision.take_crowded() {
+            true => Err(self.fail(CROWDED, false)),
+            false => Ok(report),
+        });
         if result.is_err() {
             self.go_back();
         }

@@ -161,3 +161,23 @@ fn robot_files_with_numbers_that_cannot_be_computed_with_are_refused() {
         }
     }
 }
+
+/// So many balls all in one place.
+fn crowd(count: usize) -> String {
+    let body = "mass = 1\nshape = { sphere = 0.1 }";
+    format!("[[bodies]]\nname = \"ball{{i}}\"\nrepeat = \"i = 1..{count}\"\n{body}")
+}
+
+#[test]
+fn scenes_that_memory_has_no_room_for_are_refused() {
+    let refused = |text: &str| match parse(text).and_then(|scene| scene.simulation().map_err(|e| e.to_string())) {
+        Ok(_) => String::new(),
+        Err(message) => message,
+    };
+    assert_eq!(refused(&crowd(50)), "");
+    assert!(refused(&crowd(1000)).contains("too many geoms are near each other"));
+    assert!(refused(&crowd(20_000)).contains("20000 geoms, at most 16384"));
+    let field = "{ height_field = { points = [2000, 2000], size = [1, 1], height = \"= x\" } }";
+    let message = refused(&format!("[[bodies]]\nname = \"ground\"\nfixed = true\nshape = {field}"));
+    assert!(message.contains("points") && message.contains("1048576"), "{message}");
+}

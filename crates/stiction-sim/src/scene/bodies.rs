@@ -360,10 +360,10 @@ fn height_field(section: &Section<'_>) -> Result<Shape, SceneError> {
     let made = match formula {
         Some(formula) => {
             let [rows, columns] = field.numbers::<2>("points")?.ok_or_else(|| field.missing("points"))?;
-            /// Most points along a side.
-            const MOST: f64 = 10_000.0;
-            if [rows, columns].iter().any(|x| x.fract() != 0.0 || !(2.0..=MOST).contains(x)) {
-                return Err(field.error("points", format!("must be two whole numbers from 2 to {MOST}")));
+            const MOST: usize = Shape::MOST_HEIGHTS;
+            if [rows, columns].iter().any(|x| x.fract() != 0.0 || *x < 2.0) || rows * columns > MOST as f64 {
+                let message = format!("must be two whole numbers of at least 2, of at most {MOST} points in all");
+                return Err(field.error("points", message));
             }
             let (rows, columns) = (rows as usize, columns as usize);
             let heights = heights(&formula, rows, columns, length_x, length_y);

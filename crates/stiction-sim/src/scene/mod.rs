@@ -44,7 +44,7 @@ impl Scene {
     /// # Errors
     /// The first thing that is wrong, with its place in the file.
     pub fn load(file: &Path, set: &[(String, f64)]) -> Result<Self, SceneError> {
-        let text = std::fs::read_to_string(file).map_err(|e| SceneError::new("", e.to_string()).in_file(file))?;
+        let text = crate::files::read_text(file).map_err(|e| SceneError::new("", e.to_string()).in_file(file))?;
         let directory = file.parent().unwrap_or_else(|| Path::new(""));
         read(&Source::new(Some(file), directory, &text), set).map_err(|e| e.in_file(file))
     }
