@@ -56,12 +56,13 @@ impl StepReport {
 
 /// Counts, measures, flags and the place of the largest measure.
 type StoredStep =
-    ((usize, usize, usize, usize, usize), (f64, f64, f64, f64, f64, f64, f64), (bool, bool, bool), (u8, usize));
+    ((usize, usize, usize, usize, usize), (f64, f64, f64, f64, f64, f64, f64, f64), (bool, bool), (u8, usize));
 /// Why, and the contact problem.
 type StoredFailure<'py> = (String, Option<Bound<'py, ContactProblem>>);
 
 fn stored_step(r: &stiction_sim::StepReport) -> StoredStep {
-    let measures = (r.certificate, r.penetration, r.overlap_left, r.slip, r.work, r.kinetic, r.stepped);
+    let (scale, stepped) = (r.restitution_scale, r.stepped);
+    let measures = (r.certificate, r.penetration, r.overlap_left, r.slip, r.work, r.kinetic, scale, stepped);
     let place = match r.place {
         Place::Nowhere => (0, 0),
         Place::Velocity(i) => (1, i),
@@ -71,14 +72,14 @@ fn stored_step(r: &stiction_sim::StepReport) -> StoredStep {
         Place::Bounded(i) => (5, i),
         Place::Whole => (6, 0),
     };
-    let flags = (r.guessed, r.restitution_lowered, r.fallback);
+    let flags = (r.guessed, r.fallback);
     ((r.contacts, r.active, r.pivots, r.substeps, r.impacts), measures, flags, place)
 }
 
 fn restored_step((counts, measures, flags, place): StoredStep) -> stiction_sim::StepReport {
     let (contacts, active, pivots, substeps, impacts) = counts;
-    let (certificate, penetration, overlap_left, slip, work, kinetic, stepped) = measures;
-    let (guessed, restitution_lowered, fallback) = flags;
+    let (certificate, penetration, overlap_left, slip, work, kinetic, restitution_scale, stepped) = measures;
+    let (guessed, fallback) = flags;
     let place = match place {
         (1, i) => Place::Velocity(i),
         (2, i) => Place::Contact(i),
@@ -100,7 +101,7 @@ fn restored_step((counts, measures, flags, place): StoredStep) -> stiction_sim::
         slip,
         work,
         kinetic,
-        restitution_lowered,
+        restitution_scale,
         fallback,
         substeps,
         impacts,
@@ -206,10 +207,16 @@ impl StepReport {
         self.of(|r| r.kinetic)
     }
 
+    /// The part of the rebound speeds that contacts with restitution got: 1, or as much as gains no energy.
+    #[getter]
+    fn restitution_scale(&self) -> f64 {
+        self.inner.as_ref().map_or(f64::NAN, |r| r.restitution_scale)
+    }
+
     /// Restitution was lowered because the impact would have gained energy.
     #[getter]
     fn restitution_lowered(&self) -> bool {
-        self.of(|r| r.restitution_lowered)
+        self.of(stiction_sim::StepReport::restitution_lowered)
     }
 
     /// The fallback model answered.
