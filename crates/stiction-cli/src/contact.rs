@@ -69,6 +69,7 @@ struct Certificate {
     friction: f64,
     bounded: f64,
     work: f64,
+    energy: f64,
     worst: String,
     inconsistency: f64,
 }
@@ -185,6 +186,7 @@ fn answer<'a>(
         friction: c.friction,
         bounded: c.bounded,
         work: c.work,
+        energy: c.energy,
         worst: c.worst.to_string(),
         inconsistency: c.inconsistency,
     });

@@ -16,6 +16,9 @@ use crate::whitened::{Columns, Whitened};
 /// Any motion that a Farkas vector leaves possible must be this many times faster than the problem's own, or the proof is rounding.
 const FARKAS: f64 = 1e8;
 
+/// Forces of a failed solve above this many times what the data warrant (`√W |p| / E_I`) are reported: their rounding is 1e-10 of the motion.
+const FORCE_BEYOND_DATA: f64 = 1e6;
+
 /// Forces and motion of one island, in the order of its lists. Zero when a model gets it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct IslandForces {
@@ -240,6 +243,7 @@ impl ByIsland {
                 let certificate = self.certifier.certify_timed(problem, law, &forces, &motion, &mut stats);
                 if !certificate.holds(options.tolerance) {
                     let why = format!("the answer is not certified: {certificate}");
+                    let why = self.with_force_beyond_data(why, problem, &forces);
                     return Ok(ContactOutcome::Failed(ContactFailure { why, forces, motion, certificate, stats }));
                 }
                 modes.clear();
@@ -269,7 +273,18 @@ impl ByIsland {
         why: String,
     ) -> ContactOutcome {
         let certificate = self.certifier.certify_timed(problem, law, &forces, &motion, &mut stats);
+        let why = self.with_force_beyond_data(why, problem, &forces);
         ContactOutcome::Failed(ContactFailure { why, forces, motion, certificate, stats })
+    }
+
+    /// `why`, and the row whose force is far beyond what the data warrant, if there is one; of the forces certified last.
+    fn with_force_beyond_data(&self, why: String, problem: &ContactProblem, forces: &ContactForces) -> String {
+        match self.certifier.largest_force(problem, forces) {
+            (size, place) if size > FORCE_BEYOND_DATA => format!(
+                "{why}; the force of {place} is {size:.0e} times what the data warrant: is the row redundant but for rounding?"
+            ),
+            _ => why,
+        }
     }
 }
 
@@ -317,7 +332,7 @@ fn least_speed(problem: &ContactProblem, law: &dyn Law, y: &ContactForces) -> f6
     let (mut whitened, mut islands, mut sum) = (Whitened::default(), Islands::default(), Farkas::default());
     for island in islands.find(problem) {
         whitened.build(problem, island, law.level());
-        sum.speed += dot(&whitened.x_free, &whitened.x_free);
+        let terms = sum.terms;
         let pick = |all: &[f64], of: &[usize]| of.iter().map(|&i| all[i]).collect::<Vec<f64>>();
         let contact = |all: &[f64]| pick(all, &island.contacts);
         let ahead = law.level() == Level::Velocity && !law.only_touching();
@@ -348,6 +363,10 @@ fn least_speed(problem: &ContactProblem, law: &dyn Law, y: &ContactForces) -> f6
             return 0.0;
         }
         sum.rest += dot(&combined, &combined);
+        // The motion of what is not part of the proof is no measure of it.
+        if sum.terms > terms {
+            sum.speed += dot(&whitened.x_free, &whitened.x_free);
+        }
     }
     sum.least_speed()
 }

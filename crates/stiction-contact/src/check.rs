@@ -12,6 +12,27 @@ pub fn finite(what: impl FnOnce() -> String, value: f64) -> Result<(), InputErro
     if value.is_finite() { Ok(()) } else { Err(InputError::NotFinite { what: what(), value }) }
 }
 
+/// The largest row entry and inertia that are computed with, and the inverse of the least inertia: products of three of them, as in
+/// `row M⁻¹ rowᵀ`, stay within the range of numbers.
+pub const LARGEST: f64 = 1e100;
+
+/// A number of at most 1e100.
+pub fn row_entry(what: impl FnOnce() -> String, value: f64) -> Result<(), InputError> {
+    match value.abs() {
+        size if size <= LARGEST => Ok(()),
+        size if size.is_finite() => Err(out_of_range(what(), "at most 1e100 in size", value)),
+        _ => Err(InputError::NotFinite { what: what(), value }),
+    }
+}
+
+/// An entry on the diagonal of an inertia: 1e-100 to 1e100. One that is not positive is left to the factor, which says more.
+pub fn inertia(what: impl FnOnce() -> String, value: f64) -> Result<(), InputError> {
+    if value <= 0.0 || (1.0 / LARGEST..=LARGEST).contains(&value) {
+        return Ok(());
+    }
+    Err(out_of_range(what(), "from 1e-100 to 1e100", value))
+}
+
 /// A vector of `expected` finite numbers.
 pub fn vector(what: &str, expected: usize, x: &[f64]) -> Result<(), InputError> {
     size(|| what.into(), expected, x.len())?;

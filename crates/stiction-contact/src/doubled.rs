@@ -3,12 +3,16 @@
 /// `high + low ← high + low + a x`, number by number, with the errors of products and sums.
 #[inline]
 pub(crate) fn add_products(a: f64, x: &[f64], high: &mut [f64], low: &mut [f64]) {
-    for ((x, high), low) in x.iter().zip(high).zip(low) {
-        let product = a * x;
-        let (sum, error) = two_sum(*high, product);
-        *low += error + a.mul_add(*x, -product);
-        *high = sum;
-    }
+    x.iter().zip(high).zip(low).for_each(|((x, high), low)| add_product(a, *x, high, low));
+}
+
+/// `high + low ← high + low + a x`, with the errors of the product and the sum.
+#[inline]
+pub(crate) fn add_product(a: f64, x: f64, high: &mut f64, low: &mut f64) {
+    let product = a * x;
+    let (sum, error) = two_sum(*high, product);
+    *low += error + a.mul_add(x, -product);
+    *high = sum;
 }
 
 /// `high + low ← high + low + x`, with `high` the rounded sum.

@@ -7,7 +7,7 @@
 //! Reference: [Drumwright15, Algorithm 2].
 
 use stiction_lcp::Matrix;
-use stiction_lcp::factor::{ActiveQr, DEPENDENT};
+use stiction_lcp::factor::ActiveQr;
 use stiction_lcp::matrix::{axpy, dot, dot2, norm};
 
 /// Rows whose target misses what the others imply by at most this part of its terms agree with them: the rest is rounding.
@@ -39,6 +39,10 @@ pub struct FindIndices {
     /// What remains of a dependent row, as a part of its length, at most.
     dependent: f64,
 }
+
+/// A row of which no more than this remains beside the rows before it, relative to its length, is dependent on them. To leave out what remains
+/// costs the certificate that much of a relative error, a tenth of its tolerance; to follow it costs forces as many times larger, and their rounding.
+pub const DEPENDENT: f64 = 1e-11;
 
 impl FindIndices {
     /// Starts anew on velocities of dimension `m`, for at most `rows` rows.

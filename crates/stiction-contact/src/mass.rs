@@ -331,7 +331,8 @@ fn check_square(b: usize, block: &Matrix) -> Result<(), InputError> {
         return Err(InputError::NotSquare { what: format!("mass block {b}"), rows: block.rows(), cols: block.cols() });
     }
     if block.as_slice().iter().fold(true, |all, x| all & x.is_finite()) {
-        return Ok(());
+        return (0..block.cols())
+            .try_for_each(|j| check::inertia(|| format!("mass block {b}, entry ({j}, {j})"), block[(j, j)]));
     }
     for j in 0..block.cols() {
         for i in 0..block.rows() {

@@ -156,6 +156,21 @@ impl ContactOutcome {
         }
     }
 
+    /// What this one, which failed, and `second`, another attempt at the same problem, come to: the second if it is certified or proven, with the work of both; else
+    /// this one.
+    pub(crate) fn or(self, mut second: Self) -> Self {
+        let Self::Failed(first) = &self else { return self };
+        let stats = match &mut second {
+            Self::Solved(solution) => &mut solution.stats,
+            Self::Infeasible(infeasible) => &mut infeasible.stats,
+            _ => return self,
+        };
+        stats.pivots += first.stats.pivots;
+        stats.fallbacks += first.stats.fallbacks + 1;
+        stats.certificate.0 += first.stats.certificate.0;
+        second
+    }
+
     /// `solved`, `infeasible`, `no-solution`, `ray` or `failed`.
     pub fn name(&self) -> &'static str {
         match self {

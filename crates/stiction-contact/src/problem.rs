@@ -448,7 +448,8 @@ impl ContactProblem {
     pub fn slip(&self, i: usize) -> [f64; 3] {
         let all = &self.contacts;
         let axis = |rows: &Rows, surface: f64| {
-            let (speed, size) = (surface + rows.dot(i, &self.v), surface.abs() + rows.terms(i, &self.v));
+            // A direction of slip is as exact as its components, which may be small beside their terms.
+            let (speed, size) = (rows.accurate_dot(surface, i, &self.v), surface.abs() + rows.terms(i, &self.v));
             if speed.abs() > SLIPPING * size { speed } else { 0.0 }
         };
         let (mut s, mut t) = (axis(&all.tangent_s, all.surface[i][0]), axis(&all.tangent_t, all.surface[i][1]));

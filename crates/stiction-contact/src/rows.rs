@@ -6,6 +6,7 @@ use stiction_lcp::matrix::axpy;
 use stiction_lcp::{InputError, Matrix};
 
 use crate::check;
+use crate::doubled::add_product;
 use crate::mass::Layout;
 
 /// One row by blocks: (block, the row's entries for the velocities of that block).
@@ -75,7 +76,7 @@ impl Rows {
     /// Checks a row without appending it.
     ///
     /// # Errors
-    /// If a block does not exist or is given twice, has the wrong size, or an entry is not finite.
+    /// If a block does not exist or is given twice, has the wrong size, or an entry is not finite or above 1e100.
     pub fn check(&self, what: impl Display, row: RowBlocks<'_>) -> Result<(), InputError> {
         for (k, &(block, values)) in row.iter().enumerate() {
             if block >= self.layout.blocks() {
@@ -91,7 +92,7 @@ impl Rows {
             }
             check::size(|| format!("{what}: entries for block {block}"), self.layout.size(block), values.len())?;
             for (i, &x) in values.iter().enumerate() {
-                check::finite(|| format!("{what}: entry {i} for block {block}"), x)?;
+                check::row_entry(|| format!("{what}: entry {i} for block {block}"), x)?;
             }
         }
         Ok(())
@@ -198,6 +199,22 @@ impl Rows {
     #[inline]
     pub fn dot(&self, i: usize, v: &[f64]) -> f64 {
         self.sum(i, v, |x, v| x * v)
+    }
+
+    /// `start` plus row `i` times the velocities `v` (m), summed in twice the working precision.
+    pub fn accurate_dot(&self, start: f64, i: usize, v: &[f64]) -> f64 {
+        let (mut high, mut low) = (start, 0.0);
+        for e in self.entries(i) {
+            let (x, v) = (&self.values[e.at..e.at + e.len], &v[e.from..e.from + e.len]);
+            x.iter().zip(v).for_each(|(x, v)| add_product(*x, *v, &mut high, &mut low));
+        }
+        high + low
+    }
+
+    /// How many numbers row `i` has.
+    #[inline]
+    pub(crate) fn numbers(&self, i: usize) -> usize {
+        self.entries(i).iter().map(|e| e.len).sum()
     }
 
     /// `Σ |rowᵢⱼ| sⱼ` over non-negative `s` (m).

@@ -5,7 +5,10 @@ use std::alloc::System;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use stiction_contact::certificate::{ContactView, Law, NormalLaw};
 use stiction_contact::scenes::{Body, Recipe, Touch, assemble, random};
-use stiction_contact::{Certifier, Contact, ContactForces, ContactProblem, Level, Mass, PhysicalCertificate, Place};
+use stiction_contact::{
+    Certifier, Contact, ContactForces, ContactModel, ContactProblem, CoulombCone, CoulombPolyhedral, Frictionless,
+    Level, Mass, NormalOptions, PhysicalCertificate, Place, PolyhedralOptions,
+};
 use stiction_lcp::Matrix;
 
 #[global_allocator]
@@ -62,7 +65,7 @@ fn line(masses: &[f64], v: &[f64], force: &[f64]) -> ContactProblem {
 fn a_block_at_rest_is_certified() {
     let (problem, forces, motion) = table();
     let certificate = certify(&problem, &forces, &motion);
-    assert!(certificate.holds(1e-15), "{certificate}");
+    assert!(certificate.holds(1e-14), "{certificate}");
 }
 
 /// Each row is measured beside its own terms: 1 µg of a gram beside a tonne is found, and found there.
@@ -71,7 +74,7 @@ fn momentum_of_the_lightest_body_counts() {
     let problem = line(&[1e6, 1e-6], &[1.0, 1.0], &[5.0, 3e-6]);
     let forces = ContactForces::zeros(&problem);
     let exact = [1.0 + DT * 5e-6, 1.0 + DT * 3.0];
-    assert!(certify(&problem, &forces, &exact).holds(1e-15));
+    assert!(certify(&problem, &forces, &exact).holds(1e-14));
     for (k, off) in [(1, 1e-6), (0, 1e-6)] {
         let mut motion = exact;
         motion[k] += off;
@@ -87,12 +90,12 @@ fn a_bilateral_row_that_moves_is_found() {
     problem.add_bilateral(&[(0, &[1.0]), (1, &[-1.0])], 0.0, 0.0).unwrap();
     problem.add_bilateral(&[(1, &[1.0]), (2, &[-1.0])], 0.0, 0.0).unwrap();
     let mut forces = ContactForces::zeros(&problem);
-    assert!(certify(&problem, &forces, &[1.0; 3]).holds(1e-15));
+    assert!(certify(&problem, &forces, &[1.0; 3]).holds(1e-14));
     // An impulse along the second row, in balance, that tears it.
     forces.bilateral[1] = 1e-6;
     let certificate = certify(&problem, &forces, &[1.0, 1.0 + 0.5e-6, 1.0 - 1e-6]);
     assert_eq!(certificate.worst, Place::Bilateral(1));
-    assert!(certificate.momentum < 1e-15 && certificate.bilateral > 1e-7, "{certificate}");
+    assert!(certificate.momentum < 1e-14 && certificate.bilateral > 1e-7, "{certificate}");
 }
 
 /// Rows that contradict each other: halfway is accepted, anything else is not.
@@ -124,7 +127,7 @@ fn a_pulling_contact_is_found() {
     forces.normal = vec![load * (2.0 + 1e-6), -1e-6 * load, load * (2.0 + 1e-6), -1e-6 * load];
     for normal_law in [NormalLaw::Signorini, NormalLaw::Unilateral] {
         let certificate = Certifier::default().certify(&problem, &Shared { normal_law }, &forces, &motion);
-        assert!(certificate.momentum < 1e-15, "{certificate}");
+        assert!(certificate.momentum < 1e-14, "{certificate}");
         assert!(matches!(certificate.worst, Place::Contact(1 | 3)), "{certificate}");
         assert!(certificate.signorini > 1e-8, "{certificate}");
     }
@@ -141,7 +144,7 @@ fn a_contact_that_pushes_while_it_parts_is_found() {
     // A law that allows it must still not let the contact do work.
     let unilateral = Shared { normal_law: NormalLaw::Unilateral };
     let certificate = Certifier::default().certify(&problem, &unilateral, &forces, &motion);
-    assert_eq!(certificate.signorini, 0.0);
+    assert!(certificate.signorini < 1e-15, "{certificate}");
     assert!(certificate.work > 1e-5, "{certificate}");
 }
 
@@ -178,13 +181,13 @@ fn limits_and_bounded_rows_are_measured() {
     let mut forces = ContactForces::zeros(&problem);
     (forces.limit[0], forces.bounded[0]) = (DT, -0.5 * DT);
     let exact = [0.0, 0.5 * DT];
-    assert!(certify(&problem, &forces, &exact).holds(1e-15));
+    assert!(certify(&problem, &forces, &exact).holds(1e-14));
     // Beyond its bound, in balance: it stops the particle, but it may not.
     let mut beyond = forces.clone();
     beyond.bounded[0] = -DT;
     let certificate = certify(&problem, &beyond, &[0.0, 0.0]);
     assert_eq!(certificate.worst, Place::Bounded(0));
-    assert!(certificate.momentum < 1e-15 && certificate.bounded > 0.1, "{certificate}");
+    assert!(certificate.momentum < 1e-14 && certificate.bounded > 0.1, "{certificate}");
     // Weaker than it could be.
     let mut weak = forces.clone();
     weak.bounded[0] = -0.25 * DT;
@@ -249,4 +252,66 @@ fn a_second_certificate_allocates_nothing() {
     };
     assert!(count() > 0, "the counter counts");
     assert_eq!((0..1000).map(|_| count()).min(), Some(0));
+}
+
+/// A body that touches nothing says nothing about the others, however heavy: floor and ceiling both
+/// want a particle away from them, which cannot be.
+#[test]
+fn a_heavy_bystander_does_not_hide_an_error() {
+    for (mass, speed) in [(1.0, 1.0), (1e9, 1.0), (1e15, 1e3)] {
+        let block = |m: f64| Matrix::from_fn(3, 3, |i, j| if i == j { m } else { 0.0 });
+        let inertia = Mass::new(vec![block(1e-3), block(mass)]).unwrap();
+        let (v, force) = (vec![0.0, 0.0, 0.0, speed, 0.0, 0.0], vec![0.0, 0.0, -9.81e-3, 0.0, 0.0, -9.81 * mass]);
+        let mut problem = ContactProblem::new(inertia, v, force, DT).unwrap();
+        for n in [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]] {
+            problem.add_contact(Contact { bounce: 0.5, ..Contact::new(&[(0, &n)], &[], &[]) }).unwrap();
+        }
+        for outcome in [
+            CoulombCone::default().solve(&problem).unwrap(),
+            Frictionless::new(Level::Velocity, NormalOptions::default()).solve(&problem).unwrap(),
+            CoulombPolyhedral::new(PolyhedralOptions::default()).unwrap().solve(&problem).unwrap(),
+        ] {
+            assert!(outcome.solved().is_none(), "mass {mass}: {outcome:?}");
+        }
+        // Forces that grow without end must not make their own error look small.
+        for p in [1.0, 1e6, 1e12] {
+            let mut forces = ContactForces::zeros(&problem);
+            forces.normal.copy_from_slice(&[p + DT * 9.81e-3, p]);
+            let motion = [0.0, 0.0, 0.0, speed, 0.0, -9.81 * DT];
+            let certificate = certify(&problem, &forces, &motion);
+            assert!(certificate.signorini > 1e-3, "mass {mass}, force {p}: {certificate}");
+        }
+    }
+}
+
+/// Two rows that are parallel but for rounding ask for different speeds: what would satisfy both is
+/// a motion far beyond the data, and is not certified.
+#[test]
+fn a_motion_that_the_data_do_not_warrant_is_not_certified() {
+    let mut problem = {
+        let inertia = Mass::new(vec![Matrix::identity(2)]).unwrap();
+        ContactProblem::new(inertia, vec![0.3, 0.0], vec![0.0; 2], DT).unwrap()
+    };
+    let noise = 1e-9;
+    problem.add_bilateral(&[(0, &[1.0, 0.0])], 0.0, 0.0).unwrap();
+    problem.add_contact(Contact::new(&[(0, &[1.0, noise])], &[], &[])).unwrap();
+    // Neither row is violated by this, and momentum is balanced, but it has energy from nowhere.
+    let v = 1e5;
+    let mut forces = ContactForces::zeros(&problem);
+    forces.normal[0] = v / noise;
+    forces.bilateral[0] = -0.3 - forces.normal[0];
+    let certificate = certify(&problem, &forces, &[0.0, v]);
+    assert!(certificate.signorini > 1e-6 && certificate.energy > 1e-6, "{certificate}");
+}
+
+/// Targets and moving surfaces bring energy, and that is counted.
+#[test]
+fn driven_work_is_counted() {
+    let mut problem = line(&[2.0], &[0.0], &[0.0]);
+    problem.add_bilateral(&[(0, &[1.0])], 0.0, 3.0).unwrap();
+    let mut forces = ContactForces::zeros(&problem);
+    forces.bilateral[0] = 6.0;
+    let certificate = certify(&problem, &forces, &[3.0]);
+    assert!(certificate.holds(1e-14), "{certificate}");
+    assert_eq!(certificate.driven_work, 18.0);
 }

@@ -26,7 +26,7 @@ fn everything() -> ContactProblem {
     let block = Matrix::from_rows(&[[2.0, 0.1], [0.1, 1.0 / 3.0]]).unwrap();
     let mass = Mass::new(vec![block, Matrix::identity(1), Matrix::zeros(0, 0)]).unwrap();
     let mut problem = ContactProblem::new(mass, vec![-0.0, 5e-324, 1e300], vec![0.1, -1e-310, 0.0], 1e-3).unwrap();
-    let (n, s) = ([0.0, 1.0 / 7.0], [f64::MAX, f64::MIN_POSITIVE]);
+    let (n, s) = ([0.0, 1.0 / 7.0], [1e100, f64::MIN_POSITIVE]);
     let rows: [&[(usize, &[f64])]; 3] = [&[(0, &n), (1, &[-1.0])], &[(0, &s)], &[(0, &[1.0, -0.0])]];
     let contact = Contact {
         spin: rows[2],

@@ -311,3 +311,86 @@ fn a_contact_whose_normal_nothing_moves_has_no_friction() {
     let solution = solved(&mut CoulombCone::default(), &problem);
     assert_eq!((solution.motion[0], solution.forces.tangent_s[0]), (2.0, 0.0));
 }
+
+/// Painlevé's rod, in the plane and in space: its end slides, and where friction drives it into the
+/// floor no acceleration satisfies the law. With gravity 8 and the centripetal term together, its
+/// separation acceleration is `A c − 2` with `A = 1 + 3 cos (cos − mu sin)`.
+#[test]
+fn accelerations_without_an_answer_are_proven_to_have_none() {
+    let angle = 1.0f64;
+    let (sin, cos) = (angle.sin(), angle.cos());
+    for (mu, second_tangent) in [(2.5, false), (2.5, true), (4.0, true), (8.0, false)] {
+        assert!(1.0 + 3.0 * cos * (cos - mu * sin) < 0.0);
+        let inertia = Matrix::from_fn(4, 4, |i, j| if i != j { 0.0 } else { [1.0, 1.0, 1.0 / 3.0, 1.0][i] });
+        let mut problem = ContactProblem::new(
+            Mass::new(vec![inertia]).unwrap(),
+            vec![-1.0, 0.0, 0.0, 0.0],
+            vec![0.0, -8.0, 0.0, 0.0],
+            1e-3,
+        )
+        .unwrap();
+        let (normal, s, t) = ([0.0, 1.0, -cos, 0.0], [1.0, 0.0, sin, 0.0], [0.0, 0.0, 0.0, 1.0]);
+        let row = [(0, &t[..])];
+        let tangent_t: &[(usize, &[f64])] = if second_tangent { &row } else { &[] };
+        let rate = [6.0, 0.0, 0.0];
+        problem.add_contact(Contact { mu, rate, ..Contact::new(&[(0, &normal)], &[(0, &s)], tangent_t) }).unwrap();
+        let outcome = CoulombCone::new(Level::Acceleration, ModelOptions::default()).solve(&problem).unwrap();
+        assert_eq!(outcome.name(), "no-solution", "mu {mu}");
+    }
+}
+
+/// Rows that no motion satisfies are proven to be such, whatever the friction.
+#[test]
+fn rows_that_contradict_each_other_are_infeasible() {
+    let inertia = || Mass::new(vec![Matrix::identity(3)]).unwrap();
+    let (n, s, t) = ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]);
+    let mut problem = ContactProblem::new(inertia(), vec![1.0, 0.0, 0.0], vec![0.0; 3], 1e-2).unwrap();
+    problem.add_contact(Contact { mu: 0.5, ..Contact::new(&[(0, &n)], &[(0, &s)], &[(0, &t)]) }).unwrap();
+    problem.add_bilateral(&[(0, &n)], 0.0, -0.5).unwrap();
+    assert_eq!(CoulombCone::default().solve(&problem).unwrap().name(), "infeasible");
+}
+
+/// A planar loop closed in space: two of its rows depend on others but for rounding, and following
+/// them would ask for forces 1e12 times those that act. All models leave them out.
+#[test]
+fn rows_that_add_only_rounding_are_left_out() {
+    for noise in [0.0, 5e-17, 1e-14, 3e-13] {
+        let mass = Mass::new(vec![Matrix::from_fn(4, 4, |i, j| if i == j { 0.5 + i as f64 } else { 0.1 })]).unwrap();
+        let mut problem =
+            ContactProblem::new(mass, vec![0.3, -0.2, 0.1, 0.0], vec![1.0, 2.0, -3.0, 1.0], 1e-2).unwrap();
+        let rows = [[0.02, 0.015, -0.035, 0.0], [-0.057, 0.015, 0.042, 0.0]];
+        let third: Vec<f64> = (0..4).map(|j| 4e-4 * (rows[0][j] - 0.3 * rows[1][j])).collect();
+        let third = [third[0], third[1], third[2] + 4e-6 * noise, third[3] - 4e-6 * noise];
+        for row in [&rows[0], &rows[1], &third] {
+            problem.add_bilateral(&[(0, row)], 0.0, 0.0).unwrap();
+        }
+        problem.add_limit(&[(0, &[0.0, 0.0, 0.0, 1.0])], 0.0, 0.0, 0.0).unwrap();
+        let free = 0.5;
+        for name in ["coulomb-cone", "coulomb-polyhedral", "no-slip", "drumwright-shell", "frictionless"] {
+            let mut model = stiction_contact::models::catalog::build(name, &ModelOptions::default()).unwrap();
+            let outcome = model.solve(&problem).unwrap();
+            let solution = outcome.solved().unwrap_or_else(|| panic!("{name}, noise {noise}: {outcome:?}"));
+            assert!(solution.motion.iter().all(|v| v.abs() < free), "{name}, noise {noise}: {:?}", solution.motion);
+        }
+    }
+}
+
+/// Numbers that overflow on the way end in an error or an outcome, never in a panic.
+#[test]
+fn extreme_numbers_are_refused_or_reported() {
+    let (n, t) = ([0.0, 0.0, 1.0], [0.0, 1.0, 0.0]);
+    for x in [1e90, 1e100, 1e101, 1e155, 1e300, f64::MAX] {
+        for (inertia, slip) in [(1.0, x), (1.0 / x, 1.0), (x, 1.0), (1.0 / x, x.min(1e100))] {
+            let block = Matrix::from_fn(3, 3, |i, j| if i == j { inertia } else { 0.0 });
+            let Ok(mass) = Mass::new(vec![block]) else { continue };
+            let mut problem = ContactProblem::new(mass, vec![1.0, 0.0, 0.0], vec![0.0, 0.0, -9.81], 0.01).unwrap();
+            let s = [slip, 0.0, 0.0];
+            let added = problem.add_contact(Contact { mu: 0.5, ..Contact::new(&[(0, &n)], &[(0, &s)], &[(0, &t)]) });
+            if added.is_err() {
+                assert!(slip > 1e100);
+                continue;
+            }
+            CoulombCone::default().solve(&problem).unwrap();
+        }
+    }
+}

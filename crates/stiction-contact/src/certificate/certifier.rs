@@ -2,8 +2,11 @@
 
 use std::time::Instant;
 
-use super::measures::{Worst, ratio};
-use super::{Law, PhysicalCertificate, Place};
+use super::energy::EnergySums;
+use super::measures::{UNIT, Worst, ratio};
+use super::scales::Scales;
+use super::{Law, NormalLaw, PhysicalCertificate, Place};
+use crate::doubled::add_products;
 use crate::mass::{LANES, Mass};
 use crate::model::{ContactStats, Level, Mode};
 use crate::problem::ContactProblem;
@@ -14,17 +17,17 @@ use crate::solution::ContactForces;
 /// speed along z, the rounding of directions is a speed along x.
 const FLOOR: f64 = 1e-5;
 
-/// The terms of a row count as at most this many times the motion of the whole with and without forces, in units of energy. Internal forces are of the size of what
-/// squeezes; larger ones by this much are no answer.
-const GROWTH: f64 = 1e4;
+/// Additions in a sum besides those that are counted.
+const SHORT_SUM: usize = 4;
 
 /// Computes certificates; keeps its workspace, so that none is allocated again.
 #[derive(Debug, Clone, Default)]
 pub struct Certifier {
     /// Size of each velocity's (acceleration's) terms, m.
     pub(super) speed: Vec<f64>,
-    /// Momentum residual and the size of its terms, m each.
+    /// Momentum residual, what its last digits leave, and the size of its terms, m each.
     pub(super) residual: Vec<f64>,
+    low: Vec<f64>,
     pub(super) size: Vec<f64>,
     /// `row M⁻¹ rowᵀ` of all rows, kind after kind.
     pub(super) w: Vec<f64>,
@@ -35,15 +38,25 @@ pub struct Certifier {
     lanes: Lanes,
     /// Largest `√Mᵢᵢ sᵢ` of each block.
     block_speed: Vec<f64>,
-    /// `√(Σ M s²)` of the motion with and without forces.
-    reach: f64,
+    /// Islands and their energy norms E_I.
+    pub(super) scales: Scales,
+    /// The energy inequality of each island.
+    pub(super) energy: EnergySums,
+    /// `√(M⁻¹)ⱼⱼ`, m.
+    unit_motion: Vec<f64>,
+    /// Forces that act on each block.
+    forces_on: Vec<usize>,
     pub(super) modes: Vec<Mode>,
 }
 
-/// What a row shows of the motion: `row v⁺`, and the size of its terms; without its bias.
+/// What a row shows of the motion, without its bias.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Seen {
+    /// `row v⁺`.
     pub motion: f64,
+    /// A bound on the rounding of `motion`.
+    pub rounding: f64,
+    /// The size of its terms: ω without the bias.
     pub terms: f64,
 }
 
@@ -58,20 +71,28 @@ impl Certifier {
     ) -> PhysicalCertificate {
         let mut out = PhysicalCertificate::default();
         let mut worst = Worst::default();
-        self.measure_speeds(problem, law.level(), forces, motion);
+        let level = law.level();
+        self.measure_speeds(problem, level, forces);
+        self.scales.measure(problem, level, &self.w);
         if law.quasistatic() {
             // Without inertia there is no motion that forces could be measured by.
-            self.reach = f64::INFINITY;
+            self.scales.lift();
             self.speed.iter_mut().zip(motion).for_each(|(s, a)| *s += a.abs());
         }
+        self.energy.start(problem.layout().blocks());
         out.momentum = self.momentum(problem, law, forces, motion, &mut worst);
         out.momentum = out.momentum.max(not_numbers(problem, forces, &mut worst));
         self.contacts(problem, law, forces, motion, &mut out, &mut worst);
         self.limits(problem, law, forces, motion, &mut out, &mut worst);
-        self.bilaterals(problem, law.level(), motion, &mut out, &mut worst);
-        self.bounded(problem, law.level(), forces, motion, &mut out, &mut worst);
+        self.bilaterals(problem, level, forces, motion, &mut out, &mut worst);
+        self.bounded(problem, level, forces, motion, &mut out, &mut worst);
         let whole = law.whole(problem, forces, motion);
         out.friction = out.friction.max(worst.see(whole, Place::Whole));
+        let obeys = level == Level::Velocity && law.normal_law() == NormalLaw::Signorini;
+        if obeys && !law.quasistatic() && out.inconsistency == 0.0 {
+            out.energy = self.energy.measure(&mut worst);
+            out.driven_work = self.energy.driven_work();
+        }
         out.worst = worst.place;
         out
     }
@@ -91,13 +112,29 @@ impl Certifier {
         certificate
     }
 
+    /// The row whose force is the largest beside what the data of its island warrant, `√W |p| / E_I`, as seen by the last certificate; with that number.
+    pub fn largest_force(&self, problem: &ContactProblem, forces: &ContactForces) -> (f64, Place) {
+        let (mut largest, mut first) = ((0.0, Place::Nowhere), 0);
+        for (kind, (rows, p)) in forces.with_rows(problem).into_iter().enumerate() {
+            for i in (0..rows.len()).filter(|&i| p[i] != 0.0) {
+                let Some(block) = rows.blocks(i).next() else { continue };
+                let size = ratio(self.w[first + i].sqrt() * p[i], self.scales.energy_norm(block));
+                if size > largest.0 {
+                    largest = (size, place_of(kind, i));
+                }
+            }
+            first += rows.len();
+        }
+        largest
+    }
+
     /// What each contact does, as seen by the last certificate.
     pub fn modes(&self) -> &[Mode] {
         &self.modes
     }
 
     /// `speed ← |v| + dt |M⁻¹ f| + Σ |M⁻¹ rowᵀ p|` (without v and dt at acceleration level) and `w ← row M⁻¹ rowᵀ`.
-    fn measure_speeds(&mut self, problem: &ContactProblem, level: Level, forces: &ContactForces, motion: &[f64]) {
+    fn measure_speeds(&mut self, problem: &ContactProblem, level: Level, forces: &ContactForces) {
         let (mass, layout) = (problem.mass(), problem.layout());
         self.speed.clear();
         self.speed.extend_from_slice(problem.force());
@@ -105,7 +142,6 @@ impl Certifier {
         for (s, v) in self.speed.iter_mut().zip(problem.v()) {
             *s = if level == Level::Velocity { problem.dt() * s.abs() + v.abs() } else { s.abs() };
         }
-        self.measure_reach(problem, motion);
         self.w.clear();
         for (kind, (rows, p)) in forces.with_rows(problem).into_iter().enumerate() {
             let first = self.w.len();
@@ -147,28 +183,16 @@ impl Certifier {
         }
     }
 
-    /// `reach ← √(Σ Mᵢᵢ (sᵢ + |motionᵢ|)²)` of the speeds without forces.
-    fn measure_reach(&mut self, problem: &ContactProblem, motion: &[f64]) {
-        let layout = problem.layout();
-        let mut sum = 0.0;
-        for b in 0..layout.blocks() {
-            let (range, block) = (layout.range(b), problem.mass().block(b));
-            for (k, i) in range.enumerate() {
-                let speed = self.speed[i] + motion[i].abs();
-                sum += block[(k, k)] * speed * speed;
-            }
-        }
-        self.reach = sum.sqrt();
-    }
-
     /// What row `i`, of this W, shows of `motion`.
     #[inline]
     pub(super) fn see(&self, rows: &Rows, i: usize, motion: &[f64], w: f64) -> Seen {
+        let Some(block) = rows.blocks(i).next() else { return Seen::default() };
         let bodies = rows.blocks(i).fold(0.0, |max: f64, b| max.max(self.block_speed[b]));
         let root = w.sqrt();
-        let most = if root > 0.0 { GROWTH * root * self.reach } else { 0.0 };
+        let most = if root > 0.0 { root * self.scales.energy_norm(block) } else { 0.0 };
         let terms = (rows.abs_dot(i, &self.speed) + FLOOR * root * bodies).min(most);
-        Seen { motion: rows.dot(i, motion), terms }
+        let rounding = UNIT * (rows.numbers(i) + 1) as f64 * rows.terms(i, motion);
+        Seen { motion: rows.dot(i, motion), rounding, terms }
     }
 
     fn momentum(
@@ -180,21 +204,47 @@ impl Certifier {
         worst: &mut Worst,
     ) -> f64 {
         self.inertia(problem, law, motion);
+        self.find_unit_motions(problem.mass());
+        self.forces_on.clear();
+        self.forces_on.resize(problem.layout().blocks(), 0);
         for (rows, p) in forces.with_rows(problem) {
             for i in (0..rows.len()).filter(|&i| p[i] != 0.0) {
                 for (block, values) in rows.row(i) {
+                    self.forces_on[block] += 1;
                     let range = problem.layout().range(block);
-                    let sums = self.residual[range.clone()].iter_mut().zip(&mut self.size[range]);
-                    for (x, (residual, size)) in values.iter().zip(sums) {
-                        *residual -= x * p[i];
-                        *size += (x * p[i]).abs();
-                    }
+                    let (high, low) = (&mut self.residual[range.clone()], &mut self.low[range.clone()]);
+                    add_products(-p[i], values, high, low);
+                    self.size[range].iter_mut().zip(values).for_each(|(size, x)| *size += (x * p[i]).abs());
                 }
             }
         }
-        // Forces are rounded beside their own size, so momentum is measured beside it too.
-        (0..problem.m())
-            .fold(0.0, |max: f64, j| max.max(worst.see(ratio(self.residual[j], self.size[j]), Place::Velocity(j))))
+        // Forces are rounded beside their own size, so momentum is measured beside it too; but no
+        // force may be so large that its rounding is motion beside that of the data.
+        let mut largest = 0.0f64;
+        for b in 0..problem.layout().blocks() {
+            let range = problem.layout().range(b);
+            let energy_norm = self.scales.energy_norm(b);
+            // Of a sum in twice the working precision.
+            let rounding = (UNIT * (self.forces_on[b] + 2 * range.len() + SHORT_SUM) as f64).powi(2);
+            for j in range {
+                let residual = (self.residual[j] + self.low[j]).abs() + rounding * self.size[j];
+                let measure = ratio(residual, self.size[j]).max(ratio(residual * self.unit_motion[j], energy_norm));
+                largest = largest.max(worst.see(measure, Place::Velocity(j)));
+            }
+        }
+        largest
+    }
+
+    /// `unit_motion ← √(M⁻¹)ⱼⱼ`, a few columns of L⁻¹ at a time.
+    fn find_unit_motions(&mut self, mass: &Mass) {
+        self.unit_motion.clear();
+        for b in 0..mass.layout().blocks() {
+            let size = mass.layout().size(b);
+            for first in (0..size).step_by(LANES) {
+                let squares = self.lanes.inverse_columns(mass, b, first);
+                self.unit_motion.extend(squares.iter().take(size - first).map(|x| x.sqrt()));
+            }
+        }
     }
 
     /// `residual ← M (v⁺ − v) − dt f` (or `M v̇ − f`; without M in quasistatics), and the size of its terms.
@@ -205,20 +255,27 @@ impl Certifier {
         };
         let inertia = if law.quasistatic() { 0.0 } else { 1.0 };
         self.residual.clear();
-        self.residual.extend(problem.force().iter().map(|f| -unit * f));
+        self.residual.resize(problem.m(), 0.0);
+        self.low.clear();
+        self.low.resize(problem.m(), 0.0);
+        add_products(-unit, problem.force(), &mut self.residual, &mut self.low);
         self.size.clear();
         self.size.extend(problem.force().iter().map(|f| (unit * f).abs()));
         for b in 0..problem.layout().blocks() {
             let (range, block) = (problem.layout().range(b), problem.mass().block(b));
-            let (residual, size) = (&mut self.residual[range.clone()], &mut self.size[range.clone()]);
-            for (k, j) in range.enumerate() {
+            let (high, low) = (&mut self.residual[range.clone()], &mut self.low[range.clone()]);
+            let size = &mut self.size[range.clone()];
+            for (k, j) in range.enumerate().filter(|_| inertia > 0.0) {
                 let (next, now) = (motion[j], velocity * problem.v()[j]);
-                let (change, terms) = (next - now, next.abs() + now.abs());
-                for ((residual, size), a) in residual.iter_mut().zip(size.iter_mut()).zip(block.col(k)) {
-                    let a = inertia * a;
-                    *residual += a * change;
-                    *size += a.abs() * terms;
-                }
+                add_products(next, block.col(k), high, low);
+                add_products(-now, block.col(k), high, low);
+                let terms = next.abs() + now.abs();
+                size.iter_mut().zip(block.col(k)).for_each(|(size, a)| *size += a.abs() * terms);
+            }
+            if inertia > 0.0 {
+                let island = self.scales.island(b);
+                let range = problem.layout().range(b);
+                self.energy.add_inertia(island, &motion[range], high, size);
             }
             for (k, size) in size.iter_mut().enumerate() {
                 *size += FLOOR * block[(k, k)].sqrt() * self.block_speed[b];
@@ -257,6 +314,20 @@ struct Lanes {
 }
 
 impl Lanes {
+    /// Squared lengths of the columns of `L⁻¹` of block `b` from `first` on: `(M⁻¹)ⱼⱼ`. Nothing may wait.
+    fn inverse_columns(&mut self, mass: &Mass, b: usize, first: usize) -> [f64; LANES] {
+        let size = mass.layout().size(b);
+        self.y.clear();
+        self.y.resize(size, [0.0; LANES]);
+        (0..LANES.min(size - first)).for_each(|k| self.y[first + k][k] = 1.0);
+        mass.solve_factor_lanes(b, &mut self.y);
+        let mut squares = [0.0; LANES];
+        for y in &self.y[first..] {
+            (0..LANES).for_each(|k| squares[k] += y[k] * y[k]);
+        }
+        squares
+    }
+
     fn has_room_for(&self, block: usize) -> bool {
         self.used == 0 || (self.used < LANES && self.block == block)
     }
@@ -302,9 +373,13 @@ impl Lanes {
 fn not_numbers(problem: &ContactProblem, forces: &ContactForces, worst: &mut Worst) -> f64 {
     for (kind, (_, p)) in forces.with_rows(problem).into_iter().enumerate() {
         if let Some(i) = p.iter().position(|p| !p.is_finite()) {
-            let place = [Place::Contact, Place::Bilateral, Place::Limit, Place::Bounded][kind.max(3) - 3](i);
-            return worst.see(f64::INFINITY, place);
+            return worst.see(f64::INFINITY, place_of(kind, i));
         }
     }
     0.0
+}
+
+/// The place of row `i` of a kind: the first four are those of contacts.
+fn place_of(kind: usize, i: usize) -> Place {
+    [Place::Contact, Place::Bilateral, Place::Limit, Place::Bounded][kind.max(3) - 3](i)
 }

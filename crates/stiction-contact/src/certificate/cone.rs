@@ -74,7 +74,10 @@ fn disc(contact: &ContactView) -> f64 {
     let radius = contact.mu * contact.p[0].max(0.0);
     let y = [p[0] - u[0] / w, p[1] - u[1] / w];
     let length = libm::hypot(y[0], y[1]);
-    let scale = if length > radius { radius / length } else { 1.0 };
+    if length <= radius {
+        return ContactView::ratio(libm::hypot(u[0], u[1]), omega);
+    }
+    let scale = radius / length;
     ContactView::ratio(libm::hypot(p[0] - scale * y[0], p[1] - scale * y[1]) * w, omega)
 }
 

@@ -2,12 +2,20 @@
 
 use super::Place;
 
-/// `|p − clamp(p − u/W, lo, hi)| W / ω`: zero exactly if lo ≤ p ≤ hi, u ≥ 0 at lo, u ≤ 0 at hi, u = 0 between.
+/// Half the distance from 1 to the next number: the relative error of one operation.
+pub(super) const UNIT: f64 = 0.5 * f64::EPSILON;
+
+/// What every measure is raised by, as a part of it: more than the rounding of W, s and E_I in
+/// blocks of M whose condition number (of the matrix scaled to unit diagonal) is below 1e12.
+const SCALE_ROUNDING: f64 = 1.0 / 512.0;
+
+/// `|p − clamp(p − u/W, lo, hi)| W / ω`, which is `|clamp(u, W (p − hi), W (p − lo))| / ω`: zero
+/// exactly if lo ≤ p ≤ hi, u ≥ 0 at lo, u ≤ 0 at hi, u = 0 between.
 #[inline]
 pub fn natural(p: f64, u: f64, w: f64, omega: f64, lo: f64, hi: f64) -> f64 {
     if w > 0.0 {
-        let projected = (p - u / w).clamp(lo, hi);
-        return ratio((p - projected).abs() * w, omega);
+        // Written so that nothing is rounded beside a large p.
+        return ratio(u.max(w * (p - hi)).min(w * (p - lo)), omega);
     }
     // A row that moves nothing: only the signs can be asked for.
     let miss = match (lo == f64::NEG_INFINITY, hi == f64::INFINITY) {
@@ -43,10 +51,10 @@ pub(super) struct Worst {
 }
 
 impl Worst {
-    /// Takes note of `value`, a NaN as infinity; returns it.
+    /// Takes note of `value`, a NaN as infinity, raised by the rounding of scales; returns it.
     #[inline]
     pub fn see(&mut self, value: f64, place: Place) -> f64 {
-        let value = if value.is_nan() { f64::INFINITY } else { value };
+        let value = if value.is_nan() { f64::INFINITY } else { value * (1.0 + SCALE_ROUNDING) };
         if value > self.value || self.place == Place::Nowhere {
             *self = Self { value, place };
         }

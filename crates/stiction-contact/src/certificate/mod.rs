@@ -28,8 +28,10 @@ pub mod shell;
 pub mod viscous;
 
 mod certifier;
+mod energy;
 mod measures;
 mod rows;
+mod scales;
 mod view;
 
 use std::fmt;
@@ -61,6 +63,8 @@ pub enum Place {
     Limit(usize),
     /// This row with bounded force.
     Bounded(usize),
+    /// The island of this block.
+    Island(usize),
     /// The problem as a whole.
     Whole,
 }
@@ -80,6 +84,11 @@ pub struct PhysicalCertificate {
     pub bounded: f64,
     /// Work done by contacts, where positive.
     pub work: f64,
+    /// The energy inequality of the worst island: `T(v⁺) + T(v⁺ − v_f) ≤ T(v_f) + W`. 0 where it is not asked for: at acceleration level, under a law
+    /// without Signorini's condition, or where bilateral rows contradict each other.
+    pub energy: f64,
+    /// W (J): the work of targets, bounces and moving surfaces, less what closing gaps takes.
+    pub driven_work: f64,
     /// Where the largest of these is.
     pub worst: Place,
     /// Largest miss of a bilateral row when rows contradict each other, beside its terms; 0 if they agree.
@@ -89,7 +98,7 @@ pub struct PhysicalCertificate {
 impl PhysicalCertificate {
     /// The largest measure.
     pub fn largest(&self) -> f64 {
-        let all = [self.momentum, self.bilateral, self.signorini, self.friction, self.bounded, self.work];
+        let all = [self.momentum, self.bilateral, self.signorini, self.friction, self.bounded, self.work, self.energy];
         all.iter().fold(0.0, |max: f64, x| if x.is_nan() { f64::INFINITY } else { max.max(*x) })
     }
 
@@ -103,8 +112,15 @@ impl fmt::Display for PhysicalCertificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "momentum {:.1e}, bilateral {:.1e}, signorini {:.1e}, friction {:.1e}, bounded {:.1e}, work {:.1e} (worst: {})",
-            self.momentum, self.bilateral, self.signorini, self.friction, self.bounded, self.work, self.worst
+            "momentum {:.1e}, bilateral {:.1e}, signorini {:.1e}, friction {:.1e}, bounded {:.1e}, work {:.1e}, energy {:.1e} (worst: {})",
+            self.momentum,
+            self.bilateral,
+            self.signorini,
+            self.friction,
+            self.bounded,
+            self.work,
+            self.energy,
+            self.worst
         )
     }
 }
@@ -118,6 +134,7 @@ impl fmt::Display for Place {
             Place::Bilateral(i) => write!(f, "bilateral row {i}"),
             Place::Limit(i) => write!(f, "limit {i}"),
             Place::Bounded(i) => write!(f, "bounded row {i}"),
+            Place::Island(block) => write!(f, "the island of block {block}"),
             Place::Whole => f.write_str("the whole"),
         }
     }

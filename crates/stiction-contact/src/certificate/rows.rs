@@ -1,7 +1,7 @@
 //! Certificates row by row: contacts, limits, bilateral and bounded rows.
 
 use super::certifier::{Certifier, Seen};
-use super::measures::{Worst, natural, ratio, unilateral};
+use super::measures::{UNIT, Worst, natural, ratio, unilateral};
 use super::{ContactView, Law, MOVING, NormalLaw, PhysicalCertificate, Place};
 use crate::model::Level;
 use crate::problem::{ContactProblem, Contacts};
@@ -39,20 +39,31 @@ impl Certifier {
                     None => self.idle[contacts.twin[i]] = Some(i),
                 }
             }
-            let view = self.view(problem, level, forces, &seen, i);
+            let (view, bias) = self.view(problem, level, forces, &seen, i);
+            let rounding = rounding(&seen, &bias);
             let normal_law = if view.touching { law.normal_law() } else { NormalLaw::Signorini };
             let has_row = view.touching || (view.has_normal_row() && !only_touching);
             let signorini = if !has_row {
                 ratio(view.w[0] * view.p[0].abs(), view.omega[0])
-            } else if normal_law == NormalLaw::Signorini {
-                natural(view.p[0], view.u[0], view.w[0], view.omega[0], 0.0, f64::INFINITY)
             } else {
-                unilateral(view.p[0], view.u[0], view.w[0], view.omega[0])
+                let measure = if normal_law == NormalLaw::Signorini {
+                    natural(view.p[0], view.u[0], view.w[0], view.omega[0], 0.0, f64::INFINITY)
+                } else {
+                    unilateral(view.p[0], view.u[0], view.w[0], view.omega[0])
+                };
+                measure + ratio(rounding[0], view.omega[0])
             };
             out.signorini = out.signorini.max(worst.see(signorini, Place::Contact(i)));
-            out.friction = out.friction.max(worst.see(law.friction(&view), Place::Contact(i)));
+            let friction = law.friction(&view) + friction_rounding(&view, &rounding, normal_law);
+            out.friction = out.friction.max(worst.see(friction, Place::Contact(i)));
             if level == Level::Velocity && contacts.bounce[i] <= 0.0 && contacts.surface[i] == [0.0; 2] {
-                out.work = out.work.max(worst.see(work(&view, seen[0].motion), Place::Contact(i)));
+                out.work = out.work.max(worst.see(work(&view, &rounding, seen[0].motion), Place::Contact(i)));
+            }
+            if let Some(block) = contacts.normal.blocks(i).next() {
+                let island = self.scales.island(block);
+                for k in 0..4 {
+                    self.energy.add_row(island, view.p[k], bias[k], view.omega[k], 0.0, view.u[k]);
+                }
             }
             self.modes.push(view.mode(normal_law));
         }
@@ -70,7 +81,7 @@ impl Certifier {
         [see(&contacts.normal, 0), see(&contacts.tangent_s, 1), see(&contacts.tangent_t, 2), see(&contacts.spin, 3)]
     }
 
-    /// Contact `i`, whose rows show this, as a law sees it.
+    /// Contact `i`, whose rows show this, as a law sees it; and the biases of its rows.
     fn view(
         &self,
         problem: &ContactProblem,
@@ -78,7 +89,7 @@ impl Certifier {
         forces: &ContactForces,
         seen: &[Seen; 4],
         i: usize,
-    ) -> ContactView {
+    ) -> (ContactView, [f64; 4]) {
         let (contacts, dt, v) = (problem.contacts(), problem.dt(), problem.v());
         let (n, surface) = (contacts.len(), contacts.surface[i]);
         let bias = match level {
@@ -107,16 +118,16 @@ impl Certifier {
         // What slips now matters to accelerations alone.
         if level == Level::Acceleration {
             for (k, rows) in [&contacts.tangent_s, &contacts.tangent_t].into_iter().enumerate() {
-                view.slip[k] = surface[k] + rows.dot(i, v);
+                view.slip[k] = rows.accurate_dot(surface[k], i, v);
                 view.slip_omega[k] = surface[k].abs() + rows.terms(i, v);
             }
-            (view.spin_now, view.spin_omega) = (contacts.spin.dot(i, v), contacts.spin.terms(i, v));
+            (view.spin_now, view.spin_omega) = (contacts.spin.accurate_dot(0.0, i, v), contacts.spin.terms(i, v));
         }
-        view
+        (view, bias)
     }
 
     pub(super) fn limits(
-        &self,
+        &mut self,
         problem: &ContactProblem,
         law: &dyn Law,
         forces: &ContactForces,
@@ -132,13 +143,14 @@ impl Certifier {
                 Level::Acceleration => limits.rate[i],
             };
             let (p, w) = (forces.limit[i], self.w[first + i]);
-            let (u, omega) = self.motion(&limits.rows, i, motion, bias, w);
-            let miss = if limits.gap[i] <= 0.0 || (level == Level::Velocity && !law.only_touching()) {
-                natural(p, u, w, omega, 0.0, f64::INFINITY)
+            let Motion { u, omega, rounding } = self.motion(&limits.rows, i, motion, bias, w);
+            let residual = if limits.gap[i] <= 0.0 || (level == Level::Velocity && !law.only_touching()) {
+                natural(p, u, w, omega, 0.0, f64::INFINITY) + ratio(rounding, omega)
             } else {
                 ratio(w * p.abs(), omega)
             };
-            out.signorini = out.signorini.max(worst.see(miss, Place::Limit(i)));
+            out.signorini = out.signorini.max(worst.see(residual, Place::Limit(i)));
+            self.add_energy(&limits.rows, i, p, bias, omega, 0.0, u);
         }
     }
 
@@ -146,6 +158,7 @@ impl Certifier {
         &mut self,
         problem: &ContactProblem,
         level: Level,
+        forces: &ContactForces,
         motion: &[f64],
         out: &mut PhysicalCertificate,
         worst: &mut Worst,
@@ -154,9 +167,10 @@ impl Certifier {
         let first = 4 * problem.contacts().len();
         let mut own = Worst::default();
         for i in 0..all.rows.len() {
-            let w = self.w[first + i];
-            let (u, omega) = self.motion(&all.rows, i, motion, bilateral_bias(problem, level, i), w);
-            own.see(ratio(u, omega), Place::Bilateral(i));
+            let (w, bias) = (self.w[first + i], bilateral_bias(problem, level, i));
+            let Motion { u, omega, rounding } = self.motion(&all.rows, i, motion, bias, w);
+            own.see(ratio(u.abs() + rounding, omega), Place::Bilateral(i));
+            self.add_energy(&all.rows, i, forces.bilateral[i], bias, omega, 0.0, u);
         }
         if own.value > MOVING {
             // The rows may contradict each other: then v⁺ must be a least-squares compromise.
@@ -174,7 +188,7 @@ impl Certifier {
         self.size.iter_mut().for_each(|x| *x = 0.0);
         for i in 0..rows.len() {
             let w = self.w[first + i];
-            let (u, omega) = self.motion(rows, i, motion, bilateral_bias(problem, level, i), w);
+            let Motion { u, omega, .. } = self.motion(rows, i, motion, bilateral_bias(problem, level, i), w);
             if w > 0.0 {
                 rows.add_transposed(i, u / w, &mut self.residual);
                 for (block, values) in rows.row(i) {
@@ -189,7 +203,7 @@ impl Certifier {
     }
 
     pub(super) fn bounded(
-        &self,
+        &mut self,
         problem: &ContactProblem,
         level: Level,
         forces: &ContactForces,
@@ -204,30 +218,72 @@ impl Certifier {
             Level::Acceleration => (1.0, 1.0),
         };
         for i in 0..all.rows.len() {
-            let w = self.w[first + i];
-            let (u, omega) = self.motion(&all.rows, i, motion, rate * all.rate[i] - all.target[i], w);
-            let miss = natural(forces.bounded[i], u, w, omega, unit * all.lo[i], unit * all.hi[i]);
-            out.bounded = out.bounded.max(worst.see(miss, Place::Bounded(i)));
+            let (w, p, bias) = (self.w[first + i], forces.bounded[i], rate * all.rate[i] - all.target[i]);
+            let (lo, hi) = (unit * all.lo[i], unit * all.hi[i]);
+            let Motion { u, omega, rounding } = self.motion(&all.rows, i, motion, bias, w);
+            let bound = if (p - lo).abs() < (p - hi).abs() { lo } else { hi };
+            let rounding = rounding + SHORT_ROUNDING * w * if bound.is_finite() { bound.abs() } else { 0.0 };
+            let residual = natural(p, u, w, omega, lo, hi) + ratio(rounding, omega);
+            out.bounded = out.bounded.max(worst.see(residual, Place::Bounded(i)));
+            self.add_energy(&all.rows, i, p, bias, omega, 0.0f64.clamp(lo, hi), u);
         }
     }
 
-    /// `row v⁺ + bias` and the size of its terms, for a row with this W.
-    fn motion(&self, rows: &Rows, i: usize, motion: &[f64], bias: f64, w: f64) -> (f64, f64) {
+    /// `row v⁺ + bias`, for a row with this W.
+    fn motion(&self, rows: &Rows, i: usize, motion: &[f64], bias: f64, w: f64) -> Motion {
         let seen = self.see(rows, i, motion, w);
-        (seen.motion + bias, seen.terms + bias.abs())
+        let rounding = seen.rounding + SHORT_ROUNDING * (seen.motion.abs() + bias.abs());
+        Motion { u: seen.motion + bias, omega: seen.terms + bias.abs(), rounding }
     }
+
+    /// The part of row `i` in the energy inequality of its island.
+    fn add_energy(&mut self, rows: &Rows, i: usize, p: f64, bias: f64, omega: f64, least: f64, u: f64) {
+        if let Some(block) = rows.blocks(i).next() {
+            self.energy.add_row(self.scales.island(block), p, bias, omega, least, u);
+        }
+    }
+}
+
+/// The relative error of a few operations.
+const SHORT_ROUNDING: f64 = 8.0 * UNIT;
+
+/// The motion of a row with its bias, the size of its terms, and a bound on its rounding.
+struct Motion {
+    u: f64,
+    omega: f64,
+    rounding: f64,
+}
+
+/// Bounds on the rounding of a contact's motions u.
+fn rounding(seen: &[Seen; 4], bias: &[f64; 4]) -> [f64; 4] {
+    std::array::from_fn(|k| seen[k].rounding + SHORT_ROUNDING * (seen[k].motion.abs() + bias[k].abs()))
+}
+
+/// A bound on the rounding of a law's measure: laws are Lipschitz in the motions with constant 1,
+/// and round forces beside their own size where these are projected onto a cone.
+fn friction_rounding(view: &ContactView, rounding: &[f64; 4], normal_law: NormalLaw) -> f64 {
+    let first = if normal_law == NormalLaw::Unilateral { 0 } else { 1 };
+    let motions = (first..4).fold(0.0, |max: f64, k| max.max(ratio(rounding[k], view.omega[k])));
+    let largest = |x: &[f64; 4]| x[first..3].iter().fold(0.0, |max: f64, x| max.max(*x));
+    let forces: f64 = view.p[first..3].iter().map(|p| p.abs()).sum();
+    let spin = ratio(SHORT_ROUNDING * view.w[3] * view.p[3], view.omega[3]);
+    motions + ratio(SHORT_ROUNDING * largest(&view.w) * forces, largest(&view.omega)) + spin
 }
 
 /// The work of a contact that moves apart at `separation` (m/s), where positive: beside that of its forces, and of those that would stop its
 /// motion, for a force that is rounding does no work.
-fn work(view: &ContactView, separation: f64) -> f64 {
+fn work(view: &ContactView, rounding: &[f64; 4], separation: f64) -> f64 {
+    if view.p == [0.0; 4] {
+        return 0.0;
+    }
     let power = view.p[0] * separation + (1..4).map(|k| view.p[k] * view.u[k]).sum::<f64>();
-    if power <= 0.0 {
+    let rounding: f64 = (0..4).map(|k| view.p[k].abs() * (rounding[k] + SHORT_ROUNDING * view.u[k].abs())).sum();
+    if power + rounding <= 0.0 {
         return 0.0;
     }
     let stops = |k: usize| if view.w[k] > 0.0 { view.omega[k] / view.w[k] } else { 0.0 };
     let size: f64 = (0..4).map(|k| (view.p[k].abs() + stops(k)) * view.omega[k]).sum();
-    ratio(power, size)
+    ratio(power + rounding, size)
 }
 
 fn bilateral_bias(problem: &ContactProblem, level: Level, i: usize) -> f64 {

@@ -5,7 +5,7 @@ use stiction_lcp::{Basis, InputError};
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::no_slip::NoSlipLaw;
 use crate::islands::{Island, Islands};
-use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, Mode, WarmStart};
+use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, Mode, ModelOptions, WarmStart};
 use crate::models::coulomb_cone::velocity_space::{Friction, VelocitySpace};
 use crate::models::normal_problem::{NormalOptions, NormalProblem, NormalSolver, Row};
 use crate::problem::ContactProblem;
@@ -18,7 +18,7 @@ const SEPARATES: f64 = 1e-9;
 /// bodies. Below it the few forces of the reduction are worth having.
 const LARGE: usize = 72;
 
-/// Systems that Newton's method may factor for an island before the reduction is tried.
+/// Systems that Newton's method may factor for an island before the reduction is tried, unless the options set a limit.
 const MOST_SYSTEMS: usize = 300;
 
 /// Options of the no-slip model.
@@ -78,7 +78,10 @@ impl NoSlip {
     /// True if an island of `problem` is large, and the options leave the method open.
     fn is_for_velocities(&mut self, problem: &ContactProblem) -> bool {
         let options = self.normals.options();
-        let open = !self.release && options.solver == NormalSolver::default() && options.model.check().is_ok();
+        let open = !self.release
+            && options.solver == NormalSolver::default()
+            && options.insist
+            && options.model.check().is_ok();
         let velocities =
             |island: &Island| island.blocks.iter().map(|&b| problem.layout().range(b).len()).sum::<usize>();
         open && problem.m() > LARGE && self.islands.find(problem).iter().any(|island| velocities(island) > LARGE)
@@ -101,9 +104,10 @@ impl ContactModel for NoSlip {
     ) -> Result<ContactOutcome, InputError> {
         let release = self.release;
         let law = NoSlipLaw { release };
-        let tolerance = self.normals.options().model.tolerance;
+        let ModelOptions { tolerance, max_pivots } = self.normals.options().model;
+        let limit = max_pivots.unwrap_or(MOST_SYSTEMS);
         if self.is_for_velocities(problem)
-            && let Some(solution) = self.velocities.solution(problem, &law, start, tolerance, MOST_SYSTEMS)
+            && let Some(solution) = self.velocities.solution(problem, &law, start, tolerance, limit)
         {
             return Ok(ContactOutcome::Solved(solution));
         }

@@ -23,6 +23,10 @@ pub struct PhysicalCertificate {
     bounded: f64,
     /// Work done by contacts, where positive.
     work: f64,
+    /// The energy inequality of the worst island: contact alone never adds energy.
+    energy: f64,
+    /// Work of targets, bounces and moving surfaces (J), less what closing gaps takes.
+    driven_work: f64,
     /// The largest of these measures.
     pub worst: f64,
     /// Where the largest measure is, in words.
@@ -31,8 +35,8 @@ pub struct PhysicalCertificate {
     inconsistency: f64,
 }
 
-/// The measures, the largest, where it is, the inconsistency.
-pub type StoredCertificate = ((f64, f64, f64, f64, f64, f64), f64, String, f64);
+/// The measures, the driven work, the largest, where it is, the inconsistency.
+pub type StoredCertificate = ((f64, f64, f64, f64, f64, f64, f64), f64, f64, String, f64);
 
 impl PhysicalCertificate {
     /// Of the engine's.
@@ -44,6 +48,8 @@ impl PhysicalCertificate {
             friction: of.friction,
             bounded: of.bounded,
             work: of.work,
+            energy: of.energy,
+            driven_work: of.driven_work,
             worst: of.largest(),
             place: of.worst.to_string(),
             inconsistency: of.inconsistency,
@@ -52,15 +58,27 @@ impl PhysicalCertificate {
 
     /// What it is pickled as.
     pub fn stored(&self) -> StoredCertificate {
-        let Self { momentum, bilateral, signorini, friction, bounded, work, worst, place, inconsistency } =
-            self.clone();
-        ((momentum, bilateral, signorini, friction, bounded, work), worst, place, inconsistency)
+        let Self { momentum, bilateral, signorini, friction, bounded, work, energy, .. } = *self;
+        let measures = (momentum, bilateral, signorini, friction, bounded, work, energy);
+        (measures, self.driven_work, self.worst, self.place.clone(), self.inconsistency)
     }
 
     /// From its pickle.
-    pub fn restored((measures, worst, place, inconsistency): StoredCertificate) -> Self {
-        let (momentum, bilateral, signorini, friction, bounded, work) = measures;
-        Self { momentum, bilateral, signorini, friction, bounded, work, worst, place, inconsistency }
+    pub fn restored((measures, driven_work, worst, place, inconsistency): StoredCertificate) -> Self {
+        let (momentum, bilateral, signorini, friction, bounded, work, energy) = measures;
+        Self {
+            momentum,
+            bilateral,
+            signorini,
+            friction,
+            bounded,
+            work,
+            energy,
+            driven_work,
+            worst,
+            place,
+            inconsistency,
+        }
     }
 }
 

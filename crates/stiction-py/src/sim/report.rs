@@ -71,6 +71,7 @@ fn stored_step(r: &stiction_sim::StepReport) -> StoredStep {
         Place::Limit(i) => (4, i),
         Place::Bounded(i) => (5, i),
         Place::Whole => (6, 0),
+        Place::Island(i) => (7, i),
     };
     let flags = (r.guessed, r.fallback);
     ((r.contacts, r.active, r.pivots, r.substeps, r.impacts), measures, flags, place)
@@ -87,6 +88,7 @@ fn restored_step((counts, measures, flags, place): StoredStep) -> stiction_sim::
         (4, i) => Place::Limit(i),
         (5, i) => Place::Bounded(i),
         (6, _) => Place::Whole,
+        (7, i) => Place::Island(i),
         _ => Place::Nowhere,
     };
     stiction_sim::StepReport {

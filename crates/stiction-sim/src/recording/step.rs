@@ -175,9 +175,22 @@ impl RecordedStep {
     }
 }
 
+/// Added to the tag of the worst place where the energy inequality follows; recordings of before it was measured lack it.
+const WITH_ENERGY: u8 = 16;
+
 fn put_certificate(out: &mut Writer, certificate: &PhysicalCertificate) {
-    let PhysicalCertificate { momentum, bilateral, signorini, friction, bounded, work, worst, inconsistency } =
-        certificate;
+    let PhysicalCertificate {
+        momentum,
+        bilateral,
+        signorini,
+        friction,
+        bounded,
+        work,
+        energy,
+        driven_work,
+        worst,
+        inconsistency,
+    } = certificate;
     out.array(&[*momentum, *bilateral, *signorini, *friction, *bounded, *work, *inconsistency]);
     let (tag, index) = match worst {
         Place::Nowhere => (0, 0),
@@ -187,15 +200,18 @@ fn put_certificate(out: &mut Writer, certificate: &PhysicalCertificate) {
         Place::Limit(i) => (4, *i),
         Place::Bounded(i) => (5, *i),
         Place::Whole => (6, 0),
+        Place::Island(i) => (7, *i),
     };
-    out.u8(tag);
+    out.u8(tag + WITH_ENERGY);
     out.size(index);
+    out.array(&[*energy, *driven_work]);
 }
 
 fn get_certificate(from: &mut Reader<'_>) -> Result<PhysicalCertificate, Broken> {
     let [momentum, bilateral, signorini, friction, bounded, work, inconsistency] = from.array()?;
     let (tag, i) = (from.u8()?, from.size()?);
-    let worst = match tag {
+    let [energy, driven_work] = if tag >= WITH_ENERGY { from.array()? } else { [0.0; 2] };
+    let worst = match tag % WITH_ENERGY {
         0 => Place::Nowhere,
         1 => Place::Velocity(i),
         2 => Place::Contact(i),
@@ -203,7 +219,19 @@ fn get_certificate(from: &mut Reader<'_>) -> Result<PhysicalCertificate, Broken>
         4 => Place::Limit(i),
         5 => Place::Bounded(i),
         6 => Place::Whole,
+        7 => Place::Island(i),
         x => return Err(Broken(format!("there is no place {x}"))),
     };
-    Ok(PhysicalCertificate { momentum, bilateral, signorini, friction, bounded, work, worst, inconsistency })
+    Ok(PhysicalCertificate {
+        momentum,
+        bilateral,
+        signorini,
+        friction,
+        bounded,
+        work,
+        energy,
+        driven_work,
+        worst,
+        inconsistency,
+    })
 }

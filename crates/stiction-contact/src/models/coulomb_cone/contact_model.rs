@@ -5,11 +5,18 @@ use stiction_lcp::InputError;
 use super::CoulombCone;
 use crate::by_island::IslandEnd;
 use crate::certificate::cone::ConeLaw;
+use crate::islands::Islands;
 use crate::model::{ContactModel, ContactOutcome, Level, WarmStart};
+use crate::models::coulomb_pyramid::{CoulombPyramid, PyramidOptions};
+use crate::models::frictionless::Frictionless;
+use crate::models::normal_problem::NormalOptions;
 use crate::problem::ContactProblem;
 
 /// Contacts of an island up to which its Delassus operator, which costs the cube of them per step, is worth forming where Newton's method on the velocities found nothing.
 const MOST_CONTACTS: usize = 150;
+
+/// Velocities up to which a failed problem is tried for a proof that it has no solution, by methods that are dense.
+const PROOF_ORDER: usize = 300;
 
 impl ContactModel for CoulombCone {
     fn name(&self) -> &'static str {
@@ -30,8 +37,12 @@ impl ContactModel for CoulombCone {
         let law = ConeLaw { level: self.level };
         let first = self.velocity_space && self.level == Level::Velocity;
         let (tolerance, limit) = (self.options.tolerance, self.max_iterations());
-        if first && let Some(solution) = self.velocities.solution(problem, &law, start, tolerance, limit) {
-            return Ok(ContactOutcome::Solved(solution));
+        // What cannot be had from the last step's answer often can without it.
+        let starts = [start, None];
+        for start in &starts[..if first { 1 + usize::from(start.is_some()) } else { 0 }] {
+            if let Some(solution) = self.velocities.solution(problem, &law, *start, tolerance, limit) {
+                return Ok(ContactOutcome::Solved(solution));
+            }
         }
         let options = self.options.clone();
         let mut driver = std::mem::take(&mut self.driver);
@@ -52,7 +63,11 @@ impl ContactModel for CoulombCone {
             Ok(self.solve_island(island, guess, forces, stats))
         });
         self.driver = driver;
-        outcome
+        let outcome = outcome?;
+        match outcome {
+            ContactOutcome::Failed(_) => Ok(self.prove(problem)?.unwrap_or(outcome)),
+            other => Ok(other),
+        }
     }
 
     fn recycle(&mut self, outcome: ContactOutcome) {
@@ -67,6 +82,36 @@ impl ContactModel for CoulombCone {
 }
 
 impl CoulombCone {
+    /// A proof that there is no solution, if one is found: no motion satisfies the rows, whatever the law of friction; or, at acceleration level, Painlevé's paradox on an
+    /// island where the pyramid's law is that of the cone, because every contact slides, has no friction, or has one tangent.
+    fn prove(&self, problem: &ContactProblem) -> Result<Option<ContactOutcome>, InputError> {
+        if problem.m() > PROOF_ORDER {
+            return Ok(None);
+        }
+        let normals = NormalOptions { model: self.options.clone(), ..NormalOptions::default() };
+        let outcome = Frictionless::new(self.level, normals).solve(problem)?;
+        if matches!(outcome, ContactOutcome::Infeasible(_)) {
+            return Ok(Some(outcome));
+        }
+        if self.level == Level::Velocity {
+            return Ok(None);
+        }
+        let contacts = problem.contacts();
+        let agrees = |i: &usize| {
+            let planar = contacts.tangent_s.is_zero(*i) || contacts.tangent_t.is_zero(*i);
+            contacts.mu[*i] == 0.0 || planar || problem.slip(*i)[..2] != [0.0; 2]
+        };
+        let mut islands = Islands::default();
+        let agree: Vec<bool> = islands.find(problem).iter().map(|island| island.contacts.iter().all(agrees)).collect();
+        if !agree.contains(&true) {
+            return Ok(None);
+        }
+        let options = PyramidOptions { common: self.options.clone(), ..PyramidOptions::default() };
+        let outcome = CoulombPyramid::new(options).solve(problem)?;
+        let proven = matches!(&outcome, ContactOutcome::NoSolution(proof) if agree[proof.island]);
+        Ok(proven.then_some(outcome))
+    }
+
     fn check_laws(&self, problem: &ContactProblem) -> Result<(), InputError> {
         let contacts = problem.contacts();
         let refuse = |reason: String| Err(InputError::Unsupported { solver: "coulomb-cone", reason });

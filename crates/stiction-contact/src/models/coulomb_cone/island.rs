@@ -5,7 +5,6 @@
 //! tied to its normal force: one row, its column the normal's less μ times that of its slip.
 
 use stiction_lcp::Matrix;
-use stiction_lcp::factor::DEPENDENT;
 use stiction_lcp::matrix::{axpy, dot, norm};
 
 use super::law::{State, askew, limit_error};
@@ -14,7 +13,7 @@ use super::proximal::{SearchEnd, Verdict};
 use super::spins::Spins;
 use super::{CoulombCone, POLISHED, without_limit};
 use crate::by_island::{Guess, IslandEnd, IslandForces};
-use crate::find_indices::FindIndices;
+use crate::find_indices::{DEPENDENT, FindIndices};
 use crate::model::{ContactStats, Level};
 use crate::whitened::Whitened;
 
@@ -23,6 +22,10 @@ pub(super) const MARGIN: f64 = 0.1;
 
 /// Friction within this part of its limit is at it.
 const AT_LIMIT: f64 = 1e-9;
+
+/// Floating-point operations that the factors of an island's Delassus operator may cost in all: a second or two. Moments about the normals solve
+/// the problem again and again, within the same budget.
+const WORK_LIMIT: f64 = 2e10;
 
 /// What a row of the cone problem belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +61,14 @@ pub(super) struct IslandProblem {
     best_error: f64,
     change: Vec<f64>,
     impulses: Vec<f64>,
+    /// Systems factored so far.
+    systems: usize,
+}
+
+/// How many dense systems of order `k` the work limit allows, at least one.
+fn affordable(k: usize) -> usize {
+    let factor = 2.0 / 3.0 * (k as f64).powi(3);
+    ((WORK_LIMIT / factor.max(1.0)) as usize).max(1)
 }
 
 impl CoulombCone {
@@ -72,6 +83,7 @@ impl CoulombCone {
         let mut own = std::mem::take(&mut self.island);
         own.spins.reset(island, self.level, guess.forces);
         own.hold(island);
+        own.systems = 0;
         stats.inconsistency = stats.inconsistency.max(own.find.inconsistency());
         let end = loop {
             own.reduce(island, self.level);
@@ -92,15 +104,18 @@ impl CoulombCone {
         // The best impulses may still pass the certificate, which measures them beside the speeds of their bodies.
         match end {
             SearchEnd::Limit if k > 0 => {
-                IslandEnd::Failed { why: format!("limit of {} iterations reached", self.max_iterations()) }
+                let limit = self.max_iterations().min(affordable(k));
+                IslandEnd::Failed { why: format!("limit of {limit} systems of order {k} reached") }
             }
             _ => IslandEnd::Solved,
         }
     }
 
     fn search_island(&mut self, own: &mut IslandProblem, guessed: bool, stats: &mut ContactStats) -> SearchEnd {
-        let limit = self.max_iterations();
+        let limit = self.max_iterations().min(affordable(own.q.len())).saturating_sub(own.systems);
         let enough = MARGIN * self.options.tolerance;
+        // Later rounds start from this solve's own forces, which is no guess.
+        let first = own.spins.rounds() == 0;
         own.best_error = f64::INFINITY;
         own.best.clear();
         own.best.resize(own.q.len(), 0.0);
@@ -111,10 +126,11 @@ impl CoulombCone {
             _ => Verdict::GoOn,
         };
         let mut end = None;
+        self.newton.iterations = 0;
         if guessed
             && self.search.guess(&self.problem, &mut self.newton, &states, Some(&near), &mut judge) != Verdict::GoOn
         {
-            stats.guessed += 1;
+            stats.guessed += usize::from(first);
             end = Some(SearchEnd::Ended);
         }
         let end = end.unwrap_or_else(|| {
@@ -126,6 +142,7 @@ impl CoulombCone {
             let ended = end == SearchEnd::Ended || without_limit::search(problem, newton, search, limit, &mut judge);
             if ended { SearchEnd::Ended } else { end }
         });
+        own.systems += self.newton.iterations;
         (own.near, own.states) = (near, states);
         end
     }

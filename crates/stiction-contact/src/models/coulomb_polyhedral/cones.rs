@@ -16,13 +16,12 @@
 
 mod recover;
 
-use stiction_lcp::factor::DEPENDENT;
 use stiction_lcp::matrix::{axpy, dot, norm};
 use stiction_lcp::{Basis, Position};
 
 use super::Scheme;
 use super::lanes::{add_scaled, padded, product};
-use crate::find_indices::FindIndices;
+use crate::find_indices::{DEPENDENT, FindIndices};
 use crate::whitened::{Columns, Whitened};
 
 /// No normal, no group, no direction.

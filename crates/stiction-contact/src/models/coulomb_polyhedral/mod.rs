@@ -240,13 +240,14 @@ impl ContactModel for CoulombPolyhedral {
         }
         let others = [Method::Reduced, Method::Structural, Method::Standard];
         let chosen = self.options.method;
+        let mut outcome = first;
         for method in others.into_iter().filter(|method| *method != chosen) {
-            if let ContactOutcome::Solved(mut solution) = self.attempt(method, problem, None)? {
-                solution.stats.fallbacks += 1;
-                return Ok(ContactOutcome::Solved(solution));
+            if !matches!(outcome, ContactOutcome::Failed(_)) {
+                break;
             }
+            outcome = outcome.or(self.attempt(method, problem, None)?);
         }
-        Ok(first)
+        Ok(outcome)
     }
 
     fn recycle(&mut self, outcome: ContactOutcome) {

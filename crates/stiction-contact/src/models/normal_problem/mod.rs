@@ -19,13 +19,12 @@ mod recover;
 mod reduce;
 mod row;
 
-use stiction_lcp::factor::DEPENDENT;
 use stiction_lcp::matrix::dot;
 use stiction_lcp::{Auto, Basis, FactoredLcp, InputError, Lemke, ModifiedPpm, Nnls, Outcome, Position, Proof, Solver};
 
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::Law;
-use crate::find_indices::FindIndices;
+use crate::find_indices::{DEPENDENT, FindIndices};
 use crate::model::{ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
 use crate::problem::ContactProblem;
 use crate::whitened::Whitened;
@@ -84,9 +83,8 @@ pub(crate) struct NormalProblem {
     /// The rows of the complementarity problem.
     rows: Vec<Row>,
     find: FindIndices,
-    /// Whether held rows are offered in the order of what they add, and what is taken for dependent.
+    /// Whether held rows are offered in the order of what they add, and those that add little are taken for dependent.
     careful: bool,
-    dependent: f64,
     drag: Drag,
     /// Motion without any row, m.
     x_free: Vec<f64>,
@@ -137,7 +135,6 @@ impl NormalProblem {
         options.check()?;
         let mut attempt = |normals: &mut Self, careful: bool| {
             normals.careful = careful;
-            normals.dependent = if careful { CAREFULLY_DEPENDENT } else { DEPENDENT };
             by_island.solve(problem, law, &options, start, |island, guess, forces, stats| {
                 Ok(solve_island(normals, island, guess, forces, stats))
             })
@@ -146,14 +143,12 @@ impl NormalProblem {
         if !self.options.insist || !matches!(first, ContactOutcome::Failed(_)) {
             return Ok(first);
         }
-        Ok(match attempt(self, true)? {
-            ContactOutcome::Solved(mut solution) => {
-                solution.stats.fallbacks += 1;
-                ContactOutcome::Solved(solution)
-            }
-            proven @ ContactOutcome::Infeasible(_) => proven,
-            _ => first,
-        })
+        Ok(first.or(attempt(self, true)?))
+    }
+
+    /// What remains of a row that is taken for dependent, as a part of its length.
+    fn dependent(&self) -> f64 {
+        if self.careful { CAREFULLY_DEPENDENT } else { DEPENDENT }
     }
 
     /// Starts on an island: no rows of the model's own, no drag.

@@ -53,7 +53,7 @@ impl NormalProblem {
         if self.careful {
             self.order_held(island);
         }
-        self.find.reset_with(island.m(), self.held.len(), self.dependent);
+        self.find.reset_with(island.m(), self.held.len(), self.dependent());
         for (number, row) in self.held.iter().enumerate() {
             let bias = if number < bilaterals { self.biases[number] } else { row.bias(island) };
             if self.drag.is_empty() {
@@ -88,7 +88,7 @@ impl NormalProblem {
             let (first, rest) = columns[k..].split_at_mut(1);
             let q = &mut first[0].1;
             let length = norm(q);
-            if length <= self.dependent {
+            if length <= self.dependent() {
                 continue;
             }
             q.iter_mut().for_each(|x| *x /= length);
@@ -105,7 +105,7 @@ impl NormalProblem {
         if self.biases.iter().all(|b| *b == 0.0) {
             return;
         }
-        self.find.reset_with(island.m(), self.biases.len(), self.dependent);
+        self.find.reset_with(island.m(), self.biases.len(), self.dependent());
         for k in 0..self.biases.len() {
             self.find.add(island.bilateral.g.col(k), island.bilateral.bias[k]);
         }
@@ -148,7 +148,7 @@ impl NormalProblem {
             let (length, left) = self.project_row(island, row, g.col_mut(j));
             let terms = terms + length * unsure;
             // What a column adds to the held ones by less than the threshold of dependence is no motion of its own.
-            let unknown = if left == 0.0 { self.dependent * length * speed } else { 0.0 };
+            let unknown = if left == 0.0 { self.dependent() * length * speed } else { 0.0 };
             let noise = (NOISE * m as f64 * terms).max(unknown);
             self.terms.push(terms + length * speed);
             e.push(if motion.abs() <= noise { 0.0 } else { motion });

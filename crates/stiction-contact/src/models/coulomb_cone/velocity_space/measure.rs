@@ -9,10 +9,22 @@ use super::newton::Newton;
 const FLOOR: f64 = 1e-5;
 
 impl Newton {
-    /// The natural map of each element beside the terms of its motion: the worst. As the certificate measures it, but with M's diagonal in place of M.
+    /// The natural map of each element beside the terms of its motion, and the momentum evaluated last beside its terms: the worst. As the
+    /// certificate measures it, but with M's diagonal in place of M.
     pub fn error(&mut self, el: &Elements) -> f64 {
         self.measure_speeds(el);
         let mut worst = 0.0f64;
+        for (k, &(_, at)) in el.blocks.iter().enumerate() {
+            let block = at..el.blocks.get(k + 1).map_or(el.m(), |next| next.1);
+            let fastest = self.speed[block.clone()].iter().fold(0.0, |max: f64, s| max.max(*s));
+            for j in block.filter(|&j| self.momentum[j] != 0.0) {
+                let size = self.speed[j] + self.v[j].abs() + FLOOR * fastest;
+                worst = worst.max(self.momentum[j].abs() / size);
+            }
+        }
+        if self.momentum.iter().any(|x| x.is_nan()) {
+            return f64::INFINITY;
+        }
         for group in &el.groups {
             el.gather(group, &self.speed, &mut self.local);
             let speed = &self.local[..group.stride];
@@ -61,7 +73,7 @@ impl Newton {
 fn natural_error(element: &Element, law: Block, p: &[f64; 3], u: &[f64; 3], size: &[f64; 3]) -> f64 {
     let ratio = |value: f64, size: f64| if value == 0.0 { 0.0 } else { value.abs() / size };
     let w = element.w;
-    let clamped = |lo: f64, hi: f64| ratio((p[0] - (p[0] - u[0] / w[0]).clamp(lo, hi)) * w[0], size[0]);
+    let clamped = |lo: f64, hi: f64| ratio(u[0].max(w[0] * (p[0] - hi)).min(w[0] * (p[0] - lo)), size[0]);
     match law {
         Block::Signorini => clamped(0.0, f64::INFINITY),
         Block::Bounded { lo, hi } => clamped(lo, hi),
@@ -82,7 +94,10 @@ fn natural_error(element: &Element, law: Block, p: &[f64; 3], u: &[f64; 3], size
             }
             let (y, radius) = ([p[1] - u[1] / w, p[2] - u[2] / w], mu * p[0].max(0.0));
             let length = (y[0] * y[0] + y[1] * y[1]).sqrt();
-            let scale = if length > radius { radius / length } else { 1.0 };
+            if length <= radius {
+                return normal.max(ratio((u[1] * u[1] + u[2] * u[2]).sqrt(), size));
+            }
+            let scale = radius / length;
             let miss = [p[1] - scale * y[0], p[2] - scale * y[1]];
             normal.max(ratio((miss[0] * miss[0] + miss[1] * miss[1]).sqrt() * w, size))
         }

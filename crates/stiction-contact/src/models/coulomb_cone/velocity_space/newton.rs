@@ -57,7 +57,7 @@ pub(super) struct Newton {
     maps: Vec<Map>,
     pub(super) u: Vec<[f64; 3]>,
     /// `dt f − M (v − v_before) + Σ Aᵀ p`, m.
-    momentum: Vec<f64>,
+    pub(super) momentum: Vec<f64>,
     dv: Vec<f64>,
     dp: Vec<[f64; 3]>,
     best_v: Vec<f64>,

@@ -1,5 +1,6 @@
 //! The search for the states: those of an earlier solution first, then proximal points with a falling α.
 
+use super::super::island::MARGIN;
 use super::super::law::State;
 use super::super::problem::Block;
 use super::elements::Elements;
@@ -104,9 +105,15 @@ impl Search {
     /// Searches from what is in `newton`, then from nothing, for an error of `enough` at most. The answer, or the best found, is left there.
     pub fn run(&mut self, el: &Elements, newton: &mut Newton, enough: f64, limit: usize) -> Found {
         let found = STARTS.iter().any(|start| self.points(el, newton, start, enough, limit));
+        if self.best_error == f64::INFINITY {
+            // Nothing could be measured: numbers overflowed.
+            newton.set_free(el);
+            return Found::Nothing;
+        }
         newton.v.clone_from(&self.best_v);
         newton.p.clone_from(&self.best_p);
-        if found { Found::Searched } else { Found::Nothing }
+        // What is not as good as wanted may still be good enough for the certificate.
+        if found || self.best_error <= enough / MARGIN { Found::Searched } else { Found::Nothing }
     }
 
     /// Proximal points: solve at the centre, move it there and lower α, or raise it; solve the system of states that have settled. True when an answer is good enough.
