@@ -12,6 +12,7 @@ pub mod meshes;
 pub mod mjcf;
 mod projection;
 pub mod recording;
+pub mod restitution;
 pub mod rolling;
 pub mod scene;
 pub mod simulation;
@@ -31,6 +32,7 @@ pub use error::SceneError;
 pub use expression::Expression;
 pub use material::{Material, MaterialRule};
 pub use recording::{Recorder, Recording};
+pub use restitution::Impacts;
 pub use scene::Scene;
 pub use simulation::{
     Integrator, OnFailure, Overlap, Settings, Simulation, SimulatorKind, Snapshot, State, StepFailure, StepReport,

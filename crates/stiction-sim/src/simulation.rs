@@ -17,6 +17,7 @@ use crate::control::{Commands, Controller};
 use crate::energy::EnergyBalance;
 use crate::error::SceneError;
 use crate::event_driven::{Events, impact_model};
+use crate::restitution::Impacts;
 use crate::world::World;
 
 /// How a simulation steps.
@@ -34,6 +35,8 @@ pub struct Settings {
     pub on_failure: OnFailure,
     /// An impact slower than this does not bounce (m/s).
     pub restitution_speed: f64,
+    /// How impacts at the same time are resolved.
+    pub impacts: Impacts,
     /// Measure the time of each phase.
     pub timing: bool,
     /// How steps are made.
@@ -75,6 +78,7 @@ impl Default for Settings {
             tolerance: 1e-10,
             on_failure: OnFailure::Stop,
             restitution_speed: 1e-2,
+            impacts: Impacts::default(),
             timing: false,
             simulator: SimulatorKind::default(),
             integrator: Integrator::default(),
@@ -124,8 +128,6 @@ pub struct Memory {
     pub keys: Vec<ContactKey>,
     /// Modes, bases and forces of the last step.
     pub start: WarmStart,
-    /// Contacts that closed in the last step, with their approach speeds before it (m/s).
-    pub closing: Vec<(ContactKey, f64)>,
     /// Motors at their limit: −1, 0 or 1 per velocity.
     pub saturated: Vec<i8>,
 }
@@ -183,8 +185,9 @@ pub struct StepReport {
     pub work: f64,
     /// Kinetic energy after the step (J), for comparison.
     pub kinetic: f64,
-    /// Restitution was lowered because the impact would have gained energy.
-    pub restitution_lowered: bool,
+    /// The part of the rebound speeds that contacts with restitution got: 1, or as much as gains no energy where
+    /// friction, or different restitutions, would gain some.
+    pub restitution_scale: f64,
     /// The fallback model answered.
     pub fallback: bool,
     /// Pieces of smooth motion the step was made of; 1 in time stepping.
@@ -196,6 +199,13 @@ pub struct StepReport {
     pub stepped: f64,
     /// Where the step's energy came from and went.
     pub energy: EnergyBalance,
+}
+
+impl StepReport {
+    /// True if restitution was lowered because the impact would have gained energy.
+    pub fn restitution_lowered(&self) -> bool {
+        self.restitution_scale < 1.0
+    }
 }
 
 /// A step that was not made: the state is that before it.
@@ -298,7 +308,6 @@ struct Before {
     t: f64,
     step: u64,
     saturated: Vec<i8>,
-    closing: Vec<(ContactKey, f64)>,
     /// Memories of all controllers, one after the other.
     controllers: Vec<f64>,
 }
@@ -328,6 +337,14 @@ pub(crate) struct Scratch {
     pub keys_before: Vec<ContactKey>,
     /// Energy that the projections of the step added (J).
     pub projected: f64,
+    /// Contacts of the step that close in it.
+    pub closed: Vec<bool>,
+    /// The speeds at which they are to part again (m/s); 0 where they are not.
+    pub rebound: Vec<f64>,
+    /// Velocities of the compression, nv.
+    pub v_compressed: Vec<f64>,
+    /// Velocities along a sequence of impacts, nv.
+    pub sequence: Vec<f64>,
 }
 
 impl Simulation {
@@ -467,12 +484,11 @@ impl Simulation {
         to.state.q.clone_from(q);
         to.state.v.clone_from(v);
         (to.state.t, to.state.step) = (*t, *step);
-        let Memory { keys, start, closing, saturated } = &self.memory;
+        let Memory { keys, start, saturated } = &self.memory;
         to.memory.keys.clone_from(keys);
         to.memory.start.modes.clone_from(&start.modes);
         to.memory.start.bases.clone_from(&start.bases);
         to.memory.start.forces.copy_from(&start.forces);
-        to.memory.closing.clone_from(closing);
         to.memory.saturated.clone_from(saturated);
         to.controllers.resize_with(self.controllers.len(), Vec::new);
         to.controllers.iter_mut().zip(&self.controllers).for_each(|(to, c)| {
@@ -617,7 +633,6 @@ impl Simulation {
         before.v.clone_from(&state.v);
         (before.t, before.step) = (state.t, state.step);
         before.saturated.clone_from(&memory.saturated);
-        before.closing.clone_from(&memory.closing);
         before.controllers.clear();
         controllers.iter().for_each(|c| before.controllers.extend_from_slice(c.memory()));
     }
@@ -630,7 +645,6 @@ impl Simulation {
         state.v.clone_from(&before.v);
         (state.t, state.step) = (before.t, before.step);
         memory.saturated.clone_from(&before.saturated);
-        memory.closing.clone_from(&before.closing);
         let mut rest = before.controllers.as_slice();
         for controller in controllers {
             let (own, others) = rest.split_at(controller.memory().len());

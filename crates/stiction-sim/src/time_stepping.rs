@@ -3,7 +3,7 @@
 //! A step takes (q, v) to v⁺ = v + M̂⁻¹ (Δt f + Jᵀp), q⁺ = q ⊕ Δt v⁺, where the contact model finds p under `N v⁺ ≥ −max(gap, 0)/Δt`: a body may
 //! approach a surface but not enter it, and a contact never adds energy. Where friction is bounded by the normal force, a contact that closes within
 //! the step has friction too; under no-slip and viscous friction only one that touches or has just held, or bodies that fly past a wall would stick
-//! to it. Springs, damping and servos are implicit: M̂ = M + Δt D + Δt² K. Overlap
+//! to it. Contacts that close within the step and have restitution rebound within it (see `restitution.rs`). Springs, damping and servos are implicit: M̂ = M + Δt D + Δt² K. Overlap
 //! that the curvature of motion leaves is removed by a projection of positions, min ‖Δq‖ under N Δq ≥ −gap, never by forces: at the start of the
 //! next step, which looks for contacts anyway. Loops are closed in the same way at the end of each step.
 
@@ -31,12 +31,6 @@ const AT_LIMIT: f64 = 1e-9;
 
 /// Limits of joints are looked at from this distance on (m or rad), besides what the joint can move in a step.
 pub(crate) const LIMIT_REACH: f64 = 1e-3;
-
-/// Contact work above this part of the energies is a gain.
-pub(crate) const GAIN: f64 = 1e-12;
-
-/// Times restitution is halved before it is dropped.
-pub(crate) const HALVINGS: usize = 4;
 
 /// A contact that held in the last step and is now open by at most this part of its size holds still.
 const HELD: f64 = 1e-4;
@@ -197,28 +191,25 @@ impl Simulation {
         changed
     }
 
-    /// Solves the contacts, with less restitution where the impact would gain energy.
+    /// Solves the contacts: compression, and restitution where a contact that closes is to rebound.
     fn solve_contacts(&mut self) -> Result<StepReport, StepFailure> {
-        let (mut scale, mut halvings) = (1.0, 0);
-        loop {
-            let clock = self.clock();
-            let bounces = self.assemble(scale).map_err(|e| self.fail(e.to_string(), false))?;
-            self.phases.assembly += clock.map_or_else(Default::default, |c| c.elapsed());
-            let clock = self.clock();
-            let mut report = self.solve()?;
-            self.note_solve(clock);
-            let gains = report.work > GAIN * (report.kinetic + report.work.abs());
-            if !(bounces && gains) || scale == 0.0 {
-                report.restitution_lowered = halvings > 0;
-                return Ok(report);
-            }
-            halvings += 1;
-            scale = if halvings < HALVINGS { 0.5 * scale } else { 0.0 };
+        let clock = self.clock();
+        self.assemble().map_err(|e| self.fail(e.to_string(), false))?;
+        self.phases.assembly += clock.map_or_else(Default::default, |c| c.elapsed());
+        let clock = self.clock();
+        let compression = self.solve()?;
+        self.note_solve(clock);
+        if !self.find_rebounds()? {
+            return Ok(compression);
         }
+        let clock = self.clock();
+        let report = self.restitute(compression)?;
+        self.note_solve(clock);
+        Ok(report)
     }
 
-    /// The contact problem of the step. True if something bounces.
-    fn assemble(&mut self, restitution: f64) -> Result<bool, InputError> {
+    /// The contact problem of the step, without restitution.
+    pub(crate) fn assemble(&mut self) -> Result<(), InputError> {
         let Self {
             work,
             world,
@@ -235,22 +226,9 @@ impl Simulation {
             ..
         } = self;
         assembler.restart(&state.v, &scratch.force, settings.dt)?;
-        let mut bounces = false;
         for point in collision.contacts() {
             assembler.add_contact(world, work, point, smaller(sizes, point), |frame, contact| {
-                if frame.gap > 0.0 && (*friction_needs_force || held(memory, frame)) {
-                    // The same condition on the normal, N v⁺ ≥ −gap/Δt, and friction if the gap closes.
-                    (contact.gap, contact.bounce) = (0.0, -frame.gap / settings.dt);
-                }
-                if frame.material.restitution == 0.0 {
-                    return;
-                }
-                let recorded = memory.closing.iter().find(|(key, _)| *key == frame.key).map_or(0.0, |c| c.1);
-                let approach = recorded.max(-separation_speed(world, work, point));
-                if touches(frame) && approach > settings.restitution_speed {
-                    contact.bounce = restitution * frame.material.restitution * approach;
-                    bounces = true;
-                }
+                contact.predicted = frame.gap > 0.0 && (*friction_needs_force || held(memory, frame));
             })?;
         }
         let reach = |k: usize| 2.0 * settings.dt * state.v[k].abs().max(scratch.v_free[k].abs()) + LIMIT_REACH;
@@ -270,11 +248,11 @@ impl Simulation {
                 }
             }
         }
-        Ok(bounces)
+        Ok(())
     }
 
     /// Solves the assembled problem, from the last step's modes and forces.
-    fn solve(&mut self) -> Result<StepReport, StepFailure> {
+    pub(crate) fn solve(&mut self) -> Result<StepReport, StepFailure> {
         let Self { assembler, memory, scratch, model, last, .. } = self;
         let keys = assembler.frames.iter().map(|f| f.key);
         let same = keys.clone().eq(memory.keys.iter().copied());
@@ -344,7 +322,7 @@ impl Simulation {
             slip,
             work,
             kinetic: self.kinetic(&solution.motion),
-            restitution_lowered: false,
+            restitution_scale: 1.0,
             fallback: false,
             substeps: 1,
             impacts: 0,
@@ -367,16 +345,10 @@ impl Simulation {
     fn advance(&mut self, energy: &mut EnergyBalance) {
         if let Some(solution) = self.last.as_ref().and_then(ContactOutcome::solved) {
             (energy.actuators, energy.joints) = self.joint_work(&solution.motion);
+            energy.driven = solution.certificate.driven_work;
         }
-        let Self { world, work, state, memory, assembler, collision, settings, last, scratch, .. } = self;
+        let Self { world, state, memory, assembler, settings, last, scratch, .. } = self;
         let Some(ContactOutcome::Solved(solution)) = last else { return };
-        memory.closing.clear();
-        for (i, (frame, point)) in assembler.frames.iter().zip(collision.contacts()).enumerate() {
-            let closes = frame.material.restitution > 0.0 && !touches(frame);
-            if closes && solution.forces.normal[i] > 0.0 {
-                memory.closing.push((frame.key, -separation_speed(world, work, point)));
-            }
-        }
         mem::swap(&mut memory.keys, &mut scratch.keys_before);
         memory.keys.clear();
         memory.keys.extend(assembler.frames.iter().map(|f| f.key));
@@ -396,11 +368,6 @@ impl Simulation {
             mem::swap(&mut memory.start, &mut solution.warm_start);
         }
     }
-}
-
-/// True if the contact's gap is closed but for rounding.
-fn touches(frame: &ContactFrame) -> bool {
-    frame.gap <= stiction_contact::problem::TOUCHING * frame.size
 }
 
 /// True if the contact had a force in the last step and has hardly opened since: what the curvature of motion opens is no parting.

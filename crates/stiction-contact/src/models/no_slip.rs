@@ -30,7 +30,7 @@ pub struct NoSlipOptions {
     pub release: bool,
 }
 
-/// Contact without slip: infinite friction, at velocity level.
+/// Contact without slip, at velocity level.
 ///
 /// `M v⁺ = M v + dt f + Xᵀ λ + Nᵀ p_n` with `X = [J; S; T]`, `J v⁺ = target`, `S v⁺ = T v⁺ = 0` (or against the speed of a moving surface) at the contacts
 /// that touch, `0 ≤ p_n ⊥ N v⁺ + max(gap, 0)/dt − bounce ≥ 0`. Independent rows of X are found first; v⁺ is unique, and at most rank(N P) normals are
@@ -43,8 +43,8 @@ pub struct NoSlipOptions {
 ///   again, until no contact that is held separates; one that was let go stays so in this step even if it closes again, so that this
 ///   ends after at most as many rounds as there are contacts. If holding contacts makes a problem infeasible, they are let go too.
 /// * A contact that is only predicted gives its normal row only, or a body that flies past a wall would be glued to it.
-/// * With the default method, a problem with an island of more than 72 velocities is first solved as Coulomb friction of infinite coefficients by Newton's method on the
-///   velocities (see [`CoulombCone`](super::CoulombCone)): the same law and the same certificate, but forces that are spread over redundant contacts.
+/// * With the default method, a problem with an island of more than 72 velocities is first solved by Newton's method on the
+///   velocities (as [`CoulombCone`](super::CoulombCone), which has another law where friction is infinite): the same law and the same certificate, but forces that are spread over redundant contacts.
 /// * Coulomb and viscous coefficients are not looked at: without slip there is no drag, and friction is infinite. A soft finger (mu_spin > 0) does not
 ///   spin about its normal either.
 ///

@@ -133,8 +133,8 @@ impl EnergyBalance {
 /// Counts, measures, flags, the place of the largest measure, and the energy balance.
 type StoredStep = (
     (usize, usize, usize, usize, usize),
-    (f64, f64, f64, f64, f64, f64, f64),
-    (bool, bool, bool),
+    (f64, f64, f64, f64, f64, f64, f64, f64),
+    (bool, bool),
     (u8, usize),
     [f64; 7],
 );
@@ -142,7 +142,8 @@ type StoredStep = (
 type StoredFailure<'py> = (String, Option<Bound<'py, ContactProblem>>);
 
 fn stored_step(r: &stiction_sim::StepReport) -> StoredStep {
-    let measures = (r.certificate, r.penetration, r.overlap_left, r.slip, r.work, r.kinetic, r.stepped);
+    let (scale, stepped) = (r.restitution_scale, r.stepped);
+    let measures = (r.certificate, r.penetration, r.overlap_left, r.slip, r.work, r.kinetic, scale, stepped);
     let place = match r.place {
         Place::Nowhere => (0, 0),
         Place::Velocity(i) => (1, i),
@@ -153,7 +154,7 @@ fn stored_step(r: &stiction_sim::StepReport) -> StoredStep {
         Place::Whole => (6, 0),
         Place::Island(i) => (7, i),
     };
-    let flags = (r.guessed, r.restitution_lowered, r.fallback);
+    let flags = (r.guessed, r.fallback);
     ((r.contacts, r.active, r.pivots, r.substeps, r.impacts), measures, flags, place, numbers(&r.energy))
 }
 
@@ -170,8 +171,8 @@ fn balance(n: [f64; 7]) -> Energy {
 
 fn restored_step((counts, measures, flags, place, energy): StoredStep) -> stiction_sim::StepReport {
     let (contacts, active, pivots, substeps, impacts) = counts;
-    let (certificate, penetration, overlap_left, slip, work, kinetic, stepped) = measures;
-    let (guessed, restitution_lowered, fallback) = flags;
+    let (certificate, penetration, overlap_left, slip, work, kinetic, restitution_scale, stepped) = measures;
+    let (guessed, fallback) = flags;
     let place = match place {
         (1, i) => Place::Velocity(i),
         (2, i) => Place::Contact(i),
@@ -194,7 +195,7 @@ fn restored_step((counts, measures, flags, place, energy): StoredStep) -> sticti
         slip,
         work,
         kinetic,
-        restitution_lowered,
+        restitution_scale,
         fallback,
         substeps,
         impacts,
@@ -307,10 +308,16 @@ impl StepReport {
         EnergyBalance { inner: self.of(|r| r.energy) }
     }
 
+    /// The part of the rebound speeds that contacts with restitution got: 1, or as much as gains no energy.
+    #[getter]
+    fn restitution_scale(&self) -> f64 {
+        self.inner.as_ref().map_or(f64::NAN, |r| r.restitution_scale)
+    }
+
     /// Restitution was lowered because the impact would have gained energy.
     #[getter]
     fn restitution_lowered(&self) -> bool {
-        self.of(|r| r.restitution_lowered)
+        self.of(stiction_sim::StepReport::restitution_lowered)
     }
 
     /// The fallback model answered.

@@ -213,7 +213,7 @@ impl Events {
         self.report.penetration = self.report.penetration.max(report.penetration);
         self.report.overlap_left = self.report.overlap_left.max(report.overlap_left);
         self.report.fallback |= report.fallback;
-        self.report.restitution_lowered |= report.restitution_lowered;
+        self.report.restitution_scale = self.report.restitution_scale.min(report.restitution_scale);
         self.report.stepped = left;
         self.count(&report);
         Ok(())
@@ -292,7 +292,7 @@ fn empty_report() -> StepReport {
         slip: 0.0,
         work: 0.0,
         kinetic: 0.0,
-        restitution_lowered: false,
+        restitution_scale: 1.0,
         fallback: false,
         substeps: 0,
         impacts: 0,

@@ -13,6 +13,7 @@ use stiction_contact::models::catalog;
 use toml::de::DeTable;
 
 use crate::error::SceneError;
+use crate::restitution::Impacts;
 use crate::simulation::{Integrator, OnFailure, Settings, Simulation, SimulatorKind};
 use crate::world::{World, WorldBuilder};
 use bodies::Names;
@@ -168,6 +169,11 @@ fn settings(top: &Section<'_>) -> Result<Settings, SceneError> {
             return Err(top.error("restitution_speed", format!("must be at least 0, found {speed}")));
         }
         settings.restitution_speed = speed;
+    }
+    if let Some(what) = top.string("impacts")? {
+        settings.impacts = Impacts::from_name(&what).ok_or_else(|| {
+            top.error("impacts", format!("expected \"simultaneous\" or \"sequential\", found \"{what}\""))
+        })?;
     }
     if let Some(what) = top.string("on_failure")? {
         settings.on_failure = match what.as_str() {
