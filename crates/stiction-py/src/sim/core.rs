@@ -66,19 +66,14 @@ impl Core {
     /// Prepares the start: bodies that overlap there are an error, or are taken apart; parts of one
     /// model may overlap.
     pub fn begin(&mut self, overlap: AtStart) -> Result<(), SceneError> {
-        let message = match overlap {
-            AtStart::Keep => return Ok(()),
-            AtStart::Refuse | AtStart::Separate => Overlap::refusal(&self.sim.overlaps()),
-        };
-        match message {
-            None => {}
-            Some(message) if overlap == AtStart::Refuse => {
-                return Err(SceneError::new("", format!("{message}; separate=True takes them apart")));
-            }
-            Some(_) => {
-                self.sim.take_apart().map_err(|e| SceneError::input("", &e))?;
-            }
+        if overlap == AtStart::Keep {
+            return Ok(());
         }
+        let Some(refusal) = Overlap::refusal(&self.sim.overlaps()) else { return Ok(()) };
+        if overlap == AtStart::Refuse {
+            return Err(SceneError::new("", format!("{refusal}; separate=True takes them apart")));
+        }
+        self.sim.take_apart().map_err(|e| SceneError::input("", &e))?;
         self.keep();
         Ok(())
     }
