@@ -280,6 +280,7 @@ impl Newton {
             self.block[..group.length * stride].fill(0.0);
             let mut acts = false;
             for e in group.elements.0..group.elements.1 {
+                stiction_lcp::interrupt::check();
                 if self.maps[e].acts {
                     acts = true;
                     self.add_element(el, group, e);
