@@ -503,7 +503,8 @@ mod tests {
     fn friction_needs_rows_to_act_along() {
         let mut problem = particle();
         let (n, s) = ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0]);
-        let (normal, tangent): ([(usize, &[f64]); 1], [(usize, &[f64]); 1]) = ([(0, &n)], [(0, &s)]);
+        let normal: [(usize, &[f64]); 1] = [(0, &n)];
+        let tangent: [(usize, &[f64]); 1] = [(0, &s)];
         let bare = Contact::new(&normal, &[], &[]);
         let mut refusal = |contact| problem.add_contact(contact).unwrap_err().to_string();
         assert_eq!(refusal(Contact { mu: 0.5, ..bare }), "contact 0: mu must be 0 without tangent rows, found 0.5");
