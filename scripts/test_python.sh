@@ -29,6 +29,9 @@ echo "== tests, from outside the sources"
 unset PYTHONPATH
 STICTION_TWINS=$PWD/target/release/examples "$venv/bin/python" -m pytest -q tests/python
 
+echo "== 2,000 answers checked in rational and 60-digit arithmetic"
+"$venv/bin/python" tests/checker/run.py --count 2000
+
 echo "== other versions of Python that are here, on the same wheel"
 version_of() { "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2> /dev/null; }
 seen=" $(version_of "$python") "

@@ -6,6 +6,8 @@
     contact problems from matrices
 ``stiction.Scene``, ``stiction.SceneBuilder``, ``stiction.Simulation``, ``stiction.BatchSimulation``
     simulation
+``stiction.verify``
+    certificates checked by arithmetic of their own; ``python -m stiction.verify FILE`` checks a recording
 ``stiction.envs``, ``stiction.ray``, ``stiction.plot``
     Gymnasium environments, sweeps on Ray, figures: with the extras ``[rl]``, ``[ray]`` and ``[plot]``
 """
@@ -13,11 +15,12 @@
 from __future__ import annotations
 
 from . import contact, lcp, scene
-from ._stiction import __version__
-from .errors import BusyError, InputError, NotSolved, SceneError, StepFailed, StictionError
+from ._stiction import Recording, __version__
+from .errors import BusyError, InputError, InternalError, NotSolved, SceneError, StepFailed, StictionError
 from .scene import Scene, SceneBuilder
 from .sim import (
     BatchSimulation,
+    EnergyBalance,
     InverseDynamics,
     Mode,
     RunReport,
@@ -31,10 +34,13 @@ from .sim import (
 __all__ = [
     "BatchSimulation",
     "BusyError",
+    "EnergyBalance",
     "InputError",
+    "InternalError",
     "InverseDynamics",
     "Mode",
     "NotSolved",
+    "Recording",
     "RunReport",
     "Scene",
     "SceneBuilder",

@@ -12,6 +12,8 @@
     a step could not be certified (a ``NotSolved``)
 ``BusyError``
     one simulation used by two threads at once (also a ``RuntimeError``)
+``InternalError``
+    a fault of the engine itself; please report it
 
 An array of the wrong dtype is a plain ``TypeError``.
 """
@@ -20,11 +22,14 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["BusyError", "InputError", "NotSolved", "SceneError", "StepFailed", "StictionError"]
+__all__ = ["BusyError", "InputError", "InternalError", "NotSolved", "SceneError", "StepFailed", "StictionError"]
 
 
 class StictionError(Exception):
     """The root of all errors of this package."""
+
+    # Of the layout of ``Exception`` itself: see `InternalError`.
+    __slots__ = ()
 
 
 class InputError(StictionError, ValueError):
@@ -95,3 +100,20 @@ class StepFailed(NotSolved):
 
 class BusyError(StictionError, RuntimeError):
     """A simulation is being stepped by another thread."""
+
+
+class InternalError(StictionError):
+    """A fault of the engine itself, never of what it was given: please report it.
+
+    What was called has no effect: a simulation is in the state before the step, and everything may be used on.
+    """
+
+    # The engine makes this the base of the class that its own faults are raised as, which takes the layout of ``BaseException``.
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        what = super().__str__()
+        return f"internal error: {what}; please report it, with what led to it and the lines about it on standard error"
+
+    def __reduce__(self) -> tuple[type[InternalError], tuple[Any, ...]]:
+        return InternalError, self.args

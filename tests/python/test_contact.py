@@ -133,12 +133,12 @@ def test_numbers_may_be_given_once() -> None:
 
 
 def test_contacts_one_by_one_are_contacts_at_once() -> None:
-    rows = np.random.default_rng(5).normal(size=(30, 3))
+    rows, along = np.random.default_rng(5).normal(size=(2, 30, 3))
     once, again = (contact.ContactProblem(np.eye(3), np.zeros(3), np.zeros(3), 0.1) for _ in range(2))
-    once.add_contacts(rows, mu=0.1)
-    for row in rows:
+    once.add_contacts(rows, along, mu=0.1)
+    for row, tangent in zip(rows, along):
         before = again.__copy__()
-        again.add_contacts([row], mu=0.1)
+        again.add_contacts([row], [tangent], mu=0.1)
         assert before.contacts == again.contacts - 1
     assert once == again
 

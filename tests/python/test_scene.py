@@ -52,7 +52,7 @@ def test_built_in_code() -> None:
     builder.body("b", mass=1, shape=capsule(0.1, 0.2), position=(1, 0, 1))
     builder.body("c", density=100.0, shape=cylinder(0.1, 0.2), position=[2, 0, 1])
     builder.body("d", mass=1.0, shape=hull([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]), position=[4, 0, 1])
-    builder.body("e", mass=1.0, shape=box(1, 1, "= mu"), joint="spherical").pair("a", "b", collide=False)
+    builder.body("e", mass=1.0, shape=box(1, 1, "= mu"), position=[0, 0, 2], joint="spherical").pair("a", "b", collide=False)
     builder.body("f", mass=1.0, shape=box(1, 1, 1), position=[9, 0, 3], joint={"type": "revolute", "axis": [0, 1, 0]}).effort("f", "= sin(t)")
     builder.wrench("a", force=[1.0, 0.0, "= t"])
     scene = builder.build()

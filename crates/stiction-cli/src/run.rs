@@ -11,7 +11,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use stiction_contact::io::contact_to_json;
 use stiction_contact::models::catalog::CATALOG as MODELS;
 use stiction_sim::recording::{Header, Origin};
-use stiction_sim::{Gather, Impacts, OnFailure, Recorder, Scene, Simulation, SimulatorKind, StepFailure, Summary};
+use stiction_sim::{
+    Gather, Impacts, OnFailure, Overlap, Recorder, Scene, Simulation, SimulatorKind, StepFailure, Summary,
+};
 
 use crate::output::{Failure, write_new};
 
@@ -204,12 +206,10 @@ fn separate(args: &RunArgs, simulation: &mut Simulation, err: &mut dyn Write) ->
     for overlap in overlaps.iter().filter(|o| o.one_model) {
         writeln!(err, "warning: {overlap} at the start, within one file")?;
     }
-    let Some(first) = overlaps.iter().find(|o| !o.one_model) else { return Ok(()) };
+    let Some(refusal) = Overlap::refusal(&overlaps) else { return Ok(()) };
     if !args.separate {
-        let more = overlaps.iter().filter(|o| !o.one_model).count() - 1;
-        let rest = if more > 0 { format!(" (and {more} more pairs)") } else { String::new() };
         let file = args.scene.display();
-        return Err(Failure::Message(format!("{file}: {first} at the start{rest}; --separate takes them apart")));
+        return Err(Failure::Message(format!("{file}: {refusal}; --separate takes them apart")));
     }
     let left = simulation.take_apart()?;
     writeln!(err, "bodies taken apart; the deepest overlap left is {left:.1e} m")?;

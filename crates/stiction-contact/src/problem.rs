@@ -73,6 +73,26 @@ impl<'a> Contact<'a> {
             surface: [0.0; 2],
         }
     }
+
+    /// Friction needs rows to act along: a coefficient without them is an omission, not a contact
+    /// without friction. Where no body can move, there are no rows at all.
+    fn check_rows_of_friction(&self, name: impl Fn(&str) -> String) -> Result<(), InputError> {
+        if self.normal.is_empty() {
+            return Ok(());
+        }
+        let slips = !(self.tangent_s.is_empty() && self.tangent_t.is_empty());
+        let coefficients = [
+            ("mu", self.mu, slips, "0 without tangent rows"),
+            ("mu_viscous", self.mu_viscous, slips, "0 without tangent rows"),
+            ("mu_spin", self.mu_spin, !self.spin.is_empty(), "0 without a spin row"),
+        ];
+        for (field, x, has_rows, expected) in coefficients {
+            if x > 0.0 && !has_rows {
+                return Err(InputError::OutOfRange { what: name(field), expected, found: x });
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The contacts of a problem, n of each.
@@ -330,7 +350,8 @@ impl ContactProblem {
     /// Adds a contact; on an error nothing is added.
     ///
     /// # Errors
-    /// Naming the contact, row and field.
+    /// Naming the contact, row and field: a number without a meaning, a row that does not fit, a
+    /// coefficient of friction without rows to act along.
     pub fn add_contact(&mut self, contact: Contact<'_>) -> Result<(), InputError> {
         let i = self.contacts.len();
         let name = |field: &str| format!("contact {i}: {field}");
@@ -339,6 +360,7 @@ impl ContactProblem {
         check::coefficient(|| name("mu"), contact.mu)?;
         check::coefficient(|| name("mu_spin"), contact.mu_spin)?;
         check::coefficient(|| name("mu_viscous"), contact.mu_viscous)?;
+        contact.check_rows_of_friction(name)?;
         for (k, x) in contact.rate.iter().enumerate() {
             check::finite(|| name(&format!("rate[{k}]")), *x)?;
         }
@@ -519,6 +541,34 @@ mod tests {
 
     fn particle() -> ContactProblem {
         ContactProblem::new(Mass::new(vec![Matrix::identity(3)]).unwrap(), vec![0.0; 3], vec![0.0; 3], 0.01).unwrap()
+    }
+
+    #[test]
+    fn friction_needs_rows_to_act_along() {
+        let mut problem = particle();
+        let (n, s) = ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0]);
+        let normal: [(usize, &[f64]); 1] = [(0, &n)];
+        let tangent: [(usize, &[f64]); 1] = [(0, &s)];
+        let bare = Contact::new(&normal, &[], &[]);
+        let mut refusal = |contact| problem.add_contact(contact).unwrap_err().to_string();
+        assert_eq!(refusal(Contact { mu: 0.5, ..bare }), "contact 0: mu must be 0 without tangent rows, found 0.5");
+        assert!(refusal(Contact { mu: f64::INFINITY, ..bare }).contains("mu"));
+        assert!(refusal(Contact { mu_viscous: 1.0, ..bare }).contains("mu_viscous"));
+        assert!(refusal(Contact { mu_spin: 1.0, ..bare }).contains("mu_spin"));
+        let one_tangent = Contact::new(&normal, &tangent, &[]);
+        let still: [(usize, &[f64]); 1] = [(0, &[0.0; 3])];
+        for contact in [
+            bare,
+            Contact { mu: 0.5, mu_viscous: 1.0, ..one_tangent },
+            Contact { mu: 0.5, ..Contact::new(&normal, &[], &tangent) },
+            // It cannot slip, which is said by a row of zeros.
+            Contact { mu: 0.5, ..Contact::new(&normal, &still, &still) },
+            // Nothing can move.
+            Contact { mu: 0.5, mu_spin: 1.0, ..Contact::new(&[], &[], &[]) },
+        ] {
+            problem.add_contact(contact).unwrap();
+        }
+        assert_eq!(problem.contacts().len(), 5);
     }
 
     #[test]

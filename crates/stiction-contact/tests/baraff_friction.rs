@@ -273,7 +273,8 @@ fn what_the_law_has_no_place_for() {
     let with = |change: &dyn Fn(&mut Contact<'_>)| {
         let mut problem = planar(&[(1.0, 1.0)], vec![0.0; 3], vec![0.0; 3]);
         let blocks: [(usize, &[f64]); 1] = [(0, &[0.0, 1.0, 0.0])];
-        let mut contact = Contact::new(&blocks, &[], &[]);
+        let slips: [(usize, &[f64]); 1] = [(0, &[1.0, 0.0, 0.0])];
+        let mut contact = Contact { spin: &[(0, &[0.0, 0.0, 1.0])], ..Contact::new(&blocks, &slips, &[]) };
         change(&mut contact);
         problem.add_contact(contact).unwrap();
         BaraffFriction::new(ModelOptions::default()).solve(&problem).map(|_| ()).map_err(|e| e.to_string())

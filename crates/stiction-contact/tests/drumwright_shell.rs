@@ -273,7 +273,9 @@ fn inputs_without_a_place_are_named() {
     for (mu_viscous, mu_spin, field) in [(0.1, 0.0, "mu_viscous"), (0.0, 0.2, "mu_spin")] {
         let mut problem = particle(1.0, [0.0; 3]);
         let [s, t, n] = &AXES;
-        problem.add_contact(Contact { mu_viscous, mu_spin, ..Contact::new(&[(0, n)], &[(0, s)], &[(0, t)]) }).unwrap();
+        let rows: [[(usize, &[f64]); 1]; 4] = [[(0, n)], [(0, s)], [(0, t)], [(0, &[0.0; 3])]];
+        let contact = Contact { mu_viscous, mu_spin, spin: &rows[3], ..Contact::new(&rows[0], &rows[1], &rows[2]) };
+        problem.add_contact(contact).unwrap();
         match DrumwrightShell::default().solve(&problem) {
             Err(InputError::Unsupported { solver, reason }) => {
                 assert_eq!(solver, "drumwright-shell");

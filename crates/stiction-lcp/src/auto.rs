@@ -129,6 +129,7 @@ impl Solver for Auto {
         }
         let mut climb = Climb::default();
         for rung in ladder(problem) {
+            crate::interrupt::check();
             match self.climb(rung, problem, start) {
                 Ok(outcome) => {
                     if let Some(outcome) = climb.take(problem, rung, outcome) {

@@ -119,6 +119,7 @@ impl Part {
         self.work.copy_from(&self.scaled);
         let rounding = 16.0 * f64::EPSILON * n as f64 * self.largest;
         for k in 0..n {
+            crate::interrupt::check();
             let largest = (k..n).fold(k, |p, i| if self.work[(i, i)] > self.work[(p, p)] { i } else { p });
             if self.work[(largest, largest)] <= rounding {
                 return (k..n).all(|j| (j..n).all(|i| self.work[(i, j)].abs() <= 4.0 * rounding));
@@ -190,6 +191,7 @@ fn exact_definiteness(m: &Matrix) -> Definiteness {
         let (done, rest) = a.split_at_mut(k + 1);
         let head = &done[k];
         for row in rest {
+            crate::interrupt::check();
             let factor = row[k].clone();
             for j in k + 1..n {
                 row[j] = (&row[j] * &head[k] - &factor * &head[j]) / &previous;

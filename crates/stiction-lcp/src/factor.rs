@@ -127,6 +127,7 @@ impl ActiveQr {
 
     /// Appends the column `g` (m) under `label`, or returns false and changes nothing if it depends on the others.
     pub fn append(&mut self, g: &[f64], label: usize) -> bool {
+        crate::interrupt::check();
         let k = self.len();
         if k == self.most {
             return false;

@@ -286,6 +286,7 @@ impl Finish {
         }
         self.moved.resize(k, 0.0);
         for _ in 0..=steps {
+            crate::interrupt::check();
             self.miss();
             solve(self);
             if self.take_step() {

@@ -70,6 +70,7 @@ pub mod finish;
 pub mod generate;
 pub mod incremental_factor;
 pub mod interior_point;
+pub mod interrupt;
 pub mod io;
 pub mod lemke;
 pub mod lu;

@@ -36,6 +36,7 @@ impl Lu {
         self.exchange.clear();
         let (mut largest, mut smallest) = (0.0f64, f64::INFINITY);
         for k in 0..n {
+            crate::interrupt::check();
             let column = self.factors.col(k);
             let mut row = k;
             for i in k + 1..n {

@@ -145,6 +145,7 @@ impl ProjectedGaussSeidel {
             self.refresh(problem);
             let sweeps = BLOCK.min(limit - stats.iterations);
             for _ in 0..sweeps {
+                crate::interrupt::check();
                 self.sweep(problem);
             }
             stats.iterations += sweeps;

@@ -9,9 +9,9 @@ mod problem;
 mod rows;
 mod solved;
 
-pub use certificate::PhysicalCertificate;
+pub use certificate::{PhysicalCertificate, forces};
 pub use functions::{contact_catalog, solve_contact, solve_contact_batch};
-pub use model::Model;
+pub use model::{Model, level_name};
 pub use outcome::{ContactFailed, ContactRay, Infeasible, NoSolution};
 pub use pickle::restore;
 pub use problem::ContactProblem;

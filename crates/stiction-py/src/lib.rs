@@ -5,8 +5,10 @@ mod contact;
 mod errors;
 mod idle;
 mod inputs;
+mod interrupt;
 mod lcp;
 mod outcome;
+mod panics;
 mod pickle;
 mod scene;
 mod show;
@@ -22,6 +24,44 @@ use pyo3::prelude::*;
 fn main(py: Python<'_>, args: Vec<OsString>) -> u8 {
     py.detach(|| stiction_cli::main_with(args))
 }
+
+/// Python places objects on multiples of this many bytes, and so the Rust value in each.
+const PYTHON_ALIGNMENT: usize = 16;
+
+/// The classes that Python's objects hold, each with the alignment it needs; one that Python's
+/// allocator cannot give does not compile.
+macro_rules! classes {
+    ($($class:ty),+ $(,)?) => {
+        $(const _: () = assert!(align_of::<$class>() <= PYTHON_ALIGNMENT);)+
+        /// The names of all classes, with the alignment of each (bytes).
+        const CLASSES: &[(&str, usize)] = &[$((stringify!($class), align_of::<$class>())),+];
+    };
+}
+
+classes!(
+    contact::ContactFailed,
+    contact::ContactProblem,
+    contact::ContactRay,
+    contact::ContactSolved,
+    contact::Infeasible,
+    contact::Model,
+    contact::NoSolution,
+    contact::PhysicalCertificate,
+    lcp::Certificate,
+    lcp::ExactCheck,
+    lcp::Ray,
+    lcp::Solved,
+    lcp::Solver,
+    lcp::Stats,
+    lcp::Stopped,
+    lcp::Unsolvable,
+    scene::Scene,
+    sim::BatchSimulation,
+    sim::Recording,
+    sim::RunReport,
+    sim::Simulation,
+    sim::StepReport,
+);
 
 /// The engine behind ``stiction``; use that.
 #[pymodule]
@@ -39,21 +79,25 @@ mod _stiction {
     #[pymodule_export]
     use super::main;
     #[pymodule_export]
+    use super::panics::panic_for_test;
+    #[pymodule_export]
     use super::pickle::restore;
     #[pymodule_export]
     use super::scene::Scene;
     #[pymodule_export]
-    use super::sim::{BatchSimulation, RunReport, Simulation, StepReport};
+    use super::sim::{BatchSimulation, EnergyBalance, Recording, RunReport, Simulation, StepReport};
     use crate::contact::{ContactFailed, ContactRay, ContactSolved};
     use pyo3::prelude::*;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
+        super::panics::install(py)?;
         // Classes of `stiction.contact` with the same names as those of `stiction.lcp`.
         module.add("ContactSolved", py.get_type::<ContactSolved>())?;
         module.add("ContactRay", py.get_type::<ContactRay>())?;
         module.add("ContactFailed", py.get_type::<ContactFailed>())?;
+        module.add("_alignments", super::CLASSES.iter().copied().collect::<std::collections::BTreeMap<_, _>>())?;
         module.add("_dtypes", super::sim::dtypes(py)?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -40,6 +40,11 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// The file it was read from.
+    pub fn file(&self) -> Option<&Path> {
+        self.recipe.file()
+    }
+
     fn of(recipe: Recipe) -> PyResult<Self> {
         let inner = Arc::new(recipe.make().map_err(|e| errors::from_scene(&e))?);
         Ok(Self { inner, recipe })

@@ -5,6 +5,7 @@ mod contacts;
 mod core;
 mod dynamics;
 mod questions;
+mod recording;
 mod replica;
 mod report;
 mod run;
@@ -18,18 +19,21 @@ use crate::pickle;
 use crate::scene::Scene;
 pub use batch::BatchSimulation;
 pub use contacts::dtypes;
-pub use report::{RunReport, StepReport};
+use core::AtStart;
+pub use recording::Recording;
+pub use report::{EnergyBalance, RunReport, StepReport};
 pub use simulation::Simulation;
 
 /// A simulation, a batch or a report from its pickle.
 pub fn restore<'py>(py: Python<'py>, kind: &str, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     Ok(match kind {
         "simulation" => {
-            let (scene, state, raises): (Bound<'_, Scene>, Vec<u8>, bool) = state.extract()?;
-            Bound::new(py, Simulation::resumed(py, scene, &state, raises)?)?.into_any()
+            let (scene, state, raises, separate): (Bound<'_, Scene>, Vec<u8>, bool, bool) = state.extract()?;
+            Bound::new(py, Simulation::resumed(py, scene, &state, raises, AtStart::again(separate))?)?.into_any()
         }
         "batch" => Bound::new(py, BatchSimulation::restored(state)?)?.into_any(),
         "step" => Bound::new(py, StepReport::restored(state)?)?.into_any(),
+        "energy" => Bound::new(py, EnergyBalance::restored(state.extract()?))?.into_any(),
         "run" => Bound::new(py, RunReport::restored(state.extract()?))?.into_any(),
         _ => return Err(pickle::unknown(py, &format!("sim.{kind}"))),
     })

@@ -2,21 +2,20 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use stiction_lcp::interrupt::interruptible;
 
+use crate::interrupt::LOOK;
 use crate::{arrays, errors};
 
 /// Most threads one may ask for.
 const MOST: usize = 1024;
 /// Most pools that are kept.
 const MOST_IDLE: usize = 16;
-/// Between two looks for Ctrl-C while others work.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// Pools that nobody uses at the moment: threads are started once, not per call. A process that was forked has none of its parent's threads, so it
 /// starts its own.
@@ -83,8 +82,8 @@ impl Drop for Lent {
 }
 
 /// Does `work` on a pool without the GIL. This thread looks for Ctrl-C meanwhile; `work` is told by its argument, and must then end soon.
-pub fn watched<R: Send>(py: Python<'_>, pool: &Lent, work: impl FnOnce(&AtomicBool) -> R + Send) -> PyResult<R> {
-    let (stop, mut signal, mut result) = (AtomicBool::new(false), Ok(()), None);
+pub fn watched<R: Send>(py: Python<'_>, pool: &Lent, work: impl FnOnce(&Arc<AtomicBool>) -> R + Send) -> PyResult<R> {
+    let (stop, mut signal, mut result) = (Arc::new(AtomicBool::new(false)), Ok(()), None);
     let pool =
         pool.pool.as_ref().ok_or_else(|| pyo3::exceptions::PyRuntimeError::new_err("the pool was given back"))?;
     py.detach(|| {
@@ -116,7 +115,12 @@ pub fn map<I: Sync, R: Send>(
 ) -> PyResult<Vec<R>> {
     let all = watched(py, pool, |stop| {
         let each = items.par_iter().with_max_len(1);
-        each.map(|item| (!stop.load(Ordering::Relaxed)).then(|| of(item))).collect::<Vec<_>>()
+        let of = |item| {
+            let stop = stop.clone();
+            let asked = move || stop.load(Ordering::Relaxed);
+            if asked() { None } else { interruptible(asked, || of(item)).ok() }
+        };
+        each.map(of).collect::<Vec<_>>()
     })?;
     Ok(all.into_iter().flatten().collect())
 }

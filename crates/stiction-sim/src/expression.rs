@@ -12,6 +12,9 @@ pub const FUNCTIONS: [&str; 15] =
 /// Deepest nesting of parentheses, powers and signs: more is no formula but an attack on the stack.
 const MAX_DEPTH: usize = 64;
 
+/// Longest text of an expression, in bytes.
+const MAX_LENGTH: usize = 10_000;
+
 /// Most values an expression holds at a time.
 const MAX_STACK: usize = 128;
 
@@ -54,6 +57,9 @@ impl Expression {
     /// # Errors
     /// What is wrong, with the position in `text`.
     pub fn parse(text: &str) -> Result<Self, String> {
+        if text.len() > MAX_LENGTH {
+            return Err(format!("an expression has at most {MAX_LENGTH} bytes, found {}", text.len()));
+        }
         let mut parser = Parser { text, at: 0, depth: 0, out: Self { program: vec![], names: vec![] } };
         parser.comparison()?;
         parser.skip_space();
@@ -429,8 +435,9 @@ mod tests {
             let message = Expression::parse(text).unwrap_err();
             assert!(message.contains(part), "{text}: {message}");
         }
-        assert!(Expression::parse(&"(".repeat(100_000)).unwrap_err().contains("deeply"));
-        assert!(Expression::parse(&"-".repeat(100_000)).unwrap_err().contains("deeply"));
+        assert!(Expression::parse(&"(".repeat(10_000)).unwrap_err().contains("deeply"));
+        assert!(Expression::parse(&"-".repeat(10_000)).unwrap_err().contains("deeply"));
+        assert!(Expression::parse(&"1+".repeat(100_000)).unwrap_err().contains("at most 10000 bytes"));
         let long = "1+(".repeat(60) + "1" + &")".repeat(60);
         assert_eq!(value(&long), 61.0);
     }

@@ -2,9 +2,11 @@
 pub mod assemble;
 pub mod control;
 pub mod description;
+pub mod energy;
 pub mod error;
 mod event_driven;
 pub mod expression;
+mod files;
 pub mod material;
 pub mod meshes;
 pub mod mjcf;
@@ -25,6 +27,7 @@ use std::path::Path;
 pub use assemble::{ContactFrame, ContactKey};
 pub use control::{Commands, Controller, Signal, View};
 pub use description::{Actuator, ActuatorKind, Description, GeomSpec, Note, NoteKind, PairSpec};
+pub use energy::EnergyBalance;
 pub use error::SceneError;
 pub use expression::Expression;
 pub use material::{Material, MaterialRule};
@@ -42,7 +45,7 @@ pub use world::{Added, Base, Placement, Surfaces, World, WorldBuilder};
 /// # Errors
 /// If it cannot be read or is neither, naming the place.
 pub fn load_description(path: &Path) -> Result<Description, SceneError> {
-    let bytes = std::fs::read(path).map_err(|e| SceneError::new("", e.to_string()).in_file(path))?;
+    let bytes = files::read(path).map_err(|e| SceneError::new("", e.to_string()).in_file(path))?;
     let text = String::from_utf8_lossy(&bytes);
     let first = |tag: &str| text.find(tag).unwrap_or(usize::MAX);
     let (mujoco, robot, sdf) = (first("<mujoco"), first("<robot"), first("<sdf"));

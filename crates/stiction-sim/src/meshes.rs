@@ -54,7 +54,7 @@ pub fn load(path: &Path, scale: Vec3) -> Result<TriangleMesh, SceneError> {
     let Some(format) = MeshFormat::of(path) else {
         return Err(fail("the format is not known by its ending; .stl, .obj and .dae are read".into()));
     };
-    let bytes = std::fs::read(path).map_err(|e| fail(format!("cannot read: {e}")))?;
+    let bytes = crate::files::read(path).map_err(|e| fail(format!("cannot read: {e}")))?;
     parse(&bytes, format, scale).map_err(fail)
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use stiction_body::collision::{self, Collision};
-use stiction_body::{LinkMotion, LoopRows, Workspace};
+use stiction_body::{LinkMotion, LoopRows, Workspace, range};
 use stiction_contact::{
     ContactForces, ContactModel, ContactOutcome, ContactProblem, Frictionless, Level, ModelOptions, NormalOptions,
     Place, WarmStart, models::catalog,
@@ -14,6 +14,7 @@ use stiction_lcp::{InputError, Matrix};
 
 use crate::assemble::{Assembler, ContactFrame, ContactKey};
 use crate::control::{Commands, Controller};
+use crate::energy::EnergyBalance;
 use crate::error::SceneError;
 use crate::event_driven::{Events, impact_model};
 use crate::restitution::Impacts;
@@ -196,6 +197,8 @@ pub struct StepReport {
     /// Time at the end of an event-driven step that was made by time stepping (s): too many events, or forces that no acceleration goes
     /// with.
     pub stepped: f64,
+    /// Where the step's energy came from and went.
+    pub energy: EnergyBalance,
 }
 
 impl StepReport {
@@ -237,6 +240,20 @@ pub struct Overlap {
     pub one_model: bool,
 }
 
+impl Overlap {
+    /// Why a run must not begin with these overlaps: the first that is not within one model, and
+    /// how many more there are. `None` if there is none.
+    pub fn refusal(all: &[Self]) -> Option<String> {
+        let mut between = all.iter().filter(|o| !o.one_model);
+        let first = between.next()?;
+        let rest = match between.count() {
+            0 => String::new(),
+            more => format!(" (and {more} more pairs)"),
+        };
+        Some(format!("{first} at the start{rest}"))
+    }
+}
+
 impl fmt::Display for Overlap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"{}\" and \"{}\" overlap by {:.3e} m", self.names[0], self.names[1], self.depth)
@@ -245,6 +262,9 @@ impl fmt::Display for Overlap {
 
 /// Overlap at the start above this part of the smaller geom's size is worth a word.
 const OVERLAP_AT_START: f64 = 1e-6;
+
+/// Why bodies all in one place are no scene.
+const CROWDED: &str = "too many geoms are near each other: more pairs than can be looked at";
 
 /// A world in motion.
 pub struct Simulation {
@@ -276,6 +296,8 @@ pub struct Simulation {
     /// What event-driven steps need; `None` for time stepping.
     pub(crate) events: Option<Box<Events>>,
     before: Before,
+    /// The workspace's kinematics are those of the present state.
+    pub(crate) kinematics_at_state: bool,
 }
 
 /// What a step that fails goes back to.
@@ -319,6 +341,10 @@ pub(crate) struct Scratch {
     pub v_compressed: Vec<f64>,
     /// Velocities along a sequence of impacts, nv.
     pub sequence: Vec<f64>,
+    /// Contacts of the step before, until the step is known to succeed.
+    pub keys_before: Vec<ContactKey>,
+    /// Energy that the projections of the step added (J).
+    pub projected: f64,
 }
 
 impl Simulation {
@@ -328,8 +354,8 @@ impl Simulation {
     /// If a setting is out of range, a model is not known or does not fit, or a geom cannot collide as it is.
     pub fn new(world: Arc<World>, settings: Settings) -> Result<Self, SceneError> {
         let input = |element: &str, e: &InputError| SceneError::input(element, e);
-        if !(settings.dt > 0.0 && settings.dt.is_finite()) {
-            return Err(SceneError::new("dt", format!("must be above 0 and finite, found {}", settings.dt)));
+        if !range::is_in_range(settings.dt) {
+            return Err(SceneError::new("dt", format!("must be {}, found {}", range::RANGE, settings.dt)));
         }
         if settings.restitution_speed.is_nan() || settings.restitution_speed < 0.0 {
             return Err(SceneError::new("restitution_speed", "must be at least 0"));
@@ -370,6 +396,7 @@ impl Simulation {
             last: None,
             phases: Phases::default(),
             before: Before::default(),
+            kinematics_at_state: false,
             events,
         };
         simulation.ignore_own_overlaps().map_err(|e| input("collision", &e))?;
@@ -440,16 +467,34 @@ impl Simulation {
         self.state.q.copy_from_slice(q);
         self.state.v.copy_from_slice(v);
         self.memory = Memory { saturated: vec![0; self.world.model.nv()], ..Memory::default() };
+        self.kinematics_at_state = false;
         Ok(())
     }
 
     /// All that influences the next step.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            state: self.state.clone(),
-            memory: self.memory.clone(),
-            controllers: self.controllers.iter().map(|c| c.memory().to_vec()).collect(),
-        }
+        let mut snapshot = Snapshot::default();
+        self.snapshot_into(&mut snapshot);
+        snapshot
+    }
+
+    /// The same into an earlier snapshot, whose storage is used again.
+    pub fn snapshot_into(&self, to: &mut Snapshot) {
+        let State { q, v, t, step } = &self.state;
+        to.state.q.clone_from(q);
+        to.state.v.clone_from(v);
+        (to.state.t, to.state.step) = (*t, *step);
+        let Memory { keys, start, saturated } = &self.memory;
+        to.memory.keys.clone_from(keys);
+        to.memory.start.modes.clone_from(&start.modes);
+        to.memory.start.bases.clone_from(&start.bases);
+        to.memory.start.forces.copy_from(&start.forces);
+        to.memory.saturated.clone_from(saturated);
+        to.controllers.resize_with(self.controllers.len(), Vec::new);
+        to.controllers.iter_mut().zip(&self.controllers).for_each(|(to, c)| {
+            to.clear();
+            to.extend_from_slice(c.memory());
+        });
     }
 
     /// Continues from a snapshot of a simulation with the same world, settings and controllers.
@@ -466,6 +511,7 @@ impl Simulation {
         for (i, (controller, memory)) in self.controllers.iter().zip(&snapshot.controllers).enumerate() {
             size(&format!("memory of controller {i}"), controller.memory().len(), memory.len())?;
         }
+        self.kinematics_at_state = false;
         self.state.clone_from(&snapshot.state);
         self.memory.clone_from(&snapshot.memory);
         // What can be seen of the last step belongs to another one.
@@ -540,7 +586,11 @@ impl Simulation {
     /// Takes pairs of links that hang on each other and overlap at the start out of collision.
     fn ignore_own_overlaps(&mut self) -> Result<(), InputError> {
         let mut rules = self.world.rules.clone();
-        for overlap in self.find_overlaps() {
+        let overlaps = self.find_overlaps();
+        if self.collision.take_crowded() {
+            return Err(InputError::Unsupported { solver: "collision", reason: CROWDED.into() });
+        }
+        for overlap in overlaps {
             let tree = |k: usize| {
                 let link = self.world.geoms[overlap.geoms[k]].link;
                 link.map(|link| self.world.model.links()[link].tree)
@@ -566,6 +616,10 @@ impl Simulation {
             SimulatorKind::TimeStepping => self.time_step(),
             SimulatorKind::EventDriven => self.event_step(),
         };
+        let result = result.and_then(|report| match self.collision.take_crowded() {
+            true => Err(self.fail(CROWDED, false)),
+            false => Ok(report),
+        });
         if result.is_err() {
             self.go_back();
         }
@@ -585,6 +639,7 @@ impl Simulation {
 
     /// Goes back to what was kept.
     fn go_back(&mut self) {
+        self.kinematics_at_state = false;
         let Self { before, state, memory, controllers, .. } = self;
         state.q.clone_from(&before.q);
         state.v.clone_from(&before.v);

@@ -16,6 +16,7 @@ use stiction_lcp::InputError;
 
 use crate::assemble::{ContactFrame, ContactKey};
 use crate::control::View;
+use crate::energy::EnergyBalance;
 use crate::simulation::{Memory, Simulation, StepFailure, StepReport};
 use crate::world::World;
 
@@ -41,39 +42,70 @@ impl Simulation {
     /// One step of symplectic Euler.
     pub(crate) fn time_step(&mut self) -> Result<StepReport, StepFailure> {
         let clock = self.clock();
-        self.update_dynamics();
+        self.update_inertia();
         self.command(self.state.t);
         self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
         self.held_step()
     }
 
-    /// The step with the commands there are, at dynamics that are up to date.
+    /// The step with the commands there are, at inertia that is up to date.
     pub(crate) fn held_step(&mut self) -> Result<StepReport, StepFailure> {
         let clock = self.clock();
+        let Self { work, world, state, scratch, settings, .. } = self;
+        scratch.passive.resize(world.model.nv(), 0.0);
+        let (at, force) = ((&state.q[..], &state.v[..]), &mut scratch.passive);
+        work.passive_forces_over_step(&world.model, at, &scratch.mass, settings.dt, force);
+        scratch.projected = 0.0;
+        let before = self.present_energy();
         self.update_forces().map_err(|e| self.fail(e.to_string(), false))?;
         self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
         let [penetration, overlap_left] = self.separate().map_err(|e| self.fail(e.to_string(), false))?;
         let mut report = self.solve_motors()?;
         (report.penetration, report.overlap_left) = (penetration, overlap_left);
         let clock = self.clock();
-        self.advance();
-        self.close_loops().map_err(|e| self.fail(e.to_string(), false))?;
+        self.advance(&mut report.energy);
+        let after = self.finish_step().inspect_err(|_| self.take_back())?;
+        report.energy.kinetic_before = before.0;
+        report.energy.kinetic_after = after.0;
+        report.energy.potential_change = after.1 - before.1;
+        report.energy.projection = self.scratch.projected;
         self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
         Ok(report)
     }
 
+    /// Closes the loops after a step, and checks that state and energy are finite; returns the
+    /// energy.
+    fn finish_step(&mut self) -> Result<(f64, f64), StepFailure> {
+        self.close_loops().map_err(|e| self.fail(e.to_string(), false))?;
+        self.work.update_positions(&self.world.model, &self.state.q);
+        self.work.update_velocities(&self.world.model, &self.state.v);
+        let energy = self.present_energy();
+        self.check_finite(energy)?;
+        self.kinematics_at_state = true;
+        Ok(energy)
+    }
+
     /// Kinematics, inertia, gravity and velocity products at the present state.
     pub(crate) fn update_dynamics(&mut self) {
+        self.kinematics_at_state = false;
+        self.update_inertia();
+        let Self { work, world, scratch, .. } = self;
+        scratch.passive.resize(world.model.nv(), 0.0);
+        work.passive_forces(&world.model, &mut scratch.passive);
+    }
+
+    /// Kinematics and inertia at the present state; after a step the kinematics are there already.
+    fn update_inertia(&mut self) {
         let Self { work, world, state, scratch, loops, .. } = self;
         let model = &world.model;
-        work.update_positions(model, &state.q);
+        if !mem::take(&mut self.kinematics_at_state) {
+            work.update_positions(model, &state.q);
+            work.update_velocities(model, &state.v);
+        }
         loops.update(model, work, &state.q);
-        work.update_velocities(model, &state.v);
         work.mass_blocks(model, &mut scratch.mass);
         scratch.diagonal.clear();
         scratch.diagonal.extend(scratch.mass.iter().flat_map(|block| (0..block.rows()).map(|d| block[(d, d)])));
-        scratch.passive.resize(model.nv(), 0.0);
-        work.passive_forces(model, &mut scratch.passive);
     }
 
     /// Asks the controllers at time `t` (s).
@@ -123,6 +155,7 @@ impl Simulation {
     fn solve_motors(&mut self) -> Result<StepReport, StepFailure> {
         let mut report = self.solve_contacts()?;
         for round in 0..SATURATION_ROUNDS + SINGLE_ROUNDS {
+            stiction_lcp::interrupt::check();
             if !self.update_saturation(round >= SATURATION_ROUNDS) {
                 return Ok(report);
             }
@@ -294,6 +327,7 @@ impl Simulation {
             substeps: 1,
             impacts: 0,
             stepped: 0.0,
+            energy: EnergyBalance::default(),
         }
     }
 
@@ -308,9 +342,13 @@ impl Simulation {
     }
 
     /// Takes the solution over: velocities, configuration, time, and what the next step remembers.
-    fn advance(&mut self) {
-        let Self { world, state, memory, assembler, settings, last, .. } = self;
+    fn advance(&mut self, energy: &mut EnergyBalance) {
+        if let Some(solution) = self.last.as_ref().and_then(ContactOutcome::solved) {
+            (energy.actuators, energy.joints) = self.joint_work(&solution.motion);
+        }
+        let Self { world, state, memory, assembler, settings, last, scratch, .. } = self;
         let Some(ContactOutcome::Solved(solution)) = last else { return };
+        mem::swap(&mut memory.keys, &mut scratch.keys_before);
         memory.keys.clear();
         memory.keys.extend(assembler.frames.iter().map(|f| f.key));
         mem::swap(&mut memory.start, &mut solution.warm_start);
@@ -318,6 +356,16 @@ impl Simulation {
         world.model.integrate(&mut state.q, &state.v, settings.dt);
         state.step += 1;
         state.t = state.step as f64 * settings.dt;
+    }
+
+    /// Undoes what [`Simulation::advance`] did to the memory of contacts; the rest goes back as
+    /// after any failure.
+    fn take_back(&mut self) {
+        let Self { memory, last, scratch, .. } = self;
+        if let Some(ContactOutcome::Solved(solution)) = last {
+            mem::swap(&mut memory.keys, &mut scratch.keys_before);
+            mem::swap(&mut memory.start, &mut solution.warm_start);
+        }
     }
 }
 

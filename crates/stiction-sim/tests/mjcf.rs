@@ -270,6 +270,13 @@ fn height_fields_run_along_x_and_y() {
         )
         .contains("elevation")
     );
+    assert!(
+        error(
+            r#"<asset><hfield name="h" nrow="2000" ncol="2000" size="1 1 1 1"/></asset><worldbody>
+        <geom type="hfield" hfield="h"/></worldbody>"#
+        )
+        .contains("more than 1048576 points")
+    );
 }
 
 #[test]

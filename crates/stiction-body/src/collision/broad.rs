@@ -7,6 +7,9 @@ use crate::math::Vec3;
 /// With at most this many allowed pairs all of them are looked at.
 const BRUTE_FORCE: usize = 400;
 
+/// Most pairs near each other: several times those of a dense heap of ten thousand bodies, and what memory has room for with all their contacts.
+const MOST_PAIRS: usize = 1 << 18;
+
 /// Where a geom can be within the step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Bounds {
@@ -64,6 +67,7 @@ pub(crate) struct Broad {
     /// Geoms by the lower end of their bounds.
     order: Vec<(f64, f64, u32)>,
     found: Vec<(u32, u32)>,
+    crowded: bool,
 }
 
 impl Broad {
@@ -73,10 +77,12 @@ impl Broad {
         let few = pairs.clone().take(BRUTE_FORCE + 1).count() <= BRUTE_FORCE;
         let all = few.then(|| pairs.map(|(i, j)| (i as u32, j as u32)).collect());
         let unbounded = (0..n).filter(|i| unbounded[*i]).map(|i| i as u32).collect();
-        Self { all, unbounded, order: Vec::new(), found: Vec::new() }
+        Self { all, unbounded, order: Vec::new(), found: Vec::new(), crowded: false }
     }
 
     /// Number of pairs that are near each other, for [`Broad::pair`].
+    ///
+    /// There are at most [`MOST_PAIRS`]; the sweep ends with one more.
     pub fn candidates(&mut self, bounds: &[Bounds], allowed: &Allowed) -> usize {
         self.found.clear();
         match &self.all {
@@ -86,7 +92,13 @@ impl Broad {
             }
             None => self.sweep(bounds, allowed),
         }
+        self.crowded |= self.found.len() > MOST_PAIRS;
         self.found.len()
+    }
+
+    /// True if there were more pairs than [`MOST_PAIRS`] since this was asked last.
+    pub fn take_crowded(&mut self) -> bool {
+        std::mem::take(&mut self.crowded)
     }
 
     /// The k-th pair found, in ascending order.
@@ -102,6 +114,9 @@ impl Broad {
         self.order.extend(intervals.filter_map(|(i, b)| b.interval(axis).map(|[low, high]| (low, high, i as u32))));
         self.order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
         for (k, &(_, high, i)) in self.order.iter().enumerate() {
+            if self.found.len() > MOST_PAIRS {
+                break;
+            }
             for &(_, _, j) in self.order[k + 1..].iter().take_while(|next| next.0 <= high) {
                 let pair = (i.min(j), i.max(j));
                 if allowed.get(i as usize, j as usize) && bounds[i as usize].meets(&bounds[j as usize]) {
@@ -116,6 +131,7 @@ impl Broad {
                 }
             }
         }
+        self.found.truncate(MOST_PAIRS + 1);
         self.found.sort_unstable();
     }
 }

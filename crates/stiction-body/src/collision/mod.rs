@@ -16,6 +16,8 @@ mod vector;
 
 pub use advance::Overlap;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use stiction_lcp::InputError;
 
 use crate::collision::vector::Norm;
@@ -28,6 +30,9 @@ use frame::{Apart, Drift, Frame, Query, Touch};
 use pairs::Member;
 use rules::{Allowed, Group, place, rigid_groups};
 use solid::{Solid, unsupported};
+
+/// Most geoms: the table of pairs that may touch has the square of their number.
+const MOST_GEOMS: usize = 1 << 14;
 
 /// A shape on a link.
 #[derive(Debug, Clone, PartialEq)]
@@ -175,15 +180,23 @@ impl Collision {
     /// Makes geoms ready for collision.
     ///
     /// # Errors
-    /// If a geom or rule names a link or geom that is not there, a pose is not finite, a name is used twice, a half-space moves, or two
+    /// If there are more than 16,384 geoms, a geom or rule names a link or geom that is not there, a pose is not finite, a name is used twice, a half-space moves, or two
     /// shapes may meet that have no contacts with each other (two meshes or height fields).
     pub fn new(model: &Model, geoms: Vec<Geom>, rules: CollisionRules) -> Result<Self, InputError> {
+        if geoms.len() > MOST_GEOMS {
+            return Err(unsupported(format!("there are {} geoms, at most {MOST_GEOMS} can collide", geoms.len())));
+        }
         let allowed = Allowed::new(model, &geoms, &rules)?;
         let groups = rigid_groups(model);
+        let mut names = BTreeSet::new();
+        let mut on_link: BTreeMap<Option<usize>, usize> = BTreeMap::new();
+        geoms.iter().for_each(|geom| *on_link.entry(geom.link).or_default() += 1);
         let mut parts = Vec::with_capacity(geoms.len());
         for (i, geom) in geoms.iter().enumerate() {
-            check_name(&geoms[..i], i, geom)?;
-            parts.push(Part::new(geom, i, &groups, &geoms)?);
+            if !geom.name.is_empty() && !names.insert(geom.name.as_str()) {
+                return Err(InputError::Size { what: format!("geoms named \"{}\"", geom.name), expected: 1, found: 2 });
+            }
+            parts.push(Part::new(geom, i, &groups, on_link[&geom.link] > 1)?);
         }
         check_pairs(&geoms, &parts, &allowed)?;
         let n = parts.len();
@@ -250,6 +263,11 @@ impl Collision {
             self.merge_geoms();
         }
         &self.contacts
+    }
+
+    /// True if since this was asked last more pairs of geoms were near each other than can be looked at: some contacts are missing then.
+    pub fn take_crowded(&mut self) -> bool {
+        self.broad.take_crowded()
     }
 
     /// The contacts found last.
@@ -363,19 +381,12 @@ fn check_pairs(geoms: &[Geom], parts: &[Part], allowed: &Allowed) -> Result<(), 
     Ok(())
 }
 
-fn check_name(earlier: &[Geom], number: usize, geom: &Geom) -> Result<(), InputError> {
-    if !geom.name.is_empty() && earlier.iter().any(|g| g.name == geom.name) {
-        return Err(InputError::Size { what: format!("geoms named \"{}\"", geom.name), expected: 1, found: 2 });
-    }
-    if !geom.pose.is_finite() {
-        return Err(InputError::NotFinite { what: format!("{}: pose", place(number, geom)), value: f64::NAN });
-    }
-    Ok(())
-}
-
 impl Part {
-    fn new(geom: &Geom, number: usize, groups: &[Group], geoms: &[Geom]) -> Result<Self, InputError> {
+    fn new(geom: &Geom, number: usize, groups: &[Group], shared: bool) -> Result<Self, InputError> {
         let place = place(number, geom);
+        if !geom.pose.is_finite() {
+            return Err(InputError::NotFinite { what: format!("{place}: pose"), value: f64::NAN });
+        }
         let solid = Solid::new(&geom.shape, &place)?;
         let fixed = geom.link.is_none_or(|l| !matches!(groups[l], Group::Moving(_)));
         if geom.shape.is_unbounded() && !fixed {
@@ -391,7 +402,6 @@ impl Part {
             Solid::Sphere { radius } => radius,
             _ => half.norm(),
         };
-        let shared = geoms.iter().filter(|g| g.link == geom.link).count() > 1;
         Ok(Self {
             size: solid.size(half),
             solid,

@@ -1,10 +1,12 @@
 //! Which geoms may touch.
 
+use std::collections::BTreeSet;
+
 use stiction_lcp::InputError;
 
 use super::{CollisionRules, Geom};
 use crate::joint::JointKind;
-use crate::model::Model;
+use crate::model::{Link, Model};
 
 /// A symmetric table of geoms: true where two may touch.
 #[derive(Debug, Clone)]
@@ -20,32 +22,24 @@ impl Allowed {
         check(model, geoms, rules)?;
         let groups = rigid_groups(model);
         let group = |link: Option<usize>| link.map_or(Group::World, |l| groups[l]);
-        let mut excluded: Vec<[Option<usize>; 2]> = rules.excluded.iter().map(|&(a, b)| [a, b]).collect();
-        // Every group and the one its first link hangs on, unless they may touch.
-        let mut joined: Vec<[Group; 2]> = Vec::new();
-        for (i, link) in model.links().iter().enumerate() {
-            let own = Group::Moving(i);
-            let touches = rules.touches_parent.iter().any(|&l| groups[l] == own);
-            // The world itself is nobody's parent: what hangs on a hinge in the world touches the ground.
-            if let Some(parent) = link.spec.parent.filter(|_| groups[i] == own && !touches) {
-                joined.push([own, groups[parent]]);
-            }
-        }
-        excluded.iter_mut().for_each(|pair| pair.sort_unstable());
+        let ordered = |a: Option<usize>, b: Option<usize>| (a.min(b), a.max(b));
+        let excluded: BTreeSet<_> = rules.excluded.iter().map(|&(a, b)| ordered(a, b)).collect();
+        let geom_pairs = |pairs: &[(usize, usize)]| pairs.iter().map(|&(p, q)| (p.min(q), p.max(q))).collect();
+        let forced: BTreeSet<(usize, usize)> = geom_pairs(&rules.pairs);
+        let forbidden: BTreeSet<(usize, usize)> = geom_pairs(&rules.excluded_geoms);
+        let parents = jointed_parents(model, &groups, rules);
+        let hangs_on = |own: Group, other: Group| matches!(own, Group::Moving(i) if parents[i] == Some(other));
         let n = geoms.len();
         let mut bits = vec![false; n * n];
         for (i, a) in geoms.iter().enumerate() {
             for (j, b) in geoms.iter().enumerate().take(i) {
-                let mut links = [a.link, b.link];
-                links.sort_unstable();
                 let rigid = [group(a.link), group(b.link)];
                 let apart = rigid[0] != rigid[1] && rigid.iter().any(|g| matches!(g, Group::Moving(_)));
-                let jointed = joined.iter().any(|p| *p == rigid || [p[1], p[0]] == rigid);
+                let jointed = hangs_on(rigid[0], rigid[1]) || hangs_on(rigid[1], rigid[0]);
                 let grouped = a.groups & b.collides_with != 0 || b.groups & a.collides_with != 0;
-                let may = apart && grouped && !jointed && !excluded.contains(&links);
-                let forced = rules.pairs.iter().any(|&(p, q)| (p, q) == (i, j) || (q, p) == (i, j));
-                let forbidden = rules.excluded_geoms.iter().any(|&(p, q)| (p, q) == (i, j) || (q, p) == (i, j));
-                bits[i * n + j] = (may || (forced && apart)) && !forbidden;
+                let may = apart && grouped && !jointed && !excluded.contains(&ordered(a.link, b.link));
+                let asked = apart && forced.contains(&(j, i));
+                bits[i * n + j] = (may || asked) && !forbidden.contains(&(j, i));
                 bits[j * n + i] = bits[i * n + j];
             }
         }
@@ -55,6 +49,21 @@ impl Allowed {
     pub fn get(&self, i: usize, j: usize) -> bool {
         self.bits[i * self.n + j]
     }
+}
+
+/// The group that each link's own group hangs on, unless the two may touch.
+fn jointed_parents(model: &Model, groups: &[Group], rules: &CollisionRules) -> Vec<Option<Group>> {
+    let touches: BTreeSet<usize> = rules
+        .touches_parent
+        .iter()
+        .filter_map(|&l| if let Group::Moving(first) = groups[l] { Some(first) } else { None })
+        .collect();
+    let parent = |(i, link): (usize, &Link)| {
+        // The world itself is nobody's parent: what hangs on a hinge in the world touches the ground.
+        let parent = link.spec.parent.filter(|_| groups[i] == Group::Moving(i) && !touches.contains(&i));
+        parent.map(|p| groups[p])
+    };
+    model.links().iter().enumerate().map(parent).collect()
 }
 
 fn check(model: &Model, geoms: &[Geom], rules: &CollisionRules) -> Result<(), InputError> {

@@ -221,8 +221,10 @@ impl Certifier {
             let (w, p, bias) = (self.w[first + i], forces.bounded[i], rate * all.rate[i] - all.target[i]);
             let (lo, hi) = (unit * all.lo[i], unit * all.hi[i]);
             let Motion { u, omega, rounding } = self.motion(&all.rows, i, motion, bias, w);
-            let bound = if (p - lo).abs() < (p - hi).abs() { lo } else { hi };
-            let rounding = rounding + SHORT_ROUNDING * w * if bound.is_finite() { bound.abs() } else { 0.0 };
+            // Bounds times dt are rounded, which matters only where p is at one or beyond.
+            let (bound, room) = if p - lo < hi - p { (lo, p - lo) } else { (hi, hi - p) };
+            let rounded = if bound.is_finite() { SHORT_ROUNDING * bound.abs() } else { 0.0 };
+            let rounding = if w * (room - rounded) > u.abs() { rounding } else { rounding + w * rounded };
             let residual = natural(p, u, w, omega, lo, hi) + ratio(rounding, omega);
             out.bounded = out.bounded.max(worst.see(residual, Place::Bounded(i)));
             self.add_energy(&all.rows, i, p, bias, omega, 0.0f64.clamp(lo, hi), u);

@@ -147,7 +147,7 @@ impl FromStr for Kind {
 pub struct ReadOptions {
     /// The kind of problem, where the file must not decide. Default `None`.
     pub kind: Option<Kind>,
-    /// The most numbers of a dense matrix, of an `.npz` archive, or of a list in HDF5. Default 2²⁷, which is 1 GiB.
+    /// The most numbers of a dense matrix, of an `.npz` archive, or of a list in HDF5. Default 2²⁵, which is 256 MiB.
     pub max_numbers: usize,
 }
 

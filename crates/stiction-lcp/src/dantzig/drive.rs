@@ -113,6 +113,7 @@ impl Driver {
         let sign = if w <= 0.0 { 1.0 } else { -1.0 };
         let mut idle = 0;
         loop {
+            crate::interrupt::check();
             self.fdirection(d);
             if self.flat && self.w[d].abs() <= self.rounding(d) {
                 return self.settle(d);

@@ -65,6 +65,7 @@ impl Driver {
     /// beyond a bound are set there, until there are none.
     pub fn enter_together(&mut self, rows: impl Iterator<Item = usize>) -> Result<(), Halt> {
         for i in rows {
+            crate::interrupt::check();
             self.problem.form(i);
             self.enter(i, INDEPENDENCE[0]);
         }

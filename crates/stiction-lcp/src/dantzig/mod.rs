@@ -230,6 +230,7 @@ impl Dantzig {
     fn drive_violated_rows(&mut self) -> Result<(), Halt> {
         let mut idle = 0;
         loop {
+            crate::interrupt::check();
             let Some(worst) = self.list_violated_rows() else { return Ok(()) };
             if !worst.is_finite() {
                 return Err(Halt::Numerical("w leaves the range of f64"));

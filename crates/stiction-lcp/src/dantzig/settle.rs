@@ -25,6 +25,7 @@ impl Driver {
     /// is no bound within reach, z_d stays where it is.
     pub fn settle(&mut self, d: usize) -> Result<(), Halt> {
         loop {
+            crate::interrupt::check();
             if let Some(at) = self.bound_reached(d) {
                 self.excuse[d] = self.rounding(d);
                 self.sets.unclamp(d, at);

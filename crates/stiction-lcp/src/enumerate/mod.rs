@@ -88,6 +88,7 @@ impl Enumerate {
         let mut found = Solutions { bases: bases.count, ..Solutions::default() };
         let mut seen = BTreeSet::new();
         while let Some(basis) = bases.next() {
+            crate::interrupt::check();
             if let Some((z, singular)) = search.solution(basis) {
                 if singular {
                     found.singular.push(basis.clone());
@@ -119,6 +120,7 @@ impl Enumerate {
     fn nearly(&mut self, problem: ProblemRef<'_>, stats: &Stats) -> Option<Outcome> {
         let mut bases = Bases::new(problem);
         while let Some(basis) = bases.next() {
+            crate::interrupt::check();
             if let Some(z) = self.finish.solution(problem, basis) {
                 let basis = at_bounds(problem, basis, &z);
                 let outcome = outcome_of(problem, z, basis, &self.options, stats.clone());
@@ -147,6 +149,7 @@ impl Solver for Enumerate {
         }
         let mut next = start.filter(|s| bases.contain(s)).cloned().or_else(|| bases.next().cloned());
         while let Some(basis) = next {
+            crate::interrupt::check();
             stats.iterations += 1;
             if let Some((z, _)) = search.solution(&basis) {
                 match outcome_of(problem, z, basis, &self.options, stats.clone()) {

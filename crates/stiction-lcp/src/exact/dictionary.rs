@@ -104,6 +104,7 @@ impl Dictionary {
         let negative = pivot.is_negative();
         let divide = !self.denominator.is_one();
         for (_, entries) in self.entries.iter_mut().enumerate().filter(|(i, _)| *i != row) {
+            crate::interrupt::check();
             let factor = entries[column].clone();
             for (j, x) in entries.iter_mut().enumerate().filter(|(j, _)| *j != column) {
                 if !x.is_zero() {

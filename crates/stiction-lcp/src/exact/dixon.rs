@@ -67,6 +67,7 @@ fn lift(field: Field, a: &[BigInt], inverse: &[u64], b: &[BigInt]) -> LinearSolu
     let mut attempt = FIRST_ATTEMPT;
     loop {
         while digits.len() < attempt {
+            crate::interrupt::check();
             let residues: Vec<u64> = rest.iter().map(|r| field.residue(r)).collect();
             let digit: Vec<u64> = (0..k).map(|i| field.dot(&inverse[i * k..(i + 1) * k], &residues)).collect();
             for (i, r) in rest.iter_mut().enumerate() {
@@ -135,6 +136,7 @@ fn reconstruct_all(p: &BigInt, digits: &[Vec<u64>], k: usize) -> Option<(Vec<Big
     let mut denominator = BigInt::one();
     let mut numerators: Vec<BigInt> = Vec::with_capacity(k);
     for i in 0..k {
+        crate::interrupt::check();
         let column: Vec<u64> = digits.iter().map(|d| d[i]).collect();
         let mut x = (join(p, &column) * &denominator).mod_floor(&modulus);
         if x > half {

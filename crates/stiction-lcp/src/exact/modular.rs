@@ -120,6 +120,7 @@ pub(crate) fn eliminate(field: Field, k: usize, a: &[u64]) -> Elimination {
     let (mut columns, mut rank) = (Vec::with_capacity(k), 0);
     let mut pivot_row = vec![0; width];
     for column in 0..k {
+        crate::interrupt::check();
         let Some(found) = (rank..k).find(|i| t[i * width + column] != 0) else { continue };
         if found != rank {
             original.swap(rank, found);

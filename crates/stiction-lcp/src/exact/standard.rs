@@ -217,6 +217,7 @@ fn pivot_place(dictionary: &Dictionary, a: usize, b: usize) -> Option<(usize, us
 /// Principal pivots on 1 × 1 blocks, and on 2 × 2 blocks where the diagonal is zero; the basis is complementary after each.
 fn principal_pivots(dictionary: &mut Dictionary, mut left: Vec<usize>) -> Vec<usize> {
     loop {
+        crate::interrupt::check();
         if let Some(at) = left.iter().position(|&p| pivot_place(dictionary, p, p).is_some()) {
             let p = left.remove(at);
             pivot_on(dictionary, p, p);

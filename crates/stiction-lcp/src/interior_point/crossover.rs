@@ -148,6 +148,7 @@ impl Crossover {
         let n = lcp.n();
         let (mut fewest, mut patience) = (n + 1, PATIENCE);
         for _ in 0..4 * PATIENCE + n {
+            crate::interrupt::check();
             if !self.solve_guess(scaled) {
                 return None;
             }

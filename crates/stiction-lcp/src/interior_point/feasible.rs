@@ -128,6 +128,7 @@ impl FeasibleInteriorPoint {
         let mut beta = self.settings.centering;
         let mut next_guess = self.settings.gap;
         core.ending = loop {
+            crate::interrupt::check();
             let gap = n as f64 * self.at.mean_gap();
             if gap <= next_guess {
                 core.solved = self.crossover.run(lcp, &self.scaled, &self.at, &self.options, &mut core.stats);

@@ -94,6 +94,7 @@ impl InteriorPoint {
         let (mut next_guess, mut short_steps) = (FIRST_GUESS, 0);
         let (mut best, mut largest_ray) = (f64::INFINITY, 0.0);
         let ending = loop {
+            crate::interrupt::check();
             let gap = self.work.at.mean_gap();
             let error = gap.max(self.update_residual());
             if error < best {

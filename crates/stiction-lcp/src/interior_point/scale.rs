@@ -36,6 +36,7 @@ impl Scaled {
         self.column.resize(n, start);
         let symmetric = !matches!(classify(lcp.m()), MatrixClass::Other | MatrixClass::StrictlyCopositive);
         for _ in 0..SWEEPS {
+            crate::interrupt::check();
             if self.sweep(lcp.m(), symmetric) <= BALANCED {
                 break;
             }

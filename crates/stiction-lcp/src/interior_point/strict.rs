@@ -45,6 +45,7 @@ impl StrictlyFeasible {
         self.set(m, q);
         self.start(m, q);
         for iteration in 0..MAX_ITERATIONS {
+            crate::interrupt::check();
             let margin = self.margin(m, q, out);
             let dual_residual = self.update_residual(q.len());
             let gap = self.at.mean_gap();

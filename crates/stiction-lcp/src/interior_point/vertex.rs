@@ -42,6 +42,7 @@ impl Vertex {
     pub fn eliminate(&mut self) {
         let k = self.a.cols();
         for _ in 0..k {
+            crate::interrupt::check();
             let mut best = (DEPENDENT, 0, 0);
             for j in (0..k).filter(|&j| !self.is_basic[j]) {
                 for i in (0..k).filter(|&i| self.basic[i].is_none()) {

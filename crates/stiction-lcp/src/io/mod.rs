@@ -76,13 +76,14 @@ impl FromStr for Kind {
 pub struct ReadOptions {
     /// The kind of problem, where the file must not decide. Default `None`.
     pub kind: Option<Kind>,
-    /// The most entries a matrix may have. Default 2²⁷, which is 1 GiB, or a square matrix of order 11,585.
+    /// The most entries a matrix may have. Default 2²⁵, which is 256 MiB, or a square matrix of order 5,792: a small
+    /// packed file can claim as many, and reading takes three times as much memory.
     pub max_numbers: usize,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { kind: None, max_numbers: 1 << 27 }
+        Self { kind: None, max_numbers: 1 << 25 }
     }
 }
 

@@ -60,7 +60,7 @@ pub fn read(mut source: impl Read, max_numbers: usize, max_bytes: u64) -> Result
     if bytes > max_bytes {
         return Err(format!("shape {:?} takes {bytes} bytes, the file cannot hold more than {max_bytes}", dict.shape));
     }
-    let mut raw = Vec::new();
+    let mut raw = Vec::with_capacity(bytes as usize);
     source.by_ref().take(bytes).read_to_end(&mut raw).map_err(|e| e.to_string())?;
     if raw.len() as u64 != bytes {
         return Err(format!("shape {:?} takes {bytes} bytes, found {}", dict.shape, raw.len()));
@@ -70,8 +70,10 @@ pub fn read(mut source: impl Read, max_numbers: usize, max_bytes: u64) -> Result
     if surplus > 0 {
         return Err(format!("more bytes follow than the {bytes} of shape {:?}", dict.shape));
     }
-    let numbers = raw.chunks_exact(element.size).map(|word| element.number(word));
-    let data = numbers.collect::<Option<Vec<f64>>>().ok_or("an integer is too large for a double")?;
+    let mut data = Vec::with_capacity(count);
+    for word in raw.chunks_exact(element.size) {
+        data.push(element.number(word).ok_or("an integer is too large for a double")?);
+    }
     Ok(Array { shape: dict.shape, fortran: dict.fortran, data })
 }
 

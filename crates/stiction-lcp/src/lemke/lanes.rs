@@ -11,7 +11,8 @@ pub const LANES: usize = 8;
 
 type Lane = [f64; LANES];
 
-/// Eight numbers on a cache line of their own.
+/// Eight numbers on a cache line of their own. Kept on the heap and the stack, never by value in a
+/// type that others hold: their allocator may know no more than 16 bytes of alignment.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
 pub struct Aligned(pub Lane);

@@ -89,6 +89,7 @@ impl Lemke {
         let mut proof = None;
         self.path.load(lcp);
         for plan in self.plans(start.is_some()) {
+            crate::interrupt::check();
             if plan.rescale {
                 self.path.rescale(lcp, plan.cap);
             }

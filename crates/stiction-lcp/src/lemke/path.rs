@@ -247,6 +247,7 @@ impl Path {
             return Ended::Singular;
         }
         for _ in stats.pivots - before..max_pivots {
+            crate::interrupt::check();
             if !self.direction(entering, stats) {
                 return Ended::Singular;
             }

@@ -45,15 +45,18 @@ pub struct Tableau {
     rows: Vec<usize>,
     position: Vec<usize>,
     /// x̄.
-    values: [Aligned; MOST_LANES],
+    values: Box<[Aligned; MOST_LANES]>,
     /// 1 in rows whose w is basic, else 0.
-    slack: [Aligned; MOST_LANES],
+    slack: Box<[Aligned; MOST_LANES]>,
     /// The index of the z in each row, n for z₀; `NONE` where w is basic.
     occupant: Vec<usize>,
     z0_row: usize,
     /// Pivots since the path last moved.
     pub stalled: usize,
 }
+
+// A tableau may lie in memory that others allocate, such as Python's, on multiples of 16 bytes.
+const _: () = assert!(align_of::<Tableau>() <= 16);
 
 /// A column of `8 L` rows.
 type Column<const L: usize> = [Aligned; L];
@@ -137,7 +140,7 @@ impl Tableau {
             let left = self.pivot(entering, &direction, r);
             stats.pivots += 1;
             if trace {
-                let measure = if left == Variable::Artificial { 0.0 } else { at(&self.values, self.z0_row) };
+                let measure = if left == Variable::Artificial { 0.0 } else { at(&*self.values, self.z0_row) };
                 stats.trace.push(TraceLine { entering: Some(entering), leaving: Some(left), measure });
             }
             entering = match left {
@@ -229,7 +232,7 @@ impl Tableau {
             add(factor, direction, column);
             settle(column, factor, home, r);
         }
-        let step = -at(&self.values, r) / pivot;
+        let step = -at(&*self.values, r) / pivot;
         let step = if entering == Variable::Artificial { step } else { larger(step, 0.0) };
         let values = &mut self.values.as_chunks_mut::<L>().0[0];
         add(step, direction, values);
@@ -258,7 +261,7 @@ impl Tableau {
             Variable::Artificial => self.n,
         };
         for row in [home, r] {
-            *at_mut(&mut self.slack, row) = if self.occupant[row] == NONE { 1.0 } else { 0.0 };
+            *at_mut(&mut *self.slack, row) = if self.occupant[row] == NONE { 1.0 } else { 0.0 };
             if self.occupant[row] == self.n {
                 self.z0_row = row;
             }

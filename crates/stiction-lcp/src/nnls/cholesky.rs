@@ -47,6 +47,7 @@ pub(crate) fn factor(m: &Matrix, g: &mut Matrix, exponents: &mut Vec<i32>) -> Re
         }
     }
     for j in 0..n {
+        crate::interrupt::check();
         for i in 0..=j {
             let rest = (scaled(i, j) - dot(g.col(i), g.col(j))).abs();
             if rest.is_nan() || rest > REST * (scaled(i, i) * scaled(j, j)).sqrt() {
@@ -65,6 +66,7 @@ fn eliminate(n: usize, entry: &impl Fn(usize, usize) -> f64) -> Matrix {
     let mut done = vec![false; n];
     let mut rank = 0;
     for _ in 0..n {
+        crate::interrupt::check();
         let left = (0..n).filter(|i| !done[*i] && rest[*i] > RANK * n as f64 * first[*i]);
         let Some(pivot) = left.max_by(|a, b| rest[*a].total_cmp(&rest[*b])) else { break };
         done[pivot] = true;

@@ -131,6 +131,7 @@ impl Nnls {
     /// Searches from the present states, and certifies; searches on where the certificate sees more than the search did.
     pub(crate) fn conclude(&mut self, problem: ProblemRef<'_>) -> Outcome {
         loop {
+            crate::interrupt::check();
             match self.set.search() {
                 End::Ray => return ray::outcome(problem, &self.set),
                 End::Limit => return self.stopped(problem, StopReason::Limit(self.set.limit)),
@@ -278,6 +279,7 @@ impl Nnls {
         self.measure_rows(problem, &z);
         let sigma = problem.max_abs_q();
         while let Some(i) = self.sharpest(sigma) {
+            crate::interrupt::check();
             match self.set.enter(i, true) {
                 Entered::Yes => return true,
                 Entered::Rejected | Entered::Ray => self.set.rejected[i] = true,
@@ -294,6 +296,7 @@ impl Nnls {
         self.set.rejected.fill(false);
         certify(problem, &z, &mut self.w);
         for _ in 0..z.len() {
+            crate::interrupt::check();
             if certificate.holds(self.options.tolerance) {
                 break;
             }

@@ -72,6 +72,7 @@ impl PrincipalPivot {
         let mut repairs = 0;
         self.descending = false;
         loop {
+            crate::interrupt::check();
             if self.transform.updates > 0 && self.transform.drift() > DRIFT {
                 self.refactor(&mut stats);
             }

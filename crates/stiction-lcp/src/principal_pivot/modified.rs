@@ -91,6 +91,7 @@ impl ModifiedPpm {
         self.saved.clear();
         self.saved.extend_from_slice(&set.state);
         loop {
+            crate::interrupt::check();
             solve_nonbasic(set); // Lines 10–13.
             set.price(); // Line 14.
             let j = most_negative_z(set); // Lines 17 and 34.

@@ -104,6 +104,7 @@ impl Transform {
         }
         self.restart();
         loop {
+            crate::interrupt::check();
             let n = self.q.len();
             let left = |i: &usize| self.wanted[*i] && !self.active[*i];
             let Some(r) = (0..n).filter(left).max_by(|a, b| self.quality(*a).total_cmp(&self.quality(*b))) else {

@@ -45,6 +45,7 @@ impl Choice {
         choice.left_rows = (0..n).filter(|&i| free[i]).collect();
         choice.left_columns = choice.left_rows.clone();
         while let Some(pivot) = work.best(&choice) {
+            crate::interrupt::check();
             choice.left_rows.retain(|&i| i != pivot.row);
             choice.left_columns.retain(|&j| j != pivot.column);
             choice.rows.push(pivot.row);

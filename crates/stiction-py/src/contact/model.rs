@@ -17,7 +17,7 @@ use super::problem::ContactProblem;
 use super::solved::ContactSolved;
 use crate::idle::Idle;
 use crate::show::number;
-use crate::{arrays, errors, pickle};
+use crate::{arrays, errors, interrupt, pickle};
 
 /// Models of one kind with one set of options.
 pub struct Pool {
@@ -224,7 +224,7 @@ pub fn pool(model: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Pool>> {
     })
 }
 
-/// Solves without the GIL, and makes an object of the outcome.
+/// Solves without the GIL until Ctrl-C, and makes an object of the outcome.
 pub fn run<'py>(
     pool: &Pool,
     problem: &Bound<'py, ContactProblem>,
@@ -232,6 +232,6 @@ pub fn run<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, shared) = (problem.py(), problem.try_borrow()?.shared());
     let start = start.map(|s| s.get().warm_start());
-    let outcome = py.detach(|| pool.solve(&shared, start)).map_err(|e| errors::from_input(&e))?;
+    let outcome = interrupt::detached(py, || pool.solve(&shared, start))?.map_err(|e| errors::from_input(&e))?;
     to_python(py, pool, shared, outcome)
 }

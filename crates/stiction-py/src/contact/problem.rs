@@ -76,7 +76,7 @@ impl ContactProblem {
     /// S, T : array_like or sparse matrix, (n, m), optional
     ///     ``S v`` and ``T v`` are the slip speeds along two tangents orthogonal to the normal and to each other.
     /// mu : array_like, (n,), or float
-    ///     Coulomb coefficients, 0 to infinity.
+    ///     Coulomb coefficients, 0 to infinity; above 0 they need S or T, or both.
     /// gap : array_like, (n,), or float
     ///     Signed distances (m), positive apart.
     /// size : array_like, (n,), or float
@@ -86,9 +86,9 @@ impl ContactProblem {
     /// spin : array_like or sparse matrix, (n, m), optional
     ///     Spin about the normals (rad/s), for contacts that resist it.
     /// mu_spin : array_like, (n,), or float
-    ///     ``|moment| <= mu_spin * normal force`` (m).
+    ///     ``|moment| <= mu_spin * normal force`` (m); above 0 it needs ``spin``.
     /// mu_viscous : array_like, (n,), or float
-    ///     Viscous coefficients (N s/m).
+    ///     Viscous coefficients (N s/m); above 0 they need S or T, or both.
     /// rate : array_like, (n, 3), optional
     ///     Velocity products of the three rows (m/s²), for models of accelerations.
     /// bounce : array_like, (n,), or float
@@ -119,7 +119,8 @@ impl ContactProblem {
         let m = self.inner.m();
         let normal = entries("N", m, N)?;
         let n = normal.len();
-        let (s, t, spin) = (optional("S", m, n, S)?, optional("T", m, n, T)?, optional("spin", m, n, spin)?);
+        let of = |what, x| optional(what, m, &normal, x);
+        let (s, t, spin) = (of("S", S)?, of("T", T)?, of("spin", spin)?);
         let number = |what, x, default| arrays::optional_vector(what, n, x, default);
         let (mu, gap, size) = (number("mu", mu, 0.0)?, number("gap", gap, 0.0)?, number("size", size, 1.0)?);
         let (mu_spin, mu_viscous) = (number("mu_spin", mu_spin, 0.0)?, number("mu_viscous", mu_viscous, 0.0)?);

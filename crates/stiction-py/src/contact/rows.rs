@@ -119,12 +119,17 @@ pub fn mass_blocks(mass: &Bound<'_, PyAny>) -> PyResult<Vec<Matrix>> {
     Ok(blocks)
 }
 
-/// Rows of a contact kind, or none.
-pub fn optional(what: &str, m: usize, n: usize, x: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Entries>> {
+/// Rows of a contact kind beside those of the normals, or none. A row of zeros is given all the
+/// same, so it keeps an entry: the contact cannot move along it, which is not the same as no row.
+pub fn optional(what: &str, m: usize, normal: &[Entries], x: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Entries>> {
+    let n = normal.len();
     let Some(x) = x else { return Ok(vec![Vec::new(); n]) };
-    let rows = entries(what, m, x)?;
+    let mut rows = entries(what, m, x)?;
     if rows.len() != n {
         return Err(errors::input(x.py(), format!("{what} must have {n} rows, as N has, found {}", rows.len())));
+    }
+    for (row, normal) in rows.iter_mut().zip(normal).filter(|(row, _)| row.is_empty()) {
+        row.extend(normal.first().map(|(j, _)| (*j, 0.0)));
     }
     Ok(rows)
 }

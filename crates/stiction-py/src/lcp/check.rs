@@ -10,7 +10,7 @@ use stiction_lcp::catalog::{self, CATALOG};
 
 use super::certificate::Certificate;
 use super::solver::lcp;
-use crate::{arrays, errors};
+use crate::{arrays, errors, interrupt};
 
 /// The certificate of any vector: how well z solves ``w = M z + q, z >= 0, w >= 0, z * w == 0``.
 ///
@@ -66,7 +66,7 @@ pub fn classify(M: &Bound<'_, PyAny>, exact: bool) -> PyResult<String> {
     let n = m.rows();
     let problem = Lcp::new(m, vec![0.0; n]).map_err(|e| errors::from_input(&e))?;
     let of = if exact { stiction_lcp::classify::classify_exact } else { stiction_lcp::classify::classify };
-    Ok(of(problem.m()).to_string())
+    Ok(interrupt::detached(M.py(), || of(problem.m()))?.to_string())
 }
 
 /// All solvers, the default first.

@@ -12,6 +12,7 @@ use stiction_lcp::{Basis, Position, Problem, Proof};
 use super::certificate::{Certificate, ExactCheck, Stats, fraction};
 use super::pickle;
 use crate::arrays::frozen;
+use crate::interrupt;
 use crate::outcome::{self, Outcome};
 use crate::show::{brief, quoted, shortened};
 
@@ -140,8 +141,9 @@ impl Solved {
     /// >>> outcome = stiction.lcp.solve([[2.0, 1.0], [1.0, 2.0]], [-5.0, -6.0])
     /// >>> outcome.verify_exact().verdict
     /// 'proven'
-    fn verify_exact(&self, py: Python<'_>) -> ExactCheck {
-        ExactCheck::new(py.detach(|| exact::verify_exact(self.problem.as_ref().as_ref(), &self.basis)))
+    fn verify_exact(&self, py: Python<'_>) -> PyResult<ExactCheck> {
+        let check = || exact::verify_exact(self.problem.as_ref().as_ref(), &self.basis);
+        Ok(ExactCheck::new(interrupt::detached(py, check)?))
     }
 
     /// The exact z and w of the basis.
@@ -162,7 +164,7 @@ impl Solved {
         &self,
         py: Python<'py>,
     ) -> PyResult<Option<(Vec<Bound<'py, PyAny>>, Vec<Bound<'py, PyAny>>)>> {
-        let found = py.detach(|| exact::solve_basis(self.problem.as_ref().as_ref(), &self.basis));
+        let found = interrupt::detached(py, || exact::solve_basis(self.problem.as_ref().as_ref(), &self.basis))?;
         let Some(found) = found else { return Ok(None) };
         let all = |x: &[Rational]| x.iter().map(|x| fraction(py, &x.to_string())).collect::<PyResult<Vec<_>>>();
         Ok(Some((all(&found.z)?, all(&found.w)?)))
@@ -231,9 +233,9 @@ impl Unsolvable {
     /// -------
     /// bool or None
     ///     ``None`` if the proof is of another kind.
-    fn verify_exact(&self, py: Python<'_>) -> Option<bool> {
-        let Proof::Farkas(y) = &self.proof else { return None };
-        Some(py.detach(|| exact::check_farkas(self.problem.as_ref(), y)))
+    fn verify_exact(&self, py: Python<'_>) -> PyResult<Option<bool>> {
+        let Proof::Farkas(y) = &self.proof else { return Ok(None) };
+        interrupt::detached(py, || exact::check_farkas(self.problem.as_ref(), y)).map(Some)
     }
 }
 

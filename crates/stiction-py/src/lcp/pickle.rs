@@ -12,7 +12,7 @@ use super::certificate::{Certificate, ExactCheck, Stats, StoredCertificate, Stor
 use super::outcome::{Ray, Solved, Stopped, Unsolvable};
 use super::solver;
 use crate::arrays::{self, frozen};
-use crate::{errors, pickle};
+use crate::{errors, interrupt, pickle};
 
 /// The classes a proof can speak of.
 const CLASSES: [MatrixClass; 6] = [
@@ -72,7 +72,7 @@ pub fn restore_proof(py: Python<'_>, problem: &Problem, stored: StoredProof<'_>)
         _ => Proof::Enumeration { bases },
     };
     if let Proof::Farkas(y) = &proof
-        && !py.detach(|| exact::check_farkas(problem, y))
+        && !interrupt::detached(py, || exact::check_farkas(problem, y))?
     {
         return Err(errors::input(py, "the pickled Farkas vector proves nothing about its problem"));
     }

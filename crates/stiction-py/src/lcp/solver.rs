@@ -13,7 +13,7 @@ use stiction_lcp::{Basis, InputError, Lcp, Matrix, Options, Outcome, Problem};
 use super::outcome::{Solved, to_python};
 use crate::idle::Idle;
 use crate::show::number;
-use crate::{arrays, errors, pickle};
+use crate::{arrays, errors, interrupt, pickle};
 
 /// Solvers of one kind with one set of options.
 pub struct Pool {
@@ -209,7 +209,7 @@ pub fn lcp(m: &Bound<'_, PyAny>, q: &Bound<'_, PyAny>) -> PyResult<Problem> {
     Lcp::new(m, q).map(Problem::Lcp).map_err(|e| errors::from_input(&e))
 }
 
-/// Solves without the GIL, and makes an object of the outcome.
+/// Solves without the GIL until Ctrl-C, and makes an object of the outcome.
 pub fn run<'py>(
     py: Python<'py>,
     pool: &Pool,
@@ -217,6 +217,7 @@ pub fn run<'py>(
     start: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let start = basis(start)?;
-    let outcome = py.detach(|| pool.solve(&problem, start.as_ref())).map_err(|e| errors::from_input(&e))?;
+    let solve = || pool.solve(&problem, start.as_ref());
+    let outcome = interrupt::detached(py, solve)?.map_err(|e| errors::from_input(&e))?;
     to_python(py, problem, outcome, pool.options.tolerance)
 }

@@ -143,6 +143,14 @@ impl Recipe {
         Self { source, set, overrides: Overrides::default() }
     }
 
+    /// The file it was read from.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.source {
+            Source::Text { file, .. } => file.as_deref(),
+            Source::Robot(file) => Some(file),
+        }
+    }
+
     /// The scene.
     pub fn make(&self) -> Result<Scene, SceneError> {
         let mut scene = match &self.source {

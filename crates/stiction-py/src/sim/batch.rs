@@ -10,8 +10,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PySlice, PyTuple};
 use stiction_sim::Snapshot;
 
+use super::core::{AtStart, Core};
 use super::replica::Replica;
-use super::simulation::{Simulation, scene_of};
+use super::simulation::{Simulation, scene_of, started};
 use super::views::views;
 use crate::inputs::{Layout, PARTS};
 use crate::scene::Scene;
@@ -30,6 +31,9 @@ const MOST: usize = 1 << 24;
 /// n : int
 /// threads : int, optional
 ///     Default: one per core.
+/// separate : bool
+///     Whether bodies that overlap at the start are taken apart, as in `Simulation`; by default
+///     they are a `SceneError`.
 ///
 /// Notes
 /// -----
@@ -54,6 +58,7 @@ pub struct BatchSimulation {
     layout: Arc<Layout>,
     inner: Mutex<Vec<Replica>>,
     threads: Option<usize>,
+    separate: bool,
     sizes: Sizes,
     state: Py<PyArray1<f64>>,
     inputs: Py<PyArray1<f64>>,
@@ -74,10 +79,23 @@ struct Sizes {
 
 impl BatchSimulation {
     /// At the start of a scene.
-    fn start(py: Python<'_>, scene: Bound<'_, Scene>, n: usize, threads: Option<usize>) -> PyResult<Self> {
+    fn start(
+        py: Python<'_>,
+        scene: Bound<'_, Scene>,
+        n: usize,
+        threads: Option<usize>,
+        overlap: AtStart,
+    ) -> PyResult<Self> {
         let inner = scene.get().inner.clone();
         let layout = Arc::new(Layout::new(&inner));
-        let copies = (0..n).map(|_| Replica::new(&inner, &layout)).collect::<PyResult<Vec<_>>>()?;
+        let first = started(scene.get(), &layout, overlap)?;
+        let beginning = first.sim.snapshot();
+        let other = |_| {
+            let mut copy = Replica::new(Core::new(&inner, &layout).map_err(|e| errors::from_scene(&e))?);
+            copy.go_back(&beginning)?;
+            Ok(copy)
+        };
+        let copies = std::iter::once(Ok(Replica::new(first))).chain((1..n).map(other)).collect::<PyResult<Vec<_>>>()?;
         let (nq, nv, size) = (inner.world.model.nq(), inner.world.model.nv(), layout.len());
         let sizes = Sizes { n, nq, nv, inputs: size };
         let state = PyArray1::zeros(py, [n * (nq + nv)], false);
@@ -94,9 +112,9 @@ impl BatchSimulation {
             view(&inputs, n * range.start..n * range.end)
         };
         let parts = (0..PARTS.len()).map(part).collect::<PyResult<_>>()?;
-        let beginning = copies[0].core.sim.snapshot();
         let (state, inputs, inner, scene) = (state.unbind(), inputs.unbind(), Mutex::new(copies), scene.unbind());
-        let batch = Self { scene, layout, inner, threads, sizes, state, inputs, q, v, parts, beginning };
+        let separate = overlap == AtStart::Separate;
+        let batch = Self { scene, layout, inner, threads, separate, sizes, state, inputs, q, v, parts, beginning };
         let all: Vec<usize> = (0..n).collect();
         batch.show(py, &batch.lock(py)?, &all)?;
         Ok(batch)
@@ -137,22 +155,23 @@ views!(BatchSimulation, PyArray2, {
 #[pymethods]
 impl BatchSimulation {
     #[new]
-    #[pyo3(signature = (scene, n, *, threads=None))]
+    #[pyo3(signature = (scene, n, *, threads=None, separate=false))]
     fn new(
         py: Python<'_>,
         scene: &Bound<'_, PyAny>,
         n: &Bound<'_, PyAny>,
         threads: Option<&Bound<'_, PyAny>>,
+        separate: bool,
     ) -> PyResult<Self> {
         let n = arrays::count("n", 1, n)?;
         if !(1..=MOST).contains(&n) {
             return Err(errors::input(py, format!("n must be from 1 to {MOST}, found {n}")));
         }
-        Self::start(py, scene_of(scene)?, n, threads::asked(threads)?)
+        Self::start(py, scene_of(scene)?, n, threads::asked(threads)?, AtStart::new(separate))
     }
 
-    /// Makes `steps` steps of every copy that has not failed. Ctrl-C ends it soon, each copy between two of its steps and all about
-    /// equally far: ``t`` says where.
+    /// Makes `steps` steps of every copy that has not failed. Ctrl-C ends it soon, within a step
+    /// too, of which then nothing is left; all copies come about equally far: ``t`` says where.
     ///
     /// Parameters
     /// ----------
@@ -299,7 +318,8 @@ impl BatchSimulation {
     /// Simulation
     fn simulation<'py>(&self, py: Python<'py>, i: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Simulation>> {
         let state = self.save_state(py, i)?;
-        Bound::new(py, Simulation::resumed(py, self.scene.bind(py).clone(), state.as_bytes(), true)?)
+        let (scene, again) = (self.scene.bind(py).clone(), AtStart::again(self.separate));
+        Bound::new(py, Simulation::resumed(py, scene, state.as_bytes(), true, again)?)
     }
 
     fn __repr__(&self) -> String {
@@ -320,7 +340,7 @@ impl BatchSimulation {
             }
             states.push((PyBytes::new(py, &copy.core.sim.save_state()), copy.failure.clone()));
         }
-        let state = (self.scene.bind(py).clone(), self.threads, states);
+        let state = (self.scene.bind(py).clone(), self.threads, states, self.separate);
         pickle::reduce(py, "sim.batch", state.into_pyobject(py)?)
     }
 }
@@ -339,13 +359,17 @@ impl BatchSimulation {
     #[allow(clippy::type_complexity)]
     pub fn restored(state: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = state.py();
-        let (scene, threads, states): (Bound<'_, Scene>, Option<usize>, Vec<(Vec<u8>, Option<String>)>) =
-            state.extract()?;
+        let (scene, threads, states, separate): (
+            Bound<'_, Scene>,
+            Option<usize>,
+            Vec<(Vec<u8>, Option<String>)>,
+            bool,
+        ) = state.extract()?;
         if states.is_empty() {
             return Err(errors::input(py, "the pickled batch has no copies"));
         }
         let threads = threads.map(|count| threads::within(py, count)).transpose()?;
-        let batch = Self::start(py, scene, states.len(), threads)?;
+        let batch = Self::start(py, scene, states.len(), threads, AtStart::again(separate))?;
         for (i, (state, failure)) in states.into_iter().enumerate() {
             batch.load(py, i, &state, failure)?;
         }

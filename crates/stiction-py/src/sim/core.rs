@@ -1,12 +1,37 @@
 //! A simulation with what Python asks of it: state and inputs come in as slices, and are validated where they changed.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use stiction_body::Workspace;
 use stiction_lcp::InputError;
-use stiction_sim::{Scene, SceneError, Simulation, Snapshot, StepFailure, StepReport};
+use stiction_sim::{Overlap, Scene, SceneError, Simulation, Snapshot, StepFailure, StepReport};
 
 use crate::inputs::Layout;
+
+/// What becomes of bodies that overlap at the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtStart {
+    /// They are an error.
+    Refuse,
+    /// They are taken apart.
+    Separate,
+    /// They stay: another state is loaded anyway.
+    Keep,
+}
+
+impl AtStart {
+    /// Of a scene that is begun.
+    pub fn new(separate: bool) -> Self {
+        if separate { Self::Separate } else { Self::Refuse }
+    }
+
+    /// Of a scene that goes on from a saved state: the start is what it was, and nothing is
+    /// refused.
+    pub fn again(separate: bool) -> Self {
+        if separate { Self::Separate } else { Self::Keep }
+    }
+}
 
 /// A simulation, and what was last seen of its arrays.
 pub struct Core {
@@ -17,8 +42,10 @@ pub struct Core {
     controller: usize,
     /// The inputs the controller has.
     inputs: Vec<f64>,
-    /// Configuration and velocities before the last step.
-    before: (Vec<f64>, Vec<f64>),
+    /// All that influences the last step, from before it.
+    before: Snapshot,
+    /// To build the simulation anew from.
+    scene: Arc<Scene>,
     /// The state as Python saw it when the last work without the GIL began: q, then v.
     seen: Vec<f64>,
     /// For questions about states other than that of the last step.
@@ -27,12 +54,28 @@ pub struct Core {
 
 impl Core {
     /// At the start of a scene.
-    pub fn new(scene: &Scene, layout: &Arc<Layout>) -> Result<Self, SceneError> {
+    pub fn new(scene: &Arc<Scene>, layout: &Arc<Layout>) -> Result<Self, SceneError> {
         let sim = layout.simulation(scene)?;
-        let before = (sim.state().q.clone(), sim.state().v.clone());
+        let before = sim.snapshot();
         let inputs = vec![0.0; layout.len()];
         let controller = layout.controller(scene);
-        Ok(Self { sim, layout: layout.clone(), controller, inputs, before, seen: vec![], work: Workspace::default() })
+        let (scene, layout, work) = (scene.clone(), layout.clone(), Workspace::default());
+        Ok(Self { sim, layout, controller, inputs, before, scene, seen: vec![], work })
+    }
+
+    /// Prepares the start: bodies that overlap there are an error, or are taken apart; parts of one
+    /// model may overlap.
+    pub fn begin(&mut self, overlap: AtStart) -> Result<(), SceneError> {
+        if overlap == AtStart::Keep {
+            return Ok(());
+        }
+        let Some(refusal) = Overlap::refusal(&self.sim.overlaps()) else { return Ok(()) };
+        if overlap == AtStart::Refuse {
+            return Err(SceneError::new("", format!("{refusal}; separate=True takes them apart")));
+        }
+        self.sim.take_apart().map_err(|e| SceneError::input("", &e))?;
+        self.keep();
+        Ok(())
     }
 
     /// Takes configuration and velocities over, if they are not those of the simulation.
@@ -80,14 +123,26 @@ impl Core {
 
     /// One step.
     pub fn step(&mut self) -> Result<StepReport, StepFailure> {
+        self.attempt(Simulation::step)
+    }
+
+    /// Does `work` on the simulation. If it is interrupted, or ends in a panic, the simulation is
+    /// that before it.
+    pub fn attempt<R>(&mut self, work: impl FnOnce(&mut Simulation) -> R) -> R {
         self.keep();
-        self.sim.step()
+        catch_unwind(AssertUnwindSafe(|| work(&mut self.sim))).unwrap_or_else(|payload| {
+            // Whatever was at work is in no defined state.
+            if let Ok(sim) = self.layout.simulation(&self.scene) {
+                self.sim = sim;
+            }
+            // The snapshot is of a simulation of the same scene, so it fits.
+            let _ = self.sim.restore(&self.before);
+            resume_unwind(payload)
+        })
     }
 
     fn keep(&mut self) {
-        let state = self.sim.state();
-        self.before.0.clone_from(&state.q);
-        self.before.1.clone_from(&state.v);
+        self.sim.snapshot_into(&mut self.before);
     }
 
     /// Remembers the state that Python sees.
@@ -105,7 +160,7 @@ impl Core {
 
     /// Configuration and velocities before the last step.
     pub fn before(&self) -> (&[f64], &[f64]) {
-        (&self.before.0, &self.before.1)
+        (&self.before.state.q, &self.before.state.v)
     }
 
     /// Poses and velocities of the bodies now, in `work`.

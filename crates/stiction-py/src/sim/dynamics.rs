@@ -13,7 +13,7 @@ use stiction_sim::{Scene, Settings, Simulation, SimulatorKind, State};
 use super::core::Core;
 use super::report::StepReport;
 use crate::inputs::{Layout, Prescribe};
-use crate::{arrays, errors};
+use crate::{arrays, errors, interrupt};
 
 /// The inertia matrix by rows, nv × nv; kinematics must be up to date.
 pub fn mass_matrix(core: &mut Core) -> Vec<f64> {
@@ -58,7 +58,7 @@ pub struct Inverse {
 }
 
 /// Inverse dynamics with contact: one step in which the velocities `moved` get the accelerations `a`, whatever that takes.
-pub fn with_contact(py: Python<'_>, scene: &Scene, state: &State, a: &[f64], moved: &[bool]) -> PyResult<Inverse> {
+pub fn with_contact(py: Python<'_>, scene: &Arc<Scene>, state: &State, a: &[f64], moved: &[bool]) -> PyResult<Inverse> {
     let nv = state.v.len();
     let known = |e: &catalog::Entry| e.name == scene.settings.model && e.levels.contains(&Level::Velocity);
     let model = if catalog::CATALOG.iter().any(known) { scene.settings.model.clone() } else { "coulomb-cone".into() };
@@ -71,7 +71,7 @@ pub fn with_contact(py: Python<'_>, scene: &Scene, state: &State, a: &[f64], mov
     sim.set_state(&state.q, &state.v).map_err(|e| errors::from_input(&e))?;
     let mut core = Core::new(scene, &Arc::new(Layout::new(scene))).map_err(scene_error)?;
     core.sim = sim;
-    if let Err(failure) = py.detach(|| core.sim.step()) {
+    if let Err(failure) = interrupt::detached(py, || core.sim.step())? {
         let report = Bound::new(py, StepReport::new(state.step, state.t, Err(failure)))?;
         let message = report.get().message().unwrap_or_default();
         return Err(errors::STEP_FAILED.raise(py, (message, report)));

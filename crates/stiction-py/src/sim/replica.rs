@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
+use stiction_lcp::interrupt::{self, interruptible};
 use stiction_sim::Snapshot;
 
 use super::core::Core;
-use crate::errors;
-use crate::inputs::Layout;
+use crate::{errors, panics};
 
 /// A simulation, and how it is.
 pub struct Replica {
@@ -24,10 +24,9 @@ pub struct Replica {
 }
 
 impl Replica {
-    /// At the start of a scene.
-    pub fn new(scene: &stiction_sim::Scene, layout: &Arc<Layout>) -> PyResult<Self> {
-        let core = Core::new(scene, layout).map_err(|e| errors::from_scene(&e))?;
-        Ok(Self { core, failure: None, certificate: 0.0, contacts: 0 })
+    /// That has made no step.
+    pub fn new(core: Core) -> Self {
+        Self { core, failure: None, certificate: 0.0, contacts: 0 }
     }
 
     /// Back to the start of the scene.
@@ -38,33 +37,43 @@ impl Replica {
     }
 
     /// Takes over state and inputs, makes steps until told to stop, and gives the state back.
-    pub fn advance(&mut self, steps: u64, stop: &AtomicBool, q: &mut [f64], v: &mut [f64], inputs: &[f64]) {
+    pub fn advance(&mut self, steps: u64, stop: &Arc<AtomicBool>, q: &mut [f64], v: &mut [f64], inputs: &[f64]) {
         if self.failure.is_some() {
             return;
         }
-        let result = catch_unwind(AssertUnwindSafe(|| self.try_advance(steps, stop, q, v, inputs)));
-        self.failure = match result {
-            Ok(Ok(())) => None,
-            Ok(Err(message)) => Some(message),
-            Err(_) => Some("internal error; please report it".into()),
-        };
+        self.failure = self.try_advance(steps, stop, q, v, inputs).err();
     }
 
     fn try_advance(
         &mut self,
         steps: u64,
-        stop: &AtomicBool,
+        stop: &Arc<AtomicBool>,
         q: &mut [f64],
         v: &mut [f64],
         inputs: &[f64],
     ) -> Result<(), String> {
         self.core.set_state(q, v)?;
         self.core.set_inputs(inputs)?;
-        let made = (0..steps).take_while(|_| !stop.load(Ordering::Relaxed)).try_for_each(|_| self.step());
+        let made = catch_unwind(AssertUnwindSafe(|| self.steps(steps, stop)));
         let state = self.core.sim.state();
         q.copy_from_slice(&state.q);
         v.copy_from_slice(&state.v);
-        made
+        made.unwrap_or_else(|payload| Err(panics::message(&*payload)))
+    }
+
+    /// Makes steps until told to stop, within a step too: the state is then that before it.
+    fn steps(&mut self, steps: u64, stop: &Arc<AtomicBool>) -> Result<(), String> {
+        let stop = stop.clone();
+        let made = interruptible(
+            move || stop.load(Ordering::Relaxed),
+            || {
+                (0..steps).try_for_each(|_| {
+                    interrupt::check();
+                    self.step()
+                })
+            },
+        );
+        made.unwrap_or(Ok(()))
     }
 
     fn step(&mut self) -> Result<(), String> {

@@ -1,50 +1,13 @@
 //! Many steps without the GIL, and what is kept of them.
 
-use std::time::{Duration, Instant};
-
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use stiction_contact::Level;
+use stiction_lcp::interrupt;
 
 use super::core::Core;
 use crate::arrays;
-
-/// Between two looks for Ctrl-C while a run goes on, about.
-const LOOK: Duration = Duration::from_millis(50);
-/// Most steps between two looks at the clock.
-const MOST_STEPS: u64 = 1 << 16;
-
-/// When to look for Ctrl-C: so rarely that it costs nothing, so often that nobody waits for it, whatever a step costs.
-struct Watch {
-    clock: Instant,
-    /// Steps from one look at the clock to the next, and how many are left.
-    steps: u64,
-    left: u64,
-}
-
-impl Watch {
-    fn new() -> Self {
-        Self { clock: Instant::now(), steps: 1, left: 1 }
-    }
-
-    /// True if it is time for a look, after one more step.
-    fn is_due(&mut self) -> bool {
-        self.left -= 1;
-        if self.left > 0 {
-            return false;
-        }
-        let elapsed = self.clock.elapsed();
-        if elapsed < LOOK / 8 {
-            self.steps = (2 * self.steps).min(MOST_STEPS);
-        } else if elapsed > LOOK {
-            self.steps = (self.steps / 2).max(1);
-        }
-        self.left = self.steps;
-        self.clock = Instant::now();
-        elapsed >= LOOK / 8
-    }
-}
 
 /// How a run ended.
 pub enum Ended {
@@ -52,23 +15,16 @@ pub enum Ended {
     Done,
     /// A step failed: its number, its time (s), why.
     Failed(u64, f64, stiction_sim::StepFailure),
-    /// By Ctrl-C.
-    Interrupted(PyErr),
 }
 
-/// Makes steps without the GIL, and looks for Ctrl-C now and then.
+/// Makes steps; between them and within them it can be interrupted.
 pub fn many(steps: u64, core: &mut Core, mut seen: impl FnMut(u64, &mut Core, &stiction_sim::StepReport)) -> Ended {
-    let mut watch = Watch::new();
     for i in 0..steps {
+        interrupt::check();
         let (step, t) = (core.sim.state().step, core.sim.state().t);
         match core.step() {
             Ok(report) => seen(i, core, &report),
             Err(failure) => return Ended::Failed(step, t, failure),
-        }
-        if watch.is_due()
-            && let Err(error) = Python::attach(|py| py.check_signals())
-        {
-            return Ended::Interrupted(error);
         }
     }
     Ended::Done

@@ -1,5 +1,6 @@
 //! One simulation, with its state and inputs as arrays that NumPy owns and Python may write to.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
@@ -8,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use stiction_sim::Snapshot;
 
-use super::core::Core;
+use super::core::{AtStart, Core};
 use super::report::{RunReport, StepReport};
 use super::run::{Ended, Kept, many};
 use super::state;
@@ -17,7 +18,7 @@ use super::views::views;
 use crate::inputs::Layout;
 use crate::scene::Scene;
 use crate::show::{html, quoted};
-use crate::{arrays, errors, pickle};
+use crate::{arrays, errors, interrupt, pickle};
 
 /// What is said about a write that came while a step ran.
 pub const WRITTEN: &str = "q or v was written while a step ran in another thread; that write is lost";
@@ -31,6 +32,9 @@ pub const WRITTEN: &str = "q or v was written while a step ran in another thread
 /// raises : bool
 ///     Whether a step that cannot be certified raises `StepFailed` (the default), or is told by the report alone. Either way the state is
 ///     that before the step.
+/// separate : bool
+///     Whether bodies that overlap at the start are taken apart by the least motion. By default
+///     they are a `SceneError`; parts of one robot may overlap.
 ///
 /// Notes
 /// -----
@@ -54,19 +58,21 @@ pub struct Simulation {
     pub(super) scene: Py<Scene>,
     core: Mutex<Core>,
     raises: AtomicBool,
+    separate: bool,
     arrays: Arrays,
     beginning: Snapshot,
 }
 
 impl Simulation {
     /// A simulation at the start of a scene.
-    pub fn start(py: Python<'_>, scene: Bound<'_, Scene>, raises: bool) -> PyResult<Self> {
+    pub fn start(py: Python<'_>, scene: Bound<'_, Scene>, raises: bool, overlap: AtStart) -> PyResult<Self> {
         let inner = scene.get().inner.clone();
         let layout = Arc::new(Layout::new(&inner));
-        let core = Core::new(&inner, &layout).map_err(|e| errors::from_scene(&e))?;
+        let core = started(scene.get(), &layout, overlap)?;
         let arrays = Arrays::new(py, &core)?;
         let beginning = core.sim.snapshot();
-        Ok(Self { scene: scene.unbind(), core: Mutex::new(core), raises: AtomicBool::new(raises), arrays, beginning })
+        let (core, raises, separate) = (Mutex::new(core), AtomicBool::new(raises), overlap == AtStart::Separate);
+        Ok(Self { scene: scene.unbind(), core, raises, separate, arrays, beginning })
     }
 
     /// The simulation for this thread alone.
@@ -105,7 +111,8 @@ impl Simulation {
         state::write(self.arrays.inputs.bind(py), 0, core.inputs())
     }
 
-    /// Runs `work` without the GIL, while Python can read the state but not write it.
+    /// Runs `work` without the GIL until Ctrl-C, while Python can read the state but not write it.
+    /// Python sees the state it leaves, however it ends.
     fn detached<R: Send>(
         &self,
         py: Python<'_>,
@@ -115,13 +122,14 @@ impl Simulation {
         let views = [self.arrays.q.bind(py), self.arrays.v.bind(py)];
         core.note_state();
         let writable = views.map(|view| arrays::set_writable(view, false));
-        let result = py.detach(|| work(core));
+        let result = catch_unwind(AssertUnwindSafe(|| interrupt::detached(py, || work(core))));
         views.iter().zip(writable).for_each(|(view, writable)| {
             arrays::set_writable(view, writable);
         });
         let (nq, nv) = (core.sim.state().q.len(), core.sim.state().v.len());
         let written = core.was_written(numbers(self.arrays.state.bind(py), nq + nv)?);
         self.write(py, core)?;
+        let result = result.unwrap_or_else(|payload| resume_unwind(payload))?;
         if written {
             return Err(errors::BUSY.raise(py, (WRITTEN,)));
         }
@@ -150,6 +158,16 @@ impl Simulation {
             _ => Ok(()),
         }
     }
+}
+
+/// A simulation at the start of a scene, whose bodies do not overlap there unless that may be.
+pub fn started(scene: &Scene, layout: &Arc<Layout>, overlap: AtStart) -> PyResult<Core> {
+    let mut core = Core::new(&scene.inner, layout).map_err(|e| errors::from_scene(&e))?;
+    core.begin(overlap).map_err(|e| match scene.file() {
+        Some(file) => errors::from_scene(&e.in_file(file)),
+        None => errors::from_scene(&e),
+    })?;
+    Ok(core)
 }
 
 /// A scene, or the file of one.
@@ -189,12 +207,13 @@ views!(Simulation, PyArray1, {
 #[pymethods]
 impl Simulation {
     #[new]
-    #[pyo3(signature = (scene, *, raises=true))]
-    fn new(py: Python<'_>, scene: &Bound<'_, PyAny>, raises: bool) -> PyResult<Self> {
-        Self::start(py, scene_of(scene)?, raises)
+    #[pyo3(signature = (scene, *, raises=true, separate=false))]
+    fn new(py: Python<'_>, scene: &Bound<'_, PyAny>, raises: bool, separate: bool) -> PyResult<Self> {
+        Self::start(py, scene_of(scene)?, raises, AtStart::new(separate))
     }
 
-    /// Makes one step, with the GIL released.
+    /// Makes one step, with the GIL released. Ctrl-C ends it; the state is then that before the
+    /// step.
     ///
     /// Returns
     /// -------
@@ -221,7 +240,8 @@ impl Simulation {
 
     /// Makes `steps` steps (default: those of the scene's duration), with the GIL released all the time; stops at a step that fails.
     ///
-    /// Ctrl-C ends it between two steps; ``q``, ``v``, ``t`` and ``steps`` say where.
+    /// Ctrl-C ends it, also within a step, of which then nothing is left; ``q``, ``v``, ``t`` and
+    /// ``steps`` say where.
     ///
     /// Parameters
     /// ----------
@@ -278,6 +298,18 @@ impl Simulation {
         self.finish(py, &mut run, ended)?;
         let all = kept.into_dict(py, [nq, nv, nb])?;
         Ok((Bound::new(py, run)?, all))
+    }
+
+    /// Makes a step and then panics: for tests of what a fault of the engine leaves.
+    fn _panic_in_step(&self, py: Python<'_>) -> PyResult<()> {
+        let mut core = self.lock(py)?;
+        self.read(py, &mut core)?;
+        self.detached(py, &mut core, |core| {
+            core.attempt(|sim| {
+                let made = sim.step().is_ok();
+                panic!("a step that was made: {made}");
+            })
+        })
     }
 
     /// Back to the start of the scene: state, inputs and all that steps remember.
@@ -382,7 +414,8 @@ impl Simulation {
     /// Simulation
     fn copy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
         let state = self.save_state(py)?;
-        Bound::new(py, Self::resumed(py, self.scene.bind(py).clone(), state.as_bytes(), self.raises())?)
+        let (scene, again) = (self.scene.bind(py).clone(), AtStart::again(self.separate));
+        Bound::new(py, Self::resumed(py, scene, state.as_bytes(), self.raises(), again)?)
     }
 
     fn __copy__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
@@ -406,7 +439,7 @@ impl Simulation {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let state = (self.scene.bind(py).clone(), self.save_state(py)?, self.raises());
+        let state = (self.scene.bind(py).clone(), self.save_state(py)?, self.raises(), self.separate);
         pickle::reduce(py, "sim.simulation", state.into_pyobject(py)?)
     }
 }
@@ -416,7 +449,6 @@ impl Simulation {
     fn finish(&self, py: Python<'_>, run: &mut RunReport, ended: Ended) -> PyResult<()> {
         match ended {
             Ended::Done => run.ok = true,
-            Ended::Interrupted(error) => return Err(error),
             Ended::Failed(step, t, failure) => {
                 let report = Bound::new(py, StepReport::new(step, t, Err(failure)))?;
                 run.why = report.get().message().unwrap_or_default();
@@ -432,8 +464,14 @@ impl Simulation {
     }
 
     /// An independent simulation of a scene that continues from a saved state.
-    pub fn resumed(py: Python<'_>, scene: Bound<'_, Scene>, state: &[u8], raises: bool) -> PyResult<Self> {
-        let simulation = Self::start(py, scene, raises)?;
+    pub fn resumed(
+        py: Python<'_>,
+        scene: Bound<'_, Scene>,
+        state: &[u8],
+        raises: bool,
+        overlap: AtStart,
+    ) -> PyResult<Self> {
+        let simulation = Self::start(py, scene, raises, overlap)?;
         simulation.load_state(py, state)?;
         Ok(simulation)
     }

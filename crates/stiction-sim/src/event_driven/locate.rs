@@ -117,6 +117,7 @@ impl Events {
         self.prepare_samples(sim);
         let (mut at, mut last) = (0.0, 0.0);
         for _ in 0..ADVANCES {
+            stiction_lcp::interrupt::check();
             self.sample(sim, at, h);
             if at > 0.0 && self.collides(sim) {
                 return Found::Between(last, at);

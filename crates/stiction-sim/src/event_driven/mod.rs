@@ -24,6 +24,7 @@ use stiction_body::{LinkMotion, ShapeKind};
 use stiction_contact::{ContactModel, Place};
 
 use crate::assemble::ContactKey;
+use crate::energy::EnergyBalance;
 use crate::simulation::{Memory, Simulation, State, StepFailure, StepReport};
 use crate::world::World;
 
@@ -162,6 +163,7 @@ impl Events {
         self.begin(sim)?;
         let mut left = dt;
         while left > USED_UP * dt {
+            stiction_lcp::interrupt::check();
             let advanced = if self.report.substeps < PIECES {
                 self.meet(sim)?;
                 self.advance(sim, start + (dt - left), left)?
@@ -188,6 +190,8 @@ impl Events {
         }
         self.report = empty_report();
         sim.update_dynamics();
+        let (kinetic, potential) = sim.present_energy();
+        (self.report.energy.kinetic_before, self.report.energy.potential_change) = (kinetic, -potential);
         sim.command(sim.state.t);
         self.hold_commands(sim);
         self.separate(sim).map_err(|e| sim.fail(e.to_string(), false))
@@ -243,6 +247,10 @@ impl Events {
         sim.state.t = sim.state.step as f64 * sim.settings.dt;
         sim.update_dynamics();
         self.report.kinetic = sim.kinetic(&sim.state.v);
+        let energy = sim.present_energy();
+        sim.check_finite(energy)?;
+        self.report.energy.kinetic_after = energy.0;
+        self.report.energy.potential_change += energy.1;
         Ok(self.report)
     }
 }
@@ -289,6 +297,7 @@ fn empty_report() -> StepReport {
         substeps: 0,
         impacts: 0,
         stepped: 0.0,
+        energy: EnergyBalance::default(),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use stiction_body::Shape;
@@ -186,7 +185,7 @@ impl<'a> Mesh<'a> {
 
     fn read_file(&self, path: &Path) -> Result<TriangleMesh, SceneError> {
         let fail = |message: String| self.element.attribute_error("file", format!("\"{}\": {message}", path.display()));
-        let bytes = fs::read(path).map_err(|e| fail(format!("cannot read: {e}")))?;
+        let bytes = crate::files::read(path).map_err(|e| fail(format!("cannot read: {e}")))?;
         let format = match self.element.text("content_type") {
             Some("model/stl") => Some(MeshFormat::Stl),
             Some("model/obj") => Some(MeshFormat::Obj),

@@ -1,6 +1,5 @@
 //! Height fields: from numbers in the file, MuJoCo's binary format, or the brightness of a PNG.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use stiction_body::Shape;
@@ -10,9 +9,6 @@ use super::attributes::Attributes;
 use super::compiler::Compiler;
 use super::tree::Element;
 use crate::error::SceneError;
-
-/// A field may have this many points.
-const POINTS: usize = 100_000_000;
 
 /// A height field asset.
 #[derive(Debug)]
@@ -63,8 +59,8 @@ impl<'a> HeightField<'a> {
             _ => Err(self.element.error("needs a file, or \"nrow\" and \"ncol\" above 0")),
         };
         let (rows, columns) = (count("nrow")?, count("ncol")?);
-        let total = rows.checked_mul(columns).filter(|n| *n <= POINTS);
-        let total = total.ok_or_else(|| self.element.error(format!("has more than {POINTS} points")))?;
+        let total = rows.checked_mul(columns).filter(|n| *n <= Shape::MOST_HEIGHTS);
+        let total = total.ok_or_else(|| self.element.error(format!("has more than {} points", Shape::MOST_HEIGHTS)))?;
         let Some(list) = a.list("elevation")? else {
             return Ok(Grid { rows, columns, heights: vec![0.0; total] });
         };
@@ -78,7 +74,7 @@ impl<'a> HeightField<'a> {
 
     fn read_file(&self, path: &Path) -> Result<Grid, SceneError> {
         let fail = |message: String| self.element.attribute_error("file", format!("\"{}\": {message}", path.display()));
-        let bytes = fs::read(path).map_err(|e| fail(format!("cannot read: {e}")))?;
+        let bytes = crate::files::read(path).map_err(|e| fail(format!("cannot read: {e}")))?;
         let png = match self.element.text("content_type") {
             Some(kind) => kind == "image/png",
             None => path.extension().is_some_and(|e| e.eq_ignore_ascii_case("png")),
@@ -108,7 +104,12 @@ fn read_png(bytes: &[u8]) -> Result<Grid, String> {
     let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
-    let size = reader.output_buffer_size().filter(|n| *n <= 4 * POINTS).ok_or("the picture is too large")?;
+    // The decoder takes three bytes of each colour for granted.
+    if reader.info().palette.as_ref().is_some_and(|p| p.len() % 3 != 0 || p.len() > 3 * 256) {
+        return Err("its palette is not one of at most 256 colours".into());
+    }
+    let size =
+        reader.output_buffer_size().filter(|n| *n <= 4 * Shape::MOST_HEIGHTS).ok_or("the picture is too large")?;
     let mut pixels = vec![0; size];
     let info = reader.next_frame(&mut pixels).map_err(|e| e.to_string())?;
     let (rows, columns, samples) = (info.height as usize, info.width as usize, info.color_type.samples());
@@ -136,6 +137,16 @@ mod tests {
         for n in 0..bytes.len() - 12 {
             assert!(read_png(&bytes[..n]).is_err(), "cut to {n} bytes");
         }
+    }
+
+    #[test]
+    fn a_palette_of_broken_colours_is_an_error() {
+        let mut bytes = vec![];
+        let mut encoder = png::Encoder::new(&mut bytes, 2, 2);
+        encoder.set_color(png::ColorType::Indexed);
+        encoder.set_palette(vec![7; 8]);
+        encoder.write_header().and_then(|mut w| w.write_image_data(&[0; 4])).unwrap();
+        assert!(read_png(&bytes).err().is_some_and(|e| e.contains("palette")));
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl Origin {
     /// # Errors
     /// If the file cannot be read.
     pub fn read(file: &Path, parameters: &[(String, f64)]) -> Result<Self, SceneError> {
-        let text = std::fs::read_to_string(file).map_err(|e| SceneError::new("", e.to_string()).in_file(file))?;
+        let text = crate::files::read_text(file).map_err(|e| SceneError::new("", e.to_string()).in_file(file))?;
         let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
         let directory = whole.parent().map(|d| d.to_string_lossy().into_owned()).unwrap_or_default();
         Ok(Self { file: file.to_string_lossy().into_owned(), directory, text, parameters: parameters.to_vec() })
@@ -59,7 +59,7 @@ pub struct NamedFile {
 impl NamedFile {
     /// The file at `path` as it is now.
     pub fn of(path: &Path) -> Self {
-        let hash = std::fs::read(path).ok().map(|bytes| checksum(&bytes));
+        let hash = crate::files::read(path).ok().map(|bytes| checksum(&bytes));
         Self { path: path.to_string_lossy().into_owned(), hash }
     }
 }

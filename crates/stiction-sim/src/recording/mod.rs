@@ -2,13 +2,15 @@
 //!
 //! `docs/recordings.md` describes the file. A [`Recorder`] writes it while a simulation runs, in chunks that are whole by themselves, so that a crash
 //! loses at most one of them; a [`Recording`] reads what there is, and says where and why it ends. [`fn@replay`] runs the scene again and compares bit by
-//! bit, [`problem_of_step`] gives the contact problem of a step, and [`export_csv`] and [`export_npz`] the numbers.
+//! bit, [`problem_of_step`] gives the contact problem of a step, [`Remaking`] those of all steps beside what was recorded, and [`export_csv`] and
+//! [`export_npz`] the numbers.
 
 mod bytes;
 mod csv;
 mod header;
 mod npz;
 mod read;
+mod remake;
 mod replay;
 mod snapshot;
 mod step;
@@ -20,6 +22,7 @@ pub use csv::export_csv;
 pub use header::{GeomName, Header, NamedFile, Origin};
 pub use npz::export_npz;
 pub use read::{Chunk, End, Recording};
+pub use remake::{RemadeStep, Remaking};
 pub use replay::{Difference, Replay, problem_of_step, replay};
 pub use step::{RecordedContact, RecordedStep};
 pub use write::Recorder;

@@ -16,8 +16,8 @@ use crate::simulation::Snapshot;
 
 /// Bytes that a packed byte can stand for, at the method's best.
 const BEST_DEFLATE: u64 = 1032;
-/// Most bytes of a chunk: one is closed long before.
-const LARGEST_CHUNK: u64 = 1 << 30;
+/// Most bytes of a chunk: one is closed long before, and what is made of them takes several times as much.
+const LARGEST_CHUNK: u64 = 1 << 26;
 /// Least bytes of a recorded step.
 const STEP: usize = 8 * 20;
 
@@ -68,7 +68,7 @@ impl Recording {
     /// # Errors
     /// If it cannot be read, is no recording, or breaks off before its first step.
     pub fn load(path: &Path) -> Result<Self, SceneError> {
-        let bytes = std::fs::read(path).map_err(|e| SceneError::new("", e.to_string()).in_file(path))?;
+        let bytes = crate::files::read(path).map_err(|e| SceneError::new("", e.to_string()).in_file(path))?;
         Self::parse(bytes).map_err(|e| e.in_file(path))
     }
 

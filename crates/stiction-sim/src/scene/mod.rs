@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use stiction_body::math::Vec3;
+use stiction_body::range;
 use stiction_contact::models::catalog;
 use toml::de::DeTable;
 
@@ -44,7 +45,7 @@ impl Scene {
     /// # Errors
     /// The first thing that is wrong, with its place in the file.
     pub fn load(file: &Path, set: &[(String, f64)]) -> Result<Self, SceneError> {
-        let text = std::fs::read_to_string(file).map_err(|e| SceneError::new("", e.to_string()).in_file(file))?;
+        let text = crate::files::read_text(file).map_err(|e| SceneError::new("", e.to_string()).in_file(file))?;
         let directory = file.parent().unwrap_or_else(|| Path::new(""));
         read(&Source::new(Some(file), directory, &text), set).map_err(|e| e.in_file(file))
     }
@@ -91,8 +92,8 @@ fn read(source: &Source<'_>, set: &[(String, f64)]) -> Result<Scene, SceneError>
     let mut builder = WorldBuilder::new();
     if let Some([x, y, z]) = top.numbers("gravity")? {
         let gravity = Vec3::new(x, y, z);
-        if !gravity.is_finite() {
-            return Err(top.error("gravity", "must be finite"));
+        for x in [x, y, z] {
+            range::check_coordinate("gravity", x).map_err(|e| top.place("gravity", &e))?;
         }
         builder.gravity(gravity);
     }
@@ -105,6 +106,9 @@ fn read(source: &Source<'_>, set: &[(String, f64)]) -> Result<Scene, SceneError>
     let controllers = top.sections("controllers")?;
     top.finish()?;
     let (world, number) = builder.build().map_err(|e| top.place("bodies", &e))?;
+    if world.model.links().is_empty() && world.geoms.is_empty() {
+        return Err(top.error("bodies", "there is nothing in this scene: it needs [[bodies]] or [[robots]]"));
+    }
     names.renumber(&number);
     let controllers = controllers::read(&controllers, &world, &names)?;
     let parameters = top.scope.iter().map(|(k, x)| (k.clone(), *x)).collect();
@@ -139,8 +143,8 @@ fn parameters(top: &Section<'_>, set: &[(String, f64)]) -> Result<Scope, SceneEr
 fn settings(top: &Section<'_>) -> Result<Settings, SceneError> {
     let mut settings = Settings::default();
     if let Some(dt) = top.number("dt")? {
-        if !(dt > 0.0 && dt.is_finite()) {
-            return Err(top.error("dt", format!("must be above 0 and finite, found {dt}")));
+        if !range::is_in_range(dt) {
+            return Err(top.error("dt", format!("must be {}, found {dt}", range::RANGE)));
         }
         settings.dt = dt;
     }

@@ -26,7 +26,8 @@ impl Source {
     /// # Errors
     /// If the file cannot be read.
     pub fn read(path: &Path) -> Result<Self, SceneError> {
-        let bytes = std::fs::read(path).map_err(|e| SceneError::new("", format!("cannot read: {e}")).in_file(path))?;
+        let bytes =
+            crate::files::read(path).map_err(|e| SceneError::new("", format!("cannot read: {e}")).in_file(path))?;
         let text = String::from_utf8(bytes).unwrap_or_else(|e| e.as_bytes().iter().map(|&b| char::from(b)).collect());
         Ok(Self::new(text, Some(path.into())))
     }

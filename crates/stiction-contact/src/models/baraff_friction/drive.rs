@@ -183,6 +183,7 @@ impl Driver {
             Driven::Release { i, .. } => self.hold(i),
         }
         loop {
+            stiction_lcp::interrupt::check();
             self.count()?;
             self.fdirection(driven)?;
             if self.is_settled(driven) {

@@ -16,6 +16,7 @@ const GOOD_ENOUGH: f64 = 1e-13;
 pub(crate) fn sweep(problem: &ConeProblem, proximal: Proximal<'_>, sweeps: usize, r: &mut [f64], u: &mut [f64]) {
     velocities(problem, proximal, r, u);
     for _ in 0..sweeps {
+        stiction_lcp::interrupt::check();
         for b in 0..problem.blocks.len() {
             let rows = problem.rows(b);
             let (size, start) = (rows.len(), rows.start);

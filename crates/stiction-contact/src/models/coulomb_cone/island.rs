@@ -176,6 +176,7 @@ impl IslandProblem {
         }
         self.w.reset(k, k);
         for j in 0..k {
+            stiction_lcp::interrupt::check();
             for i in 0..k {
                 self.w[(i, j)] = dot(self.rows.col(i), self.columns.col(j));
             }

@@ -122,6 +122,7 @@ impl Newton {
         self.best_r.copy_from_slice(r);
         self.best_u.copy_from_slice(&self.u);
         for _ in 0..limit {
+            stiction_lcp::interrupt::check();
             if norm <= tolerance * size(problem, r) {
                 return End::Converged;
             }
@@ -258,6 +259,7 @@ impl Newton {
         let mut norm = self.evaluate_frozen(problem, r);
         self.best_r.copy_from_slice(r);
         for _ in 0..FINISH_LIMIT {
+            stiction_lcp::interrupt::check();
             let floor = ROUNDING * size(problem, r);
             if norm <= floor {
                 break;

@@ -169,6 +169,7 @@ impl Search {
         let mut last = newton.iterations.saturating_add(start.budget).min(limit);
         let (mut alpha, mut enough) = (start.alpha, false);
         for _ in 0..POINTS {
+            stiction_lcp::interrupt::check();
             let before = newton.iterations;
             if self.point(problem, newton, alpha) {
                 if self.have_settled(problem, newton, alpha) {

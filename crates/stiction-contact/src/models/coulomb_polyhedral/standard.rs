@@ -76,6 +76,7 @@ fn form(cones: &Cones) -> Result<Lcp, InputError> {
         q[cap] = group.cap;
     }
     for j in 0..forces {
+        stiction_lcp::interrupt::check();
         for i in 0..=j {
             let product = dot(columns.col(i), columns.col(j));
             matrix[(i, j)] = product;

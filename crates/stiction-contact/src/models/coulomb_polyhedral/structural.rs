@@ -74,6 +74,7 @@ impl Path {
         self.out = Some(first);
         let mut driving = Driving::Z(first);
         for _ in 0..max_pivots {
+            stiction_lcp::interrupt::check();
             let Some(out) = self.out else { return Ended::Solved };
             if !self.system.set_almost(cones, &self.active, &self.covering, out) {
                 return Ended::Singular;

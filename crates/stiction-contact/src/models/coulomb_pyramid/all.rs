@@ -62,6 +62,7 @@ impl CoulombPyramid {
         let count = count.ok_or_else(|| unsupported(format!("it has more than {MOST_SOLUTIONS} solutions")))?;
         let mut all = AllSolutions { solutions: Vec::new(), complete };
         for number in 0..count {
+            stiction_lcp::interrupt::check();
             match self.choose(problem, &choices, number)? {
                 ContactOutcome::Solved(solution) => {
                     let known = |s: &ContactSolution| s.forces == solution.forces && s.motion == solution.motion;

@@ -294,6 +294,7 @@ impl Core {
         for steps in FRICTION_STEPS {
             let mut basis: Option<Basis> = None;
             for step in 1..=steps {
+                stiction_lcp::interrupt::check();
                 self.formulation.read_scaled(island, step as f64 / steps as f64);
                 let outcome = lemke.solve_from((&self.formulation.lcp(island)?).into(), basis.as_ref())?;
                 stats.pivots += outcome.stats().pivots;

@@ -44,6 +44,10 @@ pub fn solve(conic: &Conic, most: u32, p: &mut Vec<f64>) -> (End, usize) {
     else {
         return (End::Nothing, 0);
     };
+    solver.set_termination_callback(|_: &_| {
+        stiction_lcp::interrupt::check();
+        false
+    });
     solver.solve();
     let (z, status) = (&solver.solution.z, solver.solution.status);
     if z.iter().any(|z| !z.is_finite()) {

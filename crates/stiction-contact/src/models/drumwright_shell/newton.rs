@@ -134,6 +134,7 @@ impl Newton {
     fn minimize(&mut self, conic: &Conic, most_steps: usize) {
         self.differentiate(conic);
         for _ in 0..STEPS {
+            stiction_lcp::interrupt::check();
             let size = norm(&self.gradient);
             if size <= FLAT * (norm(&self.x) + norm(&conic.x_free)) || self.steps >= most_steps {
                 break;
@@ -247,6 +248,7 @@ fn point(q: &[f64], b: &Block) -> [f64; 3] {
 fn cholesky_solve(a: &mut Matrix, x: &mut [f64]) {
     let m = x.len();
     for j in 0..m {
+        stiction_lcp::interrupt::check();
         for l in 0..j {
             let (left, right) = a.as_mut_slice().split_at_mut(j * m);
             let factor = left[l * m + j];

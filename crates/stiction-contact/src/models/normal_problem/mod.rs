@@ -205,6 +205,7 @@ impl NormalProblem {
         }
         let before = stats.pivots;
         for _ in 0..=self.rows.len() {
+            stiction_lcp::interrupt::check();
             let direction = match self.pivot(island, guess, stats) {
                 Err(error) => return IslandEnd::Failed { why: error.to_string() },
                 Ok(Outcome::Solved(solved)) => {

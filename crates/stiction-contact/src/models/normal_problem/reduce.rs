@@ -143,6 +143,7 @@ impl NormalProblem {
         e.clear();
         self.terms.clear();
         for j in 0..n {
+            stiction_lcp::interrupt::check();
             let row = self.rows[j];
             let (motion, terms) = self.recovery.motion(island, row, exact);
             let (length, left) = self.project_row(island, row, g.col_mut(j));

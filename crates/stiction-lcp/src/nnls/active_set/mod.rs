@@ -138,6 +138,7 @@ impl ActiveSet {
             }
             let mut moved = false;
             while let Some(i) = self.entering() {
+                crate::interrupt::check();
                 if self.stats.pivots >= self.limit {
                     return End::Limit;
                 }
@@ -287,6 +288,7 @@ impl ActiveSet {
     /// basis, until the minimizer is reached. Lawson and Hanson's inner loop: at most one round per basic column.
     fn walk(&mut self) {
         loop {
+            crate::interrupt::check();
             let (alpha, blocking) = self.ratio_test();
             let Some(blocking) = blocking else {
                 for (&j, x) in self.qr.columns().iter().zip(&self.target) {

@@ -104,6 +104,7 @@ impl Newton {
         let (mut best, mut since) = (residual, 0);
         self.keep_best();
         for _ in 0..limit {
+            stiction_lcp::interrupt::check();
             if residual <= tolerance * self.size(el) {
                 return End::Converged;
             }
@@ -279,6 +280,7 @@ impl Newton {
             self.block[..group.length * stride].fill(0.0);
             let mut acts = false;
             for e in group.elements.0..group.elements.1 {
+                stiction_lcp::interrupt::check();
                 if self.maps[e].acts {
                     acts = true;
                     self.add_element(el, group, e);

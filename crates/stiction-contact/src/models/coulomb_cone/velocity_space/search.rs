@@ -89,6 +89,7 @@ impl Search {
         newton.finish(el);
         let mut error = self.offer(el, newton);
         for _ in 0..SPREADINGS {
+            stiction_lcp::interrupt::check();
             if error <= enough || newton.states.contains(&State::Slide) || !newton.pull_inside(el) {
                 break;
             }
@@ -126,6 +127,7 @@ impl Search {
         let last = newton.iterations.saturating_add(start.budget).min(limit);
         let mut alpha = start.alpha;
         for _ in 0..POINTS {
+            stiction_lcp::interrupt::check();
             let before = newton.iterations;
             if self.point(el, newton, alpha) {
                 if self.have_settled(el, newton, alpha) && self.finish(el, newton) <= enough {

@@ -94,6 +94,7 @@ impl Skyline {
 
     fn cholesky(&mut self) -> bool {
         for i in 0..self.n() {
+            stiction_lcp::interrupt::check();
             let (first, start) = (self.first[i], self.starts[i]);
             let (above, rest) = self.lower.split_at_mut(start);
             let row = &mut rest[..i - first];
@@ -115,6 +116,7 @@ impl Skyline {
 
     fn eliminate(&mut self) -> bool {
         for i in 0..self.n() {
+            stiction_lcp::interrupt::check();
             let (first, start) = (self.first[i], self.starts[i]);
             let (rows_above, rest) = self.lower.split_at_mut(start);
             let row = &mut rest[..i - first];

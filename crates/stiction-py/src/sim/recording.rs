@@ -1,0 +1,127 @@
+//! A recording, its steps made again one by one beside what was recorded.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use stiction_contact::Mode;
+use stiction_sim::SimulatorKind;
+use stiction_sim::recording::Remaking;
+
+use crate::contact::{ContactProblem, PhysicalCertificate, forces, level_name};
+use crate::{arrays, errors};
+
+/// A file of ``stiction run --record``: what was recorded of each step, beside the contact problem of the step made again.
+///
+/// Iterating over it gives a dictionary per recorded step, in order: ``step`` (from 0), ``t`` (s, after it), ``problem`` (a
+/// `contact.ContactProblem`), ``model`` and ``level`` of its answer, the recorded ``forces`` (by kind of row), ``v`` (velocities after
+/// the step), ``modes`` and ``certificate``; and of the step made again ``remade_motion`` (the answer's velocities or accelerations) and
+/// ``remade_v``. Steps are made again from the snapshots of the file.
+///
+/// Parameters
+/// ----------
+/// path : str or path
+///
+/// Raises
+/// ------
+/// SceneError
+///     If the file is no recording, or its scene cannot be built any more.
+#[pyclass(frozen, module = "stiction")]
+pub struct Recording {
+    // Boxed: a simulation holds values that ask for more alignment than Python's objects have.
+    remaking: Mutex<Box<Remaking>>,
+    notes: Vec<String>,
+}
+
+impl Recording {
+    fn with<R>(&self, of: impl FnOnce(&mut Remaking) -> R) -> R {
+        of(&mut self.remaking.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[pymethods]
+impl Recording {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let open = || Remaking::new(stiction_sim::Recording::load(&path)?);
+        let (remaking, notes) = py.detach(open).map_err(|e| errors::from_scene(&e))?;
+        Ok(Self { remaking: Mutex::new(Box::new(remaking)), notes })
+    }
+
+    /// What is no longer as it was when the recording was made, in words.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    /// The step (s).
+    #[getter]
+    fn dt(&self) -> f64 {
+        self.with(|r| r.recording().header().settings.dt)
+    }
+
+    /// The contact model.
+    #[getter]
+    fn model(&self) -> String {
+        self.with(|r| r.recording().header().settings.model.clone())
+    }
+
+    /// The tolerance of certificates.
+    #[getter]
+    fn tolerance(&self) -> f64 {
+        self.with(|r| r.recording().header().settings.tolerance)
+    }
+
+    /// ``time-stepping`` or ``event-driven``.
+    #[getter]
+    fn simulator(&self) -> &'static str {
+        self.with(|r| match r.recording().header().settings.simulator {
+            SimulatorKind::TimeStepping => "time-stepping",
+            SimulatorKind::EventDriven => "event-driven",
+        })
+    }
+
+    /// Why the file breaks off early, if it does.
+    #[getter]
+    fn damage(&self) -> Option<String> {
+        self.with(|r| r.recording().damage().map(str::to_string))
+    }
+
+    fn __len__(&self) -> usize {
+        self.with(|r| r.recording().step_count())
+    }
+
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let next = py.detach(|| self.with(Remaking::next)).map_err(|e| errors::from_scene(&e))?;
+        let Some(step) = next else { return Ok(None) };
+        let recorded = &step.recorded;
+        let mode = |mode: Mode| match mode {
+            Mode::Open => "open",
+            Mode::Stick => "stick",
+            Mode::Slide => "slide",
+        };
+        let modes: Vec<&str> = recorded.contacts.iter().map(|c| mode(c.mode)).collect();
+        let out = PyDict::new(py);
+        out.set_item("step", recorded.number())?;
+        out.set_item("t", recorded.state.t)?;
+        out.set_item("problem", Bound::new(py, ContactProblem::new_from(Arc::new(step.problem)))?)?;
+        out.set_item("model", step.model)?;
+        out.set_item("level", level_name(recorded.level))?;
+        out.set_item("forces", forces(py, &recorded.impulses)?)?;
+        out.set_item("v", arrays::frozen(py, &recorded.state.v))?;
+        out.set_item("modes", modes)?;
+        out.set_item("certificate", Bound::new(py, PhysicalCertificate::new(&recorded.certificate))?)?;
+        out.set_item("remade_motion", arrays::frozen(py, &step.motion))?;
+        out.set_item("remade_v", arrays::frozen(py, &step.v))?;
+        Ok(Some(out))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Recording(steps={}, model='{}', dt={})", self.__len__(), self.model(), self.dt())
+    }
+}

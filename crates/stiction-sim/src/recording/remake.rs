@@ -1,0 +1,84 @@
+//! The recorded steps made again one by one, each with the contact problem that its forces and motion answer.
+
+use stiction_contact::{ContactOutcome, ContactProblem, Level};
+
+use super::read::{Chunk, Recording};
+use super::step::RecordedStep;
+use crate::error::SceneError;
+use crate::simulation::Simulation;
+
+/// A recorded step beside the same step made again.
+#[derive(Debug, Clone)]
+pub struct RemadeStep {
+    /// As recorded.
+    pub recorded: RecordedStep,
+    /// The contact problem of the step made again, with the model that answered it.
+    pub problem: ContactProblem,
+    /// The model's name in the catalog.
+    pub model: String,
+    /// Velocities (or accelerations, by the recorded level) of the answer found again, nv; empty if the step had no contact problem.
+    pub motion: Vec<f64>,
+    /// Velocities after the step made again, nv. They are `motion` unless the step was made of several pieces.
+    pub v: Vec<f64>,
+}
+
+/// Makes the steps of a recording again, from each of its snapshots: what is wrong in one chunk says nothing of the next.
+pub struct Remaking {
+    recording: Recording,
+    simulation: Simulation,
+    /// The next chunk.
+    chunk: usize,
+    /// Steps left of the present one.
+    steps: std::vec::IntoIter<RecordedStep>,
+}
+
+impl Remaking {
+    /// Builds the recorded scene; also gives what is no longer as it was, in words.
+    ///
+    /// # Errors
+    /// If the scene cannot be built any more.
+    pub fn new(recording: Recording) -> Result<(Self, Vec<String>), SceneError> {
+        let (scene, notes) = recording.header().scene()?;
+        let simulation = scene.simulation()?;
+        Ok((Self { recording, simulation, chunk: 0, steps: vec![].into_iter() }, notes))
+    }
+
+    /// The recording.
+    pub fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    /// The next recorded step; `None` after the last.
+    ///
+    /// # Errors
+    /// If the recording does not fit the scene, or a step cannot be made any more.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Result<Option<RemadeStep>, SceneError> {
+        let recorded = loop {
+            if let Some(step) = self.steps.next() {
+                break step;
+            }
+            if self.chunk == self.recording.chunks() {
+                return Ok(None);
+            }
+            let Chunk { snapshot, steps } = self.recording.chunk(self.chunk)?;
+            self.simulation.restore(&snapshot).map_err(|e| SceneError::input("recording", &e))?;
+            (self.steps, self.chunk) = (steps.into_iter(), self.chunk + 1);
+        };
+        let simulation = &mut self.simulation;
+        while simulation.state().step <= recorded.number() {
+            let failed = |e: crate::StepFailure| SceneError::new(format!("step {}", e.step), e.why);
+            simulation.step().map_err(failed)?;
+        }
+        let solution = simulation.outcome().and_then(ContactOutcome::solved);
+        let motion = solution.map(|s| s.motion.clone()).unwrap_or_default();
+        let settings = simulation.settings();
+        let model = match (recorded.fallback, recorded.level) {
+            (true, _) => "coulomb-polyhedral".into(),
+            (false, Level::Acceleration) => settings.model.clone(),
+            (false, Level::Velocity) => simulation.model.name().into(),
+        };
+        let (problem, v) = (simulation.problem().clone(), simulation.state().v.clone());
+        Ok(Some(RemadeStep { recorded, problem, model, motion, v }))
+    }
+}
