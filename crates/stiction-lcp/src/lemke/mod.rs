@@ -317,7 +317,7 @@ fn beyond_ray(lcp: &Lcp, ray: &[f64], turn: usize) -> Option<Basis> {
     let regular = |s: usize| m[(s, r)] > 0.0 && m[(r, s)] != 0.0 && m[(r, r)] * m[(s, s)] != m[(r, s)] * m[(s, r)];
     let rows = (0..lcp.n()).filter(|s| *s != r && regular(*s));
     let s = rows.reduce(|best, s| if binds(s) > binds(best) { s } else { best })?;
-    Some(Basis::from_active(lcp.n(), [r, s].into_iter()))
+    Some(Basis::from_active(lcp.n(), [r, s]))
 }
 
 /// A basis with every other variable or so.
