@@ -18,7 +18,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "lcp.Ray": ("status", "claim", "direction", "stats"),
     "lcp.Stopped": ("status", "why", "best", "certificate", "stats"),
     "lcp.Certificate": ("residual", "backward_error", "worst_row"),
-    "lcp.Stats": ("pivots", "iterations", "refactorizations", "restarts", "attempts"),
+    "lcp.Stats": ("pivots", "iterations", "refactorizations", "restarts", "flops", "attempts"),
     "contact.Solved": ("status", "level", "motion", "normal", "tangent_s", "tangent_t", "modes", "certificate", "stats"),
     "contact.Infeasible": ("status", "least_speed", "multipliers", "stats"),
     "contact.NoSolution": ("status", "proof", "island", "stats"),

@@ -19,6 +19,9 @@ pub(crate) enum Place {
     Dropped,
 }
 
+/// What the allocation of a number costs, in products of machine words.
+const ALLOCATION: u64 = 20;
+
 /// See the [module](self). Variables have labels: whatever numbers the caller gives them.
 #[derive(Debug, Clone)]
 pub(crate) struct Dictionary {
@@ -110,8 +113,8 @@ impl Dictionary {
         let pivot = pivot_row[column].clone();
         let negative = pivot.is_negative();
         let words = |x: &BigInt| 1 + x.bits() / 64;
-        self.work +=
-            3 * (self.rows() * self.columns()) as u64 * words(&pivot) * words(&self.denominator).max(words(&pivot));
+        let most = words(&self.denominator).max(words(&pivot));
+        self.work += 3 * (self.rows() * self.columns()) as u64 * (words(&pivot) * most + ALLOCATION);
         let divide = !self.denominator.is_one();
         for (_, entries) in self.entries.iter_mut().enumerate().filter(|(i, _)| *i != row) {
             crate::interrupt::check();

@@ -22,6 +22,7 @@ use crate::basis::{Basis, Position};
 use crate::error::InputError;
 use crate::exact;
 use crate::finish::{Finish, stopped_at, times_power};
+use crate::generate::Rng;
 use crate::outcome::{Attempt, Outcome, Proof, Ray, Solved, Stats, StopReason, Stopped, Unsolvable};
 use crate::problem::{Lcp, ProblemRef};
 use crate::reduce::solve_reduced;
@@ -45,6 +46,8 @@ pub struct Lemke {
 const RESTARTS: usize = 9;
 /// Pivots per row and start, unless the options set a limit; two are the rule.
 const PIVOTS_PER_ROW: usize = 50;
+/// Starts beyond a ray at most.
+const TURNS: usize = 4;
 /// Caps on q of the first restarts.
 const CAPS: [f64; 2] = [1e4, 1e8];
 /// Order up to which rays are turned into proofs by exact linear programming; `Auto` goes further.
@@ -101,10 +104,11 @@ impl Lemke {
                 self.path.rescale(lcp, plan.cap);
             }
             let beyond = match plan.start {
-                Beginning::BeyondRay => match ray.as_deref().and_then(|ray| beyond_ray(lcp, ray)) {
+                Beginning::BeyondRay(turn) => match ray.as_deref().and_then(|ray| beyond_ray(lcp, ray, turn)) {
                     Some(basis) => Some(basis),
                     None => continue,
                 },
+                Beginning::AnyBasis(seed) => Some(any_basis(lcp.n(), seed)),
                 _ => None,
             };
             let ended = self.run(&plan, beyond.as_ref().or(start), &mut stats);
@@ -172,9 +176,14 @@ impl Lemke {
         let plan = move |start, tuning, rescale, cap| Plan { start, tuning, rescale, cap };
         let warm_plan = warm.then(|| plan(Beginning::Basis, Tuning::FAST, false, None));
         let cold = (!warm || restarts > 0).then(|| plan(Beginning::Zero, Tuning::FAST, false, None));
-        let beyond = (restarts > 0).then(|| plan(Beginning::BeyondRay, Tuning::FAST, false, None));
+        let turns = if restarts > 0 { TURNS } else { 0 };
+        let beyond = (0..turns).map(move |turn| plan(Beginning::BeyondRay(turn), Tuning::FAST, false, None));
         let others = (0..restarts).map(move |k| {
-            let start = if k == 0 { Beginning::ZeroWithOnes } else { Beginning::ZeroAtRandom(k as u64) };
+            let start = match k {
+                0 => Beginning::ZeroWithOnes,
+                k if k % 2 == 1 => Beginning::ZeroAtRandom(k as u64),
+                k => Beginning::AnyBasis(k as u64),
+            };
             plan(start, Tuning::careful(k), true, CAPS.get(k).copied())
         });
         warm_plan.into_iter().chain(cold).chain(beyond).chain(others)
@@ -189,7 +198,7 @@ impl Lemke {
             _ => Covering::Ones,
         });
         let start = match (plan.start, basis) {
-            (Beginning::Basis | Beginning::BeyondRay, Some(basis)) => Start::Warm(basis),
+            (Beginning::Basis | Beginning::BeyondRay(_) | Beginning::AnyBasis(_), Some(basis)) => Start::Warm(basis),
             _ => Start::Cold,
         };
         self.path.follow(start, self.limits(stats), stats)
@@ -283,8 +292,10 @@ struct Plan {
 enum Beginning {
     /// The start basis.
     Basis,
-    /// The basis that [`beyond_ray`] finds, if the start before ended on a ray.
-    BeyondRay,
+    /// The basis that [`beyond_ray`] finds in this turn, if a start before ended on a ray.
+    BeyondRay(usize),
+    /// A random basis from this seed: paths differ more by where they begin than by their covering vectors.
+    AnyBasis(u64),
     /// z = 0, the given covering vector or 1.
     Zero,
     /// z = 0, covering vector 1.
@@ -293,20 +304,27 @@ enum Beginning {
     ZeroAtRandom(u64),
 }
 
-/// A basis of two variables to start from after a ray: the variable r that grows most along it, and the row s that binds as zᵣ
-/// alone grows from 0 until all rows which it can raise are non-negative.
+/// A basis of two variables to start from after a ray: the variable r that grows most along it (in later turns another one), and the
+/// row s that binds as zᵣ alone grows from 0 until all rows which it can raise are non-negative.
 ///
 /// From z = 0 every path of a bimatrix game, M = [0 A; Bᵀ 0] with q < 0, ends at once on such a ray: the first driving variable
 /// has nothing on its diagonal, so it does not lower z₀. Beyond it, at a pair of pure strategies, the path is one that
 /// the games' theory knows to end. Reference: [CPS09, §4.4 (bimatrix games)], \[LemkeHowson64\].
-fn beyond_ray(lcp: &Lcp, ray: &[f64]) -> Option<Basis> {
+fn beyond_ray(lcp: &Lcp, ray: &[f64], turn: usize) -> Option<Basis> {
     let (m, q) = (lcp.m(), lcp.q());
     let r = (0..lcp.n()).reduce(|best, j| if ray[j] > ray[best] { j } else { best })?;
+    let r = (r + turn * (lcp.n() / TURNS + 1)) % lcp.n();
     let binds = |s: usize| -q[s] / m[(s, r)];
     let regular = |s: usize| m[(s, r)] > 0.0 && m[(r, s)] != 0.0 && m[(r, r)] * m[(s, s)] != m[(r, s)] * m[(s, r)];
     let rows = (0..lcp.n()).filter(|s| *s != r && regular(*s));
     let s = rows.reduce(|best, s| if binds(s) > binds(best) { s } else { best })?;
-    Some(Basis::from_active(lcp.n(), [r, s].into_iter()))
+    Some(Basis::from_active(lcp.n(), [r, s]))
+}
+
+/// A basis with every other variable or so.
+fn any_basis(n: usize, seed: u64) -> Basis {
+    let mut rng = Rng::new(seed);
+    Basis::from_active(n, (0..n).filter(|_| rng.chance(0.5)))
 }
 
 fn note(stats: &mut Stats, ended: &str) {
