@@ -25,7 +25,7 @@ fn unsolved(count: u64) -> Vec<u64> {
 #[ignore = "long: a soak"]
 fn random_problems_soak() {
     let failed = unsolved(2000);
-    println!("{} of 2000 not certified: {failed:?}", failed.len());
+    assert!(failed.len() <= 10, "{failed:?}");
 }
 
 fn solve(problem: &ContactProblem) -> ContactSolution {
