@@ -75,10 +75,10 @@ impl NoSlip {
         }
     }
 
-    /// True if the options leave the method open.
-    fn is_open(&self) -> bool {
+    /// True if another method may be tried where the one asked for fails.
+    fn may_fall_back(&self) -> bool {
         let options = self.normals.options();
-        !self.release && options.solver == NormalSolver::default() && options.insist && options.model.check().is_ok()
+        !self.release && options.insist && options.model.check().is_ok()
     }
 
     /// True if an island of `problem` is large.
@@ -107,11 +107,9 @@ impl ContactModel for NoSlip {
         let law = NoSlipLaw { release };
         let ModelOptions { tolerance, max_pivots } = self.normals.options().model;
         let limit = max_pivots.unwrap_or(MOST_SYSTEMS);
-        let (open, large) = (self.is_open(), self.is_large(problem));
-        if open
-            && large
-            && let Some(solution) = self.velocities.solution(problem, &law, start, tolerance, limit)
-        {
+        let (may_fall_back, large) = (self.may_fall_back(), self.is_large(problem));
+        let on_velocities = may_fall_back && large && self.normals.options().solver == NormalSolver::default();
+        if on_velocities && let Some(solution) = self.velocities.solution(problem, &law, start, tolerance, limit) {
             return Ok(ContactOutcome::Solved(solution));
         }
         let holds = &mut self.holds;
@@ -130,8 +128,8 @@ impl ContactModel for NoSlip {
             },
         )?;
         // Rows that are nearly dependent ask the reduction for large forces; on the velocities what they leave open stays small.
-        if open
-            && !large
+        if may_fall_back
+            && !on_velocities
             && matches!(outcome, ContactOutcome::Failed(_))
             && let Some(solution) = self.velocities.solution(problem, &law, None, tolerance, limit)
         {
