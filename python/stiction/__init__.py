@@ -20,6 +20,7 @@ from .errors import BusyError, InputError, InternalError, NotSolved, SceneError,
 from .scene import Scene, SceneBuilder
 from .sim import (
     BatchSimulation,
+    EnergyBalance,
     InverseDynamics,
     Mode,
     RunReport,
@@ -33,6 +34,7 @@ from .sim import (
 __all__ = [
     "BatchSimulation",
     "BusyError",
+    "EnergyBalance",
     "InputError",
     "InternalError",
     "InverseDynamics",

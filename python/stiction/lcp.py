@@ -71,7 +71,7 @@ _OPTIONS = """
     Parameters
     ----------
     tolerance : float
-        A solution is certified if both measures of its certificate are at most this. Above 0, below 1.
+        A solution is certified if its certificate holds at this tolerance (``Certificate.holds``). Above 0, below 1.
     max_pivots : int, optional
         Most pivots or iterations; ``None`` leaves it to the method.
     trace : bool

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._stiction import BatchSimulation, PhysicalCertificate, RunReport, Scene, Simulation, StepReport, _dtypes
+from ._stiction import BatchSimulation, EnergyBalance, PhysicalCertificate, RunReport, Scene, Simulation, StepReport, _dtypes
 
 __all__ = [
     "CONTACT_DTYPE",
     "PAIR_DTYPE",
     "BatchSimulation",
+    "EnergyBalance",
     "InverseDynamics",
     "Mode",
     "RunReport",

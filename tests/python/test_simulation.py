@@ -443,3 +443,24 @@ def test_what_the_last_step_found_is_no_part_of_the_state(cube: stiction.Scene) 
         simulation.problem()
     simulation.step()
     assert len(simulation.contacts) == 4
+
+
+def test_the_energy_of_a_step_is_accounted_for(ball: stiction.Scene) -> None:
+    simulation = stiction.Simulation(ball)
+    energy = simulation.step().energy
+    after = simulation.energy()[0]
+    assert energy.kinetic_after == after > energy.kinetic_before == 0.0
+    assert energy.potential_change < 0.0 == energy.actuators == energy.joints == energy.driven == energy.projection
+    simulation.force[0] = 3.0
+    energy = simulation.step().energy
+    assert energy.actuators > 0.0 and energy.kinetic_before == after
+    assert "kinetic_after=" in repr(energy)
+
+
+def test_a_fast_spin_neither_explodes_nor_fades() -> None:
+    builder = stiction.SceneBuilder("spin", dt=1e-2, gravity=[0, 0, 0])
+    builder.body("b", mass=1.0, position=[0, 0, 0], angular_velocity=[5, 100.0, 5], shape=stiction.scene.box(0.1, 0.2, 0.3))
+    simulation = stiction.Simulation(builder.build())
+    start = simulation.energy()[0]
+    simulation.run(300)
+    assert simulation.energy()[0] == pytest.approx(start, rel=1e-9)

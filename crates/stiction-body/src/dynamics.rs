@@ -71,9 +71,13 @@ impl Workspace {
 
     /// The generalized forces at rest in v̇: gravity minus velocity products, `−(c − gravity)`: what `M v̇` is without other forces.
     pub fn passive_forces(&mut self, model: &Model, force: &mut [f64]) {
+        self.forces_at_rest(model, model.gravity(), force);
+    }
+
+    /// The same with another gravity.
+    pub(crate) fn forces_at_rest(&mut self, model: &Model, gravity: Vec3, force: &mut [f64]) {
         // Accelerations of zero need no storage of their own: the velocity products are the accelerations.
         self.accelerations.clear();
-        let gravity = model.gravity();
         self.accelerations
             .extend(self.bias.iter().map(|b| LinkMotion { angular: b.angular, linear: b.linear - gravity }));
         self.forces.clear();

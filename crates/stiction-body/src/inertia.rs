@@ -1,6 +1,7 @@
 //! Mass, centre and rotational inertia of a link.
 
 use crate::math::{Mat3, Pose, Vec3};
+use crate::range;
 use stiction_lcp::InputError;
 
 /// How far the triangle inequality of principal moments may be missed, beside the largest: the rounding of a model file.
@@ -24,18 +25,40 @@ impl Inertia {
     /// A body of the given mass, centre and inertia about the centre.
     ///
     /// # Errors
-    /// If the mass is not positive, a number is not finite, or no body can have such an inertia (negative principal moments, or one larger than the sum of
-    /// the two others).
+    /// If the mass is not positive, a number is not finite or beyond what can be computed with
+    /// ([`crate::range`]), or no body can have such an inertia (negative principal moments, or one
+    /// larger than the sum of the two others).
     pub fn new(mass: f64, com: Vec3, about_com: Mat3) -> Result<Self, InputError> {
-        if !(mass > 0.0 && mass.is_finite()) {
-            return Err(InputError::OutOfRange { what: "mass".into(), expected: "above 0 and finite", found: mass });
-        }
         if let Some(x) = com.to_array().into_iter().chain(about_com.to_cols_array()).find(|x| !x.is_finite()) {
             return Err(InputError::NotFinite { what: "centre of mass or inertia".into(), value: x });
         }
         let out = Self { mass, com, about_com: symmetric(about_com) };
+        out.check_range("")?;
         out.check_moments()?;
         Ok(out)
+    }
+
+    /// Checks that mass, centre and rotational inertia are numbers that can be computed with;
+    /// nothing at all is one.
+    ///
+    /// # Errors
+    /// Naming the number after `place`.
+    pub fn check_range(&self, place: &str) -> Result<(), InputError> {
+        let what = |field: &str| format!("{place}{field}");
+        if *self == Self::ZERO {
+            return Ok(());
+        }
+        range::check(what("mass"), self.mass)?;
+        for x in self.com.to_array() {
+            range::check_coordinate(what("centre of mass"), x)?;
+        }
+        let largest = self.about_com.to_cols_array().into_iter().fold(0.0, |max: f64, x| max.max(x.abs()));
+        let fits = largest == 0.0 || (1.0 / range::LARGEST_INERTIA..=range::LARGEST_INERTIA).contains(&largest);
+        if fits {
+            return Ok(());
+        }
+        let expected = "from 1e-150 to 1e150, or 0";
+        Err(InputError::OutOfRange { what: what("rotational inertia"), expected, found: largest })
     }
 
     /// A principal moment at least 0 and at most the sum of the two others: `½ trace(I) 1 − I` is positive semidefinite.

@@ -36,6 +36,7 @@ pub struct Workspace {
     pub(crate) accelerations: Vec<LinkMotion>,
     pub(crate) composites: Vec<crate::dynamics::Composite>,
     pub(crate) articulated: Vec<crate::aba::Articulated>,
+    pub(crate) step: crate::velocity_products::StepScratch,
 }
 
 impl Workspace {

@@ -8,12 +8,14 @@ pub mod kinematics;
 pub mod loops;
 pub mod math;
 pub mod model;
+pub mod range;
 pub mod shape;
+pub mod velocity_products;
 
 pub use collision::{Collision, CollisionRules, ContactPoint, Geom, Overlap};
 pub use inertia::Inertia;
 pub use joint::JointKind;
 pub use kinematics::{LinkMotion, Workspace};
-pub use loops::{LoopBlocks, LoopRows, RowSource};
+pub use loops::{LoopBlocks, LoopRows, RedundantRows, RowSource};
 pub use model::{JointProperties, LinkSpec, LoopClosure, LoopKind, Mimic, Model, ModelBuilder};
 pub use shape::{Shape, ShapeKind};

@@ -6,18 +6,27 @@
 //!
 //! | kind | φ | rows |
 //! |---|---|---|
-//! | `Point` | `p_B − p_A` along world axes (m) | 3 |
+//! | `Point` | `p_B − p_A` along the axes of A (m) | 3 |
 //! | `Hinge` | the same, and the sines `x_A · (z_A × z_B)`, `y_A · (z_A × z_B)` of the angle between the axes (rad) | 5 |
 //! | `Weld` | the same as `Point`, and `2 u` along the axes of A: the rotation vector up to third order (rad) | 6 |
 //! | mimic | `q_link − multiplier · q_of − offset` (rad or m) | 1 |
 //!
 //! All are smooth where they are near zero. A hinge is also at zero with its axes opposite: the sines cannot tell.
+//!
+//! Rows that are redundant but for the rounding of a file are left out
+//! ([`Model::leave_out_redundant_rows`]): a loop of parallel hinges has no row across its plane.
+//! For that the rows are taken along directions fixed in A ([`crate::model::LoopAxes`]), where the
+//! plane stands still.
 
 use std::ops::{Deref, Range};
 
 use crate::kinematics::{LinkMotion, Workspace};
 use crate::math::{Mat3, Pose, Vec3};
 use crate::model::{LoopClosure, LoopKind, Mimic, Model};
+
+mod redundant;
+
+pub use redundant::RedundantRows;
 
 /// What a row belongs to, by its number in the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +49,8 @@ pub struct LoopRows {
 #[derive(Debug, Clone, PartialEq)]
 struct Row {
     source: RowSource,
+    /// Which of its loop's rows it is: 0 to 2 of the point, 3 to 5 of the rotation.
+    part: usize,
     /// Trees and where their entries are; the first `count` mean something.
     blocks: [(usize, Range<usize>); 2],
     count: usize,
@@ -76,10 +87,11 @@ impl LoopRows {
         let mut out = Self { rows: vec![], entries: vec![] };
         for (i, closure) in model.loops().iter().enumerate() {
             let trees = [closure.a, closure.b].map(|link| link.map(|l| model.links()[l].tree));
-            (0..row_count(closure.kind)).for_each(|_| out.add(model, RowSource::Loop(i), trees));
+            let used = |k: &usize| model.loop_axes()[i].used[*k];
+            (0..row_count(closure.kind)).filter(used).for_each(|k| out.add(model, RowSource::Loop(i), k, trees));
         }
         for (i, mimic) in model.mimics().iter().enumerate() {
-            out.add(model, RowSource::Mimic(i), [mimic.link, mimic.of].map(|l| Some(model.links()[l].tree)));
+            out.add(model, RowSource::Mimic(i), 0, [mimic.link, mimic.of].map(|l| Some(model.links()[l].tree)));
         }
         out
     }
@@ -128,51 +140,49 @@ impl LoopRows {
     /// Values and entries at configuration `q` (nq), at which the positions of `work` must be; the model is the one the rows were made for.
     pub fn update(&mut self, model: &Model, work: &Workspace, q: &[f64]) {
         self.entries.fill(0.0);
-        let mut first = 0;
-        for closure in model.loops() {
+        let mut i = 0;
+        for (number, (closure, axes)) in model.loops().iter().zip(model.loop_axes()).enumerate() {
             let [a, b] = ends(closure, work);
-            self.update_points(model, work, first, a, b);
-            match closure.kind {
-                LoopKind::Point => {}
-                LoopKind::Hinge => self.update_hinge(model, work, first + 3, a, b),
-                LoopKind::Weld => self.update_weld(model, work, first + 3, a, b),
+            while i < self.rows.len() && self.rows[i].source == RowSource::Loop(number) {
+                match (self.rows[i].part, closure.kind) {
+                    (k @ 0..3, _) => self.update_point(model, work, i, a, b, axes.point.col(k)),
+                    (k, LoopKind::Weld) => self.update_weld(model, work, i, a, b, axes.turn.col(k - 3)),
+                    (k, _) => self.update_hinge(model, work, i, a, b, a.hinge_side(k - 3)),
+                }
+                i += 1;
             }
-            first += row_count(closure.kind);
         }
-        for (i, mimic) in model.mimics().iter().enumerate() {
-            self.update_mimic(model, first + i, mimic, q);
+        for (k, mimic) in model.mimics().iter().enumerate() {
+            self.update_mimic(model, i + k, mimic, q);
         }
     }
 
     /// Rates at the positions and velocities of `work`.
     pub fn update_rates(&mut self, model: &Model, work: &Workspace) {
-        let mut first = 0;
-        for closure in model.loops() {
+        let mut i = 0;
+        for (number, (closure, axes)) in model.loops().iter().zip(model.loop_axes()).enumerate() {
             let [a, b] = ends(closure, work);
-            let points = b.point_bias(work) - a.point_bias(work);
-            (0..3).for_each(|k| self.rows[first + k].rate = points[k]);
-            let turning = Turning::new(work, a, b);
-            match closure.kind {
-                LoopKind::Point => {}
-                LoopKind::Hinge => (0..2).for_each(|k| self.rows[first + 3 + k].rate = turning.hinge_rate(k)),
-                LoopKind::Weld => {
-                    let rate = turning.weld_rate();
-                    (0..3).for_each(|k| self.rows[first + 3 + k].rate = rate[k]);
-                }
+            let (point, turning) = (point_rate(work, a, b), Turning::new(work, a, b));
+            while i < self.rows.len() && self.rows[i].source == RowSource::Loop(number) {
+                self.rows[i].rate = match (self.rows[i].part, closure.kind) {
+                    (k @ 0..3, _) => point.dot(a.rotation * axes.point.col(k)),
+                    (k, LoopKind::Weld) => turning.weld_rate().dot(axes.turn.col(k - 3)),
+                    (k, _) => turning.hinge_rate(k - 3),
+                };
+                i += 1;
             }
-            first += row_count(closure.kind);
         }
     }
 
     /// Adds a row over the velocities of two trees (`None`: the world); trees that cannot move have no entries.
-    fn add(&mut self, model: &Model, source: RowSource, trees: [Option<usize>; 2]) {
+    fn add(&mut self, model: &Model, source: RowSource, part: usize, trees: [Option<usize>; 2]) {
         let moves = |t: &usize| !model.trees()[*t].v.is_empty();
         let [a, b] = trees.map(|t| t.filter(moves));
         let (first, second) = match (a, b) {
             (Some(a), Some(b)) if a != b => (Some(a.min(b)), Some(a.max(b))),
             (a, b) => (a.or(b), None),
         };
-        let mut row = Row { source, blocks: [(0, 0..0), (0, 0..0)], count: 0, value: 0.0, rate: 0.0 };
+        let mut row = Row { source, part, blocks: [(0, 0..0), (0, 0..0)], count: 0, value: 0.0, rate: 0.0 };
         for tree in [first, second].into_iter().flatten() {
             let start = self.entries.len();
             self.entries.resize(start + model.trees()[tree].v.len(), 0.0);
@@ -189,35 +199,30 @@ impl LoopRows {
         &mut self.entries[range]
     }
 
-    fn update_points(&mut self, model: &Model, work: &Workspace, first: usize, a: End, b: End) {
-        let apart = b.pose.translation - a.pose.translation;
-        for (k, axis) in Vec3::AXES.into_iter().enumerate() {
-            self.rows[first + k].value = apart[k];
-            for (end, sign) in [(a, -1.0), (b, 1.0)] {
-                if let Some(link) = end.link {
-                    let block = self.block_mut(model, first + k, link);
-                    work.add_point_row(model, link, end.pose.translation, axis, sign, block);
-                }
+    /// `e · (p_B − p_A)` with e fixed in A changes with the velocity along e of the point of B at
+    /// p_B against that of A there: so what moves both links moves it by nothing, to the bit.
+    fn update_point(&mut self, model: &Model, work: &Workspace, i: usize, a: End, b: End, direction: Vec3) {
+        let (axis, at) = (a.rotation * direction, b.pose.translation);
+        self.rows[i].value = axis.dot(at - a.pose.translation);
+        for (end, sign) in [(a, -1.0), (b, 1.0)] {
+            if let Some(link) = end.link {
+                work.add_point_row(model, link, at, axis, sign, self.block_mut(model, i, link));
             }
         }
     }
 
     /// `s · z_B` with s = −y_A and x_A changes with `(ω_B − ω_A) · (z_B × s)`.
-    fn update_hinge(&mut self, model: &Model, work: &Workspace, first: usize, a: End, b: End) {
-        for k in 0..2 {
-            let (s, z) = (a.hinge_side(k), b.rotation.z_axis);
-            self.rows[first + k].value = s.dot(z);
-            self.add_turning_row(model, work, first + k, a, b, z.cross(s));
-        }
+    fn update_hinge(&mut self, model: &Model, work: &Workspace, i: usize, a: End, b: End, side: Vec3) {
+        let z = b.rotation.z_axis;
+        self.rows[i].value = side.dot(z);
+        self.add_turning_row(model, work, i, a, b, z.cross(side));
     }
 
-    /// `d/dt 2u = w ω − u × ω` with ω = R_Aᵀ (ω_B − ω_A).
-    fn update_weld(&mut self, model: &Model, work: &Workspace, first: usize, a: End, b: End) {
+    /// `d/dt 2u = w ω − u × ω` with ω = R_Aᵀ (ω_B − ω_A), along a direction fixed in A.
+    fn update_weld(&mut self, model: &Model, work: &Workspace, i: usize, a: End, b: End, direction: Vec3) {
         let (w, u) = relative_rotation(a, b);
-        for (k, axis) in Vec3::AXES.into_iter().enumerate() {
-            self.rows[first + k].value = 2.0 * u[k];
-            self.add_turning_row(model, work, first + k, a, b, a.rotation * (axis * w + u.cross(axis)));
-        }
+        self.rows[i].value = 2.0 * u.dot(direction);
+        self.add_turning_row(model, work, i, a, b, a.rotation * (direction * w + u.cross(direction)));
     }
 
     /// The row of `(ω_B − ω_A) · axis`.
@@ -246,15 +251,24 @@ impl End {
         Self { link, pose, rotation: Mat3::from_quat(pose.rotation) }
     }
 
-    /// Acceleration of the frame's origin when every v̇ is 0.
-    fn point_bias(&self, work: &Workspace) -> Vec3 {
-        self.link.map_or(Vec3::ZERO, |l| work.point_bias(l, self.pose.translation))
+    /// Velocity of the link's point at `at`, and its acceleration when every v̇ is 0.
+    fn motion_at(&self, work: &Workspace, at: Vec3) -> (Vec3, Vec3) {
+        self.link.map_or((Vec3::ZERO, Vec3::ZERO), |l| (work.point_velocity(l, at), work.point_bias(l, at)))
     }
 
     /// The directions whose part of the other axis a hinge keeps at zero: −y and x.
     fn hinge_side(&self, k: usize) -> Vec3 {
         if k == 0 { -self.rotation.y_axis } else { self.rotation.x_axis }
     }
+}
+
+/// `d²/dt² (p_B − p_A)` as seen from A when every v̇ is 0: relative acceleration of the links'
+/// points at p_B less that of Coriolis, along world axes.
+fn point_rate(work: &Workspace, a: End, b: End) -> Vec3 {
+    let at = b.pose.translation;
+    let (on_a, on_b) = (a.motion_at(work, at), b.motion_at(work, at));
+    let omega = a.link.map_or(Vec3::ZERO, |l| work.velocity[l].angular);
+    on_b.1 - on_a.1 - 2.0 * omega.cross(on_b.0 - on_a.0)
 }
 
 /// How the two frames of a loop turn.

@@ -7,7 +7,8 @@ use stiction_lcp::InputError;
 
 use crate::inertia::Inertia;
 use crate::joint::JointKind;
-use crate::math::{Pose, Vec3};
+use crate::math::{Mat3, Pose, Vec3};
+use crate::range;
 
 /// What a joint has besides its kind. Per velocity where it matters (all of a joint's velocities have the same numbers).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -120,6 +121,24 @@ pub struct LoopClosure {
     pub kind: LoopKind,
 }
 
+/// The directions along which a loop's rows are taken, fixed in its first frame, and which of the
+/// rows are used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LoopAxes {
+    /// Directions of the rows of the point, as columns.
+    pub point: Mat3,
+    /// Directions of the rows of a weld's rotation.
+    pub turn: Mat3,
+    /// The rows that are used: of the point, then of the rotation.
+    pub used: [bool; 6],
+}
+
+impl Default for LoopAxes {
+    fn default() -> Self {
+        Self { point: Mat3::IDENTITY, turn: Mat3::IDENTITY, used: [true; 6] }
+    }
+}
+
 /// A link of a finished model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
@@ -140,6 +159,11 @@ pub struct Tree {
     pub links: Range<usize>,
     /// Its velocities.
     pub v: Range<usize>,
+    /// Its inertia matrix changes with its own motion, other than that of one rigid body about its
+    /// centre or a fixed point.
+    pub articulated: bool,
+    /// The link on a free joint that everything that moves hangs on, if there is one.
+    pub floating: Option<usize>,
 }
 
 /// A multibody system. Links are ordered tree by tree, parents before children, so that each tree's velocities are one range.
@@ -149,6 +173,7 @@ pub struct Model {
     trees: Vec<Tree>,
     mimics: Vec<Mimic>,
     loops: Vec<LoopClosure>,
+    pub(crate) loop_axes: Vec<LoopAxes>,
     gravity: Vec3,
     nq: usize,
     nv: usize,
@@ -173,6 +198,11 @@ impl Model {
     /// Closed loops.
     pub fn loops(&self) -> &[LoopClosure] {
         &self.loops
+    }
+
+    /// The rows of each loop.
+    pub fn loop_axes(&self) -> &[LoopAxes] {
+        &self.loop_axes
     }
 
     /// Gravity (m/s²).
@@ -292,12 +322,20 @@ impl ModelBuilder {
             return Err(InputError::Size { what: name("parent, below"), expected: self.specs.len(), found: parent });
         }
         check_axis(&spec)?;
+        spec.inertia.check_range(&name(""))?;
+        for x in spec.frame.translation.to_array() {
+            range::check_coordinate(name("position"), x)?;
+        }
         let p = &spec.properties;
         for (field, x) in
             [("damping", p.damping), ("friction", p.friction), ("armature", p.armature), ("stiffness", p.stiffness)]
         {
-            if !(x >= 0.0 && x.is_finite()) {
-                return Err(InputError::OutOfRange { what: name(field), expected: "at least 0 and finite", found: x });
+            if x != 0.0 && !range::is_in_range(x) {
+                return Err(InputError::OutOfRange {
+                    what: name(field),
+                    expected: "0, or from 1e-50 to 1e50",
+                    found: x,
+                });
             }
         }
         if p.effort.is_nan() || p.effort < 0.0 {
@@ -378,17 +416,23 @@ impl ModelBuilder {
             let (q, v) = (nq..nq + spec.kind.nq(), nv..nv + spec.kind.nv());
             (nq, nv) = (q.end, v.end);
             if spec.parent.is_none() {
-                trees.push(Tree { links: links.len()..links.len(), v: v.start..v.start });
+                let (none, at) = (links.len()..links.len(), v.start..v.start);
+                trees.push(Tree { links: none, v: at, articulated: false, floating: None });
             }
             let tree = trees.len() - 1;
             trees[tree].links.end += 1;
             trees[tree].v.end = v.end;
             links.push(Link { spec, q, v, tree });
         }
+        for tree in &mut trees {
+            tree.articulated = is_articulated(&links[tree.links.clone()]);
+            tree.floating = floating(&links, tree);
+        }
         let mimics = self.mimics.iter().map(|m| Mimic { link: number[m.link], of: number[m.of], ..*m }).collect();
         let renumber = |l: &LoopClosure| LoopClosure { a: l.a.map(|a| number[a]), b: l.b.map(|b| number[b]), ..*l };
-        let loops = self.loops.iter().map(renumber).collect();
-        Ok((Model { links, trees, mimics, loops, gravity: self.gravity, nq, nv }, number))
+        let loops: Vec<LoopClosure> = self.loops.iter().map(renumber).collect();
+        let loop_axes = vec![LoopAxes::default(); loops.len()];
+        Ok((Model { links, trees, mimics, loops, loop_axes, gravity: self.gravity, nq, nv }, number))
     }
 
     /// Links tree by tree, in the order of the roots, otherwise as added: parents stay before children.
@@ -418,6 +462,23 @@ impl ModelBuilder {
         }
         Ok(())
     }
+}
+
+/// True if the inertia matrix of a tree is not that of one body about a point fixed in it.
+fn is_articulated(links: &[Link]) -> bool {
+    let kinds = || links.iter().map(|l| l.spec.kind).filter(|kind| kind.nv() > 0);
+    let turns = |kind: JointKind| !matches!(kind, JointKind::Prismatic { .. });
+    let planar = |kind: JointKind| matches!(kind, JointKind::Planar { .. });
+    kinds().any(turns) && (kinds().count() > 1 || kinds().any(planar))
+}
+
+/// The link on a free joint that all moving links of a tree hang on.
+fn floating(links: &[Link], tree: &Tree) -> Option<usize> {
+    let base = tree.links.clone().find(|&i| !links[i].v.is_empty())?;
+    let hangs = |i: usize| {
+        links[i].v.is_empty() || std::iter::successors(Some(i), |&i| links[i].spec.parent).any(|i| i == base)
+    };
+    (links[base].spec.kind == JointKind::Free && tree.links.clone().all(hangs)).then_some(base)
 }
 
 fn check_axis(spec: &LinkSpec) -> Result<(), InputError> {

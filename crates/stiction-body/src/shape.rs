@@ -80,7 +80,7 @@ impl Shape {
     /// A ball.
     ///
     /// # Errors
-    /// If the radius is not above 0 and finite.
+    /// If the radius cannot be computed with ([`crate::range`]).
     pub fn sphere(radius: f64) -> Result<Self, InputError> {
         length("radius of a sphere", radius)?;
         Ok(Self { kind: ShapeKind::Sphere { radius } })
@@ -89,7 +89,7 @@ impl Shape {
     /// A box with the given halves of its sides.
     ///
     /// # Errors
-    /// If a side is not above 0 and finite.
+    /// If a side cannot be computed with ([`crate::range`]).
     pub fn cuboid(half: Vec3) -> Result<Self, InputError> {
         half.to_array().into_iter().try_for_each(|x| length("half side of a box", x))?;
         Ok(Self { kind: ShapeKind::Cuboid { half } })
@@ -98,7 +98,7 @@ impl Shape {
     /// A capsule along z.
     ///
     /// # Errors
-    /// If a length is not above 0 and finite.
+    /// If a length cannot be computed with ([`crate::range`]).
     pub fn capsule(half_length: f64, radius: f64) -> Result<Self, InputError> {
         length("half length of a capsule", half_length)?;
         length("radius of a capsule", radius)?;
@@ -108,7 +108,7 @@ impl Shape {
     /// A cylinder along z.
     ///
     /// # Errors
-    /// If a length is not above 0 and finite.
+    /// If a length cannot be computed with ([`crate::range`]).
     pub fn cylinder(half_length: f64, radius: f64) -> Result<Self, InputError> {
         length("half length of a cylinder", half_length)?;
         length("radius of a cylinder", radius)?;
@@ -207,20 +207,16 @@ impl Shape {
 const FLAT: f64 = 1e-12;
 
 fn length(what: &str, x: f64) -> Result<(), InputError> {
-    if x > 0.0 && x.is_finite() {
-        return Ok(());
-    }
-    Err(InputError::OutOfRange { what: what.into(), expected: "above 0 and finite", found: x })
+    crate::range::check(what, x)
 }
 
 fn finite_points(what: &str, points: &[Vec3]) -> Result<(), InputError> {
-    match points.iter().enumerate().find(|(_, p)| !p.is_finite()) {
-        Some((i, p)) => {
-            let value = p.to_array().into_iter().find(|x| !x.is_finite()).unwrap_or(f64::NAN);
-            Err(InputError::NotFinite { what: format!("{what} ({i})"), value })
-        }
-        None => Ok(()),
+    let coordinates = points.iter().enumerate().flat_map(|(i, p)| p.to_array().map(|x| (i, x)));
+    let beyond = |x: f64| !x.is_finite() || x.abs() > crate::range::LARGEST;
+    for (i, x) in coordinates.filter(|(_, x)| beyond(*x)) {
+        crate::range::check_coordinate(format!("{what} ({i})"), x)?;
     }
+    Ok(())
 }
 
 /// The longest side of the points' bounding box.

@@ -43,6 +43,8 @@ struct Object<'a> {
     basis: Option<String>,
     residual: Option<f64>,
     backward_error: Option<f64>,
+    rounding_limit: Option<f64>,
+    limited_by_precision: Option<bool>,
     worst_row: Option<usize>,
     tolerance: f64,
     exact: Option<bool>,
@@ -54,6 +56,7 @@ struct Object<'a> {
     iterations: usize,
     refactorizations: usize,
     restarts: usize,
+    flops: u64,
     time_us: f64,
     attempts: Vec<Attempt<'a>>,
 }
@@ -86,6 +89,8 @@ fn object<'a>(r: &'a Report<'_>) -> Object<'a> {
         basis: solved.map(|s| s.basis.to_string()),
         residual: certificate.map(|c| c.residual),
         backward_error: certificate.map(|c| c.backward_error),
+        rounding_limit: certificate.map(|c| c.rounding_limit),
+        limited_by_precision: solved.map(|s| s.limited_by_precision),
         worst_row: certificate.and_then(|c| c.worst_row),
         tolerance: r.options.tolerance,
         exact: r.exact.as_ref().map(|e| *e == Exact::Proven),
@@ -97,6 +102,7 @@ fn object<'a>(r: &'a Report<'_>) -> Object<'a> {
         iterations: stats.iterations,
         refactorizations: stats.refactorizations,
         restarts: stats.restarts,
+        flops: stats.flops,
         time_us: (r.time.as_secs_f64() * 1e7).round() / 10.0,
         attempts: stats.attempts.iter().map(|a| Attempt { solver: a.solver, ended: &a.ended }).collect(),
     }

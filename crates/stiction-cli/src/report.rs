@@ -74,6 +74,10 @@ pub fn print(r: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         lines.push(("residual", format!("{:.2e} (tolerance {:e}{of})", c.residual, r.options.tolerance)));
         let row = c.worst_row.map_or(String::new(), |row| format!(" (worst row {row})"));
         lines.push(("backward error", format!("{:.2e}{row}", c.backward_error)));
+        if c.limited_by_precision(r.options.tolerance) {
+            let limit = format!("rounding z alone may leave a residual of {:.2e}", c.rounding_limit);
+            lines.push(("limited", format!("by double precision: {limit}")));
+        }
     }
     if r.exact_asked {
         lines.push(("exact", exact(r)));

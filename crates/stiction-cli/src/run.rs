@@ -11,7 +11,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use stiction_contact::io::contact_to_json;
 use stiction_contact::models::catalog::CATALOG as MODELS;
 use stiction_sim::recording::{Header, Origin};
-use stiction_sim::{Gather, OnFailure, Overlap, Recorder, Scene, Simulation, SimulatorKind, StepFailure, Summary};
+use stiction_sim::{
+    Gather, Impacts, OnFailure, Overlap, Recorder, Scene, Simulation, SimulatorKind, StepFailure, Summary,
+};
 
 use crate::output::{Failure, write_new};
 
@@ -35,6 +37,9 @@ pub struct RunArgs {
     /// How steps are made, instead of the scene's way.
     #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(["time-stepping", "event-driven"]))]
     pub simulator: Option<String>,
+    /// How impacts at the same time are resolved, instead of the scene's way.
+    #[arg(long, value_name = "HOW", value_parser = PossibleValuesParser::new(Impacts::ALL.map(Impacts::name)))]
+    pub impacts: Option<String>,
     /// The step (s), instead of the scene's.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub dt: Option<f64>,
@@ -168,6 +173,9 @@ fn apply(args: &RunArgs, scene: &mut Scene) -> Result<(), Failure> {
         Some("event-driven") => scene.settings.simulator = SimulatorKind::EventDriven,
         Some(_) => scene.settings.simulator = SimulatorKind::TimeStepping,
         None => {}
+    }
+    if let Some(impacts) = args.impacts.as_deref().and_then(Impacts::from_name) {
+        scene.settings.impacts = impacts;
     }
     for (name, value, above) in [("--dt", args.dt, true), ("--duration", args.duration, false)] {
         let Some(x) = value else { continue };

@@ -9,7 +9,8 @@
 //! * `contact_error`, contact by contact: `max_i |F_i(ρ_i)|₂ / (ρ_i ω_i)` with `ρ_i = dim / trace(W_ii)` and
 //!   `ω_i = | |q_i| + Σ_j |W_ij| |r_j| |₂`, so that a large contact cannot hide a small one.
 //!
-//! For `mu = ∞` the cone is `r_N ≥ 0` with r_T free, and ũ = u.
+//! For `mu = ∞` F is the residual of the limit of the law: Signorini's condition, and the least of `ρ (u_T, max(u_N, 0))` (held),
+//! `(r_T, max(r_N, 0))` (free) and `(ρ u_T less its part against r_T, max(r_N, 0), ρ max(u_N, 0))` (sliding between the two).
 
 use std::fmt;
 
@@ -116,19 +117,30 @@ fn larger(so_far: (f64, Option<usize>), error: f64, contact: usize) -> (f64, Opt
 /// `|r − P_K(r − ρ ũ)|₂` of one contact.
 fn natural_map(r: &[f64], u: &[f64], mu: f64, rho: f64) -> f64 {
     let u_t = u[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
-    let free = mu.is_infinite();
+    if mu.is_infinite() {
+        return limit_map(r, u, rho);
+    }
     let mut y = [0.0; 3];
-    y[0] = r[0] - rho * if free { u[0] } else { u[0] + mu * u_t };
+    y[0] = r[0] - rho * (u[0] + mu * u_t);
     for k in 1..r.len() {
         y[k] = r[k] - rho * u[k];
     }
     let y = &mut y[..r.len()];
-    if free {
-        y[0] = y[0].max(0.0);
-    } else {
-        project(y, mu);
-    }
+    project(y, mu);
     r.iter().zip(y.iter()).map(|(r, p)| (r - p) * (r - p)).sum::<f64>().sqrt()
+}
+
+/// The residual of one contact without a limit to its friction.
+fn limit_map(r: &[f64], u: &[f64], rho: f64) -> f64 {
+    let length = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let normal = r[0] - (r[0] - rho * u[0]).max(0.0);
+    let (pressed, parting) = (r[0].max(0.0), rho * u[0].max(0.0));
+    let along: f64 = r[1..].iter().zip(&u[1..]).map(|(r, u)| r * u).sum();
+    let kappa = if along < 0.0 { -along / r[1..].iter().map(|r| r * r).sum::<f64>() } else { 0.0 };
+    let askew = r[1..].iter().zip(&u[1..]).map(|(r, u)| (u + kappa * r) * (u + kappa * r)).sum::<f64>().sqrt();
+    let (held, free) = (libm::hypot(rho * length(&u[1..]), parting), libm::hypot(length(&r[1..]), pressed));
+    let slides = libm::hypot(rho * askew, libm::hypot(pressed, parting));
+    libm::hypot(normal, held.min(free).min(slides))
 }
 
 /// `y ← P_K(y)` for `K = { |y_T| ≤ mu y_N, y_N ≥ 0 }`.
@@ -170,14 +182,16 @@ mod tests {
 
     #[test]
     fn solutions_have_no_error() {
-        // Stick, slide, open; mu = 0; mu = ∞ holds even what is open.
-        let cases: [(&[f64], f64, &[f64]); 6] = [
+        // Stick, slide, open; mu = 0; mu = ∞: open, held, and between the two.
+        let cases: [(&[f64], f64, &[f64]); 8] = [
             (&[2.0, 0.0, 0.0], 0.0, &[0.0; 3]),
             (&[-2.0, 0.6, 0.0], 0.5, &[1.0, -0.3, 0.0]),
             (&[-2.0, 3.0, -4.0], 0.5, &[1.0, -0.3, 0.4]),
             (&[2.0, 3.0, -4.0], 0.5, &[0.0; 3]),
             (&[-2.0, 3.0, -4.0], 0.0, &[1.0, 0.0, 0.0]),
-            (&[2.0, 3.0, -4.0], f64::INFINITY, &[0.0, -1.5, 2.0]),
+            (&[2.0, 3.0, -4.0], f64::INFINITY, &[0.0; 3]),
+            (&[-2.0, 3.0, -4.0], f64::INFINITY, &[1.0, -1.5, 2.0]),
+            (&[0.0, 3.0, -4.0], f64::INFINITY, &[0.0, -0.75, 1.0]),
         ];
         for (q, mu, r) in cases {
             let found = measure(&problem(3, q, &[mu]), r);

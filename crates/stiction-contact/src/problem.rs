@@ -6,8 +6,9 @@ use crate::check;
 use crate::mass::{Layout, Mass};
 use crate::rows::{RowBlocks, Rows};
 use crate::twins::Twins;
+use crate::whitened::separation_bias;
 
-/// A contact whose gap is at most this part of its size touches; one with a wider gap is only predicted.
+/// A contact whose gap is at most this part of its size touches.
 pub const TOUCHING: f64 = 1e-9;
 
 /// A contact whose separation speed is more than this part of its terms parts already, and has no say at acceleration level.
@@ -32,6 +33,9 @@ pub struct Contact<'a> {
     pub spin: RowBlocks<'a>,
     /// Signed distance (m), positive apart. Overlap counts as touching.
     pub gap: f64,
+    /// Seen ahead: a gap that is open now and may close within the step. If it does, the contact has friction
+    /// within the step like one that touches; without this, an open gap has no friction. At velocity level only.
+    pub predicted: bool,
     /// Size of the smaller body (m): a gap up to 1e-9 of it counts as touching.
     pub size: f64,
     /// Coulomb coefficient, 0 to infinity.
@@ -42,7 +46,9 @@ pub struct Contact<'a> {
     pub mu_viscous: f64,
     /// Velocity products `Ṅ v`, `Ṡ v`, `Ṫ v` (m/s²), for acceleration-level models.
     pub rate: [f64; 3],
-    /// Least separation speed wanted after the step (m/s), for restitution and stabilization at velocity level.
+    /// Least separation speed wanted after the step (m/s), for restitution and stabilization at velocity level:
+    /// `N v⁺ ≥ bounce − max(gap, 0)/dt`. A predicted contact with a bounce above 0 closes its gap within the step
+    /// and parts again: `N v⁺ ≥ bounce`.
     pub bounce: f64,
     /// Speed of the surfaces along the two tangents that is in no velocity, as of a conveyor belt (m/s): slip is `S v + surface[0]`.
     pub surface: [f64; 2],
@@ -57,6 +63,7 @@ impl<'a> Contact<'a> {
             tangent_t,
             spin: &[],
             gap: 0.0,
+            predicted: false,
             size: 1.0,
             mu: 0.0,
             mu_spin: 0.0,
@@ -101,6 +108,8 @@ pub struct Contacts {
     pub spin: Rows,
     /// Signed distances (m).
     pub gap: Vec<f64>,
+    /// Whether each is seen ahead, see [`Contact::predicted`].
+    pub predicted: Vec<bool>,
     /// Sizes of the smaller bodies (m).
     pub size: Vec<f64>,
     /// Coulomb coefficients.
@@ -132,15 +141,30 @@ impl Contacts {
         self.gap.is_empty()
     }
 
-    /// True if contact `i` touches; false if it is only predicted.
+    /// True if contact `i` touches now.
     pub fn touches(&self, i: usize) -> bool {
         self.gap[i] <= TOUCHING * self.size[i]
+    }
+
+    /// True if contact `i` has friction at velocity level, should a force press it: it touches, or is seen ahead.
+    pub fn has_friction(&self, i: usize) -> bool {
+        self.predicted[i] || self.touches(i)
+    }
+
+    /// What contact `i` adds to its separation speed in Signorini's condition at velocity level (m/s):
+    /// `0 ≤ p ⊥ N v⁺ + bias ≥ 0`.
+    pub fn separation_bias(&self, i: usize, dt: f64) -> f64 {
+        let rebounds = self.predicted[i] && self.bounce[i] > 0.0;
+        separation_bias(if rebounds { 0.0 } else { self.gap[i] }, dt, self.bounce[i])
     }
 
     /// True if all of contacts `i` and `j` but their rows is equal.
     pub(crate) fn is_alike(&self, i: usize, j: usize) -> bool {
         let numbers = [&self.gap, &self.size, &self.mu, &self.mu_spin, &self.mu_viscous, &self.bounce];
-        numbers.iter().all(|x| x[i] == x[j]) && self.rate[i] == self.rate[j] && self.surface[i] == self.surface[j]
+        numbers.iter().all(|x| x[i] == x[j])
+            && self.predicted[i] == self.predicted[j]
+            && self.rate[i] == self.rate[j]
+            && self.surface[i] == self.surface[j]
     }
 
     /// Removes all, keeping the storage.
@@ -148,6 +172,7 @@ impl Contacts {
         [&mut self.normal, &mut self.tangent_s, &mut self.tangent_t, &mut self.spin].into_iter().for_each(Rows::clear);
         let numbers = [&mut self.gap, &mut self.size, &mut self.mu, &mut self.mu_spin, &mut self.mu_viscous];
         numbers.into_iter().chain([&mut self.bounce]).for_each(Vec::clear);
+        self.predicted.clear();
         self.rate.clear();
         self.surface.clear();
         self.twin.clear();
@@ -268,6 +293,7 @@ impl ContactProblem {
             tangent_t: rows(),
             spin: rows(),
             gap: vec![],
+            predicted: vec![],
             size: vec![],
             mu: vec![],
             mu_spin: vec![],
@@ -350,6 +376,7 @@ impl ContactProblem {
         all.tangent_t.push(format_args!("contact {i}: tangent_t"), contact.tangent_t)?;
         all.spin.push(format_args!("contact {i}: spin"), contact.spin)?;
         all.gap.push(contact.gap);
+        all.predicted.push(contact.predicted);
         all.size.push(contact.size);
         all.mu.push(contact.mu);
         all.mu_spin.push(contact.mu_spin);
@@ -358,6 +385,22 @@ impl ContactProblem {
         all.bounce.push(contact.bounce);
         all.surface.push(contact.surface);
         all.find_twin();
+        Ok(())
+    }
+
+    /// Asks contact `i` to part with at least the speed `bounce` (m/s) after the step, whatever its gap: it closes
+    /// within the step and rebounds.
+    ///
+    /// # Errors
+    /// `InputError::Size` if there is no such contact; else naming the field.
+    pub fn set_bounce(&mut self, i: usize, bounce: f64) -> Result<(), InputError> {
+        let all = &mut self.contacts;
+        if i >= all.len() {
+            return Err(InputError::Size { what: "contacts".into(), expected: i + 1, found: all.len() });
+        }
+        check::finite(|| format!("contact {i}: bounce"), bounce)?;
+        all.predicted[i] |= bounce > 0.0 && !all.touches(i);
+        all.bounce[i] = bounce;
         Ok(())
     }
 
@@ -504,7 +547,8 @@ mod tests {
     fn friction_needs_rows_to_act_along() {
         let mut problem = particle();
         let (n, s) = ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0]);
-        let (normal, tangent): ([(usize, &[f64]); 1], [(usize, &[f64]); 1]) = ([(0, &n)], [(0, &s)]);
+        let normal: [(usize, &[f64]); 1] = [(0, &n)];
+        let tangent: [(usize, &[f64]); 1] = [(0, &s)];
         let bare = Contact::new(&normal, &[], &[]);
         let mut refusal = |contact| problem.add_contact(contact).unwrap_err().to_string();
         assert_eq!(refusal(Contact { mu: 0.5, ..bare }), "contact 0: mu must be 0 without tangent rows, found 0.5");

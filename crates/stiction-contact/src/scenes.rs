@@ -277,6 +277,8 @@ pub struct Recipe {
     pub contacts: usize,
     /// Coulomb coefficients: 0, uniform to 1, or up to 1e3.
     pub coulomb: bool,
+    /// With `coulomb`: some contacts have infinite coefficients.
+    pub infinite: bool,
     /// Viscous coefficients from 1e-3 to 1e3.
     pub viscous: bool,
     /// Some contacts are only predicted: gaps above 0.
@@ -297,6 +299,7 @@ impl Recipe {
         bodies: 4,
         contacts: 20,
         coulomb: false,
+        infinite: false,
         viscous: false,
         gaps: false,
         bilaterals: false,
@@ -408,6 +411,7 @@ fn random_face(rng: &mut Rng, recipe: &Recipe, bodies: &[Body], length: f64, tou
     };
     let mu = match rng.below(5) {
         _ if !recipe.coulomb => 0.0,
+        0 | 1 if recipe.infinite => f64::INFINITY,
         0 => 0.0,
         1 => rng.scale(3.0),
         _ => rng.uniform(),

@@ -38,7 +38,7 @@ impl Columns {
 ///
 /// | rows | bias at velocity level | at acceleration level | law |
 /// |---|---|---|---|
-/// | normal | `max(gap, 0)/dt − bounce` | `Ṅ v` | 0 ≤ p ⊥ motion ≥ 0 |
+/// | normal | `max(gap, 0)/dt − bounce` (see [`Contacts::separation_bias`](crate::problem::Contacts::separation_bias)) | `Ṅ v` | 0 ≤ p ⊥ motion ≥ 0 |
 /// | tangents | `surface` | `Ṡ v`, `Ṫ v` | the model's |
 /// | spin | 0 | 0 | the model's |
 /// | limit | `max(gap, 0)/dt − bounce` | `rate` | 0 ≤ p ⊥ motion ≥ 0 |
@@ -76,8 +76,8 @@ pub struct Whitened {
     pub mu_spin: Vec<f64>,
     /// Viscous coefficients (N s/m), n.
     pub mu_viscous: Vec<f64>,
-    /// Whether each contact touches (at acceleration level: and does not part already), n. Contacts that do not give no tangential rows; at
-    /// acceleration level they give no row at all.
+    /// Whether each contact touches or is seen ahead (at acceleration level: touches and does not part already), n. Contacts that do not give no
+    /// tangential rows; at acceleration level they give no row at all.
     pub touching: Vec<bool>,
     /// Slip now of each contact, n: along the tangents (m/s) and about the normal (rad/s), 0 where it is rounding; at velocity level, where only the
     /// slip to come counts, 0.
@@ -144,7 +144,9 @@ impl Whitened {
         copy(&mut self.mu_spin, &contacts.mu_spin);
         copy(&mut self.mu_viscous, &contacts.mu_viscous);
         self.touching.clear();
-        self.touching.extend(of.iter().map(|&i| contacts.touches(i) && (velocity || !problem.parts(i))));
+        let acts =
+            |i: usize| if velocity { contacts.has_friction(i) } else { contacts.touches(i) && !problem.parts(i) };
+        self.touching.extend(of.iter().map(|&i| acts(i)));
         self.slip.clear();
         self.slip.extend(of.iter().map(|&i| if velocity { [0.0; 3] } else { problem.slip(i) }));
         self.number.resize(contacts.len(), 0);
@@ -154,7 +156,7 @@ impl Whitened {
         let dt = problem.dt();
         let (m, start, twin) = (self.x_free.len(), &self.start, Some(&self.twin[..]));
         let normal = |i: usize| {
-            if velocity { separation_bias(contacts.gap[i], dt, contacts.bounce[i]) } else { contacts.rate[i][0] }
+            if velocity { contacts.separation_bias(i, dt) } else { contacts.rate[i][0] }
         };
         let tangent = |i: usize, k: usize| if velocity { contacts.surface[i][k] } else { contacts.rate[i][k + 1] };
         fill(&mut self.normal, problem, start, m, &contacts.normal, of, twin, normal);

@@ -151,3 +151,30 @@ fn errors_name_the_key_and_the_row() {
     let place = message("{\n \"mass\": [],\n \"dt\": x}");
     assert!(place.starts_with("a.json:3:"), "{place}");
 }
+
+#[test]
+fn contacts_seen_ahead_keep_their_flag_and_files_of_before_read_as_ever() {
+    let text = |fields: &str| {
+        format!(
+            "{{\"mass\": [[[1, 0], [0, 1]]], \"v\": [1, -2], \"force\": [0, 0], \"dt\": 0.01, \"contacts\": [\
+             {{\"normal\": [[0, [0, 1]]], \"tangent_s\": [[0, [1, 0]]], \"mu\": 0.5, {fields}}}]}}"
+        )
+    };
+    let new = parse(&text("\"gap\": 0.01, \"predicted\": true")).unwrap();
+    assert!(new.contacts().predicted[0] && !new.contacts().touches(0) && new.contacts().has_friction(0));
+    round_trip(&new);
+    let old = parse(&text("\"bounce\": -1")).unwrap();
+    assert!(!old.contacts().predicted[0]);
+    let mut motions = [&new, &old].map(|p| CoulombCone::default().solve(p).unwrap().solved().unwrap().motion.clone());
+    assert_eq!(motions[0], motions[1], "the gap closes, with friction");
+    assert!((motions[0][0] - 0.5).abs() < 1e-15 && (motions[0][1] + 1.0).abs() < 1e-15);
+    // Without the flag an open gap has no friction; with a bounce the contact closes and parts again.
+    motions[0] =
+        CoulombCone::default().solve(&parse(&text("\"gap\": 0.01")).unwrap()).unwrap().solved().unwrap().motion.clone();
+    assert_eq!(motions[0], [1.0, -1.0]);
+    let bounce = parse(&text("\"gap\": 0.01, \"predicted\": true, \"bounce\": 0.75")).unwrap();
+    let motion = CoulombCone::default().solve(&bounce).unwrap().solved().unwrap().motion.clone();
+    assert!((motion[1] - 0.75).abs() < 1e-15, "{motion:?}");
+    let wrong = parse(&text("\"predicted\": 1")).unwrap_err().to_string();
+    assert!(wrong.contains("contacts[0].predicted") && wrong.contains("true or false"), "{wrong}");
+}

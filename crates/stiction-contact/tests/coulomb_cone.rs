@@ -179,7 +179,7 @@ fn what_the_cone_has_no_place_for_is_named() {
     };
     let n: [(usize, &[f64]); 1] = [(0, &n)];
     let s: [(usize, &[f64]); 1] = [(0, &s)];
-    let plain = Contact::new(&n, &s, &[]);
+    let plain = Contact { spin: &s, ..Contact::new(&n, &s, &[]) };
     assert!(with(Contact { mu_viscous: 1.0, ..plain }).0.unwrap_err().contains("contact 0: mu_viscous"));
     assert!(with(Contact { mu_spin: 1.0, ..plain }).1.unwrap_err().contains("contact 0: mu_spin"));
     let (velocity, acceleration) = with(Contact { mu: f64::INFINITY, ..plain });

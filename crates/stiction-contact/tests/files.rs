@@ -115,6 +115,20 @@ mod siconos {
         assert!(cut.contains("in H of a global problem"), "{cut}");
     }
 
+    /// M and f alone: b, mu and the columns of H are empty.
+    #[test]
+    fn a_global_problem_without_contacts_is_read_and_has_nothing_to_solve() {
+        for dim in [2, 3] {
+            let h = ["0 4 0 4 0", "1 4 0 0"];
+            for h in h {
+                let text = format!("{dim} 0  0 4 4 4 4  1 0 0 0  0 2 0 0  0 0 3 0  0 0 0 4  {h}  1 2 3 4  1");
+                let Ok(FrictionFile::Global(p)) = parse("a.dat", &text) else { panic!("a global problem: {text}") };
+                let local = p.to_local().unwrap();
+                assert_eq!((local.dim(), local.contacts(), local.q().len()), (dim, 0, 0));
+            }
+        }
+    }
+
     #[test]
     fn the_kind_can_be_said() {
         let Ok(AnyProblem::Friction(FrictionFile::Local(p))) = parse_as(Kind::Friction, "a.dat", GLOBAL) else {

@@ -45,9 +45,9 @@ pub struct Auto {
     finish: Finish,
 }
 
-/// A method on the ladder.
+/// A method of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rung {
+enum Method {
     Nnls,
     Dantzig,
     Lemke,
@@ -70,48 +70,73 @@ impl Auto {
         }
     }
 
-    fn climb(&mut self, rung: Rung, problem: ProblemRef<'_>, start: Option<&Basis>) -> Result<Outcome, InputError> {
-        match rung {
-            Rung::Nnls => self.nnls.solve_from(problem, start),
-            Rung::Dantzig => {
+    /// Tries one method, with at most `flops` operations.
+    fn attempt(
+        &mut self,
+        method: Method,
+        problem: ProblemRef<'_>,
+        start: Option<&Basis>,
+        flops: u64,
+    ) -> Result<Outcome, InputError> {
+        match method {
+            Method::Nnls => {
+                self.nnls.limit_flops(flops);
+                self.nnls.solve_from(problem, start)
+            }
+            Method::Dantzig => {
                 let patience = DANTZIG_PIVOTS_PER_ROW * problem.n() + 20;
                 self.dantzig.limit_pivots(Some(self.options.max_pivots.unwrap_or(patience).min(patience)));
+                self.dantzig.limit_flops(flops);
                 self.dantzig.solve_from(problem, start)
             }
-            Rung::Lemke => self.lemke.solve_from(problem, start),
-            Rung::InteriorPoint => self.interior_point.solve_from(problem, start),
-            Rung::Enumerate => self.enumerate.solve_from(problem, start),
-            Rung::Exact => Ok(self.pivot_exactly(problem, start)),
+            Method::Lemke => {
+                self.lemke.limit_flops(flops);
+                self.lemke.solve_from(problem, start)
+            }
+            Method::InteriorPoint => {
+                self.interior_point.limit_flops(flops);
+                self.interior_point.solve_from(problem, start)
+            }
+            Method::Enumerate => {
+                self.enumerate.limit_flops(flops);
+                self.enumerate.solve_from(problem, start)
+            }
+            Method::Exact => Ok(self.pivot_exactly(problem, start, flops)),
         }
     }
 
     /// Lemke's method in rational arithmetic: what it proves is proven, and its solution is certified like any other.
-    fn pivot_exactly(&mut self, problem: ProblemRef<'_>, start: Option<&Basis>) -> Outcome {
+    fn pivot_exactly(&mut self, problem: ProblemRef<'_>, start: Option<&Basis>, flops: u64) -> Outcome {
         let n = problem.n();
         let limit = self.options.max_pivots.unwrap_or(50 * n + 100);
         let cold = Basis::lower(n);
-        match exact::pivot_exact(problem, start.unwrap_or(&cold), limit) {
+        let mut work = 0;
+        let found = exact::pivot_within(problem, start.unwrap_or(&cold), limit, &mut work, flops);
+        let stats = |pivots: usize| Stats { pivots, flops: work, ..Stats::default() };
+        match found {
             ExactOutcome::Proven { basis, pivots, z } => {
-                let stats = Stats { pivots, ..Stats::default() };
-                let outcome = self.finish.outcome(problem, basis.clone(), &self.options, stats.clone());
-                if outcome.solved().is_some() { outcome } else { outcome_of(problem, z, basis, &self.options, stats) }
+                let outcome = self.finish.outcome(problem, basis.clone(), &self.options, stats(pivots));
+                if outcome.solved().is_some() {
+                    outcome
+                } else {
+                    outcome_of(problem, z, basis, &self.options, stats(pivots))
+                }
             }
             ExactOutcome::Ray { farkas: Some(y), pivots, .. } => {
-                let stats = Stats { pivots, ..Stats::default() };
-                Outcome::Unsolvable(Unsolvable { proof: Proof::Farkas(y), stats })
+                Outcome::Unsolvable(Unsolvable { proof: Proof::Farkas(y), stats: stats(pivots) })
             }
             ExactOutcome::Ray { direction, pivots, .. } => {
-                let stats = Stats { pivots, ..Stats::default() };
                 if let Some(class) = verified_class(problem) {
-                    return Outcome::Unsolvable(Unsolvable { proof: Proof::Ray { direction, class }, stats });
+                    let proof = Proof::Ray { direction, class };
+                    return Outcome::Unsolvable(Unsolvable { proof, stats: stats(pivots) });
                 }
                 let claim = "Lemke's path ends on a ray in exact arithmetic, and M z + q ≥ 0, z ≥ 0 was not proven infeasible: \
                              there may be a solution that the path does not reach";
-                Outcome::Ray(Ray { direction, claim: claim.into(), stats })
+                Outcome::Ray(Ray { direction, claim: claim.into(), stats: stats(pivots) })
             }
             ExactOutcome::Limit { pivots } => {
-                let stats = Stats { pivots, ..Stats::default() };
-                Outcome::Stopped(stopped_at(problem, vec![0.0; n], StopReason::Limit(limit), stats))
+                let why = if work > flops { StopReason::Budget(flops) } else { StopReason::Limit(limit) };
+                Outcome::Stopped(stopped_at(problem, vec![0.0; n], why, stats(pivots)))
             }
         }
     }
@@ -127,20 +152,24 @@ impl Solver for Auto {
         if let Some(basis) = start {
             basis.check_len(problem.n())?;
         }
-        let mut climb = Climb::default();
-        for rung in ladder(problem) {
+        let allowed = self.options.flops_allowed(problem.n());
+        let mut tried = Tried::default();
+        for method in methods(problem) {
             crate::interrupt::check();
-            match self.climb(rung, problem, start) {
+            if tried.stats.flops > allowed {
+                return Ok(tried.spent(problem, allowed));
+            }
+            match self.attempt(method, problem, start, allowed - tried.stats.flops) {
                 Ok(outcome) => {
-                    if let Some(outcome) = climb.take(problem, rung, outcome) {
+                    if let Some(outcome) = tried.take(problem, method, outcome) {
                         return Ok(outcome);
                     }
                 }
-                Err(InputError::Unsupported { reason, .. }) => climb.note(rung, reason),
+                Err(InputError::Unsupported { reason, .. }) => tried.note(method, reason),
                 Err(error) => return Err(error),
             }
         }
-        Ok(climb.best(problem))
+        Ok(tried.best(problem))
     }
 }
 
@@ -155,25 +184,25 @@ fn verified_class(problem: ProblemRef<'_>) -> Option<MatrixClass> {
 }
 
 /// The methods for a problem, in order.
-fn ladder(problem: ProblemRef<'_>) -> Vec<Rung> {
+fn methods(problem: ProblemRef<'_>) -> Vec<Method> {
     let n = problem.n();
-    let mut rungs = Vec::new();
+    let mut methods = Vec::new();
     if matches!(problem, ProblemRef::Factored(_)) {
-        rungs.push(Rung::Nnls);
+        methods.push(Method::Nnls);
     }
     if suits_dantzig(problem) {
-        rungs.push(Rung::Dantzig);
+        methods.push(Method::Dantzig);
     }
-    rungs.push(Rung::Lemke);
+    methods.push(Method::Lemke);
     if n <= ENUMERATED {
-        rungs.push(Rung::Enumerate);
-        return rungs;
+        methods.push(Method::Enumerate);
+        return methods;
     }
-    rungs.push(Rung::InteriorPoint);
+    methods.push(Method::InteriorPoint);
     if n <= EXACT {
-        rungs.push(Rung::Exact);
+        methods.push(Method::Exact);
     }
-    rungs
+    methods
 }
 
 /// Symmetric, and no 2 × 2 minor speaks against positive semidefinite: most likely it is, and the driving method finds out.
@@ -190,7 +219,7 @@ fn suits_dantzig(problem: ProblemRef<'_>) -> bool {
 
 /// What the methods so far have come to.
 #[derive(Default)]
-struct Climb {
+struct Tried {
     stats: Stats,
     /// A thin proof.
     proof: Option<Proof>,
@@ -198,18 +227,18 @@ struct Climb {
     stopped: Option<Stopped>,
 }
 
-impl Climb {
-    fn note(&mut self, rung: Rung, ended: String) {
-        self.stats.attempts.push(Attempt { solver: rung.name(), ended });
+impl Tried {
+    fn note(&mut self, method: Method, ended: String) {
+        self.stats.attempts.push(Attempt { solver: method.name(), ended });
     }
 
     /// Takes an outcome in; gives it back if it settles the matter.
-    fn take(&mut self, problem: ProblemRef<'_>, rung: Rung, mut outcome: Outcome) -> Option<Outcome> {
-        self.add(rung, &mut outcome);
+    fn take(&mut self, problem: ProblemRef<'_>, method: Method, mut outcome: Outcome) -> Option<Outcome> {
+        self.add(method, &mut outcome);
         match outcome {
             Outcome::Ray(ray) => {
                 if let Some(y) = exact::find_farkas(problem, Some(&ray.direction)) {
-                    self.note(rung, "its ray was turned into an exact Farkas vector".into());
+                    self.note(method, "its ray was turned into an exact Farkas vector".into());
                     return self.settle(problem, Proof::Farkas(y));
                 }
                 self.ray.get_or_insert(ray);
@@ -240,7 +269,7 @@ impl Climb {
     }
 
     /// Adds up what was done.
-    fn add(&mut self, rung: Rung, outcome: &mut Outcome) {
+    fn add(&mut self, method: Method, outcome: &mut Outcome) {
         let ended = match &*outcome {
             Outcome::Stopped(s) => s.why.to_string(),
             Outcome::Unsolvable(u) => u.proof.to_string(),
@@ -250,9 +279,18 @@ impl Climb {
         self.stats.pivots += stats.pivots;
         self.stats.iterations += stats.iterations;
         self.stats.refactorizations += stats.refactorizations;
+        self.stats.flops += stats.flops;
         self.stats.restarts += stats.restarts;
         self.stats.trace.extend(stats.trace);
-        self.note(rung, ended);
+        self.note(method, ended);
+    }
+
+    /// When the budget is used up before the last method was tried.
+    fn spent(self, problem: ProblemRef<'_>, allowed: u64) -> Outcome {
+        match self.best(problem) {
+            Outcome::Stopped(stopped) => Outcome::Stopped(Stopped { why: StopReason::Budget(allowed), ..stopped }),
+            other => other,
+        }
     }
 
     /// When nothing settled the matter: a thin proof or a ray if there was one, else the best iterate.
@@ -269,15 +307,15 @@ impl Climb {
     }
 }
 
-impl Rung {
+impl Method {
     fn name(self) -> &'static str {
         match self {
-            Rung::Nnls => "nnls",
-            Rung::Dantzig => "dantzig",
-            Rung::Lemke => "lemke",
-            Rung::InteriorPoint => "interior-point",
-            Rung::Enumerate => "enumerate",
-            Rung::Exact => "lemke in exact arithmetic",
+            Method::Nnls => "nnls",
+            Method::Dantzig => "dantzig",
+            Method::Lemke => "lemke",
+            Method::InteriorPoint => "interior-point",
+            Method::Enumerate => "enumerate",
+            Method::Exact => "lemke in exact arithmetic",
         }
     }
 }

@@ -1,374 +1,326 @@
 //! Certificates: how well a vector solves a problem, from the problem and the vector alone.
 //!
-//! This file shares no code with the solvers: it has its own products, and its own sums in twice the working
-//! precision where those are needed. It allocates nothing and forms no n × n matrix for a factored problem.
+//! This file shares no code with the solvers: it has its own products and its own sums. It forms no n × n matrix
+//! for a factored problem, and allocates nothing but for a row that vanishes to the last bit it can see.
 //!
-//! Two dimensionless numbers, with `w = M z + q` recomputed here:
+//! Three dimensionless numbers, with `w = M z + q`, `ωᵢ = |qᵢ| + Σⱼ |Mᵢⱼ| |zⱼ|`, `μ = max|Mᵢⱼ|` and s the scale of the
+//! residual (`‖q‖∞` for an LCP):
 //!
-//! * `residual`, scaled by the data as a whole. With `ρ = 1 / max|Mᵢⱼ|` and `σ = ‖q‖∞` (each 1 where that is 0):
-//!   `max |min(zᵢ, ρ wᵢ)| / (ρ σ)` over complementary rows (`/ 1` in an LCP with q = 0), `|wᵢ| / σ` over free ones;
-//!   `‖z − clip(z − ρ w, lo, hi)‖∞ / max(largest finite |bound|, ρ σ)` for problems with bounds.
-//! * `backward_error`, row by row: with `ωᵢ = |qᵢ| + Σⱼ |Mᵢⱼ| |zⱼ|` the least ε such that `lo ≤ z ≤ hi`, and
-//!   `wᵢ ≥ −ε ωᵢ` unless zᵢ is at its upper bound, `wᵢ ≤ ε ωᵢ` unless zᵢ is at its lower bound. So z solves exactly a problem whose
-//!   entries differ from the given ones by a factor of at most 1 ± ε, and a large row cannot hide a small one.
+//! * `backward_error`, row by row: the least ε such that `lo ≤ z ≤ hi`, `wᵢ ≥ −ε ωᵢ` unless zᵢ is at its upper bound and
+//!   `wᵢ ≤ ε ωᵢ` unless zᵢ is at its lower bound. So z solves exactly a problem whose entries differ from the given
+//!   ones by a factor of at most 1 ± ε, and a large row cannot hide a small one.
+//! * `residual`, scaled by the data as a whole: `max |min(μ zᵢ, wᵢ)| / s` for an LCP, the natural map for bounds.
+//! * `rounding_limit`, `2u max ωᵢ / s`: the residual that rounding z to f64 produces by itself.
 //!
-//! Where a row leaves the range of f64 nothing is known of it, and its errors are infinite. What underflow may have taken from a
-//! row, and what the rounding of its entries `gᵢᵀ gⱼ` in a factored problem, counts as missing where it is not far below ωᵢ.
+//! `docs/certificate.md` has the definitions for all kinds of problem, and the proofs. The numbers stated are bounds of the
+//! exact ones: the first two from above, the third from below. Every sum carries a bound of its own error; plain sums
+//! are believed only where theirs proves enough, else the sums are made in twice the working precision.
+
+mod exact_row;
+mod scales;
+mod sums;
 
 use std::fmt;
 
 use crate::matrix::Matrix;
 use crate::problem::{FactoredLcp, ProblemRef};
+use crate::solver::DEFAULT_TOLERANCE;
+use scales::Scales;
+use sums::{Doubled, DoubledRows, LANES, PlainRows, Rows, eight, plain_dot};
 
-/// The two measures of a vector's error. See the [module](self).
+/// How far a vector is from a solution. See the [module](self).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certificate {
-    /// Natural-map residual, scaled by the data as a whole.
+    /// Natural-map residual, scaled by the data as a whole: not less than the exact one.
     pub residual: f64,
-    /// Row-by-row backward error.
+    /// Row-by-row backward error: not less than the exact one.
     pub backward_error: f64,
+    /// The residual that rounding z to f64 produces by itself, `2u max ωᵢ / s`: not more than the exact number.
+    pub rounding_limit: f64,
     /// The row with the largest error: of the backward error if that is the larger, else of the residual.
     pub worst_row: Option<usize>,
 }
 
 impl Certificate {
-    /// True if both numbers are at most `tolerance`.
+    /// True if z is called solved: `backward_error ≤ tolerance` and `residual ≤ max(tolerance, rounding_limit)`.
     pub fn holds(&self, tolerance: f64) -> bool {
-        self.residual <= tolerance && self.backward_error <= tolerance
+        self.residual <= tolerance.max(self.rounding_limit) && self.backward_error <= tolerance
     }
 
-    /// The larger of the two numbers.
+    /// True if no vector of f64 need have a residual within `tolerance`: rounding z alone may exceed it.
+    pub fn limited_by_precision(&self, tolerance: f64) -> bool {
+        self.rounding_limit > tolerance
+    }
+
+    /// The larger of the two errors.
     pub fn worst(&self) -> f64 {
         self.residual.max(self.backward_error)
     }
 }
 
 impl fmt::Display for Certificate {
+    /// The two errors, and the rounding limit where it is above the default tolerance.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "residual {:.1e}, backward error {:.1e}", self.residual, self.backward_error)
+        write!(f, "residual {:.1e}, backward error {:.1e}", self.residual, self.backward_error)?;
+        if self.limited_by_precision(DEFAULT_TOLERANCE) {
+            write!(f, ", limited by double precision to {:.1e}", self.rounding_limit)?;
+        }
+        Ok(())
     }
 }
 
-/// At most this is lost of a product, and of its error, where they are subnormal: 2⁻¹⁰⁷³.
-const UNDERFLOW: f64 = 1e-323;
-
-/// What is lost in a row is left out below this part of ω, which is far below any tolerance in use.
-const NO_LOSS: f64 = 1e-12;
-
-/// Below this the plain sums are good enough and the doubled precision is not needed.
-const PLAIN_IS_ENOUGH: f64 = 1e-13;
+/// Bounds this good need no sums in twice the working precision: a hundredth of the default tolerance.
+const PLAIN_IS_ENOUGH: f64 = 1e-2 * DEFAULT_TOLERANCE;
 
 /// The certificate of `z` (n) for `problem`; the recomputed `w = M z + q` goes into `w` (n).
 ///
 /// # Panics
 /// If `z` or `w` has not the order of the problem.
 pub fn certify(problem: ProblemRef<'_>, z: &[f64], w: &mut [f64]) -> Certificate {
+    certify_to(problem, z, w, PLAIN_IS_ENOUGH)
+}
+
+/// The same for a caller that asks whether it [holds](Certificate::holds) at `tolerance`: the bounds are sharp enough
+/// for that, also where the tolerance is smaller than usual.
+///
+/// # Panics
+/// If `z` or `w` has not the order of the problem.
+pub fn certify_to(problem: ProblemRef<'_>, z: &[f64], w: &mut [f64], tolerance: f64) -> Certificate {
     assert_eq!((z.len(), w.len()), (problem.n(), problem.n()), "z and w must have the order of the problem");
-    let plain = evaluate::<Plain>(problem, z, w);
-    if plain.worst() <= PLAIN_IS_ENOUGH {
+    let scales = Scales::new(problem);
+    let listed = NonZeros::of(z);
+    let plain = evaluate::<PlainRows>(problem, &scales, &listed, z, w);
+    if plain.worst() <= PLAIN_IS_ENOUGH.min(tolerance) {
         return plain;
     }
-    evaluate::<Doubled>(problem, z, w)
+    evaluate::<DoubledRows>(problem, &scales, &listed, z, w)
 }
 
-/// A running sum of products, and its size `|q| + Σ |a b|`.
-trait Sum: Copy {
-    /// Rounding of the sum, as a part of its size.
-    const ROUNDING: f64;
-    fn new(start: f64) -> Self;
-    fn add(&mut self, a: f64, b: f64);
-    fn value(&self) -> f64;
-}
-
-#[derive(Clone, Copy)]
-struct Plain(f64);
-
-impl Sum for Plain {
-    const ROUNDING: f64 = f64::EPSILON;
-    #[inline]
-    fn new(start: f64) -> Self {
-        Self(start)
-    }
-    #[inline]
-    fn add(&mut self, a: f64, b: f64) {
-        self.0 += a * b;
-    }
-    #[inline]
-    fn value(&self) -> f64 {
-        self.0
-    }
-}
-
-/// Twice the working precision: the errors of every product and sum are carried along.
-#[derive(Clone, Copy)]
-struct Doubled(f64, f64);
-
-impl Sum for Doubled {
-    const ROUNDING: f64 = f64::EPSILON * f64::EPSILON;
-    #[inline]
-    fn new(start: f64) -> Self {
-        Self(start, 0.0)
-    }
-    #[inline]
-    fn add(&mut self, a: f64, b: f64) {
-        let product = a * b;
-        let product_error = a.mul_add(b, -product);
-        let sum = self.0 + product;
-        let back = sum - self.0;
-        let sum_error = (self.0 - (sum - back)) + (product - back);
-        self.0 = sum;
-        self.1 += product_error + sum_error;
-    }
-    #[inline]
-    fn value(&self) -> f64 {
-        self.0 + self.1
-    }
-}
-
-/// Rows done side by side: one cache line of a column.
-const LANES: usize = 8;
-
-/// So many non-zeros of z are listed once, so that a row does not look through all of z: a factored problem needs at most rank(G) of
-/// them, and then its certificate is linear in n. Where there are more, a row's products outweigh the search.
+/// So many non-zeros of z are listed once, so that a row does not look through all of z: a factored problem needs at most
+/// rank(G) of them, and then its certificate is linear in n. Where there are more, a row's products outweigh the search.
 const LISTED: usize = 256;
 
-/// The places of the non-zeros of z, if they are at most [`LISTED`].
+/// The places of the non-zeros of z.
 struct NonZeros {
+    /// How many there are.
+    count: usize,
+    /// The first of them; all, if they are at most [`LISTED`].
     at: [usize; LISTED],
-    count: Option<usize>,
 }
 
 impl NonZeros {
     fn of(z: &[f64]) -> Self {
-        let mut list = Self { at: [0; LISTED], count: None };
-        let mut count = 0;
+        let mut list = Self { count: 0, at: [0; LISTED] };
         for (j, _) in z.iter().enumerate().filter(|(_, z)| **z != 0.0) {
-            if count == LISTED {
-                return list;
+            if let Some(place) = list.at.get_mut(list.count) {
+                *place = j;
             }
-            list.at[count] = j;
-            count += 1;
+            list.count += 1;
         }
-        list.count = Some(count);
         list
     }
 
     /// Calls `each` with every j that has zⱼ ≠ 0, ascending.
     #[inline]
     fn visit(&self, z: &[f64], mut each: impl FnMut(usize)) {
-        match self.count {
-            Some(count) => self.at[..count].iter().for_each(|j| each(*j)),
+        match self.at.get(..self.count) {
+            Some(all) => all.iter().for_each(|j| each(*j)),
             None => (0..z.len()).filter(|j| z[*j] != 0.0).for_each(each),
         }
     }
 }
 
-fn evaluate<S: Sum>(problem: ProblemRef<'_>, z: &[f64], w: &mut [f64]) -> Certificate {
-    let n = z.len();
-    let mut omega = [0.0; LANES];
-    let listed = NonZeros::of(z);
-    let mut worst = Worst::new(problem);
-    let loss = Loss::new::<S>(problem, z, &listed);
-    for first in (0..n).step_by(LANES) {
-        let rows = first..(first + LANES).min(n);
+/// One row of `M z + q` with bounds of its rounding.
+#[derive(Debug, Clone, Copy, Default)]
+struct Row {
+    w: f64,
+    /// |w − exact w| is at most this.
+    error: f64,
+    /// The exact ω is at least this; not positive, or not finite, if nothing is known of it.
+    omega: f64,
+}
+
+/// How rows are summed.
+trait Precision: Rows {
+    /// Nothing but exact arithmetic knows more.
+    const SHARP: bool;
+    fn factored_row(p: &FactoredLcp, z: &[f64], listed: &NonZeros, spread: f64, i: usize) -> Row;
+}
+
+fn evaluate<R: Precision>(
+    problem: ProblemRef<'_>,
+    scales: &Scales,
+    listed: &NonZeros,
+    z: &[f64],
+    w: &mut [f64],
+) -> Certificate {
+    let mut rows = [Row::default(); LANES];
+    let mut worst = Worst::new(scales, R::SHARP);
+    let spread = spread_of(problem, z, listed);
+    for first in (0..z.len()).step_by(LANES) {
+        let count = LANES.min(z.len() - first);
         match problem {
-            ProblemRef::Lcp(p) => dense_rows::<S>(p.m(), p.q(), z, &listed, first, &mut w[rows.clone()], &mut omega),
-            ProblemRef::Mlcp(p) => dense_rows::<S>(p.m(), p.q(), z, &listed, first, &mut w[rows.clone()], &mut omega),
-            ProblemRef::Box(p) => dense_rows::<S>(p.m(), p.q(), z, &listed, first, &mut w[rows.clone()], &mut omega),
-            ProblemRef::Factored(p) => factored_rows::<S>(p, z, &listed, first, &mut w[rows.clone()], &mut omega),
+            ProblemRef::Lcp(p) => dense_rows::<R>(p.m(), p.q(), z, listed, first, &mut rows),
+            ProblemRef::Mlcp(p) => dense_rows::<R>(p.m(), p.q(), z, listed, first, &mut rows),
+            ProblemRef::Box(p) => dense_rows::<R>(p.m(), p.q(), z, listed, first, &mut rows),
+            ProblemRef::Factored(p) => {
+                for (k, row) in rows[..count].iter_mut().enumerate() {
+                    *row = R::factored_row(p, z, listed, spread, first + k);
+                }
+            }
         }
-        for i in rows {
-            let hidden = omega[i - first] == 0.0 && has_hidden_term(problem, z, &listed, i);
-            let omega = if hidden { f64::NAN } else { omega[i - first] };
-            worst.row(problem, i, z[i], w[i], omega, loss.of(problem, i));
+        for (k, row) in rows[..count].iter().enumerate() {
+            w[first + k] = row.w;
+            worst.row(problem, z, first + k, *row);
         }
     }
     worst.certificate()
 }
 
-/// What rounding and underflow can take from a row of `M z + q` beyond a small part of ωᵢ.
-struct Loss {
-    underflow: f64,
-    /// `Σⱼ ‖gⱼ‖ |zⱼ|` of a factored problem, times the rounding of its entries: these may cancel, so that ω does not tell.
-    entries: f64,
-}
-
-impl Loss {
-    fn new<S: Sum>(problem: ProblemRef<'_>, z: &[f64], listed: &NonZeros) -> Self {
-        let mut loss = Self { underflow: 0.0, entries: 0.0 };
-        let ProblemRef::Factored(p) = problem else {
-            listed.visit(z, |_| loss.underflow += UNDERFLOW);
-            return loss;
-        };
-        let terms = p.g().rows() as f64;
-        listed.visit(z, |j| {
-            loss.underflow += UNDERFLOW * (1.0 + terms * z[j].abs());
-            loss.entries += terms * S::ROUNDING * length(p.g().col(j)) * z[j].abs();
-        });
-        loss
-    }
-
-    fn of(&self, problem: ProblemRef<'_>, i: usize) -> f64 {
-        match problem {
-            ProblemRef::Factored(p) => self.underflow + self.entries * length(p.g().col(i)),
-            _ => self.underflow,
-        }
-    }
-}
-
-/// ‖x‖₁, which is not less than ‖x‖ and overflows later.
-fn length(x: &[f64]) -> f64 {
-    x.iter().map(|x| x.abs()).sum()
-}
-
-/// True if row `i`, of which nothing was seen, has a term that is not zero but for underflow.
-fn has_hidden_term(problem: ProblemRef<'_>, z: &[f64], listed: &NonZeros, i: usize) -> bool {
-    let mut hidden = false;
-    listed.visit(z, |j| {
-        hidden |= match problem {
-            ProblemRef::Lcp(p) => p.m()[(i, j)] != 0.0,
-            ProblemRef::Mlcp(p) => p.m()[(i, j)] != 0.0,
-            ProblemRef::Box(p) => p.m()[(i, j)] != 0.0,
-            // Two columns may also be orthogonal: only products that vanished are hidden.
-            ProblemRef::Factored(p) => {
-                let products = p.g().col(i).iter().zip(p.g().col(j));
-                products.into_iter().any(|(a, b)| *a != 0.0 && *b != 0.0 && (a * b == 0.0 || a * b * z[j] == 0.0))
-            }
-        };
-    });
-    hidden
-}
-
-/// `w` and `ω` of up to eight rows of a dense matrix.
-fn dense_rows<S: Sum>(
-    m: &Matrix,
-    q: &[f64],
-    z: &[f64],
-    listed: &NonZeros,
-    first: usize,
-    w: &mut [f64],
-    omega: &mut [f64; LANES],
-) {
-    let mut sum = [S::new(0.0); LANES];
-    let q = eight(&q[first..]);
-    for k in 0..LANES {
-        sum[k] = S::new(q[k]);
-        omega[k] = q[k].abs();
-    }
-    listed.visit(z, |j| {
-        let column = eight(&m.col(j)[first..]);
-        // Copies, so that the compiler sees eight sums of their own and not memory that may overlap.
-        let (mut sums, mut sizes) = (sum, *omega);
-        for k in 0..LANES {
-            sums[k].add(column[k], z[j]);
-            sizes[k] += (column[k] * z[j]).abs();
-        }
-        (sum, *omega) = (sums, sizes);
-    });
-    for (w, sum) in w.iter_mut().zip(&sum) {
-        *w = sum.value();
-    }
-}
-
-/// The first eight numbers, filled up with zeros: a loop over eight is a few instructions, one over an unknown number many.
+/// Eight rows of a dense matrix.
 #[inline]
-fn eight(x: &[f64]) -> [f64; LANES] {
-    match x.first_chunk() {
-        Some(full) => *full,
-        None => std::array::from_fn(|k| x.get(k).copied().unwrap_or(0.0)),
+fn dense_rows<R: Rows>(m: &Matrix, q: &[f64], z: &[f64], listed: &NonZeros, first: usize, rows: &mut [Row; LANES]) {
+    let mut sums = R::new(eight(&q[first..]));
+    listed.visit(z, |j| sums.add(&eight(&m.col(j)[first..]), z[j]));
+    sums.finish(listed.count, rows);
+}
+
+/// `Σⱼ ‖gⱼ‖ |zⱼ|` of a factored problem: what the rounding of its entries is relative to. 0 for the others.
+fn spread_of(problem: ProblemRef<'_>, z: &[f64], listed: &NonZeros) -> f64 {
+    let ProblemRef::Factored(p) = problem else { return 0.0 };
+    let mut sum = 0.0;
+    listed.visit(z, |j| sum += sums::norm_bound(p.g().col(j)) * z[j].abs());
+    sums::rounded_up(sum, listed.count + 4)
+}
+
+impl Precision for PlainRows {
+    const SHARP: bool = false;
+
+    /// Entry by entry. An entry is known to `c ‖gᵢ‖ ‖gⱼ‖`, however much of it cancels.
+    fn factored_row(p: &FactoredLcp, z: &[f64], listed: &NonZeros, spread: f64, i: usize) -> Row {
+        let (g, e) = (p.g().col(i), p.e()[i]);
+        let (mut sum, mut omega) = (e, e.abs());
+        let mut size = 0.0;
+        listed.visit(z, |j| {
+            let term = plain_dot(g, p.g().col(j)) * z[j];
+            sum += term;
+            omega += term.abs();
+            size += z[j].abs();
+        });
+        let terms = listed.count;
+        let entries = sums::plain_dot_rounding(g.len()) * sums::norm_bound(g) * spread;
+        let lost = sums::UNDERFLOW * (terms as f64 + g.len() as f64 * size);
+        let error = sums::rounded_up(sums::rounding_of(terms + 1) * omega + entries + lost, 8);
+        Row { w: sum, error, omega: omega - error }
     }
 }
 
-/// `w` and `ω` of up to eight rows of a Gram matrix, entry by entry.
-fn factored_rows<S: Sum>(
-    p: &FactoredLcp,
-    z: &[f64],
-    listed: &NonZeros,
-    first: usize,
-    w: &mut [f64],
-    omega: &mut [f64; LANES],
-) {
-    for (k, wk) in w.iter_mut().enumerate() {
-        let row = p.g().col(first + k);
-        let mut sum = S::new(p.e()[first + k]);
-        omega[k] = p.e()[first + k].abs();
+impl Precision for DoubledRows {
+    const SHARP: bool = true;
+
+    fn factored_row(p: &FactoredLcp, z: &[f64], listed: &NonZeros, _spread: f64, i: usize) -> Row {
+        let (g, e) = (p.g().col(i), p.e()[i]);
+        let (mut sum, mut omega, mut entries) = (Doubled::new(e), e.abs(), 0.0);
         listed.visit(z, |j| {
-            let mut entry = S::new(0.0);
-            for (a, b) in row.iter().zip(p.g().col(j)) {
+            let mut entry = Doubled::new(0.0);
+            for (a, b) in g.iter().zip(p.g().col(j)) {
                 entry.add(*a, *b);
             }
-            let entry = entry.value();
-            sum.add(entry, z[j]);
-            omega[k] += (entry * z[j]).abs();
+            let (high, low, error) = entry.parts(g.len());
+            sum.add(high, z[j]);
+            sum.add(low, z[j]);
+            omega += (high * z[j]).abs();
+            entries += error * z[j].abs();
         });
-        *wk = sum.value();
+        let (w, rest, error) = sum.parts(2 * listed.count);
+        let error = sums::rounded_up(error + rest.abs() + entries, listed.count + 4);
+        let lost = sums::rounding_of(listed.count + 2) * omega + sums::UNDERFLOW * listed.count as f64;
+        Row { w, error, omega: omega - sums::rounded_up(lost + entries, listed.count + 4) }
     }
 }
 
-/// The largest errors so far, with the scales of the residual.
-struct Worst {
-    /// ρ, the unit of z per unit of w.
-    rho: f64,
-    /// What the natural map of a complementary or bounded row is divided by.
-    map_scale: f64,
-    /// σ, what w of a free row is divided by.
-    equation_scale: f64,
-    residual: (f64, Option<usize>),
+/// The largest errors so far.
+struct Worst<'a> {
+    scales: &'a Scales,
+    /// The rows are as well known as they can be without exact arithmetic.
+    sharp: bool,
+    /// The largest natural map, in units of w.
+    map: (f64, Option<usize>),
+    /// The largest |w| of a free row of a mixed problem.
+    equation: (f64, Option<usize>),
     backward: (f64, Option<usize>),
+    omega: f64,
 }
 
-impl Worst {
-    fn new(problem: ProblemRef<'_>) -> Self {
-        let or_one = |x: f64| if x > 0.0 { x } else { 1.0 };
-        let rho = 1.0 / or_one(problem.max_abs());
-        let q = problem.max_abs_q();
-        let map_scale = match problem {
-            ProblemRef::Lcp(_) => or_one(rho * q),
-            ProblemRef::Mlcp(_) => rho * or_one(q),
-            ProblemRef::Factored(p) if p.bounds().is_none() => or_one(rho * q),
-            ProblemRef::Box(_) | ProblemRef::Factored(_) => {
-                let finite = |b: f64| if b.is_finite() { b.abs() } else { 0.0 };
-                let bound = (0..problem.n()).map(|i| problem.bound(i));
-                or_one(bound.fold(rho * q, |m, (lo, hi)| m.max(finite(lo)).max(finite(hi))))
-            }
-        };
-        Self { rho, map_scale, equation_scale: or_one(q), residual: (0.0, None), backward: (0.0, None) }
+impl<'a> Worst<'a> {
+    fn new(scales: &'a Scales, sharp: bool) -> Self {
+        Self { scales, sharp, map: (0.0, None), equation: (0.0, None), backward: (0.0, None), omega: 0.0 }
     }
 
-    fn row(&mut self, problem: ProblemRef<'_>, i: usize, z: f64, w: f64, omega: f64, lost: f64) {
-        let (lo, hi) = problem.bound(i);
-        let free = lo == f64::NEG_INFINITY && hi == f64::INFINITY;
-        let residual = if !(z.is_finite() && w.is_finite() && omega.is_finite()) {
+    #[inline]
+    fn row(&mut self, problem: ProblemRef<'_>, z: &[f64], i: usize, row: Row) {
+        let ((lo, hi), x) = (problem.bound(i), z[i]);
+        if !(x.is_finite() && row.w.is_finite() && row.error.is_finite()) {
+            raise(&mut self.map, f64::INFINITY, i);
+            raise(&mut self.backward, f64::INFINITY, i);
+            return;
+        }
+        let (least, most) = (row.w - row.error, row.w + row.error);
+        let inside = x >= lo && x <= hi;
+        if lo == f64::NEG_INFINITY && hi == f64::INFINITY && matches!(problem, ProblemRef::Mlcp(_)) {
+            raise(&mut self.equation, (-least).max(most), i);
+        } else if !inside || (-least).max(most) > self.map.0 {
+            // z − clip(z − w/μ, lo, hi) in units of w: it grows with w, and with the distances to the bounds. It is at
+            // most |w| where z is within them.
+            let (above, below) = (self.scales.distance(x - lo), self.scales.distance(x - hi));
+            let map = |w: f64| w.max(below).min(above).abs();
+            raise(&mut self.map, map(least).max(map(most)), i);
+        }
+        if lo == hi && x == lo {
+            return;
+        }
+        let known = row.omega > 0.0 && row.omega < f64::INFINITY;
+        if known {
+            self.omega = self.omega.max(row.omega);
+        }
+        let wrong = if !inside {
             f64::INFINITY
-        } else if free && matches!(problem, ProblemRef::Mlcp(_)) {
-            w.abs() / self.equation_scale
         } else {
-            // z − clip(z − ρw, lo, hi), without losing ρw where it is small beside z.
-            let step = (self.rho * w).max(z - hi).min(z - lo);
-            step.abs() / self.map_scale
+            let too_small = if x == hi { 0.0 } else { -least };
+            let too_large = if x == lo { 0.0 } else { most };
+            too_small.max(too_large).max(0.0)
         };
-        let missing = if !(w.is_finite() && omega.is_finite()) {
-            f64::INFINITY
-        } else if z >= lo && z <= hi {
-            let below = if z == hi && hi > lo || lo == hi { 0.0 } else { (-w).max(0.0) };
-            let above = if z == lo { 0.0 } else { w.max(0.0) };
-            let size = if omega > 0.0 { omega } else { 1.0 };
-            let lost = if lo < hi && lost > NO_LOSS * size { lost } else { 0.0 };
-            (below.max(above) + lost) / size
-        } else {
-            f64::INFINITY
-        };
-        raise(&mut self.residual, residual, i);
-        raise(&mut self.backward, missing, i);
+        // A division only where the row may be the worst.
+        if wrong > 0.0 && (!known || wrong > self.backward.0 * row.omega) {
+            let share = if wrong == f64::INFINITY {
+                wrong
+            } else if known {
+                sums::quotient_above(wrong, row.omega, 2)
+            } else if self.sharp || !matches!(problem, ProblemRef::Factored(_)) {
+                exact_row::backward_error(problem, z, i)
+            } else {
+                f64::INFINITY
+            };
+            raise(&mut self.backward, share, i);
+        }
     }
 
     fn certificate(self) -> Certificate {
-        let worst_row = if self.backward.0 >= self.residual.0 { self.backward.1 } else { self.residual.1 };
-        Certificate { residual: self.residual.0, backward_error: self.backward.0, worst_row }
+        let map = (self.scales.residual_of_map(self.map.0), self.map.1);
+        let equation = (self.scales.residual_of_equation(self.equation.0), self.equation.1);
+        let residual = if equation.0 > map.0 { equation } else { map };
+        let worst_row = if self.backward.0 >= residual.0 { self.backward.1 } else { residual.1 };
+        Certificate {
+            residual: residual.0,
+            backward_error: self.backward.0,
+            rounding_limit: self.scales.rounding_limit(self.omega),
+            worst_row,
+        }
     }
 }
 
 /// Keeps the larger error and its place; what is no number counts as infinite.
+#[inline]
 fn raise(best: &mut (f64, Option<usize>), value: f64, i: usize) {
     let value = if value.is_nan() { f64::INFINITY } else { value };
     if value > best.0 {

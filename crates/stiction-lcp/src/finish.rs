@@ -4,13 +4,14 @@
 //! factored once and refined with residuals in twice the working precision, until the error of every row is rounding.
 
 use crate::basis::{Basis, Position};
-use crate::certificate::{Certificate, certify};
+use crate::certificate::{Certificate, certify, certify_to};
 use crate::lu::Lu;
 pub(crate) use crate::matrix::two_sum;
 use crate::matrix::{Matrix, axpy, dot};
 use crate::outcome::{Outcome, Solved, Stats, StopReason, Stopped};
 use crate::problem::ProblemRef;
 use crate::solver::Options;
+use crate::work;
 
 /// Workspace of the last step.
 #[derive(Debug, Clone, Default)]
@@ -130,7 +131,8 @@ impl Finish {
     }
 
     /// Solves the basis and certifies: `Solved`, or `Stopped` if the basis is singular or its z does not pass.
-    pub fn outcome(&mut self, problem: ProblemRef<'_>, basis: Basis, options: &Options, stats: Stats) -> Outcome {
+    pub fn outcome(&mut self, problem: ProblemRef<'_>, basis: Basis, options: &Options, mut stats: Stats) -> Outcome {
+        stats.flops += Self::flops(problem.n(), basis.active().count());
         match self.solution(problem, &basis) {
             Some(z) => {
                 let outcome = outcome_of(problem, z, self.basis.clone(), options, stats);
@@ -143,12 +145,19 @@ impl Finish {
         }
     }
 
+    /// The work of [`Self::outcome`] with k of n variables basic, when it takes no second look.
+    pub(crate) fn flops(n: usize, k: usize) -> u64 {
+        work::factorization(k) + REFINEMENTS as u64 * work::product(k, 6 * k) + work::product(n, k)
+    }
+
     /// A second look at a solution that just missed its certificate on degenerate data.
     ///
     /// A basic zᵢ that is 0 in the problem behind the data comes out as `±u Σₐ |M_αα⁻¹|ᵢₐ ωₐ` for the rounded data, and a row
     /// of nothing but such variables then misses by all of its size. They are set to 0, and the certificate decides.
     fn without_noise(&mut self, problem: ProblemRef<'_>, outcome: Outcome, options: &Options) -> Outcome {
         let Outcome::Stopped(stopped) = outcome else { return outcome };
+        let mut stopped = stopped;
+        stopped.stats.flops += work::product(self.active.len(), self.active.len()) * self.active.len() as u64;
         self.estimate_noise(&stopped.z);
         let Stopped { z: original, stats, .. } = &stopped;
         for threshold in NOISE_THRESHOLDS {
@@ -349,9 +358,9 @@ impl Finish {
 /// `Solved` if z passes its certificate, else `Stopped`.
 pub fn outcome_of(problem: ProblemRef<'_>, z: Vec<f64>, basis: Basis, options: &Options, stats: Stats) -> Outcome {
     let mut w = vec![0.0; z.len()];
-    let certificate: Certificate = certify(problem, &z, &mut w);
+    let certificate: Certificate = certify_to(problem, &z, &mut w, options.tolerance);
     if certificate.holds(options.tolerance) {
-        Outcome::Solved(Solved { z, w, basis, certificate, stats })
+        Outcome::Solved(Solved::new(z, w, basis, certificate, options, stats))
     } else {
         Outcome::Stopped(Stopped { why: StopReason::Uncertified, z, certificate, stats })
     }

@@ -83,10 +83,11 @@ pub mod projected_gauss_seidel;
 pub mod reduce;
 mod scaling;
 pub mod solver;
+pub mod work;
 
 pub use auto::Auto;
 pub use basis::{Basis, Position};
-pub use certificate::{Certificate, certify};
+pub use certificate::{Certificate, certify, certify_to};
 pub use dantzig::Dantzig;
 pub use enumerate::Enumerate;
 pub use error::InputError;
@@ -98,4 +99,4 @@ pub use outcome::{MatrixClass, Outcome, Proof, Ray, Solved, Stats, StopReason, S
 pub use principal_pivot::{ModifiedPpm, PrincipalPivot};
 pub use problem::{BoxLcp, FactoredLcp, Lcp, Mlcp, Problem, ProblemRef};
 pub use projected_gauss_seidel::ProjectedGaussSeidel;
-pub use solver::{Options, Solver};
+pub use solver::{DEFAULT_TOLERANCE, Options, Solver};

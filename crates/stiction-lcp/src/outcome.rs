@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::basis::Basis;
 use crate::certificate::Certificate;
+use crate::solver::Options;
 
 /// The result of a solve.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,8 +70,25 @@ pub struct Solved {
     pub basis: Basis,
     /// How well z solves the problem, from the problem and z alone.
     pub certificate: Certificate,
+    /// Limited by double precision: rounding z alone may leave a residual above the tolerance.
+    pub limited_by_precision: bool,
     /// What was done to get here.
     pub stats: Stats,
+}
+
+impl Solved {
+    /// The solution z (n) with its w (n), basis and certificate, found with these options.
+    pub fn new(
+        z: Vec<f64>,
+        w: Vec<f64>,
+        basis: Basis,
+        certificate: Certificate,
+        options: &Options,
+        stats: Stats,
+    ) -> Self {
+        let limited_by_precision = certificate.limited_by_precision(options.tolerance);
+        Self { z, w, basis, certificate, limited_by_precision, stats }
+    }
 }
 
 /// A proof that no solution exists.
@@ -185,6 +203,8 @@ pub struct Stopped {
 pub enum StopReason {
     /// The limit on pivots or iterations.
     Limit(usize),
+    /// The budget of floating-point operations.
+    Budget(u64),
     /// The method came back to a basis it had been at.
     Cycle,
     /// The best answer does not pass the certificate.
@@ -199,6 +219,7 @@ impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Limit(n) => write!(f, "limit of {n} reached"),
+            Self::Budget(flops) => write!(f, "budget of {:.1e} floating-point operations used up", *flops as f64),
             Self::Cycle => f.write_str("the method cycles on this problem"),
             Self::Uncertified => f.write_str("the answer does not pass its certificate"),
             Self::Numerical(what) => write!(f, "lost to rounding: {what}"),
@@ -216,6 +237,8 @@ pub struct Stats {
     pub iterations: usize,
     /// Factorizations made from scratch; the others were updates.
     pub refactorizations: usize,
+    /// Floating-point operations, as far as they grow with the order of the problem.
+    pub flops: u64,
     /// Starts over with another covering vector.
     pub restarts: usize,
     /// What was tried before, in order; the last entry is what gave the outcome. Empty unless several were tried.

@@ -11,13 +11,14 @@
 //! Reference: [CPS09, §5.2] (projected successive over-relaxation).
 
 use crate::basis::{Basis, Position};
-use crate::certificate::{Certificate, certify};
+use crate::certificate::{Certificate, certify_to};
 use crate::error::InputError;
 use crate::finish::Finish;
 use crate::matrix::{Matrix, axpy, dot};
 use crate::outcome::{Outcome, Solved, Stats, StopReason, Stopped, TraceLine};
 use crate::problem::ProblemRef;
 use crate::solver::{Options, Solver};
+use crate::work;
 
 /// Sweeps allowed unless `max_pivots` says otherwise.
 pub const SWEEPS: usize = 10_000;
@@ -137,10 +138,14 @@ impl ProjectedGaussSeidel {
     /// Sweeps until the certificate holds, the limit is reached, or z is lost.
     fn iterate(&mut self, problem: ProblemRef<'_>, stats: &mut Stats) -> (Certificate, Option<StopReason>) {
         let limit = self.options.max_pivots.unwrap_or(SWEEPS);
-        let mut best = certify(problem, &self.z, &mut self.w);
+        let mut best = certify_to(problem, &self.z, &mut self.w, self.options.tolerance);
         while !best.holds(self.options.tolerance) {
             if stats.iterations >= limit {
                 return (best, Some(StopReason::Limit(limit)));
+            }
+            let allowed = self.options.flops_allowed(problem.n());
+            if stats.flops > allowed {
+                return (best, Some(StopReason::Budget(allowed)));
             }
             self.refresh(problem);
             let sweeps = BLOCK.min(limit - stats.iterations);
@@ -149,7 +154,12 @@ impl ProjectedGaussSeidel {
                 self.sweep(problem);
             }
             stats.iterations += sweeps;
-            let certificate = certify(problem, &self.z, &mut self.w);
+            let rows = match problem {
+                ProblemRef::Factored(p) => 2 * p.g().rows(),
+                _ => problem.n(),
+            };
+            stats.flops += (sweeps as u64 + 2) * work::product(rows, problem.n());
+            let certificate = certify_to(problem, &self.z, &mut self.w, self.options.tolerance);
             if self.options.trace {
                 stats.trace.push(TraceLine { entering: None, leaving: None, measure: certificate.worst() });
             }
@@ -165,7 +175,7 @@ impl ProjectedGaussSeidel {
     }
 
     fn stopped(&mut self, problem: ProblemRef<'_>, why: StopReason, stats: Stats) -> Outcome {
-        let certificate = certify(problem, &self.best, &mut self.w);
+        let certificate = certify_to(problem, &self.best, &mut self.w, self.options.tolerance);
         Outcome::Stopped(Stopped { why, z: self.best.clone(), certificate, stats })
     }
 }
@@ -200,8 +210,8 @@ impl Solver for ProjectedGaussSeidel {
         if let Some(why) = why {
             return Ok(self.stopped(problem, why, stats));
         }
-        let (z, w) = (self.z.clone(), self.w.clone());
-        Ok(Outcome::Solved(Solved { basis: basis_of(problem, &z), z, w, certificate, stats }))
+        let (z, w, basis) = (self.z.clone(), self.w.clone(), basis_of(problem, &self.z));
+        Ok(Outcome::Solved(Solved::new(z, w, basis, certificate, &self.options, stats)))
     }
 }
 
@@ -257,7 +267,7 @@ mod tests {
     fn says_how_far_it_got() {
         let mut rng = Rng::new(3);
         let lcp = Lcp::new(definite(&mut rng, 20), vec![-1.0; 20]).unwrap();
-        let options = Options { max_pivots: Some(13), trace: true, tolerance: 1e-14 };
+        let options = Options { max_pivots: Some(13), trace: true, tolerance: 1e-14, ..Options::default() };
         let outcome = ProjectedGaussSeidel::new(options).solve(&lcp).unwrap();
         let Outcome::Stopped(stopped) = outcome else { panic!("{outcome:?}") };
         assert_eq!((stopped.why, stopped.stats.iterations), (StopReason::Limit(13), 13));

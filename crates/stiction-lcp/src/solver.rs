@@ -4,6 +4,7 @@ use crate::basis::Basis;
 use crate::error::InputError;
 use crate::outcome::Outcome;
 use crate::problem::ProblemRef;
+use crate::work::default_flops;
 
 /// A method for complementarity problems. It owns its workspace, so keep one and use it again, in any thread.
 pub trait Solver: Send {
@@ -28,24 +29,36 @@ pub trait Solver: Send {
     }
 }
 
+/// The tolerance of certificates unless the options say otherwise.
+pub const DEFAULT_TOLERANCE: f64 = 1e-10;
+
 /// Options that all solvers have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// A solution is certified if both its residuals are at most this. Dimensionless, in (0, 1); default 1e-10.
+    /// A solution is certified if its backward error is at most this, and its residual too or at most the limit that double
+    /// precision sets: see [`Certificate::holds`](crate::Certificate::holds). Dimensionless, in (0, 1); default 1e-10.
     pub tolerance: f64,
     /// Most pivots (or iterations) before the solver stops; `None` leaves it to the method. Default `None`.
     pub max_pivots: Option<usize>,
+    /// Most floating-point operations before the solver stops, over everything it tries; `None` for
+    /// [`default_flops`](crate::work::default_flops), 2·10¹⁰ or 20 n³. Default `None`.
+    pub max_flops: Option<u64>,
     /// Keep one [`TraceLine`](crate::outcome::TraceLine) per pivot. Default false.
     pub trace: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { tolerance: 1e-10, max_pivots: None, trace: false }
+        Self { tolerance: DEFAULT_TOLERANCE, max_pivots: None, max_flops: None, trace: false }
     }
 }
 
 impl Options {
+    /// The floating-point operations that a solve of order `n` may take.
+    pub fn flops_allowed(&self, n: usize) -> u64 {
+        self.max_flops.unwrap_or_else(|| default_flops(n))
+    }
+
     /// Checks the ranges.
     ///
     /// # Errors

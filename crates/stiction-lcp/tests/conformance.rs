@@ -46,21 +46,9 @@ const EXCEPTIONS: &[Exception] = &[
         ],
     },
     Exception {
-        solver: "dantzig",
-        comes_back: "stopped",
-        reason: "z is so large beside q that rounding alone exceeds the residual; it takes the nearest, which just misses",
-        problems: &["mass-ratio-1e6-heavy-above"],
-    },
-    Exception {
         solver: "projected-gauss-seidel",
         comes_back: "stopped",
         reason: "a heavy body on light ones: the iteration barely moves",
-        problems: &["mass-ratio-1e6-heavy-above"],
-    },
-    Exception {
-        solver: "enumerate",
-        comes_back: "stopped",
-        reason: "it takes the exact solution rounded to nearest, which just misses",
         problems: &["mass-ratio-1e6-heavy-above"],
     },
     Exception {

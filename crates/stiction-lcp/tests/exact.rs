@@ -4,7 +4,7 @@ use stiction_lcp::exact::{
     ExactCheck, ExactOutcome, Rational, check_farkas, find_farkas, pivot_exact, solve_basis, verify_exact,
 };
 use stiction_lcp::generate::{Class, Rng, random};
-use stiction_lcp::{Basis, BoxLcp, FactoredLcp, Lcp, Matrix, Mlcp, Position, ProblemRef, certify};
+use stiction_lcp::{Basis, BoxLcp, FactoredLcp, Lcp, Matrix, Mlcp, Position, ProblemRef, certify, certify_to};
 
 fn lcp(rows: &[&[f64]], q: &[f64]) -> Lcp {
     Lcp::new(Matrix::from_rows(rows).unwrap(), q.to_vec()).unwrap()
@@ -158,7 +158,7 @@ fn every_problem_with_a_theorem_is_decided() {
                 ExactOutcome::Proven { basis, z, .. } => {
                     assert_eq!(verify_exact((&p).into(), &basis), ExactCheck::Proven, "{class:?} {seed}");
                     // Nearest f64s; the residual against the data as a whole need not be small where rows span 10^16.
-                    let certificate = certify((&p).into(), &z, &mut vec![0.0; p.n()]);
+                    let certificate = certify_to((&p).into(), &z, &mut vec![0.0; p.n()], 0.0);
                     assert!(certificate.backward_error < 1e-15, "{class:?} {seed}: {certificate}");
                 }
                 ExactOutcome::Ray { farkas, .. } => {

@@ -5,7 +5,7 @@ use stiction_lcp::exact::check_farkas;
 use stiction_lcp::generate::{Class, Rng, random};
 use stiction_lcp::{
     Basis, BoxLcp, Enumerate, FactoredLcp, InputError, Lcp, Matrix, Mlcp, Options, Outcome, ProblemRef, Proof, Solver,
-    StopReason,
+    StopReason, certify_to,
 };
 
 fn lcp(rows: &[&[f64]], q: &[f64]) -> Lcp {
@@ -66,7 +66,7 @@ fn a_solution_that_only_a_singular_basis_has() {
     let outcome = solve(&p);
     let solved = outcome.solved().unwrap();
     assert_eq!(solved.w, [solved.z[1] - 1.0, 0.0]);
-    assert!(solved.certificate.holds(0.0));
+    assert_eq!(certify_to((&p).into(), &solved.z, &mut [0.0; 2], 0.0).worst(), 0.0);
     assert!(all(&p).solutions.iter().all(|s| s.singular));
     let never = lcp(&[&[0.0, 1.0], &[0.0, 0.0]], &[-1.0, -5e-324]);
     assert!(all(&never).solutions.is_empty());

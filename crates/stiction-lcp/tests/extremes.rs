@@ -3,7 +3,11 @@
 //! What is called solved is checked again in integers: every f64 is a whole multiple of 2⁻¹⁰⁷⁴, so w and the size of its row are
 //! computed without rounding, underflow or overflow.
 
-use num_bigint::BigInt;
+#[path = "common/exact_measures.rs"]
+#[allow(dead_code)]
+mod exact_measures;
+
+use exact_measures::{exact_row, false_statement};
 use num_traits::{Signed, Zero};
 use stiction_lcp::basis::Position;
 use stiction_lcp::catalog::{CATALOG, build};
@@ -105,27 +109,6 @@ impl Palette {
     }
 }
 
-/// x as a whole multiple of 2⁻¹⁰⁷⁴.
-fn whole(x: f64) -> BigInt {
-    let bits = x.abs().to_bits();
-    let (exponent, fraction) = (bits >> 52, bits & ((1 << 52) - 1));
-    let size = if exponent == 0 { BigInt::from(fraction) } else { BigInt::from(fraction | 1 << 52) << (exponent - 1) };
-    if x < 0.0 { -size } else { size }
-}
-
-/// Row i of `M z + q` and of `|q| + |M| |z|`, without rounding, in some unit.
-fn exact_row(problem: ProblemRef<'_>, z: &[f64], i: usize) -> (BigInt, BigInt) {
-    const UNIT: usize = 1074;
-    let entry = |j: usize| match problem {
-        ProblemRef::Factored(p) => p.g().col(i).iter().zip(p.g().col(j)).map(|(a, b)| whole(*a) * whole(*b)).sum(),
-        _ => whole(problem.entry(i, j)) << UNIT,
-    };
-    let q: BigInt = whole(problem.q()[i]) << (2 * UNIT);
-    let terms: Vec<BigInt> = (0..z.len()).map(|j| entry(j) * whole(z[j])).collect();
-    let size = q.abs() + terms.iter().map(BigInt::abs).sum::<BigInt>();
-    (q + terms.iter().sum::<BigInt>(), size)
-}
-
 /// What is wrong with z as a solution, in exact arithmetic.
 fn fault(problem: ProblemRef<'_>, z: &[f64]) -> Option<String> {
     (0..z.len()).find_map(|i| {
@@ -146,7 +129,9 @@ fn fault(problem: ProblemRef<'_>, z: &[f64]) -> Option<String> {
 fn check(problem: ProblemRef<'_>, outcome: &Outcome) -> Option<String> {
     match outcome {
         Outcome::Solved(solved) if !solved.certificate.holds(1e-10) => Some("solved without its certificate".into()),
-        Outcome::Solved(solved) => fault(problem, &solved.z),
+        Outcome::Solved(solved) => {
+            fault(problem, &solved.z).or_else(|| false_statement(problem, &solved.z, &solved.certificate))
+        }
         Outcome::Unsolvable(found) => match (&found.proof, problem) {
             (Proof::Farkas(y), ProblemRef::Lcp(lcp)) if !exact::check_farkas(lcp, y) => Some("false proof".into()),
             _ => None,

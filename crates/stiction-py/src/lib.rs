@@ -85,7 +85,7 @@ mod _stiction {
     #[pymodule_export]
     use super::scene::Scene;
     #[pymodule_export]
-    use super::sim::{BatchSimulation, Recording, RunReport, Simulation, StepReport};
+    use super::sim::{BatchSimulation, EnergyBalance, Recording, RunReport, Simulation, StepReport};
     use crate::contact::{ContactFailed, ContactRay, ContactSolved};
     use pyo3::prelude::*;
 

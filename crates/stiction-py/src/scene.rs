@@ -157,13 +157,15 @@ impl Scene {
     /// simulator : {"time-stepping", "event-driven"}, optional
     /// restitution_speed : float, optional
     ///     Slower impacts do not bounce (m/s).
+    /// impacts : {"simultaneous", "sequential"}, optional
+    ///     How impacts at the same time are resolved.
     /// duration : float, optional
     ///     How long a run is (s).
     ///
     /// Returns
     /// -------
     /// Scene
-    #[pyo3(signature = (*, dt=None, model=None, tolerance=None, on_failure=None, simulator=None, restitution_speed=None, duration=None))]
+    #[pyo3(signature = (*, dt=None, model=None, tolerance=None, on_failure=None, simulator=None, restitution_speed=None, impacts=None, duration=None))]
     fn with_settings(
         &self,
         dt: Option<f64>,
@@ -172,10 +174,11 @@ impl Scene {
         on_failure: Option<String>,
         simulator: Option<String>,
         restitution_speed: Option<f64>,
+        impacts: Option<String>,
         duration: Option<f64>,
     ) -> PyResult<Self> {
         let model = model.map(model_name).transpose()?;
-        let newer = Overrides { dt, model, tolerance, on_failure, simulator, restitution_speed, duration };
+        let newer = Overrides { dt, model, tolerance, on_failure, simulator, restitution_speed, impacts, duration };
         let mut recipe = self.recipe.clone();
         recipe.overrides = recipe.overrides.with(newer);
         let mut inner = (*self.inner).clone();
@@ -250,6 +253,12 @@ impl Scene {
             SimulatorKind::TimeStepping => "time-stepping",
             SimulatorKind::EventDriven => "event-driven",
         }
+    }
+
+    /// ``"simultaneous"`` or ``"sequential"``.
+    #[getter]
+    fn impacts(&self) -> &'static str {
+        self.inner.settings.impacts.name()
     }
 
     /// ``"stop"`` or ``"fallback"``.

@@ -21,7 +21,7 @@ pub use batch::BatchSimulation;
 pub use contacts::dtypes;
 use core::AtStart;
 pub use recording::Recording;
-pub use report::{RunReport, StepReport};
+pub use report::{EnergyBalance, RunReport, StepReport};
 pub use simulation::Simulation;
 
 /// A simulation, a batch or a report from its pickle.
@@ -33,6 +33,7 @@ pub fn restore<'py>(py: Python<'py>, kind: &str, state: &Bound<'py, PyAny>) -> P
         }
         "batch" => Bound::new(py, BatchSimulation::restored(state)?)?.into_any(),
         "step" => Bound::new(py, StepReport::restored(state)?)?.into_any(),
+        "energy" => Bound::new(py, EnergyBalance::restored(state.extract()?))?.into_any(),
         "run" => Bound::new(py, RunReport::restored(state.extract()?))?.into_any(),
         _ => return Err(pickle::unknown(py, &format!("sim.{kind}"))),
     })

@@ -2,6 +2,7 @@
 pub mod assemble;
 pub mod control;
 pub mod description;
+pub mod energy;
 pub mod error;
 mod event_driven;
 pub mod expression;
@@ -11,6 +12,7 @@ pub mod meshes;
 pub mod mjcf;
 mod projection;
 pub mod recording;
+pub mod restitution;
 pub mod rolling;
 pub mod scene;
 pub mod simulation;
@@ -25,10 +27,12 @@ use std::path::Path;
 pub use assemble::{ContactFrame, ContactKey};
 pub use control::{Commands, Controller, Signal, View};
 pub use description::{Actuator, ActuatorKind, Description, GeomSpec, Note, NoteKind, PairSpec};
+pub use energy::EnergyBalance;
 pub use error::SceneError;
 pub use expression::Expression;
 pub use material::{Material, MaterialRule};
 pub use recording::{Recorder, Recording};
+pub use restitution::Impacts;
 pub use scene::Scene;
 pub use simulation::{
     Integrator, OnFailure, Overlap, Settings, Simulation, SimulatorKind, Snapshot, State, StepFailure, StepReport,

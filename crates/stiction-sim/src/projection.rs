@@ -127,6 +127,7 @@ impl Simulation {
             moved = Moved::Partly;
         }
         let Some(solution) = outcome.solved() else { return Ok(Moved::Not) };
+        let energy = work.energy(&world.model, &state.v);
         let motion = &solution.motion[..world.model.nv()];
         work.link_velocities(&world.model, motion, &mut scratch.moved);
         let part = reasonable_part(&scratch.moved, asked_for(&assembler.problem));
@@ -138,6 +139,8 @@ impl Simulation {
         work.update_positions(&world.model, &state.q);
         work.update_velocities(&world.model, &state.v);
         loops.update(&world.model, work, &state.q);
+        let moved_energy = work.energy(&world.model, &state.v);
+        scratch.projected += moved_energy.0 - energy.0 + (moved_energy.1 - energy.1);
         Ok(moved)
     }
 

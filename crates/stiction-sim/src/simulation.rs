@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use stiction_body::collision::{self, Collision};
-use stiction_body::{LinkMotion, LoopRows, Workspace};
+use stiction_body::{LinkMotion, LoopRows, Workspace, range};
 use stiction_contact::{
     ContactForces, ContactModel, ContactOutcome, ContactProblem, Frictionless, Level, ModelOptions, NormalOptions,
     Place, WarmStart, models::catalog,
@@ -14,8 +14,10 @@ use stiction_lcp::{InputError, Matrix};
 
 use crate::assemble::{Assembler, ContactFrame, ContactKey};
 use crate::control::{Commands, Controller};
+use crate::energy::EnergyBalance;
 use crate::error::SceneError;
 use crate::event_driven::{Events, impact_model};
+use crate::restitution::Impacts;
 use crate::world::World;
 
 /// How a simulation steps.
@@ -33,6 +35,8 @@ pub struct Settings {
     pub on_failure: OnFailure,
     /// An impact slower than this does not bounce (m/s).
     pub restitution_speed: f64,
+    /// How impacts at the same time are resolved.
+    pub impacts: Impacts,
     /// Measure the time of each phase.
     pub timing: bool,
     /// How steps are made.
@@ -74,6 +78,7 @@ impl Default for Settings {
             tolerance: 1e-10,
             on_failure: OnFailure::Stop,
             restitution_speed: 1e-2,
+            impacts: Impacts::default(),
             timing: false,
             simulator: SimulatorKind::default(),
             integrator: Integrator::default(),
@@ -123,8 +128,6 @@ pub struct Memory {
     pub keys: Vec<ContactKey>,
     /// Modes, bases and forces of the last step.
     pub start: WarmStart,
-    /// Contacts that closed in the last step, with their approach speeds before it (m/s).
-    pub closing: Vec<(ContactKey, f64)>,
     /// Motors at their limit: −1, 0 or 1 per velocity.
     pub saturated: Vec<i8>,
 }
@@ -182,8 +185,9 @@ pub struct StepReport {
     pub work: f64,
     /// Kinetic energy after the step (J), for comparison.
     pub kinetic: f64,
-    /// Restitution was lowered because the impact would have gained energy.
-    pub restitution_lowered: bool,
+    /// The part of the rebound speeds that contacts with restitution got: 1, or as much as gains no energy where
+    /// friction, or different restitutions, would gain some.
+    pub restitution_scale: f64,
     /// The fallback model answered.
     pub fallback: bool,
     /// Pieces of smooth motion the step was made of; 1 in time stepping.
@@ -193,6 +197,15 @@ pub struct StepReport {
     /// Time at the end of an event-driven step that was made by time stepping (s): too many events, or forces that no acceleration goes
     /// with.
     pub stepped: f64,
+    /// Where the step's energy came from and went.
+    pub energy: EnergyBalance,
+}
+
+impl StepReport {
+    /// True if restitution was lowered because the impact would have gained energy.
+    pub fn restitution_lowered(&self) -> bool {
+        self.restitution_scale < 1.0
+    }
 }
 
 /// A step that was not made: the state is that before it.
@@ -283,6 +296,8 @@ pub struct Simulation {
     /// What event-driven steps need; `None` for time stepping.
     pub(crate) events: Option<Box<Events>>,
     before: Before,
+    /// The workspace's kinematics are those of the present state.
+    pub(crate) kinematics_at_state: bool,
 }
 
 /// What a step that fails goes back to.
@@ -293,7 +308,6 @@ struct Before {
     t: f64,
     step: u64,
     saturated: Vec<i8>,
-    closing: Vec<(ContactKey, f64)>,
     /// Memories of all controllers, one after the other.
     controllers: Vec<f64>,
 }
@@ -319,6 +333,18 @@ pub(crate) struct Scratch {
     pub start: WarmStart,
     /// A vector of zeros, nv.
     pub zeros: Vec<f64>,
+    /// Contacts of the step before, until the step is known to succeed.
+    pub keys_before: Vec<ContactKey>,
+    /// Energy that the projections of the step added (J).
+    pub projected: f64,
+    /// Contacts of the step that close in it.
+    pub closed: Vec<bool>,
+    /// The speeds at which they are to part again (m/s); 0 where they are not.
+    pub rebound: Vec<f64>,
+    /// Velocities of the compression, nv.
+    pub v_compressed: Vec<f64>,
+    /// Velocities along a sequence of impacts, nv.
+    pub sequence: Vec<f64>,
 }
 
 impl Simulation {
@@ -328,8 +354,8 @@ impl Simulation {
     /// If a setting is out of range, a model is not known or does not fit, or a geom cannot collide as it is.
     pub fn new(world: Arc<World>, settings: Settings) -> Result<Self, SceneError> {
         let input = |element: &str, e: &InputError| SceneError::input(element, e);
-        if !(settings.dt > 0.0 && settings.dt.is_finite()) {
-            return Err(SceneError::new("dt", format!("must be above 0 and finite, found {}", settings.dt)));
+        if !range::is_in_range(settings.dt) {
+            return Err(SceneError::new("dt", format!("must be {}, found {}", range::RANGE, settings.dt)));
         }
         if settings.restitution_speed.is_nan() || settings.restitution_speed < 0.0 {
             return Err(SceneError::new("restitution_speed", "must be at least 0"));
@@ -370,6 +396,7 @@ impl Simulation {
             last: None,
             phases: Phases::default(),
             before: Before::default(),
+            kinematics_at_state: false,
             events,
         };
         simulation.ignore_own_overlaps().map_err(|e| input("collision", &e))?;
@@ -440,6 +467,7 @@ impl Simulation {
         self.state.q.copy_from_slice(q);
         self.state.v.copy_from_slice(v);
         self.memory = Memory { saturated: vec![0; self.world.model.nv()], ..Memory::default() };
+        self.kinematics_at_state = false;
         Ok(())
     }
 
@@ -456,12 +484,11 @@ impl Simulation {
         to.state.q.clone_from(q);
         to.state.v.clone_from(v);
         (to.state.t, to.state.step) = (*t, *step);
-        let Memory { keys, start, closing, saturated } = &self.memory;
+        let Memory { keys, start, saturated } = &self.memory;
         to.memory.keys.clone_from(keys);
         to.memory.start.modes.clone_from(&start.modes);
         to.memory.start.bases.clone_from(&start.bases);
         to.memory.start.forces.copy_from(&start.forces);
-        to.memory.closing.clone_from(closing);
         to.memory.saturated.clone_from(saturated);
         to.controllers.resize_with(self.controllers.len(), Vec::new);
         to.controllers.iter_mut().zip(&self.controllers).for_each(|(to, c)| {
@@ -484,6 +511,7 @@ impl Simulation {
         for (i, (controller, memory)) in self.controllers.iter().zip(&snapshot.controllers).enumerate() {
             size(&format!("memory of controller {i}"), controller.memory().len(), memory.len())?;
         }
+        self.kinematics_at_state = false;
         self.state.clone_from(&snapshot.state);
         self.memory.clone_from(&snapshot.memory);
         // What can be seen of the last step belongs to another one.
@@ -605,19 +633,18 @@ impl Simulation {
         before.v.clone_from(&state.v);
         (before.t, before.step) = (state.t, state.step);
         before.saturated.clone_from(&memory.saturated);
-        before.closing.clone_from(&memory.closing);
         before.controllers.clear();
         controllers.iter().for_each(|c| before.controllers.extend_from_slice(c.memory()));
     }
 
     /// Goes back to what was kept.
     fn go_back(&mut self) {
+        self.kinematics_at_state = false;
         let Self { before, state, memory, controllers, .. } = self;
         state.q.clone_from(&before.q);
         state.v.clone_from(&before.v);
         (state.t, state.step) = (before.t, before.step);
         memory.saturated.clone_from(&before.saturated);
-        memory.closing.clone_from(&before.closing);
         let mut rest = before.controllers.as_slice();
         for controller in controllers {
             let (own, others) = rest.split_at(controller.memory().len());

@@ -198,7 +198,7 @@ impl Gather {
             s.energy.worst_gain = s.energy.worst_gain.max(report.work / size);
         }
         s.fallback_steps += u64::from(report.fallback);
-        s.restitution_lowered += u64::from(report.restitution_lowered);
+        s.restitution_lowered += u64::from(report.restitution_lowered());
         s.substeps += report.substeps as u64;
         s.impacts += report.impacts as u64;
         s.stepped += report.stepped;

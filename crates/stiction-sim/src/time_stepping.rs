@@ -3,7 +3,7 @@
 //! A step takes (q, v) to v⁺ = v + M̂⁻¹ (Δt f + Jᵀp), q⁺ = q ⊕ Δt v⁺, where the contact model finds p under `N v⁺ ≥ −max(gap, 0)/Δt`: a body may
 //! approach a surface but not enter it, and a contact never adds energy. Where friction is bounded by the normal force, a contact that closes within
 //! the step has friction too; under no-slip and viscous friction only one that touches or has just held, or bodies that fly past a wall would stick
-//! to it. Springs, damping and servos are implicit: M̂ = M + Δt D + Δt² K. Overlap
+//! to it. Contacts that close within the step and have restitution rebound within it (see `restitution.rs`). Springs, damping and servos are implicit: M̂ = M + Δt D + Δt² K. Overlap
 //! that the curvature of motion leaves is removed by a projection of positions, min ‖Δq‖ under N Δq ≥ −gap, never by forces: at the start of the
 //! next step, which looks for contacts anyway. Loops are closed in the same way at the end of each step.
 
@@ -16,6 +16,7 @@ use stiction_lcp::InputError;
 
 use crate::assemble::{ContactFrame, ContactKey};
 use crate::control::View;
+use crate::energy::EnergyBalance;
 use crate::simulation::{Memory, Simulation, StepFailure, StepReport};
 use crate::world::World;
 
@@ -31,12 +32,6 @@ const AT_LIMIT: f64 = 1e-9;
 /// Limits of joints are looked at from this distance on (m or rad), besides what the joint can move in a step.
 pub(crate) const LIMIT_REACH: f64 = 1e-3;
 
-/// Contact work above this part of the energies is a gain.
-pub(crate) const GAIN: f64 = 1e-12;
-
-/// Times restitution is halved before it is dropped.
-pub(crate) const HALVINGS: usize = 4;
-
 /// A contact that held in the last step and is now open by at most this part of its size holds still.
 const HELD: f64 = 1e-4;
 
@@ -47,39 +42,70 @@ impl Simulation {
     /// One step of symplectic Euler.
     pub(crate) fn time_step(&mut self) -> Result<StepReport, StepFailure> {
         let clock = self.clock();
-        self.update_dynamics();
+        self.update_inertia();
         self.command(self.state.t);
         self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
         self.held_step()
     }
 
-    /// The step with the commands there are, at dynamics that are up to date.
+    /// The step with the commands there are, at inertia that is up to date.
     pub(crate) fn held_step(&mut self) -> Result<StepReport, StepFailure> {
         let clock = self.clock();
+        let Self { work, world, state, scratch, settings, .. } = self;
+        scratch.passive.resize(world.model.nv(), 0.0);
+        let (at, force) = ((&state.q[..], &state.v[..]), &mut scratch.passive);
+        work.passive_forces_over_step(&world.model, at, &scratch.mass, settings.dt, force);
+        scratch.projected = 0.0;
+        let before = self.present_energy();
         self.update_forces().map_err(|e| self.fail(e.to_string(), false))?;
         self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
         let [penetration, overlap_left] = self.separate().map_err(|e| self.fail(e.to_string(), false))?;
         let mut report = self.solve_motors()?;
         (report.penetration, report.overlap_left) = (penetration, overlap_left);
         let clock = self.clock();
-        self.advance();
-        self.close_loops().map_err(|e| self.fail(e.to_string(), false))?;
+        self.advance(&mut report.energy);
+        let after = self.finish_step().inspect_err(|_| self.take_back())?;
+        report.energy.kinetic_before = before.0;
+        report.energy.kinetic_after = after.0;
+        report.energy.potential_change = after.1 - before.1;
+        report.energy.projection = self.scratch.projected;
         self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
         Ok(report)
     }
 
+    /// Closes the loops after a step, and checks that state and energy are finite; returns the
+    /// energy.
+    fn finish_step(&mut self) -> Result<(f64, f64), StepFailure> {
+        self.close_loops().map_err(|e| self.fail(e.to_string(), false))?;
+        self.work.update_positions(&self.world.model, &self.state.q);
+        self.work.update_velocities(&self.world.model, &self.state.v);
+        let energy = self.present_energy();
+        self.check_finite(energy)?;
+        self.kinematics_at_state = true;
+        Ok(energy)
+    }
+
     /// Kinematics, inertia, gravity and velocity products at the present state.
     pub(crate) fn update_dynamics(&mut self) {
+        self.kinematics_at_state = false;
+        self.update_inertia();
+        let Self { work, world, scratch, .. } = self;
+        scratch.passive.resize(world.model.nv(), 0.0);
+        work.passive_forces(&world.model, &mut scratch.passive);
+    }
+
+    /// Kinematics and inertia at the present state; after a step the kinematics are there already.
+    fn update_inertia(&mut self) {
         let Self { work, world, state, scratch, loops, .. } = self;
         let model = &world.model;
-        work.update_positions(model, &state.q);
+        if !mem::take(&mut self.kinematics_at_state) {
+            work.update_positions(model, &state.q);
+            work.update_velocities(model, &state.v);
+        }
         loops.update(model, work, &state.q);
-        work.update_velocities(model, &state.v);
         work.mass_blocks(model, &mut scratch.mass);
         scratch.diagonal.clear();
         scratch.diagonal.extend(scratch.mass.iter().flat_map(|block| (0..block.rows()).map(|d| block[(d, d)])));
-        scratch.passive.resize(model.nv(), 0.0);
-        work.passive_forces(model, &mut scratch.passive);
     }
 
     /// Asks the controllers at time `t` (s).
@@ -165,28 +191,25 @@ impl Simulation {
         changed
     }
 
-    /// Solves the contacts, with less restitution where the impact would gain energy.
+    /// Solves the contacts: compression, and restitution where a contact that closes is to rebound.
     fn solve_contacts(&mut self) -> Result<StepReport, StepFailure> {
-        let (mut scale, mut halvings) = (1.0, 0);
-        loop {
-            let clock = self.clock();
-            let bounces = self.assemble(scale).map_err(|e| self.fail(e.to_string(), false))?;
-            self.phases.assembly += clock.map_or_else(Default::default, |c| c.elapsed());
-            let clock = self.clock();
-            let mut report = self.solve()?;
-            self.note_solve(clock);
-            let gains = report.work > GAIN * (report.kinetic + report.work.abs());
-            if !(bounces && gains) || scale == 0.0 {
-                report.restitution_lowered = halvings > 0;
-                return Ok(report);
-            }
-            halvings += 1;
-            scale = if halvings < HALVINGS { 0.5 * scale } else { 0.0 };
+        let clock = self.clock();
+        self.assemble().map_err(|e| self.fail(e.to_string(), false))?;
+        self.phases.assembly += clock.map_or_else(Default::default, |c| c.elapsed());
+        let clock = self.clock();
+        let compression = self.solve()?;
+        self.note_solve(clock);
+        if !self.find_rebounds()? {
+            return Ok(compression);
         }
+        let clock = self.clock();
+        let report = self.restitute(compression)?;
+        self.note_solve(clock);
+        Ok(report)
     }
 
-    /// The contact problem of the step. True if something bounces.
-    fn assemble(&mut self, restitution: f64) -> Result<bool, InputError> {
+    /// The contact problem of the step, without restitution.
+    pub(crate) fn assemble(&mut self) -> Result<(), InputError> {
         let Self {
             work,
             world,
@@ -203,22 +226,9 @@ impl Simulation {
             ..
         } = self;
         assembler.restart(&state.v, &scratch.force, settings.dt)?;
-        let mut bounces = false;
         for point in collision.contacts() {
             assembler.add_contact(world, work, point, smaller(sizes, point), |frame, contact| {
-                if frame.gap > 0.0 && (*friction_needs_force || held(memory, frame)) {
-                    // The same condition on the normal, N v⁺ ≥ −gap/Δt, and friction if the gap closes.
-                    (contact.gap, contact.bounce) = (0.0, -frame.gap / settings.dt);
-                }
-                if frame.material.restitution == 0.0 {
-                    return;
-                }
-                let recorded = memory.closing.iter().find(|(key, _)| *key == frame.key).map_or(0.0, |c| c.1);
-                let approach = recorded.max(-separation_speed(world, work, point));
-                if touches(frame) && approach > settings.restitution_speed {
-                    contact.bounce = restitution * frame.material.restitution * approach;
-                    bounces = true;
-                }
+                contact.predicted = frame.gap > 0.0 && (*friction_needs_force || held(memory, frame));
             })?;
         }
         let reach = |k: usize| 2.0 * settings.dt * state.v[k].abs().max(scratch.v_free[k].abs()) + LIMIT_REACH;
@@ -238,11 +248,11 @@ impl Simulation {
                 }
             }
         }
-        Ok(bounces)
+        Ok(())
     }
 
     /// Solves the assembled problem, from the last step's modes and forces.
-    fn solve(&mut self) -> Result<StepReport, StepFailure> {
+    pub(crate) fn solve(&mut self) -> Result<StepReport, StepFailure> {
         let Self { assembler, memory, scratch, model, last, .. } = self;
         let keys = assembler.frames.iter().map(|f| f.key);
         let same = keys.clone().eq(memory.keys.iter().copied());
@@ -312,11 +322,12 @@ impl Simulation {
             slip,
             work,
             kinetic: self.kinetic(&solution.motion),
-            restitution_lowered: false,
+            restitution_scale: 1.0,
             fallback: false,
             substeps: 1,
             impacts: 0,
             stepped: 0.0,
+            energy: EnergyBalance::default(),
         }
     }
 
@@ -331,16 +342,14 @@ impl Simulation {
     }
 
     /// Takes the solution over: velocities, configuration, time, and what the next step remembers.
-    fn advance(&mut self) {
-        let Self { world, work, state, memory, assembler, collision, settings, last, .. } = self;
-        let Some(ContactOutcome::Solved(solution)) = last else { return };
-        memory.closing.clear();
-        for (i, (frame, point)) in assembler.frames.iter().zip(collision.contacts()).enumerate() {
-            let closes = frame.material.restitution > 0.0 && !touches(frame);
-            if closes && solution.forces.normal[i] > 0.0 {
-                memory.closing.push((frame.key, -separation_speed(world, work, point)));
-            }
+    fn advance(&mut self, energy: &mut EnergyBalance) {
+        if let Some(solution) = self.last.as_ref().and_then(ContactOutcome::solved) {
+            (energy.actuators, energy.joints) = self.joint_work(&solution.motion);
+            energy.driven = solution.certificate.driven_work;
         }
+        let Self { world, state, memory, assembler, settings, last, scratch, .. } = self;
+        let Some(ContactOutcome::Solved(solution)) = last else { return };
+        mem::swap(&mut memory.keys, &mut scratch.keys_before);
         memory.keys.clear();
         memory.keys.extend(assembler.frames.iter().map(|f| f.key));
         mem::swap(&mut memory.start, &mut solution.warm_start);
@@ -349,11 +358,16 @@ impl Simulation {
         state.step += 1;
         state.t = state.step as f64 * settings.dt;
     }
-}
 
-/// True if the contact's gap is closed but for rounding.
-fn touches(frame: &ContactFrame) -> bool {
-    frame.gap <= stiction_contact::problem::TOUCHING * frame.size
+    /// Undoes what [`Simulation::advance`] did to the memory of contacts; the rest goes back as
+    /// after any failure.
+    fn take_back(&mut self) {
+        let Self { memory, last, scratch, .. } = self;
+        if let Some(ContactOutcome::Solved(solution)) = last {
+            mem::swap(&mut memory.keys, &mut scratch.keys_before);
+            mem::swap(&mut memory.start, &mut solution.warm_start);
+        }
+    }
 }
 
 /// True if the contact had a force in the last step and has hardly opened since: what the curvature of motion opens is no parting.

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use stiction_body::math::{Pose, Quat, Vec3};
-use stiction_body::{CollisionRules, Geom, JointKind, LinkSpec, LoopClosure, Mimic, Model, ModelBuilder};
+use stiction_body::{
+    CollisionRules, Geom, JointKind, LinkSpec, LoopClosure, Mimic, Model, ModelBuilder, RedundantRows,
+};
 
-use crate::description::{Actuator, Description, Note};
+use crate::description::{Actuator, Description, Note, NoteKind};
 use crate::error::SceneError;
 use crate::material::{Material, MaterialRule};
 
@@ -318,7 +320,7 @@ impl WorldBuilder {
     /// # Errors
     /// If a joint moves no inertia.
     pub fn build(mut self) -> Result<(World, Vec<usize>), SceneError> {
-        let (model, number) = self.model.build().map_err(|e| SceneError::input("", &e))?;
+        let (mut model, number) = self.model.build().map_err(|e| SceneError::input("", &e))?;
         let link = |l: &mut Option<usize>| *l = l.map(|l| number[l]);
         self.geoms.iter_mut().for_each(|g| link(&mut g.link));
         self.rules.touches_parent.iter_mut().for_each(|l| *l = number[*l]);
@@ -339,6 +341,10 @@ impl WorldBuilder {
             q[own] = m.multiplier * q[of] + m.offset;
         }
         model.check_state(&q, &v).map_err(|e| SceneError::input("start", &e))?;
+        let redundant = redundant_rows(&mut model, &q);
+        if !redundant.is_empty() {
+            self.notes.push(("closed loops".into(), redundant));
+        }
         let world = World {
             model,
             geoms: self.geoms,
@@ -352,6 +358,29 @@ impl WorldBuilder {
         };
         Ok((world, number))
     }
+}
+
+/// Leaves rows of loops out that are redundant but for the rounding of a file, and notes those that
+/// are not zero to begin with.
+fn redundant_rows(model: &mut Model, q: &[f64]) -> Vec<Note> {
+    /// Rows that joints move by less than this (m or rad per rad) are rounding of doubles, and not
+    /// worth a note.
+    const WORTH_A_NOTE: f64 = 1e-12;
+    let found = model.leave_out_redundant_rows(q);
+    let name = |link: Option<usize>| link.map_or("the world", |l| model.links()[l].spec.name.as_str());
+    let note = |f: &RedundantRows| {
+        let closure = &model.loops()[f.closure];
+        let (count, rows) = (f.count, if f.count == 1 { "row" } else { "rows" });
+        Note {
+            kind: NoteKind::Changed,
+            element: format!("loop between \"{}\" and \"{}\"", name(closure.a), name(closure.b)),
+            text: format!(
+                "{count} {rows} left out as redundant but for rounding: joints move it by {:.1e} per radian, and it cannot be closed beyond {:.1e}",
+                f.sensitivity, f.closure_error
+            ),
+        }
+    };
+    found.iter().filter(|f| f.sensitivity > WORTH_A_NOTE).map(note).collect()
 }
 
 /// A link at its place: roots are moved by the placement. A free joint keeps the world's axes and starts where the link is put.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use stiction_sim::Scene;
+use stiction_sim::{Description, Placement, Scene, SceneError, WorldBuilder, mjcf, urdf};
 
 const GOOD: &str = r#"
 dt = 0.001
@@ -47,6 +47,13 @@ fn mistakes_are_named_with_their_place() {
         ("dt = 0.001", "model = \"coulomb-con\"", &["model", "coulomb-cone"]),
         ("dt = 0.001", "model = \"coulomb-pyramid\"\nduration = -1", &["duration", "at least 0"]),
         ("mass = 1.0", "mass = -1.0", &["bodies[1].mass", "above 0", "-1"]),
+        ("mass = 1.0", "mass = 1e300", &["bodies[1].mass", "1e50"]),
+        ("mass = 1.0", "mass = 1e-310", &["bodies[1].mass", "1e-50"]),
+        ("mass = 1.0", "density = 1e80", &["bodies[1].density", "1e50"]),
+        ("\"= 0.1 * i\"", "1e90", &["position", "1e50"]),
+        ("[0.1, 0.1, 0.1]", "[1e80, 0.1, 0.1]", &["box", "1e50"]),
+        ("dt = 0.001", "dt = 1e-300", &["dt", "1e-50"]),
+        ("dt = 0.001", "gravity = [0, 0, -1e200]", &["gravity", "1e50"]),
         ("mass = 1.0", "", &["bodies[1].mass", "missing"]),
         ("mass = 1.0", "mas = 1.0", &["bodies[1].mas"]),
         ("mass = 1.0", "mass = 1.0\norientation = [1, 1, 0, 0]", &["orientation", "unit length"]),
@@ -110,6 +117,47 @@ fn garbled_scenes_never_panic() {
         let text = String::from_utf8_lossy(&bytes);
         if let Ok(Ok(mut simulation)) = Scene::parse(&text, Path::new("."), &[]).map(|scene| scene.simulation()) {
             let _ = simulation.step();
+        }
+    }
+}
+
+#[test]
+fn a_scene_with_nothing_in_it_is_an_error() {
+    for text in ["", "title = \"nothing\"", "dt = 0.01\n[material]\nfriction = 0.3"] {
+        let message = parse(text).expect_err(text);
+        assert!(message.contains("nothing in this scene"), "{message}");
+    }
+}
+
+/// Robot files have the same range of masses as scenes.
+#[test]
+fn robot_files_with_numbers_that_cannot_be_computed_with_are_refused() {
+    let link = |mass: &str, length: &str| {
+        format!(
+            "<robot name='r'><link name='a'/><link name='b'><inertial><mass value='{mass}'/><inertia ixx='1' iyy='1' izz='1' \
+             ixy='0' ixz='0' iyz='0'/></inertial></link><joint name='j' type='revolute'><parent link='a'/><child link='b'/>\
+             <origin xyz='{length} 0 0'/><axis xyz='0 0 1'/><limit lower='-1' upper='1' effort='1' velocity='1'/></joint></robot>"
+        )
+    };
+    let body = |mass: &str, length: &str| {
+        format!(
+            "<mujoco><worldbody><body name='b' pos='{length} 0 0'><joint type='hinge'/><inertial pos='0 0 0' mass='{mass}' \
+             diaginertia='1 1 1'/></body></worldbody></mujoco>"
+        )
+    };
+    let build = |d: Result<Description, SceneError>| -> Result<(), String> {
+        let mut builder = WorldBuilder::new();
+        builder.add(&d.map_err(|e| e.to_string())?, &Placement::default()).map_err(|e| e.to_string())?;
+        builder.build().map(|_| ()).map_err(|e| e.to_string())
+    };
+    for (mass, length) in [("1", "1"), ("1e300", "1"), ("1e-310", "1"), ("1", "1e80")] {
+        let urdf = build(urdf::parse(&link(mass, length), Path::new("."), &urdf::UrdfOptions::default()));
+        let mjcf = build(mjcf::parse(&body(mass, length), Path::new("."), &mjcf::MjcfOptions::default()));
+        for result in [urdf, mjcf] {
+            match result {
+                Ok(()) => assert_eq!((mass, length), ("1", "1")),
+                Err(e) => assert!(e.contains("1e50") && e.contains('b') && mass != length, "{mass} {length}: {e}"),
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use stiction_contact::ModelOptions;
 use stiction_contact::io::{AnyProblem, ReadOptions, contact_to_json, read_bytes};
 use stiction_contact::models::catalog;
 use stiction_sim::recording::{Header, Origin, RecordedStep, export_csv, export_npz, problem_of_step, replay};
-use stiction_sim::{Recorder, Recording, Scene, Simulation};
+use stiction_sim::{Impacts, Recorder, Recording, Scene, Simulation};
 
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(format!("{name}.toml"))
@@ -338,4 +338,16 @@ fn exports_have_a_line_per_step_and_forces_that_carry_the_weight() {
     let mut known = known.map(str::to_string);
     known.sort();
     assert_eq!(names, known);
+}
+
+#[test]
+fn recordings_of_version_2_are_read() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/version-2.rec");
+    let recording = Recording::load(&file).unwrap();
+    assert_eq!(recording.damage(), None);
+    assert_eq!(recording.step_count(), 20);
+    assert_eq!(recording.header().settings.impacts, Impacts::Simultaneous);
+    assert!(recording.steps().all(|step| step.restitution_scale == 1.0 && step.certificate.largest() <= 1e-10));
+    let states: Vec<_> = recording.steps().map(|step| step.state.q[2]).collect();
+    assert!(states[0] > 0.14 && states[19] < 0.12, "{states:?}");
 }

@@ -161,7 +161,10 @@ class _Check:
             raise ValueError(f"a force is {p}")
         if kind in ("normal", "limit"):
             if self.velocity:
-                bias, drive = max(get("gap"), zero) / self.dt - get("bounce"), max(get("bounce"), zero)
+                # A predicted contact with a bounce closes its gap within the step and parts again.
+                rebounds = bool(item.get("predicted")) and get("bounce") > zero
+                gap = zero if rebounds else max(get("gap"), zero)
+                bias, drive = gap / self.dt - get("bounce"), max(get("bounce"), zero)
             else:
                 rate = item.get("rate")
                 bias = number(float((rate[0] if isinstance(rate, list | tuple) else rate) or 0.0))
@@ -361,7 +364,7 @@ class _Check:
         now = [self._now(row, self.v) for row in rows]
         surface = [arithmetic.number(float(x)) for x in contact.get("surface") or (0.0, 0.0)]
         gap, size = float(contact.get("gap") or 0.0), float(contact["size"] if contact.get("size") is not None else 1.0)
-        touching = gap <= TOUCHING * size
+        touching = gap <= TOUCHING * size or (self.velocity and bool(contact.get("predicted")))
         if not self.velocity and now[0][0] > arithmetic.number(PARTING) * now[0][1]:
             touching = False
         slips = not self.velocity

@@ -126,19 +126,35 @@ def _sliding(view: View, slip: list[Number]) -> Number:
 
 def _disc(view: View) -> Number:
     w, omega = view.w_tangent, view.omega_tangent
-    if math.isinf(view.mu) or w == 0:
-        return ratio(view.arithmetic.length(view.u[1:3]), omega)
+    length = view.arithmetic.length
+    if math.isinf(view.mu):
+        p, u = view.p[1:3], view.u[1:3]
+        along = p[0] * u[0] + p[1] * u[1]
+        against = -along / (p[0] * p[0] + p[1] * p[1]) if along < 0 else along * 0
+        askew = length([u[k] + against * p[k] for k in range(2)])
+        return _without_limit(view, ratio(length(p) * w, omega), ratio(length(u), omega), ratio(askew, omega))
+    if w == 0:
+        return ratio(length(view.u[1:3]), omega)
     radius = view.number(view.mu) * max(view.p[0], view.p[0] * 0)
     aim = [view.p[k] - view.u[k] / w for k in (1, 2)]
-    length = view.arithmetic.length(aim)
-    if length > radius:
-        aim = [x * radius / length for x in aim]
-    return ratio(view.arithmetic.length([view.p[1] - aim[0], view.p[2] - aim[1]]) * w, omega)
+    size = length(aim)
+    if size > radius:
+        aim = [x * radius / size for x in aim]
+    return ratio(length([view.p[1] - aim[0], view.p[2] - aim[1]]) * w, omega)
+
+
+def _without_limit(view: View, force: Number, slip: Number, askew: Number) -> Number:
+    """Friction without a limit: held where pressed, none where parting, against the slip where neither."""
+    zero = view.p[0] * 0
+    pressed = ratio(max(view.w[0] * view.p[0], zero), view.omega[0])
+    parting = ratio(max(view.u[0], zero), view.omega[0])
+    return min(max(slip, parting), max(force, pressed), max(askew, pressed, parting))
 
 
 def _moment(view: View) -> Number:
     if math.isinf(view.mu_spin):
-        return ratio(view.u[3], view.omega[3])
+        force, spin = ratio(view.w[3] * view.p[3], view.omega[3]), ratio(view.u[3], view.omega[3])
+        return _without_limit(view, force, spin, spin * 0 if view.p[3] * view.u[3] < 0 else spin)
     most = view.number(view.mu_spin) * max(view.p[0], view.p[0] * 0)
     return natural(view.p[3], view.u[3], view.w[3], view.omega[3], -most, most)
 

@@ -138,3 +138,57 @@ fn a_closed_loop_is_at_zero_and_a_turned_one_is_not() {
     let half = free(Vec3::X * 3.0, LoopKind::Weld);
     assert!((half[3] - 2.0 * (1.5_f64).sin()).abs() < 1e-14);
 }
+
+/// A four-bar linkage in a plane with the given normal, its last hinge `tilt` off (rad); at the
+/// reference pose folded flat or not.
+fn four_bar(normal: Vec3, tilt: f64, flat: bool, kind: LoopKind) -> (Model, Vec<f64>) {
+    let (s, t) = crate::math::tangents(normal);
+    let body = Inertia::sphere(1.0, 0.1);
+    let at = |x: f64, y: f64| Pose::from_translation(s * x + t * y);
+    let hinge = |axis: Vec3| JointKind::Revolute { axis: axis.normalize() };
+    let mut builder = ModelBuilder::default();
+    let crank = builder.add(LinkSpec::on("crank", None, hinge(normal), at(0.0, 0.0), body)).unwrap();
+    let rise = if flat { 0.0 } else { 0.1 };
+    let coupler = builder.add(LinkSpec::on("coupler", Some(crank), hinge(normal), at(0.1, rise), body)).unwrap();
+    let rocker = builder.add(LinkSpec::on("rocker", None, hinge(normal + s * tilt), at(0.3, 0.0), body)).unwrap();
+    // The frames' z axes are the hinge's.
+    let turn = crate::math::Quat::from_mat3(&Mat3::from_cols(s, t, normal));
+    let frame = |x: f64, y: f64| Pose::from_parts(s * x + t * y, turn);
+    let (frame_a, frame_b) = (frame(0.3, 0.5 * rise), frame(0.1, 1.5 * rise));
+    builder.close_loop(LoopClosure { a: Some(coupler), b: Some(rocker), frame_a, frame_b, kind }).unwrap();
+    let (model, _) = builder.build().unwrap();
+    let q = model.neutral();
+    (model, q)
+}
+
+#[test]
+fn rows_that_are_redundant_but_for_rounding_are_left_out() {
+    let normal = Vec3::new(0.3, -0.5, 0.8).normalize();
+    for (kind, redundant) in [(LoopKind::Point, 1), (LoopKind::Hinge, 3), (LoopKind::Weld, 3)] {
+        for tilt in [0.0, 1e-10, 1e-7, 1e-5] {
+            let (mut model, q) = four_bar(normal, tilt, false, kind);
+            let found = model.leave_out_redundant_rows(&q);
+            assert_eq!(found.iter().map(|f| f.count).sum::<usize>(), redundant, "{kind:?} {tilt}: {found:?}");
+            let rows = LoopRows::new(&model);
+            assert_eq!(rows.len(), row_count(kind) - redundant);
+            // Across the plane, and not along it.
+            let axes = &model.loop_axes()[0];
+            let across = (0..3).find(|k| !axes.used[*k]).unwrap();
+            let turn = Mat3::from_quat(model.loops()[0].frame_a.rotation);
+            assert!((turn * axes.point.col(across)).dot(normal).abs() > 1.0 - 1e-6, "{kind:?} {tilt}: {axes:?}");
+            // Decided in the same way every time.
+            let (mut again, q) = four_bar(normal, tilt, false, kind);
+            again.leave_out_redundant_rows(&q);
+            assert_eq!(again, model);
+        }
+    }
+}
+
+/// What is dependent in one singular pose only, and what is tilted by design, stays.
+#[test]
+fn rows_that_are_needed_elsewhere_stay() {
+    let (mut model, q) = four_bar(Vec3::Z, 0.0, true, LoopKind::Point);
+    assert_eq!(model.leave_out_redundant_rows(&q).iter().map(|f| f.count).sum::<usize>(), 1);
+    let (mut model, q) = four_bar(Vec3::Z, 0.05, false, LoopKind::Point);
+    assert!(model.leave_out_redundant_rows(&q).is_empty());
+}

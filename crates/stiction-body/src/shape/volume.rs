@@ -31,11 +31,9 @@ impl Shape {
     /// Inertia of the shape in its own frame, filled evenly with `mass` (kg).
     ///
     /// # Errors
-    /// If the mass is not above 0 and finite, or as for [`Shape::volume`].
+    /// If the mass cannot be computed with ([`crate::range`]), or as for [`Shape::volume`].
     pub fn inertia(&self, mass: f64) -> Result<Inertia, InputError> {
-        if !(mass > 0.0 && mass.is_finite()) {
-            return Err(InputError::OutOfRange { what: "mass".into(), expected: "above 0 and finite", found: mass });
-        }
+        crate::range::check("mass", mass)?;
         Ok(match &self.kind {
             ShapeKind::Sphere { radius } => Inertia::sphere(mass, *radius),
             ShapeKind::Cuboid { half } => Inertia::cuboid(mass, *half * 2.0),

@@ -126,7 +126,7 @@ fn the_trace_goes_before_the_report_or_beside_the_json() {
 }
 
 fn certificate(residual: f64) -> Certificate {
-    Certificate { residual, backward_error: 0.5, worst_row: Some(1) }
+    Certificate { residual, backward_error: 0.5, rounding_limit: 2e-9, worst_row: Some(1) }
 }
 
 #[test]
@@ -142,6 +142,7 @@ fn a_stop_gives_its_best_iterate_but_no_z() {
     assert!(report["z"].is_null() && report["w"].is_null() && report["basis"].is_null() && report["claim"].is_null());
     assert_eq!(report["best_z"], serde_json::json!([1.0, -0.0]));
     assert!(report["residual"].is_null() && report["backward_error"] == 0.5 && report["worst_row"] == 1);
+    assert_eq!(report["rounding_limit"], 2e-9);
     assert_eq!(report["attempts"][0]["solver"], "lemke");
     let (_, out, _) = solve("stopped.dat", LCP, &[], Some(outcome));
     assert!(out.contains("stopped: limit of 7 reached") && out.contains("of the best iterate"), "{out}");

@@ -1,9 +1,13 @@
 //! Coulomb's law with its quadratic cone, as its certificate sees it.
 //!
 //! At velocity level, and for contacts that roll at acceleration level, the friction of a contact is the force in the disc of radius `μ p_n` that dissipates most:
-//! `p_t = P(p_t − u_t / W_t)` with P the projection onto the disc. For μ = ∞ the contact does not slip, whatever its normal force. A contact that slides at
+//! `p_t = P(p_t − u_t / W_t)` with P the projection onto the disc. A contact that slides at
 //! acceleration level has `p_t = −μ p_n` times the direction of its slip. The moment about the normal, at velocity level, is in the same way the one
 //! in `±μ_spin p_n` that dissipates most.
+//!
+//! μ = ∞ is the limit of this: a contact that is pressed does not slip, one that parts has no friction, and between the two, where neither a normal force
+//! nor a separation speed is above zero, it does not slip or its friction is along the slip and against it, however large. The same holds for μ_spin = ∞
+//! and the spin.
 //!
 //! Reference: [Trinkle95, §3.1], [Drumwright15, §III-C].
 
@@ -55,7 +59,16 @@ impl ConeLaw {
 fn disc(contact: &ContactView) -> f64 {
     let (w, omega) = (contact.w_tangent(), contact.omega_tangent());
     let (p, u) = ([contact.p[1], contact.p[2]], [contact.u[1], contact.u[2]]);
-    if contact.mu.is_infinite() || w == 0.0 {
+    if contact.mu.is_infinite() {
+        let along = p[0] * u[0] + p[1] * u[1];
+        // The slip that friction opposes: the nearest point of the ray −κ p, κ ≥ 0.
+        let kappa = if along < 0.0 { -along / (p[0] * p[0] + p[1] * p[1]) } else { 0.0 };
+        let askew = libm::hypot(u[0] + kappa * p[0], u[1] + kappa * p[1]);
+        let [force, slip, askew] =
+            [libm::hypot(p[0], p[1]) * w, libm::hypot(u[0], u[1]), askew].map(|x| ContactView::ratio(x, omega));
+        return without_limit(contact, force, slip, askew);
+    }
+    if w == 0.0 {
         return ContactView::ratio(libm::hypot(u[0], u[1]), omega);
     }
     let radius = contact.mu * contact.p[0].max(0.0);
@@ -71,10 +84,22 @@ fn disc(contact: &ContactView) -> f64 {
 /// The miss of the moment about the normal: the one within `±μ_spin p_n` that dissipates most.
 fn moment(contact: &ContactView) -> f64 {
     if contact.mu_spin.is_infinite() {
-        return ContactView::ratio(contact.u[3], contact.omega[3]);
+        let (p, u) = (contact.p[3], contact.u[3]);
+        let [force, spin] = [contact.w[3] * p, u].map(|x| ContactView::ratio(x.abs(), contact.omega[3]));
+        return without_limit(contact, force, spin, if p * u < 0.0 { 0.0 } else { spin });
     }
     let most = contact.mu_spin * contact.p[0].max(0.0);
     natural(contact.p[3], contact.u[3], contact.w[3], contact.omega[3], -most, most)
+}
+
+/// The residual of friction without a limit, given its force, the slip, and what of the slip the force does not oppose, each beside its terms: the least
+/// of the three ways to obey the law.
+fn without_limit(contact: &ContactView, force: f64, slip: f64, askew: f64) -> f64 {
+    let pressed = ContactView::ratio((contact.w[0] * contact.p[0]).max(0.0), contact.omega[0]);
+    let parting = ContactView::ratio(contact.u[0].max(0.0), contact.omega[0]);
+    let (holds, is_free) = (slip.max(parting), force.max(pressed));
+    let slides = askew.max(pressed).max(parting);
+    holds.min(is_free).min(slides)
 }
 
 fn sliding(contact: &ContactView, direction: [f64; 2]) -> f64 {
@@ -103,8 +128,24 @@ mod tests {
             "slips inside"
         );
         let glued = ContactView { mu: f64::INFINITY, ..still() };
-        assert_eq!(miss(ContactView { p: [0.0, 7.0, 0.0, 0.0], ..glued }), 0.0);
-        assert!(miss(ContactView { u: [0.0, 0.1, 0.0, 0.0], ..glued }) > 1e-3);
+        assert_eq!(
+            miss(ContactView { p: [0.0, 7.0, 0.0, 0.0], ..glued }),
+            0.0,
+            "neither pressed nor parting, it holds"
+        );
+        assert!(miss(ContactView { u: [0.0, 0.1, 0.0, 0.0], ..glued }) > 1e-3, "pressed, it may not slip");
+        let parts = ContactView { p: [0.0, -7.0, 0.0, 0.0], u: [1.0, 0.0, 0.0, 0.0], ..glued };
+        assert!(miss(parts) > 0.04, "no friction where it parts");
+        assert_eq!(miss(ContactView { p: [0.0; 4], u: [1.0, 2.0, 0.0, 0.0], ..glued }), 0.0, "it parts and slips");
+        let between = ContactView { p: [0.0, -3.0, 4.0, 0.0], u: [0.0, 0.6, -0.8, 0.0], ..glued };
+        assert!(miss(between) < 1e-16, "between the two, friction opposes the slip");
+        assert!(miss(ContactView { u: [0.0, -0.6, 0.8, 0.0], ..between }) > 0.05, "and does not drive it");
+        assert!(miss(ContactView { u: [0.0, 0.8, 0.6, 0.0], ..between }) > 0.05, "nor turn it");
+        let finger = ContactView { mu_spin: f64::INFINITY, omega: [20.0, 10.0, 10.0, 10.0], w: [1.0; 4], ..still() };
+        assert!(miss(ContactView { u: [0.0, 0.0, 0.0, 0.1], ..finger }) > 1e-3, "pressed, it may not spin");
+        let parts = ContactView { p: [0.0, 0.0, 0.0, 2.0], u: [1.0, 0.0, 0.0, 0.0], ..finger };
+        assert!(miss(parts) > 0.04, "no moment where it parts");
+        assert_eq!(miss(ContactView { p: [0.0; 4], u: [1.0, 0.0, 0.0, 0.5], ..finger }), 0.0);
         assert!(miss(ContactView { p: [10.0, 1.0, 0.0, 0.0], mu: 0.0, ..still() }) > 0.05);
         assert!(miss(ContactView { p: [10.0, 1.0, 0.0, 0.0], touching: false, ..still() }) > 0.05);
         assert!(miss(ContactView { p: [10.0, f64::NAN, 0.0, 0.0], ..still() }).is_infinite());

@@ -93,7 +93,7 @@ impl Certifier {
         let (contacts, dt, v) = (problem.contacts(), problem.dt(), problem.v());
         let (n, surface) = (contacts.len(), contacts.surface[i]);
         let bias = match level {
-            Level::Velocity => [separation_bias(contacts.gap[i], dt, contacts.bounce[i]), surface[0], surface[1], 0.0],
+            Level::Velocity => [contacts.separation_bias(i, dt), surface[0], surface[1], 0.0],
             Level::Acceleration => [contacts.rate[i][0], contacts.rate[i][1], contacts.rate[i][2], 0.0],
         };
         let mut view = ContactView {
@@ -109,7 +109,10 @@ impl Certifier {
             mu_spin: contacts.mu_spin[i],
             mu_viscous: contacts.mu_viscous[i],
             dt,
-            touching: contacts.touches(i) && (level == Level::Velocity || !problem.parts(i)),
+            touching: match level {
+                Level::Velocity => contacts.has_friction(i),
+                Level::Acceleration => contacts.touches(i) && !problem.parts(i),
+            },
             level,
         };
         // What slips now matters to accelerations alone.

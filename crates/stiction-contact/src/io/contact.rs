@@ -33,6 +33,7 @@ const CONTACT: &[(&str, Shape)] = &[
     ("tangent_t", Shape::Row),
     ("spin", Shape::Row),
     ("gap", Shape::Number),
+    ("predicted", Shape::Bool),
     ("size", Shape::Number),
     ("mu", Shape::Extended),
     ("mu_spin", Shape::Extended),
@@ -127,6 +128,7 @@ fn add_contact(problem: &mut ContactProblem, fields: &mut Fields, i: usize) -> R
     for (key, x) in numbers {
         *x = fields.number(key).unwrap_or(*x);
     }
+    contact.predicted = fields.bool("predicted").unwrap_or(false);
     contact.rate = exactly(fields, i, "rate")?.unwrap_or(contact.rate);
     contact.surface = exactly(fields, i, "surface")?.unwrap_or(contact.surface);
     problem.add_contact(contact).map_err(|e| e.to_string())
@@ -160,7 +162,7 @@ pub fn contact_to_json(problem: &ContactProblem) -> String {
     let contacts = problem.contacts();
     objects(&mut out, "contacts", contacts.len(), |i| {
         let triple = |x: &[f64]| format!("[{}]", x.iter().map(|x| number(*x)).collect::<Vec<_>>().join(", "));
-        vec![
+        let mut fields = vec![
             ("normal", row(&contacts.normal, i)),
             ("tangent_s", row(&contacts.tangent_s, i)),
             ("tangent_t", row(&contacts.tangent_t, i)),
@@ -173,7 +175,11 @@ pub fn contact_to_json(problem: &ContactProblem) -> String {
             ("rate", triple(&contacts.rate[i])),
             ("bounce", number(contacts.bounce[i])),
             ("surface", triple(&contacts.surface[i])),
-        ]
+        ];
+        if contacts.predicted[i] {
+            fields.push(("predicted", "true".into()));
+        }
+        fields
     });
     let all = problem.bilaterals();
     objects(&mut out, "bilateral", all.rows.len(), |i| {

@@ -17,6 +17,8 @@ pub(super) type Row = Vec<(usize, Vec<f64>)>;
 pub(super) enum Shape {
     /// A string.
     Text,
+    /// True or false.
+    Bool,
     /// A finite number.
     Number,
     /// A number, `"inf"` or `"-inf"`.
@@ -35,6 +37,7 @@ pub(super) enum Shape {
 #[derive(Debug)]
 pub(super) enum Value {
     Text(String),
+    Bool(bool),
     Number(f64),
     Numbers(Vec<f64>),
     Row(Row),
@@ -54,6 +57,10 @@ impl Fields {
 
     pub fn text(&mut self, key: &str) -> Option<String> {
         if let Some(Value::Text(x)) = self.take(key) { Some(x) } else { None }
+    }
+
+    pub fn bool(&mut self, key: &str) -> Option<bool> {
+        if let Some(Value::Bool(x)) = self.take(key) { Some(x) } else { None }
     }
 
     pub fn number(&mut self, key: &str) -> Option<f64> {
@@ -202,6 +209,7 @@ impl<'de> DeserializeSeed<'de> for OfShape<'_> {
         let path = self.path;
         Ok(match self.shape {
             Shape::Text => Value::Text(parser.deserialize_str(Word(path))?),
+            Shape::Bool => Value::Bool(parser.deserialize_bool(Bool(path))?),
             Shape::Number => Value::Number(parser.deserialize_f64(Number { path, infinite: false })?),
             Shape::Extended => Value::Number(parser.deserialize_any(Number { path, infinite: true })?),
             Shape::Numbers => Value::Numbers(<Vec<f64>>::read(path, parser)?),
@@ -222,6 +230,19 @@ impl Visitor<'_> for Word<'_> {
     }
     fn visit_str<E>(self, text: &str) -> Result<String, E> {
         Ok(text.to_string())
+    }
+}
+
+/// True or false.
+struct Bool<'a>(Path<'a>);
+
+impl Visitor<'_> for Bool<'_> {
+    type Value = bool;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "true or false for {}", self.0)
+    }
+    fn visit_bool<E>(self, x: bool) -> Result<bool, E> {
+        Ok(x)
     }
 }
 

@@ -22,7 +22,8 @@ pub(super) fn looks_like_friction(bytes: &[u8], kind: Option<Kind>) -> bool {
     else {
         return false;
     };
-    let fits = dim >= 2 && contacts >= 1 && rows == cols;
+    // Without contacts it could only be an LCP, whose second and third number are the storage and again the order.
+    let fits = dim >= 2 && rows == cols && (contacts >= 1 || matches!(dim, 2 | 3) && storage != dim);
     let known = matches!(dim, 2 | 3 | 5) || dim.checked_mul(contacts) == Some(rows);
     // An LCP of order 2 whose matrix is in blocks may begin so, too; but not with what CSparse prints.
     fits && known && (storage < 2 || storage == 2 && mentions_csparse(bytes))

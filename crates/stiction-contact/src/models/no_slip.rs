@@ -30,7 +30,7 @@ pub struct NoSlipOptions {
     pub release: bool,
 }
 
-/// Contact without slip: infinite friction, at velocity level.
+/// Contact without slip, at velocity level.
 ///
 /// `M v⁺ = M v + dt f + Xᵀ λ + Nᵀ p_n` with `X = [J; S; T]`, `J v⁺ = target`, `S v⁺ = T v⁺ = 0` (or against the speed of a moving surface) at the contacts
 /// that touch, `0 ≤ p_n ⊥ N v⁺ + max(gap, 0)/dt − bounce ≥ 0`. Independent rows of X are found first; v⁺ is unique, and at most rank(N P) normals are
@@ -43,8 +43,8 @@ pub struct NoSlipOptions {
 ///   again, until no contact that is held separates; one that was let go stays so in this step even if it closes again, so that this
 ///   ends after at most as many rounds as there are contacts. If holding contacts makes a problem infeasible, they are let go too.
 /// * A contact that is only predicted gives its normal row only, or a body that flies past a wall would be glued to it.
-/// * With the default method, a problem with an island of more than 72 velocities is first solved as Coulomb friction of infinite coefficients by Newton's method on the
-///   velocities (see [`CoulombCone`](super::CoulombCone)): the same law and the same certificate, but forces that are spread over redundant contacts.
+/// * With the default method, a problem with an island of more than 72 velocities is first solved by Newton's method on the
+///   velocities (as [`CoulombCone`](super::CoulombCone), which has another law where friction is infinite): the same law and the same certificate, but forces that are spread over redundant contacts.
 /// * Coulomb and viscous coefficients are not looked at: without slip there is no drag, and friction is infinite. A soft finger (mu_spin > 0) does not
 ///   spin about its normal either.
 ///
@@ -75,16 +75,17 @@ impl NoSlip {
         }
     }
 
-    /// True if an island of `problem` is large, and the options leave the method open.
-    fn is_for_velocities(&mut self, problem: &ContactProblem) -> bool {
+    /// True if the options leave the method open.
+    fn is_open(&self) -> bool {
         let options = self.normals.options();
-        let open = !self.release
-            && options.solver == NormalSolver::default()
-            && options.insist
-            && options.model.check().is_ok();
+        !self.release && options.solver == NormalSolver::default() && options.insist && options.model.check().is_ok()
+    }
+
+    /// True if an island of `problem` is large.
+    fn is_large(&mut self, problem: &ContactProblem) -> bool {
         let velocities =
             |island: &Island| island.blocks.iter().map(|&b| problem.layout().range(b).len()).sum::<usize>();
-        open && problem.m() > LARGE && self.islands.find(problem).iter().any(|island| velocities(island) > LARGE)
+        problem.m() > LARGE && self.islands.find(problem).iter().any(|island| velocities(island) > LARGE)
     }
 }
 
@@ -106,13 +107,15 @@ impl ContactModel for NoSlip {
         let law = NoSlipLaw { release };
         let ModelOptions { tolerance, max_pivots } = self.normals.options().model;
         let limit = max_pivots.unwrap_or(MOST_SYSTEMS);
-        if self.is_for_velocities(problem)
+        let (open, large) = (self.is_open(), self.is_large(problem));
+        if open
+            && large
             && let Some(solution) = self.velocities.solution(problem, &law, start, tolerance, limit)
         {
             return Ok(ContactOutcome::Solved(solution));
         }
         let holds = &mut self.holds;
-        self.normals.solve_problem(
+        let outcome = self.normals.solve_problem(
             &mut self.by_island,
             problem,
             &law,
@@ -125,7 +128,16 @@ impl ContactModel for NoSlip {
                     held.solve(guess.basis, forces, stats)
                 }
             },
-        )
+        )?;
+        // Rows that are nearly dependent ask the reduction for large forces; on the velocities what they leave open stays small.
+        if open
+            && !large
+            && matches!(outcome, ContactOutcome::Failed(_))
+            && let Some(solution) = self.velocities.solution(problem, &law, None, tolerance, limit)
+        {
+            return Ok(outcome.or(ContactOutcome::Solved(solution)));
+        }
+        Ok(outcome)
     }
 
     fn recycle(&mut self, outcome: ContactOutcome) {

@@ -6,6 +6,7 @@ use super::step::{Limit, MaxStep};
 use crate::incremental_factor::{Border, IncrementalFactor, LostPivot};
 use crate::matrix::dot;
 use crate::outcome::{Stats, TraceLine, Variable};
+use crate::work;
 
 /// Rounding of a pivot in units of `ε (k + NOISE_ROWS) (1 + ‖x‖₁)²`: the factor is exact for a matrix within ε k of
 /// the given one, entry by entry in units of its diagonal, and (x, 1) is the vector in which the pivot is the
@@ -25,6 +26,8 @@ pub(super) enum Halt {
     Unbounded,
     /// The limit on pivots.
     Limit(usize),
+    /// The budget of floating-point operations.
+    Budget(u64),
     /// Something was lost to rounding.
     Numerical(&'static str),
 }
@@ -73,6 +76,7 @@ pub(super) struct Driver {
     /// with entries that grow on the way to the solution.
     pub near_singular_allowed: bool,
     pub max_pivots: usize,
+    pub max_flops: u64,
     /// Pivots after which this attempt ends.
     pivot_budget: usize,
     pub trace: bool,
@@ -316,10 +320,18 @@ impl Driver {
     /// Counts a basis change.
     pub fn count(&mut self, entering: Variable, leaving: Variable, measure: f64) -> Result<(), Halt> {
         self.stats.pivots += 1;
+        let clamped = self.sets.clamped().len();
+        self.stats.flops +=
+            work::product(clamped, 3 * clamped) + work::product(clamped, 2 * self.sets.unclamped().len());
         if self.trace {
             self.stats.trace.push(TraceLine { entering: Some(entering), leaving: Some(leaving), measure });
         }
-        if self.stats.pivots > self.pivot_budget { Err(Halt::Limit(self.max_pivots)) } else { Ok(()) }
+        if self.stats.pivots > self.pivot_budget { Err(Halt::Limit(self.max_pivots)) } else { self.check_work() }
+    }
+
+    /// An error if the budget of floating-point operations is used up.
+    pub fn check_work(&self) -> Result<(), Halt> {
+        if self.stats.flops > self.max_flops { Err(Halt::Budget(self.max_flops)) } else { Ok(()) }
     }
 
     /// Allows the next attempt one in `share` of the pivots that are left.
@@ -330,7 +342,7 @@ impl Driver {
 
     /// True if there is no pivot left for another attempt.
     pub fn is_out_of_pivots(&self) -> bool {
-        self.stats.pivots >= self.max_pivots
+        self.stats.pivots >= self.max_pivots || self.check_work().is_err()
     }
 }
 

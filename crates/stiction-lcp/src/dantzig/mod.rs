@@ -42,12 +42,13 @@ use drive::{Driver, Halt};
 use enter::INDEPENDENCE;
 
 use crate::basis::{Basis, Position};
-use crate::certificate::{Certificate, certify};
+use crate::certificate::{Certificate, certify_to};
 use crate::error::InputError;
 use crate::finish::Finish;
 use crate::outcome::{Outcome, Ray, Solved, Stats, StopReason, Stopped};
 use crate::problem::ProblemRef;
 use crate::solver::{Options, Solver};
+use crate::work;
 
 /// The largest order of a factored problem: its columns are formed as they are needed, at worst all of them.
 pub const FACTORED_LIMIT: usize = 4096;
@@ -77,8 +78,8 @@ const SHIFTS: [f64; 3] = [1e-9, 1e-6, 1e-3];
 /// Rounds of polishing and driving on, at most.
 const ROUNDS: usize = 8;
 
-/// Certificates this good need no refinement in twice the working precision.
-const PLAIN_IS_GOOD: f64 = 1e-14;
+/// Certificates this good need no refinement in twice the working precision; the certificate's own rounding counts in it.
+const PLAIN_IS_GOOD: f64 = 1e-13;
 
 /// The solver. See the [module](self).
 #[derive(Debug, Clone)]
@@ -100,6 +101,11 @@ impl Dantzig {
     /// Stops after this many pivots from now on; `None` for the default.
     pub(crate) fn limit_pivots(&mut self, max_pivots: Option<usize>) {
         self.options.max_pivots = max_pivots;
+    }
+
+    /// Stops after this many floating-point operations from now on.
+    pub(crate) fn limit_flops(&mut self, max_flops: u64) {
+        self.options.max_flops = Some(max_flops);
     }
 
     /// Tries with every violation above rounding driven. If that does not end well, once more with small ones left
@@ -171,7 +177,7 @@ impl Dantzig {
         let (z, certificate) = self.with_certificate(problem, z);
         let (w, basis) = (self.w.clone(), basis.clone());
         let holds = certificate.holds(self.options.tolerance);
-        holds.then(|| Outcome::Solved(Solved { z, w, basis, certificate, stats: Stats::default() }))
+        holds.then(|| Outcome::Solved(Solved::new(z, w, basis, certificate, &self.options, Stats::default())))
     }
 
     /// `compute-forces` of the paper, with its last C polished. Reference: [Baraff94, §4.3].
@@ -231,6 +237,7 @@ impl Dantzig {
         let mut idle = 0;
         loop {
             crate::interrupt::check();
+            self.driver.check_work()?;
             let Some(worst) = self.list_violated_rows() else { return Ok(()) };
             if !worst.is_finite() {
                 return Err(Halt::Numerical("w leaves the range of f64"));
@@ -259,6 +266,8 @@ impl Dantzig {
     fn list_violated_rows(&mut self) -> Option<f64> {
         self.turns.clear();
         self.driver.refresh();
+        let n = self.driver.problem.n;
+        self.driver.stats.flops += work::product(n, self.driver.sets.clamped().len() + 1);
         for i in 0..self.driver.problem.n {
             if let Some(w) = self.driver.clear_violation(i) {
                 self.turns.push((w, i));
@@ -270,6 +279,7 @@ impl Dantzig {
 
     /// The best z of the present C, and its certificate.
     fn polish(&mut self, problem: ProblemRef<'_>) -> (Vec<f64>, Certificate) {
+        self.driver.stats.flops += Finish::flops(problem.n(), self.driver.sets.clamped().len());
         let good = PLAIN_IS_GOOD.min(self.options.tolerance);
         let driven = self.present(problem);
         if driven.1.holds(good) {
@@ -297,13 +307,13 @@ impl Dantzig {
     fn with_certificate(&mut self, problem: ProblemRef<'_>, z: Vec<f64>) -> (Vec<f64>, Certificate) {
         self.w.clear();
         self.w.resize(z.len(), 0.0);
-        let certificate = certify(problem, &z, &mut self.w);
+        let certificate = certify_to(problem, &z, &mut self.w, self.options.tolerance);
         (z, certificate)
     }
 
     fn solved(&mut self, z: Vec<f64>, certificate: Certificate) -> Outcome {
         let (w, basis) = (self.w.clone(), self.driver.basis());
-        Outcome::Solved(Solved { z, w, basis, certificate, stats: Stats::default() })
+        Outcome::Solved(Solved::new(z, w, basis, certificate, &self.options, Stats::default()))
     }
 
     /// What a drive that was not brought to its end comes to.
@@ -317,6 +327,7 @@ impl Dantzig {
         let (z, certificate) = self.present(problem);
         let why = match halt {
             Halt::Limit(limit) => StopReason::Limit(limit),
+            Halt::Budget(flops) => StopReason::Budget(flops),
             Halt::Numerical(what) => StopReason::Numerical(what.into()),
             Halt::Unbounded => StopReason::Numerical("an infinite step along which w changes".into()),
         };
@@ -379,6 +390,7 @@ impl Solver for Dantzig {
         self.driver.stats = Stats::default();
         self.driver.reset();
         self.driver.max_pivots = self.options.max_pivots.unwrap_or(PIVOTS_PER_ROW * (n + ROWS_MORE));
+        self.driver.max_flops = self.options.flops_allowed(n);
         self.driver.trace = self.options.trace;
         let mut resolved = None;
         self.driver.violated = VIOLATED;

@@ -11,13 +11,14 @@ mod filter;
 use std::collections::BTreeSet;
 
 use crate::basis::{Basis, Position};
-use crate::certificate::{Certificate, certify};
+use crate::certificate::{Certificate, certify_to};
 use crate::error::InputError;
 use crate::exact::Integers;
-use crate::finish::{Finish, outcome_of};
-use crate::outcome::{Outcome, Proof, Stats, Unsolvable};
+use crate::finish::{Finish, outcome_of, stopped_at};
+use crate::outcome::{Outcome, Proof, Stats, StopReason, Unsolvable};
 use crate::problem::ProblemRef;
 use crate::solver::{Options, Solver};
+use crate::work;
 use cone::ConePoint;
 use filter::Filter;
 
@@ -77,6 +78,11 @@ impl Enumerate {
         self
     }
 
+    /// Stops after this many floating-point operations from now on.
+    pub(crate) fn limit_flops(&mut self, max_flops: u64) {
+        self.options.max_flops = Some(max_flops);
+    }
+
     /// Every solution of the problem, certified or not.
     ///
     /// # Errors
@@ -95,7 +101,7 @@ impl Enumerate {
                 }
                 if seen.insert(z.iter().map(|x| x.to_bits()).collect::<Vec<_>>()) {
                     let mut w = vec![0.0; z.len()];
-                    let certificate = certify(problem, &z, &mut w);
+                    let certificate = certify_to(problem, &z, &mut w, 0.0);
                     found.solutions.push(EnumeratedSolution { z, w, basis: basis.clone(), singular, certificate });
                 }
             }
@@ -119,8 +125,13 @@ impl Enumerate {
     /// The first z of a basis that passes the certificate though it is not exact.
     fn nearly(&mut self, problem: ProblemRef<'_>, stats: &Stats) -> Option<Outcome> {
         let mut bases = Bases::new(problem);
+        let mut stats = stats.clone();
         while let Some(basis) = bases.next() {
             crate::interrupt::check();
+            stats.flops += Finish::flops(problem.n(), basis.active().count());
+            if stats.flops > self.options.flops_allowed(problem.n()) {
+                return None;
+            }
             if let Some(z) = self.finish.solution(problem, basis) {
                 let basis = at_bounds(problem, basis, &z);
                 let outcome = outcome_of(problem, z, basis, &self.options, stats.clone());
@@ -148,10 +159,19 @@ impl Solver for Enumerate {
             start.check_len(problem.n())?;
         }
         let mut next = start.filter(|s| bases.contain(s)).cloned().or_else(|| bases.next().cloned());
+        let allowed = self.options.flops_allowed(problem.n());
         while let Some(basis) = next {
             crate::interrupt::check();
             stats.iterations += 1;
-            if let Some((z, _)) = search.solution(&basis) {
+            stats.flops += basis_flops(&basis);
+            if stats.flops > allowed {
+                let why = StopReason::Budget(allowed);
+                let z = (0..problem.n()).map(|i| problem.bound(i)).map(|(lo, hi)| 0f64.clamp(lo, hi)).collect();
+                return Ok(uncertified.unwrap_or_else(|| Outcome::Stopped(stopped_at(problem, z, why, stats))));
+            }
+            let found = search.solution(&basis);
+            stats.flops += std::mem::take(&mut search.exact_flops);
+            if let Some((z, _)) = found {
                 match outcome_of(problem, z, basis, &self.options, stats.clone()) {
                     solved @ Outcome::Solved(_) => return Ok(solved),
                     other => uncertified = uncertified.or(Some(other)),
@@ -180,17 +200,28 @@ fn at_bounds(problem: ProblemRef<'_>, basis: &Basis, z: &[f64]) -> Basis {
     basis
 }
 
+/// Machine words that an entry gains per row eliminated: a f64 has 53 bits.
+const WORDS_PER_ROW: u64 = 1;
+
+/// The work of excluding a basis by bounds in f64s.
+fn basis_flops(basis: &Basis) -> u64 {
+    let k = basis.active().count();
+    4 * work::factorization(k) + work::product(basis.len(), 4 * k)
+}
+
 /// A problem prepared for the decision of its bases.
 struct Search {
     integers: Integers,
     filter: Filter,
+    /// The work of exact decisions since it was last taken.
+    exact_flops: u64,
 }
 
 impl Search {
     fn new(problem: ProblemRef<'_>) -> Self {
         let integers = Integers::new(problem);
         let filter = Filter::new(&integers);
-        Self { integers, filter }
+        Self { integers, filter, exact_flops: 0 }
     }
 
     /// A solution of a basis, rounded, and whether the basis is singular.
@@ -198,6 +229,9 @@ impl Search {
         if self.filter.excludes(basis) {
             return None;
         }
+        // Fraction-free elimination: every entry grows by a word or so per row.
+        let words = (basis.active().count() as u64 + 1) * WORDS_PER_ROW;
+        self.exact_flops += (basis.len() as u64).pow(3) * words * words;
         let ConePoint { z, denominator, singular } = cone::decide(&self.integers, basis)?;
         let z = z.iter().enumerate().map(|(j, x)| self.integers.z(j, x, &denominator).to_f64()).collect();
         Some((z, singular))

@@ -19,6 +19,9 @@ pub(crate) enum Place {
     Dropped,
 }
 
+/// What the allocation of a number costs, in products of machine words.
+const ALLOCATION: u64 = 20;
+
 /// See the [module](self). Variables have labels: whatever numbers the caller gives them.
 #[derive(Debug, Clone)]
 pub(crate) struct Dictionary {
@@ -31,6 +34,8 @@ pub(crate) struct Dictionary {
     nonbasic: Vec<usize>,
     /// Inverse of these two lists.
     places: Vec<Place>,
+    /// Products of machine words so far.
+    work: u64,
 }
 
 impl Dictionary {
@@ -40,7 +45,7 @@ impl Dictionary {
         let mut places = vec![Place::Row(0); basic.len() + nonbasic.len()];
         basic.iter().enumerate().for_each(|(row, &label)| places[label] = Place::Row(row));
         nonbasic.iter().enumerate().for_each(|(column, &label)| places[label] = Place::Column(column));
-        Self { entries, denominator: 1.into(), basic, nonbasic, places }
+        Self { entries, denominator: 1.into(), basic, nonbasic, places, work: 0 }
     }
 
     pub fn rows(&self) -> usize {
@@ -97,11 +102,19 @@ impl Dictionary {
         }
     }
 
+    /// The work of all pivots so far, in products of machine words.
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
     /// Exchanges the basic variable of `row` with the one of `column`; the entry there must not be zero.
     pub fn pivot(&mut self, row: usize, column: usize) {
         let mut pivot_row = std::mem::take(&mut self.entries[row]);
         let pivot = pivot_row[column].clone();
         let negative = pivot.is_negative();
+        let words = |x: &BigInt| 1 + x.bits() / 64;
+        let most = words(&self.denominator).max(words(&pivot));
+        self.work += 3 * (self.rows() * self.columns()) as u64 * (words(&pivot) * most + ALLOCATION);
         let divide = !self.denominator.is_one();
         for (_, entries) in self.entries.iter_mut().enumerate().filter(|(i, _)| *i != row) {
             crate::interrupt::check();

@@ -129,8 +129,8 @@ fn small_fraction(x: f64) -> (f64, f64) {
     (p.1, q.1)
 }
 
-/// Pivots per row before a linear program is given up.
-const PIVOTS_PER_ROW: usize = 50;
+/// Products of machine words after which a linear program is given up: about a second.
+const MAX_WORK: u64 = 1_000_000_000;
 
 /// The cone is shrunk by these parts of its columns, in bits, so that what is left survives rounding.
 const MARGINS: [u32; 2] = [24, 40];
@@ -156,7 +156,7 @@ fn falling_edge(columns: &[Vec<BigInt>], q: &[BigInt]) -> Option<Vec<BigInt>> {
     let order: Vec<usize> = (n..2 * n).collect();
     let mut dictionary = Dictionary::new(rows, order.clone(), (0..n).collect());
     let objective = dictionary.add_row(q.iter().map(|q| -q).chain([BigInt::zero()]).collect());
-    match maximize(&mut dictionary, objective, &order, PIVOTS_PER_ROW * n) {
+    match maximize(&mut dictionary, objective, &order, MAX_WORK) {
         End::Unbounded(column) => Some((0..n).map(|i| dictionary.rate(i, column)).collect()),
         End::Optimal | End::Limit => None,
     }
@@ -196,7 +196,7 @@ fn interior(problem: &IntegerProblem) -> Option<Vec<BigInt>> {
     let objective =
         (0..=columns).map(|c| if (n..columns).contains(&c) { BigInt::one() } else { BigInt::zero() }).collect();
     let objective = dictionary.add_row(objective);
-    let end = maximize(&mut dictionary, objective, &order, PIVOTS_PER_ROW * columns);
+    let end = maximize(&mut dictionary, objective, &order, MAX_WORK);
     (end == End::Optimal).then(|| (0..n).map(|i| dictionary.value(i)).collect())
 }
 

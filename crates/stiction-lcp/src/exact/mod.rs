@@ -29,6 +29,7 @@ use integer::IntegerProblem;
 
 pub(crate) use dictionary::{Dictionary, Place};
 pub use farkas::{check_farkas, find_farkas};
+pub(crate) use pivot::pivot_within;
 pub use pivot::{ExactOutcome, pivot_exact};
 pub use rational::Rational;
 pub(crate) use {integer::IntegerProblem as Integers, simplex::non_negative_point};

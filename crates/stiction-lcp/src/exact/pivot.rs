@@ -16,6 +16,7 @@ use super::rational::Rational;
 use super::standard::{Standard, Start, complement};
 use crate::basis::Basis;
 use crate::problem::ProblemRef;
+use crate::work::default_flops;
 
 /// What [`pivot_exact`] comes to.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +41,7 @@ pub enum ExactOutcome {
         /// Pivots, of both runs.
         pivots: usize,
     },
-    /// The limit on pivots.
+    /// The limit on pivots, or on work.
     Limit {
         /// Pivots made.
         pivots: usize,
@@ -50,22 +51,34 @@ pub enum ExactOutcome {
 /// Pivots in exact arithmetic from `start` (n) to a proven basis, a ray, or the limit on pivots.
 ///
 /// A start that is singular is followed as far as it is not; one of another order is ignored. Cost: one pivot of an LCP takes about n²
-/// products and divisions of integers of up to 60 n bits.
+/// products and divisions of integers of up to 60 n bits; all pivots together take at most the work that
+/// [`default_flops`](crate::work::default_flops) allows, a product of machine words counting as one operation.
 pub fn pivot_exact(problem: ProblemRef<'_>, start: &Basis, max_pivots: usize) -> ExactOutcome {
+    pivot_within(problem, start, max_pivots, &mut 0, default_flops(problem.n()))
+}
+
+/// The same, where `work` counts products of machine words, at most up to `max_work`.
+pub(crate) fn pivot_within(
+    problem: ProblemRef<'_>,
+    start: &Basis,
+    max_pivots: usize,
+    work: &mut u64,
+    max_work: u64,
+) -> ExactOutcome {
     let integers = IntegerProblem::new(problem);
     let standard = Standard::new(&integers);
     let active = standard.active(start);
     let mut pivots = 0;
     if !active.is_empty() {
         let mut warm = standard.start(&active);
-        match lemke(&mut warm, max_pivots, &mut pivots) {
+        match lemke(&mut warm, max_pivots, &mut pivots, work, max_work) {
             End::Solved => return proven(&integers, &standard, &warm, pivots),
             End::Limit => return ExactOutcome::Limit { pivots },
             End::Ray(_) => {}
         }
     }
     let mut cold = standard.start(&[]);
-    match lemke(&mut cold, max_pivots, &mut pivots) {
+    match lemke(&mut cold, max_pivots, &mut pivots, work, max_work) {
         End::Solved => proven(&integers, &standard, &cold, pivots),
         End::Limit => ExactOutcome::Limit { pivots },
         End::Ray(column) => {
@@ -89,10 +102,11 @@ enum End {
     Limit,
 }
 
-fn lemke(start: &mut Start, max_pivots: usize, pivots: &mut usize) -> End {
+fn lemke(start: &mut Start, max_pivots: usize, pivots: &mut usize, work: &mut u64, max_work: u64) -> End {
     let signed = &start.signed;
     let blocks = |label: usize| signed.get(label).is_none_or(|s| *s);
     let dictionary = &mut start.dictionary;
+    let before = *work;
     let order: Vec<usize> = (0..dictionary.rows()).map(|r| dictionary.basic(r)).filter(|&l| blocks(l)).collect();
     let Some(mut row) = dictionary.most_negative_row(&order, blocks) else { return End::Solved };
     let artificial = add_artificial(dictionary, blocks);
@@ -105,7 +119,8 @@ fn lemke(start: &mut Start, max_pivots: usize, pivots: &mut usize) -> End {
                 None => return End::Ray(column),
             }
         }
-        if *pivots == max_pivots {
+        *work = before + dictionary.work();
+        if *pivots == max_pivots || *work > max_work {
             return End::Limit;
         }
         *pivots += 1;

@@ -12,15 +12,16 @@ pub(crate) enum End {
     Optimal,
     /// The variable of this column can grow without bound, and the objective with it.
     Unbounded(usize),
-    /// The limit on pivots.
+    /// The limit on work.
     Limit,
 }
 
 /// Maximizes the variable `objective` (basic, without a sign) over non-negative values of all others.
 ///
-/// No constant may be negative but the objective's. `order` holds the labels that are basic at the start.
-pub(crate) fn maximize(dictionary: &mut Dictionary, objective: usize, order: &[usize], limit: usize) -> End {
-    for _ in 0..limit {
+/// No constant may be negative but the objective's. `order` holds the labels that are basic at the start. The dictionary's work
+/// ends at `max_work` products of machine words.
+pub(crate) fn maximize(dictionary: &mut Dictionary, objective: usize, order: &[usize], max_work: u64) -> End {
+    while dictionary.work() <= max_work {
         let Some(column) = entering(dictionary, objective) else { return End::Optimal };
         match dictionary.ratio_test(column, order, |label| label != objective) {
             None => return End::Unbounded(column),
@@ -50,7 +51,7 @@ pub(crate) fn non_negative_point(rows: Vec<Vec<BigInt>>, m: usize) -> Option<(Ve
         objective[m] = -BigInt::one();
         let objective = dictionary.add_row(objective);
         dictionary.pivot(row, m);
-        maximize(&mut dictionary, objective, &order, usize::MAX);
+        maximize(&mut dictionary, objective, &order, u64::MAX);
         if !dictionary.value(objective).is_zero() {
             return None;
         }

@@ -19,6 +19,7 @@ use crate::outcome::{Outcome, Solved, Stats};
 use crate::problem::{Lcp, ProblemRef};
 use crate::reduce::regular_block;
 use crate::solver::{Options, Solver};
+use crate::work;
 
 /// Workspace of the crossover.
 #[derive(Debug, Clone, Default)]
@@ -60,25 +61,35 @@ impl Crossover {
         let nearly_zero = NEARLY_ZERO * at.mean_gap().max(0.0).sqrt();
         for least in [0.0, nearly_zero] {
             self.guess_from(at, least);
-            if let Some(solved) = self.certified(lcp, options) {
+            if let Some(solved) = self.certified(lcp, options, stats) {
                 return Some(solved);
             }
         }
         self.guess_from(at, 0.0);
         self.purify(&scaled.m, at, stats);
-        if let Some(solved) = self.certified(lcp, options) {
+        stats.flops += work::factorization(lcp.n());
+        if let Some(solved) = self.certified(lcp, options, stats) {
             return Some(solved);
         }
         self.complete(scaled, nearly_zero);
-        self.certified(lcp, options).or_else(|| self.repair(lcp, scaled, options, stats))
+        self.certified(lcp, options, stats).or_else(|| self.repair(lcp, scaled, options, stats))
     }
 
     /// Step 5: Lemke's method from the guess.
-    pub fn hand_over(&mut self, lcp: &Lcp, at: &Pair, lemke: &mut Lemke, stats: &mut Stats) -> Option<Solved> {
+    pub fn hand_over(
+        &mut self,
+        lcp: &Lcp,
+        at: &Pair,
+        lemke: &mut Lemke,
+        options: &Options,
+        stats: &mut Stats,
+    ) -> Option<Solved> {
         self.guess_from(at, 0.0);
+        lemke.limit_flops(options.flops_allowed(lcp.n()).saturating_sub(stats.flops));
         let outcome = lemke.solve_from(ProblemRef::Lcp(lcp), Some(&self.basis())).ok()?;
         stats.pivots += outcome.stats().pivots;
         stats.refactorizations += outcome.stats().refactorizations;
+        stats.flops += outcome.stats().flops;
         match outcome {
             Outcome::Solved(solved) => Some(solved),
             _ => None,
@@ -96,8 +107,10 @@ impl Crossover {
     }
 
     /// The guess's solution in the problem's own numbers, if it passes and each basic row has w = 0.
-    fn certified(&mut self, lcp: &Lcp, options: &Options) -> Option<Solved> {
-        match self.finish.outcome(lcp.into(), self.basis(), options, Stats::default()) {
+    fn certified(&mut self, lcp: &Lcp, options: &Options, stats: &mut Stats) -> Option<Solved> {
+        let outcome = self.finish.outcome(lcp.into(), self.basis(), options, Stats::default());
+        stats.flops += outcome.stats().flops;
+        match outcome {
             Outcome::Solved(solved) => Some(solved),
             _ => None,
         }
@@ -149,13 +162,15 @@ impl Crossover {
         let (mut fewest, mut patience) = (n + 1, PATIENCE);
         for _ in 0..4 * PATIENCE + n {
             crate::interrupt::check();
-            if !self.solve_guess(scaled) {
+            let basic = self.guess.iter().filter(|z| **z).count();
+            stats.flops += work::factorization(basic) + work::product(n, 2 * n);
+            if stats.flops > options.flops_allowed(n) || !self.solve_guess(scaled) {
                 return None;
             }
             self.find_wrong_rows(scaled);
             let wrong = self.wrong.len();
             if wrong == 0 {
-                return self.certified(lcp, options);
+                return self.certified(lcp, options, stats);
             }
             if wrong < fewest {
                 (fewest, patience) = (wrong, PATIENCE);

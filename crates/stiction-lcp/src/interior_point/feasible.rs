@@ -1,7 +1,7 @@
 //! The feasible interior point method of Trinkle, Pang, Sudarsky and Lo.
 
 use super::crossover::Crossover;
-use super::newton::{Newton, Pair};
+use super::newton::{Newton, Pair, iteration_flops};
 use super::scale::Scaled;
 use super::strict::StrictlyFeasible;
 use super::{Core, Ending, conclude};
@@ -124,6 +124,7 @@ impl FeasibleInteriorPoint {
             return core;
         };
         core.stats.refactorizations += iterations;
+        core.stats.flops += iterations as u64 * iteration_flops(n);
         let limit = self.options.max_pivots.unwrap_or(self.settings.max_iterations);
         let mut beta = self.settings.centering;
         let mut next_guess = self.settings.gap;
@@ -143,6 +144,10 @@ impl FeasibleInteriorPoint {
             if core.stats.iterations >= limit {
                 break Ending::Stopped(StopReason::Limit(limit));
             }
+            if core.stats.flops > self.options.flops_allowed(n) {
+                break Ending::Stopped(StopReason::Budget(self.options.flops_allowed(n)));
+            }
+            core.stats.flops += iteration_flops(n);
             // Steps 1–3.
             let Some(step) = self.search_direction(beta).then(|| self.step_size(beta)).flatten() else {
                 break Ending::Stopped(StopReason::Numerical("no step decreases the potential".into()));
@@ -205,7 +210,8 @@ impl FeasibleInteriorPoint {
     fn close(&mut self, lcp: &Lcp, mut core: Core) -> Core {
         if core.solved.is_none() {
             let crossed = self.crossover.run(lcp, &self.scaled, &self.at, &self.options, &mut core.stats);
-            core.solved = crossed.or_else(|| self.crossover.hand_over(lcp, &self.at, &mut self.lemke, &mut core.stats));
+            core.solved = crossed
+                .or_else(|| self.crossover.hand_over(lcp, &self.at, &mut self.lemke, &self.options, &mut core.stats));
             core.z = self.scaled.unscale_z(&self.at.z);
         }
         core

@@ -2,6 +2,7 @@
 
 use crate::lu::Lu;
 use crate::matrix::Matrix;
+use crate::work;
 
 /// A pair of vectors (z, w), or a direction (dz, dw).
 #[derive(Debug, Clone, Default)]
@@ -60,6 +61,11 @@ impl Pair {
     pub fn is_positive(&self) -> bool {
         self.z.iter().chain(&self.w).all(|x| *x > 0.0 && x.is_finite())
     }
+}
+
+/// The work of an iteration: one factorization, up to four solves and their checks.
+pub(super) fn iteration_flops(n: usize) -> u64 {
+    work::factorization(n) + work::product(n, 10 * n)
 }
 
 /// The factored system `[−I M; Z W]`, reduced to `D M D + I` with `D² = W⁻¹ Z`: for a monotone problem its symmetric part

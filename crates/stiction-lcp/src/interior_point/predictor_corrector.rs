@@ -1,7 +1,7 @@
 //! An infeasible-start predictor–corrector method for monotone problems.
 
 use super::crossover::Crossover;
-use super::newton::{Newton, Pair};
+use super::newton::{Newton, Pair, iteration_flops};
 use super::scale::Scaled;
 use super::{Core, Ending, conclude};
 use crate::basis::Basis;
@@ -82,6 +82,11 @@ impl InteriorPoint {
         Self { lemke: Lemke::new(options.clone()).with_restarts(0), options, ..Self::default() }
     }
 
+    /// Stops after this many floating-point operations from now on.
+    pub(crate) fn limit_flops(&mut self, max_flops: u64) {
+        self.options.max_flops = Some(max_flops);
+    }
+
     fn max_iterations(&self) -> usize {
         self.options.max_pivots.unwrap_or(MAX_ITERATIONS)
     }
@@ -117,6 +122,10 @@ impl InteriorPoint {
             if core.stats.iterations >= self.max_iterations() {
                 break Ending::Stopped(StopReason::Limit(self.max_iterations()));
             }
+            if core.stats.flops > self.options.flops_allowed(lcp.n()) {
+                break Ending::Stopped(StopReason::Budget(self.options.flops_allowed(lcp.n())));
+            }
+            core.stats.flops += iteration_flops(lcp.n());
             let size = max_abs(&self.work.at.z);
             let Some(step) = self.iterate(gap, short_steps > 0) else {
                 break Ending::Stopped(StopReason::Numerical("Newton's equations are singular".into()));
@@ -235,7 +244,7 @@ impl InteriorPoint {
             core.solved = self
                 .crossover
                 .run(lcp, &self.scaled, &best, &self.options, &mut core.stats)
-                .or_else(|| self.crossover.hand_over(lcp, &best, &mut self.lemke, &mut core.stats));
+                .or_else(|| self.crossover.hand_over(lcp, &best, &mut self.lemke, &self.options, &mut core.stats));
             let z = if matches!(ending, Ending::Diverged) { &self.work.ray } else { &best.z };
             core.z = self.scaled.unscale_z(z);
             self.work.best = best;

@@ -22,11 +22,13 @@ use crate::basis::{Basis, Position};
 use crate::error::InputError;
 use crate::exact;
 use crate::finish::{Finish, stopped_at, times_power};
+use crate::generate::Rng;
 use crate::outcome::{Attempt, Outcome, Proof, Ray, Solved, Stats, StopReason, Stopped, Unsolvable};
 use crate::problem::{Lcp, ProblemRef};
 use crate::reduce::solve_reduced;
 use crate::solver::{Options, Solver};
-use path::{Covering, Ended, Path, Start, Tuning};
+use crate::work;
+use path::{Covering, Ended, Limits, Path, Start, Tuning};
 
 /// Lemke's method. See the [module](self).
 #[derive(Debug, Clone, Default)]
@@ -44,6 +46,8 @@ pub struct Lemke {
 const RESTARTS: usize = 9;
 /// Pivots per row and start, unless the options set a limit; two are the rule.
 const PIVOTS_PER_ROW: usize = 50;
+/// Starts beyond a ray at most.
+const TURNS: usize = 4;
 /// Caps on q of the first restarts.
 const CAPS: [f64; 2] = [1e4, 1e8];
 /// Order up to which rays are turned into proofs by exact linear programming; `Auto` goes further.
@@ -72,6 +76,11 @@ impl Lemke {
         self
     }
 
+    /// Stops after this many floating-point operations from now on.
+    pub(crate) fn limit_flops(&mut self, max_flops: u64) {
+        self.options.max_flops = Some(max_flops);
+    }
+
     fn solve_lcp(&mut self, lcp: &Lcp, start: Option<&Basis>) -> Result<Outcome, InputError> {
         self.check(lcp)?;
         let problem = ProblemRef::Lcp(lcp);
@@ -87,13 +96,22 @@ impl Lemke {
         let start = start.filter(|basis| basis.positions().iter().all(|p| *p != Position::Upper));
         let mut ray: Option<Vec<f64>> = None;
         let mut proof = None;
+        let mut spent = false;
         self.path.load(lcp);
         for plan in self.plans(start.is_some()) {
             crate::interrupt::check();
             if plan.rescale {
                 self.path.rescale(lcp, plan.cap);
             }
-            let ended = self.run(&plan, start, &mut stats);
+            let beyond = match plan.start {
+                Beginning::BeyondRay(turn) => match ray.as_deref().and_then(|ray| beyond_ray(lcp, ray, turn)) {
+                    Some(basis) => Some(basis),
+                    None => continue,
+                },
+                Beginning::AnyBasis(seed) => Some(any_basis(lcp.n(), seed)),
+                _ => None,
+            };
+            let ended = self.run(&plan, beyond.as_ref().or(start), &mut stats);
             match ended {
                 Ended::Solved => {
                     let outcome = self.certified(lcp, &mut stats);
@@ -117,6 +135,11 @@ impl Lemke {
                     }
                 }
                 Ended::Limit => note(&mut stats, "pivot limit"),
+                Ended::Budget => {
+                    note(&mut stats, "budget of work");
+                    spent = true;
+                    break;
+                }
                 Ended::Singular => note(&mut stats, "basis lost to rounding"),
             }
             stats.restarts += 1;
@@ -128,7 +151,7 @@ impl Lemke {
         if let Some(proof) = proof {
             return Ok(Outcome::Unsolvable(Unsolvable { proof, stats }));
         }
-        Ok(self.failed(lcp, best, ray, stats))
+        Ok(self.failed(lcp, best, ray, spent, stats))
     }
 
     fn check(&self, lcp: &Lcp) -> Result<(), InputError> {
@@ -153,11 +176,17 @@ impl Lemke {
         let plan = move |start, tuning, rescale, cap| Plan { start, tuning, rescale, cap };
         let warm_plan = warm.then(|| plan(Beginning::Basis, Tuning::FAST, false, None));
         let cold = (!warm || restarts > 0).then(|| plan(Beginning::Zero, Tuning::FAST, false, None));
+        let turns = if restarts > 0 { TURNS } else { 0 };
+        let beyond = (0..turns).map(move |turn| plan(Beginning::BeyondRay(turn), Tuning::FAST, false, None));
         let others = (0..restarts).map(move |k| {
-            let start = if k == 0 { Beginning::ZeroWithOnes } else { Beginning::ZeroAtRandom(k as u64) };
+            let start = match k {
+                0 => Beginning::ZeroWithOnes,
+                k if k % 2 == 1 => Beginning::ZeroAtRandom(k as u64),
+                k => Beginning::AnyBasis(k as u64),
+            };
             plan(start, Tuning::careful(k), true, CAPS.get(k).copied())
         });
-        warm_plan.into_iter().chain(cold).chain(others)
+        warm_plan.into_iter().chain(cold).chain(beyond).chain(others)
     }
 
     fn run(&mut self, plan: &Plan, basis: Option<&Basis>, stats: &mut Stats) -> Ended {
@@ -169,24 +198,28 @@ impl Lemke {
             _ => Covering::Ones,
         });
         let start = match (plan.start, basis) {
-            (Beginning::Basis, Some(basis)) => Start::Warm(basis),
+            (Beginning::Basis | Beginning::BeyondRay(_) | Beginning::AnyBasis(_), Some(basis)) => Start::Warm(basis),
             _ => Start::Cold,
         };
-        self.path.follow(start, self.pivots_left(stats), stats)
+        self.path.follow(start, self.limits(stats), stats)
     }
 
-    /// The limit on pivots: of all starts together if the options set one, else of each.
-    fn pivots_left(&self, stats: &Stats) -> usize {
-        match self.options.max_pivots {
+    /// The limit on pivots is of all starts together if the options set one, else of each; that on work is of all.
+    fn limits(&self, stats: &Stats) -> Limits {
+        let n = self.path.order();
+        let pivots = match self.options.max_pivots {
             Some(limit) => limit.saturating_sub(stats.pivots),
-            None => PIVOTS_PER_ROW * self.path.order() + 100,
-        }
+            None => PIVOTS_PER_ROW * n + 100,
+        };
+        Limits { pivots, flops: self.options.flops_allowed(n) }
     }
 
     /// The basis the path ended on, solved and certified on the original data. Where it misses, a path from this very basis
     /// follows: rounding has led astray in a few rows, and few pivots mend them.
     fn certified(&mut self, lcp: &Lcp, stats: &mut Stats) -> Outcome {
         let mut basis = self.path.basis();
+        let k = basis.active().count();
+        stats.flops += work::product(k, 4 * k) + work::product(lcp.n(), k);
         let by_path = |active: &[usize], step: &mut [f64]| self.path.solve_basis(active, step);
         if let Some(solved) = self.finish.solved_with(ProblemRef::Lcp(lcp), &basis, &self.options, by_path) {
             return Outcome::Solved(Solved { stats: std::mem::take(stats), ..solved });
@@ -196,7 +229,8 @@ impl Lemke {
             if outcome.solved().is_some() {
                 return outcome;
             }
-            if self.path.follow(Start::Warm(&basis), self.pivots_left(stats), stats) != Ended::Solved {
+            stats.flops = outcome.stats().flops;
+            if self.path.follow(Start::Warm(&basis), self.limits(stats), stats) != Ended::Solved {
                 return outcome;
             }
             basis = self.path.basis();
@@ -209,7 +243,12 @@ impl Lemke {
         self.path.ray().iter().zip(self.path.column_exponents()).map(|(x, e)| times_power(*x, *e)).collect()
     }
 
-    fn failed(&self, lcp: &Lcp, best: Option<Stopped>, ray: Option<Vec<f64>>, stats: Stats) -> Outcome {
+    fn failed(&self, lcp: &Lcp, best: Option<Stopped>, ray: Option<Vec<f64>>, spent: bool, stats: Stats) -> Outcome {
+        let budget = StopReason::Budget(self.options.flops_allowed(lcp.n()));
+        if spent {
+            let z = best.map_or_else(|| vec![0.0; lcp.n()], |best| best.z);
+            return Outcome::Stopped(stopped_at(ProblemRef::Lcp(lcp), z, budget, stats));
+        }
         if let Some(direction) = ray {
             let claim = "no start was solved, and Lemke's path ended on a ray: for copositive-plus matrices this means that no solution \
                          exists; nothing was verified here"
@@ -253,12 +292,39 @@ struct Plan {
 enum Beginning {
     /// The start basis.
     Basis,
+    /// The basis that [`beyond_ray`] finds in this turn, if a start before ended on a ray.
+    BeyondRay(usize),
+    /// A random basis from this seed: paths differ more by where they begin than by their covering vectors.
+    AnyBasis(u64),
     /// z = 0, the given covering vector or 1.
     Zero,
     /// z = 0, covering vector 1.
     ZeroWithOnes,
     /// z = 0, a random covering vector from this seed.
     ZeroAtRandom(u64),
+}
+
+/// A basis of two variables to start from after a ray: the variable r that grows most along it (in later turns another one), and the
+/// row s that binds as zᵣ alone grows from 0 until all rows which it can raise are non-negative.
+///
+/// From z = 0 every path of a bimatrix game, M = [0 A; Bᵀ 0] with q < 0, ends at once on such a ray: the first driving variable
+/// has nothing on its diagonal, so it does not lower z₀. Beyond it, at a pair of pure strategies, the path is one that
+/// the games' theory knows to end. Reference: [CPS09, §4.4 (bimatrix games)], \[LemkeHowson64\].
+fn beyond_ray(lcp: &Lcp, ray: &[f64], turn: usize) -> Option<Basis> {
+    let (m, q) = (lcp.m(), lcp.q());
+    let r = (0..lcp.n()).reduce(|best, j| if ray[j] > ray[best] { j } else { best })?;
+    let r = (r + turn * (lcp.n() / TURNS + 1)) % lcp.n();
+    let binds = |s: usize| -q[s] / m[(s, r)];
+    let regular = |s: usize| m[(s, r)] > 0.0 && m[(r, s)] != 0.0 && m[(r, r)] * m[(s, s)] != m[(r, s)] * m[(s, r)];
+    let rows = (0..lcp.n()).filter(|s| *s != r && regular(*s));
+    let s = rows.reduce(|best, s| if binds(s) > binds(best) { s } else { best })?;
+    Some(Basis::from_active(lcp.n(), [r, s]))
+}
+
+/// A basis with every other variable or so.
+fn any_basis(n: usize, seed: u64) -> Basis {
+    let mut rng = Rng::new(seed);
+    Basis::from_active(n, (0..n).filter(|_| rng.chance(0.5)))
 }
 
 fn note(stats: &mut Stats, ended: &str) {

@@ -12,6 +12,7 @@ use crate::generate::Rng;
 use crate::outcome::{Stats, TraceLine, Variable};
 use crate::problem::Lcp;
 use crate::scaling::Equilibration;
+use crate::work;
 use ratio::Tied;
 
 /// How a path ended.
@@ -23,8 +24,19 @@ pub enum Ended {
     Ray,
     /// Too many pivots.
     Limit,
+    /// Too much work.
+    Budget,
     /// The kernel became singular in working precision.
     Singular,
+}
+
+/// Where a path ends at the latest.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Pivots from now on.
+    pub pivots: usize,
+    /// Floating-point operations in all, as the statistics count them.
+    pub flops: u64,
 }
 
 /// Where a path starts.
@@ -231,12 +243,12 @@ impl Path {
     }
 
     /// Follows the path from `start`. Reference: [CPS09, Algorithm 4.4.5].
-    pub fn follow(&mut self, start: Start<'_>, max_pivots: usize, stats: &mut Stats) -> Ended {
+    pub fn follow(&mut self, start: Start<'_>, limits: Limits, stats: &mut Stats) -> Ended {
         let before = stats.pivots;
         let mut entering = Variable::Artificial;
         if self.suits_tableau(start) {
             self.in_tableau = true;
-            match self.tableau.follow(&self.m, &self.q, &self.tuning, self.trace, max_pivots, stats) {
+            match self.tableau.follow(&self.m, &self.q, &self.tuning, self.trace, limits.pivots, stats) {
                 Stretch::Solved => return Ended::Solved,
                 Stretch::Until(next) => entering = next,
             }
@@ -246,8 +258,11 @@ impl Path {
         } else if !self.begin(start, stats) {
             return Ended::Singular;
         }
-        for _ in stats.pivots - before..max_pivots {
+        for _ in stats.pivots - before..limits.pivots {
             crate::interrupt::check();
+            if stats.flops > limits.flops {
+                return Ended::Budget;
+            }
             if !self.direction(entering, stats) {
                 return Ended::Singular;
             }
@@ -275,8 +290,13 @@ impl Path {
                 Variable::Z(i) => Variable::W(i),
                 Variable::W(i) => Variable::Z(i),
             };
-            if self.values_are_stale() && !self.recompute_values() {
-                return Ended::Singular;
+            let k = self.kernel.len();
+            stats.flops += work::product(k, 2 * k) + work::product(self.n, k);
+            if self.values_are_stale() {
+                stats.flops += work::product(k, 3 * k) + work::product(self.n, 2 * k);
+                if !self.recompute_values() {
+                    return Ended::Singular;
+                }
             }
         }
         Ended::Limit
@@ -313,6 +333,7 @@ impl Path {
         self.clear();
         if let Start::Warm(basis) = start {
             stats.refactorizations += 1;
+            stats.flops += work::inversion(basis.active().count());
             if !self.kernel.set(&self.m, basis.active()) {
                 return false;
             }
@@ -433,6 +454,7 @@ impl Path {
     /// A fresh kernel and fresh values. False if the kernel is singular.
     fn renew(&mut self, stats: &mut Stats) -> bool {
         stats.refactorizations += 1;
+        stats.flops += work::inversion(self.kernel.len());
         self.fresh_kernel = true;
         self.kernel.refactor(&self.m) && self.recompute_values()
     }

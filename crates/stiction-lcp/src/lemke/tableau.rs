@@ -17,6 +17,7 @@ use super::kernel::{Extended, NONE};
 use super::lanes::{Aligned, LANES, larger, reduce, smaller};
 use super::path::Tuning;
 use crate::outcome::{Stats, TraceLine, Variable};
+use crate::work;
 
 /// Lanes of a column at most; there is a loop for each number of them.
 const MOST_LANES: usize = 13;
@@ -139,6 +140,7 @@ impl Tableau {
             let Some(r) = leaving else { break };
             let left = self.pivot(entering, &direction, r);
             stats.pivots += 1;
+            stats.flops += work::product(2 * self.n, self.rows.len() + 1);
             if trace {
                 let measure = if left == Variable::Artificial { 0.0 } else { at(&*self.values, self.z0_row) };
                 stats.trace.push(TraceLine { entering: Some(entering), leaving: Some(left), measure });

@@ -29,13 +29,14 @@ pub(crate) mod load;
 pub(crate) mod ray;
 
 use crate::basis::Basis;
-use crate::certificate::{Certificate, certify};
+use crate::certificate::{Certificate, certify_to};
 use crate::error::InputError;
 use crate::finish::{Finish, times_power};
 use crate::matrix::dot2;
 use crate::outcome::{Attempt, Outcome, Solved, StopReason, Stopped};
 use crate::problem::{FactoredLcp, ProblemRef};
 use crate::solver::{Options, Solver};
+use crate::work;
 use active_set::{ActiveSet, End, Entered, State};
 
 /// Pivots per column allowed unless the options say otherwise; in practice it is one or two per *basic* column.
@@ -77,6 +78,11 @@ impl Nnls {
     /// The method with these options.
     pub fn new(options: Options) -> Self {
         Self { options, ..Self::default() }
+    }
+
+    /// Stops after this many floating-point operations from now on.
+    pub(crate) fn limit_flops(&mut self, max_flops: u64) {
+        self.options.max_flops = Some(max_flops);
     }
 
     /// The options.
@@ -125,6 +131,10 @@ impl Nnls {
             .map_err(|reason| InputError::Unsupported { solver, reason: format!("{reason}; use lemke") })?;
         let limit = self.options.max_pivots.unwrap_or(PIVOTS_PER_COLUMN * (problem.n() + 1));
         set.prepare(self.options.trace, limit);
+        set.max_flops = self.options.flops_allowed(problem.n());
+        if !matches!(problem, ProblemRef::Factored(_)) {
+            set.stats.flops += work::factorization(problem.n());
+        }
         Ok(())
     }
 
@@ -134,14 +144,14 @@ impl Nnls {
             crate::interrupt::check();
             match self.set.search() {
                 End::Ray => return ray::outcome(problem, &self.set),
-                End::Limit => return self.stopped(problem, StopReason::Limit(self.set.limit)),
+                End::Limit => return self.stopped(problem, self.set.stop_reason()),
                 End::Optimal => {}
             }
             let (z, certificate) = self.certified_solution(problem);
             if certificate.holds(self.options.tolerance) {
                 return self.outcome(z, certificate);
             }
-            if self.set.stats.pivots >= self.set.limit || !self.enter_sharp(problem) {
+            if self.set.is_spent() || !self.enter_sharp(problem) {
                 return self.widened(problem, z, certificate);
             }
         }
@@ -179,8 +189,9 @@ impl Nnls {
     /// whichever is best. Its w goes to `self.w`.
     fn certified_solution(&mut self, problem: ProblemRef<'_>) -> (Vec<f64>, Certificate) {
         let z = self.solution(problem);
+        self.set.stats.flops += Finish::flops(problem.n(), self.set.qr.columns().len());
         self.w.resize(z.len(), 0.0);
-        let certificate = certify(problem, &z, &mut self.w);
+        let certificate = certify_to(problem, &z, &mut self.w, self.options.tolerance);
         if certificate.holds(self.options.tolerance) {
             return (z, certificate);
         }
@@ -188,12 +199,12 @@ impl Nnls {
         let by_lu = self.finish.solution(problem, &self.set.basis());
         let mut best = (z, certificate);
         for other in [Some(flushed), by_lu].into_iter().flatten() {
-            let certificate = certify(problem, &other, &mut self.w);
+            let certificate = certify_to(problem, &other, &mut self.w, self.options.tolerance);
             if certificate.worst() < best.1.worst() {
                 best = (other, certificate);
             }
         }
-        certify(problem, &best.0, &mut self.w);
+        certify_to(problem, &best.0, &mut self.w, self.options.tolerance);
         best
     }
 
@@ -234,13 +245,15 @@ impl Nnls {
     fn stopped(&mut self, problem: ProblemRef<'_>, why: StopReason) -> Outcome {
         let z = self.solution(problem);
         self.w.resize(z.len(), 0.0);
-        let certificate = certify(problem, &z, &mut self.w);
+        let certificate = certify_to(problem, &z, &mut self.w, self.options.tolerance);
         Outcome::Stopped(Stopped { why, z, certificate, stats: self.set.stats.clone() })
     }
 
     /// `ωᵢ = |qᵢ| + Σ |Mᵢⱼ zⱼ|`, and the certificate's w in scaled rows.
     fn measure_rows(&mut self, problem: ProblemRef<'_>, z: &[f64]) {
         let n = z.len();
+        let basic = z.iter().filter(|z| **z != 0.0).count();
+        self.set.stats.flops += work::product(self.set.data.m() * n, basic);
         self.omega.clear();
         self.omega.extend(problem.q().iter().map(|q| q.abs()));
         for j in (0..n).filter(|j| z[*j] != 0.0) {
@@ -275,7 +288,7 @@ impl Nnls {
     fn enter_sharp(&mut self, problem: ProblemRef<'_>) -> bool {
         // The search goes on from the set's own z, so its w is the one that counts.
         let z = self.solution(problem);
-        certify(problem, &z, &mut self.w);
+        certify_to(problem, &z, &mut self.w, self.options.tolerance);
         self.measure_rows(problem, &z);
         let sigma = problem.max_abs_q();
         while let Some(i) = self.sharpest(sigma) {
@@ -294,10 +307,10 @@ impl Nnls {
     fn widened(&mut self, problem: ProblemRef<'_>, mut z: Vec<f64>, mut certificate: Certificate) -> Outcome {
         let sigma = problem.max_abs_q();
         self.set.rejected.fill(false);
-        certify(problem, &z, &mut self.w);
+        certify_to(problem, &z, &mut self.w, self.options.tolerance);
         for _ in 0..z.len() {
             crate::interrupt::check();
-            if certificate.holds(self.options.tolerance) {
+            if certificate.holds(self.options.tolerance) || self.set.is_spent() {
                 break;
             }
             self.measure_rows(problem, &z);
@@ -308,11 +321,11 @@ impl Nnls {
             }
             let mut other = z.clone();
             self.add_ray(&mut other);
-            let wider = certify(problem, &other, &mut self.w);
+            let wider = certify_to(problem, &other, &mut self.w, self.options.tolerance);
             if wider.residual <= self.options.tolerance {
                 (z, certificate) = (other, wider);
             } else {
-                certify(problem, &z, &mut self.w);
+                certify_to(problem, &z, &mut self.w, self.options.tolerance);
             }
         }
         self.outcome(z, certificate)
@@ -335,7 +348,7 @@ impl Nnls {
     fn outcome(&self, z: Vec<f64>, certificate: Certificate) -> Outcome {
         let stats = self.set.stats.clone();
         if certificate.holds(self.options.tolerance) {
-            Outcome::Solved(Solved { z, w: self.w.clone(), basis: self.set.basis(), certificate, stats })
+            Outcome::Solved(Solved::new(z, self.w.clone(), self.set.basis(), certificate, &self.options, stats))
         } else {
             Outcome::Stopped(Stopped { why: StopReason::Uncertified, z, certificate, stats })
         }

@@ -68,11 +68,16 @@ impl PrincipalPivot {
 
     fn run(&mut self, problem: &Lcp) -> Outcome {
         let limit = self.options.max_pivots.unwrap_or(PIVOTS_AT_LEAST + PIVOTS_PER_ROW * problem.n());
+        let allowed = self.options.flops_allowed(problem.n());
         let mut stats = Stats { refactorizations: 1, ..Stats::default() };
         let mut repairs = 0;
         self.descending = false;
         loop {
             crate::interrupt::check();
+            if stats.flops > allowed {
+                return self.stopped(problem, StopReason::Budget(allowed), stats);
+            }
+            stats.flops += self.transform.check_flops();
             if self.transform.updates > 0 && self.transform.drift() > DRIFT {
                 self.refactor(&mut stats);
             }
@@ -80,6 +85,7 @@ impl PrincipalPivot {
             let fresh = self.transform.updates == 0;
             if let Step::Optimal = step {
                 let outcome = self.certified(problem, &stats);
+                stats.flops = outcome.stats().flops;
                 if outcome.solved().is_some() {
                     return outcome;
                 }
@@ -174,6 +180,7 @@ impl PrincipalPivot {
                 stats.trace.push(TraceLine { entering, leaving, measure });
             }
         }
+        stats.flops += self.transform.pivot_flops(block.len());
         self.transform.pivot(block);
     }
 
@@ -181,6 +188,7 @@ impl PrincipalPivot {
     fn refactor(&mut self, stats: &mut Stats) {
         stats.refactorizations += 1;
         let basis = self.basis();
+        stats.flops += basis.active().count() as u64 * self.transform.pivot_flops(2);
         self.transform.refactor(basis.active());
     }
 

@@ -104,7 +104,7 @@ impl ModifiedPpm {
             if set.state == self.saved {
                 return End::Cycle;
             }
-            if set.stats.pivots >= set.limit.min(most) {
+            if set.stats.pivots >= set.limit.min(most) || set.is_spent() {
                 return End::Limit;
             }
             length += 1;

@@ -9,6 +9,7 @@
 use crate::finish::{exponent, times_power};
 use crate::matrix::{Matrix, axpy};
 use crate::problem::Lcp;
+use crate::work;
 
 /// Rounds of scaling rows and columns towards largest entries of about one.
 const SCALING_ROUNDS: usize = 4;
@@ -175,6 +176,16 @@ impl Transform {
             self.active[k] = !self.active[k];
         }
         self.updates += 1;
+    }
+
+    /// The work of exchanging that many rows.
+    pub fn pivot_flops(&self, rows: usize) -> u64 {
+        rows as u64 * work::product(self.q.len(), self.q.len())
+    }
+
+    /// The work of [`Self::sizes`] and [`Self::drift`].
+    pub fn check_flops(&self) -> u64 {
+        4 * work::product(self.q.len(), self.active.iter().filter(|a| **a).count())
     }
 
     /// What q̄ᵢ is summed from, as of the last call of [`Self::sizes`].

@@ -4,7 +4,7 @@ use super::Reduced;
 use crate::basis::Basis;
 use crate::error::InputError;
 use crate::finish::{Finish, outcome_of, stopped_at};
-use crate::outcome::{Outcome, Proof, Ray, Solved, Stats, Unsolvable};
+use crate::outcome::{Outcome, Proof, Ray, Solved, Stats, StopReason, Unsolvable};
 use crate::problem::{Lcp, ProblemRef};
 use crate::solver::Options;
 
@@ -12,8 +12,7 @@ use crate::solver::Options;
 /// as it is; a start basis that already solves the problem takes no further work.
 ///
 /// # Errors
-/// Those of `solve`, `InputError::Basis` if the start does not fit, and `InputError::NotFinite` if the reduction leaves the range of
-/// f64.
+/// Those of `solve`, and `InputError::Basis` if the start does not fit.
 pub fn solve_reduced(
     problem: ProblemRef<'_>,
     start: Option<&Basis>,
@@ -32,7 +31,10 @@ pub fn solve_reduced(
     if let ProblemRef::Lcp(lcp) = problem {
         return solve(lcp, start);
     }
-    let reduced = Reduced::new(problem)?;
+    let Ok(reduced) = Reduced::new(problem) else {
+        let why = StopReason::Numerical("the problem's form as an LCP leaves the range of f64".into());
+        return Ok(Outcome::Stopped(stopped_at(problem, nearest_to_zero(problem), why, Stats::default())));
+    };
     let start = start.map(|basis| reduced.start(basis));
     if let Some(basis) = &start {
         // Where equations are redundant a basis is singular in the problem, but not in the LCP.
@@ -55,6 +57,11 @@ pub fn solve_reduced(
             Outcome::Stopped(stopped_at(problem, z, stopped.why, stopped.stats))
         }
     })
+}
+
+/// The z within its bounds that is nearest to zero, n.
+fn nearest_to_zero(problem: ProblemRef<'_>) -> Vec<f64> {
+    (0..problem.n()).map(|i| problem.bound(i)).map(|(lo, hi)| 0f64.clamp(lo, hi)).collect()
 }
 
 /// The solution in terms of the problem: from its basis, or as it was recovered where that is singular.

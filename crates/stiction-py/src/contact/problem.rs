@@ -81,6 +81,8 @@ impl ContactProblem {
     ///     Signed distances (m), positive apart.
     /// size : array_like, (n,), or float
     ///     Sizes of the smaller bodies (m): a gap up to 1e-9 of it touches.
+    /// predicted : array_like, (n,), or bool
+    ///     Seen ahead: an open gap that may close within the step, and then has friction. Without it an open gap has none.
     /// spin : array_like or sparse matrix, (n, m), optional
     ///     Spin about the normals (rad/s), for contacts that resist it.
     /// mu_spin : array_like, (n,), or float
@@ -90,13 +92,14 @@ impl ContactProblem {
     /// rate : array_like, (n, 3), optional
     ///     Velocity products of the three rows (m/s²), for models of accelerations.
     /// bounce : array_like, (n,), or float
-    ///     Least separation speeds wanted after the step (m/s).
+    ///     Least separation speeds wanted after the step (m/s): ``N v+ >= bounce - max(gap, 0) / dt``; of predicted contacts with
+    ///     a bounce above 0, which close their gap within the step and part again, ``N v+ >= bounce``.
     /// surface : array_like, (n, 2), optional
     ///     Speeds of conveyor surfaces along the tangents (m/s).
     #[pyo3(signature = (N, S=None, T=None, *, mu=None, gap=None, size=None, spin=None, mu_spin=None, mu_viscous=None, rate=None, bounce=None,
-                        surface=None),
+                        surface=None, predicted=None),
            text_signature = "($self, N, S=None, T=None, *, mu=0.0, gap=0.0, size=1.0, spin=None, mu_spin=0.0, \
-                             mu_viscous=0.0, rate=None, bounce=0.0, surface=None)")]
+                             mu_viscous=0.0, rate=None, bounce=0.0, surface=None, predicted=False)")]
     fn add_contacts(
         &mut self,
         N: &Bound<'_, PyAny>,
@@ -111,6 +114,7 @@ impl ContactProblem {
         rate: Option<&Bound<'_, PyAny>>,
         bounce: Option<&Bound<'_, PyAny>>,
         surface: Option<&Bound<'_, PyAny>>,
+        predicted: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let m = self.inner.m();
         let normal = entries("N", m, N)?;
@@ -121,6 +125,7 @@ impl ContactProblem {
         let (mu, gap, size) = (number("mu", mu, 0.0)?, number("gap", gap, 0.0)?, number("size", size, 1.0)?);
         let (mu_spin, mu_viscous) = (number("mu_spin", mu_spin, 0.0)?, number("mu_viscous", mu_viscous, 0.0)?);
         let bounce = number("bounce", bounce, 0.0)?;
+        let predicted = number("predicted", predicted, 0.0)?;
         let (rate, surface) = (columns::<3>("rate", n, rate)?, columns::<2>("surface", n, surface)?);
         self.edit(n, |problem| {
             let layout = problem.layout().clone();
@@ -130,6 +135,7 @@ impl ContactProblem {
                 problem.add_contact(Contact {
                     spin: &spin,
                     gap: gap[i],
+                    predicted: predicted[i] != 0.0,
                     size: size[i],
                     mu: mu[i],
                     mu_spin: mu_spin[i],

@@ -16,6 +16,8 @@ pub struct Certificate {
     pub residual: f64,
     /// Row-by-row backward error: the vector solves exactly a problem this close to the given one, entry by entry.
     pub backward_error: f64,
+    /// The residual that rounding z to doubles produces by itself.
+    pub rounding_limit: f64,
     /// The row with the largest error, if there is one.
     pub worst_row: Option<usize>,
     /// The larger of the two measures.
@@ -25,27 +27,28 @@ pub struct Certificate {
 impl Certificate {
     /// Of the engine's.
     pub fn new(of: &stiction_lcp::Certificate) -> Self {
-        let (residual, backward_error) = (of.residual, of.backward_error);
-        Self { residual, backward_error, worst_row: of.worst_row, worst: of.worst() }
+        let (residual, backward_error, rounding_limit) = (of.residual, of.backward_error, of.rounding_limit);
+        Self { residual, backward_error, rounding_limit, worst_row: of.worst_row, worst: of.worst() }
     }
 
     /// What it is pickled as.
     pub fn stored(&self) -> StoredCertificate {
-        (self.residual, self.backward_error, self.worst_row, self.worst)
+        (self.residual, self.backward_error, self.rounding_limit, self.worst_row, self.worst)
     }
 
     /// From its pickle.
-    pub fn restored((residual, backward_error, worst_row, worst): StoredCertificate) -> Self {
-        Self { residual, backward_error, worst_row, worst }
+    pub fn restored(stored: StoredCertificate) -> Self {
+        let (residual, backward_error, rounding_limit, worst_row, worst) = stored;
+        Self { residual, backward_error, rounding_limit, worst_row, worst }
     }
 }
 
 /// The fields of a [`Certificate`].
-pub type StoredCertificate = (f64, f64, Option<usize>, f64);
+pub type StoredCertificate = (f64, f64, f64, Option<usize>, f64);
 
 #[pymethods]
 impl Certificate {
-    /// Whether both measures are at most `tolerance`.
+    /// Whether the backward error is at most `tolerance`, and the residual too or at most `rounding_limit`.
     ///
     /// Parameters
     /// ----------
@@ -56,11 +59,30 @@ impl Certificate {
     /// bool
     #[pyo3(signature = (tolerance=1e-10))]
     fn holds(&self, tolerance: f64) -> bool {
-        self.worst <= tolerance
+        self.residual <= tolerance.max(self.rounding_limit) && self.backward_error <= tolerance
+    }
+
+    /// Whether rounding z alone may leave a residual above `tolerance`: the answer is limited by double precision.
+    ///
+    /// Parameters
+    /// ----------
+    /// tolerance : float
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    #[pyo3(signature = (tolerance=1e-10))]
+    fn limited_by_precision(&self, tolerance: f64) -> bool {
+        self.rounding_limit > tolerance
     }
 
     fn __repr__(&self) -> String {
-        format!("Certificate(residual={}, backward_error={})", brief(self.residual), brief(self.backward_error))
+        let (residual, backward_error) = (brief(self.residual), brief(self.backward_error));
+        let limit = match self.limited_by_precision(stiction_lcp::DEFAULT_TOLERANCE) {
+            true => format!(", limited by double precision to {}", brief(self.rounding_limit)),
+            false => String::new(),
+        };
+        format!("Certificate(residual={residual}, backward_error={backward_error}{limit})")
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -87,6 +109,8 @@ pub struct Stats {
     pub refactorizations: usize,
     /// Starts over with another covering vector.
     pub restarts: usize,
+    /// Floating-point operations, as far as they grow with the order of the problem.
+    pub flops: u64,
     /// What was tried, in order: pairs of a method and how it ended. Empty unless several were tried.
     pub attempts: Vec<(String, String)>,
     /// One tuple per pivot, if asked for: the entering and the leaving variable, and the method's measure of progress.
@@ -102,6 +126,7 @@ impl Stats {
             iterations: of.iterations,
             refactorizations: of.refactorizations,
             restarts: of.restarts,
+            flops: of.flops,
             attempts: of.attempts.into_iter().map(|a| (a.solver.to_string(), a.ended)).collect(),
             trace: of.trace.into_iter().map(|line| (name(line.entering), name(line.leaving), line.measure)).collect(),
         }
@@ -109,19 +134,19 @@ impl Stats {
 
     /// What it is pickled as.
     pub fn stored(&self) -> StoredStats {
-        let counts = (self.pivots, self.iterations, self.refactorizations, self.restarts);
+        let counts = (self.pivots, self.iterations, self.refactorizations, self.restarts, self.flops);
         (counts, self.attempts.clone(), self.trace.clone())
     }
 
     /// From its pickle.
     pub fn restored((counts, attempts, trace): StoredStats) -> Self {
-        let (pivots, iterations, refactorizations, restarts) = counts;
-        Self { pivots, iterations, refactorizations, restarts, attempts, trace }
+        let (pivots, iterations, refactorizations, restarts, flops) = counts;
+        Self { pivots, iterations, refactorizations, restarts, flops, attempts, trace }
     }
 }
 
 /// The fields of [`Stats`].
-pub type StoredStats = ((usize, usize, usize, usize), Vec<(String, String)>, Vec<TraceLine>);
+pub type StoredStats = ((usize, usize, usize, usize, u64), Vec<(String, String)>, Vec<TraceLine>);
 
 #[pymethods]
 impl Stats {

@@ -88,7 +88,8 @@ impl Outcome for Solved {
 
     fn text(&self) -> String {
         let (n, basis) = (self.numbers.len(), shortened(&self.basis.to_string()));
-        format!("Solved(n={n}, basis='{basis}', certificate={})", brief(self.certificate.worst))
+        let limited = if self.limited_by_precision() { ", limited by double precision" } else { "" };
+        format!("Solved(n={n}, basis='{basis}', certificate={}{limited})", brief(self.certificate.worst))
     }
 
     fn stored<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -127,6 +128,12 @@ impl Solved {
     #[getter]
     fn certificate(&self) -> Certificate {
         self.certificate.clone()
+    }
+
+    /// Whether the answer is limited by double precision: rounding z alone may leave a residual above the tolerance.
+    #[getter]
+    fn limited_by_precision(&self) -> bool {
+        self.certificate.rounding_limit > self.tolerance
     }
 
     /// Re-solves the basis in rational arithmetic and checks every sign of the problem exactly.
@@ -281,7 +288,7 @@ pub struct Stopped {
     /// Why, in words.
     #[pyo3(get)]
     pub(super) why: String,
-    /// Why: ``"limit"``, ``"cycle"``, ``"uncertified"``, ``"numerical"`` or ``"not-applicable"``.
+    /// Why: ``"limit"``, ``"budget"``, ``"cycle"``, ``"uncertified"``, ``"numerical"`` or ``"not-applicable"``.
     #[pyo3(get)]
     pub(super) reason: String,
     pub(super) best: Vec<f64>,
@@ -296,6 +303,7 @@ impl Stopped {
         use stiction_lcp::StopReason;
         let reason = match of.why {
             StopReason::Limit(_) => "limit",
+            StopReason::Budget(_) => "budget",
             StopReason::Cycle => "cycle",
             StopReason::Uncertified => "uncertified",
             StopReason::Numerical(_) => "numerical",

@@ -113,11 +113,12 @@ fn restore_solved(state: &Bound<'_, PyAny>) -> PyResult<Solved> {
     arrays::check_len(py, "z", problem.as_ref().n(), z.len())?;
     basis.check_len(z.len()).map_err(bad)?;
     let mut w = vec![0.0; z.len()];
-    let certificate = stiction_lcp::certify(problem.as_ref(), &z, &mut w);
+    let certificate = stiction_lcp::certify_to(problem.as_ref(), &z, &mut w, tolerance);
     if !certificate.holds(tolerance) {
         return Err(errors::input(py, format!("the pickled z does not solve its problem: {certificate}")));
     }
-    let of = stiction_lcp::Solved { z, w, basis, certificate, stats: stiction_lcp::Stats::default() };
+    let options = stiction_lcp::Options { tolerance, ..stiction_lcp::Options::default() };
+    let of = stiction_lcp::Solved::new(z, w, basis, certificate, &options, stiction_lcp::Stats::default());
     let mut solved = Solved::new(problem, of, tolerance);
     solved.stats = Stats::restored(stats);
     Ok(solved)

@@ -50,7 +50,7 @@ static USUAL: LazyLock<Vec<Arc<Pool>>> =
 /// name : str
 ///     One of ``stiction.lcp.catalog()``: ``"auto"``, ``"lemke"``, ``"dantzig"``, ...
 /// tolerance : float
-///     A solution is certified if both measures of its certificate are at most this. Above 0, below 1.
+///     A solution is certified if its certificate holds at this tolerance (``Certificate.holds``). Above 0, below 1.
 /// max_pivots : int, optional
 ///     Most pivots or iterations; ``None`` leaves it to the method.
 /// trace : bool
@@ -74,7 +74,7 @@ impl Solver {
     #[pyo3(signature = (name="auto", *, tolerance=1e-10, max_pivots=None, trace=false))]
     fn new(name: &str, tolerance: f64, max_pivots: Option<&Bound<'_, PyAny>>, trace: bool) -> PyResult<Self> {
         let max_pivots = max_pivots.map(|n| arrays::count("max_pivots", 0, n)).transpose()?;
-        let options = Options { tolerance, max_pivots, trace };
+        let options = Options { tolerance, max_pivots, trace, ..Options::default() };
         let solver = catalog::build(name, &options).map_err(|e| errors::from_input(&e))?;
         Ok(Self { pool: Arc::new(Pool::new(solver.name(), options)) })
     }
@@ -85,7 +85,7 @@ impl Solver {
         self.pool.name
     }
 
-    /// A solution is certified if both measures of its certificate are at most this.
+    /// A solution is certified if its certificate holds at this tolerance.
     #[getter]
     fn tolerance(&self) -> f64 {
         self.pool.options.tolerance
@@ -125,7 +125,7 @@ impl Solver {
     }
 
     fn __repr__(&self) -> String {
-        let Options { tolerance, max_pivots, trace } = &self.pool.options;
+        let Options { tolerance, max_pivots, trace, .. } = &self.pool.options;
         let mut text = format!("Solver('{}'", self.pool.name);
         if *tolerance != Options::default().tolerance {
             text += &format!(", tolerance={}", number(*tolerance));
@@ -149,7 +149,7 @@ impl Solver {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let Options { tolerance, max_pivots, trace } = self.pool.options;
+        let Options { tolerance, max_pivots, trace, .. } = self.pool.options;
         pickle::reduce(py, "lcp.solver", (self.pool.name, tolerance, max_pivots, trace).into_pyobject(py)?)
     }
 }

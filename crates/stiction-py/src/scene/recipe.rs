@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use stiction_sim::{OnFailure, Placement, Scene, SceneError, Settings, SimulatorKind, WorldBuilder, load_description};
+use stiction_sim::{
+    Impacts, OnFailure, Placement, Scene, SceneError, Settings, SimulatorKind, WorldBuilder, load_description,
+};
 
 /// Where a scene came from.
 #[derive(Debug, Clone)]
@@ -38,6 +40,8 @@ pub struct Overrides {
     pub simulator: Option<String>,
     /// Slower impacts do not bounce (m/s).
     pub restitution_speed: Option<f64>,
+    /// `simultaneous` or `sequential`.
+    pub impacts: Option<String>,
     /// How long (s).
     pub duration: Option<f64>,
 }
@@ -72,6 +76,12 @@ impl Overrides {
             Some("event-driven") => settings.simulator = SimulatorKind::EventDriven,
             Some(x) => return unknown("simulator", "time-stepping", "event-driven", x),
         }
+        if let Some(x) = self.impacts.as_deref() {
+            match Impacts::from_name(x) {
+                Some(impacts) => settings.impacts = impacts,
+                None => return unknown("impacts", "simultaneous", "sequential", x),
+            }
+        }
         match self.duration {
             Some(x) if !(x >= 0.0 && x.is_finite()) => {
                 return Err(SceneError::new("duration", format!("must be at least 0 and finite, found {x}")));
@@ -93,6 +103,7 @@ impl Overrides {
             on_failure: newer.on_failure.or(old.on_failure),
             simulator: newer.simulator.or(old.simulator),
             restitution_speed: newer.restitution_speed.or(old.restitution_speed),
+            impacts: newer.impacts.or(old.impacts),
             duration: newer.duration.or(old.duration),
         }
     }
@@ -115,8 +126,16 @@ pub struct Recipe {
 /// Text, directory, file, whether it was written by this package; parameters; [`Overrides`] in the order of their fields.
 pub type Stored = ((Option<String>, PathBuf, Option<PathBuf>, bool), Set, StoredOverrides);
 
-type StoredOverrides =
-    (Option<f64>, Option<String>, Option<f64>, Option<String>, Option<String>, Option<f64>, Option<f64>);
+type StoredOverrides = (
+    Option<f64>,
+    Option<String>,
+    Option<f64>,
+    Option<String>,
+    Option<String>,
+    Option<f64>,
+    Option<String>,
+    Option<f64>,
+);
 
 impl Recipe {
     /// Of a source as it is.
@@ -160,7 +179,8 @@ impl Recipe {
             }
         };
         let o = self.overrides.clone();
-        let overrides = (o.dt, o.model, o.tolerance, o.on_failure, o.simulator, o.restitution_speed, o.duration);
+        let overrides =
+            (o.dt, o.model, o.tolerance, o.on_failure, o.simulator, o.restitution_speed, o.impacts, o.duration);
         (source, self.set.clone(), overrides)
     }
 
@@ -170,8 +190,8 @@ impl Recipe {
             (Some(text), directory, file, described) => Source::Text { text, directory, file, described },
             (None, _, file, _) => Source::Robot(file.unwrap_or_default()),
         };
-        let (dt, model, tolerance, on_failure, simulator, restitution_speed, duration) = overrides;
-        let overrides = Overrides { dt, model, tolerance, on_failure, simulator, restitution_speed, duration };
+        let (dt, model, tolerance, on_failure, simulator, restitution_speed, impacts, duration) = overrides;
+        let overrides = Overrides { dt, model, tolerance, on_failure, simulator, restitution_speed, impacts, duration };
         Self { source, set, overrides }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use stiction_contact::Place;
-use stiction_sim::StepFailure;
+use stiction_sim::{EnergyBalance as Energy, StepFailure};
 
 use crate::contact::ContactProblem;
 use crate::pickle;
@@ -54,14 +54,96 @@ impl StepReport {
     }
 }
 
-/// Counts, measures, flags and the place of the largest measure.
-type StoredStep =
-    ((usize, usize, usize, usize, usize), (f64, f64, f64, f64, f64, f64, f64), (bool, bool, bool), (u8, usize));
+/// Where the energy of a step came from and where it went (J). What is missing in
+/// `kinetic_after - kinetic_before + potential_change = actuators + joints + driven + projection`
+/// was dissipated, up to the error of the time integration.
+#[pyclass(frozen, module = "stiction")]
+pub struct EnergyBalance {
+    inner: Energy,
+}
+
+#[pymethods]
+impl EnergyBalance {
+    /// Kinetic energy before the step.
+    #[getter]
+    fn kinetic_before(&self) -> f64 {
+        self.inner.kinetic_before
+    }
+
+    /// Kinetic energy after the step, in the new configuration.
+    #[getter]
+    fn kinetic_after(&self) -> f64 {
+        self.inner.kinetic_after
+    }
+
+    /// Change of the potential energy against gravity.
+    #[getter]
+    fn potential_change(&self) -> f64 {
+        self.inner.potential_change
+    }
+
+    /// Work of motors and of forces that controllers ask for.
+    #[getter]
+    fn actuators(&self) -> f64 {
+        self.inner.actuators
+    }
+
+    /// Work of the joints' own springs and damping.
+    #[getter]
+    fn joints(&self) -> f64 {
+        self.inner.joints
+    }
+
+    /// Work of prescribed motion, bounces and moving surfaces.
+    #[getter]
+    fn driven(&self) -> f64 {
+        self.inner.driven
+    }
+
+    /// Energy that moving bodies apart, closing loops and putting joints back within their limits
+    /// added.
+    #[getter]
+    fn projection(&self) -> f64 {
+        self.inner.projection
+    }
+
+    fn __repr__(&self) -> String {
+        let names =
+            ["kinetic_before", "kinetic_after", "potential_change", "actuators", "joints", "driven", "projection"];
+        let fields = names.iter().zip(numbers(&self.inner)).map(|(name, x)| format!("{name}={}", brief(x)));
+        format!("EnergyBalance({})", fields.collect::<Vec<_>>().join(", "))
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        html(slf.as_any())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        pickle::reduce(py, "sim.energy", (numbers(&self.inner),).into_pyobject(py)?)
+    }
+}
+
+impl EnergyBalance {
+    /// From its pickle.
+    pub fn restored((numbers,): ([f64; 7],)) -> Self {
+        Self { inner: balance(numbers) }
+    }
+}
+
+/// Counts, measures, flags, the place of the largest measure, and the energy balance.
+type StoredStep = (
+    (usize, usize, usize, usize, usize),
+    (f64, f64, f64, f64, f64, f64, f64, f64),
+    (bool, bool),
+    (u8, usize),
+    [f64; 7],
+);
 /// Why, and the contact problem.
 type StoredFailure<'py> = (String, Option<Bound<'py, ContactProblem>>);
 
 fn stored_step(r: &stiction_sim::StepReport) -> StoredStep {
-    let measures = (r.certificate, r.penetration, r.overlap_left, r.slip, r.work, r.kinetic, r.stepped);
+    let (scale, stepped) = (r.restitution_scale, r.stepped);
+    let measures = (r.certificate, r.penetration, r.overlap_left, r.slip, r.work, r.kinetic, scale, stepped);
     let place = match r.place {
         Place::Nowhere => (0, 0),
         Place::Velocity(i) => (1, i),
@@ -72,14 +154,25 @@ fn stored_step(r: &stiction_sim::StepReport) -> StoredStep {
         Place::Whole => (6, 0),
         Place::Island(i) => (7, i),
     };
-    let flags = (r.guessed, r.restitution_lowered, r.fallback);
-    ((r.contacts, r.active, r.pivots, r.substeps, r.impacts), measures, flags, place)
+    let flags = (r.guessed, r.fallback);
+    ((r.contacts, r.active, r.pivots, r.substeps, r.impacts), measures, flags, place, numbers(&r.energy))
 }
 
-fn restored_step((counts, measures, flags, place): StoredStep) -> stiction_sim::StepReport {
+/// The numbers of an energy balance, in the order of its fields.
+fn numbers(e: &Energy) -> [f64; 7] {
+    [e.kinetic_before, e.kinetic_after, e.potential_change, e.actuators, e.joints, e.driven, e.projection]
+}
+
+/// An energy balance from its numbers.
+fn balance(n: [f64; 7]) -> Energy {
+    let [kinetic_before, kinetic_after, potential_change, actuators, joints, driven, projection] = n;
+    Energy { kinetic_before, kinetic_after, potential_change, actuators, joints, driven, projection }
+}
+
+fn restored_step((counts, measures, flags, place, energy): StoredStep) -> stiction_sim::StepReport {
     let (contacts, active, pivots, substeps, impacts) = counts;
-    let (certificate, penetration, overlap_left, slip, work, kinetic, stepped) = measures;
-    let (guessed, restitution_lowered, fallback) = flags;
+    let (certificate, penetration, overlap_left, slip, work, kinetic, restitution_scale, stepped) = measures;
+    let (guessed, fallback) = flags;
     let place = match place {
         (1, i) => Place::Velocity(i),
         (2, i) => Place::Contact(i),
@@ -102,11 +195,12 @@ fn restored_step((counts, measures, flags, place): StoredStep) -> stiction_sim::
         slip,
         work,
         kinetic,
-        restitution_lowered,
+        restitution_scale,
         fallback,
         substeps,
         impacts,
         stepped,
+        energy: balance(energy),
     }
 }
 
@@ -208,10 +302,22 @@ impl StepReport {
         self.of(|r| r.kinetic)
     }
 
+    /// Where the step's energy came from and went.
+    #[getter]
+    fn energy(&self) -> EnergyBalance {
+        EnergyBalance { inner: self.of(|r| r.energy) }
+    }
+
+    /// The part of the rebound speeds that contacts with restitution got: 1, or as much as gains no energy.
+    #[getter]
+    fn restitution_scale(&self) -> f64 {
+        self.inner.as_ref().map_or(f64::NAN, |r| r.restitution_scale)
+    }
+
     /// Restitution was lowered because the impact would have gained energy.
     #[getter]
     fn restitution_lowered(&self) -> bool {
-        self.of(|r| r.restitution_lowered)
+        self.of(stiction_sim::StepReport::restitution_lowered)
     }
 
     /// The fallback model answered.

@@ -8,8 +8,9 @@ use stiction_lcp::InputError;
 
 use crate::assemble::{ContactKey, surface_speed};
 use crate::event_driven::{Events, REST, Reached, Resting, SLIP_END, can_stick, limits};
-use crate::simulation::{Simulation, StepFailure};
-use crate::time_stepping::{GAIN, HALVINGS, describe, separation_speed, smaller};
+use crate::restitution::{Impacts, gains};
+use crate::simulation::{Simulation, StepFailure, StepReport};
+use crate::time_stepping::{describe, separation_speed, smaller};
 
 /// A limit is reached at this distance (m or rad).
 pub(super) const LIMIT_TOUCHING: f64 = 1e-9;
@@ -96,68 +97,89 @@ impl Events {
     /// An impact of everything that touches: a problem of velocities in no time, with less restitution where it would gain energy.
     fn impact(&mut self, sim: &mut Simulation) -> Result<(), StepFailure> {
         sim.scratch.v_free.clone_from(&sim.state.v);
-        let mut lowered = false;
-        for halving in 0..=HALVINGS {
-            let scale = if halving == HALVINGS { 0.0 } else { 0.5f64.powi(halving as i32) };
-            let bounces = self.assemble_impact(sim, scale).map_err(|e| sim.fail(e.to_string(), false))?;
-            let clock = sim.clock();
-            let outcome = sim.model.solve(&sim.assembler.problem).map_err(|e| sim.fail(e.to_string(), true))?;
-            let report = match &outcome {
-                ContactOutcome::Solved(solution) => {
-                    let report = sim.report(solution);
-                    sim.last = Some(outcome);
-                    report
-                }
-                _ => sim
-                    .solve_fallback(&outcome)
-                    .map_err(|e| StepFailure { why: format!("impact: {}", describe(&outcome)), ..e })?,
-            };
-            sim.note_solve(clock);
-            let gains = report.work > GAIN * (report.kinetic + report.work.abs());
-            if !(bounces && gains) || halving == HALVINGS {
-                self.report.restitution_lowered |= lowered;
-                self.report.fallback |= report.fallback;
-                self.report.impacts += 1;
-                self.count(&report);
-                break;
+        self.find_rebounds(sim).map_err(|e| sim.fail(e.to_string(), false))?;
+        let solve = |sim: &mut Simulation, scale: f64| solve_impact(sim, scale);
+        let clock = sim.clock();
+        let mut report = solve(sim, 1.0)?;
+        if gains(&report) && sim.scratch.rebound.iter().any(|u| *u > 0.0) {
+            let compression = solve(sim, 0.0)?;
+            let motion = sim.last.as_ref().and_then(ContactOutcome::solved).map_or(&[][..], |s| &s.motion);
+            sim.scratch.v_compressed.clear();
+            sim.scratch.v_compressed.extend_from_slice(motion);
+            report = sim.largest_restitution(compression, solve)?;
+            if report.restitution_scale == 0.0 {
+                solve(sim, 0.0)?;
             }
-            lowered = true;
         }
+        sim.note_solve(clock);
+        self.report.restitution_scale = self.report.restitution_scale.min(report.restitution_scale);
+        self.report.fallback |= report.fallback;
+        self.report.impacts += 1;
+        self.count(&report);
         if let Some(solution) = sim.last.as_ref().and_then(ContactOutcome::solved) {
             sim.state.v.copy_from_slice(&solution.motion);
         }
         Ok(())
     }
 
-    /// The problem of an impact. True if something bounces.
-    fn assemble_impact(&self, sim: &mut Simulation, restitution: f64) -> Result<bool, InputError> {
-        let Simulation { world, work, state, scratch, collision, assembler, settings, commands, sizes, loops, .. } =
-            sim;
-        assembler.start(&scratch.mass, &state.v, &scratch.zeros, settings.dt)?;
-        let mut bounces = false;
-        for at in collision.contacts() {
-            assembler.add_contact(world, work, at, smaller(sizes, at), |frame, contact| {
-                contact.gap = 0.0;
-                // Drag takes time, unless it holds at once.
-                if contact.mu_viscous.is_finite() {
-                    contact.mu_viscous = 0.0;
-                }
-                let rebound = frame.material.restitution * -separation_speed(world, work, at);
-                if rebound > 0.0 && rebound >= settings.restitution_speed {
-                    contact.bounce = restitution * rebound;
-                    bounces = true;
-                }
-            })?;
+    /// The rebound speeds of what touches and approaches (m/s).
+    fn find_rebounds(&self, sim: &mut Simulation) -> Result<(), InputError> {
+        let (world, work, scratch) = (&sim.world, &sim.work, &mut sim.scratch);
+        scratch.closed.clear();
+        scratch.rebound.clear();
+        for at in sim.collision.contacts() {
+            let restitution = world.surfaces.between(at.geoms[0], at.geoms[1]).restitution;
+            let rebound = restitution * -separation_speed(world, work, at);
+            let fast = rebound > 0.0 && rebound >= sim.settings.restitution_speed;
+            scratch.closed.push(true);
+            scratch.rebound.push(if fast { rebound } else { 0.0 });
         }
-        assembler.add_limits(&world.model, &state.q, |_| LIMIT_TOUCHING, |_| (0.0, 0.0))?;
-        assembler.add_loops(loops, |_| 0.0)?;
-        for (k, target) in commands.prescribed.iter().enumerate() {
-            if let Some(target) = target.filter(|_| commands.limit[k].is_infinite()) {
-                assembler.add_joint_target(&world.model, k, target)?;
-            }
+        if sim.settings.impacts == Impacts::Sequential && scratch.rebound.iter().any(|u| *u > 0.0) {
+            assemble_impact(sim, 0.0)?;
+            sim.follow_sequence()?;
         }
-        Ok(bounces)
+        Ok(())
     }
+}
+
+/// Solves an impact with `scale` of its rebound speeds.
+fn solve_impact(sim: &mut Simulation, scale: f64) -> Result<StepReport, StepFailure> {
+    assemble_impact(sim, scale).map_err(|e| sim.fail(e.to_string(), false))?;
+    let outcome = sim.model.solve(&sim.assembler.problem).map_err(|e| sim.fail(e.to_string(), true))?;
+    match &outcome {
+        ContactOutcome::Solved(solution) => {
+            let report = sim.report(solution);
+            sim.last = Some(outcome);
+            Ok(report)
+        }
+        _ => sim
+            .solve_fallback(&outcome)
+            .map_err(|e| StepFailure { why: format!("impact: {}", describe(&outcome)), ..e }),
+    }
+}
+
+/// The problem of an impact with `scale` of its rebound speeds.
+fn assemble_impact(sim: &mut Simulation, scale: f64) -> Result<(), InputError> {
+    let Simulation { world, work, state, scratch, collision, assembler, settings, commands, sizes, loops, .. } = sim;
+    assembler.start(&scratch.mass, &state.v, &scratch.zeros, settings.dt)?;
+    for (at, rebound) in collision.contacts().iter().zip(&scratch.rebound) {
+        assembler.add_contact(world, work, at, smaller(sizes, at), |_, contact| {
+            contact.gap = 0.0;
+            // Drag takes time, unless it holds at once.
+            if contact.mu_viscous.is_finite() {
+                contact.mu_viscous = 0.0;
+            }
+            contact.bounce = scale * rebound;
+        })?;
+    }
+    assembler.add_limits(&world.model, &state.q, |_| LIMIT_TOUCHING, |_| (0.0, 0.0))?;
+    assembler.add_loops(loops, |_| 0.0)?;
+    for (k, target) in commands.prescribed.iter().enumerate() {
+        if let Some(target) = target.filter(|_| commands.limit[k].is_infinite()) {
+            assembler.add_joint_target(&world.model, k, target)?;
+        }
+    }
+    Ok(())
 }
 
 /// Slip velocity of a contact, with the motion of its surfaces (m/s).

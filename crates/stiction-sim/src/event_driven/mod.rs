@@ -24,6 +24,7 @@ use stiction_body::{LinkMotion, ShapeKind};
 use stiction_contact::{ContactModel, Place};
 
 use crate::assemble::ContactKey;
+use crate::energy::EnergyBalance;
 use crate::simulation::{Memory, Simulation, State, StepFailure, StepReport};
 use crate::world::World;
 
@@ -189,6 +190,8 @@ impl Events {
         }
         self.report = empty_report();
         sim.update_dynamics();
+        let (kinetic, potential) = sim.present_energy();
+        (self.report.energy.kinetic_before, self.report.energy.potential_change) = (kinetic, -potential);
         sim.command(sim.state.t);
         self.hold_commands(sim);
         self.separate(sim).map_err(|e| sim.fail(e.to_string(), false))
@@ -210,7 +213,7 @@ impl Events {
         self.report.penetration = self.report.penetration.max(report.penetration);
         self.report.overlap_left = self.report.overlap_left.max(report.overlap_left);
         self.report.fallback |= report.fallback;
-        self.report.restitution_lowered |= report.restitution_lowered;
+        self.report.restitution_scale = self.report.restitution_scale.min(report.restitution_scale);
         self.report.stepped = left;
         self.count(&report);
         Ok(())
@@ -244,6 +247,10 @@ impl Events {
         sim.state.t = sim.state.step as f64 * sim.settings.dt;
         sim.update_dynamics();
         self.report.kinetic = sim.kinetic(&sim.state.v);
+        let energy = sim.present_energy();
+        sim.check_finite(energy)?;
+        self.report.energy.kinetic_after = energy.0;
+        self.report.energy.potential_change += energy.1;
         Ok(self.report)
     }
 }
@@ -285,11 +292,12 @@ fn empty_report() -> StepReport {
         slip: 0.0,
         work: 0.0,
         kinetic: 0.0,
-        restitution_lowered: false,
+        restitution_scale: 1.0,
         fallback: false,
         substeps: 0,
         impacts: 0,
         stepped: 0.0,
+        energy: EnergyBalance::default(),
     }
 }
 

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use stiction_body::JointKind;
 
+use super::WITH_RESTITUTION;
 use super::bytes::{Broken, Reader, Writer, checksum};
 use crate::error::SceneError;
+use crate::restitution::Impacts;
 use crate::scene::Scene;
 use crate::simulation::{Integrator, OnFailure, Settings, SimulatorKind};
 use crate::world::World;
@@ -183,7 +185,8 @@ impl Header {
         [q, v].into_iter().for_each(|names| out.list(names, |out, name| out.text(name)));
     }
 
-    pub(super) fn get(from: &mut Reader<'_>) -> Result<Self, Broken> {
+    /// Reads the header of a recording of this version of the format.
+    pub(super) fn get(from: &mut Reader<'_>, format: u32) -> Result<Self, Broken> {
         let version = from.text()?;
         let origin = Origin {
             file: from.text()?,
@@ -191,7 +194,7 @@ impl Header {
             text: from.text()?,
             parameters: from.list(16, |from| Ok((from.text()?, from.f64()?)))?,
         };
-        let settings = get_settings(from)?;
+        let settings = get_settings(from, format)?;
         let every = from.u64()?.max(1);
         let from_start = from.bool()?;
         let files = from.list(17, |from| {
@@ -232,6 +235,7 @@ fn put_settings(out: &mut Writer, settings: &Settings) {
         tolerance,
         on_failure,
         restitution_speed,
+        impacts,
         timing: _,
     } = settings;
     out.f64(*dt);
@@ -246,9 +250,10 @@ fn put_settings(out: &mut Writer, settings: &Settings) {
         OnFailure::Fallback => 1,
     });
     out.f64(*restitution_speed);
+    out.bool(*impacts == Impacts::Sequential);
 }
 
-fn get_settings(from: &mut Reader<'_>) -> Result<Settings, Broken> {
+fn get_settings(from: &mut Reader<'_>, format: u32) -> Result<Settings, Broken> {
     Ok(Settings {
         dt: from.f64()?,
         simulator: if from.bool()? { SimulatorKind::EventDriven } else { SimulatorKind::TimeStepping },
@@ -259,6 +264,7 @@ fn get_settings(from: &mut Reader<'_>) -> Result<Settings, Broken> {
         tolerance: from.f64()?,
         on_failure: if from.bool()? { OnFailure::Fallback } else { OnFailure::Stop },
         restitution_speed: from.f64()?,
+        impacts: if format >= WITH_RESTITUTION && from.bool()? { Impacts::Sequential } else { Impacts::Simultaneous },
         timing: false,
     })
 }

@@ -30,7 +30,12 @@ pub use write::Recorder;
 /// The first bytes of a recording.
 const MAGIC: &[u8; 8] = b"STICREC\n";
 /// The version of the format.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
+/// The oldest version that can be read: without [`Settings::impacts`](crate::Settings) and
+/// [`RecordedStep::restitution_scale`].
+const OLDEST: u32 = 2;
+/// The version from which on there are these.
+const WITH_RESTITUTION: u32 = 3;
 
 /// What a chunk holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use super::bytes::{Broken, Reader};
 use super::header::Header;
 use super::snapshot::get_snapshot;
 use super::step::RecordedStep;
-use super::{MAGIC, Tag, VERSION, chunk_sum};
+use super::{MAGIC, OLDEST, Tag, VERSION, chunk_sum};
 use crate::error::SceneError;
 use crate::simulation::Snapshot;
 
@@ -54,6 +54,8 @@ pub(super) struct Place {
 #[derive(Debug, Clone)]
 pub struct Recording {
     bytes: Vec<u8>,
+    /// The version of its format.
+    format: u32,
     header: Header,
     places: Vec<Place>,
     end: Option<End>,
@@ -75,8 +77,8 @@ impl Recording {
     /// # Errors
     /// If the bytes are no recording, or break off before the first step.
     pub fn parse(bytes: Vec<u8>) -> Result<Self, SceneError> {
-        let (header, mut at) = read_header(&bytes).map_err(|e| SceneError::new("recording", e.to_string()))?;
-        let mut recording = Self { bytes, header, places: vec![], end: None, damage: None };
+        let (format, header, mut at) = read_header(&bytes).map_err(|e| SceneError::new("recording", e.to_string()))?;
+        let mut recording = Self { bytes, format, header, places: vec![], end: None, damage: None };
         while recording.end.is_none() {
             match recording.next_chunk(&mut at) {
                 Ok(()) => {}
@@ -123,7 +125,7 @@ impl Recording {
         let mut from = Reader::new(raw);
         let snapshot = get_snapshot(&mut from)?;
         let (nq, nv) = (self.header.q.len(), self.header.v.len());
-        let steps = from.list(STEP, |from| RecordedStep::get(from, nq, nv))?;
+        let steps = from.list(STEP, |from| RecordedStep::get(from, self.format, nq, nv))?;
         from.end()?;
         Ok(Chunk { snapshot, steps })
     }
@@ -174,22 +176,22 @@ impl Recording {
     }
 }
 
-/// The header, and where the first chunk of steps begins.
-fn read_header(bytes: &[u8]) -> Result<(Header, usize), Broken> {
+/// The version of the format, the header, and where the first chunk of steps begins.
+fn read_header(bytes: &[u8]) -> Result<(u32, Header, usize), Broken> {
     let mut from = Reader::new(bytes);
     if from.take(MAGIC.len()).ok() != Some(&MAGIC[..]) {
         return Err(Broken("this is no recording of Stiction".into()));
     }
     let version = from.u32()?;
-    if version != VERSION {
-        return Err(Broken(format!("version {version} of the format is not known, only {VERSION}")));
+    if !(OLDEST..=VERSION).contains(&version) {
+        return Err(Broken(format!("version {version} of the format is not known, only {OLDEST} to {VERSION}")));
     }
     let (tag, place, next) = frame(bytes, bytes.len() - from.left())?;
     if tag != Tag::Header {
         return Err(Broken("it does not begin with a header".into()));
     }
     let raw = unpack(&bytes[place.packed], place.raw)?;
-    Ok((Header::get(&mut Reader::new(&raw))?, next))
+    Ok((version, Header::get(&mut Reader::new(&raw), version)?, next))
 }
 
 /// The chunk at byte `at`: its tag, its place, and where the next one begins.

@@ -65,16 +65,14 @@ fn parse(bytes: &[u8]) -> Result<Snapshot, Broken> {
 pub(super) fn put_snapshot(out: &mut Writer, snapshot: &Snapshot) {
     let Snapshot { state, memory, controllers } = snapshot;
     put_state(out, state);
-    let Memory { keys, start, closing, saturated } = memory;
+    let Memory { keys, start, saturated } = memory;
     out.list(keys, |out, key| put_key(out, *key));
     let WarmStart { modes, bases, forces } = start;
     out.list(modes, |out, mode| put_mode(out, *mode));
     put_bases(out, bases);
     put_forces(out, forces);
-    out.list(closing, |out, (key, speed)| {
-        put_key(out, *key);
-        out.f64(*speed);
-    });
+    // Earlier versions had a list of closing contacts here.
+    out.size(0);
     out.list(saturated, |out, sign| out.u8(sign.to_le_bytes()[0]));
     out.list(controllers, |out, memory| out.numbers(memory));
 }
@@ -86,13 +84,13 @@ pub(super) fn get_snapshot(from: &mut Reader<'_>) -> Result<Snapshot, Broken> {
     let modes = from.list(1, get_mode)?;
     let bases = get_bases(from)?;
     let start = WarmStart { modes, bases, forces: get_forces(from)? };
-    let closing = from.list(KEY + 8, |from| Ok((get_key(from)?, from.f64()?)))?;
+    from.list(KEY + 8, |from| Ok((get_key(from)?, from.f64()?)))?;
     let saturated = from.list(1, |from| match i8::from_le_bytes([from.u8()?]) {
         sign @ -1..=1 => Ok(sign),
         sign => Err(Broken(format!("a motor's sign is −1, 0 or 1, found {sign}"))),
     })?;
     let controllers = from.list(8, Reader::numbers)?;
-    Ok(Snapshot { state, memory: Memory { keys, start, closing, saturated }, controllers })
+    Ok(Snapshot { state, memory: Memory { keys, start, saturated }, controllers })
 }
 
 pub(super) fn put_state(out: &mut Writer, state: &State) {

@@ -3,6 +3,7 @@
 use stiction_contact::{ContactForces, Level, Mode, PhysicalCertificate, Place};
 use stiction_lcp::Basis;
 
+use super::WITH_RESTITUTION;
 use super::bytes::{Broken, Reader, Writer};
 use super::snapshot::{
     get_bases, get_forces, get_key, get_mode, get_state, put_bases, put_forces, put_key, put_mode, put_state,
@@ -50,6 +51,8 @@ pub struct RecordedStep {
     pub penetration: f64,
     /// Overlap that was not removed (m).
     pub overlap_left: f64,
+    /// The part of the rebound speeds that contacts with restitution got; 1 in recordings of version 2.
+    pub restitution_scale: f64,
 }
 
 impl RecordedStep {
@@ -85,6 +88,7 @@ impl RecordedStep {
             fallback: report.fallback,
             penetration: report.penetration,
             overlap_left: report.overlap_left,
+            restitution_scale: report.restitution_scale,
         }
     }
 
@@ -106,6 +110,7 @@ impl RecordedStep {
             fallback,
             penetration,
             overlap_left,
+            restitution_scale,
         } = self;
         put_state(out, state);
         out.list(contacts, |out, contact| {
@@ -125,10 +130,11 @@ impl RecordedStep {
         out.bool(*fallback);
         out.f64(*penetration);
         out.f64(*overlap_left);
+        out.f64(*restitution_scale);
     }
 
-    /// Reads a step with `nq` numbers of configuration and `nv` velocities.
-    pub(super) fn get(from: &mut Reader<'_>, nq: usize, nv: usize) -> Result<Self, Broken> {
+    /// Reads a step with `nq` numbers of configuration and `nv` velocities, in this version of the format.
+    pub(super) fn get(from: &mut Reader<'_>, format: u32, nq: usize, nv: usize) -> Result<Self, Broken> {
         /// Bytes of a contact.
         const CONTACT: usize = 16 + 7 * 8 + 1;
         let state = get_state(from)?;
@@ -153,6 +159,7 @@ impl RecordedStep {
             fallback: from.bool()?,
             penetration: from.f64()?,
             overlap_left: from.f64()?,
+            restitution_scale: if format >= WITH_RESTITUTION { from.f64()? } else { 1.0 },
         };
         step.check(nq, nv)?;
         Ok(step)

@@ -141,7 +141,7 @@ fn a_header_comes_back() {
     header.files = vec![NamedFile::of(Path::new("no/such/file")), NamedFile { path: "x".into(), hash: Some(5) }];
     let mut out = Writer::default();
     header.put(&mut out);
-    assert_eq!(Header::get(&mut Reader::new(&out.0)).unwrap(), header);
+    assert_eq!(Header::get(&mut Reader::new(&out.0), VERSION).unwrap(), header);
     assert_eq!(header.q[..8], ["ball.x", "ball.y", "ball.z", "ball.qw", "ball.qx", "ball.qy", "ball.qz", "slider"]);
     assert_eq!((header.body(0), header.body(1), header.body(99)), ("world", "ball", "world"));
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use stiction_body::math::{Pose, Quat, Vec3, axis_angle};
-use stiction_body::{Geom, Inertia, JointKind, JointProperties, LinkSpec, LoopClosure, LoopKind, Shape};
+use stiction_body::{Geom, Inertia, JointKind, JointProperties, LinkSpec, LoopClosure, LoopKind, Shape, range};
 
 use super::section::Section;
 use crate::description::{Description, GeomSpec};
@@ -159,6 +159,9 @@ pub(crate) fn rule(section: &Section<'_>, name: &str) -> Result<MaterialRule, Sc
 /// Position and orientation.
 fn pose(section: &Section<'_>) -> Result<Pose, SceneError> {
     let translation = vector(section, "position")?.unwrap_or(Vec3::ZERO);
+    for x in translation.to_array() {
+        range::check_coordinate("position", x).map_err(|e| section.place("position", &e))?;
+    }
     let quaternion = section.numbers::<4>("orientation")?;
     let rpy = vector(section, "rpy")?;
     let rotation = match (quaternion, rpy) {
@@ -294,8 +297,8 @@ fn shapes(section: &Section<'_>, materials: &Materials, base: Material) -> Resul
         let local = pose(&part)?;
         let shape = shape(&part)?;
         let mass = part.number("mass")?;
-        if let Some(x) = mass.filter(|x| !(*x > 0.0 && x.is_finite())) {
-            return Err(part.error("mass", format!("must be above 0 and finite, found {x}")));
+        if let Some(x) = mass.filter(|x| !range::is_in_range(*x)) {
+            return Err(part.error("mass", format!("must be {}, found {x}", range::RANGE)));
         }
         let collides = part.bool("collide")?.unwrap_or(true);
         part.finish()?;
@@ -398,8 +401,8 @@ fn inertia(section: &Section<'_>, shapes: &[Part]) -> Result<Inertia, SceneError
     let moments = vector(section, "inertia")?;
     let com = vector(section, "center_of_mass")?;
     for (key, x) in [("mass", mass), ("density", density)] {
-        if let Some(x) = x.filter(|x| !(*x > 0.0 && x.is_finite())) {
-            return Err(section.error(key, format!("must be above 0 and finite, found {x}")));
+        if let Some(x) = x.filter(|x| !range::is_in_range(*x)) {
+            return Err(section.error(key, format!("must be {}, found {x}", range::RANGE)));
         }
     }
     if let (Some(moments), Some(mass)) = (moments, mass) {

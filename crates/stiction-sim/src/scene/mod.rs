@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use stiction_body::math::Vec3;
+use stiction_body::range;
 use stiction_contact::models::catalog;
 use toml::de::DeTable;
 
 use crate::error::SceneError;
+use crate::restitution::Impacts;
 use crate::simulation::{Integrator, OnFailure, Settings, Simulation, SimulatorKind};
 use crate::world::{World, WorldBuilder};
 use bodies::Names;
@@ -90,8 +92,8 @@ fn read(source: &Source<'_>, set: &[(String, f64)]) -> Result<Scene, SceneError>
     let mut builder = WorldBuilder::new();
     if let Some([x, y, z]) = top.numbers("gravity")? {
         let gravity = Vec3::new(x, y, z);
-        if !gravity.is_finite() {
-            return Err(top.error("gravity", "must be finite"));
+        for x in [x, y, z] {
+            range::check_coordinate("gravity", x).map_err(|e| top.place("gravity", &e))?;
         }
         builder.gravity(gravity);
     }
@@ -104,6 +106,9 @@ fn read(source: &Source<'_>, set: &[(String, f64)]) -> Result<Scene, SceneError>
     let controllers = top.sections("controllers")?;
     top.finish()?;
     let (world, number) = builder.build().map_err(|e| top.place("bodies", &e))?;
+    if world.model.links().is_empty() && world.geoms.is_empty() {
+        return Err(top.error("bodies", "there is nothing in this scene: it needs [[bodies]] or [[robots]]"));
+    }
     names.renumber(&number);
     let controllers = controllers::read(&controllers, &world, &names)?;
     let parameters = top.scope.iter().map(|(k, x)| (k.clone(), *x)).collect();
@@ -138,8 +143,8 @@ fn parameters(top: &Section<'_>, set: &[(String, f64)]) -> Result<Scope, SceneEr
 fn settings(top: &Section<'_>) -> Result<Settings, SceneError> {
     let mut settings = Settings::default();
     if let Some(dt) = top.number("dt")? {
-        if !(dt > 0.0 && dt.is_finite()) {
-            return Err(top.error("dt", format!("must be above 0 and finite, found {dt}")));
+        if !range::is_in_range(dt) {
+            return Err(top.error("dt", format!("must be {}, found {dt}", range::RANGE)));
         }
         settings.dt = dt;
     }
@@ -164,6 +169,11 @@ fn settings(top: &Section<'_>) -> Result<Settings, SceneError> {
             return Err(top.error("restitution_speed", format!("must be at least 0, found {speed}")));
         }
         settings.restitution_speed = speed;
+    }
+    if let Some(what) = top.string("impacts")? {
+        settings.impacts = Impacts::from_name(&what).ok_or_else(|| {
+            top.error("impacts", format!("expected \"simultaneous\" or \"sequential\", found \"{what}\""))
+        })?;
     }
     if let Some(what) = top.string("on_failure")? {
         settings.on_failure = match what.as_str() {

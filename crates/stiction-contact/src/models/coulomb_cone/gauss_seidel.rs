@@ -50,6 +50,7 @@ fn solve_block(block: Block, w: &[[f64; 3]; 3], q: &[f64; 3]) -> [f64; 3] {
     let scalar = if w[0][0] > 0.0 { -q[0] / w[0][0] } else { 0.0 };
     match block {
         Block::Coulomb { dim, mu } => one_contact(dim, mu, w, q),
+        Block::NoSlip { dim } => one_held(dim, w, q),
         Block::Signorini => [scalar.max(0.0), 0.0, 0.0],
         Block::Bounded { lo, hi } => [scalar.max(lo).min(hi), 0.0, 0.0],
         Block::Free => [scalar, 0.0, 0.0],
@@ -61,13 +62,6 @@ fn solve_block(block: Block, w: &[[f64; 3]; 3], q: &[f64; 3]) -> [f64; 3] {
 fn one_contact(dim: usize, mu: f64, w: &[[f64; 3]; 3], q: &[f64; 3]) -> [f64; 3] {
     if w[0][0] <= 0.0 {
         return [0.0; 3];
-    }
-    if mu.is_infinite() {
-        let stuck = resisted(dim, w, q, 0.0);
-        if stuck[0] >= 0.0 {
-            return stuck;
-        }
-        return tangential_only(dim, w, q);
     }
     if q[0] >= 0.0 {
         return [0.0; 3];
@@ -96,7 +90,7 @@ fn one_contact(dim: usize, mu: f64, w: &[[f64; 3]; 3], q: &[f64; 3]) -> [f64; 3]
         let excess = outside(&trial);
         if excess <= 0.0 {
             (hi, r) = (middle, trial);
-            if -excess <= GOOD_ENOUGH * mu * trial[0] {
+            if mu.is_finite() && -excess <= GOOD_ENOUGH * mu * trial[0] {
                 break;
             }
         } else {
@@ -104,6 +98,12 @@ fn one_contact(dim: usize, mu: f64, w: &[[f64; 3]; 3], q: &[f64; 3]) -> [f64; 3]
         }
     }
     r
+}
+
+/// One contact that does not slip.
+fn one_held(dim: usize, w: &[[f64; 3]; 3], q: &[f64; 3]) -> [f64; 3] {
+    let stuck = if w[0][0] > 0.0 { resisted(dim, w, q, 0.0) } else { [-1.0; 3] };
+    if stuck[0] >= 0.0 { stuck } else { tangential_only(dim, w, q) }
 }
 
 /// `(w + diag(0, τ, τ)) r = −q`, by elimination of the normal.

@@ -7,11 +7,11 @@
 use stiction_lcp::Matrix;
 use stiction_lcp::matrix::{axpy, dot, norm};
 
-use super::law::State;
+use super::law::{State, askew, limit_error};
 use super::problem::{Block, ConeProblem};
 use super::proximal::{SearchEnd, Verdict};
 use super::spins::Spins;
-use super::{CoulombCone, POLISHED};
+use super::{CoulombCone, POLISHED, without_limit};
 use crate::by_island::{Guess, IslandEnd, IslandForces};
 use crate::find_indices::{DEPENDENT, FindIndices};
 use crate::model::{ContactStats, Level};
@@ -138,7 +138,9 @@ impl CoulombCone {
             let mut starts = 0;
             let end = self.search.run(&self.problem, &mut self.newton, guessed, limit, &mut starts, &mut judge);
             stats.pivots += self.newton.iterations;
-            end
+            let Self { problem, newton, search, .. } = self;
+            let ended = end == SearchEnd::Ended || without_limit::search(problem, newton, search, limit, &mut judge);
+            if ended { SearchEnd::Ended } else { end }
         });
         own.systems += self.newton.iterations;
         (own.near, own.states) = (near, states);
@@ -384,12 +386,18 @@ fn block_error(block: Block, r: &[f64], motion: impl Iterator<Item = (f64, f64, 
         Block::Signorini => clamped(0.0, f64::INFINITY),
         Block::Bounded { lo, hi } => clamped(lo, hi),
         Block::Free => ratio(rows[0].0, rows[0].1),
+        Block::NoSlip { .. } => {
+            clamped(0.0, f64::INFINITY).max(ratio(libm::hypot(rows[1].0, rows[2].0), libm::hypot(rows[1].1, rows[2].1)))
+        }
         Block::Coulomb { mu, dim } => {
             let normal = clamped(0.0, f64::INFINITY);
             let (u, w) = ([rows[1].0, rows[2].0], rows[1].2.max(rows[2].2));
             let (omega, p) = (libm::hypot(rows[1].1, rows[2].1), [r[1], if dim == 3 { r[2] } else { 0.0 }]);
             if mu.is_infinite() {
-                return normal.max(ratio(libm::hypot(u[0], u[1]), omega));
+                let (pressed, parting) = ((rows[0].2 * r[0]).max(0.0), rows[0].0.max(0.0));
+                let [pressed, parting] = [pressed, parting].map(|x| ratio(x, rows[0].1));
+                let [force, slip] = [libm::hypot(p[0], p[1]) * w, libm::hypot(u[0], u[1])].map(|x| ratio(x, omega));
+                return normal.max(limit_error(pressed, parting, force, slip, ratio(askew(p, u), omega)));
             }
             let (y, radius) = ([p[0] - u[0] / w, p[1] - u[1] / w], mu * r[0].max(0.0));
             let length = libm::hypot(y[0], y[1]);

@@ -57,6 +57,14 @@ pub(crate) fn evaluate(
     let y = r[0] - steps.normal * u[0];
     match block {
         Block::Coulomb { mu, .. } => coulomb(mu, frozen, steps, r, u, f),
+        Block::NoSlip { dim } => {
+            let state = frozen.unwrap_or(if y > 0.0 { State::Stick } else { State::Open });
+            f[0] = if state == State::Open { r[0] } else { steps.normal * u[0] };
+            for k in 1..dim {
+                f[k] = steps.tangential * u[k];
+            }
+            (state, Slip::default())
+        }
         Block::Free => {
             f[0] = steps.normal * u[0];
             (State::Stick, Slip::default())
@@ -102,16 +110,23 @@ fn coulomb(mu: f64, frozen: Option<State>, steps: Steps, r: &[f64], u: &[f64], f
         State::Slide
     };
     let mut state = frozen.unwrap_or(on);
-    // Without friction nothing sticks, and without a limit nothing slides.
+    // Without friction nothing sticks.
     if state == State::Stick && mu == 0.0 {
         state = State::Slide;
-    }
-    if state == State::Slide && mu.is_infinite() {
-        state = State::Stick;
     }
     f[0] = if state == State::Open { r[0] } else { steps.normal * u[0] };
     let mut slip = Slip::default();
     match state {
+        // In the limit there is no normal impulse, friction is against the slip, and as large as u_N = 0 needs.
+        State::Slide if mu.is_infinite() => {
+            let n = if length > 0.0 { [y_t[0] / length, y_t[1] / length] } else { [1.0, 0.0] };
+            let along: f64 = (1..dim).map(|k| r[k] * n[k - 1]).sum();
+            slip = Slip { direction: n, ratio: if length > 0.0 { (along / length).clamp(0.0, 1.0) } else { 0.0 } };
+            for k in 1..dim {
+                f[k] = r[k] - along * n[k - 1] + steps.normal * u[0] * n[k - 1];
+            }
+            f[0] = r[0];
+        }
         State::Slide => {
             if length > 0.0 {
                 slip = Slip { direction: [y_t[0] / length, y_t[1] / length], ratio: radius / length };
@@ -120,7 +135,7 @@ fn coulomb(mu: f64, frozen: Option<State>, steps: Steps, r: &[f64], u: &[f64], f
                 f[k] = r[k] - radius * slip.direction[k - 1];
             }
         }
-        State::Open if !mu.is_infinite() => f[1..dim].copy_from_slice(&r[1..dim]),
+        State::Open => f[1..dim].copy_from_slice(&r[1..dim]),
         _ => {
             for k in 1..dim {
                 f[k] = steps.tangential * u[k];
@@ -128,6 +143,22 @@ fn coulomb(mu: f64, frozen: Option<State>, steps: Steps, r: &[f64], u: &[f64], f
         }
     }
     (state, slip)
+}
+
+/// How far a contact with mu = ∞ is from the limit of Coulomb's law, each number beside its terms: `pressed` the normal force, `parting` the separation
+/// speed, `force` the friction, `slip` the slip speed, and `askew` what of the slip friction does not oppose.
+pub(crate) fn limit_error(pressed: f64, parting: f64, force: f64, slip: f64, askew: f64) -> f64 {
+    let held = slip.max(parting);
+    let free = force.max(pressed);
+    let slides = askew.max(pressed).max(parting);
+    held.min(free).min(slides)
+}
+
+/// The part of the slip velocity `u` that friction `p` does not oppose: its distance from the ray `−κ p`, κ ≥ 0.
+pub(crate) fn askew(p: [f64; 2], u: [f64; 2]) -> f64 {
+    let (along, square) = (p[0] * u[0] + p[1] * u[1], p[0] * p[0] + p[1] * p[1]);
+    let kappa = if along < 0.0 && square > 0.0 { -along / square } else { 0.0 };
+    libm::hypot(u[0] + kappa * p[0], u[1] + kappa * p[1])
 }
 
 /// What a row of a block contributes to the linear system of its state.
@@ -146,8 +177,9 @@ pub(crate) fn row(block: Block, state: State, k: usize) -> Row {
     match (block, state) {
         (Block::Bounded { lo, .. }, State::Lower) => Row::Fixed(lo),
         (Block::Bounded { hi, .. }, State::Upper) => Row::Fixed(hi),
-        (Block::Coulomb { mu, .. }, State::Open) if k > 0 && mu.is_infinite() => Row::Velocity,
+        (Block::NoSlip { .. }, State::Open) if k > 0 => Row::Velocity,
         (_, State::Open) => Row::Fixed(0.0),
+        (Block::Coulomb { mu, .. }, State::Slide) if k == 0 && mu.is_infinite() => Row::Fixed(0.0),
         (Block::Coulomb { mu, .. }, State::Slide) if k > 0 => {
             if mu == 0.0 {
                 Row::Fixed(0.0)

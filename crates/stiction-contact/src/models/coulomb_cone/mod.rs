@@ -30,6 +30,7 @@ mod system;
 #[cfg(test)]
 mod tests;
 pub(in crate::models) mod velocity_space;
+mod without_limit;
 
 use stiction_lcp::InputError;
 
@@ -210,8 +211,11 @@ impl CoulombCone {
             }
         }
         newton.iterations = 0;
-        let end = search.run(scaled, newton, modes.is_some(), limit, &mut stats.starts, &mut judge);
+        let mut end = search.run(scaled, newton, modes.is_some(), limit, &mut stats.starts, &mut judge);
         stats.iterations = newton.iterations;
+        if end != SearchEnd::Ended && without_limit::search(scaled, newton, search, limit, &mut judge) {
+            end = SearchEnd::Ended;
+        }
         match end {
             SearchEnd::Ended => FailureReason::Rounding,
             SearchEnd::Exhausted => FailureReason::Uncertified,

@@ -366,7 +366,7 @@ fn steps(problem: &ConeProblem, alpha: f64, stretch: f64, b: usize) -> Steps {
     let diagonal = &problem.diagonal[rows];
     let normal = inverse(diagonal[0] + alpha);
     match problem.blocks[b] {
-        Block::Coulomb { dim, .. } => {
+        Block::Coulomb { dim, .. } | Block::NoSlip { dim } => {
             let mean = diagonal[1..].iter().sum::<f64>() / (dim - 1) as f64;
             Steps { normal, tangential: inverse(mean + alpha) }
         }
@@ -383,6 +383,8 @@ pub(crate) fn friction_part(block: Block, slip: Slip, rho: Steps, k: usize, du: 
     for l in 1..dim {
         along += n[l - 1] * du(l);
     }
+    // Without a limit, friction is as large as u_N = 0 needs.
+    let mu = if mu.is_infinite() { 1.0 } else { mu };
     slip.ratio * rho.tangential * (du(k) - n[k - 1] * along) + mu * n[k - 1] * rho.normal * du(0)
 }
 
@@ -391,9 +393,12 @@ pub(crate) fn friction_part(block: Block, slip: Slip, rho: Steps, k: usize, du: 
 pub(crate) fn own_part(block: Block, slip: Slip, k: usize, l: usize) -> f64 {
     let Block::Coulomb { mu, .. } = block else { return 0.0 };
     let n = slip.direction;
+    let same = if k == l { 1.0 } else { 0.0 };
+    if mu.is_infinite() {
+        return if l == 0 { 0.0 } else { (1.0 - slip.ratio) * (same - n[k - 1] * n[l - 1]) };
+    }
     if l == 0 {
         return -mu * n[k - 1];
     }
-    let same = if k == l { 1.0 } else { 0.0 };
     same - slip.ratio * (same - n[k - 1] * n[l - 1])
 }

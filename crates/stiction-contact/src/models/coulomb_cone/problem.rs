@@ -5,12 +5,18 @@ use super::operator::Operator;
 /// The law of one block of rows. With `u = W r + q`:
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Block {
-    /// Signorini and Coulomb on `dim` rows, the normal first; mu = 0 means `r_T = 0`, mu = ∞ means `u_T = 0`.
+    /// Signorini and Coulomb on `dim` rows, the normal first; mu = 0 means `r_T = 0`, mu = ∞ the limit of Coulomb's law: `u_T = 0` where `r_N > 0`,
+    /// `r_T = 0` where `u_N > 0`.
     Coulomb {
         /// 2 or 3.
         dim: usize,
         /// The friction coefficient, in [0, ∞].
         mu: f64,
+    },
+    /// Signorini on the normal and `u_T = 0`, whatever the normal force, on `dim` rows.
+    NoSlip {
+        /// 2 or 3.
+        dim: usize,
     },
     /// One row, `0 ≤ r ⊥ u ≥ 0`.
     Signorini,
@@ -29,7 +35,7 @@ impl Block {
     /// Number of rows.
     pub fn size(self) -> usize {
         match self {
-            Self::Coulomb { dim, .. } => dim,
+            Self::Coulomb { dim, .. } | Self::NoSlip { dim } => dim,
             _ => 1,
         }
     }

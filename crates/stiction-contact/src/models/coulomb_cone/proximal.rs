@@ -252,7 +252,7 @@ fn make_admissible(problem: &ConeProblem, r: &mut [f64]) {
                     r[1..].iter_mut().for_each(|x| *x *= radius / length);
                 }
             }
-            Block::Signorini => r[0] = r[0].max(0.0),
+            Block::Signorini | Block::NoSlip { .. } => r[0] = r[0].max(0.0),
             Block::Bounded { lo, hi } => r[0] = r[0].max(lo).min(hi),
             Block::Free => {}
         }

@@ -30,9 +30,9 @@ impl Spins {
         self.most.clear();
         self.most.extend((0..island.contacts()).map(|i| {
             let has_moment = level == Level::Velocity && island.touching[i] && island.mu_spin[i] > 0.0;
-            // Without a limit the contact does not spin, whatever its normal force.
-            let endless = island.mu_spin[i] == f64::INFINITY;
-            has_moment.then(|| if endless { f64::INFINITY } else { earlier.map_or(0.0, |p| most(island, p, i)) })
+            // Without a limit the contact is first taken to be pressed, and not to spin.
+            let unknown = if island.mu_spin[i] == f64::INFINITY { f64::INFINITY } else { 0.0 };
+            has_moment.then(|| earlier.map_or(unknown, |p| most(island, p, i)))
         }));
     }
 
@@ -52,8 +52,13 @@ impl Spins {
         let part = if self.rounds < BOLD_ROUNDS { 1.0 } else { CAUTION };
         let mut moved = false;
         for (i, bound) in self.most.iter_mut().enumerate() {
-            let Some(bound) = bound.as_mut().filter(|b| b.is_finite()) else { continue };
+            let Some(bound) = bound.as_mut() else { continue };
             let next = most(island, forces, i);
+            if island.mu_spin[i] == f64::INFINITY {
+                moved |= next != *bound;
+                *bound = next;
+                continue;
+            }
             moved |= (next - *bound).abs() > STILL * next.max(*bound);
             *bound += part * (next - *bound);
         }
@@ -62,5 +67,5 @@ impl Spins {
 }
 
 fn most(island: &Whitened, forces: &IslandForces, i: usize) -> f64 {
-    island.mu_spin[i] * forces.normal[i].max(0.0)
+    if forces.normal[i] > 0.0 { island.mu_spin[i] * forces.normal[i] } else { 0.0 }
 }

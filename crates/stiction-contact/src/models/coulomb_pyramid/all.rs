@@ -101,14 +101,10 @@ impl Core {
     /// All solutions of an island's complementarity problem, and whether there are no others.
     fn enumerate(&self, island: &Whitened, options: stiction_lcp::Options) -> Result<(Vec<Solved>, bool), InputError> {
         let lcp = self.formulation.lcp(island)?;
-        let found = Enumerate::new(options).with_max_order(MOST_ROWS).all_solutions(&lcp)?;
+        let found = Enumerate::new(options.clone()).with_max_order(MOST_ROWS).all_solutions(&lcp)?;
         let complete = found.singular.iter().all(|basis| self.formulation.is_repeated(basis));
-        let solved = |s: stiction_lcp::enumerate::EnumeratedSolution| Solved {
-            z: s.z,
-            w: s.w,
-            basis: s.basis,
-            certificate: s.certificate,
-            stats: Stats::default(),
+        let solved = |s: stiction_lcp::enumerate::EnumeratedSolution| {
+            Solved::new(s.z, s.w, s.basis, s.certificate, &options, Stats::default())
         };
         Ok((found.solutions.into_iter().map(solved).collect(), complete))
     }

@@ -12,7 +12,8 @@ use crate::basis::{Basis, Position};
 use crate::factor::ActiveQr;
 use crate::matrix::{axpy, dot, norm};
 use crate::nnls::load::Scaled;
-use crate::outcome::{Stats, TraceLine, Variable};
+use crate::outcome::{Stats, StopReason, TraceLine, Variable};
+use crate::work;
 
 /// wᵢ counts as negative below −this times `|eᵢ| + ‖gᵢ‖ (‖u‖ + Σ ‖gⱼ zⱼ‖)`: some hundred roundings of the sum it comes from.
 pub(crate) const SIGN: f64 = 1e-13;
@@ -86,6 +87,7 @@ pub(crate) struct ActiveSet {
     pub stats: Stats,
     pub trace: bool,
     pub limit: usize,
+    pub max_flops: u64,
 }
 
 impl ActiveSet {
@@ -139,7 +141,7 @@ impl ActiveSet {
             let mut moved = false;
             while let Some(i) = self.entering() {
                 crate::interrupt::check();
-                if self.stats.pivots >= self.limit {
+                if self.is_spent() {
                     return End::Limit;
                 }
                 match self.enter(i, false) {
@@ -151,9 +153,23 @@ impl ActiveSet {
             if settled && !moved {
                 return End::Optimal;
             }
-            if self.stats.pivots >= self.limit {
+            if self.is_spent() {
                 return End::Limit;
             }
+        }
+    }
+
+    /// No pivot, or no work, is left.
+    pub fn is_spent(&self) -> bool {
+        self.stats.pivots >= self.limit || self.stats.flops > self.max_flops
+    }
+
+    /// The limit that [`Self::is_spent`] speaks of.
+    pub fn stop_reason(&self) -> StopReason {
+        if self.stats.flops > self.max_flops {
+            StopReason::Budget(self.max_flops)
+        } else {
+            StopReason::Limit(self.limit)
         }
     }
 
@@ -209,6 +225,7 @@ impl ActiveSet {
     pub fn price(&mut self) -> bool {
         let magnitude = self.magnitude();
         let mut drifted = false;
+        self.stats.flops += work::product(self.data.m(), self.data.n());
         for j in 0..self.data.n() {
             self.w[j] = dot(self.data.g.col(j), &self.r) - self.data.eta[j];
             drifted |= self.state[j] == State::Basic && self.w[j].abs() > DRIFT * self.row_size(j, magnitude);
@@ -336,6 +353,7 @@ impl ActiveSet {
     /// Takes the column at `position` of the factor out of the basis, onto a bound.
     fn leave(&mut self, position: usize, bound: State) {
         let j = self.qr.columns()[position];
+        self.stats.flops += self.update_flops();
         self.qr.remove(position);
         self.state[j] = bound;
         self.settle(j);
@@ -358,10 +376,16 @@ impl ActiveSet {
         }
     }
 
+    /// The work of an update of the factor, and of solving with it.
+    fn update_flops(&self) -> u64 {
+        work::product(self.data.m(), 4 * self.qr.columns().len())
+    }
+
     /// Books the entry of column `i`.
     fn count(&mut self, i: usize, flipped: Option<usize>) {
         self.entries[i] += 1;
         self.stats.pivots += 1;
+        self.stats.flops += self.update_flops();
         if self.trace {
             let leaving = if flipped == Some(i) { Variable::Z(i) } else { Variable::W(i) };
             let line = TraceLine { entering: Some(Variable::Z(i)), leaving: Some(leaving), measure: norm(&self.r) };

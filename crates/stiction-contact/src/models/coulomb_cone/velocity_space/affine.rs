@@ -49,11 +49,13 @@ pub(super) fn affine_law(
         map.acts = true;
     };
     match (element.law, state) {
+        // Without a limit the moment is none where there is no normal force.
+        (_, State::Lower | State::Upper) if element.mu_spin.is_infinite() => {}
         (_, State::Lower) if element.mu_spin > 0.0 => map.follows = -element.mu_spin,
         (_, State::Upper) if element.mu_spin > 0.0 => map.follows = element.mu_spin,
         (Block::Bounded { lo, .. }, State::Lower) => map.k[0] = lo,
         (Block::Bounded { hi, .. }, State::Upper) => map.k[0] = hi,
-        (Block::Coulomb { mu, .. }, State::Open) if mu.is_infinite() => (1..element.rows).for_each(hold),
+        (Block::NoSlip { .. }, State::Open) => (1..element.rows).for_each(hold),
         (_, State::Open) => {}
         (Block::Coulomb { mu, .. }, State::Slide) => {
             hold(0);

@@ -58,7 +58,7 @@ impl Element {
     /// The law, given the normal force of the element before.
     pub fn law_beside(&self, normal: f64) -> Block {
         if self.mu_spin > 0.0 {
-            let most = self.mu_spin * normal.max(0.0);
+            let most = if normal > 0.0 { self.mu_spin * normal } else { 0.0 };
             return Block::Bounded { lo: -most, hi: most };
         }
         self.law
@@ -71,23 +71,13 @@ pub(in crate::models) enum Friction {
     /// Those of the problem: Coulomb's law.
     #[default]
     Coulomb,
-    /// Infinite ones, and for the moment where the problem has one at all: contact without slip.
+    /// Contact without slip, and without spin where the problem has a moment at all.
     NoSlip,
-}
-
-impl Friction {
-    /// The coefficients of contact `i`, along the tangents and about the normal.
-    fn coefficients(self, contacts: &Contacts, i: usize) -> (f64, f64) {
-        match self {
-            Self::Coulomb => (contacts.mu[i], contacts.mu_spin[i]),
-            Self::NoSlip => (f64::INFINITY, if contacts.mu_spin[i] > 0.0 { f64::INFINITY } else { 0.0 }),
-        }
-    }
 }
 
 /// True if contact `i` has a moment about its normal.
 fn has_moment(contacts: &Contacts, i: usize) -> bool {
-    contacts.mu_spin[i] > 0.0 && contacts.touches(i) && !contacts.spin.is_zero(i)
+    contacts.mu_spin[i] > 0.0 && contacts.has_friction(i) && !contacts.spin.is_zero(i)
 }
 
 /// Consecutive elements among the same blocks.
@@ -184,10 +174,10 @@ impl Elements {
         let (contacts, dt) = (problem.contacts(), problem.dt());
         for &i in &island.contacts {
             let kinds = [&contacts.normal, &contacts.tangent_s, &contacts.tangent_t];
-            let (mu, mu_spin) = friction.coefficients(contacts, i);
+            let mu = if friction == Friction::NoSlip { f64::INFINITY } else { contacts.mu[i] };
             let mut axes = [0; 2];
             let mut rows = 1;
-            if mu > 0.0 && contacts.touches(i) {
+            if mu > 0.0 && contacts.has_friction(i) {
                 for k in (1..3).filter(|&k| !kinds[k].is_zero(i)) {
                     axes[rows - 1] = k;
                     rows += 1;
@@ -195,13 +185,17 @@ impl Elements {
             }
             if contacts.normal.is_zero(i) {
                 // Nothing presses the two together, so without a normal force there is no friction.
-                if rows > 1 && mu.is_infinite() {
+                if rows > 1 && friction == Friction::NoSlip {
                     return false;
                 }
                 continue;
             }
-            let law = if rows > 1 { Block::Coulomb { dim: rows, mu } } else { Block::Signorini };
-            let mut bias = [separation_bias(contacts.gap[i], dt, contacts.bounce[i]), 0.0, 0.0];
+            let law = match friction {
+                _ if rows == 1 => Block::Signorini,
+                Friction::Coulomb => Block::Coulomb { dim: rows, mu },
+                Friction::NoSlip => Block::NoSlip { dim: rows },
+            };
+            let mut bias = [contacts.separation_bias(i, dt), 0.0, 0.0];
             for r in 1..rows {
                 bias[r] = contacts.surface[i][axes[r - 1] - 1];
             }
@@ -211,8 +205,10 @@ impl Elements {
             let all = [(kinds[0], of[0]), (kinds[axes[0]], of[1]), (kinds[axes[1]], of[2]), (&contacts.spin, spin)];
             self.join_group(&all);
             if spin.is_some() {
-                let law = if mu_spin.is_infinite() { Block::Free } else { Block::Bounded { lo: 0.0, hi: 0.0 } };
-                let bounded = if mu_spin.is_infinite() { 0.0 } else { mu_spin };
+                let (law, bounded) = match friction {
+                    Friction::NoSlip => (Block::Free, 0.0),
+                    Friction::Coulomb => (Block::Bounded { lo: 0.0, hi: 0.0 }, contacts.mu_spin[i]),
+                };
                 self.list.push(Element { mu_spin: bounded, ..Element::new(law, Source::Spin(i), 1, [0.0; 3]) });
                 // In the group of its contact, right behind it.
                 self.join_group(&all);

@@ -1,5 +1,6 @@
 //! How far forces and velocities are from a solution, as the certificate measures it.
 
+use super::super::law::{askew, limit_error};
 use super::super::problem::Block;
 use super::elements::{Element, Elements};
 use super::newton::Newton;
@@ -77,13 +78,20 @@ fn natural_error(element: &Element, law: Block, p: &[f64; 3], u: &[f64; 3], size
         Block::Signorini => clamped(0.0, f64::INFINITY),
         Block::Bounded { lo, hi } => clamped(lo, hi),
         Block::Free => ratio(u[0], size[0]),
+        Block::NoSlip { .. } => {
+            let slip = ratio((u[1] * u[1] + u[2] * u[2]).sqrt(), (size[1] * size[1] + size[2] * size[2]).sqrt());
+            clamped(0.0, f64::INFINITY).max(slip)
+        }
         Block::Coulomb { mu, .. } => {
             let normal = clamped(0.0, f64::INFINITY);
+            let (pressed, parting) = (ratio((w[0] * p[0]).max(0.0), size[0]), ratio(u[0].max(0.0), size[0]));
             let size = (size[1] * size[1] + size[2] * size[2]).sqrt();
-            if mu.is_infinite() {
-                return normal.max(ratio((u[1] * u[1] + u[2] * u[2]).sqrt(), size));
-            }
             let w = w[1].max(w[2]);
+            if mu.is_infinite() {
+                let (force, slip) = ((p[1] * p[1] + p[2] * p[2]).sqrt() * w, (u[1] * u[1] + u[2] * u[2]).sqrt());
+                let askew = ratio(askew([p[1], p[2]], [u[1], u[2]]), size);
+                return normal.max(limit_error(pressed, parting, ratio(force, size), ratio(slip, size), askew));
+            }
             let (y, radius) = ([p[1] - u[1] / w, p[2] - u[2] / w], mu * p[0].max(0.0));
             let length = (y[0] * y[0] + y[1] * y[1]).sqrt();
             if length <= radius {

@@ -4,7 +4,7 @@
 //! stick is rounding. Where some states are wrong, proximal points repair them. The cost follows the bodies and their graph, not the contacts; redundant forces stay where they
 //! were. What is found here is still certified like everything else; what is not is left to the search on the Delassus operator.
 //!
-//! With infinite coefficients the law is contact without slip: that model comes here with its large islands.
+//! The model of contact without slip comes here too, with its large islands and its own law.
 
 mod affine;
 mod elements;
@@ -228,7 +228,7 @@ impl VelocitySpace {
             newton.states[e] = match element.law_beside(before) {
                 Block::Bounded { lo, .. } if p[0] <= lo => State::Lower,
                 Block::Bounded { hi, .. } if p[0] >= hi => State::Upper,
-                Block::Signorini | Block::Coulomb { .. } if p[0] <= 0.0 => State::Open,
+                Block::Signorini | Block::Coulomb { .. } | Block::NoSlip { .. } if p[0] <= 0.0 => State::Open,
                 Block::Coulomb { mu, .. } if at_limit(p, mu) => State::Slide,
                 _ => State::Stick,
             };
@@ -245,7 +245,8 @@ impl VelocitySpace {
         newton.set_free(el);
         newton.residual(el);
         for (e, element) in el.list.iter().enumerate() {
-            let apart = matches!(element.law, Block::Signorini | Block::Coulomb { .. }) && element.bias[0] > 0.0;
+            let unilateral = matches!(element.law, Block::Signorini | Block::Coulomb { .. } | Block::NoSlip { .. });
+            let apart = unilateral && element.bias[0] > 0.0;
             newton.states[e] = if apart && newton.motion(e)[0] > 0.0 { State::Open } else { State::Stick };
         }
     }

@@ -214,7 +214,7 @@ fn make_admissible(el: &Elements, newton: &mut Newton) {
                     p[2] *= radius / length;
                 }
             }
-            Block::Signorini => p[0] = p[0].max(0.0),
+            Block::Signorini | Block::NoSlip { .. } => p[0] = p[0].max(0.0),
             Block::Bounded { lo, hi } => p[0] = p[0].max(lo).min(hi),
             Block::Free => {}
         }

@@ -1,0 +1,348 @@
+//! Velocity products over a step: gyroscopic, centrifugal and Coriolis forces as the impulse of a
+//! whole step, so that they do no work however fast bodies spin.
+//!
+//! Taken at the start of a step they add energy, a part (|ω| Δt)² of it per step: without bound.
+//! Two things replace that.
+//!
+//! A body that turns freely obeys Euler's equations in its own frame. There the implicit midpoint
+//! rule
+//!
+//! ```text
+//! I (ω⁺ − ω) + Δt ω_m × I ω_m = 0,    ω_m = ½ (ω + ω⁺)
+//! ```
+//!
+//! keeps the energy (multiply by ω_m) and the length of the angular momentum (multiply by I ω_m),
+//! and the step turns the body about ω⁺, which changes neither. So both stay to rounding for a body
+//! alone. Every free or spherical joint gets this for what hangs on it, as if that were rigid.
+//!
+//! Where joints move against each other the inertia changes with them. There the velocities that
+//! the velocity products alone lead to are scaled such that the kinetic energy is that at the start
+//! *in the configuration they lead to*, beside the motion of the centre of mass, which keeps its
+//! momentum.
+
+use stiction_lcp::Matrix;
+use stiction_lcp::matrix::dot;
+
+use crate::inertia::point_inertia;
+use crate::joint::JointKind;
+use crate::kinematics::{LinkMotion, Workspace};
+use crate::math::{Mat3, Pose, Vec3, axis_angle, length};
+use crate::model::{Model, Tree};
+
+/// Iterations of Newton's method for one turn; up to [`LARGEST_TURN`] five are enough.
+const NEWTON_ITERATIONS: usize = 12;
+
+/// Newton's method ends at a correction of this relative size.
+const NEWTON_TOLERANCE: f64 = 1e-14;
+
+/// A free turn of more than this (rad) is computed in several.
+const LARGEST_TURN: f64 = 0.5;
+
+/// At most so many.
+const MOST_TURNS: f64 = 64.0;
+
+/// Relative change of the kinetic energy in a step that is accepted: 10⁶ steps stay within the 1e-3
+/// that time stepping is good for.
+const ENERGY_TOLERANCE: f64 = 1e-9;
+
+/// Rounds of scaling: slow motion needs one or two; bisection reaches the tolerance from anywhere.
+const SCALING_ROUNDS: usize = 40;
+
+/// The largest factor by which velocities are scaled.
+const LARGEST_SCALE: f64 = 2.0;
+
+/// A turn of less than this (rad) changes the angular velocity by less than rounding.
+const SMALLEST_TURN: f64 = 1e-16;
+
+/// Storage of [`Workspace::passive_forces_over_step`].
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StepScratch {
+    /// Cholesky factor of a tree's inertia.
+    factor: Matrix,
+    /// Velocities of a tree at the start, and under velocity products at the end; momenta or
+    /// impulses.
+    before: Vec<f64>,
+    after: Vec<f64>,
+    impulse: Vec<f64>,
+    /// Configuration of one joint at the end, and poses and velocities of the tree's links.
+    q: Vec<f64>,
+    pose: Vec<Pose>,
+    velocity: Vec<LinkMotion>,
+}
+
+/// A tree that hangs on a free joint: its mass (kg), and the directions of the joint's first three
+/// velocities.
+struct Floating {
+    mass: f64,
+    axes: [Vec3; 3],
+}
+
+/// What a tree's links have together.
+struct Energy {
+    /// Kinetic energy (J).
+    kinetic: f64,
+    /// Velocity of the centre of mass (m/s).
+    drift: Vec3,
+}
+
+impl Workspace {
+    /// Generalized forces of gravity and of velocity products (nv), like
+    /// [`Workspace::passive_forces`], but velocity products such that over a step of `dt` (s) they
+    /// do no work. `mass` is [`Workspace::mass_blocks`] at the same positions; positions and
+    /// velocities must be up to date at (`q`, `v`).
+    pub fn passive_forces_over_step(
+        &mut self,
+        model: &Model,
+        (q, v): (&[f64], &[f64]),
+        mass: &[Matrix],
+        dt: f64,
+        force: &mut [f64],
+    ) {
+        self.forces_at_rest(model, Vec3::ZERO, force);
+        for i in 0..model.links().len() {
+            if matches!(model.links()[i].spec.kind, JointKind::Free | JointKind::Spherical) {
+                self.turn_freely(model, i, dt, force);
+            }
+        }
+        for (tree, block) in model.trees().iter().zip(mass) {
+            if tree.articulated && v[tree.v.clone()].iter().any(|x| *x != 0.0) {
+                let (v, force) = (&v[tree.v.clone()], &mut force[tree.v.clone()]);
+                let floating = tree.floating.filter(|&i| model.links()[i].spec.properties.armature == 0.0);
+                let floating = floating.map(|i| Floating {
+                    mass: self.composites[i].mass,
+                    axes: [0, 1, 2].map(|k| self.columns[tree.v.start + k].linear),
+                });
+                self.step.keep_energy(model, tree, (q, v), block, floating.as_ref(), dt, force);
+            }
+        }
+        self.add_gravity(model, force);
+    }
+
+    /// The gyroscopic moment on the joint of link `i`, of all that hangs on it taken as rigid: over
+    /// the step instead of at its start.
+    fn turn_freely(&self, model: &Model, i: usize, dt: f64, force: &mut [f64]) {
+        let (link, body, omega) = (&model.links()[i], &self.composites[i], self.velocity[i].angular);
+        if dt * length(omega) < SMALLEST_TURN || body.mass <= 0.0 {
+            return;
+        }
+        let (free, armature) = (link.spec.kind == JointKind::Free, link.spec.properties.armature);
+        let centre = body.moment / body.mass;
+        // A free body turns about its centre of mass, a body on a spherical joint about the joint.
+        let about = if free { body.inertia - point_inertia(body.mass, centre) } else { body.inertia };
+        let r = Mat3::from_quat(self.pose[i].rotation);
+        let own = r.transpose() * about * r + Mat3::from_diagonal(Vec3::splat(armature));
+        let after = r * turned(&own, r.transpose() * omega, dt);
+        let change = after - omega;
+        let mut moment = about * change + change * armature + omega.cross(about * omega) * dt;
+        let mut push = Vec3::ZERO;
+        // The centre of mass keeps its velocity; so the origin gets that which it has about the
+        // centre where the step ends.
+        if model.trees()[link.tree].floating == Some(i) && centre != Vec3::ZERO {
+            let origin = omega.cross(centre) - after.cross(axis_angle(after * dt) * centre);
+            push = (origin + change.cross(centre) + omega.cross(omega.cross(centre)) * dt) * body.mass;
+            moment += centre.cross(push);
+        }
+        for k in link.v.clone() {
+            let column = &self.columns[k];
+            force[k] += (column.angular.dot(moment) + column.linear.dot(push)) / dt;
+        }
+    }
+
+    /// Adds the weight of what hangs on each joint.
+    fn add_gravity(&self, model: &Model, force: &mut [f64]) {
+        let gravity = model.gravity();
+        for (link, body) in model.links().iter().zip(&self.composites) {
+            for k in link.v.clone() {
+                let column = &self.columns[k];
+                force[k] += column.linear.dot(gravity * body.mass) + column.angular.dot(body.moment.cross(gravity));
+            }
+        }
+    }
+}
+
+impl StepScratch {
+    /// Scales what the velocity products `force` (nv of the tree) make of a tree's velocities `v`,
+    /// so that they do no work over the step.
+    fn keep_energy(
+        &mut self,
+        model: &Model,
+        tree: &Tree,
+        (q, v): (&[f64], &[f64]),
+        mass: &Matrix,
+        floating: Option<&Floating>,
+        dt: f64,
+        force: &mut [f64],
+    ) {
+        if !self.free_velocities(mass, v, force, dt) {
+            return;
+        }
+        // The base's own velocities are the first: their momenta are those of the whole tree.
+        mass.mul_into(&self.before, &mut self.impulse);
+        if let Some(base) = floating {
+            for x in [&mut self.before, &mut self.after] {
+                (0..3).for_each(|k| x[k] -= self.impulse[k] / base.mass);
+            }
+            mass.mul_into(&self.before, &mut self.impulse);
+        }
+        let kinetic = 0.5 * dot(&self.before, &self.impulse);
+        if !(kinetic > 0.0 && kinetic.is_finite()) {
+            return;
+        }
+        let (scale, drift) = self.find_scale(model, tree, q, kinetic, floating, dt);
+        self.after.iter_mut().zip(&self.before).for_each(|(after, before)| *after = scale * *after - before);
+        if let Some(base) = floating {
+            (0..3).for_each(|k| self.after[k] -= scale * base.axes[k].dot(drift));
+        }
+        mass.mul_into(&self.after, &mut self.impulse);
+        force.iter_mut().zip(&self.impulse).for_each(|(f, p)| *f = p / dt);
+    }
+
+    /// Velocities at the start, and what the forces make of them in a step. False if the inertia is
+    /// not positive definite.
+    fn free_velocities(&mut self, mass: &Matrix, v: &[f64], force: &[f64], dt: f64) -> bool {
+        let n = v.len();
+        self.before.clear();
+        self.before.extend_from_slice(v);
+        self.after.clear();
+        self.after.extend(force.iter().map(|f| dt * f));
+        self.impulse.clear();
+        self.impulse.resize(n, 0.0);
+        self.factor.copy_from(mass);
+        let l = &mut self.factor;
+        for j in 0..n {
+            for k in 0..j {
+                let x = l[(j, k)];
+                (j..n).for_each(|i| l[(i, j)] -= l[(i, k)] * x);
+            }
+            let pivot = l[(j, j)];
+            if pivot <= 0.0 || pivot.is_nan() {
+                return false;
+            }
+            let root = pivot.sqrt();
+            l.col_mut(j)[j..].iter_mut().for_each(|x| *x /= root);
+        }
+        for j in 0..n {
+            let x = self.after[j] / l[(j, j)];
+            self.after[j] = x;
+            (j + 1..n).for_each(|i| self.after[i] -= l[(i, j)] * x);
+        }
+        for j in (0..n).rev() {
+            let sum = dot(&l.col(j)[j + 1..], &self.after[j + 1..]);
+            self.after[j] = (self.after[j] - sum) / l[(j, j)];
+        }
+        self.after.iter_mut().zip(v).for_each(|(x, v)| *x += v);
+        true
+    }
+
+    /// The factor for the velocities after the step with which their kinetic energy where they lead
+    /// to is `kinetic`; and the velocity of the centre of mass there, unscaled.
+    fn find_scale(
+        &mut self,
+        model: &Model,
+        tree: &Tree,
+        q: &[f64],
+        kinetic: f64,
+        floating: Option<&Floating>,
+        dt: f64,
+    ) -> (f64, Vec3) {
+        let (mut low, mut high, mut scale) = (0.0, LARGEST_SCALE, 1.0);
+        for _ in 0..SCALING_ROUNDS {
+            let end = self.energy_at_end(model, tree, q, scale * dt, floating);
+            let ratio = scale * scale * end.kinetic / kinetic;
+            if (ratio - 1.0).abs() <= ENERGY_TOLERANCE || !ratio.is_finite() {
+                return (scale, end.drift);
+            }
+            if ratio > 1.0 {
+                high = scale;
+            } else {
+                low = scale;
+            }
+            let next = scale / ratio.sqrt();
+            scale = if low < next && next < high { next } else { 0.5 * (low + high) };
+        }
+        // No scale has that energy, or it is a matter of rounding: rather less than more.
+        (low, self.energy_at_end(model, tree, q, low * dt, floating).drift)
+    }
+
+    /// Kinetic energy of the velocities after the step, in the configuration that they lead to in
+    /// `dt`; of a tree that floats, beside the motion of its centre of mass.
+    fn energy_at_end(&mut self, model: &Model, tree: &Tree, q: &[f64], dt: f64, floating: Option<&Floating>) -> Energy {
+        let (mut kinetic, mut momentum) = (0.0, Vec3::ZERO);
+        self.pose.clear();
+        self.velocity.clear();
+        for i in tree.links.clone() {
+            let (link, own) = (&model.links()[i], &model.links()[i].spec.inertia);
+            let (pose, velocity) = self.link_at_end(model, tree, i, q, dt);
+            let omega = velocity.angular;
+            let at_centre = velocity.linear + omega.cross(pose.rotation * own.com);
+            let local = pose.rotation.inverse() * omega;
+            kinetic += own.mass * at_centre.length_squared() + local.dot(own.about_com * local);
+            momentum += at_centre * own.mass;
+            let joint = &self.after[link.v.start - tree.v.start..link.v.end - tree.v.start];
+            kinetic += link.spec.properties.armature * dot(joint, joint);
+            self.pose.push(pose);
+            self.velocity.push(velocity);
+        }
+        let drift = floating.map_or(Vec3::ZERO, |base| momentum / base.mass);
+        Energy { kinetic: 0.5 * (kinetic - momentum.dot(drift)), drift }
+    }
+
+    /// Pose and velocity of link `i` at the end of a step of `dt` with the velocities after it.
+    fn link_at_end(&mut self, model: &Model, tree: &Tree, i: usize, q: &[f64], dt: f64) -> (Pose, LinkMotion) {
+        let link = &model.links()[i];
+        let v = &self.after[link.v.start - tree.v.start..link.v.end - tree.v.start];
+        self.q.clear();
+        self.q.extend_from_slice(&q[link.q.clone()]);
+        link.spec.kind.integrate(&mut self.q, v, dt);
+        let (above, motion) = link.spec.parent.map_or((Pose::identity(), LinkMotion::ZERO), |p| {
+            (self.pose[p - tree.links.start], self.velocity[p - tree.links.start])
+        });
+        let joint = above * link.spec.frame;
+        let pose = joint * link.spec.kind.pose(&self.q);
+        let arm = pose.translation - above.translation;
+        let mut velocity = LinkMotion { angular: motion.angular, linear: motion.linear + motion.angular.cross(arm) };
+        for (k, x) in v.iter().enumerate() {
+            let column = link.spec.kind.column(k);
+            velocity.angular += joint.rotation * column.angular * *x;
+            velocity.linear += joint.rotation * column.linear * *x;
+        }
+        (pose, velocity)
+    }
+}
+
+/// The angular velocity of a free body after `dt`, both in its own axes: the implicit midpoint
+/// rule, in several turns if the step is long. Where Newton's method does not end the body turns on
+/// as it did, which keeps its energy too.
+fn turned(inertia: &Mat3, omega: Vec3, dt: f64) -> Vec3 {
+    let turns = (dt * length(omega) / LARGEST_TURN).ceil().clamp(1.0, MOST_TURNS);
+    let mut at = omega;
+    for _ in 0..turns as usize {
+        at = midpoint_turn(inertia, at, dt / turns).unwrap_or(at);
+    }
+    at
+}
+
+/// Solves `I (x − ω) + ½ Δt x × I x = 0` by Newton's method: x is the angular velocity in the
+/// middle of the step.
+fn midpoint_turn(inertia: &Mat3, omega: Vec3, dt: f64) -> Option<Vec3> {
+    // The equation is homogeneous in the inertia; with entries about 1 nothing under- or overflows.
+    let trace = inertia.x_axis.x + inertia.y_axis.y + inertia.z_axis.z;
+    let (inertia, half) = (*inertia * (1.0 / trace), 0.5 * dt);
+    let skew =
+        |a: Vec3| Mat3::from_cols(Vec3::new(0.0, a.z, -a.y), Vec3::new(-a.z, 0.0, a.x), Vec3::new(a.y, -a.x, 0.0));
+    let mut x = omega;
+    for _ in 0..NEWTON_ITERATIONS {
+        let momentum = inertia * x;
+        let residual = inertia * (x - omega) + x.cross(momentum) * half;
+        let jacobian = inertia + (skew(x) * inertia - skew(momentum)) * half;
+        let step = jacobian.inverse() * residual;
+        x -= step;
+        if !x.is_finite() {
+            return None;
+        }
+        if length(step) <= NEWTON_TOLERANCE * length(omega) {
+            return Some(2.0 * x - omega);
+        }
+    }
+    None
+}

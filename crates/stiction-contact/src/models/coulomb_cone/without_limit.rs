@@ -1,0 +1,84 @@
+//! States of contacts with μ = ∞ that neither hold nor part: sliding in the limit of Coulomb's law, without a normal force.
+//!
+//! The law with μ = ∞ has no neighbourhood of such a state in which Newton's method would see it: a contact is pressed and holds, or parts. With a large
+//! finite coefficient it slides with a small normal force. So the problem is solved with a finite one, and the system of the states found
+//! there is solved in the limit.
+
+use super::law::{self, State, Steps};
+use super::newton::{Newton, Proximal, size, velocities};
+use super::problem::{Block, ConeProblem};
+use super::proximal::{Judge, Search, Verdict};
+
+/// Finite coefficients that stand in for infinite ones, one after the other.
+const SUBSTITUTES: [f64; 5] = [1e1, 1e2, 1e4, 1e6, 1e8];
+
+/// Residual of the laws, relative to the size of the problem, at which the states are believed.
+const FOUND: f64 = 1e-11;
+
+/// Solves the problem with finite coefficients in place of infinite ones, then the system of the states found there without them, until the judge
+/// is content; true if it is.
+pub(super) fn search(
+    problem: &mut ConeProblem,
+    newton: &mut Newton,
+    search: &mut Search,
+    limit: usize,
+    judge: &mut Judge<'_>,
+) -> bool {
+    let without_limit = |block: &Block| matches!(block, Block::Coulomb { mu, .. } if mu.is_infinite());
+    if !problem.blocks.iter().any(without_limit) {
+        return false;
+    }
+    let blocks = problem.blocks.clone();
+    let (mut r, mut states, mut starts) = (vec![], vec![], 0);
+    let mut known = false;
+    for substitute in SUBSTITUTES {
+        for block in problem.blocks.iter_mut().filter(|block| without_limit(block)) {
+            if let Block::Coulomb { mu, .. } = block {
+                *mu = substitute;
+            }
+        }
+        // The answer with the last coefficient is close to that with this one.
+        let near = known.then(|| (states.clone(), r.clone()));
+        let mut found = false;
+        let mut keep = |problem: &ConeProblem, at: &[f64], on: &[State]| {
+            if residual(problem, at) > FOUND * size(problem, at) {
+                return Verdict::GoOn;
+            }
+            r.clear();
+            r.extend_from_slice(at);
+            states.clear();
+            states.extend_from_slice(on);
+            found = true;
+            Verdict::Stop
+        };
+        newton.iterations = 0;
+        let mut guessed = Verdict::GoOn;
+        if let Some((states, r)) = &near {
+            guessed = search.guess(problem, newton, states, Some(r), &mut keep);
+        }
+        if guessed == Verdict::GoOn {
+            search.run(problem, newton, near.is_some(), limit, &mut starts, &mut keep);
+        }
+        known |= found;
+        problem.blocks.clone_from(&blocks);
+        if found && search.guess(problem, newton, &states, Some(&r), judge) != Verdict::GoOn {
+            return true;
+        }
+    }
+    false
+}
+
+/// |F| of the laws at impulses `r`.
+fn residual(problem: &ConeProblem, r: &[f64]) -> f64 {
+    let mut u = vec![0.0; r.len()];
+    velocities(problem, Proximal { alpha: 0.0, centre: r }, r, &mut u);
+    let mut f = [0.0; 3];
+    let mut sum = 0.0;
+    for (b, &block) in problem.blocks.iter().enumerate() {
+        let rows = problem.rows(b);
+        let f = &mut f[..rows.len()];
+        law::evaluate(block, None, Steps { normal: 1.0, tangential: 1.0 }, &r[rows.clone()], &u[rows], f);
+        sum += f.iter().map(|f| f * f).sum::<f64>();
+    }
+    sum.sqrt()
+}
