@@ -634,7 +634,7 @@ shapes = [
 ]
 
 [[bodies]]
-name = "hull{i}-{j}"
+name = "hull{i}{j}"
 repeat = ["i = 1..2", "j = 1..i"]
 density = 1000
 position = ["= i", "= 3 * j", 2]

@@ -68,14 +68,22 @@ fn walk(law: Law, terrain: &Terrain, gait: Gait, steps: usize) -> Walked {
     walked
 }
 
-/// How far it gets is chance (its walk is chaotic); that it stays on its feet and does not slip is not.
+/// How far it gets is chance (its walk is chaotic); that it stays on its feet and does not slip is not. Where a leg comes close to a
+/// singular pose, holding its foot takes forces whose rounding is motion: such a step is refused, and ends the walk.
 #[test]
 fn the_published_controller_stays_on_its_feet_on_the_published_terrain_without_slip() {
     let law = Law::NoSlip(NormalSolver::ModifiedPpm);
+    let mut completed = 0;
     for terrain in [Terrain::published(1), Terrain::published(2), Terrain::level()] {
-        let walked = walk(law, &terrain, Gait::published(1.0), 10_000).measured;
+        let walked = alone(law, &terrain, "", Gait::published(1.0), 10_000).expect("a walk").measured;
+        match &walked.ended {
+            Ended::No => completed += 1,
+            Ended::Failed(why) => assert!(why.contains("times what the data warrant"), "{why}"),
+            other => panic!("{}: {other:?}", terrain.name),
+        }
         assert!(walked.slip < 1e-9 && walked.certificate <= 1e-10, "{:e} {:e}", walked.slip, walked.certificate);
     }
+    assert!(completed >= 2, "{completed}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use stiction_sim::SimulatorKind;
 use stiction_sim::recording::Remaking;
 
 use crate::contact::{ContactProblem, PhysicalCertificate, forces, level_name};
-use crate::{arrays, errors};
+use crate::{arrays, errors, interrupt};
 
 /// A file of ``stiction run --record``: what was recorded of each step, beside the contact problem of the step made again.
 ///
@@ -97,7 +97,7 @@ impl Recording {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let next = py.detach(|| self.with(Remaking::next)).map_err(|e| errors::from_scene(&e))?;
+        let next = interrupt::detached(py, || self.with(Remaking::next))?.map_err(|e| errors::from_scene(&e))?;
         let Some(step) = next else { return Ok(None) };
         let recorded = &step.recorded;
         let mode = |mode: Mode| match mode {

@@ -30,6 +30,8 @@ pub struct Remaking {
     chunk: usize,
     /// Steps left of the present one.
     steps: std::vec::IntoIter<RecordedStep>,
+    /// A step is being made: true afterwards only if that was abandoned in the middle.
+    within_step: bool,
 }
 
 impl Remaking {
@@ -40,7 +42,7 @@ impl Remaking {
     pub fn new(recording: Recording) -> Result<(Self, Vec<String>), SceneError> {
         let (scene, notes) = recording.header().scene()?;
         let simulation = scene.simulation()?;
-        Ok((Self { recording, simulation, chunk: 0, steps: vec![].into_iter() }, notes))
+        Ok((Self { recording, simulation, chunk: 0, steps: vec![].into_iter(), within_step: false }, notes))
     }
 
     /// The recording.
@@ -51,7 +53,7 @@ impl Remaking {
     /// The next recorded step; `None` after the last.
     ///
     /// # Errors
-    /// If the recording does not fit the scene, or a step cannot be made any more.
+    /// If the recording does not fit the scene, a step cannot be made any more, or an earlier one was abandoned in the middle.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<RemadeStep>, SceneError> {
         let recorded = loop {
@@ -65,11 +67,15 @@ impl Remaking {
             self.simulation.restore(&snapshot).map_err(|e| SceneError::input("recording", &e))?;
             (self.steps, self.chunk) = (steps.into_iter(), self.chunk + 1);
         };
+        if std::mem::replace(&mut self.within_step, true) {
+            return Err(SceneError::new("recording", "a step was abandoned in the middle; begin again"));
+        }
         let simulation = &mut self.simulation;
         while simulation.state().step <= recorded.number() {
             let failed = |e: crate::StepFailure| SceneError::new(format!("step {}", e.step), e.why);
             simulation.step().map_err(failed)?;
         }
+        self.within_step = false;
         let solution = simulation.outcome().and_then(ContactOutcome::solved);
         let motion = solution.map(|s| s.motion.clone()).unwrap_or_default();
         let settings = simulation.settings();
