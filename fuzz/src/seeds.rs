@@ -397,7 +397,10 @@ const TETRAHEDRON: [[[f32; 3]; 3]; 4] = [
 /// The triangles of a sphere of so many rings.
 fn sphere(rings: u16) -> Vec<[[f32; 3]; 3]> {
     let at = |i: u16, j: u16| {
-        let (a, b) = (f32::from(i) * 3.1416 / f32::from(rings), f32::from(j) * 6.2832 / f32::from(rings));
+        let (a, b) = (
+            f32::from(i) * std::f32::consts::PI / f32::from(rings),
+            f32::from(j) * std::f32::consts::TAU / f32::from(rings),
+        );
         [a.sin() * b.cos(), a.sin() * b.sin(), a.cos()]
     };
     let cell =
