@@ -14,6 +14,7 @@ __all__ = [
     "ContactProblem",
     "ContactRay",
     "ContactSolved",
+    "EnergyBalance",
     "ExactCheck",
     "Infeasible",
     "Model",

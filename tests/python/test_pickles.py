@@ -78,7 +78,7 @@ def things() -> dict[str, Any]:
         "infeasible": contact.solve(vice(), "frictionless"),
         "no solution": contact.solve(rod(), contact.CoulombPyramid()),
         "contact ray": contact.solve(rod(), contact.BaraffFriction()),
-        "contact failed": contact.solve(rod(), contact.CoulombCone(level="acceleration")),
+        "contact failed": contact.solve(rod(), contact.CoulombCone(tolerance=1e-18)),
         "physical certificate": slid.certificate,
         "model": contact.NoSlip(max_pivots=7),
         "problem": vice(),

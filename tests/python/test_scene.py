@@ -61,16 +61,19 @@ def test_built_in_code() -> None:
     assert simulation.run(10) and simulation.v[scene.v_slice("a")][0] > 0.09
 
 
+FLOOR = "[[bodies]]\nname = 'floor'\nfixed = true\nshape = { plane = true }"
+
+
 @pytest.mark.parametrize(
     ("make", "message", "element"),
     [
         (lambda: stiction.SceneBuilder().body("x", mass=-1.0, shape=sphere(0.1)).build(), "mass", "mass"),
         (lambda: stiction.SceneBuilder().body("x", mass=1.0, frixtion=0.1, shape=sphere(0.1)).build(), 'did you mean "friction"', "frixtion"),
         (lambda: stiction.SceneBuilder(dt=0.0).build(), "dt.*must be above 0", "dt"),
-        (lambda: stiction.SceneBuilder().effort("knee", 1.0).build(), "knee", "joint"),
+        (lambda: stiction.SceneBuilder().ground().effort("knee", 1.0).build(), "knee", "joint"),
         (lambda: stiction.Scene.parse('dt = "soon"'), "1:6: dt", "dt"),
-        (lambda: stiction.Scene.parse("dt = 0.1").with_settings(model="glue"), "glue", "model"),
-        (lambda: stiction.Scene.parse("dt = 0.1").with_settings(simulator="magic"), '"time-stepping" or "event-driven", found "magic"', "simulator"),
+        (lambda: stiction.Scene.parse(FLOOR).with_settings(model="glue"), "glue", "model"),
+        (lambda: stiction.Scene.parse(FLOOR).with_settings(simulator="magic"), '"time-stepping" or "event-driven", found "magic"', "simulator"),
         (lambda: stiction.Scene.parse("dt = 0.1", x=1.0), 'no parameter "x"', "parameters"),
     ],
 )

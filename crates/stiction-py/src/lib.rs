@@ -57,6 +57,7 @@ classes!(
     lcp::Unsolvable,
     scene::Scene,
     sim::BatchSimulation,
+    sim::EnergyBalance,
     sim::Recording,
     sim::RunReport,
     sim::Simulation,

@@ -186,7 +186,9 @@ impl Certifier {
         let first = 4 * problem.contacts().len();
         self.residual.iter_mut().for_each(|x| *x = 0.0);
         self.size.iter_mut().for_each(|x| *x = 0.0);
+        let mut numbers = 0;
         for i in 0..rows.len() {
+            numbers = numbers.max(rows.numbers(i));
             let w = self.w[first + i];
             let Motion { u, omega, .. } = self.motion(rows, i, motion, bilateral_bias(problem, level, i), w);
             if w > 0.0 {
@@ -199,7 +201,9 @@ impl Certifier {
                 return f64::INFINITY;
             }
         }
-        self.residual.iter().zip(&self.size).fold(0.0, |max: f64, (r, s)| max.max(ratio(*r, *s)))
+        // Motions and sums are rounded beside their terms.
+        let rounding = SHORT_ROUNDING + UNIT * (rows.len() + numbers) as f64;
+        self.residual.iter().zip(&self.size).fold(0.0, |max: f64, (r, s)| max.max(ratio(*r, *s))) + rounding
     }
 
     pub(super) fn bounded(

@@ -27,8 +27,8 @@ use crate::{arrays, errors, interrupt};
 /// Examples
 /// --------
 /// >>> import stiction
-/// >>> stiction.lcp.certify([[1.0]], [-1.0], [1.0]).worst
-/// 0.0
+/// >>> stiction.lcp.certify([[1.0]], [-1.0], [1.0]).holds(1e-14)
+/// True
 /// >>> stiction.lcp.certify([[1.0]], [-1.0], [1.1]).holds(1e-10)
 /// False
 #[pyfunction]
