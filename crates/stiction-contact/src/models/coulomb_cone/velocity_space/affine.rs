@@ -15,8 +15,8 @@ pub(super) struct Map {
     pub coupled: bool,
     /// C is not zero.
     pub acts: bool,
-    /// For a moment at its bound: its force is this times the normal force of the element before, and `k` and C are zero. Else 0.
-    pub follows: f64,
+    /// Of a moment that the normal force of the element before bounds: how its force changes with that force.
+    pub follows: [f64; 3],
 }
 
 impl Map {
@@ -32,7 +32,7 @@ impl Map {
     }
 }
 
-/// `p = k − C u` of one element on the piece `state` of its law.
+/// `p = k − C u` of one element on the piece `state` of its law, near the forces `centre`; `normal` is the normal force of the element before.
 pub(super) fn affine_law(
     element: &Element,
     state: State,
@@ -40,6 +40,7 @@ pub(super) fn affine_law(
     steps: Steps,
     alpha: f64,
     centre: [f64; 3],
+    normal: f64,
 ) -> Map {
     let mut map = Map::default();
     let stiffness = 1.0 / (alpha * element.weight);
@@ -51,8 +52,8 @@ pub(super) fn affine_law(
     match (element.law, state) {
         // Without a limit the moment is none where there is no normal force.
         (_, State::Lower | State::Upper) if element.mu_spin.is_infinite() => {}
-        (_, State::Lower) if element.mu_spin > 0.0 => map.follows = -element.mu_spin,
-        (_, State::Upper) if element.mu_spin > 0.0 => map.follows = element.mu_spin,
+        (_, State::Lower) if element.is_moment() => follow(&mut map, -element.mu_spin, normal),
+        (_, State::Upper) if element.is_moment() => follow(&mut map, element.mu_spin, normal),
         (Block::Bounded { lo, .. }, State::Lower) => map.k[0] = lo,
         (Block::Bounded { hi, .. }, State::Upper) => map.k[0] = hi,
         (Block::NoSlip { .. }, State::Open) => (1..element.rows).for_each(hold),
@@ -81,4 +82,10 @@ pub(super) fn affine_law(
         _ => (0..element.rows).for_each(hold),
     }
     map
+}
+
+/// A moment at its bound: `coefficient` times the normal force.
+fn follow(map: &mut Map, coefficient: f64, normal: f64) {
+    map.k[0] = coefficient * normal;
+    map.follows[0] = coefficient;
 }

@@ -55,9 +55,14 @@ impl Element {
         Self { law, source, rows, group: 0, values: 0, bias, w: [0.0; 3], weight: 0.0, mu_spin: 0.0 }
     }
 
+    /// True of a moment that the normal force of the element before bounds.
+    pub fn is_moment(&self) -> bool {
+        self.mu_spin > 0.0
+    }
+
     /// The law, given the normal force of the element before.
     pub fn law_beside(&self, normal: f64) -> Block {
-        if self.mu_spin > 0.0 {
+        if self.is_moment() {
             let most = if normal > 0.0 { self.mu_spin * normal } else { 0.0 };
             return Block::Bounded { lo: -most, hi: most };
         }
@@ -100,6 +105,8 @@ pub(super) struct Segment {
     pub at: usize,
     /// Number of velocities.
     pub len: usize,
+    /// The problem's block that they belong to.
+    pub block: usize,
 }
 
 /// The island. Keeps its storage.
@@ -312,7 +319,7 @@ impl Elements {
             group.length = 0;
             for &k in &self.members[w[0]..w[1]] {
                 let len = problem.layout().size(island.blocks[k]);
-                self.segments.push(Segment { at: self.place[k], len });
+                self.segments.push(Segment { at: self.place[k], len, block: island.blocks[k] });
                 group.length += len;
             }
             group.segments = (first, self.segments.len());

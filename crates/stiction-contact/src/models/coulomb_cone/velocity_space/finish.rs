@@ -3,7 +3,7 @@
 use super::super::law::State;
 use super::super::problem::Block;
 use super::elements::Elements;
-use super::newton::{Newton, WATCH};
+use super::newton::Newton;
 
 /// α of the system of given states: small enough to contract, large enough for the factor's rounding, which is divided by it.
 const FINISH_ALPHA: f64 = 1e-7;
@@ -15,6 +15,8 @@ const FINISH_TRIES: [f64; 4] = [1.0, 1e-2, 1e2, 1e5];
 const WORTH: f64 = 0.25;
 /// Steps on given states, per α.
 const FINISH_LIMIT: usize = 8;
+/// Full steps that may go by without a decrease where contacts slide: the way is curved.
+const WATCH: usize = 4;
 /// Friction within this part of its limit is at it.
 pub(super) const AT_LIMIT: f64 = 1e-9;
 /// What friction at its limit keeps where the contact is to stick: a redundant support has room elsewhere, and forces at their limits are left there by the least change.
@@ -27,7 +29,6 @@ const HALF_DIGITS: f64 = 1e-12;
 impl Newton {
     /// Solves the system of the states as they are, linear but for the directions of sliding, to rounding. Each step is the least one: what a redundant set leaves open stays.
     pub fn finish(&mut self, el: &Elements) {
-        self.choose_steps(el, 0.0, 1.0);
         FINISH_TRIES.iter().any(|tried| self.finish_with(el, tried * finish_alpha(el), true));
     }
 
@@ -54,7 +55,7 @@ impl Newton {
 
     /// One α of [`Newton::finish`]; true if that is all there is to gain.
     fn finish_with(&mut self, el: &Elements, alpha: f64, mut fresh: bool) -> bool {
-        let mut residual = self.evaluate(el, 0.0, true);
+        let mut residual = self.evaluate(el, true);
         let (mut last, mut since) = (residual, 0);
         let linear = !self.states.contains(&State::Slide);
         self.keep_best();
@@ -63,12 +64,11 @@ impl Newton {
             if residual <= ROUNDING * self.size(el) {
                 return true;
             }
-            self.centre.copy_from_slice(&self.p);
             if !self.direction(el, alpha, fresh) {
                 break;
             }
             self.move_by(1.0);
-            let next = self.evaluate(el, 0.0, true);
+            let next = self.evaluate(el, true);
             if next < residual {
                 self.keep_best();
                 (residual, since) = (next, 0);
@@ -87,7 +87,7 @@ impl Newton {
             last = next;
         }
         self.take_best();
-        self.evaluate(el, 0.0, true);
+        self.evaluate(el, true);
         !linear || residual <= HALF_DIGITS * self.size(el)
     }
 }

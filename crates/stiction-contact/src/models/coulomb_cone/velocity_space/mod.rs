@@ -9,6 +9,8 @@
 mod affine;
 mod elements;
 mod finish;
+mod gauss_seidel;
+mod interior;
 mod lanes;
 mod measure;
 mod newton;
@@ -168,7 +170,7 @@ impl VelocitySpace {
         };
         let found = match guessed {
             true => Found::Guessed,
-            false => self.search.run(&self.elements, &mut self.newton, enough, limit),
+            false => self.search.run(&self.elements, &mut self.newton, problem.mass(), enough, limit),
         };
         match found {
             Found::Guessed => stats.guessed += usize::from(start.is_some()),
@@ -243,7 +245,7 @@ impl VelocitySpace {
     fn guess_all_hold(&mut self) {
         let (el, newton) = (&self.elements, &mut self.newton);
         newton.set_free(el);
-        newton.residual(el);
+        newton.find_motions(el, false);
         for (e, element) in el.list.iter().enumerate() {
             let unilateral = matches!(element.law, Block::Signorini | Block::Coulomb { .. } | Block::NoSlip { .. });
             let apart = unilateral && element.bias[0] > 0.0;

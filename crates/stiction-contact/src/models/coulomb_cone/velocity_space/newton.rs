@@ -21,22 +21,6 @@ use super::lanes::{add_products, axpy, dot, dot_doubled, scale};
 use super::skyline::Skyline;
 use crate::mass::Mass;
 
-/// Halvings of a step before the line search gives up.
-const HALVINGS: usize = 12;
-/// Share of the predicted decrease a step must bring.
-const DECREASE: f64 = 1e-4;
-/// Full steps that may go by without a decrease: the way over the kinks of the laws is not downhill.
-pub(super) const WATCH: usize = 4;
-
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
-    /// The residual is below the tolerance asked for.
-    Converged,
-    /// No step decreases it, or the system is singular, or the limit of iterations.
-    Stalled,
-}
-
 /// Newton's method and its workspace.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Newton {
@@ -44,8 +28,6 @@ pub(super) struct Newton {
     pub v: Vec<f64>,
     /// Forces of each element.
     pub p: Vec<[f64; 3]>,
-    /// The centre c.
-    pub centre: Vec<[f64; 3]>,
     /// State of each element.
     pub states: Vec<State>,
     /// Linear systems factored so far.
@@ -54,12 +36,15 @@ pub(super) struct Newton {
     pub matrix: Skyline,
     slips: Vec<Slip>,
     steps: Vec<Steps>,
-    maps: Vec<Map>,
+    /// The law of each element, linearised.
+    pub(super) maps: Vec<Map>,
     pub(super) u: Vec<[f64; 3]>,
     /// `dt f − M (v − v_before) + Σ Aᵀ p`, m.
     pub(super) momentum: Vec<f64>,
-    dv: Vec<f64>,
-    dp: Vec<[f64; 3]>,
+    pub(super) dv: Vec<f64>,
+    /// `A dv`.
+    pub(super) du: Vec<[f64; 3]>,
+    pub(super) dp: Vec<[f64; 3]>,
     best_v: Vec<f64>,
     best_p: Vec<[f64; 3]>,
     /// Sizes of the velocities' terms, m.
@@ -80,7 +65,7 @@ impl Newton {
         }
         self.v.clear();
         self.v.extend_from_slice(&el.v_before);
-        for p in [&mut self.p, &mut self.centre, &mut self.u, &mut self.dp, &mut self.best_p] {
+        for p in [&mut self.p, &mut self.u, &mut self.du, &mut self.dp, &mut self.best_p] {
             p.clear();
             p.resize(n, [0.0; 3]);
         }
@@ -95,85 +80,53 @@ impl Newton {
         self.rows.resize(3 * el.longest, 0.0);
         self.block.resize(el.longest * el.longest, 0.0);
         self.iterations = 0;
+        self.choose_steps(el);
     }
 
-    /// Solves the proximal problem of `centre` from (v, p), relative to the size of the problem; leaves the last iterate.
-    pub fn solve(&mut self, el: &Elements, alpha: f64, tolerance: f64, limit: usize) -> End {
-        self.choose_steps(el, alpha, stretch(alpha));
-        let mut residual = self.evaluate(el, alpha, false);
-        let (mut best, mut since) = (residual, 0);
-        self.keep_best();
-        for _ in 0..limit {
-            stiction_lcp::interrupt::check();
-            if residual <= tolerance * self.size(el) {
-                return End::Converged;
-            }
-            if since == WATCH {
-                self.take_best();
-                self.evaluate(el, alpha, false);
-            }
-            if !self.direction(el, alpha, true) {
-                return End::Stalled;
-            }
-            if since == WATCH {
-                since = 0;
-                match self.search(el, alpha, best) {
-                    Some(next) => residual = next,
-                    None => return End::Stalled,
-                }
-            } else {
-                self.move_by(1.0);
-                residual = self.evaluate(el, alpha, false);
-            }
-            if residual < (1.0 - DECREASE) * best {
-                (best, since) = (residual, 0);
-                self.keep_best();
-            } else {
-                since += 1;
-            }
-        }
-        if residual <= tolerance * self.size(el) { End::Converged } else { End::Stalled }
-    }
-
-    /// Motions, states (unless frozen), slips and residuals at (v, p); returns the norm of what is missing: of the laws, and of the balance of momentum. Frozen states are near their
+    /// Motions, states (unless frozen), slips and residuals at (v, p); returns the norm of the residual: of the laws, and of the balance of momentum. Frozen states are near their
     /// end, and have their motions in twice the working precision.
-    pub(super) fn evaluate(&mut self, el: &Elements, alpha: f64, frozen: bool) -> f64 {
+    pub(super) fn evaluate(&mut self, el: &Elements, frozen: bool) -> f64 {
+        self.find_motions(el, frozen);
+        let (mut sum, mut normal) = (0.0, 0.0);
+        for (e, element) in el.list.iter().enumerate() {
+            let (u, mut f) = (&self.u[e], [0.0; 3]);
+            let (state, slip) = law::evaluate(
+                element.law_beside(normal),
+                frozen.then_some(self.states[e]),
+                self.steps[e],
+                &self.p[e][..element.rows],
+                &u[..element.rows],
+                &mut f[..element.rows],
+            );
+            // The normal force that a contact is about to have bounds its moment.
+            if !element.is_moment() {
+                normal = self.p[e][0] - self.steps[e].normal * u[0];
+            }
+            self.states[e] = state;
+            self.slips[e] = slip;
+            sum += element.weight * (f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
+        }
+        let momentum: f64 = self.momentum.iter().map(|x| x * x).sum();
+        (sum + momentum).sqrt()
+    }
+
+    /// `u = A v + b`, and the momentum that the forces do not balance.
+    pub(super) fn find_motions(&mut self, el: &Elements, doubled: bool) {
         self.balance(el);
-        let mut sum = 0.0;
         for group in &el.groups {
             el.gather(group, &self.v, &mut self.local);
             self.sum[..group.stride].fill(0.0);
             let local = &self.local[..group.stride];
-            // The normal force that the element before is about to have.
-            let mut normal = 0.0;
             for e in group.elements.0..group.elements.1 {
                 let element = &el.list[e];
-                let (mut shifted, mut f) = ([0.0; 3], [0.0; 3]);
                 for r in 0..element.rows {
-                    let row = el.row(element, r);
-                    let bias = element.bias[r];
-                    let u = if frozen { dot_doubled(bias, row, local) } else { bias + dot(row, local) };
-                    self.u[e][r] = u;
-                    shifted[r] = u + alpha * element.weight * (self.p[e][r] - self.centre[e][r]);
+                    let (row, bias) = (el.row(element, r), element.bias[r]);
+                    self.u[e][r] = if doubled { dot_doubled(bias, row, local) } else { bias + dot(row, local) };
                     axpy(self.p[e][r], row, &mut self.sum[..group.stride]);
                 }
-                let (state, slip) = law::evaluate(
-                    element.law_beside(normal),
-                    frozen.then_some(self.states[e]),
-                    self.steps[e],
-                    &self.p[e][..element.rows],
-                    &shifted[..element.rows],
-                    &mut f[..element.rows],
-                );
-                normal = self.p[e][0] - self.steps[e].normal * shifted[0];
-                self.states[e] = state;
-                self.slips[e] = slip;
-                sum += element.weight * (f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
             }
             el.scatter(group, &self.sum, &mut self.momentum);
         }
-        let momentum: f64 = self.momentum.iter().map(|x| x * x).sum();
-        (sum + momentum).sqrt()
     }
 
     /// `momentum ← dt f − M (v − v_before)`.
@@ -194,28 +147,41 @@ impl Newton {
     /// The Newton step (dv, dp) from the point evaluated last; with the factor there is unless a fresh one is asked for. False if there is none.
     pub(super) fn direction(&mut self, el: &Elements, alpha: f64, fresh: bool) -> bool {
         let symmetric = self.linearize(el, alpha);
-        if fresh {
-            self.iterations += 1;
-            self.assemble(el, symmetric);
-            if !self.matrix.factor() {
-                return false;
+        if fresh && !self.factor(el, symmetric) {
+            return false;
+        }
+        for (e, map) in self.maps.iter().enumerate() {
+            let next = map.force(&self.u[e]);
+            for r in 0..3 {
+                self.dp[e][r] = next[r] - self.p[e][r];
             }
         }
+        self.step(el)
+    }
+
+    /// Factors `M + Σ Aᵀ C A` for the maps there are; false if it is singular to working precision.
+    pub(super) fn factor(&mut self, el: &Elements, symmetric: bool) -> bool {
+        self.iterations += 1;
+        self.assemble(el, symmetric);
+        self.matrix.factor()
+    }
+
+    /// From `dp`, the change of each force at the motions as they are, to the step: `dv`, the change of motion `du = A dv`, and `dp` with `−C du`. False if it is not finite.
+    pub(super) fn step(&mut self, el: &Elements) -> bool {
         self.dv.copy_from_slice(&self.momentum);
         for group in &el.groups {
             self.sum[..group.stride].fill(0.0);
+            let mut normal = 0.0;
             for e in group.elements.0..group.elements.1 {
-                let (element, map, u) = (&el.list[e], &self.maps[e], &self.u[e]);
-                let mut next = map.force(u);
-                if map.follows != 0.0 {
-                    next[0] = map.follows * self.dp[e - 1][0];
-                }
-                self.dp[e] = next;
+                let (element, map) = (&el.list[e], &self.maps[e]);
                 for r in 0..element.rows {
-                    let change = next[r] - self.p[e][r];
+                    let change = self.dp[e][r] + map.follows[r] * normal;
                     if change != 0.0 {
                         axpy(change, el.row(element, r), &mut self.sum[..group.stride]);
                     }
+                }
+                if !element.is_moment() {
+                    normal = self.dp[e][0];
                 }
             }
             el.scatter(group, &self.sum, &mut self.dv);
@@ -224,43 +190,39 @@ impl Newton {
         if !self.dv.iter().all(|x| x.is_finite()) {
             return false;
         }
-        self.follow(el);
-        true
-    }
-
-    /// `dp`: from the force at the motions as they are, by the change of motion that dv brings.
-    fn follow(&mut self, el: &Elements) {
         for group in &el.groups {
             el.gather(group, &self.dv, &mut self.local);
+            let mut normal = 0.0;
             for e in group.elements.0..group.elements.1 {
                 let (element, map) = (&el.list[e], &self.maps[e]);
-                let mut next = self.dp[e];
+                let du = &mut self.du[e];
+                for r in 0..element.rows {
+                    du[r] = dot(el.row(element, r), &self.local[..group.stride]);
+                    self.dp[e][r] += map.follows[r] * normal;
+                }
                 if map.acts {
-                    let mut du = [0.0; 3];
-                    for r in 0..element.rows {
-                        du[r] = dot(el.row(element, r), &self.local[..group.stride]);
-                    }
                     for r in 0..3 {
-                        next[r] -= map.c[r][0] * du[0] + map.c[r][1] * du[1] + map.c[r][2] * du[2];
+                        self.dp[e][r] -= map.c[r][0] * du[0] + map.c[r][1] * du[1] + map.c[r][2] * du[2];
                     }
                 }
-                if map.follows != 0.0 {
-                    next[0] = map.follows * (self.p[e - 1][0] + self.dp[e - 1][0]);
-                }
-                for r in 0..3 {
-                    self.dp[e][r] = next[r] - self.p[e][r];
+                if !element.is_moment() {
+                    normal = self.dp[e][0];
                 }
             }
         }
+        true
     }
 
     /// The affine laws of all elements at the point evaluated last; true if all are symmetric.
     fn linearize(&mut self, el: &Elements, alpha: f64) -> bool {
-        let mut symmetric = true;
+        let (mut symmetric, mut normal) = (true, 0.0);
         for (e, element) in el.list.iter().enumerate() {
-            let map = affine_law(element, self.states[e], self.slips[e], self.steps[e], alpha, self.centre[e]);
-            symmetric &= !map.coupled && map.follows == 0.0;
+            let map = affine_law(element, self.states[e], self.slips[e], self.steps[e], alpha, self.p[e], normal);
+            symmetric &= !map.coupled && map.follows == [0.0; 3];
             self.maps[e] = map;
+            if !element.is_moment() {
+                normal = self.p[e][0];
+            }
         }
         symmetric
     }
@@ -284,7 +246,9 @@ impl Newton {
                 if self.maps[e].acts {
                     acts = true;
                     self.add_element(el, group, e);
-                } else if self.maps[e].follows != 0.0 && self.maps[e - 1].acts {
+                }
+                if self.maps[e].follows != [0.0; 3] {
+                    acts = true;
                     self.add_follower(el, group, e);
                 }
             }
@@ -309,15 +273,19 @@ impl Newton {
         add_products(stride, group.length, rows, &self.rows[..element.rows * stride], &mut self.block);
     }
 
-    /// The same of a moment at its bound: `p = follows (k − C u)_n` of the element before.
+    /// The same of a moment that follows the normal force of its contact.
     fn add_follower(&mut self, el: &Elements, group: &Group, e: usize) {
-        let (before, c, stride) = (&el.list[e - 1], self.maps[e - 1].c[0], group.stride);
+        let (element, before, c, stride) = (&el.list[e], &el.list[e - 1], self.maps[e - 1].c[0], group.stride);
         let to = &mut self.rows[..stride];
-        scale(self.maps[e].follows * c[0], el.row(before, 0), to);
-        for k in 1..before.rows {
-            axpy(self.maps[e].follows * c[k], el.row(before, k), to);
+        scale(c[0], el.row(before, 0), to);
+        for k in (1..before.rows).filter(|&k| c[k] != 0.0) {
+            axpy(c[k], el.row(before, k), to);
         }
-        add_products(stride, group.length, el.row(&el.list[e], 0), to, &mut self.block);
+        let (once, scaled) = self.rows.split_at_mut(stride);
+        for r in 0..element.rows {
+            scale(self.maps[e].follows[r], &once[..stride], &mut scaled[..stride]);
+            add_products(stride, group.length, el.row(element, r), &scaled[..stride], &mut self.block);
+        }
     }
 
     fn add_group(&mut self, el: &Elements, group: &Group) {
@@ -332,22 +300,6 @@ impl Newton {
             }
             row += a.len;
         }
-    }
-
-    /// Halves the step until the residual is below `reference` by enough; the point found stays, and its residual is returned.
-    fn search(&mut self, el: &Elements, alpha: f64, reference: f64) -> Option<f64> {
-        let mut t = 1.0;
-        self.move_by(1.0);
-        for _ in 0..HALVINGS {
-            let residual = self.evaluate(el, alpha, false);
-            if residual <= (1.0 - DECREASE * t) * reference {
-                return Some(residual);
-            }
-            t *= 0.5;
-            self.move_by(-t);
-        }
-        self.take_best();
-        None
     }
 
     pub(super) fn move_by(&mut self, t: f64) {
@@ -369,19 +321,11 @@ impl Newton {
         self.p.copy_from_slice(&self.best_p);
     }
 
-    /// Residual of the laws themselves at (v, p), with the states there.
-    pub fn residual(&mut self, el: &Elements) -> f64 {
-        self.choose_steps(el, 0.0, 1.0);
-        self.evaluate(el, 0.0, false)
-    }
-
     /// Starts anew: no forces, and the motion without any.
     pub fn set_free(&mut self, el: &Elements) {
         self.v.copy_from_slice(&el.v_before);
         self.p.fill([0.0; 3]);
-        self.centre.fill([0.0; 3]);
-        self.choose_steps(el, 0.0, 1.0);
-        self.evaluate(el, 0.0, false);
+        self.balance(el);
         self.maps.fill(Map::default());
         self.assemble(el, true);
         if self.matrix.factor() {
@@ -393,8 +337,7 @@ impl Newton {
 
     /// Moves on to the velocities that the forces bring: where contacts slide, a step begins close to its own directions.
     pub fn follow_forces(&mut self, el: &Elements, mass: &Mass) {
-        self.choose_steps(el, 0.0, 1.0);
-        self.evaluate(el, 0.0, true);
+        self.find_motions(el, true);
         for (k, &(b, at)) in el.blocks.iter().enumerate() {
             let end = el.blocks.get(k + 1).map_or(el.m(), |next| next.1);
             let part = &mut self.momentum[at..end];
@@ -419,19 +362,12 @@ impl Newton {
         (forces + square(&el.v_before) + square(&el.dt_force)).sqrt()
     }
 
-    /// ρ of every element: `stretch` times the inverse of its own inertia.
-    pub(super) fn choose_steps(&mut self, el: &Elements, alpha: f64, stretch: f64) {
+    /// ρ of every element: the inverse of its own inertia.
+    fn choose_steps(&mut self, el: &Elements) {
         self.steps.clear();
         self.steps.extend(el.list.iter().map(|e| {
-            let inverse = |w: f64| stretch / (w + alpha * e.weight);
             let tangential = if e.rows > 1 { e.w[1..e.rows].iter().sum::<f64>() / (e.rows - 1) as f64 } else { e.w[0] };
-            Steps { normal: inverse(e.w[0]), tangential: inverse(tangential) }
+            Steps { normal: 1.0 / e.w[0], tangential: 1.0 / tangential }
         }));
     }
-}
-
-/// α^(−3/8): between the inverses of the strong and of the weak directions, as for the Delassus operator.
-fn stretch(alpha: f64) -> f64 {
-    let fourth = alpha.sqrt().sqrt();
-    1.0 / (fourth * fourth.sqrt())
 }

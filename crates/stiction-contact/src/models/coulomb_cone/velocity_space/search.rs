@@ -1,56 +1,55 @@
-//! The search for the states: those of an earlier solution first, then proximal points with a falling α.
+//! The search for the states: a few sweeps of Gauss–Seidel and steps of a semismooth Newton method, then the interior path and the states it indicates.
 
 use super::super::island::MARGIN;
 use super::super::law::State;
 use super::super::problem::Block;
 use super::elements::Elements;
-use super::newton::{End, Newton};
+use super::gauss_seidel::GaussSeidel;
+use super::interior::Interior;
+use super::newton::Newton;
+use crate::mass::Mass;
 
-/// α below which a proximal point is lost in rounding.
-const LEAST_ALPHA: f64 = 1e-9;
-/// α above which proximal points no longer move.
-const LARGEST_ALPHA: f64 = 1e3;
-/// α of the next point after one that was found at once (in at most [`AT_ONCE`] steps), and after one that was not, relative to the last.
-const FALLS: [f64; 2] = [0.01, 0.1];
-/// Newton steps of a point found at once.
-const AT_ONCE: usize = 4;
-/// α after a point that was not found, relative to the last.
-const RISE: f64 = 5.0;
-/// Tolerance of a proximal problem.
-const INNER: f64 = 1e-12;
-/// Newton steps per proximal problem.
-const INNER_LIMIT: usize = 40;
-/// Residual from which on states that stay the same are worth solving for.
-const SETTLED: f64 = 1e-3;
-/// Residual from which on any states are.
+/// α of the semismooth Newton method.
+const SEMISMOOTH_ALPHA: f64 = 1e-7;
+/// Its steps, each a factor.
+const SEMISMOOTH_STEPS: usize = 3;
+/// τ below which the states that the predictor indicates are worth solving for, if they are those of the last iteration.
+const INDICATES: f64 = 1e-6;
+/// τ below which the interior point itself may be the answer.
 const CLOSE: f64 = 1e-8;
-/// States that failed are tried again when α has fallen by this.
-const AGAIN: f64 = 0.01;
-/// Most points per start.
-const POINTS: usize = 60;
+/// States that failed are tried again when τ has fallen by this.
+const AGAIN: f64 = 1e-3;
+/// Factors on given states, and steps with each while the residual falls to [`FALLS`] of what it was.
+const POLISH: (usize, usize) = (5, 5);
+const FALLS: f64 = 0.2;
 
 /// Times that forces are pulled inside their cones.
 const SPREADINGS: usize = 6;
 /// A time that leaves more than this of the error was in vain.
 const SPREADS: f64 = 1.0;
 
-/// Where a run of proximal points starts.
+/// A run of the interior path.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Start {
-    /// α of the first point.
-    alpha: f64,
-    /// From what the guess left, or from no forces.
-    near: bool,
-    /// Most Newton steps.
-    budget: usize,
+struct Run {
+    /// Gauss–Seidel sweeps before it; none for a start from no forces.
+    sweeps: usize,
+    /// How far inside it starts: the least and the largest distance, and how often the residual of the sweeps between these. From no forces: beside the fastest motion.
+    inside: (f64, f64, f64),
+    /// α of the systems of given states, in turn.
+    alphas: &'static [f64],
+    /// Least σ close to the end.
+    least_sigma: f64,
+    /// Most iterations.
+    limit: usize,
 }
 
-/// The starts: close to the guess, then from nothing.
-const STARTS: [Start; 4] = [
-    Start { alpha: 1e-6, near: true, budget: 40 },
-    Start { alpha: 1e-2, near: false, budget: 300 },
-    Start { alpha: 1.0, near: false, budget: 200 },
-    Start { alpha: 1e-4, near: false, budget: 200 },
+/// The runs: near what a few sweeps found, then from no forces, then near what more sweeps find.
+const RUNS: [Run; 5] = [
+    Run { sweeps: 50, inside: (1e-2, 1e-2, 0.0), alphas: &[1e-6, 1e-8], least_sigma: 0.1, limit: 36 },
+    Run { sweeps: 0, inside: (0.3, 0.3, 0.0), alphas: &[1e-6, 1e-8], least_sigma: 0.1, limit: 40 },
+    Run { sweeps: 300, inside: (1e-4, 1e-2, 3.0), alphas: &[1e-8, 1e-6], least_sigma: 0.2, limit: 40 },
+    Run { sweeps: 1500, inside: (1e-5, 1e-3, 1.0), alphas: &[1e-7, 1e-5, 1e-9], least_sigma: 0.2, limit: 40 },
+    Run { sweeps: 0, inside: (0.1, 0.1, 0.0), alphas: &[1e-8, 1e-6], least_sigma: 0.2, limit: 40 },
 ];
 
 /// How a search ended.
@@ -67,14 +66,19 @@ pub(super) enum Found {
 /// Workspace of the search.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Search {
+    sweeps: GaussSeidel,
+    interior: Interior,
     best_v: Vec<f64>,
     best_p: Vec<[f64; 3]>,
     best_error: f64,
     point_v: Vec<f64>,
     point_p: Vec<[f64; 3]>,
+    free_v: Vec<f64>,
+    swept_v: Vec<f64>,
+    swept_p: Vec<[f64; 3]>,
     last: Vec<State>,
     tried: Vec<State>,
-    tried_alpha: f64,
+    tried_tau: f64,
 }
 
 impl Search {
@@ -103,9 +107,15 @@ impl Search {
         error <= enough
     }
 
-    /// Searches from what is in `newton`, then from nothing, for an error of `enough` at most. The answer, or the best found, is left there.
-    pub fn run(&mut self, el: &Elements, newton: &mut Newton, enough: f64, limit: usize) -> Found {
-        let found = STARTS.iter().any(|start| self.points(el, newton, start, enough, limit));
+    /// Searches for an error of `enough` at most, with at most `limit` factors. The answer, or the best found, is left in `newton`.
+    pub fn run(&mut self, el: &Elements, newton: &mut Newton, mass: &Mass, enough: f64, limit: usize) -> Found {
+        newton.set_free(el);
+        self.free_v.clone_from(&newton.v);
+        self.swept_v.clone_from(&newton.v);
+        self.swept_p.clone_from(&newton.p);
+        self.sweeps.load(el, mass);
+        self.interior.load(el, newton);
+        let found = RUNS.iter().any(|run| self.run_from(el, newton, run, enough, limit));
         if self.best_error == f64::INFINITY {
             // Nothing could be measured: numbers overflowed.
             newton.set_free(el);
@@ -117,42 +127,128 @@ impl Search {
         if found || self.best_error <= enough / MARGIN { Found::Searched } else { Found::Nothing }
     }
 
-    /// Proximal points: solve at the centre, move it there and lower α, or raise it; solve the system of states that have settled. True when an answer is good enough.
-    fn points(&mut self, el: &Elements, newton: &mut Newton, start: &Start, enough: f64, limit: usize) -> bool {
-        if !start.near {
-            newton.set_free(el);
+    /// One run of the path; true when an answer is good enough.
+    fn run_from(&mut self, el: &Elements, newton: &mut Newton, run: &Run, enough: f64, limit: usize) -> bool {
+        if newton.iterations >= limit {
+            return false;
         }
+        let (least, most, times) = run.inside;
+        if run.sweeps == 0 {
+            newton.v.clone_from(&self.free_v);
+            newton.p.fill([0.0; 3]);
+            self.interior.start_cold(el, newton, most);
+        } else {
+            newton.v.clone_from(&self.swept_v);
+            newton.p.clone_from(&self.swept_p);
+            self.sweeps.sweep(el, newton, run.sweeps);
+            self.swept_v.clone_from(&newton.v);
+            self.swept_p.clone_from(&newton.p);
+            let residual = newton.evaluate(el, false) / (self.interior.size() * (el.list.len() as f64).sqrt());
+            if self.semismooth(el, newton, enough) <= enough {
+                return true;
+            }
+            newton.v.clone_from(&self.swept_v);
+            newton.p.clone_from(&self.swept_p);
+            self.interior.start_near(el, newton, (times * residual).clamp(least, most));
+        }
+        self.interior.has_pairs() && self.follow_path(el, newton, run, enough, limit)
+    }
+
+    /// A few semismooth Newton steps; returns the best error.
+    fn semismooth(&mut self, el: &Elements, newton: &mut Newton, enough: f64) -> f64 {
+        newton.evaluate(el, false);
+        for _ in 0..SEMISMOOTH_STEPS {
+            stiction_lcp::interrupt::check();
+            self.last.clone_from(&newton.states);
+            for fresh in [true, false, false] {
+                if !newton.direction(el, SEMISMOOTH_ALPHA, fresh) {
+                    return self.best_error;
+                }
+                newton.move_by(1.0);
+                newton.evaluate(el, false);
+                if self.offer(el, newton) <= enough {
+                    return self.best_error;
+                }
+                if newton.states != self.last || newton.states.contains(&State::Slide) {
+                    break;
+                }
+            }
+        }
+        self.best_error
+    }
+
+    /// Follows the path to its end, and solves the system of states that have settled; true when an answer is good enough.
+    fn follow_path(&mut self, el: &Elements, newton: &mut Newton, run: &Run, enough: f64, limit: usize) -> bool {
         self.last.clear();
         self.tried.clear();
-        let last = newton.iterations.saturating_add(start.budget).min(limit);
-        let mut alpha = start.alpha;
-        for _ in 0..POINTS {
+        for _ in 0..run.limit {
             stiction_lcp::interrupt::check();
-            let before = newton.iterations;
-            if self.point(el, newton, alpha) {
-                if self.have_settled(el, newton, alpha) && self.finish(el, newton) <= enough {
-                    return true;
-                }
-                alpha = (alpha * FALLS[usize::from(newton.iterations - before > AT_ONCE)]).max(LEAST_ALPHA);
-            } else {
-                alpha *= RISE;
+            if newton.iterations >= limit || !self.interior.iterate(el, newton, run.least_sigma) {
+                return false;
             }
-            if newton.iterations >= last || alpha > LARGEST_ALPHA {
-                break;
+            let tau = self.interior.tau;
+            if tau >= INDICATES {
+                continue;
+            }
+            if tau < CLOSE && self.offer_point(el, newton) <= enough {
+                return true;
+            }
+            let same = self.last == self.interior.states;
+            self.last.clone_from(&self.interior.states);
+            if same && (self.tried != self.last || tau <= AGAIN * self.tried_tau) {
+                self.tried.clone_from(&self.last);
+                self.tried_tau = tau;
+                self.keep_point(newton);
+                for &alpha in run.alphas {
+                    newton.states.clone_from(&self.last);
+                    if self.polish(el, newton, alpha, enough) <= enough {
+                        return true;
+                    }
+                    self.take_point(newton);
+                }
             }
         }
         false
     }
 
-    /// The proximal point of the forces there are; where it is not found they stay, and false is returned.
-    fn point(&mut self, el: &Elements, newton: &mut Newton, alpha: f64) -> bool {
-        self.keep_point(newton);
-        newton.centre.copy_from_slice(&newton.p);
-        if newton.solve(el, alpha, INNER, INNER_LIMIT) == End::Converged {
-            return true;
+    /// Newton's method on given states; returns the best error.
+    fn polish(&mut self, el: &Elements, newton: &mut Newton, alpha: f64, enough: f64) -> f64 {
+        let mut residual = newton.evaluate(el, true);
+        let mut slow = 0;
+        for _ in 0..POLISH.0 {
+            let first = residual;
+            for reuse in 0..POLISH.1 {
+                stiction_lcp::interrupt::check();
+                if !newton.direction(el, alpha, reuse == 0) {
+                    return self.best_error;
+                }
+                newton.move_by(1.0);
+                let next = newton.evaluate(el, true);
+                if self.offer(el, newton) <= enough {
+                    return self.best_error;
+                }
+                let falls = next <= FALLS * residual;
+                residual = next;
+                if !falls {
+                    break;
+                }
+            }
+            slow += usize::from(residual > 0.5 * first);
+            if !(residual <= 10.0 * first) || slow > 1 || residual <= 1e-15 * newton.size(el) {
+                break;
+            }
         }
+        self.best_error
+    }
+
+    /// Measures the interior point, its small normal forces left out; it stays where it is.
+    fn offer_point(&mut self, el: &Elements, newton: &mut Newton) -> f64 {
+        self.keep_point(newton);
+        self.interior.drop_small_forces(newton);
+        newton.find_motions(el, false);
+        self.offer(el, newton);
         self.take_point(newton);
-        false
+        self.best_error
     }
 
     fn keep_point(&mut self, newton: &Newton) {
@@ -165,46 +261,23 @@ impl Search {
         newton.p.copy_from_slice(&self.point_p);
     }
 
-    /// True if the states are worth solving for.
-    fn have_settled(&mut self, el: &Elements, newton: &mut Newton, alpha: f64) -> bool {
-        let (residual, size) = (newton.residual(el), newton.size(el));
-        let same = self.last == newton.states;
-        self.last.clone_from(&newton.states);
-        let new = self.tried != newton.states || alpha <= AGAIN * self.tried_alpha;
-        if !new || !(residual <= CLOSE * size || (same && residual <= SETTLED * size)) {
-            return false;
-        }
-        self.tried.clone_from(&newton.states);
-        self.tried_alpha = alpha;
-        true
-    }
-
-    /// Solves the system of the states and offers the result; the point stays where it was. Returns the error.
-    fn finish(&mut self, el: &Elements, newton: &mut Newton) -> f64 {
-        self.keep_point(newton);
-        newton.finish(el);
-        let error = self.offer(el, newton);
-        self.take_point(newton);
-        error
-    }
-
     /// Measures the forces and velocities, and keeps them if they are the best so far.
     fn offer(&mut self, el: &Elements, newton: &mut Newton) -> f64 {
         let error = newton.error(el);
         if error < self.best_error {
-            make_admissible(el, newton);
             self.best_error = error;
             self.best_v.clone_from(&newton.v);
             self.best_p.clone_from(&newton.p);
+            make_admissible(el, &mut self.best_p);
         }
         error
     }
 }
 
 /// Moves forces that rounding left outside their bounds back onto them.
-fn make_admissible(el: &Elements, newton: &mut Newton) {
+fn make_admissible(el: &Elements, forces: &mut [[f64; 3]]) {
     let mut normal = 0.0;
-    for (element, p) in el.list.iter().zip(&mut newton.p) {
+    for (element, p) in el.list.iter().zip(forces) {
         match element.law_beside(normal) {
             Block::Coulomb { mu, .. } => {
                 p[0] = p[0].max(0.0);
@@ -218,6 +291,8 @@ fn make_admissible(el: &Elements, newton: &mut Newton) {
             Block::Bounded { lo, hi } => p[0] = p[0].max(lo).min(hi),
             Block::Free => {}
         }
-        normal = p[0];
+        if !element.is_moment() {
+            normal = p[0];
+        }
     }
 }
