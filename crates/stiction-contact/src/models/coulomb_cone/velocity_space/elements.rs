@@ -132,6 +132,8 @@ pub(super) struct Elements {
     pub blocks: Vec<(usize, usize)>,
     /// M̂, block by block, row after row.
     pub mass: Vec<f64>,
+    /// Size of the motion in the norm of energy that the data alone warrant, as the certificate has it: of velocities and forces, and of the rows that drive.
+    pub energy_norm: f64,
     /// Blocks of each group (numbers within the island), and those the order was found for.
     members: Vec<usize>,
     member_starts: Vec<usize>,
@@ -141,6 +143,7 @@ pub(super) struct Elements {
     local: Vec<usize>,
     place: Vec<usize>,
     first: Vec<usize>,
+    solved: Vec<f64>,
 }
 
 impl Elements {
@@ -174,6 +177,7 @@ impl Elements {
         self.find_order(problem, island, matrix);
         self.load_motion(problem);
         self.load_rows(problem);
+        self.measure_energy(problem);
         true
     }
 
@@ -375,6 +379,44 @@ impl Elements {
             }
             element.weight = element.w[..element.rows].iter().sum::<f64>() / element.rows as f64;
         }
+    }
+
+    fn measure_energy(&mut self, problem: &ContactProblem) {
+        let (contacts, limits, bounded) = (problem.contacts(), problem.limits(), problem.bounded());
+        let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let mut sum = 0.0;
+        for &(b, _) in &self.blocks {
+            let range = problem.layout().range(b);
+            self.solved.clear();
+            self.solved.extend_from_slice(&problem.force()[range.clone()]);
+            problem.mass().solve_factor(b, &mut self.solved);
+            let forced = problem.dt() * norm(&self.solved);
+            self.solved.clear();
+            self.solved.extend_from_slice(&problem.v()[range]);
+            problem.mass().mul_factor_transposed(b, &mut self.solved);
+            let size = norm(&self.solved) + forced;
+            sum += size * size;
+        }
+        let mut drive = 0.0f64;
+        for element in &self.list {
+            let driven = match element.source {
+                Source::Contact(i, _) => {
+                    contacts.bounce[i].max(contacts.surface[i][0].abs()).max(contacts.surface[i][1].abs())
+                }
+                Source::Spin(_) => 0.0,
+                Source::Limit(i) => limits.bounce[i].max(0.0),
+                Source::Bilateral(i) => problem.bilaterals().target[i].abs(),
+                Source::Bounded(i) => {
+                    let most = problem.dt() * bounded.lo[i].abs().max(bounded.hi[i].abs()) * element.w[0];
+                    bounded.target[i].abs().min(most)
+                }
+            };
+            if driven > 0.0 {
+                let w = element.w[..element.rows].iter().fold(0.0f64, |max, w| max.max(*w));
+                drive = drive.max(driven / w.sqrt());
+            }
+        }
+        self.energy_norm = sum.sqrt() + drive;
     }
 
     /// Row `i` of `rows`, scaled, becomes row `r` of element `e`.

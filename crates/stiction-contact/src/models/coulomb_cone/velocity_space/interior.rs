@@ -31,7 +31,7 @@ const PROXIMAL_FREE: f64 = 1e-9;
 /// Part of the way to the boundary that a step may go.
 const TO_BOUNDARY: f64 = 0.9;
 /// The least product of a pair beside their mean.
-const CENTRED: f64 = 0.05;
+const CENTRED: f64 = 0.1;
 /// A step that leaves too small a product is shortened by this, at most so many times.
 const SHORTEN: (f64, usize) = (0.8, 25);
 /// A step that leaves less of τ than this is taken at once.
@@ -40,6 +40,8 @@ const GOOD_STEP: f64 = 0.3;
 const NOISE: f64 = 1e-6;
 /// τ never falls below this.
 const LEAST_TAU: f64 = 1e-16;
+/// Least and largest weight of a pair.
+const WEIGHTS: (f64, f64) = (1e-4, 1e2);
 /// Steps shorter than this bring nothing.
 const SHORT_STEP: f64 = 1e-3;
 
@@ -70,11 +72,13 @@ struct Shape {
     coefficient: f64,
     /// The first row is a normal (or a limit): its pair is (x, u).
     normal: bool,
+    /// Its coefficient of friction is larger than that of the path.
+    capped: bool,
     /// The first row is one with bounds.
     bounded: bool,
-    /// Unit of force, and of motion.
-    force: f64,
-    motion: f64,
+    /// Unit of force of each row, and of motion.
+    force: [f64; 3],
+    motion: [f64; 3],
 }
 
 /// The step's linear maps of one element: `dx_n = t (c_n − C du_n)`, `dx_t = T (c_t + f dx_n − C_t du_t)`.
@@ -123,6 +127,8 @@ pub(super) struct Interior {
     /// States that the predictor indicated.
     pub states: Vec<State>,
     short: usize,
+    /// Product of each pair on the path, beside τ.
+    weights: Vec<[f64; 2]>,
 }
 
 fn dot2(a: [f64; 2], b: [f64; 2]) -> f64 {
@@ -138,10 +144,11 @@ fn along_across(a: [f64; 2], d: [f64; 2], factor: [f64; 2]) -> [f64; 2] {
 impl Shape {
     fn of(element: &Element, contact: Option<&Element>, size: f64) -> Self {
         let root = element.weight.sqrt();
-        let mut shape = Self { force: size / root, motion: 1.0 / (root * size), ..Self::default() };
+        let mut shape = Self { force: [size / root; 3], motion: [1.0 / (root * size); 3], ..Self::default() };
         if let Some(contact) = contact {
             let ratio = (element.weight / contact.weight).sqrt();
-            shape.coefficient = element.mu_spin.min(LARGE_FRICTION) * ratio;
+            let scale = if let Block::Coulomb { mu, .. } = contact.law { mu.min(LARGE_FRICTION) } else { 1.0 };
+            shape.coefficient = element.mu_spin.min(LARGE_FRICTION) * ratio / scale;
             shape.disc = (0, element.rows);
             shape.pairs = [false, true];
             return shape;
@@ -157,7 +164,13 @@ impl Shape {
             Block::Bounded { .. } => {}
             Block::Coulomb { dim, mu } => {
                 (shape.pairs, shape.normal) = ([true, mu > 0.0], true);
-                shape.coefficient = mu.min(LARGE_FRICTION);
+                // The cone of a contact has the same shape whatever its coefficient.
+                shape.capped = mu > LARGE_FRICTION;
+                let mu = mu.min(LARGE_FRICTION);
+                let scale = if mu > 0.0 { mu } else { 1.0 };
+                shape.force[0] /= scale;
+                shape.motion[0] /= scale;
+                shape.coefficient = mu / scale;
                 shape.disc = if mu > 0.0 { (1, dim) } else { (0, 0) };
             }
         }
@@ -198,6 +211,11 @@ impl Interior {
         self.best_dv.resize(el.m(), 0.0);
     }
 
+    /// True if τ falls no further.
+    pub fn is_at_end(&self) -> bool {
+        self.tau <= 2.0 * LEAST_TAU
+    }
+
     /// Size of the velocities.
     pub fn size(&self) -> f64 {
         self.size
@@ -226,7 +244,7 @@ impl Interior {
         newton.find_motions(el, false);
         let mut fastest = 1e-3f64;
         for (shape, u) in self.shapes.iter().zip(&newton.u) {
-            fastest = u.iter().fold(fastest, |max, u| max.max(u.abs() * shape.motion));
+            fastest = u.iter().zip(shape.motion).fold(fastest, |max, (u, unit)| max.max(u.abs() * unit));
         }
         let xi = part * fastest;
         let mut normal = 0.0;
@@ -236,7 +254,7 @@ impl Interior {
             *point = Point::default();
             if shape.normal {
                 (point.y[0], point.s[0]) = (xi, xi);
-                newton.p[e] = [xi * shape.force, 0.0, 0.0];
+                newton.p[e] = [xi * shape.force[0], 0.0, 0.0];
                 normal = xi;
             }
             if shape.has_disc() {
@@ -245,27 +263,28 @@ impl Interior {
             }
             start_bounded(element, &shape, point, &mut newton.p[e], 0.0, xi);
         }
-        self.begin();
+        self.begin(false);
     }
 
     /// Starts near the forces and velocities in `newton`, at least `distance` inside.
-    pub fn start_near(&mut self, el: &Elements, newton: &mut Newton, distance: f64) {
+    pub fn start_near(&mut self, el: &Elements, newton: &mut Newton, distance: f64, weighted: bool) {
         newton.find_motions(el, false);
         let mut normal = 0.0;
         for (e, element) in el.list.iter().enumerate() {
-            let (shape, u) = (self.shapes[e], newton.u[e].map(|u| u * self.shapes[e].motion));
+            let shape = self.shapes[e];
+            let u = [0, 1, 2].map(|r| newton.u[e][r] * shape.motion[r]);
             let point = &mut self.points[e];
             *point = Point::default();
             if shape.normal {
-                point.y[0] = newton.p[e][0].max(0.0) / shape.force + distance;
+                point.y[0] = newton.p[e][0].max(0.0) / shape.force[0] + distance;
                 point.s[0] = u[0].max(0.0) + distance;
-                newton.p[e][0] = point.y[0] * shape.force;
+                newton.p[e][0] = point.y[0] * shape.force[0];
                 normal = point.y[0];
             }
             if shape.has_disc() {
                 let (first, last) = shape.disc;
                 for r in first..last {
-                    point.x_t[r - first] = newton.p[e][r] / shape.force;
+                    point.x_t[r - first] = newton.p[e][r] / shape.force[r];
                     point.u_t[r - first] = u[r];
                 }
                 let radius = shape.coefficient * normal;
@@ -274,7 +293,7 @@ impl Interior {
                     let scale = most / square.sqrt();
                     point.x_t = point.x_t.map(|x| scale * x);
                     for r in first..last {
-                        newton.p[e][r] = point.x_t[r - first] * shape.force;
+                        newton.p[e][r] = point.x_t[r - first] * shape.force[r];
                     }
                 }
                 point.y[1] = 0.5 * (radius - dot2(point.x_t, point.x_t) / radius);
@@ -282,12 +301,19 @@ impl Interior {
             }
             start_bounded(element, &shape, point, &mut newton.p[e], u[0], distance);
         }
-        self.begin();
+        self.begin(weighted);
     }
 
-    fn begin(&mut self) {
+    fn begin(&mut self, weighted: bool) {
         self.step.fill(Point::default());
         self.tau = self.mean_product(0.0);
+        let tau = self.tau;
+        self.weights.clear();
+        self.weights.extend(
+            self.points.iter().map(|p| {
+                [0, 1].map(|k| if weighted { (p.y[k] * p.s[k] / tau).clamp(WEIGHTS.0, WEIGHTS.1) } else { 1.0 })
+            }),
+        );
         self.short = 0;
     }
 
@@ -311,7 +337,9 @@ impl Interior {
         let sigma = (left * left * left).max(floor);
         let least_product = CENTRED.min(0.5 * self.least_product(0.0) / self.tau);
         let (mut best, mut length) = (f64::INFINITY, 0.0);
-        for (sigma, share) in [(sigma, 1.0), (sigma, 0.0), (sigma.max(0.1), 0.5), (floor.max(0.3), 0.0), (floor.max(0.9), 0.0)] {
+        for (sigma, share) in
+            [(sigma, 1.0), (sigma, 0.0), (sigma.max(0.1), 0.5), (floor.max(0.3), 0.0), (floor.max(0.9), 0.0)]
+        {
             if !self.solve(el, newton, alpha, Target { tau: sigma * self.tau, share }) {
                 continue;
             }
@@ -340,9 +368,11 @@ impl Interior {
         let mut normal = 0.0;
         for (e, element) in el.list.iter().enumerate() {
             let (shape, point) = (&self.shapes[e], &self.points[e]);
-            let mut lin = Linear { rho: newton.u[e].map(|u| u * shape.motion), ..Linear::default() };
+            let rho = [0, 1, 2].map(|r| newton.u[e][r] * shape.motion[r]);
+            let mut lin = Linear { rho, ..Linear::default() };
             let mut map = Map { acts: true, ..Map::default() };
-            let unit = 1.0 / element.weight;
+            let unit = shape.force[1] * shape.motion[1];
+            let unit_n = shape.force[0] * shape.motion[0];
             if shape.normal {
                 normal = point.y[0];
                 lin.rho[0] -= point.s[0];
@@ -354,7 +384,7 @@ impl Interior {
                 lin.c = 1.0 / (stiffness(0) + stiffness(1));
             }
             lin.t = 1.0 / (1.0 + alpha * lin.c);
-            map.c[0][0] = lin.t * lin.c * unit;
+            map.c[0][0] = lin.t * lin.c * unit_n;
             if shape.has_disc() {
                 linearize_disc(shape, point, &mut lin, normal, alpha);
                 let first = shape.disc.0;
@@ -367,9 +397,9 @@ impl Interior {
                         map.c[first + j][first + i] = column[j] * unit;
                     }
                     if first == 0 {
-                        map.follows[i] = follow[i] * shape.force / self.shapes[e - 1].force;
+                        map.follows[i] = follow[i] * shape.force[0] / self.shapes[e - 1].force[0];
                     } else {
-                        map.c[first + i][0] = follow[i] * map.c[0][0];
+                        map.c[first + i][0] = follow[i] * shape.force[1] / shape.force[0] * map.c[0][0];
                     }
                 }
                 map.coupled = true;
@@ -390,17 +420,19 @@ impl Interior {
             let (shape, point, lin, second) = (&self.shapes[e], &self.points[e], &self.linear[e], &self.predictor[e]);
             let mut change = [0.0; 3];
             if shape.normal {
-                let c = constants(point, second, 0, target) / point.s[0];
+                let c = constants(point, second, 0, target, self.weights[e]) / point.s[0];
                 change[0] = lin.t * (c - lin.c * lin.rho[0]);
                 normal = [point.y[0], second.y[0]];
             } else if shape.bounded {
-                let part = |k: usize| if shape.pairs[k] { constants(point, second, k, target) / point.y[k] } else { 0.0 };
+                let part = |k: usize| {
+                    if shape.pairs[k] { constants(point, second, k, target, self.weights[e]) / point.y[k] } else { 0.0 }
+                };
                 change[0] = lin.t * lin.c * (part(0) - part(1) - lin.rho[0]);
             }
             if shape.has_disc() {
                 let first = shape.disc.0;
                 let q = SecondOrder::of(shape, point, second, normal, target.share);
-                let c3 = constants(point, second, 1, target) / point.y[1];
+                let c3 = constants(point, second, 1, target, self.weights[e]) / point.y[1];
                 let pull = c3 + point.s[1] / point.y[1] * (lin.r2 + q.slack);
                 let a = [0, 1].map(|k| -lin.r1[k] - q.slip[k] - point.x_t[k] * pull);
                 let sa = along_across(a, lin.d, lin.s);
@@ -415,7 +447,7 @@ impl Interior {
             for r in free.0..free.1 {
                 change[r] = -lin.rho[r] / PROXIMAL_FREE;
             }
-            newton.dp[e] = change.map(|x| x * shape.force);
+            newton.dp[e] = [0, 1, 2].map(|r| change[r] * shape.force[r]);
         }
         newton.step(el) && {
             self.recover(el, newton, alpha, target);
@@ -429,8 +461,8 @@ impl Interior {
         for (e, element) in el.list.iter().enumerate() {
             let (shape, point, lin, second) = (&self.shapes[e], &self.points[e], &self.linear[e], &self.predictor[e]);
             let mut step = Point::default();
-            let dx = newton.dp[e].map(|p| p / shape.force);
-            let mut du = newton.du[e].map(|u| u * shape.motion);
+            let dx = [0, 1, 2].map(|r| newton.dp[e][r] / shape.force[r]);
+            let mut du = [0, 1, 2].map(|r| newton.du[e][r] * shape.motion[r]);
             for r in 0..3 {
                 du[r] += lin.rho[r] + alpha * dx[r];
             }
@@ -440,7 +472,8 @@ impl Interior {
             } else if shape.bounded {
                 step.y = [dx[0], -dx[0]];
                 for k in 0..2 {
-                    step.s[k] = (constants(point, second, k, target) - point.s[k] * step.y[k]) / point.y[k];
+                    step.s[k] =
+                        (constants(point, second, k, target, self.weights[e]) - point.s[k] * step.y[k]) / point.y[k];
                 }
             }
             if shape.has_disc() {
@@ -449,7 +482,7 @@ impl Interior {
                     (step.x_t[r - first], step.u_t[r - first]) = (dx[r], du[r]);
                 }
                 let q = SecondOrder::of(shape, point, second, normal, target.share);
-                let c3 = constants(point, second, 1, target) / point.y[1];
+                let c3 = constants(point, second, 1, target, self.weights[e]) / point.y[1];
                 let (radius, d_radius) = (shape.coefficient * normal[0], shape.coefficient * d_normal);
                 recover_disc(point, lin, &mut step, &q, c3, radius, d_radius);
             }
@@ -485,7 +518,12 @@ impl Interior {
     }
 
     fn least_product(&self, a: f64) -> f64 {
-        self.products(a).fold(f64::INFINITY, f64::min)
+        let weights = self
+            .shapes
+            .iter()
+            .zip(&self.weights)
+            .flat_map(|(shape, w)| (0..2).filter(|&k| shape.pairs[k]).map(|k| w[k]));
+        self.products(a).zip(weights).map(|(p, w)| p / w).fold(f64::INFINITY, f64::min)
     }
 
     /// The part of the step that leaves every product at least `least` of their mean, and that mean; none if no part does.
@@ -556,7 +594,7 @@ impl Interior {
                 open = first < 0.0;
                 match (open, second < 0.0) {
                     (true, _) => State::Open,
-                    (_, true) => State::Slide,
+                    (_, true) if !shape.capped => State::Slide,
                     _ => State::Stick,
                 }
             } else if shape.has_disc() && (open || second < 0.0) {
@@ -589,9 +627,9 @@ impl SecondOrder {
 }
 
 /// `τ' − q − y s` of pair `k`.
-fn constants(point: &Point, second: &Point, k: usize, target: Target) -> f64 {
+fn constants(point: &Point, second: &Point, k: usize, target: Target, weight: [f64; 2]) -> f64 {
     let second_order = if target.share == 0.0 { 0.0 } else { target.share * second.y[k] * second.s[k] };
-    target.tau - second_order - point.y[k] * point.s[k]
+    weight[k] * target.tau - second_order - point.y[k] * point.s[k]
 }
 
 /// S, C_t, T, f and the residuals of a disc; `normal` is its contact's normal force.
@@ -619,9 +657,8 @@ fn recover_disc(point: &Point, lin: &Linear, step: &mut Point, q: &SecondOrder, 
     let (g, w, square) = (point.y[1], point.s[1], dot2(point.x_t, point.x_t));
     if w > g && square > 0.01 * radius * radius {
         // Where it slides, from the slip's equation: the slack's would lose its digits to w / g.
-        let t = [0, 1].map(|k| {
-            lin.r1[k] + q.slip[k] + radius * step.u_t[k] + point.u_t[k] * d_radius + w * step.x_t[k]
-        });
+        let t =
+            [0, 1].map(|k| lin.r1[k] + q.slip[k] + radius * step.u_t[k] + point.u_t[k] * d_radius + w * step.x_t[k]);
         step.s[1] = -dot2(point.x_t, t) / square;
         step.y[1] = g / w * (c3 - step.s[1]);
         return;
@@ -650,11 +687,11 @@ fn start_bounded(element: &Element, shape: &Shape, point: &mut Point, p: &mut [f
         }
         return;
     }
-    let (lo, hi, x) = (lo / shape.force, hi / shape.force, p[0] / shape.force);
+    let (lo, hi, x) = (lo / shape.force[0], hi / shape.force[0], p[0] / shape.force[0]);
     let distance_from = distance.min(0.25 * (hi - lo));
     let x = x.max(lo + distance_from).min(hi - distance_from);
     point.y = [x - lo, hi - x];
     let square = distance * distance;
     point.s = [u.max(0.0) + square / point.y[0], (-u).max(0.0) + square / point.y[1]];
-    p[0] = x * shape.force;
+    p[0] = x * shape.force[0];
 }

@@ -34,7 +34,8 @@ impl Newton {
                 let mut size = [0.0; 3];
                 for r in 0..element.rows {
                     let terms: f64 = el.row(element, r).iter().zip(speed).map(|(a, s)| a.abs() * s).sum();
-                    size[r] = terms + element.bias[r].abs() + FLOOR * element.w[r].sqrt() * fastest;
+                    let root = element.w[r].sqrt();
+                    size[r] = element.bias[r].abs() + (terms + FLOOR * root * fastest).min(root * el.energy_norm);
                 }
                 let law = element.law_beside(e.checked_sub(1).map_or(0.0, |e| self.p[e][0]));
                 let error = natural_error(element, law, &self.p[e], &self.u[e], &size);

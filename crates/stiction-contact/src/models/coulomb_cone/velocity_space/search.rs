@@ -13,14 +13,16 @@ use crate::mass::Mass;
 const SEMISMOOTH_ALPHA: f64 = 1e-7;
 /// Its steps, each a factor.
 const SEMISMOOTH_STEPS: usize = 3;
-/// τ below which the states that the predictor indicates are worth solving for, if they are those of the last iteration.
-const INDICATES: f64 = 1e-6;
-/// τ below which the interior point itself may be the answer.
-const CLOSE: f64 = 1e-8;
+/// τ below which the interior point may be the answer, or the states that the predictor indicates, if they are those of the last iteration.
+const INDICATES: f64 = 1e-11;
+/// Error that nothing is gained by improving.
+const POLISHED: f64 = 1e-14;
+/// Error from which on the states of a solved system are repaired one by one.
+const REPAIRED: f64 = 1e-5;
 /// States that failed are tried again when τ has fallen by this.
 const AGAIN: f64 = 1e-3;
 /// Factors on given states, and steps with each while the residual falls to [`FALLS`] of what it was.
-const POLISH: (usize, usize) = (5, 5);
+const POLISH: (usize, usize) = (3, 5);
 const FALLS: f64 = 0.2;
 
 /// Times that forces are pulled inside their cones.
@@ -35,22 +37,25 @@ struct Run {
     sweeps: usize,
     /// How far inside it starts: the least and the largest distance, and how often the residual of the sweeps between these. From no forces: beside the fastest motion.
     inside: (f64, f64, f64),
-    /// α of the systems of given states, in turn.
-    alphas: &'static [f64],
     /// Least σ close to the end.
     least_sigma: f64,
-    /// Most iterations.
-    limit: usize,
+    /// Whether the products of pairs keep their ratios: another path, which need not turn back where the central one does.
+    weighted: bool,
 }
 
-/// The runs: near what a few sweeps found, then from no forces, then near what more sweeps find.
-const RUNS: [Run; 5] = [
-    Run { sweeps: 50, inside: (1e-2, 1e-2, 0.0), alphas: &[1e-6, 1e-8], least_sigma: 0.1, limit: 36 },
-    Run { sweeps: 0, inside: (0.3, 0.3, 0.0), alphas: &[1e-6, 1e-8], least_sigma: 0.1, limit: 40 },
-    Run { sweeps: 300, inside: (1e-4, 1e-2, 3.0), alphas: &[1e-8, 1e-6], least_sigma: 0.2, limit: 40 },
-    Run { sweeps: 1500, inside: (1e-5, 1e-3, 1.0), alphas: &[1e-7, 1e-5, 1e-9], least_sigma: 0.2, limit: 40 },
-    Run { sweeps: 0, inside: (0.1, 0.1, 0.0), alphas: &[1e-8, 1e-6], least_sigma: 0.2, limit: 40 },
+/// The runs: near what some sweeps found, then near what more of them find; then from far inside, for forces that the sweeps underrate (large mass ratios).
+const RUNS: [Run; 6] = [
+    Run { sweeps: 50, inside: (1e-4, 1e-2, 3.0), least_sigma: 0.1, weighted: true },
+    Run { sweeps: 300, inside: (1e-4, 1e-2, 3.0), least_sigma: 0.2, weighted: true },
+    Run { sweeps: 1500, inside: (1e-5, 1e-3, 1.0), least_sigma: 0.2, weighted: true },
+    Run { sweeps: 0, inside: (0.3, 0.3, 0.0), least_sigma: 0.1, weighted: false },
+    Run { sweeps: 1, inside: (1.0, 1.0, 0.0), least_sigma: 0.1, weighted: false },
+    Run { sweeps: 1, inside: (10.0, 10.0, 0.0), least_sigma: 0.1, weighted: false },
 ];
+/// Iterations of a run.
+const RUN_LIMIT: usize = 50;
+/// α of the systems of given states, in turn.
+const POLISH_ALPHAS: [f64; 2] = [1e-6, 1e-8];
 
 /// How a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,24 +149,24 @@ impl Search {
             self.swept_v.clone_from(&newton.v);
             self.swept_p.clone_from(&newton.p);
             let residual = newton.evaluate(el, false) / (self.interior.size() * (el.list.len() as f64).sqrt());
-            if self.semismooth(el, newton, enough) <= enough {
+            if self.semismooth(el, newton, SEMISMOOTH_ALPHA, enough) <= enough {
                 return true;
             }
             newton.v.clone_from(&self.swept_v);
             newton.p.clone_from(&self.swept_p);
-            self.interior.start_near(el, newton, (times * residual).clamp(least, most));
+            self.interior.start_near(el, newton, (times * residual).clamp(least, most), run.weighted);
         }
         self.interior.has_pairs() && self.follow_path(el, newton, run, enough, limit)
     }
 
     /// A few semismooth Newton steps; returns the best error.
-    fn semismooth(&mut self, el: &Elements, newton: &mut Newton, enough: f64) -> f64 {
+    fn semismooth(&mut self, el: &Elements, newton: &mut Newton, alpha: f64, enough: f64) -> f64 {
         newton.evaluate(el, false);
         for _ in 0..SEMISMOOTH_STEPS {
             stiction_lcp::interrupt::check();
             self.last.clone_from(&newton.states);
             for fresh in [true, false, false] {
-                if !newton.direction(el, SEMISMOOTH_ALPHA, fresh) {
+                if !newton.direction(el, alpha, fresh) {
                     return self.best_error;
                 }
                 newton.move_by(1.0);
@@ -181,7 +186,7 @@ impl Search {
     fn follow_path(&mut self, el: &Elements, newton: &mut Newton, run: &Run, enough: f64, limit: usize) -> bool {
         self.last.clear();
         self.tried.clear();
-        for _ in 0..run.limit {
+        for _ in 0..RUN_LIMIT {
             stiction_lcp::interrupt::check();
             if newton.iterations >= limit || !self.interior.iterate(el, newton, run.least_sigma) {
                 return false;
@@ -190,7 +195,10 @@ impl Search {
             if tau >= INDICATES {
                 continue;
             }
-            if tau < CLOSE && self.offer_point(el, newton) <= enough {
+            if self.offer_point(el, newton) <= enough {
+                // With forces exactly at their limits the next step has states to start from.
+                newton.states.clone_from(&self.interior.states);
+                self.polish(el, newton, POLISH_ALPHAS[0], POLISHED);
                 return true;
             }
             let same = self.last == self.interior.states;
@@ -199,12 +207,19 @@ impl Search {
                 self.tried.clone_from(&self.last);
                 self.tried_tau = tau;
                 self.keep_point(newton);
-                for &alpha in run.alphas {
+                for alpha in POLISH_ALPHAS {
                     newton.states.clone_from(&self.last);
                     if self.polish(el, newton, alpha, enough) <= enough {
                         return true;
                     }
+                    // Close to the end a state that is wrong is wrong by little, and its law says so.
+                    if newton.error(el) <= REPAIRED && self.semismooth(el, newton, alpha, enough) <= enough {
+                        return true;
+                    }
                     self.take_point(newton);
+                }
+                if self.interior.is_at_end() {
+                    return false;
                 }
             }
         }
