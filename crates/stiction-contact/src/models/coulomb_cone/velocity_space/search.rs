@@ -15,6 +15,13 @@ const SEMISMOOTH_ALPHA: f64 = 1e-7;
 const SEMISMOOTH_STEPS: usize = 3;
 /// τ below which the interior point may be the answer, or the states that the predictor indicates, if they are those of the last iteration.
 const INDICATES: f64 = 1e-11;
+/// τ from which on a path that does not end is left for semismooth steps with a larger α, and their number: redundant contacts contradict each other at the level of
+/// the tolerance, and forces must move far to resolve it.
+const PROXIMAL_TAU: f64 = 1e-8;
+const PROXIMAL_ALPHA: f64 = 1e-4;
+const PROXIMAL_STEPS: usize = 20;
+/// Error at the end of a run, beside what is wanted, that spares the next run.
+const ENOUGH_AFTER_ALL: f64 = 5.0;
 /// Error that nothing is gained by improving.
 const POLISHED: f64 = 1e-14;
 /// Error from which on the states of a solved system are repaired one by one.
@@ -149,20 +156,31 @@ impl Search {
             self.swept_v.clone_from(&newton.v);
             self.swept_p.clone_from(&newton.p);
             let residual = newton.evaluate(el, false) / (self.interior.size() * (el.list.len() as f64).sqrt());
-            if self.semismooth(el, newton, SEMISMOOTH_ALPHA, enough) <= enough {
+            if self.semismooth(el, newton, SEMISMOOTH_ALPHA, SEMISMOOTH_STEPS, enough) <= enough {
                 return true;
             }
             newton.v.clone_from(&self.swept_v);
             newton.p.clone_from(&self.swept_p);
             self.interior.start_near(el, newton, (times * residual).clamp(least, most), run.weighted);
         }
-        self.interior.has_pairs() && self.follow_path(el, newton, run, enough, limit)
+        if !self.interior.has_pairs() {
+            return false;
+        }
+        if self.follow_path(el, newton, run, enough, limit) {
+            return true;
+        }
+        if self.interior.tau <= PROXIMAL_TAU {
+            self.interior.drop_small_forces(newton);
+            self.semismooth(el, newton, PROXIMAL_ALPHA, PROXIMAL_STEPS, enough);
+        }
+        // As good as the certificate asks for, if not as good as wanted.
+        self.best_error <= ENOUGH_AFTER_ALL * enough
     }
 
-    /// A few semismooth Newton steps; returns the best error.
-    fn semismooth(&mut self, el: &Elements, newton: &mut Newton, alpha: f64, enough: f64) -> f64 {
+    /// Semismooth Newton steps, at most `steps` factors; returns the best error.
+    fn semismooth(&mut self, el: &Elements, newton: &mut Newton, alpha: f64, steps: usize, enough: f64) -> f64 {
         newton.evaluate(el, false);
-        for _ in 0..SEMISMOOTH_STEPS {
+        for _ in 0..steps {
             stiction_lcp::interrupt::check();
             self.last.clone_from(&newton.states);
             for fresh in [true, false, false] {
@@ -213,7 +231,9 @@ impl Search {
                         return true;
                     }
                     // Close to the end a state that is wrong is wrong by little, and its law says so.
-                    if newton.error(el) <= REPAIRED && self.semismooth(el, newton, alpha, enough) <= enough {
+                    if newton.error(el) <= REPAIRED
+                        && self.semismooth(el, newton, alpha, SEMISMOOTH_STEPS, enough) <= enough
+                    {
                         return true;
                     }
                     self.take_point(newton);
