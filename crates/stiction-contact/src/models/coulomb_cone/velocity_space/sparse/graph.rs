@@ -50,6 +50,31 @@ impl Graph {
         self.remove_duplicates();
     }
 
+    /// Forgets all blocks.
+    pub fn clear(&mut self) {
+        self.sizes.clear();
+        self.neighbours.clear();
+        self.starts.clear();
+        self.starts.push(0);
+    }
+
+    /// Appends a neighbour of the block that is pushed next; returns the place of this tie among all.
+    pub fn push_neighbour(&mut self, neighbour: usize) -> usize {
+        self.neighbours.push(neighbour);
+        self.neighbours.len() - 1
+    }
+
+    /// Appends a block.
+    pub fn push_block(&mut self, size: usize) {
+        self.sizes.push(size);
+        self.starts.push(self.neighbours.len());
+    }
+
+    /// Where the ties of a block are among all.
+    pub fn ties(&self, block: usize) -> std::ops::Range<usize> {
+        self.starts[block]..self.starts[block + 1]
+    }
+
     fn remove_duplicates(&mut self) {
         let (mut from, mut to) = (0, 0);
         for block in 0..self.blocks() {

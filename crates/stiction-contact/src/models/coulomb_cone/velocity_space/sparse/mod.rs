@@ -4,12 +4,15 @@
 mod dissection;
 mod graph;
 mod minimum_degree;
+mod ordering;
 mod panel;
+mod separator;
 mod symbolic;
 
 use super::lanes::{axpy, dot};
-use dissection::Ordering;
+
 use graph::Graph;
+use ordering::Ordering;
 use panel::Shape;
 use symbolic::{Analysis, Run, Supernode, Symbolic};
 
