@@ -12,9 +12,8 @@ mod finish;
 mod lanes;
 mod measure;
 mod newton;
-mod order;
 mod search;
-mod skyline;
+mod sparse;
 
 use super::island::MARGIN;
 use super::law::State;

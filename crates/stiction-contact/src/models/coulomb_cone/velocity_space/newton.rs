@@ -18,7 +18,7 @@ use super::super::law::{self, Slip, State, Steps};
 use super::affine::{Map, affine_law};
 use super::elements::{Elements, Group};
 use super::lanes::{add_products, axpy, dot, dot_doubled, scale};
-use super::skyline::Skyline;
+use super::sparse::BlockMatrix;
 use crate::mass::Mass;
 
 /// Halvings of a step before the line search gives up.
@@ -51,7 +51,7 @@ pub(super) struct Newton {
     /// Linear systems factored so far.
     pub iterations: usize,
     /// The matrix `M + Σ Aᵀ C A`, then its factor.
-    pub matrix: Skyline,
+    pub matrix: BlockMatrix,
     slips: Vec<Slip>,
     steps: Vec<Steps>,
     maps: Vec<Map>,

@@ -4,6 +4,9 @@
 //! Reference: [Amestoy96]. Here blocks have sizes, so that degrees count velocities. An eliminated block
 //! becomes an element, the clique of the blocks it leaves behind; elements inside the new one are absorbed.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use super::graph::Graph;
 
 /// A block that is eliminated, or merged with another one that has the same neighbours.
@@ -29,7 +32,8 @@ pub(super) struct MinimumDegree {
     seen: Vec<usize>,
     marks: Vec<usize>,
     mark: usize,
-    waiting: Vec<usize>,
+    /// Blocks by stage and degree.
+    waiting: BinaryHeap<Reverse<(usize, usize, usize)>>,
     keys: Vec<(usize, usize)>,
 }
 
@@ -39,35 +43,13 @@ impl MinimumDegree {
         self.reset(graph);
         let mut flops = 0.0;
         self.waiting.clear();
-        self.waiting.extend(0..graph.blocks());
-        self.waiting.sort_unstable_by_key(|&b| (stages[b], b));
-        let mut waiting = std::mem::take(&mut self.waiting);
-        let mut start = 0;
-        while start < waiting.len() {
-            let stage = stages[waiting[start]];
-            let mut end = start + waiting[start..].partition_point(|&b| stages[b] <= stage);
-            let next = end;
-            loop {
-                // Those that are gone leave the list as it is searched.
-                let (mut best, mut k) = ((usize::MAX, GONE), start);
-                while k < end {
-                    let b = waiting[k];
-                    if self.size[b] == 0 {
-                        end -= 1;
-                        waiting.swap(k, end);
-                        continue;
-                    }
-                    best = best.min((self.degree[b], b));
-                    k += 1;
-                }
-                if best.1 == GONE {
-                    break;
-                }
-                flops += self.eliminate(best.1, stages);
+        self.waiting.extend((0..graph.blocks()).map(|b| Reverse((stages[b], self.degree[b], b))));
+        while let Some(Reverse((_, degree, block))) = self.waiting.pop() {
+            // A block waits with every degree it ever had; only the last counts.
+            if self.size[block] > 0 && self.degree[block] == degree {
+                flops += self.eliminate(block, stages);
             }
-            start = next;
         }
-        self.waiting = waiting;
         flops
     }
 
@@ -120,6 +102,7 @@ impl MinimumDegree {
         clique.iter().for_each(|&b| self.degree[b] -= total - left);
         self.merge_equal(stages);
         clique.retain(|&b| self.size[b] > 0);
+        self.waiting.extend(clique.iter().map(|&b| Reverse((stages[b], self.degree[b], b))));
         self.cliques[pivot] = clique;
         let (columns, left) = (columns as f64, left as f64);
         columns * (left * left + columns * left + columns * columns / 3.0)

@@ -9,11 +9,9 @@ mod panel;
 mod separator;
 mod symbolic;
 
-use super::lanes::{axpy, dot};
-
+use super::lanes::axpy;
 use graph::Graph;
 use ordering::Ordering;
-use panel::Shape;
 use symbolic::{Analysis, Run, Supernode, Symbolic};
 
 /// Graphs that are looked at for the one asked for: islands come in the same order step after step, so
@@ -158,13 +156,27 @@ impl BlockMatrix {
         let Some(Pattern { symbolic, .. }) = self.patterns.get(self.current) else { return };
         self.local.resize(self.local.len().max(symbolic.tallest), 0.0);
         for node in &symbolic.supernodes {
-            let scales = self.symmetric.then_some(&self.inverses[node.first..]);
-            solve_forward(node, &symbolic.rows, &self.panels[0][node.panel..], scales, &mut self.local, x);
+            let (own, below) = self.local[..node.stride].split_at_mut(node.columns);
+            own.copy_from_slice(&x[node.first..node.first + node.columns]);
+            below.fill(0.0);
+            let inverses = self.symmetric.then_some(&self.inverses[node.first..]);
+            panel::solve_forward(&self.panels[0][node.panel..], &node.shape(), inverses, &mut self.local);
+            let (own, below) = self.local.split_at(node.columns);
+            x[node.first..node.first + node.columns].copy_from_slice(own);
+            for run in &symbolic.rows[node.rows.0..node.rows.1] {
+                axpy(1.0, &below[run.from..run.from + run.len], &mut x[run.to..run.to + run.len]);
+            }
         }
-        let upper = if self.symmetric { &self.panels[0] } else { &self.panels[1] };
+        let upper = &self.panels[if self.symmetric { 0 } else { 1 }];
         for node in symbolic.supernodes.iter().rev() {
-            let scales = &self.inverses[node.first..];
-            solve_backward(node, &symbolic.rows, &upper[node.panel..], scales, &mut self.local, x);
+            let (own, below) = self.local[..node.stride].split_at_mut(node.columns);
+            own.copy_from_slice(&x[node.first..node.first + node.columns]);
+            for run in &symbolic.rows[node.rows.0..node.rows.1] {
+                below[run.from..run.from + run.len].copy_from_slice(&x[run.to..run.to + run.len]);
+            }
+            below[node.below..].fill(0.0);
+            panel::solve_backward(&upper[node.panel..], &node.shape(), &self.inverses[node.first..], &mut self.local);
+            x[node.first..node.first + node.columns].copy_from_slice(&self.local[..node.columns]);
         }
     }
 }
@@ -190,7 +202,7 @@ fn factor<const H: usize>(
     for node in &symbolic.supernodes {
         stiction_lcp::interrupt::check();
         let children = &symbolic.children[node.children.0..node.children.1];
-        let mut own = panels.each_mut().map(|p| &mut p[node.panel..node.panel + node.columns * node.stride]);
+        let own = panels.each_mut().map(|p| &mut p[node.panel..node.panel + node.columns * node.stride]);
         entries.clear();
         entries.extend((0..node.columns).map(|j| own[0][j * (node.stride + 1)]));
         for &child in children {
@@ -202,14 +214,8 @@ fn factor<const H: usize>(
                 add_update(from, child.update_stride, links, 0..inside, own[h], node.stride, 0);
             }
         }
-        let shape = Shape {
-            columns: node.columns,
-            below: node.below,
-            stride: node.stride,
-            update_stride: node.update_stride,
-        };
         let inverses = &mut inverses[node.first..node.first + node.columns];
-        if !panel::factor(own, updates.each_mut().map(|u| &mut u[node.update..]), &shape, entries, inverses) {
+        if !panel::factor(own, updates.each_mut().map(|u| &mut u[node.update..]), &node.shape(), entries, inverses) {
             return false;
         }
         for &child in children {
@@ -259,42 +265,5 @@ fn add_update(
                 first = 0;
             }
         }
-    }
-}
-
-fn solve_forward(
-    node: &Supernode,
-    rows: &[Run],
-    panel: &[f64],
-    scales: Option<&[f64]>,
-    local: &mut [f64],
-    x: &mut [f64],
-) {
-    let height = node.height();
-    let local = &mut local[..height];
-    let own = &mut x[node.first..node.first + node.columns];
-    local[..node.columns].copy_from_slice(own);
-    local[node.columns..].fill(0.0);
-    for j in 0..node.columns {
-        let xj = local[j] * scales.map_or(1.0, |s| s[j]);
-        own[j] = xj;
-        axpy(-xj, &panel[j * node.stride + j + 1..j * node.stride + height], &mut local[j + 1..]);
-    }
-    for run in &rows[node.rows.0..node.rows.1] {
-        let from = &local[node.columns + run.from..node.columns + run.from + run.len];
-        axpy(1.0, from, &mut x[run.to..run.to + run.len]);
-    }
-}
-
-fn solve_backward(node: &Supernode, rows: &[Run], panel: &[f64], scales: &[f64], local: &mut [f64], x: &mut [f64]) {
-    let height = node.height();
-    for run in &rows[node.rows.0..node.rows.1] {
-        let to = &mut local[node.columns + run.from..node.columns + run.from + run.len];
-        to.copy_from_slice(&x[run.to..run.to + run.len]);
-    }
-    for j in (0..node.columns).rev() {
-        let sum = dot(&panel[j * node.stride + j + 1..j * node.stride + height], &local[j + 1..height]);
-        local[j] = (x[node.first + j] - sum) * scales[j];
-        x[node.first + j] = local[j];
     }
 }

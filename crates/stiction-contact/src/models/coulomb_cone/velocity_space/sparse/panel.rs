@@ -32,7 +32,7 @@ pub(super) struct Shape {
 /// not positive.
 pub(super) fn factor<const H: usize>(
     mut panels: [&mut [f64]; H],
-    mut updates: [&mut [f64]; H],
+    updates: [&mut [f64]; H],
     shape: &Shape,
     entries: &[f64],
     inverses: &mut [f64],
@@ -104,7 +104,7 @@ fn eliminate<const H: usize, const W: usize>(
     inverses: &mut [f64],
 ) -> bool {
     let (stride, height, count) = (shape.stride, shape.columns + shape.below, j - start);
-    let (done, mut rest) = split(panels, j * stride);
+    let (done, rest) = split(panels, j * stride);
     let mut top = [[[0.0; TILE]; W]; H];
     for h in 0..H {
         let (a, b) = (&done[h][start * stride..], &done[H - 1 - h][start * stride..]);
@@ -271,4 +271,93 @@ fn store<const M: usize, const W: usize>(x: &[[f64; M]; W], to: &mut [f64], stri
     for (k, column) in x.iter().enumerate() {
         to[k * stride..k * stride + M].copy_from_slice(column);
     }
+}
+
+/// Sums of a row's products, in lanes that are added in a fixed order.
+#[inline(always)]
+fn add_lanes(lanes: &[f64; TILE]) -> f64 {
+    (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
+}
+
+/// `x ← L⁻¹ x` for the rows of a panel: its columns first, then what they take from the rows below. The diagonal of L has
+/// these inverses, or is one.
+pub(super) fn solve_forward(panel: &[f64], shape: &Shape, inverses: Option<&[f64]>, x: &mut [f64]) {
+    let mut j = 0;
+    while j < shape.columns {
+        match shape.columns - j {
+            1 => forward::<1>(panel, shape, j, inverses, x),
+            2 => forward::<2>(panel, shape, j, inverses, x),
+            3 => forward::<3>(panel, shape, j, inverses, x),
+            _ => forward::<4>(panel, shape, j, inverses, x),
+        }
+        j += TILE;
+    }
+}
+
+#[inline(always)]
+fn forward<const W: usize>(panel: &[f64], shape: &Shape, j: usize, inverses: Option<&[f64]>, x: &mut [f64]) {
+    let (columns, rows) = columns_from::<W>(panel, shape, j);
+    let Some((top, rest)) = x[j..j + rows].as_chunks_mut::<TILE>().0.split_first_mut() else { return };
+    let mut own = *top;
+    for k in 0..W {
+        own[k] *= inverses.map_or(1.0, |s| s[j + k]);
+        for i in k + 1..TILE {
+            own[i] -= columns[k][0][i] * own[k];
+        }
+    }
+    *top = own;
+    for (r, x) in rest.iter_mut().enumerate() {
+        for k in 0..W {
+            for i in 0..TILE {
+                x[i] -= columns[k][r + 1][i] * own[k];
+            }
+        }
+    }
+}
+
+/// `x ← L⁻ᵀ x` for the columns of a panel, given x of the rows below. The diagonal of L has these inverses.
+pub(super) fn solve_backward(panel: &[f64], shape: &Shape, inverses: &[f64], x: &mut [f64]) {
+    for j in (0..shape.columns).step_by(TILE).rev() {
+        match shape.columns - j {
+            1 => backward::<1>(panel, shape, j, inverses, x),
+            2 => backward::<2>(panel, shape, j, inverses, x),
+            3 => backward::<3>(panel, shape, j, inverses, x),
+            _ => backward::<4>(panel, shape, j, inverses, x),
+        }
+    }
+}
+
+#[inline(always)]
+fn backward<const W: usize>(panel: &[f64], shape: &Shape, j: usize, inverses: &[f64], x: &mut [f64]) {
+    let (columns, rows) = columns_from::<W>(panel, shape, j);
+    let Some((top, rest)) = x[j..j + rows].as_chunks_mut::<TILE>().0.split_first_mut() else { return };
+    let mut sums = [[0.0; TILE]; W];
+    for (r, x) in rest.iter().enumerate() {
+        for k in 0..W {
+            for i in 0..TILE {
+                sums[k][i] += columns[k][r + 1][i] * x[i];
+            }
+        }
+    }
+    let mut own = *top;
+    for k in 0..W {
+        for i in W..TILE {
+            sums[k][i] += columns[k][0][i] * own[i];
+        }
+        own[k] -= add_lanes(&sums[k]);
+    }
+    for k in (0..W).rev() {
+        own[k] *= inverses[j + k];
+        for i in 0..k {
+            own[i] -= columns[i][0][k] * own[k];
+        }
+    }
+    *top = own;
+}
+
+/// W columns from the diagonal of the first of them on, in tiles, and the number of rows.
+#[inline(always)]
+fn columns_from<'a, const W: usize>(panel: &'a [f64], shape: &Shape, j: usize) -> ([&'a [[f64; TILE]]; W], usize) {
+    let rows = (shape.columns + shape.below - j).next_multiple_of(TILE);
+    (std::array::from_fn(|k| panel[(j + k) * shape.stride + j..][..rows].as_chunks().0), rows)
 }

@@ -1,19 +1,13 @@
 //! The symbolic factor: which columns are eliminated together, which rows they have, and where it all lies.
 //!
-//! Columns of consecutive blocks with nearly the same rows below form a supernode. It has a dense panel, its
+//! Columns of consecutive blocks with the same rows below form a supernode. It has a dense panel, its
 //! columns, and a dense update, what it takes from the rows and columns below, which its parent in the
 //! elimination tree adds to its own panel and update: the multifrontal method [Duff83].
 
 use super::graph::Graph;
-use super::panel::TILE;
+use super::panel::{Shape, TILE};
 
 const NONE: usize = usize::MAX;
-
-// The cost of a supernode, measured in multiplications of its panel: see `cost`.
-/// Of handling a supernode at all.
-const SUPERNODE_COST: f64 = 300.0;
-/// Of moving an entry of an update to the parent.
-const MOVE_COST: f64 = 2.0;
 
 /// Rows of length `len` that follow each other both here and there.
 #[derive(Debug, Clone, Copy)]
@@ -52,9 +46,14 @@ pub(super) struct Supernode {
 }
 
 impl Supernode {
-    /// Height of the panel.
-    pub fn height(&self) -> usize {
-        self.columns + self.below
+    /// Sizes of its panel and update.
+    pub fn shape(&self) -> Shape {
+        Shape {
+            columns: self.columns,
+            below: self.below,
+            stride: self.stride,
+            update_stride: self.update_stride,
+        }
     }
 }
 
@@ -231,32 +230,15 @@ impl Analysis {
         self.starts.push(self.structure.len());
     }
 
-    /// Velocities of the rows below column `k` of blocks.
-    fn below(&self, k: usize) -> usize {
-        self.structure[self.starts[k]..self.starts[k + 1]].iter().map(|&r| self.at[r + 1] - self.at[r]).sum()
-    }
-
-    /// Joins a column of blocks with those before it where that costs less than to keep them apart.
+    /// Joins a column of blocks with those before it if these have the same rows.
     fn find_supernodes(&mut self) {
         self.parts.clear();
         for k in 0..self.parent.len() {
-            let (mut first, end) = (k, k + 1);
-            let below = self.below(k);
-            while let Some(&(start, last)) = self.parts.last() {
-                // Only a child that ends right before can be joined.
-                if last != first || self.parent[last - 1] < first || self.parent[last - 1] >= end {
-                    break;
-                }
-                let columns = self.at[end] - self.at[first];
-                let own = self.at[last] - self.at[start];
-                let apart = cost(own, self.below(last - 1)) + cost(columns, below);
-                if cost(own + columns, below) > apart {
-                    break;
-                }
-                self.parts.pop();
-                first = start;
+            let rows = self.starts[k + 1] - self.starts[k];
+            match self.parts.last_mut() {
+                Some(part) if self.parent[k - 1] == k && self.starts[k] - self.starts[k - 1] == rows + 1 => part.1 = k + 1,
+                _ => self.parts.push((k, k + 1)),
             }
-            self.parts.push((first, end));
         }
     }
 
@@ -396,10 +378,4 @@ fn link_rows(node: &Supernode, parent: &Supernode, rows: &[Run], links: &mut Vec
 fn multiplications(columns: usize, below: usize) -> f64 {
     let (c, b) = (columns as f64, below as f64);
     c * b * b + c * (c + 1.0) * b + c * (c + 1.0) * (2.0 * c + 1.0) / 6.0
-}
-
-/// What a supernode takes, in multiplications.
-fn cost(columns: usize, below: usize) -> f64 {
-    let moved = (below * below) as f64 / 2.0;
-    SUPERNODE_COST + MOVE_COST * moved + multiplications(columns, below)
 }
