@@ -177,7 +177,9 @@ impl MinimumDegree {
                 for j in i + 1..end {
                     let b = self.keys[j].1;
                     let alike = self.size[a] > 0 && self.size[b] > 0 && stages[a] == stages[b];
-                    if alike && same_set(&self.blocks[a], &self.blocks[b]) && same_set(&self.elements[a], &self.elements[b])
+                    if alike
+                        && same_set(&self.blocks[a], &self.blocks[b])
+                        && same_set(&self.elements[a], &self.elements[b])
                     {
                         self.degree[a] -= self.size[b];
                         self.size[a] += std::mem::take(&mut self.size[b]);

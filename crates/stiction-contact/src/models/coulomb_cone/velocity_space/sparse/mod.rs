@@ -8,6 +8,8 @@ mod ordering;
 mod panel;
 mod separator;
 mod symbolic;
+#[cfg(test)]
+mod tests;
 
 use super::lanes::axpy;
 use graph::Graph;
@@ -76,17 +78,20 @@ impl BlockMatrix {
     }
 
     /// Order of the matrix.
+    #[allow(dead_code)] // For tests and benchmarks.
     pub fn n(&self) -> usize {
         self.patterns.get(self.current).map_or(0, |p| p.symbolic.owner.len())
     }
 
     /// Multiplications (and as many additions) of a factor.
+    #[allow(dead_code)] // For the budget of work.
     pub fn flops(&self) -> f64 {
         let symmetric = self.patterns.get(self.current).map_or(0.0, |p| p.symbolic.flops);
         if self.symmetric { symmetric } else { 2.0 * symmetric }
     }
 
     /// Factors computed so far.
+    #[allow(dead_code)] // For the budget of work.
     pub fn factors(&self) -> usize {
         self.factors
     }

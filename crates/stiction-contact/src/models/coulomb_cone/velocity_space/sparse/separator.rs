@@ -204,3 +204,37 @@ impl Separator {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_are_apart_and_about_equal() {
+        let place = |a: usize, b: usize, c: usize| (a * 10 + b) * 10 + c;
+        let (mut groups, mut sizes) = (Vec::new(), Vec::new());
+        for (a, b, c) in (0..1000).map(|i| (i / 100, i / 10 % 10, i % 10)) {
+            let next = [(a + 1, b, c), (a, b + 1, c), (a, b, c + 1)];
+            let inside = next.into_iter().filter(|n| n.0.max(n.1).max(n.2) < 10);
+            groups.extend(inside.map(|n| [place(a, b, c), place(n.0, n.1, n.2)]));
+            sizes.push(1 + (a + b + c) % 3);
+        }
+        let mut graph = Graph::default();
+        graph.load(sizes.iter().copied(), groups.iter().map(|g| &g[..]));
+        let mut separator = Separator::default();
+        for start in [0, 444, 999] {
+            separator.split_by_walk(&graph, start);
+            let part = &separator.part;
+            assert!(
+                groups.iter().all(|g| part[g[0]] == SEPARATOR || part[g[1]] == SEPARATOR || part[g[0]] == part[g[1]])
+            );
+            let mut weight = [0; 3];
+            part.iter().zip(&sizes).for_each(|(p, s)| weight[usize::from(*p)] += s);
+            assert_eq!(weight, separator.weight);
+            let total: usize = weight.iter().sum();
+            assert!(weight[0].max(weight[1]) as f64 <= LARGEST_SHARE * total as f64, "{weight:?}");
+            // A layer has 100 blocks of mean size 2, one across the diagonal 75.
+            assert!(weight[2] <= 150, "{weight:?}");
+        }
+    }
+}

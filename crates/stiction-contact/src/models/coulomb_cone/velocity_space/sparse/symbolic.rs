@@ -48,12 +48,7 @@ pub(super) struct Supernode {
 impl Supernode {
     /// Sizes of its panel and update.
     pub fn shape(&self) -> Shape {
-        Shape {
-            columns: self.columns,
-            below: self.below,
-            stride: self.stride,
-            update_stride: self.update_stride,
-        }
+        Shape { columns: self.columns, below: self.below, stride: self.stride, update_stride: self.update_stride }
     }
 }
 
@@ -236,7 +231,9 @@ impl Analysis {
         for k in 0..self.parent.len() {
             let rows = self.starts[k + 1] - self.starts[k];
             match self.parts.last_mut() {
-                Some(part) if self.parent[k - 1] == k && self.starts[k] - self.starts[k - 1] == rows + 1 => part.1 = k + 1,
+                Some(part) if self.parent[k - 1] == k && self.starts[k] - self.starts[k - 1] == rows + 1 => {
+                    part.1 = k + 1
+                }
                 _ => self.parts.push((k, k + 1)),
             }
         }
