@@ -1,7 +1,7 @@
 //! Nested dissection: separators halve the graph again and again, and are eliminated last.
 //!
-//! Separators are found on ever coarser graphs, in which neighbours are joined two by two, and improved on the way back
-//! [Karypis98].
+//! Separators are found on ever coarser graphs, in which neighbours are joined two by two, and
+//! improved on the way back [Karypis98].
 
 use super::graph::Graph;
 use super::separator::{SEPARATOR, Separator};
@@ -15,7 +15,8 @@ const LEAST_REDUCTION: f64 = 0.9;
 /// Walks from which the coarsest separator is found.
 const WALKS: usize = 8;
 
-/// Walks on the graph itself: layers of a regular heap are small separators that coarse graphs do not have.
+/// Walks on the graph itself: layers of a regular heap are small separators that coarse graphs do
+/// not have.
 const FINE_WALKS: usize = 2;
 
 const NONE: usize = usize::MAX;
@@ -136,7 +137,8 @@ impl Dissection {
         blocks.iter().for_each(|&b| self.local[b] = NONE);
     }
 
-    /// The next level: blocks joined with the neighbour they have most ties with. False if few can be joined.
+    /// The next level: blocks joined with the neighbour they have most ties with. False if few can
+    /// be joined.
     fn coarsen(&mut self, depth: usize) -> bool {
         self.levels.resize_with(self.levels.len().max(depth + 2), Level::default);
         let (fine, coarse) = self.levels.split_at_mut(depth + 1);
@@ -170,7 +172,8 @@ impl Dissection {
     }
 }
 
-/// The coarser graph, given the pairs of blocks that are joined (twice the same where one stays alone).
+/// The coarser graph, given the pairs of blocks that are joined (twice the same where one stays
+/// alone).
 fn join(fine: &Level, pairs: &[usize], coarse: &mut Level, places: &mut Vec<usize>) {
     let count = pairs.len() / 2;
     coarse.graph.clear();

@@ -58,7 +58,8 @@ impl Graph {
         self.starts.push(0);
     }
 
-    /// Appends a neighbour of the block that is pushed next; returns the place of this tie among all.
+    /// Appends a neighbour of the block that is pushed next; returns the place of this tie among
+    /// all.
     pub fn push_neighbour(&mut self, neighbour: usize) -> usize {
         self.neighbours.push(neighbour);
         self.neighbours.len() - 1

@@ -1,8 +1,9 @@
-//! Minimum degree with approximate external degrees on the quotient graph, and with stages: a block is
-//! eliminated only when none of an earlier stage is left.
+//! Minimum degree with approximate external degrees on the quotient graph, and with stages: a block
+//! is eliminated only when none of an earlier stage is left.
 //!
-//! Reference: [Amestoy96]. Here blocks have sizes, so that degrees count velocities. An eliminated block
-//! becomes an element, the clique of the blocks it leaves behind; elements inside the new one are absorbed.
+//! Reference: [Amestoy96]. Here blocks have sizes, so that degrees count velocities. An eliminated
+//! block becomes an element, the clique of the blocks it leaves behind; elements inside the new one
+//! are absorbed.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -151,8 +152,8 @@ impl MinimumDegree {
         self.seen[pivot] = self.mark;
     }
 
-    /// The lists and the degree of a block of the new clique; returns the bound of the velocities around
-    /// it that are not in the clique.
+    /// The lists and the degree of a block of the new clique; returns the bound of the velocities
+    /// around it that are not in the clique.
     fn update(&mut self, b: usize, pivot: usize, total: usize) -> usize {
         let (outside, marks, mark, size) = (&self.outside, &self.marks, self.mark, &self.size);
         self.elements[b].retain(|&e| outside[e] > 0);

@@ -1,5 +1,5 @@
-//! The matrix of an island, sparse as its graph of bodies: a fill-reducing order, found once per graph, and a
-//! factor by supernodes in it.
+//! The matrix of an island, sparse as its graph of bodies: a fill-reducing order, found once per
+//! graph, and a factor by supernodes in it.
 
 mod dissection;
 mod graph;
@@ -16,8 +16,8 @@ use graph::Graph;
 use ordering::Ordering;
 use symbolic::{Analysis, Run, Supernode, Symbolic};
 
-/// Graphs that are looked at for the one asked for: islands come in the same order step after step, so
-/// it is most likely the one behind the last.
+/// Graphs that are looked at for the one asked for: islands come in the same order step after step,
+/// so it is most likely the one behind the last.
 const SEARCH: usize = 64;
 /// Blocks in all graphs that are kept; beyond, all are forgotten.
 const MOST_BLOCKS: usize = 16384;
@@ -29,7 +29,8 @@ struct Pattern {
     symbolic: Symbolic,
 }
 
-/// A square matrix of blocks with a symmetric pattern, then its factor: `L Lᵀ`, or `L U` without pivoting.
+/// A square matrix of blocks with a symmetric pattern, then its factor: `L Lᵀ`, or `L U` without
+/// pivoting.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BlockMatrix {
     /// The graphs met last, and which of them is that of this matrix.
@@ -50,8 +51,8 @@ pub(super) struct BlockMatrix {
 }
 
 impl BlockMatrix {
-    /// Takes blocks of these sizes, all blocks of a group tied to each other. The order of elimination and the
-    /// pattern of the factor depend on that graph only.
+    /// Takes blocks of these sizes, all blocks of a group tied to each other. The order of
+    /// elimination and the pattern of the factor depend on that graph only.
     pub fn shape<'a>(&mut self, sizes: impl Iterator<Item = usize>, groups: impl Iterator<Item = &'a [usize]> + Clone) {
         self.graph.load(sizes, groups);
         let count = self.patterns.len();
@@ -109,9 +110,10 @@ impl BlockMatrix {
         }
     }
 
-    /// Adds the `rows × cols` numbers `g` (rows of length `stride`) at (row, col): a block, whose rows and columns are
-    /// those of two blocks of one group or of one block. Of a block on the diagonal of a symmetric matrix only the
-    /// lower triangle is read; blocks above it are not added.
+    /// Adds the `rows × cols` numbers `g` (rows of length `stride`) at (row, col): a block, whose
+    /// rows and columns are those of two blocks of one group or of one block. Of a block on the
+    /// diagonal of a symmetric matrix only the lower triangle is read; blocks above it are not
+    /// added.
     pub fn add(&mut self, row: usize, col: usize, rows: usize, cols: usize, g: &[f64], stride: usize) {
         let Some(Pattern { symbolic, .. }) = self.patterns.get(self.current) else { return };
         let (low, high) = (row.min(col), row.max(col));
@@ -237,7 +239,8 @@ fn factor<const H: usize>(
     true
 }
 
-/// The parts of a list from two places on, of which the first ends where the second starts if it is before it.
+/// The parts of a list from two places on, of which the first ends where the second starts if it is
+/// before it.
 fn two_parts(list: &mut [f64], from: usize, to: usize) -> (&[f64], &mut [f64]) {
     if from < to {
         let (first, second) = list.split_at_mut(to);
@@ -248,7 +251,8 @@ fn two_parts(list: &mut [f64], from: usize, to: usize) -> (&[f64], &mut [f64]) {
     }
 }
 
-/// Adds those columns of a child's update that belong to `links[which]`; rows and columns are `shift` lower there.
+/// Adds those columns of a child's update that belong to `links[which]`; rows and columns are
+/// `shift` lower there.
 fn add_update(
     from: &[f64],
     stride: usize,

@@ -1,9 +1,10 @@
 //! Dense kernels of a supernode, in tiles of eight rows by four columns.
 //!
-//! A symmetric matrix has one half, L of `L Lᵀ`; any other has two, L and Uᵀ of `L U`, which are treated alike:
-//! what one subtracts are products with the other. So every function here takes H halves, and the partner of
-//! half h is half H − 1 − h. Panels are column by column, of constant stride. Every entry is the sum of its own
-//! products in a fixed order: the same bits at every vector width.
+//! A symmetric matrix has one half, L of `L Lᵀ`; any other has two, L and Uᵀ of `L U`, which are
+//! treated alike: what one subtracts are products with the other. So every function here takes H
+//! halves, and the partner of half h is half H − 1 − h. Panels are column by column, of constant
+//! stride. Every entry is the sum of its own products in a fixed order: the same bits at every
+//! vector width.
 
 /// Columns of a tile, and the least number of its rows.
 pub(super) const TILE: usize = 4;
@@ -27,9 +28,9 @@ pub(super) struct Shape {
     pub update_stride: usize,
 }
 
-/// Factors panels, whose pivots are compared with `entries`, into `inverses` of the diagonal, and computes
-/// what their columns take from the rows and columns below. False if a pivot is rounding or, with one half,
-/// not positive.
+/// Factors panels, whose pivots are compared with `entries`, into `inverses` of the diagonal, and
+/// computes what their columns take from the rows and columns below. False if a pivot is rounding
+/// or, with one half, not positive.
 pub(super) fn factor<const H: usize>(
     mut panels: [&mut [f64]; H],
     updates: [&mut [f64]; H],
@@ -173,7 +174,8 @@ impl<const H: usize, const W: usize> Corner<H, W> {
                 for h in 0..H {
                     let mut x = top[h][j][i];
                     for l in 0..j {
-                        // Rows of L are kept as the triangle of its partner, and the other way round.
+                        // Rows of L are kept as the triangle of its partner, and the other way
+                        // round.
                         x -= self.triangles[H - 1 - h][i][l] * self.triangles[h][j][l];
                     }
                     self.triangles[H - 1 - h][i][j] = if h == 0 { x * self.inverses[j] } else { x };
@@ -242,7 +244,12 @@ fn take_products<const M: usize, const W: usize>(
         return;
     }
     let mut sum = [[0.0; M]; W];
-    for (a, b) in a[row..].chunks(stride).zip(b[col..].chunks(stride)).take(count) {
+    // Not by `chunks`, whose length takes a division.
+    let (mut a, mut b) = (&a[row..], &b[col..]);
+    for n in 0..count {
+        if n > 0 {
+            (a, b) = (&a[stride..], &b[stride..]);
+        }
         let (Some(a), Some(b)) = (a.first_chunk::<M>(), b.first_chunk::<W>()) else { return };
         for k in 0..W {
             for i in 0..M {
@@ -279,8 +286,8 @@ fn add_lanes(lanes: &[f64; TILE]) -> f64 {
     (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
 }
 
-/// `x ← L⁻¹ x` for the rows of a panel: its columns first, then what they take from the rows below. The diagonal of L has
-/// these inverses, or is one.
+/// `x ← L⁻¹ x` for the rows of a panel: its columns first, then what they take from the rows below.
+/// The diagonal of L has these inverses, or is one.
 pub(super) fn solve_forward(panel: &[f64], shape: &Shape, inverses: Option<&[f64]>, x: &mut [f64]) {
     let mut j = 0;
     while j < shape.columns {
@@ -315,7 +322,8 @@ fn forward<const W: usize>(panel: &[f64], shape: &Shape, j: usize, inverses: Opt
     }
 }
 
-/// `x ← L⁻ᵀ x` for the columns of a panel, given x of the rows below. The diagonal of L has these inverses.
+/// `x ← L⁻ᵀ x` for the columns of a panel, given x of the rows below. The diagonal of L has these
+/// inverses.
 pub(super) fn solve_backward(panel: &[f64], shape: &Shape, inverses: &[f64], x: &mut [f64]) {
     for j in (0..shape.columns).step_by(TILE).rev() {
         match shape.columns - j {

@@ -1,7 +1,8 @@
 //! Separators: sets of blocks without which a graph falls into two sides of about the same size.
 //!
-//! A separator starts as the border of what a walk by breadth meets first, and is improved by moves of single blocks, downhill
-//! or not, back to the best state met [Fiduccia82; for separators of vertices, Ashcraft97].
+//! A separator starts as the border of what a walk by breadth meets first, and is improved by moves
+//! of single blocks, downhill or not, back to the best state met [Fiduccia82; for separators of
+//! vertices, Ashcraft97].
 
 use super::graph::Graph;
 
@@ -36,7 +37,8 @@ pub(super) struct Separator {
 }
 
 impl Separator {
-    /// Size of the separator beside the product of the sides: small and in the middle is good. Infinite if a side is empty.
+    /// Size of the separator beside the product of the sides: small and in the middle is good.
+    /// Infinite if a side is empty.
     pub fn score(&self) -> f64 {
         let [a, b, s] = self.weight.map(|w| w as f64);
         if a == 0.0 || b == 0.0 { f64::INFINITY } else { s / (a * b) }

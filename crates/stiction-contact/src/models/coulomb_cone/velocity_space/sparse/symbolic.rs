@@ -1,8 +1,9 @@
-//! The symbolic factor: which columns are eliminated together, which rows they have, and where it all lies.
+//! The symbolic factor: which columns are eliminated together, which rows they have, and where it
+//! all lies.
 //!
-//! Columns of consecutive blocks with the same rows below form a supernode. It has a dense panel, its
-//! columns, and a dense update, what it takes from the rows and columns below, which its parent in the
-//! elimination tree adds to its own panel and update: the multifrontal method [Duff83].
+//! Columns of consecutive blocks with the same rows below form a supernode. It has a dense panel,
+//! its columns, and a dense update, what it takes from the rows and columns below, which its parent
+//! in the elimination tree adds to its own panel and update: the multifrontal method [Duff83].
 
 use super::graph::Graph;
 use super::panel::{Shape, TILE};
@@ -99,7 +100,8 @@ pub(super) struct Analysis {
 }
 
 impl Analysis {
-    /// The symbolic factor of `graph`, its blocks eliminated as `order` says up to equivalent orders.
+    /// The symbolic factor of `graph`, its blocks eliminated as `order` says up to equivalent
+    /// orders.
     pub fn run(&mut self, graph: &Graph, order: &[usize], out: &mut Symbolic) {
         out.order.clear();
         out.order.extend_from_slice(order);
@@ -328,8 +330,8 @@ impl Analysis {
     }
 }
 
-/// Tiles of up to eight rows, four at the end, go over the last row by at most three. Columns a multiple of
-/// 512 bytes apart would share few places of a cache.
+/// Tiles of up to eight rows, four at the end, go over the last row by at most three. Columns a
+/// multiple of 512 bytes apart would share few places of a cache.
 fn panel_stride(height: usize) -> usize {
     let stride = (height + TILE - 1).next_multiple_of(TILE);
     if stride.is_multiple_of(64) { stride + TILE } else { stride }
@@ -371,7 +373,8 @@ fn link_rows(node: &Supernode, parent: &Supernode, rows: &[Run], links: &mut Vec
     }
 }
 
-/// Multiplications of a symmetric factor of a panel and its update: the sum of the squares of the heights.
+/// Multiplications of a symmetric factor of a panel and its update: the sum of the squares of the
+/// heights.
 fn multiplications(columns: usize, below: usize) -> f64 {
     let (c, b) = (columns as f64, below as f64);
     c * b * b + c * (c + 1.0) * b + c * (c + 1.0) * (2.0 * c + 1.0) / 6.0
