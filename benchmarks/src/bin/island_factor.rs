@@ -8,8 +8,8 @@
 //! second.
 //!
 //! Before this factor an envelope in reverse Cuthill–McKee order was used. Its times of factor and
-//! solve in µs, measured beside it on one core of a Xeon of 2024 (symmetric; unsymmetric), and
-//! those of this one:
+//! solve in µs (symmetric; unsymmetric) and those of this one, both the least of several runs side by
+//! side on one core of a shared Xeon of 2024, on heaps of the same kind:
 //!
 //! | island | envelope | this one | ratio of factors |
 //! |---|---|---|---|
