@@ -1,12 +1,11 @@
-//! An island laid out for Newton's method on its velocities: blocks in an order with a small envelope, rows one after the other in scaled coordinates.
+//! An island laid out for Newton's method on its velocities: blocks in the order of elimination, rows one after the other in scaled coordinates.
 //!
 //! Velocities are scaled by powers of two, which is exact: `v̂ⱼ = vⱼ / sⱼ` with `sⱼ ≈ 1/√Mⱼⱼ`, rows `âⱼ = aⱼ sⱼ`, inertia `M̂ᵢⱼ = Mᵢⱼ sᵢ sⱼ`. So the diagonal of M̂ is about 1, and
 //! `‖â‖²` is about `row M⁻¹ rowᵀ`, whatever the units.
 
 use super::super::problem::{Block, exponent, times_power};
 use super::lanes::LANES;
-use super::order::Order;
-use super::skyline::Skyline;
+use super::sparse::BlockMatrix;
 use crate::islands::Island;
 use crate::problem::{ContactProblem, Contacts};
 use crate::rows::Rows;
@@ -134,15 +133,12 @@ pub(super) struct Elements {
     pub mass: Vec<f64>,
     /// Size of the motion in the norm of energy that the data alone warrant, as the certificate has it: of velocities and forces, and of the rows that drive.
     pub energy_norm: f64,
-    /// Blocks of each group (numbers within the island), and those the order was found for.
+    /// Blocks of each group (numbers within the island).
     members: Vec<usize>,
     member_starts: Vec<usize>,
-    ordered: (Vec<usize>, Vec<usize>, usize),
-    order: Order,
     /// Place of each block of the problem in the island's list, and its first velocity here.
     local: Vec<usize>,
     place: Vec<usize>,
-    first: Vec<usize>,
     solved: Vec<f64>,
 }
 
@@ -152,13 +148,13 @@ impl Elements {
         self.v_before.len()
     }
 
-    /// Takes an island over, with the envelope of its matrix; false if a contact that nothing presses together has friction without a limit.
+    /// Takes an island over, with the pattern of its matrix; false if a contact that nothing presses together has friction without a limit.
     pub fn load(
         &mut self,
         problem: &ContactProblem,
         island: &Island,
         friction: Friction,
-        matrix: &mut Skyline,
+        matrix: &mut BlockMatrix,
     ) -> bool {
         self.list.clear();
         self.groups.clear();
@@ -279,40 +275,20 @@ impl Elements {
         self.list[at].group = self.groups.len() - 1;
     }
 
-    /// The order of the blocks, found again only if other blocks are tied together than last time, and the envelope.
-    fn find_order(&mut self, problem: &ContactProblem, island: &Island, matrix: &mut Skyline) {
-        let count = island.blocks.len();
-        let same = self.ordered.2 == count && self.ordered.0 == self.members && self.ordered.1 == self.member_starts;
-        if !same {
-            let groups = self.member_starts.windows(2).map(|w| &self.members[w[0]..w[1]]);
-            self.order.find(count, groups);
-            self.ordered.0.clone_from(&self.members);
-            self.ordered.1.clone_from(&self.member_starts);
-            self.ordered.2 = count;
-        }
-        self.place.resize(count, 0);
+    /// Lays the blocks out in the order of elimination, which depends on their graph.
+    fn find_order(&mut self, problem: &ContactProblem, island: &Island, matrix: &mut BlockMatrix) {
+        let sizes = island.blocks.iter().map(|&b| problem.layout().size(b));
+        let groups = self.member_starts.windows(2).map(|w| &self.members[w[0]..w[1]]);
+        matrix.shape(sizes, groups);
+        self.place.resize(island.blocks.len(), 0);
         self.blocks.clear();
         let mut at = 0;
-        for &k in self.order.list() {
+        for &k in matrix.order() {
             self.place[k] = at;
             self.blocks.push((island.blocks[k], at));
             at += problem.layout().size(island.blocks[k]);
         }
         self.lay_segments(problem, island);
-        self.first.clear();
-        for &(b, at) in &self.blocks {
-            self.first.extend(std::iter::repeat_n(at, problem.layout().size(b)));
-        }
-        for group in &self.groups {
-            let segments = &self.segments[group.segments.0..group.segments.1];
-            let least = segments.iter().map(|s| s.at).min().unwrap_or(0);
-            for s in segments {
-                for first in &mut self.first[s.at..s.at + s.len] {
-                    *first = least.min(*first);
-                }
-            }
-        }
-        matrix.shape(&self.first);
     }
 
     fn lay_segments(&mut self, problem: &ContactProblem, island: &Island) {

@@ -14,9 +14,8 @@ mod interior;
 mod lanes;
 mod measure;
 mod newton;
-mod order;
 mod search;
-mod skyline;
+mod sparse;
 
 use super::island::MARGIN;
 use super::law::State;

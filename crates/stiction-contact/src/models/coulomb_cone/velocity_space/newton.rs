@@ -18,7 +18,7 @@ use super::super::law::{self, Slip, State, Steps};
 use super::affine::{Map, affine_law};
 use super::elements::{Elements, Group};
 use super::lanes::{add_products, axpy, dot, dot_doubled, scale};
-use super::skyline::Skyline;
+use super::sparse::BlockMatrix;
 use crate::mass::Mass;
 
 /// Newton's method and its workspace.
@@ -33,7 +33,7 @@ pub(super) struct Newton {
     /// Linear systems factored so far.
     pub iterations: usize,
     /// The matrix `M + Σ Aᵀ C A`, then its factor.
-    pub matrix: Skyline,
+    pub matrix: BlockMatrix,
     slips: Vec<Slip>,
     steps: Vec<Steps>,
     /// The law of each element, linearised.

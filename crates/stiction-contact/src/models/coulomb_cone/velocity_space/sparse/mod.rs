@@ -1,0 +1,278 @@
+//! The matrix of an island, sparse as its graph of bodies: a fill-reducing order, found once per
+//! graph, and a factor by supernodes in it.
+
+mod dissection;
+mod graph;
+mod minimum_degree;
+mod ordering;
+mod panel;
+mod separator;
+mod symbolic;
+#[cfg(test)]
+mod tests;
+
+use super::lanes::axpy;
+use graph::Graph;
+use ordering::Ordering;
+use symbolic::{Analysis, Run, Supernode, Symbolic};
+
+/// Graphs that are looked at for the one asked for: islands come in the same order step after step,
+/// so it is most likely the one behind the last.
+const SEARCH: usize = 64;
+/// Blocks in all graphs that are kept; beyond, all are forgotten.
+const MOST_BLOCKS: usize = 16384;
+
+/// A graph and its symbolic factor.
+#[derive(Debug, Clone, Default)]
+struct Pattern {
+    graph: Graph,
+    symbolic: Symbolic,
+}
+
+/// A square matrix of blocks with a symmetric pattern, then its factor: `L Lᵀ`, or `L U` without
+/// pivoting.
+#[derive(Debug, Clone, Default)]
+pub(super) struct BlockMatrix {
+    /// The graphs met last, and which of them is that of this matrix.
+    patterns: Vec<Pattern>,
+    current: usize,
+    graph: Graph,
+    ordering: Ordering,
+    analysis: Analysis,
+    symmetric: bool,
+    /// Panels of L and of Uᵀ (none in a symmetric matrix), the diagonal of the factor left out.
+    panels: [Vec<f64>; 2],
+    updates: [Vec<f64>; 2],
+    /// Inverses of the diagonal of L (symmetric) or U, n.
+    inverses: Vec<f64>,
+    entries: Vec<f64>,
+    local: Vec<f64>,
+    factors: usize,
+}
+
+impl BlockMatrix {
+    /// Takes blocks of these sizes, all blocks of a group tied to each other. The order of
+    /// elimination and the pattern of the factor depend on that graph only.
+    pub fn shape<'a>(&mut self, sizes: impl Iterator<Item = usize>, groups: impl Iterator<Item = &'a [usize]> + Clone) {
+        self.graph.load(sizes, groups);
+        let count = self.patterns.len();
+        for k in 0..count.min(SEARCH) {
+            let at = (self.current + k) % count;
+            if self.patterns[at].graph == self.graph {
+                self.current = at;
+                return;
+            }
+        }
+        if self.patterns.iter().map(|p| p.graph.blocks()).sum::<usize>() + self.graph.blocks() > MOST_BLOCKS {
+            self.patterns.clear();
+        }
+        let mut pattern = Pattern { graph: self.graph.clone(), symbolic: Symbolic::default() };
+        let order = self.ordering.find(&self.graph);
+        self.analysis.run(&self.graph, order, &mut pattern.symbolic);
+        self.current = self.patterns.len();
+        self.patterns.push(pattern);
+    }
+
+    /// The blocks in the order of their velocities in this matrix.
+    pub fn order(&self) -> &[usize] {
+        self.patterns.get(self.current).map_or(&[], |p| &p.symbolic.order)
+    }
+
+    /// Order of the matrix.
+    #[allow(dead_code)] // For tests and benchmarks.
+    pub fn n(&self) -> usize {
+        self.patterns.get(self.current).map_or(0, |p| p.symbolic.owner.len())
+    }
+
+    /// Multiplications (and as many additions) of a factor.
+    #[allow(dead_code)] // For the budget of work.
+    pub fn flops(&self) -> f64 {
+        let symmetric = self.patterns.get(self.current).map_or(0.0, |p| p.symbolic.flops);
+        if self.symmetric { symmetric } else { 2.0 * symmetric }
+    }
+
+    /// Factors computed so far.
+    #[allow(dead_code)] // For the budget of work.
+    pub fn factors(&self) -> usize {
+        self.factors
+    }
+
+    /// Makes all entries zero.
+    pub fn clear(&mut self, symmetric: bool) {
+        self.symmetric = symmetric;
+        let size = self.patterns.get(self.current).map_or(0, |p| p.symbolic.panels);
+        for panels in &mut self.panels {
+            panels.clear();
+        }
+        self.panels[0].resize(size, 0.0);
+        if !symmetric {
+            self.panels[1].resize(size, 0.0);
+        }
+    }
+
+    /// Adds the `rows × cols` numbers `g` (rows of length `stride`) at (row, col): a block, whose
+    /// rows and columns are those of two blocks of one group or of one block. Of a block on the
+    /// diagonal of a symmetric matrix only the lower triangle is read; blocks above it are not
+    /// added.
+    pub fn add(&mut self, row: usize, col: usize, rows: usize, cols: usize, g: &[f64], stride: usize) {
+        let Some(Pattern { symbolic, .. }) = self.patterns.get(self.current) else { return };
+        let (low, high) = (row.min(col), row.max(col));
+        let node = &symbolic.supernodes[symbolic.owner[low]];
+        let at = node.panel + (low - node.first) * node.stride + row_in(node, &symbolic.rows, high);
+        if row >= col {
+            let to = &mut self.panels[0][at..];
+            for j in 0..cols {
+                let from = if row == col { j } else { 0 };
+                let column = &mut to[j * node.stride + from..j * node.stride + rows];
+                for (to, i) in column.iter_mut().zip(from..) {
+                    *to += g[i * stride + j];
+                }
+            }
+        }
+        if row <= col && !self.symmetric {
+            let to = &mut self.panels[1][at..];
+            for i in 0..rows {
+                let from = if row == col { i } else { 0 };
+                let column = &mut to[i * node.stride + from..i * node.stride + cols];
+                axpy(1.0, &g[i * stride + from..i * stride + cols], column);
+            }
+        }
+    }
+
+    /// Factors in place; false if a pivot is rounding or, in a symmetric matrix, not positive.
+    pub fn factor(&mut self) -> bool {
+        let Some(Pattern { symbolic, .. }) = self.patterns.get(self.current) else { return true };
+        self.factors += 1;
+        self.inverses.resize(symbolic.owner.len(), 0.0);
+        for updates in &mut self.updates[..if self.symmetric { 1 } else { 2 }] {
+            if updates.len() < symbolic.updates {
+                updates.resize(symbolic.updates, 0.0);
+            }
+        }
+        let ([lower, upper], [first, second]) = (&mut self.panels, &mut self.updates);
+        let (entries, inverses) = (&mut self.entries, &mut self.inverses);
+        if self.symmetric {
+            factor(symbolic, [lower], [first], entries, inverses)
+        } else {
+            factor(symbolic, [lower, upper], [first, second], entries, inverses)
+        }
+    }
+
+    /// `x ← A⁻¹ x` after a factor.
+    pub fn solve(&mut self, x: &mut [f64]) {
+        let Some(Pattern { symbolic, .. }) = self.patterns.get(self.current) else { return };
+        self.local.resize(self.local.len().max(symbolic.tallest), 0.0);
+        for node in &symbolic.supernodes {
+            let (own, below) = self.local[..node.stride].split_at_mut(node.columns);
+            own.copy_from_slice(&x[node.first..node.first + node.columns]);
+            below.fill(0.0);
+            let inverses = self.symmetric.then_some(&self.inverses[node.first..]);
+            panel::solve_forward(&self.panels[0][node.panel..], &node.shape(), inverses, &mut self.local);
+            let (own, below) = self.local.split_at(node.columns);
+            x[node.first..node.first + node.columns].copy_from_slice(own);
+            for run in &symbolic.rows[node.rows.0..node.rows.1] {
+                axpy(1.0, &below[run.from..run.from + run.len], &mut x[run.to..run.to + run.len]);
+            }
+        }
+        let upper = &self.panels[if self.symmetric { 0 } else { 1 }];
+        for node in symbolic.supernodes.iter().rev() {
+            let (own, below) = self.local[..node.stride].split_at_mut(node.columns);
+            own.copy_from_slice(&x[node.first..node.first + node.columns]);
+            for run in &symbolic.rows[node.rows.0..node.rows.1] {
+                below[run.from..run.from + run.len].copy_from_slice(&x[run.to..run.to + run.len]);
+            }
+            below[node.below..].fill(0.0);
+            panel::solve_backward(&upper[node.panel..], &node.shape(), &self.inverses[node.first..], &mut self.local);
+            x[node.first..node.first + node.columns].copy_from_slice(&self.local[..node.columns]);
+        }
+    }
+}
+
+/// The row of a velocity in the panel of a supernode.
+fn row_in(node: &Supernode, rows: &[Run], velocity: usize) -> usize {
+    if velocity < node.first + node.columns {
+        return velocity - node.first;
+    }
+    let runs = &rows[node.rows.0..node.rows.1];
+    let run = &runs[runs.partition_point(|r| r.to + r.len <= velocity)];
+    node.columns + run.from + velocity - run.to
+}
+
+/// Factors all supernodes, with one half (symmetric) or two.
+fn factor<const H: usize>(
+    symbolic: &Symbolic,
+    mut panels: [&mut Vec<f64>; H],
+    mut updates: [&mut Vec<f64>; H],
+    entries: &mut Vec<f64>,
+    inverses: &mut [f64],
+) -> bool {
+    for node in &symbolic.supernodes {
+        stiction_lcp::interrupt::check();
+        let children = &symbolic.children[node.children.0..node.children.1];
+        let own = panels.each_mut().map(|p| &mut p[node.panel..node.panel + node.columns * node.stride]);
+        entries.clear();
+        entries.extend((0..node.columns).map(|j| own[0][j * (node.stride + 1)]));
+        for &child in children {
+            let child = &symbolic.supernodes[child];
+            let links = &symbolic.links[child.links.0..child.links.1];
+            let inside = links.partition_point(|l| l.to < node.columns);
+            for h in 0..H {
+                let from = &updates[h][child.update..];
+                add_update(from, child.update_stride, links, 0..inside, own[h], node.stride, 0);
+            }
+        }
+        let inverses = &mut inverses[node.first..node.first + node.columns];
+        if !panel::factor(own, updates.each_mut().map(|u| &mut u[node.update..]), &node.shape(), entries, inverses) {
+            return false;
+        }
+        for &child in children {
+            let child = &symbolic.supernodes[child];
+            let links = &symbolic.links[child.links.0..child.links.1];
+            let inside = links.partition_point(|l| l.to < node.columns);
+            for h in 0..H {
+                let (from, to) = two_parts(updates[h], child.update, node.update);
+                let outside = inside..links.len();
+                add_update(from, child.update_stride, links, outside, to, node.update_stride, node.columns);
+            }
+        }
+    }
+    true
+}
+
+/// The parts of a list from two places on, of which the first ends where the second starts if it is
+/// before it.
+fn two_parts(list: &mut [f64], from: usize, to: usize) -> (&[f64], &mut [f64]) {
+    if from < to {
+        let (first, second) = list.split_at_mut(to);
+        (&first[from..], second)
+    } else {
+        let (first, second) = list.split_at_mut(from);
+        (second, &mut first[to..])
+    }
+}
+
+/// Adds those columns of a child's update that belong to `links[which]`; rows and columns are
+/// `shift` lower there.
+fn add_update(
+    from: &[f64],
+    stride: usize,
+    links: &[Run],
+    which: std::ops::Range<usize>,
+    to: &mut [f64],
+    to_stride: usize,
+    shift: usize,
+) {
+    for q in which {
+        let link = links[q];
+        for k in 0..link.len {
+            let from = &from[(link.from + k) * stride..][..stride];
+            let to = &mut to[(link.to - shift + k) * to_stride..][..to_stride];
+            let mut first = k;
+            for run in &links[q..] {
+                let from = &from[run.from + first..run.from + run.len];
+                axpy(1.0, from, &mut to[run.to - shift + first..run.to - shift + run.len]);
+                first = 0;
+            }
+        }
+    }
+}
