@@ -23,13 +23,14 @@ const PROXIMAL_STEPS: usize = 20;
 /// Error at the end of a run, beside what is wanted, that spares the next run.
 const ENOUGH_AFTER_ALL: f64 = 5.0;
 /// Error that nothing is gained by improving.
-const POLISHED: f64 = 1e-14;
+const POLISHED: f64 = 1e-13;
 /// Error from which on the states of a solved system are repaired one by one.
 const REPAIRED: f64 = 1e-5;
 /// States that failed are tried again when τ has fallen by this.
 const AGAIN: f64 = 1e-3;
 /// Factors on given states, and steps with each while the residual falls to [`FALLS`] of what it was.
-const POLISH: (usize, usize) = (3, 5);
+const POLISH_FACTORS: usize = 3;
+const POLISH_REUSE: usize = 5;
 const FALLS: f64 = 0.2;
 
 /// Times that forces are pulled inside their cones.
@@ -133,6 +134,13 @@ impl Search {
             newton.set_free(el);
             return Found::Nothing;
         }
+        if found && self.best_error > POLISHED {
+            // One more system brings what is good enough down to rounding.
+            newton.v.clone_from(&self.best_v);
+            newton.p.clone_from(&self.best_p);
+            newton.evaluate(el, false);
+            self.polish(el, newton, POLISH_ALPHAS[0], 1, POLISHED);
+        }
         newton.v.clone_from(&self.best_v);
         newton.p.clone_from(&self.best_p);
         // What is not as good as wanted may still be good enough for the certificate.
@@ -216,7 +224,7 @@ impl Search {
             if self.offer_point(el, newton) <= enough {
                 // With forces exactly at their limits the next step has states to start from.
                 newton.states.clone_from(&self.interior.states);
-                self.polish(el, newton, POLISH_ALPHAS[0], POLISHED);
+                self.polish(el, newton, POLISH_ALPHAS[0], POLISH_FACTORS, POLISHED);
                 return true;
             }
             let same = self.last == self.interior.states;
@@ -227,7 +235,7 @@ impl Search {
                 self.keep_point(newton);
                 for alpha in POLISH_ALPHAS {
                     newton.states.clone_from(&self.last);
-                    if self.polish(el, newton, alpha, enough) <= enough {
+                    if self.polish(el, newton, alpha, POLISH_FACTORS, enough) <= enough {
                         return true;
                     }
                     // Close to the end a state that is wrong is wrong by little, and its law says so.
@@ -246,13 +254,13 @@ impl Search {
         false
     }
 
-    /// Newton's method on given states; returns the best error.
-    fn polish(&mut self, el: &Elements, newton: &mut Newton, alpha: f64, enough: f64) -> f64 {
+    /// Newton's method on given states, at most `factors` factors; returns the best error.
+    fn polish(&mut self, el: &Elements, newton: &mut Newton, alpha: f64, factors: usize, enough: f64) -> f64 {
         let mut residual = newton.evaluate(el, true);
         let mut slow = 0;
-        for _ in 0..POLISH.0 {
+        for _ in 0..factors {
             let first = residual;
-            for reuse in 0..POLISH.1 {
+            for reuse in 0..POLISH_REUSE {
                 stiction_lcp::interrupt::check();
                 if !newton.direction(el, alpha, reuse == 0) {
                     return self.best_error;
