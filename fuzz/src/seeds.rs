@@ -624,7 +624,6 @@ restitution = 0.2
 name = "rubber"
 friction = inf
 torsional_friction = 0.01
-viscous_friction = 2
 surface_velocity = [0.1, 0, 0]
 
 [[bodies]]
@@ -651,7 +650,6 @@ shape = { hull = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]] }
 
 [[bodies]]
 name = "arm"
-parent = "ground"
 mass = 1
 inertia = [0.1, 0.1, 0.1]
 center_of_mass = [0, 0, 0.1]
