@@ -323,7 +323,7 @@ pub fn contact_jsons() -> Vec<Parts> {
   "bounded": [{"row": [[1, [1]]], "lo": "-inf", "hi": 2}],
   "limits": [{"row": [], "gap": 1}], "bilateral": [{"row": [[0, [1, 1]]], "target": 1}], "kind": "contact"}"#,
         r#"{"factors": [[[2, 0], [0.5, 2]]], "v": [1, 0], "force": [0, -9.81], "dt": 1e-3,
-  "contacts": [{"normal": [[0, [0, 1]]], "tangent_s": [[0, [1, 0]]], "mu": 0.5, "mu_spin": 0.01, "mu_viscous": 3, "bounce": 0.5}]}"#,
+  "contacts": [{"normal": [[0, [0, 1]]], "tangent_s": [[0, [1, 0]]], "spin": [[0, [0, 1]]], "mu": 0.5, "mu_spin": 0.01, "mu_viscous": 3, "bounce": 0.5}]}"#,
         r#"{"M": [[1]], "H": {"rows": 1, "cols": 2, "entries": [[0, 1, -1]]}, "f": [1], "b": [-1, 0.5], "mu": [0]}"#,
     ];
     let files = ["examples/many-contacts.json", "examples/motor.json", "examples/sliding-box.json"];
@@ -624,7 +624,6 @@ restitution = 0.2
 name = "rubber"
 friction = inf
 torsional_friction = 0.01
-viscous_friction = 2
 surface_velocity = [0.1, 0, 0]
 
 [[bodies]]
@@ -651,7 +650,6 @@ shape = { hull = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]] }
 
 [[bodies]]
 name = "arm"
-parent = "ground"
 mass = 1
 inertia = [0.1, 0.1, 0.1]
 center_of_mass = [0, 0, 0.1]

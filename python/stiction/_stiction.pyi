@@ -212,7 +212,13 @@ class Stopped:
 @disjoint_base
 class Solver:
     def __new__(
-        cls, name: str = "auto", *, tolerance: float = 1e-10, max_pivots: int | None = None, trace: bool = False
+        cls,
+        name: str = "auto",
+        *,
+        tolerance: float = 1e-10,
+        max_pivots: int | None = None,
+        max_flops: int | None = None,
+        trace: bool = False,
     ) -> Self: ...
     @property
     def name(self) -> str: ...
@@ -220,6 +226,8 @@ class Solver:
     def tolerance(self) -> float: ...
     @property
     def max_pivots(self) -> int | None: ...
+    @property
+    def max_flops(self) -> int | None: ...
     @property
     def trace(self) -> bool: ...
     def solve(self, M: _Matrix, q: _Numbers, *, start: str | Solved | None = None) -> _Outcome: ...

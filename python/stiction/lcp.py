@@ -74,6 +74,9 @@ _OPTIONS = """
         A solution is certified if its certificate holds at this tolerance (``Certificate.holds``). Above 0, below 1.
     max_pivots : int, optional
         Most pivots or iterations; ``None`` leaves it to the method.
+    max_flops : int, optional
+        Most floating-point operations, over everything the method tries; ``None`` for 2e10 or 20 n**3, whichever is
+        more. What ends there is `Stopped` with the reason ``"budget"``, at the same place in every run.
     trace : bool
         Keep a line per pivot in ``outcome.stats.trace``.
     """
@@ -84,8 +87,17 @@ class _Named(Solver):
 
     _name = "auto"
 
-    def __new__(cls, *, tolerance: float = 1e-10, max_pivots: int | None = None, trace: bool = False) -> Self:
-        return super().__new__(cls, cls._name, tolerance=tolerance, max_pivots=max_pivots, trace=trace)
+    def __new__(
+        cls,
+        *,
+        tolerance: float = 1e-10,
+        max_pivots: int | None = None,
+        max_flops: int | None = None,
+        trace: bool = False,
+    ) -> Self:
+        return super().__new__(
+            cls, cls._name, tolerance=tolerance, max_pivots=max_pivots, max_flops=max_flops, trace=trace
+        )
 
     # What messages about wrong arguments call it.
     __new__.__qualname__ = "Solver.__new__"
@@ -171,6 +183,8 @@ _CLASSES = {
 }
 
 
-def _solver(name: str, tolerance: float, max_pivots: int | None, trace: bool) -> Solver:
-    """A solver from its pickle."""
-    return _CLASSES[name](tolerance=tolerance, max_pivots=max_pivots, trace=trace)
+def _solver(
+    name: str, tolerance: float, max_pivots: int | None, trace: bool, max_flops: int | None = None
+) -> Solver:
+    """A solver from its pickle; pickles of before have no budget."""
+    return _CLASSES[name](tolerance=tolerance, max_pivots=max_pivots, max_flops=max_flops, trace=trace)

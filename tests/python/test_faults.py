@@ -35,8 +35,8 @@ EQUALITY = """
 </mujoco>
 """
 
-# Python's allocator places a large object on any multiple of 16 bytes. Blocks of other sizes in between lead it to those
-# that are no multiple of 64.
+# Python's allocator places a large object on any multiple of 16 bytes. Blocks of other sizes in between, enough to fill the
+# holes that building a simulation leaves, lead it to those that are no multiple of 64.
 EVERYWHERE = """
 import random, sys, stiction
 scene = stiction.Scene.load(sys.argv[1])
@@ -44,7 +44,7 @@ if len(sys.argv) > 2:
     scene = scene.with_settings(simulator=sys.argv[2])
 met, kept, rng = set(), [], random.Random(0)
 for i in range(2000):
-    kept.append(bytearray(600 + 16 * rng.randrange(64)))
+    kept.extend(bytearray(600 + 16 * rng.randrange(64)) for _ in range(20))
     simulation = stiction.Simulation(scene, raises=False)
     kept.append(simulation)
     met.add(id(simulation) % 64)

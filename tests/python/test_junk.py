@@ -50,7 +50,7 @@ def particle() -> touch.ContactProblem:
 
 SHAPES = [(), (0,), (1,), (2,), (3,), (6,), (7,), (2, 2), (3, 3), (1, 3), (3, 0), (0, 3), (0, 0), (2, 3, 4), (6, 6), (3, 7)]
 DTYPES = ["f4", "i4", "?", "c16", "O", "U3", "f2", ">f8", "longdouble", "u8", "M8[s]"]
-NAMES = ["threads", "solver", "start", "tolerance", "max_pivots", "mu", "gap", "size", "out", "every", "lo", "hi", "free", "level", "M", "q", "rate"]
+NAMES = ["threads", "solver", "start", "tolerance", "max_pivots", "max_flops", "mu", "gap", "size", "out", "every", "lo", "hi", "free", "level", "M", "q", "rate"]
 OTHERS: list[Any] = [
     None, 0, 1, -1, 7, 2**70, -(2**70), 0.5, -1.0, float("nan"), float("inf"), "", "auto", "lemke", "cube", "no-slip", "zw", "a\0b", b"", b"x",
     [], {}, (), [None], [[]], True, object(), Broken(), Index(-5), Index(2**80), slice(1), range(3), np.int64(1), np.float64(0.5),

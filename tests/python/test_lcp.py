@@ -80,7 +80,7 @@ def test_nothing_to_solve() -> None:
 
 
 def test_solvers_are_written_as_they_are_made() -> None:
-    for solver in (lcp.Lemke(), lcp.Dantzig(tolerance=1e-9, max_pivots=7), lcp.Solver("nnls", trace=True)):
+    for solver in (lcp.Lemke(), lcp.Dantzig(tolerance=1e-9, max_pivots=7), lcp.Solver("nnls", max_flops=10, trace=True)):
         assert eval(repr(solver), {"Solver": lcp.Solver}) == solver
 
 
@@ -98,6 +98,11 @@ def test_patterns() -> None:
     match lcp.solve(M2, Q2, lcp.Lemke(max_pivots=1)):
         case lcp.Stopped(why, reason="limit"):
             assert "limit" in why
+        case other:
+            pytest.fail(repr(other))
+    match lcp.solve(M2, Q2, lcp.PrincipalPivot(max_flops=0)):
+        case lcp.Stopped(why, reason="budget"):
+            assert "budget" in why
         case other:
             pytest.fail(repr(other))
 
@@ -217,6 +222,8 @@ def test_one_solver_in_many_threads() -> None:
         (lambda: lcp.solve_batch([M2], [Q2], threads=0), stiction.InputError, "threads must be at least 1, found 0"),
         (lambda: lcp.certify(M2, Q2, [1.0]), stiction.InputError, "z must have 2 entries, found 1"),
         (lambda: lcp.Lemke(max_pivots=-1), stiction.InputError, "max_pivots must be at least 0, found -1"),
+        (lambda: lcp.Lemke(max_flops=-1), stiction.InputError, "max_flops must be at least 0, found -1"),
+        (lambda: lcp.Lemke(max_flops=1e9), TypeError, "max_flops must be a whole number, found float"),
         (lambda: lcp.Lemke(max_pivots=1.5), TypeError, "max_pivots must be a whole number, found float"),
         (lambda: lcp.Lemke(tolerence=1e-9), TypeError, r"^Solver.__new__\(\) got an unexpected keyword argument 'tolerence'"),
         (lambda: lcp.solve(M2.astype(np.longdouble), Q2), TypeError, "M must hold real numbers"),
@@ -239,8 +246,9 @@ def test_pickles() -> None:
     again = pickle.loads(pickle.dumps(outcome))
     assert again.z.tobytes() == outcome.z.tobytes() and again.basis == outcome.basis
     assert again.certificate.worst == outcome.certificate.worst and again.verify_exact()
-    solver = pickle.loads(pickle.dumps(lcp.Dantzig(tolerance=1e-9, max_pivots=7)))
-    assert isinstance(solver, lcp.Dantzig) and (solver.tolerance, solver.max_pivots) == (1e-9, 7)
+    solver = pickle.loads(pickle.dumps(lcp.Dantzig(tolerance=1e-9, max_pivots=7, max_flops=10**9)))
+    assert isinstance(solver, lcp.Dantzig)
+    assert (solver.tolerance, solver.max_pivots, solver.max_flops) == (1e-9, 7, 10**9)
 
 
 def test_a_pickle_that_lies_is_refused() -> None:

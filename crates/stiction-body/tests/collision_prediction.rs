@@ -63,6 +63,42 @@ fn a_ball_falls_beside_a_box() {
     assert!(!stopped(&step(&world, capsule, down), down));
 }
 
+/// Two balls, one of them on a straight way: stopped if and only if it hits, with the normal of the moment it does, and forces
+/// along it through both centres; however far contacts are looked for.
+#[test]
+fn a_ball_is_stopped_by_another_where_it_hits_it() {
+    let mut random = Random(17);
+    let (mut hits, mut passes) = (0, 0);
+    for _ in 0..20_000 {
+        let (r, other) = (random.within(0.05, 0.2), random.within(0.05, 0.2));
+        let centre = random.vector(1.0).normalize() * (r + other + random.within(1e-6, 0.05));
+        let velocity = random.vector(10.0);
+        let margin = if random.unit() < 0.5 { 0.0 } else { random.within(0.0, 0.1) };
+        let world = [(sphere(other), Pose::identity())];
+        let body = (sphere(r), Pose::from_translation(centre));
+        let contacts = Scene::new(&world, &[body]).moving(0, velocity, Vec3::ZERO).find(DT, margin);
+        // |centre + velocity t| = r + other, the first time.
+        let (a, b) = (velocity.length_squared(), centre.dot(velocity));
+        let root = b * b - a * (centre.length_squared() - (r + other) * (r + other));
+        let time = if b < 0.0 && root > 0.0 { (-b - root.sqrt()) / a } else { f64::INFINITY };
+        // Neither grazing nor right at the end of the step.
+        if root.abs() < 1e-6 * a || (time - DT).abs() < 1e-6 {
+            continue;
+        }
+        assert_eq!(stopped(&contacts, velocity), time < DT, "{centre} {velocity} {margin} {contacts:#?}");
+        if time < DT {
+            let (normal, c) = ((centre + velocity * time).normalize(), contacts[0]);
+            assert!((c.normal - normal).length() < 1e-6, "{centre} {velocity}: {} instead of {normal}", c.normal);
+            let arms = [c.point - c.lead, c.point + c.lead - centre];
+            assert!(arms.iter().all(|arm| arm.cross(c.normal).length() < 1e-12), "{arms:?} {}", c.normal);
+            hits += 1;
+        } else {
+            passes += 1;
+        }
+    }
+    assert!(hits > 3000 && passes > 3000, "{hits} {passes}");
+}
+
 #[test]
 fn boxes_pass_corner_to_corner() {
     let world = [(cuboid(0.5, 0.5, 0.5), Pose::identity())];

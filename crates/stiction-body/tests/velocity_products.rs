@@ -6,6 +6,9 @@ use stiction_body::{Inertia, JointKind, JointProperties, LinkSpec, Model, ModelB
 use stiction_lcp::Matrix;
 use stiction_lcp::generate::Rng;
 
+/// Steps of the long runs.
+const STEPS: usize = 10_000;
+
 /// Free motion by time stepping: what a simulation does without contact.
 struct Free {
     model: Model,
@@ -127,7 +130,7 @@ fn a_body_alone_keeps_its_energy_and_the_length_of_its_angular_momentum() {
                 let mut free = Free::new(builder);
                 let linear = Vec3::new(0.3, -1.0, 2.0) - spin.cross(inertia.com);
                 free.v.copy_from_slice(&[linear.x, linear.y, linear.z, spin.x, spin.y, spin.z]);
-                let [gain, length, turn] = drift(&mut free, dt, 2000);
+                let [gain, length, turn] = drift(&mut free, dt, STEPS);
                 let what = format!("{name}, {spin} rad/s, {dt} s: {gain:e} {length:e} {turn:e}");
                 assert!(gain < 1e-10 && length < 1e-10, "{what}");
                 // Its direction is off by about half the turn of a step, and does not drift. (That
@@ -165,10 +168,29 @@ fn a_body_on_a_spherical_joint_keeps_its_energy() {
         let mut free = Free::new(builder);
         free.v.copy_from_slice(&spin.to_array());
         let start = free.totals().kinetic;
-        for _ in 0..2000 {
+        for _ in 0..STEPS {
             free.step(1e-2);
             assert!((free.totals().kinetic / start - 1.0).abs() < 1e-10, "{spin}");
         }
+    }
+}
+
+/// A floating base with an arm on a spherical joint and one on a hinge, all of them fast.
+#[test]
+fn a_floating_base_never_gains_energy() {
+    for spin in [Vec3::new(20.0, 146.0, 20.0), Vec3::new(-80.0, 90.0, 89.0)] {
+        let mut builder = ModelBuilder::default();
+        let rod = Inertia::cylinder(0.4, 0.02, 0.3).transformed(&Pose::from_translation(Vec3::new(0.0, 0.0, -0.15)));
+        let at = |x: f64| Pose::from_translation(Vec3::new(x, 0.0, -0.1));
+        let base = builder.add(LinkSpec::free("base", Inertia::cuboid(2.0, Vec3::new(0.3, 0.2, 0.1)))).unwrap();
+        builder.add(LinkSpec::on("left", Some(base), JointKind::Spherical, at(-0.1), rod)).unwrap();
+        let axis = JointKind::Revolute { axis: Vec3::X };
+        builder.add(LinkSpec::on("right", Some(base), axis, at(0.1), rod)).unwrap();
+        let mut free = Free::new(builder);
+        free.v[3..6].copy_from_slice(&spin.to_array());
+        free.v[6..].copy_from_slice(&[40.0, -20.0, 10.0, -30.0]);
+        let [gain, ..] = drift(&mut free, 1e-2, STEPS);
+        assert!(gain < 1e-3, "{spin}: {gain:e}");
     }
 }
 

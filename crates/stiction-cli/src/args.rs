@@ -70,6 +70,9 @@ pub struct SolveArgs {
     /// Stop after this many pivots or iterations.
     #[arg(long, value_name = "N")]
     pub max_pivots: Option<usize>,
+    /// Stop a complementarity problem after this many floating-point operations [default: 2e10 or 20 n³].
+    #[arg(long, value_name = "N")]
+    pub max_flops: Option<u64>,
     /// What a text file holds, where it must not be guessed.
     #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(Kind::ALL.map(Kind::name)))]
     pub kind: Option<String>,

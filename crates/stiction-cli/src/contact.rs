@@ -83,9 +83,13 @@ pub fn run(
     out: &mut dyn Write,
 ) -> Result<bool, Failure> {
     let solver = args.solver != "auto";
-    for (given, flag) in
-        [(args.exact, "--exact"), (args.trace, "--trace"), (args.start.is_some(), "--start"), (solver, "--solver")]
-    {
+    for (given, flag) in [
+        (args.exact, "--exact"),
+        (args.trace, "--trace"),
+        (args.start.is_some(), "--start"),
+        (args.max_flops.is_some(), "--max-flops"),
+        (solver, "--solver"),
+    ] {
         if given {
             return Err(Failure::Message(format!(
                 "{name}: {flag} is for complementarity problems; this is a contact problem"

@@ -138,6 +138,10 @@ fn cone<'a>(args: &SolveArgs, problem: &FrictionProblem, options: &Options) -> R
             format!("it has one method; --solver {} is for complementarity problems and polyhedral cones", args.solver);
         return Err(InputError::Unsupported { solver: "coulomb-cone", reason });
     }
+    if args.max_flops.is_some() {
+        let reason = "--max-flops is for complementarity problems and polyhedral cones".to_string();
+        return Err(InputError::Unsupported { solver: "coulomb-cone", reason });
+    }
     let mut solver = CoulombCone::new(
         Level::Velocity,
         ModelOptions { tolerance: options.tolerance, max_pivots: options.max_pivots },

@@ -80,7 +80,7 @@ pub fn run(args: &SolveArgs, build: Build<'_>, out: &mut dyn Write, err: &mut dy
 fn options(args: &SolveArgs) -> Result<Options, Failure> {
     let default = Options::default();
     let tolerance = args.tolerance.unwrap_or(default.tolerance);
-    let options = Options { tolerance, max_pivots: args.max_pivots, trace: args.trace, ..default };
+    let options = Options { tolerance, max_pivots: args.max_pivots, max_flops: args.max_flops, trace: args.trace };
     options.check()?;
     Ok(options)
 }

@@ -47,6 +47,7 @@ fn usage_errors_are_bad_input() {
     assert!(refused(&["solve", "x", "--kind", "fc"]).contains("lcp, mlcp, relay"));
     assert!(refused(&["solve", "x", "--tolerance", "abc"]).contains("--tolerance"));
     assert!(refused(&["solve", "x", "--max-pivots", "-3"]).contains("-3"));
+    assert!(refused(&["solve", "x", "--max-flops", "1e9"]).contains("--max-flops"));
     assert!(refused(&["solve", "x", "--jsn"]).contains("'--json'"));
     assert!(refused(&["solve", "x", "--force"]).contains("--write-json"));
     for tolerance in ["0", "1", "-1", "nan", "inf"] {

@@ -5,12 +5,13 @@
 //! | factored | active-set least squares, then as for a dense one |
 //! | symmetric, positive semidefinite as far as 2 × 2 minors tell | Dantzig, then as below |
 //! | order ≤ 12 | Lemke, enumeration of all bases |
-//! | any other | Lemke, interior point with crossover, then (order ≤ 60) Lemke in exact arithmetic |
+//! | any other | Lemke, interior point with crossover, (order ≤ 120) branching over the pairs, (order ≤ 60) Lemke in exact arithmetic |
 //!
 //! The first certified solution, or the first proof that there is none, is the answer. A ray is turned into a proof where an exact
 //! Farkas vector can be found. `stats.attempts` lists every method tried and how it ended.
 
 use crate::basis::Basis;
+use crate::branch::Branch;
 use crate::classify::classify_exact;
 use crate::dantzig::Dantzig;
 use crate::enumerate::Enumerate;
@@ -22,6 +23,7 @@ use crate::lemke::Lemke;
 use crate::nnls::Nnls;
 use crate::outcome::{Attempt, MatrixClass, Outcome, Proof, Ray, Stats, StopReason, Stopped, Unsolvable};
 use crate::problem::ProblemRef;
+use crate::reduce::solve_reduced;
 use crate::solver::{Options, Solver};
 
 /// Order up to which all bases are enumerated when Lemke's method fails.
@@ -30,6 +32,8 @@ const ENUMERATED: usize = 12;
 const DANTZIG_PIVOTS_PER_ROW: usize = 4;
 /// Rounding allowed for in a 2 × 2 minor.
 const MINOR_ROUNDING: f64 = 1e-12;
+/// Order up to which pairs are branched on.
+const BRANCHED: usize = 120;
 /// Order up to which exact arithmetic is affordable.
 const EXACT: usize = 60;
 
@@ -54,6 +58,7 @@ enum Method {
     InteriorPoint,
     Enumerate,
     Exact,
+    Branch,
 }
 
 impl Auto {
@@ -102,7 +107,14 @@ impl Auto {
                 self.enumerate.solve_from(problem, start)
             }
             Method::Exact => Ok(self.pivot_exactly(problem, start, flops)),
+            Method::Branch => self.branch(problem, flops),
         }
+    }
+
+    /// Branching over the pairs, of the problem as an LCP.
+    fn branch(&mut self, problem: ProblemRef<'_>, flops: u64) -> Result<Outcome, InputError> {
+        let options = Options { max_flops: Some(flops), ..self.options.clone() };
+        solve_reduced(problem, None, &options, &mut self.finish, |lcp, _| Branch::new(lcp, options.clone()).solve())
     }
 
     /// Lemke's method in rational arithmetic: what it proves is proven, and its solution is certified like any other.
@@ -199,6 +211,9 @@ fn methods(problem: ProblemRef<'_>) -> Vec<Method> {
         return methods;
     }
     methods.push(Method::InteriorPoint);
+    if n <= BRANCHED {
+        methods.push(Method::Branch);
+    }
     if n <= EXACT {
         methods.push(Method::Exact);
     }
@@ -316,6 +331,7 @@ impl Method {
             Method::InteriorPoint => "interior-point",
             Method::Enumerate => "enumerate",
             Method::Exact => "lemke in exact arithmetic",
+            Method::Branch => "branching",
         }
     }
 }

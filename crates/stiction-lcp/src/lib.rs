@@ -58,6 +58,7 @@
 //! a basis into numbers. [`io`] reads and writes files; [`generate`] makes seeded hard problems.
 pub mod auto;
 pub mod basis;
+mod branch;
 pub mod catalog;
 pub mod certificate;
 pub mod classify;

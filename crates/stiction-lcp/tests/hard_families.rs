@@ -72,6 +72,42 @@ fn games_are_solved() {
     }
 }
 
+/// A problem of this matrix with a solution: about half of the pairs have z above 0, the others w.
+fn planted(m: Matrix, rng: &mut Rng) -> Lcp {
+    let n = m.rows();
+    let pairs: Vec<(f64, f64)> = (0..n).map(|_| (0.01 + rng.uniform(), f64::from(u8::from(rng.chance(0.5))))).collect();
+    let row = |i: usize| (0..n).map(|j| m[(i, j)] * pairs[j].0 * pairs[j].1).sum::<f64>();
+    let q = (0..n).map(|i| pairs[i].0 * (1.0 - pairs[i].1) - row(i)).collect();
+    Lcp::new(m, q).unwrap()
+}
+
+/// Stationary points of quadratic programs that are not convex, nilpotent matrices, permutations: of no class that a path of
+/// Lemke's method is known to solve, some without a single regular basis.
+#[test]
+fn matrices_of_no_class_are_solved() {
+    for seed in 0..24 {
+        let mut rng = Rng::new(seed);
+        let (n, rows) = (4 + rng.below(12), 1 + rng.below(10));
+        let order = n + rows;
+        let h = Matrix::from_fn(order, order, |_, _| rng.normal());
+        let across = |i: usize, j: usize| if (i < n) == (j < n) { 0.0 } else { h[(i.max(j), i.min(j))] };
+        let saddle = Matrix::from_fn(order, order, |i, j| match (i < n, j < n) {
+            (true, true) => h[(i.min(j), i.max(j))] - f64::from(u8::from(i == j)),
+            (true, false) => -across(i, j),
+            _ => across(i, j),
+        });
+        let nilpotent = Matrix::from_fn(order, order, |i, j| if i > j { h[(i, j)] } else { 0.0 });
+        let shift = 1 + rng.below(order - 1);
+        let permutation = Matrix::from_fn(order, order, |i, j| f64::from(u8::from((i + shift) % order == j)));
+        for (name, m) in [("saddle", saddle), ("nilpotent", nilpotent), ("permutation", permutation)] {
+            let problem = planted(m, &mut rng);
+            let outcome = Auto::new(Options::default()).solve(&problem).unwrap();
+            let Some(solved) = outcome.solved() else { panic!("{name} {seed}: {:?}", outcome.stats().attempts) };
+            assert_eq!(false_statement((&problem).into(), &solved.z, &solved.certificate), None, "{name} {seed}");
+        }
+    }
+}
+
 /// The least-index rule takes many pivots on a chain; the budget ends it, at the same place every time.
 #[test]
 fn a_budget_of_work_ends_every_solve() {

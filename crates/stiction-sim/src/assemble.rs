@@ -35,6 +35,8 @@ pub struct ContactFrame {
     pub key: ContactKey,
     /// Where it is (m).
     pub point: Vec3,
+    /// From `point` to the second geom's point that is to touch (m); the first geom's is at `point − lead`.
+    pub lead: Vec3,
     /// Unit normal, from the first geom to the second.
     pub normal: Vec3,
     /// The two tangents.
@@ -168,9 +170,10 @@ impl Assembler {
         let shared = other.is_some_and(|l| world.model.links()[l].tree == tree);
         let rows = &mut self.rows[if shared { 0 } else { side }];
         let sign = if side == 0 { -1.0 } else { 1.0 };
+        let point = frame.point + frame.lead * sign;
         for (k, direction) in [frame.normal, frame.tangents[0], frame.tangents[1]].into_iter().enumerate() {
             clear(&mut rows[k], size, shared);
-            work.add_point_row(&world.model, link, frame.point, direction, sign, &mut rows[k]);
+            work.add_point_row(&world.model, link, point, direction, sign, &mut rows[k]);
         }
         clear(&mut rows[3], size, shared);
         if frame.material.mu_spin > 0.0 {
@@ -279,6 +282,7 @@ fn contact_frame(world: &World, at: &ContactPoint, size: f64) -> ContactFrame {
     ContactFrame {
         key: ContactKey::of(at),
         point: at.point,
+        lead: at.lead,
         normal: at.normal,
         tangents: [s, t],
         gap: at.gap,

@@ -109,11 +109,19 @@ pub(crate) struct Touch {
     pub normal: Vec3,
     pub gap: f64,
     pub feature: u64,
+    /// From `point` to the point of the second geom that is to touch, across the normal; the first geom's is as far to
+    /// the other side.
+    pub lead: Vec3,
 }
 
 impl Touch {
+    /// A contact at one point of both geoms.
+    pub fn new(point: Vec3, normal: Vec3, gap: f64, feature: u64) -> Self {
+        Self { point, normal, gap, feature, lead: Vec3::ZERO }
+    }
+
     /// The same with the geoms exchanged.
     pub fn reversed(self) -> Self {
-        Self { normal: -self.normal, ..self }
+        Self { normal: -self.normal, lead: -self.lead, ..self }
     }
 }

@@ -88,6 +88,9 @@ pub struct ContactPoint {
     pub normal: Vec3,
     /// Signed distance (m), negative where they overlap.
     pub gap: f64,
+    /// From `point` to the second geom's point that is to touch (m), across the normal; the first geom's is at `point − lead`.
+    /// Zero but where they come to touch within the step while they move past each other.
+    pub lead: Vec3,
 }
 
 /// Lengths below this part of the smaller geom's size are as good as zero: a contact is touching, an overlap of faces is an edge.
@@ -305,8 +308,8 @@ impl Collision {
         let twice = merge && !(plain(&a.solid) && plain(&b.solid));
         let (start, length) = (self.contacts.len(), DUPLICATE * query.size);
         for touch in &self.touches {
-            let Touch { point, normal, gap, feature } = *touch;
-            let contact = ContactPoint { geoms: [i, j], feature, point, normal, gap };
+            let Touch { point, normal, gap, feature, lead } = *touch;
+            let contact = ContactPoint { geoms: [i, j], feature, point, normal, gap, lead };
             if !(twice && self.contacts[start..].iter().any(|c| same(c, &contact, 1.0, length))) {
                 self.contacts.push(contact);
             }

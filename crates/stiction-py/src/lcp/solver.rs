@@ -53,6 +53,9 @@ static USUAL: LazyLock<Vec<Arc<Pool>>> =
 ///     A solution is certified if its certificate holds at this tolerance (``Certificate.holds``). Above 0, below 1.
 /// max_pivots : int, optional
 ///     Most pivots or iterations; ``None`` leaves it to the method.
+/// max_flops : int, optional
+///     Most floating-point operations, over everything the method tries; ``None`` for 2e10 or 20 n**3, whichever is
+///     more. What ends there is `Stopped` with the reason ``"budget"``, at the same place in every run.
 /// trace : bool
 ///     Keep a line per pivot in ``outcome.stats.trace``.
 ///
@@ -71,10 +74,17 @@ pub struct Solver {
 #[pymethods]
 impl Solver {
     #[new]
-    #[pyo3(signature = (name="auto", *, tolerance=1e-10, max_pivots=None, trace=false))]
-    fn new(name: &str, tolerance: f64, max_pivots: Option<&Bound<'_, PyAny>>, trace: bool) -> PyResult<Self> {
+    #[pyo3(signature = (name="auto", *, tolerance=1e-10, max_pivots=None, max_flops=None, trace=false))]
+    fn new(
+        name: &str,
+        tolerance: f64,
+        max_pivots: Option<&Bound<'_, PyAny>>,
+        max_flops: Option<&Bound<'_, PyAny>>,
+        trace: bool,
+    ) -> PyResult<Self> {
         let max_pivots = max_pivots.map(|n| arrays::count("max_pivots", 0, n)).transpose()?;
-        let options = Options { tolerance, max_pivots, trace, ..Options::default() };
+        let max_flops = max_flops.map(|n| arrays::count("max_flops", 0, n)).transpose()?.map(|n| n as u64);
+        let options = Options { tolerance, max_pivots, max_flops, trace };
         let solver = catalog::build(name, &options).map_err(|e| errors::from_input(&e))?;
         Ok(Self { pool: Arc::new(Pool::new(solver.name(), options)) })
     }
@@ -95,6 +105,12 @@ impl Solver {
     #[getter]
     fn max_pivots(&self) -> Option<usize> {
         self.pool.options.max_pivots
+    }
+
+    /// Most floating-point operations, or ``None`` for 2e10 or 20 n**3, whichever is more.
+    #[getter]
+    fn max_flops(&self) -> Option<u64> {
+        self.pool.options.max_flops
     }
 
     /// Whether a line per pivot is kept.
@@ -125,13 +141,16 @@ impl Solver {
     }
 
     fn __repr__(&self) -> String {
-        let Options { tolerance, max_pivots, trace, .. } = &self.pool.options;
+        let Options { tolerance, max_pivots, max_flops, trace } = &self.pool.options;
         let mut text = format!("Solver('{}'", self.pool.name);
         if *tolerance != Options::default().tolerance {
             text += &format!(", tolerance={}", number(*tolerance));
         }
         if let Some(n) = max_pivots {
             text += &format!(", max_pivots={n}");
+        }
+        if let Some(n) = max_flops {
+            text += &format!(", max_flops={n}");
         }
         if *trace {
             text += ", trace=True";
@@ -149,8 +168,8 @@ impl Solver {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let Options { tolerance, max_pivots, trace, .. } = self.pool.options;
-        pickle::reduce(py, "lcp.solver", (self.pool.name, tolerance, max_pivots, trace).into_pyobject(py)?)
+        let Options { tolerance, max_pivots, max_flops, trace } = self.pool.options;
+        pickle::reduce(py, "lcp.solver", (self.pool.name, tolerance, max_pivots, trace, max_flops).into_pyobject(py)?)
     }
 }
 

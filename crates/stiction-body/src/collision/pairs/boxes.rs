@@ -205,7 +205,7 @@ impl Boxes<'_> {
             let signs = |n: Vec3| (0..3).fold(0, |bits, k| bits | u64::from(n[k] < 0.0) << k);
             let feature = 1 << 40 | (3 * i + j) as u64 | signs(normal) << 8 | signs(turned) << 16;
             let point = 0.5 * (p + u * s + q + v * t);
-            out.push(Touch { point, normal, gap, feature });
+            out.push(Touch::new(point, normal, gap, feature));
         }
         true
     }
@@ -277,7 +277,7 @@ impl Reference<'_> {
             point[kv] = corner.v;
             point[k] = sign * (self.half[k] + 0.5 * corner.height);
             let feature = u64::from(corner.name) | face << 33 | code << 36 | u64::from(negative) << 39;
-            out.push(Touch { point, normal, gap: corner.height, feature });
+            out.push(Touch::new(point, normal, corner.height, feature));
         }
         true
     }

@@ -233,7 +233,7 @@ impl Pair<'_> {
     fn emit(&self, x: Vec3, normal: Vec3, gap: f64, feature: u64, out: &mut Vec<Touch>) -> bool {
         let near = gap <= self.query.limit();
         if near {
-            out.push(Touch { point: x, normal, gap, feature });
+            out.push(Touch::new(x, normal, gap, feature));
         }
         near
     }

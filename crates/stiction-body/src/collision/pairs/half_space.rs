@@ -28,7 +28,7 @@ impl Plane {
     /// The contact of the point `p` of the other shape, raised by `−radius`.
     fn touch(&self, other: &Frame, p: Vec3, radius: f64, feature: u64) -> Touch {
         let gap = self.height + self.local.dot(p) - radius;
-        Touch { point: other.point_to_world(p) - self.normal * (radius + 0.5 * gap), normal: self.normal, gap, feature }
+        Touch::new(other.point_to_world(p) - self.normal * (radius + 0.5 * gap), self.normal, gap, feature)
     }
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn sphere(space: &Frame, ball: &Frame, radius: f64, query: &Query, ou
     let normal = space.rotation.z_axis;
     let gap = normal.dot(ball.origin - space.origin) - radius;
     if gap <= query.limit() {
-        out.push(Touch { point: ball.origin - normal * (radius + 0.5 * gap), normal, gap, feature: 0 });
+        out.push(Touch::new(ball.origin - normal * (radius + 0.5 * gap), normal, gap, 0));
     }
 }
 

@@ -315,7 +315,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             } else {
                 (self.relative.point_to_world(point), -(self.relative.rotation * plane.normal))
             };
-            out.push(Touch { point, normal, gap: corner.height, feature: u64::from(corner.name) | code });
+            out.push(Touch::new(point, normal, corner.height, u64::from(corner.name) | code));
         }
         true
     }
@@ -338,7 +338,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         }
         if gap <= self.query.limit() {
             let feature = EDGES | u64::from(i) << INCIDENT | u64::from(j);
-            out.push(Touch { point: 0.5 * (p + u * s + q + v * t), normal, gap, feature });
+            out.push(Touch::new(0.5 * (p + u * s + q + v * t), normal, gap, feature));
         }
         true
     }

@@ -39,37 +39,54 @@ impl Ball {
         (gap <= query.limit()).then_some((near, gap))
     }
 
-    /// Conservative advancement; where the ball passes so closely that it takes many steps, halving: the distance along a straight way is convex.
+    /// Where the ball first touches the shape on its way. If it does not, a plane between the two that the ball keeps off all the way, if it comes
+    /// within the margin of it: such a contact stops no ball that passes by itself. Conservative advancement; where the ball passes so closely
+    /// that it takes many steps, halving: the distance along a straight way is convex.
     fn first_touch(&self, start: Closest, query: &Query, closest: impl Fn(Vec3) -> Option<Closest>) -> Option<Closest> {
         let (speed, mut near, mut time) = (self.drift.norm(), start, 0.0);
-        let apart = |near: &Closest| near.distance - self.radius - query.margin;
+        let touches = |near: &Closest| near.distance - self.radius <= query.touch;
+        let above = |near: &Closest, p: Vec3| near.normal.dot(p - near.point) - self.radius;
+        let keeps_off = |near: &Closest| above(near, self.centre).min(above(near, self.centre + self.drift));
+        let within_margin = |near: Closest| (keeps_off(&near) <= query.margin + query.touch).then_some(near);
         for _ in 0..ADVANCES {
-            let gap = apart(&near);
-            if gap <= query.touch {
+            if touches(&near) {
                 return Some(near);
             }
-            time += gap / speed;
-            // Infinite where the speed is zero.
-            if time > 1.0 {
-                return None;
+            if keeps_off(&near) > query.touch {
+                return within_margin(near);
             }
+            let next = time + (near.distance - self.radius) / speed;
+            if next > 1.0 {
+                break;
+            }
+            time = next;
             near = closest(self.centre + self.drift * time)?;
         }
         let (mut low, mut high) = (time, 1.0);
+        near = closest(self.centre + self.drift)?;
         for _ in 0..HALVINGS {
+            if keeps_off(&near) > query.touch {
+                return within_margin(near);
+            }
             let middle = 0.5 * (low + high);
-            near = closest(self.centre + self.drift * middle)?;
-            let passed = apart(&near) <= query.touch || near.normal.dot(self.drift) >= 0.0;
-            (low, high) = if passed { (low, middle) } else { (middle, high) };
+            let there = closest(self.centre + self.drift * middle)?;
+            if touches(&there) || there.normal.dot(self.drift) >= 0.0 {
+                (high, near) = (middle, there);
+            } else {
+                low = middle;
+            }
         }
-        near = closest(self.centre + self.drift * high)?;
-        (apart(&near) <= query.touch).then_some(near)
+        touches(&near).then_some(near)
     }
 
-    /// The contact in the world. Its point is on the line through the ball's centre: a normal force never turns a ball.
+    /// The contact in the world. The ball's point is on the line through its centre, and the shape's where the ball will touch it: a normal force
+    /// turns neither a ball nor a capsule about its axis.
     pub fn touch(&self, first: &Frame, near: &Closest, gap: f64, feature: u64) -> Touch {
-        let point = self.centre - near.normal * (self.radius + 0.5 * gap);
-        Touch { point: first.point_to_world(point), normal: first.rotation * near.normal, gap, feature }
+        let own = self.centre - near.normal * (self.radius + 0.5 * gap);
+        let across = near.point - own;
+        let lead = if gap > 0.0 { (near.normal * near.normal.dot(across) - across) * 0.5 } else { Vec3::ZERO };
+        let (point, normal) = (first.point_to_world(own - lead), first.rotation * near.normal);
+        Touch { lead: first.rotation * lead, ..Touch::new(point, normal, gap, feature) }
     }
 }
 
@@ -255,7 +272,7 @@ impl Along<'_> {
             return None;
         }
         let middle = centre - normal * (self.radius + 0.5 * gap);
-        Some(Touch { point: self.first.point_to_world(middle), normal: self.first.rotation * normal, gap, feature: 0 })
+        Some(Touch::new(self.first.point_to_world(middle), self.first.rotation * normal, gap, 0))
     }
 
     /// True if the gap can close within the step.
@@ -281,7 +298,7 @@ impl Along<'_> {
         for (k, p) in self.segment.into_iter().enumerate() {
             let gap = face.normal.dot(p) - face.offset - self.radius;
             let point = self.first.point_to_world(p - face.normal * (self.radius + 0.5 * gap));
-            out.push(Touch { point, normal: self.first.rotation * face.normal, gap, feature: k as u64 });
+            out.push(Touch::new(point, self.first.rotation * face.normal, gap, k as u64));
         }
     }
 }

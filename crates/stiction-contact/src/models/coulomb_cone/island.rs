@@ -23,9 +23,9 @@ pub(super) const MARGIN: f64 = 0.1;
 /// Friction within this part of its limit is at it.
 const AT_LIMIT: f64 = 1e-9;
 
-/// Floating-point operations that the factors of an island's Delassus operator may cost in all: a second or two. Moments about the normals solve
-/// the problem again and again, within the same budget.
-const WORK_LIMIT: f64 = 2e10;
+/// Floating-point operations that the factors of an island's Delassus operator may cost in all: about a second. Moments about the normals and
+/// friction without limit solve the problem again and again, within the same budget.
+const WORK_LIMIT: f64 = 4e9;
 
 /// What a row of the cone problem belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,7 +112,8 @@ impl CoulombCone {
     }
 
     fn search_island(&mut self, own: &mut IslandProblem, guessed: bool, stats: &mut ContactStats) -> SearchEnd {
-        let limit = self.max_iterations().min(affordable(own.q.len())).saturating_sub(own.systems);
+        let (order, systems) = (own.q.len(), own.systems);
+        let limit = self.max_iterations().min(affordable(order)).saturating_sub(systems);
         let enough = MARGIN * self.options.tolerance;
         // Later rounds start from this solve's own forces, which is no guess.
         let first = own.spins.rounds() == 0;
@@ -139,7 +140,9 @@ impl CoulombCone {
             let end = self.search.run(&self.problem, &mut self.newton, guessed, limit, &mut starts, &mut judge);
             stats.pivots += self.newton.iterations;
             let Self { problem, newton, search, .. } = self;
-            let ended = end == SearchEnd::Ended || without_limit::search(problem, newton, search, limit, &mut judge);
+            let left = affordable(order).saturating_sub(systems + newton.iterations);
+            let limits = (limit, left);
+            let ended = end == SearchEnd::Ended || without_limit::search(problem, newton, search, limits, &mut judge);
             if ended { SearchEnd::Ended } else { end }
         });
         own.systems += self.newton.iterations;

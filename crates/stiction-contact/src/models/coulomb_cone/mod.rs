@@ -213,7 +213,7 @@ impl CoulombCone {
         newton.iterations = 0;
         let mut end = search.run(scaled, newton, modes.is_some(), limit, &mut stats.starts, &mut judge);
         stats.iterations = newton.iterations;
-        if end != SearchEnd::Ended && without_limit::search(scaled, newton, search, limit, &mut judge) {
+        if end != SearchEnd::Ended && without_limit::search(scaled, newton, search, (limit, usize::MAX), &mut judge) {
             end = SearchEnd::Ended;
         }
         match end {

@@ -16,12 +16,12 @@ const SUBSTITUTES: [f64; 5] = [1e1, 1e2, 1e4, 1e6, 1e8];
 const FOUND: f64 = 1e-11;
 
 /// Solves the problem with finite coefficients in place of infinite ones, then the system of the states found there without them, until the judge
-/// is content; true if it is.
+/// is content; true if it is. `limits` are the systems of each solve and of all of them.
 pub(super) fn search(
     problem: &mut ConeProblem,
     newton: &mut Newton,
     search: &mut Search,
-    limit: usize,
+    (limit, mut left): (usize, usize),
     judge: &mut Judge<'_>,
 ) -> bool {
     let without_limit = |block: &Block| matches!(block, Block::Coulomb { mu, .. } if mu.is_infinite());
@@ -57,8 +57,9 @@ pub(super) fn search(
             guessed = search.guess(problem, newton, states, Some(r), &mut keep);
         }
         if guessed == Verdict::GoOn {
-            search.run(problem, newton, near.is_some(), limit, &mut starts, &mut keep);
+            search.run(problem, newton, near.is_some(), limit.min(left), &mut starts, &mut keep);
         }
+        left = left.saturating_sub(newton.iterations);
         known |= found;
         problem.blocks.clone_from(&blocks);
         if found && search.guess(problem, newton, &states, Some(&r), judge) != Verdict::GoOn {

@@ -82,7 +82,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     fn emit(&self, x: Vec3, gap: f64, feature: u64, normal: Vec3, out: &mut Vec<Touch>) -> bool {
         let near = gap <= self.query.limit();
         if near {
-            out.push(Touch { point: x - normal * (0.5 * gap), normal, gap, feature });
+            out.push(Touch::new(x - normal * (0.5 * gap), normal, gap, feature));
         }
         near
     }

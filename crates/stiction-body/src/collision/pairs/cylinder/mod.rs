@@ -102,10 +102,10 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         let Some(point) = sides.find_map(|(a, b)| self.cylinder.inside_on(a, b)) else { return };
         let (normal, gap) = self.cylinder.way_out(point);
         let touch = if normal.dot(face.normal) > 0.0 {
-            Touch { point, normal, gap, feature: PIERCED }
+            Touch::new(point, normal, gap, PIERCED)
         } else {
             let gap = face.normal.dot(self.cylinder.lowest(face.normal)) - face.offset;
-            Touch { point, normal: face.normal, gap, feature: PIERCED }
+            Touch::new(point, face.normal, gap, PIERCED)
         };
         out.push(touch);
     }
