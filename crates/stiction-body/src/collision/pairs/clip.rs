@@ -17,6 +17,11 @@ impl Corner {
     pub fn vertex(u: f64, v: f64, height: f64, number: u32) -> Self {
         Self { u, v, height, name: number, edge: number }
     }
+
+    /// True if it is beyond none of the sides.
+    pub fn is_within(&self, sides: &[Side]) -> bool {
+        sides.iter().all(|side| side.beyond(self) <= 0.0)
+    }
 }
 
 /// A side of the region: the points with `a u + b v ≤ c`, (a, b) of unit length.
@@ -31,6 +36,20 @@ impl Side {
     fn beyond(&self, p: &Corner) -> f64 {
         self.a * p.u + self.b * p.v - self.c
     }
+}
+
+/// Whether a corner that is beyond some of the sides now comes to be within all of them while it is still above the face, if it moves by
+/// `way` (along u, along v, up) within the step.
+pub(crate) fn comes_in(corner: &Corner, sides: &[Side], way: [f64; 3], slack: f64) -> bool {
+    let rate = |side: &Side| side.a * way[0] + side.b * way[1];
+    let mut time = 0.0_f64;
+    for side in sides.iter().filter(|side| side.beyond(corner) > slack) {
+        time = time.max(if rate(side) < 0.0 { -side.beyond(corner) / rate(side) } else { f64::INFINITY });
+    }
+    time > 0.0
+        && time <= 1.0
+        && corner.height + time * way[2] >= -slack
+        && sides.iter().all(|side| side.beyond(corner) + time * rate(side) <= slack)
 }
 
 /// Names of crossings start above those of vertices; a crossing is named by its edge and side.

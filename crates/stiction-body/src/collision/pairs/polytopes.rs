@@ -2,8 +2,8 @@
 //! the overlap of two faces or the crossing of two edges.
 
 use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
-use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking, look_for_axis};
-use crate::collision::pairs::clip::{self, Clip, Corner, Side};
+use crate::collision::pairs::axes::{ALONG_FACE, FACE_LIKE, PARALLEL, Rank, Ranking, keep_beside, look_for_axis};
+use crate::collision::pairs::clip::{self, Clip, Corner, Side, comes_in};
 use crate::collision::polytope::{Edge, Face, PolytopeRef};
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
@@ -13,6 +13,9 @@ const TRIES: usize = 4;
 
 /// Corners of two polytopes from which on a separating axis is looked for before all of them are.
 pub(crate) const MANY: usize = 48;
+
+/// Corners of a polytope that are looked at beside those of its incident face; their names start here.
+const MOST_CORNERS: usize = 1024;
 
 /// Faces that look the same way up to this difference of cosines are taken in order.
 const EQUAL: f64 = 1e-9;
@@ -99,6 +102,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                 return;
             }
             apart |= axis.rank.apart;
+            let start = out.len();
             let found = match axis.feature {
                 Feature::Face(which, face) => {
                     let (which, face) = self.reference(which, face as usize, axis.normal);
@@ -107,7 +111,39 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                 Feature::Edges(i, j) => self.edges(i, j, axis.normal, out),
             };
             if found {
+                if let Feature::Edges(i, j) = axis.feature
+                    && self.solid
+                    && axis.separation >= -ranking.skin
+                {
+                    self.beside_crossing([i, j], start, scratch, out);
+                }
                 return;
+            }
+        }
+    }
+
+    /// Where an edge is nearly along a face beside the edge that it crosses, the contacts of that face too: a turn within the step lays
+    /// the edge on it, and the crossing alone would let its ends through.
+    fn beside_crossing(&self, edges: [u32; 2], first: usize, scratch: &mut Scratch, out: &mut Vec<Touch>) {
+        let Some(crossing) = out.get(first).copied() else { return };
+        let pair = [0, 1].map(|k| self.polytopes[k].edges[edges[k] as usize]);
+        let along = [0, 1].map(|k: usize| {
+            let [p, q] = pair[k].vertices.map(|v| self.polytopes[k].vertices[v as usize]);
+            (q - p).unit_or_zero()
+        });
+        let turn = &self.relative.rotation;
+        let other = [turn.transpose() * along[0], *turn * along[1]];
+        for which in 0..2 {
+            let faces = if which == 0 { self.own_faces } else { self.polytopes[1].faces.len() };
+            for face in pair[which].faces.map(|f| f as usize).into_iter().filter(|f| *f < faces) {
+                let plane = self.polytopes[which].faces[face];
+                // Of the first polytope's faces against the second's edge, and the other way round.
+                let sine = plane.normal.dot(if which == 0 { other[1] } else { other[0] });
+                if sine.abs() <= ALONG_FACE {
+                    let start = out.len();
+                    self.faces(which, face, 0.0, scratch, out);
+                    keep_beside(&crossing, start, self.query, out);
+                }
             }
         }
     }
@@ -292,7 +328,28 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         };
         load(clip);
         basis.sides(own, face, sides, |_| 0.0);
-        if !clip.overlap(sides, self.query.touch) {
+        if clip.overlap(sides, self.query.touch) {
+            // Corners of the faces beside the incident one, which a small turn brings down.
+            for (v, p) in seen.iter().enumerate().filter(|(v, _)| *v < MOST_CORNERS && !loops.contains(&(*v as u32))) {
+                let height = plane.normal.dot(*p) - plane.offset;
+                if height <= self.query.limit() {
+                    let [u, w] = basis.coordinates(*p);
+                    let corner = Corner::vertex(u, w, height, (MOST_CORNERS + v) as u32);
+                    if height >= separation && corner.is_within(sides) {
+                        clip.polygon.push(corner);
+                    }
+                }
+            }
+            // Corners that are not over the face yet, but come to be.
+            for (i, v) in loops.iter().enumerate() {
+                let (p, d) = (seen[*v as usize], drift.at(seen[*v as usize]));
+                let ([u, v], way) = (basis.coordinates(p), [basis.u.dot(d), basis.v.dot(d), plane.normal.dot(d)]);
+                let corner = Corner::vertex(u, v, plane.normal.dot(p) - plane.offset, i as u32);
+                if comes_in(&corner, sides, way, self.query.touch) {
+                    clip.polygon.push(corner);
+                }
+            }
+        } else {
             load(clip);
             let ways =
                 |outward: Vec3| loops.iter().map(|v| -drift.at(seen[*v as usize]).dot(outward)).fold(0.0, f64::max);
