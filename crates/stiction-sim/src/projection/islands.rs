@@ -77,7 +77,7 @@ impl Islands {
     }
 
     /// The large islands.
-    pub fn large(&self) -> impl Iterator<Item = impl Iterator<Item = &Row>> {
+    pub fn large(&self) -> impl Iterator<Item = impl Iterator<Item = &Row> + Clone> {
         self.large.iter().map(|range| self.order[range.clone()].iter().map(|&k| &self.rows[k]))
     }
 

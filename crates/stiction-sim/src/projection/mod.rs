@@ -1,9 +1,11 @@
 //! Projection of positions: overlap, loops that opened and joints beyond their limits are put right by moving, never by forces.
 //!
 //! What is to be put right, and what is so near that moving could close it, is split into islands; those in which all is well are left
-//! alone. Small ones, and those with loops, are solved exactly; large ones by sweeps, whose cost is linear in their contacts.
+//! alone. Small ones, and those with loops, are solved exactly, large ones as far as rounds need it.
 
 mod islands;
+mod least_motion;
+mod newton;
 mod sweeps;
 
 use std::mem;
@@ -17,7 +19,7 @@ use crate::simulation::Simulation;
 use crate::time_stepping::{HIT, smaller};
 use crate::world::World;
 use islands::{Islands, Source, limits};
-use sweeps::Sweeps;
+use least_motion::LeastMotion;
 
 /// Overlap above this part of a geom's size, or of a joint beyond its limit above this (m or rad), is removed.
 const OVERLAP: f64 = 1e-12;
@@ -27,8 +29,11 @@ const OVERLAP: f64 = 1e-12;
 const LEFT: f64 = 1e-8;
 const MOST_LEFT: f64 = 1e-9;
 
-/// What the sweeps over a large island may leave of that: the curvature of the motion is to have room.
-const SWEEPS_LEAVE: f64 = 0.2;
+/// What the solve of a large island may leave of that: the curvature of the motion is to have room.
+const SOLVE_LEAVES: f64 = 0.2;
+
+/// Nor need it find more than the next round can use: the motion's curvature leaves about depth²/size, and it this part of that.
+const CURVATURE: f64 = 0.1;
 
 /// A loop open by more than this is closed (m or rad).
 pub(crate) const OPEN: f64 = 1e-13;
@@ -110,7 +115,7 @@ struct Found {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Projection {
     islands: Islands,
-    sweeps: Sweeps,
+    least: LeastMotion,
     /// The motion found, nv.
     motion: Vec<f64>,
 }
@@ -201,8 +206,8 @@ impl Simulation {
         projection.motion.clear();
         projection.motion.resize(world.model.nv(), 0.0);
         let exactly = self.project_exactly()?;
-        let by_sweeps = self.project_by_sweeps();
-        if exactly == Moved::Not && by_sweeps == Moved::Not {
+        let large = self.project_large();
+        if exactly == Moved::Not && large == Moved::Not {
             return Ok(Moved::Not);
         }
         let Self { work, world, state, scratch, loops, projection, .. } = self;
@@ -215,7 +220,7 @@ impl Simulation {
         loops.update(&world.model, work, &state.q);
         let moved_energy = work.energy(&world.model, &state.v);
         scratch.projected += moved_energy.0 - energy.0 + (moved_energy.1 - energy.1);
-        let all = part == 1.0 && exactly != Moved::Partly && by_sweeps != Moved::Partly;
+        let all = part == 1.0 && exactly != Moved::Partly && large != Moved::Partly;
         Ok(if all { Moved::AllTheWay } else { Moved::Partly })
     }
 
@@ -255,29 +260,34 @@ impl Simulation {
     }
 
     /// The large islands, one after the other: their part of the motion.
-    fn project_by_sweeps(&mut self) -> Moved {
+    fn project_large(&mut self) -> Moved {
         let Self { work, world, collision, assembler, sizes, projection, .. } = self;
-        let Projection { islands, sweeps, motion } = projection;
+        let Projection { islands, least, motion } = projection;
         let (mut moved, points, trees) = (Moved::Not, collision.contacts(), world.model.trees());
         for rows in islands.large() {
-            sweeps.clear(trees.len());
+            least.clear(trees.len());
+            let deepest = rows.clone().map(|row| -row.gap).fold(0.0, f64::max);
             for row in rows {
                 match row.source {
                     Source::Contact(k) => {
-                        let tolerance = SWEEPS_LEAVE * Enough::Little.of_geoms(smaller(sizes, &points[k]));
+                        let size = smaller(sizes, &points[k]);
+                        let bend = CURVATURE * deepest * deepest / size;
+                        let tolerance = bend.max(SOLVE_LEAVES * Enough::Little.of_geoms(size));
                         let (mass, (normal, count)) = assembler.normal_row(world, work, &points[k]);
-                        sweeps.add(mass, &normal[..count], -row.gap, tolerance);
+                        least.add(mass, &normal[..count], -row.gap, tolerance);
                     }
                     Source::Limit { velocity, away } => {
                         let (mass, unit) = assembler.unit_row(&world.model, velocity, away);
-                        sweeps.add(mass, &[unit], -row.gap, SWEEPS_LEAVE * Enough::Little.of_joints());
+                        let bend = CURVATURE * deepest * deepest;
+                        let tolerance = bend.max(SOLVE_LEAVES * Enough::Little.of_joints());
+                        least.add(mass, &[unit], -row.gap, tolerance);
                     }
                     Source::Loop => {}
                 }
             }
-            let all = sweeps.solve();
+            let all = least.solve(assembler.problem.mass());
             moved = if all && moved != Moved::Partly { Moved::AllTheWay } else { Moved::Partly };
-            for (tree, x) in sweeps.motion() {
+            for (tree, x) in least.motion() {
                 motion[trees[tree].v.clone()].copy_from_slice(x);
             }
         }

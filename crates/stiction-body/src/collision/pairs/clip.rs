@@ -17,11 +17,6 @@ impl Corner {
     pub fn vertex(u: f64, v: f64, height: f64, number: u32) -> Self {
         Self { u, v, height, name: number, edge: number }
     }
-
-    /// True if it is beyond none of the sides.
-    pub fn is_within(&self, sides: &[Side]) -> bool {
-        sides.iter().all(|side| side.beyond(self) <= 0.0)
-    }
 }
 
 /// A side of the region: the points with `a u + b v ≤ c`, (a, b) of unit length.

@@ -14,9 +14,6 @@ const TRIES: usize = 4;
 /// Corners of two polytopes from which on a separating axis is looked for before all of them are.
 pub(crate) const MANY: usize = 48;
 
-/// Corners of a polytope that are looked at beside those of its incident face; their names start here.
-const MOST_CORNERS: usize = 1024;
-
 /// Faces that look the same way up to this difference of cosines are taken in order.
 const EQUAL: f64 = 1e-9;
 
@@ -329,17 +326,6 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         load(clip);
         basis.sides(own, face, sides, |_| 0.0);
         if clip.overlap(sides, self.query.touch) {
-            // Corners of the faces beside the incident one, which a small turn brings down.
-            for (v, p) in seen.iter().enumerate().filter(|(v, _)| *v < MOST_CORNERS && !loops.contains(&(*v as u32))) {
-                let height = plane.normal.dot(*p) - plane.offset;
-                if height <= self.query.limit() {
-                    let [u, w] = basis.coordinates(*p);
-                    let corner = Corner::vertex(u, w, height, (MOST_CORNERS + v) as u32);
-                    if height >= separation && corner.is_within(sides) {
-                        clip.polygon.push(corner);
-                    }
-                }
-            }
             // Corners that are not over the face yet, but come to be.
             for (i, v) in loops.iter().enumerate() {
                 let (p, d) = (seen[*v as usize], drift.at(seen[*v as usize]));
