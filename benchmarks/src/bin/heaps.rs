@@ -1,9 +1,11 @@
-//! Time per step around the solve, by phase, over the number of bodies: `cargo run --release --bin heaps` in `benchmarks/`.
+//! Time per step around the solve, by phase, over the number of bodies: `cargo run --release --bin
+//! heaps` in `benchmarks/`.
 //!
-//! Boxes, or boxes, balls, capsules and cylinders, fall into a bin and tumble. So that what stands around the solve can be
-//! measured whatever the solver, contacts are solved by a fixed number of Gauss–Seidel sweeps: linear in the contacts, and
-//! not certified, though the certificate is computed as ever. `--model NAME` takes a model of the catalog instead. Times are
-//! lower quartiles over the steps: what others do on the machine disturbs them least.
+//! Boxes, or boxes, balls, capsules and cylinders, fall into a bin and tumble. So that what stands
+//! around the solve can be measured whatever the solver, contacts are solved by a fixed number of
+//! Gauss–Seidel sweeps: linear in the contacts, and not certified, though the certificate is
+//! computed as ever. `--model NAME` takes a model of the catalog instead. Times are lower quartiles
+//! over the steps: what others do on the machine disturbs them least.
 //!
 //! `heaps [--kind box|mix] [--from N] [--to N] [--steps N] [--warm-up N] [--dt S] [--mu X] [--model NAME]`
 
@@ -203,7 +205,8 @@ impl Random {
     }
 }
 
-/// Coulomb's law by sweeps of Gauss–Seidel from the last step's forces: quick, and as wrong as such methods are.
+/// Coulomb's law by sweeps of Gauss–Seidel from the last step's forces: quick, and as wrong as such
+/// methods are.
 #[derive(Default)]
 struct Sweeps {
     certifier: Certifier,

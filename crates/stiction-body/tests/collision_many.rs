@@ -1,4 +1,5 @@
-//! Many geoms of all sizes: every pair that is near is found, once and in order, and contacts found again are those of a fresh look.
+//! Many geoms of all sizes: every pair that is near is found, once and in order, and contacts found
+//! again are those of a fresh look.
 
 mod collision_support;
 

@@ -144,7 +144,8 @@ impl Assembler {
         self.problem.add_contact(Contact { gap: at.gap, size, bounce, ..Contact::new(&normal[..count], &[], &[]) })
     }
 
-    /// The row of a contact's normal by tree, of which the first so many mean something, beside the inertia.
+    /// The row of a contact's normal by tree, of which the first so many mean something, beside the
+    /// inertia.
     pub(crate) fn normal_row(
         &mut self,
         world: &World,
@@ -165,7 +166,8 @@ impl Assembler {
         (self.problem.mass(), (tree, row))
     }
 
-    /// Fills the normals' rows of both sides of a contact; returns their trees as [`Assembler::fill_rows`] does.
+    /// Fills the normals' rows of both sides of a contact; returns their trees as
+    /// [`Assembler::fill_rows`] does.
     fn fill_normal(&mut self, world: &World, work: &Workspace, at: &ContactPoint) -> [Option<usize>; 2] {
         let mut trees = [None; 2];
         for side in 0..2 {
@@ -278,8 +280,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Adds the limit of velocity `k` at the distance `gap`, with the direction away from it (1 or −1), from which it is to be moved by
-    /// `bounce`.
+    /// Adds the limit of velocity `k` at the distance `gap`, with the direction away from it (1 or
+    /// −1), from which it is to be moved by `bounce`.
     ///
     /// # Errors
     /// If a number is not finite.

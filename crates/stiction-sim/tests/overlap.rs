@@ -1,4 +1,5 @@
-//! Overlap of bodies that tumble: before it is removed no more than what the curvature of motion makes, afterwards none.
+//! Overlap of bodies that tumble: before it is removed no more than what the curvature of motion
+//! makes, afterwards none.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -71,7 +72,8 @@ fn tumbling(kind: &str, n: usize, seed: u64, dt: f64) -> String {
     text
 }
 
-/// The curvature of motion bends the way of a point by ω² dt² r; an edge that crossed an edge in one contact alone let bodies in by 10 to 30 times that.
+/// The curvature of motion bends the way of a point by ω² dt² r; an edge that crossed an edge in
+/// one contact alone let bodies in by 10 to 30 times that.
 #[test]
 fn tumbling_bodies_overlap_by_the_curvature_of_their_motion_alone() {
     const FACTOR: f64 = 8.0;
@@ -103,7 +105,8 @@ fn tumbling_bodies_overlap_by_the_curvature_of_their_motion_alone() {
     }
 }
 
-/// Balls in a grid that is a little too narrow: one large island, and bodies far from it that have nothing to do with it.
+/// Balls in a grid that is a little too narrow: one large island, and bodies far from it that have
+/// nothing to do with it.
 #[test]
 fn a_crowd_is_taken_apart_and_others_stay_where_they_are() {
     let (n, spacing) = (5, 0.0999);

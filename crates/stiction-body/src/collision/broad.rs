@@ -48,11 +48,13 @@ impl Bounds {
     }
 }
 
-/// Finds the pairs of geoms whose bounds meet: a grid for every size of geoms, or all allowed pairs where there are few.
+/// Finds the pairs of geoms whose bounds meet: a grid for every size of geoms, or all allowed pairs
+/// where there are few.
 ///
-/// A geom lies in one cell of the grid whose cells are at least as large as its bounds, and at most twice as large. What it
-/// meets among geoms of its own size or larger ones has its centre within one cell of it in their grid, so the cost is linear in the
-/// geoms and the pairs found, whatever the sizes.
+/// A geom lies in one cell of the grid whose cells are at least as large as its bounds, and at most
+/// twice as large. What it meets among geoms of its own size or larger ones has its centre within
+/// one cell of it in their grid, so the cost is linear in the geoms and the pairs found, whatever
+/// the sizes.
 #[derive(Debug, Clone)]
 pub(crate) struct Broad {
     /// All allowed pairs in order, where they are few.
@@ -227,7 +229,8 @@ impl Broad {
         self.pairs.truncate(MOST_PAIRS + 1);
     }
 
-    /// The pairs in ascending order, each once: sorted by their first geom by counting, then each geom's few.
+    /// The pairs in ascending order, each once: sorted by their first geom by counting, then each
+    /// geom's few.
     fn put_in_order(&mut self, geoms: usize) {
         self.counts.clear();
         self.counts.resize(geoms + 1, 0);
@@ -263,7 +266,8 @@ impl Cell {
     }
 }
 
-/// Keys of the cells in which geoms of a level can have their centres that meet bounds no larger than the level's cells.
+/// Keys of the cells in which geoms of a level can have their centres that meet bounds no larger
+/// than the level's cells.
 fn near_cells(centre: Vec3, half: Vec3, level: i32) -> impl Iterator<Item = u64> {
     /// More than the rounding of a comparison of bounds.
     const ROUNDING: f64 = 8.0 * f64::EPSILON;

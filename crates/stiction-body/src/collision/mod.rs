@@ -31,7 +31,8 @@ use pairs::Member;
 use rules::{Allowed, Group, place, rigid_groups};
 use solid::{Solid, unsupported};
 
-/// Most geoms: a million is far beyond what steps can be made of, and every file that asks for more is an error.
+/// Most geoms: a million is far beyond what steps can be made of, and every file that asks for more
+/// is an error.
 const MOST_GEOMS: usize = 1 << 20;
 
 /// A shape on a link.
@@ -256,8 +257,9 @@ impl Collision {
         &self.contacts
     }
 
-    /// The same contacts as [`Collision::find`] gives, after links were moved since the last call with otherwise the same arguments: only pairs with a link for
-    /// which `moved` is true are looked at again.
+    /// The same contacts as [`Collision::find`] gives, after links were moved since the last call
+    /// with otherwise the same arguments: only pairs with a link for which `moved` is true are
+    /// looked at again.
     pub fn find_again(
         &mut self,
         model: &Model,

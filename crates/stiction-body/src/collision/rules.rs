@@ -14,7 +14,8 @@ pub(crate) struct Allowed {
     geoms: Vec<Rule>,
     /// Pairs of links that never touch, ascending within a pair and sorted.
     excluded: Vec<LinkPair>,
-    /// Pairs of geoms that are looked at whatever else is said, and pairs that never touch; as above.
+    /// Pairs of geoms that are looked at whatever else is said, and pairs that never touch; as
+    /// above.
     forced: Vec<(usize, usize)>,
     forbidden: Vec<(usize, usize)>,
 }

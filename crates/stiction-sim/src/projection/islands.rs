@@ -1,4 +1,5 @@
-//! What a projection is about, island by island: rows to be put right, and rows that are so near that moving could close them.
+//! What a projection is about, island by island: rows to be put right, and rows that are so near
+//! that moving could close them.
 
 use std::ops::Range;
 
@@ -132,7 +133,8 @@ impl Islands {
         self.rows.push(row);
     }
 
-    /// Joins two trees. Until the end each island's numbers are those of its trees, seen for the first time.
+    /// Joins two trees. Until the end each island's numbers are those of its trees, seen for the
+    /// first time.
     fn join(&mut self, world: &World, trees: [usize; 2]) {
         for tree in trees {
             if !std::mem::replace(&mut self.seen[tree], true) {
@@ -191,7 +193,8 @@ fn moving_tree(world: &World, geom: usize) -> Option<usize> {
     (!world.model.trees()[tree].v.is_empty()).then_some(tree)
 }
 
-/// Calls `see` with every limit of a joint: its velocity, the direction away from it, and how far it is (m or rad).
+/// Calls `see` with every limit of a joint: its velocity, the direction away from it, and how far
+/// it is (m or rad).
 pub(super) fn limits(world: &World, q: &[f64], mut see: impl FnMut(usize, f64, f64)) {
     for link in world.model.links() {
         if matches!(link.spec.kind, JointKind::Revolute { .. } | JointKind::Prismatic { .. }) {

@@ -1,7 +1,8 @@
 //! Least motion under many rows: min ½ xᵀ M x with `row · x ≥ bound`.
 //!
-//! In whitened coordinates, where M is the identity. First by sweeps, linear in the rows, which is all that the scattered overlaps of a heap take; where what
-//! is moved has to be passed on from body to body, as along a tower, by Newton's method with a factor over the graph of bodies.
+//! In whitened coordinates, where M is the identity. First by sweeps, linear in the rows, which is
+//! all that the scattered overlaps of a heap take; where what is moved has to be passed on from
+//! body to body, as along a tower, by Newton's method with a factor over the graph of bodies.
 
 use stiction_contact::Mass;
 
@@ -108,7 +109,8 @@ impl LeastMotion {
         blocks[place].1
     }
 
-    /// Finds the least motion; true if every row holds within its tolerance. Else the motion is one that violates them little.
+    /// Finds the least motion; true if every row holds within its tolerance. Else the motion is one
+    /// that violates them little.
     pub fn solve(&mut self, mass: &Mass) -> bool {
         let Self { problem, sweeps, newton, .. } = self;
         let all = sweeps.solve(problem)
@@ -157,8 +159,8 @@ mod tests {
     use super::*;
     use stiction_lcp::Matrix;
 
-    /// A row of particles on a line, each overlapping its neighbours; the first is held by a wall. The order of the rows is against that of the
-    /// particles, so that sweeps pass on little.
+    /// A row of particles on a line, each overlapping its neighbours; the first is held by a wall.
+    /// The order of the rows is against that of the particles, so that sweeps pass on little.
     fn line(n: usize, heavy: f64) -> (Mass, LeastMotion) {
         let masses = (0..n).map(|k| Matrix::from_fn(1, 1, |_, _| if k % 2 == 0 { 1.0 } else { heavy })).collect();
         let (mass, mut least) = (Mass::new(masses).unwrap(), LeastMotion::default());
@@ -180,7 +182,8 @@ mod tests {
         }
     }
 
-    /// Boxes on each other with four contacts each, all of which overlap by other amounts: tilts add up.
+    /// Boxes on each other with four contacts each, all of which overlap by other amounts: tilts
+    /// add up.
     #[test]
     fn a_tower_is_taken_apart() {
         for n in [5, 60] {

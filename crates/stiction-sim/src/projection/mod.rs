@@ -1,7 +1,9 @@
-//! Projection of positions: overlap, loops that opened and joints beyond their limits are put right by moving, never by forces.
+//! Projection of positions: overlap, loops that opened and joints beyond their limits are put right
+//! by moving, never by forces.
 //!
-//! What is to be put right, and what is so near that moving could close it, is split into islands; those in which all is well are left
-//! alone. Small ones, and those with loops, are solved exactly, large ones as far as rounds need it.
+//! What is to be put right, and what is so near that moving could close it, is split into islands;
+//! those in which all is well are left alone. Small ones, and those with loops, are solved exactly,
+//! large ones as far as rounds need it.
 
 mod islands;
 mod least_motion;
@@ -21,27 +23,31 @@ use crate::world::World;
 use islands::{Islands, Source, limits};
 use least_motion::LeastMotion;
 
-/// Overlap above this part of a geom's size, or of a joint beyond its limit above this (m or rad), is removed.
+/// Overlap above this part of a geom's size, or of a joint beyond its limit above this (m or rad),
+/// is removed.
 const OVERLAP: f64 = 1e-12;
 
-/// Once bodies were moved, they are moved again where more than this part of a geom's size is left (of a joint, m or rad), or more than
-/// the second (m).
+/// Once bodies were moved, they are moved again where more than this part of a geom's size is left
+/// (of a joint, m or rad), or more than the second (m).
 const LEFT: f64 = 1e-8;
 const MOST_LEFT: f64 = 1e-9;
 
 /// What the solve of a large island may leave of that: the curvature of the motion is to have room.
 const SOLVE_LEAVES: f64 = 0.2;
 
-/// Nor need it find more than the next round can use: the motion's curvature leaves about depth²/size, and it this part of that.
+/// Nor need it find more than the next round can use: the motion's curvature leaves about
+/// depth²/size, and it this part of that.
 const CURVATURE: f64 = 0.1;
 
 /// A loop open by more than this is closed (m or rad).
 pub(crate) const OPEN: f64 = 1e-13;
 
-/// Most rounds of the projection: it is a Newton iteration, and where overlap is shallow two are plenty.
+/// Most rounds of the projection: it is a Newton iteration, and where overlap is shallow two are
+/// plenty.
 pub(crate) const PROJECTIONS: usize = 8;
 
-/// A round that leaves more than this part of the worst overlap is the last: not all can be removed.
+/// A round that leaves more than this part of the worst overlap is the last: not all can be
+/// removed.
 const PROGRESS: f64 = 0.5;
 
 /// Gaps up to this many times the deepest overlap take part in a projection: it could close them.
@@ -50,10 +56,12 @@ const NEAR: f64 = 2.0;
 /// Islands of up to so many velocities are solved exactly, by a dense method.
 const SMALL: usize = 36;
 
-/// Where not all overlap can be removed, what is left counts this many times what is moved, in units of energy.
+/// Where not all overlap can be removed, what is left counts this many times what is moved, in
+/// units of energy.
 const GIVE: f64 = 1e6;
 
-/// A projection that moves something by more than this many times what it is to remove is no correction.
+/// A projection that moves something by more than this many times what it is to remove is no
+/// correction.
 const LEVERAGE: f64 = 100.0;
 
 /// Nor is one that turns something by more than this (rad).
@@ -121,7 +129,8 @@ pub(crate) struct Projection {
 }
 
 impl Simulation {
-    /// Takes bodies that overlap apart, however deep, by the least motion; returns the deepest overlap that is left (m).
+    /// Takes bodies that overlap apart, however deep, by the least motion; returns the deepest
+    /// overlap that is left (m).
     ///
     /// # Errors
     /// If the inertia is not positive definite at the present state.
@@ -147,7 +156,8 @@ impl Simulation {
         Ok(left)
     }
 
-    /// Finds the contacts, and takes bodies that overlap apart. Returns the deepest overlap before and after.
+    /// Finds the contacts, and takes bodies that overlap apart. Returns the deepest overlap before
+    /// and after.
     pub(crate) fn separate(&mut self) -> Result<[f64; 2], InputError> {
         let mut found = self.find_contacts(false);
         let depth = found.depth;
@@ -198,7 +208,8 @@ impl Simulation {
         found
     }
 
-    /// One round of the projection: min ‖Δq‖ in the metric of the step's inertia, under N Δq ≥ −gap and J Δq = −φ; where no motion satisfies that, the one that violates it least.
+    /// One round of the projection: min ‖Δq‖ in the metric of the step's inertia, under N Δq ≥ −gap
+    /// and J Δq = −φ; where no motion satisfies that, the one that violates it least.
     pub(crate) fn project(&mut self, enough: Enough) -> Result<Moved, InputError> {
         let Self { world, state, collision, sizes, loops, projection, .. } = self;
         projection.islands.split(world, collision.contacts(), sizes, loops, &state.q, enough);
@@ -294,7 +305,8 @@ impl Simulation {
         moved
     }
 
-    /// Closes the loops that the step opened by the curvature of its motion, with the contacts of the new configuration in place.
+    /// Closes the loops that the step opened by the curvature of its motion, with the contacts of
+    /// the new configuration in place.
     pub(crate) fn close_loops(&mut self) -> Result<(), InputError> {
         if self.loops.is_empty() {
             return Ok(());
@@ -334,7 +346,8 @@ fn beyond_limits(world: &World, q: &[f64]) -> f64 {
     worst
 }
 
-/// The part of a projection's motion that is still a correction: near a singular pose the linear equations ask for motions far beyond what they hold for.
+/// The part of a projection's motion that is still a correction: near a singular pose the linear
+/// equations ask for motions far beyond what they hold for.
 fn reasonable_part(motion: &[LinkMotion], asked: f64) -> f64 {
     let far = motion.iter().map(|m| length(m.linear)).fold(0.0, f64::max);
     let turn = motion.iter().map(|m| length(m.angular)).fold(0.0, f64::max);
@@ -342,7 +355,8 @@ fn reasonable_part(motion: &[LinkMotion], asked: f64) -> f64 {
     share(LEVERAGE * asked, far).min(share(LARGEST_TURN, turn))
 }
 
-/// The problem of a projection in which contacts and limits may give way a little: each has a body of its own that moves along it, and heavy. Of very many rows it has the deepest.
+/// The problem of a projection in which contacts and limits may give way a little: each has a body
+/// of its own that moves along it, and heavy. Of very many rows it has the deepest.
 fn with_give(problem: &ContactProblem) -> Result<ContactProblem, InputError> {
     let (contacts, limits, blocks) = (problem.contacts(), problem.limits(), problem.layout().blocks());
     let mut masses: Vec<Matrix> = (0..blocks).map(|b| problem.mass().block(b).clone()).collect();
@@ -379,7 +393,8 @@ fn with_give(problem: &ContactProblem) -> Result<ContactProblem, InputError> {
     Ok(soft)
 }
 
-/// The deepest contacts, then limits (numbered after the contacts), at most [`MOST_ROWS`] of them, in their order.
+/// The deepest contacts, then limits (numbered after the contacts), at most [`MOST_ROWS`] of them,
+/// in their order.
 fn deepest_rows(problem: &ContactProblem) -> Vec<usize> {
     let (gaps, limits) = (&problem.contacts().gap, &problem.limits().gap);
     let gap = |k: usize| gaps.get(k).copied().unwrap_or_else(|| limits[k - gaps.len()]);

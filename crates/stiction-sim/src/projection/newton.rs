@@ -1,14 +1,17 @@
-//! Least motion by Newton's method: the rows' violations are penalized, min ½ xᵀ x + Σ ½ ρ max(0, bound − row · x + λ/ρ)², and the multipliers λ follow.
+//! Least motion by Newton's method: the rows' violations are penalized, min ½ xᵀ x + Σ ½ ρ max(0,
+//! bound − row · x + λ/ρ)², and the multipliers λ follow.
 //!
-//! Each minimum is that of a strictly convex function which is quadratic between the changes of its active rows, so Newton's method with a search along its
-//! steps ends there. The matrix I + Σ ρ rowᵀ row is factored within its envelope, in an order of the blocks that keeps that small.
+//! Each minimum is that of a strictly convex function which is quadratic between the changes of its
+//! active rows, so Newton's method with a search along its steps ends there. The matrix I + Σ ρ
+//! rowᵀ row is factored within its envelope, in an order of the blocks that keeps that small.
 
 use super::least_motion::Problem;
 
 /// The penalty of a row beside `1/w`: large, so that few rounds of multipliers are needed.
 const PENALTY: f64 = 1e9;
 
-/// Most multiplications of a factor, beyond which an island is left to sweeps, and of all factors of a solve.
+/// Most multiplications of a factor, beyond which an island is left to sweeps, and of all factors
+/// of a solve.
 const MOST_WORK: f64 = 1e8;
 const MOST_WORK_IN_ALL: f64 = 2e9;
 
@@ -17,7 +20,8 @@ const ROUNDS: usize = 12;
 const STEPS: usize = 50;
 const HALVINGS: usize = 20;
 
-/// A round that leaves more than this part of the worst violation is the last: not all rows can hold.
+/// A round that leaves more than this part of the worst violation is the last: not all rows can
+/// hold.
 const PROGRESS: f64 = 0.5;
 
 /// The workspace.
@@ -42,7 +46,8 @@ pub(super) struct Newton {
 }
 
 impl Newton {
-    /// Whether every row holds within its tolerance at the motion found; `None` if a factor would be too much work.
+    /// Whether every row holds within its tolerance at the motion found; `None` if a factor would
+    /// be too much work.
     pub fn solve(&mut self, problem: &mut Problem) -> Option<bool> {
         self.find_order(problem);
         let work = self.shape(problem);

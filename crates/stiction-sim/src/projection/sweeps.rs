@@ -1,7 +1,7 @@
 //! Least motion by Gauss–Seidel sweeps with conjugate directions.
 //!
-//! Each step of a sweep solves one row; the steps of two sweeps give the factor by which the direction of the last one is followed, and where steps grow
-//! the direction is forgotten.
+//! Each step of a sweep solves one row; the steps of two sweeps give the factor by which the
+//! direction of the last one is followed, and where steps grow the direction is forgotten.
 //!
 //! Reference: [Silcowitz10].
 
@@ -80,7 +80,8 @@ impl Sweeps {
     }
 }
 
-/// `direction ← x − before + factor direction`, and `x` moves by `factor` of what the direction was.
+/// `direction ← x − before + factor direction`, and `x` moves by `factor` of what the direction
+/// was.
 fn follow(x: &mut [f64], before: &[f64], direction: &mut [f64], factor: f64) {
     for ((x, before), direction) in x.iter_mut().zip(before).zip(direction) {
         let along = factor * *direction;

@@ -20,14 +20,16 @@ pub(crate) const FACE_LIKE: f64 = 0.99995;
 /// Squared sine below which two edges are parallel: faces then hold the axis.
 pub(crate) const PARALLEL: f64 = 1e-8;
 
-/// An edge is along a face if its sine against it is at most this: where it crosses an edge of the face, a small turn lays it on the face.
+/// An edge is along a face if its sine against it is at most this: where it crosses an edge of the
+/// face, a small turn lays it on the face.
 pub(crate) const ALONG_FACE: f64 = 0.25;
 
 /// Places closer together than this part of the size are one place.
 const ONE_PLACE: f64 = 0.1;
 
-/// Of the contacts from `start` on, between a face and an edge along it that crosses one of the face's edges in the contact `crossing`, keeps those
-/// that a small turn closes: away from the crossing, and hardly higher above the face.
+/// Of the contacts from `start` on, between a face and an edge along it that crosses one of the
+/// face's edges in the contact `crossing`, keeps those that a small turn closes: away from the
+/// crossing, and hardly higher above the face.
 pub(crate) fn keep_beside(crossing: &Touch, start: usize, query: &Query, out: &mut Vec<Touch>) {
     let mut k = 0;
     out.retain(|touch| {

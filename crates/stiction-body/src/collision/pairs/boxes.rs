@@ -184,8 +184,9 @@ impl Boxes<'_> {
         }
     }
 
-    /// Where an edge is nearly along a face of the other box, the contacts of that face too: a turn within the step lays the edge on it, and the
-    /// crossing of two edges alone would let its ends through.
+    /// Where an edge is nearly along a face of the other box, the contacts of that face too: a turn
+    /// within the step lays the edge on it, and the crossing of two edges alone would let its ends
+    /// through.
     fn beside_crossing(&self, edges: usize, normal: Vec3, clip: &mut Clip, first: usize, out: &mut Vec<Touch>) {
         let Some(crossing) = out.get(first).copied() else { return };
         let (i, j, turned) = (edges / 3, edges % 3, self.rotation.transpose() * normal);

@@ -33,8 +33,8 @@ impl Side {
     }
 }
 
-/// Whether a corner that is beyond some of the sides now comes to be within all of them while it is still above the face, if it moves by
-/// `way` (along u, along v, up) within the step.
+/// Whether a corner that is beyond some of the sides now comes to be within all of them while it is
+/// still above the face, if it moves by `way` (along u, along v, up) within the step.
 pub(crate) fn comes_in(corner: &Corner, sides: &[Side], way: [f64; 3], slack: f64) -> bool {
     let rate = |side: &Side| side.a * way[0] + side.b * way[1];
     let mut time = 0.0_f64;

@@ -309,8 +309,8 @@ impl Pair<'_> {
         meets && self.emit(x, normal, gap, 130, out)
     }
 
-    /// Where a side or a rim is nearly along a flat end, or sides nearly along each other, their other contacts too: a turn within the step lays one on the
-    /// other.
+    /// Where a side or a rim is nearly along a flat end, or sides nearly along each other, their
+    /// other contacts too: a turn within the step lays one on the other.
     fn beside_crossing(&self, normal: Vec3, first: usize, out: &mut Vec<Touch>) {
         let Some(crossing) = out.get(first).copied() else { return };
         let [a, b] = &self.cylinders;

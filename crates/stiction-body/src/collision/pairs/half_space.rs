@@ -12,8 +12,8 @@ pub(crate) const RIM_POINTS: usize = 4;
 /// along the cylinder's own axes, so that they do not turn with rounding.
 const LEVEL: f64 = 1e-6;
 
-/// A flat end that is tilted by less than this (sine) is not taken to wobble: between its four points it sinks in by less than this part of its
-/// radius.
+/// A flat end that is tilted by less than this (sine) is not taken to wobble: between its four
+/// points it sinks in by less than this part of its radius.
 const NEARLY_LEVEL: f64 = 1e-3;
 
 /// The plane as seen from the other shape: height of its origin, and the normal in its axes.
@@ -118,8 +118,9 @@ pub(crate) fn cylinder(
     }
 }
 
-/// Unit vectors halfway between the [`spokes`], for a flat end that is tilted: the lowest point of its rim runs along it as it wobbles, and between
-/// points a quarter turn apart it would sink in. `None` where the end is nearly level, and rests on its four points.
+/// Unit vectors halfway between the [`spokes`], for a flat end that is tilted: the lowest point of
+/// its rim runs along it as it wobbles, and between points a quarter turn apart it would sink in.
+/// `None` where the end is nearly level, and rests on its four points.
 pub(crate) fn between_spokes(towards: Vec3) -> Option<[Vec3; RIM_POINTS]> {
     let level = Vec3::new(towards.x, towards.y, 0.0).norm() <= NEARLY_LEVEL;
     let [a, b, c, d] = spokes(towards);

@@ -119,8 +119,9 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         }
     }
 
-    /// Where an edge is nearly along a face beside the edge that it crosses, the contacts of that face too: a turn within the step lays
-    /// the edge on it, and the crossing alone would let its ends through.
+    /// Where an edge is nearly along a face beside the edge that it crosses, the contacts of that
+    /// face too: a turn within the step lays the edge on it, and the crossing alone would let its
+    /// ends through.
     fn beside_crossing(&self, edges: [u32; 2], first: usize, scratch: &mut Scratch, out: &mut Vec<Touch>) {
         let Some(crossing) = out.get(first).copied() else { return };
         let pair = [0, 1].map(|k| self.polytopes[k].edges[edges[k] as usize]);

@@ -147,8 +147,9 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         false
     }
 
-    /// Where an edge is nearly along the flat end that its crossing is on the rim of, or the cylinder nearly along a face beside the edge, the contacts of
-    /// that flat end or face too: a turn within the step lays one on the other.
+    /// Where an edge is nearly along the flat end that its crossing is on the rim of, or the
+    /// cylinder nearly along a face beside the edge, the contacts of that flat end or face too: a
+    /// turn within the step lays one on the other.
     fn beside_crossing(&self, edge: usize, normal: Vec3, first: usize, out: &mut Vec<Touch>) {
         let Some(crossing) = out.get(first).copied() else { return };
         let (edge, axis) = (self.polytope.edges[edge], self.cylinder.axis());
