@@ -44,11 +44,12 @@ pub(crate) const OPEN: f64 = 1e-13;
 
 /// Most rounds of the projection: it is a Newton iteration, and where overlap is shallow two are
 /// plenty.
-pub(crate) const PROJECTIONS: usize = 8;
+pub(crate) const PROJECTIONS: usize = 12;
 
-/// A round that leaves more than this part of the worst overlap is the last: not all can be
-/// removed.
+/// A round that leaves more than this part of the worst overlap has stalled; the second such round
+/// is the last. One may be: moving bodies can bring other features of them together.
 const PROGRESS: f64 = 0.5;
+const MOST_STALLED: usize = 2;
 
 /// Gaps up to this many times the deepest overlap take part in a projection: it could close them.
 const NEAR: f64 = 2.0;
@@ -160,7 +161,7 @@ impl Simulation {
     /// and after.
     pub(crate) fn separate(&mut self) -> Result<[f64; 2], InputError> {
         let mut found = self.find_contacts(false);
-        let depth = found.depth;
+        let (depth, mut stalled) = (found.depth, 0);
         for round in 0..PROJECTIONS {
             let enough = if round == 0 { Enough::Nothing } else { Enough::Little };
             let worst = found.worst[enough as usize];
@@ -174,7 +175,8 @@ impl Simulation {
                 break;
             }
             found = self.find_contacts(true);
-            if found.worst[enough as usize] > PROGRESS * worst {
+            stalled += usize::from(found.worst[enough as usize] > PROGRESS * worst);
+            if stalled == MOST_STALLED {
                 break;
             }
         }
