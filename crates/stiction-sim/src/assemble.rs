@@ -146,12 +146,7 @@ impl Assembler {
 
     /// The row of a contact's normal by tree, of which the first so many mean something, beside the
     /// inertia.
-    pub(crate) fn normal_row(
-        &mut self,
-        world: &World,
-        work: &Workspace,
-        at: &ContactPoint,
-    ) -> (&Mass, ([(usize, &[f64]); 2], usize)) {
+    pub(crate) fn normal_row(&mut self, world: &World, work: &Workspace, at: &ContactPoint) -> (&Mass, RowOfTrees<'_>) {
         let trees = self.fill_normal(world, work, at);
         (self.problem.mass(), blocks(&self.rows, trees, 0))
     }
@@ -333,8 +328,11 @@ impl Assembler {
     }
 }
 
-/// Row `k` of a contact by tree; the first so many mean something.
-fn blocks(rows: &[[Vec<f64>; 4]; 2], trees: [Option<usize>; 2], k: usize) -> ([(usize, &[f64]); 2], usize) {
+/// A row of a contact by tree, of which the first so many mean something.
+type RowOfTrees<'a> = ([(usize, &'a [f64]); 2], usize);
+
+/// Row `k` of a contact.
+fn blocks(rows: &[[Vec<f64>; 4]; 2], trees: [Option<usize>; 2], k: usize) -> RowOfTrees<'_> {
     let [first, second] = rows;
     let a = trees[0].map(|tree| (tree, first[k].as_slice()));
     let b = trees[1].filter(|_| trees[0] != trees[1]).map(|tree| (tree, second[k].as_slice()));

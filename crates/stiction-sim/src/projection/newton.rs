@@ -5,7 +5,7 @@
 //! active rows, so Newton's method with a search along its steps ends there. The matrix I + Σ ρ
 //! rowᵀ row is factored within its envelope, in an order of the blocks that keeps that small.
 
-use super::least_motion::Problem;
+use super::least_motion::{Problem, Row};
 
 /// The penalty of a row beside `1/w`: large, so that few rounds of multipliers are needed.
 const PENALTY: f64 = 1e9;
@@ -81,7 +81,7 @@ impl Newton {
 
     /// The worst violation, or slack of a row that has a force, beside the row's tolerance.
     fn worst(&self, problem: &Problem) -> f64 {
-        let missed = |row: &super::least_motion::Row| row.bound - problem.along(row);
+        let missed = |row: &Row| row.bound - problem.along(row);
         let rows = problem.rows.iter().zip(&self.forces);
         rows.map(|(row, p)| if *p > 0.0 { missed(row).abs() } else { missed(row).max(0.0) } / row.tolerance)
             .fold(0.0, f64::max)
