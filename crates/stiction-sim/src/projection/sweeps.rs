@@ -8,7 +8,7 @@
 use super::least_motion::Problem;
 
 /// Most sweeps: what takes longer is for a factor.
-const MOST_SWEEPS: usize = 100;
+const MOST_SWEEPS: usize = 300;
 
 /// Where the rows cannot all hold, each gives way by this part of what its own multiplier moves.
 const COMPLIANCE: f64 = 1e-2;
