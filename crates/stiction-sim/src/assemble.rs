@@ -129,6 +129,60 @@ impl Assembler {
         Ok(())
     }
 
+    /// Adds a contact that has its normal alone, and is to part by at least `bounce`.
+    ///
+    /// # Errors
+    /// If a number is not finite.
+    pub(crate) fn add_normal(
+        &mut self,
+        world: &World,
+        work: &Workspace,
+        at: &ContactPoint,
+        size: f64,
+        bounce: f64,
+    ) -> Result<(), InputError> {
+        let trees = self.fill_normal(world, work, at);
+        let (normal, count) = blocks(&self.rows, trees, 0);
+        self.problem.add_contact(Contact { gap: at.gap, size, bounce, ..Contact::new(&normal[..count], &[], &[]) })
+    }
+
+    /// The row of a contact's normal by tree, of which the first so many mean something, beside the
+    /// inertia.
+    pub(crate) fn normal_row(&mut self, world: &World, work: &Workspace, at: &ContactPoint) -> (&Mass, RowOfTrees<'_>) {
+        let trees = self.fill_normal(world, work, at);
+        (self.problem.mass(), blocks(&self.rows, trees, 0))
+    }
+
+    /// The tree and row of one velocity, with `sign` as its only number, beside the inertia.
+    pub(crate) fn unit_row(&mut self, model: &Model, k: usize, sign: f64) -> (&Mass, (usize, &[f64])) {
+        let tree = model.trees().partition_point(|tree| tree.v.end <= k);
+        let range = model.trees()[tree].v.clone();
+        let row = &mut self.rows[0][0];
+        clear(row, range.len(), false);
+        row[k - range.start] = sign;
+        (self.problem.mass(), (tree, row))
+    }
+
+    /// Fills the normals' rows of both sides of a contact; returns their trees as
+    /// [`Assembler::fill_rows`] does.
+    fn fill_normal(&mut self, world: &World, work: &Workspace, at: &ContactPoint) -> [Option<usize>; 2] {
+        let mut trees = [None; 2];
+        for side in 0..2 {
+            let Some(link) = world.geoms[at.geoms[side]].link else { continue };
+            let tree = world.model.links()[link].tree;
+            let size = world.model.trees()[tree].v.len();
+            if size > 0 {
+                let shared = trees[0] == Some(tree);
+                let row = &mut self.rows[if shared { 0 } else { side }][0];
+                clear(row, size, shared);
+                let sign = if side == 0 { -1.0 } else { 1.0 };
+                work.add_point_row(&world.model, link, at.point, at.normal, sign, row);
+                trees[side] = Some(tree);
+            }
+        }
+        trees
+    }
+
     /// Adds bilateral rows for a contact that is held: along the normal and the tangents for which a target is given (m/s, or m for a projection).
     ///
     /// # Errors
@@ -224,6 +278,22 @@ impl Assembler {
         Ok(())
     }
 
+    /// Adds the limit of velocity `k` at the distance `gap`, with the direction away from it (1 or
+    /// −1), from which it is to be moved by `bounce`.
+    ///
+    /// # Errors
+    /// If a number is not finite.
+    pub(crate) fn add_limit(
+        &mut self,
+        model: &Model,
+        k: usize,
+        away: f64,
+        gap: f64,
+        bounce: f64,
+    ) -> Result<(), InputError> {
+        self.with_unit_row(model, k, away, |problem, row| problem.add_limit(row, gap, 0.0, bounce))
+    }
+
     /// Adds the limit of velocity `k` that is reached, with the direction away from it (1 or −1).
     ///
     /// # Errors
@@ -256,17 +326,16 @@ impl Assembler {
         sign: f64,
         add: impl FnOnce(&mut ContactProblem, &[(usize, &[f64])]) -> Result<(), InputError>,
     ) -> Result<(), InputError> {
-        let tree = model.trees().partition_point(|tree| tree.v.end <= k);
-        let range = model.trees()[tree].v.clone();
-        let row = &mut self.rows[0][0];
-        clear(row, range.len(), false);
-        row[k - range.start] = sign;
-        add(&mut self.problem, &[(tree, row)])
+        let (_, (tree, _)) = self.unit_row(model, k, sign);
+        add(&mut self.problem, &[(tree, &self.rows[0][0])])
     }
 }
 
-/// Row `k` of a contact by tree; the first so many mean something.
-fn blocks(rows: &[[Vec<f64>; 4]; 2], trees: [Option<usize>; 2], k: usize) -> ([(usize, &[f64]); 2], usize) {
+/// A row of a contact by tree, of which the first so many mean something.
+type RowOfTrees<'a> = ([(usize, &'a [f64]); 2], usize);
+
+/// Row `k` of a contact.
+fn blocks(rows: &[[Vec<f64>; 4]; 2], trees: [Option<usize>; 2], k: usize) -> RowOfTrees<'_> {
     let [first, second] = rows;
     let a = trees[0].map(|tree| (tree, first[k].as_slice()));
     let b = trees[1].filter(|_| trees[0] != trees[1]).map(|tree| (tree, second[k].as_slice()));

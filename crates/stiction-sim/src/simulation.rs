@@ -17,6 +17,7 @@ use crate::control::{Commands, Controller};
 use crate::energy::EnergyBalance;
 use crate::error::SceneError;
 use crate::event_driven::{Events, impact_model};
+use crate::projection::Projection;
 use crate::restitution::Impacts;
 use crate::world::World;
 
@@ -290,6 +291,7 @@ pub struct Simulation {
     pub(crate) friction_needs_force: bool,
     pub(crate) fallback: Option<Box<dyn ContactModel>>,
     pub(crate) projector: Frictionless,
+    pub(crate) projection: Projection,
     pub(crate) last: Option<ContactOutcome>,
     pub(crate) phases: Phases,
     pub(crate) scratch: Scratch,
@@ -393,6 +395,7 @@ impl Simulation {
             model,
             fallback,
             projector: Frictionless::new(Level::Velocity, normals),
+            projection: Projection::default(),
             last: None,
             phases: Phases::default(),
             before: Before::default(),

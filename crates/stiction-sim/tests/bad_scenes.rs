@@ -175,8 +175,9 @@ fn scenes_that_memory_has_no_room_for_are_refused() {
         Err(message) => message,
     };
     assert_eq!(refused(&crowd(50)), "");
-    assert!(refused(&crowd(1000)).contains("too many geoms are near each other"));
-    assert!(refused(&crowd(20_000)).contains("20000 geoms, at most 16384"));
+    for count in [1000, 20_000] {
+        assert!(refused(&crowd(count)).contains("too many geoms are near each other"));
+    }
     let field = "{ height_field = { points = [2000, 2000], size = [1, 1], height = \"= x\" } }";
     let message = refused(&format!("[[bodies]]\nname = \"ground\"\nfixed = true\nshape = {field}"));
     assert!(message.contains("points") && message.contains("1048576"), "{message}");

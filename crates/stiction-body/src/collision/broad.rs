@@ -4,8 +4,11 @@ use crate::collision::frame::Frame;
 use crate::collision::rules::Allowed;
 use crate::math::Vec3;
 
-/// With at most this many allowed pairs all of them are looked at.
+/// With at most this many geoms and allowed pairs all of them are looked at.
 const BRUTE_FORCE: usize = 400;
+
+/// Slots for the cells of the grids: with as many most cells have a slot of their own.
+const SLOTS_PER_GEOM: usize = 2;
 
 /// Most pairs near each other: several times those of a dense heap of ten thousand bodies, and what memory has room for with all their contacts.
 const MOST_PAIRS: usize = 1 << 18;
@@ -35,11 +38,7 @@ impl Bounds {
 
     pub fn meets(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Aabb { centre, half }, Self::Aabb { centre: c, half: h }) => {
-                let apart = (*centre - *c).abs();
-                let sum = *half + *h;
-                apart.x <= sum.x && apart.y <= sum.y && apart.z <= sum.z
-            }
+            (Self::Aabb { centre, half }, Self::Aabb { centre: c, half: h }) => meet(*centre - *c, *half + *h),
             (Self::Aabb { centre, half }, Self::HalfSpace { normal, offset })
             | (Self::HalfSpace { normal, offset }, Self::Aabb { centre, half }) => {
                 normal.dot(*centre) - (normal.abs()).dot(*half) <= *offset
@@ -47,42 +46,75 @@ impl Bounds {
             _ => false,
         }
     }
-
-    /// Lower and upper end along a coordinate; `None` where it has none.
-    fn interval(&self, axis: usize) -> Option<[f64; 2]> {
-        match self {
-            Self::Aabb { centre, half } => Some([centre[axis] - half[axis], centre[axis] + half[axis]]),
-            _ => None,
-        }
-    }
 }
 
-/// Sweep and prune along the coordinate in which the geoms are spread most, or all allowed pairs where there are few.
+/// Finds the pairs of geoms whose bounds meet: a grid for every size of geoms, or all allowed pairs
+/// where there are few.
+///
+/// A geom lies in one cell of the grid whose cells are at least as large as its bounds, and at most
+/// twice as large. What it meets among geoms of its own size or larger ones has its centre within
+/// one cell of it in their grid, so the cost is linear in the geoms and the pairs found, whatever
+/// the sizes.
 #[derive(Debug, Clone)]
 pub(crate) struct Broad {
     /// All allowed pairs in order, where they are few.
     all: Option<Vec<(u32, u32)>>,
-    /// Half-spaces.
+    /// Geoms without bounds: half-spaces, and what is larger than numbers are.
     unbounded: Vec<u32>,
-    /// Geoms by the lower end of their bounds.
-    order: Vec<(f64, f64, u32)>,
+    /// Sizes of cells there are, as exponents of 2, ascending.
+    levels: Vec<i32>,
+    /// Geoms by the slot of their cell, and where each slot's begin; a power of two of slots.
+    entries: Vec<Entry>,
+    slots: Vec<u32>,
+    /// The cell of each geom, if it has one.
+    cells: Vec<Option<Cell>>,
+    /// Pairs as they are found, then in ascending order.
+    pairs: Vec<(u32, u32)>,
     found: Vec<(u32, u32)>,
+    counts: Vec<u32>,
     crowded: bool,
 }
 
+/// A cell of a grid, by a number that hardly any two share.
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    level: i32,
+    key: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    key: u64,
+    centre: Vec3,
+    half: Vec3,
+    geom: u32,
+}
+
+impl Entry {
+    const NONE: Self = Self { key: 0, centre: Vec3::ZERO, half: Vec3::ZERO, geom: 0 };
+}
+
 impl Broad {
-    pub fn new(allowed: &Allowed, unbounded: &[bool]) -> Self {
-        let n = unbounded.len();
-        let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).filter(|&(i, j)| allowed.get(i, j));
-        let few = pairs.clone().take(BRUTE_FORCE + 1).count() <= BRUTE_FORCE;
-        let all = few.then(|| pairs.map(|(i, j)| (i as u32, j as u32)).collect());
-        let unbounded = (0..n).filter(|i| unbounded[*i]).map(|i| i as u32).collect();
-        Self { all, unbounded, order: Vec::new(), found: Vec::new(), crowded: false }
+    pub fn new(allowed: &Allowed, geoms: usize) -> Self {
+        let pairs = (0..geoms).flat_map(|i| (i + 1..geoms).map(move |j| (i, j))).filter(|&(i, j)| allowed.get(i, j));
+        let few = geoms <= BRUTE_FORCE && pairs.clone().take(BRUTE_FORCE + 1).count() <= BRUTE_FORCE;
+        Self {
+            all: few.then(|| pairs.map(|(i, j)| (i as u32, j as u32)).collect()),
+            unbounded: Vec::new(),
+            levels: Vec::new(),
+            entries: Vec::new(),
+            slots: Vec::new(),
+            cells: Vec::new(),
+            pairs: Vec::new(),
+            found: Vec::new(),
+            counts: Vec::new(),
+            crowded: false,
+        }
     }
 
     /// Number of pairs that are near each other, for [`Broad::pair`].
     ///
-    /// There are at most [`MOST_PAIRS`]; the sweep ends with one more.
+    /// There are at most [`MOST_PAIRS`]; the search ends with one more.
     pub fn candidates(&mut self, bounds: &[Bounds], allowed: &Allowed) -> usize {
         self.found.clear();
         match &self.all {
@@ -90,7 +122,11 @@ impl Broad {
                 let near = all.iter().filter(|(i, j)| bounds[*i as usize].meets(&bounds[*j as usize]));
                 self.found.extend(near);
             }
-            None => self.sweep(bounds, allowed),
+            None => {
+                self.fill_grids(bounds);
+                self.search(bounds, allowed);
+                self.put_in_order(bounds.len());
+            }
         }
         self.crowded |= self.found.len() > MOST_PAIRS;
         self.found.len()
@@ -107,43 +143,180 @@ impl Broad {
         (i as usize, j as usize)
     }
 
-    fn sweep(&mut self, bounds: &[Bounds], allowed: &Allowed) {
-        self.order.clear();
-        let axis = widest(bounds);
-        let intervals = bounds.iter().enumerate();
-        self.order.extend(intervals.filter_map(|(i, b)| b.interval(axis).map(|[low, high]| (low, high, i as u32))));
-        self.order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
-        for (k, &(_, high, i)) in self.order.iter().enumerate() {
-            if self.found.len() > MOST_PAIRS {
+    /// Puts every geom into its cell.
+    fn fill_grids(&mut self, bounds: &[Bounds]) {
+        self.unbounded.clear();
+        self.levels.clear();
+        self.cells.clear();
+        for (i, bounds) in bounds.iter().enumerate() {
+            let cell = match bounds {
+                Bounds::Nowhere => None,
+                Bounds::HalfSpace { .. } => {
+                    self.unbounded.push(i as u32);
+                    None
+                }
+                Bounds::Aabb { centre, half } => {
+                    let cell = Cell::of(*centre, *half);
+                    if cell.is_none() {
+                        self.unbounded.push(i as u32);
+                    }
+                    cell
+                }
+            };
+            if let Some(Cell { level, .. }) = cell
+                && let Err(at) = self.levels.binary_search(&level)
+            {
+                self.levels.insert(at, level);
+            }
+            self.cells.push(cell);
+        }
+        let slots = (SLOTS_PER_GEOM * bounds.len()).next_power_of_two();
+        self.slots.clear();
+        self.slots.resize(slots + 1, 0);
+        self.cells.iter().flatten().for_each(|cell| self.slots[slot(cell.key, slots)] += 1);
+        let mut end = 0;
+        for count in &mut self.slots {
+            end += *count;
+            *count = end;
+        }
+        self.entries.clear();
+        self.entries.resize(end as usize, Entry::NONE);
+        // Filled from their ends, so that each slot's place ends up at its beginning.
+        for (i, (bounds, cell)) in bounds.iter().zip(&self.cells).enumerate().rev() {
+            if let (Bounds::Aabb { centre, half }, Some(cell)) = (bounds, cell) {
+                let end = &mut self.slots[slot(cell.key, slots)];
+                *end -= 1;
+                self.entries[*end as usize] = Entry { key: cell.key, centre: *centre, half: *half, geom: i as u32 };
+            }
+        }
+    }
+
+    /// Every pair whose bounds meet, in no order; a pair may be there twice.
+    fn search(&mut self, bounds: &[Bounds], allowed: &Allowed) {
+        let slots = self.slots.len() - 1;
+        self.pairs.clear();
+        for (i, (bounds, cell)) in bounds.iter().zip(&self.cells).enumerate() {
+            let (Bounds::Aabb { centre, half }, Some(cell)) = (bounds, cell) else { continue };
+            if self.pairs.len() > MOST_PAIRS {
                 break;
             }
-            for &(_, _, j) in self.order[k + 1..].iter().take_while(|next| next.0 <= high) {
-                let pair = (i.min(j), i.max(j));
-                if allowed.get(i as usize, j as usize) && bounds[i as usize].meets(&bounds[j as usize]) {
-                    self.found.push(pair);
+            for &level in self.levels.iter().filter(|level| **level >= cell.level) {
+                for key in near_cells(*centre, *half, level) {
+                    let at = slot(key, slots);
+                    for other in &self.entries[self.slots[at] as usize..self.slots[at + 1] as usize] {
+                        let j = other.geom as usize;
+                        // Geoms of one level find each other: the first finds the second.
+                        let once = level > cell.level || j > i;
+                        if other.key == key
+                            && once
+                            && meet(*centre - other.centre, *half + other.half)
+                            && allowed.get(i, j)
+                        {
+                            self.pairs.push((i.min(j) as u32, i.max(j) as u32));
+                        }
+                    }
                 }
             }
         }
-        for &i in &self.unbounded {
-            for j in 0..bounds.len() as u32 {
-                if allowed.get(i as usize, j as usize) && bounds[i as usize].meets(&bounds[j as usize]) {
-                    self.found.push((i.min(j), i.max(j)));
+        for (k, &i) in self.unbounded.iter().enumerate() {
+            for j in 0..bounds.len() {
+                let once = !self.unbounded[..k].contains(&(j as u32));
+                if once && bounds[i as usize].meets(&bounds[j]) && allowed.get(i as usize, j) {
+                    self.pairs.push((i.min(j as u32), i.max(j as u32)));
                 }
             }
         }
-        self.found.truncate(MOST_PAIRS + 1);
-        self.found.sort_unstable();
+        self.pairs.truncate(MOST_PAIRS + 1);
+    }
+
+    /// The pairs in ascending order, each once: sorted by their first geom by counting, then each
+    /// geom's few.
+    fn put_in_order(&mut self, geoms: usize) {
+        self.counts.clear();
+        self.counts.resize(geoms + 1, 0);
+        self.pairs.iter().for_each(|(i, _)| self.counts[*i as usize] += 1);
+        let mut end = 0;
+        for count in &mut self.counts {
+            end += *count;
+            *count = end;
+        }
+        self.found.resize(self.pairs.len(), (0, 0));
+        for pair in self.pairs.iter().rev() {
+            let end = &mut self.counts[pair.0 as usize];
+            *end -= 1;
+            self.found[*end as usize] = *pair;
+        }
+        for i in 0..geoms {
+            self.found[self.counts[i] as usize..self.counts[i + 1] as usize].sort_unstable();
+        }
+        self.found.dedup();
     }
 }
 
-/// The coordinate in which centres vary most.
-fn widest(bounds: &[Bounds]) -> usize {
-    let centres =
-        || bounds.iter().filter_map(|b| if let Bounds::Aabb { centre, .. } = b { Some(*centre) } else { None });
-    let n = centres().count().max(1) as f64;
-    let mean = centres().sum::<Vec3>() / n;
-    let spread = centres().fold(Vec3::ZERO, |sum, c| sum + (c - mean) * (c - mean));
-    let mut axis = 0;
-    (1..3).for_each(|k| axis = if spread[k] > spread[axis] { k } else { axis });
-    axis
+impl Cell {
+    /// The cell of bounds; `None` if they have no size that is a number.
+    fn of(centre: Vec3, half: Vec3) -> Option<Self> {
+        let size = 2.0 * half.max_element();
+        if !(size.is_finite() && centre.is_finite()) {
+            return None;
+        }
+        let level = exponent(size) + 1;
+        let at = (centre * inverse_cell(level)).floor();
+        Some(Self { level, key: key(level, at) })
+    }
+}
+
+/// Keys of the cells in which geoms of a level can have their centres that meet bounds no larger
+/// than the level's cells.
+fn near_cells(centre: Vec3, half: Vec3, level: i32) -> impl Iterator<Item = u64> {
+    /// More than the rounding of a comparison of bounds.
+    const ROUNDING: f64 = 8.0 * f64::EPSILON;
+    let inverse = inverse_cell(level);
+    let reach = half * inverse + (0.5 + ROUNDING) + centre.abs() * (inverse * ROUNDING);
+    let (low, high) = ((centre * inverse - reach).floor(), (centre * inverse + reach).floor());
+    let count = (high - low + 1.0).min(Vec3::splat(MOST_CELLS));
+    let [nx, ny, nz] = [count.x as u32, count.y as u32, count.z as u32];
+    (0..nx).flat_map(move |x| {
+        (0..ny).flat_map(move |y| {
+            (0..nz).map(move |z| key(level, low + Vec3::new(f64::from(x), f64::from(y), f64::from(z))))
+        })
+    })
+}
+
+/// Cells along a coordinate that bounds no larger than a cell can reach.
+const MOST_CELLS: f64 = 4.0;
+
+/// A number for a cell.
+fn key(level: i32, at: Vec3) -> u64 {
+    /// Odd numbers without a pattern.
+    const ODD: [u64; 4] = [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xd6e8_feb8_6659_fd93];
+    // Whole numbers; those beyond 64 bits are all alike, which costs time only.
+    let [x, y, z] = [at.x as i64 as u64, at.y as i64 as u64, at.z as i64 as u64];
+    let mut key = x.wrapping_mul(ODD[0]) ^ (x >> 29);
+    key = (key.rotate_left(23) ^ y).wrapping_mul(ODD[1]);
+    key = (key.rotate_left(23) ^ z).wrapping_mul(ODD[2]);
+    (key.rotate_left(23) ^ level as u64).wrapping_mul(ODD[3])
+}
+
+/// The slot of a cell; the last bits of a product are its poorest.
+fn slot(key: u64, slots: usize) -> usize {
+    (key >> 24) as usize & (slots - 1)
+}
+
+/// e with 2^e ≤ x < 2^(e + 1), for normal x; not below [`LEAST_LEVEL`].
+fn exponent(x: f64) -> i32 {
+    (((x.to_bits() >> 52) & 0x7ff) as i32 - 1023).max(LEAST_LEVEL)
+}
+
+/// Cells are not smaller than 2 to this (m): their inverses are numbers.
+const LEAST_LEVEL: i32 = -1000;
+
+/// One over the size of a level's cells.
+fn inverse_cell(level: i32) -> f64 {
+    f64::from_bits(((1023 - level).clamp(1, 2046) as u64) << 52)
+}
+
+fn meet(apart: Vec3, sum: Vec3) -> bool {
+    let apart = apart.abs();
+    apart.x <= sum.x && apart.y <= sum.y && apart.z <= sum.z
 }

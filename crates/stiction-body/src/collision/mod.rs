@@ -31,8 +31,9 @@ use pairs::Member;
 use rules::{Allowed, Group, place, rigid_groups};
 use solid::{Solid, unsupported};
 
-/// Most geoms: the table of pairs that may touch has the square of their number.
-const MOST_GEOMS: usize = 1 << 14;
+/// Most geoms: a million is far beyond what steps can be made of, and every file that asks for more
+/// is an error.
+const MOST_GEOMS: usize = 1 << 20;
 
 /// A shape on a link.
 #[derive(Debug, Clone, PartialEq)]
@@ -177,13 +178,15 @@ pub struct Collision {
     order: Vec<usize>,
     dropped: Vec<bool>,
     contacts: Vec<ContactPoint>,
+    /// The contacts of the call before.
+    before: Vec<ContactPoint>,
 }
 
 impl Collision {
     /// Makes geoms ready for collision.
     ///
     /// # Errors
-    /// If there are more than 16,384 geoms, a geom or rule names a link or geom that is not there, a pose is not finite, a name is used twice, a half-space moves, or two
+    /// If there are more than 1,048,576 geoms, a geom or rule names a link or geom that is not there, a pose is not finite, a name is used twice, a half-space moves, or two
     /// shapes may meet that have no contacts with each other (two meshes or height fields).
     pub fn new(model: &Model, geoms: Vec<Geom>, rules: CollisionRules) -> Result<Self, InputError> {
         if geoms.len() > MOST_GEOMS {
@@ -203,8 +206,7 @@ impl Collision {
         }
         check_pairs(&geoms, &parts, &allowed)?;
         let n = parts.len();
-        let broad =
-            Broad::new(&allowed, &parts.iter().map(|p| matches!(p.solid, Solid::HalfSpace)).collect::<Vec<_>>());
+        let broad = Broad::new(&allowed, n);
         Ok(Self {
             geoms,
             parts,
@@ -220,6 +222,7 @@ impl Collision {
             order: Vec::new(),
             dropped: Vec::new(),
             contacts: Vec::new(),
+            before: Vec::new(),
         })
     }
 
@@ -253,19 +256,59 @@ impl Collision {
         margin: f64,
     ) -> &[ContactPoint] {
         self.contacts.clear();
+        self.look(model, work, motion, dt, margin, |_| true);
+        &self.contacts
+    }
+
+    /// The same contacts as [`Collision::find`] gives, after links were moved since the last call
+    /// with otherwise the same arguments: only pairs with a link for which `moved` is true are
+    /// looked at again.
+    pub fn find_again(
+        &mut self,
+        model: &Model,
+        work: &Workspace,
+        motion: &[LinkMotion],
+        dt: f64,
+        margin: f64,
+        moved: impl Fn(usize) -> bool,
+    ) -> &[ContactPoint] {
+        std::mem::swap(&mut self.contacts, &mut self.before);
+        self.contacts.clear();
+        self.look(model, work, motion, dt, margin, moved);
+        &self.contacts
+    }
+
+    fn look(
+        &mut self,
+        model: &Model,
+        work: &Workspace,
+        motion: &[LinkMotion],
+        dt: f64,
+        margin: f64,
+        moved: impl Fn(usize) -> bool,
+    ) {
         if !(dt >= 0.0 && margin >= 0.0 && dt.is_finite() && margin.is_finite()) {
-            return &self.contacts;
+            return;
         }
         self.shared = false;
         self.place(model, work, motion, dt, margin);
+        let mut next = 0;
         for k in 0..self.broad.candidates(&self.bounds, &self.allowed) {
             let (i, j) = self.broad.pair(k);
-            self.pair(i, j, dt, margin);
+            let (a, b) = (&self.parts[i], &self.parts[j]);
+            self.shared |= a.shared || b.shared;
+            if a.link.is_some_and(&moved) || b.link.is_some_and(&moved) {
+                self.pair(i, j, dt, margin);
+                continue;
+            }
+            // Both lists ascend.
+            next += self.before[next..].iter().take_while(|c| c.geoms < [i, j]).count();
+            let same = self.before[next..].iter().take_while(|c| c.geoms == [i, j]);
+            self.contacts.extend(same);
         }
         if self.shared && !self.keep_duplicates {
             self.merge_geoms();
         }
-        &self.contacts
     }
 
     /// True if since this was asked last more pairs of geoms were near each other than can be looked at: some contacts are missing then.
@@ -302,7 +345,6 @@ impl Collision {
         if self.touches.len() > 1 {
             self.touches.sort_unstable_by_key(|t| t.feature);
         }
-        self.shared |= a.shared || b.shared;
         // Only shapes with several kinds of features can have one place twice.
         let plain = |s: &Solid| matches!(s, Solid::HalfSpace | Solid::Cuboid { .. } | Solid::Sphere { .. });
         let twice = merge && !(plain(&a.solid) && plain(&b.solid));

@@ -8,11 +8,31 @@ use super::{CollisionRules, Geom};
 use crate::joint::JointKind;
 use crate::model::{Link, Model};
 
-/// A symmetric table of geoms: true where two may touch.
+/// Which pairs of geoms may touch: a few numbers per geom, and sorted lists of the exceptions.
 #[derive(Debug, Clone)]
 pub(crate) struct Allowed {
-    n: usize,
-    bits: Vec<bool>,
+    geoms: Vec<Rule>,
+    /// Pairs of links that never touch, ascending within a pair and sorted.
+    excluded: Vec<LinkPair>,
+    /// Pairs of geoms that are looked at whatever else is said, and pairs that never touch; as
+    /// above.
+    forced: Vec<(usize, usize)>,
+    forbidden: Vec<(usize, usize)>,
+}
+
+type LinkPair = (Option<usize>, Option<usize>);
+
+/// What is asked of a geom.
+#[derive(Debug, Clone, Copy)]
+struct Rule {
+    link: Option<usize>,
+    rigid: Group,
+    /// The group that its own hangs on by a joint, unless the two may touch.
+    parent: Option<Group>,
+    groups: u32,
+    collides_with: u32,
+    /// It is, or its link is, in one of the lists.
+    listed: bool,
 }
 
 impl Allowed {
@@ -21,34 +41,50 @@ impl Allowed {
     pub fn new(model: &Model, geoms: &[Geom], rules: &CollisionRules) -> Result<Self, InputError> {
         check(model, geoms, rules)?;
         let groups = rigid_groups(model);
-        let group = |link: Option<usize>| link.map_or(Group::World, |l| groups[l]);
-        let ordered = |a: Option<usize>, b: Option<usize>| (a.min(b), a.max(b));
-        let excluded: BTreeSet<_> = rules.excluded.iter().map(|&(a, b)| ordered(a, b)).collect();
-        let geom_pairs = |pairs: &[(usize, usize)]| pairs.iter().map(|&(p, q)| (p.min(q), p.max(q))).collect();
-        let forced: BTreeSet<(usize, usize)> = geom_pairs(&rules.pairs);
-        let forbidden: BTreeSet<(usize, usize)> = geom_pairs(&rules.excluded_geoms);
+        let excluded = sorted(&rules.excluded);
+        let (forced, forbidden) = (sorted(&rules.pairs), sorted(&rules.excluded_geoms));
         let parents = jointed_parents(model, &groups, rules);
-        let hangs_on = |own: Group, other: Group| matches!(own, Group::Moving(i) if parents[i] == Some(other));
-        let n = geoms.len();
-        let mut bits = vec![false; n * n];
-        for (i, a) in geoms.iter().enumerate() {
-            for (j, b) in geoms.iter().enumerate().take(i) {
-                let rigid = [group(a.link), group(b.link)];
-                let apart = rigid[0] != rigid[1] && rigid.iter().any(|g| matches!(g, Group::Moving(_)));
-                let jointed = hangs_on(rigid[0], rigid[1]) || hangs_on(rigid[1], rigid[0]);
-                let grouped = a.groups & b.collides_with != 0 || b.groups & a.collides_with != 0;
-                let may = apart && grouped && !jointed && !excluded.contains(&ordered(a.link, b.link));
-                let asked = apart && forced.contains(&(j, i));
-                bits[i * n + j] = (may || asked) && !forbidden.contains(&(j, i));
-                bits[j * n + i] = bits[i * n + j];
-            }
-        }
-        Ok(Self { n, bits })
+        let links: BTreeSet<Option<usize>> = excluded.iter().flat_map(|&(a, b)| [a, b]).collect();
+        let numbers: BTreeSet<usize> = forced.iter().chain(&forbidden).flat_map(|&(a, b)| [a, b]).collect();
+        let rule = |(i, geom): (usize, &Geom)| {
+            let rigid = geom.link.map_or(Group::World, |l| groups[l]);
+            let parent = if let Group::Moving(i) = rigid { parents[i] } else { None };
+            let listed = links.contains(&geom.link) || numbers.contains(&i);
+            Rule { link: geom.link, rigid, parent, groups: geom.groups, collides_with: geom.collides_with, listed }
+        };
+        Ok(Self { geoms: geoms.iter().enumerate().map(rule).collect(), excluded, forced, forbidden })
     }
 
     pub fn get(&self, i: usize, j: usize) -> bool {
-        self.bits[i * self.n + j]
+        let (a, b) = (&self.geoms[i], &self.geoms[j]);
+        if a.rigid == b.rigid || !(a.moves() || b.moves()) {
+            return false;
+        }
+        let jointed = a.parent == Some(b.rigid) || b.parent == Some(a.rigid);
+        let grouped = a.groups & b.collides_with != 0 || b.groups & a.collides_with != 0;
+        if !(a.listed && b.listed) {
+            return grouped && !jointed;
+        }
+        let (links, pair) = (ordered((a.link, b.link)), ordered((i, j)));
+        let may = grouped && !jointed && self.excluded.binary_search(&links).is_err();
+        (may || self.forced.binary_search(&pair).is_ok()) && self.forbidden.binary_search(&pair).is_err()
     }
+}
+
+impl Rule {
+    fn moves(&self) -> bool {
+        matches!(self.rigid, Group::Moving(_))
+    }
+}
+
+fn ordered<K: Ord>((a, b): (K, K)) -> (K, K) {
+    if a <= b { (a, b) } else { (b, a) }
+}
+
+fn sorted<K: Ord + Copy>(pairs: &[(K, K)]) -> Vec<(K, K)> {
+    let mut all: Vec<(K, K)> = pairs.iter().map(|&pair| ordered(pair)).collect();
+    all.sort_unstable();
+    all
 }
 
 /// The group that each link's own group hangs on, unless the two may touch.

@@ -8,7 +8,7 @@ use stiction_lcp::InputError;
 use crate::assemble::{ContactKey, surface_speed};
 use crate::event_driven::Events;
 use crate::event_driven::impact::slip_velocity;
-use crate::projection::{Moved, PROJECTIONS};
+use crate::projection::{Enough, Moved, PROJECTIONS};
 use crate::simulation::Simulation;
 use crate::time_stepping::{separation_speed, smaller};
 
@@ -40,7 +40,7 @@ impl Events {
             }
             let clock = sim.clock();
             sim.assembler.start(&sim.scratch.mass, &sim.scratch.zeros, &sim.scratch.zeros, 1.0)?;
-            let moved = sim.project()?;
+            let moved = sim.project(Enough::Nothing)?;
             sim.phases.projection += clock.map_or_else(Default::default, |c| c.elapsed());
             if moved != Moved::AllTheWay {
                 break;

@@ -1,6 +1,6 @@
 //! Which separating axis two sharp shapes meet along.
 
-use crate::collision::frame::Query;
+use crate::collision::frame::{Query, Touch};
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
@@ -19,6 +19,26 @@ pub(crate) const FACE_LIKE: f64 = 0.99995;
 
 /// Squared sine below which two edges are parallel: faces then hold the axis.
 pub(crate) const PARALLEL: f64 = 1e-8;
+
+/// An edge is along a face if its sine against it is at most this: where it crosses an edge of the
+/// face, a small turn lays it on the face.
+pub(crate) const ALONG_FACE: f64 = 0.25;
+
+/// Places closer together than this part of the size are one place.
+const ONE_PLACE: f64 = 0.1;
+
+/// Of the contacts from `start` on, between a face and an edge along it that crosses one of the
+/// face's edges in the contact `crossing`, keeps those that a small turn closes: away from the
+/// crossing, and hardly higher above the face.
+pub(crate) fn keep_beside(crossing: &Touch, start: usize, query: &Query, out: &mut Vec<Touch>) {
+    let mut k = 0;
+    out.retain(|touch| {
+        k += 1;
+        let apart = (touch.point - crossing.point).norm();
+        let rise = touch.gap - crossing.gap;
+        k <= start || (apart > ONE_PLACE * query.size && rise.abs() <= ALONG_FACE * apart)
+    });
+}
 
 /// Steps of a look for a separating axis.
 const LOOKS: usize = 24;

@@ -1,16 +1,17 @@
 //! Two boxes: the separating axis they meet along, then either the overlap of two faces or the crossing of two edges.
 
 use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
-use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking};
-use crate::collision::pairs::clip::{Clip, Corner, Side};
+use crate::collision::pairs::axes::{ALONG_FACE, FACE_LIKE, PARALLEL, Rank, Ranking, keep_beside};
+use crate::collision::pairs::clip::{Clip, Corner, Side, comes_in};
 use crate::collision::vector::Norm;
 use crate::math::{Mat3, Vec3};
 
 /// How many axes are tried: the best one may have no overlap of faces that can meet within the step.
 const TRIES: usize = 3;
 
-/// Faces of the first box, of the second, pairs of edges.
+/// Faces of the first box, of the second, pairs of edges from [`EDGES`] on.
 const AXES: usize = 15;
+const EDGES: usize = 6;
 
 /// The second box in the frame of the first.
 struct Boxes<'a> {
@@ -56,6 +57,9 @@ pub(crate) fn boxes(frames: [&Frame; 2], half: [Vec3; 2], query: &Query, clip: &
         let start = out.len();
         let (axis, number) = pair.reference(best, axes[best]);
         if pair.contacts(number, &axis, clip, out) {
+            if number >= EDGES && axis.separation >= -ranking.skin {
+                pair.beside_crossing(number - EDGES, axis.normal, clip, start, out);
+            }
             for touch in &mut out[start..] {
                 touch.point = frames[0].point_to_world(touch.point);
                 touch.normal = frames[0].rotation * touch.normal;
@@ -180,6 +184,27 @@ impl Boxes<'_> {
         }
     }
 
+    /// Where an edge is nearly along a face of the other box, the contacts of that face too: a turn
+    /// within the step lays the edge on it, and the crossing of two edges alone would let its ends
+    /// through.
+    fn beside_crossing(&self, edges: usize, normal: Vec3, clip: &mut Clip, first: usize, out: &mut Vec<Touch>) {
+        let Some(crossing) = out.get(first).copied() else { return };
+        let (i, j, turned) = (edges / 3, edges % 3, self.rotation.transpose() * normal);
+        for k in (0..3).filter(|&k| k != i && self.rotation.col(j)[k].abs() <= ALONG_FACE) {
+            let start = out.len();
+            let mut face = Vec3::ZERO;
+            face[k] = 1.0_f64.copysign(normal[k]);
+            self.contacts(k, &Axis { normal: face, separation: 0.0 }, clip, out);
+            keep_beside(&crossing, start, self.query, out);
+        }
+        for k in (0..3).filter(|&k| k != j && self.rotation.col(k)[i].abs() <= ALONG_FACE) {
+            let start = out.len();
+            let face = self.rotation.col(k) * 1.0_f64.copysign(turned[k]);
+            self.contacts(3 + k, &Axis { normal: face, separation: 0.0 }, clip, out);
+            keep_beside(&crossing, start, self.query, out);
+        }
+    }
+
     /// The crossing of two edges.
     fn edges(&self, i: usize, j: usize, normal: Vec3, out: &mut Vec<Touch>) -> bool {
         let turned = self.rotation.transpose() * normal;
@@ -255,7 +280,9 @@ impl Reference<'_> {
             ]
         };
         incident(clip);
-        if !clip.overlap(&sides([0.0; 4]), self.query.touch) {
+        let present = sides([0.0; 4]);
+        let overlaps = clip.overlap(&present, self.query.touch);
+        if !overlaps {
             let mut more = [0.0_f64; 4];
             for d in corners.map(|p| self.drift.at(p)) {
                 more = [more[0].max(-d[ku]), more[1].max(d[ku]), more[2].max(-d[kv]), more[3].max(d[kv])];
@@ -267,6 +294,13 @@ impl Reference<'_> {
             // What will be on the face but is below its plane now has come from the side of a neighbour, which holds it.
             if separation < -self.query.touch {
                 return true;
+            }
+        }
+        // Corners that are not over the face yet, but come to be.
+        for (i, p) in corners.iter().enumerate().filter(|_| overlaps) {
+            let (corner, d) = (Corner::vertex(p[ku], p[kv], sign * p[k] - self.half[k], i as u32), self.drift.at(*p));
+            if comes_in(&corner, &present, [d[ku], d[kv], sign * d[k]], self.query.touch) {
+                clip.polygon.push(corner);
             }
         }
         let mut normal = Vec3::ZERO;

@@ -33,6 +33,20 @@ impl Side {
     }
 }
 
+/// Whether a corner that is beyond some of the sides now comes to be within all of them while it is
+/// still above the face, if it moves by `way` (along u, along v, up) within the step.
+pub(crate) fn comes_in(corner: &Corner, sides: &[Side], way: [f64; 3], slack: f64) -> bool {
+    let rate = |side: &Side| side.a * way[0] + side.b * way[1];
+    let mut time = 0.0_f64;
+    for side in sides.iter().filter(|side| side.beyond(corner) > slack) {
+        time = time.max(if rate(side) < 0.0 { -side.beyond(corner) / rate(side) } else { f64::INFINITY });
+    }
+    time > 0.0
+        && time <= 1.0
+        && corner.height + time * way[2] >= -slack
+        && sides.iter().all(|side| side.beyond(corner) + time * rate(side) <= slack)
+}
+
 /// Names of crossings start above those of vertices; a crossing is named by its edge and side.
 const NAMES: u32 = 1 << 12;
 

@@ -2,7 +2,7 @@
 
 use crate::collision::closest::to_cylinder;
 use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
-use crate::collision::pairs::axes::{PARALLEL, Rank, Ranking};
+use crate::collision::pairs::axes::{ALONG_FACE, PARALLEL, Rank, Ranking, keep_beside};
 use crate::collision::pairs::cylinder::Cylinder;
 use crate::collision::pairs::round::{Ball, segment};
 use crate::collision::vector::Norm;
@@ -152,6 +152,7 @@ impl Pair<'_> {
             deepest = deepest.or(Some((normal, best)));
             apart |= rank.apart;
             axes[best] = Axis { normal: Vec3::ZERO, kind, rank: Rank::WORST };
+            let start = out.len();
             let found = match kind {
                 Kind::Cap(which) => self.on_cap(which, normal, out),
                 Kind::Sides if self.parallel() => self.along_sides(normal, out),
@@ -159,6 +160,9 @@ impl Pair<'_> {
                 Kind::Point => self.at_point(normal, best, out),
             };
             if found {
+                if !matches!(kind, Kind::Cap(_)) && self.separation(normal) >= -ranking.skin {
+                    self.beside_crossing(normal, start, out);
+                }
                 return Some(greatest);
             }
         }
@@ -253,6 +257,8 @@ impl Pair<'_> {
         let rim = other.rim_points(n);
         let code = 64 * which as u64;
         rim.into_iter().enumerate().for_each(|(k, x)| add(x, code + k as u64, own));
+        let between = other.between_rim_points(n).into_iter().flatten();
+        between.enumerate().for_each(|(k, x)| add(x, code + 32 + k as u64, own));
         // The side line leaves the flat end.
         for (k, t) in own.side_crossings(rim[0], rim[4]).into_iter().enumerate() {
             t.into_iter().for_each(|t| add(rim[0] + (rim[4] - rim[0]) * t, code + 8 + k as u64, own));
@@ -301,6 +307,36 @@ impl Pair<'_> {
         let slack = self.slack(gap, x, normal);
         let meets = s.abs() <= a.half_length + slack && t.abs() <= b.half_length + slack;
         meets && self.emit(x, normal, gap, 130, out)
+    }
+
+    /// Where a side or a rim is nearly along a flat end, or sides nearly along each other, their
+    /// other contacts too: a turn within the step lays one on the other.
+    fn beside_crossing(&self, normal: Vec3, first: usize, out: &mut Vec<Touch>) {
+        let Some(crossing) = out.get(first).copied() else { return };
+        let [a, b] = &self.cylinders;
+        for which in 0..2 {
+            let axis = self.cylinders[which].axis();
+            let cosine = axis.dot(normal);
+            if cosine * cosine >= 1.0 - ALONG_FACE * ALONG_FACE {
+                let start = out.len();
+                self.on_cap(which, axis * 1.0_f64.copysign(cosine), out);
+                keep_beside(&crossing, start, self.query, out);
+            }
+        }
+        let (u, v) = (a.axis(), b.axis());
+        let cos = u.dot(v);
+        if !self.parallel() && cos * cos >= 1.0 - ALONG_FACE * ALONG_FACE {
+            let (start, middle) = (out.len(), u.dot(b.centre));
+            let reach = b.half_length * cos.abs();
+            let ends = [(middle - reach).max(-a.half_length), (middle + reach).min(a.half_length)];
+            for (k, z) in ends.into_iter().enumerate().filter(|_| ends[0] <= ends[1]) {
+                let across = b.centre + v * ((z - middle) / cos) - u * z;
+                let gap = across.norm() - a.radius - b.radius;
+                let normal = across.unit_or_zero();
+                self.emit(u * z + normal * (a.radius + 0.5 * gap), normal, gap, 132 + k as u64, out);
+            }
+            keep_beside(&crossing, start, self.query, out);
+        }
     }
 
     /// A rim against a side or a rim.

@@ -12,6 +12,10 @@ pub(crate) const RIM_POINTS: usize = 4;
 /// along the cylinder's own axes, so that they do not turn with rounding.
 const LEVEL: f64 = 1e-6;
 
+/// A flat end that is tilted by less than this (sine) is not taken to wobble: between its four
+/// points it sinks in by less than this part of its radius.
+const NEARLY_LEVEL: f64 = 1e-3;
+
 /// The plane as seen from the other shape: height of its origin, and the normal in its axes.
 struct Plane {
     normal: Vec3,
@@ -104,7 +108,23 @@ pub(crate) fn cylinder(
                 out.push(touch);
             }
         }
+        for (k, spoke) in between_spokes(-plane.local).into_iter().flatten().enumerate() {
+            let rim = Vec3::new(spoke.x * radius, spoke.y * radius, z);
+            let touch = plane.touch(cylinder, rim, 0.0, ((2 + end) * RIM_POINTS + k) as u64);
+            if touch.gap <= query.limit() {
+                out.push(touch);
+            }
+        }
     }
+}
+
+/// Unit vectors halfway between the [`spokes`], for a flat end that is tilted: the lowest point of
+/// its rim runs along it as it wobbles, and between points a quarter turn apart it would sink in.
+/// `None` where the end is nearly level, and rests on its four points.
+pub(crate) fn between_spokes(towards: Vec3) -> Option<[Vec3; RIM_POINTS]> {
+    let level = Vec3::new(towards.x, towards.y, 0.0).norm() <= NEARLY_LEVEL;
+    let [a, b, c, d] = spokes(towards);
+    (!level).then(|| [a + b, b + c, c + d, d + a].map(|spoke| spoke * std::f64::consts::FRAC_1_SQRT_2))
 }
 
 /// Unit vectors across the z axis, a quarter turn apart; the first points along `towards` as far as it can, or along x where that is along z.

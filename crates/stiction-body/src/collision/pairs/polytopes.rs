@@ -2,8 +2,8 @@
 //! the overlap of two faces or the crossing of two edges.
 
 use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
-use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking, look_for_axis};
-use crate::collision::pairs::clip::{self, Clip, Corner, Side};
+use crate::collision::pairs::axes::{ALONG_FACE, FACE_LIKE, PARALLEL, Rank, Ranking, keep_beside, look_for_axis};
+use crate::collision::pairs::clip::{self, Clip, Corner, Side, comes_in};
 use crate::collision::polytope::{Edge, Face, PolytopeRef};
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
@@ -99,6 +99,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                 return;
             }
             apart |= axis.rank.apart;
+            let start = out.len();
             let found = match axis.feature {
                 Feature::Face(which, face) => {
                     let (which, face) = self.reference(which, face as usize, axis.normal);
@@ -107,7 +108,40 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                 Feature::Edges(i, j) => self.edges(i, j, axis.normal, out),
             };
             if found {
+                if let Feature::Edges(i, j) = axis.feature
+                    && self.solid
+                    && axis.separation >= -ranking.skin
+                {
+                    self.beside_crossing([i, j], start, scratch, out);
+                }
                 return;
+            }
+        }
+    }
+
+    /// Where an edge is nearly along a face beside the edge that it crosses, the contacts of that
+    /// face too: a turn within the step lays the edge on it, and the crossing alone would let its
+    /// ends through.
+    fn beside_crossing(&self, edges: [u32; 2], first: usize, scratch: &mut Scratch, out: &mut Vec<Touch>) {
+        let Some(crossing) = out.get(first).copied() else { return };
+        let pair = [0, 1].map(|k| self.polytopes[k].edges[edges[k] as usize]);
+        let along = [0, 1].map(|k: usize| {
+            let [p, q] = pair[k].vertices.map(|v| self.polytopes[k].vertices[v as usize]);
+            (q - p).unit_or_zero()
+        });
+        let turn = &self.relative.rotation;
+        let other = [turn.transpose() * along[0], *turn * along[1]];
+        for which in 0..2 {
+            let faces = if which == 0 { self.own_faces } else { self.polytopes[1].faces.len() };
+            for face in pair[which].faces.map(|f| f as usize).into_iter().filter(|f| *f < faces) {
+                let plane = self.polytopes[which].faces[face];
+                // Of the first polytope's faces against the second's edge, and the other way round.
+                let sine = plane.normal.dot(if which == 0 { other[1] } else { other[0] });
+                if sine.abs() <= ALONG_FACE {
+                    let start = out.len();
+                    self.faces(which, face, 0.0, scratch, out);
+                    keep_beside(&crossing, start, self.query, out);
+                }
             }
         }
     }
@@ -292,7 +326,17 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         };
         load(clip);
         basis.sides(own, face, sides, |_| 0.0);
-        if !clip.overlap(sides, self.query.touch) {
+        if clip.overlap(sides, self.query.touch) {
+            // Corners that are not over the face yet, but come to be.
+            for (i, v) in loops.iter().enumerate() {
+                let (p, d) = (seen[*v as usize], drift.at(seen[*v as usize]));
+                let ([u, v], way) = (basis.coordinates(p), [basis.u.dot(d), basis.v.dot(d), plane.normal.dot(d)]);
+                let corner = Corner::vertex(u, v, plane.normal.dot(p) - plane.offset, i as u32);
+                if comes_in(&corner, sides, way, self.query.touch) {
+                    clip.polygon.push(corner);
+                }
+            }
+        } else {
             load(clip);
             let ways =
                 |outward: Vec3| loops.iter().map(|v| -drift.at(seen[*v as usize]).dot(outward)).fold(0.0, f64::max);

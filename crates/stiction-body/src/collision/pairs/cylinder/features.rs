@@ -23,7 +23,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         let height = |x: Vec3| plane.normal.dot(x) - plane.offset;
         let rim = c.rim_points(plane.normal);
         let mut found = false;
-        for (k, x) in rim.into_iter().enumerate() {
+        let between = c.between_rim_points(plane.normal).into_iter().flatten();
+        for (k, x) in rim.into_iter().chain(between).enumerate() {
             if height(x) <= self.query.limit() && self.inside(face, x, self.slack(height(x), x, plane.normal)) {
                 found |= self.emit(x, height(x), FACES | k as u64, plane.normal, out);
             }

@@ -2,7 +2,7 @@
 
 use crate::collision::closest::to_cylinder;
 use crate::collision::frame::Frame;
-use crate::collision::pairs::half_space::spokes;
+use crate::collision::pairs::half_space::{between_spokes, spokes};
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
@@ -54,6 +54,14 @@ impl Cylinder {
         let spokes = spokes(Vec3::new(-x.dot(n), -y.dot(n), 0.0)).map(|s| (x * s.x + y * s.y) * self.radius);
         let on = |k: usize, end: Vec3| self.centre + end + spokes[k];
         [on(0, end), on(1, end), on(2, end), on(3, end), on(0, -end)]
+    }
+
+    /// Points of the lower rim between those of [`Self::rim_points`], if it is tilted.
+    pub fn between_rim_points(&self, n: Vec3) -> Option<[Vec3; 4]> {
+        let [x, y, z] = self.axes;
+        let end = z * if z.dot(n) < 0.0 { self.half_length } else { -self.half_length };
+        let spokes = between_spokes(Vec3::new(-x.dot(n), -y.dot(n), 0.0))?;
+        Some(spokes.map(|s| self.centre + end + (x * s.x + y * s.y) * self.radius))
     }
 
     /// Coordinates along the axis and distance from it.

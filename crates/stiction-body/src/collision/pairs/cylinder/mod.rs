@@ -7,7 +7,7 @@ mod geometry;
 pub(crate) use geometry::Cylinder;
 
 use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
-use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL, Rank, Ranking, look_for_axis};
+use crate::collision::pairs::axes::{ALONG_FACE, FACE_LIKE, PARALLEL, Rank, Ranking, keep_beside, look_for_axis};
 use crate::collision::pairs::polytopes::{MANY, middle, to_world};
 use crate::collision::polytope::{Edge, PolytopeRef};
 use crate::collision::vector::Norm;
@@ -136,10 +136,38 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             };
             out[start..].iter_mut().for_each(|t| t.normal = axis.normal);
             if found {
+                if let (Kind::SideEdge(edge) | Kind::RimEdge(edge), true) = (axis.kind, self.solid)
+                    && axis.separation >= -ranking.skin
+                {
+                    self.beside_crossing(edge, axis.normal, start, out);
+                }
                 return true;
             }
         }
         false
+    }
+
+    /// Where an edge is nearly along the flat end that its crossing is on the rim of, or the
+    /// cylinder nearly along a face beside the edge, the contacts of that flat end or face too: a
+    /// turn within the step lays one on the other.
+    fn beside_crossing(&self, edge: usize, normal: Vec3, first: usize, out: &mut Vec<Touch>) {
+        let Some(crossing) = out.get(first).copied() else { return };
+        let (edge, axis) = (self.polytope.edges[edge], self.cylinder.axis());
+        let [p, q] = edge.vertices.map(|v| self.polytope.vertices[v as usize]);
+        for face in edge.faces.map(|f| f as usize).into_iter().filter(|f| *f < self.own_faces) {
+            let cosine = self.polytope.faces[face].normal.dot(axis).abs();
+            // The side along the face, or a flat end.
+            if cosine <= ALONG_FACE || cosine * cosine >= 1.0 - ALONG_FACE * ALONG_FACE {
+                let start = out.len();
+                self.on_face(face, out);
+                keep_beside(&crossing, start, self.query, out);
+            }
+        }
+        if (q - p).unit_or_zero().dot(axis).abs() <= ALONG_FACE {
+            let start = out.len();
+            self.on_cap(axis * 1.0_f64.copysign(axis.dot(normal)), out);
+            keep_beside(&crossing, start, self.query, out);
+        }
     }
 
     /// Adds an axis; false if it keeps the shapes farther apart than they can travel.

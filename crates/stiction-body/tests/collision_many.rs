@@ -1,0 +1,64 @@
+//! Many geoms of all sizes: every pair that is near is found, once and in order, and contacts found
+//! again are those of a fresh look.
+
+mod collision_support;
+
+use collision_support::*;
+use stiction_body::math::{Pose, Vec3};
+use stiction_body::{LinkMotion, Shape};
+
+/// Balls whose radii span four decades, dense enough that many touch.
+fn balls(random: &mut Random, count: usize) -> Vec<(f64, Vec3)> {
+    let radius = |random: &mut Random| 10.0_f64.powi(-(random.within(0.0, 4.0) as i32)) * random.within(0.05, 0.5);
+    (0..count).map(|_| (radius(random), random.vector(2.0))).collect()
+}
+
+#[test]
+fn every_pair_that_touches_is_found_whatever_the_sizes() {
+    let mut random = Random(3);
+    for (count, away) in [(40, 0.0), (400, 0.0), (400, 1e6)] {
+        let offset = Vec3::new(away, -away, 0.5 * away);
+        let all: Vec<(f64, Vec3)> = balls(&mut random, count).iter().map(|(r, c)| (*r, *c + offset)).collect();
+        let bodies: Vec<_> = all.iter().map(|(r, c)| (sphere(*r), Pose::from_translation(*c))).collect();
+        let ground = (Shape::half_space(), Pose::from_translation(offset));
+        let contacts = Scene::new(&[ground], &bodies).find(0.0, 0.0);
+        let found: Vec<[usize; 2]> = contacts.iter().map(|c| c.geoms).collect();
+        assert!(found.windows(2).all(|w| w[0] < w[1]), "in order, and each once");
+        let clearly = 1.0 - 1e-9;
+        let mut expected = 0;
+        for (i, (r, c)) in all.iter().enumerate() {
+            if c.z - offset.z < r * clearly {
+                expected += 1;
+                assert!(found.contains(&[0, i + 1]), "{i} on the ground");
+            }
+            for (j, (s, d)) in all.iter().enumerate().skip(i + 1) {
+                if (*c - *d).length() < (r + s) * clearly {
+                    expected += 1;
+                    assert!(found.contains(&[i + 1, j + 1]), "{i} {j}");
+                }
+            }
+        }
+        assert!(expected > count / 2 && found.len() >= expected, "{expected} of {count}");
+    }
+}
+
+#[test]
+fn contacts_found_again_are_those_of_a_fresh_look() {
+    let mut random = Random(9);
+    let shapes = [sphere(0.3), cuboid(0.3, 0.2, 0.3), capsule(0.3, 0.2), cylinder(0.3, 0.2), box_hull(0.3, 0.3, 0.2)];
+    let bodies: Vec<_> = (0..60).map(|k| (shapes[k % 5].clone(), random.pose(1.0))).collect();
+    let mut scene = Scene::new(&[(Shape::half_space(), Pose::identity())], &bodies);
+    let turn = |random: &mut Random| LinkMotion { angular: random.vector(1.0), linear: random.vector(1.0) };
+    scene.motion.iter_mut().for_each(|m| *m = turn(&mut random));
+    let (dt, margin) = (1e-2, 1e-3);
+    scene.find(dt, margin);
+    for round in 0..20 {
+        let moved: Vec<bool> = (0..60).map(|_| random.unit() < 0.05 * f64::from(round)).collect();
+        for (pose, _) in scene.work.pose.iter_mut().zip(&moved).filter(|(_, moved)| **moved) {
+            pose.translation += random.vector(1e-2);
+        }
+        let Scene { model, collision, work, motion, .. } = &mut scene;
+        let again = collision.find_again(model, work, motion, dt, margin, |link| moved[link]).to_vec();
+        assert_eq!(again, scene.find(dt, margin), "round {round}");
+    }
+}

@@ -1,0 +1,408 @@
+//! Projection of positions: overlap, loops that opened and joints beyond their limits are put right
+//! by moving, never by forces.
+//!
+//! What is to be put right, and what is so near that moving could close it, is split into islands;
+//! those in which all is well are left alone. Small ones, and those with loops, are solved exactly,
+//! large ones as far as rounds need it.
+
+mod islands;
+mod least_motion;
+mod newton;
+mod sweeps;
+
+use std::mem;
+
+use stiction_body::LinkMotion;
+use stiction_body::math::length;
+use stiction_contact::{Contact, ContactModel, ContactProblem, Mass};
+use stiction_lcp::{InputError, Matrix};
+
+use crate::simulation::Simulation;
+use crate::time_stepping::{HIT, smaller};
+use crate::world::World;
+use islands::{Islands, Source, limits};
+use least_motion::LeastMotion;
+
+/// Overlap above this part of a geom's size, or of a joint beyond its limit above this (m or rad),
+/// is removed.
+const OVERLAP: f64 = 1e-12;
+
+/// Once bodies were moved, they are moved again where more than this part of a geom's size is left
+/// (of a joint, m or rad), or more than the second (m).
+const LEFT: f64 = 1e-8;
+const MOST_LEFT: f64 = 1e-9;
+
+/// What the solve of a large island may leave of that: the curvature of the motion is to have room.
+const SOLVE_LEAVES: f64 = 0.2;
+
+/// Nor need it find more than the next round can use: the motion's curvature leaves about
+/// depth²/size, and it this part of that.
+const CURVATURE: f64 = 0.1;
+
+/// A loop open by more than this is closed (m or rad).
+pub(crate) const OPEN: f64 = 1e-13;
+
+/// Most rounds of the projection: it is a Newton iteration, and where overlap is shallow two are
+/// plenty.
+pub(crate) const PROJECTIONS: usize = 12;
+
+/// A round that leaves more than this part of the worst overlap has stalled; the second such round
+/// is the last. One may be: moving bodies can bring other features of them together.
+const PROGRESS: f64 = 0.5;
+const MOST_STALLED: usize = 2;
+
+/// Gaps up to this many times the deepest overlap take part in a projection: it could close them.
+const NEAR: f64 = 2.0;
+
+/// Islands of up to so many velocities are solved exactly, by a dense method.
+const SMALL: usize = 36;
+
+/// Where not all overlap can be removed, what is left counts this many times what is moved, in
+/// units of energy.
+const GIVE: f64 = 1e6;
+
+/// A projection that moves something by more than this many times what it is to remove is no
+/// correction.
+const LEVERAGE: f64 = 100.0;
+
+/// Nor is one that turns something by more than this (rad).
+const LARGEST_TURN: f64 = 0.5;
+
+/// Most contacts and limits that may give way at a time: each is one more unknown.
+const MOST_ROWS: usize = 100;
+
+/// What a projection came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moved {
+    /// Everything is put right, up to the curvature of motion.
+    AllTheWay,
+    /// As far as possible.
+    Partly,
+    /// Nothing was moved.
+    Not,
+}
+
+/// Which overlap is left alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Enough {
+    /// Rounding.
+    Nothing,
+    /// What may be left after a projection.
+    Little,
+}
+
+impl Enough {
+    const ALL: [Self; 2] = [Self::Nothing, Self::Little];
+
+    /// Of geoms of which the smaller has this size (m).
+    fn of_geoms(self, size: f64) -> f64 {
+        match self {
+            Self::Nothing => OVERLAP * size,
+            Self::Little => (LEFT * size).min(MOST_LEFT),
+        }
+    }
+
+    /// Of joints beyond their limits (m or rad).
+    fn of_joints(self) -> f64 {
+        match self {
+            Self::Nothing => OVERLAP,
+            Self::Little => MOST_LEFT,
+        }
+    }
+}
+
+/// The overlap among the contacts found.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    /// The deepest (m).
+    depth: f64,
+    /// The worst overlap or excess of a joint beside what is [`Enough`], for both.
+    worst: [f64; 2],
+}
+
+/// Storage of projections.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Projection {
+    islands: Islands,
+    least: LeastMotion,
+    /// The motion found, nv.
+    motion: Vec<f64>,
+}
+
+impl Simulation {
+    /// Takes bodies that overlap apart, however deep, by the least motion; returns the deepest
+    /// overlap that is left (m).
+    ///
+    /// # Errors
+    /// If the inertia is not positive definite at the present state.
+    pub fn take_apart(&mut self) -> Result<f64, InputError> {
+        /// Rounds: each removes the overlap as seen from where the last one led.
+        const ROUNDS: usize = 100;
+        self.update_dynamics();
+        self.commands.reset(&self.world.model);
+        self.update_forces()?;
+        self.scratch.motion.iter_mut().for_each(|m| *m = LinkMotion::ZERO);
+        let mut left = self.separate()?[1];
+        for _ in 0..ROUNDS {
+            stiction_lcp::interrupt::check();
+            if left <= 0.0 {
+                break;
+            }
+            let next = self.separate()?[1];
+            if next >= left {
+                break;
+            }
+            left = next;
+        }
+        Ok(left)
+    }
+
+    /// Finds the contacts, and takes bodies that overlap apart. Returns the deepest overlap before
+    /// and after.
+    pub(crate) fn separate(&mut self) -> Result<[f64; 2], InputError> {
+        let mut found = self.find_contacts(false);
+        let (depth, mut stalled) = (found.depth, 0);
+        for round in 0..PROJECTIONS {
+            let enough = if round == 0 { Enough::Nothing } else { Enough::Little };
+            let worst = found.worst[enough as usize];
+            if worst <= 1.0 {
+                break;
+            }
+            let clock = self.clock();
+            let moved = self.project(enough)?;
+            self.phases.projection += clock.map_or_else(Default::default, |c| c.elapsed());
+            if moved == Moved::Not {
+                break;
+            }
+            found = self.find_contacts(true);
+            stalled += usize::from(found.worst[enough as usize] > PROGRESS * worst);
+            if stalled == MOST_STALLED {
+                break;
+            }
+        }
+        Ok([depth, found.depth])
+    }
+
+    /// Finds the contacts of the step, `again` after a projection.
+    fn find_contacts(&mut self, again: bool) -> Found {
+        let clock = self.clock();
+        let Self { work, world, state, scratch, collision, settings, sizes, .. } = self;
+        let (model, motion, dt) = (&world.model, &scratch.motion, settings.dt);
+        let fastest = motion.iter().map(|m| length(m.linear)).fold(0.0, f64::max);
+        let margin = HIT * dt * fastest;
+        let points = if again {
+            let moved = |link: usize| scratch.moved[link] != LinkMotion::ZERO;
+            collision.find_again(model, work, motion, dt, margin, moved)
+        } else {
+            collision.find(model, work, motion, dt, margin)
+        };
+        let beyond = beyond_limits(world, &state.q);
+        let mut found = Found { depth: 0.0, worst: Enough::ALL.map(|enough| beyond / enough.of_joints()) };
+        for point in points.iter().filter(|p| p.gap < 0.0) {
+            found.depth = found.depth.max(-point.gap);
+            let size = smaller(sizes, point);
+            for enough in Enough::ALL {
+                let worst = &mut found.worst[enough as usize];
+                *worst = worst.max(-point.gap / enough.of_geoms(size));
+            }
+        }
+        self.phases.collision += clock.map_or_else(Default::default, |c| c.elapsed());
+        found
+    }
+
+    /// One round of the projection: min ‖Δq‖ in the metric of the step's inertia, under N Δq ≥ −gap
+    /// and J Δq = −φ; where no motion satisfies that, the one that violates it least.
+    pub(crate) fn project(&mut self, enough: Enough) -> Result<Moved, InputError> {
+        let Self { world, state, collision, sizes, loops, projection, .. } = self;
+        projection.islands.split(world, collision.contacts(), sizes, loops, &state.q, enough);
+        let asked = projection.islands.asked();
+        projection.motion.clear();
+        projection.motion.resize(world.model.nv(), 0.0);
+        let exactly = self.project_exactly()?;
+        let large = self.project_large();
+        if exactly == Moved::Not && large == Moved::Not {
+            return Ok(Moved::Not);
+        }
+        let Self { work, world, state, scratch, loops, projection, .. } = self;
+        let energy = work.energy(&world.model, &state.v);
+        work.link_velocities(&world.model, &projection.motion, &mut scratch.moved);
+        let part = reasonable_part(&scratch.moved, asked);
+        world.model.integrate(&mut state.q, &projection.motion, part);
+        work.update_positions(&world.model, &state.q);
+        work.update_velocities(&world.model, &state.v);
+        loops.update(&world.model, work, &state.q);
+        let moved_energy = work.energy(&world.model, &state.v);
+        scratch.projected += moved_energy.0 - energy.0 + (moved_energy.1 - energy.1);
+        let all = part == 1.0 && exactly != Moved::Partly && large != Moved::Partly;
+        Ok(if all { Moved::AllTheWay } else { Moved::Partly })
+    }
+
+    /// The islands that are small or have loops, exactly: their part of the motion.
+    fn project_exactly(&mut self) -> Result<Moved, InputError> {
+        let Self { work, world, scratch, collision, assembler, projector, sizes, loops, projection, .. } = self;
+        let points = collision.contacts();
+        assembler.restart(&scratch.zeros, &scratch.zeros, 1.0)?;
+        let mut any = false;
+        for row in projection.islands.exact() {
+            any = true;
+            let bounce = (-row.gap).max(0.0);
+            match row.source {
+                Source::Contact(k) => {
+                    assembler.add_normal(world, work, &points[k], smaller(sizes, &points[k]), bounce)?;
+                }
+                Source::Limit { velocity, away } => {
+                    assembler.add_limit(&world.model, velocity, away, row.gap, bounce)?;
+                }
+                Source::Loop => {}
+            }
+        }
+        if !any {
+            return Ok(Moved::Not);
+        }
+        assembler.add_loops(loops, |value| if value.abs() > OPEN { -value } else { 0.0 })?;
+        let mut outcome = projector.solve(&assembler.problem)?;
+        let mut moved = Moved::AllTheWay;
+        if outcome.solved().is_none() {
+            outcome = projector.solve(&with_give(&assembler.problem)?)?;
+            moved = Moved::Partly;
+        }
+        let Some(solution) = outcome.solved() else { return Ok(Moved::Not) };
+        projection.motion.copy_from_slice(&solution.motion[..world.model.nv()]);
+        projector.recycle(outcome);
+        Ok(moved)
+    }
+
+    /// The large islands, one after the other: their part of the motion.
+    fn project_large(&mut self) -> Moved {
+        let Self { work, world, collision, assembler, sizes, projection, .. } = self;
+        let Projection { islands, least, motion } = projection;
+        let (mut moved, points, trees) = (Moved::Not, collision.contacts(), world.model.trees());
+        for rows in islands.large() {
+            least.clear(trees.len());
+            let deepest = rows.clone().map(|row| -row.gap).fold(0.0, f64::max);
+            for row in rows {
+                match row.source {
+                    Source::Contact(k) => {
+                        let size = smaller(sizes, &points[k]);
+                        let bend = CURVATURE * deepest * deepest / size;
+                        let tolerance = bend.max(SOLVE_LEAVES * Enough::Little.of_geoms(size));
+                        let (mass, (normal, count)) = assembler.normal_row(world, work, &points[k]);
+                        least.add(mass, &normal[..count], -row.gap, tolerance);
+                    }
+                    Source::Limit { velocity, away } => {
+                        let (mass, unit) = assembler.unit_row(&world.model, velocity, away);
+                        let bend = CURVATURE * deepest * deepest;
+                        let tolerance = bend.max(SOLVE_LEAVES * Enough::Little.of_joints());
+                        least.add(mass, &[unit], -row.gap, tolerance);
+                    }
+                    Source::Loop => {}
+                }
+            }
+            let all = least.solve(assembler.problem.mass());
+            moved = if all && moved != Moved::Partly { Moved::AllTheWay } else { Moved::Partly };
+            for (tree, x) in least.motion() {
+                motion[trees[tree].v.clone()].copy_from_slice(x);
+            }
+        }
+        moved
+    }
+
+    /// Closes the loops that the step opened by the curvature of its motion, with the contacts of
+    /// the new configuration in place.
+    pub(crate) fn close_loops(&mut self) -> Result<(), InputError> {
+        if self.loops.is_empty() {
+            return Ok(());
+        }
+        mem::swap(&mut self.assembler, &mut self.afterwards);
+        let closed = self.project_loops();
+        mem::swap(&mut self.assembler, &mut self.afterwards);
+        closed
+    }
+
+    /// Rounds of the projection until the loops are closed.
+    fn project_loops(&mut self) -> Result<(), InputError> {
+        let Self { assembler, scratch, .. } = self;
+        assembler.start(&scratch.mass, &scratch.zeros, &scratch.zeros, 1.0)?;
+        for _ in 0..PROJECTIONS {
+            let Self { work, world, state, loops, scratch, .. } = self;
+            work.update_positions(&world.model, &state.q);
+            loops.update(&world.model, work, &state.q);
+            if (0..loops.len()).all(|i| loops.value(i).abs() <= OPEN) {
+                break;
+            }
+            work.update_velocities(&world.model, &state.v);
+            work.link_velocities(&world.model, &state.v, &mut scratch.motion);
+            self.find_contacts(false);
+            if self.project(Enough::Nothing)? != Moved::AllTheWay {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How far the joint that is farthest beyond its limit is (m or rad); 0 if none is.
+fn beyond_limits(world: &World, q: &[f64]) -> f64 {
+    let mut worst = 0.0_f64;
+    limits(world, q, |_, _, gap| worst = worst.max(-gap));
+    worst
+}
+
+/// The part of a projection's motion that is still a correction: near a singular pose the linear
+/// equations ask for motions far beyond what they hold for.
+fn reasonable_part(motion: &[LinkMotion], asked: f64) -> f64 {
+    let far = motion.iter().map(|m| length(m.linear)).fold(0.0, f64::max);
+    let turn = motion.iter().map(|m| length(m.angular)).fold(0.0, f64::max);
+    let share = |most: f64, x: f64| if x > most { most / x } else { 1.0 };
+    share(LEVERAGE * asked, far).min(share(LARGEST_TURN, turn))
+}
+
+/// The problem of a projection in which contacts and limits may give way a little: each has a body
+/// of its own that moves along it, and heavy. Of very many rows it has the deepest.
+fn with_give(problem: &ContactProblem) -> Result<ContactProblem, InputError> {
+    let (contacts, limits, blocks) = (problem.contacts(), problem.limits(), problem.layout().blocks());
+    let mut masses: Vec<Matrix> = (0..blocks).map(|b| problem.mass().block(b).clone()).collect();
+    let deepest = deepest_rows(problem);
+    let row_of = |k: usize| {
+        if k < contacts.len() { contacts.normal.row(k) } else { limits.rows.row(k - contacts.len()) }
+    };
+    for &k in &deepest {
+        let mut w = 0.0;
+        for (b, values) in row_of(k) {
+            let mut white = values.to_vec();
+            problem.mass().solve_factor(b, &mut white);
+            w += white.iter().map(|x| x * x).sum::<f64>();
+        }
+        masses.push(Matrix::from_fn(1, 1, |_, _| if w > 0.0 { GIVE / w } else { 1.0 }));
+    }
+    let m = problem.m() + deepest.len();
+    let mut soft = ContactProblem::new(Mass::new(masses)?, vec![0.0; m], vec![0.0; m], 1.0)?;
+    for (place, &k) in deepest.iter().enumerate() {
+        let mut row: Vec<(usize, &[f64])> = row_of(k).collect();
+        row.push((blocks + place, &[1.0]));
+        if let Some(i) = k.checked_sub(contacts.len()) {
+            soft.add_limit(&row, limits.gap[i], 0.0, limits.bounce[i])?;
+        } else {
+            let (gap, size, bounce) = (contacts.gap[k], contacts.size[k], contacts.bounce[k]);
+            soft.add_contact(Contact { gap, size, bounce, ..Contact::new(&row, &[], &[]) })?;
+        }
+    }
+    let bilaterals = problem.bilaterals();
+    for i in 0..bilaterals.rows.len() {
+        let row: Vec<(usize, &[f64])> = bilaterals.rows.row(i).collect();
+        soft.add_bilateral(&row, 0.0, bilaterals.target[i])?;
+    }
+    Ok(soft)
+}
+
+/// The deepest contacts, then limits (numbered after the contacts), at most [`MOST_ROWS`] of them,
+/// in their order.
+fn deepest_rows(problem: &ContactProblem) -> Vec<usize> {
+    let (gaps, limits) = (&problem.contacts().gap, &problem.limits().gap);
+    let gap = |k: usize| gaps.get(k).copied().unwrap_or_else(|| limits[k - gaps.len()]);
+    let mut rows: Vec<usize> = (0..gaps.len() + limits.len()).collect();
+    rows.sort_by(|&a, &b| gap(a).total_cmp(&gap(b)));
+    rows.truncate(MOST_ROWS);
+    rows.sort_unstable();
+    rows
+}
