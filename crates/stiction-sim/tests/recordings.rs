@@ -6,7 +6,7 @@ use stiction_contact::ModelOptions;
 use stiction_contact::io::{AnyProblem, ReadOptions, contact_to_json, read_bytes};
 use stiction_contact::models::catalog;
 use stiction_sim::recording::{Header, Origin, RecordedStep, export_csv, export_npz, problem_of_step, replay};
-use stiction_sim::{Impacts, Recorder, Recording, Scene, Simulation};
+use stiction_sim::{Impacts, OnFailure, Recorder, Recording, Scene, Simulation};
 
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(format!("{name}.toml"))
@@ -338,6 +338,20 @@ fn exports_have_a_line_per_step_and_forces_that_carry_the_weight() {
     let mut known = known.map(str::to_string);
     known.sort();
     assert_eq!(names, known);
+}
+
+#[test]
+fn recordings_of_version_3_are_read() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/version-3.rec");
+    let recording = Recording::load(&file).unwrap();
+    assert_eq!((recording.damage(), recording.step_count()), (None, 20));
+    let settings = &recording.header().settings;
+    assert_eq!((settings.on_failure, settings.impacts), (OnFailure::Fallback, Impacts::Sequential));
+    assert_eq!(settings.accept_bound, 1e-6);
+    assert!(recording.steps().all(|step| !step.accepted && step.certificate.largest() <= 1e-10));
+    let (scene, _) = recording.header().scene().unwrap();
+    let again = replay(&recording, &mut scene.simulation().unwrap(), |_| {}).unwrap();
+    assert_eq!(again.steps, 20, "{:?}", again.difference);
 }
 
 #[test]

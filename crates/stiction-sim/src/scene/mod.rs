@@ -194,11 +194,13 @@ fn settings(top: &Section<'_>) -> Result<Settings, SceneError> {
         })?;
     }
     if let Some(what) = top.string("on_failure")? {
-        settings.on_failure = match what.as_str() {
-            "stop" => OnFailure::Stop,
-            "fallback" => OnFailure::Fallback,
-            _ => return Err(top.error("on_failure", format!("expected \"stop\" or \"fallback\", found \"{what}\""))),
-        };
+        settings.on_failure = OnFailure::from_name(&what).map_err(|m| top.error("on_failure", m))?;
+    }
+    if let Some(bound) = top.number("accept_bound")? {
+        if bound.is_nan() || bound < 0.0 {
+            return Err(top.error("accept_bound", format!("must be at least 0, found {bound}")));
+        }
+        settings.accept_bound = bound;
     }
     if let Some(what) = top.string("simulator")? {
         settings.simulator = match what.as_str() {
