@@ -190,6 +190,7 @@ impl BatchSimulation {
     fn step<'py>(&self, py: Python<'py>, steps: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyArray1<bool>>> {
         let steps = steps.map_or(Ok(1), |n| arrays::count("steps", 0, n))? as u64;
         let mut copies = self.lock(py)?;
+        copies.iter_mut().for_each(Replica::begin_call);
         let (before, inputs) = self.read(py)?;
         let mut state = before.clone();
         let views = [self.q.bind(py), self.v.bind(py)];

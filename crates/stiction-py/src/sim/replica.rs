@@ -38,13 +38,19 @@ impl Replica {
         Ok(())
     }
 
+    /// Forgets what the steps of the last call came to.
+    pub fn begin_call(&mut self) {
+        self.accepted = 0;
+        if self.failure.is_none() {
+            self.certificate = 0.0;
+        }
+    }
+
     /// Takes over state and inputs, makes steps until told to stop, and gives the state back.
     pub fn advance(&mut self, steps: u64, stop: &Arc<AtomicBool>, q: &mut [f64], v: &mut [f64], inputs: &[f64]) {
-        self.accepted = 0;
         if self.failure.is_some() {
             return;
         }
-        self.certificate = 0.0;
         self.failure = self.try_advance(steps, stop, q, v, inputs).err();
     }
 
