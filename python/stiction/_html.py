@@ -29,9 +29,9 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "Scene": ("title", "bodies", "actuators", "nq", "nv", "dt", "duration", "model", "simulator", "parameters", "notes"),
     "Simulation": ("t", "steps", "q", "v", "certificate"),
     "BatchSimulation": ("n", "threads", "t", "failed"),
-    "StepReport": ("ok", "why", "step", "t", "contacts", "active", "pivots", "certificate", "place", "penetration", "slip"),
+    "StepReport": ("ok", "accepted", "why", "step", "t", "contacts", "active", "pivots", "certificate", "place", "penetration", "slip"),
     "EnergyBalance": ("kinetic_before", "kinetic_after", "potential_change", "actuators", "joints", "driven", "projection"),
-    "RunReport": ("ok", "why", "steps", "certificate", "contacts", "pivots", "guessed", "penetration", "slip"),
+    "RunReport": ("ok", "why", "steps", "outcomes", "certificate", "contacts", "pivots", "guessed", "penetration", "slip"),
     "sim.Trajectory": ("report", "t", "q", "v"),
     "sim.InverseDynamics": ("effort", "acceleration", "certificate"),
 }

@@ -64,6 +64,8 @@ class Trajectory:
         Energies (J).
     certificate : ndarray, (k,)
         Largest measure of each step's certificate.
+    accepted : ndarray of bool, (k,)
+        Whether the step was accepted without being certified (``on_failure="accept"``).
     contacts : ndarray of int, (k,)
         Contacts with a force.
     normal_force : ndarray, (k,)
@@ -81,6 +83,7 @@ class Trajectory:
     kinetic: Array
     potential: Array
     certificate: Array
+    accepted: npt.NDArray[np.bool_]
     contacts: npt.NDArray[np.int64]
     normal_force: Array
     slip: Array

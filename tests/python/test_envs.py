@@ -46,6 +46,22 @@ def test_a_vector_is_its_environments(name: str) -> None:
         over = terminated | truncated
 
 
+def test_accepted_steps_are_in_info() -> None:
+    task = envs.GraspHold()
+    task.scene = task.scene.with_settings(tolerance=1e-20)
+    stops = envs.TaskEnv(task)
+    stops.reset(seed=1)
+    assert "failure" in stops.step(np.ones(2, np.float32))[4]
+    env = envs.TaskEnv(task, on_failure="accept")
+    env.reset(seed=1)
+    _, reward, terminated, _, info = env.step(np.ones(2, np.float32))
+    assert reward > 0 and not terminated and info["accepted"] == task.frame_skip and 1e-20 < info["certificate"] < 1e-6
+    many = envs.TaskVectorEnv(task, 2, on_failure="accept", accept_bound=1e-5)
+    many.reset(seed=1)
+    info = many.step(np.ones((2, 2), np.float32))[4]
+    assert info["accepted"].tolist() == 2 * [task.frame_skip] and info["_accepted"].all() and (info["certificate"] > 1e-20).all()
+
+
 def test_a_firm_grasp_holds_and_a_loose_one_drops() -> None:
     env = gym.make("stiction/GraspHold-v0")
     results = {}

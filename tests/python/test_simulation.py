@@ -327,6 +327,35 @@ def test_a_failed_step_raises_or_reports(impossible: stiction.Scene) -> None:
     assert not quiet.step() and quiet.hash == before
 
 
+def test_accepted_steps_go_on_and_are_not_ok(cube: stiction.Scene) -> None:
+    # A tolerance below rounding makes every step one that is not certified.
+    strict = cube.with_settings(tolerance=1e-20, on_failure="accept")
+    assert (strict.on_failure, strict.accept_bound) == ("accept", 1e-6)
+    simulation, plain = stiction.Simulation(strict), stiction.Simulation(cube)
+    simulation.v[:2] = plain.v[:2] = [0.3, 0.1]
+    report = simulation.step()
+    assert report.accepted and not report.ok and not report and not report.why and report.certificate > 1e-20
+    run = simulation.run(20)
+    assert not run and not run.ok and run.accepted == 20 and run.steps == 20 and run.why == ""
+    assert run.outcomes == {"certified": 0, "fallback": 0, "accepted": 20, "failed": 0}
+    good = plain.run(21)
+    assert good and good.outcomes["certified"] == 21
+    np.testing.assert_allclose(simulation.q, plain.q, atol=1e-9)
+    assert 0 < good.step_time["median"] <= good.step_time["percentile_99"] <= good.step_time["worst"]
+    assert 0 <= good.step_time["worst_step"] < 21 and good.us_per_step["total"] > good.us_per_step["solve"] > 0
+    assert good.factorizations > 0 and good.most_factorizations > 0
+    trajectory = stiction.record(stiction.Simulation(strict), 5)
+    assert trajectory.accepted.tolist() == [False] + 5 * [True]
+    stopped = stiction.Simulation(strict.with_settings(accept_bound=0.0), raises=False)
+    assert "not accepted" in stopped.step().why and "smaller step" in stopped.run(1).why
+    batch = stiction.BatchSimulation(strict, 2)
+    assert batch.step(3).all() and batch.accepted.tolist() == [3, 3] and (batch.certificate > 1e-20).all()
+    with pytest.raises(stiction.SceneError, match="accept_bound"):
+        cube.with_settings(accept_bound=-1.0)
+    with pytest.raises(stiction.SceneError, match="on_failure"):
+        cube.with_settings(on_failure="ignore")
+
+
 def test_trajectories(cube: stiction.Scene, tmp_path: Path) -> None:
     simulation, plain = stiction.Simulation(cube), stiction.Simulation(cube)
     simulation.v[0] = plain.v[0] = 0.3
@@ -340,7 +369,7 @@ def test_trajectories(cube: stiction.Scene, tmp_path: Path) -> None:
     trajectory.save(str(tmp_path / "run.npz"))
     stored = np.load(tmp_path / "run.npz")
     assert stored["q"].shape == (11, 7)
-    expected = "t q v positions kinetic potential certificate contacts normal_force slip".split()
+    expected = "t q v positions kinetic potential certificate accepted contacts normal_force slip".split()
     assert stored.files == expected
     with pytest.raises(stiction.InputError, match="every must be at least 1"):
         stiction.record(simulation, 1, every=0)

@@ -152,7 +152,8 @@ fn report(outcome: &ContactOutcome) -> Report<'_> {
         }
         ContactOutcome::Failed(f) => {
             report.why = Some(f.why.clone());
-            answer(&mut report, &f.forces, &f.motion, &f.certificate, &f.stats);
+            let best = &f.best;
+            answer(&mut report, &best.forces, &best.motion, &best.certificate, &best.stats);
         }
         ContactOutcome::Infeasible(i) => {
             let speed = i.least_speed;

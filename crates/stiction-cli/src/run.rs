@@ -22,7 +22,7 @@ const BAR_EVERY: u64 = 64;
 
 /// Options of `stiction run`.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit code: 0 all steps certified, 1 a step failed, 2 bad input.")]
+#[command(after_help = "Exit code: 0 all steps certified, 1 a step failed or was accepted, 2 bad input.")]
 pub struct RunArgs {
     /// The scene (.toml); a robot file stands in one, under [[robots]].
     #[arg(value_name = "SCENE")]
@@ -52,9 +52,12 @@ pub struct RunArgs {
     /// Give a parameter of the scene another value; may be repeated.
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
     pub set: Vec<String>,
-    /// What to do where a step is not certified: stop, or take the polyhedral cone instead.
-    #[arg(long, value_name = "WHAT", value_parser = PossibleValuesParser::new(["stop", "fallback"]))]
+    /// What to do where a step is not certified: stop, go on with the best answer (accept), or take the polyhedral cone instead (fallback).
+    #[arg(long, value_name = "WHAT", value_parser = PossibleValuesParser::new(OnFailure::ALL.map(OnFailure::name)))]
     pub on_failure: Option<String>,
+    /// With --on-failure accept: the largest certificate that is accepted, instead of the scene's (1e-6).
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub accept_bound: Option<f64>,
     /// Take bodies apart that overlap at the start.
     #[arg(long)]
     pub separate: bool,
@@ -67,7 +70,7 @@ pub struct RunArgs {
     /// Record every K-th step only.
     #[arg(long, value_name = "K", requires = "record", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub record_every: u64,
-    /// Where to write the contact problem of a step that fails; without it, `failed-step-K.json` beside the recording.
+    /// Where to write the contact problem of a step that fails; without it, `failed-step-K.json` beside the recording, or a file in the directory for temporary ones.
     #[arg(long, value_name = "OUT")]
     pub save_failure: Option<PathBuf>,
     /// Replace files that exist.
@@ -93,6 +96,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<b
     if let Some(failure) = &failure {
         writeln!(err, "failed: {failure}")?;
         save_failure(args, failure, err)?;
+        writeln!(err, "{}", failure.advice())?;
     }
     if args.json {
         let text = serde_json::to_string(&summary).map_err(|e| Failure::Message(e.to_string()))?;
@@ -103,7 +107,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<b
             writeln!(out, "{:<14} {}", "recording", file.display())?;
         }
     }
-    Ok(failure.is_none())
+    Ok(failure.is_none() && summary.outcomes.accepted == 0)
 }
 
 /// Reads a scene with parameters `NAME=VALUE`.
@@ -140,20 +144,23 @@ fn not_recorded(error: &io::Error) -> Failure {
     Failure::Message(format!("the recording cannot be written: {error}"))
 }
 
-/// Saves the contact problem of a failed step where it was asked for, and says where it is.
+/// Saves the contact problem of a failed step, and says where it is.
 fn save_failure(args: &RunArgs, failure: &StepFailure, err: &mut dyn Write) -> Result<(), Failure> {
     let Some(problem) = &failure.problem else { return Ok(()) };
     let name = format!("failed-step-{}.json", failure.step);
+    let mut force = args.force;
     let target = match (&args.save_failure, &args.record) {
         (Some(target), _) if target.is_dir() => target.join(name),
         (Some(target), _) => target.clone(),
         (None, Some(recording)) => recording.with_file_name(name),
         (None, None) => {
-            writeln!(err, "its contact problem is not saved; --save-failure OUT does that")?;
-            return Ok(());
+            // Nobody else's file has this process's number.
+            force = true;
+            let scene = args.scene.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+            std::env::temp_dir().join(format!("stiction-{}-{scene}-{name}", std::process::id()))
         }
     };
-    match write_new(&target, args.force).and_then(|file| file.write(contact_to_json(problem).as_bytes())) {
+    match write_new(&target, force).and_then(|file| file.write(contact_to_json(problem).as_bytes())) {
         Ok(()) => writeln!(err, "its contact problem is in {}; stiction solve reads it", target.display())?,
         Err(e) => writeln!(err, "its contact problem is not saved: {e}")?,
     }
@@ -189,10 +196,14 @@ fn apply(args: &RunArgs, scene: &mut Scene) -> Result<(), Failure> {
             scene.duration = x;
         }
     }
-    match args.on_failure.as_deref() {
-        Some("fallback") => scene.settings.on_failure = OnFailure::Fallback,
-        Some(_) => scene.settings.on_failure = OnFailure::Stop,
-        None => {}
+    if let Some(what) = &args.on_failure {
+        scene.settings.on_failure = OnFailure::from_name(what).map_err(Failure::Message)?;
+    }
+    if let Some(bound) = args.accept_bound {
+        if bound.is_nan() || bound < 0.0 {
+            return Err(Failure::Message(format!("--accept-bound must be at least 0, found {bound}")));
+        }
+        scene.settings.accept_bound = bound;
     }
     Ok(())
 }
@@ -230,9 +241,12 @@ fn simulate(
     let clock = Instant::now();
     let mut failure = None;
     for step in 0..steps {
-        match simulation.step() {
+        let step_clock = Instant::now();
+        let made = simulation.step();
+        let seconds = step_clock.elapsed().as_secs_f64();
+        match made {
             Ok(report) => {
-                gather.step(&report);
+                gather.step(&report, seconds);
                 if let Some(recorder) = &mut recorder {
                     recorder.step(simulation, &report).map_err(|e| not_recorded(&e))?;
                 }
@@ -249,9 +263,8 @@ fn simulate(
             }
         }
     }
-    let seconds = clock.elapsed().as_secs_f64();
     bar.finish_and_clear();
-    Ok((gather.finish(simulation, seconds), failure))
+    Ok((gather.finish(simulation), failure))
 }
 
 fn print(s: &Summary, out: &mut dyn Write) -> Result<(), Failure> {
@@ -265,6 +278,11 @@ fn print(s: &Summary, out: &mut dyn Write) -> Result<(), Failure> {
     let c = &s.contacts;
     line(out, "contacts", format!("min {}, mean {:.1}, max {}", c.min, c.mean, c.max))?;
     line(out, "pivots", format!("{}; {} steps without", s.pivots, s.guessed))?;
+    let f = &s.factorizations;
+    if f.total > 0 {
+        let most = format!("at most {} in a step, {} for an island", f.most_per_step, f.most_per_island);
+        line(out, "factors", format!("{}, {:.1} per step; {most}", f.total, f.per_step))?;
+    }
     let worst = &s.certificate;
     let step = worst.step.map_or_else(|| "–".into(), |k| k.to_string());
     line(out, "certificate", format!("worst {:.1e} in step {step} at {}", worst.worst, worst.place))?;
@@ -273,6 +291,10 @@ fn print(s: &Summary, out: &mut dyn Write) -> Result<(), Failure> {
     line(out, "penetration", format!("{:.1e} m, left after projection {:.1e} m", s.penetration_max, s.overlap_left))?;
     line(out, "slip", format!("{:.3e} m", s.slip))?;
     line(out, "time per step", format!("{:.1} µs = {:.1} × real time", u.total, s.dt * 1e6 / u.total))?;
+    let t = &s.step_time;
+    let slowest = t.worst_step.map_or_else(String::new, |k| format!(" (step {k})"));
+    let quantiles = format!("median {:.1}, 99 % {:.1}", t.median, t.percentile_99);
+    line(out, "  spread", format!("{quantiles}, worst {:.1} µs{slowest}", t.worst))?;
     let phases = [
         ("dynamics", u.dynamics),
         ("collision", u.collision),
@@ -283,9 +305,10 @@ fn print(s: &Summary, out: &mut dyn Write) -> Result<(), Failure> {
     ];
     line(out, "  by phase", phases.map(|(name, x)| format!("{name} {x:.1}")).join(", "))?;
     for (count, what) in [
-        (s.fallback_steps, "steps answered by the fallback"),
+        (s.outcomes.fallback, "steps answered by the fallback"),
+        (s.outcomes.accepted, "steps accepted without being certified"),
         (s.restitution_lowered, "steps with lowered restitution"),
-        (s.failed_steps.len() as u64, "failed steps"),
+        (s.outcomes.failed, "failed steps"),
     ] {
         if count > 0 {
             line(out, "note", format!("{count} {what}"))?;

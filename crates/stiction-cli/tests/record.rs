@@ -139,10 +139,14 @@ fn the_problem_of_a_failed_step_is_saved_and_can_be_solved() {
     std::fs::write(&file, IMPOSSIBLE).unwrap();
     let recording = path(&folder, "ram.rec");
     let (_, err) = run(&["run", &file], 1);
-    assert!(err.contains("failed: step 2") && err.contains("--save-failure"), "{err}");
+    assert!(err.contains("failed: step 2") && err.contains("try a smaller step"), "{err}");
+    let place = err.split("its contact problem is in ").nth(1).and_then(|rest| rest.split("; ").next()).unwrap();
+    let temporary = std::fs::read(place).unwrap();
+    std::fs::remove_file(place).unwrap();
     let (_, err) = run(&["run", &file, "--record", &recording], 1);
     let saved = path(&folder, "failed-step-2.json");
     assert!(err.contains(&saved), "{err}");
+    assert_eq!(std::fs::read(&saved).unwrap(), temporary);
     for model in ["coulomb-cone", "frictionless"] {
         let proven = json(&["solve", &saved, "--json", "--model", model], 1);
         assert_eq!(proven["outcome"], "infeasible");
@@ -156,6 +160,35 @@ fn the_problem_of_a_failed_step_is_saved_and_can_be_solved() {
     // The failure is part of the run: a replay ends in the same way, and its problem can be made again.
     assert_eq!(run(&["replay", &recording], 0).0, "identical: 2 steps\n");
     assert_eq!(run(&["extract", &recording, "--step", "2"], 0).0, std::fs::read_to_string(&saved).unwrap());
+}
+
+/// A tolerance below rounding makes every step with contacts one that is not certified.
+#[test]
+fn accepted_steps_are_counted_and_are_no_success() {
+    let folder = folder("accepted");
+    let text = "dt = 0.01\ntolerance = 1e-20\n[[bodies]]\nname = \"floor\"\nfixed = true\nshape = { plane = true }\n\
+                [[bodies]]\nname = \"cube\"\nmass = 0.7\nposition = [0, 0, 0.1]\nvelocity = [1, 0.3, 0]\nshape = { box = [0.2, 0.2, 0.2] }\n";
+    let file = path(&folder, "slide.toml");
+    std::fs::write(&file, text).unwrap();
+    let run_with = |more: &[&str], code: i32| {
+        json(
+            &[
+                &["run", &file, "--steps", "10", "--json", "--save-failure", &path(&folder, "failed.json"), "--force"],
+                more,
+            ]
+            .concat(),
+            code,
+        )
+    };
+    let accepted = run_with(&["--on-failure", "accept"], 1);
+    assert_eq!((&accepted["steps"], &accepted["outcomes"]["accepted"]), (&10.into(), &10.into()));
+    assert_eq!(accepted["failed_steps"], serde_json::json!([]));
+    assert!(accepted["certificate"]["worst"].as_f64().unwrap() > 1e-20);
+    assert!(accepted["step_time"]["worst"].as_f64() >= accepted["step_time"]["median"].as_f64());
+    let bounded = run_with(&["--on-failure", "accept", "--accept-bound", "0"], 1);
+    assert_eq!((&bounded["steps"], &bounded["outcomes"]["failed"]), (&0.into(), &1.into()));
+    let (text, _) = run(&["run", &file, "--steps", "10", "--on-failure", "accept"], 1);
+    assert!(text.contains("10 steps accepted without being certified"), "{text}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use stiction_lcp::matrix::{axpy, dot, norm};
 use stiction_lcp::{Basis, InputError, Lcp, Proof};
 
-use crate::certificate::{Certifier, Law};
+use crate::certificate::{Certifier, Law, PhysicalCertificate};
 use crate::doubled::add_products;
 use crate::islands::{Island, Islands};
 use crate::model::{
@@ -148,10 +148,9 @@ impl ByIsland {
     /// Takes back an outcome that is not needed any more: a later solve writes into its storage, and so allocates nothing once sizes have settled.
     pub fn recycle(&mut self, outcome: ContactOutcome) {
         let answer = match outcome {
-            ContactOutcome::Solved(s) => {
+            ContactOutcome::Solved(s) | ContactOutcome::Failed(ContactFailure { best: s, .. }) => {
                 Answer { forces: s.forces, motion: s.motion, modes: s.modes, warm_start: s.warm_start }
             }
-            ContactOutcome::Failed(f) => Answer { forces: f.forces, motion: f.motion, ..Answer::default() },
             ContactOutcome::Infeasible(i) => Answer { forces: i.multipliers, ..Answer::default() },
             ContactOutcome::Ray(r) => Answer { forces: r.direction, ..Answer::default() },
             ContactOutcome::NoSolution(_) => return,
@@ -194,7 +193,8 @@ impl ByIsland {
         ) -> Result<IslandEnd, InputError>,
     ) -> Result<ContactOutcome, InputError> {
         let mut stats = ContactStats { islands: self.islands.find(problem).len(), ..ContactStats::default() };
-        let Answer { mut forces, mut motion, mut modes, mut warm_start } = self.begin(problem, law, stats.islands);
+        let mut answer = self.begin(problem, law, stats.islands);
+        let Answer { forces, motion, warm_start, .. } = &mut answer;
         let mut trouble = None;
         for (k, island) in self.islands.list().iter().enumerate() {
             stiction_lcp::interrupt::check();
@@ -215,73 +215,94 @@ impl ByIsland {
                 if !matches!(end, IslandEnd::Failed { .. }) {
                     forces.reset(problem);
                 }
-                scatter(problem, island, &self.forces, &mut forces, &mut motion);
+                scatter(problem, island, &self.forces, forces, motion);
                 trouble = Some((k, end));
             } else if trouble.as_ref().is_none_or(|(_, end)| matches!(end, IslandEnd::Failed { .. })) {
-                scatter(problem, island, &self.forces, &mut forces, &mut motion);
+                scatter(problem, island, &self.forces, forces, motion);
             }
             std::mem::swap(&mut warm_start.bases[k], &mut self.forces.basis);
         }
         match trouble {
             Some((_, IslandEnd::Infeasible)) => {
-                let least_speed = least_speed(problem, law, &forces);
+                let least_speed = least_speed(problem, law, forces);
                 if least_speed > FARKAS {
-                    return Ok(ContactOutcome::Infeasible(Infeasible { multipliers: forces, least_speed, stats }));
+                    let multipliers = answer.forces;
+                    return Ok(ContactOutcome::Infeasible(Infeasible { multipliers, least_speed, stats }));
                 }
                 let why = "the proof of infeasibility does not hold up".into();
-                Ok(self.failed(problem, law, ContactForces::zeros(problem), motion, stats, why))
+                forces.reset(problem);
+                Ok(self.failed(problem, law, answer, stats, why))
             }
             Some((island, IslandEnd::NoSolution { lcp, proof })) => {
                 Ok(ContactOutcome::NoSolution(NoSolution { island, lcp: *lcp, proof, stats }))
             }
             Some((_, IslandEnd::Ray { claim })) => {
-                Ok(ContactOutcome::Ray(ContactRay { direction: forces, claim, stats }))
+                Ok(ContactOutcome::Ray(ContactRay { direction: answer.forces, claim, stats }))
             }
             Some((k, IslandEnd::Failed { why })) => {
                 let why = if stats.islands > 1 { format!("island {k}: {why}") } else { why };
-                Ok(self.failed(problem, law, forces, motion, stats, why))
+                Ok(self.failed(problem, law, answer, stats, why))
             }
             _ => {
-                let mut certificate = self.certifier.certify_timed(problem, law, &forces, &motion, &mut stats);
+                let mut certificate = self.certifier.certify_timed(problem, law, forces, motion, &mut stats);
                 if certificate.momentum > options.tolerance && !law.quasistatic() {
                     // Forces on a light body between heavy ones are rounded beside their own size.
-                    balance_momentum(problem, law.level(), &forces, &mut motion);
-                    certificate = self.certifier.certify_timed(problem, law, &forces, &motion, &mut stats);
+                    balance_momentum(problem, law.level(), forces, motion);
+                    certificate = self.certifier.certify_timed(problem, law, forces, motion, &mut stats);
                 }
-                if !certificate.holds(options.tolerance) {
-                    let why = format!("the answer is not certified: {certificate}");
-                    let why = self.with_force_beyond_data(why, problem, &forces);
-                    return Ok(ContactOutcome::Failed(ContactFailure { why, forces, motion, certificate, stats }));
-                }
-                modes.clear();
-                modes.extend_from_slice(self.certifier.modes());
-                warm_start.modes.clone_from(&modes);
-                warm_start.forces.copy_from(&forces);
-                Ok(ContactOutcome::Solved(ContactSolution {
-                    level: law.level(),
-                    forces,
-                    motion,
-                    modes,
-                    certificate,
-                    stats,
-                    warm_start,
-                }))
+                let certified = certificate.holds(options.tolerance);
+                let why = (!certified).then(|| format!("the answer is not certified: {certificate}"));
+                let why = why.map(|why| self.with_force_beyond_data(why, problem, forces));
+                let solution = self.measured(law, answer, certificate, stats);
+                Ok(match why {
+                    None => ContactOutcome::Solved(solution),
+                    Some(why) => ContactOutcome::Failed(ContactFailure { why, best: solution }),
+                })
             }
         }
     }
 
+    /// The answer beside what its certificate, computed last, says of it.
+    fn measured(
+        &self,
+        law: &dyn Law,
+        answer: Answer,
+        certificate: PhysicalCertificate,
+        stats: ContactStats,
+    ) -> ContactSolution {
+        let Answer { forces, motion, mut modes, mut warm_start } = answer;
+        modes.clear();
+        modes.extend_from_slice(self.certifier.modes());
+        warm_start.modes.clone_from(&modes);
+        warm_start.forces.copy_from(&forces);
+        ContactSolution { level: law.level(), forces, motion, modes, certificate, stats, warm_start }
+    }
+
+    /// A failed solve with its best answer: the motion as it was found, or the one that its forces bring, whichever is closer to
+    /// a solution.
     fn failed(
         &mut self,
         problem: &ContactProblem,
         law: &dyn Law,
-        forces: ContactForces,
-        motion: Vec<f64>,
+        mut answer: Answer,
         mut stats: ContactStats,
         why: String,
     ) -> ContactOutcome {
-        let certificate = self.certifier.certify_timed(problem, law, &forces, &motion, &mut stats);
-        let why = self.with_force_beyond_data(why, problem, &forces);
-        ContactOutcome::Failed(ContactFailure { why, forces, motion, certificate, stats })
+        let Answer { forces, motion, .. } = &mut answer;
+        let mut certificate = self.certifier.certify_timed(problem, law, forces, motion, &mut stats);
+        if !law.quasistatic() {
+            let found = motion.clone();
+            balance_momentum(problem, law.level(), forces, motion);
+            let balanced = self.certifier.certify_timed(problem, law, forces, motion, &mut stats);
+            if balanced.largest() <= certificate.largest() {
+                certificate = balanced;
+            } else {
+                motion.copy_from_slice(&found);
+                certificate = self.certifier.certify_timed(problem, law, forces, motion, &mut stats);
+            }
+        }
+        let why = self.with_force_beyond_data(why, problem, forces);
+        ContactOutcome::Failed(ContactFailure { why, best: self.measured(law, answer, certificate, stats) })
     }
 
     /// `why`, and the row whose force is far beyond what the data warrant, if there is one; of the forces certified last.

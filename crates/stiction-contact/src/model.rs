@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use stiction_lcp::{Basis, InputError, Lcp, Proof};
 
-use crate::certificate::PhysicalCertificate;
 use crate::problem::ContactProblem;
 use crate::solution::{ContactForces, ContactSolution};
 
@@ -111,12 +110,24 @@ pub struct ContactStats {
     pub guessed: usize,
     /// Pivots or iterations in all.
     pub pivots: usize,
+    /// Linear systems factored in all, guesses included; 0 where a model does not count them.
+    pub factorizations: usize,
+    /// Most of them for one island.
+    pub most_factorizations: usize,
     /// Islands for which the model's own method failed and its fallback answered.
     pub fallbacks: usize,
     /// Largest relative disagreement among dependent rows with targets, before these were made consistent.
     pub inconsistency: f64,
     /// Time that the certificates took.
     pub certificate: Elapsed,
+}
+
+impl ContactStats {
+    /// Counts the linear systems factored for an island.
+    pub(crate) fn count_factorizations(&mut self, of_island: usize) {
+        self.factorizations += of_island;
+        self.most_factorizations = self.most_factorizations.max(of_island);
+    }
 }
 
 /// A time that something took. Any two are equal: it is no part of an answer.
@@ -156,18 +167,42 @@ impl ContactOutcome {
         }
     }
 
-    /// What this one, which failed, and `second`, another attempt at the same problem, come to: the second if it is certified or proven, with the work of both; else
-    /// this one.
+    /// The solution, or the best answer of a solve that failed: which of the two the outcome itself says.
+    pub fn answer(&self) -> Option<&ContactSolution> {
+        match self {
+            Self::Solved(s) => Some(s),
+            Self::Failed(f) => Some(&f.best),
+            _ => None,
+        }
+    }
+
+    /// The same, to take parts of it out.
+    pub fn answer_mut(&mut self) -> Option<&mut ContactSolution> {
+        match self {
+            Self::Solved(s) => Some(s),
+            Self::Failed(f) => Some(&mut f.best),
+            _ => None,
+        }
+    }
+
+    /// What this one, which failed, and `second`, another attempt at the same problem, come to: the second if it is certified or proven, else the one whose
+    /// best answer has the smaller certificate; with the work of both.
     pub(crate) fn or(self, mut second: Self) -> Self {
         let Self::Failed(first) = &self else { return self };
         let stats = match &mut second {
             Self::Solved(solution) => &mut solution.stats,
             Self::Infeasible(infeasible) => &mut infeasible.stats,
+            Self::Failed(other) if other.best.certificate.largest() < first.best.certificate.largest() => {
+                &mut other.best.stats
+            }
             _ => return self,
         };
-        stats.pivots += first.stats.pivots;
-        stats.fallbacks += first.stats.fallbacks + 1;
-        stats.certificate.0 += first.stats.certificate.0;
+        let earlier = &first.best.stats;
+        stats.pivots += earlier.pivots;
+        stats.factorizations += earlier.factorizations;
+        stats.most_factorizations = stats.most_factorizations.max(earlier.most_factorizations);
+        stats.fallbacks += earlier.fallbacks + 1;
+        stats.certificate.0 += earlier.certificate.0;
         second
     }
 
@@ -225,14 +260,8 @@ pub struct ContactRay {
 pub struct ContactFailure {
     /// Why.
     pub why: String,
-    /// The best forces found; not a solution.
-    pub forces: ContactForces,
-    /// The motion that belongs to them, m.
-    pub motion: Vec<f64>,
-    /// How far from a solution they are.
-    pub certificate: PhysicalCertificate,
-    /// What was done.
-    pub stats: ContactStats,
+    /// The best answer found, which is no solution: its certificate says how far from one it is.
+    pub best: ContactSolution,
 }
 
 impl fmt::Display for Mode {

@@ -93,7 +93,8 @@ pub struct Resultant {
     pub on: Vec<Vec<f64>>,
 }
 
-/// A certified solution.
+/// Forces and motion with their certificate: a certified solution ([`ContactOutcome::Solved`](crate::ContactOutcome)), or the
+/// best answer of a solve that failed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContactSolution {
     /// Whether `forces` and `motion` are impulses and velocities, or forces and accelerations.

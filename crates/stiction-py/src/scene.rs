@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use stiction_sim::{OnFailure, SceneError, SimulatorKind};
+use stiction_sim::{SceneError, SimulatorKind};
 
 use crate::contact::Model;
 use crate::show::{html, quoted};
@@ -152,8 +152,11 @@ impl Scene {
     ///     The contact model: ``stiction.contact.catalog()``. Of a `Model` the name counts, not its options.
     /// tolerance : float, optional
     ///     A step's certificate must be at most this.
-    /// on_failure : {"stop", "fallback"}, optional
-    ///     What to do where a step is not certified: stop, or take the polyhedral cone of eight sides.
+    /// on_failure : {"stop", "accept", "fallback"}, optional
+    ///     What to do where a step is not certified: stop, go on with the best answer (the step is accepted, not ok),
+    ///     or take the polyhedral cone of eight sides.
+    /// accept_bound : float, optional
+    ///     With "accept": the largest certificate that is accepted.
     /// simulator : {"time-stepping", "event-driven"}, optional
     /// restitution_speed : float, optional
     ///     Slower impacts do not bounce (m/s).
@@ -165,20 +168,31 @@ impl Scene {
     /// Returns
     /// -------
     /// Scene
-    #[pyo3(signature = (*, dt=None, model=None, tolerance=None, on_failure=None, simulator=None, restitution_speed=None, impacts=None, duration=None))]
+    #[pyo3(signature = (*, dt=None, model=None, tolerance=None, on_failure=None, accept_bound=None, simulator=None, restitution_speed=None, impacts=None, duration=None))]
     fn with_settings(
         &self,
         dt: Option<f64>,
         model: Option<&Bound<'_, PyAny>>,
         tolerance: Option<f64>,
         on_failure: Option<String>,
+        accept_bound: Option<f64>,
         simulator: Option<String>,
         restitution_speed: Option<f64>,
         impacts: Option<String>,
         duration: Option<f64>,
     ) -> PyResult<Self> {
         let model = model.map(model_name).transpose()?;
-        let newer = Overrides { dt, model, tolerance, on_failure, simulator, restitution_speed, impacts, duration };
+        let newer = Overrides {
+            dt,
+            model,
+            tolerance,
+            on_failure,
+            accept_bound,
+            simulator,
+            restitution_speed,
+            impacts,
+            duration,
+        };
         let mut recipe = self.recipe.clone();
         recipe.overrides = recipe.overrides.with(newer);
         let mut inner = (*self.inner).clone();
@@ -261,13 +275,16 @@ impl Scene {
         self.inner.settings.impacts.name()
     }
 
-    /// ``"stop"`` or ``"fallback"``.
+    /// ``"stop"``, ``"accept"`` or ``"fallback"``.
     #[getter]
     fn on_failure(&self) -> &'static str {
-        match self.inner.settings.on_failure {
-            OnFailure::Stop => "stop",
-            OnFailure::Fallback => "fallback",
-        }
+        self.inner.settings.on_failure.name()
+    }
+
+    /// With ``on_failure="accept"``: the largest certificate that is accepted.
+    #[getter]
+    fn accept_bound(&self) -> f64 {
+        self.inner.settings.accept_bound
     }
 
     fn __repr__(&self) -> String {

@@ -35,7 +35,8 @@ pub use recording::{Recorder, Recording};
 pub use restitution::Impacts;
 pub use scene::Scene;
 pub use simulation::{
-    Integrator, OnFailure, Overlap, Settings, Simulation, SimulatorKind, Snapshot, State, StepFailure, StepReport,
+    Integrator, OnFailure, Overlap, Phases, Settings, Simulation, SimulatorKind, Snapshot, State, StepFailure,
+    StepReport,
 };
 pub use summary::{Gather, Summary};
 pub use world::{Added, Base, Placement, Surfaces, World, WorldBuilder};

@@ -81,7 +81,7 @@ impl Simulation {
         if frames.iter().all(|frame| frame.material.restitution == 0.0) {
             return Ok(false);
         }
-        let Some(solution) = self.last.as_ref().and_then(ContactOutcome::solved) else { return Ok(false) };
+        let Some(solution) = self.last.as_ref().and_then(ContactOutcome::answer) else { return Ok(false) };
         let (normal, scratch) = (&self.assembler.problem.contacts().normal, &mut self.scratch);
         scratch.rebound.clear();
         scratch.closed.clear();
@@ -106,7 +106,7 @@ impl Simulation {
     /// Restitution after a compression: the last solution becomes that of the problem in which the contacts rebound.
     pub(crate) fn restitute(&mut self, compression: StepReport) -> Result<StepReport, StepFailure> {
         let compressed = self.last.take();
-        let motion = compressed.as_ref().and_then(ContactOutcome::solved).map_or(&[][..], |s| &s.motion);
+        let motion = compressed.as_ref().and_then(ContactOutcome::answer).map_or(&[][..], |s| &s.motion);
         self.scratch.v_compressed.clear();
         self.scratch.v_compressed.extend_from_slice(motion);
         let mut report = self.largest_restitution(compression, |sim, scale| {
@@ -122,7 +122,11 @@ impl Simulation {
         } else if let Some(outcome) = compressed {
             self.model.recycle(outcome);
             report.pivots += compression.pivots;
+            report.factorizations += compression.factorizations;
+            report.most_factorizations = report.most_factorizations.max(compression.most_factorizations);
             report.guessed &= compression.guessed;
+            // Rebounds of a compression that is not certified are not either.
+            report.accepted |= compression.accepted;
         }
         Ok(report)
     }
@@ -151,7 +155,7 @@ impl Simulation {
         for k in 0..SCALE_SOLVES {
             solved = scale;
             match solve(self, scale) {
-                Ok(report) if !gains(&report) => {
+                Ok(report) if !gains(&report) && !report.accepted => {
                     last = StepReport { restitution_scale: scale, ..report };
                     let kept = bracket.kept.1.abs().max(compression.work.abs());
                     if scale == 1.0 || report.work >= -LARGEST * kept {
@@ -159,9 +163,9 @@ impl Simulation {
                     }
                     bracket.kept = (scale, report.work);
                 }
-                Ok(report) => bracket.gains = (scale, report.work),
+                Ok(report) if !report.accepted => bracket.gains = (scale, report.work),
                 // Friction may leave no answer for rebounds that are too fast.
-                Err(_) => bracket.gains = (scale, f64::INFINITY),
+                _ => bracket.gains = (scale, f64::INFINITY),
             }
             scale = match k {
                 0 => self.scale_without_gain(bracket.kept.1, bracket.gains.1).unwrap_or_else(|| bracket.next()),
@@ -178,7 +182,7 @@ impl Simulation {
     /// The part at which the work of the contacts is 0 if motion is linear in it: work is then quadratic, with the energy of
     /// the difference of compression (work `w_0`) and full restitution (work `w_1`, solved last) as its curvature.
     fn scale_without_gain(&mut self, w_0: f64, w_1: f64) -> Option<f64> {
-        let motion = &self.last.as_ref().and_then(ContactOutcome::solved)?.motion;
+        let motion = &self.last.as_ref().and_then(ContactOutcome::answer)?.motion;
         let mut change = std::mem::take(&mut self.scratch.v_compressed);
         change.iter_mut().zip(motion).for_each(|(x, v)| *x = v - *x);
         let a = self.kinetic(&change);

@@ -34,6 +34,8 @@ pub struct Settings {
     pub tolerance: f64,
     /// What to do where a step is not certified.
     pub on_failure: OnFailure,
+    /// With [`OnFailure::Accept`]: the largest certificate that is accepted.
+    pub accept_bound: f64,
     /// An impact slower than this does not bounce (m/s).
     pub restitution_speed: f64,
     /// How impacts at the same time are resolved.
@@ -78,6 +80,7 @@ impl Default for Settings {
             solver: None,
             tolerance: 1e-10,
             on_failure: OnFailure::Stop,
+            accept_bound: 1e-6,
             restitution_speed: 1e-2,
             impacts: Impacts::default(),
             timing: false,
@@ -95,8 +98,33 @@ pub enum OnFailure {
     /// Stop, and leave the state before the step.
     #[default]
     Stop,
+    /// Go on with the best answer, if its certificate is at most [`Settings::accept_bound`]; the step is accepted, not certified.
+    Accept,
     /// Take the polyhedral cone of eight sides instead, which has a solution wherever nothing must bounce; the step says so.
     Fallback,
+}
+
+impl OnFailure {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Stop, Self::Accept, Self::Fallback];
+
+    /// The name in scene files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::Accept => "accept",
+            Self::Fallback => "fallback",
+        }
+    }
+
+    /// The one of this name.
+    ///
+    /// # Errors
+    /// What is expected, if there is none.
+    pub fn from_name(name: &str) -> Result<Self, String> {
+        let expected = || format!("expected \"stop\", \"accept\" or \"fallback\", found \"{name}\"");
+        Self::ALL.into_iter().find(|what| what.name() == name).ok_or_else(expected)
+    }
 }
 
 /// What changes: configuration, velocities, time.
@@ -161,6 +189,21 @@ pub struct Phases {
     pub projection: Duration,
 }
 
+impl Phases {
+    /// What was spent after `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            dynamics: self.dynamics.saturating_sub(earlier.dynamics),
+            collision: self.collision.saturating_sub(earlier.collision),
+            assembly: self.assembly.saturating_sub(earlier.assembly),
+            solve: self.solve.saturating_sub(earlier.solve),
+            certificate: self.certificate.saturating_sub(earlier.certificate),
+            projection: self.projection.saturating_sub(earlier.projection),
+        }
+    }
+}
+
 /// What a step did.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepReport {
@@ -170,6 +213,10 @@ pub struct StepReport {
     pub active: usize,
     /// Pivots or iterations.
     pub pivots: usize,
+    /// Linear systems factored; 0 where the model does not count them.
+    pub factorizations: usize,
+    /// Most of them for one island.
+    pub most_factorizations: usize,
     /// Solved from the last step's modes without a pivot.
     pub guessed: bool,
     /// Largest measure of the certificate.
@@ -191,6 +238,8 @@ pub struct StepReport {
     pub restitution_scale: f64,
     /// The fallback model answered.
     pub fallback: bool,
+    /// The answer is not certified: the best one was taken, as [`OnFailure::Accept`] asks.
+    pub accepted: bool,
     /// Pieces of smooth motion the step was made of; 1 in time stepping.
     pub substeps: usize,
     /// Impacts within it; 0 in time stepping, where they are part of every step.
@@ -220,6 +269,24 @@ pub struct StepFailure {
     pub why: String,
     /// The contact problem, if there was one.
     pub problem: Option<Box<ContactProblem>>,
+    /// The certificate of the best answer found, if there was one.
+    pub best: Option<f64>,
+}
+
+impl StepFailure {
+    /// What one may try, in a sentence.
+    pub fn advice(&self) -> String {
+        match (self.best.filter(|best| best.is_finite()), &self.problem) {
+            (Some(best), _) => format!(
+                "try a smaller step (dt), the best answer, whose certificate is {best:.1e} (on_failure = \"accept\", \
+                 accept_bound), or the polyhedral cone (on_failure = \"fallback\")"
+            ),
+            (None, Some(_)) => {
+                "look for motions, loops or limits that contradict each other, or try a smaller step (dt)".into()
+            }
+            (None, None) => "try a smaller step (dt)".into(),
+        }
+    }
 }
 
 impl fmt::Display for StepFailure {
@@ -368,8 +435,11 @@ impl Simulation {
             .map_err(|e| input("collision", &e))?;
         let state = State { q: world.q.clone(), v: world.v.clone(), t: 0.0, step: 0 };
         let memory = Memory { saturated: vec![0; world.model.nv()], ..Memory::default() };
+        if settings.accept_bound.is_nan() || settings.accept_bound < 0.0 {
+            return Err(SceneError::new("accept_bound", "must be at least 0"));
+        }
         let fallback = match settings.on_failure {
-            OnFailure::Stop => None,
+            OnFailure::Stop | OnFailure::Accept => None,
             OnFailure::Fallback => {
                 Some(catalog::build("coulomb-polyhedral", &options).map_err(|e| input("model", &e))?)
             }
@@ -534,10 +604,10 @@ impl Simulation {
     /// Impulses of the last step (N s), per contact and row, if there was one. Of an event-driven step the forces (N) of its last stage,
     /// or the impulses of its last impact if that came later.
     pub fn impulses(&self) -> Option<&ContactForces> {
-        self.last.as_ref().and_then(|o| o.solved()).map(|s| &s.forces)
+        self.last.as_ref().and_then(ContactOutcome::answer).map(|s| &s.forces)
     }
 
-    /// The outcome of the last step's contact problem.
+    /// The outcome of the last step's contact problem: solved, or failed where its best answer was accepted.
     pub fn outcome(&self) -> Option<&ContactOutcome> {
         self.last.as_ref()
     }
@@ -545,6 +615,11 @@ impl Simulation {
     /// The contact problem of the last step.
     pub fn problem(&self) -> &ContactProblem {
         &self.assembler.problem
+    }
+
+    /// Measures the time of each phase from now on, or does not.
+    pub fn set_timing(&mut self, timing: bool) {
+        self.settings.timing = timing;
     }
 
     /// Time spent so far, if it is measured.
@@ -659,7 +734,7 @@ impl Simulation {
     /// Adds the time since `clock` to that of the last solve and of its certificate.
     pub(crate) fn note_solve(&mut self, clock: Option<Instant>) {
         let Some(clock) = clock else { return };
-        let solution = self.last.as_ref().and_then(ContactOutcome::solved);
+        let solution = self.last.as_ref().and_then(ContactOutcome::answer);
         let certificate = solution.map_or(Duration::ZERO, |s| s.stats.certificate.0);
         self.phases.certificate += certificate;
         self.phases.solve += clock.elapsed().saturating_sub(certificate);
@@ -675,6 +750,7 @@ impl Simulation {
             t: self.state.t,
             why: why.into(),
             problem: with_problem.then(|| Box::new(self.assembler.problem.clone())),
+            best: None,
         }
     }
 }

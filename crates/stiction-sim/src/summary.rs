@@ -1,6 +1,7 @@
 //! What a run came to: gathered step by step, printed as a table or written as JSON.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::Serialize;
 use stiction_contact::Place;
@@ -16,6 +17,76 @@ pub struct Spread {
     pub mean: f64,
     /// Largest.
     pub max: usize,
+}
+
+/// How long single steps took (µs).
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct StepTimes {
+    /// Mean.
+    pub mean: f64,
+    /// Half of the steps took at most this.
+    pub median: f64,
+    /// 99 % of the steps took at most this.
+    pub percentile_99: f64,
+    /// The longest.
+    pub worst: f64,
+    /// The step that took the longest, from 0; the first of several.
+    pub worst_step: Option<u64>,
+}
+
+impl StepTimes {
+    /// Of steps that took `seconds` each, the first of them step number `first`. Quantiles are those of nearest rank.
+    pub fn of(seconds: &[f64], first: u64) -> Self {
+        let mut sorted = seconds.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let Some(&longest) = sorted.last() else { return Self::default() };
+        let rank = |part: f64| sorted[((part * sorted.len() as f64).ceil() as usize).clamp(1, sorted.len()) - 1];
+        Self {
+            mean: 1e6 * seconds.iter().sum::<f64>() / seconds.len() as f64,
+            median: 1e6 * rank(0.5),
+            percentile_99: 1e6 * rank(0.99),
+            worst: 1e6 * longest,
+            worst_step: seconds.iter().position(|x| *x == longest).map(|i| first + i as u64),
+        }
+    }
+}
+
+/// Linear systems factored; all 0 where the model does not count them.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Factorizations {
+    /// In all.
+    pub total: usize,
+    /// Mean of a step.
+    pub per_step: f64,
+    /// Most in a step.
+    pub most_per_step: usize,
+    /// Most for one island in one solve.
+    pub most_per_island: usize,
+}
+
+/// How many steps ended how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Outcomes {
+    /// Certified under the model asked for.
+    pub certified: u64,
+    /// Certified under the fallback's law.
+    pub fallback: u64,
+    /// Not certified; the best answer was accepted.
+    pub accepted: u64,
+    /// Not certified; the run ended.
+    pub failed: u64,
+}
+
+impl Outcomes {
+    /// Takes a step in that was made.
+    pub fn count(&mut self, report: &StepReport) {
+        let outcome = match (report.accepted, report.fallback) {
+            (true, _) => &mut self.accepted,
+            (false, true) => &mut self.fallback,
+            (false, false) => &mut self.certified,
+        };
+        *outcome += 1;
+    }
 }
 
 /// Mean time per step (µs).
@@ -35,6 +106,24 @@ pub struct MicrosPerStep {
     pub certificate: f64,
     /// Removal of overlap.
     pub projection: f64,
+}
+
+impl MicrosPerStep {
+    /// Of `steps` steps that took `total` seconds and spent `phases`.
+    pub fn of(phases: &Phases, total: f64, steps: u64) -> Self {
+        let per_step = 1e6 / steps.max(1) as f64;
+        let micros = |d: Duration| d.as_secs_f64() * per_step;
+        let Phases { dynamics, collision, assembly, solve, certificate, projection } = *phases;
+        Self {
+            total: total * per_step,
+            dynamics: micros(dynamics),
+            collision: micros(collision),
+            assembly: micros(assembly),
+            solve: micros(solve),
+            certificate: micros(certificate),
+            projection: micros(projection),
+        }
+    }
 }
 
 /// The worst certificate of a run.
@@ -89,12 +178,16 @@ pub struct Summary {
     pub model: String,
     /// The model's solver, if it was not its usual one.
     pub solver: Option<String>,
-    /// Time per step.
+    /// Mean time per step, and where it went.
     pub us_per_step: MicrosPerStep,
+    /// Times of single steps.
+    pub step_time: StepTimes,
     /// Contacts per step.
     pub contacts: Spread,
     /// Pivots or iterations in all.
     pub pivots: usize,
+    /// Linear systems factored.
+    pub factorizations: Factorizations,
     /// Steps solved from the last step's modes without a pivot.
     pub guessed: u64,
     /// The worst certificate.
@@ -107,10 +200,10 @@ pub struct Summary {
     pub slip: f64,
     /// Energies.
     pub energy: Energy,
-    /// Steps that were not certified.
+    /// How many steps ended how.
+    pub outcomes: Outcomes,
+    /// Steps that were not certified, and not accepted either.
     pub failed_steps: Vec<FailedStep>,
-    /// Steps answered by the fallback.
-    pub fallback_steps: u64,
     /// Steps in which restitution was lowered.
     pub restitution_lowered: u64,
     /// Pieces of smooth motion in all; as many as steps in time stepping.
@@ -141,6 +234,12 @@ pub struct FailedStep {
 pub struct Gather {
     summary: Summary,
     contacts: usize,
+    /// Time of each step (s).
+    seconds: Vec<f64>,
+    /// Number of the first step.
+    first: u64,
+    /// Time spent before it.
+    before: Phases,
 }
 
 impl Gather {
@@ -155,16 +254,18 @@ impl Gather {
             model: simulation.settings().model.clone(),
             solver: simulation.settings().solver.clone(),
             us_per_step: MicrosPerStep::default(),
+            step_time: StepTimes::default(),
             contacts: Spread { min: usize::MAX, ..Spread::default() },
             pivots: 0,
+            factorizations: Factorizations::default(),
             guessed: 0,
             certificate: WorstCertificate::default(),
             penetration_max: 0.0,
             overlap_left: 0.0,
             slip: 0.0,
             energy: Energy { start: kinetic + potential, ..Energy::default() },
+            outcomes: Outcomes::default(),
             failed_steps: vec![],
-            fallback_steps: 0,
             restitution_lowered: 0,
             substeps: 0,
             impacts: 0,
@@ -173,22 +274,29 @@ impl Gather {
             bodies: BTreeMap::new(),
             bodies_start: bodies(simulation),
         };
-        Self { summary, contacts: 0 }
+        let (first, before) = (simulation.state().step, simulation.phases());
+        Self { summary, contacts: 0, seconds: vec![], first, before }
     }
 
-    /// Takes a step's report in.
-    pub fn step(&mut self, report: &StepReport) {
+    /// Takes in the report of a step that took `seconds`.
+    pub fn step(&mut self, report: &StepReport, seconds: f64) {
+        self.seconds.push(seconds);
         let s = &mut self.summary;
         if report.certificate > s.certificate.worst || s.certificate.step.is_none() {
             let contact = if let Place::Contact(i) = report.place { Some(i) } else { None };
             let place = report.place.to_string();
-            s.certificate = WorstCertificate { worst: report.certificate, step: Some(s.steps), contact, place };
+            s.certificate =
+                WorstCertificate { worst: report.certificate, step: Some(self.first + s.steps), contact, place };
         }
         s.steps += 1;
         s.contacts.min = s.contacts.min.min(report.contacts);
         s.contacts.max = s.contacts.max.max(report.contacts);
         self.contacts += report.contacts;
         s.pivots += report.pivots;
+        let f = &mut s.factorizations;
+        f.total += report.factorizations;
+        f.most_per_step = f.most_per_step.max(report.factorizations);
+        f.most_per_island = f.most_per_island.max(report.most_factorizations);
         s.guessed += u64::from(report.guessed);
         s.penetration_max = s.penetration_max.max(report.penetration);
         s.overlap_left = s.overlap_left.max(report.overlap_left);
@@ -197,7 +305,7 @@ impl Gather {
         if report.work > 0.0 && size > 0.0 {
             s.energy.worst_gain = s.energy.worst_gain.max(report.work / size);
         }
-        s.fallback_steps += u64::from(report.fallback);
+        s.outcomes.count(report);
         s.restitution_lowered += u64::from(report.restitution_lowered());
         s.substeps += report.substeps as u64;
         s.impacts += report.impacts as u64;
@@ -206,11 +314,12 @@ impl Gather {
 
     /// Takes a failure in.
     pub fn failed(&mut self, failure: &StepFailure) {
+        self.summary.outcomes.failed += 1;
         self.summary.failed_steps.push(FailedStep { step: failure.step, why: failure.why.clone() });
     }
 
-    /// The summary at the simulation's present state; `seconds` is the time the steps took.
-    pub fn finish(mut self, simulation: &mut Simulation, seconds: f64) -> Summary {
+    /// The summary at the simulation's present state.
+    pub fn finish(mut self, simulation: &mut Simulation) -> Summary {
         let s = &mut self.summary;
         let steps = s.steps.max(1) as f64;
         if s.steps == 0 {
@@ -218,17 +327,10 @@ impl Gather {
         }
         s.contacts.mean = self.contacts as f64 / steps;
         s.time = simulation.state().t;
-        let Phases { dynamics, collision, assembly, solve, certificate, projection } = simulation.phases();
-        let micros = |d: std::time::Duration| d.as_secs_f64() * 1e6 / steps;
-        s.us_per_step = MicrosPerStep {
-            total: seconds * 1e6 / steps,
-            dynamics: micros(dynamics),
-            collision: micros(collision),
-            assembly: micros(assembly),
-            solve: micros(solve),
-            certificate: micros(certificate),
-            projection: micros(projection),
-        };
+        let spent = simulation.phases().since(&self.before);
+        s.us_per_step = MicrosPerStep::of(&spent, self.seconds.iter().sum(), s.steps);
+        s.step_time = StepTimes::of(&self.seconds, self.first);
+        s.factorizations.per_step = s.factorizations.total as f64 / steps;
         let (kinetic, potential) = simulation.energy();
         s.energy.end = kinetic + potential;
         s.hash = format!("{:016x}", simulation.state().hash());

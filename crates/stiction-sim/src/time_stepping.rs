@@ -17,7 +17,7 @@ use stiction_lcp::InputError;
 use crate::assemble::{ContactFrame, ContactKey};
 use crate::control::View;
 use crate::energy::EnergyBalance;
-use crate::simulation::{Memory, Simulation, StepFailure, StepReport};
+use crate::simulation::{Memory, OnFailure, Simulation, StepFailure, StepReport};
 use crate::world::World;
 
 /// How often all motors on the wrong side of their limits may change at once within a step; from then on one at a time, the first, which ends.
@@ -168,7 +168,7 @@ impl Simulation {
     /// Compares every motor's effort with its limit; true if the set of saturated ones changed: by all that are wrong, or by the first alone.
     fn update_saturation(&mut self, single: bool) -> bool {
         let Self { world, state, commands, memory, settings, last, .. } = self;
-        let Some(solution) = last.as_ref().and_then(ContactOutcome::solved) else { return false };
+        let Some(solution) = last.as_ref().and_then(ContactOutcome::answer) else { return false };
         let mut changed = false;
         for link in world.model.links() {
             let q = if link.v.len() == 1 { state.q[link.q.start] } else { 0.0 };
@@ -272,23 +272,38 @@ impl Simulation {
                 self.last = Some(outcome);
                 Ok(report)
             }
-            None => self.solve_fallback(&outcome),
+            None => self.not_certified(outcome),
         }
     }
 
-    /// The fallback model's answer to the same problem, or the failure.
-    pub(crate) fn solve_fallback(&mut self, outcome: &ContactOutcome) -> Result<StepReport, StepFailure> {
-        let why = describe(outcome);
-        let Some(mut fallback) = self.fallback.take() else { return Err(self.fail(why, true)) };
-        let second = fallback.solve(&self.assembler.problem);
-        self.fallback = Some(fallback);
-        let second = second.map_err(|e| self.fail(format!("{why}; the fallback: {e}"), true))?;
-        match second.solved().map(|solution| self.report(solution)) {
-            Some(report) => {
-                self.last = Some(second);
-                Ok(StepReport { fallback: true, ..report })
+    /// What becomes of an outcome that is not certified, as [`OnFailure`] says: its best answer, the fallback model's answer to
+    /// the same problem, or the failure.
+    pub(crate) fn not_certified(&mut self, outcome: ContactOutcome) -> Result<StepReport, StepFailure> {
+        let (why, best) = (describe(&outcome), outcome.answer().map(|answer| answer.certificate.largest()));
+        let failed = |sim: &Self, why: String| StepFailure { best, ..sim.fail(why, true) };
+        let bound = self.settings.accept_bound;
+        match self.settings.on_failure {
+            OnFailure::Stop => Err(failed(self, why)),
+            OnFailure::Accept => match outcome.answer().filter(|_| best.is_some_and(|best| best <= bound)) {
+                Some(answer) => {
+                    let report = StepReport { accepted: true, ..self.report(answer) };
+                    self.last = Some(outcome);
+                    Ok(report)
+                }
+                None => Err(failed(self, format!("{why}; not accepted: the bound is {bound:.1e}"))),
+            },
+            OnFailure::Fallback => {
+                let Some(fallback) = &mut self.fallback else { return Err(failed(self, why)) };
+                let second = fallback.solve(&self.assembler.problem);
+                let second = second.map_err(|e| failed(self, format!("{why}; the fallback: {e}")))?;
+                match second.solved().map(|solution| self.report(solution)) {
+                    Some(report) => {
+                        self.last = Some(second);
+                        Ok(StepReport { fallback: true, ..report })
+                    }
+                    None => Err(failed(self, format!("{why}; the fallback: {}", describe(&second)))),
+                }
             }
-            None => Err(self.fail(format!("{why}; the fallback: {}", describe(&second)), true)),
         }
     }
 
@@ -314,6 +329,8 @@ impl Simulation {
             contacts: contacts.len(),
             active: solution.active_contacts(),
             pivots: solution.stats.pivots,
+            factorizations: solution.stats.factorizations,
+            most_factorizations: solution.stats.most_factorizations,
             guessed: solution.stats.guessed == solution.stats.islands,
             certificate: solution.certificate.largest(),
             place: solution.certificate.worst,
@@ -324,6 +341,7 @@ impl Simulation {
             kinetic: self.kinetic(&solution.motion),
             restitution_scale: 1.0,
             fallback: false,
+            accepted: false,
             substeps: 1,
             impacts: 0,
             stepped: 0.0,
@@ -343,12 +361,12 @@ impl Simulation {
 
     /// Takes the solution over: velocities, configuration, time, and what the next step remembers.
     fn advance(&mut self, energy: &mut EnergyBalance) {
-        if let Some(solution) = self.last.as_ref().and_then(ContactOutcome::solved) {
+        if let Some(solution) = self.last.as_ref().and_then(ContactOutcome::answer) {
             (energy.actuators, energy.joints) = self.joint_work(&solution.motion);
             energy.driven = solution.certificate.driven_work;
         }
         let Self { world, state, memory, assembler, settings, last, scratch, .. } = self;
-        let Some(ContactOutcome::Solved(solution)) = last else { return };
+        let Some(solution) = last.as_mut().and_then(ContactOutcome::answer_mut) else { return };
         mem::swap(&mut memory.keys, &mut scratch.keys_before);
         memory.keys.clear();
         memory.keys.extend(assembler.frames.iter().map(|f| f.key));
@@ -363,7 +381,7 @@ impl Simulation {
     /// after any failure.
     fn take_back(&mut self) {
         let Self { memory, last, scratch, .. } = self;
-        if let Some(ContactOutcome::Solved(solution)) = last {
+        if let Some(solution) = last.as_mut().and_then(ContactOutcome::answer_mut) {
             mem::swap(&mut memory.keys, &mut scratch.keys_before);
             mem::swap(&mut memory.start, &mut solution.warm_start);
         }
@@ -427,6 +445,6 @@ pub(crate) fn describe(outcome: &ContactOutcome) -> String {
         }
         ContactOutcome::NoSolution(_) => "the law of friction has no solution here".into(),
         ContactOutcome::Ray(ray) => ray.claim.clone(),
-        ContactOutcome::Failed(f) => format!("{} ({})", f.why, f.certificate),
+        ContactOutcome::Failed(f) => format!("{} ({})", f.why, f.best.certificate),
     }
 }

@@ -6,7 +6,7 @@ use stiction_contact::ModelOptions;
 use stiction_contact::io::{AnyProblem, ReadOptions, contact_to_json, read_bytes};
 use stiction_contact::models::catalog;
 use stiction_sim::recording::{Header, Origin, RecordedStep, export_csv, export_npz, problem_of_step, replay};
-use stiction_sim::{Impacts, Recorder, Recording, Scene, Simulation};
+use stiction_sim::{Impacts, OnFailure, Recorder, Recording, Scene, Simulation};
 
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(format!("{name}.toml"))
@@ -297,10 +297,10 @@ fn exports_have_a_line_per_step_and_forces_that_carry_the_weight() {
     assert_eq!(lines.len(), 61);
     let header = recording.header();
     let columns: Vec<&str> = lines[0].split(',').collect();
-    assert_eq!(columns.len(), 4 + header.q.len() + header.v.len());
+    assert_eq!(columns.len(), 5 + header.q.len() + header.v.len());
     let last: Vec<f64> = lines[60].split(',').map(|x| x.parse().unwrap()).collect();
     let step = recording.steps().last().unwrap();
-    assert_eq!(last[4..], [step.state.q.clone(), step.state.v.clone()].concat());
+    assert_eq!(last[5..], [step.state.q.clone(), step.state.v.clone()].concat());
     // The floor carries all of the stack in its last step: forces on body_b, upwards.
     let rows: Vec<Vec<&str>> =
         contacts.lines().filter(|l| !l.starts_with('#')).map(|l| l.split(',').collect()).collect();
@@ -315,6 +315,7 @@ fn exports_have_a_line_per_step_and_forces_that_carry_the_weight() {
     let known = [
         "step",
         "pivots",
+        "accepted",
         "contact_step",
         "contact_bodies",
         "contact_mode",
@@ -338,6 +339,20 @@ fn exports_have_a_line_per_step_and_forces_that_carry_the_weight() {
     let mut known = known.map(str::to_string);
     known.sort();
     assert_eq!(names, known);
+}
+
+#[test]
+fn recordings_of_version_3_are_read() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/version-3.rec");
+    let recording = Recording::load(&file).unwrap();
+    assert_eq!((recording.damage(), recording.step_count()), (None, 20));
+    let settings = &recording.header().settings;
+    assert_eq!((settings.on_failure, settings.impacts), (OnFailure::Fallback, Impacts::Sequential));
+    assert_eq!(settings.accept_bound, 1e-6);
+    assert!(recording.steps().all(|step| !step.accepted && step.certificate.largest() <= 1e-10));
+    let (scene, _) = recording.header().scene().unwrap();
+    let again = replay(&recording, &mut scene.simulation().unwrap(), |_| {}).unwrap();
+    assert_eq!(again.steps, 20, "{:?}", again.difference);
 }
 
 #[test]

@@ -44,13 +44,17 @@ __all__ = [
 _LIMITS = {"GraspHold": 200, "QuadrupedWalk": 500}
 
 
-def grasp_hold(render_mode: str | None = None, **parameters: float) -> TaskEnv:
+def grasp_hold(
+    render_mode: str | None = None, *, on_failure: str | None = None, accept_bound: float | None = None, **parameters: float
+) -> TaskEnv:
     """One `GraspHold`.
 
     Parameters
     ----------
     render_mode : None
         There is none.
+    on_failure, accept_bound : optional
+        As of `TaskEnv`.
     **parameters : float
         Of its scene: ``shake``, ``frequency``, ``mass``.
 
@@ -58,16 +62,20 @@ def grasp_hold(render_mode: str | None = None, **parameters: float) -> TaskEnv:
     -------
     TaskEnv
     """
-    return TaskEnv(GraspHold(**parameters), render_mode)
+    return TaskEnv(GraspHold(**parameters), render_mode, on_failure=on_failure, accept_bound=accept_bound)
 
 
-def quadruped_walk(render_mode: str | None = None, **parameters: float) -> TaskEnv:
+def quadruped_walk(
+    render_mode: str | None = None, *, on_failure: str | None = None, accept_bound: float | None = None, **parameters: float
+) -> TaskEnv:
     """One `QuadrupedWalk`.
 
     Parameters
     ----------
     render_mode : None
         There is none.
+    on_failure, accept_bound : optional
+        As of `TaskEnv`.
     **parameters : float
         Of its scene: ``bend``, ``start``.
 
@@ -75,10 +83,13 @@ def quadruped_walk(render_mode: str | None = None, **parameters: float) -> TaskE
     -------
     TaskEnv
     """
-    return TaskEnv(QuadrupedWalk(**parameters), render_mode)
+    return TaskEnv(QuadrupedWalk(**parameters), render_mode, on_failure=on_failure, accept_bound=accept_bound)
 
 
-def grasp_hold_vector(num_envs: int = 1, *, max_episode_steps: int | None = None, threads: int | None = None, **parameters: Any) -> TaskVectorEnv:
+def grasp_hold_vector(
+    num_envs: int = 1, *, max_episode_steps: int | None = None, threads: int | None = None, on_failure: str | None = None,
+    accept_bound: float | None = None, **parameters: Any
+) -> TaskVectorEnv:
     """Many `GraspHold` at once.
 
     Parameters
@@ -87,6 +98,8 @@ def grasp_hold_vector(num_envs: int = 1, *, max_episode_steps: int | None = None
     max_episode_steps : int, optional
     threads : int, optional
         Default: one per core.
+    on_failure, accept_bound : optional
+        As of `TaskEnv`.
     **parameters : float
         As of one.
 
@@ -95,10 +108,14 @@ def grasp_hold_vector(num_envs: int = 1, *, max_episode_steps: int | None = None
     TaskVectorEnv
     """
     limit = _LIMITS["GraspHold"] if max_episode_steps is None else max_episode_steps
-    return TaskVectorEnv(GraspHold(**parameters), num_envs, max_episode_steps=limit, threads=threads)
+    failures: dict[str, Any] = {"on_failure": on_failure, "accept_bound": accept_bound}
+    return TaskVectorEnv(GraspHold(**parameters), num_envs, max_episode_steps=limit, threads=threads, **failures)
 
 
-def quadruped_walk_vector(num_envs: int = 1, *, max_episode_steps: int | None = None, threads: int | None = None, **parameters: Any) -> TaskVectorEnv:
+def quadruped_walk_vector(
+    num_envs: int = 1, *, max_episode_steps: int | None = None, threads: int | None = None, on_failure: str | None = None,
+    accept_bound: float | None = None, **parameters: Any
+) -> TaskVectorEnv:
     """Many `QuadrupedWalk` at once.
 
     Parameters
@@ -107,6 +124,8 @@ def quadruped_walk_vector(num_envs: int = 1, *, max_episode_steps: int | None = 
     max_episode_steps : int, optional
     threads : int, optional
         Default: one per core.
+    on_failure, accept_bound : optional
+        As of `TaskEnv`.
     **parameters : float
         As of one.
 
@@ -115,7 +134,8 @@ def quadruped_walk_vector(num_envs: int = 1, *, max_episode_steps: int | None = 
     TaskVectorEnv
     """
     limit = _LIMITS["QuadrupedWalk"] if max_episode_steps is None else max_episode_steps
-    return TaskVectorEnv(QuadrupedWalk(**parameters), num_envs, max_episode_steps=limit, threads=threads)
+    failures: dict[str, Any] = {"on_failure": on_failure, "accept_bound": accept_bound}
+    return TaskVectorEnv(QuadrupedWalk(**parameters), num_envs, max_episode_steps=limit, threads=threads, **failures)
 
 
 def _register() -> None:

@@ -32,21 +32,26 @@ def _clipped(action: Actions, shape: tuple[int, ...] | None) -> Array:
 class TaskEnv(gym.Env[Array, Actions]):
     """One simulation of a task.
 
-    A step that cannot be certified ends the episode; ``info["failure"]`` says why.
+    A step that cannot be certified ends the episode; ``info["failure"]`` says why. With ``on_failure="accept"`` the best answer goes on if its
+    certificate is at most `accept_bound`: ``info["accepted"]`` is then the number of such steps, ``info["certificate"]`` the largest certificate.
 
     Parameters
     ----------
     task : Task
     render_mode : None
         There is none.
+    on_failure : {"stop", "accept", "fallback"}, optional
+        What to do where a step is not certified. Default: what the task's scene says.
+    accept_bound : float, optional
+        With "accept": the largest certificate that is accepted.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}
 
-    def __init__(self, task: Task, render_mode: str | None = None) -> None:
+    def __init__(self, task: Task, render_mode: str | None = None, *, on_failure: str | None = None, accept_bound: float | None = None) -> None:
         self.task = task
         self.render_mode = render_mode
-        self.simulation = Simulation(task.scene, raises=False)
+        self.simulation = Simulation(task.scene.with_settings(on_failure=on_failure, accept_bound=accept_bound), raises=False)
         self.observation_space = task.observation_space
         self.action_space = task.action_space
 
@@ -93,7 +98,9 @@ class TaskEnv(gym.Env[Array, Actions]):
         q, v = simulation.q, simulation.v
         reward, terminated = task.judge(q, v, clipped)
         info = task.info(q, v)
-        if not report:
+        if report.accepted:
+            info.update(accepted=report.accepted, certificate=report.certificate)
+        if report.why:
             info["failure"] = report.why
             return task.observe(q, v), 0.0, True, False, info
         return task.observe(q, v), float(reward), bool(terminated), False, info
@@ -102,7 +109,8 @@ class TaskEnv(gym.Env[Array, Actions]):
 class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
     """Many copies of a task in one `BatchSimulation`, over all cores. Copy i of seed s does what a `TaskEnv` of seed s + i does.
 
-    An episode that ended begins anew in the next step, whose action does not count for it.
+    An episode that ended begins anew in the next step, whose action does not count for it. ``info["accepted"]`` and ``info["certificate"]`` are
+    those of `TaskEnv`, where there are any.
 
     Parameters
     ----------
@@ -114,17 +122,22 @@ class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
         Default: one per core.
     render_mode : None
         There is none.
+    on_failure : {"stop", "accept", "fallback"}, optional
+        As of `TaskEnv`.
+    accept_bound : float, optional
+        As of `TaskEnv`.
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(self, task: Task, num_envs: int = 1, *, max_episode_steps: int | None = None, threads: int | None = None,
-                 render_mode: str | None = None) -> None:
+                 render_mode: str | None = None, on_failure: str | None = None, accept_bound: float | None = None) -> None:
         self.task = task
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.max_episode_steps = max_episode_steps
-        self.batch = BatchSimulation(task.scene, num_envs, threads=threads)
+        scene = task.scene.with_settings(on_failure=on_failure, accept_bound=accept_bound)
+        self.batch = BatchSimulation(scene, num_envs, threads=threads)
         self.single_observation_space = task.observation_space
         self.single_action_space = task.action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -195,6 +208,7 @@ class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
         # Copies that begin anew are put to their start after the step, which they make with the others.
         well = batch.step(task.frame_skip) | begun
         messages = batch.messages if not well.all() else []
+        accepted, certificate = np.where(begun, 0, batch.accepted), batch.certificate
         self._begin(begun) if begun.any() else None
         reward, terminated = task.judge(batch.q, batch.v, clipped)
         terminated = (terminated | ~well) & ~begun
@@ -204,6 +218,8 @@ class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
         truncated = (self._elapsed >= limit) & ~terminated & ~begun if limit is not None else np.zeros(self.num_envs, np.bool_)
         self._over = terminated | truncated
         info = self._info()
+        if (accepted > 0).any():
+            info.update(accepted=accepted, certificate=certificate, _accepted=accepted > 0, _certificate=accepted > 0)
         if messages:
             info["failure"] = np.array(messages, dtype=object)
             info["_failure"] = ~well

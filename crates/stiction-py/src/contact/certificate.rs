@@ -117,6 +117,8 @@ pub fn stats<'py>(py: Python<'py>, stats: &ContactStats) -> PyResult<Bound<'py, 
     all.set_item("islands", stats.islands)?;
     all.set_item("guessed", stats.guessed)?;
     all.set_item("pivots", stats.pivots)?;
+    all.set_item("factorizations", stats.factorizations)?;
+    all.set_item("most_factorizations", stats.most_factorizations)?;
     all.set_item("fallbacks", stats.fallbacks)?;
     all.set_item("inconsistency", stats.inconsistency)?;
     Ok(all.into_any())

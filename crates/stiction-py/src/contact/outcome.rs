@@ -40,8 +40,8 @@ pub fn to_python<'py>(
             Bound::new(py, ContactRay { direction: of.direction, claim: of.claim, stats: of.stats })?.into_any()
         }
         ContactOutcome::Failed(of) => {
-            let certificate = PhysicalCertificate::new(&of.certificate);
-            let (why, best, motion, stats) = (of.why, of.forces, of.motion, of.stats);
+            let certificate = PhysicalCertificate::new(&of.best.certificate);
+            let (why, best, motion, stats) = (of.why, of.best.forces, of.best.motion, of.best.stats);
             Bound::new(py, ContactFailed { why, best, motion, certificate, stats })?.into_any()
         }
     })

@@ -17,8 +17,8 @@ use super::{model, problem::ContactProblem};
 use crate::lcp::pickle::{self as lcp, StoredProof};
 use crate::{arrays, errors, pickle};
 
-/// Islands, guessed, pivots, fallbacks, inconsistency.
-type StoredStats = (usize, usize, usize, usize, f64);
+/// Islands, guessed, pivots, factorizations, most factorizations, fallbacks, inconsistency.
+type StoredStats = (usize, usize, usize, usize, usize, usize, f64);
 /// Problem, model, tolerance, level.
 type Asked = (String, String, f64, String);
 /// Modes, bases, forces.
@@ -26,11 +26,22 @@ type StoredStart<'py> = (Vec<u8>, Vec<String>, Bound<'py, PyAny>);
 
 /// Statistics as they are pickled.
 pub fn stored_stats(s: &ContactStats) -> StoredStats {
-    (s.islands, s.guessed, s.pivots, s.fallbacks, s.inconsistency)
+    (s.islands, s.guessed, s.pivots, s.factorizations, s.most_factorizations, s.fallbacks, s.inconsistency)
 }
 
-fn restored_stats((islands, guessed, pivots, fallbacks, inconsistency): StoredStats) -> ContactStats {
-    ContactStats { islands, guessed, pivots, fallbacks, inconsistency, certificate: Elapsed::default() }
+fn restored_stats(stats: StoredStats) -> ContactStats {
+    let (islands, guessed, pivots, factorizations, most_factorizations, fallbacks, inconsistency) = stats;
+    let certificate = Elapsed::default();
+    ContactStats {
+        islands,
+        guessed,
+        pivots,
+        factorizations,
+        most_factorizations,
+        fallbacks,
+        inconsistency,
+        certificate,
+    }
 }
 
 fn stored_modes(modes: &[Mode]) -> Vec<u8> {

@@ -34,8 +34,10 @@ pub struct Overrides {
     pub model: Option<String>,
     /// Tolerance of certificates.
     pub tolerance: Option<f64>,
-    /// `stop` or `fallback`.
+    /// `stop`, `accept` or `fallback`.
     pub on_failure: Option<String>,
+    /// The largest certificate that is accepted.
+    pub accept_bound: Option<f64>,
     /// `time-stepping` or `event-driven`.
     pub simulator: Option<String>,
     /// Slower impacts do not bounce (m/s).
@@ -64,11 +66,11 @@ impl Overrides {
         let unknown = |key: &str, a: &str, b: &str, x: &str| {
             Err(SceneError::new(key, format!("expected \"{a}\" or \"{b}\", found \"{x}\"")))
         };
-        match self.on_failure.as_deref() {
-            None => {}
-            Some("stop") => settings.on_failure = OnFailure::Stop,
-            Some("fallback") => settings.on_failure = OnFailure::Fallback,
-            Some(x) => return unknown("on_failure", "stop", "fallback", x),
+        if let Some(what) = self.on_failure.as_deref() {
+            settings.on_failure = OnFailure::from_name(what).map_err(|m| SceneError::new("on_failure", m))?;
+        }
+        if let Some(bound) = self.accept_bound {
+            settings.accept_bound = bound;
         }
         match self.simulator.as_deref() {
             None => {}
@@ -101,6 +103,7 @@ impl Overrides {
             model: newer.model.or(old.model),
             tolerance: newer.tolerance.or(old.tolerance),
             on_failure: newer.on_failure.or(old.on_failure),
+            accept_bound: newer.accept_bound.or(old.accept_bound),
             simulator: newer.simulator.or(old.simulator),
             restitution_speed: newer.restitution_speed.or(old.restitution_speed),
             impacts: newer.impacts.or(old.impacts),
@@ -123,7 +126,7 @@ pub struct Recipe {
     pub overrides: Overrides,
 }
 
-/// Text, directory, file, whether it was written by this package; parameters; [`Overrides`] in the order of their fields.
+/// Text, directory, file, whether it was written by this package; parameters; [`Overrides`].
 pub type Stored = ((Option<String>, PathBuf, Option<PathBuf>, bool), Set, StoredOverrides);
 
 type StoredOverrides = (
@@ -134,6 +137,7 @@ type StoredOverrides = (
     Option<String>,
     Option<f64>,
     Option<String>,
+    Option<f64>,
     Option<f64>,
 );
 
@@ -179,8 +183,8 @@ impl Recipe {
             }
         };
         let o = self.overrides.clone();
-        let overrides =
-            (o.dt, o.model, o.tolerance, o.on_failure, o.simulator, o.restitution_speed, o.impacts, o.duration);
+        let (speed, bound) = (o.restitution_speed, o.accept_bound);
+        let overrides = (o.dt, o.model, o.tolerance, o.on_failure, o.simulator, speed, o.impacts, o.duration, bound);
         (source, self.set.clone(), overrides)
     }
 
@@ -190,8 +194,19 @@ impl Recipe {
             (Some(text), directory, file, described) => Source::Text { text, directory, file, described },
             (None, _, file, _) => Source::Robot(file.unwrap_or_default()),
         };
-        let (dt, model, tolerance, on_failure, simulator, restitution_speed, impacts, duration) = overrides;
-        let overrides = Overrides { dt, model, tolerance, on_failure, simulator, restitution_speed, impacts, duration };
+        let (dt, model, tolerance, on_failure, simulator, restitution_speed, impacts, duration, accept_bound) =
+            overrides;
+        let overrides = Overrides {
+            dt,
+            model,
+            tolerance,
+            on_failure,
+            accept_bound,
+            simulator,
+            restitution_speed,
+            impacts,
+            duration,
+        };
         Self { source, set, overrides }
     }
 }

@@ -180,7 +180,7 @@ impl BatchSimulation {
     /// Returns
     /// -------
     /// ndarray of bool, (n,)
-    ///     Which copies are well.
+    ///     Which copies are well: have made all their steps. ``accepted`` counts those that are not certified.
     ///
     /// Raises
     /// ------
@@ -190,6 +190,7 @@ impl BatchSimulation {
     fn step<'py>(&self, py: Python<'py>, steps: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyArray1<bool>>> {
         let steps = steps.map_or(Ok(1), |n| arrays::count("steps", 0, n))? as u64;
         let mut copies = self.lock(py)?;
+        copies.iter_mut().for_each(Replica::begin_call);
         let (before, inputs) = self.read(py)?;
         let mut state = before.clone();
         let views = [self.q.bind(py), self.v.bind(py)];
@@ -266,7 +267,14 @@ impl BatchSimulation {
         self.each(py, |c| c.core.sim.state().t)
     }
 
-    /// Largest measure of the certificate of each copy's last step, (n,).
+    /// Steps of each copy in the last call of `step` that were accepted without being certified
+    /// (``on_failure="accept"``), (n,) of int.
+    #[getter]
+    fn accepted<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        self.each(py, |c| c.accepted)
+    }
+
+    /// Largest measure of the certificates of each copy's steps in the last call of `step`, (n,).
     #[getter]
     fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         self.each(py, |c| c.certificate)

@@ -34,7 +34,7 @@ impl Touch {
 /// The contacts of the last step; forces are impulses over the step where the step has impulses.
 fn touches(core: &Core) -> Vec<Touch> {
     let (sim, world) = (&core.sim, core.sim.world());
-    let solution = sim.outcome().and_then(|o| o.solved());
+    let solution = sim.outcome().and_then(|o| o.answer());
     let scale = match solution.map(|s| s.level) {
         Some(Level::Acceleration) => 1.0,
         _ => 1.0 / sim.settings().dt,

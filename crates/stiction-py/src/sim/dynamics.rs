@@ -76,7 +76,7 @@ pub fn with_contact(py: Python<'_>, scene: &Arc<Scene>, state: &State, a: &[f64]
         let message = report.get().message().unwrap_or_default();
         return Err(errors::STEP_FAILED.raise(py, (message, report)));
     }
-    let solution = core.sim.outcome().and_then(|o| o.solved());
+    let solution = core.sim.outcome().and_then(|o| o.answer());
     let solution = solution.ok_or_else(|| errors::input(py, "the step has no solution to read efforts from"))?;
     let acceleration = (0..nv).map(|k| (solution.motion[k] - state.v[k]) / dt).collect();
     // Rows of prescribed joints come last, in the order of the velocities.

@@ -42,7 +42,7 @@ impl Simulation {
     #[getter]
     fn certificate(&self, py: Python<'_>) -> PyResult<Option<PhysicalCertificate>> {
         let core = self.lock(py)?;
-        let solution = core.sim.outcome().and_then(|o| o.solved());
+        let solution = core.sim.outcome().and_then(|o| o.answer());
         Ok(solution.map(|s| PhysicalCertificate::new(&s.certificate)))
     }
 

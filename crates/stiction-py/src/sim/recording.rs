@@ -16,7 +16,7 @@ use crate::{arrays, errors, interrupt};
 ///
 /// Iterating over it gives a dictionary per recorded step, in order: ``step`` (from 0), ``t`` (s, after it), ``problem`` (a
 /// `contact.ContactProblem`), ``model`` and ``level`` of its answer, the recorded ``forces`` (by kind of row), ``v`` (velocities after
-/// the step), ``modes`` and ``certificate``; and of the step made again ``remade_motion`` (the answer's velocities or accelerations) and
+/// the step), ``modes``, ``certificate`` and ``accepted``; and of the step made again ``remade_motion`` (the answer's velocities or accelerations) and
 /// ``remade_v``. Steps are made again from the snapshots of the file.
 ///
 /// Parameters
@@ -116,6 +116,7 @@ impl Recording {
         out.set_item("v", arrays::frozen(py, &recorded.state.v))?;
         out.set_item("modes", modes)?;
         out.set_item("certificate", Bound::new(py, PhysicalCertificate::new(&recorded.certificate))?)?;
+        out.set_item("accepted", recorded.accepted)?;
         out.set_item("remade_motion", arrays::frozen(py, &step.motion))?;
         out.set_item("remade_v", arrays::frozen(py, &step.v))?;
         Ok(Some(out))

@@ -17,8 +17,10 @@ pub struct Replica {
     pub core: Core,
     /// Why it failed.
     pub failure: Option<String>,
-    /// Largest measure of the last step's certificate.
+    /// Largest measure of the certificates of the last call's steps.
     pub certificate: f64,
+    /// Steps of the last call that were accepted without being certified.
+    pub accepted: i64,
     /// Contacts with a force in the last step.
     pub contacts: i64,
 }
@@ -26,14 +28,22 @@ pub struct Replica {
 impl Replica {
     /// That has made no step.
     pub fn new(core: Core) -> Self {
-        Self { core, failure: None, certificate: 0.0, contacts: 0 }
+        Self { core, failure: None, certificate: 0.0, accepted: 0, contacts: 0 }
     }
 
     /// Back to the start of the scene.
     pub fn go_back(&mut self, to: &Snapshot) -> PyResult<()> {
         self.core.go_back(to).map_err(|e| errors::from_input(&e))?;
-        (self.failure, self.certificate, self.contacts) = (None, 0.0, 0);
+        (self.failure, self.certificate, self.accepted, self.contacts) = (None, 0.0, 0, 0);
         Ok(())
+    }
+
+    /// Forgets what the steps of the last call came to.
+    pub fn begin_call(&mut self) {
+        self.accepted = 0;
+        if self.failure.is_none() {
+            self.certificate = 0.0;
+        }
     }
 
     /// Takes over state and inputs, makes steps until told to stop, and gives the state back.
@@ -77,8 +87,9 @@ impl Replica {
     }
 
     fn step(&mut self) -> Result<(), String> {
-        let report = self.core.step().map_err(|failure| failure.to_string())?;
-        self.certificate = report.certificate;
+        let report = self.core.step().map_err(|failure| format!("{failure}; {}", failure.advice()))?;
+        self.certificate = self.certificate.max(report.certificate);
+        self.accepted += i64::from(report.accepted);
         self.contacts = report.active as i64;
         Ok(())
     }

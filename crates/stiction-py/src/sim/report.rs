@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{IntoPyDict, PyDict, PyTuple};
 use stiction_contact::Place;
+use stiction_sim::summary::{MicrosPerStep, Outcomes, StepTimes};
 use stiction_sim::{EnergyBalance as Energy, StepFailure};
 
+use super::run::Spent;
 use crate::contact::ContactProblem;
 use crate::pickle;
 use crate::show::{brief, html, quoted};
 
-/// What a step did. True in a condition if the step was made and certified.
+/// What a step did. True in a condition if the step was made and certified; a step that was
+/// accepted without being certified is made, and not true.
 #[pyclass(frozen, module = "stiction")]
 pub struct StepReport {
     step: u64,
@@ -21,19 +24,25 @@ pub struct StepReport {
 
 struct Failure {
     why: String,
+    /// What one may try.
+    advice: String,
     problem: Option<Arc<stiction_contact::ContactProblem>>,
 }
 
 impl StepReport {
     /// Of a step that began at `step` and `t`.
     pub fn new(step: u64, t: f64, result: Result<stiction_sim::StepReport, StepFailure>) -> Self {
-        let inner = result.map_err(|f| Failure { why: f.why, problem: f.problem.map(|p| Arc::new(*p)) });
+        let inner = result.map_err(|f| {
+            let advice = f.advice();
+            Failure { why: f.why, advice, problem: f.problem.map(|p| Arc::new(*p)) }
+        });
         Self { step, t, inner }
     }
 
     /// The failure's message, if the step failed.
     pub fn message(&self) -> Option<String> {
-        self.inner.as_ref().err().map(|f| format!("step {} (t = {:.6} s): {}", self.step, self.t, f.why))
+        let (step, t) = (self.step, self.t);
+        self.inner.as_ref().err().map(|f| format!("step {step} (t = {t:.6} s): {}; {}", f.why, f.advice))
     }
 
     /// From its pickle.
@@ -43,7 +52,7 @@ impl StepReport {
             Some(made) => Ok(restored_step(made)),
             None => {
                 let problem = failure.1.map(|p| PyResult::Ok(p.try_borrow()?.shared())).transpose()?;
-                Err(Failure { why: failure.0, problem })
+                Err(Failure { why: failure.0, advice: failure.2, problem })
             }
         };
         Ok(Self { step, t, inner })
@@ -131,19 +140,13 @@ impl EnergyBalance {
 }
 
 /// Counts, measures, flags, the place of the largest measure, and the energy balance.
-type StoredStep = (
-    (usize, usize, usize, usize, usize),
-    (f64, f64, f64, f64, f64, f64, f64, f64),
-    (bool, bool),
-    (u8, usize),
-    [f64; 7],
-);
-/// Why, and the contact problem.
-type StoredFailure<'py> = (String, Option<Bound<'py, ContactProblem>>);
+type StoredStep = ([usize; 7], [f64; 8], [bool; 3], (u8, usize), [f64; 7]);
+/// Why, the contact problem, and what one may try.
+type StoredFailure<'py> = (String, Option<Bound<'py, ContactProblem>>, String);
 
 fn stored_step(r: &stiction_sim::StepReport) -> StoredStep {
     let (scale, stepped) = (r.restitution_scale, r.stepped);
-    let measures = (r.certificate, r.penetration, r.overlap_left, r.slip, r.work, r.kinetic, scale, stepped);
+    let measures = [r.certificate, r.penetration, r.overlap_left, r.slip, r.work, r.kinetic, scale, stepped];
     let place = match r.place {
         Place::Nowhere => (0, 0),
         Place::Velocity(i) => (1, i),
@@ -154,8 +157,10 @@ fn stored_step(r: &stiction_sim::StepReport) -> StoredStep {
         Place::Whole => (6, 0),
         Place::Island(i) => (7, i),
     };
-    let flags = (r.guessed, r.fallback);
-    ((r.contacts, r.active, r.pivots, r.substeps, r.impacts), measures, flags, place, numbers(&r.energy))
+    let flags = [r.guessed, r.fallback, r.accepted];
+    let factors = [r.factorizations, r.most_factorizations];
+    let counts = [r.contacts, r.active, r.pivots, r.substeps, r.impacts, factors[0], factors[1]];
+    (counts, measures, flags, place, numbers(&r.energy))
 }
 
 /// The numbers of an energy balance, in the order of its fields.
@@ -170,9 +175,9 @@ fn balance(n: [f64; 7]) -> Energy {
 }
 
 fn restored_step((counts, measures, flags, place, energy): StoredStep) -> stiction_sim::StepReport {
-    let (contacts, active, pivots, substeps, impacts) = counts;
-    let (certificate, penetration, overlap_left, slip, work, kinetic, restitution_scale, stepped) = measures;
-    let (guessed, fallback) = flags;
+    let [contacts, active, pivots, substeps, impacts, factorizations, most_factorizations] = counts;
+    let [certificate, penetration, overlap_left, slip, work, kinetic, restitution_scale, stepped] = measures;
+    let [guessed, fallback, accepted] = flags;
     let place = match place {
         (1, i) => Place::Velocity(i),
         (2, i) => Place::Contact(i),
@@ -187,6 +192,8 @@ fn restored_step((counts, measures, flags, place, energy): StoredStep) -> sticti
         contacts,
         active,
         pivots,
+        factorizations,
+        most_factorizations,
         guessed,
         certificate,
         place,
@@ -197,6 +204,7 @@ fn restored_step((counts, measures, flags, place, energy): StoredStep) -> sticti
         kinetic,
         restitution_scale,
         fallback,
+        accepted,
         substeps,
         impacts,
         stepped,
@@ -209,10 +217,17 @@ impl StepReport {
     /// Whether the step was made, and certified.
     #[getter]
     fn ok(&self) -> bool {
-        self.inner.is_ok()
+        self.inner.as_ref().is_ok_and(|r| !r.accepted)
     }
 
-    /// Why it was not; empty if it was.
+    /// Whether the step was made with the best answer found, though that is not certified
+    /// (``on_failure="accept"``): ``certificate`` says how good it is.
+    #[getter]
+    fn accepted(&self) -> bool {
+        self.of(|r| r.accepted)
+    }
+
+    /// Why it was not made; empty if it was.
     #[getter]
     fn why(&self) -> &str {
         self.inner.as_ref().err().map_or("", |f| &f.why)
@@ -252,6 +267,18 @@ impl StepReport {
     #[getter]
     fn pivots(&self) -> usize {
         self.of(|r| r.pivots)
+    }
+
+    /// Linear systems factored; 0 where the model does not count them.
+    #[getter]
+    fn factorizations(&self) -> usize {
+        self.of(|r| r.factorizations)
+    }
+
+    /// Most linear systems factored for one island.
+    #[getter]
+    fn most_factorizations(&self) -> usize {
+        self.of(|r| r.most_factorizations)
     }
 
     /// Solved from the last step's modes without a pivot.
@@ -339,15 +366,16 @@ impl StepReport {
     }
 
     fn __bool__(&self) -> bool {
-        self.inner.is_ok()
+        self.ok()
     }
 
     fn __repr__(&self) -> String {
         match &self.inner {
             Ok(r) => {
                 let (step, certificate) = (self.step, brief(r.certificate));
+                let accepted = if r.accepted { ", accepted=True" } else { "" };
                 format!(
-                    "StepReport(step={step}, contacts={}, active={}, certificate={certificate})",
+                    "StepReport(step={step}, contacts={}, active={}, certificate={certificate}{accepted})",
                     r.contacts, r.active
                 )
             }
@@ -361,47 +389,84 @@ impl StepReport {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let made = self.inner.as_ref().ok().map(stored_step);
-        let state = (self.step, self.t, made, (self.why(), self.problem()));
+        let advice = self.inner.as_ref().err().map_or("", |f| &f.advice);
+        let state = (self.step, self.t, made, (self.why(), self.problem(), advice));
         pickle::reduce(py, "sim.step", state.into_pyobject(py)?)
     }
 }
 
 /// What a run of several steps came to. True in a condition if every step was made and certified.
-#[pyclass(frozen, get_all, module = "stiction")]
+#[pyclass(frozen, module = "stiction")]
 #[derive(Default)]
 pub struct RunReport {
     /// Steps made.
+    #[pyo3(get)]
     pub steps: u64,
-    /// Whether every step was made, and certified.
-    pub ok: bool,
+    /// All steps that were asked for were made.
+    pub done: bool,
     /// Why the run ended early; empty if it did not.
+    #[pyo3(get)]
     pub why: String,
     /// Largest measure of a certificate.
+    #[pyo3(get)]
     pub certificate: f64,
     /// Most contacts in a step.
+    #[pyo3(get)]
     pub contacts: usize,
     /// Pivots or iterations in all.
+    #[pyo3(get)]
     pub pivots: usize,
+    /// Linear systems factored in all; 0 where the model does not count them.
+    #[pyo3(get)]
+    pub factorizations: usize,
+    /// Most linear systems factored for one island.
+    #[pyo3(get)]
+    pub most_factorizations: usize,
     /// Steps solved from the last step's modes without a pivot.
+    #[pyo3(get)]
     pub guessed: u64,
     /// Deepest overlap found (m).
+    #[pyo3(get)]
     pub penetration: f64,
     /// Distance slipped by the contact that slips most, summed over the steps (m).
+    #[pyo3(get)]
     pub slip: f64,
-    /// Steps answered by the fallback.
-    pub fallbacks: u64,
+    outcomes: Outcomes,
+    times: StepTimes,
+    phases: MicrosPerStep,
 }
 
-/// How a run ended, counts, measures.
-pub type StoredRun = ((u64, bool, String), (usize, usize, u64, u64), (f64, f64, f64));
+/// How a run ended, counts, measures, how steps ended, times.
+pub type StoredRun = ((u64, bool, String), (usize, usize, u64, usize, usize), (f64, f64, f64), [u64; 4], StoredTimes);
+
+/// Mean, median, 99 % and worst; the worst step; the phases.
+type StoredTimes = ([f64; 4], Option<u64>, [f64; 7]);
 
 impl RunReport {
     /// From its pickle.
-    pub fn restored((ended, counts, measures): StoredRun) -> Self {
-        let (steps, ok, why) = ended;
-        let (contacts, pivots, guessed, fallbacks) = counts;
+    pub fn restored((ended, counts, measures, outcomes, times): StoredRun) -> Self {
+        let (steps, done, why) = ended;
+        let (contacts, pivots, guessed, factorizations, most_factorizations) = counts;
         let (certificate, penetration, slip) = measures;
-        Self { steps, ok, why, certificate, contacts, pivots, guessed, penetration, slip, fallbacks }
+        let [certified, fallback, accepted, failed] = outcomes;
+        let ([mean, median, percentile_99, worst], worst_step, phases) = times;
+        let [total, dynamics, collision, assembly, solve, certifying, projection] = phases;
+        Self {
+            steps,
+            done,
+            why,
+            certificate,
+            contacts,
+            pivots,
+            factorizations,
+            most_factorizations,
+            guessed,
+            penetration,
+            slip,
+            outcomes: Outcomes { certified, fallback, accepted, failed },
+            times: StepTimes { mean, median, percentile_99, worst, worst_step },
+            phases: MicrosPerStep { total, dynamics, collision, assembly, solve, certificate: certifying, projection },
+        }
     }
 
     /// Takes a step in.
@@ -410,23 +475,89 @@ impl RunReport {
         self.certificate = self.certificate.max(r.certificate);
         self.contacts = self.contacts.max(r.contacts);
         self.pivots += r.pivots;
+        self.factorizations += r.factorizations;
+        self.most_factorizations = self.most_factorizations.max(r.most_factorizations);
         self.guessed += u64::from(r.guessed);
         self.penetration = self.penetration.max(r.penetration);
         self.slip += dt * r.slip;
-        self.fallbacks += u64::from(r.fallback);
+        self.outcomes.count(r);
+    }
+
+    /// Takes the end in: why it failed, if it did, and the time it took.
+    pub fn end(&mut self, why: Option<String>, spent: &Spent) {
+        self.done = why.is_none();
+        self.outcomes.failed = u64::from(why.is_some());
+        self.why = why.unwrap_or_default();
+        self.times = StepTimes::of(&spent.seconds, spent.first);
+        self.phases = MicrosPerStep::of(&spent.phases, spent.seconds.iter().sum(), self.steps);
+    }
+
+    fn phase_numbers(&self) -> [f64; 7] {
+        let p = &self.phases;
+        [p.total, p.dynamics, p.collision, p.assembly, p.solve, p.certificate, p.projection]
     }
 }
 
 #[pymethods]
 impl RunReport {
+    /// Whether every step was made, and certified.
+    #[getter]
+    fn ok(&self) -> bool {
+        self.done && self.outcomes.accepted == 0
+    }
+
+    /// Steps answered by the fallback.
+    #[getter]
+    fn fallbacks(&self) -> u64 {
+        self.outcomes.fallback
+    }
+
+    /// Steps accepted without being certified (``on_failure="accept"``).
+    #[getter]
+    fn accepted(&self) -> u64 {
+        self.outcomes.accepted
+    }
+
+    /// How many steps ended how: ``certified``, ``fallback``, ``accepted``, ``failed``.
+    #[getter]
+    fn outcomes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let o = &self.outcomes;
+        let all =
+            [("certified", o.certified), ("fallback", o.fallback), ("accepted", o.accepted), ("failed", o.failed)];
+        all.into_py_dict(py)
+    }
+
+    /// How long single steps took (µs): ``mean``, ``median``, ``percentile_99``, ``worst``; ``worst_step`` is the number
+    /// of the longest.
+    #[getter]
+    fn step_time<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let t = &self.times;
+        let quantiles = [("mean", t.mean), ("median", t.median), ("percentile_99", t.percentile_99)];
+        let all = quantiles.into_iter().chain([("worst", t.worst)]).into_py_dict(py)?;
+        all.set_item("worst_step", t.worst_step)?;
+        Ok(all)
+    }
+
+    /// Mean time per step, and where it went (µs): ``total``, ``dynamics``, ``collision``, ``assembly``, ``solve``,
+    /// ``certificate``, ``projection``.
+    #[getter]
+    fn us_per_step<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let names = ["total", "dynamics", "collision", "assembly", "solve", "certificate", "projection"];
+        names.into_iter().zip(self.phase_numbers()).into_py_dict(py)
+    }
+
     fn __bool__(&self) -> bool {
-        self.ok
+        self.ok()
     }
 
     fn __repr__(&self) -> String {
-        let end = if self.ok { String::new() } else { format!(", ok=False, why={}", quoted(&self.why)) };
+        let end = if self.done { String::new() } else { format!(", ok=False, why={}", quoted(&self.why)) };
+        let accepted = match self.outcomes.accepted {
+            0 => String::new(),
+            n => format!(", accepted={n}"),
+        };
         let (steps, certificate) = (self.steps, brief(self.certificate));
-        format!("RunReport(steps={steps}, certificate={certificate}, contacts={}{end})", self.contacts)
+        format!("RunReport(steps={steps}, certificate={certificate}, contacts={}{accepted}{end})", self.contacts)
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -434,9 +565,12 @@ impl RunReport {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let ended = (self.steps, self.ok, &self.why);
-        let counts = (self.contacts, self.pivots, self.guessed, self.fallbacks);
-        let state = (ended, counts, (self.certificate, self.penetration, self.slip));
+        let (o, t) = (&self.outcomes, &self.times);
+        let ended = (self.steps, self.done, &self.why);
+        let counts = (self.contacts, self.pivots, self.guessed, self.factorizations, self.most_factorizations);
+        let outcomes = [o.certified, o.fallback, o.accepted, o.failed];
+        let times = ([t.mean, t.median, t.percentile_99, t.worst], t.worst_step, self.phase_numbers());
+        let state = (ended, counts, (self.certificate, self.penetration, self.slip), outcomes, times);
         pickle::reduce(py, "sim.run", state.into_pyobject(py)?)
     }
 }

@@ -1,10 +1,13 @@
 //! Many steps without the GIL, and what is kept of them.
 
+use std::time::Instant;
+
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use stiction_contact::Level;
 use stiction_lcp::interrupt;
+use stiction_sim::Phases;
 
 use super::core::Core;
 use crate::arrays;
@@ -17,13 +20,48 @@ pub enum Ended {
     Failed(u64, f64, stiction_sim::StepFailure),
 }
 
+/// The time that steps took.
+#[derive(Default)]
+pub struct Spent {
+    /// Of each step (s).
+    pub seconds: Vec<f64>,
+    /// Number of the first one.
+    pub first: u64,
+    /// In each phase of all of them.
+    pub phases: Phases,
+}
+
 /// Makes steps; between them and within them it can be interrupted.
-pub fn many(steps: u64, core: &mut Core, mut seen: impl FnMut(u64, &mut Core, &stiction_sim::StepReport)) -> Ended {
+pub fn many(
+    steps: u64,
+    core: &mut Core,
+    seen: impl FnMut(u64, &mut Core, &stiction_sim::StepReport),
+) -> (Ended, Spent) {
+    let before = core.sim.phases();
+    let mut spent = Spent { first: core.sim.state().step, ..Spent::default() };
+    core.sim.set_timing(true);
+    let ended = timed(steps, core, &mut spent.seconds, seen);
+    core.sim.set_timing(false);
+    spent.phases = core.sim.phases().since(&before);
+    (ended, spent)
+}
+
+fn timed(
+    steps: u64,
+    core: &mut Core,
+    seconds: &mut Vec<f64>,
+    mut seen: impl FnMut(u64, &mut Core, &stiction_sim::StepReport),
+) -> Ended {
     for i in 0..steps {
         interrupt::check();
         let (step, t) = (core.sim.state().step, core.sim.state().t);
-        match core.step() {
-            Ok(report) => seen(i, core, &report),
+        let clock = Instant::now();
+        let made = core.step();
+        match made {
+            Ok(report) => {
+                seconds.push(clock.elapsed().as_secs_f64());
+                seen(i, core, &report);
+            }
             Err(failure) => return Ended::Failed(step, t, failure),
         }
     }
@@ -47,6 +85,8 @@ pub struct Kept {
     pub potential: Vec<f64>,
     /// Largest measures of the certificates.
     pub certificate: Vec<f64>,
+    /// Whether the steps were accepted without being certified.
+    pub accepted: Vec<bool>,
     /// Contacts with a force.
     pub contacts: Vec<i64>,
     /// Sums of the normal forces (N).
@@ -68,8 +108,9 @@ impl Kept {
         self.kinetic.push(kinetic);
         self.potential.push(potential);
         self.certificate.push(report.map_or(0.0, |r| r.certificate));
+        self.accepted.push(report.is_some_and(|r| r.accepted));
         self.contacts.push(report.map_or(0, |r| r.active as i64));
-        let solution = core.sim.outcome().and_then(|o| o.solved()).filter(|_| report.is_some());
+        let solution = core.sim.outcome().and_then(|o| o.answer()).filter(|_| report.is_some());
         let scale =
             if solution.is_some_and(|s| s.level == Level::Acceleration) { 1.0 } else { 1.0 / core.sim.settings().dt };
         self.normal_force.push(solution.map_or(0.0, |s| scale * s.forces.normal.iter().sum::<f64>()));
@@ -87,6 +128,7 @@ impl Kept {
         all.set_item("kinetic", PyArray1::from_vec(py, self.kinetic))?;
         all.set_item("potential", PyArray1::from_vec(py, self.potential))?;
         all.set_item("certificate", PyArray1::from_vec(py, self.certificate))?;
+        all.set_item("accepted", PyArray1::from_vec(py, self.accepted))?;
         all.set_item("contacts", PyArray1::from_vec(py, self.contacts))?;
         all.set_item("normal_force", PyArray1::from_vec(py, self.normal_force))?;
         all.set_item("slip", PyArray1::from_vec(py, self.slip))?;

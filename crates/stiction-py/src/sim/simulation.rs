@@ -11,7 +11,7 @@ use stiction_sim::Snapshot;
 
 use super::core::{AtStart, Core};
 use super::report::{RunReport, StepReport};
-use super::run::{Ended, Kept, many};
+use super::run::{Ended, Kept, Spent, many};
 use super::state;
 use super::state::{Arrays, numbers};
 use super::views::views;
@@ -446,12 +446,12 @@ impl Simulation {
 
 impl Simulation {
     /// Says how a run ended, or raises.
-    fn finish(&self, py: Python<'_>, run: &mut RunReport, ended: Ended) -> PyResult<()> {
+    fn finish(&self, py: Python<'_>, run: &mut RunReport, (ended, spent): (Ended, Spent)) -> PyResult<()> {
         match ended {
-            Ended::Done => run.ok = true,
+            Ended::Done => run.end(None, &spent),
             Ended::Failed(step, t, failure) => {
                 let report = Bound::new(py, StepReport::new(step, t, Err(failure)))?;
-                run.why = report.get().message().unwrap_or_default();
+                run.end(Some(report.get().message().unwrap_or_default()), &spent);
                 self.failed(py, &report)?;
             }
         }

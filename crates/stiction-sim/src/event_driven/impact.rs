@@ -10,7 +10,7 @@ use crate::assemble::{ContactKey, surface_speed};
 use crate::event_driven::{Events, REST, Reached, Resting, SLIP_END, can_stick, limits};
 use crate::restitution::{Impacts, gains};
 use crate::simulation::{Simulation, StepFailure, StepReport};
-use crate::time_stepping::{describe, separation_speed, smaller};
+use crate::time_stepping::{separation_speed, smaller};
 
 /// A limit is reached at this distance (m or rad).
 pub(super) const LIMIT_TOUCHING: f64 = 1e-9;
@@ -103,7 +103,7 @@ impl Events {
         let mut report = solve(sim, 1.0)?;
         if gains(&report) && sim.scratch.rebound.iter().any(|u| *u > 0.0) {
             let compression = solve(sim, 0.0)?;
-            let motion = sim.last.as_ref().and_then(ContactOutcome::solved).map_or(&[][..], |s| &s.motion);
+            let motion = sim.last.as_ref().and_then(ContactOutcome::answer).map_or(&[][..], |s| &s.motion);
             sim.scratch.v_compressed.clear();
             sim.scratch.v_compressed.extend_from_slice(motion);
             report = sim.largest_restitution(compression, solve)?;
@@ -114,9 +114,10 @@ impl Events {
         sim.note_solve(clock);
         self.report.restitution_scale = self.report.restitution_scale.min(report.restitution_scale);
         self.report.fallback |= report.fallback;
+        self.report.accepted |= report.accepted;
         self.report.impacts += 1;
         self.count(&report);
-        if let Some(solution) = sim.last.as_ref().and_then(ContactOutcome::solved) {
+        if let Some(solution) = sim.last.as_ref().and_then(ContactOutcome::answer) {
             sim.state.v.copy_from_slice(&solution.motion);
         }
         Ok(())
@@ -146,15 +147,12 @@ impl Events {
 fn solve_impact(sim: &mut Simulation, scale: f64) -> Result<StepReport, StepFailure> {
     assemble_impact(sim, scale).map_err(|e| sim.fail(e.to_string(), false))?;
     let outcome = sim.model.solve(&sim.assembler.problem).map_err(|e| sim.fail(e.to_string(), true))?;
-    match &outcome {
-        ContactOutcome::Solved(solution) => {
-            let report = sim.report(solution);
+    match outcome.solved().map(|solution| sim.report(solution)) {
+        Some(report) => {
             sim.last = Some(outcome);
             Ok(report)
         }
-        _ => sim
-            .solve_fallback(&outcome)
-            .map_err(|e| StepFailure { why: format!("impact: {}", describe(&outcome)), ..e }),
+        None => sim.not_certified(outcome).map_err(|e| StepFailure { why: format!("impact: {}", e.why), ..e }),
     }
 }
 

@@ -220,6 +220,7 @@ impl Events {
         self.report.penetration = self.report.penetration.max(report.penetration);
         self.report.overlap_left = self.report.overlap_left.max(report.overlap_left);
         self.report.fallback |= report.fallback;
+        self.report.accepted |= report.accepted;
         self.report.restitution_scale = self.report.restitution_scale.min(report.restitution_scale);
         self.report.stepped = left;
         self.count(&report);
@@ -232,6 +233,8 @@ impl Events {
         all.contacts = all.contacts.max(report.contacts);
         all.active = all.active.max(report.active);
         all.pivots += report.pivots;
+        all.factorizations += report.factorizations;
+        all.most_factorizations = all.most_factorizations.max(report.most_factorizations);
         all.guessed &= report.guessed;
         all.slip = all.slip.max(report.slip);
         all.work += report.work;
@@ -297,6 +300,8 @@ fn empty_report() -> StepReport {
         contacts: 0,
         active: 0,
         pivots: 0,
+        factorizations: 0,
+        most_factorizations: 0,
         guessed: true,
         certificate: 0.0,
         place: Place::Nowhere,
@@ -307,6 +312,7 @@ fn empty_report() -> StepReport {
         kinetic: 0.0,
         restitution_scale: 1.0,
         fallback: false,
+        accepted: false,
         substeps: 0,
         impacts: 0,
         stepped: 0.0,

@@ -286,6 +286,8 @@ impl Events {
             contacts: problem.contacts().len(),
             active: solution.active_contacts(),
             pivots: stats.pivots,
+            factorizations: stats.factorizations,
+            most_factorizations: stats.most_factorizations,
             guessed: stats.guessed == stats.islands,
             certificate: solution.certificate.largest(),
             place: solution.certificate.worst,

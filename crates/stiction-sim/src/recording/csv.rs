@@ -47,7 +47,7 @@ pub fn export_csv(recording: &Recording, mut states: impl Write, mut contacts: i
     )?;
     let names =
         |letter: &str, names: &[String]| names.iter().map(|n| quoted(&format!("{letter}:{n}"))).collect::<Vec<_>>();
-    let columns = ["step".to_string(), "t".into(), "certificate".into(), "pivots".into()];
+    let columns = ["step".to_string(), "t".into(), "certificate".into(), "pivots".into(), "accepted".into()];
     let columns = [&columns[..], &names("q", &header.q), &names("v", &header.v)].concat();
     writeln!(states, "{}", columns.join(","))?;
     writeln!(
@@ -64,7 +64,8 @@ pub fn export_csv(recording: &Recording, mut states: impl Write, mut contacts: i
         "step,t,contact,body_a,body_b,geom_a,geom_b,feature,mode,gap,x,y,z,nx,ny,nz,fn_x,fn_y,fn_z,ft_x,ft_y,ft_z,moment"
     )?;
     for step in recording.steps() {
-        write!(states, "{},{:?},{:?},{}", step.number(), step.state.t, step.certificate.largest(), step.pivots)?;
+        write!(states, "{},{:?},{:?}", step.number(), step.state.t, step.certificate.largest())?;
+        write!(states, ",{},{}", step.pivots, u8::from(step.accepted))?;
         numbers(&mut states, step.state.q.iter().chain(&step.state.v))?;
         writeln!(states)?;
         for (i, contact) in step.contacts.iter().enumerate() {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use stiction_body::JointKind;
 
-use super::WITH_RESTITUTION;
 use super::bytes::{Broken, Reader, Writer, checksum};
+use super::{WITH_ACCEPTANCE, WITH_RESTITUTION};
 use crate::error::SceneError;
 use crate::restitution::Impacts;
 use crate::scene::Scene;
@@ -234,6 +234,7 @@ fn put_settings(out: &mut Writer, settings: &Settings) {
         solver,
         tolerance,
         on_failure,
+        accept_bound,
         restitution_speed,
         impacts,
         timing: _,
@@ -248,13 +249,15 @@ fn put_settings(out: &mut Writer, settings: &Settings) {
     out.u8(match on_failure {
         OnFailure::Stop => 0,
         OnFailure::Fallback => 1,
+        OnFailure::Accept => 2,
     });
     out.f64(*restitution_speed);
     out.bool(*impacts == Impacts::Sequential);
+    out.f64(*accept_bound);
 }
 
 fn get_settings(from: &mut Reader<'_>, format: u32) -> Result<Settings, Broken> {
-    Ok(Settings {
+    let mut settings = Settings {
         dt: from.f64()?,
         simulator: if from.bool()? { SimulatorKind::EventDriven } else { SimulatorKind::TimeStepping },
         integrator: if from.bool()? { Integrator::SymplecticEuler } else { Integrator::Rk4 },
@@ -262,11 +265,25 @@ fn get_settings(from: &mut Reader<'_>, format: u32) -> Result<Settings, Broken> 
         model: from.text()?,
         solver: Some(from.text()?).filter(|name| !name.is_empty()),
         tolerance: from.f64()?,
-        on_failure: if from.bool()? { OnFailure::Fallback } else { OnFailure::Stop },
+        on_failure: get_on_failure(from)?,
+        accept_bound: Settings::default().accept_bound,
         restitution_speed: from.f64()?,
         impacts: if format >= WITH_RESTITUTION && from.bool()? { Impacts::Sequential } else { Impacts::Simultaneous },
         timing: false,
-    })
+    };
+    if format >= WITH_ACCEPTANCE {
+        settings.accept_bound = from.f64()?;
+    }
+    Ok(settings)
+}
+
+fn get_on_failure(from: &mut Reader<'_>) -> Result<OnFailure, Broken> {
+    match from.u8()? {
+        0 => Ok(OnFailure::Stop),
+        1 => Ok(OnFailure::Fallback),
+        2 => Ok(OnFailure::Accept),
+        x => Err(Broken(format!("there is no way {x} to deal with failures"))),
+    }
 }
 
 /// What the numbers of a joint's configuration are; one alone needs no name.

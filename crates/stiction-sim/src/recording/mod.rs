@@ -30,12 +30,15 @@ pub use write::Recorder;
 /// The first bytes of a recording.
 const MAGIC: &[u8; 8] = b"STICREC\n";
 /// The version of the format.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// The oldest version that can be read: without [`Settings::impacts`](crate::Settings) and
 /// [`RecordedStep::restitution_scale`].
 const OLDEST: u32 = 2;
 /// The version from which on there are these.
 const WITH_RESTITUTION: u32 = 3;
+/// The version from which on steps may be accepted: [`Settings::accept_bound`](crate::Settings) and
+/// [`RecordedStep::accepted`].
+const WITH_ACCEPTANCE: u32 = 4;
 
 /// What a chunk holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

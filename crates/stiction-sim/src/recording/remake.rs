@@ -76,7 +76,7 @@ impl Remaking {
             simulation.step().map_err(failed)?;
         }
         self.within_step = false;
-        let solution = simulation.outcome().and_then(ContactOutcome::solved);
+        let solution = simulation.outcome().and_then(ContactOutcome::answer);
         let motion = solution.map(|s| s.motion.clone()).unwrap_or_default();
         let settings = simulation.settings();
         let model = match (recorded.fallback, recorded.level) {

@@ -203,6 +203,7 @@ fn compare_steps(header: &Header, recorded: &RecordedStep, found: &RecordedStep)
     compare.state(&a.state, &b.state);
     compare.see(|| "certificate".into(), &a.certificate, &b.certificate, a.certificate == b.certificate);
     compare.see(|| "pivots".into(), a.pivots, b.pivots, a.pivots == b.pivots);
+    compare.see(|| "accepted".into(), a.accepted, b.accepted, a.accepted == b.accepted);
     compare.found
 }
 

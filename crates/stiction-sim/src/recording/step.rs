@@ -3,11 +3,11 @@
 use stiction_contact::{ContactForces, Level, Mode, PhysicalCertificate, Place};
 use stiction_lcp::Basis;
 
-use super::WITH_RESTITUTION;
 use super::bytes::{Broken, Reader, Writer};
 use super::snapshot::{
     get_bases, get_forces, get_key, get_mode, get_state, put_bases, put_forces, put_key, put_mode, put_state,
 };
+use super::{WITH_ACCEPTANCE, WITH_RESTITUTION};
 use crate::assemble::{ContactFrame, ContactKey};
 use crate::simulation::{Simulation, State, StepReport};
 
@@ -47,6 +47,8 @@ pub struct RecordedStep {
     pub guessed: bool,
     /// The fallback model answered.
     pub fallback: bool,
+    /// The best answer was taken though it is not certified; no recording before version 4 has such steps.
+    pub accepted: bool,
     /// Deepest overlap found (m).
     pub penetration: f64,
     /// Overlap that was not removed (m).
@@ -58,7 +60,7 @@ pub struct RecordedStep {
 impl RecordedStep {
     /// The step that a simulation made last.
     pub fn of(simulation: &Simulation, report: &StepReport) -> Self {
-        let solution = simulation.outcome().and_then(|o| o.solved());
+        let solution = simulation.outcome().and_then(|o| o.answer());
         let modes = solution.map_or(&[][..], |s| &s.modes);
         let contact = |(i, frame): (usize, &ContactFrame)| RecordedContact {
             key: frame.key,
@@ -86,6 +88,7 @@ impl RecordedStep {
             pivots: report.pivots as u64,
             guessed: report.guessed,
             fallback: report.fallback,
+            accepted: report.accepted,
             penetration: report.penetration,
             overlap_left: report.overlap_left,
             restitution_scale: report.restitution_scale,
@@ -108,6 +111,7 @@ impl RecordedStep {
             pivots,
             guessed,
             fallback,
+            accepted,
             penetration,
             overlap_left,
             restitution_scale,
@@ -131,6 +135,7 @@ impl RecordedStep {
         out.f64(*penetration);
         out.f64(*overlap_left);
         out.f64(*restitution_scale);
+        out.bool(*accepted);
     }
 
     /// Reads a step with `nq` numbers of configuration and `nv` velocities, in this version of the format.
@@ -147,7 +152,7 @@ impl RecordedStep {
                 mode: get_mode(from)?,
             })
         })?;
-        let step = Self {
+        let mut step = Self {
             state,
             contacts,
             impulses: get_forces(from)?,
@@ -157,10 +162,12 @@ impl RecordedStep {
             pivots: from.u64()?,
             guessed: from.bool()?,
             fallback: from.bool()?,
+            accepted: false,
             penetration: from.f64()?,
             overlap_left: from.f64()?,
             restitution_scale: if format >= WITH_RESTITUTION { from.f64()? } else { 1.0 },
         };
+        step.accepted = format >= WITH_ACCEPTANCE && from.bool()?;
         step.check(nq, nv)?;
         Ok(step)
     }

@@ -116,20 +116,38 @@ fn read(source: &Source<'_>, set: &[(String, f64)]) -> Result<Scene, SceneError>
     Ok(Scene { title, parameters, world: Arc::new(world), controllers, settings, duration, files })
 }
 
-/// The parameters of the file, with those set from outside put in; later ones may use earlier ones in the order of their names.
+/// The parameters of the file, with those set from outside put in; a formula may use the others, whatever their order.
 fn parameters(top: &Section<'_>, set: &[(String, f64)]) -> Result<Scope, SceneError> {
-    let mut scope = Scope::new();
-    let table = top.section("parameters")?;
-    if let Some(table) = &table {
-        for (name, value) in table.entries() {
-            let outside = set.iter().rev().find(|(n, _)| n == name).map(|(_, x)| *x);
-            let x = match outside {
-                Some(x) => x,
-                None => table.as_number(name, value)?,
-            };
-            scope.insert(name.into(), x);
+    let Some(mut table) = top.section("parameters")? else { return check_known(Scope::new(), set) };
+    let (mut left, all) = (Vec::new(), table.entries().collect::<Vec<_>>());
+    for (name, value) in all {
+        match set.iter().rev().find(|(n, _)| n == name) {
+            Some((_, x)) => drop(table.scope.insert(name.into(), *x)),
+            None => left.push((name, value)),
         }
     }
+    while !left.is_empty() {
+        let mut waiting = Vec::new();
+        let mut first_error = None;
+        for &(name, value) in &left {
+            match table.as_number(name, value) {
+                Ok(x) => drop(table.scope.insert(name.into(), x)),
+                Err(e) => {
+                    first_error.get_or_insert(e);
+                    waiting.push((name, value));
+                }
+            }
+        }
+        match first_error {
+            Some(e) if waiting.len() == left.len() => return Err(e),
+            _ => left = waiting,
+        }
+    }
+    check_known(table.scope, set)
+}
+
+/// The parameters, if all that are set from outside are among them.
+fn check_known(scope: Scope, set: &[(String, f64)]) -> Result<Scope, SceneError> {
     for (name, _) in set {
         if !scope.contains_key(name) {
             let known: Vec<&str> = scope.keys().map(String::as_str).collect();
@@ -176,11 +194,13 @@ fn settings(top: &Section<'_>) -> Result<Settings, SceneError> {
         })?;
     }
     if let Some(what) = top.string("on_failure")? {
-        settings.on_failure = match what.as_str() {
-            "stop" => OnFailure::Stop,
-            "fallback" => OnFailure::Fallback,
-            _ => return Err(top.error("on_failure", format!("expected \"stop\" or \"fallback\", found \"{what}\""))),
-        };
+        settings.on_failure = OnFailure::from_name(&what).map_err(|m| top.error("on_failure", m))?;
+    }
+    if let Some(bound) = top.number("accept_bound")? {
+        if bound.is_nan() || bound < 0.0 {
+            return Err(top.error("accept_bound", format!("must be at least 0, found {bound}")));
+        }
+        settings.accept_bound = bound;
     }
     if let Some(what) = top.string("simulator")? {
         settings.simulator = match what.as_str() {

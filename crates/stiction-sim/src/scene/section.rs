@@ -101,7 +101,7 @@ impl<'a> Section<'a> {
         self.table.get(key)
     }
 
-    /// Keys and values, in the order of the keys; marks all as read.
+    /// Keys and values, in the order of the keys.
     pub fn entries(&self) -> impl Iterator<Item = (&'a str, &'a Spanned<DeValue<'a>>)> {
         self.table.iter().map(|(key, value)| (key.get_ref().as_ref(), value))
     }
@@ -111,7 +111,7 @@ impl<'a> Section<'a> {
         let asked = self.asked.borrow();
         for (key, _) in self.table.iter() {
             let name = key.get_ref().as_ref();
-            if asked.contains(&name) || name == "repeat" {
+            if asked.contains(&name) {
                 continue;
             }
             let known = nearest(name, asked.iter().copied());
@@ -318,7 +318,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// A list of tables, each as often as its `repeat` says.
+    /// A list of tables, each as often as its `repeat` says, without those whose `when` is 0.
     pub fn sections(&self, key: &'static str) -> Result<Vec<Section<'a>>, SceneError> {
         let Some(at) = self.value(key) else { return Ok(vec![]) };
         let DeValue::Array(list) = at.get_ref() else { return Err(self.wrong(at, key, "a list of tables ([[…]])")) };
@@ -328,7 +328,11 @@ impl<'a> Section<'a> {
             let path = format!("{}[{i}]", self.element(key));
             let first = Section::new(self.source, table, path.clone(), item.span(), self.scope.clone());
             for scope in first.repeats()? {
-                out.push(Section::new(self.source, table, path.clone(), item.span(), scope));
+                let section = Section::new(self.source, table, path.clone(), item.span(), scope);
+                section.has("repeat");
+                if section.number("when")? != Some(0.0) {
+                    out.push(section);
+                }
             }
         }
         Ok(out)

@@ -55,12 +55,14 @@ impl ContactModel for CoulombCone {
             }
             stats.fallbacks += usize::from(first);
             if first && island.contacts() > MOST_CONTACTS {
+                // What the velocities came to is the best answer there is.
                 let why = format!(
                     "no answer on the velocities, and {} contacts are too many for the rest",
                     island.contacts()
                 );
                 return Ok(IslandEnd::Failed { why });
             }
+            forces.reset(island);
             Ok(self.solve_island(island, guess, forces, stats))
         });
         self.driver = driver;

@@ -202,7 +202,7 @@ pub(super) fn solve_late(form: &Formulation, problem: &ContactProblem) -> Result
     for (outcome, how) in [(cone, "from the cone's solution"), (baraff, "from that of Baraff's method")] {
         let forces = match &outcome {
             ContactOutcome::Solved(solution) => &solution.forces,
-            ContactOutcome::Failed(failed) => &failed.forces,
+            ContactOutcome::Failed(failed) => &failed.best.forces,
             _ => continue,
         };
         let basis = form.basis_near(forces);

@@ -175,6 +175,7 @@ impl VelocitySpace {
             Found::Guessed => stats.guessed += usize::from(start.is_some()),
             _ => stats.pivots += self.newton.iterations,
         }
+        stats.count_factorizations(self.newton.iterations);
         self.recover(problem);
         found != Found::Nothing
     }
@@ -252,9 +253,9 @@ impl VelocitySpace {
         }
     }
 
-    /// Gives island `k`'s part of the last solve; false if it was not solved.
+    /// Gives island `k`'s part of the last solve; false if it was not solved, and this is only the best that was found.
     pub fn take(&self, problem: &ContactProblem, k: usize, out: &mut IslandForces) -> bool {
-        let Some(island) = self.islands.list().get(k).filter(|_| self.solved[k]) else { return false };
+        let Some(island) = self.islands.list().get(k) else { return false };
         let copy =
             |to: &mut [f64], from: &[f64], of: &[usize]| to.iter_mut().zip(of).for_each(|(to, &i)| *to = from[i]);
         copy(&mut out.normal, &self.forces.normal, &island.contacts);
@@ -272,7 +273,7 @@ impl VelocitySpace {
             problem.mass().mul_factor_transposed(b, x);
             at += v.len();
         }
-        true
+        self.solved[k]
     }
 
     /// Puts forces and motion in their places.
