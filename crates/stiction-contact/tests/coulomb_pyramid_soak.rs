@@ -98,7 +98,7 @@ fn soak() {
                 ContactOutcome::Failed(failure) => {
                     cell.failed += 1;
                     if table.iter().flatten().map(|c| c.failed).sum::<usize>() <= number("SOAK_SHOW", 5) as usize {
-                        eprintln!("  {name} seed {seed}: {} {:?}", failure.why, failure.stats);
+                        eprintln!("  {name} seed {seed}: {} {:?}", failure.why, failure.best.stats);
                     }
                 }
             }

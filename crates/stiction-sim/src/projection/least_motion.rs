@@ -190,6 +190,7 @@ mod tests {
             let mass = Mass::new((0..n).map(|_| Matrix::identity(6)).collect()).unwrap();
             let mut least = LeastMotion::default();
             least.clear(n);
+            #[allow(clippy::type_complexity)] // Rows as (block, values), and their right-hand sides.
             let mut rows: Vec<(Vec<(usize, [f64; 6])>, f64)> = Vec::new();
             for k in 0..n {
                 for corner in 0..4_usize {

@@ -277,7 +277,7 @@ impl Search {
                 }
             }
             slow += usize::from(residual > 0.5 * first);
-            if !(residual <= 10.0 * first) || slow > 1 || residual <= 1e-15 * newton.size(el) {
+            if residual.is_nan() || residual > 10.0 * first || slow > 1 || residual <= 1e-15 * newton.size(el) {
                 break;
             }
         }
