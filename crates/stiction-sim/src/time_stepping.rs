@@ -17,6 +17,7 @@ use stiction_lcp::InputError;
 use crate::assemble::{ContactFrame, ContactKey};
 use crate::control::View;
 use crate::energy::EnergyBalance;
+use crate::projection::overlap_left;
 use crate::simulation::{Memory, OnFailure, Simulation, StepFailure, StepReport};
 use crate::world::World;
 
@@ -228,7 +229,12 @@ impl Simulation {
         assembler.restart(&state.v, &scratch.force, settings.dt)?;
         for point in collision.contacts() {
             assembler.add_contact(world, work, point, smaller(sizes, point), |frame, contact| {
-                contact.predicted = frame.gap > 0.0 && (*friction_needs_force || held(memory, frame));
+                // A gap below what projection leaves of overlap is rounding; over dt it would be a
+                // velocity, and redundant contacts would contradict each other.
+                if contact.gap > 0.0 && contact.gap <= overlap_left(contact.size) {
+                    contact.gap = 0.0;
+                }
+                contact.predicted = contact.gap > 0.0 && (*friction_needs_force || held(memory, frame));
             })?;
         }
         let reach = |k: usize| 2.0 * settings.dt * state.v[k].abs().max(scratch.v_free[k].abs()) + LIMIT_REACH;

@@ -32,6 +32,11 @@ const OVERLAP: f64 = 1e-12;
 const LEFT: f64 = 1e-8;
 const MOST_LEFT: f64 = 1e-9;
 
+/// Overlap that may be left between geoms, the smaller of which has this size (m).
+pub(crate) fn overlap_left(size: f64) -> f64 {
+    (LEFT * size).min(MOST_LEFT)
+}
+
 /// What the solve of a large island may leave of that: the curvature of the motion is to have room.
 const SOLVE_LEAVES: f64 = 0.2;
 
@@ -98,7 +103,7 @@ impl Enough {
     fn of_geoms(self, size: f64) -> f64 {
         match self {
             Self::Nothing => OVERLAP * size,
-            Self::Little => (LEFT * size).min(MOST_LEFT),
+            Self::Little => overlap_left(size),
         }
     }
 

@@ -56,10 +56,7 @@ impl ContactModel for CoulombCone {
             stats.fallbacks += usize::from(first);
             if first && island.contacts() > MOST_CONTACTS {
                 // What the velocities came to is the best answer there is.
-                let why = format!(
-                    "no answer on the velocities, and {} contacts are too many for the rest",
-                    island.contacts()
-                );
+                let why = format!("no start led to a certified answer for its {} contacts", island.contacts());
                 return Ok(IslandEnd::Failed { why });
             }
             forces.reset(island);
@@ -68,6 +65,10 @@ impl ContactModel for CoulombCone {
         self.driver = driver;
         let outcome = outcome?;
         match outcome {
+            // A search that ended at its limit may have found the answer all the same.
+            ContactOutcome::Failed(failure) if failure.best.certificate.holds(tolerance) => {
+                Ok(ContactOutcome::Solved(failure.best))
+            }
             ContactOutcome::Failed(_) => Ok(self.prove(problem)?.unwrap_or(outcome)),
             other => Ok(other),
         }

@@ -52,8 +52,9 @@ pub(in crate::models) struct VelocitySpace {
     forces: ContactForces,
     /// Velocities after the step, m.
     motion: Vec<f64>,
-    /// Whether each island was solved, as the method believes.
+    /// Whether each island was solved, as the method believes, and whether with errors well below the tolerance.
     solved: Vec<bool>,
+    sure: Vec<bool>,
 }
 
 impl VelocitySpace {
@@ -82,7 +83,9 @@ impl VelocitySpace {
             certificate = self.certifier.certify_timed(problem, law, &self.forces, &self.motion, &mut stats);
         }
         if !certificate.holds(tolerance) {
-            self.solved.fill(false);
+            // Islands whose answers were doubtful are to blame; if there are none, any may be.
+            let doubtful = self.sure.contains(&false);
+            self.solved.iter_mut().zip(&self.sure).for_each(|(solved, sure)| *solved &= doubtful && *sure);
             return None;
         }
         let mut out = self.spare.pop().unwrap_or_else(empty_solution);
@@ -118,10 +121,12 @@ impl VelocitySpace {
         let mut islands = std::mem::take(&mut self.islands);
         let start = start.filter(|s| s.forces.fits(problem));
         self.solved.clear();
+        self.sure.clear();
         for island in islands.find(problem) {
             stiction_lcp::interrupt::check();
             let found = self.solve_island(problem, island, start, enough, limit, stats);
             self.solved.push(found);
+            self.sure.push(found && self.search.is_sure(enough));
         }
         stats.islands = islands.list().len();
         self.islands = islands;

@@ -1,6 +1,5 @@
 //! The search for the states: a few sweeps of Gauss–Seidel and steps of a semismooth Newton method, then the interior path and the states it indicates.
 
-use super::super::island::MARGIN;
 use super::super::law::State;
 use super::super::problem::Block;
 use super::elements::Elements;
@@ -20,6 +19,8 @@ const INDICATES: f64 = 1e-11;
 const PROXIMAL_TAU: f64 = 1e-8;
 const PROXIMAL_ALPHA: f64 = 1e-4;
 const PROXIMAL_STEPS: usize = 20;
+/// Error beside what is wanted from which on an answer is left to the certificate, whose measure is the finer one.
+const WORTH_CERTIFYING: f64 = 100.0;
 /// Error at the end of a run, beside what is wanted, that spares the next run.
 const ENOUGH_AFTER_ALL: f64 = 5.0;
 /// Error that nothing is gained by improving.
@@ -100,6 +101,11 @@ impl Search {
         self.best_error = f64::INFINITY;
     }
 
+    /// True if the best error is no more than wanted.
+    pub fn is_sure(&self, enough: f64) -> bool {
+        self.best_error <= enough
+    }
+
     /// Solves the system of the states in `newton`. Where forces leave their cones though all contacts stick or are open, a redundant support may have room: pull them inside and solve for the
     /// least change again, with the same factor. True if the error comes down to `enough`.
     pub fn try_spreading(&mut self, el: &Elements, newton: &mut Newton, enough: f64) -> bool {
@@ -144,7 +150,7 @@ impl Search {
         newton.v.clone_from(&self.best_v);
         newton.p.clone_from(&self.best_p);
         // What is not as good as wanted may still be good enough for the certificate.
-        if found || self.best_error <= enough / MARGIN { Found::Searched } else { Found::Nothing }
+        if found || self.best_error <= WORTH_CERTIFYING * enough { Found::Searched } else { Found::Nothing }
     }
 
     /// One run of the path; true when an answer is good enough.
