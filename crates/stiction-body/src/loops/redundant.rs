@@ -29,6 +29,10 @@ const SPREAD: f64 = 0.4;
 const CLOSING_ROUNDS: usize = 60;
 const DAMPING: f64 = 1e-3;
 
+/// Multiplications after which no more closed poses are looked for: about a second. With too few
+/// poses no row is left out.
+const MOST_MULTIPLICATIONS: usize = 500_000_000;
+
 /// A row is redundant if joints move it by less than so many times the closure error.
 const ERROR_FACTOR: f64 = 10.0;
 
@@ -99,6 +103,8 @@ struct Search<'a> {
     rows: LoopRows,
     /// Length of each loop of the model (m).
     lengths: Vec<f64>,
+    /// Multiplications spent on closing.
+    spent: usize,
 }
 
 impl<'a> Search<'a> {
@@ -125,7 +131,7 @@ impl<'a> Search<'a> {
         let turns = turns.collect();
         let lengths = vec![1.0; model.loops().len()];
         let rows = LoopRows::new(model);
-        Self { model, loops, columns, turns, work: Workspace::default(), rows, lengths }
+        Self { model, loops, columns, turns, work: Workspace::default(), rows, lengths, spent: 0 }
     }
 
     fn run(mut self, q: &[f64]) -> Vec<RedundantRows> {
@@ -227,7 +233,7 @@ impl<'a> Search<'a> {
                     poses.push(pose);
                 }
             }
-            if poses.len() == MOST_POSES {
+            if poses.len() == MOST_POSES || self.spent >= MOST_MULTIPLICATIONS {
                 break;
             }
         }
@@ -259,6 +265,10 @@ impl<'a> Search<'a> {
         let own = self.own_rows();
         let mut last = f64::INFINITY;
         for _ in 0..CLOSING_ROUNDS {
+            if self.spent >= MOST_MULTIPLICATIONS {
+                return None;
+            }
+            self.spent += own.len() * own.len() * (own.len() + self.columns.len()) + self.model.nv() * own.len();
             self.update(&q);
             let value: Vec<f64> = own.iter().map(|&i| self.rows.value(i) / self.scale(i)).collect();
             let norm = dot(&value, &value).sqrt();

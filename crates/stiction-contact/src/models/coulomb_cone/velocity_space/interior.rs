@@ -15,6 +15,8 @@
 //!
 //! Which pairs vanish is read off the predictor: the member of a pair that the step to τ' = 0 shrinks more is the one that is zero (Tapia's indicators). That is right long before
 //! sizes tell, also where redundant contacts contradict each other by rounding.
+//!
+//! Reference: \[Mehrotra92\], \[ElBakry94\].
 
 use super::super::law::State;
 use super::super::problem::Block;

@@ -1,6 +1,6 @@
 //! Newton's method on the velocities: the laws of the elements as functions of their motion, one system in m unknowns per step.
 //!
-//! The proximal problem with centre c has, per element, the motion `ũ = u + α w (p − c)`, `u = A v + b`. On the piece of its law that an element is on, its force is an affine
+//! With a proximal term about the forces c as they are, an element has the motion `ũ = u + α w (p − c)`, `u = A v + b`. On the piece of its law that an element is on, its force is an affine
 //! function of u:
 //!
 //! | state | force |
