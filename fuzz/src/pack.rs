@@ -51,7 +51,7 @@ pub fn png(parts: &[Vec<u8>]) -> Vec<u8> {
 
 /// The chunks of a recording, each after the byte of its tag.
 pub fn recording(parts: &[Vec<u8>]) -> Vec<u8> {
-    let mut out = b"STICREC\n\x03\0\0\0".to_vec();
+    let mut out = b"STICREC\n\x04\0\0\0".to_vec();
     for part in parts {
         let (tag, raw) = part.split_first().unwrap_or((&b'S', &[]));
         let packed = zlib(raw);
