@@ -13,6 +13,8 @@
 //! Newton's step of all equations is `dx = c − C du` element by element, so one system `M + Σ Aᵀ C A` of order m is factored per iteration, and used for the predictor (τ' = 0)
 //! and for the correctors (Mehrotra). A proximal term α keeps redundant forces where they are.
 //!
+//! With friction the path may turn back: τ falls, grows again for a while, and falls. The sign of the system's determinant tells the parts of the path where τ is to grow.
+//!
 //! Which pairs vanish is read off the predictor: the member of a pair that the step to τ' = 0 shrinks more is the one that is zero (Tapia's indicators). That is right long before
 //! sizes tell, also where redundant contacts contradict each other by rounding.
 //!
@@ -44,6 +46,8 @@ const NOISE: f64 = 1e-6;
 const LEAST_TAU: f64 = 1e-16;
 /// Least and largest weight of a pair.
 const WEIGHTS: (f64, f64) = (1e-4, 1e2);
+/// Where the path has turned back, τ grows by one of these factors per iteration.
+const TAU_GROWTH: [f64; 3] = [3.0, 1.5, 1.1];
 /// Steps shorter than this bring nothing.
 const SHORT_STEP: f64 = 1e-3;
 
@@ -338,24 +342,12 @@ impl Interior {
         let floor = (LEAST_TAU / self.tau).max(if self.tau < NOISE { least_sigma } else { 0.0 }).min(1.0);
         let sigma = (left * left * left).max(floor);
         let least_product = CENTRED.min(0.5 * self.least_product(0.0) / self.tau);
-        let (mut best, mut length) = (f64::INFINITY, 0.0);
-        for (sigma, share) in
-            [(sigma, 1.0), (sigma, 0.0), (sigma.max(0.1), 0.5), (floor.max(0.3), 0.0), (floor.max(0.9), 0.0)]
-        {
-            if !self.solve(el, newton, alpha, Target { tau: sigma * self.tau, share }) {
-                continue;
-            }
-            let Some((a, tau)) = self.step_length(least_product) else { continue };
-            let score = tau.max((1.0 - a) * self.tau);
-            if score < best {
-                (best, length) = (score, a);
-                self.best.copy_from_slice(&self.step);
-                self.best_dv.copy_from_slice(&newton.dv);
-                self.best_dp.copy_from_slice(&newton.dp);
-            }
-            if best < GOOD_STEP * self.tau {
-                break;
-            }
+        let mut length = 0.0;
+        if newton.matrix.is_negative() {
+            length = self.go_back(el, newton, alpha, least_product);
+        }
+        if length == 0.0 {
+            length = self.go_on(el, newton, alpha, [sigma, floor], least_product);
         }
         if length == 0.0 {
             return false;
@@ -363,6 +355,61 @@ impl Interior {
         self.advance(newton, length);
         self.short = if length < SHORT_STEP { self.short + 1 } else { 0 };
         self.tau.is_finite() && self.short <= 3
+    }
+
+    /// Where the path goes on to smaller τ: the best of several steps on the same factor, left in
+    /// `best`; returns the part of it to go, 0 if there is none.
+    fn go_on(
+        &mut self,
+        el: &Elements,
+        newton: &mut Newton,
+        alpha: f64,
+        [sigma, floor]: [f64; 2],
+        least_product: f64,
+    ) -> f64 {
+        let (mut best, mut length) = (f64::INFINITY, 0.0);
+        let weaker = [(sigma.max(0.1), 0.5), (floor.max(0.3), 0.0), (floor.max(0.9), 0.0)];
+        for (sigma, share) in [(sigma, 1.0), (sigma, 0.0)].into_iter().chain(weaker) {
+            if !self.solve(el, newton, alpha, Target { tau: sigma * self.tau, share }) {
+                continue;
+            }
+            let Some((a, tau)) = self.step_length(least_product) else { continue };
+            let score = tau.max((1.0 - a) * self.tau);
+            if score < best {
+                (best, length) = (score, a);
+                self.keep_step(newton);
+            }
+            if best < GOOD_STEP * self.tau {
+                break;
+            }
+        }
+        length
+    }
+
+    /// Where the path has turned back: along it τ grows, up to the next turn. As in Lemke's method, the
+    /// sign of the determinant says which way along the path is on.
+    fn go_back(&mut self, el: &Elements, newton: &mut Newton, alpha: f64, least_product: f64) -> f64 {
+        let mut length = 0.0;
+        for growth in TAU_GROWTH {
+            if !self.solve(el, newton, alpha, Target { tau: growth * self.tau, share: 0.0 }) {
+                continue;
+            }
+            let Some((a, _)) = self.step_length(least_product) else { continue };
+            if a > length {
+                length = a;
+                self.keep_step(newton);
+            }
+            if length > 0.5 {
+                break;
+            }
+        }
+        length
+    }
+
+    fn keep_step(&mut self, newton: &Newton) {
+        self.best.copy_from_slice(&self.step);
+        self.best_dv.copy_from_slice(&newton.dv);
+        self.best_dp.copy_from_slice(&newton.dp);
     }
 
     /// The maps of all elements for the step from here, into `newton` too.

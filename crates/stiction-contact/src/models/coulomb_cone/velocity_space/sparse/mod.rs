@@ -97,6 +97,11 @@ impl BlockMatrix {
         self.factors
     }
 
+    /// True if the determinant of the matrix factored last is negative.
+    pub fn is_negative(&self) -> bool {
+        !self.symmetric && self.inverses.iter().filter(|x| **x < 0.0).count() % 2 == 1
+    }
+
     /// Makes all entries zero.
     pub fn clear(&mut self, symmetric: bool) {
         self.symmetric = symmetric;
