@@ -36,7 +36,7 @@ use crate::{errors, threads};
 /// >>> problem.add_contacts([[0.0, 0.0, 1.0]], [[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]], mu=0.5)
 /// >>> match stiction.contact.solve(problem):
 /// ...     case stiction.contact.Solved(motion, normal):
-/// ...         print(motion.round(6), normal.round(6))
+/// ...         print(motion.round(6) + 0.0, normal.round(6))
 /// [0.95 0.   0.  ] [0.2]
 #[pyfunction(name = "solve_contact")]
 #[pyo3(signature = (problem, model=None, *, start=None), text_signature = "(problem, model='coulomb-cone', *, start=None)")]

@@ -61,6 +61,21 @@ impl GaussSeidel {
         }
     }
 
+    /// Adds to the velocities in `newton` what its forces bring.
+    pub fn push(&mut self, el: &Elements, newton: &mut Newton) {
+        for group in &el.groups {
+            self.change[..group.stride].fill(0.0);
+            for e in group.elements.0..group.elements.1 {
+                let element = &el.list[e];
+                for r in 0..element.rows {
+                    let start = element.values + r * group.stride;
+                    axpy(newton.p[e][r], &self.responses[start..start + group.stride], &mut self.change);
+                }
+            }
+            el.scatter(group, &self.change, &mut newton.v);
+        }
+    }
+
     /// Sweeps over all elements from the forces in `newton`; its velocities are those that the forces bring before and after.
     pub fn sweep(&mut self, el: &Elements, newton: &mut Newton, sweeps: usize) {
         for _ in 0..sweeps {

@@ -5,6 +5,7 @@ use super::super::problem::Block;
 use super::elements::Elements;
 use super::gauss_seidel::GaussSeidel;
 use super::interior::Interior;
+use super::lanes::dot;
 use super::newton::Newton;
 use crate::mass::Mass;
 
@@ -23,6 +24,8 @@ const PROXIMAL_STEPS: usize = 20;
 const WORTH_CERTIFYING: f64 = 100.0;
 /// Error at the end of a run, beside what is wanted, that spares the next run.
 const ENOUGH_AFTER_ALL: f64 = 5.0;
+/// Forces of a guess beside the velocities, above which they are of no use.
+const GUESS_SIZE: f64 = 10.0;
 /// Error that nothing is gained by improving.
 const POLISHED: f64 = 1e-13;
 /// Error from which on the states of a solved system are repaired one by one.
@@ -128,11 +131,22 @@ impl Search {
 
     /// Searches for an error of `enough` at most, with at most `limit` factors. The answer, or the best found, is left in `newton`.
     pub fn run(&mut self, el: &Elements, newton: &mut Newton, mass: &Mass, enough: f64, limit: usize) -> Found {
+        // Sweeps start from the forces of the guess: what a redundant set leaves open stays as it was, or even.
+        self.swept_p.clone_from(&newton.p);
+        make_admissible(el, &mut self.swept_p);
         newton.set_free(el);
         self.free_v.clone_from(&newton.v);
-        self.swept_v.clone_from(&newton.v);
-        self.swept_p.clone_from(&newton.p);
         self.sweeps.load(el, mass);
+        let size = |p: &[[f64; 3]]| p.iter().zip(&el.list).map(|(p, e)| e.weight * dot(p, p)).sum::<f64>().sqrt();
+        let most = GUESS_SIZE * (dot(&newton.v, &newton.v) + dot(&el.v_before, &el.v_before)).sqrt();
+        if size(&self.swept_p) <= most {
+            newton.p.clone_from(&self.swept_p);
+            self.sweeps.push(el, newton);
+        } else {
+            self.swept_p.fill([0.0; 3]);
+        }
+        self.swept_v.clone_from(&newton.v);
+        newton.v.clone_from(&self.free_v);
         self.interior.load(el, newton);
         let found = RUNS.iter().any(|run| self.run_from(el, newton, run, enough, limit));
         if self.best_error == f64::INFINITY {
