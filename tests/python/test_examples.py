@@ -15,13 +15,13 @@ EXAMPLES = ROOT / "examples" / "python"
 #: What each must say.
 SAYS = {
     "lcp": ["z1 + z2 = 1.000000, certified: True, exactly: proven"],
-    "grasp": ["have sunk 0.000000000 m", "block3 on gripper2: 4 contacts, 300.000000 N along x"],
+    "grasp": ["have sunk 0.000000000 m", "block3 on gripper2: 4 contacts, 300.000000 N along x, -14.715000 N up"],
     "urdf": ["3 bodies, 2 velocities, 2.500 kg", "after 8.000 s"],
     "capsule": ["38 times what holds it", "stiction: the capsule sinks 0.000 um in 2 s"],
     "friction_sweep": ["mu = 0.4: 0.508684 m, closed form 0.508684 m, 1500 steps certified"],
     "batch": ["copy 5: failed: v[0]", "copy 5: slid 0.158652 m"],
     "quadruped": ["every certificate is at most 1e-10: True"],
-    "ray_sweep": ["1.00 N: 8 of 8 held"],
+    "ray_sweep": ["10.00 N: 8 of 8 held"],
 }
 
 

@@ -40,8 +40,7 @@ impl ContactModel for CoulombCone {
         // What cannot be had from the last step's answer often can without it.
         let starts = [start, None];
         for start in &starts[..if first { 1 + usize::from(start.is_some()) } else { 0 }] {
-            let solution = self.velocities.solution(problem, &law, *start, tolerance, limit);
-            if let Some(solution) = solution {
+            if let Some(solution) = self.velocities.solution(problem, &law, *start, tolerance, limit) {
                 return Ok(ContactOutcome::Solved(solution));
             }
         }

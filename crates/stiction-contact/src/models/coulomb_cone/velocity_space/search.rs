@@ -131,24 +131,11 @@ impl Search {
 
     /// Searches for an error of `enough` at most, with at most `limit` factors. The answer, or the best found, is left in `newton`.
     pub fn run(&mut self, el: &Elements, newton: &mut Newton, mass: &Mass, enough: f64, limit: usize) -> Found {
-        // Sweeps start from the forces of the guess: what a redundant set leaves open stays as it was, or even.
+        // From the forces of the guess first: what a redundant set leaves open stays as it was, or even.
         self.swept_p.clone_from(&newton.p);
         make_admissible(el, &mut self.swept_p);
-        newton.set_free(el);
-        self.free_v.clone_from(&newton.v);
-        self.sweeps.load(el, mass);
-        let size = |p: &[[f64; 3]]| p.iter().zip(&el.list).map(|(p, e)| e.weight * dot(p, p)).sum::<f64>().sqrt();
-        let most = GUESS_SIZE * (dot(&newton.v, &newton.v) + dot(&el.v_before, &el.v_before)).sqrt();
-        if size(&self.swept_p) <= most {
-            newton.p.clone_from(&self.swept_p);
-            self.sweeps.push(el, newton);
-        } else {
-            self.swept_p.fill([0.0; 3]);
-        }
-        self.swept_v.clone_from(&newton.v);
-        newton.v.clone_from(&self.free_v);
-        self.interior.load(el, newton);
-        let found = RUNS.iter().any(|run| self.run_from(el, newton, run, enough, limit));
+        let found = self.semismooth(el, newton, SEMISMOOTH_ALPHA, SEMISMOOTH_STEPS, enough) <= enough
+            || self.run_all(el, newton, mass, enough, limit);
         if self.best_error == f64::INFINITY {
             // Nothing could be measured: numbers overflowed.
             newton.set_free(el);
@@ -165,6 +152,25 @@ impl Search {
         newton.p.clone_from(&self.best_p);
         // What is not as good as wanted may still be good enough for the certificate.
         if found || self.best_error <= WORTH_CERTIFYING * enough { Found::Searched } else { Found::Nothing }
+    }
+
+    /// Runs of the path one after the other, with sweeps from the forces of the guess; true when an answer is good enough.
+    fn run_all(&mut self, el: &Elements, newton: &mut Newton, mass: &Mass, enough: f64, limit: usize) -> bool {
+        newton.set_free(el);
+        self.free_v.clone_from(&newton.v);
+        self.sweeps.load(el, mass);
+        let size = |p: &[[f64; 3]]| p.iter().zip(&el.list).map(|(p, e)| e.weight * dot(p, p)).sum::<f64>().sqrt();
+        let most = GUESS_SIZE * (dot(&newton.v, &newton.v) + dot(&el.v_before, &el.v_before)).sqrt();
+        if size(&self.swept_p) <= most {
+            newton.p.clone_from(&self.swept_p);
+            self.sweeps.push(el, newton);
+        } else {
+            self.swept_p.fill([0.0; 3]);
+        }
+        self.swept_v.clone_from(&newton.v);
+        newton.v.clone_from(&self.free_v);
+        self.interior.load(el, newton);
+        RUNS.iter().any(|run| self.run_from(el, newton, run, enough, limit))
     }
 
     /// One run of the path; true when an answer is good enough.
