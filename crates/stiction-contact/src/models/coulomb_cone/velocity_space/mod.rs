@@ -233,8 +233,8 @@ impl VelocitySpace {
             newton.p[e] = p;
             let before = e.checked_sub(1).map_or(0.0, |e| newton.p[e][0]);
             newton.states[e] = match element.law_beside(before) {
-                Block::Bounded { lo, .. } if p[0] <= lo => State::Lower,
-                Block::Bounded { hi, .. } if p[0] >= hi => State::Upper,
+                Block::Bounded { lo, .. } if p[0] <= lo + AT_LIMIT * lo.abs() => State::Lower,
+                Block::Bounded { hi, .. } if p[0] >= hi - AT_LIMIT * hi.abs() => State::Upper,
                 Block::Signorini | Block::Coulomb { .. } | Block::NoSlip { .. } if p[0] <= 0.0 => State::Open,
                 Block::Coulomb { mu, .. } if at_limit(p, mu) => State::Slide,
                 _ => State::Stick,

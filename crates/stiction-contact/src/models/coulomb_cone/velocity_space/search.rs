@@ -27,7 +27,9 @@ const ENOUGH_AFTER_ALL: f64 = 5.0;
 /// Forces of a guess beside the velocities, above which they are of no use.
 const GUESS_SIZE: f64 = 10.0;
 /// Error that nothing is gained by improving.
-const POLISHED: f64 = 1e-13;
+const POLISHED: f64 = 1e-15;
+/// Error above which one more factor is worth its work.
+const ROUGH: f64 = 1e-13;
 /// Error from which on the states of a solved system are repaired one by one.
 const REPAIRED: f64 = 1e-5;
 /// States that failed are tried again when τ has fallen by this.
@@ -96,6 +98,8 @@ pub(super) struct Search {
     last: Vec<State>,
     tried: Vec<State>,
     tried_tau: f64,
+    /// α of the last factor.
+    alpha: f64,
 }
 
 impl Search {
@@ -142,11 +146,14 @@ impl Search {
             return Found::Nothing;
         }
         if found && self.best_error > POLISHED {
-            // One more system brings what is good enough down to rounding.
+            // What is good enough is brought down to rounding, with the factor there is, else with one more.
             newton.v.clone_from(&self.best_v);
             newton.p.clone_from(&self.best_p);
             newton.evaluate(el, false);
-            self.polish(el, newton, POLISH_ALPHAS[0], 1, POLISHED);
+            let alpha = self.alpha;
+            if self.polish(el, newton, alpha, 0, POLISHED) > ROUGH {
+                self.polish(el, newton, alpha, 1, POLISHED);
+            }
         }
         newton.v.clone_from(&self.best_v);
         newton.p.clone_from(&self.best_p);
@@ -213,6 +220,7 @@ impl Search {
 
     /// Semismooth Newton steps, at most `steps` factors; returns the best error.
     fn semismooth(&mut self, el: &Elements, newton: &mut Newton, alpha: f64, steps: usize, enough: f64) -> f64 {
+        self.alpha = alpha;
         newton.evaluate(el, false);
         for _ in 0..steps {
             stiction_lcp::interrupt::check();
@@ -282,13 +290,15 @@ impl Search {
 
     /// Newton's method on given states, at most `factors` factors; returns the best error.
     fn polish(&mut self, el: &Elements, newton: &mut Newton, alpha: f64, factors: usize, enough: f64) -> f64 {
+        self.alpha = alpha;
         let mut residual = newton.evaluate(el, true);
         let mut slow = 0;
-        for _ in 0..factors {
+        // None: the factor there is.
+        for fresh in if factors == 0 { 0..1 } else { 1..factors + 1 } {
             let first = residual;
             for reuse in 0..POLISH_REUSE {
                 stiction_lcp::interrupt::check();
-                if !newton.direction(el, alpha, reuse == 0) {
+                if !newton.direction(el, alpha, fresh > 0 && reuse == 0) {
                     return self.best_error;
                 }
                 newton.move_by(1.0);
