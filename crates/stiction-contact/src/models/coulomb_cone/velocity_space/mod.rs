@@ -1,7 +1,7 @@
 //! The cone at velocity level by Newton's method on the velocities: the way of every step of a simulation.
 //!
 //! From one step to the next the states of contacts rarely change, so the states and forces of the last step are tried first: one system of order m, factored once, refined until
-//! stick is rounding. Where some states are wrong, the search starts anew, on a path through the interior of the laws. The cost follows the bodies and their graph, not the contacts; redundant forces stay where they
+//! stick is rounding. Where some states are wrong, the search starts anew, and follows a path of smooth laws to theirs. The cost follows the bodies and their graph, not the contacts; redundant forces stay where they
 //! were. What is found here is still certified like everything else; what is not is left to the search on the Delassus operator.
 //!
 //! The model of contact without slip comes here too, with its large islands and its own law.
@@ -10,11 +10,12 @@ mod affine;
 mod elements;
 mod finish;
 mod gauss_seidel;
-mod interior;
 mod lanes;
 mod measure;
 mod newton;
+mod path;
 mod search;
+mod smooth_law;
 mod sparse;
 
 use super::island::MARGIN;

@@ -1,19 +1,19 @@
-//! The search for the states: a few sweeps of Gauss–Seidel and steps of a semismooth Newton method, then the interior path and the states it indicates.
+//! The search for the states: a few sweeps of Gauss–Seidel and steps of a semismooth Newton method, then the path of smooth laws and the states it indicates.
 
 use super::super::law::State;
 use super::super::problem::Block;
 use super::elements::Elements;
 use super::gauss_seidel::GaussSeidel;
-use super::interior::Interior;
 use super::lanes::dot;
 use super::newton::Newton;
+use super::path::Path;
 use crate::mass::Mass;
 
 /// α of the semismooth Newton method.
 const SEMISMOOTH_ALPHA: f64 = 1e-7;
 /// Its steps, each a factor.
 const SEMISMOOTH_STEPS: usize = 3;
-/// τ below which the interior point may be the answer, or the states that the predictor indicates, if they are those of the last iteration.
+/// τ below which the point of the path may be the answer, or the states that it indicates, if they are those of the last iteration.
 const INDICATES: f64 = 1e-11;
 /// τ from which on a path that does not end is left for semismooth steps with a larger α, and their number: redundant contacts contradict each other at the level of
 /// the tolerance, and forces must move far to resolve it.
@@ -44,30 +44,25 @@ const SPREADINGS: usize = 6;
 /// A time that leaves more than this of the error was in vain.
 const SPREADS: f64 = 1.0;
 
-/// A run of the interior path.
+/// A run of the path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Run {
     /// Gauss–Seidel sweeps before it; none for a start from no forces.
     sweeps: usize,
     /// How far inside it starts: the least and the largest distance, and how often the residual of the sweeps between these. From no forces: beside the fastest motion.
     inside: (f64, f64, f64),
-    /// Least σ close to the end.
-    least_sigma: f64,
-    /// Whether the products of pairs keep their ratios: another path, which need not turn back where the central one does.
-    weighted: bool,
 }
 
 /// The runs: near what some sweeps found, then near what more of them find; then from far inside, for forces that the sweeps underrate (large mass ratios).
-const RUNS: [Run; 6] = [
-    Run { sweeps: 50, inside: (1e-4, 1e-2, 3.0), least_sigma: 0.1, weighted: true },
-    Run { sweeps: 300, inside: (1e-4, 1e-2, 3.0), least_sigma: 0.2, weighted: true },
-    Run { sweeps: 1500, inside: (1e-5, 1e-3, 1.0), least_sigma: 0.2, weighted: true },
-    Run { sweeps: 0, inside: (0.3, 0.3, 0.0), least_sigma: 0.1, weighted: false },
-    Run { sweeps: 1, inside: (1.0, 1.0, 0.0), least_sigma: 0.1, weighted: false },
-    Run { sweeps: 1, inside: (10.0, 10.0, 0.0), least_sigma: 0.1, weighted: false },
+const RUNS: [Run; 5] = [
+    Run { sweeps: 50, inside: (1e-4, 1e-2, 3.0) },
+    Run { sweeps: 300, inside: (1e-4, 1e-2, 3.0) },
+    Run { sweeps: 0, inside: (0.3, 0.3, 0.0) },
+    Run { sweeps: 1, inside: (1.0, 1.0, 0.0) },
+    Run { sweeps: 1, inside: (10.0, 10.0, 0.0) },
 ];
 /// Iterations of a run.
-const RUN_LIMIT: usize = 50;
+const RUN_LIMIT: usize = 400;
 /// α of the systems of given states, in turn.
 const POLISH_ALPHAS: [f64; 2] = [1e-6, 1e-8];
 
@@ -86,7 +81,7 @@ pub(super) enum Found {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Search {
     sweeps: GaussSeidel,
-    interior: Interior,
+    path: Path,
     best_v: Vec<f64>,
     best_p: Vec<[f64; 3]>,
     best_error: f64,
@@ -176,7 +171,7 @@ impl Search {
         }
         self.swept_v.clone_from(&newton.v);
         newton.v.clone_from(&self.free_v);
-        self.interior.load(el, newton);
+        self.path.load(el, newton);
         RUNS.iter().any(|run| self.run_from(el, newton, run, enough, limit))
     }
 
@@ -189,29 +184,29 @@ impl Search {
         if run.sweeps == 0 {
             newton.v.clone_from(&self.free_v);
             newton.p.fill([0.0; 3]);
-            self.interior.start_cold(el, newton, most);
+            self.path.start_cold(el, newton, most);
         } else {
             newton.v.clone_from(&self.swept_v);
             newton.p.clone_from(&self.swept_p);
             self.sweeps.sweep(el, newton, run.sweeps);
             self.swept_v.clone_from(&newton.v);
             self.swept_p.clone_from(&newton.p);
-            let residual = newton.evaluate(el, false) / (self.interior.size() * (el.list.len() as f64).sqrt());
+            let residual = newton.evaluate(el, false) / (self.path.size() * (el.list.len() as f64).sqrt());
             if self.semismooth(el, newton, SEMISMOOTH_ALPHA, SEMISMOOTH_STEPS, enough) <= enough {
                 return true;
             }
             newton.v.clone_from(&self.swept_v);
             newton.p.clone_from(&self.swept_p);
-            self.interior.start_near(el, newton, (times * residual).clamp(least, most), run.weighted);
+            self.path.start_near(el, newton, (times * residual).clamp(least, most));
         }
-        if !self.interior.has_pairs() {
+        if !self.path.has_pairs() {
             return false;
         }
-        if self.follow_path(el, newton, run, enough, limit) {
+        if self.follow_path(el, newton, enough, limit) {
             return true;
         }
-        if self.interior.tau <= PROXIMAL_TAU {
-            self.interior.drop_small_forces(newton);
+        if self.path.tau <= PROXIMAL_TAU {
+            self.path.drop_small_forces(newton);
             self.semismooth(el, newton, PROXIMAL_ALPHA, PROXIMAL_STEPS, enough);
         }
         // As good as the certificate asks for, if not as good as wanted.
@@ -243,26 +238,26 @@ impl Search {
     }
 
     /// Follows the path to its end, and solves the system of states that have settled; true when an answer is good enough.
-    fn follow_path(&mut self, el: &Elements, newton: &mut Newton, run: &Run, enough: f64, limit: usize) -> bool {
+    fn follow_path(&mut self, el: &Elements, newton: &mut Newton, enough: f64, limit: usize) -> bool {
         self.last.clear();
         self.tried.clear();
         for _ in 0..RUN_LIMIT {
             stiction_lcp::interrupt::check();
-            if newton.iterations >= limit || !self.interior.iterate(el, newton, run.least_sigma) {
+            if newton.iterations >= limit || !self.path.iterate(el, newton) {
                 return false;
             }
-            let tau = self.interior.tau;
+            let tau = self.path.tau;
             if tau >= INDICATES {
                 continue;
             }
             if self.offer_point(el, newton) <= enough {
                 // With forces exactly at their limits the next step has states to start from.
-                newton.states.clone_from(&self.interior.states);
+                newton.states.clone_from(&self.path.states);
                 self.polish(el, newton, POLISH_ALPHAS[0], POLISH_FACTORS, POLISHED);
                 return true;
             }
-            let same = self.last == self.interior.states;
-            self.last.clone_from(&self.interior.states);
+            let same = self.last == self.path.states;
+            self.last.clone_from(&self.path.states);
             if same && (self.tried != self.last || tau <= AGAIN * self.tried_tau) {
                 self.tried.clone_from(&self.last);
                 self.tried_tau = tau;
@@ -280,9 +275,9 @@ impl Search {
                     }
                     self.take_point(newton);
                 }
-                if self.interior.is_at_end() {
-                    return false;
-                }
+            }
+            if self.path.is_at_end() {
+                return false;
             }
         }
         false
@@ -320,10 +315,10 @@ impl Search {
         self.best_error
     }
 
-    /// Measures the interior point, its small normal forces left out; it stays where it is.
+    /// Measures the point of the path, its small normal forces left out; it stays where it is.
     fn offer_point(&mut self, el: &Elements, newton: &mut Newton) -> f64 {
         self.keep_point(newton);
-        self.interior.drop_small_forces(newton);
+        self.path.drop_small_forces(newton);
         newton.find_motions(el, false);
         self.offer(el, newton);
         self.take_point(newton);
@@ -347,7 +342,6 @@ impl Search {
             self.best_error = error;
             self.best_v.clone_from(&newton.v);
             self.best_p.clone_from(&newton.p);
-            make_admissible(el, &mut self.best_p);
         }
         error
     }

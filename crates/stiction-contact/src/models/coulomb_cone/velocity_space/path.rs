@@ -1,0 +1,422 @@
+//! The path from any start to a solution: Newton's method along the smooth laws as their products vanish.
+//!
+//! All equations of an island, the balance of momentum and the smooth laws of [`super::smooth_law`], are `F(X) = 0` with products of pairs `ω τ`. The path is
+//!
+//! ```text
+//! F(X) = τ/τ₀ F(X₀),   products = ω τ
+//! ```
+//!
+//! with ω the products of the start beside their mean τ₀: the start X₀ is on it, and τ = 0 is a solution. Newton's step of all equations is `dx = c − C du` element by element, so one system
+//! `M + Σ Aᵀ C A` of order m is factored per iteration. It is used for the steps to τ' = 0 and τ' = τ; every other target, and the tangent of the path, is a combination of these. The step
+//! onto the path is the shortest one in (X, log τ) (Moore and Penrose), then comes one along the tangent, as long as the next correction is expected to stay small. Where friction makes the path turn
+//! back, its tangent has no part along τ for a moment, and τ grows for a while: as in Lemke's method, the sign of the determinant says which way is on.
+//!
+//! Of each pair the step gives the difference; its members follow from that and their product, so that no pair stops the others at a boundary. Steps and corrections are measured beside
+//! the members: a measure that redundant forces, large mass ratios and units do not change.
+//!
+//! Which pairs vanish is read off the step to τ' = 0: the member of a pair that it shrinks more is the one that is zero (Tapia's indicators).
+//!
+//! Reference: \[AllgowerGeorg90\], \[Deuflhard04\], \[ElBakry94\].
+
+use super::super::law::State;
+use super::elements::Elements;
+use super::lanes::axpy;
+use super::newton::Newton;
+use super::smooth_law::{Linear, Point, Residual, Shape};
+
+/// τ falls no further than this: a pair whose members both vanish has the square root of it left.
+const LEAST_TAU: f64 = 1e-24;
+/// Largest part by which τ falls in an iteration.
+const LEAST_SIGMA: f64 = 0.02;
+/// By how much it grows at most where the path has turned back.
+const LARGEST_GROWTH: f64 = 2.0;
+/// Largest correction that a step may leave, relative to the members of the pairs, and the part of it that is aimed at.
+const NEAR: f64 = 0.8;
+const AIM: f64 = 0.5;
+/// Least and largest relative change of a pair along the tangent in one step.
+const REACH: (f64, f64) = (0.02, 8.0);
+/// Tries of one iteration: steps of different lengths with the same factor.
+const TRIES: usize = 10;
+/// τ below which motions are found in twice the working precision.
+const DOUBLED: f64 = 1e-8;
+/// Normal force beside the separation velocity of a contact that parts.
+const PARTING: f64 = 1e-3;
+
+/// A step: changes of velocities, forces and pairs.
+#[derive(Debug, Clone, Default)]
+struct Step {
+    dv: Vec<f64>,
+    dp: Vec<[f64; 3]>,
+    points: Vec<Point>,
+}
+
+/// The path.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Path {
+    shapes: Vec<Shape>,
+    /// Product of each pair beside τ.
+    weights: Vec<[f64; 2]>,
+    points: Vec<Point>,
+    linear: Vec<Linear>,
+    /// The step found last.
+    step: Vec<Point>,
+    to_zero: Step,
+    to_same: Step,
+    /// The point that a step is taken from.
+    from: Vec<Point>,
+    from_v: Vec<f64>,
+    from_p: Vec<[f64; 3]>,
+    /// Residuals of the start, and its τ.
+    start: Vec<Residual>,
+    start_momentum: Vec<f64>,
+    start_tau: f64,
+    /// Size of the velocities, m/s.
+    size: f64,
+    pairs: usize,
+    /// Relative change of a pair along the tangent that the next step may bring.
+    reach: f64,
+    /// Mean product of the pairs.
+    pub tau: f64,
+    /// States that the step to τ' = 0 indicated.
+    pub states: Vec<State>,
+}
+
+/// What tangent and correction are like.
+#[derive(Debug, Clone, Copy, Default)]
+struct Compared {
+    /// Largest relative change along the tangent, per log τ.
+    fastest: f64,
+    /// Largest relative change of the step onto the path at τ as it is.
+    distance: f64,
+    /// Change of log τ that makes the step onto the path the shortest.
+    correction: f64,
+}
+
+impl Path {
+    /// Lays the path out for an island; `newton` holds the velocities without any force.
+    pub fn load(&mut self, el: &Elements, newton: &Newton) {
+        let largest = |x: &[f64]| x.iter().fold(0.0f64, |max, x| max.max(x.abs()));
+        let mut size = largest(&newton.v).max(largest(&el.v_before));
+        for element in &el.list {
+            size = size.max(largest(&element.bias) / element.weight.sqrt());
+        }
+        self.size = if size > 0.0 { size } else { 1.0 };
+        self.shapes.clear();
+        for (e, element) in el.list.iter().enumerate() {
+            let before = element.is_moment().then(|| self.shapes[e - 1]);
+            self.shapes.push(Shape::of(element, before.as_ref(), self.size));
+        }
+        self.pairs = self.shapes.iter().map(|s| s.pairs.iter().filter(|p| **p).count()).sum();
+        let n = el.list.len();
+        for points in [&mut self.points, &mut self.step] {
+            points.clear();
+            points.resize(n, Point::default());
+        }
+        self.linear.clear();
+        self.linear.resize(n, Linear::default());
+        self.states.clear();
+    }
+
+    /// True if τ falls no further.
+    pub fn is_at_end(&self) -> bool {
+        self.tau <= 2.0 * LEAST_TAU
+    }
+
+    /// Size of the velocities.
+    pub fn size(&self) -> f64 {
+        self.size
+    }
+
+    /// Leaves out the forces of contacts that are about to part.
+    pub fn drop_small_forces(&self, newton: &mut Newton) {
+        let mut open = false;
+        for ((shape, point), p) in self.shapes.iter().zip(&self.points).zip(&mut newton.p) {
+            if shape.normal {
+                open = point.y[0] < PARTING * point.s[0];
+            }
+            if open && (shape.normal || shape.has_disc()) {
+                *p = [0.0; 3];
+            }
+        }
+    }
+
+    /// True if there are pairs at all; else the problem is linear.
+    pub fn has_pairs(&self) -> bool {
+        self.pairs > 0
+    }
+
+    /// Starts from no forces, inside the laws by `part` of the fastest motion that they would stop. `newton` has the velocities without forces.
+    pub fn start_cold(&mut self, el: &Elements, newton: &mut Newton, part: f64) {
+        newton.find_motions(el, false);
+        let mut fastest = 1e-3f64;
+        for (shape, u) in self.shapes.iter().zip(&newton.u) {
+            fastest = u.iter().zip(shape.motion).fold(fastest, |max, (u, unit)| max.max(u.abs() * unit));
+        }
+        newton.u.fill([0.0; 3]);
+        self.start_inside(el, newton, part * fastest);
+    }
+
+    /// Starts near the forces and velocities in `newton`, inside the laws by at least `distance`.
+    pub fn start_near(&mut self, el: &Elements, newton: &mut Newton, distance: f64) {
+        newton.find_motions(el, false);
+        self.start_inside(el, newton, distance);
+    }
+
+    /// Starts inside the laws, near the forces and motions in `newton`.
+    fn start_inside(&mut self, el: &Elements, newton: &mut Newton, distance: f64) {
+        let mut normal = 0.0;
+        for (e, element) in el.list.iter().enumerate() {
+            let shape = &self.shapes[e];
+            let u = [0, 1, 2].map(|r| newton.u[e][r] * shape.motion[r]);
+            self.points[e] = Point::inside(element, shape, &mut newton.p[e], u, distance, normal);
+            if shape.normal {
+                normal = self.points[e].y[0];
+            }
+        }
+        let product = |(point, shape): (&Point, &Shape)| {
+            [0, 1].map(|k| if shape.pairs[k] { point.y[k] * point.s[k] } else { 0.0 })
+        };
+        self.weights.clear();
+        self.weights.extend(self.points.iter().zip(&self.shapes).map(product));
+        self.tau = self.weights.iter().map(|w| w[0] + w[1]).sum::<f64>() / self.pairs.max(1) as f64;
+        self.weights.iter_mut().flatten().for_each(|w| *w /= self.tau);
+        newton.find_motions(el, false);
+        self.find_residuals(el, newton);
+        self.start.clear();
+        self.start.extend(self.linear.iter().map(|l| l.residual));
+        self.start_momentum.clone_from(&newton.momentum);
+        self.start_tau = self.tau;
+        self.reach = 1.0;
+    }
+
+    /// One iteration: states from the step to τ' = 0, then a step along the path. Leaves the states in `states`. False if there is no step.
+    pub fn iterate(&mut self, el: &Elements, newton: &mut Newton) -> bool {
+        let (from, doubled) = (self.tau, self.tau < DOUBLED);
+        newton.find_motions(el, doubled);
+        self.find_residuals(el, newton);
+        self.linearize(el, newton);
+        if !newton.factor(el, false) || !self.solve(el, newton, Some(0.0)) {
+            return false;
+        }
+        self.to_zero.keep(newton, &self.step);
+        self.indicate();
+        if !self.solve(el, newton, Some(from)) {
+            return false;
+        }
+        self.to_same.keep(newton, &self.step);
+        self.from.clone_from(&self.points);
+        self.from_v.clone_from(&newton.v);
+        self.from_p.clone_from(&newton.p);
+        let Compared { fastest, distance, correction } = self.compare();
+        // In log τ: where the path has turned back, τ grows.
+        let back = newton.matrix.is_negative();
+        let furthest = if back { LARGEST_GROWTH.ln() } else { -LEAST_SIGMA.max((LEAST_TAU / from).min(1.0)).ln() };
+        let mut part = (1.0 / distance).min(1.0);
+        let mut reach = self.reach;
+        for _ in 0..TRIES {
+            let ahead = if part < 1.0 { 0.0 } else { (reach / fastest).min(furthest) };
+            let sigma = (1.0 + correction) * if back { ahead.exp() } else { (-ahead).exp() };
+            self.combine(newton, sigma);
+            self.go(newton, part, (1.0 - part + part * sigma) * from);
+            newton.find_motions(el, doubled);
+            // Where contacts are redundant the system is softer in proportion to τ.
+            let after = self.distance_after(el, newton) / (self.tau / from).min(1.0);
+            let ratio = (AIM * NEAR / after).sqrt();
+            let nearer = after <= (1.0 - 0.25 * part) * distance;
+            if after <= NEAR || ahead == 0.0 && nearer {
+                let reached = (ahead * fastest).max(0.5 * reach);
+                self.reach = (reached * ratio.clamp(0.5, 4.0)).clamp(REACH.0, REACH.1);
+                return true;
+            }
+            match ahead * fastest {
+                x if x > 0.5 * REACH.0 => reach = x * ratio.clamp(0.1, 0.5),
+                x if x > 0.0 => reach = 0.0,
+                _ => part *= 0.5,
+            }
+        }
+        false
+    }
+
+    /// The tangent, which is the step to τ less the step to 0, and the step onto the path at τ as it is.
+    fn compare(&self) -> Compared {
+        let (mut along, mut square, mut normal) = (0.0, 1.0, 0.0);
+        let mut out = Compared { fastest: 1e-3, ..Compared::default() };
+        for (e, shape) in self.shapes.iter().enumerate() {
+            let point = &self.points[e];
+            if shape.normal {
+                normal = point.y[0] + point.s[0];
+            }
+            let same = point.relative(shape, &self.to_same.points[e], normal);
+            let zero = point.relative(shape, &self.to_zero.points[e], normal);
+            for (same, zero) in same.into_iter().zip(zero) {
+                let tangent = same - zero;
+                along += same * tangent;
+                square += tangent * tangent;
+                out.fastest = out.fastest.max(tangent.abs());
+                out.distance = out.distance.max(same.abs());
+            }
+        }
+        out.correction = (-along / square).clamp(-0.5, 1.0);
+        out
+    }
+
+    /// The step to `sigma` τ, from those to 0 and to τ.
+    fn combine(&mut self, newton: &mut Newton, sigma: f64) {
+        let mix = |zero: f64, same: f64| zero + sigma * (same - zero);
+        let (zero, same) = (&self.to_zero, &self.to_same);
+        for ((to, zero), same) in newton.dv.iter_mut().zip(&zero.dv).zip(&same.dv) {
+            *to = mix(*zero, *same);
+        }
+        for ((to, zero), same) in newton.dp.iter_mut().zip(&zero.dp).zip(&same.dp) {
+            *to = [0, 1, 2].map(|r| mix(zero[r], same[r]));
+        }
+        let two = |zero: [f64; 2], same: [f64; 2]| [mix(zero[0], same[0]), mix(zero[1], same[1])];
+        for ((to, a), b) in self.step.iter_mut().zip(&zero.points).zip(&same.points) {
+            *to = Point { y: two(a.y, b.y), s: two(a.s, b.s), x_t: two(a.x_t, b.x_t), u_t: two(a.u_t, b.u_t) };
+        }
+    }
+
+    /// Goes a part `a` of the step, to products of `tau` times their weights.
+    fn go(&mut self, newton: &mut Newton, a: f64, tau: f64) {
+        self.tau = tau;
+        newton.v.copy_from_slice(&self.from_v);
+        axpy(a, &newton.dv, &mut newton.v);
+        let mut normal = 0.0;
+        for (e, shape) in self.shapes.iter().enumerate() {
+            let products = self.weights[e].map(|w| w * tau);
+            let point = Point::after(&self.from[e], &self.step[e], a, shape, products, normal);
+            let p = &mut newton.p[e];
+            for r in 0..3 {
+                p[r] = self.from_p[e][r] + a * newton.dp[e][r];
+            }
+            if shape.normal {
+                normal = point.y[0];
+                p[0] = normal * shape.force[0];
+            }
+            for r in shape.disc.0..shape.disc.1 {
+                p[r] = point.x_t[r - shape.disc.0] * shape.force[r];
+            }
+            self.points[e] = point;
+        }
+    }
+
+    /// Size of the step that the factor there is would make from the point reached onto the path.
+    fn distance_after(&mut self, el: &Elements, newton: &mut Newton) -> f64 {
+        self.find_residuals(el, newton);
+        std::mem::swap(&mut self.points, &mut self.from);
+        let solved = self.solve(el, newton, None);
+        let (mut most, mut normal) = (0.0f64, 0.0);
+        for ((shape, point), step) in self.shapes.iter().zip(&self.points).zip(&self.step) {
+            if shape.normal {
+                normal = point.y[0] + point.s[0];
+            }
+            for x in point.relative(shape, step, normal) {
+                // Not a number is as bad as infinite.
+                most = if x.abs() <= most { most } else { x.abs() };
+            }
+        }
+        std::mem::swap(&mut self.points, &mut self.from);
+        if solved && most.is_finite() { most } else { f64::INFINITY }
+    }
+
+    /// What is left of the equations of all elements at the point.
+    fn find_residuals(&mut self, el: &Elements, newton: &Newton) {
+        let mut normal = 0.0;
+        for (e, element) in el.list.iter().enumerate() {
+            let (shape, point) = (&self.shapes[e], &self.points[e]);
+            if shape.normal {
+                normal = point.y[0];
+            }
+            self.linear[e].residual = Residual::of(element, shape, point, newton.u[e], newton.p[e][0], normal);
+        }
+    }
+
+    /// The maps of all elements for the step from here.
+    fn linearize(&mut self, el: &Elements, newton: &mut Newton) {
+        let mut normal = 0.0;
+        for (e, element) in el.list.iter().enumerate() {
+            let (shape, point, lin) = (&self.shapes[e], &self.points[e], &mut self.linear[e]);
+            if shape.normal {
+                normal = point.y[0];
+            }
+            *lin = Linear::of(element, shape, point, lin.residual, normal, &mut newton.maps[e]);
+        }
+    }
+
+    /// The step onto the path at `tau`, with the factor there is; without one, onto it at its present τ with the products as they are. False if it is not finite.
+    fn solve(&mut self, el: &Elements, newton: &mut Newton, tau: Option<f64>) -> bool {
+        let share = tau.unwrap_or(self.tau) / self.start_tau;
+        axpy(-share, &self.start_momentum, &mut newton.momentum);
+        for (e, element) in el.list.iter().enumerate() {
+            let (shape, point, lin) = (&self.shapes[e], &self.points[e], &self.linear[e]);
+            let rest = lin.residual.less(&self.start[e], share);
+            newton.dp[e] = lin.change(element, shape, point, &rest, self.missing(e, tau));
+        }
+        let solved = newton.step(el);
+        axpy(share, &self.start_momentum, &mut newton.momentum);
+        if !solved {
+            return false;
+        }
+        let mut normal = [0.0; 2];
+        for (e, element) in el.list.iter().enumerate() {
+            let (shape, point) = (&self.shapes[e], &self.points[e]);
+            let rest = self.linear[e].residual.less(&self.start[e], share);
+            if shape.normal {
+                normal = [point.y[0], newton.dp[e][0] / shape.force[0]];
+            }
+            let missing = self.missing(e, tau);
+            self.step[e] = point.change(element, shape, &rest, missing, newton.dp[e], newton.du[e], normal);
+        }
+        true
+    }
+
+    /// What the products of an element lack of their values on the path at `tau`.
+    fn missing(&self, e: usize, tau: Option<f64>) -> [f64; 2] {
+        let (point, weights) = (&self.points[e], self.weights[e]);
+        [0, 1].map(|k| tau.map_or(0.0, |tau| weights[k] * tau - point.y[k] * point.s[k]))
+    }
+
+    /// The states that the step to τ' = 0 points to.
+    fn indicate(&mut self) {
+        self.states.clear();
+        let mut open = false;
+        for (e, shape) in self.shapes.iter().enumerate() {
+            let (point, step) = (&self.points[e], &self.to_zero.points[e]);
+            let ratio = |k: usize| {
+                let (y, s) = ((point.y[k] + step.y[k]) / point.y[k], (point.s[k] + step.s[k]) / point.s[k]);
+                if shape.pairs[k] { y - s } else { f64::INFINITY }
+            };
+            let (first, second) = (ratio(0), ratio(1));
+            let state = if shape.bounded {
+                match (first < 0.0, second < 0.0) {
+                    (true, false) => State::Lower,
+                    (false, true) => State::Upper,
+                    (true, true) if first < second => State::Lower,
+                    (true, true) => State::Upper,
+                    _ => State::Stick,
+                }
+            } else if shape.normal {
+                open = first < 0.0;
+                match (open, second < 0.0) {
+                    (true, _) => State::Open,
+                    (_, true) if !shape.capped => State::Slide,
+                    _ => State::Stick,
+                }
+            } else if shape.has_disc() && (open || second < 0.0) {
+                if point.x_t[0] > 0.0 { State::Upper } else { State::Lower }
+            } else {
+                State::Stick
+            };
+            self.states.push(state);
+        }
+    }
+}
+
+impl Step {
+    fn keep(&mut self, newton: &Newton, points: &[Point]) {
+        self.dv.clone_from(&newton.dv);
+        self.dp.clone_from(&newton.dp);
+        self.points.clear();
+        self.points.extend_from_slice(points);
+    }
+}
