@@ -15,8 +15,6 @@ const FINISH_TRIES: [f64; 4] = [1.0, 1e-2, 1e2, 1e5];
 const WORTH: f64 = 0.25;
 /// Steps on given states, per α.
 const FINISH_LIMIT: usize = 8;
-/// Full steps that may go by without a decrease where contacts slide: the way is curved.
-const WATCH: usize = 4;
 /// Friction within this part of its limit is at it.
 pub(super) const AT_LIMIT: f64 = 1e-9;
 /// What friction at its limit keeps where the contact is to stick: a redundant support has room elsewhere, and forces at their limits are left there by the least change.
@@ -56,7 +54,7 @@ impl Newton {
     /// One α of [`Newton::finish`]; true if that is all there is to gain.
     fn finish_with(&mut self, el: &Elements, alpha: f64, mut fresh: bool) -> bool {
         let mut residual = self.evaluate(el, true);
-        let (mut last, mut since) = (residual, 0);
+        let (mut last, mut slow) = (residual, 0);
         let linear = !self.states.contains(&State::Slide);
         self.keep_best();
         for _ in 0..FINISH_LIMIT {
@@ -69,18 +67,15 @@ impl Newton {
             }
             self.move_by(1.0);
             let next = self.evaluate(el, true);
-            if next < residual {
+            let better = next < residual;
+            if better {
                 self.keep_best();
-                (residual, since) = (next, 0);
-            } else {
-                // Where contacts slide the way is curved, and the first steps may leave it.
-                since += 1;
-                if linear || since == WATCH || residual <= HALF_DIGITS * self.size(el) || next.is_nan() {
-                    break;
-                }
+                residual = next;
             }
-            // A new factor helps where the system is not linear, another α where it is.
-            if linear && next > WORTH * last {
+            // Where contacts slide the way is curved, and a step may leave it; another α helps where the system is linear.
+            slow += usize::from(next > WORTH * last);
+            let lost = !better && residual <= HALF_DIGITS * self.size(el);
+            if slow > usize::from(!linear) || lost || next.is_nan() {
                 break;
             }
             fresh = !linear;

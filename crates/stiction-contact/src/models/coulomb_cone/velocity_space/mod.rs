@@ -189,16 +189,18 @@ impl VelocitySpace {
     /// Tries the states of an earlier solution, relieved, then as they were; each is one system. True if one of them is right; else the first is left for the search to start from.
     fn try_guess(&mut self, start: &WarmStart, mass: &Mass, enough: f64) -> bool {
         let relieved = self.guess(start, mass, true);
-        if relieved && self.search.try_spreading(&self.elements, &mut self.newton, enough) {
-            return true;
+        if relieved {
+            if self.search.try_spreading(&self.elements, &mut self.newton, enough) {
+                return true;
+            }
+            self.search.keep_point(&self.newton);
         }
         self.guess(start, mass, false);
         if self.search.try_spreading(&self.elements, &mut self.newton, enough) {
             return true;
         }
         if relieved {
-            self.guess(start, mass, true);
-            self.newton.finish(&self.elements);
+            self.search.take_point(&mut self.newton);
         }
         false
     }

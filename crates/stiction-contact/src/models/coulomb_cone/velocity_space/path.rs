@@ -140,6 +140,15 @@ impl Path {
         }
     }
 
+    /// Puts the forces and velocities at the end of the step to τ' = 0 of the last iteration into `newton`.
+    pub fn set_end(&self, newton: &mut Newton) {
+        newton.v.copy_from_slice(&self.from_v);
+        axpy(1.0, &self.to_zero.dv, &mut newton.v);
+        for ((p, from), dp) in newton.p.iter_mut().zip(&self.from_p).zip(&self.to_zero.dp) {
+            *p = [0, 1, 2].map(|r| from[r] + dp[r]);
+        }
+    }
+
     /// True if there are pairs at all; else the problem is linear.
     pub fn has_pairs(&self) -> bool {
         self.pairs > 0
@@ -189,11 +198,9 @@ impl Path {
         self.reach = 1.0;
     }
 
-    /// One iteration: states from the step to τ' = 0, then a step along the path. Leaves the states in `states`. False if there is no step.
+    /// One iteration: states from the step to τ' = 0, then a step along the path. Leaves the states in `states`. `newton` is where the last one left it. False if there is no step.
     pub fn iterate(&mut self, el: &Elements, newton: &mut Newton) -> bool {
         let (from, doubled) = (self.tau, self.tau < DOUBLED);
-        newton.find_motions(el, doubled);
-        self.find_residuals(el, newton);
         self.linearize(el, newton);
         if !newton.factor(el, false) || !self.solve(el, newton, Some(0.0)) {
             return false;

@@ -13,8 +13,11 @@ use crate::mass::Mass;
 const SEMISMOOTH_ALPHA: f64 = 1e-7;
 /// Its steps, each a factor.
 const SEMISMOOTH_STEPS: usize = 3;
-/// τ below which the point of the path may be the answer, or the states that it indicates, if they are those of the last iteration.
-const INDICATES: f64 = 1e-11;
+/// τ below which the end of the path's tangent is looked at, and the error there from which on the states that it indicates are tried.
+const ENDS_BELOW: f64 = 1e-5;
+const INDICATES: f64 = 1e-6;
+/// τ below which the point of the path may be the answer.
+const ANSWERS_BELOW: f64 = 1e-11;
 /// τ from which on a path that does not end is left for semismooth steps with a larger α, and their number: redundant contacts contradict each other at the level of
 /// the tolerance, and forces must move far to resolve it.
 const PROXIMAL_TAU: f64 = 1e-8;
@@ -33,9 +36,9 @@ const ROUGH: f64 = 1e-13;
 /// Error from which on the states of a solved system are repaired one by one.
 const REPAIRED: f64 = 1e-5;
 /// States that failed are tried again when τ has fallen by this.
-const AGAIN: f64 = 1e-3;
+const AGAIN: f64 = 1e-2;
 /// Factors on given states, and steps with each while the residual falls to [`FALLS`] of what it was.
-const POLISH_FACTORS: usize = 3;
+const POLISH_FACTORS: usize = 2;
 const POLISH_REUSE: usize = 5;
 const FALLS: f64 = 0.2;
 
@@ -61,10 +64,10 @@ const RUNS: [Run; 5] = [
     Run { sweeps: 1, inside: (1.0, 1.0, 0.0) },
     Run { sweeps: 1, inside: (10.0, 10.0, 0.0) },
 ];
-/// Iterations of a run.
+/// Iterations of a run: these, and as many as there are elements, whose states may change one by one near the end.
 const RUN_LIMIT: usize = 400;
-/// α of the systems of given states, in turn.
-const POLISH_ALPHAS: [f64; 2] = [1e-6, 1e-8];
+/// α of the systems of given states.
+const POLISH_ALPHA: f64 = 1e-6;
 
 /// How a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,11 +90,12 @@ pub(super) struct Search {
     best_error: f64,
     point_v: Vec<f64>,
     point_p: Vec<[f64; 3]>,
+    point_u: Vec<[f64; 3]>,
+    point_momentum: Vec<f64>,
     free_v: Vec<f64>,
     swept_v: Vec<f64>,
     swept_p: Vec<[f64; 3]>,
     last: Vec<State>,
-    tried: Vec<State>,
     tried_tau: f64,
     /// α of the last factor.
     alpha: f64,
@@ -239,48 +243,53 @@ impl Search {
 
     /// Follows the path to its end, and solves the system of states that have settled; true when an answer is good enough.
     fn follow_path(&mut self, el: &Elements, newton: &mut Newton, enough: f64, limit: usize) -> bool {
+        self.tried_tau = f64::INFINITY;
         self.last.clear();
-        self.tried.clear();
-        for _ in 0..RUN_LIMIT {
+        for _ in 0..RUN_LIMIT + el.list.len() {
             stiction_lcp::interrupt::check();
             if newton.iterations >= limit || !self.path.iterate(el, newton) {
                 return false;
             }
             let tau = self.path.tau;
-            if tau >= INDICATES {
+            if tau >= ENDS_BELOW {
                 continue;
             }
-            if self.offer_point(el, newton) <= enough {
-                // With forces exactly at their limits the next step has states to start from.
-                newton.states.clone_from(&self.path.states);
-                self.polish(el, newton, POLISH_ALPHAS[0], POLISH_FACTORS, POLISHED);
-                return true;
-            }
+            // States that two iterations indicate are tried where the tangent ends close to an answer.
             let same = self.last == self.path.states;
             self.last.clone_from(&self.path.states);
-            if same && (self.tried != self.last || tau <= AGAIN * self.tried_tau) {
-                self.tried.clone_from(&self.last);
-                self.tried_tau = tau;
+            if same && tau <= AGAIN * self.tried_tau {
                 self.keep_point(newton);
-                for alpha in POLISH_ALPHAS {
-                    newton.states.clone_from(&self.last);
-                    if self.polish(el, newton, alpha, POLISH_FACTORS, enough) <= enough {
-                        return true;
-                    }
-                    // Close to the end a state that is wrong is wrong by little, and its law says so.
-                    if newton.error(el) <= REPAIRED
-                        && self.semismooth(el, newton, alpha, SEMISMOOTH_STEPS, enough) <= enough
-                    {
-                        return true;
-                    }
-                    self.take_point(newton);
+                if self.try_end(el, newton, enough) {
+                    return true;
                 }
+                self.take_point(newton);
+            }
+            if tau < ANSWERS_BELOW && self.offer_point(el, newton) <= enough {
+                // With forces exactly at their limits the next step has states to start from.
+                newton.states.clone_from(&self.path.states);
+                self.polish(el, newton, POLISH_ALPHA, POLISH_FACTORS, POLISHED);
+                return true;
             }
             if self.path.is_at_end() {
                 return false;
             }
         }
         false
+    }
+
+    /// From the end of the step to τ' = 0: the states indicated, and those beside them; true when an answer is good enough.
+    fn try_end(&mut self, el: &Elements, newton: &mut Newton, enough: f64) -> bool {
+        self.path.set_end(newton);
+        newton.find_motions(el, false);
+        if newton.error(el) > INDICATES {
+            return false;
+        }
+        self.tried_tau = self.path.tau;
+        newton.states.clone_from(&self.path.states);
+        // Close to the end a state that is wrong is wrong by little, and its law says so.
+        self.polish(el, newton, POLISH_ALPHA, POLISH_FACTORS, enough) <= enough
+            || newton.error(el) <= REPAIRED
+                && self.semismooth(el, newton, POLISH_ALPHA, SEMISMOOTH_STEPS, enough) <= enough
     }
 
     /// Newton's method on given states, at most `factors` factors; returns the best error.
@@ -325,14 +334,20 @@ impl Search {
         self.best_error
     }
 
-    fn keep_point(&mut self, newton: &Newton) {
+    /// Remembers forces, velocities, motions and momentum.
+    pub fn keep_point(&mut self, newton: &Newton) {
         self.point_v.clone_from(&newton.v);
         self.point_p.clone_from(&newton.p);
+        self.point_u.clone_from(&newton.u);
+        self.point_momentum.clone_from(&newton.momentum);
     }
 
-    fn take_point(&self, newton: &mut Newton) {
+    /// Goes back to what was remembered.
+    pub fn take_point(&self, newton: &mut Newton) {
         newton.v.copy_from_slice(&self.point_v);
         newton.p.copy_from_slice(&self.point_p);
+        newton.u.copy_from_slice(&self.point_u);
+        newton.momentum.copy_from_slice(&self.point_momentum);
     }
 
     /// Measures the forces and velocities, and keeps them if they are the best so far.
