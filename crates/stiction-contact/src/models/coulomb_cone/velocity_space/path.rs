@@ -39,6 +39,8 @@ const REACH: (f64, f64) = (0.02, 8.0);
 const TRIES: usize = 10;
 /// τ below which motions are found in twice the working precision.
 const DOUBLED: f64 = 1e-8;
+/// Least speed of bodies beside the fastest of their island that their contacts are measured by.
+const SLOWEST: f64 = 0.1;
 /// Normal force beside the separation velocity of a contact that parts.
 const PARTING: f64 = 1e-3;
 
@@ -94,7 +96,7 @@ struct Compared {
 
 impl Path {
     /// Lays the path out for an island; `newton` holds the velocities without any force.
-    pub fn load(&mut self, el: &Elements, newton: &Newton) {
+    pub fn load(&mut self, el: &Elements, newton: &mut Newton) {
         let largest = |x: &[f64]| x.iter().fold(0.0f64, |max, x| max.max(x.abs()));
         let mut size = largest(&newton.v).max(largest(&el.v_before));
         for element in &el.list {
@@ -102,9 +104,17 @@ impl Path {
         }
         self.size = if size > 0.0 { size } else { 1.0 };
         self.shapes.clear();
-        for (e, element) in el.list.iter().enumerate() {
-            let before = element.is_moment().then(|| self.shapes[e - 1]);
-            self.shapes.push(Shape::of(element, before.as_ref(), self.size));
+        for group in &el.groups {
+            el.gather(group, &newton.v, &mut newton.local);
+            let mut own = largest(&newton.local[..group.stride]);
+            el.gather(group, &el.v_before, &mut newton.local);
+            own = own.max(largest(&newton.local[..group.stride]));
+            for e in group.elements.0..group.elements.1 {
+                let element = &el.list[e];
+                let size = own.max(largest(&element.bias) / element.weight.sqrt()).max(SLOWEST * self.size);
+                let before = element.is_moment().then(|| self.shapes[e - 1]);
+                self.shapes.push(Shape::of(element, before.as_ref(), size));
+            }
         }
         self.pairs = self.shapes.iter().map(|s| s.pairs.iter().filter(|p| **p).count()).sum();
         let n = el.list.len();

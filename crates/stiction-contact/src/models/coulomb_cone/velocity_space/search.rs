@@ -64,8 +64,8 @@ const RUNS: [Run; 5] = [
     Run { sweeps: 1, inside: (1.0, 1.0, 0.0) },
     Run { sweeps: 1, inside: (10.0, 10.0, 0.0) },
 ];
-/// Iterations of a run: these, and as many as there are elements, whose states may change one by one near the end.
-const RUN_LIMIT: usize = 400;
+/// Iterations of a run: these, and so many per element, whose states may change one by one near the end.
+const RUN_LIMIT: (usize, usize) = (400, 2);
 /// α of the systems of given states.
 const POLISH_ALPHA: f64 = 1e-6;
 
@@ -245,7 +245,7 @@ impl Search {
     fn follow_path(&mut self, el: &Elements, newton: &mut Newton, enough: f64, limit: usize) -> bool {
         self.tried_tau = f64::INFINITY;
         self.last.clear();
-        for _ in 0..RUN_LIMIT + el.list.len() {
+        for _ in 0..RUN_LIMIT.0 + RUN_LIMIT.1 * el.list.len() {
             stiction_lcp::interrupt::check();
             if newton.iterations >= limit || !self.path.iterate(el, newton) {
                 return false;
