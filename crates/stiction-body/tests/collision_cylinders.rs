@@ -94,6 +94,23 @@ fn a_rim_across_an_edge_touches_at_the_right_distance() {
     }
 }
 
+/// Between parallel and crossing there is no angle at which side and edge miss each other, and bodies are pushed out the long way.
+#[test]
+fn a_side_along_an_edge_touches_at_any_angle() {
+    let table = turned(0.0, 0.0, -0.5_f64.sqrt(), Vec3::Y * FRAC_PI_2 * 0.5);
+    let (half, overlap) = (0.3, 1e-5);
+    for angle in [0.0, 1e-10, 1e-8, 1e-6, 2.4e-5, 9.9e-5, 1.01e-4, 1e-3] {
+        for sign in [-1.0, 1.0] {
+            let pose = turned(0.0, 0.0, 0.2 - overlap, Vec3::X * (FRAC_PI_2 + sign * angle));
+            let c = touch((&cuboid(0.5, 0.5, 0.5), table), (&cylinder(half, 0.2), pose), 1e-12);
+            let deepest = c.iter().map(|c| -c.gap).fold(0.0, f64::max);
+            let most = overlap + half * angle;
+            assert!(deepest > 0.9 * overlap && deepest < 1.001 * most, "{angle}: {c:#?}");
+            assert!(c.iter().all(|c| c.normal.abs_diff_eq(Vec3::Z, 2.0 * angle + 1e-12)), "{angle}: {c:#?}");
+        }
+    }
+}
+
 #[test]
 fn cylinders_touch_cylinders() {
     let (a, b) = (cylinder(0.5, 0.2), cylinder(0.5, 0.2));

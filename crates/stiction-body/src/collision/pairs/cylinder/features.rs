@@ -2,6 +2,7 @@
 
 use super::{FACING, Pair, highest};
 use crate::collision::frame::Touch;
+use crate::collision::pairs::axes::PARALLEL;
 use crate::collision::pairs::polytopes::FACES;
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
@@ -110,25 +111,31 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         found
     }
 
-    /// Corners of the polytope on the side, and the ends of an edge along it.
+    /// Corners of the polytope on the side, and the ends of an edge along it, up to the angle from which on it is one across.
     pub fn on_side(&self, normal: Vec3, out: &mut Vec<Touch>) -> bool {
         let (p, c) = (self.polytope, &self.cylinder);
-        let (top, _) = highest(p.vertices, normal);
-        let gap = normal.dot(c.centre) - c.radius - top;
-        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        for x in p.vertices.iter().filter(|x| normal.dot(**x) >= top - self.query.touch) {
-            let [along, _] = c.cylindrical(*x);
-            (low, high) = (low.min(along), high.max(along));
+        let (top, corner) = highest(p.vertices, normal);
+        let [middle, _] = c.cylindrical(p.vertices[corner]);
+        // Place along the axis and height of the lowest and the highest of them.
+        let (mut low, mut high) = ([middle, top], [middle, top]);
+        for x in p.vertices {
+            let ([along, _], height) = (c.cylindrical(*x), normal.dot(*x));
+            if height >= top - self.query.touch - PARALLEL.sqrt() * (along - middle).abs() {
+                low = if along < low[0] { [along, height] } else { low };
+                high = if along > high[0] { [along, height] } else { high };
+            }
         }
-        let slack = self.slack(gap, c.centre, normal);
-        if low > c.half_length + slack || high < -c.half_length - slack {
+        let gap = |height: f64| normal.dot(c.centre) - c.radius - height;
+        let slack = self.slack(gap(top), c.centre, normal);
+        if low[0] > c.half_length + slack || high[0] < -c.half_length - slack {
             return false;
         }
-        let ends = [low, high].map(|z| z.clamp(-c.half_length, c.half_length));
+        let ends = [low[0], high[0]].map(|z| z.clamp(-c.half_length, c.half_length));
         let count = if ends[1] - ends[0] > self.query.touch { 2 } else { 1 };
+        let slope = if high[0] > low[0] { (high[1] - low[1]) / (high[0] - low[0]) } else { 0.0 };
         for (k, z) in ends.into_iter().take(count).enumerate() {
             let x = c.centre + c.axis() * z - normal * c.radius;
-            self.emit(x, gap, 1 << 26 | k as u64, normal, out);
+            self.emit(x, gap(low[1] + slope * (z - low[0])), 1 << 26 | k as u64, normal, out);
         }
         true
     }
