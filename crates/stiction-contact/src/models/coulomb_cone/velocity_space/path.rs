@@ -35,6 +35,10 @@ const NEAR: f64 = 0.8;
 const AIM: f64 = 0.5;
 /// Least and largest relative change of a pair along the tangent in one step.
 const REACH: (f64, f64) = (0.02, 8.0);
+/// Correction from which on there is no way back to the path but by the point before.
+const LOST: f64 = 30.0;
+/// Relative change along the tangent below which a step is too short to go on.
+const SHORTEST: f64 = 1e-6;
 /// Tries of one iteration: steps of different lengths with the same factor.
 const TRIES: usize = 10;
 /// τ below which motions are found in twice the working precision.
@@ -52,6 +56,25 @@ struct Step {
     points: Vec<Point>,
 }
 
+/// A point of an island: velocities, forces, pairs and τ.
+#[derive(Debug, Clone, Default)]
+struct Place {
+    v: Vec<f64>,
+    p: Vec<[f64; 3]>,
+    points: Vec<Point>,
+    tau: f64,
+}
+
+impl Place {
+    fn keep(&mut self, newton: &Newton, points: &[Point], tau: f64) {
+        self.v.clone_from(&newton.v);
+        self.p.clone_from(&newton.p);
+        self.points.clear();
+        self.points.extend_from_slice(points);
+        self.tau = tau;
+    }
+}
+
 /// The path.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Path {
@@ -65,9 +88,10 @@ pub(super) struct Path {
     to_zero: Step,
     to_same: Step,
     /// The point that a step is taken from.
-    from: Vec<Point>,
-    from_v: Vec<f64>,
-    from_p: Vec<[f64; 3]>,
+    from: Place,
+    /// The last one that was near the path, and the reach there.
+    good: Place,
+    good_reach: f64,
     /// Residuals of the start, and its τ.
     start: Vec<Residual>,
     start_momentum: Vec<f64>,
@@ -152,9 +176,9 @@ impl Path {
 
     /// Puts the forces and velocities at the end of the step to τ' = 0 of the last iteration into `newton`.
     pub fn set_end(&self, newton: &mut Newton) {
-        newton.v.copy_from_slice(&self.from_v);
+        newton.v.copy_from_slice(&self.from.v);
         axpy(1.0, &self.to_zero.dv, &mut newton.v);
-        for ((p, from), dp) in newton.p.iter_mut().zip(&self.from_p).zip(&self.to_zero.dp) {
+        for ((p, from), dp) in newton.p.iter_mut().zip(&self.from.p).zip(&self.to_zero.dp) {
             *p = [0, 1, 2].map(|r| from[r] + dp[r]);
         }
     }
@@ -221,10 +245,14 @@ impl Path {
             return false;
         }
         self.to_same.keep(newton, &self.step);
-        self.from.clone_from(&self.points);
-        self.from_v.clone_from(&newton.v);
-        self.from_p.clone_from(&newton.p);
+        self.from.keep(newton, &self.points, from);
         let Compared { fastest, distance, correction } = self.compare();
+        if distance <= NEAR {
+            self.good.keep(newton, &self.points, from);
+            self.good_reach = self.reach;
+        } else if distance > LOST {
+            return self.go_back(el, newton);
+        }
         // In log τ: where the path has turned back, τ grows.
         let back = newton.matrix.is_negative();
         let furthest = if back { LARGEST_GROWTH.ln() } else { -LEAST_SIGMA.max((LEAST_TAU / from).min(1.0)).ln() };
@@ -251,7 +279,21 @@ impl Path {
                 _ => part *= 0.5,
             }
         }
-        false
+        self.go_back(el, newton)
+    }
+
+    /// Returns to the last point that was near the path: a step past a sharp turn, of which the factor before it does not tell, can lead away. The next one is shorter; false if
+    /// it was short already.
+    fn go_back(&mut self, el: &Elements, newton: &mut Newton) -> bool {
+        self.good_reach *= 0.1;
+        self.reach = self.good_reach;
+        self.tau = self.good.tau;
+        self.points.copy_from_slice(&self.good.points);
+        newton.v.copy_from_slice(&self.good.v);
+        newton.p.copy_from_slice(&self.good.p);
+        newton.find_motions(el, self.tau < DOUBLED);
+        self.find_residuals(el, newton);
+        self.reach > SHORTEST
     }
 
     /// The tangent, which is the step to τ less the step to 0, and the step onto the path at τ as it is.
@@ -296,15 +338,15 @@ impl Path {
     /// Goes a part `a` of the step, to products of `tau` times their weights.
     fn go(&mut self, newton: &mut Newton, a: f64, tau: f64) {
         self.tau = tau;
-        newton.v.copy_from_slice(&self.from_v);
+        newton.v.copy_from_slice(&self.from.v);
         axpy(a, &newton.dv, &mut newton.v);
         let mut normal = 0.0;
         for (e, shape) in self.shapes.iter().enumerate() {
             let products = self.weights[e].map(|w| w * tau);
-            let point = Point::after(&self.from[e], &self.step[e], a, shape, products, normal);
+            let point = Point::after(&self.from.points[e], &self.step[e], a, shape, products, normal);
             let p = &mut newton.p[e];
             for r in 0..3 {
-                p[r] = self.from_p[e][r] + a * newton.dp[e][r];
+                p[r] = self.from.p[e][r] + a * newton.dp[e][r];
             }
             if shape.normal {
                 normal = point.y[0];
@@ -320,7 +362,7 @@ impl Path {
     /// Size of the step that the factor there is would make from the point reached onto the path.
     fn distance_after(&mut self, el: &Elements, newton: &mut Newton) -> f64 {
         self.find_residuals(el, newton);
-        std::mem::swap(&mut self.points, &mut self.from);
+        std::mem::swap(&mut self.points, &mut self.from.points);
         let solved = self.solve(el, newton, None);
         let (mut most, mut normal) = (0.0f64, 0.0);
         for ((shape, point), step) in self.shapes.iter().zip(&self.points).zip(&self.step) {
@@ -332,7 +374,7 @@ impl Path {
                 most = if x.abs() <= most { most } else { x.abs() };
             }
         }
-        std::mem::swap(&mut self.points, &mut self.from);
+        std::mem::swap(&mut self.points, &mut self.from.points);
         if solved && most.is_finite() { most } else { f64::INFINITY }
     }
 
