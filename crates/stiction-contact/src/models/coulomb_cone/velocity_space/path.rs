@@ -230,6 +230,8 @@ impl Path {
         self.start_momentum.clone_from(&newton.momentum);
         self.start_tau = self.tau;
         self.reach = 1.0;
+        self.good.keep(newton, &self.points, self.tau);
+        self.good_reach = self.reach;
     }
 
     /// One iteration: states from the step to τ' = 0, then a step along the path. Leaves the states in `states`. `newton` is where the last one left it. False if there is no step.
