@@ -18,6 +18,8 @@
 //!
 //! Reference: \[AllgowerGeorg90\], \[Deuflhard04\], \[ElBakry94\].
 
+mod predictor_corrector;
+
 use super::super::law::State;
 use super::elements::Elements;
 use super::lanes::axpy;
@@ -75,6 +77,24 @@ impl Place {
     }
 }
 
+/// Where a step is to lead.
+#[derive(Debug, Clone, Copy)]
+struct Target {
+    /// τ of the products; none leaves them as they are.
+    tau: Option<f64>,
+    /// Share of the start's residuals that is to remain.
+    kept: f64,
+    /// Share of the second-order terms of the step to τ = 0.
+    second_order: f64,
+}
+
+impl Target {
+    /// Products of `tau`, and no residuals.
+    fn products(tau: f64) -> Self {
+        Self { tau: Some(tau), kept: 0.0, second_order: 0.0 }
+    }
+}
+
 /// The path.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Path {
@@ -87,6 +107,8 @@ pub(super) struct Path {
     step: Vec<Point>,
     to_zero: Step,
     to_same: Step,
+    /// The best of several steps.
+    best: Step,
     /// The point that a step is taken from.
     from: Place,
     /// The last one that was near the path, and the reach there.
@@ -156,11 +178,6 @@ impl Path {
         self.tau <= 2.0 * LEAST_TAU
     }
 
-    /// Size of the velocities.
-    pub fn size(&self) -> f64 {
-        self.size
-    }
-
     /// Leaves out the forces of contacts that are about to part.
     pub fn drop_small_forces(&self, newton: &mut Newton) {
         let mut open = false;
@@ -171,15 +188,6 @@ impl Path {
             if open && (shape.normal || shape.has_disc()) {
                 *p = [0.0; 3];
             }
-        }
-    }
-
-    /// Puts the forces and velocities at the end of the step to τ' = 0 of the last iteration into `newton`.
-    pub fn set_end(&self, newton: &mut Newton) {
-        newton.v.copy_from_slice(&self.from.v);
-        axpy(1.0, &self.to_zero.dv, &mut newton.v);
-        for ((p, from), dp) in newton.p.iter_mut().zip(&self.from.p).zip(&self.to_zero.dp) {
-            *p = [0, 1, 2].map(|r| from[r] + dp[r]);
         }
     }
 
@@ -235,15 +243,15 @@ impl Path {
     }
 
     /// One iteration: states from the step to τ' = 0, then a step along the path. Leaves the states in `states`. `newton` is where the last one left it. False if there is no step.
-    pub fn iterate(&mut self, el: &Elements, newton: &mut Newton) -> bool {
+    pub fn short_step(&mut self, el: &Elements, newton: &mut Newton) -> bool {
         let (from, doubled) = (self.tau, self.tau < DOUBLED);
         self.linearize(el, newton);
-        if !newton.factor(el, false) || !self.solve(el, newton, Some(0.0)) {
+        if !newton.factor(el, false) || !self.solve_onto(el, newton, Some(0.0)) {
             return false;
         }
         self.to_zero.keep(newton, &self.step);
         self.indicate();
-        if !self.solve(el, newton, Some(from)) {
+        if !self.solve_onto(el, newton, Some(from)) {
             return false;
         }
         self.to_same.keep(newton, &self.step);
@@ -365,7 +373,7 @@ impl Path {
     fn distance_after(&mut self, el: &Elements, newton: &mut Newton) -> f64 {
         self.find_residuals(el, newton);
         std::mem::swap(&mut self.points, &mut self.from.points);
-        let solved = self.solve(el, newton, None);
+        let solved = self.solve_onto(el, newton, None);
         let (mut most, mut normal) = (0.0f64, 0.0);
         for ((shape, point), step) in self.shapes.iter().zip(&self.points).zip(&self.step) {
             if shape.normal {
@@ -404,37 +412,54 @@ impl Path {
         }
     }
 
-    /// The step onto the path at `tau`, with the factor there is; without one, onto it at its present τ with the products as they are. False if it is not finite.
-    fn solve(&mut self, el: &Elements, newton: &mut Newton, tau: Option<f64>) -> bool {
-        let share = tau.unwrap_or(self.tau) / self.start_tau;
-        axpy(-share, &self.start_momentum, &mut newton.momentum);
+    /// The step onto the path at `tau`; none is its present τ, with the products as they are.
+    fn solve_onto(&mut self, el: &Elements, newton: &mut Newton, tau: Option<f64>) -> bool {
+        let kept = tau.unwrap_or(self.tau) / self.start_tau;
+        self.solve(el, newton, Target { tau, kept, second_order: 0.0 })
+    }
+
+    /// The step to a target, with the factor there is. False if it is not finite.
+    fn solve(&mut self, el: &Elements, newton: &mut Newton, target: Target) -> bool {
+        axpy(-target.kept, &self.start_momentum, &mut newton.momentum);
         for (e, element) in el.list.iter().enumerate() {
             let (shape, point, lin) = (&self.shapes[e], &self.points[e], &self.linear[e]);
-            let rest = lin.residual.less(&self.start[e], share);
-            newton.dp[e] = lin.change(element, shape, point, &rest, self.missing(e, tau));
+            let (rest, missing) = self.wanted(e, target);
+            newton.dp[e] = lin.change(element, shape, point, &rest, missing);
         }
         let solved = newton.step(el);
-        axpy(share, &self.start_momentum, &mut newton.momentum);
+        axpy(target.kept, &self.start_momentum, &mut newton.momentum);
         if !solved {
             return false;
         }
         let mut normal = [0.0; 2];
         for (e, element) in el.list.iter().enumerate() {
             let (shape, point) = (&self.shapes[e], &self.points[e]);
-            let rest = self.linear[e].residual.less(&self.start[e], share);
+            let (rest, missing) = self.wanted(e, target);
             if shape.normal {
                 normal = [point.y[0], newton.dp[e][0] / shape.force[0]];
             }
-            let missing = self.missing(e, tau);
             self.step[e] = point.change(element, shape, &rest, missing, newton.dp[e], newton.du[e], normal);
         }
         true
     }
 
-    /// What the products of an element lack of their values on the path at `tau`.
-    fn missing(&self, e: usize, tau: Option<f64>) -> [f64; 2] {
-        let (point, weights) = (&self.points[e], self.weights[e]);
-        [0, 1].map(|k| tau.map_or(0.0, |tau| weights[k] * tau - point.y[k] * point.s[k]))
+    /// What the step is to remove of an element's residuals, and what its products lack.
+    fn wanted(&self, e: usize, target: Target) -> (Residual, [f64; 2]) {
+        let (shape, point, weights) = (&self.shapes[e], &self.points[e], self.weights[e]);
+        let mut rest = self.linear[e].residual;
+        if target.kept != 0.0 {
+            rest = rest.less(&self.start[e], target.kept);
+        }
+        let mut missing = [0, 1].map(|k| target.tau.map_or(0.0, |tau| weights[k] * tau - point.y[k] * point.s[k]));
+        if target.second_order > 0.0 {
+            let zero = &self.to_zero.points;
+            // The normal force that a moment follows is that of the element before.
+            let of = if shape.normal { e } else { e.saturating_sub(1) };
+            let normal = [self.points[of].y[0], zero[of].y[0]];
+            rest.add_second_order(shape, point, &zero[e], normal, target.second_order);
+            (0..2).for_each(|k| missing[k] -= target.second_order * zero[e].y[k] * zero[e].s[k]);
+        }
+        (rest, missing)
     }
 
     /// The states that the step to τ' = 0 points to.

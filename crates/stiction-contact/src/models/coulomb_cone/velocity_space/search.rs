@@ -13,9 +13,10 @@ use crate::mass::Mass;
 const SEMISMOOTH_ALPHA: f64 = 1e-7;
 /// Its steps, each a factor.
 const SEMISMOOTH_STEPS: usize = 3;
-/// τ below which the end of the path's tangent is looked at, and the error there from which on the states that it indicates are tried.
-const ENDS_BELOW: f64 = 1e-5;
-const INDICATES: f64 = 1e-6;
+/// A step that leaves more of the residual than this ends them.
+const SEMISMOOTH_FALLS: f64 = 0.5;
+/// τ below which the states that two iterations indicate are tried.
+const INDICATES: f64 = 1e-8;
 /// τ below which the point of the path may be the answer.
 const ANSWERS_BELOW: f64 = 1e-11;
 /// τ from which on a path that does not end is left for semismooth steps with a larger α, and their number: redundant contacts contradict each other at the level of
@@ -47,25 +48,43 @@ const SPREADINGS: usize = 6;
 /// A time that leaves more than this of the error was in vain.
 const SPREADS: f64 = 1.0;
 
-/// A run of the path.
+/// A run towards a solution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Run {
     /// Gauss–Seidel sweeps before it; none for a start from no forces.
     sweeps: usize,
-    /// How far inside it starts: the least and the largest distance, and how often the residual of the sweeps between these. From no forces: beside the fastest motion.
-    inside: (f64, f64, f64),
+    /// How far inside the laws long steps start, and the path where these do not end. From no forces: beside the fastest motion.
+    inside: [f64; 2],
 }
 
 /// The runs: near what some sweeps found, then near what more of them find; then from far inside, for forces that the sweeps underrate (large mass ratios).
 const RUNS: [Run; 5] = [
-    Run { sweeps: 50, inside: (1e-4, 1e-2, 3.0) },
-    Run { sweeps: 300, inside: (1e-4, 1e-2, 3.0) },
-    Run { sweeps: 0, inside: (0.3, 0.3, 0.0) },
-    Run { sweeps: 1, inside: (1.0, 1.0, 0.0) },
-    Run { sweeps: 1, inside: (10.0, 10.0, 0.0) },
+    Run { sweeps: 50, inside: [0.01, 0.3] },
+    Run { sweeps: 300, inside: [0.01, 0.3] },
+    Run { sweeps: 0, inside: [0.3, 0.3] },
+    Run { sweeps: 1, inside: [1.0, 1.0] },
+    Run { sweeps: 1, inside: [10.0, 10.0] },
 ];
-/// Iterations of a run: these, and so many per element, whose states may change one by one near the end.
-const RUN_LIMIT: (usize, usize) = (400, 2);
+
+/// How a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Steps {
+    /// Predictor and corrector.
+    Long,
+    /// Along the path.
+    Short,
+}
+
+impl Steps {
+    /// The most of them on an island of so many elements. Near the end of the path states may change one by one.
+    fn limit(self, elements: usize) -> usize {
+        match self {
+            Self::Long => 50,
+            Self::Short => 400 + 2 * elements,
+        }
+    }
+}
+
 /// α of the systems of given states.
 const POLISH_ALPHA: f64 = 1e-6;
 
@@ -96,6 +115,7 @@ pub(super) struct Search {
     swept_v: Vec<f64>,
     swept_p: Vec<[f64; 3]>,
     last: Vec<State>,
+    tried: Vec<State>,
     tried_tau: f64,
     /// α of the last factor.
     alpha: f64,
@@ -179,35 +199,29 @@ impl Search {
         RUNS.iter().any(|run| self.run_from(el, newton, run, enough, limit))
     }
 
-    /// One run of the path; true when an answer is good enough.
+    /// One run; true when an answer is good enough.
     fn run_from(&mut self, el: &Elements, newton: &mut Newton, run: &Run, enough: f64, limit: usize) -> bool {
         if newton.iterations >= limit {
             return false;
         }
-        let (least, most, times) = run.inside;
-        if run.sweeps == 0 {
-            newton.v.clone_from(&self.free_v);
-            newton.p.fill([0.0; 3]);
-            self.path.start_cold(el, newton, most);
-        } else {
+        if run.sweeps > 0 {
             newton.v.clone_from(&self.swept_v);
             newton.p.clone_from(&self.swept_p);
             self.sweeps.sweep(el, newton, run.sweeps);
             self.swept_v.clone_from(&newton.v);
             self.swept_p.clone_from(&newton.p);
-            let residual = newton.evaluate(el, false) / (self.path.size() * (el.list.len() as f64).sqrt());
             if self.semismooth(el, newton, SEMISMOOTH_ALPHA, SEMISMOOTH_STEPS, enough) <= enough {
                 return true;
             }
-            newton.v.clone_from(&self.swept_v);
-            newton.p.clone_from(&self.swept_p);
-            self.path.start_near(el, newton, (times * residual).clamp(least, most));
         }
         if !self.path.has_pairs() {
             return false;
         }
-        if self.follow_path(el, newton, enough, limit) {
-            return true;
+        for (steps, inside) in [Steps::Long, Steps::Short].into_iter().zip(run.inside) {
+            self.start(el, newton, run, inside);
+            if self.follow_path(el, newton, steps, enough, limit) {
+                return true;
+            }
         }
         if self.path.tau <= PROXIMAL_TAU {
             self.path.drop_small_forces(newton);
@@ -217,19 +231,33 @@ impl Search {
         self.best_error <= ENOUGH_AFTER_ALL * enough
     }
 
+    /// Starts inside the laws, near what the sweeps found or from no forces.
+    fn start(&mut self, el: &Elements, newton: &mut Newton, run: &Run, inside: f64) {
+        if run.sweeps == 0 {
+            newton.v.clone_from(&self.free_v);
+            newton.p.fill([0.0; 3]);
+            self.path.start_cold(el, newton, inside);
+        } else {
+            newton.v.clone_from(&self.swept_v);
+            newton.p.clone_from(&self.swept_p);
+            self.path.start_near(el, newton, inside);
+        }
+    }
+
     /// Semismooth Newton steps, at most `steps` factors; returns the best error.
     fn semismooth(&mut self, el: &Elements, newton: &mut Newton, alpha: f64, steps: usize, enough: f64) -> f64 {
         self.alpha = alpha;
-        newton.evaluate(el, false);
+        let mut residual = newton.evaluate(el, false);
         for _ in 0..steps {
             stiction_lcp::interrupt::check();
+            let before = residual;
             self.last.clone_from(&newton.states);
             for fresh in [true, false, false] {
                 if !newton.direction(el, alpha, fresh) {
                     return self.best_error;
                 }
                 newton.move_by(1.0);
-                newton.evaluate(el, false);
+                residual = newton.evaluate(el, false);
                 if self.offer(el, newton) <= enough {
                     return self.best_error;
                 }
@@ -237,38 +265,48 @@ impl Search {
                     break;
                 }
             }
+            if alpha < PROXIMAL_ALPHA && residual > SEMISMOOTH_FALLS * before {
+                break;
+            }
         }
         self.best_error
     }
 
-    /// Follows the path to its end, and solves the system of states that have settled; true when an answer is good enough.
-    fn follow_path(&mut self, el: &Elements, newton: &mut Newton, enough: f64, limit: usize) -> bool {
+    /// Goes to the end, and solves the system of states that have settled; true when an answer is good enough.
+    fn follow_path(&mut self, el: &Elements, newton: &mut Newton, steps: Steps, enough: f64, limit: usize) -> bool {
+        if steps == Steps::Long {
+            self.path.centre();
+        }
         self.tried_tau = f64::INFINITY;
         self.last.clear();
-        for _ in 0..RUN_LIMIT.0 + RUN_LIMIT.1 * el.list.len() {
+        self.tried.clear();
+        for _ in 0..steps.limit(el.list.len()) {
             stiction_lcp::interrupt::check();
-            if newton.iterations >= limit || !self.path.iterate(el, newton) {
+            let stepped = newton.iterations < limit
+                && match steps {
+                    Steps::Long => self.path.long_step(el, newton),
+                    Steps::Short => self.path.short_step(el, newton),
+                };
+            if !stepped {
                 return false;
             }
             let tau = self.path.tau;
-            if tau >= ENDS_BELOW {
-                continue;
-            }
-            // States that two iterations indicate are tried where the tangent ends close to an answer.
-            let same = self.last == self.path.states;
-            self.last.clone_from(&self.path.states);
-            if same && tau <= AGAIN * self.tried_tau {
-                self.keep_point(newton);
-                if self.try_end(el, newton, enough) {
-                    return true;
-                }
-                self.take_point(newton);
-            }
             if tau < ANSWERS_BELOW && self.offer_point(el, newton) <= enough {
                 // With forces exactly at their limits the next step has states to start from.
                 newton.states.clone_from(&self.path.states);
                 self.polish(el, newton, POLISH_ALPHA, POLISH_FACTORS, POLISHED);
                 return true;
+            }
+            let same = self.last == self.path.states;
+            self.last.clone_from(&self.path.states);
+            if tau < INDICATES && same && (self.tried != self.last || tau <= AGAIN * self.tried_tau) {
+                self.tried.clone_from(&self.last);
+                self.tried_tau = tau;
+                self.keep_point(newton);
+                if self.try_states(el, newton, enough) {
+                    return true;
+                }
+                self.take_point(newton);
             }
             if self.path.is_at_end() {
                 return false;
@@ -277,14 +315,8 @@ impl Search {
         false
     }
 
-    /// From the end of the step to τ' = 0: the states indicated, and those beside them; true when an answer is good enough.
-    fn try_end(&mut self, el: &Elements, newton: &mut Newton, enough: f64) -> bool {
-        self.path.set_end(newton);
-        newton.find_motions(el, false);
-        if newton.error(el) > INDICATES {
-            return false;
-        }
-        self.tried_tau = self.path.tau;
+    /// The states indicated, and those beside them; true when an answer is good enough.
+    fn try_states(&mut self, el: &Elements, newton: &mut Newton, enough: f64) -> bool {
         newton.states.clone_from(&self.path.states);
         // Close to the end a state that is wrong is wrong by little, and its law says so.
         self.polish(el, newton, POLISH_ALPHA, POLISH_FACTORS, enough) <= enough

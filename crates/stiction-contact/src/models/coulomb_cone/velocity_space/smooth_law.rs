@@ -382,6 +382,16 @@ impl Residual {
         }
     }
 
+    /// Adds a share of a disc's second-order terms along a step; `normal` is the normal force that the disc follows, and its change.
+    pub fn add_second_order(&mut self, shape: &Shape, point: &Point, step: &Point, normal: [f64; 2], share: f64) {
+        if shape.has_disc() {
+            let [radius, d_radius] = normal.map(|x| shape.coefficient * x);
+            let turned = [0, 1].map(|k| step.x_t[k] - point.x_t[k] * d_radius / radius);
+            self.r2 += share * dot2(turned, turned) / (2.0 * radius);
+            (0..2).for_each(|k| self.r1[k] += share * (d_radius * step.u_t[k] + step.s[1] * step.x_t[k]));
+        }
+    }
+
     /// At motions `u` and a first force `p`; `normal` is the normal force that a disc follows.
     pub fn of(element: &Element, shape: &Shape, point: &Point, u: [f64; 3], p: f64, normal: f64) -> Self {
         let mut out = Self::default();
