@@ -13,6 +13,8 @@ const FINISH_BLOCKS: f64 = 5.0;
 const FINISH_TRIES: [f64; 4] = [1.0, 1e-2, 1e2, 1e5];
 /// A step that leaves less than this is one of a method that converges.
 const WORTH: f64 = 0.25;
+/// Error after the first step from which on states with sliding are taken to be wrong.
+const WRONG_STATES: f64 = 1e-3;
 /// Steps on given states, per α.
 const FINISH_LIMIT: usize = 8;
 /// Friction within this part of its limit is at it.
@@ -54,7 +56,7 @@ impl Newton {
     /// One α of [`Newton::finish`]; true if that is all there is to gain.
     fn finish_with(&mut self, el: &Elements, alpha: f64, mut fresh: bool) -> bool {
         let mut residual = self.evaluate(el, true);
-        let (mut last, mut slow) = (residual, 0);
+        let (mut last, mut slow, mut first) = (residual, 0, true);
         let linear = !self.states.contains(&State::Slide);
         self.keep_best();
         for _ in 0..FINISH_LIMIT {
@@ -75,9 +77,11 @@ impl Newton {
             // Where contacts slide the way is curved, and a step may leave it; another α helps where the system is linear.
             slow += usize::from(next > WORTH * last);
             let lost = !better && residual <= HALF_DIGITS * self.size(el);
-            if slow > usize::from(!linear) || lost || next.is_nan() {
+            let wrong = first && !linear && self.error(el) > WRONG_STATES;
+            if slow > usize::from(!linear) || lost || wrong || next.is_nan() {
                 break;
             }
+            first = false;
             fresh = !linear;
             last = next;
         }

@@ -188,7 +188,8 @@ impl VelocitySpace {
 
     /// Tries the states of an earlier solution, relieved, then as they were; each is one system. True if one of them is right; else the first is left for the search to start from.
     fn try_guess(&mut self, start: &WarmStart, mass: &Mass, enough: f64) -> bool {
-        let relieved = self.guess(start, mass, true);
+        // Forces of contacts that slide are given: there is no room to relieve.
+        let relieved = self.guess(start, mass, true) && !self.newton.states.contains(&State::Slide);
         if relieved {
             if self.search.try_spreading(&self.elements, &mut self.newton, enough) {
                 return true;

@@ -12,7 +12,7 @@ use super::super::smooth_law::{Point, dot2};
 use super::{DOUBLED, LEAST_TAU, Path, Target};
 
 /// Part of the way to the boundary that a step may go.
-const TO_BOUNDARY: f64 = 0.9;
+const TO_BOUNDARY: f64 = 0.97;
 /// The least product of a pair beside their mean.
 const CENTRED: f64 = 0.1;
 /// A step that leaves too small a product is shortened by this, at most so many times.
@@ -21,7 +21,7 @@ const SHORTEN: (f64, usize) = (0.8, 25);
 const GOOD_STEP: f64 = 0.3;
 /// τ below which it is not lowered by more than this per iteration: there redundant contacts contradict each other.
 const NOISE: f64 = 1e-6;
-const NOISE_SIGMA: f64 = 0.1;
+const NOISE_SIGMA: f64 = 0.03;
 /// Where the path has turned back, τ grows by one of these factors per iteration.
 const TAU_GROWTH: [f64; 3] = [3.0, 1.5, 1.1];
 
@@ -58,9 +58,7 @@ impl Path {
         let floor = (LEAST_TAU / self.tau).max(if self.tau < NOISE { NOISE_SIGMA } else { 0.0 }).min(1.0);
         let sigma = sigma.max(floor);
         let (mut best, mut length) = (f64::INFINITY, 0.0);
-        for (sigma, second_order) in
-            [(sigma, 1.0), (sigma, 0.0), (sigma.max(0.1), 0.5), (floor.max(0.3), 0.0), (floor.max(0.9), 0.0)]
-        {
+        for (sigma, second_order) in [(sigma, 1.0), (sigma, 0.0), (sigma.max(0.1), 0.5)] {
             let target = Target { second_order, ..Target::products(sigma * self.tau) };
             if !self.solve(el, newton, target) {
                 continue;
