@@ -73,6 +73,28 @@ impl Rows {
         Ok(())
     }
 
+    /// Appends the rows of `other`, which has the same layout.
+    pub(crate) fn append(&mut self, other: &Self) {
+        let (entries, values) = (self.entries.len(), self.values.len());
+        self.entries.extend(other.entries.iter().map(|e| Entry { at: e.at + values, ..*e }));
+        self.values.extend_from_slice(&other.values);
+        self.starts.extend(other.starts[1..].iter().map(|start| start + entries));
+    }
+
+    /// Becomes some rows of `whole`, in this order, over `layout`, in which block b of theirs has the number `places[b]`.
+    pub(crate) fn take_rows(&mut self, whole: &Self, rows: &[usize], layout: &Layout, places: &[usize]) {
+        self.clear();
+        self.layout.clone_from(layout);
+        for &i in rows {
+            for e in whole.entries(i) {
+                let (block, at) = (places[e.block], self.values.len());
+                self.entries.push(Entry { block, at, from: layout.range(block).start, len: e.len });
+                self.values.extend_from_slice(&whole.values[e.at..e.at + e.len]);
+            }
+            self.starts.push(self.entries.len());
+        }
+    }
+
     /// Checks a row without appending it.
     ///
     /// # Errors

@@ -164,11 +164,14 @@ impl Scene {
     ///     How impacts at the same time are resolved.
     /// duration : float, optional
     ///     How long a run is (s).
+    /// threads : int, optional
+    ///     Threads that share the work of a step; one per core unless the scene says otherwise. Results do not depend on it. The
+    ///     simulations of a `Batch` have one each.
     ///
     /// Returns
     /// -------
     /// Scene
-    #[pyo3(signature = (*, dt=None, model=None, tolerance=None, on_failure=None, accept_bound=None, simulator=None, restitution_speed=None, impacts=None, duration=None))]
+    #[pyo3(signature = (*, dt=None, model=None, tolerance=None, on_failure=None, accept_bound=None, simulator=None, restitution_speed=None, impacts=None, duration=None, threads=None))]
     fn with_settings(
         &self,
         dt: Option<f64>,
@@ -180,8 +183,10 @@ impl Scene {
         restitution_speed: Option<f64>,
         impacts: Option<String>,
         duration: Option<f64>,
+        threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let model = model.map(model_name).transpose()?;
+        let threads = crate::threads::asked(threads)?;
         let newer = Overrides {
             dt,
             model,
@@ -192,6 +197,7 @@ impl Scene {
             restitution_speed,
             impacts,
             duration,
+            threads,
         };
         let mut recipe = self.recipe.clone();
         recipe.overrides = recipe.overrides.with(newer);

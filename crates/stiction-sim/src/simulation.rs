@@ -8,9 +8,10 @@ use stiction_body::collision::{self, Collision};
 use stiction_body::{LinkMotion, LoopRows, Workspace, range};
 use stiction_contact::{
     ContactForces, ContactModel, ContactOutcome, ContactProblem, Frictionless, Level, ModelOptions, NormalOptions,
-    Place, WarmStart, models::catalog,
+    Place, SeparateIslands, WarmStart, models::catalog,
 };
-use stiction_lcp::{InputError, Matrix};
+use stiction_lcp::threads::MOST_THREADS;
+use stiction_lcp::{InputError, Matrix, Threads};
 
 use crate::assemble::{Assembler, ContactFrame, ContactKey};
 use crate::control::{Commands, Controller};
@@ -40,6 +41,9 @@ pub struct Settings {
     pub restitution_speed: f64,
     /// How impacts at the same time are resolved.
     pub impacts: Impacts,
+    /// Threads that share the contacts and islands of a step, from 1 to 1024; none is one per core. Helpers are started by the first step that is worth them, and results are the
+    /// same bits for any number.
+    pub threads: Option<usize>,
     /// Measure the time of each phase.
     pub timing: bool,
     /// How steps are made.
@@ -83,6 +87,7 @@ impl Default for Settings {
             accept_bound: 1e-6,
             restitution_speed: 1e-2,
             impacts: Impacts::default(),
+            threads: None,
             timing: false,
             simulator: SimulatorKind::default(),
             integrator: Integrator::default(),
@@ -353,11 +358,12 @@ pub struct Simulation {
     pub(crate) assembler: Assembler,
     /// For projections after the step, so that the step's own problem and contacts stay to be seen.
     pub(crate) afterwards: Assembler,
+    pub(crate) threads: Threads,
     pub(crate) model: Box<dyn ContactModel>,
     /// The model's friction is nothing where there is no normal force.
     pub(crate) friction_needs_force: bool,
     pub(crate) fallback: Option<Box<dyn ContactModel>>,
-    pub(crate) projector: Frictionless,
+    pub(crate) projector: SeparateIslands,
     pub(crate) projection: Projection,
     pub(crate) last: Option<ContactOutcome>,
     pub(crate) phases: Phases,
@@ -429,10 +435,16 @@ impl Simulation {
         if settings.restitution_speed.is_nan() || settings.restitution_speed < 0.0 {
             return Err(SceneError::new("restitution_speed", "must be at least 0"));
         }
+        if settings.threads.is_some_and(|count| !(1..=MOST_THREADS).contains(&count)) {
+            return Err(SceneError::new("threads", format!("must be from 1 to {MOST_THREADS}")));
+        }
+        let threads = settings.threads.map_or_else(Threads::one_per_core, Threads::new);
         let options = ModelOptions { tolerance: settings.tolerance, ..ModelOptions::default() };
         let (model, events) = models(&settings, &options)?;
-        let collision = Collision::new(&world.model, world.geoms.clone(), world.rules.clone())
+        let model = Box::new(SeparateIslands::new(model, threads));
+        let mut collision = Collision::new(&world.model, world.geoms.clone(), world.rules.clone())
             .map_err(|e| input("collision", &e))?;
+        collision.set_threads(threads);
         let state = State { q: world.q.clone(), v: world.v.clone(), t: 0.0, step: 0 };
         let memory = Memory { saturated: vec![0; world.model.nv()], ..Memory::default() };
         if settings.accept_bound.is_nan() || settings.accept_bound < 0.0 {
@@ -461,10 +473,11 @@ impl Simulation {
             work: Workspace::default(),
             sizes: (0..collision.geoms().len()).map(|g| collision.size(g)).collect(),
             collision,
+            threads,
             friction_needs_force: needs_force(model.name()),
             model,
             fallback,
-            projector: Frictionless::new(Level::Velocity, normals),
+            projector: SeparateIslands::new(Box::new(Frictionless::new(Level::Velocity, normals)), threads),
             projection: Projection::default(),
             last: None,
             phases: Phases::default(),
@@ -490,7 +503,7 @@ impl Simulation {
         match (model.level(), &mut self.events) {
             (Level::Velocity, _) => {
                 self.friction_needs_force = needs_force(model.name());
-                self.model = model;
+                self.model = Box::new(SeparateIslands::new(model, self.threads));
             }
             (Level::Acceleration, Some(events)) => events.set_model(model),
             (Level::Acceleration, None) => {
@@ -680,6 +693,7 @@ impl Simulation {
         }
         if !self.ignored.is_empty() {
             self.collision = Collision::new(&self.world.model, self.world.geoms.clone(), rules)?;
+            self.collision.set_threads(self.threads);
         }
         Ok(())
     }

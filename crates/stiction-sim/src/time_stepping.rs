@@ -224,19 +224,26 @@ impl Simulation {
             sizes,
             loops,
             friction_needs_force,
+            threads,
             ..
         } = self;
         assembler.restart(&state.v, &scratch.force, settings.dt)?;
-        for point in collision.contacts() {
-            assembler.add_contact(world, work, point, smaller(sizes, point), |frame, contact| {
+        let points = collision.contacts();
+        assembler.add_contacts(
+            world,
+            work,
+            points,
+            |at| smaller(sizes, at),
+            *threads,
+            |frame, contact| {
                 // A gap below what projection leaves of overlap is rounding; over dt it would be a
                 // velocity, and redundant contacts would contradict each other.
                 if contact.gap > 0.0 && contact.gap <= overlap_left(contact.size) {
                     contact.gap = 0.0;
                 }
                 contact.predicted = contact.gap > 0.0 && (*friction_needs_force || held(memory, frame));
-            })?;
-        }
+            },
+        )?;
         let reach = |k: usize| 2.0 * settings.dt * state.v[k].abs().max(scratch.v_free[k].abs()) + LIMIT_REACH;
         assembler.add_limits(&world.model, &state.q, reach, |gap| (gap, 0.0))?;
         assembler.add_loops(loops, |_| 0.0)?;

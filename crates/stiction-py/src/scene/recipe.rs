@@ -46,6 +46,8 @@ pub struct Overrides {
     pub impacts: Option<String>,
     /// How long (s).
     pub duration: Option<f64>,
+    /// Threads that share the work of a step.
+    pub threads: Option<usize>,
 }
 
 impl Overrides {
@@ -84,6 +86,7 @@ impl Overrides {
                 None => return unknown("impacts", "simultaneous", "sequential", x),
             }
         }
+        settings.threads = self.threads.or(settings.threads);
         match self.duration {
             Some(x) if !(x >= 0.0 && x.is_finite()) => {
                 return Err(SceneError::new("duration", format!("must be at least 0 and finite, found {x}")));
@@ -108,6 +111,7 @@ impl Overrides {
             restitution_speed: newer.restitution_speed.or(old.restitution_speed),
             impacts: newer.impacts.or(old.impacts),
             duration: newer.duration.or(old.duration),
+            threads: newer.threads.or(old.threads),
         }
     }
 }
@@ -139,6 +143,7 @@ type StoredOverrides = (
     Option<String>,
     Option<f64>,
     Option<f64>,
+    Option<usize>,
 );
 
 impl Recipe {
@@ -184,7 +189,8 @@ impl Recipe {
         };
         let o = self.overrides.clone();
         let (speed, bound) = (o.restitution_speed, o.accept_bound);
-        let overrides = (o.dt, o.model, o.tolerance, o.on_failure, o.simulator, speed, o.impacts, o.duration, bound);
+        let overrides =
+            (o.dt, o.model, o.tolerance, o.on_failure, o.simulator, speed, o.impacts, o.duration, bound, o.threads);
         (source, self.set.clone(), overrides)
     }
 
@@ -194,7 +200,7 @@ impl Recipe {
             (Some(text), directory, file, described) => Source::Text { text, directory, file, described },
             (None, _, file, _) => Source::Robot(file.unwrap_or_default()),
         };
-        let (dt, model, tolerance, on_failure, simulator, restitution_speed, impacts, duration, accept_bound) =
+        let (dt, model, tolerance, on_failure, simulator, restitution_speed, impacts, duration, accept_bound, threads) =
             overrides;
         let overrides = Overrides {
             dt,
@@ -206,6 +212,7 @@ impl Recipe {
             restitution_speed,
             impacts,
             duration,
+            threads,
         };
         Self { source, set, overrides }
     }
