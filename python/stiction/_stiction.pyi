@@ -555,6 +555,7 @@ class Scene:
         impacts: str | None = None,
         duration: float | None = None,
         threads: int | None = None,
+        sleeping: bool | None = None,
     ) -> Scene: ...
     def with_parameters(self, **parameters: float) -> Scene: ...
     @property

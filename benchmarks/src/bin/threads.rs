@@ -49,7 +49,7 @@ fn main() {
 
 fn options() -> Options {
     let mut options =
-        Options { scene: "stacks".into(), set: vec![], threads: 2, steps: 200, warm_up: 100, turns: 9 };
+        Options { scene: "heaps".into(), set: vec![], threads: 2, steps: 60, warm_up: 60, turns: 9 };
     let args: Vec<String> = std::env::args().skip(1).collect();
     for pair in args.chunks(2) {
         let [name, value] = pair else { panic!("{} needs a value", pair[0]) };
@@ -74,7 +74,7 @@ fn options() -> Options {
 fn warm(options: &Options, threads: usize) -> Simulation {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../scenes").join(format!("{}.toml", options.scene));
     let mut scene = Scene::load(&path, &options.set).unwrap_or_else(|e| panic!("{e}"));
-    scene.settings.threads = Some(threads);
+    (scene.settings.threads, scene.settings.sleeping) = (Some(threads), false);
     let mut simulation = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
     run(&mut simulation, options.warm_up);
     simulation

@@ -62,6 +62,9 @@ pub struct RunArgs {
     /// Threads that share the work of a step, instead of the scene's number or one per core. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS as i64))]
     pub threads: Option<u16>,
+    /// Whether steps that would only repeat the last one, because nothing changes, are left out, instead of what the scene says. Results do not depend on it.
+    #[arg(long, value_name = "ON|OFF", value_parser = PossibleValuesParser::new(["on", "off"]))]
+    pub sleeping: Option<String>,
     /// Take bodies apart that overlap at the start.
     #[arg(long)]
     pub separate: bool,
@@ -208,6 +211,9 @@ fn apply(args: &RunArgs, scene: &mut Scene) -> Result<(), Failure> {
             return Err(Failure::Message(format!("--accept-bound must be at least 0, found {bound}")));
         }
         scene.settings.accept_bound = bound;
+    }
+    if let Some(sleeping) = &args.sleeping {
+        scene.settings.sleeping = sleeping == "on";
     }
     if let Some(count) = args.threads {
         scene.settings.threads = Some(count.into());

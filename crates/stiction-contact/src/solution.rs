@@ -66,6 +66,13 @@ impl ContactForces {
         [contacts, contacts, contacts, contacts, bilaterals, limits, bounded]
     }
 
+    /// Copies the forces of an island from `other`, which is of the same problem.
+    pub(crate) fn copy_part(&mut self, other: &Self, island: &Island) {
+        for ((own, other), of) in self.all_mut().into_iter().zip(other.all()).zip(Self::rows_of(island)) {
+            of.iter().for_each(|&i| own[i] = other[i]);
+        }
+    }
+
     pub(crate) fn all_mut(&mut self) -> [&mut Vec<f64>; 7] {
         [
             &mut self.normal,

@@ -166,12 +166,15 @@ impl Scene {
     ///     How long a run is (s).
     /// threads : int, optional
     ///     Threads that share the work of a step; one per core unless the scene says otherwise. Results do not depend on it. The
-    ///     simulations of a `Batch` have one each.
+    ///     simulations of a `BatchSimulation` have one each.
+    /// sleeping : bool, optional
+    ///     Whether steps that would only repeat the last one, because nothing changes, are left out: by default they are. Results do not
+    ///     depend on it.
     ///
     /// Returns
     /// -------
     /// Scene
-    #[pyo3(signature = (*, dt=None, model=None, tolerance=None, on_failure=None, accept_bound=None, simulator=None, restitution_speed=None, impacts=None, duration=None, threads=None))]
+    #[pyo3(signature = (*, dt=None, model=None, tolerance=None, on_failure=None, accept_bound=None, simulator=None, restitution_speed=None, impacts=None, duration=None, threads=None, sleeping=None))]
     fn with_settings(
         &self,
         dt: Option<f64>,
@@ -184,6 +187,7 @@ impl Scene {
         impacts: Option<String>,
         duration: Option<f64>,
         threads: Option<&Bound<'_, PyAny>>,
+        sleeping: Option<bool>,
     ) -> PyResult<Self> {
         let model = model.map(model_name).transpose()?;
         let threads = crate::threads::asked(threads)?;
@@ -198,6 +202,7 @@ impl Scene {
             impacts,
             duration,
             threads,
+            sleeping,
         };
         let mut recipe = self.recipe.clone();
         recipe.overrides = recipe.overrides.with(newer);

@@ -20,6 +20,7 @@ use crate::error::SceneError;
 use crate::event_driven::{Events, impact_model};
 use crate::projection::Projection;
 use crate::restitution::Impacts;
+use crate::sleep::Sleep;
 use crate::world::World;
 
 /// How a simulation steps.
@@ -44,6 +45,8 @@ pub struct Settings {
     /// Threads that share the contacts and islands of a step, from 1 to 1024; none is one per core. Helpers are started by the first step that is worth them, and results are the
     /// same bits for any number.
     pub threads: Option<usize>,
+    /// Steps that would only repeat the last one, because it changed nothing and nothing has changed since, are not computed. Nothing but the time they take shows it. Default true; time stepping only.
+    pub sleeping: bool,
     /// Measure the time of each phase.
     pub timing: bool,
     /// How steps are made.
@@ -88,6 +91,7 @@ impl Default for Settings {
             restitution_speed: 1e-2,
             impacts: Impacts::default(),
             threads: None,
+            sleeping: true,
             timing: false,
             simulator: SimulatorKind::default(),
             integrator: Integrator::default(),
@@ -146,6 +150,12 @@ pub struct State {
 }
 
 impl State {
+    /// A step of `dt` (s) was made.
+    pub(crate) fn advance_time(&mut self, dt: f64) {
+        self.step += 1;
+        self.t = self.step as f64 * dt;
+    }
+
     /// A number that changes with any bit of the state: FNV-1a over the bits.
     pub fn hash(&self) -> u64 {
         let numbers = self.q.iter().chain(&self.v).chain([&self.t]).map(|x| x.to_bits()).chain([self.step]);
@@ -370,19 +380,20 @@ pub struct Simulation {
     pub(crate) scratch: Scratch,
     /// What event-driven steps need; `None` for time stepping.
     pub(crate) events: Option<Box<Events>>,
-    before: Before,
+    pub(crate) before: Before,
+    pub(crate) sleep: Sleep,
     /// The workspace's kinematics are those of the present state.
     pub(crate) kinematics_at_state: bool,
 }
 
 /// What a step that fails goes back to.
 #[derive(Debug, Clone, Default)]
-struct Before {
-    q: Vec<f64>,
-    v: Vec<f64>,
+pub(crate) struct Before {
+    pub q: Vec<f64>,
+    pub v: Vec<f64>,
     t: f64,
     step: u64,
-    saturated: Vec<i8>,
+    pub saturated: Vec<i8>,
     /// Memories of all controllers, one after the other.
     controllers: Vec<f64>,
 }
@@ -482,6 +493,7 @@ impl Simulation {
             last: None,
             phases: Phases::default(),
             before: Before::default(),
+            sleep: Sleep::default(),
             kinematics_at_state: false,
             events,
         };
@@ -512,6 +524,7 @@ impl Simulation {
             }
         }
         self.last = None;
+        self.sleep.wake();
         Ok(())
     }
 
@@ -554,6 +567,7 @@ impl Simulation {
         self.state.v.copy_from_slice(v);
         self.memory = Memory { saturated: vec![0; self.world.model.nv()], ..Memory::default() };
         self.kinematics_at_state = false;
+        self.sleep.wake();
         Ok(())
     }
 
@@ -598,6 +612,7 @@ impl Simulation {
             size(&format!("memory of controller {i}"), controller.memory().len(), memory.len())?;
         }
         self.kinematics_at_state = false;
+        self.sleep.wake();
         self.state.clone_from(&snapshot.state);
         self.memory.clone_from(&snapshot.memory);
         // What can be seen of the last step belongs to another one.
@@ -713,6 +728,7 @@ impl Simulation {
             false => Ok(report),
         });
         if result.is_err() {
+            self.sleep.wake();
             self.go_back();
         }
         result

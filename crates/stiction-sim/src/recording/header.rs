@@ -237,8 +237,9 @@ fn put_settings(out: &mut Writer, settings: &Settings) {
         accept_bound,
         restitution_speed,
         impacts,
-        // Neither changes what a step comes to.
+        // None of these changes what a step comes to.
         threads: _,
+        sleeping: _,
         timing: _,
     } = settings;
     out.f64(*dt);
@@ -272,6 +273,7 @@ fn get_settings(from: &mut Reader<'_>, format: u32) -> Result<Settings, Broken> 
         restitution_speed: from.f64()?,
         impacts: if format >= WITH_RESTITUTION && from.bool()? { Impacts::Sequential } else { Impacts::Simultaneous },
         threads: None,
+        sleeping: true,
         timing: false,
     };
     if format >= WITH_ACCEPTANCE {

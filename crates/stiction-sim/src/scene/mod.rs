@@ -229,6 +229,7 @@ fn settings(top: &Section<'_>) -> Result<Settings, SceneError> {
         }
         settings.threads = Some(count as usize);
     }
+    settings.sleeping = top.bool("sleeping")?.unwrap_or(settings.sleeping);
     settings.controllers_per_stage = top.bool("controllers_per_stage")?.unwrap_or(false);
     Ok(settings)
 }
