@@ -158,6 +158,12 @@ impl Mass {
         }
     }
 
+    /// True if all blocks of `other` are the same to the last bit.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let same = |(a, b): (&Matrix, &Matrix)| check::is_same(a.as_slice(), b.as_slice());
+        self.layout == other.layout && self.blocks.iter().zip(&other.blocks).all(same)
+    }
+
     /// The inertia whose blocks have these lower triangular factors: `M_b = L_b L_bᵀ`. Entries above the diagonal are not read.
     ///
     /// # Errors

@@ -215,6 +215,24 @@ impl Contacts {
         self.twins.clear();
     }
 
+    /// True if all contacts of `other` are the same to the last bit.
+    fn are_same(&self, other: &Self) -> bool {
+        let (a, b) = (self, other);
+        check::is_same(&a.gap, &b.gap)
+            && a.normal.are_same(&b.normal)
+            && a.tangent_s.are_same(&b.tangent_s)
+            && a.tangent_t.are_same(&b.tangent_t)
+            && a.spin.are_same(&b.spin)
+            && a.predicted == b.predicted
+            && check::is_same(&a.size, &b.size)
+            && check::is_same(&a.mu, &b.mu)
+            && check::is_same(&a.mu_spin, &b.mu_spin)
+            && check::is_same(&a.mu_viscous, &b.mu_viscous)
+            && check::is_same(a.rate.as_flattened(), b.rate.as_flattened())
+            && check::is_same(&a.bounce, &b.bounce)
+            && check::is_same(a.surface.as_flattened(), b.surface.as_flattened())
+    }
+
     /// Removes all, keeping the storage.
     fn clear(&mut self) {
         [&mut self.normal, &mut self.tangent_s, &mut self.tangent_t, &mut self.spin].into_iter().for_each(Rows::clear);
@@ -491,6 +509,28 @@ impl ContactProblem {
         take(&mut own.hi, &all.hi, of);
         take(&mut own.rate, &all.rate, of);
         take(&mut own.target, &all.target, of);
+    }
+
+    /// True if `other` is the same problem to the last bit.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let (a, b) = (self, other);
+        check::is_same(&a.v, &b.v)
+            && check::is_same(&a.force, &b.force)
+            && a.dt.to_bits() == b.dt.to_bits()
+            && a.contacts.are_same(&b.contacts)
+            && a.bilaterals.rows.are_same(&b.bilaterals.rows)
+            && check::is_same(&a.bilaterals.rate, &b.bilaterals.rate)
+            && check::is_same(&a.bilaterals.target, &b.bilaterals.target)
+            && a.limits.rows.are_same(&b.limits.rows)
+            && check::is_same(&a.limits.gap, &b.limits.gap)
+            && check::is_same(&a.limits.rate, &b.limits.rate)
+            && check::is_same(&a.limits.bounce, &b.limits.bounce)
+            && a.bounded.rows.are_same(&b.bounded.rows)
+            && check::is_same(&a.bounded.lo, &b.bounded.lo)
+            && check::is_same(&a.bounded.hi, &b.bounded.hi)
+            && check::is_same(&a.bounded.rate, &b.bounded.rate)
+            && check::is_same(&a.bounded.target, &b.bounded.target)
+            && a.mass.is_same(&b.mass)
     }
 
     /// The same problem with other mass blocks, as many and as large as the present ones. Allocates nothing after the first time; on an error nothing

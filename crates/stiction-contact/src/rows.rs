@@ -195,6 +195,14 @@ impl Rows {
         left.len() == right.len() && left.iter().zip(right).all(same)
     }
 
+    /// True if all rows of `other` are the same to the last bit.
+    pub(crate) fn are_same(&self, other: &Self) -> bool {
+        let place = |e: &Entry| (e.block, e.at, e.len);
+        self.starts == other.starts
+            && check::is_same(&self.values, &other.values)
+            && self.entries.iter().map(place).eq(other.entries.iter().map(place))
+    }
+
     /// A number that rows which are the same have in common, and others hardly ever.
     pub(crate) fn key(&self, i: usize) -> u64 {
         /// An odd number without a pattern (the golden ratio).

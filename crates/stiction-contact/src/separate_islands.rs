@@ -2,15 +2,18 @@
 //!
 //! An island's answer depends on that island alone, whatever else the problem holds and however many threads there are: a model sees one island and certifies it, and where it tries one island
 //! again it does not try the others. The answers are put together in the order of the islands.
+//!
+//! An island that is the same problem as in the last solve, from the same start, to the last bit, has the same answer: it is not solved again.
 
 use stiction_lcp::{Basis, InputError, Threads};
 
 use crate::certificate::{PhysicalCertificate, Place};
+use crate::check::is_same;
 use crate::islands::{Island, Islands};
 use crate::mass::Layout;
 use crate::model::{
-    ContactFailure, ContactModel, ContactOutcome, ContactRay, ContactStats, Infeasible, Level, Mode, NoSolution,
-    WarmStart,
+    ContactFailure, ContactModel, ContactOutcome, ContactRay, ContactStats, Elapsed, Infeasible, Level, Mode,
+    NoSolution, WarmStart,
 };
 use crate::problem::{ContactProblem, Places};
 use crate::solution::{ContactForces, ContactSolution};
@@ -32,20 +35,30 @@ pub struct SeparateIslands {
     /// Blocks without rows.
     free: Island,
     places: Places,
+    /// Islands that are the same as before keep their answers.
+    keeps: bool,
+    /// By the first block of each island.
     parts: Vec<Part>,
+    free_part: Part,
     spare: Vec<ContactSolution>,
 }
 
 /// An island's own problem. Keeps its storage.
 struct Part {
     problem: ContactProblem,
+    /// Empty if there is none.
     start: WarmStart,
     outcome: Option<Result<ContactOutcome, InputError>>,
+    /// The problem and the start of the last solve.
+    problem_before: ContactProblem,
+    start_before: WarmStart,
 }
 
 impl SeparateIslands {
     /// `model`, with the islands of a problem shared by `threads`. A model that cannot be [forked](ContactModel::fork) gets problems whole.
-    pub fn new(model: Box<dyn ContactModel>, threads: Threads) -> Self {
+    ///
+    /// With `keeps`, islands that are the same as in the last solve, to the last bit, keep their answers; without it all are solved, to the same answers.
+    pub fn new(model: Box<dyn ContactModel>, threads: Threads, keeps: bool) -> Self {
         Self {
             forks: model.fork().is_some(),
             models: vec![model],
@@ -53,7 +66,9 @@ impl SeparateIslands {
             islands: Islands::default(),
             free: Island::default(),
             places: Places::default(),
+            keeps,
             parts: Vec::new(),
+            free_part: Part::default(),
             spare: Vec::new(),
         }
     }
@@ -82,8 +97,7 @@ impl SeparateIslands {
 
     /// Solves every part; as many threads as are worth it.
     fn solve_parts(&mut self, problem: &ContactProblem, start: Option<&WarmStart>) {
-        let count = self.list().count();
-        self.parts.resize_with(count.max(self.parts.len()), Part::default);
+        self.parts.resize_with(self.places.blocks.len(), Part::default);
         let rows = self.list().map(rows_of);
         let threads = self.threads.worth(rows.clone().sum::<usize>() - rows.max().unwrap_or(0), GRAIN);
         while self.models.len() < threads {
@@ -91,15 +105,17 @@ impl SeparateIslands {
             self.models.push(model);
         }
         let threads = threads.min(self.models.len());
-        let Self { models, islands, free, places, parts, .. } = self;
+        let Self { models, islands, free, places, parts, free_part, keeps, .. } = self;
         let bases = start.is_some_and(|start| start.bases.len() == islands.list().len());
         let islands = islands.list().iter().chain([&*free]).enumerate();
         let solve = |model: &mut Box<dyn ContactModel>, ((k, island), part): ((usize, &Island), &mut Part)| {
             stiction_lcp::interrupt::check();
             let basis = start.filter(|_| bases).and_then(|start| start.bases.get(k));
-            part.solve(model.as_mut(), problem, island, places, start, basis);
+            part.solve(model.as_mut(), problem, island, places, start, basis, *keeps);
         };
-        let all = islands.zip(&mut parts[..count]);
+        let firsts = parts.iter_mut().zip(&places.blocks).filter(|(_, place)| **place == 0);
+        let parts = firsts.map(|(part, _)| part).chain(Some(free_part).filter(|_| !free.blocks.is_empty()));
+        let all = islands.zip(parts);
         if threads == 1 {
             return all.for_each(|part| solve(&mut models[0], part));
         }
@@ -111,13 +127,20 @@ impl SeparateIslands {
 
     /// The outcome for the whole problem; `None` if a part could not even be tried.
     fn put_together(&mut self, problem: &ContactProblem) -> Option<ContactOutcome> {
-        let count = self.list().count();
-        let outcome = |k: usize| self.parts[k].outcome.as_ref().and_then(|outcome| outcome.as_ref().ok());
-        if (0..count).any(|k| outcome(k).is_none()) {
+        let mut solution = self.spare.pop().unwrap_or_else(|| empty_solution(self.models[0].level()));
+        let part = |island: &Island| {
+            if island.contacts.is_empty() && rows_of(island) == island.blocks.len() {
+                &self.free_part
+            } else {
+                &self.parts[island.blocks[0]]
+            }
+        };
+        let outcome = |island: &Island| part(island).outcome.as_ref().and_then(|outcome| outcome.as_ref().ok());
+        if self.list().any(|island| outcome(island).is_none()) {
             return None;
         }
         let mut stats = ContactStats::default();
-        let outcomes = || (0..count).filter_map(outcome);
+        let outcomes = || self.list().filter_map(outcome);
         outcomes().for_each(|outcome| stats.add(outcome.stats()));
         let proof = outcomes().zip(self.list()).enumerate().find(|(_, (outcome, _))| outcome.answer().is_none());
         if let Some((k, (outcome, island))) = proof {
@@ -142,7 +165,6 @@ impl SeparateIslands {
             ContactOutcome::Failed(failure) => Some(format!("island {k}, in its own numbers: {}", failure.why)),
             _ => None,
         });
-        let mut solution = self.spare.pop().unwrap_or_else(|| empty_solution(self.models[0].level()));
         solution.reset(problem);
         for (outcome, island) in outcomes().zip(self.list()) {
             if let Some(part) = outcome.answer() {
@@ -190,13 +212,14 @@ impl ContactModel for SeparateIslands {
 
     fn fork(&self) -> Option<Box<dyn ContactModel>> {
         let model = self.models[0].fork()?;
-        Some(Box::new(Self::new(model, self.threads)))
+        Some(Box::new(Self::new(model, self.threads, self.keeps)))
     }
 }
 
 impl Default for Part {
     fn default() -> Self {
-        Self { problem: ContactProblem::empty(), start: WarmStart::default(), outcome: None }
+        let (problem, start) = (ContactProblem::empty, WarmStart::default);
+        Self { problem: problem(), start: start(), outcome: None, problem_before: problem(), start_before: start() }
     }
 }
 
@@ -209,16 +232,29 @@ impl Part {
         places: &Places,
         start: Option<&WarmStart>,
         basis: Option<&Basis>,
+        keeps: bool,
     ) {
+        std::mem::swap(&mut self.problem, &mut self.problem_before);
+        std::mem::swap(&mut self.start, &mut self.start_before);
         self.problem.take_part(whole, island, places);
+        self.start.take_part(start.unwrap_or(&WarmStart::default()), whole, island, basis);
+        if keeps && self.is_as_before() {
+            if let Some(solution) = self.outcome.as_mut().and_then(|o| o.as_mut().ok()).and_then(|o| o.answer_mut()) {
+                solution.stats.certificate = Elapsed::default();
+            }
+            return;
+        }
         if let Some(Ok(old)) = self.outcome.take() {
             model.recycle(old);
         }
-        let start = start.map(|start| {
-            self.start.take_part(start, whole, island, basis);
-            &self.start
-        });
-        self.outcome = Some(model.solve_from(&self.problem, start));
+        self.outcome = Some(model.solve_from(&self.problem, start.map(|_| &self.start)));
+    }
+
+    /// True if there is an outcome of the same problem from the same start.
+    fn is_as_before(&self) -> bool {
+        matches!(self.outcome, Some(Ok(_)))
+            && self.start.is_same(&self.start_before)
+            && self.problem.is_same(&self.problem_before)
     }
 }
 
@@ -232,6 +268,12 @@ fn rows_of(island: &Island) -> usize {
 }
 
 impl WarmStart {
+    /// True if `other` is the same start to the last bit.
+    fn is_same(&self, other: &Self) -> bool {
+        let forces = self.forces.all().into_iter().zip(other.forces.all());
+        self.modes == other.modes && self.bases == other.bases && forces.into_iter().all(|(a, b)| is_same(a, b))
+    }
+
     /// Becomes the part of `whole`, a start of `problem`, that belongs to an island.
     fn take_part(&mut self, whole: &Self, problem: &ContactProblem, island: &Island, basis: Option<&Basis>) {
         self.modes.clear();
@@ -376,7 +418,8 @@ mod tests {
         for start in [None, Some(start)] {
             let expected = together.solve_from(&problem, start).unwrap();
             for threads in [1, 2, 4] {
-                let mut apart = SeparateIslands::new(Box::new(CoulombCone::default()), Threads::new(threads));
+                let mut apart =
+                    SeparateIslands::new(Box::new(CoulombCone::default()), Threads::new(threads), threads != 2);
                 for _ in 0..3 {
                     let outcome = apart.solve_from(&problem, start).unwrap();
                     assert_eq!(outcome, expected);
@@ -390,7 +433,7 @@ mod tests {
     fn proofs_and_errors_are_those_of_the_whole() {
         let mut problem = particles();
         problem.add_bilateral(&[(2, &[0.0, 0.0, 1.0])], 0.0, -1.0).unwrap();
-        let mut apart = SeparateIslands::new(Box::new(CoulombCone::default()), Threads::new(2));
+        let mut apart = SeparateIslands::new(Box::new(CoulombCone::default()), Threads::new(2), true);
         match apart.solve(&problem).unwrap() {
             ContactOutcome::Infeasible(i) => {
                 assert!(i.multipliers.fits(&problem) && i.multipliers.normal[2] > 0.0);

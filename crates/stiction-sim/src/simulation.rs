@@ -452,7 +452,7 @@ impl Simulation {
         let threads = settings.threads.map_or_else(Threads::one_per_core, Threads::new);
         let options = ModelOptions { tolerance: settings.tolerance, ..ModelOptions::default() };
         let (model, events) = models(&settings, &options)?;
-        let model = Box::new(SeparateIslands::new(model, threads));
+        let model = Box::new(SeparateIslands::new(model, threads, settings.sleeping));
         let mut collision = Collision::new(&world.model, world.geoms.clone(), world.rules.clone())
             .map_err(|e| input("collision", &e))?;
         collision.set_threads(threads);
@@ -488,7 +488,7 @@ impl Simulation {
             friction_needs_force: needs_force(model.name()),
             model,
             fallback,
-            projector: SeparateIslands::new(Box::new(Frictionless::new(Level::Velocity, normals)), threads),
+            projector: SeparateIslands::new(Box::new(Frictionless::new(Level::Velocity, normals)), threads, false),
             projection: Projection::default(),
             last: None,
             phases: Phases::default(),
@@ -515,7 +515,7 @@ impl Simulation {
         match (model.level(), &mut self.events) {
             (Level::Velocity, _) => {
                 self.friction_needs_force = needs_force(model.name());
-                self.model = Box::new(SeparateIslands::new(model, self.threads));
+                self.model = Box::new(SeparateIslands::new(model, self.threads, self.settings.sleeping));
             }
             (Level::Acceleration, Some(events)) => events.set_model(model),
             (Level::Acceleration, None) => {

@@ -3,6 +3,8 @@
 //! A step depends on the state, on what steps remember, and on what controllers ask of it. If it left the first two as they were, to the last bit, the next one does the same as long as controllers
 //! ask for the same: they are asked in every step. Its report, contacts, forces and certificate are those of the step that was computed, which are the ones it would have. So sleep can be seen
 //! in the time a step takes, and nowhere else.
+//!
+//! Where something moves, the islands that do not are kept by [`SeparateIslands`](stiction_contact::SeparateIslands).
 
 use stiction_contact::{ContactForces, ContactOutcome, WarmStart};
 
