@@ -178,7 +178,7 @@ def run_stiction(built, steps, options, label):
     with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
         file.write(built.mjcf)
         file.flush()
-        scene = stiction.Scene.load(file.name)
+        scene = stiction.Scene.load(file.name).with_settings(threads=1, sleeping=False)
     if options.on_failure != "stop":
         scene = scene.with_settings(on_failure=options.on_failure)
     simulation = stiction.Simulation(scene, raises=False)

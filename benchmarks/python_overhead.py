@@ -63,7 +63,8 @@ class Rust:
 
 def border(rust, m, q, pairs):
     """Rows of a table: name, bar, and pairs of times of Python and Rust."""
-    simulation, many = stiction.Simulation(SCENE), stiction.Simulation(SCENE)
+    awake = stiction.Scene.load(SCENE).with_settings(sleeping=False)
+    simulation, many = stiction.Simulation(awake), stiction.Simulation(awake)
     solve, fortran = stiction.lcp.solve, np.asfortranarray(m)
     rows = [
         ("lcp.solve, order 24", "at most 3 µs more", "solve", lambda: block(lambda: solve(m, q))),
@@ -92,8 +93,9 @@ def clock(work):
 
 def batches(pairs, n=64, steps=20):
     """Time of a step (µs); one thread's time over that of two: of the batch, and of two threads with half a batch each; the ratio of processor times."""
-    one, two = (stiction.BatchSimulation(BATCH, n, threads=k) for k in (1, 2))
-    halves = [stiction.BatchSimulation(BATCH, n // 2, threads=1) for _ in range(2)]
+    awake = stiction.Scene.load(BATCH).with_settings(sleeping=False)
+    one, two = (stiction.BatchSimulation(awake, n, threads=k) for k in (1, 2))
+    halves = [stiction.BatchSimulation(awake, n // 2, threads=1) for _ in range(2)]
 
     def both():
         threads = [threading.Thread(target=half.step, args=(steps,)) for half in halves]

@@ -554,6 +554,8 @@ class Scene:
         restitution_speed: float | None = None,
         impacts: str | None = None,
         duration: float | None = None,
+        threads: int | None = None,
+        sleeping: bool | None = None,
     ) -> Scene: ...
     def with_parameters(self, **parameters: float) -> Scene: ...
     @property

@@ -46,6 +46,17 @@ def test_settings_and_parameters_can_be_changed(scenes: Path) -> None:
     assert (events.simulator, events.on_failure) == ("event-driven", "fallback") and stiction.Simulation(events).run(5)
 
 
+def test_threads_and_sleep_change_no_result(scenes: Path) -> None:
+    scene, states = stiction.Scene.load(scenes / "stacks.toml", n=20), set()
+    for other in (scene, scene.with_settings(threads=1), scene.with_settings(threads=3), scene.with_settings(sleeping=False)):
+        simulation = stiction.Simulation(pickle.loads(pickle.dumps(other)))
+        assert simulation.run(30)
+        states.add(simulation.q.tobytes() + simulation.v.tobytes())
+    assert len(states) == 1
+    with pytest.raises(stiction.InputError, match="threads"):
+        scene.with_settings(threads=0)
+
+
 def test_built_in_code() -> None:
     builder = stiction.SceneBuilder("shapes", dt=0.01).parameters(mu=0.3).material(friction="= mu").ground()
     builder.body("a", mass=1.0, shape=sphere(0.1), position=np.array([0.0, 0, 1]))

@@ -72,6 +72,8 @@ fn run(case: &Case) -> Result<Line, String> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../scenes").join(format!("{}.toml", case.name));
     let set: Vec<(String, f64)> = case.set.iter().map(|(k, x)| ((*k).to_string(), *x)).collect();
     let mut scene = Scene::load(&path, &set).map_err(|e| e.to_string())?;
+    // Scenes at rest would sleep, and nothing would be timed.
+    (scene.settings.threads, scene.settings.sleeping) = (Some(1), false);
     let mut simulation = scene.simulation().map_err(|e| e.to_string())?;
     steps(&mut simulation, case.warm_up)?;
     let mut times = Vec::with_capacity(CHUNKS);

@@ -161,8 +161,17 @@ pub fn quaternion(q: &[f64]) -> Quat {
     Quat::from_xyzw(q[1], q[2], q[3], q[0])
 }
 
+/// True if a quaternion has unit length up to rounding.
+fn is_unit(q: &[f64]) -> bool {
+    (q.iter().map(|x| x * x).sum::<f64>() - 1.0).abs() <= 8.0 * f64::EPSILON
+}
+
 /// The angular velocity is along the axes of J, so the new rotation comes from the left.
 fn turn_quaternion(q: &mut [f64], omega: &[f64], dt: f64) {
+    // What does not turn stays as it is, to the last bit.
+    if omega == [0.0; 3] && is_unit(q) {
+        return;
+    }
     let turned = unit_quaternion(axis_angle(Vec3::new(omega[0], omega[1], omega[2]) * dt) * quaternion(q));
     q.copy_from_slice(&[turned.w, turned.x, turned.y, turned.z]);
 }

@@ -10,6 +10,7 @@ use clap::builder::PossibleValuesParser;
 use indicatif::{ProgressBar, ProgressStyle};
 use stiction_contact::io::contact_to_json;
 use stiction_contact::models::catalog::CATALOG as MODELS;
+use stiction_lcp::threads::MOST_THREADS;
 use stiction_sim::recording::{Header, Origin};
 use stiction_sim::{
     Gather, Impacts, OnFailure, Overlap, Recorder, Scene, Simulation, SimulatorKind, StepFailure, Summary,
@@ -58,6 +59,12 @@ pub struct RunArgs {
     /// With --on-failure accept: the largest certificate that is accepted, instead of the scene's (1e-6).
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub accept_bound: Option<f64>,
+    /// Threads that share the work of a step, instead of the scene's number or one per core. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS as i64))]
+    pub threads: Option<u16>,
+    /// Whether steps that would only repeat the last one, because nothing changes, are left out, instead of what the scene says. Results do not depend on it.
+    #[arg(long, value_name = "ON|OFF", value_parser = PossibleValuesParser::new(["on", "off"]))]
+    pub sleeping: Option<String>,
     /// Take bodies apart that overlap at the start.
     #[arg(long)]
     pub separate: bool,
@@ -204,6 +211,12 @@ fn apply(args: &RunArgs, scene: &mut Scene) -> Result<(), Failure> {
             return Err(Failure::Message(format!("--accept-bound must be at least 0, found {bound}")));
         }
         scene.settings.accept_bound = bound;
+    }
+    if let Some(sleeping) = &args.sleeping {
+        scene.settings.sleeping = sleeping == "on";
+    }
+    if let Some(count) = args.threads {
+        scene.settings.threads = Some(count.into());
     }
     Ok(())
 }

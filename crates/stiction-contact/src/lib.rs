@@ -49,7 +49,8 @@
 //! # Where things are
 //!
 //! Follow the data: [`problem`], [`mass`] and [`rows`] are what is given; [`islands`] and [`whitened`] prepare it; [`models`] solve; [`by_island`] puts the answers
-//! together; [`certificate`] judges them from [`problem`] alone; [`solution`] and [`model`] are what comes out. [`find_indices`] finds independent rows. [`io`] reads
+//! together; [`certificate`] judges them from [`problem`] alone; [`solution`] and [`model`] are what comes out. [`separate_islands`] gives a model one island at a time, on
+//! several threads. [`find_indices`] finds independent rows. [`io`] reads
 //! friction problems; [`scenes`] makes problems for tests, benchmarks and experiments.
 pub mod by_island;
 pub mod certificate;
@@ -67,6 +68,7 @@ pub mod models;
 pub mod problem;
 pub mod rows;
 pub mod scenes;
+pub mod separate_islands;
 pub mod solution;
 pub mod sparse;
 mod sparse_lu;
@@ -84,8 +86,9 @@ pub use models::{
     BaraffFriction, ConeOptions, CoulombCone, CoulombPolyhedral, CoulombPyramid, DrumwrightShell, Frictionless, NoSlip,
     NoSlipOptions, NormalOptions, NormalSolver, PolyhedralOptions, PyramidMethod, PyramidOptions, Viscous,
 };
-pub use problem::{Contact, ContactProblem};
+pub use problem::{Contact, ContactBatch, ContactProblem};
 pub use rows::Rows;
+pub use separate_islands::SeparateIslands;
 pub use solution::{ContactForces, ContactSolution, Resultant};
 pub use sparse::SparseMatrix;
 pub use stiction_lcp::InputError;

@@ -47,6 +47,13 @@ impl Layout {
     pub fn size(&self, b: usize) -> usize {
         self.0[b + 1] - self.0[b]
     }
+
+    /// Becomes a layout of blocks of these sizes; keeps its storage if it has them.
+    fn set_sizes(&mut self, sizes: impl ExactSizeIterator<Item = usize> + Clone) {
+        if self.blocks() != sizes.len() || sizes.clone().enumerate().any(|(b, size)| self.size(b) != size) {
+            *self = Self::from_sizes(sizes);
+        }
+    }
 }
 
 /// A symmetric positive definite inertia `M = L Lᵀ`, block-diagonal.
@@ -131,6 +138,30 @@ impl Mass {
         self.blocks.iter_mut().zip(blocks).for_each(|(own, new)| own.copy_from(new));
         self.note_diagonals();
         Ok(())
+    }
+
+    /// Becomes the inertia with some blocks of `whole`, in this order, with their factors.
+    pub(crate) fn take_blocks(&mut self, whole: &Self, blocks: &[usize]) {
+        self.layout.set_sizes(blocks.iter().map(|&b| whole.layout.size(b)));
+        self.blocks.resize_with(blocks.len(), Matrix::default);
+        self.factors.resize_with(blocks.len(), Matrix::default);
+        self.diagonal.clear();
+        self.inverse.clear();
+        self.is_diagonal.clear();
+        for (k, &b) in blocks.iter().enumerate() {
+            let range = whole.layout.range(b);
+            self.blocks[k].copy_from(&whole.blocks[b]);
+            self.factors[k].copy_from(&whole.factors[b]);
+            self.diagonal.extend_from_slice(&whole.diagonal[range.clone()]);
+            self.inverse.extend_from_slice(&whole.inverse[range]);
+            self.is_diagonal.push(whole.is_diagonal[b]);
+        }
+    }
+
+    /// True if all blocks of `other` are the same to the last bit.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let same = |(a, b): (&Matrix, &Matrix)| check::is_same(a.as_slice(), b.as_slice());
+        self.layout == other.layout && self.blocks.iter().zip(&other.blocks).all(same)
     }
 
     /// The inertia whose blocks have these lower triangular factors: `M_b = L_b L_bᵀ`. Entries above the diagonal are not read.

@@ -51,6 +51,11 @@ pub trait ContactModel: Send {
         drop(outcome);
     }
 
+    /// Another model of the same law and options, to work beside this one in another thread. None by default: then a problem is not shared by threads.
+    fn fork(&self) -> Option<Box<dyn ContactModel>> {
+        None
+    }
+
     /// Solves `problem`.
     ///
     /// # Errors
@@ -128,6 +133,18 @@ impl ContactStats {
         self.factorizations += of_island;
         self.most_factorizations = self.most_factorizations.max(of_island);
     }
+
+    /// Adds what was done for another part of the problem.
+    pub(crate) fn add(&mut self, part: &Self) {
+        self.islands += part.islands;
+        self.guessed += part.guessed;
+        self.pivots += part.pivots;
+        self.factorizations += part.factorizations;
+        self.most_factorizations = self.most_factorizations.max(part.most_factorizations);
+        self.fallbacks += part.fallbacks;
+        self.inconsistency = self.inconsistency.max(part.inconsistency);
+        self.certificate.0 += part.certificate.0;
+    }
 }
 
 /// A time that something took. Any two are equal: it is no part of an answer.
@@ -182,6 +199,17 @@ impl ContactOutcome {
             Self::Solved(s) => Some(s),
             Self::Failed(f) => Some(&mut f.best),
             _ => None,
+        }
+    }
+
+    /// What was done.
+    pub fn stats(&self) -> &ContactStats {
+        match self {
+            Self::Solved(s) => &s.stats,
+            Self::Infeasible(i) => &i.stats,
+            Self::NoSolution(n) => &n.stats,
+            Self::Ray(r) => &r.stats,
+            Self::Failed(f) => &f.best.stats,
         }
     }
 

@@ -3,6 +3,7 @@
 use stiction_lcp::{InputError, Matrix};
 
 use crate::check;
+use crate::islands::Island;
 use crate::mass::{Layout, Mass};
 use crate::rows::{RowBlocks, Rows};
 use crate::twins::Twins;
@@ -131,6 +132,27 @@ pub struct Contacts {
 }
 
 impl Contacts {
+    fn new(layout: &Layout) -> Self {
+        let rows = || Rows::new(layout);
+        Self {
+            normal: rows(),
+            tangent_s: rows(),
+            tangent_t: rows(),
+            spin: rows(),
+            gap: vec![],
+            predicted: vec![],
+            size: vec![],
+            mu: vec![],
+            mu_spin: vec![],
+            mu_viscous: vec![],
+            rate: vec![],
+            bounce: vec![],
+            surface: vec![],
+            twin: vec![],
+            twins: Twins::default(),
+        }
+    }
+
     /// Number of contacts, n.
     pub fn len(&self) -> usize {
         self.gap.len()
@@ -167,6 +189,50 @@ impl Contacts {
             && self.surface[i] == self.surface[j]
     }
 
+    /// Becomes the contacts of an island of `whole`.
+    fn take_part(&mut self, whole: &Self, island: &Island, layout: &Layout, places: &Places) {
+        let of = &island.contacts;
+        for (own, rows) in [
+            (&mut self.normal, &whole.normal),
+            (&mut self.tangent_s, &whole.tangent_s),
+            (&mut self.tangent_t, &whole.tangent_t),
+            (&mut self.spin, &whole.spin),
+        ] {
+            own.take_rows(rows, of, layout, &places.blocks);
+        }
+        take(&mut self.gap, &whole.gap, of);
+        take(&mut self.predicted, &whole.predicted, of);
+        take(&mut self.size, &whole.size, of);
+        take(&mut self.mu, &whole.mu, of);
+        take(&mut self.mu_spin, &whole.mu_spin, of);
+        take(&mut self.mu_viscous, &whole.mu_viscous, of);
+        take(&mut self.rate, &whole.rate, of);
+        take(&mut self.bounce, &whole.bounce, of);
+        take(&mut self.surface, &whole.surface, of);
+        // Twins have the same blocks, and so are in one island.
+        self.twin.clear();
+        self.twin.extend(of.iter().map(|&i| places.contacts[whole.twin[i]]));
+        self.twins.clear();
+    }
+
+    /// True if all contacts of `other` are the same to the last bit.
+    fn are_same(&self, other: &Self) -> bool {
+        let (a, b) = (self, other);
+        check::is_same(&a.gap, &b.gap)
+            && a.normal.are_same(&b.normal)
+            && a.tangent_s.are_same(&b.tangent_s)
+            && a.tangent_t.are_same(&b.tangent_t)
+            && a.spin.are_same(&b.spin)
+            && a.predicted == b.predicted
+            && check::is_same(&a.size, &b.size)
+            && check::is_same(&a.mu, &b.mu)
+            && check::is_same(&a.mu_spin, &b.mu_spin)
+            && check::is_same(&a.mu_viscous, &b.mu_viscous)
+            && check::is_same(a.rate.as_flattened(), b.rate.as_flattened())
+            && check::is_same(&a.bounce, &b.bounce)
+            && check::is_same(a.surface.as_flattened(), b.surface.as_flattened())
+    }
+
     /// Removes all, keeping the storage.
     fn clear(&mut self) {
         [&mut self.normal, &mut self.tangent_s, &mut self.tangent_t, &mut self.spin].into_iter().for_each(Rows::clear);
@@ -179,12 +245,111 @@ impl Contacts {
         self.twins.clear();
     }
 
-    /// Finds the twin of the newest contact.
-    fn find_twin(&mut self) {
+    /// Adds contact `i`, without its twin; on an error nothing is added.
+    fn push(&mut self, i: usize, contact: Contact<'_>) -> Result<(), InputError> {
+        let name = |field: &str| format!("contact {i}: {field}");
+        check::finite(|| name("gap"), contact.gap)?;
+        check::positive(|| name("size"), contact.size)?;
+        check::coefficient(|| name("mu"), contact.mu)?;
+        check::coefficient(|| name("mu_spin"), contact.mu_spin)?;
+        check::coefficient(|| name("mu_viscous"), contact.mu_viscous)?;
+        contact.check_rows_of_friction(name)?;
+        for (k, x) in contact.rate.iter().enumerate() {
+            check::finite(|| name(&format!("rate[{k}]")), *x)?;
+        }
+        check::finite(|| name("bounce"), contact.bounce)?;
+        for (k, x) in contact.surface.iter().enumerate() {
+            check::finite(|| name(&format!("surface[{k}]")), *x)?;
+        }
+        let rows = [("tangent_s", contact.tangent_s), ("tangent_t", contact.tangent_t), ("spin", contact.spin)];
+        rows.iter().try_for_each(|(field, row)| self.normal.check(format_args!("contact {i}: {field}"), row))?;
+        self.normal.push(format_args!("contact {i}: normal"), contact.normal)?;
+        self.tangent_s.push(format_args!("contact {i}: tangent_s"), contact.tangent_s)?;
+        self.tangent_t.push(format_args!("contact {i}: tangent_t"), contact.tangent_t)?;
+        self.spin.push(format_args!("contact {i}: spin"), contact.spin)?;
+        self.gap.push(contact.gap);
+        self.predicted.push(contact.predicted);
+        self.size.push(contact.size);
+        self.mu.push(contact.mu);
+        self.mu_spin.push(contact.mu_spin);
+        self.mu_viscous.push(contact.mu_viscous);
+        self.rate.push(contact.rate);
+        self.bounce.push(contact.bounce);
+        self.surface.push(contact.surface);
+        Ok(())
+    }
+
+    /// Adds the contacts of `other`, of the same layout, after these, without their twins.
+    fn append(&mut self, other: &Self) {
+        self.normal.append(&other.normal);
+        self.tangent_s.append(&other.tangent_s);
+        self.tangent_t.append(&other.tangent_t);
+        self.spin.append(&other.spin);
+        self.gap.extend_from_slice(&other.gap);
+        self.predicted.extend_from_slice(&other.predicted);
+        self.size.extend_from_slice(&other.size);
+        self.mu.extend_from_slice(&other.mu);
+        self.mu_spin.extend_from_slice(&other.mu_spin);
+        self.mu_viscous.extend_from_slice(&other.mu_viscous);
+        self.rate.extend_from_slice(&other.rate);
+        self.bounce.extend_from_slice(&other.bounce);
+        self.surface.extend_from_slice(&other.surface);
+    }
+
+    /// Finds the twin of the first contact that has none yet, given the key of its normal.
+    fn find_twin(&mut self, key: u64) {
         let i = self.twin.len();
         let (kinds, twins) = ([&self.normal, &self.tangent_s, &self.tangent_t, &self.spin], &mut self.twins);
-        let twin = twins.find_or_enter(self.normal.key(i), i, |j| kinds.iter().all(|rows| rows.is_same(i, j)));
+        let twin = twins.find_or_enter(key, i, |j| kinds.iter().all(|rows| rows.is_same(i, j)));
         self.twin.push(twin);
+    }
+}
+
+/// `to ←` the numbers of `from` with the indices `of`.
+fn take<X: Copy>(to: &mut Vec<X>, from: &[X], of: &[usize]) {
+    to.clear();
+    to.extend(of.iter().map(|&i| from[i]));
+}
+
+/// The number of each block and contact of a problem within its island.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Places {
+    pub blocks: Vec<usize>,
+    pub contacts: Vec<usize>,
+}
+
+/// Contacts of a problem that are made ready apart from it, such as in another thread, and added all at once.
+#[derive(Debug, Clone)]
+pub struct ContactBatch {
+    contacts: Contacts,
+    /// The keys of their normals, by which twins are found.
+    keys: Vec<u64>,
+    /// The number that its first contact will have in the problem.
+    first: usize,
+}
+
+impl ContactBatch {
+    /// An empty batch for problems of this layout.
+    pub fn new(layout: &Layout) -> Self {
+        Self { contacts: Contacts::new(layout), keys: vec![], first: 0 }
+    }
+
+    /// Removes all contacts, keeping the storage; the next one will have the number `first` in the problem, and in errors.
+    pub fn restart(&mut self, first: usize) {
+        self.contacts.clear();
+        self.keys.clear();
+        self.first = first;
+    }
+
+    /// Adds a contact, as [`ContactProblem::add_contact`] does.
+    ///
+    /// # Errors
+    /// Those of [`ContactProblem::add_contact`].
+    pub fn add_contact(&mut self, contact: Contact<'_>) -> Result<(), InputError> {
+        let k = self.contacts.len();
+        self.contacts.push(self.first + k, contact)?;
+        self.keys.push(self.contacts.normal.key(k));
+        Ok(())
     }
 }
 
@@ -286,28 +451,16 @@ impl ContactProblem {
         check::vector("v", m, &v)?;
         check::vector("force", m, &force)?;
         check::positive(|| "dt".into(), dt)?;
-        let rows = || Rows::new(&layout);
-        let contacts = Contacts {
-            normal: rows(),
-            tangent_s: rows(),
-            tangent_t: rows(),
-            spin: rows(),
-            gap: vec![],
-            predicted: vec![],
-            size: vec![],
-            mu: vec![],
-            mu_spin: vec![],
-            mu_viscous: vec![],
-            rate: vec![],
-            bounce: vec![],
-            surface: vec![],
-            twin: vec![],
-            twins: Twins::default(),
-        };
+        let (rows, contacts) = (|| Rows::new(&layout), Contacts::new(&layout));
         let bilaterals = Bilaterals { rows: rows(), rate: vec![], target: vec![] };
         let limits = Limits { rows: rows(), gap: vec![], rate: vec![], bounce: vec![] };
         let bounded = Bounded { rows: rows(), lo: vec![], hi: vec![], rate: vec![], target: vec![] };
         Ok(Self { mass, v, force, dt, contacts, bilaterals, limits, bounded })
+    }
+
+    /// A problem without bodies, to become another.
+    pub(crate) fn empty() -> Self {
+        Mass::new(vec![]).and_then(|mass| Self::new(mass, vec![], vec![], 1.0)).expect("nothing is out of range")
     }
 
     /// Removes all rows and starts the next step with velocities `v` (m), forces (m) and step `dt` (s), keeping the inertia and all storage: a problem that is
@@ -324,6 +477,60 @@ impl ContactProblem {
         self.limits.clear();
         self.bounded.clear();
         Ok(())
+    }
+
+    /// Becomes the part of `whole` that belongs to an island, with its blocks and rows in their order. Keeps its storage.
+    ///
+    /// It is to be solved, not to be added to: new contacts would not find their twins.
+    pub(crate) fn take_part(&mut self, whole: &Self, island: &Island, places: &Places) {
+        self.mass.take_blocks(&whole.mass, &island.blocks);
+        self.dt = whole.dt;
+        self.v.clear();
+        self.force.clear();
+        for &b in &island.blocks {
+            let range = whole.layout().range(b);
+            self.v.extend_from_slice(&whole.v[range.clone()]);
+            self.force.extend_from_slice(&whole.force[range]);
+        }
+        let layout = self.mass.layout();
+        self.contacts.take_part(&whole.contacts, island, layout, places);
+        let (own, all, of) = (&mut self.bilaterals, &whole.bilaterals, &island.bilaterals);
+        own.rows.take_rows(&all.rows, of, layout, &places.blocks);
+        take(&mut own.rate, &all.rate, of);
+        take(&mut own.target, &all.target, of);
+        let (own, all, of) = (&mut self.limits, &whole.limits, &island.limits);
+        own.rows.take_rows(&all.rows, of, layout, &places.blocks);
+        take(&mut own.gap, &all.gap, of);
+        take(&mut own.rate, &all.rate, of);
+        take(&mut own.bounce, &all.bounce, of);
+        let (own, all, of) = (&mut self.bounded, &whole.bounded, &island.bounded);
+        own.rows.take_rows(&all.rows, of, layout, &places.blocks);
+        take(&mut own.lo, &all.lo, of);
+        take(&mut own.hi, &all.hi, of);
+        take(&mut own.rate, &all.rate, of);
+        take(&mut own.target, &all.target, of);
+    }
+
+    /// True if `other` is the same problem to the last bit.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let (a, b) = (self, other);
+        check::is_same(&a.v, &b.v)
+            && check::is_same(&a.force, &b.force)
+            && a.dt.to_bits() == b.dt.to_bits()
+            && a.contacts.are_same(&b.contacts)
+            && a.bilaterals.rows.are_same(&b.bilaterals.rows)
+            && check::is_same(&a.bilaterals.rate, &b.bilaterals.rate)
+            && check::is_same(&a.bilaterals.target, &b.bilaterals.target)
+            && a.limits.rows.are_same(&b.limits.rows)
+            && check::is_same(&a.limits.gap, &b.limits.gap)
+            && check::is_same(&a.limits.rate, &b.limits.rate)
+            && check::is_same(&a.limits.bounce, &b.limits.bounce)
+            && a.bounded.rows.are_same(&b.bounded.rows)
+            && check::is_same(&a.bounded.lo, &b.bounded.lo)
+            && check::is_same(&a.bounded.hi, &b.bounded.hi)
+            && check::is_same(&a.bounded.rate, &b.bounded.rate)
+            && check::is_same(&a.bounded.target, &b.bounded.target)
+            && a.mass.is_same(&b.mass)
     }
 
     /// The same problem with other mass blocks, as many and as large as the present ones. Allocates nothing after the first time; on an error nothing
@@ -354,38 +561,15 @@ impl ContactProblem {
     /// coefficient of friction without rows to act along.
     pub fn add_contact(&mut self, contact: Contact<'_>) -> Result<(), InputError> {
         let i = self.contacts.len();
-        let name = |field: &str| format!("contact {i}: {field}");
-        check::finite(|| name("gap"), contact.gap)?;
-        check::positive(|| name("size"), contact.size)?;
-        check::coefficient(|| name("mu"), contact.mu)?;
-        check::coefficient(|| name("mu_spin"), contact.mu_spin)?;
-        check::coefficient(|| name("mu_viscous"), contact.mu_viscous)?;
-        contact.check_rows_of_friction(name)?;
-        for (k, x) in contact.rate.iter().enumerate() {
-            check::finite(|| name(&format!("rate[{k}]")), *x)?;
-        }
-        check::finite(|| name("bounce"), contact.bounce)?;
-        for (k, x) in contact.surface.iter().enumerate() {
-            check::finite(|| name(&format!("surface[{k}]")), *x)?;
-        }
-        let all = &mut self.contacts;
-        let rows = [("tangent_s", contact.tangent_s), ("tangent_t", contact.tangent_t), ("spin", contact.spin)];
-        rows.iter().try_for_each(|(field, row)| all.normal.check(format_args!("contact {i}: {field}"), row))?;
-        all.normal.push(format_args!("contact {i}: normal"), contact.normal)?;
-        all.tangent_s.push(format_args!("contact {i}: tangent_s"), contact.tangent_s)?;
-        all.tangent_t.push(format_args!("contact {i}: tangent_t"), contact.tangent_t)?;
-        all.spin.push(format_args!("contact {i}: spin"), contact.spin)?;
-        all.gap.push(contact.gap);
-        all.predicted.push(contact.predicted);
-        all.size.push(contact.size);
-        all.mu.push(contact.mu);
-        all.mu_spin.push(contact.mu_spin);
-        all.mu_viscous.push(contact.mu_viscous);
-        all.rate.push(contact.rate);
-        all.bounce.push(contact.bounce);
-        all.surface.push(contact.surface);
-        all.find_twin();
+        self.contacts.push(i, contact)?;
+        self.contacts.find_twin(self.contacts.normal.key(i));
         Ok(())
+    }
+
+    /// Adds the contacts of a batch, all in their order.
+    pub fn add_batch(&mut self, batch: &ContactBatch) {
+        self.contacts.append(&batch.contacts);
+        batch.keys.iter().for_each(|key| self.contacts.find_twin(*key));
     }
 
     /// Asks contact `i` to part with at least the speed `bounce` (m/s) after the step, whatever its gap: it closes
@@ -646,6 +830,28 @@ mod tests {
             }
             assert_eq!(problem.contacts().twin, [0, 1, 0, 3, 1, 5, 0]);
         }
+    }
+
+    #[test]
+    fn contacts_added_in_batches_are_the_same() {
+        let (mut one_by_one, mut in_batches) = (particle(), particle());
+        let mut batch = ContactBatch::new(one_by_one.layout());
+        let rows = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        for first in [0, 3] {
+            batch.restart(first);
+            for k in first..first + 3 {
+                let normal: [(usize, &[f64]); 1] = [(0, &rows[k % 2])];
+                let tangent: [(usize, &[f64]); 1] = [(0, &rows[2])];
+                let contact = Contact { gap: k as f64, ..Contact::new(&normal, &tangent, &[]) };
+                one_by_one.add_contact(contact).unwrap();
+                batch.add_contact(contact).unwrap();
+            }
+            in_batches.add_batch(&batch);
+        }
+        assert_eq!(in_batches, one_by_one);
+        assert_eq!(in_batches.contacts().twin, [0, 1, 0, 1, 0, 1]);
+        let bad = Contact { gap: f64::NAN, ..Contact::new(&[], &[], &[]) };
+        assert!(batch.add_contact(bad).unwrap_err().to_string().starts_with("contact 6: gap"));
     }
 
     #[test]

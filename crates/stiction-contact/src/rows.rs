@@ -73,6 +73,28 @@ impl Rows {
         Ok(())
     }
 
+    /// Appends the rows of `other`, which has the same layout.
+    pub(crate) fn append(&mut self, other: &Self) {
+        let (entries, values) = (self.entries.len(), self.values.len());
+        self.entries.extend(other.entries.iter().map(|e| Entry { at: e.at + values, ..*e }));
+        self.values.extend_from_slice(&other.values);
+        self.starts.extend(other.starts[1..].iter().map(|start| start + entries));
+    }
+
+    /// Becomes some rows of `whole`, in this order, over `layout`, in which block b of theirs has the number `places[b]`.
+    pub(crate) fn take_rows(&mut self, whole: &Self, rows: &[usize], layout: &Layout, places: &[usize]) {
+        self.clear();
+        self.layout.clone_from(layout);
+        for &i in rows {
+            for e in whole.entries(i) {
+                let (block, at) = (places[e.block], self.values.len());
+                self.entries.push(Entry { block, at, from: layout.range(block).start, len: e.len });
+                self.values.extend_from_slice(&whole.values[e.at..e.at + e.len]);
+            }
+            self.starts.push(self.entries.len());
+        }
+    }
+
     /// Checks a row without appending it.
     ///
     /// # Errors
@@ -171,6 +193,14 @@ impl Rows {
         let numbers = |e: &Entry| self.values[e.at..e.at + e.len].iter().map(|x| x.to_bits());
         let same = |(a, b): (&Entry, &Entry)| a.block == b.block && numbers(a).eq(numbers(b));
         left.len() == right.len() && left.iter().zip(right).all(same)
+    }
+
+    /// True if all rows of `other` are the same to the last bit.
+    pub(crate) fn are_same(&self, other: &Self) -> bool {
+        let place = |e: &Entry| (e.block, e.at, e.len);
+        self.starts == other.starts
+            && check::is_same(&self.values, &other.values)
+            && self.entries.iter().map(place).eq(other.entries.iter().map(place))
     }
 
     /// A number that rows which are the same have in common, and others hardly ever.

@@ -1,6 +1,7 @@
 //! Forces and motion of a solved contact problem.
 
 use crate::certificate::PhysicalCertificate;
+use crate::islands::Island;
 use crate::model::{ContactStats, Level, Mode, WarmStart};
 use crate::problem::ContactProblem;
 use crate::rows::Rows;
@@ -45,12 +46,34 @@ impl ContactForces {
 
     /// Becomes a copy of `other`, keeping its storage.
     pub fn copy_from(&mut self, other: &Self) {
-        let all = [&other.normal, &other.tangent_s, &other.tangent_t, &other.spin];
-        let all = all.into_iter().chain([&other.bilateral, &other.limit, &other.bounded]);
-        self.all_mut().into_iter().zip(all).for_each(|(own, other)| own.clone_from(other));
+        self.all_mut().into_iter().zip(other.all()).for_each(|(own, other)| own.clone_from(other));
     }
 
-    fn all_mut(&mut self) -> [&mut Vec<f64>; 7] {
+    /// Becomes those of no rows, keeping the storage.
+    pub(crate) fn clear(&mut self) {
+        self.all_mut().into_iter().for_each(Vec::clear);
+    }
+
+    /// All forces, kind by kind.
+    pub(crate) fn all(&self) -> [&Vec<f64>; 7] {
+        let Self { normal, tangent_s, tangent_t, spin, bilateral, limit, bounded } = self;
+        [normal, tangent_s, tangent_t, spin, bilateral, limit, bounded]
+    }
+
+    /// The rows of an island, kind by kind.
+    pub(crate) fn rows_of(island: &Island) -> [&[usize]; 7] {
+        let Island { contacts, bilaterals, limits, bounded, .. } = island;
+        [contacts, contacts, contacts, contacts, bilaterals, limits, bounded]
+    }
+
+    /// Copies the forces of an island from `other`, which is of the same problem.
+    pub(crate) fn copy_part(&mut self, other: &Self, island: &Island) {
+        for ((own, other), of) in self.all_mut().into_iter().zip(other.all()).zip(Self::rows_of(island)) {
+            of.iter().for_each(|&i| own[i] = other[i]);
+        }
+    }
+
+    pub(crate) fn all_mut(&mut self) -> [&mut Vec<f64>; 7] {
         [
             &mut self.normal,
             &mut self.tangent_s,

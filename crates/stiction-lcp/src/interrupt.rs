@@ -34,8 +34,9 @@ impl std::error::Error for Interrupted {}
 /// true.
 ///
 /// Solvers, models and simulations that were at work when it was abandoned are in no defined state:
-/// drop them, or build a simulation anew and restore a snapshot of before. Threads that `work`
-/// starts are not interrupted with it. Needs panics that unwind, which is the default.
+/// drop them, or build a simulation anew and restore a snapshot of before. The threads of
+/// [`Threads::share`](crate::threads::Threads::share) are interrupted with it; others that `work`
+/// starts are not. Needs panics that unwind, which is the default.
 ///
 /// # Errors
 /// [`Interrupted`] if the work was abandoned.
@@ -47,6 +48,11 @@ pub fn interruptible<R>(asked: impl FnMut() -> bool + 'static, work: impl FnOnce
         }
         resume_unwind(payload)
     })
+}
+
+/// True if this thread computes under [`interruptible`].
+pub(crate) fn is_active() -> bool {
+    ACTIVE.get()
 }
 
 /// Abandons the computation of this thread if the caller of [`interruptible`] asks for it.

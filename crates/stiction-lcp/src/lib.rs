@@ -84,6 +84,7 @@ pub mod projected_gauss_seidel;
 pub mod reduce;
 mod scaling;
 pub mod solver;
+pub mod threads;
 pub mod work;
 
 pub use auto::Auto;
@@ -101,3 +102,4 @@ pub use principal_pivot::{ModifiedPpm, PrincipalPivot};
 pub use problem::{BoxLcp, FactoredLcp, Lcp, Mlcp, Problem, ProblemRef};
 pub use projected_gauss_seidel::ProjectedGaussSeidel;
 pub use solver::{DEFAULT_TOLERANCE, Options, Solver};
+pub use threads::Threads;

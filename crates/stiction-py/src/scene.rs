@@ -164,11 +164,17 @@ impl Scene {
     ///     How impacts at the same time are resolved.
     /// duration : float, optional
     ///     How long a run is (s).
+    /// threads : int, optional
+    ///     Threads that share the work of a step; one per core unless the scene says otherwise. Results do not depend on it. The
+    ///     simulations of a `BatchSimulation` have one each.
+    /// sleeping : bool, optional
+    ///     Whether steps that would only repeat the last one, because nothing changes, are left out: by default they are. Results do not
+    ///     depend on it.
     ///
     /// Returns
     /// -------
     /// Scene
-    #[pyo3(signature = (*, dt=None, model=None, tolerance=None, on_failure=None, accept_bound=None, simulator=None, restitution_speed=None, impacts=None, duration=None))]
+    #[pyo3(signature = (*, dt=None, model=None, tolerance=None, on_failure=None, accept_bound=None, simulator=None, restitution_speed=None, impacts=None, duration=None, threads=None, sleeping=None))]
     fn with_settings(
         &self,
         dt: Option<f64>,
@@ -180,8 +186,11 @@ impl Scene {
         restitution_speed: Option<f64>,
         impacts: Option<String>,
         duration: Option<f64>,
+        threads: Option<&Bound<'_, PyAny>>,
+        sleeping: Option<bool>,
     ) -> PyResult<Self> {
         let model = model.map(model_name).transpose()?;
+        let threads = crate::threads::asked(threads)?;
         let newer = Overrides {
             dt,
             model,
@@ -192,6 +201,8 @@ impl Scene {
             restitution_speed,
             impacts,
             duration,
+            threads,
+            sleeping,
         };
         let mut recipe = self.recipe.clone();
         recipe.overrides = recipe.overrides.with(newer);

@@ -6,8 +6,8 @@
 
 use stiction_body::math::{Vec3, tangents};
 use stiction_body::{ContactPoint, JointKind, LoopRows, Model, Workspace};
-use stiction_contact::{Contact, ContactProblem, Mass};
-use stiction_lcp::{InputError, Matrix};
+use stiction_contact::{Contact, ContactBatch, ContactProblem, Mass};
+use stiction_lcp::{InputError, Matrix, Threads};
 
 use crate::material::Material;
 use crate::world::World;
@@ -56,9 +56,29 @@ pub struct Assembler {
     pub problem: ContactProblem,
     /// Its contacts.
     pub frames: Vec<ContactFrame>,
-    /// Rows of one contact on each of its two trees: normal, tangents, spin.
-    rows: [[Vec<f64>; 4]; 2],
+    rows: ContactRows,
+    /// Of each thread that makes contacts ready, and what they make.
+    thread_rows: Vec<ContactRows>,
+    batches: Vec<Batch>,
 }
+
+/// Rows of one contact on each of its two trees: normal, tangents, spin.
+#[derive(Debug, Clone, Default)]
+struct ContactRows([[Vec<f64>; 4]; 2]);
+
+/// Contacts that one thread makes ready. Keeps its storage.
+#[derive(Debug, Clone)]
+struct Batch {
+    contacts: ContactBatch,
+    frames: Vec<ContactFrame>,
+    result: Result<(), InputError>,
+}
+
+/// Contacts that are worth a thread: to compute their rows takes several times as long as to wake it.
+const GRAIN: usize = 100;
+
+/// Batches per thread, so that none waits long for another.
+const BATCHES: usize = 4;
 
 impl Assembler {
     /// For the bodies of a model.
@@ -69,7 +89,9 @@ impl Assembler {
         Self {
             problem: problem.expect("an identity is positive definite, and zero is finite"),
             frames: vec![],
-            rows: Default::default(),
+            rows: ContactRows::default(),
+            thread_rows: vec![],
+            batches: vec![],
         }
     }
 
@@ -106,26 +128,44 @@ impl Assembler {
         size: f64,
         edit: impl FnOnce(&ContactFrame, &mut Contact<'_>),
     ) -> Result<(), InputError> {
-        let frame = contact_frame(world, at, size);
-        let (material, [s, t]) = (frame.material, frame.tangents);
-        let surface = surface_speed(world, work, at);
-        let trees = [0, 1].map(|side| self.fill_rows(world, work, &frame, at.geoms[side], side));
-        let rows = [0, 1, 2, 3].map(|k| blocks(&self.rows, trees, k));
-        let spin = if material.mu_spin > 0.0 { &rows[3].0[..rows[3].1] } else { &[] };
-        let mut contact = Contact {
-            spin,
-            gap: at.gap,
-            size,
-            mu: material.mu,
-            mu_spin: material.mu_spin,
-            mu_viscous: material.mu_viscous,
-            rate: rates(world, work, at, s, t),
-            surface: [surface.dot(s), surface.dot(t)],
-            ..Contact::new(&rows[0].0[..rows[0].1], &rows[1].0[..rows[1].1], &rows[2].0[..rows[2].1])
-        };
-        edit(&frame, &mut contact);
-        self.problem.add_contact(contact)?;
-        self.frames.push(frame);
+        let Self { problem, frames, rows, .. } = self;
+        frames.push(rows.with_contact(world, work, at, size, edit, |contact| problem.add_contact(contact))?);
+        Ok(())
+    }
+
+    /// Adds the contacts at all `points`, in their order, on several threads if that is worth it; `edit` may change each before it is added.
+    ///
+    /// # Errors
+    /// If a number is not finite.
+    pub(crate) fn add_contacts(
+        &mut self,
+        world: &World,
+        work: &Workspace,
+        points: &[ContactPoint],
+        size: impl Fn(&ContactPoint) -> f64 + Sync,
+        threads: Threads,
+        edit: impl Fn(&ContactFrame, &mut Contact<'_>) + Sync,
+    ) -> Result<(), InputError> {
+        let count = threads.worth(points.len() / 2, GRAIN);
+        if count == 1 {
+            return points.iter().try_for_each(|at| self.add_contact(world, work, at, size(at), &edit));
+        }
+        let Self { problem, frames, thread_rows, batches, .. } = self;
+        let length = points.len().div_ceil(count * BATCHES);
+        let chunks = points.chunks(length);
+        batches.resize_with(chunks.len().max(batches.len()), || Batch::new(problem));
+        for (k, batch) in batches.iter_mut().enumerate() {
+            batch.restart(frames.len() + k * length);
+        }
+        thread_rows.resize_with(count, ContactRows::default);
+        threads.share(thread_rows, chunks.clone().zip(&mut *batches), |rows, (points, batch)| {
+            batch.fill(rows, world, work, points, &size, &edit);
+        });
+        for batch in &mut batches[..chunks.len()] {
+            std::mem::replace(&mut batch.result, Ok(()))?;
+            problem.add_batch(&batch.contacts);
+            frames.append(&mut batch.frames);
+        }
         Ok(())
     }
 
@@ -142,7 +182,7 @@ impl Assembler {
         bounce: f64,
     ) -> Result<(), InputError> {
         let trees = self.fill_normal(world, work, at);
-        let (normal, count) = blocks(&self.rows, trees, 0);
+        let (normal, count) = self.rows.blocks(trees, 0);
         self.problem.add_contact(Contact { gap: at.gap, size, bounce, ..Contact::new(&normal[..count], &[], &[]) })
     }
 
@@ -150,21 +190,21 @@ impl Assembler {
     /// inertia.
     pub(crate) fn normal_row(&mut self, world: &World, work: &Workspace, at: &ContactPoint) -> (&Mass, RowOfTrees<'_>) {
         let trees = self.fill_normal(world, work, at);
-        (self.problem.mass(), blocks(&self.rows, trees, 0))
+        (self.problem.mass(), self.rows.blocks(trees, 0))
     }
 
     /// The tree and row of one velocity, with `sign` as its only number, beside the inertia.
     pub(crate) fn unit_row(&mut self, model: &Model, k: usize, sign: f64) -> (&Mass, (usize, &[f64])) {
         let tree = model.trees().partition_point(|tree| tree.v.end <= k);
         let range = model.trees()[tree].v.clone();
-        let row = &mut self.rows[0][0];
+        let row = &mut self.rows.0[0][0];
         clear(row, range.len(), false);
         row[k - range.start] = sign;
         (self.problem.mass(), (tree, row))
     }
 
     /// Fills the normals' rows of both sides of a contact; returns their trees as
-    /// [`Assembler::fill_rows`] does.
+    /// [`ContactRows::fill`] does.
     fn fill_normal(&mut self, world: &World, work: &Workspace, at: &ContactPoint) -> [Option<usize>; 2] {
         let mut trees = [None; 2];
         for side in 0..2 {
@@ -173,7 +213,7 @@ impl Assembler {
             let size = world.model.trees()[tree].v.len();
             if size > 0 {
                 let shared = trees[0] == Some(tree);
-                let row = &mut self.rows[if shared { 0 } else { side }][0];
+                let row = &mut self.rows.0[if shared { 0 } else { side }][0];
                 clear(row, size, shared);
                 let sign = if side == 0 { -1.0 } else { 1.0 };
                 work.add_point_row(&world.model, link, at.point, at.normal, sign, row);
@@ -195,45 +235,14 @@ impl Assembler {
         targets: [Option<f64>; 3],
     ) -> Result<(), InputError> {
         let frame = contact_frame(world, at, 0.0);
-        let trees = [0, 1].map(|side| self.fill_rows(world, work, &frame, at.geoms[side], side));
+        let trees = [0, 1].map(|side| self.rows.fill(world, work, &frame, at.geoms[side], side));
         for (k, target) in targets.into_iter().enumerate() {
-            let (row, count) = blocks(&self.rows, trees, k);
+            let (row, count) = self.rows.blocks(trees, k);
             if let Some(target) = target.filter(|_| count > 0) {
                 self.problem.add_bilateral(&row[..count], 0.0, target)?;
             }
         }
         Ok(())
-    }
-
-    /// Fills the rows of one side; returns its tree, or `None` if that side cannot move. Two sides on one tree share the first side's rows.
-    fn fill_rows(
-        &mut self,
-        world: &World,
-        work: &Workspace,
-        frame: &ContactFrame,
-        geom: usize,
-        side: usize,
-    ) -> Option<usize> {
-        let link = world.geoms[geom].link?;
-        let tree = world.model.links()[link].tree;
-        let size = world.model.trees()[tree].v.len();
-        if size == 0 {
-            return None;
-        }
-        let other = if side == 1 { world.geoms[frame.key.geoms[0] as usize].link } else { None };
-        let shared = other.is_some_and(|l| world.model.links()[l].tree == tree);
-        let rows = &mut self.rows[if shared { 0 } else { side }];
-        let sign = if side == 0 { -1.0 } else { 1.0 };
-        let point = frame.point + frame.lead * sign;
-        for (k, direction) in [frame.normal, frame.tangents[0], frame.tangents[1]].into_iter().enumerate() {
-            clear(&mut rows[k], size, shared);
-            work.add_point_row(&world.model, link, point, direction, sign, &mut rows[k]);
-        }
-        clear(&mut rows[3], size, shared);
-        if frame.material.mu_spin > 0.0 {
-            work.add_angular_row(&world.model, link, frame.normal, sign, &mut rows[3]);
-        }
-        Some(tree)
     }
 
     /// Adds a row of one velocity: a bilateral one with a target.
@@ -327,22 +336,116 @@ impl Assembler {
         add: impl FnOnce(&mut ContactProblem, &[(usize, &[f64])]) -> Result<(), InputError>,
     ) -> Result<(), InputError> {
         let (_, (tree, _)) = self.unit_row(model, k, sign);
-        add(&mut self.problem, &[(tree, &self.rows[0][0])])
+        add(&mut self.problem, &[(tree, &self.rows.0[0][0])])
     }
 }
 
 /// A row of a contact by tree, of which the first so many mean something.
 type RowOfTrees<'a> = ([(usize, &'a [f64]); 2], usize);
 
-/// Row `k` of a contact.
-fn blocks(rows: &[[Vec<f64>; 4]; 2], trees: [Option<usize>; 2], k: usize) -> RowOfTrees<'_> {
-    let [first, second] = rows;
-    let a = trees[0].map(|tree| (tree, first[k].as_slice()));
-    let b = trees[1].filter(|_| trees[0] != trees[1]).map(|tree| (tree, second[k].as_slice()));
-    match (a, b) {
-        (Some(a), Some(b)) => ([a, b], 2),
-        (Some(a), None) | (None, Some(a)) => ([a, a], 1),
-        (None, None) => ([(0, &[][..]); 2], 0),
+impl ContactRows {
+    /// Gives the contact at a point to `add`, after `edit` may have changed it; returns its frame.
+    fn with_contact(
+        &mut self,
+        world: &World,
+        work: &Workspace,
+        at: &ContactPoint,
+        size: f64,
+        edit: impl FnOnce(&ContactFrame, &mut Contact<'_>),
+        add: impl FnOnce(Contact<'_>) -> Result<(), InputError>,
+    ) -> Result<ContactFrame, InputError> {
+        let frame = contact_frame(world, at, size);
+        let (material, [s, t]) = (frame.material, frame.tangents);
+        let surface = surface_speed(world, work, at);
+        let trees = [0, 1].map(|side| self.fill(world, work, &frame, at.geoms[side], side));
+        let rows = [0, 1, 2, 3].map(|k| self.blocks(trees, k));
+        let spin = if material.mu_spin > 0.0 { &rows[3].0[..rows[3].1] } else { &[] };
+        let mut contact = Contact {
+            spin,
+            gap: at.gap,
+            size,
+            mu: material.mu,
+            mu_spin: material.mu_spin,
+            mu_viscous: material.mu_viscous,
+            rate: rates(world, work, at, s, t),
+            surface: [surface.dot(s), surface.dot(t)],
+            ..Contact::new(&rows[0].0[..rows[0].1], &rows[1].0[..rows[1].1], &rows[2].0[..rows[2].1])
+        };
+        edit(&frame, &mut contact);
+        add(contact)?;
+        Ok(frame)
+    }
+
+    /// Fills the rows of one side; returns its tree, or `None` if that side cannot move. Two sides on one tree share the first side's rows.
+    fn fill(
+        &mut self,
+        world: &World,
+        work: &Workspace,
+        frame: &ContactFrame,
+        geom: usize,
+        side: usize,
+    ) -> Option<usize> {
+        let link = world.geoms[geom].link?;
+        let tree = world.model.links()[link].tree;
+        let size = world.model.trees()[tree].v.len();
+        if size == 0 {
+            return None;
+        }
+        let other = if side == 1 { world.geoms[frame.key.geoms[0] as usize].link } else { None };
+        let shared = other.is_some_and(|l| world.model.links()[l].tree == tree);
+        let rows = &mut self.0[if shared { 0 } else { side }];
+        let sign = if side == 0 { -1.0 } else { 1.0 };
+        let point = frame.point + frame.lead * sign;
+        for (k, direction) in [frame.normal, frame.tangents[0], frame.tangents[1]].into_iter().enumerate() {
+            clear(&mut rows[k], size, shared);
+            work.add_point_row(&world.model, link, point, direction, sign, &mut rows[k]);
+        }
+        clear(&mut rows[3], size, shared);
+        if frame.material.mu_spin > 0.0 {
+            work.add_angular_row(&world.model, link, frame.normal, sign, &mut rows[3]);
+        }
+        Some(tree)
+    }
+
+    /// Row `k` of the contact filled in last.
+    fn blocks(&self, trees: [Option<usize>; 2], k: usize) -> RowOfTrees<'_> {
+        let [first, second] = &self.0;
+        let a = trees[0].map(|tree| (tree, first[k].as_slice()));
+        let b = trees[1].filter(|_| trees[0] != trees[1]).map(|tree| (tree, second[k].as_slice()));
+        match (a, b) {
+            (Some(a), Some(b)) => ([a, b], 2),
+            (Some(a), None) | (None, Some(a)) => ([a, a], 1),
+            (None, None) => ([(0, &[][..]); 2], 0),
+        }
+    }
+}
+
+impl Batch {
+    fn new(problem: &ContactProblem) -> Self {
+        Self { contacts: ContactBatch::new(problem.layout()), frames: vec![], result: Ok(()) }
+    }
+
+    /// Empty, before contact number `first` of the problem.
+    fn restart(&mut self, first: usize) {
+        self.contacts.restart(first);
+        self.frames.clear();
+        self.result = Ok(());
+    }
+
+    fn fill(
+        &mut self,
+        rows: &mut ContactRows,
+        world: &World,
+        work: &Workspace,
+        points: &[ContactPoint],
+        size: &impl Fn(&ContactPoint) -> f64,
+        edit: &impl Fn(&ContactFrame, &mut Contact<'_>),
+    ) {
+        let Self { contacts, frames, result } = self;
+        *result = points.iter().try_for_each(|at| {
+            frames.push(rows.with_contact(world, work, at, size(at), edit, |contact| contacts.add_contact(contact))?);
+            Ok(())
+        });
     }
 }
 

@@ -16,6 +16,7 @@ pub mod restitution;
 pub mod rolling;
 pub mod scene;
 pub mod simulation;
+mod sleep;
 pub mod summary;
 mod time_stepping;
 pub mod urdf;

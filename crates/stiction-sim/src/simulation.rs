@@ -8,9 +8,10 @@ use stiction_body::collision::{self, Collision};
 use stiction_body::{LinkMotion, LoopRows, Workspace, range};
 use stiction_contact::{
     ContactForces, ContactModel, ContactOutcome, ContactProblem, Frictionless, Level, ModelOptions, NormalOptions,
-    Place, WarmStart, models::catalog,
+    Place, SeparateIslands, WarmStart, models::catalog,
 };
-use stiction_lcp::{InputError, Matrix};
+use stiction_lcp::threads::MOST_THREADS;
+use stiction_lcp::{InputError, Matrix, Threads};
 
 use crate::assemble::{Assembler, ContactFrame, ContactKey};
 use crate::control::{Commands, Controller};
@@ -19,6 +20,7 @@ use crate::error::SceneError;
 use crate::event_driven::{Events, impact_model};
 use crate::projection::Projection;
 use crate::restitution::Impacts;
+use crate::sleep::Sleep;
 use crate::world::World;
 
 /// How a simulation steps.
@@ -40,6 +42,11 @@ pub struct Settings {
     pub restitution_speed: f64,
     /// How impacts at the same time are resolved.
     pub impacts: Impacts,
+    /// Threads that share the contacts and islands of a step, from 1 to 1024; none is one per core. Helpers are started by the first step that is worth them, and results are the
+    /// same bits for any number.
+    pub threads: Option<usize>,
+    /// Steps that would only repeat the last one, because it changed nothing and nothing has changed since, are not computed. Nothing but the time they take shows it. Default true; time stepping only.
+    pub sleeping: bool,
     /// Measure the time of each phase.
     pub timing: bool,
     /// How steps are made.
@@ -83,6 +90,8 @@ impl Default for Settings {
             accept_bound: 1e-6,
             restitution_speed: 1e-2,
             impacts: Impacts::default(),
+            threads: None,
+            sleeping: true,
             timing: false,
             simulator: SimulatorKind::default(),
             integrator: Integrator::default(),
@@ -141,6 +150,12 @@ pub struct State {
 }
 
 impl State {
+    /// A step of `dt` (s) was made.
+    pub(crate) fn advance_time(&mut self, dt: f64) {
+        self.step += 1;
+        self.t = self.step as f64 * dt;
+    }
+
     /// A number that changes with any bit of the state: FNV-1a over the bits.
     pub fn hash(&self) -> u64 {
         let numbers = self.q.iter().chain(&self.v).chain([&self.t]).map(|x| x.to_bits()).chain([self.step]);
@@ -353,30 +368,32 @@ pub struct Simulation {
     pub(crate) assembler: Assembler,
     /// For projections after the step, so that the step's own problem and contacts stay to be seen.
     pub(crate) afterwards: Assembler,
+    pub(crate) threads: Threads,
     pub(crate) model: Box<dyn ContactModel>,
     /// The model's friction is nothing where there is no normal force.
     pub(crate) friction_needs_force: bool,
     pub(crate) fallback: Option<Box<dyn ContactModel>>,
-    pub(crate) projector: Frictionless,
+    pub(crate) projector: SeparateIslands,
     pub(crate) projection: Projection,
     pub(crate) last: Option<ContactOutcome>,
     pub(crate) phases: Phases,
     pub(crate) scratch: Scratch,
     /// What event-driven steps need; `None` for time stepping.
     pub(crate) events: Option<Box<Events>>,
-    before: Before,
+    pub(crate) before: Before,
+    pub(crate) sleep: Sleep,
     /// The workspace's kinematics are those of the present state.
     pub(crate) kinematics_at_state: bool,
 }
 
 /// What a step that fails goes back to.
 #[derive(Debug, Clone, Default)]
-struct Before {
-    q: Vec<f64>,
-    v: Vec<f64>,
+pub(crate) struct Before {
+    pub q: Vec<f64>,
+    pub v: Vec<f64>,
     t: f64,
     step: u64,
-    saturated: Vec<i8>,
+    pub saturated: Vec<i8>,
     /// Memories of all controllers, one after the other.
     controllers: Vec<f64>,
 }
@@ -429,10 +446,16 @@ impl Simulation {
         if settings.restitution_speed.is_nan() || settings.restitution_speed < 0.0 {
             return Err(SceneError::new("restitution_speed", "must be at least 0"));
         }
+        if settings.threads.is_some_and(|count| !(1..=MOST_THREADS).contains(&count)) {
+            return Err(SceneError::new("threads", format!("must be from 1 to {MOST_THREADS}")));
+        }
+        let threads = settings.threads.map_or_else(Threads::one_per_core, Threads::new);
         let options = ModelOptions { tolerance: settings.tolerance, ..ModelOptions::default() };
         let (model, events) = models(&settings, &options)?;
-        let collision = Collision::new(&world.model, world.geoms.clone(), world.rules.clone())
+        let model = Box::new(SeparateIslands::new(model, threads, settings.sleeping));
+        let mut collision = Collision::new(&world.model, world.geoms.clone(), world.rules.clone())
             .map_err(|e| input("collision", &e))?;
+        collision.set_threads(threads);
         let state = State { q: world.q.clone(), v: world.v.clone(), t: 0.0, step: 0 };
         let memory = Memory { saturated: vec![0; world.model.nv()], ..Memory::default() };
         if settings.accept_bound.is_nan() || settings.accept_bound < 0.0 {
@@ -461,14 +484,16 @@ impl Simulation {
             work: Workspace::default(),
             sizes: (0..collision.geoms().len()).map(|g| collision.size(g)).collect(),
             collision,
+            threads,
             friction_needs_force: needs_force(model.name()),
             model,
             fallback,
-            projector: Frictionless::new(Level::Velocity, normals),
+            projector: SeparateIslands::new(Box::new(Frictionless::new(Level::Velocity, normals)), threads, false),
             projection: Projection::default(),
             last: None,
             phases: Phases::default(),
             before: Before::default(),
+            sleep: Sleep::default(),
             kinematics_at_state: false,
             events,
         };
@@ -490,7 +515,7 @@ impl Simulation {
         match (model.level(), &mut self.events) {
             (Level::Velocity, _) => {
                 self.friction_needs_force = needs_force(model.name());
-                self.model = model;
+                self.model = Box::new(SeparateIslands::new(model, self.threads, self.settings.sleeping));
             }
             (Level::Acceleration, Some(events)) => events.set_model(model),
             (Level::Acceleration, None) => {
@@ -499,6 +524,7 @@ impl Simulation {
             }
         }
         self.last = None;
+        self.sleep.wake();
         Ok(())
     }
 
@@ -541,6 +567,7 @@ impl Simulation {
         self.state.v.copy_from_slice(v);
         self.memory = Memory { saturated: vec![0; self.world.model.nv()], ..Memory::default() };
         self.kinematics_at_state = false;
+        self.sleep.wake();
         Ok(())
     }
 
@@ -585,6 +612,7 @@ impl Simulation {
             size(&format!("memory of controller {i}"), controller.memory().len(), memory.len())?;
         }
         self.kinematics_at_state = false;
+        self.sleep.wake();
         self.state.clone_from(&snapshot.state);
         self.memory.clone_from(&snapshot.memory);
         // What can be seen of the last step belongs to another one.
@@ -680,6 +708,7 @@ impl Simulation {
         }
         if !self.ignored.is_empty() {
             self.collision = Collision::new(&self.world.model, self.world.geoms.clone(), rules)?;
+            self.collision.set_threads(self.threads);
         }
         Ok(())
     }
@@ -699,6 +728,7 @@ impl Simulation {
             false => Ok(report),
         });
         if result.is_err() {
+            self.sleep.wake();
             self.go_back();
         }
         result

@@ -43,10 +43,23 @@ impl Simulation {
     /// One step of symplectic Euler.
     pub(crate) fn time_step(&mut self) -> Result<StepReport, StepFailure> {
         let clock = self.clock();
-        self.update_inertia();
+        // What rests has its inertia and kinematics from the last step.
+        let at_rest = self.sleep.is_at_rest() && self.kinematics_at_state;
+        if !at_rest {
+            self.update_inertia();
+        }
         self.command(self.state.t);
+        let asleep = if at_rest { self.sleep_on() } else { None };
+        if at_rest && asleep.is_none() {
+            self.update_inertia();
+        }
         self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
-        self.held_step()
+        if let Some(report) = asleep {
+            return Ok(report);
+        }
+        let report = self.held_step()?;
+        self.note_rest(&report);
+        Ok(report)
     }
 
     /// The step with the commands there are, at inertia that is up to date.
@@ -224,19 +237,26 @@ impl Simulation {
             sizes,
             loops,
             friction_needs_force,
+            threads,
             ..
         } = self;
         assembler.restart(&state.v, &scratch.force, settings.dt)?;
-        for point in collision.contacts() {
-            assembler.add_contact(world, work, point, smaller(sizes, point), |frame, contact| {
+        let points = collision.contacts();
+        assembler.add_contacts(
+            world,
+            work,
+            points,
+            |at| smaller(sizes, at),
+            *threads,
+            |frame, contact| {
                 // A gap below what projection leaves of overlap is rounding; over dt it would be a
                 // velocity, and redundant contacts would contradict each other.
                 if contact.gap > 0.0 && contact.gap <= overlap_left(contact.size) {
                     contact.gap = 0.0;
                 }
                 contact.predicted = contact.gap > 0.0 && (*friction_needs_force || held(memory, frame));
-            })?;
-        }
+            },
+        )?;
         let reach = |k: usize| 2.0 * settings.dt * state.v[k].abs().max(scratch.v_free[k].abs()) + LIMIT_REACH;
         assembler.add_limits(&world.model, &state.q, reach, |gap| (gap, 0.0))?;
         assembler.add_loops(loops, |_| 0.0)?;
@@ -260,12 +280,11 @@ impl Simulation {
     /// Solves the assembled problem, from the last step's modes and forces.
     pub(crate) fn solve(&mut self) -> Result<StepReport, StepFailure> {
         let Self { assembler, memory, scratch, model, last, .. } = self;
-        let keys = assembler.frames.iter().map(|f| f.key);
-        let same = keys.clone().eq(memory.keys.iter().copied());
+        let same = assembler.frames.iter().map(|f| f.key).eq(memory.keys.iter().copied());
         let start = if same {
             &memory.start
         } else {
-            map_start(&memory.start, &memory.keys, keys, &mut scratch.start);
+            map_start(&memory.start, &memory.keys, &assembler.frames, &mut scratch.start);
             &scratch.start
         };
         if let Some(old) = last.take() {
@@ -379,8 +398,7 @@ impl Simulation {
         mem::swap(&mut memory.start, &mut solution.warm_start);
         state.v.copy_from_slice(&solution.motion);
         world.model.integrate(&mut state.q, &state.v, settings.dt);
-        state.step += 1;
-        state.t = state.step as f64 * settings.dt;
+        state.advance_time(settings.dt);
     }
 
     /// Undoes what [`Simulation::advance`] did to the memory of contacts; the rest goes back as
@@ -411,31 +429,33 @@ pub(crate) fn separation_speed(world: &World, work: &Workspace, at: &ContactPoin
     at.normal.dot(velocity(at.geoms[1]) - velocity(at.geoms[0]))
 }
 
-/// Modes and forces of the contacts that were there in the last step; new ones are open and without force.
-pub(crate) fn map_start(
-    old: &WarmStart,
-    old_keys: &[ContactKey],
-    keys: impl Iterator<Item = ContactKey>,
-    out: &mut WarmStart,
-) {
+/// Modes and forces of the contacts that were there in the last step; new ones are open and without force. A contact at a corner may change from one feature to another with a last digit: if each is
+/// the only one of its two geoms that is new or gone, it takes over.
+pub(crate) fn map_start(old: &WarmStart, old_keys: &[ContactKey], frames: &[ContactFrame], out: &mut WarmStart) {
     out.modes.clear();
     out.bases.clear();
     let f = &mut out.forces;
     for x in [&mut f.normal, &mut f.tangent_s, &mut f.tangent_t, &mut f.spin] {
         x.clear();
     }
-    let mut at = 0;
-    for key in keys {
-        while at < old_keys.len() && old_keys[at] < key {
-            at += 1;
+    let mut rest = old_keys;
+    for pair in frames.chunk_by(|a, b| a.key.geoms == b.key.geoms) {
+        rest = &rest[rest.partition_point(|key| key.geoms < pair[0].key.geoms)..];
+        let first = old_keys.len() - rest.len();
+        let before = &rest[..rest.partition_point(|key| key.geoms == pair[0].key.geoms)];
+        let mut gone = (0..before.len()).filter(|&k| pair.iter().all(|frame| frame.key != before[k]));
+        let renamed = gone.next().filter(|_| gone.next().is_none());
+        let new = pair.iter().filter(|frame| !before.contains(&frame.key)).count();
+        for frame in pair {
+            let same = before.iter().position(|key| *key == frame.key).or(renamed.filter(|_| new == 1));
+            let i = same.map(|k| first + k).filter(|i| *i < old.modes.len());
+            let of = |x: &[f64]| i.and_then(|i| x.get(i)).copied().unwrap_or(0.0);
+            out.modes.push(i.map_or_else(Default::default, |i| old.modes[i]));
+            f.normal.push(of(&old.forces.normal));
+            f.tangent_s.push(of(&old.forces.tangent_s));
+            f.tangent_t.push(of(&old.forces.tangent_t));
+            f.spin.push(of(&old.forces.spin));
         }
-        let i = (old_keys.get(at) == Some(&key) && at < old.modes.len()).then_some(at);
-        let of = |x: &[f64]| i.and_then(|i| x.get(i)).copied().unwrap_or(0.0);
-        out.modes.push(i.map_or_else(Default::default, |i| old.modes[i]));
-        f.normal.push(of(&old.forces.normal));
-        f.tangent_s.push(of(&old.forces.tangent_s));
-        f.tangent_t.push(of(&old.forces.tangent_t));
-        f.spin.push(of(&old.forces.spin));
     }
     f.bilateral.clone_from(&old.forces.bilateral);
     f.limit.clone_from(&old.forces.limit);

@@ -20,7 +20,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("the file holds no LCP".into());
     };
     let mut solver = Auto::new(Options::default());
-    let mut simulation = Scene::load(Path::new(scene), &[])?.simulation()?;
+    let mut scene = Scene::load(Path::new(scene), &[])?;
+    scene.settings.sleeping = false;
+    let mut simulation = scene.simulation()?;
     for line in stdin().lock().lines() {
         let line = line?;
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -51,7 +51,8 @@ class TaskEnv(gym.Env[Array, Actions]):
     def __init__(self, task: Task, render_mode: str | None = None, *, on_failure: str | None = None, accept_bound: float | None = None) -> None:
         self.task = task
         self.render_mode = render_mode
-        self.simulation = Simulation(task.scene.with_settings(on_failure=on_failure, accept_bound=accept_bound), raises=False)
+        scene = task.scene.with_settings(on_failure=on_failure, accept_bound=accept_bound, threads=1)
+        self.simulation = Simulation(scene, raises=False)
         self.observation_space = task.observation_space
         self.action_space = task.action_space
 

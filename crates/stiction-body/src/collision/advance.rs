@@ -1,7 +1,7 @@
 //! How long nothing new can touch: conservative advancement for event-driven simulation, and checks of a start.
 
 use super::frame::{Apart, Query};
-use super::{Collision, Part, Placed, pairs, query};
+use super::{Collision, PairWorkspace, Part, Placed, pairs, query};
 use crate::collision::vector::Norm;
 use crate::kinematics::{LinkMotion, Workspace};
 use crate::model::Model;
@@ -58,15 +58,16 @@ impl Collision {
         }
         let question = query(parts, [&placed[0], &placed[1]], 0.0, within);
         let members = [parts[0].member(&placed[0]), parts[1].member(&placed[1])];
+        let PairWorkspace { scratch, touches } = &mut self.workspaces[0];
         self.apart.clear();
-        pairs::separations(members, &question.everywhere(), &mut self.scratch, &mut self.apart);
+        pairs::separations(members, &question.everywhere(), scratch, &mut self.apart);
         let best = self.apart.iter().map(|a| a.separation).fold(f64::NEG_INFINITY, f64::max);
         if best > f64::NEG_INFINITY {
             return Some(best);
         }
-        self.touches.clear();
-        pairs::contacts(members, &question, true, &mut self.scratch, &mut self.touches);
-        self.touches.iter().map(|t| t.gap).reduce(f64::min)
+        touches.clear();
+        pairs::contacts(members, &question, true, scratch, touches);
+        touches.iter().map(|t| t.gap).reduce(f64::min)
     }
 
     /// A time (s), at most `dt`, in which nothing new comes to touch, if every link keeps its angular velocity and the velocity of its
@@ -80,7 +81,7 @@ impl Collision {
         }
         self.place(model, work, motion, dt, 0.0);
         let mut time = dt;
-        for k in 0..self.broad.candidates(&self.bounds, &self.allowed) {
+        for k in 0..self.broad.candidates(&self.bounds, &self.allowed, self.threads) {
             let (i, j) = self.broad.pair(k);
             time = time.min(self.safe_time_of(i, j, dt));
         }
@@ -92,17 +93,18 @@ impl Collision {
         let question = query(parts, placed, dt, 0.0);
         let closing = closing(parts, placed);
         let members = [parts[0].member(placed[0]), parts[1].member(placed[1])];
+        let PairWorkspace { scratch, touches } = &mut self.workspaces[0];
         self.apart.clear();
-        pairs::separations(members, &question.everywhere(), &mut self.scratch, &mut self.apart);
+        pairs::separations(members, &question.everywhere(), scratch, &mut self.apart);
         let apart = self.apart.iter().map(|a| a.separation).fold(f64::NEG_INFINITY, f64::max);
         if apart > question.touch {
             // Any axis that stays open keeps them apart.
             let open = |a: &Apart| closing.time(a.separation, -a.normal.dot(question.drift.linear) / dt + closing.turn);
             return self.apart.iter().filter(|a| a.separation > question.touch).map(open).fold(0.0, f64::max);
         }
-        self.touches.clear();
-        pairs::contacts(members, &question, true, &mut self.scratch, &mut self.touches);
-        let next = self.touches.iter().filter(|t| t.gap > question.touch);
+        touches.clear();
+        pairs::contacts(members, &question, true, scratch, touches);
+        let next = touches.iter().filter(|t| t.gap > question.touch);
         next.map(|t| closing.time(t.gap, -t.normal.dot(question.drift.at(t.point)) / dt)).fold(f64::INFINITY, f64::min)
     }
 }

@@ -1,5 +1,7 @@
 //! Which pairs of geoms are near each other.
 
+use stiction_lcp::Threads;
+
 use crate::collision::frame::Frame;
 use crate::collision::rules::Allowed;
 use crate::math::Vec3;
@@ -12,6 +14,12 @@ const SLOTS_PER_GEOM: usize = 2;
 
 /// Most pairs near each other: several times those of a dense heap of ten thousand bodies, and what memory has room for with all their contacts.
 const MOST_PAIRS: usize = 1 << 18;
+
+/// Geoms that are worth a thread: to find what is near them takes several times as long as to wake it.
+const GRAIN: usize = 100;
+
+/// Chunks of geoms per thread, so that none waits long for another.
+const CHUNKS: usize = 4;
 
 /// Where a geom can be within the step.
 #[derive(Debug, Clone, Copy)]
@@ -68,8 +76,8 @@ pub(crate) struct Broad {
     slots: Vec<u32>,
     /// The cell of each geom, if it has one.
     cells: Vec<Option<Cell>>,
-    /// Pairs as they are found, then in ascending order.
-    pairs: Vec<(u32, u32)>,
+    /// Pairs as they are found, those of some geoms each, then in ascending order.
+    pairs: Vec<Vec<(u32, u32)>>,
     found: Vec<(u32, u32)>,
     counts: Vec<u32>,
     crowded: bool,
@@ -115,7 +123,7 @@ impl Broad {
     /// Number of pairs that are near each other, for [`Broad::pair`].
     ///
     /// There are at most [`MOST_PAIRS`]; the search ends with one more.
-    pub fn candidates(&mut self, bounds: &[Bounds], allowed: &Allowed) -> usize {
+    pub fn candidates(&mut self, bounds: &[Bounds], allowed: &Allowed, threads: Threads) -> usize {
         self.found.clear();
         match &self.all {
             Some(all) => {
@@ -124,7 +132,7 @@ impl Broad {
             }
             None => {
                 self.fill_grids(bounds);
-                self.search(bounds, allowed);
+                self.search(bounds, allowed, threads);
                 self.put_in_order(bounds.len());
             }
         }
@@ -192,41 +200,53 @@ impl Broad {
     }
 
     /// Every pair whose bounds meet, in no order; a pair may be there twice.
-    fn search(&mut self, bounds: &[Bounds], allowed: &Allowed) {
-        let slots = self.slots.len() - 1;
-        self.pairs.clear();
-        for (i, (bounds, cell)) in bounds.iter().zip(&self.cells).enumerate() {
-            let (Bounds::Aabb { centre, half }, Some(cell)) = (bounds, cell) else { continue };
-            if self.pairs.len() > MOST_PAIRS {
-                break;
-            }
-            for &level in self.levels.iter().filter(|level| **level >= cell.level) {
-                for key in near_cells(*centre, *half, level) {
-                    let at = slot(key, slots);
-                    for other in &self.entries[self.slots[at] as usize..self.slots[at + 1] as usize] {
-                        let j = other.geom as usize;
-                        // Geoms of one level find each other: the first finds the second.
-                        let once = level > cell.level || j > i;
-                        if other.key == key
-                            && once
-                            && meet(*centre - other.centre, *half + other.half)
-                            && allowed.get(i, j)
-                        {
-                            self.pairs.push((i.min(j) as u32, i.max(j) as u32));
-                        }
-                    }
-                }
-            }
-        }
+    fn search(&mut self, bounds: &[Bounds], allowed: &Allowed, threads: Threads) {
+        let count = threads.worth(bounds.len() / 2, GRAIN);
+        let length = bounds.len().div_ceil(if count == 1 { 1 } else { count * CHUNKS }).max(1);
+        let mut pairs = std::mem::take(&mut self.pairs);
+        pairs.resize_with(bounds.len().div_ceil(length).max(1), Vec::new);
+        pairs.iter_mut().for_each(Vec::clear);
+        let geoms = (0..bounds.len()).step_by(length).map(|first| first..bounds.len().min(first + length));
+        threads.share(&mut vec![(); count], geoms.zip(&mut pairs), |(), (geoms, pairs)| {
+            geoms.for_each(|i| self.search_near(i, bounds, allowed, pairs));
+        });
         for (k, &i) in self.unbounded.iter().enumerate() {
             for j in 0..bounds.len() {
                 let once = !self.unbounded[..k].contains(&(j as u32));
                 if once && bounds[i as usize].meets(&bounds[j]) && allowed.get(i as usize, j) {
-                    self.pairs.push((i.min(j as u32), i.max(j as u32)));
+                    pairs[0].push((i.min(j as u32), i.max(j as u32)));
                 }
             }
         }
-        self.pairs.truncate(MOST_PAIRS + 1);
+        let mut left = MOST_PAIRS + 1;
+        for pairs in &mut pairs {
+            pairs.truncate(left);
+            left -= pairs.len();
+        }
+        self.pairs = pairs;
+    }
+
+    /// The pairs of geom `i` with others of its own level behind it, and with those of larger ones.
+    fn search_near(&self, i: usize, bounds: &[Bounds], allowed: &Allowed, pairs: &mut Vec<(u32, u32)>) {
+        let (Bounds::Aabb { centre, half }, Some(cell)) = (&bounds[i], &self.cells[i]) else { return };
+        if pairs.len() > MOST_PAIRS {
+            return;
+        }
+        let slots = self.slots.len() - 1;
+        for &level in self.levels.iter().filter(|level| **level >= cell.level) {
+            for key in near_cells(*centre, *half, level) {
+                let at = slot(key, slots);
+                for other in &self.entries[self.slots[at] as usize..self.slots[at + 1] as usize] {
+                    let j = other.geom as usize;
+                    // Geoms of one level find each other: the first finds the second.
+                    let once = level > cell.level || j > i;
+                    if other.key == key && once && meet(*centre - other.centre, *half + other.half) && allowed.get(i, j)
+                    {
+                        pairs.push((i.min(j) as u32, i.max(j) as u32));
+                    }
+                }
+            }
+        }
     }
 
     /// The pairs in ascending order, each once: sorted by their first geom by counting, then each
@@ -234,14 +254,14 @@ impl Broad {
     fn put_in_order(&mut self, geoms: usize) {
         self.counts.clear();
         self.counts.resize(geoms + 1, 0);
-        self.pairs.iter().for_each(|(i, _)| self.counts[*i as usize] += 1);
+        self.pairs.iter().flatten().for_each(|(i, _)| self.counts[*i as usize] += 1);
         let mut end = 0;
         for count in &mut self.counts {
             end += *count;
             *count = end;
         }
-        self.found.resize(self.pairs.len(), (0, 0));
-        for pair in self.pairs.iter().rev() {
+        self.found.resize(self.pairs.iter().map(Vec::len).sum(), (0, 0));
+        for pair in self.pairs.iter().flatten().rev() {
             let end = &mut self.counts[pair.0 as usize];
             *end -= 1;
             self.found[*end as usize] = *pair;

@@ -17,8 +17,9 @@ mod vector;
 pub use advance::Overlap;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
-use stiction_lcp::InputError;
+use stiction_lcp::{InputError, Threads};
 
 use crate::collision::vector::Norm;
 use crate::kinematics::{LinkMotion, Workspace};
@@ -140,6 +141,19 @@ impl Placed {
     }
 }
 
+/// What finding the contacts of pairs needs.
+#[derive(Debug, Clone, Default)]
+struct PairWorkspace {
+    scratch: pairs::Scratch,
+    touches: Vec<Touch>,
+}
+
+/// Pairs that are worth a thread: to find their contacts takes several times as long as to wake it.
+const GRAIN: usize = 100;
+
+/// Chunks of pairs per thread, so that none waits long for another.
+const CHUNKS: usize = 4;
+
 /// Finds contacts between geoms.
 ///
 /// ```
@@ -170,9 +184,12 @@ pub struct Collision {
     broad: Broad,
     placed: Vec<Placed>,
     bounds: Vec<Bounds>,
-    scratch: pairs::Scratch,
-    touches: Vec<Touch>,
+    /// One per thread.
+    workspaces: Vec<PairWorkspace>,
     apart: Vec<Apart>,
+    threads: Threads,
+    /// Contacts of some pairs each, in their order, before they are put together.
+    chunks: Vec<Vec<ContactPoint>>,
     /// True if a pair of this call has links with other geoms.
     shared: bool,
     order: Vec<usize>,
@@ -215,9 +232,10 @@ impl Collision {
             broad,
             placed: Vec::with_capacity(n),
             bounds: Vec::with_capacity(n),
-            scratch: pairs::Scratch::default(),
-            touches: Vec::new(),
+            workspaces: vec![PairWorkspace::default()],
             apart: Vec::new(),
+            threads: Threads::default(),
+            chunks: Vec::new(),
             shared: false,
             order: Vec::new(),
             dropped: Vec::new(),
@@ -270,7 +288,7 @@ impl Collision {
         motion: &[LinkMotion],
         dt: f64,
         margin: f64,
-        moved: impl Fn(usize) -> bool,
+        moved: impl Fn(usize) -> bool + Sync,
     ) -> &[ContactPoint] {
         std::mem::swap(&mut self.contacts, &mut self.before);
         self.contacts.clear();
@@ -285,30 +303,41 @@ impl Collision {
         motion: &[LinkMotion],
         dt: f64,
         margin: f64,
-        moved: impl Fn(usize) -> bool,
+        moved: impl Fn(usize) -> bool + Sync,
     ) {
         if !(dt >= 0.0 && margin >= 0.0 && dt.is_finite() && margin.is_finite()) {
             return;
         }
-        self.shared = false;
         self.place(model, work, motion, dt, margin);
-        let mut next = 0;
-        for k in 0..self.broad.candidates(&self.bounds, &self.allowed) {
-            let (i, j) = self.broad.pair(k);
-            let (a, b) = (&self.parts[i], &self.parts[j]);
-            self.shared |= a.shared || b.shared;
-            if a.link.is_some_and(&moved) || b.link.is_some_and(&moved) {
-                self.pair(i, j, dt, margin);
-                continue;
-            }
-            // Both lists ascend.
-            next += self.before[next..].iter().take_while(|c| c.geoms < [i, j]).count();
-            let same = self.before[next..].iter().take_while(|c| c.geoms == [i, j]);
-            self.contacts.extend(same);
+        let count = self.broad.candidates(&self.bounds, &self.allowed, self.threads);
+        let Self { parts, placed, broad, before, contacts, workspaces, chunks, threads, .. } = self;
+        let pairs = Pairs { parts, placed, broad, before, keep_duplicates: self.keep_duplicates, dt, margin };
+        let of_threads = threads.worth(count / 2, GRAIN);
+        if of_threads == 1 {
+            pairs.find(0..count, &moved, &mut workspaces[0], contacts);
+        } else {
+            workspaces.resize_with(of_threads.max(workspaces.len()), PairWorkspace::default);
+            let length = count.div_ceil(of_threads * CHUNKS);
+            let ranges = (0..count).step_by(length).map(|first| first..count.min(first + length));
+            chunks.resize_with(ranges.len(), Vec::new);
+            threads.share(&mut workspaces[..of_threads], ranges.zip(&mut *chunks), |workspace, (range, chunk)| {
+                chunk.clear();
+                pairs.find(range, &moved, workspace, chunk);
+            });
+            chunks.iter().for_each(|chunk| contacts.extend_from_slice(chunk));
         }
+        self.shared = (0..count).any(|k| {
+            let (i, j) = self.broad.pair(k);
+            self.parts[i].shared || self.parts[j].shared
+        });
         if self.shared && !self.keep_duplicates {
             self.merge_geoms();
         }
+    }
+
+    /// Shares the pairs among threads from now on, where there are enough of them.
+    pub fn set_threads(&mut self, threads: Threads) {
+        self.threads = threads;
     }
 
     /// True if since this was asked last more pairs of geoms were near each other than can be looked at: some contacts are missing then.
@@ -331,30 +360,6 @@ impl Collision {
             let placed = part.placed(at.and_then(|l| work.pose.get(l)), at.and_then(|l| motion.get(l)), dt);
             self.bounds.push(part.bounds(&placed, margin));
             self.placed.push(placed);
-        }
-    }
-
-    /// Contacts of two geoms.
-    fn pair(&mut self, i: usize, j: usize, dt: f64, margin: f64) {
-        let (a, b) = (&self.parts[i], &self.parts[j]);
-        let query = query([a, b], [&self.placed[i], &self.placed[j]], dt, margin);
-        self.touches.clear();
-        let merge = !self.keep_duplicates;
-        let members = [a.member(&self.placed[i]), b.member(&self.placed[j])];
-        pairs::contacts(members, &query, merge, &mut self.scratch, &mut self.touches);
-        if self.touches.len() > 1 {
-            self.touches.sort_unstable_by_key(|t| t.feature);
-        }
-        // Only shapes with several kinds of features can have one place twice.
-        let plain = |s: &Solid| matches!(s, Solid::HalfSpace | Solid::Cuboid { .. } | Solid::Sphere { .. });
-        let twice = merge && !(plain(&a.solid) && plain(&b.solid));
-        let (start, length) = (self.contacts.len(), DUPLICATE * query.size);
-        for touch in &self.touches {
-            let Touch { point, normal, gap, feature, lead } = *touch;
-            let contact = ContactPoint { geoms: [i, j], feature, point, normal, gap, lead };
-            if !(twice && self.contacts[start..].iter().any(|c| same(c, &contact, 1.0, length))) {
-                self.contacts.push(contact);
-            }
         }
     }
 
@@ -394,6 +399,66 @@ impl Collision {
             k += 1;
             !dropped[k - 1]
         });
+    }
+}
+
+/// What the contacts of all pairs are found from.
+struct Pairs<'a> {
+    parts: &'a [Part],
+    placed: &'a [Placed],
+    broad: &'a Broad,
+    before: &'a [ContactPoint],
+    keep_duplicates: bool,
+    dt: f64,
+    margin: f64,
+}
+
+impl Pairs<'_> {
+    /// Adds the contacts of a range of the pairs that are near each other; those of pairs without a link that `moved` are the ones of before.
+    fn find(
+        &self,
+        range: Range<usize>,
+        moved: &impl Fn(usize) -> bool,
+        workspace: &mut PairWorkspace,
+        contacts: &mut Vec<ContactPoint>,
+    ) {
+        let mut before = self.before;
+        for k in range {
+            let (i, j) = self.broad.pair(k);
+            let (a, b) = (&self.parts[i], &self.parts[j]);
+            if a.link.is_some_and(moved) || b.link.is_some_and(moved) {
+                self.contacts_of(i, j, workspace, contacts);
+                continue;
+            }
+            // Both lists ascend.
+            before = &before[before.partition_point(|c| c.geoms < [i, j])..];
+            contacts.extend(before.iter().take_while(|c| c.geoms == [i, j]));
+        }
+    }
+
+    /// Adds the contacts of two geoms.
+    fn contacts_of(&self, i: usize, j: usize, workspace: &mut PairWorkspace, contacts: &mut Vec<ContactPoint>) {
+        let PairWorkspace { scratch, touches } = workspace;
+        let (a, b) = (&self.parts[i], &self.parts[j]);
+        let query = query([a, b], [&self.placed[i], &self.placed[j]], self.dt, self.margin);
+        touches.clear();
+        let merge = !self.keep_duplicates;
+        let members = [a.member(&self.placed[i]), b.member(&self.placed[j])];
+        pairs::contacts(members, &query, merge, scratch, touches);
+        if touches.len() > 1 {
+            touches.sort_unstable_by_key(|t| t.feature);
+        }
+        // Only shapes with several kinds of features can have one place twice.
+        let plain = |s: &Solid| matches!(s, Solid::HalfSpace | Solid::Cuboid { .. } | Solid::Sphere { .. });
+        let twice = merge && !(plain(&a.solid) && plain(&b.solid));
+        let (start, length) = (contacts.len(), DUPLICATE * query.size);
+        for touch in touches {
+            let Touch { point, normal, gap, feature, lead } = *touch;
+            let contact = ContactPoint { geoms: [i, j], feature, point, normal, gap, lead };
+            if !(twice && contacts[start..].iter().any(|c| same(c, &contact, 1.0, length))) {
+                contacts.push(contact);
+            }
+        }
     }
 }
 

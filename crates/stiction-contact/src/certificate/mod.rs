@@ -102,6 +102,23 @@ impl PhysicalCertificate {
         all.iter().fold(0.0, |max: f64, x| if x.is_nan() { f64::INFINITY } else { max.max(*x) })
     }
 
+    /// Takes in that of another part of the problem; `place` says where its places are in the whole.
+    pub(crate) fn add_part(&mut self, part: &Self, place: impl FnOnce(Place) -> Place) {
+        if self.worst == Place::Nowhere || part.largest() > self.largest() {
+            self.worst = place(part.worst);
+        }
+        let larger = |own: &mut f64, part: f64| *own = if part.is_nan() { f64::INFINITY } else { own.max(part) };
+        larger(&mut self.momentum, part.momentum);
+        larger(&mut self.bilateral, part.bilateral);
+        larger(&mut self.signorini, part.signorini);
+        larger(&mut self.friction, part.friction);
+        larger(&mut self.bounded, part.bounded);
+        larger(&mut self.work, part.work);
+        larger(&mut self.energy, part.energy);
+        larger(&mut self.inconsistency, part.inconsistency);
+        self.driven_work += part.driven_work;
+    }
+
     /// True if every measure is at most `tolerance`.
     pub fn holds(&self, tolerance: f64) -> bool {
         self.largest() <= tolerance

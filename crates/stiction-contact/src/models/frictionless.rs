@@ -53,6 +53,10 @@ impl ContactModel for Frictionless {
         self.level
     }
 
+    fn fork(&self) -> Option<Box<dyn ContactModel>> {
+        Some(Box::new(self.clone()))
+    }
+
     fn solve_from(
         &mut self,
         problem: &ContactProblem,

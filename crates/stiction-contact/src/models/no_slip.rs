@@ -98,6 +98,10 @@ impl ContactModel for NoSlip {
         Level::Velocity
     }
 
+    fn fork(&self) -> Option<Box<dyn ContactModel>> {
+        Some(Box::new(self.clone()))
+    }
+
     fn solve_from(
         &mut self,
         problem: &ContactProblem,

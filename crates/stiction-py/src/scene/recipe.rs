@@ -46,6 +46,10 @@ pub struct Overrides {
     pub impacts: Option<String>,
     /// How long (s).
     pub duration: Option<f64>,
+    /// Threads that share the work of a step.
+    pub threads: Option<usize>,
+    /// Steps that would only repeat the last one are not computed.
+    pub sleeping: Option<bool>,
 }
 
 impl Overrides {
@@ -84,6 +88,8 @@ impl Overrides {
                 None => return unknown("impacts", "simultaneous", "sequential", x),
             }
         }
+        settings.threads = self.threads.or(settings.threads);
+        settings.sleeping = self.sleeping.unwrap_or(settings.sleeping);
         match self.duration {
             Some(x) if !(x >= 0.0 && x.is_finite()) => {
                 return Err(SceneError::new("duration", format!("must be at least 0 and finite, found {x}")));
@@ -108,6 +114,8 @@ impl Overrides {
             restitution_speed: newer.restitution_speed.or(old.restitution_speed),
             impacts: newer.impacts.or(old.impacts),
             duration: newer.duration.or(old.duration),
+            threads: newer.threads.or(old.threads),
+            sleeping: newer.sleeping.or(old.sleeping),
         }
     }
 }
@@ -139,6 +147,7 @@ type StoredOverrides = (
     Option<String>,
     Option<f64>,
     Option<f64>,
+    (Option<usize>, Option<bool>),
 );
 
 impl Recipe {
@@ -184,7 +193,9 @@ impl Recipe {
         };
         let o = self.overrides.clone();
         let (speed, bound) = (o.restitution_speed, o.accept_bound);
-        let overrides = (o.dt, o.model, o.tolerance, o.on_failure, o.simulator, speed, o.impacts, o.duration, bound);
+        let speed_only = (o.threads, o.sleeping);
+        let overrides =
+            (o.dt, o.model, o.tolerance, o.on_failure, o.simulator, speed, o.impacts, o.duration, bound, speed_only);
         (source, self.set.clone(), overrides)
     }
 
@@ -194,8 +205,18 @@ impl Recipe {
             (Some(text), directory, file, described) => Source::Text { text, directory, file, described },
             (None, _, file, _) => Source::Robot(file.unwrap_or_default()),
         };
-        let (dt, model, tolerance, on_failure, simulator, restitution_speed, impacts, duration, accept_bound) =
-            overrides;
+        let (
+            dt,
+            model,
+            tolerance,
+            on_failure,
+            simulator,
+            restitution_speed,
+            impacts,
+            duration,
+            accept_bound,
+            speed_only,
+        ) = overrides;
         let overrides = Overrides {
             dt,
             model,
@@ -206,6 +227,8 @@ impl Recipe {
             restitution_speed,
             impacts,
             duration,
+            threads: speed_only.0,
+            sleeping: speed_only.1,
         };
         Self { source, set, overrides }
     }

@@ -215,12 +215,11 @@ impl Events {
     /// Accelerations of the stage by the model, from the last forces. False if it has none.
     fn solve(&mut self, sim: &mut Simulation, stage: usize) -> Result<bool, InputError> {
         let clock = sim.clock();
-        let keys = sim.assembler.frames.iter().map(|f| f.key);
-        let same = keys.clone().eq(sim.memory.keys.iter().copied());
+        let same = sim.assembler.frames.iter().map(|f| f.key).eq(sim.memory.keys.iter().copied());
         let start = if same {
             &sim.memory.start
         } else {
-            map_start(&sim.memory.start, &sim.memory.keys, keys, &mut sim.scratch.start);
+            map_start(&sim.memory.start, &sim.memory.keys, &sim.assembler.frames, &mut sim.scratch.start);
             &sim.scratch.start
         };
         let mut outcome = self.model.solve_from(&sim.assembler.problem, Some(start))?;

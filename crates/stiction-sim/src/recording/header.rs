@@ -237,6 +237,9 @@ fn put_settings(out: &mut Writer, settings: &Settings) {
         accept_bound,
         restitution_speed,
         impacts,
+        // None of these changes what a step comes to.
+        threads: _,
+        sleeping: _,
         timing: _,
     } = settings;
     out.f64(*dt);
@@ -269,6 +272,8 @@ fn get_settings(from: &mut Reader<'_>, format: u32) -> Result<Settings, Broken> 
         accept_bound: Settings::default().accept_bound,
         restitution_speed: from.f64()?,
         impacts: if format >= WITH_RESTITUTION && from.bool()? { Impacts::Sequential } else { Impacts::Simultaneous },
+        threads: None,
+        sleeping: true,
         timing: false,
     };
     if format >= WITH_ACCEPTANCE {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use stiction_body::math::Vec3;
 use stiction_body::range;
 use stiction_contact::models::catalog;
+use stiction_lcp::threads::MOST_THREADS;
 use toml::de::DeTable;
 
 use crate::error::SceneError;
@@ -222,6 +223,13 @@ fn settings(top: &Section<'_>) -> Result<Settings, SceneError> {
             }
         };
     }
+    if let Some(count) = top.number("threads")? {
+        if count.fract() != 0.0 || !(1.0..=MOST_THREADS as f64).contains(&count) {
+            return Err(top.error("threads", format!("must be a whole number from 1 to {MOST_THREADS}, found {count}")));
+        }
+        settings.threads = Some(count as usize);
+    }
+    settings.sleeping = top.bool("sleeping")?.unwrap_or(settings.sleeping);
     settings.controllers_per_stage = top.bool("controllers_per_stage")?.unwrap_or(false);
     Ok(settings)
 }

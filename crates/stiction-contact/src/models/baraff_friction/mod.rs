@@ -81,6 +81,10 @@ impl ContactModel for BaraffFriction {
         Level::Acceleration
     }
 
+    fn fork(&self) -> Option<Box<dyn ContactModel>> {
+        Some(Box::new(self.clone()))
+    }
+
     fn solve_from(
         &mut self,
         problem: &ContactProblem,

@@ -27,6 +27,10 @@ impl ContactModel for CoulombCone {
         self.level
     }
 
+    fn fork(&self) -> Option<Box<dyn ContactModel>> {
+        Some(Box::new(self.clone()))
+    }
+
     fn solve_from(
         &mut self,
         problem: &ContactProblem,

@@ -227,6 +227,10 @@ impl ContactModel for CoulombPolyhedral {
         Level::Velocity
     }
 
+    fn fork(&self) -> Option<Box<dyn ContactModel>> {
+        Some(Box::new(self.clone()))
+    }
+
     fn solve_from(
         &mut self,
         problem: &ContactProblem,

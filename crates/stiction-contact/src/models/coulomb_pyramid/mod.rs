@@ -204,6 +204,10 @@ impl ContactModel for CoulombPyramid {
         Level::Acceleration
     }
 
+    fn fork(&self) -> Option<Box<dyn ContactModel>> {
+        Some(Box::new(self.clone()))
+    }
+
     /// Solves `problem`.
     ///
     /// # Errors

@@ -113,6 +113,10 @@ impl ContactModel for DrumwrightShell {
         Level::Velocity
     }
 
+    fn fork(&self) -> Option<Box<dyn ContactModel>> {
+        Some(Box::new(self.clone()))
+    }
+
     fn solve_from(
         &mut self,
         problem: &ContactProblem,

@@ -14,6 +14,7 @@ mod lanes;
 mod measure;
 mod newton;
 mod path;
+mod rest;
 mod search;
 mod smooth_law;
 mod sparse;
@@ -32,6 +33,7 @@ pub(in crate::models) use elements::Friction;
 use elements::{Elements, Source};
 use finish::{AT_LIMIT, RELIEF};
 use newton::Newton;
+use rest::Rest;
 use search::{Found, Search};
 
 /// Solutions whose storage is kept: the one being replaced, and one more.
@@ -45,6 +47,7 @@ pub(in crate::models) struct VelocitySpace {
     /// Storage of solutions that are not needed any more.
     spare: Vec<ContactSolution>,
     islands: Islands,
+    rest: Rest,
     elements: Elements,
     newton: Newton,
     search: Search,
@@ -125,9 +128,10 @@ impl VelocitySpace {
         self.sure.clear();
         for island in islands.find(problem) {
             stiction_lcp::interrupt::check();
-            let found = self.solve_island(problem, island, start, enough, limit, stats);
+            let rests = start.is_some_and(|start| self.keep_at_rest(problem, island, start, stats));
+            let found = rests || self.solve_island(problem, island, start, enough, limit, stats);
             self.solved.push(found);
-            self.sure.push(found && self.search.is_sure(enough));
+            self.sure.push(rests || found && self.search.is_sure(enough));
         }
         stats.islands = islands.list().len();
         self.islands = islands;
@@ -149,6 +153,23 @@ impl VelocitySpace {
         zero(&mut self.motion, problem.m());
         self.held.clear();
         self.held.resize(problem.layout().blocks(), false);
+    }
+
+    /// Takes over the forces of `start` if the island stays at rest under them; false if it does not.
+    fn keep_at_rest(
+        &mut self,
+        problem: &ContactProblem,
+        island: &Island,
+        start: &WarmStart,
+        stats: &mut ContactStats,
+    ) -> bool {
+        if !self.rest.holds(problem, island, start, self.friction) {
+            return false;
+        }
+        island.blocks.iter().for_each(|&b| self.held[b] = true);
+        self.forces.copy_part(&start.forces, island);
+        stats.guessed += 1;
+        true
     }
 
     fn solve_island(

@@ -1,0 +1,116 @@
+//! Islands at rest: where the forces of the last step balance all others up to their own rounding, they and v⁺ = 0 are the answer.
+//!
+//! Solved anew, forces would come out with other last digits, and velocities as what these leave, some 1e-20 m/s: bodies at rest would creep by them. Forces that are kept move nothing, so that a
+//! step of an island at rest leads to the same state, forces and modes, to the last bit. They are certified like any other answer.
+
+use super::Friction;
+use crate::islands::Island;
+use crate::model::WarmStart;
+use crate::problem::ContactProblem;
+use crate::rows::Rows;
+use crate::whitened::separation_bias;
+
+/// What forces leave of the momentum of a body, beside the sum of their sizes: their rounding, a few units in the last place.
+const BALANCE: f64 = 1e-15;
+
+/// What rounding may add to a force at its limit, as a part of it.
+const AT_LIMIT: f64 = 1e-14;
+
+/// The workspace.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rest {
+    /// `M v + dt f + Σ rowᵀ p`, m.
+    momentum: Vec<f64>,
+    /// `Σ ‖terms‖` of it for each block, each velocity in units of `√Mⱼⱼ`.
+    size: Vec<f64>,
+}
+
+impl Rest {
+    /// True if v⁺ = 0 with the forces of `start` is an answer of the island, to rounding.
+    pub fn holds(&mut self, problem: &ContactProblem, island: &Island, start: &WarmStart, friction: Friction) -> bool {
+        obeys_laws(problem, island, start, friction) && self.is_balanced(problem, island, start)
+    }
+
+    fn is_balanced(&mut self, problem: &ContactProblem, island: &Island, start: &WarmStart) -> bool {
+        let (mass, layout) = (problem.mass(), problem.layout());
+        self.momentum.resize(problem.m(), 0.0);
+        self.size.resize(layout.blocks(), 0.0);
+        for &b in &island.blocks {
+            let range = layout.range(b);
+            let momentum = &mut self.momentum[range.clone()];
+            momentum.iter_mut().zip(&problem.force()[range.clone()]).for_each(|(x, f)| *x = problem.dt() * f);
+            self.size[b] = size(problem, b, momentum);
+            for (k, v) in problem.v()[range].iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                momentum.iter_mut().zip(mass.block(b).col(k)).for_each(|(x, m)| *x += m * v);
+            }
+        }
+        let (contacts, forces) = (problem.contacts(), &start.forces);
+        for &i in &island.contacts {
+            self.add(problem, &contacts.normal, i, forces.normal[i]);
+            self.add(problem, &contacts.tangent_s, i, forces.tangent_s[i]);
+            self.add(problem, &contacts.tangent_t, i, forces.tangent_t[i]);
+            self.add(problem, &contacts.spin, i, forces.spin[i]);
+        }
+        island.bilaterals.iter().for_each(|&i| self.add(problem, &problem.bilaterals().rows, i, forces.bilateral[i]));
+        island.limits.iter().for_each(|&i| self.add(problem, &problem.limits().rows, i, forces.limit[i]));
+        island.bounded.iter().for_each(|&i| self.add(problem, &problem.bounded().rows, i, forces.bounded[i]));
+        let balanced = |b: &usize| size(problem, *b, &self.momentum[layout.range(*b)]) <= BALANCE * self.size[*b];
+        island.blocks.iter().all(balanced)
+    }
+
+    /// Adds the force `p` along a row.
+    fn add(&mut self, problem: &ContactProblem, rows: &Rows, i: usize, p: f64) {
+        if p == 0.0 {
+            return;
+        }
+        for (b, row) in rows.row(i) {
+            let momentum = &mut self.momentum[problem.layout().range(b)];
+            momentum.iter_mut().zip(row).for_each(|(x, row)| *x += p * row);
+            self.size[b] += p.abs() * size(problem, b, row);
+        }
+    }
+}
+
+/// `√(Σ xⱼ² / Mⱼⱼ)` over the velocities of a block.
+fn size(problem: &ContactProblem, b: usize, x: &[f64]) -> f64 {
+    let block = problem.mass().block(b);
+    x.iter().enumerate().map(|(j, x)| x * x / block[(j, j)]).sum::<f64>().sqrt()
+}
+
+/// True if nothing drives the island, and the forces are within their laws where nothing moves.
+fn obeys_laws(problem: &ContactProblem, island: &Island, start: &WarmStart, friction: Friction) -> bool {
+    let (forces, dt) = (&start.forces, problem.dt());
+    // 0 ≤ p ⊥ u ≥ 0 where u is the bias.
+    let unilateral = |p: f64, bias: f64| if p > 0.0 { bias == 0.0 } else { p == 0.0 && bias >= 0.0 };
+    let (limits, bounded) = (problem.limits(), problem.bounded());
+    let within = |p: f64, lo: f64, hi: f64| p >= lo - AT_LIMIT * lo.abs() && p <= hi + AT_LIMIT * hi.abs();
+    island.contacts.iter().all(|&i| {
+        unilateral(forces.normal[i], problem.contacts().separation_bias(i, dt))
+            && obeys_friction(problem, i, start, friction)
+    }) && island
+        .limits
+        .iter()
+        .all(|&i| unilateral(forces.limit[i], separation_bias(limits.gap[i], dt, limits.bounce[i])))
+        && island.bilaterals.iter().all(|&i| problem.bilaterals().target[i] == 0.0)
+        && island
+            .bounded
+            .iter()
+            .all(|&i| bounded.target[i] == 0.0 && within(forces.bounded[i], dt * bounded.lo[i], dt * bounded.hi[i]))
+}
+
+/// True if contact `i` neither slips nor spins under its forces where no body moves.
+fn obeys_friction(problem: &ContactProblem, i: usize, start: &WarmStart, friction: Friction) -> bool {
+    let (contacts, forces) = (problem.contacts(), &start.forces);
+    let (p, s, t, spin) = (forces.normal[i], forces.tangent_s[i], forces.tangent_t[i], forces.spin[i]);
+    if !contacts.has_friction(i) {
+        return s == 0.0 && t == 0.0 && spin == 0.0;
+    }
+    contacts.surface[i] == [0.0; 2]
+        && match friction {
+            Friction::NoSlip => true,
+            Friction::Coulomb => {
+                let most = |mu: f64| if p > 0.0 { (1.0 + AT_LIMIT) * mu * p } else { 0.0 };
+                (s * s + t * t).sqrt() <= most(contacts.mu[i]) && spin.abs() <= most(contacts.mu_spin[i])
+            }
+        }
+}

@@ -1,0 +1,103 @@
+//! Sleep: a step that changed nothing is not computed again until something changes that it depends on.
+//!
+//! A step depends on the state, on what steps remember, and on what controllers ask of it. If it left the first two as they were, to the last bit, the next one does the same as long as controllers
+//! ask for the same: they are asked in every step. Its report, contacts, forces and certificate are those of the step that was computed, which are the ones it would have. So sleep can be seen
+//! in the time a step takes, and nowhere else.
+//!
+//! Where something moves, the islands that do not are kept by [`SeparateIslands`](stiction_contact::SeparateIslands).
+
+use stiction_contact::{ContactForces, ContactOutcome, WarmStart};
+
+use crate::control::Commands;
+use crate::simulation::{Simulation, StepReport};
+
+/// What is known of a step that changed nothing.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sleep {
+    /// Its report; `None` if the last step changed something.
+    report: Option<StepReport>,
+    /// What controllers asked of it.
+    commands: Commands,
+    /// The last step was not computed.
+    asleep: bool,
+}
+
+impl Sleep {
+    /// The next step is computed.
+    pub fn wake(&mut self) {
+        self.report = None;
+    }
+
+    /// True if the last step changed nothing.
+    pub fn is_at_rest(&self) -> bool {
+        self.report.is_some()
+    }
+}
+
+impl Simulation {
+    /// True if the last step was not computed, because nothing had changed since one that changed nothing.
+    pub fn is_asleep(&self) -> bool {
+        self.sleep.asleep
+    }
+
+    /// The step that starts now, if it is the last one over again: time goes on.
+    pub(crate) fn sleep_on(&mut self) -> Option<StepReport> {
+        let Self { sleep, commands, state, settings, .. } = self;
+        let report = sleep.report.filter(|_| sleep.commands.is_same(commands))?;
+        state.advance_time(settings.dt);
+        sleep.asleep = true;
+        Some(report)
+    }
+
+    /// Takes note of a step that was computed: whether all that the next one depends on is what it was before.
+    pub(crate) fn note_rest(&mut self, report: &StepReport) {
+        let rests = self.settings.sleeping && self.changed_nothing();
+        let Self { sleep, commands, .. } = self;
+        sleep.asleep = false;
+        sleep.report = rests.then_some(*report);
+        if rests {
+            sleep.commands.clone_from(commands);
+        }
+    }
+
+    fn changed_nothing(&self) -> bool {
+        let Self { state, memory, before, scratch, last, .. } = self;
+        // The start of the step was given back in place of the one that it left.
+        let start = last.as_ref().and_then(ContactOutcome::answer).map(|solution| &solution.warm_start);
+        is_same(&state.v, &before.v)
+            && is_same(&state.q, &before.q)
+            && memory.keys == scratch.keys_before
+            && memory.saturated == before.saturated
+            && start.is_some_and(|start| is_same_start(&memory.start, start))
+    }
+}
+
+/// True if two rows of numbers are the same to the last bit.
+fn is_same(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
+}
+
+fn is_same_start(a: &WarmStart, b: &WarmStart) -> bool {
+    a.modes == b.modes && a.bases == b.bases && forces(a).iter().zip(forces(b)).all(|(a, b)| is_same(a, b))
+}
+
+impl Commands {
+    /// True if both ask for the same, to the last bit.
+    fn is_same(&self, other: &Self) -> bool {
+        let Self { force, effort, kp, kd, pull, limit, prescribed } = self;
+        let bits = |x: &Option<f64>| x.map(f64::to_bits);
+        is_same(force, &other.force)
+            && is_same(effort, &other.effort)
+            && is_same(kp, &other.kp)
+            && is_same(kd, &other.kd)
+            && is_same(pull, &other.pull)
+            && is_same(limit, &other.limit)
+            && prescribed.iter().map(bits).eq(other.prescribed.iter().map(bits))
+    }
+}
+
+/// All forces, kind by kind.
+fn forces(start: &WarmStart) -> [&[f64]; 7] {
+    let ContactForces { normal, tangent_s, tangent_t, spin, bilateral, limit, bounded } = &start.forces;
+    [normal, tangent_s, tangent_t, spin, bilateral, limit, bounded]
+}
