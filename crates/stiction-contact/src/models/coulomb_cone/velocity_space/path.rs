@@ -103,6 +103,8 @@ pub(super) struct Path {
     weights: Vec<[f64; 2]>,
     points: Vec<Point>,
     linear: Vec<Linear>,
+    /// What the step found last was to remove of each element's residuals, and what its products lacked.
+    wanted: Vec<(Residual, [f64; 2])>,
     /// The step found last.
     step: Vec<Point>,
     to_zero: Step,
@@ -421,10 +423,12 @@ impl Path {
     /// The step to a target, with the factor there is. False if it is not finite.
     fn solve(&mut self, el: &Elements, newton: &mut Newton, target: Target) -> bool {
         axpy(-target.kept, &self.start_momentum, &mut newton.momentum);
+        self.wanted.clear();
         for (e, element) in el.list.iter().enumerate() {
             let (shape, point, lin) = (&self.shapes[e], &self.points[e], &self.linear[e]);
             let (rest, missing) = self.wanted(e, target);
             newton.dp[e] = lin.change(element, shape, point, &rest, missing);
+            self.wanted.push((rest, missing));
         }
         let solved = newton.step(el);
         axpy(target.kept, &self.start_momentum, &mut newton.momentum);
@@ -434,11 +438,11 @@ impl Path {
         let mut normal = [0.0; 2];
         for (e, element) in el.list.iter().enumerate() {
             let (shape, point) = (&self.shapes[e], &self.points[e]);
-            let (rest, missing) = self.wanted(e, target);
+            let (rest, missing) = &self.wanted[e];
             if shape.normal {
                 normal = [point.y[0], newton.dp[e][0] / shape.force[0]];
             }
-            self.step[e] = point.change(element, shape, &rest, missing, newton.dp[e], newton.du[e], normal);
+            self.step[e] = point.change(element, shape, rest, *missing, newton.dp[e], newton.du[e], normal);
         }
         true
     }
