@@ -11,6 +11,7 @@ use crate::models::coulomb_pyramid::{CoulombPyramid, PyramidOptions};
 use crate::models::frictionless::Frictionless;
 use crate::models::normal_problem::NormalOptions;
 use crate::problem::ContactProblem;
+use crate::whitened::Whitened;
 
 /// Contacts of an island up to which its Delassus operator, which costs the cube of them per step, is worth forming where Newton's method on the velocities found nothing.
 const MOST_CONTACTS: usize = 150;
@@ -35,12 +36,18 @@ impl ContactModel for CoulombCone {
         self.options.check()?;
         self.check_laws(problem)?;
         let law = ConeLaw { level: self.level };
-        let first = self.velocity_space && self.level == Level::Velocity;
+        let first = self.velocity_space;
         let (tolerance, limit) = (self.options.tolerance, self.max_iterations());
         // What cannot be had from the last step's answer often can without it.
         let starts = [start, None];
         for start in &starts[..if first { 1 + usize::from(start.is_some()) } else { 0 }] {
-            if let Some(solution) = self.velocities.solution(problem, &law, *start, tolerance, limit) {
+            let found = match self.level {
+                Level::Velocity => self.velocities.solution(problem, &law, *start, tolerance, limit),
+                Level::Acceleration => {
+                    self.accelerations.solution(problem, &mut self.velocities, *start, tolerance, limit)?
+                }
+            };
+            if let Some(solution) = found {
                 return Ok(ContactOutcome::Solved(solution));
             }
         }
@@ -49,7 +56,12 @@ impl ContactModel for CoulombCone {
         let mut next = 0..;
         let outcome = driver.solve(problem, &law, &options, start, |island, guess, forces, stats| {
             let k = next.next().unwrap_or(0);
-            if first && self.velocities.take(problem, k, forces) {
+            let solved_as = match self.level {
+                Level::Velocity => Some(problem),
+                Level::Acceleration if has_sliders(island) => None,
+                Level::Acceleration => self.accelerations.same_islands(),
+            };
+            if first && solved_as.is_some_and(|problem| self.velocities.take(problem, k, forces)) {
                 return Ok(IslandEnd::Solved);
             }
             stats.fallbacks += usize::from(first);
@@ -75,9 +87,7 @@ impl ContactModel for CoulombCone {
 
     fn recycle(&mut self, outcome: ContactOutcome) {
         let rest = match outcome {
-            ContactOutcome::Solved(solution) if self.level == Level::Velocity => {
-                self.velocities.recycle(solution).map(ContactOutcome::Solved)
-            }
+            ContactOutcome::Solved(solution) => self.velocities.recycle(solution).map(ContactOutcome::Solved),
             other => Some(other),
         };
         rest.into_iter().for_each(|outcome| self.driver.recycle(outcome));
@@ -132,4 +142,9 @@ impl CoulombCone {
             None => Ok(()),
         }
     }
+}
+
+/// True if a contact slides now, against friction.
+fn has_sliders(island: &Whitened) -> bool {
+    (0..island.contacts()).any(|i| island.touching[i] && island.mu[i] > 0.0 && island.slip[i][..2] != [0.0; 2])
 }
