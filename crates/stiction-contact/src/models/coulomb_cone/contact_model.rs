@@ -3,6 +3,7 @@
 use stiction_lcp::InputError;
 
 use super::CoulombCone;
+use super::without_limit::SUBSTITUTES;
 use crate::by_island::IslandEnd;
 use crate::certificate::cone::ConeLaw;
 use crate::islands::Islands;
@@ -11,6 +12,7 @@ use crate::models::coulomb_pyramid::{CoulombPyramid, PyramidOptions};
 use crate::models::frictionless::Frictionless;
 use crate::models::normal_problem::NormalOptions;
 use crate::problem::ContactProblem;
+use crate::solution::ContactSolution;
 use crate::whitened::Whitened;
 
 /// Contacts of an island up to which its Delassus operator, which costs the cube of them per step, is worth forming where Newton's method on the velocities found nothing.
@@ -80,7 +82,10 @@ impl ContactModel for CoulombCone {
             ContactOutcome::Failed(failure) if failure.best.certificate.holds(tolerance) => {
                 Ok(ContactOutcome::Solved(failure.best))
             }
-            ContactOutcome::Failed(_) => Ok(self.prove(problem)?.unwrap_or(outcome)),
+            ContactOutcome::Failed(_) => match self.solve_in_the_limit(problem)? {
+                Some(solution) => Ok(ContactOutcome::Solved(solution)),
+                None => Ok(self.prove(problem)?.unwrap_or(outcome)),
+            },
             other => Ok(other),
         }
     }
@@ -95,6 +100,39 @@ impl ContactModel for CoulombCone {
 }
 
 impl CoulombCone {
+    /// Friction without limit as the limit of Coulomb's law: what contacts do with a large coefficient is tried with an infinite one. `None` if there is no
+    /// such contact, or nothing was found.
+    fn solve_in_the_limit(&mut self, problem: &ContactProblem) -> Result<Option<ContactSolution>, InputError> {
+        let unlimited = problem.contacts().mu.iter().any(|mu| mu.is_infinite());
+        if !unlimited || !self.velocity_space || self.level != Level::Velocity || problem.m() > PROOF_ORDER {
+            return Ok(None);
+        }
+        let law = ConeLaw { level: self.level };
+        let (options, limit) = (self.options.clone(), self.max_iterations());
+        let mut driver = std::mem::take(&mut self.driver);
+        let mut start: Option<WarmStart> = None;
+        let mut found = None;
+        for most in SUBSTITUTES {
+            let finite = problem.with_friction_up_to(most);
+            let solved = self.velocities.solution(&finite, &law, start.as_ref(), options.tolerance, limit);
+            let Some(solution) =
+                solved.or_else(|| self.velocities.solution(&finite, &law, None, options.tolerance, limit))
+            else {
+                continue;
+            };
+            let from = start.insert(solution.warm_start);
+            let outcome = driver.solve(problem, &law, &options, Some(from), |island, guess, forces, stats| {
+                Ok(self.try_guess(island, guess, forces, stats))
+            })?;
+            if let ContactOutcome::Solved(solution) = outcome {
+                found = Some(solution);
+                break;
+            }
+        }
+        self.driver = driver;
+        Ok(found)
+    }
+
     /// A proof that there is no solution, if one is found: no motion satisfies the rows, whatever the law of friction; or, at acceleration level, Painlevé's paradox on an
     /// island where the pyramid's law is that of the cone, because every contact slides, has no friction, or has one tangent.
     fn prove(&self, problem: &ContactProblem) -> Result<Option<ContactOutcome>, InputError> {
