@@ -135,3 +135,32 @@ fn a_capsule_lies_on_a_box_in_two_points() {
         c.iter().all(|c| c.gap.abs() < ROUNDING && c.normal.abs_diff_eq(Vec3::new(1.0, 1.0, 0.0).normalize(), 1e-14))
     );
 }
+
+/// The shallowest axis of these is a crossing of edges within 0.01 rad of a face's normal, and the overlap of that face is empty.
+#[test]
+fn slivers_whose_crossing_edges_are_nearly_along_a_face_meet() {
+    let hull = |points: &[[f64; 3]]| Shape::hull(points.iter().map(|p| Vec3::from_array(*p)).collect()).unwrap();
+    let first = hull(&[
+        [0.896905, 0.683692, 0.014109],
+        [0.89588, 0.68476, 0.014327],
+        [0.826865, 0.725334, 0.019814],
+        [0.81743, 0.709578, 0.017634],
+    ]);
+    let second = hull(&[
+        [0.867253, 0.69857, 0.031],
+        [0.853106, 0.678102, 0.022814],
+        [0.855233, 0.678584, 0.02403],
+        [0.866685, 0.698644, 0.031141],
+        [0.891855, 0.738633, 0.040989],
+        [0.879371, 0.721712, 0.038182],
+        [0.831532, 0.716935, 0.014163],
+        [0.854978, 0.711237, -0.02149],
+    ]);
+    for contacts in [
+        touch((&first, Pose::IDENTITY), (&second, Pose::IDENTITY), 0.0),
+        touch((&second, Pose::IDENTITY), (&first, Pose::IDENTITY), 0.0),
+    ] {
+        let depth = contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
+        assert!(depth > 1e-4 && depth < 0.015, "{contacts:?}");
+    }
+}

@@ -644,6 +644,13 @@ impl ContactProblem {
         Ok(())
     }
 
+    /// The same problem with coefficients of Coulomb friction of at most `most`.
+    pub(crate) fn with_friction_up_to(&self, most: f64) -> Self {
+        let mut out = self.clone();
+        out.contacts.mu.iter_mut().for_each(|mu| *mu = mu.min(most));
+        out
+    }
+
     /// True if contact `i` parts already: its separation speed now is above rounding.
     pub fn parts(&self, i: usize) -> bool {
         self.contacts.normal.dot(i, &self.v) > PARTING * self.contacts.normal.terms(i, &self.v)

@@ -132,6 +132,69 @@ fn accelerations_of_sliding_and_rolling_contacts() {
     assert!((slipping.motion[0] - G * 0.2 / 1.25f64.sqrt()).abs() < 1e-14);
 }
 
+const CORNERS: [(f64, f64); 4] = [(0.5, 0.5), (0.5, -0.5), (-0.5, -0.5), (-0.5, 0.5)];
+
+/// A tower of unit cubes of 1 kg on the floor, moving as one: along x with `v` and about its own axis with `omega`.
+fn tower(cubes: usize, mu: f64, v: f64, omega: f64) -> ContactProblem {
+    let (mut bodies, mut touches) = (vec![], vec![]);
+    for k in 0..cubes {
+        let mut cube = Body::cuboid(1.0, [1.0; 3], [0.0, 0.0, 0.5 + k as f64]);
+        (cube.v, cube.omega, cube.force) = ([v, 0.0, 0.0], [0.0, 0.0, omega], [0.0, 0.0, -G]);
+        bodies.push(cube);
+        // It stands on three points, so that its forces are unique.
+        let corners = if k == 0 { &[(0.5, 0.5), (0.5, -0.5), (-0.5, 0.0)][..] } else { &CORNERS };
+        for &(x, y) in corners {
+            touches.push(Touch { mu, ..Touch::new(k, k.checked_sub(1), [x, y, k as f64], [0.0, 0.0, 1.0]) });
+        }
+    }
+    assemble(&bodies, &touches, 1.0).unwrap()
+}
+
+#[test]
+fn accelerations_of_a_tower_cost_what_its_bodies_cost() {
+    let mut model = CoulombCone::new(Level::Acceleration, ModelOptions::default());
+    let problem = tower(60, 0.5, 0.0, 0.0);
+    let solution = solved(&mut model, &problem);
+    assert!(solution.motion.iter().all(|a| a.abs() < 1e-10), "{:?}", solution.motion);
+    let stats = &solution.stats;
+    assert!(stats.fallbacks == 0 && (1..=30).contains(&stats.factorizations), "{stats:?}");
+    let again = model.solve_from(&problem, Some(&solution.warm_start)).unwrap();
+    assert!(again.solved().unwrap().stats.factorizations <= 1);
+}
+
+#[test]
+fn accelerations_of_a_sliding_tower_are_those_of_the_delassus_operator() {
+    let options = ConeOptions { velocity_space: false, ..ConeOptions::default() };
+    let mut dense = CoulombCone::with_options(Level::Acceleration, options);
+    let mut model = CoulombCone::new(Level::Acceleration, ModelOptions::default());
+    for (mu, v, omega) in [(0.3, 1.0, 0.0), (0.2, 1e-3, 2.0), (0.5, -3.0, 0.7)] {
+        // The lowest contacts slide, in three directions where the tower turns, or open where it tips; the others roll.
+        let problem = tower(6, mu, v, omega);
+        let (found, expected) = (solved(&mut model, &problem), solved(&mut dense, &problem));
+        assert_eq!((found.stats.fallbacks, found.level), (0, Level::Acceleration));
+        assert!(found.certificate.holds(1e-12), "{}", found.certificate);
+        for (a, b) in found.motion.iter().zip(&expected.motion) {
+            assert!((a - b).abs() < 1e-9, "{mu} {v} {omega}: {:?}, {:?}", found.motion, expected.motion);
+        }
+        let (lowest, others) = found.modes.split_at(3);
+        assert!(lowest.iter().all(|mode| *mode != Mode::Stick), "{lowest:?}");
+        assert!(others.contains(&Mode::Stick), "{others:?}");
+    }
+}
+
+#[test]
+fn contacts_at_rest_beside_fast_bodies_do_not_answer_rounding() {
+    // A box rests on the floor; a second turns on it fast and a third on that, closing by no more than rounding. Forces that
+    // answer it press the resting box by 1e-19, of which no digit is right.
+    let text = include_bytes!("data/rest-beside-motion.json");
+    let file = stiction_contact::io::read_bytes("a.json", text, &stiction_contact::io::ReadOptions::default()).unwrap();
+    let stiction_contact::io::AnyProblem::Contact(problem) = file else { panic!("a contact problem") };
+    for velocity_space in [true, false] {
+        let options = ConeOptions { velocity_space, ..ConeOptions::default() };
+        solved(&mut CoulombCone::with_options(Level::Velocity, options), &problem);
+    }
+}
+
 fn all_kinds() -> Recipe {
     Recipe { coulomb: true, gaps: true, bilaterals: true, limits: true, bounded: true, ..Recipe::PLAIN }
 }

@@ -15,17 +15,25 @@ const ALL: Recipe = Recipe {
     ..Recipe::PLAIN
 };
 
-/// Of `count` random problems with some infinite coefficients, the seeds that the cone does not solve.
-fn unsolved(count: u64) -> Vec<u64> {
+/// Of random problems with some infinite coefficients, the seeds that the cone does not solve.
+fn unsolved(mut seeds: Vec<u64>) -> Vec<u64> {
     let mut model = CoulombCone::default();
-    (0..count).filter(|&seed| model.solve(&random(&ALL, seed).unwrap()).unwrap().solved().is_none()).collect()
+    seeds.retain(|&seed| model.solve(&random(&ALL, seed).unwrap()).unwrap().solved().is_none());
+    seeds
+}
+
+/// Contacts that slide in the limit, beside others that hold: what each does is seen with a large coefficient.
+#[test]
+fn what_contacts_do_in_the_limit_is_found() {
+    // The second has four contacts and three limits on one body, two of the contacts the same.
+    assert!(unsolved(vec![194, 231, 289, 347, 386, 1710]).is_empty());
 }
 
 #[test]
 #[ignore = "long: a soak"]
 fn random_problems_soak() {
-    let failed = unsolved(2000);
-    assert!(failed.len() <= 10, "{failed:?}");
+    let failed = unsolved((0..2000).collect());
+    assert!(failed.len() <= 1, "{failed:?}");
 }
 
 fn solve(problem: &ContactProblem) -> ContactSolution {

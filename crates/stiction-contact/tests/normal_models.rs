@@ -448,3 +448,15 @@ fn bad_options_are_named() {
     let error = Frictionless::new(Level::Velocity, options).solve(&problem).unwrap_err();
     assert!(error.to_string().contains("tolerance"), "{error}");
 }
+
+/// Nearly parallel tangents are held with forces that are large beside the data. The law of no slip measures motion alone, so the rounding of
+/// such forces is none of its certificate's friction, which is that of momentum.
+#[test]
+fn large_forces_are_no_slip() {
+    let recipe = Recipe { gaps: true, bilaterals: true, limits: true, bounded: true, ..Recipe::PLAIN };
+    for seed in [31778, 41458, 52248, 90585] {
+        let problem = scenes::random(&recipe, seed).unwrap();
+        let solution = solved(NoSlip::new(Default::default()).solve(&problem).unwrap());
+        assert!(solution.certificate.friction <= 1e-15, "seed {seed}: {}", solution.certificate);
+    }
+}

@@ -29,6 +29,18 @@ fn parse(text: &str) -> Result<Scene, String> {
 }
 
 #[test]
+fn a_text_that_would_fill_the_memory_is_refused() {
+    let refusal = |text: String| parse(&text).unwrap_err();
+    assert!(refusal(format!("title = \"{}\"", "a".repeat(1 << 24))).contains("larger than 16 MiB"));
+    for many in ["[[b]]\n", "a = 0\n", "a.b = 0\n"] {
+        let message = refusal(many.repeat((1 << 20) + 1));
+        assert!(message.contains("keys, values and lines"), "{message}");
+    }
+    // Numbers by the hundred thousand are read: only the key is unknown.
+    assert!(refusal(format!("x = [{}]", "0.5,".repeat(200_000))).contains("unknown key"));
+}
+
+#[test]
 fn the_good_one_is_good() {
     let scene = parse(GOOD).unwrap();
     assert_eq!((scene.world.model.links().len(), scene.world.geoms.len()), (2, 3));

@@ -438,3 +438,14 @@ fn events_without_end_are_left_to_time_stepping() {
     }
     assert!(most > 5 && most <= 65, "{most}");
 }
+
+#[test]
+fn a_pyramid_at_rest_costs_one_search() {
+    let text = include_str!("../../../scenes/pyramid.toml");
+    let text = format!("simulator = \"event-driven\"\n{text}");
+    let mut simulation = Scene::parse(&text, Path::new("."), &[("base".into(), 7.0)]).unwrap().simulation().unwrap();
+    let reports = run(&mut simulation, 5);
+    assert_eq!(reports[0].contacts, 196);
+    assert!(reports[0].factorizations <= 30, "{}", reports[0].factorizations);
+    assert!(reports[1..].iter().all(|report| report.factorizations == 0 && report.slip <= 1e-15));
+}

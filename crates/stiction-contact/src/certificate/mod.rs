@@ -165,6 +165,12 @@ pub trait Law {
     /// How much one contact violates the law: 0 is exact.
     fn friction(&self, contact: &ContactView) -> f64;
 
+    /// Whether [`Law::friction`] of `contact` is computed from its tangential forces, and so rounds them. A law of the motion alone does not. Default true.
+    fn rounds_forces(&self, contact: &ContactView) -> bool {
+        let _ = contact;
+        true
+    }
+
     /// Whether a touching contact with this viscous coefficient may not slip at all, so that a proof of infeasibility may use its tangential
     /// rows. False by default.
     fn holds_tangents(&self, _mu_viscous: f64) -> bool {

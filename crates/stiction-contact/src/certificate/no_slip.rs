@@ -37,6 +37,10 @@ impl Law for NoSlipLaw {
         if self.release { held.min(contact.no_friction()) } else { held }
     }
 
+    fn rounds_forces(&self, contact: &ContactView) -> bool {
+        self.release || !contact.touching
+    }
+
     fn holds_tangents(&self, _mu_viscous: f64) -> bool {
         !self.release
     }

@@ -54,7 +54,8 @@ impl Certifier {
                 measure + ratio(rounding[0], view.omega[0])
             };
             out.signorini = out.signorini.max(worst.see(signorini, Place::Contact(i)));
-            let friction = law.friction(&view) + friction_rounding(&view, &rounding, normal_law);
+            let rounds_forces = law.rounds_forces(&view);
+            let friction = law.friction(&view) + friction_rounding(&view, &rounding, normal_law, rounds_forces);
             out.friction = out.friction.max(worst.see(friction, Place::Contact(i)));
             if level == Level::Velocity && contacts.bounce[i] <= 0.0 && contacts.surface[i] == [0.0; 2] {
                 out.work = out.work.max(worst.see(work(&view, &rounding, seen[0].motion), Place::Contact(i)));
@@ -266,12 +267,12 @@ fn rounding(seen: &[Seen; 4], bias: &[f64; 4]) -> [f64; 4] {
 }
 
 /// A bound on the rounding of a law's measure: laws are Lipschitz in the motions with constant 1,
-/// and round forces beside their own size where these are projected onto a cone.
-fn friction_rounding(view: &ContactView, rounding: &[f64; 4], normal_law: NormalLaw) -> f64 {
+/// and round forces beside their own size where these are projected onto a cone, or measured at all.
+fn friction_rounding(view: &ContactView, rounding: &[f64; 4], normal_law: NormalLaw, rounds_forces: bool) -> f64 {
     let first = if normal_law == NormalLaw::Unilateral { 0 } else { 1 };
     let motions = (first..4).fold(0.0, |max: f64, k| max.max(ratio(rounding[k], view.omega[k])));
     let largest = |x: &[f64; 4]| x[first..3].iter().fold(0.0, |max: f64, x| max.max(*x));
-    let forces: f64 = view.p[first..3].iter().map(|p| p.abs()).sum();
+    let forces: f64 = if rounds_forces { view.p[first..3].iter().map(|p| p.abs()).sum() } else { 0.0 };
     let spin = ratio(SHORT_ROUNDING * view.w[3] * view.p[3], view.omega[3]);
     motions + ratio(SHORT_ROUNDING * largest(&view.w) * forces, largest(&view.omega)) + spin
 }

@@ -77,7 +77,26 @@ impl Scene {
     }
 }
 
+/// Most bytes of a scene's text, and most of those among them that begin a key, a value or a line: the parser takes
+/// some 450 bytes of memory for each of the latter, and a scene is read within 1 GB.
+const MOST_BYTES: usize = 1 << 24;
+const MOST_MARKS: usize = 1 << 21;
+
+/// Refuses a text that the parser would need too much memory for.
+fn check_size(source: &Source<'_>) -> Result<(), SceneError> {
+    let is_mark = |byte: &u8| matches!(byte, b',' | b'=' | b'.' | b'[' | b'{' | b'\n');
+    let refuse = |message: String| Err(source.error("", 0..0, message));
+    if source.text.len() > MOST_BYTES {
+        return refuse(format!("the text is larger than {} MiB, the most that is read", MOST_BYTES >> 20));
+    }
+    if source.text.bytes().filter(|byte| is_mark(byte)).count() > MOST_MARKS {
+        return refuse(format!("the text has more than {MOST_MARKS} keys, values and lines, the most that are read"));
+    }
+    Ok(())
+}
+
 fn read(source: &Source<'_>, set: &[(String, f64)]) -> Result<Scene, SceneError> {
+    check_size(source)?;
     let parsed = DeTable::parse(source.text).map_err(|e| {
         let message = e.message().replace('\n', " ");
         source.error("", e.span().unwrap_or(0..0), message)

@@ -65,6 +65,14 @@ struct Axis {
     rank: Rank,
 }
 
+/// Which common normals of edges are axes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EdgeAxes {
+    /// Those that are not nearly the normal of a face.
+    Plain,
+    All,
+}
+
 /// Two polytopes: the second is placed in the frame of the first.
 pub(crate) struct Pair<'a, F> {
     pub polytopes: [PolytopeRef<'a>; 2],
@@ -86,17 +94,23 @@ pub(crate) struct Pair<'a, F> {
 impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     /// Contacts in the first polytope's frame, normals from the first to the second.
     pub fn contacts(&self, scratch: &mut Scratch, out: &mut Vec<Touch>) {
+        // Solids that overlap have a contact: where none is found, edges that faces speak for are asked too.
+        let _ = self.find_contacts(EdgeAxes::Plain, scratch, out) || self.find_contacts(EdgeAxes::All, scratch, out);
+    }
+
+    /// Contacts along the best axis that has any; true if there are some, or if an axis keeps the two apart.
+    fn find_contacts(&self, edges: EdgeAxes, scratch: &mut Scratch, out: &mut Vec<Touch>) -> bool {
         let ranking = Ranking::new(self.query, self.drift.linear.norm());
-        if !self.axes(scratch, &ranking) {
-            return;
+        if !self.axes(edges, scratch, &ranking) {
+            return true;
         }
         let mut apart = false;
         for _ in 0..TRIES {
-            let Some(best) = best_axis(&scratch.axes, &ranking) else { return };
+            let Some(best) = best_axis(&scratch.axes, &ranking) else { break };
             let axis = scratch.axes.swap_remove(best);
             // Where an axis keeps them apart, no other can push them out.
             if apart && !axis.rank.apart {
-                return;
+                return true;
             }
             apart |= axis.rank.apart;
             let start = out.len();
@@ -107,16 +121,18 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                 }
                 Feature::Edges(i, j) => self.edges(i, j, axis.normal, out),
             };
-            if found {
+            // A face may have nothing below it. Where that is not the end, only a contact is.
+            if found && (edges == EdgeAxes::Plain || out.len() > start) {
                 if let Feature::Edges(i, j) = axis.feature
                     && self.solid
                     && axis.separation >= -ranking.skin
                 {
                     self.beside_crossing([i, j], start, scratch, out);
                 }
-                return;
+                return apart || !self.solid || self.smooth || out.len() > start;
             }
         }
+        apart || !self.solid || self.smooth
     }
 
     /// Where an edge is nearly along a face beside the edge that it crosses, the contacts of that
@@ -147,7 +163,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// All axes; false as soon as one keeps the polytopes farther apart than they can travel.
-    fn axes(&self, scratch: &mut Scratch, ranking: &Ranking) -> bool {
+    fn axes(&self, edges: EdgeAxes, scratch: &mut Scratch, ranking: &Ranking) -> bool {
         let [a, b] = self.polytopes;
         let Scratch { seen, axes, .. } = scratch;
         seen[1].clear();
@@ -164,7 +180,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         }
         let inside = Inside::new(self, seen);
         self.face_axes(seen, axes, &inside, known, ranking)
-            && (self.smooth || self.edge_axes(scratch, &inside, known, ranking))
+            && (self.smooth || self.edge_axes(edges, scratch, &inside, known, ranking))
     }
 
     /// The separation along an axis that is looked for; `None` if it keeps the two apart.
@@ -226,7 +242,14 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// Common normals of edges whose arcs on the sphere of normals cross; false as in [`Self::axes`].
-    fn edge_axes(&self, scratch: &mut Scratch, inside: &Inside, known: f64, ranking: &Ranking) -> bool {
+    fn edge_axes(
+        &self,
+        edges: EdgeAxes,
+        scratch: &mut Scratch,
+        inside: &Inside,
+        known: f64,
+        ranking: &Ranking,
+    ) -> bool {
         let [a, b] = self.polytopes;
         let best = scratch.axes.iter().map(|x| x.separation).fold(known, f64::max);
         let reach = scratch.axes.iter().map(|x| x.separation.abs()).fold(f64::INFINITY, f64::min);
@@ -252,7 +275,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             let sides = edge_b.faces.map(|f| -(self.relative.rotation * b.faces[f as usize].normal));
             for &i in &near[0] {
                 let edge = a.edges[i as usize];
-                let Some(normal) = self.edge_normal(&edge, along, sides) else { continue };
+                let Some(normal) = self.edge_normal(edges, &edge, along, sides) else { continue };
                 let separation = normal.dot(ends[0] - a.vertices[edge.vertices[0] as usize]);
                 if separation > self.query.limit() {
                     return false;
@@ -264,8 +287,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// The common normal of an edge of the first polytope and one of the second (its direction, the negative normals of its faces), if it
-    /// is a normal of both and no face speaks for it.
-    fn edge_normal(&self, edge: &Edge, along_b: Vec3, sides_b: [Vec3; 2]) -> Option<Vec3> {
+    /// is a normal of both and, unless all are asked for, no face speaks for it.
+    fn edge_normal(&self, edges: EdgeAxes, edge: &Edge, along_b: Vec3, sides_b: [Vec3; 2]) -> Option<Vec3> {
         let a = &self.polytopes[0];
         let [p, q] = edge.vertices.map(|v| a.vertices[v as usize]);
         let along_a = q - p;
@@ -284,7 +307,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         let normal = cross / squared.sqrt();
         let normal = if normal.dot(sides_a[0] + sides_a[1]) < 0.0 { -normal } else { normal };
         let outward = normal.dot(sides_b[0] + sides_b[1]) > 0.0;
-        let plain = sides_a.iter().chain(&sides_b).all(|side| normal.dot(*side) < FACE_LIKE);
+        let plain = edges == EdgeAxes::All || sides_a.iter().chain(&sides_b).all(|side| normal.dot(*side) < FACE_LIKE);
         (outward && plain).then_some(normal)
     }
 
@@ -430,7 +453,7 @@ pub(crate) fn polytopes_apart(
     scratch: &mut Scratch,
     out: &mut Vec<Apart>,
 ) {
-    solids(frames, polytopes, query).axes(scratch, &Ranking::new(query, 0.0));
+    solids(frames, polytopes, query).axes(EdgeAxes::Plain, scratch, &Ranking::new(query, 0.0));
     let to_world = |a: &Axis| Apart { normal: frames[0].rotation * a.normal, separation: a.separation };
     out.extend(scratch.axes.iter().map(to_world));
 }

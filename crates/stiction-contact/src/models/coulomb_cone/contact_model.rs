@@ -3,6 +3,7 @@
 use stiction_lcp::InputError;
 
 use super::CoulombCone;
+use super::without_limit::SUBSTITUTES;
 use crate::by_island::IslandEnd;
 use crate::certificate::cone::ConeLaw;
 use crate::islands::Islands;
@@ -11,6 +12,8 @@ use crate::models::coulomb_pyramid::{CoulombPyramid, PyramidOptions};
 use crate::models::frictionless::Frictionless;
 use crate::models::normal_problem::NormalOptions;
 use crate::problem::ContactProblem;
+use crate::solution::ContactSolution;
+use crate::whitened::Whitened;
 
 /// Contacts of an island up to which its Delassus operator, which costs the cube of them per step, is worth forming where Newton's method on the velocities found nothing.
 const MOST_CONTACTS: usize = 150;
@@ -39,12 +42,18 @@ impl ContactModel for CoulombCone {
         self.options.check()?;
         self.check_laws(problem)?;
         let law = ConeLaw { level: self.level };
-        let first = self.velocity_space && self.level == Level::Velocity;
+        let first = self.velocity_space;
         let (tolerance, limit) = (self.options.tolerance, self.max_iterations());
         // What cannot be had from the last step's answer often can without it.
         let starts = [start, None];
         for start in &starts[..if first { 1 + usize::from(start.is_some()) } else { 0 }] {
-            if let Some(solution) = self.velocities.solution(problem, &law, *start, tolerance, limit) {
+            let found = match self.level {
+                Level::Velocity => self.velocities.solution(problem, &law, *start, tolerance, limit),
+                Level::Acceleration => {
+                    self.accelerations.solution(problem, &mut self.velocities, *start, tolerance, limit)?
+                }
+            };
+            if let Some(solution) = found {
                 return Ok(ContactOutcome::Solved(solution));
             }
         }
@@ -53,7 +62,12 @@ impl ContactModel for CoulombCone {
         let mut next = 0..;
         let outcome = driver.solve(problem, &law, &options, start, |island, guess, forces, stats| {
             let k = next.next().unwrap_or(0);
-            if first && self.velocities.take(problem, k, forces) {
+            let solved_as = match self.level {
+                Level::Velocity => Some(problem),
+                Level::Acceleration if has_sliders(island) => None,
+                Level::Acceleration => self.accelerations.same_islands(),
+            };
+            if first && solved_as.is_some_and(|problem| self.velocities.take(problem, k, forces)) {
                 return Ok(IslandEnd::Solved);
             }
             stats.fallbacks += usize::from(first);
@@ -72,16 +86,17 @@ impl ContactModel for CoulombCone {
             ContactOutcome::Failed(failure) if failure.best.certificate.holds(tolerance) => {
                 Ok(ContactOutcome::Solved(failure.best))
             }
-            ContactOutcome::Failed(_) => Ok(self.prove(problem)?.unwrap_or(outcome)),
+            ContactOutcome::Failed(_) => match self.solve_in_the_limit(problem)? {
+                Some(solution) => Ok(ContactOutcome::Solved(solution)),
+                None => Ok(self.prove(problem)?.unwrap_or(outcome)),
+            },
             other => Ok(other),
         }
     }
 
     fn recycle(&mut self, outcome: ContactOutcome) {
         let rest = match outcome {
-            ContactOutcome::Solved(solution) if self.level == Level::Velocity => {
-                self.velocities.recycle(solution).map(ContactOutcome::Solved)
-            }
+            ContactOutcome::Solved(solution) => self.velocities.recycle(solution).map(ContactOutcome::Solved),
             other => Some(other),
         };
         rest.into_iter().for_each(|outcome| self.driver.recycle(outcome));
@@ -89,6 +104,39 @@ impl ContactModel for CoulombCone {
 }
 
 impl CoulombCone {
+    /// Friction without limit as the limit of Coulomb's law: what contacts do with a large coefficient is tried with an infinite one. `None` if there is no
+    /// such contact, or nothing was found.
+    fn solve_in_the_limit(&mut self, problem: &ContactProblem) -> Result<Option<ContactSolution>, InputError> {
+        let unlimited = problem.contacts().mu.iter().any(|mu| mu.is_infinite());
+        if !unlimited || !self.velocity_space || self.level != Level::Velocity || problem.m() > PROOF_ORDER {
+            return Ok(None);
+        }
+        let law = ConeLaw { level: self.level };
+        let (options, limit) = (self.options.clone(), self.max_iterations());
+        let mut driver = std::mem::take(&mut self.driver);
+        let mut start: Option<WarmStart> = None;
+        let mut found = None;
+        for most in SUBSTITUTES {
+            let finite = problem.with_friction_up_to(most);
+            let solved = self.velocities.solution(&finite, &law, start.as_ref(), options.tolerance, limit);
+            let Some(solution) =
+                solved.or_else(|| self.velocities.solution(&finite, &law, None, options.tolerance, limit))
+            else {
+                continue;
+            };
+            let from = start.insert(solution.warm_start);
+            let outcome = driver.solve(problem, &law, &options, Some(from), |island, guess, forces, stats| {
+                Ok(self.try_guess(island, guess, forces, stats))
+            })?;
+            if let ContactOutcome::Solved(solution) = outcome {
+                found = Some(solution);
+                break;
+            }
+        }
+        self.driver = driver;
+        Ok(found)
+    }
+
     /// A proof that there is no solution, if one is found: no motion satisfies the rows, whatever the law of friction; or, at acceleration level, Painlevé's paradox on an
     /// island where the pyramid's law is that of the cone, because every contact slides, has no friction, or has one tangent.
     fn prove(&self, problem: &ContactProblem) -> Result<Option<ContactOutcome>, InputError> {
@@ -136,4 +184,9 @@ impl CoulombCone {
             None => Ok(()),
         }
     }
+}
+
+/// True if a contact slides now, against friction.
+fn has_sliders(island: &Whitened) -> bool {
+    (0..island.contacts()).any(|i| island.touching[i] && island.mu[i] > 0.0 && island.slip[i][..2] != [0.0; 2])
 }

@@ -14,8 +14,8 @@ use super::spins::Spins;
 use super::{CoulombCone, POLISHED, without_limit};
 use crate::by_island::{Guess, IslandEnd, IslandForces};
 use crate::find_indices::{DEPENDENT, FindIndices};
-use crate::model::{ContactStats, Level};
-use crate::whitened::Whitened;
+use crate::model::{ContactStats, Level, Mode};
+use crate::whitened::{Columns, Whitened};
 
 /// The answer of a cone problem must be this many times better than the tolerance of the certificate, which measures it again in other coordinates.
 pub(super) const MARGIN: f64 = 0.1;
@@ -91,7 +91,7 @@ impl CoulombCone {
             self.problem.load(own.blocks.iter().copied(), &own.q, |j| w.col(j).iter().copied().enumerate());
             self.newton.reset(&self.problem);
             let last = (own.spins.rounds() > 0).then_some(&*forces);
-            let guessed = own.guess(last.or(guess.forces), &self.problem);
+            let guessed = own.guess(last.or(guess.forces), guess.modes, &self.problem);
             let end = self.search_island(&mut own, guessed, stats);
             forces.reset(island);
             own.recover(island, forces);
@@ -109,6 +109,20 @@ impl CoulombCone {
             }
             _ => IslandEnd::Solved,
         }
+    }
+
+    /// The states and forces of an earlier solution alone: no search if they are not those of a solution.
+    pub(super) fn try_guess(
+        &mut self,
+        island: &Whitened,
+        guess: Guess<'_>,
+        forces: &mut IslandForces,
+        stats: &mut ContactStats,
+    ) -> IslandEnd {
+        self.search_after_guess = false;
+        let end = self.solve_island(island, guess, forces, stats);
+        self.search_after_guess = true;
+        end
     }
 
     fn search_island(&mut self, own: &mut IslandProblem, guessed: bool, stats: &mut ContactStats) -> SearchEnd {
@@ -134,6 +148,7 @@ impl CoulombCone {
             stats.guessed += usize::from(first);
             end = Some(SearchEnd::Ended);
         }
+        let end = end.or((!self.search_after_guess).then_some(SearchEnd::Exhausted));
         let end = end.unwrap_or_else(|| {
             self.newton.iterations = 0;
             let mut starts = 0;
@@ -208,7 +223,7 @@ impl IslandProblem {
         self.of.clear();
         for i in 0..island.contacts() {
             let touching = island.touching[i];
-            if !touching && level == Level::Acceleration {
+            if !touching && level == Level::Acceleration || self.is_repeated(island, i) {
                 continue;
             }
             let sliding = level == Level::Acceleration && island.slip[i][..2] != [0.0; 2];
@@ -240,8 +255,20 @@ impl IslandProblem {
         }
     }
 
+    /// True if an earlier contact is the same and has at least as much friction: its force obeys the law of both, and this one needs none.
+    fn is_repeated(&self, island: &Whitened, i: usize) -> bool {
+        let twin = island.twin[i];
+        let same = |columns: &Columns| columns.bias[i] == columns.bias[twin];
+        twin < i
+            && [&island.normal, &island.tangent_s, &island.tangent_t].into_iter().all(same)
+            && island.touching[i] == island.touching[twin]
+            && island.slip[i] == island.slip[twin]
+            && island.mu[i] <= island.mu[twin]
+            && self.spins.most(i).is_none()
+    }
+
     /// Takes the impulses and modes of an earlier solution over, if there is one.
-    fn guess(&mut self, earlier: Option<&IslandForces>, scaled: &ConeProblem) -> bool {
+    fn guess(&mut self, earlier: Option<&IslandForces>, modes: &[Mode], scaled: &ConeProblem) -> bool {
         self.near.clear();
         self.states.clear();
         let Some(earlier) = earlier else { return false };
@@ -258,6 +285,12 @@ impl IslandProblem {
             self.states.push(match (*block, self.of[at]) {
                 (Block::Bounded { lo, .. }, _) if p <= lo => State::Lower,
                 (Block::Bounded { hi, .. }, _) if p >= hi => State::Upper,
+                // Without limit friction does not say whether a contact slides.
+                (Block::Coulomb { mu, .. }, Of::Contact(i, _))
+                    if mu.is_infinite() && modes.get(i) == Some(&Mode::Slide) =>
+                {
+                    State::Slide
+                }
                 (Block::Coulomb { .. } | Block::Signorini, _) if p <= 0.0 => State::Open,
                 (Block::Coulomb { mu, .. }, Of::Contact(i, _)) if on_cone(earlier, i, mu) => State::Slide,
                 _ => State::Stick,

@@ -11,11 +11,12 @@
 //! 4. The modes found (open, stick, slide) define one system, linear but for the directions of sliding. Its solution, refined with velocities in twice the
 //!    working precision, is the answer, if its certificate holds.
 //!
-//! Contact problems at velocity level are first solved on their velocities (`velocity_space`), where the cost follows the bodies and not the contacts; the Delassus operator is
-//! formed only where that finds no certified answer.
+//! Contact problems are first solved on their velocities (`velocity_space`), or their accelerations as if they were velocities (`accelerations`): there the cost follows the bodies and not the contacts.
+//! The Delassus operator is formed only where that finds no certified answer.
 //!
 //! Reference: \[AlartCurnier91\], \[Acary18\].
 
+mod accelerations;
 mod contact_model;
 mod gauss_seidel;
 mod island;
@@ -40,6 +41,7 @@ use crate::by_island::ByIsland;
 use crate::friction_certificate::{FrictionCertificate, certify_friction};
 use crate::friction_problem::FrictionProblem;
 use crate::model::{Level, Mode, ModelOptions};
+use accelerations::Accelerations;
 use island::IslandProblem;
 use law::State;
 use newton::Newton;
@@ -64,7 +66,7 @@ const POLISHED: f64 = 1e-13;
 pub struct ConeOptions {
     /// Those of all models.
     pub model: ModelOptions,
-    /// Whether contact problems at velocity level are first solved on their velocities. Default true; without it every island goes through its Delassus operator, which costs what the
+    /// Whether contact problems are first solved on their velocities (or accelerations). Default true; without it every island goes through its Delassus operator, which costs what the
     /// contacts cost.
     pub velocity_space: bool,
 }
@@ -83,7 +85,10 @@ pub struct CoulombCone {
     level: Level,
     driver: ByIsland,
     velocities: VelocitySpace,
+    accelerations: Accelerations,
     island: IslandProblem,
+    /// Whether an island is searched for where a guess is wrong.
+    search_after_guess: bool,
     problem: ConeProblem,
     newton: Newton,
     search: Search,
@@ -124,7 +129,9 @@ impl CoulombCone {
             level,
             driver: ByIsland::default(),
             velocities: VelocitySpace::default(),
+            accelerations: Accelerations::default(),
             island: IslandProblem::default(),
+            search_after_guess: true,
             problem: ConeProblem::default(),
             newton: Newton::default(),
             search: Search::default(),

@@ -10,7 +10,7 @@ use super::problem::{Block, ConeProblem};
 use super::proximal::{Judge, Search, Verdict};
 
 /// Finite coefficients that stand in for infinite ones, one after the other.
-const SUBSTITUTES: [f64; 5] = [1e1, 1e2, 1e4, 1e6, 1e8];
+pub(super) const SUBSTITUTES: [f64; 5] = [1e1, 1e2, 1e4, 1e6, 1e8];
 
 /// Residual of the laws, relative to the size of the problem, at which the states are believed.
 const FOUND: f64 = 1e-11;
