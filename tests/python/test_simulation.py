@@ -375,8 +375,13 @@ def test_trajectories(cube: stiction.Scene, tmp_path: Path) -> None:
         stiction.record(simulation, 1, every=0)
 
 
+def awake(scene: Path) -> stiction.Simulation:
+    """A simulation whose steps all take their time."""
+    return stiction.Simulation(stiction.Scene.load(scene).with_settings(sleeping=False))
+
+
 def test_one_simulation_in_two_threads_raises(scenes: Path) -> None:
-    simulation = stiction.Simulation(scenes / "stack.toml")
+    simulation = awake(scenes / "stack.toml")
     ended = threading.Event()
 
     def run() -> None:
@@ -409,7 +414,7 @@ def test_one_simulation_in_two_threads_raises(scenes: Path) -> None:
 
 def test_threads_run_at_the_same_time(scenes: Path) -> None:
     """Python code goes on while a run does: with the GIL held it could not see the run's middle."""
-    simulation, started, ended = stiction.Simulation(scenes / "stack.toml"), threading.Event(), threading.Event()
+    simulation, started, ended = awake(scenes / "stack.toml"), threading.Event(), threading.Event()
 
     def run() -> None:
         started.set()
@@ -428,7 +433,7 @@ def test_threads_run_at_the_same_time(scenes: Path) -> None:
 
 
 def test_a_write_through_an_older_view_is_noticed(scenes: Path) -> None:
-    simulation, ended, errors = stiction.Simulation(scenes / "stack.toml"), threading.Event(), []
+    simulation, ended, errors = awake(scenes / "stack.toml"), threading.Event(), []
     part = simulation.q[:3]
 
     def run() -> None:

@@ -100,7 +100,7 @@ fn measure(name: &str, sizes: &[usize], pairs: &[[usize; 2]]) {
             x.fill(1.0);
             matrix.solve(black_box(&mut x));
         });
-        let (factor, flops) = (both - assembly, matrix.flops());
+        let (factor, flops) = (both - assembly, matrix.flops(symmetric));
         println!(
             "{name:13} {n:>4}  {symmetric:9} {first:7.1} {again:7.2} {assembly:9.2} {factor:9.2} {solve:8.2} {:6.2} {:8.1}",
             flops / 1e6,

@@ -48,8 +48,7 @@ fn main() {
 }
 
 fn options() -> Options {
-    let mut options =
-        Options { scene: "heaps".into(), set: vec![], threads: 2, steps: 60, warm_up: 60, turns: 9 };
+    let mut options = Options { scene: "heaps".into(), set: vec![], threads: 2, steps: 60, warm_up: 60, turns: 9 };
     let args: Vec<String> = std::env::args().skip(1).collect();
     for pair in args.chunks(2) {
         let [name, value] = pair else { panic!("{} needs a value", pair[0]) };

@@ -36,6 +36,9 @@ use newton::Newton;
 use rest::Rest;
 use search::{Found, Search};
 
+/// Most multiplications for an island: those of its factors, and of this many passes over its rows with each. It takes about ten seconds.
+const MOST_WORK: f64 = 3e10;
+const PASSES: f64 = 20.0;
 /// Solutions whose storage is kept: the one being replaced, and one more.
 const SPARE: usize = 2;
 
@@ -187,6 +190,8 @@ impl VelocitySpace {
         }
         self.newton.reset(&self.elements);
         self.search.reset();
+        let work = self.newton.matrix.flops(false) + PASSES * self.elements.values.len() as f64;
+        let limit = limit.min((MOST_WORK / work.max(1.0)) as usize);
         let guessed = match start {
             Some(start) => self.try_guess(start, problem.mass(), enough),
             None => {

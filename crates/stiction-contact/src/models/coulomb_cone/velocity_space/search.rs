@@ -13,8 +13,6 @@ use crate::mass::Mass;
 const SEMISMOOTH_ALPHA: f64 = 1e-7;
 /// Its steps, each a factor.
 const SEMISMOOTH_STEPS: usize = 3;
-/// Error of a guess up to which they start from it.
-const SEMISMOOTH_GUESS: f64 = 1e-2;
 /// A step that leaves more of the residual than this ends them.
 const SEMISMOOTH_FALLS: f64 = 0.5;
 /// τ below which the states that two iterations indicate are tried.
@@ -159,8 +157,7 @@ impl Search {
         // From the forces of the guess first: what a redundant set leaves open stays as it was, or even.
         self.swept_p.clone_from(&newton.p);
         make_admissible(el, &mut self.swept_p);
-        let found = self.best_error <= SEMISMOOTH_GUESS
-            && self.semismooth(el, newton, SEMISMOOTH_ALPHA, SEMISMOOTH_STEPS, enough) <= enough
+        let found = self.semismooth(el, newton, SEMISMOOTH_ALPHA, SEMISMOOTH_STEPS, enough) <= enough
             || self.run_all(el, newton, mass, enough, limit);
         if self.best_error == f64::INFINITY {
             // Nothing could be measured: numbers overflowed.

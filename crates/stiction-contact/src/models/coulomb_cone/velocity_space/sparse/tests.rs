@@ -193,8 +193,7 @@ fn a_graph_met_before_is_not_analysed_again() {
 fn flops(blocks: usize, groups: &[Vec<usize>]) -> f64 {
     let mut matrix = BlockMatrix::default();
     matrix.shape(std::iter::repeat_n(6, blocks), groups.iter().map(|g| &g[..]));
-    matrix.clear(true);
-    matrix.flops()
+    matrix.flops(true)
 }
 
 #[test]
