@@ -21,6 +21,9 @@ step "release build, and the same results as the debug build"
 cargo build --release --quiet
 cargo test --release --quiet -p stiction-lcp --test determinism
 
+step "the main job, as the README has it"
+cargo run --release --quiet -- run scenes/grasp.toml
+
 step "scenes: the same bits in debug and release"
 cargo build --quiet
 hash_of() { "$1" run "scenes/$2.toml" --steps "$3" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["hash"])'; }

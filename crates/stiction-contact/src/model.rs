@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use stiction_lcp::{Basis, InputError, Lcp, Proof};
 
+use crate::check;
 use crate::problem::ContactProblem;
 use crate::solution::{ContactForces, ContactSolution};
 
@@ -104,6 +105,14 @@ pub struct WarmStart {
     pub bases: Vec<Basis>,
     /// Forces of all rows.
     pub forces: ContactForces,
+}
+
+impl WarmStart {
+    /// True if `other` is the same start to the last bit.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let mut forces = self.forces.all().into_iter().zip(other.forces.all());
+        self.modes == other.modes && self.bases == other.bases && forces.all(|(a, b)| check::is_same(a, b))
+    }
 }
 
 /// What was done in a solve.

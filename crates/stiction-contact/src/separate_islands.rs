@@ -8,7 +8,6 @@
 use stiction_lcp::{Basis, InputError, Threads};
 
 use crate::certificate::{PhysicalCertificate, Place};
-use crate::check::is_same;
 use crate::islands::{Island, Islands};
 use crate::mass::Layout;
 use crate::model::{
@@ -127,7 +126,7 @@ impl SeparateIslands {
 
     /// The outcome for the whole problem; `None` if a part could not even be tried.
     fn put_together(&mut self, problem: &ContactProblem) -> Option<ContactOutcome> {
-        let mut solution = self.spare.pop().unwrap_or_else(|| empty_solution(self.models[0].level()));
+        let mut solution = self.spare.pop().unwrap_or_else(|| ContactSolution::empty(self.models[0].level()));
         let part = |island: &Island| {
             if island.contacts.is_empty() && rows_of(island) == island.blocks.len() {
                 &self.free_part
@@ -268,12 +267,6 @@ fn rows_of(island: &Island) -> usize {
 }
 
 impl WarmStart {
-    /// True if `other` is the same start to the last bit.
-    fn is_same(&self, other: &Self) -> bool {
-        let forces = self.forces.all().into_iter().zip(other.forces.all());
-        self.modes == other.modes && self.bases == other.bases && forces.into_iter().all(|(a, b)| is_same(a, b))
-    }
-
     /// Becomes the part of `whole`, a start of `problem`, that belongs to an island.
     fn take_part(&mut self, whole: &Self, problem: &ContactProblem, island: &Island, basis: Option<&Basis>) {
         self.modes.clear();
@@ -363,19 +356,6 @@ fn in_whole(place: Place, island: &Island, layout: &Layout) -> Place {
         Place::Bounded(i) => Place::Bounded(island.bounded[i]),
         Place::Island(block) => Place::Island(island.blocks[block]),
         Place::Nowhere | Place::Whole => place,
-    }
-}
-
-/// A solution to be filled in.
-fn empty_solution(level: Level) -> ContactSolution {
-    ContactSolution {
-        level,
-        forces: ContactForces::default(),
-        motion: Vec::new(),
-        modes: Vec::new(),
-        certificate: PhysicalCertificate::default(),
-        stats: ContactStats::default(),
-        warm_start: WarmStart::default(),
     }
 }
 

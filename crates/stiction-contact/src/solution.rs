@@ -137,6 +137,19 @@ pub struct ContactSolution {
 }
 
 impl ContactSolution {
+    /// One to be filled in.
+    pub(crate) fn empty(level: Level) -> Self {
+        Self {
+            level,
+            forces: ContactForces::default(),
+            motion: Vec::new(),
+            modes: Vec::new(),
+            certificate: PhysicalCertificate::default(),
+            stats: ContactStats::default(),
+            warm_start: WarmStart::default(),
+        }
+    }
+
     /// Number of contacts with a normal force.
     pub fn active_contacts(&self) -> usize {
         self.forces.normal.iter().filter(|p| **p > 0.0).count()

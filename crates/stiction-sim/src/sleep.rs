@@ -6,7 +6,7 @@
 //!
 //! Where something moves, the islands that do not are kept by [`SeparateIslands`](stiction_contact::SeparateIslands).
 
-use stiction_contact::{ContactForces, ContactOutcome, WarmStart};
+use stiction_contact::ContactOutcome;
 
 use crate::control::Commands;
 use crate::simulation::{Simulation, StepReport};
@@ -68,17 +68,13 @@ impl Simulation {
             && is_same(&state.q, &before.q)
             && memory.keys == scratch.keys_before
             && memory.saturated == before.saturated
-            && start.is_some_and(|start| is_same_start(&memory.start, start))
+            && start.is_some_and(|start| memory.start.is_same(start))
     }
 }
 
 /// True if two rows of numbers are the same to the last bit.
 fn is_same(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
-}
-
-fn is_same_start(a: &WarmStart, b: &WarmStart) -> bool {
-    a.modes == b.modes && a.bases == b.bases && forces(a).iter().zip(forces(b)).all(|(a, b)| is_same(a, b))
 }
 
 impl Commands {
@@ -94,10 +90,4 @@ impl Commands {
             && is_same(limit, &other.limit)
             && prescribed.iter().map(bits).eq(other.prescribed.iter().map(bits))
     }
-}
-
-/// All forces, kind by kind.
-fn forces(start: &WarmStart) -> [&[f64]; 7] {
-    let ContactForces { normal, tangent_s, tangent_t, spin, bilateral, limit, bounded } = &start.forces;
-    [normal, tangent_s, tangent_t, spin, bilateral, limit, bounded]
 }

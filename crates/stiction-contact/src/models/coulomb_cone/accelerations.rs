@@ -194,7 +194,7 @@ fn add_work(stats: &mut ContactStats, earlier: &ContactStats) {
     stats.certificate.0 += earlier.certificate.0;
 }
 
-/// True if contact `i` has a say in accelerations: it touches and does not part.
+/// True if contact `i` can have a force: it touches and does not part.
 fn acts(problem: &ContactProblem, i: usize) -> bool {
     problem.contacts().touches(i) && !problem.parts(i)
 }

@@ -3,6 +3,7 @@
 use stiction_lcp::InputError;
 
 use super::CoulombCone;
+use super::island::AfterGuess;
 use super::without_limit::SUBSTITUTES;
 use crate::by_island::IslandEnd;
 use crate::certificate::cone::ConeLaw;
@@ -77,7 +78,7 @@ impl ContactModel for CoulombCone {
                 return Ok(IslandEnd::Failed { why });
             }
             forces.reset(island);
-            Ok(self.solve_island(island, guess, forces, stats))
+            Ok(self.solve_island(island, guess, AfterGuess::Search, forces, stats))
         });
         self.driver = driver;
         let outcome = outcome?;
@@ -126,7 +127,7 @@ impl CoulombCone {
             };
             let from = start.insert(solution.warm_start);
             let outcome = driver.solve(problem, &law, &options, Some(from), |island, guess, forces, stats| {
-                Ok(self.try_guess(island, guess, forces, stats))
+                Ok(self.solve_island(island, guess, AfterGuess::Stop, forces, stats))
             })?;
             if let ContactOutcome::Solved(solution) = outcome {
                 found = Some(solution);

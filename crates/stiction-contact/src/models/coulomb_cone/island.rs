@@ -17,6 +17,13 @@ use crate::find_indices::{DEPENDENT, FindIndices};
 use crate::model::{ContactStats, Level, Mode};
 use crate::whitened::{Columns, Whitened};
 
+/// What follows where the states and forces of an earlier solution are not those of a solution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AfterGuess {
+    Search,
+    Stop,
+}
+
 /// The answer of a cone problem must be this many times better than the tolerance of the certificate, which measures it again in other coordinates.
 pub(super) const MARGIN: f64 = 0.1;
 
@@ -77,6 +84,7 @@ impl CoulombCone {
         &mut self,
         island: &Whitened,
         guess: Guess<'_>,
+        after_guess: AfterGuess,
         forces: &mut IslandForces,
         stats: &mut ContactStats,
     ) -> IslandEnd {
@@ -92,7 +100,7 @@ impl CoulombCone {
             self.newton.reset(&self.problem);
             let last = (own.spins.rounds() > 0).then_some(&*forces);
             let guessed = own.guess(last.or(guess.forces), guess.modes, &self.problem);
-            let end = self.search_island(&mut own, guessed, stats);
+            let end = self.search_island(&mut own, guessed, after_guess, stats);
             forces.reset(island);
             own.recover(island, forces);
             if end == SearchEnd::Limit || !own.spins.follow(island, forces) {
@@ -111,21 +119,13 @@ impl CoulombCone {
         }
     }
 
-    /// The states and forces of an earlier solution alone: no search if they are not those of a solution.
-    pub(super) fn try_guess(
+    fn search_island(
         &mut self,
-        island: &Whitened,
-        guess: Guess<'_>,
-        forces: &mut IslandForces,
+        own: &mut IslandProblem,
+        guessed: bool,
+        after_guess: AfterGuess,
         stats: &mut ContactStats,
-    ) -> IslandEnd {
-        self.search_after_guess = false;
-        let end = self.solve_island(island, guess, forces, stats);
-        self.search_after_guess = true;
-        end
-    }
-
-    fn search_island(&mut self, own: &mut IslandProblem, guessed: bool, stats: &mut ContactStats) -> SearchEnd {
+    ) -> SearchEnd {
         let (order, systems) = (own.q.len(), own.systems);
         let limit = self.max_iterations().min(affordable(order)).saturating_sub(systems);
         let enough = MARGIN * self.options.tolerance;
@@ -148,7 +148,7 @@ impl CoulombCone {
             stats.guessed += usize::from(first);
             end = Some(SearchEnd::Ended);
         }
-        let end = end.or((!self.search_after_guess).then_some(SearchEnd::Exhausted));
+        let end = end.or((after_guess == AfterGuess::Stop).then_some(SearchEnd::Exhausted));
         let end = end.unwrap_or_else(|| {
             self.newton.iterations = 0;
             let mut starts = 0;

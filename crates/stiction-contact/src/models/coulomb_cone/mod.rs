@@ -87,8 +87,6 @@ pub struct CoulombCone {
     velocities: VelocitySpace,
     accelerations: Accelerations,
     island: IslandProblem,
-    /// Whether an island is searched for where a guess is wrong.
-    search_after_guess: bool,
     problem: ConeProblem,
     newton: Newton,
     search: Search,
@@ -131,7 +129,6 @@ impl CoulombCone {
             velocities: VelocitySpace::default(),
             accelerations: Accelerations::default(),
             island: IslandProblem::default(),
-            search_after_guess: true,
             problem: ConeProblem::default(),
             newton: Newton::default(),
             search: Search::default(),

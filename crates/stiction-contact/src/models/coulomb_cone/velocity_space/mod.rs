@@ -23,7 +23,7 @@ use super::island::MARGIN;
 use super::law::State;
 use super::problem::Block;
 use crate::by_island::{IslandForces, balance_momentum};
-use crate::certificate::{Certifier, Law, PhysicalCertificate};
+use crate::certificate::{Certifier, Law};
 use crate::islands::{Island, Islands};
 use crate::mass::Mass;
 use crate::model::{ContactStats, Level, Mode, WarmStart};
@@ -95,7 +95,7 @@ impl VelocitySpace {
             self.solved.iter_mut().zip(&self.sure).for_each(|(solved, sure)| *solved &= doubtful && *sure);
             return None;
         }
-        let mut out = self.spare.pop().unwrap_or_else(empty_solution);
+        let mut out = self.spare.pop().unwrap_or_else(|| ContactSolution::empty(Level::Velocity));
         out.modes.clear();
         out.modes.extend_from_slice(self.certifier.modes());
         out.warm_start.modes.clone_from(&out.modes);
@@ -350,19 +350,6 @@ impl VelocitySpace {
             problem.mass().solve_factor_transposed(b, part);
             part.iter_mut().zip(&problem.v()[range]).for_each(|(a, v)| *a = v + problem.dt() * *a);
         }
-    }
-}
-
-/// A solution to be filled in.
-fn empty_solution() -> ContactSolution {
-    ContactSolution {
-        level: Level::Velocity,
-        forces: ContactForces::default(),
-        motion: Vec::new(),
-        modes: Vec::new(),
-        certificate: PhysicalCertificate::default(),
-        stats: ContactStats::default(),
-        warm_start: WarmStart::default(),
     }
 }
 
