@@ -133,7 +133,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Adds the contacts at all `points`, in their order, on several threads if that is worth it; `edit` may change each before it is added.
+    /// Adds the contacts at all `points`, in their order, on several threads if that is worth it; `gaps` are those that the problem has for
+    /// them, and `edit` may change each before it is added.
     ///
     /// # Errors
     /// If a number is not finite.
@@ -142,24 +143,30 @@ impl Assembler {
         world: &World,
         work: &Workspace,
         points: &[ContactPoint],
+        gaps: &[f64],
         size: impl Fn(&ContactPoint) -> f64 + Sync,
         threads: Threads,
         edit: impl Fn(&ContactFrame, &mut Contact<'_>) + Sync,
     ) -> Result<(), InputError> {
         let count = threads.worth(points.len() / 2, GRAIN);
         if count == 1 {
-            return points.iter().try_for_each(|at| self.add_contact(world, work, at, size(at), &edit));
+            return points.iter().zip(gaps).try_for_each(|(at, gap)| {
+                self.add_contact(world, work, at, size(at), |frame, contact| {
+                    contact.gap = *gap;
+                    edit(frame, contact);
+                })
+            });
         }
         let Self { problem, frames, thread_rows, batches, .. } = self;
         let length = points.len().div_ceil(count * BATCHES);
-        let chunks = points.chunks(length);
+        let chunks = points.chunks(length).zip(gaps.chunks(length));
         batches.resize_with(chunks.len().max(batches.len()), || Batch::new(problem));
         for (k, batch) in batches.iter_mut().enumerate() {
             batch.restart(frames.len() + k * length);
         }
         thread_rows.resize_with(count, ContactRows::default);
-        threads.share(thread_rows, chunks.clone().zip(&mut *batches), |rows, (points, batch)| {
-            batch.fill(rows, world, work, points, &size, &edit);
+        threads.share(thread_rows, chunks.clone().zip(&mut *batches), |rows, ((points, gaps), batch)| {
+            batch.fill(rows, world, work, points, gaps, &size, &edit);
         });
         for batch in &mut batches[..chunks.len()] {
             std::mem::replace(&mut batch.result, Ok(()))?;
@@ -438,11 +445,16 @@ impl Batch {
         world: &World,
         work: &Workspace,
         points: &[ContactPoint],
+        gaps: &[f64],
         size: &impl Fn(&ContactPoint) -> f64,
         edit: &impl Fn(&ContactFrame, &mut Contact<'_>),
     ) {
         let Self { contacts, frames, result } = self;
-        *result = points.iter().try_for_each(|at| {
+        *result = points.iter().zip(gaps).try_for_each(|(at, gap)| {
+            let edit = |frame: &ContactFrame, contact: &mut Contact<'_>| {
+                contact.gap = *gap;
+                edit(frame, contact);
+            };
             frames.push(rows.with_contact(world, work, at, size(at), edit, |contact| contacts.add_contact(contact))?);
             Ok(())
         });

@@ -423,6 +423,8 @@ pub(crate) struct Scratch {
     pub keys_before: Vec<ContactKey>,
     /// Energy that the projections of the step added (J).
     pub projected: f64,
+    /// Gaps of the contacts as the problem has them (m).
+    pub gaps: Vec<f64>,
     /// Contacts of the step that close in it.
     pub closed: Vec<bool>,
     /// The speeds at which they are to part again (m/s); 0 where they are not.

@@ -9,8 +9,8 @@
 
 use std::mem;
 
-use stiction_body::math::Vec3;
-use stiction_body::{ContactPoint, Workspace};
+use stiction_body::math::{Vec3, length};
+use stiction_body::{ContactPoint, LinkMotion, Workspace};
 use stiction_contact::{ContactOutcome, ContactSolution, WarmStart};
 use stiction_lcp::InputError;
 
@@ -35,6 +35,9 @@ pub(crate) const LIMIT_REACH: f64 = 1e-3;
 
 /// A contact that held in the last step and is now open by at most this part of its size holds still.
 const HELD: f64 = 1e-4;
+
+/// Points of two faces that meet within this part of the step do so together.
+const TOGETHER: f64 = 0.01;
 
 /// Bodies may be hit within the step: contacts are looked for this part of the fastest body's way farther than bodies move by themselves.
 pub(crate) const HIT: f64 = 0.5;
@@ -242,10 +245,12 @@ impl Simulation {
         } = self;
         assembler.restart(&state.v, &scratch.force, settings.dt)?;
         let points = collision.contacts();
+        flatten_faces(world, work, &scratch.motion, settings.dt, points, &mut scratch.gaps);
         assembler.add_contacts(
             world,
             work,
             points,
+            &scratch.gaps,
             |at| smaller(sizes, at),
             *threads,
             |frame, contact| {
@@ -408,6 +413,33 @@ impl Simulation {
         if let Some(solution) = last.as_mut().and_then(ContactOutcome::answer_mut) {
             mem::swap(&mut memory.keys, &mut scratch.keys_before);
             mem::swap(&mut memory.start, &mut solution.warm_start);
+        }
+    }
+}
+
+/// The gaps of contacts as the problem has them. Where two faces meet, points whose gaps differ by little are given the least of them: the curvature of
+/// earlier motion leaves such differences, they close within a small part of the step, and which of the points would close first is what
+/// a solver has to spend most of its work on.
+fn flatten_faces(
+    world: &World,
+    work: &Workspace,
+    motion: &[LinkMotion],
+    dt: f64,
+    points: &[ContactPoint],
+    gaps: &mut Vec<f64>,
+) {
+    gaps.clear();
+    let speed = |geom: usize, point: Vec3| {
+        let Some(link) = world.geoms[geom].link else { return 0.0 };
+        length(motion[link].linear + motion[link].angular.cross(point - work.pose[link].translation))
+    };
+    for face in points.chunk_by(|a, b| a.geoms == b.geoms && a.normal == b.normal) {
+        let (first, least) = (gaps.len(), face.iter().fold(f64::INFINITY, |least, at| least.min(at.gap)).max(0.0));
+        gaps.extend(face.iter().map(|at| at.gap));
+        if face.len() > 1 && gaps[first..].iter().any(|gap| *gap > least) {
+            let fastest = |most: f64, at: &ContactPoint| at.geoms.iter().fold(most, |most, g| most.max(speed(*g, at.point)));
+            let together = least + TOGETHER * dt * face.iter().fold(0.0, fastest);
+            gaps[first..].iter_mut().filter(|gap| **gap <= together).for_each(|gap| *gap = gap.min(least));
         }
     }
 }
