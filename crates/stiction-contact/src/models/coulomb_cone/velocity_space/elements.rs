@@ -438,10 +438,25 @@ impl Elements {
         }
     }
 
+    /// `v ← local` at the velocities of a group.
+    #[inline]
+    pub fn put(&self, group: &Group, local: &[f64], v: &mut [f64]) {
+        let mut offset = 0;
+        for s in &self.segments[group.segments.0..group.segments.1] {
+            v[s.at..s.at + s.len].copy_from_slice(&local[offset..offset + s.len]);
+            offset += s.len;
+        }
+    }
+
     /// Row `r` of an element.
     #[inline]
     pub fn row(&self, element: &Element, r: usize) -> &[f64] {
-        let stride = self.groups[element.group].stride;
+        self.row_of(element, r, self.groups[element.group].stride)
+    }
+
+    /// Row `r` of an element, whose rows have this length.
+    #[inline(always)]
+    pub fn row_of(&self, element: &Element, r: usize, stride: usize) -> &[f64] {
         &self.values[element.values + r * stride..element.values + (r + 1) * stride]
     }
 }

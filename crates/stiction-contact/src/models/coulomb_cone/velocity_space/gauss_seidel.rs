@@ -1,8 +1,8 @@
 //! Projected block Gauss–Seidel on the velocities: forces that are roughly right, without a factorization.
 
 use super::super::problem::Block;
-use super::elements::Elements;
-use super::lanes::{axpy, dot};
+use super::elements::{Elements, Group};
+use super::lanes::{axpy, by_stride, dot};
 use super::newton::Newton;
 use crate::mass::Mass;
 
@@ -81,41 +81,40 @@ impl GaussSeidel {
         for _ in 0..sweeps {
             stiction_lcp::interrupt::check();
             for group in &el.groups {
-                let stride = group.stride;
                 el.gather(group, &newton.v, &mut self.local);
-                self.change[..stride].fill(0.0);
-                let (mut normal, mut any) = (0.0, false);
-                for e in group.elements.0..group.elements.1 {
-                    let element = &el.list[e];
-                    let mut u = element.bias;
-                    for r in 0..element.rows {
-                        u[r] += dot(el.row(element, r), &self.local[..stride]);
-                    }
-                    let p = newton.p[e];
-                    let next = relax(element.law_beside(normal), &p, &u, &self.inertia[e], &self.coupling[e]);
-                    if !element.is_moment() {
-                        normal = next[0];
-                    }
-                    newton.p[e] = next;
-                    for r in 0..element.rows {
-                        let change = next[r] - p[r];
-                        if change != 0.0 {
-                            any = true;
-                            let start = element.values + r * stride;
-                            let response = &self.responses[start..start + stride];
-                            axpy(change, response, &mut self.local[..stride]);
-                            axpy(change, response, &mut self.change[..stride]);
-                        }
-                    }
+                by_stride!(group, stride => self.relax_group(el, group, stride, &mut newton.p));
+                el.put(group, &self.local, &mut newton.v);
+            }
+        }
+    }
+
+    /// One sweep over the elements of a group, whose velocities are in `local`.
+    #[inline(always)]
+    fn relax_group(&mut self, el: &Elements, group: &Group, stride: usize, forces: &mut [[f64; 3]]) {
+        let local = &mut self.local[..stride];
+        let mut normal = 0.0;
+        for e in group.elements.0..group.elements.1 {
+            let (element, p) = (&el.list[e], &mut forces[e]);
+            let mut u = element.bias;
+            for r in 0..element.rows {
+                u[r] += dot(el.row_of(element, r, stride), local);
+            }
+            let next = relax(element.law_beside(normal), p, &u, &self.inertia[e], &self.coupling[e]);
+            if !element.is_moment() {
+                normal = next[0];
+            }
+            if next != *p {
+                for r in 0..element.rows {
+                    let start = element.values + r * stride;
+                    axpy(next[r] - p[r], &self.responses[start..start + stride], local);
                 }
-                if any {
-                    el.scatter(group, &self.change, &mut newton.v);
-                }
+                *p = next;
             }
         }
     }
 }
 
+#[inline(always)]
 /// The forces of one element that satisfy its law, the others staying as they are: the normal first, then friction beside it.
 fn relax(law: Block, p: &[f64; 3], u: &[f64; 3], w: &[f64; 3], coupling: &[f64; 2]) -> [f64; 3] {
     let mut next = *p;

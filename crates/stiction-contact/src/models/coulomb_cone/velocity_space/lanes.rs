@@ -3,8 +3,26 @@
 /// Rows are padded with zeros to a multiple of this.
 pub(super) const LANES: usize = 4;
 
+/// Evaluates an expression in the length of rows, with that of two free bodies, or of one, as a constant: nearly all contacts have it.
+macro_rules! by_stride {
+    ($group:expr, $stride:ident => $body:expr) => {
+        match $group.stride {
+            12 => {
+                let $stride = 12;
+                $body
+            }
+            8 => {
+                let $stride = 8;
+                $body
+            }
+            $stride => $body,
+        }
+    };
+}
+pub(super) use by_stride;
+
 /// `xᵀ y`.
-#[inline]
+#[inline(always)]
 pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
     let n = x.len().min(y.len());
     let (xc, xr) = x[..n].as_chunks::<LANES>();
@@ -22,8 +40,20 @@ pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
     sum
 }
 
+/// `|x|ᵀ y` for lengths that are multiples of [`LANES`].
+#[inline(always)]
+pub(super) fn dot_of_sizes(x: &[f64], y: &[f64]) -> f64 {
+    let mut lane = [0.0f64; LANES];
+    for (a, b) in x.as_chunks::<LANES>().0.iter().zip(y.as_chunks::<LANES>().0) {
+        for k in 0..LANES {
+            lane[k] += a[k].abs() * b[k];
+        }
+    }
+    (lane[0] + lane[2]) + (lane[1] + lane[3])
+}
+
 /// `start + xᵀ y` for lengths that are multiples of [`LANES`], every product and sum with its error.
-#[inline]
+#[inline(always)]
 pub(super) fn dot_doubled(start: f64, x: &[f64], y: &[f64]) -> f64 {
     let (xc, _) = x.as_chunks::<LANES>();
     let (yc, _) = y.as_chunks::<LANES>();
@@ -49,7 +79,7 @@ pub(super) fn dot_doubled(start: f64, x: &[f64], y: &[f64]) -> f64 {
 }
 
 /// `y ← y + a x`.
-#[inline]
+#[inline(always)]
 pub(super) fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y += a * x;

@@ -2,7 +2,8 @@
 
 use super::super::law::{askew, limit_error};
 use super::super::problem::Block;
-use super::elements::{Element, Elements};
+use super::elements::{Element, Elements, Group};
+use super::lanes::{by_stride, dot_of_sizes};
 use super::newton::Newton;
 
 /// The terms of a row count as at least this part of its bodies' own speed, as in the certificate.
@@ -27,22 +28,34 @@ impl Newton {
         }
         for group in &el.groups {
             el.gather(group, &self.speed, &mut self.local);
-            let speed = &self.local[..group.stride];
-            let fastest = speed.iter().fold(0.0, |max: f64, s| max.max(*s));
-            for e in group.elements.0..group.elements.1 {
-                let element = &el.list[e];
-                let mut size = [0.0; 3];
-                for r in 0..element.rows {
-                    let terms: f64 = el.row(element, r).iter().zip(speed).map(|(a, s)| a.abs() * s).sum();
-                    let root = element.w[r].sqrt();
-                    size[r] = element.bias[r].abs() + (terms + FLOOR * root * fastest).min(root * el.energy_norm);
-                }
-                let law = element.law_beside(e.checked_sub(1).map_or(0.0, |e| self.p[e][0]));
-                let error = natural_error(element, law, &self.p[e], &self.u[e], &size);
-                if error.is_nan() {
-                    return f64::INFINITY;
-                }
-                worst = worst.max(error);
+            let error = by_stride!(group, stride => self.group_error(el, group, stride));
+            if error.is_nan() {
+                return f64::INFINITY;
+            }
+            worst = worst.max(error);
+        }
+        worst
+    }
+
+    /// The worst of a group whose speeds are in `local`; not a number if one is not.
+    #[inline(always)]
+    fn group_error(&self, el: &Elements, group: &Group, stride: usize) -> f64 {
+        let speed = &self.local[..stride];
+        let fastest = speed.iter().fold(0.0, |max: f64, s| max.max(*s));
+        let mut worst = 0.0f64;
+        for e in group.elements.0..group.elements.1 {
+            let element = &el.list[e];
+            let mut size = [0.0; 3];
+            for r in 0..element.rows {
+                let terms = dot_of_sizes(el.row_of(element, r, stride), speed);
+                let root = element.w[r].sqrt();
+                size[r] = element.bias[r].abs() + (terms + FLOOR * root * fastest).min(root * el.energy_norm);
+            }
+            let law = element.law_beside(e.checked_sub(1).map_or(0.0, |e| self.p[e][0]));
+            let error = natural_error(element, law, &self.p[e], &self.u[e], &size);
+            worst = if error <= worst { worst } else { error };
+            if error.is_nan() {
+                return error;
             }
         }
         worst
@@ -54,18 +67,22 @@ impl Newton {
             *s = v.abs() + f.abs();
         }
         for group in &el.groups {
-            self.sum[..group.stride].fill(0.0);
-            for e in group.elements.0..group.elements.1 {
-                let element = &el.list[e];
-                for r in 0..element.rows {
-                    let p = self.p[e][r].abs();
-                    if p != 0.0 {
-                        let row = el.row(element, r);
-                        self.sum[..group.stride].iter_mut().zip(row).for_each(|(s, a)| *s += a.abs() * p);
-                    }
-                }
-            }
+            by_stride!(group, stride => self.sum_sizes(el, group, stride));
             el.scatter(group, &self.sum, &mut self.speed);
+        }
+    }
+
+    /// `sum ← Σ |â p|` of a group.
+    #[inline(always)]
+    fn sum_sizes(&mut self, el: &Elements, group: &Group, stride: usize) {
+        let sum = &mut self.sum[..stride];
+        sum.fill(0.0);
+        for e in group.elements.0..group.elements.1 {
+            let (element, p) = (&el.list[e], &self.p[e]);
+            for r in 0..element.rows {
+                let (row, p) = (el.row_of(element, r, stride), p[r].abs());
+                sum.iter_mut().zip(row).for_each(|(s, a)| *s += a.abs() * p);
+            }
         }
     }
 }

@@ -17,7 +17,7 @@
 use super::super::law::{self, Slip, State, Steps};
 use super::affine::{Map, affine_law};
 use super::elements::{Elements, Group};
-use super::lanes::{add_products, axpy, dot, dot_doubled, scale};
+use super::lanes::{add_products, axpy, by_stride, dot, dot_doubled, scale};
 use super::sparse::BlockMatrix;
 use crate::mass::Mass;
 
@@ -115,17 +115,22 @@ impl Newton {
         self.balance(el);
         for group in &el.groups {
             el.gather(group, &self.v, &mut self.local);
-            self.sum[..group.stride].fill(0.0);
-            let local = &self.local[..group.stride];
-            for e in group.elements.0..group.elements.1 {
-                let element = &el.list[e];
-                for r in 0..element.rows {
-                    let (row, bias) = (el.row(element, r), element.bias[r]);
-                    self.u[e][r] = if doubled { dot_doubled(bias, row, local) } else { bias + dot(row, local) };
-                    axpy(self.p[e][r], row, &mut self.sum[..group.stride]);
-                }
-            }
+            by_stride!(group, stride => self.find_group_motions(el, group, stride, doubled));
             el.scatter(group, &self.sum, &mut self.momentum);
+        }
+    }
+
+    #[inline(always)]
+    fn find_group_motions(&mut self, el: &Elements, group: &Group, stride: usize, doubled: bool) {
+        let (local, sum) = (&self.local[..stride], &mut self.sum[..stride]);
+        sum.fill(0.0);
+        for e in group.elements.0..group.elements.1 {
+            let (element, p, u) = (&el.list[e], &self.p[e], &mut self.u[e]);
+            for r in 0..element.rows {
+                let (row, bias) = (el.row_of(element, r, stride), element.bias[r]);
+                u[r] = if doubled { dot_doubled(bias, row, local) } else { bias + dot(row, local) };
+                axpy(p[r], row, sum);
+            }
         }
     }
 
@@ -170,20 +175,7 @@ impl Newton {
     pub(super) fn step(&mut self, el: &Elements) -> bool {
         self.dv.copy_from_slice(&self.momentum);
         for group in &el.groups {
-            self.sum[..group.stride].fill(0.0);
-            let mut normal = 0.0;
-            for e in group.elements.0..group.elements.1 {
-                let (element, map) = (&el.list[e], &self.maps[e]);
-                for r in 0..element.rows {
-                    let change = self.dp[e][r] + map.follows[r] * normal;
-                    if change != 0.0 {
-                        axpy(change, el.row(element, r), &mut self.sum[..group.stride]);
-                    }
-                }
-                if !element.is_moment() {
-                    normal = self.dp[e][0];
-                }
-            }
+            by_stride!(group, stride => self.sum_changes(el, group, stride));
             el.scatter(group, &self.sum, &mut self.dv);
         }
         self.matrix.solve(&mut self.dv);
@@ -192,25 +184,48 @@ impl Newton {
         }
         for group in &el.groups {
             el.gather(group, &self.dv, &mut self.local);
-            let mut normal = 0.0;
-            for e in group.elements.0..group.elements.1 {
-                let (element, map) = (&el.list[e], &self.maps[e]);
-                let du = &mut self.du[e];
-                for r in 0..element.rows {
-                    du[r] = dot(el.row(element, r), &self.local[..group.stride]);
-                    self.dp[e][r] += map.follows[r] * normal;
-                }
-                if map.acts {
-                    for r in 0..3 {
-                        self.dp[e][r] -= map.c[r][0] * du[0] + map.c[r][1] * du[1] + map.c[r][2] * du[2];
-                    }
-                }
-                if !element.is_moment() {
-                    normal = self.dp[e][0];
-                }
-            }
+            by_stride!(group, stride => self.find_group_changes(el, group, stride));
         }
         true
+    }
+
+    /// `sum ← Σ Aᵀ dp` of a group.
+    #[inline(always)]
+    fn sum_changes(&mut self, el: &Elements, group: &Group, stride: usize) {
+        let sum = &mut self.sum[..stride];
+        sum.fill(0.0);
+        let mut normal = 0.0;
+        for e in group.elements.0..group.elements.1 {
+            let (element, map, dp) = (&el.list[e], &self.maps[e], &self.dp[e]);
+            for r in 0..element.rows {
+                axpy(dp[r] + map.follows[r] * normal, el.row_of(element, r, stride), sum);
+            }
+            if !element.is_moment() {
+                normal = dp[0];
+            }
+        }
+    }
+
+    /// `du` of a group from the change of its velocities in `local`, and `dp` with `−C du`.
+    #[inline(always)]
+    fn find_group_changes(&mut self, el: &Elements, group: &Group, stride: usize) {
+        let local = &self.local[..stride];
+        let mut normal = 0.0;
+        for e in group.elements.0..group.elements.1 {
+            let (element, map, dp, du) = (&el.list[e], &self.maps[e], &mut self.dp[e], &mut self.du[e]);
+            for r in 0..element.rows {
+                du[r] = dot(el.row_of(element, r, stride), local);
+                dp[r] += map.follows[r] * normal;
+            }
+            if map.acts {
+                for r in 0..3 {
+                    dp[r] -= map.c[r][0] * du[0] + map.c[r][1] * du[1] + map.c[r][2] * du[2];
+                }
+            }
+            if !element.is_moment() {
+                normal = dp[0];
+            }
+        }
     }
 
     /// The affine laws of all elements at the point evaluated last; true if all are symmetric.

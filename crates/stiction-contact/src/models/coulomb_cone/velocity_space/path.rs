@@ -50,11 +50,12 @@ const SLOWEST: f64 = 0.1;
 /// Normal force beside the separation velocity of a contact that parts.
 const PARTING: f64 = 1e-3;
 
-/// A step: changes of velocities, forces and pairs.
+/// A step: changes of velocities, forces, motions and pairs.
 #[derive(Debug, Clone, Default)]
 struct Step {
     dv: Vec<f64>,
     dp: Vec<[f64; 3]>,
+    du: Vec<[f64; 3]>,
     points: Vec<Point>,
 }
 
@@ -506,6 +507,7 @@ impl Step {
     fn keep(&mut self, newton: &Newton, points: &[Point]) {
         self.dv.clone_from(&newton.dv);
         self.dp.clone_from(&newton.dp);
+        self.du.clone_from(&newton.du);
         self.points.clear();
         self.points.extend_from_slice(points);
     }

@@ -170,7 +170,15 @@ impl Path {
         }
         self.step.fill(Point::default());
         self.tau = self.mean_product(0.0);
-        newton.find_motions(el, self.tau < DOUBLED);
+        if self.tau < DOUBLED {
+            newton.find_motions(el, true);
+        } else {
+            // Motions and momentum are linear in the step.
+            newton.momentum.iter_mut().for_each(|x| *x *= 1.0 - a);
+            for (u, du) in newton.u.iter_mut().zip(&self.best.du) {
+                (0..3).for_each(|r| u[r] += a * du[r]);
+            }
+        }
         self.find_residuals(el, newton);
     }
 }
