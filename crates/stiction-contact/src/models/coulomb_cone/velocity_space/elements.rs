@@ -1,9 +1,10 @@
-//! An island laid out for Newton's method on its velocities: blocks in the order of elimination, rows one after the other in scaled coordinates.
+//! An island laid out for Newton's method on its velocities: branches of its blocks, rows one after the other in scaled coordinates.
 //!
 //! Velocities are scaled by powers of two, which is exact: `v̂ⱼ = vⱼ / sⱼ` with `sⱼ ≈ 1/√Mⱼⱼ`, rows `âⱼ = aⱼ sⱼ`, inertia `M̂ᵢⱼ = Mᵢⱼ sᵢ sⱼ`. So the diagonal of M̂ is about 1, and
 //! `‖â‖²` is about `row M⁻¹ rowᵀ`, whatever the units.
 
 use super::super::problem::{Block, exponent, times_power};
+use super::branches::{Branch, Forest, are_tied, gather, scatter};
 use super::lanes::LANES;
 use super::sparse::BlockMatrix;
 use crate::islands::Island;
@@ -84,7 +85,7 @@ fn has_moment(contacts: &Contacts, i: usize) -> bool {
     contacts.mu_spin[i] > 0.0 && contacts.has_friction(i) && !contacts.spin.is_zero(i)
 }
 
-/// Consecutive elements among the same blocks.
+/// Consecutive elements among the same branches.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Group {
     /// First and last + 1 of its segments, and of its elements.
@@ -97,26 +98,20 @@ pub(super) struct Group {
     pub stride: usize,
 }
 
-/// A run of velocities: place and number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Segment {
-    /// First velocity.
-    pub at: usize,
-    /// Number of velocities.
-    pub len: usize,
-    /// The problem's block that they belong to.
-    pub block: usize,
-}
-
 /// The island. Keeps its storage.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Elements {
     /// All elements.
     pub list: Vec<Element>,
-    /// Groups of elements among the same blocks.
+    /// Groups of elements among the same branches.
     pub groups: Vec<Group>,
-    /// Segments of the groups.
-    pub segments: Vec<Segment>,
+    /// The branches of each group.
+    pub segments: Vec<Branch>,
+    /// The branches of all blocks, block by block, and where those of each start, blocks + 1.
+    pub branches: Vec<Branch>,
+    branch_starts: Vec<usize>,
+    /// Pairs of branches that the inertia ties together.
+    pub ties: Vec<[usize; 2]>,
     /// Rows.
     pub values: Vec<f64>,
     /// Longest padded row.
@@ -127,19 +122,20 @@ pub(super) struct Elements {
     pub dt_force: Vec<f64>,
     /// Scales, m.
     pub scale: Vec<f64>,
-    /// Blocks of the island in the order of the velocities here, each with its first velocity.
+    /// Blocks of the island, each with its first velocity here.
     pub blocks: Vec<(usize, usize)>,
-    /// M̂, block by block, row after row.
+    /// M̂, block by block, row after row, and where each block starts.
     pub mass: Vec<f64>,
+    mass_starts: Vec<usize>,
     /// Size of the motion in the norm of energy that the data alone warrant, as the certificate has it: of velocities and forces, and of the rows that drive.
     pub energy_norm: f64,
-    /// Blocks of each group (numbers within the island).
+    /// Branches of each group (numbers within the island).
     members: Vec<usize>,
     member_starts: Vec<usize>,
-    /// Place of each block of the problem in the island's list, and its first velocity here.
+    /// Place of each block of the problem in the island's list.
     local: Vec<usize>,
-    place: Vec<usize>,
     solved: Vec<f64>,
+    forest: Forest,
 }
 
 impl Elements {
@@ -160,8 +156,7 @@ impl Elements {
         self.groups.clear();
         self.members.clear();
         self.member_starts.clear();
-        self.local.resize(problem.layout().blocks(), 0);
-        island.blocks.iter().enumerate().for_each(|(k, &b)| self.local[b] = k);
+        self.lay_blocks(problem, island);
         if !self.list_contacts(problem, island, friction) {
             return false;
         }
@@ -170,7 +165,7 @@ impl Elements {
         if let Some(group) = self.groups.last_mut() {
             group.elements.1 = self.list.len();
         }
-        self.find_order(problem, island, matrix);
+        self.find_order(matrix);
         self.load_motion(problem);
         self.load_rows(problem);
         self.measure_energy(problem);
@@ -254,13 +249,18 @@ impl Elements {
         let first = self.members.len();
         for (kind, row) in rows {
             let Some(row) = *row else { continue };
-            for (block, _) in kind.row(row) {
-                let block = self.local[block];
-                if !self.members[first..].contains(&block) {
-                    self.members.push(block);
+            for (block, values) in kind.row(row) {
+                let of = self.local[block];
+                for k in self.branch_starts[of]..self.branch_starts[of + 1] {
+                    let branch = &self.branches[k];
+                    let moves = |branch: &Branch| values[branch.first..][..branch.len].iter().any(|x| *x != 0.0);
+                    if branch.parent.is_none() || moves(branch) {
+                        self.join_branch(first, k);
+                    }
                 }
             }
         }
+        self.members[first..].sort_unstable();
         let at = self.list.len() - 1;
         let last = self.member_starts.last().copied().unwrap_or(first);
         if !self.groups.is_empty() && self.members[last..first] == self.members[first..] {
@@ -275,33 +275,54 @@ impl Elements {
         self.list[at].group = self.groups.len() - 1;
     }
 
-    /// Lays the blocks out in the order of elimination, which depends on their graph.
-    fn find_order(&mut self, problem: &ContactProblem, island: &Island, matrix: &mut BlockMatrix) {
-        let sizes = island.blocks.iter().map(|&b| problem.layout().size(b));
-        let groups = self.member_starts.windows(2).map(|w| &self.members[w[0]..w[1]]);
-        matrix.shape(sizes, groups);
-        self.place.resize(island.blocks.len(), 0);
-        self.blocks.clear();
-        let mut at = 0;
-        for &k in matrix.order() {
-            self.place[k] = at;
-            self.blocks.push((island.blocks[k], at));
-            at += problem.layout().size(island.blocks[k]);
+    /// Adds a branch to the members from `first` on, with those that carry it.
+    fn join_branch(&mut self, first: usize, branch: usize) {
+        let mut next = Some(branch);
+        while let Some(k) = next.filter(|k| !self.members[first..].contains(k)) {
+            self.members.push(k);
+            next = self.branches[k].parent;
         }
-        self.lay_segments(problem, island);
     }
 
-    fn lay_segments(&mut self, problem: &ContactProblem, island: &Island) {
+    /// Lays the blocks out one after the other, and finds their branches.
+    fn lay_blocks(&mut self, problem: &ContactProblem, island: &Island) {
+        self.local.resize(problem.layout().blocks(), 0);
+        self.blocks.clear();
+        self.branches.clear();
+        self.branch_starts.clear();
+        self.ties.clear();
+        let mut at = 0;
+        for (k, &b) in island.blocks.iter().enumerate() {
+            let (inertia, start) = (problem.mass().block(b), self.branches.len());
+            self.local[b] = k;
+            self.blocks.push((b, at));
+            self.branch_starts.push(start);
+            self.forest.push_branches(inertia, b, k, at, &mut self.branches);
+            for i in start..self.branches.len() {
+                let tied = |j: &usize| are_tied(inertia, &self.branches[i], &self.branches[*j]);
+                self.ties.extend((start..i).filter(tied).map(|j| [i, j]));
+            }
+            at += problem.layout().size(b);
+        }
+        self.branch_starts.push(self.branches.len());
+    }
+
+    /// Finds the order of elimination, which depends on the graph of branches, and the branches of each group.
+    fn find_order(&mut self, matrix: &mut BlockMatrix) {
+        let sizes = self.branches.iter().map(|b| b.len);
+        let groups = self.member_starts.windows(2).map(|w| &self.members[w[0]..w[1]]);
+        matrix.shape(sizes, groups.chain(self.ties.iter().map(|tie| &tie[..])));
+        let mut place = 0;
+        for &k in matrix.order() {
+            self.branches[k].place = place;
+            place += self.branches[k].len;
+        }
         self.segments.clear();
         self.longest = 0;
         for (group, w) in self.groups.iter_mut().zip(self.member_starts.windows(2)) {
             let first = self.segments.len();
-            group.length = 0;
-            for &k in &self.members[w[0]..w[1]] {
-                let len = problem.layout().size(island.blocks[k]);
-                self.segments.push(Segment { at: self.place[k], len, block: island.blocks[k] });
-                group.length += len;
-            }
+            self.segments.extend(self.members[w[0]..w[1]].iter().map(|&k| self.branches[k]));
+            group.length = self.segments[first..].iter().map(|b| b.len).sum();
             group.segments = (first, self.segments.len());
             group.stride = group.length.next_multiple_of(LANES);
             self.longest = self.longest.max(group.stride);
@@ -312,7 +333,9 @@ impl Elements {
         for v in [&mut self.v_before, &mut self.dt_force, &mut self.scale, &mut self.mass] {
             v.clear();
         }
+        self.mass_starts.clear();
         for &(b, _) in &self.blocks {
+            self.mass_starts.push(self.mass.len());
             let (block, range) = (problem.mass().block(b), problem.layout().range(b));
             let start = self.scale.len();
             self.scale.extend((0..range.len()).map(|j| times_power(1.0, -exponent(block[(j, j)]).div_euclid(2))));
@@ -401,11 +424,10 @@ impl Elements {
         let group = self.groups[element.group];
         let to = &mut self.values[element.values + r * group.stride..element.values + (r + 1) * group.stride];
         for (block, values) in rows.row(i) {
-            let at = self.place[self.local[block]];
             let mut offset = 0;
             for s in &self.segments[group.segments.0..group.segments.1] {
-                if s.at == at {
-                    let scale = &self.scale[at..at + s.len];
+                if s.block == block {
+                    let (values, scale) = (&values[s.first..s.first + s.len], &self.scale[s.at..s.at + s.len]);
                     for ((to, x), s) in to[offset..offset + s.len].iter_mut().zip(values).zip(scale) {
                         *to = x * s;
                     }
@@ -415,37 +437,23 @@ impl Elements {
         }
     }
 
+    /// M̂ between two branches of a block: where it starts, and the distance from row to row.
+    pub fn inertia(&self, a: &Branch, b: &Branch) -> (&[f64], usize) {
+        let (start, at) = (self.mass_starts[a.of], self.blocks[a.of].1);
+        let size = self.blocks.get(a.of + 1).map_or(self.m(), |next| next.1) - at;
+        (&self.mass[start + a.first * size + b.first..], size)
+    }
+
     /// `local ← v` at the velocities of a group, padded with zeros.
     #[inline]
     pub fn gather(&self, group: &Group, v: &[f64], local: &mut [f64]) {
-        let mut offset = 0;
-        for s in &self.segments[group.segments.0..group.segments.1] {
-            local[offset..offset + s.len].copy_from_slice(&v[s.at..s.at + s.len]);
-            offset += s.len;
-        }
-        local[offset..group.stride].fill(0.0);
+        gather(&self.segments[group.segments.0..group.segments.1], v, &mut local[..group.stride]);
     }
 
     /// `v ← v + local` at the velocities of a group.
     #[inline]
     pub fn scatter(&self, group: &Group, local: &[f64], v: &mut [f64]) {
-        let mut offset = 0;
-        for s in &self.segments[group.segments.0..group.segments.1] {
-            for (v, x) in v[s.at..s.at + s.len].iter_mut().zip(&local[offset..]) {
-                *v += x;
-            }
-            offset += s.len;
-        }
-    }
-
-    /// `v ← local` at the velocities of a group.
-    #[inline]
-    pub fn put(&self, group: &Group, local: &[f64], v: &mut [f64]) {
-        let mut offset = 0;
-        for s in &self.segments[group.segments.0..group.segments.1] {
-            v[s.at..s.at + s.len].copy_from_slice(&local[offset..offset + s.len]);
-            offset += s.len;
-        }
+        scatter(&self.segments[group.segments.0..group.segments.1], local, v);
     }
 
     /// Row `r` of an element.

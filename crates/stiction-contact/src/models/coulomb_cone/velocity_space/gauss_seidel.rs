@@ -1,78 +1,116 @@
 //! Projected block Gauss–Seidel on the velocities: forces that are roughly right, without a factorization.
 
 use super::super::problem::Block;
+use super::branches::{Branch, gather, put, scatter};
 use super::elements::{Elements, Group};
-use super::lanes::{axpy, by_stride, dot};
+use super::lanes::{LANES, axpy, by_stride, dot};
 use super::newton::Newton;
 use crate::mass::Mass;
 
-/// Workspace.
+/// Workspace. Rows here reach over whole blocks: a force on one branch moves all others.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GaussSeidel {
-    /// `M̂⁻¹ âᵀ` of every row, laid out as the rows themselves.
+    /// Groups of elements with the blocks that they move, and these blocks.
+    groups: Vec<Group>,
+    blocks: Vec<Branch>,
+    /// Every row and its `M̂⁻¹ âᵀ`, and where those of each element start.
+    rows: Vec<f64>,
     responses: Vec<f64>,
+    starts: Vec<usize>,
     /// `A M̂⁻¹ Aᵀ` of each element: diagonal, and the normal's entries with the tangents.
     inertia: Vec<[f64; 3]>,
     coupling: Vec<[f64; 2]>,
     local: Vec<f64>,
-    change: Vec<f64>,
 }
 
 impl GaussSeidel {
     /// Takes an island over.
     pub fn load(&mut self, el: &Elements, mass: &Mass) {
-        self.responses.clear();
-        self.responses.extend_from_slice(&el.values);
+        for list in [&mut self.rows, &mut self.responses, &mut self.local] {
+            list.clear();
+        }
+        self.groups.clear();
+        self.blocks.clear();
+        self.starts.clear();
         self.inertia.clear();
         self.coupling.clear();
-        self.local.resize(el.longest, 0.0);
-        self.change.resize(el.longest, 0.0);
-        for element in &el.list {
-            let group = &el.groups[element.group];
-            for r in 0..element.rows {
-                let start = element.values + r * group.stride;
-                let mut offset = start;
-                for s in &el.segments[group.segments.0..group.segments.1] {
-                    let part = &mut self.responses[offset..offset + s.len];
-                    offset += s.len;
-                    if part.iter().all(|x| *x == 0.0) {
-                        continue;
-                    }
-                    let scale = &el.scale[s.at..s.at + s.len];
-                    part.iter_mut().zip(scale).for_each(|(x, s)| *x /= s);
-                    mass.solve_factor(s.block, part);
-                    mass.solve_factor_transposed(s.block, part);
-                    part.iter_mut().zip(scale).for_each(|(x, s)| *x /= s);
-                }
-            }
-            let response = |r: usize| {
-                let start = element.values + r * group.stride;
-                &self.responses[start..start + group.stride]
-            };
-            let (mut own, mut coupled) = ([0.0; 3], [0.0; 2]);
-            for r in 0..element.rows {
-                own[r] = dot(el.row(element, r), response(r));
-                if r > 0 {
-                    coupled[r - 1] = dot(el.row(element, r), response(0));
-                }
-            }
-            self.inertia.push(own);
-            self.coupling.push(coupled);
+        for group in &el.groups {
+            let first = self.blocks.len();
+            self.list_blocks(el, group);
+            let length = self.blocks[first..].iter().map(|b| b.len).sum::<usize>();
+            let segments = (first, self.blocks.len());
+            let group = Group { segments, length, stride: length.next_multiple_of(LANES), ..*group };
+            self.local.resize(self.local.len().max(group.stride), 0.0);
+            (group.elements.0..group.elements.1).for_each(|e| self.load_element(el, mass, &group, e));
+            self.groups.push(group);
         }
+    }
+
+    /// Appends the blocks that the branches of a group belong to.
+    fn list_blocks(&mut self, el: &Elements, group: &Group) {
+        let first = self.blocks.len();
+        for branch in &el.segments[group.segments.0..group.segments.1] {
+            if self.blocks[first..].iter().all(|b| b.of != branch.of) {
+                let (at, end) = (el.blocks[branch.of].1, el.blocks.get(branch.of + 1).map_or(el.m(), |next| next.1));
+                self.blocks.push(Branch { first: 0, at, len: end - at, ..*branch });
+            }
+        }
+    }
+
+    fn load_element(&mut self, el: &Elements, mass: &Mass, group: &Group, e: usize) {
+        let (element, stride) = (&el.list[e], group.stride);
+        let branches = &el.segments[el.groups[element.group].segments.0..el.groups[element.group].segments.1];
+        let start = self.rows.len();
+        self.starts.push(start);
+        self.rows.resize(start + element.rows * stride, 0.0);
+        for (r, to) in self.rows[start..].chunks_exact_mut(stride).enumerate() {
+            let (mut row, mut offset) = (el.row(element, r), 0);
+            for block in &self.blocks[group.segments.0..group.segments.1] {
+                for branch in branches.iter().filter(|b| b.of == block.of) {
+                    let (values, rest) = row.split_at(branch.len);
+                    to[offset + branch.first..][..branch.len].copy_from_slice(values);
+                    row = rest;
+                }
+                offset += block.len;
+            }
+        }
+        self.responses.extend_from_slice(&self.rows[start..]);
+        for response in self.responses[start..].chunks_exact_mut(stride) {
+            let mut offset = 0;
+            for b in &self.blocks[group.segments.0..group.segments.1] {
+                let (part, scale) = (&mut response[offset..offset + b.len], &el.scale[b.at..b.at + b.len]);
+                offset += b.len;
+                if part.iter().all(|x| *x == 0.0) {
+                    continue;
+                }
+                part.iter_mut().zip(scale).for_each(|(x, s)| *x /= s);
+                mass.solve_factor(b.block, part);
+                mass.solve_factor_transposed(b.block, part);
+                part.iter_mut().zip(scale).for_each(|(x, s)| *x /= s);
+            }
+        }
+        let (rows, responses) = (&self.rows[start..], &self.responses[start..]);
+        let (mut own, mut coupled) = ([0.0; 3], [0.0; 2]);
+        for (r, (row, response)) in rows.chunks_exact(stride).zip(responses.chunks_exact(stride)).enumerate() {
+            own[r] = dot(row, response);
+            if r > 0 {
+                coupled[r - 1] = dot(row, &responses[..stride]);
+            }
+        }
+        self.inertia.push(own);
+        self.coupling.push(coupled);
     }
 
     /// Adds to the velocities in `newton` what its forces bring.
     pub fn push(&mut self, el: &Elements, newton: &mut Newton) {
-        for group in &el.groups {
-            self.change[..group.stride].fill(0.0);
+        for group in &self.groups {
+            let change = &mut self.local[..group.stride];
+            change.fill(0.0);
             for e in group.elements.0..group.elements.1 {
-                let element = &el.list[e];
-                for r in 0..element.rows {
-                    let start = element.values + r * group.stride;
-                    axpy(newton.p[e][r], &self.responses[start..start + group.stride], &mut self.change);
-                }
+                let responses = self.responses[self.starts[e]..].chunks_exact(group.stride);
+                responses.take(el.list[e].rows).zip(&newton.p[e]).for_each(|(row, p)| axpy(*p, row, change));
             }
-            el.scatter(group, &self.change, &mut newton.v);
+            scatter(&self.blocks[group.segments.0..group.segments.1], change, &mut newton.v);
         }
     }
 
@@ -80,10 +118,12 @@ impl GaussSeidel {
     pub fn sweep(&mut self, el: &Elements, newton: &mut Newton, sweeps: usize) {
         for _ in 0..sweeps {
             stiction_lcp::interrupt::check();
-            for group in &el.groups {
-                el.gather(group, &newton.v, &mut self.local);
-                by_stride!(group, stride => self.relax_group(el, group, stride, &mut newton.p));
-                el.put(group, &self.local, &mut newton.v);
+            for k in 0..self.groups.len() {
+                let group = self.groups[k];
+                let blocks = group.segments.0..group.segments.1;
+                gather(&self.blocks[blocks.clone()], &newton.v, &mut self.local[..group.stride]);
+                by_stride!(group, stride => self.relax_group(el, &group, stride, &mut newton.p));
+                put(&self.blocks[blocks], &self.local, &mut newton.v);
             }
         }
     }
@@ -94,10 +134,10 @@ impl GaussSeidel {
         let local = &mut self.local[..stride];
         let mut normal = 0.0;
         for e in group.elements.0..group.elements.1 {
-            let (element, p) = (&el.list[e], &mut forces[e]);
+            let (element, p, start) = (&el.list[e], &mut forces[e], self.starts[e]);
             let mut u = element.bias;
             for r in 0..element.rows {
-                u[r] += dot(el.row_of(element, r, stride), local);
+                u[r] += dot(&self.rows[start + r * stride..start + (r + 1) * stride], local);
             }
             let next = relax(element.law_beside(normal), p, &u, &self.inertia[e], &self.coupling[e]);
             if !element.is_moment() {
@@ -105,8 +145,7 @@ impl GaussSeidel {
             }
             if next != *p {
                 for r in 0..element.rows {
-                    let start = element.values + r * stride;
-                    axpy(next[r] - p[r], &self.responses[start..start + stride], local);
+                    axpy(next[r] - p[r], &self.responses[start + r * stride..start + (r + 1) * stride], local);
                 }
                 *p = next;
             }
@@ -114,8 +153,8 @@ impl GaussSeidel {
     }
 }
 
-#[inline(always)]
 /// The forces of one element that satisfy its law, the others staying as they are: the normal first, then friction beside it.
+#[inline(always)]
 fn relax(law: Block, p: &[f64; 3], u: &[f64; 3], w: &[f64; 3], coupling: &[f64; 2]) -> [f64; 3] {
     let mut next = *p;
     let towards = |r: usize, u: f64, w: f64| if w > 0.0 { p[r] - u / w } else { p[r] };

@@ -7,6 +7,7 @@
 //! The model of contact without slip comes here too, with its large islands and its own law.
 
 mod affine;
+mod branches;
 mod elements;
 mod finish;
 mod gauss_seidel;

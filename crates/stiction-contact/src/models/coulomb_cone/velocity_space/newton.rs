@@ -42,6 +42,8 @@ pub(super) struct Newton {
     /// `dt f − M (v − v_before) + Σ Aᵀ p`, m.
     pub(super) momentum: Vec<f64>,
     pub(super) dv: Vec<f64>,
+    /// The same in the order of the matrix.
+    permuted: Vec<f64>,
     /// `A dv`.
     pub(super) du: Vec<[f64; 3]>,
     pub(super) dp: Vec<[f64; 3]>,
@@ -59,7 +61,7 @@ impl Newton {
     /// Sizes the workspace; velocities as before the step, no forces, everything open.
     pub fn reset(&mut self, el: &Elements) {
         let (m, n) = (el.m(), el.list.len());
-        for v in [&mut self.momentum, &mut self.dv, &mut self.best_v, &mut self.speed] {
+        for v in [&mut self.momentum, &mut self.dv, &mut self.permuted, &mut self.best_v, &mut self.speed] {
             v.clear();
             v.resize(m, 0.0);
         }
@@ -178,7 +180,7 @@ impl Newton {
             by_stride!(group, stride => self.sum_changes(el, group, stride));
             el.scatter(group, &self.sum, &mut self.dv);
         }
-        self.matrix.solve(&mut self.dv);
+        self.solve(el);
         if !self.dv.iter().all(|x| x.is_finite()) {
             return false;
         }
@@ -245,12 +247,10 @@ impl Newton {
     /// `M + Σ Aᵀ C A`.
     fn assemble(&mut self, el: &Elements, symmetric: bool) {
         self.matrix.clear(symmetric);
-        let mut start = 0;
-        for (k, &(_, at)) in el.blocks.iter().enumerate() {
-            let end = el.blocks.get(k + 1).map_or(el.m(), |next| next.1);
-            let len = end - at;
-            self.matrix.add(at, at, len, len, &el.mass[start..start + len * len], len);
-            start += len * len;
+        (0..el.branches.len()).for_each(|k| self.add_inertia(el, [k, k]));
+        for &[a, b] in &el.ties {
+            self.add_inertia(el, [a, b]);
+            self.add_inertia(el, [b, a]);
         }
         for group in &el.groups {
             let stride = group.stride;
@@ -303,6 +303,23 @@ impl Newton {
         }
     }
 
+    fn add_inertia(&mut self, el: &Elements, pair: [usize; 2]) {
+        let [a, b] = pair.map(|k| &el.branches[k]);
+        let (inertia, stride) = el.inertia(a, b);
+        self.matrix.add(a.place, b.place, a.len, b.len, inertia, stride);
+    }
+
+    /// `dv ← A⁻¹ dv` after a factor.
+    fn solve(&mut self, el: &Elements) {
+        for b in &el.branches {
+            self.permuted[b.place..b.place + b.len].copy_from_slice(&self.dv[b.at..b.at + b.len]);
+        }
+        self.matrix.solve(&mut self.permuted);
+        for b in &el.branches {
+            self.dv[b.at..b.at + b.len].copy_from_slice(&self.permuted[b.place..b.place + b.len]);
+        }
+    }
+
     fn add_group(&mut self, el: &Elements, group: &Group) {
         let segments = &el.segments[group.segments.0..group.segments.1];
         let mut row = 0;
@@ -310,7 +327,7 @@ impl Newton {
             let mut col = 0;
             for b in segments {
                 let part = &self.block[row * group.stride + col..];
-                self.matrix.add(a.at, b.at, a.len, b.len, part, group.stride);
+                self.matrix.add(a.place, b.place, a.len, b.len, part, group.stride);
                 col += b.len;
             }
             row += a.len;
@@ -345,7 +362,7 @@ impl Newton {
         self.assemble(el, true);
         if self.matrix.factor() {
             self.dv.copy_from_slice(&self.momentum);
-            self.matrix.solve(&mut self.dv);
+            self.solve(el);
             axpy(1.0, &self.dv, &mut self.v);
         }
     }
