@@ -437,7 +437,8 @@ fn flatten_faces(
         let (first, least) = (gaps.len(), face.iter().fold(f64::INFINITY, |least, at| least.min(at.gap)).max(0.0));
         gaps.extend(face.iter().map(|at| at.gap));
         if face.len() > 1 && gaps[first..].iter().any(|gap| *gap > least) {
-            let fastest = |most: f64, at: &ContactPoint| at.geoms.iter().fold(most, |most, g| most.max(speed(*g, at.point)));
+            let fastest =
+                |most: f64, at: &ContactPoint| at.geoms.iter().fold(most, |most, g| most.max(speed(*g, at.point)));
             let together = least + TOGETHER * dt * face.iter().fold(0.0, fastest);
             gaps[first..].iter_mut().filter(|gap| **gap <= together).for_each(|gap| *gap = gap.min(least));
         }
