@@ -2,7 +2,7 @@
 //! lengths are `--ignored`, for release builds, and print their figures.
 #![allow(clippy::print_stdout)]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use stiction_sim::summary::{BodyState, bodies};
 use stiction_sim::{Scene, Simulation, StepReport};
@@ -202,7 +202,7 @@ fn a_ball_that_spins_on_the_floor_is_braked_by_torsional_friction() {
         angular_velocity = [0, 0, 10]
         shape = { sphere = 0.1 }
     "#;
-    let mut s = Scene::parse(text, std::path::Path::new("."), &[]).unwrap().simulation().unwrap();
+    let mut s = Scene::parse(text, Path::new("."), &[]).unwrap().simulation().unwrap();
     // mu_spin m g = 2/5 m r² α.
     let brake = 0.01 * 9.81 / (0.4 * 0.1 * 0.1);
     run(&mut s, 200, |_| {});
@@ -211,4 +211,58 @@ fn a_ball_that_spins_on_the_floor_is_braked_by_torsional_friction() {
     run(&mut s, 300, |_| {});
     let ball = &bodies(&mut s)["ball"];
     assert!(ball.angular_velocity.iter().all(|w| w.abs() < 1e-14), "{ball:?}");
+}
+
+/// A box that comes down by `speed` (m/s), turned by `tilt` (rad), its lowest corners `height` above the floor (m).
+fn falling_box(tilt: f64, height: f64, speed: f64) -> Simulation {
+    let half_height = 0.05 * (tilt.cos() + tilt.sin());
+    let text = format!(
+        r#"
+dt = 0.001
+[[bodies]]
+name = "floor"
+fixed = true
+shape = {{ plane = true }}
+[[bodies]]
+name = "box"
+mass = 1.0
+position = [0, 0, {}]
+rpy = [0, {tilt:e}, 0]
+velocity = [0, 0, -{speed}]
+shape = {{ box = [0.1, 0.1, 0.1] }}
+"#,
+        height + half_height
+    );
+    Scene::parse(&text, Path::new("."), &[]).unwrap().simulation().unwrap()
+}
+
+#[test]
+fn corners_that_close_together_have_one_gap_in_the_problem() {
+    // The corners are 1e-6 m apart, a thousandth of what the box moves in the step; then a tenth.
+    for (tilt, together) in [(1e-5, true), (1e-3, false)] {
+        let mut simulation = falling_box(tilt, 1e-4, 1.0);
+        simulation.step().unwrap();
+        let (gaps, frames) = (&simulation.problem().contacts().gap, simulation.contacts());
+        assert_eq!(frames.len(), 4);
+        let least = frames.iter().map(|f| f.gap).fold(f64::INFINITY, f64::min);
+        let most = frames.iter().map(|f| f.gap).fold(0.0, f64::max);
+        assert!((most - least - 0.1 * tilt).abs() < 1e-9, "what is reported is what is there");
+        assert!((least - 1e-4).abs() < 1e-9);
+        for (gap, frame) in gaps.iter().zip(frames) {
+            assert_eq!(*gap, if together { least } else { frame.gap });
+        }
+    }
+}
+
+#[test]
+fn a_box_that_lands_flat_rests_on_the_floor() {
+    // At rest, gaps are told apart down to what gravity closes in a hundredth of the step: 1e-7 m here.
+    let mut simulation = falling_box(1e-5, 1e-4, 1.0);
+    for _ in 0..200 {
+        simulation.step().unwrap();
+    }
+    let gaps = simulation.contacts().iter().map(|f| f.gap);
+    let (least, most) = gaps.fold((f64::INFINITY, 0.0f64), |(least, most), gap| (least.min(gap), most.max(gap)));
+    assert!(least.abs() < 1e-9 && most < 2e-7, "{least:e} {most:e}");
+    assert!(simulation.state().v.iter().all(|v| v.abs() < 1e-12));
 }
