@@ -10,8 +10,8 @@ use crate::problem::ContactProblem;
 use crate::rows::Rows;
 use crate::whitened::separation_bias;
 
-/// What forces leave of the momentum of a body, beside the sum of their sizes: their rounding, a few units in the last place.
-const BALANCE: f64 = 1e-15;
+/// What forces leave of the momentum of a body, beside the sum of their sizes: the rounding of a sum of some tens of terms.
+const BALANCE: f64 = 1e-14;
 
 /// What rounding may add to a force at its limit, as a part of it.
 const AT_LIMIT: f64 = 1e-14;
