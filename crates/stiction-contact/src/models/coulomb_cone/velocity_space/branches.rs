@@ -153,10 +153,11 @@ mod tests {
 
     #[test]
     fn limbs_fork_again() {
-        // A base of 6, an arm of 2, and two fingers on it.
-        let mut ties = limb(8, 8, 1);
-        ties.extend(limb(8, 9, 2));
-        ties.extend(limb(6, 6, 2));
-        assert_eq!(branches(11, &ties), [(0, 6, None), (6, 2, Some(0)), (8, 1, Some(1)), (9, 2, Some(1))]);
+        // A base of 6, an arm of 2 with fingers of 1 and 2, and an arm of 1.
+        let arm = |i: usize| (0..8).map(move |j| (i, j));
+        let mut ties: Vec<_> = (8..11).flat_map(arm).chain([(10, 9)]).collect();
+        ties.extend([limb(6, 6, 2), limb(6, 11, 1)].concat());
+        let all = [(0, 6, None), (6, 2, Some(0)), (8, 1, Some(1)), (9, 2, Some(1)), (11, 1, Some(0))];
+        assert_eq!(branches(12, &ties), all);
     }
 }
