@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
-use stiction_body::math::{Quat, Vec3};
+use stiction_body::math::Vec3;
 
 use super::simulation::Simulation;
 use super::{contacts, dynamics};
 use crate::contact::{ContactProblem, PhysicalCertificate};
+use crate::scene::geom;
 use crate::{arrays, errors, inputs};
 
 #[pymethods]
@@ -193,12 +194,26 @@ impl Simulation {
     #[getter]
     fn poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let core = self.fresh(py)?;
-        let pose = |pose: &stiction_body::math::Pose| {
-            let (p, Quat { x, y, z, w }) = (pose.translation, pose.rotation);
-            [p.x, p.y, p.z, w, x, y, z]
-        };
-        let all: Vec<f64> = core.work.pose.iter().flat_map(pose).collect();
+        let all: Vec<f64> = core.work.pose.iter().flat_map(geom::pose_numbers).collect();
         arrays::from_rows(py, all.len() / 7, 7, all)
+    }
+
+    /// Poses of the geoms of ``scene.geoms`` in the world.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray, (geoms, 7)
+    ///     Position (m) and quaternion w, x, y, z.
+    fn geom_poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let core = self.fresh(py)?;
+        let world = core.sim.world();
+        let count = geom::count(world);
+        let mut all = Vec::with_capacity(7 * count);
+        for number in 0..count {
+            let (body, pose) = geom::place(world, number);
+            all.extend(geom::pose_numbers(&body.map_or(pose, |b| core.work.pose[b] * pose)));
+        }
+        arrays::from_rows(py, count, 7, all)
     }
 
     /// Velocities of the bodies, (bodies, 6): of the origin (m/s) and angular (rad/s), world axes.
