@@ -28,6 +28,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "contact.ContactProblem": ("m", "contacts", "dt", "v", "force", "mu", "gap"),
     "Scene": ("title", "bodies", "actuators", "nq", "nv", "dt", "duration", "model", "simulator", "parameters", "notes"),
     "Simulation": ("t", "steps", "q", "v", "certificate"),
+    "Recording": ("scene", "dt", "model", "simulator", "tolerance", "notes", "damage"),
     "BatchSimulation": ("n", "threads", "t", "failed"),
     "StepReport": ("ok", "accepted", "why", "step", "t", "contacts", "active", "pivots", "certificate", "place", "penetration", "slip"),
     "EnergyBalance": ("kinetic_before", "kinetic_after", "potential_change", "actuators", "joints", "driven", "projection"),

@@ -47,6 +47,23 @@ impl Scene {
         self.recipe.file()
     }
 
+    /// The scene of a recording, with the settings it was simulated with.
+    pub fn recorded(header: &stiction_sim::recording::Header) -> PyResult<Self> {
+        let origin = &header.origin;
+        let file = (!origin.file.is_empty()).then(|| PathBuf::from(&origin.file));
+        let source = Source::Text {
+            text: origin.text.clone(),
+            directory: origin.directory.clone().into(),
+            file,
+            described: false,
+        };
+        let mut recipe = Recipe::new(source, origin.parameters.clone());
+        let mut inner = recipe.make().map_err(|e| errors::from_scene(&e))?;
+        recipe.overrides = Overrides::of(&header.settings);
+        inner.settings = header.settings.clone();
+        Ok(Self { inner: Arc::new(inner), recipe })
+    }
+
     fn of(recipe: Recipe) -> PyResult<Self> {
         let inner = Arc::new(recipe.make().map_err(|e| errors::from_scene(&e))?);
         Ok(Self { inner, recipe })

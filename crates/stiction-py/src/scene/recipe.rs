@@ -53,6 +53,27 @@ pub struct Overrides {
 }
 
 impl Overrides {
+    /// All that a recorded run was set to, but for its solver.
+    pub fn of(settings: &Settings) -> Self {
+        let simulator = match settings.simulator {
+            SimulatorKind::TimeStepping => "time-stepping",
+            SimulatorKind::EventDriven => "event-driven",
+        };
+        Self {
+            dt: Some(settings.dt),
+            model: Some(settings.model.clone()),
+            tolerance: Some(settings.tolerance),
+            on_failure: Some(settings.on_failure.name().into()),
+            accept_bound: Some(settings.accept_bound),
+            simulator: Some(simulator.into()),
+            restitution_speed: Some(settings.restitution_speed),
+            impacts: Some(settings.impacts.name().into()),
+            duration: None,
+            threads: settings.threads,
+            sleeping: Some(settings.sleeping),
+        }
+    }
+
     pub fn apply(&self, scene: &mut Scene) -> Result<(), SceneError> {
         let settings: &mut Settings = &mut scene.settings;
         if let Some(dt) = self.dt {

@@ -10,18 +10,28 @@ use stiction_contact::{ContactForces, Level, Mode};
 use super::core::Core;
 use crate::arrays;
 
-/// A contact of the last step with its force.
-struct Touch {
-    bodies: [i32; 2],
-    geoms: [u32; 2],
-    feature: u64,
-    point: Vec3,
-    frame: [Vec3; 3],
-    gap: f64,
-    normal: f64,
-    friction: [f64; 2],
-    spin: f64,
-    mode: Mode,
+/// A contact of a step with its force.
+pub struct Touch {
+    /// Its bodies; −1 is the world.
+    pub bodies: [i32; 2],
+    /// Its geoms.
+    pub geoms: [u32; 2],
+    /// Which of the pair's features touch.
+    pub feature: u64,
+    /// Where (m).
+    pub point: Vec3,
+    /// Normal, from the first body to the second, and two tangents.
+    pub frame: [Vec3; 3],
+    /// Signed distance (m).
+    pub gap: f64,
+    /// Normal force (N).
+    pub normal: f64,
+    /// Friction force along the tangents (N).
+    pub friction: [f64; 2],
+    /// Moment about the normal (N m).
+    pub spin: f64,
+    /// What it does.
+    pub mode: Mode,
 }
 
 impl Touch {
@@ -117,8 +127,13 @@ pub fn dtypes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 
 /// All contacts of the last step.
 pub fn contacts<'py>(py: Python<'py>, core: &Core) -> PyResult<Bound<'py, PyAny>> {
+    array(py, touches(core).into_iter())
+}
+
+/// Contacts as a structured array.
+pub fn array<'py>(py: Python<'py>, touches: impl Iterator<Item = Touch>) -> PyResult<Bound<'py, PyAny>> {
     let mut out = Records::default();
-    for t in touches(core) {
+    for t in touches {
         out.integers(&[t.bodies[0], t.bodies[1], t.geoms[0] as i32, t.geoms[1] as i32]);
         out.0.extend_from_slice(&t.feature.to_ne_bytes());
         out.numbers(&t.point.to_array());
