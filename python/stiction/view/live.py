@@ -72,10 +72,11 @@ class LiveViewer(Viewer):
     def close(self) -> None:
         """Take the page down; the simulation is left as it is, between two steps."""
         if not self._closed.is_set():
-            super().close()
+            self._closed.set()
             self._runner.close()
             if threading.current_thread() is not self._thread:
                 self._thread.join()
+            self._stop_server()
 
     def _contact_style(self) -> Any:
         assert self._contacts is not None
