@@ -48,7 +48,7 @@ def page(folder: Path, url: str) -> Iterator[tuple[Any, list[str]]]:
             browser.close()
 
 
-def until(condition: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
+def until(condition: Callable[[], bool], what: str, seconds: float = 120.0) -> None:
     """Wait for something to come true."""
     end = time.monotonic() + seconds
     while not condition():
