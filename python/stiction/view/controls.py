@@ -36,9 +36,12 @@ class Controls:
     runner : Runner
     style : callable
         Gives what is shown of contacts, to be changed.
+    look : callable
+        Moves the camera to where all is seen.
     """
 
-    def __init__(self, server: Any, runner: Runner, style: Callable[[], ContactStyle]) -> None:
+    def __init__(self, server: Any, runner: Runner, style: Callable[[], ContactStyle], look: Callable[[], None]) -> None:
+        self._look = look
         self._gui = server.gui
         self._runner = runner
         self._style = style
@@ -76,11 +79,14 @@ class Controls:
         runner = self._runner
         self._run = self._gui.add_button(self._run_label(runner.running), color="blue")
         self._run.on_click(lambda _: runner.do(lambda: runner.run(not runner.running)))
-        buttons = self._gui.add_button_group("Once", ("Step", "Reset"))
+        buttons = self._gui.add_button_group("Once", ("Step", "Reset", "Frame"), hint="one step; back to the start; the camera back to where all is seen")
 
         @buttons.on_click
         def _(_: Any) -> None:
-            runner.do(runner.step if buttons.value == "Step" else runner.reset)
+            if buttons.value == "Frame":
+                self._look()
+            else:
+                runner.do(runner.step if buttons.value == "Step" else runner.reset)
 
         speeds = self._gui.add_button_group("Speed", tuple(_SPEEDS))
 
