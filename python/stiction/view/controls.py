@@ -81,23 +81,24 @@ class Controls:
         self._run.on_click(lambda _: runner.do(lambda: runner.run(not runner.running)))
         buttons = self._gui.add_button_group("Once", ("Step", "Reset", "Frame"), hint="one step; back to the start; the camera back to where all is seen")
 
-        @buttons.on_click
-        def _(_: Any) -> None:
+        def once(_: Any) -> None:
             if buttons.value == "Frame":
                 self._look()
             else:
                 runner.do(runner.step if buttons.value == "Step" else runner.reset)
 
+        buttons.on_click(once)
         speeds = self._gui.add_button_group("Speed", tuple(_SPEEDS))
 
-        @speeds.on_click
-        def _(_: Any) -> None:
+        def chosen(_: Any) -> None:
             speed = _SPEEDS[speeds.value]
 
             def set_speed() -> None:
                 runner.speed = speed
 
             runner.do(set_speed)
+
+        speeds.on_click(chosen)
 
     # The scene.
 
@@ -107,8 +108,7 @@ class Controls:
         menu = self._gui.add_dropdown("Scene", (own, *(n for n in names if n != own)), initial_value=own)
         first = self._base
 
-        @menu.on_update
-        def _(_: Any) -> None:
+        def changed(_: Any) -> None:
             scene = shipped(menu.value) if menu.value != own else first
 
             def change() -> None:
@@ -117,6 +117,8 @@ class Controls:
                 self._add_of_scene()
 
             self._runner.do(change)
+
+        menu.on_update(changed)
 
     def _add_of_scene(self) -> None:
         """What depends on the scene: its parameters, settings and joints."""
@@ -128,6 +130,7 @@ class Controls:
             self._add_settings(scene)
             for name, value in scene.parameters.items():
                 self._add_parameter(name, value)
+        self._model.options, self._solver.options = _models(scene), self._solvers[scene.model]
         self._model.value, self._solver.value = scene.model, scene.solver or _USUAL
         with self._joints_folder:
             self._dynamic += Joints(self._gui, self._runner, scene).handles
@@ -201,25 +204,28 @@ class Controls:
 
     def _add_contact(self) -> None:
         scene = self._base
-        level = "velocity" if scene.simulator == "time-stepping" else "acceleration"
-        entries = {e["name"]: e for e in catalog() if level in e["levels"]}
-        solvers = sorted({s for e in entries.values() for s in e["solvers"]})
-        self._model = self._gui.add_dropdown("Model", tuple(entries), initial_value=scene.model, hint="the law of contact and friction")
-        self._solver = self._gui.add_dropdown("Solver", (_USUAL, *solvers), initial_value=scene.solver or _USUAL)
+        self._solvers = {e["name"]: (_USUAL, *e["solvers"]) for e in catalog()}
+        self._model = self._gui.add_dropdown("Model", _models(scene), initial_value=scene.model, hint="the law of contact and friction")
+        self._solver = self._gui.add_dropdown("Solver", self._solvers[scene.model], initial_value=scene.solver or _USUAL)
 
-        @self._model.on_update
-        def _(event: Any) -> None:
+        def other_model(event: Any) -> None:
             if event.client is not None:
-                self._settings.pop("solver", None)
-                self._solver.options = (_USUAL, *entries[self._model.value]["solvers"])
+                self._solver.options = self._solvers[self._model.value]
                 self._solver.value = _USUAL
-                self._set(model=self._model.value)
+                self._set(model=self._model.value, solver=None)
 
-        @self._solver.on_update
-        def _(event: Any) -> None:
+        def other_solver(event: Any) -> None:
             if event.client is not None:
-                usual = self._solver.value == _USUAL
-                self._settings.pop("solver", None)
-                self._set(model=self._model.value, **({} if usual else {"solver": self._solver.value}))
+                solver = None if self._solver.value == _USUAL else self._solver.value
+                self._set(model=self._model.value, solver=solver)
+
+        self._model.on_update(other_model)
+        self._solver.on_update(other_solver)
 
         add_style(self._gui, self._style, lambda: self._runner.do(lambda: None))
+
+
+def _models(scene: Scene) -> tuple[str, ...]:
+    """Models that the scene can be simulated with."""
+    level = "velocity" if scene.simulator == "time-stepping" else "acceleration"
+    return tuple(e["name"] for e in catalog() if level in e["levels"])
