@@ -51,6 +51,9 @@ pub fn main_with(args: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Export(args) => export::run(args, &mut out),
         Command::Paper(args) => paper::run(args, &mut out, &mut err),
         Command::Soak(args) => soak::run(args, &mut out),
+        Command::Render(_) => Err(python_only("render", "render")),
+        Command::Plot(_) => Err(python_only("plot", "plot")),
+        Command::Compare(_) => Err(python_only("compare", "render")),
     };
     let result = result.and_then(|solved| out.flush().map(|()| solved).map_err(Failure::from));
     match result {
@@ -61,6 +64,12 @@ pub fn main_with(args: impl IntoIterator<Item = OsString>) -> u8 {
             BAD_INPUT
         }
     }
+}
+
+/// What a command of the Python package says where that is not what was called.
+fn python_only(command: &str, extra: &str) -> Failure {
+    let message = "is a command of the Python package, which brings `stiction` along";
+    Failure::Message(format!("`stiction {command}` {message}: pip install 'stiction[{extra}]'"))
 }
 
 /// Help and version as asked for; anything else is one line on standard error.

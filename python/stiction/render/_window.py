@@ -1,0 +1,149 @@
+"""A window of VTK that needs no display: three layers over each other, the middle one with shadows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+try:
+    import vtkmodules.vtkRenderingFreeType  # noqa: F401
+    import vtkmodules.vtkRenderingOpenGL2 as opengl
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+    from vtkmodules.vtkCommonCore import vtkLogger, vtkUnsignedCharArray
+    from vtkmodules.vtkRenderingCore import vtkCamera, vtkLight, vtkRenderer
+except ImportError as error:  # pragma: no cover
+    raise ImportError("stiction.render needs VTK, Pillow and imageio-ffmpeg: pip install 'stiction[render]'") from error
+
+from ..errors import StictionError
+from ._view import View
+
+__all__ = ["BACKGROUND", "Window", "floor_light"]
+
+Array = npt.NDArray[np.float64]
+Image = npt.NDArray[np.uint8]
+
+#: What is behind everything, and what a floor fades to.
+BACKGROUND = (0.955, 0.96, 0.97)
+#: Samples per pixel.
+SAMPLES = 4
+#: Texels along a side of the shadow map: linear interpolation between them is what softens the edges.
+SHADOW_TEXELS = 2048
+#: Of the exponential shadow map, exp(c z) with z from 0 to 1: as large as single precision holds (e^88).
+SHADOW_EXPONENT = 80.0
+#: The part of the key light that a shadow takes away.
+SHADOW_DEPTH = 0.85
+#: Of the key light above the horizon (degrees), and to the left of the camera.
+KEY_ELEVATION, KEY_SIDE = 55.0, 50.0
+#: Intensities of the key light, which casts shadows, and of the fill light on the other side, which does not.
+KEY, FILL = 0.70, 0.34
+#: Of the fill light above the horizon (degrees), and to the right of the camera.
+FILL_ELEVATION, FILL_SIDE = 35.0, 70.0
+#: Ambient and diffuse reflection of surfaces.
+AMBIENT, DIFFUSE = 0.42, 0.78
+#: Distance of the fill light in radii of the view: so far that it is the same everywhere.
+FAR = 1e3
+
+
+def floor_light(normal: Array, view: View) -> float:
+    """How bright a white surface with this normal is, without shadow."""
+    lit = KEY * max(0.0, float(view.toward(KEY_SIDE, KEY_ELEVATION) @ normal)) + FILL * max(0.0, float(view.toward(-FILL_SIDE, FILL_ELEVATION) @ normal))
+    return AMBIENT + DIFFUSE * lit
+
+
+def _open() -> Any:
+    """A window without a display: by EGL, by OSMesa, or VTK's own choice."""
+    before = vtkLogger.GetCurrentVerbosityCutoff()
+    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)
+    try:
+        for name in ("vtkEGLRenderWindow", "vtkOSOpenGLRenderWindow"):
+            kind = getattr(opengl, name, None)
+            if kind is None:
+                continue
+            window = kind()
+            window.SetOffScreenRendering(True)
+            if window.SupportsOpenGL():
+                return window
+    finally:
+        vtkLogger.SetStderrVerbosity(before)
+    raise StictionError(
+        "pictures need OpenGL without a display, and there is none: install Mesa's EGL (Debian, Ubuntu: apt-get install libegl1; Fedora: dnf install mesa-libEGL)"
+    )
+
+
+def _sequence(*passes: Any) -> Any:
+    all_of, made = opengl.vtkRenderPassCollection(), opengl.vtkSequencePass()
+    for one in passes:
+        all_of.AddItem(one)
+    made.SetPasses(all_of)
+    return made
+
+
+class Window:
+    """Draws what its layers hold: ``ground`` behind everything, ``scene`` with shadows, ``front`` over everything."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = width, height
+        # VTK's shadow maps are right in square windows only, where light and camera have the same aspect. The picture is the middle of it.
+        self._side = max(width, height)
+        self._window = _open()
+        self._window.SetSize(self._side, self._side)
+        self._window.SetMultiSamples(SAMPLES)
+        self._window.SetNumberOfLayers(3)
+        self._camera = vtkCamera()
+        self.ground, self.scene, self.front = (self._layer(i) for i in range(3))
+        self.ground.SetBackground(*BACKGROUND)
+        self._key, self._fill = vtkLight(), vtkLight()
+        self._key.SetIntensity(KEY)
+        self._key.SetShadowAttenuation(SHADOW_DEPTH)
+        self._fill.SetIntensity(FILL)
+        # A light at a place that shines to all sides casts no shadow.
+        self._fill.SetPositional(True)
+        self._fill.SetConeAngle(180.0)
+        for layer in (self.ground, self.scene, self.front):
+            layer.AddLight(self._key)
+            layer.AddLight(self._fill)
+        self.scene.SetPass(self._shadows())
+        self._pixels = vtkUnsignedCharArray()
+
+    def _layer(self, i: int) -> Any:
+        layer = vtkRenderer()
+        layer.SetLayer(i)
+        layer.SetActiveCamera(self._camera)
+        layer.AutomaticLightCreationOff()
+        self._window.AddRenderer(layer)
+        return layer
+
+    def _shadows(self) -> Any:
+        """Opaque things with shadows, then what can be seen through."""
+        shadows = opengl.vtkShadowMapPass()
+        baker = shadows.GetShadowMapBakerPass()
+        baker.SetResolution(SHADOW_TEXELS)
+        baker.SetExponentialConstant(SHADOW_EXPONENT)
+        made = opengl.vtkCameraPass()
+        made.SetDelegatePass(_sequence(baker, shadows, opengl.vtkTranslucentPass()))
+        return made
+
+    def draw(self, view: View) -> Image:
+        """The picture as seen from a view."""
+        camera = self._camera
+        camera.SetPosition(*view.position)
+        camera.SetFocalPoint(*view.target)
+        camera.SetViewUp(*view.up)
+        half = np.tan(np.radians(view.fov) / 2) * self._side / self.height
+        camera.SetViewAngle(float(np.degrees(2 * np.arctan(half))))
+        camera.SetClippingRange(*view.clipping)
+        self._key.SetPosition(*(view.target + view.radius * view.toward(KEY_SIDE, KEY_ELEVATION)))
+        self._key.SetFocalPoint(*view.target)
+        self._fill.SetPosition(*(view.target + FAR * view.radius * view.toward(-FILL_SIDE, FILL_ELEVATION)))
+        self._fill.SetFocalPoint(*view.target)
+        self._window.Render()
+        left, low = (self._side - self.width) // 2, (self._side - self.height) // 2
+        self._window.GetPixelData(left, low, left + self.width - 1, low + self.height - 1, 0, self._pixels, 0)
+        pixels = vtk_to_numpy(self._pixels).reshape(self.height, self.width, 3)
+        return np.ascontiguousarray(pixels[::-1])
+
+    def close(self) -> None:
+        """Gives back what the window holds of the graphics library."""
+        self._window.Finalize()
