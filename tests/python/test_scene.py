@@ -150,7 +150,7 @@ def test_html(scenes: Path) -> None:
 def test_what_a_scene_is_made_of() -> None:
     scene = stiction.Scene.load(ROOT / "examples" / "slider.xml")
     assert scene.joint_types == ["free", "prismatic"] and scene.parents.tolist() == [-1, 0]
-    assert scene.geom_bodies.tolist() == [-1, 0, 1] and scene.geoms == ["ground", "cart", "weight"]
+    assert scene.geom_bodies.tolist() == [-1, 0, 1] and [g.name for g in scene.geoms] == ["ground", "cart", "weight"]
     assert scene.joint_limits.shape == (7, 2) and scene.joint_limits[6].tolist() == [-0.1, 0.1]
     assert np.isinf(scene.joint_limits[:6]).all() and np.isinf(scene.effort_limits).all()
     assert scene.ctrl_limits.tolist() == [[-10.0, 10.0]] and scene.actuators == ["lift"]

@@ -55,6 +55,7 @@ classes!(
     lcp::Stats,
     lcp::Stopped,
     lcp::Unsolvable,
+    scene::Geom,
     scene::Scene,
     sim::BatchSimulation,
     sim::EnergyBalance,
@@ -84,7 +85,7 @@ mod _stiction {
     #[pymodule_export]
     use super::pickle::restore;
     #[pymodule_export]
-    use super::scene::Scene;
+    use super::scene::{Geom, Scene};
     #[pymodule_export]
     use super::sim::{BatchSimulation, EnergyBalance, Recording, RunReport, Simulation, StepReport};
     use crate::contact::{ContactFailed, ContactRay, ContactSolved};

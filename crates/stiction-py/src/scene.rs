@@ -1,5 +1,6 @@
 //! Scenes: what there is and how it is simulated.
 
+pub mod geom;
 mod model;
 mod recipe;
 
@@ -13,6 +14,7 @@ use stiction_sim::{SceneError, SimulatorKind};
 use crate::contact::Model;
 use crate::show::{html, quoted};
 use crate::{arrays, errors, pickle};
+pub use geom::Geom;
 use recipe::{Overrides, Recipe, Set, Source, Stored};
 
 /// A scene, ready to be simulated; it does not change. Made by `Scene.load`, `Scene.parse`, `Scene.from_dict` or a `SceneBuilder`.
