@@ -193,6 +193,74 @@ def _recorded(options: argparse.Namespace, file: str) -> Trajectory:
     return source.trajectory() if isinstance(source, Recording) else record(Simulation(source, raises=False, separate=True))
 
 
+def _controls(text: str) -> list[float]:
+    return [_number(part) for part in text.split(",")]
+
+
 def compare(arguments: Sequence[str]) -> int:
     """``stiction compare``."""
-    raise InputError("not there yet")
+    parser = _parser("compare", "The same scene twice, side by side, over a plot of how far the two are apart: under two models, in MuJoCo, or in two recordings.")
+    parser.add_argument("source", metavar="SCENE|ROBOT|RECORDING")
+    parser.add_argument("--with", dest="other", metavar="MODEL|mujoco|FILE", required=True, help="another contact model; MuJoCo, for an MJCF file; or another scene or recording of the same bodies")
+    parser.add_argument("--video", metavar="FILE", required=True, help="where it goes: .mp4, .webm, .gif, .webp, or .html, a page that holds the video")
+    parser.add_argument("--labels", metavar="A,B", help="names of the two")
+    parser.add_argument("--bodies", metavar="NAME,NAME", help="whose motion is plotted; all unless given")
+    parser.add_argument("--ctrl", metavar="X,X,…", type=_controls, help="controls of the actuators of a robot file, held for the whole run")
+    _picture_options(parser, "480x360")
+    _video_options(parser)
+    _camera_options(parser)
+    _scene_options(parser)
+    options = parser.parse_args(arguments)
+    from .render._compare import Run, beside
+
+    path, begun = _new(options.video, options.force), time.monotonic()
+    left, right = _pair(options, Run)
+    if options.labels is not None:
+        names = options.labels.split(",")
+        if len(names) != 2:
+            raise InputError(f"--labels needs two names, A,B, found {options.labels!r}")
+        left, right = Run(names[0], left.scene, left.frames), Run(names[1], right.scene, right.frames)
+    bodies = options.bodies.split(",") if options.bodies else None
+    width, height = options.size
+    count = beside(left, right, path, bodies=bodies, fps=options.fps, width=width, height=height, camera=_camera(options), forces=options.forces)
+    print(f"{path}  {count} frames in {time.monotonic() - begun:.1f} s")
+    return 0
+
+
+def _pair(options: argparse.Namespace, run: Any) -> tuple[Any, Any]:
+    """The two runs of a comparison."""
+    from ._frames import frames
+    from .contact import catalog
+
+    moments = (options.start, options.end, options.fps, options.speed)
+    source = _source(options, options.source)
+    models = [entry["name"] for entry in catalog()]
+    if options.other in models and isinstance(source, Recording):
+        raise InputError(f"{options.source}: a recording has its own model; compare its scene, or two recordings")
+    first, shown = frames(_controlled(source, options.ctrl), *moments)
+    if options.other == "mujoco":
+        from .render import _mujoco
+
+        other = _mujoco.frames(options.source, first, [frame.t for frame in shown], options.ctrl)
+        return run("stiction", first, shown), run("MuJoCo", first, other)
+    if options.other in models:
+        assert isinstance(source, Scene)
+        second, also = frames(_controlled(source.with_settings(model=options.other), options.ctrl), *moments)
+        return run(first.model, first, shown), run(options.other, second, also)
+    if not Path(options.other).exists():
+        raise InputError(f"--with {options.other}: expected mujoco, a file, or one of {', '.join(models)}")
+    second, also = frames(_controlled(_source(options, options.other), options.ctrl), *moments)
+    return run(Path(options.source).stem, first, shown), run(Path(options.other).stem, second, also)
+
+
+def _controlled(source: Scene | Recording, ctrl: Sequence[float] | None) -> Scene | Recording | Simulation:
+    """A scene with the controls of its actuators."""
+    if ctrl is None:
+        return source
+    if isinstance(source, Recording):
+        raise InputError("a recording has its own controls; --ctrl is of robot files")
+    simulation = Simulation(source, raises=False, separate=True)
+    if len(ctrl) != len(simulation.actuators):
+        raise InputError(f"--ctrl needs {len(simulation.actuators)} numbers, one per actuator, found {len(ctrl)}")
+    simulation.ctrl[:] = ctrl
+    return simulation

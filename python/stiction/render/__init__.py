@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import os
 
-from ._files import save, write
 from .._frames import Source, frame, frames, opened
+from ._compare import compare
+from ._files import save, write
 from ._renderer import Renderer
 from ._view import Camera, View
 from ._window import Image
 
-__all__ = ["Camera", "Renderer", "View", "picture", "save", "video"]
+__all__ = ["Camera", "Renderer", "View", "compare", "picture", "save", "video"]
 
 
 def picture(

@@ -14,7 +14,7 @@ from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkFiltersCore import vtkPolyDataNormals
 from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper
 
-from ._window import AMBIENT, DIFFUSE
+from ._window import AMBIENT, DIFFUSE, shadowed
 
 __all__ = ["actor", "arrows", "checker", "matrices", "place", "smooth", "surface"]
 
@@ -28,7 +28,7 @@ ARROW_SIDES = 16
 #: Radius of an arrow's shaft, and radius and length of its head, in radii of the shaft.
 HEAD_RADIUS, HEAD_LENGTH = 2.4, 6.0
 #: Light and dark squares of a floor, relative to their mean.
-CHECKER = 0.05
+CHECKER = 0.04
 #: Highlights of surfaces.
 SPECULAR, SPECULAR_POWER = 0.12, 25.0
 
@@ -72,6 +72,7 @@ def actor(data: Any, *, opacity: float = 1.0, shiny: bool = True) -> Any:
     if shiny:
         look.SetSpecular(SPECULAR)
         look.SetSpecularPower(SPECULAR_POWER)
+    shadowed(made)
     return made
 
 

@@ -65,6 +65,7 @@ class Renderer:
         self._stage = Stage(scene, self._window, axes=self._axes)
         self._view: View | None = None
         self._middle = np.zeros(3)
+        self._travels = False
 
     @property
     def view(self) -> View:
@@ -99,24 +100,46 @@ class Renderer:
             self._middle = placed[self._follow, :3].copy()
         return self._draw(frame, self.view)
 
-    def film(self, frames: Sequence[Frame]) -> Iterator[Image]:
+    def film(self, frames: Sequence[Frame], *, keep: bool = False) -> Iterator[Image]:
         """Pictures of frames with one camera for all of them, which goes along with what travels.
 
         Parameters
         ----------
         frames : sequence of Frame
+        keep : bool
+            Whether the camera found before stays.
 
         Yields
         ------
         ndarray of uint8, (height, width, 3)
         """
         if frames:
-            self._look(frames)
+            if not (keep and self._view is not None):
+                self._look(frames)
             track = self._track(frames)
             first = self.view
             for frame, shift in zip(frames, track, strict=True):
                 self._view = _moved(first, shift)
                 yield self._draw(frame, self._view)
+
+    def look_at(self, frames: Sequence[Frame]) -> None:
+        """Finds the camera for frames, and the scale of forces.
+
+        Parameters
+        ----------
+        frames : sequence of Frame
+        """
+        self._look(frames)
+
+    def take_camera(self, other: Renderer) -> None:
+        """Takes the camera and the scale of forces that another renderer has found.
+
+        Parameters
+        ----------
+        other : Renderer
+        """
+        self._view, self._middle, self._travels, self._newtons = other._view, other._middle, other._travels, other._newtons
+        self._stage.clip(other.view)
 
     def close(self) -> None:
         """Gives back what is held of the graphics library."""
@@ -149,6 +172,7 @@ class Renderer:
         if self._forces is True and self._newtons == 0.0:
             self._newtons = _usual_force(frames)
         self._stage.clip(self._view)
+        self._stage.make_glass(self._view, some)
 
     def _track(self, frames: Sequence[Frame]) -> Array:
         """Where the camera goes over time, from its first place."""

@@ -29,6 +29,8 @@ Array = npt.NDArray[np.float64]
 _DIRECTIONS = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) != (0, 0, 0)], float)
 #: A fixed shape larger than this many times all that moves is ground, and not what a picture is about.
 LARGE = 3.0
+#: Fixed shapes that hide this part of what moves are drawn as glass, of this opacity; all that hide anything, if together they hide that part.
+HIDES, GLASS, HIDDEN = 0.06, 0.22, 0.25
 #: Farther from the others than this many times the usual distance, a body is lost, and no picture waits for it.
 LOST = 5.0
 #: How far ground reaches, in radii of the view: with shadows; in all; and between which radii its pattern fades.
@@ -39,8 +41,8 @@ SQUARES = 2.5
 ARROW, ARROW_RADIUS = 0.45, 0.008
 #: Colors of arrows: what the contact does.
 COLORS = {Mode.OPEN: (0.55, 0.55, 0.55), Mode.STICK: (0.05, 0.32, 0.72), Mode.SLIDE: (0.85, 0.16, 0.12)}
-#: The color of what is fixed to the world and has no color of its own.
-_FIXED = (0.72, 0.73, 0.74, 1.0)
+#: Colors of ground that has none of its own: here, and in MJCF.
+_NO_COLOR = ((0.72, 0.73, 0.74, 1.0), (0.5, 0.5, 0.5, 1.0))
 
 
 @dataclass
@@ -50,6 +52,9 @@ class _Part:
     body: int
     actors: list[Any]
     points: Array
+    #: Ground by what it is: a height field.
+    terrain: bool = False
+    opacity: float = 1.0
 
 
 @dataclass
@@ -99,7 +104,7 @@ class Stage:
 
     def _add_ground(self, geom: Geom) -> None:
         pose = _posed(geom)
-        plain = bool(np.allclose(geom.color, _FIXED, atol=0.01))
+        plain = any(np.allclose(geom.color, gray, atol=0.01) for gray in _NO_COLOR)
         color = BACKGROUND if plain else geom.color[:3]
         self.grounds.append(_Ground(pose[:3, :3].T, pose[:3, 3], color, plain))
 
@@ -133,7 +138,7 @@ class Stage:
         made = actor(data, opacity=geom.color[3])
         self.window.scene.AddActor(made)
         self._large.append((made, data))
-        self.parts.append(_Part(body, [made], _outermost(vertices)))
+        self.parts.append(_Part(body, [made], _outermost(vertices), geom.shape == "height-field", geom.color[3]))
 
     # What is to be seen
 
@@ -153,7 +158,7 @@ class Stage:
         if len(every):
             low, high = every.min(axis=0), every.max(axis=0)
             size = max(float(np.linalg.norm(high - low)), 1e-9)
-            close = [q for q in still if np.ptp(q, axis=0).max() <= LARGE * size and (np.abs(q.mean(axis=0) - (low + high) / 2) < LARGE * size).all()]
+            close = [q for q, p in zip(still, fixed, strict=True) if not p.terrain and np.ptp(q, axis=0).max() <= LARGE * size and (np.abs(q.mean(axis=0) - (low + high) / 2) < LARGE * size).all()]
         else:
             close = still
         extra = np.concatenate(close) if close else np.zeros((0, 3))
@@ -182,6 +187,23 @@ class Stage:
                 cut.InsideOutOn()
                 cut.Update()
                 made.GetMapper().SetInputData(cut.GetOutput())
+
+    def make_glass(self, view: View, frames: Sequence[Frame]) -> None:
+        """What is fixed and stands between the camera and what moves is drawn as glass: the near walls of a bin."""
+        centers = [_at(p, frame).mean(axis=0) for frame in frames for p in self.parts if p.body >= 0 and self._moves[p.body]]
+        if not centers:
+            return
+        start = np.array(centers)
+        ray = view.position - start
+        fixed = [p for p in self.parts if not (p.body >= 0 and self._moves[p.body] or p.terrain)]
+        corners = [(points.min(axis=0), points.max(axis=0)) for points in (_at(p, frames[0]) for p in fixed)]
+        hidden = np.array([_crosses(start, ray, *corner) for corner in corners]).reshape(len(fixed), len(start))
+        # One wall hides much, or many hide much together.
+        together = hidden.any(axis=0).mean() > HIDDEN
+        for part, of in zip(fixed, hidden, strict=True):
+            glass = of.mean() > HIDES or together and of.any()
+            for one in part.actors:
+                one.GetProperty().SetOpacity(part.opacity * (GLASS if glass else 1.0))
 
     def pose(self, frame: Frame) -> None:
         """Puts the bodies in their places."""
@@ -273,6 +295,16 @@ def _at(part: _Part, frame: Frame) -> Array:
     of = matrices(frame.poses[part.body][None])[0]
     moved: Array = part.points @ of[:3, :3].T + of[:3, 3]
     return moved
+
+
+def _crosses(start: Array, ray: Array, low: Array, high: Array) -> npt.NDArray[np.bool_]:
+    """Which rays from points to the camera go through a box."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a, b = (low - start) / ray, (high - start) / ray
+    enters = np.nan_to_num(np.minimum(a, b), nan=-np.inf).max(axis=1)
+    leaves = np.nan_to_num(np.maximum(a, b), nan=np.inf).min(axis=1)
+    crossed: npt.NDArray[np.bool_] = (enters < leaves) & (leaves > 0.0) & (enters < 1.0) & (enters > 0.0)
+    return crossed
 
 
 def _moving(scene: Scene) -> npt.NDArray[np.bool_]:

@@ -19,7 +19,7 @@ except ImportError as error:  # pragma: no cover
 from ..errors import StictionError
 from ._view import View
 
-__all__ = ["BACKGROUND", "Window", "floor_light"]
+__all__ = ["BACKGROUND", "Window", "floor_light", "shadowed"]
 
 Array = npt.NDArray[np.float64]
 Image = npt.NDArray[np.uint8]
@@ -28,20 +28,23 @@ Image = npt.NDArray[np.uint8]
 BACKGROUND = (0.955, 0.96, 0.97)
 #: Samples per pixel.
 SAMPLES = 4
-#: Texels along a side of the shadow map: linear interpolation between them is what softens the edges.
+#: Texels along a side of the shadow map.
 SHADOW_TEXELS = 2048
-#: Of the exponential shadow map, exp(c z) with z from 0 to 1: as large as single precision holds (e^88).
-SHADOW_EXPONENT = 80.0
+#: A surface is in shadow where it is this much farther from the light than the map says, and wholly so after as much again, both relative
+#: to all that is drawn: more than half precision and steep surfaces are off by.
+SHADOW_BIAS, SHADOW_RAMP = 0.004, 0.005
+#: Distance of the four places in the map that are averaged, in texels.
+SHADOW_BLUR = 0.8
 #: The part of the key light that a shadow takes away.
 SHADOW_DEPTH = 0.85
 #: Of the key light above the horizon (degrees), and to the left of the camera.
 KEY_ELEVATION, KEY_SIDE = 55.0, 50.0
 #: Intensities of the key light, which casts shadows, and of the fill light on the other side, which does not.
-KEY, FILL = 0.70, 0.34
+KEY, FILL = 0.68, 0.36
 #: Of the fill light above the horizon (degrees), and to the right of the camera.
 FILL_ELEVATION, FILL_SIDE = 35.0, 70.0
 #: Ambient and diffuse reflection of surfaces.
-AMBIENT, DIFFUSE = 0.42, 0.78
+AMBIENT, DIFFUSE = 0.45, 0.76
 #: Distance of the fill light in radii of the view: so far that it is the same everywhere.
 FAR = 1e3
 
@@ -50,6 +53,28 @@ def floor_light(normal: Array, view: View) -> float:
     """How bright a white surface with this normal is, without shadow."""
     lit = KEY * max(0.0, float(view.toward(KEY_SIDE, KEY_ELEVATION) @ normal)) + FILL * max(0.0, float(view.toward(-FILL_SIDE, FILL_ELEVATION) @ normal))
     return AMBIENT + DIFFUSE * lit
+
+
+# VTK keeps exp(c z) of the distances z in its shadow maps, in half precision: shadows begin far behind what casts them. Distances themselves,
+# compared with a bias, give shadows that begin where bodies touch. These lines of its shaders are what differs; a test sees to it that they fit.
+_TAP = "clamp(1.0 - (ldepth - texture2D(shadowMap, projected + vec2({x}, {y})).r - {bias}) * {slope}, 0.0, 1.0)"
+_AWAY = SHADOW_BLUR / SHADOW_TEXELS
+_TAPS = " + ".join(
+    _TAP.format(x=f"{x * _AWAY:.8f}", y=f"{y * _AWAY:.8f}", bias=f"{SHADOW_BIAS:.6f}", slope=f"{1.0 / SHADOW_RAMP:.6f}") for x in (-1, 1) for y in (-1, 1)
+)
+_SHADERS = (
+    ("gl_FragData[0].r = exp(depthC * ldepth);", "gl_FragData[0].r = ldepth;"),
+    ("expFactor = depthCExpBlured * depthCExpActual;", f"expFactor = 0.25 * ({_TAPS});"),
+    # Beyond the map there is light.
+    ("float expFactor = 8.0;", "float expFactor = 1.0;"),
+)
+
+
+def shadowed(actor: Any) -> None:
+    """Gives an actor the shadows of this module."""
+    shaders = actor.GetShaderProperty()
+    for theirs, ours in _SHADERS:
+        shaders.AddFragmentShaderReplacement(theirs, False, ours, False)
 
 
 def _open() -> Any:
@@ -120,7 +145,6 @@ class Window:
         shadows = opengl.vtkShadowMapPass()
         baker = shadows.GetShadowMapBakerPass()
         baker.SetResolution(SHADOW_TEXELS)
-        baker.SetExponentialConstant(SHADOW_EXPONENT)
         made = opengl.vtkCameraPass()
         made.SetDelegatePass(_sequence(baker, shadows, opengl.vtkTranslucentPass()))
         return made
