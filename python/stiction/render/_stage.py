@@ -29,12 +29,16 @@ Array = npt.NDArray[np.float64]
 _DIRECTIONS = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) != (0, 0, 0)], float)
 #: A fixed shape larger than this many times all that moves is ground, and not what a picture is about.
 LARGE = 3.0
+#: A shape lies within another up to this part of its size.
+COVERS = 0.15
 #: Fixed shapes that hide this part of what moves are drawn as glass, of this opacity; all that hide anything, if together they hide that part.
 HIDES, GLASS, HIDDEN = 0.06, 0.22, 0.25
 #: Farther from the others than this many times the usual distance, a body is lost, and no picture waits for it.
 LOST = 5.0
 #: How far ground reaches, in radii of the view: with shadows; in all; and between which radii its pattern fades.
 NEAR_GROUND, FAR_GROUND, FADE = 4.0, 14.0, (1.6, 8.0)
+#: Ground is level if the cosine of its slope is above this: then it reaches to the horizon.
+LEVEL = 0.999
 #: Squares of a floor along the radius of the view, about.
 SQUARES = 2.5
 #: Length of the longest arrow, and radius of all, in radii of the view.
@@ -64,7 +68,6 @@ class _Ground:
     axes: Array
     origin: Array
     color: tuple[float, float, float]
-    plain: bool
 
 
 def _outermost(vertices: Array) -> Array:
@@ -77,6 +80,28 @@ def _drawn(geom: Geom) -> bool:
 
 def _posed(geom: Geom) -> Array:
     return matrices(np.concatenate([geom.position, geom.quaternion])[None])[0]
+
+
+def _placed(geom: Geom) -> tuple[Array, Any]:
+    """Its triangles, in the frame of its body."""
+    vertices, faces = geom.mesh()
+    pose = _posed(geom)
+    return vertices @ pose[:3, :3].T + pose[:3, 3], faces
+
+
+def _uncovered(meshes: list[tuple[Geom, Array, Any]]) -> list[tuple[Geom, Array, Any]]:
+    """Without shapes that have no color of their own and lie within those that have: coarse meshes for contact under fine ones to look at."""
+    colored = [not np.allclose(geom.color, _NO_COLOR[1], atol=0.01) for geom, _, _ in meshes]
+    if all(colored) or not any(colored):
+        return meshes
+    seen = np.concatenate([vertices for (_, vertices, _), has in zip(meshes, colored, strict=True) if has])
+    low, high = seen.min(axis=0), seen.max(axis=0)
+
+    def covered(vertices: Array) -> bool:
+        room = COVERS * np.ptp(vertices, axis=0).max()
+        return bool((low <= vertices.min(axis=0) + room).all() and (high >= vertices.max(axis=0) - room).all())
+
+    return [mesh for mesh, has in zip(meshes, colored, strict=True) if has or not covered(mesh[1])]
 
 
 class Stage:
@@ -101,22 +126,22 @@ class Stage:
                 by_body.setdefault(geom.body, []).append(geom)
         for body, geoms in by_body.items():
             self._add_part(body, geoms)
+        if not self.grounds:
+            window.shade_background()
 
     def _add_ground(self, geom: Geom) -> None:
         pose = _posed(geom)
         plain = any(np.allclose(geom.color, gray, atol=0.01) for gray in _NO_COLOR)
         color = BACKGROUND if plain else geom.color[:3]
-        self.grounds.append(_Ground(pose[:3, :3].T, pose[:3, 3], color, plain))
+        self.grounds.append(_Ground(pose[:3, :3].T, pose[:3, 3], color))
+        if not plain and pose[:3, 2] @ self.axes[2] > LEVEL:
+            self.window.ground.SetBackground(*color)
 
     def _add_part(self, body: int, geoms: Sequence[Geom]) -> None:
         joined: dict[float, Any] = {}
         points, fixed = [], body < 0 or not self._moves[body]
-        for geom in geoms:
-            vertices, faces = geom.mesh()
-            if not len(faces):
-                continue
-            pose = _posed(geom)
-            vertices = vertices @ pose[:3, :3].T + pose[:3, 3]
+        meshes = [(geom, *_placed(geom)) for geom in geoms]
+        for geom, vertices, faces in _uncovered([mesh for mesh in meshes if len(mesh[2])]):
             # Each fixed shape is a part of its own: some are ground, and some are what the picture is about.
             if fixed:
                 self._add_fixed(body, geom, vertices, faces)
@@ -249,7 +274,7 @@ class Stage:
         middle = ((view.target - ground.origin) @ ground.axes.T)[:2]
         light = floor_light(ground.axes[2], view)
         fade = (middle, FADE[0] * view.radius, FADE[1] * view.radius)
-        level = ground.axes[2] @ self.axes[2] > 0.999
+        level = ground.axes[2] @ self.axes[2] > LEVEL
         reach = int(np.ceil(FAR_GROUND * view.radius / square))
         first = np.round(middle / square).astype(int)
         layers = [(self.window.scene, checker(low, high, square, light, ground.color, fade))]

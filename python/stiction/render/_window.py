@@ -26,6 +26,8 @@ Image = npt.NDArray[np.uint8]
 
 #: What is behind everything, and what a floor fades to.
 BACKGROUND = (0.955, 0.96, 0.97)
+#: What is behind scenes without ground, at the lower and the upper edge.
+BACKGROUND_BELOW, BACKGROUND_ABOVE = (0.93, 0.94, 0.955), (0.74, 0.78, 0.835)
 #: Samples per pixel.
 SAMPLES = 4
 #: Texels along a side of the shadow map.
@@ -40,11 +42,11 @@ SHADOW_DEPTH = 0.85
 #: Of the key light above the horizon (degrees), and to the left of the camera.
 KEY_ELEVATION, KEY_SIDE = 55.0, 50.0
 #: Intensities of the key light, which casts shadows, and of the fill light on the other side, which does not.
-KEY, FILL = 0.68, 0.36
+KEY, FILL = 0.70, 0.40
 #: Of the fill light above the horizon (degrees), and to the right of the camera.
 FILL_ELEVATION, FILL_SIDE = 35.0, 70.0
 #: Ambient and diffuse reflection of surfaces.
-AMBIENT, DIFFUSE = 0.45, 0.76
+AMBIENT, DIFFUSE = 0.40, 0.74
 #: Distance of the fill light in radii of the view: so far that it is the same everywhere.
 FAR = 1e3
 
@@ -131,6 +133,12 @@ class Window:
             layer.AddLight(self._fill)
         self.scene.SetPass(self._shadows())
         self._pixels = vtkUnsignedCharArray()
+
+    def shade_background(self) -> None:
+        """For scenes without ground: darker above, where white robots are."""
+        self.ground.SetBackground(*BACKGROUND_BELOW)
+        self.ground.SetBackground2(*BACKGROUND_ABOVE)
+        self.ground.GradientBackgroundOn()
 
     def _layer(self, i: int) -> Any:
         layer = vtkRenderer()
