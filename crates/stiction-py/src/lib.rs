@@ -100,6 +100,10 @@ mod _stiction {
         module.add("ContactRay", py.get_type::<ContactRay>())?;
         module.add("ContactFailed", py.get_type::<ContactFailed>())?;
         module.add("_alignments", super::CLASSES.iter().copied().collect::<std::collections::BTreeMap<_, _>>())?;
+        module.add(
+            "_shipped_scenes",
+            super::scene::shipped::SCENES.iter().copied().collect::<std::collections::BTreeMap<_, _>>(),
+        )?;
         module.add("_dtypes", super::sim::dtypes(py)?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -3,6 +3,7 @@
 pub mod geom;
 mod model;
 mod recipe;
+pub mod shipped;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -169,6 +170,12 @@ impl Scene {
     ///     The step (s).
     /// model : str or stiction.contact.Model, optional
     ///     The contact model: ``stiction.contact.catalog()``. Of a `Model` the name counts, not its options.
+    /// solver : str, optional
+    ///     The model's solver, if not its usual one; with another ``model`` the usual one is back.
+    /// gravity : sequence of 3 float, optional
+    ///     In m/s².
+    /// friction : float, optional
+    ///     Coulomb coefficient of every surface, also of single pairs.
     /// tolerance : float, optional
     ///     A step's certificate must be at most this.
     /// on_failure : {"stop", "accept", "fallback"}, optional
@@ -193,11 +200,14 @@ impl Scene {
     /// Returns
     /// -------
     /// Scene
-    #[pyo3(signature = (*, dt=None, model=None, tolerance=None, on_failure=None, accept_bound=None, simulator=None, restitution_speed=None, impacts=None, duration=None, threads=None, sleeping=None))]
+    #[pyo3(signature = (*, dt=None, model=None, solver=None, gravity=None, friction=None, tolerance=None, on_failure=None, accept_bound=None, simulator=None, restitution_speed=None, impacts=None, duration=None, threads=None, sleeping=None))]
     fn with_settings(
         &self,
         dt: Option<f64>,
         model: Option<&Bound<'_, PyAny>>,
+        solver: Option<String>,
+        gravity: Option<[f64; 3]>,
+        friction: Option<f64>,
         tolerance: Option<f64>,
         on_failure: Option<String>,
         accept_bound: Option<f64>,
@@ -213,6 +223,9 @@ impl Scene {
         let newer = Overrides {
             dt,
             model,
+            solver,
+            gravity,
+            friction,
             tolerance,
             on_failure,
             accept_bound,
@@ -282,6 +295,12 @@ impl Scene {
     #[getter]
     fn model(&self) -> &str {
         &self.inner.settings.model
+    }
+
+    /// The model's solver; None is its usual one.
+    #[getter]
+    fn solver(&self) -> Option<&str> {
+        self.inner.settings.solver.as_deref()
     }
 
     /// A step's certificate must be at most this.

@@ -8,6 +8,8 @@ use stiction_body::{
     CollisionRules, Geom, JointKind, LinkSpec, LoopClosure, Mimic, Model, ModelBuilder, RedundantRows,
 };
 
+use stiction_lcp::InputError;
+
 use crate::description::{Actuator, Description, Note, NoteKind};
 use crate::error::SceneError;
 use crate::looks::{Look, Rgba, Visual, default_color};
@@ -82,6 +84,16 @@ impl World {
 }
 
 impl Surfaces {
+    /// Gives every surface, also those of single pairs, another Coulomb coefficient.
+    ///
+    /// # Errors
+    /// If it is below 0 or not a number.
+    pub fn set_friction(&mut self, mu: f64) -> Result<(), InputError> {
+        Material { mu, ..Material::default() }.check()?;
+        self.of.iter_mut().chain(self.pairs.values_mut()).for_each(|m| m.mu = mu);
+        Ok(())
+    }
+
     /// The coefficients between two geoms; their surface velocities are not combined and stay 0 here.
     pub fn between(&self, a: usize, b: usize) -> Material {
         if let Some(material) = (!self.pairs.is_empty()).then(|| self.pairs.get(&(a.min(b), a.max(b)))).flatten() {

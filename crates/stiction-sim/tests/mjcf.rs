@@ -497,7 +497,8 @@ fn everything_left_out_is_named() {
         (NoteKind::NotYet, "<muscle name=\"biceps\">"),
         (NoteKind::NotYet, "<motor name=\"pull\">"),
         (NoteKind::NotYet, "<tendon name=\"e\">"),
-        (NoteKind::Ignored, "only drawn"),
+        (NoteKind::Ignored, "for display"),
+        (NoteKind::Ignored, "geoms that touch nothing: drawn"),
     ] {
         assert!(noted(&d, kind, text), "no {kind:?} note with {text} in {:#?}", d.notes);
     }

@@ -7,6 +7,8 @@ use pyo3::types::PyDict;
 use stiction_body::math::Vec3;
 use stiction_contact::{ContactForces, Level, Mode};
 
+use stiction_sim::World;
+
 use super::core::Core;
 use crate::arrays;
 
@@ -32,6 +34,8 @@ pub struct Touch {
     pub spin: f64,
     /// What it does.
     pub mode: Mode,
+    /// Coulomb coefficient between its surfaces.
+    pub mu: f64,
 }
 
 impl Touch {
@@ -65,8 +69,15 @@ fn touches(core: &Core) -> Vec<Touch> {
         friction: if known { [at(&p.tangent_s, i), at(&p.tangent_t, i)] } else { [0.0; 2] },
         spin: if known { at(&p.spin, i) } else { 0.0 },
         mode: solution.filter(|_| known).and_then(|s| s.modes.get(i).copied()).unwrap_or_default(),
+        mu: friction_between(world, f.key.geoms),
     };
     sim.contacts().iter().enumerate().map(touch).collect()
+}
+
+/// The Coulomb coefficient between two geoms; 0 where one of them is not there.
+pub fn friction_between(world: &World, [a, b]: [u32; 2]) -> f64 {
+    let (a, b) = (a as usize, b as usize);
+    if a.max(b) < world.geoms.len() { world.surfaces.between(a, b).mu } else { 0.0 }
 }
 
 /// The records of a structured array, byte by byte.
@@ -110,6 +121,7 @@ pub fn dtypes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
             one("spin_moment", "f8"),
             one("force", "3f8"),
             one("mode", "u1"),
+            one("mu", "f8"),
         ];
         let pair = [
             one("body_a", "i4"),
@@ -141,6 +153,7 @@ pub fn array<'py>(py: Python<'py>, touches: impl Iterator<Item = Touch>) -> PyRe
         out.numbers(&[t.gap, t.normal, t.friction[0], t.friction[1], t.spin]);
         out.numbers(&t.force().to_array());
         out.0.push(t.mode as u8);
+        out.numbers(&[t.mu]);
     }
     out.into_array(py, "contact")
 }

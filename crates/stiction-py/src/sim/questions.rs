@@ -20,7 +20,7 @@ impl Simulation {
     /// Fields: ``body_a``, ``body_b`` (numbers in ``scene.bodies``, -1 is the world), ``geom_a``, ``geom_b``, ``feature``, ``point`` (m), ``frame``
     /// (rows: the normal from a to b, two tangents), ``gap`` (m, positive apart), ``normal_force`` (N, at least 0), ``friction_force`` (N, along
     /// the two tangents), ``spin_moment`` (N m, about the normal), ``force`` (N, world axes, on body b; body a has the opposite), ``mode`` (`Mode`:
-    /// 0 open, 1 stick, 2 slide). Forces are the step's impulses over its length; of an event-driven step those of its last stage.
+    /// 0 open, 1 stick, 2 slide), ``mu`` (Coulomb coefficient between the surfaces). Forces are the step's impulses over its length; of an event-driven step those of its last stage.
     #[getter]
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         contacts::contacts(py, &*self.lock(py)?)
@@ -121,6 +121,31 @@ impl Simulation {
         let nv = core.sim.state().v.len();
         let rows = dynamics::jacobian(&core, link, point);
         dynamics::filled(py, 6, nv, rows, out)
+    }
+
+    /// How a point of a body gives way to a force: ``J M^-1 J^T`` (1/kg), (3, 3), with J the rows of the point's velocity. Contacts and closed
+    /// loops are not part of it. Its inverse is the inertia that the force feels.
+    ///
+    /// Parameters
+    /// ----------
+    /// body : str or int
+    /// point : array_like, (3,), optional
+    ///     In the body's frame; default its origin.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray, (3, 3)
+    #[pyo3(signature = (body, point=None))]
+    fn mobility<'py>(
+        &self,
+        py: Python<'py>,
+        body: &Bound<'py, PyAny>,
+        point: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let link = self.scene.get().body_number(body)?;
+        let point = point.map_or_else(|| Ok(Vec3::ZERO), |x| dynamics::three("point", x))?;
+        let mut core = self.fresh(py)?;
+        arrays::from_rows(py, 3, 3, dynamics::mobility(&mut core, link, point))
     }
 
     /// The rows of the last step's contacts, (3 n, nv): normal and two tangents of each, one contact after the other. Times v they are the

@@ -7,7 +7,7 @@ use stiction_contact::Level;
 use stiction_sim::recording::{RecordedContact, RecordedStep};
 use stiction_sim::{EnergyBalance, Recording, SceneError, StepReport, World};
 
-use super::contacts::{Touch, array};
+use super::contacts::{Touch, array, friction_between};
 use super::report::RunReport;
 use super::run::{Kept, Spent};
 
@@ -29,6 +29,7 @@ pub fn trajectory(recording: &Recording, world: &World) -> Result<(RunReport, Ke
         let last = kept.t.len() - 1;
         kept.certificate[last] = report.certificate;
         kept.accepted[last] = report.accepted;
+        kept.pivots[last] = report.pivots as i64;
         kept.contacts[last] = report.active as i64;
         kept.normal_force[last] = scale(&step, header.settings.dt) * step.impulses.normal.iter().sum::<f64>();
         kept.slip[last] = report.slip;
@@ -54,6 +55,7 @@ fn row(kept: &mut Kept, work: &mut Workspace, world: &World, (t, q, v): (f64, &[
         x.push(0.0);
     }
     kept.accepted.push(false);
+    kept.pivots.push(0);
     kept.contacts.push(0);
 }
 
@@ -129,6 +131,7 @@ pub fn contacts<'py>(py: Python<'py>, step: &RecordedStep, world: &World, dt: f6
             friction: [scale * p.tangent_s[i], scale * p.tangent_t[i]],
             spin: scale * p.spin[i],
             mode: contact.mode,
+            mu: friction_between(world, contact.key.geoms),
         }
     };
     array(py, step.contacts.iter().enumerate().map(touch))

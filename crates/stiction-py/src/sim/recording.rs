@@ -104,6 +104,21 @@ impl Recording {
         recorded::contacts(py, &step.ok_or_else(none)?, &self.scene.get().inner.world, self.dt())
     }
 
+    /// Shows it in the browser with a timeline; see `stiction.view`.
+    ///
+    /// Parameters
+    /// ----------
+    /// **options
+    ///     As of `stiction.view.view`: ``port``, ``host``, ``run``, ...
+    ///
+    /// Returns
+    /// -------
+    /// stiction.view.Viewer
+    #[pyo3(signature = (**options))]
+    fn view<'py>(slf: &Bound<'py, Self>, options: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("stiction.view")?.call_method("view", (slf,), options)
+    }
+
     /// What is no longer as it was when the recording was made, in words.
     #[getter]
     fn notes(&self) -> Vec<String> {
