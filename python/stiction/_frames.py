@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ._stiction import Recording, Scene, Simulation
 from .errors import InputError, StictionError
+from .scene import shipped, shipped_names
 from .sim import Trajectory
 
 __all__ = ["Frame", "Source", "frame", "frames", "opened"]
@@ -36,7 +37,7 @@ class Frame:
 
 
 def opened(source: Source, **parameters: float) -> Simulation | Scene | Recording | Trajectory:
-    """What a path leads to: a recording, a scene or a robot."""
+    """What a path leads to: a recording, a scene or a robot; or the shipped scene of that name."""
     if not isinstance(source, (str, os.PathLike)):
         if not isinstance(source, (Simulation, Scene, Recording, Trajectory)):
             raise InputError(f"expected a simulation, scene, recording, trajectory or path, found {type(source).__name__}")
@@ -44,6 +45,8 @@ def opened(source: Source, **parameters: float) -> Simulation | Scene | Recordin
             raise InputError("parameters are set of files only; scene.with_parameters gives another scene")
         return source
     path = Path(source)
+    if not path.exists() and str(source) in shipped_names():
+        return shipped(str(source), **parameters)
     try:
         with path.open("rb") as file:
             recorded = file.read(len(_MAGIC)) == _MAGIC

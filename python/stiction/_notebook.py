@@ -19,7 +19,7 @@ __all__ = ["animation"]
 #: Of a frame, in pixels.
 WIDTH, HEIGHT = 320, 240
 #: Most frames of an animation: together they are one picture, whose sides have a limit of 16383 pixels.
-MOST = 48
+MOST = 36
 #: How far a simulation is shown ahead (s), and for how long that may be computed (s).
 AHEAD, PATIENCE = 2.0, 2.0
 #: How long an animation takes (s).

@@ -30,6 +30,8 @@ Array = npt.NDArray[np.float64]
 
 #: Height of the plot below the pictures, relative to theirs.
 PLOT = 0.5
+#: Height of the plot, at least (pixels).
+LEAST_PLOT = 130
 #: Colors of the two runs and of their difference, in the plot.
 COLORS = ("#1f5fa8", "#c8442c", "#444444")
 #: Largest side of what is left out: differences below this are rounding (m).
@@ -137,7 +139,7 @@ def beside(
 
 def _composed(pair: tuple[Run, Run], bodies: Sequence[int], width: int, height: int, camera: Camera | None, forces: bool | float) -> Iterator[Image]:
     """Frames: both pictures with their names, the plot below with a line at the time."""
-    plot, column = _plot(pair, bodies, 2 * width, round(PLOT * height))
+    plot, column = _plot(pair, bodies, 2 * width, max(round(PLOT * height), LEAST_PLOT))
     renderers = [Renderer(run.scene, width, height, camera=camera, forces=forces) for run in pair]
     try:
         # One camera for both, which sees what either does.

@@ -24,6 +24,8 @@ LOOKED_AT = 40
 TRAVEL = 2.5
 #: Over how many seconds the track of a camera that follows what travels is smoothed.
 SMOOTH = 1.0
+#: How far that camera may be behind, in radii of the view.
+BEHIND = 0.25
 #: Largest side of a picture (pixels): software renderers go no farther.
 LARGEST = 8192
 
@@ -184,7 +186,11 @@ class Renderer:
         apart = np.median(np.diff([frame.t for frame in frames])) if len(frames) > 1 else 1.0
         width = min(len(frames), 2 * round(SMOOTH / max(apart, 1e-9) / 2) + 1)
         padded = np.concatenate([np.repeat(middles[:1], width // 2, axis=0), middles, np.repeat(middles[-1:], width - 1 - width // 2, axis=0)])
-        return np.stack([np.convolve(padded[:, k], np.full(width, 1 / width), "valid") for k in range(3)], axis=1)
+        smooth = np.stack([np.convolve(padded[:, k], np.full(width, 1 / width), "valid") for k in range(3)], axis=1)
+        # What is fast stays in the picture all the same.
+        behind = smooth - middles
+        far = np.linalg.norm(behind, axis=1, keepdims=True)
+        return middles + behind * np.minimum(1.0, BEHIND * self.view.radius / np.maximum(far, 1e-300))
 
     def _draw(self, frame: Frame, view: View) -> Image:
         self._stage.pose(frame)

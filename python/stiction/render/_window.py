@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import sys
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 try:
+    import vtkmodules.vtkRenderingCore as core
     import vtkmodules.vtkRenderingFreeType  # noqa: F401
     import vtkmodules.vtkRenderingOpenGL2 as opengl
     from vtkmodules.util.numpy_support import vtk_to_numpy
@@ -79,13 +83,31 @@ def shadowed(actor: Any) -> None:
         shaders.AddFragmentShaderReplacement(theirs, False, ours, False)
 
 
+def _loads(*names: str) -> bool:
+    """Whether one of these libraries can be loaded: VTK crashes where it cannot."""
+    for name in names:
+        try:
+            ctypes.CDLL(name)
+        except OSError:
+            continue
+        return True
+    return False
+
+
 def _open() -> Any:
-    """A window without a display: by EGL, by OSMesa, or VTK's own choice."""
+    """A window without a display: by EGL, by OSMesa, or on the display there is."""
+    kinds = []
+    if _loads("libEGL.so.1"):
+        kinds.append("vtkEGLRenderWindow")
+    if _loads("libOSMesa.so.8", "libOSMesa.so"):
+        kinds.append("vtkOSOpenGLRenderWindow")
+    if not sys.platform.startswith("linux") or os.environ.get("DISPLAY") and _loads("libGL.so.1"):
+        kinds.append("vtkRenderWindow")
     before = vtkLogger.GetCurrentVerbosityCutoff()
     vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)
     try:
-        for name in ("vtkEGLRenderWindow", "vtkOSOpenGLRenderWindow"):
-            kind = getattr(opengl, name, None)
+        for name in kinds:
+            kind = getattr(opengl, name, None) or getattr(core, name, None)
             if kind is None:
                 continue
             window = kind()
