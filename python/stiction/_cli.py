@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import signal
 import sys
+import warnings
 
 from ._stiction import _main
 from .errors import StictionError
@@ -34,6 +35,7 @@ def main() -> None:
 def _python(command: str, arguments: list[str]) -> int:
     """A subcommand in Python: what is wrong is one line, as everywhere."""
     module, function = _SUBCOMMANDS[command]
+    warnings.showwarning = lambda message, *_: print(f"note: {message}", file=sys.stderr)
     try:
         code: int = getattr(importlib.import_module(module), function)(arguments)
     except (StictionError, ImportError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,14 +82,6 @@ class _Rows:
         return Frame(float(self.rows.t[k]), self._posed.poses.copy(), contacts)
 
 
-def _advance(simulation: Simulation, t: float) -> bool:
-    """Runs a simulation up to a time; whether it came there."""
-    steps = round((t - simulation.t) / simulation.scene.dt)
-    before = simulation.t
-    report = simulation.run(steps) if steps > 0 else None
-    return report is None or not report.why or simulation.t > before
-
-
 def frame(source: Simulation | Scene | Recording | Trajectory, at: float | None) -> tuple[Scene, Frame]:
     """One moment: at a time (s), or the present one of a simulation, the start of a scene, the end of a recording."""
     if at is not None and not (np.isfinite(at) and at >= 0.0):
@@ -139,12 +132,15 @@ def frames(source: Simulation | Scene | Recording | Trajectory, start: float, en
 def _times(start: float, stop: float, apart: float) -> Array:
     if stop < start:
         raise InputError(f"the end, {stop:g} s, is before the start, {start:g} s")
-    times: Array = start + apart * np.arange(int((stop - start) / apart + 1e-9) + 1)
-    return times
+    count = int((stop - start) / apart + 1e-9) + 1
+    return start + apart * np.arange(count, dtype=np.float64)
 
 
 def _run(simulation: Simulation, times: Array) -> Iterator[Frame]:
     for t in times:
-        if not _advance(simulation, float(t)):
+        steps = round((float(t) - simulation.t) / simulation.scene.dt)
+        report = simulation.run(steps) if steps > 0 else None
+        if report is not None and report.why:
+            warnings.warn(f"the simulation ends at {simulation.t:g} s, before {times[-1]:g} s: {report.why}", stacklevel=2)
             return
         yield _now(simulation)

@@ -95,7 +95,7 @@ def place(thing: Any, matrix: Array) -> None:
     thing.SetUserMatrix(made)
 
 
-def checker(low: Sequence[int], high: Sequence[int], square: float, light: float, color: Sequence[float], fade: tuple[Array, float, float]) -> Any:
+def checker(low: Ints, high: Ints, square: float, light: float, color: Sequence[float], fade: tuple[Array, float, float]) -> Any:
     """Squares of a floor in its own plane, from number `low` to `high` along both sides.
 
     `light` is how bright a white floor is; what is seen is `color`, with a pattern that fades between two radii about a point.

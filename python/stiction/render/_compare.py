@@ -31,7 +31,9 @@ Array = npt.NDArray[np.float64]
 #: Height of the plot below the pictures, relative to theirs.
 PLOT = 0.5
 #: Height of the plot, at least (pixels).
-LEAST_PLOT = 130
+LEAST_PLOT = 190
+#: From this width on its legend is one line (pixels).
+WIDE = 640
 #: Colors of the two runs and of their difference, in the plot.
 COLORS = ("#1f5fa8", "#c8442c", "#444444")
 #: Largest side of what is left out: differences below this are rounding (m).
@@ -56,11 +58,13 @@ class Run:
     def moved(self, bodies: Sequence[int]) -> Array:
         """How far the body that went farthest is from its start (m), per frame."""
         track = self._track(bodies)
-        return np.linalg.norm(track - track[:1], axis=2).max(axis=1)
+        far: Array = np.linalg.norm(track - track[:1], axis=2).max(axis=1)
+        return far
 
     def apart(self, other: Run, bodies: Sequence[int]) -> Array:
         """How far the body that differs most is from where it is in another run (m), per frame."""
-        return np.linalg.norm(self._track(bodies) - other._track(bodies), axis=2).max(axis=1)
+        far: Array = np.linalg.norm(self._track(bodies) - other._track(bodies), axis=2).max(axis=1)
+        return far
 
     def _track(self, bodies: Sequence[int]) -> Array:
         return np.array([frame.poses[list(bodies), :3] for frame in self.frames])
@@ -186,7 +190,7 @@ def _figure(pair: tuple[Run, Run], bodies: Sequence[int], width: int, height: in
     ax.set_xlim(t[0], max(t[-1], t[0] + 1e-9))
     ax.set_xlabel("time (s)")
     ax.set_ylabel(f"distance ({unit})")
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, frameon=False, borderaxespad=0.1, fontsize="small")
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3 if width >= WIDE else 1, frameon=False, borderaxespad=0.1, fontsize="small")
     return figure, ax
 
 

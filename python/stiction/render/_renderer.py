@@ -190,7 +190,8 @@ class Renderer:
         # What is fast stays in the picture all the same.
         behind = smooth - middles
         far = np.linalg.norm(behind, axis=1, keepdims=True)
-        return middles + behind * np.minimum(1.0, BEHIND * self.view.radius / np.maximum(far, 1e-300))
+        track: Array = middles + behind * np.minimum(1.0, BEHIND * self.view.radius / np.maximum(far, 1e-300))
+        return track
 
     def _draw(self, frame: Frame, view: View) -> Image:
         self._stage.pose(frame)

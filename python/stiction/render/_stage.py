@@ -16,7 +16,7 @@ from ..sim import Mode
 from ._actors import actor, arrows, checker, matrices, place, smooth, surface
 from .._frames import Frame
 from ._view import View
-from ._window import BACKGROUND, Window, floor_light
+from ._window import BACKGROUND, KEY_ELEVATION, KEY_SIDE, Window, floor_light
 
 if TYPE_CHECKING:
     from .._stiction import Geom
@@ -71,7 +71,8 @@ class _Ground:
 
 
 def _outermost(vertices: Array) -> Array:
-    return vertices[np.unique((vertices @ _DIRECTIONS.T).argmax(axis=0))]
+    found: Array = vertices[np.unique((vertices @ _DIRECTIONS.T).argmax(axis=0))]
+    return found
 
 
 def _drawn(geom: Geom) -> bool:
@@ -79,7 +80,8 @@ def _drawn(geom: Geom) -> bool:
 
 
 def _posed(geom: Geom) -> Array:
-    return matrices(np.concatenate([geom.position, geom.quaternion])[None])[0]
+    pose: Array = matrices(np.concatenate([geom.position, geom.quaternion])[None])[0]
+    return pose
 
 
 def _placed(geom: Geom) -> tuple[Array, Any]:
@@ -256,11 +258,10 @@ class Stage:
         """Squares of the near ground; none where the camera looks from behind."""
         if (view.position - ground.origin) @ ground.axes[2] <= 0.0:
             return None
-        local = lambda points: (points - ground.origin) @ ground.axes.T  # noqa: E731
-        toward = ground.axes @ view.toward(*_key())
+        toward = ground.axes @ view.toward(KEY_SIDE, KEY_ELEVATION)
+        middle = ground.axes @ (view.target - ground.origin)
         points = np.concatenate([_at(p, frame) for p in self.parts] or [view.target[None]])
-        middle = local(view.target[None])[0]
-        points = local(points)
+        points = (points - ground.origin) @ ground.axes.T
         points = np.concatenate([points, middle + view.radius * np.array([[1, 1, 0], [-1, -1, 0]])])
         fallen = points[:, :2] - points[:, 2:].clip(0.0) * toward[:2] / max(toward[2], 0.2)
         reach = NEAR_GROUND * view.radius
@@ -306,12 +307,6 @@ class Stage:
 
     def _carries(self, body: int) -> bool:
         return body >= 0 and bool(self._moves[body])
-
-
-def _key() -> tuple[float, float]:
-    from ._window import KEY_ELEVATION, KEY_SIDE
-
-    return KEY_SIDE, KEY_ELEVATION
 
 
 def _at(part: _Part, frame: Frame) -> Array:
