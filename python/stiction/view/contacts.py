@@ -17,9 +17,11 @@ Array = npt.NDArray[np.float64]
 #: Red, green and blue by mode: breaking, sticking, sliding.
 COLORS = {Mode.OPEN: (134, 142, 150), Mode.STICK: (26, 140, 92), Mode.SLIDE: (232, 98, 18)}
 _BY_MODE = np.array([COLORS[Mode(k)] for k in range(3)], dtype=np.uint8)
-#: What the largest force of late is long, in sizes of a body.
-_LONGEST = 1.6
-#: The arrows' scale forgets this part of a larger force per update.
+#: A force that is larger than this part of all gives the arrows their scale: not the one impact among many contacts.
+_LARGE = 0.9
+#: How long it is, how long an arrow is at most, and at least to be drawn, in sizes of a body.
+_LENGTH, _LONGEST, _SHORTEST = 1.6, 4.0, 0.02
+#: The scale forgets this part of a larger force per update.
 _FORGET = 0.02
 #: Sides of a friction cone.
 _CONE_SIDES = 24
@@ -53,7 +55,7 @@ class Contacts:
     def __init__(self, server: Any, size: float) -> None:
         self.style = ContactStyle()
         self._size = size
-        self._largest = 0.0
+        self._large = 0.0
         nowhere = np.zeros((1, 2, 3), dtype=np.float32)
         white = np.zeros((1, 3), dtype=np.uint8)
         self._arrows = server.scene.add_arrows(
@@ -75,8 +77,9 @@ class Contacts:
 
     def update(self, contacts: npt.NDArray[Any]) -> None:
         """Draw contacts: ``Simulation.contacts``."""
-        largest = float(np.linalg.norm(contacts["force"], axis=1).max()) if len(contacts) else 0.0
-        self._largest = max(largest, (1.0 - _FORGET) * self._largest)
+        sizes = np.linalg.norm(contacts["force"], axis=1)
+        large = float(np.quantile(sizes[sizes > 0.0], _LARGE)) if (sizes > 0.0).any() else 0.0
+        self._large = max(large, (1.0 - _FORGET) * self._large)
         colors = _BY_MODE[np.clip(contacts["mode"], 0, 2)]
         show = self.style.points and len(contacts) > 0
         if show:
@@ -87,9 +90,11 @@ class Contacts:
 
     def _update_arrows(self, contacts: npt.NDArray[Any], colors: npt.NDArray[np.uint8]) -> None:
         starts, forces, colors = _arrows(self.style.arrows, contacts, colors)
-        length = self.style.scale * _LONGEST * self._size / self._largest if self._largest > 0.0 else 0.0
-        vectors = length * forces
-        seen = np.linalg.norm(vectors, axis=1) > 0.02 * self._size
+        vectors = forces * (self.style.scale * _LENGTH * self._size / self._large if self._large > 0.0 else 0.0)
+        lengths = np.linalg.norm(vectors, axis=1)
+        longest = self.style.scale * _LONGEST * self._size
+        vectors *= np.minimum(1.0, longest / np.maximum(lengths, 1e-300))[:, None]
+        seen = lengths > _SHORTEST * self._size
         if seen.any():
             starts, vectors = starts[seen], vectors[seen]
             self._arrows.points = np.stack([starts, starts + vectors], axis=1).astype(np.float32)

@@ -57,13 +57,13 @@ class Controls:
         with tabs.add_tab("Joints"):
             self._joints_folder = self._gui.add_folder("Targets")
         with tabs.add_tab("Plots"):
-            self._plots = Plots(server, SERIES)
+            self._plots = Plots(server, SERIES, cursor=False)
         self._add_of_scene()
 
     def show(self, frame: Frame) -> None:
         """Bring what changes by itself up to date."""
         t, series = self._runner.history.series()
-        self._plots.update(t, series, None)
+        self._plots.update(t, series)
         running = self._runner.running
         if self._run.label != self._run_label(running):
             self._run.label = self._run_label(running)
@@ -76,7 +76,7 @@ class Controls:
         runner = self._runner
         self._run = self._gui.add_button(self._run_label(runner.running), color="blue")
         self._run.on_click(lambda _: runner.do(lambda: runner.run(not runner.running)))
-        buttons = self._gui.add_button_group("", ("Step", "Reset"))
+        buttons = self._gui.add_button_group("Once", ("Step", "Reset"))
 
         @buttons.on_click
         def _(_: Any) -> None:

@@ -11,10 +11,10 @@ __all__ = ["Light"]
 
 #: Colour, sign in the panel's title and words by verdict.
 _LOOKS = {
-    "certified": ("#2b8a3e", "🟢", "certified"),
-    "accepted": ("#e8590c", "🟠", "accepted, not certified"),
-    "failed": ("#c92a2a", "🔴", "stopped"),
-    "": ("#868e96", "⚪", "no step yet"),
+    "certified": ("#2b8a3e", "✓", "certified"),
+    "accepted": ("#e8590c", "△", "accepted, not certified"),
+    "failed": ("#c92a2a", "✗", "stopped"),
+    "": ("#868e96", "○", "no step yet"),
 }
 
 
@@ -37,7 +37,7 @@ class Light:
         color, sign, words = _LOOKS[frame.verdict]
         number = "" if frame.certificate is None or frame.verdict == "failed" else f"{frame.certificate:.1e}"
         bound = f" ≤ {frame.tolerance:.0e}" if number and frame.verdict == "certified" else ""
-        rate = "" if pace is None else f" · {pace:.2g}× real time"
+        rate = "" if pace is None else f" · {pace:.2g}×"
         why = f"<div style='color:{color};padding-top:4px'>{escape(frame.why)}</div>" if frame.why else ""
         self._html.content = (
             "<div id='stiction-light' style='font-size:13px;line-height:1.5;padding:2px 10px 6px 10px'>"

@@ -21,7 +21,7 @@ __all__ = ["Runner"]
 Array = npt.NDArray[np.float64]
 
 #: Frames per second that are offered to the page.
-_RATE = 30.0
+_RATE = 60.0
 #: Without a frame for this long (s) somebody waits for a sign of life: a long step is shown when it is done.
 _IDLE = 0.2
 #: If it is this late (s), the simulation is slower than asked for: it goes on from here, at the pace it has.

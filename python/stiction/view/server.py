@@ -8,6 +8,8 @@ import io
 import socket
 from typing import Any
 
+import numpy as np
+
 from ..errors import InputError
 
 __all__ = ["started", "stopped", "viser"]
@@ -32,8 +34,20 @@ def started(host: str, port: int) -> Any:
     )
     server.scene.set_up_direction("+z")
     server.scene.world_axes.visible = False
-    server.scene.configure_default_lights(enabled=True, cast_shadow=True)
+    _light(server.scene)
     return server
+
+
+def _light(scene: Any) -> None:
+    """A sun with shadows, a lamp from the other side, and a sky."""
+    scene.configure_default_lights(enabled=False)
+    scene.configure_environment_map(None)
+    scene.add_light_hemisphere("/lights/sky", sky_color=(255, 255, 255), ground_color=(140, 140, 148), intensity=1.15)
+    scene.add_light_directional("/lights/sun", intensity=1.6, cast_shadow=True, position=(3.0, -4.0, 7.0))
+    scene.add_light_directional("/lights/lamp", intensity=0.35, position=(-5.0, 3.0, 2.0))
+    rows = np.linspace(0.0, 1.0, 256)[:, None, None]
+    sky = (1.0 - rows) * np.array([206.0, 216.0, 228.0]) + rows * np.array([248.0, 249.0, 251.0])
+    scene.set_background_image(np.broadcast_to(sky, (256, 4, 3)).astype(np.uint8), format="png")
 
 
 def stopped(server: Any) -> None:

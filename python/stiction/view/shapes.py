@@ -18,6 +18,9 @@ Array = npt.NDArray[np.float64]
 
 #: Chords of a circle.
 _RESOLUTION = 40
+#: Shapes of the world that are seen through where they stand beside what moves, as the walls of a bin.
+_WALLS = ("box", "cylinder", "capsule", "hull")
+_WALL_OPACITY = 0.15
 #: Shapes that are one mesh, stretched.
 _UNIT = {"box": "box", "sphere": "ball", "ellipsoid": "ball", "cylinder": "cylinder"}
 
@@ -52,21 +55,25 @@ class Shapes:
     def __init__(self, server: Any, scene: Scene, poses: Array) -> None:
         self._moving: list[tuple[_Batch, npt.NDArray[np.int64]]] = []
         self._nodes: list[Any] = []
-        _, self.size = bounds(scene, poses)
+        middle, self.size = bounds(scene, poses)
         drawn = [g for g in scene.geoms if g.drawn]
         for geom in (g for g in drawn if g.shape == "half-space"):
             self._nodes.append(self._ground(server, geom, poses[geom.number]))
         for i, batch in enumerate(_batches(g for g in drawn if g.shape != "half-space")):
-            self._add(server, f"/geoms/{i}", batch, poses)
+            self._add(server, f"/geoms/{i}", batch, poses, middle[2])
 
-    def _add(self, server: Any, name: str, batch: _Batch, poses: Array) -> None:
+    def _add(self, server: Any, name: str, batch: _Batch, poses: Array, middle: float) -> None:
         numbers = batch.numbers
         colors = np.array([g.color for g in batch.geoms])
+        walls = [g.body < 0 and g.shape in _WALLS and highest_point(g, poses[g.number]) > middle for g in batch.geoms]
+        colors[walls, 3] = np.minimum(colors[walls, 3], _WALL_OPACITY)
         opacities = colors[:, 3] if (colors[:, 3] < 1.0).any() else None
         batch.handle = server.scene.add_batched_meshes_simple(
             name, batch.vertices, batch.faces, poses[numbers, 3:], poses[numbers, :3], batched_scales=np.array(batch.scales), lod="off",
             batched_colors=(255.0 * colors[:, :3]).round().astype(np.uint8), batched_opacities=opacities,
             side="double" if batch.geoms[0].shape in ("mesh", "height-field") else "front",
+            # What moves throws its shadow on what does not: a surface in its own shadow has stripes.
+            cast_shadow=batch.geoms[0].body >= 0, receive_shadow=batch.geoms[0].body < 0,
         )
         self._nodes.append(batch.handle)
         if batch.geoms[0].body >= 0:
@@ -154,6 +161,13 @@ def bounds(scene: Scene, poses: Array) -> tuple[Array, float]:
     if not np.isfinite(low).all():
         return np.zeros(3), 1.0
     return 0.5 * (low + high), max(float(np.linalg.norm(high - low)) / 2.0, 1e-6)
+
+
+def highest_point(geom: Geom, pose: Array) -> float:
+    """The largest height of a geom at a pose (m)."""
+    w, x, y, z = pose[3:]
+    up = np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
+    return float((geom.mesh(8)[0] @ up).max() + pose[2])
 
 
 def body_size(scene: Scene) -> float:

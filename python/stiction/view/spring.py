@@ -12,8 +12,8 @@ __all__ = ["Spring"]
 
 Array = npt.NDArray[np.float64]
 
-#: Natural frequency of the spring with what it pulls (rad/s): it settles in a quarter of a second.
-_FREQUENCY = 20.0
+#: Natural frequency of the spring with what it pulls (rad/s): it settles in a fifth of a second.
+_FREQUENCY = 30.0
 #: Its frequency times the step stays below this: far within what an explicit spring of that damping needs to be stable.
 _LARGEST_FREQUENCY_STEP = 0.3
 #: The largest acceleration it gives what it pulls (m/s²), 30 times that of gravity on earth.

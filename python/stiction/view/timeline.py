@@ -81,10 +81,11 @@ class TimelineViewer(Viewer):
     def close(self) -> None:
         """Take the page down."""
         if not self._closed.is_set():
-            super().close()
+            self._closed.set()
             self._wake.set()
             if threading.current_thread() is not self._thread:
                 self._thread.join()
+            self._stop_server()
 
     # The panel.
 
@@ -99,8 +100,8 @@ class TimelineViewer(Viewer):
             if event.client is not None:
                 self.seek(int(self._slider.value))
 
-        buttons = gui.add_button_group("", ("⏮", "◀", "▶", "⏭"))
-        moves = {"⏮": lambda: 0, "◀": lambda: self._cursor - 1, "▶": lambda: self._cursor + 1, "⏭": lambda: last}
+        buttons = gui.add_button_group("Go", ("|<", "<", ">", ">|"))
+        moves = {"|<": lambda: 0, "<": lambda: self._cursor - 1, ">": lambda: self._cursor + 1, ">|": lambda: last}
 
         @buttons.on_click
         def _(_: Any) -> None:
@@ -117,7 +118,7 @@ class TimelineViewer(Viewer):
         self._add_jumps(gui)
         tabs = gui.add_tab_group()
         with tabs.add_tab("Plots"):
-            self._plots = Plots(server, {**SERIES, "work": "pivots"})
+            self._plots = Plots(server, {**SERIES, "work": "pivots"}, cursor=True)
         with tabs.add_tab("Contact"):
             contacts = self._contacts
             assert contacts is not None

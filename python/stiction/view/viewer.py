@@ -54,9 +54,7 @@ class Viewer:
 
     def close(self) -> None:
         """Take the page down; a simulation is left in order."""
-        if not self._closed.is_set():
-            self._closed.set()
-            stopped(self._server)
+        raise NotImplementedError
 
     def wait(self) -> None:
         """Wait until the viewer is closed, or for Ctrl-C, which closes it."""
@@ -80,6 +78,9 @@ class Viewer:
         return f"{type(self).__name__}({state})"
 
     # For those who draw.
+
+    def _stop_server(self) -> None:
+        stopped(self._server)
 
     def _draw_scene(self, scene: Scene, poses: Array) -> None:
         """Replace what is on the page by another scene."""
