@@ -1,4 +1,4 @@
-"""Tables for notebooks."""
+"""What notebooks show: tables, and animations of what moves."""
 
 from __future__ import annotations
 
@@ -37,9 +37,12 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "sim.InverseDynamics": ("effort", "acceleration", "certificate"),
 }
 
+#: What shows as an animation, too.
+_ANIMATED = ("Simulation", "Recording", "sim.Trajectory")
+
 
 def render(value: Any) -> str:
-    """A table of what an object holds."""
+    """A table of what an object holds; of what moves an animation, too."""
     kind = type(value)
     name = f"{kind.__module__}.{kind.__name__}".removeprefix("stiction.")
     rows = []
@@ -50,7 +53,12 @@ def render(value: Any) -> str:
             text = "running in another thread"
         if text:
             rows.append(f"<tr><th style='text-align:left'>{escape(field)}</th><td style='text-align:left'>{escape(text)}</td></tr>")
-    return f"<table><caption>{escape(name)}</caption>{''.join(rows)}</table>"
+    table = f"<table><caption>{escape(name)}</caption>{''.join(rows)}</table>"
+    if name in _ANIMATED:
+        from ._notebook import animation
+
+        return animation(value) + table
+    return table
 
 
 def _text(value: Any) -> str:

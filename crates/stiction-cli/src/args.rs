@@ -45,6 +45,9 @@ pub enum Command {
     /// Plot a recording (Python package).
     #[command(disable_help_flag = true)]
     Plot(PythonArgs),
+    /// The same scene under two models, or in MuJoCo, side by side in a video (Python package).
+    #[command(disable_help_flag = true)]
+    Compare(PythonArgs),
 }
 
 /// Arguments of a subcommand that only the Python package has, which reads them itself.

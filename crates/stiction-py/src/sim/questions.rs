@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use stiction_body::math::Vec3;
 
 use super::simulation::Simulation;
@@ -239,6 +240,39 @@ impl Simulation {
             all.extend(geom::pose_numbers(&body.map_or(pose, |b| core.work.pose[b] * pose)));
         }
         arrays::from_rows(py, count, 7, all)
+    }
+
+    /// A picture of the present state, by ``stiction.render`` (``pip install 'stiction[render]'``). The simulation is not changed.
+    ///
+    /// Parameters
+    /// ----------
+    /// width, height : int
+    ///     In pixels.
+    /// camera : stiction.render.Camera, optional
+    ///     Default: one that sees all that moves.
+    /// forces : bool or float
+    ///     Whether contact forces are drawn as arrows; a number is the force of the longest one (N).
+    ///
+    /// Returns
+    /// -------
+    /// ndarray of uint8, (height, width, 3)
+    ///     Red, green and blue.
+    #[pyo3(signature = (width=640, height=480, *, camera=None, forces=None), text_signature = "($self, width=640, height=480, *, camera=None, forces=False)")]
+    fn render<'py>(
+        slf: &Bound<'py, Self>,
+        width: i64,
+        height: i64,
+        camera: Option<Bound<'py, PyAny>>,
+        forces: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let options = PyDict::new(slf.py());
+        options.set_item("width", width)?;
+        options.set_item("height", height)?;
+        options.set_item("camera", camera)?;
+        if let Some(forces) = forces {
+            options.set_item("forces", forces)?;
+        }
+        slf.py().import("stiction.render")?.call_method("picture", (slf,), Some(&options))
     }
 
     /// Velocities of the bodies, (bodies, 6): of the origin (m/s) and angular (rad/s), world axes.
