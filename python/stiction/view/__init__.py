@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from .._stiction import Recording, Scene, Simulation
-from .target import opened
+from .target import is_robot, opened
 
 if TYPE_CHECKING:
     from .viewer import Viewer
@@ -25,6 +25,7 @@ def view(
     port: int = 8080,
     run: bool | None = None,
     speed: float = 1.0,
+    fixed: bool = False,
 ) -> Viewer:
     """Serve a page that shows a simulation, or a recording with a timeline.
 
@@ -38,9 +39,11 @@ def view(
     port : int
         0 is any that is free.
     run : bool, optional
-        Whether it starts at once. Default: a scene or recording does; a `Simulation` waits.
+        Whether it starts at once. Default: a scene or recording does; a `Simulation` and a robot file wait.
     speed : float
         Simulated seconds per second.
+    fixed : bool
+        Of a robot file: whether its base is fixed, as that of an arm on a table.
 
     Returns
     -------
@@ -67,8 +70,8 @@ def view(
     from .server import started, stopped
     from .timeline import TimelineViewer
 
-    what = opened(target)
-    running = run if run is not None else not isinstance(target, Simulation)
+    what = opened(target, fixed=fixed)
+    running = run if run is not None else not (isinstance(target, Simulation) or is_robot(target))
     server = started(host, port)
     try:
         if isinstance(what, Recording):
