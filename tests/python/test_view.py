@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import importlib
 import re
+import signal
 import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -354,3 +356,17 @@ def test_joints_go_where_their_sliders_say() -> None:
     with view(ROOT / "examples" / "slider.xml") as viewer:
         control(viewer, "lift (motor)").value = 2.5
         until(lambda: viewer.simulation.ctrl[0] == 2.5, "a motor is controlled")
+
+
+def test_the_command_serves_until_ctrl_c() -> None:
+    pytest.importorskip("viser")
+    command = [sys.executable, "-m", "stiction", "view", "grasp", "--port", "0", "--set", "n=3"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        line = process.stdout.readline()
+        assert re.match(r"http://localhost:\d+ ", line), line + process.stderr.read()
+        with urllib.request.urlopen(line.split()[0]) as answer:
+            assert answer.status == 200 and b"html" in answer.read(2000).lower()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0 and out == "" and err == ""
