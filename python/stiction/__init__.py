@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 from . import contact, lcp, scene
-from ._stiction import Recording, __version__
+from ._stiction import Geom, Recording, __version__
 from .errors import BusyError, InputError, InternalError, NotSolved, SceneError, StepFailed, StictionError
 from .scene import Scene, SceneBuilder
 from .sim import (
@@ -35,6 +35,7 @@ __all__ = [
     "BatchSimulation",
     "BusyError",
     "EnergyBalance",
+    "Geom",
     "InputError",
     "InternalError",
     "InverseDynamics",

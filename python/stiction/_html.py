@@ -1,4 +1,4 @@
-"""Tables for notebooks."""
+"""What notebooks show: tables, and animations of what moves."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "contact.ContactProblem": ("m", "contacts", "dt", "v", "force", "mu", "gap"),
     "Scene": ("title", "bodies", "actuators", "nq", "nv", "dt", "duration", "model", "simulator", "parameters", "notes"),
     "Simulation": ("t", "steps", "q", "v", "certificate"),
+    "Recording": ("scene", "dt", "model", "simulator", "tolerance", "notes", "damage"),
     "BatchSimulation": ("n", "threads", "t", "failed"),
     "StepReport": ("ok", "accepted", "why", "step", "t", "contacts", "active", "pivots", "certificate", "place", "penetration", "slip"),
     "EnergyBalance": ("kinetic_before", "kinetic_after", "potential_change", "actuators", "joints", "driven", "projection"),
@@ -36,9 +37,12 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "sim.InverseDynamics": ("effort", "acceleration", "certificate"),
 }
 
+#: What shows as an animation, too.
+_ANIMATED = ("Simulation", "Recording", "sim.Trajectory")
+
 
 def render(value: Any) -> str:
-    """A table of what an object holds."""
+    """A table of what an object holds; of what moves an animation, too."""
     kind = type(value)
     name = f"{kind.__module__}.{kind.__name__}".removeprefix("stiction.")
     rows = []
@@ -49,7 +53,12 @@ def render(value: Any) -> str:
             text = "running in another thread"
         if text:
             rows.append(f"<tr><th style='text-align:left'>{escape(field)}</th><td style='text-align:left'>{escape(text)}</td></tr>")
-    return f"<table><caption>{escape(name)}</caption>{''.join(rows)}</table>"
+    table = f"<table><caption>{escape(name)}</caption>{''.join(rows)}</table>"
+    if name in _ANIMATED:
+        from ._notebook import animation
+
+        return animation(value) + table
+    return table
 
 
 def _text(value: Any) -> str:

@@ -1,6 +1,6 @@
-"""Figures with matplotlib: trajectories, forces, energy, certificates.
+"""Figures with matplotlib: trajectories, forces, energy, slip, certificates.
 
-Every function draws into the axes given, or into new ones, and returns them.
+Every function takes a `Trajectory` or a `Recording`, draws into the axes given, or into new ones, and returns them. Legends stand above the axes.
 
 Examples
 --------
@@ -21,21 +21,25 @@ import numpy as np
 
 try:
     import matplotlib.pyplot as plt
+    from matplotlib.lines import Line2D
     from matplotlib.ticker import MaxNLocator
 except ImportError as error:  # pragma: no cover
     raise ImportError("stiction.plot needs matplotlib: pip install 'stiction[plot]'") from error
 
-from ._stiction import Simulation
+from ._stiction import Recording, Simulation
 from .sim import Mode, Trajectory
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["certificates", "contacts", "energy", "forces", "summary", "trajectory"]
+__all__ = ["certificates", "contacts", "difference", "energy", "forces", "slip", "summary", "trajectory"]
 
-#: Below this a certificate is drawn as if it were this: zero has no place on a logarithmic axis.
+#: Below this a certificate, or a slip speed (m/s), is drawn as if it were this: zero has no place on a logarithmic axis.
 _EXACT = 1e-18
+#: More lines than this have no legend, and are thin.
+_MOST_NAMED = 12
 
 _COLORS = {Mode.OPEN: "0.6", Mode.STICK: "tab:blue", Mode.SLIDE: "tab:red"}
 
@@ -44,12 +48,24 @@ def _axes(ax: Axes | None) -> Axes:
     return plt.subplots(layout="constrained")[1] if ax is None else ax
 
 
-def trajectory(trajectory: Trajectory, bodies: Sequence[str] | None = None, *, axis: str = "xyz", ax: Axes | None = None) -> Axes:
+def _rows(source: Trajectory | Recording) -> Trajectory:
+    return source.trajectory() if isinstance(source, Recording) else source
+
+
+def _legend(ax: Axes, handles: Sequence[Artist] | None = None) -> None:
+    """A legend above the axes, where no data is."""
+    shown = list(handles) if handles is not None else ax.get_legend_handles_labels()[0]
+    if shown:
+        columns = min(len(shown), 4)
+        ax.legend(handles=shown, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False, borderaxespad=0.2, fontsize="small")
+
+
+def trajectory(trajectory: Trajectory | Recording, bodies: Sequence[str] | None = None, *, axis: str = "xyz", ax: Axes | None = None) -> Axes:
     """Positions of bodies over time.
 
     Parameters
     ----------
-    trajectory : Trajectory
+    trajectory : Trajectory or Recording
     bodies : sequence of str, optional
         Default: all.
     axis : str
@@ -60,72 +76,124 @@ def trajectory(trajectory: Trajectory, bodies: Sequence[str] | None = None, *, a
     -------
     Axes
     """
-    ax = _axes(ax)
-    for name in trajectory.scene.bodies if bodies is None else bodies:
+    ax, rows = _axes(ax), _rows(trajectory)
+    names = rows.scene.bodies if bodies is None else list(bodies)
+    few = len(names) * len(axis) <= _MOST_NAMED
+    for name in names:
         for letter in axis:
-            ax.plot(trajectory.t, trajectory.position(name)[:, "xyz".index(letter)], label=f"{name} {letter}")
+            style = {"label": f"{name} {letter}"} if few else {"color": f"C{'xyz'.index(letter)}", "linewidth": 0.6, "alpha": 0.6}
+            ax.plot(rows.t, rows.position(name)[:, "xyz".index(letter)], **style)
     ax.set_xlabel("time (s)")
     ax.set_ylabel("position (m)")
-    if len(ax.lines) <= 12:
-        ax.legend()
+    if few:
+        _legend(ax)
+    else:
+        _legend(ax, [Line2D([], [], color=f"C{'xyz'.index(letter)}", label=letter) for letter in axis])
     return ax
 
 
-def forces(trajectory: Trajectory, *, ax: Axes | None = None) -> Axes:
+def forces(trajectory: Trajectory | Recording, *, ax: Axes | None = None) -> Axes:
     """The sum of all normal forces over time, and the number of contacts with a force.
 
     Parameters
     ----------
-    trajectory : Trajectory
+    trajectory : Trajectory or Recording
     ax : Axes, optional
 
     Returns
     -------
     Axes
     """
-    ax = _axes(ax)
-    ax.plot(trajectory.t[1:], trajectory.normal_force[1:], label="normal forces")
+    ax, rows = _axes(ax), _rows(trajectory)
+    ax.plot(rows.t[1:], rows.normal_force[1:], label="normal forces")
     ax.set_xlabel("time (s)")
     ax.set_ylabel("force (N)")
     other = ax.twinx()
-    other.step(trajectory.t[1:], trajectory.contacts[1:], color="0.6", where="post", label="contacts")
+    other.step(rows.t[1:], rows.contacts[1:], color="0.6", where="post", label="contacts")
     other.set_ylabel("contacts with a force")
     other.yaxis.set_major_locator(MaxNLocator(integer=True))
     # From 0: a force that is constant but for rounding is a straight line. Contacts lie below, so that none hides the other.
-    ax.set_ylim(0.0, 1.1 * (float(trajectory.normal_force[1:].max(initial=0.0)) or 1.0))
-    other.set_ylim(0.0, 1.6 * (int(trajectory.contacts[1:].max(initial=0)) or 1))
-    ax.legend(handles=[*ax.lines, *other.lines])
+    ax.set_ylim(0.0, 1.1 * (float(rows.normal_force[1:].max(initial=0.0)) or 1.0))
+    other.set_ylim(0.0, 1.6 * (int(rows.contacts[1:].max(initial=0)) or 1))
+    _legend(ax, [*ax.lines, *other.lines])
     return ax
 
 
-def energy(trajectory: Trajectory, *, ax: Axes | None = None) -> Axes:
+def energy(trajectory: Trajectory | Recording, *, ax: Axes | None = None) -> Axes:
     """Kinetic and potential energy over time, and their sum.
 
     Parameters
     ----------
-    trajectory : Trajectory
+    trajectory : Trajectory or Recording
     ax : Axes, optional
 
     Returns
     -------
     Axes
     """
-    ax = _axes(ax)
-    ax.plot(trajectory.t, trajectory.kinetic, label="kinetic")
-    ax.plot(trajectory.t, trajectory.potential, label="potential")
-    ax.plot(trajectory.t, trajectory.energy, "k--", label="both")
+    ax, rows = _axes(ax), _rows(trajectory)
+    ax.plot(rows.t, rows.kinetic, label="kinetic")
+    ax.plot(rows.t, rows.potential, label="potential")
+    ax.plot(rows.t, rows.energy, "k--", label="both")
     ax.set_xlabel("time (s)")
     ax.set_ylabel("energy (J)")
-    ax.legend()
+    _legend(ax)
     return ax
 
 
-def certificates(trajectory: Trajectory, *, ax: Axes | None = None) -> Axes:
+def slip(trajectory: Trajectory | Recording, *, ax: Axes | None = None) -> Axes:
+    """The largest slip speed of a contact with a force over time; contacts that hold have one of rounding.
+
+    Parameters
+    ----------
+    trajectory : Trajectory or Recording
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    ax, rows = _axes(ax), _rows(trajectory)
+    ax.semilogy(rows.t[1:], np.maximum(rows.slip[1:], _EXACT), ".", markersize=3, label="largest slip speed")
+    ax.set_xlabel("time (s)")
+    ax.set_ylabel("slip speed (m/s)")
+    _legend(ax)
+    return ax
+
+
+def certificates(trajectory: Trajectory | Recording, *, ax: Axes | None = None) -> Axes:
     """The largest measure of each step's certificate over time, beside the tolerance.
 
     Parameters
     ----------
-    trajectory : Trajectory
+    trajectory : Trajectory or Recording
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    ax, rows = _axes(ax), _rows(trajectory)
+    ax.semilogy(rows.t[1:], np.maximum(rows.certificate[1:], _EXACT), ".", markersize=3, label="certificate")
+    ax.axhline(rows.scene.tolerance, color="tab:red", linestyle="--", label="tolerance")
+    ax.set_xlabel("time (s)")
+    ax.set_ylabel("largest measure")
+    _legend(ax)
+    return ax
+
+
+def difference(
+    a: Trajectory | Recording, b: Trajectory | Recording, bodies: Sequence[str] | None = None, *, labels: Sequence[str] = ("a", "b"), ax: Axes | None = None
+) -> Axes:
+    """How far bodies are from where they began in two runs of the same bodies, and how far apart the two runs are.
+
+    Parameters
+    ----------
+    a, b : Trajectory or Recording
+    bodies : sequence of str, optional
+        Default: all; the one that is farthest apart at each time counts.
+    labels : sequence of two str
+        Names of the runs.
     ax : Axes, optional
 
     Returns
@@ -133,11 +201,19 @@ def certificates(trajectory: Trajectory, *, ax: Axes | None = None) -> Axes:
     Axes
     """
     ax = _axes(ax)
-    ax.semilogy(trajectory.t[1:], np.maximum(trajectory.certificate[1:], _EXACT), ".", markersize=3, label="certificate")
-    ax.axhline(trajectory.scene.tolerance, color="tab:red", linestyle="--", label="tolerance")
+    pair = [_rows(a), _rows(b)]
+    names = pair[0].scene.bodies if bodies is None else list(bodies)
+    tracks = [np.stack([rows.position(name) for name in names], axis=1) for rows in pair]
+    for rows, track, label in zip(pair, tracks, labels, strict=True):
+        ax.plot(rows.t, np.linalg.norm(track - track[0], axis=2).max(axis=1), label=f"{label}: from its start")
+    last = min(rows.t[-1] for rows in pair)
+    t = pair[0].t[pair[0].t <= last]
+    other = np.stack([[np.interp(t, pair[1].t, tracks[1][:, i, k]) for k in range(3)] for i in range(len(names))])
+    apart = np.linalg.norm(tracks[0][: len(t)] - other.transpose(2, 0, 1), axis=2).max(axis=1)
+    ax.plot(t, apart, "k--", label="difference")
     ax.set_xlabel("time (s)")
-    ax.set_ylabel("largest measure")
-    ax.legend()
+    ax.set_ylabel("distance (m)")
+    _legend(ax)
     return ax
 
 
@@ -170,33 +246,39 @@ def contacts(simulation: Simulation, *, plane: str = "xz", scale: float | None =
             label = mode.name.lower()
             ax.plot(*point[of].T, "o", color=_COLORS[mode], markersize=4, label=label)
             ax.quiver(*point[of].T, *force[of].T / per_metre, color=_COLORS[mode], angles="xy", scale_units="xy", scale=1, width=0.004)
+    # Axes are fitted to points alone, and would cut arrows off.
+    ax.update_datalim(np.concatenate([point, point + force / per_metre]))
+    ax.autoscale_view()
     ax.set_xlabel(f"{plane[0]} (m)")
     ax.set_ylabel(f"{plane[1]} (m)")
     ax.set_aspect("equal", adjustable="datalim")
-    if len(found):
-        ax.legend()
+    _legend(ax)
     return ax
 
 
-def summary(trajectory: Trajectory, bodies: Sequence[str] | None = None) -> Figure:
-    """Trajectories, forces, energy and certificates in one figure.
+def summary(trajectory: Trajectory | Recording, bodies: Sequence[str] | None = None) -> Figure:
+    """Trajectories, forces, energy, slip and certificates in one figure.
 
     Parameters
     ----------
-    trajectory : Trajectory
+    trajectory : Trajectory or Recording
     bodies : sequence of str, optional
-        Default: all.
+        Whose positions are drawn. Default: all.
 
     Returns
     -------
     Figure
     """
-    figure, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
-    _positions(trajectory, bodies, ax=axes[0, 0])
-    forces(trajectory, ax=axes[0, 1])
-    energy(trajectory, ax=axes[1, 0])
-    certificates(trajectory, ax=axes[1, 1])
-    figure.suptitle(trajectory.scene.title)
+    rows = _rows(trajectory)
+    figure, axes = plt.subplots(3, 2, figsize=(10, 9), layout="constrained")
+    for letter, ax in zip("xz", axes[0], strict=True):
+        _positions(rows, bodies, axis=letter, ax=ax)
+        ax.set_ylabel(f"position {letter} (m)")
+    forces(rows, ax=axes[1, 0])
+    energy(rows, ax=axes[1, 1])
+    slip(rows, ax=axes[2, 0])
+    certificates(rows, ax=axes[2, 1])
+    figure.suptitle(rows.scene.title)
     return figure
 
 

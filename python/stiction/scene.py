@@ -7,9 +7,10 @@ import os
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from ._stiction import Scene
+from ._stiction import Scene, _shipped_scenes
+from .errors import InputError
 
-__all__ = ["Scene", "SceneBuilder", "box", "capsule", "cylinder", "hull", "mesh", "plane", "sphere"]
+__all__ = ["Scene", "SceneBuilder", "box", "capsule", "cylinder", "hull", "mesh", "plane", "shipped", "shipped_names", "sphere"]
 
 #: A number, or a formula of the scene's parameters: ``"= 2 * mu"``.
 Number: TypeAlias = float | str
@@ -137,6 +138,50 @@ def plane(**options: Any) -> Shape:
     dict
     """
     return {"plane": True, **options}
+
+
+def shipped_names() -> list[str]:
+    """Names of the scenes that come with the package.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> "grasp" in stiction.scene.shipped_names()
+    True
+    """
+    return sorted(_shipped_scenes)
+
+
+def shipped(name: str, **parameters: float) -> Scene:
+    """A scene that comes with the package.
+
+    Parameters
+    ----------
+    name : str
+        One of `shipped_names`.
+    **parameters : float
+        Other values for numbers of its ``[parameters]``.
+
+    Returns
+    -------
+    Scene
+
+    Raises
+    ------
+    InputError
+        There is no such scene.
+
+    Examples
+    --------
+    >>> stiction.scene.shipped("grasp", n=3).parameters["n"]
+    3.0
+    """
+    if name not in _shipped_scenes:
+        raise InputError(f"there is no scene {name!r}; there are {', '.join(shipped_names())}")
+    return Scene.parse(_shipped_scenes[name], ".", **parameters)
 
 
 class SceneBuilder:

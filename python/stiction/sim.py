@@ -66,6 +66,8 @@ class Trajectory:
         Largest measure of each step's certificate.
     accepted : ndarray of bool, (k,)
         Whether the step was accepted without being certified (``on_failure="accept"``).
+    pivots : ndarray of int, (k,)
+        Pivots or iterations of each step.
     contacts : ndarray of int, (k,)
         Contacts with a force.
     normal_force : ndarray, (k,)
@@ -84,6 +86,7 @@ class Trajectory:
     potential: Array
     certificate: Array
     accepted: npt.NDArray[np.bool_]
+    pivots: npt.NDArray[np.int64]
     contacts: npt.NDArray[np.int64]
     normal_force: Array
     slip: Array

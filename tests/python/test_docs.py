@@ -21,7 +21,7 @@ import pytest
 import stiction
 
 ROOT = Path(__file__).resolve().parents[2]
-NEEDS = {"stiction.envs": "gymnasium", "stiction.plot": "matplotlib"}
+NEEDS = {"stiction.envs": "gymnasium", "stiction.plot": "matplotlib", "stiction.render": "vtkmodules"}
 
 
 def modules() -> list[str]:
@@ -195,20 +195,25 @@ def test_version() -> None:
     assert version and stiction.__version__ == version[1]
 
 
-def test_python_in_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every block of docs/python.md that is marked as Python, one after the other; those of other packages only where these are there."""
+@pytest.mark.parametrize(("page", "least"), [("python.md", 8), ("pictures.md", 4), ("viewer.md", 3)])
+def test_python_in_the_docs_runs(page: str, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every block that is marked as Python, one after the other; those of other packages only where these are there."""
     monkeypatch.chdir(ROOT)
-    text = (ROOT / "docs" / "python.md").read_text()
+    text = (ROOT / "docs" / page).read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
-    assert len(blocks) >= 8
+    assert len(blocks) >= least
     for block in blocks:
-        needed = re.findall(r"^import (mujoco|gymnasium|matplotlib|pinocchio|ray)\b", block, re.M)
+        needed = re.findall(r"^import (mujoco|gymnasium|matplotlib|pinocchio|ray|rerun)\b", block, re.M)
+        if "render" in block:
+            needed.append("vtkmodules")
+        if ".view(" in block:
+            needed.append("viser")
         if "import stiction.ray" in block or "from stiction.ray" in block:
             needed.append("ray")
         if any(importlib.util.find_spec(name) is None for name in needed) or "ray" in needed:
-            compile(block, "docs/python.md", "exec")
+            compile(block, f"docs/{page}", "exec")
             continue
-        exec(compile(block, "docs/python.md", "exec"), {"__name__": "docs"})
+        exec(compile(block, f"docs/{page}", "exec"), {"__name__": "docs"})
 
 
 def test_the_command_comes_with_the_package() -> None:

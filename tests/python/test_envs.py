@@ -22,7 +22,7 @@ def test_environments_pass_the_checker(name: str) -> None:
         warnings.simplefilter("error")
         # Unbounded observations are what they are.
         warnings.filterwarnings("ignore", message=".*A Box observation space (minimum|maximum) value is -?infinity.*")
-        check_env(gym.make(name).unwrapped, skip_render_check=True)
+        check_env(gym.make(name).unwrapped, skip_render_check=True)  # drawn below
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -155,3 +155,45 @@ def test_wrong_seeds_and_actions_are_refused() -> None:
         one.step(np.zeros((3, 2)))
     with pytest.raises(stiction.InputError, match=r"effort\[\d+\] is NaN"):
         one.step(np.full(2, np.nan))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_environments_are_drawn(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for needed in ("vtkmodules", "PIL", "imageio_ffmpeg"):
+        pytest.importorskip(needed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message=".*A Box observation space (minimum|maximum) value is -?infinity.*")
+        env = gym.make(name, render_mode="rgb_array", width=96, height=72)
+        assert env.metadata["render_modes"] == ["human", "rgb_array"] and env.metadata["render_fps"] == round(1 / env.unwrapped.task.period)
+        env.reset(seed=0)
+        first = env.render()
+        for _ in range(3):
+            env.step(env.action_space.sample())
+        later = env.render()
+    assert first.shape == later.shape == (72, 96, 3) and first.dtype == np.uint8 and (first != later).any()
+    env.close()
+    many = gym.make_vec(name, num_envs=2, vectorization_mode="vector_entry_point", render_mode="rgb_array", width=96, height=72)
+    many.reset(seed=0)
+    pictures = many.render()
+    assert len(pictures) == 2 and pictures[0].shape == (72, 96, 3)
+    many.close()
+    with pytest.raises(stiction.InputError, match="render_mode must be one of"):
+        envs.TaskEnv(envs.GraspHold(), "ansi")
+
+
+def test_a_window_shows_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    for needed in ("vtkmodules", "PIL", "imageio_ffmpeg"):
+        pytest.importorskip(needed)
+    pygame = pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    env = gym.make("stiction/GraspHold-v0", render_mode="human", width=96, height=72)
+    env.reset(seed=0)
+    first = pygame.surfarray.array3d(pygame.display.get_surface())
+    env.step(env.action_space.sample())
+    assert pygame.display.get_surface().get_size() == (96, 72) and first.std() > 5 and env.render() is None
+    env.close()
+    assert not pygame.display.get_init()
+    monkeypatch.setenv("SDL_VIDEODRIVER", "no-such-driver")
+    with pytest.raises(stiction.InputError, match="needs a display"):
+        gym.make("stiction/GraspHold-v0", render_mode="human").reset()

@@ -18,4 +18,4 @@ pub use joint::JointKind;
 pub use kinematics::{LinkMotion, Workspace};
 pub use loops::{LoopBlocks, LoopRows, RedundantRows, RowSource};
 pub use model::{JointProperties, LinkSpec, LoopClosure, LoopKind, Mimic, Model, ModelBuilder};
-pub use shape::{Shape, ShapeKind};
+pub use shape::{Shape, ShapeKind, Triangulation};

@@ -210,6 +210,16 @@ impl Model {
         self.gravity
     }
 
+    /// The same model under another gravity (m/s²).
+    ///
+    /// # Errors
+    /// If a number is not finite or beyond what is computed with ([`range`]).
+    pub fn set_gravity(&mut self, gravity: Vec3) -> Result<(), InputError> {
+        gravity.to_array().into_iter().try_for_each(|x| range::check_coordinate("gravity", x))?;
+        self.gravity = gravity;
+        Ok(())
+    }
+
     /// Size of the configuration q.
     pub fn nq(&self) -> usize {
         self.nq

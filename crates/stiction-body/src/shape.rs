@@ -1,6 +1,9 @@
 //! Shapes of collision geometry: what a user gives, checked once. All are convex but meshes and height fields.
 
+mod triangulation;
 mod volume;
+
+pub use triangulation::{Triangulation, ellipsoid};
 
 use stiction_lcp::InputError;
 

@@ -36,6 +36,25 @@ pub enum Command {
     Paper(crate::paper::PaperArgs),
     /// Solve random problems by the thousand and check every answer.
     Soak(crate::soak::SoakArgs),
+    /// Show a scene, robot or recording in the browser, and push it (Python package).
+    #[command(disable_help_flag = true)]
+    View(PythonArgs),
+    /// Make a picture or a video of a scene or recording (Python package).
+    #[command(disable_help_flag = true)]
+    Render(PythonArgs),
+    /// Plot a recording (Python package).
+    #[command(disable_help_flag = true)]
+    Plot(PythonArgs),
+    /// The same scene under two models, or in MuJoCo, side by side in a video (Python package).
+    #[command(disable_help_flag = true)]
+    Compare(PythonArgs),
+}
+
+/// Arguments of a subcommand that only the Python package has, which reads them itself.
+#[derive(Debug, Args)]
+pub struct PythonArgs {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    all: Vec<std::ffi::OsString>,
 }
 
 /// Options of `stiction solve`.

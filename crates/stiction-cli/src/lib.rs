@@ -51,6 +51,10 @@ pub fn main_with(args: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Export(args) => export::run(args, &mut out),
         Command::Paper(args) => paper::run(args, &mut out, &mut err),
         Command::Soak(args) => soak::run(args, &mut out),
+        Command::View(_) => Err(in_python("view", "view")),
+        Command::Render(_) => Err(in_python("render", "render")),
+        Command::Plot(_) => Err(in_python("plot", "plot")),
+        Command::Compare(_) => Err(in_python("compare", "render,plot")),
     };
     let result = result.and_then(|solved| out.flush().map(|()| solved).map_err(Failure::from));
     match result {
@@ -61,6 +65,11 @@ pub fn main_with(args: impl IntoIterator<Item = OsString>) -> u8 {
             BAD_INPUT
         }
     }
+}
+
+/// What is said of a subcommand that only the Python package has, with the extras it needs.
+fn in_python(command: &str, extras: &str) -> Failure {
+    Failure::Message(format!("`stiction {command}` is part of the Python package: pip install \"stiction[{extras}]\""))
 }
 
 /// Help and version as asked for; anything else is one line on standard error.

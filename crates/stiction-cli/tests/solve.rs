@@ -316,3 +316,11 @@ mod with_solvers {
         assert_eq!(with_closed_output(&["solve", &path, "--json", "--trace"]).0, Some(0));
     }
 }
+
+#[test]
+fn subcommands_of_the_python_package_say_where_they_are() {
+    for command in ["view", "render", "plot"] {
+        let message = refused(&[command, "scene.toml", "--port", "1"]);
+        assert!(message.contains(&format!("pip install \"stiction[{command}]\"")), "{message}");
+    }
+}

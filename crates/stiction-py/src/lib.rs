@@ -55,6 +55,7 @@ classes!(
     lcp::Stats,
     lcp::Stopped,
     lcp::Unsolvable,
+    scene::Geom,
     scene::Scene,
     sim::BatchSimulation,
     sim::EnergyBalance,
@@ -84,7 +85,7 @@ mod _stiction {
     #[pymodule_export]
     use super::pickle::restore;
     #[pymodule_export]
-    use super::scene::Scene;
+    use super::scene::{Geom, Scene};
     #[pymodule_export]
     use super::sim::{BatchSimulation, EnergyBalance, Recording, RunReport, Simulation, StepReport};
     use crate::contact::{ContactFailed, ContactRay, ContactSolved};
@@ -99,6 +100,10 @@ mod _stiction {
         module.add("ContactRay", py.get_type::<ContactRay>())?;
         module.add("ContactFailed", py.get_type::<ContactFailed>())?;
         module.add("_alignments", super::CLASSES.iter().copied().collect::<std::collections::BTreeMap<_, _>>())?;
+        module.add(
+            "_shipped_scenes",
+            super::scene::shipped::SCENES.iter().copied().collect::<std::collections::BTreeMap<_, _>>(),
+        )?;
         module.add("_dtypes", super::sim::dtypes(py)?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

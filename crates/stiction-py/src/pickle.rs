@@ -19,6 +19,7 @@ pub fn restore<'py>(py: Python<'py>, kind: &str, state: &Bound<'py, PyTuple>) ->
         Some(("lcp", kind)) => lcp::restore(py, kind, state),
         Some(("contact", kind)) => contact::restore(py, kind, state),
         Some(("sim", kind)) => sim::restore(py, kind, state),
+        _ if kind == "geom" => Ok(Bound::new(py, scene::geom::restore(py, state.extract()?)?)?.into_any()),
         _ if kind == "scene" => Ok(Bound::new(py, scene::restore(state.extract()?)?)?.into_any()),
         _ => Err(unknown(py, kind)),
     }

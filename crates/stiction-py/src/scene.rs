@@ -1,7 +1,9 @@
 //! Scenes: what there is and how it is simulated.
 
+pub mod geom;
 mod model;
 mod recipe;
+pub mod shipped;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +15,7 @@ use stiction_sim::{SceneError, SimulatorKind};
 use crate::contact::Model;
 use crate::show::{html, quoted};
 use crate::{arrays, errors, pickle};
+pub use geom::Geom;
 use recipe::{Overrides, Recipe, Set, Source, Stored};
 
 /// A scene, ready to be simulated; it does not change. Made by `Scene.load`, `Scene.parse`, `Scene.from_dict` or a `SceneBuilder`.
@@ -43,6 +46,23 @@ impl Scene {
     /// The file it was read from.
     pub fn file(&self) -> Option<&Path> {
         self.recipe.file()
+    }
+
+    /// The scene of a recording, with the settings it was simulated with.
+    pub fn recorded(header: &stiction_sim::recording::Header) -> PyResult<Self> {
+        let origin = &header.origin;
+        let file = (!origin.file.is_empty()).then(|| PathBuf::from(&origin.file));
+        let source = Source::Text {
+            text: origin.text.clone(),
+            directory: origin.directory.clone().into(),
+            file,
+            described: false,
+        };
+        let mut recipe = Recipe::new(source, origin.parameters.clone());
+        let mut inner = recipe.make().map_err(|e| errors::from_scene(&e))?;
+        recipe.overrides = Overrides::of(&header.settings);
+        inner.settings = header.settings.clone();
+        Ok(Self { inner: Arc::new(inner), recipe })
     }
 
     fn of(recipe: Recipe) -> PyResult<Self> {
@@ -150,6 +170,12 @@ impl Scene {
     ///     The step (s).
     /// model : str or stiction.contact.Model, optional
     ///     The contact model: ``stiction.contact.catalog()``. Of a `Model` the name counts, not its options.
+    /// solver : str, optional
+    ///     The model's solver, if not its usual one; with another ``model`` the usual one is back.
+    /// gravity : sequence of 3 float, optional
+    ///     In m/s².
+    /// friction : float, optional
+    ///     Coulomb coefficient of every surface, also of single pairs.
     /// tolerance : float, optional
     ///     A step's certificate must be at most this.
     /// on_failure : {"stop", "accept", "fallback"}, optional
@@ -174,11 +200,14 @@ impl Scene {
     /// Returns
     /// -------
     /// Scene
-    #[pyo3(signature = (*, dt=None, model=None, tolerance=None, on_failure=None, accept_bound=None, simulator=None, restitution_speed=None, impacts=None, duration=None, threads=None, sleeping=None))]
+    #[pyo3(signature = (*, dt=None, model=None, solver=None, gravity=None, friction=None, tolerance=None, on_failure=None, accept_bound=None, simulator=None, restitution_speed=None, impacts=None, duration=None, threads=None, sleeping=None))]
     fn with_settings(
         &self,
         dt: Option<f64>,
         model: Option<&Bound<'_, PyAny>>,
+        solver: Option<String>,
+        gravity: Option<[f64; 3]>,
+        friction: Option<f64>,
         tolerance: Option<f64>,
         on_failure: Option<String>,
         accept_bound: Option<f64>,
@@ -194,6 +223,9 @@ impl Scene {
         let newer = Overrides {
             dt,
             model,
+            solver,
+            gravity,
+            friction,
             tolerance,
             on_failure,
             accept_bound,
@@ -263,6 +295,12 @@ impl Scene {
     #[getter]
     fn model(&self) -> &str {
         &self.inner.settings.model
+    }
+
+    /// The model's solver; None is its usual one.
+    #[getter]
+    fn solver(&self) -> Option<&str> {
+        self.inner.settings.solver.as_deref()
     }
 
     /// A step's certificate must be at most this.

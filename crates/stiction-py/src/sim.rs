@@ -5,6 +5,7 @@ mod contacts;
 mod core;
 mod dynamics;
 mod questions;
+mod recorded;
 mod recording;
 mod replica;
 mod report;

@@ -5,6 +5,7 @@
 use stiction_body::math::Vec3;
 use stiction_body::{Geom, LinkSpec, LoopClosure, Mimic};
 
+use crate::looks::{Look, Visual};
 use crate::material::{Material, MaterialRule};
 
 /// A shape on a link with its surface.
@@ -14,6 +15,15 @@ pub struct GeomSpec {
     pub geom: Geom,
     /// Its surface.
     pub material: Material,
+    /// How it is drawn.
+    pub look: Look,
+}
+
+impl GeomSpec {
+    /// A geom with its surface, drawn in the colour of its body.
+    pub fn new(geom: Geom, material: Material) -> Self {
+        Self { geom, material, look: Look::default() }
+    }
 }
 
 /// Two geoms that are always looked at, with a surface of their own.
@@ -94,6 +104,8 @@ pub struct Description {
     pub links: Vec<LinkSpec>,
     /// Collision geoms. `link: None` is fixed to the frame the description is put at.
     pub geoms: Vec<GeomSpec>,
+    /// What is only drawn, its links as those of geoms.
+    pub visuals: Vec<Visual>,
     /// Joints that follow others.
     pub mimics: Vec<Mimic>,
     /// Closed loops.
@@ -125,6 +137,7 @@ impl Description {
             name: name.into(),
             links: vec![],
             geoms: vec![],
+            visuals: vec![],
             mimics: vec![],
             loops: vec![],
             touches_parent: vec![],

@@ -7,6 +7,7 @@ pub mod error;
 mod event_driven;
 pub mod expression;
 mod files;
+pub mod looks;
 pub mod material;
 pub mod meshes;
 pub mod mjcf;
@@ -31,6 +32,7 @@ pub use description::{Actuator, ActuatorKind, Description, GeomSpec, Note, NoteK
 pub use energy::EnergyBalance;
 pub use error::SceneError;
 pub use expression::Expression;
+pub use looks::{Look, Visual, VisualShape};
 pub use material::{Material, MaterialRule};
 pub use recording::{Recorder, Recording};
 pub use restitution::Impacts;

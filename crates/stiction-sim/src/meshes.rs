@@ -1,4 +1,4 @@
-//! Triangle meshes from files: STL (binary and text), OBJ, COLLADA.
+//! Triangle meshes from files: STL (binary and text), OBJ, COLLADA, GLB, PLY (binary and text).
 //!
 //! The readers are our own: the formats' geometry is a few lines each, and what is needed here (any count checked against the file's size, text
 //! read in double precision, no surprise in a broken file) is most of the work.
@@ -10,7 +10,9 @@ use stiction_body::math::Vec3;
 use crate::error::SceneError;
 
 mod collada;
+mod glb;
 mod obj;
+mod ply;
 mod stl;
 
 /// A surface of triangles: no two vertices at the same place, no vertex unused, no triangle with a vertex twice.
@@ -31,6 +33,10 @@ pub enum MeshFormat {
     Obj,
     /// COLLADA: positions with the file's unit and node transforms, along the axes they are written in.
     Collada,
+    /// Binary glTF 2.0: triangles with node transforms, along the axes they are written in.
+    Glb,
+    /// Polygon file format, binary or text.
+    Ply,
 }
 
 impl MeshFormat {
@@ -40,6 +46,8 @@ impl MeshFormat {
             "stl" | "stlb" => Some(Self::Stl),
             "obj" => Some(Self::Obj),
             "dae" => Some(Self::Collada),
+            "glb" => Some(Self::Glb),
+            "ply" => Some(Self::Ply),
             _ => None,
         }
     }
@@ -52,7 +60,7 @@ impl MeshFormat {
 pub fn load(path: &Path, scale: Vec3) -> Result<TriangleMesh, SceneError> {
     let fail = |message: String| SceneError::new("mesh", message).in_file(path);
     let Some(format) = MeshFormat::of(path) else {
-        return Err(fail("the format is not known by its ending; .stl, .obj and .dae are read".into()));
+        return Err(fail("the format is not known by its ending; .stl, .obj, .dae, .glb and .ply are read".into()));
     };
     let bytes = crate::files::read(path).map_err(|e| fail(format!("cannot read: {e}")))?;
     parse(&bytes, format, scale).map_err(fail)
@@ -70,6 +78,8 @@ pub fn parse(bytes: &[u8], format: MeshFormat, scale: Vec3) -> Result<TriangleMe
         MeshFormat::Stl => stl::parse(bytes)?,
         MeshFormat::Obj => obj::parse(bytes)?,
         MeshFormat::Collada => collada::parse(bytes)?,
+        MeshFormat::Glb => glb::parse(bytes)?,
+        MeshFormat::Ply => ply::parse(bytes)?,
     };
     if let Some(v) = raw.vertices.iter().find(|v| !v.is_finite()) {
         return Err(format!("a vertex is not finite: {v}"));

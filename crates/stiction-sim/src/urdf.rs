@@ -21,11 +21,13 @@ mod mobility;
 mod paths;
 mod surface;
 mod tree;
+mod visuals;
 
-use geometry::Collision;
+use geometry::Placed;
 use joints::Joint;
 use paths::Paths;
 use tree::{LinkNode, Tree};
+use visuals::Colors;
 
 /// How a URDF is read.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -76,12 +78,17 @@ fn read(source: &Source, folder: &Path, options: &UrdfOptions) -> Result<Descrip
     let tree = tree::read(robot)?;
     surface::read_gazebo(robot, &tree);
     let paths = Paths::new(folder, options);
-    let mut out = Builder { options, paths, out: Description::new(name), numbers: vec![], names: BTreeMap::new() };
+    let colors = visuals::colors(robot);
+    let mut out =
+        Builder { options, paths, colors, out: Description::new(name), numbers: vec![], names: BTreeMap::new() };
     out.add_links(&tree)?;
     joints::add_mimics(&tree, &out.numbers, &mut out.out)?;
     mobility::check(&tree, &out.numbers, &mut out.out)?;
     ignore_the_rest(robot);
     let mut description = out.out;
+    // Collision shapes are drawn where there is nothing else to look at.
+    let drawn = description.visuals.is_empty();
+    description.geoms.iter_mut().for_each(|g| g.look.drawn = drawn);
     description.notes = document.notes();
     Ok(description)
 }
@@ -110,7 +117,6 @@ fn check_expanded(robot: Element) -> Result<(), SceneError> {
 
 /// Says of well-known elements why they have no effect.
 fn ignore_the_rest(robot: Element) {
-    robot.children_named("material").for_each(|e| e.ignore("looks have no effect"));
     robot.children_named("transmission").for_each(|e| e.ignore("motors are given by the scene"));
     robot.children_named("ros2_control").for_each(|e| e.ignore("motors are given by the scene"));
     for e in robot.children_named("loop_joint") {
@@ -123,6 +129,8 @@ fn ignore_the_rest(robot: Element) {
 struct Builder<'a> {
     options: &'a UrdfOptions,
     paths: Paths,
+    /// Of materials.
+    colors: Colors<'a>,
     out: Description,
     /// The number in the description of each link of the tree; `None` for one that is the world.
     numbers: Vec<Option<usize>>,
@@ -131,7 +139,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Adds all links, parents first, with their collision shapes.
+    /// Adds all links, parents first, with their shapes.
     fn add_links(&mut self, tree: &Tree) -> Result<(), SceneError> {
         self.numbers = vec![None; tree.links.len()];
         let mut inertias: Vec<Option<Inertia>> = Vec::with_capacity(tree.links.len());
@@ -153,7 +161,7 @@ impl Builder<'_> {
                     }
                 }
             }
-            self.add_collisions(link, self.numbers[i], fixed[i])?;
+            self.add_shapes(link, self.numbers[i], fixed[i])?;
         }
         Ok(())
     }
@@ -191,21 +199,19 @@ impl Builder<'_> {
         }
     }
 
-    fn add_collisions(
-        &mut self,
-        link: &LinkNode,
-        number: Option<usize>,
-        fixed: Option<Pose>,
-    ) -> Result<(), SceneError> {
+    /// Collision shapes, and what is only drawn.
+    fn add_shapes(&mut self, link: &LinkNode, number: Option<usize>, fixed: Option<Pose>) -> Result<(), SceneError> {
         let material = surface::of_link(link, self.options.material)?;
-        for Collision { name, pose, shape } in geometry::read(link, &self.paths, self.options.keep_meshes)? {
+        let visuals = visuals::read(link, number, &self.paths, &self.colors);
+        self.out.visuals.extend(visuals);
+        for Placed { name, pose, shape } in geometry::read(link, &self.paths, self.options.keep_meshes)? {
             let (number, pose) = match (shape.is_unbounded(), fixed) {
                 (true, Some(root)) => (None, root * pose),
                 (true, None) => return Err(link.element.error("a plane must be on a link that is fixed to the world")),
                 _ => (number, pose),
             };
             let name = self.unused_name(name.unwrap_or(link.name));
-            self.out.geoms.push(GeomSpec { geom: Geom::new(name, number, pose, shape), material });
+            self.out.geoms.push(GeomSpec::new(Geom::new(name, number, pose, shape), material));
         }
         Ok(())
     }

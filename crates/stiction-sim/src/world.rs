@@ -1,14 +1,18 @@
 //! The constant side of a simulation: bodies, geoms, surfaces and motors, joined from descriptions, and the state they start from.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use stiction_body::math::{Pose, Quat, Vec3};
 use stiction_body::{
     CollisionRules, Geom, JointKind, LinkSpec, LoopClosure, Mimic, Model, ModelBuilder, RedundantRows,
 };
 
+use stiction_lcp::InputError;
+
 use crate::description::{Actuator, Description, Note, NoteKind};
 use crate::error::SceneError;
+use crate::looks::{Look, Rgba, Visual, default_color};
 use crate::material::{Material, MaterialRule};
 
 /// Bodies, geoms, surfaces and motors.
@@ -30,6 +34,10 @@ pub struct World {
     pub v: Vec<f64>,
     /// The description each geom came from: two geoms of one description are of one model.
     pub geom_owner: Vec<usize>,
+    /// How each geom is drawn.
+    pub looks: Vec<Look>,
+    /// What is only drawn. Shared by all copies of the world: meshes are large.
+    pub visuals: Arc<Vec<Visual>>,
     /// What loaders left out or changed, by description.
     pub notes: Vec<(String, Vec<Note>)>,
 }
@@ -51,15 +59,41 @@ impl World {
     /// What a geom is called in messages: its own name, or its link's.
     pub fn geom_name(&self, geom: usize) -> String {
         let geom = &self.geoms[geom];
-        match geom.link {
-            _ if !geom.name.is_empty() => geom.name.clone(),
+        self.name_or_link(&geom.name, geom.link)
+    }
+
+    /// A name, or that of the link where it is empty.
+    pub fn name_or_link(&self, name: &str, link: Option<usize>) -> String {
+        match link {
+            _ if !name.is_empty() => name.into(),
             Some(link) => self.model.links()[link].spec.name.clone(),
             None => "the world".into(),
         }
     }
+
+    /// The colour of a geom: its own, or that of its body.
+    pub fn geom_color(&self, geom: usize) -> Rgba {
+        self.looks[geom].rgba.unwrap_or_else(|| default_color(self.geoms[geom].link))
+    }
+
+    /// True if a geom can touch another one: by its groups, or because a pair names it.
+    pub fn can_touch(&self, geom: usize) -> bool {
+        let Geom { groups, collides_with, .. } = self.geoms[geom];
+        groups | collides_with != 0 || self.rules.pairs.iter().any(|&(a, b)| a == geom || b == geom)
+    }
 }
 
 impl Surfaces {
+    /// Gives every surface, also those of single pairs, another Coulomb coefficient.
+    ///
+    /// # Errors
+    /// If it is below 0 or not a number.
+    pub fn set_friction(&mut self, mu: f64) -> Result<(), InputError> {
+        Material { mu, ..Material::default() }.check()?;
+        self.of.iter_mut().chain(self.pairs.values_mut()).for_each(|m| m.mu = mu);
+        Ok(())
+    }
+
     /// The coefficients between two geoms; their surface velocities are not combined and stay 0 here.
     pub fn between(&self, a: usize, b: usize) -> Material {
         if let Some(material) = (!self.pairs.is_empty()).then(|| self.pairs.get(&(a.min(b), a.max(b)))).flatten() {
@@ -127,6 +161,8 @@ pub struct WorldBuilder {
     kinds: Vec<JointKind>,
     geom_owner: Vec<usize>,
     geoms: Vec<Geom>,
+    looks: Vec<Look>,
+    visuals: Vec<Visual>,
     surfaces: Surfaces,
     rules: CollisionRules,
     actuators: Vec<Actuator>,
@@ -194,6 +230,7 @@ impl WorldBuilder {
             }
         }
         let geoms = self.add_geoms(description, placement, &links)?;
+        self.add_visuals(description, placement, &links);
         self.add_rules(description, placement, &links, &geoms);
         let element = |e| SceneError::input(description.name.as_str(), &e);
         for m in &description.mimics {
@@ -229,11 +266,26 @@ impl WorldBuilder {
             spec.material.check().map_err(|e| SceneError::input(geom.name.as_str(), &e))?;
             geoms.push(self.geoms.len());
             self.geoms.push(geom);
+            self.looks.push(spec.look);
             self.geom_owner.push(self.notes.len());
             self.surfaces.of.push(spec.material);
             self.surfaces.rule_of.push(description.rule);
         }
         Ok(geoms)
+    }
+
+    fn add_visuals(&mut self, description: &Description, placement: &Placement, links: &[usize]) {
+        for visual in &description.visuals {
+            let mut visual = visual.clone();
+            if !visual.name.is_empty() {
+                visual.name = format!("{}{}", placement.prefix, visual.name);
+            }
+            match visual.link {
+                Some(link) => visual.link = Some(links[link]),
+                None => visual.pose = placement.pose * visual.pose,
+            }
+            self.visuals.push(visual);
+        }
     }
 
     fn add_rules(&mut self, description: &Description, placement: &Placement, links: &[usize], geoms: &[usize]) {
@@ -323,6 +375,7 @@ impl WorldBuilder {
         let (mut model, number) = self.model.build().map_err(|e| SceneError::input("", &e))?;
         let link = |l: &mut Option<usize>| *l = l.map(|l| number[l]);
         self.geoms.iter_mut().for_each(|g| link(&mut g.link));
+        self.visuals.iter_mut().for_each(|v| link(&mut v.link));
         self.rules.touches_parent.iter_mut().for_each(|l| *l = number[*l]);
         self.rules.excluded.iter_mut().for_each(|(a, b)| {
             link(a);
@@ -354,6 +407,8 @@ impl WorldBuilder {
             q,
             v,
             geom_owner: self.geom_owner,
+            looks: self.looks,
+            visuals: Arc::new(self.visuals),
             notes: self.notes,
         };
         Ok((world, number))

@@ -498,6 +498,7 @@ fn everything_left_out_is_named() {
         (NoteKind::NotYet, "<motor name=\"pull\">"),
         (NoteKind::NotYet, "<tendon name=\"e\">"),
         (NoteKind::Ignored, "for display"),
+        (NoteKind::Ignored, "geoms that touch nothing: drawn"),
     ] {
         assert!(noted(&d, kind, text), "no {kind:?} note with {text} in {:#?}", d.notes);
     }
@@ -577,7 +578,7 @@ fn bad_input_is_named_with_its_place() {
         (r#"<compiler eulerseq="xy"/>"#, "expected 3 letters"),
         (r#"<option timestep="0"/>"#, "must be above 0"),
         (
-            r#"<asset><mesh name="m" file="gone.stl"/></asset>"#,
+            r#"<asset><mesh name="m" file="gone.stl"/></asset><worldbody><geom type="mesh" mesh="m"/></worldbody>"#,
             "<mesh name=\"m\"> file: there is no file \"./gone.stl\"",
         ),
         (r#"<asset><mesh name="m" vertex="0 0"/></asset>"#, "expected three numbers each"),

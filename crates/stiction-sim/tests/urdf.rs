@@ -106,8 +106,6 @@ fn an_arm_is_read_as_it_is_meant() {
 fn nothing_is_dropped_silently() {
     let d = parse(ARM).unwrap();
     for (kind, text) in [
-        (NoteKind::Ignored, "<visual>"),
-        (NoteKind::Ignored, "<material"),
         (NoteKind::Ignored, "<transmission"),
         (NoteKind::Ignored, "<safety_controller>"),
         (NoteKind::Ignored, "<kp>"),

@@ -45,15 +45,14 @@ _LIMITS = {"GraspHold": 200, "QuadrupedWalk": 500}
 
 
 def grasp_hold(
-    render_mode: str | None = None, *, on_failure: str | None = None, accept_bound: float | None = None, **parameters: float
+    render_mode: str | None = None, *, on_failure: str | None = None, accept_bound: float | None = None, width: int = 640, height: int = 480,
+    **parameters: float
 ) -> TaskEnv:
     """One `GraspHold`.
 
     Parameters
     ----------
-    render_mode : None
-        There is none.
-    on_failure, accept_bound : optional
+    render_mode, on_failure, accept_bound, width, height : optional
         As of `TaskEnv`.
     **parameters : float
         Of its scene: ``shake``, ``frequency``, ``mass``.
@@ -62,19 +61,18 @@ def grasp_hold(
     -------
     TaskEnv
     """
-    return TaskEnv(GraspHold(**parameters), render_mode, on_failure=on_failure, accept_bound=accept_bound)
+    return TaskEnv(GraspHold(**parameters), render_mode, on_failure=on_failure, accept_bound=accept_bound, width=width, height=height)
 
 
 def quadruped_walk(
-    render_mode: str | None = None, *, on_failure: str | None = None, accept_bound: float | None = None, **parameters: float
+    render_mode: str | None = None, *, on_failure: str | None = None, accept_bound: float | None = None, width: int = 640, height: int = 480,
+    **parameters: float
 ) -> TaskEnv:
     """One `QuadrupedWalk`.
 
     Parameters
     ----------
-    render_mode : None
-        There is none.
-    on_failure, accept_bound : optional
+    render_mode, on_failure, accept_bound, width, height : optional
         As of `TaskEnv`.
     **parameters : float
         Of its scene: ``bend``, ``start``.
@@ -83,12 +81,12 @@ def quadruped_walk(
     -------
     TaskEnv
     """
-    return TaskEnv(QuadrupedWalk(**parameters), render_mode, on_failure=on_failure, accept_bound=accept_bound)
+    return TaskEnv(QuadrupedWalk(**parameters), render_mode, on_failure=on_failure, accept_bound=accept_bound, width=width, height=height)
 
 
 def grasp_hold_vector(
-    num_envs: int = 1, *, max_episode_steps: int | None = None, threads: int | None = None, on_failure: str | None = None,
-    accept_bound: float | None = None, **parameters: Any
+    num_envs: int = 1, *, max_episode_steps: int | None = None, threads: int | None = None, render_mode: str | None = None,
+    on_failure: str | None = None, accept_bound: float | None = None, width: int = 640, height: int = 480, **parameters: Any
 ) -> TaskVectorEnv:
     """Many `GraspHold` at once.
 
@@ -98,8 +96,8 @@ def grasp_hold_vector(
     max_episode_steps : int, optional
     threads : int, optional
         Default: one per core.
-    on_failure, accept_bound : optional
-        As of `TaskEnv`.
+    render_mode, on_failure, accept_bound, width, height : optional
+        As of `TaskVectorEnv`.
     **parameters : float
         As of one.
 
@@ -108,13 +106,13 @@ def grasp_hold_vector(
     TaskVectorEnv
     """
     limit = _LIMITS["GraspHold"] if max_episode_steps is None else max_episode_steps
-    failures: dict[str, Any] = {"on_failure": on_failure, "accept_bound": accept_bound}
-    return TaskVectorEnv(GraspHold(**parameters), num_envs, max_episode_steps=limit, threads=threads, **failures)
+    options: dict[str, Any] = {"on_failure": on_failure, "accept_bound": accept_bound, "render_mode": render_mode, "width": width, "height": height}
+    return TaskVectorEnv(GraspHold(**parameters), num_envs, max_episode_steps=limit, threads=threads, **options)
 
 
 def quadruped_walk_vector(
-    num_envs: int = 1, *, max_episode_steps: int | None = None, threads: int | None = None, on_failure: str | None = None,
-    accept_bound: float | None = None, **parameters: Any
+    num_envs: int = 1, *, max_episode_steps: int | None = None, threads: int | None = None, render_mode: str | None = None,
+    on_failure: str | None = None, accept_bound: float | None = None, width: int = 640, height: int = 480, **parameters: Any
 ) -> TaskVectorEnv:
     """Many `QuadrupedWalk` at once.
 
@@ -124,8 +122,8 @@ def quadruped_walk_vector(
     max_episode_steps : int, optional
     threads : int, optional
         Default: one per core.
-    on_failure, accept_bound : optional
-        As of `TaskEnv`.
+    render_mode, on_failure, accept_bound, width, height : optional
+        As of `TaskVectorEnv`.
     **parameters : float
         As of one.
 
@@ -134,8 +132,15 @@ def quadruped_walk_vector(
     TaskVectorEnv
     """
     limit = _LIMITS["QuadrupedWalk"] if max_episode_steps is None else max_episode_steps
-    failures: dict[str, Any] = {"on_failure": on_failure, "accept_bound": accept_bound}
-    return TaskVectorEnv(QuadrupedWalk(**parameters), num_envs, max_episode_steps=limit, threads=threads, **failures)
+    options: dict[str, Any] = {"on_failure": on_failure, "accept_bound": accept_bound, "render_mode": render_mode, "width": width, "height": height}
+    return TaskVectorEnv(QuadrupedWalk(**parameters), num_envs, max_episode_steps=limit, threads=threads, **options)
+
+
+#: Gymnasium asks the function that makes an environment which render modes there are.
+for _one in (grasp_hold, quadruped_walk):
+    _one.metadata = TaskEnv.metadata  # type: ignore[attr-defined]
+for _many in (grasp_hold_vector, quadruped_walk_vector):
+    _many.metadata = TaskVectorEnv.metadata  # type: ignore[attr-defined]
 
 
 def _register() -> None:

@@ -13,6 +13,7 @@ from gymnasium.vector.utils import batch_space
 
 from .._stiction import BatchSimulation, Simulation
 from ..errors import InputError
+from ._screen import MODES, Screen, checked
 from .task import Array, Task
 
 __all__ = ["TaskEnv", "TaskVectorEnv"]
@@ -38,19 +39,24 @@ class TaskEnv(gym.Env[Array, Actions]):
     Parameters
     ----------
     task : Task
-    render_mode : None
-        There is none.
+    render_mode : {"rgb_array", "human"}, optional
+        What ``render`` does: a picture as an array, or a window that shows every step. Both need the extra ``[render]``, a window pygame, too.
     on_failure : {"stop", "accept", "fallback"}, optional
         What to do where a step is not certified. Default: what the task's scene says.
     accept_bound : float, optional
         With "accept": the largest certificate that is accepted.
+    width, height : int
+        Of pictures, in pixels.
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": 50}
 
-    def __init__(self, task: Task, render_mode: str | None = None, *, on_failure: str | None = None, accept_bound: float | None = None) -> None:
+    def __init__(self, task: Task, render_mode: str | None = None, *, on_failure: str | None = None, accept_bound: float | None = None,
+                 width: int = 640, height: int = 480) -> None:
         self.task = task
-        self.render_mode = render_mode
+        self.render_mode = checked(render_mode, MODES)
+        self.metadata = {**self.metadata, "render_fps": round(1.0 / task.period)}
+        self._screen = Screen(task, width, height)
         scene = task.scene.with_settings(on_failure=on_failure, accept_bound=accept_bound, threads=1)
         self.simulation = Simulation(scene, raises=False)
         self.observation_space = task.observation_space
@@ -75,6 +81,7 @@ class TaskEnv(gym.Env[Array, Actions]):
         simulation.reset()
         self.task.prepare(simulation)
         self.task.start(simulation.q, simulation.v, self.np_random)
+        self._show()
         return self.task.observe(simulation.q, simulation.v), self.task.info(simulation.q, simulation.v)
 
     def step(self, action: Actions) -> tuple[Array, float, bool, bool, Info]:
@@ -96,6 +103,7 @@ class TaskEnv(gym.Env[Array, Actions]):
         if force is not None:
             simulation.force = force
         report = simulation.run(task.frame_skip)
+        self._show()
         q, v = simulation.q, simulation.v
         reward, terminated = task.judge(q, v, clipped)
         info = task.info(q, v)
@@ -105,6 +113,28 @@ class TaskEnv(gym.Env[Array, Actions]):
             info["failure"] = report.why
             return task.observe(q, v), 0.0, True, False, info
         return task.observe(q, v), float(reward), bool(terminated), False, info
+
+    def render(self) -> Any:
+        """What the environment looks like now.
+
+        Returns
+        -------
+        ndarray of uint8, (height, width, 3), or None
+            A picture with ``render_mode="rgb_array"``; nothing with "human", which shows every step in a window.
+        """
+        if self.render_mode is None:
+            gym.logger.warn("there is no render_mode: gymnasium.make(..., render_mode='rgb_array') gives pictures")
+        elif self.render_mode == "rgb_array":
+            return self._screen.picture(self.simulation.poses)
+        return None
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self._screen.show(self.simulation.poses)
+
+    def close(self) -> None:
+        """Closes the window."""
+        self._screen.close()
 
 
 class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
@@ -121,21 +151,26 @@ class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
         Longer episodes are truncated.
     threads : int, optional
         Default: one per core.
-    render_mode : None
-        There is none.
+    render_mode : {"rgb_array"}, optional
+        What ``render`` does: a tuple of pictures, one per copy.
     on_failure : {"stop", "accept", "fallback"}, optional
         As of `TaskEnv`.
     accept_bound : float, optional
         As of `TaskEnv`.
+    width, height : int
+        Of pictures, in pixels.
     """
 
-    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 50, "autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(self, task: Task, num_envs: int = 1, *, max_episode_steps: int | None = None, threads: int | None = None,
-                 render_mode: str | None = None, on_failure: str | None = None, accept_bound: float | None = None) -> None:
+                 render_mode: str | None = None, on_failure: str | None = None, accept_bound: float | None = None,
+                 width: int = 640, height: int = 480) -> None:
         self.task = task
         self.num_envs = num_envs
-        self.render_mode = render_mode
+        self.render_mode = checked(render_mode, ("rgb_array",))
+        self.metadata = {**self.metadata, "render_fps": round(1.0 / task.period)}
+        self._screens = [Screen(task, width, height)] * num_envs if task.follow is None else [Screen(task, width, height) for _ in range(num_envs)]
         self.max_episode_steps = max_episode_steps
         scene = task.scene.with_settings(on_failure=on_failure, accept_bound=accept_bound)
         self.batch = BatchSimulation(scene, num_envs, threads=threads)
@@ -226,10 +261,25 @@ class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
             info["_failure"] = ~well
         return task.observe(batch.q, batch.v), reward, terminated, truncated, info
 
+    def render(self) -> tuple[npt.NDArray[np.uint8], ...] | None:
+        """What the copies look like now.
+
+        Returns
+        -------
+        tuple of ndarray of uint8, (height, width, 3), or None
+            A picture per copy with ``render_mode="rgb_array"``.
+        """
+        if self.render_mode is None:
+            gym.logger.warn("there is no render_mode: gymnasium.make_vec(..., render_mode='rgb_array') gives pictures")
+            return None
+        return tuple(screen.picture(self.batch.simulation(i).poses) for i, screen in enumerate(self._screens))
+
     def close_extras(self, **kwargs: Any) -> None:
-        """Nothing to close.
+        """Gives back what pictures hold.
 
         Parameters
         ----------
         **kwargs
         """
+        for screen in self._screens:
+            screen.close()

@@ -33,11 +33,14 @@ class Task(ABC):
         Steps of the simulation per step of the environment.
     observation_size, action_size : int
         Actions are from -1 to 1.
+    follow : str, optional
+        The body that stays in the middle of pictures; without one the camera stays where it is.
     """
 
     frame_skip: ClassVar[int] = 10
     observation_size: ClassVar[int]
     action_size: ClassVar[int]
+    follow: ClassVar[str | None] = None
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene

@@ -109,6 +109,7 @@ class QuadrupedWalk(Task):
     frame_skip: ClassVar[int] = 10
     observation_size: ClassVar[int] = 35
     action_size: ClassVar[int] = 12
+    follow: ClassVar[str | None] = "trunk"
 
     #: Reach of an action (rad).
     reach: ClassVar[float] = 0.5

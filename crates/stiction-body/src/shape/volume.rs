@@ -4,6 +4,7 @@ use std::f64::consts::PI;
 
 use stiction_lcp::InputError;
 
+use super::triangulation::fans;
 use super::{Shape, ShapeKind};
 use crate::collision::polytope::Polytope;
 use crate::inertia::Inertia;
@@ -47,11 +48,7 @@ impl Shape {
         match &self.kind {
             ShapeKind::Hull { points } => {
                 let hull = Polytope::hull(points).ok_or_else(|| none("a hull", "its points span none"))?;
-                let fans = hull.faces.iter().flat_map(|face| {
-                    let corners = &hull.loops[face.first as usize..][..face.count as usize];
-                    corners.windows(2).skip(1).map(|w| [corners[0], w[0], w[1]])
-                });
-                Ok(Moments::new(&hull.vertices, fans))
+                Ok(Moments::new(&hull.vertices, fans(&hull)))
             }
             ShapeKind::Mesh { vertices, triangles } => {
                 check_closed(vertices, triangles)?;

@@ -8,7 +8,7 @@ use stiction_body::JointKind;
 use stiction_body::model::{JointProperties, Link};
 use stiction_sim::{NoteKind, error::nearest};
 
-use super::Scene;
+use super::{Geom, Scene, geom};
 use crate::{arrays, errors};
 
 impl Scene {
@@ -98,10 +98,11 @@ impl Scene {
         self.inner.world.model.links().iter().map(joint_name).collect()
     }
 
-    /// Names of the geoms, by their numbers.
+    /// The geoms: first those of collision, in the order of the numbers in ``Simulation.contacts``, then what is only drawn.
     #[getter]
-    fn geoms(&self) -> Vec<String> {
-        (0..self.inner.world.geoms.len()).map(|g| self.inner.world.geom_name(g)).collect()
+    fn geoms(slf: &Bound<'_, Self>) -> Vec<Geom> {
+        let count = geom::count(&slf.get().inner.world);
+        (0..count).map(|number| Geom::new(slf.clone().unbind(), number)).collect()
     }
 
     /// Names of the motors of robot files.
@@ -121,7 +122,9 @@ impl Scene {
     /// The body of each geom, (geoms,); -1 is the world.
     #[getter]
     fn geom_bodies<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        let all: Vec<i64> = self.inner.world.geoms.iter().map(|g| g.link.map_or(-1, |l| l as i64)).collect();
+        let world = &self.inner.world;
+        let body = |number: usize| geom::place(world, number).0.map_or(-1, |l| l as i64);
+        let all: Vec<i64> = (0..geom::count(world)).map(body).collect();
         arrays::frozen(py, &all)
     }
 

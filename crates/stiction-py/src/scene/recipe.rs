@@ -32,6 +32,12 @@ pub struct Overrides {
     pub dt: Option<f64>,
     /// The contact model.
     pub model: Option<String>,
+    /// The model's solver.
+    pub solver: Option<String>,
+    /// Gravity (m/s²).
+    pub gravity: Option<[f64; 3]>,
+    /// Coulomb coefficient of every surface.
+    pub friction: Option<f64>,
     /// Tolerance of certificates.
     pub tolerance: Option<f64>,
     /// `stop`, `accept` or `fallback`.
@@ -53,6 +59,30 @@ pub struct Overrides {
 }
 
 impl Overrides {
+    /// All that a recorded run was set to.
+    pub fn of(settings: &Settings) -> Self {
+        let simulator = match settings.simulator {
+            SimulatorKind::TimeStepping => "time-stepping",
+            SimulatorKind::EventDriven => "event-driven",
+        };
+        Self {
+            dt: Some(settings.dt),
+            model: Some(settings.model.clone()),
+            solver: settings.solver.clone(),
+            gravity: None,
+            friction: None,
+            tolerance: Some(settings.tolerance),
+            on_failure: Some(settings.on_failure.name().into()),
+            accept_bound: Some(settings.accept_bound),
+            simulator: Some(simulator.into()),
+            restitution_speed: Some(settings.restitution_speed),
+            impacts: Some(settings.impacts.name().into()),
+            duration: None,
+            threads: settings.threads,
+            sleeping: Some(settings.sleeping),
+        }
+    }
+
     pub fn apply(&self, scene: &mut Scene) -> Result<(), SceneError> {
         let settings: &mut Settings = &mut scene.settings;
         if let Some(dt) = self.dt {
@@ -60,6 +90,10 @@ impl Overrides {
         }
         if let Some(model) = &self.model {
             settings.model.clone_from(model);
+            settings.solver = None;
+        }
+        if let Some(solver) = &self.solver {
+            settings.solver = Some(solver.clone());
         }
         if let Some(tolerance) = self.tolerance {
             settings.tolerance = tolerance;
@@ -88,6 +122,14 @@ impl Overrides {
                 None => return unknown("impacts", "simultaneous", "sequential", x),
             }
         }
+        if let Some(gravity) = self.gravity {
+            let set = Arc::make_mut(&mut scene.world).model.set_gravity(gravity.into());
+            set.map_err(|e| SceneError::input("gravity", &e))?;
+        }
+        if let Some(mu) = self.friction {
+            let set = Arc::make_mut(&mut scene.world).surfaces.set_friction(mu);
+            set.map_err(|e| SceneError::input("friction", &e))?;
+        }
         settings.threads = self.threads.or(settings.threads);
         settings.sleeping = self.sleeping.unwrap_or(settings.sleeping);
         match self.duration {
@@ -106,7 +148,11 @@ impl Overrides {
         let old = self.clone();
         Self {
             dt: newer.dt.or(old.dt),
+            // A solver belongs to its model.
+            solver: if newer.model.is_some() { newer.solver } else { newer.solver.or(old.solver) },
             model: newer.model.or(old.model),
+            gravity: newer.gravity.or(old.gravity),
+            friction: newer.friction.or(old.friction),
             tolerance: newer.tolerance.or(old.tolerance),
             on_failure: newer.on_failure.or(old.on_failure),
             accept_bound: newer.accept_bound.or(old.accept_bound),
@@ -148,6 +194,7 @@ type StoredOverrides = (
     Option<f64>,
     Option<f64>,
     (Option<usize>, Option<bool>),
+    (Option<String>, Option<[f64; 3]>, Option<f64>),
 );
 
 impl Recipe {
@@ -194,8 +241,20 @@ impl Recipe {
         let o = self.overrides.clone();
         let (speed, bound) = (o.restitution_speed, o.accept_bound);
         let speed_only = (o.threads, o.sleeping);
-        let overrides =
-            (o.dt, o.model, o.tolerance, o.on_failure, o.simulator, speed, o.impacts, o.duration, bound, speed_only);
+        let world = (o.solver, o.gravity, o.friction);
+        let overrides = (
+            o.dt,
+            o.model,
+            o.tolerance,
+            o.on_failure,
+            o.simulator,
+            speed,
+            o.impacts,
+            o.duration,
+            bound,
+            speed_only,
+            world,
+        );
         (source, self.set.clone(), overrides)
     }
 
@@ -216,10 +275,14 @@ impl Recipe {
             duration,
             accept_bound,
             speed_only,
+            (solver, gravity, friction),
         ) = overrides;
         let overrides = Overrides {
             dt,
             model,
+            solver,
+            gravity,
+            friction,
             tolerance,
             on_failure,
             accept_bound,

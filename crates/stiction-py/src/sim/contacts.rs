@@ -7,21 +7,35 @@ use pyo3::types::PyDict;
 use stiction_body::math::Vec3;
 use stiction_contact::{ContactForces, Level, Mode};
 
+use stiction_sim::World;
+
 use super::core::Core;
 use crate::arrays;
 
-/// A contact of the last step with its force.
-struct Touch {
-    bodies: [i32; 2],
-    geoms: [u32; 2],
-    feature: u64,
-    point: Vec3,
-    frame: [Vec3; 3],
-    gap: f64,
-    normal: f64,
-    friction: [f64; 2],
-    spin: f64,
-    mode: Mode,
+/// A contact of a step with its force.
+pub struct Touch {
+    /// Its bodies; −1 is the world.
+    pub bodies: [i32; 2],
+    /// Its geoms.
+    pub geoms: [u32; 2],
+    /// Which of the pair's features touch.
+    pub feature: u64,
+    /// Where (m).
+    pub point: Vec3,
+    /// Normal, from the first body to the second, and two tangents.
+    pub frame: [Vec3; 3],
+    /// Signed distance (m).
+    pub gap: f64,
+    /// Normal force (N).
+    pub normal: f64,
+    /// Friction force along the tangents (N).
+    pub friction: [f64; 2],
+    /// Moment about the normal (N m).
+    pub spin: f64,
+    /// What it does.
+    pub mode: Mode,
+    /// Coulomb coefficient between its surfaces.
+    pub mu: f64,
 }
 
 impl Touch {
@@ -55,8 +69,15 @@ fn touches(core: &Core) -> Vec<Touch> {
         friction: if known { [at(&p.tangent_s, i), at(&p.tangent_t, i)] } else { [0.0; 2] },
         spin: if known { at(&p.spin, i) } else { 0.0 },
         mode: solution.filter(|_| known).and_then(|s| s.modes.get(i).copied()).unwrap_or_default(),
+        mu: friction_between(world, f.key.geoms),
     };
     sim.contacts().iter().enumerate().map(touch).collect()
+}
+
+/// The Coulomb coefficient between two geoms; 0 where one of them is not there.
+pub fn friction_between(world: &World, [a, b]: [u32; 2]) -> f64 {
+    let (a, b) = (a as usize, b as usize);
+    if a.max(b) < world.geoms.len() { world.surfaces.between(a, b).mu } else { 0.0 }
 }
 
 /// The records of a structured array, byte by byte.
@@ -100,6 +121,7 @@ pub fn dtypes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
             one("spin_moment", "f8"),
             one("force", "3f8"),
             one("mode", "u1"),
+            one("mu", "f8"),
         ];
         let pair = [
             one("body_a", "i4"),
@@ -117,8 +139,13 @@ pub fn dtypes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 
 /// All contacts of the last step.
 pub fn contacts<'py>(py: Python<'py>, core: &Core) -> PyResult<Bound<'py, PyAny>> {
+    array(py, touches(core).into_iter())
+}
+
+/// Contacts as a structured array.
+pub fn array<'py>(py: Python<'py>, touches: impl Iterator<Item = Touch>) -> PyResult<Bound<'py, PyAny>> {
     let mut out = Records::default();
-    for t in touches(core) {
+    for t in touches {
         out.integers(&[t.bodies[0], t.bodies[1], t.geoms[0] as i32, t.geoms[1] as i32]);
         out.0.extend_from_slice(&t.feature.to_ne_bytes());
         out.numbers(&t.point.to_array());
@@ -126,6 +153,7 @@ pub fn contacts<'py>(py: Python<'py>, core: &Core) -> PyResult<Bound<'py, PyAny>
         out.numbers(&[t.gap, t.normal, t.friction[0], t.friction[1], t.spin]);
         out.numbers(&t.force().to_array());
         out.0.push(t.mode as u8);
+        out.numbers(&[t.mu]);
     }
     out.into_array(py, "contact")
 }

@@ -45,6 +45,25 @@ pub fn jacobian(core: &Core, link: usize, point: Vec3) -> Vec<f64> {
     rows
 }
 
+/// `J M⁻¹ Jᵀ` of a point of a link, by rows (1/kg).
+pub fn mobility(core: &mut Core, link: usize, point: Vec3) -> Vec<f64> {
+    let rows = jacobian(core, link, point);
+    let world = core.sim.world().clone();
+    let nv = world.model.nv();
+    let (mut at_rest, mut pushed) = (vec![0.0; nv], vec![0.0; nv]);
+    // The difference is linear in the force: gravity and velocity products are in both.
+    core.work.forward_dynamics(&world.model, &vec![0.0; nv], &mut at_rest);
+    let mut out = vec![0.0; 9];
+    for j in 0..3 {
+        core.work.forward_dynamics(&world.model, &rows[j * nv..(j + 1) * nv], &mut pushed);
+        for i in 0..3 {
+            let row = &rows[i * nv..(i + 1) * nv];
+            out[3 * i + j] = row.iter().zip(pushed.iter().zip(&at_rest)).map(|(r, (a, b))| r * (a - b)).sum();
+        }
+    }
+    out
+}
+
 /// What accelerations take.
 pub struct Inverse {
     /// Efforts of the moved velocities (N, N m).

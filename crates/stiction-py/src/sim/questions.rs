@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
-use stiction_body::math::{Quat, Vec3};
+use pyo3::types::PyDict;
+use stiction_body::math::Vec3;
 
 use super::simulation::Simulation;
 use super::{contacts, dynamics};
 use crate::contact::{ContactProblem, PhysicalCertificate};
+use crate::scene::geom;
 use crate::{arrays, errors, inputs};
 
 #[pymethods]
@@ -18,7 +20,7 @@ impl Simulation {
     /// Fields: ``body_a``, ``body_b`` (numbers in ``scene.bodies``, -1 is the world), ``geom_a``, ``geom_b``, ``feature``, ``point`` (m), ``frame``
     /// (rows: the normal from a to b, two tangents), ``gap`` (m, positive apart), ``normal_force`` (N, at least 0), ``friction_force`` (N, along
     /// the two tangents), ``spin_moment`` (N m, about the normal), ``force`` (N, world axes, on body b; body a has the opposite), ``mode`` (`Mode`:
-    /// 0 open, 1 stick, 2 slide). Forces are the step's impulses over its length; of an event-driven step those of its last stage.
+    /// 0 open, 1 stick, 2 slide), ``mu`` (Coulomb coefficient between the surfaces). Forces are the step's impulses over its length; of an event-driven step those of its last stage.
     #[getter]
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         contacts::contacts(py, &*self.lock(py)?)
@@ -121,6 +123,31 @@ impl Simulation {
         dynamics::filled(py, 6, nv, rows, out)
     }
 
+    /// How a point of a body gives way to a force: ``J M^-1 J^T`` (1/kg), (3, 3), with J the rows of the point's velocity. Contacts and closed
+    /// loops are not part of it. Its inverse is the inertia that the force feels.
+    ///
+    /// Parameters
+    /// ----------
+    /// body : str or int
+    /// point : array_like, (3,), optional
+    ///     In the body's frame; default its origin.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray, (3, 3)
+    #[pyo3(signature = (body, point=None))]
+    fn mobility<'py>(
+        &self,
+        py: Python<'py>,
+        body: &Bound<'py, PyAny>,
+        point: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let link = self.scene.get().body_number(body)?;
+        let point = point.map_or_else(|| Ok(Vec3::ZERO), |x| dynamics::three("point", x))?;
+        let mut core = self.fresh(py)?;
+        arrays::from_rows(py, 3, 3, dynamics::mobility(&mut core, link, point))
+    }
+
     /// The rows of the last step's contacts, (3 n, nv): normal and two tangents of each, one contact after the other. Times v they are the
     /// velocity of body b against body a in the contact's frame.
     ///
@@ -193,12 +220,59 @@ impl Simulation {
     #[getter]
     fn poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let core = self.fresh(py)?;
-        let pose = |pose: &stiction_body::math::Pose| {
-            let (p, Quat { x, y, z, w }) = (pose.translation, pose.rotation);
-            [p.x, p.y, p.z, w, x, y, z]
-        };
-        let all: Vec<f64> = core.work.pose.iter().flat_map(pose).collect();
+        let all: Vec<f64> = core.work.pose.iter().flat_map(geom::pose_numbers).collect();
         arrays::from_rows(py, all.len() / 7, 7, all)
+    }
+
+    /// Poses of the geoms of ``scene.geoms`` in the world.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray, (geoms, 7)
+    ///     Position (m) and quaternion w, x, y, z.
+    fn geom_poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let core = self.fresh(py)?;
+        let world = core.sim.world();
+        let count = geom::count(world);
+        let mut all = Vec::with_capacity(7 * count);
+        for number in 0..count {
+            let (body, pose) = geom::place(world, number);
+            all.extend(geom::pose_numbers(&body.map_or(pose, |b| core.work.pose[b] * pose)));
+        }
+        arrays::from_rows(py, count, 7, all)
+    }
+
+    /// A picture of the present state, by ``stiction.render`` (``pip install 'stiction[render]'``). The simulation is not changed.
+    ///
+    /// Parameters
+    /// ----------
+    /// width, height : int
+    ///     In pixels.
+    /// camera : stiction.render.Camera, optional
+    ///     Default: one that sees all that moves.
+    /// forces : bool or float
+    ///     Whether contact forces are drawn as arrows; a number is the force of the longest one (N).
+    ///
+    /// Returns
+    /// -------
+    /// ndarray of uint8, (height, width, 3)
+    ///     Red, green and blue.
+    #[pyo3(signature = (width=640, height=480, *, camera=None, forces=None), text_signature = "($self, width=640, height=480, *, camera=None, forces=False)")]
+    fn render<'py>(
+        slf: &Bound<'py, Self>,
+        width: i64,
+        height: i64,
+        camera: Option<Bound<'py, PyAny>>,
+        forces: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let options = PyDict::new(slf.py());
+        options.set_item("width", width)?;
+        options.set_item("height", height)?;
+        options.set_item("camera", camera)?;
+        if let Some(forces) = forces {
+            options.set_item("forces", forces)?;
+        }
+        slf.py().import("stiction.render")?.call_method("picture", (slf,), Some(&options))
     }
 
     /// Velocities of the bodies, (bodies, 6): of the origin (m/s) and angular (rad/s), world axes.

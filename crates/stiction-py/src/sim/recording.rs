@@ -3,13 +3,18 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use stiction_contact::Mode;
 use stiction_sim::SimulatorKind;
 use stiction_sim::recording::Remaking;
 
+use super::recorded;
+use super::report::RunReport;
 use crate::contact::{ContactProblem, PhysicalCertificate, forces, level_name};
+use crate::scene::Scene;
+use crate::show::html;
 use crate::{arrays, errors, interrupt};
 
 /// A file of ``stiction run --record``: what was recorded of each step, beside the contact problem of the step made again.
@@ -17,7 +22,7 @@ use crate::{arrays, errors, interrupt};
 /// Iterating over it gives a dictionary per recorded step, in order: ``step`` (from 0), ``t`` (s, after it), ``problem`` (a
 /// `contact.ContactProblem`), ``model`` and ``level`` of its answer, the recorded ``forces`` (by kind of row), ``v`` (velocities after
 /// the step), ``modes``, ``certificate`` and ``accepted``; and of the step made again ``remade_motion`` (the answer's velocities or accelerations) and
-/// ``remade_v``. Steps are made again from the snapshots of the file.
+/// ``remade_v``. Steps are made again from the snapshots of the file. `trajectory` and `contacts` give what was recorded without making it again.
 ///
 /// Parameters
 /// ----------
@@ -32,6 +37,7 @@ pub struct Recording {
     // Boxed: a simulation holds values that ask for more alignment than Python's objects have.
     remaking: Mutex<Box<Remaking>>,
     notes: Vec<String>,
+    scene: Py<Scene>,
 }
 
 impl Recording {
@@ -46,7 +52,71 @@ impl Recording {
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let open = || Remaking::new(stiction_sim::Recording::load(&path)?);
         let (remaking, notes) = py.detach(open).map_err(|e| errors::from_scene(&e))?;
-        Ok(Self { remaking: Mutex::new(Box::new(remaking)), notes })
+        let scene = Py::new(py, Scene::recorded(remaking.recording().header())?)?;
+        Ok(Self { remaking: Mutex::new(Box::new(remaking)), notes, scene })
+    }
+
+    /// The scene, with the settings it was simulated with.
+    #[getter]
+    fn scene(&self, py: Python<'_>) -> Py<Scene> {
+        self.scene.clone_ref(py)
+    }
+
+    /// What was recorded: a row per recorded step, after the state before the first. Energies and slip speeds are computed from it.
+    ///
+    /// Returns
+    /// -------
+    /// Trajectory
+    fn trajectory<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let world = self.scene.get().inner.world.clone();
+        let read = || self.with(|r| recorded::trajectory(r.recording(), &world));
+        let (run, kept): (RunReport, _) = py.detach(read).map_err(|e| errors::from_scene(&e))?;
+        let (model, bodies) = (&world.model, world.model.links().len());
+        let arrays = kept.into_dict(py, [model.nq(), model.nv(), bodies])?;
+        arrays.set_item("scene", &self.scene)?;
+        arrays.set_item("report", Bound::new(py, run)?)?;
+        py.import("stiction.sim")?.getattr("Trajectory")?.call((), Some(&arrays))
+    }
+
+    /// The contacts of a recorded step.
+    ///
+    /// Parameters
+    /// ----------
+    /// i : int
+    ///     Which of the recorded steps, from 0: row ``i + 1`` of `trajectory`. A negative one counts from the end.
+    ///
+    /// Returns
+    /// -------
+    /// structured ndarray
+    ///     As ``Simulation.contacts``.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     There is no such step.
+    fn contacts<'py>(&self, py: Python<'py>, i: isize) -> PyResult<Bound<'py, PyAny>> {
+        let (step, count) = self.with(|r| {
+            let count = r.recording().step_count();
+            let at = if i < 0 { i.checked_add_unsigned(count) } else { Some(i) };
+            (at.and_then(|i| usize::try_from(i).ok()).and_then(|i| r.recording().step(i)), count)
+        });
+        let none = || PyIndexError::new_err(format!("there is no recorded step {i}, only {count}"));
+        recorded::contacts(py, &step.ok_or_else(none)?, &self.scene.get().inner.world, self.dt())
+    }
+
+    /// Shows it in the browser with a timeline; see `stiction.view`.
+    ///
+    /// Parameters
+    /// ----------
+    /// **options
+    ///     As of `stiction.view.view`: ``port``, ``host``, ``run``, ...
+    ///
+    /// Returns
+    /// -------
+    /// stiction.view.Viewer
+    #[pyo3(signature = (**options))]
+    fn view<'py>(slf: &Bound<'py, Self>, options: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("stiction.view")?.call_method("view", (slf,), options)
     }
 
     /// What is no longer as it was when the recording was made, in words.
@@ -120,6 +190,10 @@ impl Recording {
         out.set_item("remade_motion", arrays::frozen(py, &step.motion))?;
         out.set_item("remade_v", arrays::frozen(py, &step.v))?;
         Ok(Some(out))
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        html(slf.as_any())
     }
 
     fn __repr__(&self) -> String {

@@ -418,6 +418,41 @@ impl Simulation {
         Bound::new(py, Self::resumed(py, scene, state.as_bytes(), self.raises(), again)?)
     }
 
+    /// A simulation of another scene that continues from here, with this one's state, time, inputs and memory.
+    ///
+    /// Parameters
+    /// ----------
+    /// scene : Scene
+    ///     With the same bodies and joints: ``simulation.scene.with_settings(model="no-slip", dt=0.002)``.
+    ///
+    /// Returns
+    /// -------
+    /// Simulation
+    ///
+    /// Raises
+    /// ------
+    /// SceneError
+    ///     The state is not one of that scene: its sizes are others.
+    fn with_scene<'py>(&self, py: Python<'py>, scene: Bound<'py, Scene>) -> PyResult<Bound<'py, Self>> {
+        let state = self.save_state(py)?;
+        Bound::new(py, Self::resumed(py, scene, state.as_bytes(), self.raises(), AtStart::Keep)?)
+    }
+
+    /// Shows it in the browser, where it can be run, pushed and changed; see `stiction.view`.
+    ///
+    /// Parameters
+    /// ----------
+    /// **options
+    ///     As of `stiction.view.view`: ``port``, ``host``, ``run``, ...
+    ///
+    /// Returns
+    /// -------
+    /// stiction.view.Viewer
+    #[pyo3(signature = (**options))]
+    fn view<'py>(slf: &Bound<'py, Self>, options: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("stiction.view")?.call_method("view", (slf,), options)
+    }
+
     fn __copy__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
         self.copy(py)
     }

@@ -56,6 +56,53 @@ fn collada(up: &str, transform: &str, unit: &str) -> String {
     )
 }
 
+const PLY: &str = "ply\nformat ascii 1.0\ncomment a tetrahedron\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n\
+    property uchar red\nelement face 4\nproperty list uchar int vertex_indices\nelement edge 1\nproperty int a\nend_header\n\
+    0 0 0 255\n1 0 0 255\n0 1 0 255\n0 0 1 255\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n7\n";
+
+const FACES: [[u8; 3]; 4] = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+
+fn binary_ply(little: bool) -> Vec<u8> {
+    let order = if little { "little" } else { "big" };
+    let mut out =
+        PLY.split("0 0 0 255").next().unwrap().replace("ascii", &format!("binary_{order}_endian")).into_bytes();
+    let number = |x: f32| if little { x.to_le_bytes() } else { x.to_be_bytes() };
+    for place in [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] {
+        place.iter().for_each(|x| out.extend(number(*x)));
+        out.push(255);
+    }
+    for face in FACES {
+        out.push(3);
+        face.iter()
+            .for_each(|v| out.extend(if little { u32::from(*v).to_le_bytes() } else { u32::from(*v).to_be_bytes() }));
+    }
+    out.extend([0; 4]);
+    out
+}
+
+/// A tetrahedron: 12 bytes of indices, then places.
+fn gltf(transform: &str) -> String {
+    format!(
+        r#"{{"asset":{{"version":"2.0"}},"scene":0,"scenes":[{{"nodes":[0]}}],"nodes":[{{{transform}"children":[1]}},{{"mesh":0}}],
+        "meshes":[{{"primitives":[{{"attributes":{{"POSITION":1}},"indices":0}},{{"attributes":{{}},"mode":1}}]}}],
+        "accessors":[{{"bufferView":0,"componentType":5121,"count":12,"type":"SCALAR"}},{{"bufferView":1,"componentType":5126,"count":4,"type":"VEC3"}}],
+        "bufferViews":[{{"buffer":0,"byteLength":12}},{{"buffer":0,"byteOffset":12,"byteLength":48}}],"buffers":[{{"byteLength":60}}]}}"#
+    )
+}
+
+fn glb(json: &str) -> Vec<u8> {
+    let mut binary: Vec<u8> = FACES.iter().flatten().copied().collect();
+    let places = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0_f32]];
+    places.iter().flatten().for_each(|x| binary.extend(x.to_le_bytes()));
+    let mut out = b"glTF\x02\0\0\0\0\0\0\0".to_vec();
+    for (name, data) in [(b"JSON", json.as_bytes()), (b"BIN\0", &binary)] {
+        out.extend((data.len() as u32).to_le_bytes());
+        out.extend(name);
+        out.extend(data);
+    }
+    out
+}
+
 #[test]
 fn all_formats_give_the_same_closed_surface() {
     let stl = binary_stl(b"solid but binary");
@@ -64,6 +111,12 @@ fn all_formats_give_the_same_closed_surface() {
         (ascii_stl().into_bytes(), MeshFormat::Stl),
         (OBJ.as_bytes().to_vec(), MeshFormat::Obj),
         (collada("Z_UP", "", "0.5").into_bytes(), MeshFormat::Collada),
+        (PLY.as_bytes().to_vec(), MeshFormat::Ply),
+        (binary_ply(true), MeshFormat::Ply),
+        (binary_ply(false), MeshFormat::Ply),
+        (glb(&gltf("")), MeshFormat::Glb),
+        (glb(&gltf(r#""rotation":[0,0,1,0],"#)), MeshFormat::Glb),
+        (glb(&gltf(r#""matrix":[1,0,0,0,0,-1,0,0,0,0,1,0,5,6,7,1],"#)), MeshFormat::Glb),
     ] {
         let mesh = parse(&bytes, format, Vec3::ONE).unwrap();
         assert_eq!((mesh.vertices.len(), mesh.triangles.len()), (4, 4), "{format:?}");
@@ -119,6 +172,24 @@ fn broken_files_are_errors() {
         (collada("Z_UP", "", "1").replace("#g", "#x").into_bytes(), MeshFormat::Collada, "not there"),
         (collada("Z_UP", "", "1").replace("0 3 2 1", "0 4 2 1").into_bytes(), MeshFormat::Collada, "vertex 4 of 4"),
         (cyclic.into_bytes(), MeshFormat::Collada, "contain itself"),
+        (b"plx".to_vec(), MeshFormat::Ply, "no end"),
+        (b"obj\n".to_vec(), MeshFormat::Ply, "begins with"),
+        (PLY.replace("uchar red", "colour red").into_bytes(), MeshFormat::Ply, "no type \"colour\""),
+        (PLY.replace("3 1 2 3", "3 1 2 4").into_bytes(), MeshFormat::Ply, "not one of 4"),
+        (PLY.replace("3 1 2 3", "3 1 2").into_bytes(), MeshFormat::Ply, "ends early"),
+        (binary_ply(false).split_last_chunk::<9>().unwrap().0.to_vec(), MeshFormat::Ply, "ends early"),
+        (PLY.replace("format ascii 1.0", "").into_bytes(), MeshFormat::Ply, "no format"),
+        (b"glTF".to_vec(), MeshFormat::Glb, "no GLB file of version 2"),
+        (glb("{"), MeshFormat::Glb, "EOF"),
+        (glb(&gltf("")).split_last().unwrap().1.to_vec(), MeshFormat::Glb, "longer than the file"),
+        (glb(&gltf("").replace("[1]}", "[0]}")), MeshFormat::Glb, "loop"),
+        (glb(&gltf("").replace("\"count\":4", "\"count\":5")), MeshFormat::Glb, "longer than its data"),
+        (
+            glb(&gltf("").replace("\"byteLength\":48", "\"byteStride\":0,\"byteLength\":48")),
+            MeshFormat::Glb,
+            "bytes apart",
+        ),
+        (glb(&gltf("").replace("5126", "5120")), MeshFormat::Glb, "type 5120"),
     ] {
         let message = parse(&bytes, format, Vec3::ONE).unwrap_err();
         assert!(message.contains(text), "{message} lacks {text}");
@@ -126,7 +197,7 @@ fn broken_files_are_errors() {
     assert!(parse(&stl, MeshFormat::Stl, Vec3::new(1.0, 0.0, 1.0)).unwrap_err().contains("scale"));
     let missing = load(Path::new("/nowhere/a.stl"), Vec3::ONE).unwrap_err().to_string();
     assert!(missing.starts_with("/nowhere/a.stl: mesh: cannot read"), "{missing}");
-    assert!(load(Path::new("a.glb"), Vec3::ONE).unwrap_err().to_string().contains("not known"));
+    assert!(load(Path::new("a.gltf"), Vec3::ONE).unwrap_err().to_string().contains("not known"));
 }
 
 #[test]

@@ -17,6 +17,7 @@ use super::notes::file_name;
 use super::solid::{MeshInertia, Solid};
 use super::tree::Element;
 use crate::error::{SceneError, nearest};
+use crate::looks::{self, Rgba};
 use crate::meshes::{self, MeshFormat, TriangleMesh};
 
 /// All assets that geoms can refer to, by name.
@@ -24,6 +25,7 @@ use crate::meshes::{self, MeshFormat, TriangleMesh};
 pub(super) struct Assets<'a> {
     meshes: BTreeMap<String, Mesh<'a>>,
     height_fields: BTreeMap<String, HeightField<'a>>,
+    colors: BTreeMap<String, Rgba>,
 }
 
 /// A mesh asset.
@@ -37,21 +39,22 @@ pub(super) struct Mesh<'a> {
     refpos: Vec3,
     refquat: Quat,
     pub(super) inertia: MeshInertia,
-    /// Something about it that is not supported, for geoms that need it.
-    unsupported: Option<&'static str>,
+    /// Why it cannot be used, for geoms that need it.
+    unusable: Option<SceneError>,
     loaded: OnceCell<TriangleMesh>,
     solid: OnceCell<Option<Solid>>,
 }
 
 impl<'a> Assets<'a> {
-    /// Reads all `<asset>` sections; files must be there, but are not read yet.
+    /// Reads all `<asset>` sections; files are not read yet.
     pub(super) fn read(
         root: &'a Element,
         defaults: &Defaults<'a>,
         compiler: &Compiler,
         directory: &Path,
     ) -> Result<Self, SceneError> {
-        let mut out = Self { meshes: BTreeMap::new(), height_fields: BTreeMap::new() };
+        let colors = colors(root, defaults)?;
+        let mut out = Self { meshes: BTreeMap::new(), height_fields: BTreeMap::new(), colors };
         for element in root.all("asset").flat_map(|s| &s.children) {
             match element.name.as_str() {
                 "mesh" => {
@@ -80,10 +83,43 @@ impl<'a> Assets<'a> {
         self.meshes.get(name).ok_or_else(|| missing(a, "mesh", name, self.meshes.keys()))
     }
 
+    /// The colour of a material, if there is one of that name.
+    pub(super) fn color(&self, material: &str) -> Option<Rgba> {
+        self.colors.get(material).copied()
+    }
+
     /// The height field a geom refers to.
     pub(super) fn height_field(&self, a: &Attributes, name: &str) -> Result<&HeightField<'a>, SceneError> {
         self.height_fields.get(name).ok_or_else(|| missing(a, "hfield", name, self.height_fields.keys()))
     }
+}
+
+/// Colours of the materials: their own, times the mean of the two colours of a texture that the file
+/// describes. Textures in files are not read.
+fn colors<'a>(root: &'a Element, defaults: &Defaults<'a>) -> Result<BTreeMap<String, Rgba>, SceneError> {
+    let assets = || root.all("asset").flat_map(|s| &s.children);
+    let color = |a: &Attributes, name: &str| Ok(a.list(name)?.as_deref().and_then(looks::color));
+    let mut textures = BTreeMap::new();
+    for element in assets().filter(|e| e.name == "texture") {
+        let a = Attributes::of(element);
+        let builtin = element.text("builtin").filter(|b| *b != "none");
+        if let (Some(name), Some(kind)) = (element.text("name"), builtin) {
+            let first = color(&a, "rgb1")?.unwrap_or([0.8, 0.8, 0.8, 1.0]);
+            let second = color(&a, "rgb2")?.unwrap_or([0.5, 0.5, 0.5, 1.0]);
+            let second = if kind == "flat" { first } else { second };
+            textures.insert(name, [0, 1, 2, 3].map(|i| 0.5 * (first[i] + second[i])));
+        }
+    }
+    let mut out = BTreeMap::new();
+    for element in assets().filter(|e| e.name == "material") {
+        let a = defaults.resolve(element, "material", None)?;
+        let own = color(&a, "rgba")?.unwrap_or([1.0; 4]);
+        let texture = a.text("texture").and_then(|name| textures.get(name)).unwrap_or(&[1.0; 4]);
+        if let Some(name) = element.text("name") {
+            out.insert(name.to_string(), [0, 1, 2, 3].map(|i| own[i] * texture[i]));
+        }
+    }
+    Ok(out)
 }
 
 fn missing<'s>(a: &Attributes, kind: &str, name: &str, known: impl Iterator<Item = &'s String>) -> SceneError {
@@ -98,18 +134,9 @@ fn asset_name(element: &Element, file: Option<&Path>) -> Result<String, SceneErr
     name.ok_or_else(|| element.error("needs the attribute \"name\" or \"file\""))
 }
 
-/// The path of an element's file, which must be there.
-pub(super) fn asset_file(
-    element: &Element,
-    compiler: &Compiler,
-    directory: &Path,
-) -> Result<Option<PathBuf>, SceneError> {
-    let Some(file) = element.text("file") else { return Ok(None) };
-    let path = compiler.asset_path(directory, file);
-    if !path.is_file() {
-        return Err(element.attribute_error("file", format!("there is no file \"{}\"", path.display())));
-    }
-    Ok(Some(path))
+/// The path of an element's file.
+pub(super) fn asset_file(element: &Element, compiler: &Compiler, directory: &Path) -> Option<PathBuf> {
+    element.text("file").map(|file| compiler.asset_path(directory, file))
 }
 
 impl<'a> Mesh<'a> {
@@ -128,13 +155,16 @@ impl<'a> Mesh<'a> {
             None if compiler.exact_meshes => MeshInertia::Exact,
             _ => MeshInertia::Legacy,
         };
-        let file = asset_file(element, compiler, directory)?;
+        let file = asset_file(element, compiler, directory);
         let vertices = triples(element, "vertex", a.list("vertex")?)?;
         let triangles = faces(element, &a, vertices.len())?;
-        let unsupported = if element.text("builtin").is_some_and(|b| b != "none") {
-            Some("meshes made by the compiler (builtin) are not supported yet")
+        let gone = file.as_deref().filter(|path| !path.is_file());
+        let unusable = if element.text("builtin").is_some_and(|b| b != "none") {
+            Some(element.error("meshes made by the compiler (builtin) are not supported yet"))
         } else if element.all("plugin").next().is_some() {
-            Some("meshes made by plugins are not supported")
+            Some(element.error("meshes made by plugins are not supported"))
+        } else if let Some(path) = gone {
+            Some(element.attribute_error("file", format!("there is no file \"{}\"", path.display())))
         } else if file.is_none() && vertices.is_empty() {
             return Err(element.error("needs the attribute \"file\" or \"vertex\""));
         } else {
@@ -153,7 +183,7 @@ impl<'a> Mesh<'a> {
             refpos: a.vector("refpos")?.unwrap_or(Vec3::ZERO),
             refquat: quaternion(&a, "refquat")?.unwrap_or(Quat::IDENTITY),
             inertia,
-            unsupported,
+            unusable,
             loaded: OnceCell::new(),
             solid: OnceCell::new(),
         })
@@ -164,8 +194,8 @@ impl<'a> Mesh<'a> {
         if let Some(mesh) = self.loaded.get() {
             return Ok(mesh);
         }
-        if let Some(what) = self.unsupported {
-            return Err(self.element.error(what));
+        if let Some(error) = &self.unusable {
+            return Err(error.clone());
         }
         let mut mesh = match &self.file {
             Some(file) => self.read_file(file)?,

@@ -16,8 +16,10 @@ use super::notes::Notes;
 use super::solid::with_moments;
 use super::surface::{Surface, mask};
 use super::tree::Element;
+use super::visuals::{self, VisualRead};
 use crate::description::NoteKind;
 use crate::error::SceneError;
+use crate::looks::Look;
 
 /// A body. The world is the first of a model.
 #[derive(Debug)]
@@ -49,6 +51,7 @@ pub(super) struct GeomRead<'a> {
     pub(super) contype: u32,
     pub(super) conaffinity: u32,
     pub(super) surface: Surface,
+    pub(super) look: Look,
 }
 
 /// A named place on a body.
@@ -64,6 +67,7 @@ pub(super) struct Site {
 pub(super) struct Tree<'a> {
     pub(super) bodies: Vec<Body<'a>>,
     pub(super) geoms: Vec<GeomRead<'a>>,
+    pub(super) visuals: Vec<VisualRead>,
     pub(super) sites: Vec<Site>,
     names: BTreeSet<(&'static str, String)>,
 }
@@ -222,13 +226,20 @@ impl<'a> Tree<'a> {
         let weighs = place.weighs && (low..=high).contains(&group);
         a.nonnegative("mass")?;
         a.nonnegative("density")?;
+        let mut look = visuals::look(&a, group, context)?;
         if !collides && !weighs {
             check_unused(&a, context)?;
-            notes.tag(NoteKind::Ignored, element, "geoms that touch nothing and weigh nothing: for display");
+            notes.tag(NoteKind::Ignored, element, "geoms that touch nothing and weigh nothing: only drawn");
+            let visual = visuals::read(&a, name, place.body, place.frame, look, context);
+            self.add_visual(visual, element, notes);
             return Ok(());
         }
         let (form, own) = forms::read(&a, context.assets, context.compiler)?;
         let pose = place.frame * own;
+        if !collides || visuals::looks_other(&form) {
+            let visual = visuals::of_form(&form, &a, name.clone(), place.body, pose, look);
+            look.drawn &= !self.add_visual(visual, element, notes);
+        }
         let body = &mut self.bodies[place.body];
         if form.is_terrain() && !body.is_static {
             return Err(element.error("planes and height fields must be fixed to the world"));
@@ -242,7 +253,7 @@ impl<'a> Tree<'a> {
             }
         }
         if !collides {
-            notes.tag(NoteKind::Ignored, element, "geoms that touch nothing: only their mass counts");
+            notes.tag(NoteKind::Ignored, element, "geoms that touch nothing: drawn, and their mass counts");
             return Ok(());
         }
         match form {
@@ -258,8 +269,28 @@ impl<'a> Tree<'a> {
             notes.element(NoteKind::NotYet, element, "signed distance fields are not supported: it touches nothing");
             return Ok(());
         };
-        self.geoms.push(GeomRead { element, name, body: place.body, pose, shape, contype, conaffinity, surface });
+        self.geoms.push(GeomRead { element, name, body: place.body, pose, shape, contype, conaffinity, surface, look });
         Ok(())
+    }
+
+    /// Keeps what can be drawn, and says so; the rest is noted, and no error.
+    fn add_visual(
+        &mut self,
+        visual: Result<Option<VisualRead>, SceneError>,
+        element: &Element,
+        notes: &mut Notes,
+    ) -> bool {
+        match visual {
+            Ok(visual) => {
+                let any = visual.is_some();
+                self.visuals.extend(visual);
+                any
+            }
+            Err(e) => {
+                notes.element(NoteKind::Warning, element, format!("is not drawn: {}", e.message));
+                false
+            }
+        }
     }
 
     fn site(&mut self, element: &'a Element, place: Place<'a>, context: &Context<'_, 'a>) -> Result<(), SceneError> {

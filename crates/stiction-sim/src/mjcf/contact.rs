@@ -51,7 +51,7 @@ fn geom(read: &GeomRead, tree: &Tree, links: &Links) -> GeomSpec {
     };
     let mut geom = Geom::new(read.name.clone(), link, pose, read.shape.clone());
     (geom.groups, geom.collides_with) = (read.contype, read.conaffinity);
-    GeomSpec { geom, material: read.surface.material() }
+    GeomSpec { geom, material: read.surface.material(), look: read.look }
 }
 
 /// Which bodies may touch.

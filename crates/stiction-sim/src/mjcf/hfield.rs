@@ -33,7 +33,7 @@ impl<'a> HeightField<'a> {
         if size.iter().any(|x| *x <= 0.0) {
             return Err(a.error("size", "all four numbers must be above 0"));
         }
-        Ok(Self { element, file: asset_file(element, compiler, directory)?, size })
+        Ok(Self { element, file: asset_file(element, compiler, directory), size })
     }
 
     /// The shape: x along columns, y along rows, heights from 0 to `size[2]`.

@@ -49,6 +49,7 @@ mod solid;
 mod surface;
 mod tendons;
 mod tree;
+mod visuals;
 
 use compiler::{Compiler, Options};
 use notes::Notes;
@@ -116,6 +117,7 @@ fn describe(mut root: Element, directory: &Path, name: &str, how: &MjcfOptions) 
 
     let mut out = Description::new(root.text("model").unwrap_or(name));
     contact::write(root, &tree, &links, &defaults, &options, &mut notes, &mut out)?;
+    visuals::write(&tree, &links, &mut out);
     let tendons = tendons::read(root, &links, &defaults, &compiler, &mut notes)?;
     if !options.is_off("equality") {
         equality::write(root, &tree, &mut links, &tendons, &defaults, &mut notes, &mut out)?;

@@ -315,7 +315,7 @@ fn velocity(kind: &JointKind) -> &'static [&'static str] {
 
 /// A number that changes with any number of a world.
 fn fingerprint(world: &World) -> u64 {
-    let World { model, geoms, surfaces, rules, actuators, q, v, geom_owner: _, notes: _ } = world;
+    let World { model, geoms, surfaces, rules, actuators, q, v, geom_owner: _, looks: _, visuals: _, notes: _ } = world;
     let mut hash = Hash(checksum(&[]));
     // Debug prints every number with all its digits; hashing cannot fail.
     let _ = write!(hash, "{model:?}{geoms:?}{surfaces:?}{rules:?}{actuators:?}{q:?}{v:?}");

@@ -160,6 +160,17 @@ impl Recording {
         (0..self.places.len()).flat_map(|i| self.chunk(i).map(|c| c.steps).unwrap_or_default())
     }
 
+    /// Recorded step `i`, counted from 0 over the whole file; unpacks the chunk it is in.
+    pub fn step(&self, i: usize) -> Option<RecordedStep> {
+        let mut before = 0;
+        let at = self.places.iter().position(|p| {
+            let here = i < before + p.steps;
+            before += if here { 0 } else { p.steps };
+            here
+        })?;
+        self.chunk(at).ok()?.steps.into_iter().nth(i - before)
+    }
+
     /// Number of recorded steps.
     pub fn step_count(&self) -> usize {
         self.places.iter().map(|p| p.steps).sum()

@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use stiction_body::math::{Pose, Quat, Vec3, axis_angle};
 use stiction_body::{Geom, Inertia, JointKind, JointProperties, LinkSpec, LoopClosure, LoopKind, Shape, range};
 
+use stiction_lcp::InputError;
+
 use super::section::Section;
 use crate::description::{Description, GeomSpec};
 use crate::error::{SceneError, nearest};
 use crate::expression::Expression;
+use crate::looks::{Look, Rgba, Visual, VisualShape};
 use crate::material::{Material, MaterialRule};
 use crate::world::{Base, Placement, WorldBuilder};
 
@@ -200,10 +203,11 @@ fn body(
     }
     let place = pose(section)?;
     let base = named_surface(section, materials, materials[""])?;
-    let mut shapes = shapes(section, materials, base)?;
+    let mut shapes = shapes(section, materials, base, color(section)?)?;
     let groups = (group(section, "groups")?, group(section, "collides_with")?);
-    for (i, Part { spec, collides, .. }) in shapes.iter_mut().enumerate() {
+    for (i, Part { spec, visual, collides, .. }) in shapes.iter_mut().enumerate() {
         spec.geom.name = if i == 0 { name.clone() } else { format!("{name}#{}", i + 1) };
+        visual.iter_mut().for_each(|v| v.name.clone_from(&spec.geom.name));
         (spec.geom.groups, spec.geom.collides_with) = groups;
         if !*collides {
             (spec.geom.groups, spec.geom.collides_with) = (0, 0);
@@ -213,7 +217,7 @@ fn body(
     let mut placement = Placement { pose: place, ..Placement::default() };
     let fixed = section.bool("fixed")?.unwrap_or(false);
     if fixed {
-        description.geoms = shapes.into_iter().map(|p| p.spec).collect();
+        take_shapes(shapes, &mut description);
         let added = builder.add(&description, &placement).map_err(|e| section.place("name", &e))?;
         names.geoms.insert(name.clone(), added.geoms);
         names.poses.insert(name, place);
@@ -235,9 +239,12 @@ fn body(
     placement.base = Base::AsDescribed;
     let spec =
         LinkSpec { name: name.clone(), joint_name: name.clone(), parent: None, kind, frame, properties, inertia };
-    shapes.iter_mut().for_each(|p| p.spec.geom.link = Some(0));
+    for Part { spec, visual, .. } in &mut shapes {
+        spec.geom.link = Some(0);
+        visual.iter_mut().for_each(|v| v.link = Some(0));
+    }
     description.links.push(spec);
-    description.geoms = shapes.into_iter().map(|p| p.spec).collect();
+    take_shapes(shapes, &mut description);
     let added = builder.add_to(&description, &placement, parent_link).map_err(|e| section.place("name", &e))?;
     let link = added.links[0];
     // At the start the joint may be elsewhere than at position 0.
@@ -280,12 +287,37 @@ fn group(section: &Section<'_>, key: &'static str) -> Result<u32, SceneError> {
 /// One shape of a body.
 struct Part {
     spec: GeomSpec,
+    /// What is drawn in its place.
+    visual: Option<Visual>,
     /// Its own mass (kg), if given.
     mass: Option<f64>,
     collides: bool,
 }
 
-fn shapes(section: &Section<'_>, materials: &Materials, base: Material) -> Result<Vec<Part>, SceneError> {
+fn take_shapes(shapes: Vec<Part>, description: &mut Description) {
+    for Part { spec, visual, .. } in shapes {
+        description.geoms.push(spec);
+        description.visuals.extend(visual);
+    }
+}
+
+/// The key `color`: red, green and blue from 0 to 1, and the opacity if it is below 1.
+fn color(section: &Section<'_>) -> Result<Option<Rgba>, SceneError> {
+    let Some(numbers) = section.list("color")? else { return Ok(None) };
+    if !numbers.iter().all(|x| (0.0..=1.0).contains(x)) {
+        return Err(section.error("color", "every number must be from 0 to 1"));
+    }
+    let color = crate::looks::color(&numbers);
+    let wrong = || section.error("color", format!("expected 3 or 4 numbers, found {}", numbers.len()));
+    color.ok_or_else(wrong).map(Some)
+}
+
+fn shapes(
+    section: &Section<'_>,
+    materials: &Materials,
+    base: Material,
+    base_color: Option<Rgba>,
+) -> Result<Vec<Part>, SceneError> {
     let mut all = Vec::new();
     let one = section.section("shape")?;
     let list = section.sections("shapes")?;
@@ -295,21 +327,29 @@ fn shapes(section: &Section<'_>, materials: &Materials, base: Material) -> Resul
     for part in one.into_iter().chain(list) {
         let material = named_surface(&part, materials, base)?;
         let local = pose(&part)?;
-        let shape = shape(&part)?;
+        let (shape, surface) = shape(&part)?;
+        let rgba = color(&part)?.or(base_color);
+        let visual = surface.map(|surface| {
+            let (look, shape) = (Look { rgba, drawn: true }, VisualShape::Shape(surface));
+            Visual { name: String::new(), link: None, pose: local, shape, look }
+        });
         let mass = part.number("mass")?;
         if let Some(x) = mass.filter(|x| !range::is_in_range(*x)) {
             return Err(part.error("mass", format!("must be {}, found {x}", range::RANGE)));
         }
         let collides = part.bool("collide")?.unwrap_or(true);
         part.finish()?;
-        all.push(Part { spec: GeomSpec { geom: Geom::new("", None, local, shape), material }, mass, collides });
+        let look = Look { rgba, drawn: visual.is_none() };
+        let spec = GeomSpec { geom: Geom::new("", None, local, shape), material, look };
+        all.push(Part { spec, visual, mass, collides });
     }
     Ok(all)
 }
 
 const SHAPES: [&str; 8] = ["box", "sphere", "capsule", "cylinder", "hull", "mesh", "plane", "height_field"];
 
-fn shape(section: &Section<'_>) -> Result<Shape, SceneError> {
+/// A shape, and the surface it was made of where that is another.
+fn shape(section: &Section<'_>) -> Result<(Shape, Option<Shape>), SceneError> {
     let given: Vec<&'static str> = SHAPES.into_iter().filter(|key| section.has(key)).collect();
     let [key] = given[..] else {
         let message = format!("expected one of {}, found {}", SHAPES.join(", "), given.len());
@@ -332,28 +372,33 @@ fn shape(section: &Section<'_>) -> Result<Shape, SceneError> {
         "mesh" => return mesh(section),
         "plane" => {
             return match section.bool(key)? {
-                Some(true) => Ok(Shape::half_space()),
+                Some(true) => Ok((Shape::half_space(), None)),
                 _ => Err(section.error(key, "expected plane = true")),
             };
         }
-        _ => return height_field(section),
+        _ => height_field(section)?,
     };
-    made.map_err(|e| section.place(key, &e))
+    Ok((made.map_err(|e| section.place(key, &e))?, None))
 }
 
 /// A mesh file: its convex hull, or its triangles with `triangles = true`.
-fn mesh(section: &Section<'_>) -> Result<Shape, SceneError> {
+fn mesh(section: &Section<'_>) -> Result<(Shape, Option<Shape>), SceneError> {
     let file = section.needed_string("mesh")?;
     let scale = vector(section, "scale")?.unwrap_or(Vec3::ONE);
     let keep = section.bool("triangles")?.unwrap_or(false);
     let path = section.source.path(&file);
     let mesh = crate::meshes::load(&path, scale).map_err(|e| section.place("mesh", &e))?;
-    let made = if keep { Shape::mesh(mesh.vertices, mesh.triangles) } else { Shape::hull(mesh.vertices) };
-    made.map_err(|e| section.place("mesh", &e))
+    let checked = |shape: Result<Shape, InputError>| shape.map_err(|e| section.place("mesh", &e));
+    let hull = if keep { None } else { Some(checked(Shape::hull(mesh.vertices.clone()))?) };
+    let surface = checked(Shape::mesh(mesh.vertices, mesh.triangles))?;
+    Ok(match hull {
+        Some(hull) => (hull, Some(surface)),
+        None => (surface, None),
+    })
 }
 
 /// `height_field = { points = [rows, columns], size = [x, y], height = "= formula of x and y" }`, or `heights = [[…], …]`.
-fn height_field(section: &Section<'_>) -> Result<Shape, SceneError> {
+fn height_field(section: &Section<'_>) -> Result<Result<Shape, InputError>, SceneError> {
     let Some(field) = section.section("height_field")? else { return Err(section.missing("height_field")) };
     let [length_x, length_y] = field.numbers::<2>("size")?.ok_or_else(|| field.missing("size"))?;
     let formula = field.formula("height", &["x", "y"])?;
@@ -378,7 +423,6 @@ fn height_field(section: &Section<'_>) -> Result<Shape, SceneError> {
             Shape::height_field(rows.concat(), rows.len(), columns, length_x, length_y)
         }
     };
-    let made = made.map_err(|e| section.place("height_field", &e))?;
     field.finish()?;
     Ok(made)
 }

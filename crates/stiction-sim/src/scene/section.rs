@@ -240,6 +240,13 @@ impl<'a> Section<'a> {
         <[f64; N]>::try_from(values).map(Some).map_err(|_| self.wrong(at, key, &expected))
     }
 
+    /// A list of numbers.
+    pub fn list(&self, key: &'static str) -> Result<Option<Vec<f64>>, SceneError> {
+        let Some(at) = self.value(key) else { return Ok(None) };
+        let DeValue::Array(list) = at.get_ref() else { return Err(self.wrong(at, key, "a list of numbers")) };
+        list.iter().map(|x| self.as_number(key, x)).collect::<Result<_, _>>().map(Some)
+    }
+
     /// A list of lists of N numbers.
     pub fn points<const N: usize>(&self, key: &'static str) -> Result<Option<Vec<[f64; N]>>, SceneError> {
         let Some(at) = self.value(key) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Collision shapes.
+//! Shapes of collision and visual elements.
 
 use stiction_body::Shape;
 use stiction_body::math::{Mat3, Pose, Quat, Vec3, tangents};
@@ -12,8 +12,8 @@ use crate::error::{SceneError, nearest};
 use crate::meshes;
 use crate::xml::Element;
 
-/// A collision element of a link.
-pub(super) struct Collision<'a> {
+/// A collision or visual element of a link.
+pub(super) struct Placed<'a> {
     pub name: Option<&'a str>,
     pub pose: Pose,
     pub shape: Shape,
@@ -21,30 +21,50 @@ pub(super) struct Collision<'a> {
 
 const SHAPES: [&str; 6] = ["box", "sphere", "cylinder", "capsule", "mesh", "plane"];
 
+/// What an element is for, and so what is said where it has no shape.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Collision,
+    Visual,
+}
+
+impl Purpose {
+    fn nothing(self) -> &'static str {
+        match self {
+            Self::Collision => "nothing can touch it",
+            Self::Visual => "nothing is drawn",
+        }
+    }
+}
+
 /// All collision shapes of a link.
-pub(super) fn read<'a>(
-    link: &LinkNode<'a>,
-    paths: &Paths,
-    keep_meshes: bool,
-) -> Result<Vec<Collision<'a>>, SceneError> {
-    link.element.children_named("visual").for_each(|e| e.ignore("looks have no effect"));
+pub(super) fn read<'a>(link: &LinkNode<'a>, paths: &Paths, keep_meshes: bool) -> Result<Vec<Placed<'a>>, SceneError> {
     let mut out = Vec::new();
     for element in link.element.children_named("collision") {
-        let name = element.attribute("name").filter(|n| !n.is_empty());
         element.attribute("group");
         let keep = keep_meshes || element.attribute("concave").is_some_and(|t| t == "yes" || t == "true");
         element.children_named("verbose").for_each(|e| e.mark_all());
-        element.children_named("material").for_each(|e| e.ignore("looks have no effect"));
-        let pose = origin(element)?;
-        let Some(geometry) = element.child("geometry") else {
-            element.note(NoteKind::Warning, "has no <geometry>: nothing can touch it");
-            continue;
-        };
-        if let Some((pose, shape)) = read_geometry(geometry, pose, paths, keep)? {
-            out.push(Collision { name, pose, shape });
-        }
+        element.children_named("material").for_each(|e| e.ignore("looks of collision shapes have no effect"));
+        out.extend(read_placed(element, paths, keep, Purpose::Collision)?);
     }
     Ok(out)
+}
+
+/// The shape of a collision or visual element at its place; none where it has none, with a note.
+pub(super) fn read_placed<'a>(
+    element: Element<'a>,
+    paths: &Paths,
+    keep: bool,
+    purpose: Purpose,
+) -> Result<Option<Placed<'a>>, SceneError> {
+    let name = element.attribute("name").filter(|n| !n.is_empty());
+    let pose = origin(element)?;
+    let Some(geometry) = element.child("geometry") else {
+        element.note(NoteKind::Warning, format!("has no <geometry>: {}", purpose.nothing()));
+        return Ok(None);
+    };
+    let read = read_geometry(geometry, pose, paths, keep, purpose)?;
+    Ok(read.map(|(pose, shape)| Placed { name, pose, shape }))
 }
 
 fn read_geometry(
@@ -52,16 +72,18 @@ fn read_geometry(
     pose: Pose,
     paths: &Paths,
     keep: bool,
+    purpose: Purpose,
 ) -> Result<Option<(Pose, Shape)>, SceneError> {
     let known = SHAPES.iter().find_map(|name| geometry.child(name));
     let Some(element) = known else {
         return match geometry.children().next() {
             None => {
-                geometry.note(NoteKind::Warning, "is empty: nothing can touch it");
+                geometry.note(NoteKind::Warning, format!("is empty: {}", purpose.nothing()));
                 Ok(None)
             }
             Some(other) if nearest(other.name(), SHAPES).is_none() => {
-                other.note(NoteKind::NotYet, "collision shapes of this kind are not supported: nothing can touch it");
+                let text = format!("shapes of this kind are not supported: {}", purpose.nothing());
+                other.note(NoteKind::NotYet, text);
                 other.mark_all();
                 Ok(None)
             }

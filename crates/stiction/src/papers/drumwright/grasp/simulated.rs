@@ -52,7 +52,7 @@ fn world() -> Result<World, SceneError> {
         let kind = if gripper { JointKind::Prismatic { axis: Vec3::X } } else { JointKind::Free };
         row.links.push(LinkSpec::on(format!("body{k}"), None, kind, pose, inertia));
         let shape = Shape::cuboid(cube * 0.5).map_err(input)?;
-        row.geoms.push(GeomSpec { geom: Geom::new(format!("cube{k}"), Some(k), Pose::identity(), shape), material });
+        row.geoms.push(GeomSpec::new(Geom::new(format!("cube{k}"), Some(k), Pose::identity(), shape), material));
     }
     let mut builder = WorldBuilder::new();
     builder.gravity(Vec3::new(0.0, 0.0, -9.81));

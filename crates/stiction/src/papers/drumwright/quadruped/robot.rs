@@ -88,7 +88,7 @@ pub fn description(material: Material) -> Result<Description, InputError> {
     let end = Shape::cuboid(Vec3::new(0.025, 0.08, 0.02))?;
     for (name, x) in [("front", 0.075), ("hind", -0.075)] {
         let pose = Pose::from_translation(Vec3::new(x, 0.0, 0.0));
-        robot.geoms.push(GeomSpec { geom: Geom::new(name, Some(0), pose, end.clone()), material });
+        robot.geoms.push(GeomSpec::new(Geom::new(name, Some(0), pose, end.clone()), material));
     }
     for leg in &LEGS {
         add_leg(&mut robot, leg, material)?;
@@ -112,7 +112,7 @@ fn add_leg(robot: &mut Description, leg: &Leg, material: Material) -> Result<(),
         robot.initial.push((number, vec![leg.start[k]]));
     }
     let foot = Geom::new(format!("{}_foot", leg.name), Some(robot.links.len() - 1), along(SHANK), Shape::sphere(FOOT)?);
-    robot.geoms.push(GeomSpec { geom: foot, material });
+    robot.geoms.push(GeomSpec::new(foot, material));
     Ok(())
 }
 
@@ -128,7 +128,7 @@ impl Quadruped {
         builder.gravity(Vec3::new(0.0, 0.0, -9.81));
         let mut ground = Description::new("ground");
         let shape = terrain.shape().map_err(input)?;
-        ground.geoms.push(GeomSpec { geom: Geom::new("ground", None, Pose::identity(), shape), material });
+        ground.geoms.push(GeomSpec::new(Geom::new("ground", None, Pose::identity(), shape), material));
         builder.add(&ground, &Placement::default())?;
         let below = LEGS.iter().map(|leg| leg.foot(leg.start)).map(|p| terrain.highest(p.x, p.y, FOOT));
         let height = START_HEIGHT + below.fold(f64::NEG_INFINITY, f64::max);

@@ -1,0 +1,81 @@
+"""Updates per second of the viewer, counted by a plain websocket client: what a browser would get, without one.
+
+    python benchmarks/viewer_rate.py [--seconds 10]
+
+Also how fast the simulation runs meanwhile, and whether a client that does not read slows it or takes memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import resource
+import time
+
+import msgspec
+import numpy as np
+import viser
+import websockets
+import zstandard
+
+import stiction
+from stiction.view import view
+
+#: Scene, parameters, least updates per second.
+RUNS = [("quad-flat", {}, 30.0), ("quad-terrain", {}, 30.0), ("dominoes", {"n": 300.0}, 15.0), ("heap", {"n": 300.0}, 15.0)]
+
+
+def updates(data: bytes) -> int:
+    """How many times poses changed in a message of the server."""
+    size, packed = (int.from_bytes(data[k : k + 8], "little") for k in (0, 8))
+    inner = zstandard.ZstdDecompressor().decompress(data[16 : 16 + packed], max_output_size=size)
+    messages = msgspec.msgpack.decode(inner)["messages"]
+    return int(any("batched_positions" in m.get("updates", {}) and m.get("name", "").startswith("/geoms/") for m in messages))
+
+
+async def counted(port: int, seconds: float) -> tuple[float, float]:
+    """Updates per second, and bytes per second."""
+    protocol = websockets.Subprotocol(f"viser-v{viser.__version__}")
+    async with websockets.connect(f"ws://127.0.0.1:{port}", subprotocols=[protocol], max_size=None) as connection:
+        await asyncio.wait_for(connection.recv(), 30)
+        end = time.perf_counter() + 1.0
+        while time.perf_counter() < end:  # the scene itself comes first
+            await connection.recv()
+        count, size, start = 0, 0, time.perf_counter()
+        while time.perf_counter() - start < seconds:
+            data = await asyncio.wait_for(connection.recv(), 30)
+            count, size = count + updates(data), size + len(data)
+        spent = time.perf_counter() - start
+    return count / spent, size / spent
+
+
+async def unread(port: int, seconds: float) -> None:
+    """A client that connects and does not read."""
+    protocol = websockets.Subprotocol(f"viser-v{viser.__version__}")
+    async with websockets.connect(f"ws://127.0.0.1:{port}", subprotocols=[protocol], max_size=None, max_queue=1):
+        await asyncio.sleep(seconds)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=10.0)
+    seconds = parser.parse_args().seconds
+    print(f"{'scene':14} {'bodies':>6} {'updates/s':>10} {'kB/s':>7} {'real time':>10} {'stalled client':>15} {'memory':>9}")
+    for name, parameters, least in RUNS:
+        scene = stiction.scene.shipped(name, **parameters)
+        with view(scene, port=0) as viewer:
+            port = int(viewer.url.rsplit(":", 1)[1])
+            start, t = time.perf_counter(), viewer.frame.t
+            rate, size = asyncio.run(counted(port, seconds))
+            pace = (viewer.frame.t - t) / (time.perf_counter() - start)
+            before, start, t = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter(), viewer.frame.t
+            asyncio.run(unread(port, seconds))
+            stalled = (viewer.frame.t - t) / (time.perf_counter() - start)
+            grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        moving = len(np.unique(scene.geom_bodies[scene.geom_bodies >= 0]))
+        word = "" if rate >= least else f"  below {least:.0f}"
+        print(f"{name:14} {moving:6} {rate:10.1f} {size / 1e3:7.0f} {pace:10.2f} {stalled:15.2f} {grown / 1e3:6.1f} MB{word}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+//! How geoms look: colours by `rgba` and materials, groups, and the forms of what is only drawn.
+
+use stiction_body::Shape;
+use stiction_body::math::Pose;
+
+use super::attributes::Attributes;
+use super::bodies::{Context, Tree};
+use super::forms::{self, Form};
+use super::links::Links;
+use crate::error::SceneError;
+use crate::looks::{Look, Rgba, Visual, VisualShape};
+
+/// The last group that MuJoCo's viewers show unless told otherwise.
+const LAST_SHOWN_GROUP: i64 = 2;
+
+/// The colour of a geom without one of its own and without a material.
+const GREY: Rgba = [0.5, 0.5, 0.5, 1.0];
+
+/// A geom that is only drawn.
+#[derive(Debug)]
+pub(super) struct VisualRead {
+    name: String,
+    body: usize,
+    /// Pose in the body.
+    pose: Pose,
+    shape: VisualShape,
+    look: Look,
+}
+
+/// Colour and visibility of a geom.
+pub(super) fn look(a: &Attributes, group: i64, context: &Context) -> Result<Look, SceneError> {
+    let own = a.list("rgba")?.as_deref().and_then(crate::looks::color);
+    let material = a.text("material").and_then(|name| context.assets.color(name));
+    let rgba = own.or(material).unwrap_or(GREY);
+    Ok(Look { rgba: Some(rgba), drawn: group <= LAST_SHOWN_GROUP && rgba[3] > 0.0 })
+}
+
+/// A geom that touches nothing and weighs nothing; none if its form cannot be drawn.
+pub(super) fn read(
+    a: &Attributes,
+    name: String,
+    body: usize,
+    frame: Pose,
+    look: Look,
+    context: &Context,
+) -> Result<Option<VisualRead>, SceneError> {
+    let (form, own) = forms::read(a, context.assets, context.compiler)?;
+    of_form(&form, a, name, body, frame * own, look)
+}
+
+/// True if the form is drawn otherwise than it touches.
+pub(super) fn looks_other(form: &Form) -> bool {
+    matches!(form, Form::Mesh(_) | Form::Ellipsoid(_))
+}
+
+/// A form as it is drawn.
+pub(super) fn of_form(
+    form: &Form,
+    a: &Attributes,
+    name: String,
+    body: usize,
+    pose: Pose,
+    look: Look,
+) -> Result<Option<VisualRead>, SceneError> {
+    let shape = match form {
+        Form::Ellipsoid(radii) => Some(VisualShape::Ellipsoid { radii: *radii }),
+        Form::Mesh(mesh) if !mesh.surface()?.triangles.is_empty() => {
+            let surface = mesh.surface()?.clone();
+            let shape = Shape::mesh(surface.vertices, surface.triangles);
+            Some(VisualShape::Shape(shape.map_err(|e| a.error("mesh", e.to_string()))?))
+        }
+        _ => form.shape(a)?.map(VisualShape::Shape),
+    };
+    Ok(shape.map(|shape| VisualRead { name, body, pose, shape, look }))
+}
+
+/// The visuals of a description, on its links. Where nothing of what moves would be drawn, what touches is.
+pub(super) fn write(tree: &Tree, links: &Links, out: &mut crate::description::Description) {
+    for read in &tree.visuals {
+        let unbounded = matches!(&read.shape, VisualShape::Shape(s) if s.is_unbounded());
+        let (link, pose) = match unbounded {
+            true if !tree.bodies[read.body].is_static => continue,
+            true => (None, tree.bodies[read.body].world * read.pose),
+            false => (links.of_body[read.body], links.frames[read.body] * read.pose),
+        };
+        let (name, shape) = (read.name.clone(), read.shape.clone());
+        out.visuals.push(Visual { name, link, pose, shape, look: read.look });
+    }
+    let moves = |body: usize| !tree.bodies[body].is_static;
+    let seen = tree.visuals.iter().any(|v| v.look.drawn && moves(v.body))
+        || tree.geoms.iter().any(|g| g.look.drawn && moves(g.body));
+    for spec in &mut out.geoms {
+        spec.look.drawn |= !seen && spec.look.rgba.is_none_or(|c| c[3] > 0.0);
+    }
+}

@@ -1,0 +1,119 @@
+"""A simulation on a page, while it runs."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+
+from .._stiction import Simulation
+from .controls import Controls
+from .light import Light
+from .runner import Runner
+from .viewer import Pace, Viewer
+
+__all__ = ["LiveViewer"]
+
+#: Frames per second that are sent at most: some more than the 30 that are meant to arrive.
+_RATE = 33.0
+#: Plots and texts per second: slower, for they are read.
+_SLOW_RATE = 4.0
+
+
+class LiveViewer(Viewer):
+    """A page that runs a simulation; made by `view`."""
+
+    def __init__(self, server: Any, simulation: Simulation, *, run: bool, speed: float) -> None:
+        super().__init__(server)
+        self._runner = Runner(simulation, run=run, speed=speed)
+        self._light = Light(server)
+        self.frame, _ = self._runner.next_frame(0, 0.0)
+        self._world = self.frame.world
+        self._draw_scene(self.frame.scene, self.frame.poses)
+        self._controls = Controls(server, self._runner, self._contact_style, lambda: self._look_at(self.frame.scene, self.frame.poses))
+        self._begin_drags()
+        self._draw(self.frame)
+        self._light.show(self.frame, pace=None, active=0)
+        self._runner.start()
+        self._thread = threading.Thread(target=self._loop, name="stiction-viewer", daemon=True)
+        self._thread.start()
+
+    @property
+    def simulation(self) -> Simulation:
+        """The simulation. While it runs, another thread may find it busy; ``pause()`` first."""
+        return self._runner.simulation
+
+    @property
+    def running(self) -> bool:
+        """Whether it runs."""
+        return self._runner.running
+
+    def run(self) -> None:
+        """Let it run."""
+        self._runner.do(lambda: self._runner.run(True))
+
+    def pause(self) -> None:
+        """Stop it, between two steps, and return when it stands."""
+        stands = threading.Event()
+
+        def pause() -> None:
+            self._runner.run(False)
+            stands.set()
+
+        self._runner.do(pause)
+        stands.wait(timeout=None if self._thread.is_alive() else 0.0)
+
+    def show(self) -> None:
+        """Show the state as it is now: after steps that you made yourself, with the viewer paused."""
+        self._runner.do(lambda: None)
+
+    def close(self) -> None:
+        """Take the page down; the simulation is left as it is, between two steps."""
+        if not self._closed.is_set():
+            self._closed.set()
+            self._runner.close()
+            if threading.current_thread() is not self._thread:
+                self._thread.join()
+            self._stop_server()
+
+    def _contact_style(self) -> Any:
+        assert self._contacts is not None
+        return self._contacts.style
+
+    def _begin_drags(self) -> None:
+        assert self._shapes is not None
+        runner = self._runner
+
+        def dragged(body: int, event: Any) -> None:
+            target = np.array(event.end_position)
+            if event.phase == "start":
+                held = np.array(event.start_position)
+                runner.do(lambda: runner.grab(body, held))
+            if event.phase == "end":
+                runner.do(runner.let_go)
+            else:
+                runner.do(lambda: runner.drag(target))
+
+        self._shapes.on_drag(dragged)
+
+    def _loop(self) -> None:
+        seen, pace, slow = 1, Pace(), 0.0
+        while not self._closed.is_set():
+            started = time.perf_counter()
+            frame, number = self._runner.next_frame(seen, 0.5)
+            if number == seen or self._closed.is_set():
+                continue
+            seen = number
+            if frame.world != self._world:
+                self._world = frame.world
+                self._draw_scene(frame.scene, frame.poses)
+                self._begin_drags()
+            self._draw(frame)
+            measured = pace.add(frame.t) if self._runner.running else None
+            if time.perf_counter() - slow > 1.0 / _SLOW_RATE or not self._runner.running:
+                slow = time.perf_counter()
+                self._light.show(frame, pace=measured, active=int((frame.contacts["normal_force"] > 0.0).sum()))
+                self._controls.show(frame)
+            time.sleep(max(0.0, 1.0 / _RATE - (time.perf_counter() - started)))

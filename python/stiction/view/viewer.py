@@ -1,0 +1,136 @@
+"""What all viewers share: a page, something drawn on it, and an end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._stiction import Scene
+from .contacts import Contacts
+from .frame import Frame
+from .server import stopped
+from .shapes import Shapes, body_size, bounds
+
+__all__ = ["Viewer"]
+
+Array = npt.NDArray[np.float64]
+
+#: Where the camera stands, seen from the middle of the scene.
+_FROM = np.array([1.0, -1.6, 0.85]) / np.linalg.norm([1.0, -1.6, 0.85])
+#: Half the opening angle of the camera takes in a ball of this many sizes of the scene.
+_ROOM = 1.25
+#: The panel covers the right of the page: the scene is this many of its sizes to the left of the middle.
+_BESIDE_PANEL = 0.25
+#: Vertical opening angle of the camera (rad).
+_FIELD_OF_VIEW = np.radians(40.0)
+
+
+class Viewer:
+    """A page that shows a simulation or a recording; made by `view`.
+
+    Attributes
+    ----------
+    url : str
+        Where the page is.
+    frame : Frame
+        What it shows.
+    frames : int
+        How many were drawn so far.
+    """
+
+    frame: Frame
+
+    def __init__(self, server: Any) -> None:
+        self._server = server
+        self._closed = threading.Event()
+        self.frames = 0
+        host = server.get_host()
+        shown = "localhost" if host in ("127.0.0.1", "0.0.0.0", "::", "::1") else host
+        self.url = f"http://{shown}:{server.get_port()}"
+        self._shapes: Shapes | None = None
+        self._contacts: Contacts | None = None
+
+    def close(self) -> None:
+        """Take the page down; a simulation is left in order."""
+        raise NotImplementedError
+
+    def wait(self) -> None:
+        """Wait until the viewer is closed, or for Ctrl-C, which closes it."""
+        try:
+            # Not one long wait: Ctrl-C must get through.
+            while not self._closed.wait(0.2):
+                pass
+        except KeyboardInterrupt:
+            pass
+        finally:
+            self.close()
+
+    def __enter__(self) -> Viewer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed.is_set() else self.url
+        return f"{type(self).__name__}({state})"
+
+    # For those who draw.
+
+    def _stop_server(self) -> None:
+        stopped(self._server)
+
+    def _draw_scene(self, scene: Scene, poses: Array) -> None:
+        """Replace what is on the page by another scene."""
+        style = None if self._contacts is None else self._contacts.style
+        for old in (self._shapes, self._contacts):
+            if old is not None:
+                old.remove()
+        self._shapes = Shapes(self._server, scene, poses)
+        self._contacts = Contacts(self._server, body_size(scene))
+        if style is not None:
+            self._contacts.style = style
+        self._look_at(scene, poses)
+
+    def _look_at(self, scene: Scene, poses: Array) -> None:
+        middle, size = bounds(scene, poses)
+        distance = _ROOM * size / np.tan(0.5 * _FIELD_OF_VIEW)
+        right = np.cross([0.0, 0.0, 1.0], _FROM)
+        middle = middle + _BESIDE_PANEL * size * right / np.linalg.norm(right)
+        cameras = [self._server.initial_camera, *(c.camera for c in self._server.get_clients().values())]
+        for camera in cameras:
+            camera.fov = _FIELD_OF_VIEW
+            camera.near, camera.far = 1e-3 * distance, 1e3 * distance
+            camera.position = middle + distance * _FROM
+            camera.look_at = middle
+
+    def _draw(self, frame: Frame) -> None:
+        """Show a frame: all of it in one message."""
+        assert self._shapes is not None and self._contacts is not None
+        with self._server.atomic():
+            self._shapes.update(frame.poses)
+            self._contacts.update(frame.contacts)
+            pull = frame.pull
+            self._contacts.pull(None if pull is None else pull.held, None if pull is None else pull.target)
+        self.frame = frame
+        self.frames += 1
+
+
+class Pace:
+    """Simulated seconds per second, over the last second."""
+
+    def __init__(self) -> None:
+        self._seen: list[tuple[float, float]] = []
+
+    def add(self, t: float) -> float | None:
+        """The pace now that the simulation is at time t (s)."""
+        now = time.perf_counter()
+        if self._seen and t < self._seen[-1][1]:
+            self._seen.clear()
+        self._seen = [(wall, at) for wall, at in self._seen if now - wall < 1.0] + [(now, t)]
+        (first, start), (last, end) = self._seen[0], self._seen[-1]
+        return (end - start) / (last - first) if last - first > 0.2 else None
