@@ -6,6 +6,7 @@
 mod advance;
 mod broad;
 mod closest;
+mod convex_hull;
 mod frame;
 mod pairs;
 pub(crate) mod polytope;

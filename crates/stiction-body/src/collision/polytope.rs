@@ -1,13 +1,11 @@
 //! Convex polytopes with faces, edges and their neighbours: boxes, hulls and single triangles alike.
 
-use parry3d_f64::shape::ConvexPolyhedron;
-use parry3d_f64::transformation::try_convex_hull;
-
+use crate::collision::convex_hull::ConvexHull;
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
-/// Grids that corners are moved onto where a hull does not close, beside its size.
-const GRIDS: [f64; 3] = [1e-9, 1e-7, 1e-5];
+/// How much less flat than usual faces may be, tried in turn: where triangles without area are left.
+const JOINING_SLACK: [f64; 3] = [1.0, 10.0, 100.0];
 
 /// A face: the points with `normal · x = offset`, bounded by a loop of vertices counterclockwise seen from outside.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,34 +58,14 @@ impl Polytope {
         Self { vertices, faces, loops, edges }
     }
 
-    /// The convex hull of points, with coplanar triangles as one face; `None` if they span no volume. Where fine meshes leave faces that do not close, corners are moved
-    /// onto a grid as fine as can be; where that does not help, coplanar triangles stay apart.
+    /// The convex hull of points, with triangles in one plane as one face; `None` if they span no volume.
     pub fn hull(points: &[Vec3]) -> Option<Self> {
-        let low = points.iter().fold(Vec3::INFINITY, |a, p| a.min(*p));
-        let high = points.iter().fold(Vec3::NEG_INFINITY, |a, p| a.max(*p));
-        let size = (high - low).max_element();
-        let snapped = |grid: f64| {
-            let h = grid * size;
-            points.iter().map(|p| low + ((*p - low) / h).round() * h).collect::<Vec<Vec3>>()
-        };
-        Self::merged_hull(points)
-            .or_else(|| GRIDS.iter().find_map(|grid| Self::merged_hull(&snapped(*grid))))
-            .or_else(|| Self::triangle_hull(points))
-    }
-
-    fn merged_hull(points: &[Vec3]) -> Option<Self> {
-        let hull = ConvexPolyhedron::from_convex_hull(points)?;
-        let (vertices, loops) = compact(hull.points(), hull.vertices_adj_to_face());
-        let counts: Vec<[u32; 2]> =
-            hull.faces().iter().map(|f| [f.first_vertex_or_edge, f.num_vertices_or_edges]).collect();
-        Self::closed(vertices, loops, &counts)
-    }
-
-    fn triangle_hull(points: &[Vec3]) -> Option<Self> {
-        let (vertices, triangles) = try_convex_hull(points).ok()?;
-        let (vertices, loops) = compact(&vertices, triangles.as_flattened());
-        let counts: Vec<[u32; 2]> = (0..triangles.len() as u32).map(|t| [3 * t, 3]).collect();
-        Self::closed(vertices, loops, &counts)
+        let hull = ConvexHull::new(points)?;
+        JOINING_SLACK.iter().find_map(|slack| {
+            let faces = hull.faces(*slack);
+            let (vertices, loops) = compact(points, &faces.loops);
+            Self::closed(vertices, loops, &faces.ranges)
+        })
     }
 
     /// The polytope of these faces (first corner in `loops` and their number), if they have areas and close a surface.
@@ -95,12 +73,17 @@ impl Polytope {
         let mut all = Vec::with_capacity(faces.len());
         for &[first, count] in faces {
             let corners = &loops[first as usize..][..count as usize];
-            let normal = polygon_normal(&vertices, corners)?;
-            let offset = corners.iter().map(|v| normal.dot(vertices[*v as usize])).fold(f64::MIN, f64::max);
-            all.push(Face { normal, offset, first, count });
+            all.push(Face { normal: polygon_normal(&vertices, corners)?, offset: 0.0, first, count });
         }
         let edges = edges_of(&all, &loops);
-        (edges.len() + 2 == vertices.len() + all.len()).then_some(Self { vertices, faces: all, loops, edges })
+        if edges.len() + 2 != vertices.len() + all.len() {
+            return None;
+        }
+        let climb = Climb::new(&vertices, &edges);
+        for face in &mut all {
+            face.offset = climb.highest(face.normal, loops[face.first as usize]);
+        }
+        Some(Self { vertices, faces: all, loops, edges })
     }
 
     pub fn view(&self) -> PolytopeRef<'_> {
@@ -117,6 +100,36 @@ fn polygon_normal(vertices: &[Vec3], corners: &[u32]) -> Option<Vec3> {
     let at = |k: usize| vertices[corners[k % corners.len()] as usize] - origin;
     let sum: Vec3 = (0..corners.len()).map(|k| at(k).cross(at(k + 1))).sum();
     Some(sum.unit_or_zero()).filter(|n| *n != Vec3::ZERO)
+}
+
+/// Corners and their neighbours: the highest corner in a direction is found by climbing.
+struct Climb<'a> {
+    vertices: &'a [Vec3],
+    /// Where each corner's neighbours start.
+    starts: Vec<u32>,
+    neighbours: Vec<u32>,
+}
+
+impl<'a> Climb<'a> {
+    fn new(vertices: &'a [Vec3], edges: &[Edge]) -> Self {
+        let mut pairs: Vec<[u32; 2]> =
+            edges.iter().flat_map(|e| [e.vertices, [e.vertices[1], e.vertices[0]]]).collect();
+        pairs.sort_unstable();
+        let starts = (0..=vertices.len()).map(|v| pairs.partition_point(|p| (p[0] as usize) < v) as u32).collect();
+        Self { vertices, starts, neighbours: pairs.iter().map(|p| p[1]).collect() }
+    }
+
+    /// The greatest `n · p` over all corners, from a corner that has nearly that: so no corner is above a face, and rounding of a
+    /// normal cannot keep polytopes apart that are not.
+    fn highest(&self, n: Vec3, from: u32) -> f64 {
+        let height = |v: u32| n.dot(self.vertices[v as usize]);
+        let (mut at, mut best) = (from, height(from));
+        loop {
+            let around = &self.neighbours[self.starts[at as usize] as usize..self.starts[at as usize + 1] as usize];
+            let Some(&up) = around.iter().find(|v| height(**v) > best) else { return best };
+            (at, best) = (up, height(up));
+        }
+    }
 }
 
 /// The vertices that are on a loop, in their order, and the loops with their new numbers: where triangles were joined to a face, vertices within it belong to nothing.
@@ -191,6 +204,33 @@ mod tests {
             })
             .collect();
         check(&Polytope::hull(&ball).unwrap());
+    }
+
+    /// Plates, needles and boxes that are turned: no point is outside, whatever is nearly flat or straight.
+    #[test]
+    fn hulls_of_thin_shapes_hold_all_their_points() {
+        let mut state = 1_u64;
+        let mut unit = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        for k in 0..2000 {
+            let thin = [1.0, 1e-1, 1e-3, 1e-5, 1e-7][k % 5];
+            let scale = [Vec3::ONE, Vec3::new(1.0, 1.0, thin), Vec3::new(1.0, thin, thin)][k % 3];
+            let turn = crate::math::axis_angle(Vec3::new(unit(), unit(), unit()) * [1.0, 1e-8][k % 2]);
+            let corners = Polytope::cuboid(scale).vertices;
+            let count = 4 + (unit() * 36.0) as usize;
+            let cloud = |_| (Vec3::new(unit(), unit(), unit()) - 0.5) * scale;
+            let points = if k % 7 == 0 { corners } else { (0..count).map(cloud).collect() };
+            let points: Vec<Vec3> = points.iter().map(|p| turn * *p + Vec3::splat(0.3)).collect();
+            let hull = Polytope::hull(&points).unwrap();
+            assert_eq!(hull.vertices.len() + hull.faces.len(), hull.edges.len() + 2);
+            if k % 7 == 0 && thin > 1e-7 {
+                assert_eq!((hull.faces.len(), hull.edges.len()), (6, 12));
+            }
+            let out = |f: &Face| points.iter().map(|p| f.normal.dot(*p) - f.offset).fold(0.0, f64::max);
+            assert!(hull.faces.iter().all(|f| out(f) <= 1e-3 * thin), "{k}");
+        }
     }
 
     #[test]

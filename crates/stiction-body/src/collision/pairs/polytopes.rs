@@ -1,6 +1,7 @@
 //! Two convex polytopes: the separating axis they meet along, among the normals of faces and the common normals of edges that can touch; then
 //! the overlap of two faces or the crossing of two edges.
 
+use crate::collision::closest::between_segments;
 use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
 use crate::collision::pairs::axes::{ALONG_FACE, FACE_LIKE, PARALLEL, Rank, Ranking, keep_beside, look_for_axis};
 use crate::collision::pairs::clip::{self, Clip, Corner, Side, comes_in};
@@ -10,6 +11,9 @@ use crate::math::Vec3;
 
 /// How many axes are tried: the best one may have no overlap of faces that can meet within the step.
 const TRIES: usize = 4;
+
+/// Squared sine below which the common normal of two edges has no correct digit.
+const NO_DIRECTION: f64 = 1e-30;
 
 /// Corners of two polytopes from which on a separating axis is looked for before all of them are.
 pub(crate) const MANY: usize = 48;
@@ -65,12 +69,23 @@ struct Axis {
     rank: Rank,
 }
 
-/// Which common normals of edges are axes.
+/// Which axes are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum EdgeAxes {
-    /// Those that are not nearly the normal of a face.
-    Plain,
-    All,
+enum Search {
+    /// What touching polytopes need: edges near the other polytope, no common normals that are
+    /// nearly those of faces.
+    Near,
+    /// Every axis that can be the best one, with the separation of all corners along it.
+    Complete,
+}
+
+/// What the near search came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// Contacts of two faces or edges, or the proof that there are none.
+    Answer,
+    /// No contact, though no axis keeps the two apart.
+    Nothing,
 }
 
 /// Two polytopes: the second is placed in the frame of the first.
@@ -94,26 +109,34 @@ pub(crate) struct Pair<'a, F> {
 impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     /// Contacts in the first polytope's frame, normals from the first to the second.
     pub fn contacts(&self, scratch: &mut Scratch, out: &mut Vec<Touch>) {
-        // Solids that overlap have a contact: where none is found, edges that faces speak for are asked too.
-        let _ = self.find_contacts(EdgeAxes::Plain, scratch, out) || self.find_contacts(EdgeAxes::All, scratch, out);
+        let ranking = Ranking::new(self.query, self.drift.linear.norm());
+        let start = out.len();
+        let found = self.near_contacts(scratch, &ranking, out);
+        // A near search leaves axes out. Solids that overlap have a contact, and those that are said
+        // to overlap deeply do so along every axis.
+        let deep = deepest(&out[start..]) > ranking.skin;
+        if self.solid && !self.smooth && (deep || found == Found::Nothing) {
+            self.complete_contacts(start, scratch, &ranking, out);
+        }
     }
 
-    /// Contacts along the best axis that has any; true if there are some, or if an axis keeps the two apart.
-    fn find_contacts(&self, edges: EdgeAxes, scratch: &mut Scratch, out: &mut Vec<Touch>) -> bool {
-        let ranking = Ranking::new(self.query, self.drift.linear.norm());
-        if !self.axes(edges, scratch, &ranking) {
-            return true;
+    /// Contacts along the best axis that has any.
+    fn near_contacts(&self, scratch: &mut Scratch, ranking: &Ranking, out: &mut Vec<Touch>) -> Found {
+        if !self.axes(Search::Near, scratch, ranking) {
+            return Found::Answer;
         }
+        let start = out.len();
+        let mut held = false;
         let mut apart = false;
         for _ in 0..TRIES {
-            let Some(best) = best_axis(&scratch.axes, &ranking) else { break };
+            let Some(best) = best_axis(&scratch.axes, ranking) else { break };
             let axis = scratch.axes.swap_remove(best);
             // Where an axis keeps them apart, no other can push them out.
-            if apart && !axis.rank.apart {
-                return true;
+            if held && !axis.rank.apart {
+                break;
             }
-            apart |= axis.rank.apart;
-            let start = out.len();
+            held |= axis.rank.apart;
+            apart |= axis.separation >= -self.query.touch;
             let found = match axis.feature {
                 Feature::Face(which, face) => {
                     let (which, face) = self.reference(which, face as usize, axis.normal);
@@ -121,18 +144,66 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                 }
                 Feature::Edges(i, j) => self.edges(i, j, axis.normal, out),
             };
-            // A face may have nothing below it. Where that is not the end, only a contact is.
-            if found && (edges == EdgeAxes::Plain || out.len() > start) {
+            if found {
                 if let Feature::Edges(i, j) = axis.feature
                     && self.solid
                     && axis.separation >= -ranking.skin
                 {
                     self.beside_crossing([i, j], start, scratch, out);
                 }
-                return apart || !self.solid || self.smooth || out.len() > start;
+                break;
             }
         }
-        apart || !self.solid || self.smooth
+        if apart || out.len() > start { Found::Answer } else { Found::Nothing }
+    }
+
+    /// Puts the contacts from `start` on right where they are not those of the best of all axes: a
+    /// polytope that overlaps another does so along that one least, and there its features meet.
+    fn complete_contacts(&self, start: usize, scratch: &mut Scratch, ranking: &Ranking, out: &mut Vec<Touch>) {
+        if !self.axes(Search::Complete, scratch, ranking) {
+            out.truncate(start);
+            return;
+        }
+        let greatest = |a: &Axis, b: &Axis| if b.separation > a.separation { *b } else { *a };
+        let Some(axis) = scratch.axes.iter().copied().reduce(|a, b| greatest(&a, &b)) else { return };
+        let agrees = |found: &[Touch]| {
+            let depth = deepest(found);
+            depth <= ranking.skin - axis.separation && depth >= -0.5 * axis.separation - self.query.touch
+        };
+        if agrees(&out[start..]) || (out.len() == start && axis.separation >= -self.query.touch) {
+            return;
+        }
+        out.truncate(start);
+        let _ = match axis.feature {
+            Feature::Face(which, face) => self.faces(which, face as usize, axis.separation, scratch, out),
+            Feature::Edges(i, j) => self.edges(i, j, axis.normal, out),
+        };
+        if !agrees(&out[start..]) {
+            out.truncate(start);
+            out.push(self.touch_along(&axis, &scratch.seen[1]));
+        }
+    }
+
+    /// The contact of an axis, at the features that are closest along it.
+    fn touch_along(&self, axis: &Axis, seen: &[Vec3]) -> Touch {
+        let [a, b] = self.polytopes;
+        let (feature, ends) = match axis.feature {
+            Feature::Face(which, face) => {
+                let points = if which == 0 { seen } else { a.vertices };
+                let n = if which == 0 { axis.normal } else { -axis.normal };
+                let (_, corner) = lowest(points, n);
+                let kind = FACES | if which == 1 { SECOND } else { 0 };
+                (u64::from(face) << FACE | corner as u64 | kind, [points[corner]; 2])
+            }
+            Feature::Edges(i, j) => {
+                let p = a.edges[i as usize].vertices.map(|v| a.vertices[v as usize]);
+                let q = b.edges[j as usize].vertices.map(|v| seen[v as usize]);
+                let [s, t] = between_segments(p, q);
+                let ends = [p[0] + (p[1] - p[0]) * s, q[0] + (q[1] - q[0]) * t];
+                (EDGES | u64::from(i) << INCIDENT | u64::from(j), ends)
+            }
+        };
+        Touch::new(0.5 * (ends[0] + ends[1]), axis.normal, axis.separation, feature)
     }
 
     /// Where an edge is nearly along a face beside the edge that it crosses, the contacts of that
@@ -163,7 +234,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// All axes; false as soon as one keeps the polytopes farther apart than they can travel.
-    fn axes(&self, edges: EdgeAxes, scratch: &mut Scratch, ranking: &Ranking) -> bool {
+    fn axes(&self, search: Search, scratch: &mut Scratch, ranking: &Ranking) -> bool {
         let [a, b] = self.polytopes;
         let Scratch { seen, axes, .. } = scratch;
         seen[1].clear();
@@ -172,7 +243,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         seen[0].extend(a.vertices.iter().map(|v| self.relative.point_to_local(*v)));
         axes.clear();
         let mut known = f64::NEG_INFINITY;
-        if a.vertices.len() + b.vertices.len() > MANY {
+        if search == Search::Near && a.vertices.len() + b.vertices.len() > MANY {
             match self.look_for_axis(&seen[1]) {
                 Some(separation) => known = separation - ranking.skin,
                 None => return false,
@@ -180,7 +251,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         }
         let inside = Inside::new(self, seen);
         self.face_axes(seen, axes, &inside, known, ranking)
-            && (self.smooth || self.edge_axes(edges, scratch, &inside, known, ranking))
+            && (self.smooth || self.edge_axes(search, scratch, &inside, known, ranking))
     }
 
     /// The separation along an axis that is looked for; `None` if it keeps the two apart.
@@ -242,18 +313,11 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// Common normals of edges whose arcs on the sphere of normals cross; false as in [`Self::axes`].
-    fn edge_axes(
-        &self,
-        edges: EdgeAxes,
-        scratch: &mut Scratch,
-        inside: &Inside,
-        known: f64,
-        ranking: &Ranking,
-    ) -> bool {
+    fn edge_axes(&self, search: Search, scratch: &mut Scratch, inside: &Inside, known: f64, ranking: &Ranking) -> bool {
         let [a, b] = self.polytopes;
         let best = scratch.axes.iter().map(|x| x.separation).fold(known, f64::max);
         let reach = scratch.axes.iter().map(|x| x.separation.abs()).fold(f64::INFINITY, f64::min);
-        let reach = reach.max(self.query.limit());
+        let reach = if search == Search::Near { reach.max(self.query.limit()) } else { f64::INFINITY };
         let Scratch { seen, near, axes, .. } = scratch;
         near_edges(a.vertices, a.edges, &seen[1], reach, &mut near[0]);
         near_edges(&seen[1], b.edges, a.vertices, reach, &mut near[1]);
@@ -275,8 +339,11 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             let sides = edge_b.faces.map(|f| -(self.relative.rotation * b.faces[f as usize].normal));
             for &i in &near[0] {
                 let edge = a.edges[i as usize];
-                let Some(normal) = self.edge_normal(edges, &edge, along, sides) else { continue };
-                let separation = normal.dot(ends[0] - a.vertices[edge.vertices[0] as usize]);
+                let Some(normal) = self.edge_normal(search, &edge, along, sides) else { continue };
+                let separation = match search {
+                    Search::Near => normal.dot(ends[0] - a.vertices[edge.vertices[0] as usize]),
+                    Search::Complete => lowest(&seen[1], normal).0 + lowest(a.vertices, -normal).0,
+                };
                 if separation > self.query.limit() {
                     return false;
                 }
@@ -287,8 +354,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// The common normal of an edge of the first polytope and one of the second (its direction, the negative normals of its faces), if it
-    /// is a normal of both and, unless all are asked for, no face speaks for it.
-    fn edge_normal(&self, edges: EdgeAxes, edge: &Edge, along_b: Vec3, sides_b: [Vec3; 2]) -> Option<Vec3> {
+    /// is a normal of both and, unless the search is complete, no face speaks for it.
+    fn edge_normal(&self, search: Search, edge: &Edge, along_b: Vec3, sides_b: [Vec3; 2]) -> Option<Vec3> {
         let a = &self.polytopes[0];
         let [p, q] = edge.vertices.map(|v| a.vertices[v as usize]);
         let along_a = q - p;
@@ -301,13 +368,15 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         }
         let cross = along_a.cross(along_b);
         let squared = cross.length_squared();
-        if squared <= PARALLEL * along_a.length_squared() * along_b.length_squared() {
+        let parallel = if search == Search::Near { PARALLEL } else { NO_DIRECTION };
+        if squared <= parallel * along_a.length_squared() * along_b.length_squared() {
             return None;
         }
         let normal = cross / squared.sqrt();
         let normal = if normal.dot(sides_a[0] + sides_a[1]) < 0.0 { -normal } else { normal };
         let outward = normal.dot(sides_b[0] + sides_b[1]) > 0.0;
-        let plain = edges == EdgeAxes::All || sides_a.iter().chain(&sides_b).all(|side| normal.dot(*side) < FACE_LIKE);
+        let plain =
+            search == Search::Complete || sides_a.iter().chain(&sides_b).all(|side| normal.dot(*side) < FACE_LIKE);
         (outward && plain).then_some(normal)
     }
 
@@ -453,7 +522,7 @@ pub(crate) fn polytopes_apart(
     scratch: &mut Scratch,
     out: &mut Vec<Apart>,
 ) {
-    solids(frames, polytopes, query).axes(EdgeAxes::Plain, scratch, &Ranking::new(query, 0.0));
+    solids(frames, polytopes, query).axes(Search::Near, scratch, &Ranking::new(query, 0.0));
     let to_world = |a: &Axis| Apart { normal: frames[0].rotation * a.normal, separation: a.separation };
     out.extend(scratch.axes.iter().map(to_world));
 }
@@ -481,6 +550,11 @@ pub(crate) fn to_world(frame: &Frame, touches: &mut [Touch]) {
         touch.point = frame.point_to_world(touch.point);
         touch.normal = frame.rotation * touch.normal;
     }
+}
+
+/// The depth of the deepest contact (m); negative where all are apart.
+fn deepest(touches: &[Touch]) -> f64 {
+    touches.iter().map(|t| -t.gap).fold(f64::NEG_INFINITY, f64::max)
 }
 
 fn best_axis(axes: &[Axis], ranking: &Ranking) -> Option<usize> {
