@@ -231,8 +231,8 @@ def test_copies_count_from_the_end_and_become_simulations(grasp: stiction.Scene)
 
 
 def test_state_cannot_be_written_while_a_step_runs_elsewhere(grasp: stiction.Scene) -> None:
-    batch, locked = stiction.BatchSimulation(grasp, 4), False
-    thread = threading.Thread(target=lambda: batch.step(3000))
+    batch, locked = stiction.BatchSimulation(grasp.with_settings(sleeping=False), 4), False
+    thread = threading.Thread(target=lambda: batch.step(10000))
     thread.start()
     while thread.is_alive() and not locked:
         locked = not batch.q.flags.writeable and not batch.v.flags.writeable

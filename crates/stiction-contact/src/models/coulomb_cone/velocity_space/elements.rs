@@ -12,6 +12,24 @@ use crate::problem::{ContactProblem, Contacts};
 use crate::rows::Rows;
 use crate::whitened::separation_bias;
 
+/// Evaluates an expression in the length of rows, with that of two free bodies, or of one, as a constant: nearly all contacts have it.
+macro_rules! by_stride {
+    ($group:expr, $stride:ident => $body:expr) => {
+        match $group.stride {
+            12 => {
+                let $stride = 12;
+                $body
+            }
+            8 => {
+                let $stride = 8;
+                $body
+            }
+            $stride => $body,
+        }
+    };
+}
+pub(super) use by_stride;
+
 /// What an element's forces belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {

@@ -2,8 +2,8 @@
 
 use super::super::problem::Block;
 use super::branches::{Branch, gather, put, scatter};
-use super::elements::{Elements, Group};
-use super::lanes::{LANES, axpy, by_stride, dot};
+use super::elements::{Elements, Group, by_stride};
+use super::lanes::{LANES, axpy, dot};
 use super::newton::Newton;
 use crate::mass::Mass;
 

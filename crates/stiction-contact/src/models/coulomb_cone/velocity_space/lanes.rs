@@ -3,24 +3,6 @@
 /// Rows are padded with zeros to a multiple of this.
 pub(super) const LANES: usize = 4;
 
-/// Evaluates an expression in the length of rows, with that of two free bodies, or of one, as a constant: nearly all contacts have it.
-macro_rules! by_stride {
-    ($group:expr, $stride:ident => $body:expr) => {
-        match $group.stride {
-            12 => {
-                let $stride = 12;
-                $body
-            }
-            8 => {
-                let $stride = 8;
-                $body
-            }
-            $stride => $body,
-        }
-    };
-}
-pub(super) use by_stride;
-
 /// `xᵀ y`.
 #[inline(always)]
 pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {

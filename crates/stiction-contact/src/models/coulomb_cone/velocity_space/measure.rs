@@ -2,8 +2,8 @@
 
 use super::super::law::{askew, limit_error};
 use super::super::problem::Block;
-use super::elements::{Element, Elements, Group};
-use super::lanes::{by_stride, dot_of_sizes};
+use super::elements::{Element, Elements, Group, by_stride};
+use super::lanes::dot_of_sizes;
 use super::newton::Newton;
 
 /// The terms of a row count as at least this part of its bodies' own speed, as in the certificate.

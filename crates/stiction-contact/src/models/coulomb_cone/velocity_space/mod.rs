@@ -35,7 +35,7 @@ use elements::{Elements, Source};
 use finish::{AT_LIMIT, RELIEF};
 use newton::Newton;
 use rest::Rest;
-use search::{Found, Search};
+use search::{Found, Guess, Search};
 
 /// Most multiplications for an island: those of its factors, and of this many passes over its rows with each. It takes about ten seconds.
 const MOST_WORK: f64 = 3e10;
@@ -193,16 +193,20 @@ impl VelocitySpace {
         self.search.reset();
         let work = self.newton.matrix.flops(false) + PASSES * self.elements.values.len() as f64;
         let limit = limit.min((MOST_WORK / work.max(1.0)) as usize);
-        let guessed = match start {
-            Some(start) => self.try_guess(start, problem.mass(), enough),
+        let (guess, guessed) = match start {
+            Some(start) => {
+                let guessed = self.try_guess(start, problem.mass(), enough);
+                let known = self.newton.p.iter().any(|p| *p != [0.0; 3]);
+                (if known { Guess::Forces } else { Guess::States }, guessed)
+            }
             None => {
                 self.guess_all_hold();
-                self.search.try_spreading(&self.elements, &mut self.newton, enough)
+                (Guess::States, self.search.try_spreading(&self.elements, &mut self.newton, enough))
             }
         };
         let found = match guessed {
             true => Found::Guessed,
-            false => self.search.run(&self.elements, &mut self.newton, problem.mass(), enough, limit),
+            false => self.search.run(&self.elements, &mut self.newton, problem.mass(), guess, enough, limit),
         };
         match found {
             Found::Guessed => stats.guessed += usize::from(start.is_some()),

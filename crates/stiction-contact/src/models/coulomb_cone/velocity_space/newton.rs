@@ -16,8 +16,8 @@
 
 use super::super::law::{self, Slip, State, Steps};
 use super::affine::{Map, affine_law};
-use super::elements::{Elements, Group};
-use super::lanes::{add_products, axpy, by_stride, dot, dot_doubled, scale};
+use super::elements::{Elements, Group, by_stride};
+use super::lanes::{add_products, axpy, dot, dot_doubled, scale};
 use super::sparse::BlockMatrix;
 use crate::mass::Mass;
 

@@ -90,6 +90,15 @@ impl Steps {
 /// α of the systems of given states.
 const POLISH_ALPHA: f64 = 1e-6;
 
+/// The guess that a search starts from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Guess {
+    /// Forces of an earlier solution.
+    Forces,
+    /// States alone.
+    States,
+}
+
 /// How a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
@@ -155,11 +164,19 @@ impl Search {
     }
 
     /// Searches for an error of `enough` at most, with at most `limit` factors. The answer, or the best found, is left in `newton`.
-    pub fn run(&mut self, el: &Elements, newton: &mut Newton, mass: &Mass, enough: f64, limit: usize) -> Found {
+    pub fn run(
+        &mut self,
+        el: &Elements,
+        newton: &mut Newton,
+        mass: &Mass,
+        guess: Guess,
+        enough: f64,
+        limit: usize,
+    ) -> Found {
         self.swept_p.clone_from(&newton.p);
         make_admissible(el, &mut self.swept_p);
-        // From the forces of the guess first, unless they are far off: what a redundant set leaves open stays as it was, or even.
-        let found = self.best_error <= GUESS_ERROR
+        // From the guess first, unless its forces are far off: what a redundant set leaves open stays as it was, or even.
+        let found = (guess == Guess::States || self.best_error <= GUESS_ERROR)
             && self.semismooth(el, newton, SEMISMOOTH_ALPHA, SEMISMOOTH_STEPS, enough) <= enough
             || self.run_all(el, newton, mass, enough, limit);
         if self.best_error == f64::INFINITY {
