@@ -16,9 +16,9 @@ from stiction import errors
 from stiction._cli import _python
 from stiction.scene import box, sphere
 
-pytest.importorskip("vtkmodules")
-pytest.importorskip("imageio_ffmpeg")
-pytest.importorskip("PIL")
+from conftest import need_pictures
+
+need_pictures()
 from PIL import Image  # noqa: E402
 
 from stiction import render  # noqa: E402

@@ -117,7 +117,7 @@ def _open() -> Any:
     finally:
         vtkLogger.SetStderrVerbosity(before)
     raise StictionError(
-        "pictures need OpenGL without a display, and there is none: install Mesa's EGL (Debian, Ubuntu: apt-get install libegl1; Fedora: dnf install mesa-libEGL)"
+        "pictures need OpenGL without a display, and there is none: install Mesa's EGL (Debian, Ubuntu: apt-get install libegl1 libgl1-mesa-dri; Fedora: dnf install mesa-libEGL mesa-dri-drivers)"
     )
 
 
@@ -175,6 +175,11 @@ class Window:
         shadows = opengl.vtkShadowMapPass()
         baker = shadows.GetShadowMapBakerPass()
         baker.SetResolution(SHADOW_TEXELS)
+        # Where nothing is drawn the map is far, not what was there before.
+        empty, baking = opengl.vtkClearRGBPass(), opengl.vtkCameraPass()
+        empty.SetBackground(1.0, 1.0, 1.0)
+        baking.SetDelegatePass(_sequence(empty, opengl.vtkLightsPass(), opengl.vtkOpaquePass()))
+        baker.SetOpaqueSequence(baking)
         made = opengl.vtkCameraPass()
         made.SetDelegatePass(_sequence(baker, shadows, opengl.vtkTranslucentPass()))
         return made
