@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,8 @@ TRAVEL = 2.5
 SMOOTH = 1.0
 #: How far that camera may be behind, in radii of the view.
 BEHIND = 0.25
+#: How much farther away the camera is where forces are drawn.
+ARROW_ROOM = 1.1
 #: Largest side of a picture (pixels): software renderers go no farther.
 LARGEST = 8192
 
@@ -161,11 +164,13 @@ class Renderer:
     def _look(self, frames: Sequence[Frame]) -> None:
         """Finds the camera."""
         some = self._some(frames)
+        # Arrows reach beyond what they act on.
+        camera = replace(self.camera, zoom=self.camera.zoom / ARROW_ROOM) if self._forces and self.camera.distance is None else self.camera
         if self._follow is not None:
             tree = _tree(self.scene, self._follow)
             points = [seen - frame.poses[self._follow, :3] for seen, frame in zip(self._stage.seen(some, tree), some, strict=True)]
             self._middle = frames[0].poses[self._follow, :3].copy()
-            self._view = _moved(fit(self.camera, np.concatenate(points), self._axes, self._aspect(), np.zeros(3)), self._middle)
+            self._view = _moved(fit(camera, np.concatenate(points), self._axes, self._aspect(), np.zeros(3)), self._middle)
         else:
             points = self._stage.seen(some)
             self._travels = _travels(points) and self.camera.target is None
@@ -173,9 +178,9 @@ class Renderer:
                 middles = [self._stage.moving_middle(frame) for frame in some]
                 points = [p - m for p, m in zip(points, middles, strict=True)]
                 self._middle = self._stage.moving_middle(frames[0])
-                self._view = _moved(fit(self.camera, np.concatenate(points), self._axes, self._aspect(), np.zeros(3)), self._middle)
+                self._view = _moved(fit(camera, np.concatenate(points), self._axes, self._aspect(), np.zeros(3)), self._middle)
             else:
-                self._view = fit(self.camera, np.concatenate(points), self._axes, self._aspect())
+                self._view = fit(camera, np.concatenate(points), self._axes, self._aspect())
         if self._forces is True and self._newtons == 0.0:
             self._newtons = _usual_force(frames)
         self._stage.clip(self._view)
