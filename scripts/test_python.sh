@@ -16,6 +16,11 @@ CARGO_TARGET_DIR=$PWD/target "$venv/bin/python" -m pip wheel --quiet --disable-p
 ls "$wheels"
 wheel=$(echo "$wheels"/stiction-*-abi3-*.whl)
 
+if ! command -v chromium > /dev/null && [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
+    echo "== a browser, for the tests of the viewer"
+    apt-get install -y -qq chromium > /dev/null || echo "Chromium cannot be installed here: its tests are skipped"
+fi
+
 echo "== a fresh environment"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel[dev]"
 for extra in "$@"; do

@@ -435,6 +435,43 @@ pub fn obj() -> Vec<Parts> {
     vec![one(small), one(vertices.chain(faces).collect::<String>())]
 }
 
+pub fn ply() -> Vec<Parts> {
+    let header = |format: &str| {
+        format!(
+            "ply\nformat {format} 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\nelement face 4\n\
+             property list uchar int vertex_indices\nend_header\n"
+        )
+    };
+    let text = header("ascii") + "0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n";
+    let mut binary = header("binary_little_endian").into_bytes();
+    for x in [0.0_f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0] {
+        binary.extend(x.to_le_bytes());
+    }
+    for face in [[0_u32, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]] {
+        binary.push(3);
+        face.iter().for_each(|v| binary.extend(v.to_le_bytes()));
+    }
+    vec![one(text), one(binary)]
+}
+
+pub fn glb() -> Vec<Parts> {
+    let json = r#"{"scenes":[{"nodes":[0]}],"nodes":[{"scale":[1,2,3],"children":[1]},{"mesh":0,"rotation":[0,0,1,0]}],
+"meshes":[{"primitives":[{"attributes":{"POSITION":1},"indices":0}]}],
+"accessors":[{"bufferView":0,"componentType":5121,"count":12,"type":"SCALAR"},{"bufferView":1,"componentType":5126,"count":4,"type":"VEC3"}],
+"bufferViews":[{"buffer":0,"byteLength":12},{"buffer":0,"byteOffset":12,"byteLength":48}]}"#;
+    let mut binary = vec![0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3];
+    for x in [0.0_f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0] {
+        binary.extend(x.to_le_bytes());
+    }
+    let mut out = b"glTF\x02\0\0\0\0\0\0\0".to_vec();
+    for (name, data) in [(b"JSON", json.as_bytes()), (b"BIN\0", &binary)] {
+        out.extend((data.len() as u32).to_le_bytes());
+        out.extend(name);
+        out.extend(data);
+    }
+    vec![one(out)]
+}
+
 pub fn dae() -> Vec<Parts> {
     vec![one(r##"<?xml version="1.0"?><COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
 <asset><unit meter="0.5"/><up_axis>Y_UP</up_axis></asset>

@@ -45,7 +45,7 @@ const fn reader(
 }
 
 /// All targets.
-pub static TARGETS: [Target; 20] = [
+pub static TARGETS: [Target; 22] = [
     reader("expression", expression, seeds::expressions, &seeds::EXPRESSION_WORDS),
     reader("lcp-text", lcp_text, seeds::lcp_texts, &seeds::SICONOS_WORDS),
     reader("lcp-json", lcp_json, seeds::lcp_jsons, &seeds::JSON_WORDS),
@@ -57,6 +57,13 @@ pub static TARGETS: [Target; 20] = [
     reader("stl", stl, seeds::stl, &["solid", "facet", "vertex", "endsolid", "outer loop"]),
     reader("obj", obj, seeds::obj, &["v", "f", "vn", "vt", "1/1/1", "-1", "o", "\\\n"]),
     reader("dae", dae, seeds::dae, &seeds::DAE_WORDS),
+    reader("glb", glb, seeds::glb, &["\"count\":", "\"byteStride\":0", "\"children\":[0]", "5125", "VEC3"]),
+    reader(
+        "ply",
+        ply,
+        seeds::ply,
+        &["property list uchar int vertex_indices", "element face 4294967295", "float", "end_header\n"],
+    ),
     Target { pack: pack::png, ..reader("hfield-png", hfield_png, seeds::pngs, &["IDAT", "tRNS", "IEND"]) },
     reader("hfield-binary", hfield_binary, seeds::binary_fields, &["\0\0\0\0", "\u{1}\0\0\0"]),
     reader("msh", msh, seeds::msh, &["\0\0\0\0", "\u{1}\0\0\0"]),
@@ -142,6 +149,14 @@ fn obj(bytes: &[u8]) -> Result<(), String> {
 
 fn dae(bytes: &[u8]) -> Result<(), String> {
     mesh(bytes, MeshFormat::Collada)
+}
+
+fn glb(bytes: &[u8]) -> Result<(), String> {
+    mesh(bytes, MeshFormat::Glb)
+}
+
+fn ply(bytes: &[u8]) -> Result<(), String> {
+    mesh(bytes, MeshFormat::Ply)
 }
 
 /// Where files that others name are written.

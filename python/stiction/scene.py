@@ -181,7 +181,7 @@ def shipped(name: str, **parameters: float) -> Scene:
     """
     if name not in _shipped_scenes:
         raise InputError(f"there is no scene {name!r}; there are {', '.join(shipped_names())}")
-    return Scene.parse(_shipped_scenes[name], **parameters)
+    return Scene.parse(_shipped_scenes[name], ".", **parameters)
 
 
 class SceneBuilder:

@@ -195,7 +195,7 @@ def test_version() -> None:
     assert version and stiction.__version__ == version[1]
 
 
-@pytest.mark.parametrize(("page", "least"), [("python.md", 8), ("pictures.md", 4)])
+@pytest.mark.parametrize(("page", "least"), [("python.md", 8), ("pictures.md", 4), ("viewer.md", 3)])
 def test_python_in_the_docs_runs(page: str, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every block that is marked as Python, one after the other; those of other packages only where these are there."""
     monkeypatch.chdir(ROOT)
@@ -203,9 +203,11 @@ def test_python_in_the_docs_runs(page: str, least: int, monkeypatch: pytest.Monk
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     assert len(blocks) >= least
     for block in blocks:
-        needed = re.findall(r"^import (mujoco|gymnasium|matplotlib|pinocchio|ray)\b", block, re.M)
+        needed = re.findall(r"^import (mujoco|gymnasium|matplotlib|pinocchio|ray|rerun)\b", block, re.M)
         if "render" in block:
             needed.append("vtkmodules")
+        if ".view(" in block:
+            needed.append("viser")
         if "import stiction.ray" in block or "from stiction.ray" in block:
             needed.append("ray")
         if any(importlib.util.find_spec(name) is None for name in needed) or "ray" in needed:

@@ -176,3 +176,33 @@ def test_messages_about_wrong_arguments(change, error: type[Exception], message:
 def test_a_model_may_be_given_as_an_object() -> None:
     scene = stiction.Scene.load(ROOT / "examples" / "slider.xml")
     assert scene.with_settings(model=stiction.contact.NoSlip()).model == "no-slip"
+
+
+def test_gravity_friction_and_solver_are_settings() -> None:
+    scene = stiction.scene.shipped("slide")
+    other = scene.with_settings(gravity=[0.0, 1.0, -2.0], friction=0.125, model="coulomb-polyhedral", solver="standard")
+    assert other.gravity == (0.0, 1.0, -2.0) and {g.friction for g in other.geoms} == {0.125} and other.solver == "standard"
+    again = pickle.loads(pickle.dumps(other))
+    assert again.gravity == other.gravity and again.geoms[0].friction == 0.125 and again.solver == "standard"
+    assert other.with_settings(model="coulomb-polyhedral").solver is None and scene.gravity == (0.0, 0.0, -9.81)
+    simulation = stiction.Simulation(other)
+    simulation.run(5)
+    assert {float(c["mu"]) for c in simulation.contacts} == {0.125}
+    for wrong, message in [({"gravity": [0, 0, float("nan")]}, "gravity"), ({"friction": -1.0}, "mu"), ({"solver": "no"}, "solver")]:
+        with pytest.raises(stiction.SceneError, match=message):
+            scene.with_settings(**wrong)
+
+
+def test_a_simulation_goes_on_in_another_scene() -> None:
+    scene = stiction.scene.shipped("slide")
+    simulation = stiction.Simulation(scene)
+    simulation.run(50)
+    same, moon = simulation.with_scene(scene), simulation.with_scene(scene.with_settings(gravity=[0, 0, -1.62]))
+    assert same.hash == simulation.hash == moon.hash and same.t == simulation.t
+    for each in (simulation, same, moon):
+        each.run(50)
+    assert same.hash == simulation.hash != moon.hash and moon.v[0] > simulation.v[0]
+    with pytest.raises(stiction.SceneError, match="saved state"):
+        simulation.with_scene(stiction.scene.shipped("grasp"))
+    with pytest.raises(stiction.InputError, match="there is no scene 'grap'; there are"):
+        stiction.scene.shipped("grap")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import importlib
 import re
+import signal
 import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -283,6 +285,7 @@ def test_the_command_says_in_a_line_what_is_wrong(tmp_path: Path) -> None:
             (["grasp", "--port", port], f"cannot listen on 127.0.0.1:{port}"),
             (["grasp", "--port", "99999"], "the port must be from 0 to 65535"),
             (["grasp", "--set", "n"], "--set takes NAME=VALUE"),
+            (["grasp", "--speed", "0"], "the speed must be above 0"),
             (["grasp", "--set", "m=2"], "m"),
             (["grasp", "--model", "no"], "no"),
         ]:
@@ -306,3 +309,86 @@ def test_a_robot_stands_on_a_ground() -> None:
     robot = stiction.Scene.load(path)
     standing = on_ground(robot, path)
     assert ("free" in robot.joint_types) == (standing.title == robot.title and len(standing.geoms) == len(robot.geoms) + 1)
+
+
+# The panel.
+
+
+def control(viewer: Any, label: str) -> Any:
+    (found,) = [h for h in viewer._controls._dynamic if getattr(h, "label", None) == label]
+    return found
+
+
+def test_every_slider_does_what_it_says() -> None:
+    with view(stiction.scene.shipped("slide"), run=False) as viewer:
+        viewer._runner.do(lambda: [viewer._runner.step() for _ in range(10)] and None)
+        until(lambda: viewer.frame.step == 10, "ten steps")
+        for label, value, expected in [
+            ("Gravity", 4.0, lambda s: s.gravity == (0.0, 0.0, -4.0)),
+            ("Tilt", 30.0, lambda s: np.allclose(s.gravity, [4.0 * np.sin(np.pi / 6), 0.0, -4.0 * np.cos(np.pi / 6)])),
+            ("Friction", 0.125, lambda s: all(g.friction == 0.125 for g in s.geoms)),
+            ("Step", 2.5, lambda s: s.dt == 2.5e-3),
+            ("speed", 1.5, lambda s: s.parameters["speed"] == 1.5 and s.dt == 2.5e-3),
+        ]:
+            control(viewer, label).value = value
+            until(lambda expected=expected: expected(viewer.frame.scene), label)
+            assert viewer.frame.step == 10, f"{label}: it goes on from where it was"
+        viewer.run()
+        until(lambda: viewer.frame.step > 20 and viewer.frame.verdict == "certified", "it runs")
+
+
+def test_a_parameter_that_changes_the_bodies_begins_anew() -> None:
+    with view(stiction.scene.shipped("dominoes"), run=False) as viewer:
+        viewer._runner.do(viewer._runner.step)
+        control(viewer, "n").value = 7
+        until(lambda: len(viewer.frame.scene.bodies) == 7, "seven dominoes")
+        assert viewer.frame.step == 0 and viewer.frame.world == 1
+        control(viewer, "n").value = 1
+        until(lambda: len(viewer.frame.scene.bodies) == 1, "one domino")
+
+
+def test_joints_go_where_their_sliders_say() -> None:
+    with view(stiction.scene.shipped("gripper"), run=True) as viewer:
+        name = next(n for n, kind in zip(viewer.frame.scene.joints, viewer.frame.scene.joint_types) if kind in ("revolute", "prismatic"))
+        slider = control(viewer, name)
+        v = viewer.frame.scene.v_slice(name).start
+        slider.value = slider.min + 0.75 * (slider.max - slider.min)
+        until(lambda: viewer.simulation.target[v] == slider.value and viewer.simulation.kp[v] > 0.0, "a servo pulls")
+    with view(ROOT / "examples" / "slider.xml") as viewer:
+        control(viewer, "lift (motor)").value = 2.5
+        until(lambda: viewer.simulation.ctrl[0] == 2.5, "a motor is controlled")
+
+
+def test_the_command_serves_until_ctrl_c() -> None:
+    pytest.importorskip("viser")
+    command = [sys.executable, "-m", "stiction", "view", "grasp", "--port", "0", "--set", "n=3"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        line = process.stdout.readline()
+        assert re.match(r"http://localhost:\d+ ", line), line + process.stderr.read()
+        with urllib.request.urlopen(line.split()[0]) as answer:
+            assert answer.status == 200 and b"html" in answer.read(2000).lower()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0 and out == "" and err == ""
+
+
+def test_what_cannot_be_is_said_and_not_kept() -> None:
+    with view(stiction.scene.shipped("slide"), run=False) as viewer:
+        changes = viewer._controls._changes
+        changes.set(dt=-1.0)
+        until(lambda: viewer.frame.verdict == "failed" and "dt" in viewer.frame.why, "the step is refused")
+        changes.set_parameter("mu", -1.0)
+        until(lambda: "friction" in viewer.frame.why, "the parameter is refused")
+        for x in np.linspace(0.1, 0.4, 50):
+            changes.set(friction=float(x))
+        until(lambda: viewer.frame.scene.geoms[0].friction == 0.4, "the last of many changes counts")
+        viewer.run()
+        until(lambda: viewer.frame.verdict == "certified", "it goes on")
+
+
+def test_nothing_to_see_is_shown_too() -> None:
+    scene = stiction.SceneBuilder().body("point", mass=1.0, inertia=[1, 1, 1]).build()
+    with view(scene) as viewer:
+        until(lambda: viewer.frame.t > 0.05, "it runs")
+        assert viewer._repr_html_().count(viewer.url) == 3

@@ -21,7 +21,20 @@ def cube() -> stiction.Scene:
     return builder.body("cube", mass=1.0, position=[0, 0, 0.1], velocity=[0.3, 0, 0], shape=box(0.2, 0.2, 0.2)).build()
 
 
-def drag(browser: Any, start: tuple[int, int], end: tuple[int, int]) -> None:
+def on_page(browser: Any, viewer: Any, point: np.ndarray) -> tuple[float, float]:
+    """Where a point of the world is on the page (pixels)."""
+    camera = viewer._server.initial_camera
+    ahead = camera.look_at - camera.position
+    ahead = ahead / np.linalg.norm(ahead)
+    right = np.cross(ahead, [0.0, 0.0, 1.0])
+    right = right / np.linalg.norm(right)
+    up, way = np.cross(right, ahead), point - camera.position
+    width, height = browser.viewport_size["width"], browser.viewport_size["height"]
+    scale = 0.5 * height / np.tan(0.5 * camera.fov) / (way @ ahead)
+    return 0.5 * width + scale * float(way @ right), 0.5 * height - scale * float(way @ up)
+
+
+def drag(browser: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
     browser.mouse.move(*start)
     browser.mouse.down()
     for k in range(1, 9):
@@ -46,9 +59,9 @@ def test_a_simulation_runs_is_pushed_and_changed(tmp_path: Path) -> None:
         browser.get_by_role("button", name="Reset").click()
         until(lambda: viewer.frame.step == 0, "it is back at the start")
 
-        # The cube is in the middle of the page.
         viewer.run()
-        drag(browser, (550, 350), (550, 120))
+        x, y = on_page(browser, viewer, viewer.frame.poses[1, :3])
+        drag(browser, (x, y), (x, y - 230))
         until(lambda: viewer.frame.pull is not None and viewer.frame.poses[1, 2] > 0.15, "a drag lifts the cube")
         pull = viewer.frame.pull
         assert pull is not None and viewer._contacts._pull.visible and np.linalg.norm(pull.force) > 5.0

@@ -11,7 +11,6 @@ use stiction_body::{Geom, Inertia, JointKind, LinkSpec};
 
 use crate::description::{Description, GeomSpec, NoteKind};
 use crate::error::SceneError;
-use crate::looks::Look;
 use crate::material::Material;
 use crate::xml::{Document, Element, Source};
 
@@ -87,6 +86,9 @@ fn read(source: &Source, folder: &Path, options: &UrdfOptions) -> Result<Descrip
     mobility::check(&tree, &out.numbers, &mut out.out)?;
     ignore_the_rest(robot);
     let mut description = out.out;
+    // Collision shapes are drawn where there is nothing else to look at.
+    let drawn = description.visuals.is_empty();
+    description.geoms.iter_mut().for_each(|g| g.look.drawn = drawn);
     description.notes = document.notes();
     Ok(description)
 }
@@ -197,11 +199,10 @@ impl Builder<'_> {
         }
     }
 
-    /// Collision shapes, and what is drawn: collision shapes only where a link has nothing else.
+    /// Collision shapes, and what is only drawn.
     fn add_shapes(&mut self, link: &LinkNode, number: Option<usize>, fixed: Option<Pose>) -> Result<(), SceneError> {
         let material = surface::of_link(link, self.options.material)?;
         let visuals = visuals::read(link, number, &self.paths, &self.colors);
-        let look = Look { rgba: None, drawn: visuals.is_empty() };
         self.out.visuals.extend(visuals);
         for Placed { name, pose, shape } in geometry::read(link, &self.paths, self.options.keep_meshes)? {
             let (number, pose) = match (shape.is_unbounded(), fixed) {
@@ -210,7 +211,7 @@ impl Builder<'_> {
                 _ => (number, pose),
             };
             let name = self.unused_name(name.unwrap_or(link.name));
-            self.out.geoms.push(GeomSpec { geom: Geom::new(name, number, pose, shape), material, look });
+            self.out.geoms.push(GeomSpec::new(Geom::new(name, number, pose, shape), material));
         }
         Ok(())
     }

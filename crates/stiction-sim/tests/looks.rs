@@ -71,8 +71,13 @@ fn mjcf_visuals_have_shapes_colors_and_groups() {
     assert_eq!(d.visuals[1].shape, VisualShape::Ellipsoid { radii: Vec3::new(1.0, 2.0, 3.0) });
     assert_eq!((triangles(&d.visuals[0]), triangles(&d.visuals[2])), (4, 4));
     assert_eq!(d.geoms[0].look.rgba, Some([0.5, 0.0, 0.5, 1.0]));
-    // The plane; a group that is not shown; the same on a body with nothing else; a hull, whose mesh is shown.
-    assert_eq!(d.geoms.iter().map(|g| g.look.drawn).collect::<Vec<_>>(), [true, false, true, false]);
+    // The plane; a group that is not shown, twice; a hull, whose mesh is shown.
+    let drawn = |d: &Description| d.geoms.iter().map(|g| g.look.drawn).collect::<Vec<_>>();
+    assert_eq!(drawn(&d), [true, false, false, false]);
+    let bare = r#"<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+        <body><freejoint/><geom size=".1" group="3"/><geom size=".1" group="3" rgba="1 1 1 0"/></body></worldbody></mujoco>"#;
+    let bare = mjcf::parse(bare, &folder, &MjcfOptions::default()).unwrap();
+    assert_eq!(drawn(&bare), [true, true, false], "where nothing else is to be seen, what touches is");
     assert!(noted(&d, "gone.obj") && noted(&d, "broken.obj"), "{:#?}", d.notes);
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -10,7 +10,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from .._stiction import Recording, Scene, Simulation
-from .target import opened
+from ..errors import InputError
+from .target import is_robot, opened
 
 if TYPE_CHECKING:
     from .viewer import Viewer
@@ -25,6 +26,7 @@ def view(
     port: int = 8080,
     run: bool | None = None,
     speed: float = 1.0,
+    fixed: bool = False,
 ) -> Viewer:
     """Serve a page that shows a simulation, or a recording with a timeline.
 
@@ -38,9 +40,11 @@ def view(
     port : int
         0 is any that is free.
     run : bool, optional
-        Whether it starts at once. Default: a scene or recording does; a `Simulation` waits.
+        Whether it starts at once. Default: a scene or recording does; a `Simulation` and a robot file wait.
     speed : float
         Simulated seconds per second.
+    fixed : bool
+        Of a robot file: whether its base is fixed, as that of an arm on a table.
 
     Returns
     -------
@@ -52,7 +56,7 @@ def view(
     ImportError
         viser is not installed.
     InputError
-        The port is in use, or the target is none of these.
+        The port is in use, the speed is not above 0, or the target is none of these.
     SceneError
         The file is broken, with the place.
 
@@ -67,8 +71,10 @@ def view(
     from .server import started, stopped
     from .timeline import TimelineViewer
 
-    what = opened(target)
-    running = run if run is not None else not isinstance(target, Simulation)
+    if not speed > 0.0:
+        raise InputError(f"the speed must be above 0, found {speed}")
+    what = opened(target, fixed=fixed)
+    running = run if run is not None else not (isinstance(target, Simulation) or is_robot(target))
     server = started(host, port)
     try:
         if isinstance(what, Recording):

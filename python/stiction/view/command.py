@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from .._stiction import Recording, Simulation
 from ..errors import StictionError
 from . import view
-from .target import opened, simulation_of
+from .target import is_robot, opened, simulation_of
 
 __all__ = ["main"]
 
@@ -19,7 +19,7 @@ def main(arguments: Sequence[str]) -> int:
     """Serve a page until Ctrl-C; returns the exit code: 0 done, 2 bad input, with one line that says what is wrong."""
     options = _parser().parse_args(list(arguments))
     try:
-        viewer = view(_target(options), host=options.host, port=options.port, run=not options.paused, speed=options.speed)
+        viewer = view(_target(options), host=options.host, port=options.port, run=not (options.paused or is_robot(options.target)), speed=options.speed)
     except (StictionError, ImportError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -39,13 +39,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", help="the contact model")
     parser.add_argument("--dt", type=float, help="the step (s)")
     parser.add_argument("--speed", type=float, default=1.0, help="simulated seconds per second [default: 1]")
-    parser.add_argument("--paused", action="store_true", help="wait for the button")
+    parser.add_argument("--paused", action="store_true", help="wait for the button, as robot files do")
+    parser.add_argument("--fixed", action="store_true", help="fix the base of a robot file")
     parser.add_argument("--open", action="store_true", help="open the page in a browser of this machine")
     return parser
 
 
 def _target(options: argparse.Namespace) -> Simulation | Recording:
-    target = opened(options.target)
+    target = opened(options.target, fixed=options.fixed)
     settings = {name: x for name, x in (("model", options.model), ("dt", options.dt)) if x is not None}
     parameters = dict(_parameter(text) for text in options.set)
     if not settings and not parameters:

@@ -168,4 +168,5 @@ def _turn_z_to(normals: Array) -> Array:
     w = 1.0 + normals[:, 2]
     out = np.stack([w, -normals[:, 1], normals[:, 0], np.zeros(len(normals))], axis=1)
     out[w < 1e-9] = (0.0, 1.0, 0.0, 0.0)
-    return out / np.linalg.norm(out, axis=1, keepdims=True)
+    turned: Array = out / np.linalg.norm(out, axis=1, keepdims=True)
+    return turned

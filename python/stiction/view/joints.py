@@ -36,7 +36,7 @@ class Joints:
         self.handles: list[Any] = []
         limits = dict(zip(scene.actuators, scene.ctrl_limits.tolist()))
         for i, name in enumerate(runner.simulation.actuators):
-            self._add(name, limits[name], "", 0.0, lambda x, i=i: self._control(i, x))
+            self._add(f"{name} (motor)", limits[name], "", 0.0, lambda x, i=i: self._control(i, x))
         for name, kind in zip(scene.joints, scene.joint_types):
             if kind in ("revolute", "continuous", "prismatic") and len(self.handles) < _MOST:
                 v = scene.v_slice(name).start

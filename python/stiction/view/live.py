@@ -32,7 +32,7 @@ class LiveViewer(Viewer):
         self.frame, _ = self._runner.next_frame(0, 0.0)
         self._world = self.frame.world
         self._draw_scene(self.frame.scene, self.frame.poses)
-        self._controls = Controls(server, self._runner, self._contact_style)
+        self._controls = Controls(server, self._runner, self._contact_style, lambda: self._look_at(self.frame.scene, self.frame.poses))
         self._begin_drags()
         self._draw(self.frame)
         self._light.show(self.frame, pace=None, active=0)

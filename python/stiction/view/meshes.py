@@ -35,11 +35,11 @@ def creased(vertices: Array, faces: Indices) -> tuple[Array, Indices]:
     smooth = np.einsum("ij,ij->i", normals[here // 3], normals[there // 3]) > np.cos(_EDGE_ANGLE)
     here, there = here[smooth], there[smooth]
     # Corner 3 f + k is that of faces[f, k]; side 3 f + k goes from it to the next corner.
-    end = lambda side: side - side % 3 + (side + 1) % 3  # noqa: E731
+    end_here, end_there = (side - side % 3 + (side + 1) % 3 for side in (here, there))
     same = first[here] == first[there]
     pairs = np.concatenate([
-        np.stack([here, np.where(same, there, end(there))], axis=1),
-        np.stack([end(here), np.where(same, end(there), there)], axis=1),
+        np.stack([here, np.where(same, there, end_there)], axis=1),
+        np.stack([end_here, np.where(same, end_there, there)], axis=1),
     ])
     label = _components(len(first), pairs)
     kept, corner = np.unique(label, return_inverse=True)

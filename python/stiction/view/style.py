@@ -19,10 +19,11 @@ def add_style(gui: Any, style: Callable[[], ContactStyle], changed: Callable[[],
     """Add the controls; each sets its part of the style, and then says so."""
 
     def kept(handle: Any, name: str) -> None:
-        @handle.on_update
-        def _(_: Any) -> None:
+        def set_it(_: Any) -> None:
             setattr(style(), name, handle.value)
             changed()
+
+        handle.on_update(set_it)
 
     now = style()
     kept(gui.add_dropdown("Forces", _ARROWS, initial_value=now.arrows, hint="pairs: sums per pair of bodies, which are unique"), "arrows")

@@ -11,14 +11,14 @@ from .._stiction import Recording, Scene, Simulation
 from ..errors import InputError
 from ..scene import SceneBuilder, shipped, shipped_names
 
-__all__ = ["on_ground", "opened", "simulation_of"]
+__all__ = ["is_robot", "on_ground", "opened", "simulation_of"]
 
 #: What recordings begin with.
 _RECORDING = b"STICREC"
 
 
-def opened(target: Simulation | Scene | Recording | str | os.PathLike[str]) -> Simulation | Recording:
-    """A simulation, or a recording, of anything that can be shown."""
+def opened(target: Simulation | Scene | Recording | str | os.PathLike[str], *, fixed: bool = False) -> Simulation | Recording:
+    """A simulation, or a recording, of anything that can be shown; the base of a robot file may be fixed."""
     if isinstance(target, (Simulation, Recording)):
         return target
     if isinstance(target, Scene):
@@ -34,7 +34,7 @@ def opened(target: Simulation | Scene | Recording | str | os.PathLike[str]) -> S
         if file.read(len(_RECORDING)) == _RECORDING:
             return Recording(path)
     scene = Scene.load(path)
-    return simulation_of(scene if path.suffix.lower() == ".toml" else on_ground(scene, path))
+    return simulation_of(on_ground(scene, path, fixed=fixed) if is_robot(path) else scene)
 
 
 def simulation_of(scene: Scene) -> Simulation:
@@ -42,14 +42,20 @@ def simulation_of(scene: Scene) -> Simulation:
     return Simulation(scene, raises=False, separate=True)
 
 
-def on_ground(robot: Scene, path: Path) -> Scene:
-    """A robot file with a ground under its lowest point, if it would fall forever otherwise."""
-    if "free" not in robot.joint_types or any(g.body < 0 and g.collides for g in robot.geoms):
+def is_robot(target: object) -> bool:
+    """Whether it is the file of a robot."""
+    return isinstance(target, (str, os.PathLike)) and Path(target).suffix.lower() in (".urdf", ".xml", ".mjcf")
+
+
+def on_ground(robot: Scene, path: Path, *, fixed: bool = False) -> Scene:
+    """A robot file with a ground under its lowest point, if it would fall forever otherwise, or is to be fixed."""
+    if not fixed and ("free" not in robot.joint_types or any(g.body < 0 and g.collides for g in robot.geoms)):
         return robot
     poses = simulation_of(robot).geom_poses()
     lowest = min((lowest_point(g.mesh(16)[0], pose) for g, pose in zip(robot.geoms, poses) if g.collides), default=0.0)
     builder = SceneBuilder(robot.title, directory=path.resolve().parent, dt=robot.dt, gravity=list(robot.gravity))
-    return builder.ground(position=[0.0, 0.0, float(lowest)]).robot("robot", path.name).build()
+    base = {"base": "fixed"} if fixed else {}
+    return builder.ground(position=[0.0, 0.0, float(lowest)]).robot("robot", path.name, **base).build()
 
 
 def lowest_point(vertices: np.ndarray, pose: np.ndarray) -> float:

@@ -95,25 +95,28 @@ class TimelineViewer(Viewer):
         self._play.on_click(lambda _: self.play(not self._playing))
         self._slider = gui.add_slider("Step", min=0, max=max(last, 1), step=1, initial_value=0)
 
-        @self._slider.on_update
-        def _(event: Any) -> None:
+        def scrub(event: Any) -> None:
             if event.client is not None:
                 self.seek(int(self._slider.value))
 
-        buttons = gui.add_button_group("Go", ("|<", "<", ">", ">|"))
-        moves = {"|<": lambda: 0, "<": lambda: self._cursor - 1, ">": lambda: self._cursor + 1, ">|": lambda: last}
+        self._slider.on_update(scrub)
 
-        @buttons.on_click
-        def _(_: Any) -> None:
+        buttons = gui.add_button_group("Go", ("|<", "<", ">", ">|"))
+        moves = {"|<": -last, "<": -1, ">": 1, ">|": last}
+
+        def go(_: Any) -> None:
             self.play(False)
-            self.seek(moves[buttons.value]())
+            self.seek(self._cursor + moves[buttons.value])
+
+        buttons.on_click(go)
 
         speeds = gui.add_button_group("Speed", tuple(_SPEEDS))
 
-        @speeds.on_click
-        def _(_: Any) -> None:
+        def set_speed(_: Any) -> None:
             self._speed = _SPEEDS[speeds.value]
             self.seek(self._cursor)
+
+        speeds.on_click(set_speed)
 
         self._add_jumps(gui)
         tabs = gui.add_tab_group()
@@ -134,10 +137,11 @@ class TimelineViewer(Viewer):
                 button = gui.add_button(name, color="gray")
                 row = int(np.argmax(values))
 
-                @button.on_click
-                def _(_: Any, row: int = row) -> None:
+                def jump(_: Any, row: int = row) -> None:
                     self.play(False)
                     self.seek(row)
+
+                button.on_click(jump)
 
     # The thread that draws.
 

@@ -23,6 +23,8 @@ Array = npt.NDArray[np.float64]
 _FROM = np.array([1.0, -1.6, 0.85]) / np.linalg.norm([1.0, -1.6, 0.85])
 #: Half the opening angle of the camera takes in a ball of this many sizes of the scene.
 _ROOM = 1.25
+#: The panel covers the right of the page: the scene is this many of its sizes to the left of the middle.
+_BESIDE_PANEL = 0.25
 #: Vertical opening angle of the camera (rad).
 _FIELD_OF_VIEW = np.radians(40.0)
 
@@ -77,6 +79,9 @@ class Viewer:
         state = "closed" if self._closed.is_set() else self.url
         return f"{type(self).__name__}({state})"
 
+    def _repr_html_(self) -> str:
+        return f"<a href='{self.url}'>{self.url}</a><br><iframe src='{self.url}' style='width:100%;height:520px;border:0'></iframe>"
+
     # For those who draw.
 
     def _stop_server(self) -> None:
@@ -97,6 +102,8 @@ class Viewer:
     def _look_at(self, scene: Scene, poses: Array) -> None:
         middle, size = bounds(scene, poses)
         distance = _ROOM * size / np.tan(0.5 * _FIELD_OF_VIEW)
+        right = np.cross([0.0, 0.0, 1.0], _FROM)
+        middle = middle + _BESIDE_PANEL * size * right / np.linalg.norm(right)
         cameras = [self._server.initial_camera, *(c.camera for c in self._server.get_clients().values())]
         for camera in cameras:
             camera.fov = _FIELD_OF_VIEW

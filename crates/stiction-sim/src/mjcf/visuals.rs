@@ -74,7 +74,7 @@ pub(super) fn of_form(
     Ok(shape.map(|shape| VisualRead { name, body, pose, shape, look }))
 }
 
-/// The visuals of a description, on its links. Where nothing of a body would be drawn, what touches is.
+/// The visuals of a description, on its links. Where nothing of what moves would be drawn, what touches is.
 pub(super) fn write(tree: &Tree, links: &Links, out: &mut crate::description::Description) {
     for read in &tree.visuals {
         let unbounded = matches!(&read.shape, VisualShape::Shape(s) if s.is_unbounded());
@@ -86,10 +86,10 @@ pub(super) fn write(tree: &Tree, links: &Links, out: &mut crate::description::De
         let (name, shape) = (read.name.clone(), read.shape.clone());
         out.visuals.push(Visual { name, link, pose, shape, look: read.look });
     }
-    let mut seen = vec![false; tree.bodies.len()];
-    tree.visuals.iter().filter(|v| v.look.drawn).for_each(|v| seen[v.body] = true);
-    tree.geoms.iter().filter(|g| g.look.drawn).for_each(|g| seen[g.body] = true);
-    for (read, spec) in tree.geoms.iter().zip(&mut out.geoms) {
-        spec.look.drawn |= !seen[read.body] && spec.look.rgba.is_none_or(|c| c[3] > 0.0);
+    let moves = |body: usize| !tree.bodies[body].is_static;
+    let seen = tree.visuals.iter().any(|v| v.look.drawn && moves(v.body))
+        || tree.geoms.iter().any(|g| g.look.drawn && moves(g.body));
+    for spec in &mut out.geoms {
+        spec.look.drawn |= !seen && spec.look.rgba.is_none_or(|c| c[3] > 0.0);
     }
 }
