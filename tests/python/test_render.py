@@ -233,6 +233,8 @@ def test_beside_mujoco(tmp_path: Path) -> None:
     np.testing.assert_allclose(theirs[0].poses, stiction.Simulation(of).poses, atol=1e-12)
     sunk = [frame.poses[of.body("capsule"), 2] for frame in theirs]
     assert sunk[2] < sunk[1] < -1e-4
+    with pytest.raises(errors.InputError, match="MJCF and URDF files only"):
+        _mujoco.frames("scenes/capsule.toml", of, [0.0], None)
     with pytest.raises(errors.InputError, match="2 actuators, and 1 controls"):
         _mujoco.frames(file, of, [0.0], [1.0])
 
