@@ -27,6 +27,11 @@ for extra in "$@"; do
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$extra" || echo "$extra cannot be installed here: its tests are skipped"
 done
 
+# Pictures are drawn without a display, by Mesa.
+if ! "$python" -c 'import ctypes; ctypes.CDLL("libEGL.so.1")' 2> /dev/null; then
+    (apt-get update -qq && apt-get install -y -qq libegl1 libgl1-mesa-dri) > /dev/null 2>&1 || echo "libegl1 cannot be installed here: tests of pictures are skipped"
+fi
+
 echo "== twins of the examples"
 cargo build --release --quiet -p stiction --examples
 

@@ -31,7 +31,7 @@ def grasp(out):
     """Two grippers hold a row of cubes by friction alone: the forces that do it."""
     simulation = stiction.Simulation(stiction.Scene.load(SCENES / "grasp.toml", n=4))
     simulation.run(200)
-    render.save(simulation.render(900, 420, camera=Camera(azimuth=-65, elevation=18), forces=True), out)
+    render.save(simulation.render(900, 420, camera=Camera(azimuth=-72, elevation=20), forces=True), out)
 
 
 def quadruped(out):

@@ -10,6 +10,8 @@
     certificates checked by arithmetic of their own; ``python -m stiction.verify FILE`` checks a recording
 ``stiction.envs``, ``stiction.ray``, ``stiction.plot``
     Gymnasium environments, sweeps on Ray, figures: with the extras ``[rl]``, ``[ray]`` and ``[plot]``
+``stiction.view``, ``stiction.rerun``
+    the viewer in the browser, recordings for Rerun: with the extras ``[view]`` and ``[rerun]``
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 import stiction  # noqa: E402
 from stiction import envs  # noqa: E402
 
+from conftest import need_pictures  # noqa: E402
+
 NAMES = ["stiction/GraspHold-v0", "stiction/QuadrupedWalk-v0"]
 
 
@@ -22,7 +24,7 @@ def test_environments_pass_the_checker(name: str) -> None:
         warnings.simplefilter("error")
         # Unbounded observations are what they are.
         warnings.filterwarnings("ignore", message=".*A Box observation space (minimum|maximum) value is -?infinity.*")
-        check_env(gym.make(name).unwrapped, skip_render_check=True)  # drawn below
+        check_env(gym.make(name).unwrapped, skip_render_check=True)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -159,8 +161,7 @@ def test_wrong_seeds_and_actions_are_refused() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_environments_are_drawn(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for needed in ("vtkmodules", "PIL", "imageio_ffmpeg"):
-        pytest.importorskip(needed)
+    need_pictures()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message=".*A Box observation space (minimum|maximum) value is -?infinity.*")
@@ -183,8 +184,7 @@ def test_environments_are_drawn(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_window_shows_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    for needed in ("vtkmodules", "PIL", "imageio_ffmpeg"):
-        pytest.importorskip(needed)
+    need_pictures()
     pygame = pytest.importorskip("pygame")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     env = gym.make("stiction/GraspHold-v0", render_mode="human", width=96, height=72)

@@ -134,7 +134,7 @@ def test_everything_has_a_short_line_and_outcomes_a_table(name: str) -> None:
     value = THINGS[name]
     assert 0 < len(repr(value)) < 400 and "object at 0x" not in repr(value)
     if not isinstance(value, (lcp.Solver, contact.Model, lcp.ExactCheck)):
-        assert value._repr_html_().startswith("<table><caption>")
+        assert "<table><caption>" in value._repr_html_()
 
 
 def test_a_contact_solution_that_lies_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,12 @@ matplotlib.use("Agg")
 
 import stiction  # noqa: E402
 from stiction import plot  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    yield
+    matplotlib.pyplot.close("all")
 
 
 @pytest.fixture

@@ -143,7 +143,7 @@ def test_html(scenes: Path) -> None:
     for value in (scene, simulation, report, simulation.run(2), stiction.record(simulation, 2), stiction.BatchSimulation(scene, 2),
                   stiction.lcp.solve([[1.0]], [-1.0]), stiction.lcp.solve([[0.0]], [-1.0]), stiction.contact.solve(simulation.problem())):
         text = value._repr_html_()
-        assert text.startswith("<table>") and text.count("<tr>") >= 2
+        assert "<table>" in text and text.count("<tr>") >= 2
     assert "&lt;b&gt;" in stiction.SceneBuilder("<b>").body("a", mass=1.0, shape=sphere(1.0)).build()._repr_html_()
 
 

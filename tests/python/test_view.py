@@ -285,6 +285,7 @@ def test_the_command_says_in_a_line_what_is_wrong(tmp_path: Path) -> None:
             (["grasp", "--port", port], f"cannot listen on 127.0.0.1:{port}"),
             (["grasp", "--port", "99999"], "the port must be from 0 to 65535"),
             (["grasp", "--set", "n"], "--set takes NAME=VALUE"),
+            (["grasp", "--speed", "0"], "the speed must be above 0"),
             (["grasp", "--set", "m=2"], "m"),
             (["grasp", "--model", "no"], "no"),
         ]:
@@ -370,3 +371,24 @@ def test_the_command_serves_until_ctrl_c() -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120)
         assert process.returncode == 0 and out == "" and err == ""
+
+
+def test_what_cannot_be_is_said_and_not_kept() -> None:
+    with view(stiction.scene.shipped("slide"), run=False) as viewer:
+        changes = viewer._controls._changes
+        changes.set(dt=-1.0)
+        until(lambda: viewer.frame.verdict == "failed" and "dt" in viewer.frame.why, "the step is refused")
+        changes.set_parameter("mu", -1.0)
+        until(lambda: "friction" in viewer.frame.why, "the parameter is refused")
+        for x in np.linspace(0.1, 0.4, 50):
+            changes.set(friction=float(x))
+        until(lambda: viewer.frame.scene.geoms[0].friction == 0.4, "the last of many changes counts")
+        viewer.run()
+        until(lambda: viewer.frame.verdict == "certified", "it goes on")
+
+
+def test_nothing_to_see_is_shown_too() -> None:
+    scene = stiction.SceneBuilder().body("point", mass=1.0, inertia=[1, 1, 1]).build()
+    with view(scene) as viewer:
+        until(lambda: viewer.frame.t > 0.05, "it runs")
+        assert viewer._repr_html_().count(viewer.url) == 3

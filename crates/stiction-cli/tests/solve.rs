@@ -319,8 +319,8 @@ mod with_solvers {
 
 #[test]
 fn subcommands_of_the_python_package_say_where_they_are() {
-    for command in ["view", "render", "plot"] {
+    for (command, extras) in [("view", "view"), ("render", "render"), ("plot", "plot"), ("compare", "render,plot")] {
         let message = refused(&[command, "scene.toml", "--port", "1"]);
-        assert!(message.contains(&format!("pip install \"stiction[{command}]\"")), "{message}");
+        assert!(message.contains(&format!("pip install \"stiction[{extras}]\"")), "{message}");
     }
 }

@@ -19,6 +19,9 @@ from ._renderer import Renderer
 from ._view import Camera, View
 from ._window import Image
 
+#: Samples per pixel of single pictures.
+SAMPLES = 8
+
 __all__ = ["Camera", "Renderer", "View", "compare", "picture", "save", "video"]
 
 
@@ -54,7 +57,7 @@ def picture(
         The simulation ends before that time, or there is no OpenGL here.
     """
     scene, shown = frame(opened(source), at)
-    renderer = Renderer(scene, width, height, camera=camera, forces=forces)
+    renderer = Renderer(scene, width, height, camera=camera, forces=forces, samples=SAMPLES)
     try:
         return renderer.render(shown.poses, shown.contacts)
     finally:

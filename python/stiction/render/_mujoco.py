@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ def frames(file: str | os.PathLike[str], scene: Scene, times: Sequence[float], c
         import mujoco
     except ImportError as error:
         raise ImportError("a comparison with MuJoCo needs mujoco: pip install mujoco") from error
+    if Path(file).suffix.lower() not in (".xml", ".mjcf", ".urdf"):
+        raise InputError(f"{file}: MuJoCo reads MJCF and URDF files only, such as examples/capsule.xml")
     try:
         model = mujoco.MjModel.from_xml_path(os.fspath(file))
     except ValueError as error:

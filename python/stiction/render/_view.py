@@ -70,14 +70,29 @@ class Camera:
 
 @dataclass(frozen=True)
 class View:
-    """A camera that was found: place, target and upward direction (m), angle of view (degrees), and the radius of what it is about (m)."""
+    """A camera that was found.
+
+    Attributes
+    ----------
+    position, target : ndarray, (3,)
+        Where it is, and what is in the middle of the picture (m).
+    up : ndarray, (3,)
+        Upward direction.
+    fov : float
+        Angle of view from the lower to the upper edge, in degrees.
+    radius : float
+        Of what it is about (m).
+    light : float
+        The azimuth that the light keeps to, in degrees.
+    axes : ndarray, (3, 3)
+        Axes of the horizon and the vertical, as rows.
+    """
 
     position: Array
     target: Array
     up: Array
     fov: float
     radius: float
-    #: Where the light comes from turns with this azimuth (degrees), not with the camera.
     light: float
     axes: Array = field(repr=False)
 
@@ -88,11 +103,37 @@ class View:
         return NEAREST * min(distance, self.radius), FARTHEST * max(distance, self.radius)
 
     def toward(self, side: float, elevation: float) -> Array:
-        """The direction to the left of the camera by `side`, and above the horizon (degrees)."""
+        """A direction.
+
+        Parameters
+        ----------
+        side : float
+            To the left of the camera, in degrees.
+        elevation : float
+            Above the horizon, in degrees.
+
+        Returns
+        -------
+        ndarray, (3,)
+            A unit vector.
+        """
         return direction(self.axes, self.light - side, elevation)
 
     def project(self, points: npt.ArrayLike, width: int, height: int) -> Array:
-        """Where points are in a picture: column and row of each, from its upper left corner, and the distance from the camera (m); (k, 3)."""
+        """Where points are in a picture.
+
+        Parameters
+        ----------
+        points : array_like, (k, 3) or (3,)
+            In metres.
+        width, height : int
+            Of the picture, in pixels.
+
+        Returns
+        -------
+        ndarray, (k, 3)
+            Column and row, from the upper left corner, and the distance from the camera along its axis (m).
+        """
         forward = self.target - self.position
         forward = forward / np.linalg.norm(forward)
         right = np.cross(forward, self.up)

@@ -15,8 +15,9 @@ try:
     import vtkmodules.vtkRenderingFreeType  # noqa: F401
     import vtkmodules.vtkRenderingOpenGL2 as opengl
     from vtkmodules.util.numpy_support import vtk_to_numpy
-    from vtkmodules.vtkCommonCore import vtkLogger, vtkUnsignedCharArray
-    from vtkmodules.vtkRenderingCore import vtkCamera, vtkLight, vtkRenderer
+    from vtkmodules.vtkCommonCore import vtkLogger, vtkPoints, vtkUnsignedCharArray
+    from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
+    from vtkmodules.vtkRenderingCore import vtkActor, vtkCamera, vtkLight, vtkPolyDataMapper, vtkRenderer
 except ImportError as error:  # pragma: no cover
     raise ImportError("stiction.render needs VTK, Pillow and imageio-ffmpeg: pip install 'stiction[render]'") from error
 
@@ -32,8 +33,6 @@ Image = npt.NDArray[np.uint8]
 BACKGROUND = (0.955, 0.96, 0.97)
 #: What is behind scenes without ground, at the lower and the upper edge.
 BACKGROUND_BELOW, BACKGROUND_ABOVE = (0.93, 0.94, 0.955), (0.74, 0.78, 0.835)
-#: Samples per pixel.
-SAMPLES = 4
 #: Texels along a side of the shadow map.
 SHADOW_TEXELS = 2048
 #: A surface is in shadow where it is this much farther from the light than the map says, and wholly so after as much again, both relative
@@ -117,7 +116,7 @@ def _open() -> Any:
     finally:
         vtkLogger.SetStderrVerbosity(before)
     raise StictionError(
-        "pictures need OpenGL without a display, and there is none: install Mesa's EGL (Debian, Ubuntu: apt-get install libegl1; Fedora: dnf install mesa-libEGL)"
+        "pictures need OpenGL without a display, and there is none: install Mesa's EGL (Debian, Ubuntu: apt-get install libegl1 libgl1-mesa-dri; Fedora: dnf install mesa-libEGL mesa-dri-drivers)"
     )
 
 
@@ -132,17 +131,20 @@ def _sequence(*passes: Any) -> Any:
 class Window:
     """Draws what its layers hold: ``ground`` behind everything, ``scene`` with shadows, ``front`` over everything."""
 
-    def __init__(self, width: int, height: int) -> None:
+    def __init__(self, width: int, height: int, samples: int = 0) -> None:
         self.width, self.height = width, height
         # VTK's shadow maps are right in square windows only, where light and camera have the same aspect. The picture is the middle of it.
         self._side = max(width, height)
         self._window = _open()
         self._window.SetSize(self._side, self._side)
-        self._window.SetMultiSamples(SAMPLES)
+        self._window.SetMultiSamples(samples)
         self._window.SetNumberOfLayers(3)
         self._camera = vtkCamera()
         self.ground, self.scene, self.front = (self._layer(i) for i in range(3))
         self.ground.SetBackground(*BACKGROUND)
+        self._nothing: Any = None
+        if samples == 0:
+            self._smooth()
         self._key, self._fill = vtkLight(), vtkLight()
         self._key.SetIntensity(KEY)
         self._key.SetShadowAttenuation(SHADOW_DEPTH)
@@ -155,6 +157,22 @@ class Window:
             layer.AddLight(self._fill)
         self.scene.SetPass(self._shadows())
         self._pixels = vtkUnsignedCharArray()
+
+    def _smooth(self) -> None:
+        """The last layer smooths edges of all, those of shadows among them: half the time of samples, which it cannot work on."""
+        self.front.SetUseFXAA(True)
+        # It does so only if there is something in view: a triangle without area.
+        points, cells = vtkPoints(), vtkCellArray()
+        for _ in range(3):
+            points.InsertNextPoint(0.0, 0.0, 0.0)
+        cells.InsertNextCell(3, (0, 1, 2))
+        nothing = vtkPolyData()
+        nothing.SetPoints(points)
+        nothing.SetPolys(cells)
+        self._nothing = vtkActor()
+        self._nothing.SetMapper(vtkPolyDataMapper())
+        self._nothing.GetMapper().SetInputData(nothing)
+        self.front.AddActor(self._nothing)
 
     def shade_background(self) -> None:
         """For scenes without ground: darker above, where white robots are."""
@@ -175,6 +193,11 @@ class Window:
         shadows = opengl.vtkShadowMapPass()
         baker = shadows.GetShadowMapBakerPass()
         baker.SetResolution(SHADOW_TEXELS)
+        # Where nothing is drawn the map is far, not what was there before.
+        empty, baking = opengl.vtkClearRGBPass(), opengl.vtkCameraPass()
+        empty.SetBackground(1.0, 1.0, 1.0)
+        baking.SetDelegatePass(_sequence(empty, opengl.vtkLightsPass(), opengl.vtkOpaquePass()))
+        baker.SetOpaqueSequence(baking)
         made = opengl.vtkCameraPass()
         made.SetDelegatePass(_sequence(baker, shadows, opengl.vtkTranslucentPass()))
         return made
@@ -192,6 +215,8 @@ class Window:
         self._key.SetFocalPoint(*view.target)
         self._fill.SetPosition(*(view.target + FAR * view.radius * view.toward(-FILL_SIDE, FILL_ELEVATION)))
         self._fill.SetFocalPoint(*view.target)
+        if self._nothing is not None:
+            self._nothing.SetPosition(*view.target)
         self._window.Render()
         left, low = (self._side - self.width) // 2, (self._side - self.height) // 2
         self._window.GetPixelData(left, low, left + self.width - 1, low + self.height - 1, 0, self._pixels, 0)

@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from .._stiction import Recording, Scene, Simulation
+from ..errors import InputError
 from .target import is_robot, opened
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def view(
     ImportError
         viser is not installed.
     InputError
-        The port is in use, or the target is none of these.
+        The port is in use, the speed is not above 0, or the target is none of these.
     SceneError
         The file is broken, with the place.
 
@@ -70,6 +71,8 @@ def view(
     from .server import started, stopped
     from .timeline import TimelineViewer
 
+    if not speed > 0.0:
+        raise InputError(f"the speed must be above 0, found {speed}")
     what = opened(target, fixed=fixed)
     running = run if run is not None else not (isinstance(target, Simulation) or is_robot(target))
     server = started(host, port)

@@ -10,6 +10,7 @@ import numpy as np
 from .._stiction import Scene
 from ..contact import catalog
 from ..scene import shipped, shipped_names
+from .changes import Changes
 from .contacts import ContactStyle
 from .frame import Frame
 from .history import SERIES
@@ -45,10 +46,7 @@ class Controls:
         self._gui = server.gui
         self._runner = runner
         self._style = style
-        #: What the scene was before anything was changed, and what was.
-        self._base = runner.simulation.scene
-        self._parameters: dict[str, float] = {}
-        self._settings: dict[str, Any] = {}
+        self._changes = Changes(runner)
         self._dynamic: list[Any] = []
         self._add_run()
         tabs = self._gui.add_tab_group()
@@ -104,16 +102,16 @@ class Controls:
 
     def _add_menu(self) -> None:
         names = shipped_names()
-        own = self._base.title or "as given"
+        first = self._changes.scene
+        own = first.title or "as given"
         menu = self._gui.add_dropdown("Scene", (own, *(n for n in names if n != own)), initial_value=own)
-        first = self._base
 
         def changed(_: Any) -> None:
             scene = shipped(menu.value) if menu.value != own else first
 
             def change() -> None:
                 self._runner.replace(scene, keep=False)
-                self._base, self._parameters, self._settings = scene, {}, {}
+                self._changes.begin(scene)
                 self._add_of_scene()
 
             self._runner.do(change)
@@ -125,33 +123,16 @@ class Controls:
         for handle in self._dynamic:
             handle.remove()
         self._dynamic = []
-        scene = self._base
+        scene = self._changes.scene
         with self._scene_folder:
             self._add_settings(scene)
             for name, value in scene.parameters.items():
-                self._add_parameter(name, value)
+                if np.isfinite(value):
+                    self._add_parameter(name, value)
         self._model.options, self._solver.options = _models(scene), self._solvers[scene.model]
         self._model.value, self._solver.value = scene.model, scene.solver or _USUAL
         with self._joints_folder:
             self._dynamic += Joints(self._gui, self._runner, scene).handles
-
-    def _change(self, *, same_shapes: bool) -> None:
-        """Go on with the scene as it is now set."""
-        scene = self._base.with_parameters(**self._parameters) if self._parameters else self._base
-        scene = scene.with_settings(**self._settings)
-        self._runner.replace(scene, keep=True, same_shapes=same_shapes)
-
-    def _set(self, same_shapes: bool = True, **settings: Any) -> None:
-        def change() -> None:
-            before = dict(self._settings)
-            self._settings.update(settings)
-            try:
-                self._change(same_shapes=same_shapes)
-            except Exception:
-                self._settings = before
-                raise
-
-        self._runner.do(change)
 
     def _slider(self, label: str, low: float, high: float, value: float, step: float, changed: Callable[[float], None], hint: str) -> None:
         low, high = min(low, value), max(high, value)
@@ -169,15 +150,15 @@ class Controls:
             self._gravity[i] = x
             angle = np.radians(self._gravity[1])
             turn = np.array([[np.cos(angle), 0, np.sin(angle)], [0, 1, 0], [-np.sin(angle), 0, np.cos(angle)]])
-            self._set(gravity=[float(c) for c in self._gravity[0] * (turn @ down)])
+            self._changes.set(gravity=[float(c) for c in self._gravity[0] * (turn @ down)])
 
         self._slider("Gravity", 0.0, 20.0, round(size, 2), 0.01, lambda x: pull(0, x), "m/s²")
         self._slider("Tilt", -60.0, 60.0, 0.0, 0.5, lambda x: pull(1, -x), "of gravity, towards x, in degrees")
         own = [g.friction for g in scene.geoms if g.friction is not None and np.isfinite(g.friction)]
         mu = round(float(np.median(own)), 3) if own else 0.5
-        self._slider("Friction", 0.0, 1.5, mu, 0.005, lambda x: self._set(friction=x), "of every surface, once it is moved")
+        self._slider("Friction", 0.0, 1.5, mu, 0.005, lambda x: self._changes.set(friction=x), "of every surface, once it is moved")
         milliseconds = round(1e3 * scene.dt, 4)
-        self._slider("Step", 0.1, 20.0, milliseconds, 0.05, lambda x: self._set(dt=1e-3 * x), "length of a step in milliseconds")
+        self._slider("Step", 0.1, 20.0, milliseconds, 0.05, lambda x: self._changes.set(dt=1e-3 * x), "length of a step in milliseconds")
 
     def _add_parameter(self, name: str, value: float) -> None:
         whole = value == round(value) and abs(value) >= 2.0
@@ -186,24 +167,12 @@ class Controls:
         if whole and value > 0.0:
             low = 1.0
 
-        def changed(x: float) -> None:
-            def change() -> None:
-                before = dict(self._parameters)
-                self._parameters[name] = x
-                try:
-                    self._change(same_shapes=False)
-                except Exception:
-                    self._parameters = before
-                    raise
-
-            self._runner.do(change)
-
-        self._slider(name, low, high, value, step, changed, "parameter of the scene")
+        self._slider(name, low, high, value, step, lambda x: self._changes.set_parameter(name, x), "parameter of the scene")
 
     # Contact.
 
     def _add_contact(self) -> None:
-        scene = self._base
+        scene = self._changes.scene
         self._solvers = {e["name"]: (_USUAL, *e["solvers"]) for e in catalog()}
         self._model = self._gui.add_dropdown("Model", _models(scene), initial_value=scene.model, hint="the law of contact and friction")
         self._solver = self._gui.add_dropdown("Solver", self._solvers[scene.model], initial_value=scene.solver or _USUAL)
@@ -212,12 +181,12 @@ class Controls:
             if event.client is not None:
                 self._solver.options = self._solvers[self._model.value]
                 self._solver.value = _USUAL
-                self._set(model=self._model.value, solver=None)
+                self._changes.set(model=self._model.value, solver=None)
 
         def other_solver(event: Any) -> None:
             if event.client is not None:
                 solver = None if self._solver.value == _USUAL else self._solver.value
-                self._set(model=self._model.value, solver=solver)
+                self._changes.set(model=self._model.value, solver=solver)
 
         self._model.on_update(other_model)
         self._solver.on_update(other_solver)

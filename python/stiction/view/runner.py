@@ -177,9 +177,9 @@ class Runner:
             any_done = True
             try:
                 command()
-            except StictionError as error:
+            except Exception as error:  # whatever a button asked for, the thread lives on and says what is wrong
                 self.running = False
-                self._failed = str(error)
+                self._failed = str(error) or type(error).__name__
 
     def _make_step(self) -> None:
         try:

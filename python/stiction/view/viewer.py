@@ -79,6 +79,9 @@ class Viewer:
         state = "closed" if self._closed.is_set() else self.url
         return f"{type(self).__name__}({state})"
 
+    def _repr_html_(self) -> str:
+        return f"<a href='{self.url}'>{self.url}</a><br><iframe src='{self.url}' style='width:100%;height:520px;border:0'></iframe>"
+
     # For those who draw.
 
     def _stop_server(self) -> None:

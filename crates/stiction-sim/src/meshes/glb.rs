@@ -14,8 +14,8 @@ const BIN: &[u8] = b"BIN\0";
 const TRIANGLES: u32 = 4;
 /// Nodes deeper than this are a loop.
 const DEEPEST: usize = 256;
-/// Most vertices, each counted as often as nodes show it: 400 MB of them.
-const MOST_VERTICES: usize = 1 << 24;
+/// Most vertices, and most triangles, each counted as often as nodes show it: 100 MB of them.
+const MOST: usize = 1 << 22;
 /// More nodes than this are one mesh many times over.
 const MOST_INSTANCES: usize = 1 << 16;
 
@@ -189,8 +189,8 @@ impl Reader<'_> {
                 None => (0..numbers.len() / 3).map(|i| i as f64).collect(),
             };
             let (first, count) = (self.out.vertices.len(), numbers.len() / 3);
-            if first + count > MOST_VERTICES {
-                return Err(format!("it has more than {MOST_VERTICES} vertices"));
+            if first + count > MOST || self.out.triangles.len() + indices.len() / 3 > MOST {
+                return Err(format!("it has more than {MOST} vertices or triangles"));
             }
             let first = first as u32;
             let place = |v: &[f64]| placed.turn * Vec3::new(v[0], v[1], v[2]) + placed.shift;

@@ -145,3 +145,13 @@ fn a_header_comes_back() {
     assert_eq!(header.q[..8], ["ball.x", "ball.y", "ball.z", "ball.qw", "ball.qx", "ball.qy", "ball.qz", "slider"]);
     assert_eq!((header.body(0), header.body(1), header.body(99)), ("world", "ball", "world"));
 }
+
+#[test]
+fn single_steps_are_those_of_all() {
+    let recording = Recording::parse(record(230)).unwrap();
+    assert!(recording.chunks() > 2);
+    for (i, step) in recording.steps().enumerate() {
+        assert_eq!(recording.step(i), Some(step));
+    }
+    assert_eq!((recording.step(230), recording.step(usize::MAX)), (None, None));
+}
