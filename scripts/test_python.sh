@@ -16,9 +16,13 @@ CARGO_TARGET_DIR=$PWD/target "$venv/bin/python" -m pip wheel --quiet --disable-p
 ls "$wheels"
 wheel=$(echo "$wheels"/stiction-*-abi3-*.whl)
 
-if ! command -v chromium > /dev/null && [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
-    echo "== a browser, for the tests of the viewer"
-    apt-get install -y -qq chromium > /dev/null || echo "Chromium cannot be installed here: its tests are skipped"
+# The viewer is tested in a browser, and pictures are drawn without a display, by Mesa.
+packages=()
+command -v chromium > /dev/null || packages+=(chromium)
+"$python" -c 'import ctypes; ctypes.CDLL("libEGL.so.1")' 2> /dev/null || packages+=(libegl1 libgl1-mesa-dri)
+if [ ${#packages[@]} -gt 0 ]; then
+    echo "== ${packages[*]}, for the tests of viewer and pictures"
+    (apt-get update -qq && apt-get install -y -qq "${packages[@]}") > /dev/null 2>&1 || echo "${packages[*]} cannot be installed here: tests that need them are skipped"
 fi
 
 echo "== a fresh environment"
@@ -26,11 +30,6 @@ echo "== a fresh environment"
 for extra in "$@"; do
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$extra" || echo "$extra cannot be installed here: its tests are skipped"
 done
-
-# Pictures are drawn without a display, by Mesa.
-if ! "$python" -c 'import ctypes; ctypes.CDLL("libEGL.so.1")' 2> /dev/null; then
-    (apt-get update -qq && apt-get install -y -qq libegl1 libgl1-mesa-dri) > /dev/null 2>&1 || echo "libegl1 cannot be installed here: tests of pictures are skipped"
-fi
 
 echo "== twins of the examples"
 cargo build --release --quiet -p stiction --examples

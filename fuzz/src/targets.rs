@@ -222,7 +222,7 @@ fn scene(bytes: &[u8]) -> Result<(), String> {
 }
 
 /// Most links of a scene that is stepped: what a step of more takes follows from what the scene asks for.
-const MOST_STEPPED_LINKS: usize = 1000;
+const MOST_STEPPED_LINKS: usize = 2000;
 
 fn scene_steps(bytes: &[u8]) -> Result<(), String> {
     let mut simulation = simulation(bytes)?;

@@ -124,13 +124,16 @@ def dense(n: int) -> tuple[np.ndarray, np.ndarray]:
     return square + square.T + 4.0 * np.sqrt(n) * np.eye(n), -np.ones(n)
 
 
-def heap(n: int) -> contact.ContactProblem:
+def heap(n: int, *, spins: bool = True) -> contact.ContactProblem:
     """n bodies, as many contacts as velocities, and every contact touches all of them."""
     rng = np.random.default_rng(0)
     mass = [np.diag(rng.uniform(0.5, 2.0, 6)) for _ in range(n)]
     problem = contact.ContactProblem(mass, rng.normal(size=6 * n), -9.81 * np.ones(6 * n), 0.01)
     rows = rng.normal(size=(4, 6 * n, 6 * n))
-    problem.add_contacts(*rows[:3], mu=0.7, spin=rows[3], mu_spin=0.1)
+    if spins:
+        problem.add_contacts(*rows[:3], mu=0.7, spin=rows[3], mu_spin=0.1)
+    else:
+        problem.add_contacts(*rows[:3], mu=0.7)
     return problem
 
 
@@ -141,6 +144,9 @@ LONG: dict[str, Callable[[], Callable[[], object]]] = {
     "two in a batch": lambda: partial(lcp.solve_batch, [dense(2500)[0]] * 2, [dense(2500)[1]] * 2, "lemke"),
     "exact": lambda: partial(lcp.classify, dense(400)[0], exact=True),
     "coulomb-cone": lambda: partial(contact.solve, heap(100)),
+    "no-slip": lambda: partial(contact.solve, heap(100, spins=False), "no-slip"),
+    "coulomb-polyhedral": lambda: partial(contact.solve, heap(60, spins=False), "coulomb-polyhedral"),
+    "drumwright-shell": lambda: partial(contact.solve, heap(60, spins=False), "drumwright-shell"),
 }
 
 

@@ -284,6 +284,26 @@ fn a_heavy_bystander_does_not_hide_an_error() {
     }
 }
 
+/// A light body between the floor and a heavy one that falls: the floor does not give way, however
+/// much the forces are beside what the light body alone would need.
+#[test]
+fn a_light_body_is_not_pressed_into_the_floor() {
+    for heavy in [1.0, 1e5, 1e10] {
+        let light = 1e-5;
+        let mut problem = line(&[light, heavy], &[0.0, -1.0], &[0.0, 0.0]);
+        problem.add_contact(Contact::new(&[(0, &[1.0])], &[], &[])).unwrap();
+        problem.add_contact(Contact::new(&[(0, &[-1.0]), (1, &[1.0])], &[], &[])).unwrap();
+        let mut forces = ContactForces::zeros(&problem);
+        let speed = -0.76;
+        forces.normal[1] = heavy * (speed + 1.0);
+        forces.normal[0] = forces.normal[1] + light * speed;
+        let certificate = certify(&problem, &forces, &[speed, speed]);
+        assert!(certificate.signorini > 0.1, "{heavy}: {certificate}");
+        let outcome = CoulombCone::default().solve(&problem).unwrap();
+        assert!(outcome.solved().unwrap().motion.iter().all(|v| v.abs() < 1e-12), "{heavy}");
+    }
+}
+
 /// Two rows that are parallel but for rounding ask for different speeds: what would satisfy both is
 /// a motion far beyond the data, and is not certified.
 #[test]

@@ -312,6 +312,19 @@ fn random_problems_are_solved_by_every_method() {
 }
 
 #[test]
+fn a_problem_without_contacts_is_solved() {
+    for method in METHODS {
+        let mass = Mass::new(vec![Matrix::identity(3)]).unwrap();
+        let mut problem = ContactProblem::new(mass, vec![1.0, 2.0, -3.0], vec![0.0; 3], 0.01).unwrap();
+        close(solve(method, 4, &problem).motion[2], -3.0, 1.0);
+        problem.add_bilateral(&[(0, &[1.0, -1.0, 0.0])], 0.0, 0.0).unwrap();
+        problem.add_limit(&[(0, &[0.0, 0.0, 1.0])], 0.0, 0.0, 0.0).unwrap();
+        let motion = solve(method, 4, &problem).motion;
+        motion.iter().zip([1.5, 1.5, 0.0]).for_each(|(v, exact)| close(*v, exact, 1.0));
+    }
+}
+
+#[test]
 fn impossible_targets_are_proven_so() {
     // Pushed into the floor by a bilateral row.
     let mut problem = on_slope(0.0, 0.5, [0.0; 3]);

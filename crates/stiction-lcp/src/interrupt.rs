@@ -51,7 +51,7 @@ pub fn interruptible<R>(asked: impl FnMut() -> bool + 'static, work: impl FnOnce
 }
 
 /// True if this thread computes under [`interruptible`].
-pub(crate) fn is_active() -> bool {
+pub fn is_active() -> bool {
     ACTIVE.get()
 }
 

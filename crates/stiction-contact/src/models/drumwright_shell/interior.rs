@@ -1,12 +1,26 @@
 //! The conic program as clarabel takes it.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
+use stiction_lcp::interrupt;
 
 use super::conic::{Conic, Set};
 
 /// Residuals and gap asked of clarabel: about what its regularized factorization can reach. Newton's method takes it from there.
 const TOLERANCE: f64 = 1e-9;
+
+/// Order of a system from which on one iteration can take longer than a caller who wants the end
+/// should wait.
+const LARGE: usize = 500;
+
+/// Between two looks whether the caller wants the end.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// How clarabel ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +33,13 @@ pub enum End {
     Nothing,
 }
 
+/// What clarabel gives.
+struct Answer {
+    multipliers: Vec<f64>,
+    status: SolverStatus,
+    iterations: usize,
+}
+
 /// Solves `min ½‖x‖² − x_freeᵀ x + Σ (hi u⁻ − lo u⁺)` subject to `Gᵀ x + bias` in the dual sets, with `u⁺ − u⁻` the motion of bounded rows, and
 /// writes the multipliers, which are the impulses, to `p`. Returns how it ended and the iterations.
 pub fn solve(conic: &Conic, most: u32, p: &mut Vec<f64>) -> (End, usize) {
@@ -28,39 +49,56 @@ pub fn solve(conic: &Conic, most: u32, p: &mut Vec<f64>) -> (End, usize) {
     if conic.g.as_slice().is_empty() || !finite(conic.g.as_slice()) || !finite(&conic.bias) || !finite(&conic.x_free) {
         return (End::Nothing, 0);
     }
-    let program = Program::new(conic);
-    let settings = DefaultSettings {
-        verbose: false,
-        max_iter: most,
-        max_threads: 1,
-        direct_solve_method: "qdldl".into(),
-        tol_gap_abs: TOLERANCE,
-        tol_gap_rel: TOLERANCE,
-        tol_feas: TOLERANCE,
-        ..Default::default()
+    let program = Arc::new(Program::new(conic));
+    let answer = if interrupt::is_active() && program.order() > LARGE {
+        solve_aside(program.clone(), most)
+    } else {
+        let look = || {
+            interrupt::check();
+            false
+        };
+        program.solve(most, look)
     };
-    let Ok(mut solver) =
-        DefaultSolver::new(&program.objective, &program.linear, &program.rows, &program.bias, &program.cones, settings)
-    else {
-        return (End::Nothing, 0);
-    };
-    solver.set_termination_callback(|_: &_| {
-        stiction_lcp::interrupt::check();
-        false
-    });
-    solver.solve();
-    let (z, status) = (&solver.solution.z, solver.solution.status);
-    if z.iter().any(|z| !z.is_finite()) {
-        return (End::Nothing, solver.solution.iterations as usize);
+    let Some(Answer { multipliers, status, iterations }) = answer else { return (End::Nothing, 0) };
+    if multipliers.iter().any(|z| !z.is_finite()) {
+        return (End::Nothing, iterations);
     }
     for (row, (&at, &factor)) in program.at.iter().zip(&program.factor).enumerate() {
-        p[row] = if at == usize::MAX { 0.0 } else { z[at] * factor };
+        p[row] = if at == usize::MAX { 0.0 } else { multipliers[at] * factor };
     }
     let end = match status {
         SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible => End::Infeasible,
         _ => End::Impulses,
     };
-    (end, solver.solution.iterations as usize)
+    (end, iterations)
+}
+
+/// Solves the program in a thread of its own, so that a caller who wants the end need not wait for a
+/// factorization: the thread ends with the iteration it is at.
+fn solve_aside(program: Arc<Program>, most: u32) -> Option<Answer> {
+    let ends = EndOnDrop::default();
+    let (ended, (sender, receiver)) = (ends.0.clone(), mpsc::channel());
+    thread::spawn(move || {
+        // Nobody receives if the caller has left.
+        let _ = sender.send(program.solve(most, move || ended.load(Ordering::Relaxed)));
+    });
+    loop {
+        interrupt::check();
+        match receiver.recv_timeout(LOOK) {
+            Err(RecvTimeoutError::Timeout) => {}
+            answer => return answer.ok()?,
+        }
+    }
+}
+
+/// Says that the work is to end when its caller has left.
+#[derive(Default)]
+struct EndOnDrop(Arc<AtomicBool>);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// `min ½ yᵀ P y + linearᵀ y`, `A y + s = bias`, s in the cones.
@@ -76,6 +114,31 @@ struct Program {
 }
 
 impl Program {
+    /// Unknowns and rows: the order of the systems that clarabel factors.
+    fn order(&self) -> usize {
+        self.linear.len() + self.bias.len()
+    }
+
+    /// Runs clarabel until it ends or `ends`, which it asks once per iteration.
+    fn solve(&self, most: u32, ends: impl Fn() -> bool + Send + Sync + 'static) -> Option<Answer> {
+        let settings = DefaultSettings {
+            verbose: false,
+            max_iter: most,
+            max_threads: 1,
+            direct_solve_method: "qdldl".into(),
+            tol_gap_abs: TOLERANCE,
+            tol_gap_rel: TOLERANCE,
+            tol_feas: TOLERANCE,
+            ..Default::default()
+        };
+        let Self { objective, linear, rows, bias, cones, .. } = self;
+        let mut solver = DefaultSolver::new(objective, linear, rows, bias, cones, settings).ok()?;
+        solver.set_termination_callback(move |_: &_| ends());
+        solver.solve();
+        let solution = solver.solution;
+        Some(Answer { multipliers: solution.z, status: solution.status, iterations: solution.iterations as usize })
+    }
+
     fn new(conic: &Conic) -> Self {
         let m = conic.x_free.len();
         let mut out = Self {
