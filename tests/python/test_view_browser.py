@@ -88,6 +88,7 @@ def test_a_recording_scrubs_and_jumps(scenes: Path, tmp_path: Path) -> None:
         row = int(np.argmax(viewer._trajectory.normal_force))
         until(lambda: viewer.frame.step == row, "it jumps")
         slider = browser.get_by_role("slider").first
+        until(lambda: slider.get_attribute("aria-valuenow") == str(row), "the slider follows")
         slider.focus()
         browser.keyboard.press("ArrowRight")
         until(lambda: viewer.frame.step == row + 1, "it scrubs")
