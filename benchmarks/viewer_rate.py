@@ -2,7 +2,7 @@
 
     python benchmarks/viewer_rate.py [--seconds 10]
 
-Also how fast the simulation runs meanwhile, and whether a client that does not read slows it or takes memory.
+Also how many steps the simulation makes meanwhile, beside a client that does not read and alone, in turn, and how much memory the former takes.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import argparse
 import asyncio
 import resource
 import time
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -56,25 +58,37 @@ async def unread(port: int, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
 
+def steps_per_second(viewer: Any, meanwhile: Callable[[], None]) -> float:
+    """Steps that the simulation makes in a second while something is done."""
+    start, step = time.perf_counter(), viewer.frame.step
+    meanwhile()
+    return float(viewer.frame.step - step) / (time.perf_counter() - start)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=10.0)
     seconds = parser.parse_args().seconds
-    print(f"{'scene':14} {'bodies':>6} {'updates/s':>10} {'kB/s':>7} {'real time':>10} {'stalled client':>15} {'memory':>9}")
+    print(f"{'scene':14} {'bodies':>6} {'updates/s':>10} {'kB/s':>7} {'steps/s: read':>14} {'not read':>9} {'alone':>7} {'memory':>9}")
     for name, parameters, least in RUNS:
         scene = stiction.scene.shipped(name, **parameters)
         with view(scene, port=0) as viewer:
             port = int(viewer.url.rsplit(":", 1)[1])
-            start, t = time.perf_counter(), viewer.frame.t
-            rate, size = asyncio.run(counted(port, seconds))
-            pace = (viewer.frame.t - t) / (time.perf_counter() - start)
-            before, start, t = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter(), viewer.frame.t
-            asyncio.run(unread(port, seconds))
-            stalled = (viewer.frame.t - t) / (time.perf_counter() - start)
+            rate, size = 0.0, 0.0
+
+            def read() -> None:
+                nonlocal rate, size
+                rate, size = asyncio.run(counted(port, seconds))
+
+            steps = [steps_per_second(viewer, read)]
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            steps.append(steps_per_second(viewer, lambda: asyncio.run(unread(port, seconds))))
             grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+            steps.append(steps_per_second(viewer, lambda: time.sleep(seconds)))
         moving = len(np.unique(scene.geom_bodies[scene.geom_bodies >= 0]))
         word = "" if rate >= least else f"  below {least:.0f}"
-        print(f"{name:14} {moving:6} {rate:10.1f} {size / 1e3:7.0f} {pace:10.2f} {stalled:15.2f} {grown / 1e3:6.1f} MB{word}", flush=True)
+        made = f"{steps[0]:14.1f} {steps[1]:9.1f} {steps[2]:7.1f}"
+        print(f"{name:14} {moving:6} {rate:10.1f} {size / 1e3:7.0f} {made} {grown / 1e3:6.1f} MB{word}", flush=True)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from .errors import StictionError
 
 #: Subcommands written in Python: the module, and its function that takes the arguments and returns the exit code.
 _SUBCOMMANDS = {
-    "view": ("stiction.view.command", "main"),
+    "view": ("stiction.view._command", "main"),
     "render": ("stiction._commands", "render"),
     "plot": ("stiction._commands", "plot"),
     "compare": ("stiction._commands", "compare"),

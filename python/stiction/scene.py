@@ -149,6 +149,7 @@ def shipped_names() -> list[str]:
 
     Examples
     --------
+    >>> import stiction
     >>> "grasp" in stiction.scene.shipped_names()
     True
     """
@@ -176,6 +177,7 @@ def shipped(name: str, **parameters: float) -> Scene:
 
     Examples
     --------
+    >>> import stiction
     >>> stiction.scene.shipped("grasp", n=3).parameters["n"]
     3.0
     """

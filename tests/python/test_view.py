@@ -20,10 +20,10 @@ import stiction
 from browser import until
 from stiction._stiction import _main
 from stiction.scene import box, capsule, cylinder, sphere
-from stiction.view.frame import Pull
-from stiction.view.meshes import creased
-from stiction.view.runner import Runner
-from stiction.view.spring import Spring
+from stiction.view._frame import Pull
+from stiction.view._meshes import creased
+from stiction.view._runner import Runner
+from stiction.view._spring import Spring
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -296,14 +296,14 @@ def test_the_command_says_in_a_line_what_is_wrong(tmp_path: Path) -> None:
 
 def test_without_viser_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, "viser", None)
-    from stiction.view.command import main
+    from stiction.view._command import main
 
     assert main(["grasp"]) == 2
     assert re.fullmatch(r"error: .*pip install 'stiction\[view\]'\n", capsys.readouterr().err)
 
 
 def test_a_robot_stands_on_a_ground() -> None:
-    from stiction.view.target import on_ground
+    from stiction.view._target import on_ground
 
     path = ROOT / "examples" / "arm.urdf"
     robot = stiction.Scene.load(path)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from .._stiction import Recording, Scene, Simulation
 from ..errors import InputError
-from .target import is_robot, opened
+from ._target import is_robot, opened
 
 if TYPE_CHECKING:
-    from .viewer import Viewer
+    from ._viewer import Viewer
 
 __all__ = ["Viewer", "view"]
 
@@ -67,9 +67,9 @@ def view(
     >>> viewer = simulation.view(port=0)  # doctest: +SKIP
     >>> viewer.close()  # doctest: +SKIP
     """
-    from .live import LiveViewer
-    from .server import started, stopped
-    from .timeline import TimelineViewer
+    from ._live import LiveViewer
+    from ._server import started, stopped
+    from ._timeline import TimelineViewer
 
     if not speed > 0.0:
         raise InputError(f"the speed must be above 0, found {speed}")
@@ -87,7 +87,7 @@ def view(
 
 def __getattr__(name: str) -> Any:
     if name == "Viewer":
-        from .viewer import Viewer
+        from ._viewer import Viewer
 
         return Viewer
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .._stiction import Recording, Simulation
-from .frame import Frame
-from .history import SERIES
-from .light import Light
-from .plots import Plots
-from .style import add_style
-from .viewer import Viewer
+from ._frame import Frame
+from ._history import SERIES
+from ._light import Light
+from ._plots import Plots
+from ._style import add_style
+from ._viewer import Viewer
 
 __all__ = ["TimelineViewer"]
 

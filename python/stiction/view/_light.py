@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from .frame import Frame
+from ._frame import Frame
 
 __all__ = ["Light"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._stiction import Scene
-from .runner import Runner
+from ._runner import Runner
 
 __all__ = ["Joints"]
 

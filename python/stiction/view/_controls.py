@@ -10,14 +10,14 @@ import numpy as np
 from .._stiction import Scene
 from ..contact import catalog
 from ..scene import shipped, shipped_names
-from .changes import Changes
-from .contacts import ContactStyle
-from .frame import Frame
-from .history import SERIES
-from .joints import Joints
-from .plots import Plots
-from .runner import Runner
-from .style import add_style
+from ._changes import Changes
+from ._contacts import ContactStyle
+from ._frame import Frame
+from ._history import SERIES
+from ._joints import Joints
+from ._plots import Plots
+from ._runner import Runner
+from ._style import add_style
 
 __all__ = ["Controls"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..sim import Mode
-from .contacts import COLORS, ContactStyle
+from ._contacts import COLORS, ContactStyle
 
 __all__ = ["add_style"]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from .._stiction import Simulation
-from .controls import Controls
-from .light import Light
-from .runner import Runner
-from .viewer import Pace, Viewer
+from ._controls import Controls
+from ._light import Light
+from ._runner import Runner
+from ._viewer import Pace, Viewer
 
 __all__ = ["LiveViewer"]
 

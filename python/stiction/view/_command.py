@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from .._stiction import Recording, Simulation
 from ..errors import StictionError
 from . import view
-from .target import is_robot, opened, simulation_of
+from ._target import is_robot, opened, simulation_of
 
 __all__ = ["main"]
 

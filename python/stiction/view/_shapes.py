@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._stiction import Geom, Scene
-from .meshes import creased
+from ._meshes import creased
 
 __all__ = ["Shapes", "body_size", "bounds"]
 

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from .._stiction import Scene, Simulation, StepReport
 from ..errors import StictionError
-from .frame import Frame, Pull
-from .history import History
-from .spring import Spring
+from ._frame import Frame, Pull
+from ._history import History
+from ._spring import Spring
 
 __all__ = ["Runner"]
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._stiction import Simulation
-from .frame import Pull
+from ._frame import Pull
 
 __all__ = ["Spring"]
 

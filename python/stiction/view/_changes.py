@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 from .._stiction import Scene
-from .runner import Runner
+from ._runner import Runner
 
 __all__ = ["Changes"]
 

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .._stiction import Scene
-from .contacts import Contacts
-from .frame import Frame
-from .server import stopped
-from .shapes import Shapes, body_size, bounds
+from ._contacts import Contacts
+from ._frame import Frame
+from ._server import stopped
+from ._shapes import Shapes, body_size, bounds
 
 __all__ = ["Viewer"]
 
@@ -31,6 +31,11 @@ _FIELD_OF_VIEW = np.radians(40.0)
 
 class Viewer:
     """A page that shows a simulation or a recording; made by `view`.
+
+    Parameters
+    ----------
+    server
+        Of viser.
 
     Attributes
     ----------
