@@ -29,6 +29,12 @@ fn what_contacts_do_in_the_limit_is_found() {
     assert!(unsolved(vec![194, 231, 289, 347, 386, 1710]).is_empty());
 }
 
+/// What contacts do changes between coefficients of 10⁴ and 10⁵: only smaller steps of it lead to the limit.
+#[test]
+fn the_limit_is_followed_through_changes_of_state() {
+    assert!(unsolved(vec![5501]).is_empty());
+}
+
 #[test]
 #[ignore = "long: a soak"]
 fn random_problems_soak() {

@@ -4,7 +4,7 @@ use stiction_lcp::InputError;
 
 use super::CoulombCone;
 use super::island::AfterGuess;
-use super::without_limit::SUBSTITUTES;
+use super::without_limit::Substitutes;
 use crate::by_island::IslandEnd;
 use crate::certificate::cone::ConeLaw;
 use crate::islands::Islands;
@@ -117,14 +117,20 @@ impl CoulombCone {
         let mut driver = std::mem::take(&mut self.driver);
         let mut start: Option<WarmStart> = None;
         let mut found = None;
-        for most in SUBSTITUTES {
+        let mut substitutes = Substitutes::new();
+        while let Some(most) = substitutes.take() {
             let finite = problem.with_friction_up_to(most);
-            let solved = self.velocities.solution(&finite, &law, start.as_ref(), options.tolerance, limit);
-            let Some(solution) =
-                solved.or_else(|| self.velocities.solution(&finite, &law, None, options.tolerance, limit))
-            else {
-                continue;
-            };
+            let mut solved = self.velocities.solution(&finite, &law, start.as_ref(), options.tolerance, limit);
+            // The states of the last answer, on the contacts: forces are the unknowns there, and
+            // steep cones are no harder than others.
+            if let (None, Some(from)) = (&solved, &start) {
+                let outcome = driver.solve(&finite, &law, &options, Some(from), |island, guess, forces, stats| {
+                    Ok(self.solve_island(island, guess, AfterGuess::Stop, forces, stats))
+                })?;
+                solved = if let ContactOutcome::Solved(solution) = outcome { Some(solution) } else { None };
+            }
+            substitutes.report(solved.is_some());
+            let Some(solution) = solved else { continue };
             let from = start.insert(solution.warm_start);
             let outcome = driver.solve(problem, &law, &options, Some(from), |island, guess, forces, stats| {
                 Ok(self.solve_island(island, guess, AfterGuess::Stop, forces, stats))

@@ -10,7 +10,54 @@ use super::problem::{Block, ConeProblem};
 use super::proximal::{Judge, Search, Verdict};
 
 /// Finite coefficients that stand in for infinite ones, one after the other.
-pub(super) const SUBSTITUTES: [f64; 5] = [1e1, 1e2, 1e4, 1e6, 1e8];
+const SUBSTITUTES: [f64; 5] = [1e1, 1e2, 1e4, 1e6, 1e8];
+
+/// Finite coefficients that stand in for infinite ones, ever larger: what contacts do changes on the
+/// way, and the answer with one is a start for the next only if that is near enough.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Substitutes {
+    /// The last one with an answer.
+    solved: Option<f64>,
+    /// The next one, beside the last.
+    ratio: f64,
+    /// The next one.
+    next: f64,
+    /// How many more may be tried.
+    left: usize,
+}
+
+impl Substitutes {
+    const FIRST: f64 = 1e1;
+    const LAST: f64 = 1e9;
+    const LARGEST_RATIO: f64 = 1e2;
+    const LEAST_RATIO: f64 = 1.1;
+    /// A ratio that led to an answer is raised to this power for the next one; one that did not, to
+    /// its square root.
+    const GROWTH: f64 = 1.25;
+    const MOST: usize = 80;
+
+    pub fn new() -> Self {
+        Self { solved: None, ratio: Self::LARGEST_RATIO, next: Self::FIRST, left: Self::MOST }
+    }
+
+    /// The coefficient to try now; `None` where there is no further one.
+    pub fn take(&mut self) -> Option<f64> {
+        let ends = self.left == 0 || self.next > Self::LAST || self.ratio < Self::LEAST_RATIO;
+        self.left = self.left.saturating_sub(1);
+        (!ends).then_some(self.next)
+    }
+
+    /// Whether the coefficient that was taken led to an answer.
+    pub fn report(&mut self, found: bool) {
+        if found {
+            self.solved = Some(self.next);
+            self.ratio = libm::pow(self.ratio, Self::GROWTH).min(Self::LARGEST_RATIO);
+        } else if self.solved.is_some() {
+            self.ratio = self.ratio.sqrt();
+        }
+        self.next = self.solved.unwrap_or(self.next) * self.ratio;
+    }
+}
 
 /// Residual of the laws, relative to the size of the problem, at which the states are believed.
 const FOUND: f64 = 1e-11;
