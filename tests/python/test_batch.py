@@ -119,7 +119,7 @@ def test_saved_states_go_between_batches_and_simulations(grasp: stiction.Scene) 
 
 
 def test_two_threads_raise(grasp: stiction.Scene) -> None:
-    batch, ended, refused = stiction.BatchSimulation(grasp, 8), threading.Event(), 0
+    batch, ended, refused = stiction.BatchSimulation(grasp.with_settings(sleeping=False), 8), threading.Event(), 0
 
     def run() -> None:
         while not ended.is_set():
@@ -141,7 +141,8 @@ def test_two_threads_raise(grasp: stiction.Scene) -> None:
 
 
 def test_batches_in_two_threads_do_not_wait_for_each_other(grasp: stiction.Scene) -> None:
-    long, short = (stiction.BatchSimulation(grasp, 4, threads=1) for _ in range(2))
+    awake = grasp.with_settings(sleeping=False)
+    long, short = (stiction.BatchSimulation(awake, 4, threads=1) for _ in range(2))
 
     def run() -> None:
         while True:
