@@ -86,13 +86,12 @@ impl Assembler {
         let identity = model.trees().iter().map(|tree| Matrix::identity(tree.v.len())).collect();
         let (zero, one) = (vec![0.0; model.nv()], 1.0);
         let problem = Mass::new(identity).and_then(|mass| ContactProblem::new(mass, zero.clone(), zero, one));
-        Self {
-            problem: problem.expect("an identity is positive definite, and zero is finite"),
-            frames: vec![],
-            rows: ContactRows::default(),
-            thread_rows: vec![],
-            batches: vec![],
-        }
+        Self::on(problem.expect("an identity is positive definite, and zero is finite"))
+    }
+
+    /// Goes on with a problem whose first blocks are the trees of a model.
+    pub(crate) fn on(problem: ContactProblem) -> Self {
+        Self { problem, frames: vec![], rows: ContactRows::default(), thread_rows: vec![], batches: vec![] }
     }
 
     /// Starts a problem: inertia, velocities, forces and step.
@@ -266,6 +265,16 @@ impl Assembler {
     /// If a number is not finite.
     pub fn add_joint_bounded(&mut self, model: &Model, k: usize, limit: f64, target: f64) -> Result<(), InputError> {
         self.with_unit_row(model, k, 1.0, |problem, row| problem.add_bounded(row, -limit, limit, 0.0, target))
+    }
+
+    /// Adds a motor whose effort, at most `limit`, brings velocity `k` to that of block `to`, which has one.
+    ///
+    /// # Errors
+    /// If a number is not finite.
+    pub(crate) fn add_servo(&mut self, model: &Model, k: usize, limit: f64, to: usize) -> Result<(), InputError> {
+        self.with_unit_row(model, k, 1.0, |problem, row| {
+            problem.add_bounded(&[row[0], (to, &[-1.0])], -limit, limit, 0.0, 0.0)
+        })
     }
 
     /// Adds the limits of the joints that lie within `reach` of velocity `k` (m or rad).

@@ -417,6 +417,8 @@ pub(crate) struct Scratch {
     pub moved: Vec<LinkMotion>,
     /// The start handed to the model where the contacts are not those of the last step.
     pub start: WarmStart,
+    /// The start that motors and contacts solved for at once have found, if they were.
+    pub joint_start: Option<WarmStart>,
     /// A vector of zeros, nv.
     pub zeros: Vec<f64>,
     /// Contacts of the step before, until the step is known to succeed.

@@ -15,20 +15,11 @@ use stiction_contact::{ContactOutcome, ContactSolution, WarmStart};
 use stiction_lcp::InputError;
 
 use crate::assemble::{ContactFrame, ContactKey};
-use crate::control::View;
+use crate::control::{Commands, View};
 use crate::energy::EnergyBalance;
 use crate::projection::overlap_left;
 use crate::simulation::{Memory, OnFailure, Simulation, StepFailure, StepReport};
 use crate::world::World;
-
-/// How often all motors on the wrong side of their limits may change at once within a step; from then on one at a time, the first, which ends.
-const SATURATION_ROUNDS: usize = 6;
-
-/// How often one may.
-const SINGLE_ROUNDS: usize = 200;
-
-/// An effort beyond its limit by this part is rounding.
-const AT_LIMIT: f64 = 1e-9;
 
 /// Limits of joints are looked at from this distance on (m or rad), besides what the joint can move in a step.
 pub(crate) const LIMIT_REACH: f64 = 1e-3;
@@ -77,6 +68,8 @@ impl Simulation {
         self.update_forces().map_err(|e| self.fail(e.to_string(), false))?;
         self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
         let [penetration, overlap_left] = self.separate().map_err(|e| self.fail(e.to_string(), false))?;
+        let Self { work, world, scratch, collision, settings, .. } = self;
+        flatten_faces(world, work, &scratch.motion, settings.dt, collision.contacts(), &mut scratch.gaps);
         let mut report = self.solve_motors()?;
         (report.penetration, report.overlap_left) = (penetration, overlap_left);
         let clock = self.clock();
@@ -137,28 +130,12 @@ impl Simulation {
 
     /// Forces and inertia of the step, and the velocities without contact.
     pub(crate) fn update_forces(&mut self) -> Result<(), InputError> {
-        let Self { world, state, scratch, commands, memory, settings, assembler, work, .. } = self;
+        self.add_motors(|commands, memory, k| match memory.saturated[k] {
+            0 => (commands.kp[k], commands.kd[k], commands.pull[k] + commands.effort[k]),
+            sign => (0.0, 0.0, f64::from(sign) * commands.limit[k]),
+        });
+        let Self { world, state, scratch, settings, assembler, work, .. } = self;
         let dt = settings.dt;
-        scratch.force.clear();
-        scratch.force.extend(scratch.passive.iter().zip(&commands.force).map(|(a, b)| a + b));
-        for link in world.model.links() {
-            let p = &link.spec.properties;
-            let first = world.model.trees()[link.tree].v.start;
-            let (q, spring) = if link.v.len() == 1 { (state.q[link.q.start], p.stiffness) } else { (0.0, 0.0) };
-            for k in link.v.clone() {
-                let (mut kp, mut kd, mut pull) = (spring, p.damping, spring * p.rest);
-                match memory.saturated[k] {
-                    0 => {
-                        (kp, kd) = (kp + commands.kp[k], kd + commands.kd[k]);
-                        pull += commands.pull[k] + commands.effort[k];
-                    }
-                    sign => pull += f64::from(sign) * commands.limit[k],
-                }
-                let implicit = kd + dt * kp;
-                scratch.force[k] += pull - kp * q - implicit * state.v[k];
-                scratch.mass[link.tree][(k - first, k - first)] = scratch.diagonal[k] + dt * implicit;
-            }
-        }
         assembler.start(&scratch.mass, &state.v, &scratch.force, dt)?;
         scratch.v_free.clear();
         scratch.v_free.extend(scratch.force.iter().map(|f| dt * f));
@@ -168,48 +145,28 @@ impl Simulation {
         Ok(())
     }
 
-    /// Solves the contacts of the step with the motors that are at their limits: a guess that is corrected until it is right.
-    fn solve_motors(&mut self) -> Result<StepReport, StepFailure> {
-        let mut report = self.solve_contacts()?;
-        for round in 0..SATURATION_ROUNDS + SINGLE_ROUNDS {
-            stiction_lcp::interrupt::check();
-            if !self.update_saturation(round >= SATURATION_ROUNDS) {
-                return Ok(report);
-            }
-            self.update_forces().map_err(|e| self.fail(e.to_string(), false))?;
-            report = self.solve_contacts()?;
-        }
-        Err(self.fail("which motors are at their limits does not settle", true))
-    }
-
-    /// Compares every motor's effort with its limit; true if the set of saturated ones changed: by all that are wrong, or by the first alone.
-    fn update_saturation(&mut self, single: bool) -> bool {
-        let Self { world, state, commands, memory, settings, last, .. } = self;
-        let Some(solution) = last.as_ref().and_then(ContactOutcome::answer) else { return false };
-        let mut changed = false;
+    /// Forces and inertia of the step, with springs, damping and the motors, whose stiffness, damping and effort at position zero are given by velocity.
+    pub(crate) fn add_motors(&mut self, motor: impl Fn(&Commands, &Memory, usize) -> (f64, f64, f64)) {
+        let Self { world, state, scratch, commands, memory, settings, .. } = self;
+        let dt = settings.dt;
+        scratch.force.clear();
+        scratch.force.extend(scratch.passive.iter().zip(&commands.force).map(|(a, b)| a + b));
         for link in world.model.links() {
-            let q = if link.v.len() == 1 { state.q[link.q.start] } else { 0.0 };
-            for k in link.v.clone().filter(|&k| commands.limit[k].is_finite()) {
-                let (v, limit) = (solution.motion[k], commands.limit[k]);
-                let effort =
-                    commands.effort[k] + commands.pull[k] - commands.kp[k] * (q + settings.dt * v) - commands.kd[k] * v;
-                let wanted = match memory.saturated[k] {
-                    0 if effort.abs() > limit * (1.0 + AT_LIMIT) => effort.signum() as i8,
-                    sign if sign != 0 && effort * f64::from(sign) < limit * (1.0 - AT_LIMIT) => 0,
-                    sign => sign,
-                };
-                changed |= wanted != memory.saturated[k];
-                memory.saturated[k] = wanted;
-                if single && changed {
-                    return true;
-                }
+            let p = &link.spec.properties;
+            let first = world.model.trees()[link.tree].v.start;
+            let (q, spring) = if link.v.len() == 1 { (state.q[link.q.start], p.stiffness) } else { (0.0, 0.0) };
+            for k in link.v.clone() {
+                let (kp, kd, pull) = motor(commands, memory, k);
+                let (kp, kd, pull) = (spring + kp, p.damping + kd, spring * p.rest + pull);
+                let implicit = kd + dt * kp;
+                scratch.force[k] += pull - kp * q - implicit * state.v[k];
+                scratch.mass[link.tree][(k - first, k - first)] = scratch.diagonal[k] + dt * implicit;
             }
         }
-        changed
     }
 
     /// Solves the contacts: compression, and restitution where a contact that closes is to rebound.
-    fn solve_contacts(&mut self) -> Result<StepReport, StepFailure> {
+    pub(crate) fn solve_contacts(&mut self) -> Result<StepReport, StepFailure> {
         let clock = self.clock();
         self.assemble().map_err(|e| self.fail(e.to_string(), false))?;
         self.phases.assembly += clock.map_or_else(Default::default, |c| c.elapsed());
@@ -227,6 +184,12 @@ impl Simulation {
 
     /// The contact problem of the step, without restitution.
     pub(crate) fn assemble(&mut self) -> Result<(), InputError> {
+        self.assembler.restart(&self.state.v, &self.scratch.force, self.settings.dt)?;
+        self.add_rows()
+    }
+
+    /// The rows of contacts, joint limits, loops, prescribed motion and dry friction.
+    pub(crate) fn add_rows(&mut self) -> Result<(), InputError> {
         let Self {
             work,
             world,
@@ -243,9 +206,7 @@ impl Simulation {
             threads,
             ..
         } = self;
-        assembler.restart(&state.v, &scratch.force, settings.dt)?;
         let points = collision.contacts();
-        flatten_faces(world, work, &scratch.motion, settings.dt, points, &mut scratch.gaps);
         assembler.add_contacts(
             world,
             work,
@@ -286,7 +247,9 @@ impl Simulation {
     pub(crate) fn solve(&mut self) -> Result<StepReport, StepFailure> {
         let Self { assembler, memory, scratch, model, last, .. } = self;
         let same = assembler.frames.iter().map(|f| f.key).eq(memory.keys.iter().copied());
-        let start = if same {
+        let start = if let Some(found) = &scratch.joint_start {
+            found
+        } else if same {
             &memory.start
         } else {
             map_start(&memory.start, &memory.keys, &assembler.frames, &mut scratch.start);

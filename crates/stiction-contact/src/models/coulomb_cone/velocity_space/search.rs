@@ -22,8 +22,8 @@ const ANSWERS_BELOW: f64 = 1e-11;
 /// τ from which on a path that does not end is left for semismooth steps with a larger α, and their number: redundant contacts contradict each other at the level of
 /// the tolerance, and forces must move far to resolve it.
 const PROXIMAL_TAU: f64 = 1e-8;
-const PROXIMAL_ALPHA: f64 = 1e-4;
-const PROXIMAL_STEPS: usize = 20;
+const PROXIMAL_ALPHA: f64 = 1e-5;
+const PROXIMAL_STEPS: usize = 100;
 /// Error beside what is wanted from which on an answer is left to the certificate, whose measure is the finer one.
 const WORTH_CERTIFYING: f64 = 100.0;
 /// Error at the end of a run, beside what is wanted, that spares the next run.
