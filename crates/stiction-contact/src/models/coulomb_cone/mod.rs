@@ -11,6 +11,8 @@
 //! 4. The modes found (open, stick, slide) define one system, linear but for the directions of sliding. Its solution, refined with velocities in twice the
 //!    working precision, is the answer, if its certificate holds.
 //!
+//! Where that ends without an answer, and for more than a hundred contacts from the start, the path of smooth laws is followed (`velocity_space/delassus.rs`).
+//!
 //! Contact problems are first solved on their velocities (`velocity_space`), or their accelerations as if they were velocities (`accelerations`): there the cost follows the bodies and not the contacts.
 //! The Delassus operator is formed only where that finds no certified answer.
 //!
@@ -42,15 +44,18 @@ use crate::friction_certificate::{FrictionCertificate, certify_friction};
 use crate::friction_problem::FrictionProblem;
 use crate::model::{Level, Mode, ModelOptions};
 use accelerations::Accelerations;
-use island::IslandProblem;
+use island::{IslandProblem, MARGIN};
 use law::State;
 use newton::Newton;
 use problem::{Block, ConeProblem};
 use proximal::{Search, SearchEnd, Verdict};
-use velocity_space::VelocitySpace;
+use velocity_space::{DelassusSpace, VelocitySpace};
 
 /// Linear systems solved before the solver stops, unless the options say otherwise.
 const MOST_ITERATIONS: usize = 6000;
+
+/// Contacts up to which proximal points are looked for first: they end exact to rounding, also where friction is just enough. Beyond, their cost grows with the square of the contacts and more.
+const FEW_CONTACTS: usize = 100;
 
 /// max |q| below which a problem is likely one at rest, with nothing in q but rounding.
 const NOISE: f64 = 1e-14;
@@ -85,6 +90,7 @@ pub struct CoulombCone {
     level: Level,
     driver: ByIsland,
     velocities: VelocitySpace,
+    delassus: DelassusSpace,
     accelerations: Accelerations,
     island: IslandProblem,
     problem: ConeProblem,
@@ -127,6 +133,7 @@ impl CoulombCone {
             level,
             driver: ByIsland::default(),
             velocities: VelocitySpace::default(),
+            delassus: DelassusSpace::default(),
             accelerations: Accelerations::default(),
             island: IslandProblem::default(),
             problem: ConeProblem::default(),
@@ -196,7 +203,7 @@ impl CoulombCone {
         stats: &mut FrictionStats,
     ) -> FailureReason {
         let limit = self.max_iterations();
-        let Self { options, problem: scaled, newton, search, best, .. } = self;
+        let Self { options, problem: scaled, newton, search, best, delassus, .. } = self;
         let near = near.then(|| best.near.clone());
         let mut judge = |scaled: &ConeProblem, r: &[f64], states: &[State]| {
             let certificate = best.offer(problem, scaled, r, states);
@@ -208,23 +215,38 @@ impl CoulombCone {
                 Verdict::GoOn
             }
         };
-        if let Some(modes) = modes {
-            let states: Vec<State> = modes.iter().map(|&mode| state(mode)).collect();
-            if search.guess(scaled, newton, &states, near.as_deref(), &mut judge) != Verdict::GoOn {
+        let states: Option<Vec<State>> = modes.map(|modes| modes.iter().map(|&mode| state(mode)).collect());
+        if let Some(states) = &states
+            && search.guess(scaled, newton, states, near.as_deref(), &mut judge) != Verdict::GoOn
+        {
+            return FailureReason::Rounding;
+        }
+        let mut why = FailureReason::Uncertified;
+        if problem.contacts() <= FEW_CONTACTS {
+            newton.iterations = 0;
+            let end = search.run(scaled, newton, modes.is_some(), limit, &mut stats.starts, &mut judge);
+            stats.iterations = newton.iterations;
+            if end == SearchEnd::Ended || without_limit::search(scaled, newton, search, (limit, usize::MAX), &mut judge)
+            {
                 return FailureReason::Rounding;
             }
+            if end == SearchEnd::Limit {
+                why = FailureReason::Limit(limit);
+            }
         }
-        newton.iterations = 0;
-        let mut end = search.run(scaled, newton, modes.is_some(), limit, &mut stats.starts, &mut judge);
-        stats.iterations = newton.iterations;
-        if end != SearchEnd::Ended && without_limit::search(scaled, newton, search, (limit, usize::MAX), &mut judge) {
-            end = SearchEnd::Ended;
+        let mut start = states.map(|states| (states, near));
+        // The certificate's measure is not the search's own: where it does not hold, once more to the last digits.
+        for enough in [MARGIN * options.tolerance, LAST_DIGITS] {
+            let from = start.as_ref().map(|(states, near)| (&states[..], near.as_deref()));
+            delassus.solve(scaled, from, enough, limit);
+            stats.starts += 1;
+            stats.iterations += delassus.iterations;
+            if judge(scaled, &delassus.r, &delassus.states) != Verdict::GoOn {
+                return FailureReason::Rounding;
+            }
+            start = Some((delassus.states.clone(), Some(delassus.r.clone())));
         }
-        match end {
-            SearchEnd::Ended => FailureReason::Rounding,
-            SearchEnd::Exhausted => FailureReason::Uncertified,
-            SearchEnd::Limit => FailureReason::Limit(limit),
-        }
+        why
     }
 }
 

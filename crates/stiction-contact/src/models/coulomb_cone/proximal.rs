@@ -70,7 +70,7 @@ pub(crate) enum SearchEnd {
 }
 
 /// What is to be done after an offer of impulses and states.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
     /// That was it.
     Stop,

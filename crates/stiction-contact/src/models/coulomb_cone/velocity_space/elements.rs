@@ -5,6 +5,7 @@
 
 use super::super::problem::{Block, exponent, times_power};
 use super::branches::{Branch, Forest, are_tied, gather, scatter};
+use super::delassus::Delassus;
 use super::lanes::LANES;
 use super::sparse::BlockMatrix;
 use crate::islands::Island;
@@ -147,6 +148,8 @@ pub(super) struct Elements {
     mass_starts: Vec<usize>,
     /// Size of the motion in the norm of energy that the data alone warrant, as the certificate has it: of velocities and forces, and of the rows that drive.
     pub energy_norm: f64,
+    /// The operator of a problem without bodies.
+    pub delassus: Delassus,
     /// Branches of each group (numbers within the island).
     members: Vec<usize>,
     member_starts: Vec<usize>,
@@ -170,24 +173,89 @@ impl Elements {
         friction: Friction,
         matrix: &mut BlockMatrix,
     ) -> bool {
-        self.list.clear();
-        self.groups.clear();
-        self.members.clear();
-        self.member_starts.clear();
+        self.begin();
+        self.delassus.clear();
         self.lay_blocks(problem, island);
         if !self.list_contacts(problem, island, friction) {
             return false;
         }
         self.list_rows(problem, island);
-        self.member_starts.push(self.members.len());
-        if let Some(group) = self.groups.last_mut() {
-            group.elements.1 = self.list.len();
-        }
+        self.end_groups();
         self.find_order(matrix);
         self.load_motion(problem);
         self.load_rows(problem);
         self.measure_energy(problem);
         true
+    }
+
+    fn begin(&mut self) {
+        self.list.clear();
+        self.groups.clear();
+        self.members.clear();
+        self.member_starts.clear();
+    }
+
+    fn end_groups(&mut self) {
+        self.member_starts.push(self.members.len());
+        if let Some(group) = self.groups.last_mut() {
+            group.elements.1 = self.list.len();
+        }
+    }
+
+    /// Begins a problem without bodies, to which elements with velocities of their own are added.
+    pub(super) fn begin_without_bodies(&mut self) {
+        self.begin();
+        self.blocks.clear();
+        self.branches.clear();
+        self.branch_starts.clear();
+        self.ties.clear();
+        for v in [&mut self.v_before, &mut self.dt_force, &mut self.scale, &mut self.mass, &mut self.values] {
+            v.clear();
+        }
+        self.mass_starts.clear();
+    }
+
+    /// Adds element `e` of a problem without bodies: its velocities without forces, and the diagonal of its operator.
+    pub(super) fn push_block(&mut self, law: Block, e: usize, q: &[f64], diagonal: &[f64]) {
+        let (rows, at) = (q.len(), self.v_before.len());
+        self.blocks.push((e, at));
+        self.branches.push(Branch { block: e, of: e, at, len: rows, ..Branch::default() });
+        self.mass_starts.push(self.mass.len());
+        for r in 0..rows {
+            self.mass.extend((0..rows).map(|c| if r == c { 1.0 } else { 0.0 }));
+        }
+        self.v_before.extend_from_slice(q);
+        self.dt_force.resize(at + rows, 0.0);
+        self.scale.resize(at + rows, 1.0);
+        let mut element = Element::new(law, Source::Contact(e, [1, 2]), rows, [0.0; 3]);
+        element.w[..rows].copy_from_slice(diagonal);
+        element.weight = diagonal.iter().sum::<f64>() / rows as f64;
+        element.group = e;
+        self.list.push(element);
+        self.member_starts.push(self.members.len());
+        self.members.push(e);
+        self.groups.push(Group { elements: (e, e + 1), ..Group::default() });
+    }
+
+    /// Lays out what the added elements and the pairs of them in `ties` need.
+    pub(super) fn end_without_bodies(&mut self, matrix: &mut BlockMatrix) {
+        self.end_groups();
+        self.find_order(matrix);
+        self.energy_norm = (0..self.list.len()).map(|e| self.energy(e)).sum::<f64>().sqrt();
+        for e in 0..self.list.len() {
+            let (rows, stride) = (self.list[e].rows, self.groups[e].stride);
+            self.list[e].values = self.values.len();
+            for r in 0..rows {
+                self.values.extend((0..stride).map(|c| if r == c { 1.0 } else { 0.0 }));
+            }
+        }
+    }
+
+    /// Energy of the velocities without forces that an element of a problem without bodies has, as if it were coupled with none.
+    pub(super) fn energy(&self, e: usize) -> f64 {
+        let (element, at) = (&self.list[e], self.blocks[e].1);
+        let square = self.v_before[at..at + element.rows].iter().map(|q| q * q).sum::<f64>();
+        if element.weight > 0.0 { square / element.weight } else { 0.0 }
     }
 
     fn list_contacts(&mut self, problem: &ContactProblem, island: &Island, friction: Friction) -> bool {

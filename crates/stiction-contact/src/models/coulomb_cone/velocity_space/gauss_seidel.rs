@@ -25,7 +25,7 @@ pub(super) struct GaussSeidel {
 
 impl GaussSeidel {
     /// Takes an island over.
-    pub fn load(&mut self, el: &Elements, mass: &Mass) {
+    pub fn load(&mut self, el: &Elements, mass: Option<&Mass>) {
         for list in [&mut self.rows, &mut self.responses, &mut self.local] {
             list.clear();
         }
@@ -34,6 +34,14 @@ impl GaussSeidel {
         self.starts.clear();
         self.inertia.clear();
         self.coupling.clear();
+        let Some(mass) = mass else {
+            for e in 0..el.list.len() {
+                let w = el.delassus.own(e);
+                self.inertia.push([w[0][0], w[1][1], w[2][2]]);
+                self.coupling.push([w[1][0], w[2][0]]);
+            }
+            return;
+        };
         for group in &el.groups {
             let first = self.blocks.len();
             self.list_blocks(el, group);
@@ -103,6 +111,9 @@ impl GaussSeidel {
 
     /// Adds to the velocities in `newton` what its forces bring.
     pub fn push(&mut self, el: &Elements, newton: &mut Newton) {
+        if el.delassus.is_some() {
+            return Newton::push_delassus(el, &newton.p, &mut newton.v);
+        }
         for group in &self.groups {
             let change = &mut self.local[..group.stride];
             change.fill(0.0);
@@ -118,12 +129,30 @@ impl GaussSeidel {
     pub fn sweep(&mut self, el: &Elements, newton: &mut Newton, sweeps: usize) {
         for _ in 0..sweeps {
             stiction_lcp::interrupt::check();
+            if el.delassus.is_some() {
+                self.sweep_delassus(el, newton);
+                continue;
+            }
             for k in 0..self.groups.len() {
                 let group = self.groups[k];
                 let blocks = group.segments.0..group.segments.1;
                 gather(&self.blocks[blocks.clone()], &newton.v, &mut self.local[..group.stride]);
                 by_stride!(group, stride => self.relax_group(el, &group, stride, &mut newton.p));
                 put(&self.blocks[blocks], &self.local, &mut newton.v);
+            }
+        }
+    }
+
+    /// One sweep over the elements of a problem without bodies.
+    fn sweep_delassus(&self, el: &Elements, newton: &mut Newton) {
+        for (e, element) in el.list.iter().enumerate() {
+            let (at, mut u) = (el.blocks[e].1, [0.0; 3]);
+            u[..element.rows].copy_from_slice(&newton.v[at..at + element.rows]);
+            let p = newton.p[e];
+            let next = relax(element.law, &p, &u, &self.inertia[e], &self.coupling[e]);
+            if next != p {
+                el.delassus.push(e, [0, 1, 2].map(|r| next[r] - p[r]), &el.list, &mut newton.v);
+                newton.p[e] = next;
             }
         }
     }

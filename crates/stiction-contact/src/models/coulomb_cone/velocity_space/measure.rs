@@ -66,6 +66,9 @@ impl Newton {
         for (s, (v, f)) in self.speed.iter_mut().zip(el.v_before.iter().zip(&el.dt_force)) {
             *s = v.abs() + f.abs();
         }
+        if el.delassus.is_some() {
+            return self.add_delassus_sizes(el);
+        }
         for group in &el.groups {
             by_stride!(group, stride => self.sum_sizes(el, group, stride));
             el.scatter(group, &self.sum, &mut self.speed);

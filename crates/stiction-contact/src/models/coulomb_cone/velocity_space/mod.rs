@@ -8,6 +8,7 @@
 
 mod affine;
 mod branches;
+mod delassus;
 mod elements;
 mod finish;
 mod gauss_seidel;
@@ -30,6 +31,7 @@ use crate::mass::Mass;
 use crate::model::{ContactStats, Level, Mode, WarmStart};
 use crate::problem::ContactProblem;
 use crate::solution::{ContactForces, ContactSolution};
+pub(super) use delassus::DelassusSpace;
 pub(in crate::models) use elements::Friction;
 use elements::{Elements, Source};
 use finish::{AT_LIMIT, RELIEF};
@@ -206,7 +208,7 @@ impl VelocitySpace {
         };
         let found = match guessed {
             true => Found::Guessed,
-            false => self.search.run(&self.elements, &mut self.newton, problem.mass(), guess, enough, limit),
+            false => self.search.run(&self.elements, &mut self.newton, Some(problem.mass()), guess, enough, limit),
         };
         match found {
             Found::Guessed => stats.guessed += usize::from(start.is_some()),

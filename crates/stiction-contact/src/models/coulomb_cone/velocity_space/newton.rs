@@ -118,7 +118,12 @@ impl Newton {
         for group in &el.groups {
             el.gather(group, &self.v, &mut self.local);
             by_stride!(group, stride => self.find_group_motions(el, group, stride, doubled));
-            el.scatter(group, &self.sum, &mut self.momentum);
+            if !el.delassus.is_some() {
+                el.scatter(group, &self.sum, &mut self.momentum);
+            }
+        }
+        if el.delassus.is_some() {
+            Self::push_delassus(el, &self.p, &mut self.momentum);
         }
     }
 
@@ -169,16 +174,20 @@ impl Newton {
     /// Factors `M + Σ Aᵀ C A` for the maps there are; false if it is singular to working precision.
     pub(super) fn factor(&mut self, el: &Elements, symmetric: bool) -> bool {
         self.iterations += 1;
-        self.assemble(el, symmetric);
+        self.assemble(el, symmetric && !el.delassus.is_some());
         self.matrix.factor()
     }
 
     /// From `dp`, the change of each force at the motions as they are, to the step: `dv`, the change of motion `du = A dv`, and `dp` with `−C du`. False if it is not finite.
     pub(super) fn step(&mut self, el: &Elements) -> bool {
         self.dv.copy_from_slice(&self.momentum);
-        for group in &el.groups {
-            by_stride!(group, stride => self.sum_changes(el, group, stride));
-            el.scatter(group, &self.sum, &mut self.dv);
+        if el.delassus.is_some() {
+            Self::push_delassus(el, &self.dp, &mut self.dv);
+        } else {
+            for group in &el.groups {
+                by_stride!(group, stride => self.sum_changes(el, group, stride));
+                el.scatter(group, &self.sum, &mut self.dv);
+            }
         }
         self.solve(el);
         if !self.dv.iter().all(|x| x.is_finite()) {
@@ -248,6 +257,9 @@ impl Newton {
     fn assemble(&mut self, el: &Elements, symmetric: bool) {
         self.matrix.clear(symmetric);
         (0..el.branches.len()).for_each(|k| self.add_inertia(el, [k, k]));
+        if el.delassus.is_some() {
+            return self.add_delassus(el);
+        }
         for &[a, b] in &el.ties {
             self.add_inertia(el, [a, b]);
             self.add_inertia(el, [b, a]);
@@ -359,7 +371,7 @@ impl Newton {
         self.p.fill([0.0; 3]);
         self.balance(el);
         self.maps.fill(Map::default());
-        self.assemble(el, true);
+        self.assemble(el, !el.delassus.is_some());
         if self.matrix.factor() {
             self.dv.copy_from_slice(&self.momentum);
             self.solve(el);
@@ -380,6 +392,12 @@ impl Newton {
                 self.v[j] += self.momentum[j] / el.scale[j];
             }
         }
+    }
+
+    /// The same in a problem without bodies.
+    pub fn follow_delassus(&mut self, el: &Elements) {
+        self.find_motions(el, true);
+        axpy(1.0, &self.momentum, &mut self.v);
     }
 
     /// The motions of an element as evaluated last.

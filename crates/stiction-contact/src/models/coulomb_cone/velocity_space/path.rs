@@ -157,7 +157,7 @@ impl Path {
             el.gather(group, &newton.v, &mut newton.local);
             let mut own = largest(&newton.local[..group.stride]);
             el.gather(group, &el.v_before, &mut newton.local);
-            own = own.max(largest(&newton.local[..group.stride]));
+            own = own.max(largest(&newton.local[..group.stride])).max(el.speed_around(group.elements.0));
             for e in group.elements.0..group.elements.1 {
                 let element = &el.list[e];
                 let size = own.max(largest(&element.bias) / element.weight.sqrt()).max(SLOWEST * self.size);

@@ -163,12 +163,12 @@ impl Search {
         error <= enough
     }
 
-    /// Searches for an error of `enough` at most, with at most `limit` factors. The answer, or the best found, is left in `newton`.
+    /// Searches for an error of `enough` at most, with at most `limit` factors; a problem without bodies has no mass. The answer, or the best found, is left in `newton`.
     pub fn run(
         &mut self,
         el: &Elements,
         newton: &mut Newton,
-        mass: &Mass,
+        mass: Option<&Mass>,
         guess: Guess,
         enough: f64,
         limit: usize,
@@ -201,7 +201,7 @@ impl Search {
     }
 
     /// Runs of the path one after the other, with sweeps from the forces of the guess; true when an answer is good enough.
-    fn run_all(&mut self, el: &Elements, newton: &mut Newton, mass: &Mass, enough: f64, limit: usize) -> bool {
+    fn run_all(&mut self, el: &Elements, newton: &mut Newton, mass: Option<&Mass>, enough: f64, limit: usize) -> bool {
         newton.set_free(el);
         self.free_v.clone_from(&newton.v);
         self.sweeps.load(el, mass);
