@@ -6,7 +6,7 @@
 
 use stiction_body::math::{Vec3, tangents};
 use stiction_body::{ContactPoint, JointKind, LoopRows, Model, Workspace};
-use stiction_contact::{Contact, ContactBatch, ContactProblem, Mass};
+use stiction_contact::{CONTACT_ROWS, Contact, ContactBatch, ContactProblem, Mass};
 use stiction_lcp::{InputError, Matrix, Threads};
 
 use crate::material::Material;
@@ -62,9 +62,9 @@ pub struct Assembler {
     batches: Vec<Batch>,
 }
 
-/// Rows of one contact on each of its two trees: normal, tangents, spin.
+/// Rows of one contact on each of its two trees: normal, tangents, spin, rolling about the tangents.
 #[derive(Debug, Clone, Default)]
-struct ContactRows([[Vec<f64>; 4]; 2]);
+struct ContactRows([[Vec<f64>; CONTACT_ROWS]; 2]);
 
 /// Contacts that one thread makes ready. Keeps its storage.
 #[derive(Debug, Clone)]
@@ -365,18 +365,22 @@ impl ContactRows {
         let (material, [s, t]) = (frame.material, frame.tangents);
         let surface = surface_speed(world, work, at);
         let trees = [0, 1].map(|side| self.fill(world, work, &frame, at.geoms[side], side));
-        let rows = [0, 1, 2, 3].map(|k| self.blocks(trees, k));
-        let spin = if material.mu_spin > 0.0 { &rows[3].0[..rows[3].1] } else { &[] };
+        let rows: [_; CONTACT_ROWS] = std::array::from_fn(|k| self.blocks(trees, k));
+        let row = |k: usize| &rows[k].0[..rows[k].1];
+        let moment = |mu: f64, k: usize| if mu > 0.0 { row(k) } else { &[] };
         let mut contact = Contact {
-            spin,
+            spin: moment(material.mu_spin, 3),
+            roll_s: moment(material.mu_roll, 4),
+            roll_t: moment(material.mu_roll, 5),
             gap: at.gap,
             size,
             mu: material.mu,
             mu_spin: material.mu_spin,
+            mu_roll: material.mu_roll,
             mu_viscous: material.mu_viscous,
             rate: rates(world, work, at, s, t),
             surface: [surface.dot(s), surface.dot(t)],
-            ..Contact::new(&rows[0].0[..rows[0].1], &rows[1].0[..rows[1].1], &rows[2].0[..rows[2].1])
+            ..Contact::new(row(0), row(1), row(2))
         };
         edit(&frame, &mut contact);
         add(contact)?;
@@ -407,9 +411,11 @@ impl ContactRows {
             clear(&mut rows[k], size, shared);
             work.add_point_row(&world.model, link, point, direction, sign, &mut rows[k]);
         }
-        clear(&mut rows[3], size, shared);
-        if frame.material.mu_spin > 0.0 {
-            work.add_angular_row(&world.model, link, frame.normal, sign, &mut rows[3]);
+        let (ContactFrame { material, normal, tangents: [s, t], .. }, moments) = (frame, &mut rows[3..]);
+        let axes = [(material.mu_spin, *normal), (material.mu_roll, *s), (material.mu_roll, *t)];
+        for ((_, axis), row) in axes.into_iter().zip(moments).filter(|((mu, _), _)| *mu > 0.0) {
+            clear(row, size, shared);
+            work.add_angular_row(&world.model, link, axis, sign, row);
         }
         Some(tree)
     }

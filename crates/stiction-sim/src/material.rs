@@ -10,6 +10,8 @@ pub struct Material {
     pub mu: f64,
     /// Torsional coefficient (m), 0 to infinity: |moment about the normal| ≤ mu_spin · normal force.
     pub mu_spin: f64,
+    /// Rolling coefficient (m), 0 or above and finite: |moment in the tangent plane| ≤ mu_roll · normal force.
+    pub mu_roll: f64,
     /// Viscous coefficient (N s/m), for models with viscous friction.
     pub mu_viscous: f64,
     /// Restitution, 0 to 1.
@@ -21,7 +23,7 @@ pub struct Material {
 impl Default for Material {
     /// Dry friction of 0.5, nothing else.
     fn default() -> Self {
-        Self { mu: 0.5, mu_spin: 0.0, mu_viscous: 0.0, restitution: 0.0, surface_velocity: Vec3::ZERO }
+        Self { mu: 0.5, mu_spin: 0.0, mu_roll: 0.0, mu_viscous: 0.0, restitution: 0.0, surface_velocity: Vec3::ZERO }
     }
 }
 
@@ -31,10 +33,14 @@ impl Material {
     /// # Errors
     /// Naming the field out of range.
     pub fn check(&self) -> Result<(), InputError> {
-        for (what, x) in [("mu", self.mu), ("mu_spin", self.mu_spin), ("mu_viscous", self.mu_viscous)] {
+        let Self { mu, mu_spin, mu_roll, mu_viscous, .. } = *self;
+        for (what, x) in [("mu", mu), ("mu_spin", mu_spin), ("mu_roll", mu_roll), ("mu_viscous", mu_viscous)] {
             if x.is_nan() || x < 0.0 {
                 return Err(InputError::OutOfRange { what: what.into(), expected: "at least 0", found: x });
             }
+        }
+        if mu_roll.is_infinite() {
+            return Err(InputError::NotFinite { what: "mu_roll".into(), value: mu_roll });
         }
         if !(0.0..=1.0).contains(&self.restitution) {
             let found = self.restitution;
@@ -95,6 +101,8 @@ mod tests {
         let bad = |m: Material| m.check().unwrap_err().to_string();
         assert!(bad(Material { mu: -0.1, ..Material::default() }).starts_with("mu "));
         assert!(bad(Material { mu: f64::NAN, ..Material::default() }).starts_with("mu "));
+        assert!(bad(Material { mu_roll: -0.1, ..Material::default() }).starts_with("mu_roll"));
+        assert!(bad(Material { mu_roll: f64::INFINITY, ..Material::default() }).starts_with("mu_roll"));
         assert!(bad(Material { restitution: 1.1, ..Material::default() }).starts_with("restitution"));
         assert!(bad(Material { surface_velocity: Vec3::NAN, ..Material::default() }).starts_with("surface_velocity"));
         assert!(Material { mu: f64::INFINITY, ..Material::default() }.check().is_ok());

@@ -343,13 +343,9 @@ impl Simulation {
         let contacts = problem.contacts();
         let (mut work, mut slip) = (0.0, 0.0f64);
         for i in (0..contacts.len()).filter(|&i| forces.normal[i] != 0.0) {
-            let rows = [
-                (&contacts.normal, forces.normal[i]),
-                (&contacts.tangent_s, forces.tangent_s[i]),
-                (&contacts.tangent_t, forces.tangent_t[i]),
-            ];
-            let speed = rows.map(|(rows, _)| rows.dot(i, &solution.motion));
-            for ((rows, p), after) in rows.iter().zip(speed) {
+            let (rows, p) = (contacts.rows(), forces.contacts().map(|p| p[i]));
+            let speed = rows.map(|rows| rows.dot(i, &solution.motion));
+            for ((rows, p), after) in rows.iter().zip(p).zip(speed) {
                 work += 0.5 * p * (rows.dot(i, &self.scratch.v_free) + after);
             }
             let (s, t) = (speed[1] + contacts.surface[i][0], speed[2] + contacts.surface[i][1]);
@@ -468,9 +464,7 @@ pub(crate) fn map_start(old: &WarmStart, old_keys: &[ContactKey], frames: &[Cont
     out.modes.clear();
     out.bases.clear();
     let f = &mut out.forces;
-    for x in [&mut f.normal, &mut f.tangent_s, &mut f.tangent_t, &mut f.spin] {
-        x.clear();
-    }
+    f.contacts_mut().into_iter().for_each(Vec::clear);
     let mut rest = old_keys;
     for pair in frames.chunk_by(|a, b| a.key.geoms == b.key.geoms) {
         rest = &rest[rest.partition_point(|key| key.geoms < pair[0].key.geoms)..];
@@ -484,10 +478,7 @@ pub(crate) fn map_start(old: &WarmStart, old_keys: &[ContactKey], frames: &[Cont
             let i = same.map(|k| first + k).filter(|i| *i < old.modes.len());
             let of = |x: &[f64]| i.and_then(|i| x.get(i)).copied().unwrap_or(0.0);
             out.modes.push(i.map_or_else(Default::default, |i| old.modes[i]));
-            f.normal.push(of(&old.forces.normal));
-            f.tangent_s.push(of(&old.forces.tangent_s));
-            f.tangent_t.push(of(&old.forces.tangent_t));
-            f.spin.push(of(&old.forces.spin));
+            f.contacts_mut().into_iter().zip(old.forces.contacts()).for_each(|(to, from)| to.push(of(from)));
         }
     }
     f.bilateral.clone_from(&old.forces.bilateral);

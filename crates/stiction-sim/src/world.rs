@@ -107,6 +107,7 @@ impl Surfaces {
         Material {
             mu: rule.combine(a.mu, b.mu),
             mu_spin: rule.combine(a.mu_spin, b.mu_spin),
+            mu_roll: rule.combine(a.mu_roll, b.mu_roll),
             mu_viscous: rule.combine(a.mu_viscous, b.mu_viscous),
             restitution: rule.combine(a.restitution, b.restitution),
             surface_velocity: Vec3::ZERO,

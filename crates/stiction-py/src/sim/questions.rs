@@ -20,7 +20,7 @@ impl Simulation {
     /// Fields: ``body_a``, ``body_b`` (numbers in ``scene.bodies``, -1 is the world), ``geom_a``, ``geom_b``, ``feature``, ``point`` (m), ``frame``
     /// (rows: the normal from a to b, two tangents), ``gap`` (m, positive apart), ``normal_force`` (N, at least 0), ``friction_force`` (N, along
     /// the two tangents), ``spin_moment`` (N m, about the normal), ``force`` (N, world axes, on body b; body a has the opposite), ``mode`` (`Mode`:
-    /// 0 open, 1 stick, 2 slide), ``mu`` (Coulomb coefficient between the surfaces). Forces are the step's impulses over its length; of an event-driven step those of its last stage.
+    /// 0 open, 1 stick, 2 slide), ``mu`` (Coulomb coefficient between the surfaces), ``rolling_moment`` (N m, about the two tangents). Forces are the step's impulses over its length; of an event-driven step those of its last stage.
     #[getter]
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         contacts::contacts(py, &*self.lock(py)?)

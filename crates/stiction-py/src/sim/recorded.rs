@@ -130,6 +130,7 @@ pub fn contacts<'py>(py: Python<'py>, step: &RecordedStep, world: &World, dt: f6
             normal: scale * p.normal[i],
             friction: [scale * p.tangent_s[i], scale * p.tangent_t[i]],
             spin: scale * p.spin[i],
+            rolling: [scale * p.roll_s[i], scale * p.roll_t[i]],
             mode: contact.mode,
             mu: friction_between(world, contact.key.geoms),
         }

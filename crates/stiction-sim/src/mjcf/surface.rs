@@ -30,9 +30,6 @@ impl Surface {
         if let Some(x) = friction.iter().find(|x| **x < 0.0) {
             return Err(a.error("friction", format!("must be at least 0, found {x}")));
         }
-        if condim == 6 && friction[2] > 0.0 {
-            notes.attribute(NoteKind::NotYet, element, "condim", "rolling friction is not supported");
-        }
         let moving = a.numbers::<6>("surfacevel")?.unwrap_or([0.0; 6]);
         if moving[3..].iter().any(|x| *x != 0.0) {
             notes.attribute(NoteKind::NotYet, element, "surfacevel", "surfaces that turn are not supported");
@@ -46,6 +43,7 @@ impl Surface {
         Material {
             mu: if self.condim >= 3 { self.friction[0] } else { 0.0 },
             mu_spin: if self.condim >= 4 { self.friction[1] } else { 0.0 },
+            mu_roll: if self.condim >= 6 { self.friction[2] } else { 0.0 },
             surface_velocity: self.velocity,
             ..Material::default()
         }

@@ -190,6 +190,8 @@ fn compare_steps(header: &Header, recorded: &RecordedStep, found: &RecordedStep)
     compare.numbers(|i| format!("first tangential impulse of {}", name(i)), &p.tangent_s, &r.tangent_s);
     compare.numbers(|i| format!("second tangential impulse of {}", name(i)), &p.tangent_t, &r.tangent_t);
     compare.numbers(|i| format!("spin impulse of {}", name(i)), &p.spin, &r.spin);
+    compare.numbers(|i| format!("first rolling impulse of {}", name(i)), &p.roll_s, &r.roll_s);
+    compare.numbers(|i| format!("second rolling impulse of {}", name(i)), &p.roll_t, &r.roll_t);
     compare.numbers(|i| format!("impulse of bilateral row {i}"), &p.bilateral, &r.bilateral);
     compare.numbers(|i| format!("impulse of limit {i}"), &p.limit, &r.limit);
     compare.numbers(|i| format!("impulse of bounded row {i}"), &p.bounded, &r.bounded);

@@ -7,7 +7,7 @@ use super::bytes::{Broken, Reader, Writer};
 use super::snapshot::{
     get_bases, get_forces, get_key, get_mode, get_state, put_bases, put_forces, put_key, put_mode, put_state,
 };
-use super::{WITH_ACCEPTANCE, WITH_RESTITUTION};
+use super::{WITH_ACCEPTANCE, WITH_RESTITUTION, WITH_ROLLING};
 use crate::assemble::{ContactFrame, ContactKey};
 use crate::simulation::{Simulation, State, StepReport};
 
@@ -71,8 +71,7 @@ impl RecordedStep {
         };
         let mut impulses = solution.map(|s| s.forces.clone()).unwrap_or_default();
         // A step whose contacts are not those of its last solution has no impulses to show for them.
-        let p = &mut impulses;
-        for x in [&mut p.normal, &mut p.tangent_s, &mut p.tangent_t, &mut p.spin] {
+        for x in impulses.contacts_mut() {
             if x.len() != simulation.contacts().len() {
                 x.clear();
                 x.resize(simulation.contacts().len(), 0.0);
@@ -155,7 +154,7 @@ impl RecordedStep {
         let mut step = Self {
             state,
             contacts,
-            impulses: get_forces(from)?,
+            impulses: get_forces(from, format >= WITH_ROLLING)?,
             level: if from.bool()? { Level::Acceleration } else { Level::Velocity },
             bases: get_bases(from)?,
             certificate: get_certificate(from)?,
@@ -173,8 +172,7 @@ impl RecordedStep {
     }
 
     fn check(&self, nq: usize, nv: usize) -> Result<(), Broken> {
-        let (n, p) = (self.contacts.len(), &self.impulses);
-        let contacts = [&p.normal, &p.tangent_s, &p.tangent_t, &p.spin];
+        let (n, contacts) = (self.contacts.len(), self.impulses.contacts());
         if self.state.q.len() != nq || self.state.v.len() != nv || contacts.iter().any(|x| x.len() != n) {
             return Err(Broken(format!("step {} has not the sizes of this recording", self.number())));
         }

@@ -111,17 +111,21 @@ fn materials(top: &Section<'_>) -> Result<Materials, SceneError> {
 
 /// The keys of a surface, over a given one.
 fn surface(section: &Section<'_>, mut material: Material) -> Result<Material, SceneError> {
-    let fields: [(&'static str, &mut f64); 4] = [
+    let fields: [(&'static str, &mut f64); 5] = [
         ("friction", &mut material.mu),
         ("torsional_friction", &mut material.mu_spin),
+        ("rolling_friction", &mut material.mu_roll),
         ("viscous_friction", &mut material.mu_viscous),
         ("restitution", &mut material.restitution),
     ];
     for (key, field) in fields {
         if let Some(x) = section.number(key)? {
-            let top = if key == "restitution" { 1.0 } else { f64::INFINITY };
+            let (top, range) = match key {
+                "restitution" => (1.0, "from 0 to 1"),
+                "rolling_friction" => (f64::MAX, "at least 0 and finite"),
+                _ => (f64::INFINITY, "at least 0"),
+            };
             if !(0.0..=top).contains(&x) {
-                let range = if key == "restitution" { "from 0 to 1" } else { "at least 0" };
                 return Err(section.error(key, format!("must be {range}, found {x}")));
             }
             *field = x;
