@@ -4,11 +4,12 @@
 //! the normal and two
 //! tangents, at the contact point.
 
-use stiction_body::math::{Vec3, tangents};
+use stiction_body::math::Vec3;
 use stiction_body::{ContactPoint, JointKind, LoopRows, Model, Workspace};
 use stiction_contact::{CONTACT_ROWS, Contact, ContactBatch, ContactProblem, Mass};
 use stiction_lcp::{InputError, Matrix, Threads};
 
+use crate::friction_ellipse::friction_axes;
 use crate::material::Material;
 use crate::world::World;
 
@@ -39,8 +40,12 @@ pub struct ContactFrame {
     pub lead: Vec3,
     /// Unit normal, from the first geom to the second.
     pub normal: Vec3,
-    /// The two tangents.
+    /// The two tangents; where friction depends on the direction of slip, the axes of its ellipse.
     pub tangents: [Vec3; 2],
+    /// The part of the Coulomb coefficient `material.mu`, which counts along the first tangent, that counts along the second: at
+    /// most 1. The second tangent's row in the problem is that of the unit tangent times this, and its force too must be multiplied by
+    /// it to be the one along the unit tangent.
+    pub friction_ratio: f64,
     /// Signed distance (m).
     pub gap: f64,
     /// Size of the smaller geom (m).
@@ -241,7 +246,7 @@ impl Assembler {
         at: &ContactPoint,
         targets: [Option<f64>; 3],
     ) -> Result<(), InputError> {
-        let frame = contact_frame(world, at, 0.0);
+        let frame = contact_frame(world, work, at, 0.0);
         let trees = [0, 1].map(|side| self.rows.fill(world, work, &frame, at.geoms[side], side));
         for (k, target) in targets.into_iter().enumerate() {
             let (row, count) = self.rows.blocks(trees, k);
@@ -361,17 +366,26 @@ impl ContactRows {
         edit: impl FnOnce(&ContactFrame, &mut Contact<'_>),
         add: impl FnOnce(Contact<'_>) -> Result<(), InputError>,
     ) -> Result<ContactFrame, InputError> {
-        let frame = contact_frame(world, at, size);
-        let (material, [s, t]) = (frame.material, frame.tangents);
+        let frame = contact_frame(world, work, at, size);
+        let (material, [s, t], ratio) = (frame.material, frame.tangents, frame.friction_ratio);
         let surface = surface_speed(world, work, at);
         let trees = [0, 1].map(|side| self.fill(world, work, &frame, at.geoms[side], side));
-        let rows: [_; CONTACT_ROWS] = std::array::from_fn(|k| self.blocks(trees, k));
-        let row = |k: usize| &rows[k].0[..rows[k].1];
-        let moment = |mu: f64, k: usize| if mu > 0.0 { row(k) } else { &[] };
+        if ratio != 1.0 {
+            self.0.iter_mut().for_each(|rows| rows[2].iter_mut().for_each(|x| *x *= ratio));
+        }
+        // Exact where friction is the same in all directions.
+        let t = t * ratio;
+        fn filled<'a>(row: &'a RowOfTrees<'_>) -> &'a [(usize, &'a [f64])] {
+            &row.0[..row.1]
+        }
+        let (normal, first, second) = (self.blocks(trees, 0), self.blocks(trees, 1), self.blocks(trees, 2));
+        let moment = |mu: f64, k: usize| if mu > 0.0 { self.blocks(trees, k) } else { ([(0, &[][..]); 2], 0) };
+        let (spin, roll_s) = (moment(material.mu_spin, 3), moment(material.mu_roll, 4));
+        let roll_t = moment(material.mu_roll, 5);
         let mut contact = Contact {
-            spin: moment(material.mu_spin, 3),
-            roll_s: moment(material.mu_roll, 4),
-            roll_t: moment(material.mu_roll, 5),
+            spin: filled(&spin),
+            roll_s: filled(&roll_s),
+            roll_t: filled(&roll_t),
             gap: at.gap,
             size,
             mu: material.mu,
@@ -380,7 +394,7 @@ impl ContactRows {
             mu_viscous: material.mu_viscous,
             rate: rates(world, work, at, s, t),
             surface: [surface.dot(s), surface.dot(t)],
-            ..Contact::new(row(0), row(1), row(2))
+            ..Contact::new(filled(&normal), filled(&first), filled(&second))
         };
         edit(&frame, &mut contact);
         add(contact)?;
@@ -421,6 +435,7 @@ impl ContactRows {
     }
 
     /// Row `k` of the contact filled in last.
+    #[inline]
     fn blocks(&self, trees: [Option<usize>; 2], k: usize) -> RowOfTrees<'_> {
         let [first, second] = &self.0;
         let a = trees[0].map(|tree| (tree, first[k].as_slice()));
@@ -467,17 +482,23 @@ impl Batch {
     }
 }
 
-fn contact_frame(world: &World, at: &ContactPoint, size: f64) -> ContactFrame {
-    let (s, t) = tangents(at.normal);
+fn contact_frame(world: &World, work: &Workspace, at: &ContactPoint, size: f64) -> ContactFrame {
+    let material = world.surfaces.between(at.geoms[0], at.geoms[1]);
+    let mut axes = friction_axes(world, work, at, &material);
+    if material.mu_viscous > 0.0 {
+        // A model with drag has no Coulomb friction, and the other way round: drag is the same in all directions.
+        axes.ratio = 1.0;
+    }
     ContactFrame {
         key: ContactKey::of(at),
         point: at.point,
         lead: at.lead,
         normal: at.normal,
-        tangents: [s, t],
+        tangents: axes.tangents,
+        friction_ratio: axes.ratio,
         gap: at.gap,
         size,
-        material: world.surfaces.between(at.geoms[0], at.geoms[1]),
+        material: Material { mu: axes.mu, ..material },
     }
 }
 

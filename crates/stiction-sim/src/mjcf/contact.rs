@@ -157,11 +157,16 @@ fn pair_surface(a: &Attributes, mixed: Surface, element: &Element, notes: &mut N
         return Err(a.error("friction", format!("must be at least 0, found {x}")));
     }
     let given = a.merged::<5>("friction", [0.0; 5])?.1;
-    if friction[0] != friction[1] && given > 1 || condim == 6 && friction[3] != friction[4] && given > 4 {
-        let text = "friction is the same in all directions here: the first number counts";
+    if condim == 6 && friction[3] != friction[4] && given > 4 {
+        let text = "rolling friction is the same in all directions here: the first number counts";
         notes.attribute(NoteKind::Changed, element, "friction", text);
     }
-    Ok(Surface { condim, friction: [friction[0], friction[2], friction[3]], ..mixed })
+    let across = (friction[0] != friction[1] && given > 1).then_some(friction[1]);
+    if across.is_some() {
+        let text = "the first direction is that of the y axis in the tangent plane";
+        notes.attribute(NoteKind::Changed, element, "friction", text);
+    }
+    Ok(Surface { condim, friction: [friction[0], friction[2], friction[3]], across, ..mixed })
 }
 
 /// MuJoCo's rule for two geoms: the one of higher priority counts, or the larger of each.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use stiction_body::math::{Vec3, tangents};
+use stiction_body::math::Vec3;
 use stiction_contact::Level;
 
 use super::read::Recording;
@@ -26,7 +26,7 @@ impl WorldForce {
     pub fn of(step: &RecordedStep, i: usize, dt: f64) -> Self {
         let dt = if step.level == Level::Acceleration { 1.0 } else { dt };
         let n = Vec3::from_array(step.contacts[i].normal);
-        let (s, t) = tangents(n);
+        let (s, t) = step.contacts[i].tangents();
         let p = &step.impulses;
         Self {
             normal: (n * (p.normal[i] / dt)).to_array(),

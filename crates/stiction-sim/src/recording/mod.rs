@@ -24,7 +24,7 @@ pub use npz::export_npz;
 pub use read::{Chunk, End, Recording};
 pub use remake::{RemadeStep, Remaking};
 pub use replay::{Difference, Replay, problem_of_step, replay};
-pub use step::{RecordedContact, RecordedStep};
+pub use step::{FrictionEllipse, RecordedContact, RecordedStep};
 pub use write::Recorder;
 
 /// The first bytes of a recording.
@@ -39,7 +39,7 @@ const WITH_RESTITUTION: u32 = 3;
 /// The version from which on steps may be accepted: [`Settings::accept_bound`](crate::Settings) and
 /// [`RecordedStep::accepted`].
 const WITH_ACCEPTANCE: u32 = 4;
-/// The version from which on there are moments against rolling.
+/// The version from which on there are moments against rolling, and friction that depends on the direction of slip.
 const WITH_ROLLING: u32 = 5;
 
 /// What a chunk holds.

@@ -7,7 +7,7 @@ use super::bytes::Writer;
 use super::header::Header;
 use super::read::{Chunk, Recording};
 use super::snapshot::put_snapshot;
-use super::step::RecordedStep;
+use super::step::{RecordedContact, RecordedStep};
 use crate::error::SceneError;
 use crate::simulation::{Simulation, Snapshot, State};
 
@@ -184,6 +184,10 @@ fn compare_steps(header: &Header, recorded: &RecordedStep, found: &RecordedStep)
             compare.number(|| format!("normal[{k}] of {}", name(i)), x.normal[k], y.normal[k]);
         }
         compare.number(|| format!("gap of {}", name(i)), x.gap, y.gap);
+        if x.ellipse != y.ellipse {
+            let words = |x: &RecordedContact| format!("{:?}", x.ellipse);
+            compare.see(|| format!("friction of {}", name(i)), words(x), words(y), false);
+        }
     }
     let (p, r) = (&a.impulses, &b.impulses);
     compare.numbers(|i| format!("normal impulse of {}", name(i)), &p.normal, &r.normal);
