@@ -102,6 +102,11 @@ class Builder:
             turn = [[a, [0.0, 0.0, 0.0, *frame[0]]]]
             contact["spin"] = turn if b is None else [*turn, [b, [0.0, 0.0, 0.0, *(-x for x in frame[0])]]]
             contact["mu_spin"] = rng.choice([0.0, 0.01, 0.3])
+        if rng.random() < 0.2 and self.sizes[a] == 6 and (b is None or self.sizes[b] == 6):
+            for key, axis in zip(("roll_s", "roll_t")[: rng.choice([1, 2, 2, 2])], frame[1:], strict=False):
+                turn = [[a, [0.0, 0.0, 0.0, *axis]]]
+                contact[key] = turn if b is None else [*turn, [b, [0.0, 0.0, 0.0, *(-x for x in axis)]]]
+            contact["mu_roll"] = rng.choice([0.0, 0.01, 0.1, 1.0])
         contact.update(options)
         self.problem["contacts"].append(contact)
         for _ in range(rng.choice([0, 0, 0, 1, 2])):

@@ -103,6 +103,8 @@ def fitting(problem: contact_families.Problem, model: str, level: str) -> contac
     unknown = []
     if (model, level) not in [("coulomb-cone", "velocity"), ("coulomb-pyramid", "acceleration"), ("no-slip", "velocity")]:
         unknown += ["spin", "mu_spin"]
+    if (model, level) != ("coulomb-cone", "velocity"):
+        unknown += ["roll_s", "roll_t", "mu_roll"]
     if model != "viscous":
         unknown += ["mu_viscous"]
     contacts = [{key: x for key, x in row.items() if key not in unknown} for row in problem["contacts"]]

@@ -82,6 +82,7 @@ fn problem(model: &dyn ContactModel, seed: u64, rates: bool) -> Result<ContactPr
     let name = model.name();
     let recipe = Recipe {
         coulomb: name.starts_with("coulomb") || name == "baraff-friction" || name == "drumwright-shell",
+        moments: name == "coulomb-cone" && model.level() == Level::Velocity,
         viscous: name == "viscous",
         gaps: true,
         bilaterals: true,

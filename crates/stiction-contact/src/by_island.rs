@@ -11,7 +11,7 @@ use crate::model::{
     WarmStart,
 };
 use crate::problem::ContactProblem;
-use crate::solution::{ContactForces, ContactSolution};
+use crate::solution::{ContactForces, ContactSolution, FORCE_KINDS};
 use crate::whitened::{Columns, Whitened};
 
 /// Any motion that a Farkas vector leaves possible must be this many times faster than the problem's own, or the proof is rounding.
@@ -35,6 +35,10 @@ pub struct IslandForces {
     pub tangent_t: Vec<f64>,
     /// Moments about the normals, n.
     pub spin: Vec<f64>,
+    /// Moments against rolling about the first axes, n.
+    pub roll_s: Vec<f64>,
+    /// Moments against rolling about the second axes, n.
+    pub roll_t: Vec<f64>,
     /// Of the bilateral rows.
     pub bilateral: Vec<f64>,
     /// Of the unilateral rows.
@@ -55,13 +59,8 @@ impl IslandForces {
             x.clear();
             x.resize(len, 0.0);
         };
-        zero(&mut self.normal, n);
-        zero(&mut self.tangent_s, n);
-        zero(&mut self.tangent_t, n);
-        zero(&mut self.spin, n);
-        zero(&mut self.bilateral, island.bilateral.len());
-        zero(&mut self.limit, island.limit.len());
-        zero(&mut self.bounded, island.bounded.len());
+        let sizes = [n, n, n, n, n, n, island.bilateral.len(), island.limit.len(), island.bounded.len()];
+        self.all_mut().into_iter().zip(sizes).for_each(|(x, len)| zero(x, len));
         self.x.clear();
         self.x.extend_from_slice(&island.x_free);
         self.basis.reset(0);
@@ -70,18 +69,23 @@ impl IslandForces {
 
 impl IslandForces {
     /// The part of `all` that belongs to `island`.
-    fn gather(&mut self, island: &Island, all: &ContactForces) {
-        let take = |to: &mut Vec<f64>, from: &[f64], at: &[usize]| {
+    pub(crate) fn gather(&mut self, island: &Island, all: &ContactForces) {
+        let rows = ContactForces::rows_of(island);
+        for ((to, from), at) in self.all_mut().into_iter().zip(all.all()).zip(rows) {
             to.clear();
             to.extend(at.iter().map(|&i| from[i]));
-        };
-        take(&mut self.normal, &all.normal, &island.contacts);
-        take(&mut self.tangent_s, &all.tangent_s, &island.contacts);
-        take(&mut self.tangent_t, &all.tangent_t, &island.contacts);
-        take(&mut self.spin, &all.spin, &island.contacts);
-        take(&mut self.bilateral, &all.bilateral, &island.bilaterals);
-        take(&mut self.limit, &all.limit, &island.limits);
-        take(&mut self.bounded, &all.bounded, &island.bounded);
+        }
+    }
+
+    /// All forces, kind by kind.
+    fn all(&self) -> [&Vec<f64>; FORCE_KINDS] {
+        let Self { normal, tangent_s, tangent_t, spin, roll_s, roll_t, bilateral, limit, bounded, .. } = self;
+        [normal, tangent_s, tangent_t, spin, roll_s, roll_t, bilateral, limit, bounded]
+    }
+
+    fn all_mut(&mut self) -> [&mut Vec<f64>; FORCE_KINDS] {
+        let Self { normal, tangent_s, tangent_t, spin, roll_s, roll_t, bilateral, limit, bounded, .. } = self;
+        [normal, tangent_s, tangent_t, spin, roll_s, roll_t, bilateral, limit, bounded]
     }
 }
 
@@ -399,14 +403,10 @@ fn scatter(
     forces: &mut ContactForces,
     motion: &mut [f64],
 ) {
-    let put = |to: &mut [f64], from: &[f64], at: &[usize]| at.iter().zip(from).for_each(|(&i, x)| to[i] = *x);
-    put(&mut forces.normal, &part.normal, &island.contacts);
-    put(&mut forces.tangent_s, &part.tangent_s, &island.contacts);
-    put(&mut forces.tangent_t, &part.tangent_t, &island.contacts);
-    put(&mut forces.spin, &part.spin, &island.contacts);
-    put(&mut forces.bilateral, &part.bilateral, &island.bilaterals);
-    put(&mut forces.limit, &part.limit, &island.limits);
-    put(&mut forces.bounded, &part.bounded, &island.bounded);
+    let rows = ContactForces::rows_of(island);
+    for ((to, from), at) in forces.all_mut().into_iter().zip(part.all()).zip(rows) {
+        at.iter().zip(from).for_each(|(&i, x)| to[i] = *x);
+    }
     let mut at = 0;
     for &b in &island.blocks {
         let v = &mut motion[problem.layout().range(b)];

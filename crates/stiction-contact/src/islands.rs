@@ -43,9 +43,10 @@ impl Islands {
         let contacts = problem.contacts();
         let (bilaterals, limits, bounded) =
             (&problem.bilaterals().rows, &problem.limits().rows, &problem.bounded().rows);
+        let (kinds, used) = (contacts.rows(), contacts.used_kinds());
         // A contact with the same rows as an earlier one joins nothing new.
         for i in (0..contacts.len()).filter(|&i| contacts.twin[i] == i) {
-            self.join(&[&contacts.normal, &contacts.tangent_s, &contacts.tangent_t, &contacts.spin], i);
+            self.join(&kinds[..used], i);
         }
         for rows in [bilaterals, limits, bounded] {
             (0..rows.len()).for_each(|i| self.join(&[rows], i));
@@ -53,7 +54,7 @@ impl Islands {
         self.number_islands(problem);
         self.single = self.count == 1;
         for i in 0..contacts.len() {
-            let at = self.place(&[&contacts.normal, &contacts.tangent_s, &contacts.tangent_t, &contacts.spin], i);
+            let at = self.place(&kinds[..used], i);
             self.list[at].contacts.push(i);
         }
         for i in 0..bilaterals.len() {

@@ -86,7 +86,7 @@ pub use models::{
     BaraffFriction, ConeOptions, CoulombCone, CoulombPolyhedral, CoulombPyramid, DrumwrightShell, Frictionless, NoSlip,
     NoSlipOptions, NormalOptions, NormalSolver, PolyhedralOptions, PyramidMethod, PyramidOptions, Viscous,
 };
-pub use problem::{Contact, ContactBatch, ContactProblem};
+pub use problem::{CONTACT_ROWS, Contact, ContactBatch, ContactProblem};
 pub use rows::Rows;
 pub use separate_islands::SeparateIslands;
 pub use solution::{ContactForces, ContactSolution, Resultant};

@@ -18,10 +18,17 @@ const PARTING: f64 = 1e-9;
 /// A slip or spin speed of at most this part of its terms is rounding: the contact does not slip along that axis.
 const SLIPPING: f64 = 1e-9;
 
+/// Rows of a contact: its normal, two tangents, the spin about the normal, and rolling about two axes.
+pub const CONTACT_ROWS: usize = 6;
+
+/// Their names, in the order of [`Contacts::rows`].
+const ROW_NAMES: [&str; CONTACT_ROWS] = ["normal", "tangent_s", "tangent_t", "spin", "roll_s", "roll_t"];
+
 /// One contact, to be added to a [`ContactProblem`].
 ///
 /// The rows map the velocities to the relative velocity of the two surfaces: along the normal (positive: separating), along two tangents
-/// orthogonal to it and to each other, and about the normal (for soft fingers). A planar contact leaves `tangent_t` empty.
+/// orthogonal to it and to each other, about the normal (for soft fingers), and about two axes orthogonal to it and to each other (for
+/// resistance to rolling). A planar contact leaves `tangent_t` empty.
 #[derive(Debug, Clone, Copy)]
 pub struct Contact<'a> {
     /// Row of N: the separation speed is `N v` (m/s).
@@ -32,6 +39,10 @@ pub struct Contact<'a> {
     pub tangent_t: RowBlocks<'a>,
     /// Spin about the normal (rad/s), for contacts that resist it with a moment.
     pub spin: RowBlocks<'a>,
+    /// Rolling about the first axis in the tangent plane (rad/s), for contacts that resist it with a moment.
+    pub roll_s: RowBlocks<'a>,
+    /// Rolling about the second axis (rad/s).
+    pub roll_t: RowBlocks<'a>,
     /// Signed distance (m), positive apart. Overlap counts as touching.
     pub gap: f64,
     /// Seen ahead: a gap that is open now and may close within the step. If it does, the contact has friction
@@ -43,6 +54,8 @@ pub struct Contact<'a> {
     pub mu: f64,
     /// Coefficient of the moment about the normal (m), 0 to infinity: |moment| ≤ mu_spin · normal force.
     pub mu_spin: f64,
+    /// Coefficient of the moment against rolling (m), 0 or above and finite: √(m_s² + m_t²) ≤ mu_roll · normal force.
+    pub mu_roll: f64,
     /// Viscous coefficient (N s/m), 0 to infinity.
     pub mu_viscous: f64,
     /// Velocity products `Ṅ v`, `Ṡ v`, `Ṫ v` (m/s²), for acceleration-level models.
@@ -63,11 +76,14 @@ impl<'a> Contact<'a> {
             tangent_s,
             tangent_t,
             spin: &[],
+            roll_s: &[],
+            roll_t: &[],
             gap: 0.0,
             predicted: false,
             size: 1.0,
             mu: 0.0,
             mu_spin: 0.0,
+            mu_roll: 0.0,
             mu_viscous: 0.0,
             rate: [0.0; 3],
             bounce: 0.0,
@@ -82,10 +98,12 @@ impl<'a> Contact<'a> {
             return Ok(());
         }
         let slips = !(self.tangent_s.is_empty() && self.tangent_t.is_empty());
+        let rolls = !(self.roll_s.is_empty() && self.roll_t.is_empty());
         let coefficients = [
             ("mu", self.mu, slips, "0 without tangent rows"),
             ("mu_viscous", self.mu_viscous, slips, "0 without tangent rows"),
             ("mu_spin", self.mu_spin, !self.spin.is_empty(), "0 without a spin row"),
+            ("mu_roll", self.mu_roll, rolls, "0 without rolling rows"),
         ];
         for (field, x, has_rows, expected) in coefficients {
             if x > 0.0 && !has_rows {
@@ -107,6 +125,10 @@ pub struct Contacts {
     pub tangent_t: Rows,
     /// n × m: spin about the normal (rad/s).
     pub spin: Rows,
+    /// n × m: rolling about the first axes in the tangent planes (rad/s).
+    pub roll_s: Rows,
+    /// n × m: rolling about the second axes (rad/s).
+    pub roll_t: Rows,
     /// Signed distances (m).
     pub gap: Vec<f64>,
     /// Whether each is seen ahead, see [`Contact::predicted`].
@@ -117,6 +139,8 @@ pub struct Contacts {
     pub mu: Vec<f64>,
     /// Coefficients of the moments about the normals (m).
     pub mu_spin: Vec<f64>,
+    /// Coefficients of the moments against rolling (m).
+    pub mu_roll: Vec<f64>,
     /// Viscous coefficients (N s/m).
     pub mu_viscous: Vec<f64>,
     /// `Ṅ v`, `Ṡ v`, `Ṫ v` (m/s²).
@@ -125,7 +149,7 @@ pub struct Contacts {
     pub bounce: Vec<f64>,
     /// Surface speeds along the tangents (m/s).
     pub surface: Vec<[f64; 2]>,
-    /// The first contact with the same four rows, to the last bit; itself if there is none before it.
+    /// The first contact with the same rows, to the last bit; itself if there is none before it.
     pub twin: Vec<usize>,
     /// Where rows are found again.
     twins: Twins,
@@ -139,11 +163,14 @@ impl Contacts {
             tangent_s: rows(),
             tangent_t: rows(),
             spin: rows(),
+            roll_s: rows(),
+            roll_t: rows(),
             gap: vec![],
             predicted: vec![],
             size: vec![],
             mu: vec![],
             mu_spin: vec![],
+            mu_roll: vec![],
             mu_viscous: vec![],
             rate: vec![],
             bounce: vec![],
@@ -161,6 +188,31 @@ impl Contacts {
     /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.gap.is_empty()
+    }
+
+    /// The rows of all contacts, kind by kind: normals, both tangents, spins, and rolling about both axes.
+    pub fn rows(&self) -> [&Rows; CONTACT_ROWS] {
+        [&self.normal, &self.tangent_s, &self.tangent_t, &self.spin, &self.roll_s, &self.roll_t]
+    }
+
+    /// The number of the first kinds of rows after which no kind has entries: most problems have no spin and no rolling.
+    pub(crate) fn used_kinds(&self) -> usize {
+        self.rows().iter().rposition(|rows| !rows.is_all_zero()).map_or(0, |last| last + 1)
+    }
+
+    fn rows_mut(&mut self) -> [&mut Rows; CONTACT_ROWS] {
+        let Self { normal, tangent_s, tangent_t, spin, roll_s, roll_t, .. } = self;
+        [normal, tangent_s, tangent_t, spin, roll_s, roll_t]
+    }
+
+    /// The numbers of all contacts but rates and surfaces, field by field.
+    fn numbers(&self) -> [&Vec<f64>; 7] {
+        [&self.gap, &self.size, &self.mu, &self.mu_spin, &self.mu_roll, &self.mu_viscous, &self.bounce]
+    }
+
+    fn numbers_mut(&mut self) -> [&mut Vec<f64>; 7] {
+        let Self { gap, size, mu, mu_spin, mu_roll, mu_viscous, bounce, .. } = self;
+        [gap, size, mu, mu_spin, mu_roll, mu_viscous, bounce]
     }
 
     /// True if contact `i` touches now.
@@ -182,8 +234,7 @@ impl Contacts {
 
     /// True if all of contacts `i` and `j` but their rows is equal.
     pub(crate) fn is_alike(&self, i: usize, j: usize) -> bool {
-        let numbers = [&self.gap, &self.size, &self.mu, &self.mu_spin, &self.mu_viscous, &self.bounce];
-        numbers.iter().all(|x| x[i] == x[j])
+        self.numbers().iter().all(|x| x[i] == x[j])
             && self.predicted[i] == self.predicted[j]
             && self.rate[i] == self.rate[j]
             && self.surface[i] == self.surface[j]
@@ -192,22 +243,14 @@ impl Contacts {
     /// Becomes the contacts of an island of `whole`.
     fn take_part(&mut self, whole: &Self, island: &Island, layout: &Layout, places: &Places) {
         let of = &island.contacts;
-        for (own, rows) in [
-            (&mut self.normal, &whole.normal),
-            (&mut self.tangent_s, &whole.tangent_s),
-            (&mut self.tangent_t, &whole.tangent_t),
-            (&mut self.spin, &whole.spin),
-        ] {
+        for (own, rows) in self.rows_mut().into_iter().zip(whole.rows()) {
             own.take_rows(rows, of, layout, &places.blocks);
         }
-        take(&mut self.gap, &whole.gap, of);
+        for (own, numbers) in self.numbers_mut().into_iter().zip(whole.numbers()) {
+            take(own, numbers, of);
+        }
         take(&mut self.predicted, &whole.predicted, of);
-        take(&mut self.size, &whole.size, of);
-        take(&mut self.mu, &whole.mu, of);
-        take(&mut self.mu_spin, &whole.mu_spin, of);
-        take(&mut self.mu_viscous, &whole.mu_viscous, of);
         take(&mut self.rate, &whole.rate, of);
-        take(&mut self.bounce, &whole.bounce, of);
         take(&mut self.surface, &whole.surface, of);
         // Twins have the same blocks, and so are in one island.
         self.twin.clear();
@@ -218,26 +261,17 @@ impl Contacts {
     /// True if all contacts of `other` are the same to the last bit.
     fn are_same(&self, other: &Self) -> bool {
         let (a, b) = (self, other);
-        check::is_same(&a.gap, &b.gap)
-            && a.normal.are_same(&b.normal)
-            && a.tangent_s.are_same(&b.tangent_s)
-            && a.tangent_t.are_same(&b.tangent_t)
-            && a.spin.are_same(&b.spin)
+        a.numbers().into_iter().zip(b.numbers()).all(|(a, b)| check::is_same(a, b))
+            && a.rows().into_iter().zip(b.rows()).all(|(a, b)| a.are_same(b))
             && a.predicted == b.predicted
-            && check::is_same(&a.size, &b.size)
-            && check::is_same(&a.mu, &b.mu)
-            && check::is_same(&a.mu_spin, &b.mu_spin)
-            && check::is_same(&a.mu_viscous, &b.mu_viscous)
             && check::is_same(a.rate.as_flattened(), b.rate.as_flattened())
-            && check::is_same(&a.bounce, &b.bounce)
             && check::is_same(a.surface.as_flattened(), b.surface.as_flattened())
     }
 
     /// Removes all, keeping the storage.
     fn clear(&mut self) {
-        [&mut self.normal, &mut self.tangent_s, &mut self.tangent_t, &mut self.spin].into_iter().for_each(Rows::clear);
-        let numbers = [&mut self.gap, &mut self.size, &mut self.mu, &mut self.mu_spin, &mut self.mu_viscous];
-        numbers.into_iter().chain([&mut self.bounce]).for_each(Vec::clear);
+        self.rows_mut().into_iter().for_each(Rows::clear);
+        self.numbers_mut().into_iter().for_each(Vec::clear);
         self.predicted.clear();
         self.rate.clear();
         self.surface.clear();
@@ -252,6 +286,8 @@ impl Contacts {
         check::positive(|| name("size"), contact.size)?;
         check::coefficient(|| name("mu"), contact.mu)?;
         check::coefficient(|| name("mu_spin"), contact.mu_spin)?;
+        check::coefficient(|| name("mu_roll"), contact.mu_roll)?;
+        check::finite(|| name("mu_roll"), contact.mu_roll)?;
         check::coefficient(|| name("mu_viscous"), contact.mu_viscous)?;
         contact.check_rows_of_friction(name)?;
         for (k, x) in contact.rate.iter().enumerate() {
@@ -261,46 +297,46 @@ impl Contacts {
         for (k, x) in contact.surface.iter().enumerate() {
             check::finite(|| name(&format!("surface[{k}]")), *x)?;
         }
-        let rows = [("tangent_s", contact.tangent_s), ("tangent_t", contact.tangent_t), ("spin", contact.spin)];
-        rows.iter().try_for_each(|(field, row)| self.normal.check(format_args!("contact {i}: {field}"), row))?;
-        self.normal.push(format_args!("contact {i}: normal"), contact.normal)?;
-        self.tangent_s.push(format_args!("contact {i}: tangent_s"), contact.tangent_s)?;
-        self.tangent_t.push(format_args!("contact {i}: tangent_t"), contact.tangent_t)?;
-        self.spin.push(format_args!("contact {i}: spin"), contact.spin)?;
+        let Contact { normal, tangent_s, tangent_t, spin, roll_s, roll_t, .. } = contact;
+        let rows = [normal, tangent_s, tangent_t, spin, roll_s, roll_t];
+        for k in (0..CONTACT_ROWS).filter(|&k| !rows[k].is_empty()) {
+            self.normal.check(format_args!("contact {i}: {}", ROW_NAMES[k]), rows[k])?;
+        }
+        self.normal.push_checked(normal);
+        self.tangent_s.push_checked(tangent_s);
+        self.tangent_t.push_checked(tangent_t);
+        self.spin.push_checked(spin);
+        self.roll_s.push_checked(roll_s);
+        self.roll_t.push_checked(roll_t);
         self.gap.push(contact.gap);
-        self.predicted.push(contact.predicted);
         self.size.push(contact.size);
         self.mu.push(contact.mu);
         self.mu_spin.push(contact.mu_spin);
+        self.mu_roll.push(contact.mu_roll);
         self.mu_viscous.push(contact.mu_viscous);
-        self.rate.push(contact.rate);
         self.bounce.push(contact.bounce);
+        self.predicted.push(contact.predicted);
+        self.rate.push(contact.rate);
         self.surface.push(contact.surface);
         Ok(())
     }
 
     /// Adds the contacts of `other`, of the same layout, after these, without their twins.
     fn append(&mut self, other: &Self) {
-        self.normal.append(&other.normal);
-        self.tangent_s.append(&other.tangent_s);
-        self.tangent_t.append(&other.tangent_t);
-        self.spin.append(&other.spin);
-        self.gap.extend_from_slice(&other.gap);
+        self.rows_mut().into_iter().zip(other.rows()).for_each(|(own, rows)| own.append(rows));
+        self.numbers_mut().into_iter().zip(other.numbers()).for_each(|(own, x)| own.extend_from_slice(x));
         self.predicted.extend_from_slice(&other.predicted);
-        self.size.extend_from_slice(&other.size);
-        self.mu.extend_from_slice(&other.mu);
-        self.mu_spin.extend_from_slice(&other.mu_spin);
-        self.mu_viscous.extend_from_slice(&other.mu_viscous);
         self.rate.extend_from_slice(&other.rate);
-        self.bounce.extend_from_slice(&other.bounce);
         self.surface.extend_from_slice(&other.surface);
     }
 
     /// Finds the twin of the first contact that has none yet, given the key of its normal.
     fn find_twin(&mut self, key: u64) {
         let i = self.twin.len();
-        let (kinds, twins) = ([&self.normal, &self.tangent_s, &self.tangent_t, &self.spin], &mut self.twins);
-        let twin = twins.find_or_enter(key, i, |j| kinds.iter().all(|rows| rows.is_same(i, j)));
+        let used = self.used_kinds();
+        let Self { normal, tangent_s, tangent_t, spin, roll_s, roll_t, twins, .. } = self;
+        let kinds = [&*normal, tangent_s, tangent_t, spin, roll_s, roll_t];
+        let twin = twins.find_or_enter(key, i, |j| kinds[..used].iter().all(|rows| rows.is_same(i, j)));
         self.twin.push(twin);
     }
 }
@@ -651,6 +687,13 @@ impl ContactProblem {
         out
     }
 
+    /// The same problem with this part of its coefficients of rolling.
+    pub(crate) fn with_rolling(&self, part: f64) -> Self {
+        let mut out = self.clone();
+        out.contacts.mu_roll.iter_mut().for_each(|mu| *mu *= part);
+        out
+    }
+
     /// True if contact `i` parts already: its separation speed now is above rounding.
     pub fn parts(&self, i: usize) -> bool {
         self.contacts.normal.dot(i, &self.v) > PARTING * self.contacts.normal.terms(i, &self.v)
@@ -746,6 +789,12 @@ mod tests {
         assert!(refusal(Contact { mu: f64::INFINITY, ..bare }).contains("mu"));
         assert!(refusal(Contact { mu_viscous: 1.0, ..bare }).contains("mu_viscous"));
         assert!(refusal(Contact { mu_spin: 1.0, ..bare }).contains("mu_spin"));
+        assert_eq!(
+            refusal(Contact { mu_roll: 0.1, ..bare }),
+            "contact 0: mu_roll must be 0 without rolling rows, found 0.1"
+        );
+        let rolls = Contact { roll_t: &tangent, ..bare };
+        assert!(refusal(Contact { mu_roll: f64::INFINITY, ..rolls }).contains("mu_roll"));
         let one_tangent = Contact::new(&normal, &tangent, &[]);
         let still: [(usize, &[f64]); 1] = [(0, &[0.0; 3])];
         for contact in [
@@ -755,11 +804,12 @@ mod tests {
             // It cannot slip, which is said by a row of zeros.
             Contact { mu: 0.5, ..Contact::new(&normal, &still, &still) },
             // Nothing can move.
-            Contact { mu: 0.5, mu_spin: 1.0, ..Contact::new(&[], &[], &[]) },
+            Contact { mu: 0.5, mu_spin: 1.0, mu_roll: 0.1, ..Contact::new(&[], &[], &[]) },
+            Contact { mu_roll: 0.1, ..rolls },
         ] {
             problem.add_contact(contact).unwrap();
         }
-        assert_eq!(problem.contacts().len(), 5);
+        assert_eq!(problem.contacts().len(), 6);
     }
 
     #[test]

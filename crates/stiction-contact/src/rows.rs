@@ -62,6 +62,12 @@ impl Rows {
     /// As [`Rows::check`].
     pub fn push(&mut self, what: impl Display, row: RowBlocks<'_>) -> Result<(), InputError> {
         self.check(&what, row)?;
+        self.push_checked(row);
+        Ok(())
+    }
+
+    /// Appends a row that [`Rows::check`] has nothing against.
+    pub(crate) fn push_checked(&mut self, row: RowBlocks<'_>) {
         let first = self.entries.len();
         for &(block, values) in row {
             let (at, from) = (self.values.len(), self.layout.range(block).start);
@@ -70,7 +76,6 @@ impl Rows {
         }
         self.sort_last(first);
         self.starts.push(self.entries.len());
-        Ok(())
     }
 
     /// Appends the rows of `other`, which has the same layout.

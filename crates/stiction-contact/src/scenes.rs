@@ -8,7 +8,7 @@ use stiction_lcp::{InputError, Matrix};
 
 use crate::find_indices::FindIndices;
 use crate::mass::Mass;
-use crate::problem::{Contact, ContactProblem};
+use crate::problem::{CONTACT_ROWS, Contact, ContactProblem};
 use crate::rows::Rows;
 
 /// A vector in space.
@@ -82,6 +82,8 @@ pub struct Touch {
     pub mu_viscous: f64,
     /// Coefficient of the moment about the normal (m).
     pub mu_spin: f64,
+    /// Coefficient of the moment against rolling (m).
+    pub mu_roll: f64,
     /// Size of the smaller body (m).
     pub size: f64,
 }
@@ -89,7 +91,7 @@ pub struct Touch {
 impl Touch {
     /// A touching point without friction on bodies of about a metre.
     pub fn new(body: usize, other: Option<usize>, point: Vec3, normal: Vec3) -> Self {
-        Self { body, other, point, normal, gap: 0.0, mu: 0.0, mu_viscous: 0.0, mu_spin: 0.0, size: 1.0 }
+        Self { body, other, point, normal, gap: 0.0, mu: 0.0, mu_viscous: 0.0, mu_spin: 0.0, mu_roll: 0.0, size: 1.0 }
     }
 }
 
@@ -123,15 +125,14 @@ pub fn assemble(bodies: &[Body], touches: &[Touch], dt: f64) -> Result<ContactPr
 /// As [`ContactProblem::add_contact`]'s.
 pub fn add_touch(problem: &mut ContactProblem, bodies: &[Body], touch: &Touch) -> Result<(), InputError> {
     let (s, t) = tangents(touch.normal);
-    let spin = |d: Vec3| [0.0, 0.0, 0.0, d[0], d[1], d[2]];
-    let row = |body: usize, d: Vec3| point_row(touch.point, bodies[body].centre, d);
-    let minus = |x: [f64; 6]| x.map(|x| -x);
-    let own = [row(touch.body, touch.normal), row(touch.body, s), row(touch.body, t), spin(touch.normal)];
-    let other = touch
-        .other
-        .map(|o| [minus(row(o, touch.normal)), minus(row(o, s)), minus(row(o, t)), minus(spin(touch.normal))]);
-    let mut blocks: [Vec<(usize, &[f64])>; 4] = Default::default();
-    for k in 0..4 {
+    let n = touch.normal;
+    let turn = |d: Vec3| [0.0, 0.0, 0.0, d[0], d[1], d[2]];
+    let along = |body: usize, d: Vec3| point_row(touch.point, bodies[body].centre, d);
+    let rows = |body: usize| [along(body, n), along(body, s), along(body, t), turn(n), turn(s), turn(t)];
+    let own = rows(touch.body);
+    let other = touch.other.map(|o| rows(o).map(|row| row.map(|x| -x)));
+    let mut blocks: [Vec<(usize, &[f64])>; CONTACT_ROWS] = Default::default();
+    for k in 0..CONTACT_ROWS {
         blocks[k].push((touch.body, &own[k]));
         if let (Some(o), Some(rows)) = (touch.other, &other) {
             blocks[k].push((o, &rows[k]));
@@ -143,7 +144,10 @@ pub fn add_touch(problem: &mut ContactProblem, bodies: &[Body], touch: &Touch) -
         mu: touch.mu,
         mu_viscous: touch.mu_viscous,
         mu_spin: touch.mu_spin,
+        mu_roll: touch.mu_roll,
         spin: if touch.mu_spin > 0.0 { &blocks[3] } else { &[] },
+        roll_s: if touch.mu_roll > 0.0 { &blocks[4] } else { &[] },
+        roll_t: if touch.mu_roll > 0.0 { &blocks[5] } else { &[] },
         ..Contact::new(&blocks[0], &blocks[1], &blocks[2])
     })
 }
@@ -279,6 +283,8 @@ pub struct Recipe {
     pub coulomb: bool,
     /// With `coulomb`: some contacts have infinite coefficients.
     pub infinite: bool,
+    /// Moments about normals and against rolling, in half of the problems; the rest of a problem is the same as without.
+    pub moments: bool,
     /// Viscous coefficients from 1e-3 to 1e3.
     pub viscous: bool,
     /// Some contacts are only predicted: gaps above 0.
@@ -300,6 +306,7 @@ impl Recipe {
         contacts: 20,
         coulomb: false,
         infinite: false,
+        moments: false,
         viscous: false,
         gaps: false,
         bilaterals: false,
@@ -325,6 +332,9 @@ pub fn random(recipe: &Recipe, seed: u64) -> Result<ContactProblem, InputError> 
     let most = 1 + rng.below(recipe.contacts);
     while touches.len() < most {
         random_face(&mut rng, recipe, &bodies, length, &mut touches);
+    }
+    if recipe.moments {
+        add_random_moments(&mut Rng::new(!seed), length, &mut touches);
     }
     if rng.chance(0.3) {
         let copies: Vec<Touch> = touches.iter().filter(|_| rng.chance(0.3)).copied().collect();
@@ -432,6 +442,23 @@ fn random_face(rng: &mut Rng, recipe: &Recipe, bodies: &[Body], length: f64, tou
     }
 }
 
+/// Gives touches moments, in half of all cases: most of a lever arm up to a tenth of the length, some up to many times that.
+fn add_random_moments(rng: &mut Rng, length: f64, touches: &mut [Touch]) {
+    if rng.chance(0.5) {
+        return;
+    }
+    for touch in touches {
+        for mu in [&mut touch.mu_spin, &mut touch.mu_roll] {
+            *mu = length
+                * match rng.below(4) {
+                    0 => 0.0,
+                    1 => 0.1 * rng.scale(3.0),
+                    _ => 0.1 * rng.uniform(),
+                };
+        }
+    }
+}
+
 /// The same contacts with velocity products and bounces.
 fn with_rates(
     rng: &mut Rng,
@@ -443,18 +470,24 @@ fn with_rates(
     let all = problem.contacts();
     for (i, touch) in touches.iter().enumerate() {
         let row = |rows: &Rows| rows.row(i).map(|(b, x)| (b, x.to_vec())).collect::<Vec<_>>();
-        let (n, s, t) = (row(&all.normal), row(&all.tangent_s), row(&all.tangent_t));
         fn blocks(row: &[(usize, Vec<f64>)]) -> Vec<(usize, &[f64])> {
             row.iter().map(|(b, x)| (*b, &x[..])).collect()
         }
+        let rows = all.rows().map(row);
+        let [n, s, t, spin, roll_s, roll_t] = rows.each_ref().map(|row| blocks(row));
         out.add_contact(Contact {
             gap: touch.gap,
             size: touch.size,
             mu: touch.mu,
             mu_viscous: touch.mu_viscous,
+            mu_spin: touch.mu_spin,
+            mu_roll: touch.mu_roll,
+            spin: &spin,
+            roll_s: &roll_s,
+            roll_t: &roll_t,
             rate: random_vector(rng, touch.size),
             bounce: if rng.chance(0.3) { touch.size * rng.uniform() } else { 0.0 },
-            ..Contact::new(&blocks(&n), &blocks(&s), &blocks(&t))
+            ..Contact::new(&n, &s, &t)
         })?;
     }
     Ok(out)
@@ -533,13 +566,12 @@ mod tests {
     fn rigid_rotation_moves_no_contact_between_two_bodies() {
         let bodies = [Body::cuboid(1.0, [1.0; 3], [0.3, 0.0, 0.0]), Body::cuboid(2.0, [1.0; 3], [0.0, 0.7, 0.1])];
         let normal = unit([1.0, -2.0, 0.5]);
-        let problem = assemble(&bodies, &[Touch::new(1, Some(0), [0.2, 0.2, 0.2], normal)], 1.0).unwrap();
+        let touch = Touch { mu_spin: 0.1, mu_roll: 0.1, ..Touch::new(1, Some(0), [0.2, 0.2, 0.2], normal) };
+        let problem = assemble(&bodies, &[touch], 1.0).unwrap();
         let omega = [0.3, -0.4, 0.9];
         let v: Vec<f64> = bodies.iter().flat_map(|b| cross(omega, b.centre).into_iter().chain(omega)).collect();
         let all = problem.contacts();
-        for rows in [&all.normal, &all.tangent_s, &all.tangent_t, &all.spin] {
-            assert!(rows.dot(0, &v).abs() < 1e-15);
-        }
+        assert!(all.rows().iter().all(|rows| rows.dot(0, &v).abs() < 1e-15));
     }
 
     #[test]

@@ -3,8 +3,11 @@
 use crate::certificate::PhysicalCertificate;
 use crate::islands::Island;
 use crate::model::{ContactStats, Level, Mode, WarmStart};
-use crate::problem::ContactProblem;
+use crate::problem::{CONTACT_ROWS, ContactProblem};
 use crate::rows::Rows;
+
+/// Kinds of rows: those of contacts, bilateral rows, limits and bounded rows.
+pub(crate) const FORCE_KINDS: usize = CONTACT_ROWS + 3;
 
 /// One number per row: impulses (N s) at velocity level, forces (N) at acceleration level. Each acts along its row: the
 /// generalized force is `Σ rowᵀ p`.
@@ -18,6 +21,10 @@ pub struct ContactForces {
     pub tangent_t: Vec<f64>,
     /// Moments about the normals (N m s or N m), n.
     pub spin: Vec<f64>,
+    /// Moments against rolling about the first axes (N m s or N m), n.
+    pub roll_s: Vec<f64>,
+    /// Moments against rolling about the second axes (N m s or N m), n.
+    pub roll_t: Vec<f64>,
     /// Of the bilateral rows.
     pub bilateral: Vec<f64>,
     /// Of the unilateral rows; ≥ 0.
@@ -37,7 +44,7 @@ impl ContactForces {
     /// Becomes all zero, in the sizes of `problem`, keeping its storage.
     pub fn reset(&mut self, problem: &ContactProblem) {
         let (n, j) = (problem.contacts().len(), problem.bilaterals().rows.len());
-        let sizes = [n, n, n, n, j, problem.limits().rows.len(), problem.bounded().rows.len()];
+        let sizes = [n, n, n, n, n, n, j, problem.limits().rows.len(), problem.bounded().rows.len()];
         for (forces, size) in self.all_mut().into_iter().zip(sizes) {
             forces.clear();
             forces.resize(size, 0.0);
@@ -55,15 +62,26 @@ impl ContactForces {
     }
 
     /// All forces, kind by kind.
-    pub(crate) fn all(&self) -> [&Vec<f64>; 7] {
-        let Self { normal, tangent_s, tangent_t, spin, bilateral, limit, bounded } = self;
-        [normal, tangent_s, tangent_t, spin, bilateral, limit, bounded]
+    pub(crate) fn all(&self) -> [&Vec<f64>; FORCE_KINDS] {
+        let Self { normal, tangent_s, tangent_t, spin, roll_s, roll_t, bilateral, limit, bounded } = self;
+        [normal, tangent_s, tangent_t, spin, roll_s, roll_t, bilateral, limit, bounded]
+    }
+
+    /// The forces of contacts, kind by kind in the order of [`Contacts::rows`](crate::problem::Contacts::rows).
+    pub fn contacts(&self) -> [&Vec<f64>; CONTACT_ROWS] {
+        [&self.normal, &self.tangent_s, &self.tangent_t, &self.spin, &self.roll_s, &self.roll_t]
+    }
+
+    /// The same, to be changed.
+    pub fn contacts_mut(&mut self) -> [&mut Vec<f64>; CONTACT_ROWS] {
+        let Self { normal, tangent_s, tangent_t, spin, roll_s, roll_t, .. } = self;
+        [normal, tangent_s, tangent_t, spin, roll_s, roll_t]
     }
 
     /// The rows of an island, kind by kind.
-    pub(crate) fn rows_of(island: &Island) -> [&[usize]; 7] {
+    pub(crate) fn rows_of(island: &Island) -> [&[usize]; FORCE_KINDS] {
         let Island { contacts, bilaterals, limits, bounded, .. } = island;
-        [contacts, contacts, contacts, contacts, bilaterals, limits, bounded]
+        [contacts, contacts, contacts, contacts, contacts, contacts, bilaterals, limits, bounded]
     }
 
     /// Copies the forces of an island from `other`, which is of the same problem.
@@ -73,16 +91,9 @@ impl ContactForces {
         }
     }
 
-    pub(crate) fn all_mut(&mut self) -> [&mut Vec<f64>; 7] {
-        [
-            &mut self.normal,
-            &mut self.tangent_s,
-            &mut self.tangent_t,
-            &mut self.spin,
-            &mut self.bilateral,
-            &mut self.limit,
-            &mut self.bounded,
-        ]
+    pub(crate) fn all_mut(&mut self) -> [&mut Vec<f64>; FORCE_KINDS] {
+        let Self { normal, tangent_s, tangent_t, spin, roll_s, roll_t, bilateral, limit, bounded } = self;
+        [normal, tangent_s, tangent_t, spin, roll_s, roll_t, bilateral, limit, bounded]
     }
 
     /// True if there is a force for every row of `problem`.
@@ -91,13 +102,15 @@ impl ContactForces {
     }
 
     /// The rows of `problem` beside the forces along them, kind by kind.
-    pub fn with_rows<'a>(&'a self, problem: &'a ContactProblem) -> [(&'a Rows, &'a [f64]); 7] {
+    pub fn with_rows<'a>(&'a self, problem: &'a ContactProblem) -> [(&'a Rows, &'a [f64]); FORCE_KINDS] {
         let contacts = problem.contacts();
         [
             (&contacts.normal, &self.normal),
             (&contacts.tangent_s, &self.tangent_s),
             (&contacts.tangent_t, &self.tangent_t),
             (&contacts.spin, &self.spin),
+            (&contacts.roll_s, &self.roll_s),
+            (&contacts.roll_t, &self.roll_t),
             (&problem.bilaterals().rows, &self.bilateral),
             (&problem.limits().rows, &self.limit),
             (&problem.bounded().rows, &self.bounded),
@@ -159,12 +172,8 @@ impl ContactSolution {
     /// redundant support, they are what the motion depends on.
     pub fn resultants(&self, problem: &ContactProblem) -> Vec<Resultant> {
         let (contacts, layout) = (problem.contacts(), problem.layout());
-        let kinds = [
-            (&contacts.normal, &self.forces.normal),
-            (&contacts.tangent_s, &self.forces.tangent_s),
-            (&contacts.tangent_t, &self.forces.tangent_t),
-            (&contacts.spin, &self.forces.spin),
-        ];
+        let (rows, forces) = (contacts.rows(), self.forces.contacts());
+        let kinds: [_; CONTACT_ROWS] = std::array::from_fn(|k| (rows[k], forces[k]));
         let mut all: Vec<Resultant> = Vec::new();
         for i in 0..contacts.len() {
             let mut blocks: Vec<usize> = kinds.iter().flat_map(|(rows, _)| rows.row(i).map(|(b, _)| b)).collect();

@@ -74,6 +74,8 @@ pub struct Whitened {
     pub mu: Vec<f64>,
     /// Spin coefficients (m), n.
     pub mu_spin: Vec<f64>,
+    /// Rolling coefficients (m), n. Their rows are not here: only the cone on the velocities has a place for them.
+    pub mu_roll: Vec<f64>,
     /// Viscous coefficients (N s/m), n.
     pub mu_viscous: Vec<f64>,
     /// Whether each contact touches or is seen ahead (at acceleration level: touches and does not part already), n. Contacts that do not give no
@@ -142,6 +144,7 @@ impl Whitened {
         };
         copy(&mut self.mu, &contacts.mu);
         copy(&mut self.mu_spin, &contacts.mu_spin);
+        copy(&mut self.mu_roll, &contacts.mu_roll);
         copy(&mut self.mu_viscous, &contacts.mu_viscous);
         self.touching.clear();
         let acts =

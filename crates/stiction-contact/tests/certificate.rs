@@ -6,8 +6,8 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use stiction_contact::certificate::{ContactView, Law, NormalLaw};
 use stiction_contact::scenes::{Body, Recipe, Touch, assemble, random};
 use stiction_contact::{
-    Certifier, Contact, ContactForces, ContactModel, ContactProblem, CoulombCone, CoulombPolyhedral, Frictionless,
-    Level, Mass, NormalOptions, PhysicalCertificate, Place, PolyhedralOptions,
+    CONTACT_ROWS, Certifier, Contact, ContactForces, ContactModel, ContactProblem, CoulombCone, CoulombPolyhedral,
+    Frictionless, Level, Mass, NormalOptions, PhysicalCertificate, Place, PolyhedralOptions,
 };
 use stiction_lcp::Matrix;
 
@@ -207,12 +207,10 @@ fn a_nan_is_never_certified() {
         wrong[k] = f64::NAN;
         assert_eq!(certify(&problem, &forces, &wrong).largest(), f64::INFINITY, "motion {k}");
     }
-    let spoil: [fn(&mut ContactForces) -> &mut Vec<f64>; 4] =
-        [|f| &mut f.normal, |f| &mut f.tangent_s, |f| &mut f.tangent_t, |f| &mut f.spin];
     for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        for field in spoil {
+        for kind in 0..CONTACT_ROWS {
             let mut wrong = forces.clone();
-            field(&mut wrong)[1] = value;
+            wrong.contacts_mut()[kind][1] = value;
             let certificate = certify(&problem, &wrong, &motion);
             assert!(!certificate.holds(1.0) && certificate.largest() == f64::INFINITY, "{value}: {certificate}");
         }

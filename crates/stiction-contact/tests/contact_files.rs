@@ -56,6 +56,7 @@ fn every_bit_comes_back() {
     for seed in 0..60 {
         let recipe = Recipe {
             coulomb: true,
+            moments: true,
             viscous: true,
             gaps: true,
             bilaterals: true,

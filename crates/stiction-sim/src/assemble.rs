@@ -4,11 +4,12 @@
 //! the normal and two
 //! tangents, at the contact point.
 
-use stiction_body::math::{Vec3, tangents};
+use stiction_body::math::Vec3;
 use stiction_body::{ContactPoint, JointKind, LoopRows, Model, Workspace};
-use stiction_contact::{Contact, ContactBatch, ContactProblem, Mass};
+use stiction_contact::{CONTACT_ROWS, Contact, ContactBatch, ContactProblem, Mass};
 use stiction_lcp::{InputError, Matrix, Threads};
 
+use crate::friction_ellipse::friction_axes;
 use crate::material::Material;
 use crate::world::World;
 
@@ -39,8 +40,12 @@ pub struct ContactFrame {
     pub lead: Vec3,
     /// Unit normal, from the first geom to the second.
     pub normal: Vec3,
-    /// The two tangents.
+    /// The two tangents; where friction depends on the direction of slip, the axes of its ellipse.
     pub tangents: [Vec3; 2],
+    /// The part of the Coulomb coefficient `material.mu`, which counts along the first tangent, that counts along the second: at
+    /// most 1. The second tangent's row in the problem is that of the unit tangent times this, and its force too must be multiplied by
+    /// it to be the one along the unit tangent.
+    pub friction_ratio: f64,
     /// Signed distance (m).
     pub gap: f64,
     /// Size of the smaller geom (m).
@@ -62,9 +67,9 @@ pub struct Assembler {
     batches: Vec<Batch>,
 }
 
-/// Rows of one contact on each of its two trees: normal, tangents, spin.
+/// Rows of one contact on each of its two trees: normal, tangents, spin, rolling about the tangents.
 #[derive(Debug, Clone, Default)]
-struct ContactRows([[Vec<f64>; 4]; 2]);
+struct ContactRows([[Vec<f64>; CONTACT_ROWS]; 2]);
 
 /// Contacts that one thread makes ready. Keeps its storage.
 #[derive(Debug, Clone)]
@@ -240,7 +245,7 @@ impl Assembler {
         at: &ContactPoint,
         targets: [Option<f64>; 3],
     ) -> Result<(), InputError> {
-        let frame = contact_frame(world, at, 0.0);
+        let frame = contact_frame(world, work, at, 0.0);
         let trees = [0, 1].map(|side| self.rows.fill(world, work, &frame, at.geoms[side], side));
         for (k, target) in targets.into_iter().enumerate() {
             let (row, count) = self.rows.blocks(trees, k);
@@ -370,22 +375,35 @@ impl ContactRows {
         edit: impl FnOnce(&ContactFrame, &mut Contact<'_>),
         add: impl FnOnce(Contact<'_>) -> Result<(), InputError>,
     ) -> Result<ContactFrame, InputError> {
-        let frame = contact_frame(world, at, size);
-        let (material, [s, t]) = (frame.material, frame.tangents);
+        let frame = contact_frame(world, work, at, size);
+        let (material, [s, t], ratio) = (frame.material, frame.tangents, frame.friction_ratio);
         let surface = surface_speed(world, work, at);
         let trees = [0, 1].map(|side| self.fill(world, work, &frame, at.geoms[side], side));
-        let rows = [0, 1, 2, 3].map(|k| self.blocks(trees, k));
-        let spin = if material.mu_spin > 0.0 { &rows[3].0[..rows[3].1] } else { &[] };
+        if ratio != 1.0 {
+            self.0.iter_mut().for_each(|rows| rows[2].iter_mut().for_each(|x| *x *= ratio));
+        }
+        // Exact where friction is the same in all directions.
+        let t = t * ratio;
+        fn filled<'a>(row: &'a RowOfTrees<'_>) -> &'a [(usize, &'a [f64])] {
+            &row.0[..row.1]
+        }
+        let (normal, first, second) = (self.blocks(trees, 0), self.blocks(trees, 1), self.blocks(trees, 2));
+        let moment = |mu: f64, k: usize| if mu > 0.0 { self.blocks(trees, k) } else { ([(0, &[][..]); 2], 0) };
+        let (spin, roll_s) = (moment(material.mu_spin, 3), moment(material.mu_roll, 4));
+        let roll_t = moment(material.mu_roll, 5);
         let mut contact = Contact {
-            spin,
+            spin: filled(&spin),
+            roll_s: filled(&roll_s),
+            roll_t: filled(&roll_t),
             gap: at.gap,
             size,
             mu: material.mu,
             mu_spin: material.mu_spin,
+            mu_roll: material.mu_roll,
             mu_viscous: material.mu_viscous,
             rate: rates(world, work, at, s, t),
             surface: [surface.dot(s), surface.dot(t)],
-            ..Contact::new(&rows[0].0[..rows[0].1], &rows[1].0[..rows[1].1], &rows[2].0[..rows[2].1])
+            ..Contact::new(filled(&normal), filled(&first), filled(&second))
         };
         edit(&frame, &mut contact);
         add(contact)?;
@@ -416,14 +434,17 @@ impl ContactRows {
             clear(&mut rows[k], size, shared);
             work.add_point_row(&world.model, link, point, direction, sign, &mut rows[k]);
         }
-        clear(&mut rows[3], size, shared);
-        if frame.material.mu_spin > 0.0 {
-            work.add_angular_row(&world.model, link, frame.normal, sign, &mut rows[3]);
+        let (ContactFrame { material, normal, tangents: [s, t], .. }, moments) = (frame, &mut rows[3..]);
+        let axes = [(material.mu_spin, *normal), (material.mu_roll, *s), (material.mu_roll, *t)];
+        for ((_, axis), row) in axes.into_iter().zip(moments).filter(|((mu, _), _)| *mu > 0.0) {
+            clear(row, size, shared);
+            work.add_angular_row(&world.model, link, axis, sign, row);
         }
         Some(tree)
     }
 
     /// Row `k` of the contact filled in last.
+    #[inline]
     fn blocks(&self, trees: [Option<usize>; 2], k: usize) -> RowOfTrees<'_> {
         let [first, second] = &self.0;
         let a = trees[0].map(|tree| (tree, first[k].as_slice()));
@@ -470,17 +491,23 @@ impl Batch {
     }
 }
 
-fn contact_frame(world: &World, at: &ContactPoint, size: f64) -> ContactFrame {
-    let (s, t) = tangents(at.normal);
+fn contact_frame(world: &World, work: &Workspace, at: &ContactPoint, size: f64) -> ContactFrame {
+    let material = world.surfaces.between(at.geoms[0], at.geoms[1]);
+    let mut axes = friction_axes(world, work, at, &material);
+    if material.mu_viscous > 0.0 {
+        // A model with drag has no Coulomb friction, and the other way round: drag is the same in all directions.
+        axes.ratio = 1.0;
+    }
     ContactFrame {
         key: ContactKey::of(at),
         point: at.point,
         lead: at.lead,
         normal: at.normal,
-        tangents: [s, t],
+        tangents: axes.tangents,
+        friction_ratio: axes.ratio,
         gap: at.gap,
         size,
-        material: world.surfaces.between(at.geoms[0], at.geoms[1]),
+        material: Material { mu: axes.mu, ..material },
     }
 }
 

@@ -7,6 +7,7 @@ pub mod error;
 mod event_driven;
 pub mod expression;
 mod files;
+mod friction_ellipse;
 pub mod looks;
 pub mod material;
 pub mod meshes;

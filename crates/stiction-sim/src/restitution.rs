@@ -243,7 +243,8 @@ impl Simulation {
             let fast = approach > settings.restitution_speed;
             scratch.rebound[i] = if fast { approach } else { scratch.rebound[i] };
             afterwards.add_contact(world, work, at, smaller(sizes, at), |frame, contact| {
-                (contact.gap, contact.mu, contact.mu_spin, contact.mu_viscous) = (0.0, 0.0, 0.0, 0.0);
+                (contact.gap, contact.mu, contact.mu_spin) = (0.0, 0.0, 0.0);
+                (contact.mu_roll, contact.mu_viscous) = (0.0, 0.0);
                 contact.bounce = if fast { frame.material.restitution * approach } else { 0.0 };
             })?;
         }

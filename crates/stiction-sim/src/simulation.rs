@@ -453,6 +453,10 @@ impl Simulation {
         if settings.threads.is_some_and(|count| !(1..=MOST_THREADS).contains(&count)) {
             return Err(SceneError::new("threads", format!("must be from 1 to {MOST_THREADS}")));
         }
+        if settings.simulator == SimulatorKind::EventDriven && world.surfaces.have_directions() {
+            let why = "friction that depends on the direction of slip needs time stepping";
+            return Err(SceneError::new("simulator", why));
+        }
         let threads = settings.threads.map_or_else(Threads::one_per_core, Threads::new);
         let options = ModelOptions { tolerance: settings.tolerance, ..ModelOptions::default() };
         let (model, events) = models(&settings, &options)?;

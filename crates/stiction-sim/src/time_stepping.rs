@@ -11,7 +11,7 @@ use std::mem;
 
 use stiction_body::math::{Vec3, length};
 use stiction_body::{ContactPoint, LinkMotion, Workspace};
-use stiction_contact::{ContactOutcome, ContactSolution, WarmStart};
+use stiction_contact::{CONTACT_ROWS, ContactOutcome, ContactSolution, WarmStart};
 use stiction_lcp::InputError;
 
 use crate::assemble::{ContactFrame, ContactKey};
@@ -304,18 +304,20 @@ impl Simulation {
     pub(crate) fn report(&self, solution: &ContactSolution) -> StepReport {
         let (problem, forces) = (&self.assembler.problem, &solution.forces);
         let contacts = problem.contacts();
+        let (rows, p) = (contacts.rows(), forces.contacts());
         let (mut work, mut slip) = (0.0, 0.0f64);
         for i in (0..contacts.len()).filter(|&i| forces.normal[i] != 0.0) {
-            let rows = [
-                (&contacts.normal, forces.normal[i]),
-                (&contacts.tangent_s, forces.tangent_s[i]),
-                (&contacts.tangent_t, forces.tangent_t[i]),
-            ];
-            let speed = rows.map(|(rows, _)| rows.dot(i, &solution.motion));
-            for ((rows, p), after) in rows.iter().zip(speed) {
-                work += 0.5 * p * (rows.dot(i, &self.scratch.v_free) + after);
+            let mut speed = [0.0; CONTACT_ROWS];
+            for k in (0..CONTACT_ROWS).filter(|&k| rows[k].has_entries(i)) {
+                speed[k] = rows[k].dot(i, &solution.motion);
+                work += 0.5 * p[k][i] * (rows[k].dot(i, &self.scratch.v_free) + speed[k]);
             }
-            let (s, t) = (speed[1] + contacts.surface[i][0], speed[2] + contacts.surface[i][1]);
+            let (s, mut t) = (speed[1] + contacts.surface[i][0], speed[2] + contacts.surface[i][1]);
+            let ratio = self.assembler.frames.get(i).map_or(1.0, |frame| frame.friction_ratio);
+            if ratio != 1.0 {
+                // The row is that of the unit tangent times the ratio; along a tangent without friction nothing slips.
+                t = if ratio > 0.0 { t / ratio } else { 0.0 };
+            }
             slip = slip.max((s * s + t * t).sqrt());
         }
         StepReport {
@@ -430,10 +432,8 @@ pub(crate) fn separation_speed(world: &World, work: &Workspace, at: &ContactPoin
 pub(crate) fn map_start(old: &WarmStart, old_keys: &[ContactKey], frames: &[ContactFrame], out: &mut WarmStart) {
     out.modes.clear();
     out.bases.clear();
-    let f = &mut out.forces;
-    for x in [&mut f.normal, &mut f.tangent_s, &mut f.tangent_t, &mut f.spin] {
-        x.clear();
-    }
+    let (mut to, from) = (out.forces.contacts_mut(), old.forces.contacts());
+    to.iter_mut().for_each(|x| x.clear());
     let mut rest = old_keys;
     for pair in frames.chunk_by(|a, b| a.key.geoms == b.key.geoms) {
         rest = &rest[rest.partition_point(|key| key.geoms < pair[0].key.geoms)..];
@@ -447,12 +447,10 @@ pub(crate) fn map_start(old: &WarmStart, old_keys: &[ContactKey], frames: &[Cont
             let i = same.map(|k| first + k).filter(|i| *i < old.modes.len());
             let of = |x: &[f64]| i.and_then(|i| x.get(i)).copied().unwrap_or(0.0);
             out.modes.push(i.map_or_else(Default::default, |i| old.modes[i]));
-            f.normal.push(of(&old.forces.normal));
-            f.tangent_s.push(of(&old.forces.tangent_s));
-            f.tangent_t.push(of(&old.forces.tangent_t));
-            f.spin.push(of(&old.forces.spin));
+            (0..CONTACT_ROWS).for_each(|k| to[k].push(of(from[k])));
         }
     }
+    let f = &mut out.forces;
     f.bilateral.clone_from(&old.forces.bilateral);
     f.limit.clone_from(&old.forces.limit);
     f.bounded.clone_from(&old.forces.bounded);

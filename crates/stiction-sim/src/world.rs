@@ -84,29 +84,50 @@ impl World {
 }
 
 impl Surfaces {
-    /// Gives every surface, also those of single pairs, another Coulomb coefficient.
+    /// Gives every surface, also those of single pairs, another Coulomb coefficient, the same in all directions.
     ///
     /// # Errors
     /// If it is below 0 or not a number.
     pub fn set_friction(&mut self, mu: f64) -> Result<(), InputError> {
         Material { mu, ..Material::default() }.check()?;
-        self.of.iter_mut().chain(self.pairs.values_mut()).for_each(|m| m.mu = mu);
+        self.of.iter_mut().chain(self.pairs.values_mut()).for_each(|m| (m.mu, m.mu_across) = (mu, None));
         Ok(())
     }
 
-    /// The coefficients between two geoms; their surface velocities are not combined and stay 0 here.
-    pub fn between(&self, a: usize, b: usize) -> Material {
-        if let Some(material) = (!self.pairs.is_empty()).then(|| self.pairs.get(&(a.min(b), a.max(b)))).flatten() {
-            return *material;
-        }
-        let rule = match (self.rule_of[a], self.rule_of[b]) {
+    /// True if the friction of some surface depends on the direction of slip.
+    pub fn have_directions(&self) -> bool {
+        self.of.iter().chain(self.pairs.values()).any(|m| m.mu_across.is_some())
+    }
+
+    /// The surface that a pair of geoms has of its own.
+    pub fn pair(&self, a: usize, b: usize) -> Option<&Material> {
+        (!self.pairs.is_empty()).then(|| self.pairs.get(&(a.min(b), a.max(b)))).flatten()
+    }
+
+    /// How the surfaces of two geoms combine.
+    pub fn rule_between(&self, a: usize, b: usize) -> MaterialRule {
+        match (self.rule_of[a], self.rule_of[b]) {
             (Some(x), Some(y)) if x == y => x,
             _ => self.rule,
-        };
+        }
+    }
+
+    /// The coefficients between two geoms; their surface velocities are not combined and stay 0 here. Where friction depends on
+    /// the direction, the coefficients are those of surfaces whose directions agree.
+    pub fn between(&self, a: usize, b: usize) -> Material {
+        if let Some(material) = self.pair(a, b) {
+            return *material;
+        }
+        let rule = self.rule_between(a, b);
         let (a, b) = (&self.of[a], &self.of[b]);
+        let has_direction = a.mu_across.is_some() || b.mu_across.is_some();
+        let across = |m: &Material| m.mu_across.unwrap_or(m.mu);
         Material {
             mu: rule.combine(a.mu, b.mu),
+            mu_across: has_direction.then(|| rule.combine(across(a), across(b))),
+            mu_direction: if a.mu_across.is_some() { a.mu_direction } else { b.mu_direction },
             mu_spin: rule.combine(a.mu_spin, b.mu_spin),
+            mu_roll: rule.combine(a.mu_roll, b.mu_roll),
             mu_viscous: rule.combine(a.mu_viscous, b.mu_viscous),
             restitution: rule.combine(a.restitution, b.restitution),
             surface_velocity: Vec3::ZERO,

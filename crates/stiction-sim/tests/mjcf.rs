@@ -491,7 +491,6 @@ fn everything_left_out_is_named() {
         (NoteKind::Ignored, "<light>, <camera>"),
         (NoteKind::NotYet, "gravcomp"),
         (NoteKind::NotYet, "limits of ball joints"),
-        (NoteKind::NotYet, "rolling friction"),
         (NoteKind::NotYet, "<body name=\"hand\">"),
         (NoteKind::NotYet, "<spatial>"),
         (NoteKind::NotYet, "<muscle name=\"biceps\">"),

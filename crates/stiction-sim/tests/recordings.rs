@@ -330,6 +330,7 @@ fn exports_have_a_line_per_step_and_forces_that_carry_the_weight() {
         "contact_force_normal",
         "contact_force_tangential",
         "contact_moment",
+        "contact_rolling_moment",
         "links",
         "q_names",
         "v_names",
@@ -339,6 +340,20 @@ fn exports_have_a_line_per_step_and_forces_that_carry_the_weight() {
     let mut known = known.map(str::to_string);
     known.sort();
     assert_eq!(names, known);
+}
+
+#[test]
+fn recordings_of_version_4_are_read() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/version-4.rec");
+    let recording = Recording::load(&file).unwrap();
+    assert_eq!((recording.damage(), recording.step_count()), (None, 20));
+    assert!(recording.steps().all(|step| step.impulses.roll_s == [0.0] && step.certificate.largest() <= 1e-10));
+    assert!(recording.steps().any(|step| step.impulses.spin[0] != 0.0));
+    // The world is what it was: a surface without rolling friction has the same fingerprint.
+    let (scene, notes) = recording.header().scene().unwrap();
+    assert!(notes.is_empty(), "{notes:?}");
+    let same = replay(&recording, &mut scene.simulation().unwrap(), |_| {}).unwrap();
+    assert_eq!((same.steps, same.difference), (20, None));
 }
 
 #[test]

@@ -364,8 +364,8 @@ fn surfaces_come_from_gazebo_and_contact() {
         <rolling_friction value='0.1'/><stiffness value='3'/></contact>";
     let d = parse(&text("<gazebo reference='b'><mu1>x</mu1></gazebo>", contact)).unwrap();
     let m = d.geoms[0].material;
-    assert_eq!((m.mu, m.restitution, m.mu_spin), (0.3, 0.4, 0.01));
-    assert!(has_note(&d, NoteKind::NotYet, "rolling") && has_note(&d, NoteKind::Warning, "no link or joint \"b\""));
+    assert_eq!((m.mu, m.restitution, m.mu_spin, m.mu_roll), (0.3, 0.4, 0.01, 0.1));
+    assert!(has_note(&d, NoteKind::Warning, "no link or joint \"b\""));
     let options =
         UrdfOptions { material: stiction_sim::Material { mu: 0.11, ..Default::default() }, ..UrdfOptions::default() };
     let d = urdf::parse(&text("<gazebo reference='a'><mu1>-1</mu1></gazebo>", ""), Path::new("."), &options).unwrap();

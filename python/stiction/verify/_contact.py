@@ -17,7 +17,9 @@ from ._laws import LAWS, Law, View, natural, ratio
 __all__ = ["KINDS", "Measures", "check_contact"]
 
 #: Forces by row kind, as an answer names them.
-KINDS = ("normal", "tangent_s", "tangent_t", "spin", "bilateral", "limit", "bounded")
+KINDS = ("normal", "tangent_s", "tangent_t", "spin", "roll_s", "roll_t", "bilateral", "limit", "bounded")
+#: Those of contacts: normal, two tangents, the spin about the normal, rolling about two axes.
+CONTACT_KINDS = KINDS[:6]
 #: A row's terms count as at least this part of those of its bodies.
 FLOOR = 1e-5
 #: A contact touches if its gap is at most this part of its size.
@@ -140,9 +142,8 @@ class _Check:
 
     def _rows(self, kind: str, p: Sequence[float]) -> list[_Row]:
         contacts = self.problem.get("contacts") or []
-        if kind in KINDS[:4]:
-            key = {"normal": "normal", "tangent_s": "tangent_s", "tangent_t": "tangent_t", "spin": "spin"}[kind]
-            items = [(contact.get(key) or [], contact) for contact in contacts]
+        if kind in CONTACT_KINDS:
+            items = [(contact.get(kind) or [], contact) for contact in contacts]
         else:
             items = [(item["row"], item) for item in self.problem.get({"limit": "limits"}.get(kind, kind)) or []]
         if len(p) not in (0, len(items)):
@@ -173,7 +174,7 @@ class _Check:
             k = 0 if kind == "tangent_s" else 1
             values = (item.get("surface") or (0.0, 0.0)) if self.velocity else (item.get("rate") or (0.0, 0.0, 0.0))[1:]
             bias = drive = number(float(values[k]))
-        elif kind == "spin":
+        elif kind in ("spin", "roll_s", "roll_t"):
             bias = drive = zero
         else:
             bias = -get("target") if self.velocity else get("rate") - get("target")
@@ -360,7 +361,7 @@ class _Check:
 
     def _view(self, i: int, contact: Mapping[str, Any]) -> View:
         arithmetic, zero = self.arithmetic, self.arithmetic.zero
-        rows = [self.rows[kind][i] for kind in KINDS[:4]]
+        rows = [self.rows[kind][i] for kind in CONTACT_KINDS]
         now = [self._now(row, self.v) for row in rows]
         surface = [arithmetic.number(float(x)) for x in contact.get("surface") or (0.0, 0.0)]
         gap, size = float(contact.get("gap") or 0.0), float(contact["size"] if contact.get("size") is not None else 1.0)
@@ -379,6 +380,7 @@ class _Check:
             spin_omega=now[3][1] if slips else zero,
             mu=float(contact.get("mu") or 0.0),
             mu_spin=float(contact.get("mu_spin") or 0.0),
+            mu_roll=float(contact.get("mu_roll") or 0.0),
             mu_viscous=float(contact.get("mu_viscous") or 0.0),
             dt=self.dt,
             touching=touching,
@@ -394,11 +396,11 @@ class _Check:
 
     def _work(self, view: View, separation: Number) -> Number:
         zero = self.arithmetic.zero
-        power = view.p[0] * separation + sum((view.p[k] * view.u[k] for k in range(1, 4)), zero)
+        power = view.p[0] * separation + sum((view.p[k] * view.u[k] for k in range(1, len(view.p))), zero)
         if power <= 0:
             return zero
         size = zero
-        for k in range(4):
+        for k in range(len(view.p)):
             stops = view.omega[k] / view.w[k] if view.w[k] > 0 else zero
             size += (abs(view.p[k]) + stops) * view.omega[k]
         return ratio(power, size)

@@ -20,7 +20,7 @@ SIDES = 8
 
 @dataclass
 class View:
-    """A contact: normal, two tangents, spin."""
+    """A contact: normal, two tangents, spin, rolling about two axes."""
 
     p: list[Number]
     u: list[Number]
@@ -33,6 +33,7 @@ class View:
     spin_omega: Number
     mu: float
     mu_spin: float
+    mu_roll: float
     mu_viscous: float
     dt: Number
     touching: bool
@@ -55,7 +56,15 @@ class View:
 
     def no_friction(self) -> Number:
         """0 exactly if there is no tangential force and no moment."""
-        return max(ratio(self.w[k] * self.p[k], self.omega[k]) for k in (1, 2, 3))
+        return max(*(ratio(self.w[k] * self.p[k], self.omega[k]) for k in (1, 2)), self.no_moment())
+
+    def no_moment(self) -> Number:
+        """0 exactly if there is no moment."""
+        return max(ratio(self.w[3] * self.p[3], self.omega[3]), self.no_rolling())
+
+    def no_rolling(self) -> Number:
+        """0 exactly if there is no moment against rolling."""
+        return max(ratio(self.w[k] * self.p[k], self.omega[k]) for k in (4, 5))
 
 
 @dataclass(frozen=True)
@@ -101,14 +110,14 @@ def frictionless(view: View) -> Number:
 
 def cone(view: View) -> Number:
     """The force in the disc of radius μ p_n that dissipates most; opposed to the slip there is, at acceleration level."""
-    if not view.touching or (view.mu == 0 and view.mu_spin == 0):
+    if not view.touching or (view.mu == 0 and view.mu_spin == 0 and view.mu_roll == 0):
         return view.no_friction()
     slip = _slip(view)
     if not view.velocity and any(x != 0 for x in slip):
         tangential = _sliding(view, slip)
     else:
         tangential = _disc(view)
-    return max(tangential, _moment(view))
+    return max(tangential, _moment(view), _rolling_disc(view))
 
 
 def _slip(view: View) -> list[Number]:
@@ -159,20 +168,32 @@ def _moment(view: View) -> Number:
     return natural(view.p[3], view.u[3], view.w[3], view.omega[3], -most, most)
 
 
+def _rolling_disc(view: View) -> Number:
+    """The moment in the disc of radius μ_roll p_n that dissipates most."""
+    length, w, p = view.arithmetic.length, max(view.w[4:6]), view.p[4:6]
+    if w == 0:
+        return abs(p[0]) * 0 if all(x == 0 for x in p) else abs(p[0]) * 0 + type(p[0])(INFINITE)
+    aim = [view.p[k] - view.u[k] / w for k in (4, 5)]
+    radius, size = view.number(view.mu_roll) * max(view.p[0], view.p[0] * 0), length(aim)
+    if size > radius:
+        aim = [x * radius / size for x in aim]
+    return ratio(length([p[0] - aim[0], p[1] - aim[1]]) * w, length(view.omega[4:6]))
+
+
 def no_slip(view: View) -> Number:
     """Touching contacts do not slip, nor spin where they have any spin coefficient."""
     if not view.touching:
         return view.no_friction()
     slip = [ratio(view.u[k], view.omega[k]) for k in (1, 2)]
     spin = ratio(view.u[3], view.omega[3]) if view.mu_spin > 0 else ratio(view.w[3] * view.p[3], view.omega[3])
-    return max(*slip, spin)
+    return max(*slip, spin, view.no_rolling())
 
 
 def viscous(view: View) -> Number:
     """A force in proportion to slip along each tangent."""
     if not view.touching:
         return view.no_friction()
-    return max(ratio(view.w[3] * view.p[3], view.omega[3]), _drag(view, 1), _drag(view, 2))
+    return max(view.no_moment(), _drag(view, 1), _drag(view, 2))
 
 
 def _drag(view: View, k: int) -> Number:
@@ -195,7 +216,7 @@ def polyhedral(view: View) -> Number:
     aim = [view.p[k] - view.u[k] / w for k in (1, 2)]
     nearest = _in_polygon(view.arithmetic, aim, radius)
     away = view.arithmetic.length([view.p[1] - nearest[0], view.p[2] - nearest[1]])
-    return max(ratio(view.w[3] * view.p[3], view.omega[3]), ratio(away * w, view.omega_tangent))
+    return max(view.no_moment(), ratio(away * w, view.omega_tangent))
 
 
 def _corners(arithmetic: Arithmetic) -> list[list[Number]]:
@@ -246,7 +267,7 @@ def pyramid(view: View) -> Number:
         about = ratio(view.w[3] * (view.p[3] + view.number(view.mu_spin) * view.p[0] * sign), view.omega[3])
     else:
         about = _rolling(view, 3, view.mu_spin, view.omega[3])
-    return max(along, about)
+    return max(along, about, view.no_rolling())
 
 
 def _rolling(view: View, k: int, mu: float, size: Number) -> Number:
@@ -261,12 +282,12 @@ def baraff(view: View) -> Number:
     if not view.touching or view.mu == 0:
         return view.no_friction()
     arithmetic = view.arithmetic
-    spin = ratio(view.w[3] * view.p[3], view.omega[3])
+    moment = view.no_moment()
     speed, terms = arithmetic.length(view.slip), arithmetic.length(view.slip_omega)
     if not view.velocity and speed > view.number(SLIPPING) * terms:
         most = view.number(view.mu) * view.p[0]
         away = [view.p[k + 1] + most * view.slip[k] / speed for k in range(2)]
-        return max(spin, ratio(view.w_tangent * arithmetic.length(away), view.omega_tangent))
+        return max(moment, ratio(view.w_tangent * arithmetic.length(away), view.omega_tangent))
     w, omega = view.w_tangent, view.omega_tangent
     force = arithmetic.length(view.p[1:3])
     room = view.number(view.mu) * view.p[0] - force
@@ -274,13 +295,13 @@ def baraff(view: View) -> Number:
     along = view.p[1] * view.u[1] + view.p[2] * view.u[2]
     direction = ratio(max(along, along * 0), force * omega)
     rim_or_rest = min(ratio(w * room, omega), ratio(arithmetic.length(view.u[1:3]), omega))
-    return max(spin, outside, direction, rim_or_rest)
+    return max(moment, outside, direction, rim_or_rest)
 
 
 def shell(view: View) -> Number:
     """p is the point of the cone nearest to p − u/W."""
     p, zero = view.p, view.p[0] * 0
-    if p[3] != 0:
+    if any(x != 0 for x in p[3:]):
         return zero + type(zero)(INFINITE)
     if not view.touching or view.mu == 0:
         if p[1] != 0 or p[2] != 0:

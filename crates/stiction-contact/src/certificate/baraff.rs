@@ -35,10 +35,9 @@ impl Law for BaraffLaw {
         if !contact.touching || contact.mu == 0.0 {
             return contact.no_friction();
         }
-        let spin = ContactView::ratio(contact.w[3] * contact.p[3].abs(), contact.omega[3]);
         let (speed, terms) = (length(contact.slip), length(contact.slip_omega));
         let slips = self.level == Level::Acceleration && speed > SLIPPING * terms;
-        spin.max(if slips { dynamic(contact, speed) } else { fixed(contact) })
+        contact.no_moment().max(if slips { dynamic(contact, speed) } else { fixed(contact) })
     }
 }
 
@@ -71,10 +70,10 @@ mod tests {
 
     fn view(p: [f64; 3], u: [f64; 3], slip: [f64; 2]) -> ContactView {
         ContactView {
-            p: [p[0], p[1], p[2], 0.0],
-            u: [u[0], u[1], u[2], 0.0],
-            omega: [10.0; 4],
-            w: [1.0; 4],
+            p: [p[0], p[1], p[2], 0.0, 0.0, 0.0],
+            u: [u[0], u[1], u[2], 0.0, 0.0, 0.0],
+            omega: [10.0; 6],
+            w: [1.0; 6],
             slip,
             slip_omega: [1.0; 2],
             ..ContactView::still(Level::Acceleration)

@@ -9,7 +9,7 @@ use super::{Law, NormalLaw, PhysicalCertificate, Place};
 use crate::doubled::add_products;
 use crate::mass::{LANES, Mass};
 use crate::model::{ContactStats, Level, Mode};
-use crate::problem::ContactProblem;
+use crate::problem::{CONTACT_ROWS, ContactProblem};
 use crate::rows::Rows;
 use crate::solution::ContactForces;
 
@@ -31,8 +31,8 @@ pub struct Certifier {
     pub(super) size: Vec<f64>,
     /// `row M⁻¹ rowᵀ` of all rows, kind after kind.
     pub(super) w: Vec<f64>,
-    /// The four rows of each contact, n.
-    pub(super) seen: Vec<[Seen; 4]>,
+    /// The rows of each contact, n.
+    pub(super) seen: Vec<[Seen; CONTACT_ROWS]>,
     /// For the first of contacts with the same rows: the last of them that has no forces and was measured, n.
     pub(super) idle: Vec<Option<usize>>,
     lanes: Lanes,
@@ -139,15 +139,14 @@ impl Certifier {
         let mut dropped = false;
         for i in 0..n {
             let all = forces.with_rows(problem);
-            let mut kinds = all.iter().take(4).enumerate().filter(|(_, (_, p))| p[i] != 0.0).peekable();
+            let mut kinds = all.iter().take(CONTACT_ROWS).enumerate().filter(|(_, (_, p))| p[i] != 0.0).peekable();
             if kinds.peek().is_some() && kinds.all(|(kind, (rows, p))| is_small(rows, i, kind * n + i, p[i])) {
-                let own = [&mut forces.normal, &mut forces.tangent_s, &mut forces.tangent_t, &mut forces.spin];
-                own.into_iter().for_each(|p| p[i] = 0.0);
+                forces.contacts_mut().into_iter().for_each(|p| p[i] = 0.0);
                 dropped = true;
             }
         }
         for (i, p) in forces.limit.iter_mut().enumerate().filter(|(_, p)| **p != 0.0) {
-            if is_small(&problem.limits().rows, i, 4 * n + joints + i, *p) {
+            if is_small(&problem.limits().rows, i, CONTACT_ROWS * n + joints + i, *p) {
                 *p = 0.0;
                 dropped = true;
             }
@@ -172,9 +171,13 @@ impl Certifier {
         self.w.clear();
         for (kind, (rows, p)) in forces.with_rows(problem).into_iter().enumerate() {
             let first = self.w.len();
+            if rows.is_all_zero() {
+                self.w.resize(first + rows.len(), 0.0);
+                continue;
+            }
             for i in 0..rows.len() {
                 // Contacts with the same rows share their W.
-                let twin = if kind < 4 { problem.contacts().twin[i] } else { i };
+                let twin = if kind < CONTACT_ROWS { problem.contacts().twin[i] } else { i };
                 if twin < i && p[i] == 0.0 {
                     self.lanes.flush(mass, &mut self.w, &mut self.speed);
                     self.w.push(self.w[first + twin]);
@@ -406,7 +409,8 @@ fn not_numbers(problem: &ContactProblem, forces: &ContactForces, worst: &mut Wor
     0.0
 }
 
-/// The place of row `i` of a kind: the first four are those of contacts.
+/// The place of row `i` of a kind: the first are those of contacts.
 fn place_of(kind: usize, i: usize) -> Place {
-    [Place::Contact, Place::Bilateral, Place::Limit, Place::Bounded][kind.max(3) - 3](i)
+    const LAST: usize = CONTACT_ROWS - 1;
+    [Place::Contact, Place::Bilateral, Place::Limit, Place::Bounded][kind.max(LAST) - LAST](i)
 }

@@ -3,7 +3,7 @@
 //! At velocity level, and for contacts that roll at acceleration level, the friction of a contact is the force in the disc of radius `μ p_n` that dissipates most:
 //! `p_t = P(p_t − u_t / W_t)` with P the projection onto the disc. A contact that slides at
 //! acceleration level has `p_t = −μ p_n` times the direction of its slip. The moment about the normal, at velocity level, is in the same way the one
-//! in `±μ_spin p_n` that dissipates most.
+//! in `±μ_spin p_n` that dissipates most, and the moment against rolling the one in the disc of radius `μ_roll p_n`.
 //!
 //! μ = ∞ is the limit of this: a contact that is pressed does not slip, one that parts has no friction, and between the two, where neither a normal force
 //! nor a separation speed is above zero, it does not slip or its friction is along the slip and against it, however large. The same holds for μ_spin = ∞
@@ -30,7 +30,7 @@ impl Law for ConeLaw {
     }
 
     fn friction(&self, contact: &ContactView) -> f64 {
-        if !contact.touching || (contact.mu == 0.0 && contact.mu_spin == 0.0) {
+        if !contact.touching || (contact.mu == 0.0 && contact.mu_spin == 0.0 && contact.mu_roll == 0.0) {
             return contact.no_friction();
         }
         if contact.p.iter().any(|p| !p.is_finite()) {
@@ -38,9 +38,9 @@ impl Law for ConeLaw {
         }
         let tangential = match self.slip(contact) {
             Some(direction) => sliding(contact, direction),
-            None => disc(contact),
+            None => friction(contact),
         };
-        tangential.max(moment(contact))
+        tangential.max(moment(contact)).max(rolling(contact))
     }
 }
 
@@ -55,23 +55,27 @@ impl ConeLaw {
     }
 }
 
-/// `|p_t − P(p_t − u_t / W_t)| W_t / ω_t`.
-fn disc(contact: &ContactView) -> f64 {
+/// The residual of friction along the tangents.
+fn friction(contact: &ContactView) -> f64 {
     let (w, omega) = (contact.w_tangent(), contact.omega_tangent());
     let (p, u) = ([contact.p[1], contact.p[2]], [contact.u[1], contact.u[2]]);
     if contact.mu.is_infinite() {
         let along = p[0] * u[0] + p[1] * u[1];
-        // The slip that friction opposes: the nearest point of the ray −κ p, κ ≥ 0.
+        // The slip less the ray −κ p, κ ≥ 0.
         let kappa = if along < 0.0 { -along / (p[0] * p[0] + p[1] * p[1]) } else { 0.0 };
         let askew = libm::hypot(u[0] + kappa * p[0], u[1] + kappa * p[1]);
         let [force, slip, askew] =
             [libm::hypot(p[0], p[1]) * w, libm::hypot(u[0], u[1]), askew].map(|x| ContactView::ratio(x, omega));
         return without_limit(contact, force, slip, askew);
     }
+    disc(p, u, w, omega, contact.mu * contact.p[0].max(0.0))
+}
+
+/// `|p − P(p − u / W)| W / ω` with P the projection onto the disc of this radius.
+fn disc(p: [f64; 2], u: [f64; 2], w: f64, omega: f64, radius: f64) -> f64 {
     if w == 0.0 {
         return ContactView::ratio(libm::hypot(u[0], u[1]), omega);
     }
-    let radius = contact.mu * contact.p[0].max(0.0);
     let y = [p[0] - u[0] / w, p[1] - u[1] / w];
     let length = libm::hypot(y[0], y[1]);
     if length <= radius {
@@ -81,7 +85,7 @@ fn disc(contact: &ContactView) -> f64 {
     ContactView::ratio(libm::hypot(p[0] - scale * y[0], p[1] - scale * y[1]) * w, omega)
 }
 
-/// The miss of the moment about the normal: the one within `±μ_spin p_n` that dissipates most.
+/// The residual of the moment about the normal: the one within `±μ_spin p_n` that dissipates most.
 fn moment(contact: &ContactView) -> f64 {
     if contact.mu_spin.is_infinite() {
         let (p, u) = (contact.p[3], contact.u[3]);
@@ -90,6 +94,16 @@ fn moment(contact: &ContactView) -> f64 {
     }
     let most = contact.mu_spin * contact.p[0].max(0.0);
     natural(contact.p[3], contact.u[3], contact.w[3], contact.omega[3], -most, most)
+}
+
+/// The residual of the moment against rolling: the one in the disc of radius `μ_roll p_n` that dissipates most.
+fn rolling(contact: &ContactView) -> f64 {
+    let (w, p, u) = (contact.w[4].max(contact.w[5]), [contact.p[4], contact.p[5]], [contact.u[4], contact.u[5]]);
+    if w == 0.0 {
+        // Nothing rolls, and a moment would move nothing.
+        return if p == [0.0; 2] { 0.0 } else { f64::INFINITY };
+    }
+    disc(p, u, w, libm::hypot(contact.omega[4], contact.omega[5]), contact.mu_roll * contact.p[0].max(0.0))
 }
 
 /// The residual of friction without a limit, given its force, the slip, and what of the slip the force does not oppose, each beside its terms: the least
@@ -119,43 +133,79 @@ mod tests {
     fn each_way_to_break_the_law_is_seen() {
         let miss = |view: ContactView| ConeLaw { level: Level::Velocity }.friction(&view);
         assert_eq!(miss(still()), 0.0);
-        assert_eq!(miss(ContactView { p: [10.0, 3.0, -4.0, 0.0], ..still() }), 0.0, "the cone's surface");
-        assert!(miss(ContactView { p: [10.0, 5.0, -5.0, 0.0], ..still() }) > 0.1, "the pyramid's edge is outside");
-        assert!(miss(ContactView { p: [10.0, -3.0, 4.0, 0.0], u: [0.0, 0.6, -0.8, 0.0], ..still() }) < 1e-15, "slides");
-        assert!(miss(ContactView { p: [10.0, -4.0, 3.0, 0.0], u: [0.0, 0.6, -0.8, 0.0], ..still() }) > 0.01, "askew");
+        assert_eq!(miss(ContactView { p: [10.0, 3.0, -4.0, 0.0, 0.0, 0.0], ..still() }), 0.0, "the cone's surface");
         assert!(
-            miss(ContactView { p: [10.0, -2.0, 0.0, 0.0], u: [0.0, 1.0, 0.0, 0.0], ..still() }) > 0.01,
+            miss(ContactView { p: [10.0, 5.0, -5.0, 0.0, 0.0, 0.0], ..still() }) > 0.1,
+            "the pyramid's edge is outside"
+        );
+        assert!(
+            miss(ContactView { p: [10.0, -3.0, 4.0, 0.0, 0.0, 0.0], u: [0.0, 0.6, -0.8, 0.0, 0.0, 0.0], ..still() })
+                < 1e-15,
+            "slides"
+        );
+        assert!(
+            miss(ContactView { p: [10.0, -4.0, 3.0, 0.0, 0.0, 0.0], u: [0.0, 0.6, -0.8, 0.0, 0.0, 0.0], ..still() })
+                > 0.01,
+            "askew"
+        );
+        assert!(
+            miss(ContactView { p: [10.0, -2.0, 0.0, 0.0, 0.0, 0.0], u: [0.0, 1.0, 0.0, 0.0, 0.0, 0.0], ..still() })
+                > 0.01,
             "slips inside"
         );
         let glued = ContactView { mu: f64::INFINITY, ..still() };
         assert_eq!(
-            miss(ContactView { p: [0.0, 7.0, 0.0, 0.0], ..glued }),
+            miss(ContactView { p: [0.0, 7.0, 0.0, 0.0, 0.0, 0.0], ..glued }),
             0.0,
             "neither pressed nor parting, it holds"
         );
-        assert!(miss(ContactView { u: [0.0, 0.1, 0.0, 0.0], ..glued }) > 1e-3, "pressed, it may not slip");
-        let parts = ContactView { p: [0.0, -7.0, 0.0, 0.0], u: [1.0, 0.0, 0.0, 0.0], ..glued };
+        assert!(miss(ContactView { u: [0.0, 0.1, 0.0, 0.0, 0.0, 0.0], ..glued }) > 1e-3, "pressed, it may not slip");
+        let parts = ContactView { p: [0.0, -7.0, 0.0, 0.0, 0.0, 0.0], u: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], ..glued };
         assert!(miss(parts) > 0.04, "no friction where it parts");
-        assert_eq!(miss(ContactView { p: [0.0; 4], u: [1.0, 2.0, 0.0, 0.0], ..glued }), 0.0, "it parts and slips");
-        let between = ContactView { p: [0.0, -3.0, 4.0, 0.0], u: [0.0, 0.6, -0.8, 0.0], ..glued };
+        assert_eq!(
+            miss(ContactView { p: [0.0; 6], u: [1.0, 2.0, 0.0, 0.0, 0.0, 0.0], ..glued }),
+            0.0,
+            "it parts and slips"
+        );
+        let between = ContactView { p: [0.0, -3.0, 4.0, 0.0, 0.0, 0.0], u: [0.0, 0.6, -0.8, 0.0, 0.0, 0.0], ..glued };
         assert!(miss(between) < 1e-16, "between the two, friction opposes the slip");
-        assert!(miss(ContactView { u: [0.0, -0.6, 0.8, 0.0], ..between }) > 0.05, "and does not drive it");
-        assert!(miss(ContactView { u: [0.0, 0.8, 0.6, 0.0], ..between }) > 0.05, "nor turn it");
-        let finger = ContactView { mu_spin: f64::INFINITY, omega: [20.0, 10.0, 10.0, 10.0], w: [1.0; 4], ..still() };
-        assert!(miss(ContactView { u: [0.0, 0.0, 0.0, 0.1], ..finger }) > 1e-3, "pressed, it may not spin");
-        let parts = ContactView { p: [0.0, 0.0, 0.0, 2.0], u: [1.0, 0.0, 0.0, 0.0], ..finger };
+        assert!(miss(ContactView { u: [0.0, -0.6, 0.8, 0.0, 0.0, 0.0], ..between }) > 0.05, "and does not drive it");
+        assert!(miss(ContactView { u: [0.0, 0.8, 0.6, 0.0, 0.0, 0.0], ..between }) > 0.05, "nor turn it");
+        let finger =
+            ContactView { mu_spin: f64::INFINITY, omega: [20.0, 10.0, 10.0, 10.0, 0.0, 0.0], w: [1.0; 6], ..still() };
+        assert!(miss(ContactView { u: [0.0, 0.0, 0.0, 0.1, 0.0, 0.0], ..finger }) > 1e-3, "pressed, it may not spin");
+        let parts = ContactView { p: [0.0, 0.0, 0.0, 2.0, 0.0, 0.0], u: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], ..finger };
         assert!(miss(parts) > 0.04, "no moment where it parts");
-        assert_eq!(miss(ContactView { p: [0.0; 4], u: [1.0, 0.0, 0.0, 0.5], ..finger }), 0.0);
-        assert!(miss(ContactView { p: [10.0, 1.0, 0.0, 0.0], mu: 0.0, ..still() }) > 0.05);
-        assert!(miss(ContactView { p: [10.0, 1.0, 0.0, 0.0], touching: false, ..still() }) > 0.05);
-        assert!(miss(ContactView { p: [10.0, f64::NAN, 0.0, 0.0], ..still() }).is_infinite());
+        assert_eq!(miss(ContactView { p: [0.0; 6], u: [1.0, 0.0, 0.0, 0.5, 0.0, 0.0], ..finger }), 0.0);
+        assert!(miss(ContactView { p: [10.0, 1.0, 0.0, 0.0, 0.0, 0.0], mu: 0.0, ..still() }) > 0.05);
+        assert!(miss(ContactView { p: [10.0, 1.0, 0.0, 0.0, 0.0, 0.0], touching: false, ..still() }) > 0.05);
+        let tyre = ContactView { mu_roll: 0.1, omega: [20.0, 10.0, 10.0, 0.0, 10.0, 10.0], w: [1.0; 6], ..still() };
+        let rolls = ContactView { u: [0.0, 0.0, 0.0, 0.0, 0.6, -0.8], ..tyre };
+        assert!(miss(ContactView { p: [10.0, 0.0, 0.0, 0.0, -0.6, 0.8], ..rolls }) < 1e-15, "rolls");
+        assert!(miss(ContactView { p: [10.0, 0.0, 0.0, 0.0, -0.3, 0.4], ..rolls }) > 0.01, "resists too little");
+        assert!(miss(ContactView { p: [10.0, 0.0, 0.0, 0.0, 0.6, -0.8], ..rolls }) > 0.01, "drives");
+        assert!(miss(ContactView { p: [10.0, 0.0, 0.0, 0.0, 0.8, 0.6], ..rolls }) > 0.01, "askew");
+        assert_eq!(miss(ContactView { p: [10.0, 0.0, 0.0, 0.0, 0.3, 0.4], ..tyre }), 0.0, "holds");
+        assert!(
+            miss(ContactView { p: [10.0, 0.0, 0.0, 0.0, 0.8, 0.8], ..tyre }) > 0.005,
+            "the square's corner is outside"
+        );
+        assert!(miss(ContactView { p: [10.0, 0.0, 0.0, 0.0, 0.1, 0.0], mu_roll: 0.0, ..tyre }) > 0.005);
+        assert!(
+            miss(ContactView { p: [0.0, 0.0, 0.0, 0.0, 0.1, 0.0], ..tyre }) > 0.005,
+            "no moment without a normal force"
+        );
+        assert!(miss(ContactView { p: [10.0, f64::NAN, 0.0, 0.0, 0.0, 0.0], ..still() }).is_infinite());
     }
 
     #[test]
     fn sliding_at_acceleration_level_opposes_the_slip_there_is() {
         let miss = |view: ContactView| ConeLaw { level: Level::Acceleration }.friction(&view);
         let slides = ContactView { slip: [3.0, -4.0], slip_omega: [3.0, 4.0], level: Level::Acceleration, ..still() };
-        assert!(miss(ContactView { p: [10.0, -3.0, 4.0, 0.0], u: [0.0, 9.0, 9.0, 0.0], ..slides }) < 1e-15);
-        assert!(miss(ContactView { p: [10.0, 3.0, -4.0, 0.0], ..slides }) > 0.1);
+        assert!(
+            miss(ContactView { p: [10.0, -3.0, 4.0, 0.0, 0.0, 0.0], u: [0.0, 9.0, 9.0, 0.0, 0.0, 0.0], ..slides })
+                < 1e-15
+        );
+        assert!(miss(ContactView { p: [10.0, 3.0, -4.0, 0.0, 0.0, 0.0], ..slides }) > 0.1);
     }
 }

@@ -7,6 +7,7 @@ use crate::model::Level;
 const PARTS: f64 = 1e-9;
 
 /// No slip at touching contacts, and no spin where the spin coefficient is not zero; no tangential force at the others.
+/// Rolling is no slip, and nothing resists it.
 ///
 /// With `release`, a touching contact either does not slip or has no tangential force, and one that parts has none.
 ///
@@ -33,7 +34,7 @@ impl Law for NoSlipLaw {
         } else {
             ContactView::ratio(contact.w[3] * contact.p[3], contact.omega[3])
         };
-        let held = slip(1).max(slip(2)).max(spin);
+        let held = slip(1).max(slip(2)).max(spin).max(contact.no_rolling());
         if self.release { held.min(contact.no_friction()) } else { held }
     }
 

@@ -57,13 +57,12 @@ impl Law for PolyhedralLaw {
 
     fn friction(&self, contact: &ContactView) -> f64 {
         let (p, u, w) = ([contact.p[1], contact.p[2]], [contact.u[1], contact.u[2]], contact.w_tangent());
-        let spin = ContactView::ratio(contact.w[3] * contact.p[3].abs(), contact.omega[3]);
         if !contact.touching || w == 0.0 {
             return contact.no_friction();
         }
         let nearest = self.nearest([p[0] - u[0] / w, p[1] - u[1] / w], contact.mu * contact.p[0].max(0.0));
         let miss = libm::hypot(p[0] - nearest[0], p[1] - nearest[1]);
-        spin.max(ContactView::ratio(miss * w, contact.omega_tangent()))
+        contact.no_moment().max(ContactView::ratio(miss * w, contact.omega_tangent()))
     }
 
     fn only_touching(&self) -> bool {
@@ -112,10 +111,10 @@ mod tests {
 
     fn view(p: [f64; 3], u: [f64; 2]) -> ContactView {
         ContactView {
-            p: [p[0], p[1], p[2], 0.0],
-            u: [0.0, u[0], u[1], 0.0],
-            omega: [1.0; 4],
-            w: [1.0; 4],
+            p: [p[0], p[1], p[2], 0.0, 0.0, 0.0],
+            u: [0.0, u[0], u[1], 0.0, 0.0, 0.0],
+            omega: [1.0; 6],
+            w: [1.0; 6],
             ..ContactView::still(Level::Velocity)
         }
     }

@@ -48,7 +48,7 @@ impl Law for PyramidLaw {
         } else {
             rolling(contact, 3, contact.mu_spin, contact.omega[3])
         };
-        along.max(about)
+        along.max(about).max(contact.no_rolling())
     }
 
     fn quasistatic(&self) -> bool {
@@ -85,26 +85,39 @@ mod tests {
     fn each_way_to_break_the_law_is_seen() {
         let miss = |view: ContactView| PyramidLaw::default().friction(&view);
         assert_eq!(miss(still()), 0.0);
-        assert_eq!(miss(ContactView { p: [10.0, 5.0, -5.0, 0.0], ..still() }), 0.0, "the pyramid's edge");
-        assert!(miss(ContactView { p: [10.0, 6.0, 0.0, 0.0], ..still() }) > 0.05, "outside");
+        assert_eq!(miss(ContactView { p: [10.0, 5.0, -5.0, 0.0, 0.0, 0.0], ..still() }), 0.0, "the pyramid's edge");
+        assert!(miss(ContactView { p: [10.0, 6.0, 0.0, 0.0, 0.0, 0.0], ..still() }) > 0.05, "outside");
         assert!(
-            miss(ContactView { p: [10.0, 4.0, 0.0, 0.0], u: [0.0, -1.0, 0.0, 0.0], ..still() }) > 0.05,
+            miss(ContactView { p: [10.0, 4.0, 0.0, 0.0, 0.0, 0.0], u: [0.0, -1.0, 0.0, 0.0, 0.0, 0.0], ..still() })
+                > 0.05,
             "slips inside"
         );
-        assert_eq!(miss(ContactView { p: [10.0, 5.0, 0.0, 0.0], u: [0.0, -1.0, 0.0, 0.0], ..still() }), 0.0);
+        assert_eq!(
+            miss(ContactView { p: [10.0, 5.0, 0.0, 0.0, 0.0, 0.0], u: [0.0, -1.0, 0.0, 0.0, 0.0, 0.0], ..still() }),
+            0.0
+        );
         assert!(
-            miss(ContactView { p: [10.0, 5.0, 0.0, 0.0], u: [0.0, 1.0, 0.0, 0.0], ..still() }) > 0.05,
+            miss(ContactView { p: [10.0, 5.0, 0.0, 0.0, 0.0, 0.0], u: [0.0, 1.0, 0.0, 0.0, 0.0, 0.0], ..still() })
+                > 0.05,
             "pushes along"
         );
         let slides = ContactView { slip: [3.0, -4.0], slip_omega: [3.0, 4.0], ..still() };
-        assert!(miss(ContactView { p: [10.0, -3.0, 4.0, 0.0], ..slides }) < 1e-15);
-        assert!(miss(ContactView { p: [10.0, -5.0, 5.0, 0.0], ..slides }) > 0.05, "the edge, where it must oppose");
-        assert!(miss(ContactView { p: [10.0, 1.0, 0.0, 0.0], touching: false, ..still() }) > 0.05);
-        let finger = ContactView { w: [1.0; 4], omega: [20.0; 4], mu_spin: 0.1, ..still() };
-        assert_eq!(miss(ContactView { p: [10.0, 0.0, 0.0, 1.0], ..finger }), 0.0);
-        assert!(miss(ContactView { p: [10.0, 0.0, 0.0, 2.0], ..finger }) > 0.04);
-        assert!(miss(ContactView { p: [10.0, 0.0, 0.0, 0.5], spin_now: 1.0, spin_omega: 1.0, ..finger }) > 0.04);
-        assert_eq!(miss(ContactView { p: [10.0, 0.0, 0.0, -1.0], spin_now: 1.0, spin_omega: 1.0, ..finger }), 0.0);
-        assert_eq!(miss(ContactView { p: [f64::NAN, 0.0, 0.0, 0.0], ..still() }), f64::INFINITY);
+        assert!(miss(ContactView { p: [10.0, -3.0, 4.0, 0.0, 0.0, 0.0], ..slides }) < 1e-15);
+        assert!(
+            miss(ContactView { p: [10.0, -5.0, 5.0, 0.0, 0.0, 0.0], ..slides }) > 0.05,
+            "the edge, where it must oppose"
+        );
+        assert!(miss(ContactView { p: [10.0, 1.0, 0.0, 0.0, 0.0, 0.0], touching: false, ..still() }) > 0.05);
+        let finger = ContactView { w: [1.0; 6], omega: [20.0; 6], mu_spin: 0.1, ..still() };
+        assert_eq!(miss(ContactView { p: [10.0, 0.0, 0.0, 1.0, 0.0, 0.0], ..finger }), 0.0);
+        assert!(miss(ContactView { p: [10.0, 0.0, 0.0, 2.0, 0.0, 0.0], ..finger }) > 0.04);
+        assert!(
+            miss(ContactView { p: [10.0, 0.0, 0.0, 0.5, 0.0, 0.0], spin_now: 1.0, spin_omega: 1.0, ..finger }) > 0.04
+        );
+        assert_eq!(
+            miss(ContactView { p: [10.0, 0.0, 0.0, -1.0, 0.0, 0.0], spin_now: 1.0, spin_omega: 1.0, ..finger }),
+            0.0
+        );
+        assert_eq!(miss(ContactView { p: [f64::NAN, 0.0, 0.0, 0.0, 0.0, 0.0], ..still() }), f64::INFINITY);
     }
 }

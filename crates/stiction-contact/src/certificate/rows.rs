@@ -4,7 +4,7 @@ use super::certifier::{Certifier, Seen};
 use super::measures::{UNIT, Worst, natural, ratio, unilateral};
 use super::{ContactView, Law, MOVING, NormalLaw, PhysicalCertificate, Place};
 use crate::model::Level;
-use crate::problem::{ContactProblem, Contacts};
+use crate::problem::{CONTACT_ROWS, ContactProblem, Contacts};
 use crate::rows::Rows;
 use crate::solution::ContactForces;
 use crate::whitened::separation_bias;
@@ -27,9 +27,9 @@ impl Certifier {
         for i in 0..contacts.len() {
             let seen = self.see_contact(contacts, motion, i);
             self.seen.push(seen);
-            let is_idle =
-                [&forces.normal, &forces.tangent_s, &forces.tangent_t, &forces.spin].iter().all(|p| p[i] == 0.0);
-            if is_idle {
+            let [normal, s, t] = [forces.normal[i], forces.tangent_s[i], forces.tangent_t[i]];
+            let moments = [forces.spin[i], forces.roll_s[i], forces.roll_t[i]];
+            if [normal, s, t] == [0.0; 3] && moments == [0.0; 3] {
                 // The same rows without forces, the same surfaces: the same measures.
                 match self.idle[contacts.twin[i]].filter(|&other| contacts.is_alike(i, other)) {
                     Some(other) => {
@@ -62,7 +62,7 @@ impl Certifier {
             }
             if let Some(block) = contacts.normal.blocks(i).next() {
                 let island = self.scales.island(block);
-                for k in 0..4 {
+                for k in 0..CONTACT_ROWS {
                     self.energy.add_row(island, view.p[k], bias[k], view.omega[k], 0.0, view.u[k]);
                 }
             }
@@ -70,16 +70,17 @@ impl Certifier {
         }
     }
 
-    /// What the four rows of contact `i` show of `motion`; the same as those of a twin.
-    fn see_contact(&self, contacts: &Contacts, motion: &[f64], i: usize) -> [Seen; 4] {
+    /// What the rows of contact `i` show of `motion`; the same as those of a twin.
+    fn see_contact(&self, contacts: &Contacts, motion: &[f64], i: usize) -> [Seen; CONTACT_ROWS] {
         if contacts.twin[i] < i {
             return self.seen[contacts.twin[i]];
         }
-        let n = contacts.len();
-        let see = |rows: &Rows, k: usize| {
-            if rows.has_entries(i) { self.see(rows, i, motion, self.w[k * n + i]) } else { Seen::default() }
-        };
-        [see(&contacts.normal, 0), see(&contacts.tangent_s, 1), see(&contacts.tangent_t, 2), see(&contacts.spin, 3)]
+        let (n, rows) = (contacts.len(), contacts.rows());
+        let mut seen = [Seen::default(); CONTACT_ROWS];
+        for (k, rows) in rows.into_iter().enumerate().filter(|(_, rows)| rows.has_entries(i)) {
+            seen[k] = self.see(rows, i, motion, self.w[k * n + i]);
+        }
+        seen
     }
 
     /// Contact `i`, whose rows show this, as a law sees it; and the biases of its rows.
@@ -88,26 +89,35 @@ impl Certifier {
         problem: &ContactProblem,
         level: Level,
         forces: &ContactForces,
-        seen: &[Seen; 4],
+        seen: &[Seen; CONTACT_ROWS],
         i: usize,
-    ) -> (ContactView, [f64; 4]) {
+    ) -> (ContactView, [f64; CONTACT_ROWS]) {
         let (contacts, dt, v) = (problem.contacts(), problem.dt(), problem.v());
         let (n, surface) = (contacts.len(), contacts.surface[i]);
-        let bias = match level {
-            Level::Velocity => [contacts.separation_bias(i, dt), surface[0], surface[1], 0.0],
-            Level::Acceleration => [contacts.rate[i][0], contacts.rate[i][1], contacts.rate[i][2], 0.0],
+        let [normal, s, t] = match level {
+            Level::Velocity => [contacts.separation_bias(i, dt), surface[0], surface[1]],
+            Level::Acceleration => contacts.rate[i],
         };
+        let bias = [normal, s, t, 0.0, 0.0, 0.0];
         let mut view = ContactView {
-            p: [forces.normal[i], forces.tangent_s[i], forces.tangent_t[i], forces.spin[i]],
-            u: std::array::from_fn(|k| seen[k].motion + bias[k]),
-            omega: std::array::from_fn(|k| seen[k].terms + bias[k].abs()),
-            w: std::array::from_fn(|k| self.w[k * n + i]),
+            p: [
+                forces.normal[i],
+                forces.tangent_s[i],
+                forces.tangent_t[i],
+                forces.spin[i],
+                forces.roll_s[i],
+                forces.roll_t[i],
+            ],
+            u: [0.0; CONTACT_ROWS],
+            omega: [0.0; CONTACT_ROWS],
+            w: [0.0; CONTACT_ROWS],
             slip: [0.0; 2],
             slip_omega: [0.0; 2],
             spin_now: 0.0,
             spin_omega: 0.0,
             mu: contacts.mu[i],
             mu_spin: contacts.mu_spin[i],
+            mu_roll: contacts.mu_roll[i],
             mu_viscous: contacts.mu_viscous[i],
             dt,
             touching: match level {
@@ -116,6 +126,11 @@ impl Certifier {
             },
             level,
         };
+        for k in 0..CONTACT_ROWS {
+            view.u[k] = seen[k].motion + bias[k];
+            view.omega[k] = seen[k].terms + bias[k].abs();
+            view.w[k] = self.w[k * n + i];
+        }
         // What slips now matters to accelerations alone.
         if level == Level::Acceleration {
             for (k, rows) in [&contacts.tangent_s, &contacts.tangent_t].into_iter().enumerate() {
@@ -137,7 +152,7 @@ impl Certifier {
         worst: &mut Worst,
     ) {
         let (limits, level) = (problem.limits(), law.level());
-        let first = 4 * problem.contacts().len() + problem.bilaterals().rows.len();
+        let first = CONTACT_ROWS * problem.contacts().len() + problem.bilaterals().rows.len();
         for i in 0..limits.rows.len() {
             let bias = match level {
                 Level::Velocity => separation_bias(limits.gap[i], problem.dt(), limits.bounce[i]),
@@ -165,7 +180,7 @@ impl Certifier {
         worst: &mut Worst,
     ) {
         let all = problem.bilaterals();
-        let first = 4 * problem.contacts().len();
+        let first = CONTACT_ROWS * problem.contacts().len();
         let mut own = Worst::default();
         for i in 0..all.rows.len() {
             let (w, bias) = (self.w[first + i], bilateral_bias(problem, level, i));
@@ -184,7 +199,7 @@ impl Certifier {
     /// How far `motion` is from minimizing `Σ uᵢ²/Wᵢᵢ` over the bilateral rows: the gradient `Σ rowᵢᵀ uᵢ/Wᵢᵢ` beside its terms.
     fn compromise(&mut self, problem: &ContactProblem, level: Level, motion: &[f64]) -> f64 {
         let rows = &problem.bilaterals().rows;
-        let first = 4 * problem.contacts().len();
+        let first = CONTACT_ROWS * problem.contacts().len();
         self.residual.iter_mut().for_each(|x| *x = 0.0);
         self.size.iter_mut().for_each(|x| *x = 0.0);
         let mut numbers = 0;
@@ -217,7 +232,8 @@ impl Certifier {
         worst: &mut Worst,
     ) {
         let all = problem.bounded();
-        let first = 4 * problem.contacts().len() + problem.bilaterals().rows.len() + problem.limits().rows.len();
+        let first =
+            CONTACT_ROWS * problem.contacts().len() + problem.bilaterals().rows.len() + problem.limits().rows.len();
         let (unit, rate) = match level {
             Level::Velocity => (problem.dt(), 0.0),
             Level::Acceleration => (1.0, 1.0),
@@ -262,34 +278,46 @@ struct Motion {
 }
 
 /// Bounds on the rounding of a contact's motions u.
-fn rounding(seen: &[Seen; 4], bias: &[f64; 4]) -> [f64; 4] {
-    std::array::from_fn(|k| seen[k].rounding + SHORT_ROUNDING * (seen[k].motion.abs() + bias[k].abs()))
+fn rounding(seen: &[Seen; CONTACT_ROWS], bias: &[f64; CONTACT_ROWS]) -> [f64; CONTACT_ROWS] {
+    let mut rounding = [0.0; CONTACT_ROWS];
+    for k in 0..CONTACT_ROWS {
+        rounding[k] = seen[k].rounding + SHORT_ROUNDING * (seen[k].motion.abs() + bias[k].abs());
+    }
+    rounding
 }
 
 /// A bound on the rounding of a law's measure: laws are Lipschitz in the motions with constant 1,
 /// and round forces beside their own size where these are projected onto a cone, or measured at all.
-fn friction_rounding(view: &ContactView, rounding: &[f64; 4], normal_law: NormalLaw, rounds_forces: bool) -> f64 {
+fn friction_rounding(
+    view: &ContactView,
+    rounding: &[f64; CONTACT_ROWS],
+    normal_law: NormalLaw,
+    rounds_forces: bool,
+) -> f64 {
     let first = if normal_law == NormalLaw::Unilateral { 0 } else { 1 };
-    let motions = (first..4).fold(0.0, |max: f64, k| max.max(ratio(rounding[k], view.omega[k])));
-    let largest = |x: &[f64; 4]| x[first..3].iter().fold(0.0, |max: f64, x| max.max(*x));
+    let motions = (first..CONTACT_ROWS).fold(0.0, |max: f64, k| max.max(ratio(rounding[k], view.omega[k])));
+    let largest = |x: &[f64; CONTACT_ROWS]| x[first..3].iter().fold(0.0, |max: f64, x| max.max(*x));
     let forces: f64 = if rounds_forces { view.p[first..3].iter().map(|p| p.abs()).sum() } else { 0.0 };
     let spin = ratio(SHORT_ROUNDING * view.w[3] * view.p[3], view.omega[3]);
-    motions + ratio(SHORT_ROUNDING * largest(&view.w) * forces, largest(&view.omega)) + spin
+    let rolling = view.w[4].max(view.w[5]) * (view.p[4].abs() + view.p[5].abs());
+    let rolling = ratio(SHORT_ROUNDING * rolling, view.omega[4].max(view.omega[5]));
+    motions + ratio(SHORT_ROUNDING * largest(&view.w) * forces, largest(&view.omega)) + spin + rolling
 }
 
 /// The work of a contact that moves apart at `separation` (m/s), where positive: beside that of its forces, and of those that would stop its
 /// motion, for a force that is rounding does no work.
-fn work(view: &ContactView, rounding: &[f64; 4], separation: f64) -> f64 {
-    if view.p == [0.0; 4] {
+fn work(view: &ContactView, rounding: &[f64; CONTACT_ROWS], separation: f64) -> f64 {
+    if view.p == [0.0; CONTACT_ROWS] {
         return 0.0;
     }
-    let power = view.p[0] * separation + (1..4).map(|k| view.p[k] * view.u[k]).sum::<f64>();
-    let rounding: f64 = (0..4).map(|k| view.p[k].abs() * (rounding[k] + SHORT_ROUNDING * view.u[k].abs())).sum();
+    let power = view.p[0] * separation + (1..CONTACT_ROWS).map(|k| view.p[k] * view.u[k]).sum::<f64>();
+    let rounding: f64 =
+        (0..CONTACT_ROWS).map(|k| view.p[k].abs() * (rounding[k] + SHORT_ROUNDING * view.u[k].abs())).sum();
     if power + rounding <= 0.0 {
         return 0.0;
     }
     let stops = |k: usize| if view.w[k] > 0.0 { view.omega[k] / view.w[k] } else { 0.0 };
-    let size: f64 = (0..4).map(|k| (view.p[k].abs() + stops(k)) * view.omega[k]).sum();
+    let size: f64 = (0..CONTACT_ROWS).map(|k| (view.p[k].abs() + stops(k)) * view.omega[k]).sum();
     ratio(power + rounding, size)
 }
 

@@ -4,7 +4,7 @@
 //! its rows k that drive: with a target, a bounce or a moving surface. No exact answer moves much faster: contact alone adds no energy.
 
 use crate::model::Level;
-use crate::problem::ContactProblem;
+use crate::problem::{CONTACT_ROWS, ContactProblem};
 use crate::rows::Rows;
 
 /// The islands of a problem, found anew for the certificate, and the energy norm of each.
@@ -89,9 +89,9 @@ impl Scales {
         let all = problem.bilaterals();
         for i in 0..j {
             let rate = if accelerates { all.rate[i] } else { 0.0 };
-            self.drive_row(&all.rows, i, rate - all.target[i], w[4 * n + i]);
+            self.drive_row(&all.rows, i, rate - all.target[i], w[CONTACT_ROWS * n + i]);
         }
-        let first = 4 * n + j;
+        let first = CONTACT_ROWS * n + j;
         for i in 0..limits.rows.len() {
             let bias = if accelerates { limits.rate[i] } else { limits.bounce[i].max(0.0) };
             self.drive_row(&limits.rows, i, bias, w[first + i]);
@@ -115,15 +115,16 @@ impl Scales {
         }
     }
 
-    /// Joins the blocks of every row. All four rows of a contact are rows of their own.
+    /// Joins the blocks of every row. All rows of a contact are rows of their own.
     fn join_all(&mut self, problem: &ContactProblem) {
         let blocks = problem.layout().blocks();
         self.island.clear();
         self.island.extend(0..blocks);
         let contacts = problem.contacts();
+        let (kinds, used) = (contacts.rows(), contacts.used_kinds().max(1));
         for i in (0..contacts.len()).filter(|&i| contacts.twin[i] == i) {
             self.join(&contacts.normal, i);
-            for rows in [&contacts.tangent_s, &contacts.tangent_t, &contacts.spin] {
+            for rows in &kinds[1..used] {
                 if !rows.has_blocks_of(&contacts.normal, i) {
                     self.join(rows, i);
                     self.join_pair(rows.blocks(i).next(), contacts.normal.blocks(i).next());

@@ -35,7 +35,7 @@ impl Law for ShellLaw {
 
     fn friction(&self, contact: &ContactView) -> f64 {
         let (p, w, omega) = (contact.p, contact.w, contact.omega);
-        if p[3] != 0.0 {
+        if p[3..] != [0.0; 3] {
             return f64::INFINITY;
         }
         if !contact.touching || contact.mu == 0.0 {

@@ -3,18 +3,20 @@
 use super::measures::ratio;
 use super::{MOVING, NormalLaw};
 use crate::model::{Level, Mode};
+use crate::problem::CONTACT_ROWS;
 
-/// Everything a law of friction may look at, for one contact. Index 0 is the normal, then the two tangents, then the spin.
+/// Everything a law of friction may look at, for one contact. Index 0 is the normal, then come the two tangents, the spin, and rolling about
+/// two axes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ContactView {
     /// Forces or impulses.
-    pub p: [f64; 4],
+    pub p: [f64; CONTACT_ROWS],
     /// Motions `row v⁺ + bias` (or `row v̇ + rate`).
-    pub u: [f64; 4],
+    pub u: [f64; CONTACT_ROWS],
     /// Sizes of the motions' terms.
-    pub omega: [f64; 4],
+    pub omega: [f64; CONTACT_ROWS],
     /// `row M⁻¹ rowᵀ`.
-    pub w: [f64; 4],
+    pub w: [f64; CONTACT_ROWS],
     /// Slip speeds before the step: `S v + surface[0]`, `T v + surface[1]`; 0 at velocity level, where they do not matter.
     pub slip: [f64; 2],
     /// Sizes of the slip speeds' terms.
@@ -27,6 +29,8 @@ pub struct ContactView {
     pub mu: f64,
     /// Spin coefficient (m).
     pub mu_spin: f64,
+    /// Rolling coefficient (m).
+    pub mu_roll: f64,
     /// Viscous coefficient (N s/m).
     pub mu_viscous: f64,
     /// The step (s).
@@ -54,11 +58,28 @@ impl ContactView {
         ratio(value, size)
     }
 
-    /// The tangential and spin forces beside the force that would undo the motion's terms: 0 exactly if there are none.
+    /// The tangential forces and moments beside the forces that would undo the motion's terms: 0 exactly if there are none.
     #[inline]
     pub fn no_friction(&self) -> f64 {
-        let part = |k: usize| ratio(self.w[k] * self.p[k].abs(), self.omega[k]);
-        part(1).max(part(2)).max(part(3))
+        self.none(1).max(self.none(2)).max(self.no_moment())
+    }
+
+    /// The moments about the normal and against rolling in the same way.
+    #[inline]
+    pub fn no_moment(&self) -> f64 {
+        self.none(3).max(self.no_rolling())
+    }
+
+    /// The moments against rolling in the same way.
+    #[inline]
+    pub fn no_rolling(&self) -> f64 {
+        self.none(4).max(self.none(5))
+    }
+
+    /// The force of row `k` beside the one that would undo the motion's terms.
+    #[inline]
+    fn none(&self, k: usize) -> f64 {
+        ratio(self.w[k] * self.p[k].abs(), self.omega[k])
     }
 }
 
@@ -87,16 +108,17 @@ impl ContactView {
     /// A particle of 1 kg pressed with 10 N (or N s), μ = 0.5, nothing moving: where the tests of laws begin.
     pub(super) fn still(level: Level) -> Self {
         Self {
-            p: [10.0, 0.0, 0.0, 0.0],
-            u: [0.0; 4],
-            omega: [20.0, 10.0, 10.0, 0.0],
-            w: [1.0, 1.0, 1.0, 0.0],
+            p: [10.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            u: [0.0; 6],
+            omega: [20.0, 10.0, 10.0, 0.0, 0.0, 0.0],
+            w: [1.0, 1.0, 1.0, 0.0, 0.0, 0.0],
             slip: [0.0; 2],
             slip_omega: [0.0; 2],
             spin_now: 0.0,
             spin_omega: 0.0,
             mu: 0.5,
             mu_spin: 0.0,
+            mu_roll: 0.0,
             mu_viscous: 0.0,
             dt: 1.0,
             touching: true,

@@ -25,8 +25,7 @@ impl Law for ViscousLaw {
         if !contact.touching {
             return contact.no_friction();
         }
-        let spin = ContactView::ratio(contact.w[3] * contact.p[3], contact.omega[3]);
-        (1..3).map(|k| self.miss(contact, k)).fold(spin, f64::max)
+        (1..3).map(|k| self.miss(contact, k)).fold(contact.no_moment(), f64::max)
     }
 
     fn holds_tangents(&self, mu_viscous: f64) -> bool {

@@ -32,11 +32,14 @@ const CONTACT: &[(&str, Shape)] = &[
     ("tangent_s", Shape::Row),
     ("tangent_t", Shape::Row),
     ("spin", Shape::Row),
+    ("roll_s", Shape::Row),
+    ("roll_t", Shape::Row),
     ("gap", Shape::Number),
     ("predicted", Shape::Bool),
     ("size", Shape::Number),
     ("mu", Shape::Extended),
     ("mu_spin", Shape::Extended),
+    ("mu_roll", Shape::Number),
     ("mu_viscous", Shape::Extended),
     ("rate", Shape::Numbers),
     ("bounce", Shape::Number),
@@ -113,15 +116,16 @@ fn build(fields: &mut Fields) -> Result<ContactProblem, String> {
 
 fn add_contact(problem: &mut ContactProblem, fields: &mut Fields, i: usize) -> Result<(), String> {
     let normal = needed_row(fields, "contacts", i, "normal")?;
-    let [s, t, spin] = ["tangent_s", "tangent_t", "spin"].map(|key| fields.row(key).unwrap_or_default());
-    let (s, t, spin) = (borrow(&s), borrow(&t), borrow(&spin));
-    let normal = borrow(&normal);
-    let mut contact = Contact { spin: &spin, ..Contact::new(&normal, &s, &t) };
+    let others = ["tangent_s", "tangent_t", "spin", "roll_s", "roll_t"];
+    let others = others.map(|key| fields.row(key).unwrap_or_default());
+    let (normal, [s, t, spin, roll_s, roll_t]) = (borrow(&normal), others.each_ref().map(borrow));
+    let mut contact = Contact { spin: &spin, roll_s: &roll_s, roll_t: &roll_t, ..Contact::new(&normal, &s, &t) };
     let numbers = [
         ("gap", &mut contact.gap),
         ("size", &mut contact.size),
         ("mu", &mut contact.mu),
         ("mu_spin", &mut contact.mu_spin),
+        ("mu_roll", &mut contact.mu_roll),
         ("mu_viscous", &mut contact.mu_viscous),
         ("bounce", &mut contact.bounce),
     ];
@@ -176,6 +180,11 @@ pub fn contact_to_json(problem: &ContactProblem) -> String {
             ("bounce", number(contacts.bounce[i])),
             ("surface", triple(&contacts.surface[i])),
         ];
+        if contacts.mu_roll[i] > 0.0 || contacts.roll_s.has_entries(i) || contacts.roll_t.has_entries(i) {
+            fields.push(("roll_s", row(&contacts.roll_s, i)));
+            fields.push(("roll_t", row(&contacts.roll_t, i)));
+            fields.push(("mu_roll", number(contacts.mu_roll[i])));
+        }
         if contacts.predicted[i] {
             fields.push(("predicted", "true".into()));
         }

@@ -46,7 +46,7 @@ pub struct NoSlipOptions {
 /// * With the default method, a problem with an island of more than 72 velocities is first solved by Newton's method on the
 ///   velocities (as [`CoulombCone`](super::CoulombCone), which has another law where friction is infinite): the same law and the same certificate, but forces that are spread over redundant contacts.
 /// * Coulomb and viscous coefficients are not looked at: without slip there is no drag, and friction is infinite. A soft finger (mu_spin > 0) does not
-///   spin about its normal either.
+///   spin about its normal either. Rolling is no slip, and nothing resists it: mu_roll is not looked at.
 ///
 /// Reference: [Drumwright15, §VI].
 #[derive(Debug, Clone)]

@@ -23,7 +23,7 @@ const RIGID: f64 = 1e16;
 /// the normal (unless a bounce is asked for) and is dragged along the tangents: an inelastic impact with viscous friction.
 ///
 /// Viscous drag does not depend on the normal force: it also acts on a touching contact that carries no load, or separates in this step. A contact that
-/// is only predicted has none. Coulomb coefficients (mu, mu_spin) have no meaning here and are not looked at: the same scene can be solved under
+/// is only predicted has none. Coulomb coefficients (mu, mu_spin, mu_roll) have no meaning here and are not looked at: the same scene can be solved under
 /// several models.
 ///
 /// Reference: [Drumwright15, §IV].

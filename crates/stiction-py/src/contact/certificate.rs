@@ -125,10 +125,14 @@ pub fn stats<'py>(py: Python<'py>, stats: &ContactStats) -> PyResult<Bound<'py, 
 }
 
 /// The kinds of rows, in the order in which their forces are pickled.
-const KINDS: [&str; 7] = ["normal", "tangent_s", "tangent_t", "spin", "bilateral", "limit", "bounded"];
+const KINDS: [&str; 9] =
+    ["normal", "tangent_s", "tangent_t", "spin", "bilateral", "limit", "bounded", "roll_s", "roll_t"];
 
-fn by_kind(p: &ContactForces) -> [&Vec<f64>; 7] {
-    [&p.normal, &p.tangent_s, &p.tangent_t, &p.spin, &p.bilateral, &p.limit, &p.bounded]
+/// The first kinds, which pickles from before there was rolling have.
+const WITHOUT_ROLLING: usize = 7;
+
+fn by_kind(p: &ContactForces) -> [&Vec<f64>; 9] {
+    [&p.normal, &p.tangent_s, &p.tangent_t, &p.spin, &p.bilateral, &p.limit, &p.bounded, &p.roll_s, &p.roll_t]
 }
 
 /// Forces by their kinds of rows.
@@ -148,10 +152,15 @@ pub fn stored_forces<'py>(py: Python<'py>, p: &ContactForces) -> PyResult<Bound<
 /// Forces from their pickle.
 pub fn restored_forces(stored: &Bound<'_, PyAny>) -> PyResult<ContactForces> {
     let all: Vec<Bound<'_, PyAny>> = stored.extract()?;
-    arrays::check_len(stored.py(), "forces", KINDS.len(), all.len())?;
+    let has_rolling = all.len() != WITHOUT_ROLLING;
+    arrays::check_len(stored.py(), "forces", if has_rolling { KINDS.len() } else { WITHOUT_ROLLING }, all.len())?;
     let one = |k: usize| arrays::vector(KINDS[k], &all[k]);
+    let normal = one(0)?;
+    let roll = |k: usize| if has_rolling { one(k) } else { Ok(vec![0.0; normal.len()]) };
     Ok(ContactForces {
-        normal: one(0)?,
+        roll_s: roll(7)?,
+        roll_t: roll(8)?,
+        normal,
         tangent_s: one(1)?,
         tangent_t: one(2)?,
         spin: one(3)?,

@@ -87,6 +87,10 @@ impl ContactProblem {
     ///     Spin about the normals (rad/s), for contacts that resist it.
     /// mu_spin : array_like, (n,), or float
     ///     ``|moment| <= mu_spin * normal force`` (m); above 0 it needs ``spin``.
+    /// roll : pair of array_like or sparse matrices, (n, m) each, optional
+    ///     Rolling about two axes orthogonal to the normal and to each other (rad/s), for contacts that resist it.
+    /// mu_roll : array_like, (n,), or float
+    ///     ``hypot(m_s, m_t) <= mu_roll * normal force`` (m), finite; above 0 it needs ``roll``.
     /// mu_viscous : array_like, (n,), or float
     ///     Viscous coefficients (N s/m); above 0 they need S or T, or both.
     /// rate : array_like, (n, 3), optional
@@ -97,9 +101,9 @@ impl ContactProblem {
     /// surface : array_like, (n, 2), optional
     ///     Speeds of conveyor surfaces along the tangents (m/s).
     #[pyo3(signature = (N, S=None, T=None, *, mu=None, gap=None, size=None, spin=None, mu_spin=None, mu_viscous=None, rate=None, bounce=None,
-                        surface=None, predicted=None),
+                        surface=None, predicted=None, roll=None, mu_roll=None),
            text_signature = "($self, N, S=None, T=None, *, mu=0.0, gap=0.0, size=1.0, spin=None, mu_spin=0.0, \
-                             mu_viscous=0.0, rate=None, bounce=0.0, surface=None, predicted=False)")]
+                             mu_viscous=0.0, rate=None, bounce=0.0, surface=None, predicted=False, roll=None, mu_roll=0.0)")]
     fn add_contacts(
         &mut self,
         N: &Bound<'_, PyAny>,
@@ -115,30 +119,37 @@ impl ContactProblem {
         bounce: Option<&Bound<'_, PyAny>>,
         surface: Option<&Bound<'_, PyAny>>,
         predicted: Option<&Bound<'_, PyAny>>,
+        roll: Option<[Bound<'_, PyAny>; 2]>,
+        mu_roll: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let m = self.inner.m();
         let normal = entries("N", m, N)?;
         let n = normal.len();
         let of = |what, x| optional(what, m, &normal, x);
         let (s, t, spin) = (of("S", S)?, of("T", T)?, of("spin", spin)?);
+        let roll = roll.as_ref().map_or([None; 2], |roll| roll.each_ref().map(Some));
+        let (roll_s, roll_t) = (of("roll[0]", roll[0])?, of("roll[1]", roll[1])?);
         let number = |what, x, default| arrays::optional_vector(what, n, x, default);
         let (mu, gap, size) = (number("mu", mu, 0.0)?, number("gap", gap, 0.0)?, number("size", size, 1.0)?);
         let (mu_spin, mu_viscous) = (number("mu_spin", mu_spin, 0.0)?, number("mu_viscous", mu_viscous, 0.0)?);
-        let bounce = number("bounce", bounce, 0.0)?;
+        let (bounce, mu_roll) = (number("bounce", bounce, 0.0)?, number("mu_roll", mu_roll, 0.0)?);
         let predicted = number("predicted", predicted, 0.0)?;
         let (rate, surface) = (columns::<3>("rate", n, rate)?, columns::<2>("surface", n, surface)?);
         self.edit(n, |problem| {
             let layout = problem.layout().clone();
             for i in 0..n {
-                let rows = [&normal[i], &s[i], &t[i], &spin[i]].map(|row| by_block(&layout, row));
-                let [normal, s, t, spin] = [0, 1, 2, 3].map(|k: usize| borrowed(&rows[k]));
+                let rows = [&normal, &s, &t, &spin, &roll_s, &roll_t].map(|kind| by_block(&layout, &kind[i]));
+                let [normal, s, t, spin, roll_s, roll_t] = [0, 1, 2, 3, 4, 5].map(|k: usize| borrowed(&rows[k]));
                 problem.add_contact(Contact {
                     spin: &spin,
+                    roll_s: &roll_s,
+                    roll_t: &roll_t,
                     gap: gap[i],
                     predicted: predicted[i] != 0.0,
                     size: size[i],
                     mu: mu[i],
                     mu_spin: mu_spin[i],
+                    mu_roll: mu_roll[i],
                     mu_viscous: mu_viscous[i],
                     rate: rate[i],
                     bounce: bounce[i],

@@ -45,6 +45,10 @@ outcome::arrays!(ContactSolved, {
     tangent_t = |s| &s.inner.forces.tangent_t;
     /// Moments about the normals, (n,).
     spin = |s| &s.inner.forces.spin;
+    /// Moments against rolling about the first axes, (n,).
+    roll_s = |s| &s.inner.forces.roll_s;
+    /// Moments against rolling about the second axes, (n,).
+    roll_t = |s| &s.inner.forces.roll_t;
     /// Of the bilateral rows.
     bilateral = |s| &s.inner.forces.bilateral;
     /// Of the unilateral rows, at least 0.

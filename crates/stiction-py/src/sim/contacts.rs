@@ -32,10 +32,12 @@ pub struct Touch {
     pub friction: [f64; 2],
     /// Moment about the normal (N m).
     pub spin: f64,
+    /// Moments against rolling about the tangents (N m).
+    pub rolling: [f64; 2],
     /// What it does.
     pub mode: Mode,
-    /// Coulomb coefficient between its surfaces.
-    pub mu: f64,
+    /// Coulomb coefficients between its surfaces, along both tangents.
+    pub mu: [f64; 2],
 }
 
 impl Touch {
@@ -66,10 +68,11 @@ fn touches(core: &Core) -> Vec<Touch> {
         frame: [f.normal, f.tangents[0], f.tangents[1]],
         gap: f.gap,
         normal: if known { at(&p.normal, i) } else { 0.0 },
-        friction: if known { [at(&p.tangent_s, i), at(&p.tangent_t, i)] } else { [0.0; 2] },
+        friction: if known { [at(&p.tangent_s, i), f.friction_ratio * at(&p.tangent_t, i)] } else { [0.0; 2] },
         spin: if known { at(&p.spin, i) } else { 0.0 },
+        rolling: if known { [at(&p.roll_s, i), at(&p.roll_t, i)] } else { [0.0; 2] },
         mode: solution.filter(|_| known).and_then(|s| s.modes.get(i).copied()).unwrap_or_default(),
-        mu: friction_between(world, f.key.geoms),
+        mu: [f.material.mu, f.friction_ratio * f.material.mu],
     };
     sim.contacts().iter().enumerate().map(touch).collect()
 }
@@ -122,6 +125,8 @@ pub fn dtypes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
             one("force", "3f8"),
             one("mode", "u1"),
             one("mu", "f8"),
+            one("rolling_moment", "2f8"),
+            one("mu_across", "f8"),
         ];
         let pair = [
             one("body_a", "i4"),
@@ -153,7 +158,7 @@ pub fn array<'py>(py: Python<'py>, touches: impl Iterator<Item = Touch>) -> PyRe
         out.numbers(&[t.gap, t.normal, t.friction[0], t.friction[1], t.spin]);
         out.numbers(&t.force().to_array());
         out.0.push(t.mode as u8);
-        out.numbers(&[t.mu]);
+        out.numbers(&[t.mu[0], t.rolling[0], t.rolling[1], t.mu[1]]);
     }
     out.into_array(py, "contact")
 }
@@ -183,7 +188,11 @@ pub fn wrenches<'py>(py: Python<'py>, core: &mut Core) -> PyResult<Bound<'py, Py
 /// What a contact does to a body with this origin; sign 1 for the second body, −1 for the first.
 fn acting(t: &Touch, sign: f64, origin: Vec3) -> (Vec3, Vec3) {
     let force = t.force() * sign;
-    (force, (t.point - origin).cross(force) + t.frame[0] * (sign * t.spin))
+    let mut moment = (t.point - origin).cross(force) + t.frame[0] * (sign * t.spin);
+    if t.rolling != [0.0; 2] {
+        moment += (t.frame[1] * t.rolling[0] + t.frame[2] * t.rolling[1]) * sign;
+    }
+    (force, moment)
 }
 
 fn add(sum: &mut [f64; 6], force: Vec3, moment: Vec3) {

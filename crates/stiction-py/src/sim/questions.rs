@@ -20,7 +20,8 @@ impl Simulation {
     /// Fields: ``body_a``, ``body_b`` (numbers in ``scene.bodies``, -1 is the world), ``geom_a``, ``geom_b``, ``feature``, ``point`` (m), ``frame``
     /// (rows: the normal from a to b, two tangents), ``gap`` (m, positive apart), ``normal_force`` (N, at least 0), ``friction_force`` (N, along
     /// the two tangents), ``spin_moment`` (N m, about the normal), ``force`` (N, world axes, on body b; body a has the opposite), ``mode`` (`Mode`:
-    /// 0 open, 1 stick, 2 slide), ``mu`` (Coulomb coefficient between the surfaces). Forces are the step's impulses over its length; of an event-driven step those of its last stage.
+    /// 0 open, 1 stick, 2 slide), ``mu`` (Coulomb coefficient between the surfaces), ``rolling_moment`` (N m, about the two tangents), ``mu_across`` (Coulomb coefficient along the second
+    /// tangent: less than ``mu`` where friction depends on the direction). Forces are the step's impulses over its length; of an event-driven step those of its last stage.
     #[getter]
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         contacts::contacts(py, &*self.lock(py)?)
@@ -149,7 +150,7 @@ impl Simulation {
     }
 
     /// The rows of the last step's contacts, (3 n, nv): normal and two tangents of each, one contact after the other. Times v they are the
-    /// velocity of body b against body a in the contact's frame.
+    /// velocity of body b against body a in the contact's frame. Along a tangent without any friction the row is zero.
     ///
     /// Returns
     /// -------
@@ -160,8 +161,11 @@ impl Simulation {
         let n = if core.sim.contacts().len() == contacts.len() { contacts.len() } else { 0 };
         let mut rows = vec![0.0; 3 * n * nv];
         for i in 0..n {
-            for (k, kind) in [&contacts.normal, &contacts.tangent_s, &contacts.tangent_t].into_iter().enumerate() {
-                kind.add_transposed(i, 1.0, &mut rows[(3 * i + k) * nv..(3 * i + k + 1) * nv]);
+            // The problem's second tangent is scaled where friction depends on the direction.
+            let ratio = core.sim.contacts()[i].friction_ratio;
+            let kinds = [(&contacts.normal, 1.0), (&contacts.tangent_s, 1.0), (&contacts.tangent_t, ratio)];
+            for (k, (kind, scale)) in kinds.into_iter().enumerate().filter(|(_, (_, scale))| *scale > 0.0) {
+                kind.add_transposed(i, 1.0 / scale, &mut rows[(3 * i + k) * nv..(3 * i + k + 1) * nv]);
             }
         }
         arrays::from_rows(py, 3 * n, nv, rows)

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use stiction_body::Workspace;
-use stiction_body::math::{Vec3, tangents};
+use stiction_body::math::Vec3;
 use stiction_contact::Level;
 use stiction_sim::recording::{RecordedContact, RecordedStep};
 use stiction_sim::{EnergyBalance, Recording, SceneError, StepReport, World};
@@ -119,7 +119,8 @@ pub fn contacts<'py>(py: Python<'py>, step: &RecordedStep, world: &World, dt: f6
     let body = |geom: u32| world.geoms.get(geom as usize).and_then(|g| g.link).map_or(-1, |l| l as i32);
     let touch = |(i, contact): (usize, &RecordedContact)| {
         let normal = Vec3::from_array(contact.normal);
-        let (s, t) = tangents(normal);
+        let (s, t) = contact.tangents();
+        let mu = contact.ellipse.map_or_else(|| [friction_between(world, contact.key.geoms); 2], |e| e.mu);
         Touch {
             bodies: contact.key.geoms.map(body),
             geoms: contact.key.geoms,
@@ -130,8 +131,9 @@ pub fn contacts<'py>(py: Python<'py>, step: &RecordedStep, world: &World, dt: f6
             normal: scale * p.normal[i],
             friction: [scale * p.tangent_s[i], scale * p.tangent_t[i]],
             spin: scale * p.spin[i],
+            rolling: [scale * p.roll_s[i], scale * p.roll_t[i]],
             mode: contact.mode,
-            mu: friction_between(world, contact.key.geoms),
+            mu,
         }
     };
     array(py, step.contacts.iter().enumerate().map(touch))

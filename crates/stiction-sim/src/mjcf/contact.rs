@@ -137,9 +137,6 @@ fn explicit_pairs<'a>(
         let (i, j) = (find("geom1")?, find("geom2")?);
         let mixed = mix(&tree.geoms[i].surface, &tree.geoms[j].surface);
         let surface = pair_surface(&a, mixed, element, notes)?;
-        if surface.condim == 6 && surface.friction[2] > 0.0 {
-            notes.attribute(NoteKind::NotYet, element, "condim", "rolling friction is not supported");
-        }
         if out.pairs.iter().any(|p| p.geoms == (i.min(j), i.max(j))) {
             notes.element(NoteKind::Warning, element, "there is already a pair of these geoms: the first counts");
             continue;
@@ -159,11 +156,17 @@ fn pair_surface(a: &Attributes, mixed: Surface, element: &Element, notes: &mut N
     if let Some(x) = friction.iter().find(|x| **x < 0.0) {
         return Err(a.error("friction", format!("must be at least 0, found {x}")));
     }
-    if friction[0] != friction[1] && a.merged::<5>("friction", [0.0; 5])?.1 > 1 {
-        let text = "friction is the same in all directions here: the first number counts";
+    let given = a.merged::<5>("friction", [0.0; 5])?.1;
+    if condim == 6 && friction[3] != friction[4] && given > 4 {
+        let text = "rolling friction is the same in all directions here: the first number counts";
         notes.attribute(NoteKind::Changed, element, "friction", text);
     }
-    Ok(Surface { condim, friction: [friction[0], friction[2], friction[3]], ..mixed })
+    let across = (friction[0] != friction[1] && given > 1).then_some(friction[1]);
+    if across.is_some() {
+        let text = "the first direction is that of the y axis in the tangent plane";
+        notes.attribute(NoteKind::Changed, element, "friction", text);
+    }
+    Ok(Surface { condim, friction: [friction[0], friction[2], friction[3]], across, ..mixed })
 }
 
 /// MuJoCo's rule for two geoms: the one of higher priority counts, or the larger of each.
@@ -221,5 +224,6 @@ fn mixed_pairs(tree: &Tree, filter: &Filter, notes: &mut Notes, out: &mut Descri
 }
 
 fn same_friction(pair: &Material, a: &Material, b: &Material) -> bool {
-    pair.mu == a.mu.max(b.mu) && pair.mu_spin == a.mu_spin.max(b.mu_spin)
+    let larger = |of: fn(&Material) -> f64| of(pair) == of(a).max(of(b));
+    larger(|m| m.mu) && larger(|m| m.mu_spin) && larger(|m| m.mu_roll)
 }

@@ -15,6 +15,8 @@ pub(super) struct Surface {
     pub(super) condim: i64,
     /// Sliding, torsional, rolling.
     pub(super) friction: [f64; 3],
+    /// Sliding across the first direction, where a pair has two numbers for it.
+    pub(super) across: Option<f64>,
     pub(super) priority: i64,
     pub(super) velocity: Vec3,
 }
@@ -30,22 +32,23 @@ impl Surface {
         if let Some(x) = friction.iter().find(|x| **x < 0.0) {
             return Err(a.error("friction", format!("must be at least 0, found {x}")));
         }
-        if condim == 6 && friction[2] > 0.0 {
-            notes.attribute(NoteKind::NotYet, element, "condim", "rolling friction is not supported");
-        }
         let moving = a.numbers::<6>("surfacevel")?.unwrap_or([0.0; 6]);
         if moving[3..].iter().any(|x| *x != 0.0) {
             notes.attribute(NoteKind::NotYet, element, "surfacevel", "surfaces that turn are not supported");
         }
         let velocity = Vec3::new(moving[0], moving[1], moving[2]);
-        Ok(Self { condim, friction, priority: a.integer("priority")?.unwrap_or(0), velocity })
+        Ok(Self { condim, friction, across: None, priority: a.integer("priority")?.unwrap_or(0), velocity })
     }
 
     /// The material of the geom alone.
     pub(super) fn material(&self) -> Material {
         Material {
             mu: if self.condim >= 3 { self.friction[0] } else { 0.0 },
+            mu_across: self.across.filter(|_| self.condim >= 3),
+            // The first direction of a pair: MuJoCo's, where the normal is not within 60° of y.
+            mu_direction: if self.across.is_some() { Vec3::Y } else { Material::default().mu_direction },
             mu_spin: if self.condim >= 4 { self.friction[1] } else { 0.0 },
+            mu_roll: if self.condim >= 6 { self.friction[2] } else { 0.0 },
             surface_velocity: self.velocity,
             ..Material::default()
         }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use stiction_body::math::{Vec3, tangents};
+use stiction_body::math::Vec3;
 use stiction_contact::Level;
 
 use super::read::Recording;
@@ -17,6 +17,8 @@ pub(super) struct WorldForce {
     pub tangential: [f64; 3],
     /// Moment about the normal (N m).
     pub moment: f64,
+    /// Moment against rolling (N m), in the tangent plane.
+    pub rolling: [f64; 3],
 }
 
 impl WorldForce {
@@ -24,12 +26,13 @@ impl WorldForce {
     pub fn of(step: &RecordedStep, i: usize, dt: f64) -> Self {
         let dt = if step.level == Level::Acceleration { 1.0 } else { dt };
         let n = Vec3::from_array(step.contacts[i].normal);
-        let (s, t) = tangents(n);
+        let (s, t) = step.contacts[i].tangents();
         let p = &step.impulses;
         Self {
             normal: (n * (p.normal[i] / dt)).to_array(),
             tangential: (s * (p.tangent_s[i] / dt) + t * (p.tangent_t[i] / dt)).to_array(),
             moment: p.spin[i] / dt,
+            rolling: (s * (p.roll_s[i] / dt) + t * (p.roll_t[i] / dt)).to_array(),
         }
     }
 }
@@ -57,11 +60,11 @@ pub fn export_csv(recording: &Recording, mut states: impl Write, mut contacts: i
     writeln!(
         contacts,
         "# Forces (N) are those on body_b, averaged over the step of {dt} s; on body_a they are the opposite. fn is along the normal,\n\
-         # ft in the tangent plane, moment (N m) about n."
+         # ft in the tangent plane, moment (N m) about n, mr (N m) in the tangent plane, against rolling."
     )?;
     writeln!(
         contacts,
-        "step,t,contact,body_a,body_b,geom_a,geom_b,feature,mode,gap,x,y,z,nx,ny,nz,fn_x,fn_y,fn_z,ft_x,ft_y,ft_z,moment"
+        "step,t,contact,body_a,body_b,geom_a,geom_b,feature,mode,gap,x,y,z,nx,ny,nz,fn_x,fn_y,fn_z,ft_x,ft_y,ft_z,moment,mr_x,mr_y,mr_z"
     )?;
     for step in recording.steps() {
         write!(states, "{},{:?},{:?}", step.number(), step.state.t, step.certificate.largest())?;
@@ -77,7 +80,7 @@ pub fn export_csv(recording: &Recording, mut states: impl Write, mut contacts: i
             }
             write!(contacts, ",{},{}", contact.key.feature, contact.mode)?;
             let places = [contact.gap].into_iter().chain(contact.point).chain(contact.normal);
-            let forces = f.normal.into_iter().chain(f.tangential).chain([f.moment]);
+            let forces = f.normal.into_iter().chain(f.tangential).chain([f.moment]).chain(f.rolling);
             numbers(&mut contacts, places.chain(forces).collect::<Vec<_>>().iter())?;
             writeln!(contacts)?;
         }

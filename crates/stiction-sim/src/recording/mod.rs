@@ -24,13 +24,13 @@ pub use npz::export_npz;
 pub use read::{Chunk, End, Recording};
 pub use remake::{RemadeStep, Remaking};
 pub use replay::{Difference, Replay, problem_of_step, replay};
-pub use step::{RecordedContact, RecordedStep};
+pub use step::{FrictionEllipse, RecordedContact, RecordedStep};
 pub use write::Recorder;
 
 /// The first bytes of a recording.
 const MAGIC: &[u8; 8] = b"STICREC\n";
 /// The version of the format.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 /// The oldest version that can be read: without [`Settings::impacts`](crate::Settings) and
 /// [`RecordedStep::restitution_scale`].
 const OLDEST: u32 = 2;
@@ -39,6 +39,8 @@ const WITH_RESTITUTION: u32 = 3;
 /// The version from which on steps may be accepted: [`Settings::accept_bound`](crate::Settings) and
 /// [`RecordedStep::accepted`].
 const WITH_ACCEPTANCE: u32 = 4;
+/// The version from which on there are moments against rolling, and friction that depends on the direction of slip.
+const WITH_ROLLING: u32 = 5;
 
 /// What a chunk holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

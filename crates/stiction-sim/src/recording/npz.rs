@@ -21,6 +21,7 @@ use super::read::Recording;
 /// | `contact_gap`, `contact_mode` | C | signed distance (m); 0 open, 1 stick, 2 slide |
 /// | `contact_force_normal`, `contact_force_tangential` | C × 3 | force on the second body (N), along world axes, averaged over the step |
 /// | `contact_moment` | C | moment on the second body about the normal (N m) |
+/// | `contact_rolling_moment` | C × 3 | moment on the second body against rolling (N m), along world axes |
 /// | `links`, `q_names`, `v_names` | | names |
 /// | `dt` | | the step (s) |
 ///
@@ -50,6 +51,7 @@ pub fn export_npz(recording: &Recording, out: impl Write + Seek) -> io::Result<(
             all.force_normal.extend(force.normal);
             all.force_tangential.extend(force.tangential);
             all.moment.push(force.moment);
+            all.rolling.extend(force.rolling);
         }
     }
     let mut zip = ZipWriter::new(out);
@@ -74,6 +76,7 @@ pub fn export_npz(recording: &Recording, out: impl Write + Seek) -> io::Result<(
         ("contact_force_normal", &[c, 3], &all.force_normal),
         ("contact_force_tangential", &[c, 3], &all.force_tangential),
         ("contact_moment", &[c], &all.moment),
+        ("contact_rolling_moment", &[c, 3], &all.rolling),
     ] {
         array(&mut zip, name, "<f8", shape, x.iter().map(|x| x.to_le_bytes()))?;
     }
@@ -102,6 +105,7 @@ struct Arrays {
     force_normal: Vec<f64>,
     force_tangential: Vec<f64>,
     moment: Vec<f64>,
+    rolling: Vec<f64>,
 }
 
 /// An array of elements of 8 bytes.

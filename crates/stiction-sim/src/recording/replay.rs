@@ -7,7 +7,7 @@ use super::bytes::Writer;
 use super::header::Header;
 use super::read::{Chunk, Recording};
 use super::snapshot::put_snapshot;
-use super::step::RecordedStep;
+use super::step::{RecordedContact, RecordedStep};
 use crate::error::SceneError;
 use crate::simulation::{Simulation, Snapshot, State};
 
@@ -184,12 +184,18 @@ fn compare_steps(header: &Header, recorded: &RecordedStep, found: &RecordedStep)
             compare.number(|| format!("normal[{k}] of {}", name(i)), x.normal[k], y.normal[k]);
         }
         compare.number(|| format!("gap of {}", name(i)), x.gap, y.gap);
+        if x.ellipse != y.ellipse {
+            let words = |x: &RecordedContact| format!("{:?}", x.ellipse);
+            compare.see(|| format!("friction of {}", name(i)), words(x), words(y), false);
+        }
     }
     let (p, r) = (&a.impulses, &b.impulses);
     compare.numbers(|i| format!("normal impulse of {}", name(i)), &p.normal, &r.normal);
     compare.numbers(|i| format!("first tangential impulse of {}", name(i)), &p.tangent_s, &r.tangent_s);
     compare.numbers(|i| format!("second tangential impulse of {}", name(i)), &p.tangent_t, &r.tangent_t);
     compare.numbers(|i| format!("spin impulse of {}", name(i)), &p.spin, &r.spin);
+    compare.numbers(|i| format!("first rolling impulse of {}", name(i)), &p.roll_s, &r.roll_s);
+    compare.numbers(|i| format!("second rolling impulse of {}", name(i)), &p.roll_t, &r.roll_t);
     compare.numbers(|i| format!("impulse of bilateral row {i}"), &p.bilateral, &r.bilateral);
     compare.numbers(|i| format!("impulse of limit {i}"), &p.limit, &r.limit);
     compare.numbers(|i| format!("impulse of bounded row {i}"), &p.bounded, &r.bounded);

@@ -11,7 +11,9 @@ use crate::simulation::{Memory, Simulation, Snapshot, State};
 /// The first bytes of a saved state.
 const MAGIC: &[u8; 8] = b"STICSNAP";
 /// The version of the format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// The version from which on there are moments against rolling.
+const WITH_ROLLING: u32 = 2;
 /// More steps than any run has: beyond this a step is no longer a double.
 const MOST_STEPS: u64 = 1 << 53;
 /// Bytes of a key.
@@ -47,8 +49,8 @@ fn parse(bytes: &[u8]) -> Result<Snapshot, Broken> {
         return Err(Broken("these bytes are no saved state".into()));
     }
     let version = reader.u32()?;
-    if version != VERSION {
-        return Err(Broken(format!("version {version} is not known, only {VERSION}")));
+    if !(1..=VERSION).contains(&version) {
+        return Err(Broken(format!("version {version} is not known, only 1 to {VERSION}")));
     }
     let sum = reader.u64()?;
     let body = reader.take(reader.left())?;
@@ -56,7 +58,7 @@ fn parse(bytes: &[u8]) -> Result<Snapshot, Broken> {
         return Err(Broken("the bytes are not those that were saved".into()));
     }
     let mut reader = Reader::new(body);
-    let snapshot = get_snapshot(&mut reader)?;
+    let snapshot = get_snapshot(&mut reader, version >= WITH_ROLLING)?;
     reader.end()?;
     Ok(snapshot)
 }
@@ -77,13 +79,13 @@ pub(super) fn put_snapshot(out: &mut Writer, snapshot: &Snapshot) {
     out.list(controllers, |out, memory| out.numbers(memory));
 }
 
-/// Reads a snapshot.
-pub(super) fn get_snapshot(from: &mut Reader<'_>) -> Result<Snapshot, Broken> {
+/// Reads a snapshot, with or without moments against rolling.
+pub(super) fn get_snapshot(from: &mut Reader<'_>, rolling: bool) -> Result<Snapshot, Broken> {
     let state = get_state(from)?;
     let keys = from.list(KEY, get_key)?;
     let modes = from.list(1, get_mode)?;
     let bases = get_bases(from)?;
-    let start = WarmStart { modes, bases, forces: get_forces(from)? };
+    let start = WarmStart { modes, bases, forces: get_forces(from, rolling)? };
     from.list(KEY + 8, |from| Ok((get_key(from)?, from.f64()?)))?;
     let saturated = from.list(1, |from| match i8::from_le_bytes([from.u8()?]) {
         sign @ -1..=1 => Ok(sign),
@@ -159,12 +161,19 @@ fn get_position(from: &mut Reader<'_>) -> Result<Position, Broken> {
 }
 
 pub(super) fn put_forces(out: &mut Writer, forces: &ContactForces) {
-    let ContactForces { normal, tangent_s, tangent_t, spin, bilateral, limit, bounded } = forces;
+    let ContactForces { normal, tangent_s, tangent_t, spin, roll_s, roll_t, bilateral, limit, bounded } = forces;
     [normal, tangent_s, tangent_t, spin, bilateral, limit, bounded].into_iter().for_each(|x| out.numbers(x));
+    // Most recordings have none.
+    let rolls = roll_s.iter().chain(roll_t).any(|x| x.to_bits() != 0);
+    out.bool(rolls);
+    if rolls {
+        [roll_s, roll_t].into_iter().for_each(|x| out.numbers(x));
+    }
 }
 
-pub(super) fn get_forces(from: &mut Reader<'_>) -> Result<ContactForces, Broken> {
-    Ok(ContactForces {
+/// Reads forces, with or without moments against rolling.
+pub(super) fn get_forces(from: &mut Reader<'_>, rolling: bool) -> Result<ContactForces, Broken> {
+    let mut forces = ContactForces {
         normal: from.finite()?,
         tangent_s: from.finite()?,
         tangent_t: from.finite()?,
@@ -172,5 +181,12 @@ pub(super) fn get_forces(from: &mut Reader<'_>) -> Result<ContactForces, Broken>
         bilateral: from.finite()?,
         limit: from.finite()?,
         bounded: from.finite()?,
-    })
+        ..ContactForces::default()
+    };
+    let n = forces.normal.len();
+    (forces.roll_s, forces.roll_t) = match rolling && from.bool()? {
+        true => (from.finite()?, from.finite()?),
+        false => (vec![0.0; n], vec![0.0; n]),
+    };
+    Ok(forces)
 }

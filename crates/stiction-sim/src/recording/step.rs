@@ -1,5 +1,6 @@
 //! One recorded step.
 
+use stiction_body::math::{Vec3, tangents};
 use stiction_contact::{ContactForces, Level, Mode, PhysicalCertificate, Place};
 use stiction_lcp::Basis;
 
@@ -7,7 +8,7 @@ use super::bytes::{Broken, Reader, Writer};
 use super::snapshot::{
     get_bases, get_forces, get_key, get_mode, get_state, put_bases, put_forces, put_key, put_mode, put_state,
 };
-use super::{WITH_ACCEPTANCE, WITH_RESTITUTION};
+use super::{WITH_ACCEPTANCE, WITH_RESTITUTION, WITH_ROLLING};
 use crate::assemble::{ContactFrame, ContactKey};
 use crate::simulation::{Simulation, State, StepReport};
 
@@ -24,6 +25,38 @@ pub struct RecordedContact {
     pub gap: f64,
     /// What it does.
     pub mode: Mode,
+    /// The axes of friction that depends on the direction of slip; none where it does not, or before version 5.
+    pub ellipse: Option<FrictionEllipse>,
+}
+
+/// The axes of a contact's friction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FrictionEllipse {
+    /// The first unit tangent; the second one is the normal times it.
+    pub tangent: [f64; 3],
+    /// Coulomb coefficients along both.
+    pub mu: [f64; 2],
+}
+
+impl RecordedContact {
+    /// The tangents along which its impulses are.
+    pub fn tangents(&self) -> (Vec3, Vec3) {
+        let n = Vec3::from_array(self.normal);
+        match &self.ellipse {
+            None => tangents(n),
+            Some(ellipse) => {
+                let s = Vec3::from_array(ellipse.tangent);
+                (s, n.cross(s))
+            }
+        }
+    }
+}
+
+impl FrictionEllipse {
+    fn of(frame: &ContactFrame) -> Option<Self> {
+        let (mu, ratio) = (frame.material.mu, frame.friction_ratio);
+        (ratio != 1.0).then(|| Self { tangent: frame.tangents[0].to_array(), mu: [mu, ratio * mu] })
+    }
 }
 
 /// What is recorded of a step.
@@ -68,15 +101,19 @@ impl RecordedStep {
             normal: frame.normal.to_array(),
             gap: frame.gap,
             mode: modes.get(i).copied().unwrap_or_default(),
+            ellipse: FrictionEllipse::of(frame),
         };
         let mut impulses = solution.map(|s| s.forces.clone()).unwrap_or_default();
         // A step whose contacts are not those of its last solution has no impulses to show for them.
-        let p = &mut impulses;
-        for x in [&mut p.normal, &mut p.tangent_s, &mut p.tangent_t, &mut p.spin] {
+        for x in impulses.contacts_mut() {
             if x.len() != simulation.contacts().len() {
                 x.clear();
                 x.resize(simulation.contacts().len(), 0.0);
             }
+        }
+        // Along unit tangents.
+        for (p, frame) in impulses.tangent_t.iter_mut().zip(simulation.contacts()) {
+            *p *= frame.friction_ratio;
         }
         Self {
             state: simulation.state().clone(),
@@ -118,7 +155,7 @@ impl RecordedStep {
         } = self;
         put_state(out, state);
         out.list(contacts, |out, contact| {
-            let RecordedContact { key, point, normal, gap, mode } = contact;
+            let RecordedContact { key, point, normal, gap, mode, ellipse: _ } = contact;
             put_key(out, *key);
             out.array(point);
             out.array(normal);
@@ -136,6 +173,13 @@ impl RecordedStep {
         out.f64(*overlap_left);
         out.f64(*restitution_scale);
         out.bool(*accepted);
+        let ellipses: Vec<(usize, FrictionEllipse)> =
+            contacts.iter().enumerate().filter_map(|(i, c)| Some((i, c.ellipse?))).collect();
+        out.list(&ellipses, |out, (i, ellipse)| {
+            out.size(*i);
+            out.array(&ellipse.tangent);
+            out.array(&ellipse.mu);
+        });
     }
 
     /// Reads a step with `nq` numbers of configuration and `nv` velocities, in this version of the format.
@@ -150,12 +194,13 @@ impl RecordedStep {
                 normal: from.array()?,
                 gap: from.f64()?,
                 mode: get_mode(from)?,
+                ellipse: None,
             })
         })?;
         let mut step = Self {
             state,
             contacts,
-            impulses: get_forces(from)?,
+            impulses: get_forces(from, format >= WITH_ROLLING)?,
             level: if from.bool()? { Level::Acceleration } else { Level::Velocity },
             bases: get_bases(from)?,
             certificate: get_certificate(from)?,
@@ -168,13 +213,27 @@ impl RecordedStep {
             restitution_scale: if format >= WITH_RESTITUTION { from.f64()? } else { 1.0 },
         };
         step.accepted = format >= WITH_ACCEPTANCE && from.bool()?;
+        if format >= WITH_ROLLING {
+            step.get_ellipses(from)?;
+        }
         step.check(nq, nv)?;
         Ok(step)
     }
 
+    fn get_ellipses(&mut self, from: &mut Reader<'_>) -> Result<(), Broken> {
+        /// Bytes of one.
+        const ELLIPSE: usize = 6 * 8;
+        let all = from
+            .list(ELLIPSE, |from| Ok((from.size()?, FrictionEllipse { tangent: from.array()?, mu: from.array()? })))?;
+        for (i, ellipse) in all {
+            let contact = self.contacts.get_mut(i);
+            contact.ok_or_else(|| Broken(format!("there is no contact {i}")))?.ellipse = Some(ellipse);
+        }
+        Ok(())
+    }
+
     fn check(&self, nq: usize, nv: usize) -> Result<(), Broken> {
-        let (n, p) = (self.contacts.len(), &self.impulses);
-        let contacts = [&p.normal, &p.tangent_s, &p.tangent_t, &p.spin];
+        let (n, contacts) = (self.contacts.len(), self.impulses.contacts());
         if self.state.q.len() != nq || self.state.v.len() != nv || contacts.iter().any(|x| x.len() != n) {
             return Err(Broken(format!("step {} has not the sizes of this recording", self.number())));
         }

@@ -111,17 +111,42 @@ fn materials(top: &Section<'_>) -> Result<Materials, SceneError> {
 
 /// The keys of a surface, over a given one.
 fn surface(section: &Section<'_>, mut material: Material) -> Result<Material, SceneError> {
+    let not_negative = |key: &'static str, x: f64| match x >= 0.0 {
+        true => Ok(x),
+        false => Err(section.error(key, format!("must be at least 0, found {x}"))),
+    };
+    if let Some((mu, across)) = section.one_or_two("friction")? {
+        material.mu = not_negative("friction", mu)?;
+        material.mu_across = across.map(|x| not_negative("friction", x)).transpose()?;
+        if material.mu_across.is_some() && !(mu + material.mu_across.unwrap_or(0.0)).is_finite() {
+            return Err(section.error("friction", "two coefficients must be finite"));
+        }
+    }
+    if let Some(direction) = section.numbers("friction_direction")? {
+        material.mu_direction = Vec3::from_array(direction);
+        let length = material.mu_direction.length();
+        if !(length.is_finite() && length > 0.0) {
+            return Err(section.error("friction_direction", "must be finite, and not zero"));
+        }
+        if material.mu_across.is_none() {
+            let why = "needs two coefficients: friction = [along, across]";
+            return Err(section.error("friction_direction", why));
+        }
+    }
     let fields: [(&'static str, &mut f64); 4] = [
-        ("friction", &mut material.mu),
         ("torsional_friction", &mut material.mu_spin),
+        ("rolling_friction", &mut material.mu_roll),
         ("viscous_friction", &mut material.mu_viscous),
         ("restitution", &mut material.restitution),
     ];
     for (key, field) in fields {
         if let Some(x) = section.number(key)? {
-            let top = if key == "restitution" { 1.0 } else { f64::INFINITY };
+            let (top, range) = match key {
+                "restitution" => (1.0, "from 0 to 1"),
+                "rolling_friction" => (f64::MAX, "at least 0 and finite"),
+                _ => (f64::INFINITY, "at least 0"),
+            };
             if !(0.0..=top).contains(&x) {
-                let range = if key == "restitution" { "from 0 to 1" } else { "at least 0" };
                 return Err(section.error(key, format!("must be {range}, found {x}")));
             }
             *field = x;

@@ -240,6 +240,15 @@ impl<'a> Section<'a> {
         <[f64; N]>::try_from(values).map(Some).map_err(|_| self.wrong(at, key, &expected))
     }
 
+    /// One number, or a list of two.
+    pub fn one_or_two(&self, key: &'static str) -> Result<Option<(f64, Option<f64>)>, SceneError> {
+        let Some(at) = self.value(key) else { return Ok(None) };
+        match at.get_ref() {
+            DeValue::Array(_) => Ok(self.numbers::<2>(key)?.map(|[first, second]| (first, Some(second)))),
+            _ => self.as_number(key, at).map(|x| Some((x, None))),
+        }
+    }
+
     /// A list of numbers.
     pub fn list(&self, key: &'static str) -> Result<Option<Vec<f64>>, SceneError> {
         let Some(at) = self.value(key) else { return Ok(None) };

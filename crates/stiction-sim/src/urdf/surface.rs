@@ -80,13 +80,11 @@ pub(super) fn of_link(link: &LinkNode, default: Material) -> Result<Material, Sc
                 ("lateral_friction", Some(x)) => out.mu = x,
                 ("restitution", Some(x)) => out.restitution = x,
                 ("spinning_friction", Some(x)) => out.mu_spin = x,
-                ("rolling_friction", Some(x)) if x != 0.0 => {
-                    element.note(NoteKind::NotYet, "rolling friction is not supported yet")
-                }
+                ("rolling_friction", Some(x)) => out.mu_roll = x,
                 ("inertia_scaling", Some(x)) if x != 1.0 => {
                     element.note(NoteKind::NotYet, "the inertia is used as it is");
                 }
-                ("rolling_friction" | "inertia_scaling", _) => {}
+                ("inertia_scaling", _) => {}
                 _ => element.ignore("contacts are rigid: it has no effect"),
             }
             out.check().map_err(|e| element.error(e.to_string()))?;

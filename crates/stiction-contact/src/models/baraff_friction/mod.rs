@@ -108,6 +108,7 @@ impl BaraffFriction {
             let unknown = [
                 ("mu", contacts.mu[i] == f64::INFINITY, "infinite"),
                 ("mu_spin", contacts.mu_spin[i] > 0.0, "above zero"),
+                ("mu_roll", contacts.mu_roll[i] > 0.0, "above zero"),
                 ("mu_viscous", contacts.mu_viscous[i] > 0.0, "above zero"),
             ];
             for (field, is, what) in unknown {

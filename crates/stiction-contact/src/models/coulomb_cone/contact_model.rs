@@ -22,6 +22,9 @@ const MOST_CONTACTS: usize = 150;
 /// Velocities up to which a failed problem is tried for a proof that it has no solution, by methods that are dense.
 const PROOF_ORDER: usize = 300;
 
+/// Parts of the coefficients of rolling, one after the other, where a problem was not solved with all of them at once.
+const ROLLING_PARTS: [f64; 4] = [0.1, 0.4, 0.8, 1.0];
+
 impl ContactModel for CoulombCone {
     fn name(&self) -> &'static str {
         "coulomb-cone"
@@ -77,6 +80,11 @@ impl ContactModel for CoulombCone {
                 let why = format!("no start led to a certified answer for its {} contacts", island.contacts());
                 return Ok(IslandEnd::Failed { why });
             }
+            if island.mu_roll.iter().any(|mu| *mu > 0.0) {
+                let why =
+                    "no start led to a certified answer, and only the search on the velocities has a place for rolling";
+                return Ok(IslandEnd::Failed { why: why.into() });
+            }
             forces.reset(island);
             Ok(self.solve_island(island, guess, AfterGuess::Search, forces, stats))
         });
@@ -87,10 +95,16 @@ impl ContactModel for CoulombCone {
             ContactOutcome::Failed(failure) if failure.best.certificate.holds(tolerance) => {
                 Ok(ContactOutcome::Solved(failure.best))
             }
-            ContactOutcome::Failed(_) => match self.solve_in_the_limit(problem)? {
-                Some(solution) => Ok(ContactOutcome::Solved(solution)),
-                None => Ok(self.prove(problem)?.unwrap_or(outcome)),
-            },
+            ContactOutcome::Failed(_) => {
+                let found = match self.solve_in_the_limit(problem)? {
+                    None => self.solve_by_adding_rolling(problem)?,
+                    found => found,
+                };
+                match found {
+                    Some(solution) => Ok(ContactOutcome::Solved(solution)),
+                    None => Ok(self.prove(problem)?.unwrap_or(outcome)),
+                }
+            }
             other => Ok(other),
         }
     }
@@ -109,7 +123,8 @@ impl CoulombCone {
     /// such contact, or nothing was found.
     fn solve_in_the_limit(&mut self, problem: &ContactProblem) -> Result<Option<ContactSolution>, InputError> {
         let unlimited = problem.contacts().mu.iter().any(|mu| mu.is_infinite());
-        if !unlimited || !self.velocity_space || self.level != Level::Velocity || problem.m() > PROOF_ORDER {
+        let rolling = problem.contacts().mu_roll.iter().any(|mu| *mu > 0.0);
+        if !unlimited || rolling || !self.velocity_space || self.level != Level::Velocity || problem.m() > PROOF_ORDER {
             return Ok(None);
         }
         let law = ConeLaw { level: self.level };
@@ -142,6 +157,26 @@ impl CoulombCone {
         }
         self.driver = driver;
         Ok(found)
+    }
+
+    /// The problem without rolling, for which there are more methods, then with more and more of it, each from the last answer. `None` if there is no
+    /// rolling, or nothing was found.
+    fn solve_by_adding_rolling(&mut self, problem: &ContactProblem) -> Result<Option<ContactSolution>, InputError> {
+        if problem.contacts().mu_roll.iter().all(|mu| *mu == 0.0) {
+            return Ok(None);
+        }
+        let (law, limit) = (ConeLaw { level: self.level }, self.max_iterations());
+        let outcome = self.solve_from(&problem.with_rolling(0.0), None)?;
+        let mut start = outcome.solved().map(|solution| solution.warm_start.clone());
+        for part in ROLLING_PARTS {
+            let less = problem.with_rolling(part);
+            let found = self.velocities.solution(&less, &law, start.as_ref(), self.options.tolerance, limit);
+            if part == 1.0 {
+                return Ok(found);
+            }
+            start = found.map(|solution| solution.warm_start).or(start);
+        }
+        Ok(None)
     }
 
     /// A proof that there is no solution, if one is found: no motion satisfies the rows, whatever the law of friction; or, at acceleration level, Painlevé's paradox on an
@@ -181,6 +216,10 @@ impl CoulombCone {
         if let Some(i) = contacts.mu_spin.iter().position(|x| *x > 0.0 && !moments) {
             let else_where = "coulomb-pyramid has a place for moments at acceleration level";
             return refuse(format!("contact {i}: mu_spin is above 0; {else_where}, the cone at velocity level only"));
+        }
+        if let Some(i) = contacts.mu_roll.iter().position(|x| *x > 0.0 && !(moments && self.velocity_space)) {
+            let only = "only the cone at velocity level, solved on the velocities, has a place for rolling";
+            return refuse(format!("contact {i}: mu_roll is above 0; {only}"));
         }
         if let Some(i) = contacts.mu_viscous.iter().position(|x| *x > 0.0) {
             return refuse(format!("contact {i}: mu_viscous is above 0; the model viscous has a place for it"));

@@ -145,6 +145,31 @@ fn coulomb(mu: f64, frozen: Option<State>, steps: Steps, r: &[f64], u: &[f64], f
     (state, slip)
 }
 
+/// Writes F of a moment in the disc of this radius into `f`, on the piece `frozen` if given, else on the one r and u are on; returns that piece, which
+/// is stick or slide.
+pub(crate) fn evaluate_disc(
+    radius: f64,
+    frozen: Option<State>,
+    step: f64,
+    r: &[f64],
+    u: &[f64],
+    f: &mut [f64],
+) -> (State, Slip) {
+    let y = [r[0] - step * u[0], r[1] - step * u[1]];
+    let length = (y[0] * y[0] + y[1] * y[1]).sqrt();
+    let state = frozen.unwrap_or(if length < radius { State::Stick } else { State::Slide });
+    if state == State::Stick {
+        (f[0], f[1]) = (step * u[0], step * u[1]);
+        return (state, Slip::default());
+    }
+    let mut slip = Slip::default();
+    if length > 0.0 {
+        slip = Slip { direction: [y[0] / length, y[1] / length], ratio: radius / length };
+    }
+    (0..2).for_each(|k| f[k] = r[k] - radius * slip.direction[k]);
+    (state, slip)
+}
+
 /// How far a contact with mu = ∞ is from the limit of Coulomb's law, each number beside its terms: `pressed` the normal force, `parting` the separation
 /// speed, `force` the friction, `slip` the slip speed, and `askew` what of the slip friction does not oppose.
 pub(crate) fn limit_error(pressed: f64, parting: f64, force: f64, slip: f64, askew: f64) -> f64 {

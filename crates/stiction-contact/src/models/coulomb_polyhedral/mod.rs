@@ -194,7 +194,7 @@ const NAME: &str = "coulomb-polyhedral";
 const NO_ANSWER: &str = "no method found forces: where rows ask for a speed that friction resists (a bounce, or a target that the row's force \
     pursues without a bound) the bodies may jam, and then the law has no solution";
 
-/// The law has no place for infinite Coulomb, viscous and spin coefficients.
+/// The law has no place for infinite Coulomb, viscous, spin and rolling coefficients.
 fn check(problem: &ContactProblem) -> Result<(), InputError> {
     let contacts = problem.contacts();
     for i in 0..contacts.len() {
@@ -212,6 +212,12 @@ fn check(problem: &ContactProblem) -> Result<(), InputError> {
             return refuse(format!(
                 "contact {i}: mu_spin is {}, and the law has no moment about the normal",
                 contacts.mu_spin[i]
+            ));
+        }
+        if contacts.mu_roll[i] != 0.0 {
+            return refuse(format!(
+                "contact {i}: mu_roll is {}, and the law has no moment against rolling",
+                contacts.mu_roll[i]
             ));
         }
     }

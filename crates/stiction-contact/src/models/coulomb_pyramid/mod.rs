@@ -184,6 +184,12 @@ impl CoulombPyramid {
                     return unsupported(format!("contact {i}: {field} is infinite; the pyramid needs a finite one"));
                 }
             }
+            if all.mu_roll[i] != 0.0 {
+                let mu_roll = all.mu_roll[i];
+                return unsupported(format!(
+                    "contact {i}: mu_roll is {mu_roll}; the law has no moment against rolling"
+                ));
+            }
             if all.mu_viscous[i] != 0.0 {
                 return unsupported(format!(
                     "contact {i}: mu_viscous is {}; the law has dry friction only",
@@ -211,7 +217,7 @@ impl ContactModel for CoulombPyramid {
     /// Solves `problem`.
     ///
     /// # Errors
-    /// `InputError::Unsupported` for an infinite `mu` or `mu_spin` and for viscous friction.
+    /// `InputError::Unsupported` for an infinite `mu` or `mu_spin`, for rolling friction and for viscous friction.
     fn solve_from(
         &mut self,
         problem: &ContactProblem,

@@ -134,10 +134,12 @@ impl ContactModel for DrumwrightShell {
     }
 }
 
-/// The law knows neither viscous friction nor moments about the normal.
+/// The law knows neither viscous friction nor moments.
 fn check(problem: &ContactProblem) -> Result<(), InputError> {
     let contacts = problem.contacts();
-    for (field, values) in [("mu_viscous", &contacts.mu_viscous), ("mu_spin", &contacts.mu_spin)] {
+    let coefficients =
+        [("mu_viscous", &contacts.mu_viscous), ("mu_spin", &contacts.mu_spin), ("mu_roll", &contacts.mu_roll)];
+    for (field, values) in coefficients {
         if let Some(i) = values.iter().position(|mu| *mu != 0.0) {
             let reason = format!("contact {i}: {field} is {}, and this law has no place for it", values[i]);
             return Err(InputError::Unsupported { solver: "drumwright-shell", reason });

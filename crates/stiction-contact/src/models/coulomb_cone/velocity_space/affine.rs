@@ -15,7 +15,7 @@ pub(super) struct Map {
     pub coupled: bool,
     /// C is not zero.
     pub acts: bool,
-    /// Of a moment that the normal force of the element before bounds: how its force changes with that force.
+    /// Of a moment that the normal force of its contact bounds: how its force changes with that force.
     pub follows: [f64; 3],
 }
 
@@ -30,9 +30,35 @@ impl Map {
         }
         p
     }
+
+    /// Row `r` of a moment at its limit is `coefficient` times the normal force of its contact.
+    fn follow(&mut self, r: usize, coefficient: f64, normal: f64) {
+        self.k[r] = coefficient * normal;
+        self.follows[r] = coefficient;
+    }
+
+    /// Adds what a change of motion across the slip turns friction by, in the disc of the rows from `first` on.
+    fn turn(&mut self, element: &Element, first: usize, slip: Slip, steps: Steps, alpha: f64, centre: [f64; 3]) {
+        self.acts = true;
+        self.coupled = true;
+        if element.rows - first < 2 {
+            return;
+        }
+        let across = [-slip.direction[1], slip.direction[0]];
+        let kappa = slip.ratio.min(1.0);
+        let tau = kappa * steps.tangential
+            / (1.0 - kappa + kappa * steps.tangential * alpha * element.weight).max(f64::MIN_POSITIVE);
+        let along = across[0] * centre[first] + across[1] * centre[first + 1];
+        for r in 0..2 {
+            self.k[first + r] += tau * alpha * element.weight * along * across[r];
+            for l in 0..2 {
+                self.c[first + r][first + l] = tau * across[r] * across[l];
+            }
+        }
+    }
 }
 
-/// `p = k − C u` of one element on the piece `state` of its law, near the forces `centre`; `normal` is the normal force of the element before.
+/// `p = k − C u` of one element on the piece `state` of its law, near the forces `centre`; `normal` is the normal force of a moment's contact.
 pub(super) fn affine_law(
     element: &Element,
     state: State,
@@ -51,9 +77,13 @@ pub(super) fn affine_law(
     };
     match (element.law, state) {
         // Without a limit the moment is none where there is no normal force.
-        (_, State::Lower | State::Upper) if element.mu_spin.is_infinite() => {}
-        (_, State::Lower) if element.is_moment() => follow(&mut map, -element.mu_spin, normal),
-        (_, State::Upper) if element.is_moment() => follow(&mut map, element.mu_spin, normal),
+        (_, State::Lower | State::Upper) if element.mu_moment.is_infinite() => {}
+        (_, State::Lower) if element.is_moment() => map.follow(0, -element.mu_moment, normal),
+        (_, State::Upper) if element.is_moment() => map.follow(0, element.mu_moment, normal),
+        (_, State::Slide) if element.is_moment() => {
+            (0..element.rows).for_each(|r| map.follow(r, element.mu_moment * slip.direction[r], normal));
+            map.turn(element, 0, slip, steps, alpha, centre);
+        }
         (Block::Bounded { lo, .. }, State::Lower) => map.k[0] = lo,
         (Block::Bounded { hi, .. }, State::Upper) => map.k[0] = hi,
         (Block::NoSlip { .. }, State::Open) => (1..element.rows).for_each(hold),
@@ -61,31 +91,13 @@ pub(super) fn affine_law(
         (Block::Coulomb { mu, .. }, State::Slide) => {
             hold(0);
             let d = slip.direction;
-            let across = [-d[1], d[0]];
-            // What a change of motion across the slip turns the friction by.
-            let kappa = slip.ratio.min(1.0);
-            let tau = kappa * steps.tangential
-                / (1.0 - kappa + kappa * steps.tangential * alpha * element.weight).max(f64::MIN_POSITIVE);
             for r in 1..element.rows {
                 map.k[r] = mu * d[r - 1] * centre[0];
                 map.c[r][0] = mu * d[r - 1] * stiffness;
-                if element.rows == 3 {
-                    let along = across[0] * centre[1] + across[1] * centre[2];
-                    map.k[r] += tau * alpha * element.weight * along * across[r - 1];
-                    for l in 1..3 {
-                        map.c[r][l] = tau * across[r - 1] * across[l - 1];
-                    }
-                }
             }
-            map.coupled = true;
+            map.turn(element, 1, slip, steps, alpha, centre);
         }
         _ => (0..element.rows).for_each(hold),
     }
     map
-}
-
-/// A moment at its bound: `coefficient` times the normal force.
-fn follow(map: &mut Map, coefficient: f64, normal: f64) {
-    map.k[0] = coefficient * normal;
-    map.follows[0] = coefficient;
 }

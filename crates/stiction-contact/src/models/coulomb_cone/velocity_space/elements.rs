@@ -38,6 +38,8 @@ pub(super) enum Source {
     Contact(usize, [usize; 2]),
     /// The moment about the normal of a contact, whose own element is the one right before.
     Spin(usize),
+    /// The moment against rolling of a contact, whose own elements are those right before, along the axes numbered here (0 is the first, 1 the second).
+    Roll(usize, [usize; 2]),
     /// A unilateral row.
     Limit(usize),
     /// A bilateral row.
@@ -65,27 +67,48 @@ pub(super) struct Element {
     pub w: [f64; 3],
     /// Their mean: a force p√weight has the units of v̂.
     pub weight: f64,
-    /// Of a moment that the normal force of the element before bounds: the coefficient. Else 0.
-    pub mu_spin: f64,
+    /// Of a moment that the normal force of a contact bounds: the coefficient. Else 0.
+    pub mu_moment: f64,
+    /// Of a moment: by how many places the element of its contact is before it. Else 0.
+    pub behind: usize,
+}
+
+/// The law of an element beside the forces of others.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum LawBeside {
+    /// One that does not depend on others, or a moment with one axis: bounds.
+    Block(Block),
+    /// A moment with two axes, in the disc of this radius.
+    Disc(f64),
 }
 
 impl Element {
     fn new(law: Block, source: Source, rows: usize, bias: [f64; 3]) -> Self {
-        Self { law, source, rows, group: 0, values: 0, bias, w: [0.0; 3], weight: 0.0, mu_spin: 0.0 }
+        Self { law, source, rows, group: 0, values: 0, bias, w: [0.0; 3], weight: 0.0, mu_moment: 0.0, behind: 0 }
     }
 
-    /// True of a moment that the normal force of the element before bounds.
+    /// A moment that the normal force of the contact `behind` places before bounds, with this coefficient.
+    fn moment(source: Source, rows: usize, mu_moment: f64, behind: usize) -> Self {
+        let law = Block::Bounded { lo: 0.0, hi: 0.0 };
+        Self { mu_moment, behind, ..Self::new(law, source, rows, [0.0; 3]) }
+    }
+
+    /// True of a moment that the normal force of its contact bounds.
     pub fn is_moment(&self) -> bool {
-        self.mu_spin > 0.0
+        self.mu_moment > 0.0
     }
 
-    /// The law, given the normal force of the element before.
-    pub fn law_beside(&self, normal: f64) -> Block {
+    /// The law, given the normal force of its contact.
+    #[inline]
+    pub fn law_beside(&self, normal: f64) -> LawBeside {
         if self.is_moment() {
-            let most = if normal > 0.0 { self.mu_spin * normal } else { 0.0 };
-            return Block::Bounded { lo: -most, hi: most };
+            let most = if normal > 0.0 { self.mu_moment * normal } else { 0.0 };
+            return match self.rows {
+                1 => LawBeside::Block(Block::Bounded { lo: -most, hi: most }),
+                _ => LawBeside::Disc(most),
+            };
         }
-        self.law
+        LawBeside::Block(self.law)
     }
 }
 
@@ -102,6 +125,19 @@ pub(in crate::models) enum Friction {
 /// True if contact `i` has a moment about its normal.
 fn has_moment(contacts: &Contacts, i: usize) -> bool {
     contacts.mu_spin[i] > 0.0 && contacts.has_friction(i) && !contacts.spin.is_zero(i)
+}
+
+/// The number of axes about which contact `i` resists rolling, and these.
+fn rolling_axes(contacts: &Contacts, i: usize) -> (usize, [usize; 2]) {
+    let (mut count, mut axes) = (0, [0; 2]);
+    if contacts.mu_roll[i] > 0.0 && contacts.has_friction(i) {
+        let rows = [&contacts.roll_s, &contacts.roll_t];
+        for k in (0..2).filter(|&k| !rows[k].is_zero(i)) {
+            axes[count] = k;
+            count += 1;
+        }
+    }
+    (count, axes)
 }
 
 /// Consecutive elements among the same branches.
@@ -290,15 +326,30 @@ impl Elements {
             self.push(law, Source::Contact(i, axes), rows, bias);
             let of = [Some(i), (rows > 1).then_some(i), (rows > 2).then_some(i)];
             let spin = has_moment(contacts, i).then_some(i);
-            let all = [(kinds[0], of[0]), (kinds[axes[0]], of[1]), (kinds[axes[1]], of[2]), (&contacts.spin, spin)];
+            // Rolling is no slip.
+            let (rolling, roll_axes) =
+                if friction == Friction::NoSlip { (0, [0; 2]) } else { rolling_axes(contacts, i) };
+            let rolls = (rolling > 0).then_some(i);
+            let all = [
+                (kinds[0], of[0]),
+                (kinds[axes[0]], of[1]),
+                (kinds[axes[1]], of[2]),
+                (&contacts.spin, spin),
+                (&contacts.roll_s, rolls),
+                (&contacts.roll_t, rolls),
+            ];
             self.join_group(&all);
+            // Moments are in the group of their contact, right behind it.
             if spin.is_some() {
-                let (law, bounded) = match friction {
-                    Friction::NoSlip => (Block::Free, 0.0),
-                    Friction::Coulomb => (Block::Bounded { lo: 0.0, hi: 0.0 }, contacts.mu_spin[i]),
-                };
-                self.list.push(Element { mu_spin: bounded, ..Element::new(law, Source::Spin(i), 1, [0.0; 3]) });
-                // In the group of its contact, right behind it.
+                self.list.push(match friction {
+                    Friction::NoSlip => Element::new(Block::Free, Source::Spin(i), 1, [0.0; 3]),
+                    Friction::Coulomb => Element::moment(Source::Spin(i), 1, contacts.mu_spin[i], 1),
+                });
+                self.join_group(&all);
+            }
+            if rolls.is_some() {
+                let (source, behind) = (Source::Roll(i, roll_axes), 1 + usize::from(spin.is_some()));
+                self.list.push(Element::moment(source, rolling, contacts.mu_roll[i], behind));
                 self.join_group(&all);
             }
         }
@@ -453,6 +504,10 @@ impl Elements {
                     (1..element.rows).for_each(|r| self.load_row(kinds[axes[r - 1]], i, e, r));
                 }
                 Source::Spin(i) => self.load_row(&contacts.spin, i, e, 0),
+                Source::Roll(i, axes) => {
+                    let rolls = [&contacts.roll_s, &contacts.roll_t];
+                    (0..element.rows).for_each(|r| self.load_row(rolls[axes[r]], i, e, r));
+                }
                 Source::Limit(i) => self.load_row(&problem.limits().rows, i, e, 0),
                 Source::Bilateral(i) => self.load_row(&problem.bilaterals().rows, i, e, 0),
                 Source::Bounded(i) => self.load_row(&problem.bounded().rows, i, e, 0),
@@ -488,7 +543,7 @@ impl Elements {
                 Source::Contact(i, _) => {
                     contacts.bounce[i].max(contacts.surface[i][0].abs()).max(contacts.surface[i][1].abs())
                 }
-                Source::Spin(_) => 0.0,
+                Source::Spin(_) | Source::Roll(..) => 0.0,
                 Source::Limit(i) => limits.bounce[i].max(0.0),
                 Source::Bilateral(i) => problem.bilaterals().target[i].abs(),
                 Source::Bounded(i) => {

@@ -2,7 +2,7 @@
 
 use super::super::problem::Block;
 use super::branches::{Branch, gather, put, scatter};
-use super::elements::{Elements, Group, by_stride};
+use super::elements::{Elements, Group, LawBeside, by_stride};
 use super::lanes::{LANES, axpy, dot};
 use super::newton::Newton;
 use crate::mass::Mass;
@@ -168,7 +168,10 @@ impl GaussSeidel {
             for r in 0..element.rows {
                 u[r] += dot(&self.rows[start + r * stride..start + (r + 1) * stride], local);
             }
-            let next = relax(element.law_beside(normal), p, &u, &self.inertia[e], &self.coupling[e]);
+            let next = match element.law_beside(normal) {
+                LawBeside::Block(law) => relax(law, p, &u, &self.inertia[e], &self.coupling[e]),
+                LawBeside::Disc(radius) => relax_disc(radius, p, &u, &self.inertia[e]),
+            };
             if !element.is_moment() {
                 normal = next[0];
             }
@@ -198,14 +201,24 @@ fn relax(law: Block, p: &[f64; 3], u: &[f64; 3], w: &[f64; 3], coupling: &[f64; 
                 next[r] = towards(r, u[r] + coupling[r - 1] * (next[0] - p[0]), tangential);
             }
             if let Block::Coulomb { mu, .. } = law {
-                let length = (next[1] * next[1] + next[2] * next[2]).sqrt();
                 let radius = if next[0] > 0.0 { mu * next[0] } else { 0.0 };
-                if length > radius {
-                    let scale = radius / length;
-                    (next[1], next[2]) = (scale * next[1], scale * next[2]);
-                }
+                [next[1], next[2]] = into_disc([next[1], next[2]], radius);
             }
         }
     }
     next
+}
+
+/// The same of a moment in the disc of this radius.
+fn relax_disc(radius: f64, p: &[f64; 3], u: &[f64; 3], w: &[f64; 3]) -> [f64; 3] {
+    let w = w[0].max(w[1]);
+    let towards = |r: usize| if w > 0.0 { p[r] - u[r] / w } else { p[r] };
+    let [s, t] = into_disc([towards(0), towards(1)], radius);
+    [s, t, 0.0]
+}
+
+/// The nearest point of the disc of this radius.
+pub(super) fn into_disc(p: [f64; 2], radius: f64) -> [f64; 2] {
+    let length = (p[0] * p[0] + p[1] * p[1]).sqrt();
+    if length > radius { p.map(|x| radius / length * x) } else { p }
 }

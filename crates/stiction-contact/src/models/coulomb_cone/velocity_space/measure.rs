@@ -2,7 +2,7 @@
 
 use super::super::law::{askew, limit_error};
 use super::super::problem::Block;
-use super::elements::{Element, Elements, Group, by_stride};
+use super::elements::{Element, Elements, Group, LawBeside, by_stride};
 use super::lanes::dot_of_sizes;
 use super::newton::Newton;
 
@@ -51,8 +51,14 @@ impl Newton {
                 let root = element.w[r].sqrt();
                 size[r] = element.bias[r].abs() + (terms + FLOOR * root * fastest).min(root * el.energy_norm);
             }
-            let law = element.law_beside(e.checked_sub(1).map_or(0.0, |e| self.p[e][0]));
-            let error = natural_error(element, law, &self.p[e], &self.u[e], &size);
+            let error = match element.law_beside(self.p[e - element.behind][0]) {
+                LawBeside::Block(law) => natural_error(element, law, &self.p[e], &self.u[e], &size),
+                LawBeside::Disc(radius) => {
+                    let (p, u, w) = (&self.p[e], &self.u[e], element.w[0].max(element.w[1]));
+                    let size = (size[0] * size[0] + size[1] * size[1]).sqrt();
+                    disc_error([p[0], p[1]], [u[0], u[1]], w, size, radius)
+                }
+            };
             worst = if error <= worst { worst } else { error };
             if error.is_nan() {
                 return error;
@@ -92,7 +98,6 @@ impl Newton {
 
 /// The natural map of one element beside the sizes of its motions' terms.
 fn natural_error(element: &Element, law: Block, p: &[f64; 3], u: &[f64; 3], size: &[f64; 3]) -> f64 {
-    let ratio = |value: f64, size: f64| if value == 0.0 { 0.0 } else { value.abs() / size };
     let w = element.w;
     let clamped = |lo: f64, hi: f64| ratio(u[0].max(w[0] * (p[0] - hi)).min(w[0] * (p[0] - lo)), size[0]);
     match law {
@@ -113,14 +118,24 @@ fn natural_error(element: &Element, law: Block, p: &[f64; 3], u: &[f64; 3], size
                 let askew = ratio(askew([p[1], p[2]], [u[1], u[2]]), size);
                 return normal.max(limit_error(pressed, parting, ratio(force, size), ratio(slip, size), askew));
             }
-            let (y, radius) = ([p[1] - u[1] / w, p[2] - u[2] / w], mu * p[0].max(0.0));
-            let length = (y[0] * y[0] + y[1] * y[1]).sqrt();
-            if length <= radius {
-                return normal.max(ratio((u[1] * u[1] + u[2] * u[2]).sqrt(), size));
-            }
-            let scale = radius / length;
-            let miss = [p[1] - scale * y[0], p[2] - scale * y[1]];
-            normal.max(ratio((miss[0] * miss[0] + miss[1] * miss[1]).sqrt() * w, size))
+            normal.max(disc_error([p[1], p[2]], [u[1], u[2]], w, size, mu * p[0].max(0.0)))
         }
     }
+}
+
+/// The natural map of friction in the disc of this radius, beside the size of its motion's terms.
+fn disc_error(p: [f64; 2], u: [f64; 2], w: f64, size: f64, radius: f64) -> f64 {
+    let y = [p[0] - u[0] / w, p[1] - u[1] / w];
+    let length = (y[0] * y[0] + y[1] * y[1]).sqrt();
+    if length <= radius {
+        return ratio((u[0] * u[0] + u[1] * u[1]).sqrt(), size);
+    }
+    let scale = radius / length;
+    let miss = [p[0] - scale * y[0], p[1] - scale * y[1]];
+    ratio((miss[0] * miss[0] + miss[1] * miss[1]).sqrt() * w, size)
+}
+
+/// `|value| / size`, with 0/0 = 0.
+fn ratio(value: f64, size: f64) -> f64 {
+    if value == 0.0 { 0.0 } else { value.abs() / size }
 }

@@ -33,7 +33,7 @@ use crate::problem::ContactProblem;
 use crate::solution::{ContactForces, ContactSolution};
 pub(super) use delassus::DelassusSpace;
 pub(in crate::models) use elements::Friction;
-use elements::{Elements, Source};
+use elements::{Elements, LawBeside, Source};
 use finish::{AT_LIMIT, RELIEF};
 use newton::Newton;
 use rest::Rest;
@@ -147,16 +147,9 @@ impl VelocitySpace {
 
     /// Sizes the forces and the motion, and makes them zero.
     fn reset(&mut self, problem: &ContactProblem) {
-        let zero = |x: &mut Vec<f64>, len: usize| {
-            x.clear();
-            x.resize(len, 0.0);
-        };
-        let (f, n) = (&mut self.forces, problem.contacts().len());
-        [&mut f.normal, &mut f.tangent_s, &mut f.tangent_t, &mut f.spin].into_iter().for_each(|x| zero(x, n));
-        zero(&mut f.bilateral, problem.bilaterals().rows.len());
-        zero(&mut f.limit, problem.limits().rows.len());
-        zero(&mut f.bounded, problem.bounded().rows.len());
-        zero(&mut self.motion, problem.m());
+        self.forces.reset(problem);
+        self.motion.clear();
+        self.motion.resize(problem.m(), 0.0);
         self.held.clear();
         self.held.resize(problem.layout().blocks(), false);
     }
@@ -253,6 +246,10 @@ impl VelocitySpace {
                     [forces.normal[i], tangents[axes[0]], tangents[axes[1]]]
                 }
                 Source::Spin(i) => [forces.spin[i], 0.0, 0.0],
+                Source::Roll(i, axes) => {
+                    let about = [forces.roll_s[i], forces.roll_t[i]];
+                    [about[axes[0]], if element.rows > 1 { about[axes[1]] } else { 0.0 }, 0.0]
+                }
                 Source::Limit(i) => [forces.limit[i], 0.0, 0.0],
                 Source::Bilateral(i) => [forces.bilateral[i], 0.0, 0.0],
                 Source::Bounded(i) => [forces.bounded[i], 0.0, 0.0],
@@ -268,8 +265,15 @@ impl VelocitySpace {
                 relieved = true;
             }
             newton.p[e] = p;
-            let before = e.checked_sub(1).map_or(0.0, |e| newton.p[e][0]);
-            newton.states[e] = match element.law_beside(before) {
+            let law = match element.law_beside(newton.p[e - element.behind][0]) {
+                LawBeside::Block(law) => law,
+                LawBeside::Disc(radius) => {
+                    let slides = length([p[0], p[1]]) >= (1.0 - AT_LIMIT) * radius;
+                    newton.states[e] = if slides { State::Slide } else { State::Stick };
+                    continue;
+                }
+            };
+            newton.states[e] = match law {
                 Block::Bounded { lo, .. } if p[0] <= lo + AT_LIMIT * lo.abs() => State::Lower,
                 Block::Bounded { hi, .. } if p[0] >= hi - AT_LIMIT * hi.abs() => State::Upper,
                 Block::Signorini | Block::Coulomb { .. } | Block::NoSlip { .. } if p[0] <= 0.0 => State::Open,
@@ -298,15 +302,7 @@ impl VelocitySpace {
     /// Gives island `k`'s part of the last solve; false if it was not solved, and this is only the best that was found.
     pub fn take(&self, problem: &ContactProblem, k: usize, out: &mut IslandForces) -> bool {
         let Some(island) = self.islands.list().get(k) else { return false };
-        let copy =
-            |to: &mut [f64], from: &[f64], of: &[usize]| to.iter_mut().zip(of).for_each(|(to, &i)| *to = from[i]);
-        copy(&mut out.normal, &self.forces.normal, &island.contacts);
-        copy(&mut out.tangent_s, &self.forces.tangent_s, &island.contacts);
-        copy(&mut out.tangent_t, &self.forces.tangent_t, &island.contacts);
-        copy(&mut out.spin, &self.forces.spin, &island.contacts);
-        copy(&mut out.bilateral, &self.forces.bilateral, &island.bilaterals);
-        copy(&mut out.limit, &self.forces.limit, &island.limits);
-        copy(&mut out.bounded, &self.forces.bounded, &island.bounded);
+        out.gather(island, &self.forces);
         let mut at = 0;
         for &b in &island.blocks {
             let v = &self.motion[problem.layout().range(b)];
@@ -334,6 +330,11 @@ impl VelocitySpace {
                     }
                 }
                 Source::Spin(i) => forces.spin[i] = p[0],
+                Source::Roll(i, axes) => {
+                    for (&axis, p) in axes[..element.rows].iter().zip(p) {
+                        [&mut forces.roll_s, &mut forces.roll_t][axis][i] = *p;
+                    }
+                }
                 Source::Limit(i) => forces.limit[i] = p[0],
                 Source::Bilateral(i) => forces.bilateral[i] = p[0],
                 Source::Bounded(i) => forces.bounded[i] = p[0],
@@ -362,5 +363,9 @@ impl VelocitySpace {
 
 /// True if friction is at its limit: the contact slides, or is about to.
 fn at_limit(p: [f64; 3], mu: f64) -> bool {
-    (p[1] * p[1] + p[2] * p[2]).sqrt() >= (1.0 - AT_LIMIT) * mu * p[0]
+    length([p[1], p[2]]) >= (1.0 - AT_LIMIT) * mu * p[0]
+}
+
+fn length(p: [f64; 2]) -> f64 {
+    (p[0] * p[0] + p[1] * p[1]).sqrt()
 }

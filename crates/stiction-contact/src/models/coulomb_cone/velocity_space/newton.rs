@@ -16,7 +16,7 @@
 
 use super::super::law::{self, Slip, State, Steps};
 use super::affine::{Map, affine_law};
-use super::elements::{Elements, Group, by_stride};
+use super::elements::{Elements, Group, LawBeside, by_stride};
 use super::lanes::{add_products, axpy, dot, dot_doubled, scale};
 use super::sparse::BlockMatrix;
 use crate::mass::Mass;
@@ -92,15 +92,13 @@ impl Newton {
         let (mut sum, mut normal) = (0.0, 0.0);
         for (e, element) in el.list.iter().enumerate() {
             let (u, mut f) = (&self.u[e], [0.0; 3]);
-            let (state, slip) = law::evaluate(
-                element.law_beside(normal),
-                frozen.then_some(self.states[e]),
-                self.steps[e],
-                &self.p[e][..element.rows],
-                &u[..element.rows],
-                &mut f[..element.rows],
-            );
-            // The normal force that a contact is about to have bounds its moment.
+            let (frozen, steps) = (frozen.then_some(self.states[e]), self.steps[e]);
+            let (p, u_rows, f_rows) = (&self.p[e][..element.rows], &u[..element.rows], &mut f[..element.rows]);
+            let (state, slip) = match element.law_beside(normal) {
+                LawBeside::Block(block) => law::evaluate(block, frozen, steps, p, u_rows, f_rows),
+                LawBeside::Disc(radius) => law::evaluate_disc(radius, frozen, steps.tangential, p, u_rows, f_rows),
+            };
+            // The normal force that a contact is about to have bounds its moments.
             if !element.is_moment() {
                 normal = self.p[e][0] - self.steps[e].normal * u[0];
             }
@@ -302,7 +300,9 @@ impl Newton {
 
     /// The same of a moment that follows the normal force of its contact.
     fn add_follower(&mut self, el: &Elements, group: &Group, e: usize) {
-        let (element, before, c, stride) = (&el.list[e], &el.list[e - 1], self.maps[e - 1].c[0], group.stride);
+        let (element, stride) = (&el.list[e], group.stride);
+        let of = e - element.behind;
+        let (before, c) = (&el.list[of], self.maps[of].c[0]);
         let to = &mut self.rows[..stride];
         scale(c[0], el.row(before, 0), to);
         for k in (1..before.rows).filter(|&k| c[k] != 0.0) {
@@ -416,7 +416,9 @@ impl Newton {
     fn choose_steps(&mut self, el: &Elements) {
         self.steps.clear();
         self.steps.extend(el.list.iter().map(|e| {
-            let tangential = if e.rows > 1 { e.w[1..e.rows].iter().sum::<f64>() / (e.rows - 1) as f64 } else { e.w[0] };
+            // A moment has no normal.
+            let first = usize::from(e.rows > 1 && !e.is_moment());
+            let tangential = e.w[first..e.rows].iter().sum::<f64>() / (e.rows - first) as f64;
             Steps { normal: 1.0 / e.w[0], tangential: 1.0 / tangential }
         }));
     }

@@ -161,7 +161,7 @@ impl Path {
             for e in group.elements.0..group.elements.1 {
                 let element = &el.list[e];
                 let size = own.max(largest(&element.bias) / element.weight.sqrt()).max(SLOWEST * self.size);
-                let before = element.is_moment().then(|| self.shapes[e - 1]);
+                let before = element.is_moment().then(|| self.shapes[e - element.behind]);
                 self.shapes.push(Shape::of(element, before.as_ref(), size));
             }
         }
@@ -458,8 +458,8 @@ impl Path {
         let mut missing = [0, 1].map(|k| target.tau.map_or(0.0, |tau| weights[k] * tau - point.y[k] * point.s[k]));
         if target.second_order > 0.0 {
             let zero = &self.to_zero.points;
-            // The normal force that a moment follows is that of the element before.
-            let of = if shape.normal { e } else { e.saturating_sub(1) };
+            // A moment follows the normal force of its contact.
+            let of = e - shape.behind;
             let normal = [self.points[of].y[0], zero[of].y[0]];
             rest.add_second_order(shape, point, &zero[e], normal, target.second_order);
             (0..2).for_each(|k| missing[k] -= target.second_order * zero[e].y[k] * zero[e].s[k]);
@@ -493,8 +493,12 @@ impl Path {
                     (_, true) if !shape.capped => State::Slide,
                     _ => State::Stick,
                 }
-            } else if shape.has_disc() && (open || second < 0.0) {
-                if point.x_t[0] > 0.0 { State::Upper } else { State::Lower }
+            } else if shape.has_disc() && (open || second < 0.0 && !shape.capped) {
+                match point.x_t[0] > 0.0 {
+                    _ if shape.disc.1 > 1 => State::Slide,
+                    true => State::Upper,
+                    false => State::Lower,
+                }
             } else {
                 State::Stick
             };

@@ -6,7 +6,7 @@
 use super::Friction;
 use crate::islands::Island;
 use crate::model::WarmStart;
-use crate::problem::ContactProblem;
+use crate::problem::{CONTACT_ROWS, ContactProblem};
 use crate::rows::Rows;
 use crate::whitened::separation_bias;
 
@@ -44,13 +44,11 @@ impl Rest {
                 momentum.iter_mut().zip(mass.block(b).col(k)).for_each(|(x, m)| *x += m * v);
             }
         }
-        let (contacts, forces) = (problem.contacts(), &start.forces);
+        let (rows, forces) = (problem.contacts().rows(), start.forces.contacts());
         for &i in &island.contacts {
-            self.add(problem, &contacts.normal, i, forces.normal[i]);
-            self.add(problem, &contacts.tangent_s, i, forces.tangent_s[i]);
-            self.add(problem, &contacts.tangent_t, i, forces.tangent_t[i]);
-            self.add(problem, &contacts.spin, i, forces.spin[i]);
+            (0..CONTACT_ROWS).for_each(|k| self.add(problem, rows[k], i, forces[k][i]));
         }
+        let forces = &start.forces;
         island.bilaterals.iter().for_each(|&i| self.add(problem, &problem.bilaterals().rows, i, forces.bilateral[i]));
         island.limits.iter().for_each(|&i| self.add(problem, &problem.limits().rows, i, forces.limit[i]));
         island.bounded.iter().for_each(|&i| self.add(problem, &problem.bounded().rows, i, forces.bounded[i]));
@@ -98,19 +96,22 @@ fn obeys_laws(problem: &ContactProblem, island: &Island, start: &WarmStart, fric
             .all(|&i| bounded.target[i] == 0.0 && within(forces.bounded[i], dt * bounded.lo[i], dt * bounded.hi[i]))
 }
 
-/// True if contact `i` neither slips nor spins under its forces where no body moves.
+/// True if contact `i` neither slips, spins nor rolls under its forces where no body moves.
 fn obeys_friction(problem: &ContactProblem, i: usize, start: &WarmStart, friction: Friction) -> bool {
     let (contacts, forces) = (problem.contacts(), &start.forces);
     let (p, s, t, spin) = (forces.normal[i], forces.tangent_s[i], forces.tangent_t[i], forces.spin[i]);
+    let (roll_s, roll_t) = (forces.roll_s[i], forces.roll_t[i]);
     if !contacts.has_friction(i) {
-        return s == 0.0 && t == 0.0 && spin == 0.0;
+        return [s, t, spin, roll_s, roll_t] == [0.0; 5];
     }
     contacts.surface[i] == [0.0; 2]
         && match friction {
             Friction::NoSlip => true,
             Friction::Coulomb => {
                 let most = |mu: f64| if p > 0.0 { (1.0 + AT_LIMIT) * mu * p } else { 0.0 };
-                (s * s + t * t).sqrt() <= most(contacts.mu[i]) && spin.abs() <= most(contacts.mu_spin[i])
+                (s * s + t * t).sqrt() <= most(contacts.mu[i])
+                    && spin.abs() <= most(contacts.mu_spin[i])
+                    && (roll_s * roll_s + roll_t * roll_t).sqrt() <= most(contacts.mu_roll[i])
             }
         }
 }

@@ -2,8 +2,8 @@
 
 use super::super::law::State;
 use super::super::problem::Block;
-use super::elements::Elements;
-use super::gauss_seidel::GaussSeidel;
+use super::elements::{Elements, LawBeside};
+use super::gauss_seidel::{GaussSeidel, into_disc};
 use super::lanes::dot;
 use super::newton::Newton;
 use super::path::Path;
@@ -418,7 +418,14 @@ impl Search {
 fn make_admissible(el: &Elements, forces: &mut [[f64; 3]]) {
     let mut normal = 0.0;
     for (element, p) in el.list.iter().zip(forces) {
-        match element.law_beside(normal) {
+        let law = match element.law_beside(normal) {
+            LawBeside::Block(law) => law,
+            LawBeside::Disc(radius) => {
+                [p[0], p[1]] = into_disc([p[0], p[1]], radius);
+                continue;
+            }
+        };
+        match law {
             Block::Coulomb { mu, .. } => {
                 p[0] = p[0].max(0.0);
                 let (length, radius) = ((p[1] * p[1] + p[2] * p[2]).sqrt(), mu * p[0]);

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! As τ → 0 either g > 0 and w = 0, so u_t = 0: the contact sticks; or g = 0, so |x_t| = R, and w = |u_t|: it slides, and friction opposes the slip. There is no kink where a contact
-//! stops to slide. A moment about the normal has a disc of one dimension. A row with bounds has the pairs (x − lo, s_lo) and (hi − x, s_hi) with `u = s_lo − s_hi`; a row without any
+//! stops to slide. The moment about the normal has a disc of one dimension, the moment against rolling one of two. A row with bounds has the pairs (x − lo, s_lo) and (hi − x, s_hi) with `u = s_lo − s_hi`; a row without any
 //! has `u = 0`.
 //!
 //! Newton's step of these equations is `dx = c − C du`, element by element.
@@ -55,8 +55,9 @@ pub(super) struct Shape {
     /// Unit of force of each row, and of motion.
     pub force: [f64; 3],
     pub motion: [f64; 3],
-    /// Unit of the normal force that the disc of a moment follows.
+    /// Unit of the normal force that the disc of a moment follows, and by how many places its element is before.
     force_before: f64,
+    pub behind: usize,
 }
 
 /// The step's linear maps of one element: `dx_n = t (c_n − C du_n)`, `dx_t = T (c_t + f dx_n − C_t du_t)`.
@@ -94,7 +95,10 @@ impl Shape {
         let mut shape = Self { force: [size / root; 3], motion: [1.0 / (root * size); 3], ..Self::default() };
         if let Some(before) = before {
             shape.force_before = before.force[0];
-            shape.coefficient = element.mu_spin.min(LARGE_FRICTION) * before.force[0] / shape.force[0];
+            shape.behind = element.behind;
+            let coefficient = element.mu_moment * before.force[0] / shape.force[0];
+            shape.capped = coefficient > LARGE_FRICTION;
+            shape.coefficient = coefficient.min(LARGE_FRICTION);
             shape.disc = (0, element.rows);
             shape.pairs = [false, true];
             return shape;
