@@ -137,10 +137,28 @@ def heap(n: int, *, spins: bool = True) -> contact.ContactProblem:
     return problem
 
 
+def chain(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Masses in a row, of which each moves its neighbours: sweeps over the rows converge slowly."""
+    return 2.0 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1), -np.ones(n)
+
+
+def without_solution(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """w = q − B z with B > 0 and q < 0: every basis has to be looked at."""
+    return -1.0 - np.random.default_rng(0).uniform(size=(n, n)), -np.ones(n)
+
+
 # Each takes many seconds if nobody ends it.
 LONG: dict[str, Callable[[], Callable[[], object]]] = {
+    "auto": lambda: partial(lcp.solve, *dense(4000), "auto"),
     "lemke": lambda: partial(lcp.solve, *dense(2500), "lemke"),
     "nnls": lambda: partial(lcp.solve, *dense(2500), "nnls"),
+    "dantzig": lambda: partial(lcp.solve, *dense(4000), "dantzig"),
+    "modified-ppm": lambda: partial(lcp.solve, *dense(2500), "modified-ppm"),
+    "principal-pivot": lambda: partial(lcp.solve, *dense(2500), "principal-pivot"),
+    "interior-point": lambda: partial(lcp.solve, *dense(2500), "interior-point"),
+    "feasible-interior-point": lambda: partial(lcp.solve, *dense(2500), "feasible-interior-point"),
+    "projected-gauss-seidel": lambda: partial(lcp.solve, *chain(2500), "projected-gauss-seidel"),
+    "enumerate": lambda: partial(lcp.solve, *without_solution(20), "enumerate"),
     "two in a batch": lambda: partial(lcp.solve_batch, [dense(2500)[0]] * 2, [dense(2500)[1]] * 2, "lemke"),
     "exact": lambda: partial(lcp.classify, dense(400)[0], exact=True),
     "coulomb-cone": lambda: partial(contact.solve, heap(100)),

@@ -35,11 +35,18 @@ fn the_limit_is_followed_through_changes_of_state() {
     assert!(unsolved(vec![5501]).is_empty());
 }
 
+/// Contacts of one face slide together: their friction is shared in a way that the limit leaves open, and a large
+/// coefficient does not.
+#[test]
+fn contacts_that_slide_together_are_followed_to_the_limit() {
+    assert!(unsolved(vec![880, 2594, 3411, 3942, 4676]).is_empty());
+}
+
 #[test]
 #[ignore = "long: a soak"]
 fn random_problems_soak() {
-    let failed = unsolved((0..2000).collect());
-    assert!(failed.len() <= 1, "{failed:?}");
+    let failed = unsolved((0..10_000).collect());
+    assert!(failed.is_empty(), "{failed:?}");
 }
 
 fn solve(problem: &ContactProblem) -> ContactSolution {

@@ -119,7 +119,6 @@ impl Part {
         self.work.copy_from(&self.scaled);
         let rounding = 16.0 * f64::EPSILON * n as f64 * self.largest;
         for k in 0..n {
-            crate::interrupt::check();
             let largest = (k..n).fold(k, |p, i| if self.work[(i, i)] > self.work[(p, p)] { i } else { p });
             if self.work[(largest, largest)] <= rounding {
                 return (k..n).all(|j| (j..n).all(|i| self.work[(i, j)].abs() <= 4.0 * rounding));
@@ -135,6 +134,7 @@ impl Part {
 
     /// One step of the outer-product Cholesky method on the lower triangle; the pivot must be positive.
     fn eliminate(&mut self, k: usize) -> bool {
+        crate::interrupt::check();
         let n = self.work.rows();
         let root = self.work[(k, k)].sqrt();
         let (left, right) = self.work.as_mut_slice().split_at_mut((k + 1) * n);

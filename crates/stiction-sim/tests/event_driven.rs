@@ -439,6 +439,25 @@ fn events_without_end_are_left_to_time_stepping() {
     assert!(most > 5 && most <= 65, "{most}");
 }
 
+/// A block's slip ends early in a step, and late in it a ball lands somewhere else: both events are met, the first one too.
+#[test]
+fn slip_that_ends_before_something_else_lands_is_not_passed_over() {
+    let (mu, slip_ends, lands) = (0.5, 3e-3, 8e-3);
+    let (speed, height) = (mu * G * slip_ends, 0.05 + 0.5 * G * lands * lands);
+    let mut simulation = scene(&format!(
+        "dt = 0.01\n[material]\nfriction = {mu}\n\
+         [[bodies]]\nname = \"ground\"\nfixed = true\nshape = {{ plane = true }}\n\
+         [[bodies]]\nname = \"block\"\nmass = 1.3\nposition = [0, 0, 0.1]\nvelocity = [{speed}, 0, 0]\nshape = {{ box = [0.2, 0.2, 0.2] }}\n\
+         [[bodies]]\nname = \"ball\"\nmass = 0.2\nposition = [1, 0, {height}]\nshape = {{ sphere = 0.05 }}"
+    ));
+    let report = smooth_step(&mut simulation);
+    let state = simulation.state();
+    assert!(state.v.iter().all(|v| v.abs() <= 1e-9), "{:?}", state.v);
+    let (moved, expected) = (state.q[0], 0.5 * speed * slip_ends);
+    assert!((moved - expected).abs() <= 1e-9 * expected, "{moved:e} {expected:e}");
+    assert!(report.impacts == 1 && report.substeps <= 4, "{} impacts, {} pieces", report.impacts, report.substeps);
+}
+
 #[test]
 fn a_pyramid_at_rest_costs_one_search() {
     let text = include_str!("../../../scenes/pyramid.toml");

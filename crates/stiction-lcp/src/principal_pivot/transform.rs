@@ -78,6 +78,7 @@ impl Transform {
             let (row, column) = (self.row.clone(), self.column.clone());
             let size = |i: usize, j: usize| times_power(m[(i, j)].abs(), -row[i] - column[j]);
             for i in 0..n {
+                crate::interrupt::check();
                 let largest = (0..n).fold(0.0, |x: f64, j| x.max(size(i, j)));
                 self.row[i] += exponent(largest) / 2;
                 let largest = (0..n).fold(0.0, |x: f64, j| x.max(size(j, i)));

@@ -18,8 +18,9 @@ const ADVANCES: usize = 200;
 /// Trials on the way to an event.
 const TRIALS: usize = 80;
 
-/// An event is aimed at from this far before it, in parts of a size: so that what touches does not overlap.
-const AIM: f64 = 0.25 * TOUCHING;
+/// An event is aimed at from this far before it, in parts of a size: so that what touches does not overlap. One that is past
+/// by no more is met as well.
+pub(super) const AIM: f64 = 0.25 * TOUCHING;
 
 /// Slip of at most this part of what it was at the start of the piece has ended.
 const STOPPED: f64 = 1e-6;
@@ -36,7 +37,7 @@ const HALVE_EVERY: usize = 4;
 struct Look {
     /// An event is past.
     past: bool,
-    /// How far the nearest event is: gaps in parts of a size, slip in parts of that at the start. Infinite if none is in sight.
+    /// How far the nearest event is: gaps in parts of a size, slip as by [`Events::slip_left_of`]. Infinite if none is in sight.
     measure: f64,
 }
 
@@ -262,6 +263,7 @@ impl Events {
         mut hi: f64,
     ) -> Result<Option<f64>, stiction_lcp::InputError> {
         let (mut below, mut above, mut at) = (f64::INFINITY, f64::INFINITY, hi);
+        let mut seen = lo == 0.0;
         for trial in 0..TRIALS {
             if !self.integrate(sim, t, at)? {
                 return Ok(None);
@@ -269,13 +271,21 @@ impl Events {
             self.update(sim);
             let margin = 2.0 * self.margin(sim, hi - lo);
             let look = self.look(sim, margin);
-            if !look.past && (look.measure <= 2.0 * AIM || at >= hi) {
+            if (-AIM..=2.0 * AIM).contains(&look.measure) || !look.past && at >= hi {
                 return Ok(Some(at));
             }
             if look.past {
                 (hi, above) = (at, look.measure);
+                // Slip may end, and what grazes may touch, before what the advancement saw.
+                if hi <= lo {
+                    (lo, below) = (0.0, f64::INFINITY);
+                }
             } else {
                 (lo, below) = (at, look.measure);
+            }
+            if !seen {
+                (seen, at) = (true, lo);
+                continue;
             }
             let middle = 0.5 * (lo + hi);
             if !(middle > lo && middle < hi) {

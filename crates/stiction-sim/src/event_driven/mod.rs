@@ -112,7 +112,7 @@ pub(crate) struct Events {
     rates: [Vec<f64>; 4],
     accelerations: [Vec<f64>; 4],
     powers: [f64; 4],
-    /// Least slip at a later stage of a contact that slides, in parts of that at the start: from 0 down it came to an end on the way.
+    /// Least slip at a later stage of a contact that slides, as by `slip_left_of`: from 0 down it came to an end on the way.
     slip_left: f64,
     /// How far the configuration is from the start of the piece, in exponential coordinates, nv.
     xi: Vec<f64>,

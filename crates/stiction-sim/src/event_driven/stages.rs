@@ -6,6 +6,7 @@ use stiction_contact::{ContactOutcome, ContactSolution, Mode};
 use stiction_lcp::InputError;
 
 use crate::event_driven::impact::slip_velocity;
+use crate::event_driven::locate::AIM;
 use crate::event_driven::{Events, Resting, SLIP_END};
 use crate::rolling::contact_rates;
 use crate::simulation::{Integrator, Simulation};
@@ -253,10 +254,11 @@ impl Events {
         resting.dry && !resting.open && !resting.stick && resting.slip.length() > SLIP_END * self.no_speed(sim, at)
     }
 
-    /// How much of its slip a contact has left before it ends, in parts of that at the start of the piece.
+    /// How much of its slip a contact has left before it ends: in parts of that at the start of the piece, and of a speed of which
+    /// [`AIM`] is none. Where slip is small to begin with, friction is not known to a small part of it.
     pub(super) fn slip_left_of(&self, sim: &Simulation, at: &ContactPoint, resting: &Resting) -> f64 {
-        let start = resting.slip.length();
-        (slip_velocity(sim, at).dot(resting.slip) / start - SLIP_END * self.no_speed(sim, at)) / start
+        let (start, none) = (resting.slip.length(), self.no_speed(sim, at));
+        (slip_velocity(sim, at).dot(resting.slip) / start - SLIP_END * none) / (start + none / AIM)
     }
 
     /// Contacts that open have no say in later stages, and those that begin to slip are not held.

@@ -6,9 +6,10 @@ use super::CoulombCone;
 use super::island::AfterGuess;
 use super::without_limit::Substitutes;
 use crate::by_island::IslandEnd;
+use crate::certificate::Certifier;
 use crate::certificate::cone::ConeLaw;
 use crate::islands::Islands;
-use crate::model::{ContactModel, ContactOutcome, Level, WarmStart};
+use crate::model::{ContactModel, ContactOutcome, Level, Mode, WarmStart};
 use crate::models::coulomb_pyramid::{CoulombPyramid, PyramidOptions};
 use crate::models::frictionless::Frictionless;
 use crate::models::normal_problem::NormalOptions;
@@ -130,27 +131,40 @@ impl CoulombCone {
         let law = ConeLaw { level: self.level };
         let (options, limit) = (self.options.clone(), self.max_iterations());
         let mut driver = std::mem::take(&mut self.driver);
-        let mut start: Option<WarmStart> = None;
+        // The answer with the last coefficient, and that coefficient.
+        let mut last: Option<(WarmStart, f64)> = None;
         let mut found = None;
-        let mut substitutes = Substitutes::new();
+        let (mut substitutes, mut certifier) = (Substitutes::new(), Certifier::default());
         while let Some(most) = substitutes.take() {
             let finite = problem.with_friction_up_to(most);
+            let start = last.as_ref().map(|(answer, before)| follow_sliding(problem, answer, *before, most));
             let mut solved = self.velocities.solution(&finite, &law, start.as_ref(), options.tolerance, limit);
-            // The states of the last answer, on the contacts: forces are the unknowns there, and
-            // steep cones are no harder than others.
+            // On the contacts, near the last answer: forces are the unknowns there, and steep cones
+            // are no harder than others.
             if let (None, Some(from)) = (&solved, &start) {
                 let outcome = driver.solve(&finite, &law, &options, Some(from), |island, guess, forces, stats| {
-                    Ok(self.solve_island(island, guess, AfterGuess::Stop, forces, stats))
+                    Ok(self.solve_island(island, guess, AfterGuess::SearchNear, forces, stats))
                 })?;
                 solved = if let ContactOutcome::Solved(solution) = outcome { Some(solution) } else { None };
             }
             substitutes.report(solved.is_some());
-            let Some(solution) = solved else { continue };
-            let from = start.insert(solution.warm_start);
+            let Some(mut solution) = solved else { continue };
+            let (from, _) = last.insert((solution.warm_start.clone(), most));
             let outcome = driver.solve(problem, &law, &options, Some(from), |island, guess, forces, stats| {
                 Ok(self.solve_island(island, guess, AfterGuess::Stop, forces, stats))
             })?;
             if let ContactOutcome::Solved(solution) = outcome {
+                found = Some(solution);
+                break;
+            }
+            // Redundant contacts that slide have no system of their own in the limit; but with this
+            // coefficient their normal forces may be as good as none.
+            let ContactSolution { forces, motion, stats, .. } = &mut solution;
+            solution.certificate = certifier.certify_timed(problem, &law, forces, motion, stats);
+            if solution.certificate.holds(options.tolerance) {
+                solution.modes.clear();
+                solution.modes.extend_from_slice(certifier.modes());
+                solution.warm_start.modes.clone_from(&solution.modes);
                 found = Some(solution);
                 break;
             }
@@ -230,6 +244,18 @@ impl CoulombCone {
             None => Ok(()),
         }
     }
+}
+
+/// An answer with friction up to `before` as a start for friction up to `most`: contacts that slide go on
+/// sliding with the same friction, under a smaller normal force.
+fn follow_sliding(problem: &ContactProblem, answer: &WarmStart, before: f64, most: f64) -> WarmStart {
+    let mut start = answer.clone();
+    for (i, &mu) in problem.contacts().mu.iter().enumerate() {
+        if start.modes[i] == Mode::Slide {
+            start.forces.normal[i] *= mu.min(before) / mu.min(most);
+        }
+    }
+    start
 }
 
 /// True if a contact slides now, against friction.

@@ -21,6 +21,8 @@ use crate::whitened::{Columns, Whitened};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AfterGuess {
     Search,
+    /// A search near them alone.
+    SearchNear,
     Stop,
 }
 
@@ -148,7 +150,11 @@ impl CoulombCone {
             stats.guessed += usize::from(first);
             end = Some(SearchEnd::Ended);
         }
-        let end = end.or((after_guess == AfterGuess::Stop).then_some(SearchEnd::Exhausted));
+        if end.is_none() && after_guess == AfterGuess::SearchNear {
+            let near = self.search.run_near(&self.problem, &mut self.newton, limit, &mut judge);
+            end = (near == Verdict::Stop).then_some(SearchEnd::Ended);
+        }
+        let end = end.or((after_guess != AfterGuess::Search).then_some(SearchEnd::Exhausted));
         let end = end.unwrap_or_else(|| {
             self.newton.iterations = 0;
             let mut starts = 0;

@@ -135,12 +135,8 @@ impl Search {
         starts: &mut usize,
         judge: &mut Judge<'_>,
     ) -> SearchEnd {
-        if guessed {
-            self.r.copy_from_slice(&self.finished);
-            let start = Start { alpha: NEAR, sweeps: 0, budget: INNER_LIMIT };
-            if self.points(problem, newton, &start, limit, judge) == Verdict::Stop {
-                return SearchEnd::Ended;
-            }
+        if guessed && self.run_near(problem, newton, limit, judge) == Verdict::Stop {
+            return SearchEnd::Ended;
         }
         for start in &STARTS {
             if newton.iterations >= limit {
@@ -155,6 +151,19 @@ impl Search {
             }
         }
         SearchEnd::Exhausted
+    }
+
+    /// Searches near the guess alone.
+    pub fn run_near(
+        &mut self,
+        problem: &ConeProblem,
+        newton: &mut Newton,
+        limit: usize,
+        judge: &mut Judge<'_>,
+    ) -> Verdict {
+        self.r.copy_from_slice(&self.finished);
+        let start = Start { alpha: NEAR, sweeps: 0, budget: INNER_LIMIT };
+        self.points(problem, newton, &start, limit, judge)
     }
 
     /// Proximal points from `r`: solve at c = r; move c there and lower α, or raise it; solve the system of states that have settled.

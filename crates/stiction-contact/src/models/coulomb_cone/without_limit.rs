@@ -28,7 +28,8 @@ pub(super) struct Substitutes {
 
 impl Substitutes {
     const FIRST: f64 = 1e1;
-    const LAST: f64 = 1e9;
+    /// A contact that slides with this one has a normal force that is rounding beside its friction.
+    const LAST: f64 = 1e13;
     const LARGEST_RATIO: f64 = 1e2;
     const LEAST_RATIO: f64 = 1.1;
     /// A ratio that led to an answer is raised to this power for the next one; one that did not, to

@@ -276,6 +276,7 @@ impl Formulation {
         let moving = self.moving();
         let mut matrix = Matrix::zeros(self.order(), self.order());
         for j in 0..moving {
+            stiction_lcp::interrupt::check();
             for i in 0..moving {
                 matrix[(i, j)] = self.entry(i, j);
             }

@@ -160,6 +160,7 @@ impl Recovery {
         }
         let mut before = f64::INFINITY;
         for round in 0..ROUNDS {
+            stiction_lcp::interrupt::check();
             self.momentum_residual(island, x_free, drag);
             drag.solve(&mut self.step);
             self.row_residual(island, round);
