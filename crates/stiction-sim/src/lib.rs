@@ -11,6 +11,7 @@ pub mod looks;
 pub mod material;
 pub mod meshes;
 pub mod mjcf;
+mod picture;
 mod projection;
 pub mod recording;
 pub mod restitution;

@@ -30,7 +30,7 @@ pub use write::Recorder;
 /// The first bytes of a recording.
 const MAGIC: &[u8; 8] = b"STICREC\n";
 /// The version of the format.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 /// The oldest version that can be read: without [`Settings::impacts`](crate::Settings) and
 /// [`RecordedStep::restitution_scale`].
 const OLDEST: u32 = 2;
@@ -39,6 +39,8 @@ const WITH_RESTITUTION: u32 = 3;
 /// The version from which on steps may be accepted: [`Settings::accept_bound`](crate::Settings) and
 /// [`RecordedStep::accepted`].
 const WITH_ACCEPTANCE: u32 = 4;
+/// The version from which on there are [`RecordedStep::factorizations`] and [`RecordedStep::most_factorizations`].
+const WITH_FACTORIZATIONS: u32 = 5;
 
 /// What a chunk holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
