@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ._drawn import SHAPES
 from ._stiction import Recording, Scene, Simulation
 from .errors import InputError
 from .sim import Trajectory, record
@@ -131,6 +132,7 @@ def render(arguments: Sequence[str]) -> int:
     parser.add_argument("--at", metavar="T", type=_number, help="the time of the picture (s): a scene is simulated up to there; a recording's end unless given")
     parser.add_argument("--out", metavar="FILE", help="where the picture goes: .png, .jpg or .webp")
     parser.add_argument("--video", metavar="FILE", help="where a video goes: .mp4, .webm, .gif or .webp")
+    parser.add_argument("--shapes", choices=SHAPES, default="visual", help="what to draw: visual shapes (and what touches, where there are none), what touches, or both")
     _picture_options(parser, "640x480")
     _video_options(parser)
     _camera_options(parser)
@@ -141,7 +143,7 @@ def render(arguments: Sequence[str]) -> int:
     from . import render as drawing
 
     path, source, begun = _new(options.out or options.video, options.force), _source(options, options.source), time.monotonic()
-    shape: dict[str, Any] = {"width": options.size[0], "height": options.size[1], "camera": _camera(options), "forces": options.forces}
+    shape: dict[str, Any] = {"width": options.size[0], "height": options.size[1], "camera": _camera(options), "forces": options.forces, "shapes": options.shapes}
     if options.out is not None:
         drawing.save(drawing.picture(source, at=options.at, **shape), path)
         print(f"{path}  {options.size[0]} × {options.size[1]}")
@@ -154,7 +156,7 @@ def render(arguments: Sequence[str]) -> int:
 
 
 #: Figures of ``stiction plot``.
-_FIGURES = ("summary", "trajectory", "forces", "energy", "slip", "certificates")
+_FIGURES = ("summary", "trajectory", "forces", "energy", "slip", "certificates", "work")
 
 
 def plot(arguments: Sequence[str]) -> int:
@@ -201,7 +203,7 @@ def compare(arguments: Sequence[str]) -> int:
     """``stiction compare``."""
     parser = _parser("compare", "The same scene twice, side by side, over a plot of how far the two are apart: under two models, in MuJoCo, or in two recordings.")
     parser.add_argument("source", metavar="SCENE|ROBOT|RECORDING")
-    parser.add_argument("--with", dest="other", metavar="MODEL|mujoco|FILE", required=True, help="another contact model; MuJoCo, for an MJCF file; or another scene or recording of the same bodies")
+    parser.add_argument("--with", dest="other", metavar="MODEL|mujoco|FILE", required=True, help="another contact model; MuJoCo; or another scene or recording of the same bodies")
     parser.add_argument("--video", metavar="FILE", required=True, help="where it goes: .mp4, .webm, .gif, .webp, or .html, a page that holds the video")
     parser.add_argument("--labels", metavar="A,B", help="names of the two")
     parser.add_argument("--bodies", metavar="NAME,NAME", help="whose motion is plotted; all unless given")
@@ -240,6 +242,9 @@ def _pair(options: argparse.Namespace, run: Any) -> tuple[Any, Any]:
     first, shown = frames(_controlled(source, options.ctrl), *moments)
     if options.other == "mujoco":
         from .render import _mujoco
+
+        if isinstance(source, Recording):
+            raise InputError(f"{options.source}: a recording is of this engine; compare its scene")
 
         other = _mujoco.frames(options.source, first, [frame.t for frame in shown], options.ctrl)
         return run("stiction", first, shown), run("MuJoCo", first, other)

@@ -1,4 +1,4 @@
-"""Figures with matplotlib: trajectories, forces, energy, slip, certificates.
+"""Figures with matplotlib: trajectories, forces, energy, slip, certificates, work.
 
 Every function takes a `Trajectory` or a `Recording`, draws into the axes given, or into new ones, and returns them. Legends stand above the axes.
 
@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 try:
     import matplotlib.pyplot as plt
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["certificates", "contacts", "difference", "energy", "forces", "slip", "summary", "trajectory"]
+__all__ = ["certificates", "contacts", "difference", "energy", "forces", "slip", "summary", "trajectory", "work"]
+
+Array = npt.NDArray[np.float64]
 
 #: Below this a certificate, or a slip speed (m/s), is drawn as if it were this: zero has no place on a logarithmic axis.
 _EXACT = 1e-18
@@ -58,6 +61,16 @@ def _legend(ax: Axes, handles: Sequence[Artist] | None = None) -> None:
     if shown:
         columns = min(len(shown), 4)
         ax.legend(handles=shown, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False, borderaxespad=0.2, fontsize="small")
+
+
+def _per_step(t: Array, values: Array, label: str, unit: str, ax: Axes | None) -> Axes:
+    """A dot for each step, on a logarithmic axis."""
+    ax = _axes(ax)
+    ax.semilogy(t[1:], np.maximum(values[1:], _EXACT), ".", markersize=3, label=label)
+    ax.set_xlabel("time (s)")
+    ax.set_ylabel(unit)
+    _legend(ax)
+    return ax
 
 
 def trajectory(trajectory: Trajectory | Recording, bodies: Sequence[str] | None = None, *, axis: str = "xyz", ax: Axes | None = None) -> Axes:
@@ -153,12 +166,8 @@ def slip(trajectory: Trajectory | Recording, *, ax: Axes | None = None) -> Axes:
     -------
     Axes
     """
-    ax, rows = _axes(ax), _rows(trajectory)
-    ax.semilogy(rows.t[1:], np.maximum(rows.slip[1:], _EXACT), ".", markersize=3, label="largest slip speed")
-    ax.set_xlabel("time (s)")
-    ax.set_ylabel("slip speed (m/s)")
-    _legend(ax)
-    return ax
+    rows = _rows(trajectory)
+    return _per_step(rows.t, rows.slip, "largest slip speed", "slip speed (m/s)", ax)
 
 
 def certificates(trajectory: Trajectory | Recording, *, ax: Axes | None = None) -> Axes:
@@ -173,11 +182,32 @@ def certificates(trajectory: Trajectory | Recording, *, ax: Axes | None = None) 
     -------
     Axes
     """
-    ax, rows = _axes(ax), _rows(trajectory)
-    ax.semilogy(rows.t[1:], np.maximum(rows.certificate[1:], _EXACT), ".", markersize=3, label="certificate")
+    rows = _rows(trajectory)
+    ax = _per_step(rows.t, rows.certificate, "certificate", "largest measure", ax)
     ax.axhline(rows.scene.tolerance, color="tab:red", linestyle="--", label="tolerance")
+    _legend(ax)
+    return ax
+
+
+def work(trajectory: Trajectory | Recording, *, ax: Axes | None = None) -> Axes:
+    """What each step took: linear systems that were factored, and pivots or iterations.
+
+    Parameters
+    ----------
+    trajectory : Trajectory or Recording
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    ax, rows = _axes(ax), _rows(trajectory)
+    ax.step(rows.t[1:], rows.pivots[1:], color="0.6", linewidth=0.8, where="pre", label="pivots")
+    ax.step(rows.t[1:], rows.factorizations[1:], linewidth=1.2, where="pre", label="factorizations")
+    ax.set_ylim(bottom=0.0)
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("time (s)")
-    ax.set_ylabel("largest measure")
+    ax.set_ylabel("per step")
     _legend(ax)
     return ax
 
@@ -257,7 +287,7 @@ def contacts(simulation: Simulation, *, plane: str = "xz", scale: float | None =
 
 
 def summary(trajectory: Trajectory | Recording, bodies: Sequence[str] | None = None) -> Figure:
-    """Trajectories, forces, energy, slip and certificates in one figure.
+    """Trajectories, forces, energy, slip, certificates and work in one figure.
 
     Parameters
     ----------
@@ -270,14 +300,13 @@ def summary(trajectory: Trajectory | Recording, bodies: Sequence[str] | None = N
     Figure
     """
     rows = _rows(trajectory)
-    figure, axes = plt.subplots(3, 2, figsize=(10, 9), layout="constrained")
-    for letter, ax in zip("xz", axes[0], strict=True):
+    figure, grid = plt.subplots(4, 2, figsize=(10, 12), layout="constrained")
+    axes = grid.ravel()
+    for letter, ax in zip("xyz", axes, strict=False):
         _positions(rows, bodies, axis=letter, ax=ax)
         ax.set_ylabel(f"position {letter} (m)")
-    forces(rows, ax=axes[1, 0])
-    energy(rows, ax=axes[1, 1])
-    slip(rows, ax=axes[2, 0])
-    certificates(rows, ax=axes[2, 1])
+    for draw, ax in zip((forces, energy, slip, certificates, work), axes[3:], strict=True):
+        draw(rows, ax=ax)
     figure.suptitle(rows.scene.title)
     return figure
 

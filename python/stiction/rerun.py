@@ -61,8 +61,8 @@ def log(recording: Recording | str | os.PathLike[str], out: str | os.PathLike[st
     times = [rr.TimeColumn(_TIME, duration=kept.t), rr.TimeColumn(_STEP, sequence=np.arange(len(kept)))]
     _log_motion(rr, stream, scene, recording, kept.q, times)
     series = {
-        "energy": kept.energy, "normal_force": kept.normal_force, "contacts": kept.contacts, "pivots": kept.pivots, "slip": kept.slip,
-        "certificate": kept.certificate,
+        "energy": kept.energy, "normal_force": kept.normal_force, "contacts": kept.contacts, "pivots": kept.pivots,
+        "factorizations": kept.factorizations, "slip": kept.slip, "certificate": kept.certificate,
     }
     for name, values in series.items():
         stream.send_columns(f"series/{name}", times, rr.Scalars.columns(scalars=np.asarray(values, dtype=np.float64)))

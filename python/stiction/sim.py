@@ -68,6 +68,8 @@ class Trajectory:
         Whether the step was accepted without being certified (``on_failure="accept"``).
     pivots : ndarray of int, (k,)
         Pivots or iterations of each step.
+    factorizations : ndarray of int, (k,)
+        Linear systems that each step factored; 0 in recordings of before these were recorded.
     contacts : ndarray of int, (k,)
         Contacts with a force.
     normal_force : ndarray, (k,)
@@ -87,6 +89,7 @@ class Trajectory:
     certificate: Array
     accepted: npt.NDArray[np.bool_]
     pivots: npt.NDArray[np.int64]
+    factorizations: npt.NDArray[np.int64]
     contacts: npt.NDArray[np.int64]
     normal_force: Array
     slip: Array

@@ -35,6 +35,10 @@ def test_figures_show_the_numbers(run: tuple[stiction.Simulation, stiction.Traje
     np.testing.assert_array_equal(lines[0].get_ydata(), trajectory.position(body)[:, 0])
     np.testing.assert_array_equal(plot.energy(trajectory).lines[2].get_ydata(), trajectory.energy)
     np.testing.assert_array_equal(plot.forces(trajectory).lines[0].get_ydata(), trajectory.normal_force[1:])
+    pivots, factorizations = plot.work(trajectory).lines
+    np.testing.assert_array_equal(pivots.get_ydata(), trajectory.pivots[1:])
+    np.testing.assert_array_equal(factorizations.get_ydata(), trajectory.factorizations[1:])
+    assert trajectory.factorizations.sum() == trajectory.report.factorizations > 0
     certificates = plot.certificates(trajectory)
     assert certificates.get_yscale() == "log" and certificates.lines[1].get_ydata()[0] == simulation.scene.tolerance
     drawn = plot.contacts(simulation)
@@ -50,7 +54,7 @@ def test_a_constant_force_is_drawn_as_one(run: tuple[stiction.Simulation, sticti
 def test_summary(run: tuple[stiction.Simulation, stiction.Trajectory], tmp_path: Path) -> None:
     figure = plot.summary(run[1])
     figure.savefig(tmp_path / "summary.png")
-    assert len(figure.axes) == 7 and (tmp_path / "summary.png").stat().st_size > 1000
+    assert len(figure.axes) == 9 and (tmp_path / "summary.png").stat().st_size > 1000
 
 
 def test_no_contacts_is_no_error() -> None:
@@ -60,7 +64,7 @@ def test_no_contacts_is_no_error() -> None:
     assert not plot.contacts(simulation).lines
 
 
-@pytest.mark.parametrize("draw", [plot.trajectory, plot.forces, plot.energy, plot.slip, plot.certificates])
+@pytest.mark.parametrize("draw", [plot.trajectory, plot.forces, plot.energy, plot.slip, plot.certificates, plot.work])
 def test_legends_do_not_cover_data(run: tuple[stiction.Simulation, stiction.Trajectory], draw: Any) -> None:
     ax = draw(run[1])
     ax.figure.canvas.draw()

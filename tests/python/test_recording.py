@@ -26,9 +26,10 @@ def test_a_recording_is_the_trajectory_of_its_run(scenes: Path, tmp_path: Path, 
     kept = recording.trajectory()
     simulation = stiction.Simulation(recording.scene)
     same = stiction.record(simulation, 60)
-    for field in ("t", "q", "v", "positions", "kinetic", "potential", "certificate", "accepted", "contacts", "normal_force"):
+    for field in ("t", "q", "v", "positions", "kinetic", "potential", "certificate", "accepted", "pivots", "factorizations", "contacts", "normal_force"):
         np.testing.assert_array_equal(getattr(kept, field), getattr(same, field), err_msg=field)
     assert (kept.report.steps, kept.report.ok, kept.report.certificate) == (60, True, same.report.certificate)
+    assert kept.report.factorizations == kept.factorizations.sum()
     np.testing.assert_array_equal(recording.contacts(-1), simulation.contacts)
     assert recording.scene.model == simulation.scene.model and recording.scene.simulator == simulation.scene.simulator
     assert pickle.loads(pickle.dumps(recording.scene)).model == recording.scene.model

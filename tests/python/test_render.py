@@ -233,10 +233,32 @@ def test_beside_mujoco(tmp_path: Path) -> None:
     np.testing.assert_allclose(theirs[0].poses, stiction.Simulation(of).poses, atol=1e-12)
     sunk = [frame.poses[of.body("capsule"), 2] for frame in theirs]
     assert sunk[2] < sunk[1] < -1e-4
-    with pytest.raises(errors.InputError, match="MJCF and URDF files only"):
-        _mujoco.frames("scenes/capsule.toml", of, [0.0], None)
     with pytest.raises(errors.InputError, match="2 actuators, and 1 controls"):
         _mujoco.frames(file, of, [0.0], [1.0])
+
+
+@pytest.mark.parametrize("name", ["stack", "wall", "pyramid", "heap", "chain"])
+def test_a_scene_in_mujoco(name: str) -> None:
+    pytest.importorskip("mujoco")
+    from stiction.render import _mujoco
+
+    small = {"n": 6.0} if "n" in stiction.scene.shipped(name).parameters else {}
+    scene = stiction.scene.shipped(name, **small)
+    simulation = stiction.Simulation(scene)
+    times = [0.0, 5 * scene.dt]
+    theirs = _mujoco.frames(f"{name}.toml", scene, times, None)
+    np.testing.assert_allclose(theirs[0].poses, simulation.poses, atol=1e-9)
+    simulation.run(5)
+    # A few steps on both fell as far, or stand.
+    np.testing.assert_allclose(theirs[1].poses[:, :3], simulation.poses[:, :3], atol=2e-3)
+
+
+def test_a_scene_that_mujoco_cannot_have() -> None:
+    pytest.importorskip("mujoco")
+    from stiction.render import _mujoco
+
+    with pytest.raises(errors.SceneError, match="controllers cannot be written as MJCF"):
+        _mujoco.frames("grasp.toml", stiction.scene.shipped("grasp"), [0.0], None)
 
 
 def test_notebooks_show_animations(scenes: Path) -> None:

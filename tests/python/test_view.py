@@ -20,7 +20,8 @@ import stiction
 from browser import until
 from stiction._stiction import _main
 from stiction.scene import box, capsule, cylinder, sphere
-from stiction.view._frame import Pull
+from stiction.view._between import Between
+from stiction.view._frame import Frame, Pull
 from stiction.view._meshes import creased
 from stiction.view._runner import Runner
 from stiction.view._spring import Spring
@@ -231,6 +232,97 @@ def test_forces_are_drawn(arrows: str) -> None:
         assert viewer._contacts._arrows.points.shape == (count, 2, 3) and viewer._contacts._arrows.visible == (arrows != "none")
         assert (viewer._contacts._points.colors == [232, 98, 18]).all(), "all of them slide"
     assert simulation.raises and simulation.step().ok
+
+
+def shown(step: int, x: float, turn: float, world: int = 0) -> Frame:
+    """A geom and its body at a place, turned about z."""
+    pose = np.array([[x, 0.0, 0.0, np.cos(0.5 * turn), 0.0, 0.0, np.sin(0.5 * turn)]])
+    scene = scene_of(sphere(0.1))
+    return Frame(
+        world=world, scene=scene, step=step, t=0.0, poses=pose, bodies=pose[:, :3], contacts=np.zeros(0), certificate=None, tolerance=1e-10
+    )
+
+
+def test_slow_steps_are_shown_as_motion() -> None:
+    between = Between(0.05)
+    between.add(shown(0, 0.0, 0.0), 10.0, running=True)
+    assert not between.moves(10.0)
+    # A step that took a second is shown over the next one; of a turn and its opposite the nearer one is taken.
+    slow = shown(1, 1.0, 0.2)
+    slow.poses[:, 3:] *= -1.0
+    between.add(slow, 11.0, running=True)
+    poses, bodies = between.at(11.5)
+    assert between.moves(11.5) and np.allclose(poses[0, :3], [0.5, 0, 0]) and np.allclose(bodies, [[0.5, 0, 0]])
+    assert np.allclose(poses[0, 3:], [np.cos(0.05), 0, 0, np.sin(0.05)], atol=1e-6)
+    # The next one comes early: it goes on from what is shown.
+    between.add(shown(2, 2.0, 0.2), 11.6, running=True)
+    assert np.allclose(between.at(11.6)[1], [[0.6, 0, 0]]) and np.allclose(between.at(11.9)[1], [[1.3, 0, 0]])
+    assert not between.moves(12.3) and np.allclose(between.at(12.3)[1], [[2.0, 0, 0]])
+    # What is quick, stands, begins anew or is another scene is shown at once.
+    for frame, came, running in [(shown(3, 3.0, 0.0), 11.62, True), (shown(4, 4.0, 0.0), 13.0, False), (shown(0, 0.0, 0.0), 14.0, True), (shown(5, 5.0, 0.0, 1), 15.0, True)]:
+        between.add(frame, came, running=running)
+        assert not between.moves(came) and np.array_equal(between.at(came)[0], frame.poses)
+
+
+def test_a_page_moves_while_a_step_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long steps take, what is drawn goes on."""
+    simulation = stiction.Simulation(scene_of(sphere(0.1)))
+    make_step = Runner._make_step
+
+    def slow_step(runner: Runner) -> None:
+        make_step(runner)
+        time.sleep(0.4)
+
+    monkeypatch.setattr(Runner, "_make_step", slow_step)
+    moves: list[int] = []
+    with view(simulation, run=True) as viewer:
+        move = viewer._move
+        monkeypatch.setattr(viewer, "_move", lambda *poses: (moves.append(viewer.frame.step), move(*poses)))
+        until(lambda: viewer.frame.step >= 5, "steps are made")
+    assert max(moves.count(step) for step in (2, 3, 4)) > 3, moves
+
+
+def test_a_body_stays_where_it_is() -> None:
+    with view(scene_of(sphere(0.1), sphere(0.2)), run=False) as viewer:
+        (menu,) = [h for h in viewer._server.gui._gui_input_handle_from_uuid.values() if h.label == "Follow"]
+        assert menu.options == ("nothing", "b0", "b1")
+        start = viewer.frame.bodies[1].copy()
+        viewer.follow("b1")
+        camera = viewer._server.initial_camera
+        assert menu.value == "b1" and np.allclose(camera.look_at, start)
+        viewer.run()
+        until(lambda: viewer.frame.bodies[1, 2] < start[2] - 0.3, "it falls")
+        viewer.pause()
+        until(lambda: np.allclose(viewer._follow.shift, start - viewer.frame.bodies[1]), "the scene rises")
+        assert np.allclose(viewer._follow._node.position, start - viewer.frame.bodies[1], atol=1e-6)
+        viewer.follow(None)
+        shift = viewer._follow.shift.copy()
+        viewer._runner.do(viewer._runner.step)
+        until(lambda: not viewer.running and np.array_equal(viewer._follow.shift, shift), "it stays")
+        with pytest.raises(stiction.InputError, match="b7"):
+            viewer.follow("b7")
+        other = scene_of(sphere(0.1))
+        viewer.follow(1)
+        viewer._runner.do(lambda: viewer._runner.replace(other, keep=False))
+        until(lambda: viewer.frame.scene is other and menu.options == ("nothing", "b0"), "another scene")
+        assert viewer._follow.body is None and not viewer._follow.shift.any() and menu.value == "nothing"
+
+
+def test_what_touches_is_drawn_on_request(tmp_path: Path) -> None:
+    inertial = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
+    one, other = ("<geometry><sphere radius='0.1'/></geometry>", "<geometry><box size='1 1 1'/></geometry>")
+    (tmp_path / "a.urdf").write_text(f"<robot name='r'><link name='a'>{inertial}<visual>{one}</visual><collision>{other}</collision></link></robot>")
+    with view(tmp_path / "a.urdf") as viewer:
+
+        def drawn() -> list[tuple[str, list[float]]]:
+            opacities = lambda batch: [1.0] if batch.handle.batched_opacities is None else list(batch.handle.batched_opacities)  # noqa: E731
+            return [(batch.geoms[0].shape, opacities(batch)) for batch, _ in viewer._shapes._moving]
+
+        assert drawn() == [("sphere", [1.0])]
+        (menu,) = [h for h in viewer._server.gui._gui_input_handle_from_uuid.values() if h.label == "Shapes"]
+        for choice, expected in [("collision", [("box", [1.0])]), ("both", [("box", [pytest.approx(0.35)]), ("sphere", [1.0])])]:
+            menu.value = choice
+            until(lambda: drawn() == expected, choice)
 
 
 def test_every_shipped_scene_can_be_shown() -> None:

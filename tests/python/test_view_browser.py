@@ -69,6 +69,19 @@ def test_a_simulation_runs_is_pushed_and_changed(tmp_path: Path) -> None:
         until(lambda: viewer.frame.pull is None and viewer.frame.poses[1, 2] < 0.11, "it falls when let go")
         assert viewer.frame.verdict == "certified" and not viewer._contacts._pull.visible
 
+        browser.get_by_label("Follow").first.click()
+        browser.get_by_role("option", name="cube").click()
+        until(lambda: viewer._follow.body == 0, "the camera follows")
+        x, y = on_page(browser, viewer, viewer.frame.poses[1, :3] + viewer._follow.shift)
+        assert abs(x - 550.0) < 1.0 and abs(y - 350.0) < 1.0, "what is followed is in the middle"
+        drag(browser, (x, y), (x - 150, y))
+        until(lambda: np.linalg.norm(viewer._follow.shift) > 0.1, "the scene moves instead of the cube")
+        browser.mouse.up()
+        until(lambda: viewer.frame.pull is None, "it is let go")
+        browser.get_by_label("Shapes").first.click()
+        browser.get_by_role("option", name="both").click()
+        until(lambda: viewer._shapes.shapes == "both", "all shapes are drawn")
+
         browser.get_by_role("tab", name="Contact").click()
         browser.get_by_label("Model").first.click()
         browser.get_by_role("option", name="no-slip").click()

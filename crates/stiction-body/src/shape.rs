@@ -71,6 +71,22 @@ pub enum ShapeKind {
     HalfSpace,
 }
 
+impl ShapeKind {
+    /// What it is called.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Sphere { .. } => "sphere",
+            Self::Cuboid { .. } => "box",
+            Self::Capsule { .. } => "capsule",
+            Self::Cylinder { .. } => "cylinder",
+            Self::Hull { .. } => "hull",
+            Self::Mesh { .. } => "mesh",
+            Self::HeightField { .. } => "height-field",
+            Self::HalfSpace => "half-space",
+        }
+    }
+}
+
 impl Shape {
     /// Most points of a height field, a thousand along each side: its hierarchy takes 400 bytes a point.
     pub const MOST_HEIGHTS: usize = 1 << 20;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use stiction_body::{JointKind, ShapeKind};
+use stiction_body::JointKind;
 use stiction_sim::{Description, Note, NoteKind, Placement, Scene, World, WorldBuilder};
 
 use crate::output::Failure;
@@ -85,19 +85,6 @@ fn joint_name(kind: &JointKind) -> &'static str {
     }
 }
 
-fn shape_name(kind: &ShapeKind) -> &'static str {
-    match kind {
-        ShapeKind::Sphere { .. } => "sphere",
-        ShapeKind::Cuboid { .. } => "box",
-        ShapeKind::Capsule { .. } => "capsule",
-        ShapeKind::Cylinder { .. } => "cylinder",
-        ShapeKind::Hull { .. } => "hull",
-        ShapeKind::Mesh { .. } => "mesh",
-        ShapeKind::HeightField { .. } => "height field",
-        ShapeKind::HalfSpace => "plane",
-    }
-}
-
 fn note_name(kind: NoteKind) -> &'static str {
     match kind {
         NoteKind::Ignored => "ignored",
@@ -141,7 +128,7 @@ fn print(
             format!("{} joints that follow others, {} closed loops", model.mimics().len(), model.loops().len()),
         )?;
     }
-    line(out, "shapes", counts(world.geoms.iter().map(|g| shape_name(g.shape.kind()))))?;
+    line(out, "shapes", counts(world.geoms.iter().map(|g| g.shape.kind().name())))?;
     if !world.actuators.is_empty() {
         line(out, "actuators", world.actuators.len().to_string())?;
     }

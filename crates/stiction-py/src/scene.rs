@@ -243,6 +243,20 @@ impl Scene {
         Ok(Self { inner: Arc::new(inner), recipe })
     }
 
+    /// The scene as MJCF, the format of MuJoCo: bodies, joints, shapes, friction, gravity, step, and the start as its first key frame.
+    ///
+    /// Returns
+    /// -------
+    /// str
+    ///
+    /// Raises
+    /// ------
+    /// SceneError
+    ///     MuJoCo has no equal of something in it, such as restitution, or it is not written, such as controllers.
+    fn to_mjcf(&self) -> PyResult<String> {
+        stiction_sim::mjcf::write(&self.inner).map_err(|e| errors::from_scene(&e))
+    }
+
     /// The same scene with other values for numbers of its ``[parameters]``; what is not given stays.
     ///
     /// Parameters

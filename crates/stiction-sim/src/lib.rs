@@ -13,6 +13,7 @@ pub mod material;
 pub mod meshes;
 pub mod mjcf;
 mod motor_limits;
+mod picture;
 mod projection;
 pub mod recording;
 pub mod restitution;

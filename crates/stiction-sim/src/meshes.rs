@@ -8,12 +8,18 @@ use std::path::Path;
 use stiction_body::math::Vec3;
 
 use crate::error::SceneError;
+use crate::looks::Rgba;
 
 mod collada;
+mod colors;
 mod glb;
+mod mtl;
 mod obj;
 mod ply;
 mod stl;
+
+pub use colors::ColoredPart;
+use colors::{Painted, Surroundings, split};
 
 /// A surface of triangles: no two vertices at the same place, no vertex unused, no triangle with a vertex twice.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -58,12 +64,45 @@ impl MeshFormat {
 /// # Errors
 /// Naming the file, if it is missing, of an unknown format, broken, or without triangles; or if a scale is 0.
 pub fn load(path: &Path, scale: Vec3) -> Result<TriangleMesh, SceneError> {
-    let fail = |message: String| SceneError::new("mesh", message).in_file(path);
+    let (bytes, format) = read(path)?;
+    parse(&bytes, format, scale).map_err(|message| broken(path, message))
+}
+
+/// A mesh by the colours its file gives, and what of these could not be read, in words.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ColoredMesh {
+    /// All of it, as [`load`] gives it.
+    pub whole: TriangleMesh,
+    /// Its parts of one colour each, at least one.
+    pub parts: Vec<ColoredPart>,
+    /// Notes on materials and textures.
+    pub notes: Vec<String>,
+}
+
+/// Loads a mesh as [`load`] does, in parts of one colour each: diffuse colours of COLLADA and of the MTL files that OBJ
+/// files name, base colours of GLB; a texture (PNG) gives its mean colour.
+///
+/// # Errors
+/// As [`load`]: colours that cannot be read are no error.
+pub fn load_colored(path: &Path, scale: Vec3) -> Result<ColoredMesh, SceneError> {
+    let (bytes, format) = read(path)?;
+    let mut around = Surroundings::new(path.parent());
+    let (whole, colors) = painted(&bytes, format, scale, &mut around).map_err(|message| broken(path, message))?;
+    Ok(ColoredMesh { parts: split(&whole, &colors), whole, notes: around.notes })
+}
+
+fn broken(path: &Path, message: String) -> SceneError {
+    SceneError::new("mesh", message).in_file(path)
+}
+
+/// The bytes of a mesh file, and its format.
+fn read(path: &Path) -> Result<(Vec<u8>, MeshFormat), SceneError> {
+    let fail = |message: String| broken(path, message);
     let Some(format) = MeshFormat::of(path) else {
         return Err(fail("the format is not known by its ending; .stl, .obj, .dae, .glb and .ply are read".into()));
     };
     let bytes = crate::files::read(path).map_err(|e| fail(format!("cannot read: {e}")))?;
-    parse(&bytes, format, scale).map_err(fail)
+    Ok((bytes, format))
 }
 
 /// Reads a mesh from the bytes of a file.
@@ -71,20 +110,30 @@ pub fn load(path: &Path, scale: Vec3) -> Result<TriangleMesh, SceneError> {
 /// # Errors
 /// If the bytes are not of that format, without triangles, or a number is not finite; or if a scale is 0.
 pub fn parse(bytes: &[u8], format: MeshFormat, scale: Vec3) -> Result<TriangleMesh, String> {
+    painted(bytes, format, scale, &mut Surroundings::new(None)).map(|(mesh, _)| mesh)
+}
+
+/// A mesh, and the colours of its triangles; of a file without colours none.
+fn painted(
+    bytes: &[u8],
+    format: MeshFormat,
+    scale: Vec3,
+    around: &mut Surroundings,
+) -> Result<(TriangleMesh, Vec<Option<Rgba>>), String> {
     if !(scale.is_finite() && scale.abs().min_element() > 0.0) {
         return Err(format!("the scale must be finite and not 0, found {scale}"));
     }
     let raw = match format {
-        MeshFormat::Stl => stl::parse(bytes)?,
-        MeshFormat::Obj => obj::parse(bytes)?,
-        MeshFormat::Collada => collada::parse(bytes)?,
-        MeshFormat::Glb => glb::parse(bytes)?,
-        MeshFormat::Ply => ply::parse(bytes)?,
+        MeshFormat::Stl => stl::parse(bytes)?.into(),
+        MeshFormat::Obj => obj::parse(bytes, around)?,
+        MeshFormat::Collada => collada::parse(bytes, around)?,
+        MeshFormat::Glb => glb::parse(bytes, around)?,
+        MeshFormat::Ply => ply::parse(bytes)?.into(),
     };
-    if let Some(v) = raw.vertices.iter().find(|v| !v.is_finite()) {
+    if let Some(v) = raw.mesh.vertices.iter().find(|v| !v.is_finite()) {
         return Err(format!("a vertex is not finite: {v}"));
     }
-    let mut mesh = welded(&raw);
+    let (mut mesh, colors) = welded(&raw);
     if mesh.triangles.is_empty() {
         return Err("there are no triangles".into());
     }
@@ -95,11 +144,13 @@ pub fn parse(bytes: &[u8], format: MeshFormat, scale: Vec3) -> Result<TriangleMe
     if scale.signum().element_product() < 0.0 {
         mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
     }
-    Ok(mesh)
+    Ok((mesh, colors))
 }
 
-/// Vertices at the same place become one, in the order they are first used; triangles that lose a corner go.
-fn welded(raw: &TriangleMesh) -> TriangleMesh {
+/// Vertices at the same place become one, in the order they are first used; triangles that lose a corner go. Those that stay have
+/// their colours, if there are any.
+fn welded(painted: &Painted) -> (TriangleMesh, Vec<Option<Rgba>>) {
+    let raw = &painted.mesh;
     let place = |i: u32| raw.vertices[i as usize];
     let compare = |a: u32, b: u32| {
         let (p, q) = (place(a) + Vec3::ZERO, place(b) + Vec3::ZERO);
@@ -117,8 +168,8 @@ fn welded(raw: &TriangleMesh) -> TriangleMesh {
     }
     const UNUSED: u32 = u32::MAX;
     let mut number = vec![UNUSED; raw.vertices.len()];
-    let mut out = TriangleMesh::default();
-    for triangle in &raw.triangles {
+    let (mut out, mut colors) = (TriangleMesh::default(), Vec::new());
+    for (i, triangle) in raw.triangles.iter().enumerate() {
         let [a, b, c] = triangle.map(|i| first[i as usize]);
         if a == b || b == c || c == a {
             continue;
@@ -131,8 +182,9 @@ fn welded(raw: &TriangleMesh) -> TriangleMesh {
             number[i as usize]
         });
         out.triangles.push(triangle);
+        colors.extend(painted.has_colors().then(|| painted.color(i)));
     }
-    out
+    (out, colors)
 }
 
 /// Adds a polygon as a fan of triangles.

@@ -3,13 +3,13 @@
 //! What other programs forgive is forgiven here where the meaning is plain, with a note; what has no meaning is an error with its place. Everything
 //! that was not read is noted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use stiction_body::math::{Pose, Quat, Vec3, axis_angle};
 use stiction_body::{Geom, Inertia, JointKind, LinkSpec};
 
-use crate::description::{Description, GeomSpec, NoteKind};
+use crate::description::{Description, GeomSpec, Note, NoteKind};
 use crate::error::SceneError;
 use crate::material::Material;
 use crate::xml::{Document, Element, Source};
@@ -56,7 +56,7 @@ pub fn load(path: &Path, options: &UrdfOptions) -> Result<Description, SceneErro
     let source = Source::read(path)?;
     // The folders above a relative path are those above the current folder too.
     let folder = std::path::absolute(path).ok().and_then(|p| p.parent().map(Path::to_path_buf)).unwrap_or_default();
-    read(&source, &folder, options).map_err(|e| e.in_file(path))
+    read(source, &folder, options).map_err(|e| e.in_file(path))
 }
 
 /// Reads a URDF from its text; meshes are looked for as if the text stood in a file in `base`.
@@ -64,12 +64,13 @@ pub fn load(path: &Path, options: &UrdfOptions) -> Result<Description, SceneErro
 /// # Errors
 /// As [`load`].
 pub fn parse(text: &str, base: &Path, options: &UrdfOptions) -> Result<Description, SceneError> {
-    read(&Source::new(text, None), base, options)
+    read(Source::new(text, None), base, options)
 }
 
 const XACRO: &str = "this is a xacro file: expand it first (xacro FILE > robot.urdf)";
 
-fn read(source: &Source, folder: &Path, options: &UrdfOptions) -> Result<Description, SceneError> {
+fn read(mut source: Source, folder: &Path, options: &UrdfOptions) -> Result<Description, SceneError> {
+    let defaults = source.take_defaults();
     options.material.check().map_err(|e| SceneError::input("material", &e))?;
     let document = source.parse()?;
     let robot = robot_element(&document)?;
@@ -86,10 +87,14 @@ fn read(source: &Source, folder: &Path, options: &UrdfOptions) -> Result<Descrip
     mobility::check(&tree, &out.numbers, &mut out.out)?;
     ignore_the_rest(robot);
     let mut description = out.out;
-    // Collision shapes are drawn where there is nothing else to look at.
-    let drawn = description.visuals.is_empty();
-    description.geoms.iter_mut().for_each(|g| g.look.drawn = drawn);
+    // Collision shapes are drawn on links that have nothing else to look at.
+    let seen: BTreeSet<Option<usize>> = description.visuals.iter().map(|v| v.link).collect();
+    description.geoms.iter_mut().for_each(|g| g.look.drawn = !seen.contains(&g.geom.link));
     description.notes = document.notes();
+    if defaults {
+        let text = "has the value that the file gives it, not one of the environment".into();
+        description.notes.push(Note { kind: NoteKind::Changed, element: "$(optenv)".into(), text });
+    }
     Ok(description)
 }
 
@@ -204,7 +209,7 @@ impl Builder<'_> {
         let material = surface::of_link(link, self.options.material)?;
         let visuals = visuals::read(link, number, &self.paths, &self.colors);
         self.out.visuals.extend(visuals);
-        for Placed { name, pose, shape } in geometry::read(link, &self.paths, self.options.keep_meshes)? {
+        for Placed { name, pose, shape, .. } in geometry::read(link, &self.paths, self.options.keep_meshes)? {
             let (number, pose) = match (shape.is_unbounded(), fixed) {
                 (true, Some(root)) => (None, root * pose),
                 (true, None) => return Err(link.element.error("a plane must be on a link that is fixed to the world")),

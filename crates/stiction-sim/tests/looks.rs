@@ -5,7 +5,7 @@ use stiction_body::math::Vec3;
 use stiction_sim::looks::{Visual, VisualShape, default_color};
 use stiction_sim::mjcf::MjcfOptions;
 use stiction_sim::urdf::UrdfOptions;
-use stiction_sim::{Description, NoteKind, Scene, Simulation, mjcf, urdf};
+use stiction_sim::{Description, NoteKind, Scene, Simulation, meshes, mjcf, urdf};
 
 const TETRAHEDRON: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
 
@@ -50,6 +50,143 @@ fn urdf_visuals_have_shapes_and_colors() {
     for text in ["broken.obj", "missing.obj", "there is no such shape", "finite numbers"] {
         assert!(noted(&d, text), "no note with {text} in {:#?}", d.notes);
     }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A picture of two pixels, red and blue.
+fn texture() -> Vec<u8> {
+    let mut bytes = vec![];
+    let mut encoder = png::Encoder::new(&mut bytes, 2, 1);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.write_header().and_then(|mut w| w.write_image_data(&[255, 0, 0, 0, 0, 255])).unwrap();
+    bytes
+}
+
+const MTL: &str = "newmtl red\nKd 1 0 0\nd 0.5\nnewmtl bitmap\nKd 1 1 1\nmap_Kd t.png\nnewmtl lost\nKd 0 0 1\nmap_Kd lost.png\n\
+    newmtl broken\nKd spectral x\n";
+const COLORED_OBJ: &str = "mtllib a file.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nusemtl red\nf 1 3 2\nusemtl bitmap\nf 1 2 4\n\
+    usemtl red\nf 1 4 3\nusemtl lost\nf 2 3 4\nusemtl broken\nf 2 3 4\n";
+
+/// The geometry has two primitives, and each of its two instances binds materials of its own to them.
+fn colored_collada() -> String {
+    let effect = |name: &str, diffuse: &str| {
+        format!(
+            "<effect id='{name}-fx'><profile_COMMON><newparam sid='s'><surface><init_from>image</init_from></surface></newparam>
+             <newparam sid='s2'><sampler2D><source>s</source></sampler2D></newparam>
+             <technique><phong><emission><color>0 0 0 1</color></emission><diffuse>{diffuse}</diffuse></phong></technique></profile_COMMON></effect>"
+        )
+    };
+    let material = |name: &str| format!("<material id='{name}'><instance_effect url='#{name}-fx'/></material>");
+    let instance = |place: &str, bound: [&str; 2]| {
+        format!(
+            "<node><translate>{place}</translate><instance_geometry url='#g'><bind_material><technique_common>
+             <instance_material symbol='first' target='#{}'/><instance_material symbol='second' target='#{}'/>
+             </technique_common></bind_material></instance_geometry></node>",
+            bound[0], bound[1]
+        )
+    };
+    let triangles = |symbol: &str, corners: &str| {
+        format!(
+            "<triangles material='{symbol}'><input semantic='VERTEX' source='#v' offset='0'/><p>{corners}</p></triangles>"
+        )
+    };
+    [
+        "<COLLADA><library_images><image id='image'><init_from>t.png</init_from></image></library_images><library_effects>",
+        &effect("green", "<color>0 1 0 0</color>"),
+        &effect("bitmap", "<texture texture='s2' texcoord='x'/>"),
+        "</library_effects><library_materials>",
+        &material("green"),
+        &material("bitmap"),
+        "</library_materials><library_geometries><geometry id='g'><mesh>
+         <source id='p'><float_array>0 0 0 1 0 0 0 1 0 0 0 1</float_array></source>
+         <vertices id='v'><input semantic='POSITION' source='#p'/></vertices>",
+        &triangles("first", "0 2 1 0 1 3"),
+        &triangles("second", "0 3 2 1 2 3"),
+        "</mesh></geometry></library_geometries><library_visual_scenes><visual_scene>",
+        &instance("0 0 0", ["green", "bitmap"]),
+        &instance("5 0 0", ["nothing", "green"]),
+        "</visual_scene></library_visual_scenes></COLLADA>",
+    ]
+    .concat()
+}
+
+/// Two triangles, one with a texture times a half, one in a material without anything, which is white.
+fn colored_glb() -> Vec<u8> {
+    let (mut binary, texture) = (vec![], texture());
+    let places = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0_f32]];
+    places.iter().flatten().for_each(|x| binary.extend(x.to_le_bytes()));
+    binary.extend(&texture);
+    let json = format!(
+        r#"{{"scene":0,"scenes":[{{"nodes":[0,1]}}],"nodes":[{{"mesh":0}},{{"mesh":0,"translation":[0,0,1]}}],
+        "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0}},"material":0}},{{"attributes":{{"POSITION":0}},"material":1}},
+          {{"attributes":{{"POSITION":0}},"material":"x"}}]}}],
+        "materials":[{{"pbrMetallicRoughness":{{"baseColorFactor":[1,0.5,1,0.25],"baseColorTexture":{{"index":0}}}},"alphaMode":"BLEND"}},{{}}],
+        "textures":[{{"source":0}}],"images":[{{"bufferView":1,"mimeType":"image/png"}}],
+        "accessors":[{{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"}}],
+        "bufferViews":[{{"buffer":0,"byteLength":36}},{{"buffer":0,"byteOffset":36,"byteLength":{}}}]}}"#,
+        texture.len()
+    );
+    let mut out = b"glTF\x02\0\0\0\0\0\0\0".to_vec();
+    for (name, data) in [(b"JSON", json.as_bytes()), (b"BIN\0", &binary)] {
+        out.extend((data.len() as u32).to_le_bytes());
+        out.extend(name);
+        out.extend(data);
+    }
+    out
+}
+
+#[test]
+fn mesh_files_have_colors() {
+    let folder = folder("colors");
+    std::fs::write(folder.join("a file.mtl"), MTL).unwrap();
+    std::fs::write(folder.join("t.png"), texture()).unwrap();
+    std::fs::write(folder.join("a.obj"), COLORED_OBJ).unwrap();
+    std::fs::write(folder.join("a.dae"), colored_collada()).unwrap();
+    std::fs::write(folder.join("a.glb"), colored_glb()).unwrap();
+    let violet = [0.5, 0.0, 0.5, 1.0];
+    let parts = |name: &str| {
+        let mesh = meshes::load_colored(&folder.join(name), Vec3::ONE).unwrap();
+        let count: usize = mesh.parts.iter().map(|p| p.mesh.triangles.len()).sum();
+        assert_eq!(
+            (count, &mesh.whole),
+            (mesh.whole.triangles.len(), &meshes::load(&folder.join(name), Vec3::ONE).unwrap())
+        );
+        let parts: Vec<_> = mesh.parts.iter().map(|p| (p.rgba, p.mesh.triangles.len())).collect();
+        (parts, mesh.notes)
+    };
+    let (obj, notes) = parts("a.obj");
+    assert_eq!(obj, [(Some([1.0, 0.0, 0.0, 0.5]), 2), (Some(violet), 1), (Some([0.0, 0.0, 1.0, 1.0]), 1), (None, 1)]);
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(notes[0].contains("t.png\" is drawn as its mean colour") && notes[1].contains("lost.png"), "{notes:?}");
+    assert_eq!(parts("a.dae").0, [(Some([0.0, 1.0, 0.0, 1.0]), 4), (Some(violet), 2), (None, 2)]);
+    let (glb, _) = parts("a.glb");
+    assert_eq!((glb.len(), glb[1], glb[2]), (3, (Some([1.0; 4]), 2), (None, 2)));
+    let [r, g, b, opacity] = glb[0].0.unwrap();
+    assert!((r - 0.5).abs() < 1e-12 && g == 0.0 && (b - 0.5).abs() < 1e-12 && opacity == 0.25, "{glb:?}");
+
+    // Of a hundred colours the first 64 are kept, wherever they come again; the rest has none.
+    let materials: String = (0..100).map(|i| format!("newmtl m{i}\nKd {} 0 0\n", f64::from(i) / 100.0)).collect();
+    std::fs::write(folder.join("many.mtl"), materials).unwrap();
+    let faces: String = (0..200).map(|i| format!("usemtl m{}\nf 1 2 3\n", i % 100)).collect();
+    std::fs::write(folder.join("many.obj"), format!("mtllib many.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\n{faces}")).unwrap();
+    let (many, _) = parts("many.obj");
+    assert!(many.len() == 65 && many[..64].iter().all(|p| p.1 == 2) && many[64] == (None, 72), "{many:?}");
+
+    // In a robot they come before its material; in a scene a colour that is given comes before them.
+    let robot = "<robot name='r'><link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>
+        <visual><geometry><mesh filename='a.obj'/></geometry><material name='m'><color rgba='0 1 0 1'/></material></visual></link></robot>";
+    let d = urdf::parse(robot, &folder, &UrdfOptions::default()).unwrap();
+    let colors: Vec<_> = d.visuals.iter().map(|v| v.look.rgba.unwrap()[..3].to_vec()).collect();
+    assert_eq!(colors, [[1.0, 0.0, 0.0], [0.5, 0.0, 0.5], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]);
+    let world = |more: &str| {
+        let text = format!("[[bodies]]\nname = \"b\"\nmass = 1\nshape = {{ mesh = \"a.obj\"{more} }}");
+        Scene::parse(&text, &folder, &[]).unwrap().world
+    };
+    assert_eq!(
+        world("").visuals.iter().map(|v| v.look.rgba).collect::<Vec<_>>(),
+        obj.iter().map(|p| p.0).collect::<Vec<_>>()
+    );
+    assert!(world(", color = [0, 0, 1]").visuals.iter().all(|v| v.look.rgba == Some([0.0, 0.0, 1.0, 1.0])));
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -122,5 +259,31 @@ fn looks_change_no_bit_of_a_simulation() {
     let drawn = r#"<geom type="ellipsoid" size="1 1 2" contype="0" conaffinity="0" mass="0" rgba="1 0 0 1"/>"#;
     let ((plain, none), (with, one)) = (run(""), run(drawn));
     assert_eq!((plain, none, one), (with, 0, 1));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn what_touches_is_not_drawn_over_what_is_seen() {
+    let folder = folder("groups");
+    let drawn = |geoms: &str| {
+        let text = format!(
+            r#"<mujoco><asset><mesh name="good" file="good.obj"/></asset><worldbody><body><freejoint/>{geoms}</body></worldbody></mujoco>"#
+        );
+        let d = mjcf::parse(&text, &folder, &MjcfOptions::default()).unwrap();
+        let geoms: Vec<_> = d.geoms.iter().map(|g| g.look.drawn).collect();
+        (geoms, d.visuals.iter().map(|v| v.look.drawn).collect::<Vec<_>>())
+    };
+    let seen = r#"<geom size="1" contype="0" conaffinity="0" mass="0" group="1"/>"#;
+    // A ball and a hull that touch, in a group of their own: the hull is drawn as its mesh.
+    let touching = r#"<geom size="1"/><geom type="mesh" mesh="good"/>"#;
+    assert_eq!(drawn(touching), (vec![true, false], vec![true]));
+    assert_eq!(drawn(&format!("{touching}{seen}")), (vec![false, false], vec![false, true]));
+    assert_eq!(drawn(&format!("{seen}{touching}")), (vec![false, false], vec![true, false]));
+    // Decoration of the same group hides nothing, nor does what is not drawn itself.
+    assert_eq!(drawn(&format!("{touching}{}", seen.replace("\"1\"/", "\"0\"/"))).0, [true, false]);
+    assert_eq!(
+        drawn(&format!("{touching}{}", seen.replace("\"1\"/", "\"4\"/"))),
+        (vec![true, false], vec![true, false])
+    );
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 use std::path::Path;
 
 use stiction_body::math::{Pose, Vec3};
-use stiction_body::{JointKind, LoopKind, ModelBuilder, ShapeKind, Workspace};
+use stiction_body::{Inertia, JointKind, LoopKind, ModelBuilder, ShapeKind, Workspace};
 use stiction_sim::mjcf::{self, MjcfOptions, Start};
 use stiction_sim::{ActuatorKind, Description, MaterialRule, NoteKind, SceneError};
 
@@ -217,6 +217,11 @@ fn inertias_as_given_or_computed() {
     let d = world(r#"<body><joint/><inertial pos="0 0 0" mass="2" fullinertia="2 3 4 .1 .2 .3"/></body>"#);
     let m = d.links[0].inertia.about_com;
     assert_eq!((m.x_axis.y, m.x_axis.z, m.y_axis.z, m.z_axis.z), (0.1, 0.2, 0.3, 4.0));
+    // A frame without mass, whose centre is given nevertheless.
+    let d = world(
+        r#"<body><joint/><geom size=".1"/><body name="frame"><inertial pos="1 0 0" mass="0" diaginertia="0 0 0"/></body></body>"#,
+    );
+    assert_eq!(d.links[1].inertia, Inertia::ZERO);
     // Impossible moments: an error, or balanced on request.
     let thin = r#"<worldbody><body name="thin"><joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 4"/></body></worldbody>"#;
     assert!(error(thin).contains(r#"<body name="thin">"#), "{}", error(thin));

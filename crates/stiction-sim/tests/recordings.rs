@@ -6,7 +6,7 @@ use stiction_contact::ModelOptions;
 use stiction_contact::io::{AnyProblem, ReadOptions, contact_to_json, read_bytes};
 use stiction_contact::models::catalog;
 use stiction_sim::recording::{Header, Origin, RecordedStep, export_csv, export_npz, problem_of_step, replay};
-use stiction_sim::{Impacts, OnFailure, Recorder, Recording, Scene, Simulation};
+use stiction_sim::{Impacts, OnFailure, Recorder, Recording, Scene, Simulation, StepReport};
 
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(format!("{name}.toml"))
@@ -316,6 +316,7 @@ fn exports_have_a_line_per_step_and_forces_that_carry_the_weight() {
         "step",
         "pivots",
         "accepted",
+        "factorizations",
         "contact_step",
         "contact_bodies",
         "contact_mode",
@@ -343,6 +344,17 @@ fn exports_have_a_line_per_step_and_forces_that_carry_the_weight() {
 }
 
 #[test]
+fn factorizations_are_recorded() {
+    let recording = Recording::parse(record("dominoes", &[], 100, 1)).unwrap();
+    let kept: Vec<_> = recording.steps().map(|step| (step.factorizations, step.most_factorizations)).collect();
+    let mut simulation = scene("dominoes", &[]).simulation().unwrap();
+    let counts = |report: StepReport| (report.factorizations as u64, report.most_factorizations as u64);
+    let made: Vec<_> = (0..100).map(|_| counts(simulation.step().unwrap())).collect();
+    assert!(made.iter().any(|n| n.0 > 0));
+    assert_eq!(kept, made);
+}
+
+#[test]
 fn recordings_of_version_4_are_read() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/version-4.rec");
     let recording = Recording::load(&file).unwrap();
@@ -354,6 +366,18 @@ fn recordings_of_version_4_are_read() {
     assert!(notes.is_empty(), "{notes:?}");
     let same = replay(&recording, &mut scene.simulation().unwrap(), |_| {}).unwrap();
     assert_eq!((same.steps, same.difference), (20, None));
+}
+
+#[test]
+fn recordings_of_version_4_with_an_accepted_step_are_read() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/version-4-accept.rec");
+    let recording = Recording::load(&file).unwrap();
+    assert_eq!((recording.damage(), recording.step_count()), (None, 20));
+    assert_eq!(recording.header().settings.on_failure, OnFailure::Accept);
+    assert!(recording.steps().all(|step| step.certificate.largest() <= 1e-10 && step.contacts.len() == 4));
+    assert!(recording.steps().all(|step| (step.factorizations, step.most_factorizations) == (0, 0)));
+    let (scene, _) = recording.header().scene().unwrap();
+    replay(&recording, &mut scene.simulation().unwrap(), |_| {}).unwrap();
 }
 
 #[test]

@@ -236,11 +236,20 @@ fn what_is_no_tree_is_named() {
             robot(&["a"], "<link name='b'><collision><geometry><sphere radius='${r}'/></geometry></collision></link>"),
             "this is a xacro file",
         ),
+        (
+            robot(&["a"], "<link name='b'><inertial><mass value='$(env MASS)'/></inertial></link>"),
+            "this is a xacro file",
+        ),
+        (robot(&["a"], "<link name='b'><inertial><mass value='$(optenv MASS x)'/></inertial></link>"), "found \"x"),
     ];
     for (text, expected) in cases {
         let message = parse(&text).unwrap_err();
         assert!(message.contains(expected), "{message} lacks {expected}");
     }
+    // Places are those of the file, though `$(optenv …)` before them is replaced.
+    let fixed = joint("j", "fixed", "a", "b", "<origin xyz='$(optenv AT 0.19 0\t1)' rpy='$(optenv  TURN 0 x 0)'/>");
+    let message = parse(&robot(&["a", "b"], &fixed)).unwrap_err();
+    assert!(message.starts_with("4:80"), "{message}");
     let xacro = urdf::load(Path::new("a.urdf.xacro"), &UrdfOptions::default()).unwrap_err().to_string();
     assert!(xacro.starts_with("a.urdf.xacro: this is a xacro file"), "{xacro}");
     let missing = urdf::load(Path::new("/nowhere/a.urdf"), &UrdfOptions::default()).unwrap_err().to_string();
@@ -489,4 +498,17 @@ fn garbled_files_are_refused_or_usable() {
         }
     }
     assert!(loaded > 200 && refused > 200, "{loaded} {refused}");
+}
+
+#[test]
+fn optional_arguments_have_the_values_of_the_file() {
+    let slide =
+        joint("j", "prismatic", "a", "b", "<origin xyz='$(optenv PATH 0.19 0 1)'/><limit effort='1' velocity='1'/>");
+    let d = parse(&robot(&["a", "b"], &slide)).unwrap();
+    assert_eq!(d.links[1].frame.translation, Vec3::new(0.19, 0.0, 1.0));
+    assert!(d.notes.iter().any(|n| n.element == "$(optenv)" && n.kind == NoteKind::Changed), "{:?}", d.notes);
+    for broken in ["$(optenv", "$(optenv )", "$(optenv X)", "$(optenv X ", "$(optenv X (0)"] {
+        let text = robot(&["a"], &format!("<link name='b'><inertial><mass value='{broken}'/></inertial></link>"));
+        assert!(parse(&text).is_err(), "{broken}");
+    }
 }

@@ -26,7 +26,8 @@ __all__ = ["Camera", "Renderer", "View", "compare", "picture", "save", "video"]
 
 
 def picture(
-    source: Source, *, at: float | None = None, width: int = 640, height: int = 480, camera: Camera | None = None, forces: bool | float = False
+    source: Source, *, at: float | None = None, width: int = 640, height: int = 480, camera: Camera | None = None, forces: bool | float = False,
+    shapes: str = "visual",
 ) -> Image:
     """A picture of a simulation, scene, robot, recording or trajectory.
 
@@ -43,6 +44,8 @@ def picture(
         Default: one that sees all that moves.
     forces : bool or float
         Whether contact forces are drawn as arrows; a number is the force of the longest one (N).
+    shapes : str
+        ``"visual"``, ``"collision"`` or ``"both"``, as of `Renderer`.
 
     Returns
     -------
@@ -57,7 +60,7 @@ def picture(
         The simulation ends before that time, or there is no OpenGL here.
     """
     scene, shown = frame(opened(source), at)
-    renderer = Renderer(scene, width, height, camera=camera, forces=forces, samples=SAMPLES)
+    renderer = Renderer(scene, width, height, camera=camera, forces=forces, shapes=shapes, samples=SAMPLES)
     try:
         return renderer.render(shown.poses, shown.contacts)
     finally:
@@ -76,6 +79,7 @@ def video(
     height: int = 480,
     camera: Camera | None = None,
     forces: bool | float = False,
+    shapes: str = "visual",
 ) -> int:
     """A video of a run: ``.mp4``, ``.webm``, ``.gif`` or ``.webp``.
 
@@ -90,7 +94,7 @@ def video(
         Frames per second.
     speed : float
         1 is real time, 0.1 slow motion.
-    width, height, camera, forces
+    width, height, camera, forces, shapes
         As of `picture`.
 
     Returns
@@ -99,7 +103,7 @@ def video(
         The number of frames. A run that fails ends the video.
     """
     scene, shown = frames(opened(source), start, end, fps, speed)
-    renderer = Renderer(scene, width, height, camera=camera, forces=forces)
+    renderer = Renderer(scene, width, height, camera=camera, forces=forces, shapes=shapes)
     try:
         return write(renderer.film(shown), file, fps)
     finally:

@@ -1,4 +1,4 @@
-"""The same MJCF file in MuJoCo, as frames."""
+"""The same file or scene in MuJoCo, as frames."""
 
 from __future__ import annotations
 
@@ -19,19 +19,22 @@ __all__ = ["frames"]
 def frames(file: str | os.PathLike[str], scene: Scene, times: Sequence[float], ctrl: Sequence[float] | None) -> list[Frame]:
     """What MuJoCo makes of a file, with its own settings, at these times (s).
 
-    The frames have the bodies of `scene`, which is the same file read here; `ctrl` holds the controls of its actuators.
+    The frames have the bodies of `scene`, which is the same file read here; `ctrl` holds the controls of its actuators. MJCF and URDF files are read by
+    MuJoCo itself, a scene is written as MJCF.
     """
     try:
         import mujoco
     except ImportError as error:
         raise ImportError("a comparison with MuJoCo needs mujoco: pip install mujoco") from error
-    if Path(file).suffix.lower() not in (".xml", ".mjcf", ".urdf"):
-        raise InputError(f"{file}: MuJoCo reads MJCF and URDF files only, such as examples/capsule.xml")
+    robot = Path(file).suffix.lower() in (".xml", ".mjcf", ".urdf")
+    written = "" if robot else scene.to_mjcf()
     try:
-        model = mujoco.MjModel.from_xml_path(os.fspath(file))
+        model = mujoco.MjModel.from_xml_path(os.fspath(file)) if robot else mujoco.MjModel.from_xml_string(written)
     except ValueError as error:
         raise InputError(f"{file}: MuJoCo does not read it: {' '.join(str(error).split())}") from None
     data = mujoco.MjData(model)
+    if not robot:
+        mujoco.mj_resetDataKeyframe(model, data, 0)
     if ctrl is not None:
         if len(ctrl) != model.nu:
             raise InputError(f"there are {model.nu} actuators, and {len(ctrl)} controls")

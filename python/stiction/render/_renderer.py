@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from .._drawn import checked
 from .._stiction import Scene
 from ..errors import InputError
 from .._frames import Frame
@@ -45,6 +46,9 @@ class Renderer:
         Default: one that sees all that moves.
     forces : bool or float
         Whether contact forces are drawn as arrows; a number is the force of the longest one (N).
+    shapes : str
+        ``"visual"``: what the scene's files give to be looked at, and what touches where a body has nothing else; ``"collision"``: what
+        touches; ``"both"``: the latter over the former, as glass.
     samples : int
         Samples per pixel, 8 at most: finer edges, for twice the time. Edges are smoothed without them, too.
 
@@ -59,7 +63,7 @@ class Renderer:
     """
 
     def __init__(self, scene: Scene, width: int = 640, height: int = 480, *, camera: Camera | None = None, forces: bool | float = False,
-                 samples: int = 0) -> None:
+                 shapes: str = "visual", samples: int = 0) -> None:
         for name, side in (("width", width), ("height", height)):
             if not 16 <= side <= LARGEST:
                 raise InputError(f"{name} must be from 16 to {LARGEST} pixels, found {side}")
@@ -72,7 +76,7 @@ class Renderer:
         if not 0 <= samples <= 8:
             raise InputError(f"samples must be from 0 to 8, found {samples}")
         self._window = Window(int(width), int(height), samples)
-        self._stage = Stage(scene, self._window, axes=self._axes)
+        self._stage = Stage(scene, self._window, axes=self._axes, shapes=checked(shapes))
         self._view: View | None = None
         self._middle = np.zeros(3)
         self._travels = False

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from vtkmodules.vtkCommonDataModel import vtkBox
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkClipPolyData
 
+from .._drawn import opacity
 from .._stiction import Scene
 from ..sim import Mode
 from ._actors import actor, arrows, checker, matrices, place, smooth, surface
@@ -29,8 +30,6 @@ Array = npt.NDArray[np.float64]
 _DIRECTIONS = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) != (0, 0, 0)], float)
 #: A fixed shape larger than this many times all that moves is ground, and not what a picture is about.
 LARGE = 3.0
-#: A shape lies within another up to this part of its size.
-COVERS = 0.15
 #: Fixed shapes that hide this part of what moves are drawn as glass, of this opacity; all that hide anything, if together they hide that part.
 HIDES, GLASS, HIDDEN = 0.06, 0.22, 0.25
 #: Farther from the others than this many times the usual distance, a body is lost, and no picture waits for it.
@@ -75,10 +74,6 @@ def _outermost(vertices: Array) -> Array:
     return found
 
 
-def _drawn(geom: Geom) -> bool:
-    return bool(geom.drawn and geom.color[3] > 0.0)
-
-
 def _posed(geom: Geom) -> Array:
     pose: Array = matrices(np.concatenate([geom.position, geom.quaternion])[None])[0]
     return pose
@@ -91,26 +86,11 @@ def _placed(geom: Geom) -> tuple[Array, Any]:
     return vertices @ pose[:3, :3].T + pose[:3, 3], faces
 
 
-def _uncovered(meshes: list[tuple[Geom, Array, Any]]) -> list[tuple[Geom, Array, Any]]:
-    """Without shapes that have no color of their own and lie within those that have: coarse meshes for contact under fine ones to look at."""
-    colored = [not np.allclose(geom.color, _NO_COLOR[1], atol=0.01) for geom, _, _ in meshes]
-    if all(colored) or not any(colored):
-        return meshes
-    seen = np.concatenate([vertices for (_, vertices, _), has in zip(meshes, colored, strict=True) if has])
-    low, high = seen.min(axis=0), seen.max(axis=0)
-
-    def covered(vertices: Array) -> bool:
-        room = COVERS * np.ptp(vertices, axis=0).max()
-        return bool((low <= vertices.min(axis=0) + room).all() and (high >= vertices.max(axis=0) - room).all())
-
-    return [mesh for mesh, has in zip(meshes, colored, strict=True) if has or not covered(mesh[1])]
-
-
 class Stage:
     """All of a scene in a window."""
 
-    def __init__(self, scene: Scene, window: Window, *, axes: Array) -> None:
-        self.scene, self.window, self.axes = scene, window, axes
+    def __init__(self, scene: Scene, window: Window, *, axes: Array, shapes: str) -> None:
+        self.scene, self.window, self.axes, self._shapes = scene, window, axes, shapes
         self._moves = _moving(scene)
         self.parts: list[_Part] = []
         self.grounds: list[_Ground] = []
@@ -120,7 +100,7 @@ class Stage:
         self._arrows: Any = None
         by_body: dict[int, list[Geom]] = {}
         for geom in scene.geoms:
-            if not _drawn(geom):
+            if opacity(geom, shapes) == 0.0:
                 continue
             if geom.shape == "half-space":
                 self._add_ground(geom)
@@ -143,29 +123,30 @@ class Stage:
         joined: dict[float, Any] = {}
         points, fixed = [], body < 0 or not self._moves[body]
         meshes = [(geom, *_placed(geom)) for geom in geoms]
-        for geom, vertices, faces in _uncovered([mesh for mesh in meshes if len(mesh[2])]):
+        for geom, vertices, faces in (mesh for mesh in meshes if len(mesh[2])):
             # Each fixed shape is a part of its own: some are ground, and some are what the picture is about.
             if fixed:
                 self._add_fixed(body, geom, vertices, faces)
                 continue
             data = smooth(surface(vertices, faces, np.tile(geom.color[:3], (len(vertices), 1))))
-            joined.setdefault(geom.color[3], vtkAppendPolyData()).AddInputData(data)
+            joined.setdefault(opacity(geom, self._shapes), vtkAppendPolyData()).AddInputData(data)
             points.append(_outermost(vertices))
         if joined:
-            self.parts.append(_Part(body, [self._show(joining, opacity) for opacity, joining in joined.items()], np.concatenate(points)))
+            self.parts.append(_Part(body, [self._show(joining, visible) for visible, joining in joined.items()], np.concatenate(points)))
 
-    def _show(self, joining: Any, opacity: float) -> Any:
+    def _show(self, joining: Any, visible: float) -> Any:
         joining.Update()
-        made = actor(joining.GetOutput(), opacity=opacity)
+        made = actor(joining.GetOutput(), opacity=visible)
         self.window.scene.AddActor(made)
         return made
 
     def _add_fixed(self, body: int, geom: Geom, vertices: Array, faces: Any) -> None:
         data = smooth(surface(vertices, faces, np.tile(geom.color[:3], (len(vertices), 1))))
-        made = actor(data, opacity=geom.color[3])
+        visible = opacity(geom, self._shapes)
+        made = actor(data, opacity=visible)
         self.window.scene.AddActor(made)
         self._large.append((made, data))
-        self.parts.append(_Part(body, [made], _outermost(vertices), geom.shape == "height-field", geom.color[3]))
+        self.parts.append(_Part(body, [made], _outermost(vertices), geom.shape == "height-field", visible))
 
     # What is to be seen
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..sim import Mode
+from ._follow import ROOT
 
 __all__ = ["COLORS", "ContactStyle", "Contacts"]
 
@@ -59,26 +60,27 @@ class Contacts:
         nowhere = np.zeros((1, 2, 3), dtype=np.float32)
         white = np.zeros((1, 3), dtype=np.uint8)
         self._arrows = server.scene.add_arrows(
-            "/contacts/forces", nowhere, white, shaft_radius=0.028 * size, head_radius=0.075 * size, head_length=0.17 * size, visible=False
+            f"{ROOT}/contacts/forces", nowhere, white, shaft_radius=0.028 * size, head_radius=0.075 * size, head_length=0.17 * size, visible=False
         )
         self._points = server.scene.add_point_cloud(
-            "/contacts/points", nowhere[0], np.zeros((2, 3), dtype=np.uint8), point_size=0.075 * size, point_shape="circle", precision="float32",
+            f"{ROOT}/contacts/points", nowhere[0], np.zeros((2, 3), dtype=np.uint8), point_size=0.075 * size, point_shape="circle", precision="float32",
             visible=False,
         )
         vertices, faces = _cone()
         self._cones = server.scene.add_batched_meshes_simple(
-            "/contacts/cones", vertices, faces, np.array([[1.0, 0, 0, 0]]), np.zeros((1, 3)), batched_scales=np.ones((1, 3)), lod="off",
+            f"{ROOT}/contacts/cones", vertices, faces, np.array([[1.0, 0, 0, 0]]), np.zeros((1, 3)), batched_scales=np.ones((1, 3)), lod="off",
             batched_colors=white, opacity=0.28, side="double", cast_shadow=False, receive_shadow=False, visible=False,
         )
         self._pull = server.scene.add_arrows(
-            "/drag", nowhere, np.array([[190, 24, 120]], dtype=np.uint8), shaft_radius=0.04 * size, head_radius=0.11 * size,
+            f"{ROOT}/drag", nowhere, np.array([[190, 24, 120]], dtype=np.uint8), shaft_radius=0.04 * size, head_radius=0.11 * size,
             head_length=0.24 * size, visible=False,
         )
 
     def update(self, contacts: npt.NDArray[Any]) -> None:
         """Draw contacts: ``Simulation.contacts``."""
         sizes = np.linalg.norm(contacts["force"], axis=1)
-        large = float(np.quantile(sizes[sizes > 0.0], _LARGE)) if (sizes > 0.0).any() else 0.0
+        pushing = np.sort(sizes[sizes > 0.0])
+        large = float(pushing[int(_LARGE * (len(pushing) - 1))]) if len(pushing) else 0.0
         self._large = max(large, (1.0 - _FORGET) * self._large)
         colors = _BY_MODE[np.clip(contacts["mode"], 0, 2)]
         show = self.style.points and len(contacts) > 0

@@ -39,9 +39,13 @@ class Controls:
         Gives what is shown of contacts, to be changed.
     look : callable
         Moves the camera to where all is seen.
+    add_menus : callable
+        Adds the menus of what is seen.
     """
 
-    def __init__(self, server: Any, runner: Runner, style: Callable[[], ContactStyle], look: Callable[[], None]) -> None:
+    def __init__(
+        self, server: Any, runner: Runner, style: Callable[[], ContactStyle], look: Callable[[], None], add_menus: Callable[[], None]
+    ) -> None:
         self._look = look
         self._gui = server.gui
         self._runner = runner
@@ -49,6 +53,7 @@ class Controls:
         self._changes = Changes(runner)
         self._dynamic: list[Any] = []
         self._add_run()
+        add_menus()
         tabs = self._gui.add_tab_group()
         with tabs.add_tab("Scene"):
             self._add_menu()

@@ -35,6 +35,8 @@ class Frame:
     t: float
     #: Poses of the geoms, (geoms, 7).
     poses: Array
+    #: Positions of the bodies, (bodies, 3).
+    bodies: Array
     #: Contacts of the last step: ``Simulation.contacts``.
     contacts: npt.NDArray[Any]
     #: Largest measure of the last step's certificate; None where there was no step.

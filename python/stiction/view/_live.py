@@ -7,8 +7,10 @@ import time
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from .._stiction import Simulation
+from .._stiction import Scene, Simulation
+from ._between import Between
 from ._controls import Controls
 from ._light import Light
 from ._runner import Runner
@@ -16,8 +18,12 @@ from ._viewer import Pace, Viewer
 
 __all__ = ["LiveViewer"]
 
+Array = npt.NDArray[np.float64]
+
 #: Frames per second that are sent at most: some more than the 30 that are meant to arrive.
 _RATE = 33.0
+#: Steps that take more than this many pictures are shown as motion from one to the next.
+_SLOW_FRAMES = 1.5
 #: Plots and texts per second: slower, for they are read.
 _SLOW_RATE = 4.0
 
@@ -32,8 +38,10 @@ class LiveViewer(Viewer):
         self.frame, _ = self._runner.next_frame(0, 0.0)
         self._world = self.frame.world
         self._draw_scene(self.frame.scene, self.frame.poses)
-        self._controls = Controls(server, self._runner, self._contact_style, lambda: self._look_at(self.frame.scene, self.frame.poses))
-        self._begin_drags()
+        self._controls = Controls(
+            server, self._runner, self._contact_style, lambda: self._look_at(self.frame.scene, self.frame.poses),
+            lambda: self._add_view_menus(server.gui, self.show),
+        )
         self._draw(self.frame)
         self._light.show(self.frame, pace=None, active=0)
         self._runner.start()
@@ -82,38 +90,53 @@ class LiveViewer(Viewer):
         assert self._contacts is not None
         return self._contacts.style
 
+    def _draw_shapes(self, scene: Scene, poses: Array) -> None:
+        super()._draw_shapes(scene, poses)
+        self._begin_drags()
+
     def _begin_drags(self) -> None:
         assert self._shapes is not None
         runner = self._runner
 
         def dragged(body: int, event: Any) -> None:
-            target = np.array(event.end_position)
+            target = np.array(event.end_position) - self._follow.shift
+            held = np.array(event.start_position) - self._follow.shift
             if event.phase == "start":
-                held = np.array(event.start_position)
                 runner.do(lambda: runner.grab(body, held))
             if event.phase == "end":
                 runner.do(runner.let_go)
             else:
                 runner.do(lambda: runner.drag(target))
+            # At once, though a step may take long.
+            if self._contacts is not None:
+                self._contacts.pull(*((None, None) if event.phase == "end" else (held, target)))
 
         self._shapes.on_drag(dragged)
 
     def _loop(self) -> None:
         seen, pace, slow = 1, Pace(), 0.0
+        between, moving, due = Between(_SLOW_FRAMES / _RATE), False, 0.0
         while not self._closed.is_set():
-            started = time.perf_counter()
-            frame, number = self._runner.next_frame(seen, 0.5)
-            if number == seen or self._closed.is_set():
+            time.sleep(max(0.0, due - time.perf_counter()))
+            frame, number = self._runner.next_frame(seen, 0.0 if moving else 0.5)
+            if self._closed.is_set() or (number == seen and not moving):
+                continue
+            now = time.perf_counter()
+            # A picture that is late does not make the next one late, but leaves others time.
+            due = max(due + 1.0 / _RATE, now + 0.5 / _RATE)
+            if number == seen:
+                moving = between.moves(now)
+                self._move(*between.at(now))
                 continue
             seen = number
             if frame.world != self._world:
                 self._world = frame.world
                 self._draw_scene(frame.scene, frame.poses)
-                self._begin_drags()
-            self._draw(frame)
+            between.add(frame, now, running=self._runner.running)
+            moving = between.moves(now)
+            self._draw(frame, *between.at(now))
             measured = pace.add(frame.t) if self._runner.running else None
             if time.perf_counter() - slow > 1.0 / _SLOW_RATE or not self._runner.running:
                 slow = time.perf_counter()
                 self._light.show(frame, pace=measured, active=int((frame.contacts["normal_force"] > 0.0).sum()))
                 self._controls.show(frame)
-            time.sleep(max(0.0, 1.0 / _RATE - (time.perf_counter() - started)))

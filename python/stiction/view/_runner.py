@@ -216,7 +216,8 @@ class Runner:
     def _look(self) -> Frame:
         simulation, report = self.simulation, self._report
         return Frame(
-            world=self._world, scene=simulation.scene, step=simulation.steps, t=simulation.t, poses=simulation.geom_poses(), contacts=simulation.contacts,
+            world=self._world, scene=simulation.scene, step=simulation.steps, t=simulation.t, poses=simulation.geom_poses(),
+            bodies=simulation.poses[:, :3].copy(), contacts=simulation.contacts,
             certificate=None if report is None else report.certificate, tolerance=simulation.scene.tolerance, verdict=self._verdict(),
             why=self._failed, pull=self._pull,
         )

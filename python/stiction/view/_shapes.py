@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._drawn import opacity
 from .._stiction import Geom, Scene
+from ._follow import ROOT
 from ._meshes import creased
 
 __all__ = ["Shapes", "body_size", "bounds"]
@@ -50,21 +52,25 @@ class Shapes:
     scene : Scene
     poses : ndarray, (geoms, 7)
         Where geoms are: ``Simulation.geom_poses()``.
+    shapes : str
+        ``"visual"``, ``"collision"`` or ``"both"``.
     """
 
-    def __init__(self, server: Any, scene: Scene, poses: Array) -> None:
+    def __init__(self, server: Any, scene: Scene, poses: Array, shapes: str = "visual") -> None:
+        #: What is drawn: one of `stiction._drawn.SHAPES`.
+        self.shapes = shapes
         self._moving: list[tuple[_Batch, npt.NDArray[np.int64]]] = []
         self._nodes: list[Any] = []
         middle, self.size = bounds(scene, poses)
-        drawn = [g for g in scene.geoms if g.drawn]
+        drawn = [g for g in scene.geoms if opacity(g, shapes) > 0.0]
         for geom in (g for g in drawn if g.shape == "half-space"):
             self._nodes.append(self._ground(server, geom, poses[geom.number]))
         for i, batch in enumerate(_batches(g for g in drawn if g.shape != "half-space")):
-            self._add(server, f"/geoms/{i}", batch, poses, middle[2])
+            self._add(server, f"{ROOT}/geoms/{i}", batch, poses, middle[2])
 
     def _add(self, server: Any, name: str, batch: _Batch, poses: Array, middle: float) -> None:
         numbers = batch.numbers
-        colors = np.array([g.color for g in batch.geoms])
+        colors = np.array([(*g.color[:3], opacity(g, self.shapes)) for g in batch.geoms])
         walls = [g.body < 0 and g.shape in _WALLS and highest_point(g, poses[g.number]) > middle for g in batch.geoms]
         colors[walls, 3] = np.minimum(colors[walls, 3], _WALL_OPACITY)
         opacities = colors[:, 3] if (colors[:, 3] < 1.0).any() else None
@@ -83,7 +89,7 @@ class Shapes:
         """The plane of a half-space, with lines a round number of metres apart."""
         cell = 10.0 ** np.round(np.log10(max(self.size, 1e-6) / 3.0))
         return server.scene.add_grid(
-            f"/ground/{geom.number}", plane="xy", infinite_grid=True, cell_size=cell, section_size=5.0 * cell, fade_distance=25.0 * self.size,
+            f"{ROOT}/ground/{geom.number}", plane="xy", infinite_grid=True, cell_size=cell, section_size=5.0 * cell, fade_distance=25.0 * self.size,
             cell_color=(214, 217, 222), section_color=(184, 189, 197), plane_color=(238, 240, 243), plane_opacity=1.0, shadow_opacity=0.25,
             position=pose[:3], wxyz=pose[3:],
         )

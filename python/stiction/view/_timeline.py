@@ -118,10 +118,11 @@ class TimelineViewer(Viewer):
 
         speeds.on_click(set_speed)
 
+        self._add_view_menus(gui, self._wake.set)
         self._add_jumps(gui)
         tabs = gui.add_tab_group()
         with tabs.add_tab("Plots"):
-            self._plots = Plots(server, {**SERIES, "work": "pivots"}, cursor=True)
+            self._plots = Plots(server, SERIES, cursor=True)
         with tabs.add_tab("Contact"):
             contacts = self._contacts
             assert contacts is not None
@@ -152,7 +153,8 @@ class TimelineViewer(Viewer):
         contacts: npt.NDArray[Any] = self.recording.contacts(row - 1) if row > 0 else self._simulation.contacts
         verdict = "" if row == 0 else "accepted" if kept.accepted[row] else "certified"
         return Frame(
-            world=0, scene=scene, step=row, t=float(kept.t[row]), poses=self._simulation.geom_poses(), contacts=contacts,
+            world=0, scene=scene, step=row, t=float(kept.t[row]), poses=self._simulation.geom_poses(),
+            bodies=self._simulation.poses[:, :3].copy(), contacts=contacts,
             certificate=float(kept.certificate[row]) if row > 0 else None, tolerance=scene.tolerance, verdict=verdict,
         )
 
@@ -172,7 +174,7 @@ class TimelineViewer(Viewer):
         shown, plotted, last_plot, times = -1, -1, 0.0, self._trajectory.t
         kept = self._trajectory
         series = {
-            "energy": kept.energy, "force": kept.normal_force, "contacts": kept.contacts.astype(float), "work": kept.pivots.astype(float),
+            "energy": kept.energy, "force": kept.normal_force, "contacts": kept.contacts.astype(float), "work": kept.factorizations.astype(float),
             "slip": kept.slip, "certificate": np.log10(np.maximum(kept.certificate, _SMALLEST_CERTIFICATE)),
         }
         while not self._closed.is_set():

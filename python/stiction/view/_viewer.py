@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._drawn import SHAPES
 from .._stiction import Scene
+from ..errors import InputError
 from ._contacts import Contacts
+from ._follow import Follow
 from ._frame import Frame
 from ._server import stopped
 from ._shapes import Shapes, body_size, bounds
@@ -58,6 +63,23 @@ class Viewer:
         self.url = f"http://{shown}:{server.get_port()}"
         self._shapes: Shapes | None = None
         self._contacts: Contacts | None = None
+        self._follow = Follow(server)
+        self._chosen_shapes = "visual"
+
+    def follow(self, body: str | int | None) -> None:
+        """Keep a body in the middle of every page while it moves.
+
+        Parameters
+        ----------
+        body : str or int or None
+            None follows none, and stays where it is.
+
+        Raises
+        ------
+        InputError
+            There is no such body.
+        """
+        self._follow.choose(None if body is None else self.frame.scene.body(body), self.frame.bodies)
 
     def close(self) -> None:
         """Take the page down; a simulation is left in order."""
@@ -95,17 +117,40 @@ class Viewer:
     def _draw_scene(self, scene: Scene, poses: Array) -> None:
         """Replace what is on the page by another scene."""
         style = None if self._contacts is None else self._contacts.style
-        for old in (self._shapes, self._contacts):
-            if old is not None:
-                old.remove()
-        self._shapes = Shapes(self._server, scene, poses)
+        if self._contacts is not None:
+            self._contacts.remove()
+        self._draw_shapes(scene, poses)
         self._contacts = Contacts(self._server, body_size(scene))
         if style is not None:
             self._contacts.style = style
+        self._follow.begin(scene.bodies)
         self._look_at(scene, poses)
+
+    def _draw_shapes(self, scene: Scene, poses: Array) -> None:
+        if self._shapes is not None:
+            self._shapes.remove()
+        self._shapes = Shapes(self._server, scene, poses, self._chosen_shapes)
+
+    def _add_view_menus(self, gui: Any, changed: Callable[[], None]) -> None:
+        """Menus of what is drawn and what the camera follows; says when a frame must be drawn again."""
+        self._follow.add_menu(gui, self._follow_chosen)
+        hint = "visual: what the file gives to be looked at, and what touches where there is nothing else; collision: what touches"
+        menu = gui.add_dropdown("Shapes", SHAPES, initial_value=self._chosen_shapes, hint=hint)
+
+        def chosen(_: Any) -> None:
+            self._chosen_shapes = menu.value
+            changed()
+
+        menu.on_update(chosen)
+
+    def _follow_chosen(self, body: str | None) -> None:
+        # A menu may be a moment behind a scene that was changed.
+        with contextlib.suppress(InputError):
+            self.follow(body)
 
     def _look_at(self, scene: Scene, poses: Array) -> None:
         middle, size = bounds(scene, poses)
+        middle = middle + self._follow.shift
         distance = _ROOM * size / np.tan(0.5 * _FIELD_OF_VIEW)
         right = np.cross([0.0, 0.0, 1.0], _FROM)
         middle = middle + _BESIDE_PANEL * size * right / np.linalg.norm(right)
@@ -116,16 +161,25 @@ class Viewer:
             camera.position = middle + distance * _FROM
             camera.look_at = middle
 
-    def _draw(self, frame: Frame) -> None:
-        """Show a frame: all of it in one message."""
-        assert self._shapes is not None and self._contacts is not None
+    def _draw(self, frame: Frame, poses: Array | None = None, bodies: Array | None = None) -> None:
+        """Show a frame, all of it in one message; its geoms and bodies at other poses, if these are given."""
+        assert self._contacts is not None and self._shapes is not None
         with self._server.atomic():
-            self._shapes.update(frame.poses)
+            if self._shapes.shapes != self._chosen_shapes:
+                self._draw_shapes(frame.scene, frame.poses)
+            self._move(frame.poses if poses is None else poses, frame.bodies if bodies is None else bodies)
             self._contacts.update(frame.contacts)
             pull = frame.pull
             self._contacts.pull(None if pull is None else pull.held, None if pull is None else pull.target)
         self.frame = frame
         self.frames += 1
+
+    def _move(self, poses: Array, bodies: Array) -> None:
+        """Show geoms and bodies elsewhere."""
+        assert self._shapes is not None
+        with self._server.atomic():
+            self._shapes.update(poses)
+            self._follow.update(bodies)
 
 
 class Pace:

@@ -115,16 +115,7 @@ impl Geom {
     fn shape(&self) -> &'static str {
         match self.form() {
             Form::Visual(_) => "ellipsoid",
-            Form::Shape(shape) => match shape.kind() {
-                ShapeKind::Sphere { .. } => "sphere",
-                ShapeKind::Cuboid { .. } => "box",
-                ShapeKind::Capsule { .. } => "capsule",
-                ShapeKind::Cylinder { .. } => "cylinder",
-                ShapeKind::Hull { .. } => "hull",
-                ShapeKind::Mesh { .. } => "mesh",
-                ShapeKind::HeightField { .. } => "height-field",
-                ShapeKind::HalfSpace => "half-space",
-            },
+            Form::Shape(shape) => shape.kind().name(),
         }
     }
 

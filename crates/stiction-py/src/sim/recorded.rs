@@ -30,6 +30,7 @@ pub fn trajectory(recording: &Recording, world: &World) -> Result<(RunReport, Ke
         kept.certificate[last] = report.certificate;
         kept.accepted[last] = report.accepted;
         kept.pivots[last] = report.pivots as i64;
+        kept.factorizations[last] = report.factorizations as i64;
         kept.contacts[last] = report.active as i64;
         kept.normal_force[last] = scale(&step, header.settings.dt) * step.impulses.normal.iter().sum::<f64>();
         kept.slip[last] = report.slip;
@@ -56,6 +57,7 @@ fn row(kept: &mut Kept, work: &mut Workspace, world: &World, (t, q, v): (f64, &[
     }
     kept.accepted.push(false);
     kept.pivots.push(0);
+    kept.factorizations.push(0);
     kept.contacts.push(0);
 }
 
@@ -89,12 +91,13 @@ fn contact_slip(contact: &RecordedContact, world: &World, work: &Workspace) -> f
 
 /// What a recording knows of a step's report.
 fn report(step: &RecordedStep, slip: f64) -> StepReport {
+    let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     StepReport {
         contacts: step.contacts.len(),
         active: step.impulses.normal.iter().filter(|p| **p > 0.0).count(),
-        pivots: usize::try_from(step.pivots).unwrap_or(usize::MAX),
-        factorizations: 0,
-        most_factorizations: 0,
+        pivots: count(step.pivots),
+        factorizations: count(step.factorizations),
+        most_factorizations: count(step.most_factorizations),
         guessed: step.guessed,
         certificate: step.certificate.largest(),
         place: step.certificate.worst,

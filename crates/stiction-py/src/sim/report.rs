@@ -474,8 +474,9 @@ impl RunReport {
         self.steps += 1;
         self.certificate = self.certificate.max(r.certificate);
         self.contacts = self.contacts.max(r.contacts);
-        self.pivots += r.pivots;
-        self.factorizations += r.factorizations;
+        // Of a garbled recording these are any numbers.
+        self.pivots = self.pivots.saturating_add(r.pivots);
+        self.factorizations = self.factorizations.saturating_add(r.factorizations);
         self.most_factorizations = self.most_factorizations.max(r.most_factorizations);
         self.guessed += u64::from(r.guessed);
         self.penetration = self.penetration.max(r.penetration);

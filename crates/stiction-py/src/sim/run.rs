@@ -89,6 +89,8 @@ pub struct Kept {
     pub accepted: Vec<bool>,
     /// Pivots or iterations.
     pub pivots: Vec<i64>,
+    /// Linear systems that were factored.
+    pub factorizations: Vec<i64>,
     /// Contacts with a force.
     pub contacts: Vec<i64>,
     /// Sums of the normal forces (N).
@@ -112,6 +114,7 @@ impl Kept {
         self.certificate.push(report.map_or(0.0, |r| r.certificate));
         self.accepted.push(report.is_some_and(|r| r.accepted));
         self.pivots.push(report.map_or(0, |r| r.pivots as i64));
+        self.factorizations.push(report.map_or(0, |r| r.factorizations as i64));
         self.contacts.push(report.map_or(0, |r| r.active as i64));
         let solution = core.sim.outcome().and_then(|o| o.answer()).filter(|_| report.is_some());
         let scale =
@@ -133,6 +136,7 @@ impl Kept {
         all.set_item("certificate", PyArray1::from_vec(py, self.certificate))?;
         all.set_item("accepted", PyArray1::from_vec(py, self.accepted))?;
         all.set_item("pivots", PyArray1::from_vec(py, self.pivots))?;
+        all.set_item("factorizations", PyArray1::from_vec(py, self.factorizations))?;
         all.set_item("contacts", PyArray1::from_vec(py, self.contacts))?;
         all.set_item("normal_force", PyArray1::from_vec(py, self.normal_force))?;
         all.set_item("slip", PyArray1::from_vec(py, self.slip))?;

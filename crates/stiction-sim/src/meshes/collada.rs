@@ -1,4 +1,5 @@
-//! COLLADA: the positions of all geometry in the scene, with unit and node transforms. Skins are taken in their rest pose.
+//! COLLADA: the positions of all geometry in the scene, with unit and node transforms, and the diffuse colours of materials. Skins are taken in
+//! their rest pose.
 //!
 //! The file's up axis has no effect: robot files have always been written for readers that leave the axes as they are, and many a mesh whose file says
 //! that y is up stands along z.
@@ -8,7 +9,9 @@ use std::collections::BTreeMap;
 use roxmltree::{Document, Node, ParsingOptions};
 use stiction_body::math::{Mat3, Quat, Vec3, axis_angle};
 
+use super::colors::{Painted, Surroundings};
 use super::{TriangleMesh, add_fan};
+use crate::looks::{Rgba, color};
 use crate::xml::{Source, numbers_in};
 
 /// Nodes within nodes, counting the instances on the way, are followed this deep: deeper ones contain themselves.
@@ -38,18 +41,31 @@ impl Affine {
     }
 }
 
+/// A geometry as it stands in the file.
+#[derive(Default)]
+struct Geometry<'a> {
+    mesh: TriangleMesh,
+    /// First triangle and symbol of the material of each primitive.
+    symbols: Vec<(usize, Option<&'a str>)>,
+}
+
 /// What is needed while walking the scene.
-struct Walk<'a> {
+struct Walk<'a, 's, 'f> {
     /// Elements by their id.
     by_id: BTreeMap<&'a str, Node<'a, 'a>>,
     /// Geometry that was read, by node.
-    geometry: BTreeMap<u32, TriangleMesh>,
-    out: TriangleMesh,
+    geometry: BTreeMap<u32, Geometry<'a>>,
+    /// Ids of the materials that instances bind, by instance and symbol.
+    bound: BTreeMap<(u32, &'a str), &'a str>,
+    /// Colours of materials that were read, by id.
+    colors: BTreeMap<&'a str, Option<Rgba>>,
+    around: &'s mut Surroundings<'f>,
+    out: Painted,
     nodes_left: usize,
     triangles_left: usize,
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Result<TriangleMesh, String> {
+pub(super) fn parse(bytes: &[u8], around: &mut Surroundings) -> Result<Painted, String> {
     let source = Source::new(String::from_utf8_lossy(bytes), None);
     let nodes_limit = u32::try_from(bytes.len()).unwrap_or(u32::MAX).saturating_add(2);
     let options = ParsingOptions { allow_dtd: true, nodes_limit, ..Default::default() };
@@ -60,14 +76,22 @@ pub(super) fn parse(bytes: &[u8]) -> Result<TriangleMesh, String> {
     }
     let by_id = document.descendants().filter_map(|n| Some((n.attribute("id")?, n))).collect();
     let triangles_left = bytes.len().saturating_mul(REPEATS);
-    let mut walk =
-        Walk { by_id, geometry: BTreeMap::new(), out: TriangleMesh::default(), nodes_left: NODES, triangles_left };
+    let (geometry, colors, out) = (BTreeMap::new(), BTreeMap::new(), Painted::default());
+    let bound = document.descendants().filter_map(binding).collect();
+    let mut walk = Walk { by_id, geometry, bound, colors, around, out, nodes_left: NODES, triangles_left };
     let frame = asset_frame(root)?;
     match visual_scene(root, &walk) {
         Some(scene) => walk.children(scene, &frame, 0)?,
         None => walk.all_geometry(root, &frame)?,
     }
     Ok(walk.out)
+}
+
+/// Instance, symbol and material of an `<instance_material>`, which stands in a `<technique_common>` of a `<bind_material>`.
+fn binding<'a>(node: Node<'a, 'a>) -> Option<((u32, &'a str), &'a str)> {
+    let node = Some(node).filter(|n| n.tag_name().name() == "instance_material")?;
+    let instance = node.parent()?.parent()?.parent()?;
+    Some(((instance.id().get(), node.attribute("symbol")?), node.attribute("target")?))
 }
 
 /// From the file's unit to metres.
@@ -82,13 +106,13 @@ fn asset_frame(root: Node) -> Result<Affine, String> {
 }
 
 /// The scene the file asks for, or its first.
-fn visual_scene<'a>(root: Node<'a, 'a>, walk: &Walk<'a>) -> Option<Node<'a, 'a>> {
+fn visual_scene<'a>(root: Node<'a, 'a>, walk: &Walk<'a, '_, '_>) -> Option<Node<'a, 'a>> {
     let asked = child(root, "scene").and_then(|s| child(s, "instance_visual_scene"));
     let asked = asked.and_then(|i| walk.target(i)).filter(|n| n.tag_name().name() == "visual_scene");
     asked.or_else(|| root.descendants().find(|n| n.tag_name().name() == "visual_scene"))
 }
 
-impl<'a> Walk<'a> {
+impl<'a> Walk<'a, '_, '_> {
     /// The element an instance names by its url.
     fn target(&self, instance: Node<'a, 'a>) -> Option<Node<'a, 'a>> {
         self.by_id.get(instance.attribute("url")?.strip_prefix('#')?).copied()
@@ -106,13 +130,13 @@ impl<'a> Walk<'a> {
                 "instance_geometry" => {
                     let target =
                         self.target(node).ok_or("an <instance_geometry> names a geometry that is not there")?;
-                    self.add_geometry(target, frame)?;
+                    self.add_geometry(target, Some(node), frame)?;
                 }
                 "instance_controller" => {
                     let skin = self.target(node).and_then(|c| child(c, "skin"));
                     let source = skin.and_then(|s| s.attribute("source")?.strip_prefix('#'));
                     if let Some(target) = source.and_then(|id| self.by_id.get(id).copied()) {
-                        self.add_geometry(target, frame)?;
+                        self.add_geometry(target, Some(node), frame)?;
                     }
                 }
                 _ => {}
@@ -133,45 +157,96 @@ impl<'a> Walk<'a> {
     /// Without a scene: each geometry as it is.
     fn all_geometry(&mut self, root: Node<'a, 'a>, frame: &Affine) -> Result<(), String> {
         for geometry in root.descendants().filter(|n| n.tag_name().name() == "geometry") {
-            self.add_geometry(geometry, frame)?;
+            self.add_geometry(geometry, None, frame)?;
         }
         Ok(())
     }
 
-    fn add_geometry(&mut self, geometry: Node<'a, 'a>, frame: &Affine) -> Result<(), String> {
+    /// Adds a geometry with the colours of the materials that its instance binds.
+    fn add_geometry(
+        &mut self,
+        geometry: Node<'a, 'a>,
+        instance: Option<Node<'a, 'a>>,
+        frame: &Affine,
+    ) -> Result<(), String> {
         let id = geometry.id().get();
         if !self.geometry.contains_key(&id) {
             let mesh = self.read_geometry(geometry)?;
             self.geometry.insert(id, mesh);
         }
-        let mesh = &self.geometry[&id];
-        let size = mesh.triangles.len() + mesh.vertices.len();
+        let Geometry { mesh, symbols } = &self.geometry[&id];
+        let size = mesh.triangles.len() + mesh.vertices.len() + symbols.len();
         self.triangles_left = self.triangles_left.checked_sub(size).ok_or("geometry is repeated too often")?;
-        let first = u32::try_from(self.out.vertices.len()).map_err(|_| "too many vertices")?;
+        let symbols = symbols.clone();
+        let colors: Vec<_> = symbols.iter().map(|(_, symbol)| self.color((*symbol)?, instance)).collect();
+        let mesh = &self.geometry[&id].mesh;
+        let out = &mut self.out;
+        let first = u32::try_from(out.mesh.vertices.len()).map_err(|_| "too many vertices")?;
         if first.checked_add(mesh.vertices.len() as u32).is_none() {
             return Err("too many vertices".into());
         }
-        self.out.vertices.extend(mesh.vertices.iter().map(|v| frame.linear * *v + frame.offset));
+        out.mesh.vertices.extend(mesh.vertices.iter().map(|v| frame.linear * *v + frame.offset));
         let mirrored = frame.linear.determinant() < 0.0;
-        let triangles = mesh.triangles.iter().map(|&[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] });
-        self.out.triangles.extend(triangles.map(|t| t.map(|i| i + first)));
+        let turned = |&[a, b, c]: &[u32; 3]| if mirrored { [a, c, b] } else { [a, b, c] };
+        for (k, (start, _)) in symbols.iter().enumerate() {
+            let end = symbols.get(k + 1).map_or(mesh.triangles.len(), |next| next.0);
+            out.paint(colors[k]);
+            out.mesh.triangles.extend(mesh.triangles[*start..end].iter().map(turned).map(|t| t.map(|i| i + first)));
+        }
         Ok(())
     }
 
-    fn read_geometry(&self, geometry: Node<'a, 'a>) -> Result<TriangleMesh, String> {
-        let mut out = TriangleMesh::default();
+    /// The colour of the material that an instance binds to a symbol, or that has it as its id.
+    fn color(&mut self, symbol: &'a str, instance: Option<Node<'a, 'a>>) -> Option<Rgba> {
+        let bound = instance.and_then(|i| self.bound.get(&(i.id().get(), symbol)));
+        let id = bound.map_or(symbol, |target| target.trim_start_matches('#'));
+        if !self.colors.contains_key(id) {
+            let color = self.material(id);
+            self.colors.insert(id, color);
+        }
+        self.colors[id]
+    }
+
+    /// The diffuse colour of a material, the mean of its texture, or what it sends out by itself where it has no diffuse part.
+    fn material(&mut self, id: &str) -> Option<Rgba> {
+        let effect = self.by_id.get(id).and_then(|m| child(*m, "instance_effect")).and_then(|i| self.target(i))?;
+        let part = |name: &str| effect.descendants().find(|n| n.tag_name().name() == name);
+        let channel = part("diffuse").or_else(|| part("emission"))?;
+        if let Some(numbers) = child(channel, "color").and_then(|c| numbers_in(c.text()?).ok()) {
+            // Writers do not agree on what the fourth number means.
+            return color(numbers.get(..3)?);
+        }
+        let texture = child(channel, "texture")?.attribute("texture")?;
+        let file = self.texture_file(effect, texture)?;
+        let [r, g, b] = self.around.texture(file)?;
+        color(&[r, g, b])
+    }
+
+    /// The file of a texture: by sampler, surface and image, or by the image's id.
+    fn texture_file(&self, effect: Node<'a, 'a>, texture: &'a str) -> Option<&'a str> {
+        let parameter = |sid: &str| effect.descendants().find(|n| n.attribute("sid") == Some(sid));
+        let text = |n: Node<'a, 'a>, name: &str| n.descendants().find(|d| d.tag_name().name() == name)?.text();
+        let surface = parameter(texture).and_then(|sampler| text(sampler, "source"));
+        let image = surface.and_then(parameter).and_then(|surface| text(surface, "init_from")).unwrap_or(texture);
+        let file = text(*self.by_id.get(image.trim())?, "init_from")?.trim();
+        Some(file.trim_start_matches("file://"))
+    }
+
+    fn read_geometry(&self, geometry: Node<'a, 'a>) -> Result<Geometry<'a>, String> {
+        let mut out = Geometry::default();
         let Some(mesh) = child(geometry, "mesh") else { return Ok(out) };
         let primitives = ["triangles", "polylist", "polygons", "tristrips", "trifans"];
         for primitive in elements(mesh).filter(|n| primitives.contains(&n.tag_name().name())) {
             let Some((offset, stride, positions)) = self.inputs(primitive)? else { continue };
-            let first = out.vertices.len() as u32;
-            out.vertices.extend(&positions);
+            out.symbols.push((out.mesh.triangles.len(), primitive.attribute("material")));
+            let first = out.mesh.vertices.len() as u32;
+            out.mesh.vertices.extend(&positions);
             for polygon in polygons(primitive, offset, stride)? {
                 if let Some(i) = polygon.iter().find(|i| **i as usize >= positions.len()) {
                     return Err(format!("a face names vertex {i} of {}", positions.len()));
                 }
                 let polygon: Vec<u32> = polygon.iter().map(|i| i + first).collect();
-                add_fan(&mut out.triangles, &polygon);
+                add_fan(&mut out.mesh.triangles, &polygon);
             }
         }
         Ok(out)

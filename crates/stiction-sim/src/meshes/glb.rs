@@ -1,10 +1,12 @@
-//! GLB, the binary form of glTF 2.0: triangles of the default scene with the transforms of its nodes, along the axes they are written in. Looks
-//! are not read.
+//! GLB, the binary form of glTF 2.0: triangles of the default scene with the transforms of its nodes, along the axes they are written in, and
+//! the base colours of materials; of textures the mean colour.
 
 use serde::Deserialize;
+use serde_json::Value;
 use stiction_body::math::{Mat3, Quat, Vec3};
 
-use super::TriangleMesh;
+use super::colors::{Painted, Surroundings, linear_to_srgb, srgb_to_linear};
+use crate::looks::{Rgba, color};
 
 /// `glTF`, and the names of the two chunks: `JSON` and `BIN`.
 const MAGIC: &[u8] = b"glTF";
@@ -35,6 +37,13 @@ struct Document {
     buffer_views: Vec<BufferView>,
     #[serde(default)]
     extensions_required: Vec<String>,
+    // What only looks depend on may be of any form.
+    #[serde(default)]
+    materials: Value,
+    #[serde(default)]
+    textures: Value,
+    #[serde(default)]
+    images: Value,
 }
 
 #[derive(Deserialize)]
@@ -64,6 +73,8 @@ struct Primitive {
     attributes: Attributes,
     indices: Option<usize>,
     mode: Option<u32>,
+    #[serde(default)]
+    material: Value,
 }
 
 #[derive(Deserialize)]
@@ -83,7 +94,7 @@ struct Accessor {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
-    sparse: Option<serde_json::Value>,
+    sparse: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -119,13 +130,14 @@ impl Transform {
     }
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Result<TriangleMesh, String> {
+pub(super) fn parse(bytes: &[u8], around: &mut Surroundings) -> Result<Painted, String> {
     let (json, binary) = chunks(bytes)?;
     let document: Document = serde_json::from_slice(json).map_err(|e| e.to_string())?;
     if let Some(name) = document.extensions_required.iter().find(|n| n.contains("compression") || n.contains("draco")) {
         return Err(format!("it needs the extension {name}, which is not read"));
     }
-    let mut reader = Reader { document: &document, binary, out: TriangleMesh::default(), instances: 0 };
+    let colors = Colors { document: &document, binary }.all(around);
+    let mut reader = Reader { document: &document, binary, colors, out: Painted::default(), instances: 0 };
     let identity = Transform { turn: Mat3::IDENTITY, shift: Vec3::ZERO };
     match document.scenes.get(document.scene.unwrap_or(0)) {
         Some(scene) => scene.nodes.iter().try_for_each(|&n| reader.node(n, identity, 0))?,
@@ -158,10 +170,56 @@ fn chunks(bytes: &[u8]) -> Result<(&[u8], &[u8]), String> {
     Ok((json.ok_or("it has no JSON")?, binary))
 }
 
+fn index(value: &Value) -> Option<usize> {
+    usize::try_from(value.as_u64()?).ok()
+}
+
+/// Colours of materials.
+struct Colors<'a> {
+    document: &'a Document,
+    binary: &'a [u8],
+}
+
+impl Colors<'_> {
+    /// All, by number.
+    fn all(&self, around: &mut Surroundings) -> Vec<Option<Rgba>> {
+        let materials = self.document.materials.as_array().map_or(&[][..], Vec::as_slice);
+        materials.iter().map(|material| self.color(material, around)).collect()
+    }
+
+    /// The base colour, white unless given, times the mean of its texture. Both are multiplied as linear light.
+    fn color(&self, material: &Value, around: &mut Surroundings) -> Option<Rgba> {
+        let base = &material["pbrMetallicRoughness"];
+        let factor = match base["baseColorFactor"].as_array() {
+            Some(list) => list.iter().map(Value::as_f64).collect::<Option<Vec<_>>>()?,
+            None => vec![1.0; 4],
+        };
+        let [r, g, b, opacity] = color(&factor)?;
+        let texture = index(&base["baseColorTexture"]["index"]).and_then(|number| self.texture(number, around));
+        let [tr, tg, tb] = texture.map_or([1.0; 3], |mean| mean.map(srgb_to_linear));
+        let [r, g, b] = [r * tr, g * tg, b * tb].map(linear_to_srgb);
+        Some([r, g, b, if material["alphaMode"] == "BLEND" { opacity } else { 1.0 }])
+    }
+
+    /// The mean colour of a texture.
+    fn texture(&self, number: usize, around: &mut Surroundings) -> Option<[f64; 3]> {
+        let image = index(&self.document.textures[number]["source"])?;
+        let value = &self.document.images[image];
+        if let Some(file) = value["uri"].as_str().filter(|uri| !uri.starts_with("data:")) {
+            return around.texture(file);
+        }
+        let view = self.document.buffer_views.get(index(&value["bufferView"])?)?;
+        let end = view.byte_offset.checked_add(view.byte_length)?;
+        around.mean_color(self.binary.get(view.byte_offset..end)?, &format!("image {image}"))
+    }
+}
+
 struct Reader<'a> {
     document: &'a Document,
     binary: &'a [u8],
-    out: TriangleMesh,
+    /// Of the materials, by number.
+    colors: Vec<Option<Rgba>>,
+    out: Painted,
     instances: usize,
 }
 
@@ -184,24 +242,26 @@ impl Reader<'_> {
         for primitive in mesh.primitives.iter().filter(|p| p.mode.unwrap_or(TRIANGLES) == TRIANGLES) {
             let position = primitive.attributes.position.ok_or("a primitive has no places")?;
             let numbers = self.numbers(position, "VEC3")?;
+            self.out.paint(index(&primitive.material).and_then(|m| self.colors.get(m).copied().flatten()));
             let indices = match primitive.indices {
                 Some(accessor) => self.numbers(accessor, "SCALAR")?,
                 None => (0..numbers.len() / 3).map(|i| i as f64).collect(),
             };
-            let (first, count) = (self.out.vertices.len(), numbers.len() / 3);
-            if first + count > MOST || self.out.triangles.len() + indices.len() / 3 > MOST {
+            let out = &mut self.out.mesh;
+            let (first, count) = (out.vertices.len(), numbers.len() / 3);
+            if first + count > MOST || out.triangles.len() + indices.len() / 3 > MOST {
                 return Err(format!("it has more than {MOST} vertices or triangles"));
             }
             let first = first as u32;
             let place = |v: &[f64]| placed.turn * Vec3::new(v[0], v[1], v[2]) + placed.shift;
-            self.out.vertices.extend(numbers.chunks_exact(3).map(place));
+            out.vertices.extend(numbers.chunks_exact(3).map(place));
             let mirrored = placed.turn.determinant() < 0.0;
             for corners in indices.chunks_exact(3) {
                 if corners.iter().any(|i| *i >= count as f64) {
                     return Err(format!("a triangle names a vertex that is not one of {count}"));
                 }
                 let [a, b, c] = [0, 1, 2].map(|k| first + corners[k] as u32);
-                self.out.triangles.push(if mirrored { [a, c, b] } else { [a, b, c] });
+                out.triangles.push(if mirrored { [a, c, b] } else { [a, b, c] });
             }
         }
         Ok(())

@@ -1,12 +1,16 @@
-//! OBJ: `v x y z` and `f a b c …`, the rest of the format is looks.
+//! OBJ: `v x y z` and `f a b c …`, with the colours of the materials that `mtllib` and `usemtl` name.
+
+use std::collections::BTreeMap;
 
 use stiction_body::math::Vec3;
 
-use super::{TriangleMesh, add_fan};
+use super::colors::{Painted, Surroundings};
+use super::{add_fan, mtl};
 
-pub(super) fn parse(bytes: &[u8]) -> Result<TriangleMesh, String> {
+pub(super) fn parse(bytes: &[u8], around: &mut Surroundings) -> Result<Painted, String> {
     let text = String::from_utf8_lossy(bytes);
-    let mut mesh = TriangleMesh::default();
+    let mut out = Painted::default();
+    let mut materials = BTreeMap::new();
     let mut polygon = Vec::new();
     let mut lines = text.lines().enumerate();
     while let Some((i, line)) = lines.next() {
@@ -21,20 +25,33 @@ pub(super) fn parse(bytes: &[u8]) -> Result<TriangleMesh, String> {
         joined.push_str(line);
         let mut words = joined.split_ascii_whitespace();
         match words.next() {
-            Some("v") => mesh.vertices.push(vertex(words, i + 1)?),
+            Some("v") => out.mesh.vertices.push(vertex(words, i + 1)?),
             Some("f") => {
                 polygon.clear();
                 for word in words.take_while(|w| !w.starts_with('#')) {
-                    polygon.push(index(word, mesh.vertices.len()).ok_or_else(|| {
-                        format!("line {}: face names vertex \"{word}\" of {}", i + 1, mesh.vertices.len())
-                    })?);
+                    let count = out.mesh.vertices.len();
+                    polygon.push(
+                        index(word, count)
+                            .ok_or_else(|| format!("line {}: face names vertex \"{word}\" of {count}", i + 1))?,
+                    );
                 }
-                add_fan(&mut mesh.triangles, &polygon);
+                add_fan(&mut out.mesh.triangles, &polygon);
+            }
+            Some("mtllib") => {
+                // Names of files may have spaces.
+                let name = joined.trim_start().trim_start_matches("mtllib").trim();
+                if let Some(bytes) = around.read(name) {
+                    mtl::read(&bytes, around, &mut materials);
+                }
+            }
+            Some("usemtl") => {
+                let name = joined.trim_start().trim_start_matches("usemtl").trim();
+                out.paint(materials.get(name).copied());
             }
             _ => {}
         }
     }
-    Ok(mesh)
+    Ok(out)
 }
 
 /// The first three numbers of a line; colours and weights may follow.

@@ -52,6 +52,7 @@ pub(super) struct GeomRead<'a> {
     pub(super) conaffinity: u32,
     pub(super) surface: Surface,
     pub(super) look: Look,
+    pub(super) group: i64,
 }
 
 /// A named place on a body.
@@ -113,6 +114,7 @@ impl<'a> Tree<'a> {
             tree.content(section, place, context, notes)?;
         }
         tree.finish_inertias(context.compiler)?;
+        visuals::hide_what_touches(&mut tree);
         Ok(tree)
     }
 
@@ -231,14 +233,14 @@ impl<'a> Tree<'a> {
             check_unused(&a, context)?;
             notes.tag(NoteKind::Ignored, element, "geoms that touch nothing and weigh nothing: only drawn");
             let visual = visuals::read(&a, name, place.body, place.frame, look, context);
-            self.add_visual(visual, element, notes);
+            self.add_visual(visual, (group, false), element, notes);
             return Ok(());
         }
         let (form, own) = forms::read(&a, context.assets, context.compiler)?;
         let pose = place.frame * own;
         if !collides || visuals::looks_other(&form) {
             let visual = visuals::of_form(&form, &a, name.clone(), place.body, pose, look);
-            look.drawn &= !self.add_visual(visual, element, notes);
+            look.drawn &= !self.add_visual(visual, (group, collides), element, notes);
         }
         let body = &mut self.bodies[place.body];
         if form.is_terrain() && !body.is_static {
@@ -269,22 +271,25 @@ impl<'a> Tree<'a> {
             notes.element(NoteKind::NotYet, element, "signed distance fields are not supported: it touches nothing");
             return Ok(());
         };
-        self.geoms.push(GeomRead { element, name, body: place.body, pose, shape, contype, conaffinity, surface, look });
+        let body = place.body;
+        self.geoms.push(GeomRead { element, name, body, pose, shape, contype, conaffinity, surface, look, group });
         Ok(())
     }
 
-    /// Keeps what can be drawn, and says so; the rest is noted, and no error.
+    /// Keeps what can be drawn, of that group and touching or not, and says so; the rest is noted, and no error.
     fn add_visual(
         &mut self,
         visual: Result<Option<VisualRead>, SceneError>,
+        (group, touches): (i64, bool),
         element: &Element,
         notes: &mut Notes,
     ) -> bool {
         match visual {
             Ok(visual) => {
-                let any = visual.is_some();
+                let first = self.visuals.len();
                 self.visuals.extend(visual);
-                any
+                self.visuals[first..].iter_mut().for_each(|v| (v.group, v.touches) = (group, touches));
+                first < self.visuals.len()
             }
             Err(e) => {
                 notes.element(NoteKind::Warning, element, format!("is not drawn: {}", e.message));
@@ -361,6 +366,9 @@ impl<'a> Tree<'a> {
             if mass > 0.0 {
                 let checked = Inertia::new(mass, com, about_com);
                 body.inertia = checked.map_err(|e| body.element.error(e.to_string()))?;
+            } else {
+                // Wherever its centre is said to be.
+                body.inertia = Inertia::ZERO;
             }
         }
         Ok(())

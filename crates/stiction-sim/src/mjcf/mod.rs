@@ -1,4 +1,4 @@
-//! MJCF, the format of MuJoCo's models, read into a [`Description`].
+//! MJCF, the format of MuJoCo's models, read into a [`Description`]; and scenes written as such ([`fn@write`]).
 //!
 //! Bodies become links, one per joint; geoms that can touch become geoms; equalities become closed loops and joints that follow others; actuators
 //! on joints become actuators. Coordinates are the file's own: a joint's `ref`, keyframes and set points mean what they mean there. Contact follows
@@ -50,10 +50,12 @@ mod surface;
 mod tendons;
 mod tree;
 mod visuals;
+mod write;
 
 use compiler::{Compiler, Options};
 use notes::Notes;
 use tree::Element;
+pub use write::write;
 
 /// Which configuration a model starts in.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

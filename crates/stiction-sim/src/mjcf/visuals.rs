@@ -1,5 +1,7 @@
 //! How geoms look: colours by `rgba` and materials, groups, and the forms of what is only drawn.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use stiction_body::Shape;
 use stiction_body::math::Pose;
 
@@ -25,6 +27,9 @@ pub(super) struct VisualRead {
     pose: Pose,
     shape: VisualShape,
     look: Look,
+    pub(super) group: i64,
+    /// True if it is drawn for a geom that touches with another form.
+    pub(super) touches: bool,
 }
 
 /// Colour and visibility of a geom.
@@ -71,7 +76,19 @@ pub(super) fn of_form(
         }
         _ => form.shape(a)?.map(VisualShape::Shape),
     };
-    Ok(shape.map(|shape| VisualRead { name, body, pose, shape, look }))
+    Ok(shape.map(|shape| VisualRead { name, body, pose, shape, look, group: 0, touches: false }))
+}
+
+/// What touches is not drawn on bodies that have something to look at in groups of its own: files that have both keep them apart
+/// in groups, and would show each surface twice. Of the world, where a floor may be anywhere, all is drawn.
+pub(super) fn hide_what_touches(tree: &mut Tree) {
+    let mut groups: BTreeMap<usize, BTreeSet<i64>> = BTreeMap::new();
+    for visual in tree.visuals.iter().filter(|v| v.body != 0 && v.look.drawn && !v.touches) {
+        groups.entry(visual.body).or_default().insert(visual.group);
+    }
+    let hidden = |body: usize, group: i64| groups.get(&body).is_some_and(|own| !own.contains(&group));
+    tree.geoms.iter_mut().for_each(|g| g.look.drawn &= !hidden(g.body, g.group));
+    tree.visuals.iter_mut().filter(|v| v.touches).for_each(|v| v.look.drawn &= !hidden(v.body, v.group));
 }
 
 /// The visuals of a description, on its links. Where nothing of what moves would be drawn, what touches is.

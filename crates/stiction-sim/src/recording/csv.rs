@@ -50,7 +50,14 @@ pub fn export_csv(recording: &Recording, mut states: impl Write, mut contacts: i
     )?;
     let names =
         |letter: &str, names: &[String]| names.iter().map(|n| quoted(&format!("{letter}:{n}"))).collect::<Vec<_>>();
-    let columns = ["step".to_string(), "t".into(), "certificate".into(), "pivots".into(), "accepted".into()];
+    let columns = [
+        "step".to_string(),
+        "t".into(),
+        "certificate".into(),
+        "pivots".into(),
+        "factorizations".into(),
+        "accepted".into(),
+    ];
     let columns = [&columns[..], &names("q", &header.q), &names("v", &header.v)].concat();
     writeln!(states, "{}", columns.join(","))?;
     writeln!(
@@ -68,7 +75,7 @@ pub fn export_csv(recording: &Recording, mut states: impl Write, mut contacts: i
     )?;
     for step in recording.steps() {
         write!(states, "{},{:?},{:?}", step.number(), step.state.t, step.certificate.largest())?;
-        write!(states, ",{},{}", step.pivots, u8::from(step.accepted))?;
+        write!(states, ",{},{},{}", step.pivots, step.factorizations, u8::from(step.accepted))?;
         numbers(&mut states, step.state.q.iter().chain(&step.state.v))?;
         writeln!(states)?;
         for (i, contact) in step.contacts.iter().enumerate() {

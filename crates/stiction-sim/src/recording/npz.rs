@@ -14,7 +14,8 @@ use super::read::Recording;
 /// |---|---|---|
 /// | `step`, `t` | N | number (from 0) and time at the end (s) of each recorded step |
 /// | `q`, `v` | N × nq, N × nv | state after it |
-/// | `certificate`, `pivots`, `accepted` | N | largest measure of its certificate; pivots; 1 if it was accepted without being certified |
+/// | `certificate`, `accepted` | N | largest measure of its certificate; 1 if it was accepted without being certified |
+/// | `pivots`, `factorizations` | N | pivots or iterations; linear systems that were factored |
 /// | `contact_step` | C | the step each contact belongs to |
 /// | `contact_bodies` | C × 2 | its bodies by their number in `links`; −1 is the world |
 /// | `contact_point`, `contact_normal` | C × 3 | where it is (m); unit normal from the first body to the second |
@@ -34,6 +35,7 @@ pub fn export_npz(recording: &Recording, out: impl Write + Seek) -> io::Result<(
     for step in recording.steps() {
         all.step.push(step.number() as i64);
         all.pivots.push(step.pivots as i64);
+        all.factorizations.push(step.factorizations as i64);
         all.accepted.push(i64::from(step.accepted));
         all.t.push(step.state.t);
         all.certificate.push(step.certificate.largest());
@@ -60,6 +62,7 @@ pub fn export_npz(recording: &Recording, out: impl Write + Seek) -> io::Result<(
         |name: &str, shape: &[usize], x: &[i64]| array(&mut zip, name, "<i8", shape, x.iter().map(|x| x.to_le_bytes()));
     integers("step", &[n], &all.step)?;
     integers("pivots", &[n], &all.pivots)?;
+    integers("factorizations", &[n], &all.factorizations)?;
     integers("accepted", &[n], &all.accepted)?;
     integers("contact_step", &[c], &all.contact_step)?;
     integers("contact_bodies", &[c, 2], &all.bodies)?;
@@ -91,6 +94,7 @@ pub fn export_npz(recording: &Recording, out: impl Write + Seek) -> io::Result<(
 struct Arrays {
     step: Vec<i64>,
     pivots: Vec<i64>,
+    factorizations: Vec<i64>,
     accepted: Vec<i64>,
     t: Vec<f64>,
     certificate: Vec<f64>,

@@ -8,7 +8,7 @@ use super::bytes::{Broken, Reader, Writer};
 use super::snapshot::{
     get_bases, get_forces, get_key, get_mode, get_state, put_bases, put_forces, put_key, put_mode, put_state,
 };
-use super::{WITH_ACCEPTANCE, WITH_RESTITUTION, WITH_ROLLING};
+use super::{WITH_ACCEPTANCE, WITH_FACTORIZATIONS, WITH_RESTITUTION, WITH_ROLLING};
 use crate::assemble::{ContactFrame, ContactKey};
 use crate::simulation::{Simulation, State, StepReport};
 
@@ -76,6 +76,10 @@ pub struct RecordedStep {
     pub certificate: PhysicalCertificate,
     /// Pivots or iterations.
     pub pivots: u64,
+    /// Linear systems that were factored; 0 in recordings before version 5.
+    pub factorizations: u64,
+    /// Most of them for one island; 0 in recordings before version 5.
+    pub most_factorizations: u64,
     /// Solved from the last step's modes without a pivot.
     pub guessed: bool,
     /// The fallback model answered.
@@ -123,6 +127,8 @@ impl RecordedStep {
             bases: simulation.memory.start.bases.clone(),
             certificate: solution.map(|s| s.certificate.clone()).unwrap_or_default(),
             pivots: report.pivots as u64,
+            factorizations: report.factorizations as u64,
+            most_factorizations: report.most_factorizations as u64,
             guessed: report.guessed,
             fallback: report.fallback,
             accepted: report.accepted,
@@ -146,6 +152,8 @@ impl RecordedStep {
             bases,
             certificate,
             pivots,
+            factorizations,
+            most_factorizations,
             guessed,
             fallback,
             accepted,
@@ -180,6 +188,8 @@ impl RecordedStep {
             out.array(&ellipse.tangent);
             out.array(&ellipse.mu);
         });
+        out.u64(*factorizations);
+        out.u64(*most_factorizations);
     }
 
     /// Reads a step with `nq` numbers of configuration and `nv` velocities, in this version of the format.
@@ -205,6 +215,8 @@ impl RecordedStep {
             bases: get_bases(from)?,
             certificate: get_certificate(from)?,
             pivots: from.u64()?,
+            factorizations: 0,
+            most_factorizations: 0,
             guessed: from.bool()?,
             fallback: from.bool()?,
             accepted: false,
@@ -215,6 +227,9 @@ impl RecordedStep {
         step.accepted = format >= WITH_ACCEPTANCE && from.bool()?;
         if format >= WITH_ROLLING {
             step.get_ellipses(from)?;
+        }
+        if format >= WITH_FACTORIZATIONS {
+            (step.factorizations, step.most_factorizations) = (from.u64()?, from.u64()?);
         }
         step.check(nq, nv)?;
         Ok(step)

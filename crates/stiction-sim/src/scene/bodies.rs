@@ -13,6 +13,7 @@ use crate::error::{SceneError, nearest};
 use crate::expression::Expression;
 use crate::looks::{Look, Rgba, Visual, VisualShape};
 use crate::material::{Material, MaterialRule};
+use crate::meshes::{self, TriangleMesh};
 use crate::world::{Base, Placement, WorldBuilder};
 
 /// Quaternions in a scene may be this far from unit length; they are made unit.
@@ -230,9 +231,9 @@ fn body(
     let base = named_surface(section, materials, materials[""])?;
     let mut shapes = shapes(section, materials, base, color(section)?)?;
     let groups = (group(section, "groups")?, group(section, "collides_with")?);
-    for (i, Part { spec, visual, collides, .. }) in shapes.iter_mut().enumerate() {
+    for (i, Part { spec, visuals, collides, .. }) in shapes.iter_mut().enumerate() {
         spec.geom.name = if i == 0 { name.clone() } else { format!("{name}#{}", i + 1) };
-        visual.iter_mut().for_each(|v| v.name.clone_from(&spec.geom.name));
+        visuals.iter_mut().for_each(|v| v.name.clone_from(&spec.geom.name));
         (spec.geom.groups, spec.geom.collides_with) = groups;
         if !*collides {
             (spec.geom.groups, spec.geom.collides_with) = (0, 0);
@@ -264,9 +265,9 @@ fn body(
     placement.base = Base::AsDescribed;
     let spec =
         LinkSpec { name: name.clone(), joint_name: name.clone(), parent: None, kind, frame, properties, inertia };
-    for Part { spec, visual, .. } in &mut shapes {
+    for Part { spec, visuals, .. } in &mut shapes {
         spec.geom.link = Some(0);
-        visual.iter_mut().for_each(|v| v.link = Some(0));
+        visuals.iter_mut().for_each(|v| v.link = Some(0));
     }
     description.links.push(spec);
     take_shapes(shapes, &mut description);
@@ -313,16 +314,16 @@ fn group(section: &Section<'_>, key: &'static str) -> Result<u32, SceneError> {
 struct Part {
     spec: GeomSpec,
     /// What is drawn in its place.
-    visual: Option<Visual>,
+    visuals: Vec<Visual>,
     /// Its own mass (kg), if given.
     mass: Option<f64>,
     collides: bool,
 }
 
 fn take_shapes(shapes: Vec<Part>, description: &mut Description) {
-    for Part { spec, visual, .. } in shapes {
+    for Part { spec, visuals, .. } in shapes {
         description.geoms.push(spec);
-        description.visuals.extend(visual);
+        description.visuals.extend(visuals);
     }
 }
 
@@ -352,29 +353,33 @@ fn shapes(
     for part in one.into_iter().chain(list) {
         let material = named_surface(&part, materials, base)?;
         let local = pose(&part)?;
-        let (shape, surface) = shape(&part)?;
+        let (shape, surfaces) = shape(&part)?;
         let rgba = color(&part)?.or(base_color);
-        let visual = surface.map(|surface| {
-            let (look, shape) = (Look { rgba, drawn: true }, VisualShape::Shape(surface));
+        let drawn = surfaces.into_iter().map(|(surface, own)| {
+            let (look, shape) = (Look { rgba: rgba.or(own), drawn: true }, VisualShape::Shape(surface));
             Visual { name: String::new(), link: None, pose: local, shape, look }
         });
+        let visuals: Vec<Visual> = drawn.collect();
         let mass = part.number("mass")?;
         if let Some(x) = mass.filter(|x| !range::is_in_range(*x)) {
             return Err(part.error("mass", format!("must be {}, found {x}", range::RANGE)));
         }
         let collides = part.bool("collide")?.unwrap_or(true);
         part.finish()?;
-        let look = Look { rgba, drawn: visual.is_none() };
+        let look = Look { rgba, drawn: visuals.is_empty() };
         let spec = GeomSpec { geom: Geom::new("", None, local, shape), material, look };
-        all.push(Part { spec, visual, mass, collides });
+        all.push(Part { spec, visuals, mass, collides });
     }
     Ok(all)
 }
 
 const SHAPES: [&str; 8] = ["box", "sphere", "capsule", "cylinder", "hull", "mesh", "plane", "height_field"];
 
-/// A shape, and the surface it was made of where that is another.
-fn shape(section: &Section<'_>) -> Result<(Shape, Option<Shape>), SceneError> {
+/// A surface that is drawn in the place of a shape, with the colour that its file gives.
+type Surface = (Shape, Option<Rgba>);
+
+/// A shape, and what is drawn in its place where that is another.
+fn shape(section: &Section<'_>) -> Result<(Shape, Vec<Surface>), SceneError> {
     let given: Vec<&'static str> = SHAPES.into_iter().filter(|key| section.has(key)).collect();
     let [key] = given[..] else {
         let message = format!("expected one of {}, found {}", SHAPES.join(", "), given.len());
@@ -397,29 +402,28 @@ fn shape(section: &Section<'_>) -> Result<(Shape, Option<Shape>), SceneError> {
         "mesh" => return mesh(section),
         "plane" => {
             return match section.bool(key)? {
-                Some(true) => Ok((Shape::half_space(), None)),
+                Some(true) => Ok((Shape::half_space(), vec![])),
                 _ => Err(section.error(key, "expected plane = true")),
             };
         }
         _ => height_field(section)?,
     };
-    Ok((made.map_err(|e| section.place(key, &e))?, None))
+    Ok((made.map_err(|e| section.place(key, &e))?, vec![]))
 }
 
 /// A mesh file: its convex hull, or its triangles with `triangles = true`.
-fn mesh(section: &Section<'_>) -> Result<(Shape, Option<Shape>), SceneError> {
+fn mesh(section: &Section<'_>) -> Result<(Shape, Vec<Surface>), SceneError> {
     let file = section.needed_string("mesh")?;
     let scale = vector(section, "scale")?.unwrap_or(Vec3::ONE);
     let keep = section.bool("triangles")?.unwrap_or(false);
     let path = section.source.path(&file);
-    let mesh = crate::meshes::load(&path, scale).map_err(|e| section.place("mesh", &e))?;
+    let mesh = meshes::load_colored(&path, scale).map_err(|e| section.place("mesh", &e))?;
     let checked = |shape: Result<Shape, InputError>| shape.map_err(|e| section.place("mesh", &e));
-    let hull = if keep { None } else { Some(checked(Shape::hull(mesh.vertices.clone()))?) };
-    let surface = checked(Shape::mesh(mesh.vertices, mesh.triangles))?;
-    Ok(match hull {
-        Some(hull) => (hull, Some(surface)),
-        None => (surface, None),
-    })
+    let surface = |mesh: TriangleMesh| checked(Shape::mesh(mesh.vertices, mesh.triangles));
+    let plain = mesh.parts.iter().all(|part| part.rgba.is_none());
+    let shape = if keep { surface(mesh.whole)? } else { checked(Shape::hull(mesh.whole.vertices))? };
+    let parts = mesh.parts.into_iter().filter(|_| !(keep && plain));
+    Ok((shape, parts.map(|part| Ok((surface(part.mesh)?, part.rgba))).collect::<Result<_, SceneError>>()?))
 }
 
 /// `height_field = { points = [rows, columns], size = [x, y], height = "= formula of x and y" }`, or `heights = [[…], …]`.

@@ -1,5 +1,7 @@
 //! Shapes of collision and visual elements.
 
+use std::path::PathBuf;
+
 use stiction_body::Shape;
 use stiction_body::math::{Mat3, Pose, Quat, Vec3, tangents};
 use stiction_lcp::InputError;
@@ -9,7 +11,8 @@ use super::paths::Paths;
 use super::tree::LinkNode;
 use crate::description::NoteKind;
 use crate::error::{SceneError, nearest};
-use crate::meshes;
+use crate::looks::Rgba;
+use crate::meshes::{self, ColoredMesh, TriangleMesh};
 use crate::xml::Element;
 
 /// A collision or visual element of a link.
@@ -17,6 +20,8 @@ pub(super) struct Placed<'a> {
     pub name: Option<&'a str>,
     pub pose: Pose,
     pub shape: Shape,
+    /// The colour that the file of a mesh gives it.
+    pub rgba: Option<Rgba>,
 }
 
 const SHAPES: [&str; 6] = ["box", "sphere", "cylinder", "capsule", "mesh", "plane"];
@@ -50,21 +55,26 @@ pub(super) fn read<'a>(link: &LinkNode<'a>, paths: &Paths, keep_meshes: bool) ->
     Ok(out)
 }
 
-/// The shape of a collision or visual element at its place; none where it has none, with a note.
+/// The shape of a collision or visual element at its place, a visual mesh in parts of one colour each; none where it has none, with a
+/// note.
 pub(super) fn read_placed<'a>(
     element: Element<'a>,
     paths: &Paths,
     keep: bool,
     purpose: Purpose,
-) -> Result<Option<Placed<'a>>, SceneError> {
+) -> Result<Vec<Placed<'a>>, SceneError> {
     let name = element.attribute("name").filter(|n| !n.is_empty());
     let pose = origin(element)?;
     let Some(geometry) = element.child("geometry") else {
         element.note(NoteKind::Warning, format!("has no <geometry>: {}", purpose.nothing()));
-        return Ok(None);
+        return Ok(vec![]);
     };
+    if let Some(element) = geometry.child("mesh").filter(|_| purpose == Purpose::Visual) {
+        let parts = visual_mesh(element, paths)?.into_iter();
+        return Ok(parts.map(|(shape, rgba)| Placed { name, pose, shape, rgba }).collect());
+    }
     let read = read_geometry(geometry, pose, paths, keep, purpose)?;
-    Ok(read.map(|(pose, shape)| Placed { name, pose, shape }))
+    Ok(read.into_iter().map(|(pose, shape)| Placed { name, pose, shape, rgba: None }).collect())
 }
 
 fn read_geometry(
@@ -125,7 +135,8 @@ fn plane(element: Element, pose: Pose) -> Result<(Pose, Shape), SceneError> {
     Ok((pose * Pose::from_rotation(turn), Shape::half_space()))
 }
 
-fn mesh(element: Element, paths: &Paths, keep: bool) -> Result<Shape, SceneError> {
+/// The file and the scale of a mesh.
+fn mesh_file(element: Element, paths: &Paths) -> Result<(PathBuf, Vec3), SceneError> {
     let name = element.required("filename")?;
     let scale = match element.list("scale")?.as_deref() {
         None | Some([]) => Vec3::ONE,
@@ -137,6 +148,21 @@ fn mesh(element: Element, paths: &Paths, keep: bool) -> Result<Shape, SceneError
     if let Some(note) = note {
         element.note(NoteKind::Changed, note);
     }
+    Ok((path, scale))
+}
+
+/// A mesh as it is drawn: surfaces with the colours that its file gives.
+fn visual_mesh(element: Element, paths: &Paths) -> Result<Vec<(Shape, Option<Rgba>)>, SceneError> {
+    let (path, scale) = mesh_file(element, paths)?;
+    let broken = |message: String| element.attribute_error("filename", message);
+    let ColoredMesh { parts, notes, .. } = meshes::load_colored(&path, scale).map_err(|e| broken(e.to_string()))?;
+    notes.into_iter().for_each(|note| element.note(NoteKind::Changed, note));
+    let shape = |mesh: TriangleMesh| Shape::mesh(mesh.vertices, mesh.triangles).map_err(|e| broken(e.to_string()));
+    parts.into_iter().map(|part| Ok((shape(part.mesh)?, part.rgba))).collect()
+}
+
+fn mesh(element: Element, paths: &Paths, keep: bool) -> Result<Shape, SceneError> {
+    let (path, scale) = mesh_file(element, paths)?;
     let broken = |message: String| element.attribute_error("filename", message);
     let mesh = meshes::load(&path, scale).map_err(|e| broken(e.to_string()))?;
     if keep {

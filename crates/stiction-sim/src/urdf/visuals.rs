@@ -1,4 +1,4 @@
-//! What is only drawn: `<visual>` with the colour of its `<material>`. Nothing here is an error: what cannot be drawn is noted.
+//! What is only drawn: `<visual>` with the colours that the file of a mesh gives, or that of its `<material>`. Nothing here is an error: what cannot be drawn is noted.
 
 use std::collections::BTreeMap;
 
@@ -33,14 +33,13 @@ pub(super) fn read(link: &LinkNode, number: Option<usize>, paths: &Paths, colors
         let named = material.and_then(|m| m.attribute("name")).and_then(|name| colors.get(name).copied());
         let rgba = material.and_then(own_color).or(named);
         match read_placed(element, paths, true, Purpose::Visual) {
-            Ok(Some(Placed { shape, .. })) if shape.is_unbounded() && number.is_some() => {
+            Ok(parts) if number.is_some() && parts.iter().any(|p| p.shape.is_unbounded()) => {
                 element.note(NoteKind::Ignored, "a plane on a link is not drawn");
             }
-            Ok(Some(Placed { name, pose, shape })) => {
-                let (look, shape) = (Look { rgba, drawn: true }, VisualShape::Shape(shape));
-                out.push(Visual { name: name.unwrap_or(link.name).into(), link: number, pose, shape, look });
-            }
-            Ok(None) => {}
+            Ok(parts) => out.extend(parts.into_iter().map(|Placed { name, pose, shape, rgba: own }| {
+                let (look, shape) = (Look { rgba: own.or(rgba), drawn: true }, VisualShape::Shape(shape));
+                Visual { name: name.unwrap_or(link.name).into(), link: number, pose, shape, look }
+            })),
             Err(e) => element.note(NoteKind::Warning, format!("is not drawn: {}", e.message)),
         }
         element.mark_all();

@@ -41,6 +41,28 @@ impl Source {
         source
     }
 
+    /// Replaces every `$(optenv NAME VALUE)` of ROS by its value with blanks around it, so that places stay as they are; the environment has no
+    /// say in what a file means. True if there was one.
+    pub fn take_defaults(&mut self) -> bool {
+        const START: &str = "$(optenv ";
+        let (mut out, mut rest) = (String::with_capacity(self.text.len()), self.text.as_str());
+        while let Some(at) = rest.find(START) {
+            let (before, after) = rest.split_at(at);
+            let Some((inner, tail)) = after[START.len()..].split_once(')') else { break };
+            let name = inner.trim_start().split_ascii_whitespace().next().unwrap_or_default();
+            let value = inner.trim_start().trim_start_matches(name).trim();
+            let blanks = after.len() - tail.len() - value.len();
+            out.push_str(before);
+            out.push_str(value);
+            out.extend(std::iter::repeat_n(' ', blanks));
+            rest = tail;
+        }
+        out.push_str(rest);
+        let changed = out != self.text;
+        self.text = out;
+        changed
+    }
+
     /// The file.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
