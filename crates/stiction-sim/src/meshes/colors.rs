@@ -153,7 +153,7 @@ impl<'a> Surroundings<'a> {
 
 /// A channel from 0 to 1 of linear light as screens take it.
 pub(super) fn linear_to_srgb(x: f64) -> f64 {
-    if x <= 0.003_130_8 { 12.92 * x } else { 1.055 * libm::pow(x, 1.0 / 2.4) - 0.055 }
+    if x <= 0.003_130_8 { 12.92 * x } else { 1.0 - 1.055 * (1.0 - libm::pow(x, 1.0 / 2.4)) }
 }
 
 /// A channel from 0 to 1, as screens take it, in linear light.

@@ -76,18 +76,21 @@ fn refuse_surfaces(world: &World) -> Result<(), SceneError> {
             (m.restitution > 0.0, "restitution"),
             (m.mu_viscous > 0.0, "viscous friction"),
             (m.surface_velocity != Vec3::ZERO, "the velocity of a surface"),
-            (!m.mu.max(m.mu_spin).is_finite(), "infinite friction"),
+            (!m.mu.max(m.mu_spin).max(m.mu_roll).is_finite(), "infinite friction"),
+            (m.mu_across.is_some(), "friction that depends on the direction of slip"),
         ] {
             if some {
                 return Err(refuse(&name(), what));
             }
         }
-        different.entry((m.mu.to_bits(), m.mu_spin.to_bits(), surfaces.rule_of[i].map(|r| r as u8))).or_insert(i);
+        let coefficients = [m.mu, m.mu_spin, m.mu_roll].map(f64::to_bits);
+        different.entry((coefficients, surfaces.rule_of[i].map(|r| r as u8))).or_insert(i);
     }
     for (k, &i) in different.values().enumerate() {
         for &j in different.values().skip(k + 1) {
             let (a, b, both) = (&surfaces.of[i], &surfaces.of[j], surfaces.between(i, j));
-            if (both.mu, both.mu_spin) != (a.mu.max(b.mu), a.mu_spin.max(b.mu_spin)) {
+            let larger = [a.mu.max(b.mu), a.mu_spin.max(b.mu_spin), a.mu_roll.max(b.mu_roll)];
+            if [both.mu, both.mu_spin, both.mu_roll] != larger {
                 let place = format!("{} and {}", world.geom_name(i), world.geom_name(j));
                 return Err(refuse(&place, "friction that is not the larger coefficient of the two"));
             }
@@ -199,7 +202,9 @@ impl Writer<'_> {
         for i in std::mem::take(&mut self.geoms[link]) {
             let (geom, m) = (&world.geoms[i], &world.surfaces.of[i]);
             let shape = self.shape(i, geom)?;
-            let dimensions = if m.mu_spin > 0.0 {
+            let dimensions = if m.mu_roll > 0.0 {
+                6
+            } else if m.mu_spin > 0.0 {
                 4
             } else if m.mu > 0.0 {
                 3
@@ -210,10 +215,11 @@ impl Writer<'_> {
             let [groups, with] = [geom.groups, geom.collides_with].map(|mask| mask & 0x7fff_ffff);
             let _ = writeln!(
                 self.bodies,
-                "<geom {shape} {} friction=\"{} {} 0\" condim=\"{dimensions}\" contype=\"{groups}\" conaffinity=\"{with}\"/>",
+                "<geom {shape} {} friction=\"{} {} {}\" condim=\"{dimensions}\" contype=\"{groups}\" conaffinity=\"{with}\"/>",
                 pose(&geom.pose),
                 m.mu,
                 m.mu_spin,
+                m.mu_roll,
             );
         }
         Ok(())
