@@ -297,10 +297,10 @@ fn exports_have_a_line_per_step_and_forces_that_carry_the_weight() {
     assert_eq!(lines.len(), 61);
     let header = recording.header();
     let columns: Vec<&str> = lines[0].split(',').collect();
-    assert_eq!(columns.len(), 5 + header.q.len() + header.v.len());
+    assert_eq!(columns.len(), 6 + header.q.len() + header.v.len());
     let last: Vec<f64> = lines[60].split(',').map(|x| x.parse().unwrap()).collect();
     let step = recording.steps().last().unwrap();
-    assert_eq!(last[5..], [step.state.q.clone(), step.state.v.clone()].concat());
+    assert_eq!(last[6..], [step.state.q.clone(), step.state.v.clone()].concat());
     // The floor carries all of the stack in its last step: forces on body_b, upwards.
     let rows: Vec<Vec<&str>> =
         contacts.lines().filter(|l| !l.starts_with('#')).map(|l| l.split(',').collect()).collect();
