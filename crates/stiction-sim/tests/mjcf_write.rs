@@ -26,8 +26,8 @@ fn again(scene: &Scene) -> World {
     builder.build().unwrap().0
 }
 
-/// Name, place and inertia of each link with a name of the scene. (Velocities of key frames are not read here; Python's tests look at them in
-/// MuJoCo.)
+/// Name, place and inertia of each link with a name of the scene. (Velocities of key frames are not
+/// read here; Python's tests look at them in MuJoCo.)
 fn links(world: &World, names: &[String]) -> Vec<(String, Vec<f64>)> {
     let mut work = Workspace::default();
     work.update_positions(&world.model, &world.q);

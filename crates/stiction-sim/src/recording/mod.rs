@@ -39,7 +39,8 @@ const WITH_RESTITUTION: u32 = 3;
 /// The version from which on steps may be accepted: [`Settings::accept_bound`](crate::Settings) and
 /// [`RecordedStep::accepted`].
 const WITH_ACCEPTANCE: u32 = 4;
-/// The version from which on there are [`RecordedStep::factorizations`] and [`RecordedStep::most_factorizations`].
+/// The version from which on there are [`RecordedStep::factorizations`] and
+/// [`RecordedStep::most_factorizations`].
 const WITH_FACTORIZATIONS: u32 = 5;
 
 /// What a chunk holds.
