@@ -253,6 +253,25 @@ def test_a_scene_in_mujoco(name: str) -> None:
     np.testing.assert_allclose(theirs[1].poses[:, :3], simulation.poses[:, :3], atol=2e-3)
 
 
+def test_a_scene_begins_in_mujoco_with_its_velocities() -> None:
+    pytest.importorskip("mujoco")
+    from stiction.render import _mujoco
+
+    turned = {"rpy": [0.3, -0.4, 0.5], "mass": 2.0, "shape": box(0.1, 0.2, 0.3)}
+    hinge = {"type": "revolute", "axis": [0.6, 0, 0.8], "position": 0.4, "velocity": 2.0}
+    builder = stiction.SceneBuilder(dt=1e-4, gravity=[0, 0, 0])
+    builder.body("free", position=[1, 2, 3], velocity=[1, 2, 3], angular_velocity=[3, -2, 1], **turned)
+    builder.body("hinge", position=[-1, 2, 3], joint=hinge, **turned)
+    scene = builder.build()
+    simulation = stiction.Simulation(scene)
+    start = simulation.poses.copy()
+    theirs = _mujoco.frames("a.toml", scene, [0.0, 0.01], None)
+    simulation.run(100)
+    np.testing.assert_allclose(theirs[0].poses, start, atol=1e-12)
+    assert np.abs(simulation.poses - start).max(axis=1).min() > 5e-3, "both move"
+    np.testing.assert_allclose(theirs[1].poses, simulation.poses, atol=1e-5)
+
+
 def test_a_scene_that_mujoco_cannot_have() -> None:
     pytest.importorskip("mujoco")
     from stiction.render import _mujoco

@@ -243,7 +243,8 @@ impl Scene {
         Ok(Self { inner: Arc::new(inner), recipe })
     }
 
-    /// The scene as MJCF, the format of MuJoCo: bodies, joints, shapes, friction, gravity, step, and the start as its first key frame.
+    /// The scene as MJCF, the format of MuJoCo: bodies, joints, shapes, friction, gravity, step,
+    /// and the start as its first key frame.
     ///
     /// Returns
     /// -------

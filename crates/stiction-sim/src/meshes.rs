@@ -79,8 +79,8 @@ pub struct ColoredMesh {
     pub notes: Vec<String>,
 }
 
-/// Loads a mesh as [`load`] does, in parts of one colour each: diffuse colours of COLLADA and of the MTL files that OBJ
-/// files name, base colours of GLB; a texture (PNG) gives its mean colour.
+/// Loads a mesh as [`load`] does, in parts of one colour each: diffuse colours of COLLADA and of
+/// the MTL files that OBJ files name, base colours of GLB; a texture (PNG) gives its mean colour.
 ///
 /// # Errors
 /// As [`load`]: colours that cannot be read are no error.
@@ -147,8 +147,8 @@ fn painted(
     Ok((mesh, colors))
 }
 
-/// Vertices at the same place become one, in the order they are first used; triangles that lose a corner go. Those that stay have
-/// their colours, if there are any.
+/// Vertices at the same place become one, in the order they are first used; triangles that lose a
+/// corner go. Those that stay have their colours, if there are any.
 fn welded(painted: &Painted) -> (TriangleMesh, Vec<Option<Rgba>>) {
     let raw = &painted.mesh;
     let place = |i: u32| raw.vertices[i as usize];

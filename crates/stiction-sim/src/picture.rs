@@ -34,7 +34,8 @@ impl Picture {
         Ok(Self { rows, columns, samples, pixels })
     }
 
-    /// The mean of its pixels: red, green and blue from 0 to 1, each weighted by its opacity. `None` if nothing of it is opaque.
+    /// The mean of its pixels: red, green and blue from 0 to 1, each weighted by its opacity.
+    /// `None` if nothing of it is opaque.
     pub fn mean_color(&self) -> Option<[f64; 3]> {
         let (mut sum, mut weight) = ([0.0; 3], 0.0);
         for pixel in self.pixels.chunks_exact(self.samples) {

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use stiction_body::Workspace;
-use stiction_body::math::Vec3;
 use stiction_sim::mjcf::{self, MjcfOptions};
 use stiction_sim::{Placement, Scene, World, WorldBuilder};
 
@@ -27,11 +26,11 @@ fn again(scene: &Scene) -> World {
     builder.build().unwrap().0
 }
 
-/// Name, place, inertia about the place, and velocities of two points of each link with a name of the scene.
+/// Name, place and inertia of each link with a name of the scene. (Velocities of key frames are not
+/// read here; Python's tests look at them in MuJoCo.)
 fn links(world: &World, names: &[String]) -> Vec<(String, Vec<f64>)> {
     let mut work = Workspace::default();
     work.update_positions(&world.model, &world.q);
-    work.update_velocities(&world.model, &world.v);
     let links = world.model.links();
     let numbers = |l: usize| {
         let (pose, inertia) = (work.pose[l], links[l].spec.inertia);
@@ -41,9 +40,6 @@ fn links(world: &World, names: &[String]) -> Vec<(String, Vec<f64>)> {
         let mut all = vec![inertia.mass];
         for v in [pose.translation, turn.x_axis, turn.y_axis, com, about.x_axis, about.y_axis, about.z_axis] {
             all.extend(v.to_array());
-        }
-        for point in [com, com + Vec3::X] {
-            all.extend(work.point_velocity(l, point).to_array());
         }
         all
     };
@@ -58,19 +54,19 @@ fn same(scene: &Scene) {
         let scale = a.iter().fold(1.0_f64, |s, x| s.max(x.abs()));
         assert!(a.iter().zip(b).all(|(x, y)| (x - y).abs() <= 1e-9 * scale), "{name}:\n{a:?}\n{b:?}");
     }
-    assert_eq!(read.geoms.len(), scene.world.geoms.len());
-    let kinds = |world: &World| {
-        let mut all: Vec<_> = world.geoms.iter().map(|g| (g.shape.kind().name(), g.groups, g.collides_with)).collect();
+    // What touches nothing is only drawn when it is read.
+    let surfaces = |world: &World| {
+        let touching = (0..world.geoms.len()).filter(|&i| world.can_touch(i));
+        let mut all: Vec<_> = touching
+            .map(|i| {
+                let (g, m) = (&world.geoms[i], &world.surfaces.of[i]);
+                (g.shape.kind().name(), g.groups, g.collides_with, m.mu.to_bits(), m.mu_spin.to_bits())
+            })
+            .collect();
         all.sort_unstable();
         all
     };
-    assert_eq!(kinds(&read), kinds(&scene.world));
-    let frictions = |world: &World| {
-        let mut all: Vec<_> = world.surfaces.of.iter().map(|m| (m.mu.to_bits(), m.mu_spin.to_bits())).collect();
-        all.sort_unstable();
-        all
-    };
-    assert_eq!(frictions(&read), frictions(&scene.world));
+    assert_eq!(surfaces(&read), surfaces(&scene.world));
 }
 
 #[test]
@@ -89,7 +85,7 @@ fn shipped_scenes_come_back() {
 }
 
 #[test]
-fn joints_of_every_kind_come_back_in_motion() {
+fn joints_of_every_kind_come_back() {
     let body = |name: &str, joint: &str, more: &str| {
         format!(
             "[[bodies]]\nname = \"{name}\"\nmass = 2\nposition = [1, 2, 3]\nrpy = [0.3, -0.4, 0.5]\nshape = {{ box = [0.1, 0.2, 0.3] }}\n{joint}\n{more}\n"
@@ -118,10 +114,8 @@ fn what_mujoco_has_no_equal_of_is_refused() {
         let message = mjcf::write(&scene(&text)).unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");
     }
-    for (name, expected) in [("grasp", "controllers"), ("four-bar", "closed loops")] {
-        let message = mjcf::write(&shipped(name, &[])).unwrap_err().to_string();
-        assert!(message.contains(expected), "{name}: {message}");
-    }
+    let message = mjcf::write(&shipped("grasp", &[])).unwrap_err().to_string();
+    assert!(message.contains("controllers"), "{message}");
     // The rule of MuJoCo itself is fine.
     let text = format!(
         "friction_rule = \"maximum\"\n{floor}{}",

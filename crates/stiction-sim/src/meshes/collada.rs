@@ -1,5 +1,5 @@
-//! COLLADA: the positions of all geometry in the scene, with unit and node transforms, and the diffuse colours of materials. Skins are taken in
-//! their rest pose.
+//! COLLADA: the positions of all geometry in the scene, with unit and node transforms, and the
+//! diffuse colours of materials. Skins are taken in their rest pose.
 //!
 //! The file's up axis has no effect: robot files have always been written for readers that leave the axes as they are, and many a mesh whose file says
 //! that y is up stands along z.
@@ -87,7 +87,8 @@ pub(super) fn parse(bytes: &[u8], around: &mut Surroundings) -> Result<Painted, 
     Ok(walk.out)
 }
 
-/// Instance, symbol and material of an `<instance_material>`, which stands in a `<technique_common>` of a `<bind_material>`.
+/// Instance, symbol and material of an `<instance_material>`, which stands in a
+/// `<technique_common>` of a `<bind_material>`.
 fn binding<'a>(node: Node<'a, 'a>) -> Option<((u32, &'a str), &'a str)> {
     let node = Some(node).filter(|n| n.tag_name().name() == "instance_material")?;
     let instance = node.parent()?.parent()?.parent()?;
@@ -207,7 +208,8 @@ impl<'a> Walk<'a, '_, '_> {
         self.colors[id]
     }
 
-    /// The diffuse colour of a material, the mean of its texture, or what it sends out by itself where it has no diffuse part.
+    /// The diffuse colour of a material, the mean of its texture, or what it sends out by itself
+    /// where it has no diffuse part.
     fn material(&mut self, id: &str) -> Option<Rgba> {
         let effect = self.by_id.get(id).and_then(|m| child(*m, "instance_effect")).and_then(|i| self.target(i))?;
         let part = |name: &str| effect.descendants().find(|n| n.tag_name().name() == name);

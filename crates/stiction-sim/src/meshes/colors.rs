@@ -1,5 +1,5 @@
-//! Colours that mesh files give to runs of triangles, and the material files and textures that they name. Nothing here is an error: what
-//! cannot be read is noted.
+//! Colours that mesh files give to runs of triangles, and the material files and textures that they
+//! name. Nothing here is an error: what cannot be read is noted.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -58,7 +58,8 @@ pub struct ColoredPart {
     pub mesh: TriangleMesh,
 }
 
-/// The parts of a mesh whose triangles have these colours, or none, in the order in which colours first come.
+/// The parts of a mesh whose triangles have these colours, or none, in the order in which colours
+/// first come.
 pub(super) fn split(mesh: &TriangleMesh, colors: &[Option<Rgba>]) -> Vec<ColoredPart> {
     const UNUSED: u32 = u32::MAX;
     let mut part_of = BTreeMap::new();

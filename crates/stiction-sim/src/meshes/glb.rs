@@ -1,5 +1,6 @@
-//! GLB, the binary form of glTF 2.0: triangles of the default scene with the transforms of its nodes, along the axes they are written in, and
-//! the base colours of materials; of textures the mean colour.
+//! GLB, the binary form of glTF 2.0: triangles of the default scene with the transforms of its
+//! nodes, along the axes they are written in, and the base colours of materials; of textures the
+//! mean colour.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -187,7 +188,8 @@ impl Colors<'_> {
         materials.iter().map(|material| self.color(material, around)).collect()
     }
 
-    /// The base colour, white unless given, times the mean of its texture. Both are multiplied as linear light.
+    /// The base colour, white unless given, times the mean of its texture. Both are multiplied as
+    /// linear light.
     fn color(&self, material: &Value, around: &mut Surroundings) -> Option<Rgba> {
         let base = &material["pbrMetallicRoughness"];
         let factor = match base["baseColorFactor"].as_array() {

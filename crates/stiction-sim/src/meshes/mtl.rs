@@ -1,4 +1,5 @@
-//! MTL, the materials of OBJ files: the diffuse colour `Kd`, the opacity `d` or `Tr`, and the mean colour of the texture `map_Kd`.
+//! MTL, the materials of OBJ files: the diffuse colour `Kd`, the opacity `d` or `Tr`, and the mean
+//! colour of the texture `map_Kd`.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +48,8 @@ impl Material {
         let texture = self.texture.as_ref().and_then(|file| around.texture(file));
         let rgb = match (self.diffuse, texture) {
             (None, None) => return,
-            // Many writers leave a black diffuse colour beside a texture, which readers do not multiply.
+            // Many writers leave a black diffuse colour beside a texture, which readers do not
+            // multiply.
             (Some(kd), Some(mean)) if kd != [0.0; 3] => [0, 1, 2].map(|i| kd[i] * mean[i]),
             (_, Some(mean)) => mean,
             (Some(kd), None) => kd,

@@ -1,4 +1,5 @@
-//! OBJ: `v x y z` and `f a b c …`, with the colours of the materials that `mtllib` and `usemtl` name.
+//! OBJ: `v x y z` and `f a b c …`, with the colours of the materials that `mtllib` and `usemtl`
+//! name.
 
 use std::collections::BTreeMap;
 

@@ -276,7 +276,8 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    /// Keeps what can be drawn, of that group and touching or not, and says so; the rest is noted, and no error.
+    /// Keeps what can be drawn, of that group and touching or not, and says so; the rest is noted,
+    /// and no error.
     fn add_visual(
         &mut self,
         visual: Result<Option<VisualRead>, SceneError>,

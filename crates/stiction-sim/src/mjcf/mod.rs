@@ -1,4 +1,5 @@
-//! MJCF, the format of MuJoCo's models, read into a [`Description`]; and scenes written as such ([`fn@write`]).
+//! MJCF, the format of MuJoCo's models, read into a [`Description`]; and scenes written as such
+//! ([`fn@write`]).
 //!
 //! Bodies become links, one per joint; geoms that can touch become geoms; equalities become closed loops and joints that follow others; actuators
 //! on joints become actuators. Coordinates are the file's own: a joint's `ref`, keyframes and set points mean what they mean there. Contact follows

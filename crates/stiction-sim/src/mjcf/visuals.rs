@@ -79,8 +79,9 @@ pub(super) fn of_form(
     Ok(shape.map(|shape| VisualRead { name, body, pose, shape, look, group: 0, touches: false }))
 }
 
-/// What touches is not drawn on bodies that have something to look at in groups of its own: files that have both keep them apart
-/// in groups, and would show each surface twice. Of the world, where a floor may be anywhere, all is drawn.
+/// What touches is not drawn on bodies that have something to look at in groups of its own: files
+/// that have both keep them apart in groups, and would show each surface twice. Of the world, where
+/// a floor may be anywhere, all is drawn.
 pub(super) fn hide_what_touches(tree: &mut Tree) {
     let mut groups: BTreeMap<usize, BTreeSet<i64>> = BTreeMap::new();
     for visual in tree.visuals.iter().filter(|v| v.body != 0 && v.look.drawn && !v.touches) {

@@ -14,13 +14,14 @@ use crate::world::World;
 /// Limits of one side only have this on the other (rad or m): MuJoCo wants both.
 const NO_LIMIT: f64 = 1e10;
 
-/// A scene's bodies, joints, shapes, friction, gravity, step and start as MJCF, with the bodies' names. Its first key frame is the
-/// start. All else, as how soft contact is, is left to MuJoCo.
+/// A scene's bodies, joints, shapes, friction, gravity, step and start as MJCF, with the bodies'
+/// names. Its first key frame is the start. All else, as how soft contact is, is left to MuJoCo.
 ///
 /// # Errors
-/// Naming the first thing that MuJoCo has no equal of, or that is not written: controllers, closed loops, joints that follow others,
-/// restitution, moving surfaces, viscous and infinite friction, friction of single pairs and of surfaces whose rule is not the larger
-/// coefficient, meshes that are not convex, height fields.
+/// Naming the first thing that MuJoCo has no equal of, or that is not written: controllers, closed
+/// loops, joints that follow others, restitution, moving surfaces, viscous and infinite friction,
+/// friction of single pairs and of surfaces whose rule is not the larger coefficient, meshes that
+/// are not convex, height fields.
 pub fn write(scene: &Scene) -> Result<String, SceneError> {
     let world = &*scene.world;
     refuse_what_is_no_body(scene)?;
@@ -169,7 +170,8 @@ impl Writer<'_> {
             JointKind::Free => return Err(refuse(name, "a free joint on another body")),
         };
         self.bodies.push_str(&text);
-        // Angular velocities of balls and free bodies are along the body's own axes there, and free bodies are placed in the world.
+        // Angular velocities of balls and free bodies are along the body's own axes there, and free
+        // bodies are placed in the world.
         let local = kind.pose(q);
         let inward = |v: &[f64]| (local.rotation.inverse() * Vec3::new(v[0], v[1], v[2])).to_array();
         match kind {

@@ -41,7 +41,8 @@ const WITH_RESTITUTION: u32 = 3;
 const WITH_ACCEPTANCE: u32 = 4;
 /// The version from which on there are moments against rolling, and friction that depends on the direction of slip.
 const WITH_ROLLING: u32 = 5;
-/// The version from which on there are [`RecordedStep::factorizations`] and [`RecordedStep::most_factorizations`].
+/// The version from which on there are [`RecordedStep::factorizations`] and
+/// [`RecordedStep::most_factorizations`].
 const WITH_FACTORIZATIONS: u32 = 5;
 
 /// What a chunk holds.

@@ -55,8 +55,8 @@ pub(super) fn read<'a>(link: &LinkNode<'a>, paths: &Paths, keep_meshes: bool) ->
     Ok(out)
 }
 
-/// The shape of a collision or visual element at its place, a visual mesh in parts of one colour each; none where it has none, with a
-/// note.
+/// The shape of a collision or visual element at its place, a visual mesh in parts of one colour
+/// each; none where it has none, with a note.
 pub(super) fn read_placed<'a>(
     element: Element<'a>,
     paths: &Paths,

@@ -1,4 +1,5 @@
-//! What is only drawn: `<visual>` with the colours that the file of a mesh gives, or that of its `<material>`. Nothing here is an error: what cannot be drawn is noted.
+//! What is only drawn: `<visual>` with the colours that the file of a mesh gives, or that of its
+//! `<material>`. Nothing here is an error: what cannot be drawn is noted.
 
 use std::collections::BTreeMap;
 

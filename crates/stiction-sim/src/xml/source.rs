@@ -41,8 +41,9 @@ impl Source {
         source
     }
 
-    /// Replaces every `$(optenv NAME VALUE)` of ROS by its value with blanks around it, so that places stay as they are; the environment has no
-    /// say in what a file means. True if there was one.
+    /// Replaces every `$(optenv NAME VALUE)` of ROS by its value with blanks around it, so that
+    /// places stay as they are; the environment has no say in what a file means. True if there was
+    /// one.
     pub fn take_defaults(&mut self) -> bool {
         const START: &str = "$(optenv ";
         let (mut out, mut rest) = (String::with_capacity(self.text.len()), self.text.as_str());
