@@ -18,9 +18,12 @@ const ADVANCES: usize = 200;
 /// Trials on the way to an event.
 const TRIALS: usize = 80;
 
-/// An event is aimed at from this far before it, in parts of a size: so that what touches does not overlap. One that is past
-/// by no more is met as well.
+/// An event is aimed at from this far before it, in parts of a size: so that what touches does not overlap.
 pub(super) const AIM: f64 = 0.25 * TOUCHING;
+
+/// Gaps are rounded to about this part of a size. No more of an overlap may be met: what parted a moment ago and
+/// closes again must be met while it is slow, or it sets off others.
+const GAP_ROUNDING: f64 = 1e-14;
 
 /// Slip of at most this part of what it was at the start of the piece has ended.
 const STOPPED: f64 = 1e-6;
@@ -271,7 +274,7 @@ impl Events {
             self.update(sim);
             let margin = 2.0 * self.margin(sim, hi - lo);
             let look = self.look(sim, margin);
-            if (-AIM..=2.0 * AIM).contains(&look.measure) || !look.past && at >= hi {
+            if (-GAP_ROUNDING..=2.0 * AIM).contains(&look.measure) || !look.past && at >= hi {
                 return Ok(Some(at));
             }
             if look.past {
