@@ -4,6 +4,7 @@ use std::io::{Cursor, Write};
 
 use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
+use stiction_sim::recording::{SAVED_STATE_VERSION, VERSION};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -51,7 +52,7 @@ pub fn png(parts: &[Vec<u8>]) -> Vec<u8> {
 
 /// The chunks of a recording, each after the byte of its tag.
 pub fn recording(parts: &[Vec<u8>]) -> Vec<u8> {
-    let mut out = b"STICREC\n\x04\0\0\0".to_vec();
+    let mut out = [b"STICREC\n", &VERSION.to_le_bytes()[..]].concat();
     for part in parts {
         let (tag, raw) = part.split_first().unwrap_or((&b'S', &[]));
         let packed = zlib(raw);
@@ -80,7 +81,7 @@ pub fn recording_parts(file: &[u8]) -> Vec<Vec<u8>> {
 /// The body of a saved state.
 pub fn state(parts: &[Vec<u8>]) -> Vec<u8> {
     let body = parts.concat();
-    [b"STICSNAP", &1u32.to_le_bytes()[..], &fnv(&body).to_le_bytes(), &body].concat()
+    [b"STICSNAP", &SAVED_STATE_VERSION.to_le_bytes()[..], &fnv(&body).to_le_bytes(), &body].concat()
 }
 
 fn zlib(raw: &[u8]) -> Vec<u8> {

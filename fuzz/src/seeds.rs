@@ -185,7 +185,9 @@ pub const MJCF_WORDS: [&str; 40] = [
     "flexcomp",
 ];
 /// Words of scenes.
-pub const SCENE_WORDS: [&str; 48] = [
+pub const SCENE_WORDS: [&str; 50] = [
+    "friction_direction",
+    "rolling_friction",
     "bodies",
     "robots",
     "controllers",
@@ -628,6 +630,9 @@ n = 2
 [[bodies]]
 name = "ground"
 fixed = true
+friction = [0.5, 0.3]
+friction_direction = [1, 0, 0]
+rolling_friction = 0.001
 shape = { plane = true }
 
 [[bodies]]

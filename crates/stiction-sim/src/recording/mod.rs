@@ -24,13 +24,14 @@ pub use npz::export_npz;
 pub use read::{Chunk, End, Recording};
 pub use remake::{RemadeStep, Remaking};
 pub use replay::{Difference, Replay, problem_of_step, replay};
+pub use snapshot::SAVED_STATE_VERSION;
 pub use step::{FrictionEllipse, RecordedContact, RecordedStep};
 pub use write::Recorder;
 
 /// The first bytes of a recording.
 const MAGIC: &[u8; 8] = b"STICREC\n";
-/// The version of the format.
-const VERSION: u32 = 5;
+/// The version of the format of recordings.
+pub const VERSION: u32 = 5;
 /// The oldest version that can be read: without [`Settings::impacts`](crate::Settings) and
 /// [`RecordedStep::restitution_scale`].
 const OLDEST: u32 = 2;

@@ -10,8 +10,8 @@ use crate::simulation::{Memory, Simulation, Snapshot, State};
 
 /// The first bytes of a saved state.
 const MAGIC: &[u8; 8] = b"STICSNAP";
-/// The version of the format.
-const VERSION: u32 = 2;
+/// The version of the format of saved states.
+pub const SAVED_STATE_VERSION: u32 = 2;
 /// The version from which on there are moments against rolling.
 const WITH_ROLLING: u32 = 2;
 /// More steps than any run has: beyond this a step is no longer a double.
@@ -26,7 +26,7 @@ impl Simulation {
         let mut body = Writer::default();
         put_snapshot(&mut body, &self.snapshot());
         let mut out = Writer(MAGIC.to_vec());
-        out.u32(VERSION);
+        out.u32(SAVED_STATE_VERSION);
         out.u64(checksum(&body.0));
         out.0.extend_from_slice(&body.0);
         out.0
@@ -49,8 +49,8 @@ fn parse(bytes: &[u8]) -> Result<Snapshot, Broken> {
         return Err(Broken("these bytes are no saved state".into()));
     }
     let version = reader.u32()?;
-    if !(1..=VERSION).contains(&version) {
-        return Err(Broken(format!("version {version} is not known, only 1 to {VERSION}")));
+    if !(1..=SAVED_STATE_VERSION).contains(&version) {
+        return Err(Broken(format!("version {version} is not known, only 1 to {SAVED_STATE_VERSION}")));
     }
     let sum = reader.u64()?;
     let body = reader.take(reader.left())?;
