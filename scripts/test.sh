@@ -49,7 +49,7 @@ target/venv/bin/python -m pip install --quiet --disable-pip-version-check numpy
 target/venv/bin/python tests/python/cross_check.py target/release/stiction
 
 step "the Python package"
-bash scripts/test_python.sh ray
+bash scripts/test_python.sh ray mujoco
 
 step "benchmarks compile"
 cargo fmt --manifest-path benchmarks/Cargo.toml --check
