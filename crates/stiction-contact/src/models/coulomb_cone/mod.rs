@@ -226,8 +226,7 @@ impl CoulombCone {
             newton.iterations = 0;
             let end = search.run(scaled, newton, modes.is_some(), limit, &mut stats.starts, &mut judge);
             stats.iterations = newton.iterations;
-            if end == SearchEnd::Ended || without_limit::search(scaled, newton, search, (limit, usize::MAX), &mut judge)
-            {
+            if end == SearchEnd::Ended {
                 return FailureReason::Rounding;
             }
             if end == SearchEnd::Limit {
@@ -245,6 +244,9 @@ impl CoulombCone {
                 return FailureReason::Rounding;
             }
             start = Some((delassus.states.clone(), Some(delassus.r.clone())));
+        }
+        if without_limit::search(scaled, newton, search, (limit, usize::MAX), &mut judge) {
+            why = FailureReason::Rounding;
         }
         why
     }

@@ -157,17 +157,18 @@ impl Newton {
     }
 }
 
+/// States to start from, with impulses (scaled) if there are any.
+type Start<'a> = Option<(&'a [State], Option<&'a [f64]>)>;
+
 /// Solves friction problems. Keeps its storage.
 #[derive(Debug, Clone, Default)]
 pub(in super::super) struct DelassusSpace {
     elements: Elements,
     newton: Newton,
     search: Search,
-    /// Which component each block belongs to, then its number in it.
-    component: Vec<usize>,
-    place: Vec<usize>,
+    /// The blocks that are being solved for, and the number of each block among them.
     members: Vec<usize>,
-    queue: Vec<usize>,
+    place: Vec<usize>,
     /// Linear systems factored.
     pub iterations: usize,
     /// The impulses found, scaled, and the state of each block.
@@ -177,80 +178,30 @@ pub(in super::super) struct DelassusSpace {
 
 impl DelassusSpace {
     /// Solves every set of blocks that W couples, to an error of `enough`, with at most `limit` factors each, from impulses `near` (scaled) with their `states`, if there are any. True if all were solved.
-    pub fn solve(
-        &mut self,
-        problem: &ConeProblem,
-        start: Option<(&[State], Option<&[f64]>)>,
-        enough: f64,
-        limit: usize,
-    ) -> bool {
+    pub fn solve(&mut self, problem: &ConeProblem, start: Start<'_>, enough: f64, limit: usize) -> bool {
         self.iterations = 0;
         self.r.clear();
         self.r.resize(problem.n(), 0.0);
         self.states.clear();
         self.states.resize(problem.blocks.len(), State::Open);
-        let count = self.find_components(problem);
         let mut all = true;
-        for k in 0..count {
+        for members in components(problem) {
             stiction_lcp::interrupt::check();
-            self.members.clear();
-            self.members.extend((0..problem.blocks.len()).filter(|&b| self.component[b] == k));
-            for (e, &b) in self.members.iter().enumerate() {
-                self.place[b] = e;
-            }
+            self.place.resize(problem.blocks.len(), 0);
+            members.iter().enumerate().for_each(|(e, &b)| self.place[b] = e);
+            self.members = members;
             all &= self.solve_component(problem, start, enough, limit);
         }
         all
     }
 
-    /// Numbers the sets of blocks that W couples; returns how many there are.
-    fn find_components(&mut self, problem: &ConeProblem) -> usize {
-        let count = problem.blocks.len();
-        self.place.clear();
-        self.place.resize(count, 0);
-        self.component.clear();
-        self.component.resize(count, usize::MAX);
-        // W may have an entry without its mirror image.
-        let mut ties = vec![vec![]; count];
-        for j in 0..problem.n() {
-            let own = problem.block_of[j];
-            problem.w.visit(j, &problem.starts, |to, entries| {
-                if to != own && entries.iter().any(|x| *x != 0.0) {
-                    ties[own].push(to);
-                    ties[to].push(own);
-                }
-            });
-        }
-        let mut next = 0;
-        for b in 0..count {
-            if self.component[b] != usize::MAX {
-                continue;
-            }
-            self.component[b] = next;
-            self.queue.clear();
-            self.queue.push(b);
-            while let Some(b) = self.queue.pop() {
-                for &to in &ties[b] {
-                    if self.component[to] == usize::MAX {
-                        self.component[to] = next;
-                        self.queue.push(to);
-                    }
-                }
-            }
-            next += 1;
-        }
-        next
-    }
-
-    fn solve_component(
-        &mut self,
-        problem: &ConeProblem,
-        start: Option<(&[State], Option<&[f64]>)>,
-        enough: f64,
-        limit: usize,
-    ) -> bool {
+    fn solve_component(&mut self, problem: &ConeProblem, start: Start<'_>, enough: f64, limit: usize) -> bool {
         let Self { elements: el, newton, search, members, place, .. } = self;
         el.load_delassus(problem, members, place, &mut newton.matrix);
+        if el.list.iter().all(|element| element.weight <= 0.0) {
+            // Impulses move nothing here; without any is as good as it gets.
+            return true;
+        }
         newton.reset(el);
         search.reset();
         let work = newton.matrix.flops(false) + PASSES * 9.0 * el.delassus.couplings.len() as f64;
@@ -283,6 +234,41 @@ impl DelassusSpace {
         }
         found
     }
+}
+
+/// The sets of blocks that W couples, blocks ascending.
+fn components(problem: &ConeProblem) -> Vec<Vec<usize>> {
+    let count = problem.blocks.len();
+    // W may have an entry without its mirror image.
+    let mut ties = vec![vec![]; count];
+    for j in 0..problem.n() {
+        let own = problem.block_of[j];
+        problem.w.visit(j, &problem.starts, |to, entries| {
+            if to != own && entries.iter().any(|x| *x != 0.0) {
+                ties[own].push(to);
+                ties[to].push(own);
+            }
+        });
+    }
+    let (mut met, mut all) = (vec![false; count], vec![]);
+    for first in 0..count {
+        if met[first] {
+            continue;
+        }
+        met[first] = true;
+        let (mut members, mut next) = (vec![first], 0);
+        while let Some(&b) = members.get(next) {
+            next += 1;
+            for &to in &ties[b] {
+                if !std::mem::replace(&mut met[to], true) {
+                    members.push(to);
+                }
+            }
+        }
+        members.sort_unstable();
+        all.push(members);
+    }
+    all
 }
 
 /// What an element does: a slip that may be left over by the search is none.
