@@ -5,10 +5,13 @@
 use std::alloc::System;
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
-use stiction_contact::models::coulomb_polyhedral::{CoulombPolyhedral, PolyhedralOptions};
+use stiction_contact::certificate::cone::ConeLaw;
+use stiction_contact::models::coulomb_polyhedral::{CoulombPolyhedral, Method, PolyhedralOptions};
 use stiction_contact::models::{Frictionless, NoSlip, NoSlipOptions, NormalOptions};
-use stiction_contact::scenes::{Body, Touch, assemble};
-use stiction_contact::{Contact, ContactModel, ContactOutcome, ContactProblem, CoulombCone, Level, Mass, scenes};
+use stiction_contact::scenes::{Body, Recipe, Touch, assemble};
+use stiction_contact::{
+    Certifier, Contact, ContactForces, ContactModel, ContactOutcome, ContactProblem, CoulombCone, Level, Mass, scenes,
+};
 use stiction_lcp::Matrix;
 
 #[global_allocator]
@@ -105,9 +108,39 @@ fn a_step_allocates_nothing() {
     }
 }
 
+/// Vectors of an outcome: forces, motion, modes, basis and their copies for the next start.
+const ANSWER: usize = 40;
+
+/// The pivots of Lloyd's structural and reduced methods allocate nothing: what a solve allocates is its answer.
+fn no_allocation_per_pivot() {
+    let problem = scenes::body_in_bowl(64, 0.3, 0.0, 5).unwrap();
+    for (method, least) in [(Method::Structural, 100), (Method::Reduced, 10)] {
+        let mut model = CoulombPolyhedral::new(PolyhedralOptions { method, ..PolyhedralOptions::default() }).unwrap();
+        model.solve(&problem).unwrap();
+        let (made, outcome) = allocations(|| model.solve(&problem).unwrap());
+        let stats = &outcome.solved().expect("solved").stats;
+        assert_eq!(stats.fallbacks, 0);
+        assert!(stats.pivots >= least, "{method:?}: {} pivots", stats.pivots);
+        assert!(made <= ANSWER, "{method:?}: {made} allocations in {} pivots", stats.pivots);
+    }
+}
+
+/// The harness's own thread allocates now and then: the least of many counts is the certificate's.
+fn a_second_certificate_allocates_nothing() {
+    let recipe = Recipe { coulomb: true, bilaterals: true, limits: true, bounded: true, ..Recipe::PLAIN };
+    let problem = scenes::random(&recipe, 5).unwrap();
+    let (forces, motion) = (ContactForces::zeros(&problem), vec![0.1; problem.m()]);
+    let (mut certifier, law) = (Certifier::default(), ConeLaw { level: Level::Velocity });
+    let mut count = || allocations(|| certifier.certify(&problem, &law, &forces, &motion)).0;
+    assert!(count() > 0, "the counter counts");
+    assert_eq!((0..1000).map(|_| count()).min(), Some(0));
+}
+
 #[test]
 fn nothing_is_allocated_where_sizes_have_settled() {
     assert_eq!(allocations(|| vec![1.0; 10]).0, 1, "the counter counts");
     a_problem_built_again_allocates_nothing();
     a_step_allocates_nothing();
+    no_allocation_per_pivot();
+    a_second_certificate_allocates_nothing();
 }

@@ -1,6 +1,6 @@
 //! The factored methods on random problems of every kind: each answer must be certified.
 //!
-//! `STICTION_FACTORED_CASES=20000 cargo test --release --test factored` runs more of them.
+//! `STICTION_FACTORED_CASES=20000 cargo test --release -p stiction-lcp --test all factored::` runs more of them.
 
 use stiction_lcp::generate::{Class, Rng, random};
 use stiction_lcp::nnls::Nnls;

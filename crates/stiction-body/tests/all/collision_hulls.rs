@@ -1,9 +1,7 @@
 //! Every pair of overlapping hulls has a contact, checked against a search over all axes that can
 //! separate two polytopes.
 
-mod collision_support;
-
-use collision_support::*;
+use crate::collision_support::*;
 use stiction_body::Shape;
 use stiction_body::math::{Pose, Vec3, axis_angle};
 

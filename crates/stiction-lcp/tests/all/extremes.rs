@@ -3,11 +3,7 @@
 //! What is called solved is checked again in integers: every f64 is a whole multiple of 2⁻¹⁰⁷⁴, so w and the size of its row are
 //! computed without rounding, underflow or overflow.
 
-#[path = "common/exact_measures.rs"]
-#[allow(dead_code)]
-mod exact_measures;
-
-use exact_measures::{exact_row, false_statement};
+use crate::exact_measures::{exact_row, false_statement};
 use num_traits::{Signed, Zero};
 use stiction_lcp::basis::Position;
 use stiction_lcp::catalog::{CATALOG, build};

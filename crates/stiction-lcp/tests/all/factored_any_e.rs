@@ -1,6 +1,6 @@
 //! The active-set method where e is outside the range of Gᵀ: it solves, or shows a direction along which nothing can hold.
 //!
-//! `STICTION_FACTORED_CASES=20000 cargo test --release --test factored_any_e` runs more of them.
+//! `STICTION_FACTORED_CASES=20000 cargo test --release -p stiction-lcp --test all factored_any_e::` runs more of them.
 
 use stiction_lcp::generate::Rng;
 use stiction_lcp::matrix::norm;

@@ -1,9 +1,7 @@
 //! Many geoms of all sizes: every pair that is near is found, once and in order, and contacts found
 //! again are those of a fresh look.
 
-mod collision_support;
-
-use collision_support::*;
+use crate::collision_support::*;
 use stiction_body::math::{Pose, Vec3};
 use stiction_body::{LinkMotion, Shape};
 

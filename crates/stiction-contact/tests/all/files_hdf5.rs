@@ -1,9 +1,6 @@
 //! Friction problems in FCLIB's HDF5: every form of file, and what is said of bad ones.
 
-#[path = "common/hdf5.rs"]
-mod hdf5_writer;
-
-use hdf5_writer::{FORMS, Form, Node, Storage, write};
+use crate::hdf5_writer::{FORMS, Form, Node, Storage, write};
 use stiction_contact::io::{AnyProblem, FrictionFile, ReadOptions, read_bytes};
 use stiction_contact::{FrictionProblem, GlobalFrictionProblem, InputError, SparseMatrix};
 

@@ -1,8 +1,6 @@
 //! Times of impact by conservative advancement, distances, and overlaps at the start.
 
-mod collision_support;
-
-use collision_support::*;
+use crate::collision_support::*;
 use stiction_body::math::{Pose, Vec3, axis_angle};
 use stiction_body::{LinkMotion, Shape};
 

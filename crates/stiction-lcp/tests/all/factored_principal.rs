@@ -1,6 +1,6 @@
 //! PPM I with the least-index rule, on the classes for which it is finite.
 //!
-//! `STICTION_FACTORED_CASES=20000 cargo test --release --test factored_principal` runs more of them.
+//! `STICTION_FACTORED_CASES=20000 cargo test --release -p stiction-lcp --test all factored_principal::` runs more of them.
 
 use stiction_lcp::generate::{Class, Rng, random};
 use stiction_lcp::principal_pivot::PrincipalPivot;

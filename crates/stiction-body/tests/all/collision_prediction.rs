@@ -1,8 +1,6 @@
 //! Contacts that are not touching yet are given where the shapes come to meet within the step, and only there.
 
-mod collision_support;
-
-use collision_support::*;
+use crate::collision_support::*;
 use stiction_body::math::{Pose, Vec3};
 use stiction_body::{ContactPoint, Shape};
 

@@ -1,8 +1,6 @@
 //! Contacts with known answers: resting shapes, exact to rounding, with all corners of touching faces.
 
-mod collision_support;
-
-use collision_support::*;
+use crate::collision_support::*;
 use stiction_body::math::{Pose, Vec3};
 use stiction_body::{ContactPoint, Shape};
 

@@ -1,10 +1,8 @@
 //! Cylinders at rest on and beside everything else.
 
-mod collision_support;
-
 use std::f64::consts::FRAC_PI_2;
 
-use collision_support::*;
+use crate::collision_support::*;
 use stiction_body::math::{Pose, Vec3};
 use stiction_body::{ContactPoint, Shape};
 

@@ -460,7 +460,7 @@ fn slip_that_ends_before_something_else_lands_is_not_passed_over() {
 
 #[test]
 fn a_pyramid_at_rest_costs_one_search() {
-    let text = include_str!("../../../scenes/pyramid.toml");
+    let text = include_str!("../../../../scenes/pyramid.toml");
     let text = format!("simulator = \"event-driven\"\n{text}");
     let mut simulation = Scene::parse(&text, Path::new("."), &[("base".into(), 7.0)]).unwrap().simulation().unwrap();
     let reports = run(&mut simulation, 5);

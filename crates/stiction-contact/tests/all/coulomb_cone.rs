@@ -186,7 +186,7 @@ fn accelerations_of_a_sliding_tower_are_those_of_the_delassus_operator() {
 fn contacts_at_rest_beside_fast_bodies_do_not_answer_rounding() {
     // A box rests on the floor; a second turns on it fast and a third on that, closing by no more than rounding. Forces that
     // answer it press the resting box by 1e-19, of which no digit is right.
-    let text = include_bytes!("data/rest-beside-motion.json");
+    let text = include_bytes!("../data/rest-beside-motion.json");
     let file = stiction_contact::io::read_bytes("a.json", text, &stiction_contact::io::ReadOptions::default()).unwrap();
     let stiction_contact::io::AnyProblem::Contact(problem) = file else { panic!("a contact problem") };
     for velocity_space in [true, false] {

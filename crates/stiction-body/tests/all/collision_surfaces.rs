@@ -1,8 +1,6 @@
 //! Meshes and height fields: contacts as on the smooth solid, whatever the triangles.
 
-mod collision_support;
-
-use collision_support::*;
+use crate::collision_support::*;
 use stiction_body::math::{Pose, Vec3};
 use stiction_body::{CollisionRules, ContactPoint, Shape};
 

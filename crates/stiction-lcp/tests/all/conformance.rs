@@ -3,12 +3,8 @@
 //! A solver is expected to solve what can be solved and to prove that nothing else can. Where it does not, [`EXCEPTIONS`] names the
 //! solver and the problems, says what comes back instead and why; an exception that is no longer one fails the test.
 
-#[path = "common/collection.rs"]
-mod collection;
-#[path = "common/siconos.rs"]
-mod siconos;
-
-use collection::{Answer, Named, collection};
+use crate::collection::{Answer, Named, collection};
+use crate::siconos_files;
 use stiction_lcp::catalog::{CATALOG, build};
 use stiction_lcp::classify::classify;
 use stiction_lcp::exact::{ExactCheck, check_farkas, verify_exact};
@@ -374,8 +370,8 @@ fn the_collection_says_rightly_what_has_a_solution() {
 
 #[test]
 fn the_problem_files_of_siconos() {
-    let Some(root) = siconos::folder() else { return };
-    for path in ["LCP", "MLCP", "Relay"].iter().flat_map(|kind| siconos::files(&root.join(kind))) {
+    let Some(root) = siconos_files::folder() else { return };
+    for path in ["LCP", "MLCP", "Relay"].iter().flat_map(|kind| siconos_files::files(&root.join(kind))) {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let problem = read(&path, &ReadOptions::default()).unwrap().problem;
         let solvable = name != "lcp_Pang_isolated_sol_perturbed.dat";

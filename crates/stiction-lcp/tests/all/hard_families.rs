@@ -1,10 +1,6 @@
 //! Families of solvable problems that were not solved once, and the budget of work that ends what is not.
 
-#[path = "common/exact_measures.rs"]
-#[allow(dead_code)]
-mod exact_measures;
-
-use exact_measures::false_statement;
+use crate::exact_measures::false_statement;
 use stiction_lcp::catalog::{CATALOG, build};
 use stiction_lcp::exact::solve_basis;
 use stiction_lcp::generate::Rng;

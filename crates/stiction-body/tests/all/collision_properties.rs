@@ -1,8 +1,6 @@
 //! Random poses: symmetry, invariance, one pair against another that is the same shape, and parry's distances.
 
-mod collision_support;
-
-use collision_support::*;
+use crate::collision_support::*;
 use parry3d_f64::query;
 use parry3d_f64::shape::SharedShape;
 use stiction_body::math::{Pose, Vec3, axis_angle};

@@ -90,7 +90,7 @@ fn every_step_is_the_same_with_and_without_sleep() {
 }
 
 #[test]
-#[ignore = "minutes: cargo test --release -p stiction-sim --test sleeping -- --ignored --nocapture"]
+#[ignore = "minutes: cargo test --release -p stiction-sim --test all sleeping -- --ignored --nocapture"]
 fn every_of_ten_thousand_steps_is_the_same_with_and_without_sleep() {
     for scene in scenes() {
         let asleep = compare(&scene, 10_000, 0.002);

@@ -85,7 +85,7 @@ fn an_inertia_given_by_its_factors_comes_back_with_them() {
 
 #[test]
 fn the_documented_example_is_read_and_solved() {
-    let text = include_str!("../../../docs/file-formats.md");
+    let text = include_str!("../../../../docs/file-formats.md");
     let example = text.split("```json contact\n").nth(1).unwrap().split("```").next().unwrap();
     let problem = parse(example).unwrap();
     let outcome = CoulombCone::default().solve(&problem).unwrap();

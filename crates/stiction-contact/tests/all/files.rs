@@ -1,7 +1,6 @@
 //! Files of friction problems in every format: what is read, what is refused and how, and that writing loses nothing.
 
-#[path = "../../stiction-lcp/tests/common/siconos.rs"]
-mod siconos_files;
+use crate::siconos_files;
 
 use std::io::{Cursor, Write};
 
@@ -311,7 +310,7 @@ mod json {
 
     #[test]
     fn what_the_documentation_shows_is_read() {
-        let text = include_str!("../../../docs/file-formats.md");
+        let text = include_str!("../../../../docs/file-formats.md");
         let blocks = |mark: &str| -> Vec<&str> {
             text.split(mark).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
         };

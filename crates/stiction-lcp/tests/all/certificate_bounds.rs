@@ -1,9 +1,6 @@
 //! The numbers of a certificate are bounds of the exact ones: checked in integers, for every kind of problem, over many scales.
 
-#[path = "common/exact_measures.rs"]
-mod exact_measures;
-
-use exact_measures::{false_statement, measure};
+use crate::exact_measures::{false_statement, measure};
 use stiction_lcp::generate::Rng;
 use stiction_lcp::{Auto, BoxLcp, FactoredLcp, Lcp, Matrix, Mlcp, Options, Problem, Solver, certify};
 

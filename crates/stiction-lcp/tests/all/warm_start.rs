@@ -1,9 +1,6 @@
 //! Solving again from the basis of a solution takes no pivot.
 
-#[path = "common/drawn.rs"]
-mod drawn;
-
-use drawn::{CLASSES, draw};
+use crate::drawn::{CLASSES, draw};
 use stiction_lcp::catalog::{CATALOG, build};
 use stiction_lcp::generate::Rng;
 use stiction_lcp::{InputError, Lcp, Lemke, Options, Outcome, Problem, Solver};

@@ -1,7 +1,6 @@
 //! Problem files of every format: what is read, what is refused and how, and that writing loses nothing.
 
-#[path = "common/siconos.rs"]
-mod siconos_files;
+use crate::siconos_files;
 
 use std::io::{Cursor, Write};
 
@@ -318,7 +317,7 @@ mod json {
 
     #[test]
     fn what_the_documentation_shows_is_read() {
-        let text = include_str!("../../../docs/file-formats.md");
+        let text = include_str!("../../../../docs/file-formats.md");
         let blocks = |mark: &str| -> Vec<&str> {
             text.split(mark).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
         };

@@ -1,18 +1,12 @@
 //! The physical certificate on forces and motions made by hand: right ones pass, and each violation is found where it is.
 
-use std::alloc::System;
-
-use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use stiction_contact::certificate::{ContactView, Law, NormalLaw};
-use stiction_contact::scenes::{Body, Recipe, Touch, assemble, random};
+use stiction_contact::scenes::{Body, Touch, assemble};
 use stiction_contact::{
     CONTACT_ROWS, Certifier, Contact, ContactForces, ContactModel, ContactProblem, CoulombCone, CoulombPolyhedral,
     Frictionless, Level, Mass, NormalOptions, PhysicalCertificate, Place, PolyhedralOptions,
 };
 use stiction_lcp::Matrix;
-
-#[global_allocator]
-static COUNTER: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// No law of friction: what is left is what all laws share.
 struct Shared {
@@ -233,23 +227,6 @@ fn a_nan_on_a_row_that_moves_nothing_is_seen() {
         field(&mut forces)[0] = f64::NAN;
         assert!(!certify(&problem, &forces, &[0.0]).holds(1.0), "kind {k}");
     }
-}
-
-/// The counter is one for the whole process, so other tests may add to it: the least of many counts is this test's own.
-#[test]
-fn a_second_certificate_allocates_nothing() {
-    let recipe = Recipe { coulomb: true, bilaterals: true, limits: true, bounded: true, ..Recipe::PLAIN };
-    let problem = random(&recipe, 5).unwrap();
-    let (forces, motion) = (ContactForces::zeros(&problem), vec![0.1; problem.m()]);
-    let mut certifier = Certifier::default();
-    let mut count = || {
-        let region = Region::new(COUNTER);
-        certifier.certify(&problem, &SIGNORINI, &forces, &motion);
-        let change = region.change();
-        change.allocations + change.reallocations
-    };
-    assert!(count() > 0, "the counter counts");
-    assert_eq!((0..1000).map(|_| count()).min(), Some(0));
 }
 
 /// A body that touches nothing says nothing about the others, however heavy: floor and ceiling both
