@@ -138,7 +138,7 @@ def build():
 
 def ours(path):
     """(outcome, pivots, median in us) of `Lemke`."""
-    run = subprocess.run([ROOT / "target/release/lemke_speed", path], check=True, capture_output=True, text=True)
+    run = subprocess.run([ROOT.parent / "target/release/lemke_speed", path], check=True, capture_output=True, text=True)
     _, _, outcome, pivots, us = run.stdout.split()
     return outcome, pivots, float(us)
 

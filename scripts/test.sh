@@ -1,34 +1,45 @@
 #!/usr/bin/env bash
-# Every check of the project, as CI runs it. Needs Rust and Python; installs the rest into target/.
+# Every check of the project, as CI runs it: 15 minutes on two quiet cores from a clean clone. Needs Rust and Python;
+# installs the rest into target/. The table at the end says how long each step took.
+#
+# `scripts/test.sh quick` is for work in progress: formatting, lints and tests of the crates that changed since `main`
+# (BASE=COMMIT chooses another commit) and of those that depend on them; the Python tests where Python changed.
+# `scripts/nightly.sh` has the long soaks, all versions of Python, and all tests in the dev profile.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Every program is built once here, so that nothing would be read from an incremental cache.
-export CARGO_INCREMENTAL=0
+if [ "${1:-}" = quick ]; then
+    exec bash scripts/quick.sh
+fi
+. scripts/steps.sh
 
-step() { printf '\n== %s\n' "$*"; }
+# Every program is built once here, so that nothing would be read from an incremental cache; nobody debugs them.
+export CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_DEV_DEBUG=false
 
-step "format"
+# What is built twice takes twice as long. So the selection of packages is always the workspace, which the features of
+# dependencies follow from, and the profile is release for all but what is to be looked at in the dev profile.
+everything=(--release --workspace --exclude stiction-benchmarks)
+
+step rust "format"
 cargo fmt --all --check
 
-step "lints, as errors"
-cargo clippy --workspace --all-targets --quiet -- -D warnings
+step rust "lints, as errors"
+cargo clippy --release --workspace --all-targets --quiet -- -D warnings
 
-step "tests"
-cargo test --workspace --quiet
+step rust "release build with tests and examples"
+cargo build "${everything[@]}" --quiet --lib --bins --examples --test '*'
 
-step "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+step rust "tests in release"
+cargo test "${everything[@]}" --quiet --test '*'
 
-step "release build, and the same results as the debug build"
-cargo build --release --quiet
-cargo test --release --quiet -p stiction-lcp --test determinism
+step rust "dev build with unit tests, which has debug assertions"
+cargo build --workspace --quiet --bin stiction
+cargo test --workspace --quiet --no-run --lib --bins --test determinism
 
-step "the main job, as the README has it"
-cargo run --release --quiet -- run scenes/grasp.toml
+step rust "unit tests and golden bits in dev"
+cargo test --workspace --quiet --lib --bins --test determinism
 
-step "scenes: the same bits in debug and release"
-cargo build --quiet
+step rust "scenes: the same bits in dev and release"
 hash_of() { "$1" run "scenes/$2.toml" --steps "$3" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["hash"])'; }
 for scene in grasp stack dominoes quad-terrain four-bar; do
     debug=$(hash_of target/debug/stiction "$scene" 500)
@@ -37,22 +48,20 @@ for scene in grasp stack dominoes quad-terrain four-bar; do
     [ "$debug" = "$release" ]
 done
 
-step "short soak"
+step rust "the main job, as the README has it"
+./target/release/stiction run scenes/grasp.toml
+
+step rust "short soak"
 ./target/release/stiction soak --count 2000 --solver auto,lemke --class psd,psd-skew,p,copositive-plus,contact
 ./target/release/stiction soak --count 2000 --class any
 ./target/release/stiction soak --count 500 --model frictionless,viscous,no-slip,coulomb-polyhedral,coulomb-cone,coulomb-pyramid,baraff-friction,drumwright-shell
 ./target/release/stiction soak --count 500 --rates --model frictionless,viscous,no-slip
 
-step "answers checked again in NumPy"
-python3 -m venv target/venv
-target/venv/bin/python -m pip install --quiet --disable-pip-version-check numpy
-target/venv/bin/python tests/python/cross_check.py target/release/stiction
+step docs "documentation of the crates, examples included"
+RUSTDOCFLAGS="-D warnings" cargo doc "${everything[@]}" --no-deps --quiet
+cargo test "${everything[@]}" --quiet --doc
+end_step
 
-step "the Python package"
 bash scripts/test_python.sh ray mujoco
 
-step "benchmarks compile"
-cargo fmt --manifest-path benchmarks/Cargo.toml --check
-cargo clippy --manifest-path benchmarks/Cargo.toml --quiet -- -D warnings
-
-step "all checks passed"
+printf '\n== all checks passed\n'
