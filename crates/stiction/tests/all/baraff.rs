@@ -169,3 +169,14 @@ fn names_are_those_of_the_paper() {
     let names: Vec<_> = experiments().iter().map(|e| e.name()).collect();
     assert_eq!(names, ["baraff/frictionless", "baraff/friction", "baraff/mechanisms"]);
 }
+
+/// A published crate has only the files of its own folder, so these two scenes are there as well.
+#[test]
+fn the_mechanisms_are_those_of_the_scenes() {
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/src/papers/baraff/mechanisms");
+    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes");
+    for name in ["block-feeder.toml", "double-action-jack.toml"] {
+        let [own, shipped] = [own, shipped].map(|folder| std::fs::read_to_string(format!("{folder}/{name}")).unwrap());
+        assert_eq!(own, shipped, "{name}");
+    }
+}

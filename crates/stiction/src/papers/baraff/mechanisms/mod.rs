@@ -37,7 +37,7 @@ struct Mechanism {
 const FEEDER: Mechanism = Mechanism {
     name: "block-feeder",
     title: "Block feeder",
-    scene: include_str!("../../../../../../scenes/block-feeder.toml"),
+    scene: include_str!("block-feeder.toml"),
     view: View {
         x: [-0.5, 1.02],
         z: [-0.28, 0.42],
@@ -53,7 +53,7 @@ const FEEDER: Mechanism = Mechanism {
 const JACK: Mechanism = Mechanism {
     name: "double-action-jack",
     title: "Double-action jack",
-    scene: include_str!("../../../../../../scenes/double-action-jack.toml"),
+    scene: include_str!("double-action-jack.toml"),
     view: View {
         x: [-0.12, 0.33],
         z: [-0.23, 0.48],
