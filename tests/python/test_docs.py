@@ -195,25 +195,65 @@ def test_version() -> None:
     assert version and stiction.__version__ == version[1]
 
 
-@pytest.mark.parametrize(("page", "least"), [("python.md", 8), ("pictures.md", 4), ("viewer.md", 3)])
-def test_python_in_the_docs_runs(page: str, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every block that is marked as Python, one after the other; those of other packages only where these are there."""
+DOCS = ROOT / "docs"
+
+
+def pages(language: str) -> list[str]:
+    """The pages with blocks of a language."""
+    return sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md") if f"```{language}\n" in page.read_text())
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The blocks of a language on a page."""
+    return re.findall(rf"^```{language}\n(.*?)^```", (DOCS / page).read_text(), re.M | re.S)
+
+
+def test_pages_have_their_blocks() -> None:
+    """That the pattern finds them."""
+    least = {"python.md": 8, "pictures.md": 4, "viewer.md": 3, "index.md": 1, "tutorials/grasp.md": 4, "tutorials/robot.md": 5}
+    assert {page: len(blocks(page, "python")) >= n for page, n in least.items()} == dict.fromkeys(least, True)
+    assert len(pages("python")) >= 12 and len(pages("sh")) >= 4
+
+
+@pytest.mark.parametrize("page", pages("python"))
+def test_python_in_the_docs_runs(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every block that is marked as Python, one after the other; those of other packages only where these are there.
+
+    Blocks of a page of the reference stand alone; those of a tutorial go on from one to the next."""
     monkeypatch.chdir(ROOT)
-    text = (ROOT / "docs" / page).read_text()
-    blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
-    assert len(blocks) >= least
-    for block in blocks:
+    shared: dict[str, Any] = {"__name__": "docs"}
+    for block in blocks(page, "python"):
         needed = re.findall(r"^import (mujoco|gymnasium|matplotlib|pinocchio|ray|rerun)\b", block, re.M)
         if "render" in block:
             needed.append("vtkmodules")
         if ".view(" in block:
             needed.append("viser")
+        if "stiction.envs" in block:
+            needed.append("gymnasium")
         if "import stiction.ray" in block or "from stiction.ray" in block:
             needed.append("ray")
-        if any(importlib.util.find_spec(name) is None for name in needed) or "ray" in needed:
-            compile(block, f"docs/{page}", "exec")
-            continue
-        exec(compile(block, f"docs/{page}", "exec"), {"__name__": "docs"})
+        code = compile(block, f"docs/{page}", "exec")
+        if all(importlib.util.find_spec(name) is not None for name in needed) and "ray" not in needed:
+            exec(code, shared if "/" in page else {"__name__": "docs"})
+
+
+@pytest.mark.parametrize("page", pages("sh"))
+def test_commands_in_the_docs_run(page: str, tmp_path: Path) -> None:
+    """Every line of the blocks marked as commands, in a folder of its own with the scenes and examples in it."""
+    for folder in ("scenes", "examples"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
+    assert lines
+    for line in lines:
+        words = line.partition("#")[0].split()
+        command = {"stiction": ["-m", "stiction"], "python": []}[words[0]]
+        done = subprocess.run([sys.executable, *command, *words[1:]], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+
+
+def test_pages_of_the_site_are_all_in_its_navigation() -> None:
+    listed = re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)
+    assert sorted(listed) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
 
 
 def test_the_command_comes_with_the_package() -> None:
