@@ -91,7 +91,7 @@ impl Steps {
     /// Iterations in which τ is to halve.
     fn patience(self, tau: f64) -> usize {
         match self {
-            Self::Long if tau > STALLED_BY_ROUNDING => 12,
+            Self::Long if tau > STALLED_BY_ROUNDING => 25,
             Self::Long => 6,
             // The path may turn back many times.
             Self::Short => 60,
