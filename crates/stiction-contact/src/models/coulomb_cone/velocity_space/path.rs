@@ -47,6 +47,8 @@ const TRIES: usize = 10;
 const DOUBLED: f64 = 1e-8;
 /// Least speed of bodies beside the fastest of their island that their contacts are measured by.
 const SLOWEST: f64 = 0.1;
+/// α of the proximal term: at the start, then where rounding stops the path. Larger ones slow its end down.
+const ALPHAS: [f64; 4] = [1e-11, 1e-10, 1e-9, 1e-8];
 /// Normal force beside the separation velocity of a contact that parts.
 const PARTING: f64 = 1e-3;
 
@@ -126,6 +128,8 @@ pub(super) struct Path {
     pairs: usize,
     /// Relative change of a pair along the tangent that the next step may bring.
     reach: f64,
+    /// α of the proximal term.
+    alpha: f64,
     /// Mean product of the pairs.
     pub tau: f64,
     /// States that the step to τ' = 0 indicated.
@@ -179,6 +183,13 @@ impl Path {
     /// True if τ falls no further.
     pub fn is_at_end(&self) -> bool {
         self.tau <= 2.0 * LEAST_TAU
+    }
+
+    /// Makes the proximal term larger: near the end the stiffness of redundant contacts multiplies rounding. False if it is as large as it may be.
+    pub fn grow_alpha(&mut self) -> bool {
+        let larger = ALPHAS.into_iter().find(|&alpha| alpha > self.alpha);
+        self.alpha = larger.unwrap_or(self.alpha);
+        larger.is_some()
     }
 
     /// Leaves out the forces of contacts that are about to part.
@@ -241,6 +252,7 @@ impl Path {
         self.start_momentum.clone_from(&newton.momentum);
         self.start_tau = self.tau;
         self.reach = 1.0;
+        self.alpha = ALPHAS[0];
         self.good.keep(newton, &self.points, self.tau);
         self.good_reach = self.reach;
     }
@@ -411,7 +423,7 @@ impl Path {
             if shape.normal {
                 normal = point.y[0];
             }
-            *lin = Linear::of(element, shape, point, lin.residual, normal, &mut newton.maps[e]);
+            *lin = Linear::of(element, shape, point, lin.residual, normal, self.alpha, &mut newton.maps[e]);
         }
     }
 
@@ -443,7 +455,8 @@ impl Path {
             if shape.normal {
                 normal = [point.y[0], newton.dp[e][0] / shape.force[0]];
             }
-            self.step[e] = point.change(element, shape, rest, *missing, newton.dp[e], newton.du[e], normal);
+            let (dp, du) = (newton.dp[e], newton.du[e]);
+            self.step[e] = point.change(element, shape, rest, *missing, dp, du, normal, self.alpha);
         }
         true
     }

@@ -27,7 +27,9 @@ const PROXIMAL_STEPS: usize = 100;
 /// Error beside what is wanted from which on an answer is left to the certificate, whose measure is the finer one.
 const WORTH_CERTIFYING: f64 = 100.0;
 /// Error at the end of a run, beside what is wanted, that spares the next run.
-const ENOUGH_AFTER_ALL: f64 = 5.0;
+const ENOUGH_AFTER_ALL: f64 = 8.0;
+/// A run whose τ does not halve in [`Steps::patience`] iterations has stalled. Below this τ rounding is the cause.
+const STALLED_BY_ROUNDING: f64 = 1e-7;
 /// Forces of a guess beside the velocities, above which they are of no use.
 const GUESS_SIZE: f64 = 10.0;
 /// Error of a guess above which steps from it are of no use: one in ten succeeds.
@@ -81,8 +83,18 @@ impl Steps {
     /// The most of them on an island of so many elements. Near the end of the path states may change one by one.
     fn limit(self, elements: usize) -> usize {
         match self {
-            Self::Long => 50,
+            Self::Long => 100,
             Self::Short => 400 + 2 * elements,
+        }
+    }
+
+    /// Iterations in which τ is to halve.
+    fn patience(self, tau: f64) -> usize {
+        match self {
+            Self::Long if tau > STALLED_BY_ROUNDING => 25,
+            Self::Long => 6,
+            // The path may turn back many times.
+            Self::Short => 60,
         }
     }
 }
@@ -300,8 +312,20 @@ impl Search {
         self.tried_tau = f64::INFINITY;
         self.last.clear();
         self.tried.clear();
-        for _ in 0..steps.limit(el.list.len()) {
+        // τ that was last half of what it was before, and when.
+        let mut halved = (self.path.tau, 0);
+        for k in 0..steps.limit(el.list.len()) {
             stiction_lcp::interrupt::check();
+            if self.path.tau < 0.5 * halved.0 {
+                halved = (self.path.tau, k);
+            } else if k - halved.1 >= steps.patience(self.path.tau) {
+                // Long steps that friction stops are left for the path; what rounding stops goes on with a larger proximal term.
+                let lost = steps == Steps::Long && self.path.tau > STALLED_BY_ROUNDING;
+                if lost || !self.path.grow_alpha() {
+                    return false;
+                }
+                halved = (self.path.tau, k);
+            }
             let stepped = newton.iterations < limit
                 && match steps {
                     Steps::Long => self.path.long_step(el, newton),

@@ -11,7 +11,8 @@
 //! stops to slide. The moment about the normal has a disc of one dimension, the moment against rolling one of two. A row with bounds has the pairs (x − lo, s_lo) and (hi − x, s_hi) with `u = s_lo − s_hi`; a row without any
 //! has `u = 0`.
 //!
-//! Newton's step of these equations is `dx = c − C du`, element by element.
+//! Newton's step of these equations is `dx = c − C du`, element by element. A proximal term `α dx` beside each motion keeps redundant forces where they are: `dx = (1 + α C)⁻¹ (c − C du)`. It
+//! bounds the stiffness by 1/α and vanishes with the steps.
 
 use super::super::problem::Block;
 use super::affine::Map;
@@ -19,10 +20,8 @@ use super::elements::Element;
 
 /// Coefficient of friction that stands in for one without limit.
 const LARGE_FRICTION: f64 = 1e4;
-/// The proximal term of rows that have pairs: it keeps redundant forces where they are.
-const PROXIMAL: f64 = 1e-11;
-/// That of rows that have none.
-const PROXIMAL_FREE: f64 = 1e-9;
+/// α of rows without pairs.
+const FREE_ALPHA: f64 = 1e-9;
 
 /// The pairs of one element, and its friction; also their change in a step.
 #[derive(Debug, Clone, Copy, Default)]
@@ -135,7 +134,15 @@ impl Shape {
 
 impl Linear {
     /// At a point with this residual; `normal` is the normal force that a disc follows. Its C is added to `map`.
-    pub fn of(element: &Element, shape: &Shape, point: &Point, residual: Residual, normal: f64, map: &mut Map) -> Self {
+    pub fn of(
+        element: &Element,
+        shape: &Shape,
+        point: &Point,
+        residual: Residual,
+        normal: f64,
+        alpha: f64,
+        map: &mut Map,
+    ) -> Self {
         let mut lin = Self { residual, ..Self::default() };
         let unit = shape.force[1] * shape.motion[1];
         if shape.normal {
@@ -144,11 +151,11 @@ impl Linear {
             let stiffness = |k: usize| if shape.pairs[k] { point.s[k] / point.y[k] } else { 0.0 };
             lin.c = 1.0 / (stiffness(0) + stiffness(1));
         }
-        lin.t = 1.0 / (1.0 + PROXIMAL * lin.c);
+        lin.t = 1.0 / (1.0 + alpha * lin.c);
         *map = Map { acts: true, ..Map::default() };
         map.c[0][0] = lin.t * lin.c * shape.force[0] * shape.motion[0];
         if shape.has_disc() {
-            lin.add_disc(shape, point, normal);
+            lin.add_disc(shape, point, normal, alpha);
             let first = shape.disc.0;
             let follow = along_across(lin.f, lin.d, lin.tt);
             let own = [lin.tt[0] * lin.ct[0], lin.tt[1] * lin.ct[1]];
@@ -166,20 +173,20 @@ impl Linear {
             map.coupled = true;
         }
         for r in free_rows(element, shape) {
-            map.c[r][r] = unit / PROXIMAL_FREE;
+            map.c[r][r] = unit / FREE_ALPHA;
         }
         lin
     }
 
     /// S, C_t, T and f of a disc.
-    fn add_disc(&mut self, shape: &Shape, point: &Point, normal: f64) {
+    fn add_disc(&mut self, shape: &Shape, point: &Point, normal: f64, alpha: f64) {
         let (radius, g, w) = (shape.coefficient * normal, point.y[1], point.s[1]);
         let square = dot2(point.x_t, point.x_t);
         let length = square.sqrt();
         self.d = if length > 0.0 { point.x_t.map(|x| x / length) } else { [1.0, 0.0] };
         self.s = [g * radius / ((g * radius + square) * w), 1.0 / w];
         self.ct = self.s.map(|s| radius * s);
-        self.tt = self.ct.map(|c| 1.0 / (1.0 + PROXIMAL * c));
+        self.tt = self.ct.map(|c| 1.0 / (1.0 + alpha * c));
         let h = 0.5 * (1.0 + square / (radius * radius));
         let k = [0, 1].map(|k| point.u_t[k] - w / g * h * point.x_t[k]);
         self.f = along_across(k, self.d, self.s).map(|x| -shape.coefficient * x);
@@ -215,7 +222,7 @@ impl Linear {
             (first..element.rows).for_each(|r| change[r] = own[r - first]);
         }
         for r in free_rows(element, shape) {
-            change[r] = -rest.rho[r] / PROXIMAL_FREE;
+            change[r] = -rest.rho[r] / FREE_ALPHA;
         }
         [0, 1, 2].map(|r| change[r] * shape.force[r])
     }
@@ -274,10 +281,11 @@ impl Point {
         dp: [f64; 3],
         du: [f64; 3],
         normal: [f64; 2],
+        alpha: f64,
     ) -> Self {
         let mut step = Self::default();
         let dx = [0, 1, 2].map(|r| dp[r] / shape.force[r]);
-        let du = [0, 1, 2].map(|r| du[r] * shape.motion[r] + rest.rho[r] + PROXIMAL * dx[r]);
+        let du = [0, 1, 2].map(|r| du[r] * shape.motion[r] + rest.rho[r] + alpha * dx[r]);
         if shape.normal {
             (step.y[0], step.s[0]) = (dx[0], du[0]);
         } else if shape.bounded {
