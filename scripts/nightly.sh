@@ -14,6 +14,9 @@ step "soaks"
 ./target/release/stiction soak --seed "$seed" --count 50000 --model frictionless,viscous,no-slip,coulomb-polyhedral,coulomb-cone,coulomb-pyramid,baraff-friction,drumwright-shell
 ./target/release/stiction soak --seed "$seed" --count 50000 --rates --model frictionless,viscous,no-slip
 
+step "hull pairs"
+HULL_SEED=$seed cargo test --release --quiet -p stiction-body --test hull_pairs -- --ignored
+
 step "answers checked in rational and 60-digit arithmetic"
 python3 -m venv target/nightly-venv
 target/nightly-venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
