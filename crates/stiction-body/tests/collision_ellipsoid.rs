@@ -40,7 +40,8 @@ fn outside(shape: &Shape, p: Vec3) -> f64 {
         ShapeKind::Hull { points } => {
             let mut random = Random(3);
             let directions = (0..200).map(|_| random.vector(1.0).normalize());
-            let above = directions.map(|n| n.dot(p) - points.iter().map(|q| n.dot(*q)).fold(f64::NEG_INFINITY, f64::max));
+            let above =
+                directions.map(|n| n.dot(p) - points.iter().map(|q| n.dot(*q)).fold(f64::NEG_INFINITY, f64::max));
             above.fold(f64::NEG_INFINITY, f64::max)
         }
         _ => unreachable!(),
@@ -143,7 +144,8 @@ fn contacts_do_not_depend_on_order_unit_or_place() {
     for a in &all {
         for b in &all[7..] {
             for _ in 0..20 {
-                let pose = Pose::from_parts(random.vector(1.0).normalize() * random.within(0.3, 0.7), random.rotation());
+                let pose =
+                    Pose::from_parts(random.vector(1.0).normalize() * random.within(0.3, 0.7), random.rotation());
                 let one = touch((a, Pose::IDENTITY), (b, pose), 1.0)[0];
                 let other = touch((b, pose), (a, Pose::IDENTITY), 1.0)[0];
                 let thin = 1e3;
@@ -199,7 +201,11 @@ fn surfaces_are_like_the_solids_they_bound() {
             let up = rotation.inverse() * Vec3::Z;
             let ShapeKind::Ellipsoid { radii } = *shape.kind() else { unreachable!() };
             let height = (radii * up).length() + [0.05, -0.001, 1e-7, 0.0][k % 4];
-            let place = if k % 3 == 0 { Vec3::ZERO } else { Vec3::new(random.within(-0.5, 0.5), random.within(-0.5, 0.5), 0.0) };
+            let place = if k % 3 == 0 {
+                Vec3::ZERO
+            } else {
+                Vec3::new(random.within(-0.5, 0.5), random.within(-0.5, 0.5), 0.0)
+            };
             let pose = Pose::from_parts(place + Vec3::Z * height, rotation);
             let plane = Scene::new(&[(Shape::half_space(), Pose::IDENTITY)], &[(shape.clone(), pose)]).find(0.0, 0.1);
             let terrain = Scene::new(&[(field.clone(), Pose::IDENTITY)], &[(shape.clone(), pose)]).find(0.0, 0.1);

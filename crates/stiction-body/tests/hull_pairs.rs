@@ -16,6 +16,13 @@ const ZERO: f64 = 1e-9;
 /// are within 0.01 rad of it.
 const DEPTH: f64 = 1.1e-3;
 
+/// How far a normal may be from the best one (rad), for the same reason.
+const NORMAL: f64 = 0.0101;
+
+/// How far a point of a face may be outside, beside the larger hull's extent: triangles that are in one
+/// plane up to 1e-7 of it are one face.
+const JOINED: f64 = 2e-7;
+
 /// Points up to which all directions are tried.
 const FEW: usize = 10;
 
@@ -68,9 +75,8 @@ fn least_norm(corners: &[Vec3]) -> Option<Vec3> {
         }
         _ => return None,
     };
-    (weights.iter().all(|w| w.is_finite()) && inside(&weights)).then(|| {
-        if edges.len() == 3 { Vec3::ZERO } else { point(&weights) }
-    })
+    (weights.iter().all(|w| w.is_finite()) && inside(&weights))
+        .then(|| if edges.len() == 3 { Vec3::ZERO } else { point(&weights) })
 }
 
 /// Gilbert, Johnson and Keerthi's method on all points, with every part of the simplex tried.
@@ -113,21 +119,26 @@ fn proof(a: &[Vec3], b: &[Vec3], zero: f64) -> Proof {
 }
 
 /// The greatest separation over all directions that can be the best: normals of planes through
-/// three points of one set, and common normals of two lines.
-fn greatest(a: &[Vec3], b: &[Vec3]) -> f64 {
+/// three points of one set, and common normals of two lines; and that direction.
+fn greatest(a: &[Vec3], b: &[Vec3]) -> (f64, Vec3) {
     let lines = |points: &[Vec3]| -> Vec<Vec3> {
         let from = |i: usize| points[i + 1..].iter().map(move |q| *q - points[i]);
         (0..points.len()).flat_map(from).collect()
     };
     let [first, second] = [lines(a), lines(b)];
-    let mut best = f64::NEG_INFINITY;
+    let mut best = (f64::NEG_INFINITY, Vec3::Z);
     for (one, other) in [(&first, &second), (&first, &first), (&second, &second)] {
         for u in one {
             for v in other {
                 let cross = u.cross(*v);
                 if cross.length() > 1e-11 * u.length() * v.length() {
                     let n = cross.normalize();
-                    best = best.max(separation(a, b, n)).max(separation(a, b, -n));
+                    for n in [n, -n] {
+                        let separation = separation(a, b, n);
+                        if separation > best.0 {
+                            best = (separation, n);
+                        }
+                    }
                 }
             }
         }
@@ -136,8 +147,8 @@ fn greatest(a: &[Vec3], b: &[Vec3]) -> f64 {
 }
 
 /// A separation that a search finds: directions all around and the given one, each led uphill.
-fn searched(a: &[Vec3], b: &[Vec3], given: Vec3, random: &mut Random) -> f64 {
-    let mut best = f64::NEG_INFINITY;
+fn searched(a: &[Vec3], b: &[Vec3], given: Vec3, random: &mut Random) -> (f64, Vec3) {
+    let mut best = (f64::NEG_INFINITY, Vec3::Z);
     for k in 0..16 {
         let mut n = if k < 2 { given } else { random.vector(1.0).normalize() };
         let (mut width, mut here) = (if k < 2 { 0.01 } else { 0.5 }, separation(a, b, n));
@@ -150,7 +161,9 @@ fn searched(a: &[Vec3], b: &[Vec3], given: Vec3, random: &mut Random) -> f64 {
                 width *= 0.85;
             }
         }
-        best = best.max(here);
+        if here > best.0 {
+            best = (here, n);
+        }
     }
     best
 }
@@ -235,9 +248,9 @@ fn pair(random: &mut Random, most: usize) -> [Vec<Vec3>; 2] {
     [a, b]
 }
 
-/// Distance of a point from the hull of points, up to rounding: 0 within.
-fn outside(p: Vec3, points: &[Vec3], zero: f64) -> bool {
-    matches!(proof(points, &[p], zero), Proof::Apart(_))
+/// How far a point is outside the hull of points at least; 0 within, or by less than `zero`.
+fn outside(p: Vec3, points: &[Vec3], zero: f64) -> f64 {
+    if let Proof::Apart(distance) = proof(points, &[p], zero) { distance } else { 0.0 }
 }
 
 struct Checked {
@@ -255,32 +268,50 @@ fn check(a: &[Vec3], b: &[Vec3], found: &[ContactPoint], random: &mut Random) ->
     match proof {
         Proof::Apart(distance) => {
             let checked = Checked { overlapping: false, apart: true };
-            return if depth > 1e3 * zero { Err(format!("apart by {distance:e}, found {depth:e}")) } else { Ok(checked) };
+            return if depth > 1e3 * zero {
+                Err(format!("apart by {distance:e}, found {depth:e}"))
+            } else {
+                Ok(checked)
+            };
         }
         Proof::Open => return Ok(Checked { overlapping: false, apart: false }),
         Proof::Common => {}
     }
     if found.is_empty() {
-        let best = if few { greatest(a, b) } else { searched(a, b, Vec3::X, random) };
+        // A search proves no depth.
+        let all = a.len().max(b.len()) <= 60;
+        let (best, _) = if all { greatest(a, b) } else { searched(a, b, Vec3::X, random) };
         let hardly = best > -1e3 * zero;
-        return if hardly { Ok(Checked { overlapping: false, apart: false }) } else { Err(format!("missed, depth {:e}", -best)) };
+        return if hardly {
+            Ok(Checked { overlapping: false, apart: false })
+        } else {
+            Err(format!("missed, depth {:e}", -best))
+        };
     }
     let deepest = found.iter().max_by(|c, d| d.gap.total_cmp(&c.gap)).unwrap();
-    let exact = -if few { greatest(a, b) } else { searched(a, b, deepest.normal, random) };
+    let (best, n) = if few { greatest(a, b) } else { searched(a, b, deepest.normal, random) };
+    let exact = -best;
     let along = -separation(a, b, deepest.normal);
     // The search gives no bound from below.
     let shallow = few && depth < (1.0 - DEPTH) * exact - 10.0 * zero;
     if depth > (1.0 + DEPTH) * exact + 10.0 * zero || shallow {
         return Err(format!("depth {depth:e} instead of {exact:e}, along its normal {along:e}"));
     }
-    if along > exact + 0.011 * size {
-        return Err(format!("normal: {along:e} along it instead of {exact:e}"));
+    // Hulls that only touch may do so along many normals.
+    if few
+        && exact > 10.0 * zero
+        && along > (1.0 + DEPTH) * exact + 10.0 * zero
+        && n.cross(deepest.normal).length() > NORMAL
+    {
+        return Err(format!("normal {} instead of {n}: {along:e} along it instead of {exact:e}", deepest.normal));
     }
     for c in found {
         // The points of the two surfaces that are to be brought together.
         let [of_a, of_b] = [-0.5, 0.5].map(|k| c.point + c.normal * (k * c.gap));
-        if outside(of_a, a, 10.0 * zero) || outside(of_b, b, 10.0 * zero) {
-            return Err(format!("point {} outside, gap {:e} of {exact:e}", c.point, c.gap));
+        let flat = JOINED * extent(a).max(extent(b));
+        let out = outside(of_a, a, flat).max(outside(of_b, b, flat));
+        if out > 0.0 {
+            return Err(format!("a point is outside by {out:e} of {size:e}, gap {:e} of {exact:e}", c.gap));
         }
     }
     Ok(Checked { overlapping: true, apart: false })

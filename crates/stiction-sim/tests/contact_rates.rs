@@ -188,7 +188,12 @@ fn an_ellipsoid_on_a_plane_and_other_shapes() {
     let any = [0.3, -0.2, 0.1, 1.0, 2.0, 3.0, -0.1, 0.4, 0.2, 0.5, -1.0, 2.0];
     for other in ["sphere = 0.2", "box = [1, 1, 0.2]", "capsule = [0.1, 0.6]", shape] {
         for turn in [[0.0; 3], [0.2, 1.3, 0.1]] {
-            let first = body("first", [0.0; 3], if other == shape || other.starts_with("cap") { turn } else { [0.0; 3] }, other);
+            let first = body(
+                "first",
+                [0.0; 3],
+                if other == shape || other.starts_with("cap") { turn } else { [0.0; 3] },
+                other,
+            );
             lowered(&first, shape, rpy).check(&any, true);
         }
     }

@@ -38,7 +38,8 @@ impl Ellipsoid {
         let extent = self.extent(n);
         let x = self.farthest(n);
         let square = self.radii * self.radii;
-        let spread = Mat3::from_cols(self.axes.x_axis * square.x, self.axes.y_axis * square.y, self.axes.z_axis * square.z);
+        let spread =
+            Mat3::from_cols(self.axes.x_axis * square.x, self.axes.y_axis * square.y, self.axes.z_axis * square.z);
         (spread * self.axes.transpose() - Mat3::from_cols(x * x.x, x * x.y, x * x.z)) * (1.0 / extent)
     }
 

@@ -451,7 +451,9 @@ impl Pairs<'_> {
             touches.sort_unstable_by_key(|t| t.feature);
         }
         // Only shapes with several kinds of features can have one place twice.
-        let plain = |s: &Solid| matches!(s, Solid::HalfSpace | Solid::Cuboid { .. } | Solid::Sphere { .. } | Solid::Ellipsoid { .. });
+        let plain = |s: &Solid| {
+            matches!(s, Solid::HalfSpace | Solid::Cuboid { .. } | Solid::Sphere { .. } | Solid::Ellipsoid { .. })
+        };
         let twice = merge && !(plain(&a.solid) && plain(&b.solid));
         let (start, length) = (contacts.len(), DUPLICATE * query.size);
         for touch in touches {

@@ -155,9 +155,7 @@ fn convex(first: Member, second: Member, query: &Query, scratch: &mut Scratch, o
 /// The point closest to an ellipsoid's centre on a convex shape grown by the ellipsoid.
 fn to_ellipsoid(first: &Solid, body: &Ellipsoid, centre: Vec3) -> Option<Closest> {
     Some(match first {
-        Solid::Hull(polytope) | Solid::Cuboid { polytope, .. } => {
-            ellipsoid::to_polytope(body, centre, polytope.view())
-        }
+        Solid::Hull(polytope) | Solid::Cuboid { polytope, .. } => ellipsoid::to_polytope(body, centre, polytope.view()),
         Solid::Cylinder { half_length, radius } => ellipsoid::to_cylinder(body, centre, *half_length, *radius),
         Solid::Capsule { half_length, radius } => ellipsoid::to_capsule(body, centre, *half_length, *radius),
         Solid::Sphere { radius } => ellipsoid::to_sphere(body, centre, *radius),

@@ -86,15 +86,6 @@ enum Search {
     Complete,
 }
 
-/// What the near search came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
-    /// Contacts of two faces or edges, or the proof that there are none.
-    Answer,
-    /// No contact, though no axis keeps the two apart.
-    Nothing,
-}
-
 /// Two polytopes: the second is placed in the frame of the first.
 pub(crate) struct Pair<'a, F> {
     pub polytopes: [PolytopeRef<'a>; 2],
@@ -118,19 +109,19 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     pub fn contacts(&self, scratch: &mut Scratch, out: &mut Vec<Touch>) {
         let ranking = Ranking::new(self.query, self.drift.linear.norm());
         let start = out.len();
-        let found = self.near_contacts(scratch, &ranking, out);
+        let overlap = self.near_contacts(scratch, &ranking, out);
         // A near search leaves axes out. Solids that overlap have a contact, and those that are said
         // to overlap by more than the motion explains do so along every axis.
-        let deep = deepest(&out[start..]) > ranking.shallow;
-        if self.solid && !self.smooth && (deep || found == Found::Nothing) {
+        if self.solid && !self.smooth && overlap > ranking.shallow {
             self.complete_contacts(start, scratch, &ranking, out);
         }
     }
 
-    /// Contacts along the best axis that has any.
-    fn near_contacts(&self, scratch: &mut Scratch, ranking: &Ranking, out: &mut Vec<Touch>) -> Found {
+    /// Contacts along the best axis that has any; the overlap along that axis (m). Infinite if there is no
+    /// contact although no axis keeps the two apart.
+    fn near_contacts(&self, scratch: &mut Scratch, ranking: &Ranking, out: &mut Vec<Touch>) -> f64 {
         if !self.axes(Search::Near, scratch, ranking) {
-            return Found::Answer;
+            return 0.0;
         }
         let start = out.len();
         let mut held = false;
@@ -158,10 +149,13 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                 {
                     self.beside_crossing([i, j], start, scratch, out);
                 }
+                if out.len() > start {
+                    return deepest(&out[start..]).max(-axis.separation);
+                }
                 break;
             }
         }
-        if apart || out.len() > start { Found::Answer } else { Found::Nothing }
+        if apart { 0.0 } else { f64::INFINITY }
     }
 
     /// Puts the contacts from `start` on right where they are not those of the best of all axes: a
@@ -172,16 +166,13 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             return;
         }
         let Some(axis) = self.best_of_all(scratch) else { return };
-        // Of deep contacts the normal counts too: a face's may differ from the best one so much that the corners
-        // beyond its overlap are far deeper.
-        let best_normal = |found: &[Touch], seen: &[Vec3]| {
-            let deep = axis.separation < -ranking.skin;
-            let along = |t: &Touch| self.separation(seen, t.normal) >= axis.separation - ranking.skin;
-            !deep || found.first().is_none_or(along)
-        };
+        let slack = DEPTH_AGREEMENT * axis.separation.abs() + self.query.touch;
+        // As deep as the best axis says, along it or nearly so, or along another one that is as good.
         let agrees = |found: &[Touch], seen: &[Vec3]| {
-            let slack = DEPTH_AGREEMENT * axis.separation.abs() + self.query.touch;
-            (deepest(found) + axis.separation).abs() <= slack && best_normal(found, seen)
+            let along = |t: &Touch| {
+                t.normal.dot(axis.normal) > FACE_LIKE || self.separation(seen, t.normal) >= axis.separation - slack
+            };
+            (deepest(found) + axis.separation).abs() <= slack && found.first().is_some_and(along)
         };
         if agrees(&out[start..], &scratch.seen[1]) || (out.len() == start && axis.separation >= -self.query.touch) {
             return;
@@ -414,14 +405,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// The edges of each whose common normals may be axes that matter.
-    fn choose_edges(
-        &self,
-        search: Search,
-        scratch: &mut Scratch,
-        inside: &Insides,
-        best: &Known,
-        ranking: &Ranking,
-    ) {
+    fn choose_edges(&self, search: Search, scratch: &mut Scratch, inside: &Insides, best: &Known, ranking: &Ranking) {
         let [a, b] = self.polytopes;
         let reach = scratch.axes.iter().map(|x| x.separation.abs()).fold(f64::INFINITY, f64::min);
         let reach = if search == Search::Near { reach.max(self.query.limit()) } else { f64::INFINITY };
