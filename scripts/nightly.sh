@@ -30,6 +30,9 @@ step "soaks"
 ./target/release/stiction soak --seed "$seed" --count 50000 --model frictionless,viscous,no-slip,coulomb-polyhedral,coulomb-cone,coulomb-pyramid,baraff-friction,drumwright-shell
 ./target/release/stiction soak --seed "$seed" --count 50000 --rates --model frictionless,viscous,no-slip
 
+step "hull pairs"
+HULL_SEED=$seed cargo test --release --quiet -p stiction-body --test hull_pairs -- --ignored
+
 step "answers checked in rational and 60-digit arithmetic"
 target/python-venv/bin/python tests/checker/run.py --seed "$seed" --count 100000
 

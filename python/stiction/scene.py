@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from ._stiction import Scene, _shipped_scenes
 from .errors import InputError
 
-__all__ = ["Scene", "SceneBuilder", "box", "capsule", "cylinder", "hull", "mesh", "plane", "shipped", "shipped_names", "sphere"]
+__all__ = ["Scene", "SceneBuilder", "box", "capsule", "cylinder", "ellipsoid", "hull", "mesh", "plane", "shipped", "shipped_names", "sphere"]
 
 #: A number, or a formula of the scene's parameters: ``"= 2 * mu"``.
 Number: TypeAlias = float | str
@@ -71,6 +71,23 @@ def capsule(radius: Number, length: Number, **options: Any) -> Shape:
     dict
     """
     return {"capsule": [radius, length], **options}
+
+
+def ellipsoid(x: Number, y: Number, z: Number, **options: Any) -> Shape:
+    """An ellipsoid about its origin.
+
+    Parameters
+    ----------
+    x, y, z : float or str
+        Its half axes (m).
+    **options
+        ``position``, ``orientation`` or ``rpy``, ``mass``, ``friction``, ``collide`` and the other keys of shapes in ``docs/scenes.md``.
+
+    Returns
+    -------
+    dict
+    """
+    return {"ellipsoid": [x, y, z], **options}
 
 
 def cylinder(radius: Number, length: Number, **options: Any) -> Shape:

@@ -85,6 +85,12 @@ impl Inertia {
         Self { mass, com: Vec3::ZERO, about_com: Mat3::from_diagonal(Vec3::splat(0.4 * mass * radius * radius)) }
     }
 
+    /// A solid ellipsoid with half axes `radii` (m) along x, y and z.
+    pub fn ellipsoid(mass: f64, radii: Vec3) -> Self {
+        let s = radii * radii * (mass / 5.0);
+        Self { mass, com: Vec3::ZERO, about_com: Mat3::from_diagonal(Vec3::new(s.y + s.z, s.x + s.z, s.x + s.y)) }
+    }
+
     /// A solid cylinder of the given length along z.
     pub fn cylinder(mass: f64, radius: f64, length: f64) -> Self {
         let across = mass * (3.0 * radius * radius + length * length) / 12.0;

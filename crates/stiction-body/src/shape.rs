@@ -3,7 +3,7 @@
 mod triangulation;
 mod volume;
 
-pub use triangulation::{Triangulation, ellipsoid};
+pub use triangulation::Triangulation;
 
 use stiction_lcp::InputError;
 
@@ -42,6 +42,11 @@ pub enum ShapeKind {
         /// Radius (m).
         radius: f64,
     },
+    /// An ellipsoid about the origin, along the axes.
+    Ellipsoid {
+        /// Half of each axis (m).
+        radii: Vec3,
+    },
     /// The convex hull of points.
     Hull {
         /// The points (m); at least four, not in one plane.
@@ -79,6 +84,7 @@ impl ShapeKind {
             Self::Cuboid { .. } => "box",
             Self::Capsule { .. } => "capsule",
             Self::Cylinder { .. } => "cylinder",
+            Self::Ellipsoid { .. } => "ellipsoid",
             Self::Hull { .. } => "hull",
             Self::Mesh { .. } => "mesh",
             Self::HeightField { .. } => "height-field",
@@ -132,6 +138,15 @@ impl Shape {
         length("half length of a cylinder", half_length)?;
         length("radius of a cylinder", radius)?;
         Ok(Self { kind: ShapeKind::Cylinder { half_length, radius } })
+    }
+
+    /// An ellipsoid with the given half axes (m).
+    ///
+    /// # Errors
+    /// If a half axis cannot be computed with ([`crate::range`]).
+    pub fn ellipsoid(radii: Vec3) -> Result<Self, InputError> {
+        radii.to_array().into_iter().try_for_each(|x| length("half axis of an ellipsoid", x))?;
+        Ok(Self { kind: ShapeKind::Ellipsoid { radii } })
     }
 
     /// The convex hull of points.
@@ -273,6 +288,7 @@ mod tests {
             (Shape::cuboid(Vec3::new(1.0, -1.0, 1.0)), "half side of a box"),
             (Shape::capsule(f64::INFINITY, 1.0), "half length of a capsule"),
             (Shape::cylinder(1.0, 0.0), "radius of a cylinder"),
+            (Shape::ellipsoid(Vec3::new(1.0, 0.0, 1.0)), "half axis of an ellipsoid"),
             (Shape::hull(flat), "one plane"),
             (Shape::hull(vec![Vec3::NAN; 4]), "point of a hull (0)"),
             (Shape::mesh(vec![Vec3::ZERO; 3], vec![[0, 1, 3]]), "triangle 0 of a mesh"),

@@ -29,11 +29,21 @@ fn a_steady_scene_allocates_nothing() {
         (field, Pose::identity()),
         (Shape::mesh(points, triangles).unwrap(), Pose::identity()),
     ];
-    let shapes = [sphere(0.3), cuboid(0.3, 0.2, 0.3), capsule(0.3, 0.2), cylinder(0.3, 0.2), box_hull(0.3, 0.3, 0.2)];
+    let ellipsoid = Shape::ellipsoid(Vec3::new(0.3, 0.2, 0.1)).unwrap();
+    let stone = Shape::hull((0..60).map(|_| random.vector(1.0).normalize() * 0.3).collect()).unwrap();
+    let shapes = [
+        sphere(0.3),
+        cuboid(0.3, 0.2, 0.3),
+        capsule(0.3, 0.2),
+        cylinder(0.3, 0.2),
+        box_hull(0.3, 0.3, 0.2),
+        ellipsoid,
+        stone,
+    ];
     let place = |random: &mut Random| {
         Pose::from_parts(Vec3::new(random.within(-1.0, 1.0), random.within(-1.0, 1.0), 0.2), random.rotation())
     };
-    let bodies: Vec<_> = (0..40).map(|k| (shapes[k % 5].clone(), place(&mut random))).collect();
+    let bodies: Vec<_> = (0..40).map(|k| (shapes[k % 7].clone(), place(&mut random))).collect();
     let mut scene = Scene::new(&world, &bodies);
     let mut least = usize::MAX;
     for _ in 0..40 {

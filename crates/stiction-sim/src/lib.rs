@@ -35,7 +35,7 @@ pub use description::{Actuator, ActuatorKind, Description, GeomSpec, Note, NoteK
 pub use energy::EnergyBalance;
 pub use error::SceneError;
 pub use expression::Expression;
-pub use looks::{Look, Visual, VisualShape};
+pub use looks::{Look, Visual};
 pub use material::{Material, MaterialRule};
 pub use recording::{Recorder, Recording};
 pub use restitution::Impacts;

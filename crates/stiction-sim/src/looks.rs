@@ -2,9 +2,8 @@
 //!
 //! Nothing here has a part in a simulation.
 
-use stiction_body::math::{Pose, Vec3};
-use stiction_body::shape::ellipsoid;
-use stiction_body::{Shape, Triangulation};
+use stiction_body::Shape;
+use stiction_body::math::Pose;
 
 /// Red, green, blue and opacity, each from 0 to 1.
 pub type Rgba = [f64; 4];
@@ -25,28 +24,6 @@ impl Default for Look {
     }
 }
 
-/// The shape of a [`Visual`].
-#[derive(Debug, Clone, PartialEq)]
-pub enum VisualShape {
-    /// One that geoms can have, too.
-    Shape(Shape),
-    /// An ellipsoid about the origin, along the axes; what touches is a hull of points on it.
-    Ellipsoid {
-        /// Half axes (m), above 0.
-        radii: Vec3,
-    },
-}
-
-impl VisualShape {
-    /// Its surface as triangles; see [`Shape::triangulated`].
-    pub fn triangulated(&self, segments: usize, extent: f64) -> Triangulation {
-        match self {
-            Self::Shape(shape) => shape.triangulated(segments, extent),
-            Self::Ellipsoid { radii } => ellipsoid(*radii, segments),
-        }
-    }
-}
-
 /// A shape on a link that is only drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Visual {
@@ -57,7 +34,7 @@ pub struct Visual {
     /// `X_LG`: the shape's frame in the link.
     pub pose: Pose,
     /// The shape.
-    pub shape: VisualShape,
+    pub shape: Shape,
     /// Colour, and whether it is drawn: files can hide what they have.
     pub look: Look,
 }

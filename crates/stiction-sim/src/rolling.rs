@@ -5,11 +5,11 @@
 //!
 //! `φ̈ = n · (a_b − a_a) + n · (ω_b × w_b − ω_a × w_a) + ṅ · Δu`,  `w_a − w_b = Δu_t`,
 //!
-//! and slip along a tangent s by `s · (a_b − a_a + ω_b × w_b − ω_a × w_a)` where nothing slips. Every surface here is a face, or lies at a radius
+//! and slip along a tangent s by `s · (a_b − a_a + ω_b × w_b − ω_a × w_a)` where nothing slips. Every surface here is a face, lies at a radius
 //! from a
-//! point (ball, corner) or from a line (side of a capsule or cylinder, edge); each pair of these has its own ṅ.
+//! point (ball, corner) or from a line (side of a capsule or cylinder, edge), or is that of an ellipsoid; each pair of these has its own ṅ.
 
-use stiction_body::math::Vec3;
+use stiction_body::math::{Mat3, Vec3};
 use stiction_body::{ContactPoint, ShapeKind, Workspace};
 
 use crate::world::World;
@@ -32,6 +32,9 @@ enum Element {
     Point,
     /// All that lies at the radius from a line of the body with this unit direction.
     Line(Vec3),
+    /// Smooth, with these radii of curvature across its normal (m): an outward normal that turns by δ against the body
+    /// is that of a point which lies farther by the matrix times δ.
+    Curved(Mat3),
 }
 
 /// One body at a contact.
@@ -65,7 +68,14 @@ fn side(world: &World, work: &Workspace, at: &ContactPoint, which: usize) -> Sid
     let surface = at.point - outward * (0.5 * at.gap);
     let (point, normal) = (pose.inverse_transform_point(surface), pose.rotation.inverse() * outward);
     let (element, radius) = element(geom.shape.kind(), point, normal);
-    let element = if let Element::Line(axis) = element { Element::Line(pose.rotation * axis) } else { element };
+    let element = match element {
+        Element::Line(axis) => Element::Line(pose.rotation * axis),
+        Element::Curved(radii) => {
+            let turn = Mat3::from_quat(pose.rotation);
+            Element::Curved(turn * radii * turn.transpose())
+        }
+        other => other,
+    };
     let (omega, velocity, bias) = geom.link.map_or((Vec3::ZERO, Vec3::ZERO, Vec3::ZERO), |l| {
         (work.velocity[l].angular, work.point_velocity(l, at.point), work.point_bias(l, at.point))
     });
@@ -83,6 +93,7 @@ fn element(kind: &ShapeKind, point: Vec3, normal: Vec3) -> (Element, f64) {
         ShapeKind::Cylinder { radius, .. } if normal.z.abs() < ALIGNED => (Element::Line(Vec3::Z), *radius),
         ShapeKind::Cylinder { .. } if 1.0 - normal.z.abs() < ALIGNED * ALIGNED => (Element::Face, 0.0),
         ShapeKind::Cylinder { .. } => (Element::Point, 0.0),
+        ShapeKind::Ellipsoid { radii } => (Element::Curved(curvature_radii(*radii, normal)), 0.0),
         ShapeKind::Cuboid { half } => (of_box(*half, point, normal), 0.0),
         ShapeKind::Hull { points } => {
             let size = points.iter().fold(0.0, |m: f64, p| m.max(p.abs().max_element()));
@@ -91,6 +102,13 @@ fn element(kind: &ShapeKind, point: Vec3, normal: Vec3) -> (Element, f64) {
         }
         ShapeKind::Mesh { .. } | ShapeKind::HeightField { .. } | ShapeKind::HalfSpace => (Element::Face, 0.0),
     }
+}
+
+/// The second derivatives of an ellipsoid's extent along n.
+fn curvature_radii(radii: Vec3, n: Vec3) -> Mat3 {
+    let (extent, square) = ((radii * n).length(), radii * radii);
+    let x = square * n / extent;
+    (Mat3::from_diagonal(square) - Mat3::from_cols(x * x.x, x * x.y, x * x.z)) * (1.0 / extent)
 }
 
 fn of_box(half: Vec3, point: Vec3, normal: Vec3) -> Element {
@@ -114,6 +132,11 @@ impl Side {
         relative - n * n.dot(relative)
     }
 
+    /// How far the point whose normal is given moves over the surface as that normal turns by `turn` against the body.
+    fn rolled(&self, turn: Vec3) -> Vec3 {
+        if let Element::Curved(radii) = self.element { radii * turn } else { turn * self.radius }
+    }
+
     /// Velocity of the material at `arm` from the contact point.
     fn velocity_at(&self, arm: Vec3) -> Vec3 {
         self.velocity + self.omega.cross(arm)
@@ -122,7 +145,7 @@ impl Side {
 
 /// ṅ.
 fn normal_rate(a: &Side, b: &Side, n: Vec3) -> Vec3 {
-    use Element::{Face, Line, Point};
+    use Element::{Curved, Face, Line, Point};
     let (fixed_a, fixed_b) = (a.omega.cross(n), b.omega.cross(n));
     let reach = a.radius + b.radius;
     // Centres of the two, from the contact point.
@@ -136,6 +159,27 @@ fn normal_rate(a: &Side, b: &Side, n: Vec3) -> Vec3 {
             let (x, y) = (-n.dot(a.omega.cross(e)), -n.dot(b.omega.cross(f)));
             let (e, f) = (across(e), across(f));
             (f.cross(n) * x + n.cross(e) * y) / n.dot(e.cross(f))
+        }
+        (Line(e), Curved(_)) => {
+            // n stays across the line.
+            let c = n.cross(e);
+            let slope = c.dot(a.slip(b, n) + b.rolled(fixed_b - fixed_a));
+            fixed_a + c * (slope / (a.radius + c.dot(b.rolled(c))))
+        }
+        (Curved(_), Line(e)) => {
+            let c = n.cross(e);
+            let slope = c.dot(a.slip(b, n) + a.rolled(fixed_a - fixed_b));
+            fixed_b + c * (slope / (b.radius + c.dot(a.rolled(c))))
+        }
+        (Curved(_), _) | (_, Curved(_)) => {
+            // Both points have the same normal: w_a − w_b is the slip.
+            let rest = a.slip(b, n) + a.rolled(fixed_a) + b.rolled(fixed_b);
+            let e = n.any_orthonormal_vector();
+            let f = n.cross(e);
+            let (to_e, to_f) = (a.rolled(e) + b.rolled(e), a.rolled(f) + b.rolled(f));
+            let (p, q, r) = (e.dot(to_e), e.dot(to_f), f.dot(to_f));
+            let (x, y) = (e.dot(rest), f.dot(rest));
+            (e * (r * x - q * y) + f * (p * y - q * x)) / (p * r - q * q)
         }
         _ if reach == 0.0 => fixed_a,
         (Point, Point) => across(b.velocity_at(c_b) - a.velocity_at(c_a)) / reach,
@@ -152,7 +196,7 @@ fn normal_rate(a: &Side, b: &Side, n: Vec3) -> Vec3 {
 
 /// w_a and w_b.
 fn travel(a: &Side, b: &Side, n: Vec3, n_dot: Vec3, slip: Vec3) -> (Vec3, Vec3) {
-    let (roll_a, roll_b) = ((n_dot - a.omega.cross(n)) * a.radius, (b.omega.cross(n) - n_dot) * b.radius);
+    let (roll_a, roll_b) = (a.rolled(n_dot - a.omega.cross(n)), b.rolled(b.omega.cross(n) - n_dot));
     match (a.element, b.element) {
         (Element::Line(e), Element::Line(f)) if n.dot(e.cross(f)).abs() > PARALLEL => {
             // x e − y f = slip − roll_a + roll_b in the plane across n.
@@ -161,7 +205,7 @@ fn travel(a: &Side, b: &Side, n: Vec3, n_dot: Vec3, slip: Vec3) -> (Vec3, Vec3) 
             let (x, y) = (n.dot(rest.cross(f)) / area, n.dot(rest.cross(e)) / area);
             (roll_a + e * x, roll_b + f * y)
         }
-        (Element::Point, Element::Face | Element::Line(_)) | (Element::Line(_), Element::Face) => {
+        (Element::Point | Element::Curved(_), Element::Face | Element::Line(_)) | (Element::Line(_), Element::Face) => {
             (roll_a, roll_a - slip)
         }
         (Element::Face, Element::Face) => (slip, Vec3::ZERO),

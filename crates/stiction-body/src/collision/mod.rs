@@ -7,6 +7,7 @@ mod advance;
 mod broad;
 mod closest;
 mod convex_hull;
+mod ellipsoid;
 mod frame;
 mod pairs;
 pub(crate) mod polytope;
@@ -450,7 +451,9 @@ impl Pairs<'_> {
             touches.sort_unstable_by_key(|t| t.feature);
         }
         // Only shapes with several kinds of features can have one place twice.
-        let plain = |s: &Solid| matches!(s, Solid::HalfSpace | Solid::Cuboid { .. } | Solid::Sphere { .. });
+        let plain = |s: &Solid| {
+            matches!(s, Solid::HalfSpace | Solid::Cuboid { .. } | Solid::Sphere { .. } | Solid::Ellipsoid { .. })
+        };
         let twice = merge && !(plain(&a.solid) && plain(&b.solid));
         let (start, length) = (contacts.len(), DUPLICATE * query.size);
         for touch in touches {
@@ -511,6 +514,7 @@ impl Part {
         let half = 0.5 * (high - low);
         let radius = match solid {
             Solid::Sphere { radius } => radius,
+            Solid::Ellipsoid { radii } => radii.max_element(),
             _ => half.norm(),
         };
         Ok(Self {

@@ -7,6 +7,9 @@ use crate::math::Vec3;
 /// How much less flat than usual faces may be, tried in turn: where triangles without area are left.
 const JOINING_SLACK: [f64; 3] = [1.0, 10.0, 100.0];
 
+/// Corners up to which all are looked at where the farthest one is asked for.
+const FEW_CORNERS: usize = 24;
+
 /// A face: the points with `normal · x = offset`, bounded by a loop of vertices counterclockwise seen from outside.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Face {
@@ -31,6 +34,16 @@ pub(crate) struct Polytope {
     pub faces: Vec<Face>,
     pub loops: Vec<u32>,
     pub edges: Vec<Edge>,
+    around: Around,
+    inside: Inside,
+}
+
+/// A ball within a polytope: every supporting plane is at least its radius away from its centre.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Inside {
+    pub centre: Vec3,
+    /// 0 for a polytope without an inside.
+    pub radius: f64,
 }
 
 /// A polytope whose parts lie anywhere: the view that all computations take.
@@ -40,6 +53,9 @@ pub(crate) struct PolytopeRef<'a> {
     pub faces: &'a [Face],
     pub loops: &'a [u32],
     pub edges: &'a [Edge],
+    /// Corners next to each other; `None` for polytopes of few corners.
+    pub around: Option<&'a Around>,
+    pub inside: Inside,
 }
 
 impl Polytope {
@@ -54,8 +70,26 @@ impl Polytope {
                 Face { normal, offset: half[f / 2], first: 4 * f as u32, count: 4 }
             })
             .collect::<Vec<_>>();
+        Self::new(vertices, faces, loops)
+    }
+
+    fn new(vertices: Vec<Vec3>, faces: Vec<Face>, loops: Vec<u32>) -> Self {
         let edges = edges_of(&faces, &loops);
-        Self { vertices, faces, loops, edges }
+        let around = Around::new(vertices.len(), &edges);
+        let centre = vertices.iter().copied().sum::<Vec3>() / vertices.len().max(1) as f64;
+        Self { vertices, faces, loops, edges, around, inside: Inside { centre, radius: 0.0 } }.settled()
+    }
+
+    /// With offsets of faces that no corner is above, whatever rounding did to the normals, and the radius
+    /// of the ball within.
+    fn settled(mut self) -> Self {
+        for face in &mut self.faces {
+            let from = self.loops[face.first as usize];
+            face.offset = face.normal.dot(self.vertices[self.around.farthest(&self.vertices, face.normal, from)]);
+        }
+        let room = |least: f64, face: &Face| least.min(face.offset - face.normal.dot(self.inside.centre));
+        self.inside.radius = self.faces.iter().fold(f64::INFINITY, room).max(0.0);
+        self
     }
 
     /// The convex hull of points, with triangles in one plane as one face; `None` if they span no volume.
@@ -75,19 +109,19 @@ impl Polytope {
             let corners = &loops[first as usize..][..count as usize];
             all.push(Face { normal: polygon_normal(&vertices, corners)?, offset: 0.0, first, count });
         }
-        let edges = edges_of(&all, &loops);
-        if edges.len() + 2 != vertices.len() + all.len() {
-            return None;
-        }
-        let climb = Climb::new(&vertices, &edges);
-        for face in &mut all {
-            face.offset = climb.highest(face.normal, loops[face.first as usize]);
-        }
-        Some(Self { vertices, faces: all, loops, edges })
+        let polytope = Self::new(vertices, all, loops);
+        (polytope.edges.len() + 2 == polytope.vertices.len() + polytope.faces.len()).then_some(polytope)
     }
 
     pub fn view(&self) -> PolytopeRef<'_> {
-        PolytopeRef { vertices: &self.vertices, faces: &self.faces, loops: &self.loops, edges: &self.edges }
+        PolytopeRef {
+            vertices: &self.vertices,
+            faces: &self.faces,
+            loops: &self.loops,
+            edges: &self.edges,
+            around: (self.vertices.len() > FEW_CORNERS).then_some(&self.around),
+            inside: self.inside,
+        }
     }
 }
 
@@ -102,32 +136,39 @@ fn polygon_normal(vertices: &[Vec3], corners: &[u32]) -> Option<Vec3> {
     Some(sum.unit_or_zero()).filter(|n| *n != Vec3::ZERO)
 }
 
-/// Corners and their neighbours: the highest corner in a direction is found by climbing.
-struct Climb<'a> {
-    vertices: &'a [Vec3],
+/// Corners and their neighbours: the farthest corner along a direction is found by climbing.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Around {
     /// Where each corner's neighbours start.
     starts: Vec<u32>,
     neighbours: Vec<u32>,
 }
 
-impl<'a> Climb<'a> {
-    fn new(vertices: &'a [Vec3], edges: &[Edge]) -> Self {
+impl Around {
+    fn new(corners: usize, edges: &[Edge]) -> Self {
         let mut pairs: Vec<[u32; 2]> =
             edges.iter().flat_map(|e| [e.vertices, [e.vertices[1], e.vertices[0]]]).collect();
         pairs.sort_unstable();
-        let starts = (0..=vertices.len()).map(|v| pairs.partition_point(|p| (p[0] as usize) < v) as u32).collect();
-        Self { vertices, starts, neighbours: pairs.iter().map(|p| p[1]).collect() }
+        let starts = (0..=corners).map(|v| pairs.partition_point(|p| (p[0] as usize) < v) as u32).collect();
+        Self { starts, neighbours: pairs.iter().map(|p| p[1]).collect() }
     }
 
-    /// The greatest `n · p` over all corners, from a corner that has nearly that: so no corner is above a face, and rounding of a
-    /// normal cannot keep polytopes apart that are not.
-    fn highest(&self, n: Vec3, from: u32) -> f64 {
-        let height = |v: u32| n.dot(self.vertices[v as usize]);
-        let (mut at, mut best) = (from, height(from));
+    /// The corner with the greatest `n · p` (`points` are the corners, in any frame), found from another one:
+    /// right up to what the rounding of heights and faces that are not quite flat leave open.
+    pub fn farthest(&self, points: &[Vec3], n: Vec3, from: u32) -> usize {
+        let (mut at, mut best) = (from as usize, n.dot(points[from as usize]));
         loop {
-            let around = &self.neighbours[self.starts[at as usize] as usize..self.starts[at as usize + 1] as usize];
-            let Some(&up) = around.iter().find(|v| height(**v) > best) else { return best };
-            (at, best) = (up, height(up));
+            let mut next = at;
+            for &v in &self.neighbours[self.starts[at] as usize..self.starts[at + 1] as usize] {
+                let height = n.dot(points[v as usize]);
+                if height > best {
+                    (next, best) = (v as usize, height);
+                }
+            }
+            if next == at {
+                return at;
+            }
+            at = next;
         }
     }
 }

@@ -17,6 +17,7 @@ pub(crate) enum Solid {
     Cylinder { half_length: f64, radius: f64 },
     Capsule { half_length: f64, radius: f64 },
     Sphere { radius: f64 },
+    Ellipsoid { radii: Vec3 },
 }
 
 impl Solid {
@@ -27,6 +28,7 @@ impl Solid {
             ShapeKind::Sphere { radius } => Self::Sphere { radius: *radius },
             ShapeKind::Cuboid { half } => Self::Cuboid { half: *half, polytope: Polytope::cuboid(*half) },
             ShapeKind::Capsule { half_length, radius } => Self::Capsule { half_length: *half_length, radius: *radius },
+            ShapeKind::Ellipsoid { radii } => Self::Ellipsoid { radii: *radii },
             ShapeKind::HalfSpace => Self::HalfSpace,
             ShapeKind::Hull { points } => match Polytope::hull(points) {
                 Some(polytope) => Self::Hull(polytope),
@@ -58,6 +60,7 @@ impl Solid {
             Self::Cylinder { .. } => 4,
             Self::Capsule { .. } => 5,
             Self::Sphere { .. } => 6,
+            Self::Ellipsoid { .. } => 7,
         }
     }
 
@@ -82,6 +85,7 @@ impl Solid {
                 [-half, half]
             }
             Self::Sphere { radius } => [Vec3::splat(-radius), Vec3::splat(*radius)],
+            Self::Ellipsoid { radii } => [-*radii, *radii],
         }
     }
 }

@@ -4,7 +4,7 @@ use parry3d_f64::bounding_volume::Aabb;
 use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy};
 
 use crate::collision::closest::{Closest, direction, on_segment};
-use crate::collision::polytope::{Edge, Face, PolytopeRef};
+use crate::collision::polytope::{Edge, Face, Inside, PolytopeRef};
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
@@ -271,6 +271,8 @@ impl Tile<'_> {
             faces: &self.faces,
             loops: &[0, 1, 2],
             edges: &self.edges[..self.sharp_count],
+            around: None,
+            inside: Inside { centre: (self.corners[0] + self.corners[1] + self.corners[2]) / 3.0, radius: 0.0 },
         }
     }
 
@@ -284,7 +286,7 @@ impl Tile<'_> {
     }
 
     /// True if p is over the triangle, up to the slack, so that seams have no gaps.
-    fn is_over(&self, p: Vec3) -> bool {
+    pub fn is_over(&self, p: Vec3) -> bool {
         (0..3).all(|k| {
             let (a, along) = (self.corners[k], self.corners[(k + 1) % 3] - self.corners[k]);
             along.cross(p - a).dot(self.normal()) >= -self.slack * along.norm()

@@ -26,6 +26,7 @@ impl Shape {
     pub fn triangulated(&self, segments: usize, extent: f64) -> Triangulation {
         match &self.kind {
             ShapeKind::Sphere { radius } => ellipsoid(Vec3::splat(*radius), segments),
+            ShapeKind::Ellipsoid { radii } => ellipsoid(*radii, segments),
             ShapeKind::Cuboid { half } => polytope(&Polytope::cuboid(*half)),
             ShapeKind::Capsule { half_length, radius } => {
                 let arc = quarter_circle(*radius, segments);
@@ -52,9 +53,8 @@ impl Shape {
     }
 }
 
-/// The surface of an ellipsoid about the origin with these half axes (m), as
-/// [`Shape::triangulated`] has that of a sphere.
-pub fn ellipsoid(radii: Vec3, segments: usize) -> Triangulation {
+/// The surface of an ellipsoid about the origin with these half axes (m).
+fn ellipsoid(radii: Vec3, segments: usize) -> Triangulation {
     let arc = quarter_circle(1.0, segments);
     let below = arc.iter().rev().skip(1).map(|&[r, z]| [r, -z]);
     let mut out = revolution(&arc.iter().copied().chain(below).collect::<Vec<_>>(), segments);
@@ -151,6 +151,7 @@ mod tests {
         let shapes = [
             Shape::sphere(0.7).unwrap(),
             Shape::cuboid(Vec3::new(0.1, 0.2, 0.3)).unwrap(),
+            Shape::ellipsoid(Vec3::new(1.0, 2.0, 3.0)).unwrap(),
             Shape::capsule(0.4, 0.2).unwrap(),
             Shape::cylinder(0.4, 0.2).unwrap(),
             Shape::hull(tetrahedron).unwrap(),
@@ -164,8 +165,6 @@ mod tests {
             let (found, expected) = (volume(&shape.triangulated(200, 1.0)), shape.volume().unwrap());
             assert!((found / expected - 1.0).abs() < 1e-3, "{shape:?}: {found} against {expected}");
         }
-        let round = ellipsoid(Vec3::new(1.0, 2.0, 3.0), 200);
-        assert!(is_closed(&round) && (volume(&round) / (8.0 * PI) - 1.0).abs() < 1e-3);
     }
 
     #[test]

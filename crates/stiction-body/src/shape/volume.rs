@@ -23,6 +23,7 @@ impl Shape {
                 PI * radius * radius * (2.0 * half_length + 4.0 / 3.0 * radius)
             }
             ShapeKind::Cylinder { half_length, radius } => PI * radius * radius * 2.0 * half_length,
+            ShapeKind::Ellipsoid { radii } => 4.0 / 3.0 * PI * radii.x * radii.y * radii.z,
             ShapeKind::Hull { .. } | ShapeKind::Mesh { .. } => self.moments()?.volume,
             ShapeKind::HeightField { .. } => return Err(none("a height field", "it has no bottom")),
             ShapeKind::HalfSpace => return Err(none("a half-space", "it has no bounds")),
@@ -40,6 +41,7 @@ impl Shape {
             ShapeKind::Cuboid { half } => Inertia::cuboid(mass, *half * 2.0),
             ShapeKind::Capsule { half_length, radius } => Inertia::capsule(mass, *radius, 2.0 * half_length),
             ShapeKind::Cylinder { half_length, radius } => Inertia::cylinder(mass, *radius, 2.0 * half_length),
+            ShapeKind::Ellipsoid { radii } => Inertia::ellipsoid(mass, *radii),
             _ => self.moments()?.inertia(mass)?,
         })
     }
@@ -168,6 +170,7 @@ mod tests {
         let volume = |s: Shape| s.volume().unwrap();
         assert!((volume(Shape::sphere(2.0).unwrap()) - 32.0 / 3.0 * PI).abs() < 1e-13);
         assert!((volume(Shape::cylinder(0.5, 2.0).unwrap()) - 4.0 * PI).abs() < 1e-14);
+        assert!((volume(Shape::ellipsoid(Vec3::new(1.0, 2.0, 3.0)).unwrap()) - 8.0 * PI).abs() < 1e-13);
         assert!((volume(Shape::capsule(0.5, 1.0).unwrap()) - 7.0 / 3.0 * PI).abs() < 1e-14);
     }
 

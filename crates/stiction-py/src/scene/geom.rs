@@ -6,7 +6,7 @@ use pyo3::types::{PyDict, PyTuple};
 use stiction_body::math::{Pose, Quat};
 use stiction_body::{Shape, ShapeKind, Triangulation};
 use stiction_sim::World;
-use stiction_sim::looks::{VisualShape, default_color};
+use stiction_sim::looks::default_color;
 
 use super::Scene;
 use crate::show::quoted;
@@ -51,12 +51,6 @@ pub fn pose_numbers(pose: &Pose) -> [f64; 7] {
     [p.x, p.y, p.z, w, x, y, z]
 }
 
-/// What a geom is made of.
-enum Form<'a> {
-    Shape(&'a Shape),
-    Visual(&'a VisualShape),
-}
-
 impl Geom {
     pub fn new(scene: Py<Scene>, number: usize) -> Self {
         Self { scene, number }
@@ -71,13 +65,10 @@ impl Geom {
         self.number.checked_sub(self.world().geoms.len())
     }
 
-    fn form(&self) -> Form<'_> {
+    fn form(&self) -> &Shape {
         match self.visual_number() {
-            None => Form::Shape(&self.world().geoms[self.number].shape),
-            Some(i) => match &self.world().visuals[i].shape {
-                VisualShape::Shape(shape) => Form::Shape(shape),
-                other => Form::Visual(other),
-            },
+            None => &self.world().geoms[self.number].shape,
+            Some(i) => &self.world().visuals[i].shape,
         }
     }
 
@@ -113,10 +104,7 @@ impl Geom {
     /// ``"box"``, ``"sphere"``, ``"capsule"``, ``"cylinder"``, ``"ellipsoid"``, ``"hull"``, ``"mesh"``, ``"height-field"`` or ``"half-space"``.
     #[getter]
     fn shape(&self) -> &'static str {
-        match self.form() {
-            Form::Visual(_) => "ellipsoid",
-            Form::Shape(shape) => shape.kind().name(),
-        }
+        self.form().kind().name()
     }
 
     /// Its lengths (m) by name, as `stiction.scene.box` and its like take them.
@@ -128,26 +116,23 @@ impl Geom {
     fn size<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let out = PyDict::new(py);
         let three = |v: stiction_body::math::Vec3| PyArray1::from_slice(py, &v.to_array());
-        match self.form() {
-            Form::Visual(VisualShape::Ellipsoid { radii }) => out.set_item("radii", three(*radii))?,
-            Form::Visual(VisualShape::Shape(_)) => {}
-            Form::Shape(shape) => match shape.kind() {
-                ShapeKind::Sphere { radius } => out.set_item("radius", radius)?,
-                ShapeKind::Cuboid { half } => out.set_item("sides", three(*half * 2.0))?,
-                ShapeKind::Capsule { half_length, radius } | ShapeKind::Cylinder { half_length, radius } => {
-                    out.set_item("radius", radius)?;
-                    out.set_item("length", 2.0 * half_length)?;
-                }
-                ShapeKind::Hull { points } => {
-                    let all: Vec<f64> = points.iter().flat_map(|p| p.to_array()).collect();
-                    out.set_item("points", arrays::from_rows(py, points.len(), 3, all)?)?;
-                }
-                ShapeKind::HeightField { heights, rows, columns, length_x, length_y } => {
-                    out.set_item("sides", PyArray1::from_slice(py, &[*length_x, *length_y]))?;
-                    out.set_item("heights", arrays::from_rows(py, *rows, *columns, heights.clone())?)?;
-                }
-                ShapeKind::Mesh { .. } | ShapeKind::HalfSpace => {}
-            },
+        match self.form().kind() {
+            ShapeKind::Ellipsoid { radii } => out.set_item("radii", three(*radii))?,
+            ShapeKind::Sphere { radius } => out.set_item("radius", radius)?,
+            ShapeKind::Cuboid { half } => out.set_item("sides", three(*half * 2.0))?,
+            ShapeKind::Capsule { half_length, radius } | ShapeKind::Cylinder { half_length, radius } => {
+                out.set_item("radius", radius)?;
+                out.set_item("length", 2.0 * half_length)?;
+            }
+            ShapeKind::Hull { points } => {
+                let all: Vec<f64> = points.iter().flat_map(|p| p.to_array()).collect();
+                out.set_item("points", arrays::from_rows(py, points.len(), 3, all)?)?;
+            }
+            ShapeKind::HeightField { heights, rows, columns, length_x, length_y } => {
+                out.set_item("sides", PyArray1::from_slice(py, &[*length_x, *length_y]))?;
+                out.set_item("heights", arrays::from_rows(py, *rows, *columns, heights.clone())?)?;
+            }
+            ShapeKind::Mesh { .. } | ShapeKind::HalfSpace => {}
         }
         Ok(out)
     }
@@ -245,10 +230,7 @@ impl Geom {
         if !(extent > 0.0 && extent.is_finite()) {
             return Err(errors::input(py, format!("extent must be above 0 and finite, found {extent}")));
         }
-        let Triangulation { vertices, triangles } = match self.form() {
-            Form::Shape(shape) => shape.triangulated(segments, extent),
-            Form::Visual(shape) => shape.triangulated(segments, extent),
-        };
+        let Triangulation { vertices, triangles } = self.form().triangulated(segments, extent);
         let numbers: Vec<f64> = vertices.iter().flat_map(|v| v.to_array()).collect();
         let corners: Vec<i64> = triangles.iter().flatten().map(|&v| i64::from(v)).collect();
         let faces = corners.into_pyarray(py).reshape([triangles.len(), 3])?;

@@ -328,6 +328,7 @@ fn arm(geom: &stiction_body::Geom) -> f64 {
         ShapeKind::Cuboid { half } => half.length(),
         ShapeKind::Capsule { half_length, radius } => half_length + radius,
         ShapeKind::Cylinder { half_length, radius } => half_length + radius,
+        ShapeKind::Ellipsoid { radii } => radii.max_element(),
         ShapeKind::Hull { points } => farthest(points),
         ShapeKind::Mesh { vertices, .. } => farthest(vertices),
         ShapeKind::HeightField { heights, length_x, length_y, .. } => {

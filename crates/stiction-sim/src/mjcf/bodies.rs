@@ -258,14 +258,8 @@ impl<'a> Tree<'a> {
             notes.tag(NoteKind::Ignored, element, "geoms that touch nothing: drawn, and their mass counts");
             return Ok(());
         }
-        match form {
-            Form::Mesh(_) => {
-                notes.tag(NoteKind::Changed, element, "meshes touch with their convex hulls, as in MuJoCo");
-            }
-            Form::Ellipsoid(r) if r.x != r.y || r.y != r.z => {
-                notes.element(NoteKind::Changed, element, "an ellipsoid touches as the hull of 162 points on it");
-            }
-            _ => {}
+        if matches!(form, Form::Mesh(_)) {
+            notes.tag(NoteKind::Changed, element, "meshes touch with their convex hulls, as in MuJoCo");
         }
         let Some(shape) = form.shape(&a)? else {
             notes.element(NoteKind::NotYet, element, "signed distance fields are not supported: it touches nothing");

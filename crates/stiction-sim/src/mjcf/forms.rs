@@ -162,7 +162,7 @@ impl Form<'_, '_> {
             Self::Cylinder(radius, half) => checked(Shape::cylinder(half, radius))?,
             Self::Cuboid(half) => checked(Shape::cuboid(half))?,
             Self::Ellipsoid(radii) if radii.x == radii.y && radii.y == radii.z => checked(Shape::sphere(radii.x))?,
-            Self::Ellipsoid(radii) => checked(Shape::hull(sphere_points().into_iter().map(|p| p * radii).collect()))?,
+            Self::Ellipsoid(radii) => checked(Shape::ellipsoid(radii))?,
             Self::Mesh(mesh) => mesh.hull()?,
             Self::Sdf => return Ok(None),
         }))
@@ -191,10 +191,7 @@ impl Form<'_, '_> {
             Self::Capsule(r, h) => Inertia::capsule(PI * r * r * (4.0 / 3.0 * r + 2.0 * h), r, 2.0 * h),
             Self::Cylinder(r, h) => Inertia::cylinder(PI * r * r * 2.0 * h, r, 2.0 * h),
             Self::Cuboid(half) => Inertia::cuboid(8.0 * half.x * half.y * half.z, half * 2.0),
-            Self::Ellipsoid(r) => {
-                let mass = 4.0 / 3.0 * PI * r.x * r.y * r.z;
-                diagonal(mass, Vec3::ONE * (mass / 5.0), r * r)
-            }
+            Self::Ellipsoid(r) => Inertia::ellipsoid(4.0 / 3.0 * PI * r.x * r.y * r.z, r),
             _ => Inertia::ZERO,
         }
     }
@@ -240,55 +237,9 @@ fn axial(mass: f64, along: f64, across: f64) -> Inertia {
     Inertia { mass, com: Vec3::ZERO, about_com: Mat3::from_diagonal(Vec3::new(across, across, along)) }
 }
 
-/// 162 points on the unit sphere: an icosahedron with its triangles divided twice.
-fn sphere_points() -> Vec<Vec3> {
-    let golden = 0.5 * (1.0 + 5.0_f64.sqrt());
-    let mut corners = vec![];
-    for (a, b) in [(1.0, golden), (1.0, -golden), (-1.0, golden), (-1.0, -golden)] {
-        corners.extend([Vec3::new(0.0, a, b), Vec3::new(a, b, 0.0), Vec3::new(b, 0.0, a)]);
-    }
-    // Neighbours are 2 apart; other corners are farther.
-    let near = |p: Vec3, q: Vec3| (p - q).length() < 2.1;
-    let mut points = corners.clone();
-    let mut add = |p: Vec3| {
-        if points.iter().all(|q| (*q - p).length() > 1e-3) {
-            points.push(p);
-        }
-    };
-    for &p in &corners {
-        for &q in corners.iter().filter(|q| near(p, **q)) {
-            for &r in corners.iter().filter(|r| near(p, **r) && near(q, **r)) {
-                add_triangle([p, q, r], &mut add);
-            }
-        }
-    }
-    points.into_iter().map(Vec3::normalize).collect()
-}
-
-/// The points of a triangle divided into four along each side.
-fn add_triangle([p, q, r]: [Vec3; 3], add: &mut impl FnMut(Vec3)) {
-    for i in 0..=4 {
-        for j in 0..=4 - i {
-            let (x, y) = (f64::from(i) / 4.0, f64::from(j) / 4.0);
-            add(p + (q - p) * x + (r - p) * y);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_points_of_a_sphere_are_on_it_and_everywhere() {
-        let points = sphere_points();
-        assert_eq!(points.len(), 162);
-        assert!(points.iter().all(|p| (p.length() - 1.0).abs() < 1e-15));
-        for direction in [Vec3::X, Vec3::NEG_Y, Vec3::new(1.0, 2.0, 3.0).normalize()] {
-            let reach = points.iter().map(|p| p.dot(direction)).fold(0.0, f64::max);
-            assert!(reach > 0.97, "{direction}: {reach}");
-        }
-    }
 
     #[test]
     fn shells_are_the_derivative_of_solids() {

@@ -10,7 +10,7 @@ use super::bodies::{Context, Tree};
 use super::forms::{self, Form};
 use super::links::Links;
 use crate::error::SceneError;
-use crate::looks::{Look, Rgba, Visual, VisualShape};
+use crate::looks::{Look, Rgba, Visual};
 
 /// The last group that MuJoCo's viewers show unless told otherwise.
 const LAST_SHOWN_GROUP: i64 = 2;
@@ -25,7 +25,7 @@ pub(super) struct VisualRead {
     body: usize,
     /// Pose in the body.
     pose: Pose,
-    shape: VisualShape,
+    shape: Shape,
     look: Look,
     pub(super) group: i64,
     /// True if it is drawn for a geom that touches with another form.
@@ -55,7 +55,7 @@ pub(super) fn read(
 
 /// True if the form is drawn otherwise than it touches.
 pub(super) fn looks_other(form: &Form) -> bool {
-    matches!(form, Form::Mesh(_) | Form::Ellipsoid(_))
+    matches!(form, Form::Mesh(_))
 }
 
 /// A form as it is drawn.
@@ -68,13 +68,12 @@ pub(super) fn of_form(
     look: Look,
 ) -> Result<Option<VisualRead>, SceneError> {
     let shape = match form {
-        Form::Ellipsoid(radii) => Some(VisualShape::Ellipsoid { radii: *radii }),
         Form::Mesh(mesh) if !mesh.surface()?.triangles.is_empty() => {
             let surface = mesh.surface()?.clone();
             let shape = Shape::mesh(surface.vertices, surface.triangles);
-            Some(VisualShape::Shape(shape.map_err(|e| a.error("mesh", e.to_string()))?))
+            Some(shape.map_err(|e| a.error("mesh", e.to_string()))?)
         }
-        _ => form.shape(a)?.map(VisualShape::Shape),
+        _ => form.shape(a)?,
     };
     Ok(shape.map(|shape| VisualRead { name, body, pose, shape, look, group: 0, touches: false }))
 }
@@ -95,7 +94,7 @@ pub(super) fn hide_what_touches(tree: &mut Tree) {
 /// The visuals of a description, on its links. Where nothing of what moves would be drawn, what touches is.
 pub(super) fn write(tree: &Tree, links: &Links, out: &mut crate::description::Description) {
     for read in &tree.visuals {
-        let unbounded = matches!(&read.shape, VisualShape::Shape(s) if s.is_unbounded());
+        let unbounded = read.shape.is_unbounded();
         let (link, pose) = match unbounded {
             true if !tree.bodies[read.body].is_static => continue,
             true => (None, tree.bodies[read.body].world * read.pose),

@@ -234,6 +234,7 @@ impl Writer<'_> {
             ShapeKind::Cuboid { half } => format!("type=\"box\" size=\"{}\"", vector(*half)),
             ShapeKind::Capsule { half_length, radius } => format!("type=\"capsule\" size=\"{radius} {half_length}\""),
             ShapeKind::Cylinder { half_length, radius } => format!("type=\"cylinder\" size=\"{radius} {half_length}\""),
+            ShapeKind::Ellipsoid { radii } => format!("type=\"ellipsoid\" size=\"{}\"", vector(*radii)),
             ShapeKind::HalfSpace => "type=\"plane\" size=\"0 0 1\"".into(),
             ShapeKind::Hull { points } => {
                 let all: Vec<f64> = points.iter().flat_map(|p| p.to_array()).collect();

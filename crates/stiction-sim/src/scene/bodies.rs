@@ -11,7 +11,7 @@ use super::section::Section;
 use crate::description::{Description, GeomSpec};
 use crate::error::{SceneError, nearest};
 use crate::expression::Expression;
-use crate::looks::{Look, Rgba, Visual, VisualShape};
+use crate::looks::{Look, Rgba, Visual};
 use crate::material::{Material, MaterialRule};
 use crate::meshes::{self, TriangleMesh};
 use crate::world::{Base, Placement, WorldBuilder};
@@ -356,7 +356,7 @@ fn shapes(
         let (shape, surfaces) = shape(&part)?;
         let rgba = color(&part)?.or(base_color);
         let drawn = surfaces.into_iter().map(|(surface, own)| {
-            let (look, shape) = (Look { rgba: rgba.or(own), drawn: true }, VisualShape::Shape(surface));
+            let (look, shape) = (Look { rgba: rgba.or(own), drawn: true }, surface);
             Visual { name: String::new(), link: None, pose: local, shape, look }
         });
         let visuals: Vec<Visual> = drawn.collect();
@@ -373,7 +373,8 @@ fn shapes(
     Ok(all)
 }
 
-const SHAPES: [&str; 8] = ["box", "sphere", "capsule", "cylinder", "hull", "mesh", "plane", "height_field"];
+const SHAPES: [&str; 9] =
+    ["box", "sphere", "capsule", "cylinder", "ellipsoid", "hull", "mesh", "plane", "height_field"];
 
 /// A surface that is drawn in the place of a shape, with the colour that its file gives.
 type Surface = (Shape, Option<Rgba>);
@@ -395,6 +396,7 @@ fn shape(section: &Section<'_>) -> Result<(Shape, Vec<Surface>), SceneError> {
             let [radius, length] = section.numbers::<2>(key)?.unwrap_or_default();
             if key == "capsule" { Shape::capsule(0.5 * length, radius) } else { Shape::cylinder(0.5 * length, radius) }
         }
+        "ellipsoid" => Shape::ellipsoid(Vec3::from_array(section.numbers::<3>(key)?.unwrap_or_default())),
         "hull" => {
             let points = section.points::<3>(key)?.unwrap_or_default();
             Shape::hull(points.into_iter().map(Vec3::from_array).collect())

@@ -99,6 +99,7 @@ fn extent(out: &Description, link: usize) -> Option<Vec3> {
             ShapeKind::Cuboid { half } => add_box(*half),
             ShapeKind::Capsule { half_length, radius } => add_box(Vec3::new(*radius, *radius, half_length + radius)),
             ShapeKind::Cylinder { half_length, radius } => add_box(Vec3::new(*radius, *radius, *half_length)),
+            ShapeKind::Ellipsoid { radii } => add_box(*radii),
             ShapeKind::Hull { points } => points.iter().for_each(|p| add(*p)),
             ShapeKind::Mesh { vertices, .. } => vertices.iter().for_each(|p| add(*p)),
             ShapeKind::HeightField { .. } | ShapeKind::HalfSpace => {}

@@ -7,7 +7,7 @@ use super::geometry::{Placed, Purpose, read_placed};
 use super::paths::Paths;
 use super::tree::LinkNode;
 use crate::description::NoteKind;
-use crate::looks::{Look, Rgba, Visual, VisualShape};
+use crate::looks::{Look, Rgba, Visual};
 use crate::xml::Element;
 
 /// Colours of the robot's materials, by name.
@@ -38,7 +38,7 @@ pub(super) fn read(link: &LinkNode, number: Option<usize>, paths: &Paths, colors
                 element.note(NoteKind::Ignored, "a plane on a link is not drawn");
             }
             Ok(parts) => out.extend(parts.into_iter().map(|Placed { name, pose, shape, rgba: own }| {
-                let (look, shape) = (Look { rgba: own.or(rgba), drawn: true }, VisualShape::Shape(shape));
+                let (look, shape) = (Look { rgba: own.or(rgba), drawn: true }, shape);
                 Visual { name: name.unwrap_or(link.name).into(), link: number, pose, shape, look }
             })),
             Err(e) => element.note(NoteKind::Warning, format!("is not drawn: {}", e.message)),

@@ -155,3 +155,46 @@ fn a_sphere_on_an_edge_of_a_box() {
         + &body("ball", [0.2 + r, 0.05, 0.2 + r], [0.0; 3], "sphere = 0.1");
     Case::new(&text).check(&[0.3, -0.2, 0.1, 1.0, 2.0, 3.0, -0.1, 0.4, 0.2, 0.5, -1.0, 2.0], true);
 }
+
+/// The body lowered onto the plane, or onto the other, so that they touch.
+fn lowered(first: &str, shape: &str, rpy: [f64; 3]) -> Case {
+    let mut height = 1.0;
+    for _ in 0..60 {
+        let mut case = Case::new(&(first.to_string() + &body("top", [0.03, 0.02, height], rpy, shape)));
+        let model = case.world.model.clone();
+        case.work.update_positions(&model, &case.world.q);
+        let gap = case.collision.distance(&model, &case.work, [0, 1], 10.0).unwrap();
+        if gap.abs() < 1e-15 {
+            return case;
+        }
+        height -= gap;
+    }
+    Case::new(&(first.to_string() + &body("top", [0.03, 0.02, height], rpy, shape)))
+}
+
+#[test]
+fn an_ellipsoid_on_a_plane_and_other_shapes() {
+    let shape = "ellipsoid = [0.3, 0.2, 0.1]";
+    let rpy = [0.3, 0.4, 0.2];
+    let any = [0.3, -0.2, 0.1, 1.0, 2.0, 3.0];
+    lowered(PLANE, shape, rpy).check(&any, true);
+    // Rolling and spinning on the plane: v = ω × r with r from the lowest point to the centre.
+    let mut case = lowered(PLANE, shape, rpy);
+    let lowest = case.at(&[0.0; 6], 0.0)[0].point;
+    let arm = Vec3::new(case.world.q[0], case.world.q[1], case.world.q[2]) - lowest;
+    let w = Vec3::new(1.5, -0.7, 2.0);
+    let v = w.cross(arm);
+    case.check(&[v.x, v.y, v.z, w.x, w.y, w.z], false);
+    let any = [0.3, -0.2, 0.1, 1.0, 2.0, 3.0, -0.1, 0.4, 0.2, 0.5, -1.0, 2.0];
+    for other in ["sphere = 0.2", "box = [1, 1, 0.2]", "capsule = [0.1, 0.6]", shape] {
+        for turn in [[0.0; 3], [0.2, 1.3, 0.1]] {
+            let first = body(
+                "first",
+                [0.0; 3],
+                if other == shape || other.starts_with("cap") { turn } else { [0.0; 3] },
+                other,
+            );
+            lowered(&first, shape, rpy).check(&any, true);
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use stiction_body::ShapeKind;
 use stiction_body::math::Vec3;
-use stiction_sim::looks::{Visual, VisualShape, default_color};
+use stiction_sim::looks::{Visual, default_color};
 use stiction_sim::mjcf::MjcfOptions;
 use stiction_sim::urdf::UrdfOptions;
 use stiction_sim::{Description, NoteKind, Scene, Simulation, meshes, mjcf, urdf};
@@ -209,7 +209,7 @@ fn mjcf_visuals_have_shapes_colors_and_groups() {
     let d = mjcf::parse(text, &folder, &MjcfOptions::default()).unwrap();
     let colors: Vec<_> = d.visuals.iter().map(|v| v.look.rgba.unwrap()).collect();
     assert_eq!(colors, [[0.1, 0.2, 0.3, 0.4], [0.0, 1.0, 0.0, 1.0], [0.5, 0.5, 0.5, 1.0]]);
-    assert_eq!(d.visuals[1].shape, VisualShape::Ellipsoid { radii: Vec3::new(1.0, 2.0, 3.0) });
+    assert_eq!(d.visuals[1].shape.kind(), &ShapeKind::Ellipsoid { radii: Vec3::new(1.0, 2.0, 3.0) });
     assert_eq!((triangles(&d.visuals[0]), triangles(&d.visuals[2])), (4, 4));
     assert_eq!(d.geoms[0].look.rgba, Some([0.5, 0.0, 0.5, 1.0]));
     // The plane; a group that is not shown, twice; a hull, whose mesh is shown.

@@ -44,10 +44,10 @@ pub(crate) fn keep_beside(crossing: &Touch, start: usize, query: &Query, out: &m
 const LOOKS: usize = 24;
 
 /// Looks for a separating axis by Gilbert's method, which never looks at faces: of large shapes that are apart it finds one in a few steps. `ends` gives the first shape's highest and the
-/// second's lowest point along an axis. `None` if an axis keeps them farther apart than `limit`; else the largest separation seen.
-pub(crate) fn look_for_axis(start: Vec3, limit: f64, ends: impl Fn(Vec3) -> [Vec3; 2]) -> Option<f64> {
+/// second's lowest point along an axis. The largest separation seen, with its axis; the search ends where it is more than `limit`.
+pub(crate) fn look_for_axis(start: Vec3, limit: f64, mut ends: impl FnMut(Vec3) -> [Vec3; 2]) -> (f64, Vec3) {
     let mut nearest = start;
-    let mut best = f64::NEG_INFINITY;
+    let mut best = (f64::NEG_INFINITY, Vec3::Z);
     for _ in 0..LOOKS {
         let length = nearest.norm();
         if length == 0.0 {
@@ -55,9 +55,12 @@ pub(crate) fn look_for_axis(start: Vec3, limit: f64, ends: impl Fn(Vec3) -> [Vec
         }
         let axis = nearest / length;
         let [high, low] = ends(axis);
-        best = best.max(axis.dot(low - high));
-        if best > limit {
-            return None;
+        let separation = axis.dot(low - high);
+        if separation > best.0 {
+            best = (separation, axis);
+        }
+        if separation > limit {
+            break;
         }
         // The point of the segment to the new corner of the difference that is nearest to the origin.
         let step = low - high - nearest;
@@ -67,7 +70,7 @@ pub(crate) fn look_for_axis(start: Vec3, limit: f64, ends: impl Fn(Vec3) -> [Vec
         }
         nearest += step * (-nearest.dot(step) / square).clamp(0.0, 1.0);
     }
-    Some(best)
+    best
 }
 
 /// Ranks separating axes.
@@ -79,7 +82,8 @@ pub(crate) fn look_for_axis(start: Vec3, limit: f64, ends: impl Fn(Vec3) -> [Vec
 pub(crate) struct Ranking {
     /// Overlap that is small beside the shapes (m).
     pub skin: f64,
-    shallow: f64,
+    /// Overlap that the step's motion may have made, and that may be small beside it (m).
+    pub shallow: f64,
     preference: f64,
     /// Motion along an axis that is slow beside the whole (m).
     slow: f64,

@@ -44,6 +44,15 @@ pub(crate) fn sphere(space: &Frame, ball: &Frame, radius: f64, query: &Query, ou
     }
 }
 
+pub(crate) fn ellipsoid(space: &Frame, ellipsoid: &Frame, radii: Vec3, query: &Query, out: &mut Vec<Touch>) {
+    let plane = Plane::new(space, ellipsoid);
+    let lowest = -(radii * (radii * plane.local).unit_or_zero());
+    let touch = plane.touch(ellipsoid, lowest, 0.0, 0);
+    if touch.gap <= query.limit() {
+        out.push(touch);
+    }
+}
+
 pub(crate) fn capsule(
     space: &Frame,
     capsule: &Frame,

@@ -5,12 +5,14 @@ pub(crate) mod boxes;
 pub(crate) mod clip;
 pub(crate) mod cylinder;
 pub(crate) mod cylinders;
+pub(crate) mod ellipsoid;
 pub(crate) mod half_space;
 pub(crate) mod polytopes;
 pub(crate) mod round;
 pub(crate) mod surface;
 
 use crate::collision::closest::{Closest, to_axis, to_cuboid, to_cylinder, to_polytope};
+use crate::collision::ellipsoid::Ellipsoid;
 use crate::collision::frame::{Apart, Frame, Query, Touch};
 use crate::collision::pairs::surface::Region;
 use crate::collision::solid::Solid;
@@ -68,6 +70,7 @@ fn with_half_space(space: &Frame, other: Member, query: &Query, out: &mut Vec<To
         }
         Solid::Capsule { half_length, radius } => half_space::capsule(space, frame, *half_length, *radius, query, out),
         Solid::Sphere { radius } => half_space::sphere(space, frame, *radius, query, out),
+        Solid::Ellipsoid { radii } => half_space::ellipsoid(space, frame, *radii, query, out),
     }
 }
 
@@ -96,6 +99,7 @@ fn with_surface(
         }
         Solid::Capsule { half_length, radius } => region.capsule(other.frame, *half_length, *radius, own, out),
         Solid::Sphere { radius } => region.sphere(other.frame, *radius, own, out),
+        Solid::Ellipsoid { radii } => region.ellipsoid(other.frame, *radii, own, out),
     }
 }
 
@@ -139,9 +143,25 @@ fn convex(first: Member, second: Member, query: &Query, scratch: &mut Scratch, o
         (Solid::Cylinder { half_length, radius: r }, Solid::Sphere { radius }) => {
             round::sphere(a, b, *radius, query, out, |p| Some(to_cylinder(p, *half_length, *r)))
         }
+        (_, Solid::Ellipsoid { radii }) => {
+            let closest = |body: &Ellipsoid, p: Vec3| to_ellipsoid(first.solid, body, p);
+            ellipsoid::ellipsoid(a, b, *radii, query, out, closest)
+        }
         // Ranks exclude all others.
         _ => {}
     }
+}
+
+/// The point closest to an ellipsoid's centre on a convex shape grown by the ellipsoid.
+fn to_ellipsoid(first: &Solid, body: &Ellipsoid, centre: Vec3) -> Option<Closest> {
+    Some(match first {
+        Solid::Hull(polytope) | Solid::Cuboid { polytope, .. } => ellipsoid::to_polytope(body, centre, polytope.view()),
+        Solid::Cylinder { half_length, radius } => ellipsoid::to_cylinder(body, centre, *half_length, *radius),
+        Solid::Capsule { half_length, radius } => ellipsoid::to_capsule(body, centre, *half_length, *radius),
+        Solid::Sphere { radius } => ellipsoid::to_sphere(body, centre, *radius),
+        Solid::Ellipsoid { radii } => ellipsoid::to_ellipsoid(body, centre, *radii),
+        Solid::HalfSpace | Solid::Surface(_) => return None,
+    })
 }
 
 /// Separations of two geoms along some directions, each from the first to the second: none is more than their distance, and the greatest is exact
@@ -169,6 +189,10 @@ fn ordered_separations(first: Member, second: Member, query: &Query, scratch: &m
             with_half_space(a, second, query, &mut scratch.touches);
             let separation = scratch.touches.iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
             out.push(Apart { normal: a.rotation.z_axis, separation });
+        }
+        (_, Solid::Ellipsoid { radii }) => {
+            let body = ellipsoid::seen_from(a, b, *radii);
+            out.extend(to_ellipsoid(first.solid, &body, centre).map(|near| from_point(near, 0.0)));
         }
         (Solid::Hull(hull), Solid::Sphere { radius }) => {
             out.push(from_point(to_polytope(centre, hull.view()), *radius))

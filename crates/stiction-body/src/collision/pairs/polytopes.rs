@@ -12,6 +12,13 @@ use crate::math::Vec3;
 /// How many axes are tried: the best one may have no overlap of faces that can meet within the step.
 const TRIES: usize = 4;
 
+/// How much the depth of contacts may differ from the least translation, beside it: those of a face
+/// stand for a crossing of edges that is within 0.01 rad of it.
+const DEPTH_AGREEMENT: f64 = 1e-3;
+
+/// Pairs of edges from which on each edge is looked at more closely before it is paired.
+const MANY_PAIRS: usize = 1 << 14;
+
 /// Squared sine below which the common normal of two edges has no correct digit.
 const NO_DIRECTION: f64 = 1e-30;
 
@@ -79,15 +86,6 @@ enum Search {
     Complete,
 }
 
-/// What the near search came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
-    /// Contacts of two faces or edges, or the proof that there are none.
-    Answer,
-    /// No contact, though no axis keeps the two apart.
-    Nothing,
-}
-
 /// Two polytopes: the second is placed in the frame of the first.
 pub(crate) struct Pair<'a, F> {
     pub polytopes: [PolytopeRef<'a>; 2],
@@ -111,19 +109,19 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     pub fn contacts(&self, scratch: &mut Scratch, out: &mut Vec<Touch>) {
         let ranking = Ranking::new(self.query, self.drift.linear.norm());
         let start = out.len();
-        let found = self.near_contacts(scratch, &ranking, out);
+        let overlap = self.near_contacts(scratch, &ranking, out);
         // A near search leaves axes out. Solids that overlap have a contact, and those that are said
-        // to overlap deeply do so along every axis.
-        let deep = deepest(&out[start..]) > ranking.skin;
-        if self.solid && !self.smooth && (deep || found == Found::Nothing) {
+        // to overlap by more than the motion explains do so along every axis.
+        if self.solid && !self.smooth && overlap > ranking.shallow {
             self.complete_contacts(start, scratch, &ranking, out);
         }
     }
 
-    /// Contacts along the best axis that has any.
-    fn near_contacts(&self, scratch: &mut Scratch, ranking: &Ranking, out: &mut Vec<Touch>) -> Found {
+    /// Contacts along the best axis that has any; the overlap along that axis (m). Infinite if there is no
+    /// contact although no axis keeps the two apart.
+    fn near_contacts(&self, scratch: &mut Scratch, ranking: &Ranking, out: &mut Vec<Touch>) -> f64 {
         if !self.axes(Search::Near, scratch, ranking) {
-            return Found::Answer;
+            return 0.0;
         }
         let start = out.len();
         let mut held = false;
@@ -151,10 +149,13 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                 {
                     self.beside_crossing([i, j], start, scratch, out);
                 }
+                if out.len() > start {
+                    return deepest(&out[start..]).max(-axis.separation);
+                }
                 break;
             }
         }
-        if apart || out.len() > start { Found::Answer } else { Found::Nothing }
+        if apart { 0.0 } else { f64::INFINITY }
     }
 
     /// Puts the contacts from `start` on right where they are not those of the best of all axes: a
@@ -164,13 +165,16 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             out.truncate(start);
             return;
         }
-        let greatest = |a: &Axis, b: &Axis| if b.separation > a.separation { *b } else { *a };
-        let Some(axis) = scratch.axes.iter().copied().reduce(|a, b| greatest(&a, &b)) else { return };
-        let agrees = |found: &[Touch]| {
-            let depth = deepest(found);
-            depth <= ranking.skin - axis.separation && depth >= -0.5 * axis.separation - self.query.touch
+        let Some(axis) = self.best_of_all(scratch) else { return };
+        let slack = DEPTH_AGREEMENT * axis.separation.abs() + self.query.touch;
+        // As deep as the best axis says, along it or nearly so, or along another one that is as good.
+        let agrees = |found: &[Touch], seen: &[Vec3]| {
+            let along = |t: &Touch| {
+                t.normal.dot(axis.normal) > FACE_LIKE || self.separation(seen, t.normal) >= axis.separation - slack
+            };
+            (deepest(found) + axis.separation).abs() <= slack && found.first().is_some_and(along)
         };
-        if agrees(&out[start..]) || (out.len() == start && axis.separation >= -self.query.touch) {
+        if agrees(&out[start..], &scratch.seen[1]) || (out.len() == start && axis.separation >= -self.query.touch) {
             return;
         }
         out.truncate(start);
@@ -178,9 +182,45 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             Feature::Face(which, face) => self.faces(which, face as usize, axis.separation, scratch, out),
             Feature::Edges(i, j) => self.edges(i, j, axis.normal, out),
         };
-        if !agrees(&out[start..]) {
+        if !agrees(&out[start..], &scratch.seen[1]) {
             out.truncate(start);
             out.push(self.touch_along(&axis, &scratch.seen[1]));
+        }
+    }
+
+    /// The axis with the greatest separation. That is asked of all corners once more: climbing over edges
+    /// may leave out a corner that is hardly higher.
+    fn best_of_all(&self, scratch: &mut Scratch) -> Option<Axis> {
+        loop {
+            let axes = &mut scratch.axes;
+            let mut best: Option<usize> = None;
+            for (k, axis) in axes.iter().enumerate() {
+                if best.is_none_or(|b| axis.separation > axes[b].separation) {
+                    best = Some(k);
+                }
+            }
+            let axis = &mut axes[best?];
+            let separation = self.separation(&scratch.seen[1], axis.normal);
+            if separation >= axis.separation - 0.1 * self.query.touch {
+                return Some(*axis);
+            }
+            axis.separation = separation;
+        }
+    }
+
+    /// The separation of all corners along an axis.
+    fn separation(&self, seen: &[Vec3], axis: Vec3) -> f64 {
+        lowest(seen, axis).0 + lowest(self.polytopes[0].vertices, -axis).0
+    }
+
+    /// The least `n · p` of a polytope's corners, which are `points`, and which has it; looked for from a corner.
+    fn lowest(&self, which: usize, points: &[Vec3], n: Vec3, from: usize) -> (f64, usize) {
+        match self.polytopes[which].around {
+            None => lowest(points, n),
+            Some(around) => {
+                let corner = around.farthest(points, -n, from as u32);
+                (n.dot(points[corner]), corner)
+            }
         }
     }
 
@@ -193,7 +233,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                 let n = if which == 0 { axis.normal } else { -axis.normal };
                 let (_, corner) = lowest(points, n);
                 let kind = FACES | if which == 1 { SECOND } else { 0 };
-                (u64::from(face) << FACE | corner as u64 | kind, [points[corner]; 2])
+                let (p, up) = (points[corner], axis.normal * axis.separation);
+                (u64::from(face) << FACE | corner as u64 | kind, if which == 0 { [p - up, p] } else { [p, p + up] })
             }
             Feature::Edges(i, j) => {
                 let p = a.edges[i as usize].vertices.map(|v| a.vertices[v as usize]);
@@ -242,23 +283,31 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         seen[0].clear();
         seen[0].extend(a.vertices.iter().map(|v| self.relative.point_to_local(*v)));
         axes.clear();
-        let mut known = f64::NEG_INFINITY;
-        if search == Search::Near && a.vertices.len() + b.vertices.len() > MANY {
-            match self.look_for_axis(&seen[1]) {
-                Some(separation) => known = separation - ranking.skin,
-                None => return false,
+        let mut best = Known { separation: f64::NEG_INFINITY, corners: [0, 0] };
+        if a.vertices.len() + b.vertices.len() > MANY {
+            best = self.look_for_axis(&seen[1]);
+            if best.separation > self.query.limit() {
+                return false;
             }
+            best.separation -= ranking.skin;
         }
-        let inside = Inside::new(self, seen);
-        self.face_axes(seen, axes, &inside, known, ranking)
-            && (self.smooth || self.edge_axes(search, scratch, &inside, known, ranking))
+        let inside = Insides::new(self);
+        self.face_axes(seen, axes, &inside, &mut best, ranking)
+            && (self.smooth || self.edge_axes(search, scratch, &inside, &best, ranking))
     }
 
-    /// The separation along an axis that is looked for; `None` if it keeps the two apart.
-    fn look_for_axis(&self, seen: &[Vec3]) -> Option<f64> {
-        let own = self.polytopes[0].vertices;
-        let ends = |axis: Vec3| [own[lowest(own, -axis).1], seen[lowest(seen, axis).1]];
-        look_for_axis(middle(seen) - middle(own), self.query.limit(), ends)
+    /// An axis that is looked for.
+    fn look_for_axis(&self, seen: &[Vec3]) -> Known {
+        let [a, b] = self.polytopes;
+        let mut corners = [0, 0];
+        let mut ends = |axis: Vec3| {
+            corners = [self.lowest(0, a.vertices, -axis, corners[0]).1, self.lowest(1, seen, axis, corners[1]).1];
+            [a.vertices[corners[0]], seen[corners[1]]]
+        };
+        let between = self.relative.point_to_world(b.inside.centre) - a.inside.centre;
+        let (_, axis) = look_for_axis(between, self.query.limit(), &mut ends);
+        ends(axis);
+        Known { separation: self.separation(seen, axis), corners }
     }
 
     fn add(&self, axes: &mut Vec<Axis>, normal: Vec3, separation: f64, feature: Feature, ranking: &Ranking) {
@@ -273,39 +322,46 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         &self,
         seen: &[Vec<Vec3>; 2],
         axes: &mut Vec<Axis>,
-        inside: &Inside,
-        known: f64,
+        inside: &Insides,
+        best: &mut Known,
         ranking: &Ranking,
     ) -> bool {
         let [a, b] = self.polytopes;
-        // A face that even the ball within the other is far behind cannot be the best, once a better one is known.
-        let mut best = known;
-        let hopeless = |bound: f64, best: f64| bound < best.min(-ranking.skin);
-        let (balls, middles) = (inside.radii, inside.seen);
+        // A face that the ball within the other, or a corner of it, is far behind cannot be the best, once a better one is known.
+        let hopeless = |face: &Face, which: usize, best: &Known| {
+            let to_ball = face.normal.dot(inside.seen[which]) - inside.radii[which] - face.offset;
+            let behind = face.normal.dot(seen[which][best.corners[which]]) - face.offset;
+            let bound = if self.solid { to_ball.min(behind) } else { to_ball };
+            bound < best.separation.min(-ranking.skin)
+        };
         for (i, face) in a.faces[..self.own_faces].iter().enumerate() {
-            if hopeless(face.normal.dot(middles[1]) - balls[1] - face.offset, best) {
+            if hopeless(face, 1, best) {
                 continue;
             }
-            let (lowest, _) = lowest(&seen[1], face.normal);
-            let separation = lowest - face.offset;
-            if separation > self.query.limit() {
+            let (low, corner) = self.lowest(1, &seen[1], face.normal, best.corners[1]);
+            let separation = low - face.offset;
+            if separation > self.query.limit() && lowest(&seen[1], face.normal).0 - face.offset > self.query.limit() {
                 return false;
             }
-            best = best.max(separation);
+            if separation > best.separation {
+                *best = Known { separation, corners: [a.loops[face.first as usize] as usize, corner] };
+            }
             self.add(axes, face.normal, separation, Feature::Face(0, i as u32), ranking);
         }
         for (i, face) in b.faces.iter().enumerate().take(if self.smooth { 0 } else { usize::MAX }) {
-            if hopeless(face.normal.dot(middles[0]) - balls[0] - face.offset, best) {
+            if hopeless(face, 0, best) {
                 continue;
             }
-            let (lowest, corner) = lowest(&seen[0], face.normal);
-            let separation = lowest - face.offset;
-            if separation > self.query.limit() {
+            let (low, corner) = self.lowest(0, &seen[0], face.normal, best.corners[0]);
+            let separation = low - face.offset;
+            if separation > self.query.limit() && lowest(&seen[0], face.normal).0 - face.offset > self.query.limit() {
                 return false;
             }
             let normal = -(self.relative.rotation * face.normal);
             if (self.allowed)(normal, corner) {
-                best = best.max(separation);
+                if separation > best.separation {
+                    *best = Known { separation, corners: [corner, b.loops[face.first as usize] as usize] };
+                }
                 self.add(axes, normal, separation, Feature::Face(1, i as u32), ranking);
             }
         }
@@ -313,25 +369,17 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// Common normals of edges whose arcs on the sphere of normals cross; false as in [`Self::axes`].
-    fn edge_axes(&self, search: Search, scratch: &mut Scratch, inside: &Inside, known: f64, ranking: &Ranking) -> bool {
+    fn edge_axes(
+        &self,
+        search: Search,
+        scratch: &mut Scratch,
+        inside: &Insides,
+        best: &Known,
+        ranking: &Ranking,
+    ) -> bool {
+        self.choose_edges(search, scratch, inside, best, ranking);
         let [a, b] = self.polytopes;
-        let best = scratch.axes.iter().map(|x| x.separation).fold(known, f64::max);
-        let reach = scratch.axes.iter().map(|x| x.separation.abs()).fold(f64::INFINITY, f64::min);
-        let reach = if search == Search::Near { reach.max(self.query.limit()) } else { f64::INFINITY };
         let Scratch { seen, near, axes, .. } = scratch;
-        near_edges(a.vertices, a.edges, &seen[1], reach, &mut near[0]);
-        near_edges(&seen[1], b.edges, a.vertices, reach, &mut near[1]);
-        // Nor can an edge be whose normals all let the balls within the two overlap more than the best axis does.
-        let least = best.min(-ranking.skin) + inside.radii[0] + inside.radii[1];
-        let between = inside.seen[1] - inside.own;
-        let size = between.norm();
-        let may = |normals: [Vec3; 2]| {
-            let [one, two] = normals.map(|n| n.dot(between));
-            one.max(two) + (normals[0] - normals[1]).norm() * size >= least
-        };
-        near[0].retain(|&i| may(a.edges[i as usize].faces.map(|f| a.faces[f as usize].normal)));
-        let turned = |f: u32| -(self.relative.rotation * b.faces[f as usize].normal);
-        near[1].retain(|&j| may(b.edges[j as usize].faces.map(turned)));
         for &j in &near[1] {
             let edge_b = b.edges[j as usize];
             let ends = edge_b.vertices.map(|v| seen[1][v as usize]);
@@ -342,15 +390,69 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                 let Some(normal) = self.edge_normal(search, &edge, along, sides) else { continue };
                 let separation = match search {
                     Search::Near => normal.dot(ends[0] - a.vertices[edge.vertices[0] as usize]),
-                    Search::Complete => lowest(&seen[1], normal).0 + lowest(a.vertices, -normal).0,
+                    Search::Complete => {
+                        self.lowest(1, &seen[1], normal, edge_b.vertices[0] as usize).0
+                            + self.lowest(0, a.vertices, -normal, edge.vertices[0] as usize).0
+                    }
                 };
-                if separation > self.query.limit() {
+                if separation > self.query.limit() && self.separation(&seen[1], normal) > self.query.limit() {
                     return false;
                 }
                 self.add(axes, normal, separation, Feature::Edges(i, j), ranking);
             }
         }
         true
+    }
+
+    /// The edges of each whose common normals may be axes that matter.
+    fn choose_edges(&self, search: Search, scratch: &mut Scratch, inside: &Insides, best: &Known, ranking: &Ranking) {
+        let [a, b] = self.polytopes;
+        let reach = scratch.axes.iter().map(|x| x.separation.abs()).fold(f64::INFINITY, f64::min);
+        let reach = if search == Search::Near { reach.max(self.query.limit()) } else { f64::INFINITY };
+        let Scratch { seen, near, .. } = scratch;
+        near_edges(a.vertices, a.edges, &seen[1], reach, &mut near[0]);
+        near_edges(&seen[1], b.edges, a.vertices, reach, &mut near[1]);
+        // An edge cannot be the best whose normals all let the balls within the two overlap more than the best axis does.
+        let bound = best.separation.min(-ranking.skin);
+        let least = bound + inside.radii[0] + inside.radii[1];
+        let between = inside.seen[1] - self.polytopes[0].inside.centre;
+        let size = between.norm();
+        let may = |normals: [Vec3; 2]| {
+            let [one, two] = normals.map(|n| n.dot(between));
+            one.max(two) + (normals[0] - normals[1]).norm() * size >= least
+        };
+        near[0].retain(|&i| may(a.edges[i as usize].faces.map(|f| a.faces[f as usize].normal)));
+        let turned = |f: u32| -(self.relative.rotation * b.faces[f as usize].normal);
+        near[1].retain(|&j| may(b.edges[j as usize].faces.map(turned)));
+        if !self.solid {
+            return;
+        }
+        // Nor if a point x of the other polytope is farther behind both its faces: a normal n between theirs is a sum
+        // of them with weights that are not below 1 together, and the separation along it is at most n · (x − p)
+        // with p on the edge.
+        let above = |which: usize, f: u32, x: Vec3| {
+            let face = &self.polytopes[which].faces[f as usize];
+            face.normal.dot(x) - face.offset
+        };
+        for which in 0..2 {
+            let x = seen[1 - which][best.corners[1 - which]];
+            let edges = self.polytopes[which].edges;
+            near[which].retain(|&i| edges[i as usize].faces.iter().any(|f| above(which, *f, x) >= bound));
+        }
+        if near[0].len() * near[1].len() <= MANY_PAIRS {
+            return;
+        }
+        // Among many, with the point of the other that is farthest behind one of its faces.
+        for which in 0..2 {
+            let (points, mut from) = (&seen[1 - which], best.corners[1 - which]);
+            let edges = self.polytopes[which].edges;
+            near[which].retain(|&i| {
+                let [f, g] = edges[i as usize].faces;
+                let normal = self.polytopes[which].faces[f as usize].normal;
+                from = self.lowest(1 - which, points, normal, from).1;
+                above(which, f, points[from]).max(above(which, g, points[from])) >= bound
+            });
+        }
     }
 
     /// The common normal of an edge of the first polytope and one of the second (its direction, the negative normals of its faces), if it
@@ -480,24 +582,25 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 }
 
-/// Balls within the two polytopes, about their middles: a point and a distance that every supporting plane keeps from it. Without an inside the radius is zero.
-struct Inside {
+/// The best axis known: its separation, and the corners of the two that are closest along it, or nearly so.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    separation: f64,
+    corners: [usize; 2],
+}
+
+/// Balls within the two polytopes.
+struct Insides {
     radii: [f64; 2],
-    /// The first's middle in its own frame, which is that of all axes.
-    own: Vec3,
-    /// The middle of each in the frame of the other.
+    /// The centre of each in the frame of the other; the first's is that of all axes.
     seen: [Vec3; 2],
 }
 
-impl Inside {
-    fn new<F>(pair: &Pair<'_, F>, seen: &[Vec<Vec3>; 2]) -> Self {
-        let middles = pair.polytopes.map(|p| middle(p.vertices));
-        let radius = |k: usize| {
-            let room = |least: f64, face: &Face| least.min(face.offset - face.normal.dot(middles[k]));
-            pair.polytopes[k].faces.iter().fold(f64::INFINITY, room).max(0.0)
-        };
-        let radii = [if pair.solid { radius(0) } else { 0.0 }, radius(1)];
-        Self { radii, own: middles[0], seen: [middle(&seen[0]), middle(&seen[1])] }
+impl Insides {
+    fn new<F>(pair: &Pair<'_, F>) -> Self {
+        let [a, b] = pair.polytopes.map(|p| p.inside);
+        let seen = [pair.relative.point_to_local(a.centre), pair.relative.point_to_world(b.centre)];
+        Self { radii: [a.radius, b.radius], seen }
     }
 }
 
@@ -565,11 +668,6 @@ fn best_axis(axes: &[Axis], ranking: &Ranking) -> Option<usize> {
         }
     }
     best
-}
-
-/// The middle of points: within their hull.
-pub(crate) fn middle(points: &[Vec3]) -> Vec3 {
-    points.iter().copied().sum::<Vec3>() / points.len().max(1) as f64
 }
 
 /// The least `n · p`, and which point has it.

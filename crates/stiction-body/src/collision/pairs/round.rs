@@ -14,9 +14,9 @@ const HALVINGS: usize = 50;
 /// A sphere, or an end of a capsule: its centre in the frame of the other shape, and how that moves within the step.
 #[derive(Clone, Copy)]
 pub(crate) struct Ball {
-    centre: Vec3,
+    pub centre: Vec3,
     radius: f64,
-    drift: Vec3,
+    pub drift: Vec3,
 }
 
 impl Ball {

@@ -2,6 +2,7 @@
 
 use crate::collision::frame::{Frame, Query, Touch};
 use crate::collision::pairs::cylinder::{self, Cylinder};
+use crate::collision::pairs::ellipsoid;
 use crate::collision::pairs::polytopes::{self, Pair, to_world};
 use crate::collision::pairs::round::{self, Spot};
 use crate::collision::polytope::PolytopeRef;
@@ -76,6 +77,19 @@ impl Region<'_> {
         let behind = self.behind();
         self.each(radius, scratch, out, |tile, out| {
             round::sphere(self.frame, ball, radius, self.query, out, |p| tile.closest(p, behind));
+        });
+        if self.merge {
+            drop_seams(self.query.size, scratch, out, start);
+        }
+    }
+
+    pub fn ellipsoid(&self, frame: &Frame, radii: Vec3, scratch: &mut Scratch, out: &mut Vec<Touch>) {
+        let start = out.len();
+        let behind = self.behind();
+        self.each(radii.max_element(), scratch, out, |tile, out| {
+            ellipsoid::ellipsoid(self.frame, frame, radii, self.query, out, |body, p| {
+                ellipsoid::to_tile(body, p, tile, behind)
+            });
         });
         if self.merge {
             drop_seams(self.query.size, scratch, out, start);

@@ -109,6 +109,7 @@ fn outline(kind: &ShapeKind) -> Vec<Vec3> {
         ShapeKind::Cylinder { half_length, radius } => {
             ring(*radius, *half_length, false).chain(ring(*radius, -half_length, false)).collect()
         }
+        ShapeKind::Ellipsoid { radii } => ring(1.0, 0.0, true).map(|p| p * *radii).collect(),
         ShapeKind::Hull { points } => points.clone(),
         ShapeKind::Mesh { vertices, .. } => vertices.clone(),
         ShapeKind::HeightField { .. } | ShapeKind::HalfSpace => Vec::new(),

@@ -8,7 +8,7 @@ pub(crate) use geometry::Cylinder;
 
 use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
 use crate::collision::pairs::axes::{ALONG_FACE, FACE_LIKE, PARALLEL, Rank, Ranking, keep_beside, look_for_axis};
-use crate::collision::pairs::polytopes::{MANY, middle, to_world};
+use crate::collision::pairs::polytopes::{MANY, to_world};
 use crate::collision::polytope::{Edge, PolytopeRef};
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
@@ -194,7 +194,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         let (p, c) = (self.polytope, &self.cylinder);
         if p.vertices.len() > MANY {
             let ends = |axis: Vec3| [p.vertices[highest(p.vertices, axis).1], c.lowest(axis)];
-            if look_for_axis(c.centre - middle(p.vertices), self.query.limit(), ends).is_none() {
+            if look_for_axis(c.centre - p.inside.centre, self.query.limit(), ends).0 > self.query.limit() {
                 return false;
             }
         }
