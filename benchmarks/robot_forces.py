@@ -100,8 +100,9 @@ def compare(file: str, states: int) -> dict[str, float]:
 
     def note(kind: str, theirs: np.ndarray, ours: np.ndarray) -> None:
         if np.size(theirs):
-            worst[kind] = max(worst.get(kind, 0.0), float(np.max(np.abs(theirs - ours))))
-            size[kind] = max(size.get(kind, 0.0), float(np.max(np.abs(theirs))))
+            # Not Python's max, which would lose what is not a number.
+            worst[kind] = float(np.maximum(worst.get(kind, 0.0), np.max(np.abs(theirs - ours))))
+            size[kind] = float(np.maximum(size.get(kind, 0.0), np.max(np.abs(theirs))))
 
     own = set(sim.scene.sensors)
     names = [(i, m.sensor(i).name) for i in range(m.nsensor) if m.sensor(i).name in own]
@@ -126,4 +127,5 @@ def compare(file: str, states: int) -> dict[str, float]:
             if count == 4 and np.dot(ours, theirs) < 0:  # The same rotation.
                 ours = -ours
             note("sensor " + mujoco.mjtSensor(m.sensor_type[i]).name.removeprefix("mjSENS_").lower(), theirs, ours)
-    return {kind: worst[kind] / max(size[kind], 1e-300) if worst[kind] else 0.0 for kind in worst}
+    # Numbers that are 0 in MuJoCo at every state compare nothing, unless they are not 0 here.
+    return {kind: worst[kind] / size[kind] if size[kind] > 0 else worst[kind] for kind in worst if size[kind] > 0 or worst[kind] != 0}

@@ -8,8 +8,8 @@ use stiction_body::{Geom, LinkSpec, LoopClosure, Mimic};
 use crate::actuation::{Actuator, Anchor, Tendon};
 use crate::ambient::Ambient;
 use crate::looks::{Look, Visual};
-use crate::sensors::Sensor;
 use crate::material::{Material, MaterialRule};
+use crate::sensors::Sensor;
 
 /// A shape on a link with its surface.
 #[derive(Debug, Clone, PartialEq)]

@@ -22,8 +22,8 @@ pub mod recording;
 pub mod restitution;
 pub mod rolling;
 pub mod scene;
-pub mod simulation;
 pub mod sensors;
+pub mod simulation;
 mod sleep;
 pub mod summary;
 mod time_stepping;
@@ -33,9 +33,9 @@ pub mod xml;
 
 use std::path::Path;
 
+pub use actuation::{Actuator, Tendon};
 pub use assemble::{ContactFrame, ContactKey};
 pub use control::{Commands, Controller, Signal, View};
-pub use actuation::{Actuator, Tendon};
 pub use description::{Description, GeomSpec, KeyframeSpec, Note, NoteKind, PairSpec, Site};
 pub use energy::EnergyBalance;
 pub use error::SceneError;

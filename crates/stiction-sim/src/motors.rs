@@ -114,9 +114,11 @@ impl Simulation {
         out.clear();
         for link in world.model.links() {
             let q = if link.v.len() == 1 { state.q[link.q.start] } else { 0.0 };
-            out.extend(link.v.clone().map(|k| {
-                commands.effort[k] + commands.pull[k] - commands.kp[k] * q - commands.kd[k] * state.v[k]
-            }));
+            out.extend(
+                link.v
+                    .clone()
+                    .map(|k| commands.effort[k] + commands.pull[k] - commands.kp[k] * q - commands.kd[k] * state.v[k]),
+            );
         }
         drives.motors.iter().for_each(|m| m.row.add_to(&world.model, m.present_force(), out));
         out.iter_mut().zip(&commands.limit).for_each(|(force, limit)| *force = clamp(*force, *limit));

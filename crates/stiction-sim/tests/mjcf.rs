@@ -5,8 +5,8 @@ use std::path::Path;
 
 use stiction_body::math::{Pose, Vec3};
 use stiction_body::{Inertia, JointKind, LoopKind, ModelBuilder, ShapeKind, Workspace};
-use stiction_sim::mjcf::{self, MjcfOptions, Start};
 use stiction_sim::actuation::{Law, TendonPath, Transmission};
+use stiction_sim::mjcf::{self, MjcfOptions, Start};
 use stiction_sim::{Description, MaterialRule, NoteKind, SceneError};
 
 fn parse(text: &str) -> Result<Description, SceneError> {
@@ -402,7 +402,11 @@ fn actuators_of_all_supported_kinds() {
     let laws = |name: &str| (a(name).gain, a(name).bias);
     assert_eq!(laws("m"), (Law::Affine([1.0, 0.0, 0.0]), Law::NONE));
     assert_eq!((a("m").gear[0], a("m").control, a("m").transmission.joint()), (2.0, [-1.0, 1.0], Some(0)));
-    assert_eq!((a("m").force, a("m").reach), ([f64::NEG_INFINITY, f64::INFINITY], [-4.0, 2.0]), "the joint's, before the gear");
+    assert_eq!(
+        (a("m").force, a("m").reach),
+        ([f64::NEG_INFINITY, f64::INFINITY], [-4.0, 2.0]),
+        "the joint's, before the gear"
+    );
     assert_eq!((d.links[0].properties.effort, d.effort_ranges.as_slice()), (8.0, &[(0, [-8.0, 4.0])][..]));
     assert_eq!(laws("p"), (Law::Affine([50.0, 0.0, 0.0]), Law::Affine([0.0, -50.0, -3.0])));
     assert_eq!(a("p").force, [-7.0, 7.0]);

@@ -178,7 +178,8 @@ impl BatchSimulation {
     fn set_act(&self, py: Python<'_>, x: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut copies = self.lock(py)?;
         let size = copies[0].core.sim.world().actuators.len();
-        let rows: Vec<Vec<f64>> = x.extract().map_err(|_| errors::input(py, format!("act must have shape (n, {size})")))?;
+        let rows: Vec<Vec<f64>> =
+            x.extract().map_err(|_| errors::input(py, format!("act must have shape (n, {size})")))?;
         if rows.len() != copies.len() {
             return Err(errors::input(py, format!("act must have shape ({}, {size})", copies.len())));
         }

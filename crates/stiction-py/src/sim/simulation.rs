@@ -11,8 +11,8 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use stiction_sim::Snapshot;
 
 use super::core::{AtStart, Core};
-use super::robot;
 use super::report::{RunReport, StepReport};
+use super::robot;
 use super::run::{Ended, Kept, Spent, many};
 use super::state;
 use super::state::{Arrays, numbers};

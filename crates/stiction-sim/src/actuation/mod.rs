@@ -15,8 +15,8 @@ use stiction_body::{Model, Workspace};
 pub use laws::{Dynamics, Law, Muscle, Value};
 pub use row::TreeRow;
 pub use tendon::{Anchor, Tendon, TendonPath, Via};
-pub use transmission::Transmission;
 pub(crate) use transmission::Measured;
+pub use transmission::Transmission;
 pub use wrap::WrapKind;
 
 /// No bounds.
@@ -130,7 +130,16 @@ pub struct Drive {
 impl Default for Drive {
     fn default() -> Self {
         let row = TreeRow::default();
-        Self { length: 0.0, velocity: 0.0, row, force: 0.0, stiffness: 0.0, damping: 0.0, range: UNBOUNDED, own: UNBOUNDED }
+        Self {
+            length: 0.0,
+            velocity: 0.0,
+            row,
+            force: 0.0,
+            stiffness: 0.0,
+            damping: 0.0,
+            range: UNBOUNDED,
+            own: UNBOUNDED,
+        }
     }
 }
 

@@ -122,7 +122,8 @@ fn joint(link: usize, in_parent: bool, gear: &[f64; 6], at: Measured<'_>, row: &
         (&link.spec, &at.q[link.q.clone()], link.v.start)
     };
     let (linear, angular) = parts(gear);
-    let mut add = |k: usize, x: Vec3| x.to_array().iter().enumerate().for_each(|(i, x)| row.add(at.model, first + k + i, *x));
+    let mut add =
+        |k: usize, x: Vec3| x.to_array().iter().enumerate().for_each(|(i, x)| row.add(at.model, first + k + i, *x));
     let turned = |x: Vec3| if in_parent { x } else { spec.kind.pose(q).rotation * x };
     match spec.kind {
         JointKind::Spherical => {
@@ -196,14 +197,7 @@ fn clear_shared(a: Option<usize>, b: Option<usize>, model: &Model, row: &mut Tre
 }
 
 /// The slider's offset from the crank's pin along its axis: `a − √(a² + rod² − |d|²)` with the offset d and its part a along the axis.
-fn slider_crank(
-    crank: &Anchor,
-    slider: &Anchor,
-    rod: f64,
-    gear: f64,
-    at: Measured<'_>,
-    row: &mut TreeRow,
-) -> f64 {
+fn slider_crank(crank: &Anchor, slider: &Anchor, rod: f64, gear: f64, at: Measured<'_>, row: &mut TreeRow) -> f64 {
     let (pin, slide) = (crank.world(at.work), slider.world(at.work));
     let (axis, offset) = (slide.rotation * Vec3::Z, pin.translation - slide.translation);
     let along = axis.dot(offset);

@@ -53,13 +53,7 @@ fn unit(a: Plane) -> Plane {
 }
 
 /// The way around an object from one point to another (world); `None` if the straight line is free. `side` is on the side that the path takes.
-pub(super) fn wrap(
-    ends: [Vec3; 2],
-    frame: &Pose,
-    radius: f64,
-    kind: WrapKind,
-    side: Option<Vec3>,
-) -> Option<Wrapped> {
+pub(super) fn wrap(ends: [Vec3; 2], frame: &Pose, radius: f64, kind: WrapKind, side: Option<Vec3>) -> Option<Wrapped> {
     let local = |p: Vec3| frame.rotation.inverse() * (p - frame.translation);
     let [p0, p1] = ends.map(local);
     if radius < LEAST || p0.length() < LEAST || p1.length() < LEAST {

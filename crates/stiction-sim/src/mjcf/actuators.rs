@@ -84,7 +84,10 @@ fn target<'a>(
         let joint = links.joint(element, attribute, name)?;
         let limits = links.specs[joint.link].properties.limits;
         let transmission = Transmission::Joint { link: joint.link, in_parent: attribute == "jointinparent" };
-        return Ok(Some(Target { transmission, range: Some(limits).filter(|l| joint.is_scalar() && l[0].is_finite()) }));
+        return Ok(Some(Target {
+            transmission,
+            range: Some(limits).filter(|l| joint.is_scalar() && l[0].is_finite()),
+        }));
     }
     if let Some(name) = element.text("tendon") {
         let tendon = out.tendons.iter().position(|t| t.name == name && !name.is_empty());
@@ -161,7 +164,8 @@ fn complete(
     let lengths = match drive.length_range {
         Some(range) => range,
         None if drive.is_muscle() => {
-            let text = "a muscle needs the range of its lengths (lengthrange), which is not computed here: it does nothing";
+            let text =
+                "a muscle needs the range of its lengths (lengthrange), which is not computed here: it does nothing";
             notes.element(NoteKind::NotYet, element, text);
             actuator.dynamics = Dynamics::None;
             return Ok(());

@@ -262,8 +262,12 @@ impl<'a> Tree<'a> {
                 Form::Cylinder(radius, _) => Some((WrapKind::Cylinder, radius)),
                 _ => None,
             };
-            self.rounds.extend(round.map(|(kind, radius)| {
-                Round { name: name.clone(), body: place.body, pose: place.frame * own, kind, radius }
+            self.rounds.extend(round.map(|(kind, radius)| Round {
+                name: name.clone(),
+                body: place.body,
+                pose: place.frame * own,
+                kind,
+                radius,
             }));
         }
         let mut look = visuals::look(&a, group, context)?;

@@ -123,8 +123,18 @@ pub(super) struct Options {
 }
 
 /// Flags that are honoured when they switch something off.
-const SWITCHES: [&str; 10] =
-    ["clampctrl", "gravity", "contact", "filterparent", "limit", "frictionloss", "equality", "spring", "damper", "actuation"];
+const SWITCHES: [&str; 10] = [
+    "clampctrl",
+    "gravity",
+    "contact",
+    "filterparent",
+    "limit",
+    "frictionloss",
+    "equality",
+    "spring",
+    "damper",
+    "actuation",
+];
 
 impl Options {
     /// Reads all `<option>` sections.

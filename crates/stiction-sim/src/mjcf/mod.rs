@@ -126,7 +126,11 @@ fn describe(mut root: Element, directory: &Path, name: &str, how: &MjcfOptions) 
     contact::write(root, &tree, &links, &defaults, &options, &mut notes, &mut out)?;
     visuals::write(&tree, &links, &mut out);
     out.tendons = tendons::read(root, &tree, &links, &defaults, &compiler, &options, &mut notes)?;
-    out.sites = tree.sites.iter().map(|s| Site { name: s.name.clone(), anchor: tendons::anchor(&links, s.body, s.pose) }).collect();
+    out.sites = tree
+        .sites
+        .iter()
+        .map(|s| Site { name: s.name.clone(), anchor: tendons::anchor(&links, s.body, s.pose) })
+        .collect();
     if !options.is_off("equality") {
         equality::write(root, &tree, &mut links, &defaults, &mut notes, &mut out)?;
     }

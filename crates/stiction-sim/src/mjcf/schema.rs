@@ -209,10 +209,9 @@ fn walk(element: &Element, section: &str, notes: &mut Notes) {
         ("worldbody" | "default", "camera" | "light") | ("asset" | "default", "texture" | "material" | "skin") => {
             notes.tag(NoteKind::Ignored, element, LOOKS);
         }
-        (
-            "default",
-            "orientation" | "pid" | "dcmotor" | "plugin",
-        ) => notes.tag(NoteKind::Ignored, element, "defaults of kinds of actuators that are not supported"),
+        ("default", "orientation" | "pid" | "dcmotor" | "plugin") => {
+            notes.tag(NoteKind::Ignored, element, "defaults of kinds of actuators that are not supported")
+        }
         ("compiler", "lengthrange") => notes.tag(NoteKind::Ignored, element, METHOD),
         ("worldbody", "composite" | "flexcomp") => {
             notes.element(NoteKind::NotYet, element, "bodies made by the compiler are not supported: left out");

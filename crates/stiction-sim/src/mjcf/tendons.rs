@@ -30,7 +30,8 @@ pub(super) fn read<'a>(
             _ => continue,
         };
         let a = defaults.resolve(element, "tendon", None)?;
-        if matches!(&path, TendonPath::Through(all) if all.iter().any(|v| matches!(v, Via::Wrap { side: Some(_), .. }))) {
+        if matches!(&path, TendonPath::Through(all) if all.iter().any(|v| matches!(v, Via::Wrap { side: Some(_), .. })))
+        {
             let text = "tendons with a side site take that side's way around also where the straight line is free";
             notes.tag(NoteKind::Changed, element, text);
         }

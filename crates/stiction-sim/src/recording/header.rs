@@ -315,7 +315,21 @@ fn velocity(kind: &JointKind) -> &'static [&'static str] {
 
 /// A number that changes with any number of a world.
 fn fingerprint(world: &World) -> u64 {
-    let World { model, geoms, surfaces, rules, actuators, tendons, effort_ranges, control, activation, ambient, q, v, .. } = world;
+    let World {
+        model,
+        geoms,
+        surfaces,
+        rules,
+        actuators,
+        tendons,
+        effort_ranges,
+        control,
+        activation,
+        ambient,
+        q,
+        v,
+        ..
+    } = world;
     let mut hash = Hash(checksum(&[]));
     // Debug prints every number with all its digits; hashing cannot fail.
     let _ = write!(hash, "{model:?}{geoms:?}{surfaces:?}{rules:?}{actuators:?}{q:?}{v:?}");

@@ -330,7 +330,8 @@ impl LastStep {
         work.update_velocities(model, v);
         let rates: Vec<f64> = (0..v.len()).map(|k| if made { (sim.state.v[k] - v[k]) / dt } else { 0.0 }).collect();
         let acceleration = accelerations(model, &work, &rates);
-        let mut carried: Vec<(Vec3, Vec3)> = (0..model.links().len()).map(|l| inertial(model, &work, &acceleration, l)).collect();
+        let mut carried: Vec<(Vec3, Vec3)> =
+            (0..model.links().len()).map(|l| inertial(model, &work, &acceleration, l)).collect();
         if made {
             outside(sim, &work, &mut carried);
         }
