@@ -1,7 +1,6 @@
 //! What Python asks of a step: controls of motors, forces, efforts and servos, in one array.
 
 use stiction_body::Model;
-use stiction_sim::control::{ActuatorControl, Joint};
 use stiction_sim::scene::SceneController;
 use stiction_sim::{Commands, Controller, Scene, SceneError, Signal, Simulation, View};
 
@@ -12,28 +11,32 @@ pub const PARTS: [&str; 7] = ["ctrl", "force", "effort", "kp", "kd", "target", "
 #[derive(Debug, Clone)]
 pub struct Layout {
     /// Motors of robot files that the scene leaves to Python.
-    pub motors: Vec<ActuatorControl>,
+    pub motors: Vec<Motor>,
     /// Per velocity its place in q, if its joint has no other velocity.
     q_of: Vec<Option<usize>>,
     /// Per velocity the name of its joint, for messages.
     joint_of: Vec<String>,
 }
 
+/// A motor of a robot file.
+#[derive(Debug, Clone)]
+pub struct Motor {
+    /// Its number in the world.
+    pub actuator: usize,
+    /// Its name.
+    pub name: String,
+    /// Its control at the start.
+    pub control: f64,
+}
+
 impl Layout {
     /// Of a scene.
     pub fn new(scene: &Scene) -> Self {
         let model = &scene.world.model;
-        let driven = |name: &str| scene.controllers.iter().any(|c| drives(c, name));
-        let joint_of = |link: usize| {
-            let link = &model.links()[link];
-            (link.v.len() == 1).then_some(Joint { q: link.q.start, v: link.v.start })
-        };
-        let free = scene.world.actuators.iter().filter(|a| !driven(&a.name));
-        let motors = free.filter_map(|a| {
-            let control = Signal::Table(vec![(0.0, 0.0)]);
-            joint_of(a.link).map(|joint| ActuatorControl { actuator: a.clone(), joint, control })
-        });
-        let motors = motors.collect();
+        let world = &scene.world;
+        let driven = |i: usize| scene.controllers.iter().any(|c| drives(c, i, world.control[i]));
+        let motor = |i: usize| Motor { actuator: i, name: world.actuators[i].name.clone(), control: world.control[i] };
+        let motors = (0..world.actuators.len()).filter(|i| !driven(*i)).map(motor).collect();
         let (mut q_of, mut names) = (vec![None; model.nv()], vec![String::new(); model.nv()]);
         for link in model.links() {
             for k in link.v.clone() {
@@ -42,6 +45,13 @@ impl Layout {
             }
         }
         Self { motors, q_of, joint_of: names }
+    }
+
+    /// What the array holds at the start of the scene.
+    pub fn at_start(&self) -> Vec<f64> {
+        let mut inputs = vec![0.0; self.len()];
+        inputs.iter_mut().zip(&self.motors).for_each(|(x, motor)| *x = motor.control);
+        inputs
     }
 
     /// The range of part `i` in the array.
@@ -90,15 +100,15 @@ impl Layout {
         scene.controllers.iter().filter(|c| !self.replaces(c)).count()
     }
 
-    /// True for the controllers that hold motors of robot files at the control 0, which is what Python's controls begin with.
+    /// True for the controllers that hold motors of robot files at the control of the start, which is what Python's controls begin with.
     fn replaces(&self, controller: &SceneController) -> bool {
-        matches!(controller, SceneController::Actuator(a) if self.motors.iter().any(|m| m.actuator.name == a.actuator.name))
+        matches!(controller, SceneController::Actuator(a) if self.motors.iter().any(|m| m.actuator == a.actuator))
     }
 }
 
 /// True if the scene has a signal of its own for the motor.
-fn drives(controller: &SceneController, name: &str) -> bool {
-    matches!(controller, SceneController::Actuator(a) if a.actuator.name == name && a.control != Signal::constant(0.0))
+fn drives(controller: &SceneController, actuator: usize, start: f64) -> bool {
+    matches!(controller, SceneController::Actuator(a) if a.actuator == actuator && a.control != Signal::constant(start))
 }
 
 /// The controller that does what the array says.
@@ -122,15 +132,15 @@ struct Asked {
 
 impl Inputs {
     fn new(layout: Layout) -> Self {
-        let values = vec![0.0; layout.len()];
+        let values = layout.at_start();
         Self { layout, values, asked: vec![] }
     }
 }
 
 impl Controller for Inputs {
-    fn command(&mut self, view: &View<'_>, commands: &mut Commands) {
-        for motor in &mut self.layout.motors {
-            motor.command(view, commands);
+    fn command(&mut self, _view: &View<'_>, commands: &mut Commands) {
+        for (motor, x) in self.layout.motors.iter().zip(&self.values) {
+            commands.control[motor.actuator] = *x;
         }
         for a in &self.asked {
             commands.force[a.k] += a.force;
@@ -147,11 +157,6 @@ impl Controller for Inputs {
 
     fn set_memory(&mut self, memory: &[f64]) {
         self.values.copy_from_slice(memory);
-        for (motor, x) in self.layout.motors.iter_mut().zip(memory) {
-            if let Signal::Table(points) = &mut motor.control {
-                points[0].1 = *x;
-            }
-        }
         self.asked.clear();
         let layout = &self.layout;
         let at = |part: usize, k: usize| memory[layout.range(part)][k];
@@ -177,7 +182,7 @@ pub struct Prescribe {
 impl Controller for Prescribe {
     fn command(&mut self, _view: &View<'_>, commands: &mut Commands) {
         commands.prescribed.copy_from_slice(&self.velocities);
-        commands.limit.fill(f64::INFINITY);
+        commands.limit.fill([f64::NEG_INFINITY, f64::INFINITY]);
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use stiction_sim::mjcf::Start;
 use stiction_sim::{SceneError, SimulatorKind};
 
 use crate::contact::Model;
@@ -83,6 +84,20 @@ fn parameters(set: Option<&Bound<'_, PyDict>>) -> PyResult<Set> {
     set.iter().map(one).collect()
 }
 
+/// The start that a keyframe's name or number stands for.
+fn start_of(keyframe: &Bound<'_, PyAny>) -> PyResult<Start> {
+    if let Ok(name) = keyframe.extract::<String>() {
+        return Ok(Start::Keyframe(name));
+    }
+    let number = keyframe.extract::<i64>();
+    let number = number.map_err(|_| arrays::wrong_type("keyframe must be a name or a whole number", keyframe))?;
+    match usize::try_from(number) {
+        Ok(number) => Ok(Start::Number(number)),
+        Err(_) if number == -1 => Ok(Start::Reference),
+        Err(_) => Err(errors::input(keyframe.py(), format!("keyframe must be at least -1, found {number}"))),
+    }
+}
+
 /// The name of a contact model given by name or as an object.
 fn model_name(model: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(model) = model.cast::<Model>() {
@@ -98,6 +113,10 @@ impl Scene {
     /// Parameters
     /// ----------
     /// path : str or path
+    /// keyframe : str or int, optional
+    ///     The keyframe of an MJCF file that is the start, by name or number; -1 for none, which is the configuration that the
+    ///     file writes the bodies down in. By default the one named ``home``, else the first, if there is one. In a scene
+    ///     file robots have a ``keyframe`` of their own.
     /// **parameters : float
     ///     Other values for numbers of the scene's ``[parameters]``.
     ///
@@ -106,17 +125,26 @@ impl Scene {
     /// SceneError
     ///     The first thing that is wrong, with its place: ``file:line:column: element: message``.
     #[staticmethod]
-    #[pyo3(signature = (path, **parameters))]
-    fn load(path: PathBuf, parameters: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    #[pyo3(signature = (path, *, keyframe=None, **parameters))]
+    fn load(
+        path: PathBuf,
+        keyframe: Option<&Bound<'_, PyAny>>,
+        parameters: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
         let set = self::parameters(parameters)?;
+        let start = keyframe.map(start_of).transpose()?;
         let toml = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+        if let (true, Some(keyframe)) = (toml, keyframe) {
+            let message = "a robot of a scene file has its keyframe there: [[robots]] keyframe = ...";
+            return Err(errors::input(keyframe.py(), message));
+        }
         let source = if toml {
             let bad = |e: std::io::Error| errors::from_scene(&SceneError::new("", e.to_string()).in_file(&path));
             let text = std::fs::read_to_string(&path).map_err(bad)?;
             let directory = std::path::absolute(&path).ok().and_then(|p| p.parent().map(Path::to_path_buf));
             Source::Text { text, directory: directory.unwrap_or_default(), file: Some(path), described: false }
         } else {
-            Source::Robot(path)
+            Source::Robot(path, start.unwrap_or_default())
         };
         Self::of(Recipe::new(source, set))
     }

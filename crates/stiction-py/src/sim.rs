@@ -9,6 +9,7 @@ mod recorded;
 mod recording;
 mod replica;
 mod report;
+mod robot;
 mod run;
 mod simulation;
 mod state;

@@ -9,6 +9,7 @@ use stiction_body::{ContactPoint, JointKind, LoopRows, Model, Workspace};
 use stiction_contact::{CONTACT_ROWS, Contact, ContactBatch, ContactProblem, Mass};
 use stiction_lcp::{InputError, Matrix, Threads};
 
+use crate::actuation::TreeRow;
 use crate::friction_ellipse::friction_axes;
 use crate::material::Material;
 use crate::world::World;
@@ -264,22 +265,57 @@ impl Assembler {
         self.with_unit_row(model, k, 1.0, |problem, row| problem.add_bilateral(row, 0.0, target))
     }
 
-    /// Adds a motor that brings velocity `k` to `target` with an effort of at most `limit`, or dry friction (target 0).
+    /// Adds a motor that brings velocity `k` to `target` with an effort within `limits`, or dry friction (target 0).
     ///
     /// # Errors
     /// If a number is not finite.
-    pub fn add_joint_bounded(&mut self, model: &Model, k: usize, limit: f64, target: f64) -> Result<(), InputError> {
-        self.with_unit_row(model, k, 1.0, |problem, row| problem.add_bounded(row, -limit, limit, 0.0, target))
+    pub fn add_joint_bounded(
+        &mut self,
+        model: &Model,
+        k: usize,
+        limits: [f64; 2],
+        target: f64,
+    ) -> Result<(), InputError> {
+        self.with_unit_row(model, k, 1.0, |problem, row| problem.add_bounded(row, limits[0], limits[1], 0.0, target))
     }
 
-    /// Adds a motor whose effort, at most `limit`, brings velocity `k` to that of block `to`, which has one.
+    /// Adds a force within `limits` along a row, against its motion: dry friction.
     ///
     /// # Errors
     /// If a number is not finite.
-    pub(crate) fn add_servo(&mut self, model: &Model, k: usize, limit: f64, to: usize) -> Result<(), InputError> {
-        self.with_unit_row(model, k, 1.0, |problem, row| {
-            problem.add_bounded(&[row[0], (to, &[-1.0])], -limit, limit, 0.0, 0.0)
-        })
+    pub(crate) fn add_row_bounded(&mut self, row: &TreeRow, limits: [f64; 2]) -> Result<(), InputError> {
+        let blocks: Vec<(usize, &[f64])> = row.blocks().filter(|(_, values)| !values.is_empty()).collect();
+        match row.is_zero() {
+            true => Ok(()),
+            false => self.problem.add_bounded(&blocks, limits[0], limits[1], 0.0, 0.0),
+        }
+    }
+
+    /// Adds the limit at the distance `gap` along a row, whose positive direction (of `sign`) is away from it.
+    ///
+    /// # Errors
+    /// If a number is not finite.
+    pub(crate) fn add_row_limit(&mut self, row: &TreeRow, sign: f64, gap: f64) -> Result<(), InputError> {
+        if row.is_zero() {
+            return Ok(());
+        }
+        let values: Vec<(usize, Vec<f64>)> = row
+            .blocks()
+            .filter(|(_, values)| !values.is_empty())
+            .map(|(tree, values)| (tree, values.iter().map(|x| sign * x).collect()))
+            .collect();
+        let blocks: Vec<(usize, &[f64])> = values.iter().map(|(tree, values)| (*tree, values.as_slice())).collect();
+        self.problem.add_limit(&blocks, gap, 0.0, 0.0)
+    }
+
+    /// Adds a motor whose effort, within `limits`, brings the velocity along a row to that of block `to`, which has one.
+    ///
+    /// # Errors
+    /// If a number is not finite.
+    pub(crate) fn add_servo(&mut self, row: &TreeRow, limits: [f64; 2], to: usize) -> Result<(), InputError> {
+        let own = row.blocks().filter(|(_, values)| !values.is_empty());
+        let blocks: Vec<(usize, &[f64])> = own.chain([(to, &[-1.0][..])]).collect();
+        self.problem.add_bounded(&blocks, limits[0], limits[1], 0.0, 0.0)
     }
 
     /// Adds the limits of the joints that lie within `reach` of velocity `k` (m or rad).

@@ -3,8 +3,9 @@
 use stiction_body::math::Vec3;
 use stiction_body::{Model, Workspace};
 
-use crate::description::{Actuator, ActuatorKind};
+use crate::actuation::UNBOUNDED;
 use crate::expression::Expression;
+use crate::world::World;
 
 /// What controllers ask of a step, nv each. Gains act implicitly: on the configuration and velocity after the step.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -19,25 +20,38 @@ pub struct Commands {
     pub kd: Vec<f64>,
     /// `kp · q target + kd · v target`.
     pub pull: Vec<f64>,
-    /// Largest effort of each motor (N, N m).
-    pub limit: Vec<f64>,
+    /// Least and largest effort of all motors on each velocity together (N, N m).
+    pub limit: Vec<[f64; 2]>,
+    /// Control of each actuator, in its own units: that of the start, unless a controller says otherwise.
+    pub control: Vec<f64>,
     /// Velocities that joints shall have after the step.
     pub prescribed: Vec<Option<f64>>,
 }
 
 impl Commands {
     /// Nothing asked, with the limits of the joints.
-    pub fn reset(&mut self, model: &Model) {
+    pub fn reset(&mut self, world: &World) {
+        let model = &world.model;
         for x in [&mut self.force, &mut self.effort, &mut self.kp, &mut self.kd, &mut self.pull] {
             x.clear();
             x.resize(model.nv(), 0.0);
         }
+        self.control.clone_from(&world.control);
         self.prescribed.clear();
         self.prescribed.resize(model.nv(), None);
         self.limit.clear();
         for link in model.links() {
-            self.limit.extend(link.v.clone().map(|_| link.spec.properties.effort));
+            let effort = link.spec.properties.effort;
+            self.limit.extend(link.v.clone().map(|_| [-effort, effort]));
         }
+        for (link, range) in &world.effort_ranges {
+            self.limit[model.links()[*link].v.clone()].fill(*range);
+        }
+    }
+
+    /// True if the motors on velocity `k` have a limit.
+    pub fn is_limited(&self, k: usize) -> bool {
+        self.limit[k] != UNBOUNDED
     }
 
     /// A servo on velocity `k`: `kp (q − ·) + kd (v − ·)`.
@@ -213,36 +227,18 @@ impl Controller for Wrench {
     }
 }
 
-/// A motor with its control.
+/// The control of an actuator, in its own units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ActuatorControl {
-    /// The motor.
-    pub actuator: Actuator,
-    /// Its joint.
-    pub joint: Joint,
+    /// The actuator's number in the world.
+    pub actuator: usize,
     /// Its control.
     pub control: Signal,
 }
 
 impl Controller for ActuatorControl {
     fn command(&mut self, view: &View<'_>, commands: &mut Commands) {
-        let (a, k, g) = (&self.actuator, self.joint.v, self.actuator.gear);
-        let control = self.control.at(view.t).clamp(a.control[0], a.control[1]);
-        let limit = a.effort[0].abs().max(a.effort[1].abs()) * g.abs();
-        commands.limit[k] = commands.limit[k].min(limit);
-        match a.kind {
-            ActuatorKind::Effort => commands.effort[k] += g * control.clamp(a.effort[0], a.effort[1]),
-            ActuatorKind::Position { kp, kd } => {
-                // In units of the joint: effort = g kp (control − g q) − g² kd v.
-                commands.kp[k] += g * g * kp;
-                commands.kd[k] += g * g * kd;
-                commands.pull[k] += g * kp * control;
-            }
-            ActuatorKind::Velocity { kd } => {
-                commands.kd[k] += g * g * kd;
-                commands.pull[k] += g * kd * control;
-            }
-        }
+        commands.control[self.actuator] = self.control.at(view.t);
     }
 }
 

@@ -5,8 +5,11 @@
 use stiction_body::math::Vec3;
 use stiction_body::{Geom, LinkSpec, LoopClosure, Mimic};
 
+use crate::actuation::{Actuator, Anchor, Tendon};
+use crate::ambient::Ambient;
 use crate::looks::{Look, Visual};
 use crate::material::{Material, MaterialRule};
+use crate::sensors::Sensor;
 
 /// A shape on a link with its surface.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,40 +38,30 @@ pub struct PairSpec {
     pub material: Option<Material>,
 }
 
-/// How an actuator turns its control into an effort of its joint.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ActuatorKind {
-    /// Effort = gear · control.
-    Effort,
-    /// Effort = gear (kp (control − gear q) − kd gear v).
-    Position {
-        /// Stiffness (N m/rad or N/m).
-        kp: f64,
-        /// Damping (N m s/rad or N s/m).
-        kd: f64,
-    },
-    /// Effort = gear kd (control − gear v).
-    Velocity {
-        /// Damping (N m s/rad or N s/m).
-        kd: f64,
-    },
-}
-
-/// A motor on a joint with one velocity.
+/// A named place on a link, or on the frame the description is put at.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Actuator {
+pub struct Site {
     /// Name.
     pub name: String,
-    /// The link whose joint it moves.
-    pub link: usize,
-    /// From control to effort.
-    pub kind: ActuatorKind,
-    /// Transmission ratio.
-    pub gear: f64,
-    /// Least and largest control; infinite for no limit.
-    pub control: [f64; 2],
-    /// Least and largest effort before the gear (N m or N); infinite for no limit.
-    pub effort: [f64; 2],
+    /// Where it is.
+    pub anchor: Anchor,
+}
+
+/// A state that a file tells by name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct KeyframeSpec {
+    /// Name; empty for none.
+    pub name: String,
+    /// Time (s).
+    pub time: f64,
+    /// Configuration of each joint that has one: link, its joint's q.
+    pub q: Vec<(usize, Vec<f64>)>,
+    /// Velocities of each joint that has some: link, its joint's v.
+    pub v: Vec<(usize, Vec<f64>)>,
+    /// Control of each actuator.
+    pub control: Vec<f64>,
+    /// Activation of each actuator; 0 for those that have none.
+    pub activation: Vec<f64>,
 }
 
 /// Why something stands in a list of notes.
@@ -120,6 +113,20 @@ pub struct Description {
     pub rule: Option<MaterialRule>,
     /// Motors.
     pub actuators: Vec<Actuator>,
+    /// Tendons.
+    pub tendons: Vec<Tendon>,
+    /// Named places.
+    pub sites: Vec<Site>,
+    /// Least and largest total effort of the actuators on a joint (N m or N), where the two are not each other's opposites: link and range.
+    pub effort_ranges: Vec<(usize, [f64; 2])>,
+    /// What acts on bodies by itself besides gravity.
+    pub ambient: Ambient,
+    /// Sensors.
+    pub sensors: Vec<Sensor>,
+    /// States by name.
+    pub keyframes: Vec<KeyframeSpec>,
+    /// The keyframe that is the start.
+    pub start: Option<usize>,
     /// Configurations other than neutral at the start: link, its joint's q.
     pub initial: Vec<(usize, Vec<f64>)>,
     /// Gravity of the file (m/s²), if it has one.
@@ -145,6 +152,13 @@ impl Description {
             pairs: vec![],
             rule: None,
             actuators: vec![],
+            tendons: vec![],
+            sites: vec![],
+            effort_ranges: vec![],
+            ambient: Ambient::default(),
+            sensors: vec![],
+            keyframes: vec![],
+            start: None,
             initial: vec![],
             gravity: None,
             dt: None,

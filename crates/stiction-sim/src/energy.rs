@@ -1,5 +1,6 @@
 //! Where a step's energy came from and where it went.
 
+use crate::motors::end;
 use crate::simulation::{Simulation, StepFailure};
 
 /// The energy balance of a step (J). Work is that of the step's impulses along the mean of the
@@ -34,25 +35,34 @@ impl Simulation {
         self.work.energy(&self.world.model, &self.state.v)
     }
 
-    /// Work of motors and commands, and of the joints' springs and damping, over the step that led
+    /// Work of motors and commands, and of springs and damping of joints and tendons, over the step that led
     /// from `q` and `v` at its start to the velocities `after`.
-    pub(crate) fn joint_work(&self, after: &[f64]) -> (f64, f64) {
-        let (dt, commands) = (self.settings.dt, &self.commands);
+    pub(crate) fn joint_work(&mut self, after: &[f64]) -> (f64, f64) {
+        let mut motors = std::mem::take(&mut self.scratch.motors);
+        self.motor_forces(after, &mut motors);
+        let Self { world, state, commands, memory, drives, .. } = &*self;
+        let dt = self.settings.dt;
         let (mut actuators, mut joints) = (0.0, 0.0);
-        for link in self.world.model.links() {
+        for link in world.model.links() {
             let p = &link.spec.properties;
-            let (q, stiffness) = if link.v.len() == 1 { (self.state.q[link.q.start], p.stiffness) } else { (0.0, 0.0) };
+            let (q, stiffness) = if link.v.len() == 1 { (state.q[link.q.start], p.stiffness) } else { (0.0, 0.0) };
             for k in link.v.clone() {
                 let v = after[k];
-                let motor = match self.memory.saturated[k] {
-                    0 => commands.effort[k] + commands.pull[k] - commands.kp[k] * (q + dt * v) - commands.kd[k] * v,
-                    sign => f64::from(sign) * commands.limit[k],
+                let motor = match memory.saturated[k] {
+                    0 => motors[k],
+                    sign => end(commands.limit[k], sign),
                 };
-                let way = 0.5 * dt * (self.state.v[k] + v);
+                let way = 0.5 * dt * (state.v[k] + v);
                 actuators += way * (commands.force[k] + motor);
+                joints += way * self.scratch.ambient.get(k).copied().unwrap_or(0.0);
                 joints += way * (stiffness * (p.rest - q - dt * v) - p.damping * v);
             }
         }
+        for spring in &drives.springs {
+            let velocity = spring.row.dot(&world.model, after);
+            joints += 0.5 * dt * (spring.velocity + velocity) * spring.force_after(velocity, dt);
+        }
+        self.scratch.motors = motors;
         (actuators, joints)
     }
 

@@ -1,4 +1,6 @@
 //! From a scene to motion: loaders, the assembly of contact problems, two simulators, recordings.
+pub mod actuation;
+pub mod ambient;
 pub mod assemble;
 pub mod control;
 pub mod description;
@@ -13,12 +15,14 @@ pub mod material;
 pub mod meshes;
 pub mod mjcf;
 mod motor_limits;
+mod motors;
 mod picture;
 mod projection;
 pub mod recording;
 pub mod restitution;
 pub mod rolling;
 pub mod scene;
+pub mod sensors;
 pub mod simulation;
 mod sleep;
 pub mod summary;
@@ -29,9 +33,10 @@ pub mod xml;
 
 use std::path::Path;
 
+pub use actuation::{Actuator, Tendon};
 pub use assemble::{ContactFrame, ContactKey};
 pub use control::{Commands, Controller, Signal, View};
-pub use description::{Actuator, ActuatorKind, Description, GeomSpec, Note, NoteKind, PairSpec};
+pub use description::{Description, GeomSpec, KeyframeSpec, Note, NoteKind, PairSpec, Site};
 pub use energy::EnergyBalance;
 pub use error::SceneError;
 pub use expression::Expression;
@@ -52,6 +57,14 @@ pub use world::{Added, Base, Placement, Surfaces, World, WorldBuilder};
 /// # Errors
 /// If it cannot be read or is neither, naming the place.
 pub fn load_description(path: &Path) -> Result<Description, SceneError> {
+    load_description_at(path, &mjcf::Start::default())
+}
+
+/// The same with another start, if it is a file with keyframes.
+///
+/// # Errors
+/// As [`load_description`]; if there is no such keyframe.
+pub fn load_description_at(path: &Path, start: &mjcf::Start) -> Result<Description, SceneError> {
     let bytes = files::read(path).map_err(|e| SceneError::new("", e.to_string()).in_file(path))?;
     let text = String::from_utf8_lossy(&bytes);
     let first = |tag: &str| text.find(tag).unwrap_or(usize::MAX);
@@ -60,7 +73,9 @@ pub fn load_description(path: &Path) -> Result<Description, SceneError> {
         return Err(SceneError::new("<sdf>", "SDF is not supported yet; URDF and MJCF are").in_file(path));
     }
     if mujoco < robot {
-        mjcf::load(path, &mjcf::MjcfOptions::default())
+        mjcf::load(path, &mjcf::MjcfOptions { start: start.clone() })
+    } else if matches!(start, mjcf::Start::Keyframe(_) | mjcf::Start::Number(_)) {
+        Err(SceneError::new("keyframe", "URDF has no keyframes").in_file(path))
     } else {
         urdf::load(path, &urdf::UrdfOptions::default())
     }

@@ -251,7 +251,7 @@ impl Simulation {
         afterwards.add_limits(&world.model, &state.q, |_| 0.0, |_| (0.0, 0.0))?;
         afterwards.add_loops(loops, |_| 0.0)?;
         for (k, target) in commands.prescribed.iter().enumerate() {
-            if let Some(target) = target.filter(|_| commands.limit[k].is_infinite()) {
+            if let Some(target) = target.filter(|_| !commands.is_limited(k)) {
                 afterwards.add_joint_target(&world.model, k, target)?;
             }
         }

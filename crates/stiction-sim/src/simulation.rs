@@ -13,6 +13,7 @@ use stiction_contact::{
 use stiction_lcp::threads::MOST_THREADS;
 use stiction_lcp::{InputError, Matrix, Threads};
 
+use crate::actuation::Drives;
 use crate::assemble::{Assembler, ContactFrame, ContactKey};
 use crate::control::{Commands, Controller};
 use crate::energy::EnergyBalance;
@@ -143,6 +144,9 @@ pub struct State {
     pub q: Vec<f64>,
     /// Velocities, nv.
     pub v: Vec<f64>,
+    /// Activation of each actuator; 0 for those that have none.
+    #[serde(default)]
+    pub activation: Vec<f64>,
     /// Time (s).
     pub t: f64,
     /// Steps made.
@@ -158,7 +162,10 @@ impl State {
 
     /// A number that changes with any bit of the state: FNV-1a over the bits.
     pub fn hash(&self) -> u64 {
-        let numbers = self.q.iter().chain(&self.v).chain([&self.t]).map(|x| x.to_bits()).chain([self.step]);
+        // Activations of 0, as of most actuators, leave the number what it was before there were any.
+        let active = self.activation.iter().any(|x| *x != 0.0).then_some(&self.activation);
+        let numbers = self.q.iter().chain(&self.v).chain(active.into_iter().flatten()).chain([&self.t]);
+        let numbers = numbers.map(|x| x.to_bits()).chain([self.step]);
         numbers
             .flat_map(u64::to_le_bytes)
             .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
@@ -172,8 +179,15 @@ pub struct Memory {
     pub keys: Vec<ContactKey>,
     /// Modes, bases and forces of the last step.
     pub start: WarmStart,
-    /// Motors at their limit: −1, 0 or 1 per velocity.
+    /// Motors at their limit: −1, 0 or 1 per velocity, then per actuator.
     pub saturated: Vec<i8>,
+}
+
+impl Memory {
+    /// Of a world that has made no step.
+    fn new(world: &World) -> Self {
+        Self { saturated: vec![0; world.model.nv() + world.actuators.len()], ..Self::default() }
+    }
 }
 
 /// All that influences the next step: a simulation that takes it continues bit for bit.
@@ -357,6 +371,9 @@ pub struct Simulation {
     pub(crate) memory: Memory,
     pub(crate) controllers: Vec<Box<dyn Controller>>,
     pub(crate) commands: Commands,
+    pub(crate) drives: Drives,
+    /// Something acts along more than single velocities.
+    pub(crate) couples_velocities: bool,
     pub(crate) work: Workspace,
     pub(crate) collision: Collision,
     /// Pairs of one tree that overlap at the start, and so never touch.
@@ -391,6 +408,7 @@ pub struct Simulation {
 pub(crate) struct Before {
     pub q: Vec<f64>,
     pub v: Vec<f64>,
+    pub activation: Vec<f64>,
     t: f64,
     step: u64,
     pub saturated: Vec<i8>,
@@ -403,10 +421,20 @@ pub(crate) struct Before {
 pub(crate) struct Scratch {
     /// Inertia of the step, one block per tree: that of the bodies, and what acts implicitly on the diagonal.
     pub mass: Vec<Matrix>,
+    /// That of the bodies alone, where something acts implicitly along more than single velocities.
+    pub bodies: Vec<Matrix>,
+    /// Forces of all motors, nv.
+    pub motors: Vec<f64>,
+    /// Velocities after the step, nv.
+    pub v_after: Vec<f64>,
+    /// A row of a tree.
+    pub row: Vec<f64>,
     /// Diagonal of the inertia of the bodies alone, nv.
     pub diagonal: Vec<f64>,
     /// Gravity and velocity products, nv.
     pub passive: Vec<f64>,
+    /// What acts by itself besides gravity, nv; empty if nothing does.
+    pub ambient: Vec<f64>,
     /// All forces of the step without contact, nv.
     pub force: Vec<f64>,
     /// Velocities without contact, nv.
@@ -464,8 +492,9 @@ impl Simulation {
         let mut collision = Collision::new(&world.model, world.geoms.clone(), world.rules.clone())
             .map_err(|e| input("collision", &e))?;
         collision.set_threads(threads);
-        let state = State { q: world.q.clone(), v: world.v.clone(), t: 0.0, step: 0 };
-        let memory = Memory { saturated: vec![0; world.model.nv()], ..Memory::default() };
+        let activation = world.activation.clone();
+        let state = State { q: world.q.clone(), v: world.v.clone(), activation, t: 0.0, step: 0 };
+        let memory = Memory::new(&world);
         if settings.accept_bound.is_nan() || settings.accept_bound < 0.0 {
             return Err(SceneError::new("accept_bound", "must be at least 0"));
         }
@@ -477,6 +506,7 @@ impl Simulation {
         };
         // A projection that cannot be solved has a second form; more methods would only cost.
         let normals = NormalOptions { model: options, insist: false, ..NormalOptions::default() };
+        let couples_velocities = world.couples_velocities();
         let mut simulation = Self {
             ignored: vec![],
             assembler: Assembler::new(&world.model),
@@ -489,6 +519,8 @@ impl Simulation {
             memory,
             controllers: vec![],
             commands: Commands::default(),
+            drives: Drives::default(),
+            couples_velocities,
             work: Workspace::default(),
             sizes: (0..collision.geoms().len()).map(|g| collision.size(g)).collect(),
             collision,
@@ -573,10 +605,85 @@ impl Simulation {
         self.world.model.check_state(q, v)?;
         self.state.q.copy_from_slice(q);
         self.state.v.copy_from_slice(v);
-        self.memory = Memory { saturated: vec![0; self.world.model.nv()], ..Memory::default() };
+        self.memory = Memory::new(&self.world);
         self.kinematics_at_state = false;
         self.sleep.wake();
         Ok(())
+    }
+
+    /// Sets the activation of each actuator, in the order of the world; those of actuators that have none are 0.
+    ///
+    /// # Errors
+    /// If a number is not finite, not 0 where there is no activation, or the size is wrong.
+    pub fn set_activation(&mut self, activation: &[f64]) -> Result<(), InputError> {
+        let actuators = &self.world.actuators;
+        if activation.len() != actuators.len() {
+            let (what, expected, found) = ("activation".into(), actuators.len(), activation.len());
+            return Err(InputError::Size { what, expected, found });
+        }
+        for (i, (x, actuator)) in activation.iter().zip(actuators).enumerate() {
+            let what = format!("activation[{i}] (actuator \"{}\")", actuator.name);
+            if !x.is_finite() {
+                return Err(InputError::NotFinite { what, value: *x });
+            }
+            if *x != 0.0 && !actuator.has_activation() {
+                return Err(InputError::OutOfRange { what, expected: "0: it has none", found: *x });
+            }
+        }
+        self.state.activation.copy_from_slice(activation);
+        self.sleep.wake();
+        Ok(())
+    }
+
+    /// Actuators and tendons at the present state, with what controllers ask for now; controllers remember nothing of it.
+    pub fn drives(&mut self) -> &Drives {
+        self.kinematics();
+        self.drives.measure_tendons(self.world.driven(), &self.work, &self.state.q);
+        let memories: Vec<Vec<f64>> = self.controllers.iter().map(|c| c.memory().to_vec()).collect();
+        self.command(self.state.t);
+        self.controllers.iter_mut().zip(&memories).for_each(|(c, memory)| c.set_memory(memory));
+        &self.drives
+    }
+
+    /// Efforts of all motors at the present state, within their limits, nv (N or N m).
+    pub fn motor_efforts(&mut self) -> Vec<f64> {
+        self.drives();
+        let mut out = vec![];
+        self.present_motor_forces(&mut out);
+        out
+    }
+
+    /// Forces of springs and dampers of joints and tendons, and of all else that acts by itself besides gravity, at the present state, nv (N or N m).
+    pub fn spring_forces(&mut self) -> Vec<f64> {
+        self.drives();
+        let Self { world, state, drives, .. } = &*self;
+        let mut out = vec![0.0; world.model.nv()];
+        for link in world.model.links() {
+            let p = &link.spec.properties;
+            for k in link.v.clone() {
+                out[k] -= p.damping * state.v[k];
+                if link.v.len() == 1 {
+                    out[k] += p.stiffness * (p.rest - state.q[link.q.start]);
+                }
+            }
+        }
+        drives.springs.iter().for_each(|s| s.row.add_to(&world.model, s.force, &mut out));
+        world.ambient.add_forces(&world.model, &self.work, &state.q, &mut out);
+        out
+    }
+
+    /// Takes over a keyframe of the world: configuration, velocities and activations. Its controls are for controllers.
+    ///
+    /// # Errors
+    /// If there is no such keyframe, or it is no state.
+    pub fn set_keyframe(&mut self, number: usize) -> Result<(), InputError> {
+        let world = self.world.clone();
+        let Some(key) = world.keyframes.get(number) else {
+            let (what, expected) = (format!("keyframes up to number {number}"), number + 1);
+            return Err(InputError::Size { what, expected, found: world.keyframes.len() });
+        };
+        self.set_state(&key.q, &key.v)?;
+        self.set_activation(&key.activation)
     }
 
     /// All that influences the next step.
@@ -588,9 +695,10 @@ impl Simulation {
 
     /// The same into an earlier snapshot, whose storage is used again.
     pub fn snapshot_into(&self, to: &mut Snapshot) {
-        let State { q, v, t, step } = &self.state;
+        let State { q, v, activation, t, step } = &self.state;
         to.state.q.clone_from(q);
         to.state.v.clone_from(v);
+        to.state.activation.clone_from(activation);
         (to.state.t, to.state.step) = (*t, *step);
         let Memory { keys, start, saturated } = &self.memory;
         to.memory.keys.clone_from(keys);
@@ -614,7 +722,14 @@ impl Simulation {
         let size = |what: &str, expected: usize, found: usize| {
             if expected == found { Ok(()) } else { Err(InputError::Size { what: what.into(), expected, found }) }
         };
-        size("saturated motors", self.world.model.nv(), snapshot.memory.saturated.len())?;
+        let (nv, nu) = (self.world.model.nv(), self.world.actuators.len());
+        // Earlier versions knew of velocities only, and of no activations.
+        if snapshot.memory.saturated.len() != nv {
+            size("saturated motors", nv + nu, snapshot.memory.saturated.len())?;
+        }
+        if !snapshot.state.activation.is_empty() {
+            size("activations", nu, snapshot.state.activation.len())?;
+        }
         size("controllers", self.controllers.len(), snapshot.controllers.len())?;
         for (i, (controller, memory)) in self.controllers.iter().zip(&snapshot.controllers).enumerate() {
             size(&format!("memory of controller {i}"), controller.memory().len(), memory.len())?;
@@ -622,7 +737,9 @@ impl Simulation {
         self.kinematics_at_state = false;
         self.sleep.wake();
         self.state.clone_from(&snapshot.state);
+        self.state.activation.resize(nu, 0.0);
         self.memory.clone_from(&snapshot.memory);
+        self.memory.saturated.resize(nv + nu, 0);
         // What can be seen of the last step belongs to another one.
         self.last = None;
         self.assembler.frames.clear();
@@ -747,6 +864,7 @@ impl Simulation {
         let Self { before, state, memory, controllers, .. } = self;
         before.q.clone_from(&state.q);
         before.v.clone_from(&state.v);
+        before.activation.clone_from(&state.activation);
         (before.t, before.step) = (state.t, state.step);
         before.saturated.clone_from(&memory.saturated);
         before.controllers.clear();
@@ -759,6 +877,7 @@ impl Simulation {
         let Self { before, state, memory, controllers, .. } = self;
         state.q.clone_from(&before.q);
         state.v.clone_from(&before.v);
+        state.activation.clone_from(&before.activation);
         (state.t, state.step) = (before.t, before.step);
         memory.saturated.clone_from(&before.saturated);
         let mut rest = before.controllers.as_slice();

@@ -66,6 +66,7 @@ impl Simulation {
         let start = last.as_ref().and_then(ContactOutcome::answer).map(|solution| &solution.warm_start);
         is_same(&state.v, &before.v)
             && is_same(&state.q, &before.q)
+            && is_same(&state.activation, &before.activation)
             && memory.keys == scratch.keys_before
             && memory.saturated == before.saturated
             && start.is_some_and(|start| memory.start.is_same(start))
@@ -80,14 +81,15 @@ fn is_same(a: &[f64], b: &[f64]) -> bool {
 impl Commands {
     /// True if both ask for the same, to the last bit.
     fn is_same(&self, other: &Self) -> bool {
-        let Self { force, effort, kp, kd, pull, limit, prescribed } = self;
+        let Self { force, effort, kp, kd, pull, limit, control, prescribed } = self;
         let bits = |x: &Option<f64>| x.map(f64::to_bits);
         is_same(force, &other.force)
             && is_same(effort, &other.effort)
             && is_same(kp, &other.kp)
             && is_same(kd, &other.kd)
             && is_same(pull, &other.pull)
-            && is_same(limit, &other.limit)
+            && is_same(limit.as_flattened(), other.limit.as_flattened())
+            && is_same(control, &other.control)
             && prescribed.iter().map(bits).eq(other.prescribed.iter().map(bits))
     }
 }

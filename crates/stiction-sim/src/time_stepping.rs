@@ -15,8 +15,9 @@ use stiction_contact::{CONTACT_ROWS, ContactOutcome, ContactSolution, WarmStart}
 use stiction_lcp::InputError;
 
 use crate::assemble::{ContactFrame, ContactKey};
-use crate::control::{Commands, View};
+use crate::control::View;
 use crate::energy::EnergyBalance;
+use crate::motors::{Bounded, add_outer};
 use crate::projection::overlap_left;
 use crate::simulation::{Memory, OnFailure, Simulation, StepFailure, StepReport};
 use crate::world::World;
@@ -63,7 +64,8 @@ impl Simulation {
         scratch.passive.resize(world.model.nv(), 0.0);
         let (at, force) = ((&state.q[..], &state.v[..]), &mut scratch.passive);
         work.passive_forces_over_step(&world.model, at, &scratch.mass, settings.dt, force);
-        scratch.projected = 0.0;
+        self.add_ambient();
+        self.scratch.projected = 0.0;
         let before = self.present_energy();
         self.update_forces().map_err(|e| self.fail(e.to_string(), false))?;
         self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
@@ -102,11 +104,24 @@ impl Simulation {
         let Self { work, world, scratch, .. } = self;
         scratch.passive.resize(world.model.nv(), 0.0);
         work.passive_forces(&world.model, &mut scratch.passive);
+        self.add_ambient();
+    }
+
+    /// Adds what acts by itself besides gravity to the passive forces.
+    fn add_ambient(&mut self) {
+        let Self { work, world, state, scratch, .. } = self;
+        scratch.ambient.clear();
+        if world.ambient.is_empty() {
+            return;
+        }
+        scratch.ambient.resize(world.model.nv(), 0.0);
+        world.ambient.add_forces(&world.model, work, &state.q, &mut scratch.ambient);
+        scratch.passive.iter_mut().zip(&scratch.ambient).for_each(|(force, ambient)| *force += ambient);
     }
 
     /// Kinematics and inertia at the present state; after a step the kinematics are there already.
     fn update_inertia(&mut self) {
-        let Self { work, world, state, scratch, loops, .. } = self;
+        let Self { work, world, state, scratch, loops, drives, .. } = self;
         let model = &world.model;
         if !mem::take(&mut self.kinematics_at_state) {
             work.update_positions(model, &state.q);
@@ -114,6 +129,14 @@ impl Simulation {
         }
         loops.update(model, work, &state.q);
         work.mass_blocks(model, &mut scratch.mass);
+        drives.measure_tendons(world.driven(), work, &state.q);
+        for (tendon, (_, row)) in world.tendons.iter().zip(&drives.tendons).filter(|(t, _)| t.armature > 0.0) {
+            row.blocks().for_each(|(tree, values)| add_outer(&mut scratch.mass[tree], values, tendon.armature));
+        }
+        if self.couples_velocities {
+            scratch.bodies.resize_with(scratch.mass.len(), Default::default);
+            scratch.bodies.iter_mut().zip(&scratch.mass).for_each(|(to, from)| to.copy_from(from));
+        }
         scratch.diagonal.clear();
         scratch.diagonal.extend(scratch.mass.iter().flat_map(|block| (0..block.rows()).map(|d| block[(d, d)])));
     }
@@ -121,19 +144,20 @@ impl Simulation {
     /// Asks the controllers at time `t` (s).
     pub(crate) fn command(&mut self, t: f64) {
         let Self { work, world, state, controllers, commands, settings, .. } = self;
-        commands.reset(&world.model);
+        commands.reset(world);
         let view = View { model: &world.model, work, q: &state.q, v: &state.v, t, dt: settings.dt };
         for controller in controllers {
             controller.command(&view, commands);
         }
+        let Self { work, world, state, commands, settings, drives, .. } = self;
+        let (at, input) = ((&state.q[..], &state.v[..]), (&commands.control[..], &state.activation[..]));
+        drives.update_springs(world.driven(), &state.v);
+        drives.update_motors(world.driven(), work, at, input, settings.dt);
     }
 
     /// Forces and inertia of the step, and the velocities without contact.
     pub(crate) fn update_forces(&mut self) -> Result<(), InputError> {
-        self.add_motors(|commands, memory, k| match memory.saturated[k] {
-            0 => (commands.kp[k], commands.kd[k], commands.pull[k] + commands.effort[k]),
-            sign => (0.0, 0.0, f64::from(sign) * commands.limit[k]),
-        });
+        self.add_motors(Bounded::AsSaturated);
         let Self { world, state, scratch, settings, assembler, work, .. } = self;
         let dt = settings.dt;
         assembler.start(&scratch.mass, &state.v, &scratch.force, dt)?;
@@ -143,26 +167,6 @@ impl Simulation {
         scratch.v_free.iter_mut().zip(&state.v).for_each(|(x, v)| *x += v);
         work.link_velocities(&world.model, &scratch.v_free, &mut scratch.motion);
         Ok(())
-    }
-
-    /// Forces and inertia of the step, with springs, damping and the motors, whose stiffness, damping and effort at position zero are given by velocity.
-    pub(crate) fn add_motors(&mut self, motor: impl Fn(&Commands, &Memory, usize) -> (f64, f64, f64)) {
-        let Self { world, state, scratch, commands, memory, settings, .. } = self;
-        let dt = settings.dt;
-        scratch.force.clear();
-        scratch.force.extend(scratch.passive.iter().zip(&commands.force).map(|(a, b)| a + b));
-        for link in world.model.links() {
-            let p = &link.spec.properties;
-            let first = world.model.trees()[link.tree].v.start;
-            let (q, spring) = if link.v.len() == 1 { (state.q[link.q.start], p.stiffness) } else { (0.0, 0.0) };
-            for k in link.v.clone() {
-                let (kp, kd, pull) = motor(commands, memory, k);
-                let (kp, kd, pull) = (spring + kp, p.damping + kd, spring * p.rest + pull);
-                let implicit = kd + dt * kp;
-                scratch.force[k] += pull - kp * q - implicit * state.v[k];
-                scratch.mass[link.tree][(k - first, k - first)] = scratch.diagonal[k] + dt * implicit;
-            }
-        }
     }
 
     /// Solves the contacts: compression, and restitution where a contact that closes is to rebound.
@@ -204,6 +208,7 @@ impl Simulation {
             loops,
             friction_needs_force,
             threads,
+            drives,
             ..
         } = self;
         let points = collision.contacts();
@@ -229,15 +234,28 @@ impl Simulation {
         for link in world.model.links() {
             for k in link.v.clone() {
                 if let Some(target) = commands.prescribed[k] {
-                    if commands.limit[k].is_finite() {
+                    if commands.is_limited(k) {
                         assembler.add_joint_bounded(&world.model, k, commands.limit[k], target)?;
                     } else {
                         assembler.add_joint_target(&world.model, k, target)?;
                     }
                 }
-                if link.spec.properties.friction > 0.0 {
-                    assembler.add_joint_bounded(&world.model, k, link.spec.properties.friction, 0.0)?;
+                let dry = link.spec.properties.friction;
+                if dry > 0.0 {
+                    assembler.add_joint_bounded(&world.model, k, [-dry, dry], 0.0)?;
                 }
+            }
+        }
+        for (tendon, (length, row)) in world.tendons.iter().zip(&drives.tendons) {
+            let speed = row.dot(&world.model, &state.v).abs().max(row.dot(&world.model, &scratch.v_free).abs());
+            let reach = 2.0 * settings.dt * speed + LIMIT_REACH;
+            for (gap, sign) in [(length - tendon.limits[0], 1.0), (tendon.limits[1] - length, -1.0)] {
+                if gap <= reach {
+                    assembler.add_row_limit(row, sign, gap)?;
+                }
+            }
+            if tendon.friction > 0.0 {
+                assembler.add_row_bounded(row, [-tendon.friction, tendon.friction])?;
             }
         }
         Ok(())
@@ -357,9 +375,13 @@ impl Simulation {
     /// Takes the solution over: velocities, configuration, time, and what the next step remembers.
     fn advance(&mut self, energy: &mut EnergyBalance) {
         if let Some(solution) = self.last.as_ref().and_then(ContactOutcome::answer) {
-            (energy.actuators, energy.joints) = self.joint_work(&solution.motion);
             energy.driven = solution.certificate.driven_work;
+            let mut after = mem::take(&mut self.scratch.v_after);
+            after.clone_from(&solution.motion);
+            (energy.actuators, energy.joints) = self.joint_work(&after);
+            self.scratch.v_after = after;
         }
+        self.advance_activations();
         let Self { world, state, memory, assembler, settings, last, scratch, .. } = self;
         let Some(solution) = last.as_mut().and_then(ContactOutcome::answer_mut) else { return };
         mem::swap(&mut memory.keys, &mut scratch.keys_before);

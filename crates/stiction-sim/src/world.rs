@@ -10,10 +10,13 @@ use stiction_body::{
 
 use stiction_lcp::InputError;
 
-use crate::description::{Actuator, Description, Note, NoteKind};
+use crate::actuation::{Actuator, Anchor, Driven, Tendon};
+use crate::ambient::Ambient;
+use crate::description::{Description, KeyframeSpec, Note, NoteKind, Site};
 use crate::error::SceneError;
 use crate::looks::{Look, Rgba, Visual, default_color};
 use crate::material::{Material, MaterialRule};
+use crate::sensors::Sensor;
 
 /// Bodies, geoms, surfaces and motors.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +31,22 @@ pub struct World {
     pub rules: CollisionRules,
     /// Motors.
     pub actuators: Vec<Actuator>,
+    /// Tendons.
+    pub tendons: Vec<Tendon>,
+    /// Named places on links.
+    pub sites: Vec<Site>,
+    /// Links whose joint's actuators have different limits in both directions, and these (N m or N).
+    pub effort_ranges: Vec<(usize, [f64; 2])>,
+    /// What acts on bodies by itself besides gravity.
+    pub ambient: Ambient,
+    /// Sensors that robot files name.
+    pub sensors: Vec<Sensor>,
+    /// States that robot files tell by name.
+    pub keyframes: Vec<Keyframe>,
+    /// Control of each actuator at the start.
+    pub control: Vec<f64>,
+    /// Activation of each actuator at the start; 0 for those that have none.
+    pub activation: Vec<f64>,
     /// Configuration at the start, nq.
     pub q: Vec<f64>,
     /// Velocities at the start, nv.
@@ -40,6 +59,23 @@ pub struct World {
     pub visuals: Arc<Vec<Visual>>,
     /// What loaders left out or changed, by description.
     pub notes: Vec<(String, Vec<Note>)>,
+}
+
+/// A whole state by name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Keyframe {
+    /// Name; empty for none.
+    pub name: String,
+    /// Time (s).
+    pub time: f64,
+    /// Configuration, nq: what its file does not tell is as at the start.
+    pub q: Vec<f64>,
+    /// Velocities, nv.
+    pub v: Vec<f64>,
+    /// Control of each actuator.
+    pub control: Vec<f64>,
+    /// Activation of each actuator; 0 for those that have none.
+    pub activation: Vec<f64>,
 }
 
 /// Surfaces of the geoms and how they combine.
@@ -56,6 +92,17 @@ pub struct Surfaces {
 }
 
 impl World {
+    /// What [`crate::actuation::Drives`] computes with.
+    pub fn driven(&self) -> Driven<'_> {
+        Driven { model: &self.model, tendons: &self.tendons, actuators: &self.actuators }
+    }
+
+    /// True if something acts along more than single velocities.
+    pub(crate) fn couples_velocities(&self) -> bool {
+        let single = |a: &Actuator| a.transmission.joint().is_some_and(|link| self.model.links()[link].v.len() == 1);
+        !self.tendons.is_empty() || !self.actuators.iter().all(single)
+    }
+
     /// What a geom is called in messages: its own name, or its link's.
     pub fn geom_name(&self, geom: usize) -> String {
         let geom = &self.geoms[geom];
@@ -187,6 +234,15 @@ pub struct WorldBuilder {
     surfaces: Surfaces,
     rules: CollisionRules,
     actuators: Vec<Actuator>,
+    tendons: Vec<Tendon>,
+    sites: Vec<Site>,
+    effort_ranges: Vec<(usize, [f64; 2])>,
+    ambient: Ambient,
+    sensors: Vec<Sensor>,
+    /// With links of the builder, and actuators from a number on.
+    keyframes: Vec<(usize, KeyframeSpec)>,
+    control: Vec<f64>,
+    activation: Vec<f64>,
     initial: Vec<(usize, Vec<f64>)>,
     velocities: Vec<(usize, Vec<f64>)>,
     notes: Vec<(String, Vec<Note>)>,
@@ -261,11 +317,47 @@ impl WorldBuilder {
             let (a, b) = (l.a.map(|a| links[a]), l.b.map(|b| links[b]));
             self.close_loop(LoopClosure { a, b, ..*l })?;
         }
-        for a in &description.actuators {
-            self.actuators.push(Actuator { name: name(&a.name), link: links[a.link], ..a.clone() });
-        }
+        self.add_drives(description, placement, &links);
         self.notes.push((description.name.clone(), description.notes.clone()));
         Ok(Added { links, geoms })
+    }
+
+    /// Tendons, actuators, sites and keyframes.
+    fn add_drives(&mut self, description: &Description, placement: &Placement, links: &[usize]) {
+        let name = |name: &str| if name.is_empty() { String::new() } else { format!("{}{name}", placement.prefix) };
+        let anchor = |a: Anchor| a.placed(links, &placement.pose);
+        let (tendons, actuators) = (self.tendons.len(), self.actuators.len());
+        for t in &description.tendons {
+            self.tendons.push(Tendon { name: name(&t.name), ..t.with_links(anchor, |l| links[l]) });
+        }
+        for a in &description.actuators {
+            let transmission = a.transmission.with_links(anchor, |l| links[l], tendons);
+            self.actuators.push(Actuator { name: name(&a.name), transmission, ..a.clone() });
+        }
+        for s in &description.sites {
+            self.sites.push(Site { name: name(&s.name), anchor: anchor(s.anchor) });
+        }
+        self.ambient.append(&description.ambient, |l| links[l], placement.pose.rotation);
+        for s in &description.sensors {
+            let own = s.with_links(anchor, |l| links[l], [tendons, actuators]);
+            self.sensors.push(Sensor { name: name(&s.name), ..own });
+        }
+        self.effort_ranges.extend(description.effort_ranges.iter().map(|&(l, range)| (links[l], range)));
+        let renumber = |x: &[(usize, Vec<f64>)]| x.iter().map(|(l, x)| (links[*l], x.clone())).collect();
+        for k in &description.keyframes {
+            let (q, v) = (renumber(&k.q), renumber(&k.v));
+            self.keyframes.push((actuators, KeyframeSpec { name: name(&k.name), q, v, ..k.clone() }));
+        }
+        let start = description.start.map(|i| &description.keyframes[i]);
+        let of = |x: fn(&KeyframeSpec) -> &[f64]| {
+            let own = start.map_or(&[][..], x).iter().copied();
+            own.chain(std::iter::repeat(0.0)).take(description.actuators.len()).collect::<Vec<_>>()
+        };
+        self.control.extend(of(|k| &k.control));
+        self.activation.extend(of(|k| &k.activation));
+        if let Some(start) = start {
+            self.velocities.extend(start.v.iter().map(|(l, v)| (links[*l], v.clone())));
+        }
     }
 
     fn add_geoms(
@@ -353,6 +445,8 @@ impl WorldBuilder {
     /// Adds a motor.
     pub fn add_actuator(&mut self, actuator: Actuator) {
         self.actuators.push(actuator);
+        self.control.push(0.0);
+        self.activation.push(0.0);
     }
 
     /// The start configuration of a link's joint.
@@ -402,7 +496,16 @@ impl WorldBuilder {
             link(a);
             link(b);
         });
-        self.actuators.iter_mut().for_each(|a| a.link = number[a.link]);
+        let anchor = |a: Anchor| a.renumbered(&number);
+        for a in &mut self.actuators {
+            a.transmission = a.transmission.with_links(anchor, |l| number[l], 0);
+        }
+        self.tendons.iter_mut().for_each(|t| *t = t.with_links(anchor, |l| number[l]));
+        self.sites.iter_mut().for_each(|s| s.anchor = anchor(s.anchor));
+        self.effort_ranges.iter_mut().for_each(|(l, _)| *l = number[*l]);
+        let mut ambient = Ambient::default();
+        ambient.append(&self.ambient, |l| number[l], Quat::IDENTITY);
+        self.sensors.iter_mut().for_each(|s| *s = s.with_links(anchor, |l| number[l], [0, 0]));
         let (mut q, mut v) = (model.neutral(), vec![0.0; model.nv()]);
         for (l, x) in &self.initial {
             q[model.links()[number[*l]].q.clone()].copy_from_slice(x);
@@ -415,6 +518,27 @@ impl WorldBuilder {
             q[own] = m.multiplier * q[of] + m.offset;
         }
         model.check_state(&q, &v).map_err(|e| SceneError::input("start", &e))?;
+        let keyframes = self.keyframes.iter().map(|(first, spec)| {
+            let mut key = Keyframe { name: spec.name.clone(), time: spec.time, q: q.clone(), ..Keyframe::default() };
+            key.v.resize(model.nv(), 0.0);
+            for (l, x) in &spec.q {
+                let range = model.links()[number[*l]].q.clone();
+                if range.len() == x.len() {
+                    key.q[range].copy_from_slice(x);
+                }
+            }
+            for (l, x) in &spec.v {
+                let range = model.links()[number[*l]].v.clone();
+                if range.len() == x.len() {
+                    key.v[range].copy_from_slice(x);
+                }
+            }
+            (key.control, key.activation) = (self.control.clone(), self.activation.clone());
+            key.control[*first..*first + spec.control.len()].copy_from_slice(&spec.control);
+            key.activation[*first..*first + spec.activation.len()].copy_from_slice(&spec.activation);
+            key
+        });
+        let keyframes = keyframes.collect();
         let redundant = redundant_rows(&mut model, &q);
         if !redundant.is_empty() {
             self.notes.push(("closed loops".into(), redundant));
@@ -425,6 +549,14 @@ impl WorldBuilder {
             surfaces: self.surfaces,
             rules: self.rules,
             actuators: self.actuators,
+            tendons: self.tendons,
+            sites: self.sites,
+            effort_ranges: self.effort_ranges,
+            ambient,
+            sensors: self.sensors,
+            keyframes,
+            control: self.control,
+            activation: self.activation,
             q,
             v,
             geom_owner: self.geom_owner,

@@ -111,6 +111,24 @@ impl Scene {
         self.inner.world.actuators.iter().map(|a| a.name.as_str()).collect()
     }
 
+    /// Names of the keyframes of robot files, in the order of their numbers; empty for those without.
+    #[getter]
+    fn keyframes(&self) -> Vec<&str> {
+        self.inner.world.keyframes.iter().map(|k| k.name.as_str()).collect()
+    }
+
+    /// Names of the sensors of robot files.
+    #[getter]
+    fn sensors(&self) -> Vec<&str> {
+        self.inner.world.sensors.iter().map(|s| s.name.as_str()).collect()
+    }
+
+    /// Names of the tendons of robot files; empty for those without.
+    #[getter]
+    fn tendons(&self) -> Vec<&str> {
+        self.inner.world.tendons.iter().map(|t| t.name.as_str()).collect()
+    }
+
     /// Parents of the bodies, by their numbers, (bodies,); -1 is the world.
     #[getter]
     fn parents<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use stiction_sim::mjcf::Start;
 use stiction_sim::{
-    Impacts, OnFailure, Placement, Scene, SceneError, Settings, SimulatorKind, WorldBuilder, load_description,
+    Impacts, OnFailure, Placement, Scene, SceneError, Settings, SimulatorKind, WorldBuilder, load_description_at,
 };
 
 /// Where a scene came from.
@@ -21,8 +22,8 @@ pub enum Source {
         /// Written by this package from Python values: places in the text mean nothing to a user.
         described: bool,
     },
-    /// A robot file, alone.
-    Robot(PathBuf),
+    /// A robot file, alone, and the keyframe that it starts at.
+    Robot(PathBuf, Start),
 }
 
 /// Settings put over those of the file.
@@ -180,8 +181,9 @@ pub struct Recipe {
     pub overrides: Overrides,
 }
 
-/// Text, directory, file, whether it was written by this package; parameters; [`Overrides`].
-pub type Stored = ((Option<String>, PathBuf, Option<PathBuf>, bool), Set, StoredOverrides);
+/// Text, directory, file, whether it was written by this package; parameters; [`Overrides`]; the keyframe's name or number, or −1 for none.
+pub type Stored =
+    ((Option<String>, PathBuf, Option<PathBuf>, bool), Set, StoredOverrides, (Option<String>, Option<i64>));
 
 type StoredOverrides = (
     Option<f64>,
@@ -207,7 +209,7 @@ impl Recipe {
     pub fn file(&self) -> Option<&Path> {
         match &self.source {
             Source::Text { file, .. } => file.as_deref(),
-            Source::Robot(file) => Some(file),
+            Source::Robot(file, _) => Some(file),
         }
     }
 
@@ -221,7 +223,7 @@ impl Recipe {
                     None => e,
                 })?
             }
-            Source::Robot(file) => robot(file, &self.set).map_err(|e| e.in_file(file))?,
+            Source::Robot(file, start) => robot(file, start, &self.set).map_err(|e| e.in_file(file))?,
         };
         self.overrides.apply(&mut scene)?;
         Ok(scene)
@@ -233,7 +235,7 @@ impl Recipe {
             Source::Text { text, directory, file, described } => {
                 (Some(text.clone()), directory.clone(), file.clone(), *described)
             }
-            Source::Robot(file) => {
+            Source::Robot(file, _) => {
                 let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
                 (None, PathBuf::new(), Some(file), false)
             }
@@ -255,14 +257,27 @@ impl Recipe {
             speed_only,
             world,
         );
-        (source, self.set.clone(), overrides)
+        let start = match &self.source {
+            Source::Robot(_, Start::Keyframe(name)) => (Some(name.clone()), None),
+            Source::Robot(_, Start::Number(number)) => (None, Some(*number as i64)),
+            Source::Robot(_, Start::Reference) => (None, Some(-1)),
+            _ => (None, None),
+        };
+        (source, self.set.clone(), overrides, start)
     }
 
     /// From its pickle.
-    pub fn restored((source, set, overrides): Stored) -> Self {
+    pub fn restored((source, set, overrides, start): Stored) -> Self {
         let source = match source {
             (Some(text), directory, file, described) => Source::Text { text, directory, file, described },
-            (None, _, file, _) => Source::Robot(file.unwrap_or_default()),
+            (None, _, file, _) => {
+                let start = match start {
+                    (Some(name), _) => Start::Keyframe(name),
+                    (None, Some(number)) => usize::try_from(number).map_or(Start::Reference, Start::Number),
+                    (None, None) => Start::default(),
+                };
+                Source::Robot(file.unwrap_or_default(), start)
+            }
         };
         let (
             dt,
@@ -298,11 +313,11 @@ impl Recipe {
 }
 
 /// A scene of one robot file, with its own gravity and step.
-fn robot(file: &Path, set: &[(String, f64)]) -> Result<Scene, SceneError> {
+fn robot(file: &Path, start: &Start, set: &[(String, f64)]) -> Result<Scene, SceneError> {
     if let Some((name, _)) = set.first() {
         return Err(SceneError::new("parameters", format!("a robot file has none; found \"{name}\"")));
     }
-    let description = load_description(file)?;
+    let description = load_description_at(file, start)?;
     let mut builder = WorldBuilder::new();
     if let Some(gravity) = description.gravity {
         builder.gravity(gravity);

@@ -12,6 +12,7 @@ use stiction_sim::Snapshot;
 
 use super::core::{AtStart, Core};
 use super::replica::Replica;
+use super::robot;
 use super::simulation::{Simulation, scene_of, started};
 use super::views::views;
 use crate::inputs::{Layout, PARTS};
@@ -120,7 +121,7 @@ impl BatchSimulation {
         Ok(batch)
     }
 
-    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Vec<Replica>>> {
+    pub(super) fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Vec<Replica>>> {
         match self.inner.try_lock() {
             Ok(inner) => Ok(inner),
             Err(TryLockError::Poisoned(inner)) => Ok(inner.into_inner()),
@@ -211,12 +212,23 @@ impl BatchSimulation {
     /// ----------
     /// which : int, sequence of int, or mask of n bools, optional
     ///     Default: all.
-    #[pyo3(signature = (which=None))]
-    fn reset(&self, py: Python<'_>, which: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    /// keyframe : str or int, optional
+    ///     As of `Simulation.reset`.
+    #[pyo3(signature = (which=None, keyframe=None))]
+    fn reset(
+        &self,
+        py: Python<'_>,
+        which: Option<&Bound<'_, PyAny>>,
+        keyframe: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
         let which = self.indices(py, which)?;
         let mut copies = self.lock(py)?;
+        let number = keyframe.map(|key| robot::keyframe(copies[0].core.sim.world(), key)).transpose()?;
         for &i in &which {
             copies[i].go_back(&self.beginning)?;
+            if let Some(number) = number {
+                robot::take_keyframe(py, &mut copies[i].core, number)?;
+            }
         }
         self.show(py, &copies, &which)
     }
@@ -246,7 +258,7 @@ impl BatchSimulation {
     /// Names of the motors that `ctrl` speaks to: those of robot files that the scene has no signal for.
     #[getter]
     fn actuators(&self) -> Vec<&str> {
-        self.layout.motors.iter().map(|m| m.actuator.name.as_str()).collect()
+        self.layout.motors.iter().map(|m| m.name.as_str()).collect()
     }
 
     /// Which copies have failed, (n,) of bool.

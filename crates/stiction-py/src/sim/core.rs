@@ -57,7 +57,7 @@ impl Core {
     pub fn new(scene: &Arc<Scene>, layout: &Arc<Layout>) -> Result<Self, SceneError> {
         let sim = layout.simulation(scene)?;
         let before = sim.snapshot();
-        let inputs = vec![0.0; layout.len()];
+        let inputs = layout.at_start();
         let controller = layout.controller(scene);
         let (scene, layout, work) = (scene.clone(), layout.clone(), Workspace::default());
         Ok(Self { sim, layout, controller, inputs, before, scene, seen: vec![], work })

@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use numpy::{PyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use stiction_sim::Snapshot;
 
 use super::core::{AtStart, Core};
 use super::report::{RunReport, StepReport};
+use super::robot;
 use super::run::{Ended, Kept, Spent, many};
 use super::state;
 use super::state::{Arrays, numbers};
@@ -61,6 +63,8 @@ pub struct Simulation {
     separate: bool,
     arrays: Arrays,
     beginning: Snapshot,
+    /// Readings of the sensors and views of them by name, once somebody has looked.
+    pub(super) sensors: PyOnceLock<(Py<PyArray1<f64>>, Py<PyDict>)>,
 }
 
 impl Simulation {
@@ -72,7 +76,8 @@ impl Simulation {
         let arrays = Arrays::new(py, &core)?;
         let beginning = core.sim.snapshot();
         let (core, raises, separate) = (Mutex::new(core), AtomicBool::new(raises), overlap == AtStart::Separate);
-        Ok(Self { scene: scene.unbind(), core, raises, separate, arrays, beginning })
+        let sensors = PyOnceLock::new();
+        Ok(Self { scene: scene.unbind(), core, raises, separate, arrays, beginning, sensors })
     }
 
     /// The simulation for this thread alone.
@@ -129,6 +134,7 @@ impl Simulation {
         let (nq, nv) = (core.sim.state().q.len(), core.sim.state().v.len());
         let written = core.was_written(numbers(self.arrays.state.bind(py), nq + nv)?);
         self.write(py, core)?;
+        self.write_sensors(py, core)?;
         let result = result.unwrap_or_else(|payload| resume_unwind(payload))?;
         if written {
             return Err(errors::BUSY.raise(py, (WRITTEN,)));
@@ -313,10 +319,27 @@ impl Simulation {
     }
 
     /// Back to the start of the scene: state, inputs and all that steps remember.
-    fn reset(&self, py: Python<'_>) -> PyResult<()> {
+    ///
+    /// Parameters
+    /// ----------
+    /// keyframe : str or int, optional
+    ///     A keyframe of the scene's robot files, by name or number: its configuration, velocities, activations and
+    ///     controls then take the place of the start's.
+    ///
+    /// Raises
+    /// ------
+    /// InputError
+    ///     There is no such keyframe.
+    #[pyo3(signature = (keyframe=None))]
+    fn reset(&self, py: Python<'_>, keyframe: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let mut core = self.lock(py)?;
+        let number = keyframe.map(|which| robot::keyframe(core.sim.world(), which)).transpose()?;
         core.go_back(&self.beginning).map_err(|e| errors::from_input(&e))?;
-        self.write_all(py, &core)
+        if let Some(number) = number {
+            robot::take_keyframe(py, &mut core, number)?;
+        }
+        self.write_all(py, &core)?;
+        self.write_sensors(py, &mut core)
     }
 
     /// The scene.
@@ -339,7 +362,7 @@ impl Simulation {
     /// Names of the motors that `ctrl` speaks to: those of robot files that the scene has no signal for.
     #[getter]
     fn actuators(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        Ok(self.lock(py)?.layout.motors.iter().map(|m| m.actuator.name.clone()).collect())
+        Ok(self.lock(py)?.layout.motors.iter().map(|m| m.name.clone()).collect())
     }
 
     /// Time (s).

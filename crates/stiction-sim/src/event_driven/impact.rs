@@ -87,7 +87,7 @@ impl Events {
                 let (v, none) = (sim.state.v[k], self.no_joint_speed(sim, k));
                 let moves = link.spec.properties.friction > 0.0 && v.abs() > none;
                 self.dry.push(if moves { v.signum() } else { 0.0 });
-                let wanted = sim.commands.prescribed[k].filter(|_| sim.commands.limit[k].is_infinite());
+                let wanted = sim.commands.prescribed[k].filter(|_| !sim.commands.is_limited(k));
                 collides |= wanted.is_some_and(|target| (v - target).abs() > none);
             }
         }
@@ -173,7 +173,7 @@ fn assemble_impact(sim: &mut Simulation, scale: f64) -> Result<(), InputError> {
     assembler.add_limits(&world.model, &state.q, |_| LIMIT_TOUCHING, |_| (0.0, 0.0))?;
     assembler.add_loops(loops, |_| 0.0)?;
     for (k, target) in commands.prescribed.iter().enumerate() {
-        if let Some(target) = target.filter(|_| commands.limit[k].is_infinite()) {
+        if let Some(target) = target.filter(|_| !commands.is_limited(k)) {
             assembler.add_joint_target(&world.model, k, target)?;
         }
     }

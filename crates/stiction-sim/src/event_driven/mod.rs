@@ -209,7 +209,10 @@ impl Events {
         let (dt, step) = (sim.settings.dt, sim.state.step);
         sim.settings.dt = left;
         sim.update_dynamics();
+        // Activations advance once, over the whole step.
+        let activation = sim.state.activation.clone();
         let result = sim.held_step();
+        sim.state.activation = activation;
         sim.settings.dt = dt;
         sim.state.step = step;
         let report = result.map_err(|e| {
@@ -253,6 +256,7 @@ impl Events {
             sim.work.update_velocities(&sim.world.model, v);
             sim.command(t);
         }
+        sim.advance_activations();
         sim.state.step += 1;
         sim.state.t = sim.state.step as f64 * sim.settings.dt;
         sim.update_dynamics();

@@ -17,24 +17,19 @@ const AT: [f64; 4] = [0.0, 0.5, 0.5, 1.0];
 const WEIGHT: [f64; 4] = [1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0];
 
 impl Events {
-    /// The forces of controllers, within the limits of the motors: explicit, from the present state.
-    pub(super) fn hold_commands(&mut self, sim: &Simulation) {
-        let (commands, state) = (&sim.commands, &sim.state);
-        self.held.clear();
-        for link in sim.world.model.links() {
-            let q = if link.v.len() == 1 { state.q[link.q.start] } else { 0.0 };
-            for k in link.v.clone() {
-                let wanted = commands.effort[k] + commands.pull[k] - commands.kp[k] * q - commands.kd[k] * state.v[k];
-                self.held.push(commands.force[k] + wanted.clamp(-commands.limit[k], commands.limit[k]));
-            }
-        }
+    /// The forces of controllers and actuators, within the limits of the motors: explicit, from the present state.
+    pub(super) fn hold_commands(&mut self, sim: &mut Simulation) {
+        sim.present_motor_forces(&mut self.held);
+        self.held.iter_mut().zip(&sim.commands.force).for_each(|(held, force)| *held += force);
     }
 
     /// All forces but those of contacts and joints that stand, at dynamics that are up to date: written to the scratch.
     fn update_forces(&mut self, sim: &mut Simulation) {
-        let Simulation { world, state, scratch, .. } = sim;
+        let Simulation { world, state, scratch, drives, .. } = sim;
         scratch.force.clear();
         scratch.force.extend(scratch.passive.iter().zip(&self.held).map(|(a, b)| a + b));
+        drives.update_springs(world.driven(), &state.v);
+        drives.springs.iter().for_each(|spring| spring.row.add_to(&world.model, spring.force, &mut scratch.force));
         for link in world.model.links() {
             let p = &link.spec.properties;
             for k in link.v.clone() {
@@ -197,15 +192,16 @@ impl Events {
         for link in world.model.links() {
             for k in link.v.clone() {
                 match commands.prescribed[k] {
-                    Some(target) if commands.limit[k].is_finite() => {
+                    Some(target) if commands.is_limited(k) => {
                         let wanted = (target - state.v[k]) / settings.dt;
                         assembler.add_joint_bounded(&world.model, k, commands.limit[k], wanted)?;
                     }
                     Some(_) => assembler.add_joint_target(&world.model, k, 0.0)?,
                     None => {}
                 }
-                if link.spec.properties.friction > 0.0 && self.dry[k] == 0.0 {
-                    assembler.add_joint_bounded(&world.model, k, link.spec.properties.friction, 0.0)?;
+                let dry = link.spec.properties.friction;
+                if dry > 0.0 && self.dry[k] == 0.0 {
+                    assembler.add_joint_bounded(&world.model, k, [-dry, dry], 0.0)?;
                 }
             }
         }

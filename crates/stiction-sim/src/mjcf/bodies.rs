@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use stiction_body::math::{Mat3, Pose, Vec3};
+use stiction_body::math::{Mat3, Pose, Quat, Vec3};
 use stiction_body::{Inertia, Shape};
 
 use super::assets::Assets;
@@ -17,9 +17,11 @@ use super::solid::with_moments;
 use super::surface::{Surface, mask};
 use super::tree::Element;
 use super::visuals::{self, VisualRead};
+use crate::actuation::WrapKind;
 use crate::description::NoteKind;
-use crate::error::SceneError;
+use crate::error::{SceneError, nearest};
 use crate::looks::Look;
+use crate::sensors::Volume;
 
 /// A body. The world is the first of a model.
 #[derive(Debug)]
@@ -35,6 +37,12 @@ pub(super) struct Body<'a> {
     pub(super) joints: Vec<Joint<'a>>,
     /// In the body's frame.
     pub(super) inertia: Inertia,
+    /// Axes of the inertia, where the file tells them: of `<inertial>`, or of the only geom that weighs.
+    pub(super) axes: Option<Quat>,
+    /// Geoms that weigh.
+    weighing: usize,
+    /// The part of its weight that is compensated.
+    pub(super) compensation: f64,
     /// True if it cannot move.
     pub(super) is_static: bool,
 }
@@ -61,6 +69,18 @@ pub(super) struct Site {
     pub(super) name: String,
     pub(super) body: usize,
     pub(super) pose: Pose,
+    pub(super) volume: Volume,
+}
+
+/// A named sphere or cylinder, which tendons can wrap around.
+#[derive(Debug)]
+pub(super) struct Round {
+    pub(super) name: String,
+    pub(super) body: usize,
+    pub(super) pose: Pose,
+    pub(super) kind: WrapKind,
+    /// Radius (m).
+    pub(super) radius: f64,
 }
 
 /// Everything in the tree.
@@ -70,6 +90,7 @@ pub(super) struct Tree<'a> {
     pub(super) geoms: Vec<GeomRead<'a>>,
     pub(super) visuals: Vec<VisualRead>,
     pub(super) sites: Vec<Site>,
+    pub(super) rounds: Vec<Round>,
     names: BTreeSet<(&'static str, String)>,
 }
 
@@ -106,6 +127,9 @@ impl<'a> Tree<'a> {
             world: Pose::identity(),
             joints: vec![],
             inertia: Inertia::ZERO,
+            axes: None,
+            weighing: 0,
+            compensation: 0.0,
             is_static: true,
         });
         for section in root.all("worldbody") {
@@ -163,19 +187,22 @@ impl<'a> Tree<'a> {
         if a.flag("mocap")? == Some(true) {
             notes.element(NoteKind::NotYet, element, "bodies moved from outside (mocap) stay where the file puts them");
         }
-        if a.number("gravcomp")?.unwrap_or(0.0) != 0.0 {
-            notes.attribute(
-                NoteKind::NotYet,
-                element,
-                "gravcomp",
-                "gravity compensation is not supported: gravity acts",
-            );
-        }
         let pose = place.frame * pose(&a, context.compiler)?;
         let parent = &self.bodies[place.body];
         let (world, is_static) = (parent.world * pose, parent.is_static && !has_joint(element));
-        let (inertia, joints) = (Inertia::ZERO, vec![]);
-        self.bodies.push(Body { element, name, parent: place.body, pose, world, joints, inertia, is_static });
+        self.bodies.push(Body {
+            element,
+            name,
+            parent: place.body,
+            pose,
+            world,
+            joints: vec![],
+            inertia: Inertia::ZERO,
+            axes: None,
+            weighing: 0,
+            compensation: a.number("gravcomp")?.unwrap_or(0.0),
+            is_static,
+        });
         let weighs = match context.compiler.inertia_from_geom {
             InertiaFromGeom::Never => false,
             InertiaFromGeom::Always => true,
@@ -228,6 +255,21 @@ impl<'a> Tree<'a> {
         let weighs = place.weighs && (low..=high).contains(&group);
         a.nonnegative("mass")?;
         a.nonnegative("density")?;
+        if !name.is_empty() && !a.has("mesh") && matches!(a.text("type"), None | Some("sphere" | "cylinder")) {
+            let (form, own) = forms::read(&a, context.assets, context.compiler)?;
+            let round = match form {
+                Form::Sphere(radius) => Some((WrapKind::Sphere, radius)),
+                Form::Cylinder(radius, _) => Some((WrapKind::Cylinder, radius)),
+                _ => None,
+            };
+            self.rounds.extend(round.map(|(kind, radius)| Round {
+                name: name.clone(),
+                body: place.body,
+                pose: place.frame * own,
+                kind,
+                radius,
+            }));
+        }
         let mut look = visuals::look(&a, group, context)?;
         if !collides && !weighs {
             check_unused(&a, context)?;
@@ -250,6 +292,8 @@ impl<'a> Tree<'a> {
         let weighs = weighs && !(body.is_static && matches!(form, Form::Mesh(mesh) if mesh.solid().is_err()));
         if weighs && let Some(inertia) = form.inertia(&a)? {
             body.inertia = body.inertia.joined(&inertia.transformed(&pose));
+            body.weighing += 1;
+            body.axes = (body.weighing == 1 && !matches!(form, Form::Mesh(_))).then_some(pose.rotation);
             if matches!(form, Form::Ellipsoid(_)) && a.flag("shellinertia")? == Some(true) {
                 notes.element(NoteKind::Changed, element, "the shell of an ellipsoid weighs as its inside");
             }
@@ -297,7 +341,7 @@ impl<'a> Tree<'a> {
         let Some(name) = self.take_name("site", element)? else { return Ok(()) };
         let a = context.defaults.resolve(element, "site", place.class)?;
         let pose = place.frame * forms::connector_pose(&a, context.compiler)?;
-        self.sites.push(Site { name, body: place.body, pose });
+        self.sites.push(Site { name, body: place.body, pose, volume: volume(&a)? });
         Ok(())
     }
 
@@ -320,8 +364,20 @@ impl<'a> Tree<'a> {
             return Err(a.error("mass", "a body with inertia needs a mass above 0"));
         }
         let inertia = Inertia { mass, com: Vec3::ZERO, about_com };
-        self.bodies[place.body].inertia = inertia.transformed(&(place.frame * frame));
+        let frame = place.frame * frame;
+        self.bodies[place.body].inertia = inertia.transformed(&frame);
+        self.bodies[place.body].axes = a.has("diaginertia").then_some(frame.rotation);
         Ok(())
+    }
+
+    /// The site that an attribute names.
+    pub(super) fn find_site(&self, element: &Element, attribute: &str) -> Result<&Site, SceneError> {
+        let name = element.required(attribute)?;
+        self.sites.iter().find(|s| s.name == name).ok_or_else(|| {
+            let near = nearest(name, self.sites.iter().map(|s| s.name.as_str()));
+            let near = near.map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
+            element.attribute_error(attribute, format!("there is no site \"{name}\"{near}"))
+        })
     }
 
     /// The name of an element, which must be the only one of its kind.
@@ -389,6 +445,25 @@ fn check_unused(a: &Attributes, context: &Context) -> Result<(), SceneError> {
         }
         None => forms::read(a, context.assets, context.compiler).map(|_| ()),
     }
+}
+
+/// The volume of a site.
+fn volume(a: &Attributes) -> Result<Volume, SceneError> {
+    /// Half of a site's size unless it says otherwise (m).
+    const HALF: f64 = 0.005;
+    let kind = a.keyword("type", &["sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh"])?.unwrap_or("sphere");
+    let mut size = a.merged::<3>("size", [HALF; 3])?.0;
+    if let Some([x0, y0, z0, x1, y1, z1]) = a.numbers::<6>("fromto")? {
+        let half = 0.5 * Vec3::new(x1 - x0, y1 - y0, z1 - z0).length();
+        size = if matches!(kind, "capsule" | "cylinder") { [size[0], half, 0.0] } else { [size[0], size[0], half] };
+    }
+    Ok(match kind {
+        "capsule" => Volume::Capsule(size[0], size[1]),
+        "cylinder" => Volume::Cylinder(size[0], size[1]),
+        "ellipsoid" => Volume::Ellipsoid(Vec3::from_array(size)),
+        "box" => Volume::Box(Vec3::from_array(size)),
+        _ => Volume::Ellipsoid(Vec3::splat(size[0])),
+    })
 }
 
 /// True if a body has an `<inertial>`, within frames or not.

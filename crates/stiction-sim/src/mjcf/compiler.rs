@@ -111,6 +111,11 @@ fn inertia_groups(a: &Attributes) -> Result<[i64; 2], SceneError> {
 pub(super) struct Options {
     pub(super) gravity: Vec3,
     pub(super) timestep: f64,
+    pub(super) magnetic: Vec3,
+    /// Of the fluid (kg/m³, Pa s, m/s).
+    pub(super) density: f64,
+    pub(super) viscosity: f64,
+    pub(super) wind: Vec3,
     /// Parts of the pipeline that are switched off.
     disabled: Vec<&'static str>,
     /// Groups of actuators that are switched off.
@@ -118,12 +123,22 @@ pub(super) struct Options {
 }
 
 /// Flags that are honoured when they switch something off.
-const SWITCHES: [&str; 9] =
-    ["gravity", "contact", "filterparent", "limit", "frictionloss", "equality", "spring", "damper", "actuation"];
+const SWITCHES: [&str; 10] = [
+    "clampctrl",
+    "gravity",
+    "contact",
+    "filterparent",
+    "limit",
+    "frictionloss",
+    "equality",
+    "spring",
+    "damper",
+    "actuation",
+];
 
 impl Options {
     /// Reads all `<option>` sections.
-    pub(super) fn read(root: &Element, notes: &mut Notes) -> Result<Self, SceneError> {
+    pub(super) fn read(root: &Element) -> Result<Self, SceneError> {
         let sections: Vec<&Element> = root.all("option").collect();
         let a = Attributes::sections(sections.iter().copied());
         let flags: Vec<&Element> = sections.iter().flat_map(|s| s.all("flag")).collect();
@@ -144,12 +159,20 @@ impl Options {
         if timestep <= 0.0 {
             return Err(a.error("timestep", format!("must be above 0, found {timestep}")));
         }
-        let fluid = a.number("density")?.unwrap_or(0.0) != 0.0 || a.number("viscosity")?.unwrap_or(0.0) != 0.0;
-        if let (true, Some(section)) = (fluid, sections.first()) {
-            notes.tag(NoteKind::NotYet, section, "density, viscosity, wind: forces of a fluid are not computed");
-        }
+        let (density, viscosity) = (a.nonnegative("density")?, a.nonnegative("viscosity")?);
+        let wind = a.vector("wind")?.unwrap_or(Vec3::ZERO);
         let gravity = a.vector("gravity")?.unwrap_or(Vec3::new(0.0, 0.0, -9.81));
-        let mut out = Self { gravity, timestep, disabled, actuator_groups_off: vec![] };
+        let magnetic = a.vector("magnetic")?.unwrap_or(Vec3::new(0.0, -0.5, 0.0));
+        let mut out = Self {
+            gravity,
+            timestep,
+            magnetic,
+            density: density.unwrap_or(0.0),
+            viscosity: viscosity.unwrap_or(0.0),
+            wind,
+            disabled,
+            actuator_groups_off: vec![],
+        };
         if out.is_off("gravity") {
             out.gravity = Vec3::ZERO;
         }

@@ -9,17 +9,16 @@ use super::defaults::Defaults;
 use super::frames::normalized;
 use super::links::Links;
 use super::notes::Notes;
-use super::tendons::Tendon;
 use super::tree::Element;
+use crate::actuation::TendonPath;
 use crate::description::{Description, NoteKind};
-use crate::error::{SceneError, nearest};
+use crate::error::SceneError;
 
 /// Writes loops and mimics.
 pub(super) fn write<'a>(
     root: &'a Element,
     tree: &Tree<'a>,
     links: &mut Links<'a>,
-    tendons: &[Tendon],
     defaults: &Defaults<'a>,
     notes: &mut Notes,
     out: &mut Description,
@@ -40,7 +39,7 @@ pub(super) fn write<'a>(
                 push(element, closure, tree, links, notes, out);
             }
             "joint" => joint(element, &a, links, notes, out)?,
-            "tendon" => tendon(element, &a, tendons, links, notes, out)?,
+            "tendon" => tendon(element, &a, links, notes, out)?,
             _ => notes.element(NoteKind::NotYet, element, "this kind of equality is not supported: left out"),
         }
     }
@@ -94,15 +93,7 @@ fn sites(element: &Element, tree: &Tree) -> Result<Option<[(usize, Pose); 2]>, S
     if element.text("site1").or(element.text("site2")).is_none() {
         return Ok(None);
     }
-    let find = |attribute: &str| -> Result<(usize, Pose), SceneError> {
-        let name = element.required(attribute)?;
-        let site = tree.sites.iter().find(|s| s.name == name);
-        site.map(|s| (s.body, s.pose)).ok_or_else(|| {
-            let near = nearest(name, tree.sites.iter().map(|s| s.name.as_str()));
-            let near = near.map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
-            element.attribute_error(attribute, format!("there is no site \"{name}\"{near}"))
-        })
-    };
+    let find = |attribute: &str| tree.find_site(element, attribute).map(|s| (s.body, s.pose));
     Ok(Some([find("site1")?, find("site2")?]))
 }
 
@@ -167,16 +158,18 @@ fn joint(
 fn tendon(
     element: &Element,
     a: &Attributes,
-    tendons: &[Tendon],
     links: &Links,
     notes: &mut Notes,
     out: &mut Description,
 ) -> Result<(), SceneError> {
     let ([constant, ..], _) = a.merged::<5>("polycoef", [0.0, 1.0, 0.0, 0.0, 0.0])?;
     let name = element.required("tendon1")?;
-    let joints = tendons.iter().find(|t| t.name == name && !name.is_empty()).map(|t| t.joints.as_slice());
+    let joints = out.tendons.iter().find(|t| t.name == name && !name.is_empty()).map(|t| match &t.path {
+        TendonPath::Joints(joints) => joints.clone(),
+        TendonPath::Through(_) => vec![],
+    });
     let reference = |link: usize| links.joints.iter().find(|j| j.link == link).map_or(0.0, |j| j.reference[0]);
-    match (joints, element.text("tendon2")) {
+    match (joints.as_deref(), element.text("tendon2")) {
         (None, _) => return Err(element.attribute_error("tendon1", format!("there is no tendon \"{name}\""))),
         (Some(&[(link, c), (of, d)]), None)
             if c != 0.0 && link != of && !leads_to(out, of, link) && out.mimics.iter().all(|m| m.link != link) =>

@@ -33,6 +33,8 @@ pub(super) struct Joint<'a> {
     /// The coordinate at which the body is where the file puts it.
     pub(super) reference: f64,
     pub(super) properties: JointProperties,
+    /// Stiffness of a ball or free joint.
+    pub(super) turn_stiffness: f64,
     /// Least and largest total effort of its actuators.
     pub(super) effort: Option<[f64; 2]>,
     /// Time constant and damping ratio that stiffness and damping are to be computed from.
@@ -76,6 +78,7 @@ impl<'a> Joint<'a> {
             axis: frame.rotation * axis,
             reference: shift("ref")?,
             properties: JointProperties { rest: shift("springref")?, ..JointProperties::default() },
+            turn_stiffness: 0.0,
             effort: effort(a, compiler, scalar)?,
             spring_damper: a.numbers::<2>("springdamper")?.filter(|[t, r]| scalar && *t > 0.0 && *r > 0.0),
         };
@@ -128,14 +131,8 @@ impl<'a> Joint<'a> {
         let p = &mut self.properties;
         p.damping = coefficient("damping", "damper")?;
         p.stiffness = coefficient("stiffness", "spring")?;
-        if !scalar && p.stiffness > 0.0 {
-            notes.attribute(
-                NoteKind::NotYet,
-                self.element,
-                "stiffness",
-                "springs of ball and free joints are not supported",
-            );
-            p.stiffness = 0.0;
+        if !scalar {
+            self.turn_stiffness = std::mem::take(&mut p.stiffness);
         }
         p.armature = a.nonnegative("armature")?.unwrap_or(0.0);
         p.friction = match options.is_off("frictionloss") {

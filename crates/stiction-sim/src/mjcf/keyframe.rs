@@ -1,16 +1,17 @@
-//! Where the model starts: its reference configuration, or a keyframe.
+//! Keyframes: states by name, one of which may be the start.
 
 use super::attributes::Attributes;
 use super::frames::normalized;
 use super::joints::JointType;
-use super::links::Links;
+use super::links::{JointLink, Links};
 use super::notes::Notes;
 use super::tree::Element;
 use super::{MjcfOptions, Start};
-use crate::description::{Description, NoteKind};
+use crate::description::{Description, KeyframeSpec, NoteKind};
 use crate::error::{SceneError, nearest};
+use stiction_body::math::{Quat, Vec3};
 
-/// Writes the configuration at the start.
+/// Writes all keyframes, and the configuration at the start.
 pub(super) fn write(
     root: &Element,
     links: &Links,
@@ -19,19 +20,23 @@ pub(super) fn write(
     out: &mut Description,
 ) -> Result<(), SceneError> {
     let keys: Vec<&Element> = root.all("keyframe").flat_map(|s| s.all("key")).collect();
-    let chosen = choose(&keys, &options.start)?;
-    for key in &keys {
-        if !chosen.is_some_and(|c| std::ptr::eq(c, *key)) {
-            notes.tag(NoteKind::Ignored, key, "keyframes other than the one at the start are not used");
-        }
-    }
     // The file's own engine has more coordinates than there are here.
     let incomplete = root.all("worldbody").any(makes_bodies);
+    let chosen = choose(&keys, &options.start)?;
     let mut start: Vec<Vec<f64>> = links.joints.iter().map(|j| j.reference.clone()).collect();
-    if let Some(key) = chosen.filter(|_| incomplete) {
-        notes.element(NoteKind::NotYet, key, "is not used: bodies it tells the positions of were left out");
-    } else if let Some(key) = chosen {
-        read(key, links, &mut start, notes)?;
+    if incomplete {
+        for key in &keys {
+            notes.element(NoteKind::NotYet, key, "is not used: bodies it tells the positions of were left out");
+        }
+    } else {
+        for key in &keys {
+            let spec = read(key, links, notes, out)?;
+            out.keyframes.push(spec);
+        }
+        out.start = chosen;
+        if let Some(i) = chosen {
+            start = out.keyframes[i].q.iter().map(|(_, q)| q.clone()).collect();
+        }
     }
     for (joint, q) in links.joints.iter().zip(start) {
         if links.specs[joint.link].kind.neutral() != q {
@@ -46,11 +51,16 @@ fn makes_bodies(element: &Element) -> bool {
     matches!(element.name.as_str(), "composite" | "flexcomp") || element.children.iter().any(makes_bodies)
 }
 
-fn choose<'a>(keys: &[&'a Element], start: &Start) -> Result<Option<&'a Element>, SceneError> {
-    let named = |name: &str| keys.iter().find(|k| k.text("name") == Some(name)).copied();
+/// The number of the keyframe that is the start.
+fn choose(keys: &[&Element], start: &Start) -> Result<Option<usize>, SceneError> {
+    let named = |name: &str| keys.iter().position(|k| k.text("name") == Some(name));
     match start {
         Start::Reference => Ok(None),
-        Start::Home => Ok(named("home").or(keys.first().copied())),
+        Start::Home => Ok(named("home").or((!keys.is_empty()).then_some(0))),
+        Start::Number(i) if *i < keys.len() => Ok(Some(*i)),
+        Start::Number(i) => {
+            Err(SceneError::new("<keyframe>", format!("there is no keyframe {i}: the file has {}", keys.len())))
+        }
         Start::Keyframe(name) => named(name).map(Some).ok_or_else(|| {
             let near = nearest(name, keys.iter().filter_map(|k| k.text("name")));
             let near = near.map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
@@ -59,34 +69,79 @@ fn choose<'a>(keys: &[&'a Element], start: &Start) -> Result<Option<&'a Element>
     }
 }
 
-/// The configuration of a keyframe, joint by joint.
-fn read(key: &Element, links: &Links, start: &mut [Vec<f64>], notes: &mut Notes) -> Result<(), SceneError> {
+/// The numbers of a list, if it has as many as expected; none given are the default.
+fn numbers(a: &Attributes, name: &str, expected: usize) -> Result<Option<Vec<f64>>, SceneError> {
+    match a.list(name)? {
+        Some(list) if list.len() != expected => {
+            Err(a.error(name, format!("expected {expected} numbers, found {}", list.len())))
+        }
+        list => Ok(list),
+    }
+}
+
+/// A keyframe, joint by joint.
+fn read(key: &Element, links: &Links, notes: &mut Notes, out: &Description) -> Result<KeyframeSpec, SceneError> {
     let a = Attributes::of(key);
-    for name in ["qvel", "act", "ctrl", "mpos", "mquat", "time", "plastic"] {
+    for name in ["mpos", "mquat", "plastic"] {
         if a.list(name)?.is_some_and(|l| l.iter().any(|x| *x != 0.0)) {
-            notes.attribute(NoteKind::NotYet, key, name, "of a keyframe only positions are used");
+            notes.attribute(NoteKind::NotYet, key, name, "of a keyframe, this is not used");
         }
     }
-    let Some(qpos) = a.list("qpos")? else { return Ok(()) };
-    let expected: usize = start.iter().map(Vec::len).sum();
-    if qpos.len() != expected {
-        return Err(a.error("qpos", format!("expected {expected} numbers, found {}", qpos.len())));
-    }
-    let mut rest = qpos.as_slice();
-    for (joint, q) in links.joints.iter().zip(start) {
-        let (own, others) = rest.split_at(q.len());
-        q.copy_from_slice(own);
-        rest = others;
-        let quaternion = match joint.kind {
-            JointType::Ball => &mut q[..],
-            JointType::Free => &mut q[3..],
-            _ => continue,
+    let mut spec = KeyframeSpec {
+        name: key.text("name").unwrap_or_default().into(),
+        time: a.number("time")?.unwrap_or(0.0),
+        ..KeyframeSpec::default()
+    };
+    let qpos = numbers(&a, "qpos", links.joints.iter().map(|j| j.reference.len()).sum())?;
+    let qvel = numbers(&a, "qvel", links.joints.iter().map(JointLink::velocities).sum())?;
+    let (mut q_rest, mut v_rest) = (qpos.as_deref(), qvel.as_deref());
+    for joint in &links.joints {
+        let q = match split(&mut q_rest, joint.reference.len()) {
+            Some(q) => with_unit_quaternion(q, joint, &a)?,
+            None => joint.reference.clone(),
         };
-        let wxyz = [quaternion[0], quaternion[1], quaternion[2], quaternion[3]];
-        let Some(unit) = normalized(wxyz) else {
-            return Err(a.error("qpos", format!("the quaternion of joint \"{}\" is zero", joint.name)));
-        };
-        quaternion.copy_from_slice(&[unit.w, unit.x, unit.y, unit.z]);
+        if let Some(v) = split(&mut v_rest, joint.velocities()) {
+            spec.v.push((joint.link, with_own_axes(v, &q, joint.kind)));
+        }
+        spec.q.push((joint.link, q));
     }
-    Ok(())
+    spec.control = numbers(&a, "ctrl", out.actuators.len())?.unwrap_or_else(|| vec![0.0; out.actuators.len()]);
+    let active = out.actuators.iter().filter(|a| a.has_activation()).count();
+    let mut act = numbers(&a, "act", active)?.unwrap_or_else(|| vec![0.0; active]).into_iter();
+    let activation = |a: &crate::actuation::Actuator| if a.has_activation() { act.next().unwrap_or(0.0) } else { 0.0 };
+    spec.activation = out.actuators.iter().map(activation).collect();
+    Ok(spec)
+}
+
+/// The next numbers of a list, if there is one.
+fn split(rest: &mut Option<&[f64]>, count: usize) -> Option<Vec<f64>> {
+    let (own, others) = rest.as_ref()?.split_at(count);
+    *rest = Some(others);
+    Some(own.to_vec())
+}
+
+/// Coordinates with a quaternion of unit length. One that is zero stands for no rotation, as in MuJoCo.
+fn with_unit_quaternion(mut q: Vec<f64>, joint: &JointLink, a: &Attributes) -> Result<Vec<f64>, SceneError> {
+    let first = match joint.kind {
+        JointType::Ball => 0,
+        JointType::Free => 3,
+        _ => return Ok(q),
+    };
+    let wxyz = <[f64; 4]>::try_from(&q[first..]).map_err(|_| a.error("qpos", "a quaternion has 4 numbers"))?;
+    let unit = normalized(wxyz).unwrap_or(Quat::IDENTITY);
+    q[first..].copy_from_slice(&[unit.w, unit.x, unit.y, unit.z]);
+    Ok(q)
+}
+
+/// Velocities along the axes that they have here: the file's angular velocities are along the body's own.
+fn with_own_axes(mut v: Vec<f64>, q: &[f64], kind: JointType) -> Vec<f64> {
+    let (quaternion, first) = match kind {
+        JointType::Ball => (&q[..], 0),
+        JointType::Free => (&q[3..], 3),
+        _ => return v,
+    };
+    let rotation = Quat::from_xyzw(quaternion[1], quaternion[2], quaternion[3], quaternion[0]);
+    let turned = rotation * Vec3::new(v[first], v[first + 1], v[first + 2]);
+    v[first..].copy_from_slice(&turned.to_array());
+    v
 }

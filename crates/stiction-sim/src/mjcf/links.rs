@@ -11,6 +11,7 @@ use stiction_lcp::Matrix;
 use super::bodies::{Body, Tree};
 use super::joints::{Joint, JointType};
 use super::tree::Element;
+use crate::actuation::{Actuator, Measured, Tendon, Transmission, TreeRow};
 use crate::error::{SceneError, nearest};
 
 /// A joint of the file and its link.
@@ -22,12 +23,23 @@ pub(super) struct JointLink<'a> {
     pub(super) kind: JointType,
     /// Coordinates at which the body is where the file puts it.
     pub(super) reference: Vec<f64>,
+    /// Stiffness of a ball or free joint.
+    pub(super) turn_stiffness: f64,
     /// Least and largest total effort of its actuators.
     pub(super) effort: Option<[f64; 2]>,
     spring_damper: Option<[f64; 2]>,
 }
 
 impl JointLink<'_> {
+    /// How many velocities it has.
+    pub(super) fn velocities(&self) -> usize {
+        match self.kind {
+            JointType::Hinge | JointType::Slide => 1,
+            JointType::Ball => 3,
+            JointType::Free => 6,
+        }
+    }
+
     /// True for hinges and slides.
     pub(super) fn is_scalar(&self) -> bool {
         matches!(self.kind, JointType::Hinge | JointType::Slide)
@@ -93,6 +105,7 @@ impl<'a> Links<'a> {
                 link: self.specs.len(),
                 kind: joint.kind,
                 reference,
+                turn_stiffness: joint.turn_stiffness,
                 effort: joint.effort,
                 spring_damper: joint.spring_damper,
             });
@@ -182,7 +195,8 @@ impl<'a> Links<'a> {
         let mut at_reference = AtReference::new(self)?;
         for joint in &self.joints {
             let Some([time, ratio]) = joint.spring_damper else { continue };
-            let inertia = at_reference.reflected_inertia(&[(joint.link, 1.0)]);
+            let row = at_reference.joint_row(joint.link);
+            let inertia = at_reference.inertia_along(&row);
             let properties = &mut self.specs[joint.link].properties;
             properties.stiffness = inertia / (time * time * ratio * ratio);
             properties.damping = 2.0 * inertia / time;
@@ -231,31 +245,80 @@ pub(super) struct AtReference {
     model: Model,
     number: Vec<usize>,
     workspace: Workspace,
+    q: Vec<f64>,
 }
 
 impl AtReference {
+    /// With all joints at their reference.
     pub(super) fn new(links: &Links) -> Result<Self, SceneError> {
+        Self::at(links, |joint| joint.reference.clone())
+    }
+
+    /// With the springs of all joints at rest.
+    pub(super) fn of_springs(links: &Links) -> Result<Self, SceneError> {
+        Self::at(links, |joint| match joint.is_scalar() {
+            true => vec![links.specs[joint.link].properties.rest],
+            false => joint.reference.clone(),
+        })
+    }
+
+    fn at(links: &Links, q_of: impl Fn(&JointLink) -> Vec<f64>) -> Result<Self, SceneError> {
         let (model, number) = links.model()?;
         let mut q = model.neutral();
         for joint in &links.joints {
             let range = model.links()[number[joint.link]].q.clone();
-            q[range].copy_from_slice(&joint.reference);
+            q[range].copy_from_slice(&q_of(joint));
         }
         let mut workspace = Workspace::default();
         workspace.update_positions(&model, &q);
         workspace.update_velocities(&model, &vec![0.0; model.nv()]);
-        Ok(Self { model, number, workspace })
+        Ok(Self { model, number, workspace, q })
     }
 
-    /// The inertia that a force along a combination J of joints with one velocity feels: `1/(J M⁻¹ Jᵀ)`; 0 if it feels none.
-    pub(super) fn reflected_inertia(&mut self, combination: &[(usize, f64)]) -> f64 {
-        let mut force = vec![0.0; self.model.nv()];
-        for &(link, coefficient) in combination {
-            force[self.model.links()[self.number[link]].v.start] += coefficient;
-        }
-        let mut acceleration = vec![0.0; self.model.nv()];
+    /// Length of a tendon of the description, and its row.
+    pub(super) fn tendon_length(&self, tendon: &Tendon, row: &mut TreeRow) -> f64 {
+        let own = tendon.with_links(|a| a.renumbered(&self.number), |l| self.number[l]);
+        own.measure(&self.model, &self.workspace, &self.q, row)
+    }
+
+    /// The row of an actuator of the description.
+    pub(super) fn transmission_row(&self, actuator: &Actuator, tendons: &[Tendon]) -> TreeRow {
+        let tendons: Vec<(f64, TreeRow)> = match actuator.transmission {
+            Transmission::Tendon(i) => {
+                let mut all = vec![(0.0, TreeRow::default()); tendons.len()];
+                all[i].0 = self.tendon_length(&tendons[i], &mut all[i].1);
+                all
+            }
+            _ => vec![],
+        };
+        let own = actuator.transmission.with_links(|a| a.renumbered(&self.number), |l| self.number[l], 0);
+        let at = Measured { model: &self.model, work: &self.workspace, q: &self.q, tendons: &tendons };
+        let mut row = TreeRow::default();
+        own.measure(&actuator.gear, at, &mut row);
+        row
+    }
+
+    /// The row of a joint with one velocity.
+    fn joint_row(&self, link: usize) -> TreeRow {
+        let mut row = TreeRow::default();
+        row.add(&self.model, self.model.links()[self.number[link]].v.start, 1.0);
+        row
+    }
+
+    /// The inertia that a force along a row J feels: `1/(J M⁻¹ Jᵀ)`; 0 if it feels none.
+    pub(super) fn inertia_along(&mut self, row: &TreeRow) -> f64 {
+        let (mut force, mut acceleration) = (vec![0.0; self.model.nv()], vec![0.0; self.model.nv()]);
+        row.add_to(&self.model, 1.0, &mut force);
         self.workspace.forward_dynamics(&self.model, &force, &mut acceleration);
         let inverse: f64 = force.iter().zip(&acceleration).map(|(f, a)| f * a).sum();
         if inverse > 0.0 && inverse.is_finite() { 1.0 / inverse } else { 0.0 }
+    }
+
+    /// The acceleration that a unit of force along a row gives, as a length over all velocities.
+    pub(super) fn acceleration(&mut self, row: &TreeRow) -> f64 {
+        let (mut force, mut acceleration) = (vec![0.0; self.model.nv()], vec![0.0; self.model.nv()]);
+        row.add_to(&self.model, 1.0, &mut force);
+        self.workspace.forward_dynamics(&self.model, &force, &mut acceleration);
+        acceleration.iter().map(|a| a * a).sum::<f64>().sqrt()
     }
 }

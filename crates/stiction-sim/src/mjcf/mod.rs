@@ -16,7 +16,7 @@
 //!   <actuator><motor joint="swing" gear="3"/></actuator>
 //! </mujoco>"#;
 //! let robot = parse(text, ".".as_ref(), &MjcfOptions::default()).unwrap();
-//! assert_eq!((robot.links.len(), robot.actuators[0].gear), (1, 3.0));
+//! assert_eq!((robot.links.len(), robot.actuators[0].gear[0]), (1, 3.0));
 //! ```
 //!
 //! Reference: MuJoCo's XML reference.
@@ -24,10 +24,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::description::Description;
+use crate::description::{Description, Site};
 use crate::error::SceneError;
 
 mod actuators;
+mod ambient;
 mod assets;
 mod attributes;
 mod bodies;
@@ -46,6 +47,7 @@ mod msh;
 mod notes;
 mod replicate;
 mod schema;
+mod sensors;
 mod solid;
 mod surface;
 mod tendons;
@@ -68,6 +70,8 @@ pub enum Start {
     Reference,
     /// The keyframe of that name.
     Keyframe(String),
+    /// The keyframe of that number, from 0.
+    Number(usize),
 }
 
 /// How a model is read.
@@ -108,7 +112,7 @@ fn describe(mut root: Element, directory: &Path, name: &str, how: &MjcfOptions) 
     let compiler = Compiler::read(&root, &mut notes)?;
     replicate::expand(&mut root, &compiler, &mut notes)?;
     let root = &root;
-    let options = Options::read(root, &mut notes)?;
+    let options = Options::read(root)?;
     let defaults = defaults::Defaults::read(root)?;
     let assets = assets::Assets::read(root, &defaults, &compiler, directory)?;
     let pairs = root.all("contact").flat_map(|s| s.all("pair"));
@@ -121,15 +125,20 @@ fn describe(mut root: Element, directory: &Path, name: &str, how: &MjcfOptions) 
     let mut out = Description::new(root.text("model").unwrap_or(name));
     contact::write(root, &tree, &links, &defaults, &options, &mut notes, &mut out)?;
     visuals::write(&tree, &links, &mut out);
-    let tendons = tendons::read(root, &links, &defaults, &compiler, &mut notes)?;
+    out.tendons = tendons::read(root, &tree, &links, &defaults, &compiler, &options, &mut notes)?;
+    out.sites = tree
+        .sites
+        .iter()
+        .map(|s| Site { name: s.name.clone(), anchor: tendons::anchor(&links, s.body, s.pose) })
+        .collect();
     if !options.is_off("equality") {
-        equality::write(root, &tree, &mut links, &tendons, &defaults, &mut notes, &mut out)?;
+        equality::write(root, &tree, &mut links, &defaults, &mut notes, &mut out)?;
     }
-    if !options.is_off("actuation") {
-        actuators::write(root, &mut links, &tendons, &defaults, &compiler, &options, &mut notes, &mut out)?;
-    }
+    actuators::write(root, &tree, &mut links, &defaults, &compiler, &options, &mut notes, &mut out)?;
+    ambient::write(&tree, &links, &options, &mut out);
     links.resolve_spring_dampers()?;
     links.check_inertias()?;
+    sensors::write(root, &tree, &links, options.magnetic, &mut notes, &mut out)?;
     keyframe::write(root, &links, how, &mut notes, &mut out)?;
     out.links = links.specs;
     out.gravity = Some(options.gravity);

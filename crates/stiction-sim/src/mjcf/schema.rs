@@ -42,15 +42,15 @@ const COMPILER: Known = known(
     "",
     "",
 );
-const OPTION: Known = known("timestep gravity density viscosity wind actuatorgroupdisable", "magnetic", "", "");
+const OPTION: Known = known("timestep gravity density viscosity wind magnetic actuatorgroupdisable", "", "", "");
 const OPTION_METHOD: &str = "integrator cone solver iterations tolerance jacobian impratio ls_iterations ls_tolerance noslip_iterations \
      noslip_tolerance \
      ccd_iterations ccd_tolerance mpr_iterations mpr_tolerance apirate collision sdf_iterations sdf_initpoints sleep_tolerance o_margin \
      o_solref o_solimp \
      o_friction";
 const FLAG_USED: &str =
-    "gravity contact filterparent limit frictionloss equality spring damper passive constraint actuation";
-const FLAG_METHOD: &str = "warmstart clampctrl refsafe sensor midphase nativeccd eulerdamp autoreset override energy fwdinv invdiscrete \
+    "gravity contact filterparent limit frictionloss equality spring damper passive constraint actuation clampctrl";
+const FLAG_METHOD: &str = "warmstart refsafe sensor midphase nativeccd eulerdamp autoreset override energy fwdinv invdiscrete \
      multiccd island \
      diagexact ipc sleep speculative sensornoise";
 const FRAME: &str = "pos quat axisangle euler xyaxes zaxis";
@@ -94,8 +94,9 @@ const TENDON: Known = known(
 const ACTUATOR: Known = known(
     "name class joint jointinparent tendon site refsite body cranksite slidersite cranklength group ctrllimited ctrlrange forcelimited \
      forcerange gear kp kv \
-     dampratio timeconst inheritrange dyntype gaintype biastype dynprm gainprm biasprm armature damping delay actlimited actrange actdim actearly",
-    "user lengthrange nsample interp input",
+     dampratio timeconst inheritrange dyntype gaintype biastype dynprm gainprm biasprm armature damping delay actlimited actrange actdim actearly \
+     lengthrange area diameter bias tausmooth range force scale lmin lmax vmax fpmax fvmax gain",
+    "user nsample interp input",
     "",
     "",
 );
@@ -121,8 +122,12 @@ fn known_of(section: &str, name: &str) -> Option<&'static Known> {
         ("equality", "connect") => &CONNECT,
         ("equality", "weld") => &WELD,
         ("equality", "joint") => &EQUALITY_JOINT,
-        ("tendon", "fixed") | ("default", "tendon") => &TENDON,
-        ("actuator" | "default", "general" | "motor" | "position" | "velocity") => &ACTUATOR,
+        ("tendon", "fixed" | "spatial") | ("default", "tendon") => &TENDON,
+        (
+            "actuator" | "default",
+            "general" | "motor" | "position" | "velocity" | "intvelocity" | "damper" | "cylinder" | "muscle"
+            | "adhesion",
+        ) => &ACTUATOR,
         ("keyframe", "key") => &KEY,
         ("default", "default") => &DEFAULT,
         ("default", "equality") => &EQUALITY,
@@ -172,7 +177,8 @@ pub(super) fn audit(root: &Element, notes: &mut Notes) {
         let name = section.name.as_str();
         match name {
             _ if !words(SECTIONS, name) => unknown(section, SECTIONS, notes),
-            "size" | "statistic" | "visual" | "custom" | "sensor" => {
+            "sensor" => {}
+            "size" | "statistic" | "visual" | "custom" => {
                 notes.tag(NoteKind::Ignored, section, "sections without effect on motion here");
             }
             "extension" => notes.tag(NoteKind::NotYet, section, "plugins are not supported"),
@@ -203,11 +209,9 @@ fn walk(element: &Element, section: &str, notes: &mut Notes) {
         ("worldbody" | "default", "camera" | "light") | ("asset" | "default", "texture" | "material" | "skin") => {
             notes.tag(NoteKind::Ignored, element, LOOKS);
         }
-        (
-            "default",
-            "intvelocity" | "orientation" | "pid" | "damper" | "cylinder" | "muscle" | "adhesion" | "dcmotor"
-            | "plugin",
-        ) => notes.tag(NoteKind::Ignored, element, "defaults of kinds of actuators that are not supported"),
+        ("default", "orientation" | "pid" | "dcmotor" | "plugin") => {
+            notes.tag(NoteKind::Ignored, element, "defaults of kinds of actuators that are not supported")
+        }
         ("compiler", "lengthrange") => notes.tag(NoteKind::Ignored, element, METHOD),
         ("worldbody", "composite" | "flexcomp") => {
             notes.element(NoteKind::NotYet, element, "bodies made by the compiler are not supported: left out");

@@ -1,72 +1,168 @@
-//! Fixed tendons: weighted sums of joints that actuators can act on.
+//! Tendons: weighted sums of joints, and paths through sites and around spheres and cylinders.
 
 use super::attributes::Attributes;
-use super::compiler::Compiler;
+use super::bodies::Tree;
+use super::compiler::{Compiler, Options};
 use super::defaults::Defaults;
-use super::links::Links;
+use super::links::{AtReference, Links};
 use super::notes::Notes;
 use super::tree::Element;
+use crate::actuation::{Anchor, Tendon, TendonPath, TreeRow, UNBOUNDED, Via};
 use crate::description::NoteKind;
-use crate::error::SceneError;
+use crate::error::{SceneError, nearest};
 
-/// A fixed tendon: `length = Σ coefficient · q`.
-#[derive(Debug)]
-pub(super) struct Tendon {
-    pub(super) name: String,
-    /// Links and coefficients of their joints; empty for tendons through sites.
-    pub(super) joints: Vec<(usize, f64)>,
-    /// Its range, if it is limited.
-    pub(super) range: Option<[f64; 2]>,
-}
-
-/// Reads all `<tendon>` sections; what tendons do by themselves is noted.
+/// Reads all `<tendon>` sections.
 pub(super) fn read<'a>(
     root: &'a Element,
-    links: &Links,
+    tree: &Tree<'a>,
+    links: &Links<'a>,
     defaults: &Defaults<'a>,
     compiler: &Compiler,
+    options: &Options,
     notes: &mut Notes,
 ) -> Result<Vec<Tendon>, SceneError> {
     let mut out = vec![];
+    let mut automatic = vec![];
     for element in root.all("tendon").flat_map(|s| &s.children) {
-        let name = element.text("name").unwrap_or_default().to_string();
-        if element.name != "fixed" {
-            let text = "tendons through sites are not supported: their springs, limits and actuators are left out";
-            notes.tag(NoteKind::NotYet, element, text);
-            out.push(Tendon { name, joints: vec![], range: None });
-            continue;
-        }
+        let path = match element.name.as_str() {
+            "fixed" => TendonPath::Joints(joints(element, links)?),
+            "spatial" => TendonPath::Through(path(element, tree, links)?),
+            _ => continue,
+        };
         let a = defaults.resolve(element, "tendon", None)?;
-        let range = a.numbers::<2>("range")?;
-        let limited = a.automatic("limited")?.unwrap_or(compiler.autolimits && range.is_some());
-        let range = range.filter(|_| limited);
-        if range.is_some() || acts(&a)? {
-            let text = "springs, damping, friction, limits and armature of tendons are not supported: left out";
-            notes.element(NoteKind::NotYet, element, text);
+        if matches!(&path, TendonPath::Through(all) if all.iter().any(|v| matches!(v, Via::Wrap { side: Some(_), .. })))
+        {
+            let text = "tendons with a side site take that side's way around also where the straight line is free";
+            notes.tag(NoteKind::Changed, element, text);
         }
-        let mut joints = vec![];
-        for part in element.all("joint") {
-            let joint = links.joint(part, "joint", part.required("joint")?)?;
-            if !joint.is_scalar() {
-                return Err(part.attribute_error("joint", "expected a hinge or slide"));
-            }
-            let coefficient = Attributes::of(part).number("coef")?;
-            joints.push((joint.link, coefficient.ok_or_else(|| part.error("needs the attribute \"coef\""))?));
+        let mut tendon = properties(element, path, &a, compiler, options, notes)?;
+        let ([low, high], given) = a.merged::<2>("springlength", [-1.0; 2])?;
+        tendon.rest = if given == 1 { [low, low] } else { [low, high] };
+        if tendon.rest == [-1.0; 2] && tendon.stiffness > 0.0 {
+            automatic.push(out.len());
         }
-        if joints.is_empty() {
-            return Err(element.error("has no joints"));
+        out.push(tendon);
+    }
+    if !automatic.is_empty() {
+        let at = AtReference::of_springs(links)?;
+        for i in automatic {
+            let length = at.tendon_length(&out[i], &mut TreeRow::default());
+            out[i].rest = [length; 2];
         }
-        out.push(Tendon { name, joints, range });
     }
     Ok(out)
 }
 
-/// True if a tendon does anything by itself.
-fn acts(a: &Attributes) -> Result<bool, SceneError> {
-    for name in ["stiffness", "damping"] {
-        if a.merged::<3>(name, [0.0; 3])?.0 != [0.0; 3] {
-            return Ok(true);
+/// A place of the tree on its link.
+pub(super) fn anchor(links: &Links, body: usize, pose: stiction_body::math::Pose) -> Anchor {
+    Anchor { link: links.of_body[body], pose: links.frames[body] * pose }
+}
+
+/// The joints of a fixed tendon.
+fn joints(element: &Element, links: &Links) -> Result<Vec<(usize, f64)>, SceneError> {
+    let mut joints = vec![];
+    for part in element.all("joint") {
+        let joint = links.joint(part, "joint", part.required("joint")?)?;
+        if !joint.is_scalar() {
+            return Err(part.attribute_error("joint", "expected a hinge or slide"));
+        }
+        let coefficient = Attributes::of(part).number("coef")?;
+        joints.push((joint.link, coefficient.ok_or_else(|| part.error("needs the attribute \"coef\""))?));
+    }
+    if joints.is_empty() {
+        return Err(element.error("has no joints"));
+    }
+    Ok(joints)
+}
+
+/// The path of a spatial tendon.
+fn path(element: &Element, tree: &Tree, links: &Links) -> Result<Vec<Via>, SceneError> {
+    let mut path: Vec<Via> = vec![];
+    for part in &element.children {
+        match part.name.as_str() {
+            "site" => {
+                let site = tree.find_site(part, "site")?;
+                path.push(Via::Site(anchor(links, site.body, site.pose)));
+            }
+            "geom" => {
+                if !matches!(path.last(), Some(Via::Site(_))) {
+                    return Err(part.error("a tendon wraps around a geom between two sites"));
+                }
+                path.push(around(part, tree, links)?);
+            }
+            "pulley" => {
+                let divisor = Attributes::of(part).number("divisor")?;
+                match divisor.ok_or_else(|| part.error("needs the attribute \"divisor\""))? {
+                    divisor if divisor > 0.0 => path.push(Via::Pulley(divisor)),
+                    other => return Err(part.attribute_error("divisor", format!("must be above 0, found {other}"))),
+                }
+            }
+            _ => {}
         }
     }
-    Ok(a.number("frictionloss")?.unwrap_or(0.0) != 0.0 || a.number("armature")?.unwrap_or(0.0) != 0.0)
+    let sites = path.iter().filter(|via| matches!(via, Via::Site(_))).count();
+    let ends_well = !matches!(path.last(), Some(Via::Wrap { .. } | Via::Pulley(_)) | None);
+    let wraps_well = path.windows(2).all(|w| !matches!(w, [Via::Wrap { .. }, Via::Pulley(_) | Via::Wrap { .. }]));
+    if sites < 2 || !ends_well || !wraps_well {
+        return Err(element.error("a path needs at least two sites, and a site on each side of a geom"));
+    }
+    Ok(path)
+}
+
+/// A sphere or cylinder that a path goes around.
+fn around(part: &Element, tree: &Tree, links: &Links) -> Result<Via, SceneError> {
+    let name = part.required("geom")?;
+    let round = tree.rounds.iter().find(|r| r.name == name).ok_or_else(|| {
+        let near = nearest(name, tree.rounds.iter().map(|r| r.name.as_str()));
+        let near = near.map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
+        part.attribute_error("geom", format!("there is no sphere or cylinder \"{name}\"{near}"))
+    })?;
+    let side = match part.text("sidesite") {
+        Some(_) => Some(tree.find_site(part, "sidesite").map(|s| anchor(links, s.body, s.pose))?),
+        None => None,
+    };
+    Ok(Via::Wrap { anchor: anchor(links, round.body, round.pose), radius: round.radius, kind: round.kind, side })
+}
+
+/// What acts along a tendon.
+fn properties(
+    element: &Element,
+    path: TendonPath,
+    a: &Attributes,
+    compiler: &Compiler,
+    options: &Options,
+    notes: &mut Notes,
+) -> Result<Tendon, SceneError> {
+    let range = a.numbers::<2>("range")?;
+    let limited = a.automatic("limited")?.unwrap_or(compiler.autolimits && range.is_some());
+    let limits = range.filter(|_| limited && !options.is_off("limit")).unwrap_or(UNBOUNDED);
+    if limits[0] > limits[1] {
+        return Err(a.error("range", format!("expected an increasing range, found {} to {}", limits[0], limits[1])));
+    }
+    let mut linear = |name: &str, part: &str| -> Result<f64, SceneError> {
+        let [linear, others @ ..] = a.merged::<3>(name, [0.0; 3])?.0;
+        if others != [0.0; 2] {
+            notes.attribute(NoteKind::NotYet, element, name, "only linear springs and dampers are supported");
+        }
+        Ok(if options.is_off(part) { 0.0 } else { linear.max(0.0) })
+    };
+    let (stiffness, damping) = (linear("stiffness", "spring")?, linear("damping", "damper")?);
+    let effort = a.range("actuatorfrcrange")?;
+    let effort_limited = a.automatic("actuatorfrclimited")?.unwrap_or(compiler.autolimits && effort.is_some());
+    let armature = a.nonnegative("armature")?.unwrap_or(0.0);
+    if armature > 0.0 && matches!(path, TendonPath::Through(_)) {
+        let text = "the armature of tendons through sites counts without the forces of its motion";
+        notes.attribute(NoteKind::Changed, element, "armature", text);
+    }
+    Ok(Tendon {
+        name: element.text("name").unwrap_or_default().to_string(),
+        path,
+        stiffness,
+        rest: [0.0; 2],
+        damping,
+        friction: if options.is_off("frictionloss") { 0.0 } else { a.nonnegative("frictionloss")?.unwrap_or(0.0) },
+        armature,
+        limits,
+        effort: effort.filter(|_| effort_limited).unwrap_or(UNBOUNDED),
+    })
 }

@@ -144,7 +144,9 @@ impl Simulation {
         /// Rounds: each removes the overlap as seen from where the last one led.
         const ROUNDS: usize = 100;
         self.update_dynamics();
-        self.commands.reset(&self.world.model);
+        self.commands.reset(&self.world);
+        self.drives.springs.clear();
+        self.drives.motors.clear();
         self.update_forces()?;
         self.scratch.motion.iter_mut().for_each(|m| *m = LinkMotion::ZERO);
         let mut left = self.separate()?[1];

@@ -315,10 +315,31 @@ fn velocity(kind: &JointKind) -> &'static [&'static str] {
 
 /// A number that changes with any number of a world.
 fn fingerprint(world: &World) -> u64 {
-    let World { model, geoms, surfaces, rules, actuators, q, v, geom_owner: _, looks: _, visuals: _, notes: _ } = world;
+    let World {
+        model,
+        geoms,
+        surfaces,
+        rules,
+        actuators,
+        tendons,
+        effort_ranges,
+        control,
+        activation,
+        ambient,
+        q,
+        v,
+        ..
+    } = world;
     let mut hash = Hash(checksum(&[]));
     // Debug prints every number with all its digits; hashing cannot fail.
     let _ = write!(hash, "{model:?}{geoms:?}{surfaces:?}{rules:?}{actuators:?}{q:?}{v:?}");
+    // Worlds of earlier versions have none of these.
+    if !ambient.is_empty() {
+        let _ = write!(hash, "{ambient:?}");
+    }
+    if !(actuators.is_empty() && tendons.is_empty()) {
+        let _ = write!(hash, "{tendons:?}{effort_ranges:?}{control:?}{activation:?}");
+    }
     hash.0
 }
 

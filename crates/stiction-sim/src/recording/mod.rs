@@ -31,7 +31,7 @@ pub use write::Recorder;
 /// The first bytes of a recording.
 const MAGIC: &[u8; 8] = b"STICREC\n";
 /// The version of the format of recordings.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 /// The oldest version that can be read: without [`Settings::impacts`](crate::Settings) and
 /// [`RecordedStep::restitution_scale`].
 const OLDEST: u32 = 2;
@@ -45,6 +45,8 @@ const WITH_ROLLING: u32 = 5;
 /// The version from which on there are [`RecordedStep::factorizations`] and
 /// [`RecordedStep::most_factorizations`].
 const WITH_FACTORIZATIONS: u32 = 5;
+/// The version from which on states have activations.
+const WITH_ACTIVATIONS: u32 = 6;
 
 /// What a chunk holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

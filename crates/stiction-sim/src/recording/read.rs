@@ -10,7 +10,7 @@ use super::bytes::{Broken, Reader};
 use super::header::Header;
 use super::snapshot::get_snapshot;
 use super::step::RecordedStep;
-use super::{MAGIC, OLDEST, Tag, VERSION, WITH_ROLLING, chunk_sum};
+use super::{MAGIC, OLDEST, Tag, VERSION, WITH_ACTIVATIONS, WITH_ROLLING, chunk_sum};
 use crate::error::SceneError;
 use crate::simulation::Snapshot;
 
@@ -123,7 +123,7 @@ impl Recording {
 
     fn decode(&self, raw: &[u8]) -> Result<Chunk, Broken> {
         let mut from = Reader::new(raw);
-        let snapshot = get_snapshot(&mut from, self.format >= WITH_ROLLING)?;
+        let snapshot = get_snapshot(&mut from, self.format >= WITH_ROLLING, self.format >= WITH_ACTIVATIONS)?;
         let (nq, nv) = (self.header.q.len(), self.header.v.len());
         let steps = from.list(STEP, |from| RecordedStep::get(from, self.format, nq, nv))?;
         from.end()?;

@@ -11,9 +11,11 @@ use crate::simulation::{Memory, Simulation, Snapshot, State};
 /// The first bytes of a saved state.
 const MAGIC: &[u8; 8] = b"STICSNAP";
 /// The version of the format of saved states.
-pub const SAVED_STATE_VERSION: u32 = 2;
+pub const SAVED_STATE_VERSION: u32 = 3;
 /// The version from which on there are moments against rolling.
 const WITH_ROLLING: u32 = 2;
+/// The version from which on there are activations.
+const WITH_ACTIVATIONS: u32 = 3;
 /// More steps than any run has: beyond this a step is no longer a double.
 const MOST_STEPS: u64 = 1 << 53;
 /// Bytes of a key.
@@ -58,7 +60,7 @@ fn parse(bytes: &[u8]) -> Result<Snapshot, Broken> {
         return Err(Broken("the bytes are not those that were saved".into()));
     }
     let mut reader = Reader::new(body);
-    let snapshot = get_snapshot(&mut reader, version >= WITH_ROLLING)?;
+    let snapshot = get_snapshot(&mut reader, version >= WITH_ROLLING, version >= WITH_ACTIVATIONS)?;
     reader.end()?;
     Ok(snapshot)
 }
@@ -79,9 +81,9 @@ pub(super) fn put_snapshot(out: &mut Writer, snapshot: &Snapshot) {
     out.list(controllers, |out, memory| out.numbers(memory));
 }
 
-/// Reads a snapshot, with or without moments against rolling.
-pub(super) fn get_snapshot(from: &mut Reader<'_>, rolling: bool) -> Result<Snapshot, Broken> {
-    let state = get_state(from)?;
+/// Reads a snapshot, with or without moments against rolling and activations.
+pub(super) fn get_snapshot(from: &mut Reader<'_>, rolling: bool, activations: bool) -> Result<Snapshot, Broken> {
+    let state = get_state(from, activations)?;
     let keys = from.list(KEY, get_key)?;
     let modes = from.list(1, get_mode)?;
     let bases = get_bases(from)?;
@@ -96,15 +98,19 @@ pub(super) fn get_snapshot(from: &mut Reader<'_>, rolling: bool) -> Result<Snaps
 }
 
 pub(super) fn put_state(out: &mut Writer, state: &State) {
-    let State { q, v, t, step } = state;
+    let State { q, v, activation, t, step } = state;
     out.numbers(q);
     out.numbers(v);
+    out.numbers(activation);
     out.f64(*t);
     out.u64(*step);
 }
 
-pub(super) fn get_state(from: &mut Reader<'_>) -> Result<State, Broken> {
-    let state = State { q: from.numbers()?, v: from.numbers()?, t: from.f64()?, step: from.u64()? };
+/// Reads a state, with or without activations.
+pub(super) fn get_state(from: &mut Reader<'_>, activations: bool) -> Result<State, Broken> {
+    let (q, v) = (from.numbers()?, from.numbers()?);
+    let activation = if activations { from.finite()? } else { vec![] };
+    let state = State { q, v, activation, t: from.f64()?, step: from.u64()? };
     if !state.t.is_finite() || state.step > MOST_STEPS {
         return Err(Broken(format!("the time is {} after {} steps", state.t, state.step)));
     }

@@ -8,7 +8,7 @@ use super::bytes::{Broken, Reader, Writer};
 use super::snapshot::{
     get_bases, get_forces, get_key, get_mode, get_state, put_bases, put_forces, put_key, put_mode, put_state,
 };
-use super::{WITH_ACCEPTANCE, WITH_FACTORIZATIONS, WITH_RESTITUTION, WITH_ROLLING};
+use super::{WITH_ACCEPTANCE, WITH_ACTIVATIONS, WITH_FACTORIZATIONS, WITH_RESTITUTION, WITH_ROLLING};
 use crate::assemble::{ContactFrame, ContactKey};
 use crate::simulation::{Simulation, State, StepReport};
 
@@ -196,7 +196,7 @@ impl RecordedStep {
     pub(super) fn get(from: &mut Reader<'_>, format: u32, nq: usize, nv: usize) -> Result<Self, Broken> {
         /// Bytes of a contact.
         const CONTACT: usize = 16 + 7 * 8 + 1;
-        let state = get_state(from)?;
+        let state = get_state(from, format >= WITH_ACTIVATIONS)?;
         let contacts = from.list(CONTACT, |from| {
             Ok(RecordedContact {
                 key: get_key(from)?,

@@ -14,6 +14,7 @@ use crate::expression::Expression;
 use crate::looks::{Look, Rgba, Visual};
 use crate::material::{Material, MaterialRule};
 use crate::meshes::{self, TriangleMesh};
+use crate::mjcf::Start as RobotStart;
 use crate::world::{Base, Placement, WorldBuilder};
 
 /// Quaternions in a scene may be this far from unit length; they are made unit.
@@ -601,8 +602,13 @@ fn robot(
 ) -> Result<(), SceneError> {
     let file = section.needed_string("file")?;
     let path = section.source.path(&file);
-    let mut description =
-        crate::load_description(&path).map_err(|e| if e.file.is_some() { e } else { section.place("file", &e) })?;
+    let start = match section.string_or_count("keyframe")? {
+        None => RobotStart::default(),
+        Some(Ok(name)) => RobotStart::Keyframe(name),
+        Some(Err(number)) => RobotStart::Number(number),
+    };
+    let mut description = crate::load_description_at(&path, &start)
+        .map_err(|e| if e.file.is_some() { e } else { section.place("file", &e) })?;
     let name = section.string("name")?.unwrap_or_else(|| description.name.clone());
     for geom in &mut description.geoms {
         geom.material = named_surface(section, materials, geom.material)?;

@@ -42,14 +42,12 @@ pub(crate) fn read(sections: &[Section<'_>], world: &World, names: &Names) -> Re
         one(section, world, names, &mut all)?;
         section.finish()?;
     }
-    // Motors of robots without a control of their own hold the control 0.
-    let controlled =
-        |name: &str| all.iter().any(|c| matches!(c, SceneController::Actuator(a) if a.actuator.name == name));
-    let rest: Vec<_> = world.actuators.iter().filter(|a| !controlled(&a.name)).cloned().collect();
+    // Motors of robots without a control of their own hold that of the start.
+    let controlled = |i: usize| all.iter().any(|c| matches!(c, SceneController::Actuator(a) if a.actuator == i));
+    let rest: Vec<_> = (0..world.actuators.len()).filter(|i| !controlled(*i)).collect();
     for actuator in rest {
-        if let Some(joint) = joint_of(world, actuator.link) {
-            all.push(SceneController::Actuator(ActuatorControl { actuator, joint, control: Signal::constant(0.0) }));
-        }
+        let control = Signal::constant(world.control[actuator]);
+        all.push(SceneController::Actuator(ActuatorControl { actuator, control }));
     }
     Ok(all)
 }
@@ -95,15 +93,13 @@ fn one(section: &Section<'_>, world: &World, names: &Names, all: &mut Vec<SceneC
         }
         "actuator" => {
             let name = section.needed_string("actuator")?;
-            let Some(actuator) = world.actuators.iter().find(|a| a.name == name) else {
+            let Some(actuator) = world.actuators.iter().position(|a| a.name == name) else {
                 let hint = nearest(&name, world.actuators.iter().map(|a| a.name.as_str()));
                 let hint = hint.map_or_else(String::new, |n| format!("; did you mean \"{n}\"?"));
                 return Err(section.error("actuator", format!("there is no actuator called \"{name}\"{hint}")));
             };
             let control = section.signal("control")?.ok_or_else(|| section.missing("control"))?;
-            let joint = joint_of(world, actuator.link)
-                .ok_or_else(|| section.error("actuator", "its joint has not just one velocity"))?;
-            all.push(SceneController::Actuator(ActuatorControl { actuator: actuator.clone(), joint, control }));
+            all.push(SceneController::Actuator(ActuatorControl { actuator, control }));
         }
         other => {
             let known = ["servo", "effort", "motion", "wrench", "actuator"];

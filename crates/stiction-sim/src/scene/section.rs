@@ -148,6 +148,18 @@ impl<'a> Section<'a> {
         Ok(out)
     }
 
+    /// Text, or a whole number of at least 0.
+    pub fn string_or_count(&self, key: &'static str) -> Result<Option<Result<String, usize>>, SceneError> {
+        let Some(at) = self.value(key) else { return Ok(None) };
+        if let DeValue::String(_) = at.get_ref() {
+            return self.as_string(key, at).map(|text| Some(Ok(text)));
+        }
+        match self.as_number(key, at)? {
+            x if x.fract() == 0.0 && (0.0..1e9).contains(&x) => Ok(Some(Err(x as usize))),
+            x => Err(self.error(key, format!("expected a name or a whole number of at least 0, found {x}"))),
+        }
+    }
+
     /// Text that must be there.
     pub fn needed_string(&self, key: &'static str) -> Result<String, SceneError> {
         self.string(key)?.ok_or_else(|| self.missing(key))

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use stiction_body::math::{Pose, Vec3};
 use stiction_body::{Inertia, JointKind, LoopKind, ModelBuilder, ShapeKind, Workspace};
+use stiction_sim::actuation::{Law, TendonPath, Transmission};
 use stiction_sim::mjcf::{self, MjcfOptions, Start};
-use stiction_sim::{ActuatorKind, Description, MaterialRule, NoteKind, SceneError};
+use stiction_sim::{Description, MaterialRule, NoteKind, SceneError};
 
 fn parse(text: &str) -> Result<Description, SceneError> {
     mjcf::parse(text, Path::new("."), &MjcfOptions::default())
@@ -151,8 +152,8 @@ fn frames_and_replicas_vanish_into_their_parents() {
     assert_eq!(d.links.iter().map(|l| l.name.as_str()).collect::<Vec<_>>(), ["b-0", "b-1", "b-2"]);
     near(centre(&d, 2, None), [4.0, 0.0, 0.0]);
     assert_eq!(
-        d.actuators.iter().map(|a| (a.name.as_str(), a.link)).collect::<Vec<_>>(),
-        [("m-0", 0), ("m-1", 1), ("m-2", 2)]
+        d.actuators.iter().map(|a| (a.name.as_str(), a.transmission.joint())).collect::<Vec<_>>(),
+        [("m-0", Some(0)), ("m-1", Some(1)), ("m-2", Some(2))]
     );
     assert_eq!(d.excluded.len(), 3);
     // Rotations: each copy stands in the frame of the one before.
@@ -397,15 +398,22 @@ fn actuators_of_all_supported_kinds() {
              <general name="k" joint="y" gainprm="4" forcerange="-8 2"/></actuator>"#
     ));
     let a = |name: &str| d.actuators.iter().find(|a| a.name == name).unwrap();
-    assert_eq!((a("m").kind, a("m").gear, a("m").control, a("m").link), (ActuatorKind::Effort, 2.0, [-1.0, 1.0], 0));
-    assert_eq!(a("m").effort, [-4.0, 2.0], "the joint's limit, before the gear");
-    assert_eq!(d.links[0].properties.effort, 8.0);
-    assert_eq!((a("p").kind, a("p").effort), (ActuatorKind::Position { kp: 50.0, kd: 3.0 }, [-7.0, 7.0]));
-    assert_eq!((a("v").kind, a("v").gear), (ActuatorKind::Velocity { kd: 4.0 }, -2.0));
-    // 10 u − 100 q − 5 v = 100 (u/10 − q) − 5 v.
-    assert_eq!((a("g").kind, a("g").control), (ActuatorKind::Position { kp: 100.0, kd: 5.0 }, [0.0, 25.5]));
-    assert!(noted(&d, NoteKind::Changed, "times 0.1 plus 0"));
-    assert_eq!((a("k").kind, a("k").gear, a("k").effort), (ActuatorKind::Effort, 4.0, [-2.0, 0.5]));
+    let laws = |name: &str| (a(name).gain, a(name).bias);
+    assert_eq!(laws("m"), (Law::Affine([1.0, 0.0, 0.0]), Law::NONE));
+    assert_eq!((a("m").gear[0], a("m").control, a("m").transmission.joint()), (2.0, [-1.0, 1.0], Some(0)));
+    assert_eq!(
+        (a("m").force, a("m").reach),
+        ([f64::NEG_INFINITY, f64::INFINITY], [-4.0, 2.0]),
+        "the joint's, before the gear"
+    );
+    assert_eq!((d.links[0].properties.effort, d.effort_ranges.as_slice()), (8.0, &[(0, [-8.0, 4.0])][..]));
+    assert_eq!(laws("p"), (Law::Affine([50.0, 0.0, 0.0]), Law::Affine([0.0, -50.0, -3.0])));
+    assert_eq!(a("p").force, [-7.0, 7.0]);
+    assert_eq!((laws("v").1, a("v").gear[0]), (Law::Affine([0.0, 0.0, -4.0]), -2.0));
+    // Controls are in the file's units.
+    assert_eq!(laws("g"), (Law::Affine([10.0, 0.0, 0.0]), Law::Affine([0.0, -100.0, -5.0])));
+    assert_eq!(a("g").control, [0.0, 255.0]);
+    assert_eq!((laws("k").0, a("k").force), (Law::Affine([4.0, 0.0, 0.0]), [-8.0, 2.0]));
 }
 
 #[test]
@@ -417,7 +425,8 @@ fn actuators_are_tuned_to_the_inertia_they_move() {
     );
     let inertia: f64 = 2.008 + 2.0;
     assert!((d.links[0].properties.armature - 2.0).abs() < 1e-15);
-    let ActuatorKind::Position { kp, kd } = d.actuators[0].kind else { panic!() };
+    let Law::Affine([_, slope, rate]) = d.actuators[0].bias else { panic!() };
+    let (kp, kd) = (-slope, -rate);
     assert!(kp == 9.0 && (kd - (9.0 * inertia / 4.0).sqrt()).abs() < 1e-12, "{kd}");
     assert!((d.actuators[0].control[1] - PI / 4.0).abs() < 1e-15);
     let d = world(r#"<body><joint springdamper=".1 .5"/><geom size=".1" pos="1 0 0" mass="2"/></body>"#);
@@ -432,23 +441,28 @@ fn fixed_tendons_of_fingers_that_follow_each_other() {
         <tendon><fixed name="both"><joint joint="x" coef=".5"/><joint joint="y" coef=".25"/></fixed></tendon>
         <actuator><position name="grip" tendon="both" kp="10" gear="2"/></actuator>"#;
     let d = model(&format!(r#"{fingers}<equality><joint joint1="y" joint2="x" polycoef="0 2 0 0 0"/></equality>"#));
-    assert_eq!((d.actuators[0].link, d.actuators[0].gear), (0, 2.0), "2 (0.5 + 0.25 · 2)");
+    assert_eq!((d.actuators[0].transmission, d.actuators[0].gear[0]), (Transmission::Tendon(0), 2.0));
+    assert_eq!(d.tendons[0].path, TendonPath::Joints(vec![(0, 0.5), (1, 0.25)]));
     // The tendon itself kept 1 above its length: x = 2 − y/2.
     let d = model(&format!(r#"{fingers}<equality><tendon tendon1="both" polycoef="1 0 0 0 0"/></equality>"#));
     assert_eq!((d.mimics[0].link, d.mimics[0].of, d.mimics[0].multiplier, d.mimics[0].offset), (0, 1, -0.5, 2.0));
     let d = model(fingers);
-    assert!(d.actuators.is_empty() && noted(&d, NoteKind::NotYet, "<position name=\"grip\">"));
+    assert!(d.actuators.len() == 1 && !noted(&d, NoteKind::NotYet, ""), "{:?}", d.notes);
 }
 
 #[test]
 fn keyframes_choose_the_start() {
     let text = r#"<mujoco><worldbody><body pos="0 0 1"><freejoint/><geom size=".1"/></body><body><joint ref="0" range="-90 90"/>
         <geom size=".1"/></body></worldbody>
-        <keyframe><key name="up" qpos="0 0 2 2 0 0 0 .5"/><key name="home" qpos="1 0 3 0 0 0 3 .25" qvel="1 0 0 0 0 0 0"/></keyframe></mujoco>"#;
+        <keyframe><key name="up" qpos="0 0 2 2 0 0 0 .5"/><key name="home" qpos="1 0 3 0 0 0 3 .25" qvel="1 0 0 0 0 2 3"/></keyframe></mujoco>"#;
     let with = |start| mjcf::parse(text, Path::new("."), &MjcfOptions { start }).map(|d| d.initial);
     assert_eq!(with(Start::Home).unwrap(), vec![(0, vec![1.0, 0.0, 3.0, 0.0, 0.0, 0.0, 1.0]), (1, vec![0.25])]);
     assert_eq!(with(Start::Keyframe("up".into())).unwrap()[1], (1, vec![0.5]));
     assert_eq!(with(Start::Reference).unwrap(), vec![(0, vec![0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0])]);
+    assert_eq!(with(Start::Number(0)).unwrap()[1], (1, vec![0.5]));
+    assert!(with(Start::Number(2)).unwrap_err().to_string().contains("the file has 2"));
+    let d = mjcf::parse(text, Path::new("."), &MjcfOptions::default()).unwrap();
+    assert_eq!((d.start, d.keyframes[0].v.len(), d.keyframes[1].v[1].1[0]), (Some(1), 0, 3.0));
     let soft = text.replace("<worldbody>", r#"<worldbody><flexcomp name="cloth"/>"#);
     let d = mjcf::parse(&soft, Path::new("."), &MjcfOptions::default()).unwrap();
     assert!(
@@ -467,7 +481,8 @@ fn flags_that_switch_parts_off() {
         r#"<option gravity="0 0 -5" timestep=".01"><flag gravity="disable" contact="disable" limit="disable" actuation="disable"/>
             </option>{ARM}<actuator><motor joint="x"/></actuator>"#
     ));
-    assert_eq!((d.gravity, d.dt, d.geoms.len(), d.actuators.len()), (Some(Vec3::ZERO), Some(0.01), 0, 0));
+    assert_eq!((d.gravity, d.dt, d.geoms.len()), (Some(Vec3::ZERO), Some(0.01), 0));
+    assert_eq!(d.actuators[0].gain, Law::NONE, "it keeps its control, and does nothing");
     assert_eq!(d.links[0].properties.limits, [f64::NEG_INFINITY, f64::INFINITY]);
     assert!(noted(&d, NoteKind::Changed, "switched off by the file"));
 }

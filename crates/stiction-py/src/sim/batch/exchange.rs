@@ -165,7 +165,7 @@ impl BatchSimulation {
     }
 
     /// Takes over what Python wrote for copy `i`.
-    pub(super) fn take(&self, py: Python<'_>, copy: &mut Replica, i: usize) -> PyResult<()> {
+    pub(in crate::sim) fn take(&self, py: Python<'_>, copy: &mut Replica, i: usize) -> PyResult<()> {
         let (state, inputs) = self.read(py)?;
         let Sizes { n, nq, nv, inputs: size } = self.sizes;
         let bad = |message: String| errors::input(py, format!("copy {i}: {message}"));

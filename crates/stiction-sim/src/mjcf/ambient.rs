@@ -1,0 +1,55 @@
+//! What acts on bodies by itself: compensated weight, fluid, springs of ball and free joints.
+
+use stiction_body::math::{Mat3, Pose, Quat, Vec3};
+
+use super::bodies::{Body, Tree};
+use super::compiler::Options;
+use super::joints::JointType;
+use super::links::Links;
+use super::solid::principal;
+use crate::ambient::{Immersed, TurnSpring};
+use crate::description::Description;
+
+/// Bodies of at most this mass (kg) feel no fluid, as in MuJoCo.
+const LEAST: f64 = 1e-15;
+
+/// Writes all of it.
+pub(super) fn write(tree: &Tree, links: &Links, options: &Options, out: &mut Description) {
+    for (i, body) in tree.bodies.iter().enumerate().skip(1) {
+        let Some(link) = links.of_body[i] else { continue };
+        if body.compensation != 0.0 && !options.is_off("gravity") && !options.is_off("spring") {
+            out.ambient.compensated.push((link, body.compensation));
+        }
+        if (options.density > 0.0 || options.viscosity > 0.0) && body.inertia.mass > LEAST && !body.is_static {
+            let (axes, edges) = equal_box(body);
+            let frame = links.frames[i] * Pose::from_parts(body.inertia.com, axes);
+            let (density, viscosity, wind) = (options.density, options.viscosity, options.wind);
+            out.ambient.immersed.push(Immersed { link, frame, edges, density, viscosity, wind });
+        }
+    }
+    for joint in links.joints.iter().filter(|j| j.turn_stiffness > 0.0) {
+        let rest = match joint.kind {
+            JointType::Free => {
+                let q = &joint.reference;
+                Pose::from_parts(Vec3::new(q[0], q[1], q[2]), Quat::from_xyzw(q[4], q[5], q[6], q[3]))
+            }
+            _ => Pose::identity(),
+        };
+        out.ambient.springs.push(TurnSpring { link: joint.link, stiffness: joint.turn_stiffness, rest });
+    }
+}
+
+/// Axes and edges (m) of the box of equal inertia. Where the axes are not unique, those of the file count.
+fn equal_box(body: &Body) -> (Quat, Vec3) {
+    let (moments, axes) = match body.axes {
+        Some(axes) => {
+            let r = Mat3::from_quat(axes);
+            let local = r.transpose() * body.inertia.about_com * r;
+            ([local.x_axis.x, local.y_axis.y, local.z_axis.z], axes)
+        }
+        None => principal(body.inertia.about_com),
+    };
+    let [x, y, z] = moments;
+    let edge = |twice: f64| (twice.max(LEAST) / body.inertia.mass * 6.0).sqrt();
+    (axes, Vec3::new(edge(y + z - x), edge(x + z - y), edge(x + y - z)))
+}

@@ -1,0 +1,151 @@
+//! `<sensor>`: what is measured.
+
+use stiction_body::math::{Pose, Vec3};
+
+use super::attributes::Attributes;
+use super::bodies::Tree;
+use super::links::Links;
+use super::notes::Notes;
+use super::tendons::anchor;
+use super::tree::Element;
+use crate::actuation::Anchor;
+use crate::description::{Description, NoteKind};
+use crate::error::{SceneError, nearest};
+use crate::sensors::{FrameQuantity, Sensor, SensorKind};
+
+/// Writes all sensors.
+pub(super) fn write<'a>(
+    root: &'a Element,
+    tree: &Tree<'a>,
+    links: &Links<'a>,
+    magnetic: Vec3,
+    notes: &mut Notes,
+    out: &mut Description,
+) -> Result<(), SceneError> {
+    let from = Reader { tree, links, magnetic };
+    for element in root.all("sensor").flat_map(|s| &s.children) {
+        let Some(kind) = from.kind(element, out)? else {
+            notes.element(NoteKind::NotYet, element, "this kind of sensor is not supported: left out");
+            continue;
+        };
+        let name = element.text("name").map_or_else(|| format!("sensor{}", out.sensors.len()), str::to_string);
+        let cutoff = Attributes::of(element).nonnegative("cutoff")?.filter(|x| *x > 0.0).unwrap_or(f64::INFINITY);
+        out.sensors.push(Sensor { name, kind, cutoff });
+    }
+    Ok(())
+}
+
+struct Reader<'s, 'a> {
+    tree: &'s Tree<'a>,
+    links: &'s Links<'a>,
+    magnetic: Vec3,
+}
+
+impl Reader<'_, '_> {
+    /// What a sensor measures; none if that is not supported.
+    fn kind(&self, element: &Element, out: &Description) -> Result<Option<SensorKind>, SceneError> {
+        use SensorKind as K;
+        let site = || self.tree.find_site(element, "site").map(|s| anchor(self.links, s.body, s.pose));
+        let joint = || self.links.joint(element, "joint", element.required("joint")?).map(|j| j.link);
+        let tendon = || number(element, "tendon", out.tendons.iter().map(|t| t.name.as_str()));
+        let actuator = || number(element, "actuator", out.actuators.iter().map(|a| a.name.as_str()));
+        Ok(Some(match element.name.as_str() {
+            "accelerometer" => K::Accelerometer(site()?),
+            "velocimeter" => K::Velocimeter(site()?),
+            "gyro" => K::Gyro(site()?),
+            "force" => K::Force(site()?),
+            "torque" => K::Torque(site()?),
+            "magnetometer" => K::Magnetometer(site()?, self.magnetic),
+            "touch" => K::Touch(site()?, self.tree.find_site(element, "site")?.volume),
+            "jointpos" => K::JointPosition(joint()?),
+            "jointvel" => K::JointVelocity(joint()?),
+            "jointactuatorfrc" => K::JointActuatorForce(joint()?),
+            "ballquat" => K::BallQuaternion(joint()?),
+            "ballangvel" => K::BallAngularVelocity(joint()?),
+            "tendonpos" => K::TendonPosition(tendon()?),
+            "tendonvel" => K::TendonVelocity(tendon()?),
+            "tendonactuatorfrc" => K::TendonActuatorForce(tendon()?),
+            "actuatorpos" => K::ActuatorPosition(actuator()?),
+            "actuatorvel" => K::ActuatorVelocity(actuator()?),
+            "actuatorfrc" => K::ActuatorForce(actuator()?),
+            "subtreecom" => K::SubtreeCentre(self.subtree(element)?),
+            "subtreelinvel" => K::SubtreeVelocity(self.subtree(element)?),
+            "subtreeangmom" => K::SubtreeMomentum(self.subtree(element)?),
+            "e_potential" => K::PotentialEnergy,
+            "e_kinetic" => K::KineticEnergy,
+            "clock" => K::Clock,
+            name => return self.frame(name, element),
+        }))
+    }
+
+    fn frame(&self, name: &str, element: &Element) -> Result<Option<SensorKind>, SceneError> {
+        let quantity = match name {
+            "framepos" => FrameQuantity::Position,
+            "framequat" => FrameQuantity::Quaternion,
+            "framexaxis" => FrameQuantity::Axis(0),
+            "frameyaxis" => FrameQuantity::Axis(1),
+            "framezaxis" => FrameQuantity::Axis(2),
+            "framelinvel" => FrameQuantity::LinearVelocity,
+            "frameangvel" => FrameQuantity::AngularVelocity,
+            "framelinacc" => FrameQuantity::LinearAcceleration,
+            "frameangacc" => FrameQuantity::AngularAcceleration,
+            _ => return Ok(None),
+        };
+        let turns = matches!(quantity, FrameQuantity::Quaternion | FrameQuantity::Axis(_));
+        let Some(of) = self.object(element, ["objtype", "objname"], turns)? else { return Ok(None) };
+        let reference = match element.text("refname") {
+            None => None,
+            Some(_) => match self.object(element, ["reftype", "refname"], true)? {
+                None => return Ok(None),
+                reference => reference,
+            },
+        };
+        Ok(Some(SensorKind::Frame { quantity, of, reference }))
+    }
+
+    /// The frame of an object; none if it has one that is not known here.
+    fn object(&self, element: &Element, [kind, name]: [&str; 2], turns: bool) -> Result<Option<Anchor>, SceneError> {
+        match element.required(kind)? {
+            "site" => self.tree.find_site(element, name).map(|s| Some(anchor(self.links, s.body, s.pose))),
+            "xbody" => Ok(Some(anchor(self.links, self.tree.find_body(element, name)?, Pose::identity()))),
+            // The frame of a body's inertia has its own axes.
+            "body" if turns => Ok(None),
+            "body" => {
+                let body = self.tree.find_body(element, name)?;
+                let centre = self.tree.bodies[body].inertia.com;
+                Ok(Some(anchor(self.links, body, Pose::from_translation(centre))))
+            }
+            "geom" => {
+                let wanted = element.required(name)?;
+                let round = self.tree.rounds.iter().find(|r| r.name == wanted);
+                Ok(round.map(|r| anchor(self.links, r.body, r.pose)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The links of a body and of all that hangs on it.
+    fn subtree(&self, element: &Element) -> Result<Vec<usize>, SceneError> {
+        let body = self.tree.find_body(element, "body")?;
+        let Some(root) = self.links.of_body[body] else { return Ok((0..self.links.specs.len()).collect()) };
+        let mut inside = vec![false; self.links.specs.len()];
+        for (l, spec) in self.links.specs.iter().enumerate() {
+            inside[l] = l == root || spec.parent.is_some_and(|p| inside[p]);
+        }
+        Ok((0..inside.len()).filter(|l| inside[*l]).collect())
+    }
+}
+
+/// The number of what an attribute names.
+fn number<'a>(
+    element: &Element,
+    attribute: &str,
+    mut names: impl Iterator<Item = &'a str> + Clone,
+) -> Result<usize, SceneError> {
+    let name = element.required(attribute)?;
+    let all = names.clone();
+    names.position(|n| n == name && !name.is_empty()).ok_or_else(|| {
+        let near = nearest(name, all).map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
+        element.attribute_error(attribute, format!("there is no {attribute} \"{name}\"{near}"))
+    })
+}

@@ -1,0 +1,197 @@
+"""Actuators, tendons, sensors, keyframes and ambient forces of MJCF files, beside MuJoCo's numbers where that is installed."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+
+import stiction
+
+BENCHMARKS = pathlib.Path(__file__).parents[2] / "benchmarks"
+
+BODIES = """<worldbody><site name="w0" pos="0 0 1.5"/><site name="w1" pos=".3 .1 1.2"/>
+ <body name="a" pos="0 0 1" GA><joint name="x" axis="0 1 0" range="-90 90" JX/><geom type="capsule" size=".05" fromto="0 0 0 .3 0 0" mass="1"/>
+  <site name="sa" pos=".1 0 .06" euler="10 20 30"/>
+  <geom name="cylinder" type="cylinder" size=".06 .1" pos=".3 0 0" euler="90 0 0" contype="0" conaffinity="0" mass="0"/>
+  <body name="b" pos=".3 0 0"><joint name="y" axis="0 1 0" stiffness="3" springref="20" damping=".3"/><joint name="z" axis="0 0 1" pos="0 .01 0"/>
+   <geom type="capsule" size=".04" fromto="0 0 0 .3 0 0" mass=".7"/><site name="sb" pos=".2 .05 .08" euler="40 0 10"/><site name="sc" pos=".25 0 -.07"/>
+   <geom name="sphere" size=".07" pos=".15 0 0" contype="0" conaffinity="0" mass="0"/></body></body>
+ <body name="f" pos="1 0 1"><freejoint name="free"/><geom type="box" size=".1 .07 .05" mass="2"/><site name="sf" pos=".1 .02 0" euler="30 10 0"/></body>
+ <body name="q" pos="-1 0 1"><joint name="ball" type="ball" stiffness="3" damping=".2"/><geom type="box" size=".1 .07 .05" pos="0 0 -.2" mass="1.5"/></body>
+ <body name="s" pos="-2 0 1"><joint name="slide" type="slide" axis="0 0 1"/><geom size=".1" mass="1"/><site name="ss"/></body></worldbody>"""
+
+PATH = '<tendon><spatial name="t"><site site="w0"/><site site="sa"/><site site="sb"/></spatial></tendon>'
+WRAPPED = """<tendon><spatial name="t" stiffness="10" damping="1"><site site="w0"/><geom geom="G"/><site site="sb"/><pulley divisor="2"/><site site="w1"/>
+ <geom geom="G"/><site site="sc"/></spatial></tendon><actuator><motor tendon="t" gear="3"/></actuator>"""
+
+CASES = {
+    "several on a joint": """<actuator><motor joint="x" gear="2" ctrlrange="-1 1"/><position joint="x" kp="50" kv="3" forcerange="-1 3"/>
+        <velocity joint="y" kv="4" gear="-2"/><general joint="y" biastype="affine" gainprm="10" biasprm="3 -100 -5" ctrlrange="0 255"/>
+        <damper joint="z" kv="2" ctrlrange="0 1"/><general joint="z" gaintype="affine" gainprm="1 2 3" biastype="affine" biasprm="1 2 3"/></actuator>""",
+    "activations": """<actuator><intvelocity joint="x" kp="5" kv="1" actrange="-1 1"/><cylinder joint="y" timeconst=".1" area="3" bias="1 -2 -3"/>
+        <position joint="z" kp="3" timeconst=".05"/><general joint="x" dyntype="filter" dynprm=".2" actearly="true"/>
+        <general joint="y" dyntype="integrator" actlimited="true" actrange="-1 1" actearly="true"/></actuator>""",
+    "muscles": PATH + """<actuator><muscle tendon="t" lengthrange=".3 1.2"/><muscle tendon="t" lengthrange=".3 1.2" force="100" tausmooth=".2"/>
+        <muscle joint="x" lengthrange="-1 1" range=".5 1.5"/></actuator>""",
+    "damping ratio": '<actuator><position joint="x" kp="50" dampratio="1" gear="2"/><position joint="y" kp="50" dampratio=".5"/></actuator>',
+    "sites": """<actuator><motor site="sf" gear="1 2 3 .1 .2 .3"/><motor site="sb" gear="1 2 3 .1 .2 .3"/>
+        <position site="sb" refsite="sa" gear="1 .5 .2 0 0 0" kp="20"/><position site="sb" refsite="sf" gear="0 0 0 1 .5 .2" kp="20" kv="1"/>
+        <motor site="sf" refsite="w0" gear="1 2 3 4 5 6"/></actuator>""",
+    "ball and free joints": """<actuator><motor joint="free" gear="1 2 3 4 5 6"/><motor jointinparent="free" gear="1 2 3 4 5 6"/>
+        <position joint="ball" gear="1 2 3" kp="3"/><position jointinparent="ball" gear="1 2 3" kp="3"/></actuator>""",
+    "cranks": """<actuator><position cranksite="sb" slidersite="ss" cranklength="1.2" kp="3"/>
+        <motor cranksite="sb" slidersite="ss" cranklength="4" gear="2"/></actuator>""",
+    "fixed tendons": """<tendon><fixed name="t" stiffness="10" damping="2" springlength=".1 .3" frictionloss=".1" range="-1 1"><joint joint="x" coef=".5"/>
+        <joint joint="slide" coef="-2"/></fixed><fixed name="u" stiffness="3"><joint joint="y" coef="1"/></fixed></tendon>
+        <actuator><position tendon="t" kp="10" kv="1" gear="2"/></actuator>""",
+    "around a sphere": WRAPPED.replace("G", "sphere"),
+    "around a cylinder": WRAPPED.replace("G", "cylinder"),
+    "a fluid": '<option density="1.2" viscosity=".3" wind="1 .5 .2"/>',
+    "sensors": PATH + """<actuator><position name="p" joint="x" kp="5" kv="1"/><motor tendon="t"/></actuator><sensor><jointpos name="1" joint="x"/>
+        <jointvel name="2" joint="x"/><ballquat name="3" joint="ball"/><ballangvel name="4" joint="ball"/><gyro name="5" site="sb"/>
+        <velocimeter name="6" site="sb"/><magnetometer name="7" site="sf"/><framepos name="8" objtype="site" objname="sb"/>
+        <framepos name="9" objtype="body" objname="b" reftype="site" refname="sf"/><framequat name="10" objtype="xbody" objname="b" reftype="site" refname="sf"/>
+        <framexaxis name="11" objtype="site" objname="sb" reftype="xbody" refname="q"/><framelinvel name="12" objtype="site" objname="sb" reftype="xbody" refname="f"/>
+        <frameangvel name="13" objtype="site" objname="sb" reftype="xbody" refname="f"/><framelinvel name="14" objtype="body" objname="a"/>
+        <subtreecom name="16" body="a"/><subtreelinvel name="17" body="a"/><subtreeangmom name="18" body="a"/><tendonpos name="21" tendon="t"/>
+        <tendonvel name="22" tendon="t"/><actuatorpos name="23" actuator="p"/><actuatorvel name="24" actuator="p"/><actuatorfrc name="25" actuator="p"/>
+        <jointactuatorfrc name="26" joint="x"/><tendonactuatorfrc name="27" tendon="t"/></sensor>""",
+}
+
+
+def write(folder: pathlib.Path, rest: str, bodies: str = BODIES) -> str:
+    file = folder / "robot.xml"
+    file.write_text(f"<mujoco>{bodies.replace('JX', '').replace('GA', '')}{rest}</mujoco>")
+    return str(file)
+
+
+def differences(file: str) -> dict[str, float]:
+    pytest.importorskip("mujoco")
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        import robot_forces
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+    return robot_forces.compare(file, 20)
+
+
+def check(file: str) -> None:
+    found = differences(file)
+    assert found
+    for kind, difference in found.items():
+        assert difference <= (1e-6 if kind.startswith("sensor") else 1e-9), (kind, difference)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_forces_are_those_of_mujoco(name: str, tmp_path: pathlib.Path) -> None:
+    check(write(tmp_path, CASES[name]))
+
+
+def test_gravity_compensation_and_limits_of_joints(tmp_path: pathlib.Path) -> None:
+    bodies = BODIES.replace("GA", 'gravcomp=".7"').replace("JX", 'actuatorfrcrange="-.3 1"')
+    check(write(tmp_path, '<actuator><motor joint="x"/><motor joint="x" gear="3"/><position joint="y" kp="30"/></actuator>', bodies))
+
+
+HINGE = """<option gravity="0 0 0" timestep="0.001"/><worldbody><body><joint name="j" axis="0 0 1"/><geom size=".1" pos=".2 0 0" mass="1"/>
+    <site name="s" pos=".2 0 0"/></body></worldbody>"""
+
+
+@pytest.mark.parametrize(
+    ("actuators", "ctrl"),
+    [
+        ('<motor joint="j" forcerange="-1 1"/><motor joint="j" forcerange="-1 1"/>', [1, 1]),
+        ('<motor joint="j" forcerange="-1 1"/><motor joint="j" forcerange="-3 3"/>', [1, 3]),
+        ('<position joint="j" kp="100" forcerange="-1 3"/>', [-1]),
+        ('<position joint="j" kp="100" forcerange="-1 3"/>', [1]),
+        ('<general joint="j" dyntype="filterexact" dynprm=".01" gainprm="2"/>', [1]),
+    ],
+)
+def test_motion_is_that_of_mujoco(actuators: str, ctrl: list[float], tmp_path: pathlib.Path) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    file = write(tmp_path, f"<actuator>{actuators}</actuator>", HINGE)
+    model = mujoco.MjModel.from_xml_path(file)
+    data = mujoco.MjData(model)
+    simulation = stiction.Simulation(file)
+    data.ctrl[:] = simulation.ctrl[:] = ctrl
+    for _ in range(10):
+        mujoco.mj_step(model, data)
+        simulation.step()
+    assert simulation.v[0] == pytest.approx(data.qvel[0], rel=1e-9)
+    assert simulation.act[simulation.act != 0] == pytest.approx(data.act, rel=1e-12)
+
+
+def test_inertial_sensors_read_the_last_step(tmp_path: pathlib.Path) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    kinds = "accelerometer gyro force torque".split()
+    sensors = "".join(f'<{kind} name="{kind}" site="s"/>' for kind in kinds)
+    bodies = HINGE.replace("0 0 0", "1 -2 -9").replace('axis="0 0 1"', 'axis="0 1 .3"')
+    file = write(tmp_path, f'<actuator><motor joint="j"/></actuator><sensor>{sensors}</sensor>', bodies)
+    model = mujoco.MjModel.from_xml_path(file)
+    data = mujoco.MjData(model)
+    simulation = stiction.Simulation(file)
+    data.qvel[:] = simulation.v[:] = 2.0
+    data.ctrl[:] = simulation.ctrl[:] = 0.7
+    readings = simulation.sensors
+    mujoco.mj_step(model, data)
+    simulation.step()
+    # Of the velocity, the reading is that after the step; of all else, that of the step.
+    for kind in ("accelerometer", "force", "torque"):
+        theirs = data.sensor(kind).data
+        assert readings[kind] == pytest.approx(theirs, abs=2e-2 * np.abs(theirs).max()), kind
+    mujoco.mj_forward(model, data)
+    assert readings["gyro"] == pytest.approx(data.sensor("gyro").data, rel=1e-3)
+
+
+def test_a_touch_sensor_reads_the_weight(tmp_path: pathlib.Path) -> None:
+    bodies = """<worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" mass="2"/>
+        <site name="s" type="box" size=".2 .2 .2"/></body></worldbody>"""
+    file = write(tmp_path, '<sensor><touch name="touch" site="s"/><accelerometer name="imu" site="s"/></sensor>', bodies)
+    simulation = stiction.Simulation(file)
+    simulation.run(5)
+    assert simulation.sensors["touch"][0] == pytest.approx(2 * 9.81, rel=1e-9)
+    assert simulation.sensors["imu"] == pytest.approx([0, 0, 9.81], abs=1e-9)
+    batch = stiction.BatchSimulation(stiction.Scene.load(file), 3)
+    batch.step(5)
+    assert batch.sensors["touch"].shape == (3, 1) and batch.sensors["touch"][:, 0] == pytest.approx([2 * 9.81] * 3, rel=1e-9)
+
+
+def test_keyframes_by_name_and_number(tmp_path: pathlib.Path) -> None:
+    keys = """<actuator><position name="p" joint="j" kp="3"/><general joint="j" dyntype="integrator"/></actuator>
+        <keyframe><key name="up" qpos=".5" qvel=".1" ctrl=".4 0" act=".2"/><key qpos="-.5"/></keyframe>"""
+    file = write(tmp_path, keys, HINGE)
+    scene = stiction.Scene.load(file)
+    assert scene.keyframes == ["up", ""]
+    simulation = stiction.Simulation(scene)
+    state = lambda: (simulation.q[0], simulation.v[0], simulation.ctrl.tolist(), simulation.act.tolist())  # noqa: E731
+    up = (0.5, 0.1, [0.4, 0.0], [0.0, 0.2])
+    assert state() == up
+    simulation.run(3)
+    simulation.reset(keyframe=1)
+    assert state() == (-0.5, 0.0, [0.0, 0.0], [0.0, 0.0])
+    simulation.reset(keyframe="up")
+    assert state() == up
+    assert stiction.Simulation(stiction.Scene.load(file, keyframe=1)).q[0] == -0.5
+    assert stiction.Simulation(stiction.Scene.load(file, keyframe=-1)).q[0] == 0.0
+    robot = {"file": file, "name": "r", "keyframe": 1}
+    assert stiction.Simulation(stiction.Scene.from_dict({"robots": [robot]})).q[0] == -0.5
+    with pytest.raises(stiction.StictionError):
+        simulation.reset(keyframe="down")
+    with pytest.raises(stiction.SceneError, match="no keyframe"):
+        stiction.Scene.load(file, keyframe=7)
+
+
+def test_activations_are_part_of_saved_states(tmp_path: pathlib.Path) -> None:
+    file = write(tmp_path, '<actuator><general joint="j" dyntype="integrator"/></actuator>', HINGE)
+    simulation = stiction.Simulation(file)
+    simulation.ctrl[:] = 2.0
+    simulation.run(10)
+    assert simulation.act[0] == pytest.approx(0.02)
+    state, copy = simulation.save_state(), simulation.copy()
+    simulation.run(10)
+    copy.run(10)
+    assert copy.hash == simulation.hash and copy.act[0] == simulation.act[0] == pytest.approx(0.04)
+    simulation.load_state(state)
+    assert simulation.act[0] == pytest.approx(0.02)
