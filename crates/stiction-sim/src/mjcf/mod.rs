@@ -49,6 +49,7 @@ mod schema;
 mod solid;
 mod surface;
 mod tendons;
+mod textures;
 mod tree;
 mod visuals;
 mod write;
@@ -120,7 +121,7 @@ fn describe(mut root: Element, directory: &Path, name: &str, how: &MjcfOptions) 
 
     let mut out = Description::new(root.text("model").unwrap_or(name));
     contact::write(root, &tree, &links, &defaults, &options, &mut notes, &mut out)?;
-    visuals::write(&tree, &links, &mut out);
+    visuals::write(root, &tree, &links, &mut out);
     let tendons = tendons::read(root, &links, &defaults, &compiler, &mut notes)?;
     if !options.is_off("equality") {
         equality::write(root, &tree, &mut links, &tendons, &defaults, &mut notes, &mut out)?;
