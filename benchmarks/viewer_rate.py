@@ -1,9 +1,10 @@
 """Updates per second of the viewer, counted by a plain websocket client: what a browser would get, without one.
 
-    python benchmarks/viewer_rate.py [--seconds 10]
+    python benchmarks/viewer_rate.py [--seconds 10] [--browser]
 
 Twice: at first, and after three times as long, when what falls has met. Also how many steps the simulation makes meanwhile, beside a client that does not read and alone, in turn, how much memory the former takes, and the
-processor time of an update: that of all threads of the server but the one that simulates, which a busy machine disturbs least.
+processor time of an update: that of all threads of the server but the one that simulates, which a busy machine disturbs least. With --browser
+also how often Chromium, headless, draws the page, and how many steps the simulation makes meanwhile; it needs Playwright and Chromium.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ import argparse
 import asyncio
 import os
 import resource
+import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -69,6 +73,20 @@ def steps_per_second(viewer: Any, meanwhile: Callable[[], None]) -> float:
     return float(viewer.frame.step - step) / (time.perf_counter() - start)
 
 
+#: Counts the pictures that a browser draws in so many milliseconds.
+DRAWN = "ms => new Promise(done => { let n = 0; const start = performance.now(); (function next() { if (performance.now() - start > ms) done(n); else { n++; requestAnimationFrame(next) } })() })"
+
+
+def drawn_per_second(url: str, seconds: float) -> float:
+    """Pictures per second that a browser draws of the page."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "python"))
+    from browser import page
+
+    with tempfile.TemporaryDirectory() as folder, page(Path(folder), url) as (opened, _):
+        opened.wait_for_timeout(3000)  # the scene itself comes first
+        return float(opened.evaluate(DRAWN, 1e3 * seconds)) / seconds
+
+
 def server_seconds() -> float:
     """Processor time (s) of all threads that serve the page: neither the simulation's nor this one."""
     spent = 0.0
@@ -82,7 +100,9 @@ def server_seconds() -> float:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=10.0)
-    seconds = parser.parse_args().seconds
+    parser.add_argument("--browser", action="store_true")
+    options = parser.parse_args()
+    seconds = options.seconds
     print(f"{'scene':14} {'bodies':>6} {'updates/s':>10} {'later':>6} {'ms/update':>10} {'kB/s':>7} {'steps/s: read':>14} {'not read':>9} {'alone':>7} {'memory':>9}")
     for name, parameters, least in RUNS:
         scene = stiction.scene.shipped(name, **parameters)
@@ -102,11 +122,20 @@ def main() -> None:
             grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
             steps.append(steps_per_second(viewer, lambda: time.sleep(seconds)))
             later = asyncio.run(counted(port, seconds))[0]
+            browser = 0.0
+
+            def look() -> None:
+                nonlocal browser
+                browser = drawn_per_second(viewer.url, seconds)
+
+            watched = steps_per_second(viewer, look) if options.browser else 0.0
         moving = len(np.unique(scene.geom_bodies[scene.geom_bodies >= 0]))
         word = "" if min(rate, later) >= least else f"  below {least:.0f}"
         made = f"{steps[0]:14.1f} {steps[1]:9.1f} {steps[2]:7.1f}"
         cost = 1e3 * spent / max(rate * (seconds + 1.0), 1.0)
         print(f"{name:14} {moving:6} {rate:10.1f} {later:6.1f} {cost:10.2f} {size / 1e3:7.0f} {made} {grown / 1e3:6.1f} MB{word}", flush=True)
+        if options.browser:
+            print(f"{'':14} the browser draws {browser:.1f} pictures/s, beside {watched:.1f} steps/s", flush=True)
 
 
 if __name__ == "__main__":

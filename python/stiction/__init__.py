@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from . import contact, lcp, scene
 from ._stiction import Geom, Recording, __version__
-from .errors import BusyError, InputError, InternalError, NotSolved, SceneError, StepFailed, StictionError
+from .errors import BusyError, InputError, InternalError, NotSolved, SceneError, StepFailed, StepInterrupted, StictionError
 from .scene import Scene, SceneBuilder
 from .sim import (
     BatchSimulation,
@@ -50,6 +50,7 @@ __all__ = [
     "SceneError",
     "Simulation",
     "StepFailed",
+    "StepInterrupted",
     "StepReport",
     "StictionError",
     "Trajectory",

@@ -10,6 +10,8 @@
     there is no certified answer; ``outcome`` says why
 ``StepFailed``
     a step could not be certified (a ``NotSolved``)
+``StepInterrupted``
+    a step was told to end by ``Simulation.interrupt``
 ``BusyError``
     one simulation used by two threads at once (also a ``RuntimeError``)
 ``InternalError``
@@ -22,7 +24,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["BusyError", "InputError", "InternalError", "NotSolved", "SceneError", "StepFailed", "StictionError"]
+__all__ = ["BusyError", "InputError", "InternalError", "NotSolved", "SceneError", "StepFailed", "StepInterrupted", "StictionError"]
 
 
 class StictionError(Exception):
@@ -96,6 +98,10 @@ class StepFailed(NotSolved):
     def __init__(self, message: str, report: Any = None) -> None:
         super().__init__(message, report)
         self.report = report
+
+
+class StepInterrupted(StictionError):
+    """A step was told to end by ``Simulation.interrupt``; the state is that before it."""
 
 
 class BusyError(StictionError, RuntimeError):

@@ -80,9 +80,15 @@ def _rerun() -> Any:
 
 
 def _body(scene: Scene, body: int) -> str:
-    """The path of a body; characters that mean something in paths are replaced."""
-    name = scene.bodies[body] if body >= 0 else "fixed"
-    return "world/" + "".join(c if c.isalnum() or c in "_-." else "_" for c in name)
+    """The path of a body; characters that mean something in paths are replaced, and what is no longer unique gets its number."""
+    if body < 0:
+        return "world/fixed"
+    path = _path(scene.bodies[body])
+    return f"world/bodies/{path}" if sum(_path(name) == path for name in scene.bodies) == 1 else f"world/bodies/{path}_{body}"
+
+
+def _path(name: str) -> str:
+    return "".join(c if c.isalnum() or c in "_-." else "_" for c in name)
 
 
 def _log_shapes(rr: Any, stream: Any, scene: Scene) -> None:

@@ -190,6 +190,29 @@ def test_ctrl_c_within_a_step_leaves_the_state_before_it() -> None:
     assert simulation.q.flags.writeable and simulation.v.flags.writeable
 
 
+def test_interrupt_ends_a_step_and_leaves_the_state_before_it() -> None:
+    simulation = stiction.Simulation(stiction.Scene.load(ROOT / "scenes" / "pyramid.toml").with_settings(simulator="event-driven"))
+    asked: list[int] = []
+    simulation.interrupt = lambda: asked.append(simulation.q.flags.writeable) or len(asked) == 3
+    state, made = simulation.save_state(), 0
+    with pytest.raises(stiction.StepInterrupted, match="the state before the step"):
+        while True:
+            simulation.step()
+            state, made = simulation.save_state(), made + 1
+    assert asked == [False] * 3 and simulation.save_state() == state and simulation.steps == made and simulation.q.flags.writeable
+    # An error of the callable is the error of the step; without it, steps are made.
+    simulation.interrupt = lambda: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        simulation.run(10**9)
+    assert simulation.copy().interrupt is None
+    simulation.interrupt = None
+    again = stiction.Simulation(simulation.scene)
+    again.load_state(simulation.save_state())
+    assert simulation.step().ok and again.step().ok and simulation.hash == again.hash
+    with pytest.raises(TypeError, match="callable"):
+        simulation.interrupt = 3  # type: ignore[assignment]
+
+
 def test_a_step_after_ctrl_c_is_as_if_there_had_been_none() -> None:
     scene = stiction.Scene.load(ROOT / "scenes" / "stack.toml")
     simulation, other = stiction.Simulation(scene), stiction.Simulation(scene)

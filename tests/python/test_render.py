@@ -22,6 +22,7 @@ need_pictures()
 from PIL import Image  # noqa: E402
 
 from stiction import render  # noqa: E402
+from stiction._frames import Frame  # noqa: E402
 from stiction.render import Camera, Renderer  # noqa: E402
 
 WIDTH, HEIGHT = 200, 150
@@ -272,12 +273,93 @@ def test_a_scene_begins_in_mujoco_with_its_velocities() -> None:
     np.testing.assert_allclose(theirs[1].poses, simulation.poses, atol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["gripper", "capsule", "dominoes", "quad-flat", "block-in-corner"])
+def test_a_scene_with_controllers_in_mujoco(name: str) -> None:
+    """They see what MuJoCo does: servos, efforts, motions and wrenches move it as they move it here, as long as contacts differ little."""
+    pytest.importorskip("mujoco")
+    from stiction.render import _mujoco
+
+    scene = stiction.scene.shipped(name)
+    simulation = stiction.Simulation(scene, separate=True)
+    theirs = _mujoco.frames(f"{name}.toml", scene, [0.0, 20 * scene.dt], None)
+    np.testing.assert_allclose(theirs[0].poses, simulation.poses, atol=1e-9)
+    simulation.run(20)
+    np.testing.assert_allclose(theirs[1].poses[:, :3], simulation.poses[:, :3], atol=5e-3)
+
+
+def driven(**controller: Any) -> stiction.Scene:
+    """An arm on a hinge, a slider on it, and a free body, none of which touches another."""
+    builder = stiction.SceneBuilder(dt=1e-3, gravity=[0, 0, -9.81])
+    hinge = {"type": "revolute", "axis": [0, 1, 0], "effort": 50.0}
+    slide = {"type": "prismatic", "axis": [1, 0, 0]}
+    builder.body("arm", mass=1.0, inertia=[0.1, 0.2, 0.3], joint=hinge)
+    builder.body("hand", mass=0.5, inertia=[0.1, 0.1, 0.1], parent="arm", position=[0.3, 0, 0], joint=slide)
+    builder.body("free", mass=2.0, inertia=[0.1, 0.2, 0.3], position=[3, 0, 0], rpy=[0.3, 0.5, -0.2], angular_velocity=[1, 2, 3])
+    return builder._add("controllers", controller).build()
+
+
+@pytest.mark.parametrize(
+    "controller",
+    [
+        {"type": "servo", "joint": "arm", "kp": 400.0, "kd": 30.0, "ki": 20.0, "target": "= 0.5 * sin(5 * t)"},
+        {"type": "servo", "joint": "arm", "kp": 1e6, "kd": 1e3, "target": 0.4},
+        {"type": "effort", "joint": "hand", "effort": "= 3 * cos(4 * t)"},
+        {"type": "motion", "joint": "hand", "position": "= 0.1 * sin(8 * t)"},
+        {"type": "wrench", "body": "free", "force": [1.0, "= 5 * t", 20.0], "torque": [0.1, 0.2, "= sin(9 * t)"], "point": [0.1, 0, 0.05]},
+    ],
+)
+def test_controllers_do_the_same_in_mujoco(controller: dict[str, Any]) -> None:
+    """Without contacts both engines integrate the same motion, to the order of the step."""
+    pytest.importorskip("mujoco")
+    from stiction.render import _mujoco
+
+    scene = driven(**controller)
+    simulation = stiction.Simulation(scene)
+    start = simulation.poses.copy()
+    theirs = _mujoco.frames("a.toml", scene, [0.0, 0.5], None)
+    simulation.run(500)
+    assert np.abs(simulation.poses - start).max() > 0.02, "it moves"
+    np.testing.assert_allclose(theirs[1].poses[:, :3], simulation.poses[:, :3], atol=1e-2)
+    same = np.abs(np.einsum("ij,ij->i", theirs[1].poses[:, 3:], simulation.poses[:, 3:]))
+    np.testing.assert_allclose(same, 1.0, atol=1e-4)
+
+
 def test_a_scene_that_mujoco_cannot_have() -> None:
     pytest.importorskip("mujoco")
     from stiction.render import _mujoco
 
+    with pytest.raises(errors.SceneError, match="restitution cannot be written as MJCF"):
+        _mujoco.frames("bounce.toml", stiction.scene.shipped("bounce"), [0.0], None)
     with pytest.raises(errors.SceneError, match="controllers cannot be written as MJCF"):
-        _mujoco.frames("grasp.toml", stiction.scene.shipped("grasp"), [0.0], None)
+        stiction.scene.shipped("grasp").to_mjcf()
+
+
+def seen(picture: np.ndarray, color: tuple[float, ...]) -> int:
+    """Pixels of about the hue of a colour."""
+    pixels = picture.reshape(-1, 3).astype(float)
+    lit = pixels / np.maximum(pixels.max(axis=1, keepdims=True), 1.0)
+    return int((np.abs(lit - np.array(color[:3]) / max(color[:3])).max(axis=1) < 0.08).sum())
+
+
+def test_the_camera_goes_to_the_side_that_hides_least() -> None:
+    of = stiction.scene.shipped("capsule")
+    simulation = stiction.Simulation(of)
+    (capsule,) = [g for g in of.geoms if g.shape == "capsule"]
+    assert seen(render.picture(simulation, width=160, height=120), capsule.color) > 100, "the capsule between the plates is seen"
+
+
+@pytest.mark.parametrize("name", ["pyramid", "chain", "stack"])
+def test_arrows_hide_no_bodies_and_are_in_the_picture(name: str) -> None:
+    simulation = stiction.Simulation(stiction.scene.shipped(name))
+    simulation.run(20)
+    renderer = Renderer(simulation.scene, 160, 120, forces=True)
+    renderer.render(simulation.poses, simulation.contacts)
+    sides = [g.size["sides"] for g in simulation.scene.geoms if g.shape == "box"]
+    assert name == "chain" or renderer._stage.arrow_length(renderer.view) <= 1.01 * np.linalg.norm(sides[0])
+    frame = Frame(simulation.t, simulation.poses.copy(), simulation.contacts)
+    tips = renderer.view.project(renderer._stage.tips([frame], renderer.view, renderer._newtons), 160, 120)
+    assert (tips[:, :2] > 0.0).all() and (tips[:, :2] < [160.0, 120.0]).all()
+    renderer.close()
 
 
 def test_notebooks_show_animations(scenes: Path) -> None:

@@ -18,7 +18,7 @@ def test_a_recording_becomes_an_rrd_file(scenes: Path, tmp_path: Path) -> None:
     out = stiction.rerun.log(tmp_path / "a.rec", tmp_path / "a.rrd")
     data = out.read_bytes()
     assert data[:3] == b"RRF" and len(data) > 4000
-    for name in (b"world/cube", b"world/contacts", b"series/certificate", b"series/factorizations"):
+    for name in (b"world/bodies/cube", b"world/contacts", b"series/certificate", b"series/factorizations"):
         assert name in data, name
 
 

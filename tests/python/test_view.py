@@ -182,6 +182,109 @@ def test_a_failed_step_pauses_and_says_why() -> None:
     runner.close()
 
 
+class LongStep:
+    """A simulation whose steps go on for hours, unless they are ended."""
+
+    def __init__(self, simulation: stiction.Simulation) -> None:
+        object.__setattr__(self, "inner", simulation)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.inner, name, value)
+
+    def step(self) -> Any:
+        state = self.inner.save_state()
+        try:
+            return self.inner.run(10**9)
+        except stiction.StepInterrupted:
+            self.inner.load_state(state)
+            raise
+
+
+def test_a_button_does_not_wait_for_the_end_of_a_step() -> None:
+    simulation = stiction.Simulation(scene_of(box(0.1, 0.1, 0.1)))
+    simulation.interrupt = own = lambda: False
+    runner = Runner(LongStep(simulation), run=True, speed=1.0)  # type: ignore[arg-type]
+    runner.start()
+    until(lambda: runner.busy() > 0.1, "a step is under way")
+    runner.do(lambda: runner.drag(np.zeros(3)))
+    time.sleep(0.2)
+    assert runner.busy() > 0.2, "the mouse does not end it"
+    runner.do(lambda: runner.run(False), at_once=True)
+    until(lambda: not runner.running and runner.busy() == 0.0, "it pauses")
+    assert simulation.steps == 0, "as if the step had not begun"
+    # What was asked for before a step began does not end it.
+    runner.do(lambda: runner.run(True), at_once=True)
+    until(lambda: runner.busy() > 0.1, "it runs again")
+    runner.do(runner.reset, at_once=True)
+    until(lambda: runner.busy() < 0.1, "it is reset")
+    runner.close()
+    assert simulation.interrupt is own and simulation.raises and simulation.step().ok
+
+
+def test_a_step_that_was_ended_leaves_the_last_contacts() -> None:
+    simulation = stiction.Simulation(stiction.scene.shipped("slide"))
+    runner = Runner(simulation, run=False, speed=1.0)
+    runner.start()
+    runner.do(lambda: [runner.step() for _ in range(5)] and None)
+    until(lambda: runner.next_frame(0, 1.0)[0].step == 5, "five steps")
+    runner.simulation = LongStep(simulation)  # type: ignore[assignment]
+    runner.do(lambda: runner.run(True))
+    until(lambda: runner.busy() > 0.1, "a step is under way")
+    runner.do(lambda: runner.run(False), at_once=True)
+    until(lambda: not runner.running, "it pauses")
+    until(lambda: runner.next_frame(0, 1.0)[0].step == 5, "it is where it was")
+    frame = runner.next_frame(0, 1.0)[0]
+    assert frame.verdict == "certified" and (frame.contacts["normal_force"] > 0.0).sum() == 4
+    runner.close()
+
+
+def test_a_page_says_that_a_step_takes_long() -> None:
+    pytest.importorskip("viser")
+    from stiction.view._live import LiveViewer
+    from stiction.view._server import started as served
+
+    simulation: Any = LongStep(stiction.Simulation(scene_of(sphere(0.1))))
+    with LiveViewer(served("127.0.0.1", 0), simulation, run=True, speed=1.0) as viewer:
+        until(lambda: "next step:" in viewer._light._html.content, "the light says so")
+        viewer._contacts.style.cones = True
+        frames = viewer.frames
+        viewer._runner.offer_again()
+        until(lambda: viewer.frames > frames, "what is to be seen is drawn all the same")
+        viewer.pause()
+        assert not viewer.running
+
+
+def test_friction_cones_are_ellipses() -> None:
+    from stiction.view._contacts import cones
+
+    builder = stiction.SceneBuilder().ground(friction=[0.6, 0.2], friction_direction=[1, 1, 0])
+    simulation = stiction.Simulation(builder.body("b", mass=1.0, position=[0, 0, 0.1], shape=box(0.2, 0.2, 0.2), friction=[0.6, 0.2]).build())
+    simulation.run(3)
+    touching = simulation.contacts[simulation.contacts["normal_force"] > 0.0]
+    assert len(touching) == 4 and (touching["mu_across"] < touching["mu"]).all()
+    turns, scales = cones(touching, 2.0)
+    for (w, x, y, z), scale, contact in zip(turns, scales, touching, strict=True):
+        matrix = np.array([
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ])
+        normal, along, across = contact["frame"]
+        np.testing.assert_allclose(matrix, np.stack([along, across, normal], axis=1), atol=1e-12)
+        np.testing.assert_allclose(scale, [2 * contact["mu"], 2 * contact["mu_across"], 2.0])
+    random = np.random.default_rng(1)
+    for _ in range(50):
+        turn, _ = np.linalg.qr(random.normal(size=(3, 3)))
+        turn *= np.linalg.det(turn)
+        fake = touching[:1].copy()
+        fake["frame"] = turn.T[[2, 0, 1]]
+        (w, x, y, z), = cones(fake, 1.0)[0]
+        np.testing.assert_allclose([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)], turn[:, 2], atol=1e-9)
+
+
 # The page.
 
 
@@ -217,6 +320,30 @@ def test_two_look_and_one_does_not_read() -> None:
         assert asyncio.run(connected(int(viewer.url.rsplit(":", 1)[1]))) == (10, 10)
         t = viewer.frame.t
         until(lambda: viewer.frame.t > t + 0.05, "it runs on when all have left")
+
+
+def test_a_page_that_does_not_read_takes_no_memory() -> None:
+    """What it has not taken is replaced: neither messages nor bytes that wait for it pile up."""
+    websockets = pytest.importorskip("websockets")
+    viser = pytest.importorskip("viser")
+
+    async def connected(viewer: Any) -> tuple[list[int], list[int]]:
+        options = {"subprotocols": [websockets.Subprotocol(f"viser-v{viser.__version__}")], "max_size": None, "max_queue": 1}
+        async with websockets.connect(f"ws://127.0.0.1:{viewer.url.rsplit(':', 1)[1]}", **options) as deaf:
+            deaf.transport.pause_reading()
+            buffer, messages, steps = viewer._server._websock_server.get_message_buffer(), [], []
+            for _ in range(4):
+                frames, step = viewer.frames, viewer.frame.step
+                while viewer.frames < frames + 60:
+                    await asyncio.sleep(0.02)
+                messages.append(len(buffer.message_from_id))
+                steps.append(viewer.frame.step - step)
+            return messages, steps
+
+    with view(stiction.scene.shipped("dominoes", n=40)) as viewer:
+        until(lambda: viewer.frames > 5, "it runs")
+        messages, steps = asyncio.run(connected(viewer))
+    assert max(messages[1:]) <= messages[0] + 5 and min(steps) > 0, (messages, steps)
 
 
 @pytest.mark.parametrize("arrows", ["force", "normal and friction", "pairs", "none"])

@@ -35,6 +35,8 @@ pub static SCENE: Class = Class::new("SceneError");
 pub static NOT_SOLVED: Class = Class::new("NotSolved");
 /// `StepFailed`: a step that could not be certified.
 pub static STEP_FAILED: Class = Class::new("StepFailed");
+/// `StepInterrupted`: a step that was told to end.
+pub static STEP_INTERRUPTED: Class = Class::new("StepInterrupted");
 /// `BusyError`: a simulation used by two threads at once.
 pub static BUSY: Class = Class::new("BusyError");
 

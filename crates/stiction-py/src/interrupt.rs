@@ -8,6 +8,11 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use stiction_lcp::interrupt::interruptible;
 
+use crate::errors;
+
+/// What is said about work that was told to end.
+const INTERRUPTED: &str = "interrupted: the simulation is in the state before the step";
+
 /// Between two looks for Ctrl-C, about.
 pub const LOOK: Duration = Duration::from_millis(20);
 /// Between two glances at the clock where the engine asks so often that the clock would cost
@@ -50,15 +55,34 @@ impl Watch {
 /// Does `work` without the GIL. A signal whose handler raises, such as Ctrl-C, abandons it; that
 /// exception is the error then.
 pub fn detached<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
+    detached_until(py, None, work)
+}
+
+/// The same; the work is abandoned, too, once `stop`, a callable without arguments that is called
+/// at every look, returns true, with `StepInterrupted`, or raises, with that exception.
+pub fn detached_until<R: Send>(
+    py: Python<'_>,
+    stop: Option<Py<PyAny>>,
+    work: impl FnOnce() -> R + Send,
+) -> PyResult<R> {
     py.detach(|| {
         let raised = Rc::new(Cell::new(None));
         let (mut watch, seen) = (Watch::new(), raised.clone());
         let asked = move || {
-            let error = if watch.is_due() { Python::attach(|py| py.check_signals()).err() } else { None };
+            let error = if watch.is_due() { Python::attach(|py| look(py, stop.as_ref())).err() } else { None };
             let ends = error.is_some();
             seen.set(error);
             ends
         };
         interruptible(asked, work).map_err(|_| raised.take().unwrap_or_else(|| PyKeyboardInterrupt::new_err(())))
     })
+}
+
+/// Whether the work ends here, as an error.
+fn look(py: Python<'_>, stop: Option<&Py<PyAny>>) -> PyResult<()> {
+    py.check_signals()?;
+    match stop {
+        Some(stop) if stop.bind(py).call0()?.is_truthy()? => Err(errors::STEP_INTERRUPTED.raise(py, (INTERRUPTED,))),
+        _ => Ok(()),
+    }
 }

@@ -274,6 +274,11 @@ impl Scene {
     /// The scene as MJCF, the format of MuJoCo: bodies, joints, shapes, friction, gravity, step,
     /// and the start as its first key frame.
     ///
+    /// Parameters
+    /// ----------
+    /// controllers : bool
+    ///     Controllers are not written. They are refused, unless this is false: then they are left out.
+    ///
     /// Returns
     /// -------
     /// str
@@ -282,8 +287,14 @@ impl Scene {
     /// ------
     /// SceneError
     ///     MuJoCo has no equal of something in it, such as restitution, or it is not written, such as controllers.
-    fn to_mjcf(&self) -> PyResult<String> {
-        stiction_sim::mjcf::write(&self.inner).map_err(|e| errors::from_scene(&e))
+    #[pyo3(signature = (*, controllers=true))]
+    fn to_mjcf(&self, controllers: bool) -> PyResult<String> {
+        let written = if controllers {
+            stiction_sim::mjcf::write(&self.inner)
+        } else {
+            stiction_sim::mjcf::write(&stiction_sim::Scene { controllers: vec![], ..(*self.inner).clone() })
+        };
+        written.map_err(|e| errors::from_scene(&e))
     }
 
     /// The same scene with other values for numbers of its ``[parameters]``; what is not given stays.

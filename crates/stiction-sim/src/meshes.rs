@@ -15,10 +15,12 @@ mod colors;
 mod glb;
 mod mtl;
 mod obj;
+mod palette;
 mod ply;
 mod stl;
 
 pub use colors::ColoredPart;
+pub(crate) use colors::{Paint, Texture};
 use colors::{Painted, Surroundings, split};
 
 /// A surface of triangles: no two vertices at the same place, no vertex unused, no triangle with a vertex twice.
@@ -80,7 +82,9 @@ pub struct ColoredMesh {
 }
 
 /// Loads a mesh as [`load`] does, in parts of one colour each: diffuse colours of COLLADA and of
-/// the MTL files that OBJ files name, base colours of GLB; a texture (PNG) gives its mean colour.
+/// the MTL files that OBJ files name, base colours of GLB, colours of vertices (GLB, PLY) and faces
+/// (PLY). A texture (PNG, JPEG) gives each triangle the mean of what it covers; more than 64 colours
+/// become 64 that are near.
 ///
 /// # Errors
 /// As [`load`]: colours that cannot be read are no error.
@@ -88,7 +92,7 @@ pub fn load_colored(path: &Path, scale: Vec3) -> Result<ColoredMesh, SceneError>
     let (bytes, format) = read(path)?;
     let mut around = Surroundings::new(path.parent());
     let (whole, colors) = painted(&bytes, format, scale, &mut around).map_err(|message| broken(path, message))?;
-    Ok(ColoredMesh { parts: split(&whole, &colors), whole, notes: around.notes })
+    Ok(ColoredMesh { parts: split(&whole, colors), whole, notes: around.notes })
 }
 
 fn broken(path: &Path, message: String) -> SceneError {
@@ -113,6 +117,16 @@ pub fn parse(bytes: &[u8], format: MeshFormat, scale: Vec3) -> Result<TriangleMe
     painted(bytes, format, scale, &mut Surroundings::new(None)).map(|(mesh, _)| mesh)
 }
 
+/// Reads a mesh, as [`parse`] does, in parts of the colours that a paint gives it, by the places in
+/// textures that the file has.
+///
+/// # Errors
+/// As [`parse`].
+pub(crate) fn parse_painted(bytes: &[u8], format: MeshFormat, paint: Paint) -> Result<Vec<ColoredPart>, String> {
+    let (mesh, colors) = painted(bytes, format, Vec3::ONE, &mut Surroundings::painted(paint))?;
+    Ok(split(&mesh, colors))
+}
+
 /// A mesh, and the colours of its triangles; of a file without colours none.
 fn painted(
     bytes: &[u8],
@@ -123,13 +137,14 @@ fn painted(
     if !(scale.is_finite() && scale.abs().min_element() > 0.0) {
         return Err(format!("the scale must be finite and not 0, found {scale}"));
     }
-    let raw = match format {
+    let mut raw = match format {
         MeshFormat::Stl => stl::parse(bytes)?.into(),
         MeshFormat::Obj => obj::parse(bytes, around)?,
         MeshFormat::Collada => collada::parse(bytes, around)?,
         MeshFormat::Glb => glb::parse(bytes, around)?,
-        MeshFormat::Ply => ply::parse(bytes)?.into(),
+        MeshFormat::Ply => ply::parse(bytes, around)?,
     };
+    around.paint.take().into_iter().for_each(|paint| raw.repaint(paint));
     if let Some(v) = raw.mesh.vertices.iter().find(|v| !v.is_finite()) {
         return Err(format!("a vertex is not finite: {v}"));
     }
@@ -187,11 +202,9 @@ fn welded(painted: &Painted) -> (TriangleMesh, Vec<Option<Rgba>>) {
     (out, colors)
 }
 
-/// Adds a polygon as a fan of triangles.
-fn add_fan(triangles: &mut Vec<[u32; 3]>, polygon: &[u32]) {
-    for pair in polygon.get(1..).unwrap_or_default().windows(2) {
-        triangles.push([polygon[0], pair[0], pair[1]]);
-    }
+/// A polygon as a fan of triangles.
+fn fan<T: Copy>(polygon: &[T]) -> impl Iterator<Item = [T; 3]> {
+    polygon.get(1..).unwrap_or_default().windows(2).map(|pair| [polygon[0], pair[0], pair[1]])
 }
 
 #[cfg(test)]

@@ -141,6 +141,16 @@ impl Simulation {
         scratch.diagonal.extend(scratch.mass.iter().flat_map(|block| (0..block.rows()).map(|d| block[(d, d)])));
     }
 
+    /// What the controllers ask of a step from the state it is in, as if it were time `t` (s): for
+    /// those who drive another engine with them. Controllers that remember take it for a step.
+    pub fn commands_at(&mut self, t: f64) -> &Commands {
+        let Self { work, world, state, .. } = self;
+        work.update_positions(&world.model, &state.q);
+        work.update_velocities(&world.model, &state.v);
+        self.command(t);
+        &self.commands
+    }
+
     /// Asks the controllers at time `t` (s).
     pub(crate) fn command(&mut self, t: f64) {
         let Self { work, world, state, controllers, commands, settings, .. } = self;

@@ -12,7 +12,7 @@ from .._drawn import checked
 from .._stiction import Scene
 from ..errors import InputError
 from .._frames import Frame
-from ._stage import Stage
+from ._stage import Stage, roots
 from ._view import Camera, View, fit, frame_of
 from ._window import Image, Window
 
@@ -28,8 +28,10 @@ TRAVEL = 2.5
 SMOOTH = 1.0
 #: How far that camera may be behind, in radii of the view.
 BEHIND = 0.25
-#: How much farther away the camera is where forces are drawn.
-ARROW_ROOM = 1.1
+#: The camera goes around by these angles (degrees) where another side hides less of what moves, by this part of all, in this many frames.
+SIDES, HIDES_LESS, SIDE_FRAMES = (90.0, -90.0, 60.0, -60.0, 30.0, -30.0), 0.3, 3
+#: Of more bodies than this there is always one behind another.
+MOST_FOR_SIDES = 24
 #: Largest side of a picture (pixels): software renderers go no farther.
 LARGEST = 8192
 
@@ -168,27 +170,54 @@ class Renderer:
     def _look(self, frames: Sequence[Frame]) -> None:
         """Finds the camera."""
         some = self._some(frames)
-        # Arrows reach beyond what they act on.
-        camera = replace(self.camera, zoom=self.camera.zoom / ARROW_ROOM) if self._forces and self.camera.distance is None else self.camera
-        if self._follow is not None:
-            tree = _tree(self.scene, self._follow)
-            points = [seen - frame.poses[self._follow, :3] for seen, frame in zip(self._stage.seen(some, tree), some, strict=True)]
-            self._middle = frames[0].poses[self._follow, :3].copy()
-            self._view = _moved(fit(camera, np.concatenate(points), self._axes, self._aspect(), np.zeros(3)), self._middle)
-        else:
-            points = self._stage.seen(some)
-            self._travels = _travels(points) and self.camera.target is None
-            if self._travels:
-                middles = [self._stage.moving_middle(frame) for frame in some]
-                points = [p - m for p, m in zip(points, middles, strict=True)]
-                self._middle = self._stage.moving_middle(frames[0])
-                self._view = _moved(fit(camera, np.concatenate(points), self._axes, self._aspect(), np.zeros(3)), self._middle)
-            else:
-                self._view = fit(camera, np.concatenate(points), self._axes, self._aspect())
         if self._forces is True and self._newtons == 0.0:
             self._newtons = _usual_force(frames)
-        self._stage.clip(self._view)
-        self._stage.make_glass(self._view, some)
+        self._aim(some, frames[0])
+        self._choose_side(some, frames[0])
+        self._stage.clip(self.view)
+        self._stage.make_glass(self.view, some)
+
+    def _aim(self, some: Sequence[Frame], first: Frame, azimuth: float | None = None) -> None:
+        """Fits the camera to what is to be seen: of that side, if one is given."""
+        camera = self.camera if azimuth is None else replace(self.camera, azimuth=azimuth)
+        tree = None if self._follow is None else _tree(self.scene, self._follow)
+        points = self._stage.seen(some, tree)
+        self._travels = tree is None and _travels(points) and self.camera.target is None
+        if self._follow is not None:
+            middles = [frame.poses[self._follow, :3] for frame in some]
+            self._middle = first.poses[self._follow, :3].copy()
+        elif self._travels:
+            middles = [self._stage.moving_middle(frame) for frame in some]
+            self._middle = self._stage.moving_middle(first)
+        else:
+            middles = [np.zeros(3)] * len(some)
+            self._middle = np.zeros(3)
+        goes_along = np.zeros(3) if self._follow is not None or self._travels else None
+
+        def fitted(points: Sequence[Array]) -> View:
+            about = np.concatenate([p - m for p, m in zip(points, middles, strict=True)])
+            return _moved(fit(camera, about, self._axes, self._aspect(), goes_along), self._middle)
+
+        self._view = fitted(points)
+        if self._forces and tree is None:
+            # Arrows reach beyond what they act on.
+            self._view = fitted([np.concatenate([p, self._stage.tips([frame], self._view, self._newtons)]) for p, frame in zip(points, some, strict=True)])
+
+    def _choose_side(self, some: Sequence[Frame], first: Frame) -> None:
+        """Goes around to a side that hides less, if the camera may choose."""
+        if self.camera.azimuth is not None or len(self.scene.bodies) > MOST_FOR_SIDES:
+            return
+        seen = [some[i] for i in np.unique(np.linspace(0, len(some) - 1, SIDE_FRAMES).round().astype(int))]
+        start = self.view.light
+        best = self._stage.hidden(self.view, seen)
+        for turn in SIDES:
+            kept = self._view
+            self._aim(some, first, start + turn)
+            hidden = self._stage.hidden(self.view, seen)
+            if hidden <= best - HIDES_LESS:
+                best = hidden
+            else:
+                self._view = kept
 
     def _track(self, frames: Sequence[Frame]) -> Array:
         """Where the camera goes over time, from its first place."""
@@ -223,9 +252,7 @@ def _moved(view: View, by: Array) -> View:
 
 def _tree(scene: Scene, body: int) -> list[int]:
     """All bodies that hang together with one."""
-    root = list(range(len(scene.bodies)))
-    for i, parent in enumerate(scene.parents):
-        root[i] = root[parent] if parent >= 0 else i
+    root = roots(scene)
     return [i for i in range(len(root)) if root[i] == root[body]]
 
 
@@ -238,6 +265,8 @@ def _travels(points: Sequence[Array]) -> bool:
 
 
 def _usual_force(frames: Sequence[Frame]) -> float:
-    """The largest contact force of most frames (N): an impact does not make all other arrows vanish."""
-    largest = [float(np.linalg.norm(f.contacts["force"], axis=1).max(initial=0.0)) for f in frames if f.contacts is not None and len(f.contacts)]
-    return float(np.quantile(largest, 0.8)) if largest else 0.0
+    """A large contact force of most frames (N): neither an impact nor one contact of many makes all other arrows vanish."""
+    sizes = [np.linalg.norm(f.contacts["force"], axis=1) for f in frames if f.contacts is not None]
+    # The largest of few, one of the largest of many.
+    large = [float(np.quantile(of[of > 0.0], 0.95, method="higher")) for of in sizes if (of > 0.0).any()]
+    return float(np.quantile(large, 0.8)) if large else 0.0

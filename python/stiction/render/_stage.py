@@ -22,7 +22,7 @@ from ._window import BACKGROUND, KEY_ELEVATION, KEY_SIDE, Window, floor_light
 if TYPE_CHECKING:
     from .._stiction import Geom
 
-__all__ = ["Stage"]
+__all__ = ["Stage", "roots"]
 
 Array = npt.NDArray[np.float64]
 
@@ -40,8 +40,12 @@ NEAR_GROUND, FAR_GROUND, FADE = 4.0, 14.0, (1.6, 8.0)
 LEVEL = 0.999
 #: Squares of a floor along the radius of the view, about.
 SQUARES = 2.5
-#: Length of the longest arrow, and radius of all, in radii of the view.
-ARROW, ARROW_RADIUS = 0.45, 0.008
+#: Length of the longest arrow, in radii of the view; radius of all, relative to that length, and at least, in radii of the view.
+ARROW, ARROW_RADIUS, THINNEST = 0.45, 0.018, 0.003
+#: The longest arrow is at most so many sizes of a body: arrows on many small ones hide all of them otherwise.
+ARROW_SIZES = 1.0
+#: An arrow of a larger force than the usual one is at most so much longer.
+LONGEST = 1.5
 #: Colors of arrows: what the contact does.
 COLORS = {Mode.OPEN: (0.55, 0.55, 0.55), Mode.STICK: (0.05, 0.32, 0.72), Mode.SLIDE: (0.85, 0.16, 0.12)}
 #: Colors of ground that has none of its own: here, and in MJCF.
@@ -57,6 +61,8 @@ class _Part:
     points: Array
     #: Ground by what it is: a height field.
     terrain: bool = False
+    #: Something that touches: what is there to be looked at, as the torso of a robot, is no wall.
+    wall: bool = True
     opacity: float = 1.0
 
 
@@ -92,6 +98,7 @@ class Stage:
     def __init__(self, scene: Scene, window: Window, *, axes: Array, shapes: str) -> None:
         self.scene, self.window, self.axes, self._shapes = scene, window, axes, shapes
         self._moves = _moving(scene)
+        self._roots = roots(scene)
         self.parts: list[_Part] = []
         self.grounds: list[_Ground] = []
         self._large: list[tuple[Any, Any]] = []
@@ -108,6 +115,9 @@ class Stage:
                 by_body.setdefault(geom.body, []).append(geom)
         for body, geoms in by_body.items():
             self._add_part(body, geoms)
+        sizes = [float(np.linalg.norm(np.ptp(p.points, axis=0))) for p in self.parts if p.body >= 0 and self._moves[p.body]]
+        #: Of what moves, in the middle (m).
+        self._body_size = float(np.median(sizes)) if sizes else 0.0
         if not self.grounds:
             window.shade_background()
 
@@ -146,7 +156,7 @@ class Stage:
         made = actor(data, opacity=visible)
         self.window.scene.AddActor(made)
         self._large.append((made, data))
-        self.parts.append(_Part(body, [made], _outermost(vertices), geom.shape == "height-field", visible))
+        self.parts.append(_Part(body, [made], _outermost(vertices), geom.shape == "height-field", not geom.visual, visible))
 
     # What is to be seen
 
@@ -179,6 +189,24 @@ class Stage:
         points = [_at(p, frame).mean(axis=0) for p in self.parts if p.body >= 0 and self._moves[p.body]]
         return np.median(points, axis=0) if points else np.zeros(3)
 
+    def hidden(self, view: View, frames: Sequence[Frame]) -> float:
+        """The part of all that moves whose middle is behind something else, from 0 to 1: by boxes about what is drawn.
+
+        Of a robot one link is always behind another: only what does not hang together counts.
+        """
+        tree = np.array([self._roots[p.body] for p in self.parts if p.body >= 0 and self._moves[p.body] and p.opacity > 0.5])
+        moving = [p for p in self.parts if p.body >= 0 and self._moves[p.body] and p.opacity > 0.5]
+        count = 0
+        for frame in frames:
+            placed = [_at(p, frame) for p in moving]
+            start = np.array([q.mean(axis=0) for q in placed]).reshape(-1, 3)
+            behind = np.zeros(len(moving), dtype=bool)
+            for k, points in enumerate(placed):
+                crossed = _crosses(start, view.position - start, points.min(axis=0), points.max(axis=0))
+                behind |= crossed & (tree != tree[k])
+            count += int(behind.sum())
+        return count / max(1, len(moving) * len(frames))
+
     # Drawing
 
     def clip(self, view: View) -> None:
@@ -203,7 +231,7 @@ class Stage:
             return
         start = np.array(centers)
         ray = view.position - start
-        fixed = [p for p in self.parts if not (p.body >= 0 and self._moves[p.body] or p.terrain)]
+        fixed = [p for p in self.parts if p.wall and not (p.body >= 0 and self._moves[p.body] or p.terrain)]
         corners = [(points.min(axis=0), points.max(axis=0)) for points in (_at(p, frames[0]) for p in fixed)]
         hidden = np.array([_crosses(start, ray, *corner) for corner in corners]).reshape(len(fixed), len(start))
         # One wall hides much, or many hide much together.
@@ -268,6 +296,27 @@ class Stage:
             layer.AddActor(made)
             self._floors.append((layer, made))
 
+    def arrow_length(self, view: View) -> float:
+        """Of a usual force (m)."""
+        return min(ARROW * view.radius, ARROW_SIZES * self._body_size) if self._body_size > 0.0 else ARROW * view.radius
+
+    def tips(self, frames: Sequence[Frame], view: View, newtons: float) -> Array:
+        """Where the arrows of frames end, (k, 3)."""
+        drawn = [self._vectors(frame.contacts, view, newtons) + frame.contacts["point"] for frame in frames if frame.contacts is not None]
+        return np.concatenate([np.zeros((0, 3)), *drawn])
+
+    def _vectors(self, contacts: npt.NDArray[Any], view: View, newtons: float) -> Array:
+        """Arrows of contacts (m); one of `newtons` has the full length."""
+        if newtons <= 0.0:
+            return np.zeros((len(contacts), 3))
+        full = self.arrow_length(view)
+        # On the second body, or on the first where that is all that moves.
+        sign = np.where([self._carries(body) for body in contacts["body_b"]], 1.0, -1.0)
+        vector: Array = contacts["force"] * sign[:, None] * (full / newtons)
+        length = np.linalg.norm(vector, axis=1, keepdims=True)
+        vector *= np.minimum(1.0, LONGEST * full / np.maximum(length, 1e-300))
+        return vector
+
     def show_forces(self, frame: Frame, view: View, newtons: float) -> None:
         """Arrows of the contact forces; one of `newtons` has the full length."""
         if self._arrows is not None:
@@ -276,14 +325,9 @@ class Stage:
         if frame.contacts is None or not len(frame.contacts) or newtons <= 0.0:
             return
         found = frame.contacts
-        # On the second body, or on the first where that is all that moves.
-        sign = np.where([self._carries(body) for body in found["body_b"]], 1.0, -1.0)
-        vector = found["force"] * sign[:, None] * (ARROW * view.radius / newtons)
-        length = np.linalg.norm(vector, axis=1, keepdims=True)
-        vector *= np.minimum(1.0, 1.5 * ARROW * view.radius / np.maximum(length, 1e-300))
         colors = np.array([COLORS[Mode(int(mode))] for mode in found["mode"]])
-        data = arrows(found["point"], vector, colors, ARROW_RADIUS * view.radius)
-        self._arrows = actor(data)
+        radius = max(ARROW_RADIUS * self.arrow_length(view), THINNEST * view.radius)
+        self._arrows = actor(arrows(found["point"], self._vectors(found, view, newtons), colors, radius))
         self.window.front.AddActor(self._arrows)
 
     def _carries(self, body: int) -> bool:
@@ -306,6 +350,14 @@ def _crosses(start: Array, ray: Array, low: Array, high: Array) -> npt.NDArray[n
     leaves = np.nan_to_num(np.maximum(a, b), nan=np.inf).min(axis=1)
     crossed: npt.NDArray[np.bool_] = (enters < leaves) & (leaves > 0.0) & (enters < 1.0) & (enters > 0.0)
     return crossed
+
+
+def roots(scene: Scene) -> list[int]:
+    """The first body of all that hang together with each body."""
+    found = list(range(len(scene.bodies)))
+    for i, parent in enumerate(scene.parents):
+        found[i] = found[parent] if parent >= 0 else i
+    return found
 
 
 def _moving(scene: Scene) -> npt.NDArray[np.bool_]:

@@ -48,7 +48,7 @@ class Changes:
             first = not self._waiting
             self._waiting.append((settings, parameters))
         if first:
-            self._runner.do(self._make)
+            self._runner.do(self._make, at_once=True)
 
     def _make(self) -> None:
         with self._lock:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..sim import Mode
 from ._follow import ROOT
 
-__all__ = ["COLORS", "ContactStyle", "Contacts"]
+__all__ = ["COLORS", "ContactStyle", "Contacts", "cones"]
 
 Array = npt.NDArray[np.float64]
 
@@ -104,14 +104,13 @@ class Contacts:
         _visible(self._arrows, bool(seen.any()))
 
     def _update_cones(self, contacts: npt.NDArray[Any], colors: npt.NDArray[np.uint8]) -> None:
-        touching = contacts["normal_force"] > 0.0
+        touching = (contacts["normal_force"] > 0.0) & (contacts["mu"] > 0.0)
         show = self.style.cones and bool(touching.any())
         if show:
-            height = 0.8 * self._size
-            width = height * np.minimum(contacts["mu"][touching], _WIDEST_CONE)
+            turns, scales = cones(contacts[touching], 0.8 * self._size)
             self._cones.batched_positions = contacts["point"][touching].astype(np.float32)
-            self._cones.batched_wxyzs = _turn_z_to(contacts["frame"][touching][:, 0]).astype(np.float32)
-            self._cones.batched_scales = np.stack([width, width, np.full(len(width), height)], axis=1).astype(np.float32)
+            self._cones.batched_wxyzs = turns.astype(np.float32)
+            self._cones.batched_scales = scales.astype(np.float32)
             self._cones.batched_colors = colors[touching]
         _visible(self._cones, show)
 
@@ -165,10 +164,31 @@ def _cone() -> tuple[Array, npt.NDArray[np.int64]]:
     return np.concatenate([np.zeros((1, 3)), rim]), np.stack([0 * k, 1 + (k + 1) % _CONE_SIDES, 1 + k], axis=1)
 
 
-def _turn_z_to(normals: Array) -> Array:
-    """Quaternions w, x, y, z that turn z to unit vectors, (n, 4)."""
-    w = 1.0 + normals[:, 2]
-    out = np.stack([w, -normals[:, 1], normals[:, 0], np.zeros(len(normals))], axis=1)
-    out[w < 1e-9] = (0.0, 1.0, 0.0, 0.0)
-    turned: Array = out / np.linalg.norm(out, axis=1, keepdims=True)
-    return turned
+def cones(contacts: npt.NDArray[Any], height: float) -> tuple[Array, Array]:
+    """Turns (quaternions w, x, y, z) and sizes along x, y and z of friction cones, (n, 4) and (n, 3).
+
+    Their section is an ellipse where friction depends on the direction: x is along the first tangent, y along the second, z along the normal.
+    """
+    along, across = (height * np.minimum(contacts[name], _WIDEST_CONE) for name in ("mu", "mu_across"))
+    normal, first, second = (contacts["frame"][:, k] for k in range(3))
+    return _quaternions(np.stack([first, second, normal], axis=2)), np.stack([along, across, np.full(len(along), height)], axis=1)
+
+
+def _quaternions(turns: Array) -> Array:
+    """Matrices of turns, (n, 3, 3), as quaternions w, x, y, z, (n, 4)."""
+    # Four times w², x², y² and z²; the largest is far from 0.
+    trace = np.einsum("nii->n", turns)
+    squares = 1.0 + np.stack([trace, *(2.0 * turns[:, k, k] - trace for k in range(3))], axis=1)
+    largest = squares.argmax(axis=1)
+    of = np.arange(len(turns))
+    skew = np.stack([turns[:, (k + 2) % 3, (k + 1) % 3] - turns[:, (k + 1) % 3, (k + 2) % 3] for k in range(3)], axis=1)
+    products = np.empty((len(turns), 4, 4))
+    products[:, range(4), range(4)] = squares
+    products[:, 0, 1:] = products[:, 1:, 0] = skew
+    for i in range(3):
+        for j in range(3):
+            if i != j:
+                products[:, 1 + i, 1 + j] = turns[:, i, j] + turns[:, j, i]
+    rows: Array = products[of, largest]
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows

@@ -81,14 +81,22 @@ class Controls:
     def _add_run(self) -> None:
         runner = self._runner
         self._run = self._gui.add_button(self._run_label(runner.running), color="blue")
-        self._run.on_click(lambda _: runner.do(lambda: runner.run(not runner.running)))
+
+        def run_or_pause(_: Any) -> None:
+            # What the button says now is what was asked for, though a step may take long.
+            running = not runner.running
+            self._run.label = self._run_label(running)
+            runner.do(lambda: runner.run(running), at_once=True)
+
+        self._run.on_click(run_or_pause)
         buttons = self._gui.add_button_group("Once", ("Step", "Reset", "Frame"), hint="one step; back to the start; the camera back to where all is seen")
 
         def once(_: Any) -> None:
             if buttons.value == "Frame":
                 self._look()
             else:
-                runner.do(runner.step if buttons.value == "Step" else runner.reset)
+                # Another step waits for the one that is under way.
+                runner.do(runner.step if buttons.value == "Step" else runner.reset, at_once=buttons.value == "Reset")
 
         buttons.on_click(once)
         speeds = self._gui.add_button_group("Speed", tuple(_SPEEDS))
@@ -119,7 +127,7 @@ class Controls:
                 self._changes.begin(scene)
                 self._add_of_scene()
 
-            self._runner.do(change)
+            self._runner.do(change, at_once=True)
 
         menu.on_update(changed)
 
@@ -196,7 +204,7 @@ class Controls:
         self._model.on_update(other_model)
         self._solver.on_update(other_solver)
 
-        add_style(self._gui, self._style, lambda: self._runner.do(lambda: None))
+        add_style(self._gui, self._style, self._runner.offer_again)
 
 
 def _models(scene: Scene) -> tuple[str, ...]:

@@ -32,12 +32,12 @@ class Light:
         self._html = server.gui.add_html("")
         self._label = ""
 
-    def show(self, frame: Frame, *, pace: float | None, active: int) -> None:
-        """Show the verdict of a frame, its time, and what it came to."""
+    def show(self, frame: Frame, *, pace: float | None, active: int, busy: float = 0.0) -> None:
+        """Show the verdict of a frame, its time, and what it came to; and for how long (s) the next step has been under way, if it is."""
         color, sign, words = _LOOKS[frame.verdict]
         number = "" if frame.certificate is None or frame.verdict == "failed" else f"{frame.certificate:.1e}"
         bound = f" ≤ {frame.tolerance:.0e}" if number and frame.verdict == "certified" else ""
-        rate = "" if pace is None else f" · {pace:.2g}×"
+        rate = f" · next step: {busy:.1f} s" if busy > 0.0 else "" if pace is None else f" · {pace:.2g}×"
         why = f"<div style='color:{color};padding-top:4px'>{escape(frame.why)}</div>" if frame.why else ""
         self._html.content = (
             "<div id='stiction-light' style='font-size:13px;line-height:1.5;padding:2px 10px 6px 10px'>"

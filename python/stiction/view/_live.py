@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .._stiction import Scene, Simulation
 from ._between import Between
 from ._controls import Controls
+from ._frame import Frame
 from ._light import Light
 from ._runner import Runner
 from ._viewer import Pace, Viewer
@@ -26,6 +27,8 @@ _RATE = 33.0
 _SLOW_FRAMES = 1.5
 #: Plots and texts per second: slower, for they are read.
 _SLOW_RATE = 4.0
+#: A step that takes longer (s) is said to be under way.
+_LONG_STEP = 0.4
 
 
 class LiveViewer(Viewer):
@@ -40,10 +43,10 @@ class LiveViewer(Viewer):
         self._draw_scene(self.frame.scene, self.frame.poses)
         self._controls = Controls(
             server, self._runner, self._contact_style, lambda: self._look_at(self.frame.scene, self.frame.poses),
-            lambda: self._add_view_menus(server.gui, self.show),
+            lambda: self._add_view_menus(server.gui, self._runner.offer_again),
         )
         self._draw(self.frame)
-        self._light.show(self.frame, pace=None, active=0)
+        self._show_light(self.frame)
         self._runner.start()
         self._thread = threading.Thread(target=self._loop, name="stiction-viewer", daemon=True)
         self._thread.start()
@@ -63,14 +66,14 @@ class LiveViewer(Viewer):
         self._runner.do(lambda: self._runner.run(True))
 
     def pause(self) -> None:
-        """Stop it, between two steps, and return when it stands."""
+        """Stop it, between two steps, and return when it stands. A step that takes long is abandoned, as if it had not begun."""
         stands = threading.Event()
 
         def pause() -> None:
             self._runner.run(False)
             stands.set()
 
-        self._runner.do(pause)
+        self._runner.do(pause, at_once=True)
         stands.wait(timeout=None if self._thread.is_alive() else 0.0)
 
     def show(self) -> None:
@@ -119,6 +122,10 @@ class LiveViewer(Viewer):
         while not self._closed.is_set():
             time.sleep(max(0.0, due - time.perf_counter()))
             frame, number = self._runner.next_frame(seen, 0.0 if moving else 0.5)
+            busy = self._runner.busy()
+            if busy > _LONG_STEP and time.perf_counter() - slow > 1.0 / _SLOW_RATE:
+                slow = time.perf_counter()
+                self._show_light(frame, busy=busy)
             if self._closed.is_set() or (number == seen and not moving):
                 continue
             now = time.perf_counter()
@@ -138,5 +145,8 @@ class LiveViewer(Viewer):
             measured = pace.add(frame.t) if self._runner.running else None
             if time.perf_counter() - slow > 1.0 / _SLOW_RATE or not self._runner.running:
                 slow = time.perf_counter()
-                self._light.show(frame, pace=measured, active=int((frame.contacts["normal_force"] > 0.0).sum()))
+                self._show_light(frame, pace=measured)
                 self._controls.show(frame)
+
+    def _show_light(self, frame: Frame, *, pace: float | None = None, busy: float = 0.0) -> None:
+        self._light.show(frame, pace=pace, active=int((frame.contacts["normal_force"] > 0.0).sum()), busy=busy)

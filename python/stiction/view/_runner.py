@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._stiction import Scene, Simulation, StepReport
-from ..errors import StictionError
+from ..errors import StepInterrupted, StictionError
 from ._frame import Frame, Pull
 from ._history import History
 from ._spring import Spring
@@ -45,11 +45,18 @@ class Runner:
         self.running = run
         self.speed = speed
         self.history = History()
-        self._raised = simulation.raises
-        simulation.raises = False
+        self._raised, self._asked = simulation.raises, simulation.interrupt
+        self._given = simulation
         self._commands: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._wake = threading.Event()
+        #: Somebody waits for the end of the step, whatever it comes to.
+        self._hurry = threading.Event()
         self._stop = False
+        #: Since when the step that is under way is made (s); None between steps.
+        self._since: float | None = None
+        #: The last step was abandoned, so that the simulation no longer knows its contacts.
+        self._abandoned = False
+        self._adopt(simulation)
         self._spring: Spring | None = None
         self._pull: Pull | None = None
         self._report: StepReport | None = None
@@ -60,25 +67,53 @@ class Runner:
         self._count = 1
         self._thread = threading.Thread(target=self._loop, name="stiction-simulation", daemon=True)
 
+    def _adopt(self, simulation: Simulation) -> None:
+        """Run this one from here on: it reports failed steps, and ends a step that somebody does not want any more."""
+        self.simulation = simulation
+        simulation.raises = False
+        simulation.interrupt = self._hurry.is_set
+
     def start(self) -> None:
         """Begin to run."""
         self._thread.start()
 
     def close(self) -> None:
-        """End the thread; the simulation is left in order, between two steps."""
+        """End the thread; the simulation is left in order, between two steps. A step that is under way is abandoned."""
         self._stop = True
+        self._hurry.set()
         self._wake.set()
         with self._news:
             self._news.notify_all()
         if self._thread.is_alive():
             self._thread.join()
         self._let_go()
-        self.simulation.raises = self._raised
+        for simulation in (self.simulation, self._given):
+            simulation.raises, simulation.interrupt = self._raised, self._asked
 
-    def do(self, command: Callable[[], None]) -> None:
-        """Do something between two steps, in the thread of the simulation."""
+    def do(self, command: Callable[[], None], *, at_once: bool = False) -> None:
+        """Do something between two steps, in the thread of the simulation.
+
+        Parameters
+        ----------
+        command : callable
+        at_once : bool
+            Whether the step that is under way is abandoned for it: as if it had not begun.
+        """
         self._commands.put(command)
+        if at_once:
+            self._hurry.set()
         self._wake.set()
+
+    def busy(self) -> float:
+        """For how long the step that is under way has been made (s); 0 between steps."""
+        since = self._since
+        return 0.0 if since is None else time.perf_counter() - since
+
+    def offer_again(self) -> None:
+        """Offer the latest frame as a new one: it is to be drawn otherwise."""
+        with self._news:
+            self._count += 1
+            self._news.notify_all()
 
     def next_frame(self, after: int, timeout: float) -> tuple[Frame, int]:
         """The latest frame and its number, once there is one after the given number or time is up."""
@@ -103,7 +138,7 @@ class Runner:
         """Back to the start of the scene."""
         self._let_go()
         self.simulation.reset()
-        self._report, self._failed = None, ""
+        self._report, self._failed, self._abandoned = None, "", False
         self.history.clear()
 
     def replace(self, scene: Scene, *, keep: bool, same_shapes: bool = False) -> None:
@@ -111,15 +146,15 @@ class Runner:
         self._let_go()
         if keep:
             try:
-                self.simulation = self.simulation.with_scene(scene)
+                self._adopt(self.simulation.with_scene(scene))
             except StictionError:
                 keep = False
         if not keep:
-            self.simulation = Simulation(scene, raises=False, separate=True)
+            self._adopt(Simulation(scene, raises=False, separate=True))
             self.history.clear()
         if not (keep and same_shapes):
             self._world += 1
-        self._report, self._failed = None, ""
+        self._report, self._failed, self._abandoned = None, "", False
 
     def grab(self, body: int, held: Array) -> None:
         """Hold a body at a point of the world."""
@@ -170,6 +205,8 @@ class Runner:
         """Do what was asked for; True if there was something."""
         any_done = False
         while True:
+            # Before the look: a command that comes after it may end the next step.
+            self._hurry.clear()
             try:
                 command = self._commands.get_nowait()
             except queue.Empty:
@@ -182,24 +219,41 @@ class Runner:
                 self._failed = str(error) or type(error).__name__
 
     def _make_step(self) -> None:
+        self._since = time.perf_counter()
         try:
-            if self._spring is not None:
-                self._pull = self._spring.apply(self.simulation)
-            report = self.simulation.step()
-            if not report.ok and not report.accepted and self._spring is not None:
-                # Without the pull the step is that of the scene alone.
-                self._let_go()
-                report = self.simulation.step()
+            report = self._step()
+        except StepInterrupted:
+            self._abandoned = True
+            return
         except StictionError as error:
             self.running = False
             self._failed = str(error)
             return
-        self._report = report
+        finally:
+            self._since = None
+        self._report, self._abandoned = report, False
         if report.ok or report.accepted:
             self.history.add(self.simulation, report)
             return
         self.running = False
         self._failed = report.why
+
+    def _step(self) -> StepReport:
+        while True:
+            try:
+                if self._spring is not None:
+                    self._pull = self._spring.apply(self.simulation)
+                report = self.simulation.step()
+                if not report.ok and not report.accepted and self._spring is not None:
+                    # Without the pull the step is that of the scene alone.
+                    self._let_go()
+                    report = self.simulation.step()
+                return report
+            except StepInterrupted:
+                if self._stop or not self._commands.empty():
+                    raise
+                # What it was ended for was done before it began.
+                self._hurry.clear()
 
     def _let_go(self) -> None:
         if self._spring is not None:
@@ -217,7 +271,7 @@ class Runner:
         simulation, report = self.simulation, self._report
         return Frame(
             world=self._world, scene=simulation.scene, step=simulation.steps, t=simulation.t, poses=simulation.geom_poses(),
-            bodies=simulation.poses[:, :3].copy(), contacts=simulation.contacts,
+            bodies=simulation.poses[:, :3].copy(), contacts=self._frame.contacts if self._abandoned else simulation.contacts,
             certificate=None if report is None else report.certificate, tolerance=simulation.scene.tolerance, verdict=self._verdict(),
             why=self._failed, pull=self._pull,
         )

@@ -71,7 +71,7 @@ class Shapes:
     def _add(self, server: Any, name: str, batch: _Batch, poses: Array, middle: float) -> None:
         numbers = batch.numbers
         colors = np.array([(*g.color[:3], opacity(g, self.shapes)) for g in batch.geoms])
-        walls = [g.body < 0 and g.shape in _WALLS and highest_point(g, poses[g.number]) > middle for g in batch.geoms]
+        walls = [g.body < 0 and not g.visual and g.shape in _WALLS and highest_point(g, poses[g.number]) > middle for g in batch.geoms]
         colors[walls, 3] = np.minimum(colors[walls, 3], _WALL_OPACITY)
         opacities = colors[:, 3] if (colors[:, 3] < 1.0).any() else None
         batch.handle = server.scene.add_batched_meshes_simple(

@@ -41,6 +41,29 @@ impl Simulation {
         contacts::pairs(py, &mut *self.lock(py)?)
     }
 
+    /// What the scene's controllers and the inputs ask of a step from the state it is in, as if it were time t (s): to drive another
+    /// engine with them. Arrays of (nv,): ``force``, ``effort``, ``kp``, ``kd``, ``pull`` (kp times the target, plus kd times the target
+    /// velocity), ``limit`` of the efforts, and ``prescribed`` velocities, NaN for none.
+    fn _commands<'py>(&self, py: Python<'py>, t: f64) -> PyResult<Bound<'py, PyDict>> {
+        let mut core = self.lock(py)?;
+        self.read(py, &mut core)?;
+        let asked = core.sim.commands_at(t);
+        let out = PyDict::new(py);
+        for (name, x) in [
+            ("force", &asked.force),
+            ("effort", &asked.effort),
+            ("kp", &asked.kp),
+            ("kd", &asked.kd),
+            ("pull", &asked.pull),
+            ("limit", &asked.limit),
+        ] {
+            out.set_item(name, PyArray1::from_slice(py, x))?;
+        }
+        let prescribed = asked.prescribed.iter().map(|x| x.unwrap_or(f64::NAN)).collect();
+        out.set_item("prescribed", PyArray1::from_vec(py, prescribed))?;
+        Ok(out)
+    }
+
     /// The certificate of the last step's contact problem, if there was one.
     #[getter]
     fn certificate(&self, py: Python<'_>) -> PyResult<Option<PhysicalCertificate>> {

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use numpy::{PyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -60,6 +60,8 @@ pub struct Simulation {
     pub(super) scene: Py<Scene>,
     core: Mutex<Core>,
     raises: AtomicBool,
+    /// Says whether a step that is under way is to end.
+    interrupt: Mutex<Option<Py<PyAny>>>,
     separate: bool,
     arrays: Arrays,
     beginning: Snapshot,
@@ -76,8 +78,8 @@ impl Simulation {
         let arrays = Arrays::new(py, &core)?;
         let beginning = core.sim.snapshot();
         let (core, raises, separate) = (Mutex::new(core), AtomicBool::new(raises), overlap == AtStart::Separate);
-        let sensors = PyOnceLock::new();
-        Ok(Self { scene: scene.unbind(), core, raises, separate, arrays, beginning, sensors })
+        let (sensors, interrupt) = (PyOnceLock::new(), Mutex::new(None));
+        Ok(Self { scene: scene.unbind(), core, raises, interrupt, separate, arrays, beginning, sensors })
     }
 
     /// The simulation for this thread alone.
@@ -116,7 +118,7 @@ impl Simulation {
         state::write(self.arrays.inputs.bind(py), 0, core.inputs())
     }
 
-    /// Runs `work` without the GIL until Ctrl-C, while Python can read the state but not write it.
+    /// Runs `work` without the GIL until Ctrl-C or `interrupt`, while Python can read the state but not write it.
     /// Python sees the state it leaves, however it ends.
     fn detached<R: Send>(
         &self,
@@ -127,7 +129,8 @@ impl Simulation {
         let views = [self.arrays.q.bind(py), self.arrays.v.bind(py)];
         core.note_state();
         let writable = views.map(|view| arrays::set_writable(view, false));
-        let result = catch_unwind(AssertUnwindSafe(|| interrupt::detached(py, || work(core))));
+        let stop = self.stop(py);
+        let result = catch_unwind(AssertUnwindSafe(|| interrupt::detached_until(py, stop, || work(core))));
         views.iter().zip(writable).for_each(|(view, writable)| {
             arrays::set_writable(view, writable);
         });
@@ -140,6 +143,12 @@ impl Simulation {
             return Err(errors::BUSY.raise(py, (WRITTEN,)));
         }
         Ok(result)
+    }
+
+    /// What says whether a step is to end.
+    fn stop(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        let stop = self.interrupt.lock().unwrap_or_else(PoisonError::into_inner);
+        stop.as_ref().map(|stop| stop.clone_ref(py))
     }
 
     /// Takes over what was written, and brings kinematics up to date.
@@ -233,6 +242,8 @@ impl Simulation {
     ///     What was written to ``q``, ``v`` or an input cannot be used.
     /// BusyError
     ///     Another thread steps this simulation.
+    /// StepInterrupted
+    ///     `interrupt` returned true. The state is that before the step.
     fn step<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, StepReport>> {
         let mut core = self.lock(py)?;
         self.read(py, &mut core)?;
@@ -357,6 +368,41 @@ impl Simulation {
     #[setter]
     fn set_raises(&self, raises: bool) {
         self.raises.store(raises, Ordering::Relaxed);
+    }
+
+    /// A callable without arguments, or None: while a step or a run is made it is asked every 20 ms or so, in the thread that makes
+    /// it, and once it returns true, the step is abandoned with `StepInterrupted`.
+    ///
+    /// The state is then that before the step. A step that is done sooner is not asked about. Copies and pickles have none.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import stiction, threading
+    /// >>> simulation = stiction.Simulation(stiction.scene.shipped("slide"))
+    /// >>> stop = threading.Event()
+    /// >>> simulation.interrupt = stop.is_set  # another thread may set it
+    /// >>> stop.set()
+    /// >>> try:
+    /// ...     simulation.run(10**9)
+    /// ... except stiction.StepInterrupted:
+    /// ...     simulation.interrupt = None
+    #[getter]
+    fn interrupt(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.stop(py)
+    }
+
+    #[setter]
+    fn set_interrupt(&self, stop: Option<Bound<'_, PyAny>>) -> PyResult<()> {
+        if let Some(stop) = stop.as_ref().filter(|stop| !stop.is_callable()) {
+            return Err(arrays::wrong_type("interrupt must be callable or None", stop));
+        }
+        let old = {
+            let mut now = self.interrupt.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *now, stop.map(Bound::unbind))
+        };
+        // What it held may run code when it goes, which may come back here.
+        drop(old);
+        Ok(())
     }
 
     /// Names of the motors that `ctrl` speaks to: those of robot files that the scene has no signal for.

@@ -1,5 +1,5 @@
 //! COLLADA: the positions of all geometry in the scene, with unit and node transforms, and the
-//! diffuse colours of materials. Skins are taken in their rest pose.
+//! diffuse colours and textures of materials. Skins are taken in their rest pose.
 //!
 //! The file's up axis has no effect: robot files have always been written for readers that leave the axes as they are, and many a mesh whose file says
 //! that y is up stands along z.
@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use roxmltree::{Document, Node, ParsingOptions};
 use stiction_body::math::{Mat3, Quat, Vec3, axis_angle};
 
-use super::colors::{Painted, Surroundings};
-use super::{TriangleMesh, add_fan};
-use crate::looks::{Rgba, color};
+use super::colors::{Corners, Paint, Painted, Surroundings};
+use super::{TriangleMesh, fan};
+use crate::looks::color;
 use crate::xml::{Source, numbers_in};
 
 /// Nodes within nodes, counting the instances on the way, are followed this deep: deeper ones contain themselves.
@@ -45,6 +45,8 @@ impl Affine {
 #[derive(Default)]
 struct Geometry<'a> {
     mesh: TriangleMesh,
+    /// Places of the triangles in textures, if it has any.
+    corners: Vec<Option<Corners>>,
     /// First triangle and symbol of the material of each primitive.
     symbols: Vec<(usize, Option<&'a str>)>,
 }
@@ -57,8 +59,8 @@ struct Walk<'a, 's, 'f> {
     geometry: BTreeMap<u32, Geometry<'a>>,
     /// Ids of the materials that instances bind, by instance and symbol.
     bound: BTreeMap<(u32, &'a str), &'a str>,
-    /// Colours of materials that were read, by id.
-    colors: BTreeMap<&'a str, Option<Rgba>>,
+    /// Paints of materials that were read, by id.
+    paints: BTreeMap<&'a str, Option<Paint>>,
     around: &'s mut Surroundings<'f>,
     out: Painted,
     nodes_left: usize,
@@ -76,9 +78,9 @@ pub(super) fn parse(bytes: &[u8], around: &mut Surroundings) -> Result<Painted, 
     }
     let by_id = document.descendants().filter_map(|n| Some((n.attribute("id")?, n))).collect();
     let triangles_left = bytes.len().saturating_mul(REPEATS);
-    let (geometry, colors, out) = (BTreeMap::new(), BTreeMap::new(), Painted::default());
+    let (geometry, paints, out) = (BTreeMap::new(), BTreeMap::new(), Painted::default());
     let bound = document.descendants().filter_map(binding).collect();
-    let mut walk = Walk { by_id, geometry, bound, colors, around, out, nodes_left: NODES, triangles_left };
+    let mut walk = Walk { by_id, geometry, bound, paints, around, out, nodes_left: NODES, triangles_left };
     let frame = asset_frame(root)?;
     match visual_scene(root, &walk) {
         Some(scene) => walk.children(scene, &frame, 0)?,
@@ -175,12 +177,12 @@ impl<'a> Walk<'a, '_, '_> {
             let mesh = self.read_geometry(geometry)?;
             self.geometry.insert(id, mesh);
         }
-        let Geometry { mesh, symbols } = &self.geometry[&id];
+        let Geometry { mesh, symbols, .. } = &self.geometry[&id];
         let size = mesh.triangles.len() + mesh.vertices.len() + symbols.len();
         self.triangles_left = self.triangles_left.checked_sub(size).ok_or("geometry is repeated too often")?;
         let symbols = symbols.clone();
-        let colors: Vec<_> = symbols.iter().map(|(_, symbol)| self.color((*symbol)?, instance)).collect();
-        let mesh = &self.geometry[&id].mesh;
+        let paints: Vec<_> = symbols.iter().map(|(_, symbol)| self.paint((*symbol)?, instance)).collect();
+        let Geometry { mesh, corners, .. } = &self.geometry[&id];
         let out = &mut self.out;
         let first = u32::try_from(out.mesh.vertices.len()).map_err(|_| "too many vertices")?;
         if first.checked_add(mesh.vertices.len() as u32).is_none() {
@@ -189,39 +191,41 @@ impl<'a> Walk<'a, '_, '_> {
         out.mesh.vertices.extend(mesh.vertices.iter().map(|v| frame.linear * *v + frame.offset));
         let mirrored = frame.linear.determinant() < 0.0;
         let turned = |&[a, b, c]: &[u32; 3]| if mirrored { [a, c, b] } else { [a, b, c] };
-        for (k, (start, _)) in symbols.iter().enumerate() {
+        for (k, ((start, _), paint)) in symbols.iter().zip(paints).enumerate() {
             let end = symbols.get(k + 1).map_or(mesh.triangles.len(), |next| next.0);
-            out.paint(colors[k]);
-            out.mesh.triangles.extend(mesh.triangles[*start..end].iter().map(turned).map(|t| t.map(|i| i + first)));
+            out.paint(paint);
+            for i in *start..end {
+                out.mesh.triangles.push(turned(&mesh.triangles[i]).map(|v| v + first));
+                corners.get(i).copied().flatten().into_iter().for_each(|corners| out.place_last(corners));
+            }
         }
         Ok(())
     }
 
-    /// The colour of the material that an instance binds to a symbol, or that has it as its id.
-    fn color(&mut self, symbol: &'a str, instance: Option<Node<'a, 'a>>) -> Option<Rgba> {
+    /// The paint of the material that an instance binds to a symbol, or that has it as its id.
+    fn paint(&mut self, symbol: &'a str, instance: Option<Node<'a, 'a>>) -> Option<Paint> {
         let bound = instance.and_then(|i| self.bound.get(&(i.id().get(), symbol)));
         let id = bound.map_or(symbol, |target| target.trim_start_matches('#'));
-        if !self.colors.contains_key(id) {
-            let color = self.material(id);
-            self.colors.insert(id, color);
+        if !self.paints.contains_key(id) {
+            let paint = self.material(id);
+            self.paints.insert(id, paint);
         }
-        self.colors[id]
+        self.paints[id].clone()
     }
 
-    /// The diffuse colour of a material, the mean of its texture, or what it sends out by itself
-    /// where it has no diffuse part.
-    fn material(&mut self, id: &str) -> Option<Rgba> {
+    /// The diffuse colour of a material, its texture, or what it sends out by itself where it has no
+    /// diffuse part.
+    fn material(&mut self, id: &str) -> Option<Paint> {
         let effect = self.by_id.get(id).and_then(|m| child(*m, "instance_effect")).and_then(|i| self.target(i))?;
         let part = |name: &str| effect.descendants().find(|n| n.tag_name().name() == name);
         let channel = part("diffuse").or_else(|| part("emission"))?;
         if let Some(numbers) = child(channel, "color").and_then(|c| numbers_in(c.text()?).ok()) {
             // Writers do not agree on what the fourth number means.
-            return color(numbers.get(..3)?);
+            return color(numbers.get(..3)?).map(Paint::plain);
         }
         let texture = child(channel, "texture")?.attribute("texture")?;
         let file = self.texture_file(effect, texture)?;
-        let [r, g, b] = self.around.texture(file)?;
-        color(&[r, g, b])
+        Some(Paint { texture: Some(self.around.texture(file)?), ..Paint::plain([1.0; 4]) })
     }
 
     /// The file of a texture: by sampler, surface and image, or by the image's id.
@@ -239,34 +243,45 @@ impl<'a> Walk<'a, '_, '_> {
         let Some(mesh) = child(geometry, "mesh") else { return Ok(out) };
         let primitives = ["triangles", "polylist", "polygons", "tristrips", "trifans"];
         for primitive in elements(mesh).filter(|n| primitives.contains(&n.tag_name().name())) {
-            let Some((offset, stride, positions)) = self.inputs(primitive)? else { continue };
+            let Some(Inputs { offset, stride, positions, places }) = self.inputs(primitive)? else { continue };
             out.symbols.push((out.mesh.triangles.len(), primitive.attribute("material")));
             let first = out.mesh.vertices.len() as u32;
             out.mesh.vertices.extend(&positions);
+            let started = out.mesh.triangles.len();
             for polygon in polygons(primitive, offset, stride)? {
                 if let Some(i) = polygon.iter().find(|i| **i as usize >= positions.len()) {
                     return Err(format!("a face names vertex {i} of {}", positions.len()));
                 }
                 let polygon: Vec<u32> = polygon.iter().map(|i| i + first).collect();
-                add_fan(&mut out.mesh.triangles, &polygon);
+                out.mesh.triangles.extend(fan(&polygon));
+            }
+            let Some((offset, places)) = places else { continue };
+            out.corners.resize(started, None);
+            for polygon in polygons(primitive, offset, stride)? {
+                let at = |i: u32| places.get(i as usize).copied();
+                out.corners.extend(fan(&polygon).map(|[a, b, c]| Some([at(a)?, at(b)?, at(c)?])));
             }
         }
         Ok(out)
     }
 
-    /// Where in each corner of a face the vertex stands, how many numbers a corner has, and the positions.
-    fn inputs(&self, primitive: Node<'a, 'a>) -> Result<Option<(usize, usize, Vec<Vec3>)>, String> {
+    /// What the corners of a primitive's faces name.
+    fn inputs(&self, primitive: Node<'a, 'a>) -> Result<Option<Inputs>, String> {
         /// A corner of a face has at most this many numbers.
         const CORNER: usize = 64;
-        let (mut stride, mut found) = (1, None);
+        let (mut stride, mut found, mut textured) = (1, None, None);
         for input in elements(primitive).filter(|n| n.tag_name().name() == "input") {
             let offset: usize = input.attribute("offset").map_or(Ok(0), |t| t.trim().parse()).unwrap_or(CORNER);
             if offset >= CORNER {
                 return Err("<input offset> must be a small whole number".into());
             }
             stride = stride.max(offset + 1);
-            if input.attribute("semantic") == Some("VERTEX") {
-                found = Some((offset, input));
+            match input.attribute("semantic") {
+                Some("VERTEX") => found = Some((offset, input)),
+                Some("TEXCOORD") if textured.is_none() && self.around.wants_colors() => {
+                    textured = Some((offset, input));
+                }
+                _ => {}
             }
         }
         let Some((offset, input)) = found else { return Ok(None) };
@@ -274,12 +289,29 @@ impl<'a> Walk<'a, '_, '_> {
         let position = |n: &Node<'a, 'a>| n.attribute("semantic") == Some("POSITION");
         let vertices = source(input).ok_or("an <input> names vertices that are not there")?;
         let positions = elements(vertices).find(position).and_then(source).ok_or("<vertices> without positions")?;
-        Ok(Some((offset, stride, read_positions(positions)?)))
+        let positions = read_tuples(positions)?.into_iter().map(Vec3::from_array).collect();
+        // The lower left corner of a texture is the origin.
+        let places = textured.and_then(|(offset, input)| {
+            let places: Vec<[f64; 2]> = read_tuples(source(input)?).ok()?;
+            Some((offset, places.into_iter().map(|[u, v]| [u, 1.0 - v]).collect()))
+        });
+        Ok(Some(Inputs { offset, stride, positions, places }))
     }
 }
 
-/// The positions of a `<source>`.
-fn read_positions(source: Node) -> Result<Vec<Vec3>, String> {
+/// What the corners of faces name.
+struct Inputs {
+    /// Where in each corner the vertex stands.
+    offset: usize,
+    /// How many numbers a corner has.
+    stride: usize,
+    positions: Vec<Vec3>,
+    /// Where in each corner its place in a texture stands, and all of these.
+    places: Option<(usize, Vec<[f64; 2]>)>,
+}
+
+/// The first numbers of each row of a `<source>`.
+fn read_tuples<const N: usize>(source: Node) -> Result<Vec<[f64; N]>, String> {
     let array = child(source, "float_array").ok_or("positions without a <float_array>")?;
     let numbers = numbers_in(array.text().unwrap_or_default())?;
     let accessor = source.descendants().find(|n| n.tag_name().name() == "accessor");
@@ -287,12 +319,12 @@ fn read_positions(source: Node) -> Result<Vec<Vec3>, String> {
         let text = accessor.and_then(|a| a.attribute(name));
         text.map_or(Ok(default), |t| t.trim().parse().map_err(|_| format!("<accessor {name}> is not a whole number")))
     };
-    let (stride, offset) = (of("stride", 3)?, of("offset", 0)?);
-    if stride < 3 {
-        return Err(format!("positions need 3 numbers each, <accessor stride> is {stride}"));
+    let (stride, offset) = (of("stride", N)?, of("offset", 0)?);
+    if stride < N {
+        return Err(format!("positions need {N} numbers each, <accessor stride> is {stride}"));
     }
     let used = numbers.get(offset..).unwrap_or_default();
-    Ok(used.chunks(stride).filter(|c| c.len() >= 3).map(|c| Vec3::new(c[0], c[1], c[2])).collect())
+    Ok(used.chunks(stride).filter_map(|row| row.first_chunk::<N>().copied()).collect())
 }
 
 /// The vertices of each face of a primitive.

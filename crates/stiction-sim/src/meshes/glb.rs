@@ -1,12 +1,14 @@
 //! GLB, the binary form of glTF 2.0: triangles of the default scene with the transforms of its
-//! nodes, along the axes they are written in, and the base colours of materials; of textures the
-//! mean colour.
+//! nodes, along the axes they are written in, the base colours and textures of materials, and the
+//! colours of vertices.
 
 use serde::Deserialize;
 use serde_json::Value;
 use stiction_body::math::{Mat3, Quat, Vec3};
 
-use super::colors::{Painted, Surroundings, linear_to_srgb, srgb_to_linear};
+use std::rc::Rc;
+
+use super::colors::{Paint, Painted, Surroundings, Texture, linear_to_srgb, mean};
 use crate::looks::{Rgba, color};
 
 /// `glTF`, and the names of the two chunks: `JSON` and `BIN`.
@@ -82,6 +84,11 @@ struct Primitive {
 struct Attributes {
     #[serde(rename = "POSITION")]
     position: Option<usize>,
+    // What only looks depend on may be of any form.
+    #[serde(rename = "TEXCOORD_0", default)]
+    texture_place: Value,
+    #[serde(rename = "COLOR_0", default)]
+    color: Value,
 }
 
 #[derive(Deserialize)]
@@ -137,8 +144,10 @@ pub(super) fn parse(bytes: &[u8], around: &mut Surroundings) -> Result<Painted, 
     if let Some(name) = document.extensions_required.iter().find(|n| n.contains("compression") || n.contains("draco")) {
         return Err(format!("it needs the extension {name}, which is not read"));
     }
-    let colors = Colors { document: &document, binary }.all(around);
-    let mut reader = Reader { document: &document, binary, colors, out: Painted::default(), instances: 0 };
+    let paints = Colors { document: &document, binary }.all(around);
+    let wants_colors = around.wants_colors();
+    let mut reader =
+        Reader { document: &document, binary, paints, wants_colors, out: Painted::default(), instances: 0 };
     let identity = Transform { turn: Mat3::IDENTITY, shift: Vec3::ZERO };
     match document.scenes.get(document.scene.unwrap_or(0)) {
         Some(scene) => scene.nodes.iter().try_for_each(|&n| reader.node(n, identity, 0))?,
@@ -182,29 +191,27 @@ struct Colors<'a> {
 }
 
 impl Colors<'_> {
-    /// All, by number.
-    fn all(&self, around: &mut Surroundings) -> Vec<Option<Rgba>> {
+    /// Paints of all, by number.
+    fn all(&self, around: &mut Surroundings) -> Vec<Option<Paint>> {
         let materials = self.document.materials.as_array().map_or(&[][..], Vec::as_slice);
-        materials.iter().map(|material| self.color(material, around)).collect()
+        materials.iter().map(|material| self.paint(material, around)).collect()
     }
 
-    /// The base colour, white unless given, times the mean of its texture. Both are multiplied as
-    /// linear light.
-    fn color(&self, material: &Value, around: &mut Surroundings) -> Option<Rgba> {
+    /// The base colour, white unless given, and its texture. Both are multiplied as linear light.
+    fn paint(&self, material: &Value, around: &mut Surroundings) -> Option<Paint> {
         let base = &material["pbrMetallicRoughness"];
         let factor = match base["baseColorFactor"].as_array() {
             Some(list) => list.iter().map(Value::as_f64).collect::<Option<Vec<_>>>()?,
             None => vec![1.0; 4],
         };
         let [r, g, b, opacity] = color(&factor)?;
+        let [r, g, b] = [r, g, b].map(linear_to_srgb);
         let texture = index(&base["baseColorTexture"]["index"]).and_then(|number| self.texture(number, around));
-        let [tr, tg, tb] = texture.map_or([1.0; 3], |mean| mean.map(srgb_to_linear));
-        let [r, g, b] = [r * tr, g * tg, b * tb].map(linear_to_srgb);
-        Some([r, g, b, if material["alphaMode"] == "BLEND" { opacity } else { 1.0 }])
+        let opacity = if material["alphaMode"] == "BLEND" { opacity } else { 1.0 };
+        Some(Paint { rgba: [r, g, b, opacity], texture, linear: true })
     }
 
-    /// The mean colour of a texture.
-    fn texture(&self, number: usize, around: &mut Surroundings) -> Option<[f64; 3]> {
+    fn texture(&self, number: usize, around: &mut Surroundings) -> Option<Rc<Texture>> {
         let image = index(&self.document.textures[number]["source"])?;
         let value = &self.document.images[image];
         if let Some(file) = value["uri"].as_str().filter(|uri| !uri.starts_with("data:")) {
@@ -212,15 +219,25 @@ impl Colors<'_> {
         }
         let view = self.document.buffer_views.get(index(&value["bufferView"])?)?;
         let end = view.byte_offset.checked_add(view.byte_length)?;
-        around.mean_color(self.binary.get(view.byte_offset..end)?, &format!("image {image}"))
+        around.texture_of(self.binary.get(view.byte_offset..end)?, &format!("image {image}"))
     }
+}
+
+/// How the vertices of a primitive look.
+struct VertexLooks {
+    /// Their places in a texture.
+    places: Option<Vec<[f64; 2]>>,
+    /// Their colours, in linear light.
+    colors: Option<Vec<Rgba>>,
 }
 
 struct Reader<'a> {
     document: &'a Document,
     binary: &'a [u8],
     /// Of the materials, by number.
-    colors: Vec<Option<Rgba>>,
+    paints: Vec<Option<Paint>>,
+    /// Whether colours of vertices, and their places in textures, are of use.
+    wants_colors: bool,
     out: Painted,
     instances: usize,
 }
@@ -244,29 +261,59 @@ impl Reader<'_> {
         for primitive in mesh.primitives.iter().filter(|p| p.mode.unwrap_or(TRIANGLES) == TRIANGLES) {
             let position = primitive.attributes.position.ok_or("a primitive has no places")?;
             let numbers = self.numbers(position, "VEC3")?;
-            self.out.paint(index(&primitive.material).and_then(|m| self.colors.get(m).copied().flatten()));
+            let looks = self.looks(primitive, numbers.len() / 3);
+            self.out.paint(index(&primitive.material).and_then(|m| self.paints.get(m).cloned().flatten()));
             let indices = match primitive.indices {
                 Some(accessor) => self.numbers(accessor, "SCALAR")?,
                 None => (0..numbers.len() / 3).map(|i| i as f64).collect(),
             };
-            let out = &mut self.out.mesh;
-            let (first, count) = (out.vertices.len(), numbers.len() / 3);
-            if first + count > MOST || out.triangles.len() + indices.len() / 3 > MOST {
+            let out = &mut self.out;
+            let (first, count) = (out.mesh.vertices.len(), numbers.len() / 3);
+            if first + count > MOST || out.mesh.triangles.len() + indices.len() / 3 > MOST {
                 return Err(format!("it has more than {MOST} vertices or triangles"));
             }
             let first = first as u32;
             let place = |v: &[f64]| placed.turn * Vec3::new(v[0], v[1], v[2]) + placed.shift;
-            out.vertices.extend(numbers.chunks_exact(3).map(place));
+            out.mesh.vertices.extend(numbers.chunks_exact(3).map(place));
             let mirrored = placed.turn.determinant() < 0.0;
             for corners in indices.chunks_exact(3) {
                 if corners.iter().any(|i| *i >= count as f64) {
                     return Err(format!("a triangle names a vertex that is not one of {count}"));
                 }
                 let [a, b, c] = [0, 1, 2].map(|k| first + corners[k] as u32);
-                out.triangles.push(if mirrored { [a, c, b] } else { [a, b, c] });
+                out.mesh.triangles.push(if mirrored { [a, c, b] } else { [a, b, c] });
+                let own = [0, 1, 2].map(|k| corners[k] as usize);
+                if let Some(places) = &looks.places {
+                    out.place_last(own.map(|i| places[i]));
+                }
+                if let Some(colors) = &looks.colors {
+                    let [r, g, b, opacity] = mean(&own.map(|i| colors[i]));
+                    let [r, g, b] = [r, g, b].map(linear_to_srgb);
+                    out.color_last([r, g, b, opacity]);
+                }
             }
         }
         Ok(())
+    }
+
+    /// Looks of the vertices of a primitive; without those that cannot be read.
+    fn looks(&self, primitive: &Primitive, count: usize) -> VertexLooks {
+        let numbers = |value: &Value, kind: &str| {
+            let number = index(value).filter(|_| self.wants_colors)?;
+            let scale = match self.document.accessors.get(number)?.component_type {
+                5121 => f64::from(u8::MAX),
+                5123 => f64::from(u16::MAX),
+                _ => 1.0,
+            };
+            let numbers = self.numbers(number, kind).ok()?;
+            Some(numbers.into_iter().map(|x| x / scale).collect::<Vec<f64>>())
+        };
+        let places = numbers(&primitive.attributes.texture_place, "VEC2");
+        let places = places.map(|n| n.chunks_exact(2).map(|c| [c[0], c[1]]).collect::<Vec<_>>());
+        let of = &primitive.attributes.color;
+        let colors = numbers(of, "VEC4").map(|n| (n, 4)).or_else(|| Some((numbers(of, "VEC3")?, 3)));
+        let colors = colors.and_then(|(n, width)| n.chunks_exact(width).map(color).collect::<Option<Vec<_>>>());
+        VertexLooks { places: places.filter(|p| p.len() == count), colors: colors.filter(|c| c.len() == count) }
     }
 
     /// The numbers of an accessor.
@@ -288,7 +335,12 @@ impl Reader<'_> {
             5125 | 5126 => 4,
             other => return Err(wrong(&format!("numbers of type {other} are not read"))),
         };
-        let width = if kind == "VEC3" { 3 } else { 1 };
+        let width = match kind {
+            "VEC2" => 2,
+            "VEC3" => 3,
+            "VEC4" => 4,
+            _ => 1,
+        };
         let stride = view.byte_stride.unwrap_or(width * size);
         if stride < width * size {
             return Err(wrong(&format!("its numbers are {stride} bytes apart, and have {}", width * size)));

@@ -1,13 +1,13 @@
-//! MTL, the materials of OBJ files: the diffuse colour `Kd`, the opacity `d` or `Tr`, and the mean
-//! colour of the texture `map_Kd`.
+//! MTL, the materials of OBJ files: the diffuse colour `Kd`, the opacity `d` or `Tr`, and the
+//! texture `map_Kd`.
 
 use std::collections::BTreeMap;
 
-use super::colors::Surroundings;
-use crate::looks::{Rgba, color};
+use super::colors::{Paint, Surroundings};
+use crate::looks::color;
 
-/// Adds the colours of a file's materials to those known, by name; the first of a name counts.
-pub(super) fn read(bytes: &[u8], around: &mut Surroundings, out: &mut BTreeMap<String, Rgba>) {
+/// Adds the paints of a file's materials to those known, by name; the first of a name counts.
+pub(super) fn read(bytes: &[u8], around: &mut Surroundings, out: &mut BTreeMap<String, Paint>) {
     let text = String::from_utf8_lossy(bytes);
     let mut material = Material::default();
     for line in text.lines() {
@@ -43,19 +43,19 @@ struct Material {
 }
 
 impl Material {
-    fn end(&self, around: &mut Surroundings, out: &mut BTreeMap<String, Rgba>) {
+    fn end(&self, around: &mut Surroundings, out: &mut BTreeMap<String, Paint>) {
         let Some(name) = self.name.as_ref().filter(|n| !out.contains_key(*n)) else { return };
         let texture = self.texture.as_ref().and_then(|file| around.texture(file));
-        let rgb = match (self.diffuse, texture) {
+        let rgb = match (self.diffuse, &texture) {
             (None, None) => return,
             // Many writers leave a black diffuse colour beside a texture, which readers do not
             // multiply.
-            (Some(kd), Some(mean)) if kd != [0.0; 3] => [0, 1, 2].map(|i| kd[i] * mean[i]),
-            (_, Some(mean)) => mean,
-            (Some(kd), None) => kd,
+            (Some([0.0, 0.0, 0.0]) | None, Some(_)) => [1.0; 3],
+            (Some(kd), _) => kd,
         };
         // Zero is what some writers take for opaque.
         let opacity = self.opacity.filter(|d| *d > 0.0).unwrap_or(1.0);
-        out.extend(color(&[rgb[0], rgb[1], rgb[2], opacity]).map(|rgba| (name.clone(), rgba)));
+        let rgba = color(&[rgb[0], rgb[1], rgb[2], opacity]);
+        out.extend(rgba.map(|rgba| (name.clone(), Paint { rgba, texture, linear: false })));
     }
 }

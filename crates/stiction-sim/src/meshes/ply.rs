@@ -1,8 +1,11 @@
-//! PLY: elements with properties, as text or binary; of these the places of vertices and the corners of faces count.
+//! PLY: elements with properties, as text or binary; of these the places of vertices and the corners
+//! of faces count, and the colours of both.
 
 use stiction_body::math::Vec3;
 
-use super::{TriangleMesh, add_fan};
+use super::colors::{Painted, Surroundings, mean};
+use super::fan;
+use crate::looks::{Rgba, color};
 
 /// How the numbers of a file are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,6 +49,16 @@ impl Number {
             Self::I16 | Self::U16 => 2,
             Self::I32 | Self::U32 | Self::F32 => 4,
             Self::F64 => 8,
+        }
+    }
+
+    /// What stands for a full channel of a colour.
+    fn full(self) -> f64 {
+        match self {
+            Self::I8 | Self::U8 => f64::from(u8::MAX),
+            Self::I16 | Self::U16 => f64::from(u16::MAX),
+            Self::I32 | Self::U32 => f64::from(u32::MAX),
+            Self::F32 | Self::F64 => 1.0,
         }
     }
 
@@ -113,41 +126,76 @@ impl Body<'_> {
     }
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Result<TriangleMesh, String> {
+/// What a row of an element says.
+#[derive(Default)]
+struct Row {
+    place: Vec3,
+    corners: Option<Vec<f64>>,
+    /// Red, green, blue and opacity, as far as they are given.
+    channels: [Option<f64>; 4],
+}
+
+impl Row {
+    fn read(body: &mut Body, element: &Element, values: &mut Vec<f64>) -> Result<Self, String> {
+        let mut out = Self::default();
+        for property in &element.properties {
+            body.property(property, values)?;
+            let first = values.first().copied();
+            let channel = |x: f64| x / property.of.full();
+            match (element.name.as_str(), property.name.as_str()) {
+                ("vertex", "x") => out.place.x = first.unwrap_or(0.0),
+                ("vertex", "y") => out.place.y = first.unwrap_or(0.0),
+                ("vertex", "z") => out.place.z = first.unwrap_or(0.0),
+                ("face", "vertex_indices" | "vertex_index") => out.corners = Some(values.clone()),
+                (_, "red" | "diffuse_red") => out.channels[0] = first.map(channel),
+                (_, "green" | "diffuse_green") => out.channels[1] = first.map(channel),
+                (_, "blue" | "diffuse_blue") => out.channels[2] = first.map(channel),
+                (_, "alpha") => out.channels[3] = first.map(channel),
+                _ => {}
+            }
+        }
+        Ok(out)
+    }
+
+    fn color(&self) -> Option<Rgba> {
+        let [r, g, b, opacity] = self.channels;
+        color(&[r?, g?, b?, opacity.unwrap_or(1.0)])
+    }
+}
+
+pub(super) fn parse(bytes: &[u8], around: &Surroundings) -> Result<Painted, String> {
     let (encoding, elements, body) = header(bytes)?;
     let text = if encoding == Encoding::Text { std::str::from_utf8(body).map_err(|e| e.to_string())? } else { "" };
     let mut body = Body { encoding, bytes: body, words: text.split_ascii_whitespace() };
-    let (mut mesh, mut values, mut faces) = (TriangleMesh::default(), Vec::new(), Vec::new());
+    let (mut out, mut values) = (Painted::default(), Vec::new());
+    let (mut colors, mut faces) = (Vec::new(), Vec::new());
     for element in &elements {
         for _ in 0..element.count {
             // An element without properties takes no room: it would be counted for long.
             if element.properties.is_empty() {
                 break;
             }
-            let mut place = Vec3::ZERO;
-            for property in &element.properties {
-                body.property(property, &mut values)?;
-                match (element.name.as_str(), property.name.as_str()) {
-                    ("vertex", "x") => place.x = values.first().copied().unwrap_or(0.0),
-                    ("vertex", "y") => place.y = values.first().copied().unwrap_or(0.0),
-                    ("vertex", "z") => place.z = values.first().copied().unwrap_or(0.0),
-                    ("face", "vertex_indices" | "vertex_index") => faces.push(values.clone()),
-                    _ => {}
-                }
-            }
+            let row = Row::read(&mut body, element, &mut values)?;
             if element.name == "vertex" {
-                mesh.vertices.push(place);
+                out.mesh.vertices.push(row.place);
+                colors.extend(row.color().filter(|_| around.wants_colors()));
             }
+            let own = row.color().filter(|_| around.wants_colors());
+            faces.extend(row.corners.map(|corners| (corners, own)));
         }
     }
-    let vertices = mesh.vertices.len();
-    for face in &faces {
+    let vertices = out.mesh.vertices.len();
+    for (face, own) in &faces {
         let corner = |x: &f64| (*x >= 0.0 && x.fract() == 0.0 && *x < vertices as f64).then_some(*x as u32);
         let corners: Option<Vec<u32>> = face.iter().map(corner).collect();
         let corners = corners.ok_or_else(|| format!("a face names a vertex that is not one of {vertices}"))?;
-        add_fan(&mut mesh.triangles, &corners);
+        for triangle in fan(&corners) {
+            out.mesh.triangles.push(triangle);
+            let between = (colors.len() == vertices).then(|| mean(&triangle.map(|i| colors[i as usize])));
+            own.or(between).into_iter().for_each(|rgba| out.color_last(rgba));
+        }
     }
-    Ok(mesh)
+    Ok(out)
 }
 
 /// What the file holds and how, and what comes after.

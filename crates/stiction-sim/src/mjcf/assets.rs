@@ -15,17 +15,17 @@ use super::hfield::HeightField;
 use super::msh;
 use super::notes::file_name;
 use super::solid::{MeshInertia, Solid};
+use super::textures::{self, Material};
 use super::tree::Element;
 use crate::error::{SceneError, nearest};
-use crate::looks::{self, Rgba};
-use crate::meshes::{self, MeshFormat, TriangleMesh};
+use crate::meshes::{self, ColoredPart, MeshFormat, Paint, TriangleMesh};
 
 /// All assets that geoms can refer to, by name.
 #[derive(Debug)]
 pub(super) struct Assets<'a> {
     meshes: BTreeMap<String, Mesh<'a>>,
     height_fields: BTreeMap<String, HeightField<'a>>,
-    colors: BTreeMap<String, Rgba>,
+    materials: BTreeMap<String, Material>,
 }
 
 /// A mesh asset.
@@ -53,8 +53,8 @@ impl<'a> Assets<'a> {
         compiler: &Compiler,
         directory: &Path,
     ) -> Result<Self, SceneError> {
-        let colors = colors(root, defaults)?;
-        let mut out = Self { meshes: BTreeMap::new(), height_fields: BTreeMap::new(), colors };
+        let materials = textures::materials(root, defaults, compiler, directory)?;
+        let mut out = Self { meshes: BTreeMap::new(), height_fields: BTreeMap::new(), materials };
         for element in root.all("asset").flat_map(|s| &s.children) {
             match element.name.as_str() {
                 "mesh" => {
@@ -83,43 +83,15 @@ impl<'a> Assets<'a> {
         self.meshes.get(name).ok_or_else(|| missing(a, "mesh", name, self.meshes.keys()))
     }
 
-    /// The colour of a material, if there is one of that name.
-    pub(super) fn color(&self, material: &str) -> Option<Rgba> {
-        self.colors.get(material).copied()
+    /// The material of that name, if there is one.
+    pub(super) fn material(&self, name: &str) -> Option<&Material> {
+        self.materials.get(name)
     }
 
     /// The height field a geom refers to.
     pub(super) fn height_field(&self, a: &Attributes, name: &str) -> Result<&HeightField<'a>, SceneError> {
         self.height_fields.get(name).ok_or_else(|| missing(a, "hfield", name, self.height_fields.keys()))
     }
-}
-
-/// Colours of the materials: their own, times the mean of the two colours of a texture that the file
-/// describes. Textures in files are not read.
-fn colors<'a>(root: &'a Element, defaults: &Defaults<'a>) -> Result<BTreeMap<String, Rgba>, SceneError> {
-    let assets = || root.all("asset").flat_map(|s| &s.children);
-    let color = |a: &Attributes, name: &str| Ok(a.list(name)?.as_deref().and_then(looks::color));
-    let mut textures = BTreeMap::new();
-    for element in assets().filter(|e| e.name == "texture") {
-        let a = Attributes::of(element);
-        let builtin = element.text("builtin").filter(|b| *b != "none");
-        if let (Some(name), Some(kind)) = (element.text("name"), builtin) {
-            let first = color(&a, "rgb1")?.unwrap_or([0.8, 0.8, 0.8, 1.0]);
-            let second = color(&a, "rgb2")?.unwrap_or([0.5, 0.5, 0.5, 1.0]);
-            let second = if kind == "flat" { first } else { second };
-            textures.insert(name, [0, 1, 2, 3].map(|i| 0.5 * (first[i] + second[i])));
-        }
-    }
-    let mut out = BTreeMap::new();
-    for element in assets().filter(|e| e.name == "material") {
-        let a = defaults.resolve(element, "material", None)?;
-        let own = color(&a, "rgba")?.unwrap_or([1.0; 4]);
-        let texture = a.text("texture").and_then(|name| textures.get(name)).unwrap_or(&[1.0; 4]);
-        if let Some(name) = element.text("name") {
-            out.insert(name.to_string(), [0, 1, 2, 3].map(|i| own[i] * texture[i]));
-        }
-    }
-    Ok(out)
 }
 
 fn missing<'s>(a: &Attributes, kind: &str, name: &str, known: impl Iterator<Item = &'s String>) -> SceneError {
@@ -201,28 +173,47 @@ impl<'a> Mesh<'a> {
             Some(file) => self.read_file(file)?,
             None => TriangleMesh { vertices: self.vertices.clone(), triangles: self.triangles.clone() },
         };
-        for v in &mut mesh.vertices {
-            *v = self.refquat.inverse() * (*v - self.refpos) * self.scale;
-        }
-        if self.scale.x * self.scale.y * self.scale.z < 0.0 {
-            mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
-        }
+        self.place(&mut mesh);
         if mesh.vertices.iter().any(|v| !v.is_finite()) {
             return Err(self.element.error("a vertex is not finite once scaled"));
         }
         Ok(self.loaded.get_or_init(|| mesh))
     }
 
-    fn read_file(&self, path: &Path) -> Result<TriangleMesh, SceneError> {
-        let fail = |message: String| self.element.attribute_error("file", format!("\"{}\": {message}", path.display()));
-        let bytes = crate::files::read(path).map_err(|e| fail(format!("cannot read: {e}")))?;
-        let format = match self.element.text("content_type") {
+    /// Scales it, and puts its frame where it is to be.
+    fn place(&self, mesh: &mut TriangleMesh) {
+        for v in &mut mesh.vertices {
+            *v = self.refquat.inverse() * (*v - self.refpos) * self.scale;
+        }
+        if self.scale.x * self.scale.y * self.scale.z < 0.0 {
+            mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+        }
+    }
+
+    /// Its surface in the colours of a paint with a texture, by the places in it that its file has;
+    /// none where the file has none.
+    pub(super) fn painted(&self, paint: &Paint) -> Option<Vec<ColoredPart>> {
+        let path = self.file.as_deref()?;
+        let bytes = crate::files::read(path).ok()?;
+        let mut parts = meshes::parse_painted(&bytes, self.format(path)?, paint.clone()).ok()?;
+        parts.iter_mut().for_each(|part| self.place(&mut part.mesh));
+        Some(parts)
+    }
+
+    /// The format of its file; none if that is MuJoCo's own, or not known.
+    fn format(&self, path: &Path) -> Option<MeshFormat> {
+        match self.element.text("content_type") {
             Some("model/stl") => Some(MeshFormat::Stl),
             Some("model/obj") => Some(MeshFormat::Obj),
             Some("model/vnd.mujoco.msh") => None,
             _ => MeshFormat::of(path),
-        };
-        match format {
+        }
+    }
+
+    fn read_file(&self, path: &Path) -> Result<TriangleMesh, SceneError> {
+        let fail = |message: String| self.element.attribute_error("file", format!("\"{}\": {message}", path.display()));
+        let bytes = crate::files::read(path).map_err(|e| fail(format!("cannot read: {e}")))?;
+        match self.format(path) {
             Some(format) => meshes::parse(&bytes, format, Vec3::ONE).map_err(fail),
             None if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("msh")) => msh::parse(&bytes).map_err(fail),
             None => Err(fail(format!("{} is no STL, OBJ or MSH file", file_name(path)))),

@@ -281,7 +281,7 @@ impl<'a> Tree<'a> {
         let (form, own) = forms::read(&a, context.assets, context.compiler)?;
         let pose = place.frame * own;
         if !collides || visuals::looks_other(&form) {
-            let visual = visuals::of_form(&form, &a, name.clone(), place.body, pose, look);
+            let visual = visuals::of_form(&form, &a, name.clone(), place.body, pose, look, context);
             look.drawn &= !self.add_visual(visual, (group, collides), element, notes);
         }
         let body = &mut self.bodies[place.body];
@@ -318,7 +318,7 @@ impl<'a> Tree<'a> {
     /// and no error.
     fn add_visual(
         &mut self,
-        visual: Result<Option<VisualRead>, SceneError>,
+        visual: Result<Vec<VisualRead>, SceneError>,
         (group, touches): (i64, bool),
         element: &Element,
         notes: &mut Notes,

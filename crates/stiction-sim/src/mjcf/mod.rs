@@ -51,6 +51,7 @@ mod sensors;
 mod solid;
 mod surface;
 mod tendons;
+mod textures;
 mod tree;
 mod visuals;
 mod write;
@@ -124,7 +125,7 @@ fn describe(mut root: Element, directory: &Path, name: &str, how: &MjcfOptions) 
 
     let mut out = Description::new(root.text("model").unwrap_or(name));
     contact::write(root, &tree, &links, &defaults, &options, &mut notes, &mut out)?;
-    visuals::write(&tree, &links, &mut out);
+    visuals::write(root, &tree, &links, &mut out);
     out.tendons = tendons::read(root, &tree, &links, &defaults, &compiler, &options, &mut notes)?;
     out.sites = tree
         .sites
