@@ -3,6 +3,7 @@
 mod bad_scenes;
 mod closed_loops;
 mod contact_rates;
+mod ellipsoid;
 mod energy;
 mod event_driven;
 mod exactness;

@@ -1,9 +1,8 @@
 //! Ellipsoids against every shape: the common normal, points on both surfaces, and no direction that
 //! is better, found by trying.
 
-mod collision_support;
 
-use collision_support::*;
+use crate::collision_support::*;
 use stiction_body::math::{Mat3, Pose, Vec3};
 use stiction_body::{ContactPoint, Shape, ShapeKind};
 
