@@ -70,9 +70,11 @@ pub fn detached_until<R: Send>(
         let (mut watch, seen) = (Watch::new(), raised.clone());
         let asked = move || {
             let error = if watch.is_due() { Python::attach(|py| look(py, stop.as_ref())).err() } else { None };
-            let ends = error.is_some();
-            seen.set(error);
-            ends
+            // Kept: threads that share the work may ask again before it has ended.
+            error.is_some_and(|error| {
+                seen.set(Some(error));
+                true
+            })
         };
         interruptible(asked, work).map_err(|_| raised.take().unwrap_or_else(|| PyKeyboardInterrupt::new_err(())))
     })

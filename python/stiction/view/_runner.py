@@ -249,9 +249,10 @@ class Runner:
                     self._let_go()
                     report = self.simulation.step()
                 return report
-            except StepInterrupted:
+            except (StepInterrupted, KeyboardInterrupt) as error:
+                # Ctrl-C never comes to this thread: it is what a step says whose threads were ended.
                 if self._stop or not self._commands.empty():
-                    raise
+                    raise StepInterrupted(str(error)) from None
                 # What it was ended for was done before it began.
                 self._hurry.clear()
 
