@@ -31,7 +31,7 @@ step "soaks"
 ./target/release/stiction soak --seed "$seed" --count 50000 --rates --model frictionless,viscous,no-slip
 
 step "hull pairs"
-HULL_SEED=$seed cargo test --release --quiet -p stiction-body --test hull_pairs -- --ignored
+HULL_SEED=$seed cargo test --release --quiet -p stiction-body --test all hull_pairs -- --ignored
 
 step "answers checked in rational and 60-digit arithmetic"
 target/python-venv/bin/python tests/checker/run.py --seed "$seed" --count 100000

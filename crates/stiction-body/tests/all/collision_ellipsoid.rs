@@ -1,7 +1,6 @@
 //! Ellipsoids against every shape: the common normal, points on both surfaces, and no direction that
 //! is better, found by trying.
 
-
 use crate::collision_support::*;
 use stiction_body::math::{Mat3, Pose, Vec3};
 use stiction_body::{ContactPoint, Shape, ShapeKind};

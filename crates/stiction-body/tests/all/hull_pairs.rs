@@ -3,7 +3,6 @@
 //! all of their points apart (the two outcomes of a linear program), and the least translation
 //! that takes them apart from all directions that can be its own, or from a search for a better one.
 
-
 use crate::collision_support::*;
 use stiction_body::math::{Pose, Vec3, axis_angle};
 use stiction_body::{ContactPoint, Shape};

@@ -71,15 +71,8 @@ pub(super) fn of_form(
     look: Look,
     context: &Context,
 ) -> Result<Vec<VisualRead>, SceneError> {
-    let visual = |shape: Shape, look: Look| VisualRead {
-        name: name.clone(),
-        body,
-        pose,
-        shape,
-        look,
-        group: 0,
-        touches: false,
-    };
+    let visual =
+        |shape: Shape, look: Look| VisualRead { name: name.clone(), body, pose, shape, look, group: 0, touches: false };
     // A colour of the geom's own comes before its material.
     let material = a.text("material").filter(|_| a.text("rgba").is_none());
     let paint = material.and_then(|name| context.assets.material(name)?.paint.as_ref());
