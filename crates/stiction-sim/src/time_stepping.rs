@@ -15,7 +15,7 @@ use stiction_contact::{CONTACT_ROWS, ContactOutcome, ContactSolution, WarmStart}
 use stiction_lcp::InputError;
 
 use crate::assemble::{ContactFrame, ContactKey};
-use crate::control::View;
+use crate::control::{Commands, View};
 use crate::energy::EnergyBalance;
 use crate::motors::{Bounded, add_outer};
 use crate::projection::overlap_left;

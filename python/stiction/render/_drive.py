@@ -85,9 +85,10 @@ class Drive:
         damping = asked["kd"] + dt * asked["kp"]
         # A motor that would go beyond its limit in the step stays at it: by the end of the step damping has taken its part.
         inertia = np.maximum(self._inertia, 1e-300)
-        wanted, limit = (pull - damping * v) * inertia / (inertia + dt * damping), asked["limit"]
-        over = np.abs(wanted) > limit
-        pull, damping = np.where(over, np.clip(wanted, -limit, limit), pull), np.where(over, 0.0, damping)
+        wanted = (pull - damping * v) * inertia / (inertia + dt * damping)
+        possible = np.clip(wanted, asked["least"], asked["most"])
+        over = possible != wanted
+        pull, damping = np.where(over, possible, pull), np.where(over, 0.0, damping)
         told = np.isfinite(asked["prescribed"])
         if told.any():
             stiff = _RIGID * self._inertia / dt

@@ -360,5 +360,5 @@ fn a_million_hull_pairs_agree_with_proofs() {
     let number = |name: &str, default: u64| std::env::var(name).map_or(default, |text| text.parse().unwrap());
     let first = number("HULL_SEED", 1_000_000);
     let [overlapping, apart] = check_pairs(first..first + number("HULL_PAIRS", 1_000_000));
-    println!("{overlapping} overlap, {apart} are apart");
+    eprintln!("{overlapping} overlap, {apart} are apart");
 }

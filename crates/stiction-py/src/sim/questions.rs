@@ -43,7 +43,7 @@ impl Simulation {
 
     /// What the scene's controllers and the inputs ask of a step from the state it is in, as if it were time t (s): to drive another
     /// engine with them. Arrays of (nv,): ``force``, ``effort``, ``kp``, ``kd``, ``pull`` (kp times the target, plus kd times the target
-    /// velocity), ``limit`` of the efforts, and ``prescribed`` velocities, NaN for none.
+    /// velocity), ``least`` and ``most`` effort, and ``prescribed`` velocities, NaN for none.
     fn _commands<'py>(&self, py: Python<'py>, t: f64) -> PyResult<Bound<'py, PyDict>> {
         let mut core = self.lock(py)?;
         self.read(py, &mut core)?;
@@ -55,10 +55,12 @@ impl Simulation {
             ("kp", &asked.kp),
             ("kd", &asked.kd),
             ("pull", &asked.pull),
-            ("limit", &asked.limit),
         ] {
             out.set_item(name, PyArray1::from_slice(py, x))?;
         }
+        let [least, most] = [0, 1].map(|k| asked.limit.iter().map(|limit| limit[k]).collect());
+        out.set_item("least", PyArray1::from_vec(py, least))?;
+        out.set_item("most", PyArray1::from_vec(py, most))?;
         let prescribed = asked.prescribed.iter().map(|x| x.unwrap_or(f64::NAN)).collect();
         out.set_item("prescribed", PyArray1::from_vec(py, prescribed))?;
         Ok(out)

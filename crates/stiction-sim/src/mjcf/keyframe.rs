@@ -136,7 +136,7 @@ fn with_unit_quaternion(mut q: Vec<f64>, joint: &JointLink, a: &Attributes) -> R
 /// Velocities along the axes that they have here: the file's angular velocities are along the body's own.
 fn with_own_axes(mut v: Vec<f64>, q: &[f64], kind: JointType) -> Vec<f64> {
     let (quaternion, first) = match kind {
-        JointType::Ball => (&q[..], 0),
+        JointType::Ball => (q, 0),
         JointType::Free => (&q[3..], 3),
         _ => return v,
     };
