@@ -63,6 +63,8 @@ pub struct Assembler {
     /// Its contacts.
     pub frames: Vec<ContactFrame>,
     rows: ContactRows,
+    /// A row along a length, with its sign.
+    along: TreeRow,
     /// Of each thread that makes contacts ready, and what they make.
     thread_rows: Vec<ContactRows>,
     batches: Vec<Batch>,
@@ -97,7 +99,14 @@ impl Assembler {
 
     /// Goes on with a problem whose first blocks are the trees of a model.
     pub(crate) fn on(problem: ContactProblem) -> Self {
-        Self { problem, frames: vec![], rows: ContactRows::default(), thread_rows: vec![], batches: vec![] }
+        Self {
+            problem,
+            frames: vec![],
+            rows: ContactRows::default(),
+            along: TreeRow::default(),
+            thread_rows: vec![],
+            batches: vec![],
+        }
     }
 
     /// Starts a problem: inertia, velocities, forces and step.
@@ -284,10 +293,9 @@ impl Assembler {
     /// # Errors
     /// If a number is not finite.
     pub(crate) fn add_row_bounded(&mut self, row: &TreeRow, limits: [f64; 2]) -> Result<(), InputError> {
-        let blocks: Vec<(usize, &[f64])> = row.blocks().filter(|(_, values)| !values.is_empty()).collect();
         match row.is_zero() {
             true => Ok(()),
-            false => self.problem.add_bounded(&blocks, limits[0], limits[1], 0.0, 0.0),
+            false => row.with_blocks(|blocks| self.problem.add_bounded(blocks, limits[0], limits[1], 0.0, 0.0)),
         }
     }
 
@@ -299,13 +307,10 @@ impl Assembler {
         if row.is_zero() {
             return Ok(());
         }
-        let values: Vec<(usize, Vec<f64>)> = row
-            .blocks()
-            .filter(|(_, values)| !values.is_empty())
-            .map(|(tree, values)| (tree, values.iter().map(|x| sign * x).collect()))
-            .collect();
-        let blocks: Vec<(usize, &[f64])> = values.iter().map(|(tree, values)| (*tree, values.as_slice())).collect();
-        self.problem.add_limit(&blocks, gap, 0.0, 0.0)
+        let Self { problem, along, .. } = self;
+        along.copy_from(row);
+        along.scale(sign);
+        along.with_blocks(|blocks| problem.add_limit(blocks, gap, 0.0, 0.0))
     }
 
     /// Adds a motor whose effort, within `limits`, brings the velocity along a row to that of block `to`, which has one.

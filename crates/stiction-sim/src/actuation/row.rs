@@ -2,6 +2,9 @@
 
 use stiction_body::Model;
 
+/// Trees of a row that need no storage: tendons and actuators lie on one or two.
+const FEW_TREES: usize = 4;
+
 /// Numbers by velocity, of those trees that have some. Keeps its storage.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TreeRow {
@@ -64,6 +67,18 @@ impl TreeRow {
             let end = self.blocks.get(i + 1).map_or(self.values.len(), |(_, next)| *next);
             (tree, &self.values[first..end])
         })
+    }
+
+    /// Hands the trees that have velocities, with their numbers, to `run`. Up to [`FEW_TREES`] of them nothing is allocated.
+    pub fn with_blocks<R>(&self, run: impl FnOnce(&[(usize, &[f64])]) -> R) -> R {
+        let own = || self.blocks().filter(|(_, values)| !values.is_empty());
+        let count = own().count();
+        if count > FEW_TREES {
+            return run(&own().collect::<Vec<_>>());
+        }
+        let mut few = [(0, &[][..]); FEW_TREES];
+        few.iter_mut().zip(own()).for_each(|(to, block)| *to = block);
+        run(&few[..count])
     }
 
     /// Number of trees.
