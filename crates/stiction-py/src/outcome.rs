@@ -43,7 +43,8 @@ pub fn missing<O: Outcome + PyClass<Frozen = pyo3::pyclass::boolean_struct::True
     outcome: &Bound<'_, O>,
     name: &str,
 ) -> PyErr {
-    let class = outcome.as_any().get_type().fully_qualified_name().map_or_else(|_| "outcome".into(), |name| name.to_string());
+    let class =
+        outcome.as_any().get_type().fully_qualified_name().map_or_else(|_| "outcome".into(), |name| name.to_string());
     let mut message = format!("'{class}' object has no attribute '{name}'");
     if !O::SOLVED && !name.starts_with('_') {
         message += &format!(", and is no solution: {}", outcome.get().why_not());
