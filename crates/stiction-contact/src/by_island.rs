@@ -17,8 +17,8 @@ use crate::whitened::{Columns, Whitened};
 /// Any motion that a Farkas vector leaves possible must be this many times faster than the problem's own, or the proof is rounding.
 const FARKAS: f64 = 1e8;
 
-/// Forces of a failed solve above this many times what the data warrant (`√W |p| / E_I`) are reported: their rounding is 1e-10 of the motion.
-const FORCE_BEYOND_DATA: f64 = 1e6;
+/// Forces of a failed solve above this many times what the data warrant (`√W |p| / E_I`) are reported: their rounding is 1e-11 of the motion, each.
+const FORCE_BEYOND_DATA: f64 = 1e5;
 
 /// A contact's force of at most this part of what the data warrant (`√W |p| / E_I`), relative to the tolerance, may be left out:
 /// the speed that it undoes is far below what the certificate asks for.

@@ -6,8 +6,10 @@
 //!
 //! * `residual`, scaled by the data as a whole: `|F(ρ)|₂ / (ρ |q|₂)` with `ρ = n / trace(W)` (ρ = 1 where the trace is not positive,
 //!   denominator 1 where q = 0);
-//! * `contact_error`, contact by contact: `max_i |F_i(ρ_i)|₂ / (ρ_i ω_i)` with `ρ_i = dim / trace(W_ii)` and
-//!   `ω_i = | |q_i| + Σ_j |W_ij| |r_j| |₂`, so that a large contact cannot hide a small one.
+//! * `contact_error`, contact by contact: `max_i |F_i(ρ_i)|₂ / (ρ_i ω_i)` with `ρ_i = dim / trace(W_ii)` (ρ where that trace is not
+//!   positive) and `ω_i = | |q_i| + Σ_j |W_ij| |r_j| |₂`, so that a large contact cannot hide a small one.
+//!
+//! `F(ρ)/ρ` is the map of the impulses in units of velocity, `r/ρ`, with ρ = 1: that is what is computed, as ρ has no bound.
 //!
 //! For `mu = ∞` F is the residual of the limit of the law: Signorini's condition, and the least of `ρ (u_T, max(u_N, 0))` (held),
 //! `(r_T, max(r_N, 0))` (free) and `(ρ u_T less its part against r_T, max(r_N, 0), ρ max(u_N, 0))` (sliding between the two).
@@ -52,9 +54,6 @@ impl fmt::Display for FrictionCertificate {
     }
 }
 
-/// The least trace of a contact's block that ρ_i divides by.
-const LEAST_TRACE: f64 = 1e-300;
-
 /// Measures `r` (dim · contacts, normal first) and writes `W r + q` into `u`.
 ///
 /// Anything not finite gives infinite errors.
@@ -73,16 +72,17 @@ pub fn certify_friction(problem: &FrictionProblem, r: &[f64], u: &mut [f64]) -> 
     let diagonal = problem.w().diagonal();
     let trace: f64 = diagonal.iter().sum();
     let rho = if trace > 0.0 { n as f64 / trace } else { 1.0 };
-    let q_norm = problem.q().iter().map(|x| x * x).sum::<f64>().sqrt();
-    let scale = if q_norm > 0.0 { rho * q_norm } else { 1.0 };
+    let q_norm = length(problem.q());
+    let scale = if q_norm > 0.0 { q_norm } else { 1.0 / rho };
     let (mut sum, mut worst_global, mut worst_local) = (0.0, (0.0, None), (0.0, None));
     for (i, &mu) in problem.mu().iter().enumerate() {
         let rows = i * dim..(i + 1) * dim;
         let (ri, ui) = (&r[rows.clone()], &u[rows.clone()]);
         let global = natural_map(ri, ui, mu, rho) / scale;
-        let rho_i = dim as f64 / diagonal[rows.clone()].iter().sum::<f64>().max(LEAST_TRACE);
-        let size = omega[rows].iter().map(|x| x * x).sum::<f64>().sqrt();
-        let local = natural_map(ri, ui, mu, rho_i) / (rho_i * if size > 0.0 { size } else { 1.0 });
+        let own_trace: f64 = diagonal[rows.clone()].iter().sum();
+        let rho_i = if own_trace > 0.0 { dim as f64 / own_trace } else { rho };
+        let size = length(&omega[rows]);
+        let local = natural_map(ri, ui, mu, rho_i) / if size > 0.0 { size } else { 1.0 };
         sum += global * global;
         worst_global = larger(worst_global, global, i);
         worst_local = larger(worst_local, local, i);
@@ -114,38 +114,45 @@ fn larger(so_far: (f64, Option<usize>), error: f64, contact: usize) -> (f64, Opt
     if error > so_far.0 || so_far.1.is_none() { (error, Some(contact)) } else { so_far }
 }
 
-/// `|r − P_K(r − ρ ũ)|₂` of one contact.
+/// `|r − P_K(r − ρ ũ)|₂ / ρ` of one contact.
 fn natural_map(r: &[f64], u: &[f64], mu: f64, rho: f64) -> f64 {
-    let u_t = u[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
+    let mut scaled = [0.0; 3];
+    scaled.iter_mut().zip(r).for_each(|(s, r)| *s = r / rho);
+    let r = &scaled[..r.len()];
     if mu.is_infinite() {
-        return limit_map(r, u, rho);
+        return limit_map(r, u);
     }
     let mut y = [0.0; 3];
-    y[0] = r[0] - rho * (u[0] + mu * u_t);
+    y[0] = r[0] - (u[0] + mu * length(&u[1..]));
     for k in 1..r.len() {
-        y[k] = r[k] - rho * u[k];
+        y[k] = r[k] - u[k];
     }
     let y = &mut y[..r.len()];
     project(y, mu);
     r.iter().zip(y.iter()).map(|(r, p)| (r - p) * (r - p)).sum::<f64>().sqrt()
 }
 
-/// The residual of one contact without a limit to its friction.
-fn limit_map(r: &[f64], u: &[f64], rho: f64) -> f64 {
-    let length = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
-    let normal = r[0] - (r[0] - rho * u[0]).max(0.0);
-    let (pressed, parting) = (r[0].max(0.0), rho * u[0].max(0.0));
-    let along: f64 = r[1..].iter().zip(&u[1..]).map(|(r, u)| r * u).sum();
-    let kappa = if along < 0.0 { -along / r[1..].iter().map(|r| r * r).sum::<f64>() } else { 0.0 };
-    let askew = r[1..].iter().zip(&u[1..]).map(|(r, u)| (u + kappa * r) * (u + kappa * r)).sum::<f64>().sqrt();
-    let (held, free) = (libm::hypot(rho * length(&u[1..]), parting), libm::hypot(length(&r[1..]), pressed));
-    let slides = libm::hypot(rho * askew, libm::hypot(pressed, parting));
+/// The residual of one contact without a limit to its friction, ρ = 1.
+fn limit_map(r: &[f64], u: &[f64]) -> f64 {
+    let normal = r[0] - (r[0] - u[0]).max(0.0);
+    let (pressed, parting) = (r[0].max(0.0), u[0].max(0.0));
+    let friction = length(&r[1..]);
+    let along: f64 = r[1..].iter().zip(&u[1..]).map(|(r, u)| r / friction * u).sum();
+    // A contact slides against its friction, never along it.
+    let against = if friction > 0.0 { along.min(0.0) / friction } else { 0.0 };
+    let askew = r[1..].iter().zip(&u[1..]).map(|(r, u)| (u - against * r) * (u - against * r)).sum::<f64>().sqrt();
+    let (held, free) = (libm::hypot(length(&u[1..]), parting), libm::hypot(friction, pressed));
+    let slides = libm::hypot(askew, libm::hypot(pressed, parting));
     libm::hypot(normal, held.min(free).min(slides))
+}
+
+fn length(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 /// `y ← P_K(y)` for `K = { |y_T| ≤ mu y_N, y_N ≥ 0 }`.
 fn project(y: &mut [f64], mu: f64) {
-    let t = y[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
+    let t = length(&y[1..]);
     // Without friction, `t ≤ mu y_N` holds for t = 0 whatever the sign of y_N; the cone has y_N ≥ 0.
     if y[0] >= 0.0 && t <= mu * y[0] {
         return;
@@ -218,6 +225,31 @@ mod tests {
         assert!(found.residual < 1e-9 && found.contact_error > 0.1);
         assert_eq!(found.worst_contact, Some(1));
         assert!(!found.holds(1e-8));
+    }
+
+    #[test]
+    fn a_contact_that_nothing_moves_is_measured_like_any_other() {
+        // The second contact's block of W is zero, or next to it: u = q there, whatever r is.
+        for weight in [0.0, -1e-300, 5e-324, 1e-300, 1e-30] {
+            for mu in [0.0, 0.5, f64::INFINITY] {
+                let w = (0..6).map(|i| (i, i, if i < 3 { 2.0 } else { weight }));
+                let w = SparseMatrix::from_entries(6, 6, w).unwrap();
+                let p = |q: [f64; 3]| {
+                    let q = [&[-2.0, 0.0, 0.0], &q[..]].concat();
+                    FrictionProblem::new(3, w.clone(), q, vec![0.5, mu]).unwrap()
+                };
+                let open = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+                let parting = p([3.0, 1.0, -2.0]);
+                assert_eq!(measure(&parting, &open).worst(), 0.0, "{weight} {mu}");
+                let resting = p([0.0; 3]);
+                assert_eq!(measure(&resting, &open).worst(), 0.0, "{weight} {mu}");
+                let closing = p([-3.0, 0.0, 0.0]);
+                assert_eq!(measure(&closing, &open).contact_error, 1.0, "{weight} {mu}");
+                // An impulse on a contact that parts is wrong, also where it moves nothing.
+                let pressed = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0];
+                assert!(weight > 0.0 || measure(&parting, &pressed).contact_error > 0.1, "{weight} {mu}");
+            }
+        }
     }
 
     #[test]

@@ -158,6 +158,7 @@ fn evaluate<R: Precision>(
     let mut worst = Worst::new(scales, R::SHARP);
     let spread = spread_of(problem, z, listed);
     for first in (0..z.len()).step_by(LANES) {
+        crate::interrupt::check();
         let count = LANES.min(z.len() - first);
         match problem {
             ProblemRef::Lcp(p) => dense_rows::<R>(p.m(), p.q(), z, listed, first, &mut rows),

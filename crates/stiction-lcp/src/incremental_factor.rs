@@ -12,6 +12,8 @@
 
 use std::hint::black_box;
 
+use crate::interrupt;
+
 /// Strictly lower triangle of a unit lower triangular matrix: row i has its i entries at `i (i − 1) / 2`.
 #[derive(Debug, Clone, Default)]
 struct Triangle {
@@ -44,6 +46,7 @@ impl Triangle {
         let k = y.len();
         let whole = k - k % BLOCK;
         for i in (0..whole).step_by(BLOCK) {
+            interrupt::check_at(i / BLOCK);
             let rows = [self.row(i, i), self.row(i + 1, i), self.row(i + 2, i), self.row(i + 3, i)];
             let (known, rest) = y.split_at_mut(i);
             let sums = if i == 0 { [0.0; BLOCK] } else { four_dots(rows, known) };
@@ -70,6 +73,7 @@ impl Triangle {
             crate::matrix::axpy(-known[0], self.row(i, i), rest);
         }
         for i in (0..whole).step_by(BLOCK).rev() {
+            interrupt::check_at(i / BLOCK);
             let (rest, block) = x.split_at_mut(i);
             for r in (1..BLOCK).rev() {
                 for c in 0..r {
@@ -309,6 +313,7 @@ impl IncrementalFactor {
         }
         let mut sound = true;
         for first in (p + 1..k).step_by(BLOCK) {
+            interrupt::check_at(first / BLOCK);
             let count = BLOCK.min(k - first);
             self.lower.carry_block(p, first, count, &mut self.left, &self.left_beta);
             if !self.symmetric {

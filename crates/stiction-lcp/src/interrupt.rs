@@ -1,7 +1,7 @@
 //! Ending a computation early, such as by Ctrl-C.
 //!
 //! The main loops of all solvers call [`check`]: once per pivot, iteration or column of a
-//! factorization. It does nothing unless the computation runs under [`interruptible`], so results
+//! factorization, and more often where one of these is long ([`check_at`]). It does nothing unless the computation runs under [`interruptible`], so results
 //! never depend on it. Once the caller asks for the end, the computation is abandoned by unwinding:
 //! it returns nothing, so that no part of it can be taken for an answer.
 
@@ -60,6 +60,16 @@ pub fn is_active() -> bool {
 pub fn check() {
     if ACTIVE.get() {
         ask();
+    }
+}
+
+/// [`check`] for item `i` of a long loop over short items: looks at every 64th of them, none in short
+/// loops.
+#[inline]
+pub fn check_at(i: usize) {
+    const EVERY: usize = 64;
+    if i % EVERY == EVERY - 1 {
+        check();
     }
 }
 

@@ -1,6 +1,7 @@
 //! What all outcomes have in common, whatever the problem.
 
 use pyo3::PyClass;
+use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -35,6 +36,20 @@ pub fn require<'py, O: Outcome + PyClass<Frozen = pyo3::pyclass::boolean_struct:
     }
     let message = outcome.get().why_not();
     Err(errors::NOT_SOLVED.raise(outcome.py(), (message, outcome)))
+}
+
+/// `__getattr__`: the error of an attribute that the outcome has not. Where another outcome may have it, that is why.
+pub fn missing<O: Outcome + PyClass<Frozen = pyo3::pyclass::boolean_struct::True> + Sync>(
+    outcome: &Bound<'_, O>,
+    name: &str,
+) -> PyErr {
+    let class =
+        outcome.as_any().get_type().fully_qualified_name().map_or_else(|_| "outcome".into(), |name| name.to_string());
+    let mut message = format!("'{class}' object has no attribute '{name}'");
+    if !O::SOLVED && !name.starts_with('_') {
+        message += &format!(", and is no solution: {}", outcome.get().why_not());
+    }
+    PyAttributeError::new_err(message)
 }
 
 /// `__reduce__`: the function that makes it again, and its arguments.
@@ -84,6 +99,10 @@ macro_rules! outcome {
 
             fn __repr__(&self) -> String {
                 $crate::outcome::Outcome::text(self)
+            }
+
+            fn __getattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<Py<PyAny>> {
+                Err($crate::outcome::missing(slf, name))
             }
 
             fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {

@@ -361,7 +361,7 @@ impl fmt::Display for Overlap {
 const OVERLAP_AT_START: f64 = 1e-6;
 
 /// Why bodies all in one place are no scene.
-const CROWDED: &str = "too many geoms are near each other: more pairs than can be looked at";
+const CROWDED: &str = "too many geoms are near each other: more pairs or contacts than can be looked at";
 
 /// A world in motion.
 pub struct Simulation {
@@ -465,6 +465,10 @@ pub(crate) struct Scratch {
     pub sequence: Vec<f64>,
 }
 
+/// Most entries of the inertia, which is dense within an articulated body: a chain of 2,896 joints, or
+/// 233,000 free bodies. There are a handful of copies, 67 MB each then.
+const MOST_INERTIA_ENTRIES: usize = 1 << 23;
+
 impl Simulation {
     /// A simulation of a world from its start.
     ///
@@ -484,6 +488,14 @@ impl Simulation {
         if settings.simulator == SimulatorKind::EventDriven && world.surfaces.have_directions() {
             let why = "friction that depends on the direction of slip needs time stepping";
             return Err(SceneError::new("simulator", why));
+        }
+        let entries: usize = world.model.trees().iter().map(|tree| tree.v.len().pow(2)).sum();
+        if entries > MOST_INERTIA_ENTRIES {
+            let why = format!(
+                "the inertia of all articulated bodies has {entries} entries (joint velocities of a body, squared), \
+                 at most {MOST_INERTIA_ENTRIES} can be"
+            );
+            return Err(SceneError::new("bodies", why));
         }
         let threads = settings.threads.map_or_else(Threads::one_per_core, Threads::new);
         let options = ModelOptions { tolerance: settings.tolerance, ..ModelOptions::default() };

@@ -140,7 +140,12 @@ impl Broad {
         self.found.len()
     }
 
-    /// True if there were more pairs than [`MOST_PAIRS`] since this was asked last.
+    /// There are more contacts than can be solved for.
+    pub fn set_crowded(&mut self) {
+        self.crowded = true;
+    }
+
+    /// True if there were more pairs than [`MOST_PAIRS`], or more contacts than there can be, since this was asked last.
     pub fn take_crowded(&mut self) -> bool {
         std::mem::take(&mut self.crowded)
     }

@@ -38,6 +38,10 @@ use solid::{Solid, unsupported};
 /// is an error.
 const MOST_GEOMS: usize = 1 << 20;
 
+/// Most contacts that are found at a time: a step with more would take gigabytes and minutes. There are
+/// so many where a step is long beside the speeds, and everything comes to touch everything.
+const MOST_CONTACTS: usize = 1 << 17;
+
 /// A shape on a link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Geom {
@@ -328,6 +332,10 @@ impl Collision {
             });
             chunks.iter().for_each(|chunk| contacts.extend_from_slice(chunk));
         }
+        if self.contacts.len() > MOST_CONTACTS {
+            self.contacts.clear();
+            self.broad.set_crowded();
+        }
         self.shared = (0..count).any(|k| {
             let (i, j) = self.broad.pair(k);
             self.parts[i].shared || self.parts[j].shared
@@ -342,7 +350,8 @@ impl Collision {
         self.threads = threads;
     }
 
-    /// True if since this was asked last more pairs of geoms were near each other than can be looked at: some contacts are missing then.
+    /// True if since this was asked last more pairs of geoms were near each other than can be looked at, or had more contacts than can be
+    /// solved for: contacts are missing then.
     pub fn take_crowded(&mut self) -> bool {
         self.broad.take_crowded()
     }
@@ -426,6 +435,9 @@ impl Pairs<'_> {
     ) {
         let mut before = self.before;
         for k in range {
+            if contacts.len() > MOST_CONTACTS {
+                return;
+            }
             let (i, j) = self.broad.pair(k);
             let (a, b) = (&self.parts[i], &self.parts[j]);
             if a.link.is_some_and(moved) || b.link.is_some_and(moved) {

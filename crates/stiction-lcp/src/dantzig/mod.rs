@@ -269,6 +269,7 @@ impl Dantzig {
         let n = self.driver.problem.n;
         self.driver.stats.flops += work::product(n, self.driver.sets.clamped().len() + 1);
         for i in 0..self.driver.problem.n {
+            crate::interrupt::check_at(i);
             if let Some(w) = self.driver.clear_violation(i) {
                 self.turns.push((w, i));
             }

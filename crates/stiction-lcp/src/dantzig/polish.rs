@@ -4,6 +4,7 @@ use super::drive::Driver;
 use super::index_sets::Place;
 use crate::basis::{Basis, Position};
 use crate::finish::two_sum;
+use crate::interrupt;
 use crate::outcome::Variable;
 
 /// Refinement steps in twice the working precision, at most.
@@ -17,6 +18,7 @@ impl Driver {
     pub fn refine_plainly(&mut self) {
         self.x.clear();
         for p in 0..self.sets.clamped().len() {
+            interrupt::check_at(p);
             self.x.push(self.w_of(self.sets.clamped()[p]));
         }
         self.factor.solve(&mut self.x);
@@ -32,7 +34,8 @@ impl Driver {
         for _ in 0..REFINEMENTS {
             self.x.clear();
             let mut worst: f64 = 0.0;
-            for &i in self.sets.clamped() {
+            for (p, &i) in self.sets.clamped().iter().enumerate() {
+                interrupt::check_at(p);
                 let (w, size) = doubled_w(self.problem.row(i), self.problem.q[i], &self.z, &self.dz);
                 worst = worst.max(if size > 0.0 { w.abs() / size } else { 0.0 });
                 self.x.push(w);

@@ -1,6 +1,7 @@
 //! The problem in the method's own units: `R M C`, `R q`, with R and C powers of two, so that nothing is rounded.
 
 use crate::finish::{exponent, times_power};
+use crate::interrupt::check_at;
 use crate::matrix::{Matrix, dot};
 use crate::problem::ProblemRef;
 
@@ -73,13 +74,15 @@ impl Scaled {
             self.equilibrate(m);
         }
         self.columns.extend_from_slice(m.as_slice());
-        for (column, c) in self.columns.chunks_exact_mut(n.max(1)).zip(&self.column_scale) {
+        for (j, (column, c)) in self.columns.chunks_exact_mut(n.max(1)).zip(&self.column_scale).enumerate() {
+            check_at(j);
             for (x, r) in column.iter_mut().zip(&self.row_scale) {
                 *x *= r * c;
             }
         }
         if !self.symmetric {
             for i in 0..n {
+                check_at(i);
                 self.rows.extend((0..n).map(|j| self.columns[j * n + i]));
             }
         }
@@ -124,6 +127,7 @@ impl Scaled {
         self.row_scale.iter_mut().for_each(|r| *r = power(*r));
         self.column_scale.clear();
         for j in 0..n {
+            check_at(j);
             let scaled = m.col(j).iter().zip(&self.row_scale).map(|(x, r)| (x * r).abs());
             self.column_scale.push(power(scaled.fold(0.0, f64::max)));
         }
@@ -231,6 +235,7 @@ fn is_nearly_symmetric(m: &Matrix) -> bool {
     let equal = |a: f64, b: f64| a == b || (a - b).abs() <= MIRROR * a.abs().min(b.abs());
     let (n, data) = (m.rows(), m.as_slice());
     (1..n).all(|j| {
+        check_at(j);
         let column = &data[j * n..j * n + j];
         column.iter().enumerate().all(|(i, a)| equal(*a, data[i * n + j]))
     })

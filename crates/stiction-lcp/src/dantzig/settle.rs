@@ -97,7 +97,10 @@ impl Driver {
             return Some("the driven w falls as its z grows: M is not positive semidefinite, and this proves nothing");
         }
         let noise = self.noise.sqrt();
-        let still = |i: usize| self.problem.row_is_still(i, &self.dz, noise);
+        let still = |i: usize| {
+            crate::interrupt::check();
+            self.problem.row_is_still(i, &self.dz, noise)
+        };
         (0..self.problem.n).all(still).then_some(
             "M d is zero to rounding and qᵀ d < 0: for positive semidefinite M, d is a Farkas vector, \
              and there is no solution",

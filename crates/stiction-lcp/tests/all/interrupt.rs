@@ -65,3 +65,17 @@ fn large_problems_look_once_per_pivot() {
         assert!(pivots >= 50 && looks >= pivots, "{solver}: {looks} looks in {pivots} pivots");
     }
 }
+
+/// A pivot of a large problem is itself long: it is looked up from within.
+#[test]
+fn a_long_pivot_is_looked_up_from_within() {
+    const FLOPS_BETWEEN_LOOKS: u64 = 1_500_000;
+    let n = 600;
+    // All rows active, and no zeros to skip.
+    let m = Matrix::from_fn(n, n, |i, j| if i == j { n as f64 } else { 1.0 / (1 + i.abs_diff(j)) as f64 });
+    let problem = Lcp::new(m, (0..n).map(|i| -1.0 - (i % 7) as f64).collect()).unwrap();
+    let (outcome, looks) = solve_until(usize::MAX, "dantzig", &problem);
+    let flops = outcome.unwrap().stats().flops;
+    assert!(flops > 100_000_000, "{flops}");
+    assert!(looks as u64 * FLOPS_BETWEEN_LOOKS > flops, "{looks} looks in {flops} floating-point operations");
+}
