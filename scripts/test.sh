@@ -20,6 +20,8 @@ export CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_DEV_D
 # dependencies follow from, and the profile is release for all but what is to be looked at in the dev profile.
 packages=(--workspace --exclude stiction-benchmarks)
 everything=(--release "${packages[@]}")
+# The Python extension cannot be linked into a test program: Python has the symbols it needs.
+dev=("${packages[@]}" --exclude stiction-py)
 
 step rust "format"
 cargo fmt --all --check
@@ -34,11 +36,11 @@ step rust "tests in release"
 cargo test "${everything[@]}" --quiet --test '*'
 
 step rust "dev build with unit tests, which has debug assertions"
-cargo build "${packages[@]}" --quiet --bin stiction
-cargo test "${packages[@]}" --quiet --no-run --lib --bins --test determinism
+cargo build "${dev[@]}" --quiet --bin stiction
+cargo test "${dev[@]}" --quiet --no-run --lib --bins --test determinism
 
 step rust "unit tests and golden bits in dev"
-cargo test "${packages[@]}" --quiet --lib --bins --test determinism
+cargo test "${dev[@]}" --quiet --lib --bins --test determinism
 
 step rust "scenes: the same bits in dev and release"
 hash_of() { "$1" run "scenes/$2.toml" --steps "$3" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["hash"])'; }

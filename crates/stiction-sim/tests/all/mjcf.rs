@@ -492,28 +492,23 @@ fn everything_left_out_is_named() {
     let d = model(
         r#"<option integrator="RK4" density="1.2"/><visual/><sensor/><size njmax="5"/>
            <default><geom solref=".01 1" rgba="1 0 0 1"/></default><asset><texture name="t"/><material name="m"/></asset>
-           <worldbody><light/><camera/><body gravcomp="1"><joint type="ball" range="0 30"/>
+           <worldbody><light/><camera/><site name="s" pos="0 0 1"/><body><joint type="ball" range="0 30"/><site name="tip" pos="1 0 0"/>
                <geom size=".1" condim="6" margin=".01" solimp=".9 .9 .01"/>
              <geom size=".1" contype="0" conaffinity="0" mass="0" group="3"/></body>
              <body mocap="true" name="hand"/></worldbody>
-           <tendon><spatial name="rope"><site site="s"/></spatial></tendon>
-           <actuator><muscle name="biceps" tendon="rope"/><motor name="pull" tendon="rope"/></actuator>
-           <equality><tendon name="e" tendon1="rope"/></equality>"#,
+           <tendon><spatial name="rope"><site site="s"/><site site="tip"/></spatial></tendon>
+           <actuator><muscle name="biceps" tendon="rope"/></actuator><equality><tendon name="e" tendon1="rope"/></equality>"#,
     );
     for (kind, text) in [
         (NoteKind::Ignored, "integrator of <option>"),
-        (NoteKind::NotYet, "forces of a fluid"),
         (NoteKind::Ignored, "<visual>, <sensor>, <size>"),
         (NoteKind::Ignored, "solref of <geom>, margin of <geom>, solimp of <geom>"),
         (NoteKind::Ignored, "rgba of <geom>"),
         (NoteKind::Ignored, "<texture>"),
         (NoteKind::Ignored, "<light>, <camera>"),
-        (NoteKind::NotYet, "gravcomp"),
         (NoteKind::NotYet, "limits of ball joints"),
         (NoteKind::NotYet, "<body name=\"hand\">"),
-        (NoteKind::NotYet, "<spatial>"),
         (NoteKind::NotYet, "<muscle name=\"biceps\">"),
-        (NoteKind::NotYet, "<motor name=\"pull\">"),
         (NoteKind::NotYet, "<tendon name=\"e\">"),
         (NoteKind::Ignored, "for display"),
         (NoteKind::Ignored, "geoms that touch nothing: drawn"),
