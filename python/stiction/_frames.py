@@ -55,7 +55,7 @@ def opened(source: Source, **parameters: float) -> Simulation | Scene | Recordin
         raise InputError(f"{path}: {error.strerror or error}") from None
     if recorded and parameters:
         raise InputError(f"{path}: a recording has the parameters it was made with")
-    return Recording(path) if recorded else Scene.load(path, **parameters)
+    return Recording(path) if recorded else Scene.load(path, keyframe=None, **parameters)
 
 
 def _begun(scene: Scene) -> Simulation:

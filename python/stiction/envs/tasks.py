@@ -41,7 +41,7 @@ class GraspHold(Task):
     lost: ClassVar[float] = 0.02
 
     def __init__(self, **parameters: float) -> None:
-        super().__init__(Scene.load(_HERE / "grasp.toml", **parameters))
+        super().__init__(Scene.load(_HERE / "grasp.toml", keyframe=None, **parameters))
         scene = self.scene
         self._box_q, self._box_v = scene.q_slice("box"), scene.v_slice("box")
         self._palm_q, self._palm_v = scene.q_slice("palm").start, scene.v_slice("palm").start
@@ -119,7 +119,7 @@ class QuadrupedWalk(Task):
     fallen: ClassVar[float] = 0.09
 
     def __init__(self, **parameters: float) -> None:
-        super().__init__(Scene.load(_HERE / "quadruped.toml", **parameters))
+        super().__init__(Scene.load(_HERE / "quadruped.toml", keyframe=None, **parameters))
         scene, legs = self.scene, [(i, j) for i in (1, 2) for j in (1, 2)]
         names = [f"{part}{i}{j}" for i, j in legs for part in ("hip", "thigh", "shank")]
         trunk = scene.q_slice("trunk").start

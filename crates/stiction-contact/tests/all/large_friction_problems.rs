@@ -2,7 +2,9 @@
 
 use stiction_contact::models::coulomb_cone::{CoulombCone, FrictionOutcome};
 use stiction_contact::scenes::{Body, Touch, assemble, unit};
-use stiction_contact::{ContactProblem, FrictionProblem, SparseMatrix};
+use stiction_contact::{
+    ContactModel, ContactOutcome, ContactProblem, FrictionProblem, Level, ModelOptions, SparseMatrix,
+};
 use stiction_lcp::generate::Rng;
 
 /// Cubes on a lattice that tumble: each touches its neighbours, and the lowest the floor.
@@ -77,5 +79,30 @@ fn heaps_are_solved_without_their_bodies() {
             }
             FrictionOutcome::Failed(failed) => panic!("side {side}, mu {mu}: {:?}", failed.certificate),
         }
+    }
+}
+
+/// The same heaps with some coefficients infinite: these contacts hold, part, or slide in the limit of Coulomb's law.
+#[test]
+fn heaps_with_infinite_coefficients_are_solved_without_their_bodies() {
+    for (side, mu, every, seed) in [(4, 0.5, 3, 1), (4, 1.0, 3, 2), (4, 0.3, 2, 3), (4, 0.7, 7, 4)] {
+        let finite = friction_problem(&heap(side, mu, seed));
+        let mus = (0..finite.contacts()).map(|i| if i % every == 0 { f64::INFINITY } else { mu }).collect();
+        let problem = FrictionProblem::new(3, finite.w().clone(), finite.q().to_vec(), mus).unwrap();
+        match CoulombCone::default().solve_friction(&problem, None).unwrap() {
+            FrictionOutcome::Solved(solved) => assert!(solved.certificate.holds(1e-10), "{:?}", solved.certificate),
+            FrictionOutcome::Failed(failed) => panic!("side {side}, mu {mu}, seed {seed}: {:?}", failed.certificate),
+        }
+    }
+}
+
+/// Where a search ends because of the limit of its work, the outcome says so.
+#[test]
+fn a_limit_that_is_reached_is_named() {
+    let problem = heap(4, 1.0, 2);
+    let options = ModelOptions { max_pivots: Some(4), ..ModelOptions::default() };
+    match CoulombCone::new(Level::Velocity, options).solve(&problem).unwrap() {
+        ContactOutcome::Failed(failed) => assert!(failed.why.contains("ended at 4 factors"), "{}", failed.why),
+        other => panic!("{}", other.name()),
     }
 }

@@ -501,7 +501,7 @@ fn everything_left_out_is_named() {
     );
     for (kind, text) in [
         (NoteKind::Ignored, "integrator of <option>"),
-        (NoteKind::Ignored, "<visual>, <sensor>, <size>"),
+        (NoteKind::Ignored, "<visual>, <size>"),
         (NoteKind::Ignored, "solref of <geom>, margin of <geom>, solimp of <geom>"),
         (NoteKind::Ignored, "rgba of <geom>"),
         (NoteKind::Ignored, "<texture>"),

@@ -78,7 +78,11 @@ impl ContactModel for CoulombCone {
             stats.fallbacks += usize::from(first);
             if first && island.contacts() > MOST_CONTACTS {
                 // What the velocities came to is the best answer there is.
-                let why = format!("no start led to a certified answer for its {} contacts", island.contacts());
+                let contacts = island.contacts();
+                let why = match self.velocities.limit_reached(k) {
+                    Some(limit) => format!("the budget of work ended at {limit} factors for its {contacts} contacts"),
+                    None => format!("no start led to a certified answer for its {contacts} contacts"),
+                };
                 return Ok(IslandEnd::Failed { why });
             }
             if island.mu_roll.iter().any(|mu| *mu > 0.0) {

@@ -50,6 +50,7 @@ use newton::Newton;
 use problem::{Block, ConeProblem};
 use proximal::{Search, SearchEnd, Verdict};
 use velocity_space::{DelassusSpace, VelocitySpace};
+use without_limit::Searches;
 
 /// Linear systems solved before the solver stops, unless the options say otherwise.
 const MOST_ITERATIONS: usize = 6000;
@@ -187,6 +188,7 @@ impl CoulombCone {
         let blocks = problem.mu().iter().map(|&mu| Block::Coulomb { dim, mu });
         self.problem.load(blocks, problem.q(), |j| problem.w().col(j));
         self.newton.reset(&self.problem);
+        self.delassus.begin();
         self.best.reset(n, near, &self.problem);
         let rounding_noise = contacts > 0 && problem.q().iter().all(|q| q.abs() < NOISE);
         let mut stats = FrictionStats { rounding_noise, ..FrictionStats::default() };
@@ -245,7 +247,10 @@ impl CoulombCone {
             }
             start = Some((delassus.states.clone(), Some(delassus.r.clone())));
         }
-        if without_limit::search(scaled, newton, search, (limit, usize::MAX), &mut judge) {
+        let few = problem.contacts() <= FEW_CONTACTS;
+        if few && without_limit::search(scaled, newton, search, (limit, usize::MAX), &mut judge)
+            || without_limit::follow(scaled, Searches { newton, search, delassus }, (limit, limit), &mut judge)
+        {
             why = FailureReason::Rounding;
         }
         why

@@ -4,10 +4,12 @@
 //! finite coefficient it slides with a small normal force. So the problem is solved with a finite one, and the system of the states found
 //! there is solved in the limit.
 
+use super::FEW_CONTACTS;
 use super::law::{self, State, Steps};
 use super::newton::{Newton, Proximal, size, velocities};
 use super::problem::{Block, ConeProblem};
 use super::proximal::{Judge, Search, Verdict};
+use super::velocity_space::DelassusSpace;
 
 /// Finite coefficients that stand in for infinite ones, one after the other.
 const SUBSTITUTES: [f64; 5] = [1e1, 1e2, 1e4, 1e6, 1e8];
@@ -60,8 +62,12 @@ impl Substitutes {
     }
 }
 
-/// Residual of the laws, relative to the size of the problem, at which the states are believed.
+/// Error of the laws, relative to the size of the problem, at which the states are believed.
 const FOUND: f64 = 1e-11;
+
+/// Contacts up to which the system of their states in the limit, which is dense, is solved: about
+/// 5e8 multiplications each time.
+const MOST_DENSE: usize = 300;
 
 /// Solves the problem with finite coefficients in place of infinite ones, then the system of the states found there without them, until the judge
 /// is content; true if it is. `limits` are the systems of each solve and of all of them.
@@ -115,6 +121,113 @@ pub(super) fn search(
         }
     }
     false
+}
+
+/// An answer with finite coefficients.
+struct Answer {
+    /// The coefficient that stood in for infinite ones.
+    most: f64,
+    /// Impulses, scaled.
+    r: Vec<f64>,
+    states: Vec<State>,
+}
+
+impl Answer {
+    /// Where to start with a larger coefficient: contacts that slide go on sliding with the same
+    /// friction, under a smaller normal impulse.
+    fn followed_to(&self, most: f64, problem: &ConeProblem, unlimited: &[bool]) -> Self {
+        let mut r = self.r.clone();
+        for (b, _) in unlimited.iter().enumerate().filter(|(_, unlimited)| **unlimited) {
+            if self.states[b] == State::Slide {
+                r[problem.starts[b]] *= self.most / most;
+            }
+        }
+        Self { most, r, states: self.states.clone() }
+    }
+}
+
+/// The searches that a problem with finite coefficients is given to.
+pub(super) struct Searches<'a> {
+    /// On the impulses.
+    pub newton: &'a mut Newton,
+    pub search: &'a mut Search,
+    /// On the velocities.
+    pub delassus: &'a mut DelassusSpace,
+}
+
+/// The same with ever larger coefficients in steps that follow what contacts do, on the velocities first: for problems without bodies, of any size.
+pub(super) fn follow(
+    problem: &mut ConeProblem,
+    mut searches: Searches<'_>,
+    (limit, mut left): (usize, usize),
+    judge: &mut Judge<'_>,
+) -> bool {
+    let is_unlimited = |block: &Block| matches!(block, Block::Coulomb { mu, .. } if mu.is_infinite());
+    let unlimited: Vec<bool> = problem.blocks.iter().map(is_unlimited).collect();
+    if !unlimited.contains(&true) {
+        return false;
+    }
+    let blocks = problem.blocks.clone();
+    let (mut last, mut substitutes) = (None::<Answer>, Substitutes::new());
+    while left > 0 {
+        let Some(most) = substitutes.take() else { break };
+        for (block, _) in problem.blocks.iter_mut().zip(&unlimited).filter(|(_, unlimited)| **unlimited) {
+            if let Block::Coulomb { mu, .. } = block {
+                *mu = most;
+            }
+        }
+        let near = last.as_ref().map(|last| last.followed_to(most, problem, &unlimited));
+        let (answer, systems) = searches.solve(problem, near.as_ref(), most, limit.min(left));
+        left = left.saturating_sub(systems);
+        problem.blocks.clone_from(&blocks);
+        substitutes.report(answer.is_some());
+        let Some(answer) = answer else { continue };
+        let Searches { newton, search, .. } = &mut searches;
+        // Redundant contacts that slide have no system of their own in the limit, and large systems
+        // cost too much; but with this coefficient their normal impulses may be as good as none.
+        let dense = problem.blocks.len() <= MOST_DENSE
+            && search.guess(problem, newton, &answer.states, Some(&answer.r), judge) != Verdict::GoOn;
+        if dense || judge(problem, &answer.r, &answer.states) != Verdict::GoOn {
+            return true;
+        }
+        last = Some(answer);
+    }
+    false
+}
+
+impl Searches<'_> {
+    /// The answer of a problem with finite coefficients, if one is found with at most `limit` systems
+    /// each, and how many systems that took: on the velocities, then, if there are few contacts, on
+    /// the impulses, near the last answer if there is one.
+    fn solve(
+        &mut self,
+        problem: &ConeProblem,
+        near: Option<&Answer>,
+        most: f64,
+        limit: usize,
+    ) -> (Option<Answer>, usize) {
+        let Self { newton, search, delassus } = self;
+        let start = near.map(|near| (&near.states[..], Some(&near.r[..])));
+        let found = delassus.solve(problem, start, FOUND, limit);
+        if found || problem.blocks.len() > FEW_CONTACTS {
+            let answer = found.then(|| Answer { most, r: delassus.r.clone(), states: delassus.states.clone() });
+            return (answer, delassus.iterations);
+        }
+        let mut answer = None;
+        let mut keep = |problem: &ConeProblem, r: &[f64], states: &[State]| {
+            if residual(problem, r) > FOUND * size(problem, r) {
+                return Verdict::GoOn;
+            }
+            answer = Some(Answer { most, r: r.to_vec(), states: states.to_vec() });
+            Verdict::Stop
+        };
+        newton.iterations = 0;
+        let guessed = near.map(|near| search.guess(problem, newton, &near.states, Some(&near.r), &mut keep));
+        if guessed.unwrap_or(Verdict::GoOn) == Verdict::GoOn {
+            search.run(problem, newton, near.is_some(), limit, &mut 0, &mut keep);
+        }
+        (answer, delassus.iterations + newton.iterations)
+    }
 }
 
 /// |F| of the laws at impulses `r`.

@@ -11,7 +11,7 @@ use super::newton::Newton;
 use super::search::{Found, Guess, Search};
 use super::sparse::BlockMatrix;
 
-/// Most multiplications for the contacts that W couples, ten times as many as for an island of bodies: such problems come one at a time, and not step after step.
+/// Most multiplications for a problem, ten times as many as for an island of bodies: such problems come one at a time, and not step after step.
 const MOST_WORK: f64 = 10.0 * super::MOST_WORK;
 
 /// A slip speed beside the terms of its contact's motion that is one: where friction is just enough, less is left over by the search.
@@ -169,7 +169,9 @@ pub(in super::super) struct DelassusSpace {
     /// The blocks that are being solved for, and the number of each block among them.
     members: Vec<usize>,
     place: Vec<usize>,
-    /// Linear systems factored.
+    /// Multiplications that are left of the budget.
+    work_left: f64,
+    /// Linear systems factored by the last solve.
     pub iterations: usize,
     /// The impulses found, scaled, and the state of each block.
     pub r: Vec<f64>,
@@ -177,6 +179,11 @@ pub(in super::super) struct DelassusSpace {
 }
 
 impl DelassusSpace {
+    /// Begins a new problem: all solves that follow share its budget.
+    pub fn begin(&mut self) {
+        self.work_left = MOST_WORK;
+    }
+
     /// Solves every set of blocks that W couples, to an error of `enough`, with at most `limit` factors each, from impulses `near` (scaled) with their `states`, if there are any. True if all were solved.
     pub fn solve(&mut self, problem: &ConeProblem, start: Start<'_>, enough: f64, limit: usize) -> bool {
         self.iterations = 0;
@@ -205,7 +212,7 @@ impl DelassusSpace {
         newton.reset(el);
         search.reset();
         let work = newton.matrix.flops(false) + PASSES * 9.0 * el.delassus.couplings.len() as f64;
-        let limit = limit.min((MOST_WORK / work.max(1.0)) as usize);
+        let limit = limit.min((self.work_left / work.max(1.0)) as usize);
         let mut guess = Guess::States;
         if let Some((states, near)) = start {
             for (e, &b) in members.iter().enumerate() {
@@ -225,6 +232,7 @@ impl DelassusSpace {
         let guessed = search.try_spreading(el, newton, enough);
         let found = guessed || search.run(el, newton, None, guess, enough, limit) != Found::Nothing;
         self.iterations += newton.iterations;
+        self.work_left = (self.work_left - newton.iterations as f64 * work).max(0.0);
         newton.find_motions(el, false);
         newton.error(el);
         for (e, &b) in members.iter().enumerate() {

@@ -40,8 +40,9 @@ use rest::Rest;
 use search::{Found, Guess, Search};
 
 /// Most multiplications for an island: those of its factors, and of this many passes over its rows with each. It takes about ten seconds.
+/// A factor comes with some 20 passes; where the rows do not fit into the caches, each takes as long as 4 would.
 const MOST_WORK: f64 = 3e10;
-const PASSES: f64 = 20.0;
+const PASSES: f64 = 80.0;
 /// Solutions whose storage is kept: the one being replaced, and one more.
 const SPARE: usize = 2;
 
@@ -65,6 +66,8 @@ pub(in crate::models) struct VelocitySpace {
     /// Whether each island was solved, as the method believes, and whether with errors well below the tolerance.
     solved: Vec<bool>,
     sure: Vec<bool>,
+    /// The most factors that the budget allowed each island, if its search ended there.
+    limits: Vec<Option<usize>>,
 }
 
 impl VelocitySpace {
@@ -132,8 +135,10 @@ impl VelocitySpace {
         let start = start.filter(|s| s.forces.fits(problem));
         self.solved.clear();
         self.sure.clear();
+        self.limits.clear();
         for island in islands.find(problem) {
             stiction_lcp::interrupt::check();
+            self.limits.push(None);
             let rests = start.is_some_and(|start| self.keep_at_rest(problem, island, start, stats));
             let found = rests || self.solve_island(problem, island, start, enough, limit, stats);
             self.solved.push(found);
@@ -208,6 +213,9 @@ impl VelocitySpace {
             _ => stats.pivots += self.newton.iterations,
         }
         stats.count_factorizations(self.newton.iterations);
+        if found == Found::Nothing && self.newton.iterations >= limit {
+            self.limits.last_mut().into_iter().for_each(|last| *last = Some(limit));
+        }
         self.recover(problem);
         found != Found::Nothing
     }
@@ -312,6 +320,11 @@ impl VelocitySpace {
             at += v.len();
         }
         self.solved[k]
+    }
+
+    /// The most factors that the budget allowed island `k` of the last solve, if its search ended there.
+    pub fn limit_reached(&self, k: usize) -> Option<usize> {
+        self.limits.get(k).copied().flatten()
     }
 
     /// Puts forces and motion in their places.

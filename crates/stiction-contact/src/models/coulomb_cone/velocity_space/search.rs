@@ -257,7 +257,8 @@ impl Search {
         }
         if self.path.tau <= PROXIMAL_TAU {
             self.path.drop_small_forces(newton);
-            self.semismooth(el, newton, PROXIMAL_ALPHA, PROXIMAL_STEPS, enough);
+            let steps = PROXIMAL_STEPS.min(limit.saturating_sub(newton.iterations));
+            self.semismooth(el, newton, PROXIMAL_ALPHA, steps, enough);
         }
         // As good as the certificate asks for, if not as good as wanted.
         self.best_error <= ENOUGH_AFTER_ALL * enough
