@@ -69,7 +69,7 @@ impl TreeRow {
         })
     }
 
-    /// Hands the trees that have velocities, with their numbers, to `run`. Up to [`FEW_TREES`] of them nothing is allocated.
+    /// Hands the trees that have velocities, with their numbers, to `run`. Up to four of them nothing is allocated.
     pub fn with_blocks<R>(&self, run: impl FnOnce(&[(usize, &[f64])]) -> R) -> R {
         let own = || self.blocks().filter(|(_, values)| !values.is_empty());
         let count = own().count();
