@@ -606,8 +606,34 @@ pub fn mjcf() -> Vec<Parts> {
 <sensor><gyro site="imu"/></sensor>
 <keyframe><key name="home" qpos="0 0 0.5 1 0 0 0 0 0.3 0 0 0.3 0 1 0 0 0 0 0"/></keyframe>
 </mujoco>"#;
-    vec![one(model), one(file("examples/slider.xml"))]
+    vec![one(model), one(DRIVEN), one(file("examples/slider.xml"))]
 }
+
+/// A model with what acts and what measures.
+const DRIVEN: &str = r#"<mujoco model="driven"><option density="1.2" viscosity="1e-5" wind="1 0 0"/>
+<worldbody><site name="up" pos="0 0 1"/><geom name="post" type="cylinder" size=".05 .2" pos=".3 0 .6"/><site name="side" pos=".3 0 .8"/>
+<body name="arm" gravcomp="1"><joint name="a" axis="0 1 0" range="-1 2" limited="true"/><geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/>
+<site name="tip" pos=".3 0 0"/><body name="hand" pos=".3 0 0"><joint name="b" type="ball" stiffness="2"/><geom name="ball" size=".05"/>
+<site name="palm" type="box" size=".1 .1 .1"/></body></body>
+<body name="drone" pos="1 0 1"><freejoint name="f"/><geom type="box" size=".1 .1 .05"/><site name="rotor" pos=".1 .1 0"/></body>
+<body name="crank" pos="2 0 0"><joint name="c"/><geom size=".05"/><site name="pin" pos=".1 0 0"/></body><site name="slider" pos="2 .5 0" euler="1.57 0 0"/>
+</worldbody>
+<tendon><spatial name="rope" range="0 3" limited="true" stiffness="10" springlength=".5 1" damping="1" frictionloss=".1" armature=".01">
+<site site="up"/><geom geom="post" sidesite="side"/><site site="tip"/><pulley divisor="2"/><site site="tip"/><geom geom="ball"/><site site="rotor"/></spatial>
+<fixed name="sum"><joint joint="a" coef="1"/><joint joint="c" coef="-2"/></fixed></tendon>
+<actuator><muscle name="m" tendon="rope" lengthrange=".2 2"/><general name="g" site="rotor" gear="0 0 1 0 0 .1" ctrlrange="0 5"/>
+<intvelocity name="i" joint="a" kp="5" actrange="-1 1"/><cylinder name="y" joint="c" timeconst=".1" area="2" bias="0 -1 0"/>
+<damper name="d" tendon="sum" kv="1" ctrlrange="0 1"/><motor name="s" cranksite="pin" slidersite="slider" cranklength=".5"/>
+<position name="p" site="palm" refsite="up" gear="1 0 0 0 1 0" kp="3" forcerange="-1 2"/><motor name="w" joint="b" gear="1 2 3" forcerange="-1 1"/>
+<adhesion name="h" body="hand" gain="3" ctrlrange="0 1"/></actuator>
+<sensor><accelerometer site="palm"/><velocimeter site="palm"/><gyro site="palm" cutoff="2"/><force site="palm"/><torque site="palm"/><touch site="palm"/>
+<magnetometer site="tip"/><jointpos joint="a"/><jointvel joint="c"/><jointactuatorfrc joint="a"/><ballquat joint="b"/><ballangvel joint="b"/>
+<tendonpos tendon="rope"/><tendonvel tendon="sum"/><tendonactuatorfrc tendon="rope"/><actuatorpos actuator="m"/><actuatorvel actuator="s"/>
+<actuatorfrc actuator="p"/><framepos objtype="site" objname="tip" reftype="xbody" refname="drone"/><framequat objtype="xbody" objname="hand"/>
+<framelinvel objtype="site" objname="palm"/><framelinacc objtype="site" objname="palm"/><frameangacc objtype="geom" objname="ball"/>
+<subtreecom body="arm"/><subtreelinvel body="arm"/><subtreeangmom body="drone"/><e_potential/><e_kinetic/><clock/></sensor>
+<keyframe><key name="up" time="1" qpos=".1 1 0 0 0 1 0 1 1 0 0 0 .2" qvel="1 0 0 0 0 0 0 0 0 0 1" ctrl="1 2 0 1 0 0 0 0 1" act=".5 .1 0"/></keyframe>
+</mujoco>"#;
 
 /// The scenes of the repository, and one with everything these do not have.
 pub fn scenes() -> Vec<Parts> {

@@ -5,7 +5,7 @@
 use stiction_body::math::Vec3;
 use stiction_body::{Geom, LinkSpec, LoopClosure, Mimic};
 
-use crate::actuation::{Actuator, Anchor, Tendon};
+use crate::actuation::{Actuator, Tendon};
 use crate::ambient::Ambient;
 use crate::looks::{Look, Visual};
 use crate::material::{Material, MaterialRule};
@@ -36,15 +36,6 @@ pub struct PairSpec {
     pub geoms: (usize, usize),
     /// The pair's surface; `None` to combine those of the geoms.
     pub material: Option<Material>,
-}
-
-/// A named place on a link, or on the frame the description is put at.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Site {
-    /// Name.
-    pub name: String,
-    /// Where it is.
-    pub anchor: Anchor,
 }
 
 /// A state that a file tells by name.
@@ -115,8 +106,6 @@ pub struct Description {
     pub actuators: Vec<Actuator>,
     /// Tendons.
     pub tendons: Vec<Tendon>,
-    /// Named places.
-    pub sites: Vec<Site>,
     /// Least and largest total effort of the actuators on a joint (N m or N), where the two are not each other's opposites: link and range.
     pub effort_ranges: Vec<(usize, [f64; 2])>,
     /// What acts on bodies by itself besides gravity.
@@ -153,7 +142,6 @@ impl Description {
             rule: None,
             actuators: vec![],
             tendons: vec![],
-            sites: vec![],
             effort_ranges: vec![],
             ambient: Ambient::default(),
             sensors: vec![],

@@ -67,6 +67,12 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     (best.0 <= name.chars().count().div_ceil(3)).then_some(best.1)
 }
 
+/// " (did you mean …?)", where a known name is near; else nothing.
+pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let near = nearest(name, known).filter(|near| *near != name);
+    near.map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"))
+}
+
 /// Letters to insert, delete or replace to get from one word to the other.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();

@@ -36,7 +36,7 @@ use std::path::Path;
 pub use actuation::{Actuator, Tendon};
 pub use assemble::{ContactFrame, ContactKey};
 pub use control::{Commands, Controller, Signal, View};
-pub use description::{Description, GeomSpec, KeyframeSpec, Note, NoteKind, PairSpec, Site};
+pub use description::{Description, GeomSpec, KeyframeSpec, Note, NoteKind, PairSpec};
 pub use energy::EnergyBalance;
 pub use error::SceneError;
 pub use expression::Expression;

@@ -6,7 +6,7 @@
 
 use stiction_lcp::Matrix;
 
-use crate::actuation::clamp;
+use crate::actuation::{Drive, clamp};
 use crate::simulation::Simulation;
 
 /// What becomes of motors that have limits.
@@ -60,10 +60,10 @@ impl Simulation {
     fn add_drives(&mut self, left_out: bool) {
         let Self { world, scratch, drives, memory, settings, .. } = self;
         let (dt, nv, model) = (settings.dt, world.model.nv(), &world.model);
-        let springs = drives.springs.iter().filter(|s| s.force != 0.0 || s.damping != 0.0).map(|spring| (spring, 0));
-        let motors = drives.motors.iter().zip(&memory.saturated[nv..]).map(|(motor, sign)| (motor, *sign));
-        for (number, (drive, sign)) in springs.clone().chain(motors).enumerate() {
-            let is_motor = number >= springs.clone().count();
+        let acts = |spring: &&Drive| spring.force != 0.0 || spring.damping != 0.0;
+        let springs = drives.springs.iter().filter(acts).map(|spring| (spring, 0, false));
+        let motors = drives.motors.iter().zip(&memory.saturated[nv..]).map(|(motor, sign)| (motor, *sign, true));
+        for (drive, sign, is_motor) in springs.chain(motors) {
             let slope = drive.slope(dt);
             let (force, slope) = match sign {
                 _ if left_out && drive.is_bounded() && slope > 0.0 => continue,
@@ -86,19 +86,23 @@ impl Simulation {
         }
     }
 
-    /// Forces of all motors under the velocities `after` the step, nv (N or N m), written to `out`; those of single velocities within
+    /// Efforts of servos on single velocities `dt` (s) from here, with the velocities `v`, nv (N or N m), written to `out`; not yet within
     /// their limits.
-    pub(crate) fn motor_forces(&self, after: &[f64], out: &mut Vec<f64>) {
-        let Self { world, state, commands, memory, settings, drives, .. } = self;
-        let (dt, nv) = (settings.dt, world.model.nv());
+    fn servo_efforts(&self, v: &[f64], dt: f64, out: &mut Vec<f64>) {
+        let Self { world, state, commands: c, .. } = self;
         out.clear();
         for link in world.model.links() {
             let q = if link.v.len() == 1 { state.q[link.q.start] } else { 0.0 };
-            out.extend(link.v.clone().map(|k| {
-                let v = after[k];
-                commands.effort[k] + commands.pull[k] - commands.kp[k] * (q + dt * v) - commands.kd[k] * v
-            }));
+            out.extend(link.v.clone().map(|k| c.effort[k] + c.pull[k] - c.kp[k] * (q + dt * v[k]) - c.kd[k] * v[k]));
         }
+    }
+
+    /// Forces of all motors under the velocities `after` the step, nv (N or N m), written to `out`; those of single velocities within
+    /// their limits.
+    pub(crate) fn motor_forces(&self, after: &[f64], out: &mut Vec<f64>) {
+        self.servo_efforts(after, self.settings.dt, out);
+        let Self { world, memory, settings, drives, .. } = self;
+        let (dt, nv) = (settings.dt, world.model.nv());
         for (drive, sign) in drives.motors.iter().zip(&memory.saturated[nv..]) {
             let force = match sign {
                 0 => drive.force_after(drive.row.dot(&world.model, after), dt),
@@ -110,16 +114,8 @@ impl Simulation {
 
     /// Forces of all motors at the present state, within their limits, nv (N or N m), written to `out`; commands and actuators must be up to date.
     pub(crate) fn present_motor_forces(&self, out: &mut Vec<f64>) {
-        let Self { world, state, commands, drives, .. } = self;
-        out.clear();
-        for link in world.model.links() {
-            let q = if link.v.len() == 1 { state.q[link.q.start] } else { 0.0 };
-            out.extend(
-                link.v
-                    .clone()
-                    .map(|k| commands.effort[k] + commands.pull[k] - commands.kp[k] * q - commands.kd[k] * state.v[k]),
-            );
-        }
+        self.servo_efforts(&self.state.v, 0.0, out);
+        let Self { world, commands, drives, .. } = self;
         drives.motors.iter().for_each(|m| m.row.add_to(&world.model, m.present_force(), out));
         out.iter_mut().zip(&commands.limit).for_each(|(force, limit)| *force = clamp(*force, *limit));
     }

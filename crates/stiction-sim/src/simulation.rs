@@ -13,7 +13,7 @@ use stiction_contact::{
 use stiction_lcp::threads::MOST_THREADS;
 use stiction_lcp::{InputError, Matrix, Threads};
 
-use crate::actuation::Drives;
+use crate::actuation::{Drives, UNBOUNDED};
 use crate::assemble::{Assembler, ContactFrame, ContactKey};
 use crate::control::{Commands, Controller};
 use crate::energy::EnergyBalance;
@@ -487,6 +487,11 @@ impl Simulation {
         }
         if settings.simulator == SimulatorKind::EventDriven && world.surfaces.have_directions() {
             let why = "friction that depends on the direction of slip needs time stepping";
+            return Err(SceneError::new("simulator", why));
+        }
+        let held = world.tendons.iter().find(|t| t.limits != UNBOUNDED || t.friction > 0.0);
+        if let Some(tendon) = held.filter(|_| settings.simulator == SimulatorKind::EventDriven) {
+            let why = format!("limits and dry friction of tendons (\"{}\") need time stepping", tendon.name);
             return Err(SceneError::new("simulator", why));
         }
         let entries: usize = world.model.trees().iter().map(|tree| tree.v.len().pow(2)).sum();

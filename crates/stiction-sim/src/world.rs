@@ -12,7 +12,7 @@ use stiction_lcp::InputError;
 
 use crate::actuation::{Actuator, Anchor, Driven, Tendon};
 use crate::ambient::Ambient;
-use crate::description::{Description, KeyframeSpec, Note, NoteKind, Site};
+use crate::description::{Description, KeyframeSpec, Note, NoteKind};
 use crate::error::SceneError;
 use crate::looks::{Look, Rgba, Visual, default_color};
 use crate::material::{Material, MaterialRule};
@@ -33,8 +33,6 @@ pub struct World {
     pub actuators: Vec<Actuator>,
     /// Tendons.
     pub tendons: Vec<Tendon>,
-    /// Named places on links.
-    pub sites: Vec<Site>,
     /// Links whose joint's actuators have different limits in both directions, and these (N m or N).
     pub effort_ranges: Vec<(usize, [f64; 2])>,
     /// What acts on bodies by itself besides gravity.
@@ -235,7 +233,6 @@ pub struct WorldBuilder {
     rules: CollisionRules,
     actuators: Vec<Actuator>,
     tendons: Vec<Tendon>,
-    sites: Vec<Site>,
     effort_ranges: Vec<(usize, [f64; 2])>,
     ambient: Ambient,
     sensors: Vec<Sensor>,
@@ -322,7 +319,7 @@ impl WorldBuilder {
         Ok(Added { links, geoms })
     }
 
-    /// Tendons, actuators, sites and keyframes.
+    /// Tendons, actuators, sensors and keyframes.
     fn add_drives(&mut self, description: &Description, placement: &Placement, links: &[usize]) {
         let name = |name: &str| if name.is_empty() { String::new() } else { format!("{}{name}", placement.prefix) };
         let anchor = |a: Anchor| a.placed(links, &placement.pose);
@@ -333,9 +330,6 @@ impl WorldBuilder {
         for a in &description.actuators {
             let transmission = a.transmission.with_links(anchor, |l| links[l], tendons);
             self.actuators.push(Actuator { name: name(&a.name), transmission, ..a.clone() });
-        }
-        for s in &description.sites {
-            self.sites.push(Site { name: name(&s.name), anchor: anchor(s.anchor) });
         }
         self.ambient.append(&description.ambient, |l| links[l], placement.pose.rotation);
         for s in &description.sensors {
@@ -501,7 +495,6 @@ impl WorldBuilder {
             a.transmission = a.transmission.with_links(anchor, |l| number[l], 0);
         }
         self.tendons.iter_mut().for_each(|t| *t = t.with_links(anchor, |l| number[l]));
-        self.sites.iter_mut().for_each(|s| s.anchor = anchor(s.anchor));
         self.effort_ranges.iter_mut().for_each(|(l, _)| *l = number[*l]);
         let mut ambient = Ambient::default();
         ambient.append(&self.ambient, |l| number[l], Quat::IDENTITY);
@@ -550,7 +543,6 @@ impl WorldBuilder {
             rules: self.rules,
             actuators: self.actuators,
             tendons: self.tendons,
-            sites: self.sites,
             effort_ranges: self.effort_ranges,
             ambient,
             sensors: self.sensors,

@@ -16,7 +16,7 @@ use std::path::Path;
 use stiction_body::math::Vec3;
 
 use crate::description::{Note, NoteKind};
-use crate::error::{SceneError, nearest};
+use crate::error::{SceneError, did_you_mean, nearest};
 
 mod source;
 
@@ -396,10 +396,8 @@ impl<'a> Element<'a> {
     }
 }
 
-/// "did you mean", where a known name is near.
 fn hint(name: &str, known: Option<&BTreeSet<String>>) -> String {
-    let near = nearest(name, known.into_iter().flatten().map(String::as_str));
-    near.filter(|n| *n != name).map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"))
+    did_you_mean(name, known.into_iter().flatten().map(String::as_str))
 }
 
 /// The finite numbers in a text, with white space between them.

@@ -121,11 +121,6 @@ impl Tendon {
     pub fn spring(&self, length: f64) -> f64 {
         self.stiffness * (length.max(self.rest[0]).min(self.rest[1]) - length)
     }
-
-    /// True if its spring or damping acts.
-    pub fn has_spring(&self) -> bool {
-        self.stiffness > 0.0 || self.damping > 0.0
-    }
 }
 
 /// The length of a path, and its row.

@@ -102,7 +102,7 @@ impl Transmission {
         Some(2.0 * std::f64::consts::PI * length)
     }
 
-    /// The link whose joint it moves, if that has one velocity or it is the only one that it moves.
+    /// The link whose joint it acts on, if it acts on a joint.
     pub fn joint(&self) -> Option<usize> {
         match self {
             Self::Joint { link, .. } => Some(*link),

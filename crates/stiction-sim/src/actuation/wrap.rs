@@ -104,118 +104,136 @@ fn plane_through(p0: Vec3, p1: Vec3) -> (Vec3, Vec3) {
     (x, y / y.length())
 }
 
-/// Tangents and arc around a circle about the origin; `None` if the straight line is free, or there are none.
+/// Tangents and arc around a circle about the origin; `None` if the straight line is free, or an end is inside. Without a side it is the
+/// shorter way; else that of the side, unless the straight line passes on that side.
 fn outside(d0: Plane, d1: Plane, side: Option<Plane>, radius: f64) -> Option<([Plane; 2], f64)> {
-    let (square0, square1, square) = (dot(d0, d0), dot(d1, d1), radius * radius);
-    let line = minus(d1, d0);
-    let length = dot(line, line);
-    if square0 < square || square1 < square || length < LEAST {
+    if norm(d0) < radius || norm(d1) < radius {
         return None;
     }
-    let part = (-dot(line, d0) / length).clamp(0.0, 1.0);
-    let near = [d0[0] + part * line[0], d0[1] + part * line[1]];
-    if dot(near, near) > square && side.is_none_or(|s| dot(s, near) >= 0.0) {
+    let (near, _) = nearest_to_origin(d0, d1)?;
+    if norm(near) > radius && side.is_none_or(|s| dot(s, near) >= 0.0) {
         return None;
     }
-    let tangent = |d: Plane, square_d: f64, sign: f64| {
-        let root = (square_d - square).max(0.0).sqrt();
-        [
-            (d[0] * square + sign * radius * d[1] * root) / square_d,
-            (d[1] * square - sign * radius * d[0] * root) / square_d,
-        ]
+    // With the angle (rad) from an end's direction to where its tangent touches.
+    let tangent = |d: Plane| libm::atan2(((norm(d) - radius) * (norm(d) + radius)).sqrt(), radius);
+    let ends = [(libm::atan2(d0[1], d0[0]), tangent(d0)), (libm::atan2(d1[1], d1[0]), tangent(d1))];
+    let way = |turn: f64| {
+        let [first, last] = [ends[0].0 + turn * ends[0].1, ends[1].0 - turn * ends[1].1];
+        let arc = whole_turns_off(turn * (last - first));
+        (first, last, arc, first + turn * 0.5 * arc)
     };
-    let [first, second] = [1.0, -1.0].map(|sign| [tangent(d0, square0, sign), tangent(d1, square1, -sign)]);
-    let good = |[a, b]: [Plane; 2]| {
-        if crosses(d0, a, d1, b) {
-            return -10_000.0;
-        }
-        match side {
-            Some(side) => dot(unit([a[0] + b[0], a[1] + b[1]]), side),
-            None => -dot(minus(a, b), minus(a, b)),
-        }
+    let [left, right] = [1.0, -1.0].map(way);
+    let is_left = match side {
+        None => left.2 <= right.2,
+        Some(side) => dot(on_circle(left.3, 1.0), side) >= dot(on_circle(right.3, 1.0), side),
     };
-    let is_second = good(first) <= good(second);
-    let points = if is_second { second } else { first };
-    if crosses(d0, points[0], d1, points[1]) {
-        return None;
-    }
-    Some((points, arc(points, is_second, radius)))
+    let (first, last, arc, _) = if is_left { left } else { right };
+    Some(([on_circle(first, radius), on_circle(last, radius)], radius * arc))
 }
 
-/// Length of the arc between two points of a circle, clockwise for the first kind of solution.
-fn arc([a, b]: [Plane; 2], is_second: bool, radius: f64) -> f64 {
-    let angle = libm::acos(dot(unit(a), unit(b)).clamp(-1.0, 1.0));
-    let turn = a[1] * b[0] - a[0] * b[1];
-    let long = (turn > 0.0 && is_second) || (turn < 0.0 && !is_second);
-    radius * if long { 2.0 * std::f64::consts::PI - angle } else { angle }
+/// The point of a circle about the origin at an angle (rad).
+fn on_circle(angle: f64, radius: f64) -> Plane {
+    [radius * libm::cos(angle), radius * libm::sin(angle)]
 }
 
-/// True if two segments meet.
-fn crosses(a: Plane, b: Plane, c: Plane, d: Plane) -> bool {
-    let (ab, cd, ca) = (minus(b, a), minus(d, c), minus(a, c));
-    let det = cd[1] * ab[0] - cd[0] * ab[1];
-    if det.abs() < LEAST {
-        return false;
-    }
-    let (s, t) = ((cd[0] * ca[1] - cd[1] * ca[0]) / det, (ab[0] * ca[1] - ab[1] * ca[0]) / det);
-    (0.0..=1.0).contains(&s) && (0.0..=1.0).contains(&t)
+/// The same angle from 0 to 2π (rad).
+fn whole_turns_off(angle: f64) -> f64 {
+    let turn = 2.0 * std::f64::consts::PI;
+    angle - turn * (angle / turn).floor()
 }
 
-/// The point at which the shortest path along the inside of a circle touches it; `None` if the straight line does not leave
-/// the inside's complement.
+/// The point of a segment that is nearest to the origin, and whether it is between the ends; `None` for a segment without length.
+fn nearest_to_origin(a: Plane, b: Plane) -> Option<(Plane, bool)> {
+    let line = minus(b, a);
+    let part = -dot(line, a) / dot(line, line);
+    let within = part.clamp(0.0, 1.0);
+    (norm(line) > LEAST).then_some(([a[0] + within * line[0], a[1] + within * line[1]], part == within))
+}
+
+/// The point at which the shortest path along the inside of a circle touches it; `None` if the straight line passes the inside, or an end is there.
+///
+/// At the angle θ from the first end's direction towards the second's the path has the length `|d₀ − p(θ)| + |d₁ − p(θ)|`, which falls at the first
+/// and grows at the second: the least one is where its slope changes sign.
 fn inside(d0: Plane, d1: Plane, radius: f64) -> Option<([Plane; 2], f64)> {
-    /// As in MuJoCo, so that lengths agree: rounds, the first guess, and what is left of the equation (rad).
-    const ROUNDS: usize = 20;
-    const FIRST: f64 = 1.0 - 1e-7;
-    const LEFT: f64 = 1e-6;
-    let (n0, n1) = (norm(d0), norm(d1));
-    if n0 <= radius || n1 <= radius || n0.min(n1) < LEAST {
+    /// Halvings of the angle: until rounding ends them.
+    const HALVINGS: usize = 60;
+    if norm(d0) <= radius || norm(d1) <= radius {
         return None;
     }
-    let line = minus(d1, d0);
-    let square = dot(line, line);
-    if square > LEAST {
-        let part = -dot(line, d0) / square;
-        let near = [d0[0] + part * line[0], d0[1] + part * line[1]];
-        if part > 0.0 && part < 1.0 && norm(near) <= radius {
-            return None;
-        }
-    }
-    let both = |p: Plane| Some(([p, p], 0.0));
-    // Where the equation has no solution to be found, the point half way.
-    let middle = both(times(unit([0.5 * (d0[0] + d1[0]), 0.5 * (d0[1] + d1[1])]), radius));
-    let (a, b) = (radius / n0, radius / n1);
-    let cosine = (n0 * n0 + n1 * n1 - square) / (2.0 * n0 * n1);
-    if cosine < -1.0 + LEAST {
+    if nearest_to_origin(d0, d1).is_some_and(|(near, between)| between && norm(near) <= radius) {
         return None;
     }
-    if cosine > 1.0 - LEAST {
-        return middle;
+    let turn = libm::atan2(d0[0] * d1[1] - d0[1] * d1[0], dot(d0, d1));
+    let first = libm::atan2(d0[1], d0[0]);
+    let slope = |angle: f64| {
+        let (p, tangent) = (on_circle(angle, radius), on_circle(angle, turn.signum()));
+        let part = |d: Plane| dot(unit(minus(p, d)), [-tangent[1], tangent[0]]);
+        part(d0) + part(d1)
+    };
+    let [mut low, mut high] = [0.0, 1.0];
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        *(if slope(first + middle * turn) < 0.0 { &mut low } else { &mut high }) = middle;
     }
-    let angle = libm::acos(cosine);
-    let equation = |z: f64| libm::asin(a * z) + libm::asin(b * z) - 2.0 * libm::asin(z) + angle;
-    let (mut z, mut round) = (FIRST, 0);
-    let mut f = equation(z);
-    if f > 0.0 {
-        return middle;
+    let touch = on_circle(first + 0.5 * (low + high) * turn, radius);
+    Some(([touch; 2], 0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(angle: f64, distance: f64) -> Plane {
+        on_circle(angle, distance)
     }
-    while f.abs() > LEFT {
-        let part = |c: f64| c / (1.0 - z * z * c * c).max(0.0).sqrt().max(LEAST);
-        let slope = part(a) + part(b) - 2.0 * part(1.0);
-        let next = z - f / slope;
-        round += 1;
-        if slope > -LEAST || next > z || round > ROUNDS {
-            return middle;
+
+    /// Ends, and the angle between them (rad).
+    fn cases() -> impl Iterator<Item = (Plane, Plane, f64)> {
+        let angles = (0..40).map(|k| (0.157 * f64::from(k), 0.08 * f64::from(k % 39)));
+        angles.flat_map(|(start, between)| {
+            [(1.001, 1.001), (1.5, 1.01), (3.0, 40.0)].map(|(a, b)| (at(start, a), at(start + between, b), between))
+        })
+    }
+
+    #[test]
+    fn ways_around_are_tangents_and_an_arc() {
+        let mut wrapped = 0;
+        for (d0, d1, between) in cases() {
+            let line = norm(minus(d1, d0));
+            let Some((points, arc)) = outside(d0, d1, None, 1.0) else {
+                assert!(nearest_to_origin(d0, d1).is_none_or(|(near, _)| norm(near) > 1.0 - 1e-12));
+                continue;
+            };
+            wrapped += 1;
+            for (p, d) in points.into_iter().zip([d0, d1]) {
+                assert!((norm(p) - 1.0).abs() < 1e-14 && dot(p, minus(d, p)).abs() < 1e-13 * norm(d).max(1.0));
+            }
+            let length = norm(minus(points[0], d0)) + arc + norm(minus(points[1], d1));
+            assert!(length >= line - 1e-13 && arc <= between + 1e-13);
+            // The way of the other side is longer, and touches on that side.
+            let middle = at(libm::atan2(points[0][1] + points[1][1], points[0][0] + points[1][0]), 1.0);
+            let (other, longer) = outside(d0, d1, Some(times(middle, -1.0)), 1.0).unwrap();
+            let other_length = norm(minus(other[0], d0)) + longer + norm(minus(other[1], d1));
+            assert!(other_length >= length - 1e-13);
+            assert_eq!(outside(d0, d1, Some(middle), 1.0), Some((points, arc)));
         }
-        z = next;
-        f = equation(z);
-        if f > LEFT {
-            return middle;
-        }
+        assert!(wrapped > 40, "{wrapped}");
     }
-    let turns_left = d0[0] * d1[1] - d0[1] * d1[0] > 0.0;
-    let (from, ratio) = if turns_left { (unit(d0), a) } else { (unit(d1), b) };
-    let turn = libm::asin(z) - libm::asin(ratio * z);
-    let (sine, cosine) = (libm::sin(turn), libm::cos(turn));
-    both(times([cosine * from[0] - sine * from[1], sine * from[0] + cosine * from[1]], radius))
+
+    #[test]
+    fn paths_along_the_inside_are_the_shortest() {
+        let mut wrapped = 0;
+        for (d0, d1, between) in cases() {
+            let Some((points, arc)) = inside(d0, d1, 1.0) else { continue };
+            wrapped += 1;
+            let length = |p: Plane| norm(minus(p, d0)) + norm(minus(p, d1));
+            assert!((norm(points[0]) - 1.0).abs() < 1e-14 && points[0] == points[1] && arc == 0.0);
+            let start = libm::atan2(d0[1], d0[0]);
+            for k in 0..=1000 {
+                let other = length(at(start + between * f64::from(k) / 1000.0, 1.0));
+                assert!(length(points[0]) <= other + 1e-12, "{d0:?} {d1:?}");
+            }
+        }
+        assert!(wrapped > 20, "{wrapped}");
+    }
 }

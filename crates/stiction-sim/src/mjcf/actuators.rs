@@ -14,7 +14,7 @@ use super::tendons::anchor;
 use super::tree::Element;
 use crate::actuation::{Actuator, Dynamics, Law, Transmission, UNBOUNDED};
 use crate::description::{Description, NoteKind};
-use crate::error::{SceneError, nearest};
+use crate::error::{SceneError, did_you_mean};
 
 /// What an actuator acts on.
 struct Target {
@@ -95,8 +95,7 @@ fn target<'a>(
     if let Some(name) = element.text("tendon") {
         let tendon = out.tendons.iter().position(|t| t.name == name && !name.is_empty());
         let tendon = tendon.ok_or_else(|| {
-            let near = nearest(name, out.tendons.iter().map(|t| t.name.as_str()));
-            let near = near.map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
+            let near = did_you_mean(name, out.tendons.iter().map(|t| t.name.as_str()));
             element.attribute_error("tendon", format!("there is no tendon \"{name}\"{near}"))
         })?;
         let limits = Some(out.tendons[tendon].limits).filter(|l| l[0].is_finite());

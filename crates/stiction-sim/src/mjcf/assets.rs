@@ -17,7 +17,7 @@ use super::notes::file_name;
 use super::solid::{MeshInertia, Solid};
 use super::textures::{self, Material};
 use super::tree::Element;
-use crate::error::{SceneError, nearest};
+use crate::error::{SceneError, did_you_mean};
 use crate::meshes::{self, ColoredPart, MeshFormat, Paint, TriangleMesh};
 
 /// All assets that geoms can refer to, by name.
@@ -95,7 +95,7 @@ impl<'a> Assets<'a> {
 }
 
 fn missing<'s>(a: &Attributes, kind: &str, name: &str, known: impl Iterator<Item = &'s String>) -> SceneError {
-    let near = nearest(name, known.map(String::as_str)).map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
+    let near = did_you_mean(name, known.map(String::as_str));
     a.error(kind, format!("there is no {kind} \"{name}\" among the assets{near}"))
 }
 

@@ -3,7 +3,7 @@
 use stiction_body::math::Vec3;
 
 use super::tree::{Element, shortened};
-use crate::error::{SceneError, nearest};
+use crate::error::{SceneError, did_you_mean};
 
 /// An element and the elements that hold its defaults, the most specific first.
 #[derive(Debug, Clone)]
@@ -146,7 +146,7 @@ impl<'a> Attributes<'a> {
         if let Some(word) = words.iter().find(|w| **w == text.trim()) {
             return Ok(Some(word));
         }
-        let near = nearest(text, words.iter().copied()).map_or(String::new(), |w| format!(" (did you mean \"{w}\"?)"));
+        let near = did_you_mean(text, words.iter().copied());
         let message = format!("expected one of {}, found \"{}\"{near}", words.join(", "), shortened(text));
         Err(self.error(name, message))
     }

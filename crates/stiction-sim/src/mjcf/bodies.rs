@@ -19,7 +19,7 @@ use super::tree::Element;
 use super::visuals::{self, VisualRead};
 use crate::actuation::WrapKind;
 use crate::description::NoteKind;
-use crate::error::{SceneError, nearest};
+use crate::error::{SceneError, did_you_mean};
 use crate::looks::Look;
 use crate::sensors::Volume;
 
@@ -374,8 +374,7 @@ impl<'a> Tree<'a> {
     pub(super) fn find_site(&self, element: &Element, attribute: &str) -> Result<&Site, SceneError> {
         let name = element.required(attribute)?;
         self.sites.iter().find(|s| s.name == name).ok_or_else(|| {
-            let near = nearest(name, self.sites.iter().map(|s| s.name.as_str()));
-            let near = near.map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
+            let near = did_you_mean(name, self.sites.iter().map(|s| s.name.as_str()));
             element.attribute_error(attribute, format!("there is no site \"{name}\"{near}"))
         })
     }

@@ -11,7 +11,7 @@ use super::notes::Notes;
 use super::surface::Surface;
 use super::tree::Element;
 use crate::description::{Description, GeomSpec, NoteKind, PairSpec};
-use crate::error::{SceneError, nearest};
+use crate::error::{SceneError, did_you_mean};
 use crate::material::{Material, MaterialRule};
 use stiction_body::Geom;
 use stiction_body::math::Vec3;
@@ -109,8 +109,7 @@ impl Tree<'_> {
     pub(super) fn find_body(&self, element: &Element, attribute: &str) -> Result<usize, SceneError> {
         let name = element.required(attribute)?;
         self.bodies.iter().position(|b| b.name == name).ok_or_else(|| {
-            let near = nearest(name, self.bodies.iter().map(|b| b.name.as_str()));
-            let near = near.map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
+            let near = did_you_mean(name, self.bodies.iter().map(|b| b.name.as_str()));
             element.attribute_error(attribute, format!("there is no body \"{name}\"{near}"))
         })
     }
@@ -129,8 +128,7 @@ fn explicit_pairs<'a>(
         let find = |attribute: &str| -> Result<usize, SceneError> {
             let name = element.required(attribute)?;
             tree.geoms.iter().position(|g| g.name == name).ok_or_else(|| {
-                let near = nearest(name, tree.geoms.iter().map(|g| g.name.as_str()));
-                let near = near.map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
+                let near = did_you_mean(name, tree.geoms.iter().map(|g| g.name.as_str()));
                 element.attribute_error(attribute, format!("there is no geom \"{name}\" that can touch{near}"))
             })
         };

@@ -2,7 +2,7 @@
 
 use super::attributes::Attributes;
 use super::tree::Element;
-use crate::error::{SceneError, nearest};
+use crate::error::{SceneError, did_you_mean};
 
 /// A class: its name and the elements that set its defaults, later and more specific ones first.
 #[derive(Debug)]
@@ -57,8 +57,7 @@ impl<'a> Defaults<'a> {
         if self.class(name).is_some() {
             return Ok(());
         }
-        let near = nearest(name, self.classes.iter().map(|c| c.name));
-        let near = near.map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
+        let near = did_you_mean(name, self.classes.iter().map(|c| c.name));
         Err(element.attribute_error(attribute, format!("there is no default class \"{name}\"{near}")))
     }
 

@@ -8,7 +8,7 @@ use super::notes::Notes;
 use super::tree::Element;
 use super::{MjcfOptions, Start};
 use crate::description::{Description, KeyframeSpec, NoteKind};
-use crate::error::{SceneError, nearest};
+use crate::error::{SceneError, did_you_mean};
 use stiction_body::math::{Quat, Vec3};
 
 /// Writes all keyframes, and the configuration at the start.
@@ -62,8 +62,7 @@ fn choose(keys: &[&Element], start: &Start) -> Result<Option<usize>, SceneError>
             Err(SceneError::new("<keyframe>", format!("there is no keyframe {i}: the file has {}", keys.len())))
         }
         Start::Keyframe(name) => named(name).map(Some).ok_or_else(|| {
-            let near = nearest(name, keys.iter().filter_map(|k| k.text("name")));
-            let near = near.map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
+            let near = did_you_mean(name, keys.iter().filter_map(|k| k.text("name")));
             SceneError::new("<keyframe>", format!("there is no keyframe \"{name}\"{near}"))
         }),
     }

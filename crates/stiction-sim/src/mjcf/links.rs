@@ -12,7 +12,7 @@ use super::bodies::{Body, Tree};
 use super::joints::{Joint, JointType};
 use super::tree::Element;
 use crate::actuation::{Actuator, Measured, Tendon, Transmission, TreeRow};
-use crate::error::{SceneError, nearest};
+use crate::error::{SceneError, did_you_mean};
 
 /// A joint of the file and its link.
 #[derive(Debug)]
@@ -140,8 +140,7 @@ impl<'a> Links<'a> {
     pub(super) fn joint(&self, element: &Element, attribute: &str, name: &str) -> Result<&JointLink<'a>, SceneError> {
         let named = self.joints.iter().filter(|j| !j.name.is_empty());
         named.clone().find(|j| j.name == name).ok_or_else(|| {
-            let near = nearest(name, named.map(|j| j.name.as_str()));
-            let near = near.map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
+            let near = did_you_mean(name, named.map(|j| j.name.as_str()));
             element.attribute_error(attribute, format!("there is no joint \"{name}\"{near}"))
         })
     }

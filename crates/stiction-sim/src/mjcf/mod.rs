@@ -24,7 +24,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::description::{Description, Site};
+use crate::description::Description;
 use crate::error::SceneError;
 
 mod actuators;
@@ -127,11 +127,6 @@ fn describe(mut root: Element, directory: &Path, name: &str, how: &MjcfOptions) 
     contact::write(root, &tree, &links, &defaults, &options, &mut notes, &mut out)?;
     visuals::write(root, &tree, &links, &mut out);
     out.tendons = tendons::read(root, &tree, &links, &defaults, &compiler, &options, &mut notes)?;
-    out.sites = tree
-        .sites
-        .iter()
-        .map(|s| Site { name: s.name.clone(), anchor: tendons::anchor(&links, s.body, s.pose) })
-        .collect();
     if !options.is_off("equality") {
         equality::write(root, &tree, &mut links, &defaults, &mut notes, &mut out)?;
     }

@@ -5,7 +5,7 @@
 use super::notes::Notes;
 use super::tree::Element;
 use crate::description::NoteKind;
-use crate::error::nearest;
+use crate::error::did_you_mean;
 
 /// What is said of attributes that only change how a model looks.
 const LOOKS: &str = "for display or for other programs: no effect on motion";
@@ -257,7 +257,7 @@ fn flags(element: &Element, notes: &mut Notes) {
         } else if words(FLAG_METHOD, attribute) {
             notes.attribute(NoteKind::Ignored, element, attribute, METHOD);
         } else {
-            let near = near(attribute, FLAG_USED.split(' ').chain(FLAG_METHOD.split_ascii_whitespace()));
+            let near = did_you_mean(attribute, FLAG_USED.split(' ').chain(FLAG_METHOD.split_ascii_whitespace()));
             notes.attribute(NoteKind::Warning, element, attribute, format!("unknown attribute, not used{near}"));
         }
     }
@@ -267,17 +267,13 @@ fn unknown_attribute(element: &Element, attribute: &str, known: &Known, notes: &
     let lists = [known.used, known.looks, known.soft, known.not_yet];
     let frame = if has_frame(&element.name) { FRAME } else { "" };
     let names = lists.into_iter().chain([frame]).flat_map(str::split_ascii_whitespace);
-    let near = near(attribute, names);
+    let near = did_you_mean(attribute, names);
     notes.attribute(NoteKind::Warning, element, attribute, format!("unknown attribute, not used{near}"));
 }
 
 fn unknown(element: &Element, known: &'static str, notes: &mut Notes) {
-    let near = near(&element.name, known.split_ascii_whitespace());
+    let near = did_you_mean(&element.name, known.split_ascii_whitespace());
     notes.element(NoteKind::Warning, element, format!("unknown element, not used{near}"));
-}
-
-fn near<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(name, known).map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"))
 }
 
 /// True if a name is among the words of a list.

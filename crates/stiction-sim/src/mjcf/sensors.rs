@@ -4,13 +4,14 @@ use stiction_body::math::{Pose, Vec3};
 
 use super::attributes::Attributes;
 use super::bodies::Tree;
-use super::links::Links;
+use super::joints::JointType;
+use super::links::{JointLink, Links};
 use super::notes::Notes;
 use super::tendons::anchor;
 use super::tree::Element;
 use crate::actuation::Anchor;
 use crate::description::{Description, NoteKind};
-use crate::error::{SceneError, nearest};
+use crate::error::{SceneError, did_you_mean};
 use crate::sensors::{FrameQuantity, Sensor, SensorKind};
 
 /// Writes all sensors.
@@ -46,7 +47,15 @@ impl Reader<'_, '_> {
     fn kind(&self, element: &Element, out: &Description) -> Result<Option<SensorKind>, SceneError> {
         use SensorKind as K;
         let site = || self.tree.find_site(element, "site").map(|s| anchor(self.links, s.body, s.pose));
-        let joint = || self.links.joint(element, "joint", element.required("joint")?).map(|j| j.link);
+        let joint = |wanted: &str, fits: fn(&JointLink) -> bool| {
+            let joint = self.links.joint(element, "joint", element.required("joint")?)?;
+            match fits(joint) {
+                true => Ok(joint.link),
+                false => Err(element.attribute_error("joint", format!("expected {wanted}"))),
+            }
+        };
+        let scalar = || joint("a hinge or slide", |joint| joint.is_scalar());
+        let ball = || joint("a ball joint", |joint| joint.kind == JointType::Ball);
         let tendon = || number(element, "tendon", out.tendons.iter().map(|t| t.name.as_str()));
         let actuator = || number(element, "actuator", out.actuators.iter().map(|a| a.name.as_str()));
         Ok(Some(match element.name.as_str() {
@@ -57,11 +66,11 @@ impl Reader<'_, '_> {
             "torque" => K::Torque(site()?),
             "magnetometer" => K::Magnetometer(site()?, self.magnetic),
             "touch" => K::Touch(site()?, self.tree.find_site(element, "site")?.volume),
-            "jointpos" => K::JointPosition(joint()?),
-            "jointvel" => K::JointVelocity(joint()?),
-            "jointactuatorfrc" => K::JointActuatorForce(joint()?),
-            "ballquat" => K::BallQuaternion(joint()?),
-            "ballangvel" => K::BallAngularVelocity(joint()?),
+            "jointpos" => K::JointPosition(scalar()?),
+            "jointvel" => K::JointVelocity(scalar()?),
+            "jointactuatorfrc" => K::JointActuatorForce(scalar()?),
+            "ballquat" => K::BallQuaternion(ball()?),
+            "ballangvel" => K::BallAngularVelocity(ball()?),
             "tendonpos" => K::TendonPosition(tendon()?),
             "tendonvel" => K::TendonVelocity(tendon()?),
             "tendonactuatorfrc" => K::TendonActuatorForce(tendon()?),
@@ -145,7 +154,7 @@ fn number<'a>(
     let name = element.required(attribute)?;
     let all = names.clone();
     names.position(|n| n == name && !name.is_empty()).ok_or_else(|| {
-        let near = nearest(name, all).map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
+        let near = did_you_mean(name, all);
         element.attribute_error(attribute, format!("there is no {attribute} \"{name}\"{near}"))
     })
 }

@@ -9,7 +9,7 @@ use super::notes::Notes;
 use super::tree::Element;
 use crate::actuation::{Anchor, Tendon, TendonPath, TreeRow, UNBOUNDED, Via};
 use crate::description::NoteKind;
-use crate::error::{SceneError, nearest};
+use crate::error::{SceneError, did_you_mean};
 
 /// Reads all `<tendon>` sections.
 pub(super) fn read<'a>(
@@ -113,8 +113,7 @@ fn path(element: &Element, tree: &Tree, links: &Links) -> Result<Vec<Via>, Scene
 fn around(part: &Element, tree: &Tree, links: &Links) -> Result<Via, SceneError> {
     let name = part.required("geom")?;
     let round = tree.rounds.iter().find(|r| r.name == name).ok_or_else(|| {
-        let near = nearest(name, tree.rounds.iter().map(|r| r.name.as_str()));
-        let near = near.map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
+        let near = did_you_mean(name, tree.rounds.iter().map(|r| r.name.as_str()));
         part.attribute_error("geom", format!("there is no sphere or cylinder \"{name}\"{near}"))
     })?;
     let side = match part.text("sidesite") {

@@ -80,7 +80,7 @@ pub enum SensorKind {
         /// The frame it is seen from; `None` for the world.
         reference: Option<Anchor>,
     },
-    /// Centre of mass of a link and all that hangs on it (m); `None` for all links of the file.
+    /// Centre of mass of links: a body and all that hangs on it (m).
     SubtreeCentre(Vec<usize>),
     /// Velocity of that (m/s).
     SubtreeVelocity(Vec<usize>),

@@ -6,7 +6,7 @@ use stiction_body::{JointKind, JointProperties, Mimic};
 use super::origin;
 use super::tree::Tree;
 use crate::description::{Description, NoteKind};
-use crate::error::{SceneError, nearest};
+use crate::error::{SceneError, did_you_mean, nearest};
 use crate::xml::Element;
 
 /// A joint of the file.
@@ -184,8 +184,7 @@ fn read_mimic<'a>(tree: &Tree<'a>, joint: &Joint<'a>) -> Result<Option<Follows<'
     let multiplier = element.number("multiplier")?.unwrap_or(1.0);
     let offset = element.number("offset")?.unwrap_or(0.0);
     let Some(of) = tree.joint(name) else {
-        let hint = nearest(name, tree.joints().map(|(_, j)| j.name))
-            .map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
+        let hint = did_you_mean(name, tree.joints().map(|(_, j)| j.name));
         return Err(element.attribute_error("joint", format!("there is no joint \"{name}\"{hint}")));
     };
     if joint.kind == JointKind::Fixed {

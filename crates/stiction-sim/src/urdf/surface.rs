@@ -2,7 +2,7 @@
 
 use super::tree::{LinkNode, Tree};
 use crate::description::NoteKind;
-use crate::error::{SceneError, nearest};
+use crate::error::{SceneError, did_you_mean};
 use crate::material::Material;
 use crate::xml::Element;
 
@@ -24,8 +24,7 @@ pub(super) fn read_gazebo(robot: Element, tree: &Tree) {
             Some(link) => read_link(gazebo, &tree.links[link]),
             None if tree.joint(name).is_some() => gazebo.ignore("parts of Gazebo have no effect"),
             None => {
-                let hint =
-                    nearest(name, tree.link_names()).map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
+                let hint = did_you_mean(name, tree.link_names());
                 gazebo.note(NoteKind::Warning, format!("there is no link or joint \"{name}\"{hint}: it has no effect"));
                 gazebo.mark_all();
             }

@@ -7,7 +7,7 @@ use stiction_body::JointKind;
 
 use super::joints::{self, Joint};
 use super::surface::Surface;
-use crate::error::{SceneError, nearest};
+use crate::error::{SceneError, did_you_mean};
 use crate::xml::Element;
 
 /// A link of the file.
@@ -105,7 +105,7 @@ fn read_joint<'a>(tree: &Tree<'a>, element: Element<'a>) -> Result<(usize, Joint
         let end = element.required_child(tag)?;
         let name = end.required("link")?;
         tree.link(name).ok_or_else(|| {
-            let hint = nearest(name, tree.link_names()).map_or(String::new(), |n| format!(" (did you mean \"{n}\"?)"));
+            let hint = did_you_mean(name, tree.link_names());
             end.attribute_error("link", format!("there is no link \"{name}\"{hint}"))
         })
     };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use stiction_body::math::{Mat3, Pose, Vec3};
 use stiction_body::{Inertia, JointKind, LinkSpec};
+use stiction_sim::mjcf::{self, MjcfOptions};
 use stiction_sim::{
     Description, Integrator, Placement, Scene, Settings, Simulation, SimulatorKind, StepReport, World, WorldBuilder,
 };
@@ -467,4 +468,24 @@ fn a_pyramid_at_rest_costs_one_search() {
     assert_eq!(reports[0].contacts, 196);
     assert!(reports[0].factorizations <= 30, "{}", reports[0].factorizations);
     assert!(reports[1..].iter().all(|report| report.factorizations == 0 && report.slip <= 1e-15));
+}
+
+#[test]
+fn limits_and_friction_of_tendons_are_refused() {
+    let build = |attributes: &str| {
+        let text = format!(
+            r#"<mujoco><worldbody><body><joint name="a" axis="0 1 0"/><geom size=".1" pos="1 0 0"/></body></worldbody>
+               <tendon><fixed name="rope" {attributes}><joint joint="a" coef="1"/></fixed></tendon></mujoco>"#
+        );
+        let mut builder = WorldBuilder::new();
+        let description = mjcf::parse(&text, Path::new("."), &MjcfOptions::default()).unwrap();
+        builder.add(&description, &Placement::default()).unwrap();
+        let settings = Settings { simulator: SimulatorKind::EventDriven, ..Settings::default() };
+        Simulation::new(Arc::new(builder.build().unwrap().0), settings).map(|_| ())
+    };
+    assert!(build(r#"stiffness="3" damping="1""#).is_ok());
+    for attributes in [r#"range="-1 1" limited="true""#, r#"frictionloss="0.1""#] {
+        let message = build(attributes).unwrap_err().to_string();
+        assert!(message.contains("rope") && message.contains("simulator"), "{message}");
+    }
 }

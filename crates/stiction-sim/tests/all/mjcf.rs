@@ -705,3 +705,29 @@ fn meshes_and_height_fields_from_files() {
     assert!(folder.load("strip.xml").is_ok());
     assert!(folder.load("broken.xml").unwrap_err().to_string().contains("terrain.bin"));
 }
+
+#[test]
+fn sensors_of_joints_name_the_kind_of_joint_they_need() {
+    let with = |sensor: &str| {
+        error(&format!(
+            r#"<worldbody><body><freejoint name="free"/><geom size=".1"/>
+                 <body><joint name="ball" type="ball"/><geom size=".1"/>
+                   <body><joint name="hinge"/><geom size=".1"/></body></body></body></worldbody>
+               <sensor>{sensor}</sensor>"#
+        ))
+    };
+    for kind in ["jointpos", "jointvel", "jointactuatorfrc"] {
+        for joint in ["free", "ball"] {
+            let message = with(&format!(r#"<{kind} joint="{joint}"/>"#));
+            assert!(message.contains("expected a hinge or slide") && message.contains(kind), "{message}");
+        }
+    }
+    for kind in ["ballquat", "ballangvel"] {
+        for joint in ["free", "hinge"] {
+            let message = with(&format!(r#"<{kind} joint="{joint}"/>"#));
+            assert!(message.contains("expected a ball joint") && message.contains(kind), "{message}");
+        }
+    }
+    let message = with(r#"<jointpos joint="hing"/>"#);
+    assert!(message.contains("did you mean \"hinge\""), "{message}");
+}
