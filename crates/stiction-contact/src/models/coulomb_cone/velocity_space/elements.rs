@@ -7,7 +7,7 @@ use super::super::problem::{Block, exponent, times_power};
 use super::branches::{Branch, Forest, are_tied, gather, scatter};
 use super::delassus::Delassus;
 use super::lanes::LANES;
-use super::sparse::BlockMatrix;
+use super::sparse::{BlockMatrix, Place};
 use crate::islands::Island;
 use crate::problem::{ContactProblem, Contacts};
 use crate::rows::Rows;
@@ -143,8 +143,10 @@ fn rolling_axes(contacts: &Contacts, i: usize) -> (usize, [usize; 2]) {
 /// Consecutive elements among the same branches.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Group {
-    /// First and last + 1 of its segments, and of its elements.
+    /// First and last + 1 of its segments, of their pairs, and of its elements.
     pub segments: (usize, usize),
+    /// Its pairs of segments.
+    pub pairs: (usize, usize),
     /// Its elements.
     pub elements: (usize, usize),
     /// Numbers per row, and the same padded.
@@ -162,6 +164,8 @@ pub(super) struct Elements {
     pub groups: Vec<Group>,
     /// The branches of each group.
     pub segments: Vec<Branch>,
+    /// The pairs of segments of all groups.
+    pub pairs: Vec<Pair>,
     /// The branches of all blocks, block by block, and where those of each start, blocks + 1.
     pub branches: Vec<Branch>,
     branch_starts: Vec<usize>,
@@ -193,6 +197,38 @@ pub(super) struct Elements {
     local: Vec<usize>,
     solved: Vec<f64>,
     forest: Forest,
+}
+
+/// Two segments of a group, or one with itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pair {
+    /// Where they meet in the matrix.
+    pub place: Place,
+    /// Where the numbers of the one that is eliminated last begin in a row of the group, and how many
+    /// there are; then of the other one.
+    pub ranges: [(usize, usize); 2],
+}
+
+impl Pair {
+    /// True for a segment with itself.
+    pub fn is_diagonal(&self) -> bool {
+        self.ranges[0] == self.ranges[1]
+    }
+}
+
+/// Adds the pairs of a group's segments.
+fn push_pairs(segments: &[Branch], matrix: &BlockMatrix, pairs: &mut Vec<Pair>) {
+    let mut first = 0;
+    for (k, a) in segments.iter().enumerate() {
+        let mut second = first;
+        for b in &segments[k..] {
+            let (a_range, b_range) = ((first, a.len), (second, b.len));
+            let ranges = if a.place >= b.place { [a_range, b_range] } else { [b_range, a_range] };
+            pairs.push(Pair { place: matrix.place(a.place, b.place), ranges });
+            second += b.len;
+        }
+        first += a.len;
+    }
 }
 
 impl Elements {
@@ -455,6 +491,7 @@ impl Elements {
             place += self.branches[k].len;
         }
         self.segments.clear();
+        self.pairs.clear();
         self.longest = 0;
         for (group, w) in self.groups.iter_mut().zip(self.member_starts.windows(2)) {
             let first = self.segments.len();
@@ -463,6 +500,9 @@ impl Elements {
             group.segments = (first, self.segments.len());
             group.stride = group.length.next_multiple_of(LANES);
             self.longest = self.longest.max(group.stride);
+            let start = self.pairs.len();
+            push_pairs(&self.segments[first..], matrix, &mut self.pairs);
+            group.pairs = (start, self.pairs.len());
         }
     }
 

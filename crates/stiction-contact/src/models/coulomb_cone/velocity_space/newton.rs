@@ -34,6 +34,8 @@ pub(super) struct Newton {
     pub iterations: usize,
     /// The matrix `M + Σ Aᵀ C A`, then its factor.
     pub matrix: BlockMatrix,
+    /// The matrix keeps the inertia of the island.
+    has_inertia: bool,
     slips: Vec<Slip>,
     steps: Vec<Steps>,
     /// The law of each element, linearised.
@@ -82,6 +84,7 @@ impl Newton {
         self.rows.resize(3 * el.longest, 0.0);
         self.block.resize(el.longest * el.longest, 0.0);
         self.iterations = 0;
+        self.has_inertia = false;
         self.choose_steps(el);
     }
 
@@ -253,14 +256,9 @@ impl Newton {
 
     /// `M + Σ Aᵀ C A`.
     fn assemble(&mut self, el: &Elements, symmetric: bool) {
-        self.matrix.clear(symmetric);
-        (0..el.branches.len()).for_each(|k| self.add_inertia(el, [k, k]));
+        self.take_inertia(el, symmetric);
         if el.delassus.is_some() {
             return self.add_delassus(el);
-        }
-        for &[a, b] in &el.ties {
-            self.add_inertia(el, [a, b]);
-            self.add_inertia(el, [b, a]);
         }
         for group in &el.groups {
             let stride = group.stride;
@@ -281,6 +279,23 @@ impl Newton {
                 self.add_group(el, group);
             }
         }
+    }
+
+    /// `M`, which is laid out once.
+    fn take_inertia(&mut self, el: &Elements, symmetric: bool) {
+        if !self.has_inertia {
+            self.matrix.clear(false);
+            (0..el.branches.len()).for_each(|k| self.add_inertia(el, [k, k]));
+            if !el.delassus.is_some() {
+                for &[a, b] in &el.ties {
+                    self.add_inertia(el, [a, b]);
+                    self.add_inertia(el, [b, a]);
+                }
+            }
+            self.matrix.keep();
+            self.has_inertia = true;
+        }
+        self.matrix.take_kept(symmetric);
     }
 
     /// `block ← block + Aᵀ C A` of one element.
@@ -333,16 +348,11 @@ impl Newton {
     }
 
     fn add_group(&mut self, el: &Elements, group: &Group) {
-        let segments = &el.segments[group.segments.0..group.segments.1];
-        let mut row = 0;
-        for a in segments {
-            let mut col = 0;
-            for b in segments {
-                let part = &self.block[row * group.stride + col..];
-                self.matrix.add(a.place, b.place, a.len, b.len, part, group.stride);
-                col += b.len;
-            }
-            row += a.len;
+        let stride = group.stride;
+        for pair in &el.pairs[group.pairs.0..group.pairs.1] {
+            let [(row, rows), (col, cols)] = pair.ranges;
+            let blocks = [&self.block[row * stride + col..], &self.block[col * stride + row..]];
+            self.matrix.add_pair(pair.place, pair.is_diagonal(), [rows, cols], blocks, stride);
         }
     }
 

@@ -29,6 +29,13 @@ struct Pattern {
     symbolic: Symbolic,
 }
 
+/// Where two blocks meet in the panels, or one meets itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    at: usize,
+    stride: usize,
+}
+
 /// A square matrix of blocks with a symmetric pattern, then its factor: `L Lᵀ`, or `L U` without
 /// pivoting.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +49,8 @@ pub(super) struct BlockMatrix {
     symmetric: bool,
     /// Panels of L and of Uᵀ (none in a symmetric matrix), the diagonal of the factor left out.
     panels: [Vec<f64>; 2],
+    /// Panels of the part that factors have in common.
+    kept: [Vec<f64>; 2],
     updates: [Vec<f64>; 2],
     /// Inverses of the diagonal of L (symmetric) or U, n.
     inverses: Vec<f64>,
@@ -114,32 +123,81 @@ impl BlockMatrix {
         }
     }
 
+    /// Keeps the entries as they are for [`Self::take_kept`]. The matrix is not symmetric.
+    pub fn keep(&mut self) {
+        for (kept, panels) in self.kept.iter_mut().zip(&self.panels) {
+            kept.clone_from(panels);
+        }
+    }
+
+    /// Takes the entries that were kept last; of a symmetric matrix the lower triangle.
+    pub fn take_kept(&mut self, symmetric: bool) {
+        self.symmetric = symmetric;
+        let halves = if symmetric { 1 } else { 2 };
+        for (panels, kept) in self.panels.iter_mut().zip(&self.kept).take(halves) {
+            panels.clone_from(kept);
+        }
+    }
+
+    /// Where blocks that begin at these velocities meet.
+    pub fn place(&self, a: usize, b: usize) -> Place {
+        let Some(Pattern { symbolic, .. }) = self.patterns.get(self.current) else { return Place { at: 0, stride: 0 } };
+        let (low, high) = (a.min(b), a.max(b));
+        let node = &symbolic.supernodes[symbolic.owner[low]];
+        let at = node.panel + (low - node.first) * node.stride + row_in(node, &symbolic.rows, high);
+        Place { at, stride: node.stride }
+    }
+
     /// Adds the `rows × cols` numbers `g` (rows of length `stride`) at (row, col): a block, whose
     /// rows and columns are those of two blocks of one group or of one block. Of a block on the
     /// diagonal of a symmetric matrix only the lower triangle is read; blocks above it are not
     /// added.
     pub fn add(&mut self, row: usize, col: usize, rows: usize, cols: usize, g: &[f64], stride: usize) {
-        let Some(Pattern { symbolic, .. }) = self.patterns.get(self.current) else { return };
-        let (low, high) = (row.min(col), row.max(col));
-        let node = &symbolic.supernodes[symbolic.owner[low]];
-        let at = node.panel + (low - node.first) * node.stride + row_in(node, &symbolic.rows, high);
+        let place = self.place(row, col);
         if row >= col {
-            let to = &mut self.panels[0][at..];
-            for j in 0..cols {
-                let from = if row == col { j } else { 0 };
-                let column = &mut to[j * node.stride + from..j * node.stride + rows];
-                for (to, i) in column.iter_mut().zip(from..) {
-                    *to += g[i * stride + j];
-                }
-            }
+            self.add_lower(place, row == col, [rows, cols], g, stride);
         }
         if row <= col && !self.symmetric {
-            let to = &mut self.panels[1][at..];
-            for i in 0..rows {
-                let from = if row == col { i } else { 0 };
-                let column = &mut to[i * node.stride + from..i * node.stride + cols];
-                axpy(1.0, &g[i * stride + from..i * stride + cols], column);
+            self.add_upper(place, row == col, [rows, cols], g, stride);
+        }
+    }
+
+    /// Adds two blocks that mirror each other, the one below the diagonal of `sizes`, or a block on
+    /// the diagonal twice.
+    pub fn add_pair(&mut self, place: Place, diagonal: bool, sizes: [usize; 2], blocks: [&[f64]; 2], stride: usize) {
+        let [rows, cols] = sizes;
+        self.add_lower(place, diagonal, sizes, blocks[0], stride);
+        if !self.symmetric {
+            self.add_upper(place, diagonal, [cols, rows], blocks[1], stride);
+        }
+    }
+
+    fn add_lower(&mut self, place: Place, diagonal: bool, [rows, cols]: [usize; 2], g: &[f64], stride: usize) {
+        let to = &mut self.panels[0][place.at..];
+        if [rows, cols] == [6, 6] && !diagonal {
+            // Two free bodies.
+            let g: [[f64; 6]; 6] = std::array::from_fn(|i| std::array::from_fn(|j| g[i * stride + j]));
+            for (j, column) in to.chunks_mut(place.stride).take(6).enumerate() {
+                let Some(column) = column.first_chunk_mut::<6>() else { return };
+                (0..6).for_each(|i| column[i] += g[i][j]);
             }
+            return;
+        }
+        for j in 0..cols {
+            let from = if diagonal { j } else { 0 };
+            let column = &mut to[j * place.stride + from..j * place.stride + rows];
+            for (to, row) in column.iter_mut().zip(g[from * stride..].chunks(stride)) {
+                *to += row[j];
+            }
+        }
+    }
+
+    fn add_upper(&mut self, place: Place, diagonal: bool, [rows, cols]: [usize; 2], g: &[f64], stride: usize) {
+        let to = &mut self.panels[1][place.at..];
+        for i in 0..rows {
+            let from = if diagonal { i } else { 0 };
+            let column = &mut to[i * place.stride + from..i * place.stride + cols];
+            axpy(1.0, &g[i * stride + from..i * stride + cols], column);
         }
     }
 
