@@ -255,13 +255,22 @@ impl Search {
                 return true;
             }
         }
-        if self.path.tau <= PROXIMAL_TAU {
+        // As good as the certificate asks for, if not as good as wanted.
+        let is_enough = |search: &Self| search.best_error <= ENOUGH_AFTER_ALL * enough;
+        if self.best_error <= WORTH_CERTIFYING * enough && !is_enough(self) {
+            // The states are right, and what is left is the rounding of motions divided by α.
+            self.keep_point(newton);
+            newton.v.clone_from(&self.best_v);
+            newton.p.clone_from(&self.best_p);
+            self.semismooth(el, newton, PROXIMAL_ALPHA, SEMISMOOTH_STEPS, enough);
+            self.take_point(newton);
+        }
+        if self.path.tau <= PROXIMAL_TAU && !is_enough(self) {
             self.path.drop_small_forces(newton);
             let steps = PROXIMAL_STEPS.min(limit.saturating_sub(newton.iterations));
             self.semismooth(el, newton, PROXIMAL_ALPHA, steps, enough);
         }
-        // As good as the certificate asks for, if not as good as wanted.
-        self.best_error <= ENOUGH_AFTER_ALL * enough
+        is_enough(self)
     }
 
     /// Starts inside the laws, near what the sweeps found or from no forces.
