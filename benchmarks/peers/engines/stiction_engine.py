@@ -33,7 +33,7 @@ class Engine:
             at = 0
             for body in scene.moving():
                 if not body.slides:
-                    v[at : at + 6] = loaded.twist_of(body.velocity) if hasattr(loaded, "twist_of") else (*body.velocity, 0, 0, 0)
+                    v[at : at + 6] = (*body.velocity, 0.0, 0.0, 0.0)
                 at += 1 if body.slides else 6
             self.simulation.v = v
         self.worst = 0.0
