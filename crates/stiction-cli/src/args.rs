@@ -36,6 +36,8 @@ pub enum Command {
     Paper(crate::paper::PaperArgs),
     /// Solve random problems by the thousand and check every answer.
     Soak(crate::soak::SoakArgs),
+    /// Measure what a step of a scene costs: time by phase, work, instructions.
+    Bench(crate::bench::BenchArgs),
     /// Show a scene, robot or recording in the browser, and push it (Python package).
     #[command(disable_help_flag = true)]
     View(PythonArgs),

@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 1 not solved, 2 bad input (one message on standard error and nothing else).
 
 mod args;
+mod bench;
 mod check;
 mod checks;
 mod contact;
@@ -51,6 +52,7 @@ pub fn main_with(args: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Export(args) => export::run(args, &mut out),
         Command::Paper(args) => paper::run(args, &mut out, &mut err),
         Command::Soak(args) => soak::run(args, &mut out),
+        Command::Bench(args) => bench::run(args, &mut out, &mut err),
         Command::View(_) => Err(in_python("view", "view")),
         Command::Render(_) => Err(in_python("render", "render")),
         Command::Plot(_) => Err(in_python("plot", "plot")),

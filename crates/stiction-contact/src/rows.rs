@@ -264,6 +264,30 @@ impl Rows {
         self.sum(i, v, |x, v| (x * v).abs())
     }
 
+    /// [`Rows::dot`] and [`Rows::terms`] with `v`, and [`Rows::abs_dot`] with `s`, in one pass.
+    #[inline]
+    pub(crate) fn dot_and_terms(&self, i: usize, v: &[f64], s: &[f64]) -> [f64; 3] {
+        let mut sums = [0.0; 3];
+        for e in self.entries(i) {
+            let range = e.from..e.from + e.len;
+            let (x, v, s) = (&self.values[e.at..e.at + e.len], &v[range.clone()], &s[range]);
+            let of = match (x.try_into(), v.try_into(), s.try_into()) {
+                (Ok(x), Ok(v), Ok(s)) => [
+                    sum_of_six(x, v, &|x, v| x * v),
+                    sum_of_six(x, v, &|x, v| (x * v).abs()),
+                    sum_of_six(x, s, &|x, s| x.abs() * s),
+                ],
+                _ => [
+                    x.iter().zip(v).map(|(x, v)| x * v).sum::<f64>(),
+                    x.iter().zip(v).map(|(x, v)| (x * v).abs()).sum::<f64>(),
+                    x.iter().zip(s).map(|(x, s)| x.abs() * s).sum::<f64>(),
+                ],
+            };
+            (0..3).for_each(|k| sums[k] += of[k]);
+        }
+        sums
+    }
+
     /// The sum of `term` over the numbers of row `i` and those of `v` (m) beside them.
     #[inline]
     fn sum(&self, i: usize, v: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {

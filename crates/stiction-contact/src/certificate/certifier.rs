@@ -20,6 +20,9 @@ const FLOOR: f64 = 1e-5;
 /// Additions in a sum besides those that are counted.
 const SHORT_SUM: usize = 4;
 
+/// Velocities of a free body.
+const FREE: usize = 6;
+
 /// Computes certificates; keeps its workspace, so that none is allocated again.
 #[derive(Debug, Clone, Default)]
 pub struct Certifier {
@@ -44,6 +47,8 @@ pub struct Certifier {
     pub(super) energy: EnergySums,
     /// `√(M⁻¹)ⱼⱼ`, m.
     unit_motion: Vec<f64>,
+    /// `M⁻¹` of each block, of those of free bodies only: most blocks are, and a product costs less than two triangular solves.
+    inverses: Vec<[[f64; FREE]; FREE]>,
     /// Forces that act on each block.
     forces_on: Vec<usize>,
     pub(super) modes: Vec<Mode>,
@@ -72,6 +77,7 @@ impl Certifier {
         let mut out = PhysicalCertificate::default();
         let mut worst = Worst::default();
         let level = law.level();
+        self.find_inverses(problem.mass());
         self.measure_speeds(problem, level, forces);
         self.scales.measure(problem, level, &self.w);
         if law.quasistatic() {
@@ -201,9 +207,9 @@ impl Certifier {
         let at = self.w.len();
         self.w.push(0.0);
         for (block, values) in rows.row(i) {
-            if let Ok(mut free) = <[f64; 6]>::try_from(values) {
+            if let Some(row) = values.as_array::<FREE>() {
                 let speed = &mut self.speed[problem.layout().range(block)];
-                self.w[at] += push_block(problem.mass(), block, &mut free, p, speed);
+                self.w[at] += push_free(&self.inverses[block], row, p, speed);
             } else {
                 if !self.lanes.has_room_for(block) {
                     self.lanes.flush(problem.mass(), &mut self.w, &mut self.speed);
@@ -220,9 +226,9 @@ impl Certifier {
         let bodies = rows.blocks(i).fold(0.0, |max: f64, b| max.max(self.block_speed[b]));
         let root = w.sqrt();
         let most = if root > 0.0 { root * self.scales.energy_norm(block) } else { 0.0 };
-        let terms = (rows.abs_dot(i, &self.speed) + FLOOR * root * bodies).min(most);
-        let rounding = UNIT * (rows.numbers(i) + 1) as f64 * rows.terms(i, motion);
-        Seen { motion: rows.dot(i, motion), rounding, terms }
+        let [motion, sizes, speeds] = rows.dot_and_terms(i, motion, &self.speed);
+        let terms = (speeds + FLOOR * root * bodies).min(most);
+        Seen { motion, rounding: UNIT * (rows.numbers(i) + 1) as f64 * sizes, terms }
     }
 
     fn momentum(
@@ -234,7 +240,6 @@ impl Certifier {
         worst: &mut Worst,
     ) -> f64 {
         self.inertia(problem, law, motion);
-        self.find_unit_motions(problem.mass());
         self.forces_on.clear();
         self.forces_on.resize(problem.layout().blocks(), 0);
         for (rows, p) in forces.with_rows(problem) {
@@ -265,15 +270,25 @@ impl Certifier {
         largest
     }
 
-    /// `unit_motion ← √(M⁻¹)ⱼⱼ`, a few columns of L⁻¹ at a time.
-    fn find_unit_motions(&mut self, mass: &Mass) {
+    /// `unit_motion ← √(M⁻¹)ⱼⱼ` and the inverses of free bodies' blocks, a few columns at a time.
+    fn find_inverses(&mut self, mass: &Mass) {
         self.unit_motion.clear();
+        self.inverses.clear();
         for b in 0..mass.layout().blocks() {
             let size = mass.layout().size(b);
+            let mut inverse = [[0.0; FREE]; FREE];
             for first in (0..size).step_by(LANES) {
                 let squares = self.lanes.inverse_columns(mass, b, first);
-                self.unit_motion.extend(squares.iter().take(size - first).map(|x| x.sqrt()));
+                let columns = LANES.min(size - first);
+                self.unit_motion.extend(squares.iter().take(columns).map(|x| x.sqrt()));
+                if size == FREE {
+                    mass.solve_factor_transposed_lanes(b, &mut self.lanes.y);
+                    for (k, column) in inverse[first..first + columns].iter_mut().enumerate() {
+                        column.iter_mut().zip(&self.lanes.y).for_each(|(x, y)| *x = y[k]);
+                    }
+                }
             }
+            self.inverses.push(inverse);
         }
     }
 
@@ -314,16 +329,20 @@ impl Certifier {
     }
 }
 
-/// `‖L⁻¹ yᵀ‖²` for a row's entries y of one block, and `speed ← speed + |M⁻¹ yᵀ p|`; y is overwritten.
+/// `y M⁻¹ yᵀ` for a row's entries y of a free body, and `speed ← speed + |M⁻¹ yᵀ p|`.
 #[inline]
-fn push_block(mass: &Mass, block: usize, y: &mut [f64], p: f64, speed: &mut [f64]) -> f64 {
-    mass.solve_factor(block, y);
-    let w = y.iter().map(|x| x * x).sum::<f64>();
-    if p != 0.0 {
-        mass.solve_factor_transposed(block, y);
-        speed.iter_mut().zip(y.iter()).for_each(|(s, x)| *s += (x * p).abs());
+fn push_free(inverse: &[[f64; FREE]; FREE], y: &[f64; FREE], p: f64, speed: &mut [f64]) -> f64 {
+    let mut motion = [0.0; FREE];
+    for (column, y) in inverse.iter().zip(y) {
+        for k in 0..FREE {
+            motion[k] += column[k] * y;
+        }
     }
-    w
+    if p != 0.0 {
+        speed.iter_mut().zip(motion).for_each(|(s, x)| *s += (x * p).abs());
+    }
+    let w: f64 = (0..FREE).map(|k| y[k] * motion[k]).sum();
+    w.max(0.0)
 }
 
 /// A row among [`Lanes`]: the place of its W and its force.
@@ -373,7 +392,7 @@ impl Lanes {
         self.used += 1;
     }
 
-    /// [`push_block`] for each row that waits.
+    /// [`push_free`] for each row that waits, by the factor.
     fn flush(&mut self, mass: &Mass, w: &mut [f64], speed: &mut [f64]) {
         if self.used == 0 {
             return;
