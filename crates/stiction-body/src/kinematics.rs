@@ -119,30 +119,59 @@ impl Workspace {
     /// Adds `scale` times the row of the speed along `direction` of the point of link `i` at `point` (world) to `row`, the velocities of the
     /// link's tree.
     pub fn add_point_row(&self, model: &Model, i: usize, point: Vec3, direction: Vec3, scale: f64, row: &mut [f64]) {
-        let force = direction * scale;
-        let size = length(force);
-        self.add_row(model, i, row, |origin| {
+        self.add_point_rows(model, i, point, [direction], scale, [row]);
+    }
+
+    /// [`Workspace::add_point_row`] along several directions.
+    pub fn add_point_rows<const N: usize>(
+        &self,
+        model: &Model,
+        i: usize,
+        point: Vec3,
+        directions: [Vec3; N],
+        scale: f64,
+        rows: [&mut [f64]; N],
+    ) {
+        let forces = directions.map(|direction| direction * scale);
+        let sizes = forces.map(length);
+        self.add_rows(model, i, rows, |origin| {
             let arm = point - origin;
-            Wrench { force, moment: arm.cross(force), sizes: [size, size * length(arm)] }
+            let reach = length(arm);
+            std::array::from_fn(|n| Wrench {
+                force: forces[n],
+                moment: arm.cross(forces[n]),
+                sizes: [sizes[n], sizes[n] * reach],
+            })
         });
     }
 
     /// Adds `scale` times the row of the angular speed of link `i` about `axis` to `row`, the velocities of the link's tree.
     pub fn add_angular_row(&self, model: &Model, i: usize, axis: Vec3, scale: f64, row: &mut [f64]) {
         let moment = axis * scale;
-        self.add_row(model, i, row, |_| Wrench { force: Vec3::ZERO, moment, sizes: [0.0, length(moment)] });
+        let sizes = [0.0, length(moment)];
+        self.add_rows(model, i, [row], |_| [Wrench { force: Vec3::ZERO, moment, sizes }]);
     }
 
-    /// Walks from link `i` to its root and adds to each velocity on the way the power of `wrench(origin of its joint's link)` on its column. What
+    /// Walks from link `i` to its root and adds to each velocity on the way the powers of `wrenches(origin of its joint's link)` on its column. What
     /// is rounding beside its terms is nothing: an axis that is parallel to a row's direction but for rounding must not become a row of noise.
-    fn add_row(&self, model: &Model, i: usize, row: &mut [f64], wrench: impl Fn(Vec3) -> Wrench) {
+    #[inline]
+    fn add_rows<const N: usize>(
+        &self,
+        model: &Model,
+        i: usize,
+        rows: [&mut [f64]; N],
+        wrenches: impl Fn(Vec3) -> [Wrench; N],
+    ) {
         let first = model.trees()[model.links()[i].tree].v.start;
         let mut at = Some(i);
         while let Some(link) = at {
-            let wrench = wrench(self.pose[link].translation);
+            let wrenches = wrenches(self.pose[link].translation);
             for k in model.links()[link].v.clone() {
-                let power = wrench.power(&self.columns[k]);
-                row[k - first] += power;
+                let column = &self.columns[k];
+                let turns = column.linear == Vec3::ZERO;
+                for n in 0..N {
+                    rows[n][k - first] += wrenches[n].power(column, turns);
+                }
             }
             at = model.links()[link].spec.parent;
         }
@@ -160,9 +189,9 @@ struct Wrench {
 }
 
 impl Wrench {
-    /// Power on a joint's column: a unit vector in one of its parts, nothing in the other.
-    fn power(&self, column: &Column) -> f64 {
-        let turns = column.linear == Vec3::ZERO;
+    /// Power on a joint's column: a unit vector in one of its parts, the angular one if it turns, nothing in the other.
+    #[inline]
+    fn power(&self, column: &Column, turns: bool) -> f64 {
         let (power, size) = if turns {
             (column.angular.dot(self.moment), self.sizes[1])
         } else {

@@ -471,11 +471,12 @@ impl ContactRows {
         let rows = &mut self.0[if shared { 0 } else { side }];
         let sign = if side == 0 { -1.0 } else { 1.0 };
         let point = frame.point + frame.lead * sign;
-        for (k, direction) in [frame.normal, frame.tangents[0], frame.tangents[1]].into_iter().enumerate() {
-            clear(&mut rows[k], size, shared);
-            work.add_point_row(&world.model, link, point, direction, sign, &mut rows[k]);
+        let ContactFrame { material, normal, tangents: [s, t], .. } = frame;
+        let [along, first, second, moments @ ..] = rows;
+        for row in [&mut *along, &mut *first, &mut *second] {
+            clear(row, size, shared);
         }
-        let (ContactFrame { material, normal, tangents: [s, t], .. }, moments) = (frame, &mut rows[3..]);
+        work.add_point_rows(&world.model, link, point, [*normal, *s, *t], sign, [along, first, second]);
         let axes = [(material.mu_spin, *normal), (material.mu_roll, *s), (material.mu_roll, *t)];
         for ((_, axis), row) in axes.into_iter().zip(moments).filter(|((mu, _), _)| *mu > 0.0) {
             clear(row, size, shared);
