@@ -208,8 +208,9 @@ impl Certifier {
         self.w.push(0.0);
         for (block, values) in rows.row(i) {
             if let Some(row) = values.as_array::<FREE>() {
-                let speed = &mut self.speed[problem.layout().range(block)];
-                self.w[at] += push_free(&self.inverses[block], row, p, speed);
+                if let Some(speed) = self.speed[problem.layout().range(block)].first_chunk_mut() {
+                    self.w[at] += push_free(&self.inverses[block], row, p, speed);
+                }
             } else {
                 if !self.lanes.has_room_for(block) {
                     self.lanes.flush(problem.mass(), &mut self.w, &mut self.speed);
@@ -331,7 +332,7 @@ impl Certifier {
 
 /// `y M⁻¹ yᵀ` for a row's entries y of a free body, and `speed ← speed + |M⁻¹ yᵀ p|`.
 #[inline]
-fn push_free(inverse: &[[f64; FREE]; FREE], y: &[f64; FREE], p: f64, speed: &mut [f64]) -> f64 {
+fn push_free(inverse: &[[f64; FREE]; FREE], y: &[f64; FREE], p: f64, speed: &mut [f64; FREE]) -> f64 {
     let mut motion = [0.0; FREE];
     for (column, y) in inverse.iter().zip(y) {
         for k in 0..FREE {
@@ -339,7 +340,9 @@ fn push_free(inverse: &[[f64; FREE]; FREE], y: &[f64; FREE], p: f64, speed: &mut
         }
     }
     if p != 0.0 {
-        speed.iter_mut().zip(motion).for_each(|(s, x)| *s += (x * p).abs());
+        for k in 0..FREE {
+            speed[k] += (motion[k] * p).abs();
+        }
     }
     let w: f64 = (0..FREE).map(|k| y[k] * motion[k]).sum();
     w.max(0.0)
