@@ -16,6 +16,12 @@ pub fn finite(what: impl FnOnce() -> String, value: f64) -> Result<(), InputErro
 /// `row M⁻¹ rowᵀ`, stay within the range of numbers.
 pub const LARGEST: f64 = 1e100;
 
+/// True if [`row_entry`] has nothing against any of them; all are looked at, with no branch among them.
+#[inline]
+pub fn are_row_entries(values: &[f64]) -> bool {
+    values.iter().fold(true, |all, value| all & (value.abs() <= LARGEST))
+}
+
 /// A number of at most 1e100.
 pub fn row_entry(what: impl FnOnce() -> String, value: f64) -> Result<(), InputError> {
     match value.abs() {
