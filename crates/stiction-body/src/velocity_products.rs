@@ -20,8 +20,8 @@
 //! *in the configuration they lead to*, beside the motion of the centre of mass, which keeps its
 //! momentum.
 
-use stiction_lcp::Matrix;
-use stiction_lcp::matrix::dot;
+use stiction_linalg::Matrix;
+use stiction_linalg::matrix::dot;
 
 use crate::inertia::point_inertia;
 use crate::joint::JointKind;

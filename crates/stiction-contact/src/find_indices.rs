@@ -7,8 +7,9 @@
 //! Reference: [Drumwright15, Algorithm 2].
 
 use stiction_lcp::Matrix;
-use stiction_lcp::factor::ActiveQr;
-use stiction_lcp::matrix::{axpy, dot, dot2, norm};
+use stiction_lcp::matrix::{axpy, dot, norm};
+use stiction_linalg::active_qr::ActiveQr;
+use stiction_linalg::doubled::dot2;
 
 /// Rows whose target misses what the others imply by at most this part of its terms agree with them: the rest is rounding.
 pub const CONSISTENT: f64 = 1e-11;

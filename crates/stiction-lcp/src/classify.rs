@@ -6,9 +6,9 @@
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
 
-use crate::finish::{exponent, times_power};
 use crate::matrix::{Matrix, axpy};
 use crate::outcome::MatrixClass;
+use stiction_linalg::power::{exponent, times_power};
 
 /// The class of a square matrix, in O(n³/3) at most; other matrices are [`MatrixClass::Other`].
 ///

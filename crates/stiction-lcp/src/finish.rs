@@ -5,13 +5,14 @@
 
 use crate::basis::{Basis, Position};
 use crate::certificate::{Certificate, certify, certify_to};
-use crate::lu::Lu;
-pub(crate) use crate::matrix::two_sum;
 use crate::matrix::{Matrix, axpy, dot};
 use crate::outcome::{Outcome, Solved, Stats, StopReason, Stopped};
 use crate::problem::ProblemRef;
 use crate::solver::Options;
 use crate::work;
+use stiction_linalg::doubled::{add_products_of_two, two_sum};
+use stiction_linalg::lu::Lu;
+use stiction_linalg::power::{exponent, times_power};
 
 /// Workspace of the last step.
 #[derive(Debug, Clone, Default)]
@@ -260,7 +261,7 @@ impl Finish {
             if zj != 0.0 {
                 problem.gather_column(j, &self.active, &mut self.step);
                 let [high, low] = &mut self.constant;
-                add_product(&self.step, zj, 0.0, high, low);
+                add_products_of_two(zj, 0.0, &self.step, high, low);
             }
         }
     }
@@ -312,7 +313,7 @@ impl Finish {
         low.copy_from_slice(&self.constant[1]);
         for b in 0..self.active.len() {
             if self.z[0][b] != 0.0 {
-                add_product(self.block.col(b), self.z[0][b], self.z[1][b], high, low);
+                add_products_of_two(self.z[0][b], self.z[1][b], self.block.col(b), high, low);
             }
         }
         for (step, (high, low)) in self.step.iter_mut().zip(high.iter().zip(low)) {
@@ -371,61 +372,4 @@ pub(crate) fn stopped_at(problem: ProblemRef<'_>, z: Vec<f64>, why: StopReason, 
     let mut w = vec![0.0; z.len()];
     let certificate = certify(problem, &z, &mut w);
     Stopped { why, z, certificate, stats }
-}
-
-/// `high + low ← high + low + column · (x + rest)`, every product and sum with its error.
-fn add_product(column: &[f64], x: f64, rest: f64, high: &mut [f64], low: &mut [f64]) {
-    for ((entry, high), low) in column.iter().zip(high).zip(low) {
-        let product = entry * x;
-        let product_error = entry.mul_add(x, -product);
-        let (sum, sum_error) = two_sum(*high, product);
-        *high = sum;
-        *low += product_error + sum_error + entry * rest;
-    }
-}
-
-/// A sum of products in twice the working precision.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Doubled {
-    pub high: f64,
-    pub low: f64,
-}
-
-impl Doubled {
-    pub fn new(start: f64) -> Self {
-        Self { high: start, low: 0.0 }
-    }
-
-    pub fn add_product(&mut self, a: f64, b: f64) {
-        let product = a * b;
-        let (sum, error) = two_sum(self.high, product);
-        self.high = sum;
-        self.low += error + a.mul_add(b, -product);
-    }
-
-    pub fn value(&self) -> f64 {
-        self.high + self.low
-    }
-}
-
-/// The exponent e with `2^(e−1) ≤ |x| < 2^e`; 0 for 0.
-#[inline]
-pub(crate) fn exponent(x: f64) -> i32 {
-    if x == 0.0 || !x.is_finite() {
-        return 0;
-    }
-    let bits = ((x.to_bits() >> 52) & 0x7ff) as i32;
-    if bits == 0 { exponent(x * f64::from_bits(0x43f0_0000_0000_0000)) - 64 } else { bits - 1022 }
-}
-
-/// `x · 2^e`, exact unless it leaves the range of f64.
-#[inline]
-pub(crate) fn times_power(x: f64, e: i32) -> f64 {
-    let power = |e: i32| f64::from_bits(((e + 1023) as u64) << 52);
-    if (-1022..=1023).contains(&e) {
-        return x * power(e);
-    }
-    let half = (e / 2).clamp(-1022, 1023);
-    let rest = (e - half).clamp(-1022, 1023);
-    x * power(half) * power(rest)
 }

@@ -3,10 +3,10 @@
 use super::index_sets::{IndexSets, Place};
 use super::scaled::Scaled;
 use super::step::{Limit, MaxStep};
-use crate::incremental_factor::{Border, IncrementalFactor, LostPivot};
 use crate::matrix::dot;
 use crate::outcome::{Stats, TraceLine, Variable};
 use crate::work;
+use stiction_linalg::incremental_factor::{Border, IncrementalFactor, LostPivot};
 
 /// Rounding of a pivot in units of `ε (k + NOISE_ROWS) (1 + ‖x‖₁)²`: the factor is exact for a matrix within ε k of
 /// the given one, entry by entry in units of its diagonal, and (x, 1) is the vector in which the pivot is the

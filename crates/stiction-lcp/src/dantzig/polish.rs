@@ -3,9 +3,9 @@
 use super::drive::Driver;
 use super::index_sets::Place;
 use crate::basis::{Basis, Position};
-use crate::finish::two_sum;
 use crate::interrupt;
 use crate::outcome::Variable;
+use stiction_linalg::doubled::{two_product, two_sum};
 
 /// Refinement steps in twice the working precision, at most.
 const REFINEMENTS: usize = 4;
@@ -115,8 +115,7 @@ fn doubled_w(row: &[f64], q: f64, z: &[f64], low: &[f64]) -> (f64, f64) {
     let (mut high, mut rest, mut size) = (q, 0.0, q.abs());
     for ((m, z), low) in row.iter().zip(z).zip(low) {
         if *z != 0.0 {
-            let product = m * z;
-            let product_error = m.mul_add(*z, -product);
+            let (product, product_error) = two_product(*m, *z);
             let (sum, sum_error) = two_sum(high, product);
             high = sum;
             rest += product_error + sum_error + m * low;

@@ -1,9 +1,9 @@
 //! The problem in the method's own units: `R M C`, `R q`, with R and C powers of two, so that nothing is rounded.
 
-use crate::finish::{exponent, times_power};
 use crate::interrupt::check_at;
 use crate::matrix::{Matrix, dot};
 use crate::problem::ProblemRef;
+use stiction_linalg::power::{exponent, times_power};
 
 /// Two entries that mirror each other count as equal within this: the rounding of two orders of multiplication.
 const MIRROR: f64 = 4.0 * f64::EPSILON;

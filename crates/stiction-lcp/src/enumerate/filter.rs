@@ -8,9 +8,9 @@ use num_traits::ToPrimitive;
 
 use crate::basis::{Basis, Position};
 use crate::exact::Integers;
-use crate::finish::{exponent, times_power};
-use crate::lu::Lu;
 use crate::matrix::Matrix;
+use stiction_linalg::lu::Lu;
+use stiction_linalg::power::{exponent, times_power};
 
 /// The problem in rounded f64s, rows and columns scaled by powers of two, and the workspace.
 pub(super) struct Filter {

@@ -1,8 +1,8 @@
 //! Newton's equations of the interior point methods.
 
-use crate::lu::Lu;
 use crate::matrix::Matrix;
 use crate::work;
+use stiction_linalg::lu::Lu;
 
 /// A pair of vectors (z, w), or a direction (dz, dw).
 #[derive(Debug, Clone, Default)]

@@ -6,7 +6,7 @@
 
 use super::lanes::{LANES, axpy, axpy4, dot, dot4, padded};
 use super::tableau::Tableau;
-use crate::lu::Lu;
+use stiction_linalg::lu::Lu;
 
 /// "Not in the kernel".
 pub const NONE: usize = usize::MAX;

@@ -21,7 +21,7 @@ mod tableau;
 use crate::basis::{Basis, Position};
 use crate::error::InputError;
 use crate::exact;
-use crate::finish::{Finish, stopped_at, times_power};
+use crate::finish::{Finish, stopped_at};
 use crate::generate::Rng;
 use crate::outcome::{Attempt, Outcome, Proof, Ray, Solved, Stats, StopReason, Stopped, Unsolvable};
 use crate::problem::{Lcp, ProblemRef};
@@ -29,6 +29,7 @@ use crate::reduce::solve_reduced;
 use crate::solver::{Options, Solver};
 use crate::work;
 use path::{Covering, Ended, Limits, Path, Start, Tuning};
+use stiction_linalg::power::times_power;
 
 /// Lemke's method. See the [module](self).
 #[derive(Debug, Clone, Default)]

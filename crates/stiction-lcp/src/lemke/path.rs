@@ -7,13 +7,13 @@ use super::kernel::{Extended, Kernel, NONE};
 use super::lanes::{axpy, padded};
 use super::tableau::{Stretch, Tableau};
 use crate::basis::Basis;
-use crate::finish::{exponent, times_power};
 use crate::generate::Rng;
 use crate::outcome::{Stats, TraceLine, Variable};
 use crate::problem::Lcp;
-use crate::scaling::Equilibration;
 use crate::work;
 use ratio::Tied;
+use stiction_linalg::equilibration::Equilibration;
+use stiction_linalg::power::{exponent, times_power};
 
 /// How a path ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! `M = Gᵀ G` for a symmetric positive semidefinite M, by Cholesky with diagonal pivoting.
 
-use crate::finish::{exponent, times_power};
 use crate::matrix::{Matrix, dot};
+use stiction_linalg::power::{exponent, times_power};
 
 /// Symmetric "to rounding": |Mᵢⱼ − Mⱼᵢ| at most this part of √(Mᵢᵢ Mⱼⱼ).
 const SYMMETRIC: f64 = 1e-14;

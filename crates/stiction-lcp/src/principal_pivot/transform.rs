@@ -6,10 +6,10 @@
 //!
 //! Reference: [CPS09, §2.3, Eq. 2.3.9].
 
-use crate::finish::{exponent, times_power};
 use crate::matrix::{Matrix, axpy};
 use crate::problem::Lcp;
 use crate::work;
+use stiction_linalg::power::{exponent, times_power};
 
 /// Rounds of scaling rows and columns towards largest entries of about one.
 const SCALING_ROUNDS: usize = 4;

@@ -2,8 +2,8 @@
 //!
 //! The whole matrix is scaled by powers of two, rows and columns independently, so that "zero" means small beside the row and the column.
 
-use crate::finish::{exponent, times_power};
 use crate::matrix::{Matrix, axpy};
+use stiction_linalg::power::{exponent, times_power};
 
 /// A free pivot this large, in a matrix scaled to entries up to 1, is taken at once.
 const GOOD_PIVOT: f64 = 1e-8;

@@ -16,10 +16,11 @@
 
 use super::choice::Choice;
 use crate::basis::{Basis, Position};
-use crate::finish::{Doubled, exponent, times_power, two_sum};
-use crate::lu::Lu;
 use crate::matrix::{Matrix, max_abs};
 use crate::problem::Lcp;
+use stiction_linalg::doubled::{Doubled, two_sum};
+use stiction_linalg::lu::Lu;
+use stiction_linalg::power::{exponent, times_power};
 
 /// A reduced number this small beside its terms is zero: a few roundings of the data it came from. What is lost by that is far
 /// below any certificate's tolerance; what is gained is that degenerate rows are not infeasible by rounding.

@@ -1,5 +1,7 @@
 //! Sums of products in four fixed lanes, plain and in twice the working precision: the same bits at every vector width.
 
+use stiction_linalg::doubled::{add_product, two_sum};
+
 /// Rows are padded with zeros to a multiple of this.
 pub(super) const LANES: usize = 4;
 
@@ -43,18 +45,13 @@ pub(super) fn dot_doubled(start: f64, x: &[f64], y: &[f64]) -> f64 {
     high[0] = start;
     for (a, b) in xc.iter().zip(yc) {
         for k in 0..LANES {
-            let product = a[k] * b[k];
-            let sum = high[k] + product;
-            let back = sum - high[k];
-            low[k] += a[k].mul_add(b[k], -product) + ((high[k] - (sum - back)) + (product - back));
-            high[k] = sum;
+            add_product(a[k], b[k], &mut high[k], &mut low[k]);
         }
     }
     let (mut sum, mut rest) = (high[0], (low[0] + low[2]) + (low[1] + low[3]));
     for x in &high[1..] {
-        let next = sum + x;
-        let back = next - sum;
-        rest += (sum - (next - back)) + (x - back);
+        let (next, error) = two_sum(sum, *x);
+        rest += error;
         sum = next;
     }
     sum + rest

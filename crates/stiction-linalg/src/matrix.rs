@@ -1,4 +1,4 @@
-//! The dense matrix of problems, and the four vector kernels every solver is built on.
+//! The dense matrix, and the vector kernels that everything is built on.
 //!
 //! Column-major and contiguous: a column of `M` is what pivoting methods read, and a NumPy array in
 //! Fortran order has this very layout. The kernels fix the order of their additions, so that they give the
@@ -162,7 +162,11 @@ impl Matrix {
         self.rows == self.cols && (0..self.cols).all(|j| (0..j).all(|i| self[(i, j)] == self[(j, i)]))
     }
 
-    pub(crate) fn check_finite(&self, what: &str) -> Result<(), InputError> {
+    /// An error that names the first entry of `what` that is not finite.
+    ///
+    /// # Errors
+    /// `InputError::NotFinite`.
+    pub fn check_finite(&self, what: &str) -> Result<(), InputError> {
         for j in 0..self.cols {
             if let Some(i) = self.col(j).iter().position(|x| !x.is_finite()) {
                 return Err(InputError::NotFinite { what: format!("{what}[{i}, {j}]"), value: self[(i, j)] });
@@ -212,51 +216,6 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
         sum += a * b;
     }
     sum
-}
-
-/// `start + xᵀ y` in twice the working precision, rounded once at the end; summed in eight fixed lanes.
-#[inline]
-pub fn dot2(start: f64, x: &[f64], y: &[f64]) -> f64 {
-    let n = x.len().min(y.len());
-    let ((xc, xr), (yc, yr)) = (x[..n].as_chunks::<8>(), y[..n].as_chunks::<8>());
-    let (mut high, mut low) = ([0.0f64; 8], [0.0f64; 8]);
-    for (a, b) in xc.iter().zip(yc) {
-        add_products(a, b, &mut high, &mut low);
-    }
-    if !xr.is_empty() {
-        let (mut a, mut b) = ([0.0; 8], [0.0; 8]);
-        a[..xr.len()].copy_from_slice(xr);
-        b[..yr.len()].copy_from_slice(yr);
-        add_products(&a, &b, &mut high, &mut low);
-    }
-    for width in [4, 2, 1] {
-        for k in 0..width {
-            let (total, error) = two_sum(high[k], high[k + width]);
-            high[k] = total;
-            low[k] += low[k + width] + error;
-        }
-    }
-    let (sum, error) = two_sum(start, high[0]);
-    sum + (error + low[0])
-}
-
-/// `high + low ← high + low + a b`, lane by lane, with the errors of products and sums.
-#[inline]
-fn add_products(a: &[f64; 8], b: &[f64; 8], high: &mut [f64; 8], low: &mut [f64; 8]) {
-    for k in 0..8 {
-        let product = a[k] * b[k];
-        let (sum, error) = two_sum(high[k], product);
-        high[k] = sum;
-        low[k] += error + a[k].mul_add(b[k], -product);
-    }
-}
-
-/// `a + b` as a rounded sum and its exact error.
-#[inline]
-pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
-    let sum = a + b;
-    let back = sum - a;
-    (sum, (a - (sum - back)) + (b - back))
 }
 
 /// `y ← y + a x`.

@@ -366,8 +366,8 @@ fn fill_with_column(triangle: &Triangle, p: usize, k: usize, v: &mut Vec<f64>, b
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::Rng;
     use crate::matrix::Matrix;
+    use crate::rng::Rng;
 
     /// Puts index `j` of `a` behind the indices `set`.
     fn append(factor: &mut IncrementalFactor, a: &Matrix, set: &mut Vec<usize>, j: usize) {

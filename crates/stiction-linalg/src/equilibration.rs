@@ -5,8 +5,8 @@
 //! change of units exact. Rows and columns are fitted so that the logarithms of the entries of `[M q]` are small in the
 //! sense of least squares (Curtis and Reid), then every row of M is brought to size 1.
 
-use crate::finish::{exponent, times_power};
 use crate::matrix::{Matrix, max_abs};
+use crate::power::{exponent, times_power};
 
 /// Rounds of the alternating fit; it converges fast, and a good start is enough.
 const ROUNDS: usize = 4;
