@@ -11,6 +11,7 @@ use crate::problem::ProblemRef;
 use crate::solver::Options;
 use crate::work;
 use stiction_linalg::doubled::{add_products_of_two, two_sum};
+use stiction_linalg::equilibration::rows_then_columns;
 use stiction_linalg::lu::Lu;
 use stiction_linalg::power::{exponent, times_power};
 
@@ -269,19 +270,7 @@ impl Finish {
     /// Factors `M_αα`, its rows and columns scaled by powers of two.
     fn factor(&mut self) {
         let k = self.active.len();
-        self.row_exponent.clear();
-        self.column_exponent.clear();
-        self.step.fill(0.0);
-        for b in 0..k {
-            for (largest, x) in self.step.iter_mut().zip(self.block.col(b)) {
-                *largest = largest.max(x.abs());
-            }
-        }
-        self.row_exponent.extend(self.step.iter().map(|x| exponent(*x)));
-        for b in 0..k {
-            let scaled = self.block.col(b).iter().zip(&self.row_exponent).map(|(x, e)| times_power(x.abs(), -e));
-            self.column_exponent.push(exponent(scaled.fold(0.0, f64::max)));
-        }
+        rows_then_columns(&self.block, &mut self.row_exponent, &mut self.column_exponent);
         let (block, row, column) = (&self.block, &self.row_exponent, &self.column_exponent);
         self.lu.factor_with(k, |a, b| times_power(block[(a, b)], -row[a] - column[b]));
     }

@@ -1,12 +1,14 @@
 //! Dense linear algebra with a fixed order of additions: the same bits at every optimisation level and
 //! vector width. It knows neither physics nor solvers; every other crate of Stiction stands on it.
 //!
-//! [`matrix`] has the dense matrix and its kernels, [`doubled`] sums in twice the working precision,
+//! [`matrix`] has the dense matrix and its kernels, [`lanes`] those for short rows, [`doubled`] sums in twice the working precision,
 //! [`power`] exact scaling by powers of two and [`equilibration`] what to scale by. The factorizations:
 //!
 //! | factorization | for |
 //! |---|---|
 //! | [`lu::Lu`] | square matrices, with partial pivoting |
+//! | [`cholesky`] | symmetric positive definite matrices; with pivoting, semidefinite ones |
+//! | [`elimination`] | one step of Gauss–Jordan, for tableaus |
 //! | [`active_qr::ActiveQr`] | columns that come and go; which of them are independent |
 //! | [`incremental_factor::IncrementalFactor`] | `L D U` of an index set that grows and shrinks |
 //!
@@ -26,11 +28,14 @@
 //! # Ok::<(), stiction_linalg::InputError>(())
 //! ```
 pub mod active_qr;
+pub mod cholesky;
 pub mod doubled;
+pub mod elimination;
 pub mod equilibration;
 pub mod error;
 pub mod incremental_factor;
 pub mod interrupt;
+pub mod lanes;
 pub mod lu;
 pub mod matrix;
 pub mod power;
