@@ -1,7 +1,7 @@
 //! The same bits in every run, in every thread, at every optimisation level and vector width, from a used and from a new solver.
 //!
 //! A change of a golden number is a change of some answer's bits: it may be meant, and then the number is to be changed with it.
-//! A program of its own, because it runs in the dev profile as well.
+//! A program of its own, because it runs with debug assertions as well.
 
 #[path = "common/drawn.rs"]
 mod drawn;
