@@ -144,7 +144,7 @@ mod tests {
         let y = [1.0, 1e-5, 1.0, 0.0, 2.0, 0.0, 0.0, 0.0, 4.0];
         assert_eq!(dot2(1.0, &x, &y), 11.0 + 1e-5);
         let (mut high, mut low) = ([0.0], [0.0]);
-        add_products_of_two(1.0, 1e-20, &[3.0], &mut high, &mut low);
-        assert_eq!((high, low), ([3.0], [3e-20]));
+        add_products_of_two(1.0, 1e-20, &[4.0], &mut high, &mut low);
+        assert_eq!((high, low), ([4.0], [4e-20]));
     }
 }

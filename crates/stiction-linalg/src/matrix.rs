@@ -265,3 +265,34 @@ fn scaled_norm(x: &[f64]) -> f64 {
     }
     scale * x.iter().map(|v| (v / scale) * (v / scale)).sum::<f64>().sqrt()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_right_at_every_length_and_norms_at_the_ends_of_the_range() {
+        for n in 0..40 {
+            let x: Vec<f64> = (1..=n).map(f64::from).collect();
+            let squares = f64::from(n * (n + 1) * (2 * n + 1) / 6);
+            assert_eq!(dot(&x, &x), squares);
+            assert_eq!(max_abs(&x), f64::from(n));
+            let mut y = x.clone();
+            axpy(-2.0, &x, &mut y);
+            assert!(y.iter().zip(&x).all(|(y, x)| *y == -x));
+        }
+        assert!((norm(&[3e200, 4e200]) - 5e200).abs() < 1e186);
+        assert!((norm(&[3e-200, -4e-200]) - 5e-200).abs() < 1e-214);
+        assert_eq!((norm(&[]), norm(&[0.0]), norm(&[f64::INFINITY])), (0.0, 0.0, f64::INFINITY));
+    }
+
+    #[test]
+    fn sizes_that_do_not_fit_are_errors() {
+        assert!(Matrix::from_columns(2, 2, vec![0.0; 3]).is_err());
+        assert!(Matrix::from_columns(usize::MAX, 2, vec![]).is_err());
+        assert!(Matrix::from_rows(&[vec![1.0], vec![1.0, 2.0]]).is_err());
+        let a = Matrix::from_rows(&[[1.0, 2.0], [3.0, f64::NAN]]).unwrap();
+        assert!(a.check_finite("A").unwrap_err().to_string().contains("A[1, 1]"));
+        assert_eq!((a[(1, 0)], a.transposed()[(0, 1)], a.select(&[0], &[1])[(0, 0)]), (3.0, 3.0, 2.0));
+    }
+}
