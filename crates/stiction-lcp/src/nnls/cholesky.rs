@@ -40,7 +40,7 @@ pub(crate) fn factor(m: &Matrix, g: &mut Matrix, exponents: &mut Vec<i32>) -> Re
         }
     }
     let mut work = PivotedCholesky::default();
-    work.factor_with(n, &scaled, |i| RANK * n as f64 * scaled(i, i));
+    work.factor_with(n, scaled, |i| RANK * n as f64 * scaled(i, i));
     g.reset(work.rank(), n);
     for k in 0..work.rank() {
         for (x, &j) in work.column(k).iter().zip(&work.order()[k..]) {
