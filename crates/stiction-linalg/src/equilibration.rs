@@ -9,6 +9,7 @@
 use crate::interrupt;
 use crate::matrix::{Matrix, max_abs};
 use crate::power::{exponent, times_power};
+use crate::simd::{self, Kernel};
 
 /// Rounds of the alternating fit; it converges fast, and a good start is enough.
 const ROUNDS: usize = 4;
@@ -30,9 +31,31 @@ pub struct Equilibration {
     count: Vec<i32>,
 }
 
+/// The arguments of [`Equilibration::fit`].
+struct Fit<'a> {
+    scales: &'a mut Equilibration,
+    m: &'a Matrix,
+    q: &'a [f64],
+    lazy: bool,
+}
+
+impl Kernel for Fit<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.scales.fit_plainly(self.m, self.q, self.lazy);
+    }
+}
+
 impl Equilibration {
     /// Fits the scales to `[M q]`. With `lazy`, a matrix that is even already only gets one common unit.
     pub fn fit(&mut self, m: &Matrix, q: &[f64], lazy: bool) {
+        simd::run(Fit { scales: self, m, q, lazy });
+    }
+
+    #[inline(always)]
+    fn fit_plainly(&mut self, m: &Matrix, q: &[f64], lazy: bool) {
         let n = q.len();
         self.row.clear();
         self.row.resize(n, 0);
@@ -62,6 +85,7 @@ impl Equilibration {
         self.rows_stay && self.column[..n].windows(2).all(|c| c[0] == c[1])
     }
 
+    #[inline(always)]
     fn fit_rows(&mut self, m: &Matrix, q: &[f64]) {
         let n = q.len();
         self.sum.clear();
@@ -82,6 +106,7 @@ impl Equilibration {
         }
     }
 
+    #[inline(always)]
     fn fit_columns(&mut self, m: &Matrix, q: &[f64]) {
         let n = q.len();
         for j in 0..=n {
@@ -96,6 +121,7 @@ impl Equilibration {
         }
     }
 
+    #[inline(always)]
     fn bring_rows_to_one(&mut self, m: &Matrix, q: &[f64]) {
         let n = q.len();
         self.sum.clear();
@@ -196,7 +222,7 @@ pub fn rows_then_columns(m: &Matrix, row: &mut Vec<i32>, column: &mut Vec<i32>) 
 const NOTHING: i32 = i32::MIN / 2;
 
 /// The exponent of x and 1; (0, 0) if x is zero or subnormal. Without a branch, so that loops over it are vectorised.
-#[inline]
+#[inline(always)]
 fn exponent_or_nothing(x: f64) -> (i32, i32) {
     let biased = ((x.to_bits() >> 52) & 0x7ff) as i32;
     let one = i32::from(biased != 0);

@@ -2,7 +2,7 @@
 //! vector width. It knows neither physics nor solvers; every other crate of Stiction stands on it.
 //!
 //! [`matrix`] has the dense matrix and its kernels, [`lanes`] those for short rows, [`doubled`] sums in twice the working precision,
-//! [`power`] exact scaling by powers of two and [`equilibration`] what to scale by. The factorizations:
+//! [`simd`] wide vectors chosen at run time, [`power`] exact scaling by powers of two and [`equilibration`] what to scale by. The factorizations:
 //!
 //! | factorization | for |
 //! |---|---|
@@ -40,6 +40,8 @@ pub mod lu;
 pub mod matrix;
 pub mod power;
 pub mod rng;
+#[allow(unsafe_code)]
+pub mod simd;
 pub mod threads;
 
 pub use error::InputError;
