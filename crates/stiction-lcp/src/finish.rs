@@ -48,7 +48,7 @@ const NOISE: f64 = 1e-3;
 /// A z outside its bounds by more than this share of the largest is no rounding.
 const OUTSIDE: f64 = 1e-10;
 /// A residual up to this many times the tolerance may be a matter of how z is rounded.
-const NEAR_MISS: f64 = 10.0;
+const NEARLY_CERTIFIED: f64 = 10.0;
 /// Sweeps of the common rounding at most.
 const ROUNDING_SWEEPS: usize = 50;
 /// Rounding of one operation.
@@ -152,10 +152,10 @@ impl Finish {
         work::factorization(k) + REFINEMENTS as u64 * work::product(k, 6 * k) + work::product(n, k)
     }
 
-    /// A second look at a solution that just missed its certificate on degenerate data.
+    /// A second look at a solution that is nearly certified, but not quite, on degenerate data.
     ///
     /// A basic zᵢ that is 0 in the problem behind the data comes out as `±u Σₐ |M_αα⁻¹|ᵢₐ ωₐ` for the rounded data, and a row
-    /// of nothing but such variables then misses by all of its size. They are set to 0, and the certificate decides.
+    /// of nothing but such variables then has a residual of its own size. They are set to 0, and the certificate decides.
     fn without_noise(&mut self, problem: ProblemRef<'_>, outcome: Outcome, options: &Options) -> Outcome {
         let Outcome::Stopped(stopped) = outcome else { return outcome };
         let mut stopped = stopped;
@@ -180,7 +180,7 @@ impl Finish {
             }
         }
         let Certificate { residual, backward_error, .. } = stopped.certificate;
-        if backward_error > options.tolerance || residual > NEAR_MISS * options.tolerance {
+        if backward_error > options.tolerance || residual > NEARLY_CERTIFIED * options.tolerance {
             return Outcome::Stopped(stopped);
         }
         let z = self.rounded_together(problem, original);
@@ -188,8 +188,8 @@ impl Finish {
         if again.solved().is_some() { again } else { Outcome::Stopped(stopped) }
     }
 
-    /// The refined z rounded to f64 not each by itself but so that the rows miss least: where the terms of a row are large beside q,
-    /// rounding to nearest alone may miss the residual by a little. One sweep after the other moves each z by whole last
+    /// The refined z rounded to f64 not each by itself but so that the residuals are least: where the terms of a row are large beside q,
+    /// rounding to nearest alone may leave a residual a little above the tolerance. One sweep after the other moves each z by whole last
     /// digits as long as the sum of squares falls.
     fn rounded_together(&mut self, problem: ProblemRef<'_>, nearest: &[f64]) -> Vec<f64> {
         let k = self.active.len();
@@ -286,7 +286,7 @@ impl Finish {
         self.moved.resize(k, 0.0);
         for _ in 0..=steps {
             crate::interrupt::check();
-            self.miss();
+            self.compute_residual();
             solve(self);
             if self.take_step() {
                 return true;
@@ -296,7 +296,7 @@ impl Finish {
     }
 
     /// `step ← −(M_αα z_α + constant)`.
-    fn miss(&mut self) {
+    fn compute_residual(&mut self) {
         let [high, low] = &mut self.sum;
         high.copy_from_slice(&self.constant[0]);
         low.copy_from_slice(&self.constant[1]);
@@ -335,7 +335,7 @@ impl Finish {
     }
 
     /// A component that is zero in exact arithmetic never settles: every step replaces its noise by smaller noise. Such components
-    /// are set to zero, because a row of nothing but zeros and noise would otherwise miss by all of its size.
+    /// are set to zero, because a row of nothing but zeros and noise would otherwise have a residual of its own size.
     fn drop_noise(&mut self) {
         for (z, step) in self.z[0].iter_mut().zip(&self.step) {
             if step.abs() > NOISE * z.abs() {

@@ -369,7 +369,7 @@ mod tests {
     }
 
     /// The largest |A_CC x − b| for the solution x of a fixed b.
-    fn miss(factor: &IncrementalFactor, a: &Matrix, set: &[usize]) -> f64 {
+    fn residual(factor: &IncrementalFactor, a: &Matrix, set: &[usize]) -> f64 {
         let b: Vec<f64> = (0..set.len()).map(|i| 1.0 + i as f64).collect();
         let mut x = b.clone();
         factor.solve(&mut x);
@@ -405,7 +405,7 @@ mod tests {
                     append(&mut factor, &a, &mut set, j);
                 }
                 assert_eq!(factor.order(), set.len());
-                assert!(miss(&factor, &a, &set) < 1e-9, "skew {skew}, set of {}", set.len());
+                assert!(residual(&factor, &a, &set) < 1e-9, "skew {skew}, set of {}", set.len());
             }
         }
     }

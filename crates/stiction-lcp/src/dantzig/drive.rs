@@ -59,7 +59,7 @@ pub(super) struct Driver {
     /// The driven row's w does not change along the direction, to rounding.
     pub flat: bool,
     /// What was found to be the rounding of a w that cannot be driven, n: no violation up to this.
-    pub excuse: Vec<f64>,
+    pub accepted_error: Vec<f64>,
     /// Rows whose entry into C was refused during this drive.
     pub refused: Vec<bool>,
     /// No row was driven yet.
@@ -91,7 +91,7 @@ impl Driver {
         self.factor.reset(n, self.problem.symmetric);
         self.border.reset(n);
         self.entering.reset(n);
-        for vector in [&mut self.z, &mut self.w, &mut self.dz, &mut self.dw, &mut self.excuse] {
+        for vector in [&mut self.z, &mut self.w, &mut self.dz, &mut self.dw, &mut self.accepted_error] {
             vector.clear();
             vector.resize(n, 0.0);
         }

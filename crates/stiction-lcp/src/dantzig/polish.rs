@@ -82,7 +82,7 @@ impl Driver {
 
     /// Makes z a possible start again: C without the rows whose z is outside of its bounds, or at one to rounding.
     pub fn repair(&mut self) {
-        self.excuse_none();
+        self.clear_accepted_errors();
         loop {
             self.refine_plainly();
             let largest = self.sets.clamped().iter().fold(0.0, |m, &i| f64::max(m, self.z[i].abs()));

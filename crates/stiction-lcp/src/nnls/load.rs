@@ -7,7 +7,7 @@ use stiction_linalg::active_qr::{ActiveQr, DEPENDENT};
 use stiction_linalg::doubled::dot2;
 use stiction_linalg::power::{exponent, times_power};
 
-/// `e = Gᵀ u` holds "to rounding" if no row misses by more than this part of `|eᵢ| + ‖gᵢ‖ ‖u‖`.
+/// `e = Gᵀ u` holds "to rounding" if no row has a residual above this relative tolerance of `|eᵢ| + ‖gᵢ‖ ‖u‖`.
 const CONSISTENT: f64 = 1e-12;
 
 /// A column whose residual is at most this part of its length is dependent, if G came from a Cholesky factor of M: the

@@ -28,7 +28,7 @@ const SIGN: f64 = 1e-12;
 /// An entry of the transform at most this part of what it is summed from is zero.
 const ZERO: f64 = 1e-10;
 
-/// The transform is computed afresh when its variables miss their rows by more than this part of them.
+/// The transform is computed afresh when the relative residual of its rows is above this.
 const DRIFT: f64 = 1e-11;
 
 /// Pivots per row, and at least, unless the options say otherwise. There are P-matrices for which the rule takes 2ⁿ pivots in one order

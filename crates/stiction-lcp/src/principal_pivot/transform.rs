@@ -220,8 +220,8 @@ impl Transform {
                 *size += m.abs() * largest;
             }
         }
-        let miss = |i: usize| (self.w[i] - if self.active[i] { 0.0 } else { self.q[i] }).abs();
-        let part = |i: usize| if miss(i) == 0.0 { 0.0 } else { miss(i) / self.size[i] };
+        let residual = |i: usize| (self.w[i] - if self.active[i] { 0.0 } else { self.q[i] }).abs();
+        let part = |i: usize| if residual(i) == 0.0 { 0.0 } else { residual(i) / self.size[i] };
         (0..n).fold(0.0, |x: f64, i| x.max(part(i)))
     }
 }

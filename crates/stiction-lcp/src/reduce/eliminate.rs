@@ -261,9 +261,9 @@ impl PivotBlock {
                     sum.low -= entry * low[b];
                     size += (entry * high[b]).abs();
                 }
-                let miss = sum.value();
-                worst = worst.max(if size > 0.0 { miss.abs() / size } else { 0.0 });
-                step[a] = times_power(miss, -choice.row_exponent[self.rows[a]]);
+                let residual = sum.value();
+                worst = worst.max(if size > 0.0 { residual.abs() / size } else { 0.0 });
+                step[a] = times_power(residual, -choice.row_exponent[self.rows[a]]);
             }
             if worst == 0.0 || worst.is_nan() || worst > 0.5 * last {
                 break;
