@@ -14,14 +14,21 @@ fi
 . scripts/steps.sh
 
 # Every program is built once here, so that nothing would be read from an incremental cache; nobody debugs them.
-export CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_DEV_DEBUG=false
+export CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_DEBUG=false
 
 # What is built twice takes twice as long. So the selection of packages is always the workspace, which the features of
-# dependencies follow from, and the profile is release for all but what is to be looked at in the dev profile.
+# dependencies follow from, and the profile is release.
 packages=(--workspace --exclude stiction-benchmarks)
 everything=(--release "${packages[@]}")
+# The project's own crates with little optimisation, debug assertions and checks of overflow. Settings of single
+# packages leave the dependencies as they are, so that these are not compiled again, as in the dev profile.
 # The Python extension cannot be linked into a test program: Python has the symbols it needs.
-dev=("${packages[@]}" --exclude stiction-py)
+checked=(--release "${packages[@]}" --exclude stiction-py)
+for crate in stiction stiction-{body,cli,contact,fuzz,lcp,linalg,sim}; do
+    for setting in opt-level=1 debug-assertions=true overflow-checks=true codegen-units=16; do
+        checked+=(--config "profile.release.package.$crate.$setting")
+    done
+done
 
 step rust "format"
 cargo fmt --all --check
@@ -34,21 +41,32 @@ cargo build "${everything[@]}" --quiet --lib --bins --examples --test '*'
 
 step rust "tests in release"
 cargo test "${everything[@]}" --quiet --test '*'
+# The golden bits with narrower vectors than the machine has.
+for vectors in plain v3; do
+    STICTION_VECTORS=$vectors cargo test "${everything[@]}" --quiet --test determinism
+done
 
-step rust "dev build with unit tests, which has debug assertions"
-cargo build "${dev[@]}" --quiet --bin stiction
-cargo test "${dev[@]}" --quiet --no-run --lib --bins --test determinism
+step rust "checked build with unit tests: debug assertions, little optimisation"
+# Both builds put the command into the same place.
+ln -f target/release/stiction target/stiction-release
+cargo test "${checked[@]}" --quiet --no-run --lib --bins --test determinism
+cargo build "${checked[@]}" --quiet --bin stiction
+ln -f target/release/stiction target/stiction-checked
 
-step rust "unit tests and golden bits in dev"
-cargo test "${dev[@]}" --quiet --lib --bins --test determinism
+step rust "unit tests and golden bits in the checked build"
+cargo test "${checked[@]}" --quiet --lib --bins --test determinism
+ln -f target/stiction-release target/release/stiction
 
-step rust "scenes: the same bits in dev and release"
+step rust "scenes: the same bits in the checked and the release build, with vectors of any width"
 hash_of() { "$1" run "scenes/$2.toml" --steps "$3" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["hash"])'; }
 for scene in grasp stack dominoes quad-terrain four-bar; do
-    debug=$(hash_of target/debug/stiction "$scene" 500)
-    release=$(hash_of target/release/stiction "$scene" 500)
-    echo "$scene $debug $release"
-    [ "$debug" = "$release" ]
+    checked_hash=$(hash_of target/stiction-checked "$scene" 500)
+    release=$(hash_of target/stiction-release "$scene" 500)
+    echo "$scene $checked_hash $release"
+    [ "$checked_hash" = "$release" ]
+    for vectors in plain v3; do
+        [ "$(STICTION_VECTORS=$vectors hash_of target/stiction-release "$scene" 500)" = "$release" ]
+    done
 done
 
 step rust "the main job, as the README has it"

@@ -3,6 +3,8 @@
 //! Reference: \[Featherstone08, ch. 7\]. As in [`crate::dynamics`] everything is along world axes about each link's own origin; a 6-vector is (angular, linear)
 //! for motion and (moment, force) for force.
 
+use stiction_linalg::cholesky;
+
 use crate::kinematics::Workspace;
 use crate::math::{Mat3, Vec3};
 use crate::model::Model;
@@ -97,14 +99,15 @@ impl Workspace {
             (0..n).for_each(|j| body.d[k][j] = dot(&s, &body.u[j]));
             body.d[k][k] += link.spec.properties.armature;
         }
-        factor(&mut body.d, n);
+        // Symmetric, so that its rows are its columns. Every joint moves some mass.
+        let _ = cholesky::factor_columns(n, 6, body.d.as_flattened_mut(), |_, pivot| Some(pivot));
         self.articulated[i] = body;
         let Some(p) = link.spec.parent else { return };
         let mut inertia = body.inertia;
         let mut weights = [[0.0; 6]; 6];
         for row in 0..6 {
             (0..n).for_each(|k| weights[row][k] = body.u[k][row]);
-            solve(&body.d, n, &mut weights[row]);
+            cholesky::solve_columns(6, body.d.as_flattened(), &mut weights[row][..n]);
         }
         for row in 0..6 {
             for column in 0..6 {
@@ -139,7 +142,7 @@ impl Workspace {
         let mut x = body.rest;
         let n = link.v.len();
         (0..n).for_each(|k| x[k] -= dot(&body.u[k], &acceleration));
-        solve(&body.d, n, &mut x);
+        cholesky::solve_columns(6, body.d.as_flattened(), &mut x[..n]);
         for (k, at) in link.v.clone().enumerate() {
             a[at] = x[k];
             let s = pack(self.columns[at].angular, self.columns[at].linear);
@@ -193,27 +196,5 @@ fn add_shifted(sum: &mut Mat6, a: &Mat6, arm: Vec3) {
             sum[i][column] += ax[i][column] + (0..3).map(|k| x[i][k] * ax[3 + k][column]).sum::<f64>();
             sum[3 + i][column] += ax[3 + i][column];
         }
-    }
-}
-
-/// Cholesky factor in the lower triangle of the leading n × n block.
-fn factor(a: &mut Mat6, n: usize) {
-    for j in 0..n {
-        for k in 0..j {
-            let x = a[j][k];
-            (j..n).for_each(|i| a[i][j] -= a[i][k] * x);
-        }
-        let root = a[j][j].sqrt();
-        (j..n).for_each(|i| a[i][j] /= root);
-    }
-}
-
-/// Solves with the factor, the first n numbers in place.
-fn solve(l: &Mat6, n: usize, x: &mut Vec6) {
-    for j in 0..n {
-        x[j] = (x[j] - (0..j).map(|k| l[j][k] * x[k]).sum::<f64>()) / l[j][j];
-    }
-    for j in (0..n).rev() {
-        x[j] = (x[j] - (j + 1..n).map(|k| l[k][j] * x[k]).sum::<f64>()) / l[j][j];
     }
 }

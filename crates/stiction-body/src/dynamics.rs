@@ -3,7 +3,7 @@
 //! Reference: \[Featherstone08\] (R. Featherstone: Rigid Body Dynamics Algorithms, ch. 5 and 6). Written with classical accelerations along world axes
 //! about each link's own origin, instead of spatial vectors in link frames.
 
-use stiction_lcp::Matrix;
+use stiction_linalg::Matrix;
 
 use crate::inertia::point_inertia;
 use crate::kinematics::{LinkMotion, Workspace};

@@ -2,7 +2,7 @@
 
 use crate::math::{Mat3, Pose, Vec3};
 use crate::range;
-use stiction_lcp::InputError;
+use stiction_linalg::InputError;
 
 /// How far the triangle inequality of principal moments may be missed, beside the largest: the rounding of a model file.
 const TRIANGLE: f64 = 1e-6;

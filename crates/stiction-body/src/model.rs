@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use stiction_lcp::InputError;
+use stiction_linalg::InputError;
 
 use crate::inertia::Inertia;
 use crate::joint::JointKind;

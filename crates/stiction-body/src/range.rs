@@ -1,6 +1,6 @@
 //! The range of masses and lengths that can be computed with.
 
-use stiction_lcp::InputError;
+use stiction_linalg::InputError;
 
 /// Masses (kg), lengths (m), times (s) and coefficients that are not zero lie between these. An
 /// electron has 1e-30 kg, the visible universe 1e53 kg and 1e27 m; with them a rotational inertia

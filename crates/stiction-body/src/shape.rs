@@ -5,7 +5,7 @@ mod volume;
 
 pub use triangulation::Triangulation;
 
-use stiction_lcp::InputError;
+use stiction_linalg::InputError;
 
 use crate::math::Vec3;
 

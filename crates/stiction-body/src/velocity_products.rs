@@ -20,8 +20,9 @@
 //! *in the configuration they lead to*, beside the motion of the centre of mass, which keeps its
 //! momentum.
 
-use stiction_lcp::Matrix;
-use stiction_lcp::matrix::dot;
+use stiction_linalg::Matrix;
+use stiction_linalg::cholesky;
+use stiction_linalg::matrix::dot;
 
 use crate::inertia::point_inertia;
 use crate::joint::JointKind;
@@ -200,36 +201,17 @@ impl StepScratch {
     /// Velocities at the start, and what the forces make of them in a step. False if the inertia is
     /// not positive definite.
     fn free_velocities(&mut self, mass: &Matrix, v: &[f64], force: &[f64], dt: f64) -> bool {
-        let n = v.len();
         self.before.clear();
         self.before.extend_from_slice(v);
         self.after.clear();
         self.after.extend(force.iter().map(|f| dt * f));
         self.impulse.clear();
-        self.impulse.resize(n, 0.0);
+        self.impulse.resize(v.len(), 0.0);
         self.factor.copy_from(mass);
-        let l = &mut self.factor;
-        for j in 0..n {
-            for k in 0..j {
-                let x = l[(j, k)];
-                (j..n).for_each(|i| l[(i, j)] -= l[(i, k)] * x);
-            }
-            let pivot = l[(j, j)];
-            if pivot <= 0.0 || pivot.is_nan() {
-                return false;
-            }
-            let root = pivot.sqrt();
-            l.col_mut(j)[j..].iter_mut().for_each(|x| *x /= root);
+        if cholesky::factor(&mut self.factor, |_, pivot| (pivot > 0.0).then_some(pivot)).is_err() {
+            return false;
         }
-        for j in 0..n {
-            let x = self.after[j] / l[(j, j)];
-            self.after[j] = x;
-            (j + 1..n).for_each(|i| self.after[i] -= l[(i, j)] * x);
-        }
-        for j in (0..n).rev() {
-            let sum = dot(&l.col(j)[j + 1..], &self.after[j + 1..]);
-            self.after[j] = (self.after[j] - sum) / l[(j, j)];
-        }
+        cholesky::solve(&self.factor, &mut self.after);
         self.after.iter_mut().zip(v).for_each(|(x, v)| *x += v);
         true
     }

@@ -4,7 +4,6 @@ use stiction_lcp::matrix::{axpy, dot, norm};
 use stiction_lcp::{Basis, InputError, Lcp, Proof};
 
 use crate::certificate::{Certifier, Law, PhysicalCertificate};
-use crate::doubled::add_products;
 use crate::islands::{Island, Islands};
 use crate::model::{
     ContactFailure, ContactOutcome, ContactRay, ContactStats, Infeasible, Level, Mode, ModelOptions, NoSolution,
@@ -13,6 +12,7 @@ use crate::model::{
 use crate::problem::ContactProblem;
 use crate::solution::{ContactForces, ContactSolution, FORCE_KINDS};
 use crate::whitened::{Columns, Whitened};
+use stiction_linalg::doubled::add_products;
 
 /// Any motion that a Farkas vector leaves possible must be this many times faster than the problem's own, or the proof is rounding.
 const FARKAS: f64 = 1e8;

@@ -7,8 +7,10 @@
 //! Reference: [Drumwright15, Algorithm 2].
 
 use stiction_lcp::Matrix;
-use stiction_lcp::factor::ActiveQr;
-use stiction_lcp::matrix::{axpy, dot, dot2, norm};
+use stiction_lcp::matrix::{axpy, dot, norm};
+use stiction_linalg::active_qr::ActiveQr;
+use stiction_linalg::cholesky;
+use stiction_linalg::doubled::dot2;
 
 /// Rows whose target misses what the others imply by at most this part of its terms agree with them: the rest is rounding.
 pub const CONSISTENT: f64 = 1e-11;
@@ -224,7 +226,10 @@ impl FindIndices {
             }
             axpy(-self.bias[i] / length, &self.work, self.gram.col_mut(k));
         }
-        cholesky_solve(&mut self.gram, &mut self.work);
+        // Independent rows give positive pivots; one that rounding has made zero may not end it.
+        let _ = cholesky::factor(&mut self.gram, |_, pivot| Some(pivot.max(f64::MIN_POSITIVE)));
+        self.work.copy_from_slice(self.gram.col(k));
+        cholesky::solve(&self.gram, &mut self.work);
         self.x_rows.fill(0.0);
         self.qr.add_q(&self.work, &mut self.x_rows);
     }
@@ -251,29 +256,6 @@ impl FindIndices {
         p.resize(self.rank(), 0.0);
         self.qr.mul_qt_into(change, p);
         self.qr.solve_r(p);
-    }
-}
-
-/// Solves `A α = b` for the k × k symmetric positive definite A in the first columns of `gram` and b in its last; α goes to `out`.
-fn cholesky_solve(gram: &mut Matrix, out: &mut [f64]) {
-    let k = out.len();
-    for j in 0..k {
-        for l in 0..j {
-            let factor = gram[(j, l)];
-            let (left, right) = gram.as_mut_slice().split_at_mut(j * k);
-            axpy(-factor, &left[l * k + j..(l + 1) * k], &mut right[j..k]);
-        }
-        let root = gram[(j, j)].max(f64::MIN_POSITIVE).sqrt();
-        gram.col_mut(j)[j..].iter_mut().for_each(|x| *x /= root);
-    }
-    out.copy_from_slice(gram.col(k));
-    for j in 0..k {
-        out[j] /= gram[(j, j)];
-        let x = out[j];
-        axpy(-x, &gram.col(j)[j + 1..], &mut out[j + 1..]);
-    }
-    for j in (0..k).rev() {
-        out[j] = (out[j] - dot(&gram.col(j)[j + 1..], &out[j + 1..])) / gram[(j, j)];
     }
 }
 

@@ -55,7 +55,6 @@
 pub mod by_island;
 pub mod certificate;
 mod check;
-mod doubled;
 pub mod find_indices;
 pub mod friction_certificate;
 pub mod friction_lcp;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use stiction_lcp::matrix::{axpy, dot};
 use stiction_lcp::{InputError, Matrix};
+use stiction_linalg::cholesky;
 
 use crate::check;
 
@@ -402,21 +403,13 @@ fn cholesky_into(b: usize, block: &Matrix, l: &mut Matrix) -> Result<(), InputEr
     let n = block.rows();
     l.reset(n, n);
     for j in 0..n {
-        let (done, rest) = l.as_mut_slice().split_at_mut(j * n);
-        let column = &mut rest[j..n];
-        column.copy_from_slice(&block.col(j)[j..]);
-        for k in done.chunks_exact(n) {
-            axpy(-k[j], &k[j..], column);
-        }
-        let pivot = column[0];
-        if pivot.is_nan() || pivot <= PIVOT * block[(j, j)] || pivot <= 0.0 {
-            let reason = format!("pivot {j} of its Cholesky factor is {pivot:e}");
-            return Err(InputError::NotPositiveDefinite { what: format!("mass block {b}"), reason });
-        }
-        let root = pivot.sqrt();
-        column.iter_mut().for_each(|x| *x /= root);
+        l.col_mut(j)[j..].copy_from_slice(&block.col(j)[j..]);
     }
-    Ok(())
+    let accept = |j: usize, pivot: f64| (pivot > PIVOT * block[(j, j)] && pivot > 0.0).then_some(pivot);
+    cholesky::factor(l, accept).map_err(|rejected| {
+        let reason = format!("pivot {} of its Cholesky factor is {:e}", rejected.column, rejected.pivot);
+        InputError::NotPositiveDefinite { what: format!("mass block {b}"), reason }
+    })
 }
 
 #[cfg(test)]

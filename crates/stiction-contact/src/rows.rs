@@ -6,8 +6,8 @@ use stiction_lcp::matrix::axpy;
 use stiction_lcp::{InputError, Matrix};
 
 use crate::check;
-use crate::doubled::add_product;
 use crate::mass::Layout;
+use stiction_linalg::doubled::add_product;
 
 /// One row by blocks: (block, the row's entries for the velocities of that block).
 pub type RowBlocks<'a> = &'a [(usize, &'a [f64])];

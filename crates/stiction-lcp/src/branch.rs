@@ -8,13 +8,14 @@
 
 use crate::basis::Basis;
 use crate::error::InputError;
-use crate::finish::{Finish, outcome_of, stopped_at, times_power};
+use crate::finish::{Finish, outcome_of, stopped_at};
 use crate::lemke::Lemke;
 use crate::matrix::{Matrix, dot};
 use crate::outcome::{Outcome, Stats, StopReason};
 use crate::problem::{Lcp, ProblemRef};
-use crate::scaling::Equilibration;
 use crate::solver::{Options, Solver};
+use stiction_linalg::equilibration::Equilibration;
+use stiction_linalg::power::times_power;
 
 /// Nodes of the tree at most.
 const MOST_NODES: usize = 300;

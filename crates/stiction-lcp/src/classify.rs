@@ -6,9 +6,10 @@
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
 
-use crate::finish::{exponent, times_power};
-use crate::matrix::{Matrix, axpy};
+use crate::matrix::Matrix;
 use crate::outcome::MatrixClass;
+use stiction_linalg::cholesky::{self, PivotedCholesky};
+use stiction_linalg::power::{exponent, times_power};
 
 /// The class of a square matrix, in O(n³/3) at most; other matrices are [`MatrixClass::Other`].
 ///
@@ -110,59 +111,17 @@ impl Part {
         for i in 0..n {
             self.work[(i, i)] -= margin;
         }
-        !self.has_zero_row && (0..n).all(|k| self.work[(k, k)] > 0.0 && self.eliminate(k))
+        !self.has_zero_row && cholesky::factor(&mut self.work, |_, pivot| (pivot > 0.0).then_some(pivot)).is_ok()
     }
 
-    /// True if diagonal pivoting leaves nothing but rounding, and meets no negative diagonal beyond it.
+    /// True if diagonal pivoting leaves nothing but rounding.
     fn is_semidefinite(&mut self) -> bool {
         let n = self.scaled.rows();
-        self.work.copy_from(&self.scaled);
         let rounding = 16.0 * f64::EPSILON * n as f64 * self.largest;
-        for k in 0..n {
-            let largest = (k..n).fold(k, |p, i| if self.work[(i, i)] > self.work[(p, p)] { i } else { p });
-            if self.work[(largest, largest)] <= rounding {
-                return (k..n).all(|j| (j..n).all(|i| self.work[(i, j)].abs() <= 4.0 * rounding));
-            }
-            self.exchange(k, largest);
-            self.eliminate(k);
-            if (k + 1..n).any(|i| self.work[(i, i)] < -rounding) {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// One step of the outer-product Cholesky method on the lower triangle; the pivot must be positive.
-    fn eliminate(&mut self, k: usize) -> bool {
-        crate::interrupt::check();
-        let n = self.work.rows();
-        let root = self.work[(k, k)].sqrt();
-        let (left, right) = self.work.as_mut_slice().split_at_mut((k + 1) * n);
-        let column = &mut left[k * n + k + 1..];
-        for x in column.iter_mut() {
-            *x /= root;
-        }
-        for (a, target) in right.chunks_exact_mut(n).enumerate() {
-            axpy(-column[a], &column[a..], &mut target[k + 1 + a..]);
-        }
-        true
-    }
-
-    /// Exchanges rows and columns a < b of the lower triangle, from row a on.
-    fn exchange(&mut self, a: usize, b: usize) {
-        if a == b {
-            return;
-        }
-        let n = self.work.rows();
-        let data = self.work.as_mut_slice();
-        data.swap(a * n + a, b * n + b);
-        for i in a + 1..n {
-            match i.cmp(&b) {
-                std::cmp::Ordering::Less => data.swap(a * n + i, i * n + b),
-                std::cmp::Ordering::Greater => data.swap(a * n + i, b * n + i),
-                std::cmp::Ordering::Equal => {}
-            }
-        }
+        let mut factor = PivotedCholesky::default();
+        factor.factor_with(n, |i, j| self.scaled[(i, j)], |_| rounding);
+        // A diagonal entry only falls, so one that has become negative beyond rounding still is.
+        factor.rest().all(|x| x.abs() <= 4.0 * rounding) && (factor.rank()..n).all(|j| factor.column(j)[0] >= -rounding)
     }
 }
 

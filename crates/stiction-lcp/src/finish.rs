@@ -5,13 +5,15 @@
 
 use crate::basis::{Basis, Position};
 use crate::certificate::{Certificate, certify, certify_to};
-use crate::lu::Lu;
-pub(crate) use crate::matrix::two_sum;
 use crate::matrix::{Matrix, axpy, dot};
 use crate::outcome::{Outcome, Solved, Stats, StopReason, Stopped};
 use crate::problem::ProblemRef;
 use crate::solver::Options;
 use crate::work;
+use stiction_linalg::doubled::{add_products_of_two, two_sum};
+use stiction_linalg::equilibration::rows_then_columns;
+use stiction_linalg::lu::Lu;
+use stiction_linalg::power::{exponent, times_power};
 
 /// Workspace of the last step.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +48,7 @@ const NOISE: f64 = 1e-3;
 /// A z outside its bounds by more than this share of the largest is no rounding.
 const OUTSIDE: f64 = 1e-10;
 /// A residual up to this many times the tolerance may be a matter of how z is rounded.
-const NEAR_MISS: f64 = 10.0;
+const NEARLY_CERTIFIED: f64 = 10.0;
 /// Sweeps of the common rounding at most.
 const ROUNDING_SWEEPS: usize = 50;
 /// Rounding of one operation.
@@ -150,10 +152,10 @@ impl Finish {
         work::factorization(k) + REFINEMENTS as u64 * work::product(k, 6 * k) + work::product(n, k)
     }
 
-    /// A second look at a solution that just missed its certificate on degenerate data.
+    /// A second look at a solution that is nearly certified, but not quite, on degenerate data.
     ///
     /// A basic zᵢ that is 0 in the problem behind the data comes out as `±u Σₐ |M_αα⁻¹|ᵢₐ ωₐ` for the rounded data, and a row
-    /// of nothing but such variables then misses by all of its size. They are set to 0, and the certificate decides.
+    /// of nothing but such variables then has a residual of its own size. They are set to 0, and the certificate decides.
     fn without_noise(&mut self, problem: ProblemRef<'_>, outcome: Outcome, options: &Options) -> Outcome {
         let Outcome::Stopped(stopped) = outcome else { return outcome };
         let mut stopped = stopped;
@@ -178,7 +180,7 @@ impl Finish {
             }
         }
         let Certificate { residual, backward_error, .. } = stopped.certificate;
-        if backward_error > options.tolerance || residual > NEAR_MISS * options.tolerance {
+        if backward_error > options.tolerance || residual > NEARLY_CERTIFIED * options.tolerance {
             return Outcome::Stopped(stopped);
         }
         let z = self.rounded_together(problem, original);
@@ -186,8 +188,8 @@ impl Finish {
         if again.solved().is_some() { again } else { Outcome::Stopped(stopped) }
     }
 
-    /// The refined z rounded to f64 not each by itself but so that the rows miss least: where the terms of a row are large beside q,
-    /// rounding to nearest alone may miss the residual by a little. One sweep after the other moves each z by whole last
+    /// The refined z rounded to f64 not each by itself but so that the residuals are least: where the terms of a row are large beside q,
+    /// rounding to nearest alone may leave a residual a little above the tolerance. One sweep after the other moves each z by whole last
     /// digits as long as the sum of squares falls.
     fn rounded_together(&mut self, problem: ProblemRef<'_>, nearest: &[f64]) -> Vec<f64> {
         let k = self.active.len();
@@ -260,7 +262,7 @@ impl Finish {
             if zj != 0.0 {
                 problem.gather_column(j, &self.active, &mut self.step);
                 let [high, low] = &mut self.constant;
-                add_product(&self.step, zj, 0.0, high, low);
+                add_products_of_two(zj, 0.0, &self.step, high, low);
             }
         }
     }
@@ -268,19 +270,7 @@ impl Finish {
     /// Factors `M_αα`, its rows and columns scaled by powers of two.
     fn factor(&mut self) {
         let k = self.active.len();
-        self.row_exponent.clear();
-        self.column_exponent.clear();
-        self.step.fill(0.0);
-        for b in 0..k {
-            for (largest, x) in self.step.iter_mut().zip(self.block.col(b)) {
-                *largest = largest.max(x.abs());
-            }
-        }
-        self.row_exponent.extend(self.step.iter().map(|x| exponent(*x)));
-        for b in 0..k {
-            let scaled = self.block.col(b).iter().zip(&self.row_exponent).map(|(x, e)| times_power(x.abs(), -e));
-            self.column_exponent.push(exponent(scaled.fold(0.0, f64::max)));
-        }
+        rows_then_columns(&self.block, &mut self.row_exponent, &mut self.column_exponent);
         let (block, row, column) = (&self.block, &self.row_exponent, &self.column_exponent);
         self.lu.factor_with(k, |a, b| times_power(block[(a, b)], -row[a] - column[b]));
     }
@@ -296,7 +286,7 @@ impl Finish {
         self.moved.resize(k, 0.0);
         for _ in 0..=steps {
             crate::interrupt::check();
-            self.miss();
+            self.compute_residual();
             solve(self);
             if self.take_step() {
                 return true;
@@ -306,13 +296,13 @@ impl Finish {
     }
 
     /// `step ← −(M_αα z_α + constant)`.
-    fn miss(&mut self) {
+    fn compute_residual(&mut self) {
         let [high, low] = &mut self.sum;
         high.copy_from_slice(&self.constant[0]);
         low.copy_from_slice(&self.constant[1]);
         for b in 0..self.active.len() {
             if self.z[0][b] != 0.0 {
-                add_product(self.block.col(b), self.z[0][b], self.z[1][b], high, low);
+                add_products_of_two(self.z[0][b], self.z[1][b], self.block.col(b), high, low);
             }
         }
         for (step, (high, low)) in self.step.iter_mut().zip(high.iter().zip(low)) {
@@ -345,7 +335,7 @@ impl Finish {
     }
 
     /// A component that is zero in exact arithmetic never settles: every step replaces its noise by smaller noise. Such components
-    /// are set to zero, because a row of nothing but zeros and noise would otherwise miss by all of its size.
+    /// are set to zero, because a row of nothing but zeros and noise would otherwise have a residual of its own size.
     fn drop_noise(&mut self) {
         for (z, step) in self.z[0].iter_mut().zip(&self.step) {
             if step.abs() > NOISE * z.abs() {
@@ -371,61 +361,4 @@ pub(crate) fn stopped_at(problem: ProblemRef<'_>, z: Vec<f64>, why: StopReason, 
     let mut w = vec![0.0; z.len()];
     let certificate = certify(problem, &z, &mut w);
     Stopped { why, z, certificate, stats }
-}
-
-/// `high + low ← high + low + column · (x + rest)`, every product and sum with its error.
-fn add_product(column: &[f64], x: f64, rest: f64, high: &mut [f64], low: &mut [f64]) {
-    for ((entry, high), low) in column.iter().zip(high).zip(low) {
-        let product = entry * x;
-        let product_error = entry.mul_add(x, -product);
-        let (sum, sum_error) = two_sum(*high, product);
-        *high = sum;
-        *low += product_error + sum_error + entry * rest;
-    }
-}
-
-/// A sum of products in twice the working precision.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Doubled {
-    pub high: f64,
-    pub low: f64,
-}
-
-impl Doubled {
-    pub fn new(start: f64) -> Self {
-        Self { high: start, low: 0.0 }
-    }
-
-    pub fn add_product(&mut self, a: f64, b: f64) {
-        let product = a * b;
-        let (sum, error) = two_sum(self.high, product);
-        self.high = sum;
-        self.low += error + a.mul_add(b, -product);
-    }
-
-    pub fn value(&self) -> f64 {
-        self.high + self.low
-    }
-}
-
-/// The exponent e with `2^(e−1) ≤ |x| < 2^e`; 0 for 0.
-#[inline]
-pub(crate) fn exponent(x: f64) -> i32 {
-    if x == 0.0 || !x.is_finite() {
-        return 0;
-    }
-    let bits = ((x.to_bits() >> 52) & 0x7ff) as i32;
-    if bits == 0 { exponent(x * f64::from_bits(0x43f0_0000_0000_0000)) - 64 } else { bits - 1022 }
-}
-
-/// `x · 2^e`, exact unless it leaves the range of f64.
-#[inline]
-pub(crate) fn times_power(x: f64, e: i32) -> f64 {
-    let power = |e: i32| f64::from_bits(((e + 1023) as u64) << 52);
-    if (-1022..=1023).contains(&e) {
-        return x * power(e);
-    }
-    let half = (e / 2).clamp(-1022, 1023);
-    let rest = (e - half).clamp(-1022, 1023);
-    x * power(half) * power(rest)
 }

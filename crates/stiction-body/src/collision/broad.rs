@@ -1,6 +1,6 @@
 //! Which pairs of geoms are near each other.
 
-use stiction_lcp::Threads;
+use stiction_linalg::Threads;
 
 use crate::collision::frame::Frame;
 use crate::collision::rules::Allowed;

@@ -21,7 +21,7 @@ pub use advance::Overlap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use stiction_lcp::{InputError, Threads};
+use stiction_linalg::{InputError, Threads};
 
 use crate::collision::vector::Norm;
 use crate::kinematics::{LinkMotion, Workspace};
@@ -179,7 +179,7 @@ const CHUNKS: usize = 4;
 /// let contacts = collision.find(&model, &work, &[LinkMotion::ZERO], 1e-3, 0.0);
 /// assert_eq!(contacts.len(), 4);
 /// assert!(contacts.iter().all(|c| c.gap == 0.0 && c.normal == Vec3::Z));
-/// # Ok::<(), stiction_lcp::InputError>(())
+/// # Ok::<(), stiction_linalg::InputError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Collision {

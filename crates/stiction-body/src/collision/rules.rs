@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use stiction_lcp::InputError;
+use stiction_linalg::InputError;
 
 use super::{CollisionRules, Geom};
 use crate::joint::JointKind;

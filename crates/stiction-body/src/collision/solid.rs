@@ -1,6 +1,6 @@
 //! Shapes made ready for collision: polytopes with their edges, bounds, sizes.
 
-use stiction_lcp::InputError;
+use stiction_linalg::InputError;
 
 use crate::collision::polytope::Polytope;
 use crate::collision::surface::Surface;

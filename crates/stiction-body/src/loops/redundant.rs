@@ -7,8 +7,8 @@
 //! mechanism is closed in several poses, and a row is left out if in none of them the others and
 //! all joints together move it by more than the loop cannot be closed anyway.
 
-use stiction_lcp::generate::Rng;
-use stiction_lcp::matrix::dot;
+use stiction_linalg::matrix::dot;
+use stiction_linalg::rng::Rng;
 
 use super::{LoopRows, RowSource};
 use crate::joint::JointKind;

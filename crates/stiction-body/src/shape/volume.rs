@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use stiction_lcp::InputError;
+use stiction_linalg::InputError;
 
 use super::triangulation::fans;
 use super::{Shape, ShapeKind};

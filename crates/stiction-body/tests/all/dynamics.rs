@@ -2,7 +2,7 @@
 
 use stiction_body::math::{Mat3, Pose, Vec3, axis_angle, rotation_vector};
 use stiction_body::{Inertia, JointKind, JointProperties, LinkSpec, Model, ModelBuilder, Workspace};
-use stiction_lcp::generate::Rng;
+use stiction_linalg::rng::Rng;
 
 fn random_vec(rng: &mut Rng) -> Vec3 {
     Vec3::new(rng.normal(), rng.normal(), rng.normal())

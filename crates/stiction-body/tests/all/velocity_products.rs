@@ -3,8 +3,8 @@
 
 use stiction_body::math::{Mat3, Pose, Vec3, axis_angle};
 use stiction_body::{Inertia, JointKind, JointProperties, LinkSpec, Model, ModelBuilder, Workspace};
-use stiction_lcp::Matrix;
-use stiction_lcp::generate::Rng;
+use stiction_linalg::Matrix;
+use stiction_linalg::rng::Rng;
 
 /// Steps of the long runs.
 const STEPS: usize = 10_000;

@@ -6,12 +6,12 @@ use super::energy::EnergySums;
 use super::measures::{UNIT, Worst, ratio};
 use super::scales::Scales;
 use super::{Law, NormalLaw, PhysicalCertificate, Place};
-use crate::doubled::add_products;
 use crate::mass::{LANES, Mass};
 use crate::model::{ContactStats, Level, Mode};
 use crate::problem::{CONTACT_ROWS, ContactProblem};
 use crate::rows::Rows;
 use crate::solution::ContactForces;
+use stiction_linalg::doubled::add_products;
 
 /// The terms of a row, or of a velocity's momentum, count as at least this part of those of the bodies they belong to, in units of energy: beside a
 /// speed along z, the rounding of directions is a speed along x.

@@ -3,10 +3,10 @@
 use super::index_sets::{IndexSets, Place};
 use super::scaled::Scaled;
 use super::step::{Limit, MaxStep};
-use crate::incremental_factor::{Border, IncrementalFactor, LostPivot};
 use crate::matrix::dot;
 use crate::outcome::{Stats, TraceLine, Variable};
 use crate::work;
+use stiction_linalg::incremental_factor::{Border, IncrementalFactor, LostPivot};
 
 /// Rounding of a pivot in units of `ε (k + NOISE_ROWS) (1 + ‖x‖₁)²`: the factor is exact for a matrix within ε k of
 /// the given one, entry by entry in units of its diagonal, and (x, 1) is the vector in which the pivot is the
@@ -59,7 +59,7 @@ pub(super) struct Driver {
     /// The driven row's w does not change along the direction, to rounding.
     pub flat: bool,
     /// What was found to be the rounding of a w that cannot be driven, n: no violation up to this.
-    pub excuse: Vec<f64>,
+    pub accepted_error: Vec<f64>,
     /// Rows whose entry into C was refused during this drive.
     pub refused: Vec<bool>,
     /// No row was driven yet.
@@ -91,7 +91,7 @@ impl Driver {
         self.factor.reset(n, self.problem.symmetric);
         self.border.reset(n);
         self.entering.reset(n);
-        for vector in [&mut self.z, &mut self.w, &mut self.dz, &mut self.dw, &mut self.excuse] {
+        for vector in [&mut self.z, &mut self.w, &mut self.dz, &mut self.dw, &mut self.accepted_error] {
             vector.clear();
             vector.resize(n, 0.0);
         }

@@ -56,7 +56,7 @@ impl Driver {
         if !self.flat && self.factor.append(&self.border).is_ok() {
             self.sets.clamp(i);
         } else if self.problem.is_free(i) {
-            self.excuse[i] = self.rounding(i);
+            self.accepted_error[i] = self.rounding(i);
             self.sets.set_redundant(i);
         }
     }

@@ -360,7 +360,7 @@ impl Dantzig {
             }
         }
         self.driver.at_start = false;
-        self.driver.excuse_none();
+        self.driver.clear_accepted_errors();
         self.driver.install();
         self.driver.refine_plainly();
         Ok(())

@@ -3,9 +3,9 @@
 use super::drive::Driver;
 use super::index_sets::Place;
 use crate::basis::{Basis, Position};
-use crate::finish::two_sum;
 use crate::interrupt;
 use crate::outcome::Variable;
+use stiction_linalg::doubled::{two_product, two_sum};
 
 /// Refinement steps in twice the working precision, at most.
 const REFINEMENTS: usize = 4;
@@ -82,7 +82,7 @@ impl Driver {
 
     /// Makes z a possible start again: C without the rows whose z is outside of its bounds, or at one to rounding.
     pub fn repair(&mut self) {
-        self.excuse_none();
+        self.clear_accepted_errors();
         loop {
             self.refine_plainly();
             let largest = self.sets.clamped().iter().fold(0.0, |m, &i| f64::max(m, self.z[i].abs()));
@@ -115,8 +115,7 @@ fn doubled_w(row: &[f64], q: f64, z: &[f64], low: &[f64]) -> (f64, f64) {
     let (mut high, mut rest, mut size) = (q, 0.0, q.abs());
     for ((m, z), low) in row.iter().zip(z).zip(low) {
         if *z != 0.0 {
-            let product = m * z;
-            let product_error = m.mul_add(*z, -product);
+            let (product, product_error) = two_product(*m, *z);
             let (sum, sum_error) = two_sum(high, product);
             high = sum;
             rest += product_error + sum_error + m * low;

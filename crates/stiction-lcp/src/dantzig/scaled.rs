@@ -1,9 +1,11 @@
 //! The problem in the method's own units: `R M C`, `R q`, with R and C powers of two, so that nothing is rounded.
 
-use crate::finish::{exponent, times_power};
 use crate::interrupt::check_at;
 use crate::matrix::{Matrix, dot};
 use crate::problem::ProblemRef;
+use stiction_linalg::equilibration::rows_then_columns;
+use stiction_linalg::lanes::dot_of_sizes;
+use stiction_linalg::power::{exponent, times_power};
 
 /// Two entries that mirror each other count as equal within this: the rounding of two orders of multiplication.
 const MIRROR: f64 = 4.0 * f64::EPSILON;
@@ -115,21 +117,11 @@ impl Scaled {
 
     /// Rows, then columns, to a largest entry between ½ and 1.
     fn equilibrate(&mut self, m: &Matrix) {
-        let n = self.n;
-        self.row_scale.clear();
-        self.row_scale.resize(n, 0.0);
-        for j in 0..n {
-            for (largest, x) in self.row_scale.iter_mut().zip(m.col(j)) {
-                *largest = largest.max(x.abs());
-            }
-        }
-        let power = |x: f64| times_power(1.0, (-exponent(x)).clamp(-1000, 1000));
-        self.row_scale.iter_mut().for_each(|r| *r = power(*r));
-        self.column_scale.clear();
-        for j in 0..n {
-            check_at(j);
-            let scaled = m.col(j).iter().zip(&self.row_scale).map(|(x, r)| (x * r).abs());
-            self.column_scale.push(power(scaled.fold(0.0, f64::max)));
+        let (mut row, mut column) = (Vec::new(), Vec::new());
+        rows_then_columns(m, &mut row, &mut column);
+        for (scale, exponents) in [(&mut self.row_scale, row), (&mut self.column_scale, column)] {
+            scale.clear();
+            scale.extend(exponents.iter().map(|e| times_power(1.0, (-e).clamp(-1000, 1000))));
         }
     }
 
@@ -216,19 +208,6 @@ impl Scaled {
     pub fn unscaled(&self, i: usize, z: f64) -> f64 {
         z * self.column_scale[i]
     }
-}
-
-/// `Σ |xᵢ yᵢ|`, summed in eight lanes.
-fn dot_of_sizes(x: &[f64], y: &[f64]) -> f64 {
-    let (xc, yc) = (x.chunks_exact(8), y.chunks_exact(8));
-    let rest: f64 = xc.remainder().iter().zip(yc.remainder()).map(|(a, b)| (a * b).abs()).sum();
-    let mut lane = [0.0f64; 8];
-    for (a, b) in xc.zip(yc) {
-        for k in 0..8 {
-            lane[k] += (a[k] * b[k]).abs();
-        }
-    }
-    lane.iter().sum::<f64>() + rest
 }
 
 fn is_nearly_symmetric(m: &Matrix) -> bool {

@@ -27,7 +27,7 @@ impl Driver {
         loop {
             crate::interrupt::check();
             if let Some(at) = self.bound_reached(d) {
-                self.excuse[d] = self.rounding(d);
+                self.accepted_error[d] = self.rounding(d);
                 self.sets.unclamp(d, at);
                 return Ok(());
             }
@@ -35,7 +35,7 @@ impl Driver {
                 return self.clamp_driven(d);
             }
             let Some((sign, s, limit)) = self.flat_step(d) else {
-                self.excuse[d] = self.rounding(d);
+                self.accepted_error[d] = self.rounding(d);
                 self.sets.set_redundant(d);
                 return Ok(());
             };

@@ -21,7 +21,7 @@ impl Driver {
         }
         let w = self.w_of(i);
         let holds = at_lo && w >= 0.0 || at_hi && w <= 0.0;
-        if holds || self.excuse[i] > 0.0 && w.abs() <= self.excuse[i] { None } else { Some(w) }
+        if holds || self.accepted_error[i] > 0.0 && w.abs() <= self.accepted_error[i] { None } else { Some(w) }
     }
 
     /// [`Self::violation`], unless it may come from rounding.
@@ -40,9 +40,9 @@ impl Driver {
         if self.at_start && self.z_sum == 0.0 { self.problem.q[i] } else { self.problem.w(i, &self.z) }
     }
 
-    /// Looks at excused rows again.
-    pub fn excuse_none(&mut self) {
-        self.excuse.fill(0.0);
+    /// Looks again at rows whose error was accepted as rounding.
+    pub fn clear_accepted_errors(&mut self) {
+        self.accepted_error.fill(0.0);
     }
 
     /// The bound that `zᵢ` stands at, if any; the lower one if both are the same.

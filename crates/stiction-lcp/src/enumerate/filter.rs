@@ -8,9 +8,10 @@ use num_traits::ToPrimitive;
 
 use crate::basis::{Basis, Position};
 use crate::exact::Integers;
-use crate::finish::{exponent, times_power};
-use crate::lu::Lu;
 use crate::matrix::Matrix;
+use stiction_linalg::equilibration::rows_then_columns;
+use stiction_linalg::lu::Lu;
+use stiction_linalg::power::times_power;
 
 /// The problem in rounded f64s, rows and columns scaled by powers of two, and the workspace.
 pub(super) struct Filter {
@@ -51,19 +52,18 @@ impl Filter {
         let float = |x: &num_bigint::BigInt| x.to_f64().unwrap_or(f64::INFINITY);
         let mut m = Matrix::from_fn(n, n, |i, j| float(&problem.entry(i, j)));
         let mut q: Vec<f64> = problem.q.iter().map(float).collect();
-        for i in 0..n {
-            let row = exponent((0..n).fold(0.0, |l: f64, j| l.max(m[(i, j)].abs())));
-            (0..n).for_each(|j| m[(i, j)] = times_power(m[(i, j)], -row));
-            q[i] = times_power(q[i], -row);
+        let (mut row, mut column) = (Vec::new(), Vec::new());
+        rows_then_columns(&m, &mut row, &mut column);
+        for j in 0..n {
+            m.col_mut(j).iter_mut().zip(&row).for_each(|(x, row)| *x = times_power(*x, -row - column[j]));
+            q[j] = times_power(q[j], -row[j]);
         }
         let bound = |x: &Option<num_bigint::BigInt>, infinite: f64| x.as_ref().map_or(infinite, float);
         let mut lo: Vec<f64> = problem.lo.iter().map(|x| bound(x, f64::NEG_INFINITY)).collect();
         let mut hi: Vec<f64> = problem.hi.iter().map(|x| bound(x, f64::INFINITY)).collect();
         for j in 0..n {
-            let column = exponent(m.col(j).iter().fold(0.0, |l: f64, x| l.max(x.abs())));
-            m.col_mut(j).iter_mut().for_each(|x| *x = times_power(*x, -column));
-            lo[j] = times_power(lo[j], column);
-            hi[j] = times_power(hi[j], column);
+            lo[j] = times_power(lo[j], column[j]);
+            hi[j] = times_power(hi[j], column[j]);
         }
         let fixed = (0..n).map(|i| problem.lo[i].is_some() && problem.lo[i] == problem.hi[i]).collect();
         Self {

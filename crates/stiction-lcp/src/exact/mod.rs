@@ -41,9 +41,9 @@ pub enum ExactCheck {
     Proven,
     /// Some z is beyond its bound, or some w has the wrong sign.
     Violated {
-        /// The row of the largest miss.
+        /// The row of the largest violation.
         row: usize,
-        /// The largest miss, positive: by how much z is beyond its bound or w on the wrong side of 0, in the units of the problem.
+        /// The largest violation, positive: by how much z is beyond its bound or w on the wrong side of 0, in the units of the problem.
         amount: Rational,
     },
     /// The basis gives no z: its matrix `M_αα` is singular, a row stands at an infinite bound, or it is of another order.
@@ -61,13 +61,13 @@ pub struct ExactSolution {
 
 /// Re-solves `basis` (n) in rational arithmetic and checks every sign of the problem exactly.
 ///
-/// Of several misses the largest counts, whether of z or of w; of equal ones the first.
+/// Of several violations the largest counts, whether of z or of w; of equal ones the first.
 pub fn verify_exact(problem: ProblemRef<'_>, basis: &Basis) -> ExactCheck {
     let integers = IntegerProblem::new(problem);
     let Some(point) = Point::of_basis(&integers, basis) else { return ExactCheck::Singular };
     let mut worst: Option<(usize, Rational)> = None;
     for row in 0..integers.n() {
-        for amount in point.misses(&integers, basis.position(row), row).into_iter().flatten() {
+        for amount in point.violations(&integers, basis.position(row), row).into_iter().flatten() {
             if worst.as_ref().is_none_or(|(_, largest)| amount > *largest) {
                 worst = Some((row, amount));
             }
@@ -133,7 +133,7 @@ impl Point {
     }
 
     /// By how much z of this row is beyond a bound and w on the wrong side; none, one or both.
-    fn misses(&self, problem: &IntegerProblem, position: Position, i: usize) -> [Option<Rational>; 2] {
+    fn violations(&self, problem: &IntegerProblem, position: Position, i: usize) -> [Option<Rational>; 2] {
         let beyond = |x: BigInt| x.is_positive().then_some(x);
         if position == Position::Basic {
             let below = problem.lo[i].as_ref().and_then(|lo| beyond(lo * &self.denominator - &self.z[i]));

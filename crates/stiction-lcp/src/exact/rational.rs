@@ -7,7 +7,7 @@ use num_bigint::{BigInt, BigUint, Sign};
 use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-use crate::finish::times_power;
+use stiction_linalg::power::times_power;
 
 /// An exact rational number p/q with q > 0.
 ///

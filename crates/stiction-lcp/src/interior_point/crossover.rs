@@ -13,13 +13,13 @@ use super::vertex::Vertex;
 use crate::basis::{Basis, Position};
 use crate::finish::Finish;
 use crate::lemke::Lemke;
-use crate::lu::Lu;
 use crate::matrix::{Matrix, max_abs};
 use crate::outcome::{Outcome, Solved, Stats};
 use crate::problem::{Lcp, ProblemRef};
 use crate::reduce::regular_block;
 use crate::solver::{Options, Solver};
 use crate::work;
+use stiction_linalg::lu::Lu;
 
 /// Workspace of the crossover.
 #[derive(Debug, Clone, Default)]

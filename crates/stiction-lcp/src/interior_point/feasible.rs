@@ -7,12 +7,13 @@ use super::strict::StrictlyFeasible;
 use super::{Core, Ending, conclude};
 use crate::basis::Basis;
 use crate::error::InputError;
-use crate::finish::{Finish, exponent, times_power};
+use crate::finish::Finish;
 use crate::lemke::Lemke;
 use crate::outcome::{Outcome, StopReason, TraceLine};
 use crate::problem::{Lcp, ProblemRef};
 use crate::reduce::solve_reduced;
 use crate::solver::{Options, Solver};
+use stiction_linalg::power::{exponent, times_power};
 
 /// The constants of the method; the paper leaves all but the first two open.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,8 +1,8 @@
 //! Newton's equations of the interior point methods.
 
-use crate::lu::Lu;
 use crate::matrix::Matrix;
 use crate::work;
+use stiction_linalg::lu::Lu;
 
 /// A pair of vectors (z, w), or a direction (dz, dw).
 #[derive(Debug, Clone, Default)]
@@ -77,7 +77,7 @@ pub(super) struct Newton {
     root: Vec<f64>,
     right: Vec<f64>,
     correction: Pair,
-    miss: Vec<f64>,
+    remainder: Vec<f64>,
     zero: Vec<f64>,
 }
 
@@ -97,19 +97,19 @@ impl Newton {
         let n = at.z.len();
         out.reset(n);
         self.solve_once(at, residual, complementarity, out);
-        self.miss.resize(n, 0.0);
-        m.mul_into(&out.z, &mut self.miss);
+        self.remainder.resize(n, 0.0);
+        m.mul_into(&out.z, &mut self.remainder);
         for i in 0..n {
-            self.miss[i] += residual[i] - out.w[i];
+            self.remainder[i] += residual[i] - out.w[i];
         }
         self.zero.clear();
         self.zero.resize(n, 0.0);
-        let (miss, zero) = (std::mem::take(&mut self.miss), std::mem::take(&mut self.zero));
+        let (remainder, zero) = (std::mem::take(&mut self.remainder), std::mem::take(&mut self.zero));
         let mut correction = std::mem::take(&mut self.correction);
         correction.reset(n);
-        self.solve_once(at, &miss, &zero, &mut correction);
+        self.solve_once(at, &remainder, &zero, &mut correction);
         out.advance(&correction, 1.0);
-        (self.miss, self.zero, self.correction) = (miss, zero, correction);
+        (self.remainder, self.zero, self.correction) = (remainder, zero, correction);
     }
 
     fn solve_once(&mut self, at: &Pair, residual: &[f64], complementarity: &[f64], out: &mut Pair) {

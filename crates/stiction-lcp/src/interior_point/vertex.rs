@@ -1,7 +1,8 @@
 //! From a point of a face to a vertex of it, as in linear programming.
 
 use super::crossover::DEPENDENT;
-use crate::matrix::{Matrix, axpy};
+use crate::matrix::Matrix;
+use stiction_linalg::elimination::eliminate;
 
 /// A rate above this can block a move in the null space.
 const BLOCKING: f64 = 1e-9;
@@ -116,17 +117,8 @@ impl Vertex {
         self.multipliers.extend_from_slice(self.a.col(column));
         let pivot = self.multipliers[r];
         self.multipliers[r] = 0.0;
-        for j in 0..self.a.cols() {
-            if self.is_basic[j] {
-                continue;
-            }
-            let target = self.a.col_mut(j);
-            target[r] /= pivot;
-            let head = target[r];
-            if head != 0.0 {
-                axpy(-head, &self.multipliers, target);
-            }
-        }
+        let is_basic = &self.is_basic;
+        eliminate(&mut self.a, r, pivot, &self.multipliers, |j| !is_basic[j]);
         let target = self.a.col_mut(column);
         target.fill(0.0);
         target[r] = 1.0;

@@ -4,9 +4,10 @@
 //! is the square kernel `K = [M d]_{rows, cols}`: `rows` are those whose w is nonbasic, `cols` the basic z and z₀. A pivot
 //! changes K by one row, one column, or both, and its inverse by a matrix of rank one: O(k²).
 
-use super::lanes::{LANES, axpy, axpy4, dot, dot4, padded};
+use super::lanes::{LANES, axpy, axpy4, dot4, padded};
 use super::tableau::Tableau;
-use crate::lu::Lu;
+use crate::matrix::dot;
+use stiction_linalg::lu::Lu;
 
 /// "Not in the kernel".
 pub const NONE: usize = usize::MAX;

@@ -73,16 +73,6 @@ pub fn dot4(x: &[f64], columns: [&[f64]; 4]) -> [f64; 4] {
     [total(sum[0]), total(sum[1]), total(sum[2]), total(sum[3])]
 }
 
-/// `xᵀ y`.
-#[inline]
-pub fn dot(x: &[f64], y: &[f64]) -> f64 {
-    let mut sum = [0.0; LANES];
-    for (x, y) in lanes(x).iter().zip(lanes(y)) {
-        add_products(&mut sum, x, y);
-    }
-    total(black_box(sum))
-}
-
 #[inline]
 fn add_products(sum: &mut Lane, x: &Lane, y: &Lane) {
     for k in 0..LANES {

@@ -21,7 +21,7 @@ mod tableau;
 use crate::basis::{Basis, Position};
 use crate::error::InputError;
 use crate::exact;
-use crate::finish::{Finish, stopped_at, times_power};
+use crate::finish::{Finish, stopped_at};
 use crate::generate::Rng;
 use crate::outcome::{Attempt, Outcome, Proof, Ray, Solved, Stats, StopReason, Stopped, Unsolvable};
 use crate::problem::{Lcp, ProblemRef};
@@ -29,6 +29,7 @@ use crate::reduce::solve_reduced;
 use crate::solver::{Options, Solver};
 use crate::work;
 use path::{Covering, Ended, Limits, Path, Start, Tuning};
+use stiction_linalg::power::times_power;
 
 /// Lemke's method. See the [module](self).
 #[derive(Debug, Clone, Default)]
@@ -52,7 +53,7 @@ const TURNS: usize = 4;
 const CAPS: [f64; 2] = [1e4, 1e8];
 /// Order up to which rays are turned into proofs by exact linear programming; `Auto` goes further.
 const PROVEN_ORDER: usize = 12;
-/// Paths from a basis that just missed its certificate.
+/// Paths from a basis that was nearly certified.
 const REPAIRS: usize = 3;
 
 impl Lemke {
@@ -214,7 +215,7 @@ impl Lemke {
         Limits { pivots, flops: self.options.flops_allowed(n) }
     }
 
-    /// The basis the path ended on, solved and certified on the original data. Where it misses, a path from this very basis
+    /// The basis the path ended on, solved and certified on the original data. Where it is not certified, a path from this very basis
     /// follows: rounding has led astray in a few rows, and few pivots mend them.
     fn certified(&mut self, lcp: &Lcp, stats: &mut Stats) -> Outcome {
         let mut basis = self.path.basis();

@@ -7,13 +7,13 @@ use super::kernel::{Extended, Kernel, NONE};
 use super::lanes::{axpy, padded};
 use super::tableau::{Stretch, Tableau};
 use crate::basis::Basis;
-use crate::finish::{exponent, times_power};
 use crate::generate::Rng;
 use crate::outcome::{Stats, TraceLine, Variable};
 use crate::problem::Lcp;
-use crate::scaling::Equilibration;
 use crate::work;
 use ratio::Tied;
+use stiction_linalg::equilibration::Equilibration;
+use stiction_linalg::power::{exponent, times_power};
 
 /// How a path ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub struct Tuning {
     pub tie: f64,
     /// Among tied variables, those whose rate is below this share of the largest tied rate are passed over.
     pub tied_pivot: f64,
-    /// A direction whose check rows miss by more than this share is computed anew from a fresh kernel.
+    /// A direction whose check rows have a relative residual above this is computed anew from a fresh kernel.
     pub drift: f64,
     /// Recompute all values from the data at every pivot.
     pub fresh_values: bool,
@@ -370,7 +370,7 @@ impl Path {
     }
 
     /// Rates of all basic variables as `entering` grows: K z_rate = −M_{rows,s} (or e_s for w_s), w_rate = M z_rate + M_s.
-    /// The rows of the kernel must come out as 0 (or e_s): that is the check on drift. A direction that misses is refined; if that
+    /// The rows of the kernel must come out as 0 (or e_s): that is the check on drift. A direction with a residual is refined; if that
     /// is not enough the kernel is inverted anew. False if the kernel is lost.
     fn direction(&mut self, entering: Variable, stats: &mut Stats) -> bool {
         loop {
@@ -425,23 +425,23 @@ impl Path {
         self.m.add_columns(&self.kernel.cols, &self.z_rate, &mut self.w_rate);
     }
 
-    /// The misses of the kernel's rows, added up and relative to the direction; they go to `rhs`.
+    /// The residuals of the kernel's rows, added up and relative to the direction; they go to `rhs`.
     fn check_rows(&mut self, entering: Variable) -> f64 {
         let k = self.kernel.len();
-        for (miss, &i) in self.rhs.iter_mut().zip(&self.kernel.rows) {
-            *miss = self.w_rate[i];
+        for (residual, &i) in self.rhs.iter_mut().zip(&self.kernel.rows) {
+            *residual = self.w_rate[i];
         }
         if let Variable::W(i) = entering {
             self.rhs[self.kernel.row_position(i)] -= 1.0;
         }
         // A sum, so that what is no number shows.
-        let worst = self.rhs[..k].iter().fold(0.0, |sum: f64, miss| sum + miss.abs());
+        let worst = self.rhs[..k].iter().fold(0.0, |sum: f64, residual| sum + residual.abs());
         let size = self.z_rate[..k].iter().fold(1.0, |m: f64, x| if x.abs() > m { x.abs() } else { m });
         let drift = worst / size;
         if drift.is_nan() { f64::INFINITY } else { drift }
     }
 
-    /// One step of refinement from the misses in `rhs`.
+    /// One step of refinement from the residuals in `rhs`.
     fn refine_direction(&mut self, entering: Variable) {
         let k = self.kernel.len();
         self.kernel.solve_into(&self.rhs, &mut self.correction);

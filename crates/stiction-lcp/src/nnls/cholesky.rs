@@ -1,7 +1,8 @@
 //! `M = Gᵀ G` for a symmetric positive semidefinite M, by Cholesky with diagonal pivoting.
 
-use crate::finish::{exponent, times_power};
 use crate::matrix::{Matrix, dot};
+use stiction_linalg::cholesky::PivotedCholesky;
+use stiction_linalg::power::{exponent, times_power};
 
 /// Symmetric "to rounding": |Mᵢⱼ − Mⱼᵢ| at most this part of √(Mᵢᵢ Mⱼⱼ).
 const SYMMETRIC: f64 = 1e-14;
@@ -38,12 +39,12 @@ pub(crate) fn factor(m: &Matrix, g: &mut Matrix, exponents: &mut Vec<i32>) -> Re
             }
         }
     }
-    let work = eliminate(n, &scaled);
-    let rank = work.cols();
-    g.reset(rank, n);
-    for k in 0..rank {
-        for j in 0..n {
-            g[(k, j)] = work[(j, k)];
+    let mut work = PivotedCholesky::default();
+    work.factor_with(n, scaled, |i| RANK * n as f64 * scaled(i, i));
+    g.reset(work.rank(), n);
+    for k in 0..work.rank() {
+        for (x, &j) in work.column(k).iter().zip(&work.order()[k..]) {
+            g[(k, j)] = *x;
         }
     }
     for j in 0..n {
@@ -56,34 +57,6 @@ pub(crate) fn factor(m: &Matrix, g: &mut Matrix, exponents: &mut Vec<i32>) -> Re
         }
     }
     Ok(())
-}
-
-/// The factor L (n × rank, rows in the order of M) of `L Lᵀ`, the largest pivot first.
-fn eliminate(n: usize, entry: &impl Fn(usize, usize) -> f64) -> Matrix {
-    let mut l: Vec<f64> = Vec::new();
-    let first: Vec<f64> = (0..n).map(|i| entry(i, i)).collect();
-    let mut rest = first.clone();
-    let mut done = vec![false; n];
-    let mut rank = 0;
-    for _ in 0..n {
-        crate::interrupt::check();
-        let left = (0..n).filter(|i| !done[*i] && rest[*i] > RANK * n as f64 * first[*i]);
-        let Some(pivot) = left.max_by(|a, b| rest[*a].total_cmp(&rest[*b])) else { break };
-        done[pivot] = true;
-        let root = rest[pivot].sqrt();
-        l.resize((rank + 1) * n, 0.0);
-        for i in 0..n {
-            if done[i] && i != pivot {
-                continue;
-            }
-            let known: f64 = (0..rank).map(|k| l[k * n + i] * l[k * n + pivot]).sum();
-            let x = if i == pivot { root } else { (entry(i, pivot) - known) / root };
-            l[rank * n + i] = x;
-            rest[i] -= x * x;
-        }
-        rank += 1;
-    }
-    Matrix::from_columns(n, rank, l).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@
 //! Reference: [LawsonHanson74, ch. 23, problem LDP].
 
 use crate::error::InputError;
-use crate::finish::{exponent, times_power};
 use crate::matrix::{Matrix, dot, max_abs};
 use crate::problem::FactoredLcp;
+use stiction_linalg::power::{exponent, times_power};
 
 /// Below this the residual of the least squares problem, which is at most 1, counts as zero.
 const VANISHES: f64 = 1e-10;

@@ -1,12 +1,13 @@
 //! A problem made ready for the factored methods: columns of about unit length, bounds, and a vector u with e ≈ Gᵀ u.
 
-use crate::factor::{ActiveQr, DEPENDENT};
-use crate::finish::{exponent, times_power};
-use crate::matrix::{Matrix, dot, dot2, norm};
+use crate::matrix::{Matrix, dot, norm};
 use crate::nnls::cholesky;
 use crate::problem::{FactoredLcp, ProblemRef};
+use stiction_linalg::active_qr::{ActiveQr, DEPENDENT};
+use stiction_linalg::doubled::dot2;
+use stiction_linalg::power::{exponent, times_power};
 
-/// `e = Gᵀ u` holds "to rounding" if no row misses by more than this part of `|eᵢ| + ‖gᵢ‖ ‖u‖`.
+/// `e = Gᵀ u` holds "to rounding" if no row has a residual above this relative tolerance of `|eᵢ| + ‖gᵢ‖ ‖u‖`.
 const CONSISTENT: f64 = 1e-12;
 
 /// A column whose residual is at most this part of its length is dependent, if G came from a Cholesky factor of M: the

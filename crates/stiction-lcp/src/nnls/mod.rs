@@ -31,13 +31,14 @@ pub(crate) mod ray;
 use crate::basis::Basis;
 use crate::certificate::{Certificate, certify_to};
 use crate::error::InputError;
-use crate::finish::{Finish, times_power};
-use crate::matrix::dot2;
+use crate::finish::Finish;
 use crate::outcome::{Attempt, Outcome, Solved, StopReason, Stopped};
 use crate::problem::{FactoredLcp, ProblemRef};
 use crate::solver::{Options, Solver};
 use crate::work;
 use active_set::{ActiveSet, End, Entered, State};
+use stiction_linalg::doubled::dot2;
+use stiction_linalg::power::times_power;
 
 /// Pivots per column allowed unless the options say otherwise; in practice it is one or two per *basic* column.
 const PIVOTS_PER_COLUMN: usize = 50;

@@ -1,10 +1,11 @@
 //! What a null direction proves.
 
-use crate::finish::{times_power, two_sum};
 use crate::matrix::{axpy, norm};
 use crate::nnls::active_set::ActiveSet;
 use crate::outcome::{Outcome, Proof, Ray, Unsolvable};
 use crate::problem::ProblemRef;
+use stiction_linalg::doubled::{two_product, two_sum};
+use stiction_linalg::power::times_power;
 
 /// Relative error of a sum in twice the working precision is far below this, for any length that fits in memory.
 const DOUBLED: f64 = 1e-20;
@@ -71,8 +72,7 @@ fn sign(terms: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     let (mut high, mut low, mut size) = (0.0, 0.0, 0.0);
     let mut exact = true;
     for (a, b) in terms {
-        let product = a * b;
-        let rest = a.mul_add(b, -product);
+        let (product, rest) = two_product(a, b);
         let (sum, error) = two_sum(high, product);
         exact &= rest == 0.0 && error == 0.0 && (product != 0.0 || a == 0.0 || b == 0.0);
         high = sum;

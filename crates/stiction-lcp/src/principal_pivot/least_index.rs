@@ -13,13 +13,14 @@
 
 use crate::basis::Basis;
 use crate::error::InputError;
-use crate::finish::{Finish, outcome_of, stopped_at, times_power};
+use crate::finish::{Finish, outcome_of, stopped_at};
 use crate::nnls::ray::{in_whole_numbers, is_farkas};
 use crate::outcome::{Outcome, Proof, Ray, Stats, StopReason, Stopped, TraceLine, Unsolvable, Variable};
 use crate::principal_pivot::transform::Transform;
 use crate::problem::{Lcp, ProblemRef};
 use crate::reduce::solve_reduced;
 use crate::solver::{Options, Solver};
+use stiction_linalg::power::times_power;
 
 /// A number counts as negative below −this times what it is summed from.
 const SIGN: f64 = 1e-12;
@@ -27,7 +28,7 @@ const SIGN: f64 = 1e-12;
 /// An entry of the transform at most this part of what it is summed from is zero.
 const ZERO: f64 = 1e-10;
 
-/// The transform is computed afresh when its variables miss their rows by more than this part of them.
+/// The transform is computed afresh when the relative residual of its rows is above this.
 const DRIFT: f64 = 1e-11;
 
 /// Pivots per row, and at least, unless the options say otherwise. There are P-matrices for which the rule takes 2ⁿ pivots in one order

@@ -16,12 +16,12 @@
 
 use crate::basis::Basis;
 use crate::error::InputError;
-use crate::finish::times_power;
 use crate::nnls::active_set::{ActiveSet, SIGN, State};
 use crate::nnls::{Nnls, Proposal};
 use crate::outcome::{Attempt, Outcome, TraceLine, Variable};
 use crate::problem::{FactoredLcp, ProblemRef};
 use crate::solver::{Options, Solver};
+use stiction_linalg::power::times_power;
 
 /// Pivots per row of G before Algorithm 1 gives way to the active-set method; it needs one or two.
 const PIVOTS_PER_DIMENSION: usize = 20;

@@ -6,13 +6,11 @@
 //!
 //! Reference: [CPS09, §2.3, Eq. 2.3.9].
 
-use crate::finish::{exponent, times_power};
 use crate::matrix::{Matrix, axpy};
 use crate::problem::Lcp;
 use crate::work;
-
-/// Rounds of scaling rows and columns towards largest entries of about one.
-const SCALING_ROUNDS: usize = 4;
+use stiction_linalg::equilibration::balance;
+use stiction_linalg::power::times_power;
 
 /// A pivot of a refactorization at most this part of the largest entry of its row is not used.
 const TINY_PIVOT: f64 = 1e-12;
@@ -48,7 +46,7 @@ impl Transform {
     /// Takes in a problem, nothing active.
     pub fn load(&mut self, problem: &Lcp) {
         let n = problem.n();
-        self.equilibrate(problem.m());
+        (self.row, self.column) = balance(problem.m());
         let scaled = |i: usize, j: usize| times_power(problem.m()[(i, j)], -self.row[i] - self.column[j]);
         self.m0.reset(n, n);
         for j in 0..n {
@@ -65,26 +63,6 @@ impl Transform {
         self.wanted.clear();
         self.wanted.resize(n, false);
         self.restart();
-    }
-
-    /// Powers of two for rows and columns, found by halving the exponents of the largest entries over and over.
-    fn equilibrate(&mut self, m: &Matrix) {
-        let n = m.rows();
-        self.row.clear();
-        self.row.resize(n, 0);
-        self.column.clear();
-        self.column.resize(n, 0);
-        for _ in 0..SCALING_ROUNDS {
-            let (row, column) = (self.row.clone(), self.column.clone());
-            let size = |i: usize, j: usize| times_power(m[(i, j)].abs(), -row[i] - column[j]);
-            for i in 0..n {
-                crate::interrupt::check();
-                let largest = (0..n).fold(0.0, |x: f64, j| x.max(size(i, j)));
-                self.row[i] += exponent(largest) / 2;
-                let largest = (0..n).fold(0.0, |x: f64, j| x.max(size(j, i)));
-                self.column[i] += exponent(largest) / 2;
-            }
-        }
     }
 
     /// Back to M and q, nothing active.
@@ -242,8 +220,8 @@ impl Transform {
                 *size += m.abs() * largest;
             }
         }
-        let miss = |i: usize| (self.w[i] - if self.active[i] { 0.0 } else { self.q[i] }).abs();
-        let part = |i: usize| if miss(i) == 0.0 { 0.0 } else { miss(i) / self.size[i] };
+        let residual = |i: usize| (self.w[i] - if self.active[i] { 0.0 } else { self.q[i] }).abs();
+        let part = |i: usize| if residual(i) == 0.0 { 0.0 } else { residual(i) / self.size[i] };
         (0..n).fold(0.0, |x: f64, i| x.max(part(i)))
     }
 }

@@ -2,8 +2,10 @@
 //!
 //! The whole matrix is scaled by powers of two, rows and columns independently, so that "zero" means small beside the row and the column.
 
-use crate::finish::{exponent, times_power};
-use crate::matrix::{Matrix, axpy};
+use crate::matrix::Matrix;
+use stiction_linalg::elimination::eliminate;
+use stiction_linalg::equilibration::balance;
+use stiction_linalg::power::{exponent, times_power};
 
 /// A free pivot this large, in a matrix scaled to entries up to 1, is taken at once.
 const GOOD_PIVOT: f64 = 1e-8;
@@ -11,9 +13,6 @@ const GOOD_PIVOT: f64 = 1e-8;
 /// An entry this small in the scaled matrix, after elimination, is rounding. Between the two a pivot is taken only if no
 /// complementary row offers a better one.
 const ZERO_PIVOT: f64 = 1e-12;
-
-/// Sweeps of the scaling; each halves the distance (in exponents) to entries of size one.
-const SCALING_SWEEPS: usize = 12;
 
 /// Which rows and columns of the standard form are pivots, and which are left.
 #[derive(Debug, Clone, Default)]
@@ -40,7 +39,7 @@ impl Choice {
     pub fn new(m: &Matrix, q: &[f64], free: &[bool]) -> Self {
         let n = q.len();
         let mut choice = Self { complementary: (0..n).filter(|&i| !free[i]).collect(), ..Self::default() };
-        (choice.row_exponent, choice.column_exponent) = equilibrate(m);
+        (choice.row_exponent, choice.column_exponent) = balance(m);
         let mut work = Work::new(m, q, &choice);
         choice.left_rows = (0..n).filter(|&i| free[i]).collect();
         choice.left_columns = choice.left_rows.clone();
@@ -77,42 +76,6 @@ impl Choice {
         let left = self.left_rows.len();
         self.complementary.len() + left + usize::from(left > 0)
     }
-}
-
-/// Exponents r, c such that the largest entry of every row and column of `2^−r M 2^−c` is near one.
-fn equilibrate(m: &Matrix) -> (Vec<i32>, Vec<i32>) {
-    let n = m.rows();
-    let mut row = vec![0; n];
-    let mut column = vec![0; n];
-    for _ in 0..SCALING_SWEEPS {
-        let mut row_max = vec![0.0f64; n];
-        let mut moved = false;
-        for j in 0..n {
-            let mut column_max = 0.0f64;
-            for i in 0..n {
-                let size = times_power(m[(i, j)].abs(), -row[i] - column[j]);
-                row_max[i] = row_max[i].max(size);
-                column_max = column_max.max(size);
-            }
-            let step = halved(exponent(column_max));
-            column[j] += step;
-            moved |= step != 0;
-        }
-        for i in 0..n {
-            let step = halved(exponent(row_max[i]));
-            row[i] += step;
-            moved |= step != 0;
-        }
-        if !moved {
-            break;
-        }
-    }
-    (row, column)
-}
-
-/// Half of e, away from zero; exponents 0 and 1 are near enough to one.
-fn halved(e: i32) -> i32 {
-    if (0..=1).contains(&e) { 0 } else { e.signum() * (e.abs() + 1) / 2 }
 }
 
 /// A pivot of the choice: on (row, column), or on (row, k) and then (k, column).
@@ -194,15 +157,10 @@ impl Work {
         self.done_rows[row] = true;
         self.done_columns[column] = true;
         let pivot = self.a[(row, column)];
-        let multipliers: Vec<f64> =
-            (0..n).map(|i| if self.done_rows[i] { 0.0 } else { self.a[(i, column)] / pivot }).collect();
-        for j in (0..=n).filter(|&j| j == n || !self.done_columns[j]) {
-            let head = self.a[(row, j)];
-            if head != 0.0 {
-                axpy(-head, &multipliers, self.a.col_mut(j));
-            }
-        }
-        let head = self.q_size[row];
+        let multipliers: Vec<f64> = (0..n).map(|i| if self.done_rows[i] { 0.0 } else { self.a[(i, column)] }).collect();
+        let done = &self.done_columns;
+        eliminate(&mut self.a, row, pivot, &multipliers, |j| j == n || !done[j]);
+        let head = self.q_size[row] / pivot.abs();
         for (size, multiplier) in self.q_size.iter_mut().zip(&multipliers) {
             *size += multiplier.abs() * head;
         }

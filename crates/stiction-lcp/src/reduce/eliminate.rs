@@ -16,10 +16,11 @@
 
 use super::choice::Choice;
 use crate::basis::{Basis, Position};
-use crate::finish::{Doubled, exponent, times_power, two_sum};
-use crate::lu::Lu;
 use crate::matrix::{Matrix, max_abs};
 use crate::problem::Lcp;
+use stiction_linalg::doubled::{Doubled, two_sum};
+use stiction_linalg::lu::Lu;
+use stiction_linalg::power::{exponent, times_power};
 
 /// A reduced number this small beside its terms is zero: a few roundings of the data it came from. What is lost by that is far
 /// below any certificate's tolerance; what is gained is that degenerate rows are not infeasible by rounding.
@@ -260,9 +261,9 @@ impl PivotBlock {
                     sum.low -= entry * low[b];
                     size += (entry * high[b]).abs();
                 }
-                let miss = sum.value();
-                worst = worst.max(if size > 0.0 { miss.abs() / size } else { 0.0 });
-                step[a] = times_power(miss, -choice.row_exponent[self.rows[a]]);
+                let residual = sum.value();
+                worst = worst.max(if size > 0.0 { residual.abs() / size } else { 0.0 });
+                step[a] = times_power(residual, -choice.row_exponent[self.rows[a]]);
             }
             if worst == 0.0 || worst.is_nan() || worst > 0.5 * last {
                 break;

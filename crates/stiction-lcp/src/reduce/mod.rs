@@ -24,12 +24,14 @@ mod solve;
 
 use crate::basis::{Basis, Position};
 use crate::error::InputError;
-use crate::finish::{Doubled, Finish, exponent, times_power, two_sum};
+use crate::finish::Finish;
 use crate::matrix::Matrix;
 use crate::problem::{BoxLcp, Lcp, ProblemRef};
 pub(crate) use choice::regular_block;
 use eliminate::Elimination;
 pub use solve::solve_reduced;
+use stiction_linalg::doubled::{Doubled, two_sum};
+use stiction_linalg::power::{exponent, times_power};
 
 /// A problem as an [`Lcp`], with what is needed to go back.
 #[derive(Debug, Clone)]

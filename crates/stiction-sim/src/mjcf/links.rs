@@ -6,7 +6,7 @@
 
 use stiction_body::math::{Pose, Vec3, axis_angle};
 use stiction_body::{Inertia, JointKind, LinkSpec, Model, ModelBuilder, Workspace};
-use stiction_lcp::Matrix;
+use stiction_linalg::cholesky::singular_row;
 
 use super::bodies::{Body, Tree};
 use super::joints::{Joint, JointType};
@@ -174,7 +174,9 @@ impl<'a> Links<'a> {
         let mut blocks = vec![];
         at.workspace.mass_blocks(&at.model, &mut blocks);
         for (tree, block) in at.model.trees().iter().zip(&blocks) {
-            let Some(k) = Some(block).filter(|b| b.rows() <= LARGEST).and_then(singular_pivot) else { continue };
+            let Some(k) = Some(block).filter(|b| b.rows() <= LARGEST).and_then(|b| singular_row(b, SINGULAR)) else {
+                continue;
+            };
             let v = tree.v.start + k;
             let moving = self.joints.iter().find(|j| at.model.links()[at.number[j.link]].v.contains(&v));
             if let Some(joint) = moving {
@@ -209,25 +211,6 @@ const SINGULAR: f64 = 1e-13;
 
 /// Trees with more velocities are not looked at: the work grows with their cube, and a simulation would report the same.
 const LARGEST: usize = 1000;
-
-/// The first velocity without inertia of its own, by elimination from the leaves.
-fn singular_pivot(mass: &Matrix) -> Option<usize> {
-    let n = mass.rows();
-    let mut left: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| mass[(i, j)]).collect()).collect();
-    for k in (0..n).rev() {
-        let pivot = left[k][k];
-        if pivot.is_nan() || pivot <= SINGULAR * mass[(k, k)] {
-            return Some(k);
-        }
-        for i in 0..k {
-            let factor = left[i][k] / pivot;
-            if factor != 0.0 {
-                (0..k).for_each(|j| left[i][j] -= factor * left[k][j]);
-            }
-        }
-    }
-    None
-}
 
 /// What a joint's coordinate does, the turn back by its reference, and that reference.
 fn motion(joint: &Joint) -> (JointKind, Pose, Vec<f64>) {

@@ -2,7 +2,7 @@
 
 use stiction_body::math::Vec3;
 use stiction_body::{Inertia, Model, ModelBuilder, ShapeKind, Workspace};
-use stiction_lcp::Matrix;
+use stiction_linalg::cholesky::singular_row;
 
 use super::tree::Tree;
 use crate::description::{Description, NoteKind};
@@ -141,29 +141,7 @@ fn singular_link(model: &Model, q: &[f64], part: f64) -> Option<usize> {
     let (mut work, mut blocks) = (Workspace::default(), vec![]);
     work.update_positions(model, q);
     work.mass_blocks(model, &mut blocks);
-    let k = model
-        .trees()
-        .iter()
-        .zip(&blocks)
-        .find_map(|(tree, block)| Some(tree.v.start + singular_pivot(block, part)?))?;
+    let k =
+        model.trees().iter().zip(&blocks).find_map(|(tree, block)| Some(tree.v.start + singular_row(block, part)?))?;
     model.links().iter().position(|l| l.v.contains(&k))
-}
-
-/// Eliminates from the last velocity, a leaf, to the first: the first pivot of which no more than this part of the diagonal is left.
-fn singular_pivot(block: &Matrix, part: f64) -> Option<usize> {
-    let n = block.rows();
-    let mut m = block.clone();
-    for k in (0..n).rev() {
-        let pivot = m[(k, k)];
-        if pivot.is_nan() || pivot <= part * block[(k, k)] {
-            return Some(k);
-        }
-        for j in 0..k {
-            let factor = m[(k, j)] / pivot;
-            if factor != 0.0 {
-                (0..k).for_each(|i| m[(i, j)] -= factor * m[(i, k)]);
-            }
-        }
-    }
-    None
 }

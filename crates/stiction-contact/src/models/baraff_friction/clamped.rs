@@ -1,8 +1,8 @@
 //! The clamped conditions and the factor of their matrix, which follows them one by one.
 
-use stiction_lcp::incremental_factor::{Border, IncrementalFactor};
-use stiction_lcp::lu::Lu;
 use stiction_lcp::matrix::{axpy, dot};
+use stiction_linalg::incremental_factor::{Border, IncrementalFactor};
+use stiction_linalg::lu::Lu;
 
 use super::sets::Clamp;
 

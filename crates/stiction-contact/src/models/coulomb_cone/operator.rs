@@ -1,6 +1,7 @@
 //! The operator W by columns, dense or by the blocks a column meets.
 
 use stiction_lcp::matrix::axpy;
+use stiction_linalg::doubled::add_products;
 
 /// Orders up to this are stored dense whatever their pattern: no index costs less than the work it saves.
 const ALWAYS_DENSE: usize = 48;
@@ -142,14 +143,7 @@ impl Operator {
                 continue;
             }
             self.visit(j, starts, |b, entries| {
-                for (k, &a) in entries.iter().enumerate() {
-                    let i = starts[b] + k;
-                    let product = a * xj;
-                    let sum = y[i] + product;
-                    let back = sum - y[i];
-                    low[i] += a.mul_add(xj, -product) + ((y[i] - (sum - back)) + (product - back));
-                    y[i] = sum;
-                }
+                add_products(xj, entries, &mut y[starts[b]..], &mut low[starts[b]..]);
             });
         }
         for (y, low) in y.iter_mut().zip(low) {

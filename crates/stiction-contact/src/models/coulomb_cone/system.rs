@@ -1,7 +1,7 @@
 //! The linear system of a set of states, dense or sparse.
 
 use stiction_lcp::Matrix;
-use stiction_lcp::lu::Lu;
+use stiction_linalg::lu::Lu;
 
 use super::law::{self, Row, Slip, State, Steps};
 use super::newton::{friction_part, own_part};

@@ -1,24 +1,7 @@
 //! Sums over columns in four lanes. Columns are padded with zeros to a multiple of four, so there is no rest.
 
-/// Numbers per lane group.
-const LANES: usize = 4;
-
-/// The length of a padded column of `m` numbers.
-pub fn padded(m: usize) -> usize {
-    m.next_multiple_of(LANES)
-}
-
-/// `xᵀ y` of padded columns.
-#[inline]
-pub fn product(x: &[f64], y: &[f64]) -> f64 {
-    let mut lane = [0.0f64; LANES];
-    for (a, b) in x.as_chunks::<LANES>().0.iter().zip(y.as_chunks::<LANES>().0) {
-        for k in 0..LANES {
-            lane[k] += a[k] * b[k];
-        }
-    }
-    sum(lane)
-}
+use stiction_linalg::lanes::LANES;
+pub use stiction_linalg::lanes::{dot as product, padded};
 
 /// `xᵀ a` and `xᵀ b` of padded columns in one pass.
 #[inline]

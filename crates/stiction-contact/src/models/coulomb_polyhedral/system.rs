@@ -7,7 +7,7 @@
 //! Reference: [Lloyd04, Eqs. 28–31; Appendix A, Eqs. 39–47].
 
 use stiction_lcp::Matrix;
-use stiction_lcp::lu::Lu;
+use stiction_linalg::lu::Lu;
 
 use super::active::Active;
 use super::cones::{Cones, NONE, Pair};

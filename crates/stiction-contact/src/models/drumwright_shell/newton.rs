@@ -13,6 +13,7 @@
 
 use stiction_lcp::Matrix;
 use stiction_lcp::matrix::{axpy, dot, norm};
+use stiction_linalg::cholesky;
 
 use super::conic::{Block, Conic, Part, Set};
 
@@ -174,7 +175,8 @@ impl Newton {
         (0..m).for_each(|i| self.hessian[(i, i)] += 1.0);
         self.step.clear();
         self.step.extend(self.gradient.iter().map(|g| -g));
-        cholesky_solve(&mut self.hessian, &mut self.step);
+        let _ = cholesky::factor(&mut self.hessian, |_, pivot| Some(pivot.max(f64::MIN_POSITIVE)));
+        cholesky::solve(&self.hessian, &mut self.step);
     }
 
     /// Adds `ρ G P′(q) Gᵀ` of one block to the lower triangle.
@@ -242,29 +244,4 @@ fn point(q: &[f64], b: &Block) -> [f64; 3] {
     let mut out = [0.0; 3];
     out[..b.rows].copy_from_slice(&q[b.first..b.first + b.rows]);
     out
-}
-
-/// `x ← A⁻¹ x` for the symmetric positive definite A in the lower triangle, which is overwritten by its factor.
-fn cholesky_solve(a: &mut Matrix, x: &mut [f64]) {
-    let m = x.len();
-    for j in 0..m {
-        stiction_lcp::interrupt::check();
-        for l in 0..j {
-            let (left, right) = a.as_mut_slice().split_at_mut(j * m);
-            let factor = left[l * m + j];
-            if factor != 0.0 {
-                axpy(-factor, &left[l * m + j..(l + 1) * m], &mut right[j..m]);
-            }
-        }
-        let root = a[(j, j)].max(f64::MIN_POSITIVE).sqrt();
-        a.col_mut(j)[j..].iter_mut().for_each(|x| *x /= root);
-    }
-    for j in 0..m {
-        x[j] /= a[(j, j)];
-        let xj = x[j];
-        axpy(-xj, &a.col(j)[j + 1..], &mut x[j + 1..]);
-    }
-    for j in (0..m).rev() {
-        x[j] = (x[j] - dot(&a.col(j)[j + 1..], &x[j + 1..])) / a[(j, j)];
-    }
 }

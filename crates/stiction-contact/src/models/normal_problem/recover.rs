@@ -1,13 +1,13 @@
 //! From the letters of the complementarity problem to forces and motion: one linear system, refined.
 
-use stiction_lcp::factor::ActiveQr;
-use stiction_lcp::matrix::{dot, dot2, max_abs, norm};
+use stiction_lcp::matrix::{dot, max_abs, norm};
 use stiction_lcp::{Basis, Position};
+use stiction_linalg::active_qr::ActiveQr;
 
 use crate::by_island::IslandForces;
-use crate::doubled::{add_products, add_to};
 use crate::models::normal_problem::{Drag, NormalProblem, Row, position};
 use crate::whitened::Whitened;
+use stiction_linalg::doubled::{add_products, add_to, dot2};
 
 /// Solves of the system at most: the first, and refinements.
 const ROUNDS: usize = 4;

@@ -87,15 +87,15 @@ impl Path {
     /// Floors from the rounding of each rate, where one floor for all finds nothing that falls: rates may differ by more
     /// orders of magnitude than a number has digits, and a ray must not be claimed for that.
     fn measure_floors(&mut self, entering: Variable) {
-        /// A rate is real if it is this many times its last correction.
-        const REAL: f64 = 1e3;
+        /// A rate is significant if it is this many times its last correction.
+        const SIGNIFICANT_RATE: f64 = 1e3;
         let k = self.kernel.len();
         self.multiply_direction(entering);
         self.check_rows(entering);
         self.refine_direction(entering);
         self.clear_kernel_rates();
         for p in 0..k {
-            self.z_floor[p] = REAL * self.correction[p].abs();
+            self.z_floor[p] = SIGNIFICANT_RATE * self.correction[p].abs();
         }
         match entering {
             Variable::W(_) => self.w_floor.fill(0.0),

@@ -1,7 +1,8 @@
 //! The linear algebra of a basis: its factor, its minimizer, and the refinement of that.
 
-use crate::matrix::{dot, dot2, two_sum};
+use crate::matrix::dot;
 use crate::nnls::active_set::{ActiveSet, State};
+use stiction_linalg::doubled::{add_products, dot2};
 
 /// Refinement steps of an established basis at most.
 const REFINEMENTS: usize = 6;
@@ -42,7 +43,7 @@ impl ActiveSet {
                 State::Parked => self.z[j] = 0.0,
             }
             if self.z[j] != 0.0 {
-                axpy2(self.z[j], self.data.g.col(j), &mut self.base, &mut self.base_low);
+                add_products(self.z[j], self.data.g.col(j), &mut self.base, &mut self.base_low);
             }
         }
     }
@@ -112,7 +113,7 @@ impl ActiveSet {
         self.r.copy_from_slice(&self.base);
         self.low.copy_from_slice(&self.base_low);
         for (&j, z) in self.qr.columns().iter().zip(&self.target) {
-            axpy2(*z, self.data.g.col(j), &mut self.r, &mut self.low);
+            add_products(*z, self.data.g.col(j), &mut self.r, &mut self.low);
         }
     }
 
@@ -128,15 +129,5 @@ impl ActiveSet {
         for (a, &j) in self.qr.columns().iter().enumerate() {
             self.target[a] = self.z[j] + step[a];
         }
-    }
-}
-
-/// `y + low ← y + low + a x` in twice the working precision.
-fn axpy2(a: f64, x: &[f64], y: &mut [f64], low: &mut [f64]) {
-    for ((x, y), low) in x.iter().zip(y).zip(low) {
-        let product = a * x;
-        let (sum, error) = two_sum(*y, product);
-        *y = sum;
-        *low += error + a.mul_add(*x, -product);
     }
 }

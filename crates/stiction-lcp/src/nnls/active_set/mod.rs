@@ -9,11 +9,11 @@ mod basic;
 mod null;
 
 use crate::basis::{Basis, Position};
-use crate::factor::ActiveQr;
 use crate::matrix::{axpy, dot, norm};
 use crate::nnls::load::Scaled;
 use crate::outcome::{Stats, StopReason, TraceLine, Variable};
 use crate::work;
+use stiction_linalg::active_qr::ActiveQr;
 
 /// wᵢ counts as negative below −this times `|eᵢ| + ‖gᵢ‖ (‖u‖ + Σ ‖gⱼ zⱼ‖)`: some hundred roundings of the sum it comes from.
 pub(crate) const SIGN: f64 = 1e-13;

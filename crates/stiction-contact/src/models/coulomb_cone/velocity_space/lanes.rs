@@ -1,64 +1,6 @@
-//! Sums of products in four fixed lanes, plain and in twice the working precision: the same bits at every vector width.
+//! Kernels of rows in four fixed lanes, the same bits at every vector width.
 
-/// Rows are padded with zeros to a multiple of this.
-pub(super) const LANES: usize = 4;
-
-/// `xᵀ y`.
-#[inline(always)]
-pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
-    let n = x.len().min(y.len());
-    let (xc, xr) = x[..n].as_chunks::<LANES>();
-    let (yc, yr) = y[..n].as_chunks::<LANES>();
-    let mut lane = [0.0f64; LANES];
-    for (a, b) in xc.iter().zip(yc) {
-        for k in 0..LANES {
-            lane[k] += a[k] * b[k];
-        }
-    }
-    let mut sum = (lane[0] + lane[2]) + (lane[1] + lane[3]);
-    for (a, b) in xr.iter().zip(yr) {
-        sum += a * b;
-    }
-    sum
-}
-
-/// `|x|ᵀ y` for lengths that are multiples of [`LANES`].
-#[inline(always)]
-pub(super) fn dot_of_sizes(x: &[f64], y: &[f64]) -> f64 {
-    let mut lane = [0.0f64; LANES];
-    for (a, b) in x.as_chunks::<LANES>().0.iter().zip(y.as_chunks::<LANES>().0) {
-        for k in 0..LANES {
-            lane[k] += a[k].abs() * b[k];
-        }
-    }
-    (lane[0] + lane[2]) + (lane[1] + lane[3])
-}
-
-/// `start + xᵀ y` for lengths that are multiples of [`LANES`], every product and sum with its error.
-#[inline(always)]
-pub(super) fn dot_doubled(start: f64, x: &[f64], y: &[f64]) -> f64 {
-    let (xc, _) = x.as_chunks::<LANES>();
-    let (yc, _) = y.as_chunks::<LANES>();
-    let (mut high, mut low) = ([0.0f64; LANES], [0.0f64; LANES]);
-    high[0] = start;
-    for (a, b) in xc.iter().zip(yc) {
-        for k in 0..LANES {
-            let product = a[k] * b[k];
-            let sum = high[k] + product;
-            let back = sum - high[k];
-            low[k] += a[k].mul_add(b[k], -product) + ((high[k] - (sum - back)) + (product - back));
-            high[k] = sum;
-        }
-    }
-    let (mut sum, mut rest) = (high[0], (low[0] + low[2]) + (low[1] + low[3]));
-    for x in &high[1..] {
-        let next = sum + x;
-        let back = next - sum;
-        rest += (sum - (next - back)) + (x - back);
-        sum = next;
-    }
-    sum + rest
-}
+pub(super) use stiction_linalg::lanes::{LANES, dot, dot_doubled, dot_of_sizes};
 
 /// `y ← y + a x`.
 #[inline(always)]
@@ -104,17 +46,5 @@ fn add_three<const S: usize>(length: usize, x: &[f64], y: &[f64], block: &mut [f
         for k in 0..S {
             to[k] += (a[0] * y[0][k] + a[1] * y[1][k]) + a[2] * y[2][k];
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn doubled_sums_keep_what_plain_ones_lose() {
-        let (x, y) = ([1e20, 1.0, -1e20, 0.0, 3.0, 0.0, 0.0, 0.0], [1.0, 1e-5, 1.0, 0.0, 2.0, 0.0, 0.0, 0.0]);
-        assert_eq!(dot_doubled(1.0, &x, &y), 7.0 + 1e-5);
-        assert_eq!(dot(&[1.0, 2.0, 3.0, 4.0, 5.0], &[1.0; 5]), 15.0);
     }
 }

@@ -14,6 +14,8 @@
 //!
 //! Near the solution the factor is used again, with motions in twice the working precision: these are divided by α.
 
+use stiction_linalg::simd::{self, Kernel};
+
 use super::super::law::{self, Slip, State, Steps};
 use super::affine::{Map, affine_law};
 use super::elements::{Elements, Group, LawBeside, by_stride};
@@ -57,6 +59,22 @@ pub(super) struct Newton {
     pub(super) sum: Vec<f64>,
     block: Vec<f64>,
     rows: Vec<f64>,
+}
+
+/// The arguments of [`Newton::find_motions`].
+struct FindMotions<'a> {
+    newton: &'a mut Newton,
+    el: &'a Elements,
+    doubled: bool,
+}
+
+impl Kernel for FindMotions<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.newton.find_all_motions(self.el, self.doubled);
+    }
 }
 
 impl Newton {
@@ -116,6 +134,11 @@ impl Newton {
     /// `u = A v + b`, and the momentum that the forces do not balance.
     pub(super) fn find_motions(&mut self, el: &Elements, doubled: bool) {
         self.balance(el);
+        simd::run(FindMotions { newton: self, el, doubled });
+    }
+
+    #[inline(always)]
+    fn find_all_motions(&mut self, el: &Elements, doubled: bool) {
         for group in &el.groups {
             el.gather(group, &self.v, &mut self.local);
             by_stride!(group, stride => self.find_group_motions(el, group, stride, doubled));

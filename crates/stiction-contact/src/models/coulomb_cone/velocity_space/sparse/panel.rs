@@ -6,6 +6,8 @@
 //! stride. Every entry is the sum of its own products in a fixed order: the same bits at every
 //! vector width.
 
+use stiction_linalg::simd::{self, Kernel};
+
 /// Columns of a tile, and the least number of its rows.
 pub(super) const TILE: usize = 4;
 /// Rows of a tile but for the last.
@@ -32,6 +34,35 @@ pub(super) struct Shape {
 /// computes what their columns take from the rows and columns below. False if a pivot is rounding
 /// or, with one half, not positive.
 pub(super) fn factor<const H: usize>(
+    panels: [&mut [f64]; H],
+    updates: [&mut [f64]; H],
+    shape: &Shape,
+    entries: &[f64],
+    inverses: &mut [f64],
+) -> bool {
+    simd::run(Factor { panels, updates, shape, entries, inverses })
+}
+
+/// The arguments of [`factor`].
+struct Factor<'a, const H: usize> {
+    panels: [&'a mut [f64]; H],
+    updates: [&'a mut [f64]; H],
+    shape: &'a Shape,
+    entries: &'a [f64],
+    inverses: &'a mut [f64],
+}
+
+impl<const H: usize> Kernel for Factor<'_, H> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        factor_panels(self.panels, self.updates, self.shape, self.entries, self.inverses)
+    }
+}
+
+#[inline(always)]
+fn factor_panels<const H: usize>(
     mut panels: [&mut [f64]; H],
     updates: [&mut [f64]; H],
     shape: &Shape,
@@ -83,6 +114,7 @@ pub(super) fn factor<const H: usize>(
 }
 
 /// All halves before and after a place.
+#[inline(always)]
 fn split<'a, const H: usize>(panels: &'a mut [&mut [f64]; H], at: usize) -> ([&'a [f64]; H], [&'a mut [f64]; H]) {
     let mut after: [&mut [f64]; H] = std::array::from_fn(|_| &mut [][..]);
     let mut before: [&[f64]; H] = [&[]; H];

@@ -128,3 +128,36 @@ impl Lu {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    #[test]
+    fn solves_with_the_matrix_and_its_transpose() {
+        let mut rng = Rng::new(1);
+        let mut lu = Lu::default();
+        for n in [0, 1, 2, 5, 19] {
+            let a = Matrix::from_fn(n, n, |_, _| rng.normal());
+            lu.factor(&a);
+            assert!(lu.n() == n && lu.pivot_ratio() > 1e-6);
+            let x: Vec<f64> = (0..n).map(|_| rng.normal()).collect();
+            let (mut y, mut z) = (vec![0.0; n], vec![0.0; n]);
+            a.mul_into(&x, &mut y);
+            a.mul_transposed_into(&x, &mut z);
+            lu.solve(&mut y);
+            lu.solve_transposed(&mut z);
+            assert!((0..n).all(|i| (x[i] - y[i]).abs() < 1e-9 && (x[i] - z[i]).abs() < 1e-9), "{n}");
+        }
+    }
+
+    #[test]
+    fn a_singular_matrix_has_no_pivots_left() {
+        let mut lu = Lu::default();
+        lu.factor_with(2, |i, j| ((i + 1) * (j + 1)) as f64);
+        assert_eq!(lu.pivot_ratio(), 0.0);
+        lu.factor(&Matrix::zeros(3, 3));
+        assert_eq!(lu.pivot_ratio(), 0.0);
+    }
+}

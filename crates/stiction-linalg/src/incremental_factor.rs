@@ -13,6 +13,7 @@
 use std::hint::black_box;
 
 use crate::interrupt;
+use crate::lanes::dot;
 
 /// Strictly lower triangle of a unit lower triangular matrix: row i has its i entries at `i (i − 1) / 2`.
 #[derive(Debug, Clone, Default)]
@@ -60,7 +61,7 @@ impl Triangle {
         }
         for i in whole..k {
             let (known, rest) = y.split_at_mut(i);
-            rest[0] -= one_dot(self.row(i, i), known);
+            rest[0] -= dot(self.row(i, i), known);
         }
     }
 
@@ -154,20 +155,6 @@ fn add_products(lane: &mut [f64; 4], row: &[f64], y: &[f64]) {
     for k in 0..4 {
         lane[k] += row[k] * y[k];
     }
-}
-
-/// The product of one row with `y`, in the order of [`four_dots`].
-#[inline]
-fn one_dot(row: &[f64], y: &[f64]) -> f64 {
-    let mut lane = [0.0f64; 4];
-    let (rows, ys) = (row.chunks_exact(4), y.chunks_exact(4));
-    let rest = rows.remainder().iter().zip(ys.remainder());
-    for (a, y) in rows.zip(ys) {
-        for k in 0..4 {
-            lane[k] += a[k] * y[k];
-        }
-    }
-    rest.fold((lane[0] + lane[2]) + (lane[1] + lane[3]), |sum, (a, y)| sum + a * y)
 }
 
 /// `x ← x − Σᵣ aᵣ rowᵣ`.
@@ -366,8 +353,8 @@ fn fill_with_column(triangle: &Triangle, p: usize, k: usize, v: &mut Vec<f64>, b
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::Rng;
     use crate::matrix::Matrix;
+    use crate::rng::Rng;
 
     /// Puts index `j` of `a` behind the indices `set`.
     fn append(factor: &mut IncrementalFactor, a: &Matrix, set: &mut Vec<usize>, j: usize) {
@@ -382,7 +369,7 @@ mod tests {
     }
 
     /// The largest |A_CC x − b| for the solution x of a fixed b.
-    fn miss(factor: &IncrementalFactor, a: &Matrix, set: &[usize]) -> f64 {
+    fn residual(factor: &IncrementalFactor, a: &Matrix, set: &[usize]) -> f64 {
         let b: Vec<f64> = (0..set.len()).map(|i| 1.0 + i as f64).collect();
         let mut x = b.clone();
         factor.solve(&mut x);
@@ -418,7 +405,7 @@ mod tests {
                     append(&mut factor, &a, &mut set, j);
                 }
                 assert_eq!(factor.order(), set.len());
-                assert!(miss(&factor, &a, &set) < 1e-9, "skew {skew}, set of {}", set.len());
+                assert!(residual(&factor, &a, &set) < 1e-9, "skew {skew}, set of {}", set.len());
             }
         }
     }

@@ -389,8 +389,8 @@ fn grow<V: Clone>(vector: &mut Vec<V>, len: usize, value: V) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::Rng;
     use crate::matrix::{Matrix, max_abs};
+    use crate::rng::Rng;
 
     fn random(rng: &mut Rng, m: usize, n: usize) -> Matrix {
         Matrix::from_fn(m, n, |_, _| rng.normal())

@@ -1,4 +1,4 @@
-//! The dense matrix of problems, and the four vector kernels every solver is built on.
+//! The dense matrix, and the vector kernels that everything is built on.
 //!
 //! Column-major and contiguous: a column of `M` is what pivoting methods read, and a NumPy array in
 //! Fortran order has this very layout. The kernels fix the order of their additions, so that they give the
@@ -162,7 +162,11 @@ impl Matrix {
         self.rows == self.cols && (0..self.cols).all(|j| (0..j).all(|i| self[(i, j)] == self[(j, i)]))
     }
 
-    pub(crate) fn check_finite(&self, what: &str) -> Result<(), InputError> {
+    /// An error that names the first entry of `what` that is not finite.
+    ///
+    /// # Errors
+    /// `InputError::NotFinite`.
+    pub fn check_finite(&self, what: &str) -> Result<(), InputError> {
         for j in 0..self.cols {
             if let Some(i) = self.col(j).iter().position(|x| !x.is_finite()) {
                 return Err(InputError::NotFinite { what: format!("{what}[{i}, {j}]"), value: self[(i, j)] });
@@ -214,51 +218,6 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     sum
 }
 
-/// `start + xᵀ y` in twice the working precision, rounded once at the end; summed in eight fixed lanes.
-#[inline]
-pub fn dot2(start: f64, x: &[f64], y: &[f64]) -> f64 {
-    let n = x.len().min(y.len());
-    let ((xc, xr), (yc, yr)) = (x[..n].as_chunks::<8>(), y[..n].as_chunks::<8>());
-    let (mut high, mut low) = ([0.0f64; 8], [0.0f64; 8]);
-    for (a, b) in xc.iter().zip(yc) {
-        add_products(a, b, &mut high, &mut low);
-    }
-    if !xr.is_empty() {
-        let (mut a, mut b) = ([0.0; 8], [0.0; 8]);
-        a[..xr.len()].copy_from_slice(xr);
-        b[..yr.len()].copy_from_slice(yr);
-        add_products(&a, &b, &mut high, &mut low);
-    }
-    for width in [4, 2, 1] {
-        for k in 0..width {
-            let (total, error) = two_sum(high[k], high[k + width]);
-            high[k] = total;
-            low[k] += low[k + width] + error;
-        }
-    }
-    let (sum, error) = two_sum(start, high[0]);
-    sum + (error + low[0])
-}
-
-/// `high + low ← high + low + a b`, lane by lane, with the errors of products and sums.
-#[inline]
-fn add_products(a: &[f64; 8], b: &[f64; 8], high: &mut [f64; 8], low: &mut [f64; 8]) {
-    for k in 0..8 {
-        let product = a[k] * b[k];
-        let (sum, error) = two_sum(high[k], product);
-        high[k] = sum;
-        low[k] += error + a[k].mul_add(b[k], -product);
-    }
-}
-
-/// `a + b` as a rounded sum and its exact error.
-#[inline]
-pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
-    let sum = a + b;
-    let back = sum - a;
-    (sum, (a - (sum - back)) + (b - back))
-}
-
 /// `y ← y + a x`.
 #[inline]
 pub fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
@@ -305,4 +264,35 @@ fn scaled_norm(x: &[f64]) -> f64 {
         return dot(x, x).sqrt();
     }
     scale * x.iter().map(|v| (v / scale) * (v / scale)).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_right_at_every_length_and_norms_at_the_ends_of_the_range() {
+        for n in 0..40 {
+            let x: Vec<f64> = (1..=n).map(f64::from).collect();
+            let squares = f64::from(n * (n + 1) * (2 * n + 1) / 6);
+            assert_eq!(dot(&x, &x), squares);
+            assert_eq!(max_abs(&x), f64::from(n));
+            let mut y = x.clone();
+            axpy(-2.0, &x, &mut y);
+            assert!(y.iter().zip(&x).all(|(y, x)| *y == -x));
+        }
+        assert!((norm(&[3e200, 4e200]) - 5e200).abs() < 1e186);
+        assert!((norm(&[3e-200, -4e-200]) - 5e-200).abs() < 1e-214);
+        assert_eq!((norm(&[]), norm(&[0.0]), norm(&[f64::INFINITY])), (0.0, 0.0, f64::INFINITY));
+    }
+
+    #[test]
+    fn sizes_that_do_not_fit_are_errors() {
+        assert!(Matrix::from_columns(2, 2, vec![0.0; 3]).is_err());
+        assert!(Matrix::from_columns(usize::MAX, 2, vec![]).is_err());
+        assert!(Matrix::from_rows(&[vec![1.0], vec![1.0, 2.0]]).is_err());
+        let a = Matrix::from_rows(&[[1.0, 2.0], [3.0, f64::NAN]]).unwrap();
+        assert!(a.check_finite("A").unwrap_err().to_string().contains("A[1, 1]"));
+        assert_eq!((a[(1, 0)], a.transposed()[(0, 1)], a.select(&[0], &[1])[(0, 0)]), (3.0, 3.0, 2.0));
+    }
 }

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// Bad input: the problem, an option or a file cannot be used as given.
 ///
-/// Not being solvable is no input error; it is an [`Outcome`](crate::Outcome).
+/// Not being solvable is no input error; it is an outcome of a solver.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum InputError {
     /// A vector or matrix has the wrong size.
