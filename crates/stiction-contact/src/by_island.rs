@@ -11,7 +11,7 @@ use crate::model::{
 };
 use crate::problem::ContactProblem;
 use crate::solution::{ContactForces, ContactSolution, FORCE_KINDS};
-use crate::whitened::{Columns, Whitened};
+use crate::whitened::{Columns, MOST_ROW_ENTRIES, Whitened, row_entries};
 use stiction_linalg::doubled::add_products;
 
 /// Any motion that a Farkas vector leaves possible must be this many times faster than the problem's own, or the proof is rounding.
@@ -54,15 +54,20 @@ pub struct IslandForces {
 impl IslandForces {
     /// Zero, in the sizes of `island`, with the free motion: as a model gets it, and as one that solves an island again needs it.
     pub fn reset(&mut self, island: &Whitened) {
-        let n = island.contacts();
+        let (contacts, bilateral) = (island.contacts(), island.bilateral.len());
+        self.reset_sizes([contacts, bilateral, island.limit.len(), island.bounded.len()], &island.x_free);
+    }
+
+    /// Zero, for so many contacts, bilateral, unilateral and bounded rows, with this motion.
+    fn reset_sizes(&mut self, [n, bilateral, limit, bounded]: [usize; 4], x_free: &[f64]) {
         let zero = |x: &mut Vec<f64>, len: usize| {
             x.clear();
             x.resize(len, 0.0);
         };
-        let sizes = [n, n, n, n, n, n, island.bilateral.len(), island.limit.len(), island.bounded.len()];
+        let sizes = [n, n, n, n, n, n, bilateral, limit, bounded];
         self.all_mut().into_iter().zip(sizes).for_each(|(x, len)| zero(x, len));
         self.x.clear();
-        self.x.extend_from_slice(&island.x_free);
+        self.x.extend_from_slice(x_free);
         self.basis.reset(0);
     }
 }
@@ -92,6 +97,8 @@ impl IslandForces {
 /// What a model knows of an island from the last solve.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Guess<'a> {
+    /// The island's number in the order of [`Islands`].
+    pub island: usize,
     /// The basis it left, if it left one for this island.
     pub basis: Option<&'a Basis>,
     /// The modes of the island's contacts; empty if not known.
@@ -183,7 +190,8 @@ impl ByIsland {
         answer
     }
 
-    /// Splits `problem`, lets `solve_island` solve each island, puts the answers together and certifies them under `law`.
+    /// Splits `problem`, lets `solve_island` solve each island, puts the answers together and certifies them under `law`. An island whose dense
+    /// rows would have more than 2²⁵ entries is not solved.
     ///
     /// # Errors
     /// Those of `solve_island`.
@@ -193,6 +201,27 @@ impl ByIsland {
         law: &dyn Law,
         options: &ModelOptions,
         start: Option<&WarmStart>,
+        solve_island: impl FnMut(
+            &Whitened,
+            Guess<'_>,
+            &mut IslandForces,
+            &mut ContactStats,
+        ) -> Result<IslandEnd, InputError>,
+    ) -> Result<ContactOutcome, InputError> {
+        self.solve_unless_known(problem, law, options, start, |_, _, _, _| None, solve_island)
+    }
+
+    /// The same; `known` is asked first for the answer to an island, given by its number, and its dense rows are formed only if it has none.
+    ///
+    /// # Errors
+    /// Those of `solve_island`.
+    pub(crate) fn solve_unless_known(
+        &mut self,
+        problem: &ContactProblem,
+        law: &dyn Law,
+        options: &ModelOptions,
+        start: Option<&WarmStart>,
+        mut known: impl FnMut(usize, &Island, &mut IslandForces, &mut ContactStats) -> Option<IslandEnd>,
         mut solve_island: impl FnMut(
             &Whitened,
             Guess<'_>,
@@ -206,18 +235,33 @@ impl ByIsland {
         let mut trouble = None;
         for (k, island) in self.islands.list().iter().enumerate() {
             stiction_lcp::interrupt::check();
-            self.whitened.build(problem, island, law.level());
-            self.forces.reset(&self.whitened);
-            self.modes.clear();
-            let known = start.filter(|s| s.modes.len() == problem.contacts().len());
-            self.modes.extend(known.iter().flat_map(|s| island.contacts.iter().map(|&i| s.modes[i])));
-            let basis = start.filter(|s| s.bases.len() == stats.islands).map(|s| &s.bases[k]);
-            let known = start.filter(|s| s.forces.fits(problem));
-            if let Some(start) = known {
-                self.earlier.gather(island, &start.forces);
-            }
-            let guess = Guess { basis, modes: &self.modes, forces: known.map(|_| &self.earlier) };
-            let end = solve_island(&self.whitened, guess, &mut self.forces, &mut stats)?;
+            self.whitened.build_motion(problem, island, law.level());
+            let [contacts, bilaterals] = [&island.contacts, &island.bilaterals].map(Vec::len);
+            let sizes = [contacts, bilaterals, island.limits.len(), island.bounded.len()];
+            self.forces.reset_sizes(sizes, &self.whitened.x_free);
+            let entries = row_entries(&self.whitened.x_free, island);
+            let end = match known(k, island, &mut self.forces, &mut stats) {
+                Some(end) => end,
+                None if entries > MOST_ROW_ENTRIES => IslandEnd::Failed {
+                    why: format!(
+                        "the dense rows of its {contacts} contacts would have {entries} entries; \
+                         at most {MOST_ROW_ENTRIES} are formed"
+                    ),
+                },
+                None => {
+                    self.whitened.build_rows(problem, island, law.level());
+                    self.modes.clear();
+                    let earlier = start.filter(|s| s.modes.len() == problem.contacts().len());
+                    self.modes.extend(earlier.iter().flat_map(|s| island.contacts.iter().map(|&i| s.modes[i])));
+                    let basis = start.filter(|s| s.bases.len() == stats.islands).map(|s| &s.bases[k]);
+                    let earlier = start.filter(|s| s.forces.fits(problem));
+                    if let Some(start) = earlier {
+                        self.earlier.gather(island, &start.forces);
+                    }
+                    let guess = Guess { island: k, basis, modes: &self.modes, forces: earlier.map(|_| &self.earlier) };
+                    solve_island(&self.whitened, guess, &mut self.forces, &mut stats)?
+                }
+            };
             if end != IslandEnd::Solved && trouble.is_none() {
                 // A proof or a ray is one island's alone: no force of another belongs to it.
                 if !matches!(end, IslandEnd::Failed { .. }) {

@@ -69,6 +69,7 @@ impl FindIndices {
 
     /// Offers the next row: its whitened column (m) and the bias of `gᵀ x + bias = 0`. True if it is independent of those before and kept.
     pub fn add(&mut self, g: &[f64], bias: f64) -> bool {
+        stiction_lcp::interrupt::check();
         let number = self.bias.len();
         self.rows.extend_from_slice(g);
         self.bias.push(bias);

@@ -11,6 +11,25 @@ use crate::model::Level;
 use crate::problem::ContactProblem;
 use crate::rows::Rows;
 
+/// Most entries of the dense rows of an island, all kinds together: 268 MB. Its square matrices have at most [`MOST_MATRIX_ENTRIES`] each.
+pub(crate) const MOST_ROW_ENTRIES: usize = 1 << 25;
+
+/// Most entries of a dense matrix that a model forms of an island: 134 MB. Solvers keep two or three copies of it, so that a solve stays
+/// below 1 GB.
+pub(crate) const MOST_MATRIX_ENTRIES: usize = 1 << 24;
+
+/// Why a dense matrix of this order is not formed, if it is too large.
+pub(crate) fn why_not_formed(order: usize) -> Option<String> {
+    let too_large = order.saturating_mul(order) > MOST_MATRIX_ENTRIES;
+    too_large.then(|| format!("its matrix of order {order} is not formed: at most {MOST_MATRIX_ENTRIES} entries are"))
+}
+
+/// Entries of the dense rows of an island with the free motion `x_free`: of normals, two tangents and spin of each contact, and of the others.
+pub(crate) fn row_entries(x_free: &[f64], island: &Island) -> usize {
+    let others = island.bilaterals.len() + island.limits.len() + island.bounded.len();
+    x_free.len().saturating_mul(4 * island.contacts.len() + others)
+}
+
 /// Rows of one kind as columns, and the part of their motion that is not in x.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Columns {
@@ -109,13 +128,19 @@ impl Whitened {
 
     /// Becomes `island` of `problem` at `level`, keeping its storage.
     pub fn build(&mut self, problem: &ContactProblem, island: &Island, level: Level) {
-        self.dt = problem.dt();
         self.build_motion(problem, island, level);
+        self.build_rows(problem, island, level);
+    }
+
+    /// The rows, after the motion.
+    pub(crate) fn build_rows(&mut self, problem: &ContactProblem, island: &Island, level: Level) {
+        self.dt = problem.dt();
         self.build_contacts(problem, island, level);
         self.build_others(problem, island, level);
     }
 
-    fn build_motion(&mut self, problem: &ContactProblem, island: &Island, level: Level) {
+    /// The motion alone.
+    pub(crate) fn build_motion(&mut self, problem: &ContactProblem, island: &Island, level: Level) {
         let (mass, layout) = (problem.mass(), problem.layout());
         self.x_free.clear();
         self.x_now.clear();

@@ -90,12 +90,18 @@ impl Part {
         // Half the exponent of the diagonal, rounded so that the scaled diagonal lies in [1/2, 2).
         let shift: Vec<i32> = rows.iter().map(|&i| exponent(m[(i, i)]).div_euclid(2)).collect();
         let entry = |a: usize, b: usize| {
+            if a == 0 {
+                crate::interrupt::check_at(b);
+            }
             let scale = -shift[a] - shift[b];
             0.5 * times_power(m[(rows[a], rows[b])], scale) + 0.5 * times_power(m[(rows[b], rows[a])], scale)
         };
         let scaled = Matrix::from_fn(rows.len(), rows.len(), entry);
         let size = |a: usize, b: usize| times_power(m[(rows[a], rows[b])].abs(), -shift[a] - shift[b]);
-        let largest = (0..rows.len()).fold(1.0, |l: f64, b| (0..rows.len()).fold(l, |l, a| l.max(size(a, b))));
+        let largest = (0..rows.len()).fold(1.0, |l: f64, b| {
+            crate::interrupt::check_at(b);
+            (0..rows.len()).fold(l, |l, a| l.max(size(a, b)))
+        });
         // Semidefinite matrices have |h_ij|² ≤ h_ii h_jj < 4.
         let bounded = scaled.as_slice().iter().all(|x| x.abs() <= 2.0 + f64::EPSILON * largest);
         bounded.then(|| Self { scaled, work: Matrix::default(), largest, has_zero_row: rows.len() < n })

@@ -17,6 +17,7 @@ impl Lu {
     pub fn factor_with(&mut self, n: usize, mut entry: impl FnMut(usize, usize) -> f64) {
         self.factors.reset(n, n);
         for j in 0..n {
+            crate::interrupt::check_at(j);
             let column = self.factors.col_mut(j);
             for (i, x) in column.iter_mut().enumerate() {
                 *x = entry(i, j);
@@ -98,12 +99,14 @@ impl Lu {
             x.swap(k, self.exchange[k]);
         }
         for k in 0..n {
+            crate::interrupt::check_at(k);
             let xk = x[k];
             if xk != 0.0 {
                 axpy(-xk, &self.factors.col(k)[k + 1..], &mut x[k + 1..]);
             }
         }
         for k in (0..n).rev() {
+            crate::interrupt::check_at(k);
             x[k] /= self.factors[(k, k)];
             let xk = x[k];
             if xk != 0.0 {

@@ -42,6 +42,10 @@ const MOST_GEOMS: usize = 1 << 20;
 /// so many where a step is long beside the speeds, and everything comes to touch everything.
 const MOST_CONTACTS: usize = 1 << 17;
 
+/// Most entries of the rows of all contacts, which have one for each velocity of the articulated bodies that
+/// touch, along three directions: steps keep a handful of copies, 134 MB each then.
+const MOST_ROW_ENTRIES: usize = 1 << 24;
+
 /// A shape on a link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Geom {
@@ -302,6 +306,17 @@ impl Collision {
         &self.contacts
     }
 
+    /// Entries of the rows of all contacts along three directions.
+    fn row_entries(&self, model: &Model) -> usize {
+        let tree = |geom: usize| self.parts[geom].link.map(|link| model.links()[link].tree);
+        let velocities = |tree: Option<usize>| tree.map_or(0, |tree| model.trees()[tree].v.len());
+        let of_contact = |contact: &ContactPoint| {
+            let [a, b] = contact.geoms.map(tree);
+            3 * (velocities(a) + if a == b { 0 } else { velocities(b) })
+        };
+        self.contacts.iter().map(of_contact).sum()
+    }
+
     fn look(
         &mut self,
         model: &Model,
@@ -332,7 +347,7 @@ impl Collision {
             });
             chunks.iter().for_each(|chunk| contacts.extend_from_slice(chunk));
         }
-        if self.contacts.len() > MOST_CONTACTS {
+        if self.contacts.len() > MOST_CONTACTS || self.row_entries(model) > MOST_ROW_ENTRIES {
             self.contacts.clear();
             self.broad.set_crowded();
         }

@@ -60,3 +60,17 @@ fn contacts_found_again_are_those_of_a_fresh_look() {
         assert_eq!(again, scene.find(dt, margin), "round {round}");
     }
 }
+
+#[test]
+fn contacts_that_no_step_can_be_made_of_are_not_kept() {
+    // 512 balls in one place have 130,816 contacts, 513 have 131,328: 2¹⁷ lies between.
+    for (count, contacts) in [(512, 130_816), (513, 0)] {
+        let bodies: Vec<_> = (0..count)
+            .map(|k| (sphere(0.1), Pose::from_translation(Vec3::new(1e-4 * f64::from(k), 0.0, 0.0))))
+            .collect();
+        let mut scene = Scene::new(&[], &bodies);
+        assert_eq!(scene.find(0.0, 0.0).len(), contacts);
+        assert_eq!(scene.collision.take_crowded(), contacts == 0);
+        assert!(!scene.collision.take_crowded());
+    }
+}

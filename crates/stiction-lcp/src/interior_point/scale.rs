@@ -44,6 +44,7 @@ impl Scaled {
         self.scale_empty_rows(lcp);
         self.m.reset(n, n);
         for j in 0..n {
+            crate::interrupt::check_at(j);
             for i in 0..n {
                 self.m[(i, j)] = self.row[i] * lcp.m()[(i, j)] * self.column[j];
             }

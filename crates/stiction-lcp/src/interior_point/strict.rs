@@ -68,6 +68,7 @@ impl StrictlyFeasible {
         self.vector.resize(2 * n + 1, 0.0);
         self.vector[n] = 1.0;
         for i in 0..n {
+            crate::interrupt::check_at(i);
             let last = 1.0 - row_sum(i);
             self.vector[n + 1 + i] = q[i] - last;
             for j in 0..=n {

@@ -363,3 +363,18 @@ fn limits<'a>(world: &'a World, q: &'a [f64]) -> impl Iterator<Item = (usize, f6
         [(k, x - lo, 1.0), (k, hi - x, -1.0)].into_iter().filter(|(_, gap, _)| gap.is_finite())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_that_get_nowhere_end_before_all_their_pieces() {
+        // The first pieces may be as short as they are: an impact runs through several bodies.
+        assert!(gets_on(PACED_FROM - 1, 0.0));
+        // From then on the pace so far has to lead to the end in 64 pieces.
+        assert!(!gets_on(PACED_FROM, 0.24) && gets_on(PACED_FROM, 0.25));
+        assert!(!gets_on(48, 0.74) && gets_on(48, 0.75));
+        assert!(gets_on(PIECES - 1, 0.99) && !gets_on(PIECES, 1.0));
+    }
+}

@@ -194,3 +194,35 @@ fn scenes_that_memory_has_no_room_for_are_refused() {
     let message = refused(&format!("[[bodies]]\nname = \"ground\"\nfixed = true\nshape = {field}"));
     assert!(message.contains("points") && message.contains("1048576"), "{message}");
 }
+
+/// A chain of so many hinges; each link has so many balls that lie on the ground.
+fn chain(links: usize, balls: usize) -> String {
+    let hinge = "joint = { type = \"revolute\", axis = [0, 1, 0] }\nmass = 1";
+    let shapes =
+        format!("shapes = [{{ repeat = \"k = 1..{balls}\", sphere = 0.01, position = [0, \"= 0.05 * k\", 0] }}]");
+    let place = |i: usize| match i {
+        0 => "position = [0, 0, 0.01]".to_string(),
+        _ => format!("position = [0.1, 0, 0]\nparent = \"link{}\"", i - 1),
+    };
+    let link = |i: usize| format!("[[bodies]]\nname = \"link{i}\"\n{}\n{hinge}\n{shapes}\n", place(i));
+    let ground = "[[bodies]]\nname = \"ground\"\nfixed = true\nshape = { plane = true }\n";
+    ground.to_string() + &(0..links).map(link).collect::<String>()
+}
+
+#[test]
+fn contacts_whose_rows_memory_has_no_room_for_are_refused() {
+    let step = |balls: usize| {
+        let mut simulation = parse(&chain(200, balls)).unwrap().simulation().map_err(|e| e.to_string())?;
+        simulation.step().map(|report| report.contacts).map_err(|e| e.to_string())
+    };
+    assert_eq!(step(1), Ok(200));
+    // 200 joints move each of 28,000 contacts along three directions: 16,800,000 entries, more than 2²⁴.
+    assert!(step(140).unwrap_err().contains("too many geoms"));
+}
+
+#[test]
+fn an_inertia_that_memory_has_no_room_for_is_refused() {
+    // That of 2896 joints would have 8,386,816 entries, and 2²³ lies between.
+    let message = parse(&chain(2897, 1)).unwrap().simulation().err().unwrap().to_string();
+    assert!(message.contains("8392609 entries") && message.contains("8388608"), "{message}");
+}

@@ -12,6 +12,7 @@ use stiction_lcp::{Auto, BoxLcp, Matrix, Options, Solver};
 use super::drive::{Driver, fill_column, fill_row};
 use super::sets::{Along, Clamp, Friction, Place};
 use super::system::Rubbing;
+use crate::whitened::why_not_formed;
 
 /// A force of friction stands on its cone if it is within this part of it.
 const ON_CONE: f64 = 1e-9;
@@ -67,6 +68,9 @@ impl Driver {
     fn lcp(&self, variables: &[Variable]) -> Option<BoxLcp> {
         let system = &self.system;
         let (n, m) = (variables.len(), system.m);
+        if why_not_formed(n).is_some() {
+            return None;
+        }
         let (mut rows, mut columns) = (Matrix::zeros(m, n), Matrix::zeros(m, n));
         let (mut q, mut lo, mut hi) = (vec![0.0; n], vec![0.0; n], vec![f64::INFINITY; n]);
         for (k, variable) in variables.iter().enumerate() {

@@ -122,14 +122,14 @@ impl BaraffFriction {
     }
 }
 
-/// Solves islands one after the other, in the order of [`Islands`].
+/// Solves islands one after the other.
 #[derive(Debug, Clone, Default)]
 struct IslandSolver {
     islands: Islands,
+    /// The number of the island that is being solved.
+    number: usize,
     /// How each contact of the problem rubs.
     rubbing: Vec<Rubbing>,
-    /// The next island.
-    next: usize,
     max_steps: Option<usize>,
     driver: Driver,
 }
@@ -137,7 +137,6 @@ struct IslandSolver {
 impl IslandSolver {
     fn begin(&mut self, problem: &ContactProblem, level: Level, max_steps: Option<usize>) {
         self.islands.find(problem);
-        self.next = 0;
         self.max_steps = max_steps;
         self.rubbing.clear();
         let rubbing = |i| if level == Level::Acceleration { rubbing(problem, i) } else { Rubbing::Static };
@@ -145,12 +144,12 @@ impl IslandSolver {
     }
 
     fn load(&mut self, island: &Whitened) {
-        let contacts = &self.islands.list()[self.next].contacts;
+        let contacts = &self.islands.list()[self.number].contacts;
         let rubbing = &self.rubbing;
         self.driver.system.load(island, |i| rubbing[contacts[i]]);
     }
 
-    /// The next island, from the guess if there is one.
+    /// An island, from the guess if there is one.
     fn solve(
         &mut self,
         island: &Whitened,
@@ -158,15 +157,14 @@ impl IslandSolver {
         forces: &mut IslandForces,
         stats: &mut ContactStats,
     ) -> IslandEnd {
+        self.number = guess.island;
         self.load(island);
         stats.inconsistency = stats.inconsistency.max(self.driver.system.inconsistency());
-        let end = if guess.basis.is_some_and(|basis| self.start_from(basis, guess.forces, stats)) {
+        if guess.basis.is_some_and(|basis| self.start_from(basis, guess.forces, stats)) {
             self.solved(island, forces)
         } else {
             self.compute_forces(island, forces, stats)
-        };
-        self.next += 1;
-        end
+        }
     }
 
     /// True if the conditions hold, or could be established, from the sets of an earlier solution.

@@ -5,17 +5,17 @@ use stiction_lcp::InputError;
 use super::CoulombCone;
 use super::island::AfterGuess;
 use super::without_limit::Substitutes;
-use crate::by_island::IslandEnd;
+use crate::by_island::{IslandEnd, IslandForces};
 use crate::certificate::Certifier;
 use crate::certificate::cone::ConeLaw;
-use crate::islands::Islands;
-use crate::model::{ContactModel, ContactOutcome, Level, Mode, WarmStart};
+use crate::islands::{Island, Islands};
+use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, Mode, WarmStart};
 use crate::models::coulomb_pyramid::{CoulombPyramid, PyramidOptions};
 use crate::models::frictionless::Frictionless;
 use crate::models::normal_problem::NormalOptions;
 use crate::problem::ContactProblem;
 use crate::solution::ContactSolution;
-use crate::whitened::Whitened;
+use crate::whitened::MOST_MATRIX_ENTRIES;
 
 /// Contacts of an island up to which its Delassus operator, which costs the cube of them per step, is worth forming where Newton's method on the velocities found nothing.
 const MOST_CONTACTS: usize = 150;
@@ -64,36 +64,28 @@ impl ContactModel for CoulombCone {
         }
         let options = self.options.clone();
         let mut driver = std::mem::take(&mut self.driver);
-        let mut next = 0..;
-        let outcome = driver.solve(problem, &law, &options, start, |island, guess, forces, stats| {
-            let k = next.next().unwrap_or(0);
-            let solved_as = match self.level {
+        let (level, velocities) = (self.level, std::mem::take(&mut self.velocities));
+        let accelerations = std::mem::take(&mut self.accelerations);
+        let known = |k: usize, island: &Island, forces: &mut IslandForces, stats: &mut ContactStats| {
+            let solved_as = match level {
                 Level::Velocity => Some(problem),
-                Level::Acceleration if has_sliders(island) => None,
-                Level::Acceleration => self.accelerations.same_islands(),
+                Level::Acceleration if has_sliders(problem, island) => None,
+                Level::Acceleration => accelerations.same_islands(),
             };
-            if first && solved_as.is_some_and(|problem| self.velocities.take(problem, k, forces)) {
-                return Ok(IslandEnd::Solved);
+            if first && solved_as.is_some_and(|problem| velocities.take(problem, k, forces)) {
+                return Some(IslandEnd::Solved);
             }
             stats.fallbacks += usize::from(first);
-            if first && island.contacts() > MOST_CONTACTS {
-                // What the velocities came to is the best answer there is.
-                let contacts = island.contacts();
-                let why = match self.velocities.limit_reached(k) {
-                    Some(limit) => format!("the budget of work ended at {limit} factors for its {contacts} contacts"),
-                    None => format!("no start led to a certified answer for its {contacts} contacts"),
-                };
-                return Ok(IslandEnd::Failed { why });
-            }
-            if island.mu_roll.iter().any(|mu| *mu > 0.0) {
-                let why =
-                    "no start led to a certified answer, and only the search on the velocities has a place for rolling";
-                return Ok(IslandEnd::Failed { why: why.into() });
-            }
-            forces.reset(island);
-            Ok(self.solve_island(island, guess, AfterGuess::Search, forces, stats))
-        });
-        self.driver = driver;
+            // What the velocities came to is the best answer there is.
+            let why = why_not_dense(problem, island, first, velocities.limit_reached(k))?;
+            Some(IslandEnd::Failed { why })
+        };
+        let outcome =
+            driver.solve_unless_known(problem, &law, &options, start, known, |island, guess, forces, stats| {
+                forces.reset(island);
+                Ok(self.solve_island(island, guess, AfterGuess::Search, forces, stats))
+            });
+        (self.driver, self.velocities, self.accelerations) = (driver, velocities, accelerations);
         let outcome = outcome?;
         match outcome {
             // A search that ended at its limit may have found the answer all the same.
@@ -262,7 +254,29 @@ fn follow_sliding(problem: &ContactProblem, answer: &WarmStart, before: f64, mos
     start
 }
 
+/// Why the Delassus operator of an island is not formed, if it is not; `first` says that it was searched for on the velocities before, which
+/// ended at `limit` factors if there is one.
+fn why_not_dense(problem: &ContactProblem, island: &Island, first: bool, limit: Option<usize>) -> Option<String> {
+    let contacts = island.contacts.len();
+    if first && contacts > MOST_CONTACTS {
+        return Some(match limit {
+            Some(limit) => format!("the budget of work ended at {limit} factors for its {contacts} contacts"),
+            None => format!("no start led to a certified answer for its {contacts} contacts"),
+        });
+    }
+    if island.contacts.iter().any(|&i| problem.contacts().mu_roll[i] > 0.0) {
+        let why = "no start led to a certified answer, and only the search on the velocities has a place for rolling";
+        return Some(why.into());
+    }
+    let rows = 4 * contacts + island.limits.len() + island.bounded.len();
+    let too_many = rows.saturating_mul(rows) > MOST_MATRIX_ENTRIES;
+    too_many
+        .then(|| format!("no start led to a certified answer, and its {rows} rows are too many for a dense operator"))
+}
+
 /// True if a contact slides now, against friction.
-fn has_sliders(island: &Whitened) -> bool {
-    (0..island.contacts()).any(|i| island.touching[i] && island.mu[i] > 0.0 && island.slip[i][..2] != [0.0; 2])
+fn has_sliders(problem: &ContactProblem, island: &Island) -> bool {
+    let contacts = problem.contacts();
+    let acts = |i: usize| contacts.mu[i] > 0.0 && contacts.touches(i) && !problem.parts(i);
+    island.contacts.iter().any(|&i| acts(i) && problem.slip(i)[..2] != [0.0; 2])
 }

@@ -38,7 +38,7 @@ use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::polyhedral::PolyhedralLaw;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
 use crate::problem::ContactProblem;
-use crate::whitened::Whitened;
+use crate::whitened::{Whitened, why_not_formed};
 use active::Active;
 use cones::{Answer, Cones};
 use finish::Finish;
@@ -370,7 +370,8 @@ impl Engine {
 
     /// When nothing solves the problem: a Farkas vector of the rows without friction, if there is one.
     fn prove_infeasible(&mut self, island: &Whitened, forces: &mut IslandForces) -> IslandEnd {
-        let failed = || IslandEnd::Failed { why: NO_ANSWER.into() };
+        let why = why_not_formed(self.cones.order());
+        let failed = || IslandEnd::Failed { why: why.unwrap_or_else(|| NO_ANSWER.into()) };
         let (columns, e) = self.cones.unilateral_rows(island, self.options.scheme);
         let factored = Matrix::from_columns(self.cones.dof, e.len(), columns).and_then(|g| FactoredLcp::new(g, e));
         let Ok(factored) = factored else { return failed() };

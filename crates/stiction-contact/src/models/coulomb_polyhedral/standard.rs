@@ -6,6 +6,7 @@ use stiction_lcp::matrix::dot;
 use stiction_lcp::{Auto, InputError, Lcp, Lemke, Matrix, Options, Outcome, Solver};
 
 use super::cones::{Answer, Cones, NONE, Pair};
+use crate::whitened::why_not_formed;
 
 /// Forms the problem and solves it.
 #[derive(Debug, Clone)]
@@ -20,8 +21,11 @@ impl Standard {
         Self { lemke: Lemke::new(options.clone()), auto: Auto::new(options) }
     }
 
-    /// Solves the problem by Lemke's method. True if it says that it did.
+    /// Solves the problem by Lemke's method. True if it says that it did; false if the problem is too large to be formed, too.
     pub fn solve(&mut self, cones: &Cones, pivots: &mut usize, out: &mut Answer) -> Result<bool, InputError> {
+        if why_not_formed(cones.order()).is_some() {
+            return Ok(false);
+        }
         let lcp = form(cones)?;
         Ok(take(cones, self.lemke.solve(&lcp)?, pivots, out))
     }
@@ -33,6 +37,9 @@ impl Standard {
         pivots: &mut usize,
         out: &mut Answer,
     ) -> Result<bool, InputError> {
+        if why_not_formed(cones.order()).is_some() {
+            return Ok(false);
+        }
         let lcp = form(cones)?;
         Ok(take(cones, self.auto.solve(&lcp)?, pivots, out))
     }

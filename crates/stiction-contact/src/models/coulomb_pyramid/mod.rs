@@ -35,7 +35,7 @@ use crate::certificate::pyramid::PyramidLaw;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
 use crate::problem::ContactProblem;
 use crate::solution::ContactSolution;
-use crate::whitened::Whitened;
+use crate::whitened::{Whitened, why_not_formed};
 pub use all::AllSolutions;
 pub use existence::Existence;
 use formulation::Formulation;
@@ -246,6 +246,10 @@ impl Core {
     ) -> Result<IslandEnd, InputError> {
         self.formulation.read(island);
         stats.inconsistency = stats.inconsistency.max(self.formulation.held.inconsistency());
+        let held = if self.quasistatic { island.m() + self.formulation.held.rank() } else { 0 };
+        if let Some(why) = why_not_formed(held + self.formulation.order()) {
+            return Ok(IslandEnd::Failed { why });
+        }
         if self.quasistatic {
             return self.solve_quasistatic(island, guess, forces, stats);
         }

@@ -55,6 +55,9 @@ use crate::whitened::Whitened;
 use conic::{Conic, Within};
 use newton::Newton;
 
+/// Most entries of a conic program, whose rows are dense and which the interior-point method copies and factors: 67 MB each.
+const MOST_CONIC_ENTRIES: usize = 1 << 23;
+
 /// Iterations of clarabel, at most, unless the options say otherwise; it takes 8 to 30.
 const ITERATIONS: u32 = 100;
 
@@ -186,6 +189,12 @@ impl IslandSolver {
                 return IslandEnd::Solved;
             }
             stats.fallbacks += 1;
+        }
+        let entries = island.m().saturating_mul(self.conic.rows());
+        if entries > MOST_CONIC_ENTRIES {
+            let why =
+                format!("its conic program of {entries} entries is not solved: at most {MOST_CONIC_ENTRIES} can be");
+            return IslandEnd::Failed { why };
         }
         let most = options.max_pivots.map_or(ITERATIONS, |most| u32::try_from(most).unwrap_or(u32::MAX));
         let (end, iterations) = interior::solve(&self.conic, most, &mut self.p);

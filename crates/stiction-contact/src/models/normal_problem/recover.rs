@@ -116,6 +116,7 @@ impl NormalProblem {
 impl Recovery {
     /// Takes `row` into the factor; false if it depends on those before.
     pub fn append(&mut self, island: &Whitened, drag: &Drag, row: Row, bias: f64) -> bool {
+        stiction_lcp::interrupt::check();
         self.column.clear();
         self.column.extend_from_slice(row.g(island));
         drag.solve(&mut self.column);

@@ -212,6 +212,10 @@ impl DelassusSpace {
         newton.reset(el);
         search.reset();
         let work = newton.matrix.flops(false) + PASSES * 9.0 * el.delassus.couplings.len() as f64;
+        if work > MOST_WORK {
+            // Where everything touches everything a single factor takes minutes and gigabytes.
+            return false;
+        }
         let limit = limit.min((self.work_left / work.max(1.0)) as usize);
         let mut guess = Guess::States;
         if let Some((states, near)) = start {

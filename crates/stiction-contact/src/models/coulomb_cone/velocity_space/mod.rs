@@ -193,6 +193,12 @@ impl VelocitySpace {
         self.search.reset();
         let work = self.newton.matrix.flops(false) + PASSES * self.elements.values.len() as f64;
         let limit = limit.min((MOST_WORK / work.max(1.0)) as usize);
+        if limit == 0 {
+            // Where everything touches everything a single factor takes minutes and gigabytes.
+            self.limits.last_mut().into_iter().for_each(|last| *last = Some(0));
+            self.recover(problem);
+            return false;
+        }
         let (guess, guessed) = match start {
             Some(start) => {
                 let guessed = self.try_guess(start, problem.mass(), enough);

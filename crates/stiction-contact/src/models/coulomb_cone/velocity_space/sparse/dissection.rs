@@ -97,7 +97,9 @@ impl Dissection {
         }
         let mut best = f64::INFINITY;
         self.try_walks(depth, WALKS, &mut best);
-        for k in (0..depth).rev() {
+        // Where everything is tied to everything there is no separator that could be refined.
+        let found = best < f64::INFINITY;
+        for k in (0..depth).rev().filter(|_| found) {
             let level = &self.levels[k];
             self.separator.refine(&level.graph, &level.map, &self.part);
             self.part.clone_from(&self.separator.part);
@@ -200,5 +202,28 @@ fn join(fine: &Level, pairs: &[usize], coarse: &mut Level, places: &mut Vec<usiz
             }
         }
         coarse.graph.push_block(members.iter().map(|&v| fine.graph.sizes[v]).sum());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_all_tied_together_is_one_stage_whatever_was_dissected_before() {
+        let complete = |count: usize| {
+            let all: Vec<usize> = (0..count).collect();
+            let mut graph = Graph::default();
+            graph.load(all.iter().map(|_| 3), std::iter::once(&all[..]));
+            graph
+        };
+        let mut path = Graph::default();
+        let ties: Vec<[usize; 2]> = (1..400).map(|i| [i - 1, i]).collect();
+        path.load((0..400).map(|_| 3), ties.iter().map(|tie| &tie[..]));
+        let mut dissection = Dissection::default();
+        for count in [LEAF + 50, 3 * LEAF] {
+            assert!(dissection.find(&complete(count)).iter().all(|stage| *stage == 0), "{count}");
+            assert!(dissection.find(&path).iter().any(|stage| *stage > 0));
+        }
     }
 }
