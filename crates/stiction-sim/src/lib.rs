@@ -14,6 +14,7 @@ pub mod looks;
 pub mod material;
 pub mod meshes;
 pub mod mjcf;
+mod mocap;
 mod motor_limits;
 mod motors;
 mod picture;
@@ -26,6 +27,7 @@ pub mod sensors;
 pub mod simulation;
 mod sleep;
 pub mod summary;
+pub mod ties;
 mod time_stepping;
 pub mod urdf;
 pub mod world;
@@ -50,6 +52,7 @@ pub use simulation::{
     StepReport,
 };
 pub use summary::{Gather, Summary};
+pub use ties::{Softness, Tie};
 pub use world::{Added, Base, Placement, Surfaces, World, WorldBuilder};
 
 /// Reads a robot file, URDF or MJCF, told apart by the element it starts with.
