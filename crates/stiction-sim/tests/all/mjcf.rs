@@ -498,7 +498,7 @@ fn flags_that_switch_parts_off() {
     assert_eq!((d.gravity, d.dt, d.geoms.len()), (Some(Vec3::ZERO), Some(0.01), 0));
     assert_eq!(d.actuators[0].gain, Law::NONE, "it keeps its control, and does nothing");
     assert_eq!(d.links[0].properties.limits, [f64::NEG_INFINITY, f64::INFINITY]);
-    assert!(noted(&d, NoteKind::Changed, "switched off by the file"));
+    assert!(noted(&d, NoteKind::Ignored, "switched off by the file"));
 }
 
 #[test]

@@ -88,3 +88,22 @@ fn parts_that_overlap_at_the_start_can_be_made_to_touch() {
     assert!((end(false) + 0.3).abs() < 1e-9, "they pass through each other: {}", end(false));
     assert!(end(true).abs() < 1e-9, "they overlap by no more than at the start: {}", end(true));
 }
+
+#[test]
+fn meshes_are_found_beside_included_files_and_xacro_is_named() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("included");
+    std::fs::create_dir_all(folder.join("parts")).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    write("parts/tetrahedron.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+    write(
+        "parts/robot.xml",
+        r#"<mujoco><asset><mesh name="m" file="tetrahedron.obj"/></asset><worldbody><body><freejoint/>
+           <geom type="mesh" mesh="m" density="6"/></body></worldbody></mujoco>"#,
+    );
+    write("main.xml", r#"<mujoco><include file="parts/robot.xml"/></mujoco>"#);
+    let robot = stiction_sim::load_description(&folder.join("main.xml")).unwrap_or_else(|e| panic!("{e}"));
+    assert!((robot.links[0].inertia.mass - 1.0).abs() < 1e-12);
+    write("arm.urdf.xacro", r#"<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arm/></robot>"#);
+    let error = stiction_sim::load_description(&folder.join("arm.urdf.xacro")).unwrap_err().to_string();
+    assert!(error.contains("xacro FILE > robot.urdf"), "{error}");
+}
