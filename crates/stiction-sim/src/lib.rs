@@ -75,7 +75,8 @@ pub fn load_description_at(path: &Path, start: &mjcf::Start) -> Result<Descripti
     if sdf < mujoco.min(robot) {
         return Err(SceneError::new("<sdf>", "SDF is not supported yet; URDF and MJCF are").in_file(path));
     }
-    if text.contains("xmlns:xacro") || text.contains("<xacro:") {
+    // What xacro has made still declares its namespace.
+    if text.contains("<xacro:") {
         let why = "this is xacro, which makes URDF: run `xacro FILE > robot.urdf` (pip install xacro) and load that";
         return Err(SceneError::new("<robot>", why).in_file(path));
     }

@@ -107,17 +107,13 @@ impl Simulation {
     }
 
     /// Position (m), (3,), and quaternion w, x, y, z, (4,), of a body that is moved from outside.
-    fn mocap<'py>(
-        &self,
-        py: Python<'py>,
-        name: &str,
-    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+    fn mocap<'py>(&self, py: Python<'py>, name: &str) -> PyResult<[Bound<'py, PyArray1<f64>>; 2]> {
         let mut core = self.lock(py)?;
         self.read(py, &mut core)?;
         let pose = core.sim.mocap(name).map_err(|e| errors::from_input(&e))?;
         let q = pose.rotation;
         let quaternion = PyArray1::from_slice(py, &[q.w, q.x, q.y, q.z]);
-        Ok((PyArray1::from_slice(py, &pose.translation.to_array()), quaternion))
+        Ok([PyArray1::from_slice(py, &pose.translation.to_array()), quaternion])
     }
 
     /// Length of each actuator's transmission at the present state, (nu,).

@@ -124,7 +124,8 @@ impl<'a> Links<'a> {
             self.push(LinkSpec::on(body.name.clone(), parent, JointKind::Fixed, base, Inertia::ZERO), body.element);
         }
         if let Some(last) = self.specs.last_mut() {
-            last.inertia = body.inertia.transformed(&own);
+            // Of nothing there is no centre that could be elsewhere.
+            last.inertia = if body.inertia.mass > 0.0 { body.inertia.transformed(&own) } else { Inertia::ZERO };
         }
         self.of_body.push(Some(self.specs.len() - 1));
         self.frames.push(own);

@@ -104,6 +104,19 @@ fn meshes_are_found_beside_included_files_and_xacro_is_named() {
     let robot = stiction_sim::load_description(&folder.join("main.xml")).unwrap_or_else(|e| panic!("{e}"));
     assert!((robot.links[0].inertia.mass - 1.0).abs() < 1e-12);
     write("arm.urdf.xacro", r#"<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arm/></robot>"#);
+    write("made.urdf", r#"<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="l"/></robot>"#);
+    assert_eq!(stiction_sim::load_description(&folder.join("made.urdf")).unwrap().links.len(), 1);
     let error = stiction_sim::load_description(&folder.join("arm.urdf.xacro")).unwrap_err().to_string();
     assert!(error.contains("xacro FILE > robot.urdf"), "{error}");
+}
+
+#[test]
+fn a_body_without_mass_can_carry_others_on_a_joint_beside_its_origin() {
+    let sim = robot(
+        r#"<worldbody><body><body pos=".1 0 0"><geom size=".1" mass="2"/></body><joint pos="-.2 0 0" type="slide" axis="1 0 0"/>
+           <joint pos="-.2 0 0" axis="0 0 1"/></body></worldbody>"#,
+        1e-3,
+        false,
+    );
+    assert_eq!(sim.world().model.nv(), 2);
 }
