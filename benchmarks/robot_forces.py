@@ -21,7 +21,7 @@ class Pair:
         self.data = mujoco.MjData(self.model)
         self.simulation = stiction.Simulation(stiction.Scene.load(file, keyframe=-1), raises=False, separate=True)
         scene = self.simulation.scene
-        sizes = {"free": (7, 6), "spherical": (4, 3), "planar": (3, 3), "fixed": (0, 0)}
+        sizes = {"free": (7, 6), "spherical": (4, 3), "planar": (3, 3), "fixed": (0, 0), "mocap": (0, 0)}  # Poses that are set from outside come after all others in q.
         offsets, q, v = {}, 0, 0
         for name, kind in zip(scene.bodies, scene.joint_types):
             offsets[name] = (q, v)

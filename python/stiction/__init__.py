@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from . import contact, lcp, scene
 from ._stiction import Geom, Recording, __version__
-from .errors import BusyError, InputError, InternalError, NotSolved, SceneError, StepFailed, StepInterrupted, StictionError
+from .errors import BusyError, InputError, InternalError, NotSolved, SceneError, StepFailed, StepInterrupted, StictionError, StictionWarning
 from .scene import Scene, SceneBuilder
 from .sim import (
     BatchSimulation,
@@ -53,6 +53,7 @@ __all__ = [
     "StepInterrupted",
     "StepReport",
     "StictionError",
+    "StictionWarning",
     "Trajectory",
     "__version__",
     "contact",

@@ -17,6 +17,9 @@
 ``InternalError``
     a fault of the engine itself; please report it
 
+``StictionWarning``
+    a file of which something is not used as it stands there (a ``UserWarning``, no error)
+
 An array of the wrong dtype is a plain ``TypeError``.
 """
 
@@ -24,7 +27,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["BusyError", "InputError", "InternalError", "NotSolved", "SceneError", "StepFailed", "StepInterrupted", "StictionError"]
+__all__ = ["BusyError", "InputError", "InternalError", "NotSolved", "SceneError", "StepFailed", "StepInterrupted", "StictionError", "StictionWarning"]
 
 
 class StictionError(Exception):
@@ -32,6 +35,10 @@ class StictionError(Exception):
 
     # Of the layout of ``Exception`` itself: see `InternalError`.
     __slots__ = ()
+
+
+class StictionWarning(UserWarning):
+    """A scene or robot file of which something is left out or changed: ``scene.notes`` has all of it. Given once per file."""
 
 
 class InputError(StictionError, ValueError):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pathlib
+import pickle
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -195,3 +197,60 @@ def test_activations_are_part_of_saved_states(tmp_path: pathlib.Path) -> None:
     assert copy.hash == simulation.hash and copy.act[0] == simulation.act[0] == pytest.approx(0.04)
     simulation.load_state(state)
     assert simulation.act[0] == pytest.approx(0.02)
+
+
+MOCAP = """<mujoco><worldbody><body name="hand" mocap="true" pos="0 0 1"/>
+  <body name="ball" pos="0 0 1"><freejoint/><geom size=".1"/></body></worldbody>
+  <equality><weld body1="hand" body2="ball"/></equality></mujoco>"""
+
+
+def test_bodies_are_moved_from_outside(tmp_path):
+    file = tmp_path / "mocap.xml"
+    file.write_text(MOCAP)
+    scene = stiction.Scene.load(file)
+    assert scene.mocap_bodies == ["hand"] and scene.joint_types[scene.body("hand")] == "mocap"
+    simulation = stiction.Simulation(scene)
+    simulation.set_mocap("hand", [0.1, 0, 1])
+    simulation.set_mocap("hand", quaternion=[0, 0, 0, 2])
+    np.testing.assert_array_equal(simulation.q[-7:], [0.1, 0, 1, 0, 0, 0, 1])
+    position, quaternion = simulation.mocap("hand")
+    np.testing.assert_array_equal([*position, *quaternion], simulation.q[-7:])
+    simulation.run(1000)
+    np.testing.assert_allclose(simulation.q[:3], [0.1, 0, 1], atol=1e-3)
+    simulation.q[-7:-4] = [0, 0, 2]
+    simulation.run(1000)
+    np.testing.assert_allclose(simulation.q[:3], [0, 0, 2], atol=1e-3)
+    with pytest.raises(stiction.InputError, match="did you mean \"hand\""):
+        simulation.set_mocap("hnad", [0, 0, 0])
+    with pytest.raises(stiction.InputError, match="position"):
+        simulation.set_mocap("hand", [0, 0])
+
+
+def test_what_is_left_out_is_warned_of_once_per_file(tmp_path):
+    file = tmp_path / "left_out.xml"
+    file.write_text("<mujoco><extension/><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>")
+    with pytest.warns(stiction.StictionWarning, match="left_out.xml: 1 thing is not used as written .1 left out.*scene.notes"):
+        scene = stiction.Scene.load(file)
+    assert [kind for _, kind, _, _ in scene.notes if kind != "ignored"] == ["not yet"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        stiction.Scene.load(file)
+
+
+def test_parts_that_overlap_at_the_start_are_named_and_can_touch(tmp_path):
+    file = tmp_path / "overlap.xml"
+    file.write_text("""<mujoco><option gravity="0 0 0"/><worldbody><body><joint type="slide" axis="1 0 0"/><geom name="a" size=".1"/>
+      <body><joint type="slide" axis="1 0 0"/><geom size=".01" contype="0" conaffinity="0"/>
+      <body pos=".15 0 0"><joint type="slide" axis="1 0 0"/><geom name="b" size=".1"/></body></body></body></worldbody></mujoco>""")
+    scene = stiction.Scene.load(file)
+    (note,) = [n for n in scene.notes if n[0] == "start"]
+    assert note[1] == "changed" and note[2] == '"a" and "b"' and "never touch" in note[3]
+    touching = pickle.loads(pickle.dumps(scene.with_settings(allow_start_overlap=True)))
+    assert "overlap by more" in [n for n in touching.notes if n[0] == "start"][0][3]
+    ends = []
+    for own in (scene, touching):
+        simulation = stiction.Simulation(own)
+        simulation.v[2] = -1
+        simulation.run(round(0.4 / own.dt))
+        ends.append(simulation.q[1] + simulation.q[2])
+    assert ends[0] < -0.1 and ends[1] > -1e-9

@@ -15,6 +15,7 @@ use crate::math::{Pose, Quat, Vec3, axis_angle, rotation_vector, tangents, unit_
 /// | `Planar` | x, y (m), angle (rad) in the plane with the normal | m/s, m/s, rad/s |
 /// | `Spherical` | quaternion w, x, y, z | angular velocity (rad/s) |
 /// | `Free` | position (m), quaternion w, x, y, z | velocity of the origin (m/s), angular velocity (rad/s) |
+/// | `Mocap` | position (m), quaternion w, x, y, z | – |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum JointKind {
     /// No motion.
@@ -43,6 +44,8 @@ pub enum JointKind {
     Spherical,
     /// Any motion.
     Free,
+    /// Any pose, which is set from outside: no force moves it, and it has no velocity.
+    Mocap,
 }
 
 /// One velocity of a joint: with it alone at 1, the link turns with `angular` and its origin moves with `linear`, along the axes of J. One of the
@@ -63,14 +66,14 @@ impl JointKind {
             Self::Revolute { .. } | Self::Continuous { .. } | Self::Prismatic { .. } => 1,
             Self::Planar { .. } => 3,
             Self::Spherical => 4,
-            Self::Free => 7,
+            Self::Free | Self::Mocap => 7,
         }
     }
 
     /// Number of velocities.
     pub fn nv(&self) -> usize {
         match self {
-            Self::Fixed => 0,
+            Self::Fixed | Self::Mocap => 0,
             Self::Revolute { .. } | Self::Continuous { .. } | Self::Prismatic { .. } => 1,
             Self::Planar { .. } | Self::Spherical => 3,
             Self::Free => 6,
@@ -84,7 +87,7 @@ impl JointKind {
             Self::Revolute { .. } | Self::Continuous { .. } | Self::Prismatic { .. } => &[0.0],
             Self::Planar { .. } => &[0.0; 3],
             Self::Spherical => &[1.0, 0.0, 0.0, 0.0],
-            Self::Free => &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+            Self::Free | Self::Mocap => &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
         }
     }
 
@@ -99,7 +102,7 @@ impl JointKind {
                 Pose::from_parts(s * q[0] + t * q[1], axis_angle(normal * q[2]))
             }
             Self::Spherical => Pose::from_rotation(quaternion(q)),
-            Self::Free => Pose::from_parts(Vec3::new(q[0], q[1], q[2]), quaternion(&q[3..])),
+            Self::Free | Self::Mocap => Pose::from_parts(Vec3::new(q[0], q[1], q[2]), quaternion(&q[3..])),
         }
     }
 
@@ -109,7 +112,7 @@ impl JointKind {
         let move_along = |linear: Vec3| Column { angular: Vec3::ZERO, linear };
         let axes = [Vec3::X, Vec3::Y, Vec3::Z];
         match *self {
-            Self::Fixed => turn(Vec3::ZERO),
+            Self::Fixed | Self::Mocap => turn(Vec3::ZERO),
             Self::Revolute { axis } | Self::Continuous { axis } => turn(axis),
             Self::Prismatic { axis } => move_along(axis),
             Self::Planar { normal } => {
@@ -150,7 +153,7 @@ impl JointKind {
     pub fn quaternion_at(&self) -> Option<usize> {
         match self {
             Self::Spherical => Some(0),
-            Self::Free => Some(3),
+            Self::Free | Self::Mocap => Some(3),
             _ => None,
         }
     }
@@ -195,6 +198,7 @@ mod tests {
             JointKind::Planar { normal: axis },
             JointKind::Spherical,
             JointKind::Free,
+            JointKind::Mocap,
         ]
     }
 

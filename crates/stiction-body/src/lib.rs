@@ -17,5 +17,5 @@ pub use inertia::Inertia;
 pub use joint::JointKind;
 pub use kinematics::{LinkMotion, Workspace};
 pub use loops::{LoopBlocks, LoopRows, RedundantRows, RowSource};
-pub use model::{JointProperties, LinkSpec, LoopClosure, LoopKind, Mimic, Model, ModelBuilder};
+pub use model::{Coupling, CouplingTerm, JointProperties, LinkSpec, LoopClosure, LoopKind, Mimic, Model, ModelBuilder};
 pub use shape::{Shape, ShapeKind, Triangulation};

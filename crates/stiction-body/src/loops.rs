@@ -10,6 +10,7 @@
 //! | `Hinge` | the same, and the sines `x_A · (z_A × z_B)`, `y_A · (z_A × z_B)` of the angle between the axes (rad) | 5 |
 //! | `Weld` | the same as `Point`, and `2 u` along the axes of A: the rotation vector up to third order (rad) | 6 |
 //! | mimic | `q_link − multiplier · q_of − offset` (rad or m) | 1 |
+//! | coupling | `Σᵢ pᵢ(qᵢ) − offset` | 1 |
 //!
 //! All are smooth where they are near zero. A hinge is also at zero with its axes opposite: the sines cannot tell.
 //!
@@ -22,7 +23,7 @@ use std::ops::{Deref, Range};
 
 use crate::kinematics::{LinkMotion, Workspace};
 use crate::math::{Mat3, Pose, Vec3};
-use crate::model::{LoopClosure, LoopKind, Mimic, Model};
+use crate::model::{Coupling, CouplingTerm, LoopAxes, LoopClosure, LoopKind, Mimic, Model};
 
 mod redundant;
 
@@ -35,9 +36,11 @@ pub enum RowSource {
     Loop(usize),
     /// A joint of [`Model::mimics`].
     Mimic(usize),
+    /// A sum of [`Model::couplings`].
+    Coupling(usize),
 }
 
-/// Rows of all loops of a model, then of all joints that follow others. Nothing is allocated after [`LoopRows::new`].
+/// Rows of all loops of a model, then of all joints that follow others, then of couplings. Nothing is allocated after [`LoopRows::new`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoopRows {
     rows: Vec<Row>,
@@ -93,6 +96,21 @@ impl LoopRows {
         for (i, mimic) in model.mimics().iter().enumerate() {
             out.add(model, RowSource::Mimic(i), 0, [mimic.link, mimic.of].map(|l| Some(model.links()[l].tree)));
         }
+        for (i, coupling) in model.couplings().iter().enumerate() {
+            let tree = |t: &CouplingTerm| model.links()[t.link].tree;
+            let trees = || coupling.terms.iter().map(tree);
+            out.add(model, RowSource::Coupling(i), 0, [trees().min(), trees().max()]);
+        }
+        out
+    }
+
+    /// Storage for all rows of ties that are not among the loops of the model.
+    pub fn of_ties<'a>(model: &Model, ties: impl IntoIterator<Item = &'a LoopClosure>) -> Self {
+        let mut out = Self { rows: vec![], entries: vec![] };
+        for (i, tie) in ties.into_iter().enumerate() {
+            let trees = [tie.a, tie.b].map(|link| link.map(|l| model.links()[l].tree));
+            (0..row_count(tie.kind)).for_each(|k| out.add(model, RowSource::Loop(i), k, trees));
+        }
         out
     }
 
@@ -109,6 +127,11 @@ impl LoopRows {
     /// What row `i` belongs to.
     pub fn source(&self, i: usize) -> RowSource {
         self.rows[i].source
+    }
+
+    /// Which row of its loop row `i` is: 0 to 2 of the point, 3 to 5 of the rotation.
+    pub fn part(&self, i: usize) -> usize {
+        self.rows[i].part
     }
 
     /// φ of row `i` (m or rad): zero where the loop is closed.
@@ -139,9 +162,37 @@ impl LoopRows {
 
     /// Values and entries at configuration `q` (nq), at which the positions of `work` must be; the model is the one the rows were made for.
     pub fn update(&mut self, model: &Model, work: &Workspace, q: &[f64]) {
+        let i = self.update_loops(model, model.loops().iter().zip(model.loop_axes()), work);
+        for (k, mimic) in model.mimics().iter().enumerate() {
+            self.update_mimic(model, i + k, mimic, q);
+        }
+        let first = i + model.mimics().len();
+        for (k, coupling) in model.couplings().iter().enumerate() {
+            self.update_coupling(model, first + k, coupling, q);
+        }
+    }
+
+    /// The same for the ties that the rows were made for.
+    pub fn update_ties<'a>(
+        &mut self,
+        model: &Model,
+        work: &Workspace,
+        ties: impl IntoIterator<Item = &'a LoopClosure>,
+    ) {
+        let axes = LoopAxes::default();
+        self.update_loops(model, ties.into_iter().map(|tie| (tie, &axes)), work);
+    }
+
+    /// Values and entries of the rows of loops; returns how many there are.
+    fn update_loops<'a>(
+        &mut self,
+        model: &Model,
+        loops: impl Iterator<Item = (&'a LoopClosure, &'a LoopAxes)>,
+        work: &Workspace,
+    ) -> usize {
         self.entries.fill(0.0);
         let mut i = 0;
-        for (number, (closure, axes)) in model.loops().iter().zip(model.loop_axes()).enumerate() {
+        for (number, (closure, axes)) in loops.enumerate() {
             let [a, b] = ends(closure, work);
             while i < self.rows.len() && self.rows[i].source == RowSource::Loop(number) {
                 match (self.rows[i].part, closure.kind) {
@@ -152,9 +203,7 @@ impl LoopRows {
                 i += 1;
             }
         }
-        for (k, mimic) in model.mimics().iter().enumerate() {
-            self.update_mimic(model, i + k, mimic, q);
-        }
+        i
     }
 
     /// Rates at the positions and velocities of `work`.
@@ -231,6 +280,17 @@ impl LoopRows {
             if let Some(link) = end.link {
                 work.add_angular_row(model, link, axis, sign, self.block_mut(model, i, link));
             }
+        }
+    }
+
+    fn update_coupling(&mut self, model: &Model, i: usize, coupling: &Coupling, q: &[f64]) {
+        self.rows[i].value = -coupling.offset;
+        for term in &coupling.terms {
+            let link = &model.links()[term.link];
+            let [value, slope] = term.at(q[link.q.start]);
+            let k = link.v.start - model.trees()[link.tree].v.start;
+            self.rows[i].value += value;
+            self.block_mut(model, i, term.link)[k] += slope;
         }
     }
 

@@ -1,6 +1,7 @@
 //! The constant part of a multibody system: links, joints, inertias. What changes is in the state: q, v and the time.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::ops::Range;
 
 use stiction_linalg::InputError;
@@ -95,6 +96,40 @@ pub struct Mimic {
     pub offset: f64,
 }
 
+/// Joints that keep a sum of polynomials of their coordinates: `Σᵢ Σₖ cᵢₖ (qᵢ − rᵢ)ᵏ = offset`, k from 1 to 4.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Coupling {
+    /// The joints, on at most two trees.
+    pub terms: Vec<CouplingTerm>,
+    /// What the sum is.
+    pub offset: f64,
+}
+
+/// The part of one joint in a [`Coupling`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CouplingTerm {
+    /// The link whose joint it is; the joint has one velocity.
+    pub link: usize,
+    /// The coordinate r from which it is counted (rad or m).
+    pub reference: f64,
+    /// The coefficients c of the powers 1 to 4.
+    pub coefficients: [f64; 4],
+}
+
+impl CouplingTerm {
+    /// Its value and slope at a coordinate.
+    pub fn at(&self, q: f64) -> [f64; 2] {
+        let x = q - self.reference;
+        let [a, b, c, d] = self.coefficients;
+        [x * (a + x * (b + x * (c + x * d))), a + x * (2.0 * b + x * (3.0 * c + x * (4.0 * d)))]
+    }
+
+    /// True if its slope is the same everywhere.
+    pub fn is_linear(&self) -> bool {
+        self.coefficients[1..] == [0.0; 3]
+    }
+}
+
 /// How two links are tied where a loop closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoopKind {
@@ -166,17 +201,33 @@ pub struct Tree {
     pub floating: Option<usize>,
 }
 
-/// A multibody system. Links are ordered tree by tree, parents before children, so that each tree's velocities are one range.
-#[derive(Debug, Clone, PartialEq)]
+/// A multibody system. Links are ordered tree by tree, parents before children, so that each tree's velocities are one range. Poses that
+/// are set from outside come last in q.
+#[derive(Clone, PartialEq)]
 pub struct Model {
     links: Vec<Link>,
     trees: Vec<Tree>,
     mimics: Vec<Mimic>,
     loops: Vec<LoopClosure>,
     pub(crate) loop_axes: Vec<LoopAxes>,
+    couplings: Vec<Coupling>,
     gravity: Vec3,
     nq: usize,
     nv: usize,
+}
+
+/// As it would be derived, but for couplings, which only stand there if there are some: recordings tell models apart by this text.
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { links, trees, mimics, loops, loop_axes, couplings, gravity, nq, nv } = self;
+        let mut out = f.debug_struct("Model");
+        out.field("links", links).field("trees", trees).field("mimics", mimics).field("loops", loops);
+        out.field("loop_axes", loop_axes);
+        if !couplings.is_empty() {
+            out.field("couplings", couplings);
+        }
+        out.field("gravity", gravity).field("nq", nq).field("nv", nv).finish()
+    }
 }
 
 impl Model {
@@ -193,6 +244,11 @@ impl Model {
     /// Joints that follow others.
     pub fn mimics(&self) -> &[Mimic] {
         &self.mimics
+    }
+
+    /// Joints that keep sums of polynomials.
+    pub fn couplings(&self) -> &[Coupling] {
+        &self.couplings
     }
 
     /// Closed loops.
@@ -220,6 +276,11 @@ impl Model {
         Ok(())
     }
 
+    /// How many numbers of q are those of joints: what follows are the poses of [`JointKind::Mocap`] links, in the order of the links.
+    pub fn jointed_nq(&self) -> usize {
+        self.nq - self.links.iter().filter(|l| l.spec.kind == JointKind::Mocap).map(|l| l.q.len()).sum::<usize>()
+    }
+
     /// Size of the configuration q.
     pub fn nq(&self) -> usize {
         self.nq
@@ -242,7 +303,9 @@ impl Model {
 
     /// The configuration with every joint at its neutral position.
     pub fn neutral(&self) -> Vec<f64> {
-        self.links.iter().flat_map(|l| l.spec.kind.neutral()).copied().collect()
+        let mut q = vec![0.0; self.nq];
+        self.links.iter().for_each(|l| q[l.q.clone()].copy_from_slice(l.spec.kind.neutral()));
+        q
     }
 
     /// `q ← q ⊕ dt v`.
@@ -296,6 +359,7 @@ pub struct ModelBuilder {
     /// Names of the links.
     names: BTreeSet<String>,
     mimics: Vec<Mimic>,
+    couplings: Vec<Coupling>,
     loops: Vec<LoopClosure>,
     gravity: Vec3,
 }
@@ -306,6 +370,7 @@ impl Default for ModelBuilder {
             specs: Vec::new(),
             names: BTreeSet::new(),
             mimics: Vec::new(),
+            couplings: Vec::new(),
             loops: Vec::new(),
             gravity: Vec3::new(0.0, 0.0, -9.81),
         }
@@ -388,6 +453,38 @@ impl ModelBuilder {
         Ok(())
     }
 
+    /// Couples joints that have one velocity each.
+    ///
+    /// # Errors
+    /// If a link does not exist or its joint has not just one velocity, a number is not finite, or the joints are on more than two trees.
+    pub fn couple(&mut self, coupling: Coupling) -> Result<(), InputError> {
+        let mut roots = BTreeSet::new();
+        for term in &coupling.terms {
+            let nv = self.specs.get(term.link).map_or(0, |s| s.kind.nv());
+            if nv != 1 {
+                let what = format!("velocities of the coupled joint of link {}", term.link);
+                return Err(InputError::Size { what, expected: 1, found: nv });
+            }
+            if let Some(x) = term.coefficients.iter().chain([&term.reference]).find(|x| !x.is_finite()) {
+                return Err(InputError::NotFinite { what: "coefficient of a coupling".into(), value: *x });
+            }
+            let root = std::iter::successors(Some(term.link), |&l| self.specs[l].parent).last();
+            roots.insert(root);
+        }
+        if !coupling.offset.is_finite() {
+            return Err(InputError::NotFinite { what: "offset of a coupling".into(), value: coupling.offset });
+        }
+        if roots.len() > 2 {
+            return Err(InputError::Size {
+                what: "trees of a coupling, at most".into(),
+                expected: 2,
+                found: roots.len(),
+            });
+        }
+        self.couplings.push(coupling);
+        Ok(())
+    }
+
     /// Closes a loop.
     ///
     /// # Errors
@@ -423,7 +520,8 @@ impl ModelBuilder {
         for &old in &order {
             let mut spec = self.specs[old].clone();
             spec.parent = spec.parent.map(|p| number[p]);
-            let (q, v) = (nq..nq + spec.kind.nq(), nv..nv + spec.kind.nv());
+            let own = if spec.kind == JointKind::Mocap { 0 } else { spec.kind.nq() };
+            let (q, v) = (nq..nq + own, nv..nv + spec.kind.nv());
             (nq, nv) = (q.end, v.end);
             if spec.parent.is_none() {
                 let (none, at) = (links.len()..links.len(), v.start..v.start);
@@ -434,15 +532,22 @@ impl ModelBuilder {
             trees[tree].v.end = v.end;
             links.push(Link { spec, q, v, tree });
         }
+        for link in links.iter_mut().filter(|l| l.spec.kind == JointKind::Mocap) {
+            link.q = nq..nq + link.spec.kind.nq();
+            nq = link.q.end;
+        }
         for tree in &mut trees {
             tree.articulated = is_articulated(&links[tree.links.clone()]);
             tree.floating = floating(&links, tree);
         }
         let mimics = self.mimics.iter().map(|m| Mimic { link: number[m.link], of: number[m.of], ..*m }).collect();
+        let term = |t: &CouplingTerm| CouplingTerm { link: number[t.link], ..*t };
+        let couple = |c: &Coupling| Coupling { terms: c.terms.iter().map(term).collect(), offset: c.offset };
+        let couplings = self.couplings.iter().map(couple).collect();
         let renumber = |l: &LoopClosure| LoopClosure { a: l.a.map(|a| number[a]), b: l.b.map(|b| number[b]), ..*l };
         let loops: Vec<LoopClosure> = self.loops.iter().map(renumber).collect();
         let loop_axes = vec![LoopAxes::default(); loops.len()];
-        Ok((Model { links, trees, mimics, loops, loop_axes, gravity: self.gravity, nq, nv }, number))
+        Ok((Model { links, trees, mimics, loops, loop_axes, couplings, gravity: self.gravity, nq, nv }, number))
     }
 
     /// Links tree by tree, in the order of the roots, otherwise as added: parents stay before children.

@@ -82,6 +82,7 @@ fn joint_name(kind: &JointKind) -> &'static str {
         JointKind::Planar { .. } => "planar",
         JointKind::Spherical => "spherical",
         JointKind::Free => "free",
+        JointKind::Mocap => "mocap",
     }
 }
 

@@ -11,9 +11,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use stiction_contact::io::contact_to_json;
 use stiction_contact::models::catalog::CATALOG as MODELS;
 use stiction_lcp::threads::MOST_THREADS;
+use stiction_sim::mjcf::Start;
 use stiction_sim::recording::{Header, Origin};
 use stiction_sim::{
-    Gather, Impacts, OnFailure, Overlap, Recorder, Scene, Simulation, SimulatorKind, StepFailure, Summary,
+    Gather, Impacts, OnFailure, Overlap, Recorder, Scene, SceneError, Simulation, SimulatorKind, StepFailure, Summary,
+    load_description_at,
 };
 
 use crate::output::{Failure, write_new};
@@ -25,9 +27,12 @@ const BAR_EVERY: u64 = 64;
 #[derive(Debug, Args)]
 #[command(after_help = "Exit code: 0 all steps certified, 1 a step failed or was accepted, 2 bad input.")]
 pub struct RunArgs {
-    /// The scene (.toml); a robot file stands in one, under [[robots]].
+    /// The scene (.toml), or a robot (.urdf, .xml) alone, with its own gravity and step.
     #[arg(value_name = "SCENE")]
     pub scene: PathBuf,
+    /// The keyframe that a robot file starts at, by name or number; without it the one named `home`, else the first.
+    #[arg(long, value_name = "NAME|NUMBER")]
+    pub keyframe: Option<String>,
     /// The contact model, instead of the scene's.
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(MODELS.map(|entry| entry.name)))]
     pub model: Option<String>,
@@ -89,13 +94,17 @@ type Recording = Recorder<BufWriter<File>>;
 
 /// Runs a scene; true if every step was certified.
 pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
-    let mut scene = load(&args.scene, &args.set)?;
+    let origin = origin(args)?;
+    let mut scene = origin.scene().map_err(|e| Failure::Message(e.to_string()))?;
+    for line in left_out(&scene) {
+        writeln!(err, "warning: {line}")?;
+    }
     apply(args, &mut scene)?;
     scene.settings.timing = true;
     let mut simulation = scene.simulation().map_err(|e| Failure::Message(e.in_file(&args.scene).to_string()))?;
     separate(args, &mut simulation, err)?;
     let steps = args.steps.unwrap_or_else(|| scene.steps());
-    let mut recorder = recorder(args, &scene, &simulation)?;
+    let mut recorder = recorder(args, origin, &scene, &simulation)?;
     let (summary, failure) = simulate(&mut simulation, steps, args.json, recorder.as_mut())?;
     if let Some(recorder) = recorder {
         recorder.finish(&simulation, failure.as_ref()).map_err(|e| not_recorded(&e))?;
@@ -115,6 +124,49 @@ pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<b
         }
     }
     Ok(failure.is_none() && summary.outcomes.accepted == 0)
+}
+
+/// The scene that is asked for: a file's, or one with a robot file alone.
+fn origin(args: &RunArgs) -> Result<Origin, Failure> {
+    let message = |e: SceneError| Failure::Message(e.to_string());
+    let set = parameters(&args.set)?;
+    if args.scene.extension().is_none_or(|e| !["urdf", "xml", "mjcf"].iter().any(|x| e.eq_ignore_ascii_case(x))) {
+        if args.keyframe.is_some() {
+            let why = "--keyframe is for robot files; a robot of a scene has its own: [[robots]] keyframe = ...";
+            return Err(Failure::Message(why.into()));
+        }
+        return Origin::read(&args.scene, &set).map_err(message);
+    }
+    let start = match args.keyframe.as_deref() {
+        None => Start::default(),
+        Some(text) => text.parse().map_or_else(|_| Start::Keyframe(text.into()), Start::Number),
+    };
+    let description = load_description_at(&args.scene, &start).map_err(message)?;
+    let quoted = |text: &str| serde_json::to_string(text).map_err(|e| Failure::Message(e.to_string()));
+    let whole = std::path::absolute(&args.scene).unwrap_or_else(|_| args.scene.clone());
+    let mut text = format!("title = {}\n", quoted(&description.name)?);
+    if let Some(g) = description.gravity {
+        text += &format!("gravity = [{:?}, {:?}, {:?}]\n", g.x, g.y, g.z);
+    }
+    if let Some(dt) = description.dt {
+        text += &format!("dt = {dt:?}\n");
+    }
+    text += &format!("[[robots]]\nfile = {}\n", quoted(&whole.to_string_lossy())?);
+    match &start {
+        Start::Keyframe(name) => text += &format!("keyframe = {}\n", quoted(name)?),
+        Start::Number(number) => text += &format!("keyframe = {number}\n"),
+        Start::Home | Start::Reference => {}
+    }
+    let directory = whole.parent().map(|d| d.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(Origin { file: args.scene.to_string_lossy().into_owned(), directory, text, parameters: set })
+}
+
+/// What of the scene's files is not used as it stands there, a line per file.
+fn left_out(scene: &Scene) -> impl Iterator<Item = String> {
+    scene.world.notes.iter().filter_map(|(of, notes)| {
+        let summary = stiction_sim::description::summary_of_notes(notes)?;
+        Some(format!("{of}: {summary}; stiction check lists all"))
+    })
 }
 
 /// Reads a scene with parameters `NAME=VALUE`.
@@ -138,9 +190,13 @@ fn parameters(set: &[String]) -> Result<Vec<(String, f64)>, Failure> {
 }
 
 /// Begins the recording, if one is asked for.
-fn recorder(args: &RunArgs, scene: &Scene, simulation: &Simulation) -> Result<Option<Recording>, Failure> {
+fn recorder(
+    args: &RunArgs,
+    origin: Origin,
+    scene: &Scene,
+    simulation: &Simulation,
+) -> Result<Option<Recording>, Failure> {
     let Some(file) = &args.record else { return Ok(None) };
-    let origin = Origin::read(&args.scene, &parameters(&args.set)?).map_err(|e| Failure::Message(e.to_string()))?;
     let target = write_new(file, args.force)?;
     let recorder =
         Recorder::new(BufWriter::new(target.file), &Header::new(origin, scene, args.record_every), simulation);
@@ -224,7 +280,11 @@ fn apply(args: &RunArgs, scene: &mut Scene) -> Result<(), Failure> {
 /// Bodies that overlap at the start are an error, or are taken apart; parts of one robot are only mentioned.
 fn separate(args: &RunArgs, simulation: &mut Simulation, err: &mut dyn Write) -> Result<(), Failure> {
     for overlap in simulation.ignored_overlaps() {
-        writeln!(err, "warning: {overlap} at the start, within one robot: the two never touch")?;
+        let what = match simulation.world().allow_start_overlap {
+            true => "the two may overlap by that",
+            false => "the two never touch",
+        };
+        writeln!(err, "warning: {overlap} at the start, within one robot: {what}")?;
     }
     let overlaps = simulation.overlaps();
     for overlap in overlaps.iter().filter(|o| o.one_model) {

@@ -18,6 +18,11 @@ impl Class {
         Self { name, cell: PyOnceLock::new() }
     }
 
+    /// The class itself.
+    pub fn class<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyType>> {
+        self.cell.import(py, "stiction.errors", self.name)
+    }
+
     /// The exception with these arguments.
     pub fn raise<'py>(&self, py: Python<'py>, args: impl PyCallArgs<'py>) -> PyErr {
         match self.cell.import(py, "stiction.errors", self.name).and_then(|class| class.call1(args)) {
@@ -39,6 +44,9 @@ pub static STEP_FAILED: Class = Class::new("StepFailed");
 pub static STEP_INTERRUPTED: Class = Class::new("StepInterrupted");
 /// `BusyError`: a simulation used by two threads at once.
 pub static BUSY: Class = Class::new("BusyError");
+
+/// `StictionWarning`: something that is not used as it was given.
+pub static WARNING: Class = Class::new("StictionWarning");
 
 /// An input error with a message.
 pub fn input(py: Python<'_>, message: impl Into<String>) -> PyErr {

@@ -5,13 +5,16 @@ mod model;
 mod recipe;
 pub mod shipped;
 
+use std::collections::BTreeSet;
+use std::ffi::CString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use stiction_sim::description::summary_of_notes;
 use stiction_sim::mjcf::Start;
-use stiction_sim::{SceneError, SimulatorKind};
+use stiction_sim::{Note, SceneError, SimulatorKind};
 
 use crate::contact::Model;
 use crate::show::{html, quoted};
@@ -41,6 +44,8 @@ use recipe::{Overrides, Recipe, Set, Source, Stored};
 pub struct Scene {
     pub(crate) inner: Arc<stiction_sim::Scene>,
     recipe: Recipe,
+    /// What overlaps at the start within robots, once somebody has asked.
+    overlaps: OnceLock<Vec<Note>>,
 }
 
 impl Scene {
@@ -63,12 +68,30 @@ impl Scene {
         let mut inner = recipe.make().map_err(|e| errors::from_scene(&e))?;
         recipe.overrides = Overrides::of(&header.settings);
         inner.settings = header.settings.clone();
-        Ok(Self { inner: Arc::new(inner), recipe })
+        Ok(Self { inner: Arc::new(inner), recipe, overlaps: OnceLock::new() })
     }
 
     fn of(recipe: Recipe) -> PyResult<Self> {
         let inner = Arc::new(recipe.make().map_err(|e| errors::from_scene(&e))?);
-        Ok(Self { inner, recipe })
+        Ok(Self { inner, recipe, overlaps: OnceLock::new() })
+    }
+
+    /// Warns of what is not used as the files of the scene say, once per file.
+    fn warned(self, py: Python<'_>) -> PyResult<Self> {
+        static WARNED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+        for (of, notes) in &self.inner.world.notes {
+            let Some(summary) = summary_of_notes(notes) else { continue };
+            let place = match &self.recipe.source {
+                Source::Robot(file, _) => file.display().to_string(),
+                Source::Text { .. } => of.clone(),
+            };
+            let message = format!("{place}: {summary}; scene.notes has all");
+            if WARNED.lock().unwrap_or_else(PoisonError::into_inner).insert(message.clone()) {
+                let message = CString::new(message.replace('\0', " "))?;
+                PyErr::warn(py, errors::WARNING.class(py)?, &message, 1)?;
+            }
+        }
+        Ok(self)
     }
 }
 
@@ -124,9 +147,15 @@ impl Scene {
     /// ------
     /// SceneError
     ///     The first thing that is wrong, with its place: ``file:line:column: element: message``.
+    ///
+    /// Warns
+    /// -----
+    /// StictionWarning
+    ///     Once per file, if something of it is not used as it stands there: ``notes`` has all.
     #[staticmethod]
     #[pyo3(signature = (path, *, keyframe=None, **parameters))]
     fn load(
+        py: Python<'_>,
         path: PathBuf,
         keyframe: Option<&Bound<'_, PyAny>>,
         parameters: Option<&Bound<'_, PyDict>>,
@@ -146,7 +175,7 @@ impl Scene {
         } else {
             Source::Robot(path, start.unwrap_or_default())
         };
-        Self::of(Recipe::new(source, set))
+        Self::of(Recipe::new(source, set))?.warned(py)
     }
 
     /// Reads a scene from text; files it names are looked for in `directory`.
@@ -160,10 +189,15 @@ impl Scene {
     ///     Other values for numbers of the scene's ``[parameters]``.
     #[staticmethod]
     #[pyo3(signature = (text, directory=PathBuf::from("."), **parameters), text_signature = "(text, directory='.', **parameters)")]
-    fn parse(text: String, directory: PathBuf, parameters: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    fn parse(
+        py: Python<'_>,
+        text: String,
+        directory: PathBuf,
+        parameters: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
         let directory = std::path::absolute(&directory).unwrap_or(directory);
         let source = Source::Text { text, directory, file: None, described: false };
-        Self::of(Recipe::new(source, self::parameters(parameters)?))
+        Self::of(Recipe::new(source, self::parameters(parameters)?))?.warned(py)
     }
 
     /// A scene from Python values: the keys of the TOML format as a dictionary.
@@ -187,7 +221,7 @@ impl Scene {
             description.py().import("stiction._toml")?.call_method1("dumps", (description,))?.extract()?;
         let directory = std::path::absolute(&directory).unwrap_or(directory);
         let source = Source::Text { text, directory, file: None, described: true };
-        Self::of(Recipe::new(source, vec![]))
+        Self::of(Recipe::new(source, vec![]))?.warned(description.py())
     }
 
     /// The same scene with other settings; what is not given stays.
@@ -221,6 +255,8 @@ impl Scene {
     /// threads : int, optional
     ///     Threads that share the work of a step; one per core unless the scene says otherwise. Results do not depend on it. The
     ///     simulations of a `BatchSimulation` have one each.
+    /// allow_start_overlap : bool, optional
+    ///     Whether links of one robot that overlap at the start touch where they overlap by more than there; by default they never touch.
     /// sleeping : bool, optional
     ///     Whether steps that would only repeat the last one, because nothing changes, are left out: by default they are. Results do not
     ///     depend on it.
@@ -228,7 +264,7 @@ impl Scene {
     /// Returns
     /// -------
     /// Scene
-    #[pyo3(signature = (*, dt=None, model=None, solver=None, gravity=None, friction=None, tolerance=None, on_failure=None, accept_bound=None, simulator=None, restitution_speed=None, impacts=None, duration=None, threads=None, sleeping=None))]
+    #[pyo3(signature = (*, dt=None, model=None, solver=None, gravity=None, friction=None, tolerance=None, on_failure=None, accept_bound=None, simulator=None, restitution_speed=None, impacts=None, duration=None, threads=None, sleeping=None, allow_start_overlap=None))]
     fn with_settings(
         &self,
         dt: Option<f64>,
@@ -245,6 +281,7 @@ impl Scene {
         duration: Option<f64>,
         threads: Option<&Bound<'_, PyAny>>,
         sleeping: Option<bool>,
+        allow_start_overlap: Option<bool>,
     ) -> PyResult<Self> {
         let model = model.map(model_name).transpose()?;
         let threads = crate::threads::asked(threads)?;
@@ -263,12 +300,13 @@ impl Scene {
             duration,
             threads,
             sleeping,
+            allow_start_overlap,
         };
         let mut recipe = self.recipe.clone();
         recipe.overrides = recipe.overrides.with(newer);
         let mut inner = (*self.inner).clone();
         recipe.overrides.apply(&mut inner).map_err(|e| errors::from_scene(&e))?;
-        Ok(Self { inner: Arc::new(inner), recipe })
+        Ok(Self { inner: Arc::new(inner), recipe, overlaps: OnceLock::new() })
     }
 
     /// The scene as MJCF, the format of MuJoCo: bodies, joints, shapes, friction, gravity, step,

@@ -3,13 +3,14 @@
 //! A loader makes a [`Description`]; the scene puts it into the world. Numbers of links and geoms are those of the description.
 
 use stiction_body::math::Vec3;
-use stiction_body::{Geom, LinkSpec, LoopClosure, Mimic};
+use stiction_body::{Coupling, Geom, LinkSpec, LoopClosure, Mimic};
 
 use crate::actuation::{Actuator, Tendon};
 use crate::ambient::Ambient;
 use crate::looks::{Look, Visual};
 use crate::material::{Material, MaterialRule};
 use crate::sensors::Sensor;
+use crate::ties::Tie;
 
 /// A shape on a link with its surface.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,6 +80,18 @@ pub struct Note {
     pub text: String,
 }
 
+/// How many things are not used as a file says, in a line with the first of those left out; `None` if all are, or have no effect.
+pub fn summary_of_notes(notes: &[Note]) -> Option<String> {
+    let of = |kind: NoteKind| notes.iter().filter(move |n| n.kind == kind);
+    let kinds = [(NoteKind::NotYet, "left out"), (NoteKind::Changed, "changed"), (NoteKind::Warning, "doubtful")];
+    let counts: Vec<(usize, &str)> = kinds.iter().map(|(kind, word)| (of(*kind).count(), *word)).collect();
+    let total: usize = counts.iter().map(|(n, _)| n).sum();
+    let first = kinds.iter().find_map(|(kind, _)| of(*kind).next())?;
+    let parts: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    let things = if total == 1 { "1 thing is" } else { &format!("{total} things are") };
+    Some(format!("{things} not used as written ({}), first: {}: {}", parts.join(", "), first.element, first.text))
+}
+
 /// Links, geoms and all that hangs on them, as read from a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Description {
@@ -92,8 +105,12 @@ pub struct Description {
     pub visuals: Vec<Visual>,
     /// Joints that follow others.
     pub mimics: Vec<Mimic>,
+    /// Joints that keep sums of polynomials.
+    pub couplings: Vec<Coupling>,
     /// Closed loops.
     pub loops: Vec<LoopClosure>,
+    /// What pulls bodies to others that are moved from outside.
+    pub ties: Vec<Tie>,
     /// Links that may touch their parents.
     pub touches_parent: Vec<usize>,
     /// Pairs of links that never touch; `None` is the world.
@@ -135,7 +152,9 @@ impl Description {
             geoms: vec![],
             visuals: vec![],
             mimics: vec![],
+            couplings: vec![],
             loops: vec![],
+            ties: vec![],
             touches_parent: vec![],
             excluded: vec![],
             pairs: vec![],

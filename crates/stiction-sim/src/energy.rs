@@ -58,7 +58,7 @@ impl Simulation {
                 joints += way * (stiffness * (p.rest - q - dt * v) - p.damping * v);
             }
         }
-        for spring in &drives.springs {
+        for spring in drives.springs.iter().chain(&drives.ties) {
             let velocity = spring.row.dot(&world.model, after);
             joints += 0.5 * dt * (spring.velocity + velocity) * spring.force_after(velocity, dt);
         }

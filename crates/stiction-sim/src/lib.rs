@@ -14,6 +14,7 @@ pub mod looks;
 pub mod material;
 pub mod meshes;
 pub mod mjcf;
+mod mocap;
 mod motor_limits;
 mod motors;
 mod picture;
@@ -26,6 +27,7 @@ pub mod sensors;
 pub mod simulation;
 mod sleep;
 pub mod summary;
+pub mod ties;
 mod time_stepping;
 pub mod urdf;
 pub mod world;
@@ -50,6 +52,7 @@ pub use simulation::{
     StepReport,
 };
 pub use summary::{Gather, Summary};
+pub use ties::{Softness, Tie};
 pub use world::{Added, Base, Placement, Surfaces, World, WorldBuilder};
 
 /// Reads a robot file, URDF or MJCF, told apart by the element it starts with.
@@ -71,6 +74,11 @@ pub fn load_description_at(path: &Path, start: &mjcf::Start) -> Result<Descripti
     let (mujoco, robot, sdf) = (first("<mujoco"), first("<robot"), first("<sdf"));
     if sdf < mujoco.min(robot) {
         return Err(SceneError::new("<sdf>", "SDF is not supported yet; URDF and MJCF are").in_file(path));
+    }
+    // What xacro has made still declares its namespace.
+    if text.contains("<xacro:") {
+        let why = "this is xacro, which makes URDF: run `xacro FILE > robot.urdf` (pip install xacro) and load that";
+        return Err(SceneError::new("<robot>", why).in_file(path));
     }
     if mujoco < robot {
         mjcf::load(path, &mjcf::MjcfOptions { start: start.clone() })

@@ -61,7 +61,7 @@ impl Simulation {
         let Self { world, scratch, drives, memory, settings, .. } = self;
         let (dt, nv, model) = (settings.dt, world.model.nv(), &world.model);
         let acts = |spring: &&Drive| spring.force != 0.0 || spring.damping != 0.0;
-        let springs = drives.springs.iter().filter(acts).map(|spring| (spring, 0, false));
+        let springs = drives.springs.iter().filter(acts).chain(&drives.ties).map(|spring| (spring, 0, false));
         let motors = drives.motors.iter().zip(&memory.saturated[nv..]).map(|(motor, sign)| (motor, *sign, true));
         for (drive, sign, is_motor) in springs.chain(motors) {
             let slope = drive.slope(dt);

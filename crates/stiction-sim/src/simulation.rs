@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use stiction_body::collision::{self, Collision};
-use stiction_body::{LinkMotion, LoopRows, Workspace, range};
+use stiction_body::{Coupling, CouplingTerm, LinkMotion, LoopRows, Workspace, range};
 use stiction_contact::{
     ContactForces, ContactModel, ContactOutcome, ContactProblem, Frictionless, Level, ModelOptions, NormalOptions,
     Place, SeparateIslands, WarmStart, models::catalog,
@@ -22,6 +22,7 @@ use crate::event_driven::{Events, impact_model};
 use crate::projection::Projection;
 use crate::restitution::Impacts;
 use crate::sleep::Sleep;
+use crate::ties::Ties;
 use crate::world::World;
 
 /// How a simulation steps.
@@ -372,11 +373,12 @@ pub struct Simulation {
     pub(crate) controllers: Vec<Box<dyn Controller>>,
     pub(crate) commands: Commands,
     pub(crate) drives: Drives,
+    pub(crate) ties: Ties,
     /// Something acts along more than single velocities.
     pub(crate) couples_velocities: bool,
     pub(crate) work: Workspace,
     pub(crate) collision: Collision,
-    /// Pairs of one tree that overlap at the start, and so never touch.
+    /// Pairs of one tree that overlap at the start, and so never touch, or only deeper than there.
     ignored: Vec<Overlap>,
     /// Size of each geom (m).
     pub(crate) sizes: Vec<f64>,
@@ -494,6 +496,16 @@ impl Simulation {
             let why = format!("limits and dry friction of tendons (\"{}\") need time stepping", tendon.name);
             return Err(SceneError::new("simulator", why));
         }
+        if settings.simulator == SimulatorKind::EventDriven && !world.ties.is_empty() {
+            return Err(SceneError::new(
+                "simulator",
+                "what is tied to bodies that are moved from outside needs time stepping",
+            ));
+        }
+        let straight = |c: &Coupling| c.terms.iter().all(CouplingTerm::is_linear);
+        if settings.simulator == SimulatorKind::EventDriven && !world.model.couplings().iter().all(straight) {
+            return Err(SceneError::new("simulator", "joints that follow curves of others need time stepping"));
+        }
         let entries: usize = world.model.trees().iter().map(|tree| tree.v.len().pow(2)).sum();
         if entries > MOST_INERTIA_ENTRIES {
             let why = format!(
@@ -524,6 +536,7 @@ impl Simulation {
         // A projection that cannot be solved has a second form; more methods would only cost.
         let normals = NormalOptions { model: options, insist: false, ..NormalOptions::default() };
         let couples_velocities = world.couples_velocities();
+        let ties = Ties::new(&world.model, &world.ties);
         let mut simulation = Self {
             ignored: vec![],
             assembler: Assembler::new(&world.model),
@@ -537,6 +550,7 @@ impl Simulation {
             controllers: vec![],
             commands: Commands::default(),
             drives: Drives::default(),
+            ties,
             couples_velocities,
             work: Workspace::default(),
             sizes: (0..collision.geoms().len()).map(|g| collision.size(g)).collect(),
@@ -735,7 +749,13 @@ impl Simulation {
     /// # Errors
     /// If it does not fit this simulation.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), InputError> {
-        self.world.model.check_state(&snapshot.state.q, &snapshot.state.v)?;
+        let jointed = self.world.model.jointed_nq();
+        let mut q = snapshot.state.q.clone();
+        if q.len() == jointed {
+            // Earlier versions did not move what is moved from outside.
+            q.extend_from_slice(&self.world.q[jointed..]);
+        }
+        self.world.model.check_state(&q, &snapshot.state.v)?;
         let size = |what: &str, expected: usize, found: usize| {
             if expected == found { Ok(()) } else { Err(InputError::Size { what: what.into(), expected, found }) }
         };
@@ -754,6 +774,7 @@ impl Simulation {
         self.kinematics_at_state = false;
         self.sleep.wake();
         self.state.clone_from(&snapshot.state);
+        self.state.q = q;
         self.state.activation.resize(nu, 0.0);
         self.memory.clone_from(&snapshot.memory);
         self.memory.saturated.resize(nv + nu, 0);
@@ -815,7 +836,8 @@ impl Simulation {
         self.find_overlaps().iter().map(|o| self.named(o)).collect()
     }
 
-    /// Links of one tree of joints that overlap at the start: drawn that way, and never meant to touch. They never do here.
+    /// Links of one tree of joints that overlap at the start: drawn that way, and never meant to touch. They never do here, unless the
+    /// world allows that overlap and no more.
     pub fn ignored_overlaps(&self) -> &[Overlap] {
         &self.ignored
     }
@@ -838,6 +860,7 @@ impl Simulation {
         if self.collision.take_crowded() {
             return Err(InputError::Unsupported { solver: "collision", reason: CROWDED.into() });
         }
+        let mut allowances = vec![];
         for overlap in overlaps {
             let tree = |k: usize| {
                 let link = self.world.geoms[overlap.geoms[k]].link;
@@ -845,10 +868,13 @@ impl Simulation {
             };
             if tree(0).is_some() && tree(0) == tree(1) {
                 rules.excluded_geoms.push((overlap.geoms[0], overlap.geoms[1]));
+                allowances.push((overlap.geoms, overlap.depth));
                 self.ignored.push(self.named(&overlap));
             }
         }
-        if !self.ignored.is_empty() {
+        if self.world.allow_start_overlap {
+            self.collision.allow_overlaps(allowances);
+        } else if !self.ignored.is_empty() {
             self.collision = Collision::new(&self.world.model, self.world.geoms.clone(), rules)?;
             self.collision.set_threads(self.threads);
         }

@@ -159,9 +159,10 @@ impl Simulation {
         for controller in controllers {
             controller.command(&view, commands);
         }
-        let Self { work, world, state, commands, settings, drives, .. } = self;
+        let Self { work, world, state, commands, settings, drives, ties, .. } = self;
         let (at, input) = ((&state.q[..], &state.v[..]), (&commands.control[..], &state.activation[..]));
         drives.update_springs(world.driven(), &state.v);
+        ties.update((&world.model, &world.ties), work, &state.v, settings.dt, &mut drives.ties);
         drives.update_motors(world.driven(), work, at, input, settings.dt);
     }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use stiction_body::math::{Pose, Quat, Vec3};
 use stiction_body::{
-    CollisionRules, Geom, JointKind, LinkSpec, LoopClosure, Mimic, Model, ModelBuilder, RedundantRows,
+    CollisionRules, Coupling, CouplingTerm, Geom, JointKind, LinkSpec, LoopClosure, Mimic, Model, ModelBuilder,
+    RedundantRows,
 };
 
 use stiction_lcp::InputError;
@@ -17,6 +18,7 @@ use crate::error::SceneError;
 use crate::looks::{Look, Rgba, Visual, default_color};
 use crate::material::{Material, MaterialRule};
 use crate::sensors::Sensor;
+use crate::ties::{self, Tie};
 
 /// Bodies, geoms, surfaces and motors.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +39,8 @@ pub struct World {
     pub effort_ranges: Vec<(usize, [f64; 2])>,
     /// What acts on bodies by itself besides gravity.
     pub ambient: Ambient,
+    /// What pulls bodies to others that are moved from outside.
+    pub ties: Vec<Tie>,
     /// Sensors that robot files name.
     pub sensors: Vec<Sensor>,
     /// States that robot files tell by name.
@@ -45,6 +49,8 @@ pub struct World {
     pub control: Vec<f64>,
     /// Activation of each actuator at the start; 0 for those that have none.
     pub activation: Vec<f64>,
+    /// Links of one tree that overlap at the start touch where they overlap by more than there; otherwise they never touch.
+    pub allow_start_overlap: bool,
     /// Configuration at the start, nq.
     pub q: Vec<f64>,
     /// Velocities at the start, nv.
@@ -98,7 +104,7 @@ impl World {
     /// True if something acts along more than single velocities.
     pub(crate) fn couples_velocities(&self) -> bool {
         let single = |a: &Actuator| a.transmission.joint().is_some_and(|link| self.model.links()[link].v.len() == 1);
-        !self.tendons.is_empty() || !self.actuators.iter().all(single)
+        !(self.tendons.is_empty() && self.ties.is_empty() && self.actuators.iter().all(single))
     }
 
     /// What a geom is called in messages: its own name, or its link's.
@@ -225,6 +231,8 @@ pub struct Added {
 pub struct WorldBuilder {
     model: ModelBuilder,
     kinds: Vec<JointKind>,
+    /// Links that are moved from outside, or fixed to such.
+    placed: Vec<bool>,
     geom_owner: Vec<usize>,
     geoms: Vec<Geom>,
     looks: Vec<Look>,
@@ -234,12 +242,14 @@ pub struct WorldBuilder {
     actuators: Vec<Actuator>,
     tendons: Vec<Tendon>,
     effort_ranges: Vec<(usize, [f64; 2])>,
+    ties: Vec<Tie>,
     ambient: Ambient,
     sensors: Vec<Sensor>,
     /// With links of the builder, and actuators from a number on.
     keyframes: Vec<(usize, KeyframeSpec)>,
     control: Vec<f64>,
     activation: Vec<f64>,
+    allow_start_overlap: bool,
     initial: Vec<(usize, Vec<f64>)>,
     velocities: Vec<(usize, Vec<f64>)>,
     notes: Vec<(String, Vec<Note>)>,
@@ -266,6 +276,13 @@ impl WorldBuilder {
     /// Keeps contacts that are exact duplicates.
     pub fn keep_duplicates(&mut self, keep: bool) -> &mut Self {
         self.rules.keep_duplicates = keep;
+        self
+    }
+
+    /// Lets links of one tree that overlap at the start touch: they may overlap by as much as there, and not by more. By default they
+    /// never touch.
+    pub fn allow_start_overlap(&mut self, allow: bool) -> &mut Self {
+        self.allow_start_overlap = allow;
         self
     }
 
@@ -296,8 +313,10 @@ impl WorldBuilder {
             spec.joint_name = name(&spec.joint_name);
             spec.parent = spec.parent.map_or(parent, |p| Some(links[p]));
             let (kind, element) = (spec.kind, spec.name.clone());
+            let with_parent = kind == JointKind::Fixed && spec.parent.is_some_and(|p| self.placed[p]);
             let number = self.model.add(spec).map_err(|e| SceneError::input(element, &e))?;
             self.kinds.push(kind);
+            self.placed.push(kind == JointKind::Mocap || with_parent);
             links.push(number);
             if let Some(q) = q {
                 self.set_initial(number, q)?;
@@ -310,9 +329,18 @@ impl WorldBuilder {
         for m in &description.mimics {
             self.model.mimic(Mimic { link: links[m.link], of: links[m.of], ..*m }).map_err(element)?;
         }
+        for c in &description.couplings {
+            let term = |t: &CouplingTerm| CouplingTerm { link: links[t.link], ..*t };
+            let couple = Coupling { terms: c.terms.iter().map(term).collect(), offset: c.offset };
+            self.model.couple(couple).map_err(element)?;
+        }
         for l in &description.loops {
             let (a, b) = (l.a.map(|a| links[a]), l.b.map(|b| links[b]));
             self.close_loop(LoopClosure { a, b, ..*l })?;
+        }
+        for t in &description.ties {
+            let (a, b) = (t.closure.a.map(|a| links[a]), t.closure.b.map(|b| links[b]));
+            self.ties.push(Tie { closure: LoopClosure { a, b, ..t.closure }, ..*t });
         }
         self.add_drives(description, placement, &links);
         self.notes.push((description.name.clone(), description.notes.clone()));
@@ -339,7 +367,8 @@ impl WorldBuilder {
         self.effort_ranges.extend(description.effort_ranges.iter().map(|&(l, range)| (links[l], range)));
         let renumber = |x: &[(usize, Vec<f64>)]| x.iter().map(|(l, x)| (links[*l], x.clone())).collect();
         for k in &description.keyframes {
-            let (q, v) = (renumber(&k.q), renumber(&k.v));
+            let q = k.q.iter().map(|(l, q)| (links[*l], placed_keyframe(&description.links[*l], q, placement)));
+            let (q, v) = (q.collect(), renumber(&k.v));
             self.keyframes.push((actuators, KeyframeSpec { name: name(&k.name), q, v, ..k.clone() }));
         }
         let start = description.start.map(|i| &description.keyframes[i]);
@@ -428,11 +457,17 @@ impl WorldBuilder {
         self.rules.excluded_geoms.push((a, b));
     }
 
-    /// Ties frames of two links together.
+    /// Ties frames of two links together. What is tied to a link that is moved from outside is pulled to it instead ([`Tie`]): it may
+    /// be put where nothing can follow.
     ///
     /// # Errors
     /// If a link does not exist or a frame is not finite.
     pub fn close_loop(&mut self, closure: LoopClosure) -> Result<(), SceneError> {
+        let placed = |link: Option<usize>| link.is_some_and(|l| self.placed.get(l) == Some(&true));
+        if placed(closure.a) || placed(closure.b) {
+            self.ties.push(Tie::new(closure, placed(closure.b)));
+            return Ok(());
+        }
         self.model.close_loop(closure).map_err(|e| SceneError::input("loop", &e))
     }
 
@@ -511,6 +546,11 @@ impl WorldBuilder {
             q[own] = m.multiplier * q[of] + m.offset;
         }
         model.check_state(&q, &v).map_err(|e| SceneError::input("start", &e))?;
+        for tie in &mut self.ties {
+            link(&mut tie.closure.a);
+            link(&mut tie.closure.b);
+        }
+        ties::find_inverse_inertias(&mut self.ties, &model, &q);
         let keyframes = self.keyframes.iter().map(|(first, spec)| {
             let mut key = Keyframe { name: spec.name.clone(), time: spec.time, q: q.clone(), ..Keyframe::default() };
             key.v.resize(model.nv(), 0.0);
@@ -545,10 +585,12 @@ impl WorldBuilder {
             tendons: self.tendons,
             effort_ranges: self.effort_ranges,
             ambient,
+            ties: self.ties,
             sensors: self.sensors,
             keyframes,
             control: self.control,
             activation: self.activation,
+            allow_start_overlap: self.allow_start_overlap,
             q,
             v,
             geom_owner: self.geom_owner,
@@ -591,6 +633,11 @@ fn placed(spec: &LinkSpec, initial: Option<&[f64]>, placement: &Placement) -> (L
     }
     let start = initial.unwrap_or(spec.kind.neutral());
     match (placement.base, spec.kind) {
+        (_, JointKind::Mocap) => {
+            let pose = placement.pose * spec.frame * spec.kind.pose(start);
+            spec.frame = Pose::identity();
+            (spec, Some(free_configuration(&pose)))
+        }
         (Base::Fixed, kind) => {
             spec.frame = placement.pose * spec.frame * kind.pose(start);
             spec.kind = JointKind::Fixed;
@@ -606,6 +653,15 @@ fn placed(spec: &LinkSpec, initial: Option<&[f64]>, placement: &Placement) -> (L
             spec.frame = placement.pose * spec.frame;
             (spec, initial.map(<[f64]>::to_vec))
         }
+    }
+}
+
+/// What a keyframe says of a link, at the link's place.
+fn placed_keyframe(spec: &LinkSpec, q: &[f64], placement: &Placement) -> Vec<f64> {
+    let in_world = spec.parent.is_none() && matches!(spec.kind, JointKind::Free | JointKind::Mocap);
+    match in_world && placement.pose != Pose::identity() {
+        true => free_configuration(&(placement.pose * spec.frame * spec.kind.pose(q))),
+        false => q.to_vec(),
     }
 }
 

@@ -191,6 +191,8 @@ pub struct Collision {
     parts: Vec<Part>,
     allowed: Allowed,
     keep_duplicates: bool,
+    /// Pairs of geoms that may overlap, ascending, and by how much (m).
+    overlaps_allowed: Vec<([usize; 2], f64)>,
     broad: Broad,
     placed: Vec<Placed>,
     bounds: Vec<Bounds>,
@@ -239,6 +241,7 @@ impl Collision {
             parts,
             allowed,
             keep_duplicates: rules.keep_duplicates,
+            overlaps_allowed: Vec::new(),
             broad,
             placed: Vec::with_capacity(n),
             bounds: Vec::with_capacity(n),
@@ -331,8 +334,9 @@ impl Collision {
         }
         self.place(model, work, motion, dt, margin);
         let count = self.broad.candidates(&self.bounds, &self.allowed, self.threads);
-        let Self { parts, placed, broad, before, contacts, workspaces, chunks, threads, .. } = self;
-        let pairs = Pairs { parts, placed, broad, before, keep_duplicates: self.keep_duplicates, dt, margin };
+        let Self { parts, placed, broad, before, contacts, workspaces, chunks, threads, overlaps_allowed, .. } = self;
+        let keep_duplicates = self.keep_duplicates;
+        let pairs = Pairs { parts, placed, broad, before, overlaps_allowed, keep_duplicates, dt, margin };
         let of_threads = threads.worth(count / 2, GRAIN);
         if of_threads == 1 {
             pairs.find(0..count, &moved, &mut workspaces[0], contacts);
@@ -358,6 +362,12 @@ impl Collision {
         if self.shared && !self.keep_duplicates {
             self.merge_geoms();
         }
+    }
+
+    /// Lets pairs of geoms, the first before the second, overlap by a depth (m) from now on: their gaps are larger by that.
+    pub fn allow_overlaps(&mut self, mut pairs: Vec<([usize; 2], f64)>) {
+        pairs.sort_by_key(|(geoms, _)| *geoms);
+        self.overlaps_allowed = pairs;
     }
 
     /// Shares the pairs among threads from now on, where there are enough of them.
@@ -434,6 +444,7 @@ struct Pairs<'a> {
     placed: &'a [Placed],
     broad: &'a Broad,
     before: &'a [ContactPoint],
+    overlaps_allowed: &'a [([usize; 2], f64)],
     keep_duplicates: bool,
     dt: f64,
     margin: f64,
@@ -483,8 +494,11 @@ impl Pairs<'_> {
         };
         let twice = merge && !(plain(&a.solid) && plain(&b.solid));
         let (start, length) = (contacts.len(), DUPLICATE * query.size);
+        let own = self.overlaps_allowed.binary_search_by_key(&[i, j], |(geoms, _)| *geoms);
+        let allowed = own.map_or(0.0, |k| self.overlaps_allowed[k].1);
         for touch in touches {
-            let Touch { point, normal, gap, feature, lead } = *touch;
+            let Touch { point, normal, mut gap, feature, lead } = *touch;
+            gap += allowed;
             let contact = ContactPoint { geoms: [i, j], feature, point, normal, gap, lead };
             if !(twice && contacts[start..].iter().any(|c| same(c, &contact, 1.0, length))) {
                 contacts.push(contact);

@@ -132,7 +132,7 @@ pub(crate) fn place(number: usize, geom: &Geom) -> String {
 pub(crate) enum Group {
     /// The world's own geoms.
     World,
-    /// Links fixed to the world, by their tree.
+    /// Links fixed to the world, or put into it from outside, by their tree.
     Fixed(usize),
     /// A link on a joint, and those fixed to it.
     Moving(usize),
@@ -142,7 +142,8 @@ pub(crate) enum Group {
 pub(crate) fn rigid_groups(model: &Model) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::with_capacity(model.links().len());
     for (i, link) in model.links().iter().enumerate() {
-        let fixed = matches!(link.spec.kind, JointKind::Fixed);
+        // What is put somewhere from outside does not move as far as contacts can tell.
+        let fixed = matches!(link.spec.kind, JointKind::Fixed | JointKind::Mocap);
         let parent = link.spec.parent.map_or(Group::Fixed(link.tree), |p| groups[p]);
         groups.push(if fixed { parent } else { Group::Moving(i) });
     }

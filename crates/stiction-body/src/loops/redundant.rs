@@ -75,7 +75,11 @@ impl Model {
         let tree = |link: Option<usize>| link.map(|l| self.links()[l].tree);
         let ties = self.loops().iter().map(|l| (tree(l.a), tree(l.b)));
         let mimics = self.mimics().iter().map(|m| (tree(Some(m.link)), tree(Some(m.of))));
-        for (a, b) in ties.chain(mimics) {
+        let couplings = self.couplings().iter().flat_map(|c| {
+            let first = c.terms.first().map(|t| t.link);
+            c.terms.iter().map(move |t| (tree(first), tree(Some(t.link))))
+        });
+        for (a, b) in ties.chain(mimics).chain(couplings) {
             if let (Some(a), Some(b)) = (a, b) {
                 let (a, b) = (part[a], part[b]);
                 part.iter_mut().filter(|p| **p == a.max(b)).for_each(|p| *p = a.min(b));
@@ -118,6 +122,12 @@ impl<'a> Search<'a> {
                 trees.extend(pair);
             }
         }
+        for c in model.couplings() {
+            let own: Vec<usize> = c.terms.iter().map(|t| model.links()[t.link].tree).collect();
+            if own.iter().any(|t| trees.contains(t)) {
+                trees.extend(own);
+            }
+        }
         trees.sort_unstable();
         trees.dedup();
         let columns: Vec<usize> = trees.iter().flat_map(|&t| model.trees()[t].v.clone()).collect();
@@ -158,6 +168,10 @@ impl<'a> Search<'a> {
                 let link = &self.model.links()[self.model.mimics()[m].link];
                 self.columns.contains(&link.v.start)
             }
+            RowSource::Coupling(c) => {
+                let link = &self.model.links()[self.model.couplings()[c].terms.first().map_or(0, |t| t.link)];
+                self.columns.contains(&link.v.start)
+            }
         };
         (0..self.rows.len()).filter(own).collect()
     }
@@ -189,7 +203,7 @@ impl<'a> Search<'a> {
     fn length_of(&self, i: usize) -> f64 {
         match self.rows.source(i) {
             RowSource::Loop(l) => self.lengths[l],
-            RowSource::Mimic(_) => 1.0,
+            RowSource::Mimic(_) | RowSource::Coupling(_) => 1.0,
         }
     }
 
@@ -325,8 +339,11 @@ impl<'a> Search<'a> {
     fn choose(self, mut samples: Vec<Sample>, tolerance: &[f64], error: &[f64]) -> Vec<RedundantRows> {
         let own = self.own_rows();
         let mut open: Vec<usize> = (0..own.len()).collect();
-        let mimics: Vec<usize> =
-            open.iter().copied().filter(|&k| matches!(self.rows.source(own[k]), RowSource::Mimic(_))).collect();
+        let mimics: Vec<usize> = open
+            .iter()
+            .copied()
+            .filter(|&k| matches!(self.rows.source(own[k]), RowSource::Mimic(_) | RowSource::Coupling(_)))
+            .collect();
         for k in mimics {
             samples.iter_mut().for_each(|s| s.keep(k, &open));
             open.retain(|j| *j != k);
@@ -334,7 +351,7 @@ impl<'a> Search<'a> {
         let left = |samples: &[Sample], k: usize| samples.iter().map(|s| s.norm(k)).fold(0.0, f64::max);
         let limit = |k: usize| match self.rows.source(own[k]) {
             RowSource::Loop(l) => tolerance[l],
-            RowSource::Mimic(_) => 0.0,
+            RowSource::Mimic(_) | RowSource::Coupling(_) => 0.0,
         };
         loop {
             let best = open.iter().map(|&k| (left(&samples, k), k)).filter(|(x, k)| *x > limit(*k));

@@ -43,6 +43,33 @@ fn numbers(value: &Value) -> Vec<f64> {
 }
 
 #[test]
+fn a_robot_file_runs_from_its_keyframes() {
+    let folder = folder("robot");
+    let (robot, recording, tables) = (path(&folder, "arm 1.xml"), path(&folder, "arm.rec"), path(&folder, "tables"));
+    let text = r#"<mujoco model="arm"><option timestep=".004" gravity="0 0 -2"/><worldbody><body>
+        <joint name="j" axis="0 1 0"/><geom size=".1" pos="0 0 .3"/></body></worldbody>
+        <keyframe><key name="up" qpos=".1"/><key name="side" qpos=".7"/></keyframe></mujoco>"#;
+    std::fs::write(&robot, text).unwrap();
+    let (_, err) = run(&["run", &robot, "--steps", "3", "--keyframe", "side", "--record", &recording], 0);
+    assert!(err.is_empty(), "{err}");
+    assert_eq!(run(&["replay", &recording], 0).0, "identical: 3 steps\n");
+    let states = |words: &[&str]| {
+        run(&[&["run", &robot, "--steps", "1", "--force", "--record", &recording], words].concat(), 0);
+        run(&["export", &recording, "--csv", &tables, "--force"], 0);
+        std::fs::read_to_string(Path::new(&tables).join("states.csv")).unwrap()
+    };
+    assert_eq!(states(&["--keyframe", "1"]), states(&["--keyframe", "side"]));
+    assert_ne!(states(&[]), states(&["--keyframe", "side"]), "up is the first");
+    let (_, err) = run(&["run", &robot, "--keyframe", "sdie"], 2);
+    assert!(err.contains("did you mean \"side\""), "{err}");
+    let (_, err) = run(&["run", &scene("grasp"), "--keyframe", "side"], 2);
+    assert!(err.contains("[[robots]] keyframe"), "{err}");
+    std::fs::write(&robot, text.replace("</worldbody>", "</worldbody><extension/>")).unwrap();
+    let (_, err) = run(&["run", &robot, "--steps", "1"], 0);
+    assert!(err.contains("1 thing is not used as written") && err.contains("stiction check lists all"), "{err}");
+}
+
+#[test]
 fn a_run_is_recorded_replayed_extracted_solved_and_exported() {
     let folder = folder("grasp");
     let recording = path(&folder, "grasp.rec");

@@ -75,6 +75,7 @@ fn kind_name(kind: &JointKind) -> &'static str {
         JointKind::Planar { .. } => "planar",
         JointKind::Spherical => "spherical",
         JointKind::Free => "free",
+        JointKind::Mocap => "mocap",
     }
 }
 
@@ -109,6 +110,13 @@ impl Scene {
     #[getter]
     fn actuators(&self) -> Vec<&str> {
         self.inner.world.actuators.iter().map(|a| a.name.as_str()).collect()
+    }
+
+    /// Names of the bodies that are moved from outside (`Simulation.set_mocap`), in the order of their poses at the end of q.
+    #[getter]
+    fn mocap_bodies(&self) -> Vec<&str> {
+        let world = &self.inner.world;
+        world.mocap_links().map(|l| world.model.links()[l].spec.name.as_str()).collect()
     }
 
     /// Names of the keyframes of robot files, in the order of their numbers; empty for those without.
@@ -192,18 +200,26 @@ impl Scene {
         self.inner.world.model.nv()
     }
 
-    /// What loaders left out or changed: tuples of the description, the kind (``"ignored"``, ``"changed"``, ``"not yet"``, ``"warning"``), the
+    /// What loaders left out or changed, and which links of one robot overlap at the start: tuples of the description, the kind (``"ignored"``, ``"changed"``, ``"not yet"``, ``"warning"``), the
     /// element and what was done.
     #[getter]
-    fn notes(&self) -> Vec<(&str, &'static str, &str, &str)> {
+    fn notes(&self) -> PyResult<Vec<(&str, &'static str, &str, &str)>> {
         let kind = |k: NoteKind| match k {
             NoteKind::Ignored => "ignored",
             NoteKind::Changed => "changed",
             NoteKind::NotYet => "not yet",
             NoteKind::Warning => "warning",
         };
-        let all = self.inner.world.notes.iter().flat_map(|(of, notes)| notes.iter().map(move |n| (of, n)));
-        all.map(|(of, n)| (of.as_str(), kind(n.kind), n.element.as_str(), n.text.as_str())).collect()
+        let overlaps = match self.overlaps.get() {
+            Some(overlaps) => overlaps,
+            None => {
+                let found = self.inner.overlap_notes().map_err(|e| errors::from_scene(&e))?;
+                self.overlaps.get_or_init(|| found)
+            }
+        };
+        let all = self.inner.world.notes.iter().flat_map(|(of, notes)| notes.iter().map(move |n| (of.as_str(), n)));
+        let all = all.chain(overlaps.iter().map(|n| ("start", n)));
+        Ok(all.map(|(of, n)| (of, kind(n.kind), n.element.as_str(), n.text.as_str())).collect())
     }
 
     /// The number of a body: its place in ``bodies``, ``Simulation.poses`` and the like.

@@ -57,6 +57,8 @@ pub struct Overrides {
     pub threads: Option<usize>,
     /// Steps that would only repeat the last one are not computed.
     pub sleeping: Option<bool>,
+    /// Links of one robot that overlap at the start touch where they overlap by more.
+    pub allow_start_overlap: Option<bool>,
 }
 
 impl Overrides {
@@ -81,6 +83,7 @@ impl Overrides {
             duration: None,
             threads: settings.threads,
             sleeping: Some(settings.sleeping),
+            allow_start_overlap: None,
         }
     }
 
@@ -131,6 +134,9 @@ impl Overrides {
             let set = Arc::make_mut(&mut scene.world).surfaces.set_friction(mu);
             set.map_err(|e| SceneError::input("friction", &e))?;
         }
+        if let Some(allow) = self.allow_start_overlap {
+            Arc::make_mut(&mut scene.world).allow_start_overlap = allow;
+        }
         settings.threads = self.threads.or(settings.threads);
         settings.sleeping = self.sleeping.unwrap_or(settings.sleeping);
         match self.duration {
@@ -163,6 +169,7 @@ impl Overrides {
             duration: newer.duration.or(old.duration),
             threads: newer.threads.or(old.threads),
             sleeping: newer.sleeping.or(old.sleeping),
+            allow_start_overlap: newer.allow_start_overlap.or(old.allow_start_overlap),
         }
     }
 }
@@ -196,7 +203,7 @@ type StoredOverrides = (
     Option<f64>,
     Option<f64>,
     (Option<usize>, Option<bool>),
-    (Option<String>, Option<[f64; 3]>, Option<f64>),
+    (Option<String>, Option<[f64; 3]>, Option<f64>, Option<bool>),
 );
 
 impl Recipe {
@@ -243,7 +250,7 @@ impl Recipe {
         let o = self.overrides.clone();
         let (speed, bound) = (o.restitution_speed, o.accept_bound);
         let speed_only = (o.threads, o.sleeping);
-        let world = (o.solver, o.gravity, o.friction);
+        let world = (o.solver, o.gravity, o.friction, o.allow_start_overlap);
         let overrides = (
             o.dt,
             o.model,
@@ -290,7 +297,7 @@ impl Recipe {
             duration,
             accept_bound,
             speed_only,
-            (solver, gravity, friction),
+            (solver, gravity, friction, allow_start_overlap),
         ) = overrides;
         let overrides = Overrides {
             dt,
@@ -307,6 +314,7 @@ impl Recipe {
             duration,
             threads: speed_only.0,
             sleeping: speed_only.1,
+            allow_start_overlap,
         };
         Self { source, set, overrides }
     }

@@ -84,6 +84,11 @@ impl Core {
         if same_bits(&state.q, q) && same_bits(&state.v, v) {
             return Ok(());
         }
+        // What is moved from outside may be moved before every step: steps go on remembering.
+        let jointed = self.sim.world().model.jointed_nq();
+        if q.len() == state.q.len() && same_bits(&state.q[..jointed], &q[..jointed]) && same_bits(&state.v, v) {
+            return self.sim.set_mocap_poses(&q[jointed..]).map_err(|e| e.to_string());
+        }
         self.sim.set_state(q, v).map_err(|e| e.to_string())
     }
 

@@ -246,6 +246,9 @@ impl Simulation {
     }
 
     /// Poses of the bodies, (bodies, 7): position (m) and quaternion w, x, y, z.
+    ///
+    /// A body on a joint has its origin on the joint's axis. Of MJCF files that is MuJoCo's ``xpos`` unless the (last) joint of the body has a
+    /// ``pos``: then the body's own frame is at minus that from here, along the axes of the body.
     #[getter]
     fn poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let core = self.fresh(py)?;

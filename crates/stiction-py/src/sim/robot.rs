@@ -3,6 +3,7 @@
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice, PyString};
+use stiction_body::math::{Quat, Vec3};
 use stiction_sim::World;
 
 use super::batch::BatchSimulation;
@@ -67,6 +68,52 @@ impl Simulation {
         let mut core = self.fresh(py)?;
         let forces: Vec<f64> = core.sim.drives().motors.iter().map(|m| m.present_force()).collect();
         Ok(PyArray1::from_vec(py, forces))
+    }
+
+    /// Puts a body that is moved from outside (``mocap="true"`` in MJCF, ``joint = {type = "mocap"}`` in scenes) to a pose.
+    ///
+    /// It has no velocity: what it touches is moved out of its way, and what is welded or connected to it is pulled after it as in
+    /// MuJoCo. Its pose is also in ``q``, after the coordinates of all joints.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     The body; ``scene.mocap_bodies`` has all names.
+    /// position : (3,), optional
+    ///     Of its origin in the world (m); by default it stays.
+    /// quaternion : (4,), optional
+    ///     w, x, y, z, of any length but 0; by default it stays.
+    #[pyo3(signature = (name, position=None, quaternion=None))]
+    fn set_mocap(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        position: Option<&Bound<'_, PyAny>>,
+        quaternion: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let mut core = self.lock(py)?;
+        self.read(py, &mut core)?;
+        let mut pose = core.sim.mocap(name).map_err(|e| errors::from_input(&e))?;
+        if let Some(x) = position {
+            let x = arrays::vector_of("position", 3, x)?;
+            pose.translation = Vec3::new(x[0], x[1], x[2]);
+        }
+        if let Some(x) = quaternion {
+            let x = arrays::vector_of("quaternion", 4, x)?;
+            pose.rotation = Quat::from_xyzw(x[1], x[2], x[3], x[0]);
+        }
+        core.sim.set_mocap(name, &pose).map_err(|e| errors::from_input(&e))?;
+        self.write(py, &core)
+    }
+
+    /// Position (m), (3,), and quaternion w, x, y, z, (4,), of a body that is moved from outside.
+    fn mocap<'py>(&self, py: Python<'py>, name: &str) -> PyResult<[Bound<'py, PyArray1<f64>>; 2]> {
+        let mut core = self.lock(py)?;
+        self.read(py, &mut core)?;
+        let pose = core.sim.mocap(name).map_err(|e| errors::from_input(&e))?;
+        let q = pose.rotation;
+        let quaternion = PyArray1::from_slice(py, &[q.w, q.x, q.y, q.z]);
+        Ok([PyArray1::from_slice(py, &pose.translation.to_array()), quaternion])
     }
 
     /// Length of each actuator's transmission at the present state, (nu,).

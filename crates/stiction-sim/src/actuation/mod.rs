@@ -174,6 +174,8 @@ pub struct Drives {
     pub springs: Vec<Drive>,
     /// The actuators.
     pub motors: Vec<Drive>,
+    /// Rows of ties to bodies that are moved from outside; their forces are those of no acceleration.
+    pub ties: Vec<Drive>,
 }
 
 /// The constant side of what [`Drives`] computes.

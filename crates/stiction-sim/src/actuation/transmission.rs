@@ -141,7 +141,7 @@ fn joint(link: usize, in_parent: bool, gear: &[f64; 6], at: Measured<'_>, row: &
             add(0, linear);
             linear.dot(Vec3::new(q[0], q[1], q[2]))
         }
-        JointKind::Fixed => 0.0,
+        JointKind::Fixed | JointKind::Mocap => 0.0,
         JointKind::Revolute { .. } | JointKind::Continuous { .. } | JointKind::Prismatic { .. } => {
             row.add(at.model, first, gear[0]);
             gear[0] * q[0]

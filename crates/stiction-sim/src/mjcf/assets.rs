@@ -106,9 +106,14 @@ fn asset_name(element: &Element, file: Option<&Path>) -> Result<String, SceneErr
     name.ok_or_else(|| element.error("needs the attribute \"name\" or \"file\""))
 }
 
-/// The path of an element's file.
+/// The path of an element's file. If it is not there, and the element stands in an included file of another folder, it is looked
+/// for in that folder of the assets, as MuJoCo does.
 pub(super) fn asset_file(element: &Element, compiler: &Compiler, directory: &Path) -> Option<PathBuf> {
-    element.text("file").map(|file| compiler.asset_path(directory, file))
+    let file = element.text("file")?;
+    let path = compiler.asset_path(directory, file);
+    let folder = element.file().and_then(Path::parent).and_then(|f| f.strip_prefix(directory).ok());
+    let beside = folder.map(|folder| compiler.asset_path(directory, &folder.join(file).to_string_lossy()));
+    Some(beside.filter(|beside| !path.exists() && beside.exists()).unwrap_or(path))
 }
 
 impl<'a> Mesh<'a> {

@@ -43,8 +43,10 @@ pub(super) struct Body<'a> {
     weighing: usize,
     /// The part of its weight that is compensated.
     pub(super) compensation: f64,
-    /// True if it cannot move.
+    /// True if no joint moves it.
     pub(super) is_static: bool,
+    /// True if it is moved from outside.
+    pub(super) mocap: bool,
 }
 
 /// A geom that can collide.
@@ -131,6 +133,7 @@ impl<'a> Tree<'a> {
             weighing: 0,
             compensation: 0.0,
             is_static: true,
+            mocap: false,
         });
         for section in root.all("worldbody") {
             let place = Place { body: 0, frame: Pose::identity(), class: section.text("childclass"), weighs: false };
@@ -184,8 +187,9 @@ impl<'a> Tree<'a> {
             Some(name) => name,
             None => self.invented_name(number),
         };
-        if a.flag("mocap")? == Some(true) {
-            notes.element(NoteKind::NotYet, element, "bodies moved from outside (mocap) stay where the file puts them");
+        let mocap = a.flag("mocap")? == Some(true);
+        if mocap && (place.body != 0 || has_joint(element)) {
+            return Err(a.error("mocap", "such a body must be a child of the world, and have no joints"));
         }
         let pose = place.frame * pose(&a, context.compiler)?;
         let parent = &self.bodies[place.body];
@@ -202,6 +206,7 @@ impl<'a> Tree<'a> {
             weighing: 0,
             compensation: a.number("gravcomp")?.unwrap_or(0.0),
             is_static,
+            mocap,
         });
         let weighs = match context.compiler.inertia_from_geom {
             InertiaFromGeom::Never => false,
@@ -303,7 +308,7 @@ impl<'a> Tree<'a> {
             return Ok(());
         }
         if matches!(form, Form::Mesh(_)) {
-            notes.tag(NoteKind::Changed, element, "meshes touch with their convex hulls, as in MuJoCo");
+            notes.tag(NoteKind::Ignored, element, "meshes touch with their convex hulls, as in MuJoCo");
         }
         let Some(shape) = form.shape(&a)? else {
             notes.element(NoteKind::NotYet, element, "signed distance fields are not supported: it touches nothing");

@@ -34,6 +34,13 @@ pub(super) fn write<'a>(
 ) -> Result<(), SceneError> {
     out.rule = Some(MaterialRule::Maximum);
     out.geoms = tree.geoms.iter().map(|g| geom(g, tree, links)).collect();
+    for read in tree.geoms.iter().filter(|g| g.shape.is_unbounded() && tree.bodies[g.body].mocap) {
+        notes.element(
+            NoteKind::NotYet,
+            read.element,
+            "a plane stays where the file puts it, also if its body is moved",
+        );
+    }
     let filter = Filter::new(root, tree, options, notes)?;
     filter.write_links(tree, links, out);
     if options.is_off("contact") {
@@ -115,7 +122,7 @@ impl Tree<'_> {
     }
 }
 
-/// `<pair>`: always looked at, with the friction it gives or that of the two geoms.
+/// `<pair>`: always looked at, with a friction of its own, whatever that of the two geoms is.
 fn explicit_pairs<'a>(
     root: &'a Element,
     tree: &Tree<'a>,
@@ -133,8 +140,7 @@ fn explicit_pairs<'a>(
             })
         };
         let (i, j) = (find("geom1")?, find("geom2")?);
-        let mixed = mix(&tree.geoms[i].surface, &tree.geoms[j].surface);
-        let surface = pair_surface(&a, mixed, element, notes)?;
+        let surface = pair_surface(&a, element, notes)?;
         if out.pairs.iter().any(|p| p.geoms == (i.min(j), i.max(j))) {
             notes.element(NoteKind::Warning, element, "there is already a pair of these geoms: the first counts");
             continue;
@@ -144,27 +150,28 @@ fn explicit_pairs<'a>(
     Ok(())
 }
 
-fn pair_surface(a: &Attributes, mixed: Surface, element: &Element, notes: &mut Notes) -> Result<Surface, SceneError> {
-    let condim = a.integer("condim")?.unwrap_or(mixed.condim);
+fn pair_surface(a: &Attributes, element: &Element, notes: &mut Notes) -> Result<Surface, SceneError> {
+    /// MuJoCo's, of the pair, not of its geoms: two for slip, then spin, two for rolling.
+    const FRICTION: [f64; 5] = [1.0, 1.0, 0.005, 0.0001, 0.0001];
+    let condim = a.integer("condim")?.unwrap_or(3);
     if ![1, 3, 4, 6].contains(&condim) {
         return Err(a.error("condim", format!("expected 1, 3, 4 or 6, found {condim}")));
     }
-    let [slide, spin, roll] = mixed.friction;
-    let (friction, _) = a.merged::<5>("friction", [slide, slide, spin, roll, roll])?;
+    let (friction, _) = a.merged::<5>("friction", FRICTION)?;
     if let Some(x) = friction.iter().find(|x| **x < 0.0) {
         return Err(a.error("friction", format!("must be at least 0, found {x}")));
     }
-    let given = a.merged::<5>("friction", [0.0; 5])?.1;
-    if condim == 6 && friction[3] != friction[4] && given > 4 {
+    if condim == 6 && friction[3] != friction[4] {
         let text = "rolling friction is the same in all directions here: the first number counts";
         notes.attribute(NoteKind::Changed, element, "friction", text);
     }
-    let across = (friction[0] != friction[1] && given > 1).then_some(friction[1]);
-    if across.is_some() {
+    let across = (friction[0] != friction[1]).then_some(friction[1]);
+    if across.is_some() && condim > 1 {
         let text = "the first direction is that of the y axis in the tangent plane";
         notes.attribute(NoteKind::Changed, element, "friction", text);
     }
-    Ok(Surface { condim, friction: [friction[0], friction[2], friction[3]], across, ..mixed })
+    let friction = [friction[0], friction[2], friction[3]];
+    Ok(Surface { condim, priority: 0, friction, across, velocity: Vec3::ZERO })
 }
 
 /// MuJoCo's rule for two geoms: the one of higher priority counts, or the larger of each.

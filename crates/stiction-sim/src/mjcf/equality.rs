@@ -1,18 +1,21 @@
 //! `<equality>`: closed loops, and joints that follow others.
 
+use std::collections::BTreeSet;
+
 use stiction_body::math::{Pose, Vec3};
-use stiction_body::{LoopClosure, LoopKind, Mimic};
+use stiction_body::{Coupling, CouplingTerm, LoopClosure, LoopKind, Mimic};
 
 use super::attributes::Attributes;
 use super::bodies::Tree;
 use super::defaults::Defaults;
 use super::frames::normalized;
-use super::links::Links;
+use super::links::{AtReference, Links};
 use super::notes::Notes;
 use super::tree::Element;
 use crate::actuation::TendonPath;
 use crate::description::{Description, NoteKind};
 use crate::error::SceneError;
+use crate::ties::{Softness, Tie};
 
 /// Writes loops and mimics.
 pub(super) fn write<'a>(
@@ -32,11 +35,11 @@ pub(super) fn write<'a>(
         match element.name.as_str() {
             "connect" => {
                 let closure = connect(element, &a, tree, links)?;
-                push(element, closure, tree, links, notes, out);
+                push((element, &a), closure, tree, links, notes, out)?;
             }
             "weld" => {
                 let closure = weld(element, &a, tree, links)?;
-                push(element, closure, tree, links, notes, out);
+                push((element, &a), closure, tree, links, notes, out)?;
             }
             "joint" => joint(element, &a, links, notes, out)?,
             "tendon" => tendon(element, &a, links, notes, out)?,
@@ -46,16 +49,38 @@ pub(super) fn write<'a>(
     Ok(())
 }
 
-/// Adds a loop, unless neither side can move.
-fn push(element: &Element, closure: LoopClosure, tree: &Tree, links: &Links, notes: &mut Notes, out: &mut Description) {
-    let fixed = |link: Option<usize>| {
-        let body = links.of_body.iter().position(|l| *l == link).unwrap_or(0);
-        tree.bodies[body].is_static
+/// Adds a loop, unless neither side can move; what is tied to a body that is moved from outside is pulled to it.
+fn push(
+    (element, a): (&Element, &Attributes),
+    closure: LoopClosure,
+    tree: &Tree,
+    links: &Links,
+    notes: &mut Notes,
+    out: &mut Description,
+) -> Result<(), SceneError> {
+    let body = |link: Option<usize>| links.of_body.iter().position(|l| *l == link).unwrap_or(0);
+    let fixed = |link: Option<usize>| tree.bodies[body(link)].is_static;
+    let placed = |link: Option<usize>| {
+        let mut up = std::iter::successors(Some(body(link)), |&b| (b != 0).then(|| tree.bodies[b].parent));
+        fixed(link) && up.any(|b| tree.bodies[b].mocap)
     };
     if fixed(closure.a) && fixed(closure.b) {
-        return notes.element(NoteKind::Ignored, element, "ties what cannot move");
+        notes.element(NoteKind::Ignored, element, "ties what cannot move");
+    } else if placed(closure.a) || placed(closure.b) {
+        let usual = Softness::default();
+        let mut at = AtReference::new(links)?;
+        let (on_a, on_b) = (at.inverse_inertia(closure.a), at.inverse_inertia(closure.b));
+        let softness = Softness {
+            reference: a.merged::<2>("solref", usual.reference)?.0,
+            impedance: a.merged::<5>("solimp", usual.impedance)?.0,
+            torque_scale: a.number("torquescale")?.unwrap_or(usual.torque_scale),
+            inverse_inertia: Some([on_a[0] + on_b[0], on_a[1] + on_b[1]]),
+        };
+        out.ties.push(Tie { softness, ..Tie::new(closure, placed(closure.b)) });
+    } else {
+        out.loops.push(closure);
     }
-    out.loops.push(closure);
+    Ok(())
 }
 
 /// Two points that stay together.
@@ -117,7 +142,7 @@ fn closure(links: &Links, [(a, on_a), (b, on_b)]: [(usize, Pose); 2], kind: Loop
     }
 }
 
-/// A joint that is a polynomial of another: a line is a mimic, a constant two equal limits.
+/// A joint that is a polynomial of another: a line is a mimic, a constant two equal limits, all else a coupling.
 fn joint(
     element: &Element,
     a: &Attributes,
@@ -131,17 +156,15 @@ fn joint(
     let [constant, slope, higher @ ..] = polynomial;
     let (link, y0) = (links.joints[first].link, links.joints[first].reference[0]);
     match other {
-        Some(_) if higher != [0.0; 3] => {
-            notes.element(NoteKind::NotYet, element, "only straight lines between joints are supported: left out");
-        }
         Some(second) if second == first => return Err(element.error("ties a joint to itself")),
-        Some(_) if out.mimics.iter().any(|m| m.link == link) => {
-            notes.element(NoteKind::NotYet, element, "its first joint already follows another: left out");
-        }
-        Some(second) if slope != 0.0 => {
+        Some(second) if slope != 0.0 || higher != [0.0; 3] => {
             let (of, x0) = (links.joints[second].link, links.joints[second].reference[0]);
-            if leads_to(out, of, link) {
-                notes.element(NoteKind::NotYet, element, "closes a ring of joints that follow each other: left out");
+            let follows = out.mimics.iter().any(|m| m.link == link);
+            if higher != [0.0; 3] || follows || leads_to(out, of, link) {
+                let [a, b, c] = higher;
+                let own = CouplingTerm { link, reference: y0, coefficients: [1.0, 0.0, 0.0, 0.0] };
+                let other = CouplingTerm { link: of, reference: x0, coefficients: [-slope, -a, -b, -c] };
+                out.couplings.push(Coupling { terms: vec![own, other], offset: constant });
                 return Ok(());
             }
             out.mimics.push(Mimic { link, of, multiplier: slope, offset: y0 + constant - slope * x0 });
@@ -154,7 +177,7 @@ fn joint(
     Ok(())
 }
 
-/// A fixed tendon of two joints that keeps its length is a mimic: `c₁ (q₁ − q₁₀) + c₂ (q₂ − q₂₀) = a₀`.
+/// Fixed tendons are sums of coordinates: one that keeps its length, or is a line of another, or a polynomial of one with a single joint.
 fn tendon(
     element: &Element,
     a: &Attributes,
@@ -162,26 +185,57 @@ fn tendon(
     notes: &mut Notes,
     out: &mut Description,
 ) -> Result<(), SceneError> {
-    let ([constant, ..], _) = a.merged::<5>("polycoef", [0.0, 1.0, 0.0, 0.0, 0.0])?;
-    let name = element.required("tendon1")?;
-    let joints = out.tendons.iter().find(|t| t.name == name && !name.is_empty()).map(|t| match &t.path {
-        TendonPath::Joints(joints) => joints.clone(),
-        TendonPath::Through(_) => vec![],
-    });
+    let ([constant, powers @ ..], _) = a.merged::<5>("polycoef", [0.0, 1.0, 0.0, 0.0, 0.0])?;
+    let find = |attribute: &str| -> Result<Option<Vec<(usize, f64)>>, SceneError> {
+        let name = element.required(attribute)?;
+        let tendon = out.tendons.iter().find(|t| t.name == name && !name.is_empty());
+        let missing = || element.attribute_error(attribute, format!("there is no tendon \"{name}\""));
+        Ok(match &tendon.ok_or_else(missing)?.path {
+            TendonPath::Joints(joints) => Some(joints.clone()),
+            TendonPath::Through(_) => None,
+        })
+    };
+    let first = find("tendon1")?;
+    let second = element.text("tendon2").map(|_| find("tendon2")).transpose()?;
     let reference = |link: usize| links.joints.iter().find(|j| j.link == link).map_or(0.0, |j| j.reference[0]);
-    match (joints.as_deref(), element.text("tendon2")) {
-        (None, _) => return Err(element.attribute_error("tendon1", format!("there is no tendon \"{name}\""))),
-        (Some(&[(link, c), (of, d)]), None)
-            if c != 0.0 && link != of && !leads_to(out, of, link) && out.mimics.iter().all(|m| m.link != link) =>
-        {
-            let multiplier = -d / c;
-            let offset = reference(link) - multiplier * reference(of) + constant / c;
-            out.mimics.push(Mimic { link, of, multiplier, offset });
+    let root = |link: usize| std::iter::successors(Some(link), |&l| links.specs[l].parent).last();
+    let line =
+        |&(link, c): &(usize, f64)| CouplingTerm { link, reference: reference(link), coefficients: [c, 0.0, 0.0, 0.0] };
+    let other = match second.as_ref().map(Option::as_deref) {
+        None => Some(vec![]),
+        Some(None) => None,
+        Some(Some([(link, c)])) => {
+            let mut power = 1.0;
+            let coefficients = powers.map(|a| {
+                power *= c;
+                -a * power
+            });
+            Some(vec![CouplingTerm { link: *link, reference: reference(*link), coefficients }])
         }
-        _ => notes.element(
+        Some(Some(joints)) if powers[1..] == [0.0; 3] => {
+            Some(joints.iter().map(|&(link, c)| line(&(link, -powers[0] * c))).collect())
+        }
+        Some(Some(_)) => None,
+    };
+    let terms = first.zip(other).map(|(first, other)| first.iter().map(line).chain(other).collect::<Vec<_>>());
+    let trees = |terms: &[CouplingTerm]| terms.iter().map(|t| root(t.link)).collect::<BTreeSet<_>>().len();
+    let follows = |link: usize| out.mimics.iter().any(|m| m.link == link);
+    match terms.filter(|t| trees(t) <= 2) {
+        // The second joint leads the first.
+        Some(terms)
+            if matches!(&terms[..], [x, y] if second.is_none() && x.coefficients[0] != 0.0 && x.link != y.link)
+                && !follows(terms[0].link)
+                && !leads_to(out, terms[1].link, terms[0].link) =>
+        {
+            let (multiplier, c) = (-terms[1].coefficients[0] / terms[0].coefficients[0], terms[0].coefficients[0]);
+            let offset = terms[0].reference - multiplier * terms[1].reference + constant / c;
+            out.mimics.push(Mimic { link: terms[0].link, of: terms[1].link, multiplier, offset });
+        }
+        Some(terms) => out.couplings.push(Coupling { terms, offset: constant }),
+        None => notes.element(
             NoteKind::NotYet,
             element,
-            "equalities of tendons with other than two joints are not supported: left out",
+            "equalities of tendons along sites, of curves of several joints, or over three trees are not supported: left out",
         ),
     }
     Ok(())

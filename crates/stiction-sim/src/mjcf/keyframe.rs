@@ -9,6 +9,7 @@ use super::tree::Element;
 use super::{MjcfOptions, Start};
 use crate::description::{Description, KeyframeSpec, NoteKind};
 use crate::error::{SceneError, did_you_mean};
+use crate::world::free_configuration;
 use stiction_body::math::{Quat, Vec3};
 
 /// Writes all keyframes, and the configuration at the start.
@@ -23,7 +24,9 @@ pub(super) fn write(
     // The file's own engine has more coordinates than there are here.
     let incomplete = root.all("worldbody").any(makes_bodies);
     let chosen = choose(&keys, &options.start)?;
-    let mut start: Vec<Vec<f64>> = links.joints.iter().map(|j| j.reference.clone()).collect();
+    let reference = links.joints.iter().map(|j| (j.link, j.reference.clone()));
+    let placed = links.mocap.iter().map(|(link, pose)| (*link, free_configuration(pose)));
+    let mut start: Vec<(usize, Vec<f64>)> = reference.chain(placed).collect();
     if incomplete {
         for key in &keys {
             notes.element(NoteKind::NotYet, key, "is not used: bodies it tells the positions of were left out");
@@ -35,14 +38,10 @@ pub(super) fn write(
         }
         out.start = chosen;
         if let Some(i) = chosen {
-            start = out.keyframes[i].q.iter().map(|(_, q)| q.clone()).collect();
+            start.clone_from(&out.keyframes[i].q);
         }
     }
-    for (joint, q) in links.joints.iter().zip(start) {
-        if links.specs[joint.link].kind.neutral() != q {
-            out.initial.push((joint.link, q));
-        }
-    }
+    out.initial.extend(start.into_iter().filter(|(link, q)| links.specs[*link].kind.neutral() != *q));
     Ok(())
 }
 
@@ -81,10 +80,8 @@ fn numbers(a: &Attributes, name: &str, expected: usize) -> Result<Option<Vec<f64
 /// A keyframe, joint by joint.
 fn read(key: &Element, links: &Links, notes: &mut Notes, out: &Description) -> Result<KeyframeSpec, SceneError> {
     let a = Attributes::of(key);
-    for name in ["mpos", "mquat", "plastic"] {
-        if a.list(name)?.is_some_and(|l| l.iter().any(|x| *x != 0.0)) {
-            notes.attribute(NoteKind::NotYet, key, name, "of a keyframe, this is not used");
-        }
+    if a.list("plastic")?.is_some_and(|l| l.iter().any(|x| *x != 0.0)) {
+        notes.attribute(NoteKind::NotYet, key, "plastic", "of a keyframe, this is not used");
     }
     let mut spec = KeyframeSpec {
         name: key.text("name").unwrap_or_default().into(),
@@ -103,6 +100,19 @@ fn read(key: &Element, links: &Links, notes: &mut Notes, out: &Description) -> R
             spec.v.push((joint.link, with_own_axes(v, &q, joint.kind)));
         }
         spec.q.push((joint.link, q));
+    }
+    let (mpos, mquat) = (numbers(&a, "mpos", 3 * links.mocap.len())?, numbers(&a, "mquat", 4 * links.mocap.len())?);
+    for (i, (link, pose)) in links.mocap.iter().enumerate() {
+        let mut q = free_configuration(pose);
+        if let Some(mpos) = &mpos {
+            q[..3].copy_from_slice(&mpos[3 * i..3 * i + 3]);
+        }
+        if let Some(mquat) = &mquat {
+            let wxyz = [0, 1, 2, 3].map(|k| mquat[4 * i + k]);
+            let unit = normalized(wxyz).unwrap_or(Quat::IDENTITY);
+            q[3..].copy_from_slice(&[unit.w, unit.x, unit.y, unit.z]);
+        }
+        spec.q.push((*link, q));
     }
     spec.control = numbers(&a, "ctrl", out.actuators.len())?.unwrap_or_else(|| vec![0.0; out.actuators.len()]);
     let active = out.actuators.iter().filter(|a| a.has_activation()).count();

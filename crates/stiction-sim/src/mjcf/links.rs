@@ -13,6 +13,8 @@ use super::joints::{Joint, JointType};
 use super::tree::Element;
 use crate::actuation::{Actuator, Measured, Tendon, Transmission, TreeRow};
 use crate::error::{SceneError, did_you_mean};
+use crate::ties::inverse_inertia;
+use crate::world::free_configuration;
 
 /// A joint of the file and its link.
 #[derive(Debug)]
@@ -56,6 +58,8 @@ pub(super) struct Links<'a> {
     pub(super) of_body: Vec<Option<usize>>,
     /// Each body's frame in its link.
     pub(super) frames: Vec<Pose>,
+    /// Links that are moved from outside, and where the file puts them.
+    pub(super) mocap: Vec<(usize, Pose)>,
     /// In the order of the file's coordinates.
     pub(super) joints: Vec<JointLink<'a>>,
 }
@@ -112,11 +116,16 @@ impl<'a> Links<'a> {
             parent = Some(self.push(spec, joint.element));
             base = own;
         }
-        if body.joints.is_empty() {
+        if body.mocap {
+            self.mocap.push((self.specs.len(), body.world));
+            let spec = LinkSpec::on(body.name.clone(), None, JointKind::Mocap, Pose::identity(), Inertia::ZERO);
+            self.push(spec, body.element);
+        } else if body.joints.is_empty() {
             self.push(LinkSpec::on(body.name.clone(), parent, JointKind::Fixed, base, Inertia::ZERO), body.element);
         }
         if let Some(last) = self.specs.last_mut() {
-            last.inertia = body.inertia.transformed(&own);
+            // Of nothing there is no centre that could be elsewhere.
+            last.inertia = if body.inertia.mass > 0.0 { body.inertia.transformed(&own) } else { Inertia::ZERO };
         }
         self.of_body.push(Some(self.specs.len() - 1));
         self.frames.push(own);
@@ -251,6 +260,10 @@ impl AtReference {
             let range = model.links()[number[joint.link]].q.clone();
             q[range].copy_from_slice(&q_of(joint));
         }
+        for (link, pose) in &links.mocap {
+            let range = model.links()[number[*link]].q.clone();
+            q[range].copy_from_slice(&free_configuration(pose));
+        }
         let mut workspace = Workspace::default();
         workspace.update_positions(&model, &q);
         workspace.update_velocities(&model, &vec![0.0; model.nv()]);
@@ -278,6 +291,11 @@ impl AtReference {
         let mut row = TreeRow::default();
         own.measure(&actuator.gear, at, &mut row);
         row
+    }
+
+    /// Inverse inertias of a link of the description, as [`inverse_inertia`] has them.
+    pub(super) fn inverse_inertia(&mut self, link: Option<usize>) -> [f64; 2] {
+        link.map_or([0.0; 2], |l| inverse_inertia(&self.model, &mut self.workspace, self.number[l]))
     }
 
     /// The row of a joint with one velocity.

@@ -252,7 +252,7 @@ fn flags(element: &Element, notes: &mut Notes) {
         if words(FLAG_USED, attribute) {
             if element.text(attribute) == Some("disable") {
                 let text = "switched off by the file, and so here";
-                notes.attribute(NoteKind::Changed, element, attribute, text);
+                notes.attribute(NoteKind::Ignored, element, attribute, text);
             }
         } else if words(FLAG_METHOD, attribute) {
             notes.attribute(NoteKind::Ignored, element, attribute, METHOD);

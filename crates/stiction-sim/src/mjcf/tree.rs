@@ -64,6 +64,11 @@ impl Element {
         }
     }
 
+    /// The file that it stands in, if it is known.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.source.file()
+    }
+
     /// Its place as notes print it: `file.xml:12`, or `line 12`.
     pub(super) fn place(&self) -> String {
         let line = self.source.place(self.offset).0;

@@ -56,6 +56,7 @@ fn refuse_what_is_no_body(scene: &Scene) -> Result<(), SceneError> {
         (!scene.controllers.is_empty(), "controllers", "controllers"),
         (!model.loops().is_empty(), "loops", "closed loops"),
         (!model.mimics().is_empty(), "joints", "joints that follow others"),
+        (!model.couplings().is_empty(), "joints", "joints that are coupled"),
         (!rules.touches_parent.is_empty(), "pairs", "links that touch their parents"),
         (!(rules.pairs.is_empty() && rules.excluded_geoms.is_empty()), "pairs", "rules for single pairs of geoms"),
         (!scene.world.surfaces.pairs.is_empty(), "pairs", "surfaces of single pairs"),
@@ -151,14 +152,18 @@ impl Writer<'_> {
 
     fn link(&mut self, link: &Link) -> Result<(), SceneError> {
         let LinkSpec { name, kind, frame, inertia, properties, parent, .. } = &link.spec;
-        let _ = writeln!(self.bodies, "<body name=\"{}\" {}>", escaped(name), pose(frame));
         let world = self.world;
         let (q, v) = (&world.q[link.q.clone()], &world.v[link.v.clone()]);
+        let (place, how) = match kind {
+            JointKind::Mocap => (*frame * kind.pose(q), " mocap=\"true\""),
+            _ => (*frame, ""),
+        };
+        let _ = writeln!(self.bodies, "<body name=\"{}\" {}{how}>", escaped(name), pose(&place));
         let joint = |kind: &str, axis: Vec3| {
             format!("<joint type=\"{kind}\" axis=\"{}\"{}/>\n", vector(axis), moving(properties))
         };
         let text = match *kind {
-            JointKind::Fixed => String::new(),
+            JointKind::Fixed | JointKind::Mocap => String::new(),
             JointKind::Revolute { axis } | JointKind::Continuous { axis } => joint("hinge", axis),
             JointKind::Prismatic { axis } => joint("slide", axis),
             JointKind::Planar { normal } => {
@@ -180,6 +185,7 @@ impl Writer<'_> {
                 self.start.q.extend(placed.translation.to_array().into_iter().chain(quaternion(placed.rotation)));
                 self.start.v.extend((turn * Vec3::new(v[0], v[1], v[2])).to_array().into_iter().chain(inward(&v[3..])));
             }
+            JointKind::Mocap => {}
             JointKind::Spherical => {
                 self.start.q.extend(quaternion(local.rotation));
                 self.start.v.extend(inward(v));

@@ -146,6 +146,7 @@ impl Simulation {
         self.update_dynamics();
         self.commands.reset(&self.world);
         self.drives.springs.clear();
+        self.drives.ties.clear();
         self.drives.motors.clear();
         self.update_forces()?;
         self.scratch.motion.iter_mut().for_each(|m| *m = LinkMotion::ZERO);

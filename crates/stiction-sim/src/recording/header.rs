@@ -216,7 +216,9 @@ impl Header {
 /// The names of all links' numbers, `link.number`.
 fn names(world: &World, of: fn(&JointKind) -> &'static [&'static str]) -> Vec<String> {
     let mut all = Vec::new();
-    for link in world.model.links() {
+    // As in q: poses that are set from outside come last.
+    let (mocap, joints): (Vec<_>, Vec<_>) = world.model.links().iter().partition(|l| l.spec.kind == JointKind::Mocap);
+    for link in joints.into_iter().chain(mocap) {
         let name = &link.spec.name;
         let numbers = of(&link.spec.kind).iter();
         all.extend(numbers.map(|c| if c.is_empty() { name.clone() } else { format!("{name}.{c}") }));
@@ -298,14 +300,14 @@ fn configuration(kind: &JointKind) -> &'static [&'static str] {
         JointKind::Revolute { .. } | JointKind::Continuous { .. } | JointKind::Prismatic { .. } => &[""],
         JointKind::Planar { .. } => &["x", "y", "angle"],
         JointKind::Spherical => &["qw", "qx", "qy", "qz"],
-        JointKind::Free => &["x", "y", "z", "qw", "qx", "qy", "qz"],
+        JointKind::Free | JointKind::Mocap => &["x", "y", "z", "qw", "qx", "qy", "qz"],
     }
 }
 
 /// What a joint's velocities are.
 fn velocity(kind: &JointKind) -> &'static [&'static str] {
     match kind {
-        JointKind::Fixed => &[],
+        JointKind::Fixed | JointKind::Mocap => &[],
         JointKind::Revolute { .. } | JointKind::Continuous { .. } | JointKind::Prismatic { .. } => &[""],
         JointKind::Planar { .. } => &["vx", "vy", "w"],
         JointKind::Spherical => &["wx", "wy", "wz"],
@@ -326,6 +328,8 @@ fn fingerprint(world: &World) -> u64 {
         control,
         activation,
         ambient,
+        ties,
+        allow_start_overlap,
         q,
         v,
         ..
@@ -336,6 +340,12 @@ fn fingerprint(world: &World) -> u64 {
     // Worlds of earlier versions have none of these.
     if !ambient.is_empty() {
         let _ = write!(hash, "{ambient:?}");
+    }
+    if *allow_start_overlap {
+        let _ = write!(hash, "allow_start_overlap");
+    }
+    if !ties.is_empty() {
+        let _ = write!(hash, "{ties:?}");
     }
     if !(actuators.is_empty() && tendons.is_empty()) {
         let _ = write!(hash, "{tendons:?}{effort_ranges:?}{control:?}{activation:?}");

@@ -253,16 +253,21 @@ fn body(
     if shapes.iter().any(|p| p.spec.geom.shape.is_unbounded()) {
         return Err(section.error("shape", "a plane has no bounds: only a body with fixed = true can have it"));
     }
-    let inertia = inertia(section, &shapes)?;
     let parent = section.string("parent")?;
     let (kind, properties, start) = joint(section)?;
+    let moved_from_outside = kind == JointKind::Mocap;
+    if moved_from_outside && parent.is_some() {
+        return Err(section.error("parent", "a body that is moved from outside (mocap) has none"));
+    }
+    let inertia = if moved_from_outside { Inertia::ZERO } else { inertia(section, &shapes)? };
     let parent_link = match &parent {
         Some(p) => Some(names.link(section, "parent", p)?),
         None => None,
     };
     let free = kind == JointKind::Free && parent.is_none();
-    let frame = if free { Pose::identity() } else { place };
-    placement.pose = if free { place } else { Pose::identity() };
+    let in_world = free || moved_from_outside;
+    let frame = if in_world { Pose::identity() } else { place };
+    placement.pose = if in_world { place } else { Pose::identity() };
     placement.base = Base::AsDescribed;
     let spec =
         LinkSpec { name: name.clone(), joint_name: name.clone(), parent: None, kind, frame, properties, inertia };
@@ -552,8 +557,9 @@ fn joint(section: &Section<'_>) -> Result<(JointKind, JointProperties, Start), S
         "planar" => JointKind::Planar { normal: unit("axis")? },
         "spherical" => JointKind::Spherical,
         "free" => JointKind::Free,
+        "mocap" => JointKind::Mocap,
         other => {
-            let known = ["fixed", "revolute", "continuous", "prismatic", "planar", "spherical", "free"];
+            let known = ["fixed", "revolute", "continuous", "prismatic", "planar", "spherical", "free", "mocap"];
             return Err(joint.error("type", format!("expected one of {}, found \"{other}\"", known.join(", "))));
         }
     };

@@ -13,9 +13,10 @@ use stiction_contact::models::catalog;
 use stiction_lcp::threads::MOST_THREADS;
 use toml::de::DeTable;
 
+use crate::description::{Note, NoteKind};
 use crate::error::SceneError;
 use crate::restitution::Impacts;
-use crate::simulation::{Integrator, OnFailure, Settings, Simulation, SimulatorKind};
+use crate::simulation::{Integrator, OnFailure, Overlap, Settings, Simulation, SimulatorKind};
 use crate::world::{World, WorldBuilder};
 use bodies::Names;
 pub use controllers::SceneController;
@@ -71,6 +72,24 @@ impl Scene {
         Ok(simulation)
     }
 
+    /// What becomes of links of one robot that overlap at the start, pair by pair.
+    ///
+    /// # Errors
+    /// If a setting or a geom cannot be used as it is.
+    pub fn overlap_notes(&self) -> Result<Vec<Note>, SceneError> {
+        let simulation = Simulation::new(self.world.clone(), self.settings.clone())?;
+        let text = match self.world.allow_start_overlap {
+            true => "overlap at the start, within one robot: they touch where they overlap by more",
+            false => "overlap at the start, within one robot: they never touch, unless allow_start_overlap = true",
+        };
+        let note = |o: &Overlap| Note {
+            kind: NoteKind::Changed,
+            element: format!("\"{}\" and \"{}\"", o.names[0], o.names[1]),
+            text: format!("{text} ({:.3e} m)", o.depth),
+        };
+        Ok(simulation.ignored_overlaps().iter().map(note).collect())
+    }
+
     /// Steps in its duration.
     pub fn steps(&self) -> u64 {
         (self.duration / self.settings.dt).round().max(0.0) as u64
@@ -116,6 +135,9 @@ fn read(source: &Source<'_>, set: &[(String, f64)]) -> Result<Scene, SceneError>
             range::check_coordinate("gravity", x).map_err(|e| top.place("gravity", &e))?;
         }
         builder.gravity(gravity);
+    }
+    if let Some(allow) = top.bool("allow_start_overlap")? {
+        builder.allow_start_overlap(allow);
     }
     if let Some(rule) = top.string("friction_rule")? {
         builder.material_rule(bodies::rule(&top, &rule)?);

@@ -1,13 +1,14 @@
 //! Sensors that robot files name: what they are, and what they read.
 //!
-//! Positions and velocities are those of the present state. Accelerations and forces are those of the last step: mean accelerations and
-//! forces over it, seen from where bodies were at its start; before the first step nothing accelerates and nothing touches.
+//! Positions and velocities are those of the present state. Accelerations and forces are those of the last step, seen from where bodies were
+//! at its start: velocity products as they are there, and contact impulses spread over the step; before the first step nothing accelerates
+//! and nothing touches.
 
 mod volume;
 
 use stiction_body::math::{Pose, Quat, Vec3};
 use stiction_body::{LinkMotion, Model, Workspace};
-use stiction_contact::CONTACT_ROWS;
+use stiction_contact::{CONTACT_ROWS, Mass};
 
 use crate::actuation::{Actuator, Anchor, Transmission, clamp};
 use crate::simulation::Simulation;
@@ -328,7 +329,10 @@ impl LastStep {
         let mut work = Workspace::default();
         work.update_positions(model, q);
         work.update_velocities(model, v);
-        let rates: Vec<f64> = (0..v.len()).map(|k| if made { (sim.state.v[k] - v[k]) / dt } else { 0.0 }).collect();
+        let mut rates: Vec<f64> = (0..v.len()).map(|k| if made { (sim.state.v[k] - v[k]) / dt } else { 0.0 }).collect();
+        if made && sim.events.is_none() {
+            add_products_at_start(model, &mut work, (q, v), dt, &mut rates);
+        }
         let acceleration = accelerations(model, &work, &rates);
         let mut carried: Vec<(Vec3, Vec3)> =
             (0..model.links().len()).map(|l| inertial(model, &work, &acceleration, l)).collect();
@@ -396,6 +400,19 @@ impl LastStep {
             }
         }
         sum
+    }
+}
+
+/// A step takes the velocity products as they are on its way: makes mean accelerations over it those at its start.
+fn add_products_at_start(model: &Model, work: &mut Workspace, at: (&[f64], &[f64]), dt: f64, rates: &mut [f64]) {
+    let (mut blocks, mut over, mut start) = (vec![], vec![0.0; rates.len()], vec![0.0; rates.len()]);
+    work.mass_blocks(model, &mut blocks);
+    work.passive_forces_over_step(model, at, &blocks, dt, &mut over);
+    work.passive_forces(model, &mut start);
+    start.iter_mut().zip(&over).for_each(|(start, over)| *start -= over);
+    if let Ok(mass) = Mass::new(blocks) {
+        mass.solve(&mut start);
+        rates.iter_mut().zip(&start).for_each(|(rate, x)| *rate += x);
     }
 }
 
