@@ -36,6 +36,12 @@ pub enum Command {
     Paper(crate::paper::PaperArgs),
     /// Solve random problems by the thousand and check every answer.
     Soak(crate::soak::SoakArgs),
+    /// Write a commented scene and a Python script to start from.
+    New(crate::new::NewArgs),
+    /// Print the completions of a shell.
+    Completions(crate::shell::CompletionsArgs),
+    /// Print the manual page, in roff, or write those of all subcommands.
+    Man(crate::shell::ManArgs),
     /// Show a scene, robot or recording in the browser, and push it (Python package).
     #[command(disable_help_flag = true)]
     View(PythonArgs),

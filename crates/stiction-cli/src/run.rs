@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use clap::Args;
@@ -23,9 +25,9 @@ const BAR_EVERY: u64 = 64;
 
 /// Options of `stiction run`.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit code: 0 all steps certified, 1 a step failed or was accepted, 2 bad input.")]
+#[command(after_help = "Exit code: 0 all steps certified, 1 a step failed or was accepted, 2 bad input, 130 after Ctrl-C, which ends the run with its summary so far.")]
 pub struct RunArgs {
-    /// The scene (.toml); a robot file stands in one, under [[robots]].
+    /// The scene (.toml), or a robot file (.urdf, .xml) as it is, with its own gravity and step.
     #[arg(value_name = "SCENE")]
     pub scene: PathBuf,
     /// The contact model, instead of the scene's.
@@ -48,8 +50,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub duration: Option<f64>,
     /// How many steps to make, instead of a duration.
-    #[arg(long, value_name = "N", conflicts_with = "duration")]
+    #[arg(long, value_name = "N", conflicts_with = "duration", value_parser = count)]
     pub steps: Option<u64>,
+    /// Put a floor, the plane z = 0, under a robot file.
+    #[arg(long)]
+    pub floor: bool,
     /// Give a parameter of the scene another value; may be repeated.
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
     pub set: Vec<String>,
@@ -89,14 +94,14 @@ type Recording = Recorder<BufWriter<File>>;
 
 /// Runs a scene; true if every step was certified.
 pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
-    let mut scene = load(&args.scene, &args.set)?;
+    let mut scene = load_any(args)?;
     apply(args, &mut scene)?;
     scene.settings.timing = true;
     let mut simulation = scene.simulation().map_err(|e| Failure::Message(e.in_file(&args.scene).to_string()))?;
     separate(args, &mut simulation, err)?;
     let steps = args.steps.unwrap_or_else(|| scene.steps());
     let mut recorder = recorder(args, &scene, &simulation)?;
-    let (summary, failure) = simulate(&mut simulation, steps, args.json, recorder.as_mut())?;
+    let (summary, failure, interrupted) = simulate(&mut simulation, steps, args.json, recorder.as_mut())?;
     if let Some(recorder) = recorder {
         recorder.finish(&simulation, failure.as_ref()).map_err(|e| not_recorded(&e))?;
     }
@@ -113,8 +118,44 @@ pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<b
         if let Some(file) = &args.record {
             writeln!(out, "{:<14} {}", "recording", file.display())?;
         }
+        bodies(&summary, out)?;
+        if interrupted {
+            writeln!(out, "{:<14} after {} of {steps} steps", "interrupted", summary.steps)?;
+        }
+    }
+    if interrupted {
+        return Err(Failure::Interrupted);
     }
     Ok(failure.is_none() && summary.outcomes.accepted == 0)
+}
+
+/// A whole number, also as `1e3`.
+fn count(text: &str) -> Result<u64, String> {
+    if let Ok(count) = text.parse() {
+        return Ok(count);
+    }
+    match text.parse::<f64>() {
+        Ok(x) if x.fract() == 0.0 && (0.0..=9e15).contains(&x) => Ok(x as u64),
+        _ => Err("expected a whole number of at least 0, such as 1000 or 1e3".into()),
+    }
+}
+
+/// Reads a scene, or a robot file as it is.
+fn load_any(args: &RunArgs) -> Result<Scene, Failure> {
+    if is_scene(&args.scene) {
+        if args.floor {
+            return Err(Failure::Message("--floor is for robot files; a scene has its own [[bodies]]".into()));
+        }
+        return load(&args.scene, &args.set);
+    }
+    if let Some(set) = args.set.first() {
+        return Err(Failure::Message(format!("--set {set}: a robot file has no parameters")));
+    }
+    Scene::of_robot(&args.scene, args.floor).map_err(|e| Failure::Message(e.in_file(&args.scene).to_string()))
+}
+
+fn is_scene(file: &Path) -> bool {
+    file.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
 }
 
 /// Reads a scene with parameters `NAME=VALUE`.
@@ -140,6 +181,10 @@ fn parameters(set: &[String]) -> Result<Vec<(String, f64)>, Failure> {
 /// Begins the recording, if one is asked for.
 fn recorder(args: &RunArgs, scene: &Scene, simulation: &Simulation) -> Result<Option<Recording>, Failure> {
     let Some(file) = &args.record else { return Ok(None) };
+    if !is_scene(&args.scene) {
+        let message = "--record needs a scene: put the robot into one, under [[robots]]";
+        return Err(Failure::Message(message.into()));
+    }
     let origin = Origin::read(&args.scene, &parameters(&args.set)?).map_err(|e| Failure::Message(e.to_string()))?;
     let target = write_new(file, args.force)?;
     let recorder =
@@ -246,7 +291,15 @@ fn simulate(
     steps: u64,
     quiet: bool,
     mut recorder: Option<&mut Recording>,
-) -> Result<(Summary, Option<StepFailure>), Failure> {
+) -> Result<(Summary, Option<StepFailure>, bool), Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    // Where a handler is set already, or cannot be, Ctrl-C ends the command as it is.
+    let asked = stop.clone();
+    let _ = ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(crate::INTERRUPTED));
+        }
+    });
     let bar = if quiet || !io::stderr().is_terminal() { ProgressBar::hidden() } else { ProgressBar::new(steps) };
     let style = "{elapsed_precise} {bar:30} {percent}% {msg} (eta {eta})";
     bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -254,6 +307,9 @@ fn simulate(
     let clock = Instant::now();
     let mut failure = None;
     for step in 0..steps {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
         let step_clock = Instant::now();
         let made = simulation.step();
         let seconds = step_clock.elapsed().as_secs_f64();
@@ -277,7 +333,24 @@ fn simulate(
         }
     }
     bar.finish_and_clear();
-    Ok((gather.finish(simulation), failure))
+    Ok((gather.finish(simulation), failure, stop.load(Ordering::Relaxed)))
+}
+
+/// Where the bodies are at the end.
+fn bodies(s: &Summary, out: &mut dyn Write) -> Result<(), Failure> {
+    /// Most bodies that are listed; --json has all.
+    const MOST_LISTED: usize = 20;
+    let widest = s.bodies.keys().take(MOST_LISTED).map(|name| name.chars().count()).max().unwrap_or(0);
+    for (i, (name, body)) in s.bodies.iter().take(MOST_LISTED).enumerate() {
+        let (title, [x, y, z], [w, a, b, c]) = (if i == 0 { "bodies" } else { "" }, body.position, body.orientation);
+        writeln!(out, "{title:<14} {name:<widest$}  at {x:.6} {y:.6} {z:.6} m, quaternion {w:.6} {a:.6} {b:.6} {c:.6}")?;
+    }
+    match s.bodies.len().saturating_sub(MOST_LISTED) {
+        0 => {}
+        1 => writeln!(out, "{:<14} and 1 more (--json)", "")?,
+        more => writeln!(out, "{:<14} and {more} more (--json)", "")?,
+    }
+    Ok(())
 }
 
 fn print(s: &Summary, out: &mut dyn Write) -> Result<(), Failure> {
