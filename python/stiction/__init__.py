@@ -17,8 +17,10 @@
 from __future__ import annotations
 
 from . import contact, lcp, scene
+from ._parts import Body, Joint
+from ._queries import Distance, RayHit, RayHits
 from ._stiction import Geom, Recording, __version__
-from .errors import BusyError, InputError, InternalError, NotSolved, SceneError, StepFailed, StepInterrupted, StictionError, StictionWarning
+from .errors import BusyError, InputError, InternalError, NotSolved, SceneError, SceneNotFound, StepFailed, StepInterrupted, StictionError, StictionWarning
 from .scene import Scene, SceneBuilder
 from .sim import (
     BatchSimulation,
@@ -35,19 +37,25 @@ from .sim import (
 
 __all__ = [
     "BatchSimulation",
+    "Body",
     "BusyError",
+    "Distance",
     "EnergyBalance",
     "Geom",
     "InputError",
     "InternalError",
     "InverseDynamics",
+    "Joint",
     "Mode",
     "NotSolved",
+    "RayHit",
+    "RayHits",
     "Recording",
     "RunReport",
     "Scene",
     "SceneBuilder",
     "SceneError",
+    "SceneNotFound",
     "Simulation",
     "StepFailed",
     "StepInterrupted",

@@ -37,7 +37,13 @@ def _number(value: float) -> str:
     return repr(value)
 
 
-def _value(place: str, value: Any) -> str:
+#: Deeper than any scene; a list that holds itself has no end.
+_MOST_LEVELS = 32
+
+
+def _value(place: str, value: Any, level: int = 0) -> str:
+    if level > _MOST_LEVELS:
+        raise InputError(f"{place[:60]}...: a scene has at most {_MOST_LEVELS} levels; does this one hold itself?")
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if isinstance(value, (int, np.integer)):
@@ -49,10 +55,10 @@ def _value(place: str, value: Any) -> str:
     if hasattr(value, "__fspath__"):
         return _text(str(value))
     if isinstance(value, Mapping):
-        inner = ", ".join(f"{_key(k)} = {_value(f'{place}.{k}', v)}" for k, v in value.items())
+        inner = ", ".join(f"{_key(k)} = {_value(f'{place}.{k}', v, level + 1)}" for k, v in value.items())
         return "{ " + inner + " }"
     if isinstance(value, np.ndarray):
-        return _value(place, value.tolist())
+        return _value(place, value.tolist(), level)
     if isinstance(value, Iterable):
-        return "[" + ", ".join(_value(f"{place}[{i}]", v) for i, v in enumerate(value)) + "]"
+        return "[" + ", ".join(_value(f"{place}[{i}]", v, level + 1) for i, v in enumerate(value)) + "]"
     raise InputError(f"{place}: a scene holds numbers, text, lists and dictionaries, found {type(value).__name__}")

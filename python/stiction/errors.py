@@ -6,6 +6,8 @@
     an argument that cannot be used as it is: a wrong shape, a NaN, an unknown name (also a ``ValueError``)
 ``SceneError``
     a scene or robot file that cannot be used as it is, with its place (also a ``ValueError``)
+``SceneNotFound``
+    a ``SceneError`` of a file that is not there (also a ``FileNotFoundError``)
 ``NotSolved``
     there is no certified answer; ``outcome`` says why
 ``StepFailed``
@@ -25,9 +27,10 @@ An array of the wrong dtype is a plain ``TypeError``.
 
 from __future__ import annotations
 
+import errno
 from typing import Any
 
-__all__ = ["BusyError", "InputError", "InternalError", "NotSolved", "SceneError", "StepFailed", "StepInterrupted", "StictionError", "StictionWarning"]
+__all__ = ["BusyError", "InputError", "InternalError", "NotSolved", "SceneError", "SceneNotFound", "StepFailed", "StepInterrupted", "StictionError", "StictionWarning"]
 
 
 class StictionError(Exception):
@@ -74,6 +77,21 @@ class SceneError(StictionError, ValueError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class SceneNotFound(SceneError, FileNotFoundError):
+    """A scene or robot file, or a file that one of them names, that is not there."""
+
+    def __init__(
+        self,
+        message: str,
+        file: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        element: str = "",
+    ) -> None:
+        super().__init__(message, file, line, column, element)
+        self.errno, self.filename = errno.ENOENT, file
 
 
 class NotSolved(StictionError):

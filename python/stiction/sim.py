@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -60,6 +61,8 @@ class Trajectory:
         Velocities.
     positions : ndarray, (k, bodies, 3)
         Origins of the bodies (m).
+    orientations : ndarray, (k, bodies, 4)
+        Their quaternions w, x, y, z.
     kinetic, potential : ndarray, (k,)
         Energies (J).
     certificate : ndarray, (k,)
@@ -84,6 +87,7 @@ class Trajectory:
     q: Array
     v: Array
     positions: Array
+    orientations: Array
     kinetic: Array
     potential: Array
     certificate: Array
@@ -136,7 +140,13 @@ class Trajectory:
         return render(self)
 
 
-def record(simulation: Simulation, steps: int | None = None, *, every: int = 1) -> Trajectory:
+def record(
+    simulation: Simulation,
+    steps: int | None = None,
+    *,
+    every: int = 1,
+    controller: Callable[[Simulation], object] | None = None,
+) -> Trajectory:
     """Run a simulation and keep what it came to, with the GIL released.
 
     Parameters
@@ -146,6 +156,8 @@ def record(simulation: Simulation, steps: int | None = None, *, every: int = 1) 
         Default: those of the scene's duration.
     every : int
         Keep every so many steps.
+    controller : callable, optional
+        Called with the simulation before each step, to set its inputs.
 
     Returns
     -------
@@ -165,7 +177,7 @@ def record(simulation: Simulation, steps: int | None = None, *, every: int = 1) 
     >>> trajectory.position("ball").shape
     (11, 3)
     """
-    report, arrays = simulation._record(steps, every)
+    report, arrays = simulation._record(steps, every, controller)
     return Trajectory(scene=simulation.scene, report=report, **arrays)
 
 

@@ -12,10 +12,10 @@ pub mod range;
 pub mod shape;
 pub mod velocity_products;
 
-pub use collision::{Collision, CollisionRules, ContactPoint, Geom, Overlap};
+pub use collision::{Collision, CollisionRules, ContactPoint, Geom, Overlap, RayHit, Separation};
 pub use inertia::Inertia;
 pub use joint::JointKind;
 pub use kinematics::{LinkMotion, Workspace};
-pub use loops::{LoopBlocks, LoopRows, RedundantRows, RowSource};
+pub use loops::{LoopAction, LoopBlocks, LoopRows, RedundantRows, RowSource};
 pub use model::{Coupling, CouplingTerm, JointProperties, LinkSpec, LoopClosure, LoopKind, Mimic, Model, ModelBuilder};
 pub use shape::{Shape, ShapeKind, Triangulation};

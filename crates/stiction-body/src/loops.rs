@@ -61,6 +61,17 @@ struct Row {
     rate: f64,
 }
 
+/// What a row of a closed loop acts along.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LoopAction {
+    /// The links of the loop: the first has the opposite of what the second has. `None`: the world.
+    pub links: [Option<usize>; 2],
+    /// Direction of the force or moment, in the world.
+    pub axis: Vec3,
+    /// Where the force acts, in the world (m); none for a moment.
+    pub at: Option<Vec3>,
+}
+
 /// The entries of a row, by tree in ascending order: none, one or two blocks of (tree, entries for the velocities of that tree).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoopBlocks<'a> {
@@ -221,6 +232,24 @@ impl LoopRows {
                 i += 1;
             }
         }
+    }
+
+    /// What a unit force along row `i` does at the positions of `work`: a force at a point or a moment on the second link,
+    /// the opposite on the first. `None` for rows that are not of loops but of joints that follow others.
+    pub fn action(&self, model: &Model, work: &Workspace, i: usize) -> Option<LoopAction> {
+        let Row { source: RowSource::Loop(number), part, .. } = self.rows[i] else { return None };
+        let (closure, axes) = (&model.loops()[number], &model.loop_axes()[number]);
+        let [a, b] = ends(closure, work);
+        let links = [a.link, b.link];
+        let (axis, at) = match (part, closure.kind) {
+            (k @ 0..3, _) => (a.rotation * axes.point.col(k), Some(b.pose.translation)),
+            (k, LoopKind::Weld) => {
+                let ((w, u), direction) = (relative_rotation(a, b), axes.turn.col(k - 3));
+                (a.rotation * (direction * w + u.cross(direction)), None)
+            }
+            (k, _) => (b.rotation.z_axis.cross(a.hinge_side(k - 3)), None),
+        };
+        Some(LoopAction { links, axis, at })
     }
 
     /// Adds a row over the velocities of two trees (`None`: the world); trees that cannot move have no entries.

@@ -11,6 +11,9 @@ use crate::joint::JointKind;
 use crate::math::{Mat3, Pose, Vec3};
 use crate::range;
 
+/// A quaternion or an axis may be this far from unit length.
+const UNIT: f64 = 1e-9;
+
 /// What a joint has besides its kind. Per velocity where it matters (all of a joint's velocities have the same numbers).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JointProperties {
@@ -281,6 +284,36 @@ impl Model {
         self.nq - self.links.iter().filter(|l| l.spec.kind == JointKind::Mocap).map(|l| l.q.len()).sum::<usize>()
     }
 
+    /// Checks that [`Model::set_links`] can take these over: numbers in range, and every joint that moves has some inertia to
+    /// move.
+    ///
+    /// # Errors
+    /// Naming the link and the number.
+    pub fn check_links(&self, numbers: &[(Inertia, JointProperties)]) -> Result<(), InputError> {
+        if numbers.len() != self.links.len() {
+            let (what, expected, found) = ("inertias of links".into(), self.links.len(), numbers.len());
+            return Err(InputError::Size { what, expected, found });
+        }
+        for (link, (inertia, properties)) in self.links.iter().zip(numbers) {
+            check_numbers(&link.spec.name, inertia, properties)?;
+        }
+        check_moved(self.links.iter().zip(numbers).map(|(link, (inertia, properties))| {
+            (link.spec.name.as_str(), link.spec.parent, link.v.len(), inertia.mass, properties.armature)
+        }))
+    }
+
+    /// Gives every link another inertia and its joint other properties.
+    ///
+    /// # Errors
+    /// As [`Model::check_links`]; nothing is changed then.
+    pub fn set_links(&mut self, numbers: &[(Inertia, JointProperties)]) -> Result<(), InputError> {
+        self.check_links(numbers)?;
+        for (link, (inertia, properties)) in self.links.iter_mut().zip(numbers) {
+            (link.spec.inertia, link.spec.properties) = (*inertia, *properties);
+        }
+        Ok(())
+    }
+
     /// Size of the configuration q.
     pub fn nq(&self) -> usize {
         self.nq
@@ -322,13 +355,29 @@ impl Model {
         }
     }
 
+    /// Makes quaternions of `q` (nq) unit that are within 1e-3 of it; those that are unit up to rounding keep their bits. Of another size
+    /// nothing is changed.
+    pub fn normalize(&self, q: &mut [f64]) {
+        /// Digits that a user writes down.
+        const NEAR_UNIT: f64 = 1e-3;
+        if q.len() != self.nq {
+            return;
+        }
+        for link in &self.links {
+            let Some(at) = link.spec.kind.quaternion_at() else { continue };
+            let part = &mut q[link.q.start + at..link.q.start + at + 4];
+            let length = part.iter().map(|x| x * x).sum::<f64>().sqrt();
+            if (length - 1.0).abs() > UNIT && (length - 1.0).abs() <= NEAR_UNIT {
+                part.iter_mut().for_each(|x| *x /= length);
+            }
+        }
+    }
+
     /// Checks a state: sizes, finite numbers, unit quaternions.
     ///
     /// # Errors
     /// Naming the entry of q or v, with its link.
     pub fn check_state(&self, q: &[f64], v: &[f64]) -> Result<(), InputError> {
-        /// A quaternion may be this far from unit length.
-        const UNIT: f64 = 1e-9;
         for (what, x, expected) in [("q", q, self.nq), ("v", v, self.nv)] {
             if x.len() != expected {
                 return Err(InputError::Size { what: what.into(), expected, found: x.len() });
@@ -397,35 +446,13 @@ impl ModelBuilder {
             return Err(InputError::Size { what: name("parent, below"), expected: self.specs.len(), found: parent });
         }
         check_axis(&spec)?;
-        spec.inertia.check_range(&name(""))?;
         for x in spec.frame.translation.to_array() {
             range::check_coordinate(name("position"), x)?;
         }
-        let p = &spec.properties;
-        for (field, x) in
-            [("damping", p.damping), ("friction", p.friction), ("armature", p.armature), ("stiffness", p.stiffness)]
-        {
-            if x != 0.0 && !range::is_in_range(x) {
-                return Err(InputError::OutOfRange {
-                    what: name(field),
-                    expected: "0, or from 1e-50 to 1e50",
-                    found: x,
-                });
-            }
-        }
-        if p.effort.is_nan() || p.effort < 0.0 {
-            return Err(InputError::OutOfRange { what: name("effort"), expected: "at least 0", found: p.effort });
-        }
-        if p.limits.iter().any(|x| x.is_nan()) || p.limits[0] > p.limits[1] {
-            return Err(InputError::OutOfRange {
-                what: name("lower limit"),
-                expected: "at most the upper",
-                found: p.limits[0],
-            });
-        }
-        if !spec.frame.is_finite() || !p.rest.is_finite() {
+        if !spec.frame.is_finite() {
             return Err(InputError::NotFinite { what: name("frame"), value: f64::NAN });
         }
+        check_numbers(&spec.name, &spec.inertia, &spec.properties)?;
         self.names.insert(spec.name.clone());
         self.specs.push(spec);
         Ok(self.specs.len() - 1)
@@ -511,7 +538,9 @@ impl ModelBuilder {
     /// # Errors
     /// If a tree can move without inertia: the place is named.
     pub fn build(self) -> Result<(Model, Vec<usize>), InputError> {
-        self.check_inertia()?;
+        check_moved(
+            self.specs.iter().map(|s| (s.name.as_str(), s.parent, s.kind.nv(), s.inertia.mass, s.properties.armature)),
+        )?;
         let order = self.tree_order();
         let mut number = vec![0; order.len()];
         order.iter().enumerate().for_each(|(new, &old)| number[old] = new);
@@ -560,23 +589,6 @@ impl ModelBuilder {
         order.sort_by_key(|&i| (root[i], i));
         order
     }
-
-    /// Every joint that can move must move some inertia (its own, its descendants', or armature).
-    fn check_inertia(&self) -> Result<(), InputError> {
-        let mut carried: Vec<f64> = self.specs.iter().map(|s| s.inertia.mass).collect();
-        for (i, spec) in self.specs.iter().enumerate().rev() {
-            if let Some(parent) = spec.parent {
-                carried[parent] += carried[i];
-            }
-        }
-        for (i, spec) in self.specs.iter().enumerate() {
-            if spec.kind.nv() > 0 && carried[i] <= 0.0 && spec.properties.armature <= 0.0 {
-                let what = format!("mass moved by the joint of link \"{}\"", spec.name);
-                return Err(InputError::OutOfRange { what, expected: "above 0", found: carried[i] });
-            }
-        }
-        Ok(())
-    }
 }
 
 /// True if the inertia matrix of a tree is not that of one body about a point fixed in it.
@@ -596,9 +608,54 @@ fn floating(links: &[Link], tree: &Tree) -> Option<usize> {
     (links[base].spec.kind == JointKind::Free && tree.links.clone().all(hangs)).then_some(base)
 }
 
+/// Checks that inertia and properties of a link are numbers that can be computed with.
+fn check_numbers(link: &str, inertia: &Inertia, p: &JointProperties) -> Result<(), InputError> {
+    let name = |field: &str| format!("link \"{link}\": {field}");
+    inertia.check_range(&name(""))?;
+    for (field, x) in
+        [("damping", p.damping), ("friction", p.friction), ("armature", p.armature), ("stiffness", p.stiffness)]
+    {
+        if x != 0.0 && !range::is_in_range(x) {
+            return Err(InputError::OutOfRange { what: name(field), expected: "0, or from 1e-50 to 1e50", found: x });
+        }
+    }
+    if p.effort.is_nan() || p.effort < 0.0 {
+        return Err(InputError::OutOfRange { what: name("effort"), expected: "at least 0", found: p.effort });
+    }
+    if p.limits.iter().any(|x| x.is_nan()) || p.limits[0] > p.limits[1] {
+        return Err(InputError::OutOfRange {
+            what: name("lower limit"),
+            expected: "at most the upper",
+            found: p.limits[0],
+        });
+    }
+    if !p.rest.is_finite() {
+        return Err(InputError::NotFinite { what: name("rest"), value: p.rest });
+    }
+    Ok(())
+}
+
+/// Checks that every joint that can move moves some inertia (its own, its descendants', or armature): per link, parents
+/// before children, its parent, number of velocities, mass and armature.
+fn check_moved<'a>(
+    links: impl DoubleEndedIterator<Item = (&'a str, Option<usize>, usize, f64, f64)> + ExactSizeIterator + Clone,
+) -> Result<(), InputError> {
+    let mut carried: Vec<f64> = links.clone().map(|(_, _, _, mass, _)| mass).collect();
+    for (i, (_, parent, ..)) in links.clone().enumerate().rev() {
+        if let Some(parent) = parent {
+            carried[parent] += carried[i];
+        }
+    }
+    for ((name, _, nv, _, armature), carried) in links.zip(carried) {
+        if nv > 0 && carried <= 0.0 && armature <= 0.0 {
+            let what = format!("mass moved by the joint of link \"{name}\"");
+            return Err(InputError::OutOfRange { what, expected: "above 0", found: carried });
+        }
+    }
+    Ok(())
+}
+
 fn check_axis(spec: &LinkSpec) -> Result<(), InputError> {
-    /// An axis may be this far from unit length.
-    const UNIT: f64 = 1e-9;
     let axis = match spec.kind {
         JointKind::Revolute { axis } | JointKind::Continuous { axis } | JointKind::Prismatic { axis } => axis,
         JointKind::Planar { normal } => normal,

@@ -5,6 +5,8 @@ mod volume;
 
 pub use triangulation::Triangulation;
 
+use std::sync::Arc;
+
 use stiction_linalg::InputError;
 
 use crate::math::Vec3;
@@ -12,7 +14,8 @@ use crate::math::Vec3;
 /// A checked shape in its own frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
-    kind: ShapeKind,
+    /// Shared by all copies: meshes are large, and every simulation of a scene has a copy.
+    kind: Arc<ShapeKind>,
 }
 
 /// What a [`Shape`] is. Numbers are checked: finite, lengths above 0.
@@ -108,7 +111,7 @@ impl Shape {
     /// If the radius cannot be computed with ([`crate::range`]).
     pub fn sphere(radius: f64) -> Result<Self, InputError> {
         length("radius of a sphere", radius)?;
-        Ok(Self { kind: ShapeKind::Sphere { radius } })
+        Ok(Self { kind: Arc::new(ShapeKind::Sphere { radius }) })
     }
 
     /// A box with the given halves of its sides.
@@ -117,7 +120,7 @@ impl Shape {
     /// If a side cannot be computed with ([`crate::range`]).
     pub fn cuboid(half: Vec3) -> Result<Self, InputError> {
         half.to_array().into_iter().try_for_each(|x| length("half side of a box", x))?;
-        Ok(Self { kind: ShapeKind::Cuboid { half } })
+        Ok(Self { kind: Arc::new(ShapeKind::Cuboid { half }) })
     }
 
     /// A capsule along z.
@@ -127,7 +130,7 @@ impl Shape {
     pub fn capsule(half_length: f64, radius: f64) -> Result<Self, InputError> {
         length("half length of a capsule", half_length)?;
         length("radius of a capsule", radius)?;
-        Ok(Self { kind: ShapeKind::Capsule { half_length, radius } })
+        Ok(Self { kind: Arc::new(ShapeKind::Capsule { half_length, radius }) })
     }
 
     /// A cylinder along z.
@@ -137,7 +140,7 @@ impl Shape {
     pub fn cylinder(half_length: f64, radius: f64) -> Result<Self, InputError> {
         length("half length of a cylinder", half_length)?;
         length("radius of a cylinder", radius)?;
-        Ok(Self { kind: ShapeKind::Cylinder { half_length, radius } })
+        Ok(Self { kind: Arc::new(ShapeKind::Cylinder { half_length, radius }) })
     }
 
     /// An ellipsoid with the given half axes (m).
@@ -146,7 +149,7 @@ impl Shape {
     /// If a half axis cannot be computed with ([`crate::range`]).
     pub fn ellipsoid(radii: Vec3) -> Result<Self, InputError> {
         radii.to_array().into_iter().try_for_each(|x| length("half axis of an ellipsoid", x))?;
-        Ok(Self { kind: ShapeKind::Ellipsoid { radii } })
+        Ok(Self { kind: Arc::new(ShapeKind::Ellipsoid { radii }) })
     }
 
     /// The convex hull of points.
@@ -171,7 +174,7 @@ impl Shape {
                 found: volume,
             });
         }
-        Ok(Self { kind: ShapeKind::Hull { points } })
+        Ok(Self { kind: Arc::new(ShapeKind::Hull { points }) })
     }
 
     /// A surface of triangles.
@@ -189,7 +192,7 @@ impl Shape {
                 return Err(InputError::Size { what, expected: vertices.len(), found: vertex as usize });
             }
         }
-        Ok(Self { kind: ShapeKind::Mesh { vertices, triangles } })
+        Ok(Self { kind: Arc::new(ShapeKind::Mesh { vertices, triangles }) })
     }
 
     /// Heights over a grid of `rows` points along x by `columns` points along y; see [`ShapeKind::HeightField`].
@@ -223,17 +226,17 @@ impl Shape {
         }
         length("extent of a height field along x", length_x)?;
         length("extent of a height field along y", length_y)?;
-        Ok(Self { kind: ShapeKind::HeightField { heights, rows, columns, length_x, length_y } })
+        Ok(Self { kind: Arc::new(ShapeKind::HeightField { heights, rows, columns, length_x, length_y }) })
     }
 
     /// The half-space below z = 0.
     pub fn half_space() -> Self {
-        Self { kind: ShapeKind::HalfSpace }
+        Self { kind: Arc::new(ShapeKind::HalfSpace) }
     }
 
     /// True if the shape has no bounds: it can only belong to the world.
     pub fn is_unbounded(&self) -> bool {
-        matches!(self.kind, ShapeKind::HalfSpace)
+        matches!(*self.kind, ShapeKind::HalfSpace)
     }
 }
 

@@ -38,6 +38,12 @@ pub enum Command {
     Soak(crate::soak::SoakArgs),
     /// Measure what a step of a scene costs: time by phase, work, instructions.
     Bench(crate::bench::BenchArgs),
+    /// Write a commented scene and a Python script to start from.
+    New(crate::new::NewArgs),
+    /// Print the completions of a shell.
+    Completions(crate::shell::CompletionsArgs),
+    /// Print the manual page, in roff, or write those of all subcommands.
+    Man(crate::shell::ManArgs),
     /// Show a scene, robot or recording in the browser, and push it (Python package).
     #[command(disable_help_flag = true)]
     View(PythonArgs),

@@ -25,15 +25,16 @@ pub struct ExportArgs {
     /// Replace files that exist.
     #[arg(long)]
     pub force: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Runs the command.
 pub fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<bool, Failure> {
     let recording = Recording::load(&args.file).map_err(|e| Failure::Message(e.to_string()))?;
-    if let Some(damage) = recording.damage() {
-        writeln!(out, "note: the recording is not whole: {damage}")?;
-    }
-    let steps = recording.step_count();
+    let damage = recording.damage().map(|damage| format!("the recording is not whole: {damage}"));
+    let (steps, mut files) = (recording.step_count(), vec![]);
     if let Some(directory) = &args.csv {
         let failed = |e| Failure::Message(format!("{}: cannot be made: {e}", directory.display()));
         std::fs::create_dir_all(directory).map_err(failed)?;
@@ -41,13 +42,24 @@ pub fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<bool, Failure> {
         let contacts = write_new(&directory.join("contacts.csv"), args.force)?;
         let written = export_csv(&recording, BufWriter::new(&states.file), BufWriter::new(&contacts.file));
         written.map_err(|e| states.failed(&e))?;
-        writeln!(out, "{}: {steps} steps", states.name)?;
-        writeln!(out, "{}: their contacts", contacts.name)?;
+        files.extend([(states.name, format!("{steps} steps")), (contacts.name, "their contacts".into())]);
     }
     if let Some(target) = &args.npz {
         let target = write_new(target, args.force)?;
         export_npz(&recording, BufWriter::new(&target.file)).map_err(|e| target.failed(&e))?;
-        writeln!(out, "{}: {steps} steps", target.name)?;
+        files.push((target.name, format!("{steps} steps")));
+    }
+    if args.json {
+        let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+        let notes: Vec<&String> = damage.iter().collect();
+        writeln!(out, "{}", serde_json::json!({ "files": names, "steps": steps, "notes": notes }))?;
+        return Ok(true);
+    }
+    if let Some(damage) = damage {
+        writeln!(out, "note: {damage}")?;
+    }
+    for (name, what) in files {
+        writeln!(out, "{name}: {what}")?;
     }
     Ok(true)
 }

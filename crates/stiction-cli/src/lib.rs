@@ -12,11 +12,13 @@ mod extract;
 mod friction;
 mod json;
 mod list;
+mod new;
 mod output;
 mod paper;
 mod replay;
 mod report;
 mod run;
+mod shell;
 mod soak;
 mod soak_contact;
 mod solve;
@@ -34,12 +36,16 @@ const DONE: u8 = 0;
 const BAD_INPUT: u8 = 2;
 /// Exit code of a problem that was not solved.
 const NOT_SOLVED: u8 = 1;
+/// Exit code after Ctrl-C, as shells have it.
+const INTERRUPTED: u8 = 130;
 
 /// Runs the command with these arguments, the first of which is its own name; returns its exit code.
 pub fn main_with(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let as_json = args.iter().any(|arg| arg == "--json");
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(error) => return usage(&error, as_json),
     };
     let mut out = Pipe::new(std::io::BufWriter::new(std::io::stdout().lock()));
     let mut err = Pipe::new(std::io::stderr().lock());
@@ -50,6 +56,9 @@ pub fn main_with(args: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Replay(args) => replay::run(args, &mut out),
         Command::Extract(args) => extract::run(args, &mut out, &mut err),
         Command::Export(args) => export::run(args, &mut out),
+        Command::New(args) => new::run(args, &mut out),
+        Command::Completions(args) => shell::completions(args, &mut out),
+        Command::Man(args) => shell::man(args, &mut out),
         Command::Paper(args) => paper::run(args, &mut out, &mut err),
         Command::Soak(args) => soak::run(args, &mut out),
         Command::Bench(args) => bench::run(args, &mut out, &mut err),
@@ -62,10 +71,24 @@ pub fn main_with(args: impl IntoIterator<Item = OsString>) -> u8 {
     match result {
         Ok(true) => DONE,
         Ok(false) => NOT_SOLVED,
+        Err(Failure::Interrupted) => {
+            let _ = out.flush();
+            INTERRUPTED
+        }
         Err(failure) => {
-            let _ = writeln!(err, "error: {failure}");
+            refuse(&failure.to_string(), as_json, &mut out, &mut err);
             BAD_INPUT
         }
+    }
+}
+
+/// Says what is wrong: one line on standard error, or one object on standard output for who asked for JSON.
+fn refuse(message: &str, as_json: bool, out: &mut dyn Write, err: &mut dyn Write) {
+    if as_json {
+        let _ = writeln!(out, "{}", serde_json::json!({ "error": message, "exit_code": BAD_INPUT }));
+        let _ = out.flush();
+    } else {
+        let _ = writeln!(err, "error: {message}");
     }
 }
 
@@ -75,11 +98,17 @@ fn in_python(command: &str, extras: &str) -> Failure {
 }
 
 /// Help and version as asked for; anything else is one line on standard error.
-fn usage(error: &clap::Error) -> u8 {
+fn usage(error: &clap::Error, as_json: bool) -> u8 {
     if !error.use_stderr() {
         let _ = error.print();
         return DONE;
     }
-    let _ = writeln!(std::io::stderr(), "{}", args::one_line(&error.render().to_string()));
+    let line = args::one_line(&error.render().to_string());
+    if as_json {
+        let message = line.strip_prefix("error: ").unwrap_or(&line);
+        refuse(message, true, &mut std::io::stdout(), &mut std::io::stderr());
+    } else {
+        let _ = writeln!(std::io::stderr(), "{line}");
+    }
     BAD_INPUT
 }

@@ -14,6 +14,8 @@ pub enum Failure {
     Input(InputError),
     /// Anything else, in words.
     Message(String),
+    /// Ctrl-C ended it, and all there is to say is said.
+    Interrupted,
 }
 
 impl fmt::Display for Failure {
@@ -21,6 +23,7 @@ impl fmt::Display for Failure {
         match self {
             Self::Input(error) => error.fmt(f),
             Self::Message(text) => f.write_str(text),
+            Self::Interrupted => f.write_str("interrupted"),
         }
     }
 }

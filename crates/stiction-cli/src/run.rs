@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use clap::Args;
@@ -25,7 +27,9 @@ const BAR_EVERY: u64 = 64;
 
 /// Options of `stiction run`.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit code: 0 all steps certified, 1 a step failed or was accepted, 2 bad input.")]
+#[command(
+    after_help = "Exit code: 0 all steps certified, 1 a step failed or was accepted, 2 bad input, 130 after Ctrl-C, which ends the run with its summary so far."
+)]
 pub struct RunArgs {
     /// The scene (.toml), or a robot (.urdf, .xml) alone, with its own gravity and step.
     #[arg(value_name = "SCENE")]
@@ -53,8 +57,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub duration: Option<f64>,
     /// How many steps to make, instead of a duration.
-    #[arg(long, value_name = "N", conflicts_with = "duration")]
+    #[arg(long, value_name = "N", conflicts_with = "duration", value_parser = count)]
     pub steps: Option<u64>,
+    /// Put a floor, the plane z = 0, under a robot file.
+    #[arg(long)]
+    pub floor: bool,
     /// Give a parameter of the scene another value; may be repeated.
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
     pub set: Vec<String>,
@@ -105,7 +112,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<b
     separate(args, &mut simulation, err)?;
     let steps = args.steps.unwrap_or_else(|| scene.steps());
     let mut recorder = recorder(args, origin, &scene, &simulation)?;
-    let (summary, failure) = simulate(&mut simulation, steps, args.json, recorder.as_mut())?;
+    let (summary, failure, interrupted) = simulate(&mut simulation, steps, args.json, recorder.as_mut())?;
     if let Some(recorder) = recorder {
         recorder.finish(&simulation, failure.as_ref()).map_err(|e| not_recorded(&e))?;
     }
@@ -122,8 +129,26 @@ pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<b
         if let Some(file) = &args.record {
             writeln!(out, "{:<14} {}", "recording", file.display())?;
         }
+        bodies(&summary, out)?;
+        if interrupted {
+            writeln!(out, "{:<14} after {} of {steps} steps", "interrupted", summary.steps)?;
+        }
+    }
+    if interrupted {
+        return Err(Failure::Interrupted);
     }
     Ok(failure.is_none() && summary.outcomes.accepted == 0)
+}
+
+/// A whole number, also as `1e3`.
+fn count(text: &str) -> Result<u64, String> {
+    if let Ok(count) = text.parse() {
+        return Ok(count);
+    }
+    match text.parse::<f64>() {
+        Ok(x) if x.fract() == 0.0 && (0.0..=9e15).contains(&x) => Ok(x as u64),
+        _ => Err("expected a whole number of at least 0, such as 1000 or 1e3".into()),
+    }
 }
 
 /// The scene that is asked for: a file's, or one with a robot file alone.
@@ -135,7 +160,13 @@ fn origin(args: &RunArgs) -> Result<Origin, Failure> {
             let why = "--keyframe is for robot files; a robot of a scene has its own: [[robots]] keyframe = ...";
             return Err(Failure::Message(why.into()));
         }
+        if args.floor {
+            return Err(Failure::Message("--floor is for robot files; a scene has its own [[bodies]]".into()));
+        }
         return Origin::read(&args.scene, &set).map_err(message);
+    }
+    if let Some(set) = args.set.first() {
+        return Err(Failure::Message(format!("--set {set}: a robot file has no parameters")));
     }
     let start = match args.keyframe.as_deref() {
         None => Start::default(),
@@ -156,6 +187,9 @@ fn origin(args: &RunArgs) -> Result<Origin, Failure> {
         Start::Keyframe(name) => text += &format!("keyframe = {}\n", quoted(name)?),
         Start::Number(number) => text += &format!("keyframe = {number}\n"),
         Start::Home | Start::Reference => {}
+    }
+    if args.floor {
+        text += "[[bodies]]\nname = \"floor\"\nfixed = true\nshape = { plane = true }\n";
     }
     let directory = whole.parent().map(|d| d.to_string_lossy().into_owned()).unwrap_or_default();
     Ok(Origin { file: args.scene.to_string_lossy().into_owned(), directory, text, parameters: set })
@@ -306,7 +340,15 @@ fn simulate(
     steps: u64,
     quiet: bool,
     mut recorder: Option<&mut Recording>,
-) -> Result<(Summary, Option<StepFailure>), Failure> {
+) -> Result<(Summary, Option<StepFailure>, bool), Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    // Where a handler is set already, or cannot be, Ctrl-C ends the command as it is.
+    let asked = stop.clone();
+    let _ = ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(crate::INTERRUPTED));
+        }
+    });
     let bar = if quiet || !io::stderr().is_terminal() { ProgressBar::hidden() } else { ProgressBar::new(steps) };
     let style = "{elapsed_precise} {bar:30} {percent}% {msg} (eta {eta})";
     bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -314,6 +356,9 @@ fn simulate(
     let clock = Instant::now();
     let mut failure = None;
     for step in 0..steps {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
         let step_clock = Instant::now();
         let made = simulation.step();
         let seconds = step_clock.elapsed().as_secs_f64();
@@ -337,7 +382,27 @@ fn simulate(
         }
     }
     bar.finish_and_clear();
-    Ok((gather.finish(simulation), failure))
+    Ok((gather.finish(simulation), failure, stop.load(Ordering::Relaxed)))
+}
+
+/// Where the bodies are at the end.
+fn bodies(s: &Summary, out: &mut dyn Write) -> Result<(), Failure> {
+    /// Most bodies that are listed; --json has all.
+    const MOST_LISTED: usize = 20;
+    let widest = s.bodies.keys().take(MOST_LISTED).map(|name| name.chars().count()).max().unwrap_or(0);
+    for (i, (name, body)) in s.bodies.iter().take(MOST_LISTED).enumerate() {
+        let (title, [x, y, z], [w, a, b, c]) = (if i == 0 { "bodies" } else { "" }, body.position, body.orientation);
+        writeln!(
+            out,
+            "{title:<14} {name:<widest$}  at {x:.6} {y:.6} {z:.6} m, quaternion {w:.6} {a:.6} {b:.6} {c:.6}"
+        )?;
+    }
+    match s.bodies.len().saturating_sub(MOST_LISTED) {
+        0 => {}
+        1 => writeln!(out, "{:<14} and 1 more (--json)", "")?,
+        more => writeln!(out, "{:<14} and {more} more (--json)", "")?,
+    }
+    Ok(())
 }
 
 fn print(s: &Summary, out: &mut dyn Write) -> Result<(), Failure> {

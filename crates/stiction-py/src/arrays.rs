@@ -186,6 +186,13 @@ pub fn frozen<'py, E: Element>(py: Python<'py>, numbers: &[E]) -> Bound<'py, PyA
     array
 }
 
+/// Numbers by rows as a new array of `rows × cols` that nobody may write to.
+pub fn frozen_rows(py: Python<'_>, rows: usize, cols: usize, numbers: Vec<f64>) -> PyResult<Bound<'_, PyArray2<f64>>> {
+    let array = from_rows(py, rows, cols, numbers)?;
+    set_writable(&array, false);
+    Ok(array)
+}
+
 /// Lets Python write to an array or not; returns what was so before.
 pub fn set_writable<E: Element, D: Dimension>(array: &Bound<'_, PyArray<E, D>>, writable: bool) -> bool {
     let pointer = array.as_array_ptr();

@@ -36,6 +36,8 @@ impl Class {
 pub static INPUT: Class = Class::new("InputError");
 /// `SceneError`: a scene or robot file that cannot be used as it is.
 pub static SCENE: Class = Class::new("SceneError");
+/// `SceneNotFound`: a file of a scene that is not there.
+pub static SCENE_NOT_FOUND: Class = Class::new("SceneNotFound");
 /// `NotSolved`: what was asked for has no certified answer.
 pub static NOT_SOLVED: Class = Class::new("NotSolved");
 /// `StepFailed`: a step that could not be certified.
@@ -62,7 +64,9 @@ pub fn from_input(error: &InputError) -> PyErr {
 pub fn from_scene(error: &SceneError) -> PyErr {
     let file = error.file.as_ref().map(|f| f.display().to_string());
     let (line, column) = error.at.unzip();
-    Python::attach(|py| SCENE.raise(py, (error.to_string(), file, line, column, error.element.as_str())))
+    let missing = error.at.is_none() && error.file.as_ref().is_some_and(|f| !f.exists());
+    let class = if missing { &SCENE_NOT_FOUND } else { &SCENE };
+    Python::attach(|py| class.raise(py, (error.to_string(), file, line, column, error.element.as_str())))
 }
 
 /// The same error with the place where it happened before its message.

@@ -1,11 +1,15 @@
 //! What Python asks of a step: controls of motors, forces, efforts and servos, in one array.
 
 use stiction_body::Model;
+use stiction_body::math::Vec3;
 use stiction_sim::scene::SceneController;
 use stiction_sim::{Commands, Controller, Scene, SceneError, Signal, Simulation, View};
 
-/// The parts of the array in their order, each with its size: of the motors, or of the velocities.
-pub const PARTS: [&str; 7] = ["ctrl", "force", "effort", "kp", "kd", "target", "target_velocity"];
+/// The parts of the array in their order, each with its size: of the motors, of the velocities, or six numbers per body.
+pub const PARTS: [&str; 8] = ["ctrl", "force", "effort", "kp", "kd", "target", "target_velocity", "wrench"];
+
+/// The number of the part with a force and a moment per body.
+pub const WRENCH: usize = 7;
 
 /// Where the parts are, and what may stand in them.
 #[derive(Debug, Clone)]
@@ -16,6 +20,10 @@ pub struct Layout {
     q_of: Vec<Option<usize>>,
     /// Per velocity the name of its joint, for messages.
     joint_of: Vec<String>,
+    /// Number of bodies.
+    bodies: usize,
+    /// Velocities of joints that the scene moves as told.
+    prescribed: Vec<bool>,
 }
 
 /// A motor of a robot file.
@@ -44,7 +52,13 @@ impl Layout {
                 names[k].clone_from(&link.spec.name);
             }
         }
-        Self { motors, q_of, joint_of: names }
+        let mut prescribed = vec![false; model.nv()];
+        for controller in &scene.controllers {
+            if let SceneController::Motion(motion) = controller {
+                prescribed[motion.joint.v] = true;
+            }
+        }
+        Self { motors, q_of, joint_of: names, bodies: model.links().len(), prescribed }
     }
 
     /// What the array holds at the start of the scene.
@@ -57,7 +71,11 @@ impl Layout {
     /// The range of part `i` in the array.
     pub fn range(&self, part: usize) -> std::ops::Range<usize> {
         let (nu, nv) = (self.motors.len(), self.q_of.len());
-        if part == 0 { 0..nu } else { nu + (part - 1) * nv..nu + part * nv }
+        match part {
+            0 => 0..nu,
+            WRENCH => nu + (part - 1) * nv..nu + (part - 1) * nv + 6 * self.bodies,
+            _ => nu + (part - 1) * nv..nu + part * nv,
+        }
     }
 
     /// Size of the array.
@@ -73,6 +91,12 @@ impl Layout {
                 if !x.is_finite() || gain && *x < 0.0 {
                     let range = if gain { "at least 0 and finite" } else { "finite" };
                     return Err(format!("{name}[{k}] is {x}; it must be {range}"));
+                }
+                if matches!(name, "kp" | "kd" | "effort") && *x != 0.0 && self.prescribed[k] {
+                    let joint = &self.joint_of[k];
+                    return Err(format!(
+                        "{name}[{k}] must be 0: the joint of \"{joint}\" moves as a controller of the scene (motion) says"
+                    ));
                 }
                 if name == "kp" && *x > 0.0 && self.q_of[k].is_none() {
                     let joint = &self.joint_of[k];
@@ -117,6 +141,8 @@ struct Inputs {
     values: Vec<f64>,
     /// Velocities with an input that is not zero: a step costs what is asked of it.
     asked: Vec<Asked>,
+    /// Bodies that are pushed: their numbers, forces and moments about their origins.
+    pushed: Vec<(usize, Vec3, Vec3)>,
 }
 
 /// What is asked of one velocity.
@@ -133,12 +159,15 @@ struct Asked {
 impl Inputs {
     fn new(layout: Layout) -> Self {
         let values = layout.at_start();
-        Self { layout, values, asked: vec![] }
+        Self { layout, values, asked: vec![], pushed: vec![] }
     }
 }
 
 impl Controller for Inputs {
-    fn command(&mut self, _view: &View<'_>, commands: &mut Commands) {
+    fn command(&mut self, view: &View<'_>, commands: &mut Commands) {
+        for (body, force, moment) in &self.pushed {
+            commands.push(view, *body, view.work.pose[*body].translation, *force, *moment);
+        }
         for (motor, x) in self.layout.motors.iter().zip(&self.values) {
             commands.control[motor.actuator] = *x;
         }
@@ -155,8 +184,19 @@ impl Controller for Inputs {
         &self.values
     }
 
+    /// States saved by earlier versions have no wrenches.
+    fn takes_memory(&self, count: usize) -> bool {
+        count == self.values.len() || count == self.layout.range(WRENCH).start
+    }
+
     fn set_memory(&mut self, memory: &[f64]) {
-        self.values.copy_from_slice(memory);
+        self.values.fill(0.0);
+        self.values[..memory.len()].copy_from_slice(memory);
+        let memory = &self.values;
+        self.pushed.clear();
+        let wrenches = memory[self.layout.range(WRENCH)].chunks_exact(6).enumerate();
+        let pushed = wrenches.filter(|(_, w)| w.iter().any(|x| *x != 0.0));
+        self.pushed.extend(pushed.map(|(body, w)| (body, Vec3::from_slice(w), Vec3::from_slice(&w[3..]))));
         self.asked.clear();
         let layout = &self.layout;
         let at = |part: usize, k: usize| memory[layout.range(part)][k];

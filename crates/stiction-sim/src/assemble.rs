@@ -62,6 +62,10 @@ pub struct Assembler {
     pub problem: ContactProblem,
     /// Its contacts.
     pub frames: Vec<ContactFrame>,
+    /// How many of its bilateral rows, the first ones, are of loops and of joints that follow others.
+    pub(crate) loop_rows: usize,
+    /// The bounded rows of joints that move as told.
+    pub(crate) driven_rows: Vec<usize>,
     rows: ContactRows,
     /// A row along a length, with its sign.
     along: TreeRow,
@@ -102,6 +106,8 @@ impl Assembler {
         Self {
             problem,
             frames: vec![],
+            loop_rows: 0,
+            driven_rows: vec![],
             rows: ContactRows::default(),
             along: TreeRow::default(),
             thread_rows: vec![],
@@ -115,9 +121,7 @@ impl Assembler {
     /// If the inertia is not positive definite, or a number is not finite.
     pub fn start(&mut self, mass: &[Matrix], v: &[f64], force: &[f64], dt: f64) -> Result<(), InputError> {
         self.problem.set_mass(mass)?;
-        self.problem.reset(v, force, dt)?;
-        self.frames.clear();
-        Ok(())
+        self.restart(v, force, dt)
     }
 
     /// Starts a problem on the inertia of the last one.
@@ -127,6 +131,8 @@ impl Assembler {
     pub fn restart(&mut self, v: &[f64], force: &[f64], dt: f64) -> Result<(), InputError> {
         self.problem.reset(v, force, dt)?;
         self.frames.clear();
+        self.driven_rows.clear();
+        self.loop_rows = 0;
         Ok(())
     }
 
@@ -274,6 +280,21 @@ impl Assembler {
         self.with_unit_row(model, k, 1.0, |problem, row| problem.add_bilateral(row, 0.0, target))
     }
 
+    /// Adds a motor that brings velocity `k` to `target` with an effort within `limits`.
+    ///
+    /// # Errors
+    /// If a number is not finite.
+    pub(crate) fn add_joint_motor(
+        &mut self,
+        model: &Model,
+        k: usize,
+        limits: [f64; 2],
+        target: f64,
+    ) -> Result<(), InputError> {
+        self.driven_rows.push(self.problem.bounded().rows.len());
+        self.add_joint_bounded(model, k, limits, target)
+    }
+
     /// Adds a motor that brings velocity `k` to `target` with an effort within `limits`, or dry friction (target 0).
     ///
     /// # Errors
@@ -385,6 +406,7 @@ impl Assembler {
             let blocks = loops.blocks(i);
             if blocks.iter().any(|(_, row)| row.iter().any(|x| *x != 0.0)) {
                 self.problem.add_bilateral(&blocks, loops.rate(i), target(loops.value(i)))?;
+                self.loop_rows += 1;
             }
         }
         Ok(())

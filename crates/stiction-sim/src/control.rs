@@ -26,6 +26,19 @@ pub struct Commands {
     pub control: Vec<f64>,
     /// Velocities that joints shall have after the step.
     pub prescribed: Vec<Option<f64>>,
+    /// Forces on links from outside, which are in `force` too: see [`Commands::push`].
+    pub wrenches: Vec<LinkWrench>,
+}
+
+/// A force and a moment on a link, world axes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinkWrench {
+    /// The link.
+    pub link: usize,
+    /// Force (N).
+    pub force: Vec3,
+    /// Moment about the link's origin (N m).
+    pub moment: Vec3,
 }
 
 impl Commands {
@@ -39,6 +52,7 @@ impl Commands {
         self.control.clone_from(&world.control);
         self.prescribed.clear();
         self.prescribed.resize(model.nv(), None);
+        self.wrenches.clear();
         self.limit.clear();
         for link in model.links() {
             let effort = link.spec.properties.effort;
@@ -52,6 +66,15 @@ impl Commands {
     /// True if the motors on velocity `k` have a limit.
     pub fn is_limited(&self, k: usize) -> bool {
         self.limit[k] != UNBOUNDED
+    }
+
+    /// A force (N) at a point of the world (m) and a moment (N m) on a link, along world axes.
+    pub fn push(&mut self, view: &View<'_>, link: usize, point: Vec3, force: Vec3, torque: Vec3) {
+        let row = &mut self.force[view.model.trees()[view.model.links()[link].tree].v.clone()];
+        view.work.add_point_row(view.model, link, point, force, 1.0, row);
+        view.work.add_angular_row(view.model, link, torque, 1.0, row);
+        let moment = torque + (point - view.work.pose[link].translation).cross(force);
+        self.wrenches.push(LinkWrench { link, force, moment });
     }
 
     /// A servo on velocity `k`: `kp (q − ·) + kd (v − ·)`.
@@ -89,7 +112,13 @@ pub trait Controller: Send {
         &[]
     }
 
-    /// Sets what it remembers; `memory` is as long as [`Controller::memory`] was.
+    /// True if it can take over a memory of this many values: those of [`Controller::memory`], or what an earlier version
+    /// of it had.
+    fn takes_memory(&self, count: usize) -> bool {
+        count == self.memory().len()
+    }
+
+    /// Sets what it remembers; [`Controller::takes_memory`] is true for its length.
     fn set_memory(&mut self, memory: &[f64]) {
         let _ = memory;
     }
@@ -219,11 +248,8 @@ impl Controller for Wrench {
     fn command(&mut self, view: &View<'_>, commands: &mut Commands) {
         let at = |s: &[Signal; 3]| Vec3::new(s[0].at(view.t), s[1].at(view.t), s[2].at(view.t));
         let (force, torque) = (at(&self.force), at(&self.torque));
-        let first = view.model.trees()[view.model.links()[self.link].tree].v.clone();
-        let row = &mut commands.force[first];
         let point = view.work.pose[self.link].transform_point(self.point);
-        view.work.add_point_row(view.model, self.link, point, force, 1.0, row);
-        view.work.add_angular_row(view.model, self.link, torque, 1.0, row);
+        commands.push(view, self.link, point, force, torque);
     }
 }
 

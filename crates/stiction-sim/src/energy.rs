@@ -40,6 +40,8 @@ impl Simulation {
     pub(crate) fn joint_work(&mut self, after: &[f64]) -> (f64, f64) {
         let mut motors = std::mem::take(&mut self.scratch.motors);
         self.motor_forces(after, &mut motors);
+        let mut applied = std::mem::take(&mut self.scratch.applied);
+        applied.clear();
         let Self { world, state, commands, memory, drives, .. } = &*self;
         let dt = self.settings.dt;
         let (mut actuators, mut joints) = (0.0, 0.0);
@@ -52,6 +54,7 @@ impl Simulation {
                     0 => motors[k],
                     sign => end(commands.limit[k], sign),
                 };
+                applied.push(motor);
                 let way = 0.5 * dt * (state.v[k] + v);
                 actuators += way * (commands.force[k] + motor);
                 joints += way * self.scratch.ambient.get(k).copied().unwrap_or(0.0);
@@ -62,7 +65,7 @@ impl Simulation {
             let velocity = spring.row.dot(&world.model, after);
             joints += 0.5 * dt * (spring.velocity + velocity) * spring.force_after(velocity, dt);
         }
-        self.scratch.motors = motors;
+        (self.scratch.motors, self.scratch.applied) = (motors, applied);
         (actuators, joints)
     }
 

@@ -15,10 +15,11 @@ use stiction_lcp::{InputError, Matrix, Threads};
 
 use crate::actuation::{Drives, UNBOUNDED};
 use crate::assemble::{Assembler, ContactFrame, ContactKey};
-use crate::control::{Commands, Controller};
+use crate::control::{Commands, Controller, LinkWrench};
 use crate::energy::EnergyBalance;
 use crate::error::SceneError;
 use crate::event_driven::{Events, impact_model};
+use crate::physical::PhysicalChange;
 use crate::projection::Projection;
 use crate::restitution::Impacts;
 use crate::sleep::Sleep;
@@ -200,6 +201,8 @@ pub struct Snapshot {
     pub memory: Memory,
     /// What each controller remembers.
     pub controllers: Vec<Vec<f64>>,
+    /// Physical parameters that differ from the scene's own.
+    pub physical: Vec<PhysicalChange>,
 }
 
 /// Time spent in each phase of the steps.
@@ -346,6 +349,7 @@ impl Overlap {
         let first = between.next()?;
         let rest = match between.count() {
             0 => String::new(),
+            1 => " (and 1 more pair)".into(),
             more => format!(" (and {more} more pairs)"),
         };
         Some(format!("{first} at the start{rest}"))
@@ -367,6 +371,10 @@ const CROWDED: &str = "too many geoms are near each other: more pairs or contact
 /// A world in motion.
 pub struct Simulation {
     pub(crate) world: Arc<World>,
+    /// With the scene's own physical parameters.
+    pub(crate) own_world: Arc<World>,
+    /// What differs from them.
+    pub(crate) physical_changes: Vec<PhysicalChange>,
     pub(crate) settings: Settings,
     pub(crate) state: State,
     pub(crate) memory: Memory,
@@ -410,6 +418,10 @@ pub struct Simulation {
 pub(crate) struct Before {
     pub q: Vec<f64>,
     pub v: Vec<f64>,
+    /// Velocities that the step left; none if there was no step, or its state was replaced by a snapshot.
+    pub v_after: Vec<f64>,
+    /// What pushed on links from outside in it.
+    pub wrenches: Vec<LinkWrench>,
     pub activation: Vec<f64>,
     t: f64,
     step: u64,
@@ -427,6 +439,8 @@ pub(crate) struct Scratch {
     pub bodies: Vec<Matrix>,
     /// Forces of all motors, nv.
     pub motors: Vec<f64>,
+    /// Efforts that motors gave in the step, nv.
+    pub applied: Vec<f64>,
     /// Velocities after the step, nv.
     pub v_after: Vec<f64>,
     /// A row of a tree.
@@ -543,6 +557,8 @@ impl Simulation {
             afterwards: Assembler::new(&world.model),
             loops: LoopRows::new(&world.model),
             scratch: Scratch { zeros: vec![0.0; world.model.nv()], ..Scratch::default() },
+            own_world: world.clone(),
+            physical_changes: vec![],
             world,
             settings,
             state,
@@ -606,7 +622,7 @@ impl Simulation {
     pub fn set_controller_memory(&mut self, i: usize, memory: &[f64]) -> Result<(), InputError> {
         let (what, found) = (format!("memory of controller {i}"), memory.len());
         match self.controllers.get_mut(i) {
-            Some(controller) if controller.memory().len() == found => controller.set_memory(memory),
+            Some(controller) if controller.takes_memory(found) => controller.set_memory(memory),
             Some(controller) => return Err(InputError::Size { what, expected: controller.memory().len(), found }),
             None => return Err(InputError::Size { what, expected: 0, found }),
         }
@@ -628,13 +644,15 @@ impl Simulation {
         &self.state
     }
 
-    /// Sets configuration and velocities; what steps remember is forgotten.
+    /// Sets configuration and velocities; what steps remember is forgotten. Quaternions within 1e-3 of unit length are made unit.
     ///
     /// # Errors
-    /// If a number is not finite, a quaternion has no unit length, or a size is wrong.
+    /// If a number is not finite, a quaternion is farther from unit length, or a size is wrong.
     pub fn set_state(&mut self, q: &[f64], v: &[f64]) -> Result<(), InputError> {
-        self.world.model.check_state(q, v)?;
-        self.state.q.copy_from_slice(q);
+        let mut unit = q.to_vec();
+        self.world.model.normalize(&mut unit);
+        self.world.model.check_state(&unit, v)?;
+        self.state.q.copy_from_slice(&unit);
         self.state.v.copy_from_slice(v);
         self.memory = Memory::new(&self.world);
         self.kinematics_at_state = false;
@@ -742,6 +760,7 @@ impl Simulation {
             to.clear();
             to.extend_from_slice(c.memory());
         });
+        to.physical.clone_from(&self.physical_changes);
     }
 
     /// Continues from a snapshot of a simulation with the same world, settings and controllers.
@@ -769,8 +788,11 @@ impl Simulation {
         }
         size("controllers", self.controllers.len(), snapshot.controllers.len())?;
         for (i, (controller, memory)) in self.controllers.iter().zip(&snapshot.controllers).enumerate() {
-            size(&format!("memory of controller {i}"), controller.memory().len(), memory.len())?;
+            if !controller.takes_memory(memory.len()) {
+                size(&format!("memory of controller {i}"), controller.memory().len(), memory.len())?;
+            }
         }
+        self.set_physical_changes(&snapshot.physical)?;
         self.kinematics_at_state = false;
         self.sleep.wake();
         self.state.clone_from(&snapshot.state);
@@ -780,6 +802,8 @@ impl Simulation {
         self.memory.saturated.resize(nv + nu, 0);
         // What can be seen of the last step belongs to another one.
         self.last = None;
+        self.before.v_after.clear();
+        self.scratch.applied.clear();
         self.assembler.frames.clear();
         for (controller, memory) in self.controllers.iter_mut().zip(&snapshot.controllers) {
             controller.set_memory(memory);
@@ -895,9 +919,15 @@ impl Simulation {
             true => Err(self.fail(CROWDED, false)),
             false => Ok(report),
         });
-        if result.is_err() {
-            self.sleep.wake();
-            self.go_back();
+        match &result {
+            Ok(_) => {
+                self.before.v_after.clone_from(&self.state.v);
+                self.before.wrenches.clone_from(&self.commands.wrenches);
+            }
+            Err(_) => {
+                self.sleep.wake();
+                self.go_back();
+            }
         }
         result
     }

@@ -8,7 +8,7 @@
 
 use stiction_contact::ContactOutcome;
 
-use crate::control::Commands;
+use crate::control::{Commands, LinkWrench};
 use crate::simulation::{Simulation, StepReport};
 
 /// What is known of a step that changed nothing.
@@ -81,7 +81,8 @@ fn is_same(a: &[f64], b: &[f64]) -> bool {
 impl Commands {
     /// True if both ask for the same, to the last bit.
     fn is_same(&self, other: &Self) -> bool {
-        let Self { force, effort, kp, kd, pull, limit, control, prescribed } = self;
+        let Self { force, effort, kp, kd, pull, limit, control, prescribed, wrenches } = self;
+        let wrench = |w: &LinkWrench| (w.link, [w.force, w.moment].map(|x| x.to_array().map(f64::to_bits)));
         let bits = |x: &Option<f64>| x.map(f64::to_bits);
         is_same(force, &other.force)
             && is_same(effort, &other.effort)
@@ -91,5 +92,6 @@ impl Commands {
             && is_same(limit.as_flattened(), other.limit.as_flattened())
             && is_same(control, &other.control)
             && prescribed.iter().map(bits).eq(other.prescribed.iter().map(bits))
+            && wrenches.iter().map(wrench).eq(other.wrenches.iter().map(wrench))
     }
 }

@@ -246,7 +246,7 @@ impl Simulation {
             for k in link.v.clone() {
                 if let Some(target) = commands.prescribed[k] {
                     if commands.is_limited(k) {
-                        assembler.add_joint_bounded(&world.model, k, commands.limit[k], target)?;
+                        assembler.add_joint_motor(&world.model, k, commands.limit[k], target)?;
                     } else {
                         assembler.add_joint_target(&world.model, k, target)?;
                     }

@@ -58,7 +58,7 @@ class TaskEnv(gym.Env[Array, Actions]):
         self.metadata = {**self.metadata, "render_fps": round(1.0 / task.period)}
         self._screen = Screen(task, width, height)
         scene = task.scene.with_settings(on_failure=on_failure, accept_bound=accept_bound, threads=1)
-        self.simulation = Simulation(scene, raises=False)
+        self.simulation = task.simulation = Simulation(scene, raises=False)
         self.observation_space = task.observation_space
         self.action_space = task.action_space
 
@@ -173,7 +173,7 @@ class TaskVectorEnv(gym.vector.VectorEnv[Array, Actions, npt.NDArray[Any]]):
         self._screens = [Screen(task, width, height)] * num_envs if task.follow is None else [Screen(task, width, height) for _ in range(num_envs)]
         self.max_episode_steps = max_episode_steps
         scene = task.scene.with_settings(on_failure=on_failure, accept_bound=accept_bound)
-        self.batch = BatchSimulation(scene, num_envs, threads=threads)
+        self.batch = task.simulation = BatchSimulation(scene, num_envs, threads=threads)
         self.single_observation_space = task.observation_space
         self.single_action_space = task.action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)

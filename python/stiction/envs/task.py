@@ -42,6 +42,10 @@ class Task(ABC):
     action_size: ClassVar[int]
     follow: ClassVar[str | None] = None
 
+    #: What the states are of, once there is an environment: for poses, contact wrenches and sensors in `observe` and `judge`. Of a
+    #: vectorized one it is a `BatchSimulation`, whose arrays have the environments first.
+    simulation: Simulation | BatchSimulation | None = None
+
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
 
@@ -61,7 +65,7 @@ class Task(ABC):
         return self.frame_skip * self.scene.dt
 
     def prepare(self, simulation: Simulation | BatchSimulation) -> None:
-        """Sets what stays, such as gains. Called after every reset.
+        """Sets what stays, such as gains, or varies masses and friction. Called after every reset.
 
         Parameters
         ----------

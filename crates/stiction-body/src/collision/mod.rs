@@ -6,17 +6,21 @@
 mod advance;
 mod broad;
 mod closest;
+mod closest_points;
 mod convex_hull;
 mod ellipsoid;
 mod frame;
 mod pairs;
 pub(crate) mod polytope;
+mod rays;
 mod rules;
 mod solid;
 mod surface;
 mod vector;
 
 pub use advance::Overlap;
+pub use closest_points::Separation;
+pub use rays::RayHit;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

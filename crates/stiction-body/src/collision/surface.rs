@@ -147,6 +147,16 @@ impl Surface {
         }
     }
 
+    /// Number of triangles.
+    pub fn count(&self) -> usize {
+        self.triangles.len()
+    }
+
+    /// The corners of a triangle.
+    pub fn corners(&self, triangle: u32) -> [Vec3; 3] {
+        self.triangles[triangle as usize].map(|v| self.vertices[v as usize])
+    }
+
     /// Height of p above a triangle's plane, and its normal.
     pub fn plane(&self, triangle: u32, p: Vec3) -> (f64, Vec3) {
         let t = triangle as usize;

@@ -24,7 +24,7 @@ impl Shape {
     /// Circles become `segments` chords (at least 3), with vertices on them. A half-space is shown
     /// by a square of its plane about the origin, with sides of `2 · extent` (m).
     pub fn triangulated(&self, segments: usize, extent: f64) -> Triangulation {
-        match &self.kind {
+        match &*self.kind {
             ShapeKind::Sphere { radius } => ellipsoid(Vec3::splat(*radius), segments),
             ShapeKind::Ellipsoid { radii } => ellipsoid(*radii, segments),
             ShapeKind::Cuboid { half } => polytope(&Polytope::cuboid(*half)),

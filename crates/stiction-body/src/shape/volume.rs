@@ -16,7 +16,7 @@ impl Shape {
     /// # Errors
     /// If the shape has none: a half-space, a height field, a mesh that is not closed or whose triangles look inwards.
     pub fn volume(&self) -> Result<f64, InputError> {
-        Ok(match &self.kind {
+        Ok(match &*self.kind {
             ShapeKind::Sphere { radius } => 4.0 / 3.0 * PI * radius * radius * radius,
             ShapeKind::Cuboid { half } => 8.0 * half.x * half.y * half.z,
             ShapeKind::Capsule { half_length, radius } => {
@@ -36,7 +36,7 @@ impl Shape {
     /// If the mass cannot be computed with ([`crate::range`]), or as for [`Shape::volume`].
     pub fn inertia(&self, mass: f64) -> Result<Inertia, InputError> {
         crate::range::check("mass", mass)?;
-        Ok(match &self.kind {
+        Ok(match &*self.kind {
             ShapeKind::Sphere { radius } => Inertia::sphere(mass, *radius),
             ShapeKind::Cuboid { half } => Inertia::cuboid(mass, *half * 2.0),
             ShapeKind::Capsule { half_length, radius } => Inertia::capsule(mass, *radius, 2.0 * half_length),
@@ -47,7 +47,7 @@ impl Shape {
     }
 
     fn moments(&self) -> Result<Moments, InputError> {
-        match &self.kind {
+        match &*self.kind {
             ShapeKind::Hull { points } => {
                 let hull = Polytope::hull(points).ok_or_else(|| none("a hull", "its points span none"))?;
                 Ok(Moments::new(&hull.vertices, fans(&hull)))

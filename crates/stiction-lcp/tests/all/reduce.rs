@@ -79,7 +79,7 @@ fn a_regular_free_block_is_substituted_directly() {
         }
         let rows = |f: bool| (0..p + r).filter(|&i| free[i] == f).collect::<Vec<_>>();
         let (e, c) = (rows(true), rows(false));
-        let mut lu = stiction_lcp::lu::Lu::default();
+        let mut lu = stiction_linalg::lu::Lu::default();
         lu.factor(&m.select(&e, &e));
         let reduced = Reduced::new((&Mlcp::new(m.clone(), q.clone(), free.clone()).unwrap()).into()).unwrap();
         assert_eq!(reduced.lcp.n(), r);

@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use stiction_sim::mjcf::Start;
-use stiction_sim::{
-    Impacts, OnFailure, Placement, Scene, SceneError, Settings, SimulatorKind, WorldBuilder, load_description_at,
-};
+use stiction_sim::{Impacts, OnFailure, Scene, SceneError, Settings, SimulatorKind};
 
 /// Where a scene came from.
 #[derive(Debug, Clone)]
@@ -325,23 +323,5 @@ fn robot(file: &Path, start: &Start, set: &[(String, f64)]) -> Result<Scene, Sce
     if let Some((name, _)) = set.first() {
         return Err(SceneError::new("parameters", format!("a robot file has none; found \"{name}\"")));
     }
-    let description = load_description_at(file, start)?;
-    let mut builder = WorldBuilder::new();
-    if let Some(gravity) = description.gravity {
-        builder.gravity(gravity);
-    }
-    builder.add(&description, &Placement::default())?;
-    let mut settings = Settings::default();
-    if let Some(dt) = description.dt {
-        settings.dt = dt;
-    }
-    Ok(Scene {
-        title: description.name.clone(),
-        parameters: vec![],
-        world: Arc::new(builder.build()?.0),
-        controllers: vec![],
-        settings,
-        duration: 1.0,
-        files: vec![file.to_path_buf()],
-    })
+    Scene::of_robot_at(file, start, false)
 }

@@ -1,21 +1,26 @@
 //! Many copies of a scene, stepped over all cores.
 
 mod exchange;
+mod readings;
+mod rollout;
+mod scenes;
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PySlice, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PySlice, PyTuple};
 use stiction_sim::Snapshot;
 
 use super::core::{AtStart, Core};
+use super::physical::PhysicalArrays;
 use super::replica::Replica;
 use super::robot;
-use super::simulation::{Simulation, scene_of, started};
+use super::simulation::{Simulation, started};
 use super::views::views;
-use crate::inputs::{Layout, PARTS};
+use crate::inputs::{Layout, PARTS, WRENCH};
 use crate::scene::Scene;
 use crate::show::{html, quoted};
 use crate::{arrays, errors, pickle, threads};
@@ -28,8 +33,12 @@ const MOST: usize = 1 << 24;
 ///
 /// Parameters
 /// ----------
-/// scene : Scene or str or path
-/// n : int
+/// scene : Scene or str or path, or sequence of them
+///     Several scenes of the same structure (bodies, joints, geoms and motors with the same names) make one copy each.
+/// n : int, optional
+///     Not needed with several scenes.
+/// parameters : dict, optional
+///     Numbers of the scene's ``[parameters]``, for each copy its own: ``{"mu": [0.1, 0.2, 0.3]}``.
 /// threads : int, optional
 ///     Default: one per core.
 /// separate : bool
@@ -40,7 +49,8 @@ const MOST: usize = 1 << 24;
 /// -----
 /// ``q`` (n, nq), ``v`` (n, nv) and the inputs (n, ...) are the state itself, as in `Simulation`: write to them between steps. A copy whose state or
 /// inputs cannot be used, or whose step cannot be certified, keeps its state, is marked in ``failed`` and left alone until it is reset;
-/// ``messages[i]`` says why. The other copies go on. ``simulation(i)`` is a `Simulation` that continues from copy i, for everything a batch
+/// ``messages[i]`` says why. The other copies go on. Physical parameters (``mass``, ``friction``, ``gravity``, ...) are arrays over all copies, too,
+/// and so is what there is to read (``poses``, ``contact_wrenches``, ``applied_effort``, ...). ``simulation(i)`` is a `Simulation` that continues from copy i, for everything a batch
 /// does not tell: contacts, Jacobians, ...
 ///
 /// Examples
@@ -55,7 +65,8 @@ const MOST: usize = 1 << 24;
 /// [1.0, 2.0]
 #[pyclass(frozen, weakref, module = "stiction")]
 pub struct BatchSimulation {
-    scene: Py<Scene>,
+    /// One for all copies, or one for each.
+    scenes: Vec<Py<Scene>>,
     layout: Arc<Layout>,
     inner: Mutex<Vec<Replica>>,
     threads: Option<usize>,
@@ -66,7 +77,12 @@ pub struct BatchSimulation {
     q: Py<PyArray2<f64>>,
     v: Py<PyArray2<f64>>,
     parts: Vec<Py<PyArray2<f64>>>,
-    beginning: Snapshot,
+    /// The last of them as (n, bodies, 6).
+    pub(super) wrench: Py<PyAny>,
+    /// Where each of the scenes starts.
+    beginnings: Vec<Snapshot>,
+    /// Physical parameters, once somebody has looked.
+    pub(super) physical: PyOnceLock<PhysicalArrays>,
 }
 
 /// Sizes of the arrays.
@@ -82,21 +98,26 @@ impl BatchSimulation {
     /// At the start of a scene.
     fn start(
         py: Python<'_>,
-        scene: Bound<'_, Scene>,
+        scenes: Vec<Bound<'_, Scene>>,
         n: usize,
         threads: Option<usize>,
         overlap: AtStart,
     ) -> PyResult<Self> {
-        let inner = scene.get().inner.clone();
+        scenes::check_structure(py, &scenes)?;
+        let inner = scenes[0].get().inner.clone();
         let layout = Arc::new(Layout::new(&inner));
-        let first = started(scene.get(), &layout, overlap)?;
-        let beginning = first.sim.snapshot();
-        let other = |_| {
+        let (mut copies, mut beginnings) = (Vec::with_capacity(n), Vec::with_capacity(scenes.len()));
+        for scene in &scenes {
+            let own = Arc::new(Layout::new(&scene.get().inner));
+            let first = started(scene.get(), &own, overlap)?;
+            beginnings.push(first.sim.snapshot());
+            copies.push(Replica::new(first));
+        }
+        while copies.len() < n {
             let mut copy = Replica::new(Core::new(&inner, &layout).map_err(|e| errors::from_scene(&e))?);
-            copy.go_back(&beginning)?;
-            Ok(copy)
-        };
-        let copies = std::iter::once(Ok(Replica::new(first))).chain((1..n).map(other)).collect::<PyResult<Vec<_>>>()?;
+            copy.go_back(&beginnings[0])?;
+            copies.push(copy);
+        }
         let (nq, nv, size) = (inner.world.model.nq(), inner.world.model.nv(), layout.len());
         let sizes = Sizes { n, nq, nv, inputs: size };
         let state = PyArray1::zeros(py, [n * (nq + nv)], false);
@@ -112,12 +133,30 @@ impl BatchSimulation {
             let range = layout.range(i);
             view(&inputs, n * range.start..n * range.end)
         };
-        let parts = (0..PARTS.len()).map(part).collect::<PyResult<_>>()?;
-        let (state, inputs, inner, scene) = (state.unbind(), inputs.unbind(), Mutex::new(copies), scene.unbind());
-        let separate = overlap == AtStart::Separate;
-        let batch = Self { scene, layout, inner, threads, separate, sizes, state, inputs, q, v, parts, beginning };
+        let parts: Vec<Py<PyArray2<f64>>> = (0..PARTS.len()).map(part).collect::<PyResult<_>>()?;
+        let bodies = layout.range(WRENCH).len() / 6;
+        let wrench = parts[WRENCH].bind(py).call_method1("reshape", ((n, bodies, 6),))?.unbind();
+        let (state, inputs, inner) = (state.unbind(), inputs.unbind(), Mutex::new(copies));
+        let scenes = scenes.into_iter().map(Bound::unbind).collect();
+        let (separate, physical) = (overlap == AtStart::Separate, PyOnceLock::new());
+        let batch = Self {
+            scenes,
+            layout,
+            inner,
+            threads,
+            separate,
+            sizes,
+            state,
+            inputs,
+            q,
+            v,
+            parts,
+            wrench,
+            beginnings,
+            physical,
+        };
         let all: Vec<usize> = (0..n).collect();
-        batch.show(py, &batch.lock(py)?, &all)?;
+        batch.show(py, &mut *batch.lock(py)?, &all)?;
         Ok(batch)
     }
 
@@ -156,19 +195,21 @@ views!(BatchSimulation, PyArray2, {
 #[pymethods]
 impl BatchSimulation {
     #[new]
-    #[pyo3(signature = (scene, n, *, threads=None, separate=false))]
+    #[pyo3(signature = (scene, n=None, *, parameters=None, threads=None, separate=false))]
     fn new(
         py: Python<'_>,
         scene: &Bound<'_, PyAny>,
-        n: &Bound<'_, PyAny>,
+        n: Option<&Bound<'_, PyAny>>,
+        parameters: Option<&Bound<'_, PyDict>>,
         threads: Option<&Bound<'_, PyAny>>,
         separate: bool,
     ) -> PyResult<Self> {
-        let n = arrays::count("n", 1, n)?;
-        if !(1..=MOST).contains(&n) {
+        let n = n.map(|n| arrays::count("n", 1, n)).transpose()?;
+        if let Some(n) = n.filter(|n| !(1..=MOST).contains(n)) {
             return Err(errors::input(py, format!("n must be from 1 to {MOST}, found {n}")));
         }
-        Self::start(py, scene_of(scene)?, n, threads::asked(threads)?, AtStart::new(separate))
+        let (scenes, n) = scenes::scenes_of(scene, n, parameters)?;
+        Self::start(py, scenes, n, threads::asked(threads)?, AtStart::new(separate))
     }
 
     /// Makes `steps` steps of every copy that has not failed. Ctrl-C ends it soon, within a step
@@ -193,10 +234,11 @@ impl BatchSimulation {
         let mut copies = self.lock(py)?;
         copies.iter_mut().for_each(Replica::begin_call);
         let (before, inputs) = self.read(py)?;
+        let physical = self.physical.get(py).map(|p| Ok::<_, PyErr>((p, p.read(py, self.sizes.n)?))).transpose()?;
         let mut state = before.clone();
         let views = [self.q.bind(py), self.v.bind(py)];
         let writable = views.map(|view| arrays::set_writable(view, false));
-        let ended = self.advance(py, &mut copies, steps, &mut state, &inputs);
+        let ended = self.advance(py, &mut copies, steps, &mut state, &inputs, physical.as_ref());
         views.iter().zip(writable).for_each(|(view, writable)| {
             arrays::set_writable(view, writable);
         });
@@ -206,7 +248,8 @@ impl BatchSimulation {
         Ok(PyArray1::from_vec(py, well))
     }
 
-    /// Puts copies back to the start of the scene: state, inputs, status and all that steps remember.
+    /// Puts copies back to the start of their scene: state, inputs, status and all that steps remember. Physical parameters stay what they
+    /// are; `reset_physical` puts them back.
     ///
     /// Parameters
     /// ----------
@@ -214,29 +257,46 @@ impl BatchSimulation {
     ///     Default: all.
     /// keyframe : str or int, optional
     ///     As of `Simulation.reset`.
-    #[pyo3(signature = (which=None, keyframe=None))]
+    /// q, v : array_like, optional
+    ///     States to start from in place of the scene's: as many rows as copies are meant, or one for all.
+    #[pyo3(signature = (which=None, keyframe=None, *, q=None, v=None))]
     fn reset(
         &self,
         py: Python<'_>,
         which: Option<&Bound<'_, PyAny>>,
         keyframe: Option<&Bound<'_, PyAny>>,
+        q: Option<&Bound<'_, PyAny>>,
+        v: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let which = self.indices(py, which)?;
         let mut copies = self.lock(py)?;
         let number = keyframe.map(|key| robot::keyframe(copies[0].core.sim.world(), key)).transpose()?;
         for &i in &which {
-            copies[i].go_back(&self.beginning)?;
+            copies[i].go_back(self.beginnings.get(i).unwrap_or(&self.beginnings[0]))?;
             if let Some(number) = number {
                 robot::take_keyframe(py, &mut copies[i].core, number)?;
             }
         }
-        self.show(py, &copies, &which)
+        self.show(py, &mut copies, &which)?;
+        drop(copies);
+        for (name, view, x) in [("q", &self.q, q), ("v", &self.v, v)] {
+            if let Some(x) = x {
+                self.set_rows(name, view.bind(py), &which, x)?;
+            }
+        }
+        Ok(())
     }
 
-    /// The scene.
+    /// The scene; of a batch of several scenes the first.
     #[getter]
     fn scene<'py>(&self, py: Python<'py>) -> Bound<'py, Scene> {
-        self.scene.bind(py).clone()
+        self.scenes[0].bind(py).clone()
+    }
+
+    /// The scene of each copy.
+    #[getter]
+    fn scenes<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, Scene>> {
+        (0..self.sizes.n).map(|i| self.scene_at(py, i)).collect()
     }
 
     /// Number of copies.
@@ -338,12 +398,13 @@ impl BatchSimulation {
     /// Simulation
     fn simulation<'py>(&self, py: Python<'py>, i: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Simulation>> {
         let state = self.save_state(py, i)?;
-        let (scene, again) = (self.scene.bind(py).clone(), AtStart::again(self.separate));
+        let number = arrays::index("copy", self.sizes.n, i)?;
+        let (scene, again) = (self.scene_at(py, number), AtStart::again(self.separate));
         Bound::new(py, Simulation::resumed(py, scene, state.as_bytes(), true, again)?)
     }
 
     fn __repr__(&self) -> String {
-        let (title, n, threads) = (quoted(&self.scene.get().inner.title), self.sizes.n, self.threads());
+        let (title, n, threads) = (quoted(&self.scenes[0].get().inner.title), self.sizes.n, self.threads());
         format!("BatchSimulation({title}, n={n}, threads={threads})")
     }
 
@@ -360,36 +421,42 @@ impl BatchSimulation {
             }
             states.push((PyBytes::new(py, &copy.core.sim.save_state()), copy.failure.clone()));
         }
-        let state = (self.scene.bind(py).clone(), self.threads, states, self.separate);
+        let scenes: Vec<_> = self.scenes.iter().map(|scene| scene.bind(py).clone()).collect();
+        let state = (scenes, self.threads, states, self.separate);
         pickle::reduce(py, "sim.batch", state.into_pyobject(py)?)
     }
 }
 
 impl BatchSimulation {
+    /// The scene of copy `i`.
+    fn scene_at<'py>(&self, py: Python<'py>, i: usize) -> Bound<'py, Scene> {
+        self.scenes.get(i).unwrap_or(&self.scenes[0]).bind(py).clone()
+    }
+
     fn load(&self, py: Python<'_>, i: usize, state: &[u8], failure: Option<String>) -> PyResult<()> {
         let mut copies = self.lock(py)?;
         let copy = &mut copies[i];
         copy.core.sim.load_state(state).map_err(|e| errors::from_scene(&e))?;
         copy.core.refresh_inputs();
         copy.failure = failure;
-        self.show(py, &copies, &[i])
+        self.show(py, &mut copies, &[i])
     }
 
     /// From its pickle.
     #[allow(clippy::type_complexity)]
     pub fn restored(state: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = state.py();
-        let (scene, threads, states, separate): (
-            Bound<'_, Scene>,
+        let (scenes, threads, states, separate): (
+            Vec<Bound<'_, Scene>>,
             Option<usize>,
             Vec<(Vec<u8>, Option<String>)>,
             bool,
         ) = state.extract()?;
-        if states.is_empty() {
-            return Err(errors::input(py, "the pickled batch has no copies"));
+        if states.is_empty() || ![1, states.len()].contains(&scenes.len()) {
+            return Err(errors::input(py, "the pickled batch has no copies, or not a scene for each"));
         }
         let threads = threads.map(|count| threads::within(py, count)).transpose()?;
-        let batch = Self::start(py, scene, states.len(), threads, AtStart::again(separate))?;
+        let batch = Self::start(py, scenes, states.len(), threads, AtStart::again(separate))?;
         for (i, (state, failure)) in states.into_iter().enumerate() {
             batch.load(py, i, &state, failure)?;
         }

@@ -99,7 +99,9 @@ impl Records {
     /// The array, with the dtype of that name.
     fn into_array<'py>(self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let dtype = dtypes(py)?.as_any().get_item(name)?;
-        self.0.into_pyarray(py).call_method1("view", (dtype,))
+        let bytes = self.0.into_pyarray(py);
+        arrays::set_writable(&bytes, false);
+        bytes.call_method1("view", (dtype,))
     }
 }
 
@@ -173,6 +175,12 @@ fn origins(core: &mut Core) -> Vec<Vec3> {
 
 /// Force and moment about its own origin on each body, nb × 6.
 pub fn wrenches<'py>(py: Python<'py>, core: &mut Core) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let all = body_wrenches(core);
+    arrays::frozen_rows(py, all.len(), 6, all.into_iter().flatten().collect())
+}
+
+/// Force and moment about its own origin on each body.
+pub fn body_wrenches(core: &mut Core) -> Vec<[f64; 6]> {
     let origins = origins(core);
     let mut all = vec![[0.0; 6]; origins.len()];
     for t in touches(core) {
@@ -182,7 +190,7 @@ pub fn wrenches<'py>(py: Python<'py>, core: &mut Core) -> PyResult<Bound<'py, Py
             add(&mut all[body], force, moment);
         }
     }
-    arrays::from_rows(py, all.len(), 6, all.into_iter().flatten().collect())
+    all
 }
 
 /// What a contact does to a body with this origin; sign 1 for the second body, −1 for the first.
@@ -198,6 +206,24 @@ fn acting(t: &Touch, sign: f64, origin: Vec3) -> (Vec3, Vec3) {
 fn add(sum: &mut [f64; 6], force: Vec3, moment: Vec3) {
     let both = force.to_array().into_iter().chain(moment.to_array());
     sum.iter_mut().zip(both).for_each(|(sum, x)| *sum += x);
+}
+
+/// What the contacts between two bodies (−1: the world) do to the second one, about its origin; of the world about the
+/// world's origin.
+pub fn between(core: &mut Core, [a, b]: [i32; 2]) -> [f64; 6] {
+    let origins = origins(core);
+    let origin = usize::try_from(b).map_or(Vec3::ZERO, |b| origins[b]);
+    let mut sum = [0.0; 6];
+    for t in touches(core) {
+        let sign = match t.bodies {
+            bodies if bodies == [a, b] => 1.0,
+            bodies if bodies == [b, a] => -1.0,
+            _ => continue,
+        };
+        let (force, moment) = acting(&t, sign, origin);
+        add(&mut sum, force, moment);
+    }
+    sum
 }
 
 /// Sums over the contacts of each pair of bodies: on the body with the larger number, about its origin.

@@ -44,8 +44,10 @@ pub struct Core {
     inputs: Vec<f64>,
     /// All that influences the last step, from before it.
     before: Snapshot,
+    /// The physical parameters as they were last seen; none if nobody has looked.
+    physical: Vec<f64>,
     /// To build the simulation anew from.
-    scene: Arc<Scene>,
+    pub scene: Arc<Scene>,
     /// The state as Python saw it when the last work without the GIL began: q, then v.
     seen: Vec<f64>,
     /// For questions about states other than that of the last step.
@@ -60,7 +62,7 @@ impl Core {
         let inputs = layout.at_start();
         let controller = layout.controller(scene);
         let (scene, layout, work) = (scene.clone(), layout.clone(), Workspace::default());
-        Ok(Self { sim, layout, controller, inputs, before, scene, seen: vec![], work })
+        Ok(Self { sim, layout, controller, inputs, before, physical: vec![], scene, seen: vec![], work })
     }
 
     /// Prepares the start: bodies that overlap there are an error, or are taken apart; parts of one
@@ -103,6 +105,23 @@ impl Core {
         Ok(())
     }
 
+    /// Takes physical parameters over, if they changed.
+    pub fn set_physical(&mut self, row: &[f64]) -> Result<(), String> {
+        if same_bits(&self.physical, row) {
+            return Ok(());
+        }
+        self.sim.set_physical(row).map_err(|e| e.to_string())?;
+        self.physical.clear();
+        self.physical.extend_from_slice(row);
+        Ok(())
+    }
+
+    /// The physical parameters, after which [`Core::set_physical`] asks.
+    pub fn physical(&mut self) -> &[f64] {
+        self.physical = self.sim.physical();
+        &self.physical
+    }
+
     /// The inputs the controller has.
     pub fn inputs(&self) -> &[f64] {
         &self.inputs
@@ -116,9 +135,15 @@ impl Core {
         self.keep();
     }
 
-    /// Back to a snapshot of the same scene, such as its start; workspaces keep their sizes.
+    /// Back to a snapshot of the same scene, such as its start; workspaces keep their sizes, and physical parameters
+    /// stay what they are.
     pub fn go_back(&mut self, to: &Snapshot) -> Result<(), InputError> {
-        self.sim.restore(to)?;
+        if self.sim.physical_changes().is_empty() && to.physical.is_empty() {
+            self.sim.restore(to)?;
+        } else {
+            let physical = self.sim.physical_changes().to_vec();
+            self.sim.restore(&Snapshot { physical, ..to.clone() })?;
+        }
         if let Some(memory) = to.controllers.get(self.controller) {
             self.inputs.clone_from(memory);
         }

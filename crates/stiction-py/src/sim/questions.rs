@@ -253,7 +253,7 @@ impl Simulation {
     fn poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let core = self.fresh(py)?;
         let all: Vec<f64> = core.work.pose.iter().flat_map(geom::pose_numbers).collect();
-        arrays::from_rows(py, all.len() / 7, 7, all)
+        arrays::frozen_rows(py, all.len() / 7, 7, all)
     }
 
     /// Poses of the geoms of ``scene.geoms`` in the world.
@@ -314,7 +314,7 @@ impl Simulation {
         let motion =
             core.work.velocity.iter().flat_map(|m| m.linear.to_array().into_iter().chain(m.angular.to_array()));
         let all: Vec<f64> = motion.collect();
-        arrays::from_rows(py, all.len() / 6, 6, all)
+        arrays::frozen_rows(py, all.len() / 6, 6, all)
     }
 
     /// Bodies that overlap now.

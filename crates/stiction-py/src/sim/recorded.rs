@@ -50,6 +50,7 @@ fn row(kept: &mut Kept, work: &mut Workspace, world: &World, (t, q, v): (f64, &[
     kept.q.extend_from_slice(q);
     kept.v.extend_from_slice(v);
     kept.positions.extend(work.pose.iter().flat_map(|p| p.translation.to_array()));
+    kept.orientations.extend(work.pose.iter().flat_map(|p| [p.rotation.w, p.rotation.x, p.rotation.y, p.rotation.z]));
     kept.kinetic.push(kinetic);
     kept.potential.push(potential);
     for x in [&mut kept.certificate, &mut kept.normal_force, &mut kept.slip] {

@@ -46,6 +46,13 @@ impl Replica {
         }
     }
 
+    /// Takes over physical parameters, if they changed.
+    pub fn set_physical(&mut self, row: &[f64]) {
+        if self.failure.is_none() {
+            self.failure = self.core.set_physical(row).err();
+        }
+    }
+
     /// Takes over state and inputs, makes steps until told to stop, and gives the state back.
     pub fn advance(&mut self, steps: u64, stop: &Arc<AtomicBool>, q: &mut [f64], v: &mut [f64], inputs: &[f64]) {
         if self.failure.is_some() {

@@ -51,7 +51,7 @@ impl Simulation {
     /// assign to it to set them.
     #[getter]
     fn act<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_slice(py, &self.lock(py)?.sim.state().activation))
+        Ok(arrays::frozen(py, &self.lock(py)?.sim.state().activation))
     }
 
     #[setter]
@@ -67,7 +67,7 @@ impl Simulation {
     fn actuator_force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let mut core = self.fresh(py)?;
         let forces: Vec<f64> = core.sim.drives().motors.iter().map(|m| m.present_force()).collect();
-        Ok(PyArray1::from_vec(py, forces))
+        Ok(arrays::frozen(py, &forces))
     }
 
     /// Puts a body that is moved from outside (``mocap="true"`` in MJCF, ``joint = {type = "mocap"}`` in scenes) to a pose.
@@ -120,28 +120,28 @@ impl Simulation {
     #[getter]
     fn actuator_length<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let mut core = self.fresh(py)?;
-        Ok(PyArray1::from_vec(py, core.sim.drives().motors.iter().map(|m| m.length).collect()))
+        Ok(arrays::frozen(py, &core.sim.drives().motors.iter().map(|m| m.length).collect::<Vec<_>>()))
     }
 
     /// Length of each tendon at the present state (m or rad), (tendons,).
     #[getter]
     fn tendon_length<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let mut core = self.fresh(py)?;
-        Ok(PyArray1::from_vec(py, core.sim.drives().tendons.iter().map(|t| t.0).collect()))
+        Ok(arrays::frozen(py, &core.sim.drives().tendons.iter().map(|t| t.0).collect::<Vec<_>>()))
     }
 
     /// Efforts of all motors at the present state, within their limits, (nv,): N along, N m about.
     #[getter]
     fn motor_effort<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let mut core = self.fresh(py)?;
-        Ok(PyArray1::from_vec(py, core.sim.motor_efforts()))
+        Ok(arrays::frozen(py, &core.sim.motor_efforts()))
     }
 
     /// Forces of springs and dampers, and of all else that acts by itself besides gravity, at the present state, (nv,): N along, N m about.
     #[getter]
     fn passive_force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let mut core = self.fresh(py)?;
-        Ok(PyArray1::from_vec(py, core.sim.spring_forces()))
+        Ok(arrays::frozen(py, &core.sim.spring_forces()))
     }
 
     /// Readings of the robot files' sensors by name: arrays that every step, and every look at this, brings up to date.

@@ -79,6 +79,8 @@ pub struct Kept {
     pub v: Vec<f64>,
     /// Origins of the bodies (m).
     pub positions: Vec<f64>,
+    /// Their orientations, quaternions w, x, y, z.
+    pub orientations: Vec<f64>,
     /// Kinetic energies (J).
     pub kinetic: Vec<f64>,
     /// Potential energies (J).
@@ -109,6 +111,10 @@ impl Kept {
         self.q.extend_from_slice(&state.q);
         self.v.extend_from_slice(&state.v);
         self.positions.extend(core.work.pose.iter().flat_map(|p| p.translation.to_array()));
+        self.orientations.extend(core.work.pose.iter().flat_map(|p| {
+            let q = p.rotation;
+            [q.w, q.x, q.y, q.z]
+        }));
         self.kinetic.push(kinetic);
         self.potential.push(potential);
         self.certificate.push(report.map_or(0.0, |r| r.certificate));
@@ -131,6 +137,7 @@ impl Kept {
         all.set_item("q", arrays::from_rows(py, rows, nq, self.q)?)?;
         all.set_item("v", arrays::from_rows(py, rows, nv, self.v)?)?;
         all.set_item("positions", arrays::from_rows(py, rows, 3 * nb, self.positions)?.reshape([rows, nb, 3])?)?;
+        all.set_item("orientations", arrays::from_rows(py, rows, 4 * nb, self.orientations)?.reshape([rows, nb, 4])?)?;
         all.set_item("kinetic", PyArray1::from_vec(py, self.kinetic))?;
         all.set_item("potential", PyArray1::from_vec(py, self.potential))?;
         all.set_item("certificate", PyArray1::from_vec(py, self.certificate))?;

@@ -11,6 +11,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use stiction_sim::Snapshot;
 
 use super::core::{AtStart, Core};
+use super::physical::PhysicalArrays;
 use super::report::{RunReport, StepReport};
 use super::robot;
 use super::run::{Ended, Kept, Spent, many};
@@ -63,8 +64,10 @@ pub struct Simulation {
     /// Says whether a step that is under way is to end.
     interrupt: Mutex<Option<Py<PyAny>>>,
     separate: bool,
-    arrays: Arrays,
+    pub(super) arrays: Arrays,
     beginning: Snapshot,
+    /// Physical parameters, once somebody has looked.
+    pub(super) physical: PyOnceLock<PhysicalArrays>,
     /// Readings of the sensors and views of them by name, once somebody has looked.
     pub(super) sensors: PyOnceLock<(Py<PyArray1<f64>>, Py<PyDict>)>,
 }
@@ -78,8 +81,8 @@ impl Simulation {
         let arrays = Arrays::new(py, &core)?;
         let beginning = core.sim.snapshot();
         let (core, raises, separate) = (Mutex::new(core), AtomicBool::new(raises), overlap == AtStart::Separate);
-        let (sensors, interrupt) = (PyOnceLock::new(), Mutex::new(None));
-        Ok(Self { scene: scene.unbind(), core, raises, interrupt, separate, arrays, beginning, sensors })
+        let (physical, sensors, interrupt) = (PyOnceLock::new(), PyOnceLock::new(), Mutex::new(None));
+        Ok(Self { scene: scene.unbind(), core, raises, interrupt, separate, arrays, beginning, physical, sensors })
     }
 
     /// The simulation for this thread alone.
@@ -100,6 +103,7 @@ impl Simulation {
         let (nq, nv) = (core.sim.state().q.len(), core.sim.state().v.len());
         let (q, v) = numbers(self.arrays.state.bind(py), nq + nv)?.split_at(nq);
         core.set_state(q, v).map_err(|message| errors::input(py, message))?;
+        self.read_physical(py, core)?;
         let inputs = numbers(self.arrays.inputs.bind(py), core.inputs().len())?;
         core.set_inputs(inputs).map_err(|message| errors::input(py, message))
     }
@@ -113,8 +117,9 @@ impl Simulation {
     }
 
     /// The same with the inputs.
-    fn write_all(&self, py: Python<'_>, core: &Core) -> PyResult<()> {
+    fn write_all(&self, py: Python<'_>, core: &mut Core) -> PyResult<()> {
         self.write(py, core)?;
+        self.write_physical(py, core)?;
         state::write(self.arrays.inputs.bind(py), 0, core.inputs())
     }
 
@@ -288,33 +293,19 @@ impl Simulation {
     }
 
     /// Makes steps and keeps what they came to, with the GIL released. `stiction.record` makes a `Trajectory` of it.
-    #[pyo3(signature = (steps, every))]
+    #[pyo3(signature = (steps, every, controller=None))]
     fn _record<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         steps: Option<&Bound<'py, PyAny>>,
         every: &Bound<'py, PyAny>,
+        controller: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, RunReport>, Bound<'py, PyDict>)> {
-        let (steps, every) = (self.steps_of(steps)?, arrays::count("every", 1, every)? as u64);
-        let mut core = self.lock(py)?;
-        self.read(py, &mut core)?;
-        let (nq, nv) = (core.sim.state().q.len(), core.sim.state().v.len());
-        let nb = core.sim.world().model.links().len();
-        let (mut run, ended, kept) = self.detached(py, &mut core, |core| {
-            let (mut run, mut kept) = (RunReport::default(), Kept::default());
-            kept.add(core, None);
-            let ended = many(steps, core, |i, core, report| {
-                run.add(core.sim.settings().dt, report);
-                if (i + 1) % every == 0 {
-                    kept.add(core, Some(report));
-                }
-            });
-            (run, ended, kept)
-        })?;
-        drop(core);
-        self.finish(py, &mut run, ended)?;
-        let all = kept.into_dict(py, [nq, nv, nb])?;
-        Ok((Bound::new(py, run)?, all))
+        let (this, py) = (slf.get(), slf.py());
+        let (steps, every) = (this.steps_of(steps)?, arrays::count("every", 1, every)? as u64);
+        if let Some(controller) = controller {
+            return Self::record_controlled(slf, steps, every, controller);
+        }
+        this.record_alone(py, steps, every)
     }
 
     /// Makes a step and then panics: for tests of what a fault of the engine leaves.
@@ -329,7 +320,8 @@ impl Simulation {
         })
     }
 
-    /// Back to the start of the scene: state, inputs and all that steps remember.
+    /// Back to the start of the scene: state, inputs and all that steps remember. Physical parameters (``mass``, ``friction``, ...) stay
+    /// what they are; `reset_physical` puts them back.
     ///
     /// Parameters
     /// ----------
@@ -349,7 +341,7 @@ impl Simulation {
         if let Some(number) = number {
             robot::take_keyframe(py, &mut core, number)?;
         }
-        self.write_all(py, &core)?;
+        self.write_all(py, &mut core)?;
         self.write_sensors(py, &mut core)
     }
 
@@ -473,7 +465,7 @@ impl Simulation {
         let mut core = self.lock(py)?;
         core.sim.load_state(state).map_err(|e| errors::from_scene(&e))?;
         core.refresh_inputs();
-        self.write_all(py, &core)
+        self.write_all(py, &mut core)
     }
 
     /// An independent simulation that continues from here bit for bit.
@@ -546,6 +538,86 @@ impl Simulation {
         let state = (self.scene.bind(py).clone(), self.save_state(py)?, self.raises(), self.separate);
         pickle::reduce(py, "sim.simulation", state.into_pyobject(py)?)
     }
+}
+
+impl Simulation {
+    /// Steps without Python in between, and what is kept of them.
+    fn record_alone<'py>(
+        &self,
+        py: Python<'py>,
+        steps: u64,
+        every: u64,
+    ) -> PyResult<(Bound<'py, RunReport>, Bound<'py, PyDict>)> {
+        let mut core = self.lock(py)?;
+        self.read(py, &mut core)?;
+        let sizes = sizes(&core);
+        let (mut run, ended, kept) = self.detached(py, &mut core, |core| {
+            let (mut run, mut kept) = (RunReport::default(), Kept::default());
+            kept.add(core, None);
+            let ended = many(steps, core, |i, core, report| {
+                run.add(core.sim.settings().dt, report);
+                if (i + 1) % every == 0 {
+                    kept.add(core, Some(report));
+                }
+            });
+            (run, ended, kept)
+        })?;
+        drop(core);
+        self.finish(py, &mut run, ended)?;
+        let all = kept.into_dict(py, sizes)?;
+        Ok((Bound::new(py, run)?, all))
+    }
+
+    /// Steps with a function of Python before each of them, and what is kept of them.
+    fn record_controlled<'py>(
+        slf: &Bound<'py, Self>,
+        steps: u64,
+        every: u64,
+        controller: &Bound<'py, PyAny>,
+    ) -> PyResult<(Bound<'py, RunReport>, Bound<'py, PyDict>)> {
+        let (this, py) = (slf.get(), slf.py());
+        if !controller.is_callable() {
+            return Err(arrays::wrong_type("controller must be callable", controller));
+        }
+        let (mut run, mut kept) = (RunReport::default(), Kept::default());
+        let (sizes, before, mut spent) = {
+            let mut core = this.lock(py)?;
+            this.read(py, &mut core)?;
+            kept.add(&mut core, None);
+            let spent = Spent { first: core.sim.state().step, ..Spent::default() };
+            (sizes(&core), core.sim.phases(), spent)
+        };
+        let mut ended = Ended::Done;
+        for i in 0..steps {
+            controller.call1((slf,))?;
+            let mut core = this.lock(py)?;
+            this.read(py, &mut core)?;
+            let (rest, keep) = (&mut run, (i + 1).is_multiple_of(every));
+            let rows = &mut kept;
+            let (how, own) = this.detached(py, &mut core, |core| {
+                many(1, core, |_, core, report| {
+                    rest.add(core.sim.settings().dt, report);
+                    if keep {
+                        rows.add(core, Some(report));
+                    }
+                })
+            })?;
+            spent.seconds.extend(own.seconds);
+            spent.phases = core.sim.phases().since(&before);
+            ended = how;
+            if matches!(ended, Ended::Failed(..)) {
+                break;
+            }
+        }
+        this.finish(py, &mut run, (ended, spent))?;
+        Ok((Bound::new(py, run)?, kept.into_dict(py, sizes)?))
+    }
+}
+
+/// Sizes of q and v, and the number of bodies.
+fn sizes(core: &Core) -> [usize; 3] {
+    let model = &core.sim.world().model;
+    [model.nq(), model.nv(), model.links().len()]
 }
 
 impl Simulation {

@@ -6,7 +6,7 @@ use pyo3::types::PySlice;
 
 use super::core::Core;
 use crate::errors;
-use crate::inputs::PARTS;
+use crate::inputs::{PARTS, WRENCH};
 
 /// The arrays Python sees.
 pub struct Arrays {
@@ -22,6 +22,8 @@ pub struct Arrays {
     pub v: Py<PyArray1<f64>>,
     /// Views of the inputs, in the order of [`PARTS`].
     pub parts: Vec<Py<PyArray1<f64>>>,
+    /// The last of them as (bodies, 6).
+    pub wrench: Py<PyAny>,
 }
 
 impl Arrays {
@@ -36,8 +38,10 @@ impl Arrays {
             Ok::<_, PyErr>(of.get_item(slice)?.cast_into::<PyArray1<f64>>()?.unbind())
         };
         let (q, v) = (view(&both, 0..nq)?, view(&both, nq..nq + nv)?);
-        let parts = (0..PARTS.len()).map(|i| view(&inputs, core.layout.range(i))).collect::<PyResult<_>>()?;
-        Ok(Self { nq, state: both.unbind(), inputs: inputs.unbind(), q, v, parts })
+        let parts: Vec<_> = (0..PARTS.len()).map(|i| view(&inputs, core.layout.range(i))).collect::<PyResult<_>>()?;
+        let bodies = core.layout.range(WRENCH).len() / 6;
+        let wrench = parts[WRENCH].bind(py).call_method1("reshape", ((bodies, 6),))?.unbind();
+        Ok(Self { nq, state: both.unbind(), inputs: inputs.unbind(), q, v, parts, wrench })
     }
 }
 

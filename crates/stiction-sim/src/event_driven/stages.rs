@@ -194,7 +194,7 @@ impl Events {
                 match commands.prescribed[k] {
                     Some(target) if commands.is_limited(k) => {
                         let wanted = (target - state.v[k]) / settings.dt;
-                        assembler.add_joint_bounded(&world.model, k, commands.limit[k], wanted)?;
+                        assembler.add_joint_motor(&world.model, k, commands.limit[k], wanted)?;
                     }
                     Some(_) => assembler.add_joint_target(&world.model, k, 0.0)?,
                     None => {}

@@ -37,17 +37,14 @@ impl WorldForce {
     }
 }
 
-/// Writes two tables: states (a line per recorded step) and contacts (a line per contact of each). Lines that begin with # say what the numbers are.
+/// Writes two tables: states (a line per recorded step) and contacts (a line per contact of each), each with its names in the first
+/// line; `docs/recordings.md` says what they mean.
 ///
 /// # Errors
 /// Of the writers.
 pub fn export_csv(recording: &Recording, mut states: impl Write, mut contacts: impl Write) -> io::Result<()> {
     let header = recording.header();
     let dt = header.settings.dt;
-    writeln!(
-        states,
-        "# State after each recorded step: q in m, rad or quaternions (w, x, y, z), v in m/s or rad/s. Steps count from 0."
-    )?;
     let names =
         |letter: &str, names: &[String]| names.iter().map(|n| quoted(&format!("{letter}:{n}"))).collect::<Vec<_>>();
     let columns = [
@@ -60,15 +57,6 @@ pub fn export_csv(recording: &Recording, mut states: impl Write, mut contacts: i
     ];
     let columns = [&columns[..], &names("q", &header.q), &names("v", &header.v)].concat();
     writeln!(states, "{}", columns.join(","))?;
-    writeln!(
-        contacts,
-        "# Contacts of each recorded step, along world axes. The normal n points from body_a to body_b; gap (m) is negative where they overlap."
-    )?;
-    writeln!(
-        contacts,
-        "# Forces (N) are those on body_b, averaged over the step of {dt} s; on body_a they are the opposite. fn is along the normal,\n\
-         # ft in the tangent plane, moment (N m) about n, mr (N m) in the tangent plane, against rolling."
-    )?;
     writeln!(
         contacts,
         "step,t,contact,body_a,body_b,geom_a,geom_b,feature,mode,gap,x,y,z,nx,ny,nz,fn_x,fn_y,fn_z,ft_x,ft_y,ft_z,moment,mr_x,mr_y,mr_z"

@@ -31,7 +31,7 @@ pub use write::Recorder;
 /// The first bytes of a recording.
 const MAGIC: &[u8; 8] = b"STICREC\n";
 /// The version of the format of recordings.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 /// The oldest version that can be read: without [`Settings::impacts`](crate::Settings) and
 /// [`RecordedStep::restitution_scale`].
 const OLDEST: u32 = 2;
@@ -47,6 +47,8 @@ const WITH_ROLLING: u32 = 5;
 const WITH_FACTORIZATIONS: u32 = 5;
 /// The version from which on states have activations.
 const WITH_ACTIVATIONS: u32 = 6;
+/// The version from which on snapshots have physical parameters that differ from the scene's own.
+const WITH_PHYSICAL: u32 = 7;
 
 /// What a chunk holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

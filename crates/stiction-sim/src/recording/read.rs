@@ -8,9 +8,9 @@ use flate2::read::ZlibDecoder;
 
 use super::bytes::{Broken, Reader};
 use super::header::Header;
-use super::snapshot::get_snapshot;
+use super::snapshot::{Has, get_snapshot};
 use super::step::RecordedStep;
-use super::{MAGIC, OLDEST, Tag, VERSION, WITH_ACTIVATIONS, WITH_ROLLING, chunk_sum};
+use super::{MAGIC, OLDEST, Tag, VERSION, WITH_ACTIVATIONS, WITH_PHYSICAL, WITH_ROLLING, chunk_sum};
 use crate::error::SceneError;
 use crate::simulation::Snapshot;
 
@@ -123,7 +123,12 @@ impl Recording {
 
     fn decode(&self, raw: &[u8]) -> Result<Chunk, Broken> {
         let mut from = Reader::new(raw);
-        let snapshot = get_snapshot(&mut from, self.format >= WITH_ROLLING, self.format >= WITH_ACTIVATIONS)?;
+        let has = Has {
+            rolling: self.format >= WITH_ROLLING,
+            activations: self.format >= WITH_ACTIVATIONS,
+            physical: self.format >= WITH_PHYSICAL,
+        };
+        let snapshot = get_snapshot(&mut from, has)?;
         let (nq, nv) = (self.header.q.len(), self.header.v.len());
         let steps = from.list(STEP, |from| RecordedStep::get(from, self.format, nq, nv))?;
         from.end()?;

@@ -11,11 +11,13 @@ use crate::simulation::{Memory, Simulation, Snapshot, State};
 /// The first bytes of a saved state.
 const MAGIC: &[u8; 8] = b"STICSNAP";
 /// The version of the format of saved states.
-pub const SAVED_STATE_VERSION: u32 = 3;
+pub const SAVED_STATE_VERSION: u32 = 4;
 /// The version from which on there are moments against rolling.
 const WITH_ROLLING: u32 = 2;
 /// The version from which on there are activations.
 const WITH_ACTIVATIONS: u32 = 3;
+/// The version from which on there are physical parameters that differ from the scene's own.
+const WITH_PHYSICAL: u32 = 4;
 /// More steps than any run has: beyond this a step is no longer a double.
 const MOST_STEPS: u64 = 1 << 53;
 /// Bytes of a key.
@@ -60,14 +62,19 @@ fn parse(bytes: &[u8]) -> Result<Snapshot, Broken> {
         return Err(Broken("the bytes are not those that were saved".into()));
     }
     let mut reader = Reader::new(body);
-    let snapshot = get_snapshot(&mut reader, version >= WITH_ROLLING, version >= WITH_ACTIVATIONS)?;
+    let has = Has {
+        rolling: version >= WITH_ROLLING,
+        activations: version >= WITH_ACTIVATIONS,
+        physical: version >= WITH_PHYSICAL,
+    };
+    let snapshot = get_snapshot(&mut reader, has)?;
     reader.end()?;
     Ok(snapshot)
 }
 
 /// Appends a snapshot.
 pub(super) fn put_snapshot(out: &mut Writer, snapshot: &Snapshot) {
-    let Snapshot { state, memory, controllers } = snapshot;
+    let Snapshot { state, memory, controllers, physical } = snapshot;
     put_state(out, state);
     let Memory { keys, start, saturated } = memory;
     out.list(keys, |out, key| put_key(out, *key));
@@ -79,22 +86,38 @@ pub(super) fn put_snapshot(out: &mut Writer, snapshot: &Snapshot) {
     out.size(0);
     out.list(saturated, |out, sign| out.u8(sign.to_le_bytes()[0]));
     out.list(controllers, |out, memory| out.numbers(memory));
+    out.list(physical, |out, (place, value)| {
+        out.u32(*place);
+        out.f64(*value);
+    });
 }
 
-/// Reads a snapshot, with or without moments against rolling and activations.
-pub(super) fn get_snapshot(from: &mut Reader<'_>, rolling: bool, activations: bool) -> Result<Snapshot, Broken> {
-    let state = get_state(from, activations)?;
+/// What the snapshots of a version have.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Has {
+    /// Moments against rolling.
+    pub rolling: bool,
+    /// Activations.
+    pub activations: bool,
+    /// Physical parameters that differ from the scene's own.
+    pub physical: bool,
+}
+
+/// Reads a snapshot.
+pub(super) fn get_snapshot(from: &mut Reader<'_>, has: Has) -> Result<Snapshot, Broken> {
+    let state = get_state(from, has.activations)?;
     let keys = from.list(KEY, get_key)?;
     let modes = from.list(1, get_mode)?;
     let bases = get_bases(from)?;
-    let start = WarmStart { modes, bases, forces: get_forces(from, rolling)? };
+    let start = WarmStart { modes, bases, forces: get_forces(from, has.rolling)? };
     from.list(KEY + 8, |from| Ok((get_key(from)?, from.f64()?)))?;
     let saturated = from.list(1, |from| match i8::from_le_bytes([from.u8()?]) {
         sign @ -1..=1 => Ok(sign),
         sign => Err(Broken(format!("a motor's sign is −1, 0 or 1, found {sign}"))),
     })?;
     let controllers = from.list(8, Reader::numbers)?;
-    Ok(Snapshot { state, memory: Memory { keys, start, saturated }, controllers })
+    let physical = if has.physical { from.list(12, |from| Ok((from.u32()?, from.f64()?)))? } else { vec![] };
+    Ok(Snapshot { state, memory: Memory { keys, start, saturated }, controllers, physical })
 }
 
 pub(super) fn put_state(out: &mut Writer, state: &State) {

@@ -1,6 +1,6 @@
 //! Bodies, robots, pairs and loops of a scene.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use stiction_body::math::{Pose, Quat, Vec3, axis_angle};
 use stiction_body::{Geom, Inertia, JointKind, JointProperties, LinkSpec, LoopClosure, LoopKind, Shape, range};
@@ -18,7 +18,7 @@ use crate::mjcf::Start as RobotStart;
 use crate::world::{Base, Placement, WorldBuilder};
 
 /// Quaternions in a scene may be this far from unit length; they are made unit.
-const UNIT: f64 = 1e-6;
+const UNIT: f64 = 1e-3;
 
 /// Who is called what.
 #[derive(Debug, Clone, Default)]
@@ -67,10 +67,7 @@ fn find<X: Clone>(
 /// Reads everything that has a place.
 pub(crate) fn read(top: &Section<'_>, builder: &mut WorldBuilder, names: &mut Names) -> Result<(), SceneError> {
     let materials = materials(top)?;
-    for section in top.sections("bodies")? {
-        body(&section, &materials, builder, names)?;
-        section.finish()?;
-    }
+    bodies_in_order(top, |section| body(section, &materials, builder, names))?;
     for section in top.sections("robots")? {
         robot(&section, &materials, builder, names)?;
         section.finish()?;
@@ -84,6 +81,61 @@ pub(crate) fn read(top: &Section<'_>, builder: &mut WorldBuilder, names: &mut Na
         section.finish()?;
     }
     Ok(())
+}
+
+/// Reads bodies, each after its parent and otherwise as they stand.
+fn bodies_in_order(
+    top: &Section<'_>,
+    mut read: impl FnMut(&Section<'_>) -> Result<(), SceneError>,
+) -> Result<(), SceneError> {
+    let sections = top.sections("bodies")?;
+    let mut waiting = Vec::with_capacity(sections.len());
+    let mut names = BTreeSet::new();
+    for section in &sections {
+        let (name, parent) = (section.needed_string("name")?, section.string("parent")?);
+        names.insert(name.clone());
+        waiting.push((section, name, parent));
+    }
+    let mut known = BTreeSet::new();
+    while !waiting.is_empty() {
+        let mut left = Vec::new();
+        let before = waiting.len();
+        for (section, name, parent) in waiting {
+            // A parent that is nowhere is an error of the body that names it.
+            if parent.as_ref().is_some_and(|p| names.contains(p) && !known.contains(p)) {
+                left.push((section, name, parent));
+                continue;
+            }
+            read(section)?;
+            section.finish()?;
+            known.insert(name);
+        }
+        if left.len() == before {
+            return Err(cycle(&left));
+        }
+        waiting = left;
+    }
+    Ok(())
+}
+
+/// The error of bodies that are each other's parents.
+fn cycle(bodies: &[(&Section<'_>, String, Option<String>)]) -> SceneError {
+    let parent = |name: &str| bodies.iter().find(|b| b.1 == name).and_then(|b| b.2.as_deref());
+    // From any of them the way up leads into the cycle.
+    let mut at = bodies[0].1.as_str();
+    for _ in bodies {
+        at = parent(at).unwrap_or(at);
+    }
+    let mut way = vec![at];
+    let mut next = parent(at).unwrap_or(at);
+    while next != at && way.len() <= bodies.len() {
+        way.push(next);
+        next = parent(next).unwrap_or(at);
+    }
+    way.push(at);
+    let section = bodies.iter().find(|b| b.1 == at).map_or(bodies[0].0, |b| b.0);
+    let chain = way.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(" hangs on ");
+    section.error("parent", format!("a cycle: {chain}"))
 }
 
 /// Materials by name; the empty name is the default.
@@ -199,7 +251,10 @@ fn pose(section: &Section<'_>) -> Result<Pose, SceneError> {
         (Some([w, x, y, z]), None) => {
             let q = Quat::from_xyzw(x, y, z, w);
             if q.is_nan() || (q.length() - 1.0).abs() > UNIT {
-                let message = format!("a quaternion [w, x, y, z] must have unit length, found {}", q.length());
+                let message = format!(
+                    "a quaternion [w, x, y, z] must have unit length up to {UNIT:e}, found the length {}",
+                    q.length()
+                );
                 return Err(section.error("orientation", message));
             }
             if q.length() == 1.0 { q } else { q.normalize() }
@@ -254,7 +309,11 @@ fn body(
         return Err(section.error("shape", "a plane has no bounds: only a body with fixed = true can have it"));
     }
     let parent = section.string("parent")?;
-    let (kind, properties, start) = joint(section)?;
+    let (kind, properties, start, joint_name) = joint(section, parent.is_some())?;
+    let joint_name = joint_name.unwrap_or_else(|| name.clone());
+    if joint_name != name && (names.joints.contains_key(&joint_name) || names.geoms.contains_key(&joint_name)) {
+        return Err(section.error("joint", format!("there are two joints or bodies called \"{joint_name}\"")));
+    }
     let moved_from_outside = kind == JointKind::Mocap;
     if moved_from_outside && parent.is_some() {
         return Err(section.error("parent", "a body that is moved from outside (mocap) has none"));
@@ -270,7 +329,7 @@ fn body(
     placement.pose = if in_world { place } else { Pose::identity() };
     placement.base = Base::AsDescribed;
     let spec =
-        LinkSpec { name: name.clone(), joint_name: name.clone(), parent: None, kind, frame, properties, inertia };
+        LinkSpec { name: name.clone(), joint_name: joint_name.clone(), parent: None, kind, frame, properties, inertia };
     for Part { spec, visuals, .. } in &mut shapes {
         spec.geom.link = Some(0);
         visuals.iter_mut().for_each(|v| v.link = Some(0));
@@ -290,6 +349,7 @@ fn body(
     names.poses.insert(name.clone(), above * place * moved);
     names.geoms.insert(name.clone(), added.geoms);
     names.joints.insert(name.clone(), link);
+    names.joints.insert(joint_name, link);
     names.links.insert(name, link);
     Ok(())
 }
@@ -395,11 +455,13 @@ fn shape(section: &Section<'_>) -> Result<(Shape, Vec<Surface>), SceneError> {
     let made = match key {
         "box" => {
             let sides = section.numbers::<3>(key)?.unwrap_or_default();
+            check_lengths(section, key, &sides)?;
             Shape::cuboid(Vec3::from_array(sides) * 0.5)
         }
         "sphere" => Shape::sphere(section.number(key)?.unwrap_or_default()),
         "capsule" | "cylinder" => {
             let [radius, length] = section.numbers::<2>(key)?.unwrap_or_default();
+            check_lengths(section, key, &[radius, length])?;
             if key == "capsule" { Shape::capsule(0.5 * length, radius) } else { Shape::cylinder(0.5 * length, radius) }
         }
         "ellipsoid" => Shape::ellipsoid(Vec3::from_array(section.numbers::<3>(key)?.unwrap_or_default())),
@@ -417,6 +479,14 @@ fn shape(section: &Section<'_>) -> Result<(Shape, Vec<Surface>), SceneError> {
         _ => height_field(section)?,
     };
     Ok((made.map_err(|e| section.place(key, &e))?, vec![]))
+}
+
+/// Checks lengths as they are written, before they are halved.
+fn check_lengths(section: &Section<'_>, key: &'static str, lengths: &[f64]) -> Result<(), SceneError> {
+    match lengths.iter().find(|x| !range::is_in_range(**x) || !range::is_in_range(0.5 * **x)) {
+        Some(x) => Err(section.error(key, format!("every length must be {}, found {x}", range::RANGE))),
+        None => Ok(()),
+    }
 }
 
 /// A mesh file: its convex hull, or its triangles with `triangles = true`.
@@ -537,32 +607,28 @@ fn masses(
 /// Configuration and velocity of a joint at the start.
 type Start = Option<(Vec<f64>, Vec<f64>)>;
 
-/// The joint of a body: free by default.
-fn joint(section: &Section<'_>) -> Result<(JointKind, JointProperties, Start), SceneError> {
+/// Kind, properties, start and name of a joint.
+type JointOfBody = (JointKind, JointProperties, Start, Option<String>);
+
+/// The joint of a body: by default free, or fixed if it has a parent; the kind alone may be given as text.
+fn joint(section: &Section<'_>, has_parent: bool) -> Result<JointOfBody, SceneError> {
     let mut properties = JointProperties::default();
-    let Some(joint) = section.section("joint")? else { return Ok((JointKind::Free, properties, None)) };
+    if section.is_text("joint") {
+        let kind = joint_kind(&section.needed_string("joint")?, Vec3::Z);
+        return Ok((kind.map_err(|m| section.error("joint", m))?, properties, None, None));
+    }
+    let Some(joint) = section.section("joint")? else {
+        let kind = if has_parent { JointKind::Fixed } else { JointKind::Free };
+        return Ok((kind, properties, None, None));
+    };
+    let name = joint.string("name")?;
     let axis = vector(&joint, "axis")?;
-    let unit = |key: &str| -> Result<Vec3, SceneError> {
-        let axis = axis.ok_or_else(|| joint.missing(key))?;
-        if axis == Vec3::ZERO {
-            return Err(joint.error(key, "must not be zero"));
-        }
-        Ok(if axis.length() == 1.0 { axis } else { axis.normalize() })
+    let axis = match axis {
+        Some(Vec3::ZERO) => return Err(joint.error("axis", "must not be zero")),
+        Some(axis) if axis.length() != 1.0 => axis.normalize(),
+        axis => axis.unwrap_or(Vec3::Z),
     };
-    let kind = match joint.needed_string("type")?.as_str() {
-        "fixed" => JointKind::Fixed,
-        "revolute" => JointKind::Revolute { axis: unit("axis")? },
-        "continuous" => JointKind::Continuous { axis: unit("axis")? },
-        "prismatic" => JointKind::Prismatic { axis: unit("axis")? },
-        "planar" => JointKind::Planar { normal: unit("axis")? },
-        "spherical" => JointKind::Spherical,
-        "free" => JointKind::Free,
-        "mocap" => JointKind::Mocap,
-        other => {
-            let known = ["fixed", "revolute", "continuous", "prismatic", "planar", "spherical", "free", "mocap"];
-            return Err(joint.error("type", format!("expected one of {}, found \"{other}\"", known.join(", "))));
-        }
-    };
+    let kind = joint_kind(&joint.needed_string("type")?, axis).map_err(|m| joint.error("type", m))?;
     if let Some(limits) = joint.numbers::<2>("limits")? {
         if limits[0] > limits[1] {
             return Err(joint.error("limits", "the lower limit is above the upper"));
@@ -596,7 +662,26 @@ fn joint(section: &Section<'_>) -> Result<(JointKind, JointProperties, Start), S
         None
     };
     joint.finish()?;
-    Ok((kind, properties, start))
+    Ok((kind, properties, start, name))
+}
+
+/// The kind of that name, about or along an axis of unit length.
+fn joint_kind(name: &str, axis: Vec3) -> Result<JointKind, String> {
+    const KNOWN: [&str; 8] = ["fixed", "revolute", "continuous", "prismatic", "planar", "spherical", "free", "mocap"];
+    Ok(match name {
+        "fixed" => JointKind::Fixed,
+        "revolute" => JointKind::Revolute { axis },
+        "continuous" => JointKind::Continuous { axis },
+        "prismatic" => JointKind::Prismatic { axis },
+        "planar" => JointKind::Planar { normal: axis },
+        "spherical" => JointKind::Spherical,
+        "free" => JointKind::Free,
+        "mocap" => JointKind::Mocap,
+        other => {
+            let hint = nearest(other, KNOWN).map_or_else(String::new, |n| format!("; did you mean \"{n}\"?"));
+            return Err(format!("expected one of {}, found \"{other}\"{hint}", KNOWN.join(", ")));
+        }
+    })
 }
 
 /// A robot from a file.

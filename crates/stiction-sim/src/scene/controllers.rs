@@ -38,9 +38,25 @@ impl SceneController {
 
 pub(crate) fn read(sections: &[Section<'_>], world: &World, names: &Names) -> Result<Vec<SceneController>, SceneError> {
     let mut all = Vec::new();
+    let mut sources = Vec::new();
     for section in sections {
         one(section, world, names, &mut all)?;
         section.finish()?;
+        sources.resize(all.len(), section);
+    }
+    // A joint that moves as told takes whatever that needs: nothing else can drive it.
+    for (section, controller) in sources.iter().zip(&all) {
+        let driven = match controller {
+            SceneController::Servo(c) => c.joint,
+            SceneController::Effort(c) => c.joint,
+            _ => continue,
+        };
+        if all.iter().any(|c| matches!(c, SceneController::Motion(m) if m.joint == driven)) {
+            let key = if section.has("joints") { "joints" } else { "joint" };
+            return Err(
+                section.error(key, "this joint moves as a controller of type \"motion\" says: nothing else drives it")
+            );
+        }
     }
     // Motors of robots without a control of their own hold that of the start.
     let controlled = |i: usize| all.iter().any(|c| matches!(c, SceneController::Actuator(a) if a.actuator == i));

@@ -96,6 +96,11 @@ impl<'a> Section<'a> {
         self.value(key).is_some()
     }
 
+    /// True if the key's value is text.
+    pub fn is_text(&self, key: &'static str) -> bool {
+        self.value(key).is_some_and(|at| matches!(at.get_ref(), DeValue::String(_)))
+    }
+
     fn value(&self, key: &'static str) -> Option<&'a Spanned<DeValue<'a>>> {
         self.asked.borrow_mut().push(key);
         self.table.get(key)
@@ -166,7 +171,10 @@ impl<'a> Section<'a> {
     }
 
     pub fn missing(&self, key: &str) -> SceneError {
-        self.source.error(&self.element(key), self.span.clone(), "missing")
+        let asked = self.asked.borrow();
+        let unread = self.entries().filter(|(name, _)| !asked.contains(name)).map(|(name, _)| name);
+        let hint = nearest(key, unread).map_or_else(String::new, |k| format!("; is it what \"{k}\" was meant to be?"));
+        self.source.error(&self.element(key), self.span.clone(), format!("missing{hint}"))
     }
 
     /// One text or a list of texts.

@@ -7,7 +7,7 @@
 mod volume;
 
 use stiction_body::math::{Pose, Quat, Vec3};
-use stiction_body::{LinkMotion, Model, Workspace};
+use stiction_body::{LinkMotion, LoopRows, Model, Workspace};
 use stiction_contact::{CONTACT_ROWS, Mass};
 
 use crate::actuation::{Actuator, Anchor, Transmission, clamp};
@@ -278,7 +278,7 @@ fn frame(work: &Workspace, quantity: FrameQuantity, of: &Anchor, reference: Opti
 }
 
 /// Mass (kg) and centre of mass (m) of links.
-fn centre(model: &Model, work: &Workspace, links: &[usize]) -> (f64, Vec3) {
+pub(crate) fn centre(model: &Model, work: &Workspace, links: &[usize]) -> (f64, Vec3) {
     let (mut mass, mut moment) = (0.0, Vec3::ZERO);
     for &l in links {
         let inertia = &model.links()[l].spec.inertia;
@@ -288,7 +288,7 @@ fn centre(model: &Model, work: &Workspace, links: &[usize]) -> (f64, Vec3) {
     (mass, if mass > 0.0 { moment / mass } else { Vec3::ZERO })
 }
 
-fn centre_velocity(model: &Model, work: &Workspace, links: &[usize]) -> Vec3 {
+pub(crate) fn centre_velocity(model: &Model, work: &Workspace, links: &[usize]) -> Vec3 {
     let (mass, mut sum) = (centre(model, work, links).0, Vec3::ZERO);
     for &l in links {
         let inertia = &model.links()[l].spec.inertia;
@@ -298,7 +298,7 @@ fn centre_velocity(model: &Model, work: &Workspace, links: &[usize]) -> Vec3 {
 }
 
 /// Angular momentum of links about their common centre of mass.
-fn momentum(model: &Model, work: &Workspace, links: &[usize]) -> Vec3 {
+pub(crate) fn momentum(model: &Model, work: &Workspace, links: &[usize]) -> Vec3 {
     let ((_, middle), drift) = (centre(model, work, links), centre_velocity(model, work, links));
     let mut sum = Vec3::ZERO;
     for &l in links {
@@ -312,24 +312,25 @@ fn momentum(model: &Model, work: &Workspace, links: &[usize]) -> Vec3 {
 }
 
 /// What happened in the last step: accelerations, and what links push on each other with.
-struct LastStep {
+pub(crate) struct LastStep {
     /// Kinematics at its start.
-    work: Workspace,
+    pub work: Workspace,
     /// Accelerations of the links' origins, against free fall.
-    acceleration: Vec<LinkMotion>,
+    pub acceleration: Vec<LinkMotion>,
     /// What each link's parent exerts on it: force, and moment about its origin.
-    carried: Vec<(Vec3, Vec3)>,
+    pub carried: Vec<(Vec3, Vec3)>,
 }
 
 impl LastStep {
-    fn new(sim: &Simulation) -> Self {
+    pub fn new(sim: &Simulation) -> Self {
         let (model, dt) = (&sim.world.model, sim.settings.dt);
-        let made = sim.state.step > 0 && sim.before.v.len() == model.nv();
+        let after = &sim.before.v_after;
+        let made = !after.is_empty() && after.len() == model.nv();
         let (q, v) = if made { (&sim.before.q, &sim.before.v) } else { (&sim.state.q, &sim.state.v) };
         let mut work = Workspace::default();
         work.update_positions(model, q);
         work.update_velocities(model, v);
-        let mut rates: Vec<f64> = (0..v.len()).map(|k| if made { (sim.state.v[k] - v[k]) / dt } else { 0.0 }).collect();
+        let mut rates: Vec<f64> = (0..v.len()).map(|k| if made { (after[k] - v[k]) / dt } else { 0.0 }).collect();
         if made && sim.events.is_none() {
             add_products_at_start(model, &mut work, (q, v), dt, &mut rates);
         }
@@ -387,7 +388,7 @@ impl LastStep {
 
     /// Normal forces of a link's contacts at a volume (N).
     fn touch(&self, sim: &Simulation, site: &Anchor, volume: &Volume) -> f64 {
-        let (pose, dt) = (site.world(&self.work), sim.settings.dt);
+        let (pose, scale) = (site.world(&self.work), sim.force_scale());
         let Some(forces) = sim.impulses().filter(|_| sim.state.step > 0) else { return 0.0 };
         let mut sum = 0.0;
         for (frame, impulse) in sim.contacts().iter().zip(&forces.normal).filter(|(_, p)| **p > 0.0) {
@@ -395,7 +396,7 @@ impl LastStep {
             for (side, ray) in [(0, frame.normal), (1, -frame.normal)] {
                 let local = |x: Vec3| pose.rotation.inverse() * x;
                 if own(side) && volume.is_met(local(frame.point - pose.translation), local(ray)) {
-                    sum += impulse / dt;
+                    sum += impulse * scale;
                 }
             }
         }
@@ -448,12 +449,17 @@ fn inertial(model: &Model, work: &Workspace, acceleration: &[LinkMotion], l: usi
     (force, turn(a.angular) + omega.cross(turn(omega)) + c.cross(force))
 }
 
-/// Takes away what contacts of the last step gave.
+/// Takes away what pushed on links from outside in the last step: contacts, closed loops, and wrenches that were asked for.
 fn outside(sim: &Simulation, work: &Workspace, carried: &mut [(Vec3, Vec3)]) {
+    for push in &sim.before.wrenches {
+        carried[push.link].0 -= push.force;
+        carried[push.link].1 -= push.moment;
+    }
     let Some(forces) = sim.impulses() else { return };
-    let (dt, rows) = (sim.settings.dt, forces.contacts());
+    loops(sim, work, carried);
+    let (scale, rows) = (sim.force_scale(), forces.contacts());
     for (i, frame) in sim.contacts().iter().enumerate() {
-        let at = |k: usize| rows[k].get(i).copied().unwrap_or(0.0) / dt;
+        let at = |k: usize| rows[k].get(i).copied().unwrap_or(0.0) * scale;
         let [s, t] = frame.tangents;
         let force = frame.normal * at(0) + s * at(1) + t * (at(2) * frame.friction_ratio);
         let mut moment = Vec3::ZERO;
@@ -466,6 +472,32 @@ fn outside(sim: &Simulation, work: &Workspace, carried: &mut [(Vec3, Vec3)]) {
                 carried[l].0 -= force * sign;
                 let arm = frame.point - work.pose[l].translation;
                 carried[l].1 -= (arm.cross(force) + moment) * sign;
+            }
+        }
+    }
+}
+
+/// Takes away what closed loops of the last step gave.
+fn loops(sim: &Simulation, work: &Workspace, carried: &mut [(Vec3, Vec3)]) {
+    let model = &sim.world.model;
+    let (scale, Some(forces)) = (sim.force_scale(), sim.impulses().filter(|_| !model.loops().is_empty())) else {
+        return;
+    };
+    let mut rows = LoopRows::new(model);
+    rows.update(model, work, &sim.before.q);
+    // Rows that nothing moves are left out of the problem.
+    let used = (0..rows.len()).filter(|&i| rows.blocks(i).iter().any(|(_, row)| row.iter().any(|x| *x != 0.0)));
+    for (i, impulse) in used.zip(&forces.bilateral) {
+        let Some(action) = rows.action(model, work, i) else { continue };
+        for (link, sign) in action.links.into_iter().zip([-1.0, 1.0]) {
+            let Some(l) = link else { continue };
+            let push = action.axis * (sign * scale * impulse);
+            match action.at {
+                Some(at) => {
+                    carried[l].0 -= push;
+                    carried[l].1 -= (at - work.pose[l].translation).cross(push);
+                }
+                None => carried[l].1 -= push,
             }
         }
     }

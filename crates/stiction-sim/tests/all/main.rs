@@ -1,6 +1,7 @@
 //! Loaders, scenes, simulators and recordings. One program for all: every program is linked with the whole engine.
 
 mod bad_scenes;
+mod changes;
 mod closed_loops;
 mod contact_rates;
 mod ellipsoid;

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 
 use super::super::core::same_bits;
+use super::super::physical::PhysicalArrays;
 use super::super::replica::Replica;
 use super::super::simulation::WRITTEN;
 use super::{BatchSimulation, Sizes};
@@ -58,7 +59,8 @@ impl BatchSimulation {
     }
 
     /// Writes the state of the copies `which` to the arrays.
-    pub(super) fn show(&self, py: Python<'_>, copies: &[Replica], which: &[usize]) -> PyResult<()> {
+    pub(super) fn show(&self, py: Python<'_>, copies: &mut [Replica], which: &[usize]) -> PyResult<()> {
+        self.show_physical(py, copies, which)?;
         let Sizes { n, nq, nv, .. } = self.sizes;
         let mut state = self.state.bind(py).readwrite();
         let mut inputs = self.inputs.bind(py).readwrite();
@@ -82,13 +84,13 @@ impl BatchSimulation {
     }
 
     /// The inputs of copy `i` in the order of its layout.
-    fn gather(&self, i: usize, inputs: &[f64], own: &mut [f64]) {
+    pub(super) fn gather(&self, i: usize, inputs: &[f64], own: &mut [f64]) {
         for part in 0..PARTS.len() {
             own[self.layout.range(part)].copy_from_slice(&inputs[self.place(part, i)]);
         }
     }
 
-    pub(super) fn indices(&self, py: Python<'_>, which: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<usize>> {
+    pub(in crate::sim) fn indices(&self, py: Python<'_>, which: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<usize>> {
         let n = self.sizes.n;
         let Some(which) = which else { return Ok((0..n).collect()) };
         if which.hasattr("__index__")? && !which.hasattr("__len__")? {
@@ -118,6 +120,24 @@ impl BatchSimulation {
         })
     }
 
+    /// Writes rows of a view: one for each of `which`, or one for all.
+    pub(super) fn set_rows(
+        &self,
+        name: &str,
+        view: &Bound<'_, PyArray2<f64>>,
+        which: &[usize],
+        x: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let py = x.py();
+        view.call_method1("__setitem__", (which.to_vec(), x)).map(drop).map_err(|e| {
+            if !e.is_instance_of::<pyo3::exceptions::PyValueError>(py) {
+                return e;
+            }
+            let (rows, cols) = (which.len(), view.shape()[1]);
+            errors::input(py, format!("{name} must have shape ({rows}, {cols}) or broadcast to it: {}", e.value(py)))
+        })
+    }
+
     /// Makes steps of all copies without the GIL, in rounds of some steps each, so that copies that are told to stop have come about equally far.
     /// In a round every copy is a piece of work of its own: a core that is held up leaves the rest to the others.
     pub(super) fn advance(
@@ -127,6 +147,7 @@ impl BatchSimulation {
         steps: u64,
         state: &mut [f64],
         inputs: &[f64],
+        physical: Option<&(&PhysicalArrays, Vec<f64>)>,
     ) -> PyResult<()> {
         let pool = threads::pool(py, self.threads)?;
         let Sizes { n, nq, nv, inputs: size } = self.sizes;
@@ -140,9 +161,13 @@ impl BatchSimulation {
             while left > 0 && !stop.load(Ordering::Relaxed) {
                 let some = round.steps.min(left);
                 each.par_iter_mut().enumerate().with_max_len(1).for_each_init(
-                    || vec![0.0; size],
-                    |own, (i, (copy, q, v))| {
+                    || (vec![0.0; size], vec![0.0; physical.map_or(0, |(p, _)| p.layout.len())]),
+                    |(own, row), (i, (copy, q, v))| {
                         self.gather(i, inputs, own);
+                        if let Some((arrays, all)) = physical {
+                            arrays.gather(all, i, n, row);
+                            copy.set_physical(row);
+                        }
                         copy.advance(some, stop, q, v, own);
                     },
                 );
@@ -169,6 +194,11 @@ impl BatchSimulation {
         let (state, inputs) = self.read(py)?;
         let Sizes { n, nq, nv, inputs: size } = self.sizes;
         let bad = |message: String| errors::input(py, format!("copy {i}: {message}"));
+        if let Some(arrays) = self.physical.get(py) {
+            let mut row = vec![0.0; arrays.layout.len()];
+            arrays.gather(&arrays.read(py, n)?, i, n, &mut row);
+            copy.core.set_physical(&row).map_err(bad)?;
+        }
         let (q, v) = (&state[i * nq..(i + 1) * nq], &state[n * nq + i * nv..n * nq + (i + 1) * nv]);
         copy.core.set_state(q, v).map_err(bad)?;
         let mut own = vec![0.0; size];

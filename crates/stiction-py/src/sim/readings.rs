@@ -1,0 +1,166 @@
+//! What one can read of the last step: accelerations, forces along joints, momentum.
+
+use numpy::{PyArray1, PyArray2};
+use pyo3::prelude::*;
+use stiction_body::math::Vec3;
+use stiction_sim::readings::JointForces;
+
+use super::simulation::Simulation;
+use crate::{arrays, errors};
+
+/// Rows of a force and a moment.
+pub fn six(all: impl IntoIterator<Item = (Vec3, Vec3)>) -> Vec<f64> {
+    all.into_iter().flat_map(|(a, b)| a.to_array().into_iter().chain(b.to_array())).collect()
+}
+
+#[pymethods]
+impl Simulation {
+    /// Accelerations of the velocities in the last step, (nv,): their change over its length. Zero before the first step.
+    #[getter]
+    fn acceleration<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(arrays::frozen(py, &self.lock(py)?.sim.acceleration()))
+    }
+
+    /// Accelerations of the bodies in the last step, (bodies, 6): of the origin (m/s²) and angular (rad/s²), world axes.
+    #[getter]
+    fn body_accelerations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let all = self.lock(py)?.sim.link_accelerations();
+        arrays::frozen_rows(py, all.len(), 6, six(all.iter().map(|a| (a.linear, a.angular))))
+    }
+
+    /// What the joint of each body carried in the last step, (bodies, 6): force (N) and moment about the body's origin (N m), on the body
+    /// from its parent, world axes. Contacts, closed loops and wrenches from outside are taken off; efforts along the joint are in it.
+    #[getter]
+    fn joint_wrenches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let all = self.lock(py)?.sim.joint_wrenches();
+        arrays::frozen_rows(py, all.len(), 6, six(all))
+    }
+
+    /// Efforts that motors, servos and actuators gave in the last step, within their limits, (nv,): N or N m. Of an event-driven step
+    /// those at its end.
+    #[getter]
+    fn applied_effort<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(arrays::frozen(py, &self.lock(py)?.sim.applied_efforts()))
+    }
+
+    /// Forces of limits of joints and tendons in the last step, (nv,): N or N m.
+    #[getter]
+    fn limit_force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        self.along_joints(py, |forces| forces.limit)
+    }
+
+    /// Forces of closed loops, and of joints that follow others, in the last step, (nv,): N or N m.
+    #[getter]
+    fn loop_force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        self.along_joints(py, |forces| forces.loops)
+    }
+
+    /// What prescribed motion took in the last step, (nv,): N or N m.
+    #[getter]
+    fn prescribed_effort<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        self.along_joints(py, |forces| forces.prescribed)
+    }
+
+    /// Forces of dry friction of joints and tendons in the last step, (nv,): N or N m.
+    #[getter]
+    fn friction_force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        self.along_joints(py, |forces| forces.friction)
+    }
+
+    /// Centre of mass (m) of bodies at the present state.
+    ///
+    /// Parameters
+    /// ----------
+    /// bodies : str, int, or list of them, optional
+    ///     Default: all.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray, (3,)
+    #[pyo3(signature = (bodies=None))]
+    fn center_of_mass<'py>(
+        &self,
+        py: Python<'py>,
+        bodies: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let links = self.links_of(bodies)?;
+        let mut core = self.lock(py)?;
+        self.read(py, &mut core)?;
+        let (_, at) = core.sim.center_of_mass(&links).map_err(|e| errors::from_input(&e))?;
+        Ok(PyArray1::from_slice(py, &at.to_array()))
+    }
+
+    /// Momentum of bodies at the present state.
+    ///
+    /// Parameters
+    /// ----------
+    /// bodies : str, int, or list of them, optional
+    ///     Default: all.
+    ///
+    /// Returns
+    /// -------
+    /// linear : ndarray, (3,)
+    ///     In kg m/s.
+    /// angular : ndarray, (3,)
+    ///     About the common centre of mass (kg m²/s).
+    #[pyo3(signature = (bodies=None))]
+    #[allow(clippy::type_complexity)]
+    fn momentum<'py>(
+        &self,
+        py: Python<'py>,
+        bodies: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+        let links = self.links_of(bodies)?;
+        let mut core = self.lock(py)?;
+        self.read(py, &mut core)?;
+        let found = core.sim.momentum(&links).map_err(|e| errors::from_input(&e))?;
+        let array = |x: Vec3| PyArray1::from_slice(py, &x.to_array());
+        Ok((array(found.linear), array(found.angular)))
+    }
+
+    /// A body by name or number, with its place, motion and parameters; see `stiction.Body`.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str or int
+    ///
+    /// Returns
+    /// -------
+    /// stiction.Body
+    fn body<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("stiction._parts")?.call_method1("Body", (slf, name))
+    }
+
+    /// A joint by its name or that of its body; see `stiction.Joint`.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///
+    /// Returns
+    /// -------
+    /// stiction.Joint
+    fn joint<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("stiction._parts")?.call_method1("Joint", (slf, name))
+    }
+}
+
+impl Simulation {
+    fn along_joints<'py>(
+        &self,
+        py: Python<'py>,
+        of: impl Fn(JointForces) -> Vec<f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(arrays::frozen(py, &of(self.lock(py)?.sim.joint_forces())))
+    }
+
+    /// The numbers of bodies given one by one or as a list; all if none is given.
+    fn links_of(&self, bodies: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<usize>> {
+        let scene = self.scene.get();
+        let Some(bodies) = bodies else { return Ok((0..scene.inner.world.model.links().len()).collect()) };
+        if bodies.is_instance_of::<pyo3::types::PyString>() || bodies.hasattr("__index__")? {
+            return Ok(vec![scene.body_number(bodies)?]);
+        }
+        bodies.try_iter()?.map(|body| scene.body_number(&body?)).collect()
+    }
+}
