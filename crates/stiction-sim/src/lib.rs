@@ -79,8 +79,8 @@ pub fn load_description_at(path: &Path, start: &mjcf::Start) -> Result<Descripti
     if sdf < mujoco.min(robot) {
         return Err(SceneError::new("<sdf>", "SDF is not supported yet; URDF and MJCF are").in_file(path));
     }
-    // What xacro has made still declares its namespace.
-    if text.contains("<xacro:") {
+    // What xacro has made still declares its namespace, and may have elements of it in comments.
+    if without_comments(&text).any(|part| part.contains("<xacro:")) {
         let why = "this is xacro, which makes URDF: run `xacro FILE > robot.urdf` (pip install xacro) and load that";
         return Err(SceneError::new("<robot>", why).in_file(path));
     }
@@ -91,4 +91,13 @@ pub fn load_description_at(path: &Path, start: &mjcf::Start) -> Result<Descripti
     } else {
         urdf::load(path, &urdf::UrdfOptions::default())
     }
+}
+
+/// The parts of an XML text that are no comments.
+fn without_comments(text: &str) -> impl Iterator<Item = &str> {
+    let mut first = true;
+    text.split("<!--").map(move |part| match std::mem::take(&mut first) {
+        true => part,
+        false => part.split_once("-->").map_or("", |(_, rest)| rest),
+    })
 }

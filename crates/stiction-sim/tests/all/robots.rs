@@ -104,7 +104,10 @@ fn meshes_are_found_beside_included_files_and_xacro_is_named() {
     let robot = stiction_sim::load_description(&folder.join("main.xml")).unwrap_or_else(|e| panic!("{e}"));
     assert!((robot.links[0].inertia.mass - 1.0).abs() < 1e-12);
     write("arm.urdf.xacro", r#"<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arm/></robot>"#);
-    write("made.urdf", r#"<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="l"/></robot>"#);
+    write(
+        "made.urdf",
+        r#"<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro"><!-- <xacro:a/> --><link name="l"/><!-- <xacro:b/> --></robot>"#,
+    );
     assert_eq!(stiction_sim::load_description(&folder.join("made.urdf")).unwrap().links.len(), 1);
     let error = stiction_sim::load_description(&folder.join("arm.urdf.xacro")).unwrap_err().to_string();
     assert!(error.contains("xacro FILE > robot.urdf"), "{error}");
