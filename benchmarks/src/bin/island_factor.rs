@@ -25,7 +25,7 @@ use stiction_benchmarks::median_us;
 use stiction_lcp::generate::Rng;
 
 // The factor is no part of the library's interface.
-#[allow(dead_code)]
+#[allow(dead_code, unused_imports)]
 #[path = "../../../crates/stiction-contact/src/models/coulomb_cone/velocity_space/lanes.rs"]
 mod lanes;
 #[allow(dead_code)]

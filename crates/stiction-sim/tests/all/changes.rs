@@ -42,14 +42,18 @@ fn numbers_that_do_not_change_change_nothing() {
 #[test]
 fn what_rests_wakes_and_goes_back_to_rest_with_its_own_numbers() {
     let mut sim = simulation(CUBE);
-    (0..10).for_each(|_| drop(sim.step().unwrap()));
+    for _ in 0..10 {
+        sim.step().unwrap();
+    }
     assert!(sim.is_asleep());
     set(&mut sim, PhysicalPart::Gravity, 0, 8.0);
     sim.step().unwrap();
     assert!(!sim.is_asleep() && (sim.state().v[0] - 1e-3 * (8.0 - 0.5 * 9.81)).abs() < 1e-12, "{:?}", sim.state().v);
     assert_eq!(sim.physical_changes(), [(0, 8.0)]);
     sim.set_physical_changes(&[]).unwrap();
-    (0..10).for_each(|_| drop(sim.step().unwrap()));
+    for _ in 0..10 {
+        sim.step().unwrap();
+    }
     assert_eq!(sim.state().v[0], 0.0);
 }
 
@@ -58,7 +62,9 @@ fn saved_states_and_snapshots_have_the_numbers() {
     let (mut a, mut b) = (simulation(CUBE), simulation(CUBE));
     set(&mut a, PhysicalPart::Mass, 0, 5.0);
     set(&mut a, PhysicalPart::Friction, 1, 0.1);
-    (0..5).for_each(|_| drop(a.step().unwrap()));
+    for _ in 0..5 {
+        a.step().unwrap();
+    }
     b.load_state(&a.save_state()).unwrap();
     assert_eq!(a.physical(), b.physical());
     set(&mut a, PhysicalPart::Gravity, 1, 9.0);
