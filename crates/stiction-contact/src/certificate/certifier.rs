@@ -207,7 +207,7 @@ impl Certifier {
         let at = self.w.len();
         self.w.push(0.0);
         for (block, values) in rows.row(i) {
-            if let Some(row) = values.as_array::<FREE>() {
+            if let Ok(row) = <&[f64; FREE]>::try_from(values) {
                 if let Some(speed) = self.speed[problem.layout().range(block)].first_chunk_mut() {
                     self.w[at] += push_free(&self.inverses[block], row, p, speed);
                 }
