@@ -156,7 +156,7 @@ impl BatchSimulation {
             physical,
         };
         let all: Vec<usize> = (0..n).collect();
-        batch.show(py, &mut *batch.lock(py)?, &all)?;
+        batch.show(py, &mut batch.lock(py)?, &all)?;
         Ok(batch)
     }
 

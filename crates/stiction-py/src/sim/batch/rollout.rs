@@ -25,7 +25,7 @@ struct Course<'a> {
 }
 
 /// A row of numbers cut into one part per copy.
-fn cut<'a>(all: &'a mut Vec<f64>, n: usize) -> impl Iterator<Item = &'a mut [f64]> {
+fn cut(all: &mut Vec<f64>, n: usize) -> impl Iterator<Item = &mut [f64]> {
     let each = all.len() / n.max(1);
     let mut rest = all.as_mut_slice();
     (0..n).map(move |_| {
