@@ -25,7 +25,9 @@ const BAR_EVERY: u64 = 64;
 
 /// Options of `stiction run`.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit code: 0 all steps certified, 1 a step failed or was accepted, 2 bad input, 130 after Ctrl-C, which ends the run with its summary so far.")]
+#[command(
+    after_help = "Exit code: 0 all steps certified, 1 a step failed or was accepted, 2 bad input, 130 after Ctrl-C, which ends the run with its summary so far."
+)]
 pub struct RunArgs {
     /// The scene (.toml), or a robot file (.urdf, .xml) as it is, with its own gravity and step.
     #[arg(value_name = "SCENE")]
@@ -343,7 +345,10 @@ fn bodies(s: &Summary, out: &mut dyn Write) -> Result<(), Failure> {
     let widest = s.bodies.keys().take(MOST_LISTED).map(|name| name.chars().count()).max().unwrap_or(0);
     for (i, (name, body)) in s.bodies.iter().take(MOST_LISTED).enumerate() {
         let (title, [x, y, z], [w, a, b, c]) = (if i == 0 { "bodies" } else { "" }, body.position, body.orientation);
-        writeln!(out, "{title:<14} {name:<widest$}  at {x:.6} {y:.6} {z:.6} m, quaternion {w:.6} {a:.6} {b:.6} {c:.6}")?;
+        writeln!(
+            out,
+            "{title:<14} {name:<widest$}  at {x:.6} {y:.6} {z:.6} m, quaternion {w:.6} {a:.6} {b:.6} {c:.6}"
+        )?;
     }
     match s.bodies.len().saturating_sub(MOST_LISTED) {
         0 => {}

@@ -1,7 +1,9 @@
-//! Physical parameters that may change while a simulation runs: gravity, inertias, surfaces, joints, actuators.
+//! Physical parameters that may change while a simulation runs: gravity, inertias, surfaces,
+//! joints, actuators.
 //!
-//! They are one row of numbers, part after part ([`PhysicalLayout`]). What differs from the scene's own numbers belongs to
-//! the snapshot: a saved state, a recording and a copy go on with it, bit for bit.
+//! They are one row of numbers, part after part ([`PhysicalLayout`]). What differs from the scene's
+//! own numbers belongs to the snapshot: a saved state, a recording and a copy go on with it, bit
+//! for bit.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,9 +29,11 @@ pub enum PhysicalPart {
     Mass,
     /// Centre of mass of each link in its frame (m), 3 each.
     CenterOfMass,
-    /// Rotational inertia of each link about its centre of mass, along its axes (kg m²), 3 × 3 each.
+    /// Rotational inertia of each link about its centre of mass, along its axes (kg m²), 3 × 3
+    /// each.
     Inertia,
-    /// Coulomb coefficient of each geom; where it depends on the direction, that along it, and the one across keeps its ratio.
+    /// Coulomb coefficient of each geom; where it depends on the direction, that along it, and the
+    /// one across keeps its ratio.
     Friction,
     /// Torsional coefficient of each geom (m).
     TorsionalFriction,
@@ -120,8 +124,7 @@ impl PhysicalPart {
 
     /// How many items it has numbers for, and the shape of an item's numbers.
     fn shape(self, world: &World) -> (Option<usize>, &'static [usize]) {
-        let (nb, ng, nv, nu) =
-            (world.model.links().len(), world.geoms.len(), world.model.nv(), world.actuators.len());
+        let (nb, ng, nv, nu) = (world.model.links().len(), world.geoms.len(), world.model.nv(), world.actuators.len());
         match self {
             Self::Gravity => (None, &[3]),
             Self::Mass => (Some(nb), &[]),
@@ -273,8 +276,7 @@ impl Changed {
                 solver: "inertia",
                 reason: format!("of body \"{}\": {e}", link.spec.name),
             };
-            let inertia =
-                if unchanged { old(l).inertia } else { Inertia::new(mass, com, about_com).map_err(named)? };
+            let inertia = if unchanged { old(l).inertia } else { Inertia::new(mass, com, about_com).map_err(named)? };
             links.push((inertia, joint(&layout, row, &link.spec.name, link.v.clone(), &old(l).properties)?));
         }
         world.model.check_links(&links)?;
@@ -401,7 +403,11 @@ fn actuators(world: &World, layout: &PhysicalLayout, row: &[f64]) -> Result<Vec<
                 _ if values.iter().all(|x| *x == 0.0) => {}
                 _ => {
                     let what = format!("{} of \"{name}\", a muscle", part.name());
-                    return Err(InputError::OutOfRange { what, expected: "0: it has a law of its own", found: values[0] });
+                    return Err(InputError::OutOfRange {
+                        what,
+                        expected: "0: it has a law of its own",
+                        found: values[0],
+                    });
                 }
             }
         }

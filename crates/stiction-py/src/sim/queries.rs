@@ -4,8 +4,8 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use stiction_body::math::{Pose, Quat, Vec3};
-use stiction_sim::queries::Nearest;
 use stiction_sim::World;
+use stiction_sim::queries::Nearest;
 
 use super::dynamics::three;
 use super::simulation::Simulation;
@@ -69,7 +69,11 @@ impl Simulation {
     /// Returns
     /// -------
     /// Distance
-    fn distance<'py>(slf: &Bound<'py, Self>, a: Bound<'py, PyAny>, b: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn distance<'py>(
+        slf: &Bound<'py, Self>,
+        a: Bound<'py, PyAny>,
+        b: Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("stiction._queries")?.call_method1("distance", (slf, a, b))
     }
 
@@ -145,7 +149,9 @@ impl Simulation {
         a: &Bound<'py, PyAny>,
         b: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Closest<'py>>> {
-        let named = |x: &Bound<'_, PyAny>| Ok::<_, PyErr>(x.is_instance_of::<PyString>() || x.hasattr("__index__")?);
+        // Arrays have an index too.
+        let number = |x: &Bound<'_, PyAny>| Ok::<_, PyErr>(x.hasattr("__index__")? && !x.hasattr("__len__")?);
+        let named = |x: &Bound<'_, PyAny>| Ok::<_, PyErr>(x.is_instance_of::<PyString>() || number(x)?);
         let scene = self.scene.get();
         let first = geoms_of(scene, a)?;
         let second = if named(b)? { Ok(geoms_of(scene, b)?) } else { Err(three("b", b)?) };

@@ -38,8 +38,7 @@ impl Arrays {
             Ok::<_, PyErr>(of.get_item(slice)?.cast_into::<PyArray1<f64>>()?.unbind())
         };
         let (q, v) = (view(&both, 0..nq)?, view(&both, nq..nq + nv)?);
-        let parts: Vec<_> =
-            (0..PARTS.len()).map(|i| view(&inputs, core.layout.range(i))).collect::<PyResult<_>>()?;
+        let parts: Vec<_> = (0..PARTS.len()).map(|i| view(&inputs, core.layout.range(i))).collect::<PyResult<_>>()?;
         let bodies = core.layout.range(WRENCH).len() / 6;
         let wrench = parts[WRENCH].bind(py).call_method1("reshape", ((bodies, 6),))?.unbind();
         Ok(Self { nq, state: both.unbind(), inputs: inputs.unbind(), q, v, parts, wrench })

@@ -53,7 +53,9 @@ pub(crate) fn read(sections: &[Section<'_>], world: &World, names: &Names) -> Re
         };
         if all.iter().any(|c| matches!(c, SceneController::Motion(m) if m.joint == driven)) {
             let key = if section.has("joints") { "joints" } else { "joint" };
-            return Err(section.error(key, "this joint moves as a controller of type \"motion\" says: nothing else drives it"));
+            return Err(
+                section.error(key, "this joint moves as a controller of type \"motion\" says: nothing else drives it")
+            );
         }
     }
     // Motors of robots without a control of their own hold that of the start.

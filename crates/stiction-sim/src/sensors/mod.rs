@@ -463,7 +463,9 @@ fn outside(sim: &Simulation, work: &Workspace, carried: &mut [(Vec3, Vec3)]) {
 /// Takes away what closed loops of the last step gave.
 fn loops(sim: &Simulation, work: &Workspace, carried: &mut [(Vec3, Vec3)]) {
     let model = &sim.world.model;
-    let (scale, Some(forces)) = (sim.force_scale(), sim.impulses().filter(|_| !model.loops().is_empty())) else { return };
+    let (scale, Some(forces)) = (sim.force_scale(), sim.impulses().filter(|_| !model.loops().is_empty())) else {
+        return;
+    };
     let mut rows = LoopRows::new(model);
     rows.update(model, work, &sim.before.q);
     // Rows that nothing moves are left out of the problem.

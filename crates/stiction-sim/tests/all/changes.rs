@@ -113,7 +113,9 @@ fn a_ray_meets_a_sphere_where_it_should() {
 #[test]
 fn bodies_may_stand_in_any_order_and_a_cycle_is_called_one() {
     let body = |name: &str, parent: &str| {
-        format!("[[bodies]]\nname = \"{name}\"\nparent = \"{parent}\"\nmass = 1\njoint = \"revolute\"\nshape = {{ sphere = 0.1 }}\n")
+        format!(
+            "[[bodies]]\nname = \"{name}\"\nparent = \"{parent}\"\nmass = 1\njoint = \"revolute\"\nshape = {{ sphere = 0.1 }}\n"
+        )
     };
     let root = "[[bodies]]\nname = \"a\"\nmass = 1\njoint = \"fixed\"\nshape = { sphere = 0.1 }\n";
     let any = [body("c", "b"), body("b", "a"), root.into()].concat();

@@ -108,7 +108,10 @@ impl BatchSimulation {
         let input = input.unwrap_or("ctrl");
         let part = PARTS[..PARTS.len() - 1].iter().position(|part| *part == input);
         let part = part.ok_or_else(|| {
-            errors::input(py, format!("there is no input \"{input}\"; there are {}", PARTS[..PARTS.len() - 1].join(", ")))
+            errors::input(
+                py,
+                format!("there is no input \"{input}\"; there are {}", PARTS[..PARTS.len() - 1].join(", ")),
+            )
         })?;
         let Sizes { n, nq, nv, inputs: size } = self.sizes;
         let range = self.layout.range(part);
@@ -172,8 +175,13 @@ impl BatchSimulation {
         if steps > 0 {
             // The inputs of the last step hold.
             let mut last = Vec::with_capacity(n * range.len());
-            (0..n).for_each(|i| last.extend_from_slice(&given[((i + 1) * steps - 1) * range.len()..(i + 1) * steps * range.len()]));
-            self.parts[part].bind(py).call_method1("__setitem__", (py.Ellipsis(), PyArray1::from_vec(py, last).reshape([n, range.len()])?))?;
+            (0..n).for_each(|i| {
+                last.extend_from_slice(&given[((i + 1) * steps - 1) * range.len()..(i + 1) * steps * range.len()])
+            });
+            self.parts[part].bind(py).call_method1(
+                "__setitem__",
+                (py.Ellipsis(), PyArray1::from_vec(py, last).reshape([n, range.len()])?),
+            )?;
         }
         let out = PyDict::new(py);
         out.set_item("q", PyArray1::from_vec(py, q_all).reshape([n, steps, nq])?)?;
@@ -198,7 +206,8 @@ impl BatchSimulation {
             [copies, steps, columns] if copies == n && columns == size => steps,
             [steps, columns] if columns == size => steps,
             _ => {
-                let message = format!("controls must have shape ({n}, steps, {size}) or (steps, {size}), found {shape:?}");
+                let message =
+                    format!("controls must have shape ({n}, steps, {size}) or (steps, {size}), found {shape:?}");
                 return Err(errors::input(py, message));
             }
         };
