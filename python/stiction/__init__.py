@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 from . import contact, lcp, scene
+from ._mujoco import from_mujoco, state_from_mujoco, state_to_mujoco
 from ._parts import Body, Joint
 from ._queries import Distance, RayHit, RayHits
 from ._stiction import Geom, Recording, __version__
@@ -65,8 +66,11 @@ __all__ = [
     "Trajectory",
     "__version__",
     "contact",
+    "from_mujoco",
     "inverse_dynamics",
     "lcp",
     "record",
     "scene",
+    "state_from_mujoco",
+    "state_to_mujoco",
 ]

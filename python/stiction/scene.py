@@ -268,7 +268,7 @@ class SceneBuilder:
         return self._add("bodies", {"name": name, "fixed": True, "shape": plane(), **options})
 
     def body(self, name: str, *, shape: Shape | None = None, joint: str | dict[str, Any] | None = None, **options: Any) -> SceneBuilder:
-        """A body; without a joint it is free.
+        """A body; without a joint it is free, or fixed to its parent if it has one.
 
         Parameters
         ----------

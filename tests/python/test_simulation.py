@@ -369,7 +369,7 @@ def test_trajectories(cube: stiction.Scene, tmp_path: Path) -> None:
     trajectory.save(str(tmp_path / "run.npz"))
     stored = np.load(tmp_path / "run.npz")
     assert stored["q"].shape == (11, 7)
-    expected = "t q v positions kinetic potential certificate accepted pivots factorizations contacts normal_force slip".split()
+    expected = "t q v positions orientations kinetic potential certificate accepted pivots factorizations contacts normal_force slip".split()
     assert stored.files == expected
     with pytest.raises(stiction.InputError, match="every must be at least 1"):
         stiction.record(simulation, 1, every=0)

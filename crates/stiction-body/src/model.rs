@@ -314,6 +314,17 @@ impl Model {
         Ok(())
     }
 
+    /// Ties frames of two links together from now on.
+    ///
+    /// # Errors
+    /// If a link does not exist or a frame is not finite.
+    pub fn add_loop(&mut self, closure: LoopClosure) -> Result<(), InputError> {
+        check_loop(&closure, self.links.len())?;
+        self.loops.push(closure);
+        self.loop_axes.push(LoopAxes::default());
+        Ok(())
+    }
+
     /// Size of the configuration q.
     pub fn nq(&self) -> usize {
         self.nq
@@ -517,18 +528,7 @@ impl ModelBuilder {
     /// # Errors
     /// If a link does not exist or a frame is not finite.
     pub fn close_loop(&mut self, closure: LoopClosure) -> Result<(), InputError> {
-        for link in [closure.a, closure.b].into_iter().flatten() {
-            if link >= self.specs.len() {
-                return Err(InputError::Size {
-                    what: "link of a loop, below".into(),
-                    expected: self.specs.len(),
-                    found: link,
-                });
-            }
-        }
-        if !closure.frame_a.is_finite() || !closure.frame_b.is_finite() {
-            return Err(InputError::NotFinite { what: "frame of a loop".into(), value: f64::NAN });
-        }
+        check_loop(&closure, self.specs.len())?;
         self.loops.push(closure);
         Ok(())
     }
@@ -606,6 +606,17 @@ fn floating(links: &[Link], tree: &Tree) -> Option<usize> {
         links[i].v.is_empty() || std::iter::successors(Some(i), |&i| links[i].spec.parent).any(|i| i == base)
     };
     (links[base].spec.kind == JointKind::Free && tree.links.clone().all(hangs)).then_some(base)
+}
+
+/// Checks the links and frames of a loop.
+fn check_loop(closure: &LoopClosure, links: usize) -> Result<(), InputError> {
+    if let Some(link) = [closure.a, closure.b].into_iter().flatten().find(|l| *l >= links) {
+        return Err(InputError::Size { what: "link of a loop, below".into(), expected: links, found: link });
+    }
+    if !closure.frame_a.is_finite() || !closure.frame_b.is_finite() {
+        return Err(InputError::NotFinite { what: "frame of a loop".into(), value: f64::NAN });
+    }
+    Ok(())
 }
 
 /// Checks that inertia and properties of a link are numbers that can be computed with.

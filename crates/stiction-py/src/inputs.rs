@@ -20,8 +20,8 @@ pub struct Layout {
     q_of: Vec<Option<usize>>,
     /// Per velocity the name of its joint, for messages.
     joint_of: Vec<String>,
-    /// Number of bodies.
-    bodies: usize,
+    /// Names of the bodies.
+    bodies: Vec<String>,
     /// Velocities of joints that the scene moves as told.
     prescribed: Vec<bool>,
 }
@@ -52,13 +52,14 @@ impl Layout {
                 names[k].clone_from(&link.spec.name);
             }
         }
+        let bodies = model.links().iter().map(|link| link.spec.name.clone()).collect();
         let mut prescribed = vec![false; model.nv()];
         for controller in &scene.controllers {
             if let SceneController::Motion(motion) = controller {
                 prescribed[motion.joint.v] = true;
             }
         }
-        Self { motors, q_of, joint_of: names, bodies: model.links().len(), prescribed }
+        Self { motors, q_of, joint_of: names, bodies, prescribed }
     }
 
     /// What the array holds at the start of the scene.
@@ -73,7 +74,7 @@ impl Layout {
         let (nu, nv) = (self.motors.len(), self.q_of.len());
         match part {
             0 => 0..nu,
-            WRENCH => nu + (part - 1) * nv..nu + (part - 1) * nv + 6 * self.bodies,
+            WRENCH => nu + (part - 1) * nv..nu + (part - 1) * nv + 6 * self.bodies.len(),
             _ => nu + (part - 1) * nv..nu + part * nv,
         }
     }
@@ -81,6 +82,36 @@ impl Layout {
     /// Size of the array.
     pub fn len(&self) -> usize {
         self.range(PARTS.len() - 1).end
+    }
+
+    /// Inputs of a scene with other bodies, taken over for all motors, joints and bodies of the same name; the rest are as in `own`.
+    pub fn carried(&self, own: &[f64], other: &Self, inputs: &[f64]) -> Vec<f64> {
+        let mut out = own.to_vec();
+        for (i, motor) in self.motors.iter().enumerate() {
+            if let Some(j) = other.motors.iter().position(|m| m.name == motor.name) {
+                out[i] = inputs[j];
+            }
+        }
+        let mut first = 0;
+        while first < self.joint_of.len() {
+            let name = &self.joint_of[first];
+            let size = self.joint_of[first..].iter().take_while(|n| *n == name).count();
+            if let Some(from) = other.joint_of.iter().position(|n| n == name) {
+                let same = other.joint_of[from..].iter().take_while(|n| *n == name).count() == size;
+                for part in (1..WRENCH).filter(|_| same) {
+                    let (to, at) = (self.range(part).start + first, other.range(part).start + from);
+                    out[to..to + size].copy_from_slice(&inputs[at..at + size]);
+                }
+            }
+            first += size;
+        }
+        for (i, name) in self.bodies.iter().enumerate() {
+            if let Some(j) = other.bodies.iter().position(|n| n == name) {
+                let (to, at) = (self.range(WRENCH).start + 6 * i, other.range(WRENCH).start + 6 * j);
+                out[to..to + 6].copy_from_slice(&inputs[at..at + 6]);
+            }
+        }
+        out
     }
 
     /// Says what is wrong with inputs, if anything is.

@@ -1,5 +1,6 @@
 //! Scenes: what there is and how it is simulated.
 
+mod edit;
 pub mod geom;
 mod model;
 mod recipe;

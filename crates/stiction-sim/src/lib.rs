@@ -2,6 +2,7 @@
 pub mod actuation;
 pub mod ambient;
 pub mod assemble;
+pub mod carry;
 pub mod control;
 pub mod description;
 pub mod energy;
@@ -40,6 +41,7 @@ use std::path::Path;
 
 pub use actuation::{Actuator, Tendon};
 pub use assemble::{ContactFrame, ContactKey};
+pub use carry::Weld;
 pub use control::{Commands, Controller, LinkWrench, Signal, View};
 pub use description::{Description, GeomSpec, KeyframeSpec, Note, NoteKind, PairSpec};
 pub use energy::EnergyBalance;

@@ -1,7 +1,9 @@
-//! Physical parameters that may change while a simulation runs: gravity, inertias, surfaces, joints, actuators.
+//! Physical parameters that may change while a simulation runs: gravity, inertias, surfaces,
+//! joints, actuators.
 //!
-//! They are one row of numbers, part after part ([`PhysicalLayout`]). What differs from the scene's own numbers belongs to
-//! the snapshot: a saved state, a recording and a copy go on with it, bit for bit.
+//! They are one row of numbers, part after part ([`PhysicalLayout`]). What differs from the scene's
+//! own numbers belongs to the snapshot: a saved state, a recording and a copy go on with it, bit
+//! for bit.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,9 +29,11 @@ pub enum PhysicalPart {
     Mass,
     /// Centre of mass of each link in its frame (m), 3 each.
     CenterOfMass,
-    /// Rotational inertia of each link about its centre of mass, along its axes (kg m²), 3 × 3 each.
+    /// Rotational inertia of each link about its centre of mass, along its axes (kg m²), 3 × 3
+    /// each.
     Inertia,
-    /// Coulomb coefficient of each geom; where it depends on the direction, that along it, and the one across keeps its ratio.
+    /// Coulomb coefficient of each geom; where it depends on the direction, that along it, and the
+    /// one across keeps its ratio.
     Friction,
     /// Torsional coefficient of each geom (m).
     TorsionalFriction,

@@ -16,8 +16,9 @@ pub struct Nearest {
 }
 
 impl Simulation {
-    /// The first geom that each ray meets at the present state, within `reach` (m); geoms for which `skip` is true are looked
-    /// through. Rays are origins (m) and directions of any length above 0, in the world. A ray that starts within a shape does not meet it.
+    /// The first geom that each ray meets at the present state, within `reach` (m); geoms for which
+    /// `skip` is true are looked through. Rays are origins (m) and directions of any length above
+    /// 0, in the world. A ray that starts within a shape does not meet it.
     ///
     /// # Errors
     /// If a number is not finite, a direction is zero, or the reach is negative.
@@ -43,8 +44,8 @@ impl Simulation {
         Ok(self.collision.cast_rays(&self.world.model, &self.work, rays, reach, skip))
     }
 
-    /// Where two sets of geoms are closest at the present state, whether or not they may touch; `None` if one of them is
-    /// empty, or both have half-spaces only.
+    /// Where two sets of geoms are closest at the present state, whether or not they may touch;
+    /// `None` if one of them is empty, or both have half-spaces only.
     pub fn nearest(&mut self, first: &[usize], second: &[usize]) -> Option<Nearest> {
         self.kinematics();
         let mut best: Option<Nearest> = None;
@@ -60,7 +61,8 @@ impl Simulation {
         best
     }
 
-    /// Where geoms are closest to a point of the world (m); the second point of the answer is that point.
+    /// Where geoms are closest to a point of the world (m); the second point of the answer is that
+    /// point.
     pub fn nearest_to_point(&mut self, geoms: &[usize], point: Vec3) -> Option<Nearest> {
         self.kinematics();
         let mut best: Option<Nearest> = None;
@@ -74,7 +76,8 @@ impl Simulation {
         best
     }
 
-    /// The geoms that are nearer to a shape at a pose than `margin` (m; negative: deeper than), with their distances, in their order.
+    /// The geoms that are nearer to a shape at a pose than `margin` (m; negative: deeper than),
+    /// with their distances, in their order.
     ///
     /// # Errors
     /// If the shape cannot collide as it is, or the pose or margin is not finite.

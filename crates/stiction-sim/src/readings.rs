@@ -1,7 +1,8 @@
-//! What one can read of a simulation besides state and contacts: accelerations, joint forces, momentum.
+//! What one can read of a simulation besides state and contacts: accelerations, joint forces,
+//! momentum.
 //!
-//! Readings of the last step are those of its start, with the velocities that it led to; before the first step, and after
-//! a state was loaded, they are zero.
+//! Readings of the last step are those of its start, with the velocities that it led to; before the
+//! first step, and after a state was loaded, they are zero.
 
 use stiction_body::LinkMotion;
 use stiction_body::math::Vec3;
@@ -51,7 +52,8 @@ impl Simulation {
         before.iter().zip(after).map(|(a, b)| (b - a) / dt).collect()
     }
 
-    /// Accelerations of the links in the last step: of their origins (m/s²), and angular (rad/s²), world axes.
+    /// Accelerations of the links in the last step: of their origins (m/s²), and angular (rad/s²),
+    /// world axes.
     pub fn link_accelerations(&self) -> Vec<LinkMotion> {
         if self.before.v_after.is_empty() {
             return vec![LinkMotion::ZERO; self.world.model.links().len()];
@@ -63,8 +65,9 @@ impl Simulation {
         all
     }
 
-    /// What the joint of each link carried in the last step: force (N), and moment about the link's origin (N m), on the link from
-    /// its parent, world axes. Of a free body it is nothing but for the efforts and forces along its joint.
+    /// What the joint of each link carried in the last step: force (N), and moment about the link's
+    /// origin (N m), on the link from its parent, world axes. Of a free body it is nothing but for
+    /// the efforts and forces along its joint.
     pub fn joint_wrenches(&self) -> Vec<(Vec3, Vec3)> {
         if self.before.v_after.is_empty() {
             return vec![(Vec3::ZERO, Vec3::ZERO); self.world.model.links().len()];
@@ -72,8 +75,8 @@ impl Simulation {
         LastStep::new(self).carried
     }
 
-    /// Efforts that motors, servos and actuators gave in the last step, within their limits, nv (N or N m); of an event-driven step those
-    /// at its end.
+    /// Efforts that motors, servos and actuators gave in the last step, within their limits, nv (N
+    /// or N m); of an event-driven step those at its end.
     pub fn applied_efforts(&mut self) -> Vec<f64> {
         if self.settings.simulator == SimulatorKind::EventDriven {
             return self.motor_efforts();

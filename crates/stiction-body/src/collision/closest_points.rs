@@ -1,10 +1,11 @@
 //! Distance and closest points of two geoms, or of a geom and a point or shape that is none.
 //!
-//! Apart they are found by Gilbert's, Johnson's and Keerthi's method on the cores of the shapes (a ball is a point, a
-//! capsule a segment, each with a radius), run until rounding ends it; where cores overlap, by the contacts of the pair.
+//! Apart they are found by Gilbert's, Johnson's and Keerthi's method on the cores of the shapes (a
+//! ball is a point, a capsule a segment, each with a radius), run until rounding ends it; where
+//! cores overlap, by the contacts of the pair.
 //!
-//! Reference: \[GJK88\] (E. Gilbert, D. Johnson, S. Keerthi: A fast procedure for computing the distance between complex
-//! objects in three-dimensional space).
+//! Reference: \[GJK88\] (E. Gilbert, D. Johnson, S. Keerthi: A fast procedure for computing the
+//! distance between complex objects in three-dimensional space).
 
 use stiction_linalg::InputError;
 
@@ -51,16 +52,18 @@ impl Separation {
 }
 
 impl Collision {
-    /// Closest points of two geoms, whether or not they may touch, with the poses in `work`. `None` for two half-spaces, or where a
-    /// pose is not finite or a number is not that of a geom. To a mesh or height field it is the
-    /// distance to its triangles; of two surfaces that cross it is 0.
+    /// Closest points of two geoms, whether or not they may touch, with the poses in `work`. `None`
+    /// for two half-spaces, or where a pose is not finite or a number is not that of a geom. To a
+    /// mesh or height field it is the distance to its triangles; of two surfaces that cross it is
+    /// 0.
     pub fn closest_points(&mut self, model: &Model, work: &Workspace, geoms: [usize; 2]) -> Option<Separation> {
         let parts = [self.parts.get(geoms[0])?.clone(), self.parts.get(geoms[1])?.clone()];
         let placed = [0, 1].map(|k| still(&parts[k], model, work));
         self.closest_parts([&parts[0], &parts[1]], [&placed[0], &placed[1]])
     }
 
-    /// Closest point of a geom to a point in the world (m); the second point of the answer is that point.
+    /// Closest point of a geom to a point in the world (m); the second point of the answer is that
+    /// point.
     pub fn closest_to_point(
         &mut self,
         model: &Model,
@@ -167,7 +170,8 @@ fn to_surface(surface: &Surface, frame: &Frame, other: &Member) -> Option<Separa
             let core = Core { kind: CoreKind::Triangle(corners), radius: 0.0 };
             best = nearest_triangle(surface, &core, &Frame::IDENTITY, corners_box(&corners), best);
             if best.is_none() {
-                // Triangles that cross have no depth: two surfaces touch there, and nothing more is known.
+                // Triangles that cross have no depth: two surfaces touch there, and nothing more is
+                // known.
                 let middle = frame.point_to_world((corners[0] + corners[1] + corners[2]) / 3.0);
                 return Some(Separation { distance: 0.0, points: [middle; 2], normal: frame.rotation.z_axis });
             }
@@ -186,7 +190,8 @@ fn corners_box(corners: &[Vec3; 3]) -> [Vec3; 2] {
     [a.min(b).min(c), a.max(b).max(c)]
 }
 
-/// The triangle of a surface that is nearest to a core at `relative` within the box given, if it is nearer than `best`.
+/// The triangle of a surface that is nearest to a core at `relative` within the box given, if it is
+/// nearer than `best`.
 fn nearest_triangle(
     surface: &Surface,
     core: &Core<'_>,
@@ -286,7 +291,8 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Closest points of this shape and another at `relative`, in this one's frame; `None` if the cores overlap.
+    /// Closest points of this shape and another at `relative`, in this one's frame; `None` if the
+    /// cores overlap.
     fn apart(&self, other: &Core<'_>, relative: &Frame) -> Option<Separation> {
         let support = |d: Vec3| {
             let a = self.farthest(d);
@@ -329,7 +335,8 @@ struct Vertex {
     b: Vec3,
 }
 
-/// At most four points of a difference of shapes, and the point of their hull that is nearest to the origin.
+/// At most four points of a difference of shapes, and the point of their hull that is nearest to
+/// the origin.
 struct Simplex {
     vertices: [Vertex; 4],
     count: usize,
@@ -341,7 +348,8 @@ impl Simplex {
         Self { vertices: [first; 4], count: 1, nearest: first }
     }
 
-    /// Takes a point in, and drops those that the nearest point does not need; false if it is there already.
+    /// Takes a point in, and drops those that the nearest point does not need; false if it is there
+    /// already.
     fn add(&mut self, next: Vertex) -> bool {
         if self.vertices[..self.count].iter().any(|v| v.w == next.w) {
             return false;
@@ -351,7 +359,8 @@ impl Simplex {
         self.vertices[last] = next;
         let count = last + 1;
         let mut best: Option<(f64, usize, [f64; 4])> = None;
-        // The hull of a part of the points holds the nearest one within: all parts with the new point are tried.
+        // The hull of a part of the points holds the nearest one within: all parts with the new
+        // point are tried.
         for subset in (0..1usize << last).map(|others| others | 1 << last) {
             let Some(weights) = self.weights(subset, count) else { continue };
             let squared = self.mix(&weights).w.length_squared();
@@ -378,7 +387,8 @@ impl Simplex {
         Vertex { w: sum(|v| v.w), a: sum(|v| v.a), b: sum(|v| v.b) }
     }
 
-    /// Weights of the point of the subset's affine hull that is nearest to the origin, if it is within the subset's hull.
+    /// Weights of the point of the subset's affine hull that is nearest to the origin, if it is
+    /// within the subset's hull.
     fn weights(&self, subset: usize, count: usize) -> Option<[f64; 4]> {
         let mut chosen = [0; 4];
         let mut n = 0;
@@ -468,7 +478,8 @@ mod tests {
                     let found = between(a.clone(), b.clone(), Pose::from_parts(at, turn));
                     let [p, q] = found.points;
                     assert!(((q - p).length() - found.distance).abs() < 1e-12, "{found:?}");
-                    // The planes across the normal at both points hold the shapes apart: so nothing is nearer.
+                    // The planes across the normal at both points hold the shapes apart: so nothing
+                    // is nearer.
                     let (sa, sb) = (Solid::new(a, "").unwrap(), Solid::new(b, "").unwrap());
                     let (ca, cb) = (Core::new(&sa).unwrap(), Core::new(&sb).unwrap());
                     let n_a = found.normal;

@@ -1,7 +1,7 @@
 //! Where rays meet geoms: closed formulas per shape, in the shape's frame.
 //!
-//! A ray meets a surface from outside only: one that starts within a shape does not meet that shape, so that a sensor
-//! may sit inside the body that carries it.
+//! A ray meets a surface from outside only: one that starts within a shape does not meet that
+//! shape, so that a sensor may sit inside the body that carries it.
 
 use stiction_linalg::Threads;
 
@@ -35,9 +35,9 @@ pub struct RayHit {
 }
 
 impl Collision {
-    /// The first geom that each ray meets, with the poses in `work`; `None` where it meets none within `reach` (m, at
-    /// least 0, may be infinite). Origins in the world (m); directions of any length above 0. Geoms for which `skip` is
-    /// true are looked through.
+    /// The first geom that each ray meets, with the poses in `work`; `None` where it meets none
+    /// within `reach` (m, at least 0, may be infinite). Origins in the world (m); directions of any
+    /// length above 0. Geoms for which `skip` is true are looked through.
     pub fn cast_rays(
         &mut self,
         model: &Model,
@@ -114,7 +114,8 @@ fn meet(solid: &Solid, o: Vec3, d: Vec3) -> Option<(f64, Vec3)> {
         Solid::Cuboid { polytope, .. } => meet_polytope(o, d, polytope.view()),
         Solid::Hull(polytope) => meet_polytope(o, d, polytope.view()),
         Solid::Ellipsoid { radii } => {
-            // In coordinates in which it is the unit ball; distances along the ray are as they were.
+            // In coordinates in which it is the unit ball; distances along the ray are as they
+            // were.
             let (o, d) = (o / *radii, d / *radii);
             let t = enter_ball(o, d)?;
             let (normal, _) = unit_and_length((o + d * t) / *radii, Vec3::Z);
@@ -191,7 +192,8 @@ fn meet_capsule(o: Vec3, d: Vec3, half_length: f64, radius: f64) -> Option<(f64,
     best
 }
 
-/// Where a ray enters the last of the half-spaces of a polytope's faces, before it leaves the first.
+/// Where a ray enters the last of the half-spaces of a polytope's faces, before it leaves the
+/// first.
 fn meet_polytope(o: Vec3, d: Vec3, polytope: PolytopeRef<'_>) -> Option<(f64, Vec3)> {
     let (mut enter, mut leave) = ((f64::NEG_INFINITY, Vec3::Z), f64::INFINITY);
     for face in polytope.faces {
@@ -211,7 +213,8 @@ fn meet_polytope(o: Vec3, d: Vec3, polytope: PolytopeRef<'_>) -> Option<(f64, Ve
 }
 
 impl Surface {
-    /// The first triangle that a ray meets from its outer side, within `most` (m); `low` and `high` bound the surface.
+    /// The first triangle that a ray meets from its outer side, within `most` (m); `low` and `high`
+    /// bound the surface.
     fn meet_ray(
         &self,
         o: Vec3,
@@ -260,7 +263,8 @@ impl Surface {
 
 /// Where a ray meets the outer side of a triangle.
 ///
-/// Reference: \[MöllerTrumbore97\] (T. Möller, B. Trumbore: Fast, minimum storage ray/triangle intersection).
+/// Reference: \[MöllerTrumbore97\] (T. Möller, B. Trumbore: Fast, minimum storage ray/triangle
+/// intersection).
 fn meet_triangle(o: Vec3, d: Vec3, [a, b, c]: [Vec3; 3]) -> Option<(f64, Vec3)> {
     let (u, v, from) = (b - a, c - a, o - a);
     let normal = u.cross(v);

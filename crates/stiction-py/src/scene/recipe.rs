@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use stiction_sim::mjcf::Start;
-use stiction_sim::{Impacts, OnFailure, Scene, SceneError, Settings, SimulatorKind};
+use stiction_sim::{Impacts, OnFailure, Scene, SceneError, Settings, SimulatorKind, Weld};
 
 /// Where a scene came from.
 #[derive(Debug, Clone)]
@@ -184,11 +184,22 @@ pub struct Recipe {
     pub set: Set,
     /// Settings put over its own.
     pub overrides: Overrides,
+    /// Bodies that hold together.
+    pub welds: Vec<Weld>,
 }
 
-/// Text, directory, file, whether it was written by this package; parameters; [`Overrides`]; the keyframe's name or number, or −1 for none.
-pub type Stored =
-    ((Option<String>, PathBuf, Option<PathBuf>, bool), Set, StoredOverrides, (Option<String>, Option<i64>));
+/// Text, directory, file, whether it was written by this package; parameters; [`Overrides`]; the keyframe's name or number, or −1 for none;
+/// bodies that hold together.
+pub type Stored = (
+    (Option<String>, PathBuf, Option<PathBuf>, bool),
+    Set,
+    StoredOverrides,
+    (Option<String>, Option<i64>),
+    Vec<StoredWeld>,
+);
+
+/// Two bodies and the frames on them.
+pub type StoredWeld = (String, Option<String>, [f64; 7], [f64; 7]);
 
 type StoredOverrides = (
     Option<f64>,
@@ -207,7 +218,7 @@ type StoredOverrides = (
 impl Recipe {
     /// Of a source as it is.
     pub fn new(source: Source, set: Set) -> Self {
-        Self { source, set, overrides: Overrides::default() }
+        Self { source, set, overrides: Overrides::default(), welds: vec![] }
     }
 
     /// The file it was read from.
@@ -230,6 +241,7 @@ impl Recipe {
             }
             Source::Robot(file, start) => robot(file, start, &self.set).map_err(|e| e.in_file(file))?,
         };
+        self.welds.iter().try_for_each(|weld| weld.apply(&mut scene))?;
         self.overrides.apply(&mut scene)?;
         Ok(scene)
     }
@@ -268,11 +280,12 @@ impl Recipe {
             Source::Robot(_, Start::Reference) => (None, Some(-1)),
             _ => (None, None),
         };
-        (source, self.set.clone(), overrides, start)
+        let weld = |w: &Weld| (w.a.clone(), w.b.clone(), w.frame_a, w.frame_b);
+        (source, self.set.clone(), overrides, start, self.welds.iter().map(weld).collect())
     }
 
     /// From its pickle.
-    pub fn restored((source, set, overrides, start): Stored) -> Self {
+    pub fn restored((source, set, overrides, start, welds): Stored) -> Self {
         let source = match source {
             (Some(text), directory, file, described) => Source::Text { text, directory, file, described },
             (None, _, file, _) => {
@@ -314,7 +327,8 @@ impl Recipe {
             sleeping: speed_only.1,
             allow_start_overlap,
         };
-        Self { source, set, overrides }
+        let welds = welds.into_iter().map(|(a, b, frame_a, frame_b)| Weld { a, b, frame_a, frame_b }).collect();
+        Self { source, set, overrides, welds }
     }
 }
 

@@ -149,7 +149,9 @@ impl Simulation {
         a: &Bound<'py, PyAny>,
         b: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Closest<'py>>> {
-        let named = |x: &Bound<'_, PyAny>| Ok::<_, PyErr>(x.is_instance_of::<PyString>() || x.hasattr("__index__")?);
+        // Arrays have an index too.
+        let number = |x: &Bound<'_, PyAny>| Ok::<_, PyErr>(x.hasattr("__index__")? && !x.hasattr("__len__")?);
+        let named = |x: &Bound<'_, PyAny>| Ok::<_, PyErr>(x.is_instance_of::<PyString>() || number(x)?);
         let scene = self.scene.get();
         let first = geoms_of(scene, a)?;
         let second = if named(b)? { Ok(geoms_of(scene, b)?) } else { Err(three("b", b)?) };

@@ -2,10 +2,13 @@
 
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use stiction_body::math::Vec3;
 use stiction_sim::readings::JointForces;
 
+use super::core::AtStart;
 use super::simulation::Simulation;
+use crate::scene::Scene;
 use crate::{arrays, errors};
 
 /// Rows of a force and a moment.
@@ -145,6 +148,135 @@ impl Simulation {
     }
 }
 
+#[pymethods]
+impl Simulation {
+    /// A simulation that goes on from here with one more body.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    /// **options
+    ///     As of `SceneBuilder.body`: ``shape``, ``mass``, ``position``, ``velocity``, ``joint``, ``parent``, ...
+    ///
+    /// Returns
+    /// -------
+    /// Simulation
+    ///     Of a new scene, with this one's state, time, inputs and parameters for all that both have.
+    #[pyo3(signature = (name, **options))]
+    fn with_body<'py>(
+        slf: &Bound<'py, Self>,
+        name: Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("stiction._edit")?.call_method("with_body", (slf, name), options)
+    }
+
+    /// A simulation that goes on from here without a body, and without what only it had: controllers, pairs and loops.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     No other body may hang on it.
+    ///
+    /// Returns
+    /// -------
+    /// Simulation
+    fn without_body<'py>(slf: &Bound<'py, Self>, name: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("stiction._edit")?.call_method1("without_body", (slf, name))
+    }
+
+    /// A simulation that goes on from here with one more robot.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    /// file : str or path
+    ///     URDF or MJCF.
+    /// **options
+    ///     As of `SceneBuilder.robot`: ``base``, ``position``, ...
+    ///
+    /// Returns
+    /// -------
+    /// Simulation
+    #[pyo3(signature = (name, file, **options))]
+    fn with_robot<'py>(
+        slf: &Bound<'py, Self>,
+        name: Bound<'py, PyAny>,
+        file: Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("stiction._edit")?.call_method("with_robot", (slf, name, file), options)
+    }
+
+    /// A simulation that goes on from here without a robot.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///
+    /// Returns
+    /// -------
+    /// Simulation
+    fn without_robot<'py>(slf: &Bound<'py, Self>, name: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("stiction._edit")?.call_method1("without_robot", (slf, name))
+    }
+
+    /// A simulation that goes on from here with two bodies held together as they are now; they do not touch each other then.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : str
+    /// b : str, optional
+    ///     Default: the world.
+    ///
+    /// Returns
+    /// -------
+    /// Simulation
+    #[pyo3(signature = (a, b=None))]
+    fn welded<'py>(
+        slf: &Bound<'py, Self>,
+        a: Bound<'py, PyAny>,
+        b: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("stiction._edit")?.call_method1("welded", (slf, a, b))
+    }
+
+    /// A simulation that goes on from here with bodies that `welded` held together let go.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : str
+    /// b : str, optional
+    ///     Default: the world.
+    ///
+    /// Returns
+    /// -------
+    /// Simulation
+    #[pyo3(signature = (a, b=None))]
+    fn released<'py>(
+        slf: &Bound<'py, Self>,
+        a: Bound<'py, PyAny>,
+        b: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("stiction._edit")?.call_method1("released", (slf, a, b))
+    }
+
+    /// A simulation of another scene that goes on from here with all that both have, by name.
+    fn _carried<'py>(&self, py: Python<'py>, scene: Bound<'py, Scene>) -> PyResult<Bound<'py, Self>> {
+        let other = Self::start(py, scene, self.raises(), AtStart::Keep)?;
+        {
+            let mut core = self.lock(py)?;
+            self.read(py, &mut core)?;
+            let mut new = other.lock(py)?;
+            new.sim.carry_from(&core.sim).map_err(|e| errors::from_input(&e))?;
+            let inputs = new.layout.carried(new.inputs(), &core.layout, core.inputs());
+            new.set_inputs(&inputs).map_err(|message| errors::input(py, message))?;
+            other.write_all(py, &mut new)?;
+        }
+        Bound::new(py, other)
+    }
+}
+
 impl Simulation {
     fn along_joints<'py>(
         &self,
@@ -158,7 +290,9 @@ impl Simulation {
     fn links_of(&self, bodies: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<usize>> {
         let scene = self.scene.get();
         let Some(bodies) = bodies else { return Ok((0..scene.inner.world.model.links().len()).collect()) };
-        if bodies.is_instance_of::<pyo3::types::PyString>() || bodies.hasattr("__index__")? {
+        if bodies.is_instance_of::<pyo3::types::PyString>()
+            || (bodies.hasattr("__index__")? && !bodies.hasattr("__len__")?)
+        {
             return Ok(vec![scene.body_number(bodies)?]);
         }
         bodies.try_iter()?.map(|body| scene.body_number(&body?)).collect()

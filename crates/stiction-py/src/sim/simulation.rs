@@ -10,7 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use stiction_sim::Snapshot;
 
-use super::core::{AtStart, Core};
+use super::core::{AtStart, Core, same_bits};
 use super::physical::PhysicalArrays;
 use super::report::{RunReport, StepReport};
 use super::robot;
@@ -103,6 +103,10 @@ impl Simulation {
         let (nq, nv) = (core.sim.state().q.len(), core.sim.state().v.len());
         let (q, v) = numbers(self.arrays.state.bind(py), nq + nv)?.split_at(nq);
         core.set_state(q, v).map_err(|message| errors::input(py, message))?;
+        if !same_bits(&core.sim.state().q, q) {
+            // Quaternions were made unit: Python is to see it.
+            self.write(py, core)?;
+        }
         self.read_physical(py, core)?;
         let inputs = numbers(self.arrays.inputs.bind(py), core.inputs().len())?;
         core.set_inputs(inputs).map_err(|message| errors::input(py, message))
@@ -117,7 +121,7 @@ impl Simulation {
     }
 
     /// The same with the inputs.
-    fn write_all(&self, py: Python<'_>, core: &mut Core) -> PyResult<()> {
+    pub(super) fn write_all(&self, py: Python<'_>, core: &mut Core) -> PyResult<()> {
         self.write(py, core)?;
         self.write_physical(py, core)?;
         state::write(self.arrays.inputs.bind(py), 0, core.inputs())
@@ -353,7 +357,7 @@ impl Simulation {
 
     /// Whether a step that cannot be certified raises.
     #[getter]
-    fn raises(&self) -> bool {
+    pub(super) fn raises(&self) -> bool {
         self.raises.load(Ordering::Relaxed)
     }
 

@@ -701,6 +701,8 @@ fn robot(
     let mut description = crate::load_description_at(&path, &start)
         .map_err(|e| if e.file.is_some() { e } else { section.place("file", &e) })?;
     let name = section.string("name")?.unwrap_or_else(|| description.name.clone());
+    // A robot without a name has its own names alone.
+    let prefix = if name.is_empty() { String::new() } else { format!("{name}/") };
     for geom in &mut description.geoms {
         geom.material = named_surface(section, materials, geom.material)?;
     }
@@ -711,28 +713,28 @@ fn robot(
         Some(other) => return Err(section.error("base", format!("expected \"fixed\" or \"free\", found \"{other}\""))),
     };
     let placement = Placement {
-        prefix: format!("{name}/"),
+        prefix: prefix.clone(),
         pose: pose(section)?,
         base,
         no_self_collision: !section.bool("self_collision")?.unwrap_or(true),
     };
     let added = builder.add(&description, &placement).map_err(|e| section.place("file", &e))?;
     for (spec, &link) in description.links.iter().zip(&added.links) {
-        names.links.insert(format!("{name}/{}", spec.name), link);
+        names.links.insert(format!("{prefix}{}", spec.name), link);
         if !spec.joint_name.is_empty() {
-            names.joints.insert(format!("{name}/{}", spec.joint_name), link);
+            names.joints.insert(format!("{prefix}{}", spec.joint_name), link);
         }
     }
     for (spec, &geom) in description.geoms.iter().zip(&added.geoms) {
-        let owner = spec.geom.link.map_or_else(|| name.clone(), |l| format!("{name}/{}", description.links[l].name));
+        let owner = spec.geom.link.map_or_else(|| name.clone(), |l| format!("{prefix}{}", description.links[l].name));
         names.geoms.entry(owner).or_default().push(geom);
         if !spec.geom.name.is_empty() {
-            names.geoms.entry(format!("{name}/{}", spec.geom.name)).or_insert_with(|| vec![geom]);
+            names.geoms.entry(format!("{prefix}{}", spec.geom.name)).or_insert_with(|| vec![geom]);
         }
     }
     if let Some(joints) = section.section("joints")? {
         for (joint, value) in joints.entries() {
-            let link = names.joint(&joints, joint, &format!("{name}/{joint}"))?;
+            let link = names.joint(&joints, joint, &format!("{prefix}{joint}"))?;
             let x = joints.as_number(joint, value)?;
             builder.set_initial(link, vec![x]).map_err(|e| joints.place(joint, &e))?;
         }
