@@ -5,8 +5,6 @@
 //! active rows, so Newton's method with a search along its steps ends there. The matrix I + Σ ρ
 //! rowᵀ row is factored within its envelope, in an order of the blocks that keeps that small.
 
-use stiction_linalg::lanes::dot;
-
 use super::least_motion::{Problem, Row};
 
 /// The penalty of a row beside `1/w`: large, so that few rounds of multipliers are needed.
@@ -319,4 +317,15 @@ impl Envelope {
             x[self.first[i]..i].iter_mut().zip(row).for_each(|(x, a)| *x -= xi * a);
         }
     }
+}
+
+/// In four lanes, the same on every machine.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 4];
+    let (a4, b4) = (a.chunks_exact(4), b.chunks_exact(4));
+    let rest: f64 = a4.remainder().iter().zip(b4.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in a4.zip(b4) {
+        (0..4).for_each(|k| sums[k] += a[k] * b[k]);
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
