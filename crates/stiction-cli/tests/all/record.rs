@@ -76,7 +76,7 @@ fn a_run_is_recorded_replayed_extracted_solved_and_exported() {
     let words = ["run", &scene("grasp"), "--set", "n=1", "--steps", "120", "--record", &recording, "--json"];
     assert_eq!(json(&words, 0)["steps"], 120);
     let (out, err) = run(&words, 2);
-    assert!(out.is_empty() && err.contains("exists already; --force replaces it"), "{err}");
+    assert!(err.is_empty() && out.contains("exists already; --force replaces it"), "{out}");
     run(&[&words[..], &["--force"]].concat(), 0);
 
     assert_eq!(run(&["replay", &recording], 0).0, "identical: 120 steps\n");
@@ -103,12 +103,9 @@ fn a_run_is_recorded_replayed_extracted_solved_and_exported() {
     run(&["export", &recording, "--csv", &csv, "--npz", &npz], 0);
     assert!(run(&["export", &recording, "--csv", &csv], 2).1.contains("states.csv: exists already"));
     let states = std::fs::read_to_string(folder.join("csv/states.csv")).unwrap();
-    assert_eq!(states.lines().count(), 122);
+    assert!(states.lines().count() == 121 && states.starts_with("step,"), "{}", states.lines().next().unwrap());
     let contacts = std::fs::read_to_string(folder.join("csv/contacts.csv")).unwrap();
-    assert!(
-        contacts.starts_with("# ") && contacts.contains("on body_b") && contacts.contains(",block1,gripper"),
-        "{contacts}"
-    );
+    assert!(contacts.lines().next().unwrap().contains("body_b") && contacts.contains(",block1,gripper"), "{contacts}");
     assert!(std::fs::metadata(&npz).unwrap().len() > 1000);
     assert!(run(&["export", &recording], 2).1.contains("--csv"));
 }

@@ -18,7 +18,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Bad input: exit 2, nothing on standard output, one line `error: …` on standard error, which is given back.
+/// Bad input: exit 2, and one line `error: …` on standard error, which is given back, or with --json one object on standard output.
 fn refused(words: &[&str]) -> String {
     check_refused(stiction(words))
 }
@@ -26,6 +26,10 @@ fn refused(words: &[&str]) -> String {
 fn check_refused(output: Output) -> String {
     let err = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{err}");
+    if let Ok(object) = serde_json::from_slice::<serde_json::Value>(&output.stdout) {
+        assert!(err.is_empty() && object["exit_code"] == 2, "{object}");
+        return format!("error: {}", object["error"].as_str().expect("a message"));
+    }
     assert_eq!(text(&output.stdout), "");
     assert!(err.starts_with("error: ") && err.ends_with('\n') && err.lines().count() == 1, "{err:?}");
     err.trim_end().to_string()
