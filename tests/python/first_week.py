@@ -386,8 +386,7 @@ def a_mujoco_file_and_its_state() -> None:
 def a_free_body_of_mujoco_turns_the_same_way() -> None:
     import mujoco
 
-    text = "<mujoco><worldbody><body name='b'><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
-    model = mujoco.MjModel.from_xml_string(text)
+    model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>")
     data, simulation = mujoco.MjData(model), stiction.from_mujoco(model)
     simulation.q[3:], simulation.v[3:] = [0.5**0.5, 0.5**0.5, 0, 0], [0, 0, 2.0]
     stiction.state_to_mujoco(simulation, model, data)
