@@ -106,7 +106,7 @@ class Body:
         return scene.q_slice(self.name), scene.v_slice(self.name)
 
     def _read(self, array: Array) -> Array:
-        out = array[self._number].copy()
+        out: Array = array[self._number].copy()
         out.flags.writeable = False
         return out
 
@@ -198,7 +198,8 @@ class Body:
     @property
     def wrench(self) -> Array:
         """What pushes it from outside, (6,): a force and a moment about its origin, world axes. It can be written to, and holds until then."""
-        return self._simulation.wrench[self._number]
+        row: Array = self._simulation.wrench[self._number]
+        return row
 
     @wrench.setter
     def wrench(self, x: npt.ArrayLike) -> None:
@@ -253,7 +254,8 @@ class Body:
     @property
     def inertia(self) -> Array:
         """Rotational inertia about its centre of mass, along its axes (kg m²), (3, 3). It can be written to."""
-        return self._simulation.inertia[self._number]
+        row: Array = self._simulation.inertia[self._number]
+        return row
 
     @inertia.setter
     def inertia(self, x: npt.ArrayLike) -> None:
@@ -422,7 +424,8 @@ class Joint:
     @property
     def limits(self) -> Array:
         """Least and largest position (rad or m). They can be set; infinite for none."""
-        return self._simulation.joint_limits[self._v.start]
+        row: Array = self._simulation.joint_limits[self._v.start]
+        return row
 
     @limits.setter
     def limits(self, x: npt.ArrayLike) -> None:

@@ -107,6 +107,11 @@ impl Simulation {
     }
 
     /// Position (m), (3,), and quaternion w, x, y, z, (4,), of a body that is moved from outside.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     One of `scene.mocap_bodies`.
     fn mocap<'py>(&self, py: Python<'py>, name: &str) -> PyResult<[Bound<'py, PyArray1<f64>>; 2]> {
         let mut core = self.lock(py)?;
         self.read(py, &mut core)?;
