@@ -29,6 +29,7 @@ use std::io::Write;
 use args::{Cli, Command};
 use clap::Parser;
 use output::{Failure, Pipe};
+pub use run::end_runs_on_ctrl_c;
 
 /// Exit code of what was done.
 const DONE: u8 = 0;

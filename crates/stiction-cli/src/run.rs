@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -334,6 +333,21 @@ fn separate(args: &RunArgs, simulation: &mut Simulation, err: &mut dyn Write) ->
     Ok(())
 }
 
+/// A run is under way, which Ctrl-C ends with its summary; it has ended it.
+static RUNNING: AtomicBool = AtomicBool::new(false);
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// From now on Ctrl-C ends a run with its summary so far, and anything else, or a second time, at once. For a program that is this command and nothing
+/// else: Python has its own handler.
+pub fn end_runs_on_ctrl_c() {
+    // Where it cannot be set, Ctrl-C ends the command as ever.
+    let _ = ctrlc::set_handler(|| {
+        if !RUNNING.load(Ordering::Relaxed) || STOP.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(crate::INTERRUPTED));
+        }
+    });
+}
+
 /// Makes the steps, up to the first failure.
 fn simulate(
     simulation: &mut Simulation,
@@ -341,14 +355,7 @@ fn simulate(
     quiet: bool,
     mut recorder: Option<&mut Recording>,
 ) -> Result<(Summary, Option<StepFailure>, bool), Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    // Where a handler is set already, or cannot be, Ctrl-C ends the command as it is.
-    let asked = stop.clone();
-    let _ = ctrlc::set_handler(move || {
-        if asked.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(crate::INTERRUPTED));
-        }
-    });
+    RUNNING.store(true, Ordering::Relaxed);
     let bar = if quiet || !io::stderr().is_terminal() { ProgressBar::hidden() } else { ProgressBar::new(steps) };
     let style = "{elapsed_precise} {bar:30} {percent}% {msg} (eta {eta})";
     bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -356,7 +363,7 @@ fn simulate(
     let clock = Instant::now();
     let mut failure = None;
     for step in 0..steps {
-        if stop.load(Ordering::Relaxed) {
+        if STOP.load(Ordering::Relaxed) {
             break;
         }
         let step_clock = Instant::now();
@@ -382,7 +389,7 @@ fn simulate(
         }
     }
     bar.finish_and_clear();
-    Ok((gather.finish(simulation), failure, stop.load(Ordering::Relaxed)))
+    Ok((gather.finish(simulation), failure, STOP.load(Ordering::Relaxed)))
 }
 
 /// Where the bodies are at the end.
