@@ -82,7 +82,7 @@ def words(bounds):
 def check(command, name, path, m, q, lo, hi, solver):
     code, answer, stderr = solve(command, path, "--solver", solver)
     if code != 0 or answer["outcome"] != "solved":
-        return f"{name} by {solver}: exit {code}, {answer and answer['outcome']} {stderr}"
+        return f"{name} by {solver}: exit {code}, {answer and answer.get('outcome')} {stderr}"
     z = np.array(answer["z"])
     residual, backward = errors(m, q, lo, hi, z)
     if not (residual <= TOLERANCE and backward <= TOLERANCE):
@@ -93,13 +93,13 @@ def check(command, name, path, m, q, lo, hi, solver):
 
 
 def bad_input(command, folder):
-    """Broken files: one line, exit 2."""
+    """Broken files: one object that says what is wrong, exit 2."""
     broken = {"nan.json": '{"kind":"lcp","M":[[1e999]],"q":[1]}', "short.dat": "2\n0\n2\n2\n2 2\n1 0", "text.json": "hello"}
     for name, text in broken.items():
         (folder / name).write_text(text)
-        code, _, stderr = solve(command, folder / name)
-        ok = code == 2 and stderr.startswith("error:") and len(stderr.strip().splitlines()) == 1 and name in stderr
-        yield None if ok else f"{name}: exit {code}, {stderr!r}"
+        code, answer, stderr = solve(command, folder / name)
+        ok = code == 2 and stderr == "" and answer and answer["exit_code"] == 2 and name in answer["error"]
+        yield None if ok else f"{name}: exit {code}, {answer} {stderr!r}"
 
 
 def main():
