@@ -1,9 +1,11 @@
 """Bullet, through PyBullet: sequential impulses, or Dantzig's algorithm on the boxed LCP."""
 
+import importlib.metadata
+
 import numpy as np
 import pybullet as p
 
-VERSION = "3.2.7" if not hasattr(p, "__version__") else p.__version__
+VERSION = importlib.metadata.version("pybullet")
 WHAT = "velocity-level friction pyramid by 50 sweeps of sequential impulses; coefficients above 10 are cut to 10"
 SETTINGS = {"default": "sequential impulses", "accurate": "Dantzig"}
 

@@ -102,7 +102,7 @@ impl LoopRows {
         for (i, closure) in model.loops().iter().enumerate() {
             let trees = [closure.a, closure.b].map(|link| link.map(|l| model.links()[l].tree));
             let used = |k: &usize| model.loop_axes()[i].used[*k];
-            (0..row_count(closure.kind)).filter(used).for_each(|k| out.add(model, RowSource::Loop(i), k, trees));
+            (0..closure.kind.rows()).filter(used).for_each(|k| out.add(model, RowSource::Loop(i), k, trees));
         }
         for (i, mimic) in model.mimics().iter().enumerate() {
             out.add(model, RowSource::Mimic(i), 0, [mimic.link, mimic.of].map(|l| Some(model.links()[l].tree)));
@@ -120,7 +120,7 @@ impl LoopRows {
         let mut out = Self { rows: vec![], entries: vec![] };
         for (i, tie) in ties.into_iter().enumerate() {
             let trees = [tie.a, tie.b].map(|link| link.map(|l| model.links()[l].tree));
-            (0..row_count(tie.kind)).for_each(|k| out.add(model, RowSource::Loop(i), k, trees));
+            (0..tie.kind.rows()).for_each(|k| out.add(model, RowSource::Loop(i), k, trees));
         }
         out
     }
@@ -405,14 +405,6 @@ fn relative_rotation(a: End, b: End) -> (f64, Vec3) {
 
 fn ends(closure: &LoopClosure, work: &Workspace) -> [End; 2] {
     [End::new(closure.a, &closure.frame_a, work), End::new(closure.b, &closure.frame_b, work)]
-}
-
-fn row_count(kind: LoopKind) -> usize {
-    match kind {
-        LoopKind::Point => 3,
-        LoopKind::Hinge => 5,
-        LoopKind::Weld => 6,
-    }
 }
 
 #[cfg(test)]

@@ -144,6 +144,17 @@ pub enum LoopKind {
     Weld,
 }
 
+impl LoopKind {
+    /// How many rows it has.
+    pub fn rows(self) -> usize {
+        match self {
+            Self::Point => 3,
+            Self::Hinge => 5,
+            Self::Weld => 6,
+        }
+    }
+}
+
 /// Two frames, one on each link (`None`: the world), that a closed loop keeps together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoopClosure {

@@ -63,7 +63,7 @@ impl Simulation {
         for link in self.world.model.links() {
             let Some(from) = other.world.model.link(&link.spec.name) else { continue };
             let from = &other.world.model.links()[from];
-            if (from.q.len(), from.v.len()) == (link.q.len(), link.v.len()) {
+            if std::mem::discriminant(&from.spec.kind) == std::mem::discriminant(&link.spec.kind) {
                 q[link.q.clone()].copy_from_slice(&other.state.q[from.q.clone()]);
                 v[link.v.clone()].copy_from_slice(&other.state.v[from.v.clone()]);
             }
@@ -132,7 +132,7 @@ fn same_item(part: PhysicalPart, item: usize, from: &World, to: &World) -> Optio
         }
         P::ActuatorGain | P::ActuatorBias | P::CtrlLimits | P::ForceLimits => {
             let name = &from.actuators[item].name;
-            to.actuators.iter().position(|a| a.name == *name)
+            to.actuators.iter().position(|a| !name.is_empty() && a.name == *name)
         }
     }
 }

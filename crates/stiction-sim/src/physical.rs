@@ -378,9 +378,15 @@ fn joint(
             return Err(InputError::OutOfRange { what, expected: "the same", found: values[k] });
         }
     }
-    let pair = |part: P| [layout.of(part, row)[2 * first], layout.of(part, row)[2 * first + 1]];
-    new.limits = pair(P::JointLimits);
-    let [least, most] = pair(P::EffortLimits);
+    let pair = |part: P, k: usize| [layout.of(part, row)[2 * k], layout.of(part, row)[2 * k + 1]];
+    for part in [P::JointLimits, P::EffortLimits] {
+        if let Some(k) = v.clone().find(|k| pair(part, *k) != pair(part, first)) {
+            let what = format!("{}[{k}]: the joint of \"{name}\" has one range for all its velocities", part.name());
+            return Err(InputError::OutOfRange { what, expected: "the same", found: pair(part, k)[0] });
+        }
+    }
+    new.limits = pair(P::JointLimits, first);
+    let [least, most] = pair(P::EffortLimits, first);
     if least.is_nan() || most.is_nan() || least > most {
         let what = format!("effort_limits[{first}] (joint of \"{name}\")");
         return Err(InputError::OutOfRange { what, expected: "at most the upper", found: least });

@@ -114,7 +114,7 @@ impl Ties {
         out.resize_with(self.rows.len(), Drive::default);
         let mut first = 0;
         for Tie { closure, softness } in ties {
-            let count = row_count(closure.kind);
+            let count = closure.kind.rows();
             let scale = |i: usize| match (self.rows.part(i), closure.kind) {
                 // The error of a weld's rotation is the sine of half the angle.
                 (3.., LoopKind::Weld) => 0.5 * softness.torque_scale,
@@ -141,14 +141,6 @@ impl Ties {
             }
             first += count;
         }
-    }
-}
-
-fn row_count(kind: LoopKind) -> usize {
-    match kind {
-        LoopKind::Point => 3,
-        LoopKind::Hinge => 5,
-        LoopKind::Weld => 6,
     }
 }
 

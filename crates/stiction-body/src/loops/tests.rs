@@ -170,7 +170,7 @@ fn rows_that_are_redundant_but_for_rounding_are_left_out() {
             let found = model.leave_out_redundant_rows(&q);
             assert_eq!(found.iter().map(|f| f.count).sum::<usize>(), redundant, "{kind:?} {tilt}: {found:?}");
             let rows = LoopRows::new(&model);
-            assert_eq!(rows.len(), row_count(kind) - redundant);
+            assert_eq!(rows.len(), kind.rows() - redundant);
             // Across the plane, and not along it.
             let axes = &model.loop_axes()[0];
             let across = (0..3).find(|k| !axes.used[*k]).unwrap();

@@ -337,5 +337,5 @@ fn robot(file: &Path, start: &Start, set: &[(String, f64)]) -> Result<Scene, Sce
     if let Some((name, _)) = set.first() {
         return Err(SceneError::new("parameters", format!("a robot file has none; found \"{name}\"")));
     }
-    Scene::of_robot_at(file, start, false)
+    Scene::of_robot(file, start)
 }

@@ -7,17 +7,15 @@ mod section;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use stiction_body::math::{Pose, Vec3};
-use stiction_body::{Geom, Shape, range};
+use stiction_body::math::Vec3;
+use stiction_body::range;
 use stiction_contact::models::catalog;
 use stiction_lcp::threads::MOST_THREADS;
 use toml::de::DeTable;
 
-use crate::description::{Description, GeomSpec, Note, NoteKind};
+use crate::description::{Note, NoteKind};
 use crate::error::SceneError;
 use crate::load_description_at;
-use crate::looks::Look;
-use crate::material::Material;
 use crate::mjcf::Start;
 use crate::restitution::Impacts;
 use crate::simulation::{Integrator, OnFailure, Overlap, Settings, Simulation, SimulatorKind};
@@ -64,31 +62,17 @@ impl Scene {
         read(&Source::new(None, directory, text), set)
     }
 
-    /// A robot file (URDF or MJCF) as a scene of its own, with its own gravity and step; with a floor, the plane z = 0, if asked for.
+    /// A robot file (URDF or MJCF) as a scene of its own, with its own gravity and step, from a start that it has.
     ///
     /// # Errors
-    /// If it cannot be read, naming the place.
-    pub fn of_robot(file: &Path, floor: bool) -> Result<Self, SceneError> {
-        Self::of_robot_at(file, &Start::default(), floor)
-    }
-
-    /// The same with another start, if it is a file with keyframes.
-    ///
-    /// # Errors
-    /// As [`Scene::of_robot`]; if there is no such keyframe.
-    pub fn of_robot_at(file: &Path, start: &Start, floor: bool) -> Result<Self, SceneError> {
+    /// If it cannot be read, naming the place; if there is no such keyframe.
+    pub fn of_robot(file: &Path, start: &Start) -> Result<Self, SceneError> {
         let description = load_description_at(file, start)?;
         let mut builder = WorldBuilder::new();
         if let Some(gravity) = description.gravity {
             builder.gravity(gravity);
         }
         builder.add(&description, &Placement::default())?;
-        if floor {
-            let mut ground = Description::new("floor");
-            let geom = Geom::new("floor", None, Pose::identity(), Shape::half_space());
-            ground.geoms.push(GeomSpec { geom, material: Material::default(), look: Look { rgba: None, drawn: true } });
-            builder.add(&ground, &Placement::default())?;
-        }
         let mut settings = Settings::default();
         if let Some(dt) = description.dt {
             settings.dt = dt;

@@ -144,3 +144,32 @@ fn messages_speak_of_what_was_written() {
     let two = "[[bodies]]\nname = \"a\"\nmass = 1\njoint = \"revolute\"\nshape = { sphere = 1 }\n[[controllers]]\ntype = \"motion\"\njoint = \"a\"\nposition = 0\n[[controllers]]\ntype = \"servo\"\njoint = \"a\"\nkp = 1";
     assert!(wrong(two).contains("motion"), "{}", wrong(two));
 }
+
+#[test]
+fn velocities_of_one_joint_agree_on_its_limits() {
+    let mut sim = simulation(CUBE);
+    for (part, name) in
+        [(PhysicalPart::JointLimits, "joint_limits[1]"), (PhysicalPart::EffortLimits, "effort_limits[1]")]
+    {
+        let mut row = sim.physical();
+        row[PhysicalLayout::new(sim.world()).range(part).start + 3] = 2.0;
+        let error = sim.set_physical(&row).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains("cube"), "{error}");
+        assert!(sim.physical_changes().is_empty());
+    }
+}
+
+#[test]
+fn states_go_over_between_joints_of_one_kind_only() {
+    let arm = |kind: &str| {
+        let joint = format!("joint = {{ type = \"{kind}\", axis = [0, 1, 0], position = 0.25 }}");
+        simulation(&format!("[[bodies]]\nname = \"arm\"\nmass = 1.0\nshape = {{ sphere = 0.1 }}\n{joint}\n"))
+    };
+    let (mut same, mut other) = (arm("revolute"), arm("prismatic"));
+    let mut turned = arm("revolute");
+    turned.set_state(&[1.0], &[2.0]).unwrap();
+    same.carry_from(&turned).unwrap();
+    other.carry_from(&turned).unwrap();
+    assert_eq!((same.state().q[0], same.state().v[0]), (1.0, 2.0));
+    assert_eq!((other.state().q[0], other.state().v[0]), (0.25, 0.0));
+}
