@@ -19,15 +19,27 @@ const SEMISMOOTH_FALLS: f64 = 0.5;
 const INDICATES: f64 = 1e-8;
 /// τ below which the point of the path may be the answer.
 const ANSWERS_BELOW: f64 = 1e-11;
-/// τ from which on a path that does not end is left for semismooth steps with a larger α, and their number: redundant contacts contradict each other at the level of
-/// the tolerance, and forces must move far to resolve it.
-const PROXIMAL_TAU: f64 = 1e-8;
-const PROXIMAL_ALPHA: f64 = 1e-5;
-const PROXIMAL_STEPS: usize = 100;
+/// τ from which on a path that does not end is left for proximal steps.
+const PROXIMAL_TAU: f64 = 1e-5;
+/// Their number, how many of them may go by without a smaller residual, and their least and largest α.
+const PROXIMAL_STEPS: usize = 400;
+const PROXIMAL_PATIENCE: usize = 100;
+const PROXIMAL_ALPHA: (f64, f64) = (1e-5, 0.5);
+/// A proximal step that changes more states than this, and lets the residual grow by more than this, is taken again with a larger α.
+const PROXIMAL_CHANGES: usize = 10;
+const PROXIMAL_GROWTH: f64 = 2.0;
+/// By how much α grows and falls.
+const ALPHA_GROWS: f64 = 10.0;
+const ALPHA_FALLS: f64 = 0.1;
+/// How far forces are moved past the next change of a state, beside the way to it.
+const PAST_STATE: f64 = 1e-6;
+/// Error from which on the path starts again near the best point, and how far inside the laws, one time after the other.
+const RESTARTS_BELOW: f64 = 1e-3;
+const RESTARTS: [f64; 4] = [1e-3, 1e-5, 1e-2, 1e-4];
 /// Error beside what is wanted from which on an answer is left to the certificate, whose measure is the finer one.
 const WORTH_CERTIFYING: f64 = 100.0;
 /// Error at the end of a run, beside what is wanted, that spares the next run.
-const ENOUGH_AFTER_ALL: f64 = 8.0;
+const ENOUGH_AFTER_ALL: f64 = 4.0;
 /// A run whose τ does not halve in [`Steps::patience`] iterations has stalled. Below this τ rounding is the cause.
 const STALLED_BY_ROUNDING: f64 = 1e-7;
 /// Forces of a guess beside the velocities, above which they are of no use.
@@ -255,22 +267,36 @@ impl Search {
                 return true;
             }
         }
-        // As good as the certificate asks for, if not as good as wanted.
-        let is_enough = |search: &Self| search.best_error <= ENOUGH_AFTER_ALL * enough;
-        if self.best_error <= WORTH_CERTIFYING * enough && !is_enough(self) {
+        if self.best_error <= WORTH_CERTIFYING * enough && !self.is_enough_after_all(enough) {
             // The states are right, and what is left is the rounding of motions divided by α.
             self.keep_point(newton);
             newton.v.clone_from(&self.best_v);
             newton.p.clone_from(&self.best_p);
-            self.semismooth(el, newton, PROXIMAL_ALPHA, SEMISMOOTH_STEPS, enough);
+            self.semismooth(el, newton, PROXIMAL_ALPHA.0, SEMISMOOTH_STEPS, enough);
             self.take_point(newton);
         }
-        if self.path.tau <= PROXIMAL_TAU && !is_enough(self) {
-            self.path.drop_small_forces(newton);
-            let steps = PROXIMAL_STEPS.min(limit.saturating_sub(newton.iterations));
-            self.semismooth(el, newton, PROXIMAL_ALPHA, steps, enough);
+        if self.path.tau <= PROXIMAL_TAU {
+            self.proximal(el, newton, enough, limit);
         }
-        is_enough(self)
+        // The path, and steps that find which of the states contradict each other: from the best point each often ends what the other cannot.
+        for inside in RESTARTS {
+            if self.is_enough_after_all(enough) || self.best_error > RESTARTS_BELOW {
+                break;
+            }
+            newton.v.clone_from(&self.best_v);
+            newton.p.clone_from(&self.best_p);
+            self.path.start_near(el, newton, inside);
+            if self.follow_path(el, newton, Steps::Short, enough, limit) {
+                return true;
+            }
+            self.proximal(el, newton, enough, limit);
+        }
+        self.is_enough_after_all(enough)
+    }
+
+    /// True if the best error is as good as the certificate asks for, if not as good as wanted.
+    fn is_enough_after_all(&self, enough: f64) -> bool {
+        self.best_error <= ENOUGH_AFTER_ALL * enough
     }
 
     /// Starts inside the laws, near what the sweeps found or from no forces.
@@ -307,11 +333,60 @@ impl Search {
                     break;
                 }
             }
-            if alpha < PROXIMAL_ALPHA && residual > SEMISMOOTH_FALLS * before {
+            if residual > SEMISMOOTH_FALLS * before {
                 break;
             }
         }
         self.best_error
+    }
+
+    /// Proximal steps from the end of a path. Redundant contacts may contradict each other at the level of the tolerance: with states that do, every step
+    /// leaves the same residual and moves the forces on by the same amount, until one of them reaches its bound. They are moved there at once.
+    fn proximal(&mut self, el: &Elements, newton: &mut Newton, enough: f64, limit: usize) {
+        self.path.drop_small_forces(newton);
+        let mut alpha = PROXIMAL_ALPHA.0;
+        let mut residual = newton.evaluate(el, false);
+        // The least residual, and when it was found.
+        let mut least = (f64::INFINITY, 0);
+        for k in 0..PROXIMAL_STEPS {
+            stiction_lcp::interrupt::check();
+            if residual < least.0 {
+                least = (residual, k);
+            }
+            if self.is_enough_after_all(enough) || k - least.1 > PROXIMAL_PATIENCE || newton.iterations >= limit {
+                return;
+            }
+            self.keep_point(newton);
+            self.last.clone_from(&newton.states);
+            if !newton.direction(el, alpha, true) {
+                return;
+            }
+            newton.move_by(1.0);
+            let mut next = newton.evaluate(el, false);
+            self.offer(el, newton);
+            let changes = newton.states.iter().zip(&self.last).filter(|(state, last)| state != last).count();
+            if next > PROXIMAL_GROWTH * residual && changes > PROXIMAL_CHANGES && alpha < PROXIMAL_ALPHA.1 {
+                self.take_point(newton);
+                newton.evaluate(el, false);
+                alpha *= ALPHA_GROWS;
+                continue;
+            }
+            if changes == 0 {
+                // Steps that fall in proportion, as those of soft motions do, end where their sum does.
+                let sum = if next < residual { residual / (residual - next) } else { f64::INFINITY };
+                let to_next = (1.0 + PAST_STATE) * newton.steps_to_next_state(el);
+                let (steps, walks) = (sum.min(to_next), next > SEMISMOOTH_FALLS * residual);
+                if walks && steps.is_finite() {
+                    newton.move_by(steps);
+                    next = newton.evaluate(el, false);
+                    self.offer(el, newton);
+                }
+                if !walks || sum < to_next {
+                    alpha = (ALPHA_FALLS * alpha).max(PROXIMAL_ALPHA.0);
+                }
+            }
+            residual = next;
+        }
     }
 
     /// Goes to the end, and solves the system of states that have settled; true when an answer is good enough.
