@@ -56,7 +56,7 @@ def sources(commit):
         read = lambda path: subprocess.run(["git", "show", f"{commit}:{path}"], check=True, text=True, capture_output=True).stdout
     for path in listed.stdout.split():
         inside = "/src/" in path and path.endswith(".rs")
-        if inside and "/papers/" not in path and not path.endswith("tests.rs") and "/tests/" not in path:
+        if inside and "papers/src/" not in path and "/papers/" not in path and not path.endswith("tests.rs") and "/tests/" not in path:
             try:
                 yield path, read(path)
             except FileNotFoundError:  # Deleted, and not yet committed.

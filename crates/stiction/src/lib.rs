@@ -2,7 +2,6 @@
 //!
 //! [`lcp`] has complementarity problems and solvers, [`contact`] contact problems and models, [`body`] bodies and collision, [`sim`] scenes and simulators;
 //! [`papers`] the experiments of the four papers that the engine implements. [`prelude`] has what most programs need.
-pub mod papers;
 
 pub use stiction_body as body;
 pub use stiction_contact as contact;
