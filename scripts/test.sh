@@ -36,6 +36,9 @@ cargo fmt --all --check
 step rust "lints, as errors"
 cargo clippy --release --workspace --all-targets --quiet -- -D warnings
 
+step rust "solvers without their default features"
+cargo check --release --quiet -p stiction-lcp --no-default-features
+
 step rust "release build with tests and examples"
 cargo build "${everything[@]}" --quiet --lib --bins --examples --test '*'
 

@@ -81,9 +81,11 @@ pub use friction_problem::{FrictionProblem, GlobalFrictionProblem};
 pub use islands::{Island, Islands};
 pub use mass::{Layout, Mass};
 pub use model::{ContactModel, ContactOutcome, ContactStats, Elapsed, Level, Mode, ModelOptions, WarmStart};
+#[cfg(feature = "clarabel")]
+pub use models::DrumwrightShell;
 pub use models::{
-    BaraffFriction, ConeOptions, CoulombCone, CoulombPolyhedral, CoulombPyramid, DrumwrightShell, Frictionless, NoSlip,
-    NoSlipOptions, NormalOptions, NormalSolver, PolyhedralOptions, PyramidMethod, PyramidOptions, Viscous,
+    BaraffFriction, ConeOptions, CoulombCone, CoulombPolyhedral, CoulombPyramid, Frictionless, NoSlip, NoSlipOptions,
+    NormalOptions, NormalSolver, PolyhedralOptions, PyramidMethod, PyramidOptions, Viscous,
 };
 pub use problem::{CONTACT_ROWS, Contact, ContactBatch, ContactProblem};
 pub use rows::Rows;
