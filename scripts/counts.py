@@ -27,7 +27,7 @@ FACTORIZATIONS = [
     ("/incremental_factor.rs", "impl IncrementalFactor"),
     ("lemke/kernel.rs", "impl Kernel"),
     ("lemke/tableau.rs", "impl Tableau"),
-    ("principal_pivot/transform.rs", "pub fn pivot("),
+    ("principal_pivot/transform.rs", "fn pivot("),
     ("interior_point/vertex.rs", "axpy(-head"),
     ("reduce/choice.rs", "axpy(-head"),
     ("nnls/cholesky.rs", "fn eliminate("),

@@ -31,24 +31,24 @@
 //!
 //! # Where things are
 //!
-//! [`model`] and [`joint`] say what there is, [`kinematics`] where it is and how it moves, [`dynamics`], [`aba`] and
-//! [`velocity_products`] how it accelerates, [`loops`] closes what a tree cannot; [`shape`] and [`collision`] are geometry.
-pub mod aba;
+//! [`model`] and `joint` say what there is, `kinematics` where it is and how it moves, [`dynamics`], `aba` and
+//! `velocity_products` how it accelerates, `loops` closes what a tree cannot; [`shape`] and [`collision`] are geometry.
+mod aba;
 pub mod collision;
 pub mod dynamics;
-pub mod inertia;
-pub mod joint;
-pub mod kinematics;
-pub mod loops;
+mod inertia;
+mod joint;
+mod kinematics;
+mod loops;
 pub mod math;
 pub mod model;
 pub mod range;
 pub mod shape;
-pub mod velocity_products;
+mod velocity_products;
 
 pub use collision::{Collision, CollisionRules, ContactPoint, Geom, Overlap, RayHit, Separation};
 pub use inertia::Inertia;
-pub use joint::JointKind;
+pub use joint::{Column, JointKind};
 pub use kinematics::{LinkMotion, Workspace};
 pub use loops::{LoopAction, LoopBlocks, LoopRows, RedundantRows, RowSource};
 pub use model::{Coupling, CouplingTerm, JointProperties, LinkSpec, LoopClosure, LoopKind, Mimic, Model, ModelBuilder};

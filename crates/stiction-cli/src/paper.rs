@@ -17,7 +17,7 @@ use crate::output::Failure;
 #[command(
     after_help = "Exit code: 0 run (claims that do not hold are results), 1 an experiment could not be run, 2 bad input."
 )]
-pub struct PaperArgs {
+pub(crate) struct PaperArgs {
     /// `list`, a paper (drumwright, lloyd, trinkle, baraff), one experiment (paper/name), or `all`.
     #[arg(value_name = "WHAT", hide_possible_values = true, value_parser = PossibleValuesParser::new(names()))]
     pub what: String,
@@ -39,7 +39,7 @@ fn names() -> Vec<&'static str> {
 }
 
 /// Runs experiments one after the other, so that none disturbs the timing of another; true if all could be run.
-pub fn run(args: &PaperArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
+pub(crate) fn run(args: &PaperArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
     if args.what == "list" {
         return list(args.json, out);
     }

@@ -13,7 +13,7 @@ use stiction_lcp::{Lcp, Options, Outcome, Solver, catalog, certify};
 
 /// Solve random problems of the classes with a theorem, and of none; every one must be certified, or proven unsolvable.
 #[derive(Debug, Args)]
-pub struct SoakArgs {
+pub(crate) struct SoakArgs {
     /// Problems per class.
     #[arg(long, default_value_t = 100_000)]
     count: u64,
@@ -66,7 +66,7 @@ struct Tally {
 }
 
 /// Runs the soak. True if every problem was answered as it must be.
-pub fn run(args: &SoakArgs, out: &mut dyn Write) -> Result<bool, Failure> {
+pub(crate) fn run(args: &SoakArgs, out: &mut dyn Write) -> Result<bool, Failure> {
     if !args.model.is_empty() {
         return run_models(args, out);
     }

@@ -48,31 +48,31 @@
 //!
 //! # Where things are
 //!
-//! Follow the data: [`problem`], [`mass`] and [`rows`] are what is given; [`islands`] and [`whitened`] prepare it; [`models`] solve; [`by_island`] puts the answers
-//! together; [`certificate`] judges them from [`problem`] alone; [`solution`] and [`model`] are what comes out. [`separate_islands`] gives a model one island at a time, on
+//! Follow the data: [`problem`], `mass` and [`rows`] are what is given; [`islands`] and `whitened` prepare it; [`models`] solve; `by_island` puts the answers
+//! together; [`certificate`] judges them from [`problem`] alone; `solution` and [`model`] are what comes out. `separate_islands` gives a model one island at a time, on
 //! several threads. [`find_indices`] finds independent rows. [`io`] reads
 //! friction problems; [`scenes`] makes problems for tests, benchmarks and experiments.
-pub mod by_island;
+mod by_island;
 pub mod certificate;
 mod check;
 pub mod find_indices;
-pub mod friction_certificate;
-pub mod friction_lcp;
-pub mod friction_problem;
+mod friction_certificate;
+mod friction_lcp;
+mod friction_problem;
 pub mod io;
 pub mod islands;
-pub mod mass;
+mod mass;
 pub mod model;
 pub mod models;
 pub mod problem;
 pub mod rows;
 pub mod scenes;
-pub mod separate_islands;
-pub mod solution;
+mod separate_islands;
+mod solution;
 pub mod sparse;
 mod sparse_lu;
 mod twins;
-pub mod whitened;
+mod whitened;
 
 pub use certificate::{Certifier, Law, PhysicalCertificate, Place};
 pub use friction_certificate::{FrictionCertificate, certify_friction};

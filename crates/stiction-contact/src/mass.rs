@@ -20,7 +20,7 @@ pub struct Layout(Arc<[usize]>);
 
 impl Layout {
     /// Blocks of the given sizes, one after the other.
-    pub fn from_sizes(sizes: impl IntoIterator<Item = usize>) -> Self {
+    pub(crate) fn from_sizes(sizes: impl IntoIterator<Item = usize>) -> Self {
         let mut starts = vec![0];
         starts.extend(sizes.into_iter().scan(0, |end, size| {
             *end += size;
@@ -261,7 +261,7 @@ impl Mass {
     }
 
     /// [`Mass::solve_factor`] for `LANES` vectors side by side, at the price of little more than one: `x[i]` has entry i of each.
-    pub fn solve_factor_lanes(&self, b: usize, x: &mut [[f64; LANES]]) {
+    pub(crate) fn solve_factor_lanes(&self, b: usize, x: &mut [[f64; LANES]]) {
         let inverse = &self.inverse[self.layout.range(b)];
         for j in 0..x.len() {
             let (done, rest) = x.split_at_mut(j + 1);
@@ -276,7 +276,7 @@ impl Mass {
     }
 
     /// [`Mass::solve_factor_transposed`] for `LANES` vectors side by side.
-    pub fn solve_factor_transposed_lanes(&self, b: usize, x: &mut [[f64; LANES]]) {
+    pub(crate) fn solve_factor_transposed_lanes(&self, b: usize, x: &mut [[f64; LANES]]) {
         let inverse = &self.inverse[self.layout.range(b)];
         for j in (0..x.len()).rev() {
             let (head, rest) = x.split_at_mut(j + 1);
@@ -313,7 +313,7 @@ impl Mass {
 }
 
 /// Vectors that [`Mass::solve_factor_lanes`] takes at a time.
-pub const LANES: usize = 4;
+pub(crate) const LANES: usize = 4;
 
 /// Velocities of a free body. Most blocks have as many, and loops of a known length are a few instructions.
 const FREE: usize = 6;

@@ -91,7 +91,7 @@ impl ModelOptions {
     }
 
     /// The same options for a complementarity solver.
-    pub fn for_solver(&self) -> stiction_lcp::Options {
+    pub(crate) fn for_solver(&self) -> stiction_lcp::Options {
         stiction_lcp::Options { tolerance: self.tolerance, max_pivots: self.max_pivots, ..Default::default() }
     }
 }

@@ -66,7 +66,7 @@
 //! | `exact` | [`exact`], [`Enumerate`], [`classify_exact`](classify::classify_exact) | rays are not turned into proofs; a row that only whole numbers decide counts as not certified |
 //! | `io` | [`io`]: Siconos text, `.npz`, JSON | problems come from code |
 //! | `threads` | a pool behind [`Threads`] | one thread |
-pub mod auto;
+mod auto;
 pub mod basis;
 mod branch;
 pub mod catalog;
@@ -85,15 +85,15 @@ pub mod generate;
 pub mod interior_point;
 #[cfg(feature = "io")]
 pub mod io;
-pub mod lemke;
+mod lemke;
 pub mod nnls;
 pub mod outcome;
 pub mod principal_pivot;
 pub mod problem;
-pub mod projected_gauss_seidel;
+mod projected_gauss_seidel;
 pub mod reduce;
 pub mod solver;
-pub mod work;
+mod work;
 
 pub use auto::Auto;
 pub use basis::{Basis, Position};

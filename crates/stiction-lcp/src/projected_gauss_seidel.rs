@@ -21,7 +21,7 @@ use crate::solver::{Options, Solver};
 use crate::work;
 
 /// Sweeps allowed unless `max_pivots` says otherwise.
-pub const SWEEPS: usize = 10_000;
+pub(crate) const SWEEPS: usize = 10_000;
 
 /// Sweeps between two looks at the certificate, which costs a few of them.
 const BLOCK: usize = 10;

@@ -55,7 +55,7 @@ impl Default for Options {
 
 impl Options {
     /// The floating-point operations that a solve of order `n` may take.
-    pub fn flops_allowed(&self, n: usize) -> u64 {
+    pub(crate) fn flops_allowed(&self, n: usize) -> u64 {
         self.max_flops.unwrap_or_else(|| default_flops(n))
     }
 

@@ -49,42 +49,42 @@ pub(super) struct Rule {
 
 impl Rule {
     /// Holds if so; `text` says what is asked.
-    pub fn when(holds: bool, text: impl Into<String>) -> Self {
+    pub(crate) fn when(holds: bool, text: impl Into<String>) -> Self {
         Self { text: text.into(), holds, better: false }
     }
 
     /// Holds if `x` is at least `bar`. A number that is none never is.
-    pub fn at_least(x: f64, bar: f64) -> Self {
+    pub(crate) fn at_least(x: f64, bar: f64) -> Self {
         Self::when(x >= bar, format!("at least {}", short(bar, 3)))
     }
 
     /// Holds if `x` is at most `bar`. A number that is none never is.
-    pub fn at_most(x: f64, bar: f64) -> Self {
+    pub(crate) fn at_most(x: f64, bar: f64) -> Self {
         Self::when(x <= bar, format!("at most {}", short(bar, 3)))
     }
 
     /// Holds if all of at least one did.
-    pub fn all(done: usize, of: usize) -> Self {
+    pub(crate) fn all(done: usize, of: usize) -> Self {
         Self::when(done == of && of > 0, "all")
     }
 
     /// Better, if it holds, where `better` is true; `text` says when that is.
-    pub fn better_when(self, better: bool, text: &str) -> Self {
+    pub(crate) fn better_when(self, better: bool, text: &str) -> Self {
         Self { text: format!("{}; better: {text}", self.text), better, ..self }
     }
 
     /// Better, if it holds, from `bar` on.
-    pub fn better_at_least(self, x: f64, bar: f64) -> Self {
+    pub(crate) fn better_at_least(self, x: f64, bar: f64) -> Self {
         self.better_when(x >= bar, &format!("at least {}", short(bar, 3)))
     }
 
     /// Better, if it holds, up to `bar`.
-    pub fn better_at_most(self, x: f64, bar: f64) -> Self {
+    pub(crate) fn better_at_most(self, x: f64, bar: f64) -> Self {
         self.better_when(x <= bar, &format!("at most {}", short(bar, 3)))
     }
 
     /// Says that the bar is not the paper's but ours.
-    pub fn ours(self) -> Self {
+    pub(crate) fn ours(self) -> Self {
         Self { text: format!("our bar: {}", self.text), ..self }
     }
 }

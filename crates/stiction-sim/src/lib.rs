@@ -44,23 +44,23 @@
 //!
 //! # Where things are
 //!
-//! [`scene`], [`urdf`] and [`mjcf`] read files into a [`description`], of which [`world`] is made. [`simulation`] has the
-//! step and its settings; [`assemble`] is the bridge to contact problems, [`restitution`] rebounds, [`control`] what drives
+//! [`scene`], [`urdf`] and [`mjcf`] read files into a [`description`], of which `world` is made. [`simulation`] has the
+//! step and its settings; `assemble` is the bridge to contact problems, `restitution` rebounds, [`control`] what drives
 //! joints. [`readings`], [`queries`] and [`sensors`] tell what happens; [`recording`] keeps it in a file.
 pub mod actuation;
-pub mod ambient;
-pub mod assemble;
-pub mod carry;
+mod ambient;
+mod assemble;
+mod carry;
 pub mod control;
 pub mod description;
-pub mod energy;
+mod energy;
 pub mod error;
 mod event_driven;
-pub mod expression;
+mod expression;
 mod files;
 mod friction_ellipse;
 pub mod looks;
-pub mod material;
+mod material;
 pub mod meshes;
 pub mod mjcf;
 mod mocap;
@@ -72,22 +72,23 @@ mod projection;
 pub mod queries;
 pub mod readings;
 pub mod recording;
-pub mod restitution;
+mod restitution;
 pub mod rolling;
 pub mod scene;
 pub mod sensors;
 pub mod simulation;
 mod sleep;
 pub mod summary;
-pub mod ties;
+mod ties;
 mod time_stepping;
 pub mod urdf;
-pub mod world;
-pub mod xml;
+mod world;
+mod xml;
 
 use std::path::Path;
 
 pub use actuation::{Actuator, Tendon};
+pub use ambient::{Ambient, Immersed, TurnSpring};
 pub use assemble::{ContactFrame, ContactKey};
 pub use carry::Weld;
 pub use control::{Commands, Controller, LinkWrench, Signal, View};
@@ -107,7 +108,7 @@ pub use simulation::{
 };
 pub use summary::{Gather, Summary};
 pub use ties::{Softness, Tie};
-pub use world::{Added, Base, Placement, Surfaces, World, WorldBuilder};
+pub use world::{Added, Base, Keyframe, Placement, Surfaces, World, WorldBuilder};
 
 /// Reads a robot file, URDF or MJCF, told apart by the element it starts with.
 ///

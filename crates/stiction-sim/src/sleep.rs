@@ -24,12 +24,12 @@ pub(crate) struct Sleep {
 
 impl Sleep {
     /// The next step is computed.
-    pub fn wake(&mut self) {
+    pub(crate) fn wake(&mut self) {
         self.report = None;
     }
 
     /// True if the last step changed nothing.
-    pub fn is_at_rest(&self) -> bool {
+    pub(crate) fn is_at_rest(&self) -> bool {
         self.report.is_some()
     }
 }

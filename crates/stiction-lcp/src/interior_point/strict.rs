@@ -41,7 +41,7 @@ pub(super) struct StrictlyFeasible {
 
 impl StrictlyFeasible {
     /// A pair (z, w) > 0 with w = M z + q into `out`; the number of iterations, or `None` if there is no such pair.
-    pub fn find(&mut self, m: &Matrix, q: &[f64], out: &mut Pair) -> Option<usize> {
+    pub(super) fn find(&mut self, m: &Matrix, q: &[f64], out: &mut Pair) -> Option<usize> {
         self.set(m, q);
         self.start(m, q);
         for iteration in 0..MAX_ITERATIONS {

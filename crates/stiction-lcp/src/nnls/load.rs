@@ -46,7 +46,7 @@ pub(crate) struct Scaled {
 
 impl Scaled {
     /// Takes in a problem; `qr` is used as workspace. The error says why this is no problem for the factored methods.
-    pub fn load(&mut self, problem: ProblemRef<'_>, qr: &mut ActiveQr) -> Result<(), String> {
+    pub(crate) fn load(&mut self, problem: ProblemRef<'_>, qr: &mut ActiveQr) -> Result<(), String> {
         let n = problem.n();
         self.dependent = DEPENDENT_AFTER_CHOLESKY;
         match problem {
@@ -77,12 +77,12 @@ impl Scaled {
     }
 
     /// Number of rows of G.
-    pub fn m(&self) -> usize {
+    pub(crate) fn m(&self) -> usize {
         self.g.rows()
     }
 
     /// Number of columns of G.
-    pub fn n(&self) -> usize {
+    pub(crate) fn n(&self) -> usize {
         self.g.cols()
     }
 

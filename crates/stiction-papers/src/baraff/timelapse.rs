@@ -10,7 +10,7 @@ use stiction_sim::Simulation;
 type Point = [f64; 2];
 
 /// What part of the plane is shown, and how bodies are coloured.
-pub struct View {
+pub(super) struct View {
     /// Least and greatest x (m).
     pub x: [f64; 2],
     /// Least and greatest z (m).
@@ -23,7 +23,7 @@ pub struct View {
 
 /// A mechanism at one time.
 #[derive(Debug, Clone)]
-pub struct Frame {
+pub(super) struct Frame {
     /// When (s).
     time: f64,
     /// Classes and outlines, from back to front.
@@ -43,7 +43,7 @@ const ROUND: usize = 32;
 
 impl Frame {
     /// The simulation as it stands.
-    pub fn of(simulation: &mut Simulation, view: &View) -> Self {
+    pub(super) fn of(simulation: &mut Simulation, view: &View) -> Self {
         let contacts = forces(simulation);
         let (time, world) = (simulation.state().t, simulation.world().clone());
         let work = simulation.kinematics();
@@ -138,7 +138,7 @@ fn hull(mut points: Vec<Point>) -> Vec<Point> {
 }
 
 /// The frames beside each other, in rows; an `<svg>` element with the classes of the report.
-pub fn picture(frames: &[Frame], view: &View) -> String {
+pub(super) fn picture(frames: &[Frame], view: &View) -> String {
     let scale = WIDTH / (view.x[1] - view.x[0]);
     let height = (view.z[1] - view.z[0]) * scale;
     let (cell_x, cell_y) = (WIDTH + ROOM, height + CAPTION + ROOM);

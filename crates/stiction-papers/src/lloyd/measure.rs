@@ -42,7 +42,7 @@ pub(super) struct Tally {
 
 impl Case {
     /// The problems of `setting`, one per wrench.
-    pub fn new(setting: &Setting, methods: [bool; 3]) -> Result<Self, InputError> {
+    pub(super) fn new(setting: &Setting, methods: [bool; 3]) -> Result<Self, InputError> {
         Ok(Self {
             name: setting.name.clone(),
             bodies: setting.bodies.len(),
@@ -54,12 +54,12 @@ impl Case {
     }
 
     /// Number of problems.
-    pub fn problems(&self) -> usize {
+    pub(super) fn problems(&self) -> usize {
         self.problems.len()
     }
 
     /// Time of a method per problem (ms), if it was measured.
-    pub fn time(&self, method: usize) -> Option<f64> {
+    pub(super) fn time(&self, method: usize) -> Option<f64> {
         self.results[method].time
     }
 }

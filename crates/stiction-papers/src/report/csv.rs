@@ -3,7 +3,7 @@
 use crate::{Cell, Plot, Table};
 
 /// A table: a line of headings with units, then its rows.
-pub fn table(table: &Table) -> String {
+pub(super) fn table(table: &Table) -> String {
     let mut text = line(table.columns.iter().map(heading));
     for row in &table.rows {
         text += &line(row.iter().map(|cell| match cell {
@@ -17,12 +17,12 @@ pub fn table(table: &Table) -> String {
 }
 
 /// A column's name with its unit.
-pub fn heading(column: &crate::Column) -> String {
+pub(super) fn heading(column: &crate::Column) -> String {
     if column.unit.is_empty() { column.name.clone() } else { format!("{} ({})", column.name, column.unit) }
 }
 
 /// A plot's data: a line per point.
-pub fn plot(plot: &Plot) -> String {
+pub(super) fn plot(plot: &Plot) -> String {
     let or = |label: &str, other: &str| if label.is_empty() { other.to_string() } else { label.to_string() };
     let mut text = line(["series".into(), "from".into(), or(&plot.x.label, "x"), or(&plot.y.label, "y")]);
     for series in &plot.series {

@@ -8,7 +8,7 @@ use super::{FileNames, PAPERS, Report, Run, SUMMARY, Tally, number, style, svg};
 use crate::{Cell, Claim, Table, Verdict};
 
 /// The whole page.
-pub fn page(report: &Report, names: &[FileNames]) -> String {
+pub(super) fn page(report: &Report, names: &[FileNames]) -> String {
     let mut body = String::new();
     head(&mut body, report);
     for (key, name, title) in PAPERS {

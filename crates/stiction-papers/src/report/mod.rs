@@ -57,7 +57,7 @@ impl Run {
     }
 
     /// The name without the paper.
-    pub fn short_name(&self) -> &str {
+    pub(crate) fn short_name(&self) -> &str {
         self.name.split_once('/').map_or(&self.name, |(_, name)| name)
     }
 }

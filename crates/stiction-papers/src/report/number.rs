@@ -3,7 +3,7 @@
 use crate::Cell;
 
 /// A number with at most `digits` significant digits, without trailing zeros; with an exponent where it would be long.
-pub fn short(x: f64, digits: usize) -> String {
+pub(crate) fn short(x: f64, digits: usize) -> String {
     if x == 0.0 {
         return "0".into();
     }
@@ -29,7 +29,7 @@ fn trim(text: &str) -> &str {
 const DIGITS: usize = 4;
 
 /// A cell as people read it.
-pub fn cell(cell: &Cell) -> String {
+pub(super) fn cell(cell: &Cell) -> String {
     match cell {
         Cell::Text(text) => text.clone(),
         Cell::Number(x) => short(*x, DIGITS),
@@ -39,7 +39,7 @@ pub fn cell(cell: &Cell) -> String {
 }
 
 /// A power of ten: 0.01, 1, 1000, and 10⁷ where it would be long.
-pub fn power_of_ten(power: i32) -> String {
+pub(super) fn power_of_ten(power: i32) -> String {
     if (-3..=4).contains(&power) {
         return short(10f64.powi(power), 1);
     }

@@ -11,7 +11,7 @@ const LARGEST: f64 = 1e300;
 
 /// Maps numbers of an axis to 0 … 1.
 #[derive(Debug, Clone, Copy)]
-pub struct Scale {
+pub(super) struct Scale {
     log: bool,
     /// The ends; of the decimal logarithm if `log`.
     lo: f64,
@@ -20,7 +20,7 @@ pub struct Scale {
 
 /// A tick: where, and its label (none for lines between).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tick {
+pub(super) struct Tick {
     /// From 0 to 1.
     pub at: f64,
     /// Its label.
@@ -29,7 +29,7 @@ pub struct Tick {
 
 impl Scale {
     /// A scale that holds all finite values (on a logarithmic axis: all above zero), with a little room.
-    pub fn fit(values: impl Iterator<Item = f64>, log: bool) -> Self {
+    pub(super) fn fit(values: impl Iterator<Item = f64>, log: bool) -> Self {
         let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
         for x in values.filter_map(|x| level(x, log)) {
             (lo, hi) = (lo.min(x), hi.max(x));
@@ -48,12 +48,12 @@ impl Scale {
     }
 
     /// Where a number is, if it is on the axis.
-    pub fn at(&self, x: f64) -> Option<f64> {
+    pub(super) fn at(&self, x: f64) -> Option<f64> {
         level(x, self.log).map(|x| (x - self.lo) / (self.hi - self.lo))
     }
 
     /// Ticks from low to high.
-    pub fn ticks(&self) -> Vec<Tick> {
+    pub(super) fn ticks(&self) -> Vec<Tick> {
         let ticks = if self.log { self.log_ticks() } else { self.linear_ticks() };
         ticks.into_iter().filter(|tick| (-1e-9..=1.0 + 1e-9).contains(&tick.at)).collect()
     }

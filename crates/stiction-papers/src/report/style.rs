@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// Colours of series, in order: light, dark. Neighbours differ in brightness as well as in hue.
-pub const SERIES: [(&str, &str); 8] = [
+pub(super) const SERIES: [(&str, &str); 8] = [
     ("#1b66b5", "#6fb4f2"),
     ("#c4500c", "#f5a05f"),
     ("#14805a", "#5fd3a5"),
@@ -34,7 +34,7 @@ const PAGE: [(&str, &str, &str); 7] = [
 /// Classes: `ground` (filled like the page), `ink` and `soft` (strokes; as text: its colour), `solid` (filled with ink), `fill-1` … `fill-4`,
 /// `s1` … `s8`
 /// (a series' colour) with `dot` (filled with it) or `hollow`, `grid` (thin lines).
-pub fn figures() -> String {
+pub(super) fn figures() -> String {
     let light = figure_colours(|pair| pair.0);
     let dark = figure_colours(|pair| pair.1);
     format!(
@@ -63,7 +63,7 @@ fn figure_colours(pick: fn((&'static str, &'static str)) -> &'static str) -> Str
 }
 
 /// Variables of the page's colours, and its rules.
-pub fn page() -> String {
+pub(super) fn page() -> String {
     let variables = |pick: fn(&(&str, &'static str, &'static str)) -> &'static str| -> String {
         PAGE.iter().map(|c| format!("--{}: {}; ", c.0, pick(c))).collect()
     };

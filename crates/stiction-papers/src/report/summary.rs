@@ -24,7 +24,7 @@ pub struct ClaimLine {
 }
 
 /// All claims of a run, in order.
-pub fn claims(report: &Report) -> Vec<ClaimLine> {
+pub(super) fn claims(report: &Report) -> Vec<ClaimLine> {
     let lines = report.experiments.iter().flat_map(|run| {
         run.section.claims.iter().map(|claim| ClaimLine {
             paper: run.paper().into(),
@@ -40,7 +40,7 @@ pub fn claims(report: &Report) -> Vec<ClaimLine> {
 }
 
 /// The text of `summary.json`: a list of claims.
-pub fn json(report: &Report) -> String {
+pub(super) fn json(report: &Report) -> String {
     // Plain text cannot fail to be written.
     serde_json::to_string_pretty(&claims(report)).unwrap_or_default() + "\n"
 }

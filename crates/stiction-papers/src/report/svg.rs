@@ -21,7 +21,7 @@ const MARKED: usize = 60;
 const DRAWN: usize = 1500;
 
 /// Text with the characters that XML keeps for itself written out; control characters, which it does not allow, are left out.
-pub fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -37,17 +37,17 @@ pub fn escaped(text: &str) -> String {
 }
 
 /// A plot for a page that has the rules of [`style::figures`]; the title stands beside it.
-pub fn plot(plot: &Plot) -> String {
+pub(super) fn plot(plot: &Plot) -> String {
     drawn(plot, false)
 }
 
 /// A plot as a file of its own, with title and colours.
-pub fn plot_file(plot: &Plot) -> String {
+pub(super) fn plot_file(plot: &Plot) -> String {
     file(&drawn(plot, true))
 }
 
 /// A picture as a file of its own, with the colours.
-pub fn picture_file(picture: &Picture) -> String {
+pub(super) fn picture_file(picture: &Picture) -> String {
     file(picture.svg.trim_start())
 }
 

@@ -6,7 +6,7 @@ use super::{Run, csv, number};
 use crate::{Cell, Table, Verdict};
 
 /// Tables, then claims.
-pub fn run(run: &Run) -> String {
+pub(super) fn run(run: &Run) -> String {
     let mut text = format!("{}: {} ({:.1} s)\n", run.name, run.title, run.seconds);
     for one in &run.section.tables {
         let _ = write!(text, "\n{}\n{}", one.title, table(one));
@@ -51,7 +51,7 @@ fn table(table: &Table) -> String {
 }
 
 /// True if a column has numbers and no words.
-pub fn is_number(table: &Table, column: usize) -> bool {
+pub(super) fn is_number(table: &Table, column: usize) -> bool {
     let mut cells = table.rows.iter().filter_map(|row| row.get(column)).filter(|c| **c != Cell::Empty).peekable();
     cells.peek().is_some() && cells.all(|c| matches!(c, Cell::Number(_) | Cell::Count(_)))
 }

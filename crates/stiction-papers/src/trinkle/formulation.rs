@@ -66,7 +66,7 @@ impl Formulation {
     }
 
     /// Whether the contacts are independent: the system Jacobian has full column rank.
-    pub fn has_full_rank(&self) -> bool {
+    pub(crate) fn has_full_rank(&self) -> bool {
         self.full_rank
     }
 
@@ -76,7 +76,7 @@ impl Formulation {
     }
 
     /// The basis that forces of another law suggest: each pair has the larger of its two numbers basic.
-    pub fn basis_near(&self, forces: &ContactForces) -> Basis {
+    pub(crate) fn basis_near(&self, forces: &ContactForces) -> Basis {
         let (z, mut w) = (self.point(forces), vec![0.0; self.lcp.n()]);
         certify((&self.lcp).into(), &z, &mut w);
         let size = |x: &[f64]| x.iter().fold(f64::MIN_POSITIVE, |a: f64, x| a.max(x.abs()));

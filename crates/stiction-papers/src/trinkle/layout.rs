@@ -49,7 +49,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// A random row of columns of boxes with fingers at free faces, for this many contacts and so many per box and per finger.
-    pub fn draw(contacts: usize, per_body: [usize; 2], rng: &mut Rng) -> Self {
+    pub(super) fn draw(contacts: usize, per_body: [usize; 2], rng: &mut Rng) -> Self {
         let mut layout = Self { backed: rng.chance(0.5), ..Self::default() };
         let mut columns: Vec<Vec<usize>> = Vec::new();
         for _ in 0..contacts.div_ceil(per_body[0]) {
@@ -76,7 +76,7 @@ impl Layout {
     }
 
     /// Number of the body of a finger's tip.
-    pub fn tip(&self, k: usize) -> usize {
+    pub(super) fn tip(&self, k: usize) -> usize {
         self.boxes.len() + self.fingers[..=k].iter().map(|finger| finger.joints.len()).sum::<usize>() - 1
     }
 

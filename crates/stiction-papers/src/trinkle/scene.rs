@@ -73,7 +73,7 @@ impl Scene {
     ///
     /// # Errors
     /// If none of the scenes drawn has such contacts.
-    pub fn draw_apart(plan: &Plan, seed: u64) -> Result<Self, InputError> {
+    pub(crate) fn draw_apart(plan: &Plan, seed: u64) -> Result<Self, InputError> {
         Self::draw_within(plan, seed, 1)
     }
 

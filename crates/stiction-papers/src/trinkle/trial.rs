@@ -68,7 +68,7 @@ pub(super) struct Trial {
 
 impl Trial {
     /// Runs all solvers; what none solves is branched over with at most `nodes` nodes.
-    pub fn run(set: &DataSet, nodes: usize) -> Result<Self, InputError> {
+    pub(super) fn run(set: &DataSet, nodes: usize) -> Result<Self, InputError> {
         let DataSet { plan, mu, problem } = set;
         let (plan, mu) = (*plan, *mu);
         let form = Formulation::new(problem)?;
@@ -90,7 +90,7 @@ impl Trial {
     }
 
     /// Solved by one of our solvers, and certified.
-    pub fn is_solved(&self) -> bool {
+    pub(super) fn is_solved(&self) -> bool {
         matches!(self.fate, Fate::Solved | Fate::SolvedLate(_))
     }
 }

@@ -133,7 +133,7 @@ pub(crate) struct Events {
 
 impl Events {
     /// For a model of accelerations.
-    pub fn new(model: Box<dyn ContactModel>) -> Self {
+    pub(crate) fn new(model: Box<dyn ContactModel>) -> Self {
         Self {
             model,
             before: Default::default(),
@@ -165,7 +165,7 @@ impl Events {
     }
 
     /// Another model of accelerations.
-    pub fn set_model(&mut self, model: Box<dyn ContactModel>) {
+    pub(crate) fn set_model(&mut self, model: Box<dyn ContactModel>) {
         self.model = model;
     }
 

@@ -99,17 +99,17 @@ pub(crate) struct Rank {
 
 impl Rank {
     /// Worse than every axis.
-    pub const WORST: Self = Self { apart: false, key: f64::NEG_INFINITY };
+    pub(crate) const WORST: Self = Self { apart: false, key: f64::NEG_INFINITY };
 }
 
 impl Ranking {
-    pub fn new(query: &Query, travel: f64) -> Self {
+    pub(crate) fn new(query: &Query, travel: f64) -> Self {
         let skin = SHALLOW * query.size;
         Self { skin, shallow: travel.min(skin) + query.touch, preference: PREFERENCE * query.size, slow: SLOW * travel }
     }
 
     /// The rank of an axis with the given separation now, which the motion changes by `change`.
-    pub fn rank(&self, separation: f64, change: f64) -> Rank {
+    pub(crate) fn rank(&self, separation: f64, change: f64) -> Rank {
         let apart = separation >= -self.shallow;
         // What touches and hardly moves along the axis is held there: a box that slides on level tiles falls onto none of them.
         let held = separation <= self.shallow && change.abs() <= self.slow;
@@ -118,7 +118,7 @@ impl Ranking {
     }
 
     /// True if `new` beats `old`, which came first.
-    pub fn better(&self, new: Rank, old: Rank) -> bool {
+    pub(crate) fn better(&self, new: Rank, old: Rank) -> bool {
         if new.apart != old.apart { new.apart } else { new.key > old.key + self.preference }
     }
 }

@@ -43,7 +43,7 @@ pub(super) enum Driven {
 }
 
 impl Driven {
-    pub fn row(self) -> usize {
+    pub(super) fn row(self) -> usize {
         match self {
             Self::Row { i, .. } | Self::Tangent { i, .. } | Self::Release { i, .. } => i,
         }
@@ -97,7 +97,7 @@ pub(super) struct Driver {
 
 impl Driver {
     /// No forces, no row looked at.
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         let (rows, contacts, m) = (self.system.rows(), self.system.contacts, self.system.m);
         refill(&mut self.f, rows, 0.0);
         refill(&mut self.f_friction, contacts, [0.0; 2]);
@@ -129,7 +129,7 @@ impl Driver {
     }
 
     /// Motion and sizes from the forces.
-    pub fn refresh(&mut self) {
+    pub(super) fn refresh(&mut self) {
         let system = &self.system;
         self.x.copy_from_slice(&system.x0);
         self.size.iter_mut().zip(&system.x0).for_each(|(s, x)| *s = x.abs());
@@ -146,13 +146,13 @@ impl Driver {
     }
 
     /// Acceleration of row `i`, and the size of its terms.
-    pub fn a(&self, i: usize) -> (f64, f64) {
+    pub(super) fn a(&self, i: usize) -> (f64, f64) {
         let (g, bias) = (self.system.g.col(i), self.system.bias[i]);
         (dot(g, &self.x) + bias, abs_dot(g, &self.size) + self.system.bias_size[i])
     }
 
     /// Tangential acceleration of contact `c`, and the size of its terms.
-    pub fn a_friction(&self, c: usize) -> ([f64; 2], f64) {
+    pub(super) fn a_friction(&self, c: usize) -> ([f64; 2], f64) {
         let (tangent, bias, sizes) = (&self.system.tangent, &self.system.tangent_bias, &self.system.tangent_bias_size);
         let a = [0, 1].map(|k| dot(tangent[k].col(c), &self.x) + bias[k][c]);
         let size = [0, 1].map(|k| abs_dot(tangent[k].col(c), &self.size) + sizes[k][c]);
@@ -160,7 +160,7 @@ impl Driver {
     }
 
     /// Change of the acceleration of row `i` along `along`, 0 if that is rounding.
-    pub fn da(&self, i: usize, along: Along) -> f64 {
+    pub(super) fn da(&self, i: usize, along: Along) -> f64 {
         let (change, size) = match along {
             Along::Row => (dot(self.system.g.col(i), &self.dx), abs_dot(self.system.g.col(i), &self.dsize)),
             Along::Tangent(e) => {
@@ -173,7 +173,7 @@ impl Driver {
     }
 
     /// Changes one force until its goal is met, keeping the conditions of all index sets. Reference: [Baraff94, §5.5].
-    pub fn drive_to_zero(&mut self, driven: Driven) -> Result<(), Halt> {
+    pub(super) fn drive_to_zero(&mut self, driven: Driven) -> Result<(), Halt> {
         self.refused.fill([false; 2]);
         self.changes.fill([0; 2]);
         self.clamped.mend();
@@ -207,7 +207,7 @@ impl Driver {
     }
 
     /// Steps allowed to an attempt unless the options say otherwise.
-    pub fn default_steps(&self) -> usize {
+    pub(super) fn default_steps(&self) -> usize {
         STEPS_PER_ROW * (self.system.rows() + self.system.contacts + ROWS_MORE)
     }
 
@@ -218,7 +218,7 @@ impl Driver {
     }
 
     /// Δf for a unit change of the driven force: no clamped acceleration changes. Reference: [Baraff94, Eq. 9, §5.5].
-    pub fn fdirection(&mut self, driven: Driven) -> Result<(), Halt> {
+    pub(super) fn fdirection(&mut self, driven: Driven) -> Result<(), Halt> {
         let clamp = Clamp { i: driven.row(), along: driven.along() };
         if !self.direction_of(clamp, driven.sign()) {
             return Err(Halt::Numerical("the matrix of the clamped conditions"));
@@ -228,7 +228,7 @@ impl Driver {
     }
 
     /// `dx`, `dsize` and y for a change by `sign` of the force of `clamp`. False if there is no such direction.
-    pub fn direction_of(&mut self, clamp: Clamp, sign: f64) -> bool {
+    pub(super) fn direction_of(&mut self, clamp: Clamp, sign: f64) -> bool {
         fill_column(&self.system, &self.friction, clamp, &mut self.column);
         self.dx.iter_mut().zip(&self.column).for_each(|(dx, h)| *dx = sign * h);
         self.dsize.iter_mut().zip(&self.column).for_each(|(s, h)| *s = h.abs());
@@ -310,7 +310,7 @@ impl Driver {
     }
 
     /// The frame of each contact is turned against its present acceleration.
-    pub fn turn_frames(&mut self) {
+    pub(super) fn turn_frames(&mut self) {
         for c in 0..self.system.contacts {
             let (a, size) = self.a_friction(c);
             let speed = norm(&a);

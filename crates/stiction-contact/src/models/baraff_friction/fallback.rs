@@ -28,7 +28,7 @@ enum Variable {
 
 impl Driver {
     /// Takes forces and sets from a complementarity problem. False if that is not solved.
-    pub fn start_from_lcp(&mut self, options: &Options) -> bool {
+    pub(super) fn start_from_lcp(&mut self, options: &Options) -> bool {
         self.reset();
         let variables = self.variables();
         let Some(z) = self

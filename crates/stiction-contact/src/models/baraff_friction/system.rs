@@ -70,12 +70,12 @@ pub(super) struct System {
 
 impl System {
     /// Number of rows.
-    pub fn rows(&self) -> usize {
+    pub(super) fn rows(&self) -> usize {
         self.bias.len()
     }
 
     /// Takes in an island; `rubbing` says for each of its contacts how it rubs.
-    pub fn load(&mut self, island: &Whitened, rubbing: impl Fn(usize) -> Rubbing) {
+    pub(super) fn load(&mut self, island: &Whitened, rubbing: impl Fn(usize) -> Rubbing) {
         self.m = island.m();
         self.load_bilaterals(island);
         self.choose_rows(island);
@@ -157,12 +157,12 @@ impl System {
     }
 
     /// How much dependent bilateral rows contradict each other.
-    pub fn inconsistency(&self) -> f64 {
+    pub(super) fn inconsistency(&self) -> f64 {
         self.find.inconsistency()
     }
 
     /// The column of contact `c` along `e` of its tangent plane, added to `out` times `scale`.
-    pub fn add_tangent(&self, c: usize, e: [f64; 2], scale: f64, out: &mut [f64]) {
+    pub(super) fn add_tangent(&self, c: usize, e: [f64; 2], scale: f64, out: &mut [f64]) {
         for k in 0..2 {
             if e[k] != 0.0 {
                 axpy(scale * e[k], self.tangent[k].col(c), out);
@@ -172,7 +172,14 @@ impl System {
 
     /// Puts forces along the rows and tangents in their places, with the bilateral forces that go with them, and the motion. `x` (m) is that of the
     /// projected columns.
-    pub fn recover(&mut self, island: &Whitened, f: &[f64], friction: &[[f64; 2]], x: &[f64], out: &mut IslandForces) {
+    pub(super) fn recover(
+        &mut self,
+        island: &Whitened,
+        f: &[f64],
+        friction: &[[f64; 2]],
+        x: &[f64],
+        out: &mut IslandForces,
+    ) {
         self.change.clear();
         self.change.extend(x.iter().zip(&island.x_free).map(|(x, free)| x - free));
         axpy(1.0, self.find.x_rows(), &mut self.change);
@@ -190,7 +197,7 @@ impl System {
     }
 
     /// Puts a direction of forces in its place, with the bilateral forces that keep their rows at rest.
-    pub fn recover_direction(
+    pub(super) fn recover_direction(
         &mut self,
         island: &Whitened,
         f: &[f64],
@@ -206,7 +213,7 @@ impl System {
     }
 
     /// The direction that the friction of contact `c` has among `forces`; none if there is no friction.
-    pub fn friction_direction(&self, c: usize, forces: &IslandForces) -> Option<[f64; 2]> {
+    pub(super) fn friction_direction(&self, c: usize, forces: &IslandForces) -> Option<[f64; 2]> {
         let Source::Contact(i) = self.source[c] else { return None };
         let (s, t) = (forces.tangent_s[i], forces.tangent_t[i]);
         let size = libm::hypot(s, t);

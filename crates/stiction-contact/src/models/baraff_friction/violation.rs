@@ -26,7 +26,7 @@ const ROUNDS: usize = 8;
 
 impl Driver {
     /// Establishes one condition after the other in this order, until all hold with the forces of one linear system.
-    pub fn establish(&mut self, order: Order) -> Result<(), Halt> {
+    pub(super) fn establish(&mut self, order: Order) -> Result<(), Halt> {
         for _ in 0..ROUNDS {
             while let Some(driven) = self.next(order) {
                 self.drive_to_zero(driven)?;
@@ -40,7 +40,7 @@ impl Driver {
     }
 
     /// Establishes the conditions of rows alone.
-    pub fn establish_normals(&mut self, order: Order) -> Result<(), Halt> {
+    pub(super) fn establish_normals(&mut self, order: Order) -> Result<(), Halt> {
         while let Some(driven) = self.next(order).filter(|d| matches!(d, Driven::Row { .. })) {
             self.drive_to_zero(driven)?;
         }
@@ -48,7 +48,7 @@ impl Driver {
     }
 
     /// The next condition to establish and how; `None` if all hold.
-    pub fn next(&mut self, order: Order) -> Option<Driven> {
+    pub(super) fn next(&mut self, order: Order) -> Option<Driven> {
         let rows = self.system.rows();
         match order {
             Order::Worst => {
@@ -120,14 +120,14 @@ impl Driver {
         (lacks > VIOLATED * size).then(|| (driven, lacks / self.tangent_length(c)))
     }
 
-    pub fn tangent_length(&self, c: usize) -> f64 {
+    pub(super) fn tangent_length(&self, c: usize) -> f64 {
         let length = |k: usize| norm(self.system.tangent[k].col(c));
         norm(&[length(0), length(1)])
     }
 
     /// Puts forces back within their limits where rounding has left them outside, and drops conditions whose force is clearly outside. True if
     /// any was dropped.
-    pub fn repair(&mut self) -> bool {
+    pub(super) fn repair(&mut self) -> bool {
         let mut dropped = false;
         for k in (0..self.clamped.list().len()).rev() {
             let Some(&clamp) = self.clamped.list().get(k).filter(|c| c.along == Along::Row) else { continue };

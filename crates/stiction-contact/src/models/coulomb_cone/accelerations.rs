@@ -59,7 +59,7 @@ impl Accelerations {
     ///
     /// # Errors
     /// If a number of the problem of velocities is out of range.
-    pub fn solution(
+    pub(super) fn solution(
         &mut self,
         problem: &ContactProblem,
         velocities: &mut VelocitySpace,
@@ -110,7 +110,7 @@ impl Accelerations {
 
     /// The problem of velocities solved last, if its islands are those of the problem of accelerations; for islands
     /// without contacts that slide.
-    pub fn same_islands(&self) -> Option<&ContactProblem> {
+    pub(super) fn same_islands(&self) -> Option<&ContactProblem> {
         self.problem.as_ref().filter(|_| self.complete)
     }
 

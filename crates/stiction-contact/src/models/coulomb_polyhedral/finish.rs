@@ -15,7 +15,7 @@ const HUGE: f64 = 1e9;
 
 /// Workspace of the last step.
 #[derive(Debug, Clone, Default)]
-pub struct Finish {
+pub(super) struct Finish {
     system: System,
     solution: Solution,
     x: Vec<f64>,
@@ -25,7 +25,7 @@ pub struct Finish {
 impl Finish {
     /// The numbers of a complementary basis: one reduced system, refined, and what is negative by rounding set to zero. False if the
     /// basis is singular.
-    pub fn answer(&mut self, cones: &Cones, active: &Active, out: &mut Answer) -> bool {
+    pub(super) fn answer(&mut self, cones: &Cones, active: &Active, out: &mut Answer) -> bool {
         if !self.system.set_complementary(cones, active) {
             return false;
         }
@@ -50,7 +50,7 @@ impl Finish {
 
     /// The largest miss of any row of (8), as a natural map beside the size of the row's terms; λ is what the motion asks for. All contacts
     /// are looked at, also those that a method left out.
-    pub fn miss(&mut self, cones: &Cones, answer: &Answer) -> f64 {
+    pub(super) fn miss(&mut self, cones: &Cones, answer: &Answer) -> f64 {
         self.set_motion(cones, answer);
         let (mut worst, mut asked) = (0.0f64, norm(&cones.k_size));
         for (i, (normal, theta)) in cones.normals.iter().zip(&answer.theta).enumerate() {

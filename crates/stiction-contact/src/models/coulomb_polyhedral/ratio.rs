@@ -22,7 +22,7 @@ const PATIENCE: usize = 20;
 
 /// The variable that leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Leaving {
+pub(super) enum Leaving {
     /// z₀.
     Artificial,
     /// θ, φ or λ.
@@ -33,7 +33,7 @@ pub enum Leaving {
 
 /// A variable that falls.
 #[derive(Debug, Clone, Copy)]
-pub struct Candidate {
+pub(super) struct Candidate {
     leaving: Leaving,
     value: f64,
     fall: f64,

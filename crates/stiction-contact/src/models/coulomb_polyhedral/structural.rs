@@ -17,7 +17,7 @@ use super::system::{Covering, Driving, Solution, System};
 
 /// How a path ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub(super) enum Ended {
     /// At a complementary basis.
     Solved,
     /// The driving variable can grow for ever.
@@ -40,7 +40,7 @@ const CAPS: f64 = 0.1;
 
 /// The path of almost complementary bases. Keeps its storage.
 #[derive(Debug, Clone, Default)]
-pub struct Path {
+pub(super) struct Path {
     /// The basic z.
     pub active: Active,
     pub(super) system: System,
@@ -68,7 +68,14 @@ pub struct Path {
 
 impl Path {
     /// Follows the path from z = 0: all groups at once, or with `reduced` as their normals come in. `start` numbers the covering vector.
-    pub fn follow(&mut self, cones: &Cones, reduced: bool, start: u64, max_pivots: usize, pivots: &mut usize) -> Ended {
+    pub(super) fn follow(
+        &mut self,
+        cones: &Cones,
+        reduced: bool,
+        start: u64,
+        max_pivots: usize,
+        pivots: &mut usize,
+    ) -> Ended {
         self.begin(cones, reduced, start);
         let Some(first) = self.most_negative(cones) else { return Ended::Solved };
         self.out = Some(first);

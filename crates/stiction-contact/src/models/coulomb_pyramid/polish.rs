@@ -39,7 +39,7 @@ impl Formulation {
     ///
     /// # Errors
     /// If a number leaves the range of f64.
-    pub fn polish(
+    pub(super) fn polish(
         &mut self,
         island: &Whitened,
         basis: &Basis,

@@ -51,7 +51,7 @@ const ENOUGH: f64 = 1e-14;
 
 /// The method's workspace.
 #[derive(Debug, Clone, Default)]
-pub struct Newton {
+pub(super) struct Newton {
     /// The motion, m.
     x: Vec<f64>,
     trial: Vec<f64>,
@@ -74,7 +74,7 @@ pub struct Newton {
 
 impl Newton {
     /// Improves the impulses `p` and returns how far they are from a solution ([`Conic::miss`]); `p` is never made worse.
-    pub fn polish(&mut self, conic: &mut Conic, p: &mut Vec<f64>, most_steps: usize) -> f64 {
+    pub(super) fn polish(&mut self, conic: &mut Conic, p: &mut Vec<f64>, most_steps: usize) -> f64 {
         self.steps = 0;
         self.p.clone_from(p);
         self.best.clone_from(p);
@@ -118,7 +118,7 @@ impl Newton {
     }
 
     /// How far impulses are from a solution ([`Conic::strict_miss`]).
-    pub fn measure_strictly(&mut self, conic: &mut Conic, p: &[f64]) -> f64 {
+    pub(super) fn measure_strictly(&mut self, conic: &mut Conic, p: &[f64]) -> f64 {
         conic.motion_into(p, &mut self.x);
         conic.row_motion_into(&self.x, &mut self.u);
         conic.strict_miss(p, &self.u)

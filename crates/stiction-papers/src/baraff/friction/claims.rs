@@ -10,7 +10,13 @@ use crate::timing::{exponent, range};
 const LINEAR: f64 = 1.2;
 
 /// The paper's claims on friction.
-pub fn claims(tallies: &[Tally], growth: &[Growth], rods: &[usize; 4], spread: f64, towers: &[usize; 2]) -> Vec<Claim> {
+pub(super) fn claims(
+    tallies: &[Tally],
+    growth: &[Growth],
+    rods: &[usize; 4],
+    spread: f64,
+    towers: &[usize; 2],
+) -> Vec<Claim> {
     let mut all = endings(tallies).to_vec();
     all.extend(known(rods, spread, towers));
     all.extend(rays(tallies));

@@ -15,7 +15,7 @@ const ALL_CONTACTS: usize = 640;
 const MOST_HEAPS: usize = 40;
 
 /// Steps of the method on towers and heaps at rest with about `n` contacts.
-pub struct Growth {
+pub(super) struct Growth {
     n: usize,
     /// Of a tower, in the plane and in space.
     towers: [f64; 2],
@@ -27,7 +27,7 @@ pub struct Growth {
 
 impl Growth {
     /// Solves towers and heaps of one size.
-    pub fn measure(n: usize) -> Result<Self, InputError> {
+    pub(super) fn measure(n: usize) -> Result<Self, InputError> {
         let mut growth = Self { n, towers: [f64::NAN; 2], heaps: [[f64::NAN; 2]; 2], seconds: [f64::NAN; 2] };
         let count = (ALL_CONTACTS / n).clamp(5, MOST_HEAPS) as u64;
         for (k, dimension) in [Dimension::Two, Dimension::Three].into_iter().enumerate() {
@@ -52,7 +52,7 @@ impl Growth {
 }
 
 /// Steps and times of each size.
-pub fn table(growth: &[Growth]) -> Table {
+pub(super) fn table(growth: &[Growth]) -> Table {
     let row = |g: &Growth| {
         let [[plane, plane_mean], [space, space_mean]] = g.heaps;
         let times = g.seconds.map(|t| 1e6 * t);
@@ -78,7 +78,7 @@ pub fn table(growth: &[Growth]) -> Table {
 }
 
 /// Steps over contacts: names and points.
-pub fn lines(growth: &[Growth]) -> [(&'static str, Vec<(f64, f64)>); 6] {
+pub(super) fn lines(growth: &[Growth]) -> [(&'static str, Vec<(f64, f64)>); 6] {
     let line = |y: &dyn Fn(&Growth) -> f64| growth.iter().map(|g| (g.n as f64, y(g))).collect();
     [
         ("tower, 2D", line(&|g| g.towers[0])),
@@ -91,7 +91,7 @@ pub fn lines(growth: &[Growth]) -> [(&'static str, Vec<(f64, f64)>); 6] {
 }
 
 /// The lines beside the paper's O(n).
-pub fn plot(growth: &[Growth]) -> Plot {
+pub(super) fn plot(growth: &[Growth]) -> Plot {
     let ours = lines(growth).map(|(name, points)| line(name, points));
     let linear = growth.iter().map(|g| (g.n as f64, g.n as f64)).collect();
     let series = ours.into_iter().chain([of_paper("paper: O(n), its slope", linear)]).collect();

@@ -8,7 +8,7 @@ use stiction_lcp::InputError;
 use crate::baraff::bodies::{self, Dimension, GRAVITY};
 
 /// Rods of many angles and coefficients: (rods, answers as `A = 1/m + (c² − mu c s)/J` says, rays, rays that end in an impact).
-pub fn painleve() -> Result<[usize; 4], InputError> {
+pub(super) fn painleve() -> Result<[usize; 4], InputError> {
     let mut counts = [0; 4];
     let mut model = BaraffFriction::new(ModelOptions::default());
     for slope in (1..20).map(|k| f64::from(k) * 0.1) {
@@ -39,7 +39,7 @@ pub fn painleve() -> Result<[usize; 4], InputError> {
 
 /// A cube on the floor pushed along 64 directions, twice as hard as friction holds: the largest part by which its acceleration differs from mu
 /// g along the push.
-pub fn isotropy() -> Result<f64, InputError> {
+pub(super) fn isotropy() -> Result<f64, InputError> {
     const DIRECTIONS: usize = 64;
     let mu = 0.4;
     let mut model = BaraffFriction::new(ModelOptions::default());
@@ -64,7 +64,7 @@ pub fn isotropy() -> Result<f64, InputError> {
 }
 
 /// Towers whose top is pushed: how many, and how many move as they must (all at rest below the limit, the top alone above).
-pub fn towers() -> Result<[usize; 2], InputError> {
+pub(super) fn towers() -> Result<[usize; 2], InputError> {
     let mut counts = [0; 2];
     let mut model = BaraffFriction::new(ModelOptions::default());
     for dimension in [Dimension::Two, Dimension::Three] {

@@ -5,7 +5,7 @@ use crate::Claim;
 use crate::compose::{Rule, claim};
 
 /// That it runs, how fast it does, and that it works.
-pub fn claims(mechanism: &Mechanism, way: &Way, motion: &Motion) -> Vec<Claim> {
+pub(super) fn claims(mechanism: &Mechanism, way: &Way, motion: &Motion) -> Vec<Claim> {
     let title = mechanism.title;
     let robust = claim(
         format!("{title}, {}: simulated robustly, every step certified", way.name),
@@ -55,7 +55,7 @@ fn by_other_means(motion: &Motion) -> String {
 }
 
 /// One block per turn leaves the magazine, in order, and none goes back.
-pub fn feeds(motion: &Motion) -> Claim {
+pub(super) fn feeds(motion: &Motion) -> Claim {
     /// Where the magazine ends, and the period of the crank in the scene.
     const OUTSIDE: f64 = 0.1;
     const PERIOD: f64 = 1.5;
@@ -81,7 +81,7 @@ pub fn feeds(motion: &Motion) -> Claim {
 }
 
 /// The load rises in every half period of the lever.
-pub fn lifts(motion: &Motion) -> Claim {
+pub(super) fn lifts(motion: &Motion) -> Claim {
     /// Half the period of the lever in the scene (s): from one end of its swing to the other.
     const STROKE: f64 = 1.0;
     let height: Vec<(f64, f64)> = motion.coordinate("load", 2).collect();

@@ -14,7 +14,7 @@ use crate::timing::timed;
 
 /// A model and its solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub(super) enum Method {
     /// Stewart and Trinkle's, by Lemke's standard method.
     Lemke,
     /// No-slip, an active-set method.
@@ -25,10 +25,10 @@ pub enum Method {
 
 impl Method {
     /// In the order of Table I.
-    pub const ALL: [Self; 3] = [Self::Lemke, Self::ActiveSet, Self::Ppm];
+    pub(super) const ALL: [Self; 3] = [Self::Lemke, Self::ActiveSet, Self::Ppm];
 
     /// Its name in tables.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Lemke => "Stewart–Trinkle (Lemke)",
             Self::ActiveSet => "no-slip (active-set QP)",
@@ -37,7 +37,7 @@ impl Method {
     }
 
     /// The model.
-    pub fn model(self) -> Box<dyn ContactModel> {
+    pub(super) fn model(self) -> Box<dyn ContactModel> {
         let no_slip = |solver| {
             let normals = NormalOptions { solver, ..NormalOptions::default() };
             Box::new(NoSlip::new(NoSlipOptions { normals, release: false }))
@@ -57,12 +57,12 @@ impl Method {
     }
 
     /// Whether long runs start each step from the last one's answer. Lemke's method does not: its answers are what is looked at.
-    pub fn warm(self) -> bool {
+    pub(super) fn warm(self) -> bool {
         self != Self::Lemke
     }
 
     /// Steps of the long run of `n` blocks. Lemke's method takes its time.
-    pub fn steps(self, n: usize, effort: &Effort) -> usize {
+    pub(super) fn steps(self, n: usize, effort: &Effort) -> usize {
         match (self, effort.quick) {
             (Self::Lemke, false) if n <= 2 => LONG,
             (Self::Lemke, true) if n <= 2 => 1000,
@@ -86,7 +86,7 @@ const NOTHING: f64 = 1e-18;
 
 /// What a run came to.
 #[derive(Debug, Clone, Default)]
-pub struct Held {
+pub(super) struct Held {
     /// Steps made, and those while the blocks were held.
     pub made: usize,
     /// Steps made while the blocks were held.
@@ -113,13 +113,13 @@ pub struct Held {
 
 impl Held {
     /// Mean pivots of a step.
-    pub fn mean_pivots(&self) -> f64 {
+    pub(super) fn mean_pivots(&self) -> f64 {
         self.pivots as f64 / self.made.max(1) as f64
     }
 }
 
 /// Ten steps of 10 ms from scratch with two blocks, whether they are held or not: their time (s), and what they came to.
-pub fn ten_steps(first: FirstCube, model: &mut dyn ContactModel) -> Result<(f64, Held), InputError> {
+pub(super) fn ten_steps(first: FirstCube, model: &mut dyn ContactModel) -> Result<(f64, Held), InputError> {
     let run = Run { first, n: 2, dt: 1e-2, steps: 10, warm: false, to_the_end: true };
     let held = run.hold(model)?;
     Ok((held.times.iter().sum(), held))
@@ -127,7 +127,7 @@ pub fn ten_steps(first: FirstCube, model: &mut dyn ContactModel) -> Result<(f64,
 
 /// Steps to be made, until one is not solved or the blocks are lost.
 #[derive(Debug, Clone, Copy)]
-pub struct Run {
+pub(super) struct Run {
     /// The form of the scene.
     pub first: FirstCube,
     /// Blocks.
@@ -144,7 +144,7 @@ pub struct Run {
 
 impl Run {
     /// Makes them.
-    pub fn hold(self, model: &mut dyn ContactModel) -> Result<Held, InputError> {
+    pub(super) fn hold(self, model: &mut dyn ContactModel) -> Result<Held, InputError> {
         let Self { first, n, dt, steps, warm, to_the_end } = self;
         let mut problem = grasp(first, n, MU, dt)?;
         let force = problem.force().to_vec();

@@ -11,7 +11,7 @@ use crate::timing::median;
 use crate::{Cell, Claim, Effort, Plot, Progress, Series, Table};
 
 /// One to ten blocks: what a step takes, and how long each method holds.
-pub struct Rows {
+pub(super) struct Rows {
     /// What a step takes.
     pub sizes: Table,
     /// How long each method holds.
@@ -30,7 +30,7 @@ pub struct Rows {
 
 impl Rows {
     /// Runs all; the parts before it are two of `parts`.
-    pub fn run(effort: &Effort, progress: &mut dyn Progress, parts: usize) -> Result<Self, InputError> {
+    pub(super) fn run(effort: &Effort, progress: &mut dyn Progress, parts: usize) -> Result<Self, InputError> {
         let (sizes, holds) = (sizes_table(), holds_table());
         let mut rows = Self {
             sizes,
@@ -74,14 +74,14 @@ impl Rows {
     }
 
     /// Motion of two cubes over the steps.
-    pub fn plot(&self) -> Plot {
+    pub(super) fn plot(&self) -> Plot {
         let title = "Largest motion of two cubes beside the gripper, steps of 1 ms (below 1e-18 m is drawn as that)";
         let (x, y) = (("steps", true), ("motion beside the gripper (m)", true));
         plot("hold-time", title, x, y, self.lines.clone())
     }
 
     /// How long the blocks are held, and by how many contacts.
-    pub fn claims(&self, whole: &[WholeSteps]) -> [Claim; 3] {
+    pub(super) fn claims(&self, whole: &[WholeSteps]) -> [Claim; 3] {
         let [fewest, most] = self.steps;
         let blocks = self.positive.iter().map(|(n, _)| *n).max().unwrap_or(0);
         let tried = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };

@@ -5,7 +5,7 @@ use stiction_contact::{ContactProblem, InputError};
 
 /// What holds the first cube besides contacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FirstCube {
+pub(super) enum FirstCube {
     /// A prismatic joint to its gripper, as in the published file.
     Tied,
     /// Nothing.
@@ -14,7 +14,7 @@ pub enum FirstCube {
 
 impl FirstCube {
     /// Its name in tables.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Tied => "tied, as published",
             Self::Free => "free",
@@ -26,7 +26,7 @@ impl FirstCube {
 ///
 /// # Errors
 /// None for the numbers here.
-pub fn grasp(first: FirstCube, n: usize, mu: f64, dt: f64) -> Result<ContactProblem, InputError> {
+pub(super) fn grasp(first: FirstCube, n: usize, mu: f64, dt: f64) -> Result<ContactProblem, InputError> {
     match first {
         FirstCube::Tied => scenes::grasp(n, mu, dt),
         FirstCube::Free => free(n, mu, dt),

@@ -25,7 +25,7 @@ const PUBLISHED: [f64; 3] = [0.194, 0.364, 0.243];
 const SQUEEZE: f64 = 100.0;
 
 /// What a method's steps took.
-pub struct WholeSteps {
+pub(super) struct WholeSteps {
     pub method: Method,
     /// Median time of a step of the first ten of a run, and of later ones (s).
     first: f64,
@@ -78,7 +78,7 @@ fn simulation(world: &Arc<World>, method: Method, dt: f64) -> Result<Simulation,
 }
 
 /// Trials of ten steps of 10 ms, the methods in turns; then a long run of 1 ms each.
-pub fn whole_steps(effort: &Effort) -> Result<Vec<WholeSteps>, SceneError> {
+pub(super) fn whole_steps(effort: &Effort) -> Result<Vec<WholeSteps>, SceneError> {
     let world = Arc::new(world()?);
     let mut first: [Vec<f64>; 3] = Default::default();
     for _ in 0..if effort.quick { 5 } else { 10 } {
@@ -124,7 +124,7 @@ fn long_run(world: &Arc<World>, method: Method, first: f64, effort: &Effort) -> 
 }
 
 /// The table of whole steps.
-pub fn table(all: &[WholeSteps]) -> Table {
+pub(super) fn table(all: &[WholeSteps]) -> Table {
     let columns = columns(&[
         ("method", ""),
         ("contacts", ""),
@@ -154,7 +154,7 @@ pub fn table(all: &[WholeSteps]) -> Table {
 }
 
 /// What is claimed of whole steps.
-pub fn claims(all: &[WholeSteps]) -> Vec<Claim> {
+pub(super) fn claims(all: &[WholeSteps]) -> Vec<Claim> {
     let no_slip: Vec<(&WholeSteps, f64)> =
         all.iter().zip(PUBLISHED).filter(|(w, _)| w.method != Method::Lemke).collect();
     let speed = |(w, published): &(&WholeSteps, f64)| {

@@ -84,7 +84,7 @@ impl Gait {
     }
 
     /// The same with the integral by time.
-    pub fn per_second() -> Self {
+    pub(crate) fn per_second() -> Self {
         Self { integral: Integral::PerSecond, ..Self::published(1.0) }
     }
 

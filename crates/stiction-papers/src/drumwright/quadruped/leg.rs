@@ -3,11 +3,11 @@
 use stiction_body::math::Vec3;
 
 /// Distance from the hip's first joint to its second, to the knee, to the centre of the foot (m).
-pub const HIP: f64 = 0.05;
+pub(crate) const HIP: f64 = 0.05;
 /// Length of the thigh (m).
-pub const THIGH: f64 = 0.1;
+pub(crate) const THIGH: f64 = 0.1;
 /// Length of the shank (m).
-pub const SHANK: f64 = 0.1;
+pub(crate) const SHANK: f64 = 0.1;
 
 /// A leg: a joint about x, then two about y, each along its axis or against it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,7 +32,7 @@ const fn leg(name: &'static str, front: f64, left: f64, turn: f64) -> Leg {
 }
 
 /// The legs.
-pub const LEGS: [Leg; 4] =
+pub(crate) const LEGS: [Leg; 4] =
     [leg("LF", 1.0, 1.0, 1.0), leg("RF", 1.0, -1.0, -1.0), leg("LH", -1.0, 1.0, -1.0), leg("RH", -1.0, -1.0, 1.0)];
 
 /// Where the foot of a leg is, and how it moves with the joints.

@@ -16,7 +16,7 @@ use crate::{Cell, Claim, Effort, Progress, Section};
 pub const PARTS: usize = 4;
 
 /// Published times of ten seconds (s): Drumwright–Shell, no-slip.
-pub const PAPER: [f64; 2] = [416.284, 301.796];
+pub(crate) const PAPER: [f64; 2] = [416.284, 301.796];
 
 /// Processor time of the published simulator per simulated second, run again (s).
 const MOBY: f64 = 6.4;

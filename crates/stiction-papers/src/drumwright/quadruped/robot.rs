@@ -13,13 +13,13 @@ use super::leg::{HIP, LEGS, Leg, SHANK, THIGH};
 use super::terrain::Terrain;
 
 /// Radius of a foot (m).
-pub const FOOT: f64 = 0.01;
+pub(crate) const FOOT: f64 = 0.01;
 
 /// Largest torque of a joint (N m).
-pub const TORQUE: f64 = 4.0;
+pub(crate) const TORQUE: f64 = 4.0;
 
 /// Height of the trunk's origin over the highest ground under a foot at the start (m).
-pub const START_HEIGHT: f64 = 0.15;
+pub(crate) const START_HEIGHT: f64 = 0.15;
 
 /// The robot on a terrain.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ fn cylinder_along_x(mass: f64, radius: f64, length: f64) -> Inertia {
 }
 
 /// The trunk with all that is fixed to it: boxes and two cameras.
-pub fn trunk_inertia() -> Inertia {
+pub(crate) fn trunk_inertia() -> Inertia {
     let boxes = TRUNK.iter().map(|(mass, sides, centre)| at(Inertia::cuboid(*mass, (*sides).into()), (*centre).into()));
     let camera = |y: f64| at(cylinder_along_x(0.005, 0.005, 0.005), Vec3::new(0.12, y, 0.0341));
     boxes.chain([0.025, -0.025].map(camera)).fold(Inertia::ZERO, |all, part| all.joined(&part))

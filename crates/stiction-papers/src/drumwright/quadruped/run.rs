@@ -52,7 +52,7 @@ impl Law {
     }
 
     /// True if steps are made of smooth pieces between impacts; otherwise they are those of symplectic Euler.
-    pub fn is_event_driven(self) -> bool {
+    pub(crate) fn is_event_driven(self) -> bool {
         matches!(self, Self::Viscous(_))
     }
 
@@ -184,17 +184,17 @@ impl Measured {
     }
 
     /// Processor time per simulated time.
-    pub fn cpu_per_second(&self) -> f64 {
+    pub(crate) fn cpu_per_second(&self) -> f64 {
         self.cpu / self.time().max(STEP)
     }
 
     /// The same as the median over tenths of a second: what else the machine does now and then is not in it.
-    pub fn median_cpu_per_second(&self) -> f64 {
+    pub(crate) fn median_cpu_per_second(&self) -> f64 {
         median(self.tenths.clone()) / (CHUNK as f64 * STEP)
     }
 
     /// Mean number of contacts of steps that have any.
-    pub fn mean_contacts(&self) -> f64 {
+    pub(crate) fn mean_contacts(&self) -> f64 {
         self.contacts[1] as f64 / self.touching.max(1) as f64
     }
 
@@ -333,7 +333,7 @@ fn slip(simulation: &Simulation) -> f64 {
 }
 
 /// Walks all for `steps` steps, in turns of a tenth of a second, so that what else the machine does is shared among them.
-pub fn side_by_side(mut walkers: Vec<Walker>, steps: usize) -> Vec<Walked> {
+pub(crate) fn side_by_side(mut walkers: Vec<Walker>, steps: usize) -> Vec<Walked> {
     let mut at = 0;
     while at < steps {
         at = (at + CHUNK).min(steps);

@@ -14,7 +14,7 @@ use crate::{Cell, Claim, Plot, Series, Table};
 const FAR: f64 = 0.2;
 
 /// Walks that differ in the sample of their terrain alone.
-pub struct Group {
+pub(super) struct Group {
     terrain: &'static str,
     gait: &'static str,
     /// What is paper's and what is ours in its claims: the controller as published.
@@ -23,7 +23,7 @@ pub struct Group {
 }
 
 /// The samples of a terrain: other seeds, or steps that begin later by a cell of the grid each; a level plate is always the same.
-pub fn samples(terrain: &str, count: u64) -> Vec<Terrain> {
+pub(super) fn samples(terrain: &str, count: u64) -> Vec<Terrain> {
     match terrain {
         "published" => (1..=count).map(Terrain::published).collect(),
         "hills" => (1..=count).map(Terrain::hills).collect(),
@@ -34,7 +34,7 @@ pub fn samples(terrain: &str, count: u64) -> Vec<Terrain> {
 
 impl Group {
     /// Walks on each of the samples; `walked` are those on the first of them that are there already.
-    pub fn walk(
+    pub(super) fn walk(
         law: Law,
         samples: &[Terrain],
         gait: &'static str,
@@ -106,7 +106,7 @@ impl Group {
     }
 
     /// That the robot walks for ten seconds: on every sample.
-    pub fn ends_claim(&self, law: &str, paper: &str, why: &str) -> Claim {
+    pub(super) fn ends_claim(&self, law: &str, paper: &str, why: &str) -> Claim {
         let (done, [roll, pitch]) = (self.count(Self::reaches_the_end), self.tilt());
         let first = self.walks.iter().find(|w| !Self::reaches_the_end(w));
         let events = self.walks.iter().filter(|w| w.law.is_event_driven());
@@ -125,7 +125,7 @@ impl Group {
     }
 
     /// That it gets somewhere, and how upright: on every sample.
-    pub fn passes_claim(&self) -> Claim {
+    pub(super) fn passes_claim(&self) -> Claim {
         let (done, [least, most], [roll, pitch]) = (self.count(|w| self.passes(w)), range(self.ways()), self.tilt());
         let steepest = self.steepest().to_degrees();
         let why = if self.published {
@@ -151,7 +151,7 @@ impl Group {
 }
 
 /// A row per group.
-pub fn table(name: &str, title: &str, groups: &[Group]) -> Table {
+pub(super) fn table(name: &str, title: &str, groups: &[Group]) -> Table {
     let columns = columns(&[
         ("terrain", ""),
         ("controller", ""),
@@ -170,7 +170,7 @@ pub fn table(name: &str, title: &str, groups: &[Group]) -> Table {
 }
 
 /// A row per walk.
-pub fn all_walks(name: &str, title: &str, groups: &[Group]) -> Table {
+pub(super) fn all_walks(name: &str, title: &str, groups: &[Group]) -> Table {
     let numbered = |(k, w): (usize, &Walked)| std::iter::once(count(k + 1)).chain(super::row(w)).collect();
     let rows = groups.iter().flat_map(|group| group.walks.iter().enumerate().map(numbered)).collect();
     let mut table = Table { rows, ..walks_table(name, title) };
@@ -179,7 +179,7 @@ pub fn all_walks(name: &str, title: &str, groups: &[Group]) -> Table {
 }
 
 /// Way forward by sample.
-pub fn ways(name: &str, title: &str, groups: &[Group]) -> Plot {
+pub(super) fn ways(name: &str, title: &str, groups: &[Group]) -> Plot {
     let points = |group: &Group| group.ways().into_iter().enumerate().map(|(k, way)| ((k + 1) as f64, way)).collect();
     let series = groups.iter().map(|group| Series { scattered: true, ..line(group.name(), points(group)) });
     plot(name, title, ("sample of the terrain", false), ("way forward in ten seconds (m)", false), series.collect())

@@ -5,7 +5,7 @@ use stiction_lcp::InputError;
 use stiction_lcp::generate::Rng;
 
 /// Extent along x and y (m).
-pub const EXTENT: f64 = 3.0;
+pub(crate) const EXTENT: f64 = 3.0;
 
 /// Heights over a square grid.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,7 +9,7 @@ const PAPER_SOLVED: f64 = 100.0 * 229.0 / 328.0;
 const BAR: f64 = 95.0;
 
 /// The claims.
-pub fn claims(usual: &[Trial], large: &[Trial]) -> Vec<Claim> {
+pub(super) fn claims(usual: &[Trial], large: &[Trial]) -> Vec<Claim> {
     let total = usual.len();
     let counted = |of: &dyn Fn(&Trial) -> bool| usual.iter().filter(|trial| of(trial)).count();
     let percent = |part: usize| 100.0 * fraction(part, total);
