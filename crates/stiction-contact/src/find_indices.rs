@@ -197,7 +197,7 @@ impl FindIndices {
         worst
     }
 
-    /// The bias of row `i`: the one it was offered with, or that of [`FindIndices::reconcile`].
+    /// The bias of row `i`: the one it was offered with, or that of `reconcile`.
     pub fn bias(&self, i: usize) -> f64 {
         self.bias[i]
     }

@@ -56,7 +56,7 @@ mod by_island;
 pub mod certificate;
 mod check;
 pub mod find_indices;
-mod friction_certificate;
+pub mod friction_certificate;
 mod friction_lcp;
 mod friction_problem;
 pub mod io;

@@ -66,7 +66,7 @@
 //! | `exact` | [`exact`], [`Enumerate`], [`classify_exact`](classify::classify_exact) | rays are not turned into proofs; a row that only whole numbers decide counts as not certified |
 //! | `io` | [`io`]: Siconos text, `.npz`, JSON | problems come from code |
 //! | `threads` | a pool behind [`Threads`] | one thread |
-mod auto;
+pub mod auto;
 pub mod basis;
 mod branch;
 pub mod catalog;
@@ -85,12 +85,12 @@ pub mod generate;
 pub mod interior_point;
 #[cfg(feature = "io")]
 pub mod io;
-mod lemke;
+pub mod lemke;
 pub mod nnls;
 pub mod outcome;
 pub mod principal_pivot;
 pub mod problem;
-mod projected_gauss_seidel;
+pub mod projected_gauss_seidel;
 pub mod reduce;
 pub mod solver;
 mod work;

@@ -25,7 +25,7 @@ use stiction_contact::{ContactModel, Place};
 
 use crate::assemble::ContactKey;
 use crate::energy::EnergyBalance;
-use crate::simulation::{Memory, Simulation, State, StepFailure, StepReport};
+use crate::simulation::{Simulation, StepFailure, StepReport};
 use crate::world::World;
 
 /// Pieces of a step; what is left then is made by time stepping.
@@ -87,8 +87,6 @@ struct Reached {
 pub(crate) struct Events {
     /// The model of accelerations.
     model: Box<dyn ContactModel>,
-    /// What the step started from.
-    before: (State, Memory, Vec<Vec<f64>>),
     /// Largest distance of a point of each geom from its link's origin (m).
     arms: Vec<f64>,
     /// Links that do not move.
@@ -136,7 +134,6 @@ impl Events {
     pub(crate) fn new(model: Box<dyn ContactModel>) -> Self {
         Self {
             model,
-            before: Default::default(),
             arms: vec![],
             still: vec![],
             held: vec![],
@@ -255,11 +252,10 @@ impl Events {
     fn finish(&mut self, sim: &mut Simulation) -> Result<StepReport, StepFailure> {
         sim.close_loops().map_err(|e| sim.fail(e.to_string(), false))?;
         if sim.settings.controllers_per_stage {
-            sim.controllers.iter_mut().zip(&self.before.2).for_each(|(c, memory)| c.set_memory(memory));
-            let (q, v, t) = (&self.before.0.q, &self.before.0.v, self.before.0.t);
-            sim.work.update_positions(&sim.world.model, q);
-            sim.work.update_velocities(&sim.world.model, v);
-            sim.command(t);
+            sim.before.restore_controllers(&mut sim.controllers);
+            sim.work.update_positions(&sim.world.model, &sim.before.q);
+            sim.work.update_velocities(&sim.world.model, &sim.before.v);
+            sim.command(sim.before.t);
         }
         sim.advance_activations();
         sim.state.step += 1;
@@ -275,24 +271,10 @@ impl Events {
 }
 
 impl Simulation {
-    /// One event-driven step. On a failure everything is as it was before.
+    /// One event-driven step.
     pub(crate) fn event_step(&mut self) -> Result<StepReport, StepFailure> {
         let Some(mut events) = self.events.take() else { return self.time_step() };
-        let (state, memory, controllers) = &mut events.before;
-        state.clone_from(&self.state);
-        memory.clone_from(&self.memory);
-        controllers.resize_with(self.controllers.len(), Vec::new);
-        for (saved, controller) in controllers.iter_mut().zip(&self.controllers) {
-            saved.clear();
-            saved.extend_from_slice(controller.memory());
-        }
         let result = events.step(self);
-        if result.is_err() {
-            let (state, memory, controllers) = &events.before;
-            self.state.clone_from(state);
-            self.memory.clone_from(memory);
-            self.controllers.iter_mut().zip(controllers).for_each(|(c, memory)| c.set_memory(memory));
-        }
         self.events = Some(events);
         result
     }

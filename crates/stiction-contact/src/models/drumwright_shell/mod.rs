@@ -9,7 +9,7 @@
 //!
 //! subject to `|p_t| ≤ μ p_n` (a true quadratic cone, 0 ≤ μ ≤ ∞), p ≥ 0 on frictionless normals and limits, lo ≤ p ≤ hi on bounded rows, and
 //! nothing on bilateral ones. In contact space this is `½ pᵀ W p + pᵀ u_free` with `W = G M⁻¹ Gᵀ` and u_free the motion of the rows without
-//! impulses. The biases (see [`Whitened`]) are zero at touching contacts without bounce or moving surface, and the objective is then the kinetic
+//! impulses. The biases (see `whitened.rs`) are zero at touching contacts without bounce or moving surface, and the objective is then the kinetic
 //! energy; a gap of the bias `gap/dt` keeps a contact from acting before it is reached, for braking at a distance would save energy too.
 //!
 //! # The law

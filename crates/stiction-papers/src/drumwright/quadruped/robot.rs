@@ -28,7 +28,7 @@ pub struct Quadruped {
     pub world: Arc<World>,
     /// The trunk.
     pub trunk: usize,
-    /// Joints of the legs, in the order of [`LEGS`]: the links they move.
+    /// Joints of the legs, in the order of `LEGS`: the links they move.
     pub joints: [[usize; 3]; 4],
     /// Geoms of the feet, in the same order.
     pub feet: [usize; 4],
