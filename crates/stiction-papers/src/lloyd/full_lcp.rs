@@ -3,7 +3,7 @@
 use stiction_contact::models::coulomb_polyhedral::directions;
 use stiction_contact::{ContactForces, ContactProblem, Rows};
 
-/// By how much impulses miss the full complementarity problem (8) with `d` directions per contact: the largest of `−z`, `−w` and `min(z, w)` over
+/// The residual of impulses in the full complementarity problem (8) with `d` directions per contact: the largest of `−z`, `−w` and `min(z, w)` over
 /// all its n (2 + d) rows, each beside the size of its own terms. The velocities are computed anew from the impulses; the unknowns φ of a contact are
 /// its tangential impulse along the two directions next to it, and λ is the largest speed against a direction.
 ///

@@ -32,7 +32,7 @@ pub(super) struct Tally {
     pub pivots: f64,
     /// Problems that another method had to answer.
     pub fallbacks: usize,
-    /// Largest miss of the full problem (8).
+    /// Largest residual of the full problem (8).
     pub residual: f64,
     /// Largest measure of the physical certificates.
     pub certificate: f64,

@@ -35,7 +35,7 @@ pub(super) fn table(name: &str, title: &str, cases: &[Case], paper: impl Fn(&Cas
         ("pivots, mean", ""),
         ("solved", ""),
         ("by another method", ""),
-        ("miss of (8), worst", ""),
+        ("residual of (8), worst", ""),
         ("certificate, worst", ""),
     ];
     Table { name: name.into(), title: title.into(), columns: columns(&names), rows }
@@ -76,10 +76,11 @@ pub(super) fn solved(what: &str, cases: &[Case]) -> Claim {
         format!("{what}: every problem is solved by every method"),
         "not stated",
         format!(
-            "{done} of {total}; miss of the full problem (8) at most {residual:.0e}, physical certificate at most {certificate:.0e}; {fallbacks} \
+            "{done} of {total}; residual of the full problem (8) at most {residual:.0e}, physical certificate at most {certificate:.0e}; {fallbacks} \
              answered by another method than asked for"
         ),
-        Rule::when(done == total && fallbacks == 0, "all, by the method asked for, with a miss of at most 1e-9").ours(),
+        Rule::when(done == total && fallbacks == 0, "all, by the method asked for, with a residual of at most 1e-9")
+            .ours(),
         format!("{} without an answer, {fallbacks} by another method", total - done),
     )
 }

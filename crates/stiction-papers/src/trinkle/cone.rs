@@ -110,7 +110,7 @@ fn table(all: &[Seen]) -> Table {
                 count(group.len()),
                 sum(&|s| s.pyramid == "solved"),
                 sum(&|s| s.inside.is_some()),
-                sum(&|s| s.inside.is_some_and(|miss| miss <= TOLERANCE)),
+                sum(&|s| s.inside.is_some_and(|residual| residual <= TOLERANCE)),
                 sum(&|s| s.cone == "solved"),
                 sum(&|s| s.cone == "solved" && s.pyramid != "solved"),
                 sum(&|s| s.baraff == "solved"),
@@ -180,7 +180,7 @@ fn plot(all: &[Seen]) -> Plot {
 
 fn claims(all: &[Seen]) -> Vec<Claim> {
     let inside: Vec<f64> = all.iter().filter_map(|seen| seen.inside).collect();
-    let held = inside.iter().filter(|miss| **miss <= TOLERANCE).count();
+    let held = inside.iter().filter(|residual| **residual <= TOLERANCE).count();
     let worst = inside.iter().fold(0.0, |a: f64, x| a.max(*x));
     let usual: Vec<&Seen> = all.iter().filter(|seen| seen.friction == Friction::Usual).collect();
     let sum = |of: &dyn Fn(&Seen) -> bool| usual.iter().filter(|seen| of(seen)).count();

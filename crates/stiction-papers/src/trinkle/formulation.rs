@@ -70,8 +70,8 @@ impl Formulation {
         self.full_rank
     }
 
-    /// By how much forces miss (32): the larger of the two measures of its certificate.
-    pub fn miss(&self, forces: &ContactForces) -> f64 {
+    /// The residual of forces in (32): the larger of the two measures of its certificate.
+    pub fn residual(&self, forces: &ContactForces) -> f64 {
         certify((&self.lcp).into(), &self.point(forces), &mut vec![0.0; self.lcp.n()]).worst()
     }
 

@@ -22,7 +22,7 @@ const ITERATIONS: usize = 1000;
 const LAST_STARTS: usize = 800;
 /// Branches that are tried before them.
 const FEW_NODES: usize = 60;
-/// An answer that misses (32) by more is none.
+/// An answer with a larger residual in (32) is none.
 const TOLERANCE: f64 = 1e-9;
 
 /// What a method did on one data set.
@@ -63,7 +63,7 @@ pub(super) struct Trial {
     pub interior_ours: Run,
     pub fate: Fate,
     /// How far the model's answer is from (32) as written down here.
-    pub miss: f64,
+    pub residual: f64,
 }
 
 impl Trial {
@@ -73,8 +73,8 @@ impl Trial {
         let (plan, mu) = (*plan, *mu);
         let form = Formulation::new(problem)?;
         let outcome = CoulombPyramid::default().solve(problem)?;
-        let miss = outcome.solved().map_or(0.0, |solution| form.miss(&solution.forces));
-        let fate = fate(&form, problem, &outcome, miss, nodes)?;
+        let residual = outcome.solved().map_or(0.0, |solution| form.residual(&solution.forces));
+        let fate = fate(&form, problem, &outcome, residual, nodes)?;
         Ok(Self {
             plan,
             size: form.lcp.n(),
@@ -85,7 +85,7 @@ impl Trial {
             lemke_ours: lemke_ours(&form.lcp)?,
             interior_ours: interior_ours(&form.lcp)?,
             fate,
-            miss,
+            residual,
         })
     }
 
@@ -155,12 +155,12 @@ fn fate(
     form: &Formulation,
     problem: &ContactProblem,
     outcome: &ContactOutcome,
-    miss: f64,
+    residual: f64,
     nodes: usize,
 ) -> Result<Fate, InputError> {
     let why = match outcome {
-        ContactOutcome::Solved(_) if miss <= TOLERANCE => return Ok(Fate::Solved),
-        ContactOutcome::Solved(_) => format!("the model's answer misses (32) by {miss:.0e}"),
+        ContactOutcome::Solved(_) if residual <= TOLERANCE => return Ok(Fate::Solved),
+        ContactOutcome::Solved(_) => format!("the model's answer has a residual in (32) of {residual:.0e}"),
         ContactOutcome::Infeasible(_) => return Ok(Fate::Proven("no motion satisfies the contacts".into())),
         ContactOutcome::NoSolution(none) => return Ok(Fate::Proven(none.proof.to_string())),
         ContactOutcome::Ray(_) => "all methods end on rays".into(),

@@ -18,8 +18,8 @@ fn pivots(setting: &Setting, method: Method) -> f64 {
         let outcome = model.solve(&problem).unwrap();
         let solution =
             outcome.solved().unwrap_or_else(|| panic!("{} {seed} {method:?}: {}", setting.name, outcome.name()));
-        let miss = full_residual(&problem, &solution.forces, 8);
-        assert!(miss <= 1e-12, "{} {seed} {method:?}: {miss:e}", setting.name);
+        let residual = full_residual(&problem, &solution.forces, 8);
+        assert!(residual <= 1e-12, "{} {seed} {method:?}: {residual:e}", setting.name);
         assert_eq!(solution.stats.fallbacks, 0, "{} {seed} {method:?}", setting.name);
         total += solution.stats.pivots;
     }

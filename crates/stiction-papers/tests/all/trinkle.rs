@@ -32,12 +32,12 @@ fn the_models_answers_solve_the_papers_problem_and_others_do_not() {
         let set = &data_sets(plan, Friction::Usual, true).unwrap()[0];
         let form = Formulation::new(&set.problem).unwrap();
         let ContactOutcome::Solved(solution) = CoulombPyramid::default().solve(&set.problem).unwrap() else { continue };
-        let miss = form.miss(&solution.forces);
-        assert!(miss <= 1e-11, "problem {plan}: {miss:e}");
+        let residual = form.residual(&solution.forces);
+        assert!(residual <= 1e-11, "problem {plan}: {residual:e}");
         if let Some(i) = solution.forces.normal.iter().position(|c| *c > 0.0) {
             let mut wrong = solution.forces.clone();
             wrong.normal[i] *= 1.01;
-            assert!(form.miss(&wrong) > 1e-6, "problem {plan}");
+            assert!(form.residual(&wrong) > 1e-6, "problem {plan}");
         }
     }
 }

@@ -186,7 +186,7 @@ impl System {
         out.x.clear();
         out.x.extend_from_slice(&self.k);
         for _ in 0..=refinements {
-            self.misses(&out.y, &out.x, 1.0);
+            self.residuals(&out.y, &out.x, 1.0);
             if let Some(g) = self.cap_row {
                 self.rhs[self.order - 1] = self.cap + self.cap_sum(cones, active, covering, g, &out.y);
             }
@@ -230,7 +230,7 @@ impl System {
         out.x.clear();
         out.x.extend_from_slice(&self.column);
         for _ in 0..RATE_SOLVES {
-            self.misses(&out.y, &out.x, 0.0);
+            self.residuals(&out.y, &out.x, 0.0);
             if let Some(g) = self.cap_row {
                 self.rhs[self.order - 1] = self.cap_sum(cones, active, Some(covering), g, &out.y);
             }
@@ -253,7 +253,7 @@ impl System {
             + out.y.iter().zip(&self.lengths).map(|(y, l)| y.abs() * l).sum::<f64>();
     }
 
-    /// `y ← y − (matrix)⁻¹ rhs`, with rhs what the rows miss.
+    /// `y ← y − (matrix)⁻¹ rhs`, with rhs the residuals of the rows.
     fn correct(&mut self, out: &mut Solution) {
         self.lu.solve(&mut self.rhs);
         for ((y, error), step) in out.y.iter_mut().zip(&mut out.error).zip(&self.rhs) {
@@ -269,7 +269,7 @@ impl System {
     }
 
     /// `rhs ← Aᵀ x + constant · b + c z₀`.
-    fn misses(&mut self, y: &[f64], x: &[f64], constant: f64) {
+    fn residuals(&mut self, y: &[f64], x: &[f64], constant: f64) {
         let z0 = if self.artificial { y[self.order - 1] } else { 0.0 };
         self.rhs.clear();
         for j in 0..self.order {

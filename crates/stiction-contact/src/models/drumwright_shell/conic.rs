@@ -205,12 +205,12 @@ impl Conic {
     }
 
     /// How far p is from a solution, block by block `‖p − P(p − u)‖` beside the size the terms of u have before they cancel: the largest.
-    pub(super) fn miss(&mut self, p: &[f64], u: &[f64]) -> f64 {
+    pub(super) fn residual(&mut self, p: &[f64], u: &[f64]) -> f64 {
         self.measure_speeds(p);
         self.largest_miss(p, u, |b| self.size(b))
     }
 
-    /// As [`Conic::miss`], beside the largest speed in the problem: however large the impulses are.
+    /// As [`Conic::residual`], beside the largest speed in the problem: however large the impulses are.
     pub(super) fn plain_miss(&self, p: &[f64], u: &[f64]) -> f64 {
         self.largest_miss(p, u, |_| 1.0)
     }
@@ -221,16 +221,16 @@ impl Conic {
             let mut from = [0.0; 3];
             (0..b.rows).for_each(|k| from[k] = p[b.first + k] - u[b.first + k]);
             let onto = b.set.project(from);
-            let miss = (0..b.rows).map(|k| (p[b.first + k] - onto[k]).abs()).fold(0.0, f64::max);
-            let part = if miss == 0.0 { 0.0 } else { miss / size(b) };
+            let residual = (0..b.rows).map(|k| (p[b.first + k] - onto[k]).abs()).fold(0.0, f64::max);
+            let part = if residual == 0.0 { 0.0 } else { residual / size(b) };
             worst = if part.is_nan() { f64::INFINITY } else { worst.max(part) };
         }
         worst
     }
 
-    /// As [`Conic::miss`], and beside the terms of their own rows too: normals that close, and work that contacts do.
+    /// As [`Conic::residual`], and beside the terms of their own rows too: normals that close, and work that contacts do.
     pub(super) fn strict_miss(&mut self, p: &[f64], u: &[f64]) -> f64 {
-        let mut worst = self.miss(p, u);
+        let mut worst = self.residual(p, u);
         for b in self.blocks.iter().filter(|b| b.rows == 3) {
             let rows = b.first..b.first + 3;
             let ratio = |value: f64, size: f64| if value > 0.0 { value / size } else { 0.0 };

@@ -28,7 +28,7 @@ const AGAIN: [f64; 7] = [1e6, 1e8, 1e10, 1e7, 1e5, 1e3, 1e1];
 /// Updates of the impulses per ρ, at most.
 const UPDATES: usize = 20;
 
-/// An update that leaves more than this part of the miss is slow, and a ρ is left after so many slow ones: few once the impulses are `GOOD`, for
+/// An update that leaves more than this part of the residual is slow, and a ρ is left after so many slow ones: few once the impulses are `GOOD`, for
 /// then it is rounding that they fight.
 const PROGRESS: f64 = 0.5;
 const SLOW: usize = 6;
@@ -46,7 +46,7 @@ const SLOPE: f64 = 0.5;
 /// A gradient below this part of the motion is rounding.
 const FLAT: f64 = 1e-15;
 
-/// Impulses that miss by this little are good enough to stop at.
+/// Impulses with a residual of this size are good enough to stop at.
 const ENOUGH: f64 = 1e-14;
 
 /// The method's workspace.
@@ -73,12 +73,12 @@ pub(super) struct Newton {
 }
 
 impl Newton {
-    /// Improves the impulses `p` and returns how far they are from a solution ([`Conic::miss`]); `p` is never made worse.
+    /// Improves the impulses `p` and returns how far they are from a solution ([`Conic::residual`]); `p` is never made worse.
     pub(super) fn polish(&mut self, conic: &mut Conic, p: &mut Vec<f64>, most_steps: usize) -> f64 {
         self.steps = 0;
         self.p.clone_from(p);
         self.best.clone_from(p);
-        let mut least = self.miss(conic);
+        let mut least = self.residual(conic);
         self.update_with(PENALTIES, conic, most_steps, &mut least);
         if least > GOOD {
             self.update_with(AGAIN, conic, most_steps, &mut least);
@@ -87,7 +87,7 @@ impl Newton {
         least
     }
 
-    /// Updates the impulses with one ρ after the other; keeps the best in `best` and its miss in `least`.
+    /// Updates the impulses with one ρ after the other; keeps the best in `best` and its residual in `least`.
     fn update_with(&mut self, penalties: [f64; 7], conic: &mut Conic, most_steps: usize, least: &mut f64) {
         for penalty in penalties {
             self.penalty = penalty;
@@ -98,16 +98,16 @@ impl Newton {
                 }
                 self.minimize(conic, most_steps);
                 self.p.clone_from(&self.projected);
-                let miss = self.miss(conic);
-                slow += if miss <= PROGRESS * *least {
+                let residual = self.residual(conic);
+                slow += if residual <= PROGRESS * *least {
                     0
                 } else if *least <= GOOD {
                     SLOW
                 } else {
                     1
                 };
-                if miss < *least {
-                    *least = miss;
+                if residual < *least {
+                    *least = residual;
                     self.best.clone_from(&self.p);
                 }
                 if slow >= SLOW {
@@ -125,10 +125,10 @@ impl Newton {
     }
 
     /// Sets x to the motion under p, and measures p.
-    fn miss(&mut self, conic: &mut Conic) -> f64 {
+    fn residual(&mut self, conic: &mut Conic) -> f64 {
         conic.motion_into(&self.p, &mut self.x);
         conic.row_motion_into(&self.x, &mut self.u);
-        conic.miss(&self.p, &self.u)
+        conic.residual(&self.p, &self.u)
     }
 
     /// Minimizes φ from x on.
