@@ -59,7 +59,7 @@ pub enum Method {
     Reduced,
 }
 
-/// Which contacts have a say.
+/// Which contacts are in the problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scheme {
     /// All: `N v⁺ ≥ −gap/dt`, so that a predicted contact is not passed within the step. Reference: \[StewartTrinkle96\].
@@ -79,7 +79,7 @@ pub struct PolyhedralOptions {
     pub directions: usize,
     /// How the complementarity problem is solved. Default [`Method::Reduced`].
     pub method: Method,
-    /// Which contacts have a say. Default [`Scheme::StewartTrinkle`].
+    /// Which contacts are in the problem. Default [`Scheme::StewartTrinkle`].
     pub scheme: Scheme,
 }
 
@@ -307,11 +307,11 @@ impl Engine {
     /// The chosen method, then those it falls back on. The best answer is in `best`; returns the residual, ∞ if there is none.
     fn try_methods(&mut self, stats: &mut ContactStats) -> Result<f64, InputError> {
         let mut least = f64::INFINITY;
-        for (turn, rung) in Rung::from(self.options.method).enumerate() {
+        for (turn, attempt) in Attempt::from(self.options.method).enumerate() {
             if turn == 1 {
                 stats.fallbacks += 1;
             }
-            let residual = self.try_rung(rung, &mut stats.pivots)?;
+            let residual = self.attempt(attempt, &mut stats.pivots)?;
             if residual < least {
                 least = residual;
                 std::mem::swap(&mut self.answer, &mut self.best);
@@ -324,13 +324,13 @@ impl Engine {
     }
 
     /// Tries one method; returns the residual, ∞ if it has none.
-    fn try_rung(&mut self, rung: Rung, pivots: &mut usize) -> Result<f64, InputError> {
+    fn attempt(&mut self, attempt: Attempt, pivots: &mut usize) -> Result<f64, InputError> {
         let (cones, answer) = (&self.cones, &mut self.answer);
-        let solved = match rung {
-            Rung::Reduced => return Ok(self.follow_paths(true, pivots)),
-            Rung::Structural => return Ok(self.follow_paths(false, pivots)),
-            Rung::Standard => self.standard.solve(cones, pivots, answer)?,
-            Rung::AllMeans => self.standard.solve_by_all_means(cones, pivots, answer)?,
+        let solved = match attempt {
+            Attempt::Reduced => return Ok(self.follow_paths(true, pivots)),
+            Attempt::Structural => return Ok(self.follow_paths(false, pivots)),
+            Attempt::Standard => self.standard.solve(cones, pivots, answer)?,
+            Attempt::EveryMethod => self.standard.solve_by_every_method(cones, pivots, answer)?,
         };
         Ok(if solved { self.sharpen() } else { f64::INFINITY })
     }
@@ -386,24 +386,24 @@ impl Engine {
     }
 }
 
-/// A step of the ladder of methods.
+/// A method that an island is tried with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rung {
+enum Attempt {
     Reduced,
     Structural,
     Standard,
-    AllMeans,
+    EveryMethod,
 }
 
-impl Rung {
+impl Attempt {
     /// The methods to try, in order: the chosen one, the others from the leanest to the heaviest, and everything there is.
-    fn from(method: Method) -> impl Iterator<Item = Rung> {
+    fn from(method: Method) -> impl Iterator<Item = Attempt> {
         let first = match method {
-            Method::Reduced => Rung::Reduced,
-            Method::Structural => Rung::Structural,
-            Method::Standard => Rung::Standard,
+            Method::Reduced => Attempt::Reduced,
+            Method::Structural => Attempt::Structural,
+            Method::Standard => Attempt::Standard,
         };
-        let others = [Rung::Reduced, Rung::Structural, Rung::Standard, Rung::AllMeans];
-        std::iter::once(first).chain(others.into_iter().filter(move |rung| *rung != first))
+        let others = [Attempt::Reduced, Attempt::Structural, Attempt::Standard, Attempt::EveryMethod];
+        std::iter::once(first).chain(others.into_iter().filter(move |attempt| *attempt != first))
     }
 }

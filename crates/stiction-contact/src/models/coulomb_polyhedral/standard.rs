@@ -31,7 +31,7 @@ impl Standard {
     }
 
     /// The last resort: every method there is for the problem (8).
-    pub(super) fn solve_by_all_means(
+    pub(super) fn solve_by_every_method(
         &mut self,
         cones: &Cones,
         pivots: &mut usize,
