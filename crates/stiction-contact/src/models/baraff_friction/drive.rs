@@ -5,7 +5,7 @@ use stiction_lcp::matrix::{axpy, dot, norm};
 use super::clamped::{Clamped, abs_dot, add_abs};
 use super::maxstep::Events;
 use super::sets::{Along, Clamp, Friction, Place};
-use super::system::{Rubbing, System};
+use super::system::{FrictionKind, System};
 
 /// A change of acceleration is rounding if it is at most this part of its terms.
 pub(super) const NOISE: f64 = 1e-12;
@@ -88,7 +88,7 @@ pub(super) struct Driver {
     /// Changes of set of each row and of its friction since the last step of some length.
     pub changes: Vec<[u8; 2]>,
     /// Conditions that are off by what was found to be rounding.
-    pub excused: Vec<[bool; 2]>,
+    pub within_rounding: Vec<[bool; 2]>,
     /// The first direction in which the friction of each contact is established; the second is across it.
     pub frame: Vec<[f64; 2]>,
     pub steps: usize,
@@ -108,21 +108,21 @@ impl Driver {
         refill(&mut self.df_friction, contacts, [0.0; 2]);
         refill(&mut self.refused, rows, [false; 2]);
         refill(&mut self.changes, rows, [0; 2]);
-        refill(&mut self.excused, rows, [false; 2]);
+        refill(&mut self.within_rounding, rows, [false; 2]);
         for vector in [&mut self.x, &mut self.size, &mut self.dx, &mut self.dsize, &mut self.column] {
             refill(vector, m, 0.0);
         }
-        let symmetric = self.system.rubbing.iter().all(|r| *r == Rubbing::Smooth);
+        let symmetric = self.system.friction_kind.iter().all(|r| *r == FrictionKind::Smooth);
         // Never more than m independent ones.
         self.clamped.reset(m, m.min(rows + 2 * contacts), symmetric);
         for i in 0..rows {
             self.f[i] = 0.0f64.clamp(self.system.lo[i], self.system.hi[i]);
         }
         for c in 0..contacts {
-            self.friction[c] = match self.system.rubbing[c] {
-                Rubbing::Smooth => Friction::Absent,
-                Rubbing::Static => Friction::Off,
-                Rubbing::Dynamic(u) => Friction::Dynamic(u),
+            self.friction[c] = match self.system.friction_kind[c] {
+                FrictionKind::Smooth => Friction::Absent,
+                FrictionKind::Static => Friction::Off,
+                FrictionKind::Dynamic(u) => Friction::Dynamic(u),
             };
         }
         self.refresh();
@@ -275,9 +275,9 @@ impl Driver {
     /// Leaves the driven condition where it is: met, to rounding, by the clamped ones it depends on.
     fn settle(&mut self, driven: Driven) {
         match driven {
-            Driven::Row { i, .. } => self.excused[i][0] = true,
+            Driven::Row { i, .. } => self.within_rounding[i][0] = true,
             Driven::Tangent { i, .. } | Driven::Release { i, .. } => {
-                self.excused[i][1] = true;
+                self.within_rounding[i][1] = true;
                 self.hold(i);
             }
         }

@@ -21,9 +21,9 @@ enum Source {
     Bounded(usize),
 }
 
-/// How a contact rubs.
+/// Which friction a contact has.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Rubbing {
+pub(super) enum FrictionKind {
     /// No friction.
     Smooth,
     /// It does not slip: static friction.
@@ -55,7 +55,7 @@ pub(super) struct System {
     pub tangent_bias: [Vec<f64>; 2],
     pub tangent_bias_size: [Vec<f64>; 2],
     pub mu: Vec<f64>,
-    pub rubbing: Vec<Rubbing>,
+    pub friction_kind: Vec<FrictionKind>,
     /// Whether the second tangent is nothing.
     pub planar: Vec<bool>,
     /// Motion without contact forces, m.
@@ -74,8 +74,8 @@ impl System {
         self.bias.len()
     }
 
-    /// Takes in an island; `rubbing` says for each of its contacts how it rubs.
-    pub(super) fn load(&mut self, island: &Whitened, rubbing: impl Fn(usize) -> Rubbing) {
+    /// Takes in an island; `friction_kind` says for each of its contacts which kind of friction it has.
+    pub(super) fn load(&mut self, island: &Whitened, friction_kind: impl Fn(usize) -> FrictionKind) {
         self.m = island.m();
         self.load_bilaterals(island);
         self.choose_rows(island);
@@ -96,7 +96,7 @@ impl System {
             self.lo.push(lo);
             self.hi.push(hi);
         }
-        self.load_tangents(island, rubbing);
+        self.load_tangents(island, friction_kind);
     }
 
     fn load_bilaterals(&mut self, island: &Whitened) {
@@ -126,9 +126,9 @@ impl System {
         self.source.extend((0..island.bounded.len()).map(Source::Bounded));
     }
 
-    fn load_tangents(&mut self, island: &Whitened, rubbing: impl Fn(usize) -> Rubbing) {
+    fn load_tangents(&mut self, island: &Whitened, friction_kind: impl Fn(usize) -> FrictionKind) {
         self.mu.clear();
-        self.rubbing.clear();
+        self.friction_kind.clear();
         self.planar.clear();
         for k in 0..2 {
             self.tangent[k].reset(self.m, self.contacts);
@@ -144,14 +144,14 @@ impl System {
                 self.tangent_bias[k].push(bias);
                 self.tangent_bias_size[k].push(size);
             }
-            let rubs = match rubbing(i) {
-                _ if island.mu[i] == 0.0 => Rubbing::Smooth,
+            let kind = match friction_kind(i) {
+                _ if island.mu[i] == 0.0 => FrictionKind::Smooth,
                 // What cannot move needs no friction to be held.
-                Rubbing::Static if lengths == [0.0; 2] => Rubbing::Smooth,
-                rubs => rubs,
+                FrictionKind::Static if lengths == [0.0; 2] => FrictionKind::Smooth,
+                kind => kind,
             };
             self.mu.push(island.mu[i]);
-            self.rubbing.push(rubs);
+            self.friction_kind.push(kind);
             self.planar.push(lengths[1] == 0.0);
         }
     }

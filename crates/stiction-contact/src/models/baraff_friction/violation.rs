@@ -80,7 +80,7 @@ impl Driver {
     /// How to establish the condition of row `i` if it does not hold, and the acceleration it lacks, in units of its row.
     fn row_violation(&self, i: usize) -> Option<(Driven, f64)> {
         let (lo, hi, f) = (self.system.lo[i], self.system.hi[i], self.f[i]);
-        if self.place[i] == Place::Clamped || lo == hi || self.excused[i][0] {
+        if self.place[i] == Place::Clamped || lo == hi || self.within_rounding[i][0] {
             return None;
         }
         let (a, size) = self.a(i);
@@ -99,7 +99,7 @@ impl Driver {
                 let size = norm(&f);
                 return Some((Driven::Release { i: c, e: f.map(|f| -f / size) }, f64::INFINITY));
             }
-            _ if !holds || self.excused[c][1] => return None,
+            _ if !holds || self.within_rounding[c][1] => return None,
             Friction::Off => {
                 let (a, size) = self.a_friction(c);
                 let first = against(self.frame[c], a);
@@ -144,7 +144,7 @@ impl Driver {
         for c in 0..self.system.contacts {
             dropped |= self.repair_friction(c);
         }
-        self.excused.fill([false; 2]);
+        self.within_rounding.fill([false; 2]);
         self.refresh();
         dropped
     }
