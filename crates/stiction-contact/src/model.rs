@@ -14,7 +14,7 @@ use crate::solution::{ContactForces, ContactSolution};
 pub enum Level {
     /// Velocities after the step, and impulses (N s).
     Velocity,
-    /// Accelerations, and forces (N). Only contacts that touch and do not part have a say.
+    /// Accelerations, and forces (N). Only contacts that touch and do not part can have a force.
     Acceleration,
 }
 

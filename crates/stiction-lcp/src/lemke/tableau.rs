@@ -7,7 +7,7 @@
 //! ever has to be looked up.
 //!
 //! Against the [kernel](super::kernel) this is about the same arithmetic in fewer and longer pieces, and no check on drift: where
-//! something is not plain (a ray, a small pivot, a path that does not move) the kernel takes over at the basis reached.
+//! that is not enough (a ray, a small pivot, a path that does not move) the kernel takes over at the basis reached.
 //!
 //! Reference: [CPS09, Algorithm 4.4.5], with z₀ first and the soundest pivot next in ties.
 
@@ -190,7 +190,7 @@ impl Tableau {
         tied.reduce(|a, b| if at(rates, b) > at(rates, a) { b } else { a })
     }
 
-    /// The row that blocks first as the entering variable grows; `None` where that is not plain.
+    /// The row that blocks first as the entering variable grows; `None` where a tie, a small pivot or a ray leaves it open.
     #[inline]
     fn ratio_test<const L: usize>(&mut self, tuning: &Tuning, rates: &Column<L>) -> Option<usize> {
         let values = self.values::<L>();

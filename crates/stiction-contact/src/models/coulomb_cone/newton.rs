@@ -27,7 +27,7 @@ const LARGEST_FINISH_ALPHA: f64 = 1e-2;
 /// Its growth where a step brings nothing.
 const FINISH_GROWTH: f64 = 30.0;
 /// A step that leaves less than this of |F| is one of a method that converges.
-const WORTH: f64 = 0.25;
+const CONVERGING_DECREASE: f64 = 0.25;
 /// Steps on given states.
 const FINISH_LIMIT: usize = 12;
 /// |F| relative to q and r that is rounding.
@@ -270,7 +270,11 @@ impl Newton {
             }
             let next = self.frozen_step(problem, alpha, r, norm);
             if next < norm {
-                alpha = if next <= WORTH * norm { (alpha / FINISH_GROWTH).max(LEAST_FINISH_ALPHA) } else { alpha };
+                alpha = if next <= CONVERGING_DECREASE * norm {
+                    (alpha / FINISH_GROWTH).max(LEAST_FINISH_ALPHA)
+                } else {
+                    alpha
+                };
                 norm = next;
             } else {
                 alpha *= FINISH_GROWTH;

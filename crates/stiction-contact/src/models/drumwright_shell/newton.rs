@@ -47,7 +47,7 @@ const SLOPE: f64 = 0.5;
 const FLAT: f64 = 1e-15;
 
 /// Impulses with a residual of this size are good enough to stop at.
-const ENOUGH: f64 = 1e-14;
+const RESIDUAL_TOLERANCE: f64 = 1e-14;
 
 /// The method's workspace.
 #[derive(Debug, Clone, Default)]
@@ -93,7 +93,7 @@ impl Newton {
             self.penalty = penalty;
             let mut slow = 0;
             for _ in 0..UPDATES {
-                if *least <= ENOUGH || self.steps >= most_steps {
+                if *least <= RESIDUAL_TOLERANCE || self.steps >= most_steps {
                     break;
                 }
                 self.minimize(conic, most_steps);
