@@ -65,7 +65,7 @@ pub struct Simulation {
     pub(crate) loops: LoopRows,
     pub(crate) assembler: Assembler,
     /// For projections after the step, so that the step's own problem and contacts stay to be seen.
-    pub(crate) afterwards: Assembler,
+    pub(crate) second_assembler: Assembler,
     pub(crate) threads: Threads,
     pub(crate) model: Box<dyn ContactModel>,
     /// The model's friction is nothing where there is no normal force.
@@ -206,7 +206,7 @@ impl Simulation {
         let mut simulation = Self {
             ignored: vec![],
             assembler: Assembler::new(&world.model),
-            afterwards: Assembler::new(&world.model),
+            second_assembler: Assembler::new(&world.model),
             loops: LoopRows::new(&world.model),
             scratch: Scratch { zeros: vec![0.0; world.model.nv()], ..Scratch::default() },
             own_world: world.clone(),
