@@ -3,11 +3,11 @@
 use std::sync::{Mutex, PoisonError};
 
 /// Workers of one kind.
-pub struct Idle<W> {
+pub struct WorkspacePool<W> {
     workers: Mutex<Vec<W>>,
 }
 
-impl<W> Idle<W> {
+impl<W> WorkspacePool<W> {
     /// None yet.
     pub const fn new() -> Self {
         Self { workers: Mutex::new(Vec::new()) }
