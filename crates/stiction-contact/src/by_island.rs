@@ -20,7 +20,7 @@ const FARKAS: f64 = 1e8;
 /// Forces of a failed solve above this many times what the data warrant (`√W |p| / E_I`) are reported: their rounding is 1e-11 of the motion, each.
 const FORCE_BEYOND_DATA: f64 = 1e5;
 
-/// A contact's force of at most this part of what the data warrant (`√W |p| / E_I`), relative to the tolerance, may be left out:
+/// A contact's force of at most this fraction of what the data warrant (`√W |p| / E_I`), relative to the tolerance, may be left out:
 /// the speed that it undoes is far below what the certificate asks for.
 const NEGLIGIBLE_FORCE: f64 = 0.1;
 
@@ -539,7 +539,7 @@ impl Farkas {
     }
 
     fn least_speed(&self) -> f64 {
-        /// A gain below this part of its terms is rounding.
+        /// A gain below this fraction of its terms is rounding.
         const GAIN: f64 = 1e-9;
         if self.gain.is_nan() || self.gain <= GAIN * self.terms || self.gain <= 0.0 {
             return 0.0;

@@ -8,10 +8,10 @@ use stiction_linalg::cholesky;
 
 use crate::check;
 
-/// A mass block may differ from its transpose by this part of the geometric mean of its two diagonal entries: the rounding of whoever assembled it.
+/// A mass block may differ from its transpose by this fraction of the geometric mean of its two diagonal entries: the rounding of whoever assembled it.
 const SYMMETRY: f64 = 1e-9;
 
-/// A pivot of the Cholesky factor at or below this part of its diagonal entry is no sign of a positive mass, only of rounding.
+/// A pivot of the Cholesky factor at or below this fraction of its diagonal entry is no sign of a positive mass, only of rounding.
 const PIVOT: f64 = 1e-14;
 
 /// Where the velocities of each block start: block b has the velocities `starts[b]..starts[b + 1]`.

@@ -15,10 +15,10 @@ use stiction_lcp::InputError;
 use crate::simulation::{Simulation, StepFailure, StepReport};
 use crate::time_stepping::smaller;
 
-/// Contact work above this part of the energies is a gain.
+/// Contact work above this fraction of the energies is a gain.
 const GAIN: f64 = 1e-12;
 
-/// A restitution that loses less than this part of the energy it may keep is the largest one.
+/// A restitution that loses less than this fraction of the energy it may keep is the largest one.
 const LARGEST: f64 = 1e-6;
 
 /// Most problems solved for the part of restitution that gains no energy.

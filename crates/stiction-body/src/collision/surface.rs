@@ -215,7 +215,7 @@ impl Surface {
     }
 }
 
-/// A side is flat if the next triangle's far corner is below the plane by no more than this part of its distance.
+/// A side is flat if the next triangle's far corner is below the plane by no more than this fraction of its distance.
 const FLAT: f64 = 1e-12;
 
 fn sharp_sides(

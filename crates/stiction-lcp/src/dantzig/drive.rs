@@ -13,7 +13,7 @@ use stiction_linalg::incremental_factor::{Border, IncrementalFactor, LostPivot};
 /// quadratic form.
 const NOISE_ROWS: usize = 16;
 
-/// A z that ends nearer to its bound than this part of the way it came has ended there: rounding.
+/// A z that ends nearer to its bound than this fraction of the way it came has ended there: rounding.
 const SNAP: f64 = 16.0 * f64::EPSILON;
 
 /// Steps of no length in a row after which ties go to the least index, which cannot cycle.

@@ -10,7 +10,7 @@ use stiction_linalg::doubled::{two_product, two_sum};
 /// Refinement steps in twice the working precision, at most.
 const REFINEMENTS: usize = 4;
 
-/// A z of C nearer to its bound than this part of the largest one may stand there by rounding.
+/// A z of C nearer to its bound than this fraction of the largest one may stand there by rounding.
 const AT_BOUND: f64 = 1e-14;
 
 impl Driver {

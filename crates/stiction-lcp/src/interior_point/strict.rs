@@ -13,7 +13,7 @@ const MAX_ITERATIONS: usize = 100;
 /// A margin t below this, beside a problem of size one, is rounding.
 const NO_MARGIN: f64 = 1e-9;
 
-/// Stop when t has this part of its upper bound.
+/// Stop when t has this fraction of its upper bound.
 const GOOD_PART: f64 = 0.5;
 
 /// Dual residual, beside a program of size one, at which the dual objective counts as a bound.

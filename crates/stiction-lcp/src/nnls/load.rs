@@ -10,7 +10,7 @@ use stiction_linalg::power::{exponent, times_power};
 /// `e = Gᵀ u` holds "to rounding" if no row has a residual above this relative tolerance of `|eᵢ| + ‖gᵢ‖ ‖u‖`.
 const CONSISTENT: f64 = 1e-12;
 
-/// A column whose residual is at most this part of its length is dependent, if G came from a Cholesky factor of M: the
+/// A column whose residual is at most this fraction of its length is dependent, if G came from a Cholesky factor of M: the
 /// factor knows M to rounding, so G only to the root of that.
 const DEPENDENT_AFTER_CHOLESKY: f64 = 1e-7;
 

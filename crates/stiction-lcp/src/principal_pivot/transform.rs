@@ -12,7 +12,7 @@ use crate::work;
 use stiction_linalg::equilibration::balance;
 use stiction_linalg::power::times_power;
 
-/// A pivot of a refactorization at most this part of the largest entry of its row is not used.
+/// A pivot of a refactorization at most this fraction of the largest entry of its row is not used.
 const TINY_PIVOT: f64 = 1e-12;
 
 /// An entry of M̄ is known to some hundred roundings of the largest in its row; as a part of the sign tolerance, 1e-12.

@@ -135,7 +135,7 @@ fn face(half: f64, k: usize) -> Vec<(Vec3, Vec3)> {
         .collect()
 }
 
-/// How a block lies on the one below: shifted by this part of its side, and turned by an eighth of a circle or not.
+/// How a block lies on the one below: shifted by this fraction of its side, and turned by an eighth of a circle or not.
 #[derive(Debug, Clone, Copy)]
 struct Lie {
     shift: [f64; 2],

@@ -18,7 +18,7 @@ use super::Experiment;
 const DIRECTIONS: usize = 8;
 /// Random wrenches per problem.
 const WRENCHES: u64 = 20;
-/// An answer whose residual in the full problem (8) is more than this part of its terms is none.
+/// An answer whose residual in the full problem (8) is more than this fraction of its terms is none.
 const TOLERANCE: f64 = 1e-9;
 
 /// The paper's experiments, in its order.

@@ -6,7 +6,7 @@ use stiction_contact::{ContactForces, ContactProblem, Rows};
 use stiction_lcp::certificate::certify;
 use stiction_lcp::{Basis, InputError, Lcp, Matrix, Position};
 
-/// A sum that is at most this part of its terms, per term, is rounding.
+/// A sum that is at most this fraction of its terms, per term, is rounding.
 const NOISE: f64 = 4.0 * f64::EPSILON;
 
 /// The problem (32) of contacts that all touch, with `z = (c_Sn, c_Rn, s_t⁺, s_o⁺, a_t⁻, a_o⁻)`.

@@ -43,10 +43,10 @@ const LARGEST_TURN: f64 = 0.1;
 /// A step is cut into at most so many pieces because bodies turn fast.
 const MOST_TURNS: f64 = 32.0;
 
-/// A rest of this part of a step is rounding.
+/// A rest of this fraction of a step is rounding.
 const USED_UP: f64 = 1e-14;
 
-/// A speed of at most this part of the speeds at hand (and of what forces would make of rest within a step) is none.
+/// A speed of at most this fraction of the speeds at hand (and of what forces would make of rest within a step) is none.
 const REST: f64 = 1e-9;
 
 /// Slip ends at so many times a speed that is none: friction must have a direction up to there, at every stage.

@@ -39,7 +39,7 @@ impl fmt::Display for Overlap {
     }
 }
 
-/// Overlap at the start above this part of the smaller geom's size is worth a word.
+/// Overlap at the start above this fraction of the smaller geom's size is worth a word.
 const OVERLAP_AT_START: f64 = 1e-6;
 
 /// Why bodies all in one place are no scene.

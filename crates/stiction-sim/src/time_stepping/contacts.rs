@@ -12,10 +12,10 @@ use crate::world::World;
 /// Limits of joints are looked at from this distance on (m or rad), besides what the joint can move in a step.
 const LIMIT_REACH: f64 = 1e-3;
 
-/// A contact that held in the last step and is now open by at most this part of its size holds still.
+/// A contact that held in the last step and is now open by at most this fraction of its size holds still.
 const HELD: f64 = 1e-4;
 
-/// Points of two faces that meet within this part of the step do so together.
+/// Points of two faces that meet within this fraction of the step do so together.
 const TOGETHER: f64 = 0.01;
 
 impl Simulation {

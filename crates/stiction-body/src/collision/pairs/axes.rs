@@ -4,13 +4,13 @@ use crate::collision::frame::{Query, Touch};
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
-/// Overlap along an axis that is small beside the shapes: at most this part of the smaller one's size.
+/// Overlap along an axis that is small beside the shapes: at most this fraction of the smaller one's size.
 const SHALLOW: f64 = 1e-3;
 
-/// Motion is slow along an axis if it is at most this part of the whole.
+/// Motion is slow along an axis if it is at most this fraction of the whole.
 const SLOW: f64 = 0.1;
 
-/// A later axis must be better than an earlier one by more than this part of the size, so that rounding does not choose between equals.
+/// A later axis must be better than an earlier one by more than this fraction of the size, so that rounding does not choose between equals.
 const PREFERENCE: f64 = 1e-9;
 
 /// Whether an edge axis is so close to a face normal that the face speaks for it: cosine of 0.01 rad. The clipped faces hold the crossing
@@ -24,7 +24,7 @@ pub(crate) const PARALLEL: f64 = 1e-8;
 /// face, a small turn lays it on the face.
 pub(crate) const ALONG_FACE: f64 = 0.25;
 
-/// Places closer together than this part of the size are one place.
+/// Places closer together than this fraction of the size are one place.
 const ONE_PLACE: f64 = 0.1;
 
 /// Of the contacts from `start` on, between a face and an edge along it that crosses one of the

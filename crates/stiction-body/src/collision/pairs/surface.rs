@@ -10,7 +10,7 @@ use crate::collision::surface::{self, Surface, Tile};
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
-/// Normals that agree to this are those of one plane, and gaps that agree to this part of the size are equal.
+/// Normals that agree to this are those of one plane, and gaps that agree to this fraction of the size are equal.
 const SAME: f64 = 1e-12;
 
 /// Contacts of round shapes at one place whose normals agree to this are one: the face beside a seam, seen from both sides.

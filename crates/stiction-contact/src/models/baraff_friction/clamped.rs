@@ -9,7 +9,7 @@ use super::sets::Clamp;
 /// Passes of refinement of a direction.
 const REFINEMENTS: usize = 2;
 
-/// A clamped acceleration that changes by more than this part of its terms says that the updated factor has lost its way.
+/// A clamped acceleration that changes by more than this fraction of its terms says that the updated factor has lost its way.
 const LOST: f64 = 1e-13;
 
 /// Conditions `rowₖᵀ x = 0`, each held by a force that changes x by `columnₖ`: the matrix is `rowᵢᵀ columnⱼ`.

@@ -7,13 +7,13 @@ use super::maxstep::Events;
 use super::sets::{Along, Clamp, Friction, Place};
 use super::system::{FrictionKind, System};
 
-/// A change of acceleration is rounding if it is at most this part of its terms.
+/// A change of acceleration is rounding if it is at most this fraction of its terms.
 pub(super) const NOISE: f64 = 1e-12;
 
-/// A row whose acceleration cannot be changed is satisfied if that is at most this part of its terms.
+/// A row whose acceleration cannot be changed is satisfied if that is at most this fraction of its terms.
 pub(super) const SETTLED: f64 = 1e-11;
 
-/// A step is one of no length if it changes no motion by more than this part of its terms.
+/// A step is one of no length if it changes no motion by more than this fraction of its terms.
 const NO_LENGTH: f64 = 1e-13;
 
 /// Steps allowed by default: this many per row and contact, and for as many more.

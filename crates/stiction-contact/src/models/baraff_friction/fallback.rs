@@ -14,7 +14,7 @@ use super::sets::{Along, Clamp, Friction, Place};
 use super::system::FrictionKind;
 use crate::whitened::why_not_formed;
 
-/// A force of friction stands on its cone if it is within this part of it.
+/// A force of friction stands on its cone if it is within this fraction of it.
 const ON_CONE: f64 = 1e-9;
 
 /// What a variable of the complementarity problem is.

@@ -53,7 +53,7 @@ pub use impact::Impact;
 const ORDERS: [Order; 6] =
     [Order::Worst, Order::First, Order::Last, Order::Shuffled(1), Order::Shuffled(2), Order::Shuffled(3)];
 
-/// Multipliers prove that no motion satisfies the rows only if they move nothing: at most this part of their terms. The proof itself is checked
+/// Multipliers prove that no motion satisfies the rows only if they move nothing: at most this fraction of their terms. The proof itself is checked
 /// from the problem.
 const STILL: f64 = 1e-8;
 

@@ -10,7 +10,7 @@ use crate::whitened::{Columns, Whitened};
 /// A tangent of which projecting out the bilateral rows leaves at most this part does not move at all: rounding.
 const IMMOBILE: f64 = 1e-12;
 
-/// A force is rounding if it changes the motion by at most this part of its terms.
+/// A force is rounding if it changes the motion by at most this fraction of its terms.
 pub(super) const NEGLIGIBLE: f64 = 1e-14;
 
 /// Where the force of a row goes.

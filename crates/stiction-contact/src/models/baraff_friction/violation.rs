@@ -5,7 +5,7 @@ use stiction_lcp::matrix::norm;
 use super::drive::{Driven, Driver, Halt};
 use super::sets::{Along, Friction, Place};
 
-/// A condition is violated if its acceleration has the wrong sign, or is not zero, by more than this part of its terms: rounding.
+/// A condition is violated if its acceleration has the wrong sign, or is not zero, by more than this fraction of its terms: rounding.
 const VIOLATED: f64 = 1e-12;
 
 /// The order in which violated conditions are established. The paper leaves it open, and the answer may depend on it.

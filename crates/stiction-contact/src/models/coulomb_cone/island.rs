@@ -29,7 +29,7 @@ pub(super) enum AfterGuess {
 /// The answer of a cone problem must be this many times better than the tolerance of the certificate, which measures it again in other coordinates.
 pub(super) const MARGIN: f64 = 0.1;
 
-/// Friction within this part of its limit is at it.
+/// Friction within this fraction of its limit is at it.
 const AT_LIMIT: f64 = 1e-9;
 
 /// Floating-point operations that the factors of an island's Delassus operator may cost in all: about a second. Moments about the normals and

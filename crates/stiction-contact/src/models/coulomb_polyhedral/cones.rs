@@ -289,7 +289,7 @@ impl Cones {
     fn add_normal(&mut self, source: Source, columns: &Columns, i: usize, sign: f64) -> bool {
         let (length, offset, size) = self.project(columns.g.col(i), columns.bias[i]);
         if length == 0.0 {
-            /// A row that nothing moves is violated if it is negative by more than this part of its terms.
+            /// A row that nothing moves is violated if it is negative by more than this fraction of its terms.
             const VIOLATED: f64 = 1e-9;
             let terms =
                 size + self.unit * columns.g.col(i).iter().zip(&self.k_size).map(|(g, k)| g.abs() * k).sum::<f64>();

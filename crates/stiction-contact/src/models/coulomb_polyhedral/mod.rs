@@ -98,7 +98,7 @@ const PIVOTS_PER_ROW: usize = 3;
 const PIVOTS: usize = 200;
 /// Pivots per velocity of the first start of the reduced method; later starts have four times as many each. Ten are the rule.
 const PIVOTS_PER_FREEDOM: usize = 50;
-/// An answer is taken if its residual in the whole problem (8) is at most this part of the certificate's tolerance.
+/// An answer is taken if its residual in the whole problem (8) is at most this fraction of the certificate's tolerance.
 const MARGIN: f64 = 0.1;
 
 /// Polyhedral Coulomb friction. See the [module](self).

@@ -7,13 +7,13 @@ use super::lanes::{product, two_products};
 use super::structural::Path;
 use super::system::Driving;
 
-/// A rate below this part of the terms of its sum is zero.
+/// A rate below this fraction of the terms of its sum is zero.
 const PIVOT: f64 = 1e-11;
-/// A value below this part of the terms of its sum is zero: variables that come this close together to zero are tied.
+/// A value below this fraction of the terms of its sum is zero: variables that come this close together to zero are tied.
 const TIE: f64 = 1e-13;
 /// Rates below this many times their last correction are zero.
 const RATE_ERRORS: f64 = 1e2;
-/// What is out of reach is so by this part of the motion's terms at least.
+/// What is out of reach is so by this fraction of the motion's terms at least.
 const REACH: f64 = 1e-9;
 /// Among tied variables one is drawn from those that fall at least this part as fast as the fastest.
 const TIE_BREAK_RATE: f64 = 1e-2;

@@ -28,7 +28,7 @@ pub(super) enum Ended {
     Singular,
 }
 
-/// z₀ below this part of the motion's terms is zero.
+/// z₀ below this fraction of the motion's terms is zero.
 const ZERO: f64 = 1e-15;
 /// Refinements of the values at every pivot: none, as nothing drifts, and the last basis is solved with more care.
 const REFINEMENTS: usize = 0;

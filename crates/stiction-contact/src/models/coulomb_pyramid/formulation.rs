@@ -27,7 +27,7 @@ use crate::by_island::IslandForces;
 use crate::find_indices::FindIndices;
 use crate::whitened::{Columns, Whitened};
 
-/// A projected column of at most this part of its length lies in the span of the bilateral rows. FIND-INDICES' own measure of dependence.
+/// A projected column of at most this fraction of its length lies in the span of the bilateral rows. FIND-INDICES' own measure of dependence.
 const HELD: f64 = 1e-12;
 
 /// An entry of the problem within this many roundings of its sum's terms is 0: noise must not push where nothing does.

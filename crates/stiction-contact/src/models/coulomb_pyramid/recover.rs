@@ -135,7 +135,7 @@ fn sizes(island: &Whitened, forces: &mut IslandForces) -> f64 {
     sum
 }
 
-/// Forces that are the same but for rounding differ by less than this part of all forces together.
+/// Forces that are the same but for rounding differ by less than this fraction of all forces together.
 const NEAR: f64 = 1e-8;
 
 /// Whether polishing changed forces by no more than rounding: where the basis is nearly singular, or a force was left out that was none to leave

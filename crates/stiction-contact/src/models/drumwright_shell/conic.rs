@@ -337,7 +337,7 @@ pub(super) enum Within {
     Upper,
 }
 
-/// Friction within this part of its limit is on the mantle.
+/// Friction within this fraction of its limit is on the mantle.
 const ON_MANTLE: f64 = 1e-9;
 
 impl Set {

@@ -28,7 +28,7 @@ const AGAIN: [f64; 7] = [1e6, 1e8, 1e10, 1e7, 1e5, 1e3, 1e1];
 /// Updates of the impulses per ρ, at most.
 const UPDATES: usize = 20;
 
-/// An update that leaves more than this part of the residual is slow, and a ρ is left after so many slow ones: few once the impulses are `GOOD`, for
+/// An update that leaves more than this fraction of the residual is slow, and a ρ is left after so many slow ones: few once the impulses are `GOOD`, for
 /// then it is rounding that they fight.
 const PROGRESS: f64 = 0.5;
 const SLOW: usize = 6;
@@ -40,10 +40,10 @@ const STEPS: usize = 60;
 /// Halvings of a step, at most.
 const HALVINGS: usize = 30;
 
-/// A step is long enough once the slope along it has fallen to this part of what it was.
+/// A step is long enough once the slope along it has fallen to this fraction of what it was.
 const SLOPE: f64 = 0.5;
 
-/// A gradient below this part of the motion is rounding.
+/// A gradient below this fraction of the motion is rounding.
 const FLAT: f64 = 1e-15;
 
 /// Impulses with a residual of this size are good enough to stop at.

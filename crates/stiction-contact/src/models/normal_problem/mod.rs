@@ -32,7 +32,7 @@ pub(crate) use drag::Drag;
 use recover::{Recovery, abs_dot};
 pub(crate) use row::Row;
 
-/// A proposal is taken if no row misses its law by more than this part of the certificate's tolerance.
+/// A proposal is taken if no row misses its law by more than this fraction of the certificate's tolerance.
 const MARGIN: f64 = 0.1;
 
 /// What remains of a row that is taken for dependent, as a part of its length, where [`DEPENDENT`] led to no certified answer: rows that are told apart

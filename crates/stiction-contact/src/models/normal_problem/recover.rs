@@ -12,13 +12,13 @@ use stiction_linalg::doubled::{add_products, add_to, dot2};
 /// Solves of the system at most: the first, and refinements.
 const ROUNDS: usize = 4;
 
-/// A step of at most this part of the motion is the last one: the next is below rounding.
+/// A step of at most this fraction of the motion is the last one: the next is below rounding.
 const SETTLED: f64 = 1e-14;
 
-/// A next step of at most this part of the motion is not worth making: it is below [`VANISHES`], so that what is zero is seen to be zero without it.
+/// A next step of at most this fraction of the motion is not worth making: it is below [`VANISHES`], so that what is zero is seen to be zero without it.
 const NEGLIGIBLE: f64 = 1e-26;
 
-/// Forces and motions at most this part of the largest, in whitened units, are what refinement leaves of zero: 1e-32, times a condition. They are
+/// Forces and motions at most this fraction of the largest, in whitened units, are what refinement leaves of zero: 1e-32, times a condition. They are
 /// zero, because momentum among nothing but them would not balance.
 const VANISHES: f64 = 1e-24;
 

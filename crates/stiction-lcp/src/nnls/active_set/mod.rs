@@ -24,7 +24,7 @@ const FREE_ENTRIES: u32 = 8;
 /// Factor by which the violation must grow with each further entry.
 const ENTRY_GROWTH: f64 = 4.0;
 
-/// The basic rows must have w = 0 to this part of their size, or the factor has drifted and is built anew.
+/// The basic rows must have w = 0 to this fraction of their size, or the factor has drifted and is built anew.
 const DRIFT: f64 = 1e-11;
 
 /// Where a column stands.

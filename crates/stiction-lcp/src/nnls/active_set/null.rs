@@ -3,7 +3,7 @@
 use crate::matrix::{axpy, norm};
 use crate::nnls::active_set::{ActiveSet, Entered, SIGN, State};
 
-/// A coefficient of a null vector at most this part of the largest is rounding, and blocks nothing.
+/// A coefficient of a null vector at most this fraction of the largest is rounding, and blocks nothing.
 const NULL_ENTRY: f64 = 1e-11;
 
 /// A dependent column's w counts as real if it is more than this many times what the dependence threshold lets through.

@@ -65,7 +65,7 @@ impl FootMotion {
     }
 }
 
-/// A leg whose columns span less than this part of a box has no direction left to move in.
+/// A leg whose columns span less than this fraction of a box has no direction left to move in.
 const STRETCHED: f64 = 1e-6;
 
 /// Inverse kinematics ends at this distance (m), after so many steps, or when a step halved so often does not get nearer.

@@ -8,7 +8,7 @@ pub const MOST: usize = 4;
 /// Knots: the points, and one more beside each end.
 const KNOTS: usize = MOST + 2;
 
-/// The added knots are this part of an interval from the ends.
+/// The added knots are this fraction of an interval from the ends.
 const BESIDE: f64 = 1e-3;
 
 /// A way through points at equal intervals of time. Where both velocity and curvature are given at the ends, two more knots are needed;

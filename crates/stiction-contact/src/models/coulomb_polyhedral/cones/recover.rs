@@ -152,7 +152,7 @@ impl Cones {
 
     /// The motion of a row that only the bilateral rows move: `gᵀ x_rows + bias`, zero if it is rounding.
     fn held_motion(&self, columns: &Columns, i: usize) -> f64 {
-        /// A motion below this part of its terms is none.
+        /// A motion below this fraction of its terms is none.
         const MOVES: f64 = 1e-11;
         let (g, bias) = (columns.g.col(i), columns.bias[i]);
         let terms = g.iter().zip(self.find.x_rows()).map(|(g, x)| (g * x).abs()).sum::<f64>() + bias.abs();
