@@ -67,7 +67,8 @@ impl Threads {
     }
 }
 
-#[cfg(all(test, feature = "threads"))]
+#[cfg(feature = "threads")]
+#[cfg(test)]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicBool, Ordering};
