@@ -27,7 +27,7 @@ FACTORIZATIONS = [
     ("/incremental_factor.rs", "impl IncrementalFactor"),
     ("lemke/kernel.rs", "impl Kernel"),
     ("lemke/tableau.rs", "impl Tableau"),
-    ("principal_pivot/transform.rs", "pub fn pivot("),
+    ("principal_pivot/transform.rs", "fn pivot("),
     ("interior_point/vertex.rs", "axpy(-head"),
     ("reduce/choice.rs", "axpy(-head"),
     ("nnls/cholesky.rs", "fn eliminate("),
@@ -56,7 +56,7 @@ def sources(commit):
         read = lambda path: subprocess.run(["git", "show", f"{commit}:{path}"], check=True, text=True, capture_output=True).stdout
     for path in listed.stdout.split():
         inside = "/src/" in path and path.endswith(".rs")
-        if inside and "/papers/" not in path and not path.endswith("tests.rs") and "/tests/" not in path:
+        if inside and "papers/src/" not in path and "/papers/" not in path and not path.endswith("tests.rs") and "/tests/" not in path:
             try:
                 yield path, read(path)
             except FileNotFoundError:  # Deleted, and not yet committed.

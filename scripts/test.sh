@@ -24,7 +24,7 @@ everything=(--release "${packages[@]}")
 # packages leave the dependencies as they are, so that these are not compiled again, as in the dev profile.
 # The Python extension cannot be linked into a test program: Python has the symbols it needs.
 checked=(--release "${packages[@]}" --exclude stiction-py)
-for crate in stiction stiction-{body,cli,contact,fuzz,lcp,linalg,sim}; do
+for crate in stiction stiction-{body,cli,contact,fuzz,lcp,linalg,papers,sim}; do
     for setting in opt-level=1 debug-assertions=true overflow-checks=true codegen-units=16; do
         checked+=(--config "profile.release.package.$crate.$setting")
     done
@@ -35,6 +35,9 @@ cargo fmt --all --check
 
 step rust "lints, as errors"
 cargo clippy --release --workspace --all-targets --quiet -- -D warnings
+
+step rust "solvers without their default features"
+cargo check --release --quiet -p stiction-lcp --no-default-features
 
 step rust "release build with tests and examples"
 cargo build "${everything[@]}" --quiet --lib --bins --examples --test '*'

@@ -10,10 +10,10 @@ use cpu_time::ThreadTime;
 use std::hint::black_box;
 
 use faer::linalg::solvers::Solve;
-use stiction::papers::baraff::elimination::Elimination;
-use stiction::papers::baraff::problems::random;
 use stiction_lcp::dantzig::Dantzig;
 use stiction_lcp::{Lcp, Matrix, Options, Solver};
+use stiction_papers::baraff::elimination::Elimination;
+use stiction_papers::baraff::problems::random;
 
 const ORDERS: [usize; 6] = [10, 24, 50, 100, 200, 400];
 const WARM_UP: usize = 3;

@@ -14,7 +14,7 @@ type Mat6 = [[f64; 6]; 6];
 
 /// A link as its parent feels it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Articulated {
+pub(crate) struct Articulated {
     /// Articulated inertia, by rows.
     inertia: Mat6,
     /// Force it needs at zero acceleration.

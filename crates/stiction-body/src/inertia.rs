@@ -43,7 +43,7 @@ impl Inertia {
     ///
     /// # Errors
     /// Naming the number after `place`.
-    pub fn check_range(&self, place: &str) -> Result<(), InputError> {
+    pub(crate) fn check_range(&self, place: &str) -> Result<(), InputError> {
         let what = |field: &str| format!("{place}{field}");
         if *self == Self::ZERO {
             return Ok(());
@@ -132,7 +132,7 @@ impl Inertia {
 }
 
 /// Rotational inertia of a point mass at `r`: `m (|r|² 1 − r rᵀ)`.
-pub fn point_inertia(mass: f64, r: Vec3) -> Mat3 {
+pub(crate) fn point_inertia(mass: f64, r: Vec3) -> Mat3 {
     Mat3::from_diagonal(Vec3::splat(mass * r.length_squared()))
         - Mat3::from_cols(r * (mass * r.x), r * (mass * r.y), r * (mass * r.z))
 }

@@ -150,7 +150,7 @@ impl JointKind {
     }
 
     /// Where in the configuration a quaternion starts, if there is one.
-    pub fn quaternion_at(&self) -> Option<usize> {
+    pub(crate) fn quaternion_at(&self) -> Option<usize> {
         match self {
             Self::Spherical => Some(0),
             Self::Free | Self::Mocap => Some(3),
@@ -160,7 +160,7 @@ impl JointKind {
 }
 
 /// A quaternion from w, x, y, z.
-pub fn quaternion(q: &[f64]) -> Quat {
+pub(crate) fn quaternion(q: &[f64]) -> Quat {
     Quat::from_xyzw(q[1], q[2], q[3], q[0])
 }
 

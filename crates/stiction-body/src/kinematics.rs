@@ -178,7 +178,7 @@ impl Workspace {
     }
 }
 
-/// A power of at most this part of its terms is rounding: a few times that of a rotated unit vector.
+/// A power of at most this fraction of its terms is rounding: a few times that of a rotated unit vector.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// A force and a moment, with the sizes of the terms they came from.

@@ -240,7 +240,7 @@ impl Shape {
     }
 }
 
-/// Points whose tetrahedra span less than this part of their extent's cube lie in one plane.
+/// Points whose tetrahedra span less than this fraction of their extent's cube lie in one plane.
 const FLAT: f64 = 1e-12;
 
 fn length(what: &str, x: f64) -> Result<(), InputError> {

@@ -11,7 +11,7 @@ use stiction_lcp::catalog::CATALOG;
 /// Exact, certified rigid contact.
 #[derive(Debug, Parser)]
 #[command(name = "stiction", version, arg_required_else_help = false)]
-pub struct Cli {
+pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -19,7 +19,7 @@ pub struct Cli {
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Solve a complementarity, friction or contact problem from a file, and certify the answer.
     Solve(SolveArgs),
     /// Simulate a scene.
@@ -60,7 +60,7 @@ pub enum Command {
 
 /// Arguments of a subcommand that only the Python package has, which reads them itself.
 #[derive(Debug, Args)]
-pub struct PythonArgs {
+pub(crate) struct PythonArgs {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     all: Vec<std::ffi::OsString>,
 }
@@ -68,7 +68,7 @@ pub struct PythonArgs {
 /// Options of `stiction solve`.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit code: 0 solved and certified, 1 not solved, 2 bad input.")]
-pub struct SolveArgs {
+pub(crate) struct SolveArgs {
     /// The problem: Siconos text, FCLIB .hdf5, .npz or .json; - is standard input (JSON or text).
     #[arg(required_unless_present = "list", value_name = "FILE")]
     pub file: Option<PathBuf>,
@@ -115,7 +115,7 @@ pub struct SolveArgs {
 }
 
 /// clap's message up to its usage, on one line.
-pub fn one_line(message: &str) -> String {
+pub(crate) fn one_line(message: &str) -> String {
     let lines = message.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let kept: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
     kept.join(" ")

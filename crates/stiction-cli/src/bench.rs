@@ -18,7 +18,7 @@ use crate::output::Failure;
 #[command(
     after_help = "One thread, sleeping off, nothing recorded. Exit code: 0 measured, 1 a step failed, 2 bad input."
 )]
-pub struct BenchArgs {
+pub(crate) struct BenchArgs {
     /// The scene (.toml).
     #[arg(value_name = "SCENE")]
     pub scene: PathBuf,
@@ -85,7 +85,7 @@ struct Work {
 }
 
 /// Measures a scene; true if every step was certified.
-pub fn run(args: &BenchArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
+pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
     let mut scene = crate::run::load(&args.scene, &args.set)?;
     if let Some(model) = &args.model {
         scene.settings.model.clone_from(model);

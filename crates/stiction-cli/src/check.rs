@@ -15,7 +15,7 @@ use crate::run;
 /// Options of `stiction check`.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit code: 0 usable, 2 bad input.")]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// A scene (.toml) or a robot (.urdf, .xml).
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
@@ -28,7 +28,7 @@ pub struct CheckArgs {
 }
 
 /// Reads the file and says what is in it.
-pub fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Failure> {
+pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Failure> {
     let message = |e: stiction_sim::SceneError| Failure::Message(e.in_file(&args.file).to_string());
     let is_scene = args.file.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
     let (title, mut scene, world);

@@ -7,7 +7,7 @@ use stiction_lcp::{MatrixClass, Options, Outcome, ProblemRef};
 
 /// What exact arithmetic says about a basis.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Exact {
+pub(crate) enum Exact {
     /// It gives an exact solution.
     Proven,
     /// It does not.
@@ -26,7 +26,7 @@ const MOST_PIVOTED: usize = 100;
 
 /// Re-checks the basis of a solution in rational arithmetic, and goes on from a violated one to a proven one where
 /// it can; then the outcome is the proven one. `None` if there is no basis.
-pub fn exact_check(problem: ProblemRef<'_>, outcome: Outcome, options: &Options) -> (Outcome, Option<Exact>) {
+pub(crate) fn exact_check(problem: ProblemRef<'_>, outcome: Outcome, options: &Options) -> (Outcome, Option<Exact>) {
     let Outcome::Solved(solved) = &outcome else { return (outcome, None) };
     let first = match verify_exact(problem, &solved.basis) {
         ExactCheck::Proven => return (outcome, Some(Exact::Proven)),
@@ -49,7 +49,7 @@ pub fn exact_check(problem: ProblemRef<'_>, outcome: Outcome, options: &Options)
 }
 
 /// The class of the problem's matrix; `None` if it is never formed.
-pub fn matrix_class(problem: ProblemRef<'_>) -> Option<MatrixClass> {
+pub(crate) fn matrix_class(problem: ProblemRef<'_>) -> Option<MatrixClass> {
     match problem {
         ProblemRef::Lcp(p) => Some(classify(p.m())),
         ProblemRef::Mlcp(p) => Some(classify(p.m())),

@@ -77,7 +77,7 @@ struct Certificate {
 }
 
 /// Runs the command on a contact problem; true if it was solved.
-pub fn run(
+pub(crate) fn run(
     args: &SolveArgs,
     problem: &ContactProblem,
     name: &str,

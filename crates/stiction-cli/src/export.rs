@@ -12,7 +12,7 @@ use crate::output::{Failure, write_new};
 /// Options of `stiction export`.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit code: 0 done, 2 bad input.")]
-pub struct ExportArgs {
+pub(crate) struct ExportArgs {
     /// The recording.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
@@ -31,7 +31,7 @@ pub struct ExportArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<bool, Failure> {
+pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<bool, Failure> {
     let recording = Recording::load(&args.file).map_err(|e| Failure::Message(e.to_string()))?;
     let damage = recording.damage().map(|damage| format!("the recording is not whole: {damage}"));
     let (steps, mut files) = (recording.step_count(), vec![]);

@@ -13,7 +13,7 @@ use crate::output::{Failure, write_new};
 /// Options of `stiction extract`.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit code: 0 done, 2 bad input.")]
-pub struct ExtractArgs {
+pub(crate) struct ExtractArgs {
     /// The recording.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
@@ -29,7 +29,7 @@ pub struct ExtractArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &ExtractArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
+pub(crate) fn run(args: &ExtractArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
     let wrong = |e: stiction_sim::SceneError| Failure::Message(e.in_file(&args.file).to_string());
     let recording = Recording::load(&args.file).map_err(wrong)?;
     let (scene, notes) = recording.header().scene().map_err(wrong)?;

@@ -54,7 +54,7 @@ struct Problem<'a> {
 }
 
 /// Runs the command on a friction problem; true if it was solved.
-pub fn run(
+pub(crate) fn run(
     args: &SolveArgs,
     file: &FrictionFile,
     name: &str,
@@ -241,7 +241,7 @@ fn print(r: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// `3 open, 2 stick, 1 slide`.
-pub fn modes(modes: &[String]) -> String {
+pub(crate) fn modes(modes: &[String]) -> String {
     let count = |name: &str| modes.iter().filter(|m| *m == name).count();
     format!("{} open, {} stick, {} slide", count("open"), count("stick"), count("slide"))
 }

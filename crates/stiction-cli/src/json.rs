@@ -62,7 +62,7 @@ struct Object<'a> {
 }
 
 /// Prints the object and a line break.
-pub fn print(r: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn print(r: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let text = serde_json::to_string(&object(r)).map_err(io::Error::other)?;
     writeln!(out, "{text}")
 }

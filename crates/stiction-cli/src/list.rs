@@ -6,7 +6,7 @@ use stiction_contact::models::catalog::CATALOG as MODELS;
 use stiction_lcp::catalog::{CATALOG, Entry};
 
 /// Prints the table: two lines per solver.
-pub fn print(out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn print(out: &mut dyn Write) -> io::Result<()> {
     let width = |column: fn(&Entry) -> &str| CATALOG.iter().map(|e| column(e).chars().count()).max().unwrap_or(0);
     let (name, takes) = (width(|e| e.name), width(|e| e.takes));
     writeln!(out, "{:name$}  {:takes$}  when to use it, and what it is", "solver", "takes")?;

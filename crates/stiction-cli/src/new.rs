@@ -14,7 +14,7 @@ const SCRIPT: &str = include_str!("new/script.py");
 
 /// Options of `stiction new`.
 #[derive(Debug, Args)]
-pub struct NewArgs {
+pub(crate) struct NewArgs {
     /// NAME.toml and NAME.py are written.
     #[arg(value_name = "NAME")]
     pub name: PathBuf,
@@ -27,7 +27,7 @@ pub struct NewArgs {
 }
 
 /// Writes both files.
-pub fn run(args: &NewArgs, out: &mut dyn Write) -> Result<bool, Failure> {
+pub(crate) fn run(args: &NewArgs, out: &mut dyn Write) -> Result<bool, Failure> {
     let stem = args.name.with_extension("");
     let Some(name) = stem.file_name().and_then(|name| name.to_str()).filter(|name| !name.contains(['"', '\\'])) else {
         return Err(Failure::Message(format!("\"{}\" cannot be the name of a scene", args.name.display())));

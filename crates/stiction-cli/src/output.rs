@@ -9,7 +9,7 @@ use stiction_lcp::InputError;
 
 /// Why nothing could be done. Not being solved is no failure.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// A file, an option or a problem that cannot be used.
     Input(InputError),
     /// Anything else, in words.
@@ -41,14 +41,14 @@ impl From<io::Error> for Failure {
 }
 
 /// A writer that goes quiet once its reader has left, as in `stiction solve … | head`.
-pub struct Pipe<W> {
+pub(crate) struct Pipe<W> {
     inner: W,
     closed: bool,
 }
 
 impl<W> Pipe<W> {
     /// Wraps a writer.
-    pub fn new(inner: W) -> Self {
+    pub(crate) fn new(inner: W) -> Self {
         Self { inner, closed: false }
     }
 }
@@ -82,7 +82,7 @@ impl<W: Write> Write for Pipe<W> {
 }
 
 /// A file that the command writes.
-pub struct Target {
+pub(crate) struct Target {
     /// Its name.
     pub name: String,
     /// The file.
@@ -91,19 +91,19 @@ pub struct Target {
 
 impl Target {
     /// Writes all of it.
-    pub fn write(mut self, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn write(mut self, bytes: &[u8]) -> Result<(), Failure> {
         let written = self.file.write_all(bytes);
         written.map_err(|e| self.failed(&e))
     }
 
     /// Why it could not be written.
-    pub fn failed(&self, error: &io::Error) -> Failure {
+    pub(crate) fn failed(&self, error: &io::Error) -> Failure {
         Failure::Message(format!("{}: cannot be written: {error}", self.name))
     }
 }
 
 /// Opens a file for writing; one that exists is replaced only with `force`.
-pub fn write_new(target: &Path, force: bool) -> Result<Target, Failure> {
+pub(crate) fn write_new(target: &Path, force: bool) -> Result<Target, Failure> {
     let mut how = OpenOptions::new();
     how.write(true);
     let opened = if force { how.create(true).truncate(true).open(target) } else { how.create_new(true).open(target) };

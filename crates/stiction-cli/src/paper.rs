@@ -7,8 +7,8 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
-use stiction::papers::report::{PAGE, PAPERS, Report, prepare};
-use stiction::papers::{self, Effort, Experiment, Progress};
+use stiction_papers::report::{PAGE, PAPERS, Report, prepare};
+use stiction_papers::{Effort, Experiment, Progress};
 
 use crate::output::Failure;
 
@@ -17,7 +17,7 @@ use crate::output::Failure;
 #[command(
     after_help = "Exit code: 0 run (claims that do not hold are results), 1 an experiment could not be run, 2 bad input."
 )]
-pub struct PaperArgs {
+pub(crate) struct PaperArgs {
     /// `list`, a paper (drumwright, lloyd, trinkle, baraff), one experiment (paper/name), or `all`.
     #[arg(value_name = "WHAT", hide_possible_values = true, value_parser = PossibleValuesParser::new(names()))]
     pub what: String,
@@ -35,17 +35,18 @@ pub struct PaperArgs {
 /// All that WHAT can be.
 fn names() -> Vec<&'static str> {
     let papers = PAPERS.iter().map(|paper| paper.0);
-    ["list", "all"].into_iter().chain(papers).chain(papers::all().iter().map(|e| e.name())).collect()
+    ["list", "all"].into_iter().chain(papers).chain(stiction_papers::all().iter().map(|e| e.name())).collect()
 }
 
 /// Runs experiments one after the other, so that none disturbs the timing of another; true if all could be run.
-pub fn run(args: &PaperArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
+pub(crate) fn run(args: &PaperArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
     if args.what == "list" {
         return list(args.json, out);
     }
     let of_paper = |name: &str| name.split_once('/').is_some_and(|(paper, _)| paper == args.what);
-    let chosen =
-        papers::all().into_iter().filter(|e| args.what == "all" || e.name() == args.what || of_paper(e.name()));
+    let chosen = stiction_papers::all()
+        .into_iter()
+        .filter(|e| args.what == "all" || e.name() == args.what || of_paper(e.name()));
     prepare(&args.out).map_err(|e| Failure::Message(e.to_string()))?;
     let mut report = Report::new(&Effort { quick: args.quick });
     for experiment in chosen {
@@ -90,7 +91,7 @@ fn one(
 
 /// The experiments, by paper.
 fn list(as_json: bool, out: &mut dyn Write) -> Result<bool, Failure> {
-    let all = papers::all();
+    let all = stiction_papers::all();
     if as_json {
         let lines: Vec<_> = all.iter().map(|e| json!({ "name": e.name(), "title": e.title() })).collect();
         writeln!(out, "{}", json!({ "experiments": lines }))?;

@@ -14,7 +14,7 @@ use crate::output::Failure;
 /// Options of `stiction replay`.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit code: 0 identical, 1 something differs, 2 bad input.")]
-pub struct ReplayArgs {
+pub(crate) struct ReplayArgs {
     /// The recording.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
@@ -51,7 +51,7 @@ impl<'a> Found<'a> {
 }
 
 /// Runs the command; true if nothing differs.
-pub fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, Failure> {
+pub(crate) fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, Failure> {
     let wrong = |e: stiction_sim::SceneError| Failure::Message(e.in_file(&args.file).to_string());
     let recording = Recording::load(&args.file).map_err(wrong)?;
     let (scene, mut notes) = recording.header().scene().map_err(wrong)?;

@@ -9,7 +9,7 @@ use stiction_lcp::{Certificate, MatrixClass, Options, Outcome, ProblemRef};
 use crate::checks::Exact;
 
 /// All that is reported about a solve.
-pub struct Report<'a> {
+pub(crate) struct Report<'a> {
     /// The file as given.
     pub file: String,
     /// The problem.
@@ -32,7 +32,7 @@ pub struct Report<'a> {
 
 impl Report<'_> {
     /// The certificate of the solution, or of the best iterate.
-    pub fn certificate(&self) -> Option<&Certificate> {
+    pub(crate) fn certificate(&self) -> Option<&Certificate> {
         match self.outcome {
             Outcome::Solved(o) => Some(&o.certificate),
             Outcome::Stopped(o) => Some(&o.certificate),
@@ -41,7 +41,7 @@ impl Report<'_> {
     }
 
     /// What an outcome without a solution claims.
-    pub fn claim(&self) -> Option<String> {
+    pub(crate) fn claim(&self) -> Option<String> {
         match self.outcome {
             Outcome::Unsolvable(o) => Some(o.proof.to_string()),
             Outcome::Ray(o) => Some(o.claim.clone()),
@@ -50,7 +50,7 @@ impl Report<'_> {
     }
 
     /// Why it stopped.
-    pub fn why(&self) -> Option<String> {
+    pub(crate) fn why(&self) -> Option<String> {
         match self.outcome {
             Outcome::Stopped(o) => Some(o.why.to_string()),
             _ => None,
@@ -64,7 +64,7 @@ const SMALL: usize = 20;
 const BASIS_LINE: usize = 100;
 
 /// Prints the report.
-pub fn print(r: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn print(r: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut lines = vec![("file", r.file.clone()), ("problem", size(r.problem))];
     lines.extend(r.class.map(|class| ("matrix", class.to_string())));
     lines.push(("solver", solver(r.solver, r.outcome.stats())));

@@ -29,7 +29,7 @@ const BAR_EVERY: u64 = 64;
 #[command(
     after_help = "Exit code: 0 all steps certified, 1 a step failed or was accepted, 2 bad input, 130 after Ctrl-C, which ends the run with its summary so far."
 )]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// The scene (.toml), or a robot (.urdf, .xml) alone, with its own gravity and step.
     #[arg(value_name = "SCENE")]
     pub scene: PathBuf,
@@ -99,7 +99,7 @@ pub struct RunArgs {
 type Recording = Recorder<BufWriter<File>>;
 
 /// Runs a scene; true if every step was certified.
-pub fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
+pub(crate) fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
     let origin = origin(args)?;
     let mut scene = origin.scene().map_err(|e| Failure::Message(e.to_string()))?;
     for line in left_out(&scene) {
@@ -203,7 +203,7 @@ fn left_out(scene: &Scene) -> impl Iterator<Item = String> {
 }
 
 /// Reads a scene with parameters `NAME=VALUE`.
-pub fn load(file: &Path, set: &[String]) -> Result<Scene, Failure> {
+pub(crate) fn load(file: &Path, set: &[String]) -> Result<Scene, Failure> {
     Scene::load(file, &parameters(set)?).map_err(|e| Failure::Message(e.to_string()))
 }
 

@@ -12,7 +12,7 @@ use crate::output::Failure;
 /// Options of `stiction completions`.
 #[derive(Debug, Args)]
 #[command(after_help = "For instance: stiction completions bash > ~/.local/share/bash-completion/completions/stiction")]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]
     pub shell: Shell,
@@ -20,14 +20,14 @@ pub struct CompletionsArgs {
 
 /// Options of `stiction man`.
 #[derive(Debug, Args)]
-pub struct ManArgs {
+pub(crate) struct ManArgs {
     /// Write a page for the command and for each subcommand into this directory, instead of printing the first.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
 
 /// Prints the completions of a shell.
-pub fn completions(args: &CompletionsArgs, out: &mut dyn Write) -> Result<bool, Failure> {
+pub(crate) fn completions(args: &CompletionsArgs, out: &mut dyn Write) -> Result<bool, Failure> {
     let mut text = vec![];
     clap_complete::generate(args.shell, &mut Cli::command(), "stiction", &mut text);
     out.write_all(&text)?;
@@ -35,7 +35,7 @@ pub fn completions(args: &CompletionsArgs, out: &mut dyn Write) -> Result<bool, 
 }
 
 /// Prints the manual page, or writes all of them.
-pub fn man(args: &ManArgs, out: &mut dyn Write) -> Result<bool, Failure> {
+pub(crate) fn man(args: &ManArgs, out: &mut dyn Write) -> Result<bool, Failure> {
     let command = Cli::command().disable_help_subcommand(true);
     match &args.out {
         None => clap_mangen::Man::new(command).render(out)?,

@@ -1,5 +1,6 @@
 //! `stiction soak`: random problems by the thousand, every answer checked.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +14,7 @@ use stiction_lcp::{Lcp, Options, Outcome, Solver, catalog, certify};
 
 /// Solve random problems of the classes with a theorem, and of none; every one must be certified, or proven unsolvable.
 #[derive(Debug, Args)]
-pub struct SoakArgs {
+pub(crate) struct SoakArgs {
     /// Problems per class.
     #[arg(long, default_value_t = 100_000)]
     count: u64,
@@ -62,11 +63,13 @@ struct Tally {
     unsolvable: u64,
     pivots: u64,
     worst: f64,
+    /// Problems settled by each method of a solver that tries several.
+    settled_by: BTreeMap<&'static str, u64>,
     failures: Vec<Miss>,
 }
 
 /// Runs the soak. True if every problem was answered as it must be.
-pub fn run(args: &SoakArgs, out: &mut dyn Write) -> Result<bool, Failure> {
+pub(crate) fn run(args: &SoakArgs, out: &mut dyn Write) -> Result<bool, Failure> {
     if !args.model.is_empty() {
         return run_models(args, out);
     }
@@ -166,6 +169,9 @@ fn one(class: &str, solver: &mut dyn Solver, max_order: usize, seed: u64, tally:
 impl Tally {
     fn judge(&mut self, problem: &Lcp, outcome: &Outcome, has_theorem: bool, order: usize, seed: u64) {
         self.pivots += outcome.stats().pivots as u64;
+        if let (Outcome::Solved(_) | Outcome::Unsolvable(_), Some(last)) = (outcome, outcome.stats().attempts.last()) {
+            *self.settled_by.entry(last.solver).or_default() += 1;
+        }
         match outcome {
             Outcome::Solved(solved) => {
                 let mut w = vec![0.0; problem.n()];
@@ -196,6 +202,9 @@ impl Tally {
         self.unsolvable += other.unsolvable;
         self.pivots += other.pivots;
         self.worst = self.worst.max(other.worst);
+        for (method, count) in other.settled_by {
+            *self.settled_by.entry(method).or_default() += count;
+        }
         self.failures.extend(other.failures);
     }
 }
@@ -217,6 +226,10 @@ fn print(class: &str, solver: &str, tally: &Tally, out: &mut dyn Write) -> std::
         tally.worst,
         tally.pivots as f64 / count.max(1) as f64,
     )?;
+    if solver == "auto" {
+        let methods: Vec<String> = tally.settled_by.iter().map(|(method, count)| format!("{method} {count}")).collect();
+        writeln!(out, "                 settled by: {}", methods.join(", "))?;
+    }
     for failure in tally.failures.iter().take(SHOWN) {
         writeln!(out, "                 order {} seed {}: {}", failure.order, failure.seed, failure.what)?;
     }

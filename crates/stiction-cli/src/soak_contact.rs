@@ -22,7 +22,7 @@ const SOLVED_WITHOUT_RATES: &str = "coulomb-polyhedral";
 
 /// What to run.
 #[derive(Debug, Clone, Copy)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// Problems.
     pub count: u64,
     /// First seed.
@@ -49,7 +49,7 @@ struct Tally {
 }
 
 /// Runs the soak of one model; true if every problem was answered as it must be.
-pub fn run(model: &str, plan: &Plan, bar: &ProgressBar, out: &mut dyn Write) -> Result<bool, Failure> {
+pub(crate) fn run(model: &str, plan: &Plan, bar: &ProgressBar, out: &mut dyn Write) -> Result<bool, Failure> {
     catalog::build(model, &ModelOptions::default())?;
     let (next, total) = (AtomicU64::new(0), Mutex::new(Tally::default()));
     std::thread::scope(|scope| {

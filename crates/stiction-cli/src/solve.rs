@@ -16,10 +16,15 @@ use crate::report::Report;
 use crate::{contact, friction, json, list, report};
 
 /// Makes a solver from its name.
-pub type Build<'a> = &'a dyn Fn(&str, &Options) -> Result<Box<dyn Solver>, InputError>;
+pub(crate) type Build<'a> = &'a dyn Fn(&str, &Options) -> Result<Box<dyn Solver>, InputError>;
 
 /// Runs the command; true if the problem was solved, or nothing was to be solved.
-pub fn run(args: &SolveArgs, build: Build<'_>, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
+pub(crate) fn run(
+    args: &SolveArgs,
+    build: Build<'_>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<bool, Failure> {
     let Some(path) = args.file.as_deref().filter(|_| !args.list) else {
         list::print(out)?;
         return Ok(true);

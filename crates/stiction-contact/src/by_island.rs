@@ -20,13 +20,13 @@ const FARKAS: f64 = 1e8;
 /// Forces of a failed solve above this many times what the data warrant (`√W |p| / E_I`) are reported: their rounding is 1e-11 of the motion, each.
 const FORCE_BEYOND_DATA: f64 = 1e5;
 
-/// A contact's force of at most this part of what the data warrant (`√W |p| / E_I`), relative to the tolerance, may be left out:
+/// A contact's force of at most this fraction of what the data warrant (`√W |p| / E_I`), relative to the tolerance, may be left out:
 /// the speed that it undoes is far below what the certificate asks for.
 const NEGLIGIBLE_FORCE: f64 = 0.1;
 
 /// Forces and motion of one island, in the order of its lists. Zero when a model gets it.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct IslandForces {
+pub(crate) struct IslandForces {
     /// Along the normals, n.
     pub normal: Vec<f64>,
     /// Along the first tangents, n.
@@ -53,7 +53,7 @@ pub struct IslandForces {
 
 impl IslandForces {
     /// Zero, in the sizes of `island`, with the free motion: as a model gets it, and as one that solves an island again needs it.
-    pub fn reset(&mut self, island: &Whitened) {
+    pub(crate) fn reset(&mut self, island: &Whitened) {
         let (contacts, bilateral) = (island.contacts(), island.bilateral.len());
         self.reset_sizes([contacts, bilateral, island.limit.len(), island.bounded.len()], &island.x_free);
     }
@@ -96,7 +96,7 @@ impl IslandForces {
 
 /// What a model knows of an island from the last solve.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Guess<'a> {
+pub(crate) struct Guess<'a> {
     /// The island's number in the order of [`Islands`].
     pub island: usize,
     /// The basis it left, if it left one for this island.
@@ -109,7 +109,7 @@ pub struct Guess<'a> {
 
 /// How a model ended on one island. Forces, multipliers or the ray's direction are in the [`IslandForces`] it was given.
 #[derive(Debug, Clone, PartialEq)]
-pub enum IslandEnd {
+pub(crate) enum IslandEnd {
     /// Solved, as the model believes.
     Solved,
     /// No motion satisfies the rows: the forces are Farkas multipliers.
@@ -135,7 +135,7 @@ pub enum IslandEnd {
 
 /// The workspace around a model's own mathematics.
 #[derive(Debug, Clone, Default)]
-pub struct ByIsland {
+pub(crate) struct ByIsland {
     islands: Islands,
     whitened: Whitened,
     forces: IslandForces,
@@ -161,7 +161,7 @@ struct Answer {
 
 impl ByIsland {
     /// Takes back an outcome that is not needed any more: a later solve writes into its storage, and so allocates nothing once sizes have settled.
-    pub fn recycle(&mut self, outcome: ContactOutcome) {
+    pub(crate) fn recycle(&mut self, outcome: ContactOutcome) {
         let answer = match outcome {
             ContactOutcome::Solved(s) | ContactOutcome::Failed(ContactFailure { best: s, .. }) => {
                 Answer { forces: s.forces, motion: s.motion, modes: s.modes, warm_start: s.warm_start }
@@ -195,7 +195,7 @@ impl ByIsland {
     ///
     /// # Errors
     /// Those of `solve_island`.
-    pub fn solve(
+    pub(crate) fn solve(
         &mut self,
         problem: &ContactProblem,
         law: &dyn Law,
@@ -539,7 +539,7 @@ impl Farkas {
     }
 
     fn least_speed(&self) -> f64 {
-        /// A gain below this part of its terms is rounding.
+        /// A gain below this fraction of its terms is rounding.
         const GAIN: f64 = 1e-9;
         if self.gain.is_nan() || self.gain <= GAIN * self.terms || self.gain <= 0.0 {
             return 0.0;

@@ -54,7 +54,7 @@ impl FindIndices {
 
     /// The same, with another part of its length up to which what remains of a row makes it dependent. Where those before it are nearly
     /// dependent themselves, a row that depends on them by construction can seem to add its rounding.
-    pub fn reset_with(&mut self, m: usize, rows: usize, dependent: f64) {
+    pub(crate) fn reset_with(&mut self, m: usize, rows: usize, dependent: f64) {
         self.m = m;
         self.dependent = dependent;
         self.qr.reset(m, rows, dependent);
@@ -101,7 +101,7 @@ impl FindIndices {
 
     /// True if `rest`, which the rows kept leave of `g` (m each; of these lengths), is the rounding of their combination that makes up for the others:
     /// where these are nearly dependent themselves the terms of that are larger than g, and so is the rest that rounding leaves.
-    pub fn is_rounding(&mut self, g: &[f64], size: f64, rest: &[f64], left: f64) -> bool {
+    pub(crate) fn is_rounding(&mut self, g: &[f64], size: f64, rest: &[f64], left: f64) -> bool {
         if left <= self.dependent * size || left > SUSPECT * size {
             return left <= self.dependent * size;
         }
@@ -146,7 +146,7 @@ impl FindIndices {
     }
 
     /// [`FindIndices::satisfy`], after which the rows offered so far have the targets that were found: rows that follow meet consistent ones.
-    pub fn reconcile(&mut self) {
+    pub(crate) fn reconcile(&mut self) {
         self.satisfy();
         if self.inconsistency > CONSISTENT {
             for i in 0..self.bias.len() {
@@ -157,7 +157,7 @@ impl FindIndices {
 
     /// Finds the motion in the span of the rows that satisfies those kept, refined once in twice the working precision. The others may
     /// contradict them: see [`FindIndices::contradiction`].
-    pub fn satisfy_kept(&mut self) {
+    pub(crate) fn satisfy_kept(&mut self) {
         let k = self.rank();
         self.x_rows.fill(0.0);
         if self.bias.iter().all(|b| *b == 0.0) {
@@ -197,7 +197,7 @@ impl FindIndices {
         worst
     }
 
-    /// The bias of row `i`: the one it was offered with, or that of [`FindIndices::reconcile`].
+    /// The bias of row `i`: the one it was offered with, or that of `reconcile`.
     pub fn bias(&self, i: usize) -> f64 {
         self.bias[i]
     }
@@ -236,7 +236,7 @@ impl FindIndices {
     }
 
     /// The motion in the span of the rows that satisfies them, m; zero before [`FindIndices::satisfy`].
-    pub fn x_rows(&self) -> &[f64] {
+    pub(crate) fn x_rows(&self) -> &[f64] {
         &self.x_rows
     }
 
@@ -246,7 +246,7 @@ impl FindIndices {
     }
 
     /// True if the rows contradicted each other by more than rounding, so that [`FindIndices::x_rows`] is their least-squares compromise.
-    pub fn is_inconsistent(&self) -> bool {
+    pub(crate) fn is_inconsistent(&self) -> bool {
         self.inconsistency > CONSISTENT
     }
 

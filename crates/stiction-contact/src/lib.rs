@@ -48,31 +48,31 @@
 //!
 //! # Where things are
 //!
-//! Follow the data: [`problem`], [`mass`] and [`rows`] are what is given; [`islands`] and [`whitened`] prepare it; [`models`] solve; [`by_island`] puts the answers
-//! together; [`certificate`] judges them from [`problem`] alone; [`solution`] and [`model`] are what comes out. [`separate_islands`] gives a model one island at a time, on
+//! Follow the data: [`problem`], `mass` and [`rows`] are what is given; [`islands`] and `whitened` prepare it; [`models`] solve; `by_island` puts the answers
+//! together; [`certificate`] judges them from [`problem`] alone; `solution` and [`model`] are what comes out. `separate_islands` gives a model one island at a time, on
 //! several threads. [`find_indices`] finds independent rows. [`io`] reads
 //! friction problems; [`scenes`] makes problems for tests, benchmarks and experiments.
-pub mod by_island;
+mod by_island;
 pub mod certificate;
 mod check;
 pub mod find_indices;
 pub mod friction_certificate;
-pub mod friction_lcp;
-pub mod friction_problem;
+mod friction_lcp;
+mod friction_problem;
 pub mod io;
 pub mod islands;
-pub mod mass;
+mod mass;
 pub mod model;
 pub mod models;
 pub mod problem;
 pub mod rows;
 pub mod scenes;
-pub mod separate_islands;
-pub mod solution;
+mod separate_islands;
+mod solution;
 pub mod sparse;
 mod sparse_lu;
 mod twins;
-pub mod whitened;
+mod whitened;
 
 pub use certificate::{Certifier, Law, PhysicalCertificate, Place};
 pub use friction_certificate::{FrictionCertificate, certify_friction};
@@ -81,9 +81,11 @@ pub use friction_problem::{FrictionProblem, GlobalFrictionProblem};
 pub use islands::{Island, Islands};
 pub use mass::{Layout, Mass};
 pub use model::{ContactModel, ContactOutcome, ContactStats, Elapsed, Level, Mode, ModelOptions, WarmStart};
+#[cfg(feature = "clarabel")]
+pub use models::DrumwrightShell;
 pub use models::{
-    BaraffFriction, ConeOptions, CoulombCone, CoulombPolyhedral, CoulombPyramid, DrumwrightShell, Frictionless, NoSlip,
-    NoSlipOptions, NormalOptions, NormalSolver, PolyhedralOptions, PyramidMethod, PyramidOptions, Viscous,
+    BaraffFriction, ConeOptions, CoulombCone, CoulombPolyhedral, CoulombPyramid, Frictionless, NoSlip, NoSlipOptions,
+    NormalOptions, NormalSolver, PolyhedralOptions, PyramidMethod, PyramidOptions, Viscous,
 };
 pub use problem::{CONTACT_ROWS, Contact, ContactBatch, ContactProblem};
 pub use rows::Rows;

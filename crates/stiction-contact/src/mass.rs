@@ -8,10 +8,10 @@ use stiction_linalg::cholesky;
 
 use crate::check;
 
-/// A mass block may differ from its transpose by this part of the geometric mean of its two diagonal entries: the rounding of whoever assembled it.
+/// A mass block may differ from its transpose by this fraction of the geometric mean of its two diagonal entries: the rounding of whoever assembled it.
 const SYMMETRY: f64 = 1e-9;
 
-/// A pivot of the Cholesky factor at or below this part of its diagonal entry is no sign of a positive mass, only of rounding.
+/// A pivot of the Cholesky factor at or below this fraction of its diagonal entry is no sign of a positive mass, only of rounding.
 const PIVOT: f64 = 1e-14;
 
 /// Where the velocities of each block start: block b has the velocities `starts[b]..starts[b + 1]`.
@@ -20,7 +20,7 @@ pub struct Layout(Arc<[usize]>);
 
 impl Layout {
     /// Blocks of the given sizes, one after the other.
-    pub fn from_sizes(sizes: impl IntoIterator<Item = usize>) -> Self {
+    pub(crate) fn from_sizes(sizes: impl IntoIterator<Item = usize>) -> Self {
         let mut starts = vec![0];
         starts.extend(sizes.into_iter().scan(0, |end, size| {
             *end += size;
@@ -261,7 +261,7 @@ impl Mass {
     }
 
     /// [`Mass::solve_factor`] for `LANES` vectors side by side, at the price of little more than one: `x[i]` has entry i of each.
-    pub fn solve_factor_lanes(&self, b: usize, x: &mut [[f64; LANES]]) {
+    pub(crate) fn solve_factor_lanes(&self, b: usize, x: &mut [[f64; LANES]]) {
         let inverse = &self.inverse[self.layout.range(b)];
         for j in 0..x.len() {
             let (done, rest) = x.split_at_mut(j + 1);
@@ -276,7 +276,7 @@ impl Mass {
     }
 
     /// [`Mass::solve_factor_transposed`] for `LANES` vectors side by side.
-    pub fn solve_factor_transposed_lanes(&self, b: usize, x: &mut [[f64; LANES]]) {
+    pub(crate) fn solve_factor_transposed_lanes(&self, b: usize, x: &mut [[f64; LANES]]) {
         let inverse = &self.inverse[self.layout.range(b)];
         for j in (0..x.len()).rev() {
             let (head, rest) = x.split_at_mut(j + 1);
@@ -313,7 +313,7 @@ impl Mass {
 }
 
 /// Vectors that [`Mass::solve_factor_lanes`] takes at a time.
-pub const LANES: usize = 4;
+pub(crate) const LANES: usize = 4;
 
 /// Velocities of a free body. Most blocks have as many, and loops of a known length are a few instructions.
 const FREE: usize = 6;

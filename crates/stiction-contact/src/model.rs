@@ -14,7 +14,7 @@ use crate::solution::{ContactForces, ContactSolution};
 pub enum Level {
     /// Velocities after the step, and impulses (N s).
     Velocity,
-    /// Accelerations, and forces (N). Only contacts that touch and do not part have a say.
+    /// Accelerations, and forces (N). Only contacts that touch and do not part can have a force.
     Acceleration,
 }
 
@@ -91,7 +91,7 @@ impl ModelOptions {
     }
 
     /// The same options for a complementarity solver.
-    pub fn for_solver(&self) -> stiction_lcp::Options {
+    pub(crate) fn for_solver(&self) -> stiction_lcp::Options {
         stiction_lcp::Options { tolerance: self.tolerance, max_pivots: self.max_pivots, ..Default::default() }
     }
 }

@@ -9,13 +9,13 @@ use crate::rows::{RowBlocks, Rows};
 use crate::twins::Twins;
 use crate::whitened::separation_bias;
 
-/// A contact whose gap is at most this part of its size touches.
+/// A contact whose gap is at most this fraction of its size touches.
 pub const TOUCHING: f64 = 1e-9;
 
-/// A contact whose separation speed is more than this part of its terms parts already, and has no say at acceleration level.
+/// A contact whose separation speed is more than this fraction of its terms parts already, and has no say at acceleration level.
 const PARTING: f64 = 1e-9;
 
-/// A slip or spin speed of at most this part of its terms is rounding: the contact does not slip along that axis.
+/// A slip or spin speed of at most this fraction of its terms is rounding: the contact does not slip along that axis.
 const SLIPPING: f64 = 1e-9;
 
 /// Rows of a contact: its normal, two tangents, the spin about the normal, and rolling about two axes.
@@ -687,7 +687,7 @@ impl ContactProblem {
         out
     }
 
-    /// The same problem with this part of its coefficients of rolling.
+    /// The same problem with this fraction of its coefficients of rolling.
     pub(crate) fn with_rolling(&self, part: f64) -> Self {
         let mut out = self.clone();
         out.contacts.mu_roll.iter_mut().for_each(|mu| *mu *= part);

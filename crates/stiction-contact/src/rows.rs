@@ -178,7 +178,7 @@ impl Rows {
     }
 
     /// True if no row has any entry.
-    pub fn is_all_zero(&self) -> bool {
+    pub(crate) fn is_all_zero(&self) -> bool {
         self.entries.is_empty()
     }
 
@@ -240,7 +240,7 @@ impl Rows {
     }
 
     /// `start` plus row `i` times the velocities `v` (m), summed in twice the working precision.
-    pub fn accurate_dot(&self, start: f64, i: usize, v: &[f64]) -> f64 {
+    pub(crate) fn accurate_dot(&self, start: f64, i: usize, v: &[f64]) -> f64 {
         let (mut high, mut low) = (start, 0.0);
         for e in self.entries(i) {
             let (x, v) = (&self.values[e.at..e.at + e.len], &v[e.from..e.from + e.len]);

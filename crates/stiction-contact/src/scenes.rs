@@ -96,7 +96,7 @@ impl Touch {
 }
 
 /// The row of the relative velocity along `direction` at `point` of a body at `centre`: (direction, (point − centre) × direction).
-pub fn point_row(point: Vec3, centre: Vec3, direction: Vec3) -> [f64; 6] {
+pub(crate) fn point_row(point: Vec3, centre: Vec3, direction: Vec3) -> [f64; 6] {
     let arm = [point[0] - centre[0], point[1] - centre[1], point[2] - centre[2]];
     let turn = cross(arm, direction);
     [direction[0], direction[1], direction[2], turn[0], turn[1], turn[2]]

@@ -39,7 +39,7 @@ impl Clone for SparseLu {
 
 impl SparseLu {
     /// Factors A and replaces each of the `n`-vectors in `x` by `A⁻¹ x`; false if A is singular in its pattern or a result is not finite.
-    pub fn solve(&mut self, a: Columns<'_>, x: &mut [f64]) -> bool {
+    pub(crate) fn solve(&mut self, a: Columns<'_>, x: &mut [f64]) -> bool {
         let n = a.starts.len() - 1;
         if n == 0 || x.is_empty() {
             return true;

@@ -29,13 +29,13 @@ impl PartialEq for Twins {
 
 impl Twins {
     /// Forgets everything.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.epoch += 1;
         self.taken = 0;
     }
 
     /// The number entered before under `key` that is the `same`, or `number` itself, which is then entered.
-    pub fn find_or_enter(&mut self, key: u64, number: usize, same: impl Fn(usize) -> bool) -> usize {
+    pub(crate) fn find_or_enter(&mut self, key: u64, number: usize, same: impl Fn(usize) -> bool) -> usize {
         if 2 * (self.taken + 1) > self.slots.len() {
             self.widen();
         }

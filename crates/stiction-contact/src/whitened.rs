@@ -32,7 +32,7 @@ pub(crate) fn row_entries(x_free: &[f64], island: &Island) -> usize {
 
 /// Rows of one kind as columns, and the part of their motion that is not in x.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Columns {
+pub(crate) struct Columns {
     /// `L⁻¹ rᵀ` of each row, m × rows.
     pub g: Matrix,
     /// What is added to `gᵀ x`, rows.
@@ -41,13 +41,8 @@ pub struct Columns {
 
 impl Columns {
     /// Number of rows.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.bias.len()
-    }
-
-    /// True if there are none.
-    pub fn is_empty(&self) -> bool {
-        self.bias.is_empty()
     }
 }
 
@@ -66,7 +61,7 @@ impl Columns {
 ///
 /// Forces p are impulses (N s) at velocity level and forces (N) at acceleration level.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Whitened {
+pub(crate) struct Whitened {
     /// Motion without any row, m: `Lᵀ (v + dt M⁻¹ f)`, or `L⁻¹ f`.
     pub x_free: Vec<f64>,
     /// Velocity before, m: `Lᵀ v`.
@@ -117,17 +112,17 @@ pub struct Whitened {
 
 impl Whitened {
     /// Number of velocities of the island, m.
-    pub fn m(&self) -> usize {
+    pub(crate) fn m(&self) -> usize {
         self.x_free.len()
     }
 
     /// Number of contacts, n.
-    pub fn contacts(&self) -> usize {
+    pub(crate) fn contacts(&self) -> usize {
         self.mu.len()
     }
 
     /// Becomes `island` of `problem` at `level`, keeping its storage.
-    pub fn build(&mut self, problem: &ContactProblem, island: &Island, level: Level) {
+    pub(crate) fn build(&mut self, problem: &ContactProblem, island: &Island, level: Level) {
         self.build_motion(problem, island, level);
         self.build_rows(problem, island, level);
     }
@@ -216,7 +211,7 @@ impl Whitened {
 }
 
 /// What a row that may not be passed adds to its motion at velocity level: `max(gap, 0)/dt − bounce`.
-pub fn separation_bias(gap: f64, dt: f64, bounce: f64) -> f64 {
+pub(crate) fn separation_bias(gap: f64, dt: f64, bounce: f64) -> f64 {
     gap.max(0.0) / dt - bounce
 }
 

@@ -10,23 +10,27 @@
 //! The first certified solution, or the first proof that there is none, is the answer. A ray is turned into a proof where an exact
 //! Farkas vector can be found. `stats.attempts` lists every method tried and how it ended.
 
+#[cfg(feature = "exact")]
+mod exactly;
+
 use crate::basis::Basis;
 use crate::branch::Branch;
-use crate::classify::classify_exact;
 use crate::dantzig::Dantzig;
+#[cfg(feature = "exact")]
 use crate::enumerate::Enumerate;
 use crate::error::InputError;
-use crate::exact::{self, ExactOutcome};
-use crate::finish::{Finish, outcome_of, stopped_at};
+use crate::exact;
+use crate::finish::{Finish, stopped_at};
 use crate::interior_point::InteriorPoint;
 use crate::lemke::Lemke;
 use crate::nnls::Nnls;
-use crate::outcome::{Attempt, MatrixClass, Outcome, Proof, Ray, Stats, StopReason, Stopped, Unsolvable};
+use crate::outcome::{Attempt, Outcome, Proof, Ray, Stats, StopReason, Stopped, Unsolvable};
 use crate::problem::ProblemRef;
 use crate::reduce::solve_reduced;
 use crate::solver::{Options, Solver};
 
 /// Order up to which all bases are enumerated when Lemke's method fails.
+#[cfg(feature = "exact")]
 const ENUMERATED: usize = 12;
 /// The driving method needs one or two pivots per row where it is the right one; beyond this Lemke takes over.
 const DANTZIG_PIVOTS_PER_ROW: usize = 4;
@@ -35,6 +39,7 @@ const MINOR_ROUNDING: f64 = 1e-12;
 /// Order up to which pairs are branched on.
 const BRANCHED: usize = 120;
 /// Order up to which exact arithmetic is affordable.
+#[cfg(feature = "exact")]
 const EXACT: usize = 60;
 
 /// Picks a method by the problem. See the [module](self).
@@ -45,6 +50,7 @@ pub struct Auto {
     dantzig: Dantzig,
     lemke: Lemke,
     interior_point: InteriorPoint,
+    #[cfg(feature = "exact")]
     enumerate: Enumerate,
     finish: Finish,
 }
@@ -56,7 +62,9 @@ enum Method {
     Dantzig,
     Lemke,
     InteriorPoint,
+    #[cfg(feature = "exact")]
     Enumerate,
+    #[cfg(feature = "exact")]
     Exact,
     Branch,
 }
@@ -69,6 +77,7 @@ impl Auto {
             dantzig: Dantzig::new(options.clone()),
             lemke: Lemke::new(options.clone()),
             interior_point: InteriorPoint::new(options.clone()),
+            #[cfg(feature = "exact")]
             enumerate: Enumerate::new(options.clone()),
             finish: Finish::default(),
             options,
@@ -102,10 +111,12 @@ impl Auto {
                 self.interior_point.limit_flops(flops);
                 self.interior_point.solve_from(problem, start)
             }
+            #[cfg(feature = "exact")]
             Method::Enumerate => {
                 self.enumerate.limit_flops(flops);
                 self.enumerate.solve_from(problem, start)
             }
+            #[cfg(feature = "exact")]
             Method::Exact => Ok(self.pivot_exactly(problem, start, flops)),
             Method::Branch => self.branch(problem, flops),
         }
@@ -115,42 +126,6 @@ impl Auto {
     fn branch(&mut self, problem: ProblemRef<'_>, flops: u64) -> Result<Outcome, InputError> {
         let options = Options { max_flops: Some(flops), ..self.options.clone() };
         solve_reduced(problem, None, &options, &mut self.finish, |lcp, _| Branch::new(lcp, options.clone()).solve())
-    }
-
-    /// Lemke's method in rational arithmetic: what it proves is proven, and its solution is certified like any other.
-    fn pivot_exactly(&mut self, problem: ProblemRef<'_>, start: Option<&Basis>, flops: u64) -> Outcome {
-        let n = problem.n();
-        let limit = self.options.max_pivots.unwrap_or(50 * n + 100);
-        let cold = Basis::lower(n);
-        let mut work = 0;
-        let found = exact::pivot_within(problem, start.unwrap_or(&cold), limit, &mut work, flops);
-        let stats = |pivots: usize| Stats { pivots, flops: work, ..Stats::default() };
-        match found {
-            ExactOutcome::Proven { basis, pivots, z } => {
-                let outcome = self.finish.outcome(problem, basis.clone(), &self.options, stats(pivots));
-                if outcome.solved().is_some() {
-                    outcome
-                } else {
-                    outcome_of(problem, z, basis, &self.options, stats(pivots))
-                }
-            }
-            ExactOutcome::Ray { farkas: Some(y), pivots, .. } => {
-                Outcome::Unsolvable(Unsolvable { proof: Proof::Farkas(y), stats: stats(pivots) })
-            }
-            ExactOutcome::Ray { direction, pivots, .. } => {
-                if let Some(class) = verified_class(problem) {
-                    let proof = Proof::Ray { direction, class };
-                    return Outcome::Unsolvable(Unsolvable { proof, stats: stats(pivots) });
-                }
-                let claim = "Lemke's path ends on a ray in exact arithmetic, and M z + q ≥ 0, z ≥ 0 was not proven infeasible: \
-                             there may be a solution that the path does not reach";
-                Outcome::Ray(Ray { direction, claim: claim.into(), stats: stats(pivots) })
-            }
-            ExactOutcome::Limit { pivots } => {
-                let why = if work > flops { StopReason::Budget(flops) } else { StopReason::Limit(limit) };
-                Outcome::Stopped(stopped_at(problem, vec![0.0; n], why, stats(pivots)))
-            }
-        }
     }
 }
 
@@ -185,16 +160,6 @@ impl Solver for Auto {
     }
 }
 
-/// The class of an LCP's matrix, if it is one for which a ray of Lemke's method means that there is no solution; verified in exact
-/// arithmetic. Reference: [CPS09, Theorem 4.4.12].
-fn verified_class(problem: ProblemRef<'_>) -> Option<MatrixClass> {
-    let ProblemRef::Lcp(lcp) = problem else { return None };
-    match classify_exact(lcp.m()) {
-        MatrixClass::Other => None,
-        class => Some(class),
-    }
-}
-
 /// The methods for a problem, in order.
 fn methods(problem: ProblemRef<'_>) -> Vec<Method> {
     let n = problem.n();
@@ -206,6 +171,7 @@ fn methods(problem: ProblemRef<'_>) -> Vec<Method> {
         methods.push(Method::Dantzig);
     }
     methods.push(Method::Lemke);
+    #[cfg(feature = "exact")]
     if n <= ENUMERATED {
         methods.push(Method::Enumerate);
         return methods;
@@ -214,6 +180,7 @@ fn methods(problem: ProblemRef<'_>) -> Vec<Method> {
     if n <= BRANCHED {
         methods.push(Method::Branch);
     }
+    #[cfg(feature = "exact")]
     if n <= EXACT {
         methods.push(Method::Exact);
     }
@@ -329,7 +296,9 @@ impl Method {
             Method::Dantzig => "dantzig",
             Method::Lemke => "lemke",
             Method::InteriorPoint => "interior-point",
+            #[cfg(feature = "exact")]
             Method::Enumerate => "enumerate",
+            #[cfg(feature = "exact")]
             Method::Exact => "lemke in exact arithmetic",
             Method::Branch => "branching",
         }

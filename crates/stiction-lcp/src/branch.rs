@@ -52,7 +52,7 @@ pub(crate) struct Branch<'a> {
 
 impl<'a> Branch<'a> {
     /// A search of `lcp`, which ends at the options' number of floating-point operations.
-    pub fn new(lcp: &'a Lcp, options: Options) -> Self {
+    pub(crate) fn new(lcp: &'a Lcp, options: Options) -> Self {
         let (n, mut scales) = (lcp.n(), Equilibration::default());
         scales.fit(lcp.m(), lcp.q(), false);
         let (mut m, mut q) = (Matrix::zeros(n, n), vec![0.0; n]);
@@ -65,7 +65,7 @@ impl<'a> Branch<'a> {
     ///
     /// # Errors
     /// None: the linear programs are made of the problem's own numbers.
-    pub fn solve(mut self) -> Result<Outcome, InputError> {
+    pub(crate) fn solve(mut self) -> Result<Outcome, InputError> {
         let mut stack = vec![vec![Pair::Open; self.q.len()]];
         let mut why = StopReason::NotApplicable("no branch has a solution that was found".into());
         while let Some(node) = stack.pop() {

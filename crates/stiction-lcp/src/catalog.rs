@@ -1,10 +1,11 @@
 //! All solvers by name: what each is, when to use it, and how to make one.
 
+#[cfg(feature = "exact")]
+use crate::Enumerate;
 use crate::error::InputError;
 use crate::solver::{Options, Solver};
 use crate::{
-    Auto, Dantzig, Enumerate, FeasibleInteriorPoint, InteriorPoint, Lemke, ModifiedPpm, Nnls, PrincipalPivot,
-    ProjectedGaussSeidel,
+    Auto, Dantzig, FeasibleInteriorPoint, InteriorPoint, Lemke, ModifiedPpm, Nnls, PrincipalPivot, ProjectedGaussSeidel,
 };
 
 /// A solver's entry.
@@ -21,7 +22,7 @@ pub struct Entry {
 }
 
 /// Every solver, the default first.
-pub const CATALOG: [Entry; 10] = [
+pub const CATALOG: [Entry; if cfg!(feature = "exact") { 10 } else { 9 }] = [
     Entry {
         name: "auto",
         summary: "looks at the problem, picks a method, verifies, falls back, and says what it did",
@@ -76,6 +77,7 @@ pub const CATALOG: [Entry; 10] = [
         when: "to compare with such engines; rarely reaches the tolerance",
         takes: "all",
     },
+    #[cfg(feature = "exact")]
     Entry {
         name: "enumerate",
         summary: "every complementary basis in exact arithmetic",
@@ -114,6 +116,7 @@ fn construct(name: &str, options: Options) -> Option<Box<dyn Solver>> {
         "interior-point" => Box::new(InteriorPoint::new(options)),
         "feasible-interior-point" => Box::new(FeasibleInteriorPoint::new(options)),
         "projected-gauss-seidel" => Box::new(ProjectedGaussSeidel::new(options)),
+        #[cfg(feature = "exact")]
         "enumerate" => Box::new(Enumerate::new(options)),
         _ => return None,
     })

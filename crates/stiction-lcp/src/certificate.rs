@@ -16,6 +16,7 @@
 //! exact ones: the first two from above, the third from below. Every sum carries a bound of its own error; plain sums
 //! are believed only where theirs proves enough, else the sums are made in twice the working precision.
 
+#[cfg(feature = "exact")]
 mod exact_row;
 mod scales;
 mod sums;
@@ -298,7 +299,7 @@ impl<'a> Worst<'a> {
             } else if known {
                 sums::quotient_above(wrong, row.omega, 2)
             } else if self.sharp || !matches!(problem, ProblemRef::Factored(_)) {
-                exact_row::backward_error(problem, z, i)
+                backward_error_of_lost_row(problem, z, i)
             } else {
                 f64::INFINITY
             };
@@ -318,6 +319,20 @@ impl<'a> Worst<'a> {
             worst_row,
         }
     }
+}
+
+/// The share of ωᵢ by which wᵢ has a wrong sign, from above, of a row whose size is lost in working precision.
+#[cfg(feature = "exact")]
+fn backward_error_of_lost_row(problem: ProblemRef<'_>, z: &[f64], i: usize) -> f64 {
+    exact_row::backward_error(problem, z, i)
+}
+
+/// The same where only an empty row can be told from others: all of ωᵢ, which bounds every row.
+#[cfg(not(feature = "exact"))]
+fn backward_error_of_lost_row(problem: ProblemRef<'_>, z: &[f64], i: usize) -> f64 {
+    let factored = matches!(problem, ProblemRef::Factored(_));
+    let empty = || problem.q()[i] == 0.0 && (0..z.len()).all(|j| z[j] == 0.0 || problem.entry(i, j) == 0.0);
+    if !factored && empty() { 0.0 } else { 1.0 }
 }
 
 /// Keeps the larger error and its place; what is no number counts as infinite.

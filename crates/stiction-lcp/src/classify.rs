@@ -3,7 +3,9 @@
 //! All tests are unchanged by a congruence `D M D` with D diagonal and positive, because they scale the diagonal to one first (by
 //! powers of two, so nothing is rounded).
 
+#[cfg(feature = "exact")]
 use num_bigint::BigInt;
+#[cfg(feature = "exact")]
 use num_traits::{Signed, Zero};
 
 use crate::matrix::Matrix;
@@ -35,6 +37,7 @@ pub fn classify(m: &Matrix) -> MatrixClass {
 /// The class of a square matrix, with semidefiniteness decided for the f64 entries as they are, in integer arithmetic.
 ///
 /// The integers grow with n and with the range of the entries: for small problems, and for proofs.
+#[cfg(feature = "exact")]
 pub fn classify_exact(m: &Matrix) -> MatrixClass {
     class_of(m, exact_definiteness(m))
 }
@@ -132,6 +135,7 @@ impl Part {
 }
 
 /// Fraction-free elimination of `M + Mᵀ` with diagonal pivots: every diagonal it meets is a ratio of principal minors.
+#[cfg(feature = "exact")]
 fn exact_definiteness(m: &Matrix) -> Definiteness {
     let n = m.rows();
     if m.cols() != n || m.as_slice().iter().any(|x| !x.is_finite()) {
@@ -168,6 +172,7 @@ fn exact_definiteness(m: &Matrix) -> Definiteness {
 }
 
 /// `x · 2^(53 − lowest)`, an integer for every x whose exponent is not below `lowest`.
+#[cfg(feature = "exact")]
 fn integer(x: f64, lowest: i32) -> BigInt {
     if x == 0.0 {
         return BigInt::ZERO;

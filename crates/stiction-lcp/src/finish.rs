@@ -76,7 +76,7 @@ impl Finish {
     /// The certified solution of `basis` by an approximate inverse that the caller has: `solve` turns a right-hand side over the active
     /// rows, ascending, into `M_αα⁻¹` of it. Refinement makes up for what the inverse lacks. `None` if z does not pass: then
     /// [`outcome`](Self::outcome) takes a closer look.
-    pub fn solved_with(
+    pub(crate) fn solved_with(
         &mut self,
         problem: ProblemRef<'_>,
         basis: &Basis,

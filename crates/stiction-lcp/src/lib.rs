@@ -56,6 +56,16 @@
 //! [`problem`], [`outcome`], [`certificate`], [`basis`] and [`solver`] are the types above. [`exact`] checks and pivots in rational
 //! arithmetic, [`classify`] finds the class of a matrix, [`reduce`] turns every kind of problem into an LCP and its solution back, [`finish`] turns
 //! a basis into numbers. [`io`] reads and writes files; [`generate`] makes seeded hard problems.
+//!
+//! # Features
+//!
+//! All are on by default. With `default-features = false` the solvers need nothing but [`stiction_linalg`] and thiserror.
+//!
+//! | feature | what it adds | without it |
+//! |---|---|---|
+//! | `exact` | [`exact`], [`Enumerate`], [`classify_exact`](classify::classify_exact) | rays are not turned into proofs; a row that only whole numbers decide counts as not certified |
+//! | `io` | [`io`]: Siconos text, `.npz`, JSON | problems come from code |
+//! | `threads` | a pool behind [`Threads`] | one thread |
 pub mod auto;
 pub mod basis;
 mod branch;
@@ -63,11 +73,17 @@ pub mod catalog;
 pub mod certificate;
 pub mod classify;
 pub mod dantzig;
+#[cfg(feature = "exact")]
 pub mod enumerate;
+#[cfg(feature = "exact")]
 pub mod exact;
+#[cfg(not(feature = "exact"))]
+#[path = "without_exact.rs"]
+mod exact;
 pub mod finish;
 pub mod generate;
 pub mod interior_point;
+#[cfg(feature = "io")]
 pub mod io;
 pub mod lemke;
 pub mod nnls;
@@ -77,12 +93,13 @@ pub mod problem;
 pub mod projected_gauss_seidel;
 pub mod reduce;
 pub mod solver;
-pub mod work;
+mod work;
 
 pub use auto::Auto;
 pub use basis::{Basis, Position};
 pub use certificate::{Certificate, certify, certify_to};
 pub use dantzig::Dantzig;
+#[cfg(feature = "exact")]
 pub use enumerate::Enumerate;
 pub use interior_point::{FeasibleInteriorPoint, InteriorPoint};
 pub use lemke::Lemke;

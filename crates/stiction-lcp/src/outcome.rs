@@ -49,7 +49,7 @@ impl Outcome {
     }
 
     /// The statistics, writable: for a solver that calls another.
-    pub fn stats_mut(&mut self) -> &mut Stats {
+    pub(crate) fn stats_mut(&mut self) -> &mut Stats {
         match self {
             Self::Solved(o) => &mut o.stats,
             Self::Unsolvable(o) => &mut o.stats,

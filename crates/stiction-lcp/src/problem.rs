@@ -365,7 +365,7 @@ impl<'a> ProblemRef<'a> {
     }
 
     /// Column `j` of the matrix into `out` (n).
-    pub fn column_into(&self, j: usize, out: &mut [f64]) {
+    pub(crate) fn column_into(&self, j: usize, out: &mut [f64]) {
         match self {
             Self::Lcp(p) => out.copy_from_slice(p.m().col(j)),
             Self::Mlcp(p) => out.copy_from_slice(p.m().col(j)),
@@ -375,7 +375,7 @@ impl<'a> ProblemRef<'a> {
     }
 
     /// Entries (rows, j) of the matrix into `out` (as many as rows).
-    pub fn gather_column(&self, j: usize, rows: &[usize], out: &mut [f64]) {
+    pub(crate) fn gather_column(&self, j: usize, rows: &[usize], out: &mut [f64]) {
         let dense = match self {
             Self::Lcp(p) => p.m(),
             Self::Mlcp(p) => p.m(),
@@ -424,7 +424,7 @@ impl<'a> ProblemRef<'a> {
     }
 
     /// The largest |q| entry.
-    pub fn max_abs_q(&self) -> f64 {
+    pub(crate) fn max_abs_q(&self) -> f64 {
         max_abs(self.q())
     }
 }

@@ -21,7 +21,7 @@ use crate::solver::{Options, Solver};
 use crate::work;
 
 /// Sweeps allowed unless `max_pivots` says otherwise.
-pub const SWEEPS: usize = 10_000;
+pub(crate) const SWEEPS: usize = 10_000;
 
 /// Sweeps between two looks at the certificate, which costs a few of them.
 const BLOCK: usize = 10;
@@ -45,7 +45,7 @@ pub struct ProjectedGaussSeidel {
 }
 
 impl ProjectedGaussSeidel {
-    /// A solver with these options and no over-relaxation; `max_pivots` counts sweeps, [`SWEEPS`] by default.
+    /// A solver with these options and no over-relaxation; `max_pivots` counts sweeps, 10,000 by default.
     pub fn new(options: Options) -> Self {
         let (z, best, diagonal, carried, w) = Default::default();
         Self { options, relaxation: 1.0, finish: Finish::default(), z, best, diagonal, carried, w }

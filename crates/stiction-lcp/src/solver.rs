@@ -41,7 +41,7 @@ pub struct Options {
     /// Most pivots (or iterations) before the solver stops; `None` leaves it to the method. Default `None`.
     pub max_pivots: Option<usize>,
     /// Most floating-point operations before the solver stops, over everything it tries; `None` for
-    /// [`default_flops`], 2·10¹⁰ or 20 n³. Default `None`.
+    /// 2·10¹⁰ or 20 n³, whichever is more. Default `None`.
     pub max_flops: Option<u64>,
     /// Keep one [`TraceLine`](crate::outcome::TraceLine) per pivot. Default false.
     pub trace: bool,
@@ -55,7 +55,7 @@ impl Default for Options {
 
 impl Options {
     /// The floating-point operations that a solve of order `n` may take.
-    pub fn flops_allowed(&self, n: usize) -> u64 {
+    pub(crate) fn flops_allowed(&self, n: usize) -> u64 {
         self.max_flops.unwrap_or_else(|| default_flops(n))
     }
 

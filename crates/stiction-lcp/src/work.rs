@@ -10,7 +10,7 @@ const ALLOWED_AT_LEAST: u64 = 20_000_000_000;
 const ALLOWED_PER_CUBE: u64 = 20;
 
 /// Operations that a solve of order `n` may take unless the options say otherwise: 2·10¹⁰ or 20 n³, whichever is more.
-pub fn default_flops(n: usize) -> u64 {
+pub(crate) fn default_flops(n: usize) -> u64 {
     let n = n as u64;
     ALLOWED_AT_LEAST.max(ALLOWED_PER_CUBE.saturating_mul(n.saturating_pow(3)))
 }

@@ -10,7 +10,7 @@
 
 use crate::matrix::{SAFE_SQUARES, axpy, dot, norm};
 
-/// A column whose residual after reorthogonalization is at most this part of its own length counts as dependent.
+/// A column whose residual after reorthogonalization is at most this fraction of its own length counts as dependent.
 ///
 /// Exactly dependent columns leave 1e-15 or so, times the coefficients they depend with; columns that are told apart by
 /// less than this would be given weights that lose all their digits.
@@ -19,7 +19,7 @@ pub const DEPENDENT: f64 = 1e-12;
 /// Gram–Schmidt passes at most. Two are enough for an independent column.
 const PASSES: usize = 3;
 
-/// A pass that leaves at least this part of the vector has removed only rounding: it was the last one needed.
+/// A pass that leaves at least this fraction of the vector has removed only rounding: it was the last one needed.
 const ORTHOGONAL: f64 = 0.5;
 
 /// Numbers that are worked on side by side; sums have this many fixed lanes, so that every vector width gives the same bits.

@@ -2,8 +2,8 @@
 
 mod arrays;
 mod contact;
+mod display;
 mod errors;
-mod idle;
 mod inputs;
 mod interrupt;
 mod lcp;
@@ -11,9 +11,9 @@ mod outcome;
 mod panics;
 mod pickle;
 mod scene;
-mod show;
 mod sim;
 mod threads;
+mod workspace_pool;
 
 use std::ffi::OsString;
 

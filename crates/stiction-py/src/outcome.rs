@@ -106,7 +106,7 @@ macro_rules! outcome {
             }
 
             fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-                $crate::show::html(slf.as_any())
+                $crate::display::html(slf.as_any())
             }
 
             fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

@@ -18,7 +18,7 @@ use stiction_sim::mjcf::Start;
 use stiction_sim::{Note, SceneError, SimulatorKind};
 
 use crate::contact::Model;
-use crate::show::{html, quoted};
+use crate::display::{html, quoted};
 use crate::{arrays, errors, pickle};
 pub use geom::Geom;
 use recipe::{Overrides, Recipe, Set, Source, Stored};

@@ -57,7 +57,7 @@ pub struct ContactFrame {
 
 /// Builds contact problems in place, step after step.
 #[derive(Debug, Clone)]
-pub struct Assembler {
+pub(crate) struct Assembler {
     /// The problem built last.
     pub problem: ContactProblem,
     /// Its contacts.
@@ -94,7 +94,7 @@ const BATCHES: usize = 4;
 
 impl Assembler {
     /// For the bodies of a model.
-    pub fn new(model: &Model) -> Self {
+    pub(crate) fn new(model: &Model) -> Self {
         let identity = model.trees().iter().map(|tree| Matrix::identity(tree.v.len())).collect();
         let (zero, one) = (vec![0.0; model.nv()], 1.0);
         let problem = Mass::new(identity).and_then(|mass| ContactProblem::new(mass, zero.clone(), zero, one));
@@ -119,7 +119,7 @@ impl Assembler {
     ///
     /// # Errors
     /// If the inertia is not positive definite, or a number is not finite.
-    pub fn start(&mut self, mass: &[Matrix], v: &[f64], force: &[f64], dt: f64) -> Result<(), InputError> {
+    pub(crate) fn start(&mut self, mass: &[Matrix], v: &[f64], force: &[f64], dt: f64) -> Result<(), InputError> {
         self.problem.set_mass(mass)?;
         self.restart(v, force, dt)
     }
@@ -128,7 +128,7 @@ impl Assembler {
     ///
     /// # Errors
     /// If a number is not finite.
-    pub fn restart(&mut self, v: &[f64], force: &[f64], dt: f64) -> Result<(), InputError> {
+    pub(crate) fn restart(&mut self, v: &[f64], force: &[f64], dt: f64) -> Result<(), InputError> {
         self.problem.reset(v, force, dt)?;
         self.frames.clear();
         self.driven_rows.clear();
@@ -140,7 +140,7 @@ impl Assembler {
     ///
     /// # Errors
     /// If a number is not finite.
-    pub fn add_contact(
+    pub(crate) fn add_contact(
         &mut self,
         world: &World,
         work: &Workspace,
@@ -254,7 +254,7 @@ impl Assembler {
     ///
     /// # Errors
     /// If a number is not finite.
-    pub fn hold_contact(
+    pub(crate) fn hold_contact(
         &mut self,
         world: &World,
         work: &Workspace,
@@ -276,7 +276,7 @@ impl Assembler {
     ///
     /// # Errors
     /// If a number is not finite.
-    pub fn add_joint_target(&mut self, model: &Model, k: usize, target: f64) -> Result<(), InputError> {
+    pub(crate) fn add_joint_target(&mut self, model: &Model, k: usize, target: f64) -> Result<(), InputError> {
         self.with_unit_row(model, k, 1.0, |problem, row| problem.add_bilateral(row, 0.0, target))
     }
 
@@ -299,7 +299,7 @@ impl Assembler {
     ///
     /// # Errors
     /// If a number is not finite.
-    pub fn add_joint_bounded(
+    pub(crate) fn add_joint_bounded(
         &mut self,
         model: &Model,
         k: usize,
@@ -348,7 +348,7 @@ impl Assembler {
     ///
     /// # Errors
     /// If a number is not finite.
-    pub fn add_limits(
+    pub(crate) fn add_limits(
         &mut self,
         model: &Model,
         q: &[f64],
@@ -390,7 +390,7 @@ impl Assembler {
     ///
     /// # Errors
     /// If a number is not finite.
-    pub fn add_reached_limit(&mut self, model: &Model, k: usize, away: f64) -> Result<(), InputError> {
+    pub(crate) fn add_reached_limit(&mut self, model: &Model, k: usize, away: f64) -> Result<(), InputError> {
         self.with_unit_row(model, k, away, |problem, row| problem.add_limit(row, 0.0, 0.0, 0.0))
     }
 
@@ -400,7 +400,7 @@ impl Assembler {
     ///
     /// # Errors
     /// If a number is not finite.
-    pub fn add_loops(&mut self, loops: &LoopRows, target: impl Fn(f64) -> f64) -> Result<(), InputError> {
+    pub(crate) fn add_loops(&mut self, loops: &LoopRows, target: impl Fn(f64) -> f64) -> Result<(), InputError> {
         for i in 0..loops.len() {
             // A row that no velocity moves holds or not, whatever is done.
             let blocks = loops.blocks(i);

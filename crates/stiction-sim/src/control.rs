@@ -64,7 +64,7 @@ impl Commands {
     }
 
     /// True if the motors on velocity `k` have a limit.
-    pub fn is_limited(&self, k: usize) -> bool {
+    pub(crate) fn is_limited(&self, k: usize) -> bool {
         self.limit[k] != UNBOUNDED
     }
 

@@ -68,7 +68,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 }
 
 /// " (did you mean …?)", where a known name is near; else nothing.
-pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let near = nearest(name, known).filter(|near| *near != name);
     near.map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"))
 }

@@ -6,7 +6,7 @@
 //! transcendental functions are those of `libm`: the same bits everywhere.
 
 /// Names of the functions.
-pub const FUNCTIONS: [&str; 15] =
+pub(crate) const FUNCTIONS: [&str; 15] =
     ["abs", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "floor", "min", "max", "if", "random"];
 
 /// Deepest nesting of parentheses, powers and signs: more is no formula but an attack on the stack.

@@ -1,18 +1,66 @@
 //! From a scene to motion: loaders, the assembly of contact problems, two simulators, recordings.
+//!
+//! A [`Scene`] is a TOML file, or a robot file (URDF, MJCF), or both; a [`World`] what it comes to: bodies, shapes,
+//! materials, motors. A [`Simulation`] steps it: it finds contacts, makes one contact problem of them, has it solved under
+//! a model of `stiction-contact`, and moves. Nothing about contact is to be tuned (there is no stiffness and no damping),
+//! every step is certified, and equal runs are equal to the last bit.
+//!
+//! ```
+//! use std::path::Path;
+//! use stiction_sim::Scene;
+//!
+//! let text = r#"
+//! dt = 0.001
+//! [[bodies]]
+//! name = "ground"
+//! fixed = true
+//! shape = { plane = true }
+//! [[bodies]]
+//! name = "ball"
+//! mass = 1.0
+//! position = [0, 0, 0.6]
+//! shape = { sphere = 0.1 }
+//! "#;
+//! let mut simulation = Scene::parse(text, Path::new("."), &[])?.simulation()?;
+//! let before = simulation.snapshot();
+//! for _ in 0..1000 {
+//!     simulation.step()?;
+//! }
+//! // It has fallen half a metre, and rests.
+//! assert!((simulation.state().q[2] - 0.1).abs() < 1e-9);
+//! assert_eq!(simulation.contacts().len(), 1);
+//! let impulse = simulation.impulses().unwrap().normal[0];
+//! assert!((impulse - 9.81 * 0.001).abs() < 1e-12);
+//!
+//! // From the same snapshot the same run, to the last bit.
+//! let hash = simulation.state().hash();
+//! simulation.restore(&before)?;
+//! for _ in 0..1000 {
+//!     simulation.step()?;
+//! }
+//! assert_eq!(simulation.state().hash(), hash);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where things are
+//!
+//! [`scene`], [`urdf`] and [`mjcf`] read files into a [`description`], of which `world` is made. [`simulation`] has the
+//! step and its settings; `assemble` is the bridge to contact problems, `restitution` rebounds, [`control`] what drives
+//! joints. [`readings`], [`queries`] and [`sensors`] tell what happens; [`recording`] keeps it in a file.
 pub mod actuation;
-pub mod ambient;
-pub mod assemble;
-pub mod carry;
+mod ambient;
+mod assemble;
+mod carry;
 pub mod control;
 pub mod description;
-pub mod energy;
+mod energy;
 pub mod error;
 mod event_driven;
-pub mod expression;
+mod expression;
 mod files;
 mod friction_ellipse;
 pub mod looks;
-pub mod material;
+mod material;
 pub mod meshes;
 pub mod mjcf;
 mod mocap;
@@ -24,22 +72,23 @@ mod projection;
 pub mod queries;
 pub mod readings;
 pub mod recording;
-pub mod restitution;
+mod restitution;
 pub mod rolling;
 pub mod scene;
 pub mod sensors;
 pub mod simulation;
 mod sleep;
 pub mod summary;
-pub mod ties;
+mod ties;
 mod time_stepping;
 pub mod urdf;
-pub mod world;
-pub mod xml;
+mod world;
+mod xml;
 
 use std::path::Path;
 
 pub use actuation::{Actuator, Tendon};
+pub use ambient::{Ambient, Immersed, TurnSpring};
 pub use assemble::{ContactFrame, ContactKey};
 pub use carry::Weld;
 pub use control::{Commands, Controller, LinkWrench, Signal, View};
@@ -59,7 +108,7 @@ pub use simulation::{
 };
 pub use summary::{Gather, Summary};
 pub use ties::{Softness, Tie};
-pub use world::{Added, Base, Placement, Surfaces, World, WorldBuilder};
+pub use world::{Added, Base, Keyframe, Placement, Surfaces, World, WorldBuilder};
 
 /// Reads a robot file, URDF or MJCF, told apart by the element it starts with.
 ///

@@ -30,7 +30,7 @@ impl Picture {
     ///
     /// # Errors
     /// As [`Picture::from_png`].
-    pub fn read(bytes: &[u8], most_bytes: usize) -> Result<Self, String> {
+    pub(crate) fn read(bytes: &[u8], most_bytes: usize) -> Result<Self, String> {
         if bytes.starts_with(JPEG) { Self::from_jpeg(bytes, most_bytes) } else { Self::from_png(bytes, most_bytes) }
     }
 
@@ -57,7 +57,7 @@ impl Picture {
     ///
     /// # Errors
     /// If the bytes are none, or the picture is shorter than it says or larger than that.
-    pub fn from_png(bytes: &[u8], most_bytes: usize) -> Result<Self, String> {
+    pub(crate) fn from_png(bytes: &[u8], most_bytes: usize) -> Result<Self, String> {
         let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
         decoder.set_transformations(png::Transformations::normalize_to_color8());
         let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
@@ -78,7 +78,7 @@ impl Picture {
 
     /// The mean of its pixels: red, green and blue from 0 to 1, each weighted by its opacity.
     /// `None` if nothing of it is opaque.
-    pub fn mean_color(&self) -> Option<[f64; 3]> {
+    pub(crate) fn mean_color(&self) -> Option<[f64; 3]> {
         let mut mean = Mean::default();
         self.pixels.chunks_exact(self.samples).for_each(|pixel| mean.add(pixel));
         mean.color()
@@ -87,7 +87,7 @@ impl Picture {
     /// The mean over the triangle with these corners: columns and rows from 0 to 1, from the upper
     /// left; beyond, the picture repeats itself. `None` if nothing there is opaque, a corner is
     /// nowhere, or all of the picture fits in several times, so that its mean is as good.
-    pub fn mean_over(&self, corners: [[f64; 2]; 3]) -> Option<[f64; 3]> {
+    pub(crate) fn mean_over(&self, corners: [[f64; 2]; 3]) -> Option<[f64; 3]> {
         let [a, b, c] = corners;
         let range = |k: usize| a[k].max(b[k]).max(c[k]) - a[k].min(b[k]).min(c[k]);
         if !corners.iter().flatten().all(|x| x.is_finite()) || self.pixels.is_empty() || range(0).max(range(1)) > 1.5 {

@@ -15,10 +15,10 @@ use stiction_lcp::InputError;
 use crate::simulation::{Simulation, StepFailure, StepReport};
 use crate::time_stepping::smaller;
 
-/// Contact work above this part of the energies is a gain.
+/// Contact work above this fraction of the energies is a gain.
 const GAIN: f64 = 1e-12;
 
-/// A restitution that loses less than this part of the energy it may keep is the largest one.
+/// A restitution that loses less than this fraction of the energy it may keep is the largest one.
 const LARGEST: f64 = 1e-6;
 
 /// Most problems solved for the part of restitution that gains no energy.
@@ -230,11 +230,11 @@ impl Simulation {
     /// The velocities after the impact of the two bodies of contact `first`, which both keep to their joints; `None` if
     /// there are none. Contacts that take part get a rebound above 0.
     fn impact_of_pair(&mut self, first: usize, v: &[f64]) -> Result<Option<Vec<f64>>, InputError> {
-        let Self { world, work, state, scratch, collision, assembler, afterwards, commands, loops, .. } = self;
+        let Self { world, work, state, scratch, collision, assembler, second_assembler, commands, loops, .. } = self;
         let (settings, sizes, projector) = (&self.settings, &self.sizes, &mut self.projector);
         let bodies = |i: usize| assembler.frames[i].key.geoms.map(|g| world.geoms[g as usize].link);
         let normal = &assembler.problem.contacts().normal;
-        afterwards.start(&scratch.mass, v, &scratch.zeros, settings.dt)?;
+        second_assembler.start(&scratch.mass, v, &scratch.zeros, settings.dt)?;
         for (i, at) in collision.contacts().iter().enumerate() {
             if !scratch.closed[i] || bodies(i) != bodies(first) {
                 continue;
@@ -242,20 +242,20 @@ impl Simulation {
             let approach = -normal.dot(i, v);
             let fast = approach > settings.restitution_speed;
             scratch.rebound[i] = if fast { approach } else { scratch.rebound[i] };
-            afterwards.add_contact(world, work, at, smaller(sizes, at), |frame, contact| {
+            second_assembler.add_contact(world, work, at, smaller(sizes, at), |frame, contact| {
                 (contact.gap, contact.mu, contact.mu_spin) = (0.0, 0.0, 0.0);
                 (contact.mu_roll, contact.mu_viscous) = (0.0, 0.0);
                 contact.bounce = if fast { frame.material.restitution * approach } else { 0.0 };
             })?;
         }
-        afterwards.add_limits(&world.model, &state.q, |_| 0.0, |_| (0.0, 0.0))?;
-        afterwards.add_loops(loops, |_| 0.0)?;
+        second_assembler.add_limits(&world.model, &state.q, |_| 0.0, |_| (0.0, 0.0))?;
+        second_assembler.add_loops(loops, |_| 0.0)?;
         for (k, target) in commands.prescribed.iter().enumerate() {
             if let Some(target) = target.filter(|_| !commands.is_limited(k)) {
-                afterwards.add_joint_target(&world.model, k, target)?;
+                second_assembler.add_joint_target(&world.model, k, target)?;
             }
         }
-        let outcome = projector.solve(&afterwards.problem)?;
+        let outcome = projector.solve(&second_assembler.problem)?;
         Ok(outcome.solved().map(|solution| solution.motion.clone()))
     }
 }

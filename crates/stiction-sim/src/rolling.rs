@@ -17,7 +17,7 @@ use crate::world::World;
 /// A normal is along an axis of a box, or across that of a cylinder, up to this (sine).
 const ALIGNED: f64 = 1e-6;
 
-/// A point is on an edge or corner up to this part of the geom's size.
+/// A point is on an edge or corner up to this fraction of the geom's size.
 const ON_EDGE: f64 = 1e-6;
 
 /// Lines whose directions differ by less than this (sine) are parallel.

@@ -6,8 +6,6 @@
 //!
 //! Where something moves, the islands that do not are kept by [`SeparateIslands`](stiction_contact::SeparateIslands).
 
-use stiction_contact::ContactOutcome;
-
 use crate::control::{Commands, LinkWrench};
 use crate::simulation::{Simulation, StepReport};
 
@@ -24,12 +22,12 @@ pub(crate) struct Sleep {
 
 impl Sleep {
     /// The next step is computed.
-    pub fn wake(&mut self) {
+    pub(crate) fn wake(&mut self) {
         self.report = None;
     }
 
     /// True if the last step changed nothing.
-    pub fn is_at_rest(&self) -> bool {
+    pub(crate) fn is_at_rest(&self) -> bool {
         self.report.is_some()
     }
 }
@@ -61,15 +59,14 @@ impl Simulation {
     }
 
     fn changed_nothing(&self) -> bool {
-        let Self { state, memory, before, scratch, last, .. } = self;
-        // The start of the step was given back in place of the one that it left.
-        let start = last.as_ref().and_then(ContactOutcome::answer).map(|solution| &solution.warm_start);
+        let Self { state, memory, before, .. } = self;
         is_same(&state.v, &before.v)
             && is_same(&state.q, &before.q)
             && is_same(&state.activation, &before.activation)
-            && memory.keys == scratch.keys_before
             && memory.saturated == before.saturated
-            && start.is_some_and(|start| memory.start.is_same(start))
+            && before.has_contacts
+            && memory.keys == before.keys
+            && memory.start.is_same(&before.start)
     }
 }
 

@@ -146,7 +146,7 @@ impl Surfaces {
     }
 
     /// True if the friction of some surface depends on the direction of slip.
-    pub fn have_directions(&self) -> bool {
+    pub(crate) fn have_directions(&self) -> bool {
         self.of.iter().chain(self.pairs.values()).any(|m| m.mu_across.is_some())
     }
 
@@ -666,7 +666,7 @@ fn placed_keyframe(spec: &LinkSpec, q: &[f64], placement: &Placement) -> Vec<f64
 }
 
 /// The configuration of a free joint at a pose: position, quaternion w, x, y, z.
-pub fn free_configuration(pose: &Pose) -> Vec<f64> {
+pub(crate) fn free_configuration(pose: &Pose) -> Vec<f64> {
     let (p, Quat { x, y, z, w }) = (pose.translation, pose.rotation.normalize());
     vec![p.x, p.y, p.z, w, x, y, z]
 }

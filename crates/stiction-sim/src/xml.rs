@@ -11,7 +11,6 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use stiction_body::math::Vec3;
 
@@ -20,11 +19,11 @@ use crate::error::{SceneError, did_you_mean, nearest};
 
 mod source;
 
-pub use source::Source;
+pub(crate) use source::Source;
 
 /// A parsed document that remembers what was read of it.
 #[derive(Debug)]
-pub struct Document<'a> {
+pub(crate) struct Document<'a> {
     source: &'a Source,
     tree: roxmltree::Document<'a>,
     seen: RefCell<Seen>,
@@ -57,26 +56,21 @@ struct Gathered {
 
 /// An element of a [`Document`].
 #[derive(Debug, Clone, Copy)]
-pub struct Element<'a> {
+pub(crate) struct Element<'a> {
     document: &'a Document<'a>,
     node: roxmltree::Node<'a, 'a>,
 }
 
 impl<'a> Document<'a> {
     /// The outermost element; it counts as read.
-    pub fn root(&'a self) -> Element<'a> {
+    pub(crate) fn root(&'a self) -> Element<'a> {
         let root = Element { document: self, node: self.tree.root_element() };
         root.mark();
         root
     }
 
-    /// The file it came from.
-    pub fn file(&self) -> Option<&Path> {
-        self.source.file()
-    }
-
     /// Everything noted so far, and everything that was not read: equal notes about elements of the same name are one.
-    pub fn notes(&'a self) -> Vec<Note> {
+    pub(crate) fn notes(&'a self) -> Vec<Note> {
         self.note_unread();
         let seen = self.seen.borrow();
         let element =
@@ -103,14 +97,14 @@ impl<'a> Document<'a> {
 
 impl<'a> Element<'a> {
     /// Its name as written, with a prefix if it has one.
-    pub fn name(&self) -> &'a str {
+    pub(crate) fn name(&self) -> &'a str {
         let written = self.document.source.text().get(self.node.range()).and_then(|t| t.strip_prefix('<'));
         let name = written.and_then(|t| t.split(|c: char| c.is_whitespace() || c == '>' || c == '/').next());
         name.filter(|n| !n.is_empty()).unwrap_or(self.node.tag_name().name())
     }
 
     /// How messages call it: `<joint name="knee">`, or `<limit> in <joint name="knee">` where it has no name.
-    pub fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         let named =
             |n: &roxmltree::Node<'a, 'a>| n.attribute("name").map(|name| format!(" name=\"{}\"", shortened(name)));
         if let Some(name) = named(&self.node) {
@@ -126,17 +120,17 @@ impl<'a> Element<'a> {
     }
 
     /// Line and column, from 1.
-    pub fn place(&self) -> (usize, usize) {
+    pub(crate) fn place(&self) -> (usize, usize) {
         self.document.source.place(self.node.range().start)
     }
 
     /// An error about this element.
-    pub fn error(&self, message: impl Into<String>) -> SceneError {
+    pub(crate) fn error(&self, message: impl Into<String>) -> SceneError {
         self.error_at(self.label(), self.node.range().start, message.into())
     }
 
     /// An error about one of its attributes.
-    pub fn attribute_error(&self, name: &str, message: impl Into<String>) -> SceneError {
+    pub(crate) fn attribute_error(&self, name: &str, message: impl Into<String>) -> SceneError {
         let start = self.find(name).map_or(self.node.range().start, |a| a.range().start);
         let label = self.label();
         let label = match label.split_once("> in <") {
@@ -152,7 +146,7 @@ impl<'a> Element<'a> {
     }
 
     /// Notes something about this element.
-    pub fn note(&self, kind: NoteKind, text: impl Into<String>) {
+    pub(crate) fn note(&self, kind: NoteKind, text: impl Into<String>) {
         let text = text.into();
         let mut seen = self.document.seen.borrow_mut();
         let key = (kind as u8, self.name().to_string(), text.clone());
@@ -167,13 +161,13 @@ impl<'a> Element<'a> {
     }
 
     /// Notes that this element and all within it has no effect, and why.
-    pub fn ignore(&self, why: impl Into<String>) {
+    pub(crate) fn ignore(&self, why: impl Into<String>) {
         self.note(NoteKind::Ignored, why);
         self.mark_all();
     }
 
     /// Marks it and all within it as read, without a note.
-    pub fn mark_all(&self) {
+    pub(crate) fn mark_all(&self) {
         let mut seen = self.document.seen.borrow_mut();
         for node in self.node.descendants().filter(|n| n.is_element()) {
             seen.elements.insert(node.id().get());
@@ -186,19 +180,19 @@ impl<'a> Element<'a> {
     }
 
     /// The elements within it, in order; they do not count as read until asked for by name, or marked by [`Element::read`].
-    pub fn children(&self) -> impl Iterator<Item = Element<'a>> + use<'a> {
+    pub(crate) fn children(&self) -> impl Iterator<Item = Element<'a>> + use<'a> {
         let document = self.document;
         self.node.children().filter(|n| n.is_element()).map(move |node| Element { document, node })
     }
 
     /// It and all elements within it, in order; they do not count as read.
-    pub fn descendants(&self) -> impl Iterator<Item = Element<'a>> + use<'a> {
+    pub(crate) fn descendants(&self) -> impl Iterator<Item = Element<'a>> + use<'a> {
         let document = self.document;
         self.node.descendants().filter(|n| n.is_element()).map(move |node| Element { document, node })
     }
 
     /// Marks it as read (not its children or attributes), and makes its name known within its parent.
-    pub fn read(&self) {
+    pub(crate) fn read(&self) {
         self.mark();
         if let Some(node) = self.node.parent_element() {
             Element { document: self.document, node }.ask_child(self.name());
@@ -206,13 +200,13 @@ impl<'a> Element<'a> {
     }
 
     /// The elements of that name within it, in order; they count as read.
-    pub fn children_named<'n>(&self, name: &'n str) -> impl Iterator<Item = Element<'a>> + use<'a, 'n> {
+    pub(crate) fn children_named<'n>(&self, name: &'n str) -> impl Iterator<Item = Element<'a>> + use<'a, 'n> {
         self.ask_child(name);
         self.children().filter(move |e| e.name() == name).inspect(|e| e.mark())
     }
 
     /// The first element of that name within it; it counts as read.
-    pub fn child(&self, name: &str) -> Option<Element<'a>> {
+    pub(crate) fn child(&self, name: &str) -> Option<Element<'a>> {
         self.children_named(name).next()
     }
 
@@ -220,12 +214,12 @@ impl<'a> Element<'a> {
     ///
     /// # Errors
     /// If there is none.
-    pub fn required_child(&self, name: &str) -> Result<Element<'a>, SceneError> {
+    pub(crate) fn required_child(&self, name: &str) -> Result<Element<'a>, SceneError> {
         self.child(name).ok_or_else(|| self.error(format!("needs an element <{name}>")))
     }
 
     /// The text of an attribute; it counts as read.
-    pub fn attribute(&self, name: &str) -> Option<&'a str> {
+    pub(crate) fn attribute(&self, name: &str) -> Option<&'a str> {
         let attribute = self.find(name);
         let mut seen = self.document.seen.borrow_mut();
         let known = seen.known_attributes.entry(self.name().to_string()).or_default();
@@ -242,7 +236,7 @@ impl<'a> Element<'a> {
     ///
     /// # Errors
     /// If it is not there; the nearest one that is, is named.
-    pub fn required(&self, name: &str) -> Result<&'a str, SceneError> {
+    pub(crate) fn required(&self, name: &str) -> Result<&'a str, SceneError> {
         self.attribute(name).ok_or_else(|| {
             let near = nearest(name, self.node.attributes().map(|a| a.name()));
             let hint = near.map_or(String::new(), |n| format!(" (found \"{n}\")"));
@@ -251,7 +245,7 @@ impl<'a> Element<'a> {
     }
 
     /// All attributes as written, in order: name and text. They do not count as read.
-    pub fn attributes(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         self.node.attributes().filter(|a| a.namespace().is_none()).map(|a| (a.name(), a.value()))
     }
 
@@ -259,7 +253,7 @@ impl<'a> Element<'a> {
     ///
     /// # Errors
     /// If the text is anything else.
-    pub fn number(&self, name: &str) -> Result<Option<f64>, SceneError> {
+    pub(crate) fn number(&self, name: &str) -> Result<Option<f64>, SceneError> {
         Ok(self.numbers::<1>(name)?.map(|[x]| x))
     }
 
@@ -267,7 +261,7 @@ impl<'a> Element<'a> {
     ///
     /// # Errors
     /// If it is not there or anything else.
-    pub fn required_number(&self, name: &str) -> Result<f64, SceneError> {
+    pub(crate) fn required_number(&self, name: &str) -> Result<f64, SceneError> {
         self.required(name)?;
         Ok(self.number(name)?.unwrap_or_default())
     }
@@ -276,7 +270,7 @@ impl<'a> Element<'a> {
     ///
     /// # Errors
     /// If the text is anything else.
-    pub fn number_or_infinity(&self, name: &str) -> Result<Option<f64>, SceneError> {
+    pub(crate) fn number_or_infinity(&self, name: &str) -> Result<Option<f64>, SceneError> {
         let infinite = |t: &str| match t.trim().to_ascii_lowercase().as_str() {
             "inf" | "+inf" | "infinity" | "+infinity" => Some(f64::INFINITY),
             "-inf" | "-infinity" => Some(f64::NEG_INFINITY),
@@ -292,7 +286,7 @@ impl<'a> Element<'a> {
     ///
     /// # Errors
     /// If the text is anything else.
-    pub fn numbers<const N: usize>(&self, name: &str) -> Result<Option<[f64; N]>, SceneError> {
+    pub(crate) fn numbers<const N: usize>(&self, name: &str) -> Result<Option<[f64; N]>, SceneError> {
         let Some(list) = self.list(name)? else { return Ok(None) };
         let count = list.len();
         let out = list.try_into().map_err(|_| {
@@ -307,7 +301,7 @@ impl<'a> Element<'a> {
     ///
     /// # Errors
     /// If the text is anything else.
-    pub fn vector(&self, name: &str) -> Result<Option<Vec3>, SceneError> {
+    pub(crate) fn vector(&self, name: &str) -> Result<Option<Vec3>, SceneError> {
         Ok(self.numbers::<3>(name)?.map(Vec3::from_array))
     }
 
@@ -315,47 +309,14 @@ impl<'a> Element<'a> {
     ///
     /// # Errors
     /// If the text is anything else.
-    pub fn list(&self, name: &str) -> Result<Option<Vec<f64>>, SceneError> {
+    pub(crate) fn list(&self, name: &str) -> Result<Option<Vec<f64>>, SceneError> {
         let Some(text) = self.attribute(name) else { return Ok(None) };
         numbers_in(text).map(Some).map_err(|message| self.attribute_error(name, message))
     }
 
-    /// A whole number.
-    ///
-    /// # Errors
-    /// If the text is anything else.
-    pub fn integer(&self, name: &str) -> Result<Option<i64>, SceneError> {
-        let Some(text) = self.attribute(name) else { return Ok(None) };
-        let expected = || self.attribute_error(name, format!("expected a whole number, found \"{}\"", shortened(text)));
-        text.trim().parse().map(Some).map_err(|_| expected())
-    }
-
-    /// `true`, `false`, `1` or `0`.
-    ///
-    /// # Errors
-    /// If the text is anything else.
-    pub fn flag(&self, name: &str) -> Result<Option<bool>, SceneError> {
-        match self.attribute(name).map(|t| (t, t.trim().to_ascii_lowercase())) {
-            None => Ok(None),
-            Some((_, t)) if t == "true" || t == "1" => Ok(Some(true)),
-            Some((_, t)) if t == "false" || t == "0" => Ok(Some(false)),
-            Some((t, _)) => {
-                Err(self.attribute_error(name, format!("expected true or false, found \"{}\"", shortened(t))))
-            }
-        }
-    }
-
     /// The text within it, without white space at its ends.
-    pub fn content(&self) -> &'a str {
+    pub(crate) fn content(&self) -> &'a str {
         self.node.text().unwrap_or_default().trim()
-    }
-
-    /// The finite numbers within it.
-    ///
-    /// # Errors
-    /// If its text is anything else.
-    pub fn content_numbers(&self) -> Result<Vec<f64>, SceneError> {
-        numbers_in(self.content()).map_err(|message| self.error(message))
     }
 
     fn find(&self, name: &str) -> Option<roxmltree::Attribute<'a, 'a>> {
@@ -404,7 +365,7 @@ fn hint(name: &str, known: Option<&BTreeSet<String>>) -> String {
 ///
 /// # Errors
 /// Naming the first word that is something else.
-pub fn numbers_in(text: &str) -> Result<Vec<f64>, String> {
+pub(crate) fn numbers_in(text: &str) -> Result<Vec<f64>, String> {
     let number = |word: &str| match word.parse::<f64>() {
         Ok(x) if x.is_finite() => Ok(x),
         _ => Err(format!("expected finite numbers, found \"{}\"", shortened(word))),

@@ -33,18 +33,18 @@ pub(crate) enum Bounds {
 }
 
 impl Bounds {
-    pub const NOWHERE: Self = Self::Nowhere;
+    pub(super) const NOWHERE: Self = Self::Nowhere;
 
-    pub fn new(centre: Vec3, half: Vec3) -> Self {
+    pub(super) fn new(centre: Vec3, half: Vec3) -> Self {
         Self::Aabb { centre, half }
     }
 
-    pub fn half_space(frame: &Frame, grown: f64) -> Self {
+    pub(super) fn half_space(frame: &Frame, grown: f64) -> Self {
         let normal = frame.rotation.z_axis;
         Self::HalfSpace { normal, offset: normal.dot(frame.origin) + grown }
     }
 
-    pub fn meets(&self, other: &Self) -> bool {
+    pub(super) fn meets(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Aabb { centre, half }, Self::Aabb { centre: c, half: h }) => meet(*centre - *c, *half + *h),
             (Self::Aabb { centre, half }, Self::HalfSpace { normal, offset })
@@ -103,7 +103,7 @@ impl Entry {
 }
 
 impl Broad {
-    pub fn new(allowed: &Allowed, geoms: usize) -> Self {
+    pub(super) fn new(allowed: &Allowed, geoms: usize) -> Self {
         let pairs = (0..geoms).flat_map(|i| (i + 1..geoms).map(move |j| (i, j))).filter(|&(i, j)| allowed.get(i, j));
         let few = geoms <= BRUTE_FORCE && pairs.clone().take(BRUTE_FORCE + 1).count() <= BRUTE_FORCE;
         Self {
@@ -123,7 +123,7 @@ impl Broad {
     /// Number of pairs that are near each other, for [`Broad::pair`].
     ///
     /// There are at most [`MOST_PAIRS`]; the search ends with one more.
-    pub fn candidates(&mut self, bounds: &[Bounds], allowed: &Allowed, threads: Threads) -> usize {
+    pub(super) fn candidates(&mut self, bounds: &[Bounds], allowed: &Allowed, threads: Threads) -> usize {
         self.found.clear();
         match &self.all {
             Some(all) => {
@@ -141,17 +141,17 @@ impl Broad {
     }
 
     /// There are more contacts than can be solved for.
-    pub fn set_crowded(&mut self) {
+    pub(super) fn set_crowded(&mut self) {
         self.crowded = true;
     }
 
     /// True if there were more pairs than [`MOST_PAIRS`], or more contacts than there can be, since this was asked last.
-    pub fn take_crowded(&mut self) -> bool {
+    pub(super) fn take_crowded(&mut self) -> bool {
         std::mem::take(&mut self.crowded)
     }
 
     /// The k-th pair found, in ascending order.
-    pub fn pair(&self, k: usize) -> (usize, usize) {
+    pub(super) fn pair(&self, k: usize) -> (usize, usize) {
         let (i, j) = self.found[k];
         (i as usize, j as usize)
     }

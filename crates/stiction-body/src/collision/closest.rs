@@ -17,13 +17,13 @@ pub(crate) struct Closest {
 
 impl Closest {
     /// From the closest point of a curve or surface without inside; `fallback` is the normal where p lies on it.
-    pub fn outside(p: Vec3, point: Vec3, fallback: Vec3) -> Self {
+    pub(super) fn outside(p: Vec3, point: Vec3, fallback: Vec3) -> Self {
         let (normal, distance) = direction(p - point, fallback);
         Self { point, normal, distance }
     }
 
     /// The same for the shape grown by a radius.
-    pub fn grown(self, radius: f64) -> Self {
+    pub(super) fn grown(self, radius: f64) -> Self {
         Self { point: self.point + self.normal * radius, distance: self.distance - radius, ..self }
     }
 }

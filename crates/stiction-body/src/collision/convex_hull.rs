@@ -45,7 +45,7 @@ pub(crate) struct ConvexHull<'a> {
 
 impl<'a> ConvexHull<'a> {
     /// The hull of points; `None` if they are in one plane, up to [`LEAST_THICKNESS`].
-    pub fn new(points: &'a [Vec3]) -> Option<Self> {
+    pub(super) fn new(points: &'a [Vec3]) -> Option<Self> {
         let Start { corners, size, thickness } = Start::new(points)?;
         let mut hull = Quickhull::new(points, corners);
         hull.run();
@@ -54,7 +54,7 @@ impl<'a> ConvexHull<'a> {
     }
 
     /// Its faces: triangles in one plane are joined, up to `slack` times the flatness of a face.
-    pub fn faces(&self, slack: f64) -> Faces {
+    pub(super) fn faces(&self, slack: f64) -> Faces {
         let mut faces = joined(self.points, &self.triangles, slack * self.flatness);
         straighten(self.points, &mut faces, slack * self.flatness);
         faces

@@ -23,18 +23,18 @@ pub(crate) struct Ellipsoid {
 
 impl Ellipsoid {
     /// How far it extends from its centre along the unit vector n (m).
-    pub fn extent(&self, n: Vec3) -> f64 {
+    pub(super) fn extent(&self, n: Vec3) -> f64 {
         (self.radii * (self.axes.transpose() * n)).norm()
     }
 
     /// From its centre to its point farthest along n (m).
-    pub fn farthest(&self, n: Vec3) -> Vec3 {
+    pub(super) fn farthest(&self, n: Vec3) -> Vec3 {
         let scaled = self.radii * (self.axes.transpose() * n);
         self.axes * (self.radii * scaled.unit_or_zero())
     }
 
     /// The second derivatives of [`Self::extent`]: radii of curvature where its normal is n (m).
-    pub fn curvature_radii(&self, n: Vec3) -> Mat3 {
+    pub(super) fn curvature_radii(&self, n: Vec3) -> Mat3 {
         let extent = self.extent(n);
         let x = self.farthest(n);
         let square = self.radii * self.radii;
@@ -45,25 +45,25 @@ impl Ellipsoid {
 
     /// The unit vector n for which `n · q − extent(n)` is greatest: the distance of a point at q from
     /// the centre, negative within.
-    pub fn normal_towards(&self, q: Vec3) -> Vec3 {
+    pub(super) fn normal_towards(&self, q: Vec3) -> Vec3 {
         self.axes * nearest_normal(self.axes.transpose() * q, self.radii)
     }
 
     /// The other unit vector for which it is greater than for all near it, if there is one: a point deep
     /// within a thin ellipsoid has a way out on either side.
-    pub fn other_normal_towards(&self, q: Vec3) -> Option<Vec3> {
+    pub(super) fn other_normal_towards(&self, q: Vec3) -> Option<Vec3> {
         other_normal(self.axes.transpose() * q, self.radii).map(|n| self.axes * n)
     }
 
     /// The same among the unit vectors across `along` (of unit length): the distance of a line.
-    pub fn normal_across(&self, q: Vec3, along: Vec3) -> Vec3 {
+    pub(super) fn normal_across(&self, q: Vec3, along: Vec3) -> Vec3 {
         let [a, b, radii] = self.shadow(along);
         let n = nearest_normal(Vec3::new(a.dot(q), b.dot(q), 0.0), radii);
         (a * n.x + b * n.y).unit_or(a)
     }
 
     /// The other one, as [`Self::other_normal_towards`].
-    pub fn other_normal_across(&self, q: Vec3, along: Vec3) -> Option<Vec3> {
+    pub(super) fn other_normal_across(&self, q: Vec3, along: Vec3) -> Option<Vec3> {
         let [a, b, radii] = self.shadow(along);
         let n = other_normal(Vec3::new(a.dot(q), b.dot(q), 0.0), radii)?;
         Some((a * n.x + b * n.y).unit_or(a))

@@ -10,30 +10,30 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub const IDENTITY: Self = Self { rotation: Mat3::IDENTITY, origin: Vec3::ZERO };
+    pub(super) const IDENTITY: Self = Self { rotation: Mat3::IDENTITY, origin: Vec3::ZERO };
 
-    pub fn new(pose: &Pose) -> Self {
+    pub(super) fn new(pose: &Pose) -> Self {
         Self { rotation: Mat3::from_quat(pose.rotation), origin: pose.translation }
     }
 
-    pub fn is_finite(&self) -> bool {
+    pub(super) fn is_finite(&self) -> bool {
         self.rotation.is_finite() && self.origin.is_finite()
     }
 
-    pub fn point_to_world(&self, p: Vec3) -> Vec3 {
+    pub(super) fn point_to_world(&self, p: Vec3) -> Vec3 {
         self.rotation * p + self.origin
     }
 
-    pub fn point_to_local(&self, p: Vec3) -> Vec3 {
+    pub(super) fn point_to_local(&self, p: Vec3) -> Vec3 {
         self.rotation.transpose() * (p - self.origin)
     }
 
-    pub fn direction_to_local(&self, v: Vec3) -> Vec3 {
+    pub(super) fn direction_to_local(&self, v: Vec3) -> Vec3 {
         self.rotation.transpose() * v
     }
 
     /// `other` seen from here; the difference of origins is taken first, so nothing is lost far from the world's origin.
-    pub fn relative(&self, other: &Self) -> Self {
+    pub(super) fn relative(&self, other: &Self) -> Self {
         let back = self.rotation.transpose();
         Self { rotation: back * other.rotation, origin: back * (other.origin - self.origin) }
     }
@@ -49,12 +49,12 @@ pub(crate) struct Drift {
 }
 
 impl Drift {
-    pub fn at(&self, x: Vec3) -> Vec3 {
+    pub(super) fn at(&self, x: Vec3) -> Vec3 {
         self.linear + self.angular.cross(x - self.about)
     }
 
     /// The same in another frame's axes.
-    pub fn seen_from(&self, frame: &Frame) -> Self {
+    pub(super) fn seen_from(&self, frame: &Frame) -> Self {
         Self {
             linear: frame.direction_to_local(self.linear),
             angular: frame.direction_to_local(self.angular),
@@ -63,7 +63,7 @@ impl Drift {
     }
 
     /// What the first geom does against the second.
-    pub fn reversed(&self) -> Self {
+    pub(super) fn reversed(&self) -> Self {
         Self { linear: -self.linear, angular: -self.angular, about: self.about }
     }
 }
@@ -85,12 +85,12 @@ pub(crate) struct Query {
 
 impl Query {
     /// The same question with the geoms exchanged.
-    pub fn reversed(&self) -> Self {
+    pub(super) fn reversed(&self) -> Self {
         Self { drift: self.drift.reversed(), ..*self }
     }
 
     /// The largest gap to be reported.
-    pub fn limit(&self) -> f64 {
+    pub(super) fn limit(&self) -> f64 {
         self.reach + self.touch
     }
 }
@@ -116,12 +116,12 @@ pub(crate) struct Touch {
 
 impl Touch {
     /// A contact at one point of both geoms.
-    pub fn new(point: Vec3, normal: Vec3, gap: f64, feature: u64) -> Self {
+    pub(super) fn new(point: Vec3, normal: Vec3, gap: f64, feature: u64) -> Self {
         Self { point, normal, gap, feature, lead: Vec3::ZERO }
     }
 
     /// The same with the geoms exchanged.
-    pub fn reversed(self) -> Self {
+    pub(super) fn reversed(self) -> Self {
         Self { normal: -self.normal, lead: -self.lead, ..self }
     }
 }

@@ -109,10 +109,10 @@ pub struct ContactPoint {
     pub lead: Vec3,
 }
 
-/// Lengths below this part of the smaller geom's size are as good as zero: a contact is touching, an overlap of faces is an edge.
+/// Lengths below this fraction of the smaller geom's size are as good as zero: a contact is touching, an overlap of faces is an edge.
 const TOUCH: f64 = 1e-9;
 
-/// Duplicates agree to this part of the size (points) or of 1 (normals).
+/// Duplicates agree to this fraction of the size (points) or of 1 (normals).
 const DUPLICATE: f64 = 1e-12;
 
 /// A geom made ready.

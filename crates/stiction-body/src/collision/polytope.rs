@@ -60,7 +60,7 @@ pub(crate) struct PolytopeRef<'a> {
 
 impl Polytope {
     /// A box: corner c has bit k set where axis k is positive; face 2k is at −k, 2k + 1 at +k.
-    pub fn cuboid(half: Vec3) -> Self {
+    pub(crate) fn cuboid(half: Vec3) -> Self {
         let vertices = (0..8).map(|c| super::pairs::half_space::corner(half, c)).collect();
         let loops: Vec<u32> = CUBOID_LOOPS.iter().flatten().copied().collect();
         let faces = (0..6)
@@ -93,7 +93,7 @@ impl Polytope {
     }
 
     /// The convex hull of points, with triangles in one plane as one face; `None` if they span no volume.
-    pub fn hull(points: &[Vec3]) -> Option<Self> {
+    pub(crate) fn hull(points: &[Vec3]) -> Option<Self> {
         let hull = ConvexHull::new(points)?;
         JOINING_SLACK.iter().find_map(|slack| {
             let faces = hull.faces(*slack);
@@ -113,7 +113,7 @@ impl Polytope {
         (polytope.edges.len() + 2 == polytope.vertices.len() + polytope.faces.len()).then_some(polytope)
     }
 
-    pub fn view(&self) -> PolytopeRef<'_> {
+    pub(crate) fn view(&self) -> PolytopeRef<'_> {
         PolytopeRef {
             vertices: &self.vertices,
             faces: &self.faces,
@@ -155,7 +155,7 @@ impl Around {
 
     /// The corner with the greatest `n · p` (`points` are the corners, in any frame), found from another one:
     /// right up to what the rounding of heights and faces that are not quite flat leave open.
-    pub fn farthest(&self, points: &[Vec3], n: Vec3, from: u32) -> usize {
+    pub(crate) fn farthest(&self, points: &[Vec3], n: Vec3, from: u32) -> usize {
         let (mut at, mut best) = (from as usize, n.dot(points[from as usize]));
         loop {
             let mut next = at;
@@ -202,14 +202,14 @@ fn edges_of(faces: &[Face], loops: &[u32]) -> Vec<Edge> {
 
 impl<'a> PolytopeRef<'a> {
     /// The corners of a face in turn.
-    pub fn corners(&self, face: usize) -> impl ExactSizeIterator<Item = Vec3> + Clone + use<'a> {
+    pub(crate) fn corners(&self, face: usize) -> impl ExactSizeIterator<Item = Vec3> + Clone + use<'a> {
         let face = self.faces[face];
         let vertices = self.vertices;
         self.loops[face.first as usize..][..face.count as usize].iter().map(move |v| vertices[*v as usize])
     }
 
     /// True if the foot of the perpendicular from p on the face's plane lies in the face.
-    pub fn projects_inside(&self, face: usize, p: Vec3) -> bool {
+    pub(crate) fn projects_inside(&self, face: usize, p: Vec3) -> bool {
         let corners = self.corners(face);
         let normal = self.faces[face].normal;
         let next = corners.clone().cycle().skip(1);

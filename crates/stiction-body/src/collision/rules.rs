@@ -38,7 +38,7 @@ struct Rule {
 impl Allowed {
     /// # Errors
     /// If a rule names a link or geom that is not there.
-    pub fn new(model: &Model, geoms: &[Geom], rules: &CollisionRules) -> Result<Self, InputError> {
+    pub(super) fn new(model: &Model, geoms: &[Geom], rules: &CollisionRules) -> Result<Self, InputError> {
         check(model, geoms, rules)?;
         let groups = rigid_groups(model);
         let excluded = sorted(&rules.excluded);
@@ -55,7 +55,7 @@ impl Allowed {
         Ok(Self { geoms: geoms.iter().enumerate().map(rule).collect(), excluded, forced, forbidden })
     }
 
-    pub fn get(&self, i: usize, j: usize) -> bool {
+    pub(super) fn get(&self, i: usize, j: usize) -> bool {
         let (a, b) = (&self.geoms[i], &self.geoms[j]);
         if a.rigid == b.rigid || !(a.moves() || b.moves()) {
             return false;

@@ -23,7 +23,7 @@ pub(crate) enum Solid {
 impl Solid {
     /// # Errors
     /// If the shape has no hull; the message starts with `place`.
-    pub fn new(shape: &Shape, place: &str) -> Result<Self, InputError> {
+    pub(super) fn new(shape: &Shape, place: &str) -> Result<Self, InputError> {
         Ok(match shape.kind() {
             ShapeKind::Sphere { radius } => Self::Sphere { radius: *radius },
             ShapeKind::Cuboid { half } => Self::Cuboid { half: *half, polytope: Polytope::cuboid(*half) },
@@ -51,7 +51,7 @@ impl Solid {
     }
 
     /// Pairs are computed with the lower rank first.
-    pub fn rank(&self) -> usize {
+    pub(super) fn rank(&self) -> usize {
         match self {
             Self::HalfSpace => 0,
             Self::Surface(_) => 1,
@@ -65,12 +65,12 @@ impl Solid {
     }
 
     /// Radius-like size from the half sides of the bounding box.
-    pub fn size(&self, half: Vec3) -> f64 {
+    pub(super) fn size(&self, half: Vec3) -> f64 {
         if matches!(self, Self::Surface(_)) { half.max_element() } else { half.min_element() }
     }
 
     /// Lower and upper corner of the bounding box in the shape's frame.
-    pub fn bounds(&self) -> [Vec3; 2] {
+    pub(super) fn bounds(&self) -> [Vec3; 2] {
         match self {
             Self::HalfSpace => [Vec3::NEG_INFINITY, Vec3::INFINITY],
             Self::Surface(surface) => bounds(&surface.vertices),

@@ -45,7 +45,7 @@ enum Lookup {
 
 impl Surface {
     /// A mesh; triangles without area are left out.
-    pub fn mesh(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Self {
+    pub(super) fn mesh(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Self {
         let corner = |t: &[u32; 3]| t.map(|v| vertices[v as usize]);
         let kept: Vec<[u32; 3]> = triangles.iter().filter(|t| normal(corner(t)).is_some()).copied().collect();
         let bounds = kept.iter().map(|t| {
@@ -57,7 +57,7 @@ impl Surface {
     }
 
     /// A height field: each cell is cut from its corner with the least x and y to the opposite one.
-    pub fn height_field(heights: &[f64], rows: usize, columns: usize, length: [f64; 2]) -> Self {
+    pub(super) fn height_field(heights: &[f64], rows: usize, columns: usize, length: [f64; 2]) -> Self {
         let along = |i: usize, n: usize, length: f64| (i as f64 / (n - 1) as f64 - 0.5) * length;
         let vertex = |i: usize, j: usize| {
             Vec3::new(along(i, rows, length[0]), along(j, columns, length[1]), heights[i * columns + j])
@@ -103,13 +103,13 @@ impl Surface {
     }
 
     /// True if it has no triangles.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.triangles.is_empty()
     }
 
     /// Triangles whose bounds meet the box, in ascending order. Of a height field those are left out that lie below the middle of the box and farther
     /// from it than `radius`: what reaches that far only, such as a ball, has no contact with them.
-    pub fn near(&self, low: Vec3, high: Vec3, radius: f64, out: &mut Vec<u32>) {
+    pub(super) fn near(&self, low: Vec3, high: Vec3, radius: f64, out: &mut Vec<u32>) {
         out.clear();
         match &self.lookup {
             Lookup::Tree(tree) => {
@@ -148,24 +148,24 @@ impl Surface {
     }
 
     /// Number of triangles.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.triangles.len()
     }
 
     /// The corners of a triangle.
-    pub fn corners(&self, triangle: u32) -> [Vec3; 3] {
+    pub(super) fn corners(&self, triangle: u32) -> [Vec3; 3] {
         self.triangles[triangle as usize].map(|v| self.vertices[v as usize])
     }
 
     /// Height of p above a triangle's plane, and its normal.
-    pub fn plane(&self, triangle: u32, p: Vec3) -> (f64, Vec3) {
+    pub(super) fn plane(&self, triangle: u32, p: Vec3) -> (f64, Vec3) {
         let t = triangle as usize;
         let normal = self.normals[t];
         (normal.dot(p - self.vertices[self.triangles[t][0] as usize]), normal)
     }
 
     /// True if p is above a triangle, and farther from it than `within`: a cheap look at its plane and the lines of its sides.
-    pub fn is_far(&self, triangle: u32, p: Vec3, within: f64) -> bool {
+    pub(super) fn is_far(&self, triangle: u32, p: Vec3, within: f64) -> bool {
         let t = triangle as usize;
         let (normal, corners) = (self.normals[t], self.triangles[t].map(|v| self.vertices[v as usize]));
         let height = normal.dot(p - corners[0]);
@@ -179,7 +179,7 @@ impl Surface {
     }
 
     /// A triangle made ready.
-    pub fn tile(&self, triangle: u32, slack: f64) -> Tile<'_> {
+    pub(super) fn tile(&self, triangle: u32, slack: f64) -> Tile<'_> {
         let t = triangle as usize;
         let corners = self.triangles[t].map(|v| self.vertices[v as usize]);
         let normal = self.normals[t];
@@ -215,7 +215,7 @@ impl Surface {
     }
 }
 
-/// A side is flat if the next triangle's far corner is below the plane by no more than this part of its distance.
+/// A side is flat if the next triangle's far corner is below the plane by no more than this fraction of its distance.
 const FLAT: f64 = 1e-12;
 
 fn sharp_sides(
@@ -275,7 +275,7 @@ pub(crate) enum Spot {
 }
 
 impl Tile<'_> {
-    pub fn view(&self) -> PolytopeRef<'_> {
+    pub(super) fn view(&self) -> PolytopeRef<'_> {
         PolytopeRef {
             vertices: &self.corners,
             faces: &self.faces,
@@ -286,17 +286,17 @@ impl Tile<'_> {
         }
     }
 
-    pub fn normal(&self) -> Vec3 {
+    pub(super) fn normal(&self) -> Vec3 {
         self.faces[0].normal
     }
 
     /// True if the surface bends down at no side: only the face can be nearest.
-    pub fn is_smooth(&self) -> bool {
+    pub(super) fn is_smooth(&self) -> bool {
         self.sharp_count == 0
     }
 
     /// True if p is over the triangle, up to the slack, so that seams have no gaps.
-    pub fn is_over(&self, p: Vec3) -> bool {
+    pub(super) fn is_over(&self, p: Vec3) -> bool {
         (0..3).all(|k| {
             let (a, along) = (self.corners[k], self.corners[(k + 1) % 3] - self.corners[k]);
             along.cross(p - a).dot(self.normal()) >= -self.slack * along.norm()
@@ -304,17 +304,17 @@ impl Tile<'_> {
     }
 
     /// Height above the triangle's plane.
-    pub fn height(&self, p: Vec3) -> f64 {
+    pub(super) fn height(&self, p: Vec3) -> f64 {
         self.normal().dot(p - self.corners[0])
     }
 
     /// The side that is sharp edge k.
-    pub fn side(&self, k: usize) -> Spot {
+    pub(super) fn side(&self, k: usize) -> Spot {
         Spot::Side(self.sharp[k])
     }
 
     /// Whether n is a normal of the whole surface at that place: nothing next to it is beyond the plane.
-    pub fn allowed(&self, n: Vec3, spot: Spot) -> bool {
+    pub(super) fn allowed(&self, n: Vec3, spot: Spot) -> bool {
         let vertices = &self.surface.vertices;
         match spot {
             Spot::Side(k) => {
@@ -330,7 +330,7 @@ impl Tile<'_> {
     }
 
     /// The closest point to p, unless the surface is nearer elsewhere or p is behind by more than `behind`.
-    pub fn closest(&self, p: Vec3, behind: f64) -> Option<Closest> {
+    pub(super) fn closest(&self, p: Vec3, behind: f64) -> Option<Closest> {
         let (height, normal) = (self.height(p), self.normal());
         if height < -behind {
             return None;

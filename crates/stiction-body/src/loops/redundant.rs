@@ -274,7 +274,7 @@ impl<'a> Search<'a> {
     /// Closes the loops by damped Gauss–Newton, which leaves directions alone that joints hardly
     /// move.
     fn close(&mut self, mut q: Vec<f64>) -> Option<Vec<f64>> {
-        /// Rounds end where the rows change by less than this part of themselves.
+        /// Rounds end where the rows change by less than this fraction of themselves.
         const STEADY: f64 = 1e-3;
         let own = self.own_rows();
         let mut last = f64::INFINITY;

@@ -13,7 +13,7 @@ use super::{ContactView, Law};
 use crate::model::Level;
 
 /// A contact has dynamic friction if its slip speed is more than this part of its terms: well above rounding, well below any slip one would call one.
-pub const SLIPPING: f64 = 1e-9;
+pub(crate) const SLIPPING: f64 = 1e-9;
 
 /// Static and dynamic friction as in Baraff's paper.
 ///

@@ -27,13 +27,13 @@ struct Island {
 
 impl EnergySums {
     /// Nothing yet, for islands with numbers below `islands`.
-    pub fn start(&mut self, islands: usize) {
+    pub(super) fn start(&mut self, islands: usize) {
         self.islands.clear();
         self.islands.resize(islands, Island::default());
     }
 
     /// Adds a block of `island`: its velocities, `M (v⁺ − v) − dt f` and the sizes of its terms.
-    pub fn add_inertia(&mut self, island: usize, motion: &[f64], change: &[f64], size: &[f64]) {
+    pub(super) fn add_inertia(&mut self, island: usize, motion: &[f64], change: &[f64], size: &[f64]) {
         let sums = &mut self.islands[island];
         for ((v, change), size) in motion.iter().zip(change).zip(size) {
             sums.gain += v * change;
@@ -45,7 +45,7 @@ impl EnergySums {
 
     /// Adds a row with force p, bias b, motion u measured beside ω, and the least force c it may have.
     #[inline]
-    pub fn add_row(&mut self, island: usize, p: f64, bias: f64, omega: f64, least: f64, u: f64) {
+    pub(super) fn add_row(&mut self, island: usize, p: f64, bias: f64, omega: f64, least: f64, u: f64) {
         if p != 0.0 || least != 0.0 {
             let sums = &mut self.islands[island];
             sums.work += least * u - p * bias;
@@ -55,7 +55,7 @@ impl EnergySums {
     }
 
     /// The worst island's violation beside its terms, as an upper bound.
-    pub fn measure(&self, worst: &mut Worst) -> f64 {
+    pub(super) fn measure(&self, worst: &mut Worst) -> f64 {
         let mut largest = 0.0f64;
         for (block, sums) in self.islands.iter().enumerate() {
             let above = sums.gain - sums.work + UNIT * sums.count as f64 * sums.terms;
@@ -67,7 +67,7 @@ impl EnergySums {
     }
 
     /// W over all islands (J).
-    pub fn driven_work(&self) -> f64 {
+    pub(super) fn driven_work(&self) -> f64 {
         self.islands.iter().map(|island| island.work).sum()
     }
 }

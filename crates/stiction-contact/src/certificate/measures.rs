@@ -53,7 +53,7 @@ pub(super) struct Worst {
 impl Worst {
     /// Takes note of `value`, a NaN as infinity, raised by the rounding of scales; returns it.
     #[inline]
-    pub fn see(&mut self, value: f64, place: Place) -> f64 {
+    pub(super) fn see(&mut self, value: f64, place: Place) -> f64 {
         let value = if value.is_nan() { f64::INFINITY } else { value * (1.0 + SCALE_ROUNDING) };
         if value > self.value || self.place == Place::Nowhere {
             *self = Self { value, place };

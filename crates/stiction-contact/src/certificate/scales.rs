@@ -21,7 +21,7 @@ pub(super) struct Scales {
 
 impl Scales {
     /// Finds islands and energy norms. `w` has `row M⁻¹ rowᵀ` of all rows, kind after kind.
-    pub fn measure(&mut self, problem: &ContactProblem, level: Level, w: &[f64]) {
+    pub(super) fn measure(&mut self, problem: &ContactProblem, level: Level, w: &[f64]) {
         self.join_all(problem);
         let blocks = problem.layout().blocks();
         self.energy_norm.clear();
@@ -37,19 +37,19 @@ impl Scales {
     }
 
     /// Every island's energy norm is infinite: nothing is known to compare with.
-    pub fn lift(&mut self) {
+    pub(super) fn lift(&mut self) {
         self.energy_norm.fill(f64::INFINITY);
     }
 
     /// The number of the island of a block: that of its first block.
     #[inline]
-    pub fn island(&self, block: usize) -> usize {
+    pub(super) fn island(&self, block: usize) -> usize {
         self.island[block]
     }
 
     /// E_I of the island of a block.
     #[inline]
-    pub fn energy_norm(&self, block: usize) -> f64 {
+    pub(super) fn energy_norm(&self, block: usize) -> f64 {
         self.energy_norm[self.island[block]]
     }
 

@@ -43,12 +43,12 @@ pub struct ContactView {
 
 impl ContactView {
     /// `W_t`: the larger of the two tangential inverse masses.
-    pub fn w_tangent(&self) -> f64 {
+    pub(crate) fn w_tangent(&self) -> f64 {
         self.w[1].max(self.w[2])
     }
 
     /// `ω_t`: size of the tangential motion's terms.
-    pub fn omega_tangent(&self) -> f64 {
+    pub(crate) fn omega_tangent(&self) -> f64 {
         libm::hypot(self.omega[1], self.omega[2])
     }
 
@@ -60,19 +60,19 @@ impl ContactView {
 
     /// The tangential forces and moments beside the forces that would undo the motion's terms: 0 exactly if there are none.
     #[inline]
-    pub fn no_friction(&self) -> f64 {
+    pub(crate) fn no_friction(&self) -> f64 {
         self.none(1).max(self.none(2)).max(self.no_moment())
     }
 
     /// The moments about the normal and against rolling in the same way.
     #[inline]
-    pub fn no_moment(&self) -> f64 {
+    pub(crate) fn no_moment(&self) -> f64 {
         self.none(3).max(self.no_rolling())
     }
 
     /// The moments against rolling in the same way.
     #[inline]
-    pub fn no_rolling(&self) -> f64 {
+    pub(crate) fn no_rolling(&self) -> f64 {
         self.none(4).max(self.none(5))
     }
 

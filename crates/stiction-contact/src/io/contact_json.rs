@@ -55,32 +55,32 @@ impl Fields {
         Some(self.0.swap_remove(i).1)
     }
 
-    pub fn text(&mut self, key: &str) -> Option<String> {
+    pub(super) fn text(&mut self, key: &str) -> Option<String> {
         if let Some(Value::Text(x)) = self.take(key) { Some(x) } else { None }
     }
 
-    pub fn bool(&mut self, key: &str) -> Option<bool> {
+    pub(super) fn bool(&mut self, key: &str) -> Option<bool> {
         if let Some(Value::Bool(x)) = self.take(key) { Some(x) } else { None }
     }
 
-    pub fn number(&mut self, key: &str) -> Option<f64> {
+    pub(super) fn number(&mut self, key: &str) -> Option<f64> {
         if let Some(Value::Number(x)) = self.take(key) { Some(x) } else { None }
     }
 
-    pub fn numbers(&mut self, key: &str) -> Option<Vec<f64>> {
+    pub(super) fn numbers(&mut self, key: &str) -> Option<Vec<f64>> {
         if let Some(Value::Numbers(x)) = self.take(key) { Some(x) } else { None }
     }
 
-    pub fn row(&mut self, key: &str) -> Option<Row> {
+    pub(super) fn row(&mut self, key: &str) -> Option<Row> {
         if let Some(Value::Row(x)) = self.take(key) { Some(x) } else { None }
     }
 
-    pub fn matrices(&mut self, key: &str) -> Option<Vec<Matrix>> {
+    pub(super) fn matrices(&mut self, key: &str) -> Option<Vec<Matrix>> {
         if let Some(Value::Matrices(x)) = self.take(key) { Some(x) } else { None }
     }
 
     /// None if the key is not there.
-    pub fn objects(&mut self, key: &str) -> Vec<Fields> {
+    pub(super) fn objects(&mut self, key: &str) -> Vec<Fields> {
         if let Some(Value::Objects(x)) = self.take(key) { x } else { vec![] }
     }
 }

@@ -18,7 +18,9 @@
 mod build;
 mod contact;
 mod contact_json;
+#[cfg(feature = "hdf5")]
 mod fclib;
+#[cfg(feature = "hdf5")]
 mod hdf5;
 mod json;
 mod json_write;
@@ -193,6 +195,12 @@ pub fn read_bytes(label: &str, bytes: &[u8], options: &ReadOptions) -> Result<An
         }
         Format::Json if json::is_friction(bytes, options.kind) => friction(json::read(bytes)),
         Format::Npz if npz::is_friction(bytes, options.kind) => friction(npz::read(bytes, options.max_numbers)),
+        #[cfg(not(feature = "hdf5"))]
+        Format::Hdf5 => {
+            let why = "this build reads no HDF5: stiction-contact was compiled without its feature hdf5";
+            Err(Fault::whole(why).in_binary_file(label))
+        }
+        #[cfg(feature = "hdf5")]
         Format::Hdf5 => {
             let read = fclib::read(bytes, options.max_numbers).and_then(|file| check_kind(file, options.kind));
             read.map(AnyProblem::Friction).map_err(|fault| fault.in_binary_file(label))

@@ -5,8 +5,8 @@ use stiction_lcp::InputError;
 use crate::model::{ContactModel, Level, ModelOptions};
 use crate::models::coulomb_polyhedral::Method;
 use crate::models::{
-    BaraffFriction, CoulombCone, CoulombPolyhedral, CoulombPyramid, DrumwrightShell, Frictionless, NoSlip,
-    NoSlipOptions, NormalOptions, NormalSolver, PolyhedralOptions, PyramidMethod, PyramidOptions, Viscous,
+    BaraffFriction, CoulombCone, CoulombPolyhedral, CoulombPyramid, Frictionless, NoSlip, NoSlipOptions, NormalOptions,
+    NormalSolver, PolyhedralOptions, PyramidMethod, PyramidOptions, Viscous,
 };
 
 /// One model.
@@ -33,7 +33,7 @@ const BOTH: &[Level] = &[Level::Velocity, Level::Acceleration];
 const NORMALS: &[&str] = &["nnls", "modified-ppm", "lemke"];
 
 /// All models.
-pub const CATALOG: [Entry; 8] = [
+pub const CATALOG: [Entry; if cfg!(feature = "clarabel") { 8 } else { 7 }] = [
     Entry {
         name: "coulomb-cone",
         levels: BOTH,
@@ -90,6 +90,7 @@ pub const CATALOG: [Entry; 8] = [
         needs_only_delassus: false,
         solvers: &[],
     },
+    #[cfg(feature = "clarabel")]
     Entry {
         name: "drumwright-shell",
         levels: VELOCITY,
@@ -169,8 +170,9 @@ pub fn build_with(
             Box::new(CoulombPyramid::new(PyramidOptions { common, method, ..PyramidOptions::default() }))
         }
         "baraff-friction" => Box::new(BaraffFriction::new(options.clone())),
+        #[cfg(feature = "clarabel")]
         "drumwright-shell" => {
-            let mut model = DrumwrightShell::default();
+            let mut model = super::DrumwrightShell::default();
             model.options = options.clone();
             Box::new(model)
         }

@@ -4,6 +4,7 @@ pub mod catalog;
 pub mod coulomb_cone;
 pub mod coulomb_polyhedral;
 pub mod coulomb_pyramid;
+#[cfg(feature = "clarabel")]
 pub mod drumwright_shell;
 pub mod frictionless;
 pub mod no_slip;
@@ -14,6 +15,7 @@ pub use baraff_friction::BaraffFriction;
 pub use coulomb_cone::{ConeOptions, CoulombCone};
 pub use coulomb_polyhedral::{CoulombPolyhedral, PolyhedralOptions};
 pub use coulomb_pyramid::{CoulombPyramid, PyramidMethod, PyramidOptions};
+#[cfg(feature = "clarabel")]
 pub use drumwright_shell::DrumwrightShell;
 pub use frictionless::Frictionless;
 pub use no_slip::{NoSlip, NoSlipOptions};

@@ -9,7 +9,7 @@ use crate::problem::ProblemRef;
 
 /// The share of ωᵢ by which wᵢ has a wrong sign, from above; 0 if ωᵢ = 0. `z` (n) is finite and within its bounds.
 #[cold]
-pub fn backward_error(problem: ProblemRef<'_>, z: &[f64], i: usize) -> f64 {
+pub(super) fn backward_error(problem: ProblemRef<'_>, z: &[f64], i: usize) -> f64 {
     if !matches!(problem, ProblemRef::Factored(_)) && problem.q()[i] == 0.0 {
         let empty = (0..z.len()).all(|j| z[j] == 0.0 || problem.entry(i, j) == 0.0);
         if empty {

@@ -18,7 +18,7 @@ impl Between {
 
 /// The scales of a problem, in units of w.
 #[derive(Debug, Clone, Copy)]
-pub struct Scales {
+pub(super) struct Scales {
     /// μ, units of w per unit of z.
     mu: Between,
     /// s, what the natural map is divided by.
@@ -28,7 +28,7 @@ pub struct Scales {
 }
 
 impl Scales {
-    pub fn new(problem: ProblemRef<'_>) -> Self {
+    pub(super) fn new(problem: ProblemRef<'_>) -> Self {
         let mu = largest_entry(problem);
         let q = problem.max_abs_q();
         let bounded = match problem {
@@ -54,22 +54,22 @@ impl Scales {
 
     /// `μ x`, rounded away from zero.
     #[inline]
-    pub fn distance(&self, x: f64) -> f64 {
+    pub(super) fn distance(&self, x: f64) -> f64 {
         if x.is_infinite() { x } else { product_above(self.mu.most, x.abs(), 1).copysign(x) }
     }
 
     /// The residual of the largest natural map, from above.
-    pub fn residual_of_map(&self, map: f64) -> f64 {
+    pub(super) fn residual_of_map(&self, map: f64) -> f64 {
         quotient_above(map, self.map.least, 0)
     }
 
     /// The residual of the largest |w| of the free rows of a mixed problem, from above.
-    pub fn residual_of_equation(&self, w: f64) -> f64 {
+    pub(super) fn residual_of_equation(&self, w: f64) -> f64 {
         quotient_above(w, self.equation, 0)
     }
 
     /// `2u max ωᵢ / s` from below, for an ω that is not above the largest.
-    pub fn rounding_limit(&self, omega: f64) -> f64 {
+    pub(super) fn rounding_limit(&self, omega: f64) -> f64 {
         let limit = f64::EPSILON * (omega.max(0.0) / self.map.most);
         if limit.is_finite() { rounded_down(limit, 3) } else { 0.0 }
     }

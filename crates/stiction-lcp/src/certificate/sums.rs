@@ -6,13 +6,13 @@
 use super::Row;
 
 /// Rows done side by side: one cache line of a column.
-pub const LANES: usize = 8;
+pub(super) const LANES: usize = 8;
 
 /// Unit roundoff, 2⁻⁵³.
 const U: f64 = f64::EPSILON / 2.0;
 
 /// At most this is lost of a product, and of the error of a product, where they are subnormal: 2⁻¹⁰⁷⁴.
-pub const UNDERFLOW: f64 = 5e-324;
+pub(super) const UNDERFLOW: f64 = 5e-324;
 
 /// The error of a product of at least this size is a f64, if not zero: 2⁻⁹⁶⁰.
 const ERROR_IS_EXACT: f64 = f64::from_bits(63 << 52);
@@ -23,37 +23,37 @@ const BLOCK: usize = 16;
 
 /// A bound of the relative error after `n` roundings, with room for the rounding of the bound itself.
 #[inline]
-pub fn rounding_of(n: usize) -> f64 {
+pub(super) fn rounding_of(n: usize) -> f64 {
     (n + 2) as f64 * (U * (1.0 + 1e-8))
 }
 
 /// `x ≥ 0`, computed with at most `n` roundings, from above; 0 stays 0.
 #[inline]
-pub fn rounded_up(x: f64, n: usize) -> f64 {
+pub(super) fn rounded_up(x: f64, n: usize) -> f64 {
     if x == 0.0 { 0.0 } else { (x * (1.0 + rounding_of(n + 1))).next_up() }
 }
 
 /// `a b` for factors that are not negative, known to `n` roundings, from above; also where it underflows.
 #[inline]
-pub fn product_above(a: f64, b: f64, n: usize) -> f64 {
+pub(super) fn product_above(a: f64, b: f64, n: usize) -> f64 {
     if a == 0.0 || b == 0.0 { 0.0 } else { (a * b * (1.0 + rounding_of(n + 2))).next_up() }
 }
 
 /// `a / b` for a ≥ 0 and b > 0, known to `n` roundings, from above; also where it underflows.
 #[inline]
-pub fn quotient_above(a: f64, b: f64, n: usize) -> f64 {
+pub(super) fn quotient_above(a: f64, b: f64, n: usize) -> f64 {
     if a == 0.0 { 0.0 } else { (a / b * (1.0 + rounding_of(n + 2))).next_up() }
 }
 
 /// `x ≥ 0`, computed with at most `n` roundings, from below.
 #[inline]
-pub fn rounded_down(x: f64, n: usize) -> f64 {
+pub(super) fn rounded_down(x: f64, n: usize) -> f64 {
     (x * (1.0 - rounding_of(n + 1))).next_down().max(0.0)
 }
 
 /// The first eight numbers, filled up with zeros: a loop over eight is a few instructions, one over an unknown number many.
 #[inline]
-pub fn eight(x: &[f64]) -> [f64; LANES] {
+pub(super) fn eight(x: &[f64]) -> [f64; LANES] {
     match x.first_chunk() {
         Some(full) => *full,
         None => std::array::from_fn(|k| x.get(k).copied().unwrap_or(0.0)),
@@ -61,7 +61,7 @@ pub fn eight(x: &[f64]) -> [f64; LANES] {
 }
 
 /// Sums of eight rows at once.
-pub trait Rows {
+pub(super) trait Rows {
     /// The sums of q alone.
     fn new(q: [f64; LANES]) -> Self;
     /// Adds a column times z.
@@ -71,7 +71,7 @@ pub trait Rows {
 }
 
 /// In working precision.
-pub struct PlainRows {
+pub(super) struct PlainRows {
     total: [f64; LANES],
     block: [f64; LANES],
     /// Terms in the block.
@@ -131,7 +131,7 @@ impl PlainRows {
 }
 
 /// In twice the working precision.
-pub struct DoubledRows {
+pub(super) struct DoubledRows {
     high: [f64; LANES],
     low: [f64; LANES],
     spilled: [f64; LANES],
@@ -172,7 +172,7 @@ impl Rows for DoubledRows {
 
 /// A sum of products; the errors of every product and sum are carried along.
 #[derive(Clone, Copy)]
-pub struct Doubled {
+pub(super) struct Doubled {
     high: f64,
     low: f64,
     /// Sum of the sizes of what went into `low`, which is what its own rounding is relative to.
@@ -183,13 +183,13 @@ pub struct Doubled {
 
 impl Doubled {
     #[inline]
-    pub fn new(start: f64) -> Self {
+    pub(super) fn new(start: f64) -> Self {
         Self { high: start, low: 0.0, spilled: 0.0, lost: 0.0 }
     }
 
     /// Adds `a b`.
     #[inline]
-    pub fn add(&mut self, a: f64, b: f64) {
+    pub(super) fn add(&mut self, a: f64, b: f64) {
         let product = a * b;
         let product_error = a.mul_add(b, -product);
         let sum = self.high + product;
@@ -204,7 +204,7 @@ impl Doubled {
 
     /// The sum of `terms` products as two numbers, and a bound of the error of both together.
     #[inline]
-    pub fn parts(&self, terms: usize) -> (f64, f64, f64) {
+    pub(super) fn parts(&self, terms: usize) -> (f64, f64, f64) {
         let sum = self.high + self.low;
         let back = sum - self.high;
         let rest = (self.high - (sum - back)) + (self.low - back);
@@ -215,7 +215,7 @@ impl Doubled {
 
 /// `aᵀ b`, eight partial sums.
 #[inline]
-pub fn plain_dot(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn plain_dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; LANES];
     let (full_a, rest_a) = a.as_chunks::<LANES>();
     let (full_b, rest_b) = b.as_chunks::<LANES>();
@@ -230,12 +230,12 @@ pub fn plain_dot(a: &[f64], b: &[f64]) -> f64 {
 
 /// The rounding of [`plain_dot`] for vectors of length `m`, relative to `Σ |aᵢ bᵢ|`.
 #[inline]
-pub fn plain_dot_rounding(m: usize) -> f64 {
+pub(super) fn plain_dot_rounding(m: usize) -> f64 {
     rounding_of(1 + m / LANES + 2 * LANES)
 }
 
 /// ‖x‖ or a little more; ‖x‖₁ where squares leave the range of f64.
-pub fn norm_bound(x: &[f64]) -> f64 {
+pub(super) fn norm_bound(x: &[f64]) -> f64 {
     const SAFE: std::ops::Range<f64> = 1e-280..1e280;
     let square = plain_dot(x, x);
     let norm = if SAFE.contains(&square) { square.sqrt() } else { x.iter().map(|x| x.abs()).sum() };

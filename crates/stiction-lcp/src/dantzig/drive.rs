@@ -13,7 +13,7 @@ use stiction_linalg::incremental_factor::{Border, IncrementalFactor, LostPivot};
 /// quadratic form.
 const NOISE_ROWS: usize = 16;
 
-/// A z that ends nearer to its bound than this part of the way it came has ended there: rounding.
+/// A z that ends nearer to its bound than this fraction of the way it came has ended there: rounding.
 const SNAP: f64 = 16.0 * f64::EPSILON;
 
 /// Steps of no length in a row after which ties go to the least index, which cannot cycle.
@@ -85,7 +85,7 @@ pub(super) struct Driver {
 
 impl Driver {
     /// An empty state for the loaded problem: z at 0 or the bound next to it, all rows ignored.
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         let n = self.problem.n;
         self.sets.reset(n);
         self.factor.reset(n, self.problem.symmetric);
@@ -112,7 +112,7 @@ impl Driver {
 
     /// Increases (or decreases) `z_d` from the present `w_d = w` until it is zero or `z_d` at a bound, and keeps the
     /// conditions of C and NC.
-    pub fn drive_to_zero(&mut self, d: usize, w: f64) -> Result<(), Halt> {
+    pub(super) fn drive_to_zero(&mut self, d: usize, w: f64) -> Result<(), Halt> {
         self.start(d, w);
         let sign = if w <= 0.0 { 1.0 } else { -1.0 };
         let mut idle = 0;
@@ -160,7 +160,7 @@ impl Driver {
     }
 
     /// Δf on C for `Δf_d = 1`, so that w there stays zero. Reference: [Baraff94, Eq. 9].
-    pub fn fdirection(&mut self, d: usize) {
+    pub(super) fn fdirection(&mut self, d: usize) {
         gather(&self.problem, &self.sets, d, &mut self.border);
         self.factor.border(&mut self.border);
         self.factor.direction(&self.border, &mut self.x);
@@ -184,7 +184,7 @@ impl Driver {
     }
 
     /// Δf as a vector of all rows.
-    pub fn spread(&mut self, d: usize, sign: f64) {
+    pub(super) fn spread(&mut self, d: usize, sign: f64) {
         self.dz.fill(0.0);
         self.dz[d] = sign;
         for (&i, x) in self.sets.clamped().iter().zip(&self.x) {
@@ -230,7 +230,7 @@ impl Driver {
     }
 
     /// The bounds of z: of the driven row and of C.
-    pub fn offer_bounds(&self, d: usize, sign: f64, step: &mut MaxStep) {
+    pub(super) fn offer_bounds(&self, d: usize, sign: f64, step: &mut MaxStep) {
         let bounds = |upward: bool| if upward { &self.problem.hi } else { &self.problem.lo };
         step.offer(Limit::DrivenBound, d, (bounds(sign > 0.0)[d] - self.z[d]) * sign, 1.0);
         let noise = f64::EPSILON * self.length;
@@ -245,7 +245,7 @@ impl Driver {
     }
 
     /// `f ← f + s Δf`, `a ← a + s Δa`.
-    pub fn advance(&mut self, d: usize, sign: f64, s: f64) {
+    pub(super) fn advance(&mut self, d: usize, sign: f64, s: f64) {
         self.z[d] += s * sign;
         self.w[d] += s * self.dw[d];
         for (&i, x) in self.sets.clamped().iter().zip(&self.x) {
@@ -268,7 +268,7 @@ impl Driver {
     }
 
     /// `w_d` has reached zero: d enters C with the border that the direction was made of.
-    pub fn clamp_driven(&mut self, d: usize) -> Result<(), Halt> {
+    pub(super) fn clamp_driven(&mut self, d: usize) -> Result<(), Halt> {
         self.count(Variable::Z(d), Variable::W(d), 0.0)?;
         self.factor.append(&self.border).map_err(|LostPivot| Halt::Numerical("the pivot of the driven row"))?;
         self.sets.clamp(d);
@@ -276,7 +276,7 @@ impl Driver {
     }
 
     /// `z_d` has reached a bound before w_d was zero: d enters NC there.
-    pub fn unclamp_driven(&mut self, d: usize, sign: f64) -> Result<(), Halt> {
+    pub(super) fn unclamp_driven(&mut self, d: usize, sign: f64) -> Result<(), Halt> {
         let at = if sign > 0.0 { Place::Upper } else { Place::Lower };
         self.z[d] = if sign > 0.0 { self.problem.hi[d] } else { self.problem.lo[d] };
         self.sets.unclamp(d, at);
@@ -284,7 +284,7 @@ impl Driver {
     }
 
     /// `z` of the row at position `p` of C has reached a bound: it moves to NC.
-    pub fn unclamp(&mut self, p: usize, sign: f64) -> Result<(), Halt> {
+    pub(super) fn unclamp(&mut self, p: usize, sign: f64) -> Result<(), Halt> {
         let i = self.sets.take_clamped(p);
         let (at, bound) = if sign * self.x[p] < 0.0 {
             (Place::Lower, self.problem.lo[i])
@@ -318,7 +318,7 @@ impl Driver {
     }
 
     /// Counts a basis change.
-    pub fn count(&mut self, entering: Variable, leaving: Variable, measure: f64) -> Result<(), Halt> {
+    pub(super) fn count(&mut self, entering: Variable, leaving: Variable, measure: f64) -> Result<(), Halt> {
         self.stats.pivots += 1;
         let clamped = self.sets.clamped().len();
         self.stats.flops +=
@@ -330,18 +330,18 @@ impl Driver {
     }
 
     /// An error if the budget of floating-point operations is used up.
-    pub fn check_work(&self) -> Result<(), Halt> {
+    pub(super) fn check_work(&self) -> Result<(), Halt> {
         if self.stats.flops > self.max_flops { Err(Halt::Budget(self.max_flops)) } else { Ok(()) }
     }
 
     /// Allows the next attempt one in `share` of the pivots that are left.
-    pub fn take_pivots(&mut self, share: usize) {
+    pub(super) fn take_pivots(&mut self, share: usize) {
         let left = self.max_pivots.saturating_sub(self.stats.pivots);
         self.pivot_budget = self.stats.pivots + left.div_ceil(share);
     }
 
     /// True if there is no pivot left for another attempt.
-    pub fn is_out_of_pivots(&self) -> bool {
+    pub(super) fn is_out_of_pivots(&self) -> bool {
         self.stats.pivots >= self.max_pivots || self.check_work().is_err()
     }
 }

@@ -13,7 +13,7 @@ impl Driver {
     ///
     /// # Errors
     /// `Halt::Numerical` if a row was lost to rounding; it is ignored from now on, and z does not solve the rows of C.
-    pub fn refactor(&mut self) -> Result<(), Halt> {
+    pub(super) fn refactor(&mut self) -> Result<(), Halt> {
         self.stats.refactorizations += 1;
         self.waiting.clear();
         self.waiting.extend_from_slice(self.sets.clamped());
@@ -22,7 +22,7 @@ impl Driver {
 
     /// C becomes the rows of [`Driver::waiting`], as far as their columns are independent: a free row is then
     /// redundant, any other one ignored. True if all others were taken.
-    pub fn install(&mut self) -> bool {
+    pub(super) fn install(&mut self) -> bool {
         let n = self.problem.n;
         self.factor.reset(n, self.problem.symmetric);
         while !self.sets.clamped().is_empty() {
@@ -63,7 +63,7 @@ impl Driver {
 
     /// The `rows` enter an empty C as far as their columns are clearly independent, and those whose z comes out
     /// beyond a bound are set there, until there are none.
-    pub fn enter_together(&mut self, rows: impl Iterator<Item = usize>) -> Result<(), Halt> {
+    pub(super) fn enter_together(&mut self, rows: impl Iterator<Item = usize>) -> Result<(), Halt> {
         for i in rows {
             crate::interrupt::check();
             self.problem.form(i);
@@ -90,14 +90,14 @@ impl Driver {
 
     /// |pivot| that row `d` would enter C with, in units of the largest entries: 1 if it has nothing to do with C, 0
     /// if it depends on it.
-    pub fn independence(&mut self, d: usize) -> f64 {
+    pub(super) fn independence(&mut self, d: usize) -> f64 {
         gather(&self.problem, &self.sets, d, &mut self.border);
         self.factor.border(&mut self.border);
         self.border.pivot.abs()
     }
 
     /// Takes the row at position `p` out of C and puts it at its nearest bound, ignored.
-    pub fn drop_clamped(&mut self, p: usize) {
+    pub(super) fn drop_clamped(&mut self, p: usize) {
         let i = self.sets.take_clamped(p);
         let (lo, hi) = (self.problem.lo[i], self.problem.hi[i]);
         self.z[i] = if self.z[i] - lo <= hi - self.z[i] { lo } else { hi };

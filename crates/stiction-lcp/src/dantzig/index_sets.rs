@@ -2,7 +2,7 @@
 
 /// Where a row stands. Reference: [Baraff94, §4.1]; the two bounds are those of a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub(super) enum Place {
     /// In neither set: the conditions of this row are not maintained yet.
     Ignored,
     /// In C: w = 0 is maintained, z moves.
@@ -18,7 +18,7 @@ pub enum Place {
 /// C and NC, with the place of every row. C keeps the order of the factor. The sets of friction (C_F, NC⁺, NC⁻) are
 /// more places of the same kind: clamped rows are those that the factor holds.
 #[derive(Debug, Clone, Default)]
-pub struct IndexSets {
+pub(super) struct IndexSets {
     place: Vec<Place>,
     clamped: Vec<usize>,
     unclamped: Vec<usize>,
@@ -26,7 +26,7 @@ pub struct IndexSets {
 
 impl IndexSets {
     /// `n` rows, all ignored.
-    pub fn reset(&mut self, n: usize) {
+    pub(super) fn reset(&mut self, n: usize) {
         self.place.clear();
         self.place.resize(n, Place::Ignored);
         self.clamped.clear();
@@ -36,36 +36,36 @@ impl IndexSets {
     }
 
     /// The place of row `i`.
-    pub fn place(&self, i: usize) -> Place {
+    pub(super) fn place(&self, i: usize) -> Place {
         self.place[i]
     }
 
     /// C, in the order of the factor.
-    pub fn clamped(&self) -> &[usize] {
+    pub(super) fn clamped(&self) -> &[usize] {
         &self.clamped
     }
 
     /// NC, in no particular order.
-    pub fn unclamped(&self) -> &[usize] {
+    pub(super) fn unclamped(&self) -> &[usize] {
         &self.unclamped
     }
 
     /// Row `i`, in neither set, becomes the last of C.
-    pub fn clamp(&mut self, i: usize) {
+    pub(super) fn clamp(&mut self, i: usize) {
         self.release(i);
         self.place[i] = Place::Clamped;
         self.clamped.push(i);
     }
 
     /// Takes the row at position `p` out of C; it is ignored until it is put somewhere.
-    pub fn take_clamped(&mut self, p: usize) -> usize {
+    pub(super) fn take_clamped(&mut self, p: usize) -> usize {
         let i = self.clamped.remove(p);
         self.place[i] = Place::Ignored;
         i
     }
 
     /// Row `i`, not in C, is put into NC at its lower or upper bound.
-    pub fn unclamp(&mut self, i: usize, at: Place) {
+    pub(super) fn unclamp(&mut self, i: usize, at: Place) {
         debug_assert!(matches!(at, Place::Lower | Place::Upper));
         if !matches!(self.place[i], Place::Lower | Place::Upper) {
             self.unclamped.push(i);
@@ -74,7 +74,7 @@ impl IndexSets {
     }
 
     /// Row `i`, not in C, is ignored from now on.
-    pub fn release(&mut self, i: usize) {
+    pub(super) fn release(&mut self, i: usize) {
         if matches!(self.place[i], Place::Lower | Place::Upper) {
             self.unclamped.retain(|&j| j != i);
         }
@@ -82,7 +82,7 @@ impl IndexSets {
     }
 
     /// Row `i`, in neither set, follows from rows of C.
-    pub fn set_redundant(&mut self, i: usize) {
+    pub(super) fn set_redundant(&mut self, i: usize) {
         self.release(i);
         self.place[i] = Place::Redundant;
     }

@@ -51,7 +51,7 @@ use crate::solver::{Options, Solver};
 use crate::work;
 
 /// The largest order of a factored problem: its columns are formed as they are needed, at worst all of them.
-pub const FACTORED_LIMIT: usize = 4096;
+pub(crate) const FACTORED_LIMIT: usize = 4096;
 
 /// Pivots allowed unless the options say otherwise: this many per row, and for as many rows more. Problems without
 /// degeneracy take one or two per row.

@@ -10,12 +10,12 @@ use stiction_linalg::doubled::{two_product, two_sum};
 /// Refinement steps in twice the working precision, at most.
 const REFINEMENTS: usize = 4;
 
-/// A z of C nearer to its bound than this part of the largest one may stand there by rounding.
+/// A z of C nearer to its bound than this fraction of the largest one may stand there by rounding.
 const AT_BOUND: f64 = 1e-14;
 
 impl Driver {
     /// One step of refinement in working precision: `z_C ← z_C − M_CC⁻¹ w_C`.
-    pub fn refine_plainly(&mut self) {
+    pub(super) fn refine_plainly(&mut self) {
         self.x.clear();
         for p in 0..self.sets.clamped().len() {
             interrupt::check_at(p);
@@ -28,7 +28,7 @@ impl Driver {
     }
 
     /// Refinement with residuals in twice the working precision, and z carried in twice, until it no longer helps.
-    pub fn refine(&mut self) {
+    pub(super) fn refine(&mut self) {
         self.dz.fill(0.0);
         let mut last = f64::INFINITY;
         for _ in 0..REFINEMENTS {
@@ -53,19 +53,19 @@ impl Driver {
     }
 
     /// The z of the problem as it was given, within its bounds.
-    pub fn answer(&self) -> Vec<f64> {
+    pub(super) fn answer(&self) -> Vec<f64> {
         (0..self.problem.n)
             .map(|i| self.problem.unscaled(i, self.z[i].clamp(self.problem.lo[i], self.problem.hi[i])))
             .collect()
     }
 
     /// The direction of an infinite step, for the problem as it was given.
-    pub fn direction(&self) -> Vec<f64> {
+    pub(super) fn direction(&self) -> Vec<f64> {
         (0..self.problem.n).map(|i| self.problem.unscaled(i, self.dz[i])).collect()
     }
 
     /// The basis that the index sets stand for.
-    pub fn basis(&self) -> Basis {
+    pub(super) fn basis(&self) -> Basis {
         let position = |i: usize| match self.sets.place(i) {
             Place::Lower => Position::Lower,
             Place::Upper => Position::Upper,
@@ -81,7 +81,7 @@ impl Driver {
     }
 
     /// Makes z a possible start again: C without the rows whose z is outside of its bounds, or at one to rounding.
-    pub fn repair(&mut self) {
+    pub(super) fn repair(&mut self) {
         self.clear_accepted_errors();
         loop {
             self.refine_plainly();
@@ -105,7 +105,7 @@ impl Driver {
     }
 
     /// How far `zᵢ` is beyond its bounds; negative if it is within.
-    pub fn beyond(&self, i: usize) -> f64 {
+    pub(super) fn beyond(&self, i: usize) -> f64 {
         (self.problem.lo[i] - self.z[i]).max(self.z[i] - self.problem.hi[i])
     }
 }

@@ -40,7 +40,7 @@ pub(super) struct Scaled {
 
 impl Scaled {
     /// Copies and scales `problem`.
-    pub fn load(&mut self, problem: ProblemRef<'_>) {
+    pub(super) fn load(&mut self, problem: ProblemRef<'_>) {
         let n = problem.n();
         self.n = n;
         self.columns.clear();
@@ -126,7 +126,7 @@ impl Scaled {
     }
 
     /// Adds `shift` to the diagonal of a matrix that is not symmetric, until the next [`Self::load`].
-    pub fn shift_diagonal(&mut self, shift: f64) {
+    pub(super) fn shift_diagonal(&mut self, shift: f64) {
         for i in 0..self.n.min(self.rows.len()) {
             self.columns[i * self.n + i] += shift;
             self.rows[i * self.n + i] += shift;
@@ -135,7 +135,7 @@ impl Scaled {
 
     /// Forms column `j` if it was not asked for before.
     #[inline]
-    pub fn form(&mut self, j: usize) {
+    pub(super) fn form(&mut self, j: usize) {
         if self.slot[j] == NOWHERE {
             self.form_new(j);
         }
@@ -151,19 +151,19 @@ impl Scaled {
 
     /// Column `j`, which must have been formed.
     #[inline]
-    pub fn column(&self, j: usize) -> &[f64] {
+    pub(super) fn column(&self, j: usize) -> &[f64] {
         let at = self.slot[j] * self.n;
         &self.columns[at..at + self.n]
     }
 
     /// Row `i`, which must have been formed.
     #[inline]
-    pub fn row(&self, i: usize) -> &[f64] {
+    pub(super) fn row(&self, i: usize) -> &[f64] {
         if self.symmetric { self.column(i) } else { &self.rows[i * self.n..(i + 1) * self.n] }
     }
 
     /// Makes ready for [`Self::w`] of rows that are not formed.
-    pub fn refresh(&mut self, z: &[f64]) {
+    pub(super) fn refresh(&mut self, z: &[f64]) {
         if let Some(g) = &self.g {
             self.gz.resize(g.rows(), 0.0);
             g.mul_into(z, &mut self.gz);
@@ -172,7 +172,7 @@ impl Scaled {
 
     /// `wᵢ = qᵢ + (M z)ᵢ`; for a row that is not formed with the z of the last [`Self::refresh`].
     #[inline]
-    pub fn w(&self, i: usize, z: &[f64]) -> f64 {
+    pub(super) fn w(&self, i: usize, z: &[f64]) -> f64 {
         if self.slot[i] != NOWHERE {
             return self.q[i] + dot(self.row(i), z);
         }
@@ -180,18 +180,18 @@ impl Scaled {
     }
 
     /// `ωᵢ = |qᵢ| + Σⱼ |Mᵢⱼ zⱼ|`, what the rounding of wᵢ is relative to. The row must have been formed.
-    pub fn size(&self, i: usize, z: &[f64]) -> f64 {
+    pub(super) fn size(&self, i: usize, z: &[f64]) -> f64 {
         self.q[i].abs() + dot_of_sizes(self.row(i), z)
     }
 
     /// Not less than [`Self::size`] for any z with `‖z‖₁ = z_sum`, at no cost, unless the matrix is symmetric and
     /// indefinite.
-    pub fn most(&self, i: usize, z_sum: f64) -> f64 {
+    pub(super) fn most(&self, i: usize, z_sum: f64) -> f64 {
         self.q[i].abs() + LARGEST * z_sum
     }
 
     /// True if `(M dz)ᵢ` is at most `noise` in units of the row's diagonal.
-    pub fn row_is_still(&self, i: usize, dz: &[f64], noise: f64) -> bool {
+    pub(super) fn row_is_still(&self, i: usize, dz: &[f64], noise: f64) -> bool {
         let change = match &self.g {
             Some(g) if self.slot[i] == NOWHERE => (0..self.n).map(|j| dot(g.col(i), g.col(j)) * dz[j]).sum(),
             _ => dot(self.row(i), dz),
@@ -200,12 +200,12 @@ impl Scaled {
     }
 
     /// True if row `i` has no bound at all.
-    pub fn is_free(&self, i: usize) -> bool {
+    pub(super) fn is_free(&self, i: usize) -> bool {
         self.lo[i] == f64::NEG_INFINITY && self.hi[i] == f64::INFINITY
     }
 
     /// The scaled `zᵢ` in the problem's own units.
-    pub fn unscaled(&self, i: usize, z: f64) -> f64 {
+    pub(super) fn unscaled(&self, i: usize, z: f64) -> f64 {
         z * self.column_scale[i]
     }
 }

@@ -10,7 +10,7 @@ const REACH: f64 = 1e6;
 
 impl Driver {
     /// What `w_d`, which follows from w on C, can be by rounding: its own, and that of the rows it follows from.
-    pub fn rounding(&self, d: usize) -> f64 {
+    pub(super) fn rounding(&self, d: usize) -> f64 {
         let size = |i: usize| self.problem.size(i, &self.z);
         let own = self.settled * size(d);
         if self.w[d].abs() <= own {
@@ -23,7 +23,7 @@ impl Driver {
     /// `w_d` is zero and the column of d depends on C: d cannot enter it. If z_d is not at a bound, follow the
     /// direction, along which no w changes, until z_d is, or until a row of C is and d can take its place. If there
     /// is no bound within reach, z_d stays where it is.
-    pub fn settle(&mut self, d: usize) -> Result<(), Halt> {
+    pub(super) fn settle(&mut self, d: usize) -> Result<(), Halt> {
         loop {
             crate::interrupt::check();
             if let Some(at) = self.bound_reached(d) {
@@ -71,7 +71,7 @@ impl Driver {
     }
 
     /// Before a step is called infinite, the ignored rows that are satisfied may limit it too. True if there were any.
-    pub fn take_in_ignored(&mut self, d: usize) -> bool {
+    pub(super) fn take_in_ignored(&mut self, d: usize) -> bool {
         if self.flat && self.problem.symmetric {
             return false;
         }
@@ -89,7 +89,7 @@ impl Driver {
     }
 
     /// What an infinite step supports, in words; `None` if it can only come from rounding.
-    pub fn claim(&self) -> Option<&'static str> {
+    pub(super) fn claim(&self) -> Option<&'static str> {
         if !self.problem.symmetric {
             return Some("the driven z grows without end; for a matrix that is not symmetric this proves nothing");
         }

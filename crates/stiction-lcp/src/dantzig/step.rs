@@ -65,7 +65,7 @@ impl MaxStep {
     }
 
     /// True if the driven index was chosen in a tie with another one, which then reaches its limit too.
-    pub fn is_tied(&self) -> bool {
+    pub(crate) fn is_tied(&self) -> bool {
         let (driven, other) = (self.driven.ratio, self.other.ratio);
         other < f64::INFINITY && driven <= other * (1.0 + DRIVEN_TIE) && other <= driven * (1.0 + DRIVEN_TIE)
     }

@@ -5,13 +5,13 @@ use super::index_sets::Place;
 
 impl Driver {
     /// Makes ready for [`Driver::violation`] of many rows at the present z.
-    pub fn refresh(&mut self) {
+    pub(super) fn refresh(&mut self) {
         self.z_sum = self.z.iter().map(|z| z.abs()).sum();
         self.problem.refresh(&self.z);
     }
 
     /// wᵢ if row `i`, outside of C, does not meet its conditions at the present z.
-    pub fn violation(&self, i: usize) -> Option<f64> {
+    pub(super) fn violation(&self, i: usize) -> Option<f64> {
         if self.sets.place(i) == Place::Clamped {
             return None;
         }
@@ -25,7 +25,7 @@ impl Driver {
     }
 
     /// [`Self::violation`], unless it may come from rounding.
-    pub fn clear_violation(&mut self, i: usize) -> Option<f64> {
+    pub(super) fn clear_violation(&mut self, i: usize) -> Option<f64> {
         let w = self.violation(i)?;
         self.problem.form(i);
         let noise = self.violated;
@@ -36,17 +36,17 @@ impl Driver {
     }
 
     /// `wᵢ`, which is qᵢ as long as z is zero.
-    pub fn w_of(&self, i: usize) -> f64 {
+    pub(super) fn w_of(&self, i: usize) -> f64 {
         if self.at_start && self.z_sum == 0.0 { self.problem.q[i] } else { self.problem.w(i, &self.z) }
     }
 
     /// Looks again at rows whose error was accepted as rounding.
-    pub fn clear_accepted_errors(&mut self) {
+    pub(super) fn clear_accepted_errors(&mut self) {
         self.accepted_error.fill(0.0);
     }
 
     /// The bound that `zᵢ` stands at, if any; the lower one if both are the same.
-    pub fn bound_reached(&self, i: usize) -> Option<Place> {
+    pub(super) fn bound_reached(&self, i: usize) -> Option<Place> {
         if self.z[i] == self.problem.lo[i] {
             Some(Place::Lower)
         } else if self.z[i] == self.problem.hi[i] {

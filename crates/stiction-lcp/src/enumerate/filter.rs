@@ -47,7 +47,7 @@ fn underflow(terms: usize) -> f64 {
 
 impl Filter {
     /// The filter of a problem; its results are `false` wherever the f64s overflow.
-    pub fn new(problem: &Integers) -> Self {
+    pub(super) fn new(problem: &Integers) -> Self {
         let n = problem.n();
         let float = |x: &num_bigint::BigInt| x.to_f64().unwrap_or(f64::INFINITY);
         let mut m = Matrix::from_fn(n, n, |i, j| float(&problem.entry(i, j)));
@@ -83,7 +83,7 @@ impl Filter {
     }
 
     /// True if the basis has no solution for certain. False says nothing.
-    pub fn excludes(&mut self, basis: &Basis) -> bool {
+    pub(super) fn excludes(&mut self, basis: &Basis) -> bool {
         self.prepare(basis);
         let (active, m) = (&self.active, &self.m);
         self.lu.factor_with(active.len(), |a, b| m[(active[a], active[b])]);

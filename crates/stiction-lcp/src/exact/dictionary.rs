@@ -40,7 +40,7 @@ pub(crate) struct Dictionary {
 
 impl Dictionary {
     /// The dictionary with integer rows `[T t]` and denominator 1; labels must be distinct and without gaps.
-    pub fn new(entries: Vec<Vec<BigInt>>, basic: Vec<usize>, nonbasic: Vec<usize>) -> Self {
+    pub(crate) fn new(entries: Vec<Vec<BigInt>>, basic: Vec<usize>, nonbasic: Vec<usize>) -> Self {
         debug_assert!(entries.len() == basic.len() && entries.iter().all(|row| row.len() == nonbasic.len() + 1));
         let mut places = vec![Place::Row(0); basic.len() + nonbasic.len()];
         basic.iter().enumerate().for_each(|(row, &label)| places[label] = Place::Row(row));
@@ -48,45 +48,45 @@ impl Dictionary {
         Self { entries, denominator: 1.into(), basic, nonbasic, places, work: 0 }
     }
 
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.basic.len()
     }
 
     /// Number of labels given out.
-    pub fn labels(&self) -> usize {
+    pub(crate) fn labels(&self) -> usize {
         self.places.len()
     }
 
-    pub fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         self.nonbasic.len()
     }
 
     /// The label of the basic variable of a row.
-    pub fn basic(&self, row: usize) -> usize {
+    pub(crate) fn basic(&self, row: usize) -> usize {
         self.basic[row]
     }
 
-    pub fn place(&self, label: usize) -> Place {
+    pub(crate) fn place(&self, label: usize) -> Place {
         self.places[label]
     }
 
     /// D, positive.
-    pub fn denominator(&self) -> &BigInt {
+    pub(crate) fn denominator(&self) -> &BigInt {
         &self.denominator
     }
 
     /// T[row, column], over D.
-    pub fn entry(&self, row: usize, column: usize) -> &BigInt {
+    pub(crate) fn entry(&self, row: usize, column: usize) -> &BigInt {
         &self.entries[row][column]
     }
 
     /// t[row], over D: the value of the basic variable where the others are zero.
-    pub fn constant(&self, row: usize) -> &BigInt {
+    pub(crate) fn constant(&self, row: usize) -> &BigInt {
         &self.entries[row][self.columns()]
     }
 
     /// The value of a variable where the nonbasic ones are zero, over D.
-    pub fn value(&self, label: usize) -> BigInt {
+    pub(crate) fn value(&self, label: usize) -> BigInt {
         match self.places[label] {
             Place::Row(row) => self.constant(row).clone(),
             Place::Column(_) | Place::Dropped => BigInt::zero(),
@@ -94,7 +94,7 @@ impl Dictionary {
     }
 
     /// How fast a variable grows with the one of `column`, over D.
-    pub fn rate(&self, label: usize, column: usize) -> BigInt {
+    pub(crate) fn rate(&self, label: usize, column: usize) -> BigInt {
         match self.places[label] {
             Place::Row(row) => self.entry(row, column).clone(),
             Place::Column(other) if other == column => self.denominator.clone(),
@@ -103,12 +103,12 @@ impl Dictionary {
     }
 
     /// The work of all pivots so far, in products of machine words.
-    pub fn work(&self) -> u64 {
+    pub(crate) fn work(&self) -> u64 {
         self.work
     }
 
     /// Exchanges the basic variable of `row` with the one of `column`; the entry there must not be zero.
-    pub fn pivot(&mut self, row: usize, column: usize) {
+    pub(crate) fn pivot(&mut self, row: usize, column: usize) {
         let mut pivot_row = std::mem::take(&mut self.entries[row]);
         let pivot = pivot_row[column].clone();
         let negative = pivot.is_negative();
@@ -153,7 +153,7 @@ impl Dictionary {
     }
 
     /// Adds a nonbasic variable with the given integers, over D, and the next free label, which is returned.
-    pub fn add_column(&mut self, entries: Vec<BigInt>) -> usize {
+    pub(crate) fn add_column(&mut self, entries: Vec<BigInt>) -> usize {
         let (label, column) = (self.places.len(), self.columns());
         self.entries.iter_mut().zip(entries).for_each(|(row, x)| row.insert(column, x));
         self.nonbasic.push(label);
@@ -162,7 +162,7 @@ impl Dictionary {
     }
 
     /// Adds a basic variable with the given integers `[T t]`, over D, and the next free label, which is returned.
-    pub fn add_row(&mut self, entries: Vec<BigInt>) -> usize {
+    pub(crate) fn add_row(&mut self, entries: Vec<BigInt>) -> usize {
         let label = self.places.len();
         self.places.push(Place::Row(self.rows()));
         self.basic.push(label);
@@ -171,12 +171,12 @@ impl Dictionary {
     }
 
     /// A row as it stands, `[T t]` over D.
-    pub fn row(&self, row: usize) -> &[BigInt] {
+    pub(crate) fn row(&self, row: usize) -> &[BigInt] {
         &self.entries[row]
     }
 
     /// Fixes nonbasic variables at zero by dropping their columns.
-    pub fn drop_columns(&mut self, drop: impl Fn(usize) -> bool) {
+    pub(crate) fn drop_columns(&mut self, drop: impl Fn(usize) -> bool) {
         for column in (0..self.columns()).rev().filter(|&c| drop(self.nonbasic[c])).collect::<Vec<_>>() {
             self.entries.iter_mut().for_each(|row| {
                 row.remove(column);
@@ -192,7 +192,7 @@ impl Dictionary {
     ///
     /// Ties are broken as if the variables `order`, basic in the first dictionary, had been raised by ε, ε², …: with it no basis comes
     /// back. Only rows whose label is `blocking` take part.
-    pub fn ratio_test(&self, column: usize, order: &[usize], blocking: impl Fn(usize) -> bool) -> Option<usize> {
+    pub(crate) fn ratio_test(&self, column: usize, order: &[usize], blocking: impl Fn(usize) -> bool) -> Option<usize> {
         let mut best: Option<usize> = None;
         for row in (0..self.rows()).filter(|&r| blocking(self.basic[r])) {
             if self.entry(row, column).sign() == Sign::Minus
@@ -205,7 +205,7 @@ impl Dictionary {
     }
 
     /// The row with the lexicographically least `[t, ε]`, if its t is negative.
-    pub fn most_negative_row(&self, order: &[usize], blocking: impl Fn(usize) -> bool) -> Option<usize> {
+    pub(crate) fn most_negative_row(&self, order: &[usize], blocking: impl Fn(usize) -> bool) -> Option<usize> {
         let rows = (0..self.rows()).filter(|&r| blocking(self.basic[r]));
         let least = rows.reduce(|best, row| {
             let perturbed = || order.iter().map(|&l| self.perturbation(row, l).cmp(&self.perturbation(best, l)));
@@ -230,7 +230,7 @@ impl Dictionary {
     }
 
     /// True if the plain ratios of two rows are equal.
-    pub fn ratios_tie(&self, a: usize, b: usize, column: usize) -> bool {
+    pub(crate) fn ratios_tie(&self, a: usize, b: usize, column: usize) -> bool {
         self.constant(a) * self.entry(b, column) == self.constant(b) * self.entry(a, column)
     }
 

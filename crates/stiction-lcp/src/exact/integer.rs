@@ -36,7 +36,7 @@ enum IntegerMatrix {
 }
 
 impl IntegerProblem {
-    pub fn new(problem: ProblemRef<'_>) -> Self {
+    pub(crate) fn new(problem: ProblemRef<'_>) -> Self {
         match problem {
             ProblemRef::Lcp(p) => Self::dense(problem, p.m()),
             ProblemRef::Mlcp(p) => Self::dense(problem, p.m()),
@@ -111,12 +111,12 @@ impl IntegerProblem {
         Self { matrix, q, lo, hi, z_exponent, w_exponent }
     }
 
-    pub fn n(&self) -> usize {
+    pub(crate) fn n(&self) -> usize {
         self.q.len()
     }
 
     /// An upper bound of the rank of M′ that can be told at a glance.
-    pub fn most_rank(&self) -> usize {
+    pub(crate) fn most_rank(&self) -> usize {
         match &self.matrix {
             IntegerMatrix::Dense(_) => self.n(),
             IntegerMatrix::Gram { rows, .. } => self.n().min(*rows),
@@ -124,7 +124,7 @@ impl IntegerProblem {
     }
 
     /// M′ᵢⱼ.
-    pub fn entry(&self, i: usize, j: usize) -> BigInt {
+    pub(crate) fn entry(&self, i: usize, j: usize) -> BigInt {
         match &self.matrix {
             IntegerMatrix::Dense(m) => m[i * self.n() + j].clone(),
             IntegerMatrix::Gram { rows, factor } => {
@@ -134,7 +134,7 @@ impl IntegerProblem {
     }
 
     /// `M′ x` for integers x, n.
-    pub fn times(&self, x: &[BigInt]) -> Vec<BigInt> {
+    pub(crate) fn times(&self, x: &[BigInt]) -> Vec<BigInt> {
         let n = self.n();
         match &self.matrix {
             IntegerMatrix::Dense(m) => (0..n).map(|i| dot(&m[i * n..(i + 1) * n], x)).collect(),
@@ -149,7 +149,7 @@ impl IntegerProblem {
     }
 
     /// `M′ᵀ y` for integers y, n.
-    pub fn transposed_times(&self, y: &[BigInt]) -> Vec<BigInt> {
+    pub(crate) fn transposed_times(&self, y: &[BigInt]) -> Vec<BigInt> {
         let n = self.n();
         match &self.matrix {
             IntegerMatrix::Gram { .. } => self.times(y),
@@ -164,7 +164,7 @@ impl IntegerProblem {
     }
 
     /// True if `z′ = z / denominator` (denominator positive) solves the problem.
-    pub fn solved_by(&self, z: &[BigInt], denominator: &BigInt) -> bool {
+    pub(crate) fn solved_by(&self, z: &[BigInt], denominator: &BigInt) -> bool {
         let w: Vec<BigInt> = self.times(z).iter().zip(&self.q).map(|(w, q)| w + q * denominator).collect();
         (0..self.n()).all(|i| {
             let to_lo = self.lo[i].as_ref().map(|lo| &z[i] - lo * denominator);
@@ -176,12 +176,12 @@ impl IntegerProblem {
     }
 
     /// zⱼ of `z′ⱼ = numerator / denominator`.
-    pub fn z(&self, j: usize, numerator: &BigInt, denominator: &BigInt) -> Rational {
+    pub(crate) fn z(&self, j: usize, numerator: &BigInt, denominator: &BigInt) -> Rational {
         Rational::scaled(numerator, denominator, self.z_exponent[j])
     }
 
     /// wᵢ of `w′ᵢ = numerator / denominator`.
-    pub fn w(&self, i: usize, numerator: &BigInt, denominator: &BigInt) -> Rational {
+    pub(crate) fn w(&self, i: usize, numerator: &BigInt, denominator: &BigInt) -> Rational {
         Rational::scaled(numerator, denominator, self.w_exponent[i])
     }
 }

@@ -17,18 +17,18 @@ pub(crate) struct Field {
 
 impl Field {
     /// The fields of all primes below 2^61, the largest first.
-    pub fn all() -> impl Iterator<Item = Self> {
+    pub(super) fn all() -> impl Iterator<Item = Self> {
         // Reduction needs c² ≪ 2^61; there are tens of thousands of primes in this range.
         (0..1u64 << 20).map(|k| Self { c: 2 * k + 1 }).filter(Self::is_prime)
     }
 
-    pub fn prime(self) -> u64 {
+    pub(super) fn prime(self) -> u64 {
         POWER - self.c
     }
 
     /// `x mod p`.
     #[inline]
-    pub fn reduce(self, x: u128) -> u64 {
+    pub(super) fn reduce(self, x: u128) -> u64 {
         let mask = u128::from(POWER - 1);
         let x = (x & mask) + (x >> BITS) * u128::from(self.c);
         let x = ((x & mask) + (x >> BITS) * u128::from(self.c)) as u64;
@@ -36,12 +36,12 @@ impl Field {
     }
 
     #[inline]
-    pub fn times(self, a: u64, b: u64) -> u64 {
+    pub(super) fn times(self, a: u64, b: u64) -> u64 {
         self.reduce(u128::from(a) * u128::from(b))
     }
 
     #[inline]
-    pub fn minus(self, a: u64, b: u64) -> u64 {
+    pub(super) fn minus(self, a: u64, b: u64) -> u64 {
         if a >= b { a - b } else { a + self.prime() - b }
     }
 
@@ -78,7 +78,7 @@ impl Field {
     }
 
     /// `x mod p`, not negative.
-    pub fn residue(self, x: &BigInt) -> u64 {
+    pub(super) fn residue(self, x: &BigInt) -> u64 {
         let p = self.prime();
         match x.to_i128() {
             Some(x) => x.rem_euclid(i128::from(p)) as u64,
@@ -87,7 +87,7 @@ impl Field {
     }
 
     /// `aᵀ b`.
-    pub fn dot(self, a: &[u64], b: &[u64]) -> u64 {
+    pub(super) fn dot(self, a: &[u64], b: &[u64]) -> u64 {
         // 32 products of 122 bits fit into 127.
         let part = |(a, b): (&[u64], &[u64])| {
             let sum: u128 = a.iter().zip(b).map(|(a, b)| u128::from(*a) * u128::from(*b)).sum();

@@ -52,7 +52,7 @@ pub enum ExactOutcome {
 ///
 /// A start that is singular is followed as far as it is not; one of another order is ignored. Cost: one pivot of an LCP takes about n²
 /// products and divisions of integers of up to 60 n bits; all pivots together take at most the work that
-/// [`default_flops`](crate::work::default_flops) allows, a product of machine words counting as one operation.
+/// [`Options::max_flops`](crate::Options::max_flops) allows by default, a product of machine words counting as one operation.
 pub fn pivot_exact(problem: ProblemRef<'_>, start: &Basis, max_pivots: usize) -> ExactOutcome {
     pivot_within(problem, start, max_pivots, &mut 0, default_flops(problem.n()))
 }

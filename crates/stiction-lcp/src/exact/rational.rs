@@ -154,7 +154,7 @@ pub(crate) struct Dyadic {
 }
 
 impl Dyadic {
-    pub fn new(mantissa: BigInt, exponent: i64) -> Self {
+    pub(super) fn new(mantissa: BigInt, exponent: i64) -> Self {
         match mantissa.trailing_zeros() {
             None => Self { mantissa, exponent: 0 },
             Some(0) => Self { mantissa, exponent },
@@ -163,18 +163,18 @@ impl Dyadic {
     }
 
     /// The finite number `x`.
-    pub fn from_f64(x: f64) -> Self {
+    pub(super) fn from_f64(x: f64) -> Self {
         let (mantissa, exponent) = parts(x);
         Self { mantissa: mantissa.into(), exponent }
     }
 
     /// The exponent of the lowest bit; `None` for 0, which fits any scale.
-    pub fn lowest_bit(&self) -> Option<i64> {
+    pub(super) fn lowest_bit(&self) -> Option<i64> {
         (!self.mantissa.is_zero()).then_some(self.exponent)
     }
 
     /// The integer `self / 2^exponent`; `exponent` must not be above the lowest bit.
-    pub fn over_power(&self, exponent: i64) -> BigInt {
+    pub(super) fn over_power(&self, exponent: i64) -> BigInt {
         if self.mantissa.sign() == Sign::NoSign {
             BigInt::zero()
         } else {

@@ -53,7 +53,7 @@ pub(crate) struct Start {
 }
 
 impl<'a> Standard<'a> {
-    pub fn new(problem: &'a IntegerProblem) -> Self {
+    pub(super) fn new(problem: &'a IntegerProblem) -> Self {
         let mut pairs = 0;
         let mut next = || {
             pairs += 1;
@@ -74,7 +74,7 @@ impl<'a> Standard<'a> {
     }
 
     /// The pairs whose z is basic in a basis of the problem; none if the basis is of another order.
-    pub fn active(&self, basis: &Basis) -> Vec<usize> {
+    pub(super) fn active(&self, basis: &Basis) -> Vec<usize> {
         if basis.len() != self.rows.len() {
             return Vec::new();
         }
@@ -87,7 +87,7 @@ impl<'a> Standard<'a> {
     }
 
     /// The dictionary in which free rows and the pairs `active` have their z basic, as far as that can be.
-    pub fn start(&self, active: &[usize]) -> Start {
+    pub(super) fn start(&self, active: &[usize]) -> Start {
         let free: Vec<usize> =
             self.rows.iter().filter_map(|r| if let Row::Free { pair } = r { Some(*pair) } else { None }).collect();
         let mut dictionary = self.dictionary.clone();
@@ -109,7 +109,7 @@ impl<'a> Standard<'a> {
     }
 
     /// The basis of the problem that a complementary dictionary stands for.
-    pub fn basis(&self, dictionary: &Dictionary) -> Basis {
+    pub(super) fn basis(&self, dictionary: &Dictionary) -> Basis {
         let basic = |pair: usize| matches!(dictionary.place(z_label(pair)), Place::Row(_));
         let position = |row: &Row| match *row {
             Row::Free { .. } => Position::Basic,
@@ -122,7 +122,7 @@ impl<'a> Standard<'a> {
     }
 
     /// z′ of the problem where the nonbasic variables are zero, over the dictionary's denominator.
-    pub fn point(&self, start: &Start) -> Vec<BigInt> {
+    pub(super) fn point(&self, start: &Start) -> Vec<BigInt> {
         let d = start.dictionary.denominator();
         let offset = origin(self.problem, &self.rows);
         self.vector(start, |label| start.dictionary.value(label))
@@ -133,7 +133,7 @@ impl<'a> Standard<'a> {
     }
 
     /// How fast z′ moves with the variable of `column`, over the dictionary's denominator.
-    pub fn direction(&self, start: &Start, column: usize) -> Vec<BigInt> {
+    pub(super) fn direction(&self, start: &Start, column: usize) -> Vec<BigInt> {
         self.vector(start, |label| start.dictionary.rate(label, column))
     }
 

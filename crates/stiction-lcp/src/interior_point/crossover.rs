@@ -50,7 +50,7 @@ const PATIENCE: usize = 5;
 
 impl Crossover {
     /// Steps 1–4; the certified solution of the problem as given, if one was found.
-    pub fn run(
+    pub(super) fn run(
         &mut self,
         lcp: &Lcp,
         scaled: &Scaled,
@@ -76,7 +76,7 @@ impl Crossover {
     }
 
     /// Step 5: Lemke's method from the guess.
-    pub fn hand_over(
+    pub(super) fn hand_over(
         &mut self,
         lcp: &Lcp,
         at: &Pair,

@@ -12,33 +12,33 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    pub fn reset(&mut self, n: usize) {
+    pub(super) fn reset(&mut self, n: usize) {
         for x in [&mut self.z, &mut self.w] {
             x.clear();
             x.resize(n, 0.0);
         }
     }
 
-    pub fn copy_from(&mut self, other: &Pair) {
+    pub(super) fn copy_from(&mut self, other: &Pair) {
         self.z.clone_from(&other.z);
         self.w.clone_from(&other.w);
     }
 
     /// `zᵀw / n`; 0 for the empty pair.
-    pub fn mean_gap(&self) -> f64 {
+    pub(super) fn mean_gap(&self) -> f64 {
         let sum: f64 = self.z.iter().zip(&self.w).map(|(z, w)| z * w).sum();
         if self.z.is_empty() { 0.0 } else { sum / self.z.len() as f64 }
     }
 
     /// The mean gap of `self + step · direction`.
-    pub fn mean_gap_after(&self, direction: &Pair, step: f64) -> f64 {
+    pub(super) fn mean_gap_after(&self, direction: &Pair, step: f64) -> f64 {
         let n = self.z.len();
         let sum: f64 = (0..n).map(|i| (self.z[i] + step * direction.z[i]) * (self.w[i] + step * direction.w[i])).sum();
         if n == 0 { 0.0 } else { sum / n as f64 }
     }
 
     /// The largest step ≤ 1 that keeps the pair non-negative.
-    pub fn step_to_boundary(&self, direction: &Pair) -> f64 {
+    pub(super) fn step_to_boundary(&self, direction: &Pair) -> f64 {
         let mut step: f64 = 1.0;
         for (x, d) in [(&self.z, &direction.z), (&self.w, &direction.w)] {
             for (x, d) in x.iter().zip(d) {
@@ -50,7 +50,7 @@ impl Pair {
         step
     }
 
-    pub fn advance(&mut self, direction: &Pair, step: f64) {
+    pub(super) fn advance(&mut self, direction: &Pair, step: f64) {
         for (x, d) in [(&mut self.z, &direction.z), (&mut self.w, &direction.w)] {
             for (x, d) in x.iter_mut().zip(d) {
                 *x += step * d;
@@ -58,7 +58,7 @@ impl Pair {
         }
     }
 
-    pub fn is_positive(&self) -> bool {
+    pub(super) fn is_positive(&self) -> bool {
         self.z.iter().chain(&self.w).all(|x| *x > 0.0 && x.is_finite())
     }
 }
@@ -83,7 +83,7 @@ pub(super) struct Newton {
 
 impl Newton {
     /// Factors at the positive pair `at`; false if the system is singular.
-    pub fn factor(&mut self, m: &Matrix, at: &Pair) -> bool {
+    pub(super) fn factor(&mut self, m: &Matrix, at: &Pair) -> bool {
         let n = at.z.len();
         self.root.clear();
         self.root.extend(at.z.iter().zip(&at.w).map(|(z, w)| (z / w).sqrt()));
@@ -93,7 +93,7 @@ impl Newton {
     }
 
     /// Solves `M dz − dw = −residual`, `W dz + Z dw = complementarity`, refined once.
-    pub fn solve(&mut self, m: &Matrix, at: &Pair, residual: &[f64], complementarity: &[f64], out: &mut Pair) {
+    pub(super) fn solve(&mut self, m: &Matrix, at: &Pair, residual: &[f64], complementarity: &[f64], out: &mut Pair) {
         let n = at.z.len();
         out.reset(n);
         self.solve_once(at, residual, complementarity, out);

@@ -26,7 +26,7 @@ pub(super) struct Scaled {
 }
 
 impl Scaled {
-    pub fn set(&mut self, lcp: &Lcp) {
+    pub(super) fn set(&mut self, lcp: &Lcp) {
         let n = lcp.n();
         self.row.clear();
         let largest = lcp.m().max_abs();
@@ -100,7 +100,7 @@ impl Scaled {
     }
 
     /// z in the units of the problem.
-    pub fn unscale_z(&self, z: &[f64]) -> Vec<f64> {
+    pub(super) fn unscale_z(&self, z: &[f64]) -> Vec<f64> {
         z.iter().zip(&self.column).map(|(z, c)| self.size * c * z).collect()
     }
 }

@@ -13,7 +13,7 @@ const MAX_ITERATIONS: usize = 100;
 /// A margin t below this, beside a problem of size one, is rounding.
 const NO_MARGIN: f64 = 1e-9;
 
-/// Stop when t has this part of its upper bound.
+/// Stop when t has this fraction of its upper bound.
 const GOOD_PART: f64 = 0.5;
 
 /// Dual residual, beside a program of size one, at which the dual objective counts as a bound.
@@ -41,7 +41,7 @@ pub(super) struct StrictlyFeasible {
 
 impl StrictlyFeasible {
     /// A pair (z, w) > 0 with w = M z + q into `out`; the number of iterations, or `None` if there is no such pair.
-    pub fn find(&mut self, m: &Matrix, q: &[f64], out: &mut Pair) -> Option<usize> {
+    pub(super) fn find(&mut self, m: &Matrix, q: &[f64], out: &mut Pair) -> Option<usize> {
         self.set(m, q);
         self.start(m, q);
         for iteration in 0..MAX_ITERATIONS {

@@ -22,7 +22,7 @@ pub(super) struct Vertex {
 
 impl Vertex {
     /// Takes the columns `active` of M; `guess` is true in these rows.
-    pub fn set(&mut self, m: &Matrix, active: &[usize], guess: &[bool]) {
+    pub(super) fn set(&mut self, m: &Matrix, active: &[usize], guess: &[bool]) {
         let (n, k) = (m.rows(), active.len());
         self.rows.clear();
         self.rows.extend_from_slice(active);
@@ -40,7 +40,7 @@ impl Vertex {
     }
 
     /// Gauss–Jordan elimination of the rows of α with complete pivoting, as far as the columns are independent.
-    pub fn eliminate(&mut self) {
+    pub(super) fn eliminate(&mut self) {
         let k = self.a.cols();
         for _ in 0..k {
             crate::interrupt::check();
@@ -62,19 +62,19 @@ impl Vertex {
     }
 
     /// Columns that are not basic, smallest z first.
-    pub fn dependent(&self, z: &[f64]) -> Vec<usize> {
+    pub(super) fn dependent(&self, z: &[f64]) -> Vec<usize> {
         let mut columns: Vec<usize> = (0..z.len()).filter(|&j| !self.is_basic[j]).collect();
         columns.sort_by(|&i, &j| z[i].total_cmp(&z[j]));
         columns
     }
 
     /// Basic columns.
-    pub fn basic_columns(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn basic_columns(&self) -> impl Iterator<Item = usize> + '_ {
         self.basic.iter().flatten().copied()
     }
 
     /// Lowers z_j to zero within the null space. If another variable reaches zero first, j takes its place: true.
-    pub fn remove(&mut self, z: &mut [f64], w: &mut [f64], j: usize) -> bool {
+    pub(super) fn remove(&mut self, z: &mut [f64], w: &mut [f64], j: usize) -> bool {
         let k = z.len();
         let (mut step, mut blocking) = (z[j], None);
         // Lowering z_j by θ raises the basic z of a row by θ a_rj, and lowers the w of a row without one by θ a_rj.

@@ -270,7 +270,7 @@ fn block_storage(t: &mut Tokens<'_>, free: usize, complementary: usize, limit: u
     Mlcp::from_blocks(&a, &b, &c, &d, &g, &h).map_err(Fault::whole)
 }
 
-/// Two spellings of a number are the same if they agree to this part of it: block storage has seven digits.
+/// Two spellings of a number are the same if they agree to this fraction of it: block storage has seven digits.
 const SAME_NUMBER: f64 = 1e-5;
 
 /// The problem of the first storage, if the second holds the same one (equations first).

@@ -56,7 +56,7 @@ impl Stored {
     ///
     /// # Errors
     /// If there are more, or entries at one place add up to an infinity.
-    pub fn into_dense(self, limit: usize) -> Result<Matrix, Fault> {
+    pub(crate) fn into_dense(self, limit: usize) -> Result<Matrix, Fault> {
         match self {
             Self::Dense(m) => Ok(m),
             Self::Sparse { rows, cols, entries } => {
@@ -82,7 +82,7 @@ impl Stored {
 ///
 /// # Errors
 /// The message.
-pub fn check_limit(rows: usize, cols: usize, limit: usize) -> Result<(), String> {
+pub(crate) fn check_limit(rows: usize, cols: usize, limit: usize) -> Result<(), String> {
     match rows.checked_mul(cols) {
         Some(count) if count <= limit => Ok(()),
         _ => Err(format!("a dense matrix of {rows} × {cols} is above the limit of {limit} numbers")),

@@ -154,7 +154,7 @@ impl<'a> Tokens<'a> {
     ///
     /// # Errors
     /// A fault at the next token.
-    pub fn check_count(&self, count: usize, what: &str) -> Result<(), Fault> {
+    pub(crate) fn check_count(&self, count: usize, what: &str) -> Result<(), Fault> {
         let most = self.left_at_most();
         if count <= most {
             return Ok(());

@@ -10,11 +10,11 @@ use crate::matrix::dot;
 use stiction_linalg::lu::Lu;
 
 /// "Not in the kernel".
-pub const NONE: usize = usize::MAX;
+pub(super) const NONE: usize = usize::MAX;
 
 /// `[M d]`, n × (n + 1), column-major; columns are padded with zeros to whole lanes.
 #[derive(Debug, Clone, Default)]
-pub struct Extended {
+pub(super) struct Extended {
     n: usize,
     stride: usize,
     data: Vec<f64>,
@@ -22,7 +22,7 @@ pub struct Extended {
 
 impl Extended {
     /// Takes the size for a problem of order `n`; the numbers are to be written.
-    pub fn reset(&mut self, n: usize) {
+    pub(super) fn reset(&mut self, n: usize) {
         if self.n != n || self.data.is_empty() {
             self.n = n;
             self.stride = padded(n);
@@ -32,29 +32,29 @@ impl Extended {
     }
 
     /// Order of the problem.
-    pub fn order(&self) -> usize {
+    pub(super) fn order(&self) -> usize {
         self.n
     }
 
     /// Column `j` with its padding.
     #[inline]
-    pub fn col(&self, j: usize) -> &[f64] {
+    pub(super) fn col(&self, j: usize) -> &[f64] {
         &self.data[j * self.stride..(j + 1) * self.stride]
     }
 
     /// Column `j` without its padding, writable.
-    pub fn col_mut(&mut self, j: usize) -> &mut [f64] {
+    pub(super) fn col_mut(&mut self, j: usize) -> &mut [f64] {
         &mut self.data[j * self.stride..j * self.stride + self.n]
     }
 
     /// Entry (i, j).
     #[inline]
-    pub fn at(&self, i: usize, j: usize) -> f64 {
+    pub(super) fn at(&self, i: usize, j: usize) -> f64 {
         self.data[j * self.stride + i]
     }
 
     /// `y ← y + Σ x_p [M d]_{:, cols_p}`.
-    pub fn add_columns(&self, cols: &[usize], x: &[f64], y: &mut [f64]) {
+    pub(super) fn add_columns(&self, cols: &[usize], x: &[f64], y: &mut [f64]) {
         let (quads, rest) = cols.as_chunks::<4>();
         let (x_quads, x_rest) = x[..cols.len()].as_chunks::<4>();
         for (c, x) in quads.iter().zip(x_quads) {
@@ -69,7 +69,7 @@ impl Extended {
 /// `K⁻¹` with the index sets of K. `inverse` is |cols| × |rows|, column-major with stride `capacity`; in the columns in use the
 /// numbers below the last row, up to whole lanes, are zero.
 #[derive(Debug, Clone, Default)]
-pub struct Kernel {
+pub(super) struct Kernel {
     /// Rows of K: indices whose w is nonbasic.
     pub rows: Vec<usize>,
     /// Columns of K: indices whose z is basic; n stands for z₀.
@@ -87,7 +87,7 @@ pub struct Kernel {
 
 impl Kernel {
     /// The empty kernel for a problem of order `n`.
-    pub fn reset(&mut self, n: usize) {
+    pub(super) fn reset(&mut self, n: usize) {
         self.capacity = padded(n + 1);
         self.rows.clear();
         self.cols.clear();
@@ -107,36 +107,36 @@ impl Kernel {
 
     /// Order of K.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
 
     /// Order of K rounded up to whole lanes.
     #[inline]
-    pub fn padded_len(&self) -> usize {
+    pub(super) fn padded_len(&self) -> usize {
         padded(self.len())
     }
 
     /// Where row `i` stands in K, or `NONE`.
     #[inline]
-    pub fn row_position(&self, i: usize) -> usize {
+    pub(super) fn row_position(&self, i: usize) -> usize {
         self.row_position[i]
     }
 
     /// Where column `j` stands in K, or `NONE`.
     #[inline]
-    pub fn col_position(&self, j: usize) -> usize {
+    pub(super) fn col_position(&self, j: usize) -> usize {
         self.col_position[j]
     }
 
     /// Column `p` of K⁻¹, padded: the answer of the basic z to a unit of w in row `rows[p]`.
     #[inline]
-    pub fn inverse_col(&self, p: usize) -> &[f64] {
+    pub(super) fn inverse_col(&self, p: usize) -> &[f64] {
         &self.inverse[p * self.capacity..p * self.capacity + self.padded_len()]
     }
 
     /// `x ← K⁻¹ b` for b over the rows of K; x over its columns, padded.
-    pub fn solve_into(&self, b: &[f64], x: &mut [f64]) {
+    pub(super) fn solve_into(&self, b: &[f64], x: &mut [f64]) {
         let k = self.len();
         let x = &mut x[..padded(k)];
         x.fill(0.0);
@@ -183,7 +183,7 @@ impl Kernel {
     }
 
     /// z_s enters and w_r leaves: K grows by row r and column s. `direction` is −K⁻¹ M_{rows,s}, `pivot` the rate of w_r.
-    pub fn append(&mut self, m: &Extended, r: usize, s: usize, direction: &[f64], pivot: f64) {
+    pub(super) fn append(&mut self, m: &Extended, r: usize, s: usize, direction: &[f64], pivot: f64) {
         let (k, capacity) = (self.len(), self.capacity);
         self.gather_row(m, r);
         if k % LANES == 0 {
@@ -205,7 +205,7 @@ impl Kernel {
     }
 
     /// z_s enters and z_c, column `p` of K, leaves. `direction` is −K⁻¹ M_{rows,s}.
-    pub fn replace_col(&mut self, p: usize, s: usize, direction: &[f64]) {
+    pub(super) fn replace_col(&mut self, p: usize, s: usize, direction: &[f64]) {
         let (k, kp) = (self.len(), self.padded_len());
         for column in self.inverse[..k * self.capacity].chunks_exact_mut(self.capacity) {
             let factor = -column[p] / direction[p];
@@ -218,7 +218,7 @@ impl Kernel {
     }
 
     /// w_s, row `p` of K, enters and w_r leaves.
-    pub fn replace_row(&mut self, m: &Extended, p: usize, r: usize) {
+    pub(super) fn replace_row(&mut self, m: &Extended, p: usize, r: usize) {
         let kp = self.padded_len();
         self.gather_row(m, r);
         let pivot = dot(&self.left[..kp], self.inverse_col(p));
@@ -235,7 +235,7 @@ impl Kernel {
     }
 
     /// w_s, row `p` of K, enters and z_c, column `c` of K, leaves: K shrinks by both.
-    pub fn remove(&mut self, p: usize, c: usize) {
+    pub(super) fn remove(&mut self, p: usize, c: usize) {
         let (k, kp) = (self.len(), self.padded_len());
         self.left[..kp].copy_from_slice(&self.inverse[p * self.capacity..p * self.capacity + kp]);
         let pivot = self.left[c];
@@ -261,7 +261,7 @@ impl Kernel {
     }
 
     /// Makes K the principal block of the indices `active` and inverts it. False if it is singular to working precision.
-    pub fn set(&mut self, m: &Extended, active: impl Iterator<Item = usize>) -> bool {
+    pub(super) fn set(&mut self, m: &Extended, active: impl Iterator<Item = usize>) -> bool {
         for i in active {
             self.row_position[i] = self.rows.len();
             self.col_position[i] = self.cols.len();
@@ -272,7 +272,7 @@ impl Kernel {
     }
 
     /// Takes the kernel of the basis that a tableau stands at. Its inverse is there to be read: how basic z answer to nonbasic w.
-    pub fn take(&mut self, tableau: &Tableau) {
+    pub(super) fn take(&mut self, tableau: &Tableau) {
         self.reset(tableau.order());
         self.places.clear();
         for (j, r) in tableau.kernel_cols() {
@@ -291,7 +291,7 @@ impl Kernel {
     }
 
     /// Inverts K from scratch. False if it is singular to working precision.
-    pub fn refactor(&mut self, m: &Extended) -> bool {
+    pub(super) fn refactor(&mut self, m: &Extended) -> bool {
         let (k, kp) = (self.len(), self.padded_len());
         let (rows, cols) = (&self.rows, &self.cols);
         self.lu.factor_with(k, |a, b| m.at(rows[a], cols[b]));

@@ -7,7 +7,7 @@
 use std::hint::black_box;
 
 /// Numbers done side by side.
-pub const LANES: usize = 8;
+pub(super) const LANES: usize = 8;
 
 type Lane = [f64; LANES];
 
@@ -15,10 +15,10 @@ type Lane = [f64; LANES];
 /// type that others hold: their allocator may know no more than 16 bytes of alignment.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
-pub struct Aligned(pub Lane);
+pub(super) struct Aligned(pub Lane);
 
 /// `n` rounded up to whole lanes.
-pub fn padded(n: usize) -> usize {
+pub(super) fn padded(n: usize) -> usize {
     n.div_ceil(LANES) * LANES
 }
 
@@ -34,7 +34,7 @@ fn lanes_mut(x: &mut [f64]) -> &mut [Lane] {
 
 /// `y ← y + a x`.
 #[inline]
-pub fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
+pub(super) fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
     for (x, y) in lanes(x).iter().zip(lanes_mut(y)) {
         for k in 0..LANES {
             y[k] += a * x[k];
@@ -44,7 +44,7 @@ pub fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
 
 /// `y ← y + a₀ x₀ + a₁ x₁ + a₂ x₂ + a₃ x₃`.
 #[inline]
-pub fn axpy4(a: [f64; 4], x: [&[f64]; 4], y: &mut [f64]) {
+pub(super) fn axpy4(a: [f64; 4], x: [&[f64]; 4], y: &mut [f64]) {
     let y = lanes_mut(y);
     let n = y.len();
     let (x0, x1, x2, x3) = (&lanes(x[0])[..n], &lanes(x[1])[..n], &lanes(x[2])[..n], &lanes(x[3])[..n]);
@@ -57,7 +57,7 @@ pub fn axpy4(a: [f64; 4], x: [&[f64]; 4], y: &mut [f64]) {
 
 /// `xᵀ c` for four columns at a time.
 #[inline]
-pub fn dot4(x: &[f64], columns: [&[f64]; 4]) -> [f64; 4] {
+pub(super) fn dot4(x: &[f64], columns: [&[f64]; 4]) -> [f64; 4] {
     let x = lanes(x);
     let n = x.len();
     let [c0, c1, c2, c3] = columns;
@@ -87,26 +87,26 @@ fn total(s: Lane) -> f64 {
 
 /// `fold` over the lanes, halves first.
 #[inline]
-pub fn reduce(s: Lane, pick: impl Fn(f64, f64) -> f64) -> f64 {
+pub(super) fn reduce(s: Lane, pick: impl Fn(f64, f64) -> f64) -> f64 {
     let half = [pick(s[0], s[4]), pick(s[1], s[5]), pick(s[2], s[6]), pick(s[3], s[7])];
     pick(pick(half[0], half[2]), pick(half[1], half[3]))
 }
 
 /// The larger one; `b` if `a` is no number.
 #[inline]
-pub fn larger(a: f64, b: f64) -> f64 {
+pub(super) fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
 /// The smaller one; `b` if `a` is no number.
 #[inline]
-pub fn smaller(a: f64, b: f64) -> f64 {
+pub(super) fn smaller(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
 
 /// The largest |value| and the largest |rate| of two kinds of variables.
 #[inline]
-pub fn largest(z: (&[f64], &[f64]), w: (&[f64], &[f64])) -> (f64, f64) {
+pub(super) fn largest(z: (&[f64], &[f64]), w: (&[f64], &[f64])) -> (f64, f64) {
     let (mut value, mut rate) = ([0.0f64; LANES], [0.0f64; LANES]);
     for (values, rates) in [z, w] {
         for (v, r) in lanes(values).iter().zip(lanes(rates)) {
@@ -121,7 +121,7 @@ pub fn largest(z: (&[f64], &[f64]), w: (&[f64], &[f64])) -> (f64, f64) {
 
 /// The least `max(value, 0) / −rate` over the rates below −floor, of two kinds of variables; ∞ if there is none.
 #[inline]
-pub fn least_ratio(
+pub(super) fn least_ratio(
     z: (&[f64], &[f64]),
     w: (&[f64], &[f64]),
     z_floor: impl Fn(usize) -> f64,

@@ -8,7 +8,7 @@
 //! Data are scaled first (exactly, see `scaling`); the basis is held as the inverse of its kernel
 //! (`kernel`), O(k² + n k) per pivot with k basic z. The rows of the kernel give a check of every direction for
 //! nothing: when they drift, the kernel is inverted anew. Orders up to about a hundred start in a tableau (`tableau`), O(n k) per pivot
-//! in fewer and longer loops, and the kernel takes over where that is not plain sailing.
+//! in fewer and longer loops, and the kernel takes over at rays, small pivots and paths that do not move.
 //!
 //! With a warm start the method runs on the principal pivot transform of the given basis with d = 1 there; the basis of a
 //! solution is recognised without a pivot.

@@ -17,7 +17,7 @@ use stiction_linalg::power::{exponent, times_power};
 
 /// How a path ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub(super) enum Ended {
     /// z₀ left: the basis is complementary.
     Solved,
     /// The driving variable can grow for ever.
@@ -32,7 +32,7 @@ pub enum Ended {
 
 /// Where a path ends at the latest.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub(super) struct Limits {
     /// Pivots from now on.
     pub pivots: usize,
     /// Floating-point operations in all, as the statistics count them.
@@ -41,7 +41,7 @@ pub struct Limits {
 
 /// Where a path starts.
 #[derive(Debug, Clone, Copy)]
-pub enum Start<'a> {
+pub(super) enum Start<'a> {
     /// At z = 0.
     Cold,
     /// At a complementary basis.
@@ -50,7 +50,7 @@ pub enum Start<'a> {
 
 /// The covering vector of a start.
 #[derive(Debug, Clone, Copy)]
-pub enum Covering<'a> {
+pub(super) enum Covering<'a> {
     /// 1 in scaled units.
     Ones,
     /// In units of the original rows, n.
@@ -61,7 +61,7 @@ pub enum Covering<'a> {
 
 /// Tolerances of the ratio test. All are relative to data scaled to size 1.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Tuning {
+pub(super) struct Tuning {
     /// A rate below this share of the direction's largest is taken for zero.
     pub pivot: f64,
     /// Values that the step leaves below this share of the largest are taken for tied.
@@ -78,11 +78,11 @@ pub struct Tuning {
 
 impl Tuning {
     /// For the first start.
-    pub const FAST: Self =
+    pub(super) const FAST: Self =
         Self { pivot: 1e-11, tie: 1e-12, tied_pivot: 1e-6, drift: 1e-11, fresh_values: false, patience: 12 };
 
     /// For the `k`th restart: values recomputed at every pivot, and other tolerances each time.
-    pub fn careful(k: usize) -> Self {
+    pub(super) fn careful(k: usize) -> Self {
         let [pivot, tie, tied_pivot] = [[1e-11, 1e-13, 1e-6], [1e-9, 1e-11, 1e-4], [1e-12, 1e-14, 1e-8]][k % 3];
         Self {
             pivot,
@@ -97,7 +97,7 @@ impl Tuning {
 
 /// Workspace and state of a path.
 #[derive(Debug, Clone, Default)]
-pub struct Path {
+pub(super) struct Path {
     /// Tolerances of this start.
     pub tuning: Tuning,
     /// Keep a line per pivot.
@@ -144,7 +144,7 @@ enum Basic {
 
 impl Path {
     /// Takes a problem: scales it into the workspace.
-    pub fn load(&mut self, lcp: &Lcp) {
+    pub(super) fn load(&mut self, lcp: &Lcp) {
         let n = lcp.n();
         self.n = n;
         self.m.reset(n);
@@ -162,7 +162,7 @@ impl Path {
 
     /// Scales the problem anew, fitting q too where the first scaling had no need to. With a `cap`, positive q above that many times the
     /// most negative one are lowered to it: they do not bind, and tiny negative ones beside them are no longer lost in rounding.
-    pub fn rescale(&mut self, lcp: &Lcp, cap: Option<f64>) {
+    pub(super) fn rescale(&mut self, lcp: &Lcp, cap: Option<f64>) {
         if self.scales.is_uniform() {
             self.scales.fit(lcp.m(), lcp.q(), false);
         }
@@ -184,7 +184,7 @@ impl Path {
     }
 
     /// Sets the covering vector d.
-    pub fn set_covering(&mut self, covering: Covering<'_>) {
+    pub(super) fn set_covering(&mut self, covering: Covering<'_>) {
         let d = self.m.col_mut(self.n);
         match covering {
             Covering::Ones => d.fill(1.0),
@@ -201,22 +201,22 @@ impl Path {
     }
 
     /// Order of the problem.
-    pub fn order(&self) -> usize {
+    pub(super) fn order(&self) -> usize {
         self.n
     }
 
     /// Column exponents: z = 2^column · z_scaled, up to the common scale of q.
-    pub fn column_exponents(&self) -> &[i32] {
+    pub(super) fn column_exponents(&self) -> &[i32] {
         &self.scales.column[..self.n]
     }
 
     /// The direction in z of the ray the path ended on, in scaled units, n.
-    pub fn ray(&self) -> &[f64] {
+    pub(super) fn ray(&self) -> &[f64] {
         &self.ray
     }
 
     /// The basis of the path's end; z₀ is left out.
-    pub fn basis(&self) -> Basis {
+    pub(super) fn basis(&self) -> Basis {
         let z = |j: &usize| *j < self.n;
         if self.in_tableau {
             Basis::from_active(self.n, self.tableau.kernel_cols().map(|(j, _)| j).filter(z))
@@ -226,7 +226,7 @@ impl Path {
     }
 
     /// `step ← M_αα⁻¹ step` over the rows `active` of the basis at the path's end, in units of the original problem.
-    pub fn solve_basis(&mut self, active: &[usize], step: &mut [f64]) {
+    pub(super) fn solve_basis(&mut self, active: &[usize], step: &mut [f64]) {
         let row = |i: usize| if self.in_tableau { i } else { self.kernel.row_position(i) };
         let col = |j: usize| if self.in_tableau { j } else { self.kernel.col_position(j) };
         for (x, &i) in step.iter().zip(active) {
@@ -243,7 +243,7 @@ impl Path {
     }
 
     /// Follows the path from `start`. Reference: [CPS09, Algorithm 4.4.5].
-    pub fn follow(&mut self, start: Start<'_>, limits: Limits, stats: &mut Stats) -> Ended {
+    pub(super) fn follow(&mut self, start: Start<'_>, limits: Limits, stats: &mut Stats) -> Ended {
         let before = stats.pivots;
         let mut entering = Variable::Artificial;
         if self.suits_tableau(start) {

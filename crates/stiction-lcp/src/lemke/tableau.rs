@@ -7,7 +7,7 @@
 //! ever has to be looked up.
 //!
 //! Against the [kernel](super::kernel) this is about the same arithmetic in fewer and longer pieces, and no check on drift: where
-//! something is not plain (a ray, a small pivot, a path that does not move) the kernel takes over at the basis reached.
+//! that is not enough (a ray, a small pivot, a path that does not move) the kernel takes over at the basis reached.
 //!
 //! Reference: [CPS09, Algorithm 4.4.5], with z₀ first and the soundest pivot next in ties.
 
@@ -28,7 +28,7 @@ const SOUND_PIVOT: f64 = 1e-6;
 
 /// How far the tableau went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stretch {
+pub(super) enum Stretch {
     /// To the end: z₀ left.
     Solved,
     /// To a basis where this variable is to enter.
@@ -37,7 +37,7 @@ pub enum Stretch {
 
 /// The tableau. A column is `lanes` blocks of eight numbers; those beyond row n are zero.
 #[derive(Debug, Clone, Default)]
-pub struct Tableau {
+pub(super) struct Tableau {
     n: usize,
     lanes: usize,
     /// The columns of nonbasic w; the first `rows.len()` are in use.
@@ -64,17 +64,17 @@ type Column<const L: usize> = [Aligned; L];
 
 impl Tableau {
     /// True if a problem of order `n` is small enough.
-    pub fn suits(n: usize) -> bool {
+    pub(super) fn suits(n: usize) -> bool {
         (1..=MOST_ROWS).contains(&n)
     }
 
     /// Order of the problem.
-    pub fn order(&self) -> usize {
+    pub(super) fn order(&self) -> usize {
         self.n
     }
 
     /// Follows the path of `w = M z + d z₀ + q` from z = 0 as far as it is plain; `m` is `[M d]`, and q is padded as its columns are.
-    pub fn follow(
+    pub(super) fn follow(
         &mut self,
         m: &Extended,
         q: &[f64],
@@ -190,7 +190,7 @@ impl Tableau {
         tied.reduce(|a, b| if at(rates, b) > at(rates, a) { b } else { a })
     }
 
-    /// The row that blocks first as the entering variable grows; `None` where that is not plain.
+    /// The row that blocks first as the entering variable grows; `None` where a tie, a small pivot or a ray leaves it open.
     #[inline]
     fn ratio_test<const L: usize>(&mut self, tuning: &Tuning, rates: &Column<L>) -> Option<usize> {
         let values = self.values::<L>();
@@ -302,18 +302,18 @@ impl Tableau {
     }
 
     /// The rows of the kernel in the order of the columns here: i of every nonbasic w_i.
-    pub fn kernel_rows(&self) -> &[usize] {
+    pub(super) fn kernel_rows(&self) -> &[usize] {
         &self.rows
     }
 
     /// The columns of the kernel: j of every basic z_j, n for z₀, with its row here.
-    pub fn kernel_cols(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+    pub(super) fn kernel_cols(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let z = self.occupant.iter().enumerate().filter(|(_, j)| **j != NONE);
         z.map(|(r, j)| (*j, r))
     }
 
     /// `x ← K⁻¹ b`: b by row of the problem, of which those with nonbasic w count; x by index of the basic z, others are left.
-    pub fn solve_into(&self, b: &[f64], x: &mut [f64]) {
+    pub(super) fn solve_into(&self, b: &[f64], x: &mut [f64]) {
         let mut answer = [Aligned::default(); MOST_LANES];
         for (column, &i) in self.columns.chunks_exact(self.lanes).zip(&self.rows) {
             for (answer, lane) in answer.iter_mut().zip(column) {
@@ -328,7 +328,7 @@ impl Tableau {
     }
 
     /// Entries (rows, p) of the columns into `out`.
-    pub fn gather_column(&self, p: usize, rows: &[usize], out: &mut [f64]) {
+    pub(super) fn gather_column(&self, p: usize, rows: &[usize], out: &mut [f64]) {
         let column = &self.columns[p * self.lanes..(p + 1) * self.lanes];
         for (x, r) in out.iter_mut().zip(rows) {
             *x = at(column, *r);

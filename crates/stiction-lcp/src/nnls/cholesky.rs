@@ -4,13 +4,13 @@ use crate::matrix::{Matrix, dot};
 use stiction_linalg::cholesky::PivotedCholesky;
 use stiction_linalg::power::{exponent, times_power};
 
-/// Symmetric "to rounding": |Mᵢⱼ − Mⱼᵢ| at most this part of √(Mᵢᵢ Mⱼⱼ).
+/// Symmetric "to rounding": |Mᵢⱼ − Mⱼᵢ| at most this fraction of √(Mᵢᵢ Mⱼⱼ).
 const SYMMETRIC: f64 = 1e-14;
 
 /// A pivot at most this many roundings (times the order) of its own diagonal entry is zero: the rank is reached.
 const RANK: f64 = 8.0 * f64::EPSILON;
 
-/// M is positive semidefinite "to rounding" if M − Gᵀ G is nowhere larger than this part of √(Mᵢᵢ Mⱼⱼ).
+/// M is positive semidefinite "to rounding" if M − Gᵀ G is nowhere larger than this fraction of √(Mᵢᵢ Mⱼⱼ).
 const REST: f64 = 1e-11;
 
 /// Factors `M ≈ D Ĝᵀ Ĝ D` with `D = diag(2^kⱼ)`: Ĝ (rank × n) goes to `g`, k to `exponents`.

@@ -10,7 +10,7 @@ use stiction_linalg::power::{exponent, times_power};
 /// `e = Gᵀ u` holds "to rounding" if no row has a residual above this relative tolerance of `|eᵢ| + ‖gᵢ‖ ‖u‖`.
 const CONSISTENT: f64 = 1e-12;
 
-/// A column whose residual is at most this part of its length is dependent, if G came from a Cholesky factor of M: the
+/// A column whose residual is at most this fraction of its length is dependent, if G came from a Cholesky factor of M: the
 /// factor knows M to rounding, so G only to the root of that.
 const DEPENDENT_AFTER_CHOLESKY: f64 = 1e-7;
 
@@ -46,7 +46,7 @@ pub(crate) struct Scaled {
 
 impl Scaled {
     /// Takes in a problem; `qr` is used as workspace. The error says why this is no problem for the factored methods.
-    pub fn load(&mut self, problem: ProblemRef<'_>, qr: &mut ActiveQr) -> Result<(), String> {
+    pub(crate) fn load(&mut self, problem: ProblemRef<'_>, qr: &mut ActiveQr) -> Result<(), String> {
         let n = problem.n();
         self.dependent = DEPENDENT_AFTER_CHOLESKY;
         match problem {
@@ -77,12 +77,12 @@ impl Scaled {
     }
 
     /// Number of rows of G.
-    pub fn m(&self) -> usize {
+    pub(crate) fn m(&self) -> usize {
         self.g.rows()
     }
 
     /// Number of columns of G.
-    pub fn n(&self) -> usize {
+    pub(crate) fn n(&self) -> usize {
         self.g.cols()
     }
 

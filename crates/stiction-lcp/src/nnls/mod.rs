@@ -43,10 +43,10 @@ use stiction_linalg::power::times_power;
 /// Pivots per column allowed unless the options say otherwise; in practice it is one or two per *basic* column.
 const PIVOTS_PER_COLUMN: usize = 50;
 
-/// Violations that count after the certificate failed: this part of the certificate's tolerance.
+/// Violations that count after the certificate failed: this fraction of the certificate's tolerance.
 const SHARP: f64 = 0.1;
 
-/// A basic z at most this part of the largest (in units of its column) may be the rounding of a zero.
+/// A basic z at most this fraction of the largest (in units of its column) may be the rounding of a zero.
 const FLUSH: f64 = 1e-13;
 
 /// The active-set method. See the [module](self).

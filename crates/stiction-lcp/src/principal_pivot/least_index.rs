@@ -25,7 +25,7 @@ use stiction_linalg::power::times_power;
 /// A number counts as negative below −this times what it is summed from.
 const SIGN: f64 = 1e-12;
 
-/// An entry of the transform at most this part of what it is summed from is zero.
+/// An entry of the transform at most this fraction of what it is summed from is zero.
 const ZERO: f64 = 1e-10;
 
 /// The transform is computed afresh when the relative residual of its rows is above this.

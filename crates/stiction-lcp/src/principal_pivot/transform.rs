@@ -12,7 +12,7 @@ use crate::work;
 use stiction_linalg::equilibration::balance;
 use stiction_linalg::power::times_power;
 
-/// A pivot of a refactorization at most this part of the largest entry of its row is not used.
+/// A pivot of a refactorization at most this fraction of the largest entry of its row is not used.
 const TINY_PIVOT: f64 = 1e-12;
 
 /// An entry of M̄ is known to some hundred roundings of the largest in its row; as a part of the sign tolerance, 1e-12.
@@ -44,7 +44,7 @@ pub(crate) struct Transform {
 
 impl Transform {
     /// Takes in a problem, nothing active.
-    pub fn load(&mut self, problem: &Lcp) {
+    pub(super) fn load(&mut self, problem: &Lcp) {
         let n = problem.n();
         (self.row, self.column) = balance(problem.m());
         let scaled = |i: usize, j: usize| times_power(problem.m()[(i, j)], -self.row[i] - self.column[j]);
@@ -77,7 +77,7 @@ impl Transform {
 
     /// Computes (M̄, q̄) afresh for the rows in `wanted`, the largest pivots first. False if that block is singular; then as many
     /// rows as could be are active.
-    pub fn refactor(&mut self, wanted: impl Iterator<Item = usize>) -> bool {
+    pub(super) fn refactor(&mut self, wanted: impl Iterator<Item = usize>) -> bool {
         self.wanted.fill(false);
         for i in wanted {
             self.wanted[i] = true;
@@ -114,7 +114,7 @@ impl Transform {
     }
 
     /// Exchanges z and w of the one or two rows of `block`: `M̄_KK ← M̄_KK⁻¹` and so on. The block must not be singular.
-    pub fn pivot(&mut self, block: &[usize]) {
+    pub(super) fn pivot(&mut self, block: &[usize]) {
         let n = self.q.len();
         for (old, &k) in self.block.iter_mut().zip(block) {
             old.copy_from_slice(self.m.col(k));
@@ -158,23 +158,23 @@ impl Transform {
     }
 
     /// The work of exchanging that many rows.
-    pub fn pivot_flops(&self, rows: usize) -> u64 {
+    pub(super) fn pivot_flops(&self, rows: usize) -> u64 {
         rows as u64 * work::product(self.q.len(), self.q.len())
     }
 
     /// The work of [`Self::sizes`] and [`Self::drift`].
-    pub fn check_flops(&self) -> u64 {
+    pub(super) fn check_flops(&self) -> u64 {
         4 * work::product(self.q.len(), self.active.iter().filter(|a| **a).count())
     }
 
     /// What q̄ᵢ is summed from, as of the last call of [`Self::sizes`].
-    pub fn size_of(&self, i: usize) -> f64 {
+    pub(super) fn size_of(&self, i: usize) -> f64 {
         self.size[i]
     }
 
     /// Computes what each q̄ᵢ is summed from: `|qᵢ|` (inactive rows) `+ Σ_α |M̄ᵢⱼ qⱼ|`, where no entry of M̄ counts for less than a
     /// small part of the largest in its row, because that is how well it is known.
-    pub fn sizes(&mut self) {
+    pub(super) fn sizes(&mut self) {
         let n = self.q.len();
         self.w.fill(0.0);
         let mut total = 0.0;
@@ -195,7 +195,7 @@ impl Transform {
     }
 
     /// What M̄ᵣₛ is summed from. For an entry of the inverse, which is no sum, the largest entry of its row.
-    pub fn entry_size(&self, r: usize, s: usize) -> f64 {
+    pub(super) fn entry_size(&self, r: usize, s: usize) -> f64 {
         let active = (0..self.q.len()).filter(|j| self.active[*j]);
         if self.active[s] {
             return active.fold(0.0, |x: f64, j| x.max(self.m[(r, j)].abs()));
@@ -205,7 +205,7 @@ impl Transform {
     }
 
     /// How far q̄ is from solving the rows it stands for, the worst row, relative to the largest terms it could have.
-    pub fn drift(&mut self) -> f64 {
+    pub(super) fn drift(&mut self) -> f64 {
         let n = self.q.len();
         self.w.copy_from_slice(&self.q0);
         let active = (0..n).filter(|j| self.active[*j]);

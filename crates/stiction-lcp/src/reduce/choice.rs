@@ -36,7 +36,7 @@ pub(super) struct Choice {
 
 impl Choice {
     /// Gaussian elimination with complete pivoting on the scaled matrix, for the sake of its pivots only.
-    pub fn new(m: &Matrix, q: &[f64], free: &[bool]) -> Self {
+    pub(super) fn new(m: &Matrix, q: &[f64], free: &[bool]) -> Self {
         let n = q.len();
         let mut choice = Self { complementary: (0..n).filter(|&i| !free[i]).collect(), ..Self::default() };
         (choice.row_exponent, choice.column_exponent) = balance(m);
@@ -72,7 +72,7 @@ impl Choice {
     }
 
     /// Order of the LCP that this choice leaves.
-    pub fn lcp_order(&self) -> usize {
+    pub(super) fn lcp_order(&self) -> usize {
         let left = self.left_rows.len();
         self.complementary.len() + left + usize::from(left > 0)
     }

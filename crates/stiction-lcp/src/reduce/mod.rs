@@ -29,7 +29,7 @@ use crate::matrix::Matrix;
 use crate::problem::{BoxLcp, Lcp, ProblemRef};
 pub(crate) use choice::regular_block;
 use eliminate::Elimination;
-pub use solve::solve_reduced;
+pub(crate) use solve::solve_reduced;
 use stiction_linalg::doubled::{Doubled, two_sum};
 use stiction_linalg::power::{exponent, times_power};
 

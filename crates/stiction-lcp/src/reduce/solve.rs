@@ -13,7 +13,7 @@ use crate::solver::Options;
 ///
 /// # Errors
 /// Those of `solve`, and `InputError::Basis` if the start does not fit.
-pub fn solve_reduced(
+pub(crate) fn solve_reduced(
     problem: ProblemRef<'_>,
     start: Option<&Basis>,
     options: &Options,

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use stiction_contact::{ContactForces, ContactStats};
 
-use crate::show::{brief, html};
+use crate::display::{brief, html};
 use crate::{arrays, pickle};
 
 /// How well forces and motion satisfy a law, from the problem alone: dimensionless, 0 is exact.

@@ -15,8 +15,8 @@ use stiction_lcp::InputError;
 use super::outcome::to_python;
 use super::problem::ContactProblem;
 use super::solved::ContactSolved;
-use crate::idle::Idle;
-use crate::show::number;
+use crate::display::number;
+use crate::workspace_pool::WorkspacePool;
 use crate::{arrays, errors, interrupt, pickle};
 
 /// Models of one kind with one set of options.
@@ -24,12 +24,12 @@ pub struct Pool {
     pub(super) name: &'static str,
     level: Level,
     pub(super) options: ModelOptions,
-    idle: Idle<Box<dyn ContactModel>>,
+    workspaces: WorkspacePool<Box<dyn ContactModel>>,
 }
 
 impl Pool {
     fn new(name: &'static str, level: Level, options: ModelOptions) -> Self {
-        Self { name, level, options, idle: Idle::new() }
+        Self { name, level, options, workspaces: WorkspacePool::new() }
     }
 
     /// Solves with a model that is free.
@@ -39,7 +39,7 @@ impl Pool {
         start: Option<&WarmStart>,
     ) -> Result<ContactOutcome, InputError> {
         let make = || catalog::build_at(self.name, self.level, &self.options);
-        self.idle.with(make, |model| model.solve_from(problem, start))
+        self.workspaces.with(make, |model| model.solve_from(problem, start))
     }
 }
 

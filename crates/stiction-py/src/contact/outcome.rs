@@ -13,8 +13,8 @@ use super::model::Pool;
 use super::pickle;
 use super::solved::ContactSolved;
 use crate::arrays;
+use crate::display::{number, quoted};
 use crate::outcome::{self, Outcome};
-use crate::show::{number, quoted};
 
 /// The outcome of `problem` as an object of its class.
 pub fn to_python<'py>(

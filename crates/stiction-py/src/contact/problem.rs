@@ -15,7 +15,7 @@ use stiction_lcp::{InputError, Matrix};
 pub use stiction_contact::io::contact_to_json as to_json;
 
 use super::rows::{Entries, borrowed, by_block, columns, entries, mass_blocks, optional};
-use crate::show::html;
+use crate::display::html;
 use crate::{arrays, errors, pickle};
 
 /// Inertia, velocities, forces, and the rows of everything that touches or holds. Matrices may be NumPy arrays or SciPy sparse matrices.

@@ -11,8 +11,8 @@ use super::certificate::{PhysicalCertificate, stats};
 use super::model::level_name;
 use super::pickle;
 use crate::arrays;
+use crate::display::brief;
 use crate::outcome::{self, Outcome};
-use crate::show::brief;
 
 /// Certified forces and motion. In a pattern: ``case Solved(motion, normal)``.
 ///

@@ -5,8 +5,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use stiction_lcp::exact;
 
+use crate::display::{brief, html};
 use crate::pickle;
-use crate::show::{brief, html};
 
 /// How well a vector solves a problem, from the problem and the vector alone: dimensionless, 0 is exact.
 #[pyclass(frozen, get_all, eq, module = "stiction.lcp")]

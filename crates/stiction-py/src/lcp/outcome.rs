@@ -12,9 +12,9 @@ use stiction_lcp::{Basis, Position, Problem, Proof};
 use super::certificate::{Certificate, ExactCheck, Stats, fraction};
 use super::pickle;
 use crate::arrays::frozen;
+use crate::display::{brief, quoted, shortened};
 use crate::interrupt;
 use crate::outcome::{self, Outcome};
-use crate::show::{brief, quoted, shortened};
 
 /// An array that is made when it is first asked for, and then stays.
 type Lazy = PyOnceLock<Py<PyArray1<f64>>>;

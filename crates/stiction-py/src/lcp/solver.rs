@@ -11,26 +11,26 @@ use stiction_lcp::catalog::{self, CATALOG};
 use stiction_lcp::{Basis, InputError, Lcp, Matrix, Options, Outcome, Problem};
 
 use super::outcome::{Solved, to_python};
-use crate::idle::Idle;
-use crate::show::number;
+use crate::display::number;
+use crate::workspace_pool::WorkspacePool;
 use crate::{arrays, errors, interrupt, pickle};
 
 /// Solvers of one kind with one set of options.
 pub struct Pool {
     name: &'static str,
     options: Options,
-    idle: Idle<Box<dyn stiction_lcp::Solver>>,
+    workspaces: WorkspacePool<Box<dyn stiction_lcp::Solver>>,
 }
 
 impl Pool {
     fn new(name: &'static str, options: Options) -> Self {
-        Self { name, options, idle: Idle::new() }
+        Self { name, options, workspaces: WorkspacePool::new() }
     }
 
     /// Solves with a solver that is free.
     pub fn solve(&self, problem: &Problem, start: Option<&Basis>) -> Result<Outcome, InputError> {
         let make = || catalog::build(self.name, &self.options);
-        self.idle.with(make, |solver| solver.solve_from(problem.as_ref(), start))
+        self.workspaces.with(make, |solver| solver.solve_from(problem.as_ref(), start))
     }
 
     /// The tolerance of certificates.

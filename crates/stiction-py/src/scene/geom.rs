@@ -9,7 +9,7 @@ use stiction_sim::World;
 use stiction_sim::looks::default_color;
 
 use super::Scene;
-use crate::show::quoted;
+use crate::display::quoted;
 use crate::{arrays, errors, pickle};
 
 /// A shape on a body: one that can touch others, or one that is only drawn. Made by `Scene.geoms`.

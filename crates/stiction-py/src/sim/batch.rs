@@ -20,9 +20,9 @@ use super::replica::Replica;
 use super::robot;
 use super::simulation::{Simulation, started};
 use super::views::views;
+use crate::display::{html, quoted};
 use crate::inputs::{Layout, PARTS, WRENCH};
 use crate::scene::Scene;
-use crate::show::{html, quoted};
 use crate::{arrays, errors, pickle, threads};
 
 /// Most copies.

@@ -13,8 +13,8 @@ use stiction_sim::recording::Remaking;
 use super::recorded;
 use super::report::RunReport;
 use crate::contact::{ContactProblem, PhysicalCertificate, forces, level_name};
+use crate::display::html;
 use crate::scene::Scene;
-use crate::show::html;
 use crate::{arrays, errors, interrupt};
 
 /// A file of ``stiction run --record``: what was recorded of each step, beside the contact problem of the step made again.

@@ -10,8 +10,8 @@ use stiction_sim::{EnergyBalance as Energy, StepFailure};
 
 use super::run::Spent;
 use crate::contact::ContactProblem;
+use crate::display::{brief, html, quoted};
 use crate::pickle;
-use crate::show::{brief, html, quoted};
 
 /// What a step did. True in a condition if the step was made and certified; a step that was
 /// accepted without being certified is made, and not true.

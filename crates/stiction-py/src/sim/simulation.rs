@@ -18,9 +18,9 @@ use super::run::{Ended, Kept, Spent, many};
 use super::state;
 use super::state::{Arrays, numbers};
 use super::views::views;
+use crate::display::{html, quoted};
 use crate::inputs::Layout;
 use crate::scene::Scene;
-use crate::show::{html, quoted};
 use crate::{arrays, errors, interrupt, pickle};
 
 /// What is said about a write that came while a step ran.

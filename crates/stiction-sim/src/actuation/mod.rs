@@ -20,7 +20,7 @@ pub use transmission::Transmission;
 pub use wrap::WrapKind;
 
 /// No bounds.
-pub const UNBOUNDED: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
+pub(crate) const UNBOUNDED: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
 /// What moves joints, with a control in the units of its file.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,12 +70,12 @@ impl Actuator {
     }
 
     /// True if it has an activation.
-    pub fn has_activation(&self) -> bool {
+    pub(crate) fn has_activation(&self) -> bool {
         self.dynamics != Dynamics::None
     }
 
     /// The activation after a step of `dt` (s) under a control.
-    pub fn next_activation(&self, control: f64, activation: f64, dt: f64) -> f64 {
+    pub(crate) fn next_activation(&self, control: f64, activation: f64, dt: f64) -> f64 {
         match self.has_activation() {
             true => self.dynamics.next(clamp(control, self.control), activation, dt, self.activation),
             false => 0.0,
@@ -191,7 +191,7 @@ pub struct Driven<'a> {
 
 impl Drives {
     /// Lengths and rows of the tendons, at kinematics that are up to date.
-    pub fn measure_tendons(&mut self, of: Driven<'_>, work: &Workspace, q: &[f64]) {
+    pub(crate) fn measure_tendons(&mut self, of: Driven<'_>, work: &Workspace, q: &[f64]) {
         self.tendons.resize_with(of.tendons.len(), Default::default);
         for (tendon, (length, row)) in of.tendons.iter().zip(&mut self.tendons) {
             *length = tendon.measure(of.model, work, q, row);
@@ -199,7 +199,7 @@ impl Drives {
     }
 
     /// Forces of the tendons' springs and dampers; tendons must be measured.
-    pub fn update_springs(&mut self, of: Driven<'_>, v: &[f64]) {
+    pub(crate) fn update_springs(&mut self, of: Driven<'_>, v: &[f64]) {
         self.springs.resize_with(of.tendons.len(), Drive::default);
         for ((tendon, (length, row)), spring) in of.tendons.iter().zip(&self.tendons).zip(&mut self.springs) {
             spring.row.copy_from(row);
@@ -213,7 +213,7 @@ impl Drives {
     }
 
     /// Forces of the actuators with these controls and activations, in a step of `dt` (s); tendons must be measured.
-    pub fn update_motors(
+    pub(crate) fn update_motors(
         &mut self,
         of: Driven<'_>,
         work: &Workspace,

@@ -21,7 +21,7 @@ impl TreeRow {
     }
 
     /// The numbers of a tree, one per velocity of it.
-    pub fn tree_mut(&mut self, model: &Model, tree: usize) -> &mut [f64] {
+    pub(crate) fn tree_mut(&mut self, model: &Model, tree: usize) -> &mut [f64] {
         let size = model.trees()[tree].v.len();
         let first = match self.blocks.iter().find(|(t, _)| *t == tree) {
             Some((_, first)) => *first,
@@ -70,7 +70,7 @@ impl TreeRow {
     }
 
     /// Hands the trees that have velocities, with their numbers, to `run`. Up to four of them nothing is allocated.
-    pub fn with_blocks<R>(&self, run: impl FnOnce(&[(usize, &[f64])]) -> R) -> R {
+    pub(crate) fn with_blocks<R>(&self, run: impl FnOnce(&[(usize, &[f64])]) -> R) -> R {
         let own = || self.blocks().filter(|(_, values)| !values.is_empty());
         let count = own().count();
         if count > FEW_TREES {

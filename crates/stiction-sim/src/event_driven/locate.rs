@@ -9,7 +9,7 @@ use crate::event_driven::{Events, SLIP_END, limits};
 use crate::simulation::{Simulation, StepFailure};
 use crate::time_stepping::{separation_speed, smaller};
 
-/// An advance is at least what closes this part of the smaller geom's size: an overlap below that may come and go unseen.
+/// An advance is at least what closes this fraction of the smaller geom's size: an overlap below that may come and go unseen.
 const GRAZE: f64 = 1e-3;
 
 /// Advances along a piece; where they do not suffice it is cut short.
@@ -21,14 +21,14 @@ const TRIALS: usize = 80;
 /// An event is aimed at from this far before it, in parts of a size: so that what touches does not overlap.
 pub(super) const AIM: f64 = 0.25 * TOUCHING;
 
-/// Gaps are rounded to about this part of a size. No more of an overlap may be met: what parted a moment ago and
+/// Gaps are rounded to about this fraction of a size. No more of an overlap may be met: what parted a moment ago and
 /// closes again must be met while it is slow, or it sets off others.
 const GAP_ROUNDING: f64 = 1e-14;
 
-/// Slip of at most this part of what it was at the start of the piece has ended.
+/// Slip of at most this fraction of what it was at the start of the piece has ended.
 const STOPPED: f64 = 1e-6;
 
-/// Where slip that turns around again and again makes this many pieces of a step, it ends at this part of what forces make of rest within a step:
+/// Where slip that turns around again and again makes this many pieces of a step, it ends at this fraction of what forces make of rest within a step:
 /// friction that takes it there in no time at all turns too fast for any integrator.
 const MANY: usize = 8;
 const CREEP: f64 = 1e-4;

@@ -25,7 +25,7 @@ use stiction_contact::{ContactModel, Place};
 
 use crate::assemble::ContactKey;
 use crate::energy::EnergyBalance;
-use crate::simulation::{Memory, Simulation, State, StepFailure, StepReport};
+use crate::simulation::{Simulation, StepFailure, StepReport};
 use crate::world::World;
 
 /// Pieces of a step; what is left then is made by time stepping.
@@ -43,10 +43,10 @@ const LARGEST_TURN: f64 = 0.1;
 /// A step is cut into at most so many pieces because bodies turn fast.
 const MOST_TURNS: f64 = 32.0;
 
-/// A rest of this part of a step is rounding.
+/// A rest of this fraction of a step is rounding.
 const USED_UP: f64 = 1e-14;
 
-/// A speed of at most this part of the speeds at hand (and of what forces would make of rest within a step) is none.
+/// A speed of at most this fraction of the speeds at hand (and of what forces would make of rest within a step) is none.
 const REST: f64 = 1e-9;
 
 /// Slip ends at so many times a speed that is none: friction must have a direction up to there, at every stage.
@@ -87,8 +87,6 @@ struct Reached {
 pub(crate) struct Events {
     /// The model of accelerations.
     model: Box<dyn ContactModel>,
-    /// What the step started from.
-    before: (State, Memory, Vec<Vec<f64>>),
     /// Largest distance of a point of each geom from its link's origin (m).
     arms: Vec<f64>,
     /// Links that do not move.
@@ -133,10 +131,9 @@ pub(crate) struct Events {
 
 impl Events {
     /// For a model of accelerations.
-    pub fn new(model: Box<dyn ContactModel>) -> Self {
+    pub(crate) fn new(model: Box<dyn ContactModel>) -> Self {
         Self {
             model,
-            before: Default::default(),
             arms: vec![],
             still: vec![],
             held: vec![],
@@ -165,7 +162,7 @@ impl Events {
     }
 
     /// Another model of accelerations.
-    pub fn set_model(&mut self, model: Box<dyn ContactModel>) {
+    pub(crate) fn set_model(&mut self, model: Box<dyn ContactModel>) {
         self.model = model;
     }
 
@@ -255,11 +252,10 @@ impl Events {
     fn finish(&mut self, sim: &mut Simulation) -> Result<StepReport, StepFailure> {
         sim.close_loops().map_err(|e| sim.fail(e.to_string(), false))?;
         if sim.settings.controllers_per_stage {
-            sim.controllers.iter_mut().zip(&self.before.2).for_each(|(c, memory)| c.set_memory(memory));
-            let (q, v, t) = (&self.before.0.q, &self.before.0.v, self.before.0.t);
-            sim.work.update_positions(&sim.world.model, q);
-            sim.work.update_velocities(&sim.world.model, v);
-            sim.command(t);
+            sim.before.restore_controllers(&mut sim.controllers);
+            sim.work.update_positions(&sim.world.model, &sim.before.q);
+            sim.work.update_velocities(&sim.world.model, &sim.before.v);
+            sim.command(sim.before.t);
         }
         sim.advance_activations();
         sim.state.step += 1;
@@ -275,24 +271,10 @@ impl Events {
 }
 
 impl Simulation {
-    /// One event-driven step. On a failure everything is as it was before.
+    /// One event-driven step.
     pub(crate) fn event_step(&mut self) -> Result<StepReport, StepFailure> {
         let Some(mut events) = self.events.take() else { return self.time_step() };
-        let (state, memory, controllers) = &mut events.before;
-        state.clone_from(&self.state);
-        memory.clone_from(&self.memory);
-        controllers.resize_with(self.controllers.len(), Vec::new);
-        for (saved, controller) in controllers.iter_mut().zip(&self.controllers) {
-            saved.clear();
-            saved.extend_from_slice(controller.memory());
-        }
         let result = events.step(self);
-        if result.is_err() {
-            let (state, memory, controllers) = &events.before;
-            self.state.clone_from(state);
-            self.memory.clone_from(memory);
-            self.controllers.iter_mut().zip(controllers).for_each(|(c, memory)| c.set_memory(memory));
-        }
         self.events = Some(events);
         result
     }

@@ -12,13 +12,13 @@ use crate::projection::{Enough, Moved, PROJECTIONS};
 use crate::simulation::Simulation;
 use crate::time_stepping::{separation_speed, smaller};
 
-/// A gap of a contact at rest above this part of the geom's size is closed: well within what touches.
+/// A gap of a contact at rest above this fraction of the geom's size is closed: well within what touches.
 const DRIFT: f64 = 0.1 * TOUCHING;
 
-/// A speed above this part of what counts as none is projected out: rounding alone is left.
+/// A speed above this fraction of what counts as none is projected out: rounding alone is left.
 const HOLD: f64 = 1e-4;
 
-/// Velocities below this part of what forces make of rest within a step (in units of energy) are rounding, and so are those below the second beside
+/// Velocities below this fraction of what forces make of rest within a step (in units of energy) are rounding, and so are those below the second beside
 /// the other velocities of the same tree.
 const STILL: f64 = 1e-11;
 const STILL_BESIDE: f64 = 1e-15;

@@ -136,7 +136,7 @@ impl Events {
         let clock = sim.clock();
         sim.update_dynamics();
         if sim.settings.controllers_per_stage {
-            sim.controllers.iter_mut().zip(&self.before.2).for_each(|(c, memory)| c.set_memory(memory));
+            sim.before.restore_controllers(&mut sim.controllers);
             sim.command(t);
             self.hold_commands(sim);
         }
@@ -227,9 +227,8 @@ impl Events {
         self.accelerations[stage].clone_from(&solution.motion);
         self.see_modes(solution);
         self.powers[stage] = self.power(sim, solution);
-        sim.memory.keys.clear();
-        sim.memory.keys.extend(sim.assembler.frames.iter().map(|f| f.key));
-        std::mem::swap(&mut sim.memory.start, &mut solution.warm_start);
+        let keys = sim.assembler.frames.iter().map(|f| f.key);
+        sim.memory.learn(&mut sim.before, keys, &mut solution.warm_start);
         sim.last = Some(outcome);
         sim.note_solve(clock);
         Ok(true)

@@ -99,7 +99,7 @@ pub(super) struct Painted {
 
 impl Painted {
     /// Gives a paint to the triangles that are added from here on.
-    pub fn paint(&mut self, paint: Option<Paint>) {
+    pub(super) fn paint(&mut self, paint: Option<Paint>) {
         let same = match (self.runs.last().and_then(|(_, last)| last.as_ref()), &paint) {
             (Some(last), Some(paint)) => last.is(paint),
             (last, paint) => last.is_none() && paint.is_none(),
@@ -110,30 +110,30 @@ impl Painted {
     }
 
     /// Gives one paint to all triangles.
-    pub fn repaint(&mut self, paint: Paint) {
+    pub(super) fn repaint(&mut self, paint: Paint) {
         self.runs = vec![(0, Some(paint))];
     }
 
     /// Gives the triangle that was added last its place in a texture.
-    pub fn place_last(&mut self, corners: Corners) {
+    pub(super) fn place_last(&mut self, corners: Corners) {
         const NOWHERE: Corners = [[f64::NAN; 2]; 3];
         self.corners.resize(self.mesh.triangles.len().saturating_sub(1), NOWHERE);
         self.corners.push(corners);
     }
 
     /// Gives the triangle that was added last a colour of its own.
-    pub fn color_last(&mut self, rgba: Rgba) {
+    pub(super) fn color_last(&mut self, rgba: Rgba) {
         self.own.resize(self.mesh.triangles.len().saturating_sub(1), None);
         self.own.push(Some(rgba));
     }
 
     /// Whether any triangle may have a colour.
-    pub fn has_colors(&self) -> bool {
+    pub(super) fn has_colors(&self) -> bool {
         !self.runs.is_empty() || !self.own.is_empty()
     }
 
     /// The colour of a triangle.
-    pub fn color(&self, triangle: usize) -> Option<Rgba> {
+    pub(super) fn color(&self, triangle: usize) -> Option<Rgba> {
         let run = self.runs.partition_point(|(first, _)| *first <= triangle).checked_sub(1);
         let own = self.own.get(triangle).copied().flatten();
         match run.and_then(|run| self.runs[run].1.as_ref()) {
@@ -215,17 +215,17 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl<'a> Surroundings<'a> {
-    pub fn new(folder: Option<&'a Path>) -> Self {
+    pub(super) fn new(folder: Option<&'a Path>) -> Self {
         Self { folder, paint: None, left: MOST_NAMED, notes: vec![] }
     }
 
     /// All triangles get this paint; no other file is read.
-    pub fn painted(paint: Paint) -> Self {
+    pub(super) fn painted(paint: Paint) -> Self {
         Self { paint: Some(paint), ..Self::new(None) }
     }
 
     /// The contents of a file that the mesh names.
-    pub fn read(&mut self, name: &str) -> Option<Vec<u8>> {
+    pub(super) fn read(&mut self, name: &str) -> Option<Vec<u8>> {
         self.left = self.left.checked_sub(1)?;
         let path = self.folder?.join(name.replace('\\', "/"));
         match crate::files::read(&path) {
@@ -238,18 +238,18 @@ impl<'a> Surroundings<'a> {
     }
 
     /// Whether colours are of use.
-    pub fn wants_colors(&self) -> bool {
+    pub(super) fn wants_colors(&self) -> bool {
         self.folder.is_some() || self.paint.is_some()
     }
 
     /// A texture in a file.
-    pub fn texture(&mut self, name: &str) -> Option<Rc<Texture>> {
+    pub(super) fn texture(&mut self, name: &str) -> Option<Rc<Texture>> {
         let bytes = self.read(name)?;
         self.texture_of(&bytes, name)
     }
 
     /// A texture in memory.
-    pub fn texture_of(&mut self, bytes: &[u8], name: &str) -> Option<Rc<Texture>> {
+    pub(super) fn texture_of(&mut self, bytes: &[u8], name: &str) -> Option<Rc<Texture>> {
         self.folder?;
         self.left = self.left.checked_sub(1)?;
         match Texture::read(bytes) {

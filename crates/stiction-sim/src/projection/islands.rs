@@ -68,22 +68,22 @@ pub(super) struct Islands {
 
 impl Islands {
     /// The largest overlap, opening or excess (m or rad).
-    pub fn asked(&self) -> f64 {
+    pub(super) fn asked(&self) -> f64 {
         self.asked
     }
 
     /// The rows of islands that are solved exactly, in the order of contacts, limits, loops.
-    pub fn exact(&self) -> impl Iterator<Item = &Row> {
+    pub(super) fn exact(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|row| self.islands[self.parent[row.tree]].is_exact())
     }
 
     /// The large islands.
-    pub fn large(&self) -> impl Iterator<Item = impl Iterator<Item = &Row> + Clone> {
+    pub(super) fn large(&self) -> impl Iterator<Item = impl Iterator<Item = &Row> + Clone> {
         self.large.iter().map(|range| self.order[range.clone()].iter().map(|&k| &self.rows[k]))
     }
 
     /// Finds rows and islands at configuration `q`; what is `enough` is left alone.
-    pub fn split(
+    pub(super) fn split(
         &mut self,
         world: &World,
         contacts: &[ContactPoint],

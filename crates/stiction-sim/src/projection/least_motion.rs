@@ -39,20 +39,20 @@ pub(super) struct Problem {
 impl Problem {
     /// The numbers of a row for its first or second block.
     #[inline]
-    pub fn numbers(&self, row: &Row, k: usize) -> &[f64] {
+    pub(super) fn numbers(&self, row: &Row, k: usize) -> &[f64] {
         &self.numbers[row.at[k]..row.at[k] + row.len[k]]
     }
 
     /// The motion along a row.
     #[inline]
-    pub fn along(&self, row: &Row) -> f64 {
+    pub(super) fn along(&self, row: &Row) -> f64 {
         let part = |k: usize| dot(self.numbers(row, k), &self.x[row.v[k]..row.v[k] + row.len[k]]);
         part(0) + part(1)
     }
 
     /// Moves by `p` along a row.
     #[inline]
-    pub fn push(&mut self, row: &Row, p: f64) {
+    pub(super) fn push(&mut self, row: &Row, p: f64) {
         for k in 0..2 {
             let numbers = &self.numbers[row.at[k]..row.at[k] + row.len[k]];
             add(p, numbers, &mut self.x[row.v[k]..row.v[k] + row.len[k]]);
@@ -72,7 +72,7 @@ pub(super) struct LeastMotion {
 
 impl LeastMotion {
     /// Forgets all rows.
-    pub fn clear(&mut self, blocks: usize) {
+    pub(super) fn clear(&mut self, blocks: usize) {
         let problem = &mut self.problem;
         problem.rows.clear();
         problem.numbers.clear();
@@ -83,7 +83,7 @@ impl LeastMotion {
     }
 
     /// Adds `row · x ≥ bound`, which may be missed by `tolerance`.
-    pub fn add(&mut self, mass: &Mass, row: &[(usize, &[f64])], bound: f64, tolerance: f64) {
+    pub(super) fn add(&mut self, mass: &Mass, row: &[(usize, &[f64])], bound: f64, tolerance: f64) {
         let mut new = Row { bound, tolerance, ..Row::default() };
         for (k, &(block, numbers)) in row.iter().enumerate() {
             let at = self.problem.numbers.len();
@@ -111,7 +111,7 @@ impl LeastMotion {
 
     /// Finds the least motion; true if every row holds within its tolerance. Else the motion is one
     /// that violates them little.
-    pub fn solve(&mut self, mass: &Mass) -> bool {
+    pub(super) fn solve(&mut self, mass: &Mass) -> bool {
         let Self { problem, sweeps, newton, .. } = self;
         let all = sweeps.solve(problem)
             || match newton.solve(problem) {
@@ -130,7 +130,7 @@ impl LeastMotion {
     }
 
     /// The motion of each block.
-    pub fn motion(&self) -> impl Iterator<Item = (usize, &[f64])> {
+    pub(super) fn motion(&self) -> impl Iterator<Item = (usize, &[f64])> {
         let Problem { blocks, x, .. } = &self.problem;
         let ends = blocks.iter().skip(1).map(|(_, at)| *at).chain([x.len()]);
         blocks.iter().zip(ends).map(|(&(block, at), end)| (block, &x[at..end]))

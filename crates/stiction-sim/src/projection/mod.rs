@@ -271,7 +271,7 @@ impl Simulation {
         let mut outcome = projector.solve(&assembler.problem)?;
         let mut moved = Moved::AllTheWay;
         if outcome.solved().is_none() {
-            outcome = projector.solve(&with_give(&assembler.problem)?)?;
+            outcome = projector.solve(&with_slack(&assembler.problem)?)?;
             moved = Moved::Partly;
         }
         let Some(solution) = outcome.solved() else { return Ok(Moved::Not) };
@@ -321,9 +321,9 @@ impl Simulation {
         if self.loops.is_empty() {
             return Ok(());
         }
-        mem::swap(&mut self.assembler, &mut self.afterwards);
+        mem::swap(&mut self.assembler, &mut self.second_assembler);
         let closed = self.project_loops();
-        mem::swap(&mut self.assembler, &mut self.afterwards);
+        mem::swap(&mut self.assembler, &mut self.second_assembler);
         closed
     }
 
@@ -367,7 +367,7 @@ fn reasonable_part(motion: &[LinkMotion], asked: f64) -> f64 {
 
 /// The problem of a projection in which contacts and limits may give way a little: each has a body
 /// of its own that moves along it, and heavy. Of very many rows it has the deepest.
-fn with_give(problem: &ContactProblem) -> Result<ContactProblem, InputError> {
+fn with_slack(problem: &ContactProblem) -> Result<ContactProblem, InputError> {
     let (contacts, limits, blocks) = (problem.contacts(), problem.limits(), problem.layout().blocks());
     let mut masses: Vec<Matrix> = (0..blocks).map(|b| problem.mass().block(b).clone()).collect();
     let deepest = deepest_rows(problem);

@@ -48,7 +48,7 @@ pub(super) struct Newton {
 impl Newton {
     /// Whether every row holds within its tolerance at the motion found; `None` if a factor would
     /// be too much work.
-    pub fn solve(&mut self, problem: &mut Problem) -> Option<bool> {
+    pub(super) fn solve(&mut self, problem: &mut Problem) -> Option<bool> {
         self.find_order(problem);
         let work = self.shape(problem);
         if work > MOST_WORK {

@@ -25,12 +25,12 @@ pub(super) struct Sweeps {
 
 impl Sweeps {
     /// True if every row holds after so many sweeps.
-    pub fn solve(&mut self, problem: &mut Problem) -> bool {
+    pub(super) fn solve(&mut self, problem: &mut Problem) -> bool {
         self.iterate(problem, 0.0)
     }
 
     /// The motion of rows that give way a little.
-    pub fn give_way(&mut self, problem: &mut Problem) {
+    pub(super) fn give_way(&mut self, problem: &mut Problem) {
         self.iterate(problem, COMPLIANCE);
     }
 

@@ -23,7 +23,7 @@ pub(super) struct WorldForce {
 
 impl WorldForce {
     /// That of contact `i`: its impulse over the step `dt` (s), or its force at the end of the step.
-    pub fn of(step: &RecordedStep, i: usize, dt: f64) -> Self {
+    pub(super) fn of(step: &RecordedStep, i: usize, dt: f64) -> Self {
         let dt = if step.level == Level::Acceleration { 1.0 } else { dt };
         let n = Vec3::from_array(step.contacts[i].normal);
         let (s, t) = step.contacts[i].tangents();

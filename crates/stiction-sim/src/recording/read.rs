@@ -156,7 +156,7 @@ impl Recording {
     }
 
     /// The chunk from whose snapshot step `k` can be made: the last one that begins at or before it.
-    pub fn chunk_of(&self, k: u64) -> Option<usize> {
+    pub(crate) fn chunk_of(&self, k: u64) -> Option<usize> {
         self.places.partition_point(|p| p.first <= k).checked_sub(1)
     }
 

@@ -35,17 +35,17 @@ pub(crate) struct Names {
 
 impl Names {
     /// Takes the final numbers of the links over.
-    pub fn renumber(&mut self, number: &[usize]) {
+    pub(super) fn renumber(&mut self, number: &[usize]) {
         self.links.values_mut().chain(self.joints.values_mut()).for_each(|l| *l = number[*l]);
     }
 
     /// The link of that name.
-    pub fn link(&self, section: &Section<'_>, key: &str, name: &str) -> Result<usize, SceneError> {
+    pub(super) fn link(&self, section: &Section<'_>, key: &str, name: &str) -> Result<usize, SceneError> {
         find(&self.links, section, key, name, "body")
     }
 
     /// The link whose joint has that name.
-    pub fn joint(&self, section: &Section<'_>, key: &str, name: &str) -> Result<usize, SceneError> {
+    pub(super) fn joint(&self, section: &Section<'_>, key: &str, name: &str) -> Result<usize, SceneError> {
         find(&self.joints, section, key, name, "joint")
     }
 }

@@ -27,12 +27,12 @@ pub(crate) struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// A text with its file, if it has one, and the directory for the files it names.
-    pub fn new(file: Option<&Path>, directory: &Path, text: &'a str) -> Self {
+    pub(super) fn new(file: Option<&Path>, directory: &Path, text: &'a str) -> Self {
         Self { file: file.map(Path::to_path_buf), directory: directory.to_path_buf(), text, files: RefCell::default() }
     }
 
     /// An error at a range of the text.
-    pub fn error(&self, element: &str, span: Range<usize>, message: impl Into<String>) -> SceneError {
+    pub(super) fn error(&self, element: &str, span: Range<usize>, message: impl Into<String>) -> SceneError {
         let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
         let line = before.iter().filter(|b| **b == b'\n').count() + 1;
         let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
@@ -45,7 +45,7 @@ impl<'a> Source<'a> {
     }
 
     /// A path of the scene, relative to its directory.
-    pub fn path(&self, path: &str) -> PathBuf {
+    pub(super) fn path(&self, path: &str) -> PathBuf {
         let path = self.directory.join(Path::new(path));
         let mut files = self.files.borrow_mut();
         if !files.contains(&path) {
@@ -70,17 +70,23 @@ pub(crate) struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    pub fn new(source: &'a Source<'a>, table: &'a DeTable<'a>, path: String, span: Range<usize>, scope: Scope) -> Self {
+    pub(super) fn new(
+        source: &'a Source<'a>,
+        table: &'a DeTable<'a>,
+        path: String,
+        span: Range<usize>,
+        scope: Scope,
+    ) -> Self {
         Self { source, table, path, span, scope, asked: RefCell::default() }
     }
 
     /// The name of a key in messages.
-    pub fn element(&self, key: &str) -> String {
+    pub(super) fn element(&self, key: &str) -> String {
         if self.path.is_empty() { key.into() } else { format!("{}.{key}", self.path) }
     }
 
     /// An error at a key's value, or at the table if the key is not there.
-    pub fn error(&self, key: &str, message: impl Into<String>) -> SceneError {
+    pub(super) fn error(&self, key: &str, message: impl Into<String>) -> SceneError {
         match self.table.get(key) {
             Some(value) => self.source.error(&self.element(key), value.span(), message),
             None => self.source.error(&self.element(key), self.span.clone(), message),
@@ -88,16 +94,16 @@ impl<'a> Section<'a> {
     }
 
     /// Puts an error without a place at a key.
-    pub fn place(&self, key: &str, error: &impl std::fmt::Display) -> SceneError {
+    pub(super) fn place(&self, key: &str, error: &impl std::fmt::Display) -> SceneError {
         self.error(key, error.to_string())
     }
 
-    pub fn has(&self, key: &'static str) -> bool {
+    pub(super) fn has(&self, key: &'static str) -> bool {
         self.value(key).is_some()
     }
 
     /// True if the key's value is text.
-    pub fn is_text(&self, key: &'static str) -> bool {
+    pub(super) fn is_text(&self, key: &'static str) -> bool {
         self.value(key).is_some_and(|at| matches!(at.get_ref(), DeValue::String(_)))
     }
 
@@ -107,12 +113,12 @@ impl<'a> Section<'a> {
     }
 
     /// Keys and values, in the order of the keys.
-    pub fn entries(&self) -> impl Iterator<Item = (&'a str, &'a Spanned<DeValue<'a>>)> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&'a str, &'a Spanned<DeValue<'a>>)> {
         self.table.iter().map(|(key, value)| (key.get_ref().as_ref(), value))
     }
 
     /// Fails if a key was never asked for.
-    pub fn finish(&self) -> Result<(), SceneError> {
+    pub(super) fn finish(&self) -> Result<(), SceneError> {
         let asked = self.asked.borrow();
         for (key, _) in self.table.iter() {
             let name = key.get_ref().as_ref();
@@ -140,7 +146,7 @@ impl<'a> Section<'a> {
     }
 
     /// Text, with `{name}` replaced by the number of that name.
-    pub fn string(&self, key: &'static str) -> Result<Option<String>, SceneError> {
+    pub(super) fn string(&self, key: &'static str) -> Result<Option<String>, SceneError> {
         self.value(key).map(|at| self.as_string(key, at)).transpose()
     }
 
@@ -154,7 +160,7 @@ impl<'a> Section<'a> {
     }
 
     /// Text, or a whole number of at least 0.
-    pub fn string_or_count(&self, key: &'static str) -> Result<Option<Result<String, usize>>, SceneError> {
+    pub(super) fn string_or_count(&self, key: &'static str) -> Result<Option<Result<String, usize>>, SceneError> {
         let Some(at) = self.value(key) else { return Ok(None) };
         if let DeValue::String(_) = at.get_ref() {
             return self.as_string(key, at).map(|text| Some(Ok(text)));
@@ -166,11 +172,11 @@ impl<'a> Section<'a> {
     }
 
     /// Text that must be there.
-    pub fn needed_string(&self, key: &'static str) -> Result<String, SceneError> {
+    pub(super) fn needed_string(&self, key: &'static str) -> Result<String, SceneError> {
         self.string(key)?.ok_or_else(|| self.missing(key))
     }
 
-    pub fn missing(&self, key: &str) -> SceneError {
+    pub(super) fn missing(&self, key: &str) -> SceneError {
         let asked = self.asked.borrow();
         let unread = self.entries().filter(|(name, _)| !asked.contains(name)).map(|(name, _)| name);
         let hint = nearest(key, unread).map_or_else(String::new, |k| format!("; is it what \"{k}\" was meant to be?"));
@@ -178,7 +184,7 @@ impl<'a> Section<'a> {
     }
 
     /// One text or a list of texts.
-    pub fn strings(&self, key: &'static str) -> Result<Option<Vec<String>>, SceneError> {
+    pub(super) fn strings(&self, key: &'static str) -> Result<Option<Vec<String>>, SceneError> {
         let Some(at) = self.value(key) else { return Ok(None) };
         match at.get_ref() {
             DeValue::Array(list) => list.iter().map(|x| self.as_string(key, x)).collect::<Result<_, _>>().map(Some),
@@ -186,7 +192,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    pub fn bool(&self, key: &'static str) -> Result<Option<bool>, SceneError> {
+    pub(super) fn bool(&self, key: &'static str) -> Result<Option<bool>, SceneError> {
         let Some(at) = self.value(key) else { return Ok(None) };
         match at.get_ref() {
             DeValue::Boolean(b) => Ok(Some(*b)),
@@ -195,11 +201,11 @@ impl<'a> Section<'a> {
     }
 
     /// A number or a formula of the parameters.
-    pub fn number(&self, key: &'static str) -> Result<Option<f64>, SceneError> {
+    pub(super) fn number(&self, key: &'static str) -> Result<Option<f64>, SceneError> {
         self.value(key).map(|at| self.as_number(key, at)).transpose()
     }
 
-    pub fn as_number(&self, key: &str, at: &Spanned<DeValue<'_>>) -> Result<f64, SceneError> {
+    pub(super) fn as_number(&self, key: &str, at: &Spanned<DeValue<'_>>) -> Result<f64, SceneError> {
         let expression = self.as_formula(key, at)?;
         if let Some(name) = expression.names().first() {
             return Err(self.unknown_name(key, at, name, false));
@@ -242,7 +248,7 @@ impl<'a> Section<'a> {
     }
 
     /// A formula of the names given besides the parameters.
-    pub fn formula(&self, key: &'static str, names: &[&str]) -> Result<Option<Expression>, SceneError> {
+    pub(super) fn formula(&self, key: &'static str, names: &[&str]) -> Result<Option<Expression>, SceneError> {
         let Some(at) = self.value(key) else { return Ok(None) };
         let e = self.as_formula(key, at)?;
         match e.names().iter().find(|n| !names.contains(&n.as_str())) {
@@ -252,7 +258,7 @@ impl<'a> Section<'a> {
     }
 
     /// A list of exactly N numbers.
-    pub fn numbers<const N: usize>(&self, key: &'static str) -> Result<Option<[f64; N]>, SceneError> {
+    pub(super) fn numbers<const N: usize>(&self, key: &'static str) -> Result<Option<[f64; N]>, SceneError> {
         let Some(at) = self.value(key) else { return Ok(None) };
         let expected = format!("a list of {N} numbers");
         let DeValue::Array(list) = at.get_ref() else { return Err(self.wrong(at, key, &expected)) };
@@ -261,7 +267,7 @@ impl<'a> Section<'a> {
     }
 
     /// One number, or a list of two.
-    pub fn one_or_two(&self, key: &'static str) -> Result<Option<(f64, Option<f64>)>, SceneError> {
+    pub(super) fn one_or_two(&self, key: &'static str) -> Result<Option<(f64, Option<f64>)>, SceneError> {
         let Some(at) = self.value(key) else { return Ok(None) };
         match at.get_ref() {
             DeValue::Array(_) => Ok(self.numbers::<2>(key)?.map(|[first, second]| (first, Some(second)))),
@@ -270,14 +276,14 @@ impl<'a> Section<'a> {
     }
 
     /// A list of numbers.
-    pub fn list(&self, key: &'static str) -> Result<Option<Vec<f64>>, SceneError> {
+    pub(super) fn list(&self, key: &'static str) -> Result<Option<Vec<f64>>, SceneError> {
         let Some(at) = self.value(key) else { return Ok(None) };
         let DeValue::Array(list) = at.get_ref() else { return Err(self.wrong(at, key, "a list of numbers")) };
         list.iter().map(|x| self.as_number(key, x)).collect::<Result<_, _>>().map(Some)
     }
 
     /// A list of lists of N numbers.
-    pub fn points<const N: usize>(&self, key: &'static str) -> Result<Option<Vec<[f64; N]>>, SceneError> {
+    pub(super) fn points<const N: usize>(&self, key: &'static str) -> Result<Option<Vec<[f64; N]>>, SceneError> {
         let Some(at) = self.value(key) else { return Ok(None) };
         let expected = format!("a list of lists of {N} numbers");
         let DeValue::Array(list) = at.get_ref() else { return Err(self.wrong(at, key, &expected)) };
@@ -291,7 +297,7 @@ impl<'a> Section<'a> {
     }
 
     /// A list of lists of numbers.
-    pub fn rows(&self, key: &'static str) -> Result<Option<Vec<Vec<f64>>>, SceneError> {
+    pub(super) fn rows(&self, key: &'static str) -> Result<Option<Vec<Vec<f64>>>, SceneError> {
         let Some(at) = self.value(key) else { return Ok(None) };
         let DeValue::Array(list) = at.get_ref() else { return Err(self.wrong(at, key, "a list of lists of numbers")) };
         let row = |item: &Spanned<DeValue<'_>>| {
@@ -302,12 +308,12 @@ impl<'a> Section<'a> {
     }
 
     /// A number over time: a number, a formula of `t`, or a list of points `[t, value]`.
-    pub fn signal(&self, key: &'static str) -> Result<Option<Signal>, SceneError> {
+    pub(super) fn signal(&self, key: &'static str) -> Result<Option<Signal>, SceneError> {
         self.value(key).map(|at| self.as_signal(key, at)).transpose()
     }
 
     /// Three numbers over time.
-    pub fn signals(&self, key: &'static str) -> Result<Option<[Signal; 3]>, SceneError> {
+    pub(super) fn signals(&self, key: &'static str) -> Result<Option<[Signal; 3]>, SceneError> {
         let Some(at) = self.value(key) else { return Ok(None) };
         let DeValue::Array(list) = at.get_ref() else {
             return Err(self.wrong(at, key, "a list of 3 numbers or formulas"));
@@ -344,7 +350,7 @@ impl<'a> Section<'a> {
     }
 
     /// A table.
-    pub fn section(&self, key: &'static str) -> Result<Option<Section<'a>>, SceneError> {
+    pub(super) fn section(&self, key: &'static str) -> Result<Option<Section<'a>>, SceneError> {
         let Some(at) = self.value(key) else { return Ok(None) };
         match at.get_ref() {
             DeValue::Table(table) => {
@@ -355,7 +361,7 @@ impl<'a> Section<'a> {
     }
 
     /// A list of tables, each as often as its `repeat` says, without those whose `when` is 0.
-    pub fn sections(&self, key: &'static str) -> Result<Vec<Section<'a>>, SceneError> {
+    pub(super) fn sections(&self, key: &'static str) -> Result<Vec<Section<'a>>, SceneError> {
         let Some(at) = self.value(key) else { return Ok(vec![]) };
         let DeValue::Array(list) = at.get_ref() else { return Err(self.wrong(at, key, "a list of tables ([[…]])")) };
         let mut out = Vec::new();

@@ -322,7 +322,7 @@ pub(crate) struct LastStep {
 }
 
 impl LastStep {
-    pub fn new(sim: &Simulation) -> Self {
+    pub(crate) fn new(sim: &Simulation) -> Self {
         let (model, dt) = (&sim.world.model, sim.settings.dt);
         let after = &sim.before.v_after;
         let made = !after.is_empty() && after.len() == model.nv();

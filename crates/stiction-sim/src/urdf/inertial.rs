@@ -8,7 +8,7 @@ use crate::description::NoteKind;
 use crate::error::SceneError;
 use crate::xml::Element;
 
-/// Where clipping would make a rod, each principal second moment of mass is at least this part of the largest: a rod a few percent thick.
+/// Where clipping would make a rod, each principal second moment of mass is at least this fraction of the largest: a rod a few percent thick.
 const THIN: f64 = 1e-3;
 
 /// Rotational inertia below this many m² of the mass is rounding: that of a body a micrometre in size.

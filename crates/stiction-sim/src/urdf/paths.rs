@@ -16,7 +16,7 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    pub fn new(folder: &Path, options: &UrdfOptions) -> Self {
+    pub(super) fn new(folder: &Path, options: &UrdfOptions) -> Self {
         let mut packages = options.package_paths.clone();
         let given = packages.len();
         let all = |name: &str| std::env::var_os(name).map_or(vec![], |v| std::env::split_paths(&v).collect());
@@ -28,7 +28,7 @@ impl Paths {
     }
 
     /// The file of that name, and what to note about how it was found.
-    pub fn find(&self, name: &str) -> Result<(PathBuf, Option<String>), String> {
+    pub(super) fn find(&self, name: &str) -> Result<(PathBuf, Option<String>), String> {
         let name = name.trim().replace('\\', "/");
         if let Some((scheme, rest)) = name.split_once("://") {
             return match scheme {

@@ -30,27 +30,27 @@ pub(super) struct Tree<'a> {
 
 impl<'a> Tree<'a> {
     /// The link of that name.
-    pub fn link(&self, name: &str) -> Option<usize> {
+    pub(super) fn link(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
     }
 
     /// The link whose joint has that name.
-    pub fn joint(&self, name: &str) -> Option<usize> {
+    pub(super) fn joint(&self, name: &str) -> Option<usize> {
         self.joints().find(|(_, j)| j.name == name).map(|(i, _)| i)
     }
 
     /// All joints, with the link below each.
-    pub fn joints(&self) -> impl Iterator<Item = (usize, &Joint<'a>)> {
+    pub(super) fn joints(&self) -> impl Iterator<Item = (usize, &Joint<'a>)> {
         self.links.iter().enumerate().filter_map(|(i, l)| Some((i, l.joint.as_ref()?)))
     }
 
     /// Names of links.
-    pub fn link_names(&self) -> impl Iterator<Item = &'a str> {
+    pub(super) fn link_names(&self) -> impl Iterator<Item = &'a str> {
         self.links.iter().map(|l| l.name)
     }
 
     /// A link and all that is fixed to it below.
-    pub fn fixed_group(&self, root: usize) -> impl Iterator<Item = usize> {
+    pub(super) fn fixed_group(&self, root: usize) -> impl Iterator<Item = usize> {
         let mut inside = vec![false; self.links.len()];
         inside[root] = true;
         for &i in &self.order {

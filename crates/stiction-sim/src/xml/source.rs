@@ -10,7 +10,7 @@ use crate::error::SceneError;
 /// What other readers of robot files let pass is forgiven: `--` within comments, prefixes that nobody declared, lines before the XML declaration,
 /// zero bytes at the end.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub(crate) struct Source {
     file: Option<PathBuf>,
     text: String,
     /// Where declarations of prefixes were put in, and how many bytes.
@@ -25,7 +25,7 @@ impl Source {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn read(path: &Path) -> Result<Self, SceneError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, SceneError> {
         let bytes =
             crate::files::read(path).map_err(|e| SceneError::new("", format!("cannot read: {e}")).in_file(path))?;
         let text = String::from_utf8(bytes).unwrap_or_else(|e| e.as_bytes().iter().map(|&b| char::from(b)).collect());
@@ -33,7 +33,7 @@ impl Source {
     }
 
     /// A text, and the file to name in errors.
-    pub fn new(text: impl Into<String>, file: Option<PathBuf>) -> Self {
+    pub(crate) fn new(text: impl Into<String>, file: Option<PathBuf>) -> Self {
         let mut text = without_comments(text.into());
         text.truncate(text.trim_end_matches('\0').len());
         let mut source = Self { file, text: without_late_declaration(text), inserted: (0, 0) };
@@ -44,7 +44,7 @@ impl Source {
     /// Replaces every `$(optenv NAME VALUE)` of ROS by its value with blanks around it, so that
     /// places stay as they are; the environment has no say in what a file means. True if there was
     /// one.
-    pub fn take_defaults(&mut self) -> bool {
+    pub(crate) fn take_defaults(&mut self) -> bool {
         const START: &str = "$(optenv ";
         let (mut out, mut rest) = (String::with_capacity(self.text.len()), self.text.as_str());
         while let Some(at) = rest.find(START) {
@@ -65,12 +65,12 @@ impl Source {
     }
 
     /// The file.
-    pub fn file(&self) -> Option<&Path> {
+    pub(crate) fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
 
     /// The text that is parsed: comments are blanks.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
@@ -78,7 +78,7 @@ impl Source {
     ///
     /// # Errors
     /// If the text is not well-formed, with the place.
-    pub fn parse(&self) -> Result<Document<'_>, SceneError> {
+    pub(crate) fn parse(&self) -> Result<Document<'_>, SceneError> {
         match self.tree() {
             Ok(tree) => Ok(Document { source: self, tree, seen: Default::default() }),
             Err(error) => Err(self.syntax_error(&error)),
@@ -86,7 +86,7 @@ impl Source {
     }
 
     /// Line and column from 1 of a byte of the text.
-    pub fn place(&self, offset: usize) -> (usize, usize) {
+    pub(crate) fn place(&self, offset: usize) -> (usize, usize) {
         let before = self.text.as_bytes().get(..offset).unwrap_or(self.text.as_bytes());
         let line = before.iter().filter(|b| **b == b'\n').count() + 1;
         let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);

@@ -4,13 +4,13 @@ use crate::collision::frame::{Query, Touch};
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
-/// Overlap along an axis that is small beside the shapes: at most this part of the smaller one's size.
+/// Overlap along an axis that is small beside the shapes: at most this fraction of the smaller one's size.
 const SHALLOW: f64 = 1e-3;
 
-/// Motion is slow along an axis if it is at most this part of the whole.
+/// Motion is slow along an axis if it is at most this fraction of the whole.
 const SLOW: f64 = 0.1;
 
-/// A later axis must be better than an earlier one by more than this part of the size, so that rounding does not choose between equals.
+/// A later axis must be better than an earlier one by more than this fraction of the size, so that rounding does not choose between equals.
 const PREFERENCE: f64 = 1e-9;
 
 /// Whether an edge axis is so close to a face normal that the face speaks for it: cosine of 0.01 rad. The clipped faces hold the crossing
@@ -24,7 +24,7 @@ pub(crate) const PARALLEL: f64 = 1e-8;
 /// face, a small turn lays it on the face.
 pub(crate) const ALONG_FACE: f64 = 0.25;
 
-/// Places closer together than this part of the size are one place.
+/// Places closer together than this fraction of the size are one place.
 const ONE_PLACE: f64 = 0.1;
 
 /// Of the contacts from `start` on, between a face and an edge along it that crosses one of the
@@ -99,17 +99,17 @@ pub(crate) struct Rank {
 
 impl Rank {
     /// Worse than every axis.
-    pub const WORST: Self = Self { apart: false, key: f64::NEG_INFINITY };
+    pub(crate) const WORST: Self = Self { apart: false, key: f64::NEG_INFINITY };
 }
 
 impl Ranking {
-    pub fn new(query: &Query, travel: f64) -> Self {
+    pub(crate) fn new(query: &Query, travel: f64) -> Self {
         let skin = SHALLOW * query.size;
         Self { skin, shallow: travel.min(skin) + query.touch, preference: PREFERENCE * query.size, slow: SLOW * travel }
     }
 
     /// The rank of an axis with the given separation now, which the motion changes by `change`.
-    pub fn rank(&self, separation: f64, change: f64) -> Rank {
+    pub(crate) fn rank(&self, separation: f64, change: f64) -> Rank {
         let apart = separation >= -self.shallow;
         // What touches and hardly moves along the axis is held there: a box that slides on level tiles falls onto none of them.
         let held = separation <= self.shallow && change.abs() <= self.slow;
@@ -118,7 +118,7 @@ impl Ranking {
     }
 
     /// True if `new` beats `old`, which came first.
-    pub fn better(&self, new: Rank, old: Rank) -> bool {
+    pub(crate) fn better(&self, new: Rank, old: Rank) -> bool {
         if new.apart != old.apart { new.apart } else { new.key > old.key + self.preference }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct Corner {
 
 impl Corner {
     /// Vertex `number` of a polygon; the edge with the same number leads on from it.
-    pub fn vertex(u: f64, v: f64, height: f64, number: u32) -> Self {
+    pub(crate) fn vertex(u: f64, v: f64, height: f64, number: u32) -> Self {
         Self { u, v, height, name: number, edge: number }
     }
 }
@@ -91,7 +91,7 @@ pub(crate) struct Clip {
 
 impl Clip {
     /// Cuts the polygon by all sides. False if nothing wider than `slack` remains.
-    pub fn overlap(&mut self, sides: &[Side], slack: f64) -> bool {
+    pub(crate) fn overlap(&mut self, sides: &[Side], slack: f64) -> bool {
         for (number, side) in sides.iter().enumerate() {
             if self.polygon.iter().all(|p| side.beyond(p) <= slack) {
                 continue;

@@ -12,7 +12,7 @@ use crate::math::Vec3;
 const HALVINGS: usize = 60;
 const ASCENTS: usize = 100;
 
-/// Separations that differ by less than this part of the size are the same up to rounding.
+/// Separations that differ by less than this fraction of the size are the same up to rounding.
 const LEVEL: f64 = 1e-13;
 
 /// Turn of a normal (rad) below which an ascent has arrived.

@@ -13,7 +13,7 @@ pub(crate) const RIM_POINTS: usize = 4;
 const LEVEL: f64 = 1e-6;
 
 /// A flat end that is tilted by less than this (sine) is not taken to wobble: between its four
-/// points it sinks in by less than this part of its radius.
+/// points it sinks in by less than this fraction of its radius.
 const NEARLY_LEVEL: f64 = 1e-3;
 
 /// The plane as seen from the other shape: height of its origin, and the normal in its axes.

@@ -106,7 +106,7 @@ pub(crate) struct Pair<'a, F> {
 
 impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     /// Contacts in the first polytope's frame, normals from the first to the second.
-    pub fn contacts(&self, scratch: &mut Scratch, out: &mut Vec<Touch>) {
+    pub(crate) fn contacts(&self, scratch: &mut Scratch, out: &mut Vec<Touch>) {
         let ranking = Ranking::new(self.query, self.drift.linear.norm());
         let start = out.len();
         let overlap = self.near_contacts(scratch, &ranking, out);

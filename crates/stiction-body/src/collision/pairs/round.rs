@@ -20,13 +20,13 @@ pub(crate) struct Ball {
 }
 
 impl Ball {
-    pub fn new(first: &Frame, centre: Vec3, radius: f64, query: &Query) -> Self {
+    pub(crate) fn new(first: &Frame, centre: Vec3, radius: f64, query: &Query) -> Self {
         Self { centre: first.point_to_local(centre), radius, drift: first.direction_to_local(query.drift.at(centre)) }
     }
 
     /// Contact with a shape given by its closest points, as it is or as it comes to be: a ball that is apart touches where it first meets the shape
     /// on its straight way, and not at all where it does not. The plane found supports the shape, so the gap is never more than the distance.
-    pub fn meet(&self, query: &Query, closest: impl Fn(Vec3) -> Option<Closest>) -> Option<(Closest, f64)> {
+    pub(crate) fn meet(&self, query: &Query, closest: impl Fn(Vec3) -> Option<Closest>) -> Option<(Closest, f64)> {
         let mut near = closest(self.centre)?;
         let gap = near.distance - self.radius;
         if gap > query.limit() {
@@ -81,7 +81,7 @@ impl Ball {
 
     /// The contact in the world. The ball's point is on the line through its centre, and the shape's where the ball will touch it: a normal force
     /// turns neither a ball nor a capsule about its axis.
-    pub fn touch(&self, first: &Frame, near: &Closest, gap: f64, feature: u64) -> Touch {
+    pub(crate) fn touch(&self, first: &Frame, near: &Closest, gap: f64, feature: u64) -> Touch {
         let own = self.centre - near.normal * (self.radius + 0.5 * gap);
         let across = near.point - own;
         let lead = if gap > 0.0 { (near.normal * near.normal.dot(across) - across) * 0.5 } else { Vec3::ZERO };

@@ -10,7 +10,7 @@ use crate::collision::surface::{self, Surface, Tile};
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
-/// Normals that agree to this are those of one plane, and gaps that agree to this part of the size are equal.
+/// Normals that agree to this are those of one plane, and gaps that agree to this fraction of the size are equal.
 const SAME: f64 = 1e-12;
 
 /// Contacts of round shapes at one place whose normals agree to this are one: the face beside a seam, seen from both sides.
@@ -72,7 +72,7 @@ impl Region<'_> {
         }
     }
 
-    pub fn sphere(&self, ball: &Frame, radius: f64, scratch: &mut Scratch, out: &mut Vec<Touch>) {
+    pub(crate) fn sphere(&self, ball: &Frame, radius: f64, scratch: &mut Scratch, out: &mut Vec<Touch>) {
         let start = out.len();
         let behind = self.behind();
         self.each(radius, scratch, out, |tile, out| {
@@ -83,7 +83,7 @@ impl Region<'_> {
         }
     }
 
-    pub fn ellipsoid(&self, frame: &Frame, radii: Vec3, scratch: &mut Scratch, out: &mut Vec<Touch>) {
+    pub(crate) fn ellipsoid(&self, frame: &Frame, radii: Vec3, scratch: &mut Scratch, out: &mut Vec<Touch>) {
         let start = out.len();
         let behind = self.behind();
         self.each(radii.max_element(), scratch, out, |tile, out| {
@@ -96,7 +96,14 @@ impl Region<'_> {
         }
     }
 
-    pub fn capsule(&self, capsule: &Frame, half_length: f64, radius: f64, scratch: &mut Scratch, out: &mut Vec<Touch>) {
+    pub(crate) fn capsule(
+        &self,
+        capsule: &Frame,
+        half_length: f64,
+        radius: f64,
+        scratch: &mut Scratch,
+        out: &mut Vec<Touch>,
+    ) {
         let start = out.len();
         let behind = self.behind();
         self.each(f64::INFINITY, scratch, out, |tile, out| {
@@ -125,7 +132,7 @@ impl Region<'_> {
         }
     }
 
-    pub fn polytope(
+    pub(crate) fn polytope(
         &self,
         frame: &Frame,
         polytope: PolytopeRef,
@@ -161,7 +168,7 @@ impl Region<'_> {
         to_world(self.frame, &mut out[start..]);
     }
 
-    pub fn cylinder(
+    pub(crate) fn cylinder(
         &self,
         frame: &Frame,
         half_length: f64,

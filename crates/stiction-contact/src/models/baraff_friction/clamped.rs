@@ -9,7 +9,7 @@ use super::sets::Clamp;
 /// Passes of refinement of a direction.
 const REFINEMENTS: usize = 2;
 
-/// A clamped acceleration that changes by more than this part of its terms says that the updated factor has lost its way.
+/// A clamped acceleration that changes by more than this fraction of its terms says that the updated factor has lost its way.
 const LOST: f64 = 1e-13;
 
 /// Conditions `rowₖᵀ x = 0`, each held by a force that changes x by `columnₖ`: the matrix is `rowᵢᵀ columnⱼ`.
@@ -36,7 +36,7 @@ pub(super) struct Clamped {
 
 impl Clamped {
     /// No conditions; at most `capacity` on motions of dimension `m` later. `symmetric` if no force brings friction with it.
-    pub fn reset(&mut self, m: usize, capacity: usize, symmetric: bool) {
+    pub(super) fn reset(&mut self, m: usize, capacity: usize, symmetric: bool) {
         self.m = m;
         self.symmetric = symmetric;
         self.capacity = capacity;
@@ -50,22 +50,22 @@ impl Clamped {
     }
 
     /// The conditions, in the order of the matrix.
-    pub fn list(&self) -> &[Clamp] {
+    pub(super) fn list(&self) -> &[Clamp] {
         &self.clamps
     }
 
     /// The row of the condition at position `k`, m.
-    pub fn row(&self, k: usize) -> &[f64] {
+    pub(super) fn row(&self, k: usize) -> &[f64] {
         &self.rows[k * self.m..(k + 1) * self.m]
     }
 
     /// The column of the force at position `k`, m.
-    pub fn column(&self, k: usize) -> &[f64] {
+    pub(super) fn column(&self, k: usize) -> &[f64] {
         &self.columns[k * self.m..(k + 1) * self.m]
     }
 
     /// Adds a condition.
-    pub fn push(&mut self, clamp: Clamp, row: &[f64], column: &[f64]) {
+    pub(super) fn push(&mut self, clamp: Clamp, row: &[f64], column: &[f64]) {
         if self.updated {
             self.append(row, column);
         }
@@ -90,7 +90,7 @@ impl Clamped {
     }
 
     /// Removes the conditions that `is` says.
-    pub fn remove(&mut self, is: impl Fn(&Clamp) -> bool) {
+    pub(super) fn remove(&mut self, is: impl Fn(&Clamp) -> bool) {
         for k in (0..self.clamps.len()).rev() {
             if is(&self.clamps[k]) {
                 self.clamps.remove(k);
@@ -103,7 +103,7 @@ impl Clamped {
     }
 
     /// `x ← A⁻¹ x`; false if A is singular.
-    pub fn solve(&mut self, x: &mut [f64]) -> bool {
+    pub(super) fn solve(&mut self, x: &mut [f64]) -> bool {
         if self.updated {
             self.factor.solve(x);
             return true;
@@ -127,7 +127,7 @@ impl Clamped {
 
     /// Adds to `dx` (m) the change that keeps all conditions, `dx ← dx + Σ columnₖ yₖ`, sets y, and adds the sizes of the terms to `dsize`. False
     /// if the matrix is singular.
-    pub fn hold(&mut self, dx: &mut [f64], dsize: &mut [f64], y: &mut Vec<f64>) -> bool {
+    pub(super) fn hold(&mut self, dx: &mut [f64], dsize: &mut [f64], y: &mut Vec<f64>) -> bool {
         y.clear();
         y.resize(self.clamps.len(), 0.0);
         if !self.refine(dx, y) {
@@ -180,7 +180,7 @@ impl Clamped {
     }
 
     /// Builds the updated factor again, if it was lost.
-    pub fn mend(&mut self) {
+    pub(super) fn mend(&mut self) {
         if self.updated {
             return;
         }

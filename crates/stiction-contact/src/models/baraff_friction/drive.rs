@@ -5,15 +5,15 @@ use stiction_lcp::matrix::{axpy, dot, norm};
 use super::clamped::{Clamped, abs_dot, add_abs};
 use super::maxstep::Events;
 use super::sets::{Along, Clamp, Friction, Place};
-use super::system::{Rubbing, System};
+use super::system::{FrictionKind, System};
 
-/// A change of acceleration is rounding if it is at most this part of its terms.
+/// A change of acceleration is rounding if it is at most this fraction of its terms.
 pub(super) const NOISE: f64 = 1e-12;
 
-/// A row whose acceleration cannot be changed is satisfied if that is at most this part of its terms.
+/// A row whose acceleration cannot be changed is satisfied if that is at most this fraction of its terms.
 pub(super) const SETTLED: f64 = 1e-11;
 
-/// A step is one of no length if it changes no motion by more than this part of its terms.
+/// A step is one of no length if it changes no motion by more than this fraction of its terms.
 const NO_LENGTH: f64 = 1e-13;
 
 /// Steps allowed by default: this many per row and contact, and for as many more.
@@ -43,7 +43,7 @@ pub(super) enum Driven {
 }
 
 impl Driven {
-    pub fn row(self) -> usize {
+    pub(super) fn row(self) -> usize {
         match self {
             Self::Row { i, .. } | Self::Tangent { i, .. } | Self::Release { i, .. } => i,
         }
@@ -88,7 +88,7 @@ pub(super) struct Driver {
     /// Changes of set of each row and of its friction since the last step of some length.
     pub changes: Vec<[u8; 2]>,
     /// Conditions that are off by what was found to be rounding.
-    pub excused: Vec<[bool; 2]>,
+    pub within_rounding: Vec<[bool; 2]>,
     /// The first direction in which the friction of each contact is established; the second is across it.
     pub frame: Vec<[f64; 2]>,
     pub steps: usize,
@@ -97,7 +97,7 @@ pub(super) struct Driver {
 
 impl Driver {
     /// No forces, no row looked at.
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         let (rows, contacts, m) = (self.system.rows(), self.system.contacts, self.system.m);
         refill(&mut self.f, rows, 0.0);
         refill(&mut self.f_friction, contacts, [0.0; 2]);
@@ -108,28 +108,28 @@ impl Driver {
         refill(&mut self.df_friction, contacts, [0.0; 2]);
         refill(&mut self.refused, rows, [false; 2]);
         refill(&mut self.changes, rows, [0; 2]);
-        refill(&mut self.excused, rows, [false; 2]);
+        refill(&mut self.within_rounding, rows, [false; 2]);
         for vector in [&mut self.x, &mut self.size, &mut self.dx, &mut self.dsize, &mut self.column] {
             refill(vector, m, 0.0);
         }
-        let symmetric = self.system.rubbing.iter().all(|r| *r == Rubbing::Smooth);
+        let symmetric = self.system.friction_kind.iter().all(|r| *r == FrictionKind::Smooth);
         // Never more than m independent ones.
         self.clamped.reset(m, m.min(rows + 2 * contacts), symmetric);
         for i in 0..rows {
             self.f[i] = 0.0f64.clamp(self.system.lo[i], self.system.hi[i]);
         }
         for c in 0..contacts {
-            self.friction[c] = match self.system.rubbing[c] {
-                Rubbing::Smooth => Friction::Absent,
-                Rubbing::Static => Friction::Off,
-                Rubbing::Dynamic(u) => Friction::Dynamic(u),
+            self.friction[c] = match self.system.friction_kind[c] {
+                FrictionKind::Smooth => Friction::Absent,
+                FrictionKind::Static => Friction::Off,
+                FrictionKind::Dynamic(u) => Friction::Dynamic(u),
             };
         }
         self.refresh();
     }
 
     /// Motion and sizes from the forces.
-    pub fn refresh(&mut self) {
+    pub(super) fn refresh(&mut self) {
         let system = &self.system;
         self.x.copy_from_slice(&system.x0);
         self.size.iter_mut().zip(&system.x0).for_each(|(s, x)| *s = x.abs());
@@ -146,13 +146,13 @@ impl Driver {
     }
 
     /// Acceleration of row `i`, and the size of its terms.
-    pub fn a(&self, i: usize) -> (f64, f64) {
+    pub(super) fn a(&self, i: usize) -> (f64, f64) {
         let (g, bias) = (self.system.g.col(i), self.system.bias[i]);
         (dot(g, &self.x) + bias, abs_dot(g, &self.size) + self.system.bias_size[i])
     }
 
     /// Tangential acceleration of contact `c`, and the size of its terms.
-    pub fn a_friction(&self, c: usize) -> ([f64; 2], f64) {
+    pub(super) fn a_friction(&self, c: usize) -> ([f64; 2], f64) {
         let (tangent, bias, sizes) = (&self.system.tangent, &self.system.tangent_bias, &self.system.tangent_bias_size);
         let a = [0, 1].map(|k| dot(tangent[k].col(c), &self.x) + bias[k][c]);
         let size = [0, 1].map(|k| abs_dot(tangent[k].col(c), &self.size) + sizes[k][c]);
@@ -160,7 +160,7 @@ impl Driver {
     }
 
     /// Change of the acceleration of row `i` along `along`, 0 if that is rounding.
-    pub fn da(&self, i: usize, along: Along) -> f64 {
+    pub(super) fn da(&self, i: usize, along: Along) -> f64 {
         let (change, size) = match along {
             Along::Row => (dot(self.system.g.col(i), &self.dx), abs_dot(self.system.g.col(i), &self.dsize)),
             Along::Tangent(e) => {
@@ -173,7 +173,7 @@ impl Driver {
     }
 
     /// Changes one force until its goal is met, keeping the conditions of all index sets. Reference: [Baraff94, §5.5].
-    pub fn drive_to_zero(&mut self, driven: Driven) -> Result<(), Halt> {
+    pub(super) fn drive_to_zero(&mut self, driven: Driven) -> Result<(), Halt> {
         self.refused.fill([false; 2]);
         self.changes.fill([0; 2]);
         self.clamped.mend();
@@ -207,7 +207,7 @@ impl Driver {
     }
 
     /// Steps allowed to an attempt unless the options say otherwise.
-    pub fn default_steps(&self) -> usize {
+    pub(super) fn default_steps(&self) -> usize {
         STEPS_PER_ROW * (self.system.rows() + self.system.contacts + ROWS_MORE)
     }
 
@@ -218,7 +218,7 @@ impl Driver {
     }
 
     /// Δf for a unit change of the driven force: no clamped acceleration changes. Reference: [Baraff94, Eq. 9, §5.5].
-    pub fn fdirection(&mut self, driven: Driven) -> Result<(), Halt> {
+    pub(super) fn fdirection(&mut self, driven: Driven) -> Result<(), Halt> {
         let clamp = Clamp { i: driven.row(), along: driven.along() };
         if !self.direction_of(clamp, driven.sign()) {
             return Err(Halt::Numerical("the matrix of the clamped conditions"));
@@ -228,7 +228,7 @@ impl Driver {
     }
 
     /// `dx`, `dsize` and y for a change by `sign` of the force of `clamp`. False if there is no such direction.
-    pub fn direction_of(&mut self, clamp: Clamp, sign: f64) -> bool {
+    pub(super) fn direction_of(&mut self, clamp: Clamp, sign: f64) -> bool {
         fill_column(&self.system, &self.friction, clamp, &mut self.column);
         self.dx.iter_mut().zip(&self.column).for_each(|(dx, h)| *dx = sign * h);
         self.dsize.iter_mut().zip(&self.column).for_each(|(s, h)| *s = h.abs());
@@ -275,9 +275,9 @@ impl Driver {
     /// Leaves the driven condition where it is: met, to rounding, by the clamped ones it depends on.
     fn settle(&mut self, driven: Driven) {
         match driven {
-            Driven::Row { i, .. } => self.excused[i][0] = true,
+            Driven::Row { i, .. } => self.within_rounding[i][0] = true,
             Driven::Tangent { i, .. } | Driven::Release { i, .. } => {
-                self.excused[i][1] = true;
+                self.within_rounding[i][1] = true;
                 self.hold(i);
             }
         }
@@ -310,7 +310,7 @@ impl Driver {
     }
 
     /// The frame of each contact is turned against its present acceleration.
-    pub fn turn_frames(&mut self) {
+    pub(super) fn turn_frames(&mut self) {
         for c in 0..self.system.contacts {
             let (a, size) = self.a_friction(c);
             let speed = norm(&a);

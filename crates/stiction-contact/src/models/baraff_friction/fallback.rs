@@ -11,10 +11,10 @@ use stiction_lcp::{Auto, BoxLcp, Matrix, Options, Solver};
 
 use super::drive::{Driver, fill_column, fill_row};
 use super::sets::{Along, Clamp, Friction, Place};
-use super::system::Rubbing;
+use super::system::FrictionKind;
 use crate::whitened::why_not_formed;
 
-/// A force of friction stands on its cone if it is within this part of it.
+/// A force of friction stands on its cone if it is within this fraction of it.
 const ON_CONE: f64 = 1e-9;
 
 /// What a variable of the complementarity problem is.
@@ -28,7 +28,7 @@ enum Variable {
 
 impl Driver {
     /// Takes forces and sets from a complementarity problem. False if that is not solved.
-    pub fn start_from_lcp(&mut self, options: &Options) -> bool {
+    pub(super) fn start_from_lcp(&mut self, options: &Options) -> bool {
         self.reset();
         let variables = self.variables();
         let Some(z) = self
@@ -56,7 +56,7 @@ impl Driver {
         let system = &self.system;
         let mut all: Vec<Variable> =
             (0..system.rows()).map(|i| Variable::Force(Clamp { i, along: Along::Row })).collect();
-        for c in (0..system.contacts).filter(|&c| system.rubbing[c] == Rubbing::Static) {
+        for c in (0..system.contacts).filter(|&c| system.friction_kind[c] == FrictionKind::Static) {
             let directions = [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]];
             let count = if system.planar[c] { 2 } else { 4 };
             all.extend(directions[..count].iter().map(|&d| Variable::Force(Clamp { i: c, along: Along::Tangent(d) })));

@@ -11,7 +11,7 @@ use stiction_lcp::InputError;
 use stiction_lcp::matrix::axpy;
 
 use super::BaraffFriction;
-use super::system::Rubbing;
+use super::system::FrictionKind;
 use crate::certificate::baraff::BaraffLaw;
 use crate::model::{ContactOutcome, ContactRay, Level};
 use crate::problem::{Contact, ContactProblem};
@@ -83,7 +83,7 @@ fn strength(problem: &ContactProblem, direction: &ContactForces, change: &[f64])
     let contacts = problem.contacts();
     let mut least: Option<(f64, usize)> = None;
     for i in (0..contacts.len()).filter(|&i| direction.normal[i] > 0.0 && contacts.mu[i] > 0.0) {
-        let Rubbing::Dynamic(against) = super::rubbing(problem, i) else { continue };
+        let FrictionKind::Dynamic(against) = super::friction_kind(problem, i) else { continue };
         let along = |v: &[f64]| -against[0] * contacts.tangent_s.dot(i, v) - against[1] * contacts.tangent_t.dot(i, v);
         let surface = -against[0] * contacts.surface[i][0] - against[1] * contacts.surface[i][1];
         let (slip, rate) = (along(problem.v()) + surface, along(change));
@@ -94,7 +94,7 @@ fn strength(problem: &ContactProblem, direction: &ContactForces, change: &[f64])
     least.filter(|(s, _)| s.is_finite())
 }
 
-/// The problem of an impact at velocities `v`: rows that have a say now, no forces.
+/// The problem of an impact at velocities `v`: rows of contacts that close now, no forces.
 fn inelastic(problem: &ContactProblem, v: &[f64]) -> Result<ContactProblem, InputError> {
     let mut after = ContactProblem::new(problem.mass().clone(), v.to_vec(), vec![0.0; problem.m()], problem.dt())?;
     let contacts = problem.contacts();

@@ -25,7 +25,7 @@ pub(super) enum Event {
 
 impl Event {
     /// True if the step ends with the driven index itself.
-    pub fn is_of_driven(self) -> bool {
+    pub(super) fn is_of_driven(self) -> bool {
         matches!(self, Self::DrivenZero | Self::DrivenBound)
     }
 }
@@ -43,7 +43,7 @@ fn offer(step: &mut MaxStep, events: &mut Events, event: Event, row: usize, dist
 
 impl Driver {
     /// The longest step that keeps all conditions, and what ends it; `None` if nothing does.
-    pub fn maxstep(&mut self, driven: Driven) -> Option<(f64, Event)> {
+    pub(super) fn maxstep(&mut self, driven: Driven) -> Option<(f64, Event)> {
         let mut events = std::mem::take(&mut self.events);
         events.clear();
         let mut step = MaxStep::new(false);

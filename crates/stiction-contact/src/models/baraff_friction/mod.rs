@@ -44,7 +44,7 @@ use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptio
 use crate::problem::ContactProblem;
 use crate::whitened::Whitened;
 use drive::{Driver, Halt};
-use system::Rubbing;
+use system::FrictionKind;
 use violation::Order;
 
 pub use impact::Impact;
@@ -53,7 +53,7 @@ pub use impact::Impact;
 const ORDERS: [Order; 6] =
     [Order::Worst, Order::First, Order::Last, Order::Shuffled(1), Order::Shuffled(2), Order::Shuffled(3)];
 
-/// Multipliers prove that no motion satisfies the rows only if they move nothing: at most this part of their terms. The proof itself is checked
+/// Multipliers prove that no motion satisfies the rows only if they move nothing: at most this fraction of their terms. The proof itself is checked
 /// from the problem.
 const STILL: f64 = 1e-8;
 
@@ -128,8 +128,8 @@ struct IslandSolver {
     islands: Islands,
     /// The number of the island that is being solved.
     number: usize,
-    /// How each contact of the problem rubs.
-    rubbing: Vec<Rubbing>,
+    /// How each contact of the problem kind.
+    friction_kind: Vec<FrictionKind>,
     max_steps: Option<usize>,
     driver: Driver,
 }
@@ -138,15 +138,16 @@ impl IslandSolver {
     fn begin(&mut self, problem: &ContactProblem, level: Level, max_steps: Option<usize>) {
         self.islands.find(problem);
         self.max_steps = max_steps;
-        self.rubbing.clear();
-        let rubbing = |i| if level == Level::Acceleration { rubbing(problem, i) } else { Rubbing::Static };
-        self.rubbing.extend((0..problem.contacts().len()).map(rubbing));
+        self.friction_kind.clear();
+        let friction_kind =
+            |i| if level == Level::Acceleration { friction_kind(problem, i) } else { FrictionKind::Static };
+        self.friction_kind.extend((0..problem.contacts().len()).map(friction_kind));
     }
 
     fn load(&mut self, island: &Whitened) {
         let contacts = &self.islands.list()[self.number].contacts;
-        let rubbing = &self.rubbing;
-        self.driver.system.load(island, |i| rubbing[contacts[i]]);
+        let friction_kind = &self.friction_kind;
+        self.driver.system.load(island, |i| friction_kind[contacts[i]]);
     }
 
     /// An island, from the guess if there is one.
@@ -246,7 +247,7 @@ impl IslandSolver {
 
     /// True if no motion satisfies the rows even without friction: then the driven forces are Farkas multipliers.
     fn is_infeasible(&mut self) -> bool {
-        self.driver.system.rubbing.fill(Rubbing::Smooth);
+        self.driver.system.friction_kind.fill(FrictionKind::Smooth);
         self.driver.max_steps = self.driver.default_steps();
         self.attempt(Order::Worst) == Err(Halt::Unbounded) && norm(&self.driver.dx) <= STILL * norm(&self.driver.dsize)
     }
@@ -266,7 +267,8 @@ impl IslandSolver {
     /// What an attempt that was not brought to its end comes to.
     fn halted(&mut self, halt: Halt, island: &Whitened, forces: &mut IslandForces) -> IslandEnd {
         let driver = &mut self.driver;
-        let slips = |c: usize| matches!(driver.system.rubbing[c], Rubbing::Dynamic(_)) && driver.df[c] != 0.0;
+        let slips =
+            |c: usize| matches!(driver.system.friction_kind[c], FrictionKind::Dynamic(_)) && driver.df[c] != 0.0;
         if halt == Halt::Unbounded && (0..driver.system.contacts).any(slips) {
             driver.system.recover_direction(island, &driver.df, &driver.df_friction, &driver.dx, forces);
             let claim = "forces along this direction grow without meeting the conditions of dynamic friction: the direction of an \
@@ -286,7 +288,7 @@ impl IslandSolver {
 }
 
 /// Whether contact `i` slips, and where its friction then points.
-fn rubbing(problem: &ContactProblem, i: usize) -> Rubbing {
+fn friction_kind(problem: &ContactProblem, i: usize) -> FrictionKind {
     let contacts = problem.contacts();
     let rows = [&contacts.tangent_s, &contacts.tangent_t];
     let slip = [0, 1].map(|k| contacts.surface[i][k] + rows[k].dot(i, problem.v()));
@@ -297,5 +299,5 @@ fn rubbing(problem: &ContactProblem, i: usize) -> Rubbing {
         contacts.surface[i][k].abs() + rows[k].row(i).map(row).sum::<f64>()
     });
     let speed = norm(&slip);
-    if speed > SLIPPING * norm(&terms) { Rubbing::Dynamic(slip.map(|x| -x / speed)) } else { Rubbing::Static }
+    if speed > SLIPPING * norm(&terms) { FrictionKind::Dynamic(slip.map(|x| -x / speed)) } else { FrictionKind::Static }
 }

@@ -11,7 +11,7 @@ const REFINEMENTS: usize = 3;
 
 impl Driver {
     /// Forces of the clamped conditions from one linear system, refined: they hold to rounding.
-    pub fn polish(&mut self) -> Result<(), Halt> {
+    pub(super) fn polish(&mut self) -> Result<(), Halt> {
         for _ in 0..REFINEMENTS {
             self.refresh();
             self.work.clear();
@@ -36,7 +36,7 @@ impl Driver {
     }
 
     /// Friction that is tied to a normal force follows it.
-    pub fn tie_friction(&mut self) {
+    pub(super) fn tie_friction(&mut self) {
         for c in 0..self.system.contacts {
             if let Some(u) = self.friction[c].tied() {
                 self.f_friction[c] = u.map(|u| u * self.system.mu[c] * self.f[c]);
@@ -45,7 +45,7 @@ impl Driver {
     }
 
     /// The part of a clamped acceleration that is not in x.
-    pub fn clamp_bias(&self, clamp: Clamp) -> f64 {
+    pub(super) fn clamp_bias(&self, clamp: Clamp) -> f64 {
         match clamp.along {
             Along::Row => self.system.bias[clamp.i],
             Along::Tangent(e) => {
@@ -55,7 +55,7 @@ impl Driver {
     }
 
     /// Forces that are rounding beside the others become zero: where there is nothing to measure them by, they would stand out.
-    pub fn drop_noise(&mut self) {
+    pub(super) fn drop_noise(&mut self) {
         let noise = NEGLIGIBLE * norm(&self.size);
         for i in 0..self.system.rows() {
             let within = self.system.lo[i] <= 0.0 && self.system.hi[i] >= 0.0;

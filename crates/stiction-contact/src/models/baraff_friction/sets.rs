@@ -34,7 +34,7 @@ pub(super) enum Friction {
 
 impl Friction {
     /// The direction of a force that is tied to the normal force.
-    pub fn tied(self) -> Option<[f64; 2]> {
+    pub(super) fn tied(self) -> Option<[f64; 2]> {
         match self {
             Self::Dynamic(u) | Self::Slide(u) => Some(u),
             _ => None,

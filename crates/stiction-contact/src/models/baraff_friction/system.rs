@@ -10,7 +10,7 @@ use crate::whitened::{Columns, Whitened};
 /// A tangent of which projecting out the bilateral rows leaves at most this part does not move at all: rounding.
 const IMMOBILE: f64 = 1e-12;
 
-/// A force is rounding if it changes the motion by at most this part of its terms.
+/// A force is rounding if it changes the motion by at most this fraction of its terms.
 pub(super) const NEGLIGIBLE: f64 = 1e-14;
 
 /// Where the force of a row goes.
@@ -21,9 +21,9 @@ enum Source {
     Bounded(usize),
 }
 
-/// How a contact rubs.
+/// Which friction a contact has.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Rubbing {
+pub(super) enum FrictionKind {
     /// No friction.
     Smooth,
     /// It does not slip: static friction.
@@ -55,7 +55,7 @@ pub(super) struct System {
     pub tangent_bias: [Vec<f64>; 2],
     pub tangent_bias_size: [Vec<f64>; 2],
     pub mu: Vec<f64>,
-    pub rubbing: Vec<Rubbing>,
+    pub friction_kind: Vec<FrictionKind>,
     /// Whether the second tangent is nothing.
     pub planar: Vec<bool>,
     /// Motion without contact forces, m.
@@ -70,12 +70,12 @@ pub(super) struct System {
 
 impl System {
     /// Number of rows.
-    pub fn rows(&self) -> usize {
+    pub(super) fn rows(&self) -> usize {
         self.bias.len()
     }
 
-    /// Takes in an island; `rubbing` says for each of its contacts how it rubs.
-    pub fn load(&mut self, island: &Whitened, rubbing: impl Fn(usize) -> Rubbing) {
+    /// Takes in an island; `friction_kind` says for each of its contacts which kind of friction it has.
+    pub(super) fn load(&mut self, island: &Whitened, friction_kind: impl Fn(usize) -> FrictionKind) {
         self.m = island.m();
         self.load_bilaterals(island);
         self.choose_rows(island);
@@ -96,7 +96,7 @@ impl System {
             self.lo.push(lo);
             self.hi.push(hi);
         }
-        self.load_tangents(island, rubbing);
+        self.load_tangents(island, friction_kind);
     }
 
     fn load_bilaterals(&mut self, island: &Whitened) {
@@ -126,9 +126,9 @@ impl System {
         self.source.extend((0..island.bounded.len()).map(Source::Bounded));
     }
 
-    fn load_tangents(&mut self, island: &Whitened, rubbing: impl Fn(usize) -> Rubbing) {
+    fn load_tangents(&mut self, island: &Whitened, friction_kind: impl Fn(usize) -> FrictionKind) {
         self.mu.clear();
-        self.rubbing.clear();
+        self.friction_kind.clear();
         self.planar.clear();
         for k in 0..2 {
             self.tangent[k].reset(self.m, self.contacts);
@@ -144,25 +144,25 @@ impl System {
                 self.tangent_bias[k].push(bias);
                 self.tangent_bias_size[k].push(size);
             }
-            let rubs = match rubbing(i) {
-                _ if island.mu[i] == 0.0 => Rubbing::Smooth,
+            let kind = match friction_kind(i) {
+                _ if island.mu[i] == 0.0 => FrictionKind::Smooth,
                 // What cannot move needs no friction to be held.
-                Rubbing::Static if lengths == [0.0; 2] => Rubbing::Smooth,
-                rubs => rubs,
+                FrictionKind::Static if lengths == [0.0; 2] => FrictionKind::Smooth,
+                kind => kind,
             };
             self.mu.push(island.mu[i]);
-            self.rubbing.push(rubs);
+            self.friction_kind.push(kind);
             self.planar.push(lengths[1] == 0.0);
         }
     }
 
     /// How much dependent bilateral rows contradict each other.
-    pub fn inconsistency(&self) -> f64 {
+    pub(super) fn inconsistency(&self) -> f64 {
         self.find.inconsistency()
     }
 
     /// The column of contact `c` along `e` of its tangent plane, added to `out` times `scale`.
-    pub fn add_tangent(&self, c: usize, e: [f64; 2], scale: f64, out: &mut [f64]) {
+    pub(super) fn add_tangent(&self, c: usize, e: [f64; 2], scale: f64, out: &mut [f64]) {
         for k in 0..2 {
             if e[k] != 0.0 {
                 axpy(scale * e[k], self.tangent[k].col(c), out);
@@ -172,7 +172,14 @@ impl System {
 
     /// Puts forces along the rows and tangents in their places, with the bilateral forces that go with them, and the motion. `x` (m) is that of the
     /// projected columns.
-    pub fn recover(&mut self, island: &Whitened, f: &[f64], friction: &[[f64; 2]], x: &[f64], out: &mut IslandForces) {
+    pub(super) fn recover(
+        &mut self,
+        island: &Whitened,
+        f: &[f64],
+        friction: &[[f64; 2]],
+        x: &[f64],
+        out: &mut IslandForces,
+    ) {
         self.change.clear();
         self.change.extend(x.iter().zip(&island.x_free).map(|(x, free)| x - free));
         axpy(1.0, self.find.x_rows(), &mut self.change);
@@ -190,7 +197,7 @@ impl System {
     }
 
     /// Puts a direction of forces in its place, with the bilateral forces that keep their rows at rest.
-    pub fn recover_direction(
+    pub(super) fn recover_direction(
         &mut self,
         island: &Whitened,
         f: &[f64],
@@ -206,7 +213,7 @@ impl System {
     }
 
     /// The direction that the friction of contact `c` has among `forces`; none if there is no friction.
-    pub fn friction_direction(&self, c: usize, forces: &IslandForces) -> Option<[f64; 2]> {
+    pub(super) fn friction_direction(&self, c: usize, forces: &IslandForces) -> Option<[f64; 2]> {
         let Source::Contact(i) = self.source[c] else { return None };
         let (s, t) = (forces.tangent_s[i], forces.tangent_t[i]);
         let size = libm::hypot(s, t);

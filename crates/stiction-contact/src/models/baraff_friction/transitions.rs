@@ -11,7 +11,7 @@ const OSCILLATES: u8 = 2;
 
 impl Driver {
     /// The driven index enters the set that the end of its step belongs to.
-    pub fn reached(&mut self, driven: Driven, event: Event) {
+    pub(super) fn reached(&mut self, driven: Driven, event: Event) {
         match (driven, event) {
             (Driven::Row { i, sign }, Event::DrivenBound) => {
                 let (place, bound) =
@@ -36,7 +36,7 @@ impl Driver {
     }
 
     /// Moves an index that has reached the limit of its set to the next one, or drops it if it oscillates.
-    pub fn change_sets(&mut self, event: Event) {
+    pub(super) fn change_sets(&mut self, event: Event) {
         let (i, part) = match event {
             Event::Bound(i, _) | Event::Closes(i) => (i, 0),
             Event::Cone(i) | Event::Turns(i) => (i, 1),
@@ -62,7 +62,7 @@ impl Driver {
     }
 
     /// Clamps a condition.
-    pub fn push(&mut self, clamp: Clamp) {
+    pub(super) fn push(&mut self, clamp: Clamp) {
         let (mut row, mut column) = (std::mem::take(&mut self.work), std::mem::take(&mut self.column));
         row.clear();
         row.resize(self.system.m, 0.0);
@@ -126,7 +126,7 @@ impl Driver {
     }
 
     /// Contact `i`, clamped and without friction, slides along `u`.
-    pub fn start_sliding(&mut self, i: usize, u: [f64; 2]) {
+    pub(super) fn start_sliding(&mut self, i: usize, u: [f64; 2]) {
         self.friction[i] = Friction::Slide(u);
         self.retie(i);
     }
@@ -167,7 +167,7 @@ impl Driver {
     }
 
     /// Gives up on the friction of contact `i` for a while.
-    pub fn hold(&mut self, i: usize) {
+    pub(super) fn hold(&mut self, i: usize) {
         if matches!(self.friction[i], Friction::Absent | Friction::Dynamic(_)) {
             return;
         }
@@ -178,12 +178,12 @@ impl Driver {
     }
 
     /// Whether a condition can be clamped beside those that are: its own force changes its acceleration.
-    pub fn is_independent(&mut self, clamp: Clamp) -> bool {
+    pub(super) fn is_independent(&mut self, clamp: Clamp) -> bool {
         self.direction_of(clamp, 1.0) && self.da(clamp.i, clamp.along) != 0.0
     }
 
     /// Takes row `i` out of all sets, its force at the bound next to it.
-    pub fn drop_row(&mut self, i: usize) {
+    pub(super) fn drop_row(&mut self, i: usize) {
         let upper = self.f[i] - self.system.lo[i] > self.system.hi[i] - self.f[i];
         self.unclamp(i, upper);
         self.place[i] = Place::Ignored;

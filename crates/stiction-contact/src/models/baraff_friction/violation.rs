@@ -5,7 +5,7 @@ use stiction_lcp::matrix::norm;
 use super::drive::{Driven, Driver, Halt};
 use super::sets::{Along, Friction, Place};
 
-/// A condition is violated if its acceleration has the wrong sign, or is not zero, by more than this part of its terms: rounding.
+/// A condition is violated if its acceleration has the wrong sign, or is not zero, by more than this fraction of its terms: rounding.
 const VIOLATED: f64 = 1e-12;
 
 /// The order in which violated conditions are established. The paper leaves it open, and the answer may depend on it.
@@ -26,7 +26,7 @@ const ROUNDS: usize = 8;
 
 impl Driver {
     /// Establishes one condition after the other in this order, until all hold with the forces of one linear system.
-    pub fn establish(&mut self, order: Order) -> Result<(), Halt> {
+    pub(super) fn establish(&mut self, order: Order) -> Result<(), Halt> {
         for _ in 0..ROUNDS {
             while let Some(driven) = self.next(order) {
                 self.drive_to_zero(driven)?;
@@ -40,7 +40,7 @@ impl Driver {
     }
 
     /// Establishes the conditions of rows alone.
-    pub fn establish_normals(&mut self, order: Order) -> Result<(), Halt> {
+    pub(super) fn establish_normals(&mut self, order: Order) -> Result<(), Halt> {
         while let Some(driven) = self.next(order).filter(|d| matches!(d, Driven::Row { .. })) {
             self.drive_to_zero(driven)?;
         }
@@ -48,7 +48,7 @@ impl Driver {
     }
 
     /// The next condition to establish and how; `None` if all hold.
-    pub fn next(&mut self, order: Order) -> Option<Driven> {
+    pub(super) fn next(&mut self, order: Order) -> Option<Driven> {
         let rows = self.system.rows();
         match order {
             Order::Worst => {
@@ -80,7 +80,7 @@ impl Driver {
     /// How to establish the condition of row `i` if it does not hold, and the acceleration it lacks, in units of its row.
     fn row_violation(&self, i: usize) -> Option<(Driven, f64)> {
         let (lo, hi, f) = (self.system.lo[i], self.system.hi[i], self.f[i]);
-        if self.place[i] == Place::Clamped || lo == hi || self.excused[i][0] {
+        if self.place[i] == Place::Clamped || lo == hi || self.within_rounding[i][0] {
             return None;
         }
         let (a, size) = self.a(i);
@@ -99,7 +99,7 @@ impl Driver {
                 let size = norm(&f);
                 return Some((Driven::Release { i: c, e: f.map(|f| -f / size) }, f64::INFINITY));
             }
-            _ if !holds || self.excused[c][1] => return None,
+            _ if !holds || self.within_rounding[c][1] => return None,
             Friction::Off => {
                 let (a, size) = self.a_friction(c);
                 let first = against(self.frame[c], a);
@@ -120,14 +120,14 @@ impl Driver {
         (lacks > VIOLATED * size).then(|| (driven, lacks / self.tangent_length(c)))
     }
 
-    pub fn tangent_length(&self, c: usize) -> f64 {
+    pub(super) fn tangent_length(&self, c: usize) -> f64 {
         let length = |k: usize| norm(self.system.tangent[k].col(c));
         norm(&[length(0), length(1)])
     }
 
     /// Puts forces back within their limits where rounding has left them outside, and drops conditions whose force is clearly outside. True if
     /// any was dropped.
-    pub fn repair(&mut self) -> bool {
+    pub(super) fn repair(&mut self) -> bool {
         let mut dropped = false;
         for k in (0..self.clamped.list().len()).rev() {
             let Some(&clamp) = self.clamped.list().get(k).filter(|c| c.along == Along::Row) else { continue };
@@ -144,7 +144,7 @@ impl Driver {
         for c in 0..self.system.contacts {
             dropped |= self.repair_friction(c);
         }
-        self.excused.fill([false; 2]);
+        self.within_rounding.fill([false; 2]);
         self.refresh();
         dropped
     }

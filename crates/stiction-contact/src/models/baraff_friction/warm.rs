@@ -15,7 +15,7 @@ const SAME: f64 = 1e-9;
 
 impl Driver {
     /// The basis that the index sets stand for.
-    pub fn basis(&self) -> Basis {
+    pub(super) fn basis(&self) -> Basis {
         let rows = (0..self.system.rows()).map(|i| match self.place[i] {
             Place::Clamped => Position::Basic,
             _ if self.f[i] == self.system.hi[i] => Position::Upper,
@@ -33,7 +33,7 @@ impl Driver {
 
     /// Index sets and forces as the basis and the earlier forces say, as far as their conditions are independent. False if the basis is not one of this
     /// system, or has no forces.
-    pub fn start_from(&mut self, basis: &Basis, earlier: Option<&IslandForces>) -> bool {
+    pub(super) fn start_from(&mut self, basis: &Basis, earlier: Option<&IslandForces>) -> bool {
         let (rows, contacts) = (self.system.rows(), self.system.contacts);
         if basis.len() != rows + 2 * contacts {
             return false;

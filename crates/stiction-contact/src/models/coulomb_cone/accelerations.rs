@@ -31,7 +31,7 @@ const ROUNDS: usize = 5;
 const SMALL_ISLAND: usize = 16;
 
 /// Certificate, relative to the tolerance, that another round need not improve.
-const ENOUGH: f64 = 1e-2;
+const SETTLED_CERTIFICATE: f64 = 1e-2;
 
 /// The workspace.
 #[derive(Debug, Clone, Default)]
@@ -59,7 +59,7 @@ impl Accelerations {
     ///
     /// # Errors
     /// If a number of the problem of velocities is out of range.
-    pub fn solution(
+    pub(super) fn solution(
         &mut self,
         problem: &ContactProblem,
         velocities: &mut VelocitySpace,
@@ -90,7 +90,8 @@ impl Accelerations {
             found.warm_start.modes.clone_from(&found.modes);
             self.correct_belts(problem, &found.motion, speed);
             let improves = best.as_ref().is_none_or(|best| found.certificate.largest() < best.certificate.largest());
-            let enough = self.sliders.is_empty() || !improves || found.certificate.holds(ENOUGH * tolerance);
+            let enough =
+                self.sliders.is_empty() || !improves || found.certificate.holds(SETTLED_CERTIFICATE * tolerance);
             if let Some(earlier) = &best {
                 add_work(&mut found.stats, &earlier.stats);
             }
@@ -110,7 +111,7 @@ impl Accelerations {
 
     /// The problem of velocities solved last, if its islands are those of the problem of accelerations; for islands
     /// without contacts that slide.
-    pub fn same_islands(&self) -> Option<&ContactProblem> {
+    pub(super) fn same_islands(&self) -> Option<&ContactProblem> {
         self.problem.as_ref().filter(|_| self.complete)
     }
 

@@ -29,7 +29,7 @@ pub(super) enum AfterGuess {
 /// The answer of a cone problem must be this many times better than the tolerance of the certificate, which measures it again in other coordinates.
 pub(super) const MARGIN: f64 = 0.1;
 
-/// Friction within this part of its limit is at it.
+/// Friction within this fraction of its limit is at it.
 const AT_LIMIT: f64 = 1e-9;
 
 /// Floating-point operations that the factors of an island's Delassus operator may cost in all: about a second. Moments about the normals and
@@ -38,7 +38,7 @@ const WORK_LIMIT: f64 = 4e9;
 
 /// What a row of the cone problem belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Of {
+enum RowOf {
     /// Component 0 to 2 of a contact.
     Contact(usize, usize),
     /// The normal of a contact that slides now, with its friction.
@@ -57,7 +57,7 @@ pub(super) struct IslandProblem {
     x0: Vec<f64>,
     spins: Spins,
     blocks: Vec<Block>,
-    of: Vec<Of>,
+    of: Vec<RowOf>,
     /// Columns that forces move x by, and rows that motion is read by, m × k, projected.
     columns: Matrix,
     rows: Matrix,
@@ -190,7 +190,7 @@ impl IslandProblem {
                 self.rows.col_mut(j).fill(0.0);
             }
             self.columns.col_mut(j).copy_from_slice(self.rows.col(j));
-            if let Of::Slider(i) = self.of[j] {
+            if let RowOf::Slider(i) = self.of[j] {
                 let direction = slip_direction(island, i);
                 for (tangent, d) in [(&island.tangent_s, direction[0]), (&island.tangent_t, direction[1])] {
                     axpy(-island.mu[i] * d, tangent.g.col(i), self.columns.col_mut(j));
@@ -236,28 +236,28 @@ impl IslandProblem {
             let tangents = [&island.tangent_s, &island.tangent_t].map(|t| norm(t.g.col(i)) > 0.0);
             if touching && sliding && island.mu[i] > 0.0 {
                 self.blocks.push(Block::Signorini);
-                self.of.push(Of::Slider(i));
+                self.of.push(RowOf::Slider(i));
             } else if !touching || island.mu[i] == 0.0 || tangents == [false; 2] {
                 self.blocks.push(Block::Signorini);
-                self.of.push(Of::Contact(i, 0));
+                self.of.push(RowOf::Contact(i, 0));
             } else {
                 let dim = 1 + tangents.iter().filter(|t| **t).count();
                 self.blocks.push(Block::Coulomb { dim, mu: island.mu[i] });
-                self.of.push(Of::Contact(i, 0));
-                self.of.extend((0..2).filter(|&k| tangents[k]).map(|k| Of::Contact(i, k + 1)));
+                self.of.push(RowOf::Contact(i, 0));
+                self.of.extend((0..2).filter(|&k| tangents[k]).map(|k| RowOf::Contact(i, k + 1)));
             }
             if let Some(most) = self.spins.most(i) {
                 self.blocks.push(Block::Bounded { lo: -most, hi: most });
-                self.of.push(Of::Spin(i));
+                self.of.push(RowOf::Spin(i));
             }
         }
         for i in (0..island.limit.len()).filter(|&i| level == Level::Velocity || island.reached[i]) {
             self.blocks.push(Block::Signorini);
-            self.of.push(Of::Limit(i));
+            self.of.push(RowOf::Limit(i));
         }
         for i in (0..island.bounded.len()).filter(|&i| !is_bilateral(island, i)) {
             self.blocks.push(Block::Bounded { lo: island.lo[i], hi: island.hi[i] });
-            self.of.push(Of::Bounded(i));
+            self.of.push(RowOf::Bounded(i));
         }
     }
 
@@ -278,12 +278,12 @@ impl IslandProblem {
         self.near.clear();
         self.states.clear();
         let Some(earlier) = earlier else { return false };
-        let force = |of: Of| match of {
-            Of::Contact(i, k) => [&earlier.normal, &earlier.tangent_s, &earlier.tangent_t][k][i],
-            Of::Slider(i) => earlier.normal[i],
-            Of::Spin(i) => earlier.spin[i],
-            Of::Limit(i) => earlier.limit[i],
-            Of::Bounded(i) => earlier.bounded[i],
+        let force = |of: RowOf| match of {
+            RowOf::Contact(i, k) => [&earlier.normal, &earlier.tangent_s, &earlier.tangent_t][k][i],
+            RowOf::Slider(i) => earlier.normal[i],
+            RowOf::Spin(i) => earlier.spin[i],
+            RowOf::Limit(i) => earlier.limit[i],
+            RowOf::Bounded(i) => earlier.bounded[i],
         };
         let mut at = 0;
         for block in &self.blocks {
@@ -292,13 +292,13 @@ impl IslandProblem {
                 (Block::Bounded { lo, .. }, _) if p <= lo => State::Lower,
                 (Block::Bounded { hi, .. }, _) if p >= hi => State::Upper,
                 // Without limit friction does not say whether a contact slides.
-                (Block::Coulomb { mu, .. }, Of::Contact(i, _))
+                (Block::Coulomb { mu, .. }, RowOf::Contact(i, _))
                     if mu.is_infinite() && modes.get(i) == Some(&Mode::Slide) =>
                 {
                     State::Slide
                 }
                 (Block::Coulomb { .. } | Block::Signorini, _) if p <= 0.0 => State::Open,
-                (Block::Coulomb { mu, .. }, Of::Contact(i, _)) if on_cone(earlier, i, mu) => State::Slide,
+                (Block::Coulomb { mu, .. }, RowOf::Contact(i, _)) if on_cone(earlier, i, mu) => State::Slide,
                 _ => State::Stick,
             });
             at += block.size();
@@ -340,18 +340,18 @@ impl IslandProblem {
         for (j, &p) in self.best.iter().enumerate().filter(|(_, p)| **p != 0.0) {
             axpy(p, self.columns.col(j), &mut forces.x);
             match self.of[j] {
-                Of::Contact(i, 0) => forces.normal[i] = p,
-                Of::Contact(i, 1) => forces.tangent_s[i] = p,
-                Of::Contact(i, _) => forces.tangent_t[i] = p,
-                Of::Slider(i) => {
+                RowOf::Contact(i, 0) => forces.normal[i] = p,
+                RowOf::Contact(i, 1) => forces.tangent_s[i] = p,
+                RowOf::Contact(i, _) => forces.tangent_t[i] = p,
+                RowOf::Slider(i) => {
                     let direction = slip_direction(island, i);
                     forces.normal[i] = p;
                     forces.tangent_s[i] = -island.mu[i] * p * direction[0];
                     forces.tangent_t[i] = -island.mu[i] * p * direction[1];
                 }
-                Of::Spin(i) => forces.spin[i] = p,
-                Of::Limit(i) => forces.limit[i] = p,
-                Of::Bounded(i) => forces.bounded[i] = p,
+                RowOf::Spin(i) => forces.spin[i] = p,
+                RowOf::Limit(i) => forces.limit[i] = p,
+                RowOf::Bounded(i) => forces.bounded[i] = p,
             }
         }
         self.recover_held(island, forces);
@@ -388,14 +388,14 @@ impl IslandProblem {
 }
 
 /// The row of `of` in whitened coordinates, and its bias.
-fn row(island: &Whitened, of: Of) -> (&[f64], f64) {
+fn row(island: &Whitened, of: RowOf) -> (&[f64], f64) {
     let (columns, i) = match of {
-        Of::Contact(i, 0) | Of::Slider(i) => (&island.normal, i),
-        Of::Contact(i, 1) => (&island.tangent_s, i),
-        Of::Contact(i, _) => (&island.tangent_t, i),
-        Of::Spin(i) => (&island.spin, i),
-        Of::Limit(i) => (&island.limit, i),
-        Of::Bounded(i) => (&island.bounded, i),
+        RowOf::Contact(i, 0) | RowOf::Slider(i) => (&island.normal, i),
+        RowOf::Contact(i, 1) => (&island.tangent_s, i),
+        RowOf::Contact(i, _) => (&island.tangent_t, i),
+        RowOf::Spin(i) => (&island.spin, i),
+        RowOf::Limit(i) => (&island.limit, i),
+        RowOf::Bounded(i) => (&island.bounded, i),
     };
     (columns.g.col(i), columns.bias[i])
 }

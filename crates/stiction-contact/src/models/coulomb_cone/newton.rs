@@ -27,7 +27,7 @@ const LARGEST_FINISH_ALPHA: f64 = 1e-2;
 /// Its growth where a step brings nothing.
 const FINISH_GROWTH: f64 = 30.0;
 /// A step that leaves less than this of |F| is one of a method that converges.
-const WORTH: f64 = 0.25;
+const CONVERGING_DECREASE: f64 = 0.25;
 /// Steps on given states.
 const FINISH_LIMIT: usize = 12;
 /// |F| relative to q and r that is rounding.
@@ -81,7 +81,7 @@ pub(crate) struct Newton {
 
 impl Newton {
     /// Sizes the workspace for a problem.
-    pub fn reset(&mut self, problem: &ConeProblem) {
+    pub(super) fn reset(&mut self, problem: &ConeProblem) {
         let n = problem.n();
         for v in [
             &mut self.u,
@@ -105,7 +105,7 @@ impl Newton {
     }
 
     /// Solves the proximal problem from `r` to `|F| ≤ tolerance` relative to the size of q and r; r becomes the last iterate.
-    pub fn solve(
+    pub(super) fn solve(
         &mut self,
         problem: &ConeProblem,
         proximal: Proximal<'_>,
@@ -252,7 +252,7 @@ impl Newton {
     /// Newton steps on the given states, not changing them, until |F| is rounding: the system of the modes, linear but for the directions of sliding,
     /// refined with velocities in twice the working precision. Each step is the least one up to α: what a redundant set leaves open stays as it is.
     /// Where a step brings nothing, α grows. Returns |F|.
-    pub fn finish(&mut self, problem: &ConeProblem, states: &[State], r: &mut [f64]) -> f64 {
+    pub(super) fn finish(&mut self, problem: &ConeProblem, states: &[State], r: &mut [f64]) -> f64 {
         self.states.copy_from_slice(states);
         self.choose_rho(problem, 0.0, 1.0);
         let mut alpha = FINISH_ALPHA;
@@ -270,7 +270,11 @@ impl Newton {
             }
             let next = self.frozen_step(problem, alpha, r, norm);
             if next < norm {
-                alpha = if next <= WORTH * norm { (alpha / FINISH_GROWTH).max(LEAST_FINISH_ALPHA) } else { alpha };
+                alpha = if next <= CONVERGING_DECREASE * norm {
+                    (alpha / FINISH_GROWTH).max(LEAST_FINISH_ALPHA)
+                } else {
+                    alpha
+                };
                 norm = next;
             } else {
                 alpha *= FINISH_GROWTH;
@@ -325,7 +329,7 @@ impl Newton {
     }
 
     /// |F| of the problem itself (α = 0) at r; leaves velocities and states of r behind.
-    pub fn residual(&mut self, problem: &ConeProblem, r: &[f64]) -> f64 {
+    pub(super) fn residual(&mut self, problem: &ConeProblem, r: &[f64]) -> f64 {
         self.choose_rho(problem, 0.0, 1.0);
         velocities(problem, Proximal { alpha: 0.0, centre: r }, r, &mut self.u);
         self.evaluate(problem, r)

@@ -23,7 +23,7 @@ pub(crate) struct Operator {
 
 impl Operator {
     /// Loads the matrix; rows ascend within `column(j)`.
-    pub fn load<C: Iterator<Item = (usize, f64)>>(
+    pub(super) fn load<C: Iterator<Item = (usize, f64)>>(
         &mut self,
         starts: &[usize],
         block_of: &[usize],
@@ -79,13 +79,13 @@ impl Operator {
     }
 
     /// True if systems with this matrix are better solved dense.
-    pub fn is_dense(&self) -> bool {
+    pub(super) fn is_dense(&self) -> bool {
         self.dense
     }
 
     /// Calls `visit(block, entries)` for every stored block of column `j`, blocks ascending.
     #[inline]
-    pub fn visit(&self, j: usize, starts: &[usize], mut visit: impl FnMut(usize, &[f64])) {
+    pub(super) fn visit(&self, j: usize, starts: &[usize], mut visit: impl FnMut(usize, &[f64])) {
         if self.dense {
             let column = &self.values[j * self.n..(j + 1) * self.n];
             for b in 0..starts.len() - 1 {
@@ -99,7 +99,7 @@ impl Operator {
     }
 
     /// The entries of column `j` in block `b`, which must be the column's own.
-    pub fn own_block(&self, j: usize, b: usize, starts: &[usize]) -> &[f64] {
+    pub(super) fn own_block(&self, j: usize, b: usize, starts: &[usize]) -> &[f64] {
         let size = starts[b + 1] - starts[b];
         if self.dense {
             let first = j * self.n + starts[b];
@@ -114,7 +114,7 @@ impl Operator {
 
     /// `y ← y + a · (column j)`.
     #[inline]
-    pub fn add_column(&self, j: usize, a: f64, starts: &[usize], y: &mut [f64]) {
+    pub(super) fn add_column(&self, j: usize, a: f64, starts: &[usize], y: &mut [f64]) {
         if self.dense {
             axpy(a, &self.values[j * self.n..(j + 1) * self.n], y);
         } else {
@@ -127,7 +127,7 @@ impl Operator {
     }
 
     /// `y ← y + W x`.
-    pub fn mul_add(&self, x: &[f64], starts: &[usize], y: &mut [f64]) {
+    pub(super) fn mul_add(&self, x: &[f64], starts: &[usize], y: &mut [f64]) {
         for (j, &xj) in x.iter().enumerate() {
             if xj != 0.0 {
                 self.add_column(j, xj, starts, y);
@@ -136,7 +136,7 @@ impl Operator {
     }
 
     /// `y ← y + W x` with every sum in twice the working precision.
-    pub fn mul_add_doubled(&self, x: &[f64], starts: &[usize], y: &mut [f64], low: &mut [f64]) {
+    pub(super) fn mul_add_doubled(&self, x: &[f64], starts: &[usize], y: &mut [f64], low: &mut [f64]) {
         low.fill(0.0);
         for (j, &xj) in x.iter().enumerate() {
             if xj == 0.0 {

@@ -33,7 +33,7 @@ pub(crate) enum Block {
 
 impl Block {
     /// Number of rows.
-    pub fn size(self) -> usize {
+    pub(super) fn size(self) -> usize {
         match self {
             Self::Coulomb { dim, .. } | Self::NoSlip { dim } => dim,
             _ => 1,
@@ -66,17 +66,17 @@ pub(crate) struct ConeProblem {
 
 impl ConeProblem {
     /// Order of W.
-    pub fn n(&self) -> usize {
+    pub(super) fn n(&self) -> usize {
         self.q.len()
     }
 
     /// Rows of block `b`.
-    pub fn rows(&self, b: usize) -> std::ops::Range<usize> {
+    pub(super) fn rows(&self, b: usize) -> std::ops::Range<usize> {
         self.starts[b]..self.starts[b + 1]
     }
 
     /// Loads and scales a problem; `column(j)` gives the entries (row, value) of W's column j, rows ascending. All numbers are finite.
-    pub fn load<'w, C: Iterator<Item = (usize, f64)> + 'w>(
+    pub(super) fn load<'w, C: Iterator<Item = (usize, f64)> + 'w>(
         &mut self,
         blocks: impl IntoIterator<Item = Block>,
         q: &[f64],
@@ -146,14 +146,14 @@ impl ConeProblem {
     }
 
     /// Impulses in the units of the problem as given, scaled.
-    pub fn scale_into(&self, r: &[f64], out: &mut [f64]) {
+    pub(super) fn scale_into(&self, r: &[f64], out: &mut [f64]) {
         for (i, (out, r)) in out.iter_mut().zip(r).enumerate() {
             *out = times_power(*r, -self.factors[self.block_of[i]] - self.sigma);
         }
     }
 
     /// The impulses in the units of the problem as given.
-    pub fn unscale_into(&self, r: &[f64], out: &mut [f64]) {
+    pub(super) fn unscale_into(&self, r: &[f64], out: &mut [f64]) {
         for (i, (out, r)) in out.iter_mut().zip(r).enumerate() {
             *out = times_power(*r, self.factors[self.block_of[i]] + self.sigma);
         }

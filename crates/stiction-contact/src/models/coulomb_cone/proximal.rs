@@ -108,7 +108,7 @@ impl Search {
     }
 
     /// Tries the states of an earlier solution, solving their system from its impulses `near` where these are given (scaled).
-    pub fn guess(
+    pub(super) fn guess(
         &mut self,
         problem: &ConeProblem,
         newton: &mut Newton,
@@ -126,7 +126,7 @@ impl Search {
     }
 
     /// Searches near the guess if there was one, then from every start in turn, until the judge says stop.
-    pub fn run(
+    pub(super) fn run(
         &mut self,
         problem: &ConeProblem,
         newton: &mut Newton,
@@ -154,7 +154,7 @@ impl Search {
     }
 
     /// Searches near the guess alone.
-    pub fn run_near(
+    pub(super) fn run_near(
         &mut self,
         problem: &ConeProblem,
         newton: &mut Newton,

@@ -25,7 +25,7 @@ pub(super) struct Spins {
 
 impl Spins {
     /// Starts with the bounds of earlier forces, or none.
-    pub fn reset(&mut self, island: &Whitened, level: Level, earlier: Option<&IslandForces>) {
+    pub(super) fn reset(&mut self, island: &Whitened, level: Level, earlier: Option<&IslandForces>) {
         self.rounds = 0;
         self.most.clear();
         self.most.extend((0..island.contacts()).map(|i| {
@@ -37,17 +37,17 @@ impl Spins {
     }
 
     /// Rounds so far.
-    pub fn rounds(&self) -> usize {
+    pub(super) fn rounds(&self) -> usize {
         self.rounds
     }
 
     /// The largest moment of contact `i`, if it has one.
-    pub fn most(&self, i: usize) -> Option<f64> {
+    pub(super) fn most(&self, i: usize) -> Option<f64> {
         self.most[i]
     }
 
     /// Takes the bounds of `forces` over; false if they are those there were, or it has been tried for too long.
-    pub fn follow(&mut self, island: &Whitened, forces: &IslandForces) -> bool {
+    pub(super) fn follow(&mut self, island: &Whitened, forces: &IslandForces) -> bool {
         self.rounds += 1;
         let part = if self.rounds < BOLD_ROUNDS { 1.0 } else { CAUTION };
         let mut moved = false;

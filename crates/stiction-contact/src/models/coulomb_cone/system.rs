@@ -32,7 +32,7 @@ pub(crate) struct System {
 
 impl System {
     /// Collects the rows that the states leave unknown.
-    pub fn choose_rows(&mut self, problem: &ConeProblem, states: &[State]) {
+    pub(super) fn choose_rows(&mut self, problem: &ConeProblem, states: &[State]) {
         self.active.clear();
         self.place.clear();
         self.place.resize(problem.n(), ABSENT);
@@ -49,7 +49,7 @@ impl System {
     }
 
     /// Solves in place; false if the result is not finite.
-    pub fn solve(
+    pub(super) fn solve(
         &mut self,
         problem: &ConeProblem,
         alpha: f64,

@@ -39,19 +39,19 @@ impl Substitutes {
     const GROWTH: f64 = 1.25;
     const MOST: usize = 80;
 
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { solved: None, ratio: Self::LARGEST_RATIO, next: Self::FIRST, left: Self::MOST }
     }
 
     /// The coefficient to try now; `None` where there is no further one.
-    pub fn take(&mut self) -> Option<f64> {
+    pub(super) fn take(&mut self) -> Option<f64> {
         let ends = self.left == 0 || self.next > Self::LAST || self.ratio < Self::LEAST_RATIO;
         self.left = self.left.saturating_sub(1);
         (!ends).then_some(self.next)
     }
 
     /// Whether the coefficient that was taken led to an answer.
-    pub fn report(&mut self, found: bool) {
+    pub(super) fn report(&mut self, found: bool) {
         if found {
             self.solved = Some(self.next);
             self.ratio = libm::pow(self.ratio, Self::GROWTH).min(Self::LARGEST_RATIO);

@@ -9,7 +9,7 @@ use super::cones::{Cones, NONE, Pair, set_basic};
 ///
 /// Reference: [Lloyd04, Eqs. 25, 26].
 #[derive(Debug, Clone, Default)]
-pub struct Active {
+pub(super) struct Active {
     /// Basic θ, by normal.
     pub theta: Vec<usize>,
     /// φ_κ: basic φ other than pivot directions, as (group, direction).
@@ -26,7 +26,7 @@ pub struct Active {
 
 impl Active {
     /// No z is basic.
-    pub fn clear(&mut self, cones: &Cones) {
+    pub(super) fn clear(&mut self, cones: &Cones) {
         self.theta.clear();
         self.kappa.clear();
         self.slides.clear();
@@ -39,12 +39,12 @@ impl Active {
     }
 
     /// Order of the reduced system of a complementary basis.
-    pub fn order(&self) -> usize {
+    pub(super) fn order(&self) -> usize {
         self.theta.len() + self.kappa.len()
     }
 
     /// The z of `pair` becomes basic. False if a λ has no basic φ to be eliminated with: the basis would be singular.
-    pub fn enter(&mut self, cones: &Cones, pair: Pair) -> bool {
+    pub(super) fn enter(&mut self, cones: &Cones, pair: Pair) -> bool {
         match pair {
             Pair::Normal(i) => {
                 self.theta_basic[i] = true;
@@ -64,7 +64,7 @@ impl Active {
     }
 
     /// The z of `pair` becomes nonbasic. False if a sliding group is left without a direction.
-    pub fn leave(&mut self, cones: &Cones, pair: Pair) -> bool {
+    pub(super) fn leave(&mut self, cones: &Cones, pair: Pair) -> bool {
         match pair {
             Pair::Normal(i) => {
                 self.theta_basic[i] = false;
@@ -89,7 +89,7 @@ impl Active {
     }
 
     /// Takes the letters of a basis; false if they do not fit the problem.
-    pub fn set(&mut self, cones: &Cones, basis: &Basis) -> bool {
+    pub(super) fn set(&mut self, cones: &Cones, basis: &Basis) -> bool {
         self.clear(cones);
         if basis.len() != cones.order() {
             return false;
@@ -112,7 +112,7 @@ impl Active {
     }
 
     /// Writes the letters of the basic variables, keeping the storage.
-    pub fn basis_into(&self, cones: &Cones, basis: &mut Basis) {
+    pub(super) fn basis_into(&self, cones: &Cones, basis: &mut Basis) {
         basis.reset(cones.order());
         self.theta.iter().for_each(|&i| set_basic(basis, cones.letter(Pair::Normal(i))));
         self.kappa.iter().for_each(|&(g, j)| set_basic(basis, cones.letter(Pair::Direction(g, j))));

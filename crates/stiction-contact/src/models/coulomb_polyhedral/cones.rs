@@ -25,7 +25,7 @@ use crate::find_indices::{DEPENDENT, FindIndices};
 use crate::whitened::{Columns, Whitened};
 
 /// No normal, no group, no direction.
-pub const NONE: usize = usize::MAX;
+pub(super) const NONE: usize = usize::MAX;
 
 /// Part of all motion's terms below which what projection leaves of it is rounding.
 const NOISE: f64 = 1e-15;
@@ -36,7 +36,7 @@ const FORTH_AND_BACK: [[f64; 2]; 2] = [[1.0, 0.0], [-1.0, 0.0]];
 
 /// Which row of the island something comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub(super) enum Source {
     /// This contact.
     Contact(usize),
     /// This limit.
@@ -51,7 +51,7 @@ pub enum Source {
 
 /// One ν–θ pair.
 #[derive(Debug, Clone, Copy)]
-pub struct Normal {
+pub(super) struct Normal {
     /// The row it comes from.
     pub source: Source,
     /// Its column is this times the row's.
@@ -68,7 +68,7 @@ pub struct Normal {
 
 /// One γ–λ pair with its σ–φ pairs.
 #[derive(Debug, Clone, Copy)]
-pub struct Group {
+pub(super) struct Group {
     /// The row it comes from.
     pub source: Source,
     /// Its columns are this times the rows'.
@@ -89,7 +89,7 @@ pub struct Group {
 
 /// An answer: impulses in the units of the columns, and the basis they belong to.
 #[derive(Debug, Clone, Default)]
-pub struct Answer {
+pub(super) struct Answer {
     /// θ, one per normal.
     pub theta: Vec<f64>,
     /// φ, one per direction.
@@ -100,7 +100,7 @@ pub struct Answer {
 
 /// See the [module](self). Keeps its storage.
 #[derive(Debug, Clone, Default)]
-pub struct Cones {
+pub(super) struct Cones {
     /// Number of velocities.
     pub dof: usize,
     /// Length of a column: `dof`, padded with zeros.
@@ -138,13 +138,13 @@ pub struct Cones {
 
 impl Cones {
     /// Uses these directions for every contact from now on.
-    pub fn set_directions(&mut self, directions: Vec<[f64; 2]>) {
+    pub(super) fn set_directions(&mut self, directions: Vec<[f64; 2]>) {
         self.directions = directions;
     }
 
     /// The directions of group `g`.
     #[inline]
-    pub fn directions(&self, g: usize) -> &[[f64; 2]] {
+    pub(super) fn directions(&self, g: usize) -> &[[f64; 2]] {
         match self.groups[g].sides {
             1 => &FORTH,
             2 => &FORTH_AND_BACK,
@@ -154,18 +154,18 @@ impl Cones {
 
     /// Column of normal `i`, m.
     #[inline]
-    pub fn normal(&self, i: usize) -> &[f64] {
+    pub(super) fn normal(&self, i: usize) -> &[f64] {
         &self.n[i * self.m..(i + 1) * self.m]
     }
 
     /// The two tangent columns of group `g`, m each.
     #[inline]
-    pub fn tangents(&self, g: usize) -> (&[f64], &[f64]) {
+    pub(super) fn tangents(&self, g: usize) -> (&[f64], &[f64]) {
         self.st[2 * g * self.m..2 * (g + 1) * self.m].split_at(self.m)
     }
 
     /// `out ← out + a d`, with d the column of direction `j` of group `g`.
-    pub fn add_direction(&self, g: usize, j: usize, a: f64, out: &mut [f64]) {
+    pub(super) fn add_direction(&self, g: usize, j: usize, a: f64, out: &mut [f64]) {
         let ([c, s], (along_s, along_t)) = (self.directions(g)[j], self.tangents(g));
         if c != 0.0 {
             add_scaled(a * c, along_s, out);
@@ -176,30 +176,30 @@ impl Cones {
     }
 
     /// b_σ of direction `j` of group `g`.
-    pub fn direction_offset(&self, g: usize, j: usize) -> f64 {
+    pub(super) fn direction_offset(&self, g: usize, j: usize) -> f64 {
         let ([c, s], [bs, bt]) = (self.directions(g)[j], self.groups[g].offset);
         c * bs + s * bt
     }
 
     /// The slip of group `g` along its two tangents at motion `x`, with `constant` times its offsets.
     #[inline]
-    pub fn slip(&self, g: usize, x: &[f64], constant: f64) -> [f64; 2] {
+    pub(super) fn slip(&self, g: usize, x: &[f64], constant: f64) -> [f64; 2] {
         let ((s, t), offset) = (self.tangents(g), self.groups[g].offset);
         [product(s, x) + constant * offset[0], product(t, x) + constant * offset[1]]
     }
 
     /// Order of the problem (8): θ, φ and λ together.
-    pub fn order(&self) -> usize {
+    pub(super) fn order(&self) -> usize {
         self.normals.len() + self.phis + self.groups.len()
     }
 
     /// How much dependent bilateral rows contradicted each other.
-    pub fn inconsistency(&self) -> f64 {
+    pub(super) fn inconsistency(&self) -> f64 {
         self.find.inconsistency()
     }
 
     /// Becomes the problem of `island`.
-    pub fn load(&mut self, island: &Whitened, scheme: Scheme) {
+    pub(super) fn load(&mut self, island: &Whitened, scheme: Scheme) {
         self.dof = island.m();
         self.m = padded(self.dof);
         self.normals.clear();
@@ -289,7 +289,7 @@ impl Cones {
     fn add_normal(&mut self, source: Source, columns: &Columns, i: usize, sign: f64) -> bool {
         let (length, offset, size) = self.project(columns.g.col(i), columns.bias[i]);
         if length == 0.0 {
-            /// A row that nothing moves is violated if it is negative by more than this part of its terms.
+            /// A row that nothing moves is violated if it is negative by more than this fraction of its terms.
             const VIOLATED: f64 = 1e-9;
             let terms =
                 size + self.unit * columns.g.col(i).iter().zip(&self.k_size).map(|(g, k)| g.abs() * k).sum::<f64>();
@@ -368,7 +368,7 @@ impl Cones {
     }
 
     /// The number of the letter of θ_i, of φ_gj or of λ_g in a basis.
-    pub fn letter(&self, pair: Pair) -> usize {
+    pub(super) fn letter(&self, pair: Pair) -> usize {
         match pair {
             Pair::Normal(i) => i,
             Pair::Direction(g, j) => self.normals.len() + self.groups[g].first + j,
@@ -379,7 +379,7 @@ impl Cones {
 
 /// A pair of complementary variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pair {
+pub(super) enum Pair {
     /// ν_i and θ_i.
     Normal(usize),
     /// σ_gj and φ_gj.
@@ -389,7 +389,7 @@ pub enum Pair {
 }
 
 /// Sets the letter of a basic z.
-pub fn set_basic(basis: &mut Basis, letter: usize) {
+pub(super) fn set_basic(basis: &mut Basis, letter: usize) {
     basis.set(letter, Position::Basic);
 }
 

@@ -9,13 +9,13 @@ use super::system::{Solution, System};
 
 /// Refinements of the last solve: after the first the rows are rounding already.
 const REFINEMENTS: usize = 2;
-/// Impulses that move this many times what the problem asks for, and cancel, fight over rows that no motion satisfies. Beside them any miss is
+/// Impulses that move this many times what the problem asks for, and cancel, fight over rows that no motion satisfies. Beside them any residual is
 /// small, so they are no answer.
 const HUGE: f64 = 1e9;
 
 /// Workspace of the last step.
 #[derive(Debug, Clone, Default)]
-pub struct Finish {
+pub(super) struct Finish {
     system: System,
     solution: Solution,
     x: Vec<f64>,
@@ -25,7 +25,7 @@ pub struct Finish {
 impl Finish {
     /// The numbers of a complementary basis: one reduced system, refined, and what is negative by rounding set to zero. False if the
     /// basis is singular.
-    pub fn answer(&mut self, cones: &Cones, active: &Active, out: &mut Answer) -> bool {
+    pub(super) fn answer(&mut self, cones: &Cones, active: &Active, out: &mut Answer) -> bool {
         if !self.system.set_complementary(cones, active) {
             return false;
         }
@@ -48,9 +48,9 @@ impl Finish {
         y.iter().all(|y| y.is_finite())
     }
 
-    /// The largest miss of any row of (8), as a natural map beside the size of the row's terms; λ is what the motion asks for. All contacts
+    /// The largest residual of any row of (8), as a natural map beside the size of the row's terms; λ is what the motion asks for. All contacts
     /// are looked at, also those that a method left out.
-    pub fn miss(&mut self, cones: &Cones, answer: &Answer) -> f64 {
+    pub(super) fn residual(&mut self, cones: &Cones, answer: &Answer) -> f64 {
         self.set_motion(cones, answer);
         let (mut worst, mut asked) = (0.0f64, norm(&cones.k_size));
         for (i, (normal, theta)) in cones.normals.iter().zip(&answer.theta).enumerate() {
@@ -115,8 +115,8 @@ fn bound(cones: &Cones, g: usize, theta: &[f64]) -> f64 {
     if group.normal == NONE { group.cap } else { cones.normals[group.normal].mu * theta[group.normal] + group.cap }
 }
 
-fn larger(worst: f64, miss: f64, size: f64) -> f64 {
-    let ratio = if miss == 0.0 { 0.0 } else { miss.abs() / size };
+fn larger(worst: f64, residual: f64, size: f64) -> f64 {
+    let ratio = if residual == 0.0 { 0.0 } else { residual.abs() / size };
     // Not `max`, which would lose a NaN.
     if ratio <= worst { worst } else { ratio }
 }

@@ -59,7 +59,7 @@ pub enum Method {
     Reduced,
 }
 
-/// Which contacts have a say.
+/// Which contacts are in the problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scheme {
     /// All: `N v⁺ ≥ −gap/dt`, so that a predicted contact is not passed within the step. Reference: \[StewartTrinkle96\].
@@ -79,7 +79,7 @@ pub struct PolyhedralOptions {
     pub directions: usize,
     /// How the complementarity problem is solved. Default [`Method::Reduced`].
     pub method: Method,
-    /// Which contacts have a say. Default [`Scheme::StewartTrinkle`].
+    /// Which contacts are in the problem. Default [`Scheme::StewartTrinkle`].
     pub scheme: Scheme,
 }
 
@@ -98,7 +98,7 @@ const PIVOTS_PER_ROW: usize = 3;
 const PIVOTS: usize = 200;
 /// Pivots per velocity of the first start of the reduced method; later starts have four times as many each. Ten are the rule.
 const PIVOTS_PER_FREEDOM: usize = 50;
-/// An answer is taken if it misses the whole problem (8) by no more than this part of the certificate's tolerance.
+/// An answer is taken if its residual in the whole problem (8) is at most this fraction of the certificate's tolerance.
 const MARGIN: f64 = 0.1;
 
 /// Polyhedral Coulomb friction. See the [module](self).
@@ -279,15 +279,15 @@ impl Engine {
         if self.cones.stuck {
             return Ok(self.prove_infeasible(island, forces));
         }
-        let miss = if self.guess_right(guess) {
+        let residual = if self.guess_right(guess) {
             stats.guessed += 1;
             0.0
         } else {
             self.try_methods(stats)?
         };
-        if miss > self.options.model.tolerance {
+        if residual > self.options.model.tolerance {
             let end = self.prove_infeasible(island, forces);
-            if end == IslandEnd::Infeasible || miss == f64::INFINITY {
+            if end == IslandEnd::Infeasible || residual == f64::INFINITY {
                 return Ok(end);
             }
         }
@@ -301,19 +301,19 @@ impl Engine {
         if !self.active.set(&self.cones, basis) || !self.finish.answer(&self.cones, &self.active, &mut self.best) {
             return false;
         }
-        self.finish.miss(&self.cones, &self.best) <= MARGIN * self.options.model.tolerance
+        self.finish.residual(&self.cones, &self.best) <= MARGIN * self.options.model.tolerance
     }
 
-    /// The chosen method, then those it falls back on. The best answer is in `best`; returns by how much it misses, ∞ if there is none.
+    /// The chosen method, then those it falls back on. The best answer is in `best`; returns the residual, ∞ if there is none.
     fn try_methods(&mut self, stats: &mut ContactStats) -> Result<f64, InputError> {
         let mut least = f64::INFINITY;
-        for (turn, rung) in Rung::from(self.options.method).enumerate() {
+        for (turn, attempt) in Attempt::from(self.options.method).enumerate() {
             if turn == 1 {
                 stats.fallbacks += 1;
             }
-            let miss = self.try_rung(rung, &mut stats.pivots)?;
-            if miss < least {
-                least = miss;
+            let residual = self.attempt(attempt, &mut stats.pivots)?;
+            if residual < least {
+                least = residual;
                 std::mem::swap(&mut self.answer, &mut self.best);
             }
             if least <= MARGIN * self.options.model.tolerance {
@@ -323,34 +323,34 @@ impl Engine {
         Ok(least)
     }
 
-    /// Tries one method; returns by how much its answer misses, ∞ if it has none.
-    fn try_rung(&mut self, rung: Rung, pivots: &mut usize) -> Result<f64, InputError> {
+    /// Tries one method; returns the residual, ∞ if it has none.
+    fn attempt(&mut self, attempt: Attempt, pivots: &mut usize) -> Result<f64, InputError> {
         let (cones, answer) = (&self.cones, &mut self.answer);
-        let solved = match rung {
-            Rung::Reduced => return Ok(self.follow_paths(true, pivots)),
-            Rung::Structural => return Ok(self.follow_paths(false, pivots)),
-            Rung::Standard => self.standard.solve(cones, pivots, answer)?,
-            Rung::AllMeans => self.standard.solve_by_all_means(cones, pivots, answer)?,
+        let solved = match attempt {
+            Attempt::Reduced => return Ok(self.follow_paths(true, pivots)),
+            Attempt::Structural => return Ok(self.follow_paths(false, pivots)),
+            Attempt::Standard => self.standard.solve(cones, pivots, answer)?,
+            Attempt::EveryMethod => self.standard.solve_by_every_method(cones, pivots, answer)?,
         };
         Ok(if solved { self.sharpen() } else { f64::INFINITY })
     }
 
-    /// The numbers of the answer's basis from the reduced system, where these will do or are better than those from the matrix. Returns the miss.
+    /// The numbers of the answer's basis from the reduced system, where these will do or are better than those from the matrix. Returns the residual.
     fn sharpen(&mut self) -> f64 {
-        let miss = self.finish.miss(&self.cones, &self.answer);
+        let residual = self.finish.residual(&self.cones, &self.answer);
         if self.active.set(&self.cones, &self.answer.basis)
             && self.finish.answer(&self.cones, &self.active, &mut self.spare)
         {
-            let sharper = self.finish.miss(&self.cones, &self.spare);
-            if sharper <= miss.max(MARGIN * self.options.model.tolerance) {
+            let sharper = self.finish.residual(&self.cones, &self.spare);
+            if sharper <= residual.max(MARGIN * self.options.model.tolerance) {
                 std::mem::swap(&mut self.answer, &mut self.spare);
                 return sharper;
             }
         }
-        miss
+        residual
     }
 
-    /// The structural or reduced method, with other covering vectors when a path fails. Returns the miss of the answer, ∞ if there is none.
+    /// The structural or reduced method, with other covering vectors when a path fails. Returns the residual of the answer, ∞ if there is none.
     fn follow_paths(&mut self, reduced: bool, pivots: &mut usize) -> f64 {
         let most = PIVOTS_PER_ROW * self.cones.order() + PIVOTS;
         for start in 0..STARTS {
@@ -359,9 +359,9 @@ impl Engine {
             let limit = self.options.model.max_pivots.unwrap_or(usual.min(most));
             let ended = self.path.follow(&self.cones, reduced, start, limit, pivots);
             if ended == Ended::Solved && self.finish.answer(&self.cones, &self.path.active, &mut self.answer) {
-                let miss = self.finish.miss(&self.cones, &self.answer);
-                if miss <= MARGIN * self.options.model.tolerance {
-                    return miss;
+                let residual = self.finish.residual(&self.cones, &self.answer);
+                if residual <= MARGIN * self.options.model.tolerance {
+                    return residual;
                 }
             }
         }
@@ -386,24 +386,24 @@ impl Engine {
     }
 }
 
-/// A step of the ladder of methods.
+/// A method that an island is tried with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rung {
+enum Attempt {
     Reduced,
     Structural,
     Standard,
-    AllMeans,
+    EveryMethod,
 }
 
-impl Rung {
+impl Attempt {
     /// The methods to try, in order: the chosen one, the others from the leanest to the heaviest, and everything there is.
-    fn from(method: Method) -> impl Iterator<Item = Rung> {
+    fn from(method: Method) -> impl Iterator<Item = Attempt> {
         let first = match method {
-            Method::Reduced => Rung::Reduced,
-            Method::Structural => Rung::Structural,
-            Method::Standard => Rung::Standard,
+            Method::Reduced => Attempt::Reduced,
+            Method::Structural => Attempt::Structural,
+            Method::Standard => Attempt::Standard,
         };
-        let others = [Rung::Reduced, Rung::Structural, Rung::Standard, Rung::AllMeans];
-        std::iter::once(first).chain(others.into_iter().filter(move |rung| *rung != first))
+        let others = [Attempt::Reduced, Attempt::Structural, Attempt::Standard, Attempt::EveryMethod];
+        std::iter::once(first).chain(others.into_iter().filter(move |attempt| *attempt != first))
     }
 }

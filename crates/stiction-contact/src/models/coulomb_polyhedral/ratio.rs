@@ -7,22 +7,22 @@ use super::lanes::{product, two_products};
 use super::structural::Path;
 use super::system::Driving;
 
-/// A rate below this part of the terms of its sum is zero.
+/// A rate below this fraction of the terms of its sum is zero.
 const PIVOT: f64 = 1e-11;
-/// A value below this part of the terms of its sum is zero: variables that come this close together to zero are tied.
+/// A value below this fraction of the terms of its sum is zero: variables that come this close together to zero are tied.
 const TIE: f64 = 1e-13;
 /// Rates below this many times their last correction are zero.
-const REAL: f64 = 1e2;
-/// What is out of reach is so by this part of the motion's terms at least.
+const RATE_ERRORS: f64 = 1e2;
+/// What is out of reach is so by this fraction of the motion's terms at least.
 const REACH: f64 = 1e-9;
 /// Among tied variables one is drawn from those that fall at least this part as fast as the fastest.
-const LOT: f64 = 1e-2;
+const TIE_BREAK_RATE: f64 = 1e-2;
 /// Pivots without progress before lots are drawn.
 const PATIENCE: usize = 20;
 
 /// The variable that leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Leaving {
+pub(super) enum Leaving {
     /// z₀.
     Artificial,
     /// θ, φ or λ.
@@ -33,7 +33,7 @@ pub enum Leaving {
 
 /// A variable that falls.
 #[derive(Debug, Clone, Copy)]
-pub struct Candidate {
+pub(super) struct Candidate {
     leaving: Leaving,
     value: f64,
     fall: f64,
@@ -90,7 +90,7 @@ impl Path {
                 Leaving::Artificial
             };
             let length = if leaving == Leaving::Artificial { 1.0 } else { self.system.lengths[at] };
-            let real = REAL * self.rate.error[at].abs() / PIVOT;
+            let real = RATE_ERRORS * self.rate.error[at].abs() / PIVOT;
             test.see(leaving, *value, *rate, self.value.size / length, (self.rate.size / length).max(real));
         }
     }
@@ -195,7 +195,7 @@ impl Path {
         if self.stalled <= PATIENCE {
             return Some(fastest.leaving);
         }
-        let sound = || tied().filter(|c| c.fall >= LOT * fastest.fall);
+        let sound = || tied().filter(|c| c.fall >= TIE_BREAK_RATE * fastest.fall);
         let lot = self.lots.get_or_insert_with(|| Rng::new(1)).below(sound().count().max(1));
         sound().nth(lot).map(|c| c.leaving)
     }

@@ -10,19 +10,19 @@ use crate::whitened::why_not_formed;
 
 /// Forms the problem and solves it.
 #[derive(Debug, Clone)]
-pub struct Standard {
+pub(super) struct Standard {
     lemke: Lemke,
     auto: Auto,
 }
 
 impl Standard {
     /// With these options of the complementarity solver.
-    pub fn new(options: Options) -> Self {
+    pub(super) fn new(options: Options) -> Self {
         Self { lemke: Lemke::new(options.clone()), auto: Auto::new(options) }
     }
 
     /// Solves the problem by Lemke's method. True if it says that it did; false if the problem is too large to be formed, too.
-    pub fn solve(&mut self, cones: &Cones, pivots: &mut usize, out: &mut Answer) -> Result<bool, InputError> {
+    pub(super) fn solve(&mut self, cones: &Cones, pivots: &mut usize, out: &mut Answer) -> Result<bool, InputError> {
         if why_not_formed(cones.order()).is_some() {
             return Ok(false);
         }
@@ -31,7 +31,7 @@ impl Standard {
     }
 
     /// The last resort: every method there is for the problem (8).
-    pub fn solve_by_all_means(
+    pub(super) fn solve_by_every_method(
         &mut self,
         cones: &Cones,
         pivots: &mut usize,

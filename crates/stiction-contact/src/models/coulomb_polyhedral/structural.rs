@@ -17,7 +17,7 @@ use super::system::{Covering, Driving, Solution, System};
 
 /// How a path ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub(super) enum Ended {
     /// At a complementary basis.
     Solved,
     /// The driving variable can grow for ever.
@@ -28,7 +28,7 @@ pub enum Ended {
     Singular,
 }
 
-/// z₀ below this part of the motion's terms is zero.
+/// z₀ below this fraction of the motion's terms is zero.
 const ZERO: f64 = 1e-15;
 /// Refinements of the values at every pivot: none, as nothing drifts, and the last basis is solved with more care.
 const REFINEMENTS: usize = 0;
@@ -40,7 +40,7 @@ const CAPS: f64 = 0.1;
 
 /// The path of almost complementary bases. Keeps its storage.
 #[derive(Debug, Clone, Default)]
-pub struct Path {
+pub(super) struct Path {
     /// The basic z.
     pub active: Active,
     pub(super) system: System,
@@ -68,7 +68,14 @@ pub struct Path {
 
 impl Path {
     /// Follows the path from z = 0: all groups at once, or with `reduced` as their normals come in. `start` numbers the covering vector.
-    pub fn follow(&mut self, cones: &Cones, reduced: bool, start: u64, max_pivots: usize, pivots: &mut usize) -> Ended {
+    pub(super) fn follow(
+        &mut self,
+        cones: &Cones,
+        reduced: bool,
+        start: u64,
+        max_pivots: usize,
+        pivots: &mut usize,
+    ) -> Ended {
         self.begin(cones, reduced, start);
         let Some(first) = self.most_negative(cones) else { return Ended::Solved };
         self.out = Some(first);

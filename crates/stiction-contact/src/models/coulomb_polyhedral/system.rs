@@ -20,7 +20,7 @@ const RATE_SOLVES: usize = 2;
 ///
 /// Reference: [Lloyd04, Appendix B].
 #[derive(Debug, Clone, Default)]
-pub struct Covering {
+pub(super) struct Covering {
     /// c_ν, one per normal.
     pub normal: Vec<f64>,
     /// c_σ, one per group.
@@ -31,7 +31,7 @@ pub struct Covering {
 
 /// The variable that grows: z or w of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Driving {
+pub(super) enum Driving {
     /// θ, φ or λ.
     Z(Pair),
     /// ν, σ or γ.
@@ -40,7 +40,7 @@ pub enum Driving {
 
 /// Unknowns and motion of one right-hand side.
 #[derive(Debug, Clone, Default)]
-pub struct Solution {
+pub(super) struct Solution {
     /// θ_α, φ_κ, z₀.
     pub y: Vec<f64>,
     /// The motion, m.
@@ -53,7 +53,7 @@ pub struct Solution {
 
 /// See the [module](self). Keeps its storage.
 #[derive(Debug, Clone, Default)]
-pub struct System {
+pub(super) struct System {
     /// Order: the active unknowns, and z₀ if there is one.
     pub order: usize,
     /// A, m × order.
@@ -77,12 +77,12 @@ pub struct System {
 
 impl System {
     /// Sets up and factors the system of a complementary basis. False if it is singular.
-    pub fn set_complementary(&mut self, cones: &Cones, active: &Active) -> bool {
+    pub(super) fn set_complementary(&mut self, cones: &Cones, active: &Active) -> bool {
         self.set(cones, active, None)
     }
 
     /// Sets up and factors the system of an almost complementary basis, whose pair `out` has neither variable basic. False if it is singular.
-    pub fn set_almost(&mut self, cones: &Cones, active: &Active, covering: &Covering, out: Pair) -> bool {
+    pub(super) fn set_almost(&mut self, cones: &Cones, active: &Active, covering: &Covering, out: Pair) -> bool {
         self.set(cones, active, Some((covering, out)))
     }
 
@@ -171,7 +171,7 @@ impl System {
     }
 
     /// The values of all unknowns at the present basis.
-    pub fn solve_values(
+    pub(super) fn solve_values(
         &mut self,
         cones: &Cones,
         active: &Active,
@@ -186,7 +186,7 @@ impl System {
         out.x.clear();
         out.x.extend_from_slice(&self.k);
         for _ in 0..=refinements {
-            self.misses(&out.y, &out.x, 1.0);
+            self.residuals(&out.y, &out.x, 1.0);
             if let Some(g) = self.cap_row {
                 self.rhs[self.order - 1] = self.cap + self.cap_sum(cones, active, covering, g, &out.y);
             }
@@ -200,7 +200,7 @@ impl System {
     }
 
     /// The rates of all unknowns as `driving`, the z or w of the pair left out, grows.
-    pub fn solve_rates(
+    pub(super) fn solve_rates(
         &mut self,
         cones: &Cones,
         active: &Active,
@@ -230,7 +230,7 @@ impl System {
         out.x.clear();
         out.x.extend_from_slice(&self.column);
         for _ in 0..RATE_SOLVES {
-            self.misses(&out.y, &out.x, 0.0);
+            self.residuals(&out.y, &out.x, 0.0);
             if let Some(g) = self.cap_row {
                 self.rhs[self.order - 1] = self.cap_sum(cones, active, Some(covering), g, &out.y);
             }
@@ -253,7 +253,7 @@ impl System {
             + out.y.iter().zip(&self.lengths).map(|(y, l)| y.abs() * l).sum::<f64>();
     }
 
-    /// `y ← y − (matrix)⁻¹ rhs`, with rhs what the rows miss.
+    /// `y ← y − (matrix)⁻¹ rhs`, with rhs the residuals of the rows.
     fn correct(&mut self, out: &mut Solution) {
         self.lu.solve(&mut self.rhs);
         for ((y, error), step) in out.y.iter_mut().zip(&mut out.error).zip(&self.rhs) {
@@ -269,7 +269,7 @@ impl System {
     }
 
     /// `rhs ← Aᵀ x + constant · b + c z₀`.
-    fn misses(&mut self, y: &[f64], x: &[f64], constant: f64) {
+    fn residuals(&mut self, y: &[f64], x: &[f64], constant: f64) {
         let z0 = if self.artificial { y[self.order - 1] } else { 0.0 };
         self.rhs.clear();
         for j in 0..self.order {

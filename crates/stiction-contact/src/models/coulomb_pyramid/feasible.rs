@@ -10,7 +10,7 @@ use crate::whitened::Whitened;
 /// A proof that no motion satisfies the rows must leave only motions this many times faster than the problem's own; else it is rounding.
 const NO_MOTION: f64 = 1e8;
 
-/// What such a proof gains must be this part of its terms at least.
+/// What such a proof gains must be this fraction of its terms at least.
 const GAIN: f64 = 1e-9;
 
 impl Core {

@@ -27,7 +27,7 @@ use crate::by_island::IslandForces;
 use crate::find_indices::FindIndices;
 use crate::whitened::{Columns, Whitened};
 
-/// A projected column of at most this part of its length lies in the span of the bilateral rows. FIND-INDICES' own measure of dependence.
+/// A projected column of at most this fraction of its length lies in the span of the bilateral rows. FIND-INDICES' own measure of dependence.
 const HELD: f64 = 1e-12;
 
 /// An entry of the problem within this many roundings of its sum's terms is 0: noise must not push where nothing does.
@@ -51,7 +51,7 @@ pub(super) const KINDS: [Kind; 6] =
 pub(super) const AXES: [Kind; 3] = [Kind::TangentS, Kind::TangentT, Kind::Spin];
 
 impl Kind {
-    pub fn of(self, island: &Whitened) -> &Columns {
+    pub(super) fn of(self, island: &Whitened) -> &Columns {
         match self {
             Kind::Normal => &island.normal,
             Kind::TangentS => &island.tangent_s,
@@ -62,7 +62,7 @@ impl Kind {
         }
     }
 
-    pub fn forces(self, forces: &mut IslandForces) -> &mut [f64] {
+    pub(super) fn forces(self, forces: &mut IslandForces) -> &mut [f64] {
         match self {
             Kind::Normal => &mut forces.normal,
             Kind::TangentS => &mut forces.tangent_s,
@@ -119,12 +119,12 @@ pub(super) struct Formulation {
 
 impl Formulation {
     /// Lists the unknowns of `island` and prepares its columns.
-    pub fn read(&mut self, island: &Whitened) {
+    pub(super) fn read(&mut self, island: &Whitened) {
         self.read_scaled(island, 1.0);
     }
 
     /// The same with all coefficients of friction times `scale`, above 0: the unknowns are the same.
-    pub fn read_scaled(&mut self, island: &Whitened, scale: f64) {
+    pub(super) fn read_scaled(&mut self, island: &Whitened, scale: f64) {
         self.hold(island);
         self.list(island, scale);
         self.project(island);
@@ -248,17 +248,17 @@ impl Formulation {
     }
 
     /// Order of the problem.
-    pub fn order(&self) -> usize {
+    pub(super) fn order(&self) -> usize {
         self.singles.len() + 2 * self.axes.len()
     }
 
     /// Number of unknowns with a row of motion: singles and axes.
-    pub fn moving(&self) -> usize {
+    pub(super) fn moving(&self) -> usize {
         self.singles.len() + self.axes.len()
     }
 
     /// The row whose motion is complementary to unknown `i`: kind, index and sign.
-    pub fn row(&self, i: usize) -> (Kind, usize, f64) {
+    pub(super) fn row(&self, i: usize) -> (Kind, usize, f64) {
         match self.singles.get(i) {
             Some(single) => (single.kind, single.index, single.sign),
             None => {
@@ -272,7 +272,7 @@ impl Formulation {
     ///
     /// # Errors
     /// If a number leaves the range of f64.
-    pub fn lcp(&self, island: &Whitened) -> Result<Lcp, InputError> {
+    pub(super) fn lcp(&self, island: &Whitened) -> Result<Lcp, InputError> {
         let moving = self.moving();
         let mut matrix = Matrix::zeros(self.order(), self.order());
         for j in 0..moving {
@@ -293,7 +293,7 @@ impl Formulation {
     }
 
     /// Motion of row `i` along the projected force column `h`, which had this length before; 0 where that is rounding.
-    pub fn product(&self, i: usize, h: &[f64], length: f64) -> f64 {
+    pub(super) fn product(&self, i: usize, h: &[f64], length: f64) -> f64 {
         let (kind, index, sign) = self.row(i);
         let g = self.projected[kind as usize].col(index);
         let sum = dot(g, h);
@@ -306,25 +306,25 @@ impl Formulation {
     }
 
     /// Adds the projected column of row `i` with its sign to `column`; its length before projection.
-    pub fn add_column(&self, i: usize, column: &mut [f64]) -> f64 {
+    pub(super) fn add_column(&self, i: usize, column: &mut [f64]) -> f64 {
         let (kind, index, sign) = self.row(i);
         self.add_projected(kind, index, sign, column)
     }
 
     /// Adds `factor` times a projected column to `column`; the length that had before projection.
-    pub fn add_projected(&self, kind: Kind, index: usize, factor: f64, column: &mut [f64]) -> f64 {
+    pub(super) fn add_projected(&self, kind: Kind, index: usize, factor: f64, column: &mut [f64]) -> f64 {
         axpy(factor, self.projected[kind as usize].col(index), column);
         factor.abs() * self.lengths[kind as usize][index]
     }
 
     /// The part of the force of single unknown `i` that is known.
-    pub fn known_of(&self, island: &Whitened, i: usize) -> f64 {
+    pub(super) fn known_of(&self, island: &Whitened, i: usize) -> f64 {
         let single = self.singles[i];
         if single.kind == Kind::Bounded { known_force(island, single.index) } else { 0.0 }
     }
 
     /// Motion of row `i` without the unknown forces, 0 where that is rounding.
-    pub fn constant(&self, island: &Whitened, i: usize) -> f64 {
+    pub(super) fn constant(&self, island: &Whitened, i: usize) -> f64 {
         let (kind, index, sign) = self.row(i);
         let (g, raw, bias) =
             (self.projected[kind as usize].col(index), kind.of(island).g.col(index), kind.of(island).bias[index]);
@@ -338,12 +338,12 @@ impl Formulation {
     }
 
     /// `s⁺ + s⁻` of an axis where it does not depend on a normal force.
-    pub fn width(&self, island: &Whitened, axis: &Axis) -> f64 {
+    pub(super) fn width(&self, island: &Whitened, axis: &Axis) -> f64 {
         if axis.normal.is_none() { island.hi[axis.index] - island.lo[axis.index] } else { 0.0 }
     }
 
     /// The identities and 2U: `a⁺ = a + a⁻`, `s⁻ = 2 μ c_n − s⁺` (or `hi − lo − s⁺`), with the first unknown in row `first`.
-    pub fn couple(&self, matrix: &mut Matrix, first: usize) {
+    pub(super) fn couple(&self, matrix: &mut Matrix, first: usize) {
         for (k, axis) in self.axes.iter().enumerate() {
             let (plus, minus) = (first + self.singles.len() + k, first + self.moving() + k);
             matrix[(plus, minus)] = 1.0;
@@ -355,7 +355,7 @@ impl Formulation {
     }
 
     /// Column and bias of held row number `row`.
-    pub fn held_row<'a>(&self, island: &'a Whitened, row: usize) -> (&'a [f64], f64) {
+    pub(super) fn held_row<'a>(&self, island: &'a Whitened, row: usize) -> (&'a [f64], f64) {
         match row.checked_sub(island.bilateral.len()) {
             None => (island.bilateral.g.col(row), island.bilateral.bias[row]),
             Some(k) => (island.bounded.g.col(self.free[k]), island.bounded.bias[self.free[k]]),
@@ -364,7 +364,7 @@ impl Formulation {
 
     /// Projected column of row `i` with its sign into `g`, and its motion that no force along an unknown row and no free motion makes: for the
     /// geometry of the rows alone.
-    pub fn row_into(&self, island: &Whitened, i: usize, g: &mut [f64]) -> f64 {
+    pub(super) fn row_into(&self, island: &Whitened, i: usize, g: &mut [f64]) -> f64 {
         let (kind, index, sign) = self.row(i);
         g.fill(0.0);
         axpy(sign, self.projected[kind as usize].col(index), g);
@@ -372,7 +372,7 @@ impl Formulation {
     }
 
     /// Force column of unknown `j`, not projected, into `g`.
-    pub fn raw_force_into(&self, island: &Whitened, j: usize, g: &mut [f64]) {
+    pub(super) fn raw_force_into(&self, island: &Whitened, j: usize, g: &mut [f64]) {
         let (kind, index, sign) = self.row(j);
         g.fill(0.0);
         axpy(sign, kind.of(island).g.col(index), g);
@@ -384,7 +384,7 @@ impl Formulation {
     }
 
     /// Column and bias of row `i`, with its sign, not projected.
-    pub fn raw_row_into(&self, island: &Whitened, i: usize, g: &mut [f64]) -> f64 {
+    pub(super) fn raw_row_into(&self, island: &Whitened, i: usize, g: &mut [f64]) -> f64 {
         let (kind, index, sign) = self.row(i);
         g.fill(0.0);
         axpy(sign, kind.of(island).g.col(index), g);

@@ -24,7 +24,7 @@ enum State {
 /// Rounds of leaving out forces that are rounding.
 const ROUNDS: usize = 4;
 
-/// A force whose effect on its own row is at most this part of the row's largest term is rounding: the row is still without it.
+/// A force whose effect on its own row is at most this fraction of the row's largest term is rounding: the row is still without it.
 const NOISE: f64 = 64.0 * f64::EPSILON;
 
 /// True if the force of row `a` is rounding beside what else acts on that row.
@@ -39,7 +39,7 @@ impl Formulation {
     ///
     /// # Errors
     /// If a number leaves the range of f64.
-    pub fn polish(
+    pub(super) fn polish(
         &mut self,
         island: &Whitened,
         basis: &Basis,

@@ -9,7 +9,7 @@ use crate::whitened::Whitened;
 
 impl Formulation {
     /// Forces of all rows but the bilateral ones from z. With a basis a force at a bound is that bound exactly.
-    pub fn forces_into(&self, island: &Whitened, z: &[f64], basis: Option<&Basis>, out: &mut IslandForces) {
+    pub(super) fn forces_into(&self, island: &Whitened, z: &[f64], basis: Option<&Basis>, out: &mut IslandForces) {
         for (j, unknown) in self.singles.iter().enumerate() {
             unknown.kind.forces(out)[unknown.index] = self.known_of(island, j) + unknown.sign * z[j];
             if unknown.kind == Kind::Normal {
@@ -41,7 +41,7 @@ impl Formulation {
     }
 
     /// The direction of forces, bilateral ones too, that belongs to a direction of z.
-    pub fn direction_into(&mut self, island: &Whitened, z: &[f64], out: &mut IslandForces) {
+    pub(super) fn direction_into(&mut self, island: &Whitened, z: &[f64], out: &mut IslandForces) {
         for (j, unknown) in self.singles.iter().enumerate() {
             unknown.kind.forces(out)[unknown.index] = unknown.sign * z[j];
             if unknown.kind == Kind::Normal {
@@ -63,7 +63,7 @@ impl Formulation {
     }
 
     /// The motion that belongs to the forces in `out`, and the bilateral forces that hold the joints.
-    pub fn motion_into(&mut self, island: &Whitened, out: &mut IslandForces) {
+    pub(super) fn motion_into(&mut self, island: &Whitened, out: &mut IslandForces) {
         self.work.clear();
         self.work.extend_from_slice(&island.x_free);
         add_forces(island, out, &mut self.work);
@@ -102,7 +102,7 @@ impl Formulation {
     }
 
     /// Puts the forces of the independent rows held, in their order, where they belong.
-    pub fn put_all_held(&self, island: &Whitened, forces: &[f64], out: &mut IslandForces) {
+    pub(super) fn put_all_held(&self, island: &Whitened, forces: &[f64], out: &mut IslandForces) {
         for (&row, &force) in self.held.kept().iter().zip(forces) {
             match row.checked_sub(island.bilateral.len()) {
                 None => out.bilateral[row] = force,
@@ -135,7 +135,7 @@ fn sizes(island: &Whitened, forces: &mut IslandForces) -> f64 {
     sum
 }
 
-/// Forces that are the same but for rounding differ by less than this part of all forces together.
+/// Forces that are the same but for rounding differ by less than this fraction of all forces together.
 const NEAR: f64 = 1e-8;
 
 /// Whether polishing changed forces by no more than rounding: where the basis is nearly singular, or a force was left out that was none to leave

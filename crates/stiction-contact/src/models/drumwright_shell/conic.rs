@@ -10,7 +10,7 @@ use crate::whitened::{Columns, Whitened};
 
 /// Where a block's impulses may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Set {
+pub(super) enum Set {
     /// The friction cone `|p_t| ≤ μ p_n` of a touching contact, rows (n, s, t), by the cosine and sine of its half angle `atan μ`:
     /// so 0 ≤ μ ≤ ∞ needs no exceptions. The cone of μ = ∞ is closed: p_n ≥ 0, p_t free.
     Cone {
@@ -34,7 +34,7 @@ pub enum Set {
 
 /// Rows that share one set.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Block {
+pub(super) struct Block {
     /// The set.
     pub set: Set,
     /// First row.
@@ -58,7 +58,7 @@ enum Source {
 /// `min ½‖x‖² + biasᵀ p`, `x = x_free + G p`, p in a product of sets: the columns of a block are divided by the longest of them (its impulses
 /// multiplied), all motions by the largest speed. The motion of the rows is `u = Gᵀ x + bias`.
 #[derive(Debug, Clone, Default)]
-pub struct Conic {
+pub(super) struct Conic {
     /// The blocks, in the order of their rows.
     pub blocks: Vec<Block>,
     /// G, m × rows.
@@ -75,7 +75,7 @@ pub struct Conic {
 
 impl Conic {
     /// Becomes the program of `island`.
-    pub fn load(&mut self, island: &Whitened, stats: &mut ContactStats) {
+    pub(super) fn load(&mut self, island: &Whitened, stats: &mut ContactStats) {
         self.blocks.clear();
         self.bias.clear();
         self.x_free.clear();
@@ -91,7 +91,7 @@ impl Conic {
 
     /// Becomes the program whose solution proves that `of` has none, if it has none: `min ½‖G y‖² + ½(1 + biasᵀ y)²` over the directions y in which
     /// the sets of `of` have no end. At zero, `G y = 0` and `biasᵀ y = −1`, while every motion with u in the dual sets has `yᵀ u ≥ 0`.
-    pub fn load_proof(&mut self, of: &Conic) {
+    pub(super) fn load_proof(&mut self, of: &Conic) {
         let m = of.x_free.len();
         self.x_free.clear();
         self.x_free.resize(m, 0.0);
@@ -110,7 +110,7 @@ impl Conic {
     }
 
     /// Number of rows.
-    pub fn rows(&self) -> usize {
+    pub(super) fn rows(&self) -> usize {
         self.bias.len()
     }
 
@@ -192,26 +192,26 @@ impl Conic {
     }
 
     /// `x ← x_free + G p`.
-    pub fn motion_into(&self, p: &[f64], x: &mut Vec<f64>) {
+    pub(super) fn motion_into(&self, p: &[f64], x: &mut Vec<f64>) {
         x.clear();
         x.extend_from_slice(&self.x_free);
         p.iter().enumerate().filter(|(_, p)| **p != 0.0).for_each(|(k, p)| axpy(*p, self.g.col(k), x));
     }
 
     /// `u ← Gᵀ x + bias`.
-    pub fn row_motion_into(&self, x: &[f64], u: &mut Vec<f64>) {
+    pub(super) fn row_motion_into(&self, x: &[f64], u: &mut Vec<f64>) {
         u.clear();
         u.extend(self.bias.iter().enumerate().map(|(k, b)| dot(self.g.col(k), x) + b));
     }
 
     /// How far p is from a solution, block by block `‖p − P(p − u)‖` beside the size the terms of u have before they cancel: the largest.
-    pub fn miss(&mut self, p: &[f64], u: &[f64]) -> f64 {
+    pub(super) fn residual(&mut self, p: &[f64], u: &[f64]) -> f64 {
         self.measure_speeds(p);
         self.largest_miss(p, u, |b| self.size(b))
     }
 
-    /// As [`Conic::miss`], beside the largest speed in the problem: however large the impulses are.
-    pub fn plain_miss(&self, p: &[f64], u: &[f64]) -> f64 {
+    /// As [`Conic::residual`], beside the largest speed in the problem: however large the impulses are.
+    pub(super) fn plain_miss(&self, p: &[f64], u: &[f64]) -> f64 {
         self.largest_miss(p, u, |_| 1.0)
     }
 
@@ -221,16 +221,16 @@ impl Conic {
             let mut from = [0.0; 3];
             (0..b.rows).for_each(|k| from[k] = p[b.first + k] - u[b.first + k]);
             let onto = b.set.project(from);
-            let miss = (0..b.rows).map(|k| (p[b.first + k] - onto[k]).abs()).fold(0.0, f64::max);
-            let part = if miss == 0.0 { 0.0 } else { miss / size(b) };
+            let residual = (0..b.rows).map(|k| (p[b.first + k] - onto[k]).abs()).fold(0.0, f64::max);
+            let part = if residual == 0.0 { 0.0 } else { residual / size(b) };
             worst = if part.is_nan() { f64::INFINITY } else { worst.max(part) };
         }
         worst
     }
 
-    /// As [`Conic::miss`], and beside the terms of their own rows too: normals that close, and work that contacts do.
-    pub fn strict_miss(&mut self, p: &[f64], u: &[f64]) -> f64 {
-        let mut worst = self.miss(p, u);
+    /// As [`Conic::residual`], and beside the terms of their own rows too: normals that close, and work that contacts do.
+    pub(super) fn strict_miss(&mut self, p: &[f64], u: &[f64]) -> f64 {
+        let mut worst = self.residual(p, u);
         for b in self.blocks.iter().filter(|b| b.rows == 3) {
             let rows = b.first..b.first + 3;
             let ratio = |value: f64, size: f64| if value > 0.0 { value / size } else { 0.0 };
@@ -245,7 +245,7 @@ impl Conic {
 
     /// Sets impulses to zero that are at most the part `noise` of the motion of their block. Where nothing else moves, rounding would be all there
     /// is to compare rounding with.
-    pub fn remove_noise(&mut self, p: &mut [f64], noise: f64) {
+    pub(super) fn remove_noise(&mut self, p: &mut [f64], noise: f64) {
         self.measure_speeds(p);
         for b in &self.blocks {
             let noise = noise * self.size(b);
@@ -277,7 +277,7 @@ impl Conic {
     }
 
     /// The impulses in `forces`, scaled, each moved into its set.
-    pub fn load_impulses(&self, forces: &IslandForces, p: &mut Vec<f64>) {
+    pub(super) fn load_impulses(&self, forces: &IslandForces, p: &mut Vec<f64>) {
         p.clear();
         for b in &self.blocks {
             let value = match b.source {
@@ -292,7 +292,7 @@ impl Conic {
     }
 
     /// Where in its set each block's impulse is: the modes of the contacts and rows.
-    pub fn modes_into(&self, p: &[f64], modes: &mut Vec<Within>) {
+    pub(super) fn modes_into(&self, p: &[f64], modes: &mut Vec<Within>) {
         modes.clear();
         modes.extend(self.blocks.iter().map(|b| {
             let mut q = [0.0; 3];
@@ -302,13 +302,13 @@ impl Conic {
     }
 
     /// Writes impulses p (scaled) and their motion into `forces`.
-    pub fn unload(&self, p: &[f64], x: &[f64], forces: &mut IslandForces) {
+    pub(super) fn unload(&self, p: &[f64], x: &[f64], forces: &mut IslandForces) {
         self.unload_multipliers(p, forces);
         forces.x.iter_mut().zip(x).for_each(|(to, x)| *to = x * self.unit);
     }
 
     /// Writes impulses or multipliers p (scaled) into `forces`.
-    pub fn unload_multipliers(&self, p: &[f64], forces: &mut IslandForces) {
+    pub(super) fn unload_multipliers(&self, p: &[f64], forces: &mut IslandForces) {
         for b in &self.blocks {
             let value = |k: usize| p[b.first + k] * self.unit / b.length;
             match b.source {
@@ -328,7 +328,7 @@ impl Conic {
 
 /// Where in its set an impulse is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Within {
+pub(super) enum Within {
     /// Nowhere at its boundary.
     Free,
     /// At zero, or at its lower bound.
@@ -337,7 +337,7 @@ pub enum Within {
     Upper,
 }
 
-/// Friction within this part of its limit is on the mantle.
+/// Friction within this fraction of its limit is on the mantle.
 const ON_MANTLE: f64 = 1e-9;
 
 impl Set {
@@ -369,7 +369,7 @@ impl Set {
     }
 
     /// The nearest point of the set; only the first entry counts unless it is a cone.
-    pub fn project(&self, q: [f64; 3]) -> [f64; 3] {
+    pub(super) fn project(&self, q: [f64; 3]) -> [f64; 3] {
         match *self {
             Set::Line => q,
             Set::Ray => [q[0].max(0.0), 0.0, 0.0],
@@ -391,7 +391,7 @@ fn power_of_two(x: f64) -> f64 {
 
 /// Where in its cone the projection of a point lies.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Part {
+pub(super) enum Part {
     /// The point is in the cone.
     Inside,
     /// It is in the polar cone: the projection is zero.
@@ -409,7 +409,7 @@ pub enum Part {
 
 impl Part {
     /// For the point q and a cone of half angle (cos, sin).
-    pub fn of(q: [f64; 3], cos: f64, sin: f64) -> Self {
+    pub(super) fn of(q: [f64; 3], cos: f64, sin: f64) -> Self {
         let radius = libm::hypot(q[1], q[2]);
         if q[0] >= 0.0 && cos * radius <= sin * q[0] {
             Part::Inside

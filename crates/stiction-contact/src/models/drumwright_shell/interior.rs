@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// How clarabel ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub(super) enum End {
     /// With impulses, as good as it could.
     Impulses,
     /// With multipliers that prove that no motion satisfies the rows.
@@ -42,7 +42,7 @@ struct Answer {
 
 /// Solves `min ½‖x‖² − x_freeᵀ x + Σ (hi u⁻ − lo u⁺)` subject to `Gᵀ x + bias` in the dual sets, with `u⁺ − u⁻` the motion of bounded rows, and
 /// writes the multipliers, which are the impulses, to `p`. Returns how it ended and the iterations.
-pub fn solve(conic: &Conic, most: u32, p: &mut Vec<f64>) -> (End, usize) {
+pub(super) fn solve(conic: &Conic, most: u32, p: &mut Vec<f64>) -> (End, usize) {
     p.clear();
     p.resize(conic.rows(), 0.0);
     let finite = |x: &[f64]| x.iter().all(|x| x.is_finite());

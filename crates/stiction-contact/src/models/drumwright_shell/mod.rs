@@ -9,7 +9,7 @@
 //!
 //! subject to `|p_t| ≤ μ p_n` (a true quadratic cone, 0 ≤ μ ≤ ∞), p ≥ 0 on frictionless normals and limits, lo ≤ p ≤ hi on bounded rows, and
 //! nothing on bilateral ones. In contact space this is `½ pᵀ W p + pᵀ u_free` with `W = G M⁻¹ Gᵀ` and u_free the motion of the rows without
-//! impulses. The biases (see [`Whitened`]) are zero at touching contacts without bounce or moving surface, and the objective is then the kinetic
+//! impulses. The biases (see `whitened.rs`) are zero at touching contacts without bounce or moving surface, and the objective is then the kinetic
 //! energy; a gap of the bias `gap/dt` keeps a contact from acting before it is reached, for braking at a distance would save energy too.
 //!
 //! # The law
@@ -73,7 +73,7 @@ const PROOF: f64 = 1e-9;
 /// Impulses above this, where 1 changes a contact's motion by the largest speed in the problem, are a reason to look for a proof of infeasibility.
 const HUGE: f64 = 1e6;
 
-/// Largest miss beside the largest speed in the problem, whatever the impulses. Only impulses that grow without end bring it near this.
+/// Largest residual beside the largest speed in the problem, whatever the impulses. Only impulses that grow without end bring it near this.
 const SOUND: f64 = 1e-7;
 
 /// Impulses that are at most such a part of their contact's motion may be rounding.
@@ -183,8 +183,8 @@ impl IslandSolver {
             return IslandEnd::Solved;
         }
         if method == Method::Newton {
-            let miss = self.polish_from_rest(options, stats);
-            let found = miss <= options.tolerance && max_abs(&self.p) <= HUGE;
+            let residual = self.polish_from_rest(options, stats);
+            let found = residual <= options.tolerance && max_abs(&self.p) <= HUGE;
             if found && self.recover_solution(options, forces) == IslandEnd::Solved {
                 return IslandEnd::Solved;
             }
@@ -202,12 +202,12 @@ impl IslandSolver {
         if end == interior::End::Infeasible && self.prove(forces, stats) {
             return IslandEnd::Infeasible;
         }
-        let miss = self.polish(options, end, stats);
-        // Impulses that grow without end make any miss small beside them.
-        if (miss > options.tolerance || max_abs(&self.p) > HUGE) && self.prove(forces, stats) {
+        let residual = self.polish(options, end, stats);
+        // Impulses that grow without end make any residual small beside them.
+        if (residual > options.tolerance || max_abs(&self.p) > HUGE) && self.prove(forces, stats) {
             return IslandEnd::Infeasible;
         }
-        if miss > options.tolerance {
+        if residual > options.tolerance {
             self.recover(forces);
             return IslandEnd::Failed {
                 why: "neither clarabel nor Newton's method reached a certified optimum".into(),
@@ -226,11 +226,11 @@ impl IslandSolver {
     ) -> bool {
         self.conic.load_impulses(earlier, &mut self.p);
         self.conic.modes_into(&self.p, &mut self.modes);
-        let miss = self.newton.polish(&mut self.conic, &mut self.p, options.max_pivots.unwrap_or(NEAR_STEPS));
+        let residual = self.newton.polish(&mut self.conic, &mut self.p, options.max_pivots.unwrap_or(NEAR_STEPS));
         self.conic.modes_into(&self.p, &mut self.other_modes);
         let guessed = self.modes == self.other_modes;
         stats.pivots += if guessed { 0 } else { self.newton.steps };
-        let found = miss <= options.tolerance
+        let found = residual <= options.tolerance
             && max_abs(&self.p) <= HUGE
             && self.recover_solution(options, forces) == IslandEnd::Solved;
         stats.guessed += usize::from(guessed && found);
@@ -253,30 +253,30 @@ impl IslandSolver {
         true
     }
 
-    /// Newton's method from clarabel's impulses and, if they lead nowhere, from none. Returns the miss of the better.
+    /// Newton's method from clarabel's impulses and, if they lead nowhere, from none. Returns the residual of the better.
     fn polish(&mut self, options: &ModelOptions, end: interior::End, stats: &mut ContactStats) -> f64 {
         let most = options.max_pivots.unwrap_or(STEPS);
-        let miss = self.newton.polish(&mut self.conic, &mut self.p, most);
+        let residual = self.newton.polish(&mut self.conic, &mut self.p, most);
         stats.pivots += self.newton.steps;
-        if miss <= options.tolerance && end == interior::End::Impulses {
-            return miss;
+        if residual <= options.tolerance && end == interior::End::Impulses {
+            return residual;
         }
         stats.fallbacks += 1;
         std::mem::swap(&mut self.other, &mut self.p);
         let again = self.polish_from_rest(options, stats);
-        if miss < again {
+        if residual < again {
             std::mem::swap(&mut self.other, &mut self.p);
         }
-        miss.min(again)
+        residual.min(again)
     }
 
-    /// Newton's method from no impulse. Returns the miss.
+    /// Newton's method from no impulse. Returns the residual.
     fn polish_from_rest(&mut self, options: &ModelOptions, stats: &mut ContactStats) -> f64 {
         self.p.clear();
         self.p.resize(self.conic.rows(), 0.0);
-        let miss = self.newton.polish(&mut self.conic, &mut self.p, options.max_pivots.unwrap_or(STEPS));
+        let residual = self.newton.polish(&mut self.conic, &mut self.p, options.max_pivots.unwrap_or(STEPS));
         stats.pivots += self.newton.steps;
-        miss
+        residual
     }
 
     /// Takes rounding out of the impulses where it spoils them.
@@ -288,9 +288,9 @@ impl IslandSolver {
             }
             self.other.clone_from(&self.p);
             self.conic.remove_noise(&mut self.other, noise);
-            let miss = self.newton.measure_strictly(&mut self.conic, &self.other);
-            if miss < least {
-                least = miss;
+            let residual = self.newton.measure_strictly(&mut self.conic, &self.other);
+            if residual < least {
+                least = residual;
                 std::mem::swap(&mut self.other, &mut self.p);
             }
         }

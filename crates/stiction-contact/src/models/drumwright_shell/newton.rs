@@ -28,7 +28,7 @@ const AGAIN: [f64; 7] = [1e6, 1e8, 1e10, 1e7, 1e5, 1e3, 1e1];
 /// Updates of the impulses per ρ, at most.
 const UPDATES: usize = 20;
 
-/// An update that leaves more than this part of the miss is slow, and a ρ is left after so many slow ones: few once the impulses are `GOOD`, for
+/// An update that leaves more than this fraction of the residual is slow, and a ρ is left after so many slow ones: few once the impulses are `GOOD`, for
 /// then it is rounding that they fight.
 const PROGRESS: f64 = 0.5;
 const SLOW: usize = 6;
@@ -40,18 +40,18 @@ const STEPS: usize = 60;
 /// Halvings of a step, at most.
 const HALVINGS: usize = 30;
 
-/// A step is long enough once the slope along it has fallen to this part of what it was.
+/// A step is long enough once the slope along it has fallen to this fraction of what it was.
 const SLOPE: f64 = 0.5;
 
-/// A gradient below this part of the motion is rounding.
+/// A gradient below this fraction of the motion is rounding.
 const FLAT: f64 = 1e-15;
 
-/// Impulses that miss by this little are good enough to stop at.
-const ENOUGH: f64 = 1e-14;
+/// Impulses with a residual of this size are good enough to stop at.
+const RESIDUAL_TOLERANCE: f64 = 1e-14;
 
 /// The method's workspace.
 #[derive(Debug, Clone, Default)]
-pub struct Newton {
+pub(super) struct Newton {
     /// The motion, m.
     x: Vec<f64>,
     trial: Vec<f64>,
@@ -73,12 +73,12 @@ pub struct Newton {
 }
 
 impl Newton {
-    /// Improves the impulses `p` and returns how far they are from a solution ([`Conic::miss`]); `p` is never made worse.
-    pub fn polish(&mut self, conic: &mut Conic, p: &mut Vec<f64>, most_steps: usize) -> f64 {
+    /// Improves the impulses `p` and returns how far they are from a solution ([`Conic::residual`]); `p` is never made worse.
+    pub(super) fn polish(&mut self, conic: &mut Conic, p: &mut Vec<f64>, most_steps: usize) -> f64 {
         self.steps = 0;
         self.p.clone_from(p);
         self.best.clone_from(p);
-        let mut least = self.miss(conic);
+        let mut least = self.residual(conic);
         self.update_with(PENALTIES, conic, most_steps, &mut least);
         if least > GOOD {
             self.update_with(AGAIN, conic, most_steps, &mut least);
@@ -87,27 +87,27 @@ impl Newton {
         least
     }
 
-    /// Updates the impulses with one ρ after the other; keeps the best in `best` and its miss in `least`.
+    /// Updates the impulses with one ρ after the other; keeps the best in `best` and its residual in `least`.
     fn update_with(&mut self, penalties: [f64; 7], conic: &mut Conic, most_steps: usize, least: &mut f64) {
         for penalty in penalties {
             self.penalty = penalty;
             let mut slow = 0;
             for _ in 0..UPDATES {
-                if *least <= ENOUGH || self.steps >= most_steps {
+                if *least <= RESIDUAL_TOLERANCE || self.steps >= most_steps {
                     break;
                 }
                 self.minimize(conic, most_steps);
                 self.p.clone_from(&self.projected);
-                let miss = self.miss(conic);
-                slow += if miss <= PROGRESS * *least {
+                let residual = self.residual(conic);
+                slow += if residual <= PROGRESS * *least {
                     0
                 } else if *least <= GOOD {
                     SLOW
                 } else {
                     1
                 };
-                if miss < *least {
-                    *least = miss;
+                if residual < *least {
+                    *least = residual;
                     self.best.clone_from(&self.p);
                 }
                 if slow >= SLOW {
@@ -118,17 +118,17 @@ impl Newton {
     }
 
     /// How far impulses are from a solution ([`Conic::strict_miss`]).
-    pub fn measure_strictly(&mut self, conic: &mut Conic, p: &[f64]) -> f64 {
+    pub(super) fn measure_strictly(&mut self, conic: &mut Conic, p: &[f64]) -> f64 {
         conic.motion_into(p, &mut self.x);
         conic.row_motion_into(&self.x, &mut self.u);
         conic.strict_miss(p, &self.u)
     }
 
     /// Sets x to the motion under p, and measures p.
-    fn miss(&mut self, conic: &mut Conic) -> f64 {
+    fn residual(&mut self, conic: &mut Conic) -> f64 {
         conic.motion_into(&self.p, &mut self.x);
         conic.row_motion_into(&self.x, &mut self.u);
-        conic.miss(&self.p, &self.u)
+        conic.residual(&self.p, &self.u)
     }
 
     /// Minimizes φ from x on.

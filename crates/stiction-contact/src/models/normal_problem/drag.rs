@@ -21,18 +21,18 @@ pub(crate) struct Drag {
 
 impl Drag {
     /// No drag on velocities of dimension `m`.
-    pub fn reset(&mut self, m: usize) {
+    pub(crate) fn reset(&mut self, m: usize) {
         self.rows.clear();
         self.m = m;
     }
 
     /// True if there is none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
     /// Adds drag `c` ≥ 0 along `row`, whose column is `g` (m).
-    pub fn add(&mut self, row: Row, g: &[f64], c: f64) {
+    pub(crate) fn add(&mut self, row: Row, g: &[f64], c: f64) {
         if self.is_empty() {
             self.l.reset(self.m, self.m);
             (0..self.m).for_each(|j| self.l[(j, j)] = 1.0);
@@ -57,7 +57,7 @@ impl Drag {
     }
 
     /// `x ← L⁻¹ x`: a column or a force among the coordinates `y = Lᵀ x`, in which K is the identity.
-    pub fn solve(&self, x: &mut [f64]) {
+    pub(crate) fn solve(&self, x: &mut [f64]) {
         if self.is_empty() {
             return;
         }
@@ -71,7 +71,7 @@ impl Drag {
     }
 
     /// `x ← L⁻ᵀ x`: a motion from the coordinates `y`.
-    pub fn solve_transposed(&self, x: &mut [f64]) {
+    pub(crate) fn solve_transposed(&self, x: &mut [f64]) {
         if self.is_empty() {
             return;
         }

@@ -8,7 +8,7 @@ use crate::by_island::IslandForces;
 use crate::models::normal_problem::{NormalProblem, Row};
 use crate::whitened::Whitened;
 
-/// What a proof gains must be more than this part of its terms.
+/// What a proof gains must be more than this fraction of its terms.
 const SOLID: f64 = 1e-9;
 
 impl NormalProblem {

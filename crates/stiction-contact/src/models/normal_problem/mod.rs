@@ -32,7 +32,7 @@ pub(crate) use drag::Drag;
 use recover::{Recovery, abs_dot};
 pub(crate) use row::Row;
 
-/// A proposal is taken if no row misses its law by more than this part of the certificate's tolerance.
+/// A proposal is taken if no row misses its law by more than this fraction of the certificate's tolerance.
 const MARGIN: f64 = 0.1;
 
 /// What remains of a row that is taken for dependent, as a part of its length, where [`DEPENDENT`] led to no certified answer: rows that are told apart
@@ -103,7 +103,7 @@ pub(crate) struct NormalProblem {
 }
 
 impl NormalProblem {
-    pub fn new(options: NormalOptions) -> Self {
+    pub(crate) fn new(options: NormalOptions) -> Self {
         let solver = options.model.for_solver();
         Self {
             options,
@@ -115,7 +115,7 @@ impl NormalProblem {
     }
 
     /// The options.
-    pub fn options(&self) -> &NormalOptions {
+    pub(crate) fn options(&self) -> &NormalOptions {
         &self.options
     }
 
@@ -123,7 +123,7 @@ impl NormalProblem {
     ///
     /// # Errors
     /// Options out of range.
-    pub fn solve_problem(
+    pub(crate) fn solve_problem(
         &mut self,
         by_island: &mut ByIsland,
         problem: &ContactProblem,
@@ -152,7 +152,7 @@ impl NormalProblem {
     }
 
     /// Starts on an island: no rows of the model's own, no drag.
-    pub fn begin(&mut self, island: &Whitened) {
+    pub(crate) fn begin(&mut self, island: &Whitened) {
         self.extra.clear();
         self.drag.reset(island.m());
         self.x_free.clear();
@@ -160,22 +160,22 @@ impl NormalProblem {
     }
 
     /// Makes `row` one that must hold: `gᵀ x + bias = 0`.
-    pub fn hold(&mut self, row: Row) {
+    pub(crate) fn hold(&mut self, row: Row) {
         self.extra.push(row);
     }
 
     /// Adds drag that is implicit in the new motion: `p = −c (gᵀ x + bias)` along `row`.
-    pub fn add_drag(&mut self, island: &Whitened, row: Row, c: f64) {
+    pub(crate) fn add_drag(&mut self, island: &Whitened, row: Row, c: f64) {
         self.drag.add(row, row.g(island), c);
     }
 
     /// Adds a known force along `row`.
-    pub fn add_force(&mut self, island: &Whitened, row: Row, force: f64) {
+    pub(crate) fn add_force(&mut self, island: &Whitened, row: Row, force: f64) {
         stiction_lcp::matrix::axpy(force, row.g(island), &mut self.x_free);
     }
 
     /// Reduces, solves, recovers. `forces` gets forces, motion and basis, or the multipliers of a proof.
-    pub fn solve(
+    pub(crate) fn solve(
         &mut self,
         island: &Whitened,
         level: Level,

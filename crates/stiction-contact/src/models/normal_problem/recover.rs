@@ -12,13 +12,13 @@ use stiction_linalg::doubled::{add_products, add_to, dot2};
 /// Solves of the system at most: the first, and refinements.
 const ROUNDS: usize = 4;
 
-/// A step of at most this part of the motion is the last one: the next is below rounding.
+/// A step of at most this fraction of the motion is the last one: the next is below rounding.
 const SETTLED: f64 = 1e-14;
 
-/// A next step of at most this part of the motion is not worth making: it is below [`VANISHES`], so that what is zero is seen to be zero without it.
+/// A next step of at most this fraction of the motion is not worth making: it is below [`VANISHES`], so that what is zero is seen to be zero without it.
 const NEGLIGIBLE: f64 = 1e-26;
 
-/// Forces and motions at most this part of the largest, in whitened units, are what refinement leaves of zero: 1e-32, times a condition. They are
+/// Forces and motions at most this fraction of the largest, in whitened units, are what refinement leaves of zero: 1e-32, times a condition. They are
 /// zero, because momentum among nothing but them would not balance.
 const VANISHES: f64 = 1e-24;
 
@@ -115,7 +115,7 @@ impl NormalProblem {
 
 impl Recovery {
     /// Takes `row` into the factor; false if it depends on those before.
-    pub fn append(&mut self, island: &Whitened, drag: &Drag, row: Row, bias: f64) -> bool {
+    pub(super) fn append(&mut self, island: &Whitened, drag: &Drag, row: Row, bias: f64) -> bool {
         stiction_lcp::interrupt::check();
         self.column.clear();
         self.column.extend_from_slice(row.g(island));
@@ -136,7 +136,7 @@ impl Recovery {
     }
 
     /// `gᵀ x + bias` of `row` at the motion found last, in twice the working precision if it shall be `exact`, and the size of its terms.
-    pub fn motion(&self, island: &Whitened, row: Row, exact: bool) -> (f64, f64) {
+    pub(super) fn motion(&self, island: &Whitened, row: Row, exact: bool) -> (f64, f64) {
         let (g, bias) = (row.g(island), row.bias(island));
         let motion = if exact { self.motion_of(g, bias) } else { dot(g, &self.x) + bias };
         (motion, bias.abs() + abs_dot(g, &self.x))
@@ -148,7 +148,7 @@ impl Recovery {
     }
 
     /// The length of the motion found last.
-    pub fn speed(&self) -> f64 {
+    pub(super) fn speed(&self) -> f64 {
         norm(&self.x)
     }
 
@@ -290,7 +290,7 @@ impl Recovery {
 
 impl Recovery {
     /// Multipliers p of the rows in the factor with `Σ g p = −Σ g y` over the `fixed` rows (row, y), refined once.
-    pub fn balance(&mut self, island: &Whitened, drag: &Drag) {
+    pub(super) fn balance(&mut self, island: &Whitened, drag: &Drag) {
         self.p.clear();
         self.p.resize(self.active.len(), 0.0);
         for _ in 0..2 {

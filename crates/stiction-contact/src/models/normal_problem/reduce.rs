@@ -12,7 +12,7 @@ use crate::whitened::Whitened;
 /// at rest a moving one, or the problem infeasible.
 const NOISE: f64 = 2.0 * f64::EPSILON;
 
-/// The terms of a row count as at least this part of the free motion: the refined motion under the held rows is known to a rounding of a rounding of
+/// The terms of a row count as at least this fraction of the free motion: the refined motion under the held rows is known to a rounding of a rounding of
 /// that, times a condition.
 const UNSURE: f64 = 1e-9;
 

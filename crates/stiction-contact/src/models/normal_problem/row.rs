@@ -29,19 +29,19 @@ impl Row {
     }
 
     /// Its whitened column, m.
-    pub fn g(self, island: &Whitened) -> &[f64] {
+    pub(crate) fn g(self, island: &Whitened) -> &[f64] {
         let (columns, k) = self.place(island);
         columns.g.col(k)
     }
 
     /// What its motion has beside `gᵀ x`.
-    pub fn bias(self, island: &Whitened) -> f64 {
+    pub(crate) fn bias(self, island: &Whitened) -> f64 {
         let (columns, k) = self.place(island);
         columns.bias[k]
     }
 
     /// Its force.
-    pub fn force(self, forces: &mut IslandForces) -> &mut f64 {
+    pub(crate) fn force(self, forces: &mut IslandForces) -> &mut f64 {
         match self {
             Row::Normal(k) => &mut forces.normal[k],
             Row::TangentS(k) => &mut forces.tangent_s[k],
@@ -54,7 +54,7 @@ impl Row {
     }
 
     /// The bounds of its force.
-    pub fn bounds(self, island: &Whitened) -> (f64, f64) {
+    pub(crate) fn bounds(self, island: &Whitened) -> (f64, f64) {
         match self {
             Row::Normal(_) | Row::Limit(_) => (0.0, f64::INFINITY),
             Row::Bounded(k) => (island.lo[k], island.hi[k]),
@@ -63,7 +63,7 @@ impl Row {
     }
 
     /// Its place in an island's basis, which has a letter for each normal, limit and bounded row; for those kinds only.
-    pub fn slot(self, island: &Whitened) -> usize {
+    pub(crate) fn slot(self, island: &Whitened) -> usize {
         match self {
             Row::Limit(k) => island.contacts() + k,
             Row::Bounded(k) => island.contacts() + island.limit.len() + k,
@@ -72,7 +72,7 @@ impl Row {
     }
 
     /// Letters of an island's basis.
-    pub fn slots(island: &Whitened) -> usize {
+    pub(crate) fn slots(island: &Whitened) -> usize {
         island.contacts() + island.limit.len() + island.bounded.len()
     }
 }

@@ -12,7 +12,7 @@ const CONVERGING: f64 = 1e-3;
 
 impl ActiveSet {
     /// Builds factor and base anew from the states; what cannot be basic is put aside.
-    pub fn establish_basis(&mut self) {
+    pub(crate) fn establish_basis(&mut self) {
         self.order.clear();
         for pass in [true, false] {
             for j in 0..self.data.n() {
@@ -49,7 +49,7 @@ impl ActiveSet {
     }
 
     /// The minimizer over the basic columns: `R z = R⁻ᵀ η_α − Qᵀ base`, and its `r = G z + u`.
-    pub fn solve_basic(&mut self) {
+    pub(crate) fn solve_basic(&mut self) {
         let k = self.qr.len();
         let (target, dual) = (&mut self.target[..k], &mut self.dual[..k]);
         for (x, &j) in dual.iter_mut().zip(self.qr.columns()) {

@@ -24,7 +24,7 @@ const FREE_ENTRIES: u32 = 8;
 /// Factor by which the violation must grow with each further entry.
 const ENTRY_GROWTH: f64 = 4.0;
 
-/// The basic rows must have w = 0 to this part of their size, or the factor has drifted and is built anew.
+/// The basic rows must have w = 0 to this fraction of their size, or the factor has drifted and is built anew.
 const DRIFT: f64 = 1e-11;
 
 /// Where a column stands.
@@ -92,7 +92,7 @@ pub(crate) struct ActiveSet {
 
 impl ActiveSet {
     /// Sizes the workspace for the loaded `data`.
-    pub fn prepare(&mut self, trace: bool, limit: usize) {
+    pub(crate) fn prepare(&mut self, trace: bool, limit: usize) {
         let (m, n) = (self.data.m(), self.data.n());
         let most = m.min(n);
         self.qr.reset(m, n, self.data.dependent);
@@ -116,7 +116,7 @@ impl ActiveSet {
     }
 
     /// Puts every column where `start` wants it, or at its bound nearest to −∞; free columns are basic.
-    pub fn start(&mut self, start: Option<&Basis>) {
+    pub(crate) fn start(&mut self, start: Option<&Basis>) {
         for j in 0..self.data.n() {
             let (lo, hi) = (self.data.lo[j], self.data.hi[j]);
             let wanted = start.map_or(Position::Lower, |b| b.position(j));
@@ -131,7 +131,7 @@ impl ActiveSet {
     }
 
     /// From the present states to an optimal basis. Lawson and Hanson's loop, with bounds on either side.
-    pub fn search(&mut self) -> End {
+    pub(crate) fn search(&mut self) -> End {
         loop {
             let settled = self.establish();
             if !settled {
@@ -160,12 +160,12 @@ impl ActiveSet {
     }
 
     /// No pivot, or no work, is left.
-    pub fn is_spent(&self) -> bool {
+    pub(crate) fn is_spent(&self) -> bool {
         self.stats.pivots >= self.limit || self.stats.flops > self.max_flops
     }
 
     /// The limit that [`Self::is_spent`] speaks of.
-    pub fn stop_reason(&self) -> StopReason {
+    pub(crate) fn stop_reason(&self) -> StopReason {
         if self.stats.flops > self.max_flops {
             StopReason::Budget(self.max_flops)
         } else {
@@ -178,7 +178,7 @@ impl ActiveSet {
     ///
     /// The result depends on the set of basic columns alone, not on how it was reached: solving again from a returned
     /// basis repeats the same arithmetic, and so takes no pivot.
-    pub fn establish(&mut self) -> bool {
+    pub(crate) fn establish(&mut self) -> bool {
         self.establish_basis();
         self.solve_basic();
         self.refine();
@@ -212,17 +212,17 @@ impl ActiveSet {
     }
 
     /// `‖u‖ + Σ ‖gⱼ zⱼ‖` at the present point: what r is summed from.
-    pub fn magnitude(&self) -> f64 {
+    pub(crate) fn magnitude(&self) -> f64 {
         self.z.iter().zip(&self.data.length).fold(self.data.u_length, |s, (z, l)| s + z.abs() * l)
     }
 
     /// The size of what wⱼ is summed from.
-    pub fn row_size(&self, j: usize, magnitude: f64) -> f64 {
+    pub(crate) fn row_size(&self, j: usize, magnitude: f64) -> f64 {
         self.data.e[j].abs() + self.data.length[j] * magnitude
     }
 
     /// `w ← Gᵀ r − η`. False if the basic rows, whose w should vanish, show that the factor has drifted.
-    pub fn price(&mut self) -> bool {
+    pub(crate) fn price(&mut self) -> bool {
         let magnitude = self.magnitude();
         let mut drifted = false;
         self.stats.flops += work::product(self.data.m(), self.data.n());
@@ -257,7 +257,7 @@ impl ActiveSet {
     }
 
     /// How far w of a nonbasic column is on the wrong side; 0 for a basic or a fixed one.
-    pub fn violation(&self, j: usize, w: f64) -> f64 {
+    pub(crate) fn violation(&self, j: usize, w: f64) -> f64 {
         match self.state[j] {
             State::Basic => 0.0,
             _ if self.data.lo[j] == self.data.hi[j] => 0.0,
@@ -268,14 +268,14 @@ impl ActiveSet {
     }
 
     /// By how much more than rounding a column must be violated: grows with every entry beyond the first few.
-    pub fn patience(&self, j: usize) -> f64 {
+    pub(crate) fn patience(&self, j: usize) -> f64 {
         let extra = self.entries[j].saturating_sub(FREE_ENTRIES);
         (0..extra.min(64)).fold(1.0, |p, _| p * ENTRY_GROWTH)
     }
 
     /// Makes column `i` basic and walks to the new minimizer. `sharp` says that `w[i]` is known to more than working
     /// precision.
-    pub fn enter(&mut self, i: usize, sharp: bool) -> Entered {
+    pub(crate) fn enter(&mut self, i: usize, sharp: bool) -> Entered {
         let side = if self.w[i] < 0.0 { 1.0 } else { -1.0 };
         if !self.qr.append(self.data.g.col(i), i) {
             return self.enter_dependent(i, side, sharp);
@@ -394,14 +394,14 @@ impl ActiveSet {
     }
 
     /// The present basis.
-    pub fn basis(&self) -> Basis {
+    pub(crate) fn basis(&self) -> Basis {
         let mut basis = Basis::default();
         self.basis_into(&mut basis);
         basis
     }
 
     /// Writes the present basis, keeping the storage.
-    pub fn basis_into(&self, basis: &mut Basis) {
+    pub(crate) fn basis_into(&self, basis: &mut Basis) {
         basis.reset(self.state.len());
         for (j, state) in self.state.iter().enumerate() {
             match state {

@@ -3,7 +3,7 @@
 use crate::matrix::{axpy, norm};
 use crate::nnls::active_set::{ActiveSet, Entered, SIGN, State};
 
-/// A coefficient of a null vector at most this part of the largest is rounding, and blocks nothing.
+/// A coefficient of a null vector at most this fraction of the largest is rounding, and blocks nothing.
 const NULL_ENTRY: f64 = 1e-11;
 
 /// A dependent column's w counts as real if it is more than this many times what the dependence threshold lets through.
@@ -46,13 +46,13 @@ impl ActiveSet {
     }
 
     /// True if w of the dependent column `i` is more than what the dependence test lets through.
-    pub fn is_real(&self, i: usize) -> bool {
+    pub(crate) fn is_real(&self, i: usize) -> bool {
         let leak = NULL_MARGIN * self.data.dependent * self.data.length[i] * norm(&self.r);
         self.w[i].abs() > leak + SIGN * self.row_size(i, self.magnitude())
     }
 
     /// True if column `i` opens a ray: a null direction that no bound stops. It is left in `direction`.
-    pub fn null_ray(&mut self, i: usize) -> bool {
+    pub(crate) fn null_ray(&mut self, i: usize) -> bool {
         if self.qr.append(self.data.g.col(i), i) {
             self.qr.remove(self.qr.len() - 1);
             return false;

@@ -19,7 +19,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
 
     /// Points of the rims and the side on a face, where they leave it over a sharp edge, and sharp corners of the face under the flat end. True if
     /// the cylinder is over the face.
-    pub fn on_face(&self, face: usize, out: &mut Vec<Touch>) -> bool {
+    pub(crate) fn on_face(&self, face: usize, out: &mut Vec<Touch>) -> bool {
         let (plane, c) = (self.polytope.faces[face], &self.cylinder);
         let height = |x: Vec3| plane.normal.dot(x) - plane.offset;
         let rim = c.rim_points(plane.normal);
@@ -90,7 +90,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// Corners and edges of the polytope on the flat end.
-    pub fn on_cap(&self, normal: Vec3, out: &mut Vec<Touch>) -> bool {
+    pub(crate) fn on_cap(&self, normal: Vec3, out: &mut Vec<Touch>) -> bool {
         let (p, c) = (self.polytope, &self.cylinder);
         let level = normal.dot(c.centre) - c.half_length;
         let gap = |x: Vec3| level - normal.dot(x);
@@ -112,7 +112,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// Corners of the polytope on the side, and the ends of an edge along it, up to the angle from which on it is one across.
-    pub fn on_side(&self, normal: Vec3, out: &mut Vec<Touch>) -> bool {
+    pub(crate) fn on_side(&self, normal: Vec3, out: &mut Vec<Touch>) -> bool {
         let (p, c) = (self.polytope, &self.cylinder);
         let (top, corner) = highest(p.vertices, normal);
         let [middle, _] = c.cylindrical(p.vertices[corner]);
@@ -141,7 +141,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// An edge across the side.
-    pub fn across_side(&self, k: usize, normal: Vec3, out: &mut Vec<Touch>) -> bool {
+    pub(crate) fn across_side(&self, k: usize, normal: Vec3, out: &mut Vec<Touch>) -> bool {
         let c = &self.cylinder;
         let [a, b] = self.polytope.edges[k].vertices.map(|v| self.polytope.vertices[v as usize]);
         let length = (b - a).norm();
@@ -157,7 +157,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// An edge across a rim.
-    pub fn across_rim(&self, k: usize, normal: Vec3, out: &mut Vec<Touch>) -> bool {
+    pub(crate) fn across_rim(&self, k: usize, normal: Vec3, out: &mut Vec<Touch>) -> bool {
         let [a, b] = self.polytope.edges[k].vertices.map(|v| self.polytope.vertices[v as usize]);
         let x = self.cylinder.lowest(normal);
         let length = (b - a).norm();

@@ -17,22 +17,22 @@ pub(crate) struct Cylinder {
 }
 
 impl Cylinder {
-    pub fn new(relative: &Frame, half_length: f64, radius: f64) -> Self {
+    pub(crate) fn new(relative: &Frame, half_length: f64, radius: f64) -> Self {
         let r = &relative.rotation;
         Self { centre: relative.origin, axes: [r.x_axis, r.y_axis, r.z_axis], half_length, radius }
     }
 
-    pub fn axis(&self) -> Vec3 {
+    pub(crate) fn axis(&self) -> Vec3 {
         self.axes[2]
     }
 
     /// The part of a vector across the axis.
-    pub fn across(&self, v: Vec3) -> Vec3 {
+    pub(crate) fn across(&self, v: Vec3) -> Vec3 {
         v - self.axis() * self.axis().dot(v)
     }
 
     /// The cylinder's lowest point in direction n; one of them where there are many.
-    pub fn lowest(&self, n: Vec3) -> Vec3 {
+    pub(crate) fn lowest(&self, n: Vec3) -> Vec3 {
         let end = if self.axis().dot(n) < 0.0 { self.half_length } else { -self.half_length };
         self.centre + self.axis() * end - self.spoke(n) * self.radius
     }
@@ -48,7 +48,7 @@ impl Cylinder {
     }
 
     /// Four points of the rim that is lower in direction n, the lowest first, and the point of the other rim above that.
-    pub fn rim_points(&self, n: Vec3) -> [Vec3; 5] {
+    pub(crate) fn rim_points(&self, n: Vec3) -> [Vec3; 5] {
         let [x, y, z] = self.axes;
         let end = z * if z.dot(n) < 0.0 { self.half_length } else { -self.half_length };
         let spokes = spokes(Vec3::new(-x.dot(n), -y.dot(n), 0.0)).map(|s| (x * s.x + y * s.y) * self.radius);
@@ -57,7 +57,7 @@ impl Cylinder {
     }
 
     /// Points of the lower rim between those of [`Self::rim_points`], if it is tilted.
-    pub fn between_rim_points(&self, n: Vec3) -> Option<[Vec3; 4]> {
+    pub(crate) fn between_rim_points(&self, n: Vec3) -> Option<[Vec3; 4]> {
         let [x, y, z] = self.axes;
         let end = z * if z.dot(n) < 0.0 { self.half_length } else { -self.half_length };
         let spokes = between_spokes(Vec3::new(-x.dot(n), -y.dot(n), 0.0))?;
@@ -65,12 +65,12 @@ impl Cylinder {
     }
 
     /// Coordinates along the axis and distance from it.
-    pub fn cylindrical(&self, p: Vec3) -> [f64; 2] {
+    pub(crate) fn cylindrical(&self, p: Vec3) -> [f64; 2] {
         [self.axis().dot(p - self.centre), self.across(p - self.centre).norm()]
     }
 
     /// Parameters in [0, 1] where the segment from p to q crosses the cylinder's side, endless along the axis.
-    pub fn side_crossings(&self, p: Vec3, q: Vec3) -> [Option<f64>; 2] {
+    pub(crate) fn side_crossings(&self, p: Vec3, q: Vec3) -> [Option<f64>; 2] {
         let (from, along) = (self.across(p - self.centre), self.across(q - p));
         let (a, b, c) = (along.length_squared(), from.dot(along), from.length_squared() - self.radius * self.radius);
         let discriminant = b * b - a * c;
@@ -83,7 +83,7 @@ impl Cylinder {
     }
 
     /// The direction in which the cylinder leaves a point inside it soonest, and the negative way.
-    pub fn way_out(&self, p: Vec3) -> (Vec3, f64) {
+    pub(crate) fn way_out(&self, p: Vec3) -> (Vec3, f64) {
         let [x, y, z] = self.axes.map(|a| a.dot(p - self.centre));
         let near = to_cylinder(Vec3::new(x, y, z), self.half_length, self.radius);
         let [x, y, z] = self.axes;
@@ -91,7 +91,7 @@ impl Cylinder {
     }
 
     /// A point of the segment from p to q inside the cylinder, halfway through it.
-    pub fn inside_on(&self, p: Vec3, q: Vec3) -> Option<Vec3> {
+    pub(crate) fn inside_on(&self, p: Vec3, q: Vec3) -> Option<Vec3> {
         let [from, to] = [p, q].map(|x| self.axis().dot(x - self.centre));
         let ends = [-self.half_length, self.half_length].map(|z| (z - from) / (to - from));
         let (mut enter, mut leave) = if from == to {

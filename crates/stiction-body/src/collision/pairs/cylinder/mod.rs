@@ -67,7 +67,7 @@ pub(crate) struct Pair<'a, F> {
 
 impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     /// Contacts in the polytope's frame: along plain normals, and with rims on edges only where those leave it open.
-    pub fn contacts(&self, scratch: &mut Scratch, out: &mut Vec<Touch>) {
+    pub(crate) fn contacts(&self, scratch: &mut Scratch, out: &mut Vec<Touch>) {
         let start = out.len();
         let ranking = Ranking::new(self.query, self.drift.linear.norm());
         scratch.axes.clear();

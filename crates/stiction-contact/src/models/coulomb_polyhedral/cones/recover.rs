@@ -12,7 +12,7 @@ const NOISE_FORCE: f64 = 1e-14;
 
 impl Cones {
     /// Turns an answer into forces and motion of the island.
-    pub fn recover(&mut self, island: &Whitened, answer: &Answer, forces: &mut IslandForces) {
+    pub(crate) fn recover(&mut self, island: &Whitened, answer: &Answer, forces: &mut IslandForces) {
         for i in 0..island.bounded.len() {
             forces.bounded[i] = constant_force(island.lo[i], island.hi[i]);
         }
@@ -152,7 +152,7 @@ impl Cones {
 
     /// The motion of a row that only the bilateral rows move: `gᵀ x_rows + bias`, zero if it is rounding.
     fn held_motion(&self, columns: &Columns, i: usize) -> f64 {
-        /// A motion below this part of its terms is none.
+        /// A motion below this fraction of its terms is none.
         const MOVES: f64 = 1e-11;
         let (g, bias) = (columns.g.col(i), columns.bias[i]);
         let terms = g.iter().zip(self.find.x_rows()).map(|(g, x)| (g * x).abs()).sum::<f64>() + bias.abs();
@@ -162,7 +162,7 @@ impl Cones {
 
     /// The unilateral rows without friction as `Gᵀ x + e ≥ 0`: columns (m each, projected) and offsets, in the order of normals, limits and
     /// bounded rows; a row that asks for nothing is zero.
-    pub fn unilateral_rows(&mut self, island: &Whitened, scheme: Scheme) -> (Vec<f64>, Vec<f64>) {
+    pub(crate) fn unilateral_rows(&mut self, island: &Whitened, scheme: Scheme) -> (Vec<f64>, Vec<f64>) {
         let (mut columns, mut e) = (Vec::new(), Vec::new());
         let all = scheme == Scheme::StewartTrinkle;
         let contacts =
@@ -180,7 +180,7 @@ impl Cones {
     }
 
     /// Turns multipliers of these rows into those of all rows, as a proof that no motion satisfies them.
-    pub fn recover_proof(&mut self, island: &Whitened, y: &[f64], forces: &mut IslandForces) {
+    pub(crate) fn recover_proof(&mut self, island: &Whitened, y: &[f64], forces: &mut IslandForces) {
         let (normal, rest) = y.split_at(island.contacts());
         let (limit, bounded) = rest.split_at(island.limit.len());
         forces.normal.copy_from_slice(normal);

@@ -1,0 +1,141 @@
+//! The contact problem of a step: the contacts, limits, loops, prescribed motions and dry friction it is made of.
+
+use stiction_body::math::{Vec3, length};
+use stiction_body::{ContactPoint, LinkMotion, Workspace};
+use stiction_lcp::InputError;
+
+use crate::assemble::ContactFrame;
+use crate::projection::overlap_left;
+use crate::simulation::{Memory, Simulation};
+use crate::world::World;
+
+/// Limits of joints are looked at from this distance on (m or rad), besides what the joint can move in a step.
+const LIMIT_REACH: f64 = 1e-3;
+
+/// A contact that held in the last step and is now open by at most this fraction of its size holds still.
+const HELD: f64 = 1e-4;
+
+/// Points of two faces that meet within this fraction of the step do so together.
+const TOGETHER: f64 = 0.01;
+
+impl Simulation {
+    /// The contact problem of the step, without restitution.
+    pub(crate) fn assemble(&mut self) -> Result<(), InputError> {
+        self.assembler.restart(&self.state.v, &self.scratch.force, self.settings.dt)?;
+        self.add_rows()
+    }
+
+    /// The rows of contacts, joint limits, loops, prescribed motion and dry friction.
+    pub(crate) fn add_rows(&mut self) -> Result<(), InputError> {
+        let Self {
+            work,
+            world,
+            state,
+            scratch,
+            collision,
+            assembler,
+            memory,
+            settings,
+            commands,
+            sizes,
+            loops,
+            friction_needs_force,
+            threads,
+            drives,
+            ..
+        } = self;
+        let points = collision.contacts();
+        assembler.add_contacts(
+            world,
+            work,
+            points,
+            &scratch.gaps,
+            |at| smaller(sizes, at),
+            *threads,
+            |frame, contact| {
+                // A gap below what projection leaves of overlap is rounding; over dt it would be a
+                // velocity, and redundant contacts would contradict each other.
+                if contact.gap > 0.0 && contact.gap <= overlap_left(contact.size) {
+                    contact.gap = 0.0;
+                }
+                contact.predicted = contact.gap > 0.0 && (*friction_needs_force || held(memory, frame));
+            },
+        )?;
+        let reach = |k: usize| 2.0 * settings.dt * state.v[k].abs().max(scratch.v_free[k].abs()) + LIMIT_REACH;
+        assembler.add_limits(&world.model, &state.q, reach, |gap| (gap, 0.0))?;
+        assembler.add_loops(loops, |_| 0.0)?;
+        for link in world.model.links() {
+            for k in link.v.clone() {
+                if let Some(target) = commands.prescribed[k] {
+                    if commands.is_limited(k) {
+                        assembler.add_joint_motor(&world.model, k, commands.limit[k], target)?;
+                    } else {
+                        assembler.add_joint_target(&world.model, k, target)?;
+                    }
+                }
+                let dry = link.spec.properties.friction;
+                if dry > 0.0 {
+                    assembler.add_joint_bounded(&world.model, k, [-dry, dry], 0.0)?;
+                }
+            }
+        }
+        for (tendon, (length, row)) in world.tendons.iter().zip(&drives.tendons) {
+            let speed = row.dot(&world.model, &state.v).abs().max(row.dot(&world.model, &scratch.v_free).abs());
+            let reach = 2.0 * settings.dt * speed + LIMIT_REACH;
+            for (gap, sign) in [(length - tendon.limits[0], 1.0), (tendon.limits[1] - length, -1.0)] {
+                if gap <= reach {
+                    assembler.add_row_limit(row, sign, gap)?;
+                }
+            }
+            if tendon.friction > 0.0 {
+                assembler.add_row_bounded(row, [-tendon.friction, tendon.friction])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The gaps of contacts as the problem has them. Where two faces meet, points whose gaps differ by little are given the least of them: the curvature of
+/// earlier motion leaves such differences, they close within a small part of the step, and which of the points would close first is what
+/// a solver has to spend most of its work on.
+pub(super) fn flatten_faces(
+    world: &World,
+    work: &Workspace,
+    motion: &[LinkMotion],
+    dt: f64,
+    points: &[ContactPoint],
+    gaps: &mut Vec<f64>,
+) {
+    gaps.clear();
+    let speed = |geom: usize, point: Vec3| {
+        let Some(link) = world.geoms[geom].link else { return 0.0 };
+        length(motion[link].linear + motion[link].angular.cross(point - work.pose[link].translation))
+    };
+    for face in points.chunk_by(|a, b| a.geoms == b.geoms && a.normal == b.normal) {
+        let (first, least) = (gaps.len(), face.iter().fold(f64::INFINITY, |least, at| least.min(at.gap)).max(0.0));
+        gaps.extend(face.iter().map(|at| at.gap));
+        if face.len() > 1 && gaps[first..].iter().any(|gap| *gap > least) {
+            let fastest =
+                |most: f64, at: &ContactPoint| at.geoms.iter().fold(most, |most, g| most.max(speed(*g, at.point)));
+            let together = least + TOGETHER * dt * face.iter().fold(0.0, fastest);
+            gaps[first..].iter_mut().filter(|gap| **gap <= together).for_each(|gap| *gap = gap.min(least));
+        }
+    }
+}
+
+/// True if the contact had a force in the last step and has hardly opened since: what the curvature of motion opens is no parting.
+fn held(memory: &Memory, frame: &ContactFrame) -> bool {
+    let force = || memory.keys.binary_search(&frame.key).ok().and_then(|i| memory.start.forces.normal.get(i));
+    frame.gap <= HELD * frame.size && force().is_some_and(|p| *p > 0.0)
+}
+
+/// Size of the smaller geom of a contact (m).
+pub(crate) fn smaller(sizes: &[f64], at: &ContactPoint) -> f64 {
+    sizes[at.geoms[0]].min(sizes[at.geoms[1]])
+}
+
+/// Separation speed of a contact before the step (m/s).
+pub(crate) fn separation_speed(world: &World, work: &Workspace, at: &ContactPoint) -> f64 {
+    let velocity = |geom: usize| world.geoms[geom].link.map_or(Vec3::ZERO, |l| work.point_velocity(l, at.point));
+    at.normal.dot(velocity(at.geoms[1]) - velocity(at.geoms[0]))
+}

@@ -1,0 +1,180 @@
+//! The solve of a step: from the last step's modes and forces to a certified answer, or to what the settings say of one
+//! that is not certified.
+
+use stiction_contact::{CONTACT_ROWS, ContactOutcome, ContactSolution, WarmStart};
+
+use crate::assemble::{ContactFrame, ContactKey};
+use crate::energy::EnergyBalance;
+use crate::simulation::{OnFailure, Simulation, StepFailure, StepReport};
+
+impl Simulation {
+    /// Solves the contacts: compression, and restitution where a contact that closes is to rebound.
+    pub(crate) fn solve_contacts(&mut self) -> Result<StepReport, StepFailure> {
+        let clock = self.clock();
+        self.assemble().map_err(|e| self.fail(e.to_string(), false))?;
+        self.phases.assembly += clock.map_or_else(Default::default, |c| c.elapsed());
+        let clock = self.clock();
+        let compression = self.solve()?;
+        self.note_solve(clock);
+        if !self.find_rebounds()? {
+            return Ok(compression);
+        }
+        let clock = self.clock();
+        let report = self.restitute(compression)?;
+        self.note_solve(clock);
+        Ok(report)
+    }
+
+    /// Solves the assembled problem, from the last step's modes and forces.
+    pub(crate) fn solve(&mut self) -> Result<StepReport, StepFailure> {
+        let Self { assembler, memory, scratch, model, last, .. } = self;
+        let same = assembler.frames.iter().map(|f| f.key).eq(memory.keys.iter().copied());
+        let start = if let Some(found) = &scratch.joint_start {
+            found
+        } else if same {
+            &memory.start
+        } else {
+            map_start(&memory.start, &memory.keys, &assembler.frames, &mut scratch.start);
+            &scratch.start
+        };
+        if let Some(old) = last.take() {
+            model.recycle(old);
+        }
+        let outcome = model.solve_from(&assembler.problem, Some(start));
+        let outcome = outcome.map_err(|e| self.fail(e.to_string(), true))?;
+        match outcome.solved().map(|solution| self.report(solution)) {
+            Some(report) => {
+                self.last = Some(outcome);
+                Ok(report)
+            }
+            None => self.not_certified(outcome),
+        }
+    }
+
+    /// What becomes of an outcome that is not certified, as [`OnFailure`] says: its best answer, the fallback model's answer to
+    /// the same problem, or the failure.
+    pub(crate) fn not_certified(&mut self, outcome: ContactOutcome) -> Result<StepReport, StepFailure> {
+        let (why, best) = (describe(&outcome), outcome.answer().map(|answer| answer.certificate.largest()));
+        let failed = |sim: &Self, why: String| StepFailure { best, ..sim.fail(why, true) };
+        let bound = self.settings.accept_bound;
+        match self.settings.on_failure {
+            OnFailure::Stop => Err(failed(self, why)),
+            OnFailure::Accept => match outcome.answer().filter(|_| best.is_some_and(|best| best <= bound)) {
+                Some(answer) => {
+                    let report = StepReport { accepted: true, ..self.report(answer) };
+                    self.last = Some(outcome);
+                    Ok(report)
+                }
+                None => Err(failed(self, format!("{why}; not accepted: the bound is {bound:.1e}"))),
+            },
+            OnFailure::Fallback => {
+                let Some(fallback) = &mut self.fallback else { return Err(failed(self, why)) };
+                let second = fallback.solve(&self.assembler.problem);
+                let second = second.map_err(|e| failed(self, format!("{why}; the fallback: {e}")))?;
+                match second.solved().map(|solution| self.report(solution)) {
+                    Some(report) => {
+                        self.last = Some(second);
+                        Ok(StepReport { fallback: true, ..report })
+                    }
+                    None => Err(failed(self, format!("{why}; the fallback: {}", describe(&second)))),
+                }
+            }
+        }
+    }
+
+    /// What a solution says of the step.
+    pub(crate) fn report(&self, solution: &ContactSolution) -> StepReport {
+        let (problem, forces) = (&self.assembler.problem, &solution.forces);
+        let contacts = problem.contacts();
+        let (rows, p) = (contacts.rows(), forces.contacts());
+        let (mut work, mut slip) = (0.0, 0.0f64);
+        for i in (0..contacts.len()).filter(|&i| forces.normal[i] != 0.0) {
+            let mut speed = [0.0; CONTACT_ROWS];
+            for k in (0..CONTACT_ROWS).filter(|&k| rows[k].has_entries(i)) {
+                speed[k] = rows[k].dot(i, &solution.motion);
+                work += 0.5 * p[k][i] * (rows[k].dot(i, &self.scratch.v_free) + speed[k]);
+            }
+            let (s, mut t) = (speed[1] + contacts.surface[i][0], speed[2] + contacts.surface[i][1]);
+            let ratio = self.assembler.frames.get(i).map_or(1.0, |frame| frame.friction_ratio);
+            if ratio != 1.0 {
+                // The row is that of the unit tangent times the ratio; along a tangent without friction nothing slips.
+                t = if ratio > 0.0 { t / ratio } else { 0.0 };
+            }
+            slip = slip.max((s * s + t * t).sqrt());
+        }
+        StepReport {
+            contacts: contacts.len(),
+            active: solution.active_contacts(),
+            pivots: solution.stats.pivots,
+            factorizations: solution.stats.factorizations,
+            most_factorizations: solution.stats.most_factorizations,
+            guessed: solution.stats.guessed == solution.stats.islands,
+            certificate: solution.certificate.largest(),
+            place: solution.certificate.worst,
+            penetration: 0.0,
+            overlap_left: 0.0,
+            slip,
+            work,
+            kinetic: self.kinetic(&solution.motion),
+            restitution_scale: 1.0,
+            fallback: false,
+            accepted: false,
+            substeps: 1,
+            impacts: 0,
+            stepped: 0.0,
+            energy: EnergyBalance::default(),
+        }
+    }
+
+    /// Kinetic energy of velocities `v` (J), with what acts implicitly.
+    pub(crate) fn kinetic(&self, v: &[f64]) -> f64 {
+        let mass = &self.scratch.mass;
+        let blocks = mass.iter().zip(self.world.model.trees()).map(|(block, tree)| {
+            let v = &v[tree.v.clone()];
+            (0..v.len()).map(|j| v[j] * stiction_lcp::matrix::dot(block.col(j), v)).sum::<f64>()
+        });
+        0.5 * blocks.sum::<f64>()
+    }
+}
+
+/// Modes and forces of the contacts that were there in the last step; new ones are open and without force. A contact at a corner may change from one feature to another with a last digit: if each is
+/// the only one of its two geoms that is new or gone, it takes over.
+pub(crate) fn map_start(old: &WarmStart, old_keys: &[ContactKey], frames: &[ContactFrame], out: &mut WarmStart) {
+    out.modes.clear();
+    out.bases.clear();
+    let (mut to, from) = (out.forces.contacts_mut(), old.forces.contacts());
+    to.iter_mut().for_each(|x| x.clear());
+    let mut rest = old_keys;
+    for pair in frames.chunk_by(|a, b| a.key.geoms == b.key.geoms) {
+        rest = &rest[rest.partition_point(|key| key.geoms < pair[0].key.geoms)..];
+        let first = old_keys.len() - rest.len();
+        let before = &rest[..rest.partition_point(|key| key.geoms == pair[0].key.geoms)];
+        let mut gone = (0..before.len()).filter(|&k| pair.iter().all(|frame| frame.key != before[k]));
+        let renamed = gone.next().filter(|_| gone.next().is_none());
+        let new = pair.iter().filter(|frame| !before.contains(&frame.key)).count();
+        for frame in pair {
+            let same = before.iter().position(|key| *key == frame.key).or(renamed.filter(|_| new == 1));
+            let i = same.map(|k| first + k).filter(|i| *i < old.modes.len());
+            let of = |x: &[f64]| i.and_then(|i| x.get(i)).copied().unwrap_or(0.0);
+            out.modes.push(i.map_or_else(Default::default, |i| old.modes[i]));
+            (0..CONTACT_ROWS).for_each(|k| to[k].push(of(from[k])));
+        }
+    }
+    let f = &mut out.forces;
+    f.bilateral.clone_from(&old.forces.bilateral);
+    f.limit.clone_from(&old.forces.limit);
+    f.bounded.clone_from(&old.forces.bounded);
+}
+
+/// Why an outcome is no solution.
+pub(crate) fn describe(outcome: &ContactOutcome) -> String {
+    match outcome {
+        ContactOutcome::Solved(_) => "solved".into(),
+        ContactOutcome::Infeasible(i) => {
+            format!("no motion satisfies the rows (any would need {:.1e} times the speed)", i.least_speed)
+        }
+        ContactOutcome::NoSolution(_) => "the law of friction has no solution here".into(),
+        ContactOutcome::Ray(ray) => ray.claim.clone(),
+        ContactOutcome::Failed(f) => format!("{} ({})", f.why, f.best.certificate),
+    }
+}
