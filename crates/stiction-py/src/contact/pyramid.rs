@@ -8,8 +8,8 @@ use super::problem::ContactProblem;
 use super::solved::ContactSolved;
 use crate::{errors, interrupt};
 
-/// Whether Theorem 1 of Trinkle et al. guarantees a solution: ``None``, or the first island it does not speak of and why. See
-/// `stiction.contact.CoulombPyramid.existence`.
+/// Whether Theorem 1 of Trinkle et al. guarantees a solution: ``None``, or the first island it does not speak of and
+/// why. See `stiction.contact.CoulombPyramid.existence`.
 ///
 /// Parameters
 /// ----------
@@ -33,7 +33,8 @@ pub fn pyramid_existence(
     })
 }
 
-/// All solutions of a small problem, and whether there are no others. See `stiction.contact.CoulombPyramid.all_solutions`.
+/// All solutions of a small problem, and whether there are no others. See
+/// `stiction.contact.CoulombPyramid.all_solutions`.
 ///
 /// Parameters
 /// ----------

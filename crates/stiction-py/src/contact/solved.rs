@@ -106,8 +106,8 @@ impl ContactSolved {
         self.inner.modes.iter().map(|m| mode_name(*m)).collect()
     }
 
-    /// Whether every contact's friction lies in its quadratic cone, ``hypot(s, t) <= mu * normal``. A solution of the pyramid that does also
-    /// solves the model with the cone (Trinkle et al., Proposition 1).
+    /// Whether every contact's friction lies in its quadratic cone, ``hypot(s, t) <= mu * normal``. A solution of the
+    /// pyramid that does also solves the model with the cone (Trinkle et al., Proposition 1).
     #[getter]
     fn in_cone(&self) -> bool {
         satisfies_cone(&self.problem, &self.inner)

@@ -92,9 +92,10 @@ impl Simulation {
         Ok(ContactProblem::new_from(Arc::new(core.sim.problem().clone())))
     }
 
-    /// The contact problem of the accelerations at the present state, with the inputs and controllers of now, for models of accelerations:
-    /// ``stiction.contact.solve(problem, stiction.contact.CoulombPyramid())``. Its velocities are those of the simulation, so a row of
-    /// ``problem.add_bilateral`` along a joint prescribes that joint's acceleration, and the force of the row is the effort it takes.
+    /// The contact problem of the accelerations at the present state, with the inputs and controllers of now, for
+    /// models of accelerations: ``stiction.contact.solve(problem, stiction.contact.CoulombPyramid())``. Its
+    /// velocities are those of the simulation, so a row of ``problem.add_bilateral`` along a joint prescribes that
+    /// joint's acceleration, and the force of the row is the effort it takes.
     ///
     /// Returns
     /// -------
@@ -104,6 +105,8 @@ impl Simulation {
     /// ------
     /// InputError
     ///     Something that touches approaches, so that there is an impact first.
+    /// SceneError
+    ///     The scene has something that event-driven simulation does not, such as friction that depends on the direction.
     ///
     /// Examples
     /// --------

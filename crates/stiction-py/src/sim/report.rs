@@ -365,7 +365,8 @@ impl StepReport {
         self.of(|r| r.impacts)
     }
 
-    /// Time at the end of an event-driven step that was made by time stepping (s): too many events, or forces that no acceleration goes with.
+    /// Time at the end of an event-driven step that was made by time stepping (s): too many events, or forces that no
+    /// acceleration goes with.
     #[getter]
     fn stepped(&self) -> f64 {
         self.of(|r| r.stepped)

@@ -7,17 +7,18 @@ use crate::event_driven::Events;
 use crate::simulation::Simulation;
 
 impl Simulation {
-    /// The problem of accelerations at the present state, under what controllers ask for now: contacts that touch and do not part, limits that
-    /// are reached, loops, and joints with dry friction that stand. Motions that controllers prescribe go on at their velocities. Nothing is
-    /// changed.
+    /// The problem of accelerations at the present state, under what controllers ask for now: contacts that touch and
+    /// do not part, limits that are reached, loops, and joints with dry friction that stand. Motions that controllers
+    /// prescribe go on at their velocities. Nothing is changed.
     ///
-    /// Solved by a model of accelerations it gives accelerations and forces. A bilateral row along a joint, with an acceleration as its target,
-    /// asks for the effort of that joint instead: the force of the row.
+    /// Solved by a model of accelerations it gives accelerations and forces. A bilateral row along a joint, with an
+    /// acceleration as its target, asks for the effort of that joint instead: the force of the row.
     ///
     /// Reference: \[Trinkle95, §2.5\].
     ///
     /// # Errors
-    /// `InputError::Unsupported` if the simulation is not event-driven, or if something that touches approaches: there is an impact first.
+    /// `InputError::Unsupported` if the simulation is not event-driven, or if something that touches approaches:
+    /// there is an impact first.
     pub fn acceleration_problem(&mut self) -> Result<ContactProblem, InputError> {
         let Some(mut events) = self.events.take() else {
             return Err(unsupported("accelerations at an instant need an event-driven simulation"));
