@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy.typing as npt
+
+from ._solutions import AllSolutions
 from ._stiction import (
     Certificate,
     ExactCheck,
@@ -26,11 +29,13 @@ from ._stiction import (
     solve,
     solve_batch,
 )
+from ._stiction import all_solutions as _all_solutions
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = [
+    "AllSolutions",
     "Auto",
     "Certificate",
     "Dantzig",
@@ -50,6 +55,7 @@ __all__ = [
     "Stats",
     "Stopped",
     "Unsolvable",
+    "all_solutions",
     "boxed",
     "catalog",
     "certify",
@@ -63,6 +69,37 @@ __all__ = [
 
 #: What a solve can come to.
 Outcome: TypeAlias = Solved | Unsolvable | Ray | Stopped
+
+
+def all_solutions(M: npt.ArrayLike, q: npt.ArrayLike, *, tolerance: float = 1e-10, max_order: int = 20) -> AllSolutions[Solved]:
+    """Every solution of a small problem, by trying all of its bases in exact arithmetic.
+
+    Parameters
+    ----------
+    M : array_like, (n, n)
+    q : array_like, (n,)
+    tolerance : float
+        Solutions are certified to this, once each entry is rounded to a double.
+    max_order : int
+        Largest n: there are 2**n bases.
+
+    Returns
+    -------
+    AllSolutions
+
+    Raises
+    ------
+    InputError
+        The problem is larger.
+
+    Examples
+    --------
+    >>> import stiction
+    >>> found = stiction.lcp.all_solutions([[-1.0]], [1.0])
+    >>> [s.z.tolist() for s in found], found.complete
+    ([[0.0], [1.0]], True)
+    """
+    return AllSolutions(*_all_solutions(M, q, tolerance, max_order))
 
 
 #: What every solver takes.

@@ -116,7 +116,8 @@ def test_stubs_say_what_the_module_has() -> None:
 
 def test_the_package_and_the_examples_are_typed() -> None:
     package = ROOT / "python" / "stiction"
-    examples = [str(file) for file in sorted((ROOT / "examples" / "python").glob("*.py"))]
+    folders = [ROOT / "examples" / "python", ROOT / "examples" / "learning"]
+    examples = [str(file) for folder in folders for file in sorted(folder.glob("*.py"))]
     done = mypy("mypy", "--config-file", str(ROOT / "pyproject.toml"), str(package), *examples)
     assert examples and done.returncode == 0, done.stdout + done.stderr
 
@@ -228,6 +229,8 @@ def test_python_in_the_docs_runs(page: str, monkeypatch: pytest.MonkeyPatch) -> 
             needed.append("vtkmodules")
         if ".view(" in block:
             needed.append("viser")
+        if "from ppo" in block:
+            needed.append("autograd")
         if "stiction.envs" in block:
             needed.append("gymnasium")
         if "import stiction.ray" in block or "from stiction.ray" in block:

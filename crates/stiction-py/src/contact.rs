@@ -6,6 +6,7 @@ mod model;
 mod outcome;
 mod pickle;
 mod problem;
+mod pyramid;
 mod rows;
 mod solved;
 
@@ -15,4 +16,5 @@ pub use model::{Model, level_name};
 pub use outcome::{ContactFailed, ContactRay, Infeasible, NoSolution};
 pub use pickle::restore;
 pub use problem::ContactProblem;
+pub use pyramid::{pyramid_existence, pyramid_solutions};
 pub use solved::ContactSolved;

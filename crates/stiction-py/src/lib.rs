@@ -70,13 +70,13 @@ classes!(
 mod _stiction {
     #[pymodule_export]
     use super::contact::{
-        ContactProblem, Infeasible, Model, NoSolution, PhysicalCertificate, contact_catalog, solve_contact,
-        solve_contact_batch,
+        ContactProblem, Infeasible, Model, NoSolution, PhysicalCertificate, contact_catalog, pyramid_existence,
+        pyramid_solutions, solve_contact, solve_contact_batch,
     };
     #[pymodule_export]
     use super::lcp::{
-        Certificate, ExactCheck, Ray, Solved, Solver, Stats, Stopped, Unsolvable, boxed, certify, classify, factored,
-        mlcp, nnls, solve, solve_batch, solver_catalog,
+        Certificate, ExactCheck, Ray, Solved, Solver, Stats, Stopped, Unsolvable, all_solutions, boxed, certify,
+        classify, factored, mlcp, nnls, solve, solve_batch, solver_catalog,
     };
     #[pymodule_export]
     use super::main;

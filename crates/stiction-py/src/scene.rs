@@ -13,6 +13,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use stiction_contact::Level;
+use stiction_contact::models::catalog::{self, CATALOG};
 use stiction_sim::description::summary_of_notes;
 use stiction_sim::mjcf::Start;
 use stiction_sim::{Note, SceneError, SimulatorKind};
@@ -69,6 +71,23 @@ impl Scene {
         let mut inner = recipe.make().map_err(|e| errors::from_scene(&e))?;
         recipe.overrides = Overrides::of(&header.settings);
         inner.settings = header.settings.clone();
+        Ok(Self { inner: Arc::new(inner), recipe, overlaps: OnceLock::new() })
+    }
+
+    /// The same scene, event-driven; with the quadratic cone where its model has no accelerations.
+    pub fn event_driven(&self) -> PyResult<Self> {
+        let name = &self.inner.settings.model;
+        let has_accelerations = |e: &catalog::Entry| e.name == name && e.levels.contains(&Level::Acceleration);
+        let model = (!CATALOG.iter().any(has_accelerations)).then(|| CATALOG[0].name.into());
+        self.overridden(Overrides { simulator: Some("event-driven".into()), model, ..Overrides::default() })
+    }
+
+    /// The same scene with other settings.
+    fn overridden(&self, newer: Overrides) -> PyResult<Self> {
+        let mut recipe = self.recipe.clone();
+        recipe.overrides = recipe.overrides.with(newer);
+        let mut inner = (*self.inner).clone();
+        recipe.overrides.apply(&mut inner).map_err(|e| errors::from_scene(&e))?;
         Ok(Self { inner: Arc::new(inner), recipe, overlaps: OnceLock::new() })
     }
 
@@ -303,11 +322,7 @@ impl Scene {
             sleeping,
             allow_start_overlap,
         };
-        let mut recipe = self.recipe.clone();
-        recipe.overrides = recipe.overrides.with(newer);
-        let mut inner = (*self.inner).clone();
-        recipe.overrides.apply(&mut inner).map_err(|e| errors::from_scene(&e))?;
-        Ok(Self { inner: Arc::new(inner), recipe, overlaps: OnceLock::new() })
+        self.overridden(newer)
     }
 
     /// The scene as MJCF, the format of MuJoCo: bodies, joints, shapes, friction, gravity, step,

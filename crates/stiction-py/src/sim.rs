@@ -39,7 +39,7 @@ pub fn restore<'py>(py: Python<'py>, kind: &str, state: &Bound<'py, PyAny>) -> P
         "batch" => Bound::new(py, BatchSimulation::restored(state)?)?.into_any(),
         "step" => Bound::new(py, StepReport::restored(state)?)?.into_any(),
         "energy" => Bound::new(py, EnergyBalance::restored(state.extract()?))?.into_any(),
-        "run" => Bound::new(py, RunReport::restored(state.extract()?))?.into_any(),
+        "run" => Bound::new(py, RunReport::restored(state)?)?.into_any(),
         _ => return Err(pickle::unknown(py, &format!("sim.{kind}"))),
     })
 }

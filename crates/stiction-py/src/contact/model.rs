@@ -8,7 +8,8 @@ use stiction_contact::certificate::{baraff, cone, frictionless, no_slip, polyhed
 use stiction_contact::models::catalog::{self, CATALOG};
 use stiction_contact::models::coulomb_polyhedral::Scheme;
 use stiction_contact::{
-    ContactModel, ContactOutcome, Law, Level, ModelOptions, NoSlipOptions, PolyhedralOptions, WarmStart,
+    ContactModel, ContactOutcome, CoulombPyramid, Law, Level, ModelOptions, NoSlipOptions, PolyhedralOptions,
+    PyramidOptions, WarmStart,
 };
 use stiction_lcp::InputError;
 
@@ -19,17 +20,45 @@ use crate::display::number;
 use crate::workspace_pool::WorkspacePool;
 use crate::{arrays, errors, interrupt, pickle};
 
+/// The name of the pyramid, which has a quasistatic variant.
+pub const PYRAMID: &str = "coulomb-pyramid";
+
+/// A model and all of its options.
+#[derive(Clone, PartialEq)]
+pub struct Choice {
+    pub(super) name: &'static str,
+    pub(super) level: Level,
+    pub(super) options: ModelOptions,
+    /// The method it is solved by; `None` is the usual one.
+    solver: Option<&'static str>,
+    /// The pyramid without inertia.
+    pub(super) quasistatic: bool,
+}
+
+impl Choice {
+    fn build(&self) -> Result<Box<dyn ContactModel>, InputError> {
+        if self.quasistatic {
+            return Ok(Box::new(self.pyramid()));
+        }
+        catalog::build_with(self.name, Some(self.level), self.solver, &self.options)
+    }
+
+    /// The pyramid with these options, for what no other model can.
+    pub fn pyramid(&self) -> CoulombPyramid {
+        let (common, quasistatic) = (self.options.clone(), self.quasistatic);
+        CoulombPyramid::new(PyramidOptions { common, quasistatic, ..PyramidOptions::default() })
+    }
+}
+
 /// Models of one kind with one set of options.
 pub struct Pool {
-    pub(super) name: &'static str,
-    level: Level,
-    pub(super) options: ModelOptions,
+    pub(super) choice: Choice,
     workspaces: WorkspacePool<Box<dyn ContactModel>>,
 }
 
 impl Pool {
-    fn new(name: &'static str, level: Level, options: ModelOptions) -> Self {
-        Self { name, level, options, workspaces: WorkspacePool::new() }
+    fn new(choice: Choice) -> Self {
+        Self { choice, workspaces: WorkspacePool::new() }
     }
 
     /// Solves with a model that is free.
@@ -38,25 +67,31 @@ impl Pool {
         problem: &stiction_contact::ContactProblem,
         start: Option<&WarmStart>,
     ) -> Result<ContactOutcome, InputError> {
-        let make = || catalog::build_at(self.name, self.level, &self.options);
-        self.workspaces.with(make, |model| model.solve_from(problem, start))
+        self.workspaces.with(|| self.choice.build(), |model| model.solve_from(problem, start))
     }
 }
 
 /// The models with their usual options and levels, in the order of the catalog.
 static USUAL: LazyLock<Vec<Arc<Pool>>> = LazyLock::new(|| {
-    CATALOG.iter().map(|e| Arc::new(Pool::new(e.name, e.levels[0], ModelOptions::default()))).collect()
+    let usual = |e: &catalog::Entry| Choice {
+        name: e.name,
+        level: e.levels[0],
+        options: ModelOptions::default(),
+        solver: None,
+        quasistatic: false,
+    };
+    CATALOG.iter().map(|e| Arc::new(Pool::new(usual(e)))).collect()
 });
 
 /// The law that a model of the catalog certifies its solutions by.
-pub fn law(name: &str, level: Level) -> Option<Box<dyn Law>> {
+pub fn law(name: &str, level: Level, quasistatic: bool) -> Option<Box<dyn Law>> {
     Some(match name {
         "coulomb-cone" => Box::new(cone::ConeLaw { level }),
         "coulomb-polyhedral" => {
             let usual = PolyhedralOptions::default();
             Box::new(polyhedral::PolyhedralLaw::new(usual.directions, usual.scheme == Scheme::AnitescuPotra))
         }
-        "coulomb-pyramid" => Box::new(pyramid::PyramidLaw::default()),
+        "coulomb-pyramid" => Box::new(pyramid::PyramidLaw { quasistatic }),
         "frictionless" => Box::new(frictionless::FrictionlessLaw { level }),
         "viscous" => Box::new(viscous::ViscousLaw { level }),
         "no-slip" => Box::new(no_slip::NoSlipLaw { release: NoSlipOptions::default().release }),
@@ -95,6 +130,10 @@ pub fn level_of(py: Python<'_>, name: &str) -> PyResult<Level> {
 ///     A solution is certified if every measure of its certificate is at most this.
 /// max_pivots : int, optional
 ///     Most pivots or iterations per island.
+/// solver : str, optional
+///     The method: one of the model's ``solvers`` in the catalog; ``None`` is the usual one.
+/// quasistatic : bool
+///     Of ``"coulomb-pyramid"`` only: forces in equilibrium, without inertia.
 ///
 /// Examples
 /// --------
@@ -109,44 +148,67 @@ pub struct Model {
 #[pymethods]
 impl Model {
     #[new]
-    #[pyo3(signature = (name="coulomb-cone", *, level=None, tolerance=1e-10, max_pivots=None))]
+    #[pyo3(signature = (name="coulomb-cone", *, level=None, tolerance=1e-10, max_pivots=None, solver=None, quasistatic=false))]
     fn new(
         py: Python<'_>,
         name: &str,
         level: Option<&str>,
         tolerance: f64,
         max_pivots: Option<&Bound<'_, PyAny>>,
+        solver: Option<&str>,
+        quasistatic: bool,
     ) -> PyResult<Self> {
         let max_pivots = max_pivots.map(|n| arrays::count("max_pivots", 0, n)).transpose()?;
         let options = ModelOptions { tolerance, max_pivots };
         let usual = catalog::build(name, &options).map_err(|e| errors::from_input(&e))?;
         let level = level.map_or_else(|| Ok(usual.level()), |level| level_of(py, level))?;
-        let model = catalog::build_at(name, level, &options).map_err(|e| errors::from_input(&e))?;
-        Ok(Self { pool: Arc::new(Pool::new(model.name(), level, options)) })
+        let model = catalog::build_with(name, Some(level), solver, &options).map_err(|e| errors::from_input(&e))?;
+        let name = model.name();
+        if quasistatic && name != PYRAMID {
+            return Err(errors::input(py, format!("quasistatic: only {PYRAMID} leaves inertia out, found '{name}'")));
+        }
+        if quasistatic && solver.is_some() {
+            return Err(errors::input(py, "quasistatic: its mixed problem has one solver, found another by name"));
+        }
+        let entry = CATALOG.iter().find(|e| e.name == name);
+        let solver = entry.and_then(|e| e.solvers.iter().copied().find(|known| Some(*known) == solver));
+        Ok(Self { pool: Arc::new(Pool::new(Choice { name, level, options, solver, quasistatic })) })
     }
 
     /// The model's name.
     #[getter]
     fn name(&self) -> &'static str {
-        self.pool.name
+        self.pool.choice.name
     }
 
     /// ``"velocity"`` (impulses, velocities after the step) or ``"acceleration"`` (forces, accelerations).
     #[getter]
     fn level(&self) -> &'static str {
-        level_name(self.pool.level)
+        level_name(self.pool.choice.level)
     }
 
     /// A solution is certified if every measure of its certificate is at most this.
     #[getter]
     fn tolerance(&self) -> f64 {
-        self.pool.options.tolerance
+        self.pool.choice.options.tolerance
     }
 
     /// Most pivots or iterations per island, or ``None``.
     #[getter]
     fn max_pivots(&self) -> Option<usize> {
-        self.pool.options.max_pivots
+        self.pool.choice.options.max_pivots
+    }
+
+    /// The method it is solved by, or ``None`` for the usual one.
+    #[getter]
+    fn solver(&self) -> Option<&'static str> {
+        self.pool.choice.solver
+    }
+
+    /// Whether inertia is left out: forces in equilibrium.
+    #[getter]
+    fn quasistatic(&self) -> bool {
+        self.pool.choice.quasistatic
     }
 
     /// Solves a problem; see `stiction.contact.solve`.
@@ -169,29 +231,35 @@ impl Model {
     }
 
     fn __repr__(&self) -> String {
-        let ModelOptions { tolerance, max_pivots } = &self.pool.options;
-        let mut text = format!("Model('{}', level='{}'", self.pool.name, level_name(self.pool.level));
+        let Choice { name, level, options, solver, quasistatic } = &self.pool.choice;
+        let ModelOptions { tolerance, max_pivots } = options;
+        let mut text = format!("Model('{name}', level='{}'", level_name(*level));
         if *tolerance != ModelOptions::default().tolerance {
             text += &format!(", tolerance={}", number(*tolerance));
         }
         if let Some(n) = max_pivots {
             text += &format!(", max_pivots={n}");
         }
+        if let Some(solver) = solver {
+            text += &format!(", solver='{solver}'");
+        }
+        if *quasistatic {
+            text += ", quasistatic=True";
+        }
         text + ")"
     }
 
     fn __eq__(&self, other: &Self) -> bool {
-        let key = |p: &Pool| (p.name, p.level, p.options.clone());
-        key(&self.pool) == key(&other.pool)
+        self.pool.choice == other.pool.choice
     }
 
     fn __hash__(&self) -> u64 {
-        CATALOG.iter().position(|e| e.name == self.pool.name).unwrap_or(0) as u64
+        CATALOG.iter().position(|e| e.name == self.pool.choice.name).unwrap_or(0) as u64
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let ModelOptions { tolerance, max_pivots } = self.pool.options;
-        let state = (self.pool.name, level_name(self.pool.level), tolerance, max_pivots);
+        let Choice { name, level, options, solver, quasistatic } = &self.pool.choice;
+        let state = (*name, level_name(*level), options.tolerance, options.max_pivots, *solver, *quasistatic);
         pickle::reduce(py, "contact.model", state.into_pyobject(py)?)
     }
 }
@@ -204,7 +272,12 @@ pub fn restore<'py>(py: Python<'py>, state: &Bound<'py, PyAny>) -> PyResult<Boun
 impl Model {
     /// Its name, for settings that take one.
     pub fn name_of(&self) -> &'static str {
-        self.pool.name
+        self.pool.choice.name
+    }
+
+    /// What was chosen.
+    pub fn choice(&self) -> &Choice {
+        &self.pool.choice
     }
 }
 
@@ -217,7 +290,7 @@ pub fn pool(model: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Pool>> {
     let Ok(name) = model.extract::<&str>() else {
         return Err(arrays::wrong_type("model must be a name or a stiction.contact.Model", model));
     };
-    let found = USUAL.iter().find(|pool| pool.name == name).cloned();
+    let found = USUAL.iter().find(|pool| pool.choice.name == name).cloned();
     found.ok_or_else(|| match catalog::build(name, &ModelOptions::default()) {
         Err(e) => errors::from_input(&e),
         Ok(_) => errors::input(model.py(), format!("there is no model '{name}'")),

@@ -19,8 +19,9 @@ use crate::{arrays, errors, pickle};
 
 /// Islands, guessed, pivots, factorizations, most factorizations, fallbacks, inconsistency.
 type StoredStats = (usize, usize, usize, usize, usize, usize, f64);
-/// Problem, model, tolerance, level.
+/// Problem, model, tolerance, level; and whether it was quasistatic, which pickles from before that do not say.
 type Asked = (String, String, f64, String);
+type AskedWithInertia = (String, String, f64, String, bool);
 /// Modes, bases, forces.
 type StoredStart<'py> = (Vec<u8>, Vec<String>, Bound<'py, PyAny>);
 
@@ -56,7 +57,7 @@ fn restored_modes(modes: &[u8]) -> Vec<Mode> {
 /// A solution: what was asked, motion, forces, modes, the next start, statistics.
 pub fn solved<'py>(py: Python<'py>, s: &ContactSolved) -> PyResult<Bound<'py, PyTuple>> {
     let (of, start) = (&s.inner, &s.inner.warm_start);
-    let asked = (to_json(&s.problem), s.model, s.tolerance, level_name(of.level));
+    let asked = (to_json(&s.problem), s.model, s.tolerance, level_name(of.level), s.quasistatic);
     let bases: Vec<String> = start.bases.iter().map(Basis::to_string).collect();
     let start = (stored_modes(&start.modes), bases, stored_forces(py, &start.forces)?);
     let (motion, forces) = (arrays::frozen(py, &of.motion), stored_forces(py, &of.forces)?);
@@ -65,16 +66,16 @@ pub fn solved<'py>(py: Python<'py>, s: &ContactSolved) -> PyResult<Bound<'py, Py
 
 fn restore_solved(state: &Bound<'_, PyAny>) -> PyResult<ContactSolved> {
     let (asked, motion, forces, modes, start, stats): (
-        Asked,
+        Bound<'_, PyAny>,
         Bound<'_, PyAny>,
         Bound<'_, PyAny>,
         Vec<u8>,
         StoredStart<'_>,
         StoredStats,
     ) = state.extract()?;
-    let (py, (text, name, tolerance, level)) = (state.py(), asked);
+    let (py, (text, name, tolerance, level, quasistatic)) = (state.py(), restored_question(&asked)?);
     let (problem, level) = (from_json(py, &text)?, level_of(py, &level)?);
-    let known = CATALOG.iter().find(|e| e.name == name).and_then(|e| Some((e.name, law(&name, level)?)));
+    let known = CATALOG.iter().find(|e| e.name == name).and_then(|e| Some((e.name, law(&name, level, quasistatic)?)));
     let (model, law) = known.ok_or_else(|| errors::input(py, format!("there is no model '{name}' any more")))?;
     let (motion, forces) = (arrays::vector("motion", &motion)?, restored_forces(&forces)?);
     arrays::check_len(py, "motion", problem.m(), motion.len())?;
@@ -91,7 +92,14 @@ fn restore_solved(state: &Bound<'_, PyAny>) -> PyResult<ContactSolved> {
     let warm_start = WarmStart { modes: restored_modes(&start.0), bases, forces: restored_forces(&start.2)? };
     let (modes, stats) = (restored_modes(&modes), restored_stats(stats));
     let inner = ContactSolution { level, forces, motion, modes, certificate, stats, warm_start };
-    Ok(ContactSolved { problem: Arc::new(problem), inner, model, tolerance })
+    Ok(ContactSolved { problem: Arc::new(problem), inner, model, tolerance, quasistatic })
+}
+
+fn restored_question(stored: &Bound<'_, PyAny>) -> PyResult<AskedWithInertia> {
+    stored.extract().or_else(|_| {
+        let (text, name, tolerance, level): Asked = stored.extract()?;
+        Ok((text, name, tolerance, level, false))
+    })
 }
 
 /// A proof that a law has no solution: island, its problem, proof, statistics.

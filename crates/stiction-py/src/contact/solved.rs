@@ -5,10 +5,11 @@ use std::sync::Arc;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use stiction_contact::models::coulomb_pyramid::satisfies_cone;
 use stiction_contact::{Mode, WarmStart};
 
 use super::certificate::{PhysicalCertificate, stats};
-use super::model::level_name;
+use super::model::{Choice, level_name};
 use super::pickle;
 use crate::arrays;
 use crate::display::brief;
@@ -24,9 +25,20 @@ pub struct ContactSolved {
     /// The model it was certified for, and the tolerance.
     pub(super) model: &'static str,
     pub(super) tolerance: f64,
+    /// Without inertia.
+    pub(super) quasistatic: bool,
 }
 
 impl ContactSolved {
+    /// Of the engine's, by the model chosen.
+    pub fn new(
+        problem: Arc<stiction_contact::ContactProblem>,
+        inner: stiction_contact::ContactSolution,
+        by: &Choice,
+    ) -> Self {
+        Self { problem, inner, model: by.name, tolerance: by.options.tolerance, quasistatic: by.quasistatic }
+    }
+
     /// What the next solve may start from.
     pub fn warm_start(&self) -> &WarmStart {
         &self.inner.warm_start
@@ -92,6 +104,13 @@ impl ContactSolved {
     #[getter]
     fn modes(&self) -> Vec<&'static str> {
         self.inner.modes.iter().map(|m| mode_name(*m)).collect()
+    }
+
+    /// Whether every contact's friction lies in its quadratic cone, ``hypot(s, t) <= mu * normal``. A solution of the
+    /// pyramid that does also solves the model with the cone (Trinkle et al., Proposition 1).
+    #[getter]
+    fn in_cone(&self) -> bool {
+        satisfies_cone(&self.problem, &self.inner)
     }
 
     /// Sum of all rows times their forces, (m,): what the rows add to ``mass @ motion``.

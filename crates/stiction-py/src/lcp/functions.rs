@@ -4,11 +4,11 @@
 #![allow(non_snake_case)]
 
 use pyo3::prelude::*;
-use stiction_lcp::{BoxLcp, FactoredLcp, InputError, Mlcp, Outcome, Problem};
+use stiction_lcp::{BoxLcp, Enumerate, FactoredLcp, InputError, Mlcp, Options, Outcome, Problem, Stats};
 
-use super::outcome::to_python;
+use super::outcome::{Solved, to_python};
 use super::solver::{lcp, pool, run, square};
-use crate::{arrays, errors, threads};
+use crate::{arrays, errors, interrupt, threads};
 
 /// Solve the linear complementarity problem ``w = M z + q, z >= 0, w >= 0, z * w == 0``.
 ///
@@ -274,4 +274,39 @@ pub fn solve_batch<'py>(
         to_python(py, problem, outcome.map_err(place)?, pool.tolerance())
     })
     .collect()
+}
+
+/// All solutions of a small problem, and whether there are no others; see `stiction.lcp.all_solutions`.
+///
+/// Parameters
+/// ----------
+/// M : array_like, (n, n)
+/// q : array_like, (n,)
+/// tolerance : float
+/// max_order : int
+///
+/// Returns
+/// -------
+/// (list of Solved, bool)
+#[pyfunction]
+pub fn all_solutions<'py>(
+    M: &Bound<'py, PyAny>,
+    q: &Bound<'py, PyAny>,
+    tolerance: f64,
+    max_order: &Bound<'py, PyAny>,
+) -> PyResult<(Vec<Bound<'py, Solved>>, bool)> {
+    let (py, problem) = (M.py(), lcp(M, q)?);
+    let options = Options { tolerance, ..Options::default() };
+    let mut method = Enumerate::new(options.clone()).with_max_order(arrays::count("max_order", 0, max_order)?);
+    let found = interrupt::detached(py, || method.all_solutions(&problem))?.map_err(|e| errors::from_input(&e))?;
+    let (mut solutions, mut complete) = (Vec::new(), found.singular.is_empty());
+    for s in found.solutions {
+        if s.certificate.holds(tolerance) {
+            let solved = stiction_lcp::Solved::new(s.z, s.w, s.basis, s.certificate, &options, Stats::default());
+            solutions.push(Bound::new(py, Solved::new(problem.clone(), solved, tolerance))?);
+        } else {
+            complete = false;
+        }
+    }
+    Ok((solutions, complete))
 }

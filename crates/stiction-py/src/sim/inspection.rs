@@ -11,7 +11,7 @@ use super::simulation::Simulation;
 use super::{contacts, dynamics};
 use crate::contact::{ContactProblem, PhysicalCertificate};
 use crate::scene::geom;
-use crate::{arrays, errors, inputs};
+use crate::{arrays, errors, inputs, interrupt};
 
 #[pymethods]
 impl Simulation {
@@ -90,6 +90,38 @@ impl Simulation {
             return Err(errors::input(py, "there is no contact problem yet: make a step first"));
         }
         Ok(ContactProblem::new_from(Arc::new(core.sim.problem().clone())))
+    }
+
+    /// The contact problem of the accelerations at the present state, with the inputs and controllers of now, for
+    /// models of accelerations: ``stiction.contact.solve(problem, stiction.contact.CoulombPyramid())``. Its
+    /// velocities are those of the simulation, so a row of ``problem.add_bilateral`` along a joint prescribes that
+    /// joint's acceleration, and the force of the row is the effort it takes.
+    ///
+    /// Returns
+    /// -------
+    /// ContactProblem
+    ///
+    /// Raises
+    /// ------
+    /// InputError
+    ///     Something that touches approaches, so that there is an impact first.
+    /// SceneError
+    ///     The scene has something that event-driven simulation does not, such as friction that depends on the direction.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import stiction
+    /// >>> scene = stiction.SceneBuilder().ground().body("ball", mass=2.0, position=[0, 0, 0.1], shape=stiction.scene.sphere(0.1)).build()
+    /// >>> problem = stiction.Simulation(scene).acceleration_problem()
+    /// >>> stiction.contact.solve(problem, "coulomb-pyramid").require().normal.round(9).tolist()
+    /// [19.62]
+    fn acceleration_problem(&self, py: Python<'_>) -> PyResult<ContactProblem> {
+        let scene = self.scene.get().event_driven()?;
+        let other = self.with_scene(py, Bound::new(py, scene)?)?;
+        let mut core = other.get().fresh(py)?;
+        let sim = &mut core.sim;
+        let problem = interrupt::detached(py, || sim.acceleration_problem())?;
+        Ok(ContactProblem::new_from(Arc::new(problem.map_err(|e| errors::from_input(&e))?)))
     }
 
     /// Kinetic and potential energy (J).

@@ -365,6 +365,13 @@ impl StepReport {
         self.of(|r| r.impacts)
     }
 
+    /// Time at the end of an event-driven step that was made by time stepping (s): too many events, or forces that no
+    /// acceleration goes with.
+    #[getter]
+    fn stepped(&self) -> f64 {
+        self.of(|r| r.stepped)
+    }
+
     fn __bool__(&self) -> bool {
         self.ok()
     }
@@ -431,27 +438,51 @@ pub struct RunReport {
     /// Distance slipped by the contact that slips most, summed over the steps (m).
     #[pyo3(get)]
     pub slip: f64,
+    /// Pieces of smooth motion in all; as many as steps in time stepping.
+    #[pyo3(get)]
+    pub substeps: usize,
+    /// Impacts in all, of event-driven steps.
+    #[pyo3(get)]
+    pub impacts: usize,
+    /// Time of event-driven steps that was made by time stepping (s).
+    #[pyo3(get)]
+    pub stepped: f64,
+    /// Steps in which restitution was lowered because an impact would have gained energy.
+    #[pyo3(get)]
+    pub restitution_lowered: u64,
     outcomes: Outcomes,
     times: StepTimes,
     phases: MicrosPerStep,
 }
 
-/// How a run ended, counts, measures, how steps ended, times.
-pub type StoredRun = ((u64, bool, String), (usize, usize, u64, usize, usize), (f64, f64, f64), [u64; 4], StoredTimes);
+/// How a run ended.
+type StoredEnd = (u64, bool, String);
+
+/// Contacts, pivots, steps guessed, factorizations, most of one island.
+type StoredCounts = (usize, usize, u64, usize, usize);
+
+/// Pieces, impacts, time made by time stepping, steps with less restitution.
+type StoredEvents = (usize, usize, f64, u64);
 
 /// Mean, median, 99 % and worst; the worst step; the phases.
 type StoredTimes = ([f64; 4], Option<u64>, [f64; 7]);
 
 impl RunReport {
-    /// From its pickle.
-    pub fn restored((ended, counts, measures, outcomes, times): StoredRun) -> Self {
+    /// From its pickle; those from before events were counted have none.
+    pub fn restored(state: &Bound<'_, PyAny>) -> PyResult<Self> {
+        type WithEvents = (StoredEnd, StoredCounts, [f64; 3], [u64; 4], StoredTimes, StoredEvents);
+        type Without = (StoredEnd, StoredCounts, [f64; 3], [u64; 4], StoredTimes);
+        let (ended, counts, measures, outcomes, times, events) = state.extract::<WithEvents>().or_else(|_| {
+            let (ended, counts, measures, outcomes, times): Without = state.extract()?;
+            PyResult::Ok((ended, counts, measures, outcomes, times, StoredEvents::default()))
+        })?;
         let (steps, done, why) = ended;
         let (contacts, pivots, guessed, factorizations, most_factorizations) = counts;
-        let (certificate, penetration, slip) = measures;
+        let [certificate, penetration, slip] = measures;
         let [certified, fallback, accepted, failed] = outcomes;
         let ([mean, median, percentile_99, worst], worst_step, phases) = times;
         let [total, dynamics, collision, assembly, solve, certifying, projection] = phases;
-        Self {
+        Ok(Self {
             steps,
             done,
             why,
@@ -463,10 +494,14 @@ impl RunReport {
             guessed,
             penetration,
             slip,
+            substeps: events.0,
+            impacts: events.1,
+            stepped: events.2,
+            restitution_lowered: events.3,
             outcomes: Outcomes { certified, fallback, accepted, failed },
             times: StepTimes { mean, median, percentile_99, worst, worst_step },
             phases: MicrosPerStep { total, dynamics, collision, assembly, solve, certificate: certifying, projection },
-        }
+        })
     }
 
     /// Takes a step in.
@@ -481,6 +516,10 @@ impl RunReport {
         self.guessed += u64::from(r.guessed);
         self.penetration = self.penetration.max(r.penetration);
         self.slip += dt * r.slip;
+        self.substeps = self.substeps.saturating_add(r.substeps);
+        self.impacts = self.impacts.saturating_add(r.impacts);
+        self.stepped += r.stepped;
+        self.restitution_lowered += u64::from(r.restitution_lowered());
         self.outcomes.count(r);
     }
 
@@ -571,7 +610,8 @@ impl RunReport {
         let counts = (self.contacts, self.pivots, self.guessed, self.factorizations, self.most_factorizations);
         let outcomes = [o.certified, o.fallback, o.accepted, o.failed];
         let times = ([t.mean, t.median, t.percentile_99, t.worst], t.worst_step, self.phase_numbers());
-        let state = (ended, counts, (self.certificate, self.penetration, self.slip), outcomes, times);
+        let events = (self.substeps, self.impacts, self.stepped, self.restitution_lowered);
+        let state = (ended, counts, [self.certificate, self.penetration, self.slip], outcomes, times, events);
         pickle::reduce(py, "sim.run", state.into_pyobject(py)?)
     }
 }

@@ -498,7 +498,7 @@ impl Simulation {
     /// ------
     /// SceneError
     ///     The state is not one of that scene: its sizes are others.
-    fn with_scene<'py>(&self, py: Python<'py>, scene: Bound<'py, Scene>) -> PyResult<Bound<'py, Self>> {
+    pub(super) fn with_scene<'py>(&self, py: Python<'py>, scene: Bound<'py, Scene>) -> PyResult<Bound<'py, Self>> {
         let state = self.save_state(py)?;
         Bound::new(py, Self::resumed(py, scene, state.as_bytes(), self.raises(), AtStart::Keep)?)
     }

@@ -57,7 +57,7 @@ impl Events {
     }
 
     /// Sorts what touches: parting, at rest (listed), or approaching (true if there is any; listed too).
-    fn classify(&mut self, sim: &Simulation) -> bool {
+    pub(super) fn classify(&mut self, sim: &Simulation) -> bool {
         self.resting.clear();
         self.limits.clear();
         let mut collides = false;

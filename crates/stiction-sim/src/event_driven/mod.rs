@@ -15,6 +15,7 @@
 //! Reference: \[Drumwright15, §VII-B\], \[Baraff94, §7\].
 
 mod impact;
+mod instant;
 mod locate;
 mod rest;
 mod stages;
@@ -191,12 +192,17 @@ impl Events {
         self.finish(sim)
     }
 
-    /// Controllers, and bodies that overlap taken apart.
-    fn begin(&mut self, sim: &mut Simulation) -> Result<(), StepFailure> {
+    /// What does not change from step to step: the arms of the geoms, links that do not move.
+    fn measure_world(&mut self, sim: &Simulation) {
         if self.arms.len() != sim.world.geoms.len() || self.still.is_empty() {
             self.arms = sim.world.geoms.iter().map(arm).collect();
             self.still = vec![LinkMotion::ZERO; sim.world.model.links().len()];
         }
+    }
+
+    /// Controllers, and bodies that overlap taken apart.
+    fn begin(&mut self, sim: &mut Simulation) -> Result<(), StepFailure> {
+        self.measure_world(sim);
         self.report = empty_report();
         sim.update_dynamics();
         let (kinetic, potential) = sim.present_energy();

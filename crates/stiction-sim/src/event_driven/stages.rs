@@ -166,7 +166,7 @@ impl Events {
     }
 
     /// Rows of contacts at rest, limits, loops and joints. False if there are none.
-    fn add_rows(&mut self, sim: &mut Simulation) -> Result<bool, InputError> {
+    pub(super) fn add_rows(&mut self, sim: &mut Simulation) -> Result<bool, InputError> {
         let joints = sim.world.model.links().iter().any(|l| l.spec.properties.friction > 0.0)
             || sim.commands.prescribed.iter().any(Option::is_some);
         if self.chosen.is_empty() && self.limits.is_empty() && sim.loops.is_empty() && !joints {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use stiction_body::math::{Mat3, Pose, Vec3};
 use stiction_body::{Inertia, JointKind, LinkSpec};
+use stiction_contact::{ContactModel, ContactProblem, CoulombPyramid};
 use stiction_sim::mjcf::{self, MjcfOptions};
 use stiction_sim::{
     Description, Integrator, Placement, Scene, Settings, Simulation, SimulatorKind, StepReport, World, WorldBuilder,
@@ -488,4 +489,41 @@ fn limits_and_friction_of_tendons_are_refused() {
         let message = build(attributes).unwrap_err().to_string();
         assert!(message.contains("rope") && message.contains("simulator"), "{message}");
     }
+}
+
+#[test]
+fn accelerations_at_an_instant_follow_from_efforts_and_efforts_from_accelerations() {
+    // A slider of 1 kg on rails pushes a cube of 4 kg along the floor at 1 m/s.
+    let text = |effort: f64| {
+        format!(
+            "[material]\nfriction = 0.25\n\
+             [[bodies]]\nname = \"ground\"\nfixed = true\nshape = {{ plane = true }}\n\
+             [[bodies]]\nname = \"cube\"\nmass = 4.0\nposition = [0, 0, 0.1]\nvelocity = [1, 0, 0]\n\
+             shape = {{ box = [0.2, 0.2, 0.2] }}\n\
+             [[bodies]]\nname = \"slider\"\nmass = 1.0\nposition = [-0.15, 0, 0.1]\n\
+             shape = {{ box = [0.1, 0.1, 0.1], friction = 0.0 }}\n\
+             joint = {{ type = \"prismatic\", axis = [1, 0, 0], velocity = 1.0 }}\n\
+             [[controllers]]\ntype = \"effort\"\njoint = \"slider\"\neffort = {effort}\n"
+        )
+    };
+    let mut model = CoulombPyramid::default();
+    let mut solve = |problem: &ContactProblem| model.solve(problem).unwrap().solved().unwrap().clone();
+    let drag = 0.25 * 4.0 * G;
+    let mut pushed = scene(&text(30.0));
+    let before = pushed.state().clone();
+    let found = solve(&pushed.acceleration_problem().unwrap());
+    let a = (30.0 - drag) / 5.0;
+    assert!((found.motion[0] - a).abs() <= 1e-9 && (found.motion[6] - a).abs() <= 1e-9, "{:?}", found.motion);
+    assert_eq!(*pushed.state(), before);
+    let mut free = scene(&text(0.0));
+    let mut problem = free.acceleration_problem().unwrap();
+    problem.add_bilateral(&[(1, &[1.0])], 0.0, a).unwrap();
+    let effort = solve(&problem).forces.bilateral[0];
+    assert!((effort - 30.0).abs() <= 1e-9, "{effort}");
+    // A ball that falls onto the floor has an impact first; time stepping has none of this.
+    let mut falling = ball(0.0, 0.5, "position = [0, 0, 0.05]\nvelocity = [0, 0, -1]");
+    assert!(falling.acceleration_problem().unwrap_err().to_string().contains("there is an impact first"));
+    let plain = "[[bodies]]\nname = \"ball\"\nmass = 1.0\nshape = { sphere = 0.1 }";
+    let mut stepping = Scene::parse(plain, Path::new("."), &[]).unwrap().simulation().unwrap();
+    assert!(stepping.acceleration_problem().unwrap_err().to_string().contains("need an event-driven simulation"));
 }
