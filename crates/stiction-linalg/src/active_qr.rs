@@ -266,6 +266,7 @@ impl ActiveQr {
 
     /// Removes the column at `position` in the order of R.
     pub fn remove(&mut self, position: usize) {
+        crate::interrupt::check();
         let k = self.len();
         self.columns.remove(position);
         self.updates += 1;

@@ -1,7 +1,7 @@
 //! Sums in twice the working precision, for residuals: a number is an unevaluated sum `high + low`.
 //!
-//! The certificates of complementarity problems have sums of their own, with bounds of their errors:
-//! what judges an answer shares no arithmetic with what computed it.
+//! The certificates have sums of their own, with bounds of their errors: what judges an answer shares
+//! no arithmetic with what computed it.
 
 /// `a + b` as a rounded sum and its exact error.
 #[inline(always)]

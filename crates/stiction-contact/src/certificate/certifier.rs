@@ -5,13 +5,13 @@ use std::time::Instant;
 use super::energy::EnergySums;
 use super::measures::{UNIT, Worst, ratio};
 use super::scales::Scales;
+use super::sums::add_multiple;
 use super::{Law, NormalLaw, PhysicalCertificate, Place};
 use crate::mass::{LANES, Mass};
 use crate::model::{ContactStats, Level, Mode};
 use crate::problem::{CONTACT_ROWS, ContactProblem};
 use crate::rows::Rows;
 use crate::solution::ContactForces;
-use stiction_linalg::doubled::add_products;
 
 /// The terms of a row, or of a velocity's momentum, count as at least this part of those of the bodies they belong to, in units of energy: beside a
 /// speed along z, the rounding of directions is a speed along x.
@@ -249,7 +249,7 @@ impl Certifier {
                     self.forces_on[block] += 1;
                     let range = problem.layout().range(block);
                     let (high, low) = (&mut self.residual[range.clone()], &mut self.low[range.clone()]);
-                    add_products(-p[i], values, high, low);
+                    add_multiple(-p[i], values, high, low);
                     self.size[range].iter_mut().zip(values).for_each(|(size, x)| *size += (x * p[i]).abs());
                 }
             }
@@ -304,7 +304,7 @@ impl Certifier {
         self.residual.resize(problem.m(), 0.0);
         self.low.clear();
         self.low.resize(problem.m(), 0.0);
-        add_products(-unit, problem.force(), &mut self.residual, &mut self.low);
+        add_multiple(-unit, problem.force(), &mut self.residual, &mut self.low);
         self.size.clear();
         self.size.extend(problem.force().iter().map(|f| (unit * f).abs()));
         for b in 0..problem.layout().blocks() {
@@ -313,8 +313,8 @@ impl Certifier {
             let size = &mut self.size[range.clone()];
             for (k, j) in range.enumerate().filter(|_| inertia > 0.0) {
                 let (next, now) = (motion[j], velocity * problem.v()[j]);
-                add_products(next, block.col(k), high, low);
-                add_products(-now, block.col(k), high, low);
+                add_multiple(next, block.col(k), high, low);
+                add_multiple(-now, block.col(k), high, low);
                 let terms = next.abs() + now.abs();
                 size.iter_mut().zip(block.col(k)).for_each(|(size, a)| *size += a.abs() * terms);
             }

@@ -1,12 +1,13 @@
 //! The physical certificate: how well forces and motion satisfy a law, from the problem as given.
 //!
-//! It knows nothing of whitened coordinates, bases or solvers. Every number is dimensionless, and scaled by the terms of its own row: the size that
-//! the row's motion would have if nothing cancelled. So a large contact cannot hide a small one.
+//! It knows nothing of whitened coordinates, bases or solvers, and its sums are its own (`sums.rs`); of what solvers use it reads the problem: rows, and the inertia
+//! with its factor, which gives the scales. Every number is dimensionless, and scaled by the terms of its own row: the size that the row's motion would have
+//! if nothing cancelled. So a large contact cannot hide a small one.
 //!
-//! With p the forces and u the motion of the rows (`row v⁺ + bias`), and per row `ω = |bias| + Σⱼ |rowⱼ| sⱼ` where
-//! `s = |v| + dt |M⁻¹ f| + Σ |M⁻¹ rowᵀ p|` bounds the speeds before anything cancels, and `W = row M⁻¹ rowᵀ` (ω is at least 1e-5 of `√W` times the
-//! largest `√M s` of the row's own bodies, so that nothing is measured beside rounding alone; and in ω the forces count for at most 1e4 times the motion
-//! there is with and without them, so that forces which grow without end in an unsolvable problem do not make their own error look small):
+//! With p the forces and u the motion of the rows (`row v⁺ + bias`), per row `ω = |bias| + min(Σⱼ |rowⱼ| sⱼ + floor, √W E)`, where
+//! `s = |v| + dt |M⁻¹ f| + Σ |M⁻¹ rowᵀ p|` bounds the speeds before anything cancels, `W = row M⁻¹ rowᵀ`, the floor is 1e-5 of `√W` times the largest `√M s` of the
+//! row's own bodies, so that nothing is measured beside rounding alone, and E is the energy norm of the row's island, data alone: forces that grow
+//! without end in an unsolvable problem do not make their own error look small. `docs/certificate.md` has the definitions and the theorem.
 //!
 //! | measure | what |
 //! |---|---|
@@ -32,6 +33,7 @@ mod energy;
 mod measures;
 mod rows;
 mod scales;
+pub(crate) mod sums;
 mod view;
 
 use std::fmt;

@@ -42,6 +42,13 @@ fn contacts_that_slide_together_are_followed_to_the_limit() {
     assert!(unsolved(vec![880, 2594, 3411, 3942, 4676]).is_empty());
 }
 
+/// Redundant contacts whose forces grow with the coefficient on the way that is followed first, while others stay bounded:
+/// found from an answer with polygons for cones.
+#[test]
+fn forces_that_grow_with_the_coefficient_are_left_for_bounded_ones() {
+    assert!(unsolved(vec![17302, 17316, 18212]).is_empty());
+}
+
 #[test]
 #[ignore = "long: a soak"]
 fn random_problems_soak() {

@@ -4,12 +4,10 @@ use stiction_lcp::InputError;
 
 use super::CoulombCone;
 use super::island::AfterGuess;
-use super::without_limit::Substitutes;
 use crate::by_island::{IslandEnd, IslandForces};
-use crate::certificate::Certifier;
 use crate::certificate::cone::ConeLaw;
 use crate::islands::{Island, Islands};
-use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, Mode, WarmStart};
+use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, WarmStart};
 use crate::models::coulomb_pyramid::{CoulombPyramid, PyramidOptions};
 use crate::models::frictionless::Frictionless;
 use crate::models::normal_problem::NormalOptions;
@@ -21,7 +19,7 @@ use crate::whitened::MOST_MATRIX_ENTRIES;
 const MOST_CONTACTS: usize = 150;
 
 /// Velocities up to which a failed problem is tried for a proof that it has no solution, by methods that are dense.
-const PROOF_ORDER: usize = 300;
+pub(super) const PROOF_ORDER: usize = 300;
 
 /// Parts of the coefficients of rolling, one after the other, where a problem was not solved with all of them at once.
 const ROLLING_PARTS: [f64; 4] = [0.1, 0.4, 0.8, 1.0];
@@ -116,59 +114,6 @@ impl ContactModel for CoulombCone {
 }
 
 impl CoulombCone {
-    /// Friction without limit as the limit of Coulomb's law: what contacts do with a large coefficient is tried with an infinite one. `None` if there is no
-    /// such contact, or nothing was found.
-    fn solve_in_the_limit(&mut self, problem: &ContactProblem) -> Result<Option<ContactSolution>, InputError> {
-        let unlimited = problem.contacts().mu.iter().any(|mu| mu.is_infinite());
-        let rolling = problem.contacts().mu_roll.iter().any(|mu| *mu > 0.0);
-        if !unlimited || rolling || !self.velocity_space || self.level != Level::Velocity || problem.m() > PROOF_ORDER {
-            return Ok(None);
-        }
-        let law = ConeLaw { level: self.level };
-        let (options, limit) = (self.options.clone(), self.max_iterations());
-        let mut driver = std::mem::take(&mut self.driver);
-        // The answer with the last coefficient, and that coefficient.
-        let mut last: Option<(WarmStart, f64)> = None;
-        let mut found = None;
-        let (mut substitutes, mut certifier) = (Substitutes::new(), Certifier::default());
-        while let Some(most) = substitutes.take() {
-            let finite = problem.with_friction_up_to(most);
-            let start = last.as_ref().map(|(answer, before)| follow_sliding(problem, answer, *before, most));
-            let mut solved = self.velocities.solution(&finite, &law, start.as_ref(), options.tolerance, limit);
-            // On the contacts, near the last answer: forces are the unknowns there, and steep cones
-            // are no harder than others.
-            if let (None, Some(from)) = (&solved, &start) {
-                let outcome = driver.solve(&finite, &law, &options, Some(from), |island, guess, forces, stats| {
-                    Ok(self.solve_island(island, guess, AfterGuess::SearchNear, forces, stats))
-                })?;
-                solved = if let ContactOutcome::Solved(solution) = outcome { Some(solution) } else { None };
-            }
-            substitutes.report(solved.is_some());
-            let Some(mut solution) = solved else { continue };
-            let (from, _) = last.insert((solution.warm_start.clone(), most));
-            let outcome = driver.solve(problem, &law, &options, Some(from), |island, guess, forces, stats| {
-                Ok(self.solve_island(island, guess, AfterGuess::Stop, forces, stats))
-            })?;
-            if let ContactOutcome::Solved(solution) = outcome {
-                found = Some(solution);
-                break;
-            }
-            // Redundant contacts that slide have no system of their own in the limit; but with this
-            // coefficient their normal forces may be as good as none.
-            let ContactSolution { forces, motion, stats, .. } = &mut solution;
-            solution.certificate = certifier.certify_timed(problem, &law, forces, motion, stats);
-            if solution.certificate.holds(options.tolerance) {
-                solution.modes.clear();
-                solution.modes.extend_from_slice(certifier.modes());
-                solution.warm_start.modes.clone_from(&solution.modes);
-                found = Some(solution);
-                break;
-            }
-        }
-        self.driver = driver;
-        Ok(found)
-    }
-
     /// The problem without rolling, for which there are more methods, then with more and more of it, each from the last answer. `None` if there is no
     /// rolling, or nothing was found.
     fn solve_by_adding_rolling(&mut self, problem: &ContactProblem) -> Result<Option<ContactSolution>, InputError> {
@@ -240,18 +185,6 @@ impl CoulombCone {
             None => Ok(()),
         }
     }
-}
-
-/// An answer with friction up to `before` as a start for friction up to `most`: contacts that slide go on
-/// sliding with the same friction, under a smaller normal force.
-fn follow_sliding(problem: &ContactProblem, answer: &WarmStart, before: f64, most: f64) -> WarmStart {
-    let mut start = answer.clone();
-    for (i, &mu) in problem.contacts().mu.iter().enumerate() {
-        if start.modes[i] == Mode::Slide {
-            start.forces.normal[i] *= mu.min(before) / mu.min(most);
-        }
-    }
-    start
 }
 
 /// Why the Delassus operator of an island is not formed, if it is not; `first` says that it was searched for on the velocities before, which
