@@ -39,9 +39,12 @@ def main() -> int:
         return say("not compared: nothing was counted yet; python3 scripts/instructions.py --update does it")
     if here != there and not options.update:
         return say(f"not compared: counts are of {there}, this is {here}")
+    program = options.program.resolve()
+    if not program.exists():
+        sys.exit(f"{program} is not there: cargo build --release -p stiction-cli")
     # Others on the machine change nothing, so scenes are counted side by side.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        counts = pool.map(lambda case: count(options.program, case["bench"]), known["scenes"].values())
+        counts = pool.map(lambda case: count(program, case["bench"]), known["scenes"].values())
         measured = dict(zip(known["scenes"], counts))
     if options.update:
         for name, instructions in measured.items():
