@@ -75,6 +75,9 @@ done
 step rust "the main job, as the README has it"
 ./target/release/stiction run scenes/grasp.toml
 
+step rust "instructions of a step, where valgrind is"
+python3 scripts/instructions.py
+
 step rust "short soak"
 ./target/release/stiction soak --count 2000 --solver auto,lemke --class psd,psd-skew,p,copositive-plus,contact
 ./target/release/stiction soak --count 2000 --class any

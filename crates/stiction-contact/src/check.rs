@@ -16,10 +16,10 @@ pub(crate) fn finite(what: impl FnOnce() -> String, value: f64) -> Result<(), In
 /// `row M⁻¹ rowᵀ`, stay within the range of numbers.
 pub(crate) const LARGEST: f64 = 1e100;
 
-/// True if [`row_entry`] has nothing against any of them; all are looked at, with no branch among them.
+/// True if [`row_entry`] has nothing against any of them, as their sum tells; false says nothing.
 #[inline]
 pub(crate) fn are_row_entries(values: &[f64]) -> bool {
-    values.iter().fold(true, |all, value| all & (value.abs() <= LARGEST))
+    values.iter().map(|x| x.abs()).sum::<f64>() <= LARGEST
 }
 
 /// A number of at most 1e100.

@@ -30,6 +30,7 @@ impl Layout {
     }
 
     /// Number of blocks.
+    #[inline]
     pub fn blocks(&self) -> usize {
         self.0.len() - 1
     }
@@ -40,11 +41,13 @@ impl Layout {
     }
 
     /// The velocities of block `b`.
+    #[inline]
     pub fn range(&self, b: usize) -> std::ops::Range<usize> {
         self.0[b]..self.0[b + 1]
     }
 
     /// Number of velocities of block `b`.
+    #[inline]
     pub fn size(&self, b: usize) -> usize {
         self.0[b + 1] - self.0[b]
     }
@@ -133,7 +136,12 @@ impl Mass {
         self.spare.resize_with(blocks.len(), Matrix::default);
         for (b, (block, factor)) in blocks.iter().zip(&mut self.spare).enumerate() {
             check::size(|| format!("rows of mass block {b}"), self.layout.size(b), block.rows())?;
-            factor_into(b, block, factor)?;
+            if check::is_same(block.as_slice(), self.blocks[b].as_slice()) {
+                // What did not turn has the factor it had.
+                factor.copy_from(&self.factors[b]);
+            } else {
+                factor_into(b, block, factor)?;
+            }
         }
         std::mem::swap(&mut self.factors, &mut self.spare);
         self.blocks.iter_mut().zip(blocks).for_each(|(own, new)| own.copy_from(new));
@@ -219,6 +227,18 @@ impl Mass {
         &self.factors[b]
     }
 
+    /// One over the diagonal of L of block `b`.
+    #[inline]
+    pub(crate) fn reciprocals(&self, b: usize) -> &[f64] {
+        &self.inverse[self.layout.range(b)]
+    }
+
+    /// True if L of block `b` has nothing but its diagonal.
+    #[inline]
+    pub(crate) fn is_diagonal(&self, b: usize) -> bool {
+        self.is_diagonal[b]
+    }
+
     /// `y ← M x`, m numbers.
     pub fn mul_into(&self, x: &[f64], y: &mut [f64]) {
         for (b, block) in self.blocks.iter().enumerate() {
@@ -260,10 +280,12 @@ impl Mass {
         }
     }
 
-    /// [`Mass::solve_factor`] for `LANES` vectors side by side, at the price of little more than one: `x[i]` has entry i of each.
-    pub(crate) fn solve_factor_lanes(&self, b: usize, x: &mut [[f64; LANES]]) {
-        let inverse = &self.inverse[self.layout.range(b)];
-        for j in 0..x.len() {
+    /// [`Mass::solve_factor`] for `LANES` vectors side by side, at the price of little more than one: `x[i]` has entry i of each. Their
+    /// entries before `first` are zero.
+    #[inline(always)]
+    pub(crate) fn solve_factor_lanes(&self, b: usize, first: usize, x: &mut [[f64; LANES]]) {
+        let inverse = self.reciprocals(b);
+        for j in first..x.len() {
             let (done, rest) = x.split_at_mut(j + 1);
             let xj = done[j].map(|x| x * inverse[j]);
             done[j] = xj;
@@ -276,8 +298,9 @@ impl Mass {
     }
 
     /// [`Mass::solve_factor_transposed`] for `LANES` vectors side by side.
+    #[inline(always)]
     pub(crate) fn solve_factor_transposed_lanes(&self, b: usize, x: &mut [[f64; LANES]]) {
-        let inverse = &self.inverse[self.layout.range(b)];
+        let inverse = self.reciprocals(b);
         for j in (0..x.len()).rev() {
             let (head, rest) = x.split_at_mut(j + 1);
             let mut sum = head[j];

@@ -72,7 +72,11 @@ impl Rows {
         for &(block, values) in row {
             let (at, from) = (self.values.len(), self.layout.range(block).start);
             self.entries.push(Entry { block, at, from, len: values.len() });
-            self.values.extend_from_slice(values);
+            match <&[f64; 6]>::try_from(values) {
+                // A copy of a known length takes no call.
+                Ok(values) => self.values.extend_from_slice(values),
+                Err(_) => self.values.extend_from_slice(values),
+            }
         }
         self.sort_last(first);
         self.starts.push(self.entries.len());
@@ -129,6 +133,7 @@ impl Rows {
     }
 
     /// Puts the entries from `first` on in ascending order of their blocks. A row has two or three.
+    #[inline]
     fn sort_last(&mut self, first: usize) {
         for i in first + 1..self.entries.len() {
             let mut j = i;
@@ -164,6 +169,12 @@ impl Rows {
     #[inline]
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, &[f64])> {
         self.entries(i).iter().map(|e| (e.block, &self.values[e.at..e.at + e.len]))
+    }
+
+    /// The same, with the start of each block's velocities: (block, start, numbers).
+    #[inline]
+    pub(crate) fn row_from(&self, i: usize) -> impl Iterator<Item = (usize, usize, &[f64])> {
+        self.entries(i).iter().map(|e| (e.block, e.from, &self.values[e.at..e.at + e.len]))
     }
 
     #[inline]
@@ -265,30 +276,6 @@ impl Rows {
     #[inline]
     pub fn terms(&self, i: usize, v: &[f64]) -> f64 {
         self.sum(i, v, |x, v| (x * v).abs())
-    }
-
-    /// [`Rows::dot`] and [`Rows::terms`] with `v`, and [`Rows::abs_dot`] with `s`, in one pass.
-    #[inline]
-    pub(crate) fn dot_and_terms(&self, i: usize, v: &[f64], s: &[f64]) -> [f64; 3] {
-        let mut sums = [0.0; 3];
-        for e in self.entries(i) {
-            let range = e.from..e.from + e.len;
-            let (x, v, s) = (&self.values[e.at..e.at + e.len], &v[range.clone()], &s[range]);
-            let of = match (x.try_into(), v.try_into(), s.try_into()) {
-                (Ok(x), Ok(v), Ok(s)) => [
-                    sum_of_six(x, v, &|x, v| x * v),
-                    sum_of_six(x, v, &|x, v| (x * v).abs()),
-                    sum_of_six(x, s, &|x, s| x.abs() * s),
-                ],
-                _ => [
-                    x.iter().zip(v).map(|(x, v)| x * v).sum::<f64>(),
-                    x.iter().zip(v).map(|(x, v)| (x * v).abs()).sum::<f64>(),
-                    x.iter().zip(s).map(|(x, s)| x.abs() * s).sum::<f64>(),
-                ],
-            };
-            (0..3).for_each(|k| sums[k] += of[k]);
-        }
-        sums
     }
 
     /// The sum of `term` over the numbers of row `i` and those of `v` (m) beside them.

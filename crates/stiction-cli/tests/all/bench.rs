@@ -28,6 +28,26 @@ fn costs_of_a_step_are_printed_by_phase() {
 }
 
 #[test]
+fn instructions_are_counted_where_valgrind_is_and_follow_the_work() {
+    let count =
+        |n: &str| bench(&["--set", n, "--warm-up", "2", "--steps", "4", "--turns", "1", "--instructions", "--json"]);
+    let output = count("n=1");
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("--instructions needs valgrind"));
+        return;
+    }
+    let instructions = |output: Output| {
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        json["instructions_per_step"].as_f64().unwrap()
+    };
+    let (one, four) = (instructions(output), instructions(count("n=4")));
+    // Four cubes have five faces that touch, one has two: the rest of a step is the smaller part.
+    assert!(1e4 < one && 1.5 * one < four && four < 5.0 * one, "{one}, {four}");
+}
+
+#[test]
 fn bad_options_of_a_measurement_are_named() {
     for (words, place) in [(&["--set", "nothing=1"][..], "nothing"), (&["--turns", "0"], "turns")] {
         let output = bench(words);

@@ -43,6 +43,12 @@ pub(super) fn ratio(value: f64, size: f64) -> f64 {
     if value == 0.0 { 0.0 } else { ratio }
 }
 
+/// The larger of two numbers, `x` unless `y` is larger: a single instruction.
+#[inline(always)]
+pub(super) fn larger(x: f64, y: f64) -> f64 {
+    if y > x { y } else { x }
+}
+
 /// The largest value seen, and where.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Worst {

@@ -1,7 +1,7 @@
 //! Certificates row by row: contacts, limits, bilateral and bounded rows.
 
-use super::certifier::{Certifier, Seen};
-use super::measures::{UNIT, Worst, natural, ratio, unilateral};
+use super::certifier::{Answer, Certifier, SeenContact};
+use super::measures::{UNIT, Worst, larger, natural, ratio, unilateral};
 use super::{ContactView, Law, MOVING, NormalLaw, PhysicalCertificate, Place};
 use crate::model::Level;
 use crate::problem::{CONTACT_ROWS, ContactProblem, Contacts};
@@ -10,26 +10,28 @@ use crate::solution::ContactForces;
 use crate::whitened::separation_bias;
 
 impl Certifier {
-    pub(super) fn contacts(
-        &mut self,
-        problem: &ContactProblem,
-        law: &dyn Law,
-        forces: &ContactForces,
-        motion: &[f64],
-        out: &mut PhysicalCertificate,
-        worst: &mut Worst,
-    ) {
+    #[inline(always)]
+    pub(super) fn contacts(&mut self, answer: Answer<'_>, out: &mut PhysicalCertificate, worst: &mut Worst) {
+        let Answer { problem, law, forces, motion } = answer;
         let (contacts, level, only_touching) = (problem.contacts(), law.level(), law.only_touching());
+        let (law_of_normals, rows) = (law.normal_law(), contacts.rows());
+        let rows = &rows[..contacts.used_kinds()];
         self.modes.clear();
         self.seen.clear();
         self.idle.clear();
         self.idle.resize(contacts.len(), None);
         for i in 0..contacts.len() {
-            let seen = self.see_contact(contacts, motion, i);
+            let seen = self.see_contact(contacts, rows, motion, i);
             self.seen.push(seen);
-            let [normal, s, t] = [forces.normal[i], forces.tangent_s[i], forces.tangent_t[i]];
-            let moments = [forces.spin[i], forces.roll_s[i], forces.roll_t[i]];
-            if [normal, s, t] == [0.0; 3] && moments == [0.0; 3] {
+            let p = [
+                forces.normal[i],
+                forces.tangent_s[i],
+                forces.tangent_t[i],
+                forces.spin[i],
+                forces.roll_s[i],
+                forces.roll_t[i],
+            ];
+            if p == [0.0; CONTACT_ROWS] {
                 // The same rows without forces, the same surfaces: the same measures.
                 match self.idle[contacts.twin[i]].filter(|&other| contacts.is_alike(i, other)) {
                     Some(other) => {
@@ -39,9 +41,9 @@ impl Certifier {
                     None => self.idle[contacts.twin[i]] = Some(i),
                 }
             }
-            let (view, bias) = self.view(problem, level, forces, &seen, i);
+            let (view, bias) = self.view(problem, level, p, &seen, i);
             let rounding = rounding(&seen, &bias);
-            let normal_law = if view.touching { law.normal_law() } else { NormalLaw::Signorini };
+            let normal_law = if view.touching { law_of_normals } else { NormalLaw::Signorini };
             let has_row = view.touching || (view.has_normal_row() && !only_touching);
             let signorini = if !has_row {
                 ratio(view.w[0] * view.p[0].abs(), view.omega[0])
@@ -58,11 +60,11 @@ impl Certifier {
             let friction = law.friction(&view) + friction_rounding(&view, &rounding, normal_law, rounds_forces);
             out.friction = out.friction.max(worst.see(friction, Place::Contact(i)));
             if level == Level::Velocity && contacts.bounce[i] <= 0.0 && contacts.surface[i] == [0.0; 2] {
-                out.work = out.work.max(worst.see(work(&view, &rounding, seen[0].motion), Place::Contact(i)));
+                out.work = out.work.max(worst.see(work(&view, &rounding, seen.motion[0]), Place::Contact(i)));
             }
             if let Some(block) = contacts.normal.blocks(i).next() {
                 let island = self.scales.island(block);
-                for k in 0..CONTACT_ROWS {
+                for k in 0..rows.len() {
                     self.energy.add_row(island, view.p[k], bias[k], view.omega[k], 0.0, view.u[k]);
                 }
             }
@@ -70,26 +72,30 @@ impl Certifier {
         }
     }
 
-    /// What the rows of contact `i` show of `motion`; the same as those of a twin.
-    fn see_contact(&self, contacts: &Contacts, motion: &[f64], i: usize) -> [Seen; CONTACT_ROWS] {
+    /// What the rows of contact `i` show of `motion`; the same as those of a twin. `kinds` has the rows of all contacts, kind by kind.
+    #[inline(always)]
+    fn see_contact(&self, contacts: &Contacts, kinds: &[&Rows], motion: &[f64], i: usize) -> SeenContact {
         if contacts.twin[i] < i {
             return self.seen[contacts.twin[i]];
         }
-        let (n, rows) = (contacts.len(), contacts.rows());
-        let mut seen = [Seen::default(); CONTACT_ROWS];
-        for (k, rows) in rows.into_iter().enumerate().filter(|(_, rows)| rows.has_entries(i)) {
-            seen[k] = self.see(rows, i, motion, self.w[k * n + i]);
+        let mut all = SeenContact::default();
+        for k in 0..kinds.len().min(CONTACT_ROWS) {
+            if kinds[k].has_entries(i) {
+                let seen = self.see(kinds[k], i, motion, self.w[k * contacts.len() + i]);
+                (all.motion[k], all.rounding[k], all.terms[k]) = (seen.motion, seen.rounding, seen.terms);
+            }
         }
-        seen
+        all
     }
 
-    /// Contact `i`, whose rows show this, as a law sees it; and the biases of its rows.
+    /// Contact `i`, which has these forces and whose rows show this, as a law sees it; and the biases of its rows.
+    #[inline(always)]
     fn view(
         &self,
         problem: &ContactProblem,
         level: Level,
-        forces: &ContactForces,
-        seen: &[Seen; CONTACT_ROWS],
+        p: [f64; CONTACT_ROWS],
+        seen: &SeenContact,
         i: usize,
     ) -> (ContactView, [f64; CONTACT_ROWS]) {
         let (contacts, dt, v) = (problem.contacts(), problem.dt(), problem.v());
@@ -100,14 +106,7 @@ impl Certifier {
         };
         let bias = [normal, s, t, 0.0, 0.0, 0.0];
         let mut view = ContactView {
-            p: [
-                forces.normal[i],
-                forces.tangent_s[i],
-                forces.tangent_t[i],
-                forces.spin[i],
-                forces.roll_s[i],
-                forces.roll_t[i],
-            ],
+            p,
             u: [0.0; CONTACT_ROWS],
             omega: [0.0; CONTACT_ROWS],
             w: [0.0; CONTACT_ROWS],
@@ -127,8 +126,8 @@ impl Certifier {
             level,
         };
         for k in 0..CONTACT_ROWS {
-            view.u[k] = seen[k].motion + bias[k];
-            view.omega[k] = seen[k].terms + bias[k].abs();
+            view.u[k] = seen.motion[k] + bias[k];
+            view.omega[k] = seen.terms[k] + bias[k].abs();
             view.w[k] = self.w[k * n + i];
         }
         // What slips now matters to accelerations alone.
@@ -278,16 +277,18 @@ struct Motion {
 }
 
 /// Bounds on the rounding of a contact's motions u.
-fn rounding(seen: &[Seen; CONTACT_ROWS], bias: &[f64; CONTACT_ROWS]) -> [f64; CONTACT_ROWS] {
+#[inline(always)]
+fn rounding(seen: &SeenContact, bias: &[f64; CONTACT_ROWS]) -> [f64; CONTACT_ROWS] {
     let mut rounding = [0.0; CONTACT_ROWS];
     for k in 0..CONTACT_ROWS {
-        rounding[k] = seen[k].rounding + SHORT_ROUNDING * (seen[k].motion.abs() + bias[k].abs());
+        rounding[k] = seen.rounding[k] + SHORT_ROUNDING * (seen.motion[k].abs() + bias[k].abs());
     }
     rounding
 }
 
 /// A bound on the rounding of a law's measure: laws are Lipschitz in the motions with constant 1,
 /// and round forces beside their own size where these are projected onto a cone, or measured at all.
+#[inline(always)]
 fn friction_rounding(
     view: &ContactView,
     rounding: &[f64; CONTACT_ROWS],
@@ -295,8 +296,8 @@ fn friction_rounding(
     rounds_forces: bool,
 ) -> f64 {
     let first = if normal_law == NormalLaw::Unilateral { 0 } else { 1 };
-    let motions = (first..CONTACT_ROWS).fold(0.0, |max: f64, k| max.max(ratio(rounding[k], view.omega[k])));
-    let largest = |x: &[f64; CONTACT_ROWS]| x[first..3].iter().fold(0.0, |max: f64, x| max.max(*x));
+    let motions = (first..CONTACT_ROWS).fold(0.0, |max, k| larger(max, ratio(rounding[k], view.omega[k])));
+    let largest = |x: &[f64; CONTACT_ROWS]| x[first..3].iter().fold(0.0, |max, x| larger(max, *x));
     let forces: f64 = if rounds_forces { view.p[first..3].iter().map(|p| p.abs()).sum() } else { 0.0 };
     let spin = ratio(SHORT_ROUNDING * view.w[3] * view.p[3], view.omega[3]);
     let rolling = view.w[4].max(view.w[5]) * (view.p[4].abs() + view.p[5].abs());
@@ -306,6 +307,7 @@ fn friction_rounding(
 
 /// The work of a contact that moves apart at `separation` (m/s), where positive: beside that of its forces, and of those that would stop its
 /// motion, for a force that is rounding does no work.
+#[inline(always)]
 fn work(view: &ContactView, rounding: &[f64; CONTACT_ROWS], separation: f64) -> f64 {
     if view.p == [0.0; CONTACT_ROWS] {
         return 0.0;

@@ -10,7 +10,7 @@ use crate::rows::Rows;
 /// The islands of a problem, found anew for the certificate, and the energy norm of each.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scales {
-    /// Union–find over blocks: the parent of each, itself for a root; after `join_all` the root.
+    /// Union–find over blocks: the parent of each, itself for a root; after `find_islands` the root.
     island: Vec<usize>,
     /// E_I (√J, or its like for accelerations) at each root.
     energy_norm: Vec<f64>,
@@ -20,9 +20,8 @@ pub(super) struct Scales {
 }
 
 impl Scales {
-    /// Finds islands and energy norms. `w` has `row M⁻¹ rowᵀ` of all rows, kind after kind.
+    /// Finds the energy norms of the islands, which [`Scales::find_islands`] has found. `w` has `row M⁻¹ rowᵀ` of all rows, kind after kind.
     pub(super) fn measure(&mut self, problem: &ContactProblem, level: Level, w: &[f64]) {
-        self.join_all(problem);
         let blocks = problem.layout().blocks();
         self.energy_norm.clear();
         self.energy_norm.resize(blocks, 0.0);
@@ -65,8 +64,12 @@ impl Scales {
         if level == Level::Acceleration {
             return forced;
         }
+        let v = &problem.v()[range];
+        if v.iter().all(|v| *v == 0.0) {
+            return problem.dt() * forced;
+        }
         self.solved.clear();
-        self.solved.extend_from_slice(&problem.v()[range]);
+        self.solved.extend_from_slice(v);
         mass.mul_factor_transposed(b, &mut self.solved);
         norm(&self.solved) + problem.dt() * forced
     }
@@ -115,8 +118,8 @@ impl Scales {
         }
     }
 
-    /// Joins the blocks of every row. All rows of a contact are rows of their own.
-    fn join_all(&mut self, problem: &ContactProblem) {
+    /// Finds the islands: joins the blocks of every row. All rows of a contact are rows of their own.
+    pub fn find_islands(&mut self, problem: &ContactProblem) {
         let blocks = problem.layout().blocks();
         self.island.clear();
         self.island.extend(0..blocks);

@@ -9,6 +9,7 @@ use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, Mode, Mode
 use crate::models::coulomb_cone::velocity_space::{Friction, VelocitySpace};
 use crate::models::normal_problem::{NormalOptions, NormalProblem, NormalSolver, Row};
 use crate::problem::ContactProblem;
+use crate::solution::ContactSolution;
 use crate::whitened::{Columns, Whitened};
 
 /// A contact separates if its speed is more than this part of its terms (and it has no normal impulse).
@@ -20,6 +21,9 @@ const LARGE: usize = 72;
 
 /// Systems that Newton's method may factor for an island before the reduction is tried, unless the options set a limit.
 const MOST_SYSTEMS: usize = 300;
+
+/// Velocities of at most this part of what the forces would bring in a step, in units of energy, may be rounding: then the forces of the last step are tried first.
+const NEARLY_AT_REST: f64 = 1e-9;
 
 /// Options of the no-slip model.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -45,6 +49,7 @@ pub struct NoSlipOptions {
 /// * A contact that is only predicted gives its normal row only, or a body that flies past a wall would be glued to it.
 /// * With the default method, a problem with an island of more than 72 velocities is first solved by Newton's method on the
 ///   velocities (as [`CoulombCone`](super::CoulombCone), which has another law where friction is infinite): the same law and the same certificate, but forces that are spread over redundant contacts.
+/// * With the default method, where the forces of the last step keep everything at rest, they are the answer, as they are for that model: nothing is reduced.
 /// * Coulomb and viscous coefficients are not looked at: without slip there is no drag, and friction is infinite. A soft finger (mu_spin > 0) does not
 ///   spin about its normal either. Rolling is no slip, and nothing resists it: mu_roll is not looked at.
 ///
@@ -54,8 +59,8 @@ pub struct NoSlip {
     release: bool,
     normals: NormalProblem,
     by_island: ByIsland,
-    /// Large islands.
     islands: Islands,
+    /// Large islands, and what stays at rest.
     velocities: VelocitySpace,
     /// Which contacts of the island are held, n.
     holds: Vec<bool>,
@@ -79,6 +84,16 @@ impl NoSlip {
     fn may_fall_back(&self) -> bool {
         let options = self.normals.options();
         !self.release && options.insist && options.model.check().is_ok()
+    }
+
+    /// The solution of `problem` if the forces of `start` keep it at rest.
+    fn at_rest(&mut self, problem: &ContactProblem, law: &NoSlipLaw, start: &WarmStart) -> Option<ContactSolution> {
+        let options = &self.normals.options().model;
+        if !is_nearly_at_rest(problem) || options.check().is_err() {
+            return None;
+        }
+        // Without a system to factor, rest is all that is looked for.
+        self.velocities.solution(problem, law, Some(start), options.tolerance, 0)
     }
 
     /// True if an island of `problem` is large.
@@ -111,8 +126,12 @@ impl ContactModel for NoSlip {
         let law = NoSlipLaw { release };
         let ModelOptions { tolerance, max_pivots } = self.normals.options().model;
         let limit = max_pivots.unwrap_or(MOST_SYSTEMS);
+        let by_default = self.normals.options().solver == NormalSolver::default();
+        if by_default && let Some(solution) = start.and_then(|start| self.at_rest(problem, &law, start)) {
+            return Ok(ContactOutcome::Solved(solution));
+        }
         let (may_fall_back, large) = (self.may_fall_back(), self.is_large(problem));
-        let on_velocities = may_fall_back && large && self.normals.options().solver == NormalSolver::default();
+        let on_velocities = may_fall_back && large && by_default;
         if on_velocities && let Some(solution) = self.velocities.solution(problem, &law, start, tolerance, limit) {
             return Ok(ContactOutcome::Solved(solution));
         }
@@ -152,6 +171,20 @@ impl ContactModel for NoSlip {
         };
         rest.into_iter().for_each(|outcome| self.by_island.recycle(outcome));
     }
+}
+
+/// True if the velocities may be the rounding of a problem at rest.
+fn is_nearly_at_rest(problem: &ContactProblem) -> bool {
+    let (mut moving, mut driven) = (0.0, 0.0);
+    for b in 0..problem.layout().blocks() {
+        let block = problem.mass().block(b);
+        for (k, j) in problem.layout().range(b).enumerate() {
+            let (v, push, mass) = (problem.v()[j], problem.dt() * problem.force()[j], block[(k, k)]);
+            moving += mass * v * v;
+            driven += push * push / mass;
+        }
+    }
+    moving <= NEARLY_AT_REST * NEARLY_AT_REST * driven
 }
 
 /// An island and which of its contacts are held.
