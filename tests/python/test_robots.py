@@ -16,7 +16,7 @@ BENCHMARKS = pathlib.Path(__file__).parents[2] / "benchmarks"
 
 BODIES = """<worldbody><site name="w0" pos="0 0 1.5"/><site name="w1" pos=".3 .1 1.2"/>
  <body name="a" pos="0 0 1" GA><joint name="x" axis="0 1 0" range="-90 90" JX/><geom type="capsule" size=".05" fromto="0 0 0 .3 0 0" mass="1"/>
-  <site name="sa" pos=".1 0 .06" euler="10 20 30"/><site name="inside" pos=".31 0 .01"/>
+  <site name="sa" pos=".1 0 .06" euler="10 20 30"/>
   <geom name="cylinder" type="cylinder" size=".06 .1" pos=".3 0 0" euler="90 0 0" contype="0" conaffinity="0" mass="0"/>
   <body name="b" pos=".3 0 0"><joint name="y" axis="0 1 0" stiffness="3" springref="20" damping=".3"/><joint name="z" axis="0 0 1" pos="0 .01 0"/>
    <geom type="capsule" size=".04" fromto="0 0 0 .3 0 0" mass=".7"/><site name="sb" pos=".2 .05 .08" euler="40 0 10"/><site name="sc" pos=".25 0 -.07"/>
@@ -51,9 +51,6 @@ CASES = {
         <actuator><position tendon="t" kp="10" kv="1" gear="2"/></actuator>""",
     "around a sphere": WRAPPED.replace("G", "sphere"),
     "around a cylinder": WRAPPED.replace("G", "cylinder"),
-    "on a side of a sphere": WRAPPED.replace('"G"', '"sphere" sidesite="w1"'),
-    "on a side of a cylinder": WRAPPED.replace('"G"', '"cylinder" sidesite="sa"'),
-    "along the inside of a cylinder": WRAPPED.replace('"G"', '"cylinder" sidesite="inside"'),
     "a fluid": '<option density="1.2" viscosity=".3" wind="1 .5 .2"/>',
     "sensors": PATH + """<actuator><position name="p" joint="x" kp="5" kv="1"/><motor tendon="t"/></actuator><sensor><jointpos name="1" joint="x"/>
         <jointvel name="2" joint="x"/><ballquat name="3" joint="ball"/><ballangvel name="4" joint="ball"/><gyro name="5" site="sb"/>

@@ -148,11 +148,6 @@ impl Sensor {
         }
     }
 
-    /// True if it reads distances, of which the cutoff is the largest.
-    fn measures_distance(&self) -> bool {
-        matches!(self.kind, SensorKind::Range(_) | SensorKind::Distance { .. })
-    }
-
     /// True if it needs what happened in the last step.
     fn needs_step(&self) -> bool {
         use FrameQuantity::{AngularAcceleration, LinearAcceleration};
@@ -233,14 +228,18 @@ impl Simulation {
             match &step {
                 Some(step) if sensor.needs_step() => step.read(&sensor.kind, self, out),
                 _ => match &sensor.kind {
-                    SensorKind::Range(site) => out.push(self.range(site).min(sensor.cutoff)),
+                    SensorKind::Range(site) => {
+                        let distance = self.range(site);
+                        // What is farther away than the cutoff is not seen.
+                        out.push(if distance > sensor.cutoff { -1.0 } else { distance });
+                    }
                     SensorKind::Distance { quantity, geoms } => {
                         self.read_distance(*quantity, geoms, sensor.cutoff, out);
                     }
                     kind => self.read_present(kind, &motors, out),
                 },
             }
-            if sensor.cutoff.is_finite() && !sensor.measures_distance() {
+            if sensor.cutoff.is_finite() && !matches!(sensor.kind, SensorKind::Distance { .. }) {
                 out[first..].iter_mut().for_each(|x| *x = clamp(*x, [-sensor.cutoff, sensor.cutoff]));
             }
         }
