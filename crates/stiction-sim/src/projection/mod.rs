@@ -12,8 +12,8 @@ mod sweeps;
 
 use std::mem;
 
-use stiction_body::{JointKind, LinkMotion};
 use stiction_body::math::length;
+use stiction_body::{JointKind, LinkMotion};
 use stiction_contact::{Contact, ContactModel, ContactProblem, Mass};
 use stiction_lcp::{InputError, Matrix};
 

@@ -228,11 +228,7 @@ impl Simulation {
             match &step {
                 Some(step) if sensor.needs_step() => step.read(&sensor.kind, self, out),
                 _ => match &sensor.kind {
-                    SensorKind::Range(site) => {
-                        let distance = self.range(site);
-                        // What is farther away than the cutoff is not seen.
-                        out.push(if distance > sensor.cutoff { -1.0 } else { distance });
-                    }
+                    SensorKind::Range(site) => out.push(self.range(site)),
                     SensorKind::Distance { quantity, geoms } => {
                         self.read_distance(*quantity, geoms, sensor.cutoff, out);
                     }
