@@ -147,6 +147,44 @@ def test_inertial_sensors_read_the_last_step(tmp_path: pathlib.Path) -> None:
     assert readings["gyro"] == pytest.approx(data.sensor("gyro").data, rel=1e-3)
 
 
+RAYS = """<worldbody><geom name="floor" type="plane" size="0 0 .1"/><geom name="wall" type="box" size=".1 1 1" pos="1.5 0 .5"/>
+ <body name="a" pos="0 0 1"><freejoint/><geom name="ball" size=".1"/><site name="down" zaxis=".1 .2 -1"/><site name="ahead" zaxis="1 0 .1"/>
+  <site name="up" zaxis="0 0 1"/></body>
+ <body name="b" pos=".6 .2 1.2" euler="10 20 30"><freejoint/><geom name="box" type="box" size=".1 .2 .05"/><geom name="rod" type="capsule" size=".03 .2" pos="0 .3 0"/></body>
+ </worldbody><sensor><rangefinder name="r1" site="down"/><rangefinder name="r2" site="ahead" cutoff=".9"/><rangefinder name="r3" site="up"/>
+ <distance name="d1" geom1="ball" geom2="box" cutoff="2"/><normal name="n1" geom1="ball" geom2="box" cutoff="2"/><fromto name="f1" geom1="ball" geom2="box" cutoff="2"/>
+ <distance name="d2" body1="a" body2="b" cutoff="2"/><distance name="d3" geom1="ball" geom2="box" cutoff=".1"/><fromto name="f3" geom1="ball" geom2="box" cutoff=".1"/>
+ <distance name="d4" geom1="ball" geom2="box"/></sensor>"""
+
+
+def test_rays_and_distances_are_those_of_mujoco(tmp_path: pathlib.Path) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    file = tmp_path / "rays.xml"
+    file.write_text(f"<mujoco>{RAYS}</mujoco>")
+    scene = stiction.Scene.load(file)
+    assert not [note for note in scene.notes if note[1] == "not yet"]
+    simulation = stiction.Simulation(scene)
+    model = mujoco.MjModel.from_xml_path(str(file))
+    data = mujoco.MjData(model)
+    rng, seen = np.random.default_rng(3), set()
+    for _ in range(40):
+        q = np.array(model.qpos0)
+        q[:3] += rng.uniform(-0.3, 0.3, 3)
+        q[7:10] += rng.uniform(-0.3, 0.3, 3)
+        for at in (3, 10):
+            q[at : at + 4] = rng.normal(size=4)
+            q[at : at + 4] /= np.linalg.norm(q[at : at + 4])
+        data.qpos[:] = simulation.q[:] = q
+        mujoco.mj_forward(model, data)
+        if data.sensor("d1").data[0] < 1e-3:
+            continue
+        for name in ("r1", "r2", "r3", "d1", "n1", "f1", "d2", "d3", "f3", "d4"):
+            theirs, ours = data.sensor(name).data, simulation.sensors[name]
+            assert np.allclose(ours, theirs, rtol=0, atol=2e-6), (name, ours, theirs)
+            seen.add((name, bool(theirs[0] > 0)))
+    assert {("r1", True), ("r3", False), ("d1", True), ("d2", True), ("f1", True)} <= seen
+
+
 def test_a_touch_sensor_reads_the_weight(tmp_path: pathlib.Path) -> None:
     bodies = """<worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" mass="2"/>
         <site name="s" type="box" size=".2 .2 .2"/></body></worldbody>"""

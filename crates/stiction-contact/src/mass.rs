@@ -289,6 +289,9 @@ impl Mass {
             let (done, rest) = x.split_at_mut(j + 1);
             let xj = done[j].map(|x| x * inverse[j]);
             done[j] = xj;
+            if xj == [0.0; LANES] {
+                continue;
+            }
             for (l, x) in self.factors[b].col(j)[j + 1..].iter().zip(rest) {
                 for k in 0..LANES {
                     x[k] -= l * xj[k];

@@ -342,13 +342,13 @@ impl WorldBuilder {
             let (a, b) = (t.closure.a.map(|a| links[a]), t.closure.b.map(|b| links[b]));
             self.ties.push(Tie { closure: LoopClosure { a, b, ..t.closure }, ..*t });
         }
-        self.add_drives(description, placement, &links);
+        self.add_drives(description, placement, &links, geoms.first().copied().unwrap_or(0));
         self.notes.push((description.name.clone(), description.notes.clone()));
         Ok(Added { links, geoms })
     }
 
     /// Tendons, actuators, sensors and keyframes.
-    fn add_drives(&mut self, description: &Description, placement: &Placement, links: &[usize]) {
+    fn add_drives(&mut self, description: &Description, placement: &Placement, links: &[usize], first_geom: usize) {
         let name = |name: &str| if name.is_empty() { String::new() } else { format!("{}{name}", placement.prefix) };
         let anchor = |a: Anchor| a.placed(links, &placement.pose);
         let (tendons, actuators) = (self.tendons.len(), self.actuators.len());
@@ -361,7 +361,7 @@ impl WorldBuilder {
         }
         self.ambient.append(&description.ambient, |l| links[l], placement.pose.rotation);
         for s in &description.sensors {
-            let own = s.with_links(anchor, |l| links[l], [tendons, actuators]);
+            let own = s.with_links(anchor, |l| links[l], [tendons, actuators, first_geom]);
             self.sensors.push(Sensor { name: name(&s.name), ..own });
         }
         self.effort_ranges.extend(description.effort_ranges.iter().map(|&(l, range)| (links[l], range)));
@@ -533,7 +533,7 @@ impl WorldBuilder {
         self.effort_ranges.iter_mut().for_each(|(l, _)| *l = number[*l]);
         let mut ambient = Ambient::default();
         ambient.append(&self.ambient, |l| number[l], Quat::IDENTITY);
-        self.sensors.iter_mut().for_each(|s| *s = s.with_links(anchor, |l| number[l], [0, 0]));
+        self.sensors.iter_mut().for_each(|s| *s = s.with_links(anchor, |l| number[l], [0; 3]));
         let (mut q, mut v) = (model.neutral(), vec![0.0; model.nv()]);
         for (l, x) in &self.initial {
             q[model.links()[number[*l]].q.clone()].copy_from_slice(x);

@@ -6,8 +6,10 @@ use crate::collision::frame::Frame;
 use crate::collision::rules::Allowed;
 use crate::math::Vec3;
 
-/// With at most this many geoms and allowed pairs all of them are looked at.
-const BRUTE_FORCE: usize = 400;
+/// With at most this many geoms all allowed pairs are looked at, if they are not more than the second: a comparison of bounds costs
+/// a few hundredths of what a geom costs in the grids.
+const FEW_GEOMS: usize = 400;
+const FEW_PAIRS: usize = 1 << 13;
 
 /// Slots for the cells of the grids: with as many most cells have a slot of their own.
 const SLOTS_PER_GEOM: usize = 2;
@@ -105,7 +107,7 @@ impl Entry {
 impl Broad {
     pub(super) fn new(allowed: &Allowed, geoms: usize) -> Self {
         let pairs = (0..geoms).flat_map(|i| (i + 1..geoms).map(move |j| (i, j))).filter(|&(i, j)| allowed.get(i, j));
-        let few = geoms <= BRUTE_FORCE && pairs.clone().take(BRUTE_FORCE + 1).count() <= BRUTE_FORCE;
+        let few = geoms <= FEW_GEOMS && pairs.clone().take(FEW_PAIRS + 1).count() <= FEW_PAIRS;
         Self {
             all: few.then(|| pairs.map(|(i, j)| (i as u32, j as u32)).collect()),
             unbounded: Vec::new(),

@@ -256,6 +256,12 @@ fn farther(along: Vec3) -> impl Fn(Vec3, Vec3) -> Vec3 {
     move |best, p| if along.dot(p) > along.dot(best) { p } else { best }
 }
 
+/// How far a convex shape with bounds extends from its frame's origin along a unit vector (m).
+pub(super) fn extent(solid: &Solid, along: Vec3) -> Option<f64> {
+    let core = Core::new(solid)?;
+    Some(along.dot(core.farthest(along)) + core.radius)
+}
+
 impl<'a> Core<'a> {
     /// Of a convex shape with bounds.
     fn new(solid: &'a Solid) -> Option<Self> {

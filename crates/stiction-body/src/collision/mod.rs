@@ -4,6 +4,7 @@
 //! between calls.
 
 mod advance;
+mod apart_along_axis;
 mod broad;
 mod closest;
 mod closest_points;
@@ -225,7 +226,7 @@ impl Collision {
         if geoms.len() > MOST_GEOMS {
             return Err(unsupported(format!("there are {} geoms, at most {MOST_GEOMS} can collide", geoms.len())));
         }
-        let allowed = Allowed::new(model, &geoms, &rules)?;
+        let mut allowed = Allowed::new(model, &geoms, &rules)?;
         let groups = rigid_groups(model);
         let mut names = BTreeSet::new();
         let mut on_link: BTreeMap<Option<usize>, usize> = BTreeMap::new();
@@ -238,6 +239,7 @@ impl Collision {
             parts.push(Part::new(geom, i, &groups, on_link[&geom.link] > 1)?);
         }
         check_pairs(&geoms, &parts, &allowed)?;
+        allowed.forbid(apart_along_axis::pairs(model, &parts, &groups, &allowed));
         let n = parts.len();
         let broad = Broad::new(&allowed, n);
         Ok(Self {

@@ -55,6 +55,16 @@ impl Allowed {
         Ok(Self { geoms: geoms.iter().enumerate().map(rule).collect(), excluded, forced, forbidden })
     }
 
+    /// Adds pairs of geoms that never touch.
+    pub(super) fn forbid(&mut self, pairs: Vec<(usize, usize)>) {
+        for &(a, b) in &pairs {
+            self.geoms[a].listed = true;
+            self.geoms[b].listed = true;
+        }
+        self.forbidden.extend(pairs.into_iter().map(ordered));
+        self.forbidden.sort_unstable();
+    }
+
     pub(super) fn get(&self, i: usize, j: usize) -> bool {
         let (a, b) = (&self.geoms[i], &self.geoms[j]);
         if a.rigid == b.rigid || !(a.moves() || b.moves()) {

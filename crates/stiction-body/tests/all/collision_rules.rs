@@ -137,3 +137,35 @@ fn duplicates_of_two_geoms_of_one_link_are_merged() {
         assert_eq!(collision.find(&model, &work, &[LinkMotion::ZERO], 0.0, 0.0).len(), count);
     }
 }
+
+/// A turntable on its base: what a hinge's axis keeps apart never touches, whatever the hinge does. What overlaps along the axis, and
+/// what slides, may.
+#[test]
+fn geoms_that_a_hinge_keeps_apart_are_not_looked_at() {
+    let may = |kind: JointKind, height: f64| {
+        let mut builder = ModelBuilder::default();
+        let inertia = Inertia::sphere(1.0, 1.0);
+        let turn = stiction_body::math::axis_angle(Vec3::new(0.3, -0.2, 0.7));
+        let base = LinkSpec::on("base", None, JointKind::Fixed, Pose::from_parts(Vec3::splat(0.3), turn), inertia);
+        let base = builder.add(base).unwrap();
+        let frame = Pose::from_translation(Vec3::new(0.1, 0.2, height));
+        builder.add(LinkSpec::on("table", Some(base), kind, frame, inertia)).unwrap();
+        let model = builder.build().unwrap().0;
+        let cube = |half: f64| {
+            let corner = |k: usize| half * if k % 2 == 0 { 1.0 } else { -1.0 };
+            Shape::hull((0..8).map(|k| Vec3::new(corner(k), corner(k / 2), corner(k / 4))).collect()).unwrap()
+        };
+        let geoms = vec![
+            Geom::new("base", Some(0), Pose::identity(), Shape::cylinder(0.5, 0.7).unwrap()),
+            Geom::new("table", Some(1), Pose::identity(), cube(0.25)),
+        ];
+        let rules = CollisionRules { touches_parent: vec![1], ..CollisionRules::default() };
+        Collision::new(&model, geoms, rules).unwrap().may_touch(0, 1)
+    };
+    for hinge in [JointKind::Revolute { axis: Vec3::Z }, JointKind::Continuous { axis: -Vec3::Z }] {
+        assert!(!may(hinge, 0.75) && !may(hinge, -0.75) && !may(hinge, 0.8));
+        assert!(may(hinge, 0.75 - 1e-6) && may(hinge, 0.0));
+    }
+    assert!(may(JointKind::Revolute { axis: Vec3::X }, 0.75));
+    assert!(may(JointKind::Prismatic { axis: Vec3::X }, 0.75));
+}

@@ -12,7 +12,7 @@ use super::tree::Element;
 use crate::actuation::Anchor;
 use crate::description::{Description, NoteKind};
 use crate::error::{SceneError, did_you_mean};
-use crate::sensors::{FrameQuantity, Sensor, SensorKind};
+use crate::sensors::{DistanceQuantity, FrameQuantity, Sensor, SensorKind};
 
 /// Writes all sensors.
 pub(super) fn write<'a>(
@@ -30,7 +30,10 @@ pub(super) fn write<'a>(
             continue;
         };
         let name = element.text("name").map_or_else(|| format!("sensor{}", out.sensors.len()), str::to_string);
-        let cutoff = Attributes::of(element).nonnegative("cutoff")?.filter(|x| *x > 0.0).unwrap_or(f64::INFINITY);
+        let cutoff = Attributes::of(element).nonnegative("cutoff")?.unwrap_or(0.0);
+        // Without a cutoff, distances are only read where there is overlap.
+        let bounded = cutoff > 0.0 || matches!(kind, SensorKind::Distance { .. });
+        let cutoff = if bounded { cutoff } else { f64::INFINITY };
         out.sensors.push(Sensor { name, kind, cutoff });
     }
     Ok(())
@@ -83,8 +86,33 @@ impl Reader<'_, '_> {
             "e_potential" => K::PotentialEnergy,
             "e_kinetic" => K::KineticEnergy,
             "clock" => K::Clock,
+            // Other readings of rays, and rays of cameras, are not known here.
+            "rangefinder" if matches!(element.text("data"), None | Some("dist")) && element.text("site").is_some() => {
+                K::Range(site()?)
+            }
+            "distance" | "normal" | "fromto" => return self.distance(element),
             name => return self.frame(name, element),
         }))
+    }
+
+    /// Two geoms or bodies where they are closest; none if one of them has nothing that can touch.
+    fn distance(&self, element: &Element) -> Result<Option<SensorKind>, SceneError> {
+        let quantity = match element.name.as_str() {
+            "distance" => DistanceQuantity::Distance,
+            "normal" => DistanceQuantity::Normal,
+            _ => DistanceQuantity::FromTo,
+        };
+        let side = |[geom, body]: [&str; 2]| -> Result<Vec<usize>, SceneError> {
+            if let Some(name) = element.text(geom) {
+                return Ok(self.tree.geoms.iter().position(|g| g.name == name).into_iter().collect());
+            }
+            let body = self.tree.find_body(element, body)?;
+            let own = self.tree.geoms.iter().enumerate().filter(|(_, g)| g.body == body);
+            Ok(own.map(|(i, _)| i).collect())
+        };
+        let geoms = [side(["geom1", "body1"])?, side(["geom2", "body2"])?];
+        let both = geoms.iter().all(|side| !side.is_empty());
+        Ok(both.then_some(SensorKind::Distance { quantity, geoms }))
     }
 
     fn frame(&self, name: &str, element: &Element) -> Result<Option<SensorKind>, SceneError> {

@@ -27,7 +27,7 @@ pub(super) struct Row {
     /// Signed distance (m or rad).
     pub gap: f64,
     /// A tree it moves.
-    tree: usize,
+    pub tree: usize,
     /// It is to be put right.
     wrong: bool,
 }
@@ -70,6 +70,16 @@ impl Islands {
     /// The largest overlap, opening or excess (m or rad).
     pub(super) fn asked(&self) -> f64 {
         self.asked
+    }
+
+    /// The island that a tree belongs to.
+    pub fn island(&self, tree: usize) -> usize {
+        self.parent[tree]
+    }
+
+    /// True if an island has loops.
+    pub fn is_looped(&self, island: usize) -> bool {
+        self.islands[island].looped
     }
 
     /// The rows of islands that are solved exactly, in the order of contacts, limits, loops.

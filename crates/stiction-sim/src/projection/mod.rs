@@ -12,8 +12,8 @@ mod sweeps;
 
 use std::mem;
 
-use stiction_body::LinkMotion;
 use stiction_body::math::length;
+use stiction_body::{JointKind, LinkMotion};
 use stiction_contact::{Contact, ContactModel, ContactProblem, Mass};
 use stiction_lcp::{InputError, Matrix};
 
@@ -55,6 +55,13 @@ pub(crate) const PROJECTIONS: usize = 12;
 /// is the last. One may be: moving bodies can bring other features of them together.
 const PROGRESS: f64 = 0.5;
 const MOST_STALLED: usize = 2;
+
+/// Where not all of an island can be put right, it is not moved if that would leave more than this part of its worst overlap.
+const WORTH_MOVING: f64 = 0.9;
+
+/// Joints that are beyond their limits by more than this (m or rad) are put at them before anything else is looked at: no step
+/// leads there, only a start or a state that was set.
+const FAR_BEYOND: f64 = 1e-2;
 
 /// Gaps up to this many times the deepest overlap take part in a projection: it could close them.
 const NEAR: f64 = 2.0;
@@ -134,6 +141,44 @@ pub(crate) struct Projection {
     motion: Vec<f64>,
 }
 
+impl Projection {
+    /// Takes the motion of islands away of which not enough would come; false if none is left.
+    fn keep_useful(&mut self, world: &World, problem: &ContactProblem) -> bool {
+        let Self { islands, motion, .. } = self;
+        let (mut contact, mut limit) = (0, 0);
+        let (contacts, limits) = (problem.contacts(), problem.limits());
+        // Of each island, by its tree: what is asked, and what would be left.
+        let mut depths = vec![[0.0_f64; 2]; world.model.trees().len()];
+        for row in islands.exact() {
+            let along = match row.source {
+                Source::Contact(_) => {
+                    contact += 1;
+                    contacts.normal.dot(contact - 1, motion)
+                }
+                Source::Limit { .. } => {
+                    limit += 1;
+                    limits.rows.dot(limit - 1, motion)
+                }
+                Source::Loop => continue,
+            };
+            let [asked, left] = &mut depths[islands.island(row.tree)];
+            *asked = asked.max(-row.gap);
+            *left = left.max(-row.gap - along);
+        }
+        let mut any = false;
+        for (tree, range) in world.model.trees().iter().map(|tree| tree.v.clone()).enumerate() {
+            let island = islands.island(tree);
+            let [asked, left] = depths[island];
+            if asked > 0.0 && left > WORTH_MOVING * asked && !islands.is_looped(island) {
+                motion[range].fill(0.0);
+            } else {
+                any |= motion[range].iter().any(|x| *x != 0.0);
+            }
+        }
+        any
+    }
+}
+
 impl Simulation {
     /// Takes bodies that overlap apart, however deep, by the least motion; returns the deepest
     /// overlap that is left (m).
@@ -168,6 +213,7 @@ impl Simulation {
     /// Finds the contacts, and takes bodies that overlap apart. Returns the deepest overlap before
     /// and after.
     pub(crate) fn separate(&mut self) -> Result<[f64; 2], InputError> {
+        self.put_joints_at_their_limits();
         let mut found = self.find_contacts(false);
         let (depth, mut stalled) = (found.depth, 0);
         for round in 0..PROJECTIONS {
@@ -189,6 +235,37 @@ impl Simulation {
             }
         }
         Ok([depth, found.depth])
+    }
+
+    /// The present configuration with joints that are far beyond their limits at them, each by itself; `None` if none is. Where loops are
+    /// closed other joints would have to follow: these are left to the projection.
+    pub(crate) fn within_limits(&self) -> Option<Vec<f64>> {
+        let Self { world, state, loops, .. } = self;
+        if !loops.is_empty() || beyond_limits(world, &state.q) <= FAR_BEYOND {
+            return None;
+        }
+        let mut q = state.q.clone();
+        for link in world.model.links() {
+            if matches!(link.spec.kind, JointKind::Revolute { .. } | JointKind::Prismatic { .. }) {
+                let ([lo, hi], x) = (link.spec.properties.limits, &mut q[link.q.start]);
+                if lo - *x > FAR_BEYOND || *x - hi > FAR_BEYOND {
+                    *x = x.max(lo).min(hi);
+                }
+            }
+        }
+        Some(q)
+    }
+
+    /// Puts joints that are far beyond their limits at them.
+    fn put_joints_at_their_limits(&mut self) {
+        let Some(q) = self.within_limits() else { return };
+        let Self { work, world, state, scratch, .. } = self;
+        let energy = work.energy(&world.model, &state.v);
+        state.q = q;
+        work.update_positions(&world.model, &state.q);
+        work.update_velocities(&world.model, &state.v);
+        let moved = work.energy(&world.model, &state.v);
+        scratch.projected += moved.0 - energy.0 + (moved.1 - energy.1);
     }
 
     /// Finds the contacts of the step, `again` after a projection.
@@ -277,6 +354,9 @@ impl Simulation {
         let Some(solution) = outcome.solved() else { return Ok(Moved::Not) };
         projection.motion.copy_from_slice(&solution.motion[..world.model.nv()]);
         projector.recycle(outcome);
+        if moved == Moved::Partly && !projection.keep_useful(world, &assembler.problem) {
+            return Ok(Moved::Not);
+        }
         Ok(moved)
     }
 

@@ -33,6 +33,17 @@ pub enum FrameQuantity {
     AngularAcceleration,
 }
 
+/// What a sensor of distances reads, where the distance is less than its cutoff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DistanceQuantity {
+    /// The signed distance (m), otherwise the cutoff.
+    Distance,
+    /// The unit vector from the first to the second, in the world; otherwise zero.
+    Normal,
+    /// The closest points of both, in the world (m); otherwise zero.
+    FromTo,
+}
+
 /// What a sensor reads.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SensorKind {
@@ -72,6 +83,15 @@ pub enum SensorKind {
     Torque(Anchor),
     /// Sum of the normal forces of a link's contacts that lie in a volume or push along a ray that meets it (N).
     Touch(Anchor, Volume),
+    /// Distance from a site along its z axis to the first geom of another body that can touch (m); −1 if there is none.
+    Range(Anchor),
+    /// Two sets of geoms where they are closest to each other.
+    Distance {
+        /// What of it.
+        quantity: DistanceQuantity,
+        /// The geoms of both sides.
+        geoms: [Vec<usize>; 2],
+    },
     /// A frame, in another one.
     Frame {
         /// What of it.
@@ -111,6 +131,8 @@ impl Sensor {
     pub fn size(&self) -> usize {
         match &self.kind {
             SensorKind::BallQuaternion(_) | SensorKind::Frame { quantity: FrameQuantity::Quaternion, .. } => 4,
+            SensorKind::Distance { quantity: DistanceQuantity::FromTo, .. } => 6,
+            SensorKind::Distance { quantity: DistanceQuantity::Normal, .. } => 3,
             SensorKind::Accelerometer(_)
             | SensorKind::Velocimeter(_)
             | SensorKind::Gyro(_)
@@ -136,12 +158,12 @@ impl Sensor {
         }
     }
 
-    /// The same with the numbers of links, and those of the first tendon and actuator, changed.
+    /// The same with the numbers of links, and those of the first tendon, actuator and geom, changed.
     pub(crate) fn with_links(
         &self,
         anchor: impl Fn(Anchor) -> Anchor,
         link: impl Fn(usize) -> usize,
-        [tendons, actuators]: [usize; 2],
+        [tendons, actuators, first]: [usize; 3],
     ) -> Self {
         use SensorKind as K;
         let many = |links: &[usize]| links.iter().map(|l| link(*l)).collect();
@@ -164,6 +186,11 @@ impl Sensor {
             K::Force(a) => K::Force(anchor(*a)),
             K::Torque(a) => K::Torque(anchor(*a)),
             K::Touch(a, volume) => K::Touch(anchor(*a), *volume),
+            K::Range(a) => K::Range(anchor(*a)),
+            K::Distance { quantity, geoms } => {
+                let moved = |all: &Vec<usize>| all.iter().map(|geom| geom + first).collect();
+                K::Distance { quantity: *quantity, geoms: [moved(&geoms[0]), moved(&geoms[1])] }
+            }
             K::Frame { quantity, of, reference } => {
                 K::Frame { quantity: *quantity, of: anchor(*of), reference: reference.map(&anchor) }
             }
@@ -200,13 +227,45 @@ impl Simulation {
             let first = out.len();
             match &step {
                 Some(step) if sensor.needs_step() => step.read(&sensor.kind, self, out),
-                _ => self.read_present(&sensor.kind, &motors, out),
+                _ => match &sensor.kind {
+                    SensorKind::Range(site) => out.push(self.range(site)),
+                    SensorKind::Distance { quantity, geoms } => {
+                        self.read_distance(*quantity, geoms, sensor.cutoff, out);
+                    }
+                    kind => self.read_present(kind, &motors, out),
+                },
             }
-            if sensor.cutoff.is_finite() {
+            if sensor.cutoff.is_finite() && !matches!(sensor.kind, SensorKind::Distance { .. }) {
                 out[first..].iter_mut().for_each(|x| *x = clamp(*x, [-sensor.cutoff, sensor.cutoff]));
             }
         }
         self.scratch.motors = motors;
+    }
+
+    /// The distance from a site along its z axis to the first geom that is not on its body (m); −1 if there is none.
+    fn range(&mut self, site: &Anchor) -> f64 {
+        let pose = site.world(&self.work);
+        let world = self.world.clone();
+        let ray = (pose.translation, pose.rotation * Vec3::Z);
+        let own = |geom: usize| world.geoms[geom].link == site.link;
+        let hit = self.cast_rays(&[ray], f64::INFINITY, own).ok().and_then(|hits| hits[0]);
+        hit.map_or(-1.0, |hit| hit.distance)
+    }
+
+    /// What a sensor of distances reads.
+    fn read_distance(&mut self, quantity: DistanceQuantity, geoms: &[Vec<usize>; 2], cutoff: f64, out: &mut Vec<f64>) {
+        let nearest = self.nearest(&geoms[0], &geoms[1]).map(|found| found.separation);
+        let nearest = nearest.filter(|found| found.distance < cutoff);
+        match quantity {
+            DistanceQuantity::Distance => out.push(nearest.map_or(cutoff, |found| found.distance)),
+            DistanceQuantity::Normal => {
+                out.extend(nearest.map_or(Vec3::ZERO, |found| found.normal).to_array());
+            }
+            DistanceQuantity::FromTo => {
+                let [from, to] = nearest.map_or([Vec3::ZERO; 2], |found| found.points);
+                out.extend(from.to_array().into_iter().chain(to.to_array()));
+            }
+        }
     }
 
     /// A reading that the present state tells.
@@ -250,7 +309,12 @@ impl Simulation {
             SensorKind::PotentialEnergy => out.push(self.present_energy().1),
             SensorKind::KineticEnergy => out.push(self.present_energy().0),
             SensorKind::Clock => out.push(state.t),
-            SensorKind::Accelerometer(_) | SensorKind::Force(_) | SensorKind::Torque(_) | SensorKind::Touch(..) => {}
+            SensorKind::Accelerometer(_)
+            | SensorKind::Force(_)
+            | SensorKind::Torque(_)
+            | SensorKind::Touch(..)
+            | SensorKind::Range(_)
+            | SensorKind::Distance { .. } => {}
         }
     }
 }

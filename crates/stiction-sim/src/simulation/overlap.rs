@@ -71,7 +71,19 @@ impl Simulation {
     /// Takes pairs of links that hang on each other and overlap at the start out of collision.
     pub(super) fn ignore_own_overlaps(&mut self) -> Result<(), InputError> {
         let mut rules = self.world.rules.clone();
-        let overlaps = self.find_overlaps();
+        let mut overlaps = self.find_overlaps();
+        // A start beyond the limits of joints is left with the first step.
+        if let Some(within) = self.within_limits() {
+            let start = std::mem::replace(&mut self.state.q, within);
+            for overlap in self.find_overlaps() {
+                match overlaps.iter_mut().find(|o| o.geoms == overlap.geoms) {
+                    Some(known) => known.depth = known.depth.max(overlap.depth),
+                    None => overlaps.push(overlap),
+                }
+            }
+            self.state.q = start;
+            self.kinematics_at_state = false;
+        }
         if self.collision.take_crowded() {
             return Err(InputError::Unsupported { solver: "collision", reason: CROWDED.into() });
         }

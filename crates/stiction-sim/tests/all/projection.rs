@@ -45,3 +45,64 @@ fn a_joint_beyond_its_limit_is_put_back_without_a_push() {
     s.step().unwrap();
     assert!(s.state().q[0].abs() < 1e-15 && s.state().v[0] == 0.0, "{:?}", s.state());
 }
+
+/// Joints far beyond their limits are put at them, each by itself; one that is within its own stays where it is.
+#[test]
+fn a_start_far_beyond_limits_moves_no_other_joint() {
+    let text = r#"
+        gravity = [0, 0, 0]
+        [[bodies]]
+        name = "upper"
+        mass = 1.0
+        shape = { box = [0.3, 0.1, 0.1] }
+        position = [0.0, 0.0, 1.0]
+        joint = { type = "revolute", axis = [0, 1, 0], limits = [-1, 1] }
+        [[bodies]]
+        name = "lower"
+        parent = "upper"
+        position = [0.5, 0.0, 0.0]
+        mass = 1.0
+        shape = { box = [0.3, 0.1, 0.1] }
+        joint = { type = "revolute", axis = [0, 1, 0], limits = [0.5, 2] }
+    "#;
+    let mut s = Scene::parse(text, std::path::Path::new("."), &[]).unwrap().simulation().unwrap();
+    s.set_state(&[0.3, 0.0], &[0.0, 0.0]).unwrap();
+    s.step().unwrap();
+    assert_eq!(s.state().q, [0.3, 0.5]);
+    assert_eq!(s.state().v, [0.0, 0.0]);
+}
+
+/// What cannot be put right is left where it is, and does not keep the rest from being put right.
+#[test]
+fn overlap_that_nothing_removes_is_left_and_others_are_removed() {
+    let text = r#"
+        gravity = [0, 0, 0]
+        [[bodies]]
+        name = "low"
+        fixed = true
+        shape = { box = [1, 1, 0.5] }
+        [[bodies]]
+        name = "high"
+        fixed = true
+        shape = { box = [1, 1, 0.5] }
+        position = [0, 0, 0.98]
+        [[bodies]]
+        name = "caught"
+        mass = 1.0
+        shape = { sphere = 0.25 }
+        position = [0, 0, 0.49]
+        [[bodies]]
+        name = "free"
+        mass = 1.0
+        shape = { sphere = 0.25 }
+        position = [0.3, 0, 1.4799]
+    "#;
+    let mut s = Scene::parse(text, std::path::Path::new("."), &[]).unwrap().simulation().unwrap();
+    let caught = s.state().q[..3].to_vec();
+    for _ in 0..3 {
+        let report = s.step().unwrap();
+        assert!((report.overlap_left - 0.01).abs() < 1e-6, "{report:?}");
+        assert_eq!(s.state().q[..3], caught);
+        assert!((s.state().q[9] - 1.48).abs() < 1e-9, "{:?}", s.state().q);
+    }
+}

@@ -105,6 +105,10 @@ fn with_surface(
 
 fn convex(first: Member, second: Member, query: &Query, scratch: &mut Scratch, out: &mut Vec<Touch>) {
     let frames = [first.frame, second.frame];
+    let costly = matches!(first.solid, Solid::Hull(_)) || matches!(second.solid, Solid::Ellipsoid { .. });
+    if costly && boxes_are_apart(&first, &second, query.limit() + query.touch) {
+        return;
+    }
     let [a, b] = frames;
     match (first.solid, second.solid) {
         (Solid::Hull(hull), Solid::Sphere { radius }) => {
@@ -150,6 +154,19 @@ fn convex(first: Member, second: Member, query: &Query, scratch: &mut Scratch, o
         // Ranks exclude all others.
         _ => {}
     }
+}
+
+/// True if the boxes around two shapes, each along the axes of its own frame, are farther apart than `limit` along one of these axes.
+fn boxes_are_apart(first: &Member, second: &Member, limit: f64) -> bool {
+    let relative = first.frame.relative(second.frame);
+    let between = relative.point_to_world(second.centre) - first.centre;
+    let r = relative.rotation;
+    let (x, y, z) = (r.x_axis, r.y_axis, r.z_axis);
+    let reach = x.abs() * second.half.x + y.abs() * second.half.y + z.abs() * second.half.z;
+    let along_first = between.abs() - first.half - reach;
+    let reach = Vec3::new(x.abs().dot(first.half), y.abs().dot(first.half), z.abs().dot(first.half));
+    let along_second = (r.transpose() * between).abs() - second.half - reach;
+    along_first.max_element().max(along_second.max_element()) > limit
 }
 
 /// The point closest to an ellipsoid's centre on a convex shape grown by the ellipsoid.

@@ -55,6 +55,11 @@ pub(crate) struct Scratch {
     /// Edges that are near the other polytope.
     near: [Vec<u32>; 2],
     axes: Vec<Axis>,
+    /// The axes of faces, and the best axis known, from which a complete search goes on.
+    faces: Vec<Axis>,
+    known: Option<Known>,
+    /// Of each face, whether the other polytope's best corner is not deep behind it.
+    open: Vec<bool>,
     sides: Vec<Side>,
     clip: Clip,
 }
@@ -274,40 +279,91 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         }
     }
 
-    /// All axes; false as soon as one keeps the polytopes farther apart than they can travel.
+    /// All axes; false as soon as one keeps the polytopes farther apart than they can travel. A complete search goes on from a near one
+    /// of the same pair.
     fn axes(&self, search: Search, scratch: &mut Scratch, ranking: &Ranking) -> bool {
+        let inside = Insides::new(self);
+        if search == Search::Near && !self.look_at_faces(scratch, &inside, ranking) {
+            return false;
+        }
+        let Scratch { axes, faces, known, .. } = scratch;
+        let Some(best) = *known else { return true };
+        if search == Search::Complete {
+            axes.clone_from(faces);
+        }
+        self.smooth || self.edge_axes(search, scratch, &inside, &best, ranking)
+    }
+
+    /// Places all corners, and looks at the axes of faces; false as in [`Self::axes`].
+    fn look_at_faces(&self, scratch: &mut Scratch, inside: &Insides, ranking: &Ranking) -> bool {
         let [a, b] = self.polytopes;
-        let Scratch { seen, axes, .. } = scratch;
-        seen[1].clear();
-        seen[1].extend(b.vertices.iter().map(|v| self.relative.point_to_world(*v)));
-        seen[0].clear();
-        seen[0].extend(a.vertices.iter().map(|v| self.relative.point_to_local(*v)));
+        let Scratch { seen, axes, faces, known, .. } = scratch;
         axes.clear();
+        *known = None;
+        seen[1].clear();
+        let many = a.vertices.len() + b.vertices.len() > MANY;
+        let place = |v: &Vec3| self.relative.point_to_world(*v);
+        if b.around.is_none() {
+            seen[1].extend(b.vertices.iter().map(place));
+        }
+        let looked = many.then(|| self.look_for_axis(&seen[1]));
+        if let Some((axis, ends)) = looked
+            && axis.dot(ends[1] - ends[0]) > self.query.limit()
+            && self.is_beyond_reach(axis)
+        {
+            return false;
+        }
+        if b.around.is_some() {
+            seen[1].extend(b.vertices.iter().map(place));
+        }
         let mut best = Known { separation: f64::NEG_INFINITY, corners: [0, 0] };
-        if a.vertices.len() + b.vertices.len() > MANY {
-            best = self.look_for_axis(&seen[1]);
+        if let Some((axis, _)) = looked {
+            best = Known { separation: self.separation(&seen[1], axis), corners: self.closest_corners(&seen[1], axis) };
             if best.separation > self.query.limit() {
                 return false;
             }
             best.separation -= ranking.skin;
         }
-        let inside = Insides::new(self);
-        self.face_axes(seen, axes, &inside, &mut best, ranking)
-            && (self.smooth || self.edge_axes(search, scratch, &inside, &best, ranking))
+        seen[0].clear();
+        seen[0].extend(a.vertices.iter().map(|v| self.relative.point_to_local(*v)));
+        let apart = !self.face_axes(seen, axes, inside, &mut best, ranking);
+        faces.clone_from(axes);
+        *known = Some(best);
+        !apart
     }
 
-    /// An axis that is looked for.
-    fn look_for_axis(&self, seen: &[Vec3]) -> Known {
+    /// An axis that is looked for, and the corners that are closest along it.
+    fn look_for_axis(&self, seen: &[Vec3]) -> (Vec3, [Vec3; 2]) {
         let [a, b] = self.polytopes;
         let mut corners = [0, 0];
         let mut ends = |axis: Vec3| {
-            corners = [self.lowest(0, a.vertices, -axis, corners[0]).1, self.lowest(1, seen, axis, corners[1]).1];
-            [a.vertices[corners[0]], seen[corners[1]]]
+            let other = match b.around {
+                None => seen[lowest(seen, axis).1],
+                Some(around) => {
+                    let own = self.relative.direction_to_local(axis);
+                    corners[1] = around.farthest(b.vertices, -own, corners[1] as u32);
+                    self.relative.point_to_world(b.vertices[corners[1]])
+                }
+            };
+            corners[0] = self.lowest(0, a.vertices, -axis, corners[0]).1;
+            [a.vertices[corners[0]], other]
         };
         let between = self.relative.point_to_world(b.inside.centre) - a.inside.centre;
         let (_, axis) = look_for_axis(between, self.query.limit(), &mut ends);
-        ends(axis);
-        Known { separation: self.separation(seen, axis), corners }
+        (axis, ends(axis))
+    }
+
+    /// True if all corners are farther apart along an axis than they can travel, by more than rounding.
+    fn is_beyond_reach(&self, axis: Vec3) -> bool {
+        let [a, b] = self.polytopes;
+        let own = self.relative.direction_to_local(axis);
+        let low = lowest(b.vertices, own).0 + axis.dot(self.relative.origin);
+        low + lowest(a.vertices, -axis).0 > self.query.limit() + self.query.touch
+    }
+
+    /// The corner of each that is closest to the other along an axis.
+    fn closest_corners(&self, seen: &[Vec3], axis: Vec3) -> [usize; 2] {
+        [self.lowest(0, self.polytopes[0].vertices, -axis, 0).1, self.lowest(1, seen, axis, 0).1]
     }
 
     fn add(&self, axes: &mut Vec<Axis>, normal: Vec3, separation: f64, feature: Feature, ranking: &Ranking) {
@@ -409,11 +465,32 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         let [a, b] = self.polytopes;
         let reach = scratch.axes.iter().map(|x| x.separation.abs()).fold(f64::INFINITY, f64::min);
         let reach = if search == Search::Near { reach.max(self.query.limit()) } else { f64::INFINITY };
-        let Scratch { seen, near, .. } = scratch;
-        near_edges(a.vertices, a.edges, &seen[1], reach, &mut near[0]);
-        near_edges(&seen[1], b.edges, a.vertices, reach, &mut near[1]);
-        // An edge cannot be the best whose normals all let the balls within the two overlap more than the best axis does.
+        let Scratch { seen, near, open, .. } = scratch;
         let bound = best.separation.min(-ranking.skin);
+        let above = |which: usize, f: u32, x: Vec3| {
+            let face = &self.polytopes[which].faces[f as usize];
+            face.normal.dot(x) - face.offset
+        };
+        for (which, near) in near.iter_mut().enumerate() {
+            let (edges, faces) = (self.polytopes[which].edges, self.polytopes[which].faces.len() as u32);
+            near.clear();
+            if !self.solid {
+                near.extend(0..edges.len() as u32);
+                continue;
+            }
+            // An edge cannot be the best if a point x of the other polytope is farther behind both its faces: a normal n between
+            // theirs is a sum of them with weights that are not below 1 together, and the separation along it is at most n · (x − p)
+            // with p on the edge.
+            let x = seen[1 - which][best.corners[1 - which]];
+            open.clear();
+            open.extend((0..faces).map(|f| above(which, f, x) >= bound));
+            near.extend((0..edges.len() as u32).filter(|i| edges[*i as usize].faces.iter().any(|f| open[*f as usize])));
+        }
+        if reach.is_finite() {
+            keep_near(a.vertices, a.edges, &seen[1], reach, &mut near[0]);
+            keep_near(&seen[1], b.edges, a.vertices, reach, &mut near[1]);
+        }
+        // Nor if its normals all let the balls within the two overlap more than the best axis does.
         let least = bound + inside.radii[0] + inside.radii[1];
         let between = inside.seen[1] - self.polytopes[0].inside.centre;
         let size = between.norm();
@@ -424,22 +501,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         near[0].retain(|&i| may(a.edges[i as usize].faces.map(|f| a.faces[f as usize].normal)));
         let turned = |f: u32| -(self.relative.rotation * b.faces[f as usize].normal);
         near[1].retain(|&j| may(b.edges[j as usize].faces.map(turned)));
-        if !self.solid {
-            return;
-        }
-        // Nor if a point x of the other polytope is farther behind both its faces: a normal n between theirs is a sum
-        // of them with weights that are not below 1 together, and the separation along it is at most n · (x − p)
-        // with p on the edge.
-        let above = |which: usize, f: u32, x: Vec3| {
-            let face = &self.polytopes[which].faces[f as usize];
-            face.normal.dot(x) - face.offset
-        };
-        for which in 0..2 {
-            let x = seen[1 - which][best.corners[1 - which]];
-            let edges = self.polytopes[which].edges;
-            near[which].retain(|&i| edges[i as usize].faces.iter().any(|f| above(which, *f, x) >= bound));
-        }
-        if near[0].len() * near[1].len() <= MANY_PAIRS {
+        if !self.solid || near[0].len() * near[1].len() <= MANY_PAIRS {
             return;
         }
         // Among many, with the point of the other that is farthest behind one of its faces.
@@ -682,17 +744,17 @@ fn lowest(points: &[Vec3], n: Vec3) -> (f64, usize) {
     best
 }
 
-/// Edges whose bounds, grown by `reach`, meet those of the other points: edges touch at a distance of at most that.
-fn near_edges(vertices: &[Vec3], edges: &[Edge], others: &[Vec3], reach: f64, out: &mut Vec<u32>) {
+/// Keeps edges whose bounds, grown by `reach`, meet those of the other points: edges touch at a distance of at most that.
+fn keep_near(vertices: &[Vec3], edges: &[Edge], others: &[Vec3], reach: f64, near: &mut Vec<u32>) {
+    if near.is_empty() {
+        return;
+    }
     let low = others.iter().fold(Vec3::INFINITY, |a, p| a.min(*p)) - reach;
     let high = others.iter().fold(Vec3::NEG_INFINITY, |a, p| a.max(*p)) + reach;
-    out.clear();
-    for (k, edge) in edges.iter().enumerate() {
-        let [p, q] = edge.vertices.map(|v| vertices[v as usize]);
-        if p.max(q).cmpge(low).all() && p.min(q).cmple(high).all() {
-            out.push(k as u32);
-        }
-    }
+    near.retain(|&k| {
+        let [p, q] = edges[k as usize].vertices.map(|v| vertices[v as usize]);
+        p.max(q).cmpge(low).all() && p.min(q).cmple(high).all()
+    });
 }
 
 /// Of the faces at the corner nearest to the plane with normal n (`turned` in the polytope's own frame), the one most against it.
