@@ -21,7 +21,11 @@ pub type Build<'a> = &'a dyn Fn(&str, &Options) -> Result<Box<dyn Solver>, Input
 /// Runs the command; true if the problem was solved, or nothing was to be solved.
 pub fn run(args: &SolveArgs, build: Build<'_>, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
     let Some(path) = args.file.as_deref().filter(|_| !args.list) else {
-        list::print(out)?;
+        if args.json {
+            list::print_json(out)?
+        } else {
+            list::print(out)?
+        }
         return Ok(true);
     };
     let options = options(args)?;

@@ -11,6 +11,7 @@ mod event_driven;
 pub mod expression;
 mod files;
 mod friction_ellipse;
+pub mod inputs;
 pub mod looks;
 pub mod material;
 pub mod meshes;

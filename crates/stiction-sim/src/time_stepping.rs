@@ -401,7 +401,7 @@ impl Simulation {
         mem::swap(&mut memory.start, &mut solution.warm_start);
         state.v.copy_from_slice(&solution.motion);
         world.model.integrate(&mut state.q, &state.v, settings.dt);
-        state.advance_time(settings.dt);
+        state.advance_time(state.t, settings.dt);
     }
 
     /// Undoes what [`Simulation::advance`] did to the memory of contacts; the rest goes back as

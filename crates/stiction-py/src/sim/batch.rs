@@ -20,10 +20,10 @@ use super::replica::Replica;
 use super::robot;
 use super::simulation::{Simulation, started};
 use super::views::views;
-use crate::inputs::{Layout, PARTS, WRENCH};
 use crate::scene::Scene;
 use crate::show::{html, quoted};
 use crate::{arrays, errors, pickle, threads};
+use stiction_sim::inputs::{Layout, PARTS, WRENCH};
 
 /// Most copies.
 const MOST: usize = 1 << 24;
