@@ -87,7 +87,7 @@ def test_runs_and_recordings(tmp_path: Path) -> None:
     made = valid("run", run("run", "scenes/grasp.toml", "--set", "n=1", "--steps", "1e2", "--record", recording, "--json"))
     assert made["steps"] == 100 and made["files"] == [str(recording)] and not made["interrupted"]
     robot = valid("run", run("run", "examples/slider.xml", "--steps", 5, "--json"))
-    assert valid("run", run("run", "examples/arm.urdf", "--floor", "--steps", 5, "--json"))["steps"] == 5
+    assert valid("run", run("run", "examples/arm.urdf", "--floor", "--separate", "--steps", 5, "--json"))["steps"] == 5
     assert set(robot["bodies"]) == set(valid("check", run("check", "examples/slider.xml", "--json"))["body_names"])
     assert valid("check", run("check", "scenes/grasp.toml", "--json"))["parameters"]
     assert valid("replay", run("replay", recording, "--json"))["identical"]

@@ -86,7 +86,7 @@ def test_everything_done_by_hand(tmp_path: Path, capfd: pytest.CaptureFixture[st
                     simulation.act = [0.0, 0.5]
                 simulation.step()
         assert "closed" in repr(recorder) and simulation.recorded_to is None
-        assert replayed(capfd, file) == 74, keyframe
+        assert replayed(capfd, file) == 73, keyframe
         simulation.step()
 
 
