@@ -77,7 +77,7 @@ def check(command: str, file: pathlib.Path) -> tuple[str | None, list[dict[str, 
     status, out, err = run([command, "check", "--json", str(file)])
     if status != 0:
         return last_line(err), []
-    return None, json.loads(out)["notes"]
+    return None, json.loads(out)["remarks"]
 
 
 def compare_forces(file: pathlib.Path) -> dict[str, float] | str:

@@ -250,11 +250,12 @@ fn scene_steps(bytes: &[u8]) -> Result<(), String> {
 /// A recording, exported, and its scene built again.
 fn read_recording(bytes: &[u8]) -> Result<(), String> {
     let recorded = Recording::parse(bytes.to_vec()).map_err(|e| e.to_string())?;
-    let exported = recording::export_csv(&recorded, std::io::sink(), std::io::sink());
-    exported.map_err(|e| e.to_string())?;
-    recording::export_npz(&recorded, std::io::Cursor::new(Vec::new())).map_err(|e| e.to_string())?;
     let (scene, _) = recorded.header().scene().map_err(|e| e.to_string())?;
-    let mut simulation = scene.simulation().map_err(|e| e.to_string())?;
+    let rows = recorded.rows(&scene.world, |_| {}).map_err(|e| e.to_string())?;
+    let exported = recording::export_csv(&recorded, &rows, std::io::sink(), std::io::sink());
+    exported.map_err(|e| e.to_string())?;
+    recording::export_npz(&recorded, &rows, std::io::Cursor::new(Vec::new())).map_err(|e| e.to_string())?;
+    let mut simulation = recorded.header().simulation(&scene).map_err(|e| e.to_string())?;
     let chunk = recorded.chunk(0).map_err(|e| e.to_string())?;
     simulation.restore(&chunk.snapshot).map_err(|e| e.to_string())
 }

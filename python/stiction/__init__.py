@@ -19,6 +19,7 @@ from __future__ import annotations
 from . import contact, lcp, scene
 from ._mujoco import from_mujoco, state_from_mujoco, state_to_mujoco
 from ._parts import Body, Joint
+from ._pinocchio import FrameContact, from_pinocchio
 from ._queries import Distance, RayHit, RayHits
 from ._stiction import Geom, Recording, __version__
 from .errors import BusyError, InputError, InternalError, NotSolved, SceneError, SceneNotFound, StepFailed, StepInterrupted, StictionError, StictionWarning
@@ -28,6 +29,7 @@ from .sim import (
     EnergyBalance,
     InverseDynamics,
     Mode,
+    Recorder,
     RunReport,
     Simulation,
     StepReport,
@@ -42,6 +44,7 @@ __all__ = [
     "BusyError",
     "Distance",
     "EnergyBalance",
+    "FrameContact",
     "Geom",
     "InputError",
     "InternalError",
@@ -51,6 +54,7 @@ __all__ = [
     "NotSolved",
     "RayHit",
     "RayHits",
+    "Recorder",
     "Recording",
     "RunReport",
     "Scene",
@@ -67,6 +71,7 @@ __all__ = [
     "__version__",
     "contact",
     "from_mujoco",
+    "from_pinocchio",
     "inverse_dynamics",
     "lcp",
     "record",

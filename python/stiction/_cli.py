@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import json
 import signal
 import sys
 import warnings
 
-from ._stiction import _main
+from ._stiction import _end_runs_on_ctrl_c, _main
 from .errors import StictionError
 
 #: Subcommands written in Python: the module, and its function that takes the arguments and returns the exit code.
@@ -27,8 +28,9 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments and arguments[0] in _SUBCOMMANDS:
         sys.exit(_python(arguments[0], arguments[1:]))
-    # The engine does not look for Python's signals while it runs: the usual end on Ctrl-C.
+    # The engine does not look for Python's signals while it runs: the handler of the command itself, which ends a run with its summary.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _end_runs_on_ctrl_c()
     sys.exit(_main(["stiction", *arguments]))
 
 
@@ -38,8 +40,11 @@ def _python(command: str, arguments: list[str]) -> int:
     warnings.showwarning = lambda message, *_: print(f"note: {message}", file=sys.stderr)
     try:
         code: int = getattr(importlib.import_module(module), function)(arguments)
-    except (StictionError, ImportError) as error:
-        print(f"error: {error}", file=sys.stderr)
+    except (StictionError, ImportError, OSError) as error:
+        if "--json" in arguments:
+            print(json.dumps({"error": str(error), "exit_code": _BAD_INPUT}))
+        else:
+            print(f"error: {error}", file=sys.stderr)
         return _BAD_INPUT
     except KeyboardInterrupt:
         return 128 + signal.SIGINT

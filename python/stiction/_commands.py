@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
@@ -29,7 +30,9 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser(name: str, what: str) -> _Parser:
-    return _Parser(prog=f"stiction {name}", description=what, allow_abbrev=False)
+    parser = _Parser(prog=f"stiction {name}", description=what, allow_abbrev=False)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser
 
 
 def _number(text: str) -> float:
@@ -118,6 +121,12 @@ def _source(options: argparse.Namespace, file: str) -> Scene | Recording:
     return source.with_settings(**settings) if settings else source
 
 
+def _done(options: argparse.Namespace, path: Path, words: str = "", **numbers: Any) -> int:
+    """Says what was written: a line, or a JSON object."""
+    print(json.dumps({"files": [str(path)], **numbers}) if options.json else f"{path}{words}")
+    return 0
+
+
 def _new(file: str, force: bool) -> Path:
     path = Path(file)
     if path.exists() and not force:
@@ -146,13 +155,12 @@ def render(arguments: Sequence[str]) -> int:
     shape: dict[str, Any] = {"width": options.size[0], "height": options.size[1], "camera": _camera(options), "forces": options.forces, "shapes": options.shapes}
     if options.out is not None:
         drawing.save(drawing.picture(source, at=options.at, **shape), path)
-        print(f"{path}  {options.size[0]} × {options.size[1]}")
-        return 0
+        return _done(options, path, f"  {options.size[0]} × {options.size[1]}", frames=1, seconds=time.monotonic() - begun)
     if options.at is not None:
         raise InputError("--at is the time of a picture; a video has --from and --to")
     count = drawing.video(source, path, start=options.start, end=options.end, fps=options.fps, speed=options.speed, **shape)
-    print(f"{path}  {count} frames of {options.size[0]} × {options.size[1]} in {time.monotonic() - begun:.1f} s")
-    return 0
+    seconds = time.monotonic() - begun
+    return _done(options, path, f"  {count} frames of {options.size[0]} × {options.size[1]} in {seconds:.1f} s", frames=count, seconds=seconds)
 
 
 #: Figures of ``stiction plot``.
@@ -185,8 +193,7 @@ def plot(arguments: Sequence[str]) -> int:
         figure.savefig(path, dpi=150)
     except (ValueError, OSError) as error:
         raise InputError(f"{path}: {error}") from None
-    print(path)
-    return 0
+    return _done(options, path)
 
 
 def _recorded(options: argparse.Namespace, file: str) -> Trajectory:
@@ -225,8 +232,8 @@ def compare(arguments: Sequence[str]) -> int:
     bodies = options.bodies.split(",") if options.bodies else None
     width, height = options.size
     count = beside(left, right, path, bodies=bodies, fps=options.fps, width=width, height=height, camera=_camera(options), forces=options.forces)
-    print(f"{path}  {count} frames in {time.monotonic() - begun:.1f} s")
-    return 0
+    seconds = time.monotonic() - begun
+    return _done(options, path, f"  {count} frames in {seconds:.1f} s", frames=count, seconds=seconds)
 
 
 def _pair(options: argparse.Namespace, run: Any) -> tuple[Any, Any]:

@@ -23,10 +23,11 @@ _KINDS = {0: ("free", 7, 6), 1: ("spherical", 4, 3), 2: ("prismatic", 1, 1), 3: 
 def _joints(simulation: Simulation, model: Any) -> Iterator[tuple[int, slice, slice, int, int]]:
     """The kind of each joint with its places here and in MuJoCo: both go through bodies in the order of the file."""
     scene = simulation.scene
-    moving = [i for i, kind in enumerate(scene.joint_types) if kind != "fixed"]
-    if (scene.nq, scene.nv, len(moving)) != (model.nq, model.nv, model.njnt):
+    moving = [i for i, kind in enumerate(scene.joint_types) if kind not in ("fixed", "mocap")]
+    nq = scene.nq - 7 * len(scene.mocap_bodies)
+    if (nq, scene.nv, len(moving)) != (model.nq, model.nv, model.njnt):
         found = f"nq {model.nq}, nv {model.nv} and {model.njnt} joints"
-        raise InputError(f"the simulation has nq {scene.nq}, nv {scene.nv} and {len(moving)} joints, the MuJoCo model {found}")
+        raise InputError(f"the simulation has nq {nq}, nv {scene.nv} and {len(moving)} joints, the MuJoCo model {found}")
     q = v = 0
     for number, body in enumerate(moving):
         kind = int(model.jnt_type[number])
@@ -43,8 +44,19 @@ def _turning(kind: int) -> int | None:
     return {0: 3, 1: 0}.get(kind)
 
 
+def _actuators(simulation: Simulation, model: Any) -> Iterator[tuple[int, int, int]]:
+    """The number of each actuator that has a control here, in ``ctrl`` and in MuJoCo, with the place of its activation there or -1."""
+    names = [model.actuator(i).name for i in range(model.nu)]
+    same = list(simulation.actuators) == names or len(simulation.actuators) == model.nu
+    for here, name in enumerate(simulation.actuators):
+        there = here if same else names.index(name) if name in names else -1
+        if there < 0:
+            raise InputError(f"the MuJoCo model has no actuator {name!r}")
+        yield here, there, int(model.actuator_actadr[there])
+
+
 def state_from_mujoco(simulation: Simulation, model: Any, data: Any) -> None:
-    """Takes over configuration and velocities of MuJoCo.
+    """Takes over configuration, velocities, activations, controls and poses of mocap bodies of MuJoCo.
 
     MuJoCo has angular velocities of free and ball joints along the body's axes; here they are along the axes of the parent, or the world.
 
@@ -58,20 +70,30 @@ def state_from_mujoco(simulation: Simulation, model: Any, data: Any) -> None:
     Raises
     ------
     InputError
-        The joints are not the same.
+        The joints or actuators are not the same.
     """
     for kind, q, v, at_q, at_v in _joints(simulation, model):
         simulation.q[q] = data.qpos[at_q : at_q + (q.stop - q.start)]
         own = np.array(data.qvel[at_v : at_v + (v.stop - v.start)])
         place = _turning(kind)
         if place is not None:
-            turn = _matrix(simulation.q[q][place : place + 4])
-            own[-3:] = turn @ own[-3:]
+            unit = simulation.q[q][place : place + 4]
+            unit /= np.linalg.norm(unit)
+            own[-3:] = _matrix(unit) @ own[-3:]
         simulation.v[v] = own
+    act = np.array(simulation.act)
+    for here, there, at in _actuators(simulation, model):
+        simulation.ctrl[here] = data.ctrl[there]
+        if at >= 0:
+            act[there] = data.act[at]
+    simulation.act = act
+    for name in simulation.scene.mocap_bodies:
+        number = int(model.body(name).mocapid[0])
+        simulation.set_mocap(name, data.mocap_pos[number], data.mocap_quat[number])
 
 
 def state_to_mujoco(simulation: Simulation, model: Any, data: Any) -> None:
-    """Gives configuration, velocities and time to MuJoCo, in its conventions; ``mujoco.mj_forward`` does the rest.
+    """Gives configuration, velocities, activations, controls, poses of mocap bodies and time to MuJoCo, in its conventions; ``mujoco.mj_forward`` does the rest.
 
     Parameters
     ----------
@@ -84,7 +106,7 @@ def state_to_mujoco(simulation: Simulation, model: Any, data: Any) -> None:
     Raises
     ------
     InputError
-        The joints are not the same.
+        The joints or actuators are not the same.
     """
     for kind, q, v, at_q, at_v in _joints(simulation, model):
         data.qpos[at_q : at_q + (q.stop - q.start)] = simulation.q[q]
@@ -93,6 +115,13 @@ def state_to_mujoco(simulation: Simulation, model: Any, data: Any) -> None:
         if place is not None:
             own[-3:] = _matrix(simulation.q[q][place : place + 4]).T @ own[-3:]
         data.qvel[at_v : at_v + (v.stop - v.start)] = own
+    for here, there, at in _actuators(simulation, model):
+        data.ctrl[there] = simulation.ctrl[here]
+        if at >= 0:
+            data.act[at] = simulation.act[there]
+    for name in simulation.scene.mocap_bodies:
+        number = int(model.body(name).mocapid[0])
+        data.mocap_pos[number], data.mocap_quat[number] = simulation.mocap(name)
     data.time = simulation.t
 
 

@@ -430,3 +430,15 @@ class Joint:
     @limits.setter
     def limits(self, x: npt.ArrayLike) -> None:
         self._simulation.joint_limits[self._v] = x
+
+
+def bodies(simulation: Simulation) -> dict[str, Body]:
+    """See `Simulation.bodies`."""
+    return {name: Body(simulation, name) for name in simulation.scene.bodies}
+
+
+def joints(simulation: Simulation) -> dict[str, Joint]:
+    """See `Simulation.joints`."""
+    scene = simulation.scene
+    moving = [name for name, kind in zip(scene.joints, scene.joint_types, strict=True) if kind not in ("fixed", "mocap")]
+    return {name: Joint(simulation, name) for name in moving}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import os
 from collections.abc import Callable
@@ -20,6 +21,7 @@ __all__ = [
     "EnergyBalance",
     "InverseDynamics",
     "Mode",
+    "Recorder",
     "RunReport",
     "Simulation",
     "StepReport",
@@ -53,6 +55,8 @@ class Trajectory:
     scene : Scene
     report : RunReport
         How the run went.
+    step : ndarray of int, (k,)
+        Numbers of the steps, from 0; -1 for the state before the run.
     t : ndarray, (k,)
         Times (s).
     q : ndarray, (k, nq)
@@ -83,6 +87,7 @@ class Trajectory:
 
     scene: Scene
     report: RunReport
+    step: npt.NDArray[np.int64]
     t: Array
     q: Array
     v: Array
@@ -122,14 +127,17 @@ class Trajectory:
         return len(self.t)
 
     def save(self, file: str | os.PathLike[str]) -> None:
-        """Writes the arrays to an ``.npz`` file, which ``numpy.load`` reads.
+        """Writes the arrays to an ``.npz`` file, which ``numpy.load`` reads: under their names here, which are those of ``stiction export``, with
+        ``bodies``, ``q_names``, ``v_names`` and ``dt`` of the scene.
 
         Parameters
         ----------
         file : str or path
         """
         arrays = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("scene", "report")}
-        np.savez(file, **arrays)
+        of = self.scene
+        names = {"bodies": of.bodies, "q_names": of.q_names, "v_names": of.v_names}
+        np.savez(file, **arrays, **{key: np.array(x, dtype=np.str_) for key, x in names.items()}, dt=np.float64(of.dt))
 
     def __repr__(self) -> str:
         return f"Trajectory({self.scene.title!r}, rows={len(self)}, t={self.t[0]:.6g} to {self.t[-1]:.6g}, report={self.report!r})"
@@ -140,12 +148,63 @@ class Trajectory:
         return render(self)
 
 
+class Recorder:
+    """Writes all steps of a simulation to a recording, for ``stiction replay``, ``view``, ``plot``, ``extract`` and ``export``, until it is closed.
+
+    However the simulation is stepped, and whatever is done to it between steps (inputs, wrenches, mocap bodies, state, parameters), is recorded, so
+    that ``stiction replay`` finds no bit that differs. Steps go forward: after ``reset`` or ``load_state`` a recording cannot go on.
+
+    Parameters
+    ----------
+    simulation : Simulation
+    path : str or path
+    every : int
+        Record every so many steps.
+    overwrite : bool
+        Whether a file that exists is replaced; by default it is a `FileExistsError`.
+
+    Examples
+    --------
+    >>> import stiction, tempfile
+    >>> simulation = stiction.Simulation(stiction.scene.shipped("slide"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with stiction.Recorder(simulation, f"{folder}/slide.rec"):
+    ...         for _ in range(10):
+    ...             simulation.force[0] = 1.0
+    ...             _ = simulation.step()
+    ...     len(stiction.Recording(f"{folder}/slide.rec"))
+    10
+    """
+
+    def __init__(self, simulation: Simulation, path: str | os.PathLike[str], *, every: int = 1, overwrite: bool = False) -> None:
+        simulation._begin_recording(path, every, overwrite)
+        self._simulation: Simulation | None = simulation
+        self.path = os.fspath(path)
+
+    def close(self) -> None:
+        """Ends the recording; the simulation goes on. A second time it does nothing."""
+        simulation, self._simulation = self._simulation, None
+        if simulation is not None:
+            simulation._end_recording()
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Recorder({self.path!r}, {'closed' if self._simulation is None else 'open'})"
+
+
 def record(
     simulation: Simulation,
     steps: int | None = None,
     *,
     every: int = 1,
     controller: Callable[[Simulation], object] | None = None,
+    path: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
 ) -> Trajectory:
     """Run a simulation and keep what it came to, with the GIL released.
 
@@ -158,6 +217,10 @@ def record(
         Keep every so many steps.
     controller : callable, optional
         Called with the simulation before each step, to set its inputs.
+    path : str or path, optional
+        Write a recording, too, which ``stiction replay``, ``view``, ``plot``, ``extract`` and ``export`` read: see `Recorder`.
+    overwrite : bool
+        Whether a recording that exists is replaced.
 
     Returns
     -------
@@ -168,6 +231,8 @@ def record(
     ------
     StepFailed, InputError, BusyError
         As ``simulation.run``.
+    FileExistsError
+        The recording is there already.
 
     Examples
     --------
@@ -177,7 +242,8 @@ def record(
     >>> trajectory.position("ball").shape
     (11, 3)
     """
-    report, arrays = simulation._record(steps, every, controller)
+    with contextlib.nullcontext() if path is None else Recorder(simulation, path, every=every, overwrite=overwrite):
+        report, arrays = simulation._record(steps, every, controller)
     return Trajectory(scene=simulation.scene, report=report, **arrays)
 
 

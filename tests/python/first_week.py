@@ -1,4 +1,4 @@
-"""What a robotics user tries in the first week: forty small tasks of at most five lines each.
+"""What a robotics user tries in the first week: sixty small tasks of at most five lines each.
 
 ``python tests/python/first_week.py`` runs them and says which fail; ``test_first_week.py`` runs them with the other tests.
 """
@@ -45,6 +45,20 @@ def arm() -> stiction.Scene:
     elbow = {"type": "revolute", "axis": [0, 1, 0], "name": "elbow"}
     builder.body("hand", parent="upper", position=[0, 0, -0.4], mass=0.5, joint=elbow, shape=box(0.1, 0.1, 0.2, position=[0, 0, -0.1]))
     return builder.build()
+
+
+def box_and_hand() -> stiction.Scene:
+    """A box on the ground, and on it a hand that is moved from outside."""
+    builder = stiction.SceneBuilder(dt=0.001).ground().body("box", mass=1, position=[0, 0, 0.1], shape=box(0.2, 0.2, 0.2))
+    return builder.body("hand", position=[0, 0, 0.3], joint="mocap", shape=box(0.1, 0.1, 0.2)).build()
+
+
+def sensing_arm() -> str:
+    """A robot file with a sensor."""
+    file = Path(tempfile.mkdtemp(), "arm.xml")
+    body = "<body><joint name='j' axis='0 1 0'/><geom size='.1' pos='0 0 .3'/></body>"
+    file.write_text(f"<mujoco><worldbody>{body}</worldbody><sensor><jointpos name='angle' joint='j'/></sensor></mujoco>")
+    return str(file)
 
 
 def four_bar() -> stiction.Scene:
@@ -308,7 +322,7 @@ def csv_as_genfromtxt_reads_it() -> None:
         command("run", "scenes/slide.toml", "--steps", "20", "--record", f"{folder}/run.stic")
         command("export", f"{folder}/run.stic", "--csv", folder)
         table = np.genfromtxt(f"{folder}/states.csv", names=True, delimiter=",")
-    assert "t" in table.dtype.names and len(table) == 20
+    assert "q_cube_x" in table.dtype.names and len(table) == 21
 
 
 # 6: the command
@@ -391,6 +405,171 @@ def a_free_body_of_mujoco_turns_the_same_way() -> None:
     simulation.q[3:], simulation.v[3:] = [0.5**0.5, 0.5**0.5, 0, 0], [0, 0, 2.0]
     stiction.state_to_mujoco(simulation, model, data)
     assert np.allclose(data.qvel[3:], [0, 2.0, 0])
+
+
+# The same with other words
+
+
+@task
+def a_height_scan_around_a_robot() -> None:
+    simulation = stiction.Simulation("scenes/quad-terrain.toml")
+    x, y = (axis.ravel() for axis in np.meshgrid(np.linspace(-0.3, 0.3, 5), np.linspace(-0.3, 0.3, 5)))
+    hits = simulation.raycast(np.stack([x, y, np.full(25, 3.0)], axis=1), [0, 0, -1], exclude=simulation.scene.bodies)
+    assert hits.hit.all() and np.ptp(hits.point[:, 2]) < 0.5
+
+
+@task
+def positions_of_all_joints_by_name() -> None:
+    simulation = stiction.Simulation("examples/arm.urdf")
+    simulation.joints["elbow"].position = 0.5
+    assert {name: joint.position for name, joint in simulation.joints.items()} == {"shoulder": 0.0, "elbow": 0.5}
+    assert list(simulation.bodies) == ["base", "upper", "lower"] and simulation.bodies["base"].position[2] == 0.0
+
+
+@task
+def contact_force_with_the_ground_of_all_copies() -> None:
+    batch = stiction.BatchSimulation(cube(), 2)
+    batch.step(5)
+    assert np.allclose(batch.pair_wrenches("ground", "cube")[:, 2], 9.81)
+    assert np.allclose(batch.pair_wrenches("cube", "world")[:, 2], -9.81)
+
+
+@task
+def another_step_length_in_the_middle() -> None:
+    simulation = stiction.Simulation(cube())
+    simulation.run(10)
+    simulation = simulation.with_scene(simulation.scene.with_settings(dt=0.01))
+    simulation.run(10)
+    assert np.isclose(simulation.t, 0.11)
+
+
+@task
+def gravity_compensation() -> None:
+    simulation = stiction.Simulation(arm())
+    simulation.q[:] = [0.4, 0.3]
+    kept = stiction.record(simulation, 200, controller=lambda s: s.effort.__setitem__(slice(None), s.inverse_dynamics(np.zeros(2))))
+    assert np.allclose(kept.q[-1], kept.q[0], atol=1e-3)
+
+
+@task
+def computed_torque() -> None:
+    simulation = stiction.Simulation(arm())
+    for _ in range(2000):
+        simulation.effort[:] = simulation.inverse_dynamics(100 * (np.array([0.5, 0.2]) - simulation.q) - 20 * simulation.v)
+        simulation.step()
+    assert np.allclose(simulation.q, [0.5, 0.2], atol=1e-3)
+
+
+@task
+def inverse_kinematics_by_the_jacobian() -> None:
+    simulation = stiction.Simulation(arm())
+    for _ in range(200):
+        error = np.array([0.2, 0, -np.sqrt(0.12)]) - simulation.body("hand").position
+        simulation.q[:] += np.linalg.lstsq(simulation.jacobian("hand")[:3], 0.5 * error, rcond=1e-3)[0]
+    assert np.allclose(simulation.body("hand").position, [0.2, 0, -np.sqrt(0.12)], atol=1e-6)
+
+
+@task
+def carry_a_box_with_a_hand_that_is_moved() -> None:
+    simulation = stiction.Simulation(box_and_hand()).welded("box", "hand")
+    for k in range(300):
+        simulation.set_mocap("hand", [0, 0, 0.3 + 0.001 * k])
+        simulation.step()
+    assert np.allclose(simulation.body("box").position, [0, 0, 0.399], atol=2e-3)
+
+
+@task
+def take_the_lower_box_away() -> None:
+    builder = stiction.SceneBuilder(dt=0.001).ground().body("a", mass=1, position=[0, 0, 0.1], shape=box(0.2, 0.2, 0.2))
+    simulation = stiction.Simulation(builder.body("b", mass=1, position=[0, 0, 0.3], shape=box(0.2, 0.2, 0.2)).build())
+    simulation.run(20)
+    simulation = simulation.without_body("a")
+    assert simulation.run(300).ok and np.isclose(simulation.body("b").position[2], 0.1)
+
+
+@task
+def servo_gains_for_each_copy() -> None:
+    batch = stiction.BatchSimulation(arm(), 4)
+    batch.kp[:], batch.kd[:], batch.target[:] = np.array([50, 100, 200, 400.0])[:, None], 20.0, 0.3
+    assert batch.step(3000).all()
+    assert (np.diff(np.abs(batch.q[:, 0] - 0.3)) < 0).all()
+
+
+@task
+def what_would_happen_if() -> None:
+    simulation = stiction.Simulation(cube())
+    pushed, left = simulation.copy(), simulation.copy()
+    pushed.force[0] = 20.0
+    pushed.run(50), left.run(50)
+    assert pushed.q[0] > left.q[0] and simulation.t == 0.0
+
+
+@task
+def time_in_the_air() -> None:
+    kept = stiction.record(stiction.Simulation(cube(velocity=[0, 0, 2])), 1000)
+    assert np.isclose(kept.t[kept.contacts == 0].max(), 2 * 2 / 9.81, atol=2e-3)
+
+
+@task
+def pairs_that_do_not_touch() -> None:
+    builder = stiction.SceneBuilder(dt=0.001).ground().body("a", mass=1, position=[0, 0, 0.1], shape=box(0.2, 0.2, 0.2))
+    scene = builder.body("b", mass=1, position=[0, 0, 0.25], shape=box(0.2, 0.2, 0.2)).pair("a", "b", collide=False).build()
+    simulation = stiction.Simulation(scene)
+    assert simulation.run(1000).ok and np.isclose(simulation.body("b").position[2], 0.1)
+
+
+@task
+def record_by_hand_and_replay() -> None:
+    file, simulation = f"{tempfile.mkdtemp()}/a.rec", stiction.Simulation(cube())
+    with stiction.Recorder(simulation, file):
+        simulation.body("cube").apply_wrench([7.0, 0, 0])
+        simulation.run(50)
+    assert "identical: 50 steps" in command("replay", file)
+
+
+@task
+def a_recording_as_a_table_of_pandas() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        stiction.record(stiction.Simulation(cube(velocity=[1, 0, 0])), 20, path=f"{folder}/a.rec")
+        command("export", f"{folder}/a.rec", "--csv", folder)
+        table = np.genfromtxt(f"{folder}/states.csv", names=True, delimiter=",")
+    assert table["positions_cube_x"][-1] > 0.01 and np.allclose(table["orientations_cube_w"], 1.0)
+
+
+@task
+def a_trajectory_saved_and_read() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        stiction.record(stiction.Simulation(cube()), 10).save(f"{folder}/a.npz")
+        saved = np.load(f"{folder}/a.npz")
+        assert list(saved["bodies"]) == ["cube"] and saved["q_names"][0] == "cube.x" and saved["dt"] == 0.001
+
+
+@task
+def how_fast_a_robot_file_runs() -> None:
+    said = json.loads(command("bench", "examples/slider.xml", "--steps", "10", "--turns", "3", "--json", cwd=ROOT))
+    assert said["us_per_step"]["total"] > 0 and said["nv"] == stiction.Scene.load(ROOT / "examples/slider.xml").nv
+
+
+@task
+def a_robot_file_on_a_floor() -> None:
+    said = command("run", "examples/arm.urdf", "--floor", "--separate", "--steps", "10", cwd=ROOT)
+    assert "lower" in said and "10 of 0.001 s" in said
+
+
+@task
+def randomise_and_read_sensors_of_a_batch() -> None:
+    batch = stiction.BatchSimulation(sensing_arm(), 3)
+    batch.q[:, 0], batch.mass[:, 0] = [0.1, 0.2, 0.3], [0.5, 1.0, 2.0]
+    assert batch.step().all() and np.allclose(batch.sensors["angle"], batch.q)
+
+
+@task
+def a_number_that_is_none_is_named() -> None:
+    simulation = stiction.Simulation(cube())
+    try:
+        simulation.raycast([[0, 0, 1], [0, float("inf"), 1]], [0, 0, -1])
+    except stiction.InputError as error:
+        assert "origin of ray 1[1]" in str(error) and "inf" in str(error)
 
 
 def lines(function: Callable[[], None]) -> int:

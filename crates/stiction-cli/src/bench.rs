@@ -8,10 +8,12 @@ use std::time::Instant;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
+use serde_json::json;
 use stiction_contact::models::catalog::CATALOG as MODELS;
 use stiction_sim::{Scene, Simulation};
 
 use crate::output::Failure;
+use crate::run::Wanted;
 
 /// Options of `stiction bench`.
 #[derive(Debug, Args)]
@@ -19,9 +21,15 @@ use crate::output::Failure;
     after_help = "One thread, sleeping off, nothing recorded. Exit code: 0 measured, 1 a step failed, 2 bad input."
 )]
 pub(crate) struct BenchArgs {
-    /// The scene (.toml).
+    /// The scene (.toml), or a robot (.urdf, .xml) alone, with its own gravity and step.
     #[arg(value_name = "SCENE")]
     pub scene: PathBuf,
+    /// The keyframe that a robot file starts at, by name or number, -1 for none.
+    #[arg(long, value_name = "NAME|NUMBER", allow_negative_numbers = true)]
+    pub keyframe: Option<String>,
+    /// Put a floor, the plane z = 0, under a robot file.
+    #[arg(long)]
+    pub floor: bool,
     /// Give a parameter of the scene another value; may be repeated.
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
     pub set: Vec<String>,
@@ -29,10 +37,10 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(MODELS.map(|entry| entry.name)))]
     pub model: Option<String>,
     /// Steps before the measurement: a start is no steady state.
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value = "100", value_parser = crate::run::count)]
     pub warm_up: u64,
     /// Steps of a turn.
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value = "100", value_parser = at_least_one)]
     pub steps: u64,
     /// Turns, which go on from each other; times are those of the turn in the middle.
     #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u64).range(1..))]
@@ -45,21 +53,32 @@ pub(crate) struct BenchArgs {
     pub json: bool,
 }
 
+/// A whole number of at least 1, also as `1e3`.
+fn at_least_one(text: &str) -> Result<u64, String> {
+    crate::run::count(text).and_then(|n| if n == 0 { Err("expected at least 1".into()) } else { Ok(n) })
+}
+
 /// What was measured; times are µs per step.
 #[derive(Debug, Serialize)]
 struct Bench {
     scene: String,
     model: String,
-    velocities: usize,
-    steps: u64,
+    nv: usize,
+    steps_per_turn: u64,
     turns: u64,
     /// The first step, from a cold start.
     first_us: f64,
     us_per_step: Times,
     /// Means over all measured steps.
     per_step: Work,
-    certificate: f64,
+    certificate: Worst,
     instructions_per_step: Option<f64>,
+}
+
+/// The worst certificate of all measured steps.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+struct Worst {
+    worst: f64,
 }
 
 /// Times of a step (µs).
@@ -86,7 +105,8 @@ struct Work {
 
 /// Measures a scene; true if every step was certified.
 pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
-    let mut scene = crate::run::load(&args.scene, &args.set)?;
+    let wanted = Wanted { file: &args.scene, keyframe: args.keyframe.as_deref(), floor: args.floor, set: &args.set };
+    let mut scene = wanted.origin()?.scene().map_err(|e| Failure::Message(e.to_string()))?;
     if let Some(model) = &args.model {
         scene.settings.model.clone_from(model);
         scene.settings.solver = None;
@@ -96,7 +116,11 @@ pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write, err: &mut dyn Write) ->
     let measured = match measure(args, &scene, &mut simulation) {
         Ok(measured) => measured,
         Err(failure) => {
-            writeln!(err, "failed: {failure}")?;
+            if args.json {
+                writeln!(out, "{}", json!({ "error": failure, "exit_code": crate::NOT_SOLVED }))?;
+            } else {
+                writeln!(err, "failed: {failure}")?;
+            }
             return Ok(false);
         }
     };
@@ -118,7 +142,7 @@ fn measure(args: &BenchArgs, scene: &Scene, simulation: &mut Simulation) -> Resu
     for _ in 1..args.warm_up {
         simulation.step().map_err(|e| e.to_string())?;
     }
-    let (mut turns, mut work, mut certificate) = (vec![], Work::default(), 0.0f64);
+    let (mut turns, mut work, mut certificate) = (vec![], Work::default(), Worst::default());
     for _ in 0..args.turns {
         let (before, clock) = (simulation.phases(), Instant::now());
         for _ in 0..args.steps {
@@ -127,7 +151,7 @@ fn measure(args: &BenchArgs, scene: &Scene, simulation: &mut Simulation) -> Resu
             work.active += report.active as f64;
             work.pivots += report.pivots as f64;
             work.factorizations += report.factorizations as f64;
-            certificate = certificate.max(report.certificate);
+            certificate.worst = certificate.worst.max(report.certificate);
         }
         let per_step = |x: std::time::Duration| x.as_secs_f64() * 1e6 / args.steps as f64;
         let (total, spent) = (per_step(clock.elapsed()), simulation.phases().since(&before));
@@ -150,8 +174,8 @@ fn measure(args: &BenchArgs, scene: &Scene, simulation: &mut Simulation) -> Resu
     Ok(Bench {
         scene: args.scene.display().to_string(),
         model: scene.settings.model.clone(),
-        velocities: simulation.world().model.nv(),
-        steps: args.steps,
+        nv: simulation.world().model.nv(),
+        steps_per_turn: args.steps,
         turns: args.turns,
         first_us,
         us_per_step: Times { fastest_turn: turns[0].total, ..turns[turns.len() / 2] },
@@ -178,6 +202,12 @@ fn instructions_of(args: &BenchArgs, steps: u64) -> Result<u64, Failure> {
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program).arg("run").arg(&args.scene);
     command.args(["--threads", "1", "--sleeping", "off", "--json", "--steps", &steps.to_string()]);
+    if let Some(keyframe) = &args.keyframe {
+        command.args(["--keyframe", keyframe]);
+    }
+    if args.floor {
+        command.arg("--floor");
+    }
     for (name, value) in args.set.iter().map(|set| ("--set", set)).chain(args.model.iter().map(|m| ("--model", m))) {
         command.args([name, value]);
     }
@@ -204,8 +234,12 @@ fn instructions_of(args: &BenchArgs, steps: u64) -> Result<u64, Failure> {
 fn print(b: &Bench, out: &mut dyn Write) -> Result<(), Failure> {
     let line = |out: &mut dyn Write, name: &str, text: String| writeln!(out, "{name:<14} {text}");
     let (t, w) = (&b.us_per_step, &b.per_step);
-    line(out, "scene", format!("{}, model {}, {} velocities", b.scene, b.model, b.velocities))?;
-    line(out, "steps", format!("{} turns of {}; the first step, cold: {:.1} µs", b.turns, b.steps, b.first_us))?;
+    line(out, "scene", format!("{}, model {}, {} velocities", b.scene, b.model, b.nv))?;
+    line(
+        out,
+        "steps",
+        format!("{} turns of {}; the first step, cold: {:.1} µs", b.turns, b.steps_per_turn, b.first_us),
+    )?;
     line(out, "time per step", format!("{:.1} µs (median turn), {:.1} µs (fastest)", t.total, t.fastest_turn))?;
     let phases = [
         ("dynamics", t.dynamics),
@@ -223,6 +257,6 @@ fn print(b: &Bench, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(count) = b.instructions_per_step {
         line(out, "instructions", format!("{count:.0} per step"))?;
     }
-    line(out, "certificate", format!("worst {:.1e}", b.certificate))?;
+    line(out, "certificate", format!("worst {:.1e}", b.certificate.worst))?;
     Ok(())
 }

@@ -157,7 +157,7 @@ fn as_json(title: &str, world: &World, scene: Option<&Scene>, overlaps: &[String
     let names: Vec<&str> = world.model.links().iter().map(|l| l.spec.name.as_str()).collect();
     json!({
         "title": title,
-        "bodies": names,
+        "body_names": names,
         "mass": total_mass(world),
         "nq": world.model.nq(),
         "nv": world.model.nv(),
@@ -167,6 +167,6 @@ fn as_json(title: &str, world: &World, scene: Option<&Scene>, overlaps: &[String
         "mimics": world.model.mimics().len(),
         "parameters": scene.map(|s| s.parameters.iter().cloned().collect::<BTreeMap<_, _>>()),
         "overlaps": overlaps,
-        "notes": notes,
+        "remarks": notes,
     })
 }

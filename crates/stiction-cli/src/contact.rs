@@ -64,7 +64,8 @@ struct Forces<'a> {
 
 #[derive(Serialize)]
 struct Certificate {
-    largest: f64,
+    worst: f64,
+    place: String,
     momentum: f64,
     bilateral: f64,
     signorini: f64,
@@ -72,7 +73,6 @@ struct Certificate {
     bounded: f64,
     work: f64,
     energy: f64,
-    worst: String,
     inconsistency: f64,
 }
 
@@ -186,7 +186,8 @@ fn answer<'a>(
     report.forces = Some(forces(all));
     report.motion = Some(motion);
     report.certificate = Some(Certificate {
-        largest: c.largest(),
+        worst: c.largest(),
+        place: c.worst.to_string(),
         momentum: c.momentum,
         bilateral: c.bilateral,
         signorini: c.signorini,
@@ -194,7 +195,6 @@ fn answer<'a>(
         bounded: c.bounded,
         work: c.work,
         energy: c.energy,
-        worst: c.worst.to_string(),
         inconsistency: c.inconsistency,
     });
     (report.islands, report.guessed, report.pivots) = (stats.islands, stats.guessed, stats.pivots);
@@ -229,7 +229,7 @@ fn print(r: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     lines.push(("outcome", words.map_or(r.outcome.to_string(), |w| format!("{}: {w}", r.outcome))));
     if let Some(c) = &r.certificate {
         let of = if r.outcome == "solved" { "" } else { ", of the best forces found" };
-        lines.push(("certificate", format!("{:.2e} at {} (tolerance {:e}{of})", c.largest, c.worst, r.tolerance)));
+        lines.push(("certificate", format!("{:.2e} at {} (tolerance {:e}{of})", c.worst, c.place, r.tolerance)));
     }
     lines.extend(r.modes.as_ref().filter(|m| !m.is_empty()).map(|m| ("contacts", crate::friction::modes(m))));
     lines.push(("pivots", format!("{} in {} islands, {} of them guessed", r.pivots, r.islands, r.guessed)));

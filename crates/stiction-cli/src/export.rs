@@ -32,31 +32,33 @@ pub(crate) struct ExportArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<bool, Failure> {
-    let recording = Recording::load(&args.file).map_err(|e| Failure::Message(e.to_string()))?;
-    let damage = recording.damage().map(|damage| format!("the recording is not whole: {damage}"));
+    let wrong = |e: stiction_sim::SceneError| Failure::Message(e.in_file(&args.file).to_string());
+    let recording = Recording::load(&args.file).map_err(wrong)?;
+    let (scene, mut notes) = recording.header().scene().map_err(wrong)?;
+    notes.extend(recording.damage().map(|damage| format!("the recording is not whole: {damage}")));
+    let rows = recording.rows(&scene.world, |_| {}).map_err(wrong)?;
     let (steps, mut files) = (recording.step_count(), vec![]);
     if let Some(directory) = &args.csv {
         let failed = |e| Failure::Message(format!("{}: cannot be made: {e}", directory.display()));
         std::fs::create_dir_all(directory).map_err(failed)?;
         let states = write_new(&directory.join("states.csv"), args.force)?;
         let contacts = write_new(&directory.join("contacts.csv"), args.force)?;
-        let written = export_csv(&recording, BufWriter::new(&states.file), BufWriter::new(&contacts.file));
+        let written = export_csv(&recording, &rows, BufWriter::new(&states.file), BufWriter::new(&contacts.file));
         written.map_err(|e| states.failed(&e))?;
         files.extend([(states.name, format!("{steps} steps")), (contacts.name, "their contacts".into())]);
     }
     if let Some(target) = &args.npz {
         let target = write_new(target, args.force)?;
-        export_npz(&recording, BufWriter::new(&target.file)).map_err(|e| target.failed(&e))?;
+        export_npz(&recording, &rows, BufWriter::new(&target.file)).map_err(|e| target.failed(&e))?;
         files.push((target.name, format!("{steps} steps")));
     }
     if args.json {
         let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-        let notes: Vec<&String> = damage.iter().collect();
         writeln!(out, "{}", serde_json::json!({ "files": names, "steps": steps, "notes": notes }))?;
         return Ok(true);
     }
-    if let Some(damage) = damage {
-        writeln!(out, "note: {damage}")?;
+    for note in notes {
+        writeln!(out, "note: {note}")?;
     }
     for (name, what) in files {
         writeln!(out, "{name}: {what}")?;

@@ -26,6 +26,9 @@ pub(crate) struct ExtractArgs {
     /// Let --out replace a file that exists.
     #[arg(long, requires = "out")]
     pub force: bool,
+    /// Print one JSON object: with --out what was written, without it the problem itself, which is one.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Runs the command.
@@ -33,15 +36,19 @@ pub(crate) fn run(args: &ExtractArgs, out: &mut dyn Write, err: &mut dyn Write) 
     let wrong = |e: stiction_sim::SceneError| Failure::Message(e.in_file(&args.file).to_string());
     let recording = Recording::load(&args.file).map_err(wrong)?;
     let (scene, notes) = recording.header().scene().map_err(wrong)?;
-    let mut simulation = scene.simulation().map_err(wrong)?;
+    let mut simulation = recording.header().simulation(&scene).map_err(wrong)?;
     let problem = problem_of_step(&recording, &mut simulation, args.step).map_err(wrong)?;
-    for note in notes {
-        writeln!(err, "note: {note}")?;
+    if !args.json {
+        notes.iter().try_for_each(|note| writeln!(err, "note: {note}"))?;
     }
     let json = contact_to_json(&problem);
     match &args.out {
         None => out.write_all(json.as_bytes())?,
         Some(target) => write_new(target, args.force)?.write(json.as_bytes())?,
+    }
+    if let (Some(target), true) = (&args.out, args.json) {
+        let files = [target.display().to_string()];
+        writeln!(out, "{}", serde_json::json!({ "files": files, "step": args.step, "notes": notes }))?;
     }
     Ok(true)
 }

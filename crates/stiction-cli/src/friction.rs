@@ -38,6 +38,7 @@ struct Report<'a> {
     tolerance: f64,
     /// Always null: friction with a quadratic cone has no finite basis to check exactly.
     exact: Option<bool>,
+    #[serde(rename = "notes", serialize_with = "as_list")]
     note: Option<&'static str>,
     iterations: usize,
     pivots: usize,
@@ -51,6 +52,11 @@ struct Problem<'a> {
     contacts: usize,
     n: usize,
     file: &'a str,
+}
+
+/// A note as the list of one, or of none.
+fn as_list<S: serde::Serializer>(note: &Option<&'static str>, out: S) -> Result<S::Ok, S::Error> {
+    out.collect_seq(note)
 }
 
 /// Runs the command on a friction problem; true if it was solved.

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use serde_json::json;
 use stiction_contact::models::catalog::CATALOG as MODELS;
 use stiction_lcp::catalog::{CATALOG, Entry};
 
@@ -29,4 +30,12 @@ pub(crate) fn print(out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "({} need mass and Jacobians, which files do not have)", others.join(", "))?;
     writeln!(out)?;
     writeln!(out, "Every answer is certified: its residuals are computed from the problem and z alone.")
+}
+
+/// The same as one JSON object.
+pub fn print_json(out: &mut dyn Write) -> io::Result<()> {
+    let solver = |e: &Entry| json!({ "name": e.name, "takes": e.takes, "when": e.when, "summary": e.summary });
+    let solvers: Vec<_> = CATALOG.iter().map(solver).collect();
+    let models: Vec<_> = MODELS.iter().map(|e| json!({ "name": e.name, "law": e.law, "when": e.when })).collect();
+    writeln!(out, "{}", json!({ "solvers": solvers, "models": models }))
 }

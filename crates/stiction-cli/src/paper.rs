@@ -57,7 +57,7 @@ pub(crate) fn run(args: &PaperArgs, out: &mut dyn Write, err: &mut dyn Write) ->
     if args.json {
         let failed: Vec<String> = report.failed.iter().map(ToString::to_string).collect();
         let object = json!({
-            "report": page, "quick": args.quick, "seconds": report.seconds(), "machine": report.machine, "claims": report.claims(), "failed": failed,
+            "files": [page], "quick": args.quick, "seconds": report.seconds(), "machine": report.machine, "claims": report.claims(), "failures": failed,
         });
         writeln!(out, "{object}")?;
     } else {

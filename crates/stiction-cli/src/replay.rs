@@ -56,7 +56,7 @@ pub(crate) fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, Failur
     let recording = Recording::load(&args.file).map_err(wrong)?;
     let (scene, mut notes) = recording.header().scene().map_err(wrong)?;
     notes.extend(recording.damage().map(|damage| format!("the recording is not whole: {damage}")));
-    let mut simulation = scene.simulation().map_err(wrong)?;
+    let mut simulation = recording.header().simulation(&scene).map_err(wrong)?;
     let quiet = args.json || !std::io::stderr().is_terminal();
     let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(recording.step_count() as u64) };
     let result = replay(&recording, &mut simulation, |step| bar.set_position(step));

@@ -1,5 +1,6 @@
 //! `stiction run`: simulate a scene.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use std::time::Instant;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
 use stiction_contact::io::contact_to_json;
 use stiction_contact::models::catalog::CATALOG as MODELS;
 use stiction_lcp::threads::MOST_THREADS;
@@ -16,7 +18,6 @@ use stiction_sim::mjcf::Start;
 use stiction_sim::recording::{Header, Origin};
 use stiction_sim::{
     Gather, Impacts, OnFailure, Overlap, Recorder, Scene, SceneError, Simulation, SimulatorKind, StepFailure, Summary,
-    load_description_at,
 };
 
 use crate::output::{Failure, write_new};
@@ -33,8 +34,8 @@ pub(crate) struct RunArgs {
     /// The scene (.toml), or a robot (.urdf, .xml) alone, with its own gravity and step.
     #[arg(value_name = "SCENE")]
     pub scene: PathBuf,
-    /// The keyframe that a robot file starts at, by name or number; without it the one named `home`, else the first.
-    #[arg(long, value_name = "NAME|NUMBER")]
+    /// The keyframe that a robot file starts at, by name or number, -1 for none; without it the one named `home`, else the first.
+    #[arg(long, value_name = "NAME|NUMBER", allow_negative_numbers = true)]
     pub keyframe: Option<String>,
     /// The contact model, instead of the scene's.
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(MODELS.map(|entry| entry.name)))]
@@ -98,9 +99,20 @@ pub(crate) struct RunArgs {
 
 type Recording = Recorder<BufWriter<File>>;
 
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Run<'a> {
+    #[serde(flatten)]
+    summary: &'a Summary,
+    /// Whether Ctrl-C ended it.
+    interrupted: bool,
+    files: Vec<String>,
+}
+
 /// Runs a scene; true if every step was certified.
 pub(crate) fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
-    let origin = origin(args)?;
+    let wanted = Wanted { file: &args.scene, keyframe: args.keyframe.as_deref(), floor: args.floor, set: &args.set };
+    let origin = wanted.origin()?;
     let mut scene = origin.scene().map_err(|e| Failure::Message(e.to_string()))?;
     for line in left_out(&scene) {
         writeln!(err, "warning: {line}")?;
@@ -113,7 +125,8 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> R
     let mut recorder = recorder(args, origin, &scene, &simulation)?;
     let (summary, failure, interrupted) = simulate(&mut simulation, steps, args.json, recorder.as_mut())?;
     if let Some(recorder) = recorder {
-        recorder.finish(&simulation, failure.as_ref()).map_err(|e| not_recorded(&e))?;
+        let why = failure.as_ref().map(|failure| failure.why.as_str());
+        recorder.finish(&simulation, why).map_err(|e| not_recorded(&e))?;
     }
     if let Some(failure) = &failure {
         writeln!(err, "failed: {failure}")?;
@@ -121,7 +134,9 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> R
         writeln!(err, "{}", failure.advice())?;
     }
     if args.json {
-        let text = serde_json::to_string(&summary).map_err(|e| Failure::Message(e.to_string()))?;
+        let files: Vec<String> = args.record.iter().map(|file| file.display().to_string()).collect();
+        let run = Run { summary: &summary, interrupted, files };
+        let text = serde_json::to_string(&run).map_err(|e| Failure::Message(e.to_string()))?;
         writeln!(out, "{text}")?;
     } else {
         print(&summary, out)?;
@@ -140,7 +155,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> R
 }
 
 /// A whole number, also as `1e3`.
-fn count(text: &str) -> Result<u64, String> {
+pub fn count(text: &str) -> Result<u64, String> {
     if let Ok(count) = text.parse() {
         return Ok(count);
     }
@@ -150,48 +165,43 @@ fn count(text: &str) -> Result<u64, String> {
     }
 }
 
-/// The scene that is asked for: a file's, or one with a robot file alone.
-fn origin(args: &RunArgs) -> Result<Origin, Failure> {
-    let message = |e: SceneError| Failure::Message(e.to_string());
-    let set = parameters(&args.set)?;
-    if args.scene.extension().is_none_or(|e| !["urdf", "xml", "mjcf"].iter().any(|x| e.eq_ignore_ascii_case(x))) {
-        if args.keyframe.is_some() {
-            let why = "--keyframe is for robot files; a robot of a scene has its own: [[robots]] keyframe = ...";
-            return Err(Failure::Message(why.into()));
+/// What a subcommand that simulates says of the scene.
+pub struct Wanted<'a> {
+    /// The scene's file, or a robot's.
+    pub file: &'a Path,
+    /// The keyframe of a robot file.
+    pub keyframe: Option<&'a str>,
+    /// A floor under a robot file.
+    pub floor: bool,
+    /// Parameters NAME=VALUE of a scene.
+    pub set: &'a [String],
+}
+
+impl Wanted<'_> {
+    /// A file's scene, or one with a robot file alone.
+    pub fn origin(&self) -> Result<Origin, Failure> {
+        let message = |e: SceneError| Failure::Message(e.to_string());
+        let is_robot = |e: &OsStr| ["urdf", "xml", "mjcf"].iter().any(|x| e.eq_ignore_ascii_case(x));
+        if !self.file.extension().is_some_and(is_robot) {
+            if self.keyframe.is_some() {
+                let why = "--keyframe is for robot files; a robot of a scene has its own: [[robots]] keyframe = ...";
+                return Err(Failure::Message(why.into()));
+            }
+            if self.floor {
+                return Err(Failure::Message("--floor is for robot files; a scene has its own [[bodies]]".into()));
+            }
+            return Origin::read(self.file, &parameters(self.set)?).map_err(message);
         }
-        if args.floor {
-            return Err(Failure::Message("--floor is for robot files; a scene has its own [[bodies]]".into()));
+        if let Some(set) = self.set.first() {
+            return Err(Failure::Message(format!("--set {set}: a robot file has no parameters")));
         }
-        return Origin::read(&args.scene, &set).map_err(message);
+        let start = match self.keyframe {
+            None => Start::default(),
+            Some("-1") => Start::Reference,
+            Some(text) => text.parse().map_or_else(|_| Start::Keyframe(text.into()), Start::Number),
+        };
+        Origin::of_robot(self.file, &start, self.floor).map_err(message)
     }
-    if let Some(set) = args.set.first() {
-        return Err(Failure::Message(format!("--set {set}: a robot file has no parameters")));
-    }
-    let start = match args.keyframe.as_deref() {
-        None => Start::default(),
-        Some(text) => text.parse().map_or_else(|_| Start::Keyframe(text.into()), Start::Number),
-    };
-    let description = load_description_at(&args.scene, &start).map_err(message)?;
-    let quoted = |text: &str| serde_json::to_string(text).map_err(|e| Failure::Message(e.to_string()));
-    let whole = std::path::absolute(&args.scene).unwrap_or_else(|_| args.scene.clone());
-    let mut text = format!("title = {}\n", quoted(&description.name)?);
-    if let Some(g) = description.gravity {
-        text += &format!("gravity = [{:?}, {:?}, {:?}]\n", g.x, g.y, g.z);
-    }
-    if let Some(dt) = description.dt {
-        text += &format!("dt = {dt:?}\n");
-    }
-    text += &format!("[[robots]]\nfile = {}\n", quoted(&whole.to_string_lossy())?);
-    match &start {
-        Start::Keyframe(name) => text += &format!("keyframe = {}\n", quoted(name)?),
-        Start::Number(number) => text += &format!("keyframe = {number}\n"),
-        Start::Home | Start::Reference => {}
-    }
-    if args.floor {
-        text += "[[bodies]]\nname = \"floor\"\nfixed = true\nshape = { plane = true }\n";
-    }
-    let directory = whole.parent().map(|d| d.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(Origin { file: args.scene.to_string_lossy().into_owned(), directory, text, parameters: set })
 }
 
 /// What of the scene's files is not used as it stands there, a line per file.

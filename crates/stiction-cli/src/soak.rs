@@ -9,6 +9,8 @@ use crate::output::Failure;
 use crate::soak_contact;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use serde_json::json;
 use stiction_lcp::generate::{self, Class};
 use stiction_lcp::{Lcp, Options, Outcome, Solver, catalog, certify};
 
@@ -16,7 +18,7 @@ use stiction_lcp::{Lcp, Options, Outcome, Solver, catalog, certify};
 #[derive(Debug, Args)]
 pub(crate) struct SoakArgs {
     /// Problems per class.
-    #[arg(long, default_value_t = 100_000)]
+    #[arg(long, default_value = "100000", value_parser = crate::run::count)]
     count: u64,
     /// First seed; problem k of a class has seed SEED + k.
     #[arg(long, default_value_t = 0)]
@@ -39,6 +41,9 @@ pub(crate) struct SoakArgs {
     /// Threads; 0 for all cores. Results do not depend on it.
     #[arg(long, default_value_t = 0)]
     threads: usize,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Largest order of class `any`: all bases are tried there.
@@ -49,19 +54,22 @@ const MOST_THREADS: usize = 256;
 const SHOWN: usize = 10;
 
 /// A problem that was not answered as it must be.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 struct Miss {
     order: usize,
     seed: u64,
-    what: String,
+    why: String,
 }
 
 /// What came of one class with one solver.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 struct Tally {
+    class: String,
+    solver: String,
     solved: u64,
     unsolvable: u64,
     pivots: u64,
+    /// The worst certificate.
     worst: f64,
     /// Problems settled by each method of a solver that tries several.
     settled_by: BTreeMap<&'static str, u64>,
@@ -82,27 +90,41 @@ pub(crate) fn run(args: &SoakArgs, out: &mut dyn Write) -> Result<bool, Failure>
     if args.max_order == 0 {
         return Err(Failure::Message("--max-order must be at least 1".into()));
     }
-    let mut failed = false;
+    let mut tallies = vec![];
     for class in classes {
         for solver in &args.solver {
             let tally = soak(class, solver, args)?;
-            failed |= !tally.failures.is_empty();
-            print(class, solver, &tally, out)?;
-            out.flush()?;
+            if !args.json {
+                print(&tally, out)?;
+                out.flush()?;
+            }
+            tallies.push(tally);
         }
     }
-    Ok(!failed)
+    let well = tallies.iter().all(|tally| tally.failures.is_empty());
+    if args.json {
+        writeln!(out, "{}", json!({ "ok": well, "seed": args.seed, "tallies": tallies }))?;
+    }
+    Ok(well)
 }
 
 /// The soak of the contact models.
 fn run_models(args: &SoakArgs, out: &mut dyn Write) -> Result<bool, Failure> {
     let plan = soak_contact::Plan { count: args.count, seed: args.seed, threads: threads(args), rates: args.rates };
-    let mut all_well = true;
+    let (mut well, mut tallies) = (true, vec![]);
     for model in &args.model {
-        all_well &= soak_contact::run(model, &plan, &progress(args.count, model.clone()), out)?;
-        out.flush()?;
+        let tally = soak_contact::run(model, &plan, &progress(args.count, model.clone()))?;
+        well &= tally.is_well(&plan);
+        if !args.json {
+            tally.print(out)?;
+            out.flush()?;
+        }
+        tallies.push(tally);
     }
-    Ok(all_well)
+    if args.json {
+        writeln!(out, "{}", json!({ "ok": well, "seed": args.seed, "tallies": tallies }))?;
+    }
+    Ok(well)
 }
 
 fn progress(count: u64, what: String) -> ProgressBar {
@@ -147,6 +169,7 @@ fn soak(class: &str, solver: &str, args: &SoakArgs) -> Result<Tally, Failure> {
     bar.finish_and_clear();
     let mut tally = total.into_inner().unwrap_or_else(PoisonError::into_inner);
     tally.failures.sort_by_key(|f| f.seed);
+    (tally.class, tally.solver) = (class.into(), solver.into());
     Ok(tally)
 }
 
@@ -193,8 +216,8 @@ impl Tally {
         }
     }
 
-    fn fail(&mut self, order: usize, seed: u64, what: String) {
-        self.failures.push(Miss { order, seed, what });
+    fn fail(&mut self, order: usize, seed: u64, why: String) {
+        self.failures.push(Miss { order, seed, why });
     }
 
     fn add(&mut self, other: Tally) {
@@ -215,11 +238,13 @@ fn oracle_solves(problem: &Lcp) -> bool {
     catalog::build("enumerate", &Options::default()).and_then(solved).unwrap_or(false)
 }
 
-fn print(class: &str, solver: &str, tally: &Tally, out: &mut dyn Write) -> std::io::Result<()> {
+fn print(tally: &Tally, out: &mut dyn Write) -> std::io::Result<()> {
     let count = tally.solved + tally.unsolvable + tally.failures.len() as u64;
     writeln!(
         out,
-        "{class:>16} {solver:<18} {:>8} solved {:>7} proven unsolvable {:>5} failed   worst certificate {:.1e}   {:.1} pivots",
+        "{:>16} {:<18} {:>8} solved {:>7} proven unsolvable {:>5} failed   worst certificate {:.1e}   {:.1} pivots",
+        tally.class,
+        tally.solver,
         tally.solved,
         tally.unsolvable,
         tally.failures.len(),
@@ -231,7 +256,7 @@ fn print(class: &str, solver: &str, tally: &Tally, out: &mut dyn Write) -> std::
         writeln!(out, "                 settled by: {}", methods.join(", "))?;
     }
     for failure in tally.failures.iter().take(SHOWN) {
-        writeln!(out, "                 order {} seed {}: {}", failure.order, failure.seed, failure.what)?;
+        writeln!(out, "                 order {} seed {}: {}", failure.order, failure.seed, failure.why)?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
+use serde::Serialize;
 use stiction_contact::models::catalog;
 use stiction_contact::scenes::{self, Recipe};
 use stiction_contact::{ContactModel, ContactOutcome, ContactProblem, InputError, Level, ModelOptions};
@@ -34,8 +35,9 @@ pub(crate) struct Plan {
 }
 
 /// What came of one model.
-#[derive(Debug, Default)]
-struct Tally {
+#[derive(Debug, Default, Serialize)]
+pub struct Tally {
+    model: String,
     solved: u64,
     infeasible: u64,
     no_solution: u64,
@@ -44,12 +46,20 @@ struct Tally {
     pivots: u64,
     /// Solutions whose warm start solved the problem again at once.
     guessed: u64,
+    /// The worst certificate.
     worst: f64,
-    failed: Vec<(u64, String)>,
+    failures: Vec<Miss>,
 }
 
-/// Runs the soak of one model; true if every problem was answered as it must be.
-pub(crate) fn run(model: &str, plan: &Plan, bar: &ProgressBar, out: &mut dyn Write) -> Result<bool, Failure> {
+/// A problem that was not settled.
+#[derive(Debug, Serialize)]
+struct Miss {
+    seed: u64,
+    why: String,
+}
+
+/// Runs the soak of one model.
+pub(crate) fn run(model: &str, plan: &Plan, bar: &ProgressBar) -> Result<Tally, Failure> {
     catalog::build(model, &ModelOptions::default())?;
     let (next, total) = (AtomicU64::new(0), Mutex::new(Tally::default()));
     std::thread::scope(|scope| {
@@ -71,10 +81,9 @@ pub(crate) fn run(model: &str, plan: &Plan, bar: &ProgressBar, out: &mut dyn Wri
     });
     bar.finish_and_clear();
     let mut tally = total.into_inner().unwrap_or_else(PoisonError::into_inner);
-    tally.failed.sort_by_key(|(seed, _)| *seed);
-    tally.print(model, out)?;
-    let must_solve = ALWAYS_SOLVED.contains(&model) || (model == SOLVED_WITHOUT_RATES && !plan.rates);
-    Ok(!must_solve || tally.failed.is_empty() && (plan.rates || tally.infeasible == 0))
+    tally.failures.sort_by_key(|miss| miss.seed);
+    tally.model = model.into();
+    Ok(tally)
 }
 
 /// A problem with everything the model's law has a place for.
@@ -98,10 +107,17 @@ fn problem(model: &dyn ContactModel, seed: u64, rates: bool) -> Result<ContactPr
 }
 
 impl Tally {
+    /// True if every problem was answered as it must be.
+    pub fn is_well(&self, plan: &Plan) -> bool {
+        let model = self.model.as_str();
+        let must_solve = ALWAYS_SOLVED.contains(&model) || (model == SOLVED_WITHOUT_RATES && !plan.rates);
+        !must_solve || self.failures.is_empty() && (plan.rates || self.infeasible == 0)
+    }
+
     fn one(&mut self, model: &mut dyn ContactModel, seed: u64, rates: bool) {
         let solved = problem(model, seed, rates).and_then(|p| model.solve(&p).map(|outcome| (p, outcome)));
         match solved {
-            Err(error) => self.failed.push((seed, format!("bad input: {error}"))),
+            Err(error) => self.failures.push(Miss { seed, why: format!("bad input: {error}") }),
             Ok((problem, ContactOutcome::Solved(solution))) => {
                 self.solved += 1;
                 self.fallbacks += solution.stats.fallbacks as u64;
@@ -114,7 +130,7 @@ impl Tally {
             Ok((_, ContactOutcome::Infeasible(_))) => self.infeasible += 1,
             Ok((_, ContactOutcome::NoSolution(_))) => self.no_solution += 1,
             Ok((_, ContactOutcome::Ray(_))) => self.rays += 1,
-            Ok((_, ContactOutcome::Failed(failure))) => self.failed.push((seed, failure.why)),
+            Ok((_, ContactOutcome::Failed(failure))) => self.failures.push(Miss { seed, why: failure.why }),
         }
     }
 
@@ -127,25 +143,27 @@ impl Tally {
         self.pivots += other.pivots;
         self.guessed += other.guessed;
         self.worst = self.worst.max(other.worst);
-        self.failed.extend(other.failed);
+        self.failures.extend(other.failures);
     }
 
-    fn print(&self, model: &str, out: &mut dyn Write) -> std::io::Result<()> {
+    /// Prints a line, and the first problems that were not settled.
+    pub fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
         writeln!(
             out,
-            "{model:>20} {:>8} solved {:>6} proven infeasible {:>6} proven without solution {:>6} rays {:>5} failed   worst certificate {:.1e}   {:.1} pivots   {} fallbacks   {:.2} % again at once",
+            "{:>20} {:>8} solved {:>6} proven infeasible {:>6} proven without solution {:>6} rays {:>5} failed   worst certificate {:.1e}   {:.1} pivots   {} fallbacks   {:.2} % again at once",
+            self.model,
             self.solved,
             self.infeasible,
             self.no_solution,
             self.rays,
-            self.failed.len(),
+            self.failures.len(),
             self.worst,
             self.pivots as f64 / self.solved.max(1) as f64,
             self.fallbacks,
             100.0 * self.guessed as f64 / self.solved.max(1) as f64,
         )?;
-        for (seed, why) in self.failed.iter().take(SHOWN) {
-            writeln!(out, "                     seed {seed}: {why}")?;
+        for miss in self.failures.iter().take(SHOWN) {
+            writeln!(out, "                     seed {}: {}", miss.seed, miss.why)?;
         }
         Ok(())
     }

@@ -26,7 +26,11 @@ pub(crate) fn run(
     err: &mut dyn Write,
 ) -> Result<bool, Failure> {
     let Some(path) = args.file.as_deref().filter(|_| !args.list) else {
-        list::print(out)?;
+        if args.json {
+            list::print_json(out)?
+        } else {
+            list::print(out)?
+        }
         return Ok(true);
     };
     let options = options(args)?;

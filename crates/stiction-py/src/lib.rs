@@ -4,12 +4,12 @@ mod arrays;
 mod contact;
 mod display;
 mod errors;
-mod inputs;
 mod interrupt;
 mod lcp;
 mod outcome;
 mod panics;
 mod pickle;
+mod prescribe;
 mod scene;
 mod sim;
 mod threads;
@@ -23,6 +23,12 @@ use pyo3::prelude::*;
 #[pyfunction(name = "_main")]
 fn main(py: Python<'_>, args: Vec<OsString>) -> u8 {
     py.detach(|| stiction_cli::main_with(args))
+}
+
+/// Makes Ctrl-C end a run of the command with its summary so far: for a process that is the command and nothing else.
+#[pyfunction]
+fn _end_runs_on_ctrl_c() {
+    stiction_cli::end_runs_on_ctrl_c();
 }
 
 /// Python places objects on multiples of this many bytes, and so the Rust value in each.
@@ -68,6 +74,8 @@ classes!(
 /// The engine behind ``stiction``; use that.
 #[pymodule]
 mod _stiction {
+    #[pymodule_export]
+    use super::_end_runs_on_ctrl_c;
     #[pymodule_export]
     use super::contact::{
         ContactProblem, Infeasible, Model, NoSolution, PhysicalCertificate, contact_catalog, pyramid_existence,

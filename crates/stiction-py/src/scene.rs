@@ -68,8 +68,9 @@ impl Scene {
             described: false,
         };
         let mut recipe = Recipe::new(source, origin.parameters.clone());
+        recipe.welds.clone_from(&origin.overlay.welds);
+        recipe.overrides = Overrides::of(&header.settings, &origin.overlay);
         let mut inner = recipe.make().map_err(|e| errors::from_scene(&e))?;
-        recipe.overrides = Overrides::of(&header.settings);
         inner.settings = header.settings.clone();
         Ok(Self { inner: Arc::new(inner), recipe, overlaps: OnceLock::new() })
     }
@@ -89,6 +90,11 @@ impl Scene {
         let mut inner = (*self.inner).clone();
         recipe.overrides.apply(&mut inner).map_err(|e| errors::from_scene(&e))?;
         Ok(Self { inner: Arc::new(inner), recipe, overlaps: OnceLock::new() })
+    }
+
+    /// What a recording says of where it came from.
+    pub fn origin(&self) -> Result<stiction_sim::recording::Origin, SceneError> {
+        self.recipe.origin()
     }
 
     fn of(recipe: Recipe) -> PyResult<Self> {
@@ -379,6 +385,18 @@ impl Scene {
         let all = PyDict::new(py);
         self.inner.parameters.iter().try_for_each(|(name, x)| all.set_item(name, x))?;
         Ok(all)
+    }
+
+    /// Names of the numbers of ``q``: ``body.x``, ..., or the body's alone where its joint has one.
+    #[getter]
+    fn q_names(&self) -> Vec<String> {
+        stiction_sim::recording::q_names(&self.inner.world)
+    }
+
+    /// Names of the numbers of ``v``.
+    #[getter]
+    fn v_names(&self) -> Vec<String> {
+        stiction_sim::recording::v_names(&self.inner.world)
     }
 
     /// The step (s).

@@ -16,6 +16,7 @@ mod robot;
 mod run;
 mod simulation;
 mod state;
+mod tape;
 mod views;
 
 use pyo3::prelude::*;

@@ -59,6 +59,7 @@ mod event_driven;
 mod expression;
 mod files;
 mod friction_ellipse;
+pub mod inputs;
 pub mod looks;
 mod material;
 pub mod meshes;

@@ -15,6 +15,13 @@ pub struct Nearest {
     pub separation: Separation,
 }
 
+/// Refuses numbers that are not finite, with the first of them and its place.
+fn finite(what: impl Fn() -> String, numbers: &[f64]) -> Result<(), InputError> {
+    let Some(i) = numbers.iter().position(|x| !x.is_finite()) else { return Ok(()) };
+    let what = if numbers.len() == 1 { what() } else { format!("{}[{i}]", what()) };
+    Err(InputError::NotFinite { what, value: numbers[i] })
+}
+
 impl Simulation {
     /// The first geom that each ray meets at the present state, within `reach` (m); geoms for which
     /// `skip` is true are looked through. Rays are origins (m) and directions of any length above
@@ -32,9 +39,8 @@ impl Simulation {
             return Err(InputError::OutOfRange { what: "reach of rays".into(), expected: "at least 0", found: reach });
         }
         for (i, (origin, along)) in rays.iter().enumerate() {
-            if !origin.is_finite() || !along.is_finite() {
-                return Err(InputError::NotFinite { what: format!("ray {i}"), value: f64::NAN });
-            }
+            finite(|| format!("origin of ray {i}"), &origin.to_array())?;
+            finite(|| format!("direction of ray {i}"), &along.to_array())?;
             if *along == Vec3::ZERO {
                 let what = format!("length of the direction of ray {i}");
                 return Err(InputError::OutOfRange { what, expected: "above 0", found: 0.0 });
@@ -87,9 +93,10 @@ impl Simulation {
         pose: &Pose,
         margin: f64,
     ) -> Result<Vec<(usize, Separation)>, InputError> {
-        if !pose.is_finite() || !margin.is_finite() {
-            return Err(InputError::NotFinite { what: "pose or margin of a shape".into(), value: f64::NAN });
-        }
+        finite(|| "position of the shape".into(), &pose.translation.to_array())?;
+        let [x, y, z, w] = pose.rotation.to_array();
+        finite(|| "quaternion of the shape".into(), &[w, x, y, z])?;
+        finite(|| "margin of the shape".into(), &[margin])?;
         self.kinematics();
         let mut out = vec![];
         for geom in 0..self.world.geoms.len() {

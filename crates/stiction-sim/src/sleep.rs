@@ -42,7 +42,7 @@ impl Simulation {
     pub(crate) fn sleep_on(&mut self) -> Option<StepReport> {
         let Self { sleep, commands, state, settings, .. } = self;
         let report = sleep.report.filter(|_| sleep.commands.is_same(commands))?;
-        state.advance_time(settings.dt);
+        state.advance_time(state.t, settings.dt);
         sleep.asleep = true;
         Some(report)
     }

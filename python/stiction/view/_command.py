@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import webbrowser
 from collections.abc import Sequence
@@ -21,9 +22,12 @@ def main(arguments: Sequence[str]) -> int:
     try:
         viewer = view(_target(options), host=options.host, port=options.port, run=not (options.paused or is_robot(options.target)), speed=options.speed)
     except (StictionError, ImportError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        if options.json:
+            print(json.dumps({"error": str(error), "exit_code": 2}))
+        else:
+            print(f"error: {error}", file=sys.stderr)
         return 2
-    print(f"{viewer.url}  (Ctrl-C ends it)", flush=True)
+    print(json.dumps({"url": viewer.url}) if options.json else f"{viewer.url}  (Ctrl-C ends it)", flush=True)
     if options.open:
         webbrowser.open(viewer.url)
     viewer.wait()
@@ -41,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--speed", type=float, default=1.0, help="simulated seconds per second [default: 1]")
     parser.add_argument("--paused", action="store_true", help="wait for the button, as robot files do")
     parser.add_argument("--fixed", action="store_true", help="fix the base of a robot file")
+    parser.add_argument("--json", action="store_true", help="print one JSON object: where the page is")
     parser.add_argument("--open", action="store_true", help="open the page in a browser of this machine")
     return parser
 

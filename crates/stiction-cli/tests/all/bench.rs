@@ -23,8 +23,8 @@ fn costs_of_a_step_are_printed_by_phase() {
     let sum: f64 = phases.iter().map(|phase| times[phase].as_f64().unwrap()).sum();
     let total = times["total"].as_f64().unwrap();
     assert!(0.0 < sum && sum <= total && times["fastest_turn"].as_f64().unwrap() <= total, "{json}");
-    assert_eq!((json["velocities"].as_u64(), json["per_step"]["contacts"].as_f64()), (Some(14), Some(12.0)));
-    assert!(json["certificate"].as_f64().unwrap() <= 1e-10 && json["instructions_per_step"].is_null());
+    assert_eq!((json["nv"].as_u64(), json["per_step"]["contacts"].as_f64()), (Some(14), Some(12.0)));
+    assert!(json["certificate"]["worst"].as_f64().unwrap() <= 1e-10 && json["instructions_per_step"].is_null());
 }
 
 #[test]

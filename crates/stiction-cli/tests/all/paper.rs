@@ -78,5 +78,5 @@ fn an_experiment_leaves_a_report_and_its_claims() {
     let object = stiction(&[&words[..], &["--json"]].concat());
     let object: serde_json::Value = serde_json::from_slice(&object.stdout).unwrap();
     assert_eq!(object["claims"].as_array().unwrap().len(), claims.len());
-    assert!(object["machine"]["cores"].as_u64().unwrap() >= 1 && object["failed"].as_array().unwrap().is_empty());
+    assert!(object["machine"]["cores"].as_u64().unwrap() >= 1 && object["failures"].as_array().unwrap().is_empty());
 }

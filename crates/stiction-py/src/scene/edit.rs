@@ -26,7 +26,8 @@ impl Scene {
                 match start {
                     Start::Keyframe(name) => robot.set_item("keyframe", name)?,
                     Start::Number(number) => robot.set_item("keyframe", number)?,
-                    _ => {}
+                    Start::Reference => robot.set_item("keyframe", -1)?,
+                    Start::Home => {}
                 }
                 let all = PyDict::new(py);
                 all.set_item("title", &self.inner.title)?;

@@ -1,9 +1,9 @@
 //! Where scenes come from: enough to make one again in another process.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use stiction_sim::mjcf::Start;
+use stiction_sim::recording::{Origin, Overlay};
 use stiction_sim::{Impacts, OnFailure, Scene, SceneError, Settings, SimulatorKind, Weld};
 
 /// Where a scene came from.
@@ -61,7 +61,7 @@ pub struct Overrides {
 
 impl Overrides {
     /// All that a recorded run was set to.
-    pub fn of(settings: &Settings) -> Self {
+    pub fn of(settings: &Settings, overlay: &Overlay) -> Self {
         let simulator = match settings.simulator {
             SimulatorKind::TimeStepping => "time-stepping",
             SimulatorKind::EventDriven => "event-driven",
@@ -70,8 +70,8 @@ impl Overrides {
             dt: Some(settings.dt),
             model: Some(settings.model.clone()),
             solver: settings.solver.clone(),
-            gravity: None,
-            friction: None,
+            gravity: overlay.gravity,
+            friction: overlay.friction,
             tolerance: Some(settings.tolerance),
             on_failure: Some(settings.on_failure.name().into()),
             accept_bound: Some(settings.accept_bound),
@@ -81,7 +81,7 @@ impl Overrides {
             duration: None,
             threads: settings.threads,
             sleeping: Some(settings.sleeping),
-            allow_start_overlap: None,
+            allow_start_overlap: overlay.allow_start_overlap,
         }
     }
 
@@ -124,17 +124,6 @@ impl Overrides {
                 None => return unknown("impacts", "simultaneous", "sequential", x),
             }
         }
-        if let Some(gravity) = self.gravity {
-            let set = Arc::make_mut(&mut scene.world).model.set_gravity(gravity.into());
-            set.map_err(|e| SceneError::input("gravity", &e))?;
-        }
-        if let Some(mu) = self.friction {
-            let set = Arc::make_mut(&mut scene.world).surfaces.set_friction(mu);
-            set.map_err(|e| SceneError::input("friction", &e))?;
-        }
-        if let Some(allow) = self.allow_start_overlap {
-            Arc::make_mut(&mut scene.world).allow_start_overlap = allow;
-        }
         settings.threads = self.threads.or(settings.threads);
         settings.sleeping = self.sleeping.unwrap_or(settings.sleeping);
         match self.duration {
@@ -144,8 +133,15 @@ impl Overrides {
             Some(x) => scene.duration = x,
             None => {}
         }
+        self.overlay(vec![]).apply(scene)?;
         // All that a simulation refuses, here rather than later.
         stiction_sim::Simulation::new(scene.world.clone(), scene.settings.clone()).map(drop)
+    }
+
+    /// What of it is about the world, with bodies that hold together.
+    fn overlay(&self, welds: Vec<Weld>) -> Overlay {
+        let Self { gravity, friction, allow_start_overlap, .. } = *self;
+        Overlay { gravity, friction, allow_start_overlap, welds }
     }
 
     /// These with `newer` over them.
@@ -244,6 +240,20 @@ impl Recipe {
         self.welds.iter().try_for_each(|weld| weld.apply(&mut scene))?;
         self.overrides.apply(&mut scene)?;
         Ok(scene)
+    }
+
+    /// What a recording says of where the scene came from.
+    pub fn origin(&self) -> Result<Origin, SceneError> {
+        let overlay = self.overrides.overlay(self.welds.clone());
+        match &self.source {
+            Source::Text { text, directory, file, .. } => {
+                let words = |path: &Path| path.to_string_lossy().into_owned();
+                let file = file.as_deref().map(words).unwrap_or_default();
+                let (directory, text, parameters) = (words(directory), text.clone(), self.set.clone());
+                Ok(Origin { file, directory, text, parameters, overlay })
+            }
+            Source::Robot(file, start) => Ok(Origin { overlay, ..Origin::of_robot(file, start, false)? }),
+        }
     }
 
     /// What it is pickled as.

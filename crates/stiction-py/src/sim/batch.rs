@@ -21,9 +21,9 @@ use super::robot;
 use super::simulation::{Simulation, started};
 use super::views::views;
 use crate::display::{html, quoted};
-use crate::inputs::{Layout, PARTS, WRENCH};
 use crate::scene::Scene;
 use crate::{arrays, errors, pickle, threads};
+use stiction_sim::inputs::{Layout, PARTS, WRENCH};
 
 /// Most copies.
 const MOST: usize = 1 << 24;

@@ -1,6 +1,6 @@
 //! Contacts of a step as structured arrays, and their sums as wrenches.
 
-use numpy::{IntoPyArray, PyArray2};
+use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
@@ -173,12 +173,6 @@ fn origins(core: &mut Core) -> Vec<Vec3> {
     core.work.pose.iter().map(|pose| pose.translation).collect()
 }
 
-/// Force and moment about its own origin on each body, nb × 6.
-pub fn wrenches<'py>(py: Python<'py>, core: &mut Core) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let all = body_wrenches(core);
-    arrays::frozen_rows(py, all.len(), 6, all.into_iter().flatten().collect())
-}
-
 /// Force and moment about its own origin on each body.
 pub fn body_wrenches(core: &mut Core) -> Vec<[f64; 6]> {
     let origins = origins(core);
@@ -208,17 +202,21 @@ fn add(sum: &mut [f64; 6], force: Vec3, moment: Vec3) {
     sum.iter_mut().zip(both).for_each(|(sum, x)| *sum += x);
 }
 
-/// What the contacts between two bodies (−1: the world) do to the second one, about its origin; of the world about the
-/// world's origin.
-pub fn between(core: &mut Core, [a, b]: [i32; 2]) -> [f64; 6] {
+/// What the contacts between two bodies, given by their geoms, do to the second one, about its origin; of what is fixed about
+/// the world's origin.
+pub fn between(core: &mut Core, [a, b]: &[Vec<usize>; 2]) -> [f64; 6] {
     let origins = origins(core);
-    let origin = usize::try_from(b).map_or(Vec3::ZERO, |b| origins[b]);
+    let link = b.first().and_then(|geom| core.sim.world().geoms[*geom].link);
+    let origin = link.map_or(Vec3::ZERO, |link| origins[link]);
     let mut sum = [0.0; 6];
     for t in touches(core) {
-        let sign = match t.bodies {
-            bodies if bodies == [a, b] => 1.0,
-            bodies if bodies == [b, a] => -1.0,
-            _ => continue,
+        let [first, second] = t.geoms.map(|geom| geom as usize);
+        let sign = if a.contains(&first) && b.contains(&second) {
+            1.0
+        } else if a.contains(&second) && b.contains(&first) {
+            -1.0
+        } else {
+            continue;
         };
         let (force, moment) = acting(&t, sign, origin);
         add(&mut sum, force, moment);

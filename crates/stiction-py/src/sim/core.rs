@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use stiction_body::Workspace;
 use stiction_lcp::InputError;
+use stiction_sim::inputs::Layout;
 use stiction_sim::{Overlap, Scene, SceneError, Simulation, Snapshot, StepFailure, StepReport};
 
-use crate::inputs::Layout;
+use super::tape::Tape;
 
 /// What becomes of bodies that overlap at the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub struct Core {
     seen: Vec<f64>,
     /// For questions about states other than that of the last step.
     pub work: Workspace,
+    /// Where its steps are recorded, if they are.
+    pub(super) tape: Option<Tape>,
 }
 
 impl Core {
@@ -62,7 +65,7 @@ impl Core {
         let inputs = layout.at_start();
         let controller = layout.controller(scene);
         let (scene, layout, work) = (scene.clone(), layout.clone(), Workspace::default());
-        Ok(Self { sim, layout, controller, inputs, before, physical: vec![], scene, seen: vec![], work })
+        Ok(Self { sim, layout, controller, inputs, before, physical: vec![], scene, seen: vec![], work, tape: None })
     }
 
     /// Prepares the start: bodies that overlap there are an error, or are taken apart; parts of one
@@ -151,9 +154,23 @@ impl Core {
         Ok(())
     }
 
-    /// One step.
+    /// One step, recorded if steps are.
     pub fn step(&mut self) -> Result<StepReport, StepFailure> {
-        self.attempt(Simulation::step)
+        let made = self.attempt(Simulation::step);
+        if let Some(tape) = &mut self.tape {
+            tape.step(&self.sim, &made);
+        }
+        made
+    }
+
+    /// Records what was changed since the last step, if steps are recorded; says why it cannot be.
+    pub fn record_changes(&mut self) -> Result<(), String> {
+        self.tape.as_mut().map_or(Ok(()), |tape| tape.changes(&self.sim))
+    }
+
+    /// Says why steps could not be recorded, if so.
+    pub fn recorded(&mut self) -> Result<(), String> {
+        self.tape.as_mut().map_or(Ok(()), Tape::check)
     }
 
     /// Does `work` on the simulation. If it is interrupted, or ends in a panic, the simulation is

@@ -12,8 +12,9 @@ use stiction_sim::{Scene, Settings, Simulation, SimulatorKind, State};
 
 use super::core::Core;
 use super::report::StepReport;
-use crate::inputs::{Layout, Prescribe};
+use crate::prescribe::Prescribe;
 use crate::{arrays, errors, interrupt};
+use stiction_sim::inputs::Layout;
 
 /// The inertia matrix by rows, nv × nv; kinematics must be up to date.
 pub fn mass_matrix(core: &mut Core) -> Vec<f64> {

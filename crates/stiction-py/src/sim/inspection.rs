@@ -11,7 +11,7 @@ use super::simulation::Simulation;
 use super::{contacts, dynamics};
 use crate::contact::{ContactProblem, PhysicalCertificate};
 use crate::scene::geom;
-use crate::{arrays, errors, inputs, interrupt};
+use crate::{arrays, errors, interrupt, prescribe};
 
 #[pymethods]
 impl Simulation {
@@ -27,14 +27,7 @@ impl Simulation {
         contacts::contacts(py, &*self.lock(py)?)
     }
 
-    /// What contacts did to each body in the last step, (bodies, 6): force (N) and moment about the body's origin (N m), along world axes, on the
-    /// body. Unlike the forces of single contacts of a redundant support they are unique.
-    #[getter]
-    fn contact_wrenches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        contacts::wrenches(py, &mut *self.lock(py)?)
-    }
-
-    /// The same per pair of bodies, as a structured array: ``body_a`` < ``body_b`` (-1 is the world), ``contacts`` (how many), ``force`` and
+    /// `contact_wrenches` per pair of bodies, as a structured array: ``body_a`` < ``body_b`` (-1 is the world), ``contacts`` (how many), ``force`` and
     /// ``moment`` about body b's origin, on body b, along world axes.
     #[getter]
     fn contact_pairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -268,24 +261,13 @@ impl Simulation {
         let a = arrays::finite("a", arrays::vector_of("a", state.v.len(), a)?, py)?;
         let moved = match actuated {
             Some(mask) => arrays::booleans("actuated", mask)?,
-            None => inputs::actuated(&scene.world.model),
+            None => prescribe::actuated(&scene.world.model),
         };
         arrays::check_len(py, "actuated", state.v.len(), moved.len())?;
         let found = dynamics::with_contact(py, scene, &state, &a, &moved)?;
         let contacts = contacts::contacts(py, &found.core)?;
         let (effort, acceleration) = (PyArray1::from_vec(py, found.effort), PyArray1::from_vec(py, found.acceleration));
         Ok((effort, acceleration, contacts, PhysicalCertificate::new(&found.certificate)))
-    }
-
-    /// Poses of the bodies, (bodies, 7): position (m) and quaternion w, x, y, z.
-    ///
-    /// A body on a joint has its origin on the joint's axis. Of MJCF files that is MuJoCo's ``xpos`` unless the (last) joint of the body has a
-    /// ``pos``: then the body's own frame is at minus that from here, along the axes of the body.
-    #[getter]
-    fn poses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let core = self.fresh(py)?;
-        let all: Vec<f64> = core.work.pose.iter().flat_map(geom::pose_numbers).collect();
-        arrays::frozen_rows(py, all.len() / 7, 7, all)
     }
 
     /// Poses of the geoms of ``scene.geoms`` in the world.
@@ -337,16 +319,6 @@ impl Simulation {
             options.set_item("forces", forces)?;
         }
         slf.py().import("stiction.render")?.call_method("picture", (slf,), Some(&options))
-    }
-
-    /// Velocities of the bodies, (bodies, 6): of the origin (m/s) and angular (rad/s), world axes.
-    #[getter]
-    fn body_velocities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let core = self.fresh(py)?;
-        let motion =
-            core.work.velocity.iter().flat_map(|m| m.linear.to_array().into_iter().chain(m.angular.to_array()));
-        let all: Vec<f64> = motion.collect();
-        arrays::frozen_rows(py, all.len() / 6, 6, all)
     }
 
     /// Bodies that overlap now.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PySlice};
 use stiction_sim::{PhysicalLayout, PhysicalPart, World};
 
@@ -84,25 +85,71 @@ pub fn assign(name: &str, view: &Bound<'_, PyAny>, x: &Bound<'_, PyAny>) -> PyRe
     })
 }
 
-impl Simulation {
+/// What has physical parameters that Python sees as arrays, once somebody has looked.
+trait Physical {
+    /// The arrays, if somebody has.
+    fn cell(&self) -> &PyOnceLock<PhysicalArrays>;
+
+    /// The arrays with the present values.
+    fn make(&self, py: Python<'_>) -> PyResult<PhysicalArrays>;
+
+    /// Refuses if another thread is making a step.
+    fn refuse_busy(&self, py: Python<'_>) -> PyResult<()>;
+
     fn physical_view<'py>(&self, py: Python<'py>, part: PhysicalPart) -> PyResult<Bound<'py, PyAny>> {
-        if self.physical.get(py).is_none() {
-            let mut core = self.lock(py)?;
-            let made = PhysicalArrays::new(py, core.sim.world(), None)?;
-            made.write(py, core.physical(), 0, 1)?;
+        if self.cell().get(py).is_none() {
             // Another thread may have been first.
-            let _ = self.physical.set(py, made);
+            let _ = self.cell().set(py, self.make(py)?);
         }
-        let arrays = self.physical.get(py).ok_or_else(|| errors::input(py, "the parameters are gone"))?;
+        let arrays = self.cell().get(py).ok_or_else(|| errors::input(py, "the parameters are gone"))?;
         Ok(arrays.view(py, part))
     }
 
     fn set_physical_view(&self, py: Python<'_>, part: PhysicalPart, x: &Bound<'_, PyAny>) -> PyResult<()> {
         let view = self.physical_view(py, part)?;
-        drop(self.lock(py)?);
+        self.refuse_busy(py)?;
         assign(part.name(), &view, x)
     }
+}
 
+impl Physical for Simulation {
+    fn cell(&self) -> &PyOnceLock<PhysicalArrays> {
+        &self.physical
+    }
+
+    fn make(&self, py: Python<'_>) -> PyResult<PhysicalArrays> {
+        let mut core = self.lock(py)?;
+        let made = PhysicalArrays::new(py, core.sim.world(), None)?;
+        made.write(py, core.physical(), 0, 1)?;
+        Ok(made)
+    }
+
+    fn refuse_busy(&self, py: Python<'_>) -> PyResult<()> {
+        self.lock(py).map(drop)
+    }
+}
+
+impl Physical for BatchSimulation {
+    fn cell(&self) -> &PyOnceLock<PhysicalArrays> {
+        &self.physical
+    }
+
+    fn make(&self, py: Python<'_>) -> PyResult<PhysicalArrays> {
+        let mut copies = self.lock(py)?;
+        let n = copies.len();
+        let made = PhysicalArrays::new(py, copies[0].core.sim.world(), Some(n))?;
+        for (i, copy) in copies.iter_mut().enumerate() {
+            made.write(py, copy.core.physical(), i, n)?;
+        }
+        Ok(made)
+    }
+
+    fn refuse_busy(&self, py: Python<'_>) -> PyResult<()> {
+        self.lock(py).map(drop)
+    }
+}
+
+impl Simulation {
     /// Takes over what Python wrote to the physical parameters.
     pub(super) fn read_physical(&self, py: Python<'_>, core: &mut Core) -> PyResult<()> {
         let Some(arrays) = self.physical.get(py) else { return Ok(()) };
@@ -118,26 +165,6 @@ impl Simulation {
 }
 
 impl BatchSimulation {
-    fn physical_view<'py>(&self, py: Python<'py>, part: PhysicalPart) -> PyResult<Bound<'py, PyAny>> {
-        if self.physical.get(py).is_none() {
-            let mut copies = self.lock(py)?;
-            let n = copies.len();
-            let made = PhysicalArrays::new(py, copies[0].core.sim.world(), Some(n))?;
-            for (i, copy) in copies.iter_mut().enumerate() {
-                made.write(py, copy.core.physical(), i, n)?;
-            }
-            let _ = self.physical.set(py, made);
-        }
-        let arrays = self.physical.get(py).ok_or_else(|| errors::input(py, "the parameters are gone"))?;
-        Ok(arrays.view(py, part))
-    }
-
-    fn set_physical_view(&self, py: Python<'_>, part: PhysicalPart, x: &Bound<'_, PyAny>) -> PyResult<()> {
-        let view = self.physical_view(py, part)?;
-        drop(self.lock(py)?);
-        assign(part.name(), &view, x)
-    }
-
     /// Shows the physical parameters of the copies `which`, if somebody has looked.
     pub(super) fn show_physical(&self, py: Python<'_>, copies: &mut [Replica], which: &[usize]) -> PyResult<()> {
         let Some(arrays) = self.physical.get(py) else { return Ok(()) };

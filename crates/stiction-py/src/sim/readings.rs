@@ -1,14 +1,16 @@
-//! What one can read of the last step: accelerations, forces along joints, momentum.
+//! What one can read of simulations and batches: places, velocities, accelerations, forces along joints, momentum.
 
-use numpy::{PyArray1, PyArray2};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use stiction_body::math::Vec3;
-use stiction_sim::readings::JointForces;
 
-use super::core::AtStart;
+use super::batch::BatchSimulation;
+use super::contacts;
+use super::core::{AtStart, Core};
 use super::simulation::Simulation;
 use crate::scene::Scene;
+use crate::scene::geom::pose_numbers;
 use crate::{arrays, errors};
 
 /// Rows of a force and a moment.
@@ -16,60 +18,107 @@ pub fn six(all: impl IntoIterator<Item = (Vec3, Vec3)>) -> Vec<f64> {
     all.into_iter().flat_map(|(a, b)| a.to_array().into_iter().chain(b.to_array())).collect()
 }
 
+/// What a reading has a row for.
+#[derive(Clone, Copy)]
+pub enum Per {
+    /// A number per velocity.
+    Velocity,
+    /// So many numbers per body.
+    Body(usize),
+}
+
+/// What a reading is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// The present state: what Python wrote to it counts.
+    Now,
+    /// The last step.
+    LastStep,
+}
+
+impl Simulation {
+    fn reading<'py>(
+        &self,
+        py: Python<'py>,
+        (when, per): (When, Per),
+        of: impl Fn(&mut Core) -> Vec<f64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let mut core = self.lock(py)?;
+        if when == When::Now {
+            self.read(py, &mut core)?;
+        }
+        let all = of(&mut core);
+        Ok(match per {
+            Per::Velocity => arrays::frozen(py, &all).into_any(),
+            Per::Body(size) => arrays::frozen_rows(py, all.len() / size, size, all)?.into_any(),
+        })
+    }
+}
+
+/// Getters of what can be read as numbers per velocity or body, for both classes.
+macro_rules! readings {
+    ({ $($(#[$doc:meta])* $name:ident: $when:ident, $per:expr, $of:expr;)+ }) => {
+        readings!(@ Simulation { $($(#[$doc])* $name: $when, $per, $of;)+ });
+        readings!(@ BatchSimulation { $($(#[$doc])* $name: $when, $per, $of;)+ });
+    };
+    (@ $class:ident { $($(#[$doc:meta])* $name:ident: $when:ident, $per:expr, $of:expr;)+ }) => {
+        #[pymethods]
+        impl $class {
+            $(
+                $(#[$doc])*
+                #[getter]
+                fn $name<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                    let of: fn(&mut Core) -> Vec<f64> = $of;
+                    self.reading(py, (When::$when, $per), of)
+                }
+            )+
+        }
+    };
+}
+
+readings!({
+    /// Poses of the bodies, (bodies, 7): position (m) and quaternion w, x, y, z; of a batch (n, bodies, 7).
+    ///
+    /// A body on a joint has its origin on the joint's axis. Of MJCF files that is MuJoCo's ``xpos`` unless the (last) joint of the body has a
+    /// ``pos``: then the body's own frame is at minus that from here, along the axes of the body.
+    poses: Now, Per::Body(7), |core| {
+        core.kinematics();
+        core.work.pose.iter().flat_map(pose_numbers).collect()
+    };
+    /// Velocities of the bodies, (bodies, 6): of the origin (m/s) and angular (rad/s), world axes; of a batch (n, bodies, 6).
+    body_velocities: Now, Per::Body(6), |core| {
+        core.kinematics();
+        six(core.work.velocity.iter().map(|m| (m.linear, m.angular)))
+    };
+    /// Accelerations of the bodies in the last step, (bodies, 6): of the origin (m/s²) and angular (rad/s²), world axes; of a batch
+    /// (n, bodies, 6).
+    body_accelerations: LastStep, Per::Body(6), |core| {
+        six(core.sim.link_accelerations().iter().map(|a| (a.linear, a.angular)))
+    };
+    /// What contacts did to each body in the last step, (bodies, 6): force (N) and moment about the body's origin (N m), along world axes, on the
+    /// body; of a batch (n, bodies, 6). Unlike the forces of single contacts of a redundant support they are unique.
+    contact_wrenches: LastStep, Per::Body(6), |core| contacts::body_wrenches(core).into_iter().flatten().collect();
+    /// What the joint of each body carried in the last step, (bodies, 6): force (N) and moment about the body's origin (N m), on the body
+    /// from its parent, world axes; of a batch (n, bodies, 6). Contacts, closed loops and wrenches from outside are taken off; efforts along
+    /// the joint are in it.
+    joint_wrenches: LastStep, Per::Body(6), |core| six(core.sim.joint_wrenches());
+    /// Accelerations of the velocities in the last step, (nv,): their change over its length; of a batch (n, nv). Zero before the first step.
+    acceleration: LastStep, Per::Velocity, |core| core.sim.acceleration();
+    /// Efforts that motors, servos and actuators gave in the last step, within their limits, (nv,): N or N m; of a batch (n, nv). Of an
+    /// event-driven step those at its end.
+    applied_effort: LastStep, Per::Velocity, |core| core.sim.applied_efforts();
+    /// Forces of limits of joints and tendons in the last step, (nv,): N or N m; of a batch (n, nv).
+    limit_force: LastStep, Per::Velocity, |core| core.sim.joint_forces().limit;
+    /// Forces of closed loops, and of joints that follow others, in the last step, (nv,): N or N m; of a batch (n, nv).
+    loop_force: LastStep, Per::Velocity, |core| core.sim.joint_forces().loops;
+    /// What prescribed motion took in the last step, (nv,): N or N m; of a batch (n, nv).
+    prescribed_effort: LastStep, Per::Velocity, |core| core.sim.joint_forces().prescribed;
+    /// Forces of dry friction of joints and tendons in the last step, (nv,): N or N m; of a batch (n, nv).
+    friction_force: LastStep, Per::Velocity, |core| core.sim.joint_forces().friction;
+});
+
 #[pymethods]
 impl Simulation {
-    /// Accelerations of the velocities in the last step, (nv,): their change over its length. Zero before the first step.
-    #[getter]
-    fn acceleration<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(arrays::frozen(py, &self.lock(py)?.sim.acceleration()))
-    }
-
-    /// Accelerations of the bodies in the last step, (bodies, 6): of the origin (m/s²) and angular (rad/s²), world axes.
-    #[getter]
-    fn body_accelerations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let all = self.lock(py)?.sim.link_accelerations();
-        arrays::frozen_rows(py, all.len(), 6, six(all.iter().map(|a| (a.linear, a.angular))))
-    }
-
-    /// What the joint of each body carried in the last step, (bodies, 6): force (N) and moment about the body's origin (N m), on the body
-    /// from its parent, world axes. Contacts, closed loops and wrenches from outside are taken off; efforts along the joint are in it.
-    #[getter]
-    fn joint_wrenches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let all = self.lock(py)?.sim.joint_wrenches();
-        arrays::frozen_rows(py, all.len(), 6, six(all))
-    }
-
-    /// Efforts that motors, servos and actuators gave in the last step, within their limits, (nv,): N or N m. Of an event-driven step
-    /// those at its end.
-    #[getter]
-    fn applied_effort<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(arrays::frozen(py, &self.lock(py)?.sim.applied_efforts()))
-    }
-
-    /// Forces of limits of joints and tendons in the last step, (nv,): N or N m.
-    #[getter]
-    fn limit_force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        self.along_joints(py, |forces| forces.limit)
-    }
-
-    /// Forces of closed loops, and of joints that follow others, in the last step, (nv,): N or N m.
-    #[getter]
-    fn loop_force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        self.along_joints(py, |forces| forces.loops)
-    }
-
-    /// What prescribed motion took in the last step, (nv,): N or N m.
-    #[getter]
-    fn prescribed_effort<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        self.along_joints(py, |forces| forces.prescribed)
-    }
-
-    /// Forces of dry friction of joints and tendons in the last step, (nv,): N or N m.
-    #[getter]
-    fn friction_force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        self.along_joints(py, |forces| forces.friction)
-    }
-
     /// Centre of mass (m) of bodies at the present state.
     ///
     /// Parameters
@@ -145,6 +194,18 @@ impl Simulation {
     /// stiction.Joint
     fn joint<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("stiction._parts")?.call_method1("Joint", (slf, name))
+    }
+
+    /// All bodies by name; see `stiction.Body`.
+    #[getter]
+    fn bodies<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("stiction._parts")?.call_method1("bodies", (slf,))
+    }
+
+    /// All joints that can move by name, those of free bodies among them; see `stiction.Joint`.
+    #[getter]
+    fn joints<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("stiction._parts")?.call_method1("joints", (slf,))
     }
 }
 
@@ -278,14 +339,6 @@ impl Simulation {
 }
 
 impl Simulation {
-    fn along_joints<'py>(
-        &self,
-        py: Python<'py>,
-        of: impl Fn(JointForces) -> Vec<f64>,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(arrays::frozen(py, &of(self.lock(py)?.sim.joint_forces())))
-    }
-
     /// The numbers of bodies given one by one or as a list; all if none is given.
     fn links_of(&self, bodies: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<usize>> {
         let scene = self.scene.get();

@@ -12,12 +12,13 @@ use stiction_sim::recording::Remaking;
 
 use super::recorded;
 use super::report::RunReport;
+use super::run::into_dict;
 use crate::contact::{ContactProblem, PhysicalCertificate, forces, level_name};
 use crate::display::html;
 use crate::scene::Scene;
 use crate::{arrays, errors, interrupt};
 
-/// A file of ``stiction run --record``: what was recorded of each step, beside the contact problem of the step made again.
+/// A file of ``stiction run --record``, `record` or `Recorder`: what was recorded of each step, beside the contact problem of the step made again.
 ///
 /// Iterating over it gives a dictionary per recorded step, in order: ``step`` (from 0), ``t`` (s, after it), ``problem`` (a
 /// `contact.ContactProblem`), ``model`` and ``level`` of its answer, the recorded ``forces`` (by kind of row), ``v`` (velocities after
@@ -70,9 +71,9 @@ impl Recording {
     fn trajectory<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let world = self.scene.get().inner.world.clone();
         let read = || self.with(|r| recorded::trajectory(r.recording(), &world));
-        let (run, kept): (RunReport, _) = py.detach(read).map_err(|e| errors::from_scene(&e))?;
+        let (run, rows): (RunReport, _) = py.detach(read).map_err(|e| errors::from_scene(&e))?;
         let (model, bodies) = (&world.model, world.model.links().len());
-        let arrays = kept.into_dict(py, [model.nq(), model.nv(), bodies])?;
+        let arrays = into_dict(rows, py, [model.nq(), model.nv(), bodies])?;
         arrays.set_item("scene", &self.scene)?;
         arrays.set_item("report", Bound::new(py, run)?)?;
         py.import("stiction.sim")?.getattr("Trajectory")?.call((), Some(&arrays))
@@ -95,13 +96,13 @@ impl Recording {
     /// IndexError
     ///     There is no such step.
     fn contacts<'py>(&self, py: Python<'py>, i: isize) -> PyResult<Bound<'py, PyAny>> {
-        let (step, count) = self.with(|r| {
-            let count = r.recording().step_count();
+        self.with(|r| {
+            let (recording, count) = (r.recording(), r.recording().step_count());
             let at = if i < 0 { i.checked_add_unsigned(count) } else { Some(i) };
-            (at.and_then(|i| usize::try_from(i).ok()).and_then(|i| r.recording().step(i)), count)
-        });
-        let none = || PyIndexError::new_err(format!("there is no recorded step {i}, only {count}"));
-        recorded::contacts(py, &step.ok_or_else(none)?, &self.scene.get().inner.world, self.dt())
+            let step = at.and_then(|i| usize::try_from(i).ok()).and_then(|i| recording.step(i));
+            let none = || PyIndexError::new_err(format!("there is no recorded step {i}, only {count}"));
+            recorded::contacts(py, &step.ok_or_else(none)?, recording.header(), &self.scene.get().inner.world)
+        })
     }
 
     /// Shows it in the browser with a timeline; see `stiction.view`.

@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use stiction_contact::Level;
 use stiction_lcp::interrupt;
-use stiction_sim::Phases;
+use stiction_sim::recording::Rows;
+use stiction_sim::{Phases, StepReport};
 
 use super::core::Core;
 use crate::arrays;
@@ -32,11 +33,7 @@ pub struct Spent {
 }
 
 /// Makes steps; between them and within them it can be interrupted.
-pub fn many(
-    steps: u64,
-    core: &mut Core,
-    seen: impl FnMut(u64, &mut Core, &stiction_sim::StepReport),
-) -> (Ended, Spent) {
+pub fn many(steps: u64, core: &mut Core, seen: impl FnMut(u64, &mut Core, &StepReport)) -> (Ended, Spent) {
     let before = core.sim.phases();
     let mut spent = Spent { first: core.sim.state().step, ..Spent::default() };
     core.sim.set_timing(true);
@@ -50,7 +47,7 @@ fn timed(
     steps: u64,
     core: &mut Core,
     seconds: &mut Vec<f64>,
-    mut seen: impl FnMut(u64, &mut Core, &stiction_sim::StepReport),
+    mut seen: impl FnMut(u64, &mut Core, &StepReport),
 ) -> Ended {
     for i in 0..steps {
         interrupt::check();
@@ -68,85 +65,33 @@ fn timed(
     Ended::Done
 }
 
-/// Rows of a trajectory.
-#[derive(Default)]
-pub struct Kept {
-    /// Times (s).
-    pub t: Vec<f64>,
-    /// Configurations.
-    pub q: Vec<f64>,
-    /// Velocities.
-    pub v: Vec<f64>,
-    /// Origins of the bodies (m).
-    pub positions: Vec<f64>,
-    /// Their orientations, quaternions w, x, y, z.
-    pub orientations: Vec<f64>,
-    /// Kinetic energies (J).
-    pub kinetic: Vec<f64>,
-    /// Potential energies (J).
-    pub potential: Vec<f64>,
-    /// Largest measures of the certificates.
-    pub certificate: Vec<f64>,
-    /// Whether the steps were accepted without being certified.
-    pub accepted: Vec<bool>,
-    /// Pivots or iterations.
-    pub pivots: Vec<i64>,
-    /// Linear systems that were factored.
-    pub factorizations: Vec<i64>,
-    /// Contacts with a force.
-    pub contacts: Vec<i64>,
-    /// Sums of the normal forces (N).
-    pub normal_force: Vec<f64>,
-    /// Largest slip speeds (m/s).
-    pub slip: Vec<f64>,
+/// Adds a row: the state now, and what the step to it did.
+pub fn keep(rows: &mut Rows, core: &mut Core, report: Option<&StepReport>) {
+    let Core { sim, work, .. } = core;
+    let solution = sim.outcome().and_then(|o| o.answer());
+    let scale = if solution.is_some_and(|s| s.level == Level::Acceleration) { 1.0 } else { 1.0 / sim.settings().dt };
+    let force = solution.map_or(0.0, |s| scale * s.forces.normal.iter().sum::<f64>());
+    rows.add(sim.world(), work, sim.state(), report.map(|report| (report, force)));
 }
 
-impl Kept {
-    /// A row: the state now, and what the step to it did.
-    pub fn add(&mut self, core: &mut Core, report: Option<&stiction_sim::StepReport>) {
-        core.kinematics();
-        let (world, state) = (core.sim.world(), core.sim.state());
-        let (kinetic, potential) = core.work.energy(&world.model, &state.v);
-        self.t.push(state.t);
-        self.q.extend_from_slice(&state.q);
-        self.v.extend_from_slice(&state.v);
-        self.positions.extend(core.work.pose.iter().flat_map(|p| p.translation.to_array()));
-        self.orientations.extend(core.work.pose.iter().flat_map(|p| {
-            let q = p.rotation;
-            [q.w, q.x, q.y, q.z]
-        }));
-        self.kinetic.push(kinetic);
-        self.potential.push(potential);
-        self.certificate.push(report.map_or(0.0, |r| r.certificate));
-        self.accepted.push(report.is_some_and(|r| r.accepted));
-        self.pivots.push(report.map_or(0, |r| r.pivots as i64));
-        self.factorizations.push(report.map_or(0, |r| r.factorizations as i64));
-        self.contacts.push(report.map_or(0, |r| r.active as i64));
-        let solution = core.sim.outcome().and_then(|o| o.answer()).filter(|_| report.is_some());
-        let scale =
-            if solution.is_some_and(|s| s.level == Level::Acceleration) { 1.0 } else { 1.0 / core.sim.settings().dt };
-        self.normal_force.push(solution.map_or(0.0, |s| scale * s.forces.normal.iter().sum::<f64>()));
-        self.slip.push(report.map_or(0.0, |r| r.slip));
-    }
-
-    /// The rows as arrays; `sizes` are those of q and v, and the number of bodies.
-    pub fn into_dict(self, py: Python<'_>, sizes: [usize; 3]) -> PyResult<Bound<'_, PyDict>> {
-        let ([nq, nv, nb], rows) = (sizes, self.t.len());
-        let all = PyDict::new(py);
-        all.set_item("t", PyArray1::from_vec(py, self.t))?;
-        all.set_item("q", arrays::from_rows(py, rows, nq, self.q)?)?;
-        all.set_item("v", arrays::from_rows(py, rows, nv, self.v)?)?;
-        all.set_item("positions", arrays::from_rows(py, rows, 3 * nb, self.positions)?.reshape([rows, nb, 3])?)?;
-        all.set_item("orientations", arrays::from_rows(py, rows, 4 * nb, self.orientations)?.reshape([rows, nb, 4])?)?;
-        all.set_item("kinetic", PyArray1::from_vec(py, self.kinetic))?;
-        all.set_item("potential", PyArray1::from_vec(py, self.potential))?;
-        all.set_item("certificate", PyArray1::from_vec(py, self.certificate))?;
-        all.set_item("accepted", PyArray1::from_vec(py, self.accepted))?;
-        all.set_item("pivots", PyArray1::from_vec(py, self.pivots))?;
-        all.set_item("factorizations", PyArray1::from_vec(py, self.factorizations))?;
-        all.set_item("contacts", PyArray1::from_vec(py, self.contacts))?;
-        all.set_item("normal_force", PyArray1::from_vec(py, self.normal_force))?;
-        all.set_item("slip", PyArray1::from_vec(py, self.slip))?;
-        Ok(all)
-    }
+/// Rows as arrays; `sizes` are those of q and v, and the number of bodies.
+pub fn into_dict(rows: Rows, py: Python<'_>, sizes: [usize; 3]) -> PyResult<Bound<'_, PyDict>> {
+    let ([nq, nv, nb], k) = (sizes, rows.t.len());
+    let all = PyDict::new(py);
+    all.set_item("step", PyArray1::from_vec(py, rows.step))?;
+    all.set_item("t", PyArray1::from_vec(py, rows.t))?;
+    all.set_item("q", arrays::from_rows(py, k, nq, rows.q)?)?;
+    all.set_item("v", arrays::from_rows(py, k, nv, rows.v)?)?;
+    all.set_item("positions", arrays::from_rows(py, k, 3 * nb, rows.positions)?.reshape([k, nb, 3])?)?;
+    all.set_item("orientations", arrays::from_rows(py, k, 4 * nb, rows.orientations)?.reshape([k, nb, 4])?)?;
+    all.set_item("kinetic", PyArray1::from_vec(py, rows.kinetic))?;
+    all.set_item("potential", PyArray1::from_vec(py, rows.potential))?;
+    all.set_item("certificate", PyArray1::from_vec(py, rows.certificate))?;
+    all.set_item("accepted", PyArray1::from_vec(py, rows.accepted))?;
+    all.set_item("pivots", PyArray1::from_vec(py, rows.pivots))?;
+    all.set_item("factorizations", PyArray1::from_vec(py, rows.factorizations))?;
+    all.set_item("contacts", PyArray1::from_vec(py, rows.contacts))?;
+    all.set_item("normal_force", PyArray1::from_vec(py, rows.normal_force))?;
+    all.set_item("slip", PyArray1::from_vec(py, rows.slip))?;
+    Ok(all)
 }

@@ -9,17 +9,18 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use stiction_sim::Snapshot;
+use stiction_sim::inputs::Layout;
+use stiction_sim::recording::Rows;
 
 use super::core::{AtStart, Core, same_bits};
 use super::physical::PhysicalArrays;
 use super::report::{RunReport, StepReport};
 use super::robot;
-use super::run::{Ended, Kept, Spent, many};
+use super::run::{Ended, Spent, into_dict, keep, many};
 use super::state;
 use super::state::{Arrays, numbers};
 use super::views::views;
 use crate::display::{html, quoted};
-use crate::inputs::Layout;
 use crate::scene::Scene;
 use crate::{arrays, errors, interrupt, pickle};
 
@@ -135,6 +136,7 @@ impl Simulation {
         core: &mut Core,
         work: impl FnOnce(&mut Core) -> R + Send,
     ) -> PyResult<R> {
+        core.record_changes().map_err(|message| errors::input(py, message))?;
         let views = [self.arrays.q.bind(py), self.arrays.v.bind(py)];
         core.note_state();
         let writable = views.map(|view| arrays::set_writable(view, false));
@@ -148,6 +150,7 @@ impl Simulation {
         self.write(py, core)?;
         self.write_sensors(py, core)?;
         let result = result.unwrap_or_else(|payload| resume_unwind(payload))?;
+        core.recorded().map_err(|e| PyErr::from(std::io::Error::other(e)))?;
         if written {
             return Err(errors::BUSY.raise(py, (WRITTEN,)));
         }
@@ -556,20 +559,19 @@ impl Simulation {
         self.read(py, &mut core)?;
         let sizes = sizes(&core);
         let (mut run, ended, kept) = self.detached(py, &mut core, |core| {
-            let (mut run, mut kept) = (RunReport::default(), Kept::default());
-            kept.add(core, None);
+            let (mut run, mut kept) = (RunReport::default(), Rows::default());
+            keep(&mut kept, core, None);
             let ended = many(steps, core, |i, core, report| {
                 run.add(core.sim.settings().dt, report);
                 if (i + 1) % every == 0 {
-                    kept.add(core, Some(report));
+                    keep(&mut kept, core, Some(report));
                 }
             });
             (run, ended, kept)
         })?;
         drop(core);
         self.finish(py, &mut run, ended)?;
-        let all = kept.into_dict(py, sizes)?;
-        Ok((Bound::new(py, run)?, all))
+        Ok((Bound::new(py, run)?, into_dict(kept, py, sizes)?))
     }
 
     /// Steps with a function of Python before each of them, and what is kept of them.
@@ -583,11 +585,11 @@ impl Simulation {
         if !controller.is_callable() {
             return Err(arrays::wrong_type("controller must be callable", controller));
         }
-        let (mut run, mut kept) = (RunReport::default(), Kept::default());
+        let (mut run, mut kept) = (RunReport::default(), Rows::default());
         let (sizes, before, mut spent) = {
             let mut core = this.lock(py)?;
             this.read(py, &mut core)?;
-            kept.add(&mut core, None);
+            keep(&mut kept, &mut core, None);
             let spent = Spent { first: core.sim.state().step, ..Spent::default() };
             (sizes(&core), core.sim.phases(), spent)
         };
@@ -596,13 +598,13 @@ impl Simulation {
             controller.call1((slf,))?;
             let mut core = this.lock(py)?;
             this.read(py, &mut core)?;
-            let (rest, keep) = (&mut run, (i + 1).is_multiple_of(every));
+            let (rest, kept_step) = (&mut run, (i + 1).is_multiple_of(every));
             let rows = &mut kept;
             let (how, own) = this.detached(py, &mut core, |core| {
                 many(1, core, |_, core, report| {
                     rest.add(core.sim.settings().dt, report);
-                    if keep {
-                        rows.add(core, Some(report));
+                    if kept_step {
+                        keep(rows, core, Some(report));
                     }
                 })
             })?;
@@ -614,7 +616,7 @@ impl Simulation {
             }
         }
         this.finish(py, &mut run, (ended, spent))?;
-        Ok((Bound::new(py, run)?, kept.into_dict(py, sizes)?))
+        Ok((Bound::new(py, run)?, into_dict(kept, py, sizes)?))
     }
 }
 

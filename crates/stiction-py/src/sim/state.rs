@@ -6,7 +6,7 @@ use pyo3::types::PySlice;
 
 use super::core::Core;
 use crate::errors;
-use crate::inputs::{PARTS, WRENCH};
+use stiction_sim::inputs::{PARTS, WRENCH};
 
 /// The arrays Python sees.
 pub struct Arrays {

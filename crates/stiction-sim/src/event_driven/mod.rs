@@ -264,8 +264,7 @@ impl Events {
             sim.command(sim.before.t);
         }
         sim.advance_activations();
-        sim.state.step += 1;
-        sim.state.t = sim.state.step as f64 * sim.settings.dt;
+        sim.state.advance_time(self.before.0.t, sim.settings.dt);
         sim.update_dynamics();
         self.report.kinetic = sim.kinetic(&sim.state.v);
         let energy = sim.present_energy();

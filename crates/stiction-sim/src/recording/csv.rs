@@ -1,82 +1,44 @@
 //! A recording as tables of text.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use stiction_body::math::Vec3;
-use stiction_contact::Level;
-
+use super::header::Header;
 use super::read::Recording;
-use super::step::RecordedStep;
+use super::rows::Rows;
 
-/// Forces of a contact along world axes (N), on the second body; the first one has the opposite.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct WorldForce {
-    /// Along the normal.
-    pub normal: [f64; 3],
-    /// Along the tangent plane.
-    pub tangential: [f64; 3],
-    /// Moment about the normal (N m).
-    pub moment: f64,
-    /// Moment against rolling (N m), in the tangent plane.
-    pub rolling: [f64; 3],
-}
-
-impl WorldForce {
-    /// That of contact `i`: its impulse over the step `dt` (s), or its force at the end of the step.
-    pub(super) fn of(step: &RecordedStep, i: usize, dt: f64) -> Self {
-        let dt = if step.level == Level::Acceleration { 1.0 } else { dt };
-        let n = Vec3::from_array(step.contacts[i].normal);
-        let (s, t) = step.contacts[i].tangents();
-        let p = &step.impulses;
-        Self {
-            normal: (n * (p.normal[i] / dt)).to_array(),
-            tangential: (s * (p.tangent_s[i] / dt) + t * (p.tangent_t[i] / dt)).to_array(),
-            moment: p.spin[i] / dt,
-            rolling: (s * (p.roll_s[i] / dt) + t * (p.roll_t[i] / dt)).to_array(),
-        }
-    }
-}
-
-/// Writes two tables: states (a line per recorded step) and contacts (a line per contact of each), each with its names in the first
-/// line; `docs/recordings.md` says what they mean.
+/// Writes two tables: states (a line per row) and contacts (a line per contact of each step), each with its names in the first line;
+/// `docs/recordings.md` says what they mean. The names are those of [`export_npz`](super::export_npz), those of columns of an array with the
+/// column's after them, and nothing but letters, digits and underscores.
 ///
 /// # Errors
 /// Of the writers.
-pub fn export_csv(recording: &Recording, mut states: impl Write, mut contacts: impl Write) -> io::Result<()> {
+pub fn export_csv(
+    recording: &Recording,
+    rows: &Rows,
+    mut states: impl Write,
+    mut contacts: impl Write,
+) -> io::Result<()> {
     let header = recording.header();
-    let dt = header.settings.dt;
-    let names =
-        |letter: &str, names: &[String]| names.iter().map(|n| quoted(&format!("{letter}:{n}"))).collect::<Vec<_>>();
-    let columns = [
-        "step".to_string(),
-        "t".into(),
-        "certificate".into(),
-        "pivots".into(),
-        "factorizations".into(),
-        "accepted".into(),
-    ];
-    let columns = [&columns[..], &names("q", &header.q), &names("v", &header.v)].concat();
-    writeln!(states, "{}", columns.join(","))?;
-    writeln!(
-        contacts,
-        "step,t,contact,body_a,body_b,geom_a,geom_b,feature,mode,gap,x,y,z,nx,ny,nz,fn_x,fn_y,fn_z,ft_x,ft_y,ft_z,moment,mr_x,mr_y,mr_z"
-    )?;
+    writeln!(states, "{}", columns(header).join(","))?;
+    (0..rows.t.len()).try_for_each(|i| state_line(rows, i, header, &mut states))?;
+    writeln!(contacts, "{}", contact_columns().join(","))?;
     for step in recording.steps() {
-        write!(states, "{},{:?},{:?}", step.number(), step.state.t, step.certificate.largest())?;
-        write!(states, ",{},{},{}", step.pivots, step.factorizations, u8::from(step.accepted))?;
-        numbers(&mut states, step.state.q.iter().chain(&step.state.v))?;
-        writeln!(states)?;
-        for (i, contact) in step.contacts.iter().enumerate() {
-            let [a, b] = contact.key.geoms;
-            let f = WorldForce::of(&step, i, dt);
+        for (i, row) in step.contact_rows(header).enumerate() {
             write!(contacts, "{},{:?},{i}", step.number(), step.state.t)?;
+            let [a, b] = row.geoms;
             for name in [header.body(a), header.body(b), &header.geom(a), &header.geom(b)] {
                 write!(contacts, ",{}", quoted(name))?;
             }
-            write!(contacts, ",{},{}", contact.key.feature, contact.mode)?;
-            let places = [contact.gap].into_iter().chain(contact.point).chain(contact.normal);
-            let forces = f.normal.into_iter().chain(f.tangential).chain([f.moment]).chain(f.rolling);
-            numbers(&mut contacts, places.chain(forces).collect::<Vec<_>>().iter())?;
+            write!(contacts, ",{},{}", row.feature, row.mode)?;
+            numbers(&mut contacts, &[row.gap])?;
+            numbers(&mut contacts, &row.point)?;
+            row.frame.iter().try_for_each(|axis| numbers(&mut contacts, axis))?;
+            numbers(&mut contacts, &[row.normal_force])?;
+            numbers(&mut contacts, &row.friction_force)?;
+            numbers(&mut contacts, &[row.spin_moment])?;
+            numbers(&mut contacts, &row.rolling_moment)?;
+            numbers(&mut contacts, &row.force)?;
             writeln!(contacts)?;
         }
     }
@@ -84,15 +46,90 @@ pub fn export_csv(recording: &Recording, mut states: impl Write, mut contacts: i
     contacts.flush()
 }
 
-/// Numbers with all their digits, a comma before each.
-fn numbers<'a>(out: &mut impl Write, numbers: impl Iterator<Item = &'a f64>) -> io::Result<()> {
-    for x in numbers {
-        write!(out, ",{x:?}")?;
+/// The names of the columns of states.
+fn columns(header: &Header) -> Vec<String> {
+    let plain = [
+        "step",
+        "t",
+        "certificate",
+        "accepted",
+        "pivots",
+        "factorizations",
+        "contacts",
+        "normal_force",
+        "slip",
+        "kinetic",
+        "potential",
+    ];
+    let mut names: Vec<String> = plain.map(str::to_string).into();
+    names.extend(header.q.iter().map(|name| format!("q_{name}")));
+    names.extend(header.v.iter().map(|name| format!("v_{name}")));
+    for (array, axes) in [("positions", &["x", "y", "z"][..]), ("orientations", &["w", "x", "y", "z"])] {
+        names
+            .extend(header.links.iter().flat_map(|body| axes.iter().map(move |axis| format!("{array}_{body}_{axis}"))));
     }
-    Ok(())
+    plain_and_single(&names)
+}
+
+/// Names of letters, digits and underscores, each there once: a number after those that are not.
+fn plain_and_single(names: &[String]) -> Vec<String> {
+    let mut used = BTreeSet::new();
+    let plain = |name: &String| name.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+    let single = |name: String| {
+        let numbered = (2..).map(|i| format!("{name}_{i}"));
+        let free = std::iter::once(name.clone()).chain(numbered).find(|name| used.insert(name.clone()));
+        free.unwrap_or(name)
+    };
+    names.iter().map(plain).map(single).collect()
+}
+
+fn contact_columns() -> Vec<String> {
+    let names = ["step", "t", "contact", "body_a", "body_b", "geom_a", "geom_b", "feature", "mode", "gap"];
+    let mut all: Vec<String> = names.map(str::to_string).into();
+    let mut vector = |name: &str, axes: &[&str]| all.extend(axes.iter().map(|axis| format!("{name}_{axis}")));
+    let (axes, tangents) = (["x", "y", "z"], ["s", "t"]);
+    ["point", "normal", "tangent_s", "tangent_t"].iter().for_each(|name| vector(name, &axes));
+    all.push("normal_force".into());
+    all.extend(tangents.map(|axis| format!("friction_force_{axis}")));
+    all.push("spin_moment".into());
+    all.extend(tangents.map(|axis| format!("rolling_moment_{axis}")));
+    all.extend(axes.map(|axis| format!("force_{axis}")));
+    all
+}
+
+fn state_line(rows: &Rows, i: usize, header: &Header, out: &mut impl Write) -> io::Result<()> {
+    write!(out, "{},{:?},{:?}", rows.step[i], rows.t[i], rows.certificate[i])?;
+    let counts = [rows.pivots[i], rows.factorizations[i], rows.contacts[i]];
+    write!(out, ",{},{},{},{}", u8::from(rows.accepted[i]), counts[0], counts[1], counts[2])?;
+    numbers(out, &[rows.normal_force[i], rows.slip[i], rows.kinetic[i], rows.potential[i]])?;
+    let bodies = header.links.len();
+    let arrays = [
+        (&rows.q, header.q.len()),
+        (&rows.v, header.v.len()),
+        (&rows.positions, 3 * bodies),
+        (&rows.orientations, 4 * bodies),
+    ];
+    arrays.into_iter().try_for_each(|(array, size)| numbers(out, &array[i * size..(i + 1) * size]))?;
+    writeln!(out)
+}
+
+/// Numbers with all their digits, a comma before each.
+fn numbers(out: &mut impl Write, numbers: &[f64]) -> io::Result<()> {
+    numbers.iter().try_for_each(|x| write!(out, ",{x:?}"))
 }
 
 /// A name as it can stand in a table.
 fn quoted(name: &str) -> String {
     if name.contains([',', '"', '\n', '\r']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_plain_and_each_there_once() {
+        let names = ["q_a/b.x", "q_a_b_x", "q_a.b x", "q_ä", "t"].map(str::to_string);
+        assert_eq!(plain_and_single(&names), ["q_a_b_x", "q_a_b_x_2", "q_a_b_x_3", "q__", "t"]);
+    }
 }

@@ -2,15 +2,20 @@
 
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use stiction_body::JointKind;
 
 use super::bytes::{Broken, Reader, Writer, checksum};
-use super::{WITH_ACCEPTANCE, WITH_RESTITUTION};
+use super::{WITH_ACCEPTANCE, WITH_CHANGES, WITH_RESTITUTION};
+use crate::carry::Weld;
 use crate::error::SceneError;
+use crate::inputs::Layout;
+use crate::load_description_at;
+use crate::mjcf::Start;
 use crate::restitution::Impacts;
 use crate::scene::Scene;
-use crate::simulation::{Integrator, OnFailure, Settings, SimulatorKind};
+use crate::simulation::{Integrator, OnFailure, Settings, Simulation, SimulatorKind};
 use crate::world::World;
 
 /// Where a scene came from: enough to build it again.
@@ -24,6 +29,68 @@ pub struct Origin {
     pub text: String,
     /// Parameters that were given other values.
     pub parameters: Vec<(String, f64)>,
+    /// What was put over what the text says.
+    pub overlay: Overlay,
+}
+
+/// What a program puts over the world of a scene.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Overlay {
+    /// Gravity (m/s²).
+    pub gravity: Option<[f64; 3]>,
+    /// Coulomb coefficient of every surface.
+    pub friction: Option<f64>,
+    /// Links of one robot that overlap at the start touch where they overlap by more.
+    pub allow_start_overlap: Option<bool>,
+    /// Bodies that hold together.
+    pub welds: Vec<Weld>,
+}
+
+impl Overlay {
+    /// Puts it over a scene.
+    ///
+    /// # Errors
+    /// If a number cannot be used, or a body is not there.
+    pub fn apply(&self, scene: &mut Scene) -> Result<(), SceneError> {
+        self.welds.iter().try_for_each(|weld| weld.apply(scene))?;
+        if let Some(gravity) = self.gravity {
+            let set = Arc::make_mut(&mut scene.world).model.set_gravity(gravity.into());
+            set.map_err(|e| SceneError::input("gravity", &e))?;
+        }
+        if let Some(mu) = self.friction {
+            let set = Arc::make_mut(&mut scene.world).surfaces.set_friction(mu);
+            set.map_err(|e| SceneError::input("friction", &e))?;
+        }
+        if let Some(allow) = self.allow_start_overlap {
+            Arc::make_mut(&mut scene.world).allow_start_overlap = allow;
+        }
+        Ok(())
+    }
+
+    fn put(&self, out: &mut Writer) {
+        let Self { gravity, friction, allow_start_overlap, welds } = self;
+        out.list(gravity.as_slice(), |out, g| out.array(g));
+        out.list(friction.as_slice(), |out, mu| out.f64(*mu));
+        out.list(allow_start_overlap.as_slice(), |out, allow| out.bool(*allow));
+        out.list(welds, |out, Weld { a, b, frame_a, frame_b }| {
+            out.text(a);
+            out.list(b.as_slice(), |out, name| out.text(name));
+            out.array(frame_a);
+            out.array(frame_b);
+        });
+    }
+
+    fn get(from: &mut Reader<'_>) -> Result<Self, Broken> {
+        Ok(Self {
+            gravity: from.list(24, Reader::array)?.pop(),
+            friction: from.list(8, Reader::f64)?.pop(),
+            allow_start_overlap: from.list(1, Reader::bool)?.pop(),
+            welds: from.list(8 + 8 + 14 * 8, |from| {
+                let (a, b) = (from.text()?, from.list(8, Reader::text)?.pop());
+                Ok(Weld { a, b, frame_a: from.array()?, frame_b: from.array()? })
+            })?,
+        })
+    }
 }
 
 impl Origin {
@@ -35,7 +102,38 @@ impl Origin {
         let text = crate::files::read_text(file).map_err(|e| SceneError::new("", e.to_string()).in_file(file))?;
         let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
         let directory = whole.parent().map(|d| d.to_string_lossy().into_owned()).unwrap_or_default();
-        Ok(Self { file: file.to_string_lossy().into_owned(), directory, text, parameters: parameters.to_vec() })
+        let parameters = parameters.to_vec();
+        Ok(Self { file: file.to_string_lossy().into_owned(), directory, text, parameters, overlay: Overlay::default() })
+    }
+
+    /// A scene of one robot file (URDF or MJCF), with its own gravity, step and names, from a start that it has; on a floor, the plane z = 0, if
+    /// that is asked for.
+    ///
+    /// # Errors
+    /// If the file cannot be read, naming the place; if there is no such keyframe.
+    pub fn of_robot(file: &Path, start: &Start, floor: bool) -> Result<Self, SceneError> {
+        let description = load_description_at(file, start)?;
+        let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        let mut text = format!("title = {}\n", quoted(&description.name));
+        if let Some(g) = description.gravity {
+            text += &format!("gravity = [{:?}, {:?}, {:?}]\n", g.x, g.y, g.z);
+        }
+        if let Some(dt) = description.dt {
+            text += &format!("dt = {dt:?}\n");
+        }
+        text += &format!("[[robots]]\nname = \"\"\nfile = {}\n", quoted(&whole.to_string_lossy()));
+        match start {
+            Start::Home => {}
+            Start::Reference => text += "keyframe = -1\n",
+            Start::Keyframe(name) => text += &format!("keyframe = {}\n", quoted(name)),
+            Start::Number(number) => text += &format!("keyframe = {number}\n"),
+        }
+        if floor {
+            text += "[[bodies]]\nname = \"floor\"\nfixed = true\nshape = { plane = true }\n";
+        }
+        let directory = whole.parent().map(|d| d.to_string_lossy().into_owned()).unwrap_or_default();
+        Ok(Self { file: file.to_string_lossy().into_owned(), directory, text, ..Self::default() })
     }
 
     /// The scene.
@@ -43,7 +141,10 @@ impl Origin {
     /// # Errors
     /// The first thing that is wrong with it.
     pub fn scene(&self) -> Result<Scene, SceneError> {
-        Scene::parse(&self.text, Path::new(&self.directory), &self.parameters).map_err(|e| e.in_file(&self.file))
+        let mut scene = Scene::parse(&self.text, Path::new(&self.directory), &self.parameters)
+            .map_err(|e| if self.file.is_empty() { e } else { e.in_file(&self.file) })?;
+        self.overlay.apply(&mut scene)?;
+        Ok(scene)
     }
 }
 
@@ -86,6 +187,8 @@ pub struct Header {
     pub every: u64,
     /// It begins at the scene's own start. If not, a replay begins at the first snapshot.
     pub from_start: bool,
+    /// A program speaks to it through inputs ([`Layout`]), and may change it between steps.
+    pub inputs: bool,
     /// Files that the scene names.
     pub files: Vec<NamedFile>,
     /// A number that changes with the bodies, geoms and surfaces that were simulated: with the files that robot files name, too.
@@ -111,6 +214,7 @@ impl Header {
             settings: Settings { timing: false, ..scene.settings.clone() },
             every: every.max(1),
             from_start: true,
+            inputs: false,
             files: scene.files.iter().map(|path: &PathBuf| NamedFile::of(path)).collect(),
             world: fingerprint(world),
             links: links.iter().map(|l| l.spec.name.clone()).collect(),
@@ -119,8 +223,8 @@ impl Header {
                 .iter()
                 .map(|g| GeomName { name: g.name.clone(), link: g.link.map(|l| l as u32) })
                 .collect(),
-            q: names(world, configuration),
-            v: names(world, velocity),
+            q: q_names(world),
+            v: v_names(world),
         }
     }
 
@@ -146,10 +250,22 @@ impl Header {
         Ok((scene, notes))
     }
 
+    /// A simulation of the scene, as [`Header::scene`] gives it, with the controllers it was recorded with.
+    ///
+    /// # Errors
+    /// As [`Scene::simulation`].
+    pub fn simulation(&self, scene: &Scene) -> Result<Simulation, SceneError> {
+        if self.inputs { Layout::new(scene).simulation(scene) } else { scene.simulation() }
+    }
+
+    /// The link of a geom; `None` for the world.
+    pub fn link(&self, geom: u32) -> Option<u32> {
+        self.geoms.get(geom as usize).and_then(|g| g.link)
+    }
+
     /// The name of a geom's body; `world` where it has none.
     pub fn body(&self, geom: u32) -> &str {
-        let link = self.geoms.get(geom as usize).and_then(|g| g.link);
-        link.and_then(|l| self.links.get(l as usize)).map_or("world", String::as_str)
+        self.link(geom).and_then(|l| self.links.get(l as usize)).map_or("world", String::as_str)
     }
 
     /// The name of a geom; its number where it has none.
@@ -159,9 +275,9 @@ impl Header {
     }
 
     pub(super) fn put(&self, out: &mut Writer) {
-        let Self { version, origin, settings, every, from_start, files, world, links, geoms, q, v } = self;
+        let Self { version, origin, settings, every, from_start, inputs, files, world, links, geoms, q, v } = self;
         out.text(version);
-        let Origin { file, directory, text, parameters } = origin;
+        let Origin { file, directory, text, parameters, overlay } = origin;
         [file, directory, text].into_iter().for_each(|x| out.text(x));
         out.list(parameters, |out, (name, x)| {
             out.text(name);
@@ -183,16 +299,19 @@ impl Header {
             out.u32(geom.link.unwrap_or(0));
         });
         [q, v].into_iter().for_each(|names| out.list(names, |out, name| out.text(name)));
+        out.bool(*inputs);
+        overlay.put(out);
     }
 
     /// Reads the header of a recording of this version of the format.
     pub(super) fn get(from: &mut Reader<'_>, format: u32) -> Result<Self, Broken> {
         let version = from.text()?;
-        let origin = Origin {
+        let mut origin = Origin {
             file: from.text()?,
             directory: from.text()?,
             text: from.text()?,
             parameters: from.list(16, |from| Ok((from.text()?, from.f64()?)))?,
+            overlay: Overlay::default(),
         };
         let settings = get_settings(from, format)?;
         let every = from.u64()?.max(1);
@@ -208,9 +327,24 @@ impl Header {
             Ok(GeomName { name, link: fixed.then_some(link) })
         })?;
         let (q, v) = (from.list(8, Reader::text)?, from.list(8, Reader::text)?);
+        let mut inputs = false;
+        if format >= WITH_CHANGES {
+            inputs = from.bool()?;
+            origin.overlay = Overlay::get(from)?;
+        }
         from.end()?;
-        Ok(Self { version, origin, settings, every, from_start, files, world, links, geoms, q, v })
+        Ok(Self { version, origin, settings, every, from_start, inputs, files, world, links, geoms, q, v })
     }
+}
+
+/// Names of the configuration's numbers, nq: `link.number`, or the link's alone where it has one.
+pub fn q_names(world: &World) -> Vec<String> {
+    names(world, configuration)
+}
+
+/// Names of the velocities, nv.
+pub fn v_names(world: &World) -> Vec<String> {
+    names(world, velocity)
 }
 
 /// The names of all links' numbers, `link.number`.

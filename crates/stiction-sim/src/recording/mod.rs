@@ -1,29 +1,36 @@
 //! Recordings: the scene, every step's state, contacts, impulses and certificate, and snapshots from which any step can be made again.
 //!
 //! `docs/recordings.md` describes the file. A [`Recorder`] writes it while a simulation runs, in chunks that are whole by themselves, so that a crash
-//! loses at most one of them; a [`Recording`] reads what there is, and says where and why it ends. [`fn@replay`] runs the scene again and compares bit by
-//! bit, [`problem_of_step`] gives the contact problem of a step, [`Remaking`] those of all steps beside what was recorded, and [`export_csv`] and
-//! [`export_npz`] the numbers.
+//! loses at most one of them; a [`Recording`] reads what there is, and says where and why it ends. [`fn@replay`] runs the
+//! scene again, with what a program changed from outside between steps ([`Change`]), and compares bit by bit;
+//! [`problem_of_step`] gives the contact problem of a step, [`Remaking`] those of all steps beside what was recorded, and
+//! [`Recording::rows`], [`export_csv`] and [`export_npz`] the numbers.
 
 mod bytes;
+mod change;
+mod contact;
 mod csv;
 mod header;
 mod npz;
 mod read;
 mod remake;
 mod replay;
+mod rows;
 mod snapshot;
 mod step;
 #[cfg(test)]
 mod tests;
 mod write;
 
+pub use change::{Change, Changed};
+pub use contact::ContactRow;
 pub use csv::export_csv;
-pub use header::{GeomName, Header, NamedFile, Origin};
+pub use header::{GeomName, Header, NamedFile, Origin, Overlay, q_names, v_names};
 pub use npz::export_npz;
 pub use read::{Chunk, End, Recording};
 pub use remake::{RemadeStep, Remaking};
 pub use replay::{Difference, Replay, problem_of_step, replay};
+pub use rows::Rows;
 pub use snapshot::SAVED_STATE_VERSION;
 pub use step::{FrictionEllipse, RecordedContact, RecordedStep};
 pub use write::Recorder;
@@ -31,7 +38,7 @@ pub use write::Recorder;
 /// The first bytes of a recording.
 const MAGIC: &[u8; 8] = b"STICREC\n";
 /// The version of the format of recordings.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 /// The oldest version that can be read: without [`Settings::impacts`](crate::Settings) and
 /// [`RecordedStep::restitution_scale`].
 const OLDEST: u32 = 2;
@@ -49,6 +56,8 @@ const WITH_FACTORIZATIONS: u32 = 5;
 const WITH_ACTIVATIONS: u32 = 6;
 /// The version from which on snapshots have physical parameters that differ from the scene's own.
 const WITH_PHYSICAL: u32 = 7;
+/// The version from which on there are inputs from outside, and what a program changed between steps.
+const WITH_CHANGES: u32 = 8;
 
 /// What a chunk holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

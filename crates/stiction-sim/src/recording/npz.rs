@@ -5,120 +5,122 @@ use std::io::{self, Seek, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::csv::WorldForce;
+use super::contact::ContactRow;
 use super::read::Recording;
+use super::rows::Rows;
 
-/// Writes an `.npz` archive.
+/// Writes an `.npz` archive: the arrays of [`Rows`] under their names, with those of the contacts of all steps, and the names of what is in them.
 ///
 /// | array | shape | what |
 /// |---|---|---|
-/// | `step`, `t` | N | number (from 0) and time at the end (s) of each recorded step |
-/// | `q`, `v` | N × nq, N × nv | state after it |
-/// | `certificate`, `accepted` | N | largest measure of its certificate; 1 if it was accepted without being certified |
-/// | `pivots`, `factorizations` | N | pivots or iterations; linear systems that were factored |
-/// | `contact_step` | C | the step each contact belongs to |
-/// | `contact_bodies` | C × 2 | its bodies by their number in `links`; −1 is the world |
-/// | `contact_point`, `contact_normal` | C × 3 | where it is (m); unit normal from the first body to the second |
-/// | `contact_gap`, `contact_mode` | C | signed distance (m); 0 open, 1 stick, 2 slide |
-/// | `contact_force_normal`, `contact_force_tangential` | C × 3 | force on the second body (N), along world axes, averaged over the step |
-/// | `contact_moment` | C | moment on the second body about the normal (N m) |
-/// | `contact_rolling_moment` | C × 3 | moment on the second body against rolling (N m), along world axes |
-/// | `links`, `q_names`, `v_names` | | names |
+/// | `step`, `t` | k | number (from 0) and time at the end (s) of each recorded step; before them the state before the first, as step −1 |
+/// | `q`, `v` | k × nq, k × nv | state after it |
+/// | `positions`, `orientations` | k × bodies × 3, 4 | origins of the bodies (m), quaternions w, x, y, z |
+/// | `kinetic`, `potential` | k | energies (J) |
+/// | `certificate`, `accepted` | k | largest measure of its certificate; whether it was accepted without being certified |
+/// | `pivots`, `factorizations` | k | pivots or iterations; linear systems that were factored |
+/// | `contacts`, `normal_force`, `slip` | k | contacts with a force, sum of their normal forces (N), largest slip speed (m/s) |
+/// | `contact_step` | c | the step each contact belongs to |
+/// | `contact_body_a`, `contact_body_b` | c | its bodies by their number in `bodies`; −1 is the world |
+/// | `contact_geom_a`, `contact_geom_b`, `contact_feature` | c | its geoms by number, and which of their features touch |
+/// | `contact_point`, `contact_frame` | c × 3, c × 3 × 3 | where it is (m); unit normal from the first body to the second, two tangents |
+/// | `contact_gap`, `contact_mode` | c | signed distance (m); 0 open, 1 stick, 2 slide |
+/// | `contact_normal_force`, `contact_friction_force` | c, c × 2 | along the normal and along the tangents (N), averaged over the step |
+/// | `contact_spin_moment`, `contact_rolling_moment` | c, c × 2 | about the normal and about the tangents (N m) |
+/// | `contact_force` | c × 3 | on the second body (N), world axes |
+/// | `bodies`, `q_names`, `v_names` | | names |
 /// | `dt` | | the step (s) |
 ///
 /// # Errors
 /// Of the writer.
-pub fn export_npz(recording: &Recording, out: impl Write + Seek) -> io::Result<()> {
+pub fn export_npz(recording: &Recording, rows: &Rows, out: impl Write + Seek) -> io::Result<()> {
     let header = recording.header();
-    let dt = header.settings.dt;
-    let mut all = Arrays::default();
-    for step in recording.steps() {
-        all.step.push(step.number() as i64);
-        all.pivots.push(step.pivots as i64);
-        all.factorizations.push(step.factorizations as i64);
-        all.accepted.push(i64::from(step.accepted));
-        all.t.push(step.state.t);
-        all.certificate.push(step.certificate.largest());
-        all.q.extend_from_slice(&step.state.q);
-        all.v.extend_from_slice(&step.state.v);
-        for (i, contact) in step.contacts.iter().enumerate() {
-            let link = |geom: u32| header.geoms.get(geom as usize).and_then(|g| g.link).map_or(-1, i64::from);
-            all.contact_step.push(step.number() as i64);
-            all.bodies.extend(contact.key.geoms.map(link));
-            all.mode.push(contact.mode as i64);
-            all.point.extend(contact.point);
-            all.normal.extend(contact.normal);
-            all.gap.push(contact.gap);
-            let force = WorldForce::of(&step, i, dt);
-            all.force_normal.extend(force.normal);
-            all.force_tangential.extend(force.tangential);
-            all.moment.push(force.moment);
-            all.rolling.extend(force.rolling);
-        }
-    }
     let mut zip = ZipWriter::new(out);
-    let (n, c) = (all.t.len(), all.gap.len());
-    let mut integers =
-        |name: &str, shape: &[usize], x: &[i64]| array(&mut zip, name, "<i8", shape, x.iter().map(|x| x.to_le_bytes()));
-    integers("step", &[n], &all.step)?;
-    integers("pivots", &[n], &all.pivots)?;
-    integers("factorizations", &[n], &all.factorizations)?;
-    integers("accepted", &[n], &all.accepted)?;
-    integers("contact_step", &[c], &all.contact_step)?;
-    integers("contact_bodies", &[c, 2], &all.bodies)?;
-    integers("contact_mode", &[c], &all.mode)?;
+    let (k, bodies) = (rows.t.len(), header.links.len());
     for (name, shape, x) in [
-        ("dt", &[][..], &[dt][..]),
-        ("t", &[n], &all.t),
-        ("certificate", &[n], &all.certificate),
-        ("q", &[n, header.q.len()], &all.q),
-        ("v", &[n, header.v.len()], &all.v),
-        ("contact_point", &[c, 3], &all.point),
-        ("contact_normal", &[c, 3], &all.normal),
-        ("contact_gap", &[c], &all.gap),
-        ("contact_force_normal", &[c, 3], &all.force_normal),
-        ("contact_force_tangential", &[c, 3], &all.force_tangential),
-        ("contact_moment", &[c], &all.moment),
-        ("contact_rolling_moment", &[c, 3], &all.rolling),
+        ("dt", &[][..], &[header.settings.dt][..]),
+        ("t", &[k], &rows.t),
+        ("q", &[k, header.q.len()], &rows.q),
+        ("v", &[k, header.v.len()], &rows.v),
+        ("positions", &[k, bodies, 3], &rows.positions),
+        ("orientations", &[k, bodies, 4], &rows.orientations),
+        ("kinetic", &[k], &rows.kinetic),
+        ("potential", &[k], &rows.potential),
+        ("certificate", &[k], &rows.certificate),
+        ("normal_force", &[k], &rows.normal_force),
+        ("slip", &[k], &rows.slip),
     ] {
-        array(&mut zip, name, "<f8", shape, x.iter().map(|x| x.to_le_bytes()))?;
+        numbers(&mut zip, name, shape, x.iter())?;
     }
-    for (name, words) in [("links", &header.links), ("q_names", &header.q), ("v_names", &header.v)] {
+    let counts = [
+        ("step", &rows.step),
+        ("pivots", &rows.pivots),
+        ("factorizations", &rows.factorizations),
+        ("contacts", &rows.contacts),
+    ];
+    counts.into_iter().try_for_each(|(name, x)| integers(&mut zip, name, x.iter().copied()))?;
+    array(&mut zip, "accepted", "|b1", &[k], rows.accepted.iter().map(|x| [u8::from(*x)]))?;
+    let mut touching = vec![];
+    for step in recording.steps() {
+        touching.extend(step.contact_rows(header).map(|row| (step.number() as i64, row)));
+    }
+    contacts(&mut zip, &touching)?;
+    for (name, words) in [("bodies", &header.links), ("q_names", &header.q), ("v_names", &header.v)] {
         text_array(&mut zip, name, words)?;
     }
     zip.finish().map_err(io::Error::other)?.flush()
 }
 
-/// The numbers of all steps and contacts.
-#[derive(Debug, Default)]
-struct Arrays {
-    step: Vec<i64>,
-    pivots: Vec<i64>,
-    factorizations: Vec<i64>,
-    accepted: Vec<i64>,
-    t: Vec<f64>,
-    certificate: Vec<f64>,
-    q: Vec<f64>,
-    v: Vec<f64>,
-    contact_step: Vec<i64>,
-    bodies: Vec<i64>,
-    mode: Vec<i64>,
-    point: Vec<f64>,
-    normal: Vec<f64>,
-    gap: Vec<f64>,
-    force_normal: Vec<f64>,
-    force_tangential: Vec<f64>,
-    moment: Vec<f64>,
-    rolling: Vec<f64>,
+/// The arrays of the contacts, each with the step it belongs to.
+fn contacts<W: Write + Seek>(zip: &mut ZipWriter<W>, all: &[(i64, ContactRow)]) -> io::Result<()> {
+    let c = all.len();
+    integers(zip, "contact_step", all.iter().map(|(step, _)| *step))?;
+    let of = |name: &str, zip: &mut ZipWriter<W>, x: fn(&ContactRow) -> i64| {
+        integers(zip, name, all.iter().map(|(_, row)| x(row)))
+    };
+    of("contact_body_a", zip, |row| row.bodies[0])?;
+    of("contact_body_b", zip, |row| row.bodies[1])?;
+    of("contact_geom_a", zip, |row| i64::from(row.geoms[0]))?;
+    of("contact_geom_b", zip, |row| i64::from(row.geoms[1]))?;
+    of("contact_mode", zip, |row| row.mode as i64)?;
+    array(zip, "contact_feature", "<u8", &[c], all.iter().map(|(_, row)| row.feature.to_le_bytes()))?;
+    let of = |name: &str, zip: &mut ZipWriter<W>, shape: &[usize], x: fn(&ContactRow) -> &[f64]| {
+        numbers(zip, name, &[&[c], shape].concat(), all.iter().flat_map(|(_, row)| x(row)))
+    };
+    of("contact_point", zip, &[3], |row| &row.point)?;
+    of("contact_frame", zip, &[3, 3], |row| row.frame.as_flattened())?;
+    of("contact_gap", zip, &[], |row| std::slice::from_ref(&row.gap))?;
+    of("contact_normal_force", zip, &[], |row| std::slice::from_ref(&row.normal_force))?;
+    of("contact_friction_force", zip, &[2], |row| &row.friction_force)?;
+    of("contact_spin_moment", zip, &[], |row| std::slice::from_ref(&row.spin_moment))?;
+    of("contact_rolling_moment", zip, &[2], |row| &row.rolling_moment)?;
+    of("contact_force", zip, &[3], |row| &row.force)
 }
 
-/// An array of elements of 8 bytes.
-fn array<W: Write + Seek>(
+fn numbers<'a, W: Write + Seek>(
+    zip: &mut ZipWriter<W>,
+    name: &str,
+    shape: &[usize],
+    x: impl Iterator<Item = &'a f64>,
+) -> io::Result<()> {
+    array(zip, name, "<f8", shape, x.map(|x| x.to_le_bytes()))
+}
+
+fn integers<W: Write + Seek>(
+    zip: &mut ZipWriter<W>,
+    name: &str,
+    x: impl ExactSizeIterator<Item = i64>,
+) -> io::Result<()> {
+    array(zip, name, "<i8", &[x.len()], x.map(i64::to_le_bytes))
+}
+
+/// An array of elements of so many bytes.
+fn array<const BYTES: usize, W: Write + Seek>(
     zip: &mut ZipWriter<W>,
     name: &str,
     descr: &str,
     shape: &[usize],
-    elements: impl Iterator<Item = [u8; 8]>,
+    elements: impl Iterator<Item = [u8; BYTES]>,
 ) -> io::Result<()> {
     start(zip, name, descr, shape)?;
     let bytes: Vec<u8> = elements.flatten().collect();

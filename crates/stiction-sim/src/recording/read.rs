@@ -7,10 +7,11 @@ use std::path::Path;
 use flate2::read::ZlibDecoder;
 
 use super::bytes::{Broken, Reader};
+use super::change::{CHANGE, Change};
 use super::header::Header;
 use super::snapshot::{Has, get_snapshot};
 use super::step::RecordedStep;
-use super::{MAGIC, OLDEST, Tag, VERSION, WITH_ACTIVATIONS, WITH_PHYSICAL, WITH_ROLLING, chunk_sum};
+use super::{MAGIC, OLDEST, Tag, VERSION, WITH_ACTIVATIONS, WITH_CHANGES, WITH_PHYSICAL, WITH_ROLLING, chunk_sum};
 use crate::error::SceneError;
 use crate::simulation::Snapshot;
 
@@ -28,6 +29,8 @@ pub struct Chunk {
     pub snapshot: Snapshot,
     /// Its steps.
     pub steps: Vec<RecordedStep>,
+    /// What was changed from outside before one of its steps, or of those that were made and not recorded.
+    pub changes: Vec<Change>,
 }
 
 /// How a run ended.
@@ -105,7 +108,9 @@ impl Recording {
                 let before = self.places.last().map_or(0, |p| p.first);
                 let first = chunk.snapshot.state.step;
                 let ascends = chunk.steps.is_sorted_by(|a, b| a.state.step < b.state.step);
-                if first < before || !ascends || chunk.steps.iter().any(|s| s.state.step <= first) {
+                let changes = chunk.changes.is_sorted_by(|a, b| a.step <= b.step)
+                    && chunk.changes.first().is_none_or(|change| change.step >= first);
+                if first < before || !ascends || !changes || chunk.steps.iter().any(|s| s.state.step <= first) {
                     return Err(Broken("steps are not in order".into()));
                 }
                 self.places.push(Place { first, steps: chunk.steps.len(), ..place });
@@ -131,8 +136,9 @@ impl Recording {
         let snapshot = get_snapshot(&mut from, has)?;
         let (nq, nv) = (self.header.q.len(), self.header.v.len());
         let steps = from.list(STEP, |from| RecordedStep::get(from, self.format, nq, nv))?;
+        let changes = if self.format >= WITH_CHANGES { from.list(CHANGE, Change::get)? } else { vec![] };
         from.end()?;
-        Ok(Chunk { snapshot, steps })
+        Ok(Chunk { snapshot, steps, changes })
     }
 
     /// What is said before the first step.

@@ -2,6 +2,7 @@
 
 use stiction_contact::{ContactOutcome, ContactProblem, Level};
 
+use super::change::Pending;
 use super::read::{Chunk, Recording};
 use super::step::RecordedStep;
 use crate::error::SceneError;
@@ -30,6 +31,8 @@ pub struct Remaking {
     chunk: usize,
     /// Steps left of the present one.
     steps: std::vec::IntoIter<RecordedStep>,
+    /// What was changed from outside, and is to be changed again.
+    pending: Pending,
     /// A step is being made: true afterwards only if that was abandoned in the middle.
     within_step: bool,
 }
@@ -41,8 +44,9 @@ impl Remaking {
     /// If the scene cannot be built any more.
     pub fn new(recording: Recording) -> Result<(Self, Vec<String>), SceneError> {
         let (scene, notes) = recording.header().scene()?;
-        let simulation = scene.simulation()?;
-        Ok((Self { recording, simulation, chunk: 0, steps: vec![].into_iter(), within_step: false }, notes))
+        let simulation = recording.header().simulation(&scene)?;
+        let (steps, pending) = (vec![].into_iter(), Pending::default());
+        Ok((Self { recording, simulation, chunk: 0, steps, pending, within_step: false }, notes))
     }
 
     /// The recording.
@@ -63,9 +67,10 @@ impl Remaking {
             if self.chunk == self.recording.chunks() {
                 return Ok(None);
             }
-            let Chunk { snapshot, steps } = self.recording.chunk(self.chunk)?;
+            let Chunk { snapshot, steps, changes } = self.recording.chunk(self.chunk)?;
             self.simulation.restore(&snapshot).map_err(|e| SceneError::input("recording", &e))?;
             (self.steps, self.chunk) = (steps.into_iter(), self.chunk + 1);
+            self.pending.replace(changes);
         };
         if std::mem::replace(&mut self.within_step, true) {
             return Err(SceneError::new("recording", "a step was abandoned in the middle; begin again"));
@@ -73,7 +78,7 @@ impl Remaking {
         let simulation = &mut self.simulation;
         while simulation.state().step <= recorded.number() {
             let failed = |e: crate::StepFailure| SceneError::new(format!("step {}", e.step), e.why);
-            simulation.step().map_err(failed)?;
+            self.pending.step(simulation)?.map_err(failed)?;
         }
         self.within_step = false;
         let solution = simulation.outcome().and_then(ContactOutcome::answer);

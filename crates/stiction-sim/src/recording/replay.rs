@@ -3,10 +3,9 @@
 use stiction_contact::ContactProblem;
 use stiction_lcp::Basis;
 
-use super::bytes::Writer;
+use super::change::{Pending, bytes_of};
 use super::header::Header;
 use super::read::{Chunk, Recording};
-use super::snapshot::put_snapshot;
 use super::step::{RecordedContact, RecordedStep};
 use crate::error::SceneError;
 use crate::simulation::{Simulation, Snapshot, State};
@@ -43,24 +42,25 @@ pub fn replay(
     mut progress: impl FnMut(u64),
 ) -> Result<Replay, SceneError> {
     let header = recording.header();
-    let mut same = 0;
+    let (mut same, mut pending) = (0, Pending::default());
     let differs = |steps: u64, difference: Difference| Ok(Replay { steps, difference: Some(difference) });
     for i in 0..recording.chunks() {
-        let Chunk { snapshot, steps } = recording.chunk(i)?;
+        let Chunk { snapshot, steps, changes } = recording.chunk(i)?;
         if i == 0 && !header.from_start {
             simulation.restore(&snapshot).map_err(|e| SceneError::input("recording", &e))?;
         }
-        if let Err(difference) = run_to(simulation, snapshot.state.step) {
+        if let Some(difference) = run_to(simulation, snapshot.state.step, &mut pending)? {
             return differs(same, difference);
         }
         if let Some(difference) = compare_snapshots(header, &snapshot, &simulation.snapshot()) {
             return differs(same, difference);
         }
+        pending.extend(changes);
         for recorded in &steps {
-            if let Err(difference) = run_to(simulation, recorded.number()) {
+            if let Some(difference) = run_to(simulation, recorded.number(), &mut pending)? {
                 return differs(same, difference);
             }
-            let report = match simulation.step() {
+            let report = match pending.step(simulation)? {
                 Ok(report) => report,
                 Err(e) => return differs(same, failed(e.step, &e.why)),
             };
@@ -71,15 +71,17 @@ pub fn replay(
             progress(same);
         }
     }
-    Ok(Replay { steps: same, difference: compare_ends(recording, simulation) })
+    Ok(Replay { steps: same, difference: compare_ends(recording, simulation, &mut pending)? })
 }
 
-/// Makes steps until `step` of them are made.
-fn run_to(simulation: &mut Simulation, step: u64) -> Result<(), Difference> {
+/// Makes steps until `step` of them are made; a difference if one fails.
+fn run_to(simulation: &mut Simulation, step: u64, pending: &mut Pending) -> Result<Option<Difference>, SceneError> {
     while simulation.state().step < step {
-        simulation.step().map_err(|e| failed(e.step, &e.why))?;
+        if let Err(e) = pending.step(simulation)? {
+            return Ok(Some(failed(e.step, &e.why)));
+        }
     }
-    Ok(())
+    Ok(None)
 }
 
 fn failed(step: u64, why: &str) -> Difference {
@@ -87,18 +89,22 @@ fn failed(step: u64, why: &str) -> Difference {
 }
 
 /// The end of the run: as many steps, and the same failure.
-fn compare_ends(recording: &Recording, simulation: &mut Simulation) -> Option<Difference> {
-    let end = recording.end()?;
-    if let Err(difference) = run_to(simulation, end.steps) {
-        return Some(difference);
+fn compare_ends(
+    recording: &Recording,
+    simulation: &mut Simulation,
+    pending: &mut Pending,
+) -> Result<Option<Difference>, SceneError> {
+    let Some(end) = recording.end() else { return Ok(None) };
+    if let Some(difference) = run_to(simulation, end.steps, pending)? {
+        return Ok(Some(difference));
     }
-    let recorded = end.failure.as_deref()?;
-    let found = match simulation.step() {
+    let Some(recorded) = end.failure.as_deref() else { return Ok(None) };
+    let found = match pending.step(simulation)? {
         Ok(_) => "certified".to_string(),
         Err(e) => e.why,
     };
     let what = "outcome".into();
-    (found != recorded).then(|| Difference { step: Some(end.steps), what, recorded: recorded.into(), found })
+    Ok((found != recorded).then(|| Difference { step: Some(end.steps), what, recorded: recorded.into(), found }))
 }
 
 /// Looks for the first difference.
@@ -148,12 +154,7 @@ fn compare_snapshots(header: &Header, recorded: &Snapshot, found: &Snapshot) -> 
     let step = recorded.state.step.checked_sub(1);
     let mut compare = Compare { header, step, found: None };
     compare.state(&recorded.state, &found.state);
-    let bytes = |snapshot: &Snapshot| {
-        let mut out = Writer::default();
-        put_snapshot(&mut out, snapshot);
-        out.0
-    };
-    if compare.found.is_none() && bytes(recorded) != bytes(found) {
+    if compare.found.is_none() && bytes_of(recorded) != bytes_of(found) {
         for (i, (a, b)) in recorded.controllers.iter().zip(&found.controllers).enumerate() {
             compare.numbers(|k| format!("memory {k} of controller {i}"), a, b);
         }
@@ -232,11 +233,14 @@ pub fn problem_of_step(
     if k > last {
         return Err(wrong(format!("the last one in the recording is {last}")));
     }
-    simulation.restore(&recording.chunk(chunk)?.snapshot).map_err(|e| SceneError::input("recording", &e))?;
+    let Chunk { snapshot, changes, .. } = recording.chunk(chunk)?;
+    simulation.restore(&snapshot).map_err(|e| SceneError::input("recording", &e))?;
+    let mut pending = Pending::default();
+    pending.extend(changes);
     while simulation.state().step < k {
-        simulation.step().map_err(|e| SceneError::new(format!("step {}", e.step), e.why))?;
+        pending.step(simulation)?.map_err(|e| SceneError::new(format!("step {}", e.step), e.why))?;
     }
-    match simulation.step() {
+    match pending.step(simulation)? {
         Ok(_) => Ok(simulation.problem().clone()),
         Err(e) => {
             e.problem.map(|problem| *problem).ok_or_else(|| wrong(format!("it had no contact problem: {}", e.why)))

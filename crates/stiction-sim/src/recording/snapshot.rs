@@ -103,6 +103,11 @@ pub(super) struct Has {
     pub physical: bool,
 }
 
+impl Has {
+    /// Those of this version.
+    pub(super) const ALL: Self = Self { rolling: true, activations: true, physical: true };
+}
+
 /// Reads a snapshot.
 pub(super) fn get_snapshot(from: &mut Reader<'_>, has: Has) -> Result<Snapshot, Broken> {
     let state = get_state(from, has.activations)?;

@@ -6,11 +6,12 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
 use super::bytes::Writer;
+use super::change::{Change, Changed};
 use super::header::Header;
 use super::snapshot::put_snapshot;
 use super::step::RecordedStep;
 use super::{MAGIC, Tag, VERSION, chunk_sum};
-use crate::simulation::{Simulation, StepFailure, StepReport};
+use crate::simulation::{Simulation, Snapshot, StepReport};
 
 /// Steps from one snapshot to the next: what must be made again at most to come to a step, and what a crash loses at most.
 const SNAPSHOT_STEPS: u64 = 100;
@@ -32,6 +33,12 @@ pub struct Recorder<W: Write> {
     count: u64,
     /// Steps made since the snapshot, recorded or not.
     made: u64,
+    /// What was changed from outside since the snapshot, as bytes.
+    changes: Writer,
+    /// How many times.
+    changed: u64,
+    /// What the simulation was after its last step or change, where a program may change it between steps.
+    last: Option<Snapshot>,
 }
 
 impl<W: Write> Recorder<W> {
@@ -43,12 +50,35 @@ impl<W: Write> Recorder<W> {
         out.write_all(MAGIC)?;
         out.write_all(&VERSION.to_le_bytes())?;
         let mut bytes = Writer::default();
-        Header { from_start: at_start(simulation), ..header.clone() }.put(&mut bytes);
+        // Inputs are not part of the scene's start.
+        Header { from_start: !header.inputs && at_start(simulation), ..header.clone() }.put(&mut bytes);
         write_chunk(&mut out, Tag::Header, &bytes.0)?;
-        let (snapshot, steps) = (Writer::default(), Writer::default());
-        let mut recorder = Self { out, every: header.every.max(1), snapshot, steps, count: 0, made: 0 };
+        let [snapshot, steps, changes] = [const { Writer(Vec::new()) }; 3];
+        let (every, last) = (header.every.max(1), header.inputs.then(|| simulation.snapshot()));
+        let mut recorder = Self { out, every, snapshot, steps, count: 0, made: 0, changes, changed: 0, last };
         recorder.begin(simulation);
         Ok(recorder)
+    }
+
+    /// Takes in what was changed from outside since the last step: to be called before each step of a simulation that a program speaks to, which
+    /// the header says ([`Header::inputs`]).
+    ///
+    /// # Errors
+    /// If the simulation is no longer at the step it was at, because another state was loaded.
+    pub fn before_step(&mut self, simulation: &Simulation) -> io::Result<()> {
+        let Some(last) = &mut self.last else { return Ok(()) };
+        let (now, step) = (simulation.snapshot(), simulation.state().step);
+        if step != last.state.step {
+            let why = format!("its number of steps went from {} to {step}, and a recording goes on", last.state.step);
+            return Err(io::Error::other(format!("the simulation was put elsewhere: {why}")));
+        }
+        let jointed = simulation.world().model.jointed_nq();
+        for what in Changed::between(last, &now, jointed) {
+            Change { step, what }.put(&mut self.changes);
+            self.changed += 1;
+        }
+        *last = now;
+        Ok(())
     }
 
     /// Takes the step in that the simulation made just now: to be called after each of them.
@@ -61,23 +91,27 @@ impl<W: Write> Recorder<W> {
             RecordedStep::of(simulation, report).put(&mut self.steps);
             self.count += 1;
         }
-        if self.made >= SNAPSHOT_STEPS || self.steps.0.len() >= CHUNK_BYTES {
+        if let Some(last) = &mut self.last {
+            simulation.snapshot_into(last);
+        }
+        if self.made >= SNAPSHOT_STEPS || self.steps.0.len() + self.changes.0.len() >= CHUNK_BYTES {
             self.write_steps()?;
             self.begin(simulation);
         }
         Ok(())
     }
 
-    /// Writes what is left, and how the run ended.
+    /// Writes what is left, and how the run ended: why its last step failed, if it did.
     ///
     /// # Errors
     /// Of the writer.
-    pub fn finish(mut self, simulation: &Simulation, failure: Option<&StepFailure>) -> io::Result<W> {
+    pub fn finish(mut self, simulation: &Simulation, failure: Option<&str>) -> io::Result<W> {
         self.write_steps()?;
         let mut bytes = Writer::default();
-        bytes.u64(simulation.state().step);
+        // A program may have put the simulation elsewhere since.
+        bytes.u64(self.last.as_ref().map_or(simulation.state().step, |last| last.state.step));
         bytes.bool(failure.is_some());
-        bytes.text(failure.map_or("", |f| &f.why));
+        bytes.text(failure.unwrap_or_default());
         write_chunk(&mut self.out, Tag::End, &bytes.0)?;
         Ok(self.out)
     }
@@ -87,13 +121,16 @@ impl<W: Write> Recorder<W> {
         self.snapshot.0.clear();
         put_snapshot(&mut self.snapshot, &simulation.snapshot());
         self.steps.0.clear();
-        (self.count, self.made) = (0, 0);
+        self.changes.0.clear();
+        (self.count, self.made, self.changed) = (0, 0, 0);
     }
 
     fn write_steps(&mut self) -> io::Result<()> {
-        let Self { snapshot, steps, count, .. } = self;
+        let Self { snapshot, steps, count, changes, changed, .. } = self;
         snapshot.u64(*count);
         snapshot.0.append(&mut steps.0);
+        snapshot.u64(*changed);
+        snapshot.0.append(&mut changes.0);
         write_chunk(&mut self.out, Tag::Steps, &self.snapshot.0)
     }
 }

@@ -693,10 +693,16 @@ fn robot(
 ) -> Result<(), SceneError> {
     let file = section.needed_string("file")?;
     let path = section.source.path(&file);
-    let start = match section.string_or_count("keyframe")? {
+    let start = match section.string_or_integer("keyframe")? {
         None => RobotStart::default(),
         Some(Ok(name)) => RobotStart::Keyframe(name),
-        Some(Err(number)) => RobotStart::Number(number),
+        Some(Err(-1)) => RobotStart::Reference,
+        Some(Err(number)) => RobotStart::Number(usize::try_from(number).map_err(|_| {
+            section.error(
+                "keyframe",
+                format!("expected a name, a whole number of at least 0, or -1 for none, found {number}"),
+            )
+        })?),
     };
     let mut description = crate::load_description_at(&path, &start)
         .map_err(|e| if e.file.is_some() { e } else { section.place("file", &e) })?;

@@ -159,15 +159,15 @@ impl<'a> Section<'a> {
         Ok(out)
     }
 
-    /// Text, or a whole number of at least 0.
-    pub(super) fn string_or_count(&self, key: &'static str) -> Result<Option<Result<String, usize>>, SceneError> {
+    /// Text, or a whole number.
+    pub(super) fn string_or_integer(&self, key: &'static str) -> Result<Option<Result<String, i64>>, SceneError> {
         let Some(at) = self.value(key) else { return Ok(None) };
         if let DeValue::String(_) = at.get_ref() {
             return self.as_string(key, at).map(|text| Some(Ok(text)));
         }
         match self.as_number(key, at)? {
-            x if x.fract() == 0.0 && (0.0..1e9).contains(&x) => Ok(Some(Err(x as usize))),
-            x => Err(self.error(key, format!("expected a name or a whole number of at least 0, found {x}"))),
+            x if x.fract() == 0.0 && x.abs() < 1e9 => Ok(Some(Err(x as i64))),
+            x => Err(self.error(key, format!("expected a name or a whole number, found {x}"))),
         }
     }
 

@@ -26,10 +26,12 @@ pub struct State {
 }
 
 impl State {
-    /// A step of `dt` (s) was made.
-    pub(crate) fn advance_time(&mut self, dt: f64) {
+    /// A step of `dt` (s) was made from time `before` (s). Where all steps were as long, time is a multiple of it, without the rounding of sums;
+    /// where another length was set in between, it goes on from where it was.
+    pub(crate) fn advance_time(&mut self, before: f64, dt: f64) {
+        let uniform = before == self.step as f64 * dt;
         self.step += 1;
-        self.t = self.step as f64 * dt;
+        self.t = if uniform { self.step as f64 * dt } else { before + dt };
     }
 
     /// A number that changes with any bit of the state: FNV-1a over the bits.

@@ -187,6 +187,6 @@ impl Simulation {
         memory.learn(before, assembler.frames.iter().map(|f| f.key), &mut solution.warm_start);
         state.v.copy_from_slice(&solution.motion);
         world.model.integrate(&mut state.q, &state.v, settings.dt);
-        state.advance_time(settings.dt);
+        state.advance_time(state.t, settings.dt);
     }
 }

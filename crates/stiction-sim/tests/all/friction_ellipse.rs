@@ -108,7 +108,7 @@ fn forces_are_recorded_along_unit_tangents_and_replayed() {
     let text = cube(PLANKS, from_planks([0.1, 0.15]), [0.0; 2]);
     let scene = scene(&text);
     let mut s = scene.simulation().unwrap();
-    let origin = Origin { file: "cube.toml".into(), directory: ".".into(), text, parameters: vec![] };
+    let origin = Origin { file: "cube.toml".into(), directory: ".".into(), text, ..Origin::default() };
     let mut recorder = Recorder::new(Vec::new(), &Header::new(origin, &scene, 1), &s).unwrap();
     for _ in 0..50 {
         let report = s.step().unwrap();

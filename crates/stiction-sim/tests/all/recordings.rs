@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use stiction_contact::ModelOptions;
 use stiction_contact::io::{AnyProblem, ReadOptions, contact_to_json, read_bytes};
 use stiction_contact::models::catalog;
-use stiction_sim::recording::{Header, Origin, RecordedStep, export_csv, export_npz, problem_of_step, replay};
+use stiction_sim::inputs::Layout;
+use stiction_sim::mjcf::Start;
+use stiction_sim::recording::{Changed, Header, Origin, RecordedStep, export_csv, export_npz, problem_of_step, replay};
 use stiction_sim::{Impacts, OnFailure, Recorder, Recording, Scene, Simulation, StepReport};
 
 fn file(name: &str) -> PathBuf {
@@ -290,51 +292,75 @@ fn garbled_recordings_are_errors_or_shorter() {
 #[test]
 fn exports_have_a_line_per_step_and_forces_that_carry_the_weight() {
     let recording = Recording::parse(record("stack", &[("n", 3.0)], 60, 1)).unwrap();
+    let world = scene("stack", &[("n", 3.0)]).world;
+    let rows = recording.rows(&world, |_| {}).unwrap();
     let (mut states, mut contacts) = (Vec::new(), Vec::new());
-    export_csv(&recording, &mut states, &mut contacts).unwrap();
+    export_csv(&recording, &rows, &mut states, &mut contacts).unwrap();
     let (states, contacts) = (String::from_utf8(states).unwrap(), String::from_utf8(contacts).unwrap());
-    let lines: Vec<&str> = states.lines().filter(|l| !l.starts_with('#')).collect();
-    assert_eq!(lines.len(), 61);
+    let lines: Vec<&str> = states.lines().collect();
+    assert_eq!(lines.len(), 62, "names, the start, 60 steps");
     let header = recording.header();
     let columns: Vec<&str> = lines[0].split(',').collect();
-    assert_eq!(columns.len(), 6 + header.q.len() + header.v.len());
-    let last: Vec<f64> = lines[60].split(',').map(|x| x.parse().unwrap()).collect();
+    let (nq, nv, bodies) = (header.q.len(), header.v.len(), header.links.len());
+    assert_eq!(columns.len(), 11 + nq + nv + 7 * bodies);
+    assert!(columns.iter().all(|c| c.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')), "{}", lines[0]);
+    assert!(lines[1].starts_with("-1,0.0,") && lines[2].starts_with("0,0.00"), "{}", lines[1]);
+    let last: Vec<f64> = lines[61].split(',').map(|x| x.parse().unwrap()).collect();
     let step = recording.steps().last().unwrap();
-    assert_eq!(last[6..], [step.state.q.clone(), step.state.v.clone()].concat());
+    assert_eq!(last[11..11 + nq + nv], [step.state.q.clone(), step.state.v.clone()].concat());
+    // All bodies of a stack are free: q is their poses.
+    let positions = &last[11 + nq + nv..][..3 * bodies];
+    let orientations = &last[11 + nq + nv + 3 * bodies..];
+    for (i, q) in step.state.q.chunks_exact(7).enumerate() {
+        assert_eq!((&q[..3], &q[3..]), (&positions[3 * i..][..3], &orientations[4 * i..][..4]));
+    }
     // The floor carries all of the stack in its last step: forces on body_b, upwards.
-    let rows: Vec<Vec<&str>> =
-        contacts.lines().filter(|l| !l.starts_with('#')).map(|l| l.split(',').collect()).collect();
-    let column = |name: &str| rows[0].iter().position(|c| *c == name).unwrap();
-    let floor = rows.iter().filter(|r| r[0] == "59" && r[column("body_a")] == "world");
-    let weight: f64 = floor.map(|r| r[column("fn_z")].parse::<f64>().unwrap()).sum();
-    let world = scene("stack", &[("n", 3.0)]).world;
+    let table: Vec<Vec<&str>> = contacts.lines().map(|l| l.split(',').collect()).collect();
+    assert!(table.iter().all(|row| row.len() == table[0].len()));
+    let column = |name: &str| table[0].iter().position(|c| *c == name).unwrap();
     let mass: f64 = world.model.links().iter().map(|l| l.spec.inertia.mass).sum();
-    assert!((weight - 9.81 * mass).abs() < 1e-6 * weight, "{weight} N for {mass} kg");
+    for name in ["normal_force", "force_z"] {
+        let floor = table.iter().filter(|r| r[0] == "59" && r[column("body_a")] == "world");
+        let weight: f64 = floor.map(|r| r[column(name)].parse::<f64>().unwrap()).sum();
+        assert!((weight - 9.81 * mass).abs() < 1e-6 * weight, "{weight} N for {mass} kg");
+    }
     let mut npz = std::io::Cursor::new(Vec::new());
-    export_npz(&recording, &mut npz).unwrap();
+    export_npz(&recording, &rows, &mut npz).unwrap();
     let known = [
         "step",
-        "pivots",
-        "accepted",
-        "factorizations",
-        "contact_step",
-        "contact_bodies",
-        "contact_mode",
-        "dt",
         "t",
-        "certificate",
         "q",
         "v",
+        "positions",
+        "orientations",
+        "kinetic",
+        "potential",
+        "certificate",
+        "accepted",
+        "pivots",
+        "factorizations",
+        "contacts",
+        "normal_force",
+        "slip",
+        "contact_step",
+        "contact_body_a",
+        "contact_body_b",
+        "contact_geom_a",
+        "contact_geom_b",
+        "contact_feature",
         "contact_point",
-        "contact_normal",
+        "contact_frame",
         "contact_gap",
-        "contact_force_normal",
-        "contact_force_tangential",
-        "contact_moment",
+        "contact_mode",
+        "contact_normal_force",
+        "contact_friction_force",
+        "contact_spin_moment",
         "contact_rolling_moment",
-        "links",
+        "contact_force",
+        "bodies",
         "q_names",
         "v_names",
+        "dt",
     ];
     let mut names = stiction_lcp::io::npz::names(npz.get_ref()).unwrap();
     names.sort();
@@ -416,4 +442,92 @@ fn recordings_of_version_2_are_read() {
     assert!(recording.steps().all(|step| step.restitution_scale == 1.0 && step.certificate.largest() <= 1e-10));
     let states: Vec<_> = recording.steps().map(|step| step.state.q[2]).collect();
     assert!(states[0] > 0.14 && states[19] < 0.12, "{states:?}");
+}
+
+/// A scene with a motor, a body that is moved from outside, and contact: what a program does to it between steps is replayed bit by bit.
+#[test]
+fn what_a_program_changes_between_steps_is_replayed() {
+    let folder = std::env::temp_dir().join(format!("stiction-changes-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let robot = folder.join("hand.xml");
+    std::fs::write(
+        &robot,
+        r#"<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+        <body name="palm" mocap="true" pos="0 0 .5"><geom type="box" size=".1 .1 .02"/></body>
+        <body name="finger" pos=".5 0 .2"><joint name="j" axis="0 1 0" damping=".1"/><geom size=".05" pos="0 0 -.1"/></body>
+        <body name="ball" pos="0 0 .1"><freejoint/><geom size=".1"/></body>
+        </worldbody><actuator><motor joint="j" ctrlrange="-1 1"/></actuator></mujoco>"#,
+    )
+    .unwrap();
+    let origin = Origin::of_robot(&robot, &Start::Home, false).unwrap();
+    let scene = origin.scene().unwrap();
+    let layout = Layout::new(&scene);
+    for every in [1, 7] {
+        let mut simulation = layout.simulation(&scene).unwrap();
+        let header = Header { inputs: true, ..Header::new(origin.clone(), &scene, every) };
+        let mut recorder = Recorder::new(Vec::new(), &header, &simulation).unwrap();
+        let mut inputs = layout.at_start();
+        for k in 0..230_u32 {
+            let phase = f64::from(k) * 0.01;
+            inputs[0] = phase.sin();
+            inputs[layout.range(1).start + 2] = phase.cos();
+            simulation.set_controller_memory(layout.controller(&scene), &inputs).unwrap();
+            let (s, c) = (phase.sin(), phase.cos());
+            simulation.set_mocap_poses(&[0.1 * s, 0.0, 0.5 - 0.3 * phase, c, 0.0, s, 0.0]).unwrap();
+            if k == 60 {
+                let mut physical = simulation.physical();
+                physical[0] = 3.0;
+                simulation.set_physical(&physical).unwrap();
+            }
+            if k == 120 {
+                let (q, mut v) = (simulation.state().q.clone(), simulation.state().v.clone());
+                v[0] += 0.5;
+                simulation.set_state(&q, &v).unwrap();
+            }
+            recorder.before_step(&simulation).unwrap();
+            let report = simulation.step().unwrap_or_else(|e| panic!("{e}"));
+            recorder.step(&simulation, &report).unwrap();
+        }
+        let recording = Recording::parse(recorder.finish(&simulation, None).unwrap()).unwrap();
+        assert!(recording.header().inputs && !recording.header().from_start);
+        let kinds: Vec<_> = (0..recording.chunks())
+            .flat_map(|i| recording.chunk(i).unwrap().changes)
+            .map(|change| match change.what {
+                Changed::Controllers(_) => 0,
+                Changed::Mocap(_) => 1,
+                Changed::Physical(_) => 2,
+                Changed::Snapshot(_) => 3,
+            })
+            .collect();
+        let count = |kind: i32| kinds.iter().filter(|k| **k == kind).count();
+        assert_eq!([count(0), count(1), count(2), count(3)], [229, 229, 1, 1]);
+        let (scene, notes) = recording.header().scene().unwrap();
+        assert!(notes.is_empty(), "{notes:?}");
+        let mut again = recording.header().simulation(&scene).unwrap();
+        let found = replay(&recording, &mut again, |_| {}).unwrap();
+        assert_eq!((found.difference, found.steps), (None, 230 / every));
+        assert_eq!(again.state().hash(), simulation.state().hash());
+        let problem = problem_of_step(&recording, &mut again, 150).unwrap();
+        assert!(!problem.contacts().gap.is_empty());
+        // A simulation without inputs does not fit it.
+        assert!(replay(&recording, &mut scene.simulation().unwrap(), |_| {}).is_err());
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_recording_does_not_go_back() {
+    let scene = scene("stack", &[("n", 2.0)]);
+    let layout = Layout::new(&scene);
+    let mut simulation = layout.simulation(&scene).unwrap();
+    let start = simulation.snapshot();
+    let origin = Origin::read(&file("stack"), &set(&[("n", 2.0)])).unwrap();
+    let header = Header { inputs: true, ..Header::new(origin, &scene, 1) };
+    let mut recorder = Recorder::new(Vec::new(), &header, &simulation).unwrap();
+    recorder.before_step(&simulation).unwrap();
+    let report = simulation.step().unwrap();
+    recorder.step(&simulation, &report).unwrap();
+    simulation.restore(&start).unwrap();
+    let error = recorder.before_step(&simulation).unwrap_err().to_string();
+    assert!(error.contains("its number of steps went from 1 to 0"), "{error}");
 }

@@ -101,7 +101,7 @@ fn moments_are_recorded_and_replayed() {
     let text = rolling(BALL, 0.4 * 2.0 * 0.01, 0.0, 2e-3, 0.02);
     let scene = scene(&text);
     let mut s = scene.simulation().unwrap();
-    let origin = Origin { file: "ball.toml".into(), directory: ".".into(), text, parameters: vec![] };
+    let origin = Origin { file: "ball.toml".into(), directory: ".".into(), text, ..Origin::default() };
     let mut recorder = Recorder::new(Vec::new(), &Header::new(origin, &scene, 1), &s).unwrap();
     let mut saved = vec![];
     for k in 0..200 {

@@ -13,8 +13,8 @@ use super::super::physical::PhysicalArrays;
 use super::super::replica::Replica;
 use super::super::simulation::WRITTEN;
 use super::{BatchSimulation, Sizes};
-use crate::inputs::PARTS;
 use crate::{arrays, errors, threads};
+use stiction_sim::inputs::PARTS;
 
 /// How many steps make a round: about a tenth of a second of work, whatever a step costs.
 struct Round {

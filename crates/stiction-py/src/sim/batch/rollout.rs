@@ -7,8 +7,8 @@ use rayon::prelude::*;
 
 use super::super::replica::Replica;
 use super::{BatchSimulation, Sizes};
-use crate::inputs::PARTS;
 use crate::{arrays, errors, threads};
+use stiction_sim::inputs::PARTS;
 
 /// What a copy is given and leaves, step after step.
 struct Course<'a> {

@@ -5,9 +5,9 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use stiction_sim::World;
 
 use super::super::simulation::scene_of;
-use crate::inputs::Layout;
 use crate::scene::Scene;
 use crate::{arrays, errors};
+use stiction_sim::inputs::Layout;
 
 /// The scenes that were asked for, and how many copies.
 pub fn scenes_of<'py>(

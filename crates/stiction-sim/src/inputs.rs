@@ -1,9 +1,12 @@
-//! What Python asks of a step: controls of motors, forces, efforts and servos, in one array.
+//! What a program asks of a step from outside: controls of motors, forces, efforts and servos, in one array. It is the memory of a controller, so
+//! that snapshots hold it, and recordings what it was before each step.
 
-use stiction_body::Model;
 use stiction_body::math::Vec3;
-use stiction_sim::scene::SceneController;
-use stiction_sim::{Commands, Controller, Scene, SceneError, Signal, Simulation, View};
+
+use crate::control::{Commands, Controller, Signal, View};
+use crate::error::SceneError;
+use crate::scene::{Scene, SceneController};
+use crate::simulation::Simulation;
 
 /// The parts of the array in their order, each with its size: of the motors, of the velocities, or six numbers per body.
 pub const PARTS: [&str; 8] = ["ctrl", "force", "effort", "kp", "kd", "target", "target_velocity", "wrench"];
@@ -14,7 +17,7 @@ pub const WRENCH: usize = 7;
 /// Where the parts are, and what may stand in them.
 #[derive(Debug, Clone)]
 pub struct Layout {
-    /// Motors of robot files that the scene leaves to Python.
+    /// Motors of robot files that the scene has no signal for.
     pub motors: Vec<Motor>,
     /// Per velocity its place in q, if its joint has no other velocity.
     q_of: Vec<Option<usize>>,
@@ -80,6 +83,7 @@ impl Layout {
     }
 
     /// Size of the array.
+    #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.range(PARTS.len() - 1).end
     }
@@ -115,6 +119,9 @@ impl Layout {
     }
 
     /// Says what is wrong with inputs, if anything is.
+    ///
+    /// # Errors
+    /// In words, with the place.
     pub fn check(&self, inputs: &[f64]) -> Result<(), String> {
         for (part, name) in PARTS.into_iter().enumerate() {
             for (k, x) in inputs[self.range(part)].iter().enumerate() {
@@ -141,6 +148,9 @@ impl Layout {
     }
 
     /// A simulation of the scene whose last controller takes these inputs.
+    ///
+    /// # Errors
+    /// As [`Scene::simulation`].
     pub fn simulation(&self, scene: &Scene) -> Result<Simulation, SceneError> {
         let mut simulation = Simulation::new(scene.world.clone(), scene.settings.clone())?;
         for controller in scene.controllers.iter().filter(|c| !self.replaces(c)) {
@@ -155,7 +165,7 @@ impl Layout {
         scene.controllers.iter().filter(|c| !self.replaces(c)).count()
     }
 
-    /// True for the controllers that hold motors of robot files at the control of the start, which is what Python's controls begin with.
+    /// True for the controllers that hold motors of robot files at the control of the start, which is what the inputs' controls begin with.
     fn replaces(&self, controller: &SceneController) -> bool {
         matches!(controller, SceneController::Actuator(a) if self.motors.iter().any(|m| m.actuator == a.actuator))
     }
@@ -242,27 +252,4 @@ impl Controller for Inputs {
         });
         self.asked.extend(all.filter(|a| [a.force, a.effort, a.kp, a.kd].iter().any(|x| *x != 0.0)));
     }
-}
-
-/// A controller that gives chosen velocities chosen values, whatever that takes: for inverse dynamics.
-pub struct Prescribe {
-    /// Per velocity its value after the step, if it is prescribed.
-    pub velocities: Vec<Option<f64>>,
-}
-
-impl Controller for Prescribe {
-    fn command(&mut self, _view: &View<'_>, commands: &mut Commands) {
-        commands.prescribed.copy_from_slice(&self.velocities);
-        commands.limit.fill([f64::NEG_INFINITY, f64::INFINITY]);
-    }
-}
-
-/// The joints that motors can move: all but those of free bodies.
-pub fn actuated(model: &Model) -> Vec<bool> {
-    let mut all = vec![false; model.nv()];
-    for link in model.links() {
-        let moved = !matches!(link.spec.kind, stiction_body::JointKind::Free);
-        all[link.v.clone()].fill(moved);
-    }
-    all
 }
