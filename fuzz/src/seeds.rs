@@ -796,6 +796,7 @@ fn record(text: &str) -> Vec<u8> {
     let scene = Scene::parse(text, &directory, &[]).expect("a scene of this file");
     let origin = Origin {
         file: String::new(),
+        overlay: Default::default(),
         directory: directory.display().to_string(),
         text: text.into(),
         parameters: vec![],

@@ -251,7 +251,7 @@ fn print(tally: &Tally, out: &mut dyn Write) -> std::io::Result<()> {
         tally.worst,
         tally.pivots as f64 / count.max(1) as f64,
     )?;
-    if solver == "auto" {
+    if tally.solver == "auto" {
         let methods: Vec<String> = tally.settled_by.iter().map(|(method, count)| format!("{method} {count}")).collect();
         writeln!(out, "                 settled by: {}", methods.join(", "))?;
     }

@@ -264,7 +264,7 @@ impl Events {
             sim.command(sim.before.t);
         }
         sim.advance_activations();
-        sim.state.advance_time(self.before.0.t, sim.settings.dt);
+        sim.state.advance_time(sim.before.t, sim.settings.dt);
         sim.update_dynamics();
         self.report.kinetic = sim.kinetic(&sim.state.v);
         let energy = sim.present_energy();

@@ -32,8 +32,7 @@ pub(super) fn read<'a>(
         let a = defaults.resolve(element, "tendon", None)?;
         if matches!(&path, TendonPath::Through(all) if all.iter().any(|v| matches!(v, Via::Wrap { side: Some(_), .. })))
         {
-            let text =
-                "tendons with a side site may go another way around than MuJoCo's, or around where its are straight";
+            let text = "tendons with a side site take that side's way around also where the straight line is free";
             notes.tag(NoteKind::Changed, element, text);
         }
         let mut tendon = properties(element, path, &a, compiler, options, notes)?;
