@@ -152,7 +152,7 @@ fn geoms_that_a_hinge_keeps_apart_are_not_looked_at() {
         builder.add(LinkSpec::on("table", Some(base), kind, frame, inertia)).unwrap();
         let model = builder.build().unwrap().0;
         let cube = |half: f64| {
-            let corner = |k: usize| half * if k % 2 == 0 { 1.0 } else { -1.0 };
+            let corner = |k: usize| half * if k.is_multiple_of(2) { 1.0 } else { -1.0 };
             Shape::hull((0..8).map(|k| Vec3::new(corner(k), corner(k / 2), corner(k / 4))).collect()).unwrap()
         };
         let geoms = vec![

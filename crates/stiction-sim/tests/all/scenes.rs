@@ -91,7 +91,8 @@ fn generated_scenes_start_apart() {
 /// In towers and walls that are hit, faces that were parallel differ by the last digits of the motion, and contacts contradict each other at the level of the tolerance.
 #[test]
 fn contacts_that_nearly_contradict_each_other_are_resolved() {
-    let cases: [(&str, f64, usize, &[(&str, f64)]); 3] = [
+    type Parameters = &'static [(&'static str, f64)];
+    let cases: [(&str, f64, usize, Parameters); 3] = [
         ("kapla", 0.005, 45, &[("n", 40.0), ("mu", 0.646), ("speed", 3.83), ("hit", 0.44)]),
         ("kapla", 0.001, 60, &[("n", 60.0), ("mu", 0.642), ("speed", 1.83), ("hit", 0.73)]),
         ("wall", 0.005, 162, &[("rows", 8.0), ("columns", 4.0), ("mu", 0.647), ("mass", 5.0)]),

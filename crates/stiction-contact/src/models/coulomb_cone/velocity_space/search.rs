@@ -1,4 +1,5 @@
-//! The search for the states: a few sweeps of Gauss–Seidel and steps of a semismooth Newton method, then the path of smooth laws and the states it indicates.
+//! The search for the states: a few sweeps of Gauss–Seidel and steps of a semismooth Newton method, then the path of smooth laws and the states it indicates;
+//! where contacts contradict each other, proximal steps, and the path again near the best point.
 
 use super::super::law::State;
 use super::super::problem::Block;
