@@ -134,10 +134,11 @@ class Trajectory:
         ----------
         file : str or path
         """
-        arrays = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("scene", "report")}
         of = self.scene
+        arrays: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("scene", "report")}
         names = {"bodies": of.bodies, "q_names": of.q_names, "v_names": of.v_names}
-        np.savez(file, **arrays, **{key: np.array(x, dtype=np.str_) for key, x in names.items()}, dt=np.float64(of.dt))
+        arrays |= {key: np.array(x, dtype=np.str_) for key, x in names.items()}
+        np.savez(file, **arrays, dt=np.float64(of.dt))
 
     def __repr__(self) -> str:
         return f"Trajectory({self.scene.title!r}, rows={len(self)}, t={self.t[0]:.6g} to {self.t[-1]:.6g}, report={self.report!r})"

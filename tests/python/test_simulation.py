@@ -369,8 +369,9 @@ def test_trajectories(cube: stiction.Scene, tmp_path: Path) -> None:
     trajectory.save(str(tmp_path / "run.npz"))
     stored = np.load(tmp_path / "run.npz")
     assert stored["q"].shape == (11, 7)
-    expected = "t q v positions orientations kinetic potential certificate accepted pivots factorizations contacts normal_force slip".split()
-    assert stored.files == expected
+    assert stored.files[:6] == "step t q v positions orientations".split()
+    assert {"certificate", "normal_force", "slip", "bodies", "q_names", "v_names", "dt"} <= set(stored.files)
+    assert stored["q_names"].shape == (7,) and stored["dt"] == cube.dt
     with pytest.raises(stiction.InputError, match="every must be at least 1"):
         stiction.record(simulation, 1, every=0)
 
