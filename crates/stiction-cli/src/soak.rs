@@ -55,7 +55,7 @@ const SHOWN: usize = 10;
 
 /// A problem that was not answered as it must be.
 #[derive(Debug, Serialize)]
-struct Miss {
+struct Unsettled {
     order: usize,
     seed: u64,
     why: String,
@@ -73,7 +73,7 @@ struct Tally {
     worst: f64,
     /// Problems settled by each method of a solver that tries several.
     settled_by: BTreeMap<&'static str, u64>,
-    failures: Vec<Miss>,
+    failures: Vec<Unsettled>,
 }
 
 /// Runs the soak. True if every problem was answered as it must be.
@@ -217,7 +217,7 @@ impl Tally {
     }
 
     fn fail(&mut self, order: usize, seed: u64, why: String) {
-        self.failures.push(Miss { order, seed, why });
+        self.failures.push(Unsettled { order, seed, why });
     }
 
     fn add(&mut self, other: Tally) {

@@ -48,12 +48,12 @@ pub struct Tally {
     guessed: u64,
     /// The worst certificate.
     worst: f64,
-    failures: Vec<Miss>,
+    failures: Vec<Unsettled>,
 }
 
 /// A problem that was not settled.
 #[derive(Debug, Serialize)]
-struct Miss {
+struct Unsettled {
     seed: u64,
     why: String,
 }
@@ -81,7 +81,7 @@ pub(crate) fn run(model: &str, plan: &Plan, bar: &ProgressBar) -> Result<Tally, 
     });
     bar.finish_and_clear();
     let mut tally = total.into_inner().unwrap_or_else(PoisonError::into_inner);
-    tally.failures.sort_by_key(|miss| miss.seed);
+    tally.failures.sort_by_key(|failure| failure.seed);
     tally.model = model.into();
     Ok(tally)
 }
@@ -117,7 +117,7 @@ impl Tally {
     fn one(&mut self, model: &mut dyn ContactModel, seed: u64, rates: bool) {
         let solved = problem(model, seed, rates).and_then(|p| model.solve(&p).map(|outcome| (p, outcome)));
         match solved {
-            Err(error) => self.failures.push(Miss { seed, why: format!("bad input: {error}") }),
+            Err(error) => self.failures.push(Unsettled { seed, why: format!("bad input: {error}") }),
             Ok((problem, ContactOutcome::Solved(solution))) => {
                 self.solved += 1;
                 self.fallbacks += solution.stats.fallbacks as u64;
@@ -130,7 +130,7 @@ impl Tally {
             Ok((_, ContactOutcome::Infeasible(_))) => self.infeasible += 1,
             Ok((_, ContactOutcome::NoSolution(_))) => self.no_solution += 1,
             Ok((_, ContactOutcome::Ray(_))) => self.rays += 1,
-            Ok((_, ContactOutcome::Failed(failure))) => self.failures.push(Miss { seed, why: failure.why }),
+            Ok((_, ContactOutcome::Failed(failure))) => self.failures.push(Unsettled { seed, why: failure.why }),
         }
     }
 
@@ -162,8 +162,8 @@ impl Tally {
             self.fallbacks,
             100.0 * self.guessed as f64 / self.solved.max(1) as f64,
         )?;
-        for miss in self.failures.iter().take(SHOWN) {
-            writeln!(out, "                     seed {}: {}", miss.seed, miss.why)?;
+        for failure in self.failures.iter().take(SHOWN) {
+            writeln!(out, "                     seed {}: {}", failure.seed, failure.why)?;
         }
         Ok(())
     }

@@ -1,13 +1,4 @@
 //! XML with places: every element knows its line, every number is checked as it is read, and what nobody read ends up in a list of notes.
-//!
-//! ```
-//! use stiction_sim::xml::Source;
-//! let source = Source::new(r#"<robot><link mass="2" colour="red"/></robot>"#, None);
-//! let document = source.parse().unwrap();
-//! let link = document.root().child("link").unwrap();
-//! assert_eq!(link.number("mass").unwrap(), Some(2.0));
-//! assert!(document.notes()[0].text.contains("colour"));
-//! ```
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -389,7 +389,8 @@ impl Newton {
         }
     }
 
-    /// How often the last step can be repeated, at the motions evaluated last, before the state of an element changes; infinite if none does.
+    /// How often the last step can be repeated, at the motions evaluated last, before the state of an element changes; infinite if none
+    /// does. Moments, which follow the normal force of their contact, are left out.
     pub(super) fn steps_to_next_state(&self, el: &Elements) -> f64 {
         let mut least = f64::INFINITY;
         for (e, element) in el.list.iter().enumerate() {
