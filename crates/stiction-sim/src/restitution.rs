@@ -3,13 +3,14 @@
 //! An impact has two phases. Compression is the plastic problem: every contact that closes stops closing. Restitution is
 //! the same problem with Newton's hypothesis on the contacts that closed: `N v⁺ ≥ s e a`, with a the approach speed before
 //! the impact. Without friction and with s = 1 no impact gains energy whose contacts all approached, whatever their e; else
-//! s is the largest part of all rebounds, up to 1, for which the work of the contacts is not above 0. The problem with s is
+//! s is the largest part of all rebounds, up to 1, for which the work of the contacts is not above 0, neither beside the
+//! velocities before the step nor beside those its other forces lead to. The problem with s is
 //! solved and certified like any other, and is the step's problem: what is recorded is the answer to it.
 //!
 //! Several contacts that close at once rebound at once. With [`Impacts::Sequential`] they follow each other, the fastest
 //! first, as impacts of nearly rigid bodies do: the balls of Newton's cradle pass their momentum on.
 
-use stiction_contact::{ContactModel, ContactOutcome, Mode};
+use stiction_contact::{CONTACT_ROWS, ContactModel, ContactOutcome, Mode};
 use stiction_lcp::InputError;
 
 use crate::simulation::{Simulation, StepFailure, StepReport};
@@ -105,11 +106,12 @@ impl Simulation {
 
     /// Restitution after a compression: the last solution becomes that of the problem in which the contacts rebound.
     pub(crate) fn restitute(&mut self, compression: StepReport) -> Result<StepReport, StepFailure> {
+        let reversed = self.work_of_impact().max(0.0);
         let compressed = self.last.take();
         let motion = compressed.as_ref().and_then(ContactOutcome::answer).map_or(&[][..], |s| &s.motion);
         self.scratch.v_compressed.clear();
         self.scratch.v_compressed.extend_from_slice(motion);
-        let mut report = self.largest_restitution(compression, |sim, scale| {
+        let mut report = self.largest_restitution(compression, reversed, |sim, scale| {
             sim.set_rebounds(scale).map_err(|e| sim.fail(e.to_string(), true))?;
             sim.solve()
         })?;
@@ -140,11 +142,30 @@ impl Simulation {
         Ok(())
     }
 
+    /// Work of the contacts of the last solution (J) beside the velocities before the step, which is what changes the energy
+    /// over many steps: forces of the step, such as gravity, speed up what closes, and a rebound may not gain that speed.
+    /// Contacts that parted before and do not rebound are taken as at rest: they are no part of the restitution.
+    fn work_of_impact(&self) -> f64 {
+        let Some(solution) = self.last.as_ref().and_then(ContactOutcome::answer) else { return 0.0 };
+        let (rows, p) = (self.assembler.problem.contacts().rows(), solution.forces.contacts());
+        let mut work = 0.0;
+        for i in (0..self.scratch.rebound.len()).filter(|&i| p[0][i] != 0.0) {
+            for k in (0..CONTACT_ROWS).filter(|&k| rows[k].has_entries(i)) {
+                let before = rows[k].dot(i, &self.state.v);
+                let before = if k == 0 && self.scratch.rebound[i] == 0.0 { before.min(0.0) } else { before };
+                work += 0.5 * p[k][i] * (before + rows[k].dot(i, &solution.motion));
+            }
+        }
+        work
+    }
+
     /// Solves for the largest part of restitution, up to 1, that gains no energy; the last solve is the one reported. That
-    /// of part 0 is `compression`, whose velocities are in `scratch.v_compressed`; it is not solved again.
+    /// of part 0 is `compression`, whose velocities are in `scratch.v_compressed`; it is not solved again. `reversed` is its
+    /// work where forces of the step reversed the motion (J).
     pub(crate) fn largest_restitution(
         &mut self,
         compression: StepReport,
+        reversed: f64,
         mut solve: impl FnMut(&mut Self, f64) -> Result<StepReport, StepFailure>,
     ) -> Result<StepReport, StepFailure> {
         let stands = StepReport { restitution_scale: 0.0, ..compression };
@@ -154,16 +175,18 @@ impl Simulation {
         let mut solved = 0.0;
         for k in 0..SCALE_SOLVES {
             solved = scale;
-            match solve(self, scale) {
-                Ok(report) if !gains(&report) && !report.accepted => {
+            let outcome = solve(self, scale);
+            let work = outcome.as_ref().map_or(0.0, |report| report.work.max(self.work_of_impact() - reversed));
+            match outcome {
+                Ok(report) if !gains(work, &report) && !report.accepted => {
                     last = StepReport { restitution_scale: scale, ..report };
                     let kept = bracket.kept.1.abs().max(compression.work.abs());
-                    if scale == 1.0 || report.work >= -LARGEST * kept {
+                    if scale == 1.0 || work >= -LARGEST * kept {
                         return Ok(last);
                     }
-                    bracket.kept = (scale, report.work);
+                    bracket.kept = (scale, work);
                 }
-                Ok(report) if !report.accepted => bracket.gains = (scale, report.work),
+                Ok(report) if !report.accepted => bracket.gains = (scale, work),
                 // Friction may leave no answer for rebounds that are too fast.
                 _ => bracket.gains = (scale, f64::INFINITY),
             }
@@ -260,7 +283,7 @@ impl Simulation {
     }
 }
 
-/// True if the contacts of a problem add energy.
-pub(crate) fn gains(report: &StepReport) -> bool {
-    report.work > GAIN * (report.kinetic + report.work.abs())
+/// True if contacts of this work (J) add energy.
+pub(crate) fn gains(work: f64, report: &StepReport) -> bool {
+    work > GAIN * (report.kinetic + work.abs())
 }

@@ -101,12 +101,12 @@ impl Events {
         let solve = |sim: &mut Simulation, scale: f64| solve_impact(sim, scale);
         let clock = sim.clock();
         let mut report = solve(sim, 1.0)?;
-        if gains(&report) && sim.scratch.rebound.iter().any(|u| *u > 0.0) {
+        if gains(report.work, &report) && sim.scratch.rebound.iter().any(|u| *u > 0.0) {
             let compression = solve(sim, 0.0)?;
             let motion = sim.last.as_ref().and_then(ContactOutcome::answer).map_or(&[][..], |s| &s.motion);
             sim.scratch.v_compressed.clear();
             sim.scratch.v_compressed.extend_from_slice(motion);
-            report = sim.largest_restitution(compression, solve)?;
+            report = sim.largest_restitution(compression, 0.0, solve)?;
             if report.restitution_scale == 0.0 {
                 solve(sim, 0.0)?;
             }
