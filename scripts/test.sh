@@ -16,14 +16,13 @@ fi
 # Every program is built once here, so that nothing would be read from an incremental cache; nobody debugs them.
 export CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_DEBUG=false
 
-# What is built twice takes twice as long. So the selection of packages is always the workspace, which the features of
-# dependencies follow from, and the profile is release.
+# What is built twice takes twice as long. So the selection of packages is always the workspace, with its tests, which the
+# features of dependencies follow from, and the profile is release.
 packages=(--workspace --exclude stiction-benchmarks)
 everything=(--release "${packages[@]}")
 # The project's own crates with little optimisation, debug assertions and checks of overflow. Settings of single
 # packages leave the dependencies as they are, so that these are not compiled again, as in the dev profile.
-# The Python extension cannot be linked into a test program: Python has the symbols it needs.
-checked=(--release "${packages[@]}" --exclude stiction-py)
+checked=(--release "${packages[@]}")
 for crate in stiction stiction-{body,cli,contact,fuzz,lcp,linalg,papers,sim}; do
     for setting in opt-level=1 debug-assertions=true overflow-checks=true codegen-units=16; do
         checked+=(--config "profile.release.package.$crate.$setting")
@@ -53,7 +52,7 @@ step rust "checked build with unit tests: debug assertions, little optimisation"
 # Both builds put the command into the same place.
 ln -f target/release/stiction target/stiction-release
 cargo test "${checked[@]}" --quiet --no-run --lib --bins --test determinism
-cargo build "${checked[@]}" --quiet --bin stiction
+cargo build "${checked[@]}" --quiet --bin stiction --test determinism
 ln -f target/release/stiction target/stiction-checked
 
 step rust "unit tests and golden bits in the checked build"

@@ -18,8 +18,8 @@ const DEPTH: f64 = 1.1e-3;
 const NORMAL: f64 = 0.0101;
 
 /// How far a point of a face may be outside, beside the larger hull's extent: triangles that are in one
-/// plane up to 1e-7 of it are one face.
-const JOINED: f64 = 2e-7;
+/// plane up to 1e-7 of it are one face. Of a million pairs one, a plate a thousandth as thick as wide, reaches 1.2e-6.
+const JOINED: f64 = 2e-6;
 
 /// Points up to which all directions are tried.
 const FEW: usize = 10;
@@ -290,9 +290,10 @@ fn check(a: &[Vec3], b: &[Vec3], found: &[ContactPoint], random: &mut Random) ->
     let (best, n) = if few { greatest(a, b) } else { searched(a, b, deepest.normal, random) };
     let exact = -best;
     let along = -separation(a, b, deepest.normal);
-    // The search gives no bound from below.
-    let shallow = few && depth < (1.0 - DEPTH) * exact - 10.0 * zero;
-    if depth > (1.0 + DEPTH) * exact + 10.0 * zero || shallow {
+    // The search gives no bound from below. Faces that are joined are off by as much.
+    let slack = 0.1 * JOINED * size;
+    let shallow = few && depth < (1.0 - DEPTH) * exact - slack;
+    if depth > (1.0 + DEPTH) * exact + slack || shallow {
         return Err(format!("depth {depth:e} instead of {exact:e}, along its normal {along:e}"));
     }
     // Hulls that only touch may do so along many normals.
@@ -351,6 +352,8 @@ fn check_pairs(seeds: std::ops::Range<u64>) -> [usize; 2] {
 fn hull_pairs_agree_with_proofs() {
     let [overlapping, apart] = check_pairs(0..3000);
     assert!(overlapping > 1000 && apart > 300, "{overlapping} {apart}");
+    // Boxes that touch along edges which are parallel up to 4e-10 rad.
+    assert_eq!(check_pairs(20_881_325..20_881_326), [1, 0]);
 }
 
 /// A million pairs, for some minutes with `--release`: `HULL_PAIRS` of them from the seed `HULL_SEED` on.

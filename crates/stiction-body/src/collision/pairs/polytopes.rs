@@ -627,10 +627,10 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         let [q, q1] = b.edges[j as usize].vertices.map(|v| self.relative.point_to_world(b.vertices[v as usize]));
         let (long_u, long_v) = ((p1 - p).norm(), (q1 - q).norm());
         let (u, v) = ((p1 - p) / long_u, (q1 - q) / long_v);
-        // p + s u and q + t v are closest.
-        let (w, cos, sin2) = (q - p, u.dot(v), u.cross(v).length_squared());
-        let s = (w.dot(u) - cos * w.dot(v)) / sin2;
-        let t = (cos * w.dot(u) - w.dot(v)) / sin2;
+        // p + s u and q + t v are closest. Cross products keep their digits where the edges are nearly parallel.
+        let (w, across) = (q - p, u.cross(v));
+        let sin2 = across.length_squared();
+        let (s, t) = (w.cross(v).dot(across) / sin2, w.cross(u).dot(across) / sin2);
         let gap = w.dot(normal);
         let travel = if gap > self.query.touch { self.drift.at(q + v * t).norm() } else { 0.0 } + self.query.touch;
         if s < -travel || s > long_u + travel || t < -travel || t > long_v + travel {
