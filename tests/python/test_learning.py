@@ -146,6 +146,15 @@ def run(*arguments: str) -> str:
     return done.stdout
 
 
+def test_a_quadruped_learns_to_walk(tmp_path: Path) -> None:
+    """Half a minute of the example: 60,000 steps lead to about three times the untrained progress."""
+    out = tmp_path / "walk.json"
+    said = run("--seed", "7", "--steps", "60000", "--out", str(out))
+    learned = json.loads(out.read_text())
+    assert learned["curve"][-1]["steps"] >= 60000 and all(np.isfinite(list(row.values())).all() for row in learned["curve"])
+    assert learned["trained"] > 1.5 * learned["untrained"] > 0.0, said
+
+
 def test_the_script_on_ray(tmp_path: Path) -> None:
     """Two workers see what one process sees, but for rounding."""
     if importlib.util.find_spec("ray") is None:

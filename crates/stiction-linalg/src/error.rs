@@ -1,6 +1,23 @@
 //! What can be wrong with an input, each with the place where it is wrong.
 
+use std::fmt;
+
 use thiserror::Error;
+
+/// A number as people write it: very large and very small ones with an exponent.
+#[derive(Debug, Clone, Copy)]
+pub struct Number(pub f64);
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(x) = *self;
+        if x == 0.0 || !x.is_finite() || (1e-6..1e15).contains(&x.abs()) {
+            write!(f, "{x}")
+        } else {
+            write!(f, "{x:e}")
+        }
+    }
+}
 
 /// Bad input: the problem, an option or a file cannot be used as given.
 ///
@@ -65,7 +82,7 @@ pub enum InputError {
         reason: String,
     },
     /// A number outside the range that has a meaning: a negative mass, a step of no length.
-    #[error("{what} must be {expected}, found {found}")]
+    #[error("{what} must be {expected}, found {}", Number(*found))]
     OutOfRange {
         /// The field, with its indices.
         what: String,

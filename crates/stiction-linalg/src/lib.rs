@@ -44,6 +44,6 @@ pub mod rng;
 pub mod simd;
 pub mod threads;
 
-pub use error::InputError;
+pub use error::{InputError, Number};
 pub use matrix::Matrix;
 pub use threads::Threads;

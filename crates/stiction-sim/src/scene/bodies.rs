@@ -6,6 +6,7 @@ use stiction_body::math::{Pose, Quat, Vec3, axis_angle};
 use stiction_body::{Geom, Inertia, JointKind, JointProperties, LinkSpec, LoopClosure, LoopKind, Shape, range};
 
 use stiction_lcp::InputError;
+use stiction_linalg::Number;
 
 use super::section::Section;
 use crate::description::{Description, GeomSpec};
@@ -201,7 +202,7 @@ fn surface(section: &Section<'_>, mut material: Material) -> Result<Material, Sc
                 _ => (f64::INFINITY, "at least 0"),
             };
             if !(0.0..=top).contains(&x) {
-                return Err(section.error(key, format!("must be {range}, found {x}")));
+                return Err(section.error(key, format!("must be {range}, found {}", Number(x))));
             }
             *field = x;
         }
@@ -428,7 +429,7 @@ fn shapes(
         let visuals: Vec<Visual> = drawn.collect();
         let mass = part.number("mass")?;
         if let Some(x) = mass.filter(|x| !range::is_in_range(*x)) {
-            return Err(part.error("mass", format!("must be {}, found {x}", range::RANGE)));
+            return Err(part.error("mass", format!("must be {}, found {}", range::RANGE, Number(x))));
         }
         let collides = part.bool("collide")?.unwrap_or(true);
         part.finish()?;
@@ -484,7 +485,7 @@ fn shape(section: &Section<'_>) -> Result<(Shape, Vec<Surface>), SceneError> {
 /// Checks lengths as they are written, before they are halved.
 fn check_lengths(section: &Section<'_>, key: &'static str, lengths: &[f64]) -> Result<(), SceneError> {
     match lengths.iter().find(|x| !range::is_in_range(**x) || !range::is_in_range(0.5 * **x)) {
-        Some(x) => Err(section.error(key, format!("every length must be {}, found {x}", range::RANGE))),
+        Some(x) => Err(section.error(key, format!("every length must be {}, found {}", range::RANGE, Number(*x)))),
         None => Ok(()),
     }
 }
@@ -553,7 +554,7 @@ fn inertia(section: &Section<'_>, shapes: &[Part]) -> Result<Inertia, SceneError
     let com = vector(section, "center_of_mass")?;
     for (key, x) in [("mass", mass), ("density", density)] {
         if let Some(x) = x.filter(|x| !range::is_in_range(*x)) {
-            return Err(section.error(key, format!("must be {}, found {x}", range::RANGE)));
+            return Err(section.error(key, format!("must be {}, found {}", range::RANGE, Number(x))));
         }
     }
     if let (Some(moments), Some(mass)) = (moments, mass) {

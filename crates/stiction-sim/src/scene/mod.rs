@@ -11,6 +11,7 @@ use stiction_body::math::Vec3;
 use stiction_body::range;
 use stiction_contact::models::catalog;
 use stiction_lcp::threads::MOST_THREADS;
+use stiction_linalg::Number;
 use toml::de::DeTable;
 
 use crate::description::{Note, NoteKind};
@@ -232,7 +233,7 @@ fn settings(top: &Section<'_>) -> Result<Settings, SceneError> {
     let mut settings = Settings::default();
     if let Some(dt) = top.number("dt")? {
         if !range::is_in_range(dt) {
-            return Err(top.error("dt", format!("must be {}, found {dt}", range::RANGE)));
+            return Err(top.error("dt", format!("must be {}, found {}", range::RANGE, Number(dt))));
         }
         settings.dt = dt;
     }

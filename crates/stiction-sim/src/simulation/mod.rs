@@ -20,6 +20,7 @@ use stiction_contact::{
 };
 use stiction_lcp::threads::MOST_THREADS;
 use stiction_lcp::{InputError, Matrix, Threads};
+use stiction_linalg::Number;
 
 use crate::actuation::{Drives, UNBOUNDED};
 use crate::assemble::{Assembler, ContactFrame};
@@ -145,7 +146,7 @@ impl Simulation {
     pub fn new(world: Arc<World>, settings: Settings) -> Result<Self, SceneError> {
         let input = |element: &str, e: &InputError| SceneError::input(element, e);
         if !range::is_in_range(settings.dt) {
-            return Err(SceneError::new("dt", format!("must be {}, found {}", range::RANGE, settings.dt)));
+            return Err(SceneError::new("dt", format!("must be {}, found {}", range::RANGE, Number(settings.dt))));
         }
         if settings.restitution_speed.is_nan() || settings.restitution_speed < 0.0 {
             return Err(SceneError::new("restitution_speed", "must be at least 0"));
