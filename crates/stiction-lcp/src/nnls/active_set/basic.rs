@@ -95,17 +95,25 @@ impl ActiveSet {
     /// part of `|eᵢ| + Σ |Mᵢⱼ zⱼ|` over the basic columns.
     fn basic_error(&mut self) -> f64 {
         self.sum_up();
-        let (data, columns) = (&self.data, self.qr.columns());
-        let mut worst = 0.0f64;
+        let (data, columns, sizes) = (&self.data, self.qr.columns(), &mut self.sizes);
+        sizes.clear();
+        sizes.resize(columns.len(), 0.0);
         for (a, &i) in columns.iter().enumerate() {
+            crate::interrupt::check();
             let column = data.g.col(i);
-            let w = dot2(-data.eta[i], column, &self.r) + dot(column, &self.low);
-            let entries = columns.iter().zip(&self.target).map(|(&j, z)| (dot(column, data.g.col(j)) * z).abs());
-            let size = data.e[i].abs() + entries.sum::<f64>();
-            self.work[a] = w;
-            worst = worst.max(if w == 0.0 { 0.0 } else { w.abs() / size });
+            self.work[a] = dot2(-data.eta[i], column, &self.r) + dot(column, &self.low);
+            // M is symmetric.
+            for (b, &j) in columns[..=a].iter().enumerate() {
+                let entry = dot(column, data.g.col(j));
+                sizes[a] += (entry * self.target[b]).abs();
+                if b < a {
+                    sizes[b] += (entry * self.target[a]).abs();
+                }
+            }
         }
-        worst
+        let part =
+            |((&i, &w), size): ((&usize, &f64), &f64)| if w == 0.0 { 0.0 } else { w.abs() / (data.e[i].abs() + size) };
+        columns.iter().zip(&self.work).zip(&*sizes).map(part).fold(0.0, f64::max)
     }
 
     /// `r + low ← base + Σ gⱼ zⱼ` over the basic columns at the target, in twice the working precision.

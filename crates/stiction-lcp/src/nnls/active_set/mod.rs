@@ -84,6 +84,8 @@ pub(crate) struct ActiveSet {
     work: Vec<f64>,
     low: Vec<f64>,
     dual: Vec<f64>,
+    /// What w of the basic rows is summed from, in the order of the factor.
+    sizes: Vec<f64>,
     pub stats: Stats,
     pub trace: bool,
     pub limit: usize,
@@ -105,7 +107,7 @@ impl ActiveSet {
         for (vector, size) in [(&mut self.base, m), (&mut self.base_low, m), (&mut self.low, m)] {
             refill(vector, size, 0.0);
         }
-        for vector in [&mut self.work, &mut self.dual, &mut self.target] {
+        for vector in [&mut self.work, &mut self.dual, &mut self.target, &mut self.sizes] {
             refill(vector, most, 0.0);
         }
         self.order.clear();
