@@ -20,6 +20,7 @@ BODIES = """<worldbody><site name="w0" pos="0 0 1.5"/><site name="w1" pos=".3 .1
   <geom name="cylinder" type="cylinder" size=".06 .1" pos=".3 0 0" euler="90 0 0" contype="0" conaffinity="0" mass="0"/>
   <body name="b" pos=".3 0 0"><joint name="y" axis="0 1 0" stiffness="3" springref="20" damping=".3"/><joint name="z" axis="0 0 1" pos="0 .01 0"/>
    <geom type="capsule" size=".04" fromto="0 0 0 .3 0 0" mass=".7"/><site name="sb" pos=".2 .05 .08" euler="40 0 10"/><site name="sc" pos=".25 0 -.07"/>
+   <site name="above" pos=".15 0 .3"/><site name="below" pos=".15 .05 -.2"/><site name="within" pos=".15 .01 0"/>
    <geom name="sphere" size=".07" pos=".15 0 0" contype="0" conaffinity="0" mass="0"/></body></body>
  <body name="f" pos="1 0 1"><freejoint name="free"/><geom type="box" size=".1 .07 .05" mass="2"/><site name="sf" pos=".1 .02 0" euler="30 10 0"/></body>
  <body name="q" pos="-1 0 1"><joint name="ball" type="ball" stiffness="3" damping=".2"/><geom type="box" size=".1 .07 .05" pos="0 0 -.2" mass="1.5"/></body>
@@ -28,6 +29,10 @@ BODIES = """<worldbody><site name="w0" pos="0 0 1.5"/><site name="w1" pos=".3 .1
 PATH = '<tendon><spatial name="t"><site site="w0"/><site site="sa"/><site site="sb"/></spatial></tendon>'
 WRAPPED = """<tendon><spatial name="t" stiffness="10" damping="1"><site site="w0"/><geom geom="G"/><site site="sb"/><pulley divisor="2"/><site site="w1"/>
  <geom geom="G"/><site site="sc"/></spatial></tendon><actuator><motor tendon="t" gear="3"/></actuator>"""
+
+SIDES = """<tendon><spatial name="t" stiffness="10"><site site="w0"/><geom geom="G" sidesite="S"/><site site="sb"/></spatial><spatial name="u" stiffness="5"><site site="w1"/>
+ <geom geom="G" sidesite="S"/><site site="sc"/></spatial></tendon><actuator><motor tendon="t" gear="3"/><motor tendon="u"/></actuator>
+ <sensor><tendonpos name="1" tendon="t"/><tendonpos name="2" tendon="u"/></sensor>"""
 
 CASES = {
     "several on a joint": """<actuator><motor joint="x" gear="2" ctrlrange="-1 1"/><position joint="x" kp="50" kv="3" forcerange="-1 3"/>
@@ -87,9 +92,19 @@ def check(file: str) -> None:
         assert difference <= (1e-6 if kind.startswith("sensor") else 1e-9), (kind, difference)
 
 
+CASES |= {f"around a {geom}, side {side}": SIDES.replace("G", geom).replace("S", side) for geom in ("sphere", "cylinder") for side in ("above", "below", "w0")}
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_forces_are_those_of_mujoco(name: str, tmp_path: pathlib.Path) -> None:
     check(write(tmp_path, CASES[name]))
+
+
+@pytest.mark.parametrize("geom", ["sphere", "cylinder"])
+def test_tendons_along_the_inside(geom: str, tmp_path: pathlib.Path) -> None:
+    """MuJoCo ends its iteration for the point of touch early."""
+    found = differences(write(tmp_path, SIDES.replace("G", geom).replace("S", "within")))
+    assert found and max(found.values()) < 1e-6, found
 
 
 def test_gravity_compensation_and_limits_of_joints(tmp_path: pathlib.Path) -> None:

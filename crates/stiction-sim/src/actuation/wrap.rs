@@ -38,6 +38,11 @@ fn minus(a: Plane, b: Plane) -> Plane {
     [a[0] - b[0], a[1] - b[1]]
 }
 
+/// The sine of the angle from one to the other, times both lengths.
+fn across(a: Plane, b: Plane) -> f64 {
+    a[0] * b[1] - a[1] * b[0]
+}
+
 fn norm(a: Plane) -> f64 {
     dot(a, a).sqrt()
 }
@@ -67,7 +72,7 @@ pub(super) fn wrap(ends: [Vec3; 2], frame: &Pose, radius: f64, kind: WrapKind, s
     let (d0, d1, side) = (flat(p0), flat(p1), side.map(local));
     let (points, mut length) = match side {
         Some(s) if s.length() < radius => inside(d0, d1, radius)?,
-        _ => outside(d0, d1, side.map(|s| times(unit(flat(s)), radius)), radius)?,
+        _ => outside(d0, d1, side.map(flat), radius)?,
     };
     let mut points = points.map(|p| x * p[0] + y * p[1]);
     if kind == WrapKind::Cylinder {
@@ -104,30 +109,25 @@ fn plane_through(p0: Vec3, p1: Vec3) -> (Vec3, Vec3) {
     (x, y / y.length())
 }
 
-/// Tangents and arc around a circle about the origin; `None` if the straight line is free, or an end is inside. Without a side it is the
-/// shorter way; else that of the side, unless the straight line passes on that side.
+/// Tangents and arc around a circle about the origin; `None` if the straight line is free, or an end is inside. The path turns about the origin as
+/// the straight line does, by less than half a turn; the other way round if the side is opposite of the line: behind the origin, between the
+/// directions of the ends continued to there. Then it does so also where the straight line is free, as in MuJoCo.
 fn outside(d0: Plane, d1: Plane, side: Option<Plane>, radius: f64) -> Option<([Plane; 2], f64)> {
     if norm(d0) < radius || norm(d1) < radius {
         return None;
     }
     let (near, _) = nearest_to_origin(d0, d1)?;
-    if norm(near) > radius && side.is_none_or(|s| dot(s, near) >= 0.0) {
+    let turn = if across(d0, d1) >= 0.0 { 1.0 } else { -1.0 };
+    let is_opposite = side.is_some_and(|s| turn * across(d0, s) < 0.0 && turn * across(s, d1) < 0.0);
+    if norm(near) > radius && !is_opposite {
         return None;
     }
-    // With the angle (rad) from an end's direction to where its tangent touches.
+    let turn = if is_opposite { -turn } else { turn };
+    // The angle from an end's direction to where its tangent touches.
     let tangent = |d: Plane| libm::atan2(((norm(d) - radius) * (norm(d) + radius)).sqrt(), radius);
-    let ends = [(libm::atan2(d0[1], d0[0]), tangent(d0)), (libm::atan2(d1[1], d1[0]), tangent(d1))];
-    let way = |turn: f64| {
-        let [first, last] = [ends[0].0 + turn * ends[0].1, ends[1].0 - turn * ends[1].1];
-        let arc = whole_turns_off(turn * (last - first));
-        (first, last, arc, first + turn * 0.5 * arc)
-    };
-    let [left, right] = [1.0, -1.0].map(way);
-    let is_left = match side {
-        None => left.2 <= right.2,
-        Some(side) => dot(on_circle(left.3, 1.0), side) >= dot(on_circle(right.3, 1.0), side),
-    };
-    let (first, last, arc, _) = if is_left { left } else { right };
+    let first = libm::atan2(d0[1], d0[0]) + turn * tangent(d0);
+    let last = libm::atan2(d1[1], d1[0]) - turn * tangent(d1);
+    let arc = whole_turns_off(turn * (last - first));
     Some(([on_circle(first, radius), on_circle(last, radius)], radius * arc))
 }
 
@@ -163,7 +163,7 @@ fn inside(d0: Plane, d1: Plane, radius: f64) -> Option<([Plane; 2], f64)> {
     if nearest_to_origin(d0, d1).is_some_and(|(near, between)| between && norm(near) <= radius) {
         return None;
     }
-    let turn = libm::atan2(d0[0] * d1[1] - d0[1] * d1[0], dot(d0, d1));
+    let turn = libm::atan2(across(d0, d1), dot(d0, d1));
     let first = libm::atan2(d0[1], d0[0]);
     let slope = |angle: f64| {
         let (p, tangent) = (on_circle(angle, radius), on_circle(angle, turn.signum()));
@@ -210,11 +210,12 @@ mod tests {
             }
             let length = norm(minus(points[0], d0)) + arc + norm(minus(points[1], d1));
             assert!(length >= line - 1e-13 && arc <= between + 1e-13);
-            // The way of the other side is longer, and touches on that side.
+            // The way of the other side is longer; a side beside the line changes nothing.
             let middle = at(libm::atan2(points[0][1] + points[1][1], points[0][0] + points[1][0]), 1.0);
-            let (other, longer) = outside(d0, d1, Some(times(middle, -1.0)), 1.0).unwrap();
+            let opposite = times(middle, -1.0);
+            let (other, longer) = outside(d0, d1, Some(opposite), 1.0).unwrap();
             let other_length = norm(minus(other[0], d0)) + longer + norm(minus(other[1], d1));
-            assert!(other_length >= length - 1e-13);
+            assert!(other_length >= length - 1e-13 && (longer > arc || between > 3.1));
             assert_eq!(outside(d0, d1, Some(middle), 1.0), Some((points, arc)));
         }
         assert!(wrapped > 40, "{wrapped}");

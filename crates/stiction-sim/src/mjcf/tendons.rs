@@ -30,11 +30,6 @@ pub(super) fn read<'a>(
             _ => continue,
         };
         let a = defaults.resolve(element, "tendon", None)?;
-        if matches!(&path, TendonPath::Through(all) if all.iter().any(|v| matches!(v, Via::Wrap { side: Some(_), .. })))
-        {
-            let text = "tendons with a side site take that side's way around also where the straight line is free";
-            notes.tag(NoteKind::Changed, element, text);
-        }
         let mut tendon = properties(element, path, &a, compiler, options, notes)?;
         let ([low, high], given) = a.merged::<2>("springlength", [-1.0; 2])?;
         tendon.rest = if given == 1 { [low, low] } else { [low, high] };
