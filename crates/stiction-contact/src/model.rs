@@ -52,6 +52,9 @@ pub trait ContactModel: Send {
         drop(outcome);
     }
 
+    /// Lets later solves factor at most so many systems per island, or pivot as often, where the method has such a limit; `None` is what the options say.
+    fn limit_work(&mut self, _most: Option<usize>) {}
+
     /// Another model of the same law and options, to work beside this one in another thread. None by default: then a problem is not shared by threads.
     fn fork(&self) -> Option<Box<dyn ContactModel>> {
         None

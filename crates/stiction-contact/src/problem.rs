@@ -624,6 +624,20 @@ impl ContactProblem {
         Ok(())
     }
 
+    /// Gives contact `i` another gap (m), and says whether it is seen ahead, see [`Contact::predicted`].
+    ///
+    /// # Errors
+    /// `InputError::Size` if there is no such contact; else naming the field.
+    pub fn set_gap(&mut self, i: usize, gap: f64, predicted: bool) -> Result<(), InputError> {
+        let all = &mut self.contacts;
+        if i >= all.len() {
+            return Err(InputError::Size { what: "contacts".into(), expected: i + 1, found: all.len() });
+        }
+        check::finite(|| format!("contact {i}: gap"), gap)?;
+        (all.gap[i], all.predicted[i]) = (gap, predicted);
+        Ok(())
+    }
+
     /// Adds a bilateral row: `row v⁺ = target` at velocity level, `row v̇ + rate = target` at acceleration level.
     ///
     /// # Errors

@@ -209,6 +209,10 @@ impl ContactModel for SeparateIslands {
         }
     }
 
+    fn limit_work(&mut self, most: Option<usize>) {
+        self.models.iter_mut().for_each(|model| model.limit_work(most));
+    }
+
     fn fork(&self) -> Option<Box<dyn ContactModel>> {
         let model = self.models[0].fork()?;
         Some(Box::new(Self::new(model, self.threads, self.keeps)))

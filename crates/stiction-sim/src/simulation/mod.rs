@@ -124,6 +124,8 @@ pub(crate) struct Scratch {
     pub projected: f64,
     /// Gaps of the contacts as the problem has them (m).
     pub gaps: Vec<f64>,
+    /// By how much they are spread, beside what projection leaves of overlap; empty in most steps.
+    pub spread: Vec<f64>,
     /// Contacts of the step that close in it.
     pub closed: Vec<bool>,
     /// The speeds at which they are to part again (m/s); 0 where they are not.

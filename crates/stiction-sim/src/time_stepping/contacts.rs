@@ -3,8 +3,9 @@
 use stiction_body::math::{Vec3, length};
 use stiction_body::{ContactPoint, LinkMotion, Workspace};
 use stiction_lcp::InputError;
+use stiction_linalg::rng::Rng;
 
-use crate::assemble::ContactFrame;
+use crate::assemble::{ContactFrame, ContactKey};
 use crate::projection::overlap_left;
 use crate::simulation::{Memory, Simulation};
 use crate::world::World;
@@ -22,7 +23,21 @@ impl Simulation {
     /// The contact problem of the step, without restitution.
     pub(crate) fn assemble(&mut self) -> Result<(), InputError> {
         self.assembler.restart(&self.state.v, &self.scratch.force, self.settings.dt)?;
-        self.add_rows()
+        self.add_rows()?;
+        self.spread_gaps()
+    }
+
+    /// Gives the contacts of islands that were not solved gaps that differ, see [`Self::compress`].
+    fn spread_gaps(&mut self) -> Result<(), InputError> {
+        let Self { assembler, scratch, .. } = self;
+        for (i, spread) in scratch.spread.iter().enumerate().filter(|(_, spread)| **spread > 0.0) {
+            let contacts = assembler.problem.contacts();
+            let (gap, size) = (contacts.gap[i], contacts.size[i]);
+            let predicted = contacts.predicted[i] || gap <= 0.0;
+            let apart = spread * overlap_left(size) * share(&assembler.frames[i].key);
+            assembler.problem.set_gap(i, gap.max(0.0) + apart, predicted)?;
+        }
+        Ok(())
     }
 
     /// The rows of contacts, joint limits, loops, prescribed motion and dry friction.
@@ -121,6 +136,12 @@ pub(super) fn flatten_faces(
             gaps[first..].iter_mut().filter(|gap| **gap <= together).for_each(|gap| *gap = gap.min(least));
         }
     }
+}
+
+/// A number from 0 to 1 that belongs to a contact.
+fn share(key: &ContactKey) -> f64 {
+    let geoms = key.geoms.iter().fold(0, |bits, geom| Rng::new(bits ^ u64::from(*geom)).bits());
+    Rng::new(geoms ^ key.feature).uniform()
 }
 
 /// True if the contact had a force in the last step and has hardly opened since: what the curvature of motion opens is no parting.

@@ -64,6 +64,7 @@ impl Simulation {
         let [penetration, overlap_left] = self.separate().map_err(|e| self.fail(e.to_string(), false))?;
         let Self { work, world, scratch, collision, settings, .. } = self;
         flatten_faces(world, work, &scratch.motion, settings.dt, collision.contacts(), &mut scratch.gaps);
+        scratch.spread.clear();
         let mut report = self.solve_motors()?;
         (report.penetration, report.overlap_left) = (penetration, overlap_left);
         let clock = self.clock();

@@ -1,11 +1,21 @@
 //! The solve of a step: from the last step's modes and forces to a certified answer, or to what the settings say of one
 //! that is not certified.
 
-use stiction_contact::{CONTACT_ROWS, ContactOutcome, ContactSolution, WarmStart};
+use stiction_contact::{CONTACT_ROWS, ContactOutcome, ContactSolution, Island, Islands, Place, WarmStart};
 
 use crate::assemble::{ContactFrame, ContactKey};
 use crate::energy::EnergyBalance;
 use crate::simulation::{OnFailure, Simulation, StepFailure, StepReport};
+
+/// Spreads of gaps that are tried one after the other, beside what projection leaves of overlap: gaps are known up to that.
+const SPREADS: [f64; 3] = [1.0, 10.0, 100.0];
+
+/// Factors of an island after which its gaps are spread, most take less than a hundred; and those with gaps that are spread.
+const FACTORS: usize = 400;
+const SPREAD_FACTORS: usize = 2000;
+
+/// Most times that the gaps of an island are spread in a step.
+const MOST_SPREADS: usize = 20;
 
 impl Simulation {
     /// Solves the contacts: compression, and restitution where a contact that closes is to rebound.
@@ -14,7 +24,7 @@ impl Simulation {
         self.assemble().map_err(|e| self.fail(e.to_string(), false))?;
         self.phases.assembly += clock.map_or_else(Default::default, |c| c.elapsed());
         let clock = self.clock();
-        let compression = self.solve()?;
+        let compression = self.compress()?;
         self.note_solve(clock);
         if !self.find_rebounds()? {
             return Ok(compression);
@@ -25,8 +35,71 @@ impl Simulation {
         Ok(report)
     }
 
+    /// Solves the assembled problem. Redundant contacts whose gaps are the same but for rounding may contradict each other at the level of the
+    /// tolerance: which of them have a force is then a question that takes thousands of factors, if it is answered at all. On such an island
+    /// gaps are spread at random within what they are known to, and the question has one answer.
+    pub(crate) fn compress(&mut self) -> Result<StepReport, StepFailure> {
+        self.model.limit_work(Some(FACTORS));
+        let found = self.compress_within_limit();
+        self.model.limit_work(None);
+        if let Some(report) = found? {
+            return Ok(report);
+        }
+        if !self.scratch.spread.is_empty() {
+            self.scratch.spread.clear();
+            self.assemble().map_err(|e| self.fail(e.to_string(), false))?;
+        }
+        self.solve()
+    }
+
+    /// Solves with few factors, and spreads the gaps of islands for which they are not enough.
+    fn compress_within_limit(&mut self) -> Result<Option<StepReport>, StepFailure> {
+        for _ in 0..MOST_SPREADS {
+            let outcome = match self.try_solve()? {
+                Ok(report) => return Ok(Some(report)),
+                Err(outcome) => outcome,
+            };
+            let ContactOutcome::Failed(failure) = outcome else { return Ok(None) };
+            if !self.spread_island(failure.best.certificate.worst) {
+                return Ok(None);
+            }
+            self.assemble().map_err(|e| self.fail(e.to_string(), false))?;
+            self.model.limit_work(Some(SPREAD_FACTORS));
+        }
+        Ok(None)
+    }
+
+    /// Spreads the gaps of the island of a place more than before; false if they are spread as much as they may.
+    fn spread_island(&mut self, place: Place) -> bool {
+        let Self { assembler, scratch, .. } = self;
+        let is_at = |island: &Island| match place {
+            Place::Contact(i) => island.contacts.contains(&i),
+            Place::Bilateral(i) => island.bilaterals.contains(&i),
+            Place::Limit(i) => island.limits.contains(&i),
+            Place::Bounded(i) => island.bounded.contains(&i),
+            Place::Velocity(k) => island.blocks.iter().any(|&b| assembler.problem.layout().range(b).contains(&k)),
+            Place::Island(block) => island.blocks.contains(&block),
+            Place::Nowhere | Place::Whole => false,
+        };
+        scratch.spread.resize(assembler.frames.len(), 0.0);
+        let mut islands = Islands::default();
+        let Some(island) = islands.find(&assembler.problem).iter().find(|island| is_at(island)) else { return false };
+        let spread = island.contacts.first().map_or(f64::INFINITY, |&i| scratch.spread[i]);
+        let Some(next) = SPREADS.into_iter().find(|&next| next > spread) else { return false };
+        island.contacts.iter().for_each(|&i| scratch.spread[i] = next);
+        true
+    }
+
     /// Solves the assembled problem, from the last step's modes and forces.
     pub(crate) fn solve(&mut self) -> Result<StepReport, StepFailure> {
+        match self.try_solve()? {
+            Ok(report) => Ok(report),
+            Err(outcome) => self.not_certified(outcome),
+        }
+    }
+
+    /// Solves the assembled problem; what was found instead, if it is not certified.
+    fn try_solve(&mut self) -> Result<Result<StepReport, ContactOutcome>, StepFailure> {
         let Self { assembler, memory, scratch, model, last, .. } = self;
         let same = assembler.frames.iter().map(|f| f.key).eq(memory.keys.iter().copied());
         let start = if let Some(found) = &scratch.joint_start {
@@ -42,13 +115,13 @@ impl Simulation {
         }
         let outcome = model.solve_from(&assembler.problem, Some(start));
         let outcome = outcome.map_err(|e| self.fail(e.to_string(), true))?;
-        match outcome.solved().map(|solution| self.report(solution)) {
+        Ok(match outcome.solved().map(|solution| self.report(solution)) {
             Some(report) => {
                 self.last = Some(outcome);
                 Ok(report)
             }
-            None => self.not_certified(outcome),
-        }
+            None => Err(outcome),
+        })
     }
 
     /// What becomes of an outcome that is not certified, as [`OnFailure`] says: its best answer, the fallback model's answer to

@@ -92,10 +92,12 @@ fn generated_scenes_start_apart() {
 #[test]
 fn contacts_that_nearly_contradict_each_other_are_resolved() {
     type Parameters = &'static [(&'static str, f64)];
-    let cases: [(&str, f64, usize, Parameters); 3] = [
+    let cases: [(&str, f64, usize, Parameters); 4] = [
         ("kapla", 0.005, 45, &[("n", 40.0), ("mu", 0.646), ("speed", 3.83), ("hit", 0.44)]),
         ("kapla", 0.001, 60, &[("n", 60.0), ("mu", 0.642), ("speed", 1.83), ("hit", 0.73)]),
         ("wall", 0.005, 162, &[("rows", 8.0), ("columns", 4.0), ("mu", 0.647), ("mass", 5.0)]),
+        // Here gaps are spread.
+        ("wall", 0.002, 352, &[("rows", 10.0), ("columns", 6.0), ("mu", 0.736), ("mass", 50.0)]),
     ];
     for (name, dt, count, parameters) in cases {
         let set: Vec<(String, f64)> = parameters.iter().map(|(k, x)| ((*k).to_string(), *x)).collect();

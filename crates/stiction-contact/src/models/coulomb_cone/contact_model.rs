@@ -33,6 +33,10 @@ impl ContactModel for CoulombCone {
         self.level
     }
 
+    fn limit_work(&mut self, most: Option<usize>) {
+        self.most_iterations = most;
+    }
+
     fn fork(&self) -> Option<Box<dyn ContactModel>> {
         Some(Box::new(self.clone()))
     }

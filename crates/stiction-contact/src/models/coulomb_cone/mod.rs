@@ -91,6 +91,8 @@ impl Default for ConeOptions {
 #[derive(Debug, Clone)]
 pub struct CoulombCone {
     options: ModelOptions,
+    /// A limit for now.
+    most_iterations: Option<usize>,
     velocity_space: bool,
     level: Level,
     driver: ByIsland,
@@ -134,6 +136,7 @@ impl CoulombCone {
     pub fn with_options(level: Level, options: ConeOptions) -> Self {
         Self {
             options: options.model,
+            most_iterations: None,
             velocity_space: options.velocity_space,
             level,
             driver: ByIsland::default(),
@@ -150,7 +153,7 @@ impl CoulombCone {
 
     /// Most linear systems per problem or island.
     fn max_iterations(&self) -> usize {
-        self.options.max_pivots.unwrap_or(MOST_ITERATIONS)
+        self.options.max_pivots.unwrap_or(MOST_ITERATIONS).min(self.most_iterations.unwrap_or(usize::MAX))
     }
 
     /// Solves a friction problem, trying the modes in `start` first: where their one system gives a certified answer, that is the solution.
