@@ -52,8 +52,10 @@ pub trait ContactModel: Send {
         drop(outcome);
     }
 
-    /// Lets later solves factor at most so many systems per island, or pivot as often, where the method has such a limit; `None` is what the options say.
-    fn limit_work(&mut self, _most: Option<usize>) {}
+    /// Lets later solves factor at most so many systems per island; `None` is what the options say. False if the model has no such limit.
+    fn limit_work(&mut self, _most: Option<usize>) -> bool {
+        false
+    }
 
     /// Another model of the same law and options, to work beside this one in another thread. None by default: then a problem is not shared by threads.
     fn fork(&self) -> Option<Box<dyn ContactModel>> {

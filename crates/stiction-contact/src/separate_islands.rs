@@ -209,8 +209,8 @@ impl ContactModel for SeparateIslands {
         }
     }
 
-    fn limit_work(&mut self, most: Option<usize>) {
-        self.models.iter_mut().for_each(|model| model.limit_work(most));
+    fn limit_work(&mut self, most: Option<usize>) -> bool {
+        self.models.iter_mut().fold(true, |all, model| model.limit_work(most) && all)
     }
 
     fn fork(&self) -> Option<Box<dyn ContactModel>> {

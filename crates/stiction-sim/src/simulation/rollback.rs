@@ -68,6 +68,7 @@ impl Simulation {
     /// Goes back to what was kept.
     pub(super) fn go_back(&mut self) {
         self.kinematics_at_state = false;
+        self.model.limit_work(None);
         let Self { before, state, memory, controllers, .. } = self;
         state.q.clone_from(&before.q);
         state.v.clone_from(&before.v);

@@ -39,7 +39,9 @@ impl Simulation {
     /// tolerance: which of them have a force is then a question that takes thousands of factors, if it is answered at all. On such an island
     /// gaps are spread at random within what they are known to, and the question has one answer.
     pub(crate) fn compress(&mut self) -> Result<StepReport, StepFailure> {
-        self.model.limit_work(Some(FACTORS));
+        if !self.model.limit_work(Some(FACTORS)) {
+            return self.solve();
+        }
         let found = self.compress_within_limit();
         self.model.limit_work(None);
         if let Some(report) = found? {

@@ -33,8 +33,9 @@ impl ContactModel for CoulombCone {
         self.level
     }
 
-    fn limit_work(&mut self, most: Option<usize>) {
+    fn limit_work(&mut self, most: Option<usize>) -> bool {
         self.most_iterations = most;
+        true
     }
 
     fn fork(&self) -> Option<Box<dyn ContactModel>> {
