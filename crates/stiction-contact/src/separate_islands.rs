@@ -210,7 +210,7 @@ impl ContactModel for SeparateIslands {
     }
 
     fn limit_work(&mut self, most: Option<usize>) -> bool {
-        self.models.iter_mut().fold(true, |all, model| model.limit_work(most) && all)
+        self.models.iter_mut().all(|model| model.limit_work(most))
     }
 
     fn fork(&self) -> Option<Box<dyn ContactModel>> {
