@@ -22,7 +22,8 @@ packages=(--workspace --exclude stiction-benchmarks)
 everything=(--release "${packages[@]}")
 # The project's own crates with little optimisation, debug assertions and checks of overflow. Settings of single
 # packages leave the dependencies as they are, so that these are not compiled again, as in the dev profile.
-checked=(--release "${packages[@]}")
+# The Python extension cannot be linked into a test program: Python has the symbols it needs.
+checked=(--release "${packages[@]}" --exclude stiction-py)
 for crate in stiction stiction-{body,cli,contact,fuzz,lcp,linalg,papers,sim}; do
     for setting in opt-level=1 debug-assertions=true overflow-checks=true codegen-units=16; do
         checked+=(--config "profile.release.package.$crate.$setting")
