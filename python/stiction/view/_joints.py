@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._stiction import Scene
+from .._stiction import Scene, Simulation
+from ..errors import InputError
 from ._runner import Runner
 
 __all__ = ["Joints"]
@@ -37,9 +38,12 @@ class Joints:
         limits = dict(zip(scene.actuators, scene.ctrl_limits.tolist()))
         for i, name in enumerate(runner.simulation.actuators):
             self._add(f"{name} (motor)", limits[name], "", 0.0, lambda x, i=i: self._control(i, x))
+        trial = Simulation(scene)
         for name, kind in zip(scene.joints, scene.joint_types):
             if kind in ("revolute", "continuous", "prismatic") and len(self.handles) < _MOST:
                 v = scene.v_slice(name).start
+                if not _takes_servo(trial, v):
+                    continue
                 start = float(np.clip(0.0, *scene.joint_limits[v]))
                 self._add(name, scene.joint_limits[v].tolist(), kind, start, lambda x, v=v: self._hold(v, x))
         if not self.handles:
@@ -72,3 +76,15 @@ class Joints:
             simulation.target[v] = x
 
         self._runner.do(hold)
+
+
+def _takes_servo(trial: Simulation, v: int) -> bool:
+    """Whether a servo may hold the joint of a velocity: not where a controller of the scene says how it moves."""
+    trial.kp[v] += 1.0
+    try:
+        trial.geom_poses()
+    except InputError:
+        return False
+    finally:
+        trial.kp[v] -= 1.0
+    return True
