@@ -14,7 +14,7 @@ const SPREADS: [f64; 3] = [1.0, 10.0, 100.0];
 const FACTORS: usize = 400;
 const SPREAD_FACTORS: usize = 2000;
 
-/// Most times that the gaps of an island are spread in a step.
+/// Most solves of a step with limited work, over all its islands.
 const MOST_SPREADS: usize = 20;
 
 impl Simulation {
