@@ -462,6 +462,7 @@ fn print(s: &Summary, out: &mut dyn Write) -> Result<(), Failure> {
     for (count, what) in [
         (s.outcomes.fallback, "steps answered by the fallback"),
         (s.outcomes.accepted, "steps accepted without being certified"),
+        (s.spread_steps, &format!("steps with gaps set apart at random, by at most {:.1e} m", s.gap_spread)),
         (s.restitution_lowered, "steps with lowered restitution"),
         (s.outcomes.failed, "failed steps"),
     ] {

@@ -196,6 +196,10 @@ pub struct Summary {
     pub penetration_max: f64,
     /// Deepest overlap left after it was removed (m).
     pub overlap_left: f64,
+    /// Steps in which gaps of contacts that contradict each other were set apart.
+    pub spread_steps: u64,
+    /// The largest of these gaps (m).
+    pub gap_spread: f64,
     /// Distance slipped by the contact that slips most, summed over the steps (m).
     pub slip: f64,
     /// Energies.
@@ -262,6 +266,8 @@ impl Gather {
             certificate: WorstCertificate::default(),
             penetration_max: 0.0,
             overlap_left: 0.0,
+            spread_steps: 0,
+            gap_spread: 0.0,
             slip: 0.0,
             energy: Energy { start: kinetic + potential, ..Energy::default() },
             outcomes: Outcomes::default(),
@@ -300,6 +306,8 @@ impl Gather {
         s.guessed += u64::from(report.guessed);
         s.penetration_max = s.penetration_max.max(report.penetration);
         s.overlap_left = s.overlap_left.max(report.overlap_left);
+        s.spread_steps += u64::from(report.gap_spread > 0.0);
+        s.gap_spread = s.gap_spread.max(report.gap_spread);
         s.slip += report.slip * s.dt;
         let size = report.kinetic + report.work.abs();
         if report.work > 0.0 && size > 0.0 {

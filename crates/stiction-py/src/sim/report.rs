@@ -140,13 +140,13 @@ impl EnergyBalance {
 }
 
 /// Counts, measures, flags, the place of the largest measure, and the energy balance.
-type StoredStep = ([usize; 7], [f64; 8], [bool; 3], (u8, usize), [f64; 7]);
+type StoredStep = ([usize; 7], [f64; 9], [bool; 3], (u8, usize), [f64; 7]);
 /// Why, the contact problem, and what one may try.
 type StoredFailure<'py> = (String, Option<Bound<'py, ContactProblem>>, String);
 
 fn stored_step(r: &stiction_sim::StepReport) -> StoredStep {
-    let (scale, stepped) = (r.restitution_scale, r.stepped);
-    let measures = [r.certificate, r.penetration, r.overlap_left, r.slip, r.work, r.kinetic, scale, stepped];
+    let (scale, stepped, spread) = (r.restitution_scale, r.stepped, r.gap_spread);
+    let measures = [r.certificate, r.penetration, r.overlap_left, r.slip, r.work, r.kinetic, scale, stepped, spread];
     let place = match r.place {
         Place::Nowhere => (0, 0),
         Place::Velocity(i) => (1, i),
@@ -176,7 +176,8 @@ fn balance(n: [f64; 7]) -> Energy {
 
 fn restored_step((counts, measures, flags, place, energy): StoredStep) -> stiction_sim::StepReport {
     let [contacts, active, pivots, substeps, impacts, factorizations, most_factorizations] = counts;
-    let [certificate, penetration, overlap_left, slip, work, kinetic, restitution_scale, stepped] = measures;
+    let [certificate, penetration, overlap_left, slip, work, kinetic, restitution_scale, stepped, gap_spread] =
+        measures;
     let [guessed, fallback, accepted] = flags;
     let place = match place {
         (1, i) => Place::Velocity(i),
@@ -199,6 +200,7 @@ fn restored_step((counts, measures, flags, place, energy): StoredStep) -> sticti
         place,
         penetration,
         overlap_left,
+        gap_spread,
         slip,
         work,
         kinetic,
@@ -309,6 +311,13 @@ impl StepReport {
     #[getter]
     fn overlap_left(&self) -> f64 {
         self.of(|r| r.overlap_left)
+    }
+
+    /// Largest gap by which contacts that contradict each other were set apart, at random, in the step's problem (m);
+    /// 0 in most steps.
+    #[getter]
+    fn gap_spread(&self) -> f64 {
+        self.of(|r| r.gap_spread)
     }
 
     /// Largest slip speed of a contact with a force (m/s).

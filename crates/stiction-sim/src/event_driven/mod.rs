@@ -230,6 +230,7 @@ impl Events {
         })?;
         self.report.penetration = self.report.penetration.max(report.penetration);
         self.report.overlap_left = self.report.overlap_left.max(report.overlap_left);
+        self.report.gap_spread = self.report.gap_spread.max(report.gap_spread);
         self.report.fallback |= report.fallback;
         self.report.accepted |= report.accepted;
         self.report.restitution_scale = self.report.restitution_scale.min(report.restitution_scale);
@@ -308,6 +309,7 @@ fn empty_report() -> StepReport {
         place: Place::Nowhere,
         penetration: 0.0,
         overlap_left: 0.0,
+        gap_spread: 0.0,
         slip: 0.0,
         work: 0.0,
         kinetic: 0.0,

@@ -135,6 +135,7 @@ fn report(step: &RecordedStep, slip: f64) -> StepReport {
         place: step.certificate.worst,
         penetration: step.penetration,
         overlap_left: step.overlap_left,
+        gap_spread: step.gap_spread,
         slip,
         work: 0.0,
         kinetic: 0.0,

@@ -8,7 +8,7 @@ use super::bytes::{Broken, Reader, Writer};
 use super::snapshot::{
     get_bases, get_forces, get_key, get_mode, get_state, put_bases, put_forces, put_key, put_mode, put_state,
 };
-use super::{WITH_ACCEPTANCE, WITH_ACTIVATIONS, WITH_FACTORIZATIONS, WITH_RESTITUTION, WITH_ROLLING};
+use super::{WITH_ACCEPTANCE, WITH_ACTIVATIONS, WITH_FACTORIZATIONS, WITH_GAP_SPREAD, WITH_RESTITUTION, WITH_ROLLING};
 use crate::assemble::{ContactFrame, ContactKey};
 use crate::simulation::{Simulation, State, StepReport};
 
@@ -92,6 +92,8 @@ pub struct RecordedStep {
     pub overlap_left: f64,
     /// The part of the rebound speeds that contacts with restitution got; 1 in recordings of version 2.
     pub restitution_scale: f64,
+    /// Largest gap by which contacts that contradict each other were set apart (m); 0 in recordings before version 9.
+    pub gap_spread: f64,
 }
 
 impl RecordedStep {
@@ -135,6 +137,7 @@ impl RecordedStep {
             penetration: report.penetration,
             overlap_left: report.overlap_left,
             restitution_scale: report.restitution_scale,
+            gap_spread: report.gap_spread,
         }
     }
 
@@ -160,6 +163,7 @@ impl RecordedStep {
             penetration,
             overlap_left,
             restitution_scale,
+            gap_spread,
         } = self;
         put_state(out, state);
         out.list(contacts, |out, contact| {
@@ -190,6 +194,7 @@ impl RecordedStep {
         });
         out.u64(*factorizations);
         out.u64(*most_factorizations);
+        out.f64(*gap_spread);
     }
 
     /// Reads a step with `nq` numbers of configuration and `nv` velocities, in this version of the format.
@@ -223,6 +228,7 @@ impl RecordedStep {
             penetration: from.f64()?,
             overlap_left: from.f64()?,
             restitution_scale: if format >= WITH_RESTITUTION { from.f64()? } else { 1.0 },
+            gap_spread: 0.0,
         };
         step.accepted = format >= WITH_ACCEPTANCE && from.bool()?;
         if format >= WITH_ROLLING {
@@ -230,6 +236,9 @@ impl RecordedStep {
         }
         if format >= WITH_FACTORIZATIONS {
             (step.factorizations, step.most_factorizations) = (from.u64()?, from.u64()?);
+        }
+        if format >= WITH_GAP_SPREAD {
+            step.gap_spread = from.f64()?;
         }
         step.check(nq, nv)?;
         Ok(step)

@@ -64,6 +64,8 @@ pub struct StepReport {
     pub penetration: f64,
     /// Overlap that the projection could not remove (m).
     pub overlap_left: f64,
+    /// Largest gap by which contacts that contradict each other were set apart, at random, in the step's problem (m); 0 in most steps.
+    pub gap_spread: f64,
     /// Largest slip speed of a contact with a force (m/s).
     pub slip: f64,
     /// Work of all contact impulses (J), beside the motion without them: at most 0 but for rounding.

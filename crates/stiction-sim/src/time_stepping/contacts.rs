@@ -40,6 +40,12 @@ impl Simulation {
         Ok(())
     }
 
+    /// Largest gap by which contacts were set apart in the step (m).
+    pub(crate) fn gap_spread(&self) -> f64 {
+        let sizes = &self.assembler.problem.contacts().size;
+        self.scratch.spread.iter().zip(sizes).fold(0.0, |most, (spread, size)| most.max(spread * overlap_left(*size)))
+    }
+
     /// The rows of contacts, joint limits, loops, prescribed motion and dry friction.
     pub(crate) fn add_rows(&mut self) -> Result<(), InputError> {
         let Self {

@@ -67,6 +67,7 @@ impl Simulation {
         scratch.spread.clear();
         let mut report = self.solve_motors()?;
         (report.penetration, report.overlap_left) = (penetration, overlap_left);
+        report.gap_spread = self.gap_spread();
         let clock = self.clock();
         self.advance(&mut report.energy);
         let after = self.finish_step()?;

@@ -56,12 +56,19 @@ impl Simulation {
 
     /// Solves with few factors, and spreads the gaps of islands for which they are not enough.
     fn compress_within_limit(&mut self) -> Result<Option<StepReport>, StepFailure> {
+        let (mut spent, mut most) = (0, 0);
         for _ in 0..MOST_SPREADS {
             let outcome = match self.try_solve()? {
-                Ok(report) => return Ok(Some(report)),
+                Ok(mut report) => {
+                    report.factorizations += spent;
+                    report.most_factorizations = report.most_factorizations.max(most);
+                    return Ok(Some(report));
+                }
                 Err(outcome) => outcome,
             };
             let ContactOutcome::Failed(failure) = outcome else { return Ok(None) };
+            spent += failure.best.stats.factorizations;
+            most = most.max(failure.best.stats.most_factorizations);
             if !self.spread_island(failure.best.certificate.worst) {
                 return Ok(None);
             }
@@ -188,6 +195,7 @@ impl Simulation {
             place: solution.certificate.worst,
             penetration: 0.0,
             overlap_left: 0.0,
+            gap_spread: 0.0,
             slip,
             work,
             kinetic: self.kinetic(&solution.motion),

@@ -75,6 +75,9 @@ impl ContactModel for CoulombCone {
                 Level::Acceleration if has_sliders(problem, island) => None,
                 Level::Acceleration => accelerations.same_islands(),
             };
+            if first {
+                stats.count_factorizations(velocities.factors(k));
+            }
             if first && solved_as.is_some_and(|problem| velocities.take(problem, k, forces)) {
                 return Some(IslandEnd::Solved);
             }

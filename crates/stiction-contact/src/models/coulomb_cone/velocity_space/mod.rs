@@ -68,6 +68,8 @@ pub(in crate::models) struct VelocitySpace {
     sure: Vec<bool>,
     /// The most factors that the budget allowed each island, if its search ended there.
     limits: Vec<Option<usize>>,
+    /// Systems factored for each island.
+    factors: Vec<usize>,
 }
 
 impl VelocitySpace {
@@ -136,9 +138,11 @@ impl VelocitySpace {
         self.solved.clear();
         self.sure.clear();
         self.limits.clear();
+        self.factors.clear();
         for island in islands.find(problem) {
             stiction_lcp::interrupt::check();
             self.limits.push(None);
+            self.factors.push(0);
             let rests = start.is_some_and(|start| self.keep_at_rest(problem, island, start, stats));
             let found = rests || self.solve_island(problem, island, start, enough, limit, stats);
             self.solved.push(found);
@@ -219,6 +223,7 @@ impl VelocitySpace {
             _ => stats.pivots += self.newton.iterations,
         }
         stats.count_factorizations(self.newton.iterations);
+        self.factors.last_mut().into_iter().for_each(|last| *last = self.newton.iterations);
         if found == Found::Nothing && self.newton.iterations >= limit {
             self.limits.last_mut().into_iter().for_each(|last| *last = Some(limit));
         }
@@ -331,6 +336,11 @@ impl VelocitySpace {
     /// The most factors that the budget allowed island `k` of the last solve, if its search ended there.
     pub fn limit_reached(&self, k: usize) -> Option<usize> {
         self.limits.get(k).copied().flatten()
+    }
+
+    /// The systems factored for island `k` in the last solve.
+    pub fn factors(&self, k: usize) -> usize {
+        self.factors.get(k).copied().unwrap_or(0)
     }
 
     /// Puts forces and motion in their places.
