@@ -12,9 +12,9 @@ pub(crate) enum Exact {
     Proven,
     /// It does not.
     Violated {
-        /// The row of the largest miss.
+        /// The row of the largest residual.
         row: usize,
-        /// The largest miss, a fraction.
+        /// The largest residual, a fraction.
         amount: String,
     },
     /// It gives no solution at all.

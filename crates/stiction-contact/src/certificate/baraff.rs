@@ -44,8 +44,8 @@ impl Law for BaraffLaw {
 /// `f_F + μ f_N s`, beside the force that would undo the tangential motion's terms.
 fn dynamic(contact: &ContactView, speed: f64) -> f64 {
     let most = contact.mu * contact.p[0];
-    let miss = [contact.p[1] + most * contact.slip[0] / speed, contact.p[2] + most * contact.slip[1] / speed];
-    ContactView::ratio(contact.w_tangent() * length(miss), contact.omega_tangent())
+    let residual = [contact.p[1] + most * contact.slip[0] / speed, contact.p[2] + most * contact.slip[1] / speed];
+    ContactView::ratio(contact.w_tangent() * length(residual), contact.omega_tangent())
 }
 
 /// The worst of cone, direction, and force on the rim or no acceleration.
@@ -80,25 +80,25 @@ mod tests {
         }
     }
 
-    fn miss(p: [f64; 3], u: [f64; 3], slip: [f64; 2]) -> f64 {
+    fn residual(p: [f64; 3], u: [f64; 3], slip: [f64; 2]) -> f64 {
         BaraffLaw { level: Level::Acceleration }.friction(&view(p, u, slip))
     }
 
     #[test]
     fn static_friction() {
-        assert_eq!(miss([10.0, 3.0, 4.0], [0.0, 0.0, 0.0], [0.0; 2]), 0.0);
-        assert_eq!(miss([10.0, 3.0, 4.0], [0.0, -1.0, 0.0], [0.0; 2]), 0.0, "partially opposed is enough");
-        assert!(miss([10.0, 3.0, 4.1], [0.0; 3], [0.0; 2]) > 1e-3, "outside the cone");
-        assert!(miss([10.0, 3.0, 4.0], [0.0, 1.0, 0.0], [0.0; 2]) > 1e-3, "along the acceleration");
-        assert!(miss([10.0, 3.0, 3.0], [0.0, -1.0, 0.0], [0.0; 2]) > 1e-3, "inside the cone and moving");
-        assert_eq!(miss([0.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.0; 2]), 0.0);
+        assert_eq!(residual([10.0, 3.0, 4.0], [0.0, 0.0, 0.0], [0.0; 2]), 0.0);
+        assert_eq!(residual([10.0, 3.0, 4.0], [0.0, -1.0, 0.0], [0.0; 2]), 0.0, "partially opposed is enough");
+        assert!(residual([10.0, 3.0, 4.1], [0.0; 3], [0.0; 2]) > 1e-3, "outside the cone");
+        assert!(residual([10.0, 3.0, 4.0], [0.0, 1.0, 0.0], [0.0; 2]) > 1e-3, "along the acceleration");
+        assert!(residual([10.0, 3.0, 3.0], [0.0, -1.0, 0.0], [0.0; 2]) > 1e-3, "inside the cone and moving");
+        assert_eq!(residual([0.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.0; 2]), 0.0);
     }
 
     #[test]
     fn dynamic_friction() {
-        assert_eq!(miss([10.0, -3.0, 4.0], [0.0, 9.0, 9.0], [3e-3, -4e-3]), 0.0);
-        assert!(miss([10.0, -3.0, 3.9], [0.0; 3], [3e-3, -4e-3]) > 1e-3);
-        assert!(miss([10.0, 0.0, 0.0], [0.0; 3], [3e-3, -4e-3]) > 1e-3, "no slip acceleration does not matter");
-        assert_eq!(miss([10.0, 0.0, 0.0], [0.0; 3], [3e-12, 0.0]), 0.0, "rounding is no slip");
+        assert_eq!(residual([10.0, -3.0, 4.0], [0.0, 9.0, 9.0], [3e-3, -4e-3]), 0.0);
+        assert!(residual([10.0, -3.0, 3.9], [0.0; 3], [3e-3, -4e-3]) > 1e-3);
+        assert!(residual([10.0, 0.0, 0.0], [0.0; 3], [3e-3, -4e-3]) > 1e-3, "no slip acceleration does not matter");
+        assert_eq!(residual([10.0, 0.0, 0.0], [0.0; 3], [3e-12, 0.0]), 0.0, "rounding is no slip");
     }
 }

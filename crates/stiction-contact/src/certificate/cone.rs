@@ -117,8 +117,8 @@ fn without_limit(contact: &ContactView, force: f64, slip: f64, askew: f64) -> f6
 }
 
 fn sliding(contact: &ContactView, direction: [f64; 2]) -> f64 {
-    let miss = |k: usize| contact.p[k + 1] + contact.mu * contact.p[0] * direction[k];
-    ContactView::ratio(contact.w_tangent() * libm::hypot(miss(0), miss(1)), contact.omega_tangent())
+    let residual = |k: usize| contact.p[k + 1] + contact.mu * contact.p[0] * direction[k];
+    ContactView::ratio(contact.w_tangent() * libm::hypot(residual(0), residual(1)), contact.omega_tangent())
 }
 
 #[cfg(test)]
@@ -131,81 +131,96 @@ mod tests {
 
     #[test]
     fn each_way_to_break_the_law_is_seen() {
-        let miss = |view: ContactView| ConeLaw { level: Level::Velocity }.friction(&view);
-        assert_eq!(miss(still()), 0.0);
-        assert_eq!(miss(ContactView { p: [10.0, 3.0, -4.0, 0.0, 0.0, 0.0], ..still() }), 0.0, "the cone's surface");
+        let residual = |view: ContactView| ConeLaw { level: Level::Velocity }.friction(&view);
+        assert_eq!(residual(still()), 0.0);
+        assert_eq!(residual(ContactView { p: [10.0, 3.0, -4.0, 0.0, 0.0, 0.0], ..still() }), 0.0, "the cone's surface");
         assert!(
-            miss(ContactView { p: [10.0, 5.0, -5.0, 0.0, 0.0, 0.0], ..still() }) > 0.1,
+            residual(ContactView { p: [10.0, 5.0, -5.0, 0.0, 0.0, 0.0], ..still() }) > 0.1,
             "the pyramid's edge is outside"
         );
         assert!(
-            miss(ContactView { p: [10.0, -3.0, 4.0, 0.0, 0.0, 0.0], u: [0.0, 0.6, -0.8, 0.0, 0.0, 0.0], ..still() })
-                < 1e-15,
+            residual(ContactView {
+                p: [10.0, -3.0, 4.0, 0.0, 0.0, 0.0],
+                u: [0.0, 0.6, -0.8, 0.0, 0.0, 0.0],
+                ..still()
+            }) < 1e-15,
             "slides"
         );
         assert!(
-            miss(ContactView { p: [10.0, -4.0, 3.0, 0.0, 0.0, 0.0], u: [0.0, 0.6, -0.8, 0.0, 0.0, 0.0], ..still() })
-                > 0.01,
+            residual(ContactView {
+                p: [10.0, -4.0, 3.0, 0.0, 0.0, 0.0],
+                u: [0.0, 0.6, -0.8, 0.0, 0.0, 0.0],
+                ..still()
+            }) > 0.01,
             "askew"
         );
         assert!(
-            miss(ContactView { p: [10.0, -2.0, 0.0, 0.0, 0.0, 0.0], u: [0.0, 1.0, 0.0, 0.0, 0.0, 0.0], ..still() })
+            residual(ContactView { p: [10.0, -2.0, 0.0, 0.0, 0.0, 0.0], u: [0.0, 1.0, 0.0, 0.0, 0.0, 0.0], ..still() })
                 > 0.01,
             "slips inside"
         );
         let glued = ContactView { mu: f64::INFINITY, ..still() };
         assert_eq!(
-            miss(ContactView { p: [0.0, 7.0, 0.0, 0.0, 0.0, 0.0], ..glued }),
+            residual(ContactView { p: [0.0, 7.0, 0.0, 0.0, 0.0, 0.0], ..glued }),
             0.0,
             "neither pressed nor parting, it holds"
         );
-        assert!(miss(ContactView { u: [0.0, 0.1, 0.0, 0.0, 0.0, 0.0], ..glued }) > 1e-3, "pressed, it may not slip");
+        assert!(
+            residual(ContactView { u: [0.0, 0.1, 0.0, 0.0, 0.0, 0.0], ..glued }) > 1e-3,
+            "pressed, it may not slip"
+        );
         let parts = ContactView { p: [0.0, -7.0, 0.0, 0.0, 0.0, 0.0], u: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], ..glued };
-        assert!(miss(parts) > 0.04, "no friction where it parts");
+        assert!(residual(parts) > 0.04, "no friction where it parts");
         assert_eq!(
-            miss(ContactView { p: [0.0; 6], u: [1.0, 2.0, 0.0, 0.0, 0.0, 0.0], ..glued }),
+            residual(ContactView { p: [0.0; 6], u: [1.0, 2.0, 0.0, 0.0, 0.0, 0.0], ..glued }),
             0.0,
             "it parts and slips"
         );
         let between = ContactView { p: [0.0, -3.0, 4.0, 0.0, 0.0, 0.0], u: [0.0, 0.6, -0.8, 0.0, 0.0, 0.0], ..glued };
-        assert!(miss(between) < 1e-16, "between the two, friction opposes the slip");
-        assert!(miss(ContactView { u: [0.0, -0.6, 0.8, 0.0, 0.0, 0.0], ..between }) > 0.05, "and does not drive it");
-        assert!(miss(ContactView { u: [0.0, 0.8, 0.6, 0.0, 0.0, 0.0], ..between }) > 0.05, "nor turn it");
+        assert!(residual(between) < 1e-16, "between the two, friction opposes the slip");
+        assert!(
+            residual(ContactView { u: [0.0, -0.6, 0.8, 0.0, 0.0, 0.0], ..between }) > 0.05,
+            "and does not drive it"
+        );
+        assert!(residual(ContactView { u: [0.0, 0.8, 0.6, 0.0, 0.0, 0.0], ..between }) > 0.05, "nor turn it");
         let finger =
             ContactView { mu_spin: f64::INFINITY, omega: [20.0, 10.0, 10.0, 10.0, 0.0, 0.0], w: [1.0; 6], ..still() };
-        assert!(miss(ContactView { u: [0.0, 0.0, 0.0, 0.1, 0.0, 0.0], ..finger }) > 1e-3, "pressed, it may not spin");
+        assert!(
+            residual(ContactView { u: [0.0, 0.0, 0.0, 0.1, 0.0, 0.0], ..finger }) > 1e-3,
+            "pressed, it may not spin"
+        );
         let parts = ContactView { p: [0.0, 0.0, 0.0, 2.0, 0.0, 0.0], u: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], ..finger };
-        assert!(miss(parts) > 0.04, "no moment where it parts");
-        assert_eq!(miss(ContactView { p: [0.0; 6], u: [1.0, 0.0, 0.0, 0.5, 0.0, 0.0], ..finger }), 0.0);
-        assert!(miss(ContactView { p: [10.0, 1.0, 0.0, 0.0, 0.0, 0.0], mu: 0.0, ..still() }) > 0.05);
-        assert!(miss(ContactView { p: [10.0, 1.0, 0.0, 0.0, 0.0, 0.0], touching: false, ..still() }) > 0.05);
+        assert!(residual(parts) > 0.04, "no moment where it parts");
+        assert_eq!(residual(ContactView { p: [0.0; 6], u: [1.0, 0.0, 0.0, 0.5, 0.0, 0.0], ..finger }), 0.0);
+        assert!(residual(ContactView { p: [10.0, 1.0, 0.0, 0.0, 0.0, 0.0], mu: 0.0, ..still() }) > 0.05);
+        assert!(residual(ContactView { p: [10.0, 1.0, 0.0, 0.0, 0.0, 0.0], touching: false, ..still() }) > 0.05);
         let tyre = ContactView { mu_roll: 0.1, omega: [20.0, 10.0, 10.0, 0.0, 10.0, 10.0], w: [1.0; 6], ..still() };
         let rolls = ContactView { u: [0.0, 0.0, 0.0, 0.0, 0.6, -0.8], ..tyre };
-        assert!(miss(ContactView { p: [10.0, 0.0, 0.0, 0.0, -0.6, 0.8], ..rolls }) < 1e-15, "rolls");
-        assert!(miss(ContactView { p: [10.0, 0.0, 0.0, 0.0, -0.3, 0.4], ..rolls }) > 0.01, "resists too little");
-        assert!(miss(ContactView { p: [10.0, 0.0, 0.0, 0.0, 0.6, -0.8], ..rolls }) > 0.01, "drives");
-        assert!(miss(ContactView { p: [10.0, 0.0, 0.0, 0.0, 0.8, 0.6], ..rolls }) > 0.01, "askew");
-        assert_eq!(miss(ContactView { p: [10.0, 0.0, 0.0, 0.0, 0.3, 0.4], ..tyre }), 0.0, "holds");
+        assert!(residual(ContactView { p: [10.0, 0.0, 0.0, 0.0, -0.6, 0.8], ..rolls }) < 1e-15, "rolls");
+        assert!(residual(ContactView { p: [10.0, 0.0, 0.0, 0.0, -0.3, 0.4], ..rolls }) > 0.01, "resists too little");
+        assert!(residual(ContactView { p: [10.0, 0.0, 0.0, 0.0, 0.6, -0.8], ..rolls }) > 0.01, "drives");
+        assert!(residual(ContactView { p: [10.0, 0.0, 0.0, 0.0, 0.8, 0.6], ..rolls }) > 0.01, "askew");
+        assert_eq!(residual(ContactView { p: [10.0, 0.0, 0.0, 0.0, 0.3, 0.4], ..tyre }), 0.0, "holds");
         assert!(
-            miss(ContactView { p: [10.0, 0.0, 0.0, 0.0, 0.8, 0.8], ..tyre }) > 0.005,
+            residual(ContactView { p: [10.0, 0.0, 0.0, 0.0, 0.8, 0.8], ..tyre }) > 0.005,
             "the square's corner is outside"
         );
-        assert!(miss(ContactView { p: [10.0, 0.0, 0.0, 0.0, 0.1, 0.0], mu_roll: 0.0, ..tyre }) > 0.005);
+        assert!(residual(ContactView { p: [10.0, 0.0, 0.0, 0.0, 0.1, 0.0], mu_roll: 0.0, ..tyre }) > 0.005);
         assert!(
-            miss(ContactView { p: [0.0, 0.0, 0.0, 0.0, 0.1, 0.0], ..tyre }) > 0.005,
+            residual(ContactView { p: [0.0, 0.0, 0.0, 0.0, 0.1, 0.0], ..tyre }) > 0.005,
             "no moment without a normal force"
         );
-        assert!(miss(ContactView { p: [10.0, f64::NAN, 0.0, 0.0, 0.0, 0.0], ..still() }).is_infinite());
+        assert!(residual(ContactView { p: [10.0, f64::NAN, 0.0, 0.0, 0.0, 0.0], ..still() }).is_infinite());
     }
 
     #[test]
     fn sliding_at_acceleration_level_opposes_the_slip_there_is() {
-        let miss = |view: ContactView| ConeLaw { level: Level::Acceleration }.friction(&view);
+        let residual = |view: ContactView| ConeLaw { level: Level::Acceleration }.friction(&view);
         let slides = ContactView { slip: [3.0, -4.0], slip_omega: [3.0, 4.0], level: Level::Acceleration, ..still() };
         assert!(
-            miss(ContactView { p: [10.0, -3.0, 4.0, 0.0, 0.0, 0.0], u: [0.0, 9.0, 9.0, 0.0, 0.0, 0.0], ..slides })
+            residual(ContactView { p: [10.0, -3.0, 4.0, 0.0, 0.0, 0.0], u: [0.0, 9.0, 9.0, 0.0, 0.0, 0.0], ..slides })
                 < 1e-15
         );
-        assert!(miss(ContactView { p: [10.0, 3.0, -4.0, 0.0, 0.0, 0.0], ..slides }) > 0.1);
+        assert!(residual(ContactView { p: [10.0, 3.0, -4.0, 0.0, 0.0, 0.0], ..slides }) > 0.1);
     }
 }

@@ -18,13 +18,13 @@ pub fn natural(p: f64, u: f64, w: f64, omega: f64, lo: f64, hi: f64) -> f64 {
         return ratio(u.max(w * (p - hi)).min(w * (p - lo)), omega);
     }
     // A row that moves nothing: only the signs can be asked for.
-    let miss = match (lo == f64::NEG_INFINITY, hi == f64::INFINITY) {
+    let residual = match (lo == f64::NEG_INFINITY, hi == f64::INFINITY) {
         (false, true) => (-u).max(0.0),
         (true, false) => u.max(0.0),
         (true, true) => u.abs(),
         (false, false) => 0.0,
     };
-    if p < lo || p > hi { f64::INFINITY } else { ratio(miss, omega) }
+    if p < lo || p > hi { f64::INFINITY } else { ratio(residual, omega) }
 }
 
 /// `max(−W p, −u, 0) / ω`: zero exactly if p ≥ 0 and u ≥ 0.

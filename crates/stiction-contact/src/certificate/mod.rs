@@ -93,7 +93,7 @@ pub struct PhysicalCertificate {
     pub driven_work: f64,
     /// Where the largest of these is.
     pub worst: Place,
-    /// Largest miss of a bilateral row when rows contradict each other, beside its terms; 0 if they agree.
+    /// Largest residual of a bilateral row when rows contradict each other, beside its terms; 0 if they agree.
     pub inconsistency: f64,
 }
 

@@ -61,8 +61,8 @@ impl Law for PolyhedralLaw {
             return contact.no_friction();
         }
         let nearest = self.nearest([p[0] - u[0] / w, p[1] - u[1] / w], contact.mu * contact.p[0].max(0.0));
-        let miss = libm::hypot(p[0] - nearest[0], p[1] - nearest[1]);
-        contact.no_moment().max(ContactView::ratio(miss * w, contact.omega_tangent()))
+        let residual = libm::hypot(p[0] - nearest[0], p[1] - nearest[1]);
+        contact.no_moment().max(ContactView::ratio(residual * w, contact.omega_tangent()))
     }
 
     fn only_touching(&self) -> bool {
@@ -122,14 +122,14 @@ mod tests {
     #[test]
     fn law_tells_right_from_wrong() {
         let law = PolyhedralLaw::new(4, false);
-        let miss = |p, u| law.friction(&view(p, u));
-        assert!(miss([1.0, 0.2, -0.1], [0.0, 0.0]) < 1e-15, "sticking inside");
-        assert!(miss([1.0, -0.5, 0.0], [3.0, 0.0]) < 1e-15, "sliding at the corner");
-        assert!(miss([1.0, -0.2, -0.3], [1.0, 1.0]) < 1e-15, "sliding across a side");
-        assert!(miss([0.0, 0.0, 0.0], [1.0, 1.0]) < 1e-15, "no normal impulse, no friction");
-        assert!(miss([1.0, 0.2, -0.1], [1e-6, 0.0]) > 1e-7, "slips inside the cone");
-        assert!(miss([1.0, 0.3, 0.3], [0.0, 0.0]) > 0.01, "outside the cone");
-        assert!(miss([1.0, -0.5, 0.0], [1.0, 1.1]) > 0.01, "another corner takes more");
-        assert!(miss([1.0, 0.5, 0.0], [1.0, 0.0]) > 0.1, "wrong way");
+        let residual = |p, u| law.friction(&view(p, u));
+        assert!(residual([1.0, 0.2, -0.1], [0.0, 0.0]) < 1e-15, "sticking inside");
+        assert!(residual([1.0, -0.5, 0.0], [3.0, 0.0]) < 1e-15, "sliding at the corner");
+        assert!(residual([1.0, -0.2, -0.3], [1.0, 1.0]) < 1e-15, "sliding across a side");
+        assert!(residual([0.0, 0.0, 0.0], [1.0, 1.0]) < 1e-15, "no normal impulse, no friction");
+        assert!(residual([1.0, 0.2, -0.1], [1e-6, 0.0]) > 1e-7, "slips inside the cone");
+        assert!(residual([1.0, 0.3, 0.3], [0.0, 0.0]) > 0.01, "outside the cone");
+        assert!(residual([1.0, -0.5, 0.0], [1.0, 1.1]) > 0.01, "another corner takes more");
+        assert!(residual([1.0, 0.5, 0.0], [1.0, 0.0]) > 0.1, "wrong way");
     }
 }

@@ -43,8 +43,8 @@ impl Law for PyramidLaw {
             sliding(contact, slip, size)
         };
         let about = if above_rounding(contact.spin_now, contact.spin_omega) {
-            let miss = contact.p[3] + contact.mu_spin * contact.p[0] * contact.spin_now.signum();
-            ContactView::ratio(contact.w[3] * miss, contact.omega[3])
+            let residual = contact.p[3] + contact.mu_spin * contact.p[0] * contact.spin_now.signum();
+            ContactView::ratio(contact.w[3] * residual, contact.omega[3])
         } else {
             rolling(contact, 3, contact.mu_spin, contact.omega[3])
         };
@@ -60,17 +60,17 @@ fn above_rounding(speed: f64, size: f64) -> bool {
     speed.abs() > SLIPPING * size
 }
 
-/// The miss of (15) and (16) along axis `k`, beside `size`.
+/// The residual of (15) and (16) along axis `k`, beside `size`.
 fn rolling(contact: &ContactView, k: usize, mu: f64, size: f64) -> f64 {
     let most = mu * contact.p[0].max(0.0);
     natural(contact.p[k], contact.u[k], contact.w[k], size, -most, most)
 }
 
-/// The miss of (10), beside `size`.
+/// The residual of (10), beside `size`.
 fn sliding(contact: &ContactView, slip: [f64; 2], size: f64) -> f64 {
     let speed = libm::hypot(slip[0], slip[1]);
-    let miss = |k: usize| contact.p[k + 1] + contact.mu * contact.p[0] * (slip[k] / speed);
-    ContactView::ratio(contact.w_tangent() * libm::hypot(miss(0), miss(1)), size)
+    let residual = |k: usize| contact.p[k + 1] + contact.mu * contact.p[0] * (slip[k] / speed);
+    ContactView::ratio(contact.w_tangent() * libm::hypot(residual(0), residual(1)), size)
 }
 
 #[cfg(test)]
@@ -83,41 +83,42 @@ mod tests {
 
     #[test]
     fn each_way_to_break_the_law_is_seen() {
-        let miss = |view: ContactView| PyramidLaw::default().friction(&view);
-        assert_eq!(miss(still()), 0.0);
-        assert_eq!(miss(ContactView { p: [10.0, 5.0, -5.0, 0.0, 0.0, 0.0], ..still() }), 0.0, "the pyramid's edge");
-        assert!(miss(ContactView { p: [10.0, 6.0, 0.0, 0.0, 0.0, 0.0], ..still() }) > 0.05, "outside");
+        let residual = |view: ContactView| PyramidLaw::default().friction(&view);
+        assert_eq!(residual(still()), 0.0);
+        assert_eq!(residual(ContactView { p: [10.0, 5.0, -5.0, 0.0, 0.0, 0.0], ..still() }), 0.0, "the pyramid's edge");
+        assert!(residual(ContactView { p: [10.0, 6.0, 0.0, 0.0, 0.0, 0.0], ..still() }) > 0.05, "outside");
         assert!(
-            miss(ContactView { p: [10.0, 4.0, 0.0, 0.0, 0.0, 0.0], u: [0.0, -1.0, 0.0, 0.0, 0.0, 0.0], ..still() })
+            residual(ContactView { p: [10.0, 4.0, 0.0, 0.0, 0.0, 0.0], u: [0.0, -1.0, 0.0, 0.0, 0.0, 0.0], ..still() })
                 > 0.05,
             "slips inside"
         );
         assert_eq!(
-            miss(ContactView { p: [10.0, 5.0, 0.0, 0.0, 0.0, 0.0], u: [0.0, -1.0, 0.0, 0.0, 0.0, 0.0], ..still() }),
+            residual(ContactView { p: [10.0, 5.0, 0.0, 0.0, 0.0, 0.0], u: [0.0, -1.0, 0.0, 0.0, 0.0, 0.0], ..still() }),
             0.0
         );
         assert!(
-            miss(ContactView { p: [10.0, 5.0, 0.0, 0.0, 0.0, 0.0], u: [0.0, 1.0, 0.0, 0.0, 0.0, 0.0], ..still() })
+            residual(ContactView { p: [10.0, 5.0, 0.0, 0.0, 0.0, 0.0], u: [0.0, 1.0, 0.0, 0.0, 0.0, 0.0], ..still() })
                 > 0.05,
             "pushes along"
         );
         let slides = ContactView { slip: [3.0, -4.0], slip_omega: [3.0, 4.0], ..still() };
-        assert!(miss(ContactView { p: [10.0, -3.0, 4.0, 0.0, 0.0, 0.0], ..slides }) < 1e-15);
+        assert!(residual(ContactView { p: [10.0, -3.0, 4.0, 0.0, 0.0, 0.0], ..slides }) < 1e-15);
         assert!(
-            miss(ContactView { p: [10.0, -5.0, 5.0, 0.0, 0.0, 0.0], ..slides }) > 0.05,
+            residual(ContactView { p: [10.0, -5.0, 5.0, 0.0, 0.0, 0.0], ..slides }) > 0.05,
             "the edge, where it must oppose"
         );
-        assert!(miss(ContactView { p: [10.0, 1.0, 0.0, 0.0, 0.0, 0.0], touching: false, ..still() }) > 0.05);
+        assert!(residual(ContactView { p: [10.0, 1.0, 0.0, 0.0, 0.0, 0.0], touching: false, ..still() }) > 0.05);
         let finger = ContactView { w: [1.0; 6], omega: [20.0; 6], mu_spin: 0.1, ..still() };
-        assert_eq!(miss(ContactView { p: [10.0, 0.0, 0.0, 1.0, 0.0, 0.0], ..finger }), 0.0);
-        assert!(miss(ContactView { p: [10.0, 0.0, 0.0, 2.0, 0.0, 0.0], ..finger }) > 0.04);
+        assert_eq!(residual(ContactView { p: [10.0, 0.0, 0.0, 1.0, 0.0, 0.0], ..finger }), 0.0);
+        assert!(residual(ContactView { p: [10.0, 0.0, 0.0, 2.0, 0.0, 0.0], ..finger }) > 0.04);
         assert!(
-            miss(ContactView { p: [10.0, 0.0, 0.0, 0.5, 0.0, 0.0], spin_now: 1.0, spin_omega: 1.0, ..finger }) > 0.04
+            residual(ContactView { p: [10.0, 0.0, 0.0, 0.5, 0.0, 0.0], spin_now: 1.0, spin_omega: 1.0, ..finger })
+                > 0.04
         );
         assert_eq!(
-            miss(ContactView { p: [10.0, 0.0, 0.0, -1.0, 0.0, 0.0], spin_now: 1.0, spin_omega: 1.0, ..finger }),
+            residual(ContactView { p: [10.0, 0.0, 0.0, -1.0, 0.0, 0.0], spin_now: 1.0, spin_omega: 1.0, ..finger }),
             0.0
         );
-        assert_eq!(miss(ContactView { p: [f64::NAN, 0.0, 0.0, 0.0, 0.0, 0.0], ..still() }), f64::INFINITY);
+        assert_eq!(residual(ContactView { p: [f64::NAN, 0.0, 0.0, 0.0, 0.0, 0.0], ..still() }), f64::INFINITY);
     }
 }

@@ -51,8 +51,8 @@ impl Law for ShellLaw {
         let slip = |k: usize| if w[k] > 0.0 { contact.u[k] } else { 0.0 };
         let from = [p[0] - contact.u[0] / largest, p[1] - slip(1) / largest, p[2] - slip(2) / largest];
         let onto = nearest_in_cone(from, contact.mu);
-        let miss = (p[0] - onto[0]).abs().max(libm::hypot(p[1] - onto[1], p[2] - onto[2]));
-        ContactView::ratio(miss * largest, size)
+        let residual = (p[0] - onto[0]).abs().max(libm::hypot(p[1] - onto[1], p[2] - onto[2]));
+        ContactView::ratio(residual * largest, size)
     }
 }
 

@@ -52,7 +52,7 @@ impl ContactView {
         libm::hypot(self.omega[1], self.omega[2])
     }
 
-    /// `value / size`, 0 for 0/0: a miss beside its terms.
+    /// `value / size`, 0 for 0/0: a residual beside its terms.
     #[inline]
     pub fn ratio(value: f64, size: f64) -> f64 {
         ratio(value, size)

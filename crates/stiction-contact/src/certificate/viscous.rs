@@ -6,7 +6,7 @@ use crate::model::Level;
 /// Along each tangent of a touching contact `f = −mu_v · slip`: of the present slip at acceleration level, of that after the step at velocity
 /// level, where the impulse is `p = −dt mu_v u`. An infinite mu_v asks for no slip. No moment about the normal.
 ///
-/// With `c = dt mu_v` the measure at velocity level is `|p + c u| / (1/W + c)` beside the terms of u: a miss in slip speed where c is large, one in
+/// With `c = dt mu_v` the measure at velocity level is `|p + c u| / (1/W + c)` beside the terms of u: a residual in slip speed where c is large, one in
 /// force where it is small.
 ///
 /// Reference: [Drumwright15, §IV].
@@ -25,7 +25,7 @@ impl Law for ViscousLaw {
         if !contact.touching {
             return contact.no_friction();
         }
-        (1..3).map(|k| self.miss(contact, k)).fold(contact.no_moment(), f64::max)
+        (1..3).map(|k| self.residual(contact, k)).fold(contact.no_moment(), f64::max)
     }
 
     fn holds_tangents(&self, mu_viscous: f64) -> bool {
@@ -35,7 +35,7 @@ impl Law for ViscousLaw {
 
 impl ViscousLaw {
     /// How much tangent `k` violates the law.
-    fn miss(&self, contact: &ContactView, k: usize) -> f64 {
+    fn residual(&self, contact: &ContactView, k: usize) -> f64 {
         let (p, u, w, mu) = (contact.p[k], contact.u[k], contact.w[k], contact.mu_viscous);
         match self.level {
             Level::Acceleration => {

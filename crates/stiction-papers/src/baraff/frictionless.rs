@@ -126,8 +126,8 @@ fn compare(family: &Family, n: usize, budget: f64) -> Result<Line, InputError> {
         line.certificate = line.certificate.max(solved.certificate.worst());
         let size = solved.z.iter().fold(f64::MIN_POSITIVE, |a, z| a.max(z.abs()));
         let theirs = program.solve().map_or_else(|| vec![f64::INFINITY; n], |(f, _)| f);
-        let miss = solved.z.iter().zip(&theirs).fold(0.0, |a: f64, (x, y)| a.max((x - y).abs()));
-        line.difference = line.difference.max(miss / size);
+        let difference = solved.z.iter().zip(&theirs).fold(0.0, |a: f64, (x, y)| a.max((x - y).abs()));
+        line.difference = line.difference.max(difference / size);
     }
     let mut times = [Vec::new(), Vec::new(), Vec::new()];
     let mut spent = 0.0;

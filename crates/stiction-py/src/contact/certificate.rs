@@ -31,7 +31,7 @@ pub struct PhysicalCertificate {
     pub worst: f64,
     /// Where the largest measure is, in words.
     pub place: String,
-    /// Largest miss of a bilateral row where rows contradict each other, beside its terms; 0 if they agree.
+    /// Largest residual of a bilateral row where rows contradict each other, beside its terms; 0 if they agree.
     inconsistency: f64,
 }
 

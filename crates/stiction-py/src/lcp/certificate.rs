@@ -171,10 +171,10 @@ pub struct ExactCheck {
     /// ``"proven"``, ``"violated"`` or ``"singular"``.
     #[pyo3(get)]
     verdict: String,
-    /// The row of the largest miss, if something is violated.
+    /// The row of the largest residual, if something is violated.
     #[pyo3(get)]
     row: Option<usize>,
-    /// The largest miss, as a fraction.
+    /// The largest residual, as a fraction.
     amount: Option<String>,
 }
 
@@ -197,7 +197,7 @@ impl ExactCheck {
 
 #[pymethods]
 impl ExactCheck {
-    /// The largest miss as a ``fractions.Fraction``; 0 if proven, ``None`` if the basis gives no point.
+    /// The largest residual as a ``fractions.Fraction``; 0 if proven, ``None`` if the basis gives no point.
     #[getter]
     fn amount<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.amount.as_ref().map(|amount| fraction(py, amount)).transpose()

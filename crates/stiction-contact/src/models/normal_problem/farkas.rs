@@ -65,7 +65,7 @@ impl NormalProblem {
         }
     }
 
-    /// The multiplier of `row` is 1 against the sign of its miss; those of the rows in the factor balance it.
+    /// The multiplier of `row` is 1 against the sign of its residual; those of the rows in the factor balance it.
     fn write_contradiction(&mut self, island: &Whitened, row: Row, forces: &mut IslandForces) {
         let recovery = &mut self.recovery;
         recovery.fixed.clear();

@@ -57,8 +57,8 @@ pub(super) fn isotropy() -> Result<f64, InputError> {
         let outcome = model.solve(&assemble(&[cube], &touches, 1e-3)?)?;
         let Some(solved) = outcome.solved() else { return Ok(f64::INFINITY) };
         let expected = mu * GRAVITY;
-        let miss = (solved.motion[0] - expected * c).hypot(solved.motion[1] - expected * s);
-        worst = worst.max(miss / expected);
+        let difference = (solved.motion[0] - expected * c).hypot(solved.motion[1] - expected * s);
+        worst = worst.max(difference / expected);
     }
     Ok(worst)
 }

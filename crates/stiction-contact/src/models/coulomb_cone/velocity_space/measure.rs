@@ -131,8 +131,8 @@ fn disc_error(p: [f64; 2], u: [f64; 2], w: f64, size: f64, radius: f64) -> f64 {
         return ratio((u[0] * u[0] + u[1] * u[1]).sqrt(), size);
     }
     let scale = radius / length;
-    let miss = [p[0] - scale * y[0], p[1] - scale * y[1]];
-    ratio((miss[0] * miss[0] + miss[1] * miss[1]).sqrt() * w, size)
+    let residual = [p[0] - scale * y[0], p[1] - scale * y[1]];
+    ratio((residual[0] * residual[0] + residual[1] * residual[1]).sqrt() * w, size)
 }
 
 /// `|value| / size`, with 0/0 = 0.
