@@ -89,7 +89,8 @@ pub(crate) fn run(
 fn options(args: &SolveArgs) -> Result<Options, Failure> {
     let default = Options::default();
     let tolerance = args.tolerance.unwrap_or(default.tolerance);
-    let options = Options { tolerance, max_pivots: args.max_pivots, max_flops: args.max_flops, trace: args.trace };
+    let options =
+        Options { tolerance, max_pivots: args.max_pivots, max_flops: args.max_flops, trace: args.trace, ..default };
     options.check()?;
     Ok(options)
 }

@@ -28,19 +28,27 @@ use crate::outcome::{Attempt, Outcome, Proof, Ray, Stats, StopReason, Stopped, U
 use crate::problem::ProblemRef;
 use crate::reduce::solve_reduced;
 use crate::solver::{Options, Solver};
+use crate::tolerances;
 
 /// Order up to which all bases are enumerated when Lemke's method fails.
 #[cfg(feature = "exact")]
 const ENUMERATED: usize = 12;
 /// The driving method needs one or two pivots per row where it is the right one; beyond this Lemke takes over.
 const DANTZIG_PIVOTS_PER_ROW: usize = 4;
-/// Rounding allowed for in a 2 × 2 minor.
-const MINOR_ROUNDING: f64 = 1e-12;
 /// Order up to which pairs are branched on.
 const BRANCHED: usize = 120;
 /// Order up to which exact arithmetic is affordable.
 #[cfg(feature = "exact")]
 const EXACT: usize = 60;
+
+tolerances! {
+    /// Tolerances of the choice.
+    Tolerances {
+        /// A symmetric matrix goes to the driving method first if no 2 × 2 minor is negative by more than this, relative to the product
+        /// of its diagonal. Rounded Gram matrices have minors of a few ε; more or less only changes which method is asked first.
+        minor_rounding = 1e-12,
+    }
+}
 
 /// Picks a method by the problem. See the [module](self).
 #[derive(Debug, Clone)]
@@ -141,7 +149,7 @@ impl Solver for Auto {
         }
         let allowed = self.options.flops_allowed(problem.n());
         let mut tried = Tried::default();
-        for method in methods(problem) {
+        for method in methods(problem, &self.options.tolerances.auto) {
             crate::interrupt::check();
             if tried.stats.flops > allowed {
                 return Ok(tried.spent(problem, allowed));
@@ -161,13 +169,13 @@ impl Solver for Auto {
 }
 
 /// The methods for a problem, in order.
-fn methods(problem: ProblemRef<'_>) -> Vec<Method> {
+fn methods(problem: ProblemRef<'_>, tolerances: &Tolerances) -> Vec<Method> {
     let n = problem.n();
     let mut methods = Vec::new();
     if matches!(problem, ProblemRef::Factored(_)) {
         methods.push(Method::Nnls);
     }
-    if suits_dantzig(problem) {
+    if suits_dantzig(problem, tolerances) {
         methods.push(Method::Dantzig);
     }
     methods.push(Method::Lemke);
@@ -188,14 +196,15 @@ fn methods(problem: ProblemRef<'_>) -> Vec<Method> {
 }
 
 /// Symmetric, and no 2 × 2 minor speaks against positive semidefinite: most likely it is, and the driving method finds out.
-fn suits_dantzig(problem: ProblemRef<'_>) -> bool {
+fn suits_dantzig(problem: ProblemRef<'_>, tolerances: &Tolerances) -> bool {
     let m = match problem {
         ProblemRef::Lcp(p) => p.m(),
         ProblemRef::Mlcp(p) => p.m(),
         ProblemRef::Box(p) => p.m(),
         ProblemRef::Factored(_) => return true,
     };
-    let bounded = |i: usize, j: usize| m[(i, j)] * m[(i, j)] <= m[(i, i)] * m[(j, j)] * (1.0 + MINOR_ROUNDING);
+    let most = 1.0 + tolerances.minor_rounding;
+    let bounded = |i: usize, j: usize| m[(i, j)] * m[(i, j)] <= m[(i, i)] * m[(j, j)] * most;
     (0..m.rows()).all(|j| m[(j, j)] >= 0.0 && (0..j).all(|i| m[(i, j)] == m[(j, i)] && bounded(i, j)))
 }
 

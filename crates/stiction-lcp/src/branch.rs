@@ -14,6 +14,7 @@ use crate::matrix::{Matrix, dot};
 use crate::outcome::{Outcome, Stats, StopReason};
 use crate::problem::{Lcp, ProblemRef};
 use crate::solver::{Options, Solver};
+use crate::tolerances;
 use stiction_linalg::equilibration::Equilibration;
 use stiction_linalg::power::times_power;
 
@@ -21,10 +22,18 @@ use stiction_linalg::power::times_power;
 const MOST_NODES: usize = 300;
 /// Linear programs in turn at a node.
 const DESCENTS: usize = 4;
-/// Rows of the linear programs hold up to this, for data scaled to 1: what rounding makes of a problem that has a solution.
-const ROW_SLACK: f64 = 1e-13;
-/// A pair whose product is below this, for data scaled to 1, is complementary.
-const COMPLEMENTARY: f64 = 1e-12;
+
+tolerances! {
+    /// Tolerances of the search, for data scaled to 1.
+    Tolerances {
+        /// Rows of the linear programs hold up to this: what rounding makes of a problem that has a solution. Ten times less, and thin
+        /// feasible sets come out empty; ten times more, and points are off by as much, which the certificate sees.
+        row_slack = 1e-13,
+        /// A pair whose product is below this is complementary: a point is then tried as a solution. More only tries points that fail;
+        /// less asks for more than `row_slack` leaves.
+        complementary = 1e-12,
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pair {
@@ -107,7 +116,7 @@ impl<'a> Branch<'a> {
         let Some(mut point) = self.relax(node, &ones)? else { return Ok(None) };
         for _ in 0..DESCENTS {
             let before = dot(&point.z, &point.w);
-            if before <= COMPLEMENTARY {
+            if before <= self.options.tolerances.branch.complementary {
                 break;
             }
             match self.relax(node, &point)? {
@@ -132,7 +141,7 @@ impl<'a> Branch<'a> {
             _ => 0.0,
         });
         let cost = columns.iter().map(|&j| at.w[j] + dot(&at.z, self.m.col(j)));
-        let constant = (0..rows).map(|i| row(i).1 * self.q[row(i).0] + ROW_SLACK);
+        let constant = (0..rows).map(|i| row(i).1 * self.q[row(i).0] + self.options.tolerances.branch.row_slack);
         let program = Lcp::new(program, cost.chain(constant).collect())?;
         let outcome = Lemke::new(self.lemke_options()).with_restarts(0).solve(&program)?;
         self.stats.pivots += outcome.stats().pivots;
@@ -158,7 +167,7 @@ impl<'a> Branch<'a> {
         let (n, problem) = (self.q.len(), ProblemRef::Lcp(self.lcp));
         let active = |i: &usize| point.z[*i] > point.w[*i];
         let basis = Basis::from_active(n, (0..n).filter(active));
-        if dot(&point.z, &point.w) <= COMPLEMENTARY {
+        if dot(&point.z, &point.w) <= self.options.tolerances.branch.complementary {
             let by_basis = self.finish.outcome(problem, basis.clone(), &self.options, self.stats.clone());
             if by_basis.solved().is_some() {
                 return Ok(Some(by_basis));

@@ -9,7 +9,7 @@ use crate::matrix::{Matrix, axpy, dot};
 use crate::outcome::{Outcome, Solved, Stats, StopReason, Stopped};
 use crate::problem::ProblemRef;
 use crate::solver::Options;
-use crate::work;
+use crate::{tolerances, work};
 use stiction_linalg::doubled::{add_products_of_two, two_sum};
 use stiction_linalg::equilibration::rows_then_columns;
 use stiction_linalg::lu::Lu;
@@ -18,6 +18,7 @@ use stiction_linalg::power::{exponent, times_power};
 /// Workspace of the last step.
 #[derive(Debug, Clone, Default)]
 pub struct Finish {
+    tolerances: Tolerances,
     basis: Basis,
     active: Vec<usize>,
     /// `M_αα`, k × k.
@@ -41,25 +42,36 @@ pub struct Finish {
 const REFINEMENTS: usize = 5;
 /// And with an inverse that the caller has, before a closer look.
 const QUICK_REFINEMENTS: usize = 2;
-/// A component has settled when a step changes it by no more than this share: the next one is below rounding.
-const SETTLED: f64 = 1e-12;
-/// A component that the last step still changed by more than this share is noise.
-const NOISE: f64 = 1e-3;
-/// A z outside its bounds by more than this share of the largest is no rounding.
-const OUTSIDE: f64 = 1e-10;
-/// A residual up to this many times the tolerance may be a matter of how z is rounded.
-const NEARLY_CERTIFIED: f64 = 10.0;
 /// Sweeps of the common rounding at most.
 const ROUNDING_SWEEPS: usize = 50;
-/// Rounding of one operation.
-const ROUNDING: f64 = f64::EPSILON;
-/// Shares of the propagated data that count as rounding of the data, tried in turn.
-const NOISE_THRESHOLDS: [f64; 3] = [1e-14, 1e-12, 1e-10];
+/// Multiples of [`Tolerances::data_rounding`], tried in turn.
+const DATA_ROUNDINGS: [f64; 3] = [1.0, 1e2, 1e4];
+
+tolerances! {
+    /// Tolerances of the last step.
+    Tolerances {
+        /// Refinement ends when no component moves by more than this, relative to itself: it gains as many digits again with every step,
+        /// so the next one is below rounding. Less takes a step more; more leaves digits of badly conditioned bases.
+        refined = 1e-12,
+        /// A component that the last step of refinement moves by more than this, relative to itself, has no digit: it is a zero. The
+        /// others have moved by a million times less, so the value hardly matters.
+        noise = 1e-3,
+        /// A z outside its bounds by more than this, relative to the largest in scaled units, belongs to the bound, and its row has the letter of
+        /// that. The value is the same, so the number hardly matters.
+        outside = 1e-10,
+        /// z that is not certified is rounded in common if its residual is up to this many times the tolerance. More tries it in vain,
+        /// less gives up where the rounding of z alone spoils the certificate.
+        nearly_certified = 10.0,
+        /// A basic z below this, relative to what the data's rounding propagates to, is a zero of degenerate data; larger multiples are
+        /// tried in turn, and the certificate decides.
+        data_rounding = 1e-14,
+    }
+}
 
 impl Finish {
     /// The vector z of `basis`, or `None` if the basis is singular.
-    pub fn solution(&mut self, problem: ProblemRef<'_>, basis: &Basis) -> Option<Vec<f64>> {
-        let mut z = self.begin(problem, basis)?;
+    pub fn solution(&mut self, problem: ProblemRef<'_>, basis: &Basis, options: &Options) -> Option<Vec<f64>> {
+        let mut z = self.begin(problem, basis, options)?;
         if !self.active.is_empty() {
             self.factor();
             if self.lu.pivot_ratio() == 0.0 {
@@ -83,7 +95,7 @@ impl Finish {
         options: &Options,
         mut solve: impl FnMut(&[usize], &mut [f64]),
     ) -> Option<Solved> {
-        let mut z = self.begin(problem, basis)?;
+        let mut z = self.begin(problem, basis, options)?;
         if !self.refine(QUICK_REFINEMENTS, |finish| solve(&finish.active, &mut finish.step)) {
             self.drop_noise();
         }
@@ -98,7 +110,8 @@ impl Finish {
     }
 
     /// z with every row at its bound and 0 where it is basic, and the system of the others; `None` if a bound is infinite.
-    fn begin(&mut self, problem: ProblemRef<'_>, basis: &Basis) -> Option<Vec<f64>> {
+    fn begin(&mut self, problem: ProblemRef<'_>, basis: &Basis, options: &Options) -> Option<Vec<f64>> {
+        self.tolerances = options.tolerances.finish;
         let n = problem.n();
         let mut z = vec![0.0; n];
         self.basis.clone_from(basis);
@@ -126,7 +139,7 @@ impl Finish {
             let (lo, hi) = problem.bound(i);
             let value = self.z[0][a];
             z[i] = value.max(lo).min(hi);
-            if scaled(a, value - z[i]) > OUTSIDE * largest {
+            if scaled(a, value - z[i]) > self.tolerances.outside * largest {
                 self.basis.set(i, if value < lo { Position::Lower } else { Position::Upper });
             }
         }
@@ -135,7 +148,7 @@ impl Finish {
     /// Solves the basis and certifies: `Solved`, or `Stopped` if the basis is singular or its z does not pass.
     pub fn outcome(&mut self, problem: ProblemRef<'_>, basis: Basis, options: &Options, mut stats: Stats) -> Outcome {
         stats.flops += Self::flops(problem.n(), basis.active().count());
-        match self.solution(problem, &basis) {
+        match self.solution(problem, &basis, options) {
             Some(z) => {
                 let outcome = outcome_of(problem, z, self.basis.clone(), options, stats);
                 self.without_noise(problem, outcome, options)
@@ -162,7 +175,7 @@ impl Finish {
         stopped.stats.flops += work::product(self.active.len(), self.active.len()) * self.active.len() as u64;
         self.estimate_noise(&stopped.z);
         let Stopped { z: original, stats, .. } = &stopped;
-        for threshold in NOISE_THRESHOLDS {
+        for threshold in DATA_ROUNDINGS.map(|k| k * self.tolerances.data_rounding) {
             let mut z = original.clone();
             for (a, &i) in self.active.iter().enumerate() {
                 if z[i].abs() <= threshold * self.noise[a] {
@@ -180,7 +193,7 @@ impl Finish {
             }
         }
         let Certificate { residual, backward_error, .. } = stopped.certificate;
-        if backward_error > options.tolerance || residual > NEARLY_CERTIFIED * options.tolerance {
+        if backward_error > options.tolerance || residual > self.tolerances.nearly_certified * options.tolerance {
             return Outcome::Stopped(stopped);
         }
         let z = self.rounded_together(problem, original);
@@ -230,7 +243,7 @@ impl Finish {
         let scaled = |b: usize, x: f64| times_power(x, self.column_exponent[b]);
         let largest = (0..k).fold(0.0, |m: f64, b| m.max(scaled(b, z[self.active[b]].abs())));
         for b in 0..k {
-            self.noise[b] += times_power(ROUNDING * largest, -self.column_exponent[b]);
+            self.noise[b] += times_power(f64::EPSILON * largest, -self.column_exponent[b]);
         }
         for a in 0..k {
             let terms = self.active.iter().enumerate().map(|(b, &j)| (self.block[(a, b)] * z[j]).abs());
@@ -326,7 +339,7 @@ impl Finish {
         let mut settled = true;
         let [z, rest] = &mut self.z;
         for (b, step) in self.step.iter().enumerate() {
-            settled &= step.abs() <= SETTLED * z[b].abs();
+            settled &= step.abs() <= self.tolerances.refined * z[b].abs();
             let (sum, error) = two_sum(z[b], *step);
             (z[b], rest[b]) = two_sum(sum, error + rest[b]);
             self.moved[b] = self.moved[b].max(step.abs());
@@ -338,7 +351,7 @@ impl Finish {
     /// are set to zero, because a row of nothing but zeros and noise would otherwise have a residual of its own size.
     fn drop_noise(&mut self) {
         for (z, step) in self.z[0].iter_mut().zip(&self.step) {
-            if step.abs() > NOISE * z.abs() {
+            if step.abs() > self.tolerances.noise * z.abs() {
                 *z = 0.0;
             }
         }

@@ -93,6 +93,7 @@ pub mod problem;
 pub mod projected_gauss_seidel;
 pub mod reduce;
 pub mod solver;
+pub mod tolerances;
 mod work;
 
 pub use auto::Auto;
@@ -111,3 +112,4 @@ pub use projected_gauss_seidel::ProjectedGaussSeidel;
 pub use solver::{DEFAULT_TOLERANCE, Options, Solver};
 /// What problems are made of, and how a solve is ended early or shared by threads: of [`stiction_linalg`].
 pub use stiction_linalg::{InputError, Matrix, Threads, error, interrupt, matrix, threads};
+pub use tolerances::Tolerances;

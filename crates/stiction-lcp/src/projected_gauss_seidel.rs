@@ -70,7 +70,7 @@ impl ProjectedGaussSeidel {
     fn start(&mut self, problem: ProblemRef<'_>, basis: Option<&Basis>) {
         let n = problem.n();
         self.z.clear();
-        match basis.and_then(|basis| self.finish.solution(problem, basis)) {
+        match basis.and_then(|basis| self.finish.solution(problem, basis, &self.options)) {
             Some(z) => self.z.extend_from_slice(&z),
             None => self.z.extend((0..n).map(|i| {
                 let (lo, hi) = problem.bound(i);

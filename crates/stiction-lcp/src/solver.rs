@@ -4,6 +4,7 @@ use crate::basis::Basis;
 use crate::error::InputError;
 use crate::outcome::Outcome;
 use crate::problem::ProblemRef;
+use crate::tolerances::Tolerances;
 use crate::work::default_flops;
 
 /// A method for complementarity problems. It owns its workspace, so keep one and use it again, in any thread.
@@ -45,11 +46,19 @@ pub struct Options {
     pub max_flops: Option<u64>,
     /// Keep one [`TraceLine`](crate::outcome::TraceLine) per pivot. Default false.
     pub trace: bool,
+    /// Tolerances of the methods' own decisions; none of them decides what is certified.
+    pub tolerances: Tolerances,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { tolerance: DEFAULT_TOLERANCE, max_pivots: None, max_flops: None, trace: false }
+        Self {
+            tolerance: DEFAULT_TOLERANCE,
+            max_pivots: None,
+            max_flops: None,
+            trace: false,
+            tolerances: Tolerances::default(),
+        }
     }
 }
 

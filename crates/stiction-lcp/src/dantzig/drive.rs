@@ -1,5 +1,6 @@
 //! `drive_to_zero`, `fdirection` and `maxstep`. Reference: [Baraff94, §4.3].
 
+use super::Tolerances;
 use super::index_sets::{IndexSets, Place};
 use super::scaled::Scaled;
 use super::step::{Limit, MaxStep};
@@ -12,9 +13,6 @@ use stiction_linalg::incremental_factor::{Border, IncrementalFactor, LostPivot};
 /// the given one, entry by entry in units of its diagonal, and (x, 1) is the vector in which the pivot is the
 /// quadratic form.
 const NOISE_ROWS: usize = 16;
-
-/// A z that ends nearer to its bound than this fraction of the way it came has ended there: rounding.
-const SNAP: f64 = 16.0 * f64::EPSILON;
 
 /// Steps of no length in a row after which ties go to the least index, which cannot cycle.
 const STALL: usize = 8;
@@ -68,10 +66,8 @@ pub(super) struct Driver {
     pub z_sum: f64,
     /// The rows that [`Driver::install`] puts into C.
     pub waiting: Vec<usize>,
-    /// A row is violated by more than this, relative to the size of its terms.
-    pub violated: f64,
-    /// A row that cannot be driven is satisfied within this, relative to the size of the terms of the rows it follows from.
-    pub settled: f64,
+    /// Those of this attempt.
+    pub tolerances: Tolerances,
     /// Without symmetry, regular submatrices can be arbitrarily near to singular ones: a P-matrix may be triangular
     /// with entries that grow on the way to the solution.
     pub near_singular_allowed: bool,
@@ -215,7 +211,7 @@ impl Driver {
 
     /// The longest step that keeps all conditions. Reference: [Baraff94, Eqs. 10–12].
     fn maxstep(&self, d: usize, sign: f64, least_index: bool) -> MaxStep {
-        let mut step = MaxStep::new(least_index);
+        let mut step = MaxStep::new(least_index, &self.tolerances);
         if self.dw[d] * sign > 0.0 {
             step.offer(Limit::DrivenZero, d, -self.w[d] * sign, self.dw[d].abs());
         }
@@ -261,7 +257,7 @@ impl Driver {
         for (&i, x) in self.sets.clamped().iter().zip(&self.x) {
             let step = s * sign * x;
             let bound = if step < 0.0 { self.problem.lo[i] } else { self.problem.hi[i] };
-            if (self.z[i] - bound).abs() <= SNAP * step.abs() {
+            if (self.z[i] - bound).abs() <= self.tolerances.at_end_of_step * step.abs() {
                 self.z[i] = bound;
             }
         }

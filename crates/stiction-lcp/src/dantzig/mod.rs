@@ -48,7 +48,7 @@ use crate::finish::Finish;
 use crate::outcome::{Outcome, Ray, Solved, Stats, StopReason, Stopped};
 use crate::problem::ProblemRef;
 use crate::solver::{Options, Solver};
-use crate::work;
+use crate::{tolerances, work};
 
 /// The largest order of a factored problem: its columns are formed as they are needed, at worst all of them.
 pub(crate) const FACTORED_LIMIT: usize = 4096;
@@ -58,19 +58,13 @@ pub(crate) const FACTORED_LIMIT: usize = 4096;
 const PIVOTS_PER_ROW: usize = 50;
 const ROWS_MORE: usize = 20;
 
-/// Rows are driven in one go if their |w| is at least this fraction of the largest. Nearer to 1 means more passes
-/// over all rows, nearer to 0 more pivots that are taken back; between 0.05 and 0.3 the sum hardly changes.
-const AMONG_THE_WORST: f64 = 0.1;
+/// Rows are driven in one go if their |w| is at least this, relative to the largest. Nearer to 1 means more passes over all rows, nearer
+/// to 0 more pivots that are taken back; between 0.05 and 0.3 the sum hardly changes.
+const WORST_ROWS: f64 = 0.1;
 
-/// A row outside of C is violated if its w has the wrong sign by more than this, relative to the size of its terms:
-/// rounding.
-const VIOLATED: f64 = 16.0 * f64::EPSILON;
-
-/// A row whose column depends on C is satisfied within this, relative to the size of the terms of the rows it follows from.
-const SETTLED: f64 = 1e-13;
-
-/// Both, for the later attempts, as a part of the certificate's tolerance.
-const LENIENT: f64 = 0.5;
+/// [`Tolerances::violated_row`] and [`Tolerances::dependent_row`] of the later attempts, as a part of the certificate's tolerance. Below 1,
+/// or a row that is left alone could fail its certificate.
+const LATER_ATTEMPTS: f64 = 0.5;
 
 /// ε of the last attempts, in units of the largest entries.
 const SHIFTS: [f64; 3] = [1e-9, 1e-6, 1e-3];
@@ -78,8 +72,34 @@ const SHIFTS: [f64; 3] = [1e-9, 1e-6, 1e-3];
 /// Rounds of polishing and driving on, at most.
 const ROUNDS: usize = 8;
 
-/// Certificates this good need no refinement in twice the working precision; the certificate's own rounding counts in it.
-const PLAIN_IS_GOOD: f64 = 1e-13;
+tolerances! {
+    /// Tolerances of the driving method, for data scaled to 1.
+    Tolerances {
+        /// A row outside of C is violated if its w has the wrong sign by more than this, relative to the size of its terms: the rounding of
+        /// a sum. Less drives rounding; more leaves it to the certificate, which allows a million times as much.
+        violated_row = 16.0 * f64::EPSILON,
+        /// A row whose column depends on C is satisfied within this, relative to the size of the terms of the rows it follows from. Its w
+        /// is a sum of theirs, with their rounding; less takes that for a contradiction.
+        dependent_row = 1e-13,
+        /// A certificate this good needs no refinement in twice the working precision. It is near what the certificate itself can see;
+        /// less refines more often, more returns fewer digits.
+        refined = 1e-13,
+        /// The driven index is preferred where another one comes first by no more than this, relative to the step: on rank-deficient
+        /// matrices another one wins such ties by rounding, and the driven column then depends on C. The root of ε, because there a
+        /// step is known to half of its digits.
+        driven_tie = 1e-8,
+        /// Other indices tie within this, relative to the step, and the one that moves fastest is the safest pivot. Some thousand
+        /// roundings of a step.
+        tie = 1e-11,
+        /// A z that ends nearer to its bound than this, relative to the way it came, has ended there: the rounding of the step.
+        at_end_of_step = 16.0 * f64::EPSILON,
+        /// A z of C nearer to its bound than this, relative to the largest, stands there when C is mended: some roundings of its system.
+        at_bound = 1e-14,
+        /// Bounds further away than this many times z and q of the rows that would move are not gone to for the sake of a basis: z there
+        /// would leave nothing of the other numbers. Less leaves more rows without a basis of their own.
+        reach = 1e6,
+    }
+}
 
 /// The solver. See the [module](self).
 #[derive(Debug, Clone)]
@@ -137,8 +157,8 @@ impl Dantzig {
     fn restart(&mut self) {
         self.driver.stats.restarts += 1;
         self.driver.reset();
-        self.driver.violated = LENIENT * self.options.tolerance;
-        self.driver.settled = LENIENT * self.options.tolerance;
+        self.driver.tolerances.violated_row = LATER_ATTEMPTS * self.options.tolerance;
+        self.driver.tolerances.dependent_row = LATER_ATTEMPTS * self.options.tolerance;
         self.driver.near_singular_allowed = true;
         self.driver.at_start = false;
         self.take_pivots();
@@ -173,7 +193,7 @@ impl Dantzig {
         if certificate.holds(self.options.tolerance) {
             return Some(self.solved(z, certificate));
         }
-        let z = self.finish.solution(problem, basis)?;
+        let z = self.finish.solution(problem, basis, &self.options)?;
         let (z, certificate) = self.with_certificate(problem, z);
         let (w, basis) = (self.w.clone(), basis.clone());
         let holds = certificate.holds(self.options.tolerance);
@@ -243,7 +263,7 @@ impl Dantzig {
                 return Err(Halt::Numerical("w leaves the range of f64"));
             }
             let pivots = self.driver.stats.pivots;
-            let among_the_worst = |w: &f64| w.abs() >= AMONG_THE_WORST * worst;
+            let among_the_worst = |w: &f64| w.abs() >= WORST_ROWS * worst;
             for at in 0..self.turns.len() {
                 let (listed, i) = self.turns[at];
                 if !among_the_worst(&listed) {
@@ -281,7 +301,7 @@ impl Dantzig {
     /// The best z of the present C, and its certificate.
     fn polish(&mut self, problem: ProblemRef<'_>) -> (Vec<f64>, Certificate) {
         self.driver.stats.flops += Finish::flops(problem.n(), self.driver.sets.clamped().len());
-        let good = PLAIN_IS_GOOD.min(self.options.tolerance);
+        let good = self.options.tolerances.dantzig.refined.min(self.options.tolerance);
         let driven = self.present(problem);
         if driven.1.holds(good) {
             return driven;
@@ -296,7 +316,8 @@ impl Dantzig {
         if refined.1.holds(self.options.tolerance) {
             return refined;
         }
-        let pivoted = self.finish.solution(problem, &self.driver.basis()).map(|z| self.with_certificate(problem, z));
+        let pivoted = self.finish.solution(problem, &self.driver.basis(), &self.options);
+        let pivoted = pivoted.map(|z| self.with_certificate(problem, z));
         pivoted.filter(|p| p.1.worst() < refined.1.worst()).unwrap_or(refined)
     }
 
@@ -394,8 +415,7 @@ impl Solver for Dantzig {
         self.driver.max_flops = self.options.flops_allowed(n);
         self.driver.trace = self.options.trace;
         let mut resolved = None;
-        self.driver.violated = VIOLATED;
-        self.driver.settled = SETTLED;
+        self.driver.tolerances = self.options.tolerances.dantzig;
         self.driver.near_singular_allowed = false;
         if let Some(basis) = start {
             self.start_from(basis)?;

@@ -10,9 +10,6 @@ use stiction_linalg::doubled::{two_product, two_sum};
 /// Refinement steps in twice the working precision, at most.
 const REFINEMENTS: usize = 4;
 
-/// A z of C nearer to its bound than this fraction of the largest one may stand there by rounding.
-const AT_BOUND: f64 = 1e-14;
-
 impl Driver {
     /// One step of refinement in working precision: `z_C ← z_C − M_CC⁻¹ w_C`.
     pub(super) fn refine_plainly(&mut self) {
@@ -87,7 +84,7 @@ impl Driver {
             self.refine_plainly();
             let largest = self.sets.clamped().iter().fold(0.0, |m, &i| f64::max(m, self.z[i].abs()));
             match self.furthest_outside() {
-                Some((p, beyond)) if beyond > -AT_BOUND * largest => {
+                Some((p, beyond)) if beyond > -self.tolerances.at_bound * largest => {
                     let i = self.sets.clamped()[p];
                     self.drop_clamped(p);
                     // A limit reached here ends the next drive.

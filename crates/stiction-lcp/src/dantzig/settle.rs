@@ -4,20 +4,16 @@ use super::drive::{Driver, Halt};
 use super::index_sets::Place;
 use super::step::{Limit, MaxStep};
 
-/// Bounds further away than this many times z and q of the rows that would move are not gone to for the sake of a
-/// basis: z there would leave nothing of the other numbers.
-const REACH: f64 = 1e6;
-
 impl Driver {
     /// What `w_d`, which follows from w on C, can be by rounding: its own, and that of the rows it follows from.
     pub(super) fn rounding(&self, d: usize) -> f64 {
         let size = |i: usize| self.problem.size(i, &self.z);
-        let own = self.settled * size(d);
+        let own = self.tolerances.dependent_row * size(d);
         if self.w[d].abs() <= own {
             return own;
         }
         let following = self.sets.clamped().iter().zip(&self.x).map(|(&i, x)| x.abs() * size(i));
-        own + self.settled * following.sum::<f64>()
+        own + self.tolerances.dependent_row * following.sum::<f64>()
     }
 
     /// `w_d` is zero and the column of d depends on C: d cannot enter it. If z_d is not at a bound, follow the
@@ -57,7 +53,7 @@ impl Driver {
             self.dw[j] = 0.0;
         }
         let way = |sign: f64| {
-            let mut step = MaxStep::new(false);
+            let mut step = MaxStep::new(false, &self.tolerances);
             self.offer_bounds(d, sign, &mut step);
             step.choose().map(|(s, limit)| (sign, s, limit))
         };
@@ -66,7 +62,7 @@ impl Driver {
             (back, on) => back.or(on),
         };
         let size = |i: usize| self.z[i].abs() + self.problem.q[i].abs();
-        let reach = REACH * self.sets.clamped().iter().map(|&i| size(i)).fold(size(d), f64::max);
+        let reach = self.tolerances.reach * self.sets.clamped().iter().map(|&i| size(i)).fold(size(d), f64::max);
         shorter.filter(|(_, s, _)| s * self.length <= reach)
     }
 

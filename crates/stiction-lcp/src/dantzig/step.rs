@@ -1,5 +1,7 @@
 //! `maxstep`: how far a direction can be followed, and what ends it. Reference: [Baraff94, §4.3, Eqs. 10–12].
 
+use super::Tolerances;
+
 /// What ends a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
@@ -19,13 +21,6 @@ impl Limit {
     }
 }
 
-/// The driven index is preferred where another one comes first by no more than this, relative to the step: on
-/// rank-deficient matrices another one wins such ties by rounding, and the driven column then depends on C.
-const DRIVEN_TIE: f64 = 1e-8;
-
-/// Other indices tie within this, relative to the step, and the one that moves fastest is the safest pivot.
-const TIE: f64 = 1e-11;
-
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     limit: Limit,
@@ -40,6 +35,8 @@ const NONE: Candidate = Candidate { limit: Limit::DrivenZero, row: usize::MAX, r
 #[derive(Debug, Clone)]
 pub struct MaxStep {
     least_index: bool,
+    driven_tie: f64,
+    tie: f64,
     driven: Candidate,
     other: Candidate,
 }
@@ -47,18 +44,19 @@ pub struct MaxStep {
 impl MaxStep {
     /// No limit yet. Ties between rows other than the driven one go to the fastest; with `least_index` to the least
     /// index, which cannot cycle.
-    pub fn new(least_index: bool) -> Self {
-        Self { least_index, driven: NONE, other: NONE }
+    pub fn new(least_index: bool, tolerances: &Tolerances) -> Self {
+        let Tolerances { driven_tie, tie, .. } = *tolerances;
+        Self { least_index, driven_tie, tie, driven: NONE, other: NONE }
     }
 
     /// `row` is `distance` away from its limit and comes closer by `rate > 0` per unit of the step.
     #[inline]
     pub fn offer(&mut self, limit: Limit, row: usize, distance: f64, rate: f64) {
         let best = if limit.is_driven() { &mut self.driven } else { &mut self.other };
-        if distance < f64::INFINITY && distance <= best.ratio * (1.0 + TIE) * rate {
+        if distance < f64::INFINITY && distance <= best.ratio * (1.0 + self.tie) * rate {
             let ratio = distance.max(0.0) / rate;
             let wins_tie = if self.least_index { row < best.row } else { rate > best.rate };
-            if ratio < best.ratio * (1.0 - TIE) || wins_tie {
+            if ratio < best.ratio * (1.0 - self.tie) || wins_tie {
                 *best = Candidate { limit, row, ratio, rate };
             }
         }
@@ -66,14 +64,14 @@ impl MaxStep {
 
     /// True if the driven index was chosen in a tie with another one, which then reaches its limit too.
     pub(crate) fn is_tied(&self) -> bool {
-        let (driven, other) = (self.driven.ratio, self.other.ratio);
-        other < f64::INFINITY && driven <= other * (1.0 + DRIVEN_TIE) && other <= driven * (1.0 + DRIVEN_TIE)
+        let (driven, other, most) = (self.driven.ratio, self.other.ratio, 1.0 + self.driven_tie);
+        other < f64::INFINITY && driven <= other * most && other <= driven * most
     }
 
     /// The shortest step and its limit, the driven index before all others in a tie; `None` for an unbounded step.
     pub fn choose(&self) -> Option<(f64, Limit)> {
         let (driven, other) = (&self.driven, &self.other);
-        let chosen = if driven.ratio <= other.ratio * (1.0 + DRIVEN_TIE) { driven } else { other };
+        let chosen = if driven.ratio <= other.ratio * (1.0 + self.driven_tie) { driven } else { other };
         (chosen.ratio < f64::INFINITY).then_some((chosen.ratio, chosen.limit))
     }
 }
@@ -84,7 +82,7 @@ mod tests {
 
     #[test]
     fn driven_index_wins_ties() {
-        let mut step = MaxStep::new(false);
+        let mut step = MaxStep::new(false, &Tolerances::default());
         step.offer(Limit::Clamped(0), 4, 1.0, 1.0);
         step.offer(Limit::DrivenZero, 7, 1.0 + 1e-9, 1.0);
         assert_eq!(step.choose().unwrap().1, Limit::DrivenZero);
@@ -95,7 +93,7 @@ mod tests {
     #[test]
     fn ties_go_to_the_fastest_or_the_least_index() {
         for (least_index, winner) in [(false, Limit::Clamped(1)), (true, Limit::Clamped(0))] {
-            let mut step = MaxStep::new(least_index);
+            let mut step = MaxStep::new(least_index, &Tolerances::default());
             assert_eq!(step.choose(), None);
             step.offer(Limit::Clamped(0), 1, 0.0, 0.1);
             step.offer(Limit::Clamped(1), 2, 0.0, 5.0);

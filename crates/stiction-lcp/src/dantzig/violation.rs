@@ -28,7 +28,7 @@ impl Driver {
     pub(super) fn clear_violation(&mut self, i: usize) -> Option<f64> {
         let w = self.violation(i)?;
         self.problem.form(i);
-        let noise = self.violated;
+        let noise = self.tolerances.violated_row;
         let clear = self.sets.place(i) == Place::Ignored && self.bound_reached(i).is_none()
             || w.abs() > noise * self.problem.most(i, self.z_sum)
             || w.abs() > noise * self.problem.size(i, &self.z);

@@ -132,7 +132,7 @@ impl Enumerate {
             if stats.flops > self.options.flops_allowed(problem.n()) {
                 return None;
             }
-            if let Some(z) = self.finish.solution(problem, basis) {
+            if let Some(z) = self.finish.solution(problem, basis, &self.options) {
                 let basis = at_bounds(problem, basis, &z);
                 let outcome = outcome_of(problem, z, basis, &self.options, stats.clone());
                 if outcome.solved().is_some() {

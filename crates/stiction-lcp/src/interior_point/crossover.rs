@@ -7,6 +7,7 @@
 //! 4. *Repair*: block principal pivoting from there, all wrong signs at once while their number falls, else the last of them.
 //! 5. *Hand over*: Lemke's method from the guess.
 
+use super::Tolerances;
 use super::newton::Pair;
 use super::scale::Scaled;
 use super::vertex::Vertex;
@@ -16,9 +17,8 @@ use crate::lemke::Lemke;
 use crate::matrix::{Matrix, max_abs};
 use crate::outcome::{Outcome, Solved, Stats};
 use crate::problem::{Lcp, ProblemRef};
-use crate::reduce::regular_block;
 use crate::solver::{Options, Solver};
-use crate::work;
+use crate::{reduce, work};
 use stiction_linalg::lu::Lu;
 
 /// Workspace of the crossover.
@@ -36,15 +36,6 @@ pub(super) struct Crossover {
     w: Vec<f64>,
 }
 
-/// A pivot smaller than this, in a scaled matrix with entries up to about one, counts as a dependent column.
-pub(super) const DEPENDENT: f64 = 1e-10;
-
-/// A z or w below this times the root of the mean gap may be zero.
-const NEARLY_ZERO: f64 = 10.0;
-
-/// A z or w below minus this, relative to its scale, has the wrong sign.
-const WRONG_SIGN: f64 = 1e-10;
-
 /// Steps of block pivoting without progress before single pivots are made.
 const PATIENCE: usize = 5;
 
@@ -58,7 +49,7 @@ impl Crossover {
         options: &Options,
         stats: &mut Stats,
     ) -> Option<Solved> {
-        let nearly_zero = NEARLY_ZERO * at.mean_gap().max(0.0).sqrt();
+        let nearly_zero = options.tolerances.interior_point.nearly_zero * at.mean_gap().max(0.0).sqrt();
         for least in [0.0, nearly_zero] {
             self.guess_from(at, least);
             if let Some(solved) = self.certified(lcp, options, stats) {
@@ -66,12 +57,12 @@ impl Crossover {
             }
         }
         self.guess_from(at, 0.0);
-        self.purify(&scaled.m, at, stats);
+        self.purify(&scaled.m, at, &options.tolerances.interior_point, stats);
         stats.flops += work::factorization(lcp.n());
         if let Some(solved) = self.certified(lcp, options, stats) {
             return Some(solved);
         }
-        self.complete(scaled, nearly_zero);
+        self.complete(scaled, nearly_zero, &options.tolerances.reduce);
         self.certified(lcp, options, stats).or_else(|| self.repair(lcp, scaled, options, stats))
     }
 
@@ -117,15 +108,15 @@ impl Crossover {
     }
 
     /// Reduces the positive variables to independent columns: z stays non-negative, w_α zero and the other w non-negative.
-    fn purify(&mut self, m: &Matrix, at: &Pair, stats: &mut Stats) {
+    fn purify(&mut self, m: &Matrix, at: &Pair, tolerances: &Tolerances, stats: &mut Stats) {
         self.collect_active();
         self.z.clear();
         self.z.extend(self.active.iter().map(|&i| at.z[i]));
         self.w.clone_from(&at.w);
         self.vertex.set(m, &self.active, &self.guess);
-        self.vertex.eliminate();
+        self.vertex.eliminate(tolerances.dependent);
         for j in self.vertex.dependent(&self.z) {
-            stats.pivots += usize::from(self.vertex.remove(&mut self.z, &mut self.w, j));
+            stats.pivots += usize::from(self.vertex.remove(&mut self.z, &mut self.w, j, tolerances.dependent));
         }
         self.guess.fill(false);
         for b in self.vertex.basic_columns() {
@@ -138,13 +129,13 @@ impl Crossover {
     }
 
     /// Completes the positive variables to a regular basis by pairs that are nearly zero.
-    fn complete(&mut self, scaled: &Scaled, nearly_zero: f64) {
+    fn complete(&mut self, scaled: &Scaled, nearly_zero: f64, tolerances: &reduce::Tolerances) {
         let n = self.guess.len();
         for (a, &i) in self.active.iter().enumerate() {
             self.guess[i] &= self.z[a] > nearly_zero;
         }
         let undecided: Vec<usize> = (0..n).filter(|&i| self.guess[i] || self.w[i] <= nearly_zero).collect();
-        let chosen = regular_block(&scaled.m, &scaled.q, &undecided, &self.guess);
+        let chosen = reduce::regular_block(&scaled.m, &scaled.q, &undecided, &self.guess, tolerances);
         self.guess.fill(false);
         for i in chosen {
             self.guess[i] = true;
@@ -158,16 +149,16 @@ impl Crossover {
 
     /// Block principal pivoting with single pivots as a safeguard. Reference: \[JudicePires94\].
     fn repair(&mut self, lcp: &Lcp, scaled: &Scaled, options: &Options, stats: &mut Stats) -> Option<Solved> {
-        let n = lcp.n();
+        let (n, tolerances) = (lcp.n(), &options.tolerances.interior_point);
         let (mut fewest, mut patience) = (n + 1, PATIENCE);
         for _ in 0..4 * PATIENCE + n {
             crate::interrupt::check();
             let basic = self.guess.iter().filter(|z| **z).count();
             stats.flops += work::factorization(basic) + work::product(n, 2 * n);
-            if stats.flops > options.flops_allowed(n) || !self.solve_guess(scaled) {
+            if stats.flops > options.flops_allowed(n) || !self.solve_guess(scaled, tolerances.dependent) {
                 return None;
             }
-            self.find_wrong_rows(scaled);
+            self.find_wrong_rows(scaled, tolerances.wrong_sign);
             let wrong = self.wrong.len();
             if wrong == 0 {
                 return self.certified(lcp, options, stats);
@@ -187,12 +178,12 @@ impl Crossover {
     }
 
     /// z and w of the guess, in scaled units; false if its columns are dependent.
-    fn solve_guess(&mut self, scaled: &Scaled) -> bool {
+    fn solve_guess(&mut self, scaled: &Scaled, dependent: f64) -> bool {
         let n = self.guess.len();
         self.collect_active();
         let active = &self.active;
         self.lu.factor_with(active.len(), |a, b| scaled.m[(active[a], active[b])]);
-        if self.lu.pivot_ratio() <= DEPENDENT {
+        if self.lu.pivot_ratio() <= dependent {
             return false;
         }
         self.size.clear();
@@ -212,7 +203,7 @@ impl Crossover {
     }
 
     /// Collects the rows whose basic variable is negative: w beside the terms it is the sum of, z beside the largest.
-    fn find_wrong_rows(&mut self, scaled: &Scaled) {
+    fn find_wrong_rows(&mut self, scaled: &Scaled, wrong_sign: f64) {
         let n = self.guess.len();
         self.size.clear();
         self.size.extend(scaled.q.iter().map(|q| q.abs()));
@@ -225,7 +216,7 @@ impl Crossover {
         self.wrong.clear();
         for i in 0..n {
             let (value, size) = if self.guess[i] { (self.z[i], largest) } else { (self.w[i], self.size[i]) };
-            if value < -WRONG_SIGN * size {
+            if value < -wrong_sign * size {
                 self.wrong.push(i);
             }
         }

@@ -92,12 +92,6 @@ pub struct FeasibleInteriorPoint {
     complementarity: Vec<f64>,
 }
 
-/// After a basis that failed, the next is tried when the gap has fallen by this factor.
-const NEXT_GUESS: f64 = 1e-3;
-
-/// Below this gap rounding ends all progress.
-const CONVERGED: f64 = 1e-15;
-
 /// Shortenings of a step before the line search gives up.
 const MAX_SHRINKS: usize = 100;
 
@@ -116,11 +110,11 @@ impl FeasibleInteriorPoint {
     }
 
     fn run(&mut self, lcp: &Lcp) -> Core {
-        let n = lcp.n();
+        let (n, tolerances) = (lcp.n(), self.options.tolerances.interior_point);
         let mut core = Core::new(n);
         self.scaled.set(lcp);
         // Step 0. A strictly feasible start.
-        let Some(iterations) = self.strict.find(&self.scaled.m, &self.scaled.q, &mut self.at) else {
+        let Some(iterations) = self.strict.find(&self.scaled.m, &self.scaled.q, &tolerances, &mut self.at) else {
             core.ending = Ending::Stopped(StopReason::NotApplicable("no strictly feasible point".into()));
             return core;
         };
@@ -137,9 +131,9 @@ impl FeasibleInteriorPoint {
                 if core.solved.is_some() {
                     break Ending::Solved;
                 }
-                next_guess = gap * NEXT_GUESS;
+                next_guess = gap * tolerances.next_guess;
             }
-            if gap <= CONVERGED {
+            if gap <= tolerances.converged {
                 break Ending::Stopped(StopReason::Uncertified);
             }
             if core.stats.iterations >= limit {

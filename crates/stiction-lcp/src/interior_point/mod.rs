@@ -21,6 +21,34 @@ use crate::finish::stopped_at;
 use crate::matrix::max_abs;
 use crate::outcome::{Outcome, Ray, Solved, Stats, StopReason};
 use crate::problem::{Lcp, ProblemRef};
+use crate::tolerances;
+
+tolerances! {
+    /// Tolerances of the interior point methods and their crossover, for data scaled to 1.
+    Tolerances {
+        /// Mean gap and residual at which a first basis is tried: variables that stay and those that vanish are then apart by three digits.
+        /// More tries bases that fail, less takes iterations that were not needed.
+        first_guess = 1e-7,
+        /// After a basis that failed, the next is tried when the gap has fallen by this factor.
+        next_guess = 1e-3,
+        /// Mean gap and residual at which rounding ends all progress, of the strictly feasible start too.
+        converged = 1e-15,
+        /// From `Mᵀy ≤ ε`, `qᵀy < 0` for a y ≥ 0 follows `Σ zᵢ ≥ −qᵀy / ε` for every feasible z. A z that proves as y that no solution is
+        /// smaller than this, beside q of size one, ends the method as a ray.
+        diverged = 1e6,
+        /// And one that proves this much is called a ray if the method ended without an answer.
+        ray = 1e3,
+        /// A margin of the strictly feasible start, or a dual residual of its linear program, below this is rounding. More stops at a start
+        /// nearer to the boundary, less takes more iterations for it.
+        start = 1e-9,
+        /// A pivot or a rate at most this, beside entries up to one, is that of a dependent column.
+        dependent = 1e-10,
+        /// A z or w below this times the root of the mean gap may be zero.
+        nearly_zero = 10.0,
+        /// A z or w below −this, relative to its scale, has the wrong sign.
+        wrong_sign = 1e-10,
+    }
+}
 
 /// How a method ended on an LCP.
 enum Ending {

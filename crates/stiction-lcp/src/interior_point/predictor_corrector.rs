@@ -48,15 +48,6 @@ struct Work {
 /// Iterations at most, unless the options say otherwise. Twenty are the rule.
 const MAX_ITERATIONS: usize = 200;
 
-/// Mean gap and residual, in scaled units, at which a first basis is tried.
-const FIRST_GUESS: f64 = 1e-7;
-
-/// After a basis that failed, the next is tried when the gap has fallen by this factor.
-const NEXT_GUESS: f64 = 1e-3;
-
-/// Mean gap and residual at which rounding ends all progress.
-const CONVERGED: f64 = 1e-15;
-
 /// How near to the boundary a step goes, at least and at most.
 const BOUNDARY: (f64, f64) = (0.9, 0.9995);
 
@@ -68,13 +59,6 @@ const GROWING: f64 = 1.5;
 
 /// This many short steps in a row end the method.
 const MAX_SHORT_STEPS: usize = 12;
-
-/// From `Mᵀy ≤ ε`, `qᵀy < 0` for a y ≥ 0 follows `Σ zᵢ ≥ −qᵀy / ε` for every feasible z. A z that proves as y that no solution is
-/// smaller than this, beside q of size one, ends the method as a ray.
-const DIVERGED: f64 = 1e6;
-
-/// And one that proves this much is called a ray if the method ended without an answer.
-const RAY: f64 = 1e3;
 
 impl InteriorPoint {
     /// The method with these options.
@@ -96,7 +80,8 @@ impl InteriorPoint {
         self.scaled.set(lcp);
         self.start();
         self.work.best.copy_from(&self.work.at);
-        let (mut next_guess, mut short_steps) = (FIRST_GUESS, 0);
+        let tolerances = self.options.tolerances.interior_point;
+        let (mut next_guess, mut short_steps) = (tolerances.first_guess, 0);
         let (mut best, mut largest_ray) = (f64::INFINITY, 0.0);
         let ending = loop {
             crate::interrupt::check();
@@ -109,14 +94,14 @@ impl InteriorPoint {
             if error <= next_guess && self.try_basis(lcp, &mut core) {
                 break Ending::Solved;
             }
-            while error <= next_guess && next_guess > CONVERGED * NEXT_GUESS {
-                next_guess *= NEXT_GUESS;
+            while error <= next_guess && next_guess > tolerances.converged * tolerances.next_guess {
+                next_guess *= tolerances.next_guess;
             }
-            if error <= CONVERGED {
+            if error <= tolerances.converged {
                 break Ending::Stopped(StopReason::Uncertified);
             }
             largest_ray = self.keep_ray(largest_ray);
-            if largest_ray >= DIVERGED {
+            if largest_ray >= tolerances.diverged {
                 break Ending::Diverged;
             }
             if core.stats.iterations >= self.max_iterations() {
@@ -142,7 +127,7 @@ impl InteriorPoint {
                 break Ending::Stopped(StopReason::Numerical("the steps became too short".into()));
             }
         };
-        let ending = if largest_ray >= RAY { Ending::Diverged } else { ending };
+        let ending = if largest_ray >= tolerances.ray { Ending::Diverged } else { ending };
         self.close(lcp, core, ending)
     }
 

@@ -4,23 +4,15 @@
 //! optimality conditions are the complementarity problem of `[0 −Aᵀ; A 0]`, which Newton's equations solve from a point that is
 //! feasible for the program: so every iterate is, and the first good one will do.
 
+use super::Tolerances;
 use super::newton::{Newton, Pair};
 use crate::matrix::{Matrix, dot, max_abs};
 
 /// Iterations at most.
 const MAX_ITERATIONS: usize = 100;
 
-/// A margin t below this, beside a problem of size one, is rounding.
-const NO_MARGIN: f64 = 1e-9;
-
 /// Stop when t has this fraction of its upper bound.
 const GOOD_PART: f64 = 0.5;
-
-/// Dual residual, beside a program of size one, at which the dual objective counts as a bound.
-const DUAL_FEASIBLE: f64 = 1e-9;
-
-/// Gap at which the program is solved.
-const SOLVED: f64 = 1e-13;
 
 /// How near to the boundary a step goes, and how far each step aims down the path.
 const BOUNDARY: f64 = 0.95;
@@ -41,7 +33,8 @@ pub(super) struct StrictlyFeasible {
 
 impl StrictlyFeasible {
     /// A pair (z, w) > 0 with w = M z + q into `out`; the number of iterations, or `None` if there is no such pair.
-    pub(super) fn find(&mut self, m: &Matrix, q: &[f64], out: &mut Pair) -> Option<usize> {
+    pub(super) fn find(&mut self, m: &Matrix, q: &[f64], tolerances: &Tolerances, out: &mut Pair) -> Option<usize> {
+        let Tolerances { start, converged, .. } = *tolerances;
         self.set(m, q);
         self.start(m, q);
         for iteration in 0..MAX_ITERATIONS {
@@ -50,14 +43,14 @@ impl StrictlyFeasible {
             let dual_residual = self.update_residual(q.len());
             let gap = self.at.mean_gap();
             let bound = self.upper_bound(q.len());
-            if margin > NO_MARGIN && dual_residual <= DUAL_FEASIBLE && margin >= GOOD_PART * bound {
+            if margin > start && dual_residual <= start && margin >= GOOD_PART * bound {
                 return Some(iteration);
             }
-            if gap <= SOLVED || dual_residual <= DUAL_FEASIBLE && bound <= NO_MARGIN || !self.iterate(gap) {
+            if gap <= converged || dual_residual <= start && bound <= start || !self.iterate(gap) {
                 break;
             }
         }
-        (self.margin(m, q, out) > NO_MARGIN).then_some(MAX_ITERATIONS)
+        (self.margin(m, q, out) > start).then_some(MAX_ITERATIONS)
     }
 
     fn set(&mut self, m: &Matrix, q: &[f64]) {

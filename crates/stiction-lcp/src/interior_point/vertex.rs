@@ -1,11 +1,7 @@
 //! From a point of a face to a vertex of it, as in linear programming.
 
-use super::crossover::DEPENDENT;
 use crate::matrix::Matrix;
 use stiction_linalg::elimination::eliminate;
-
-/// A rate above this can block a move in the null space.
-const BLOCKING: f64 = 1e-9;
 
 /// The columns `M_α` of the positive z, by row operations: unit vectors in the independent ones, and in the others the rates
 /// at which basic z (and the w of rows outside α) change with them.
@@ -39,12 +35,12 @@ impl Vertex {
         self.is_basic.resize(k, false);
     }
 
-    /// Gauss–Jordan elimination of the rows of α with complete pivoting, as far as the columns are independent.
-    pub(super) fn eliminate(&mut self) {
+    /// Gauss–Jordan elimination of the rows of α with complete pivoting, as far as pivots are above `dependent`.
+    pub(super) fn eliminate(&mut self, dependent: f64) {
         let k = self.a.cols();
         for _ in 0..k {
             crate::interrupt::check();
-            let mut best = (DEPENDENT, 0, 0);
+            let mut best = (dependent, 0, 0);
             for j in (0..k).filter(|&j| !self.is_basic[j]) {
                 for i in (0..k).filter(|&i| self.basic[i].is_none()) {
                     let size = self.a[(i, j)].abs();
@@ -54,7 +50,7 @@ impl Vertex {
                 }
             }
             let (size, row, column) = best;
-            if size <= DEPENDENT {
+            if size <= dependent {
                 break;
             }
             self.make_basic(row, column);
@@ -73,8 +69,9 @@ impl Vertex {
         self.basic.iter().flatten().copied()
     }
 
-    /// Lowers z_j to zero within the null space. If another variable reaches zero first, j takes its place: true.
-    pub(super) fn remove(&mut self, z: &mut [f64], w: &mut [f64], j: usize) -> bool {
+    /// Lowers z_j to zero within the null space. If another variable reaches zero first, at a rate above `least_rate`, j takes its
+    /// place: true.
+    pub(super) fn remove(&mut self, z: &mut [f64], w: &mut [f64], j: usize, least_rate: f64) -> bool {
         let k = z.len();
         let (mut step, mut blocking) = (z[j], None);
         // Lowering z_j by θ raises the basic z of a row by θ a_rj, and lowers the w of a row without one by θ a_rj.
@@ -84,7 +81,7 @@ impl Vertex {
                 None if r >= k => (w[self.rows[r]], self.a[(r, j)]),
                 None => continue,
             };
-            if rate > BLOCKING && value / rate < step {
+            if rate > least_rate && value / rate < step {
                 (step, blocking) = (value / rate, Some(r));
             }
         }

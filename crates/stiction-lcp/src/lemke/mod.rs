@@ -27,7 +27,7 @@ use crate::outcome::{Attempt, Outcome, Proof, Ray, Solved, Stats, StopReason, St
 use crate::problem::{Lcp, ProblemRef};
 use crate::reduce::solve_reduced;
 use crate::solver::{Options, Solver};
-use crate::work;
+use crate::{tolerances, work};
 use path::{Covering, Ended, Limits, Path, Start, Tuning};
 use stiction_linalg::power::times_power;
 
@@ -41,6 +41,31 @@ pub struct Lemke {
     finish: Finish,
     /// Of the problem before it was reduced to an LCP, and of a start basis.
     outer_finish: Finish,
+}
+
+tolerances! {
+    /// Tolerances of Lemke's method, for data scaled to 1. Restarts have others, by fixed factors.
+    Tolerances {
+        /// A rate below this, relative to the direction's largest, is taken for zero: some ten thousand roundings, what an updated inverse
+        /// loses. More misses variables that block and takes paths for rays; less pivots on rounding.
+        pivot = 1e-11,
+        /// Values that the step leaves below this, relative to the largest, are tied. Less breaks ties by rounding, more lets a path pass
+        /// by the variable that blocks; the answer's own numbers come from its basis.
+        tie = 1e-12,
+        /// Tied variables whose rate is below this, relative to the largest tied one, do not leave: the soundest pivots are kept.
+        tied_pivot = 1e-6,
+        /// A direction whose rows have a larger residual than this, relative to itself, comes from a kernel inverted anew. More trusts a
+        /// worse inverse, less inverts more often.
+        drift = 1e-11,
+        /// A pivot of the tableau below this, relative to its column, multiplies the errors of all others by as much: the kernel goes on,
+        /// which checks its directions.
+        tableau_pivot = 1e-6,
+        /// When z₀ has fallen below this, relative to what it was when values were last computed from the data, they are computed again:
+        /// rounding is relative to z₀ as it was.
+        stale_values = 1e-3,
+        /// Where no rate is above `pivot`, one is significant if it is this many times its last correction: then it is no ray.
+        rate_correction = 1e3,
+    }
 }
 
 /// Starts with other covering vectors after the first one failed; Trinkle et al. used ten starts in all.
@@ -173,19 +198,20 @@ impl Lemke {
 
     /// The starts to try, in order.
     fn plans(&self, warm: bool) -> impl Iterator<Item = Plan> + use<> {
-        let restarts = self.restarts;
+        let (restarts, tolerances) = (self.restarts, self.options.tolerances.lemke);
+        let first = Tuning::first(tolerances);
         let plan = move |start, tuning, rescale, cap| Plan { start, tuning, rescale, cap };
-        let warm_plan = warm.then(|| plan(Beginning::Basis, Tuning::FAST, false, None));
-        let cold = (!warm || restarts > 0).then(|| plan(Beginning::Zero, Tuning::FAST, false, None));
+        let warm_plan = warm.then(|| plan(Beginning::Basis, first, false, None));
+        let cold = (!warm || restarts > 0).then(|| plan(Beginning::Zero, first, false, None));
         let turns = if restarts > 0 { TURNS } else { 0 };
-        let beyond = (0..turns).map(move |turn| plan(Beginning::BeyondRay(turn), Tuning::FAST, false, None));
+        let beyond = (0..turns).map(move |turn| plan(Beginning::BeyondRay(turn), first, false, None));
         let others = (0..restarts).map(move |k| {
             let start = match k {
                 0 => Beginning::ZeroWithOnes,
                 k if k % 2 == 1 => Beginning::ZeroAtRandom(k as u64),
                 k => Beginning::AnyBasis(k as u64),
             };
-            plan(start, Tuning::careful(k), true, CAPS.get(k).copied())
+            plan(start, Tuning::restart(tolerances, k), true, CAPS.get(k).copied())
         });
         warm_plan.into_iter().chain(cold).chain(beyond).chain(others)
     }

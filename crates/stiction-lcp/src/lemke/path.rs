@@ -3,6 +3,7 @@
 
 mod ratio;
 
+use super::Tolerances;
 use super::kernel::{Extended, Kernel, NONE};
 use super::lanes::{axpy, padded};
 use super::tableau::{Stretch, Tableau};
@@ -59,17 +60,10 @@ pub(super) enum Covering<'a> {
     Random(u64),
 }
 
-/// Tolerances of the ratio test. All are relative to data scaled to size 1.
+/// How a start goes about it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tuning {
-    /// A rate below this share of the direction's largest is taken for zero.
-    pub pivot: f64,
-    /// Values that the step leaves below this share of the largest are taken for tied.
-    pub tie: f64,
-    /// Among tied variables, those whose rate is below this share of the largest tied rate are passed over.
-    pub tied_pivot: f64,
-    /// A direction whose check rows have a relative residual above this is computed anew from a fresh kernel.
-    pub drift: f64,
+    pub tolerances: Tolerances,
     /// Recompute all values from the data at every pivot.
     pub fresh_values: bool,
     /// Pivots without a move before the lexicographic rule takes over; 0 applies it in every tie.
@@ -78,20 +72,18 @@ pub(super) struct Tuning {
 
 impl Tuning {
     /// For the first start.
-    pub(super) const FAST: Self =
-        Self { pivot: 1e-11, tie: 1e-12, tied_pivot: 1e-6, drift: 1e-11, fresh_values: false, patience: 12 };
+    pub(super) fn first(tolerances: Tolerances) -> Self {
+        Self { tolerances, fresh_values: false, patience: 12 }
+    }
 
     /// For the `k`th restart: values recomputed at every pivot, and other tolerances each time.
-    pub(super) fn careful(k: usize) -> Self {
-        let [pivot, tie, tied_pivot] = [[1e-11, 1e-13, 1e-6], [1e-9, 1e-11, 1e-4], [1e-12, 1e-14, 1e-8]][k % 3];
-        Self {
-            pivot,
-            tie,
-            tied_pivot,
-            drift: 1e-13,
-            fresh_values: true,
-            patience: if k.is_multiple_of(2) { 12 } else { 0 },
-        }
+    pub(super) fn restart(mut tolerances: Tolerances, k: usize) -> Self {
+        let [pivot, tie, tied_pivot] = [[1.0, 1e-1, 1.0], [1e2, 1e1, 1e2], [1e-1, 1e-2, 1e-2]][k % 3];
+        tolerances.pivot *= pivot;
+        tolerances.tie *= tie;
+        tolerances.tied_pivot *= tied_pivot;
+        tolerances.drift *= 1e-2;
+        Self { tolerances, fresh_values: true, patience: if k.is_multiple_of(2) { 12 } else { 0 } }
     }
 }
 
@@ -375,11 +367,11 @@ impl Path {
     fn direction(&mut self, entering: Variable, stats: &mut Stats) -> bool {
         loop {
             self.solve_direction(entering);
-            if self.check_rows(entering) <= self.tuning.drift {
+            if self.check_rows(entering) <= self.tuning.tolerances.drift {
                 break;
             }
             self.refine_direction(entering);
-            if self.fresh_kernel || self.check_rows(entering) <= self.tuning.drift {
+            if self.fresh_kernel || self.check_rows(entering) <= self.tuning.tolerances.drift {
                 break;
             }
             if !self.renew(stats) {
@@ -460,9 +452,7 @@ impl Path {
     }
 
     fn values_are_stale(&self) -> bool {
-        /// Rounding is relative to z₀ as it was: once it has shrunk this much the digits have to come from the data again.
-        const SHRUNK: f64 = 1e-3;
-        self.tuning.fresh_values || self.z0() < SHRUNK * self.z0_when_fresh
+        self.tuning.fresh_values || self.z0() < self.tuning.tolerances.stale_values * self.z0_when_fresh
     }
 
     /// Values of all basic variables from the data: K z = −q_rows, w = M z + q. False if they are no numbers.

@@ -13,6 +13,7 @@
 
 use std::hint::black_box;
 
+use super::Tolerances;
 use super::kernel::{Extended, NONE};
 use super::lanes::{Aligned, LANES, larger, reduce, smaller};
 use super::path::Tuning;
@@ -23,8 +24,6 @@ use crate::work;
 const MOST_LANES: usize = 13;
 /// Rows at most.
 const MOST_ROWS: usize = MOST_LANES * LANES;
-/// A pivot below this share of its column multiplies the errors of the tableau by as much.
-const SOUND_PIVOT: f64 = 1e-6;
 
 /// How far the tableau went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,7 +184,7 @@ impl Tableau {
     fn most_negative<const L: usize>(&self, tuning: &Tuning, rates: &Column<L>) -> Option<usize> {
         let values = self.values::<L>();
         let needed = (0..self.n).fold(0.0, |most, r| larger(-at(values, r) / at(rates, r), most));
-        let least = needed - tuning.tie * needed;
+        let least = needed - tuning.tolerances.tie * needed;
         let tied = (0..self.n).filter(|r| -at(values, *r) >= least * at(rates, *r));
         tied.reduce(|a, b| if at(rates, b) > at(rates, a) { b } else { a })
     }
@@ -196,16 +195,17 @@ impl Tableau {
         let values = self.values::<L>();
         let (largest, fastest) = largest(values, rates);
         let fastest = larger(fastest, 1.0);
-        let floor = tuning.pivot * fastest;
+        let Tolerances { pivot, tie, tied_pivot, tableau_pivot, .. } = tuning.tolerances;
+        let floor = pivot * fastest;
         let step = least_ratio(values, rates, floor);
         if step == f64::INFINITY {
             return None;
         }
-        let near = tuning.tie * (largest + step * fastest).max(f64::MIN_POSITIVE);
+        let near = tie * (largest + step * fastest).max(f64::MIN_POSITIVE);
         let (count, last) = tied_rows(values, rates, floor, step, near);
         let is_tied = |r: usize| -at(rates, r) > floor && at(values, r) + step * at(rates, r) <= near;
-        let r = if count > 1.0 { self.break_tie(is_tied, rates, tuning.tied_pivot)? } else { last as usize };
-        let sound = -at(rates, r) >= SOUND_PIVOT * fastest;
+        let r = if count > 1.0 { self.break_tie(is_tied, rates, tied_pivot)? } else { last as usize };
+        let sound = -at(rates, r) >= tableau_pivot * fastest;
         self.stalled = if step * fastest > near { 0 } else { self.stalled + 1 };
         (sound && self.stalled <= tuning.patience).then_some(r)
     }

@@ -1,22 +1,22 @@
 //! `M = Gᵀ G` for a symmetric positive semidefinite M, by Cholesky with diagonal pivoting.
 
 use crate::matrix::{Matrix, dot};
+use crate::nnls::Tolerances;
 use stiction_linalg::cholesky::PivotedCholesky;
 use stiction_linalg::power::{exponent, times_power};
-
-/// Symmetric "to rounding": |Mᵢⱼ − Mⱼᵢ| at most this fraction of √(Mᵢᵢ Mⱼⱼ).
-const SYMMETRIC: f64 = 1e-14;
 
 /// A pivot at most this many roundings (times the order) of its own diagonal entry is zero: the rank is reached.
 const RANK: f64 = 8.0 * f64::EPSILON;
 
-/// M is positive semidefinite "to rounding" if M − Gᵀ G is nowhere larger than this fraction of √(Mᵢᵢ Mⱼⱼ).
-const REST: f64 = 1e-11;
-
 /// Factors `M ≈ D Ĝᵀ Ĝ D` with `D = diag(2^kⱼ)`: Ĝ (rank × n) goes to `g`, k to `exponents`.
 ///
 /// The error says in words why M has no such factor.
-pub(crate) fn factor(m: &Matrix, g: &mut Matrix, exponents: &mut Vec<i32>) -> Result<(), String> {
+pub(crate) fn factor(
+    m: &Matrix,
+    g: &mut Matrix,
+    exponents: &mut Vec<i32>,
+    tolerances: &Tolerances,
+) -> Result<(), String> {
     let n = m.rows();
     exponents.clear();
     for i in 0..n {
@@ -30,7 +30,7 @@ pub(crate) fn factor(m: &Matrix, g: &mut Matrix, exponents: &mut Vec<i32>) -> Re
         for i in 0..j {
             let (a, b) = (scaled(i, j), scaled(j, i));
             let size = (scaled(i, i) * scaled(j, j)).sqrt();
-            if a != b && (a - b).abs() > SYMMETRIC * size {
+            if a != b && (a - b).abs() > tolerances.symmetric * size {
                 return Err(format!(
                     "M is not symmetric: M[{i}, {j}] = {:e}, M[{j}, {i}] = {:e}",
                     m[(i, j)],
@@ -51,7 +51,7 @@ pub(crate) fn factor(m: &Matrix, g: &mut Matrix, exponents: &mut Vec<i32>) -> Re
         crate::interrupt::check();
         for i in 0..=j {
             let rest = (scaled(i, j) - dot(g.col(i), g.col(j))).abs();
-            if rest.is_nan() || rest > REST * (scaled(i, i) * scaled(j, j)).sqrt() {
+            if rest.is_nan() || rest > tolerances.semidefinite * (scaled(i, i) * scaled(j, j)).sqrt() {
                 return Err(format!("M is not positive semidefinite (seen at rows {i} and {j})"));
             }
         }
@@ -70,7 +70,7 @@ mod tests {
         let column = |j: usize| [rows[0][j] * d[j], rows[1][j] * d[j]];
         let m = Matrix::from_fn(4, 4, |i, j| dot(&column(i.min(j)), &column(i.max(j))));
         let (mut g, mut k) = (Matrix::default(), Vec::new());
-        factor(&m, &mut g, &mut k).unwrap();
+        factor(&m, &mut g, &mut k, &Tolerances::default()).unwrap();
         assert_eq!((g.rows(), g.cols()), (2, 4));
         assert_eq!(g.col(3), [0.0, 0.0]);
     }
@@ -78,7 +78,9 @@ mod tests {
     #[test]
     fn says_why_not() {
         let (mut g, mut k) = (Matrix::default(), Vec::new());
-        let mut reason = |m: [[f64; 2]; 2]| factor(&Matrix::from_rows(&m).unwrap(), &mut g, &mut k).unwrap_err();
+        let mut reason = |m: [[f64; 2]; 2]| {
+            factor(&Matrix::from_rows(&m).unwrap(), &mut g, &mut k, &Tolerances::default()).unwrap_err()
+        };
         assert!(reason([[1.0, 2.0], [0.0, 1.0]]).contains("symmetric"));
         assert!(reason([[1.0, 2.0], [2.0, 1.0]]).contains("semidefinite"));
         assert!(reason([[0.0, 1.0], [1.0, 1.0]]).contains("semidefinite"));

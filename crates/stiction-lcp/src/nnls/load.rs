@@ -1,18 +1,11 @@
 //! A problem made ready for the factored methods: columns of about unit length, bounds, and a vector u with e ≈ Gᵀ u.
 
 use crate::matrix::{Matrix, dot, norm};
-use crate::nnls::cholesky;
+use crate::nnls::{Tolerances, cholesky};
 use crate::problem::{FactoredLcp, ProblemRef};
-use stiction_linalg::active_qr::{ActiveQr, DEPENDENT};
+use stiction_linalg::active_qr::ActiveQr;
 use stiction_linalg::doubled::dot2;
 use stiction_linalg::power::{exponent, times_power};
-
-/// `e = Gᵀ u` holds "to rounding" if no row has a residual above this relative tolerance of `|eᵢ| + ‖gᵢ‖ ‖u‖`.
-const CONSISTENT: f64 = 1e-12;
-
-/// A column whose residual is at most this fraction of its length is dependent, if G came from a Cholesky factor of M: the
-/// factor knows M to rounding, so G only to the root of that.
-const DEPENDENT_AFTER_CHOLESKY: f64 = 1e-7;
 
 /// The problem in scaled columns: `ĝⱼ = gⱼ 2^−kⱼ`, `êⱼ = eⱼ 2^−kⱼ`, `ẑⱼ = zⱼ 2^kⱼ`. Powers of two scale without rounding.
 ///
@@ -46,14 +39,22 @@ pub(crate) struct Scaled {
 
 impl Scaled {
     /// Takes in a problem; `qr` is used as workspace. The error says why this is no problem for the factored methods.
-    pub(crate) fn load(&mut self, problem: ProblemRef<'_>, qr: &mut ActiveQr) -> Result<(), String> {
+    pub(crate) fn load(
+        &mut self,
+        problem: ProblemRef<'_>,
+        qr: &mut ActiveQr,
+        tolerances: &Tolerances,
+    ) -> Result<(), String> {
         let n = problem.n();
-        self.dependent = DEPENDENT_AFTER_CHOLESKY;
+        self.dependent = tolerances.dependent_after_cholesky;
         match problem {
-            ProblemRef::Factored(p) => self.take_factor(p),
-            ProblemRef::Lcp(p) => cholesky::factor(p.m(), &mut self.g, &mut self.exponent)?,
-            ProblemRef::Mlcp(p) => cholesky::factor(p.m(), &mut self.g, &mut self.exponent)?,
-            ProblemRef::Box(p) => cholesky::factor(p.m(), &mut self.g, &mut self.exponent)?,
+            ProblemRef::Factored(p) => {
+                self.dependent = tolerances.dependent;
+                self.take_factor(p)
+            }
+            ProblemRef::Lcp(p) => cholesky::factor(p.m(), &mut self.g, &mut self.exponent, tolerances)?,
+            ProblemRef::Mlcp(p) => cholesky::factor(p.m(), &mut self.g, &mut self.exponent, tolerances)?,
+            ProblemRef::Box(p) => cholesky::factor(p.m(), &mut self.g, &mut self.exponent, tolerances)?,
         }
         if !matches!(problem, ProblemRef::Factored(_)) {
             self.length.clear();
@@ -71,7 +72,7 @@ impl Scaled {
         let given = if let ProblemRef::Factored(p) = problem { p.u().or(p.near()) } else { None };
         match given {
             Some(u) => self.set_u(u),
-            None => self.find_u(qr),
+            None => self.find_u(qr, tolerances.consistent),
         }
         Ok(())
     }
@@ -87,7 +88,6 @@ impl Scaled {
     }
 
     fn take_factor(&mut self, p: &FactoredLcp) {
-        self.dependent = DEPENDENT;
         self.g.copy_from(p.g());
         self.exponent.clear();
         self.length.clear();
@@ -112,7 +112,7 @@ impl Scaled {
     }
 
     /// Solves Gᵀ u = e on a greedy set of independent columns, and keeps u if the other rows agree.
-    fn find_u(&mut self, qr: &mut ActiveQr) {
+    fn find_u(&mut self, qr: &mut ActiveQr, consistent: f64) {
         self.choose_independent(qr);
         let mut u = std::mem::take(&mut self.u);
         u.clear();
@@ -121,7 +121,7 @@ impl Scaled {
         qr.solve_rt(&mut c);
         qr.add_q(&c, &mut u);
         self.set_u(&u);
-        let agrees = |j: usize| self.eta[j].abs() <= CONSISTENT * (self.e[j].abs() + self.length[j] * self.u_length);
+        let agrees = |j: usize| self.eta[j].abs() <= consistent * (self.e[j].abs() + self.length[j] * self.u_length);
         if !(0..self.n()).all(agrees) {
             u.fill(0.0);
             self.set_u(&u);

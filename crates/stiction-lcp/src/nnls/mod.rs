@@ -35,7 +35,7 @@ use crate::finish::Finish;
 use crate::outcome::{Attempt, Outcome, Solved, StopReason, Stopped};
 use crate::problem::{FactoredLcp, ProblemRef};
 use crate::solver::{Options, Solver};
-use crate::work;
+use crate::{tolerances, work};
 use active_set::{ActiveSet, End, Entered, State};
 use stiction_linalg::doubled::dot2;
 use stiction_linalg::power::times_power;
@@ -43,11 +43,32 @@ use stiction_linalg::power::times_power;
 /// Pivots per column allowed unless the options say otherwise; in practice it is one or two per *basic* column.
 const PIVOTS_PER_COLUMN: usize = 50;
 
-/// Violations that count after the certificate failed: this fraction of the certificate's tolerance.
-const SHARP: f64 = 0.1;
-
-/// A basic z at most this fraction of the largest (in units of its column) may be the rounding of a zero.
-const FLUSH: f64 = 1e-13;
+tolerances! {
+    /// Tolerances of the active-set method, for columns scaled to length 1.
+    Tolerances {
+        /// wᵢ counts as negative below −this, relative to `|eᵢ| + ‖gᵢ‖ (‖u‖ + Σ ‖gⱼ zⱼ‖)`: some hundred roundings of the sum it comes from.
+        /// Less enters columns by rounding; more leaves violations to the search with the certificate's sums.
+        sign = 1e-13,
+        /// The basic rows must have w = 0 up to this, relative to the same size, or the factor has drifted and is built anew.
+        drift = 1e-11,
+        /// A column whose part outside of the basic ones is at most this, relative to its length, depends on them: some thousand roundings
+        /// of the factor. More leaves out columns that are needed, less lets in columns of rounding.
+        dependent = stiction_linalg::active_qr::DEPENDENT,
+        /// The same if G came from a Cholesky factor of M: that knows M to rounding, so G to the root of it.
+        dependent_after_cholesky = 1e-7,
+        /// A coefficient of a null vector at most this, relative to the largest, is rounding, and blocks nothing.
+        null_entry = 1e-11,
+        /// `e = Gᵀ u` holds to rounding if no row has a residual above this, relative to `|eᵢ| + ‖gᵢ‖ ‖u‖`. Otherwise the search goes without
+        /// u, which costs digits but no answer.
+        consistent = 1e-12,
+        /// M is symmetric to rounding if |Mᵢⱼ − Mⱼᵢ| is at most this, relative to √(Mᵢᵢ Mⱼⱼ). Others are for another method.
+        symmetric = 1e-14,
+        /// M is positive semidefinite to rounding if M − Gᵀ G is at most this, relative to √(Mᵢᵢ Mⱼⱼ). Others are for another method.
+        semidefinite = 1e-11,
+        /// Violations that count after the certificate failed, as a part of its tolerance.
+        uncertified_row = 0.1,
+    }
+}
 
 /// The active-set method. See the [module](self).
 ///
@@ -127,8 +148,9 @@ impl Nnls {
             basis.check_len(problem.n())?;
         }
         let set = &mut self.set;
+        set.tolerances = self.options.tolerances.nnls;
         set.data
-            .load(problem, &mut set.qr)
+            .load(problem, &mut set.qr, &set.tolerances)
             .map_err(|reason| InputError::Unsupported { solver, reason: format!("{reason}; use lemke") })?;
         let limit = self.options.max_pivots.unwrap_or(PIVOTS_PER_COLUMN * (problem.n() + 1));
         set.prepare(self.options.trace, limit);
@@ -186,8 +208,7 @@ impl Nnls {
         Some(outcome)
     }
 
-    /// z of the present basis with its certificate: by the QR factor, by [`Finish`], or with tiny entries set to zero,
-    /// whichever is best. Its w goes to `self.w`.
+    /// z of the present basis with its certificate: by the QR factor, or by [`Finish`] where that is better. Its w goes to `self.w`.
     fn certified_solution(&mut self, problem: ProblemRef<'_>) -> (Vec<f64>, Certificate) {
         let z = self.solution(problem);
         self.set.stats.flops += Finish::flops(problem.n(), self.set.qr.columns().len());
@@ -196,30 +217,14 @@ impl Nnls {
         if certificate.holds(self.options.tolerance) {
             return (z, certificate);
         }
-        let flushed = self.flushed(problem, &z);
-        let by_lu = self.finish.solution(problem, &self.set.basis());
-        let mut best = (z, certificate);
-        for other in [Some(flushed), by_lu].into_iter().flatten() {
-            let certificate = certify_to(problem, &other, &mut self.w, self.options.tolerance);
-            if certificate.worst() < best.1.worst() {
-                best = (other, certificate);
+        if let Some(other) = self.finish.solution(problem, &self.set.basis(), &self.options) {
+            let by_lu = certify_to(problem, &other, &mut self.w, self.options.tolerance);
+            if by_lu.worst() < certificate.worst() {
+                return (other, by_lu);
             }
+            certify_to(problem, &z, &mut self.w, self.options.tolerance);
         }
-        certify_to(problem, &best.0, &mut self.w, self.options.tolerance);
-        best
-    }
-
-    /// z without the basic entries that may be rounding: where a block of rows has the solution zero, what is computed
-    /// instead is tiny but wrong in every digit.
-    fn flushed(&self, problem: ProblemRef<'_>, z: &[f64]) -> Vec<f64> {
-        let (set, data) = (&self.set, &self.set.data);
-        let size = |j: usize| set.z[j].abs() * data.length[j];
-        let largest = (0..z.len()).fold(0.0, |m: f64, j| m.max(size(j)));
-        let zero = |j: usize| {
-            let (lo, hi) = problem.bound(j);
-            set.state[j] == State::Basic && lo <= 0.0 && hi >= 0.0 && size(j) <= FLUSH * largest
-        };
-        (0..z.len()).map(|j| if zero(j) { 0.0 } else { z[j] }).collect()
+        (z, certificate)
     }
 
     /// z of the active set in the problem's units; what is on a bound is there exactly.
@@ -274,7 +279,7 @@ impl Nnls {
 
     /// The row that is worst by the certificate's own measure, of those that count and were not rejected.
     fn sharpest(&self, sigma: f64) -> Option<usize> {
-        let level = SHARP * self.options.tolerance;
+        let level = self.set.tolerances.uncertified_row * self.options.tolerance;
         let mut best = (0.0, None);
         for i in 0..self.w.len() {
             let violation = self.set.violation(i, self.w[i]) / self.omega[i].min(sigma);

@@ -16,20 +16,12 @@ use crate::error::InputError;
 use crate::finish::{Finish, outcome_of, stopped_at};
 use crate::nnls::ray::{in_whole_numbers, is_farkas};
 use crate::outcome::{Outcome, Proof, Ray, Stats, StopReason, Stopped, TraceLine, Unsolvable, Variable};
+use crate::principal_pivot::Tolerances;
 use crate::principal_pivot::transform::Transform;
 use crate::problem::{Lcp, ProblemRef};
 use crate::reduce::solve_reduced;
 use crate::solver::{Options, Solver};
 use stiction_linalg::power::times_power;
-
-/// A number counts as negative below −this times what it is summed from.
-const SIGN: f64 = 1e-12;
-
-/// An entry of the transform at most this fraction of what it is summed from is zero.
-const ZERO: f64 = 1e-10;
-
-/// The transform is computed afresh when the relative residual of its rows is above this.
-const DRIFT: f64 = 1e-11;
 
 /// Pivots per row, and at least, unless the options say otherwise. There are P-matrices for which the rule takes 2ⁿ pivots in one order
 /// of the rows and n in the other, so after half of them the order is turned round.
@@ -67,6 +59,10 @@ impl PrincipalPivot {
         Self { options, ..Self::default() }
     }
 
+    fn tolerances(&self) -> &Tolerances {
+        &self.options.tolerances.principal_pivot
+    }
+
     fn run(&mut self, problem: &Lcp) -> Outcome {
         let limit = self.options.max_pivots.unwrap_or(PIVOTS_AT_LEAST + PIVOTS_PER_ROW * problem.n());
         let allowed = self.options.flops_allowed(problem.n());
@@ -79,7 +75,7 @@ impl PrincipalPivot {
                 return self.stopped(problem, StopReason::Budget(allowed), stats);
             }
             stats.flops += self.transform.check_flops();
-            if self.transform.updates > 0 && self.transform.drift() > DRIFT {
+            if self.transform.updates > 0 && self.transform.drift() > self.tolerances().drift {
                 self.refactor(&mut stats);
             }
             let mut step = self.step();
@@ -127,8 +123,8 @@ impl PrincipalPivot {
         let basis = self.basis();
         let outcome = self.finish.outcome(problem.into(), basis.clone(), &self.options, stats.clone());
         let Outcome::Stopped(Stopped { why: StopReason::Uncertified, z, .. }) = &outcome else { return outcome };
-        let t = &self.transform;
-        let flush = |(i, z): (usize, &f64)| if t.q[i].abs() <= SIGN * t.size_of(i) { 0.0 } else { *z };
+        let (t, least) = (&self.transform, self.tolerances().negative);
+        let flush = |(i, z): (usize, &f64)| if t.q[i].abs() <= least * t.size_of(i) { 0.0 } else { *z };
         let flushed: Vec<f64> = z.iter().enumerate().map(flush).collect();
         let other = outcome_of(problem.into(), flushed, basis, &self.options, stats.clone());
         if other.solved().is_some() { other } else { outcome }
@@ -147,23 +143,23 @@ impl PrincipalPivot {
     fn step(&mut self) -> Step {
         let n = self.transform.q.len();
         self.transform.sizes();
-        let t = &self.transform;
+        let (t, least) = (&self.transform, self.tolerances().negative);
         let row = |i: usize| if self.descending { n - 1 - i } else { i };
-        let negative = |i: &usize| t.q[*i] < -SIGN * t.size_of(*i);
+        let negative = |i: &usize| t.q[*i] < -least * t.size_of(*i);
         (0..n).map(row).find(negative).map_or(Step::Optimal, |r| self.step_at(r))
     }
 
     /// What exchanges row r: itself, or with a partner if its diagonal entry vanishes.
     fn step_at(&self, r: usize) -> Step {
-        let (t, n) = (&self.transform, self.transform.q.len());
-        if t.m[(r, r)].abs() > ZERO * t.entry_size(r, r) {
+        let (t, n, zero) = (&self.transform, self.transform.q.len(), self.tolerances().zero_entry);
+        if t.m[(r, r)].abs() > zero * t.entry_size(r, r) {
             return Step::Exchange([r, r], 1);
         }
         let row = |i: usize| if self.descending { n - 1 - i } else { i };
         let mut candidates = false;
-        for s in (0..n).map(row).filter(|s| *s != r && t.m[(r, *s)] > ZERO * t.entry_size(r, *s)) {
+        for s in (0..n).map(row).filter(|s| *s != r && t.m[(r, *s)] > zero * t.entry_size(r, *s)) {
             candidates = true;
-            if t.m[(s, r)].abs() > ZERO * t.entry_size(s, r) {
+            if t.m[(s, r)].abs() > zero * t.entry_size(s, r) {
                 return Step::Exchange([r, s], 2);
             }
         }
@@ -231,7 +227,7 @@ impl Solver for PrincipalPivot {
     fn solve_from(&mut self, problem: ProblemRef<'_>, start: Option<&Basis>) -> Result<Outcome, InputError> {
         let (options, mut finish) = (self.options.clone(), std::mem::take(&mut self.outer_finish));
         let outcome = solve_reduced(problem, start, &options, &mut finish, |lcp, start| {
-            self.transform.load(lcp);
+            self.transform.load(lcp, &options.tolerances.principal_pivot);
             if let Some(basis) = start {
                 self.transform.refactor(basis.active());
             }

@@ -16,7 +16,7 @@
 
 use crate::basis::Basis;
 use crate::error::InputError;
-use crate::nnls::active_set::{ActiveSet, SIGN, State};
+use crate::nnls::active_set::{ActiveSet, State};
 use crate::nnls::{Nnls, Proposal};
 use crate::outcome::{Attempt, Outcome, TraceLine, Variable};
 use crate::problem::{FactoredLcp, ProblemRef};
@@ -25,9 +25,6 @@ use stiction_linalg::power::times_power;
 
 /// Pivots per row of G before Algorithm 1 gives way to the active-set method; it needs one or two.
 const PIVOTS_PER_DIMENSION: usize = 20;
-
-/// zᵢ counts as negative below −this times the largest |zⱼ|, in units of the columns' lengths.
-const NEGATIVE_Z: f64 = 1e-12;
 
 /// How Algorithm 1 ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +82,7 @@ impl ModifiedPpm {
 
     /// Lines 7–41.
     fn algorithm_1(&mut self) -> End {
+        let negative = self.nnls.options().tolerances.principal_pivot.negative;
         let set = &mut self.nnls.set;
         let most = PIVOTS_PER_DIMENSION * (set.data.m() + 1);
         let (mut power, mut length) = (1, 0);
@@ -94,7 +92,7 @@ impl ModifiedPpm {
             crate::interrupt::check();
             solve_nonbasic(set); // Lines 10–13.
             set.price(); // Line 14.
-            let j = most_negative_z(set); // Lines 17 and 34.
+            let j = most_negative_z(set, negative); // Lines 17 and 34.
             let Some(entered) = exchange(set, j) else { return End::Dependent };
             if !entered && j.is_none() {
                 drop_zeros(set);
@@ -126,12 +124,12 @@ fn solve_nonbasic(set: &mut ActiveSet) {
 }
 
 /// Lines 17 and 34: the place in B̄ of the most negative z†, if one is negative.
-fn most_negative_z(set: &ActiveSet) -> Option<usize> {
+fn most_negative_z(set: &ActiveSet, tolerance: f64) -> Option<usize> {
     let scaled = |j: usize| set.z[j] * set.data.length[j];
     let largest = set.qr.columns().iter().fold(0.0, |m: f64, &j| m.max(scaled(j).abs()));
     let mut best = (0.0, None);
     for (a, &j) in set.qr.columns().iter().enumerate() {
-        if scaled(j) < -NEGATIVE_Z * largest {
+        if scaled(j) < -tolerance * largest {
             let z = times_power(set.z[j], -set.data.exponent[j]);
             if z < best.0 {
                 best = (z, Some(a));
@@ -149,7 +147,7 @@ fn most_negative_w(set: &ActiveSet) -> Option<usize> {
         if set.w[i] < 0.0
             && set.state[i] != State::Basic
             && !set.rejected[i]
-            && set.w[i] < -SIGN * set.row_size(i, magnitude)
+            && set.w[i] < -set.tolerances.sign * set.row_size(i, magnitude)
         {
             let w = times_power(set.w[i], set.data.exponent[i]);
             if w < best.0 {
@@ -265,7 +263,7 @@ mod tests {
         for expected in [&[1][..], &[1, 2], &[0, 2], &[0], &[], &[1]] {
             solve_nonbasic(set);
             set.price();
-            let j = most_negative_z(set);
+            let j = most_negative_z(set, 1e-12);
             exchange(set, j).unwrap();
             let mut columns = set.qr.columns().to_vec();
             columns.sort_unstable();

@@ -7,20 +7,16 @@
 //! Reference: [CPS09, §2.3, Eq. 2.3.9].
 
 use crate::matrix::{Matrix, axpy};
+use crate::principal_pivot::Tolerances;
 use crate::problem::Lcp;
 use crate::work;
 use stiction_linalg::equilibration::balance;
 use stiction_linalg::power::times_power;
 
-/// A pivot of a refactorization at most this fraction of the largest entry of its row is not used.
-const TINY_PIVOT: f64 = 1e-12;
-
-/// An entry of M̄ is known to some hundred roundings of the largest in its row; as a part of the sign tolerance, 1e-12.
-const KNOWN: f64 = 1e-2;
-
 /// (M̄, q̄) for the rows in `active`, in scaled rows and columns.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Transform {
+    tolerances: Tolerances,
     /// M̄, n × n.
     pub m: Matrix,
     /// q̄, n: z of the active rows, w of the others.
@@ -44,8 +40,9 @@ pub(crate) struct Transform {
 
 impl Transform {
     /// Takes in a problem, nothing active.
-    pub(super) fn load(&mut self, problem: &Lcp) {
+    pub(super) fn load(&mut self, problem: &Lcp, tolerances: &Tolerances) {
         let n = problem.n();
+        self.tolerances = *tolerances;
         (self.row, self.column) = balance(problem.m());
         let scaled = |i: usize, j: usize| times_power(problem.m()[(i, j)], -self.row[i] - self.column[j]);
         self.m0.reset(n, n);
@@ -91,14 +88,14 @@ impl Transform {
                 self.updates = 0;
                 return true;
             };
-            if self.quality(r) > TINY_PIVOT {
+            if self.quality(r) > self.tolerances.tiny_pivot {
                 self.pivot(&[r]);
                 continue;
             }
             let pair = |s: &usize| left(s) && *s != r;
             let strength = |s: usize| (self.m[(r, s)] * self.m[(s, r)]).abs();
             match (0..n).filter(pair).max_by(|a, b| strength(*a).total_cmp(&strength(*b))) {
-                Some(s) if strength(s) > TINY_PIVOT => self.pivot(&[r, s]),
+                Some(s) if strength(s) > self.tolerances.tiny_pivot => self.pivot(&[r, s]),
                 _ => {
                     self.updates = 0;
                     return false;
@@ -190,7 +187,7 @@ impl Transform {
             }
         }
         for (size, largest) in self.size.iter_mut().zip(&self.w) {
-            *size += KNOWN * largest * total;
+            *size += self.tolerances.known_entry * largest * total;
         }
     }
 
@@ -253,14 +250,14 @@ mod tests {
         let q: Vec<f64> = (0..n).map(|_| rng.normal()).collect();
         let problem = Lcp::new(m, q).unwrap();
         let mut updated = Transform::default();
-        updated.load(&problem);
+        updated.load(&problem, &Tolerances::default());
         for round in 0..60 {
             let (r, s) = (rng.below(n), rng.below(n));
             if round % 3 == 0 && r != s { updated.pivot(&[r, s]) } else { updated.pivot(&[r]) }
         }
         assert!(updated.drift() < 1e-10, "{:e}", updated.drift());
         let mut fresh = Transform::default();
-        fresh.load(&problem);
+        fresh.load(&problem, &Tolerances::default());
         assert!(fresh.refactor((0..n).filter(|i| updated.active[*i])));
         assert_eq!(fresh.active, updated.active);
         for (a, b) in fresh.m.as_slice().iter().zip(updated.m.as_slice()) {

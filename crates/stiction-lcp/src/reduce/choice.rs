@@ -2,17 +2,11 @@
 //!
 //! The whole matrix is scaled by powers of two, rows and columns independently, so that "zero" means small beside the row and the column.
 
+use super::Tolerances;
 use crate::matrix::Matrix;
 use stiction_linalg::elimination::eliminate;
 use stiction_linalg::equilibration::balance;
 use stiction_linalg::power::{exponent, times_power};
-
-/// A free pivot this large, in a matrix scaled to entries up to 1, is taken at once.
-const GOOD_PIVOT: f64 = 1e-8;
-
-/// An entry this small in the scaled matrix, after elimination, is rounding. Between the two a pivot is taken only if no
-/// complementary row offers a better one.
-const ZERO_PIVOT: f64 = 1e-12;
 
 /// Which rows and columns of the standard form are pivots, and which are left.
 #[derive(Debug, Clone, Default)]
@@ -36,11 +30,11 @@ pub(super) struct Choice {
 
 impl Choice {
     /// Gaussian elimination with complete pivoting on the scaled matrix, for the sake of its pivots only.
-    pub(super) fn new(m: &Matrix, q: &[f64], free: &[bool]) -> Self {
+    pub(super) fn new(m: &Matrix, q: &[f64], free: &[bool], tolerances: &Tolerances) -> Self {
         let n = q.len();
         let mut choice = Self { complementary: (0..n).filter(|&i| !free[i]).collect(), ..Self::default() };
         (choice.row_exponent, choice.column_exponent) = balance(m);
-        let mut work = Work::new(m, q, &choice);
+        let mut work = Work::new(m, q, &choice, tolerances);
         choice.left_rows = (0..n).filter(|&i| free[i]).collect();
         choice.left_columns = choice.left_rows.clone();
         while let Some(pivot) = work.best(&choice) {
@@ -92,10 +86,11 @@ struct Work {
     q_size: Vec<f64>,
     done_rows: Vec<bool>,
     done_columns: Vec<bool>,
+    tolerances: Tolerances,
 }
 
 impl Work {
-    fn new(m: &Matrix, q: &[f64], choice: &Choice) -> Self {
+    fn new(m: &Matrix, q: &[f64], choice: &Choice, tolerances: &Tolerances) -> Self {
         let n = q.len();
         let (r, c) = (&choice.row_exponent, &choice.column_exponent);
         let q_exponent = (0..n).map(|i| exponent(q[i]) - r[i]).max().unwrap_or(0);
@@ -103,7 +98,7 @@ impl Work {
             if j < n { times_power(m[(i, j)], -r[i] - c[j]) } else { times_power(q[i], -r[i] - q_exponent) }
         });
         let q_size = a.col(n).iter().map(|x| x.abs()).collect();
-        Self { a, q_size, done_rows: vec![false; n], done_columns: vec![false; n] }
+        Self { a, q_size, done_rows: vec![false; n], done_columns: vec![false; n], tolerances: *tolerances }
     }
 
     /// The next pivot, or `None` if only rounding is left.
@@ -117,12 +112,13 @@ impl Work {
                 }
             }
         }
-        if size >= GOOD_PIVOT {
+        let Tolerances { good_pivot, zero_pivot, .. } = self.tolerances;
+        if size >= good_pivot {
             return direct;
         }
         match self.best_through(choice) {
-            Some((other, pivot)) if other > size => (other > ZERO_PIVOT).then_some(pivot),
-            _ if size > ZERO_PIVOT => direct,
+            Some((other, pivot)) if other > size => (other > zero_pivot).then_some(pivot),
+            _ if size > zero_pivot => direct,
             _ => None,
         }
     }
@@ -168,23 +164,29 @@ impl Work {
 
     /// True if nothing but rounding is left of an equation, its right-hand side included.
     fn is_redundant(&self, row: usize) -> bool {
-        let n = self.a.rows();
-        let empty = (0..n).all(|j| self.done_columns[j] || self.a[(row, j)].abs() <= ZERO_PIVOT);
-        empty && self.a[(row, n)].abs() <= ZERO_PIVOT * self.q_size[row]
+        let (n, zero) = (self.a.rows(), self.tolerances.zero_pivot);
+        let empty = (0..n).all(|j| self.done_columns[j] || self.a[(row, j)].abs() <= zero);
+        empty && self.a[(row, n)].abs() <= zero * self.q_size[row]
     }
 
     /// True if nothing depends on a free variable any more.
     fn is_idle(&self, column: usize) -> bool {
-        (0..self.a.rows()).all(|i| self.done_rows[i] || self.a[(i, column)].abs() <= ZERO_PIVOT)
+        (0..self.a.rows()).all(|i| self.done_rows[i] || self.a[(i, column)].abs() <= self.tolerances.zero_pivot)
     }
 }
 
 /// Rows whose z can be basic together: `wanted` ones as far as they are independent, and others of `rows` where a regular principal
 /// block needs them. For completing a vertex to a basis.
-pub(crate) fn regular_block(m: &Matrix, q: &[f64], rows: &[usize], wanted: &[bool]) -> Vec<usize> {
+pub(crate) fn regular_block(
+    m: &Matrix,
+    q: &[f64],
+    rows: &[usize],
+    wanted: &[bool],
+    tolerances: &Tolerances,
+) -> Vec<usize> {
     let block = m.select(rows, rows);
     let vector: Vec<f64> = rows.iter().map(|&i| q[i]).collect();
     let free: Vec<bool> = rows.iter().map(|&i| wanted[i]).collect();
-    let choice = Choice::new(&block, &vector, &free);
+    let choice = Choice::new(&block, &vector, &free, tolerances);
     choice.columns.iter().chain(&choice.flipped).map(|&a| rows[a]).collect()
 }

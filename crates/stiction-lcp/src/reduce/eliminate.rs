@@ -14,6 +14,7 @@
 //! The pivots are chosen first ([`Choice`]); the reduced data are then computed from that choice anew, refined in twice the working
 //! precision.
 
+use super::Tolerances;
 use super::choice::Choice;
 use crate::basis::{Basis, Position};
 use crate::matrix::{Matrix, max_abs};
@@ -25,10 +26,6 @@ use stiction_linalg::power::{exponent, times_power};
 /// A reduced number this small beside its terms is zero: a few roundings of the data it came from. What is lost by that is far
 /// below any certificate's tolerance; what is gained is that degenerate rows are not infeasible by rounding.
 const NEGLIGIBLE: f64 = 4.0 * f64::EPSILON;
-
-/// An entry of a refined solution this small beside the largest is the rounding of a zero: refinement in twice the working
-/// precision ends near ε² times the condition of the pivot block.
-const REFINED_ZERO: f64 = 1e-24;
 
 /// Refinement steps of the reduced data at most.
 const REFINEMENTS: usize = 5;
@@ -44,9 +41,9 @@ pub(super) struct Elimination {
 
 impl Elimination {
     /// The LCP's matrix and vector, and the way back.
-    pub(super) fn new(m: &Matrix, q: &[f64], free: &[bool]) -> (Matrix, Vec<f64>, Self) {
-        let choice = Choice::new(m, q, free);
-        let block = PivotBlock::new(m, q, &choice);
+    pub(super) fn new(m: &Matrix, q: &[f64], free: &[bool], tolerances: &Tolerances) -> (Matrix, Vec<f64>, Self) {
+        let choice = Choice::new(m, q, free, tolerances);
+        let block = PivotBlock::new(m, q, &choice, tolerances.refined_zero);
         let (mixed, mixed_q, x) = block.transform(m, q, &choice);
         let (lcp_m, lcp_q) = substitute(&mixed, &mixed_q, &choice);
         let x = substitute_columns(&x, &choice);
@@ -145,10 +142,11 @@ struct PivotBlock {
     lu: Lu,
     /// Power of two that q is divided by while solving.
     q_exponent: i32,
+    refined_zero: f64,
 }
 
 impl PivotBlock {
-    fn new(m: &Matrix, q: &[f64], choice: &Choice) -> Self {
+    fn new(m: &Matrix, q: &[f64], choice: &Choice, refined_zero: f64) -> Self {
         let rows = [choice.rows.as_slice(), &choice.flipped].concat();
         let columns = [choice.columns.as_slice(), &choice.flipped].concat();
         let mut lu = Lu::default();
@@ -156,7 +154,7 @@ impl PivotBlock {
             let (i, j) = (rows[a], columns[b]);
             times_power(m[(i, j)], -choice.row_exponent[i] - choice.column_exponent[j])
         });
-        Self { rows, columns, lu, q_exponent: exponent(max_abs(q)) }
+        Self { rows, columns, lu, q_exponent: exponent(max_abs(q)), refined_zero }
     }
 
     /// The mixed problem after the pivot, in the variables `v` = complementary (w_k for k in K), then left-over free ones: its
@@ -275,7 +273,7 @@ impl PivotBlock {
                 (high[b], low[b]) = two_sum(sum, error + low[b]);
             }
         }
-        let noise = if variable.is_none() { NEGLIGIBLE } else { REFINED_ZERO };
+        let noise = if variable.is_none() { NEGLIGIBLE } else { self.refined_zero };
         self.clear_noise(choice, noise, high, low);
         for b in 0..k {
             high[b] = times_power(high[b], shift);

@@ -27,11 +27,28 @@ use crate::error::InputError;
 use crate::finish::Finish;
 use crate::matrix::Matrix;
 use crate::problem::{BoxLcp, Lcp, ProblemRef};
+use crate::solver::Options;
+use crate::tolerances;
 pub(crate) use choice::regular_block;
 use eliminate::Elimination;
 pub(crate) use solve::solve_reduced;
 use stiction_linalg::doubled::{Doubled, two_sum};
 use stiction_linalg::power::{exponent, times_power};
+
+tolerances! {
+    /// Tolerances of the elimination of free rows, for a matrix scaled to entries up to 1.
+    Tolerances {
+        /// A pivot among the free rows this large is taken at once: the reduced data then lose half of their digits at most. Below it a
+        /// complementary row that offers a better one is taken instead; the LCP is another, its solutions are the same.
+        good_pivot = 1e-8,
+        /// An entry this small, after elimination, is rounding, and an equation of nothing but such entries redundant. Less takes the
+        /// rounding of dependent equations for pivots; more drops equations that hold by a small entry.
+        zero_pivot = 1e-12,
+        /// An entry of a refined column this small, relative to the largest, is the rounding of a zero: refinement in twice the working
+        /// precision ends near ε² times the condition of the pivot block.
+        refined_zero = 1e-24,
+    }
+}
 
 /// A problem as an [`Lcp`], with what is needed to go back.
 #[derive(Debug, Clone)]
@@ -41,6 +58,7 @@ pub struct Reduced {
     rows: Vec<Row>,
     elimination: Option<Elimination>,
     exact: bool,
+    options: Options,
 }
 
 /// What a row of the problem became; `at` is its row in the standard form.
@@ -64,23 +82,27 @@ impl Reduced {
     /// # Errors
     /// `InputError::NotFinite` if the numbers of the reduced problem leave the range of f64.
     pub fn new(problem: ProblemRef<'_>) -> Result<Self, InputError> {
+        Self::with_options(problem, &Options::default())
+    }
+
+    pub(crate) fn with_options(problem: ProblemRef<'_>, options: &Options) -> Result<Self, InputError> {
         match problem {
-            ProblemRef::Factored(p) => return Self::new(p.to_dense().as_ref()),
+            ProblemRef::Factored(p) => return Self::with_options(p.to_dense().as_ref(), options),
             ProblemRef::Lcp(p) => {
                 let rows = (0..p.n()).map(|at| Row::Above { lo: 0.0, at }).collect();
-                return Ok(Self { lcp: p.clone(), rows, elimination: None, exact: true });
+                return Ok(Self { lcp: p.clone(), rows, elimination: None, exact: true, options: options.clone() });
             }
             ProblemRef::Mlcp(_) | ProblemRef::Box(_) => {}
         }
         let form = StandardForm::new(problem);
         let (lcp, elimination) = if form.free.contains(&true) {
-            let (m, q, elimination) = Elimination::new(&form.m, &form.q, &form.free);
+            let (m, q, elimination) = Elimination::new(&form.m, &form.q, &form.free, &options.tolerances.reduce);
             (Lcp::new(m, q)?, Some(elimination))
         } else {
             (Lcp::new(form.m, form.q)?, None)
         };
         let exact = form.exact && elimination.is_none();
-        Ok(Self { lcp, rows: form.rows, elimination, exact })
+        Ok(Self { lcp, rows: form.rows, elimination, exact, options: options.clone() })
     }
 
     /// True if no number was rounded on the way: then what is proven of the LCP is proven of the problem.
@@ -185,7 +207,7 @@ impl Reduced {
         let (lo, hi) = kept.iter().map(|&i| problem.bound(i)).unzip();
         let word = Basis::new(kept.iter().map(|&i| basis.position(i)).collect());
         let Ok(rest) = BoxLcp::new(m, q, lo, hi) else { return };
-        if let Some(solved) = Finish::default().solution(ProblemRef::Box(&rest), &word) {
+        if let Some(solved) = Finish::default().solution(ProblemRef::Box(&rest), &word, &self.options) {
             for (&i, value) in kept.iter().zip(solved) {
                 z[i] = value;
             }

@@ -31,7 +31,7 @@ pub(crate) fn solve_reduced(
     if let ProblemRef::Lcp(lcp) = problem {
         return solve(lcp, start);
     }
-    let Ok(reduced) = Reduced::new(problem) else {
+    let Ok(reduced) = Reduced::with_options(problem, options) else {
         let why = StopReason::Numerical("the problem's form as an LCP leaves the range of f64".into());
         return Ok(Outcome::Stopped(stopped_at(problem, nearest_to_zero(problem), why, Stats::default())));
     };

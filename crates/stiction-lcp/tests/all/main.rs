@@ -26,4 +26,5 @@ mod interior;
 mod interrupt;
 mod reduce;
 mod regressions;
+mod tolerances;
 mod warm_start;

@@ -84,7 +84,7 @@ impl Solver {
     ) -> PyResult<Self> {
         let max_pivots = max_pivots.map(|n| arrays::count("max_pivots", 0, n)).transpose()?;
         let max_flops = max_flops.map(|n| arrays::count("max_flops", 0, n)).transpose()?.map(|n| n as u64);
-        let options = Options { tolerance, max_pivots, max_flops, trace };
+        let options = Options { tolerance, max_pivots, max_flops, trace, ..Options::default() };
         let solver = catalog::build(name, &options).map_err(|e| errors::from_input(&e))?;
         Ok(Self { pool: Arc::new(Pool::new(solver.name(), options)) })
     }
@@ -141,7 +141,7 @@ impl Solver {
     }
 
     fn __repr__(&self) -> String {
-        let Options { tolerance, max_pivots, max_flops, trace } = &self.pool.options;
+        let Options { tolerance, max_pivots, max_flops, trace, .. } = &self.pool.options;
         let mut text = format!("Solver('{}'", self.pool.name);
         if *tolerance != Options::default().tolerance {
             text += &format!(", tolerance={}", number(*tolerance));
@@ -168,7 +168,7 @@ impl Solver {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let Options { tolerance, max_pivots, max_flops, trace } = self.pool.options;
+        let Options { tolerance, max_pivots, max_flops, trace, .. } = self.pool.options;
         pickle::reduce(py, "lcp.solver", (self.pool.name, tolerance, max_pivots, trace, max_flops).into_pyobject(py)?)
     }
 }

@@ -1,5 +1,6 @@
 //! `maxstep` with friction: how far a direction can be followed, and which index must change its set there. Reference: [Baraff94, §5.5, §5.6].
 
+use stiction_lcp::dantzig;
 use stiction_lcp::dantzig::step::{Limit, MaxStep};
 use stiction_lcp::matrix::norm;
 
@@ -46,7 +47,7 @@ impl Driver {
     pub(super) fn maxstep(&mut self, driven: Driven) -> Option<(f64, Event)> {
         let mut events = std::mem::take(&mut self.events);
         events.clear();
-        let mut step = MaxStep::new(false);
+        let mut step = MaxStep::new(false, &dantzig::Tolerances::default());
         self.offer_driven(driven, &mut step);
         for i in (0..self.system.rows()).filter(|&i| i != driven.row() || !matches!(driven, Driven::Row { .. })) {
             self.offer_row(i, &mut step, &mut events);

@@ -328,7 +328,7 @@ impl Core {
     fn recover(&mut self, island: &Whitened, solved: Solved, forces: &mut IslandForces) -> Result<(), InputError> {
         self.formulation.forces_into(island, &solved.z, Some(&solved.basis), forces);
         let found = forces.clone();
-        self.formulation.polish(island, &solved.basis, &mut self.finish, forces)?;
+        self.formulation.polish(island, &solved.basis, &mut self.finish, self.nnls.options(), forces)?;
         if !is_near(island, forces, &found) {
             *forces = found;
         }

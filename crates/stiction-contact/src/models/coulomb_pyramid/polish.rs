@@ -7,7 +7,7 @@
 
 use stiction_lcp::finish::Finish;
 use stiction_lcp::matrix::axpy;
-use stiction_lcp::{Basis, InputError, Matrix, Mlcp, Position};
+use stiction_lcp::{Basis, InputError, Matrix, Mlcp, Options, Position};
 
 use super::formulation::{AXES, Formulation, Kind};
 use crate::by_island::IslandForces;
@@ -44,6 +44,7 @@ impl Formulation {
         island: &Whitened,
         basis: &Basis,
         finish: &mut Finish,
+        options: &Options,
         out: &mut IslandForces,
     ) -> Result<(), InputError> {
         let states: Vec<State> = (0..self.axes.len()).map(|k| self.state(basis, k)).collect();
@@ -52,7 +53,7 @@ impl Formulation {
         for _ in 0..ROUNDS {
             let system = self.system(island, &active, &states)?;
             let all = Basis::new(vec![Position::Basic; active.len()]);
-            let Some(c) = finish.solution((&system).into(), &all) else { return Ok(()) };
+            let Some(c) = finish.solution((&system).into(), &all, options) else { return Ok(()) };
             self.put(island, &active, &states, &c, out);
             let count = active.len();
             let noise: Vec<usize> = (0..count).filter(|&a| is_noise(&system, &c, a)).map(|a| active[a]).collect();

@@ -21,7 +21,7 @@ impl Path {
                 needed = needed.max(-value / rate);
             }
         }
-        let slack = self.tuning.tie * needed;
+        let slack = self.tuning.tolerances.tie * needed;
         let mut tied = std::mem::take(&mut self.tied);
         for (variable, value, rate) in self.basics() {
             if rate > 0.0 && -value / rate >= needed - slack {
@@ -48,10 +48,10 @@ impl Path {
         let (z, w) = ((&self.z[..kp], &self.z_rate[..kp]), (&self.w[..], &self.w_rate[..]));
         let (largest, fastest) = largest(z, w);
         let fastest = fastest.max(1.0);
-        let floor = self.tuning.pivot * fastest;
+        let floor = self.tuning.tolerances.pivot * fastest;
         let mut step = least_ratio(z, w, |_| floor, |_| floor);
         if step < f64::INFINITY {
-            self.near = self.tuning.tie * (largest + step * fastest).max(f64::MIN_POSITIVE);
+            self.near = self.tuning.tolerances.tie * (largest + step * fastest).max(f64::MIN_POSITIVE);
             self.collect_tied(step, |_| floor, |_| floor);
         } else {
             step = self.careful_step(entering, largest, fastest);
@@ -60,7 +60,7 @@ impl Path {
             return None;
         }
         let fastest_tied = self.tied.iter().fold(0.0, |m: f64, t| m.max(t.fall));
-        let enough = self.tuning.tied_pivot * fastest_tied;
+        let enough = self.tuning.tolerances.tied_pivot * fastest_tied;
         self.tied.retain(|t| t.fall >= enough);
         let z0 = Basic::Z(self.kernel.col_position(self.n));
         if self.tied.iter().any(|t| t.variable == z0) {
@@ -77,7 +77,7 @@ impl Path {
         let (z, w) = ((&self.z[..kp], &self.z_rate[..kp]), (&self.w[..], &self.w_rate[..]));
         let step = least_ratio(z, w, |p| z_floor[p], |i| w_floor[i]);
         if step < f64::INFINITY {
-            self.near = self.tuning.tie * (largest + step * fastest).max(f64::MIN_POSITIVE);
+            self.near = self.tuning.tolerances.tie * (largest + step * fastest).max(f64::MIN_POSITIVE);
             self.collect_tied(step, |p| z_floor[p], |i| w_floor[i]);
         }
         (self.z_floor, self.w_floor) = (z_floor, w_floor);
@@ -87,27 +87,25 @@ impl Path {
     /// Floors from the rounding of each rate, where one floor for all finds nothing that falls: rates may differ by more
     /// orders of magnitude than a number has digits, and a ray must not be claimed for that.
     fn measure_floors(&mut self, entering: Variable) {
-        /// A rate is significant if it is this many times its last correction.
-        const SIGNIFICANT_RATE: f64 = 1e3;
         let k = self.kernel.len();
         self.multiply_direction(entering);
         self.check_rows(entering);
         self.refine_direction(entering);
         self.clear_kernel_rates();
         for p in 0..k {
-            self.z_floor[p] = SIGNIFICANT_RATE * self.correction[p].abs();
+            self.z_floor[p] = self.tuning.tolerances.rate_correction * self.correction[p].abs();
         }
         match entering {
             Variable::W(_) => self.w_floor.fill(0.0),
             _ => {
                 let s = self.column_of(entering);
                 for (floor, x) in self.w_floor.iter_mut().zip(self.m.col(s)) {
-                    *floor = self.tuning.pivot * x.abs();
+                    *floor = self.tuning.tolerances.pivot * x.abs();
                 }
             }
         }
         for p in 0..k {
-            let size = self.tuning.pivot * self.z_rate[p].abs();
+            let size = self.tuning.tolerances.pivot * self.z_rate[p].abs();
             for (floor, x) in self.w_floor.iter_mut().zip(self.m.col(self.kernel.cols[p])) {
                 *floor += size * x.abs();
             }
@@ -218,7 +216,7 @@ impl Path {
             least = least.min(t.key);
             size = size.max(t.key.abs());
         }
-        let near = least + self.tuning.tie * size;
+        let near = least + self.tuning.tolerances.tie * size;
         self.tied.retain(|t| t.key <= near);
         self.correction = lift_of_z;
     }

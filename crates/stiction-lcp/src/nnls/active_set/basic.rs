@@ -7,9 +7,6 @@ use stiction_linalg::doubled::{add_products, dot2};
 /// Refinement steps of an established basis at most.
 const REFINEMENTS: usize = 6;
 
-/// A row's relative error says something about convergence only below this: near 1 the row is still all rounding.
-const CONVERGING: f64 = 1e-3;
-
 impl ActiveSet {
     /// Builds factor and base anew from the states; what cannot be basic is put aside.
     pub(crate) fn establish_basis(&mut self) {
@@ -72,12 +69,12 @@ impl ActiveSet {
         let mut last = f64::INFINITY;
         for _ in 0..=REFINEMENTS {
             let worst = self.basic_error();
-            if worst.is_nan() || (worst >= last && last < CONVERGING) {
+            if worst.is_nan() || worst >= last {
                 self.target.copy_from_slice(&self.dual);
                 self.sum_up();
                 return;
             }
-            if worst == 0.0 || (worst > 0.5 * last && last < CONVERGING) {
+            if worst == 0.0 || worst > 0.5 * last {
                 return;
             }
             last = worst;

@@ -10,22 +10,17 @@ mod null;
 
 use crate::basis::{Basis, Position};
 use crate::matrix::{axpy, dot, norm};
+use crate::nnls::Tolerances;
 use crate::nnls::load::Scaled;
 use crate::outcome::{Stats, StopReason, TraceLine, Variable};
 use crate::work;
 use stiction_linalg::active_qr::ActiveQr;
-
-/// wᵢ counts as negative below −this times `|eᵢ| + ‖gᵢ‖ (‖u‖ + Σ ‖gⱼ zⱼ‖)`: some hundred roundings of the sum it comes from.
-pub(crate) const SIGN: f64 = 1e-13;
 
 /// A column may enter this often before its violation must grow; far more than a problem without rounding asks for.
 const FREE_ENTRIES: u32 = 8;
 
 /// Factor by which the violation must grow with each further entry.
 const ENTRY_GROWTH: f64 = 4.0;
-
-/// The basic rows must have w = 0 to this fraction of their size, or the factor has drifted and is built anew.
-const DRIFT: f64 = 1e-11;
 
 /// Where a column stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +56,7 @@ pub(crate) enum Entered {
 /// The method's state and workspace. Allocates in `load` only.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ActiveSet {
+    pub tolerances: Tolerances,
     pub data: Scaled,
     pub qr: ActiveQr,
     pub state: Vec<State>,
@@ -230,7 +226,8 @@ impl ActiveSet {
         self.stats.flops += work::product(self.data.m(), self.data.n());
         for j in 0..self.data.n() {
             self.w[j] = dot(self.data.g.col(j), &self.r) - self.data.eta[j];
-            drifted |= self.state[j] == State::Basic && self.w[j].abs() > DRIFT * self.row_size(j, magnitude);
+            drifted |=
+                self.state[j] == State::Basic && self.w[j].abs() > self.tolerances.drift * self.row_size(j, magnitude);
         }
         !drifted
     }
@@ -250,7 +247,7 @@ impl ActiveSet {
             let violation = self.violation(j, self.w[j]);
             if violation > best.0
                 && !self.rejected[j]
-                && violation > SIGN * self.patience(j) * self.row_size(j, magnitude)
+                && violation > self.tolerances.sign * self.patience(j) * self.row_size(j, magnitude)
             {
                 best = (violation, Some(j));
             }

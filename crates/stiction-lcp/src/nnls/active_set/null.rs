@@ -1,13 +1,7 @@
 //! Columns in the span of the basic ones: they enter along a null direction.
 
 use crate::matrix::{axpy, norm};
-use crate::nnls::active_set::{ActiveSet, Entered, SIGN, State};
-
-/// A coefficient of a null vector at most this fraction of the largest is rounding, and blocks nothing.
-const NULL_ENTRY: f64 = 1e-11;
-
-/// A dependent column's w counts as real if it is more than this many times what the dependence threshold lets through.
-const NULL_MARGIN: f64 = 10.0;
+use crate::nnls::active_set::{ActiveSet, Entered, State};
 
 impl ActiveSet {
     /// A column in the span of the basic ones: moves along the null direction `dᵢ = ±1`, `G d = 0`, along which the
@@ -47,8 +41,8 @@ impl ActiveSet {
 
     /// True if w of the dependent column `i` is more than what the dependence test lets through.
     pub(crate) fn is_real(&self, i: usize) -> bool {
-        let leak = NULL_MARGIN * self.data.dependent * self.data.length[i] * norm(&self.r);
-        self.w[i].abs() > leak + SIGN * self.row_size(i, self.magnitude())
+        let leak = self.data.dependent * self.data.length[i] * norm(&self.r);
+        self.w[i].abs() > leak + self.tolerances.sign * self.row_size(i, self.magnitude())
     }
 
     /// True if column `i` opens a ray: a null direction that no bound stops. It is left in `direction`.
@@ -71,7 +65,7 @@ impl ActiveSet {
         self.direction.fill(0.0);
         self.direction[i] = side;
         for (x, &j) in x.iter().zip(self.qr.columns()) {
-            self.direction[j] = if x.abs() > NULL_ENTRY * largest { -side * x } else { 0.0 };
+            self.direction[j] = if x.abs() > self.tolerances.null_entry * largest { -side * x } else { 0.0 };
         }
     }
 
