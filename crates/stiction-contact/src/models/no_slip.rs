@@ -75,7 +75,7 @@ impl NoSlip {
             normals,
             by_island: ByIsland::default(),
             islands: Islands::default(),
-            velocities: VelocitySpace::new(Friction::NoSlip),
+            velocities: VelocitySpace::new(Friction::NoSlip, Default::default()),
             holds: Vec::new(),
         }
     }

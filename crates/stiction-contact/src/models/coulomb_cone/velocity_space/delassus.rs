@@ -233,7 +233,7 @@ impl DelassusSpace {
                 *state = if newton.v[el.blocks[element.group].1] > 0.0 { State::Open } else { State::Stick };
             }
         }
-        let guessed = search.try_spreading(el, newton, enough);
+        let guessed = search.try_given_states(el, newton, enough);
         let found = guessed || search.run(el, newton, None, guess, enough, limit) != Found::Nothing;
         self.iterations += newton.iterations;
         self.work_left = (self.work_left - newton.iterations as f64 * work).max(0.0);
@@ -292,7 +292,7 @@ fn state_of(el: &Elements, newton: &Newton, e: usize) -> State {
     };
     match el.list[e].law {
         Block::Coulomb { .. } | Block::NoSlip { .. } | Block::Signorini if p[0] <= 0.0 => State::Open,
-        Block::Coulomb { mu, .. } if super::at_limit(p, mu) && slips() => State::Slide,
+        Block::Coulomb { mu, .. } if newton.is_at_limit(p, mu) && slips() => State::Slide,
         _ => State::Stick,
     }
 }

@@ -3,47 +3,42 @@
 use super::super::law::State;
 use super::super::problem::Block;
 use super::elements::Elements;
+use super::length;
 use super::newton::Newton;
 
-/// α of the system of given states: small enough to contract, large enough for the factor's rounding, which is divided by it.
-const FINISH_ALPHA: f64 = 1e-7;
-/// Blocks up to which that holds; the softest mode of a longer chain is softer by the square of its length and more.
+/// Blocks up to which [`super::Tolerances::finish_alpha`] holds; the softest mode of a longer chain is softer by the square of its length and more.
 const FINISH_BLOCKS: f64 = 5.0;
-/// The same relative to these, one after the other, where a step brings little.
+/// It is multiplied by these, one after the other, where a step brings little.
 const FINISH_TRIES: [f64; 4] = [1.0, 1e-2, 1e2, 1e5];
 /// A step that leaves less than this is one of a method that converges.
-const WORTH: f64 = 0.25;
-/// Error after the first step from which on states with sliding are taken to be wrong.
-const WRONG_STATES: f64 = 1e-3;
+const CONVERGING_DECREASE: f64 = 0.25;
 /// Steps on given states, per α.
 const FINISH_LIMIT: usize = 8;
-/// Friction within this part of its limit is at it.
-pub(super) const AT_LIMIT: f64 = 1e-9;
 /// What friction at its limit keeps where the contact is to stick: a redundant support has room elsewhere, and forces at their limits are left there by the least change.
 pub(super) const RELIEF: f64 = 0.9;
 /// Residual beside the size of the problem that is rounding.
 const ROUNDING: f64 = 3e-16;
-/// Residual beside the size of the problem below which a step that brings nothing is lost in rounding.
-const HALF_DIGITS: f64 = 1e-12;
 
 impl Newton {
     /// Solves the system of the states as they are, linear but for the directions of sliding, to rounding. Each step is the least one: what a redundant set leaves open stays.
     pub fn finish(&mut self, el: &Elements) {
-        FINISH_TRIES.iter().any(|tried| self.finish_with(el, tried * finish_alpha(el), true));
+        let alpha = self.finish_alpha(el);
+        FINISH_TRIES.iter().any(|tried| self.finish_with(el, tried * alpha, true));
     }
 
     /// The same after a change of forces alone, with the factor there is: for states without sliding.
     pub fn finish_again(&mut self, el: &Elements) {
-        self.finish_with(el, finish_alpha(el), false);
+        let alpha = self.finish_alpha(el);
+        self.finish_with(el, alpha, false);
     }
 
     /// Pulls forces of sticking contacts that left their cones, or came close to leaving, back inside; true if there are any.
     pub fn pull_inside(&mut self, el: &Elements) -> bool {
-        let mut any = false;
+        let (mut any, at_limit) = (false, self.tolerances.at_limit);
         for ((element, p), state) in el.list.iter().zip(&mut self.p).zip(&self.states) {
             let Block::Coulomb { mu, .. } = element.law else { continue };
             let length = (p[1] * p[1] + p[2] * p[2]).sqrt();
-            if *state == State::Stick && length > (1.0 - AT_LIMIT) * mu * p[0] {
+            if *state == State::Stick && length > (1.0 - at_limit) * mu * p[0] {
                 p[0] = p[0].max(0.0);
                 let scale = if length > 0.0 { RELIEF * mu * p[0] / length } else { 0.0 };
                 (p[1], p[2]) = (scale * p[1], scale * p[2]);
@@ -51,6 +46,11 @@ impl Newton {
             }
         }
         any
+    }
+
+    /// True if friction is at its limit: the contact slides, or is about to.
+    pub fn is_at_limit(&self, p: [f64; 3], mu: f64) -> bool {
+        length([p[1], p[2]]) >= (1.0 - self.tolerances.at_limit) * mu * p[0]
     }
 
     /// One α of [`Newton::finish`]; true if that is all there is to gain.
@@ -75,9 +75,9 @@ impl Newton {
                 residual = next;
             }
             // Where contacts slide the way is curved, and a step may leave it; another α helps where the system is linear.
-            slow += usize::from(next > WORTH * last);
-            let lost = !better && residual <= HALF_DIGITS * self.size(el);
-            let wrong = first && !linear && self.error(el) > WRONG_STATES;
+            slow += usize::from(next > CONVERGING_DECREASE * last);
+            let lost = !better && residual <= self.tolerances.lost_in_rounding * self.size(el);
+            let wrong = first && !linear && self.error(el) > self.tolerances.wrong_states;
             if slow > usize::from(!linear) || lost || wrong || next.is_nan() {
                 break;
             }
@@ -87,12 +87,12 @@ impl Newton {
         }
         self.take_best();
         self.evaluate(el, true);
-        !linear || residual <= HALF_DIGITS * self.size(el)
+        !linear || residual <= self.tolerances.lost_in_rounding * self.size(el)
     }
-}
 
-/// α of the system of given states.
-fn finish_alpha(el: &Elements) -> f64 {
-    let length = (el.blocks.len() as f64 / FINISH_BLOCKS).max(1.0);
-    FINISH_ALPHA / (length * length)
+    /// α of the system of given states.
+    fn finish_alpha(&self, el: &Elements) -> f64 {
+        let length = (el.blocks.len() as f64 / FINISH_BLOCKS).max(1.0);
+        self.tolerances.finish_alpha / (length * length)
+    }
 }

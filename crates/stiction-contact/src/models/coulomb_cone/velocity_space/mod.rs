@@ -20,6 +20,7 @@ mod rest;
 mod search;
 mod smooth_law;
 mod sparse;
+mod tolerances;
 
 use super::island::MARGIN;
 use super::law::State;
@@ -34,10 +35,11 @@ use crate::solution::{ContactForces, ContactSolution};
 pub(super) use delassus::DelassusSpace;
 pub(in crate::models) use elements::Friction;
 use elements::{Elements, LawBeside, Source};
-use finish::{AT_LIMIT, RELIEF};
+use finish::RELIEF;
 use newton::Newton;
 use rest::Rest;
 use search::{Found, Guess, Search};
+pub use tolerances::Tolerances;
 
 /// Most multiplications for an island: those of its factors, and of this many passes over its rows with each. It takes about ten seconds.
 /// A factor comes with some 20 passes; where the rows do not fit into the caches, each takes as long as 4 would.
@@ -74,8 +76,10 @@ pub(in crate::models) struct VelocitySpace {
 
 impl VelocitySpace {
     /// Under this law of friction.
-    pub fn new(friction: Friction) -> Self {
-        Self { friction, ..Self::default() }
+    pub fn new(friction: Friction, tolerances: Tolerances) -> Self {
+        let mut space = Self { friction, ..Self::default() };
+        space.newton.tolerances = tolerances;
+        space
     }
 
     /// The solution of `problem`, if there is one that is certified under `law`; at most `limit` systems are factored for an island.
@@ -211,7 +215,7 @@ impl VelocitySpace {
             }
             None => {
                 self.guess_all_hold();
-                (Guess::States, self.search.try_spreading(&self.elements, &mut self.newton, enough))
+                (Guess::States, self.search.try_given_states(&self.elements, &mut self.newton, enough))
             }
         };
         let found = match guessed {
@@ -236,13 +240,13 @@ impl VelocitySpace {
         // Forces of contacts that slide are given: there is no room to relieve.
         let relieved = self.guess(start, mass, true) && !self.newton.states.contains(&State::Slide);
         if relieved {
-            if self.search.try_spreading(&self.elements, &mut self.newton, enough) {
+            if self.search.try_given_states(&self.elements, &mut self.newton, enough) {
                 return true;
             }
             self.search.keep_point(&self.newton);
         }
         self.guess(start, mass, false);
-        if self.search.try_spreading(&self.elements, &mut self.newton, enough) {
+        if self.search.try_given_states(&self.elements, &mut self.newton, enough) {
             return true;
         }
         if relieved {
@@ -254,7 +258,7 @@ impl VelocitySpace {
     /// Forces and states of an earlier solution. To relieve is to take friction that is at its limit, where the contact stuck, a little back; false if that was asked for and there is none.
     fn guess(&mut self, start: &WarmStart, mass: &Mass, relieve: bool) -> bool {
         let (forces, newton) = (&start.forces, &mut self.newton);
-        let mut relieved = !relieve;
+        let (mut relieved, at_limit) = (!relieve, newton.tolerances.at_limit);
         newton.v.copy_from_slice(&self.elements.v_before);
         for (e, element) in self.elements.list.iter().enumerate() {
             let mut mode = None;
@@ -276,7 +280,7 @@ impl VelocitySpace {
             if let Block::Coulomb { mu, .. } = element.law
                 && relieve
                 && mode == Some(Mode::Stick)
-                && at_limit(p, mu)
+                && newton.is_at_limit(p, mu)
             {
                 // Others may carry what it gives up; if not, it comes back.
                 p[1] *= RELIEF;
@@ -287,16 +291,16 @@ impl VelocitySpace {
             let law = match element.law_beside(newton.p[e - element.behind][0]) {
                 LawBeside::Block(law) => law,
                 LawBeside::Disc(radius) => {
-                    let slides = length([p[0], p[1]]) >= (1.0 - AT_LIMIT) * radius;
+                    let slides = length([p[0], p[1]]) >= (1.0 - at_limit) * radius;
                     newton.states[e] = if slides { State::Slide } else { State::Stick };
                     continue;
                 }
             };
             newton.states[e] = match law {
-                Block::Bounded { lo, .. } if p[0] <= lo + AT_LIMIT * lo.abs() => State::Lower,
-                Block::Bounded { hi, .. } if p[0] >= hi - AT_LIMIT * hi.abs() => State::Upper,
+                Block::Bounded { lo, .. } if p[0] <= lo + at_limit * lo.abs() => State::Lower,
+                Block::Bounded { hi, .. } if p[0] >= hi - at_limit * hi.abs() => State::Upper,
                 Block::Signorini | Block::Coulomb { .. } | Block::NoSlip { .. } if p[0] <= 0.0 => State::Open,
-                Block::Coulomb { mu, .. } if at_limit(p, mu) => State::Slide,
+                Block::Coulomb { mu, .. } if newton.is_at_limit(p, mu) => State::Slide,
                 _ => State::Stick,
             };
         }
@@ -388,11 +392,6 @@ impl VelocitySpace {
             part.iter_mut().zip(&problem.v()[range]).for_each(|(a, v)| *a = v + problem.dt() * *a);
         }
     }
-}
-
-/// True if friction is at its limit: the contact slides, or is about to.
-fn at_limit(p: [f64; 3], mu: f64) -> bool {
-    length([p[1], p[2]]) >= (1.0 - AT_LIMIT) * mu * p[0]
 }
 
 fn length(p: [f64; 2]) -> f64 {

@@ -22,6 +22,7 @@ use super::affine::{Map, affine_law};
 use super::elements::{Elements, Group, LawBeside, by_stride};
 use super::lanes::{add_products, axpy, dot, dot_doubled, scale};
 use super::sparse::BlockMatrix;
+use super::tolerances::Tolerances;
 use crate::mass::Mass;
 
 /// Newton's method and its workspace.
@@ -33,6 +34,7 @@ pub(super) struct Newton {
     pub p: Vec<[f64; 3]>,
     /// State of each element.
     pub states: Vec<State>,
+    pub tolerances: Tolerances,
     /// Linear systems factored so far.
     pub iterations: usize,
     /// The matrix `M + Σ Aᵀ C A`, then its factor.

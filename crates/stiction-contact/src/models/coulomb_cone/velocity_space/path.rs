@@ -25,32 +25,25 @@ use super::elements::Elements;
 use super::lanes::axpy;
 use super::newton::Newton;
 use super::smooth_law::{Linear, Point, Residual, Shape};
+use super::tolerances::Tolerances;
 
-/// τ falls no further than this: a pair whose members both vanish has the square root of it left.
-const LEAST_TAU: f64 = 1e-24;
 /// Largest part by which τ falls in an iteration.
 const LEAST_SIGMA: f64 = 0.02;
 /// By how much it grows at most where the path has turned back.
 const LARGEST_GROWTH: f64 = 2.0;
 /// Largest correction that a step may leave, relative to the members of the pairs, and the part of it that is aimed at.
-const NEAR: f64 = 0.8;
-const AIM: f64 = 0.5;
+const LARGEST_DISTANCE: f64 = 0.8;
+const WANTED_DISTANCE: f64 = 0.5;
 /// Least and largest relative change of a pair along the tangent in one step.
 const REACH: (f64, f64) = (0.02, 8.0);
 /// Correction from which on there is no way back to the path but by the point before.
-const LOST: f64 = 30.0;
-/// Relative change along the tangent below which a step is too short to go on.
-const SHORTEST: f64 = 1e-6;
+const DISTANCE_TO_GO_BACK: f64 = 30.0;
 /// Tries of one iteration: steps of different lengths with the same factor.
 const TRIES: usize = 10;
-/// τ below which motions are found in twice the working precision.
-const DOUBLED: f64 = 1e-8;
 /// Least speed of bodies beside the fastest of their island that their contacts are measured by.
-const SLOWEST: f64 = 0.1;
-/// α of the proximal term: at the start, then where rounding stops the path. Larger ones slow its end down.
-const ALPHAS: [f64; 4] = [1e-11, 1e-10, 1e-9, 1e-8];
-/// Normal force beside the separation velocity of a contact that parts.
-const PARTING: f64 = 1e-3;
+const LEAST_SPEED: f64 = 0.1;
+/// α of the proximal term beside [`Tolerances::path_alpha`]: at the start, then where rounding stops the path.
+const ALPHAS: [f64; 4] = [1.0, 10.0, 100.0, 1000.0];
 
 /// A step: changes of velocities, forces, motions and pairs.
 #[derive(Debug, Clone, Default)]
@@ -128,6 +121,7 @@ pub(super) struct Path {
     pairs: usize,
     /// Relative change of a pair along the tangent that the next step may bring.
     reach: f64,
+    tolerances: Tolerances,
     /// α of the proximal term.
     alpha: f64,
     /// Mean product of the pairs.
@@ -150,6 +144,7 @@ struct Compared {
 impl Path {
     /// Lays the path out for an island; `newton` holds the velocities without any force.
     pub fn load(&mut self, el: &Elements, newton: &mut Newton) {
+        self.tolerances = newton.tolerances;
         let largest = |x: &[f64]| x.iter().fold(0.0f64, |max, x| max.max(x.abs()));
         let mut size = largest(&newton.v).max(largest(&el.v_before));
         for element in &el.list {
@@ -164,7 +159,7 @@ impl Path {
             own = own.max(largest(&newton.local[..group.stride])).max(el.speed_around(group.elements.0));
             for e in group.elements.0..group.elements.1 {
                 let element = &el.list[e];
-                let size = own.max(largest(&element.bias) / element.weight.sqrt()).max(SLOWEST * self.size);
+                let size = own.max(largest(&element.bias) / element.weight.sqrt()).max(LEAST_SPEED * self.size);
                 let before = element.is_moment().then(|| self.shapes[e - element.behind]);
                 self.shapes.push(Shape::of(element, before.as_ref(), size));
             }
@@ -182,12 +177,12 @@ impl Path {
 
     /// True if τ falls no further.
     pub fn is_at_end(&self) -> bool {
-        self.tau <= 2.0 * LEAST_TAU
+        self.tau <= 2.0 * self.tolerances.least_tau
     }
 
     /// Makes the proximal term larger: near the end the stiffness of redundant contacts multiplies rounding. False if it is as large as it may be.
     pub fn grow_alpha(&mut self) -> bool {
-        let larger = ALPHAS.into_iter().find(|&alpha| alpha > self.alpha);
+        let larger = ALPHAS.into_iter().map(|x| x * self.tolerances.path_alpha).find(|&alpha| alpha > self.alpha);
         self.alpha = larger.unwrap_or(self.alpha);
         larger.is_some()
     }
@@ -197,7 +192,7 @@ impl Path {
         let mut open = false;
         for ((shape, point), p) in self.shapes.iter().zip(&self.points).zip(&mut newton.p) {
             if shape.normal {
-                open = point.y[0] < PARTING * point.s[0];
+                open = point.y[0] < self.tolerances.parting_force * point.s[0];
             }
             if open && (shape.normal || shape.has_disc()) {
                 *p = [0.0; 3];
@@ -252,14 +247,14 @@ impl Path {
         self.start_momentum.clone_from(&newton.momentum);
         self.start_tau = self.tau;
         self.reach = 1.0;
-        self.alpha = ALPHAS[0];
+        self.alpha = self.tolerances.path_alpha;
         self.good.keep(newton, &self.points, self.tau);
         self.good_reach = self.reach;
     }
 
     /// One iteration: states from the step to τ' = 0, then a step along the path. Leaves the states in `states`. `newton` is where the last one left it. False if there is no step.
     pub fn short_step(&mut self, el: &Elements, newton: &mut Newton) -> bool {
-        let (from, doubled) = (self.tau, self.tau < DOUBLED);
+        let (from, doubled) = (self.tau, self.tau < self.tolerances.doubled_tau);
         self.linearize(el, newton);
         if !newton.factor(el, false) || !self.solve_onto(el, newton, Some(0.0)) {
             return false;
@@ -272,15 +267,16 @@ impl Path {
         self.to_same.keep(newton, &self.step);
         self.from.keep(newton, &self.points, from);
         let Compared { fastest, distance, correction } = self.compare();
-        if distance <= NEAR {
+        if distance <= LARGEST_DISTANCE {
             self.good.keep(newton, &self.points, from);
             self.good_reach = self.reach;
-        } else if distance > LOST {
+        } else if distance > DISTANCE_TO_GO_BACK {
             return self.go_back(el, newton);
         }
         // In log τ: where the path has turned back, τ grows.
         let back = newton.matrix.is_negative();
-        let furthest = if back { LARGEST_GROWTH.ln() } else { -LEAST_SIGMA.max((LEAST_TAU / from).min(1.0)).ln() };
+        let furthest =
+            if back { LARGEST_GROWTH.ln() } else { -LEAST_SIGMA.max((self.tolerances.least_tau / from).min(1.0)).ln() };
         let mut part = (1.0 / distance).min(1.0);
         let mut reach = self.reach;
         for _ in 0..TRIES {
@@ -291,9 +287,9 @@ impl Path {
             newton.find_motions(el, doubled);
             // Where contacts are redundant the system is softer in proportion to τ.
             let after = self.distance_after(el, newton) / (self.tau / from).min(1.0);
-            let ratio = (AIM * NEAR / after).sqrt();
+            let ratio = (WANTED_DISTANCE * LARGEST_DISTANCE / after).sqrt();
             let nearer = after <= (1.0 - 0.25 * part) * distance;
-            if after <= NEAR || ahead == 0.0 && nearer {
+            if after <= LARGEST_DISTANCE || ahead == 0.0 && nearer {
                 let reached = (ahead * fastest).max(0.5 * reach);
                 self.reach = (reached * ratio.clamp(0.5, 4.0)).clamp(REACH.0, REACH.1);
                 return true;
@@ -316,9 +312,9 @@ impl Path {
         self.points.copy_from_slice(&self.good.points);
         newton.v.copy_from_slice(&self.good.v);
         newton.p.copy_from_slice(&self.good.p);
-        newton.find_motions(el, self.tau < DOUBLED);
+        newton.find_motions(el, self.tau < self.tolerances.doubled_tau);
         self.find_residuals(el, newton);
-        self.reach > SHORTEST
+        self.reach > self.tolerances.shortest_step
     }
 
     /// The tangent, which is the step to τ less the step to 0, and the step onto the path at τ as it is.

@@ -10,60 +10,31 @@ use super::newton::Newton;
 use super::path::Path;
 use crate::mass::Mass;
 
-/// α of the semismooth Newton method.
-const SEMISMOOTH_ALPHA: f64 = 1e-7;
-/// Its steps, each a factor.
+/// Steps of the semismooth Newton method, each a factor.
 const SEMISMOOTH_STEPS: usize = 3;
 /// A step that leaves more of the residual than this ends them.
-const SEMISMOOTH_FALLS: f64 = 0.5;
-/// τ below which the states that two iterations indicate are tried.
-const INDICATES: f64 = 1e-8;
-/// τ below which the point of the path may be the answer.
-const ANSWERS_BELOW: f64 = 1e-11;
-/// τ from which on a path that does not end is left for proximal steps.
-const PROXIMAL_TAU: f64 = 1e-5;
-/// Their number, how many of them may go by without a smaller residual, and their least and largest α.
+const SEMISMOOTH_DECREASE: f64 = 0.5;
+/// Proximal steps, how many of them may go by without a smaller residual, and their largest α.
 const PROXIMAL_STEPS: usize = 400;
 const PROXIMAL_PATIENCE: usize = 100;
-const PROXIMAL_ALPHA: (f64, f64) = (1e-5, 0.5);
+const LARGEST_PROXIMAL_ALPHA: f64 = 0.5;
 /// A proximal step that changes more states than this, and lets the residual grow by more than this, is taken again with a larger α.
 const PROXIMAL_CHANGES: usize = 10;
 const PROXIMAL_GROWTH: f64 = 2.0;
 /// By how much α grows and falls.
-const ALPHA_GROWS: f64 = 10.0;
-const ALPHA_FALLS: f64 = 0.1;
-/// How far forces are moved past the next change of a state, beside the way to it.
-const PAST_STATE: f64 = 1e-6;
-/// Error from which on the path starts again near the best point, and how far inside the laws, one time after the other.
-const RESTARTS_BELOW: f64 = 1e-3;
+const ALPHA_GROWTH: f64 = 10.0;
+const ALPHA_DECREASE: f64 = 0.1;
+/// How far inside the laws the path starts again near the best point, one time after the other.
 const RESTARTS: [f64; 4] = [1e-3, 1e-5, 1e-2, 1e-4];
-/// Error beside what is wanted from which on an answer is left to the certificate, whose measure is the finer one.
-const WORTH_CERTIFYING: f64 = 100.0;
 /// Error at the end of a run, beside what is wanted, that spares the next run.
-const ENOUGH_AFTER_ALL: f64 = 4.0;
-/// A run whose τ does not halve in [`Steps::patience`] iterations has stalled. Below this τ rounding is the cause.
-const STALLED_BY_ROUNDING: f64 = 1e-7;
-/// Forces of a guess beside the velocities, above which they are of no use.
-const GUESS_SIZE: f64 = 10.0;
-/// Error of a guess above which steps from it are of no use: one in ten succeeds.
-const GUESS_ERROR: f64 = 1e-2;
-/// Error that nothing is gained by improving.
-const POLISHED: f64 = 1e-15;
-/// Error above which one more factor is worth its work.
-const ROUGH: f64 = 1e-13;
-/// Error from which on the states of a solved system are repaired one by one.
-const REPAIRED: f64 = 1e-5;
-/// States that failed are tried again when τ has fallen by this.
-const AGAIN: f64 = 1e-2;
-/// Factors on given states, and steps with each while the residual falls to [`FALLS`] of what it was.
+const ACCEPTED_ERROR: f64 = 4.0;
+/// Factors on given states, and steps with each while the residual falls to [`POLISH_DECREASE`] of what it was.
 const POLISH_FACTORS: usize = 2;
 const POLISH_REUSE: usize = 5;
-const FALLS: f64 = 0.2;
+const POLISH_DECREASE: f64 = 0.2;
 
 /// Times that forces are pulled inside their cones.
-const SPREADINGS: usize = 6;
-/// A time that leaves more than this of the error was in vain.
-const SPREADS: f64 = 1.0;
+const PULLS_INSIDE: usize = 6;
 
 /// A run towards a solution.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -101,19 +72,16 @@ impl Steps {
         }
     }
 
-    /// Iterations in which τ is to halve.
-    fn patience(self, tau: f64) -> usize {
+    /// Iterations in which τ is to halve, or the run has stalled; below `rounding_tau` rounding is the cause.
+    fn patience(self, tau: f64, rounding_tau: f64) -> usize {
         match self {
-            Self::Long if tau > STALLED_BY_ROUNDING => 25,
+            Self::Long if tau > rounding_tau => 25,
             Self::Long => 6,
             // The path may turn back many times.
             Self::Short => 60,
         }
     }
 }
-
-/// α of the systems of given states.
-const POLISH_ALPHA: f64 = 1e-6;
 
 /// The guess that a search starts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,17 +138,17 @@ impl Search {
 
     /// Solves the system of the states in `newton`. Where forces leave their cones though all contacts stick or are open, a redundant support may have room: pull them inside and solve for the
     /// least change again, with the same factor. True if the error comes down to `enough`.
-    pub fn try_spreading(&mut self, el: &Elements, newton: &mut Newton, enough: f64) -> bool {
+    pub fn try_given_states(&mut self, el: &Elements, newton: &mut Newton, enough: f64) -> bool {
         newton.finish(el);
         let mut error = self.offer(el, newton);
-        for _ in 0..SPREADINGS {
+        for _ in 0..PULLS_INSIDE {
             stiction_lcp::interrupt::check();
             if error <= enough || newton.states.contains(&State::Slide) || !newton.pull_inside(el) {
                 break;
             }
             newton.finish_again(el);
             let next = self.offer(el, newton);
-            if next > enough && next > SPREADS * error {
+            if next > enough && next > error {
                 break;
             }
             error = next;
@@ -198,40 +166,42 @@ impl Search {
         enough: f64,
         limit: usize,
     ) -> Found {
+        let tolerances = newton.tolerances;
         self.swept_p.clone_from(&newton.p);
         make_admissible(el, &mut self.swept_p);
         // From the guess first, unless its forces are far off: what a redundant set leaves open stays as it was, or even.
-        let found = (guess == Guess::States || self.best_error <= GUESS_ERROR)
-            && self.semismooth(el, newton, SEMISMOOTH_ALPHA, SEMISMOOTH_STEPS, enough) <= enough
+        let found = (guess == Guess::States || self.best_error <= tolerances.guess_error)
+            && self.semismooth(el, newton, tolerances.semismooth_alpha, SEMISMOOTH_STEPS, enough) <= enough
             || self.run_all(el, newton, mass, enough, limit);
         if self.best_error == f64::INFINITY {
             // Nothing could be measured: numbers overflowed.
             newton.set_free(el);
             return Found::Nothing;
         }
-        if found && self.best_error > POLISHED {
+        if found && self.best_error > tolerances.rounding_error {
             // What is good enough is brought down to rounding, with the factor there is, else with one more.
             newton.v.clone_from(&self.best_v);
             newton.p.clone_from(&self.best_p);
             newton.evaluate(el, false);
             let alpha = self.alpha;
-            if self.polish(el, newton, alpha, 0, POLISHED) > ROUGH {
-                self.polish(el, newton, alpha, 1, POLISHED);
+            if self.polish(el, newton, alpha, 0, tolerances.rounding_error) > tolerances.refactored_error {
+                self.polish(el, newton, alpha, 1, tolerances.rounding_error);
             }
         }
         newton.v.clone_from(&self.best_v);
         newton.p.clone_from(&self.best_p);
         // What is not as good as wanted may still be good enough for the certificate.
-        if found || self.best_error <= WORTH_CERTIFYING * enough { Found::Searched } else { Found::Nothing }
+        if found || self.best_error <= tolerances.certified_error * enough { Found::Searched } else { Found::Nothing }
     }
 
     /// Runs of the path one after the other, with sweeps from the forces of the guess; true when an answer is good enough.
     fn run_all(&mut self, el: &Elements, newton: &mut Newton, mass: Option<&Mass>, enough: f64, limit: usize) -> bool {
+        let tolerances = newton.tolerances;
         newton.set_free(el);
         self.free_v.clone_from(&newton.v);
         self.sweeps.load(el, mass);
         let size = |p: &[[f64; 3]]| p.iter().zip(&el.list).map(|(p, e)| e.weight * dot(p, p)).sum::<f64>().sqrt();
-        let most = GUESS_SIZE * (dot(&newton.v, &newton.v) + dot(&el.v_before, &el.v_before)).sqrt();
+        let most = tolerances.guess_size * (dot(&newton.v, &newton.v) + dot(&el.v_before, &el.v_before)).sqrt();
         if size(&self.swept_p) <= most {
             newton.p.clone_from(&self.swept_p);
             self.sweeps.push(el, newton);
@@ -246,6 +216,7 @@ impl Search {
 
     /// One run; true when an answer is good enough.
     fn run_from(&mut self, el: &Elements, newton: &mut Newton, run: &Run, enough: f64, limit: usize) -> bool {
+        let tolerances = newton.tolerances;
         if newton.iterations >= limit {
             return false;
         }
@@ -255,7 +226,7 @@ impl Search {
             self.sweeps.sweep(el, newton, run.sweeps);
             self.swept_v.clone_from(&newton.v);
             self.swept_p.clone_from(&newton.p);
-            if self.semismooth(el, newton, SEMISMOOTH_ALPHA, SEMISMOOTH_STEPS, enough) <= enough {
+            if self.semismooth(el, newton, tolerances.semismooth_alpha, SEMISMOOTH_STEPS, enough) <= enough {
                 return true;
             }
         }
@@ -268,20 +239,20 @@ impl Search {
                 return true;
             }
         }
-        if self.best_error <= WORTH_CERTIFYING * enough && !self.is_enough_after_all(enough) {
+        if self.best_error <= tolerances.certified_error * enough && !self.is_acceptable(enough) {
             // The states are right, and what is left is the rounding of motions divided by α.
             self.keep_point(newton);
             newton.v.clone_from(&self.best_v);
             newton.p.clone_from(&self.best_p);
-            self.semismooth(el, newton, PROXIMAL_ALPHA.0, SEMISMOOTH_STEPS, enough);
+            self.semismooth(el, newton, tolerances.proximal_alpha, SEMISMOOTH_STEPS, enough);
             self.take_point(newton);
         }
-        if self.path.tau <= PROXIMAL_TAU {
+        if self.path.tau <= tolerances.proximal_tau {
             self.proximal(el, newton, enough, limit);
         }
         // The path, and steps that find which of the states contradict each other: from the best point each often ends what the other cannot.
         for inside in RESTARTS {
-            if self.is_enough_after_all(enough) || self.best_error > RESTARTS_BELOW {
+            if self.is_acceptable(enough) || self.best_error > tolerances.restart_error {
                 break;
             }
             newton.v.clone_from(&self.best_v);
@@ -292,12 +263,12 @@ impl Search {
             }
             self.proximal(el, newton, enough, limit);
         }
-        self.is_enough_after_all(enough)
+        self.is_acceptable(enough)
     }
 
     /// True if the best error is as good as the certificate asks for, if not as good as wanted.
-    fn is_enough_after_all(&self, enough: f64) -> bool {
-        self.best_error <= ENOUGH_AFTER_ALL * enough
+    fn is_acceptable(&self, enough: f64) -> bool {
+        self.best_error <= ACCEPTED_ERROR * enough
     }
 
     /// Starts inside the laws, near what the sweeps found or from no forces.
@@ -334,7 +305,7 @@ impl Search {
                     break;
                 }
             }
-            if residual > SEMISMOOTH_FALLS * before {
+            if residual > SEMISMOOTH_DECREASE * before {
                 break;
             }
         }
@@ -344,8 +315,9 @@ impl Search {
     /// Proximal steps from the end of a path. Redundant contacts may contradict each other at the level of the tolerance: with states that do, every step
     /// leaves the same residual and moves the forces on by the same amount, until one of them reaches its bound. They are moved there at once.
     fn proximal(&mut self, el: &Elements, newton: &mut Newton, enough: f64, limit: usize) {
+        let tolerances = newton.tolerances;
         self.path.drop_small_forces(newton);
-        let mut alpha = PROXIMAL_ALPHA.0;
+        let mut alpha = tolerances.proximal_alpha;
         let mut residual = newton.evaluate(el, false);
         // The least residual, and when it was found.
         let mut least = (f64::INFINITY, 0);
@@ -354,7 +326,7 @@ impl Search {
             if residual < least.0 {
                 least = (residual, k);
             }
-            if self.is_enough_after_all(enough) || k - least.1 > PROXIMAL_PATIENCE || newton.iterations >= limit {
+            if self.is_acceptable(enough) || k - least.1 > PROXIMAL_PATIENCE || newton.iterations >= limit {
                 return;
             }
             self.keep_point(newton);
@@ -366,24 +338,24 @@ impl Search {
             let mut next = newton.evaluate(el, false);
             self.offer(el, newton);
             let changes = newton.states.iter().zip(&self.last).filter(|(state, last)| state != last).count();
-            if next > PROXIMAL_GROWTH * residual && changes > PROXIMAL_CHANGES && alpha < PROXIMAL_ALPHA.1 {
+            if next > PROXIMAL_GROWTH * residual && changes > PROXIMAL_CHANGES && alpha < LARGEST_PROXIMAL_ALPHA {
                 self.take_point(newton);
                 newton.evaluate(el, false);
-                alpha *= ALPHA_GROWS;
+                alpha *= ALPHA_GROWTH;
                 continue;
             }
             if changes == 0 {
                 // Steps that fall in proportion, as those of soft motions do, end where their sum does.
                 let sum = if next < residual { residual / (residual - next) } else { f64::INFINITY };
-                let to_next = (1.0 + PAST_STATE) * newton.steps_to_next_state(el);
-                let (steps, walks) = (sum.min(to_next), next > SEMISMOOTH_FALLS * residual);
+                let to_next = (1.0 + tolerances.past_state) * newton.steps_to_next_state(el);
+                let (steps, walks) = (sum.min(to_next), next > SEMISMOOTH_DECREASE * residual);
                 if walks && steps.is_finite() {
                     newton.move_by(steps);
                     next = newton.evaluate(el, false);
                     self.offer(el, newton);
                 }
                 if !walks || sum < to_next {
-                    alpha = (ALPHA_FALLS * alpha).max(PROXIMAL_ALPHA.0);
+                    alpha = (ALPHA_DECREASE * alpha).max(tolerances.proximal_alpha);
                 }
             }
             residual = next;
@@ -392,6 +364,7 @@ impl Search {
 
     /// Goes to the end, and solves the system of states that have settled; true when an answer is good enough.
     fn follow_path(&mut self, el: &Elements, newton: &mut Newton, steps: Steps, enough: f64, limit: usize) -> bool {
+        let tolerances = newton.tolerances;
         if steps == Steps::Long {
             self.path.centre();
         }
@@ -404,9 +377,9 @@ impl Search {
             stiction_lcp::interrupt::check();
             if self.path.tau < 0.5 * halved.0 {
                 halved = (self.path.tau, k);
-            } else if k - halved.1 >= steps.patience(self.path.tau) {
+            } else if k - halved.1 >= steps.patience(self.path.tau, tolerances.rounding_tau) {
                 // Long steps that friction stops are left for the path; what rounding stops goes on with a larger proximal term.
-                let lost = steps == Steps::Long && self.path.tau > STALLED_BY_ROUNDING;
+                let lost = steps == Steps::Long && self.path.tau > tolerances.rounding_tau;
                 if lost || !self.path.grow_alpha() {
                     return false;
                 }
@@ -421,15 +394,18 @@ impl Search {
                 return false;
             }
             let tau = self.path.tau;
-            if tau < ANSWERS_BELOW && self.offer_point(el, newton) <= enough {
+            if tau < tolerances.answer_tau && self.offer_point(el, newton) <= enough {
                 // With forces exactly at their limits the next step has states to start from.
                 newton.states.clone_from(&self.path.states);
-                self.polish(el, newton, POLISH_ALPHA, POLISH_FACTORS, POLISHED);
+                self.polish(el, newton, tolerances.polish_alpha, POLISH_FACTORS, tolerances.rounding_error);
                 return true;
             }
             let same = self.last == self.path.states;
             self.last.clone_from(&self.path.states);
-            if tau < INDICATES && same && (self.tried != self.last || tau <= AGAIN * self.tried_tau) {
+            if tau < tolerances.indicated_tau
+                && same
+                && (self.tried != self.last || tau <= tolerances.retried_tau * self.tried_tau)
+            {
                 self.tried.clone_from(&self.last);
                 self.tried_tau = tau;
                 self.keep_point(newton);
@@ -447,11 +423,12 @@ impl Search {
 
     /// The states indicated, and those beside them; true when an answer is good enough.
     fn try_states(&mut self, el: &Elements, newton: &mut Newton, enough: f64) -> bool {
+        let tolerances = newton.tolerances;
         newton.states.clone_from(&self.path.states);
         // Close to the end a state that is wrong is wrong by little, and its law says so.
-        self.polish(el, newton, POLISH_ALPHA, POLISH_FACTORS, enough) <= enough
-            || newton.error(el) <= REPAIRED
-                && self.semismooth(el, newton, POLISH_ALPHA, SEMISMOOTH_STEPS, enough) <= enough
+        self.polish(el, newton, tolerances.polish_alpha, POLISH_FACTORS, enough) <= enough
+            || newton.error(el) <= tolerances.repaired_error
+                && self.semismooth(el, newton, tolerances.polish_alpha, SEMISMOOTH_STEPS, enough) <= enough
     }
 
     /// Newton's method on given states, at most `factors` factors; returns the best error.
@@ -472,7 +449,7 @@ impl Search {
                 if self.offer(el, newton) <= enough {
                     return self.best_error;
                 }
-                let falls = next <= FALLS * residual;
+                let falls = next <= POLISH_DECREASE * residual;
                 residual = next;
                 if !falls {
                     break;

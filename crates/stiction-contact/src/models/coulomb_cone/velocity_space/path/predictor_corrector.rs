@@ -9,18 +9,17 @@ use super::super::elements::Elements;
 use super::super::lanes::axpy;
 use super::super::newton::Newton;
 use super::super::smooth_law::{Point, dot2};
-use super::{DOUBLED, LEAST_TAU, Path, Target};
+use super::{Path, Target};
 
 /// Part of the way to the boundary that a step may go.
 const TO_BOUNDARY: f64 = 0.97;
 /// The least product of a pair beside their mean.
-const CENTRED: f64 = 0.1;
+const LEAST_PRODUCT: f64 = 0.1;
 /// A step that leaves too small a product is shortened by this, at most so many times.
 const SHORTEN: (f64, usize) = (0.8, 25);
 /// A step that leaves less of τ than this is taken at once.
 const GOOD_STEP: f64 = 0.3;
-/// τ below which it is not lowered by more than this per iteration: there redundant contacts contradict each other.
-const NOISE: f64 = 1e-6;
+/// Below [`Tolerances::noise_tau`](super::Tolerances) τ falls to no less than this part per iteration.
 const NOISE_SIGMA: f64 = 0.03;
 /// Where the path has turned back, τ grows by one of these factors per iteration.
 const TAU_GROWTH: [f64; 3] = [3.0, 1.5, 1.1];
@@ -40,7 +39,7 @@ impl Path {
         }
         self.to_zero.keep(newton, &self.step);
         self.indicate();
-        let least = CENTRED.min(0.5 * self.least_product(0.0) / self.tau);
+        let least = LEAST_PRODUCT.min(0.5 * self.least_product(0.0) / self.tau);
         let left = (self.mean_product(self.to_boundary().min(1.0)) / self.tau).clamp(1e-6, 1.0);
         let mut length = if newton.matrix.is_negative() { self.grow(el, newton, least) } else { 0.0 };
         if length == 0.0 {
@@ -55,7 +54,9 @@ impl Path {
 
     /// The step that leaves least of τ and of the residuals, of several on the same factor, is left in `best`; returns the part of it to go, 0 if there is none.
     fn shrink(&mut self, el: &Elements, newton: &mut Newton, sigma: f64, least: f64) -> f64 {
-        let floor = (LEAST_TAU / self.tau).max(if self.tau < NOISE { NOISE_SIGMA } else { 0.0 }).min(1.0);
+        let floor = (self.tolerances.least_tau / self.tau)
+            .max(if self.tau < self.tolerances.noise_tau { NOISE_SIGMA } else { 0.0 })
+            .min(1.0);
         let sigma = sigma.max(floor);
         let (mut best, mut length) = (f64::INFINITY, 0.0);
         for (sigma, second_order) in [(sigma, 1.0), (sigma, 0.0), (sigma.max(0.1), 0.5)] {
@@ -170,7 +171,7 @@ impl Path {
         }
         self.step.fill(Point::default());
         self.tau = self.mean_product(0.0);
-        if self.tau < DOUBLED {
+        if self.tau < self.tolerances.doubled_tau {
             newton.find_motions(el, true);
         } else {
             // Motions and momentum are linear in the step.
