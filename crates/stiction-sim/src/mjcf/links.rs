@@ -305,6 +305,13 @@ impl AtReference {
         row
     }
 
+    /// The inverse inertia of a joint with one velocity; 0 if it has none.
+    pub(super) fn inverse_joint_inertia(&mut self, link: usize) -> f64 {
+        let row = self.joint_row(link);
+        let inertia = self.inertia_along(&row);
+        if inertia > 0.0 { 1.0 / inertia } else { 0.0 }
+    }
+
     /// The inertia that a force along a row J feels: `1/(J M⁻¹ Jᵀ)`; 0 if it feels none.
     pub(super) fn inertia_along(&mut self, row: &TreeRow) -> f64 {
         let (mut force, mut acceleration) = (vec![0.0; self.model.nv()], vec![0.0; self.model.nv()]);

@@ -128,7 +128,7 @@ fn describe(mut root: Element, directory: &Path, name: &str, how: &MjcfOptions) 
     visuals::write(root, &tree, &links, &mut out);
     out.tendons = tendons::read(root, &tree, &links, &defaults, &compiler, &options, &mut notes)?;
     if !options.is_off("equality") {
-        equality::write(root, &tree, &mut links, &defaults, &mut notes, &mut out)?;
+        equality::write(root, &tree, &links, &defaults, &mut notes, &mut out)?;
     }
     actuators::write(root, &tree, &mut links, &defaults, &compiler, &options, &mut notes, &mut out)?;
     ambient::write(&tree, &links, &options, &mut out);

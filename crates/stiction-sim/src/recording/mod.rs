@@ -38,7 +38,7 @@ pub use write::Recorder;
 /// The first bytes of a recording.
 const MAGIC: &[u8; 8] = b"STICREC\n";
 /// The version of the format of recordings.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 /// The oldest version that can be read: without [`Settings::impacts`](crate::Settings) and
 /// [`RecordedStep::restitution_scale`].
 const OLDEST: u32 = 2;
@@ -58,6 +58,8 @@ const WITH_ACTIVATIONS: u32 = 6;
 const WITH_PHYSICAL: u32 = 7;
 /// The version from which on there are inputs from outside, and what a program changed between steps.
 const WITH_CHANGES: u32 = 8;
+/// The version from which on snapshots have equalities that can be switched.
+const WITH_SWITCHES: u32 = 9;
 
 /// What a chunk holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -57,6 +57,7 @@ impl Simulation {
             friction_needs_force,
             threads,
             drives,
+            closing,
             ..
         } = self;
         let points = collision.contacts();
@@ -106,7 +107,7 @@ impl Simulation {
                 assembler.add_row_bounded(row, [-tendon.friction, tendon.friction])?;
             }
         }
-        Ok(())
+        closing.add_rows(world, (&state.v, &scratch.v_free), settings.dt, &mut assembler.problem)
     }
 }
 

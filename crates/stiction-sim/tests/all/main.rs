@@ -6,6 +6,7 @@ mod closed_loops;
 mod contact_rates;
 mod ellipsoid;
 mod energy;
+mod equality;
 mod event_driven;
 mod exactness;
 mod fast_motion;

@@ -359,7 +359,15 @@ fn loops_close_where_the_file_closes_them() {
     );
     assert_eq!(
         d.loops.iter().map(|l| l.kind).collect::<Vec<_>>(),
-        [LoopKind::Point, LoopKind::Weld, LoopKind::Weld, LoopKind::Point, LoopKind::Point, LoopKind::Weld]
+        [
+            LoopKind::Point,
+            LoopKind::Weld,
+            LoopKind::Weld,
+            LoopKind::Point,
+            LoopKind::Point,
+            LoopKind::Weld,
+            LoopKind::Weld
+        ]
     );
     let at = poses(&d, None);
     let side = |link: Option<usize>, frame: Pose| link.map_or(frame, |l| at[l] * frame);
@@ -372,8 +380,10 @@ fn loops_close_where_the_file_closes_them() {
     near(frames(0).0.translation, [1.0, 0.5, 0.0]);
     near(frames(3).0.translation, [1.0, 1.0, 0.0]);
     near(frames(3).1.translation, [0.0, 2.0, 1.0]);
-    near(frames(5).0.translation, [2.0, 2.0, 3.0]);
-    assert!(noted(&d, NoteKind::Ignored, "not active"));
+    near(frames(6).0.translation, [2.0, 2.0, 3.0]);
+    let active: Vec<bool> = d.equalities.iter().map(|e| e.active).collect();
+    assert_eq!(active, [true, true, true, true, true, false, true]);
+    assert_eq!(d.equalities[5].name, "equality5");
 }
 
 #[test]
@@ -395,7 +405,7 @@ fn joints_follow_others_in_the_files_coordinates() {
         r#"<worldbody><body><joint name="x" type="slide"/><geom size=".1"/></body></worldbody><equality><joint joint1="x" polycoef=".2"/>
             </equality>"#,
     );
-    assert_eq!(d.links[0].properties.limits, [0.2, 0.2]);
+    assert_eq!((d.couplings[0].terms.len(), d.couplings[0].terms[0].link, d.couplings[0].offset), (1, 0, 0.2));
 }
 
 /// Two links on hinges x and y.
