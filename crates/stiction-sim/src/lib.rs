@@ -48,6 +48,7 @@
 //! step and its settings; `assemble` is the bridge to contact problems, `restitution` rebounds, [`control`] what drives
 //! joints. [`readings`], [`queries`] and [`sensors`] tell what happens; [`recording`] keeps it in a file.
 pub mod actuation;
+mod adhesion;
 mod ambient;
 mod assemble;
 mod carry;

@@ -58,14 +58,17 @@ pub(super) fn write<'a>(
         let mut actuator = Actuator { gain: Law::NONE, ..Actuator::motor(name, 0) };
         match (drive, target) {
             (Some(drive), Some(target)) => {
-                if matches!(target.transmission, Transmission::Body(_)) {
-                    notes.element(NoteKind::NotYet, element, "adhesion is not supported: it does nothing");
-                }
                 complete(&mut actuator, element, drive, &target, &mut at_reference, compiler, options, notes, out)?;
             }
             (None, Some(target)) => actuator.transmission = target.transmission,
             (_, None) if links.specs.is_empty() => continue,
-            (_, None) => {}
+            (_, None) => {
+                notes.element(
+                    NoteKind::NotYet,
+                    element,
+                    "adhesion of the world's own geoms is not supported: it does nothing",
+                );
+            }
         }
         out.actuators.push(actuator);
     }

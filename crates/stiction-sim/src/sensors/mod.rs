@@ -525,7 +525,8 @@ fn outside(sim: &Simulation, work: &Workspace, carried: &mut [(Vec3, Vec3)]) {
     for (i, frame) in sim.contacts().iter().enumerate() {
         let at = |k: usize| rows[k].get(i).copied().unwrap_or(0.0) * scale;
         let [s, t] = frame.tangents;
-        let force = frame.normal * at(0) + s * at(1) + t * (at(2) * frame.friction_ratio);
+        let adhesion = sim.scratch.adhesion.get(i).copied().unwrap_or(0.0);
+        let force = frame.normal * (at(0) - adhesion) + s * at(1) + t * (at(2) * frame.friction_ratio);
         let mut moment = Vec3::ZERO;
         for (k, axis) in (3..CONTACT_ROWS).zip([frame.normal, s, t]) {
             moment += axis * at(k);

@@ -22,7 +22,7 @@ use stiction_lcp::threads::MOST_THREADS;
 use stiction_lcp::{InputError, Matrix, Threads};
 use stiction_linalg::Number;
 
-use crate::actuation::{Drives, UNBOUNDED};
+use crate::actuation::{Drives, Transmission, UNBOUNDED};
 use crate::assemble::{Assembler, ContactFrame};
 use crate::control::{Commands, Controller};
 use crate::equality::{Closing, Switch};
@@ -110,6 +110,8 @@ pub(crate) struct Scratch {
     pub passive: Vec<f64>,
     /// What acts by itself besides gravity, nv; empty if nothing does.
     pub ambient: Vec<f64>,
+    /// Adhesion at each contact of the step (N); empty if there is none.
+    pub adhesion: Vec<f64>,
     /// All forces of the step without contact, nv.
     pub force: Vec<f64>,
     /// Velocities without contact, nv.
@@ -167,6 +169,11 @@ impl Simulation {
         let held = world.tendons.iter().find(|t| t.limits != UNBOUNDED || t.friction > 0.0);
         if let Some(tendon) = held.filter(|_| settings.simulator == SimulatorKind::EventDriven) {
             let why = format!("limits and dry friction of tendons (\"{}\") need time stepping", tendon.name);
+            return Err(SceneError::new("simulator", why));
+        }
+        let adhesive = world.actuators.iter().find(|a| matches!(a.transmission, Transmission::Body(_)));
+        if let Some(actuator) = adhesive.filter(|_| settings.simulator == SimulatorKind::EventDriven) {
+            let why = format!("adhesion (\"{}\") needs time stepping", actuator.name);
             return Err(SceneError::new("simulator", why));
         }
         if settings.simulator == SimulatorKind::EventDriven && !world.ties.is_empty() {

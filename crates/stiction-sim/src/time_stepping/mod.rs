@@ -63,6 +63,7 @@ impl Simulation {
         self.update_forces().map_err(|e| self.fail(e.to_string(), false))?;
         self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
         let [penetration, overlap_left] = self.separate().map_err(|e| self.fail(e.to_string(), false))?;
+        self.add_adhesion().map_err(|e| self.fail(e.to_string(), false))?;
         let Self { work, world, scratch, collision, settings, .. } = self;
         flatten_faces(world, work, &scratch.motion, settings.dt, collision.contacts(), &mut scratch.gaps);
         scratch.spread.clear();

@@ -1,5 +1,6 @@
 //! Loaders, scenes, simulators and recordings. One program for all: every program is linked with the whole engine.
 
+mod adhesion;
 mod bad_scenes;
 mod changes;
 mod closed_loops;
