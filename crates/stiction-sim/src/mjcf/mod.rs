@@ -30,6 +30,7 @@ use crate::error::SceneError;
 mod actuators;
 mod ambient;
 mod assets;
+mod attach;
 mod attributes;
 mod bodies;
 mod compiler;
@@ -110,8 +111,8 @@ fn describe(mut root: Element, directory: &Path, name: &str, how: &MjcfOptions) 
         _ => return Err(root.error("expected <mujoco>")),
     }
     let mut notes = Notes::default();
-    let compiler = Compiler::read(&root, &mut notes)?;
-    replicate::expand(&mut root, &compiler, &mut notes)?;
+    let mut compiler = Compiler::read(&root, &mut notes)?;
+    attach::expand(&mut root, directory, &mut compiler, &mut notes)?;
     let root = &root;
     let options = Options::read(root)?;
     let defaults = defaults::Defaults::read(root)?;
