@@ -795,3 +795,26 @@ fn models_within_models_keep_their_own_units_and_defaults() {
     assert!(broken("body=\"base\"", "body=\"bse\"").contains("there is no body \"bse\""));
     assert!(broken("attached_arm.xml", "nothing.xml").contains("nothing.xml"));
 }
+
+/// Figures are those of MuJoCo's compiler, which simulates: it is up to 3e-4 beyond the limits.
+#[test]
+fn muscles_find_the_range_of_their_lengths() {
+    let d = model(
+        r#"<compiler angle="radian"/><worldbody><site name="o" pos="0 0 .2"/>
+           <body><joint name="j" axis="0 1 0" range="-1 1.2"/><geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/>
+             <site name="i" pos=".2 0 .02"/>
+             <body pos=".3 0 0"><joint name="k" axis="0 1 0" range="-.5 .5"/>
+               <geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/><site name="e" pos=".15 0 .02"/></body></body></worldbody>
+           <tendon><spatial name="one"><site site="o"/><site site="i"/></spatial>
+             <spatial name="two"><site site="o"/><site site="i"/><site site="e"/></spatial></tendon>
+           <actuator><muscle joint="j" gear="-.05"/><muscle tendon="one"/><muscle tendon="two"/><muscle site="e"/></actuator>"#,
+    );
+    let expected = [[-0.06001512, 0.05001576], [0.09353289, 0.38996831], [0.32600271, 0.64327778]];
+    for (actuator, expected) in d.actuators.iter().zip(expected) {
+        let Law::Muscle(muscle) = actuator.gain else { panic!("{:?}", actuator.gain) };
+        for (found, expected) in muscle.lengths.into_iter().zip(expected) {
+            assert!((found - expected).abs() < 5e-4, "{}: {found}, MuJoCo {expected}", actuator.name);
+        }
+    }
+    assert!(noted(&d, NoteKind::NotYet, "has no range") && d.actuators[3].gain == Law::NONE);
+}
