@@ -100,7 +100,7 @@ impl Simulation {
             let reach = 2.0 * settings.dt * speed + LIMIT_REACH;
             for (gap, sign) in [(length - tendon.limits[0], 1.0), (tendon.limits[1] - length, -1.0)] {
                 if gap <= reach {
-                    assembler.add_row_limit(row, sign, gap)?;
+                    assembler.add_row_limit(row, sign, gap, 0.0)?;
                 }
             }
             if tendon.friction > 0.0 {
