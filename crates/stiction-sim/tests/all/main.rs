@@ -26,6 +26,7 @@ mod restitution;
 mod robots;
 mod rolling_friction;
 mod scenes;
+mod sdf;
 mod sleeping;
 mod threads;
 mod urdf;
