@@ -562,6 +562,36 @@ pub fn urdf() -> Vec<Parts> {
     vec![one(robot), one(file("examples/arm.urdf"))]
 }
 
+pub fn sdf() -> Vec<Parts> {
+    let world = r#"<sdf version="1.9"><world name="lab"><gravity>0 0 -9.8</gravity><physics type="ode"><max_step_size>0.002</max_step_size></physics>
+<model name="ground"><static>true</static><link name="floor"><collision name="c"><geometry><plane><normal>0 0 1</normal></plane></geometry>
+<surface><friction><ode><mu>0.7</mu><mu2>0.7</mu2></ode></friction><bounce><restitution_coefficient>0.1</restitution_coefficient></bounce></surface>
+</collision></link></model>
+<model name="arm"><pose degrees="true">1 0 2 0 0 90</pose><frame name="pivot" attached_to="upper"><pose>0 0 0.5 0 0 0</pose></frame>
+<link name="upper"><pose>0 0 -0.25 0 0 0</pose><inertial><mass>2</mass><inertia><ixx>0.02</ixx><iyy>0.02</iyy><izz>0.001</izz></inertia></inertial>
+<visual name="v"><geometry><box><size>1 1 1</size></box></geometry><material><diffuse>1 0 0 1</diffuse></material></visual>
+<collision name="c"><geometry><cylinder><radius>0.02</radius><length>0.5</length></cylinder></geometry></collision></link>
+<link name="lower"><pose relative_to="pivot">0 0 -0.5 0 0 0</pose><collision name="c"><geometry><ellipsoid><radii>0.1 0.2 0.3</radii></ellipsoid></geometry></collision></link>
+<model name="tool"><pose relative_to="lower">0 0 -1 0 0 0</pose><link name="tip"/></model>
+<joint name="top" type="revolute"><pose relative_to="pivot"/><parent>world</parent><child>upper</child><axis><xyz expressed_in="__model__">1 0 0</xyz>
+<limit><lower>-1</lower><upper>1e16</upper><effort>3</effort></limit><dynamics><damping>0.1</damping><friction>0.2</friction></dynamics></axis></joint>
+<joint name="elbow" type="universal"><parent>upper</parent><child>lower</child><axis><xyz>1 0 0</xyz></axis><axis2><xyz>0 1 0</xyz></axis2></joint>
+<joint name="grip" type="ball"><parent>lower</parent><child>tool::tip</child></joint></model></world></sdf>"#;
+    vec![one(world)]
+}
+
+/// Words of SDFormat.
+pub const SDF_WORDS: [&str; 8] = [
+    "relative_to=\"lower\"",
+    "<pose>",
+    "</pose>",
+    "tool::tip",
+    "__model__",
+    "<include><uri>model://a</uri></include>",
+    "world",
+    "1e16",
+];
+
 pub fn mjcf() -> Vec<Parts> {
     let model = r#"<mujoco model="all">
 <compiler angle="radian" eulerseq="XYZ" boundmass="0.1" boundinertia="0.01" balanceinertia="true" inertiagrouprange="0 4" autolimits="true"/>

@@ -11,7 +11,7 @@ use stiction_lcp::io as lcp_io;
 use stiction_sim::description::Description;
 use stiction_sim::meshes::{self, MeshFormat};
 use stiction_sim::{
-    Expression, Placement, Recording, Scene, Settings, Simulation, WorldBuilder, mjcf, recording, urdf,
+    Expression, Placement, Recording, Scene, Settings, Simulation, WorldBuilder, mjcf, recording, sdf, urdf,
 };
 
 use crate::{Parts, pack, seeds};
@@ -45,7 +45,7 @@ const fn reader(
 }
 
 /// All targets.
-pub static TARGETS: [Target; 22] = [
+pub static TARGETS: [Target; 23] = [
     reader("expression", expression, seeds::expressions, &seeds::EXPRESSION_WORDS),
     reader("lcp-text", lcp_text, seeds::lcp_texts, &seeds::SICONOS_WORDS),
     reader("lcp-json", lcp_json, seeds::lcp_jsons, &seeds::JSON_WORDS),
@@ -68,6 +68,7 @@ pub static TARGETS: [Target; 22] = [
     reader("hfield-binary", hfield_binary, seeds::binary_fields, &["\0\0\0\0", "\u{1}\0\0\0"]),
     reader("msh", msh, seeds::msh, &["\0\0\0\0", "\u{1}\0\0\0"]),
     reader("urdf", read_urdf, seeds::urdf, &seeds::URDF_WORDS),
+    reader("sdf", read_sdf, seeds::sdf, &seeds::SDF_WORDS),
     reader("mjcf", read_mjcf, seeds::mjcf, &seeds::MJCF_WORDS),
     reader("scene", scene, seeds::scenes, &seeds::SCENE_WORDS),
     Target { pack: pack::recording, ..reader("recording", read_recording, seeds::recordings, &seeds::SCENE_WORDS) },
@@ -200,6 +201,12 @@ fn msh(bytes: &[u8]) -> Result<(), String> {
 fn read_urdf(bytes: &[u8]) -> Result<(), String> {
     let text = String::from_utf8_lossy(bytes);
     let model = urdf::parse(&text, &FOLDER, &urdf::UrdfOptions::default()).map_err(|e| e.to_string())?;
+    robot(&model).map(|_| ())
+}
+
+fn read_sdf(bytes: &[u8]) -> Result<(), String> {
+    let text = String::from_utf8_lossy(bytes);
+    let model = sdf::parse(&text, &FOLDER, &sdf::SdfOptions::default()).map_err(|e| e.to_string())?;
     robot(&model).map(|_| ())
 }
 

@@ -13,7 +13,7 @@ fn no_target_panics() {
         let read = good.iter().filter(|bytes| (target.run)(bytes).is_ok()).count();
         assert!(read > 0, "{}: none of the good files is read", target.name);
         // What is far from a whole file is refused too early to try what is behind.
-        let whole = ["contact-json", "urdf", "mjcf", "scene", "recording", "saved-state", "scene-steps"];
+        let whole = ["contact-json", "urdf", "sdf", "mjcf", "scene", "recording", "saved-state", "scene-steps"];
         assert!(read == good.len() || !whole.contains(&target.name), "{}: {read} of {}", target.name, good.len());
         let mut seen = std::collections::BTreeSet::new();
         for index in 0..COUNT.min(target.count / 1000) {

@@ -56,7 +56,7 @@ def _actuators(simulation: Simulation, model: Any) -> Iterator[tuple[int, int, i
 
 
 def state_from_mujoco(simulation: Simulation, model: Any, data: Any) -> None:
-    """Takes over configuration, velocities, activations, controls and poses of mocap bodies of MuJoCo.
+    """Takes over configuration, velocities, activations, controls, poses of mocap bodies and active equalities of MuJoCo.
 
     MuJoCo has angular velocities of free and ball joints along the body's axes; here they are along the axes of the parent, or the world.
 
@@ -90,10 +90,12 @@ def state_from_mujoco(simulation: Simulation, model: Any, data: Any) -> None:
     for name in simulation.scene.mocap_bodies:
         number = int(model.body(name).mocapid[0])
         simulation.set_mocap(name, data.mocap_pos[number], data.mocap_quat[number])
+    if len(simulation.scene.equalities) == model.neq:
+        simulation.equality_active = data.eq_active
 
 
 def state_to_mujoco(simulation: Simulation, model: Any, data: Any) -> None:
-    """Gives configuration, velocities, activations, controls, poses of mocap bodies and time to MuJoCo, in its conventions; ``mujoco.mj_forward`` does the rest.
+    """Gives configuration, velocities, activations, controls, poses of mocap bodies, active equalities and time to MuJoCo, in its conventions; ``mujoco.mj_forward`` does the rest.
 
     Parameters
     ----------
@@ -122,6 +124,8 @@ def state_to_mujoco(simulation: Simulation, model: Any, data: Any) -> None:
     for name in simulation.scene.mocap_bodies:
         number = int(model.body(name).mocapid[0])
         data.mocap_pos[number], data.mocap_quat[number] = simulation.mocap(name)
+    if len(simulation.scene.equalities) == model.neq:
+        data.eq_active[:] = simulation.equality_active
     data.time = simulation.t
 
 

@@ -98,16 +98,21 @@ struct End {
 impl LoopRows {
     /// Storage for the rows of a model, all zero until [`LoopRows::update`].
     pub fn new(model: &Model) -> Self {
+        Self::of(model, |_| true)
+    }
+
+    /// Storage for the rows of a model that are `held`, in the same order.
+    pub fn of(model: &Model, held: impl Fn(RowSource) -> bool) -> Self {
         let mut out = Self { rows: vec![], entries: vec![] };
-        for (i, closure) in model.loops().iter().enumerate() {
+        for (i, closure) in model.loops().iter().enumerate().filter(|(i, _)| held(RowSource::Loop(*i))) {
             let trees = [closure.a, closure.b].map(|link| link.map(|l| model.links()[l].tree));
             let used = |k: &usize| model.loop_axes()[i].used[*k];
             (0..closure.kind.rows()).filter(used).for_each(|k| out.add(model, RowSource::Loop(i), k, trees));
         }
-        for (i, mimic) in model.mimics().iter().enumerate() {
+        for (i, mimic) in model.mimics().iter().enumerate().filter(|(i, _)| held(RowSource::Mimic(*i))) {
             out.add(model, RowSource::Mimic(i), 0, [mimic.link, mimic.of].map(|l| Some(model.links()[l].tree)));
         }
-        for (i, coupling) in model.couplings().iter().enumerate() {
+        for (i, coupling) in model.couplings().iter().enumerate().filter(|(i, _)| held(RowSource::Coupling(*i))) {
             let tree = |t: &CouplingTerm| model.links()[t.link].tree;
             let trees = || coupling.terms.iter().map(tree);
             out.add(model, RowSource::Coupling(i), 0, [trees().min(), trees().max()]);
@@ -173,13 +178,13 @@ impl LoopRows {
 
     /// Values and entries at configuration `q` (nq), at which the positions of `work` must be; the model is the one the rows were made for.
     pub fn update(&mut self, model: &Model, work: &Workspace, q: &[f64]) {
-        let i = self.update_loops(model, model.loops().iter().zip(model.loop_axes()), work);
-        for (k, mimic) in model.mimics().iter().enumerate() {
-            self.update_mimic(model, i + k, mimic, q);
-        }
-        let first = i + model.mimics().len();
-        for (k, coupling) in model.couplings().iter().enumerate() {
-            self.update_coupling(model, first + k, coupling, q);
+        let first = self.update_loops(model, model.loops().iter().zip(model.loop_axes()), work);
+        for i in first..self.rows.len() {
+            match self.rows[i].source {
+                RowSource::Mimic(k) => self.update_mimic(model, i, &model.mimics()[k], q),
+                RowSource::Coupling(k) => self.update_coupling(model, i, &model.couplings()[k], q),
+                RowSource::Loop(_) => {}
+            }
         }
     }
 

@@ -320,18 +320,19 @@ impl Assembler {
         }
     }
 
-    /// Adds the limit at the distance `gap` along a row, whose positive direction (of `sign`) is away from it.
+    /// Adds the limit at the distance `gap` along a row, whose positive direction (of `sign`) is away from it, and from which it is to be moved by
+    /// `bounce`.
     ///
     /// # Errors
     /// If a number is not finite.
-    pub(crate) fn add_row_limit(&mut self, row: &TreeRow, sign: f64, gap: f64) -> Result<(), InputError> {
+    pub(crate) fn add_row_limit(&mut self, row: &TreeRow, sign: f64, gap: f64, bounce: f64) -> Result<(), InputError> {
         if row.is_zero() {
             return Ok(());
         }
         let Self { problem, along, .. } = self;
         along.copy_from(row);
         along.scale(sign);
-        along.with_blocks(|blocks| problem.add_limit(blocks, gap, 0.0, 0.0))
+        along.with_blocks(|blocks| problem.add_limit(blocks, gap, 0.0, bounce))
     }
 
     /// Adds a motor whose effort, within `limits`, brings the velocity along a row to that of block `to`, which has one.

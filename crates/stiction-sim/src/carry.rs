@@ -52,8 +52,8 @@ impl Weld {
 
 impl Simulation {
     /// Goes on from another simulation: configuration and velocities of bodies with the same name
-    /// and kind of joint, activations of actuators with the same name, time, number of steps, and
-    /// physical parameters that were changed. What only this one has is as at its start; contacts
+    /// and kind of joint, activations of actuators and switches of equalities with the same name, time, number of steps,
+    /// and physical parameters that were changed. What only this one has is as at its start; contacts
     /// start afresh. Controllers remember what those of the other do if there are as many.
     ///
     /// # Errors
@@ -77,6 +77,7 @@ impl Simulation {
         self.carry_physical(other)?;
         self.set_state(&q, &v)?;
         self.set_activation(&activation)?;
+        self.carry_switches(other);
         (self.state.t, self.state.step) = (other.state.t, other.state.step);
         if self.controllers.len() == other.controllers.len() {
             for (own, from) in self.controllers.iter_mut().zip(&other.controllers) {
@@ -86,6 +87,19 @@ impl Simulation {
             }
         }
         Ok(())
+    }
+
+    /// Takes over what equalities with the same name are.
+    fn carry_switches(&mut self, other: &Self) {
+        let mut switches = self.switches.clone();
+        for (equality, switch) in self.world.equalities.iter().zip(&mut switches) {
+            if let Some(i) = other.world.equalities.iter().position(|e| e.name == equality.name) {
+                *switch = other.switches[i];
+            }
+        }
+        if switches != self.switches {
+            self.set_switches(switches);
+        }
     }
 
     /// Takes over physical parameters that were changed, by the names of what they are of.

@@ -7,6 +7,7 @@ use stiction_body::{Coupling, Geom, LinkSpec, LoopClosure, Mimic};
 
 use crate::actuation::{Actuator, Tendon};
 use crate::ambient::Ambient;
+use crate::equality::Equality;
 use crate::looks::{Look, Visual};
 use crate::material::{Material, MaterialRule};
 use crate::sensors::Sensor;
@@ -111,6 +112,8 @@ pub struct Description {
     pub loops: Vec<LoopClosure>,
     /// What pulls bodies to others that are moved from outside.
     pub ties: Vec<Tie>,
+    /// Those loops, ties and joints that can be switched on and off.
+    pub equalities: Vec<Equality>,
     /// Links that may touch their parents.
     pub touches_parent: Vec<usize>,
     /// Pairs of links that never touch; `None` is the world.
@@ -155,6 +158,7 @@ impl Description {
             couplings: vec![],
             loops: vec![],
             ties: vec![],
+            equalities: vec![],
             touches_parent: vec![],
             excluded: vec![],
             pairs: vec![],

@@ -48,12 +48,14 @@
 //! step and its settings; `assemble` is the bridge to contact problems, `restitution` rebounds, [`control`] what drives
 //! joints. [`readings`], [`queries`] and [`sensors`] tell what happens; [`recording`] keeps it in a file.
 pub mod actuation;
+mod adhesion;
 mod ambient;
 mod assemble;
 mod carry;
 pub mod control;
 pub mod description;
 mod energy;
+mod equality;
 pub mod error;
 mod event_driven;
 mod expression;
@@ -76,6 +78,7 @@ pub mod recording;
 mod restitution;
 pub mod rolling;
 pub mod scene;
+pub mod sdf;
 pub mod sensors;
 pub mod simulation;
 mod sleep;
@@ -95,6 +98,7 @@ pub use carry::Weld;
 pub use control::{Commands, Controller, LinkWrench, Signal, View};
 pub use description::{Description, GeomSpec, KeyframeSpec, Note, NoteKind, PairSpec};
 pub use energy::EnergyBalance;
+pub use equality::{CLOSED, Equality, Held, Switch};
 pub use error::SceneError;
 pub use expression::Expression;
 pub use looks::{Look, Visual};
@@ -111,7 +115,7 @@ pub use summary::{Gather, Summary};
 pub use ties::{Softness, Tie};
 pub use world::{Added, Base, Keyframe, Placement, Surfaces, World, WorldBuilder};
 
-/// Reads a robot file, URDF or MJCF, told apart by the element it starts with.
+/// Reads a robot file, URDF, MJCF or SDF, told apart by the element it starts with.
 ///
 /// # Errors
 /// If it cannot be read or is neither, naming the place.
@@ -128,17 +132,20 @@ pub fn load_description_at(path: &Path, start: &mjcf::Start) -> Result<Descripti
     let text = String::from_utf8_lossy(&bytes);
     let first = |tag: &str| text.find(tag).unwrap_or(usize::MAX);
     let (mujoco, robot, sdf) = (first("<mujoco"), first("<robot"), first("<sdf"));
+    let keyframe = matches!(start, mjcf::Start::Keyframe(_) | mjcf::Start::Number(_));
     if sdf < mujoco.min(robot) {
-        return Err(SceneError::new("<sdf>", "SDF is not supported yet; URDF and MJCF are").in_file(path));
+        return match keyframe {
+            true => Err(SceneError::new("keyframe", "SDF has no keyframes").in_file(path)),
+            false => sdf::load(path, &sdf::SdfOptions::default()),
+        };
     }
     // What xacro has made still declares its namespace, and may have elements of it in comments.
     if without_comments(&text).any(|part| part.contains("<xacro:")) {
-        let why = "this is xacro, which makes URDF: run `xacro FILE > robot.urdf` (pip install xacro) and load that";
-        return Err(SceneError::new("<robot>", why).in_file(path));
+        return Err(SceneError::new("<robot>", urdf::XACRO).in_file(path));
     }
     if mujoco < robot {
         mjcf::load(path, &mjcf::MjcfOptions { start: start.clone() })
-    } else if matches!(start, mjcf::Start::Keyframe(_) | mjcf::Start::Number(_)) {
+    } else if keyframe {
         Err(SceneError::new("keyframe", "URDF has no keyframes").in_file(path))
     } else {
         urdf::load(path, &urdf::UrdfOptions::default())

@@ -4,6 +4,8 @@
 //! (below 1) rises with the error, `r = a (1 − d)/d`, and k and b are those of a time constant and a damping ratio. In a step of Δt that is a damper
 //! of strength 1/(Δt r) that acts implicitly, so a tie never fails: what is out of reach is pulled at.
 
+use std::ops::Range;
+
 use stiction_body::math::Vec3;
 use stiction_body::{JointKind, LoopClosure, LoopKind, LoopRows, Model, Workspace};
 
@@ -88,17 +90,48 @@ impl Softness {
         let time = time.max(2.0 * dt);
         [1.0 / (most * most * time * time * ratio * ratio), 2.0 / (most * time)]
     }
+
+    /// How much a row's value counts as an error (m): `part` is that of [`LoopRows::part`], and `kind` that of its loop, if it is one.
+    pub(crate) fn scale(&self, part: usize, kind: Option<LoopKind>) -> f64 {
+        match (part, kind) {
+            // The error of a weld's rotation is the sine of half the angle.
+            (3.., Some(LoopKind::Weld)) => 0.5 * self.torque_scale,
+            (3.., _) => self.torque_scale,
+            _ => 1.0,
+        }
+    }
+
+    /// The acceleration that the law asks of a row at an error of all of its equality's rows, with its own value and speed, in steps of `dt` (s); and the
+    /// compliance by which a force falls short of it.
+    pub(crate) fn law(&self, dt: f64, error: f64, part: usize, value: f64, speed: f64) -> (f64, f64) {
+        let d = self.impedance_at(error);
+        let [k, b] = self.stiffness_and_damping(dt);
+        let inverse = self.inverse_inertia.unwrap_or([1.0; 2]);
+        (-b * speed - k * d * value, (inverse[usize::from(part > 2)] * (1.0 - d) / d).max(SMALLEST))
+    }
+
+    /// The error of some rows together (m).
+    pub(crate) fn error(&self, rows: &LoopRows, own: Range<usize>, kind: Option<LoopKind>) -> f64 {
+        own.map(|i| self.scale(rows.part(i), kind) * rows.value(i)).map(|x| x * x).sum::<f64>().sqrt()
+    }
 }
 
 /// The rows of all ties. Keeps its storage.
 #[derive(Debug, Clone)]
 pub(crate) struct Ties {
     rows: LoopRows,
+    /// Which of them are on.
+    on: Vec<bool>,
 }
 
 impl Ties {
-    pub(crate) fn new(model: &Model, ties: &[Tie]) -> Self {
-        Self { rows: LoopRows::of_ties(model, ties.iter().map(|t| &t.closure)) }
+    pub(crate) fn new(model: &Model, ties: &[Tie], on: Vec<bool>) -> Self {
+        Self { rows: LoopRows::of_ties(model, ties.iter().map(|t| &t.closure)), on }
+    }
+
+    /// Switches ties on and off.
+    pub(crate) fn switch(&mut self, on: Vec<bool>) {
+        self.on = on;
     }
 
     /// The forces of all rows at velocities `v`, for a step of `dt` (s); the kinematics of `work` must be up to date.
@@ -111,36 +144,32 @@ impl Ties {
         out: &mut Vec<Drive>,
     ) {
         self.rows.update_ties(model, work, ties.iter().map(|t| &t.closure));
-        out.resize_with(self.rows.len(), Drive::default);
-        let mut first = 0;
-        for Tie { closure, softness } in ties {
-            let count = closure.kind.rows();
-            let scale = |i: usize| match (self.rows.part(i), closure.kind) {
-                // The error of a weld's rotation is the sine of half the angle.
-                (3.., LoopKind::Weld) => 0.5 * softness.torque_scale,
-                (3.., _) => softness.torque_scale,
-                _ => 1.0,
-            };
-            let own = first..first + count;
-            let square: f64 = own.clone().map(|i| scale(i) * self.rows.value(i)).map(|x| x * x).sum();
-            let d = softness.impedance_at(square.sqrt());
-            let [k, b] = softness.stiffness_and_damping(dt);
-            let inverse = softness.inverse_inertia.unwrap_or([1.0; 2]);
-            for i in own {
-                let drive = &mut out[i];
+        let (mut first, mut count) = (0, 0);
+        for (Tie { closure, softness }, on) in ties.iter().zip(&self.on) {
+            let own = first..first + closure.kind.rows();
+            first = own.end;
+            if !on {
+                continue;
+            }
+            let error = softness.error(&self.rows, own.clone(), Some(closure.kind));
+            out.resize_with(out.len().max(count + own.len()), Drive::default);
+            for (i, drive) in own.zip(&mut out[count..]) {
+                let scale = softness.scale(self.rows.part(i), Some(closure.kind));
                 drive.row.clear();
                 for (tree, values) in self.rows.blocks(i).iter() {
                     drive.row.tree_mut(model, *tree).copy_from_slice(values);
                 }
-                drive.row.scale(scale(i));
-                drive.length = scale(i) * self.rows.value(i);
+                drive.row.scale(scale);
+                drive.length = scale * self.rows.value(i);
                 drive.velocity = drive.row.dot(model, v);
-                let softness = (inverse[usize::from(self.rows.part(i) > 2)] * (1.0 - d) / d).max(SMALLEST);
-                drive.force = (-b * drive.velocity - k * d * drive.length) / softness;
-                drive.damping = 1.0 / (dt * softness);
+                let (acceleration, compliance) =
+                    softness.law(dt, error, self.rows.part(i), drive.length, drive.velocity);
+                drive.force = acceleration / compliance;
+                drive.damping = 1.0 / (dt * compliance);
+                count += 1;
             }
-            first += count;
         }
+        out.truncate(count);
     }
 }
 

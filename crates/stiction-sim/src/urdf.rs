@@ -24,8 +24,11 @@ mod tree;
 mod visuals;
 
 use geometry::Placed;
+pub(crate) use geometry::{MeshFile, half_space};
+pub(crate) use inertial::possible as possible_inertia;
 use joints::Joint;
-use paths::Paths;
+pub(crate) use mobility::check as check_mobility;
+pub(crate) use paths::Paths;
 use tree::{LinkNode, Tree};
 use visuals::Colors;
 
@@ -67,7 +70,8 @@ pub fn parse(text: &str, base: &Path, options: &UrdfOptions) -> Result<Descripti
     read(Source::new(text, None), base, options)
 }
 
-const XACRO: &str = "this is a xacro file: expand it first (xacro FILE > robot.urdf)";
+pub(crate) const XACRO: &str = "this is xacro, which makes URDF: run `xacro FILE > robot.urdf` (pip install xacro) and load that; \
+     Python's Scene.load does it by itself where that package is installed";
 
 fn read(mut source: Source, folder: &Path, options: &UrdfOptions) -> Result<Description, SceneError> {
     let defaults = source.take_defaults();
@@ -84,7 +88,8 @@ fn read(mut source: Source, folder: &Path, options: &UrdfOptions) -> Result<Desc
         Builder { options, paths, colors, out: Description::new(name), numbers: vec![], names: BTreeMap::new() };
     out.add_links(&tree)?;
     joints::add_mimics(&tree, &out.numbers, &mut out.out)?;
-    mobility::check(&tree, &out.numbers, &mut out.out)?;
+    let of = |link: usize| tree.order.iter().copied().find(|&i| out.numbers[i] == Some(link)).unwrap_or(0);
+    mobility::check(&|link| tree.links[of(link)].element, &mut out.out)?;
     ignore_the_rest(robot);
     let mut description = out.out;
     // Collision shapes are drawn on links that have nothing else to look at.
@@ -104,7 +109,7 @@ fn robot_element<'a>(document: &'a Document<'a>) -> Result<Element<'a>, SceneErr
     let other = match robot.name() {
         "robot" => return check_expanded(robot).map(|()| robot),
         "mujoco" => ": this is MJCF",
-        "sdf" => ": this is SDF, which is not read",
+        "sdf" => ": this is SDF",
         _ => "",
     };
     Err(robot.error(format!("expected <robot>{other}")))
@@ -250,7 +255,7 @@ fn origin(of: Element) -> Result<Pose, SceneError> {
 }
 
 /// Roll about x, then pitch about y, then yaw about z.
-fn rotation(rpy: Vec3) -> Quat {
+pub(crate) fn rotation(rpy: Vec3) -> Quat {
     let turn = |axis: Vec3, angle: f64| if angle == 0.0 { Quat::IDENTITY } else { axis_angle(axis * angle) };
     (turn(Vec3::Z, rpy.z) * turn(Vec3::Y, rpy.y) * turn(Vec3::X, rpy.x)).normalize()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use stiction_body::math::{Pose, Quat, Vec3};
 use stiction_body::{
     CollisionRules, Coupling, CouplingTerm, Geom, JointKind, LinkSpec, LoopClosure, Mimic, Model, ModelBuilder,
-    RedundantRows,
+    RedundantRows, RowSource,
 };
 
 use stiction_lcp::InputError;
@@ -14,6 +14,7 @@ use stiction_lcp::InputError;
 use crate::actuation::{Actuator, Anchor, Driven, Tendon};
 use crate::ambient::Ambient;
 use crate::description::{Description, KeyframeSpec, Note, NoteKind};
+use crate::equality::{self, Equality, Held};
 use crate::error::SceneError;
 use crate::looks::{Look, Rgba, Visual, default_color};
 use crate::material::{Material, MaterialRule};
@@ -41,6 +42,8 @@ pub struct World {
     pub ambient: Ambient,
     /// What pulls bodies to others that are moved from outside.
     pub ties: Vec<Tie>,
+    /// Those loops, ties and joints that can be switched on and off.
+    pub equalities: Vec<Equality>,
     /// Sensors that robot files name.
     pub sensors: Vec<Sensor>,
     /// States that robot files tell by name.
@@ -243,6 +246,10 @@ pub struct WorldBuilder {
     tendons: Vec<Tendon>,
     effort_ranges: Vec<(usize, [f64; 2])>,
     ties: Vec<Tie>,
+    equalities: Vec<Equality>,
+    /// Loops so far; mimics and couplings.
+    loops: usize,
+    followers: [usize; 2],
     ambient: Ambient,
     sensors: Vec<Sensor>,
     /// With links of the builder, and actuators from a number on.
@@ -334,9 +341,22 @@ impl WorldBuilder {
             let couple = Coupling { terms: c.terms.iter().map(term).collect(), offset: c.offset };
             self.model.couple(couple).map_err(element)?;
         }
+        let mut loops = Vec::with_capacity(description.loops.len());
         for l in &description.loops {
             let (a, b) = (l.a.map(|a| links[a]), l.b.map(|b| links[b]));
-            self.close_loop(LoopClosure { a, b, ..*l })?;
+            loops.push(self.close_loop(LoopClosure { a, b, ..*l })?);
+        }
+        let [mimics, couplings] = self.followers;
+        self.followers = [mimics + description.mimics.len(), couplings + description.couplings.len()];
+        for e in &description.equalities {
+            let held = match e.held {
+                Held::Rows(RowSource::Loop(i)) => loops[i],
+                Held::Rows(RowSource::Mimic(i)) => Held::Rows(RowSource::Mimic(mimics + i)),
+                Held::Rows(RowSource::Coupling(i)) => Held::Rows(RowSource::Coupling(couplings + i)),
+                Held::Tie(i) => Held::Tie(self.ties.len() + i),
+                Held::Nothing => Held::Nothing,
+            };
+            self.equalities.push(Equality { name: name(&e.name), held, ..e.clone() });
         }
         for t in &description.ties {
             let (a, b) = (t.closure.a.map(|a| links[a]), t.closure.b.map(|b| links[b]));
@@ -458,17 +478,24 @@ impl WorldBuilder {
     }
 
     /// Ties frames of two links together. What is tied to a link that is moved from outside is pulled to it instead ([`Tie`]): it may
-    /// be put where nothing can follow.
+    /// be put where nothing can follow. Returns what holds them.
     ///
     /// # Errors
     /// If a link does not exist or a frame is not finite.
-    pub fn close_loop(&mut self, closure: LoopClosure) -> Result<(), SceneError> {
+    pub fn close_loop(&mut self, closure: LoopClosure) -> Result<Held, SceneError> {
         let placed = |link: Option<usize>| link.is_some_and(|l| self.placed.get(l) == Some(&true));
         if placed(closure.a) || placed(closure.b) {
             self.ties.push(Tie::new(closure, placed(closure.b)));
-            return Ok(());
+            return Ok(Held::Tie(self.ties.len() - 1));
         }
-        self.model.close_loop(closure).map_err(|e| SceneError::input("loop", &e))
+        self.model.close_loop(closure).map_err(|e| SceneError::input("loop", &e))?;
+        self.loops += 1;
+        Ok(Held::Rows(RowSource::Loop(self.loops - 1)))
+    }
+
+    /// Lets something that is held be switched on and off.
+    pub fn add_equality(&mut self, equality: Equality) {
+        self.equalities.push(equality);
     }
 
     /// Adds a motor.
@@ -572,7 +599,8 @@ impl WorldBuilder {
             key
         });
         let keyframes = keyframes.collect();
-        let redundant = redundant_rows(&mut model, &q);
+        equality::find_inverse_inertias(&mut self.equalities, &model, &q);
+        let redundant = redundant_rows(&mut model, &q, &self.equalities);
         if !redundant.is_empty() {
             self.notes.push(("closed loops".into(), redundant));
         }
@@ -586,6 +614,7 @@ impl WorldBuilder {
             effort_ranges: self.effort_ranges,
             ambient,
             ties: self.ties,
+            equalities: self.equalities,
             sensors: self.sensors,
             keyframes,
             control: self.control,
@@ -604,11 +633,12 @@ impl WorldBuilder {
 
 /// Leaves rows of loops out that are redundant but for the rounding of a file, and notes those that
 /// are not zero to begin with.
-fn redundant_rows(model: &mut Model, q: &[f64]) -> Vec<Note> {
+fn redundant_rows(model: &mut Model, q: &[f64], equalities: &[Equality]) -> Vec<Note> {
     /// Rows that joints move by less than this (m or rad per rad) are rounding of doubles, and not
     /// worth a note.
     const WORTH_A_NOTE: f64 = 1e-12;
-    let found = model.leave_out_redundant_rows(q);
+    let is_off = |source| equalities.iter().any(|e| !e.active && e.held == Held::Rows(source));
+    let found = model.leave_out_redundant_rows(q, |source| !is_off(source));
     let name = |link: Option<usize>| link.map_or("the world", |l| model.links()[l].spec.name.as_str());
     let note = |f: &RedundantRows| {
         let closure = &model.loops()[f.closure];

@@ -63,14 +63,19 @@ struct Sample {
 
 impl Model {
     /// Leaves rows of closed loops out that are redundant but for rounding, as seen from closed
-    /// poses about the configuration `q` (nq). The same for the same model and `q`.
-    pub fn leave_out_redundant_rows(&mut self, q: &[f64]) -> Vec<RedundantRows> {
-        let parts = self.coupled_loops();
-        parts.iter().flat_map(|part| Search::new(self, part).run(q)).collect()
+    /// poses about the configuration `q` (nq); only loops and joints that are `held` there count.
+    /// The same for the same model, `q` and `held`.
+    pub fn leave_out_redundant_rows(
+        &mut self,
+        q: &[f64],
+        held: impl Fn(RowSource) -> bool + Copy,
+    ) -> Vec<RedundantRows> {
+        let parts = self.coupled_loops(held);
+        parts.iter().flat_map(|part| Search::new(self, part, held).run(q)).collect()
     }
 
-    /// Loops by the trees they tie together.
-    fn coupled_loops(&self) -> Vec<Vec<usize>> {
+    /// Loops that are held, by the trees they tie together.
+    fn coupled_loops(&self, held: impl Fn(RowSource) -> bool) -> Vec<Vec<usize>> {
         let mut part: Vec<usize> = (0..self.trees().len()).collect();
         let tree = |link: Option<usize>| link.map(|l| self.links()[l].tree);
         let ties = self.loops().iter().map(|l| (tree(l.a), tree(l.b)));
@@ -86,7 +91,7 @@ impl Model {
             }
         }
         let mut out = vec![vec![]; part.len()];
-        for (i, l) in self.loops().iter().enumerate() {
+        for (i, l) in self.loops().iter().enumerate().filter(|(i, _)| held(RowSource::Loop(*i))) {
             if let Some(tree) = tree(l.a).or(tree(l.b)) {
                 out[part[tree]].push(i);
             }
@@ -112,7 +117,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(model: &'a mut Model, loops: &'a [usize]) -> Self {
+    fn new(model: &'a mut Model, loops: &'a [usize], held: impl Fn(RowSource) -> bool) -> Self {
         let tree = |link: Option<usize>| link.map(|l| model.links()[l].tree);
         let mut trees: Vec<usize> =
             loops.iter().flat_map(|&l| [model.loops()[l].a, model.loops()[l].b]).filter_map(tree).collect();
@@ -140,7 +145,7 @@ impl<'a> Search<'a> {
         });
         let turns = turns.collect();
         let lengths = vec![1.0; model.loops().len()];
-        let rows = LoopRows::new(model);
+        let rows = LoopRows::of(model, held);
         Self { model, loops, columns, turns, work: Workspace::default(), rows, lengths, spent: 0 }
     }
 

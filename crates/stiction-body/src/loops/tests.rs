@@ -167,7 +167,7 @@ fn rows_that_are_redundant_but_for_rounding_are_left_out() {
     for (kind, redundant) in [(LoopKind::Point, 1), (LoopKind::Hinge, 3), (LoopKind::Weld, 3)] {
         for tilt in [0.0, 1e-10, 1e-7, 1e-5] {
             let (mut model, q) = four_bar(normal, tilt, false, kind);
-            let found = model.leave_out_redundant_rows(&q);
+            let found = model.leave_out_redundant_rows(&q, |_| true);
             assert_eq!(found.iter().map(|f| f.count).sum::<usize>(), redundant, "{kind:?} {tilt}: {found:?}");
             let rows = LoopRows::new(&model);
             assert_eq!(rows.len(), kind.rows() - redundant);
@@ -178,7 +178,7 @@ fn rows_that_are_redundant_but_for_rounding_are_left_out() {
             assert!((turn * axes.point.col(across)).dot(normal).abs() > 1.0 - 1e-6, "{kind:?} {tilt}: {axes:?}");
             // Decided in the same way every time.
             let (mut again, q) = four_bar(normal, tilt, false, kind);
-            again.leave_out_redundant_rows(&q);
+            again.leave_out_redundant_rows(&q, |_| true);
             assert_eq!(again, model);
         }
     }
@@ -188,7 +188,7 @@ fn rows_that_are_redundant_but_for_rounding_are_left_out() {
 #[test]
 fn rows_that_are_needed_elsewhere_stay() {
     let (mut model, q) = four_bar(Vec3::Z, 0.0, true, LoopKind::Point);
-    assert_eq!(model.leave_out_redundant_rows(&q).iter().map(|f| f.count).sum::<usize>(), 1);
+    assert_eq!(model.leave_out_redundant_rows(&q, |_| true).iter().map(|f| f.count).sum::<usize>(), 1);
     let (mut model, q) = four_bar(Vec3::Z, 0.05, false, LoopKind::Point);
-    assert!(model.leave_out_redundant_rows(&q).is_empty());
+    assert!(model.leave_out_redundant_rows(&q, |_| true).is_empty());
 }

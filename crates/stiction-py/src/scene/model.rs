@@ -119,6 +119,13 @@ impl Scene {
         world.mocap_links().map(|l| world.model.links()[l].spec.name.as_str()).collect()
     }
 
+    /// Names of the equality constraints that can be switched on and off (`Simulation.set_equality`): those of robot files, then loops of the
+    /// scene that have a name.
+    #[getter]
+    fn equalities(&self) -> Vec<&str> {
+        self.inner.world.equalities.iter().map(|e| e.name.as_str()).collect()
+    }
+
     /// Names of the keyframes of robot files, in the order of their numbers; empty for those without.
     #[getter]
     fn keyframes(&self) -> Vec<&str> {

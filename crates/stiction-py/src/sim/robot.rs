@@ -1,4 +1,4 @@
-//! What robot files bring along: activations and forces of actuators, sensors, keyframes.
+//! What robot files bring along: activations and forces of actuators, equalities, sensors, keyframes.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -34,6 +34,19 @@ pub fn take_keyframe(py: Python<'_>, core: &mut Core, number: usize) -> PyResult
     core.set_inputs(&inputs).map_err(|message| errors::input(py, message))
 }
 
+/// As many switches as there are equalities.
+fn switches(py: Python<'_>, size: usize, x: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
+    let all: Option<Vec<bool>> =
+        x.try_iter().ok().and_then(|items| items.map(|item| item?.is_truthy()).collect::<PyResult<_>>().ok());
+    let of_size = all.filter(|all| all.len() == size);
+    of_size.ok_or_else(|| errors::input(py, format!("equality_active must have shape ({size},)")))
+}
+
+fn switch_all(core: &mut Core, all: &[bool]) -> PyResult<()> {
+    let mut switched = all.iter().enumerate();
+    switched.try_for_each(|(i, active)| core.sim.set_equality_active(i, *active)).map_err(|e| errors::from_input(&e))
+}
+
 /// Names of a world's sensors with the places of their numbers.
 fn places(world: &World) -> Vec<(String, std::ops::Range<usize>)> {
     let mut first = 0;
@@ -59,6 +72,44 @@ impl Simulation {
         let mut core = self.lock(py)?;
         let x = arrays::vector_of("act", core.sim.world().actuators.len(), x)?;
         core.sim.set_activation(&x).map_err(|e| errors::from_input(&e))
+    }
+
+    /// Which equality constraints are on, (equalities,) bool in the order of ``scene.equalities``: ``data.eq_active`` of MuJoCo. A copy: assign
+    /// to it to switch them, or use `set_equality`.
+    ///
+    /// What is switched on while it is open is pulled closed as MuJoCo's soft constraints pull, and is rigid from the step on that finds it
+    /// closed to 1e-3 (m or rad).
+    #[getter]
+    fn equality_active<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        Ok(PyArray1::from_vec(py, self.lock(py)?.sim.equality_active().collect()))
+    }
+
+    #[setter]
+    fn set_equality_active(&self, py: Python<'_>, x: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut core = self.lock(py)?;
+        self.read(py, &mut core)?;
+        let size = core.sim.world().equalities.len();
+        switch_all(&mut core, &switches(py, size, x)?)
+    }
+
+    /// Switches an equality constraint on or off.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     One of `scene.equalities`.
+    /// active : bool
+    ///     Whether it holds from now on; see `equality_active`.
+    ///
+    /// Raises
+    /// ------
+    /// InputError
+    ///     There is no such equality; or it is open, and the simulation event-driven.
+    fn set_equality(&self, py: Python<'_>, name: &str, active: bool) -> PyResult<()> {
+        let mut core = self.lock(py)?;
+        self.read(py, &mut core)?;
+        let number = core.sim.world().equality(name).map_err(|e| errors::from_input(&e))?;
+        core.sim.set_equality_active(number, active).map_err(|e| errors::from_input(&e))
     }
 
     /// Force of each actuator of the robot files at the present state and controls (N or N m, before the gear), (nu,) in the order of
@@ -215,6 +266,33 @@ impl BatchSimulation {
             all.set_item(name, flat.get_item((PySlice::full(py), columns))?)?;
         }
         Ok(all)
+    }
+
+    /// Which equality constraints of each copy are on, (n, equalities) bool: see `Simulation.equality_active`.
+    #[getter]
+    fn equality_active<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<bool>>> {
+        let copies = self.lock(py)?;
+        let all: Vec<bool> = copies.iter().flat_map(|c| c.core.sim.equality_active()).collect();
+        let size = all.len() / copies.len().max(1);
+        PyArray1::from_vec(py, all).reshape([copies.len(), size])
+    }
+
+    #[setter]
+    fn set_equality_active(&self, py: Python<'_>, x: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut copies = self.lock(py)?;
+        let size = copies[0].core.sim.world().equalities.len();
+        let rows: Vec<Bound<'_, PyAny>> = x.try_iter()?.collect::<PyResult<_>>()?;
+        if rows.len() != copies.len() {
+            return Err(errors::input(py, format!("equality_active must have shape ({}, {size})", copies.len())));
+        }
+        let rows = rows.iter().map(|row| switches(py, size, row)).collect::<PyResult<Vec<_>>>()?;
+        for (i, (copy, row)) in copies.iter_mut().zip(&rows).enumerate() {
+            if copy.failure.is_none() {
+                self.take(py, copy, i)?;
+            }
+            switch_all(&mut copy.core, row)?;
+        }
+        Ok(())
     }
 
     /// Activation of each copy's actuators, (n, nu): see `Simulation.act`.

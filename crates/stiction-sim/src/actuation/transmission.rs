@@ -69,6 +69,7 @@ impl Transmission {
             }
             Self::Site { site, reference: Some(reference) } => between(site, reference, gear, at, row),
             Self::SliderCrank { crank, slider, rod } => gear[0] * slider_crank(crank, slider, *rod, gear[0], at, row),
+            // Its row is that of the contacts, which are found later.
             Self::Body(_) => 0.0,
         }
     }

@@ -58,14 +58,17 @@ pub(super) fn write<'a>(
         let mut actuator = Actuator { gain: Law::NONE, ..Actuator::motor(name, 0) };
         match (drive, target) {
             (Some(drive), Some(target)) => {
-                if matches!(target.transmission, Transmission::Body(_)) {
-                    notes.element(NoteKind::NotYet, element, "adhesion is not supported: it does nothing");
-                }
                 complete(&mut actuator, element, drive, &target, &mut at_reference, compiler, options, notes, out)?;
             }
             (None, Some(target)) => actuator.transmission = target.transmission,
             (_, None) if links.specs.is_empty() => continue,
-            (_, None) => {}
+            (_, None) => {
+                notes.element(
+                    NoteKind::NotYet,
+                    element,
+                    "adhesion of the world's own geoms is not supported: it does nothing",
+                );
+            }
         }
         out.actuators.push(actuator);
     }
@@ -163,20 +166,30 @@ fn complete(
         }
         acceleration = model.acceleration(&row);
     }
-    let lengths = match drive.length_range {
-        Some(range) => range,
-        None if drive.is_muscle() => {
-            let text =
-                "a muscle needs the range of its lengths (lengthrange), which is not computed here: it does nothing";
-            notes.element(NoteKind::NotYet, element, text);
-            actuator.dynamics = Dynamics::None;
-            return Ok(());
+    let lengths = match (drive.length_range, at_reference.as_ref()) {
+        (Some(range), _) => range,
+        (None, Some(model)) if drive.is_muscle() => {
+            let found = match target.range {
+                Some(range) => Some(scaled(range, drive.gear[0])),
+                None => model.clone().extreme_lengths(actuator, &out.tendons),
+            };
+            let bounded = found.filter(|[low, high]| high - low > SHORTEST_MUSCLE);
+            let Some(range) = bounded else {
+                let text = "the length of this muscle has no range (lengthrange), or no end to it: it does nothing";
+                notes.element(NoteKind::NotYet, element, text);
+                actuator.dynamics = Dynamics::None;
+                return Ok(());
+            };
+            range
         }
-        None => [0.0; 2],
+        _ => [0.0; 2],
     };
     [actuator.gain, actuator.bias] = drive.laws(lengths, acceleration);
     Ok(())
 }
+
+/// Muscles whose lengths differ by less than this (m, or rad times the gear) have no range.
+const SHORTEST_MUSCLE: f64 = 1e-9;
 
 /// A range times a factor.
 fn scaled([low, high]: [f64; 2], factor: f64) -> [f64; 2] {

@@ -71,7 +71,6 @@ impl<'a> Assets<'a> {
                         return Err(element.error(format!("there is already a height field \"{name}\"")));
                     }
                 }
-                "model" => return Err(element.error("models within models are not supported yet")),
                 _ => {}
             }
         }
@@ -110,6 +109,8 @@ fn asset_name(element: &Element, file: Option<&Path>) -> Result<String, SceneErr
 /// for in that folder of the assets, as MuJoCo does.
 pub(super) fn asset_file(element: &Element, compiler: &Compiler, directory: &Path) -> Option<PathBuf> {
     let file = element.text("file")?;
+    let compiler = compiler.at(&Attributes::of(element));
+    let directory = compiler.directory.as_deref().unwrap_or(directory);
     let path = compiler.asset_path(directory, file);
     let folder = element.file().and_then(Path::parent).and_then(|f| f.strip_prefix(directory).ok());
     let beside = folder.map(|folder| compiler.asset_path(directory, &folder.join(file).to_string_lossy()));

@@ -166,7 +166,6 @@ impl<'a> Tree<'a> {
                 "geom" => self.geom(element, place, context, notes)?,
                 "site" => self.site(element, place, context)?,
                 "inertial" => self.inertial(element, place, context)?,
-                "attach" => return Err(element.error("models within models are not supported yet")),
                 _ => {}
             }
         }
@@ -208,7 +207,7 @@ impl<'a> Tree<'a> {
             is_static,
             mocap,
         });
-        let weighs = match context.compiler.inertia_from_geom {
+        let weighs = match context.compiler.at(&a).inertia_from_geom {
             InertiaFromGeom::Never => false,
             InertiaFromGeom::Always => true,
             InertiaFromGeom::WhereMissing => !has_inertial(element),
@@ -256,7 +255,7 @@ impl<'a> Tree<'a> {
         let paired = context.paired.contains(name.as_str()) && !name.is_empty();
         let collides = !context.options.is_off("contact") && (contype | conaffinity != 0 || paired);
         let group = a.integer("group")?.unwrap_or(0);
-        let [low, high] = context.compiler.inertia_groups;
+        let [low, high] = context.compiler.at(&a).inertia_groups;
         let weighs = place.weighs && (low..=high).contains(&group);
         a.nonnegative("mass")?;
         a.nonnegative("density")?;
@@ -352,10 +351,10 @@ impl<'a> Tree<'a> {
 
     /// `<inertial>`: mass, centre and moments.
     fn inertial(&mut self, element: &'a Element, place: Place<'a>, context: &Context) -> Result<(), SceneError> {
-        if place.body == 0 || context.compiler.inertia_from_geom == InertiaFromGeom::Always {
+        let a = Attributes::of(element);
+        if place.body == 0 || context.compiler.at(&a).inertia_from_geom == InertiaFromGeom::Always {
             return Ok(());
         }
-        let a = Attributes::of(element);
         let mass = a.nonnegative("mass")?.ok_or_else(|| element.error("needs the attribute \"mass\""))?;
         let frame = pose(&a, context.compiler)?;
         let about_com = match (a.numbers::<6>("fullinertia")?, a.vector("diaginertia")?) {

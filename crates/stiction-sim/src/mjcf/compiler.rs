@@ -35,6 +35,10 @@ pub(super) struct Compiler {
     pub(super) inertia_groups: [i64; 2],
     pub(super) fit_box: bool,
     pub(super) exact_meshes: bool,
+    /// The folder of the model's file, if it is one that was attached.
+    pub(super) directory: Option<PathBuf>,
+    /// Those of models that were attached.
+    pub(super) attached: Vec<Compiler>,
 }
 
 impl Compiler {
@@ -73,6 +77,8 @@ impl Compiler {
             inertia_groups: inertia_groups(&a)?,
             fit_box: a.flag("fitaabb")?.unwrap_or(false),
             exact_meshes: a.flag("exactmeshinertia")?.unwrap_or(false),
+            directory: None,
+            attached: vec![],
         })
     }
 
@@ -82,6 +88,7 @@ impl Compiler {
         if self.strippath {
             file = file.file_name().map(PathBuf::from).unwrap_or(file);
         }
+        let main = self.directory.as_deref().unwrap_or(main);
         match &self.mesh_directory {
             Some(directory) => main.join(directory).join(file),
             None => main.join(file),

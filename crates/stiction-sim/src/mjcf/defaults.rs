@@ -1,5 +1,6 @@
 //! Default classes: each has everything of its parent, and what it sets itself before that.
 
+use super::attach;
 use super::attributes::Attributes;
 use super::tree::Element;
 use crate::error::{SceneError, did_you_mean};
@@ -24,6 +25,11 @@ impl<'a> Defaults<'a> {
         for section in root.all("default") {
             match section.text("class") {
                 None | Some("main" | "") => out.section(section, 0)?,
+                // Of a model that was attached: it has nothing of the others.
+                Some(name) if section.text(attach::COMPILER).is_some() => {
+                    out.classes.push(Class { name, layers: vec![] });
+                    out.section(section, out.classes.len() - 1)?;
+                }
                 Some(_) => return Err(section.attribute_error("class", "the outermost class can only be \"main\"")),
             }
         }

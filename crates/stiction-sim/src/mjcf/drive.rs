@@ -316,7 +316,7 @@ impl Drive {
         compiler: &Compiler,
         a: &Attributes,
     ) -> Result<[f64; 2], SceneError> {
-        if !limited.unwrap_or(compiler.autolimits && range.is_some()) {
+        if !limited.unwrap_or(compiler.at(a).autolimits && range.is_some()) {
             return Ok([f64::NEG_INFINITY, f64::INFINITY]);
         }
         match range {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use stiction_body::math::{Pose, Vec3};
-use stiction_body::{Coupling, CouplingTerm, LoopClosure, LoopKind, Mimic};
+use stiction_body::{Coupling, CouplingTerm, LoopClosure, LoopKind, Mimic, RowSource};
 
 use super::attributes::Attributes;
 use super::bodies::Tree;
@@ -14,50 +14,62 @@ use super::notes::Notes;
 use super::tree::Element;
 use crate::actuation::TendonPath;
 use crate::description::{Description, NoteKind};
+use crate::equality::{Equality, Held};
 use crate::error::SceneError;
 use crate::ties::{Softness, Tie};
 
-/// Writes loops and mimics.
+/// Writes loops, ties, mimics and couplings, and which of them are on.
 pub(super) fn write<'a>(
     root: &'a Element,
     tree: &Tree<'a>,
-    links: &mut Links<'a>,
+    links: &Links<'a>,
     defaults: &Defaults<'a>,
     notes: &mut Notes,
     out: &mut Description,
 ) -> Result<(), SceneError> {
     for element in root.all("equality").flat_map(|s| &s.children) {
         let a = defaults.resolve(element, "equality", None)?;
-        if a.flag("active")? == Some(false) {
-            notes.element(NoteKind::Ignored, element, "not active in the file");
-            continue;
-        }
-        match element.name.as_str() {
+        let active = a.flag("active")?.unwrap_or(true);
+        let usual = Softness::default();
+        let mut softness = Softness {
+            reference: a.merged::<2>("solref", usual.reference)?.0,
+            impedance: a.merged::<5>("solimp", usual.impedance)?.0,
+            torque_scale: a.number("torquescale")?.unwrap_or(usual.torque_scale),
+            inverse_inertia: None,
+        };
+        let held = match element.name.as_str() {
             "connect" => {
                 let closure = connect(element, &a, tree, links)?;
-                push((element, &a), closure, tree, links, notes, out)?;
+                push((element, active), closure, &mut softness, tree, links, notes, out)?
             }
             "weld" => {
                 let closure = weld(element, &a, tree, links)?;
-                push((element, &a), closure, tree, links, notes, out)?;
+                push((element, active), closure, &mut softness, tree, links, notes, out)?
             }
-            "joint" => joint(element, &a, links, notes, out)?,
-            "tendon" => tendon(element, &a, links, notes, out)?,
-            _ => notes.element(NoteKind::NotYet, element, "this kind of equality is not supported: left out"),
-        }
+            "joint" => joint(element, &a, active, &mut softness, links, out)?,
+            "tendon" => tendon(element, &a, active, links, notes, out)?,
+            _ => {
+                notes.element(NoteKind::NotYet, element, "this kind of equality is not supported: left out");
+                Held::Nothing
+            }
+        };
+        let number = out.equalities.len();
+        let name = element.text("name").map_or_else(|| format!("equality{number}"), str::to_string);
+        out.equalities.push(Equality { name, held, active, softness });
     }
     Ok(())
 }
 
 /// Adds a loop, unless neither side can move; what is tied to a body that is moved from outside is pulled to it.
 fn push(
-    (element, a): (&Element, &Attributes),
+    (element, active): (&Element, bool),
     closure: LoopClosure,
+    softness: &mut Softness,
     tree: &Tree,
     links: &Links,
     notes: &mut Notes,
     out: &mut Description,
-) -> Result<(), SceneError> {
+) -> Result<Held, SceneError> {
     let body = |link: Option<usize>| links.of_body.iter().position(|l| *l == link).unwrap_or(0);
     let fixed = |link: Option<usize>| tree.bodies[body(link)].is_static;
     let placed = |link: Option<usize>| {
@@ -66,21 +78,23 @@ fn push(
     };
     if fixed(closure.a) && fixed(closure.b) {
         notes.element(NoteKind::Ignored, element, "ties what cannot move");
-    } else if placed(closure.a) || placed(closure.b) {
-        let usual = Softness::default();
+        return Ok(Held::Nothing);
+    }
+    let tied = placed(closure.a) || placed(closure.b);
+    if tied || !active {
         let mut at = AtReference::new(links)?;
         let (on_a, on_b) = (at.inverse_inertia(closure.a), at.inverse_inertia(closure.b));
-        let softness = Softness {
-            reference: a.merged::<2>("solref", usual.reference)?.0,
-            impedance: a.merged::<5>("solimp", usual.impedance)?.0,
-            torque_scale: a.number("torquescale")?.unwrap_or(usual.torque_scale),
-            inverse_inertia: Some([on_a[0] + on_b[0], on_a[1] + on_b[1]]),
-        };
-        out.ties.push(Tie { softness, ..Tie::new(closure, placed(closure.b)) });
+        softness.inverse_inertia = Some([on_a[0] + on_b[0], on_a[1] + on_b[1]]);
+    }
+    // Open, the speeds of its rows are those of the second frame's origin: that of what moves.
+    let closure = if !active && fixed(closure.b) { Tie::new(closure, true).closure } else { closure };
+    Ok(if tied {
+        out.ties.push(Tie { softness: *softness, ..Tie::new(closure, placed(closure.b)) });
+        Held::Tie(out.ties.len() - 1)
     } else {
         out.loops.push(closure);
-    }
-    Ok(())
+        Held::Rows(RowSource::Loop(out.loops.len() - 1))
+    })
 }
 
 /// Two points that stay together.
@@ -142,49 +156,61 @@ fn closure(links: &Links, [(a, on_a), (b, on_b)]: [(usize, Pose); 2], kind: Loop
     }
 }
 
-/// A joint that is a polynomial of another: a line is a mimic, a constant two equal limits, all else a coupling.
+/// A joint that is a polynomial of another: a line that holds from the start is a mimic, all else a coupling.
 fn joint(
     element: &Element,
     a: &Attributes,
-    links: &mut Links,
-    notes: &mut Notes,
+    active: bool,
+    softness: &mut Softness,
+    links: &Links,
     out: &mut Description,
-) -> Result<(), SceneError> {
+) -> Result<Held, SceneError> {
     let (polynomial, _) = a.merged::<5>("polycoef", [0.0, 1.0, 0.0, 0.0, 0.0])?;
     let first = scalar_joint(element, "joint1", links)?;
     let other = element.text("joint2").map(|_| scalar_joint(element, "joint2", links)).transpose()?;
     let [constant, slope, higher @ ..] = polynomial;
     let (link, y0) = (links.joints[first].link, links.joints[first].reference[0]);
+    let own = CouplingTerm { link, reference: y0, coefficients: [1.0, 0.0, 0.0, 0.0] };
+    if !active {
+        let mut at = AtReference::new(links)?;
+        let of = other.map_or(0.0, |second| at.inverse_joint_inertia(links.joints[second].link));
+        softness.inverse_inertia = Some([at.inverse_joint_inertia(link) + of; 2]);
+    }
     match other {
-        Some(second) if second == first => return Err(element.error("ties a joint to itself")),
+        Some(second) if second == first => Err(element.error("ties a joint to itself")),
         Some(second) if slope != 0.0 || higher != [0.0; 3] => {
             let (of, x0) = (links.joints[second].link, links.joints[second].reference[0]);
             let follows = out.mimics.iter().any(|m| m.link == link);
-            if higher != [0.0; 3] || follows || leads_to(out, of, link) {
+            if !active || higher != [0.0; 3] || follows || leads_to(out, of, link) {
                 let [a, b, c] = higher;
-                let own = CouplingTerm { link, reference: y0, coefficients: [1.0, 0.0, 0.0, 0.0] };
                 let other = CouplingTerm { link: of, reference: x0, coefficients: [-slope, -a, -b, -c] };
-                out.couplings.push(Coupling { terms: vec![own, other], offset: constant });
-                return Ok(());
+                return Ok(couple(out, vec![own, other], constant));
             }
-            out.mimics.push(Mimic { link, of, multiplier: slope, offset: y0 + constant - slope * x0 });
+            Ok(follow(out, Mimic { link, of, multiplier: slope, offset: y0 + constant - slope * x0 }))
         }
-        _ => {
-            links.specs[link].properties.limits = [y0 + constant; 2];
-            notes.element(NoteKind::Changed, element, "the joint is held by two equal limits");
-        }
+        _ => Ok(couple(out, vec![own], constant)),
     }
-    Ok(())
+}
+
+fn couple(out: &mut Description, terms: Vec<CouplingTerm>, offset: f64) -> Held {
+    out.couplings.push(Coupling { terms, offset });
+    Held::Rows(RowSource::Coupling(out.couplings.len() - 1))
+}
+
+fn follow(out: &mut Description, mimic: Mimic) -> Held {
+    out.mimics.push(mimic);
+    Held::Rows(RowSource::Mimic(out.mimics.len() - 1))
 }
 
 /// Fixed tendons are sums of coordinates: one that keeps its length, or is a line of another, or a polynomial of one with a single joint.
 fn tendon(
     element: &Element,
     a: &Attributes,
+    active: bool,
     links: &Links,
     notes: &mut Notes,
     out: &mut Description,
-) -> Result<(), SceneError> {
+) -> Result<Held, SceneError> {
     let ([constant, powers @ ..], _) = a.merged::<5>("polycoef", [0.0, 1.0, 0.0, 0.0, 0.0])?;
     let find = |attribute: &str| -> Result<Option<Vec<(usize, f64)>>, SceneError> {
         let name = element.required(attribute)?;
@@ -223,22 +249,25 @@ fn tendon(
     match terms.filter(|t| trees(t) <= 2) {
         // The second joint leads the first.
         Some(terms)
-            if matches!(&terms[..], [x, y] if second.is_none() && x.coefficients[0] != 0.0 && x.link != y.link)
+            if active
+                && matches!(&terms[..], [x, y] if second.is_none() && x.coefficients[0] != 0.0 && x.link != y.link)
                 && !follows(terms[0].link)
                 && !leads_to(out, terms[1].link, terms[0].link) =>
         {
             let (multiplier, c) = (-terms[1].coefficients[0] / terms[0].coefficients[0], terms[0].coefficients[0]);
             let offset = terms[0].reference - multiplier * terms[1].reference + constant / c;
-            out.mimics.push(Mimic { link: terms[0].link, of: terms[1].link, multiplier, offset });
+            Ok(follow(out, Mimic { link: terms[0].link, of: terms[1].link, multiplier, offset }))
         }
-        Some(terms) => out.couplings.push(Coupling { terms, offset: constant }),
-        None => notes.element(
-            NoteKind::NotYet,
-            element,
-            "equalities of tendons along sites, of curves of several joints, or over three trees are not supported: left out",
-        ),
+        Some(terms) => Ok(couple(out, terms, constant)),
+        None => {
+            notes.element(
+                NoteKind::NotYet,
+                element,
+                "equalities of tendons along sites, of curves of several joints, or over three trees are not supported: left out",
+            );
+            Ok(Held::Nothing)
+        }
     }
-    Ok(())
 }
 
 /// True if following mimics from one link's joint comes to another's.

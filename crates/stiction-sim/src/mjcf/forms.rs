@@ -41,6 +41,7 @@ pub(super) fn read<'s, 'a>(
 ) -> Result<(Form<'s, 'a>, Pose), SceneError> {
     let kind = a.keyword("type", &TYPES)?.unwrap_or("sphere");
     let placed = pose(a, compiler)?;
+    let compiler = compiler.at(a);
     let mesh = a.text("mesh").map(|name| assets.mesh(a, name)).transpose()?;
     let needs = |what: &str| a.error("type", format!("a geom of type \"{kind}\" needs the attribute \"{what}\""));
     match (kind, mesh) {

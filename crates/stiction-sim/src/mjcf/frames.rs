@@ -17,6 +17,7 @@ pub(super) fn pose(a: &Attributes, compiler: &Compiler) -> Result<Pose, SceneErr
 
 /// `axisangle`, `xyaxes`, `zaxis`, `euler` or `quat`, the first there is.
 pub(super) fn orientation(a: &Attributes, compiler: &Compiler) -> Result<Option<Quat>, SceneError> {
+    let compiler = compiler.at(a);
     if let Some([x, y, z, angle]) = a.numbers::<4>("axisangle")? {
         let axis = unit(a, "axisangle", Vec3::new(x, y, z))?;
         return Ok(Some(axis_angle(axis * (angle * compiler.angle))));

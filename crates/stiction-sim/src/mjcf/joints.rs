@@ -52,6 +52,7 @@ impl<'a> Joint<'a> {
         options: &Options,
         notes: &mut Notes,
     ) -> Result<Self, SceneError> {
+        let compiler = compiler.at(a);
         let kind = match a.keyword("type", &["free", "ball", "slide", "hinge"])? {
             _ if element.name == "freejoint" => JointType::Free,
             Some("free") => JointType::Free,

@@ -232,6 +232,7 @@ fn motion(joint: &Joint) -> (JointKind, Pose, Vec<f64>) {
 }
 
 /// The model at rest where the file puts it.
+#[derive(Clone)]
 pub(super) struct AtReference {
     model: Model,
     number: Vec<usize>,
@@ -278,6 +279,63 @@ impl AtReference {
 
     /// The row of an actuator of the description.
     pub(super) fn transmission_row(&self, actuator: &Actuator, tendons: &[Tendon]) -> TreeRow {
+        self.transmission(actuator, tendons).1
+    }
+
+    /// The least and the largest length of an actuator's transmission that are reached from the reference by following its moment arms, with hinges
+    /// and slides within their limits; none if there is no end to it.
+    pub(super) fn extreme_lengths(mut self, actuator: &Actuator, tendons: &[Tendon]) -> Option<[f64; 2]> {
+        let start = self.q.clone();
+        let least = -self.longest(actuator, tendons, -1.0)?;
+        self.move_to(start);
+        Some([least, self.longest(actuator, tendons, 1.0)?])
+    }
+
+    fn move_to(&mut self, q: Vec<f64>) {
+        self.q = q;
+        self.workspace.update_positions(&self.model, &self.q);
+    }
+
+    /// The largest length times a sign, uphill from the present configuration; none if it does not end.
+    fn longest(&mut self, actuator: &Actuator, tendons: &[Tendon], sign: f64) -> Option<f64> {
+        /// Rounds, the first and largest motion of a round (rad or m), that which ends the search, and where there is no end.
+        const ROUNDS: usize = 2000;
+        const STEP: [f64; 2] = [0.1, 0.5];
+        const SHORTEST: f64 = 1e-9;
+        const FARTHEST: f64 = 100.0;
+        let mut step = STEP[0];
+        let (mut length, mut row) = self.transmission(actuator, tendons);
+        for _ in 0..ROUNDS {
+            let mut gradient = vec![0.0; self.model.nv()];
+            row.add_to(&self.model, sign, &mut gradient);
+            let mut next = self.q.clone();
+            let scalar = self.model.links().iter().filter(|l| l.v.len() == 1);
+            let steepest = scalar.clone().map(|l| gradient[l.v.start].abs()).fold(0.0, f64::max);
+            if steepest == 0.0 || step < SHORTEST {
+                return Some(sign * length);
+            }
+            for link in scalar {
+                let ([lo, hi], x) = (link.spec.properties.limits, &mut next[link.q.start]);
+                *x = (*x + step * gradient[link.v.start] / steepest).max(lo).min(hi);
+            }
+            if next.iter().any(|x| x.abs() > FARTHEST) {
+                return None;
+            }
+            let here = std::mem::replace(&mut self.q, next);
+            self.workspace.update_positions(&self.model, &self.q);
+            let (found, along) = self.transmission(actuator, tendons);
+            if sign * found > sign * length {
+                (length, row, step) = (found, along, (1.5 * step).min(STEP[1]));
+            } else {
+                self.move_to(here);
+                step *= 0.5;
+            }
+        }
+        Some(sign * length)
+    }
+
+    /// The length and the row of an actuator of the description.
+    fn transmission(&self, actuator: &Actuator, tendons: &[Tendon]) -> (f64, TreeRow) {
         let tendons: Vec<(f64, TreeRow)> = match actuator.transmission {
             Transmission::Tendon(i) => {
                 let mut all = vec![(0.0, TreeRow::default()); tendons.len()];
@@ -289,8 +347,8 @@ impl AtReference {
         let own = actuator.transmission.with_links(|a| a.renumbered(&self.number), |l| self.number[l], 0);
         let at = Measured { model: &self.model, work: &self.workspace, q: &self.q, tendons: &tendons };
         let mut row = TreeRow::default();
-        own.measure(&actuator.gear, at, &mut row);
-        row
+        let length = own.measure(&actuator.gear, at, &mut row);
+        (length, row)
     }
 
     /// Inverse inertias of a link of the description, as [`inverse_inertia`] has them.
@@ -303,6 +361,13 @@ impl AtReference {
         let mut row = TreeRow::default();
         row.add(&self.model, self.model.links()[self.number[link]].v.start, 1.0);
         row
+    }
+
+    /// The inverse inertia of a joint with one velocity; 0 if it has none.
+    pub(super) fn inverse_joint_inertia(&mut self, link: usize) -> f64 {
+        let row = self.joint_row(link);
+        let inertia = self.inertia_along(&row);
+        if inertia > 0.0 { 1.0 / inertia } else { 0.0 }
     }
 
     /// The inertia that a force along a row J feels: `1/(J M⁻¹ Jᵀ)`; 0 if it feels none.

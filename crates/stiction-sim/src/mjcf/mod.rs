@@ -30,6 +30,7 @@ use crate::error::SceneError;
 mod actuators;
 mod ambient;
 mod assets;
+mod attach;
 mod attributes;
 mod bodies;
 mod compiler;
@@ -110,8 +111,8 @@ fn describe(mut root: Element, directory: &Path, name: &str, how: &MjcfOptions) 
         _ => return Err(root.error("expected <mujoco>")),
     }
     let mut notes = Notes::default();
-    let compiler = Compiler::read(&root, &mut notes)?;
-    replicate::expand(&mut root, &compiler, &mut notes)?;
+    let mut compiler = Compiler::read(&root, &mut notes)?;
+    attach::expand(&mut root, directory, &mut compiler, &mut notes)?;
     let root = &root;
     let options = Options::read(root)?;
     let defaults = defaults::Defaults::read(root)?;
@@ -128,7 +129,7 @@ fn describe(mut root: Element, directory: &Path, name: &str, how: &MjcfOptions) 
     visuals::write(root, &tree, &links, &mut out);
     out.tendons = tendons::read(root, &tree, &links, &defaults, &compiler, &options, &mut notes)?;
     if !options.is_off("equality") {
-        equality::write(root, &tree, &mut links, &defaults, &mut notes, &mut out)?;
+        equality::write(root, &tree, &links, &defaults, &mut notes, &mut out)?;
     }
     actuators::write(root, &tree, &mut links, &defaults, &compiler, &options, &mut notes, &mut out)?;
     ambient::write(&tree, &links, &options, &mut out);

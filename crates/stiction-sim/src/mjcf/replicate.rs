@@ -14,7 +14,7 @@ use super::tree::{ELEMENTS, Element};
 use crate::error::SceneError;
 
 /// Holds the name an element had before it was copied. No file can have such an attribute.
-const ORIGINAL: &str = "\0original";
+pub(super) const ORIGINAL: &str = "\0original";
 
 /// Suffixes of the copies of a name, by kind of element and name.
 type Replicas = BTreeMap<(&'static str, String), Vec<String>>;
@@ -121,7 +121,7 @@ fn gather_one(element: &Element, replicas: &mut Replicas) {
 }
 
 /// What an attribute of a section other than the tree refers to.
-fn referred(attribute: &str) -> Option<&'static str> {
+pub(super) fn referred(attribute: &str) -> Option<&'static str> {
     match attribute {
         "body" | "body1" | "body2" => Some("body"),
         "joint" | "joint1" | "joint2" | "jointinparent" => Some("joint"),

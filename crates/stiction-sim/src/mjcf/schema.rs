@@ -32,6 +32,8 @@ const fn known(used: &'static str, looks: &'static str, soft: &'static str, not_
 const MUJOCO: Known = known("model", "", "", "");
 const DEFAULT: Known = known("class", "", "", "");
 const REPLICATE: Known = known("count sep offset euler childclass", "", "", "");
+const SUBMODEL: Known = known("name file content_type", "", "", "");
+const ATTACH: Known = known("model body prefix", "", "", "");
 const EQUALITY: Known = known("active", "", "solref solimp", "");
 const TENDON_JOINT: Known = known("joint coef", "", "", "");
 const COMPILER: Known = known(
@@ -110,6 +112,8 @@ fn known_of(section: &str, name: &str) -> Option<&'static Known> {
         ("option", "option") => &OPTION,
         ("worldbody", "body" | "frame" | "worldbody") => &BODY,
         ("worldbody", "replicate") => &REPLICATE,
+        ("worldbody", "attach") => &ATTACH,
+        ("asset", "model") => &SUBMODEL,
         ("worldbody" | "default", "joint") => &JOINT,
         ("worldbody", "freejoint") => &FREEJOINT,
         ("worldbody" | "default", "geom") => &GEOM,
@@ -186,6 +190,11 @@ pub(super) fn audit(root: &Element, notes: &mut Notes) {
             _ => walk(section, name, notes),
         }
     }
+}
+
+/// Notes what nobody knows in an `<attach>` element, which is gone when the rest is looked at.
+pub(super) fn audit_attach(element: &Element, notes: &mut Notes) {
+    attributes(element, "worldbody", notes);
 }
 
 /// Notes what nobody knows in `<replicate>` elements, which are gone when the rest is looked at.

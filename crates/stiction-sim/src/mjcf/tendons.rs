@@ -128,7 +128,7 @@ fn properties(
     notes: &mut Notes,
 ) -> Result<Tendon, SceneError> {
     let range = a.numbers::<2>("range")?;
-    let limited = a.automatic("limited")?.unwrap_or(compiler.autolimits && range.is_some());
+    let limited = a.automatic("limited")?.unwrap_or(compiler.at(a).autolimits && range.is_some());
     let limits = range.filter(|_| limited && !options.is_off("limit")).unwrap_or(UNBOUNDED);
     if limits[0] > limits[1] {
         return Err(a.error("range", format!("expected an increasing range, found {} to {}", limits[0], limits[1])));
@@ -142,7 +142,7 @@ fn properties(
     };
     let (stiffness, damping) = (linear("stiffness", "spring")?, linear("damping", "damper")?);
     let effort = a.range("actuatorfrcrange")?;
-    let effort_limited = a.automatic("actuatorfrclimited")?.unwrap_or(compiler.autolimits && effort.is_some());
+    let effort_limited = a.automatic("actuatorfrclimited")?.unwrap_or(compiler.at(a).autolimits && effort.is_some());
     let armature = a.nonnegative("armature")?.unwrap_or(0.0);
     if armature > 0.0 && matches!(path, TendonPath::Through(_)) {
         let text = "the armature of tendons through sites counts without the forces of its motion";

@@ -14,7 +14,7 @@ use crate::looks::{self, Rgba};
 use crate::meshes::{Paint, Texture};
 
 /// Files of a texture, the first that is there counts: one for all of it, or one per side of a cube.
-const FILES: [&str; 7] = ["file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback"];
+pub(super) const FILES: [&str; 7] = ["file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback"];
 
 /// A material as it is drawn.
 #[derive(Debug, Clone)]
@@ -82,7 +82,7 @@ fn product(a: Rgba, b: Rgba) -> Rgba {
 }
 
 /// The folder of the textures.
-fn texture_folder(root: &Element, directory: &Path) -> PathBuf {
+pub(super) fn texture_folder(root: &Element, directory: &Path) -> PathBuf {
     let sections: Vec<&Element> = root.all("compiler").collect();
     let a = Attributes::sections(sections.iter().copied());
     match a.text("texturedir").or(a.text("assetdir")) {

@@ -51,6 +51,11 @@ impl Element {
         }
     }
 
+    /// Takes an attribute away.
+    pub(super) fn remove(&mut self, name: &str) {
+        self.attributes.retain(|a| a.name != name);
+    }
+
     /// The children of that name.
     pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Self> {
         self.children.iter().filter(move |c| c.name == name)

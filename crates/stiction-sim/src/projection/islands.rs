@@ -6,6 +6,7 @@ use std::ops::Range;
 use stiction_body::{ContactPoint, JointKind, LoopRows};
 
 use super::{Enough, NEAR, OPEN, SMALL};
+use crate::actuation::TreeRow;
 use crate::time_stepping::smaller;
 use crate::world::World;
 
@@ -16,6 +17,8 @@ pub(super) enum Source {
     Contact(usize),
     /// The limit of a velocity, and the direction away from it (1 or −1).
     Limit { velocity: usize, away: f64 },
+    /// The limit of a tendon, by its number, and the direction away from it (1 or −1).
+    Tendon { tendon: usize, away: f64 },
     /// A row of a closed loop.
     Loop,
 }
@@ -77,12 +80,12 @@ impl Islands {
         self.parent[tree]
     }
 
-    /// True if an island has loops.
+    /// True if an island has loops or tendons.
     pub fn is_looped(&self, island: usize) -> bool {
         self.islands[island].looped
     }
 
-    /// The rows of islands that are solved exactly, in the order of contacts, limits, loops.
+    /// The rows of islands that are solved exactly, in the order of contacts, limits of joints and tendons, loops.
     pub(super) fn exact(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|row| self.islands[self.parent[row.tree]].is_exact())
     }
@@ -99,7 +102,7 @@ impl Islands {
         contacts: &[ContactPoint],
         sizes: &[f64],
         loops: &LoopRows,
-        q: &[f64],
+        (q, tendons): (&[f64], &[(f64, TreeRow)]),
         enough: Enough,
     ) {
         let trees = world.model.trees();
@@ -112,6 +115,7 @@ impl Islands {
         self.rows.clear();
         self.asked = contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
         limits(world, q, |_, _, gap| self.asked = self.asked.max(-gap));
+        tendon_limits(world, tendons, |_, _, gap| self.asked = self.asked.max(-gap));
         self.asked = (0..loops.len()).map(|i| loops.value(i).abs()).fold(self.asked, f64::max);
         let near = NEAR * self.asked;
         for (k, at) in contacts.iter().enumerate().filter(|(_, at)| at.gap <= near) {
@@ -124,6 +128,15 @@ impl Islands {
             if gap <= near {
                 let tree = trees.partition_point(|tree| tree.v.end <= velocity);
                 let source = Source::Limit { velocity, away };
+                self.push(world, Row { source, gap, tree, wrong: -gap > enough.of_joints() }, [Some(tree), None]);
+            }
+        });
+        tendon_limits(world, tendons, |tendon, away, gap| {
+            let moved = |&(_, values): &(usize, &[f64])| values.iter().any(|x| *x != 0.0);
+            let mut own = tendons[tendon].1.blocks().filter(moved).map(|(tree, _)| tree);
+            if let Some(tree) = own.next().filter(|_| gap <= near) {
+                own.for_each(|other| self.join(world, [tree, other]));
+                let source = Source::Tendon { tendon, away };
                 self.push(world, Row { source, gap, tree, wrong: -gap > enough.of_joints() }, [Some(tree), None]);
             }
         });
@@ -175,7 +188,7 @@ impl Islands {
         for row in &self.rows {
             let island = &mut self.islands[self.parent[row.tree]];
             island.wrong |= row.wrong;
-            island.looped |= matches!(row.source, Source::Loop);
+            island.looped |= matches!(row.source, Source::Loop | Source::Tendon { .. });
             island.rows += 1;
         }
         self.large.clear();
@@ -213,6 +226,17 @@ pub(super) fn limits(world: &World, q: &[f64], mut see: impl FnMut(usize, f64, f
                 if gap.is_finite() {
                     see(k, away, gap);
                 }
+            }
+        }
+    }
+}
+
+/// Calls `see` with every limit of a tendon that joints move: its number, the direction away from it, and how far it is (m or rad).
+pub(super) fn tendon_limits(world: &World, tendons: &[(f64, TreeRow)], mut see: impl FnMut(usize, f64, f64)) {
+    for (i, (tendon, (length, row))) in world.tendons.iter().zip(tendons).enumerate() {
+        for (gap, away) in [(length - tendon.limits[0], 1.0), (tendon.limits[1] - length, -1.0)] {
+            if gap.is_finite() && !row.is_zero() {
+                see(i, away, gap);
             }
         }
     }

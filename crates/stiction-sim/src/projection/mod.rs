@@ -20,7 +20,7 @@ use stiction_lcp::{InputError, Matrix};
 use crate::simulation::Simulation;
 use crate::time_stepping::{HIT, smaller};
 use crate::world::World;
-use islands::{Islands, Source, limits};
+use islands::{Islands, Source, limits, tendon_limits};
 use least_motion::LeastMotion;
 
 /// Overlap above this part of a geom's size, or of a joint beyond its limit above this (m or rad),
@@ -155,7 +155,7 @@ impl Projection {
                     contact += 1;
                     contacts.normal.dot(contact - 1, motion)
                 }
-                Source::Limit { .. } => {
+                Source::Limit { .. } | Source::Tendon { .. } => {
                     limit += 1;
                     limits.rows.dot(limit - 1, motion)
                 }
@@ -259,10 +259,11 @@ impl Simulation {
     /// Puts joints that are far beyond their limits at them.
     fn put_joints_at_their_limits(&mut self) {
         let Some(q) = self.within_limits() else { return };
-        let Self { work, world, state, scratch, .. } = self;
+        let Self { work, world, state, scratch, drives, .. } = self;
         let energy = work.energy(&world.model, &state.v);
         state.q = q;
         work.update_positions(&world.model, &state.q);
+        drives.measure_tendons(world.driven(), work, &state.q);
         work.update_velocities(&world.model, &state.v);
         let moved = work.energy(&world.model, &state.v);
         scratch.projected += moved.0 - energy.0 + (moved.1 - energy.1);
@@ -271,7 +272,7 @@ impl Simulation {
     /// Finds the contacts of the step, `again` after a projection.
     fn find_contacts(&mut self, again: bool) -> Found {
         let clock = self.clock();
-        let Self { work, world, state, scratch, collision, settings, sizes, .. } = self;
+        let Self { work, world, state, scratch, collision, settings, sizes, drives, .. } = self;
         let (model, motion, dt) = (&world.model, &scratch.motion, settings.dt);
         let fastest = motion.iter().map(|m| length(m.linear)).fold(0.0, f64::max);
         let margin = HIT * dt * fastest;
@@ -281,7 +282,8 @@ impl Simulation {
         } else {
             collision.find(model, work, motion, dt, margin)
         };
-        let beyond = beyond_limits(world, &state.q);
+        let mut beyond = beyond_limits(world, &state.q);
+        tendon_limits(world, &drives.tendons, |_, _, gap| beyond = beyond.max(-gap));
         let mut found = Found { depth: 0.0, worst: Enough::ALL.map(|enough| beyond / enough.of_joints()) };
         for point in points.iter().filter(|p| p.gap < 0.0) {
             found.depth = found.depth.max(-point.gap);
@@ -298,8 +300,8 @@ impl Simulation {
     /// One round of the projection: min ‖Δq‖ in the metric of the step's inertia, under N Δq ≥ −gap
     /// and J Δq = −φ; where no motion satisfies that, the one that violates it least.
     pub(crate) fn project(&mut self, enough: Enough) -> Result<Moved, InputError> {
-        let Self { world, state, collision, sizes, loops, projection, .. } = self;
-        projection.islands.split(world, collision.contacts(), sizes, loops, &state.q, enough);
+        let Self { world, state, collision, sizes, loops, projection, drives, .. } = self;
+        projection.islands.split(world, collision.contacts(), sizes, loops, (&state.q, &drives.tendons), enough);
         let asked = projection.islands.asked();
         projection.motion.clear();
         projection.motion.resize(world.model.nv(), 0.0);
@@ -308,7 +310,7 @@ impl Simulation {
         if exactly == Moved::Not && large == Moved::Not {
             return Ok(Moved::Not);
         }
-        let Self { work, world, state, scratch, loops, projection, .. } = self;
+        let Self { work, world, state, scratch, loops, projection, drives, .. } = self;
         let energy = work.energy(&world.model, &state.v);
         work.link_velocities(&world.model, &projection.motion, &mut scratch.moved);
         let part = reasonable_part(&scratch.moved, asked);
@@ -316,6 +318,7 @@ impl Simulation {
         work.update_positions(&world.model, &state.q);
         work.update_velocities(&world.model, &state.v);
         loops.update(&world.model, work, &state.q);
+        drives.measure_tendons(world.driven(), work, &state.q);
         let moved_energy = work.energy(&world.model, &state.v);
         scratch.projected += moved_energy.0 - energy.0 + (moved_energy.1 - energy.1);
         let all = part == 1.0 && exactly != Moved::Partly && large != Moved::Partly;
@@ -324,7 +327,7 @@ impl Simulation {
 
     /// The islands that are small or have loops, exactly: their part of the motion.
     fn project_exactly(&mut self) -> Result<Moved, InputError> {
-        let Self { work, world, scratch, collision, assembler, projector, sizes, loops, projection, .. } = self;
+        let Self { work, world, scratch, collision, assembler, projector, sizes, loops, projection, drives, .. } = self;
         let points = collision.contacts();
         assembler.restart(&scratch.zeros, &scratch.zeros, 1.0)?;
         let mut any = false;
@@ -337,6 +340,9 @@ impl Simulation {
                 }
                 Source::Limit { velocity, away } => {
                     assembler.add_limit(&world.model, velocity, away, row.gap, bounce)?;
+                }
+                Source::Tendon { tendon, away } => {
+                    assembler.add_row_limit(&drives.tendons[tendon].1, away, row.gap, bounce)?;
                 }
                 Source::Loop => {}
             }
@@ -383,7 +389,8 @@ impl Simulation {
                         let tolerance = bend.max(SOLVE_LEAVES * Enough::Little.of_joints());
                         least.add(mass, &[unit], -row.gap, tolerance);
                     }
-                    Source::Loop => {}
+                    // Their islands are solved exactly.
+                    Source::Loop | Source::Tendon { .. } => {}
                 }
             }
             let all = least.solve(assembler.problem.mass());
@@ -412,9 +419,10 @@ impl Simulation {
         let Self { assembler, scratch, .. } = self;
         assembler.start(&scratch.mass, &scratch.zeros, &scratch.zeros, 1.0)?;
         for _ in 0..PROJECTIONS {
-            let Self { work, world, state, loops, scratch, .. } = self;
+            let Self { work, world, state, loops, scratch, drives, .. } = self;
             work.update_positions(&world.model, &state.q);
             loops.update(&world.model, work, &state.q);
+            drives.measure_tendons(world.driven(), work, &state.q);
             if (0..loops.len()).all(|i| loops.value(i).abs() <= OPEN) {
                 break;
             }

@@ -1,11 +1,12 @@
-//! What a program changed from outside between two steps: inputs, poses of bodies that it moves, physical parameters, or anything else.
+//! What a program changed from outside between two steps: inputs, poses of bodies that it moves, physical parameters, equalities, or anything else.
 
 use std::collections::VecDeque;
 
 use stiction_lcp::InputError;
 
 use super::bytes::{Broken, Reader, Writer};
-use super::snapshot::{Has, get_snapshot, put_snapshot};
+use super::snapshot::{Has, get_snapshot, get_switches, put_snapshot, put_switches};
+use crate::equality::Switch;
 use crate::error::SceneError;
 use crate::physical::PhysicalChange;
 use crate::simulation::{Simulation, Snapshot, StepFailure, StepReport};
@@ -31,6 +32,8 @@ pub enum Changed {
     Mocap(Vec<f64>),
     /// Physical parameters: all that differ from the scene's own.
     Physical(Vec<PhysicalChange>),
+    /// What each equality is.
+    Equalities(Vec<Switch>),
     /// Anything else, such as configuration and velocities: all that influences the next step.
     Snapshot(Box<Snapshot>),
 }
@@ -57,6 +60,7 @@ impl Changed {
             (!same(&before.state.q[jointed..], &after.state.q[jointed..]))
                 .then(|| Self::Mocap(after.state.q[jointed..].to_vec())),
             (before.physical != after.physical).then(|| Self::Physical(after.physical.clone())),
+            (before.switches != after.switches).then(|| Self::Equalities(after.switches.clone())),
         ];
         let parts: Vec<Self> = parts.into_iter().flatten().collect();
         let mut made = before.clone();
@@ -83,6 +87,10 @@ impl Changed {
                 snapshot.state.q[first..].copy_from_slice(poses);
             }
             Self::Physical(all) => snapshot.physical.clone_from(all),
+            Self::Equalities(all) => {
+                snapshot.switches.clone_from(all);
+                snapshot.memory.forget_rows();
+            }
             Self::Snapshot(all) => snapshot.clone_from(all),
         }
         Ok(())
@@ -109,6 +117,10 @@ impl Changed {
                     out.f64(*value);
                 });
             }
+            Self::Equalities(all) => {
+                out.u8(4);
+                put_switches(out, all);
+            }
             Self::Snapshot(snapshot) => {
                 out.u8(3);
                 put_snapshot(out, snapshot);
@@ -116,12 +128,13 @@ impl Changed {
         }
     }
 
-    fn get(from: &mut Reader<'_>) -> Result<Self, Broken> {
+    fn get(from: &mut Reader<'_>, has: Has) -> Result<Self, Broken> {
         Ok(match from.u8()? {
             0 => Self::Controllers(from.list(16, |from| Ok((from.u32()?, from.u32()?, from.f64()?)))?),
             1 => Self::Mocap(from.numbers()?),
             2 => Self::Physical(from.list(12, |from| Ok((from.u32()?, from.f64()?)))?),
-            3 => Self::Snapshot(Box::new(get_snapshot(from, Has::ALL)?)),
+            3 => Self::Snapshot(Box::new(get_snapshot(from, has)?)),
+            4 => Self::Equalities(get_switches(from)?),
             x => return Err(Broken(format!("there is no change of kind {x}"))),
         })
     }
@@ -151,8 +164,8 @@ impl Change {
         self.what.put(out);
     }
 
-    pub(super) fn get(from: &mut Reader<'_>) -> Result<Self, Broken> {
-        Ok(Self { step: from.u64()?, what: Changed::get(from)? })
+    pub(super) fn get(from: &mut Reader<'_>, has: Has) -> Result<Self, Broken> {
+        Ok(Self { step: from.u64()?, what: Changed::get(from, has)? })
     }
 }
 

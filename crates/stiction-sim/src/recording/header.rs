@@ -463,6 +463,7 @@ fn fingerprint(world: &World) -> u64 {
         activation,
         ambient,
         ties,
+        equalities,
         allow_start_overlap,
         q,
         v,
@@ -480,6 +481,9 @@ fn fingerprint(world: &World) -> u64 {
     }
     if !ties.is_empty() {
         let _ = write!(hash, "{ties:?}");
+    }
+    if equalities.iter().any(|e| !e.active) {
+        let _ = write!(hash, "{equalities:?}");
     }
     if !(actuators.is_empty() && tendons.is_empty()) {
         let _ = write!(hash, "{tendons:?}{effort_ranges:?}{control:?}{activation:?}");

@@ -60,6 +60,8 @@ const WITH_PHYSICAL: u32 = 7;
 const WITH_CHANGES: u32 = 8;
 /// The version from which on there is [`RecordedStep::gap_spread`].
 const WITH_GAP_SPREAD: u32 = 9;
+/// The version from which on snapshots have equalities that can be switched.
+const WITH_SWITCHES: u32 = 9;
 
 /// What a chunk holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

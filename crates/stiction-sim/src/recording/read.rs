@@ -11,7 +11,9 @@ use super::change::{CHANGE, Change};
 use super::header::Header;
 use super::snapshot::{Has, get_snapshot};
 use super::step::RecordedStep;
-use super::{MAGIC, OLDEST, Tag, VERSION, WITH_ACTIVATIONS, WITH_CHANGES, WITH_PHYSICAL, WITH_ROLLING, chunk_sum};
+use super::{
+    MAGIC, OLDEST, Tag, VERSION, WITH_ACTIVATIONS, WITH_CHANGES, WITH_PHYSICAL, WITH_ROLLING, WITH_SWITCHES, chunk_sum,
+};
 use crate::error::SceneError;
 use crate::simulation::Snapshot;
 
@@ -132,11 +134,13 @@ impl Recording {
             rolling: self.format >= WITH_ROLLING,
             activations: self.format >= WITH_ACTIVATIONS,
             physical: self.format >= WITH_PHYSICAL,
+            switches: self.format >= WITH_SWITCHES,
         };
         let snapshot = get_snapshot(&mut from, has)?;
         let (nq, nv) = (self.header.q.len(), self.header.v.len());
         let steps = from.list(STEP, |from| RecordedStep::get(from, self.format, nq, nv))?;
-        let changes = if self.format >= WITH_CHANGES { from.list(CHANGE, Change::get)? } else { vec![] };
+        let changes =
+            if self.format >= WITH_CHANGES { from.list(CHANGE, |from| Change::get(from, has))? } else { vec![] };
         from.end()?;
         Ok(Chunk { snapshot, steps, changes })
     }

@@ -5,19 +5,22 @@ use stiction_lcp::{Basis, Position};
 
 use super::bytes::{Broken, Reader, Writer, checksum};
 use crate::assemble::ContactKey;
+use crate::equality::Switch;
 use crate::error::SceneError;
 use crate::simulation::{Memory, Simulation, Snapshot, State};
 
 /// The first bytes of a saved state.
 const MAGIC: &[u8; 8] = b"STICSNAP";
 /// The version of the format of saved states.
-pub const SAVED_STATE_VERSION: u32 = 4;
+pub const SAVED_STATE_VERSION: u32 = 5;
 /// The version from which on there are moments against rolling.
 const WITH_ROLLING: u32 = 2;
 /// The version from which on there are activations.
 const WITH_ACTIVATIONS: u32 = 3;
 /// The version from which on there are physical parameters that differ from the scene's own.
 const WITH_PHYSICAL: u32 = 4;
+/// The version from which on equalities can be switched.
+const WITH_SWITCHES: u32 = 5;
 /// More steps than any run has: beyond this a step is no longer a double.
 const MOST_STEPS: u64 = 1 << 53;
 /// Bytes of a key.
@@ -66,6 +69,7 @@ fn parse(bytes: &[u8]) -> Result<Snapshot, Broken> {
         rolling: version >= WITH_ROLLING,
         activations: version >= WITH_ACTIVATIONS,
         physical: version >= WITH_PHYSICAL,
+        switches: version >= WITH_SWITCHES,
     };
     let snapshot = get_snapshot(&mut reader, has)?;
     reader.end()?;
@@ -74,7 +78,7 @@ fn parse(bytes: &[u8]) -> Result<Snapshot, Broken> {
 
 /// Appends a snapshot.
 pub(super) fn put_snapshot(out: &mut Writer, snapshot: &Snapshot) {
-    let Snapshot { state, memory, controllers, physical } = snapshot;
+    let Snapshot { state, memory, controllers, physical, switches } = snapshot;
     put_state(out, state);
     let Memory { keys, start, saturated } = memory;
     out.list(keys, |out, key| put_key(out, *key));
@@ -90,6 +94,26 @@ pub(super) fn put_snapshot(out: &mut Writer, snapshot: &Snapshot) {
         out.u32(*place);
         out.f64(*value);
     });
+    put_switches(out, switches);
+}
+
+pub(super) fn put_switches(out: &mut Writer, switches: &[Switch]) {
+    out.list(switches, |out, switch| {
+        out.u8(match switch {
+            Switch::Off => 0,
+            Switch::Closing => 1,
+            Switch::On => 2,
+        });
+    });
+}
+
+pub(super) fn get_switches(from: &mut Reader<'_>) -> Result<Vec<Switch>, Broken> {
+    from.list(1, |from| match from.u8()? {
+        0 => Ok(Switch::Off),
+        1 => Ok(Switch::Closing),
+        2 => Ok(Switch::On),
+        x => Err(Broken(format!("an equality is off, closing or on, found {x}"))),
+    })
 }
 
 /// What the snapshots of a version have.
@@ -101,11 +125,8 @@ pub(super) struct Has {
     pub activations: bool,
     /// Physical parameters that differ from the scene's own.
     pub physical: bool,
-}
-
-impl Has {
-    /// Those of this version.
-    pub(super) const ALL: Self = Self { rolling: true, activations: true, physical: true };
+    /// Equalities that can be switched.
+    pub switches: bool,
 }
 
 /// Reads a snapshot.
@@ -122,7 +143,8 @@ pub(super) fn get_snapshot(from: &mut Reader<'_>, has: Has) -> Result<Snapshot, 
     })?;
     let controllers = from.list(8, Reader::numbers)?;
     let physical = if has.physical { from.list(12, |from| Ok((from.u32()?, from.f64()?)))? } else { vec![] };
-    Ok(Snapshot { state, memory: Memory { keys, start, saturated }, controllers, physical })
+    let switches = if has.switches { get_switches(from)? } else { vec![] };
+    Ok(Snapshot { state, memory: Memory { keys, start, saturated }, controllers, physical, switches })
 }
 
 pub(super) fn put_state(out: &mut Writer, state: &State) {

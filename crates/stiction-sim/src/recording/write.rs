@@ -139,7 +139,8 @@ impl<W: Write> Recorder<W> {
 fn at_start(simulation: &Simulation) -> bool {
     let (state, world) = (simulation.state(), simulation.world());
     let same = |a: &[f64], b: &[f64]| a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits()));
-    state.step == 0 && same(&state.q, &world.q) && same(&state.v, &world.v)
+    let switched = simulation.switches() != world.switches();
+    state.step == 0 && same(&state.q, &world.q) && same(&state.v, &world.v) && !switched
 }
 
 /// A tag, the size of the bytes, their size packed, a checksum, the packed bytes.

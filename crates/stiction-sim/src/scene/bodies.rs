@@ -10,12 +10,14 @@ use stiction_linalg::Number;
 
 use super::section::Section;
 use crate::description::{Description, GeomSpec};
+use crate::equality::Equality;
 use crate::error::{SceneError, nearest};
 use crate::expression::Expression;
 use crate::looks::{Look, Rgba, Visual};
 use crate::material::{Material, MaterialRule};
 use crate::meshes::{self, TriangleMesh};
 use crate::mjcf::Start as RobotStart;
+use crate::ties::Softness;
 use crate::world::{Base, Placement, WorldBuilder};
 
 /// Quaternions in a scene may be this far from unit length; they are made unit.
@@ -798,5 +800,16 @@ fn closed_loop(section: &Section<'_>, builder: &mut WorldBuilder, names: &Names)
         Ok((Some(link), pose.inverse() * frame))
     };
     let ((a, frame_a), (b, frame_b)) = (side("a")?, side("b")?);
-    builder.close_loop(LoopClosure { a, b, frame_a, frame_b, kind }).map_err(|e| section.place("type", &e))
+    let (name, active) = (section.string("name")?, section.bool("active")?);
+    let held =
+        builder.close_loop(LoopClosure { a, b, frame_a, frame_b, kind }).map_err(|e| section.place("type", &e))?;
+    match name {
+        Some(name) => {
+            let active = active.unwrap_or(true);
+            builder.add_equality(Equality { name, held, active, softness: Softness::default() });
+            Ok(())
+        }
+        None if active.is_some() => Err(section.error("active", "needs a name to be switched by")),
+        None => Ok(()),
+    }
 }

@@ -7,7 +7,7 @@
 mod volume;
 
 use stiction_body::math::{Pose, Quat, Vec3};
-use stiction_body::{LinkMotion, LoopRows, Model, Workspace};
+use stiction_body::{LinkMotion, Model, Workspace};
 use stiction_contact::{CONTACT_ROWS, Mass};
 
 use crate::actuation::{Actuator, Anchor, Transmission, clamp};
@@ -525,7 +525,8 @@ fn outside(sim: &Simulation, work: &Workspace, carried: &mut [(Vec3, Vec3)]) {
     for (i, frame) in sim.contacts().iter().enumerate() {
         let at = |k: usize| rows[k].get(i).copied().unwrap_or(0.0) * scale;
         let [s, t] = frame.tangents;
-        let force = frame.normal * at(0) + s * at(1) + t * (at(2) * frame.friction_ratio);
+        let adhesion = sim.scratch.adhesion.get(i).copied().unwrap_or(0.0);
+        let force = frame.normal * (at(0) - adhesion) + s * at(1) + t * (at(2) * frame.friction_ratio);
         let mut moment = Vec3::ZERO;
         for (k, axis) in (3..CONTACT_ROWS).zip([frame.normal, s, t]) {
             moment += axis * at(k);
@@ -547,7 +548,7 @@ fn loops(sim: &Simulation, work: &Workspace, carried: &mut [(Vec3, Vec3)]) {
     let (scale, Some(forces)) = (sim.force_scale(), sim.impulses().filter(|_| !model.loops().is_empty())) else {
         return;
     };
-    let mut rows = LoopRows::new(model);
+    let mut rows = sim.loops.clone();
     rows.update(model, work, &sim.before.q);
     // Rows that nothing moves are left out of the problem.
     let used = (0..rows.len()).filter(|&i| rows.blocks(i).iter().any(|(_, row)| row.iter().any(|x| *x != 0.0)));

@@ -22,9 +22,10 @@ use stiction_lcp::threads::MOST_THREADS;
 use stiction_lcp::{InputError, Matrix, Threads};
 use stiction_linalg::Number;
 
-use crate::actuation::{Drives, UNBOUNDED};
+use crate::actuation::{Drives, Transmission, UNBOUNDED};
 use crate::assemble::{Assembler, ContactFrame};
 use crate::control::{Commands, Controller};
+use crate::equality::{Closing, Switch};
 use crate::error::SceneError;
 use crate::event_driven::Events;
 use crate::physical::PhysicalChange;
@@ -54,6 +55,9 @@ pub struct Simulation {
     pub(crate) commands: Commands,
     pub(crate) drives: Drives,
     pub(crate) ties: Ties,
+    /// What each equality is.
+    pub(crate) switches: Vec<Switch>,
+    pub(crate) closing: Closing,
     /// Something acts along more than single velocities.
     pub(crate) couples_velocities: bool,
     pub(crate) work: Workspace,
@@ -106,6 +110,8 @@ pub(crate) struct Scratch {
     pub passive: Vec<f64>,
     /// What acts by itself besides gravity, nv; empty if nothing does.
     pub ambient: Vec<f64>,
+    /// Adhesion at each contact of the step (N); empty if there is none.
+    pub adhesion: Vec<f64>,
     /// All forces of the step without contact, nv.
     pub force: Vec<f64>,
     /// Velocities without contact, nv.
@@ -165,6 +171,11 @@ impl Simulation {
             let why = format!("limits and dry friction of tendons (\"{}\") need time stepping", tendon.name);
             return Err(SceneError::new("simulator", why));
         }
+        let adhesive = world.actuators.iter().find(|a| matches!(a.transmission, Transmission::Body(_)));
+        if let Some(actuator) = adhesive.filter(|_| settings.simulator == SimulatorKind::EventDriven) {
+            let why = format!("adhesion (\"{}\") needs time stepping", actuator.name);
+            return Err(SceneError::new("simulator", why));
+        }
         if settings.simulator == SimulatorKind::EventDriven && !world.ties.is_empty() {
             return Err(SceneError::new(
                 "simulator",
@@ -205,12 +216,14 @@ impl Simulation {
         // A projection that cannot be solved has a second form; more methods would only cost.
         let normals = NormalOptions { model: options, insist: false, ..NormalOptions::default() };
         let couples_velocities = world.couples_velocities();
-        let ties = Ties::new(&world.model, &world.ties);
+        let switches = world.switches();
+        let ties = Ties::new(&world.model, &world.ties, world.ties_on(&switches));
+        let closing = Closing::new(&world, &switches);
         let mut simulation = Self {
             ignored: vec![],
             assembler: Assembler::new(&world.model),
             second_assembler: Assembler::new(&world.model),
-            loops: LoopRows::new(&world.model),
+            loops: world.rigid_rows(&switches),
             scratch: Scratch { zeros: vec![0.0; world.model.nv()], ..Scratch::default() },
             own_world: world.clone(),
             physical_changes: vec![],
@@ -222,6 +235,8 @@ impl Simulation {
             commands: Commands::default(),
             drives: Drives::default(),
             ties,
+            closing,
+            switches,
             couples_velocities,
             work: Workspace::default(),
             sizes: (0..collision.geoms().len()).map(|g| collision.size(g)).collect(),
@@ -376,7 +391,8 @@ impl Simulation {
         out
     }
 
-    /// Takes over a keyframe of the world: configuration, velocities and activations. Its controls are for controllers.
+    /// Takes over a keyframe of the world: configuration, velocities and activations; equalities are as at the start. Its controls are for
+    /// controllers.
     ///
     /// # Errors
     /// If there is no such keyframe, or it is no state.
@@ -387,6 +403,9 @@ impl Simulation {
             return Err(InputError::Size { what, expected, found: world.keyframes.len() });
         };
         self.set_state(&key.q, &key.v)?;
+        if self.switches != world.switches() {
+            self.set_switches(world.switches());
+        }
         self.set_activation(&key.activation)
     }
 

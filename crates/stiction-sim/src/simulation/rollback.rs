@@ -6,6 +6,7 @@ use stiction_contact::WarmStart;
 use super::{Memory, Simulation};
 use crate::assemble::ContactKey;
 use crate::control::{Controller, LinkWrench};
+use crate::equality::Switch;
 
 /// What a step that fails goes back to.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +21,7 @@ pub(crate) struct Before {
     pub t: f64,
     step: u64,
     pub saturated: Vec<i8>,
+    switches: Vec<Switch>,
     /// What each controller remembers.
     controllers: Vec<Vec<f64>>,
     /// Contacts and warm start that the step began with, from the moment it has others.
@@ -51,7 +53,8 @@ impl Before {
 impl Simulation {
     /// Keeps what a step can change before it is known to succeed.
     pub(super) fn keep(&mut self) {
-        let Self { before, state, memory, controllers, .. } = self;
+        let Self { before, state, memory, controllers, switches, .. } = self;
+        before.switches.clone_from(switches);
         before.q.clone_from(&state.q);
         before.v.clone_from(&state.v);
         before.activation.clone_from(&state.activation);
@@ -69,6 +72,9 @@ impl Simulation {
     pub(super) fn go_back(&mut self) {
         self.kinematics_at_state = false;
         self.model.limit_work(None);
+        if self.before.switches != self.switches {
+            self.set_switches(self.before.switches.clone());
+        }
         let Self { before, state, memory, controllers, .. } = self;
         state.q.clone_from(&before.q);
         state.v.clone_from(&before.v);

@@ -6,6 +6,7 @@ use stiction_lcp::InputError;
 use super::Simulation;
 use super::rollback::Before;
 use crate::assemble::ContactKey;
+use crate::equality::Switch;
 use crate::physical::PhysicalChange;
 use crate::world::World;
 
@@ -63,6 +64,12 @@ impl Memory {
         Self { saturated: vec![0; world.model.nv() + world.actuators.len()], ..Self::default() }
     }
 
+    /// Forgets what belongs to rows that are others from now on.
+    pub(crate) fn forget_rows(&mut self) {
+        self.start.forces.bilateral.clear();
+        self.start.bases.clear();
+    }
+
     /// Takes over the contacts and the warm start of an answer, which has other storage then. What was remembered at the
     /// start of the step goes to `before`, the first time in a step.
     pub(crate) fn learn(&mut self, before: &mut Before, keys: impl Iterator<Item = ContactKey>, start: &mut WarmStart) {
@@ -84,6 +91,8 @@ pub struct Snapshot {
     pub controllers: Vec<Vec<f64>>,
     /// Physical parameters that differ from the scene's own.
     pub physical: Vec<PhysicalChange>,
+    /// What each equality is; none of earlier versions, where all are as at the start.
+    pub switches: Vec<Switch>,
 }
 
 impl Simulation {
@@ -113,6 +122,7 @@ impl Simulation {
             to.extend_from_slice(c.memory());
         });
         to.physical.clone_from(&self.physical_changes);
+        to.switches.clone_from(&self.switches);
     }
 
     /// Continues from a snapshot of a simulation with the same world, settings and controllers.
@@ -144,7 +154,12 @@ impl Simulation {
                 size(&format!("memory of controller {i}"), controller.memory().len(), memory.len())?;
             }
         }
+        let switches = if snapshot.switches.is_empty() { self.world.switches() } else { snapshot.switches.clone() };
+        size("equalities", self.world.equalities.len(), switches.len())?;
         self.set_physical_changes(&snapshot.physical)?;
+        if switches != self.switches {
+            self.set_switches(switches);
+        }
         self.kinematics_at_state = false;
         self.sleep.wake();
         self.state.clone_from(&snapshot.state);

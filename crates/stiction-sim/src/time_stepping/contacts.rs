@@ -63,6 +63,7 @@ impl Simulation {
             friction_needs_force,
             threads,
             drives,
+            closing,
             ..
         } = self;
         let points = collision.contacts();
@@ -105,14 +106,14 @@ impl Simulation {
             let reach = 2.0 * settings.dt * speed + LIMIT_REACH;
             for (gap, sign) in [(length - tendon.limits[0], 1.0), (tendon.limits[1] - length, -1.0)] {
                 if gap <= reach {
-                    assembler.add_row_limit(row, sign, gap)?;
+                    assembler.add_row_limit(row, sign, gap, 0.0)?;
                 }
             }
             if tendon.friction > 0.0 {
                 assembler.add_row_bounded(row, [-tendon.friction, tendon.friction])?;
             }
         }
-        Ok(())
+        closing.add_rows(world, (&state.v, &scratch.v_free), settings.dt, &mut assembler.problem)
     }
 }
 

@@ -30,6 +30,7 @@ impl Simulation {
     /// One step of symplectic Euler.
     pub(crate) fn time_step(&mut self) -> Result<StepReport, StepFailure> {
         let clock = self.clock();
+        self.latch_closed();
         // What rests has its inertia and kinematics from the last step.
         let at_rest = self.sleep.is_at_rest() && self.kinematics_at_state;
         if !at_rest {
@@ -62,6 +63,7 @@ impl Simulation {
         self.update_forces().map_err(|e| self.fail(e.to_string(), false))?;
         self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
         let [penetration, overlap_left] = self.separate().map_err(|e| self.fail(e.to_string(), false))?;
+        self.add_adhesion().map_err(|e| self.fail(e.to_string(), false))?;
         let Self { work, world, scratch, collision, settings, .. } = self;
         flatten_faces(world, work, &scratch.motion, settings.dt, collision.contacts(), &mut scratch.gaps);
         scratch.spread.clear();
@@ -115,13 +117,14 @@ impl Simulation {
 
     /// Kinematics and inertia at the present state; after a step the kinematics are there already.
     fn update_inertia(&mut self) {
-        let Self { work, world, state, scratch, loops, drives, .. } = self;
+        let Self { work, world, state, scratch, loops, closing, drives, .. } = self;
         let model = &world.model;
         if !mem::take(&mut self.kinematics_at_state) {
             work.update_positions(model, &state.q);
             work.update_velocities(model, &state.v);
         }
         loops.update(model, work, &state.q);
+        closing.update(world, work, &state.q);
         work.mass_blocks(model, &mut scratch.mass);
         drives.measure_tendons(world.driven(), work, &state.q);
         for (tendon, (_, row)) in world.tendons.iter().zip(&drives.tendons).filter(|(t, _)| t.armature > 0.0) {

@@ -70,7 +70,7 @@ pub(super) fn read_placed<'a>(
         return Ok(vec![]);
     };
     if let Some(element) = geometry.child("mesh").filter(|_| purpose == Purpose::Visual) {
-        let parts = visual_mesh(element, paths)?.into_iter();
+        let parts = MeshFile::read(element, paths)?.drawn()?.into_iter();
         return Ok(parts.map(|(shape, rgba)| Placed { name, pose, shape, rgba }).collect());
     }
     let read = read_geometry(geometry, pose, paths, keep, purpose)?;
@@ -119,7 +119,7 @@ fn read_geometry(
             checked(if half == 0.0 { Shape::sphere(radius) } else { Shape::capsule(half, radius) })?
         }
         "plane" => return plane(element, pose).map(Some),
-        _ => mesh(element, paths, keep)?,
+        _ => MeshFile::read(element, paths)?.collision(keep)?,
     };
     Ok(Some((pose, shape)))
 }
@@ -127,55 +127,71 @@ fn read_geometry(
 /// The half-space below a plane: its z axis is the normal.
 fn plane(element: Element, pose: Pose) -> Result<(Pose, Shape), SceneError> {
     let normal = element.vector("normal")?.unwrap_or(Vec3::Z);
-    let Some(normal) = normal.try_normalize() else {
-        return Err(element.attribute_error("normal", "a normal must not be zero"));
-    };
+    half_space(pose, normal).ok_or_else(|| element.attribute_error("normal", "a normal must not be zero"))
+}
+
+/// The half-space below a plane at a pose, with its normal; none if that is zero.
+pub(crate) fn half_space(pose: Pose, normal: Vec3) -> Option<(Pose, Shape)> {
+    let normal = normal.try_normalize()?;
     let (s, t) = tangents(normal);
     let turn = Quat::from_mat3(&Mat3::from_cols(s, t, normal)).normalize();
-    Ok((pose * Pose::from_rotation(turn), Shape::half_space()))
+    Some((pose * Pose::from_rotation(turn), Shape::half_space()))
 }
 
-/// The file and the scale of a mesh.
-fn mesh_file(element: Element, paths: &Paths) -> Result<(PathBuf, Vec3), SceneError> {
-    let name = element.required("filename")?;
-    let scale = match element.list("scale")?.as_deref() {
-        None | Some([]) => Vec3::ONE,
-        Some([s]) => Vec3::splat(*s),
-        Some([x, y, z]) => Vec3::new(*x, *y, *z),
-        Some(list) => return Err(element.attribute_error("scale", format!("expected 3 numbers, found {}", list.len()))),
-    };
-    let (path, note) = paths.find(name).map_err(|message| element.attribute_error("filename", message))?;
-    if let Some(note) = note {
-        element.note(NoteKind::Changed, note);
+/// A mesh that an element names.
+pub(crate) struct MeshFile<'a> {
+    element: Element<'a>,
+    path: PathBuf,
+    scale: Vec3,
+}
+
+impl<'a> MeshFile<'a> {
+    /// The file and the scale of a `<mesh>`.
+    fn read(element: Element<'a>, paths: &Paths) -> Result<Self, SceneError> {
+        let name = element.required("filename")?;
+        let scale = match element.list("scale")?.as_deref() {
+            None | Some([]) => Vec3::ONE,
+            Some([s]) => Vec3::splat(*s),
+            Some([x, y, z]) => Vec3::new(*x, *y, *z),
+            Some(list) => {
+                return Err(element.attribute_error("scale", format!("expected 3 numbers, found {}", list.len())));
+            }
+        };
+        Self::find(element, name, scale, paths)
     }
-    Ok((path, scale))
-}
 
-/// A mesh as it is drawn: surfaces with the colours that its file gives.
-fn visual_mesh(element: Element, paths: &Paths) -> Result<Vec<(Shape, Option<Rgba>)>, SceneError> {
-    let (path, scale) = mesh_file(element, paths)?;
-    let broken = |message: String| element.attribute_error("filename", message);
-    let ColoredMesh { parts, notes, .. } = meshes::load_colored(&path, scale).map_err(|e| broken(e.to_string()))?;
-    notes.into_iter().for_each(|note| element.note(NoteKind::Changed, note));
-    let shape = |mesh: TriangleMesh| Shape::mesh(mesh.vertices, mesh.triangles).map_err(|e| broken(e.to_string()));
-    parts.into_iter().map(|part| Ok((shape(part.mesh)?, part.rgba))).collect()
-}
-
-fn mesh(element: Element, paths: &Paths, keep: bool) -> Result<Shape, SceneError> {
-    let (path, scale) = mesh_file(element, paths)?;
-    let broken = |message: String| element.attribute_error("filename", message);
-    let mesh = meshes::load(&path, scale).map_err(|e| broken(e.to_string()))?;
-    if keep {
-        return Shape::mesh(mesh.vertices, mesh.triangles).map_err(|e| broken(e.to_string()));
+    /// The file of a name.
+    pub(crate) fn find(element: Element<'a>, name: &str, scale: Vec3, paths: &Paths) -> Result<Self, SceneError> {
+        let (path, note) = paths.find(name).map_err(|message| element.attribute_error("filename", message))?;
+        if let Some(note) = note {
+            element.note(NoteKind::Changed, note);
+        }
+        Ok(Self { element, path, scale })
     }
-    match Shape::hull(mesh.vertices.clone()) {
-        Ok(hull) => {
-            element.note(NoteKind::Changed, "the mesh becomes its convex hull");
-            Ok(hull)
+
+    fn broken(&self, message: impl ToString) -> SceneError {
+        self.element.attribute_error("filename", message.to_string())
+    }
+
+    /// As it is drawn: surfaces with the colours that its file gives.
+    pub(crate) fn drawn(&self) -> Result<Vec<(Shape, Option<Rgba>)>, SceneError> {
+        let loaded = meshes::load_colored(&self.path, self.scale).map_err(|e| self.broken(e))?;
+        let ColoredMesh { parts, notes, .. } = loaded;
+        notes.into_iter().for_each(|note| self.element.note(NoteKind::Changed, note));
+        let shape = |mesh: TriangleMesh| Shape::mesh(mesh.vertices, mesh.triangles).map_err(|e| self.broken(e));
+        parts.into_iter().map(|part| Ok((shape(part.mesh)?, part.rgba))).collect()
+    }
+
+    /// Its convex hull, or its triangles if it is to keep them or is flat.
+    pub(crate) fn collision(&self, keep: bool) -> Result<Shape, SceneError> {
+        let mesh = meshes::load(&self.path, self.scale).map_err(|e| self.broken(e))?;
+        if !keep {
+            if let Ok(hull) = Shape::hull(mesh.vertices.clone()) {
+                self.element.note(NoteKind::Changed, "the mesh becomes its convex hull");
+                return Ok(hull);
+            }
+            self.element.note(NoteKind::Changed, "the mesh is flat: it stays a surface of triangles");
         }
-        Err(_) => {
-            element.note(NoteKind::Changed, "the mesh is flat: it stays a surface of triangles");
-            Shape::mesh(mesh.vertices, mesh.triangles).map_err(|e| broken(e.to_string()))
-        }
+        Shape::mesh(mesh.vertices, mesh.triangles).map_err(|e| self.broken(e))
     }
 }

@@ -32,13 +32,17 @@ pub(super) fn read(link: Element) -> Result<Option<Inertia>, SceneError> {
         inertial.note(NoteKind::Warning, "the mass is 0: the link has no inertia, whatever <inertia> says");
         return Ok(None);
     }
+    Ok(Some(possible(inertial, mass, tensor)?.transformed(&pose)))
+}
+
+/// An inertia about its centre of mass, raised to the nearest possible one where no body has it.
+pub(crate) fn possible(inertial: Element, mass: f64, tensor: Mat3) -> Result<Inertia, SceneError> {
     let largest = tensor.to_cols_array().into_iter().fold(0.0, |a: f64, x| a.max(x.abs()));
-    let inertia = match Inertia::new(mass, Vec3::ZERO, tensor) {
+    Ok(match Inertia::new(mass, Vec3::ZERO, tensor) {
         Ok(inertia) => inertia,
         Err(_) if largest <= POINT * mass => Inertia { mass, com: Vec3::ZERO, about_com: Mat3::ZERO },
         Err(_) => Inertia { mass, com: Vec3::ZERO, about_com: clip(inertial, tensor)? },
-    };
-    Ok(Some(inertia.transformed(&pose)))
+    })
 }
 
 fn read_tensor(inertial: Element) -> Result<Mat3, SceneError> {

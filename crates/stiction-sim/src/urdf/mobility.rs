@@ -4,7 +4,6 @@ use stiction_body::math::Vec3;
 use stiction_body::{Inertia, Model, ModelBuilder, ShapeKind, Workspace};
 use stiction_linalg::cholesky::singular_row;
 
-use super::tree::Tree;
 use crate::description::{Description, NoteKind};
 use crate::error::SceneError;
 use crate::xml::Element;
@@ -22,12 +21,10 @@ const LARGEST: usize = 1000;
 const DENSITY: f64 = 1000.0;
 
 /// Refuses joints that move nothing; point masses whose rotation matters become bodies.
-pub(super) fn check(tree: &Tree, numbers: &[Option<usize>], out: &mut Description) -> Result<(), SceneError> {
-    let of = |link: usize| tree.order.iter().copied().find(|&i| numbers[i] == Some(link)).unwrap_or(0);
-    let element = |link: usize| tree.links[of(link)].element;
+pub(crate) fn check<'a>(element: &dyn Fn(usize) -> Element<'a>, out: &mut Description) -> Result<(), SceneError> {
     let singular =
         |out: &Description, part: f64| joint_without_inertia(out, part).map_err(|e| SceneError::new("robot", e));
-    check_masses(tree, numbers, out)?;
+    check_masses(element, out)?;
     let Some(link) = singular(out, NEARLY_SINGULAR)? else { return Ok(()) };
     give_inertia(out, link, element);
     // Where that was not all, every point mass gets some.
@@ -59,19 +56,18 @@ fn give_inertia<'a>(out: &mut Description, link: usize, element: impl Fn(usize) 
 }
 
 /// Every joint that moves must carry some mass.
-fn check_masses(tree: &Tree, numbers: &[Option<usize>], out: &Description) -> Result<(), SceneError> {
+fn check_masses<'a>(element: &dyn Fn(usize) -> Element<'a>, out: &Description) -> Result<(), SceneError> {
     let mut carried: Vec<f64> = out.links.iter().map(|l| l.inertia.mass).collect();
     for (i, link) in out.links.iter().enumerate().rev() {
         if let Some(parent) = link.parent {
             carried[parent] += carried[i];
         }
     }
-    for &i in &tree.order {
-        let (Some(number), Some(joint)) = (numbers[i], &tree.links[i].joint) else { continue };
-        if joint.kind.nv() > 0 && carried[number] == 0.0 && joint.properties.armature == 0.0 {
-            let name = joint.name;
+    for (i, link) in out.links.iter().enumerate().filter(|(_, link)| !link.joint_name.is_empty()) {
+        if link.kind.nv() > 0 && carried[i] == 0.0 && link.properties.armature == 0.0 {
+            let name = &link.joint_name;
             let message = format!("moves by joint \"{name}\", and neither it nor anything below it has a mass above 0");
-            return Err(tree.links[i].element.error(message));
+            return Err(element(i).error(message));
         }
     }
     Ok(())

@@ -6,7 +6,7 @@ use super::UrdfOptions;
 use crate::xml::Source;
 
 /// Where to look.
-pub(super) struct Paths {
+pub(crate) struct Paths {
     /// The folder of the URDF.
     folder: PathBuf,
     /// Packages, or folders of packages, in order.
@@ -16,19 +16,20 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    pub(super) fn new(folder: &Path, options: &UrdfOptions) -> Self {
+    pub(crate) fn new(folder: &Path, options: &UrdfOptions) -> Self {
         let mut packages = options.package_paths.clone();
         let given = packages.len();
         let all = |name: &str| std::env::var_os(name).map_or(vec![], |v| std::env::split_paths(&v).collect());
         packages.extend(all("ROS_PACKAGE_PATH"));
         packages.extend(all("AMENT_PREFIX_PATH").into_iter().map(|p| p.join("share")));
         packages.extend(all("GAZEBO_MODEL_PATH"));
+        packages.extend(all("GZ_SIM_RESOURCE_PATH"));
         packages.retain(|p| !p.as_os_str().is_empty());
         Self { folder: folder.into(), packages, given }
     }
 
     /// The file of that name, and what to note about how it was found.
-    pub(super) fn find(&self, name: &str) -> Result<(PathBuf, Option<String>), String> {
+    pub(crate) fn find(&self, name: &str) -> Result<(PathBuf, Option<String>), String> {
         let name = name.trim().replace('\\', "/");
         if let Some((scheme, rest)) = name.split_once("://") {
             return match scheme {

@@ -1,11 +1,13 @@
 //! Loaders, scenes, simulators and recordings. One program for all: every program is linked with the whole engine.
 
+mod adhesion;
 mod bad_scenes;
 mod changes;
 mod closed_loops;
 mod contact_rates;
 mod ellipsoid;
 mod energy;
+mod equality;
 mod event_driven;
 mod exactness;
 mod fast_motion;
@@ -24,6 +26,7 @@ mod restitution;
 mod robots;
 mod rolling_friction;
 mod scenes;
+mod sdf;
 mod sleeping;
 mod threads;
 mod urdf;

@@ -359,7 +359,15 @@ fn loops_close_where_the_file_closes_them() {
     );
     assert_eq!(
         d.loops.iter().map(|l| l.kind).collect::<Vec<_>>(),
-        [LoopKind::Point, LoopKind::Weld, LoopKind::Weld, LoopKind::Point, LoopKind::Point, LoopKind::Weld]
+        [
+            LoopKind::Point,
+            LoopKind::Weld,
+            LoopKind::Weld,
+            LoopKind::Point,
+            LoopKind::Point,
+            LoopKind::Weld,
+            LoopKind::Weld
+        ]
     );
     let at = poses(&d, None);
     let side = |link: Option<usize>, frame: Pose| link.map_or(frame, |l| at[l] * frame);
@@ -372,8 +380,10 @@ fn loops_close_where_the_file_closes_them() {
     near(frames(0).0.translation, [1.0, 0.5, 0.0]);
     near(frames(3).0.translation, [1.0, 1.0, 0.0]);
     near(frames(3).1.translation, [0.0, 2.0, 1.0]);
-    near(frames(5).0.translation, [2.0, 2.0, 3.0]);
-    assert!(noted(&d, NoteKind::Ignored, "not active"));
+    near(frames(6).0.translation, [2.0, 2.0, 3.0]);
+    let active: Vec<bool> = d.equalities.iter().map(|e| e.active).collect();
+    assert_eq!(active, [true, true, true, true, true, false, true]);
+    assert_eq!(d.equalities[5].name, "equality5");
 }
 
 #[test]
@@ -395,7 +405,7 @@ fn joints_follow_others_in_the_files_coordinates() {
         r#"<worldbody><body><joint name="x" type="slide"/><geom size=".1"/></body></worldbody><equality><joint joint1="x" polycoef=".2"/>
             </equality>"#,
     );
-    assert_eq!(d.links[0].properties.limits, [0.2, 0.2]);
+    assert_eq!((d.couplings[0].terms.len(), d.couplings[0].terms[0].link, d.couplings[0].offset), (1, 0, 0.2));
 }
 
 /// Two links on hinges x and y.
@@ -618,7 +628,7 @@ fn bad_input_is_named_with_its_place() {
         (r#"<worldbody><replicate count="0"/></worldbody>"#, "must be above 0"),
         (r#"<worldbody><replicate count="99999999999"><body/></replicate></worldbody>"#, "makes more than"),
         (r#"<include file="gone.xml"/>"#, "<include> file"),
-        (r#"<worldbody><attach model="m"/></worldbody>"#, "not supported yet"),
+        (r#"<worldbody><attach model="m"/></worldbody>"#, "there is no model \"m\" among the assets"),
     ];
     for (text, expected) in cases {
         let message = error(text);
@@ -743,4 +753,68 @@ fn sensors_of_joints_name_the_kind_of_joint_they_need() {
     }
     let message = with(r#"<jointpos joint="hing"/>"#);
     assert!(message.contains("did you mean \"hinge\""), "{message}");
+}
+
+/// Figures are those of MuJoCo's compiler.
+#[test]
+fn models_within_models_keep_their_own_units_and_defaults() {
+    let text = r#"<mujoco><compiler angle="radian"/><default><joint damping="9"/></default>
+      <asset><model name="a" file="attached_arm.xml"/></asset>
+      <worldbody><body name="cart" pos="0 0 1"><joint name="x" type="slide" axis="1 0 0"/><geom size=".2"/>
+        <frame pos="0 0 .2" euler="0 0 1.5707963267948966"><attach model="a" body="base" prefix="L/"/></frame></body>
+        <attach model="a" prefix="R/" body="upper"/></worldbody>
+      <actuator><motor joint="L/e"/></actuator></mujoco>"#;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let d = mjcf::parse(text, &folder, &MjcfOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    let names: Vec<&str> = d.links.iter().map(|l| l.name.as_str()).collect();
+    assert_eq!(names, ["cart", "L/base", "L/upper", "L/lower", "R/upper", "R/lower"]);
+    let masses = [33.510_321_638, 4.0, 0.480_663_676, 0.902_395_221, 0.480_663_676, 0.902_395_221];
+    for (link, mass) in d.links.iter().zip(masses) {
+        assert!((link.inertia.mass - mass).abs() < 1e-8, "{}: {}", link.name, link.inertia.mass);
+    }
+    let joint = |name: &str| d.links.iter().find(|l| l.joint_name == name).unwrap();
+    let quarter = std::f64::consts::FRAC_PI_2;
+    for side in ["L/", "R/"] {
+        let [low, high] = joint(&format!("{side}s")).properties.limits;
+        assert!((low + quarter).abs() < 1e-12 && (high - 0.5 * quarter).abs() < 1e-12, "{low} {high}");
+        assert_eq!(joint(&format!("{side}e")).properties.damping, 2.0);
+    }
+    assert_eq!(joint("x").properties.damping, 9.0);
+    let actuators: Vec<(&str, f64)> = d.actuators.iter().map(|a| (a.name.as_str(), a.gear[0])).collect();
+    assert_eq!(actuators, [("actuator0", 1.0), ("L/ms", 3.0), ("L/me", 1.0), ("R/ms", 3.0), ("R/me", 1.0)]);
+    assert_eq!(d.equalities.iter().map(|e| e.name.as_str()).collect::<Vec<_>>(), ["L/c", "R/c"]);
+    assert_eq!(d.sensors.iter().map(|s| s.name.as_str()).collect::<Vec<_>>(), ["L/ps", "R/ps"]);
+    assert!(d.excluded.is_empty() && noted(&d, NoteKind::Ignored, "not attached"));
+    let whole = text.replace(" body=\"upper\"", "");
+    let d = mjcf::parse(&whole, &folder, &MjcfOptions::default()).unwrap();
+    assert!(d.link("R/other").is_some() && d.excluded.len() == 1);
+    let broken = |from: &str, to: &str| {
+        mjcf::parse(&text.replace(from, to), &folder, &MjcfOptions::default()).unwrap_err().to_string()
+    };
+    assert!(broken("attach model=\"a\" body", "attach model=\"b\" body").contains("there is no model \"b\""));
+    assert!(broken("body=\"base\"", "body=\"bse\"").contains("there is no body \"bse\""));
+    assert!(broken("attached_arm.xml", "nothing.xml").contains("nothing.xml"));
+}
+
+/// Figures are those of MuJoCo's compiler, which simulates: it is up to 3e-4 beyond the limits.
+#[test]
+fn muscles_find_the_range_of_their_lengths() {
+    let d = model(
+        r#"<compiler angle="radian"/><worldbody><site name="o" pos="0 0 .2"/>
+           <body><joint name="j" axis="0 1 0" range="-1 1.2"/><geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/>
+             <site name="i" pos=".2 0 .02"/>
+             <body pos=".3 0 0"><joint name="k" axis="0 1 0" range="-.5 .5"/>
+               <geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/><site name="e" pos=".15 0 .02"/></body></body></worldbody>
+           <tendon><spatial name="one"><site site="o"/><site site="i"/></spatial>
+             <spatial name="two"><site site="o"/><site site="i"/><site site="e"/></spatial></tendon>
+           <actuator><muscle joint="j" gear="-.05"/><muscle tendon="one"/><muscle tendon="two"/><muscle site="e"/></actuator>"#,
+    );
+    let expected = [[-0.06001512, 0.05001576], [0.09353289, 0.38996831], [0.32600271, 0.64327778]];
+    for (actuator, expected) in d.actuators.iter().zip(expected) {
+        let Law::Muscle(muscle) = actuator.gain else { panic!("{:?}", actuator.gain) };
+        for (found, expected) in muscle.lengths.into_iter().zip(expected) {
+            assert!((found - expected).abs() < 5e-4, "{}: {found}, MuJoCo {expected}", actuator.name);
+        }
+    }
+    assert!(noted(&d, NoteKind::NotYet, "has no range") && d.actuators[3].gain == Law::NONE);
 }

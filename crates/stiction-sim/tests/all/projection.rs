@@ -106,3 +106,23 @@ fn overlap_that_nothing_removes_is_left_and_others_are_removed() {
         assert!((s.state().q[9] - 1.48).abs() < 1e-9, "{:?}", s.state().q);
     }
 }
+
+/// Limits of tendons are put right by moving, as those of joints: here by three parts of four of the lighter body.
+#[test]
+fn tendons_beyond_their_limits_are_put_at_them() {
+    let text = r#"<mujoco><option timestep="0.001" gravity="0 0 0"/><worldbody>
+      <body><joint name="a" type="slide" axis="1 0 0"/><geom size=".1" mass="1"/></body>
+      <body pos="0 1 0"><joint name="b" type="slide" axis="1 0 0"/><geom size=".1" mass="3"/></body></worldbody>
+      <tendon><fixed name="t" limited="true" range="-1 .2"><joint joint="a" coef="1"/><joint joint="b" coef="1"/></fixed></tendon>
+      <keyframe><key qpos=".3 .1"/></keyframe></mujoco>"#;
+    let options = stiction_sim::mjcf::MjcfOptions::default();
+    let description = stiction_sim::mjcf::parse(text, ".".as_ref(), &options).unwrap();
+    let mut builder = stiction_sim::WorldBuilder::new();
+    builder.add(&description, &stiction_sim::Placement::default()).unwrap();
+    let world = std::sync::Arc::new(builder.build().unwrap().0);
+    let mut sim = stiction_sim::Simulation::new(world, stiction_sim::Settings::default()).unwrap();
+    sim.step().unwrap();
+    let q = &sim.state().q;
+    assert!((q[0] - 0.15).abs() < 1e-9 && (q[1] - 0.05).abs() < 1e-9, "{q:?}");
+    assert!(sim.state().v.iter().all(|v| v.abs() < 1e-9), "{:?}", sim.state().v);
+}

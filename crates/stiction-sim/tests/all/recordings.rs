@@ -497,6 +497,7 @@ fn what_a_program_changes_between_steps_is_replayed() {
                 Changed::Mocap(_) => 1,
                 Changed::Physical(_) => 2,
                 Changed::Snapshot(_) => 3,
+                Changed::Equalities(_) => 4,
             })
             .collect();
         let count = |kind: i32| kinds.iter().filter(|k| **k == kind).count();

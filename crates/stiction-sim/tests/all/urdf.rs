@@ -231,15 +231,12 @@ fn what_is_no_tree_is_named() {
         ("<mujoco/>".into(), "expected <robot>: this is MJCF"),
         ("<sdf/>".into(), "this is SDF"),
         ("<robot><link name='a'></robot>".into(), "XML: "),
-        ("<robot><xacro:include filename='b'/></robot>".into(), "this is a xacro file"),
+        ("<robot><xacro:include filename='b'/></robot>".into(), "this is xacro"),
         (
             robot(&["a"], "<link name='b'><collision><geometry><sphere radius='${r}'/></geometry></collision></link>"),
-            "this is a xacro file",
+            "this is xacro",
         ),
-        (
-            robot(&["a"], "<link name='b'><inertial><mass value='$(env MASS)'/></inertial></link>"),
-            "this is a xacro file",
-        ),
+        (robot(&["a"], "<link name='b'><inertial><mass value='$(env MASS)'/></inertial></link>"), "this is xacro"),
         (robot(&[], "<link name='b'><inertial><mass value='$(optenv MASS x)'/></inertial></link>"), "found \"x"),
     ];
     for (text, expected) in cases {
@@ -252,7 +249,7 @@ fn what_is_no_tree_is_named() {
     let column = fixed.find("rpy=").unwrap() + 1;
     assert!(message.starts_with(&format!("4:{column}: ")), "{message}, expected in column {column}");
     let xacro = urdf::load(Path::new("a.urdf.xacro"), &UrdfOptions::default()).unwrap_err().to_string();
-    assert!(xacro.starts_with("a.urdf.xacro: this is a xacro file"), "{xacro}");
+    assert!(xacro.starts_with("a.urdf.xacro: this is xacro"), "{xacro}");
     let missing = urdf::load(Path::new("/nowhere/a.urdf"), &UrdfOptions::default()).unwrap_err().to_string();
     assert!(missing.starts_with("/nowhere/a.urdf: cannot read"), "{missing}");
 }
