@@ -99,7 +99,7 @@ pub(crate) fn run(
         }
     }
     let model = args.model.as_deref().unwrap_or(CATALOG[0].name);
-    let options = ModelOptions { tolerance: options.tolerance, max_pivots: options.max_pivots };
+    let options = ModelOptions { tolerance: options.tolerance, max_pivots: options.max_pivots, ..Default::default() };
     let mut solver = catalog::build(model, &options)?;
     let clock = Instant::now();
     let outcome = solver.solve(problem)?;

@@ -150,7 +150,7 @@ fn cone<'a>(args: &SolveArgs, problem: &FrictionProblem, options: &Options) -> R
     }
     let mut solver = CoulombCone::new(
         Level::Velocity,
-        ModelOptions { tolerance: options.tolerance, max_pivots: options.max_pivots },
+        ModelOptions { tolerance: options.tolerance, max_pivots: options.max_pivots, ..Default::default() },
     );
     let outcome = solver.solve_friction(problem, None)?;
     let name = if outcome.solved().is_some() { "solved" } else { "stopped" };

@@ -15,7 +15,10 @@ use crate::whitened::{Columns, MOST_ROW_ENTRIES, Whitened, row_entries};
 use stiction_linalg::doubled::add_products;
 
 /// Any motion that a Farkas vector leaves possible must be this many times faster than the problem's own, or the proof is rounding.
-const FARKAS: f64 = 1e8;
+pub(crate) const FARKAS_SPEED: f64 = 1e8;
+
+/// What a Farkas vector gains must be more than this, relative to its terms, or the proof is rounding.
+pub(crate) const FARKAS_GAIN: f64 = 1e-9;
 
 /// Forces of a failed solve above this many times what the data warrant (`√W |p| / E_I`) are reported: their rounding is 1e-11 of the motion, each.
 const FORCE_BEYOND_DATA: f64 = 1e5;
@@ -277,7 +280,7 @@ impl ByIsland {
         match trouble {
             Some((_, IslandEnd::Infeasible)) => {
                 let least_speed = least_speed(problem, law, forces);
-                if least_speed > FARKAS {
+                if least_speed > FARKAS_SPEED {
                     let multipliers = answer.forces;
                     return Ok(ContactOutcome::Infeasible(Infeasible { multipliers, least_speed, stats }));
                 }
@@ -539,9 +542,7 @@ impl Farkas {
     }
 
     fn least_speed(&self) -> f64 {
-        /// A gain below this fraction of its terms is rounding.
-        const GAIN: f64 = 1e-9;
-        if self.gain.is_nan() || self.gain <= GAIN * self.terms || self.gain <= 0.0 {
+        if self.gain.is_nan() || self.gain <= FARKAS_GAIN * self.terms || self.gain <= 0.0 {
             return 0.0;
         }
         self.gain / self.rest.sqrt() / self.speed.sqrt().max(self.asked)

@@ -2,25 +2,34 @@
 //!
 //! The paper adds rows one at a time and asks the Cholesky factor of `X M⁻¹ Xᵀ` whether the new pivot is positive; that pivot is the *square* of
 //! what the new row adds. Here the whitened rows are orthogonalized instead (Gram–Schmidt with reorthogonalization, O(m k) per row), and a row counts
-//! as dependent if what remains of it is at most 1e-12 of its own length: no units, and dependent rows leave 1e-15. The search ends at rank m.
+//! as dependent if what remains of it is at most 1e-11 of its own length: no units, and dependent rows leave 1e-15. The search ends at rank m.
 //!
 //! Reference: [Drumwright15, Algorithm 2].
 
-use stiction_lcp::Matrix;
 use stiction_lcp::matrix::{axpy, dot, norm};
+use stiction_lcp::{Matrix, tolerances};
 use stiction_linalg::active_qr::ActiveQr;
 use stiction_linalg::cholesky;
 use stiction_linalg::doubled::dot2;
 
-/// Rows whose target misses what the others imply by at most this part of its terms agree with them: the rest is rounding.
-pub const CONSISTENT: f64 = 1e-11;
-
-/// The terms of a row count as at least this part of `‖g‖ ‖x‖`: x is known to 1e-15 of its length, and a row that sees nothing but that
-/// rounding contradicts nothing.
-const FLOOR: f64 = 1e-4;
-
-/// A row of which less than this part is left is asked whether that is the rounding of its combination of the others.
-const SUSPECT: f64 = 1e-6;
+tolerances! {
+    /// Tolerances of the search, whatever the units of the rows.
+    Tolerances {
+        /// A row of which no more than this remains beside the rows before it, relative to its length, is dependent on them. To leave out what
+        /// remains costs the certificate that much of a relative error, a tenth of its tolerance; to follow it costs forces as many times
+        /// larger, and their rounding.
+        dependent = DEPENDENT,
+        /// Rows whose target misses what the others imply by at most this, relative to its terms, agree with them: the rest is rounding. More
+        /// lets contradictions pass that the certificate then sees, less calls rounding a contradiction.
+        consistent = 1e-11,
+        /// The terms of a row count as at least this, relative to `‖g‖ ‖x‖`: x is known to 1e-15 of its length, and a row that sees nothing but
+        /// that rounding contradicts nothing.
+        floor = 1e-4,
+        /// A row of which less than this is left, relative to its length, is asked whether that is the rounding of its combination of the others.
+        /// More only asks more often.
+        suspect = 1e-6,
+    }
+}
 
 /// The independent rows among `X x + bias = 0`, with an orthonormal basis of what they span. Keeps its storage.
 #[derive(Debug, Clone, Default)]
@@ -38,26 +47,23 @@ pub struct FindIndices {
     rest: Vec<f64>,
     inside: Vec<f64>,
     gram: Matrix,
-    /// What remains of a dependent row, as a part of its length, at most.
-    dependent: f64,
+    tolerances: Tolerances,
 }
 
-/// A row of which no more than this remains beside the rows before it, relative to its length, is dependent on them. To leave out what remains
-/// costs the certificate that much of a relative error, a tenth of its tolerance; to follow it costs forces as many times larger, and their rounding.
+/// The usual [`Tolerances::dependent`].
 pub const DEPENDENT: f64 = 1e-11;
 
 impl FindIndices {
     /// Starts anew on velocities of dimension `m`, for at most `rows` rows.
     pub fn reset(&mut self, m: usize, rows: usize) {
-        self.reset_with(m, rows, DEPENDENT);
+        self.reset_with(m, rows, Tolerances::default());
     }
 
-    /// The same, with another part of its length up to which what remains of a row makes it dependent. Where those before it are nearly
-    /// dependent themselves, a row that depends on them by construction can seem to add its rounding.
-    pub(crate) fn reset_with(&mut self, m: usize, rows: usize, dependent: f64) {
+    /// The same, with other tolerances.
+    pub(crate) fn reset_with(&mut self, m: usize, rows: usize, tolerances: Tolerances) {
         self.m = m;
-        self.dependent = dependent;
-        self.qr.reset(m, rows, dependent);
+        self.tolerances = tolerances;
+        self.qr.reset(m, rows, tolerances.dependent);
         self.rows.clear();
         self.rows.reserve(m * rows);
         self.bias.clear();
@@ -77,7 +83,7 @@ impl FindIndices {
             return false;
         }
         // What is left of the row is plain nearly always; else it may be the rounding of its combination of those before.
-        if self.qr.last_part() > SUSPECT {
+        if self.qr.last_part() > self.tolerances.suspect {
             return true;
         }
         let combined = self.is_combined(g);
@@ -102,8 +108,9 @@ impl FindIndices {
     /// True if `rest`, which the rows kept leave of `g` (m each; of these lengths), is the rounding of their combination that makes up for the others:
     /// where these are nearly dependent themselves the terms of that are larger than g, and so is the rest that rounding leaves.
     pub(crate) fn is_rounding(&mut self, g: &[f64], size: f64, rest: &[f64], left: f64) -> bool {
-        if left <= self.dependent * size || left > SUSPECT * size {
-            return left <= self.dependent * size;
+        let Tolerances { dependent, suspect, .. } = self.tolerances;
+        if left <= dependent * size || left > suspect * size {
+            return left <= dependent * size;
         }
         let (mut inside, mut terms) = (std::mem::take(&mut self.inside), std::mem::take(&mut self.work));
         inside.clear();
@@ -112,7 +119,12 @@ impl FindIndices {
         let length = |i: usize| norm(&self.rows[i * self.m..(i + 1) * self.m]);
         let combined = self.qr.columns().iter().zip(&terms).map(|(&i, c)| c.abs() * length(i)).sum::<f64>();
         (self.inside, self.work) = (inside, terms);
-        left <= self.dependent * combined
+        left <= dependent * combined
+    }
+
+    /// What remains of a dependent row, relative to its length, at most.
+    pub(crate) fn dependent(&self) -> f64 {
+        self.tolerances.dependent
     }
 
     /// Number of rows kept.
@@ -140,7 +152,7 @@ impl FindIndices {
     pub fn satisfy(&mut self) {
         self.satisfy_kept();
         self.inconsistency = self.largest_miss().map_or(0.0, |(_, miss)| miss);
-        if self.inconsistency > CONSISTENT {
+        if self.is_inconsistent() {
             self.satisfy_least_squares();
         }
     }
@@ -148,7 +160,7 @@ impl FindIndices {
     /// [`FindIndices::satisfy`], after which the rows offered so far have the targets that were found: rows that follow meet consistent ones.
     pub(crate) fn reconcile(&mut self) {
         self.satisfy();
-        if self.inconsistency > CONSISTENT {
+        if self.is_inconsistent() {
             for i in 0..self.bias.len() {
                 self.bias[i] = -dot(&self.rows[i * self.m..(i + 1) * self.m], &self.x_rows);
             }
@@ -176,7 +188,7 @@ impl FindIndices {
 
     /// The row that misses its target by most, beside its terms, if that is more than rounding.
     pub fn contradiction(&self) -> Option<usize> {
-        self.largest_miss().filter(|(_, miss)| *miss > CONSISTENT).map(|(i, _)| i)
+        self.largest_miss().filter(|(_, miss)| *miss > self.tolerances.consistent).map(|(i, _)| i)
     }
 
     /// The row whose |gᵀ x + bias| is largest beside the size of its terms, and that measure. None if every target is zero.
@@ -188,7 +200,7 @@ impl FindIndices {
         let mut worst: Option<(usize, f64)> = None;
         for (i, (g, b)) in self.columns().zip(&self.bias).enumerate() {
             let terms: f64 = g.iter().zip(&self.x_rows).map(|(g, x)| (g * x).abs()).sum();
-            let (motion, size) = (dot(g, &self.x_rows) + b, terms + b.abs() + FLOOR * norm(g) * speed);
+            let (motion, size) = (dot(g, &self.x_rows) + b, terms + b.abs() + self.tolerances.floor * norm(g) * speed);
             let miss = if size > 0.0 { motion.abs() / size } else { 0.0 };
             if worst.is_none_or(|(_, w)| miss > w) {
                 worst = Some((i, miss));
@@ -247,7 +259,7 @@ impl FindIndices {
 
     /// True if the rows contradicted each other by more than rounding, so that [`FindIndices::x_rows`] is their least-squares compromise.
     pub(crate) fn is_inconsistent(&self) -> bool {
-        self.inconsistency > CONSISTENT
+        self.inconsistency > self.tolerances.consistent
     }
 
     /// Impulses of the kept rows that change x by `change` (m, in their span): `Σ gᵢ pᵢ = change`. Written to `p` in the order of

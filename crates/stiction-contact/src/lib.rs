@@ -71,6 +71,7 @@ mod separate_islands;
 mod solution;
 pub mod sparse;
 mod sparse_lu;
+pub mod tolerances;
 mod twins;
 mod whitened;
 
@@ -93,6 +94,7 @@ pub use separate_islands::SeparateIslands;
 pub use solution::{ContactForces, ContactSolution, Resultant};
 pub use sparse::SparseMatrix;
 pub use stiction_lcp::InputError;
+pub use tolerances::Tolerances;
 
 /// The README's examples are tests.
 #[cfg(doctest)]

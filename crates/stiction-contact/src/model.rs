@@ -8,6 +8,7 @@ use stiction_lcp::{Basis, InputError, Lcp, Proof};
 use crate::check;
 use crate::problem::ContactProblem;
 use crate::solution::{ContactForces, ContactSolution};
+use crate::tolerances::Tolerances;
 
 /// What a model solves for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,11 +79,13 @@ pub struct ModelOptions {
     pub tolerance: f64,
     /// Most pivots or iterations per island; `None` leaves it to the method. Default `None`.
     pub max_pivots: Option<usize>,
+    /// Tolerances of the models' own decisions; none of them decides what is certified.
+    pub tolerances: Tolerances,
 }
 
 impl Default for ModelOptions {
     fn default() -> Self {
-        Self { tolerance: 1e-10, max_pivots: None }
+        Self { tolerance: 1e-10, max_pivots: None, tolerances: Tolerances::default() }
     }
 }
 

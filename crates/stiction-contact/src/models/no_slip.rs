@@ -1,6 +1,6 @@
 //! Contact without slip.
 
-use stiction_lcp::{Basis, InputError};
+use stiction_lcp::{Basis, InputError, tolerances};
 
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::no_slip::NoSlipLaw;
@@ -12,8 +12,17 @@ use crate::problem::ContactProblem;
 use crate::solution::ContactSolution;
 use crate::whitened::{Columns, Whitened};
 
-/// A contact separates if its speed is more than this part of its terms (and it has no normal impulse).
-const SEPARATES: f64 = 1e-9;
+tolerances! {
+    /// Tolerances of the no-slip model.
+    Tolerances {
+        /// A contact separates if its speed is more than this, relative to its terms (and it has no normal impulse). Rounding is a million times
+        /// less; more holds contacts that part slowly.
+        separates = 1e-9,
+        /// Velocities of at most this, relative to what the forces would bring in a step, in units of energy, may be rounding: then the forces of
+        /// the last step are tried first, which is right or costs a look.
+        at_rest = 1e-9,
+    }
+}
 
 /// Velocities of an island above which the O(m³) of its reduction is more than Newton's method on the velocities takes, whose cost follows the graph of the
 /// bodies. Below it the few forces of the reduction are worth having.
@@ -21,9 +30,6 @@ const LARGE: usize = 72;
 
 /// Systems that Newton's method may factor for an island before the reduction is tried, unless the options set a limit.
 const MOST_SYSTEMS: usize = 300;
-
-/// Velocities of at most this part of what the forces would bring in a step, in units of energy, may be rounding: then the forces of the last step are tried first.
-const NEARLY_AT_REST: f64 = 1e-9;
 
 /// Options of the no-slip model.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -89,7 +95,7 @@ impl NoSlip {
     /// The solution of `problem` if the forces of `start` keep it at rest.
     fn at_rest(&mut self, problem: &ContactProblem, law: &NoSlipLaw, start: &WarmStart) -> Option<ContactSolution> {
         let options = &self.normals.options().model;
-        if !is_nearly_at_rest(problem) || options.check().is_err() {
+        if !is_nearly_at_rest(problem, options.tolerances.no_slip.at_rest) || options.check().is_err() {
             return None;
         }
         // Without a system to factor, rest is all that is looked for.
@@ -124,7 +130,7 @@ impl ContactModel for NoSlip {
     ) -> Result<ContactOutcome, InputError> {
         let release = self.release;
         let law = NoSlipLaw { release };
-        let ModelOptions { tolerance, max_pivots } = self.normals.options().model;
+        let ModelOptions { tolerance, max_pivots, .. } = self.normals.options().model;
         let limit = max_pivots.unwrap_or(MOST_SYSTEMS);
         let by_default = self.normals.options().solver == NormalSolver::default();
         if by_default && let Some(solution) = start.and_then(|start| self.at_rest(problem, &law, start)) {
@@ -174,7 +180,7 @@ impl ContactModel for NoSlip {
 }
 
 /// True if the velocities may be the rounding of a problem at rest.
-fn is_nearly_at_rest(problem: &ContactProblem) -> bool {
+fn is_nearly_at_rest(problem: &ContactProblem, tolerance: f64) -> bool {
     let (mut moving, mut driven) = (0.0, 0.0);
     for b in 0..problem.layout().blocks() {
         let block = problem.mass().block(b);
@@ -184,7 +190,7 @@ fn is_nearly_at_rest(problem: &ContactProblem) -> bool {
             driven += push * push / mass;
         }
     }
-    moving <= NEARLY_AT_REST * NEARLY_AT_REST * driven
+    moving <= tolerance * tolerance * driven
 }
 
 /// An island and which of its contacts are held.
@@ -220,7 +226,7 @@ impl Held<'_> {
             forces.reset(self.island);
         }
         let mut end = self.solve(guess.basis, forces, stats);
-        while let_go(self.island, forces, &end, self.holds) {
+        while self.let_go(forces, &end) {
             let basis = std::mem::take(&mut forces.basis);
             forces.reset(self.island);
             end = self.solve_held(Some(&basis), forces, stats);
@@ -231,7 +237,7 @@ impl Held<'_> {
 
     /// True if exactly the touching contacts that do not separate are held.
     fn is_consistent(&self, forces: &IslandForces) -> bool {
-        let right = |k: usize| self.holds[k] != (forces.normal[k] == 0.0 && separates(self.island, &forces.x, k));
+        let right = |k: usize| self.holds[k] != (forces.normal[k] == 0.0 && self.separates(&forces.x, k));
         (0..self.holds.len()).filter(|&k| self.island.touching[k]).all(right)
     }
 
@@ -256,29 +262,31 @@ impl Held<'_> {
         let same = |columns: &Columns| columns.bias[k] == columns.bias[twin];
         twin < k && self.holds[twin] && same(&self.island.tangent_s) && same(&self.island.tangent_t)
     }
-}
 
-/// Lets go of the contacts that separate, or that a proof of infeasibility needs; true if there was one.
-fn let_go(island: &Whitened, forces: &IslandForces, end: &IslandEnd, holds: &mut [bool]) -> bool {
-    let mut any = false;
-    for k in 0..holds.len() {
-        let go = match end {
-            IslandEnd::Solved => forces.normal[k] == 0.0 && separates(island, &forces.x, k),
-            IslandEnd::Infeasible => forces.tangent_s[k] != 0.0 || forces.tangent_t[k] != 0.0 || forces.spin[k] != 0.0,
-            IslandEnd::NoSolution { .. } | IslandEnd::Ray { .. } | IslandEnd::Failed { .. } => false,
-        };
-        if holds[k] && go {
-            holds[k] = false;
-            any = true;
+    /// Lets go of the contacts that separate, or that a proof of infeasibility needs; true if there was one.
+    fn let_go(&mut self, forces: &IslandForces, end: &IslandEnd) -> bool {
+        let mut any = false;
+        for k in 0..self.holds.len() {
+            let go = match end {
+                IslandEnd::Solved => forces.normal[k] == 0.0 && self.separates(&forces.x, k),
+                IslandEnd::Infeasible => {
+                    forces.tangent_s[k] != 0.0 || forces.tangent_t[k] != 0.0 || forces.spin[k] != 0.0
+                }
+                IslandEnd::NoSolution { .. } | IslandEnd::Ray { .. } | IslandEnd::Failed { .. } => false,
+            };
+            if self.holds[k] && go {
+                self.holds[k] = false;
+                any = true;
+            }
         }
+        any
     }
-    any
-}
 
-/// True if contact `k` moves apart by more than rounding.
-fn separates(island: &Whitened, x: &[f64], k: usize) -> bool {
-    let (g, bias) = (island.normal.g.col(k), island.normal.bias[k]);
-    let (sum, size) =
-        g.iter().zip(x).fold((bias, bias.abs()), |(sum, size), (g, x)| (sum + g * x, size + (g * x).abs()));
-    sum > SEPARATES * size
+    /// True if contact `k` moves apart by more than rounding.
+    fn separates(&self, x: &[f64], k: usize) -> bool {
+        let (g, bias) = (self.island.normal.g.col(k), self.island.normal.bias[k]);
+        let (sum, size) =
+            g.iter().zip(x).fold((bias, bias.abs()), |(sum, size), (g, x)| (sum + g * x, size + (g * x).abs()));
+        sum > self.normals.options().model.tolerances.no_slip.separates * size
+    }
 }

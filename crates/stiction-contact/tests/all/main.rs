@@ -22,5 +22,6 @@ mod interrupt;
 mod large_friction_problems;
 mod normal_models;
 mod rolling_friction;
+mod tolerances;
 mod torsion;
 mod warm_start;

@@ -159,7 +159,7 @@ impl Model {
         quasistatic: bool,
     ) -> PyResult<Self> {
         let max_pivots = max_pivots.map(|n| arrays::count("max_pivots", 0, n)).transpose()?;
-        let options = ModelOptions { tolerance, max_pivots };
+        let options = ModelOptions { tolerance, max_pivots, ..ModelOptions::default() };
         let usual = catalog::build(name, &options).map_err(|e| errors::from_input(&e))?;
         let level = level.map_or_else(|| Ok(usual.level()), |level| level_of(py, level))?;
         let model = catalog::build_with(name, Some(level), solver, &options).map_err(|e| errors::from_input(&e))?;
@@ -232,7 +232,7 @@ impl Model {
 
     fn __repr__(&self) -> String {
         let Choice { name, level, options, solver, quasistatic } = &self.pool.choice;
-        let ModelOptions { tolerance, max_pivots } = options;
+        let ModelOptions { tolerance, max_pivots, .. } = options;
         let mut text = format!("Model('{name}', level='{}'", level_name(*level));
         if *tolerance != ModelOptions::default().tolerance {
             text += &format!(", tolerance={}", number(*tolerance));

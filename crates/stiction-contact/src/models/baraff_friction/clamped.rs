@@ -9,15 +9,14 @@ use super::sets::Clamp;
 /// Passes of refinement of a direction.
 const REFINEMENTS: usize = 2;
 
-/// A clamped acceleration that changes by more than this fraction of its terms says that the updated factor has lost its way.
-const LOST: f64 = 1e-13;
-
 /// Conditions `rowₖᵀ x = 0`, each held by a force that changes x by `columnₖ`: the matrix is `rowᵢᵀ columnⱼ`.
 ///
 /// Its factor is updated as conditions come and go. That needs every leading block to be regular, which friction does not promise: where the
 /// updated factor fails, the matrix is factored anew with pivoting.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Clamped {
+    /// [`Tolerances::drift`](super::Tolerances::drift).
+    drift: f64,
     m: usize,
     clamps: Vec<Clamp>,
     /// m numbers each.
@@ -36,8 +35,9 @@ pub(super) struct Clamped {
 
 impl Clamped {
     /// No conditions; at most `capacity` on motions of dimension `m` later. `symmetric` if no force brings friction with it.
-    pub(super) fn reset(&mut self, m: usize, capacity: usize, symmetric: bool) {
+    pub(super) fn reset(&mut self, m: usize, capacity: usize, symmetric: bool, drift: f64) {
         self.m = m;
+        self.drift = drift;
         self.symmetric = symmetric;
         self.capacity = capacity;
         self.clamps.clear();
@@ -172,7 +172,7 @@ impl Clamped {
         }
         let lost = |k: usize| {
             let change = dot(self.row(k), dx).abs();
-            change.is_nan() || change > LOST * abs_dot(self.row(k), &size)
+            change.is_nan() || change > self.drift * abs_dot(self.row(k), &size)
         };
         let any = (0..self.clamps.len()).any(lost);
         self.step = size;

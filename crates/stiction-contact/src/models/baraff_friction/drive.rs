@@ -2,19 +2,11 @@
 
 use stiction_lcp::matrix::{axpy, dot, norm};
 
+use super::Tolerances;
 use super::clamped::{Clamped, abs_dot, add_abs};
 use super::maxstep::Events;
 use super::sets::{Along, Clamp, Friction, Place};
 use super::system::{FrictionKind, System};
-
-/// A change of acceleration is rounding if it is at most this fraction of its terms.
-pub(super) const NOISE: f64 = 1e-12;
-
-/// A row whose acceleration cannot be changed is satisfied if that is at most this fraction of its terms.
-pub(super) const SETTLED: f64 = 1e-11;
-
-/// A step is one of no length if it changes no motion by more than this fraction of its terms.
-const NO_LENGTH: f64 = 1e-13;
 
 /// Steps allowed by default: this many per row and contact, and for as many more.
 const STEPS_PER_ROW: usize = 30;
@@ -64,6 +56,7 @@ impl Driven {
 /// The state of the driving method: forces, index sets, and the workspace of a step.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Driver {
+    pub tolerances: Tolerances,
     pub system: System,
     /// Forces along the rows, and friction forces of contacts.
     pub f: Vec<f64>,
@@ -114,7 +107,7 @@ impl Driver {
         }
         let symmetric = self.system.friction_kind.iter().all(|r| *r == FrictionKind::Smooth);
         // Never more than m independent ones.
-        self.clamped.reset(m, m.min(rows + 2 * contacts), symmetric);
+        self.clamped.reset(m, m.min(rows + 2 * contacts), symmetric, self.tolerances.drift);
         for i in 0..rows {
             self.f[i] = 0.0f64.clamp(self.system.lo[i], self.system.hi[i]);
         }
@@ -169,7 +162,7 @@ impl Driver {
                 (change, e[0].abs() * abs_dot(part(0), &self.dsize) + e[1].abs() * abs_dot(part(1), &self.dsize))
             }
         };
-        if change.abs() > NOISE * size { change } else { 0.0 }
+        if change.abs() > self.tolerances.no_change * size { change } else { 0.0 }
     }
 
     /// Changes one force until its goal is met, keeping the conditions of all index sets. Reference: [Baraff94, §5.5].
@@ -262,11 +255,12 @@ impl Driver {
         match driven {
             Driven::Row { i, .. } => {
                 let (a, size) = self.a(i);
-                self.da(i, Along::Row) == 0.0 && a.abs() <= SETTLED * size
+                self.da(i, Along::Row) == 0.0 && a.abs() <= self.tolerances.dependent_row * size
             }
             Driven::Tangent { i, e } => {
                 let (a, size) = self.a_friction(i);
-                self.da(i, Along::Tangent(e)) == 0.0 && (a[0] * e[0] + a[1] * e[1]).abs() <= SETTLED * size
+                let most = self.tolerances.dependent_row * size;
+                self.da(i, Along::Tangent(e)) == 0.0 && (a[0] * e[0] + a[1] * e[1]).abs() <= most
             }
             Driven::Release { .. } => false,
         }
@@ -298,7 +292,8 @@ impl Driver {
     }
 
     fn has_length(&self, s: f64) -> bool {
-        self.dsize.iter().zip(&self.size).any(|(d, size)| s * d > NO_LENGTH * size)
+        let least = self.tolerances.no_length;
+        self.dsize.iter().zip(&self.size).any(|(d, size)| s * d > least * size)
     }
 
     /// Friction is driven only while the normal force holds.
@@ -314,7 +309,7 @@ impl Driver {
         for c in 0..self.system.contacts {
             let (a, size) = self.a_friction(c);
             let speed = norm(&a);
-            let turned = speed > SETTLED * size && !self.system.planar[c];
+            let turned = speed > self.tolerances.dependent_row * size && !self.system.planar[c];
             self.frame[c] = if turned { a.map(|a| -a / speed) } else { [1.0, 0.0] };
         }
     }

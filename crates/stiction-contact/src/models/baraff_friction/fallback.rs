@@ -14,9 +14,6 @@ use super::sets::{Along, Clamp, Friction, Place};
 use super::system::FrictionKind;
 use crate::whitened::why_not_formed;
 
-/// A force of friction stands on its cone if it is within this fraction of it.
-const ON_CONE: f64 = 1e-9;
-
 /// What a variable of the complementarity problem is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Variable {
@@ -128,7 +125,7 @@ impl Driver {
         }
         let (force, most) = (norm(&self.f_friction[c]), self.system.mu[c] * self.f[c]);
         if force > 0.0 {
-            let slides = force >= most * (1.0 - ON_CONE);
+            let slides = force >= most * (1.0 - self.tolerances.on_cone);
             self.friction[c] =
                 if slides { Friction::Slide(self.f_friction[c].map(|f| f / force)) } else { Friction::Held };
         }

@@ -48,7 +48,7 @@ impl BaraffFriction {
         axpy(strength, &change, &mut v_stopped);
         let after = inelastic(problem, &v_stopped)?;
         let law = BaraffLaw { level: Level::Velocity };
-        self.solver.begin(&after, Level::Velocity, self.options.max_pivots);
+        self.solver.begin(&after, Level::Velocity, &self.options);
         let solver = &mut self.solver;
         let outcome = self.by_island.solve(&after, &law, &self.options, None, |island, guess, forces, stats| {
             Ok(solver.solve(island, guess, forces, stats))

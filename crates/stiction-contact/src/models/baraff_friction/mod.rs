@@ -35,7 +35,7 @@ mod violation;
 mod warm;
 
 use stiction_lcp::matrix::norm;
-use stiction_lcp::{Basis, InputError, Options};
+use stiction_lcp::{Basis, InputError, Options, tolerances};
 
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::baraff::{BaraffLaw, SLIPPING};
@@ -53,9 +53,31 @@ pub use impact::Impact;
 const ORDERS: [Order; 6] =
     [Order::Worst, Order::First, Order::Last, Order::Shuffled(1), Order::Shuffled(2), Order::Shuffled(3)];
 
-/// Multipliers prove that no motion satisfies the rows only if they move nothing: at most this fraction of their terms. The proof itself is checked
-/// from the problem.
-const STILL: f64 = 1e-8;
+tolerances! {
+    /// Tolerances of the driving method with friction. All are relative to the terms of the sum they are compared with.
+    Tolerances {
+        /// A condition is violated if its acceleration has the wrong sign, or is not zero, by more than this: some thousand roundings. Less drives
+        /// rounding, more leaves it to the certificate.
+        violated = 1e-12,
+        /// A change of acceleration is rounding if it is at most this. More takes rows for dependent that are not, less follows rounding to
+        /// infinity.
+        no_change = 1e-12,
+        /// A row whose acceleration cannot be changed is satisfied if that is at most this.
+        dependent_row = 1e-11,
+        /// A step is one of no length if it changes no motion by more than this.
+        no_length = 1e-13,
+        /// A clamped acceleration that changes by more than this says that the updated factor has lost its way. Less factors anew more often.
+        drift = 1e-13,
+        /// A force is rounding if it changes the motion by at most this.
+        noise_force = 1e-14,
+        /// Multipliers prove that no motion satisfies the rows only if they move nothing: at most this. The proof itself is checked from the problem.
+        no_motion = 1e-8,
+        /// A force of friction that a complementarity solver found stands on its cone if it is within this of it.
+        on_cone = 1e-9,
+        /// Directions of sliding are the same if one minus their product is at most this. It tells which letters a start has.
+        same_direction = 1e-9,
+    }
+}
 
 /// The model. See the [module](self).
 #[derive(Debug, Clone, Default)]
@@ -92,7 +114,7 @@ impl ContactModel for BaraffFriction {
     ) -> Result<ContactOutcome, InputError> {
         self.check(problem)?;
         let law = BaraffLaw { level: Level::Acceleration };
-        self.solver.begin(problem, Level::Acceleration, self.options.max_pivots);
+        self.solver.begin(problem, Level::Acceleration, &self.options);
         let solver = &mut self.solver;
         self.by_island.solve(problem, &law, &self.options, start, |island, guess, forces, stats| {
             Ok(solver.solve(island, guess, forces, stats))
@@ -135,9 +157,12 @@ struct IslandSolver {
 }
 
 impl IslandSolver {
-    fn begin(&mut self, problem: &ContactProblem, level: Level, max_steps: Option<usize>) {
+    fn begin(&mut self, problem: &ContactProblem, level: Level, options: &ModelOptions) {
         self.islands.find(problem);
-        self.max_steps = max_steps;
+        self.max_steps = options.max_pivots;
+        self.driver.tolerances = options.tolerances.baraff_friction;
+        self.driver.system.dependence = options.tolerances.find_indices;
+        self.driver.system.noise_force = options.tolerances.baraff_friction.noise_force;
         self.friction_kind.clear();
         let friction_kind =
             |i| if level == Level::Acceleration { friction_kind(problem, i) } else { FrictionKind::Static };
@@ -249,7 +274,8 @@ impl IslandSolver {
     fn is_infeasible(&mut self) -> bool {
         self.driver.system.friction_kind.fill(FrictionKind::Smooth);
         self.driver.max_steps = self.driver.default_steps();
-        self.attempt(Order::Worst) == Err(Halt::Unbounded) && norm(&self.driver.dx) <= STILL * norm(&self.driver.dsize)
+        let unbounded = self.attempt(Order::Worst) == Err(Halt::Unbounded);
+        unbounded && norm(&self.driver.dx) <= self.driver.tolerances.no_motion * norm(&self.driver.dsize)
     }
 
     /// Establishes one condition after the other in this order, until all hold.

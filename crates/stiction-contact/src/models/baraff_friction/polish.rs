@@ -4,7 +4,6 @@ use stiction_lcp::matrix::{dot, norm};
 
 use super::drive::{Driver, Halt};
 use super::sets::{Along, Clamp};
-use super::system::NEGLIGIBLE;
 
 /// Passes of refinement of the forces.
 const REFINEMENTS: usize = 3;
@@ -56,7 +55,7 @@ impl Driver {
 
     /// Forces that are rounding beside the others become zero: where there is nothing to measure them by, they would stand out.
     pub(super) fn drop_noise(&mut self) {
-        let noise = NEGLIGIBLE * norm(&self.size);
+        let noise = self.tolerances.noise_force * norm(&self.size);
         for i in 0..self.system.rows() {
             let within = self.system.lo[i] <= 0.0 && self.system.hi[i] >= 0.0;
             if within && self.f[i].abs() * self.system.length[i] <= noise {

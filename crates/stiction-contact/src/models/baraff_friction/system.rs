@@ -4,14 +4,8 @@ use stiction_lcp::Matrix;
 use stiction_lcp::matrix::{axpy, dot, norm};
 
 use crate::by_island::IslandForces;
-use crate::find_indices::FindIndices;
+use crate::find_indices::{self, FindIndices};
 use crate::whitened::{Columns, Whitened};
-
-/// A tangent of which projecting out the bilateral rows leaves at most this part does not move at all: rounding.
-const IMMOBILE: f64 = 1e-12;
-
-/// A force is rounding if it changes the motion by at most this fraction of its terms.
-pub(super) const NEGLIGIBLE: f64 = 1e-14;
 
 /// Where the force of a row goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +32,10 @@ pub(super) enum FrictionKind {
 /// across them, every column is orthogonal to theirs, and what they ask for is in the biases. Reference: [Baraff94, Eq. 18].
 #[derive(Debug, Clone, Default)]
 pub(super) struct System {
+    /// Which bilateral rows count as dependent.
+    pub dependence: find_indices::Tolerances,
+    /// [`Tolerances::noise_force`](super::Tolerances::noise_force).
+    pub noise_force: f64,
     pub m: usize,
     /// Number of contacts among the rows.
     pub contacts: usize,
@@ -101,7 +99,7 @@ impl System {
 
     fn load_bilaterals(&mut self, island: &Whitened) {
         let rows = &island.bilateral;
-        self.find.reset(self.m, rows.len());
+        self.find.reset_with(self.m, rows.len(), self.dependence);
         for i in 0..rows.len() {
             self.find.add(rows.g.col(i), rows.bias[i]);
         }
@@ -249,7 +247,7 @@ impl System {
     fn bilateral(&mut self, rows: &Columns, out: &mut IslandForces) {
         self.find.impulses(&self.change, &mut self.impulses);
         for (&i, p) in self.find.kept().iter().zip(&self.impulses) {
-            let is_noise = p.abs() * norm(rows.g.col(i)) <= NEGLIGIBLE * self.change_terms;
+            let is_noise = p.abs() * norm(rows.g.col(i)) <= self.noise_force * self.change_terms;
             out.bilateral[i] = if is_noise { 0.0 } else { *p };
         }
     }
@@ -270,7 +268,7 @@ fn project(find: &FindIndices, columns: &Columns, i: usize, out: &mut [f64]) -> 
         find.project_out(out);
     }
     let rest = norm(out);
-    if rest <= IMMOBILE * norm(g) {
+    if rest <= find.dependent() * norm(g) {
         out.fill(0.0);
         return 0.0;
     }

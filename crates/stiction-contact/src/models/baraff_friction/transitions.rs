@@ -2,7 +2,7 @@
 
 use stiction_lcp::matrix::norm;
 
-use super::drive::{Driven, Driver, SETTLED, fill_column, fill_row};
+use super::drive::{Driven, Driver, fill_column, fill_row};
 use super::maxstep::Event;
 use super::sets::{Along, Clamp, Friction, Place};
 
@@ -109,7 +109,7 @@ impl Driver {
         if i < self.system.contacts && self.friction[i] == Friction::Off {
             let (a, size) = self.a_friction(i);
             let speed = norm(&a);
-            if speed > SETTLED * size {
+            if speed > self.tolerances.dependent_row * size {
                 self.friction[i] = Friction::Slide(a.map(|a| -a / speed));
             }
         }

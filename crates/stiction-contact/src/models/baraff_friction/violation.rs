@@ -5,9 +5,6 @@ use stiction_lcp::matrix::norm;
 use super::drive::{Driven, Driver, Halt};
 use super::sets::{Along, Friction, Place};
 
-/// A condition is violated if its acceleration has the wrong sign, or is not zero, by more than this fraction of its terms: rounding.
-const VIOLATED: f64 = 1e-12;
-
 /// The order in which violated conditions are established. The paper leaves it open, and the answer may depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
@@ -84,7 +81,7 @@ impl Driver {
             return None;
         }
         let (a, size) = self.a(i);
-        let holds = f == lo && a >= 0.0 || f == hi && a <= 0.0 || a.abs() <= VIOLATED * size;
+        let holds = f == lo && a >= 0.0 || f == hi && a <= 0.0 || a.abs() <= self.tolerances.violated * size;
         let sign = if a < 0.0 { 1.0 } else { -1.0 };
         (!holds).then(|| (Driven::Row { i, sign }, a.abs() / self.system.length[i]))
     }
@@ -103,7 +100,7 @@ impl Driver {
             Friction::Off => {
                 let (a, size) = self.a_friction(c);
                 let first = against(self.frame[c], a);
-                let settled = along(first, a).abs() <= VIOLATED * size;
+                let settled = along(first, a).abs() <= self.tolerances.violated * size;
                 let e = if settled && !self.system.planar[c] { against(across(first), a) } else { first };
                 (Driven::Tangent { i: c, e }, e)
             }
@@ -117,7 +114,7 @@ impl Driver {
         };
         let (a, size) = self.a_friction(c);
         let lacks = -along(e, a);
-        (lacks > VIOLATED * size).then(|| (driven, lacks / self.tangent_length(c)))
+        (lacks > self.tolerances.violated * size).then(|| (driven, lacks / self.tangent_length(c)))
     }
 
     pub(super) fn tangent_length(&self, c: usize) -> f64 {
@@ -134,7 +131,7 @@ impl Driver {
             let i = clamp.i;
             let bound = self.f[i].clamp(self.system.lo[i], self.system.hi[i]);
             let beyond = (self.f[i] - bound).abs() * self.system.length[i] * self.system.length[i];
-            if beyond > VIOLATED * self.a(i).1 {
+            if beyond > self.tolerances.violated * self.a(i).1 {
                 self.drop_row(i);
                 dropped = true;
             } else {
@@ -159,7 +156,7 @@ impl Driver {
             return false;
         }
         let length = self.tangent_length(c);
-        if (force - most) * length * length > VIOLATED * self.a_friction(c).1 {
+        if (force - most) * length * length > self.tolerances.violated * self.a_friction(c).1 {
             self.hold(c);
             return true;
         }

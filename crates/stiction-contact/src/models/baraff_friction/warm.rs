@@ -10,9 +10,6 @@ use super::drive::Driver;
 use super::sets::{Along, Clamp, Friction, Place};
 use crate::by_island::IslandForces;
 
-/// Directions are the same if one minus their product is at most this.
-const SAME: f64 = 1e-9;
-
 impl Driver {
     /// The basis that the index sets stand for.
     pub(super) fn basis(&self) -> Basis {
@@ -21,11 +18,12 @@ impl Driver {
             _ if self.f[i] == self.system.hi[i] => Position::Upper,
             _ => Position::Lower,
         });
+        let same = self.tolerances.same_direction;
         let friction = (0..self.system.contacts).flat_map(|c| match self.friction[c] {
             Friction::Along(_) => [Position::Basic, Position::Lower],
             Friction::Stick => [Position::Basic; 2],
-            Friction::Slide(u) if along(u, self.frame[c]) > 1.0 - SAME => [Position::Upper; 2],
-            Friction::Slide(u) if along(u, self.frame[c]) < SAME - 1.0 => [Position::Lower, Position::Upper],
+            Friction::Slide(u) if along(u, self.frame[c]) > 1.0 - same => [Position::Upper; 2],
+            Friction::Slide(u) if along(u, self.frame[c]) < same - 1.0 => [Position::Lower, Position::Upper],
             _ => [Position::Lower; 2],
         });
         Basis::new(rows.chain(friction).collect())

@@ -21,14 +21,12 @@ use stiction_lcp::{Basis, Position};
 
 use super::Scheme;
 use super::lanes::{add_scaled, padded, product};
-use crate::find_indices::{DEPENDENT, FindIndices};
+use crate::find_indices::FindIndices;
+use crate::tolerances::Tolerances;
 use crate::whitened::{Columns, Whitened};
 
 /// No normal, no group, no direction.
 pub(super) const NONE: usize = usize::MAX;
-
-/// Part of all motion's terms below which what projection leaves of it is rounding.
-const NOISE: f64 = 1e-15;
 
 /// The single direction of a bounded row, and the pair of a planar contact.
 const FORTH: [[f64; 2]; 1] = [[1.0, 0.0]];
@@ -101,6 +99,7 @@ pub(super) struct Answer {
 /// See the [module](self). Keeps its storage.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cones {
+    pub tolerances: Tolerances,
     /// Number of velocities.
     pub dof: usize,
     /// Length of a column: `dof`, padded with zeros.
@@ -137,9 +136,9 @@ pub(super) struct Cones {
 }
 
 impl Cones {
-    /// Uses these directions for every contact from now on.
-    pub(super) fn set_directions(&mut self, directions: Vec<[f64; 2]>) {
-        self.directions = directions;
+    /// Uses these directions for every contact from now on, and these tolerances.
+    pub(super) fn set(&mut self, directions: Vec<[f64; 2]>, tolerances: Tolerances) {
+        (self.directions, self.tolerances) = (directions, tolerances);
     }
 
     /// The directions of group `g`.
@@ -231,7 +230,7 @@ impl Cones {
         let free = |i: usize| island.lo[i] == f64::NEG_INFINITY && island.hi[i] == f64::INFINITY;
         self.fixed.clear();
         self.fixed.extend((0..island.bounded.len()).filter(|&i| free(i)));
-        self.find.reset(self.dof, island.bilateral.len() + self.fixed.len());
+        self.find.reset_with(self.dof, island.bilateral.len() + self.fixed.len(), self.tolerances.find_indices);
         for (j, bias) in island.bilateral.bias.iter().enumerate() {
             self.find.add(island.bilateral.g.col(j), *bias);
         }
@@ -258,7 +257,7 @@ impl Cones {
         if self.find.rank() > 0 {
             self.find.project_out(&mut self.k);
             // Where the rows hold all there is, rounding remains.
-            let floor = NOISE * norm(&self.k_size);
+            let floor = self.tolerances.coulomb_polyhedral.rounding * norm(&self.k_size);
             self.k.iter_mut().filter(|k| k.abs() <= floor).for_each(|k| *k = 0.0);
         }
         let offsets = || [&island.normal, &island.limit, &island.bounded].into_iter().flat_map(|c| &c.bias);
@@ -282,18 +281,16 @@ impl Cones {
         let after = norm(&self.work);
         let held = dot(g, self.find.x_rows());
         let size = bias.abs() + g.iter().zip(self.find.x_rows()).map(|(g, x)| (g * x).abs()).sum::<f64>();
-        (if after <= DEPENDENT * before { 0.0 } else { after }, bias + held, size)
+        (if after <= self.find.dependent() * before { 0.0 } else { after }, bias + held, size)
     }
 
     /// Adds the pair of row `i` of `columns`, times `sign`; false if nothing can move the row.
     fn add_normal(&mut self, source: Source, columns: &Columns, i: usize, sign: f64) -> bool {
         let (length, offset, size) = self.project(columns.g.col(i), columns.bias[i]);
         if length == 0.0 {
-            /// A row that nothing moves is violated if it is negative by more than this fraction of its terms.
-            const VIOLATED: f64 = 1e-9;
             let terms =
                 size + self.unit * columns.g.col(i).iter().zip(&self.k_size).map(|(g, k)| g.abs() * k).sum::<f64>();
-            self.stuck |= sign * offset < -VIOLATED * terms;
+            self.stuck |= sign * offset < -self.tolerances.coulomb_polyhedral.violated * terms;
             return false;
         }
         let scale = sign / power_of_two(length);

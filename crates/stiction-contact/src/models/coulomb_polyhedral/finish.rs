@@ -9,9 +9,6 @@ use super::system::{Solution, System};
 
 /// Refinements of the last solve: after the first the rows are rounding already.
 const REFINEMENTS: usize = 2;
-/// Impulses that move this many times what the problem asks for, and cancel, fight over rows that no motion satisfies. Beside them any residual is
-/// small, so they are no answer.
-const HUGE: f64 = 1e9;
 
 /// Workspace of the last step.
 #[derive(Debug, Clone, Default)]
@@ -63,7 +60,8 @@ impl Finish {
         for g in 0..cones.groups.len() {
             worst = worst.max(self.group_miss(cones, answer, g));
         }
-        if worst.is_nan() || norm(&self.size) > HUGE * asked { f64::INFINITY } else { worst }
+        let most = cones.tolerances.coulomb_polyhedral.huge * asked;
+        if worst.is_nan() || norm(&self.size) > most { f64::INFINITY } else { worst }
     }
 
     fn group_miss(&self, cones: &Cones, answer: &Answer, g: usize) -> f64 {

@@ -32,7 +32,7 @@ mod standard;
 mod structural;
 mod system;
 
-use stiction_lcp::{FactoredLcp, InputError, Matrix, Nnls, Outcome, Proof, Solver, Unsolvable};
+use stiction_lcp::{FactoredLcp, InputError, Matrix, Nnls, Outcome, Proof, Solver, Unsolvable, tolerances};
 
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::polyhedral::PolyhedralLaw;
@@ -98,8 +98,38 @@ const PIVOTS_PER_ROW: usize = 3;
 const PIVOTS: usize = 200;
 /// Pivots per velocity of the first start of the reduced method; later starts have four times as many each. Ten are the rule.
 const PIVOTS_PER_FREEDOM: usize = 50;
-/// An answer is taken if its residual in the whole problem (8) is at most this fraction of the certificate's tolerance.
-const MARGIN: f64 = 0.1;
+
+tolerances! {
+    /// Tolerances of Lloyd's methods, for columns and motion scaled to 1.
+    Tolerances {
+        /// An answer is taken if its residual in the whole problem (8) is at most this, relative to the certificate's tolerance. Less asks other
+        /// methods for what was right, more leaves it to the certificate.
+        answer = 0.1,
+        /// A rate below this, relative to the terms of its sum, is zero: some ten thousand roundings. More misses variables that block, less pivots
+        /// on rounding.
+        pivot = 1e-11,
+        /// A value below this, relative to the terms of its sum, is zero: variables that come this close together to zero are tied.
+        tie = 1e-13,
+        /// Rates below this many times their last correction are zero.
+        rate_correction = 1e2,
+        /// What is out of reach is so by this at least, relative to the motion's terms. More looks at more normals, less trusts rounding.
+        reach = 1e-9,
+        /// Where a path stalls, one is drawn from the tied variables that fall at least this fast, relative to the fastest.
+        tied_rate = 1e-2,
+        /// Motion, sums and z₀ below this, relative to their terms, are rounding: a few ε. More takes small motions for none, less pivots on
+        /// rounding.
+        rounding = 1e-15,
+        /// Forces below this, relative to all motion's terms, are the rounding of others.
+        noise_force = 1e-14,
+        /// A row that nothing can move is violated by more than this, relative to its terms: then nothing satisfies it.
+        violated = 1e-9,
+        /// A motion below this, relative to its terms, is none.
+        no_motion = 1e-11,
+        /// Impulses that move this many times what the problem asks for, and cancel, fight over rows that no motion satisfies. Beside them any
+        /// residual is small, so they are no answer.
+        huge = 1e9,
+    }
+}
 
 /// Polyhedral Coulomb friction. See the [module](self).
 ///
@@ -152,7 +182,7 @@ impl CoulombPolyhedral {
         solver.check()?;
         let law = PolyhedralLaw::new(d, options.scheme == Scheme::AnitescuPotra);
         let mut cones = Cones::default();
-        cones.set_directions(directions(d));
+        cones.set(directions(d), options.model.tolerances);
         let engine = Engine {
             options: options.clone(),
             cones,
@@ -301,7 +331,12 @@ impl Engine {
         if !self.active.set(&self.cones, basis) || !self.finish.answer(&self.cones, &self.active, &mut self.best) {
             return false;
         }
-        self.finish.residual(&self.cones, &self.best) <= MARGIN * self.options.model.tolerance
+        self.finish.residual(&self.cones, &self.best) <= self.most_residual()
+    }
+
+    /// The residual up to which an answer is taken.
+    fn most_residual(&self) -> f64 {
+        self.cones.tolerances.coulomb_polyhedral.answer * self.options.model.tolerance
     }
 
     /// The chosen method, then those it falls back on. The best answer is in `best`; returns the residual, ∞ if there is none.
@@ -316,7 +351,7 @@ impl Engine {
                 least = residual;
                 std::mem::swap(&mut self.answer, &mut self.best);
             }
-            if least <= MARGIN * self.options.model.tolerance {
+            if least <= self.most_residual() {
                 break;
             }
         }
@@ -342,7 +377,7 @@ impl Engine {
             && self.finish.answer(&self.cones, &self.active, &mut self.spare)
         {
             let sharper = self.finish.residual(&self.cones, &self.spare);
-            if sharper <= residual.max(MARGIN * self.options.model.tolerance) {
+            if sharper <= residual.max(self.most_residual()) {
                 std::mem::swap(&mut self.answer, &mut self.spare);
                 return sharper;
             }
@@ -360,7 +395,7 @@ impl Engine {
             let ended = self.path.follow(&self.cones, reduced, start, limit, pivots);
             if ended == Ended::Solved && self.finish.answer(&self.cones, &self.path.active, &mut self.answer) {
                 let residual = self.finish.residual(&self.cones, &self.answer);
-                if residual <= MARGIN * self.options.model.tolerance {
+                if residual <= self.most_residual() {
                     return residual;
                 }
             }

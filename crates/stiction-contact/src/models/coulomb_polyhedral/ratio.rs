@@ -2,21 +2,12 @@
 
 use stiction_lcp::generate::Rng;
 
+use super::Tolerances;
 use super::cones::{Cones, NONE, Pair};
 use super::lanes::{product, two_products};
 use super::structural::Path;
 use super::system::Driving;
 
-/// A rate below this fraction of the terms of its sum is zero.
-const PIVOT: f64 = 1e-11;
-/// A value below this fraction of the terms of its sum is zero: variables that come this close together to zero are tied.
-const TIE: f64 = 1e-13;
-/// Rates below this many times their last correction are zero.
-const RATE_ERRORS: f64 = 1e2;
-/// What is out of reach is so by this fraction of the motion's terms at least.
-const REACH: f64 = 1e-9;
-/// Among tied variables one is drawn from those that fall at least this part as fast as the fastest.
-const TIE_BREAK_RATE: f64 = 1e-2;
 /// Pivots without progress before lots are drawn.
 const PATIENCE: usize = 20;
 
@@ -41,6 +32,7 @@ pub(super) struct Candidate {
 
 /// Candidates so far, and the longest step that keeps all of them above minus their tolerance.
 struct Test<'a> {
+    tolerances: &'a Tolerances,
     candidates: &'a mut Vec<Candidate>,
     longest: f64,
 }
@@ -49,14 +41,14 @@ impl Test<'_> {
     /// Sees a basic variable: its value and rate, and the sizes of the terms that these are sums of.
     #[inline]
     fn see(&mut self, leaving: Leaving, value: f64, rate: f64, value_size: f64, rate_size: f64) {
-        if rate >= -PIVOT * rate_size {
+        if rate >= -self.tolerances.pivot * rate_size {
             return;
         }
         let (value, fall) = (value.max(0.0), -rate);
         if value > self.longest * fall {
             return;
         }
-        self.longest = self.longest.min((value + TIE * value_size) / fall);
+        self.longest = self.longest.min((value + self.tolerances.tie * value_size) / fall);
         self.candidates.push(Candidate { leaving, value, fall });
     }
 }
@@ -66,14 +58,15 @@ impl Path {
     pub(super) fn ratio_test(&mut self, cones: &Cones, driving: Driving) -> Option<Leaving> {
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
-        let mut test = Test { candidates: &mut candidates, longest: f64::INFINITY };
+        let tolerances = &cones.tolerances.coulomb_polyhedral;
+        let mut test = Test { tolerances, candidates: &mut candidates, longest: f64::INFINITY };
         self.see_unknowns(&mut test);
         for &g in &self.expanded {
             self.see_group(cones, driving, g, &mut test);
         }
         self.see_normals(cones, &mut test);
         let longest = test.longest;
-        let leaving = self.choose(&candidates, longest);
+        let leaving = self.choose(&candidates, longest, tolerances);
         self.candidates = candidates;
         leaving
     }
@@ -90,7 +83,7 @@ impl Path {
                 Leaving::Artificial
             };
             let length = if leaving == Leaving::Artificial { 1.0 } else { self.system.lengths[at] };
-            let real = RATE_ERRORS * self.rate.error[at].abs() / PIVOT;
+            let real = test.tolerances.rate_correction * self.rate.error[at].abs() / test.tolerances.pivot;
             test.see(leaving, *value, *rate, self.value.size / length, (self.rate.size / length).max(real));
         }
     }
@@ -100,7 +93,7 @@ impl Path {
     fn see_normals(&mut self, cones: &Cones, test: &mut Test<'_>) {
         let (z0, z0_rate) = (self.z0(), self.z0_rate());
         let (size, rate_size) = (self.value.size + z0, self.rate.size + z0_rate.abs());
-        let (speed, margin) = (self.speed(), REACH * size);
+        let (speed, margin) = (self.speed(), test.tolerances.reach * size);
         for (i, normal) in cones.normals.iter().enumerate() {
             if self.reach[i] > self.travel + margin + test.longest * speed {
                 continue;
@@ -179,7 +172,7 @@ impl Path {
     }
 
     /// z₀ if it is among the tied, else the fastest falling; by lot where that has led nowhere for long.
-    fn choose(&mut self, candidates: &[Candidate], longest: f64) -> Option<Leaving> {
+    fn choose(&mut self, candidates: &[Candidate], longest: f64, tolerances: &Tolerances) -> Option<Leaving> {
         let tied = || candidates.iter().filter(|c| c.value <= longest * c.fall);
         if tied().any(|c| c.leaving == Leaving::Artificial) {
             return Some(Leaving::Artificial);
@@ -187,7 +180,7 @@ impl Path {
         let fastest = tied().reduce(|a, b| if b.fall > a.fall { b } else { a })?;
         let step = fastest.value / fastest.fall;
         self.travel += longest * self.speed();
-        if step * self.rate.size > TIE * self.value.size {
+        if step * self.rate.size > tolerances.tie * self.value.size {
             self.stalled = 0;
         } else {
             self.stalled += 1;
@@ -195,7 +188,7 @@ impl Path {
         if self.stalled <= PATIENCE {
             return Some(fastest.leaving);
         }
-        let sound = || tied().filter(|c| c.fall >= TIE_BREAK_RATE * fastest.fall);
+        let sound = || tied().filter(|c| c.fall >= tolerances.tied_rate * fastest.fall);
         let lot = self.lots.get_or_insert_with(|| Rng::new(1)).below(sound().count().max(1));
         sound().nth(lot).map(|c| c.leaving)
     }

@@ -97,8 +97,5 @@ fn form(cones: &Cones) -> Result<Lcp, InputError> {
 fn rounded(column: &[f64], cones: &Cones, offset: f64) -> f64 {
     let sum = dot(column, &cones.k) + offset;
     let size: f64 = column.iter().zip(&cones.k_size).map(|(c, k)| c.abs() * k).sum::<f64>() + offset.abs();
-    if sum.abs() <= ROUNDING * size { 0.0 } else { sum }
+    if sum.abs() <= cones.tolerances.coulomb_polyhedral.rounding * size { 0.0 } else { sum }
 }
-
-/// Part of its terms below which a sum counts as rounding.
-const ROUNDING: f64 = 1e-15;

@@ -28,8 +28,6 @@ pub(super) enum Ended {
     Singular,
 }
 
-/// z₀ below this fraction of the motion's terms is zero.
-const ZERO: f64 = 1e-15;
 /// Refinements of the values at every pivot: none, as nothing drifts, and the last basis is solved with more care.
 const REFINEMENTS: usize = 0;
 
@@ -87,7 +85,7 @@ impl Path {
                 return Ended::Singular;
             }
             self.find_values(cones);
-            if self.z0() <= ZERO * self.value.size {
+            if self.z0() <= cones.tolerances.coulomb_polyhedral.rounding * self.value.size {
                 return Ended::Solved;
             }
             self.expand(cones, driving);

@@ -4,14 +4,8 @@ use stiction_lcp::matrix::{dot, norm};
 use stiction_lcp::{FactoredLcp, InputError, Matrix, Outcome, Proof, Solver};
 
 use super::Core;
-use crate::by_island::IslandForces;
+use crate::by_island::{FARKAS_GAIN, FARKAS_SPEED, IslandForces};
 use crate::whitened::Whitened;
-
-/// A proof that no motion satisfies the rows must leave only motions this many times faster than the problem's own; else it is rounding.
-const NO_MOTION: f64 = 1e8;
-
-/// What such a proof gains must be this fraction of its terms at least.
-const GAIN: f64 = 1e-9;
 
 impl Core {
     /// Whether no motion at all satisfies the rows, whatever the friction: all that may not be passed, as a least-squares problem that is solved or
@@ -36,7 +30,7 @@ impl Core {
         let terms: f64 = factored.e().iter().zip(&y).map(|(e, y)| (e * y).abs()).sum();
         let asked = |k: usize| if y[k] != 0.0 && lengths[k] > 0.0 { factored.e()[k].abs() / lengths[k] } else { 0.0 };
         let speed = (0..y.len()).map(asked).fold(norm(&island.x_free), f64::max);
-        if y.iter().any(|y| *y < 0.0) || gain <= GAIN * terms || gain <= NO_MOTION * norm(&rest) * speed {
+        if y.iter().any(|y| *y < 0.0) || gain <= FARKAS_GAIN * terms || gain <= FARKAS_SPEED * norm(&rest) * speed {
             return Ok(false);
         }
         let mut z = vec![0.0; self.formulation.order()];

@@ -24,11 +24,8 @@ use stiction_lcp::matrix::{axpy, dot, norm};
 use stiction_lcp::{InputError, Lcp, Matrix};
 
 use crate::by_island::IslandForces;
-use crate::find_indices::FindIndices;
+use crate::find_indices::{self, FindIndices};
 use crate::whitened::{Columns, Whitened};
-
-/// A projected column of at most this fraction of its length lies in the span of the bilateral rows. FIND-INDICES' own measure of dependence.
-const HELD: f64 = 1e-12;
 
 /// An entry of the problem within this many roundings of its sum's terms is 0: noise must not push where nothing does.
 pub(super) const NOISE: f64 = 4.0 * f64::EPSILON;
@@ -97,6 +94,8 @@ pub(super) struct Axis {
 pub(super) struct Formulation {
     /// Bilateral rows, and bounded ones without bounds after them.
     pub held: FindIndices,
+    /// Which of them count as dependent.
+    pub dependence: find_indices::Tolerances,
     pub free: Vec<usize>,
     /// Unknowns with a force of their own, then axes.
     pub singles: Vec<Single>,
@@ -118,6 +117,10 @@ pub(super) struct Formulation {
 }
 
 impl Formulation {
+    pub(super) fn new(dependence: find_indices::Tolerances) -> Self {
+        Self { dependence, ..Self::default() }
+    }
+
     /// Lists the unknowns of `island` and prepares its columns.
     pub(super) fn read(&mut self, island: &Whitened) {
         self.read_scaled(island, 1.0);
@@ -137,7 +140,7 @@ impl Formulation {
         self.free.extend(
             (0..island.bounded.len()).filter(|&k| island.lo[k] == f64::NEG_INFINITY && island.hi[k] == f64::INFINITY),
         );
-        self.held.reset(island.m(), island.bilateral.len() + self.free.len());
+        self.held.reset_with(island.m(), island.bilateral.len() + self.free.len(), self.dependence);
         for j in 0..island.bilateral.len() {
             self.held.add(island.bilateral.g.col(j), island.bilateral.bias[j]);
         }
@@ -209,7 +212,7 @@ impl Formulation {
                 lengths.push(length);
                 if self.held.rank() > 0 {
                     self.held.project_out(to.col_mut(j));
-                    if norm(to.col(j)) <= HELD * length {
+                    if norm(to.col(j)) <= self.held.dependent() * length {
                         to.col_mut(j).fill(0.0);
                     }
                 }

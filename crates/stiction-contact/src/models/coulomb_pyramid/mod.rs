@@ -28,6 +28,7 @@ mod recover;
 use stiction_lcp::finish::Finish;
 use stiction_lcp::{
     Auto, Basis, FeasibleInteriorPoint, InputError, Lcp, Lemke, Nnls, Outcome, ProblemRef, Proof, Solved, Solver,
+    tolerances,
 };
 
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
@@ -40,6 +41,15 @@ pub use all::AllSolutions;
 pub use existence::Existence;
 use formulation::Formulation;
 use recover::is_near;
+
+tolerances! {
+    /// Tolerances of the pyramid.
+    Tolerances {
+        /// Forces of a basis, solved in their own variables, are taken if they differ from those found by less than this, relative to all forces
+        /// together. Where the basis is nearly singular they differ by all there is, so the value hardly matters.
+        polished = 1e-8,
+    }
+}
 
 /// How far outside the cone, as a part of μ c_n, a force may be for rounding.
 const CONE: f64 = 1e-10;
@@ -111,6 +121,7 @@ pub struct CoulombPyramid {
 #[derive(Debug, Clone)]
 struct Core {
     quasistatic: bool,
+    tolerances: Tolerances,
     formulation: Formulation,
     method: Method,
     finish: Finish,
@@ -157,7 +168,8 @@ impl CoulombPyramid {
         };
         let core = Core {
             quasistatic: options.quasistatic,
-            formulation: Formulation::default(),
+            tolerances: options.common.tolerances.coulomb_pyramid,
+            formulation: Formulation::new(options.common.tolerances.find_indices),
             method,
             finish: Finish::default(),
             nnls: Nnls::new(solver),
@@ -329,7 +341,7 @@ impl Core {
         self.formulation.forces_into(island, &solved.z, Some(&solved.basis), forces);
         let found = forces.clone();
         self.formulation.polish(island, &solved.basis, &mut self.finish, self.nnls.options(), forces)?;
-        if !is_near(island, forces, &found) {
+        if !is_near(island, forces, &found, self.tolerances.polished) {
             *forces = found;
         }
         self.formulation.motion_into(island, forces);

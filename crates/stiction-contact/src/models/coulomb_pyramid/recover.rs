@@ -135,17 +135,14 @@ fn sizes(island: &Whitened, forces: &mut IslandForces) -> f64 {
     sum
 }
 
-/// Forces that are the same but for rounding differ by less than this fraction of all forces together.
-const NEAR: f64 = 1e-8;
-
 /// Whether polishing changed forces by no more than rounding: where the basis is nearly singular, or a force was left out that was none to leave
 /// out, it does.
-pub(super) fn is_near(island: &Whitened, polished: &mut IslandForces, found: &IslandForces) -> bool {
+pub(super) fn is_near(island: &Whitened, polished: &mut IslandForces, found: &IslandForces, tolerance: f64) -> bool {
     let mut before = found.clone();
     let size = sizes(island, &mut before);
     for kind in KINDS {
         let now = kind.forces(polished);
         kind.forces(&mut before).iter_mut().zip(now.iter()).for_each(|(b, n)| *b -= n);
     }
-    sizes(island, &mut before) <= NEAR * size
+    sizes(island, &mut before) <= tolerance * size
 }

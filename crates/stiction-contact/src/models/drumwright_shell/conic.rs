@@ -292,12 +292,12 @@ impl Conic {
     }
 
     /// Where in its set each block's impulse is: the modes of the contacts and rows.
-    pub(super) fn modes_into(&self, p: &[f64], modes: &mut Vec<Within>) {
+    pub(super) fn modes_into(&self, p: &[f64], on_mantle: f64, modes: &mut Vec<Within>) {
         modes.clear();
         modes.extend(self.blocks.iter().map(|b| {
             let mut q = [0.0; 3];
             q[..b.rows].copy_from_slice(&p[b.first..b.first + b.rows]);
-            b.set.within(q)
+            b.set.within(q, on_mantle)
         }));
     }
 
@@ -337,12 +337,9 @@ pub(super) enum Within {
     Upper,
 }
 
-/// Friction within this fraction of its limit is on the mantle.
-const ON_MANTLE: f64 = 1e-9;
-
 impl Set {
-    /// Where in the set the impulse p is.
-    fn within(&self, p: [f64; 3]) -> Within {
+    /// Where in the set the impulse p is; friction within `on_mantle` of its limit, relative to that, is there.
+    fn within(&self, p: [f64; 3], on_mantle: f64) -> Within {
         match *self {
             Set::Line => Within::Free,
             Set::Ray | Set::Cone { .. } if p[0] <= 0.0 => Within::Lower,
@@ -352,7 +349,7 @@ impl Set {
                 x if x >= hi => Within::Upper,
                 _ => Within::Free,
             },
-            Set::Cone { cos, sin } if cos * libm::hypot(p[1], p[2]) >= (1.0 - ON_MANTLE) * sin * p[0] => Within::Upper,
+            Set::Cone { cos, sin } if cos * libm::hypot(p[1], p[2]) >= (1.0 - on_mantle) * sin * p[0] => Within::Upper,
             Set::Cone { .. } => Within::Free,
         }
     }

@@ -12,9 +12,6 @@ use stiction_lcp::interrupt;
 
 use super::conic::{Conic, Set};
 
-/// Residuals and gap asked of clarabel: about what its regularized factorization can reach. Newton's method takes it from there.
-const TOLERANCE: f64 = 1e-9;
-
 /// Order of a system from which on one iteration can take longer than a caller who wants the end
 /// should wait.
 const LARGE: usize = 500;
@@ -42,14 +39,14 @@ struct Answer {
 
 /// Solves `min ½‖x‖² − x_freeᵀ x + Σ (hi u⁻ − lo u⁺)` subject to `Gᵀ x + bias` in the dual sets, with `u⁺ − u⁻` the motion of bounded rows, and
 /// writes the multipliers, which are the impulses, to `p`. Returns how it ended and the iterations.
-pub(super) fn solve(conic: &Conic, most: u32, p: &mut Vec<f64>) -> (End, usize) {
+pub(super) fn solve(conic: &Conic, most: u32, tolerance: f64, p: &mut Vec<f64>) -> (End, usize) {
     p.clear();
     p.resize(conic.rows(), 0.0);
     let finite = |x: &[f64]| x.iter().all(|x| x.is_finite());
     if conic.g.as_slice().is_empty() || !finite(conic.g.as_slice()) || !finite(&conic.bias) || !finite(&conic.x_free) {
         return (End::Nothing, 0);
     }
-    let program = Arc::new(Program::new(conic));
+    let program = Arc::new(Program::new(conic, tolerance));
     let answer = if interrupt::is_active() && program.order() > LARGE {
         solve_aside(program.clone(), most)
     } else {
@@ -103,6 +100,8 @@ impl Drop for EndOnDrop {
 
 /// `min ½ yᵀ P y + linearᵀ y`, `A y + s = bias`, s in the cones.
 struct Program {
+    /// Of residuals and gap.
+    tolerance: f64,
     objective: CscMatrix<f64>,
     linear: Vec<f64>,
     rows: CscMatrix<f64>,
@@ -126,9 +125,9 @@ impl Program {
             max_iter: most,
             max_threads: 1,
             direct_solve_method: "qdldl".into(),
-            tol_gap_abs: TOLERANCE,
-            tol_gap_rel: TOLERANCE,
-            tol_feas: TOLERANCE,
+            tol_gap_abs: self.tolerance,
+            tol_gap_rel: self.tolerance,
+            tol_feas: self.tolerance,
             ..Default::default()
         };
         let Self { objective, linear, rows, bias, cones, .. } = self;
@@ -139,9 +138,10 @@ impl Program {
         Some(Answer { multipliers: solution.z, status: solution.status, iterations: solution.iterations as usize })
     }
 
-    fn new(conic: &Conic) -> Self {
+    fn new(conic: &Conic, tolerance: f64) -> Self {
         let m = conic.x_free.len();
         let mut out = Self {
+            tolerance,
             objective: CscMatrix::zeros((0, 0)),
             linear: conic.x_free.iter().map(|x| -x).collect(),
             rows: CscMatrix::zeros((0, 0)),

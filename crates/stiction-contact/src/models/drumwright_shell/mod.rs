@@ -44,8 +44,8 @@ mod conic;
 mod interior;
 mod newton;
 
-use stiction_lcp::InputError;
 use stiction_lcp::matrix::{max_abs, norm};
+use stiction_lcp::{InputError, tolerances};
 
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::shell::ShellLaw;
@@ -67,17 +67,35 @@ const STEPS: usize = 1000;
 /// Newton steps from earlier impulses, at most, unless the options say otherwise: near a solution it takes few.
 const NEAR_STEPS: usize = 100;
 
-/// Multipliers whose combination of rows and biases comes this close to (0, −1) are handed in as a proof of infeasibility; it is checked on the data.
-const PROOF: f64 = 1e-9;
+/// Multiples of [`Tolerances::noise`], tried in turn.
+const NOISES: [f64; 4] = [1.0, 1e1, 1e2, 1e3];
 
-/// Impulses above this, where 1 changes a contact's motion by the largest speed in the problem, are a reason to look for a proof of infeasibility.
-const HUGE: f64 = 1e6;
-
-/// Largest residual beside the largest speed in the problem, whatever the impulses. Only impulses that grow without end bring it near this.
-const SOUND: f64 = 1e-7;
-
-/// Impulses that are at most such a part of their contact's motion may be rounding.
-const NOISE: [f64; 4] = [1e-15, 1e-14, 1e-13, 1e-12];
+tolerances! {
+    /// Tolerances of the model, for columns of length 1 and motion scaled to 1.
+    Tolerances {
+        /// Residuals and gap asked of clarabel: about what its regularized factorization can reach. Newton's method takes it from there, with
+        /// a few steps more or less.
+        interior = 1e-9,
+        /// A gradient below this, relative to the motion, is rounding.
+        flat = 1e-15,
+        /// Impulses with a residual of this size are good enough to stop at. Less takes steps that rounding undoes.
+        residual = 1e-14,
+        /// Impulses with a residual of this size fight rounding: slow progress ends a penalty at once, and no larger penalties are tried.
+        good = 1e-12,
+        /// Multipliers whose combination of rows and biases comes this close to (0, −1) are handed in as a proof of infeasibility; it is checked on
+        /// the data.
+        proof = 1e-9,
+        /// Impulses above this, where 1 changes a contact's motion by the largest speed in the problem, are a reason to look for a proof of
+        /// infeasibility.
+        huge = 1e6,
+        /// Largest residual beside the largest speed in the problem, whatever the impulses. Only impulses that grow without end bring it near this.
+        plain_residual = 1e-7,
+        /// Impulses that are at most this, or a multiple of it, relative to their contact's motion, may be rounding; the residual decides.
+        noise = 1e-15,
+        /// Friction within this of its limit, relative to that, is on the mantle. It tells whether modes have changed.
+        on_mantle = 1e-9,
+    }
+}
 
 /// What the model begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -96,6 +114,8 @@ pub struct DrumwrightShell {
     pub options: ModelOptions,
     /// What to begin with.
     pub method: Method,
+    /// Tolerances of its own decisions; none of them decides what is certified.
+    pub tolerances: Tolerances,
     by_island: ByIsland,
     island: IslandSolver,
 }
@@ -127,6 +147,7 @@ impl ContactModel for DrumwrightShell {
     ) -> Result<ContactOutcome, InputError> {
         check(problem)?;
         let (options, method, solver) = (&self.options, self.method, &mut self.island);
+        (solver.tolerances, solver.newton.tolerances) = (self.tolerances, self.tolerances);
         self.by_island.solve(problem, &ShellLaw, options, start, |island, guess, forces, stats| {
             Ok(solver.solve(island, guess, options, method, forces, stats))
         })
@@ -154,6 +175,7 @@ fn check(problem: &ContactProblem) -> Result<(), InputError> {
 /// Reduce, solve, recover: one island.
 #[derive(Debug, Clone, Default)]
 struct IslandSolver {
+    tolerances: Tolerances,
     conic: Conic,
     /// The program of a proof of infeasibility.
     proof: Conic,
@@ -184,7 +206,7 @@ impl IslandSolver {
         }
         if method == Method::Newton {
             let residual = self.polish_from_rest(options, stats);
-            let found = residual <= options.tolerance && max_abs(&self.p) <= HUGE;
+            let found = residual <= options.tolerance && max_abs(&self.p) <= self.tolerances.huge;
             if found && self.recover_solution(options, forces) == IslandEnd::Solved {
                 return IslandEnd::Solved;
             }
@@ -197,14 +219,14 @@ impl IslandSolver {
             return IslandEnd::Failed { why };
         }
         let most = options.max_pivots.map_or(ITERATIONS, |most| u32::try_from(most).unwrap_or(u32::MAX));
-        let (end, iterations) = interior::solve(&self.conic, most, &mut self.p);
+        let (end, iterations) = interior::solve(&self.conic, most, self.tolerances.interior, &mut self.p);
         stats.pivots += iterations;
         if end == interior::End::Infeasible && self.prove(forces, stats) {
             return IslandEnd::Infeasible;
         }
         let residual = self.polish(options, end, stats);
         // Impulses that grow without end make any residual small beside them.
-        if (residual > options.tolerance || max_abs(&self.p) > HUGE) && self.prove(forces, stats) {
+        if (residual > options.tolerance || max_abs(&self.p) > self.tolerances.huge) && self.prove(forces, stats) {
             return IslandEnd::Infeasible;
         }
         if residual > options.tolerance {
@@ -225,13 +247,13 @@ impl IslandSolver {
         stats: &mut ContactStats,
     ) -> bool {
         self.conic.load_impulses(earlier, &mut self.p);
-        self.conic.modes_into(&self.p, &mut self.modes);
+        self.conic.modes_into(&self.p, self.tolerances.on_mantle, &mut self.modes);
         let residual = self.newton.polish(&mut self.conic, &mut self.p, options.max_pivots.unwrap_or(NEAR_STEPS));
-        self.conic.modes_into(&self.p, &mut self.other_modes);
+        self.conic.modes_into(&self.p, self.tolerances.on_mantle, &mut self.other_modes);
         let guessed = self.modes == self.other_modes;
         stats.pivots += if guessed { 0 } else { self.newton.steps };
         let found = residual <= options.tolerance
-            && max_abs(&self.p) <= HUGE
+            && max_abs(&self.p) <= self.tolerances.huge
             && self.recover_solution(options, forces) == IslandEnd::Solved;
         stats.guessed += usize::from(guessed && found);
         found
@@ -246,7 +268,7 @@ impl IslandSolver {
         self.newton.polish(&mut self.proof, &mut self.other, STEPS);
         stats.pivots += self.newton.steps;
         self.proof.motion_into(&self.other, &mut self.x);
-        if norm(&self.x) > PROOF {
+        if norm(&self.x) > self.tolerances.proof {
             return false;
         }
         self.conic.unload_multipliers(&self.other, forces);
@@ -282,7 +304,7 @@ impl IslandSolver {
     /// Takes rounding out of the impulses where it spoils them.
     fn remove_noise(&mut self, options: &ModelOptions) {
         let mut least = self.newton.measure_strictly(&mut self.conic, &self.p);
-        for noise in NOISE {
+        for noise in NOISES.map(|k| k * self.tolerances.noise) {
             if least <= options.tolerance {
                 return;
             }
@@ -301,7 +323,7 @@ impl IslandSolver {
         self.remove_noise(options);
         self.recover(forces);
         self.conic.row_motion_into(&self.x, &mut self.other);
-        if self.conic.plain_miss(&self.p, &self.other) > SOUND {
+        if self.conic.plain_miss(&self.p, &self.other) > self.tolerances.plain_residual {
             return IslandEnd::Failed {
                 why: "the impulses grew so large that the motion drowned in their rounding".into(),
             };

@@ -15,6 +15,7 @@ use stiction_lcp::Matrix;
 use stiction_lcp::matrix::{axpy, dot, norm};
 use stiction_linalg::cholesky;
 
+use super::Tolerances;
 use super::conic::{Block, Conic, Part, Set};
 
 /// ρ, one after the other. Columns have unit length: an error along a singular value s of the active ones shrinks by 1/(1 + ρ s²) per update of
@@ -22,17 +23,16 @@ use super::conic::{Block, Conic, Part, Set};
 /// a small ρ keeps what is solved and takes the rounding out.
 const PENALTIES: [f64; 7] = [1e4, 1e6, 1e8, 1e5, 1e3, 1e2, 1e1];
 
-/// ρ for impulses that the first round did not make `GOOD`.
+/// ρ for impulses that the first round did not make [good](Tolerances::good).
 const AGAIN: [f64; 7] = [1e6, 1e8, 1e10, 1e7, 1e5, 1e3, 1e1];
 
 /// Updates of the impulses per ρ, at most.
 const UPDATES: usize = 20;
 
-/// An update that leaves more than this fraction of the residual is slow, and a ρ is left after so many slow ones: few once the impulses are `GOOD`, for
+/// An update that leaves more than this fraction of the residual is slow, and a ρ is left after so many slow ones: few once the impulses are [good](Tolerances::good), for
 /// then it is rounding that they fight.
 const PROGRESS: f64 = 0.5;
 const SLOW: usize = 6;
-const GOOD: f64 = 1e-12;
 
 /// Newton steps per update, at most: finite in theory, below ten in practice.
 const STEPS: usize = 60;
@@ -43,15 +43,10 @@ const HALVINGS: usize = 30;
 /// A step is long enough once the slope along it has fallen to this fraction of what it was.
 const SLOPE: f64 = 0.5;
 
-/// A gradient below this fraction of the motion is rounding.
-const FLAT: f64 = 1e-15;
-
-/// Impulses with a residual of this size are good enough to stop at.
-const RESIDUAL_TOLERANCE: f64 = 1e-14;
-
 /// The method's workspace.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Newton {
+    pub tolerances: Tolerances,
     /// The motion, m.
     x: Vec<f64>,
     trial: Vec<f64>,
@@ -80,7 +75,7 @@ impl Newton {
         self.best.clone_from(p);
         let mut least = self.residual(conic);
         self.update_with(PENALTIES, conic, most_steps, &mut least);
-        if least > GOOD {
+        if least > self.tolerances.good {
             self.update_with(AGAIN, conic, most_steps, &mut least);
         }
         p.clone_from(&self.best);
@@ -93,7 +88,7 @@ impl Newton {
             self.penalty = penalty;
             let mut slow = 0;
             for _ in 0..UPDATES {
-                if *least <= RESIDUAL_TOLERANCE || self.steps >= most_steps {
+                if *least <= self.tolerances.residual || self.steps >= most_steps {
                     break;
                 }
                 self.minimize(conic, most_steps);
@@ -101,7 +96,7 @@ impl Newton {
                 let residual = self.residual(conic);
                 slow += if residual <= PROGRESS * *least {
                     0
-                } else if *least <= GOOD {
+                } else if *least <= self.tolerances.good {
                     SLOW
                 } else {
                     1
@@ -133,17 +128,18 @@ impl Newton {
 
     /// Minimizes φ from x on.
     fn minimize(&mut self, conic: &Conic, most_steps: usize) {
+        let flat = self.tolerances.flat;
         self.differentiate(conic);
         for _ in 0..STEPS {
             stiction_lcp::interrupt::check();
             let size = norm(&self.gradient);
-            if size <= FLAT * (norm(&self.x) + norm(&conic.x_free)) || self.steps >= most_steps {
+            if size <= flat * (norm(&self.x) + norm(&conic.x_free)) || self.steps >= most_steps {
                 break;
             }
             self.steps += 1;
             self.newton_step(conic);
             self.search_line(conic);
-            if norm(&self.gradient) >= size && size <= FLAT.sqrt() {
+            if norm(&self.gradient) >= size && size <= flat.sqrt() {
                 break;
             }
         }

@@ -4,12 +4,9 @@
 //! what the projection took away, `Σ g d + Xᵀ λ = 0`. Then `biasᵀ d + bias_Xᵀ λ = eᵀ d`. All but one of the rows involved are independent, so their
 //! multipliers follow from the last one's, with refinement.
 
-use crate::by_island::IslandForces;
+use crate::by_island::{FARKAS_GAIN, IslandForces};
 use crate::models::normal_problem::{NormalProblem, Row};
 use crate::whitened::Whitened;
-
-/// What a proof gains must be more than this fraction of its terms.
-const SOLID: f64 = 1e-9;
 
 impl NormalProblem {
     /// Multipliers of all rows from the direction `d` over the rows of the complementarity problem. False if they prove nothing: what d gains is
@@ -38,7 +35,7 @@ impl NormalProblem {
             gain -= row.bias(island) * y;
             terms += (row.bias(island) * y).abs();
         }
-        gain > SOLID * terms
+        gain > FARKAS_GAIN * terms
     }
 
     /// The proof where held row `number` contradicts those kept.
@@ -52,7 +49,7 @@ impl NormalProblem {
 
     /// The proof where the bilateral rows alone contradict each other. It stands whatever else does.
     fn prove_bilaterals(&mut self, island: &Whitened, forces: &mut IslandForces) {
-        self.find.reset(island.m(), island.bilateral.len());
+        self.find.reset_with(island.m(), island.bilateral.len(), self.options.model.tolerances.find_indices);
         self.drag.reset(island.m());
         self.held.truncate(island.bilateral.len());
         for k in 0..island.bilateral.len() {

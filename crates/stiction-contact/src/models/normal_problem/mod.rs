@@ -20,11 +20,13 @@ mod reduce;
 mod row;
 
 use stiction_lcp::matrix::dot;
-use stiction_lcp::{Auto, Basis, FactoredLcp, InputError, Lemke, ModifiedPpm, Nnls, Outcome, Position, Proof, Solver};
+use stiction_lcp::{
+    Auto, Basis, FactoredLcp, InputError, Lemke, ModifiedPpm, Nnls, Outcome, Position, Proof, Solver, tolerances,
+};
 
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::Law;
-use crate::find_indices::{DEPENDENT, FindIndices};
+use crate::find_indices::{self, FindIndices};
 use crate::model::{ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
 use crate::problem::ContactProblem;
 use crate::whitened::Whitened;
@@ -32,12 +34,30 @@ pub(crate) use drag::Drag;
 use recover::{Recovery, abs_dot};
 pub(crate) use row::Row;
 
-/// A proposal is taken if no row misses its law by more than this fraction of the certificate's tolerance.
-const MARGIN: f64 = 0.1;
-
-/// What remains of a row that is taken for dependent, as a part of its length, where [`DEPENDENT`] led to no certified answer: rows that are told apart
-/// by their rounding alone would be held by forces that lose all their digits.
-const CAREFULLY_DEPENDENT: f64 = 1e-9;
+tolerances! {
+    /// Tolerances of the frictionless, viscous and no-slip models.
+    Tolerances {
+        /// A proposal is taken if no row misses its law by more than this, relative to the certificate's tolerance. Less solves again what was
+        /// right, more leaves it to the certificate.
+        proposal = 0.1,
+        /// What remains of a row that is taken for dependent, relative to its length, where the usual one led to no certified answer: rows that
+        /// are told apart by their rounding alone would be held by forces that lose all their digits.
+        carefully_dependent = 1e-9,
+        /// The terms of a row count as at least this, relative to the free motion: the refined motion under the held rows is known to a rounding
+        /// of a rounding of that, times a condition.
+        unsure = 1e-9,
+        /// The least that an entry of e is raised by along a direction that proves nothing, relative to its terms: some roundings.
+        least_raise = 1e-14,
+        /// A step of refinement of at most this, relative to the motion, is the last one: the next is below rounding.
+        last_step = 1e-14,
+        /// A next step of at most this, relative to the motion, is not worth making: it is below `zero`, so that what is zero is seen to be zero
+        /// without it.
+        no_step = 1e-26,
+        /// Forces and motions at most this, relative to the largest in whitened units, are what refinement leaves of zero: 1e-32, times a
+        /// condition. They are zero, because momentum among nothing but them would not balance.
+        zero = 1e-24,
+    }
+}
 
 /// The method for the complementarity problem of the normals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -104,12 +124,13 @@ pub(crate) struct NormalProblem {
 
 impl NormalProblem {
     pub(crate) fn new(options: NormalOptions) -> Self {
-        let solver = options.model.for_solver();
+        let (solver, tolerances) = (options.model.for_solver(), options.model.tolerances.normal_problem);
         Self {
             options,
             nnls: Nnls::new(solver.clone()),
             ppm: ModifiedPpm::new(solver.clone()),
             lemke: Lemke::new(solver),
+            recovery: Recovery::new(tolerances),
             ..Self::default()
         }
     }
@@ -146,9 +167,15 @@ impl NormalProblem {
         Ok(first.or(attempt(self, true)?))
     }
 
-    /// What remains of a row that is taken for dependent, as a part of its length.
-    fn dependent(&self) -> f64 {
-        if self.careful { CAREFULLY_DEPENDENT } else { DEPENDENT }
+    fn tolerances(&self) -> &Tolerances {
+        &self.options.model.tolerances.normal_problem
+    }
+
+    /// Which rows count as dependent, with or without care.
+    fn dependence(&self) -> find_indices::Tolerances {
+        let usual = self.options.model.tolerances.find_indices;
+        let dependent = if self.careful { self.tolerances().carefully_dependent } else { usual.dependent };
+        find_indices::Tolerances { dependent, ..usual }
     }
 
     /// Starts on an island: no rows of the model's own, no drag.
@@ -272,7 +299,7 @@ impl NormalProblem {
 
     /// True if no row moves against its law by what a certificate could mind: beside its own terms, those of the motion without forces included.
     fn holds_up(&mut self, island: &Whitened, forces: &mut IslandForces) -> bool {
-        let tolerance = MARGIN * self.nnls.options().tolerance;
+        let tolerance = self.tolerances().proposal * self.nnls.options().tolerance;
         self.column.clear();
         self.column.extend(forces.x.iter().zip(&island.x_free).map(|(x, free)| x.abs() + free.abs()));
         self.rows.iter().all(|row| {

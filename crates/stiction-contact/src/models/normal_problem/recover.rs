@@ -5,22 +5,12 @@ use stiction_lcp::{Basis, Position};
 use stiction_linalg::active_qr::ActiveQr;
 
 use crate::by_island::IslandForces;
-use crate::models::normal_problem::{Drag, NormalProblem, Row, position};
+use crate::models::normal_problem::{Drag, NormalProblem, Row, Tolerances, position};
 use crate::whitened::Whitened;
 use stiction_linalg::doubled::{add_products, add_to, dot2};
 
 /// Solves of the system at most: the first, and refinements.
 const ROUNDS: usize = 4;
-
-/// A step of at most this fraction of the motion is the last one: the next is below rounding.
-const SETTLED: f64 = 1e-14;
-
-/// A next step of at most this fraction of the motion is not worth making: it is below [`VANISHES`], so that what is zero is seen to be zero without it.
-const NEGLIGIBLE: f64 = 1e-26;
-
-/// Forces and motions at most this fraction of the largest, in whitened units, are what refinement leaves of zero: 1e-32, times a condition. They are
-/// zero, because momentum among nothing but them would not balance.
-const VANISHES: f64 = 1e-24;
 
 /// The rows that hold in the end, and the solution of their system
 ///
@@ -29,6 +19,7 @@ const VANISHES: f64 = 1e-24;
 /// a step from residuals (ρ, σ) is `t = L⁻¹ ρ`, `h = R⁻ᵀ σ − Qᵀ t`, `Δp = R⁻¹ h`, `Δx = L⁻ᵀ (t + Q h)` with `L⁻¹ G = Q R`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Recovery {
+    tolerances: Tolerances,
     pub qr: ActiveQr,
     /// The rows that hold, in the order of the factor, with their biases.
     pub active: Vec<(Row, f64)>,
@@ -114,6 +105,10 @@ impl NormalProblem {
 }
 
 impl Recovery {
+    pub(super) fn new(tolerances: Tolerances) -> Self {
+        Self { tolerances, ..Self::default() }
+    }
+
     /// Takes `row` into the factor; false if it depends on those before.
     pub(super) fn append(&mut self, island: &Whitened, drag: &Drag, row: Row, bias: f64) -> bool {
         stiction_lcp::interrupt::check();
@@ -168,7 +163,8 @@ impl Recovery {
             self.take_step(drag);
             // Steps shrink by the same factor again and again, so the size of the next one is known.
             let (step, speed) = (norm(&self.step), norm(&self.x));
-            if step <= SETTLED * speed || (round > 0 && step * (step / before) <= NEGLIGIBLE * speed) {
+            let Tolerances { last_step, no_step, .. } = self.tolerances;
+            if step <= last_step * speed || (round > 0 && step * (step / before) <= no_step * speed) {
                 break;
             }
             before = step;
@@ -185,8 +181,9 @@ impl Recovery {
         pushes.extend(self.active.iter().zip(&self.p).map(|((row, _), p)| push(row, *p)));
         let known = self.fixed.iter().map(|(row, p)| push(row, *p));
         let largest = pushes.iter().copied().chain(known).fold(largest, f64::max);
+        let most = self.tolerances.zero * largest;
         let zero = |size: f64, x: &mut f64| {
-            if size <= VANISHES * largest {
+            if size <= most {
                 *x = 0.0;
             }
         };

@@ -3,7 +3,7 @@
 use stiction_lcp::matrix::{axpy, dot, norm};
 use stiction_lcp::{FactoredLcp, InputError};
 
-use crate::find_indices::{CONSISTENT, FindIndices};
+use crate::find_indices::FindIndices;
 use crate::model::{ContactStats, Level};
 use crate::models::normal_problem::{NormalProblem, Row};
 use crate::whitened::Whitened;
@@ -12,15 +12,8 @@ use crate::whitened::Whitened;
 /// at rest a moving one, or the problem infeasible.
 const NOISE: f64 = 2.0 * f64::EPSILON;
 
-/// The terms of a row count as at least this fraction of the free motion: the refined motion under the held rows is known to a rounding of a rounding of
-/// that, times a condition.
-const UNSURE: f64 = 1e-9;
-
 /// How much more than needed e is raised along a direction that proves nothing, so that rounding does not bring it back.
 const GENEROUS: f64 = 2.0;
-
-/// The least part of its terms that an entry of e is raised by.
-const LEAST: f64 = 1e-14;
 
 impl NormalProblem {
     /// Lists the rows that must hold and those of the complementarity problem. At acceleration level a contact that does not touch, and a limit that
@@ -53,7 +46,7 @@ impl NormalProblem {
         if self.careful {
             self.order_held(island);
         }
-        self.find.reset_with(island.m(), self.held.len(), self.dependent());
+        self.find.reset_with(island.m(), self.held.len(), self.dependence());
         for (number, row) in self.held.iter().enumerate() {
             let bias = if number < bilaterals { self.biases[number] } else { row.bias(island) };
             if self.drag.is_empty() {
@@ -88,7 +81,7 @@ impl NormalProblem {
             let (first, rest) = columns[k..].split_at_mut(1);
             let q = &mut first[0].1;
             let length = norm(q);
-            if length <= self.dependent() {
+            if length <= self.dependence().dependent {
                 continue;
             }
             q.iter_mut().for_each(|x| *x /= length);
@@ -105,7 +98,7 @@ impl NormalProblem {
         if self.biases.iter().all(|b| *b == 0.0) {
             return;
         }
-        self.find.reset_with(island.m(), self.biases.len(), self.dependent());
+        self.find.reset_with(island.m(), self.biases.len(), self.dependence());
         for k in 0..self.biases.len() {
             self.find.add(island.bilateral.g.col(k), island.bilateral.bias[k]);
         }
@@ -118,7 +111,8 @@ impl NormalProblem {
 
     /// True if the targets of the bilateral rows had to be made consistent.
     pub(super) fn was_inconsistent(&self, island: &Whitened) -> bool {
-        let off = |(a, b): (&f64, &f64)| (a - b).abs() > CONSISTENT * (a.abs() + b.abs());
+        let consistent = self.dependence().consistent;
+        let off = |(a, b): (&f64, &f64)| (a - b).abs() > consistent * (a.abs() + b.abs());
         self.biases.iter().zip(&island.bilateral.bias).any(off)
     }
 
@@ -138,7 +132,8 @@ impl NormalProblem {
         } else {
             self.move_roughly(&u);
         }
-        let (speed, unsure) = (self.recovery.speed(), if exact { UNSURE } else { 1.0 } * norm(&self.x_free));
+        let (speed, unsure) =
+            (self.recovery.speed(), if exact { self.tolerances().unsure } else { 1.0 } * norm(&self.x_free));
         g.reshape(m, n);
         e.clear();
         self.terms.clear();
@@ -149,7 +144,7 @@ impl NormalProblem {
             let (length, left) = self.project_row(island, row, g.col_mut(j));
             let terms = terms + length * unsure;
             // What a column adds to the held ones by less than the threshold of dependence is no motion of its own.
-            let unknown = if left == 0.0 { self.dependent() * length * speed } else { 0.0 };
+            let unknown = if left == 0.0 { self.find.dependent() * length * speed } else { 0.0 };
             let noise = (NOISE * m as f64 * terms).max(unknown);
             self.terms.push(terms + length * speed);
             e.push(if motion.abs() <= noise { 0.0 } else { motion });
@@ -193,7 +188,7 @@ impl NormalProblem {
     pub(super) fn forgive(&mut self, d: &[f64]) -> bool {
         let gain: f64 = d.iter().zip(self.lcp.e()).map(|(d, e)| d * e).sum();
         let room: f64 = d.iter().zip(&self.terms).map(|(d, t)| d.abs() * t).sum();
-        let part = (GENEROUS * (-gain / room)).max(LEAST);
+        let part = (GENEROUS * (-gain / room)).max(self.tolerances().least_raise);
         if !part.is_finite() {
             return false;
         }

@@ -7,9 +7,6 @@ use crate::by_island::IslandForces;
 use crate::models::coulomb_polyhedral::Scheme;
 use crate::whitened::{Columns, Whitened};
 
-/// Part of all motion's terms below which what a force moves is rounding.
-const NOISE_FORCE: f64 = 1e-14;
-
 impl Cones {
     /// Turns an answer into forces and motion of the island.
     pub(crate) fn recover(&mut self, island: &Whitened, answer: &Answer, forces: &mut IslandForces) {
@@ -47,7 +44,8 @@ impl Cones {
         let sum = |(columns, p): &(&Columns, &mut Vec<f64>)| {
             p.iter().enumerate().map(|(i, p)| moves(columns, i, *p)).sum::<f64>()
         };
-        self.floor = NOISE_FORCE * (norm(&self.k_size) * self.unit + kinds.iter().map(sum).sum::<f64>());
+        let noise = self.tolerances.coulomb_polyhedral.noise_force;
+        self.floor = noise * (norm(&self.k_size) * self.unit + kinds.iter().map(sum).sum::<f64>());
         for (columns, p) in kinds {
             p.iter_mut().enumerate().filter(|(i, p)| moves(columns, *i, **p) <= self.floor).for_each(|(_, p)| *p = 0.0);
         }
@@ -152,12 +150,10 @@ impl Cones {
 
     /// The motion of a row that only the bilateral rows move: `gᵀ x_rows + bias`, zero if it is rounding.
     fn held_motion(&self, columns: &Columns, i: usize) -> f64 {
-        /// A motion below this fraction of its terms is none.
-        const MOVES: f64 = 1e-11;
         let (g, bias) = (columns.g.col(i), columns.bias[i]);
         let terms = g.iter().zip(self.find.x_rows()).map(|(g, x)| (g * x).abs()).sum::<f64>() + bias.abs();
         let motion = dot(g, self.find.x_rows()) + bias;
-        if motion.abs() <= MOVES * terms { 0.0 } else { motion }
+        if motion.abs() <= self.tolerances.coulomb_polyhedral.no_motion * terms { 0.0 } else { motion }
     }
 
     /// The unilateral rows without friction as `Gᵀ x + e ≥ 0`: columns (m each, projected) and offsets, in the order of normals, limits and
