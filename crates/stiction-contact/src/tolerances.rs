@@ -5,10 +5,10 @@
 //! [`stiction_lcp::Tolerances`]. The test `tolerances` varies every field by ten both ways, and holds that outcomes stay the same.
 
 use crate::find_indices;
-use crate::models::{baraff_friction, coulomb_polyhedral, coulomb_pyramid, no_slip, normal_problem};
+use crate::models::{baraff_friction, coulomb_cone, coulomb_polyhedral, coulomb_pyramid, no_slip, normal_problem};
 
 stiction_lcp::tolerances_of_methods! {
-    /// The tolerances of all models but the cone. See the [module](self).
+    /// The tolerances of all models. See the [module](self).
     Tolerances {
         /// Which rows that must hold are independent.
         find_indices: find_indices::Tolerances,
@@ -18,6 +18,8 @@ stiction_lcp::tolerances_of_methods! {
         no_slip: no_slip::Tolerances,
         /// Lloyd's methods.
         coulomb_polyhedral: coulomb_polyhedral::Tolerances,
+        /// The cone: its search on the velocities.
+        coulomb_cone: coulomb_cone::Tolerances,
         /// The friction pyramid.
         coulomb_pyramid: coulomb_pyramid::Tolerances,
         /// Baraff's driving method with friction.

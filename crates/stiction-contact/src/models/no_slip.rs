@@ -75,13 +75,14 @@ pub struct NoSlip {
 impl NoSlip {
     /// The model.
     pub fn new(options: NoSlipOptions) -> Self {
+        let tolerances = options.normals.model.tolerances.coulomb_cone;
         let normals = NormalProblem::new(options.normals);
         Self {
             release: options.release,
             normals,
             by_island: ByIsland::default(),
             islands: Islands::default(),
-            velocities: VelocitySpace::new(Friction::NoSlip, Default::default()),
+            velocities: VelocitySpace::new(Friction::NoSlip, tolerances),
             holds: Vec::new(),
         }
     }

@@ -50,7 +50,8 @@ use law::State;
 use newton::Newton;
 use problem::{Block, ConeProblem};
 use proximal::{Search, SearchEnd, Verdict};
-use velocity_space::{DelassusSpace, VelocitySpace};
+pub use velocity_space::Tolerances;
+use velocity_space::{DelassusSpace, Friction, VelocitySpace};
 use without_limit::Searches;
 
 /// Linear systems solved before the solver stops, unless the options say otherwise.
@@ -134,14 +135,15 @@ impl CoulombCone {
 
     /// The model at `level`, with options of its own.
     pub fn with_options(level: Level, options: ConeOptions) -> Self {
+        let tolerances = options.model.tolerances.coulomb_cone;
         Self {
             options: options.model,
             most_iterations: None,
             velocity_space: options.velocity_space,
             level,
             driver: ByIsland::default(),
-            velocities: VelocitySpace::default(),
-            delassus: DelassusSpace::default(),
+            velocities: VelocitySpace::new(Friction::default(), tolerances),
+            delassus: DelassusSpace::new(tolerances),
             accelerations: Accelerations::default(),
             island: IslandProblem::default(),
             problem: ConeProblem::default(),

@@ -10,6 +10,7 @@ use super::elements::Elements;
 use super::newton::Newton;
 use super::search::{Found, Guess, Search};
 use super::sparse::BlockMatrix;
+use super::tolerances::Tolerances;
 
 /// Most multiplications for a problem, ten times as many as for an island of bodies: such problems come one at a time, and not step after step.
 const MOST_WORK: f64 = 10.0 * super::MOST_WORK;
@@ -179,6 +180,13 @@ pub(in super::super) struct DelassusSpace {
 }
 
 impl DelassusSpace {
+    /// With these tolerances of the search.
+    pub fn new(tolerances: Tolerances) -> Self {
+        let mut space = Self::default();
+        space.newton.tolerances = tolerances;
+        space
+    }
+
     /// Begins a new problem: all solves that follow share its budget.
     pub fn begin(&mut self) {
         self.work_left = MOST_WORK;
