@@ -33,6 +33,13 @@ struct Exception {
 
 const EXCEPTIONS: &[Exception] = &[
     Exception {
+        field: "coulomb_cone.guess_size",
+        factor: 10.0,
+        model: "coulomb-cone",
+        problems: &["coulomb 6", "sliding 6"],
+        reason: "the sweeps start from forces of the first guess that are far too large",
+    },
+    Exception {
         field: "drumwright_shell.good",
         factor: 0.1,
         model: "drumwright-shell",
