@@ -307,3 +307,43 @@ def test_parts_that_overlap_at_the_start_are_named_and_can_touch(tmp_path):
         simulation.run(round(0.4 / own.dt))
         ends.append(simulation.q[1] + simulation.q[2])
     assert ends[0] < -0.1 and ends[1] > -1e-9
+
+
+SWITCHED = """<mujoco><option timestep="0.001"/><worldbody>
+ <body name="box" pos="0 0 1"><freejoint/><geom type="box" size=".1 .1 .1" mass="2"/></body></worldbody>
+ <equality><weld name="w" body1="world" body2="box" active="false"/></equality></mujoco>"""
+
+
+def test_equalities_are_switched_on_and_off(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "switched.xml"
+    file.write_text(SWITCHED)
+    scene = stiction.Scene.load(file)
+    assert scene.equalities == ["w"]
+    simulation = stiction.Simulation(scene)
+    assert simulation.equality_active.tolist() == [False]
+    simulation.q[0] = 0.05
+    simulation.set_equality("w", True)
+    assert simulation.equality_active.tolist() == [True]
+    simulation.run(300)
+    assert abs(simulation.q[:3] - [0, 0, 1]).max() < 1e-12
+    again = pickle.loads(pickle.dumps(simulation))
+    assert again.equality_active.tolist() == [True]
+    simulation.reset()
+    assert simulation.equality_active.tolist() == [False]
+    with pytest.raises(stiction.InputError, match="did you mean"):
+        simulation.set_equality("W", True)
+    with pytest.raises(stiction.InputError, match="shape"):
+        simulation.equality_active = [True, False]
+    batch = stiction.BatchSimulation(scene, 2)
+    batch.equality_active = [[True], [False]]
+    batch.step()
+    assert batch.equality_active.tolist() == [[True], [False]]
+    assert batch.v[0, 2] == 0.0 and batch.v[1, 2] < 0.0
+    mujoco = pytest.importorskip("mujoco")
+    model = mujoco.MjModel.from_xml_path(str(file))
+    data = mujoco.MjData(model)
+    stiction.state_to_mujoco(again, model, data)
+    assert data.eq_active.tolist() == [1]
+    data.eq_active[0] = 0
+    stiction.state_from_mujoco(again, model, data)
+    assert again.equality_active.tolist() == [False]

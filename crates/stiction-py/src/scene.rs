@@ -157,17 +157,18 @@ fn model_name(model: &Bound<'_, PyAny>) -> PyResult<String> {
 
 #[pymethods]
 impl Scene {
-    /// Reads a scene (``.toml``) or a robot file (URDF or MJCF), which is then a scene of its own with the file's gravity and step.
+    /// Reads a scene (``.toml``) or a robot file (URDF, MJCF, SDF), which is then a scene of its own with the file's gravity and step.
     ///
     /// Parameters
     /// ----------
     /// path : str or path
+    ///     A ``.xacro`` file is expanded to URDF by the package ``xacro`` (``pip install xacro``).
     /// keyframe : str or int, optional
     ///     The keyframe of an MJCF file that is the start, by name or number; -1 for none, which is the configuration that the
     ///     file writes the bodies down in. By default the one named ``home``, else the first, if there is one. In a scene
     ///     file robots have a ``keyframe`` of their own.
     /// **parameters : float
-    ///     Other values for numbers of the scene's ``[parameters]``.
+    ///     Other values for numbers of the scene's ``[parameters]``; of a xacro file, its arguments.
     ///
     /// Raises
     /// ------
@@ -186,6 +187,10 @@ impl Scene {
         keyframe: Option<&Bound<'_, PyAny>>,
         parameters: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
+        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("xacro")) {
+            let made = py.import("stiction._xacro")?.call_method1("expanded", (path, parameters))?.extract()?;
+            return Self::load(py, made, keyframe, None);
+        }
         let set = self::parameters(parameters)?;
         let start = keyframe.map(start_of).transpose()?;
         let toml = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));

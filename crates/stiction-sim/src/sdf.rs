@@ -68,7 +68,8 @@ fn read(source: Source, folder: &Path, options: &SdfOptions) -> Result<Descripti
     }
     root.attribute("version");
     let name = root.child("world").or(root.child("model")).and_then(|e| e.attribute("name")).unwrap_or("model");
-    let mut reader = Reader { files: &files, options, out: Description::new(name), bodies: vec![], joints: vec![] };
+    let mut reader =
+        Reader { models: 0, files: &files, options, out: Description::new(name), bodies: vec![], joints: vec![] };
     for world in root.children_named("world") {
         reader.world(world)?;
     }
@@ -106,7 +107,12 @@ struct Joint<'a> {
     axes: Vec<(JointKind, JointProperties)>,
 }
 
+/// Models that a file may have, with all that they include: a file may include itself.
+const MOST_MODELS: usize = 10_000;
+
 struct Reader<'a, 'f> {
+    /// Models so far.
+    models: usize,
     files: &'f Files<'a>,
     options: &'f SdfOptions,
     out: Description,
@@ -170,6 +176,10 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn model(&mut self, model: &Model<'a>, prefix: &str, pose: Pose, is_static: bool) -> Result<(), SceneError> {
+        self.models += 1;
+        if self.models > MOST_MODELS || prefix.matches("::").count() > frames::DEPTH {
+            return Err(model.element.error("too many models within each other: does a file include itself?"));
+        }
         let is_static = is_static || model.is_static();
         for link in model.element.children_named("link") {
             let name = link.required("name")?;

@@ -11,7 +11,7 @@ use crate::urdf::{Paths, UrdfOptions};
 use crate::xml::{Element, Source, numbers_in};
 
 /// Models may be nested, and frames relative to each other, this deep.
-const DEPTH: usize = 64;
+pub(super) const DEPTH: usize = 64;
 
 /// Files that a model may include, all in all.
 const MOST_FILES: usize = 1000;

@@ -121,6 +121,15 @@ fn malformed_files_name_the_place() {
         let error = broken(from, to);
         assert!(error.contains(message), "{from} → {to}: {error}");
     }
+    // A file that includes itself.
+    let own = std::env::temp_dir().join(format!("stiction-sdf-{}", std::process::id()));
+    std::fs::create_dir_all(&own).unwrap();
+    let file = own.join("self.sdf");
+    let text = "<sdf><model name='m'><link name='l'/><include><uri>self.sdf</uri></include></model></sdf>";
+    std::fs::write(&file, text).unwrap();
+    let error = sdf::load(&file, &SdfOptions::default()).unwrap_err().to_string();
+    std::fs::remove_dir_all(&own).unwrap();
+    assert!(error.contains("include itself"), "{error}");
     for text in ["<sdf/>", "<sdf version='1.6'><model name='m'/></sdf>", "<model/>", "<sdf><model>"] {
         assert!(sdf::parse(text, &folder(), &SdfOptions::default()).is_err(), "{text}");
     }
