@@ -338,7 +338,7 @@ def test_equalities_are_switched_on_and_off(tmp_path: pathlib.Path) -> None:
     batch.equality_active = [[True], [False]]
     batch.step()
     assert batch.equality_active.tolist() == [[True], [False]]
-    assert batch.v[0, 2] == 0.0 and batch.v[1, 2] < 0.0
+    assert abs(batch.v[0, 2]) < 1e-12 and batch.v[1, 2] < -1e-3
     mujoco = pytest.importorskip("mujoco")
     model = mujoco.MjModel.from_xml_path(str(file))
     data = mujoco.MjData(model)
