@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::attributes::Attributes;
 use super::compiler::Compiler;
 use super::notes::Notes;
-use super::replicate::{self, referred};
+use super::replicate::{self, kind_of, referred};
 use super::schema;
 use super::textures::{self, texture_folder};
 use super::tree::{self, ELEMENTS, Element, portable};
@@ -263,15 +263,7 @@ fn gather(element: &Element, names: &mut Names) {
 }
 
 fn gather_one(element: &Element, names: &mut Names) {
-    let kind = match element.name.as_str() {
-        "body" => "body",
-        "joint" | "freejoint" => "joint",
-        "geom" => "geom",
-        "site" => "site",
-        "fixed" | "spatial" => "tendon",
-        _ => return,
-    };
-    if let Some(name) = element.text("name") {
+    if let (Some(kind), Some(name)) = (kind_of(element), element.text("name")) {
         names.insert((kind, name.to_string()));
     }
 }

@@ -106,18 +106,23 @@ fn gather(element: &Element, replicas: &mut Replicas) {
 }
 
 fn gather_one(element: &Element, replicas: &mut Replicas) {
-    let kind = match element.name.as_str() {
+    let Some(kind) = kind_of(element) else { return };
+    if let (Some(original), Some(name)) = (element.text(ORIGINAL), element.text("name")) {
+        let suffix = name.get(original.len()..).unwrap_or_default().to_string();
+        replicas.entry((kind, original.to_string())).or_default().push(suffix);
+    }
+}
+
+/// What others call an element by, if they refer to it at all.
+pub(super) fn kind_of(element: &Element) -> Option<&'static str> {
+    Some(match element.name.as_str() {
         "body" => "body",
         "joint" | "freejoint" => "joint",
         "geom" => "geom",
         "site" => "site",
         "fixed" | "spatial" => "tendon",
-        _ => return,
-    };
-    if let (Some(original), Some(name)) = (element.text(ORIGINAL), element.text("name")) {
-        let suffix = name.get(original.len()..).unwrap_or_default().to_string();
-        replicas.entry((kind, original.to_string())).or_default().push(suffix);
-    }
+        _ => return None,
+    })
 }
 
 /// What an attribute of a section other than the tree refers to.

@@ -104,10 +104,14 @@ fn contacts_that_nearly_contradict_each_other_are_resolved() {
         let mut scene = Scene::load(&folder().join(format!("{name}.toml")), &set).unwrap_or_else(|e| panic!("{e}"));
         scene.settings.dt = dt;
         let mut simulation = scene.simulation().unwrap_or_else(|e| panic!("{name}: {e}"));
+        let mut spread = 0.0f64;
         for _ in 0..count {
             let report = simulation.step().unwrap_or_else(|e| panic!("{name} {parameters:?}: {e}"));
             assert!(report.certificate <= 1e-10, "{name}: {}", report.certificate);
+            spread = spread.max(report.gap_spread);
         }
+        assert!(spread <= 1e-7, "{name}: gaps were set apart by {spread} m");
+        assert!(spread > 0.0 || count != 352, "{name}: a step with gaps set apart says so");
     }
 }
 
