@@ -50,7 +50,10 @@ def expanded(path: str | Path, mappings: dict[str, Any] | None = None) -> Path:
     name = hashlib.sha256(text.encode()).hexdigest()[:16]
     file = Path(tempfile.gettempdir()) / f"stiction-xacro-{_user()}" / name / f"{path.name.split('.')[0]}.urdf"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
+    # Other processes may load it at the same time: it is there as a whole or not at all.
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as part:
+        part.write(text)
+    Path(part.name).replace(file)
     return file
 
 

@@ -1,7 +1,9 @@
 //! The solve of a step: from the last step's modes and forces to a certified answer, or to what the settings say of one
 //! that is not certified.
 
-use stiction_contact::{CONTACT_ROWS, ContactOutcome, ContactSolution, Island, Islands, Place, WarmStart};
+use stiction_contact::{
+    CONTACT_ROWS, ContactOutcome, ContactSolution, ContactStats, Island, Islands, Place, WarmStart,
+};
 
 use crate::assemble::{ContactFrame, ContactKey};
 use crate::energy::EnergyBalance;
@@ -42,33 +44,34 @@ impl Simulation {
         if !self.model.limit_work(Some(FACTORS)) {
             return self.solve();
         }
-        let found = self.compress_within_limit();
+        let mut failed = ContactStats::default();
+        let found = self.compress_within_limit(&mut failed);
         self.model.limit_work(None);
-        if let Some(report) = found? {
-            return Ok(report);
-        }
-        if !self.scratch.spread.is_empty() {
-            self.scratch.spread.clear();
-            self.assemble().map_err(|e| self.fail(e.to_string(), false))?;
-        }
-        self.solve()
+        let mut report = match found? {
+            Some(report) => report,
+            None => {
+                if !self.scratch.spread.is_empty() {
+                    self.scratch.spread.clear();
+                    self.assemble().map_err(|e| self.fail(e.to_string(), false))?;
+                }
+                self.solve()?
+            }
+        };
+        report.factorizations += failed.factorizations;
+        report.most_factorizations = report.most_factorizations.max(failed.most_factorizations);
+        Ok(report)
     }
 
-    /// Solves with few factors, and spreads the gaps of islands for which they are not enough.
-    fn compress_within_limit(&mut self) -> Result<Option<StepReport>, StepFailure> {
-        let (mut spent, mut most) = (0, 0);
+    /// Solves with few factors, and spreads the gaps of islands for which they are not enough; counts the factors of attempts that fail.
+    fn compress_within_limit(&mut self, failed: &mut ContactStats) -> Result<Option<StepReport>, StepFailure> {
         for _ in 0..MOST_SPREADS {
             let outcome = match self.try_solve()? {
-                Ok(mut report) => {
-                    report.factorizations += spent;
-                    report.most_factorizations = report.most_factorizations.max(most);
-                    return Ok(Some(report));
-                }
+                Ok(report) => return Ok(Some(report)),
                 Err(outcome) => outcome,
             };
             let ContactOutcome::Failed(failure) = outcome else { return Ok(None) };
-            spent += failure.best.stats.factorizations;
-            most = most.max(failure.best.stats.most_factorizations);
+            failed.factorizations += failure.best.stats.factorizations;
+            failed.most_factorizations = failed.most_factorizations.max(failure.best.stats.most_factorizations);
             if !self.spread_island(failure.best.certificate.worst) {
                 return Ok(None);
             }
