@@ -204,27 +204,6 @@ impl ByIsland {
         law: &dyn Law,
         options: &ModelOptions,
         start: Option<&WarmStart>,
-        solve_island: impl FnMut(
-            &Whitened,
-            Guess<'_>,
-            &mut IslandForces,
-            &mut ContactStats,
-        ) -> Result<IslandEnd, InputError>,
-    ) -> Result<ContactOutcome, InputError> {
-        self.solve_unless_known(problem, law, options, start, |_, _, _, _| None, solve_island)
-    }
-
-    /// The same; `known` is asked first for the answer to an island, given by its number, and its dense rows are formed only if it has none.
-    ///
-    /// # Errors
-    /// Those of `solve_island`.
-    pub(crate) fn solve_unless_known(
-        &mut self,
-        problem: &ContactProblem,
-        law: &dyn Law,
-        options: &ModelOptions,
-        start: Option<&WarmStart>,
-        mut known: impl FnMut(usize, &Island, &mut IslandForces, &mut ContactStats) -> Option<IslandEnd>,
         mut solve_island: impl FnMut(
             &Whitened,
             Guess<'_>,
@@ -243,27 +222,25 @@ impl ByIsland {
             let sizes = [contacts, bilaterals, island.limits.len(), island.bounded.len()];
             self.forces.reset_sizes(sizes, &self.whitened.x_free);
             let entries = row_entries(&self.whitened.x_free, island);
-            let end = match known(k, island, &mut self.forces, &mut stats) {
-                Some(end) => end,
-                None if entries > MOST_ROW_ENTRIES => IslandEnd::Failed {
+            let end = if entries > MOST_ROW_ENTRIES {
+                IslandEnd::Failed {
                     why: format!(
                         "the dense rows of its {contacts} contacts would have {entries} entries; \
                          at most {MOST_ROW_ENTRIES} are formed"
                     ),
-                },
-                None => {
-                    self.whitened.build_rows(problem, island, law.level());
-                    self.modes.clear();
-                    let earlier = start.filter(|s| s.modes.len() == problem.contacts().len());
-                    self.modes.extend(earlier.iter().flat_map(|s| island.contacts.iter().map(|&i| s.modes[i])));
-                    let basis = start.filter(|s| s.bases.len() == stats.islands).map(|s| &s.bases[k]);
-                    let earlier = start.filter(|s| s.forces.fits(problem));
-                    if let Some(start) = earlier {
-                        self.earlier.gather(island, &start.forces);
-                    }
-                    let guess = Guess { island: k, basis, modes: &self.modes, forces: earlier.map(|_| &self.earlier) };
-                    solve_island(&self.whitened, guess, &mut self.forces, &mut stats)?
                 }
+            } else {
+                self.whitened.build_rows(problem, island, law.level());
+                self.modes.clear();
+                let earlier = start.filter(|s| s.modes.len() == problem.contacts().len());
+                self.modes.extend(earlier.iter().flat_map(|s| island.contacts.iter().map(|&i| s.modes[i])));
+                let basis = start.filter(|s| s.bases.len() == stats.islands).map(|s| &s.bases[k]);
+                let earlier = start.filter(|s| s.forces.fits(problem));
+                if let Some(start) = earlier {
+                    self.earlier.gather(island, &start.forces);
+                }
+                let guess = Guess { island: k, basis, modes: &self.modes, forces: earlier.map(|_| &self.earlier) };
+                solve_island(&self.whitened, guess, &mut self.forces, &mut stats)?
             };
             if end != IslandEnd::Solved && trouble.is_none() {
                 // A proof or a ray is one island's alone: no force of another belongs to it.
@@ -298,26 +275,56 @@ impl ByIsland {
                 let why = if stats.islands > 1 { format!("island {k}: {why}") } else { why };
                 Ok(self.failed(problem, law, answer, stats, why))
             }
-            _ => {
-                let mut certificate = self.certifier.certify_timed(problem, law, forces, motion, &mut stats);
-                if certificate.momentum > options.tolerance && !law.quasistatic() {
-                    // Forces on a light body between heavy ones are rounded beside their own size.
-                    balance_momentum(problem, law.level(), forces, motion);
-                    certificate = self.certifier.certify_timed(problem, law, forces, motion, &mut stats);
-                }
-                if !certificate.holds(options.tolerance) && !law.quasistatic() {
-                    let part = NEGLIGIBLE_FORCE * options.tolerance;
-                    self.drop_negligible(problem, law, part, (forces, motion), &mut certificate, &mut stats);
-                }
-                let certified = certificate.holds(options.tolerance);
-                let why = (!certified).then(|| format!("the answer is not certified: {certificate}"));
-                let why = why.map(|why| self.with_force_beyond_data(why, problem, forces));
-                let solution = self.measured(law, answer, certificate, stats);
-                Ok(match why {
-                    None => ContactOutcome::Solved(solution),
-                    Some(why) => ContactOutcome::Failed(ContactFailure { why, best: solution }),
-                })
-            }
+            _ => Ok(self.certified(problem, law, options, answer, stats)),
+        }
+    }
+
+    /// An answer that was found without islands being whitened: certified, unless `why` says that it is none, and only the best there is.
+    pub(crate) fn outcome_of(
+        &mut self,
+        problem: &ContactProblem,
+        law: &dyn Law,
+        options: &ModelOptions,
+        (forces, motion): (&ContactForces, &[f64]),
+        stats: ContactStats,
+        why: Option<String>,
+    ) -> ContactOutcome {
+        let mut answer = self.begin(problem, law, 0);
+        answer.forces.copy_from(forces);
+        answer.motion.copy_from_slice(motion);
+        match why {
+            Some(why) => self.failed(problem, law, answer, stats, why),
+            None => self.certified(problem, law, options, answer, stats),
+        }
+    }
+
+    /// An answer that is believed to be a solution, and is one if its certificate holds.
+    fn certified(
+        &mut self,
+        problem: &ContactProblem,
+        law: &dyn Law,
+        options: &ModelOptions,
+        mut answer: Answer,
+        mut stats: ContactStats,
+    ) -> ContactOutcome {
+        let Answer { forces, motion, .. } = &mut answer;
+        let mut certificate = self.certifier.certify_timed(problem, law, forces, motion, &mut stats);
+        if certificate.momentum > options.tolerance && !law.quasistatic() {
+            // Forces on a light body between heavy ones are rounded beside their own size.
+            balance_momentum(problem, law.level(), forces, motion);
+            certificate = self.certifier.certify_timed(problem, law, forces, motion, &mut stats);
+        }
+        if !certificate.holds(options.tolerance) && !law.quasistatic() {
+            let part = NEGLIGIBLE_FORCE * options.tolerance;
+            self.drop_negligible(problem, law, part, (forces, motion), &mut certificate, &mut stats);
+        }
+        let certified = certificate.holds(options.tolerance);
+        let why = (!certified).then(|| format!("the answer is not certified: {certificate}"));
+        let why = why.map(|why| self.with_force_beyond_data(why, problem, forces));
+        let solution = self.measured(law, answer, certificate, stats);
+        match why {
+            None => ContactOutcome::Solved(solution),
+            Some(why) => ContactOutcome::Failed(ContactFailure { why, best: solution }),
         }
     }
 

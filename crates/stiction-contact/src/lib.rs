@@ -85,8 +85,8 @@ pub use model::{ContactModel, ContactOutcome, ContactStats, Elapsed, Level, Mode
 #[cfg(feature = "clarabel")]
 pub use models::DrumwrightShell;
 pub use models::{
-    BaraffFriction, ConeOptions, CoulombCone, CoulombPolyhedral, CoulombPyramid, Frictionless, NoSlip, NoSlipOptions,
-    NormalOptions, NormalSolver, PolyhedralOptions, PyramidMethod, PyramidOptions, Viscous,
+    BaraffFriction, CoulombCone, CoulombPolyhedral, CoulombPyramid, Frictionless, NoSlip, NoSlipOptions, NormalOptions,
+    NormalSolver, PolyhedralOptions, PyramidMethod, PyramidOptions, Viscous,
 };
 pub use problem::{CONTACT_ROWS, Contact, ContactBatch, ContactProblem};
 pub use rows::Rows;

@@ -694,13 +694,6 @@ impl ContactProblem {
         Ok(())
     }
 
-    /// The same problem with coefficients of Coulomb friction of at most `most`.
-    pub(crate) fn with_friction_up_to(&self, most: f64) -> Self {
-        let mut out = self.clone();
-        out.contacts.mu.iter_mut().for_each(|mu| *mu = mu.min(most));
-        out
-    }
-
     /// The same problem with this fraction of its coefficients of rolling.
     pub(crate) fn with_rolling(&self, part: f64) -> Self {
         let mut out = self.clone();

@@ -12,7 +12,7 @@ pub mod normal_problem;
 pub mod viscous;
 
 pub use baraff_friction::BaraffFriction;
-pub use coulomb_cone::{ConeOptions, CoulombCone};
+pub use coulomb_cone::CoulombCone;
 pub use coulomb_polyhedral::{CoulombPolyhedral, PolyhedralOptions};
 pub use coulomb_pyramid::{CoulombPyramid, PyramidMethod, PyramidOptions};
 #[cfg(feature = "clarabel")]

@@ -100,7 +100,7 @@ impl NoSlip {
             return None;
         }
         // Without a system to factor, rest is all that is looked for.
-        self.velocities.solution(problem, law, Some(start), options.tolerance, 0)
+        self.velocities.solution(problem, law, Some(start), options.tolerance, 0, &mut ContactStats::default())
     }
 
     /// True if an island of `problem` is large.
@@ -139,7 +139,10 @@ impl ContactModel for NoSlip {
         }
         let (may_fall_back, large) = (self.may_fall_back(), self.is_large(problem));
         let on_velocities = may_fall_back && large && by_default;
-        if on_velocities && let Some(solution) = self.velocities.solution(problem, &law, start, tolerance, limit) {
+        let mut stats = ContactStats::default();
+        if on_velocities
+            && let Some(solution) = self.velocities.solution(problem, &law, start, tolerance, limit, &mut stats)
+        {
             return Ok(ContactOutcome::Solved(solution));
         }
         let holds = &mut self.holds;
@@ -161,7 +164,7 @@ impl ContactModel for NoSlip {
         if may_fall_back
             && !on_velocities
             && matches!(outcome, ContactOutcome::Failed(_))
-            && let Some(solution) = self.velocities.solution(problem, &law, None, tolerance, limit)
+            && let Some(solution) = self.velocities.solution(problem, &law, None, tolerance, limit, &mut stats)
         {
             return Ok(outcome.or(ContactOutcome::Solved(solution)));
         }

@@ -1,5 +1,7 @@
 //! Contact models, certificates and files. One program for all: every program is linked with the whole engine.
 
+#[path = "../common/delassus.rs"]
+mod delassus;
 #[path = "../common/hdf5.rs"]
 mod hdf5_writer;
 #[path = "../../../stiction-lcp/tests/common/siconos.rs"]

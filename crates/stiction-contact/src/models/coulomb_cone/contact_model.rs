@@ -1,25 +1,19 @@
-//! The cone as a contact model: on the velocities first, then island by island on the Delassus operator.
+//! The cone as a contact model.
 
 use stiction_lcp::InputError;
 
 use super::CoulombCone;
-use super::island::AfterGuess;
-use crate::by_island::{IslandEnd, IslandForces};
 use crate::certificate::cone::ConeLaw;
-use crate::islands::{Island, Islands};
+use crate::islands::Islands;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, WarmStart};
 use crate::models::coulomb_pyramid::{CoulombPyramid, PyramidOptions};
 use crate::models::frictionless::Frictionless;
 use crate::models::normal_problem::NormalOptions;
 use crate::problem::ContactProblem;
 use crate::solution::ContactSolution;
-use crate::whitened::MOST_MATRIX_ENTRIES;
 
-/// Contacts of an island up to which its Delassus operator, which costs the cube of them per step, is worth forming where Newton's method on the velocities found nothing.
-const MOST_CONTACTS: usize = 150;
-
-/// Velocities up to which a failed problem is tried for a proof that it has no solution, by methods that are dense.
-pub(super) const PROOF_ORDER: usize = 300;
+/// Velocities up to which other methods, which are dense, are asked about a failed problem.
+const DENSE_ORDER: usize = 300;
 
 /// Parts of the coefficients of rolling, one after the other, where a problem was not solved with all of them at once.
 const ROLLING_PARTS: [f64; 4] = [0.1, 0.4, 0.8, 1.0];
@@ -50,64 +44,27 @@ impl ContactModel for CoulombCone {
         self.options.check()?;
         self.check_laws(problem)?;
         let law = ConeLaw { level: self.level };
-        let first = self.velocity_space;
         let (tolerance, limit) = (self.options.tolerance, self.max_iterations());
+        let mut stats = ContactStats::default();
         // What cannot be had from the last step's answer often can without it.
-        let starts = [start, None];
-        for start in &starts[..if first { 1 + usize::from(start.is_some()) } else { 0 }] {
-            let found = match self.level {
-                Level::Velocity => self.velocities.solution(problem, &law, *start, tolerance, limit),
-                Level::Acceleration => {
-                    self.accelerations.solution(problem, &mut self.velocities, *start, tolerance, limit)?
-                }
-            };
+        for start in [start, None].into_iter().take(1 + usize::from(start.is_some())) {
+            let found = self.velocities.solution(problem, &law, start, tolerance, limit, &mut stats);
             if let Some(solution) = found {
                 return Ok(ContactOutcome::Solved(solution));
             }
+            stats.fallbacks += usize::from(start.is_some());
         }
-        let options = self.options.clone();
-        let mut driver = std::mem::take(&mut self.driver);
-        let (level, velocities) = (self.level, std::mem::take(&mut self.velocities));
-        let accelerations = std::mem::take(&mut self.accelerations);
-        let known = |k: usize, island: &Island, forces: &mut IslandForces, stats: &mut ContactStats| {
-            let solved_as = match level {
-                Level::Velocity => Some(problem),
-                Level::Acceleration if has_sliders(problem, island) => None,
-                Level::Acceleration => accelerations.same_islands(),
-            };
-            if first {
-                stats.count_factorizations(velocities.factors(k));
-            }
-            if first && solved_as.is_some_and(|problem| velocities.take(problem, k, forces)) {
-                return Some(IslandEnd::Solved);
-            }
-            stats.fallbacks += usize::from(first);
-            // What the velocities came to is the best answer there is.
-            let why = why_not_dense(problem, island, first, velocities.limit_reached(k))?;
-            Some(IslandEnd::Failed { why })
-        };
-        let outcome =
-            driver.solve_unless_known(problem, &law, &options, start, known, |island, guess, forces, stats| {
-                forces.reset(island);
-                Ok(self.solve_island(island, guess, AfterGuess::Search, forces, stats))
-            });
-        (self.driver, self.velocities, self.accelerations) = (driver, velocities, accelerations);
-        let outcome = outcome?;
+        let (why, best) = (self.velocities.failure(), self.velocities.best());
+        let outcome = self.driver.outcome_of(problem, &law, &self.options, best, stats, why);
         match outcome {
             // A search that ended at its limit may have found the answer all the same.
             ContactOutcome::Failed(failure) if failure.best.certificate.holds(tolerance) => {
                 Ok(ContactOutcome::Solved(failure.best))
             }
-            ContactOutcome::Failed(_) => {
-                let found = match self.solve_in_the_limit(problem)? {
-                    None => self.solve_by_adding_rolling(problem)?,
-                    found => found,
-                };
-                match found {
-                    Some(solution) => Ok(ContactOutcome::Solved(solution)),
-                    None => Ok(self.prove(problem)?.unwrap_or(outcome)),
-                }
-            }
+            ContactOutcome::Failed(_) => match self.solve_by_adding_rolling(problem)? {
+                Some(solution) => Ok(ContactOutcome::Solved(solution)),
+                None => Ok(self.solve_otherwise(problem)?.unwrap_or(outcome)),
+            },
             other => Ok(other),
         }
     }
@@ -133,7 +90,8 @@ impl CoulombCone {
         let mut start = outcome.solved().map(|solution| solution.warm_start.clone());
         for part in ROLLING_PARTS {
             let less = problem.with_rolling(part);
-            let found = self.velocities.solution(&less, &law, start.as_ref(), self.options.tolerance, limit);
+            let (tolerance, stats) = (self.options.tolerance, &mut ContactStats::default());
+            let found = self.velocities.solution(&less, &law, start.as_ref(), tolerance, limit, stats);
             if part == 1.0 {
                 return Ok(found);
             }
@@ -142,10 +100,11 @@ impl CoulombCone {
         Ok(None)
     }
 
-    /// A proof that there is no solution, if one is found: no motion satisfies the rows, whatever the law of friction; or, at acceleration level, Painlevé's paradox on an
-    /// island where the pyramid's law is that of the cone, because every contact slides, has no friction, or has one tangent.
-    fn prove(&self, problem: &ContactProblem) -> Result<Option<ContactOutcome>, InputError> {
-        if problem.m() > PROOF_ORDER {
+    /// What other methods say of a problem that the search did not solve, if anything: a proof that no motion satisfies the rows, whatever the law of friction; or, at acceleration
+    /// level, forces of the pyramid that are certified for the cone, or a proof of Painlevé's paradox on an island where the laws of both agree, because every
+    /// contact slides, has no friction, or has one tangent.
+    fn solve_otherwise(&mut self, problem: &ContactProblem) -> Result<Option<ContactOutcome>, InputError> {
+        if problem.m() > DENSE_ORDER {
             return Ok(None);
         }
         let normals = NormalOptions { model: self.options.clone(), ..NormalOptions::default() };
@@ -167,9 +126,18 @@ impl CoulombCone {
             return Ok(None);
         }
         let options = PyramidOptions { common: self.options.clone(), ..PyramidOptions::default() };
-        let outcome = CoulombPyramid::new(options).solve(problem)?;
-        let proven = matches!(&outcome, ContactOutcome::NoSolution(proof) if agree[proof.island]);
-        Ok(proven.then_some(outcome))
+        let outcome = match CoulombPyramid::new(options).solve(problem)? {
+            ContactOutcome::Solved(ContactSolution { forces, motion, stats, .. }) => {
+                let law = ConeLaw { level: self.level };
+                self.driver.outcome_of(problem, &law, &self.options, (&forces, &motion), stats, None)
+            }
+            other => other,
+        };
+        Ok(match &outcome {
+            ContactOutcome::Solved(_) => Some(outcome),
+            ContactOutcome::NoSolution(proof) if agree[proof.island] => Some(outcome),
+            _ => None,
+        })
     }
 
     fn check_laws(&self, problem: &ContactProblem) -> Result<(), InputError> {
@@ -180,9 +148,10 @@ impl CoulombCone {
             let else_where = "coulomb-pyramid has a place for moments at acceleration level";
             return refuse(format!("contact {i}: mu_spin is above 0; {else_where}, the cone at velocity level only"));
         }
-        if let Some(i) = contacts.mu_roll.iter().position(|x| *x > 0.0 && !(moments && self.velocity_space)) {
-            let only = "only the cone at velocity level, solved on the velocities, has a place for rolling";
-            return refuse(format!("contact {i}: mu_roll is above 0; {only}"));
+        if let Some(i) = contacts.mu_roll.iter().position(|x| *x > 0.0 && !moments) {
+            return refuse(format!(
+                "contact {i}: mu_roll is above 0; only the cone at velocity level has a place for rolling"
+            ));
         }
         if let Some(i) = contacts.mu_viscous.iter().position(|x| *x > 0.0) {
             return refuse(format!("contact {i}: mu_viscous is above 0; the model viscous has a place for it"));
@@ -193,31 +162,4 @@ impl CoulombCone {
             None => Ok(()),
         }
     }
-}
-
-/// Why the Delassus operator of an island is not formed, if it is not; `first` says that it was searched for on the velocities before, which
-/// ended at `limit` factors if there is one.
-fn why_not_dense(problem: &ContactProblem, island: &Island, first: bool, limit: Option<usize>) -> Option<String> {
-    let contacts = island.contacts.len();
-    if first && contacts > MOST_CONTACTS {
-        return Some(match limit {
-            Some(limit) => format!("the budget of work ended at {limit} factors for its {contacts} contacts"),
-            None => format!("no start led to a certified answer for its {contacts} contacts"),
-        });
-    }
-    if island.contacts.iter().any(|&i| problem.contacts().mu_roll[i] > 0.0) {
-        let why = "no start led to a certified answer, and only the search on the velocities has a place for rolling";
-        return Some(why.into());
-    }
-    let rows = 4 * contacts + island.limits.len() + island.bounded.len();
-    let too_many = rows.saturating_mul(rows) > MOST_MATRIX_ENTRIES;
-    too_many
-        .then(|| format!("no start led to a certified answer, and its {rows} rows are too many for a dense operator"))
-}
-
-/// True if a contact slides now, against friction.
-fn has_sliders(problem: &ContactProblem, island: &Island) -> bool {
-    let contacts = problem.contacts();
-    let acts = |i: usize| contacts.mu[i] > 0.0 && contacts.touches(i) && !problem.parts(i);
-    island.contacts.iter().any(|&i| acts(i) && problem.slip(i)[..2] != [0.0; 2])
 }

@@ -10,7 +10,39 @@
 //!
 //! Reference: \[AlartCurnier91\].
 
-use super::problem::Block;
+/// The law of one block of rows. With `u = W r + q`:
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Block {
+    /// Signorini and Coulomb on `dim` rows, the normal first; mu = 0 means `r_T = 0`, mu = ∞ the limit of Coulomb's law: `u_T = 0` where `r_N > 0`,
+    /// `r_T = 0` where `u_N > 0`.
+    Coulomb {
+        /// 2 or 3.
+        dim: usize,
+        /// The friction coefficient, in [0, ∞].
+        mu: f64,
+    },
+    /// Signorini on the normal and `u_T = 0`, whatever the normal force, on `dim` rows.
+    NoSlip {
+        /// 2 or 3.
+        dim: usize,
+    },
+    /// One row, `0 ≤ r ⊥ u ≥ 0`.
+    Signorini,
+    /// A contact whose slip is given: Signorini on the normal, and this friction along its tangents beside the normal force, whatever their motion.
+    Slider {
+        /// Friction beside the normal force.
+        friction: [f64; 2],
+    },
+    /// One row, `lo ≤ r ≤ hi`, `u ≥ 0` where r = lo, `u ≤ 0` where r = hi, u = 0 between.
+    Bounded {
+        /// Lower bound, may be −∞.
+        lo: f64,
+        /// Upper bound, may be ∞.
+        hi: f64,
+    },
+    /// One row, `u = 0`.
+    Free,
+}
 
 /// The piece of its law that a block is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,9 +101,12 @@ pub(crate) fn evaluate(
             f[0] = steps.normal * u[0];
             (State::Stick, Slip::default())
         }
-        Block::Signorini => {
+        Block::Signorini | Block::Slider { .. } => {
             let state = frozen.unwrap_or(if y > 0.0 { State::Stick } else { State::Open });
             f[0] = if state == State::Open { r[0] } else { steps.normal * u[0] };
+            if let Block::Slider { friction } = block {
+                (1..r.len()).for_each(|k| f[k] = r[k] - friction[k - 1] * r[0]);
+            }
             (state, Slip::default())
         }
         Block::Bounded { lo, hi } => {
@@ -184,34 +219,4 @@ pub(crate) fn askew(p: [f64; 2], u: [f64; 2]) -> f64 {
     let (along, square) = (p[0] * u[0] + p[1] * u[1], p[0] * p[0] + p[1] * p[1]);
     let kappa = if along < 0.0 && square > 0.0 { -along / square } else { 0.0 };
     libm::hypot(u[0] + kappa * p[0], u[1] + kappa * p[1])
-}
-
-/// What a row of a block contributes to the linear system of its state.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Row {
-    /// r is given.
-    Fixed(f64),
-    /// u = 0.
-    Velocity,
-    /// Friction of a sliding contact.
-    Friction,
-}
-
-/// The kind of row `k` of a block on the piece `state`.
-pub(crate) fn row(block: Block, state: State, k: usize) -> Row {
-    match (block, state) {
-        (Block::Bounded { lo, .. }, State::Lower) => Row::Fixed(lo),
-        (Block::Bounded { hi, .. }, State::Upper) => Row::Fixed(hi),
-        (Block::NoSlip { .. }, State::Open) if k > 0 => Row::Velocity,
-        (_, State::Open) => Row::Fixed(0.0),
-        (Block::Coulomb { mu, .. }, State::Slide) if k == 0 && mu.is_infinite() => Row::Fixed(0.0),
-        (Block::Coulomb { mu, .. }, State::Slide) if k > 0 => {
-            if mu == 0.0 {
-                Row::Fixed(0.0)
-            } else {
-                Row::Friction
-            }
-        }
-        _ => Row::Velocity,
-    }
 }

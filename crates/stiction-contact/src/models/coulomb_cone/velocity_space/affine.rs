@@ -1,7 +1,6 @@
 //! The laws of elements on one piece each: force as an affine function of motion.
 
-use super::super::law::{Slip, State, Steps};
-use super::super::problem::Block;
+use super::super::law::{Block, Slip, State, Steps};
 use super::elements::Element;
 
 /// An element's force as a function of its motion: `p = k − C u`.
@@ -88,6 +87,24 @@ pub(super) fn affine_law(
         (Block::Bounded { hi, .. }, State::Upper) => map.k[0] = hi,
         (Block::NoSlip { .. }, State::Open) => (1..element.rows).for_each(hold),
         (_, State::Open) => {}
+        (Block::Slider { friction }, _) => {
+            hold(0);
+            for r in 1..element.rows {
+                map.k[r] = friction[r - 1] * centre[0];
+                map.c[r][0] = friction[r - 1] * stiffness;
+            }
+            map.coupled = element.rows > 1;
+        }
+        // In the limit friction alone keeps what slides from moving into contact.
+        (Block::Coulomb { mu, .. }, State::Slide) if mu.is_infinite() => {
+            let d = slip.direction;
+            let along = (1..element.rows).map(|r| centre[r] * d[r - 1]).sum::<f64>();
+            for r in 1..element.rows {
+                map.k[r] = along * d[r - 1];
+                map.c[r][0] = stiffness * d[r - 1];
+            }
+            map.turn(element, 1, slip, steps, alpha, centre);
+        }
         (Block::Coulomb { mu, .. }, State::Slide) => {
             hold(0);
             let d = slip.direction;

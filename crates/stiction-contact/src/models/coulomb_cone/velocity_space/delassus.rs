@@ -3,14 +3,15 @@
 //! The motions of a contact are velocities of their own, those of one block, and its rows are those of the identity. Momentum is then `q − u + W p`: as for bodies with the inertia 1, the velocities q
 //! before the step and W in the place of Aᵀ. Newton's matrix is `1 + W C` instead of `M + Aᵀ C A`, as sparse as W; everything else is the same.
 
-use super::super::law::State;
-use super::super::problem::{Block, ConeProblem};
+use super::super::law::{Block, State};
 use super::PASSES;
 use super::elements::Elements;
 use super::newton::Newton;
-use super::search::{Found, Guess, Search};
+use super::search::{Guess, Search};
 use super::sparse::BlockMatrix;
 use super::tolerances::Tolerances;
+use crate::friction_problem::FrictionProblem;
+use stiction_linalg::power::{exponent, times_power};
 
 /// Most multiplications for a problem, ten times as many as for an island of bodies: such problems come one at a time, and not step after step.
 const MOST_WORK: f64 = 10.0 * super::MOST_WORK;
@@ -62,46 +63,87 @@ impl Delassus {
     }
 }
 
+/// W and q made dimensionless by powers of two, which is exact: with a factor d for each contact and one σ for all,
+/// `r = σ d r̂`, `u = σ û / d`, `Ŵ = d W d`, `q̂ = d q / σ`. A cone keeps its shape under a factor for the whole of it. The mean diagonal of each contact's block
+/// of Ŵ is about 1, and so is the largest |q̂|: every tolerance of the search is relative to these.
+#[derive(Debug, Clone, Default)]
+struct Scales {
+    /// log₂ d of each contact.
+    factors: Vec<i32>,
+    /// log₂ σ.
+    sigma: i32,
+}
+
+impl Scales {
+    /// d = 2^k nearest to 1 / √(mean diagonal of the contact's block), or of its largest entry where the diagonal is not positive.
+    fn choose(&mut self, problem: &FrictionProblem) {
+        let (dim, w, q) = (problem.dim(), problem.w(), problem.q());
+        self.factors.clear();
+        for b in 0..problem.contacts() {
+            let (mut trace, mut largest) = (0.0, 0.0f64);
+            for j in dim * b..dim * (b + 1) {
+                for (i, x) in w.col(j) {
+                    if i == j {
+                        trace += x;
+                    }
+                    largest = largest.max(x.abs());
+                }
+            }
+            let size = if trace > 0.0 { trace / dim as f64 } else { largest };
+            self.factors.push(if size > 0.0 { -(exponent(size).div_euclid(2)) } else { 0 });
+        }
+        let scaled = |(i, q): (usize, &f64)| times_power(*q, self.factors[i / dim]).abs();
+        self.sigma = exponent(q.iter().enumerate().map(scaled).fold(0.0, f64::max));
+    }
+}
+
 impl Elements {
-    /// Takes over those blocks of a problem that `members` lists, and which W couples with no others; `place` gives the number of each block in that list.
-    pub fn load_delassus(
+    /// Takes over those contacts of a problem that `members` lists, and which W couples with no others; `place` gives the number of each contact in that list.
+    fn load_delassus(
         &mut self,
-        problem: &ConeProblem,
+        problem: &FrictionProblem,
+        scales: &Scales,
         members: &[usize],
         place: &[usize],
         matrix: &mut BlockMatrix,
     ) {
         self.begin_without_bodies();
-        for (e, &b) in members.iter().enumerate() {
-            let (law, rows) = match problem.blocks[b] {
-                Block::Coulomb { mu: 0.0, .. } => (Block::Signorini, 1),
-                law => (law, law.size()),
-            };
-            let start = problem.starts[b];
-            self.push_block(law, e, &problem.q[start..start + rows], &problem.diagonal[start..start + rows]);
-        }
+        let (dim, factors) = (problem.dim(), &scales.factors);
+        let rows = |b: usize| if problem.mu()[b] == 0.0 { 1 } else { dim };
+        let mut starts = vec![0];
+        members.iter().for_each(|&b| starts.push(starts[starts.len() - 1] + rows(b)));
         let mut operator = std::mem::take(&mut self.delassus);
         operator.clear();
         operator.starts.push(0);
         let mut slots = vec![usize::MAX; members.len()];
         for (e, &b) in members.iter().enumerate() {
             let first = operator.couplings.len();
-            for c in 0..self.list[e].rows {
-                problem.w.visit(problem.starts[b] + c, &problem.starts, |to, entries| {
-                    if entries.iter().all(|x| *x == 0.0) {
-                        return;
+            for c in 0..rows(b) {
+                for (i, x) in problem.w().col(dim * b + c).filter(|(_, x)| *x != 0.0) {
+                    let (of, r) = (i / dim, i % dim);
+                    let to = place[of];
+                    if r >= rows(of) {
+                        continue;
                     }
-                    let to = place[to];
                     if slots[to] < first || slots[to] == usize::MAX {
                         slots[to] = operator.couplings.len();
-                        operator.couplings.push((to, self.blocks[to].1, [[0.0; 3]; 3]));
+                        operator.couplings.push((to, starts[to], [[0.0; 3]; 3]));
                     }
-                    let w = &mut operator.couplings[slots[to]].2;
-                    entries.iter().take(self.list[to].rows).enumerate().for_each(|(r, x)| w[r][c] = *x);
-                });
+                    operator.couplings[slots[to]].2[r][c] = times_power(x, factors[of] + factors[b]);
+                }
             }
             operator.starts.push(operator.couplings.len());
             self.ties.extend(operator.couplings[first..].iter().filter(|(to, ..)| *to != e).map(|(to, ..)| [e, *to]));
+        }
+        for (e, &b) in members.iter().enumerate() {
+            let (mu, rows) = (problem.mu()[b], rows(b));
+            let law = if rows == 1 { Block::Signorini } else { Block::Coulomb { dim, mu } };
+            let (own, mut q, mut diagonal) = (operator.own(e), [0.0; 3], [0.0; 3]);
+            for r in 0..rows {
+                q[r] = times_power(problem.q()[dim * b + r], factors[b] - scales.sigma);
+                diagonal[r] = own[r][r];
+            }
+            self.push_block(law, e, &q[..rows], &diagonal[..rows]);
         }
         self.delassus = operator;
         self.end_without_bodies(matrix);
@@ -158,23 +200,21 @@ impl Newton {
     }
 }
 
-/// States to start from, with impulses (scaled) if there are any.
-type Start<'a> = Option<(&'a [State], Option<&'a [f64]>)>;
-
 /// Solves friction problems. Keeps its storage.
 #[derive(Debug, Clone, Default)]
 pub(in super::super) struct DelassusSpace {
+    scales: Scales,
     elements: Elements,
     newton: Newton,
     search: Search,
-    /// The blocks that are being solved for, and the number of each block among them.
+    /// The contacts that are being solved for, and the number of each contact among them.
     members: Vec<usize>,
     place: Vec<usize>,
     /// Multiplications that are left of the budget.
     work_left: f64,
-    /// Linear systems factored by the last solve.
+    /// Linear systems factored by the last solve, but for those of states that were given and right.
     pub iterations: usize,
-    /// The impulses found, scaled, and the state of each block.
+    /// The impulses found, and the state of each contact.
     pub r: Vec<f64>,
     pub states: Vec<State>,
 }
@@ -188,51 +228,63 @@ impl DelassusSpace {
     }
 
     /// Begins a new problem: all solves that follow share its budget.
-    pub fn begin(&mut self) {
+    pub fn begin(&mut self, problem: &FrictionProblem) {
         self.work_left = MOST_WORK;
+        self.scales.choose(problem);
     }
 
-    /// Solves every set of blocks that W couples, to an error of `enough`, with at most `limit` factors each, from impulses `near` (scaled) with their `states`, if there are any. True if all were solved.
-    pub fn solve(&mut self, problem: &ConeProblem, start: Start<'_>, enough: f64, limit: usize) -> bool {
+    /// Solves every set of contacts that W couples, to an error of `enough`, with at most `limit` factors each, from given `states` and impulses `near`, if there are any.
+    pub fn solve(
+        &mut self,
+        problem: &FrictionProblem,
+        states: Option<&[State]>,
+        near: Option<&[f64]>,
+        enough: f64,
+        limit: usize,
+    ) {
         self.iterations = 0;
         self.r.clear();
-        self.r.resize(problem.n(), 0.0);
+        self.r.resize(problem.q().len(), 0.0);
         self.states.clear();
-        self.states.resize(problem.blocks.len(), State::Open);
-        let mut all = true;
+        self.states.resize(problem.contacts(), State::Open);
+        self.place.resize(problem.contacts(), 0);
         for members in components(problem) {
             stiction_lcp::interrupt::check();
-            self.place.resize(problem.blocks.len(), 0);
             members.iter().enumerate().for_each(|(e, &b)| self.place[b] = e);
             self.members = members;
-            all &= self.solve_component(problem, start, enough, limit);
+            self.solve_component(problem, states, near, enough, limit);
         }
-        all
     }
 
-    fn solve_component(&mut self, problem: &ConeProblem, start: Start<'_>, enough: f64, limit: usize) -> bool {
-        let Self { elements: el, newton, search, members, place, .. } = self;
-        el.load_delassus(problem, members, place, &mut newton.matrix);
+    fn solve_component(
+        &mut self,
+        problem: &FrictionProblem,
+        states: Option<&[State]>,
+        near: Option<&[f64]>,
+        enough: f64,
+        limit: usize,
+    ) {
+        let Self { scales, elements: el, newton, search, members, place, .. } = self;
+        el.load_delassus(problem, scales, members, place, &mut newton.matrix);
         if el.list.iter().all(|element| element.weight <= 0.0) {
             // Impulses move nothing here; without any is as good as it gets.
-            return true;
+            return;
         }
         newton.reset(el);
         search.reset();
         let work = newton.matrix.flops(false) + PASSES * 9.0 * el.delassus.couplings.len() as f64;
         if work > MOST_WORK {
             // Where everything touches everything a single factor takes minutes and gigabytes.
-            return false;
+            return;
         }
         let limit = limit.min((self.work_left / work.max(1.0)) as usize);
-        let mut guess = Guess::States;
-        if let Some((states, near)) = start {
+        let scale = |b: usize| scales.factors[b] + scales.sigma;
+        if let Some(states) = states {
             for (e, &b) in members.iter().enumerate() {
                 newton.states[e] = states[b];
                 if let Some(near) = near {
-                    let rows = el.list[e].rows;
-                    newton.p[e][..rows].copy_from_slice(&near[problem.starts[b]..][..rows]);
-                    guess = Guess::Forces;
+                    let rows = &near[problem.dim() * b..][..el.list[e].rows];
+                    newton.p[e].iter_mut().zip(rows).for_each(|(p, r)| *p = times_power(*r, -scale(b)));
                 }
             }
             newton.follow_delassus(el);
@@ -241,34 +293,42 @@ impl DelassusSpace {
                 *state = if newton.v[el.blocks[element.group].1] > 0.0 { State::Open } else { State::Stick };
             }
         }
-        let guessed = search.try_given_states(el, newton, enough);
-        let found = guessed || search.run(el, newton, None, guess, enough, limit) != Found::Nothing;
-        self.iterations += newton.iterations;
+        let guess = if near.is_some() { Guess::Forces } else { Guess::States };
+        if near.is_some() {
+            // They may be a solution as they are.
+            newton.find_motions(el, true);
+            search.offer(el, newton);
+        }
+        search.try_given_states(el, newton, enough);
+        if !search.take_best(newton, enough) {
+            search.run(el, newton, None, guess, enough, limit);
+            self.iterations += newton.iterations;
+        }
         self.work_left = (self.work_left - newton.iterations as f64 * work).max(0.0);
         newton.find_motions(el, false);
         newton.error(el);
         for (e, &b) in members.iter().enumerate() {
-            let rows = el.list[e].rows;
-            self.r[problem.starts[b]..][..rows].copy_from_slice(&newton.p[e][..rows]);
+            let rows = &mut self.r[problem.dim() * b..][..el.list[e].rows];
+            rows.iter_mut().zip(&newton.p[e]).for_each(|(r, p)| *r = times_power(*p, scale(b)));
             self.states[b] = state_of(el, newton, e);
         }
-        found
     }
 }
 
-/// The sets of blocks that W couples, blocks ascending.
-fn components(problem: &ConeProblem) -> Vec<Vec<usize>> {
-    let count = problem.blocks.len();
+/// The sets of contacts that W couples, contacts ascending.
+fn components(problem: &FrictionProblem) -> Vec<Vec<usize>> {
+    let (dim, count) = (problem.dim(), problem.contacts());
     // W may have an entry without its mirror image.
     let mut ties = vec![vec![]; count];
-    for j in 0..problem.n() {
-        let own = problem.block_of[j];
-        problem.w.visit(j, &problem.starts, |to, entries| {
-            if to != own && entries.iter().any(|x| *x != 0.0) {
+    for j in 0..problem.q().len() {
+        let (own, mut last) = (j / dim, None);
+        for to in problem.w().col(j).filter(|(_, x)| *x != 0.0).map(|(i, _)| i / dim) {
+            if to != own && last != Some(to) {
                 ties[own].push(to);
                 ties[to].push(own);
+                last = Some(to);
             }
-        });
+        }
     }
     let (mut met, mut all) = (vec![false; count], vec![]);
     for first in 0..count {
@@ -299,7 +359,8 @@ fn state_of(el: &Elements, newton: &Newton, e: usize) -> State {
         u[1].abs().max(u[2].abs()) > SLIP * size
     };
     match el.list[e].law {
-        Block::Coulomb { .. } | Block::NoSlip { .. } | Block::Signorini if p[0] <= 0.0 => State::Open,
+        Block::Coulomb { mu, .. } if mu.is_infinite() && p[0] <= 0.0 && (p[1], p[2]) != (0.0, 0.0) => State::Slide,
+        _ if p[0] <= 0.0 => State::Open,
         Block::Coulomb { mu, .. } if newton.is_at_limit(p, mu) && slips() => State::Slide,
         _ => State::Stick,
     }

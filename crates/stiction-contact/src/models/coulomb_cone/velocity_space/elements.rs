@@ -3,15 +3,17 @@
 //! Velocities are scaled by powers of two, which is exact: `v̂ⱼ = vⱼ / sⱼ` with `sⱼ ≈ 1/√Mⱼⱼ`, rows `âⱼ = aⱼ sⱼ`, inertia `M̂ᵢⱼ = Mᵢⱼ sᵢ sⱼ`. So the diagonal of M̂ is about 1, and
 //! `‖â‖²` is about `row M⁻¹ rowᵀ`, whatever the units.
 
-use super::super::problem::{Block, exponent, times_power};
+use super::super::law::Block;
 use super::branches::{Branch, Forest, are_tied, gather, scatter};
 use super::delassus::Delassus;
 use super::lanes::LANES;
 use super::sparse::{BlockMatrix, Place};
 use crate::islands::Island;
+use crate::model::Level;
 use crate::problem::{ContactProblem, Contacts};
 use crate::rows::Rows;
 use crate::whitened::separation_bias;
+use stiction_linalg::power::{exponent, times_power};
 
 /// Evaluates an expression in the length of rows, with that of two free bodies, or of one, as a constant: nearly all contacts have it.
 macro_rules! by_stride {
@@ -140,6 +142,23 @@ fn rolling_axes(contacts: &Contacts, i: usize) -> (usize, [usize; 2]) {
     (count, axes)
 }
 
+/// The step that forces act for.
+fn step(problem: &ContactProblem, level: Level) -> f64 {
+    if level == Level::Velocity { problem.dt() } else { 1.0 }
+}
+
+/// True if contact `i` can have a force at acceleration level: it touches and does not part.
+fn can_press(problem: &ContactProblem, i: usize) -> bool {
+    problem.contacts().touches(i) && !problem.parts(i)
+}
+
+/// The direction in which contact `i` slides now, along its tangents; none if it does not.
+pub(super) fn slip_direction(problem: &ContactProblem, i: usize) -> [f64; 2] {
+    let [s, t, _] = problem.slip(i);
+    let length = libm::hypot(s, t);
+    if length > 0.0 { [s / length, t / length] } else { [0.0; 2] }
+}
+
 /// Consecutive elements among the same branches.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Group {
@@ -238,9 +257,13 @@ impl Elements {
     }
 
     /// Takes an island over, with the pattern of its matrix; false if a contact that nothing presses together has friction without a limit.
+    ///
+    /// Accelerations are velocities from rest after a step of one second: forces are impulses then, and velocity products are biases. Contacts that part,
+    /// and limits that are not reached, have no rows.
     pub fn load(
         &mut self,
         problem: &ContactProblem,
+        level: Level,
         island: &Island,
         friction: Friction,
         matrix: &mut BlockMatrix,
@@ -248,15 +271,15 @@ impl Elements {
         self.begin();
         self.delassus.clear();
         self.lay_blocks(problem, island);
-        if !self.list_contacts(problem, island, friction) {
+        if !self.list_contacts(problem, level, island, friction) {
             return false;
         }
-        self.list_rows(problem, island);
+        self.list_rows(problem, level, island);
         self.end_groups();
         self.find_order(matrix);
-        self.load_motion(problem);
+        self.load_motion(problem, level);
         self.load_rows(problem);
-        self.measure_energy(problem);
+        self.measure_energy(problem, level);
         true
     }
 
@@ -330,9 +353,9 @@ impl Elements {
         if element.weight > 0.0 { square / element.weight } else { 0.0 }
     }
 
-    fn list_contacts(&mut self, problem: &ContactProblem, island: &Island, friction: Friction) -> bool {
-        let (contacts, dt) = (problem.contacts(), problem.dt());
-        for &i in &island.contacts {
+    fn list_contacts(&mut self, problem: &ContactProblem, level: Level, island: &Island, friction: Friction) -> bool {
+        let contacts = problem.contacts();
+        for &i in island.contacts.iter().filter(|&&i| level == Level::Velocity || can_press(problem, i)) {
             let kinds = [&contacts.normal, &contacts.tangent_s, &contacts.tangent_t];
             let mu = if friction == Friction::NoSlip { f64::INFINITY } else { contacts.mu[i] };
             let mut axes = [0; 2];
@@ -350,14 +373,24 @@ impl Elements {
                 }
                 continue;
             }
+            let slip = if level == Level::Velocity { [0.0; 2] } else { slip_direction(problem, i) };
             let law = match friction {
                 _ if rows == 1 => Block::Signorini,
+                Friction::Coulomb if slip != [0.0; 2] => {
+                    let along = |r: usize| if axes[r] > 0 { -mu * slip[axes[r] - 1] } else { 0.0 };
+                    Block::Slider { friction: [along(0), along(1)] }
+                }
                 Friction::Coulomb => Block::Coulomb { dim: rows, mu },
                 Friction::NoSlip => Block::NoSlip { dim: rows },
             };
-            let mut bias = [contacts.separation_bias(i, dt), 0.0, 0.0];
+            let [surface_s, surface_t] = contacts.surface[i];
+            let from = match level {
+                Level::Velocity => [contacts.separation_bias(i, problem.dt()), surface_s, surface_t],
+                Level::Acceleration => contacts.rate[i],
+            };
+            let mut bias = [from[0], 0.0, 0.0];
             for r in 1..rows {
-                bias[r] = contacts.surface[i][axes[r - 1] - 1];
+                bias[r] = from[axes[r - 1]];
             }
             self.push(law, Source::Contact(i, axes), rows, bias);
             let of = [Some(i), (rows > 1).then_some(i), (rows > 2).then_some(i)];
@@ -392,15 +425,21 @@ impl Elements {
         true
     }
 
-    fn list_rows(&mut self, problem: &ContactProblem, island: &Island) {
+    fn list_rows(&mut self, problem: &ContactProblem, level: Level, island: &Island) {
         let (limits, bilaterals, bounded) = (problem.limits(), problem.bilaterals(), problem.bounded());
-        let dt = problem.dt();
+        let dt = step(problem, level);
+        let rate = |rates: &[f64], i: usize| if level == Level::Velocity { 0.0 } else { rates[i] };
         for &i in island.bilaterals.iter().filter(|&&i| !bilaterals.rows.is_zero(i)) {
-            self.push(Block::Free, Source::Bilateral(i), 1, [-bilaterals.target[i], 0.0, 0.0]);
+            let bias = rate(&bilaterals.rate, i) - bilaterals.target[i];
+            self.push(Block::Free, Source::Bilateral(i), 1, [bias, 0.0, 0.0]);
             self.join_group(&[(&bilaterals.rows, Some(i))]);
         }
-        for &i in island.limits.iter().filter(|&&i| !limits.rows.is_zero(i)) {
-            let bias = separation_bias(limits.gap[i], dt, limits.bounce[i]);
+        let reached = |i: usize| level == Level::Velocity || limits.gap[i] <= 0.0;
+        for &i in island.limits.iter().filter(|&&i| reached(i) && !limits.rows.is_zero(i)) {
+            let bias = match level {
+                Level::Velocity => separation_bias(limits.gap[i], dt, limits.bounce[i]),
+                Level::Acceleration => limits.rate[i],
+            };
             self.push(Block::Signorini, Source::Limit(i), 1, [bias, 0.0, 0.0]);
             self.join_group(&[(&limits.rows, Some(i))]);
         }
@@ -408,7 +447,8 @@ impl Elements {
             let (lo, hi) = (dt * bounded.lo[i], dt * bounded.hi[i]);
             let free = lo == f64::NEG_INFINITY && hi == f64::INFINITY;
             let law = if free { Block::Free } else { Block::Bounded { lo, hi } };
-            self.push(law, Source::Bounded(i), 1, [-bounded.target[i], 0.0, 0.0]);
+            let bias = rate(&bounded.rate, i) - bounded.target[i];
+            self.push(law, Source::Bounded(i), 1, [bias, 0.0, 0.0]);
             self.join_group(&[(&bounded.rows, Some(i))]);
         }
     }
@@ -506,7 +546,8 @@ impl Elements {
         }
     }
 
-    fn load_motion(&mut self, problem: &ContactProblem) {
+    fn load_motion(&mut self, problem: &ContactProblem, level: Level) {
+        let dt = step(problem, level);
         for v in [&mut self.v_before, &mut self.dt_force, &mut self.scale, &mut self.mass] {
             v.clear();
         }
@@ -518,8 +559,8 @@ impl Elements {
             self.scale.extend((0..range.len()).map(|j| times_power(1.0, -exponent(block[(j, j)]).div_euclid(2))));
             let scale = &self.scale[start..];
             for (s, j) in scale.iter().zip(range.clone()) {
-                self.v_before.push(problem.v()[j] / s);
-                self.dt_force.push(problem.dt() * problem.force()[j] * s);
+                self.v_before.push(if level == Level::Velocity { problem.v()[j] / s } else { 0.0 });
+                self.dt_force.push(dt * problem.force()[j] * s);
             }
             for (i, s) in scale.iter().enumerate() {
                 // The block is symmetric, up to the rounding of whoever assembled it.
@@ -561,8 +602,9 @@ impl Elements {
         }
     }
 
-    fn measure_energy(&mut self, problem: &ContactProblem) {
+    fn measure_energy(&mut self, problem: &ContactProblem, level: Level) {
         let (contacts, limits, bounded) = (problem.contacts(), problem.limits(), problem.bounded());
+        let dt = step(problem, level);
         let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
         let mut sum = 0.0;
         for &(b, _) in &self.blocks {
@@ -570,25 +612,30 @@ impl Elements {
             self.solved.clear();
             self.solved.extend_from_slice(&problem.force()[range.clone()]);
             problem.mass().solve_factor(b, &mut self.solved);
-            let forced = problem.dt() * norm(&self.solved);
-            self.solved.clear();
-            self.solved.extend_from_slice(&problem.v()[range]);
-            problem.mass().mul_factor_transposed(b, &mut self.solved);
-            let size = norm(&self.solved) + forced;
+            let mut size = dt * norm(&self.solved);
+            if level == Level::Velocity {
+                self.solved.clear();
+                self.solved.extend_from_slice(&problem.v()[range]);
+                problem.mass().mul_factor_transposed(b, &mut self.solved);
+                size += norm(&self.solved);
+            }
             sum += size * size;
         }
         let mut drive = 0.0f64;
         for element in &self.list {
             let driven = match element.source {
+                Source::Contact(..) | Source::Limit(_) if level == Level::Acceleration => {
+                    (-element.bias[0]).max(element.bias[1].abs()).max(element.bias[2].abs())
+                }
                 Source::Contact(i, _) => {
                     contacts.bounce[i].max(contacts.surface[i][0].abs()).max(contacts.surface[i][1].abs())
                 }
                 Source::Spin(_) | Source::Roll(..) => 0.0,
                 Source::Limit(i) => limits.bounce[i].max(0.0),
-                Source::Bilateral(i) => problem.bilaterals().target[i].abs(),
+                Source::Bilateral(_) => element.bias[0].abs(),
                 Source::Bounded(i) => {
-                    let most = problem.dt() * bounded.lo[i].abs().max(bounded.hi[i].abs()) * element.w[0];
-                    bounded.target[i].abs().min(most)
+                    let most = dt * bounded.lo[i].abs().max(bounded.hi[i].abs()) * element.w[0];
+                    element.bias[0].abs().min(most)
                 }
             };
             if driven > 0.0 {

@@ -1,7 +1,6 @@
 //! From given states to numbers: one system, linear but for the directions of sliding, refined to rounding.
 
-use super::super::law::State;
-use super::super::problem::Block;
+use super::super::law::{Block, State};
 use super::elements::Elements;
 use super::length;
 use super::newton::Newton;

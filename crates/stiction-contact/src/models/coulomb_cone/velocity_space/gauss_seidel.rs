@@ -1,6 +1,6 @@
 //! Projected block Gauss–Seidel on the velocities: forces that are roughly right, without a factorization.
 
-use super::super::problem::Block;
+use super::super::law::Block;
 use super::branches::{Branch, gather, put, scatter};
 use super::elements::{Elements, Group, LawBeside, by_stride};
 use super::lanes::{LANES, axpy, dot};
@@ -194,6 +194,10 @@ fn relax(law: Block, p: &[f64; 3], u: &[f64; 3], w: &[f64; 3], coupling: &[f64; 
         Block::Free => next[0] = towards(0, u[0], w[0]),
         Block::Bounded { lo, hi } => next[0] = towards(0, u[0], w[0]).max(lo).min(hi),
         Block::Signorini => next[0] = towards(0, u[0], w[0]).max(0.0),
+        Block::Slider { friction } => {
+            next[0] = towards(0, u[0], w[0] + friction[0] * coupling[0] + friction[1] * coupling[1]).max(0.0);
+            (next[1], next[2]) = (friction[0] * next[0], friction[1] * next[0]);
+        }
         Block::Coulomb { .. } | Block::NoSlip { .. } => {
             next[0] = towards(0, u[0], w[0]).max(0.0);
             let tangential = w[1].max(w[2]);

@@ -1,9 +1,9 @@
 //! How far forces and velocities are from a solution, as the certificate measures it.
 
-use super::super::law::{askew, limit_error};
-use super::super::problem::Block;
+use super::super::law::{Block, askew, limit_error};
 use super::elements::{Element, Elements, Group, LawBeside, by_stride};
 use super::lanes::dot_of_sizes;
+use super::length;
 use super::newton::Newton;
 
 /// The terms of a row count as at least this part of its bodies' own speed, as in the certificate.
@@ -20,7 +20,7 @@ impl Newton {
             let fastest = self.speed[block.clone()].iter().fold(0.0, |max: f64, s| max.max(*s));
             for j in block.filter(|&j| self.momentum[j] != 0.0) {
                 let size = self.speed[j] + self.v[j].abs() + FLOOR * fastest;
-                worst = worst.max(self.momentum[j].abs() / size);
+                worst = worst.max(self.momentum[j].abs() / size.min(el.energy_norm));
             }
         }
         if self.momentum.iter().any(|x| x.is_nan()) {
@@ -104,6 +104,11 @@ fn natural_error(element: &Element, law: Block, p: &[f64; 3], u: &[f64; 3], size
         Block::Signorini => clamped(0.0, f64::INFINITY),
         Block::Bounded { lo, hi } => clamped(lo, hi),
         Block::Free => ratio(u[0], size[0]),
+        Block::Slider { friction } => {
+            let error = [1, 2].map(|k| p[k] - friction[k - 1] * p[0]);
+            let friction = ratio(length(error) * w[1].max(w[2]), length([size[1], size[2]]));
+            clamped(0.0, f64::INFINITY).max(friction)
+        }
         Block::NoSlip { .. } => {
             let slip = ratio((u[1] * u[1] + u[2] * u[2]).sqrt(), (size[1] * size[1] + size[2] * size[2]).sqrt());
             clamped(0.0, f64::INFINITY).max(slip)

@@ -1,8 +1,8 @@
-//! The cone at velocity level by Newton's method on the velocities: the way of every step of a simulation.
+//! The cone by Newton's method on the velocities.
 //!
 //! From one step to the next the states of contacts rarely change, so the states and forces of the last step are tried first: one system of order m, factored once, refined until
 //! stick is rounding. Where some states are wrong, the search starts anew, and follows a path of smooth laws to theirs. The cost follows the bodies and their graph, not the contacts; redundant forces stay where they
-//! were. What is found here is still certified like everything else; what is not is left to the search on the Delassus operator.
+//! were. What is found here is still certified like everything else.
 //!
 //! The model of contact without slip comes here too, with its large islands and its own law.
 
@@ -22,10 +22,8 @@ mod smooth_law;
 mod sparse;
 mod tolerances;
 
-use super::island::MARGIN;
-use super::law::State;
-use super::problem::Block;
-use crate::by_island::{IslandForces, balance_momentum};
+use super::law::{Block, State};
+use crate::by_island::balance_momentum;
 use crate::certificate::{Certifier, Law};
 use crate::islands::{Island, Islands};
 use crate::mass::Mass;
@@ -41,6 +39,8 @@ use rest::Rest;
 use search::{Found, Guess, Search};
 pub use tolerances::Tolerances;
 
+/// What is found must be this many times better than the tolerance of the certificate, which measures it again in other coordinates.
+pub(super) const MARGIN: f64 = 0.1;
 /// Most multiplications for an island: those of its factors, and of this many passes over its rows with each. It takes about ten seconds.
 /// A factor comes with some 20 passes; where the rows do not fit into the caches, each takes as long as 4 would.
 const MOST_WORK: f64 = 3e10;
@@ -65,13 +65,17 @@ pub(in crate::models) struct VelocitySpace {
     forces: ContactForces,
     /// Velocities after the step, m.
     motion: Vec<f64>,
-    /// Whether each island was solved, as the method believes, and whether with errors well below the tolerance.
-    solved: Vec<bool>,
-    sure: Vec<bool>,
-    /// The most factors that the budget allowed each island, if its search ended there.
-    limits: Vec<Option<usize>>,
-    /// Systems factored for each island.
-    factors: Vec<usize>,
+    /// The first island that was not solved.
+    unsolved: Option<Unsolved>,
+}
+
+/// An island without an answer.
+#[derive(Debug, Clone, Copy)]
+struct Unsolved {
+    island: usize,
+    contacts: usize,
+    /// The most factors that the budget allowed it, if its search ended there.
+    limit: Option<usize>,
 }
 
 impl VelocitySpace {
@@ -90,31 +94,30 @@ impl VelocitySpace {
         start: Option<&WarmStart>,
         tolerance: f64,
         limit: usize,
+        stats: &mut ContactStats,
     ) -> Option<ContactSolution> {
-        let mut stats = ContactStats::default();
-        if !self.solve(problem, start, MARGIN * tolerance, limit, &mut stats) {
+        let level = law.level();
+        if !self.solve(problem, level, start, MARGIN * tolerance, limit, stats) {
             return None;
         }
-        let mut certificate = self.certifier.certify_timed(problem, law, &self.forces, &self.motion, &mut stats);
+        let mut certificate = self.certifier.certify_timed(problem, law, &self.forces, &self.motion, stats);
         if certificate.momentum > tolerance {
             // Forces on a light body between heavy ones are rounded beside their own size.
-            balance_momentum(problem, Level::Velocity, &self.forces, &mut self.motion);
-            certificate = self.certifier.certify_timed(problem, law, &self.forces, &self.motion, &mut stats);
+            balance_momentum(problem, level, &self.forces, &mut self.motion);
+            certificate = self.certifier.certify_timed(problem, law, &self.forces, &self.motion, stats);
         }
         if !certificate.holds(tolerance) {
-            // Islands whose answers were doubtful are to blame; if there are none, any may be.
-            let doubtful = self.sure.contains(&false);
-            self.solved.iter_mut().zip(&self.sure).for_each(|(solved, sure)| *solved &= doubtful && *sure);
             return None;
         }
-        let mut out = self.spare.pop().unwrap_or_else(|| ContactSolution::empty(Level::Velocity));
+        let mut out = self.spare.pop().unwrap_or_else(|| ContactSolution::empty(level));
+        out.level = level;
         out.modes.clear();
         out.modes.extend_from_slice(self.certifier.modes());
         out.warm_start.modes.clone_from(&out.modes);
         out.warm_start.forces.copy_from(&self.forces);
         out.forces.copy_from(&self.forces);
         out.motion.clone_from(&self.motion);
-        (out.certificate, out.stats) = (certificate, stats);
+        (out.certificate, out.stats) = (certificate, stats.clone());
         Some(out)
     }
 
@@ -131,6 +134,7 @@ impl VelocitySpace {
     fn solve(
         &mut self,
         problem: &ContactProblem,
+        level: Level,
         start: Option<&WarmStart>,
         enough: f64,
         limit: usize,
@@ -139,23 +143,24 @@ impl VelocitySpace {
         self.reset(problem);
         let mut islands = std::mem::take(&mut self.islands);
         let start = start.filter(|s| s.forces.fits(problem));
-        self.solved.clear();
-        self.sure.clear();
-        self.limits.clear();
-        self.factors.clear();
-        for island in islands.find(problem) {
+        self.unsolved = None;
+        stats.islands = islands.find(problem).len();
+        for (k, island) in islands.list().iter().enumerate() {
             stiction_lcp::interrupt::check();
-            self.limits.push(None);
-            self.factors.push(0);
-            let rests = start.is_some_and(|start| self.keep_at_rest(problem, island, start, stats));
-            let found = rests || self.solve_island(problem, island, start, enough, limit, stats);
-            self.solved.push(found);
-            self.sure.push(rests || found && self.search.is_sure(enough));
+            let rests =
+                level == Level::Velocity && start.is_some_and(|start| self.keep_at_rest(problem, island, start, stats));
+            if rests {
+                continue;
+            }
+            if let Err(limit) = self.solve_island(problem, level, island, start, enough, limit, stats)
+                && self.unsolved.is_none()
+            {
+                self.unsolved = Some(Unsolved { island: k, contacts: island.contacts.len(), limit });
+            }
         }
-        stats.islands = islands.list().len();
         self.islands = islands;
-        self.move_free(problem);
-        self.solved.iter().all(|s| *s)
+        self.move_free(problem, level);
+        self.unsolved.is_none()
     }
 
     /// Sizes the forces and the motion, and makes them zero.
@@ -184,18 +189,20 @@ impl VelocitySpace {
         true
     }
 
+    /// Solves one island; if that fails, the error is the most factors that the budget allowed it, should its search have ended there.
     fn solve_island(
         &mut self,
         problem: &ContactProblem,
+        level: Level,
         island: &Island,
         start: Option<&WarmStart>,
         enough: f64,
         limit: usize,
         stats: &mut ContactStats,
-    ) -> bool {
+    ) -> Result<(), Option<usize>> {
         island.blocks.iter().for_each(|&b| self.held[b] = true);
-        if !self.elements.load(problem, island, self.friction, &mut self.newton.matrix) {
-            return false;
+        if !self.elements.load(problem, level, island, self.friction, &mut self.newton.matrix) {
+            return Err(None);
         }
         self.newton.reset(&self.elements);
         self.search.reset();
@@ -203,9 +210,8 @@ impl VelocitySpace {
         let limit = limit.min((MOST_WORK / work.max(1.0)) as usize);
         if limit == 0 {
             // Where everything touches everything a single factor takes minutes and gigabytes.
-            self.limits.last_mut().into_iter().for_each(|last| *last = Some(0));
             self.recover(problem);
-            return false;
+            return Err(Some(0));
         }
         let (guess, guessed) = match start {
             Some(start) => {
@@ -227,12 +233,11 @@ impl VelocitySpace {
             _ => stats.pivots += self.newton.iterations,
         }
         stats.count_factorizations(self.newton.iterations);
-        self.factors.last_mut().into_iter().for_each(|last| *last = self.newton.iterations);
-        if found == Found::Nothing && self.newton.iterations >= limit {
-            self.limits.last_mut().into_iter().for_each(|last| *last = Some(limit));
-        }
         self.recover(problem);
-        found != Found::Nothing
+        match found {
+            Found::Nothing => Err((self.newton.iterations >= limit).then_some(limit)),
+            _ => Ok(()),
+        }
     }
 
     /// Tries the states of an earlier solution, relieved, then as they were; each is one system. True if one of them is right; else the first is left for the search to start from.
@@ -299,7 +304,12 @@ impl VelocitySpace {
             newton.states[e] = match law {
                 Block::Bounded { lo, .. } if p[0] <= lo + at_limit * lo.abs() => State::Lower,
                 Block::Bounded { hi, .. } if p[0] >= hi - at_limit * hi.abs() => State::Upper,
-                Block::Signorini | Block::Coulomb { .. } | Block::NoSlip { .. } if p[0] <= 0.0 => State::Open,
+                Block::Coulomb { mu, .. } if mu.is_infinite() && mode == Some(Mode::Slide) => State::Slide,
+                Block::Signorini | Block::Slider { .. } | Block::Coulomb { .. } | Block::NoSlip { .. }
+                    if p[0] <= 0.0 =>
+                {
+                    State::Open
+                }
                 Block::Coulomb { mu, .. } if newton.is_at_limit(p, mu) => State::Slide,
                 _ => State::Stick,
             };
@@ -316,35 +326,25 @@ impl VelocitySpace {
         newton.set_free(el);
         newton.find_motions(el, false);
         for (e, element) in el.list.iter().enumerate() {
-            let unilateral = matches!(element.law, Block::Signorini | Block::Coulomb { .. } | Block::NoSlip { .. });
+            let unilateral = !matches!(element.law, Block::Free | Block::Bounded { .. });
             let apart = unilateral && element.bias[0] > 0.0;
             newton.states[e] = if apart && newton.motion(e)[0] > 0.0 { State::Open } else { State::Stick };
         }
     }
 
-    /// Gives island `k`'s part of the last solve; false if it was not solved, and this is only the best that was found.
-    pub fn take(&self, problem: &ContactProblem, k: usize, out: &mut IslandForces) -> bool {
-        let Some(island) = self.islands.list().get(k) else { return false };
-        out.gather(island, &self.forces);
-        let mut at = 0;
-        for &b in &island.blocks {
-            let v = &self.motion[problem.layout().range(b)];
-            let x = &mut out.x[at..at + v.len()];
-            x.copy_from_slice(v);
-            problem.mass().mul_factor_transposed(b, x);
-            at += v.len();
-        }
-        self.solved[k]
+    /// The forces and the motion found last, whether they are a solution or only the best there is.
+    pub fn best(&self) -> (&ContactForces, &[f64]) {
+        (&self.forces, &self.motion)
     }
 
-    /// The most factors that the budget allowed island `k` of the last solve, if its search ended there.
-    pub fn limit_reached(&self, k: usize) -> Option<usize> {
-        self.limits.get(k).copied().flatten()
-    }
-
-    /// The systems factored for island `k` in the last solve.
-    pub fn factors(&self, k: usize) -> usize {
-        self.factors.get(k).copied().unwrap_or(0)
+    /// Why an island of the last solve was not solved, if one was not.
+    pub fn failure(&self) -> Option<String> {
+        let Unsolved { island, contacts, limit } = self.unsolved?;
+        let why = match limit {
+            Some(limit) => format!("the budget of work ended at {limit} factors for its {contacts} contacts"),
+            None => format!("no start led to a certified answer for its {contacts} contacts"),
+        };
+        Some(if self.islands.list().len() > 1 { format!("island {island}: {why}") } else { why })
     }
 
     /// Puts forces and motion in their places.
@@ -381,15 +381,17 @@ impl VelocitySpace {
         }
     }
 
-    /// The motion of blocks without rows: `v + dt M⁻¹ f`.
-    fn move_free(&mut self, problem: &ContactProblem) {
+    /// The motion of blocks without rows: `v + dt M⁻¹ f`, or `M⁻¹ f`.
+    fn move_free(&mut self, problem: &ContactProblem, level: Level) {
         for b in (0..self.held.len()).filter(|&b| !self.held[b]) {
             let range = problem.layout().range(b);
             let part = &mut self.motion[range.clone()];
             part.copy_from_slice(&problem.force()[range.clone()]);
             problem.mass().solve_factor(b, part);
             problem.mass().solve_factor_transposed(b, part);
-            part.iter_mut().zip(&problem.v()[range]).for_each(|(a, v)| *a = v + problem.dt() * *a);
+            if level == Level::Velocity {
+                part.iter_mut().zip(&problem.v()[range]).for_each(|(a, v)| *a = v + problem.dt() * *a);
+            }
         }
     }
 }

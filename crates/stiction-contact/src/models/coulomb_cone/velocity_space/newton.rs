@@ -16,8 +16,7 @@
 
 use stiction_linalg::simd::{self, Kernel};
 
-use super::super::law::{self, Slip, State, Steps};
-use super::super::problem::Block;
+use super::super::law::{self, Block, Slip, State, Steps};
 use super::affine::{Map, affine_law};
 use super::elements::{Elements, Group, LawBeside, by_stride};
 use super::lanes::{add_products, axpy, dot, dot_doubled, scale};
@@ -408,7 +407,9 @@ impl Newton {
                         least = least.min(steps_to_cone([normal, y[0], y[1]], *dp, mu));
                     }
                 }
-                (Block::Signorini | Block::NoSlip { .. }, State::Stick) => least = least.min(to(normal, dp[0], 0.0)),
+                (Block::Signorini | Block::Slider { .. } | Block::NoSlip { .. }, State::Stick) => {
+                    least = least.min(to(normal, dp[0], 0.0))
+                }
                 (Block::Bounded { lo, hi }, State::Stick) => {
                     least = least.min(to(normal, dp[0], lo)).min(to(normal, dp[0], hi));
                 }

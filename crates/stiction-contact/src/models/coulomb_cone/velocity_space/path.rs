@@ -24,7 +24,7 @@ use super::super::law::State;
 use super::elements::Elements;
 use super::lanes::axpy;
 use super::newton::Newton;
-use super::smooth_law::{Linear, Point, Residual, Shape};
+use super::smooth_law::{Linear, Point, Residual, Shape, follow_slip};
 use super::tolerances::Tolerances;
 
 /// Largest part by which τ falls in an iteration.
@@ -142,8 +142,8 @@ struct Compared {
 }
 
 impl Path {
-    /// Lays the path out for an island; `newton` holds the velocities without any force.
-    pub fn load(&mut self, el: &Elements, newton: &mut Newton) {
+    /// Lays the path out for an island, with this coefficient in place of those without limit; `newton` holds the velocities without any force.
+    pub fn load(&mut self, el: &Elements, newton: &mut Newton, substitute: f64) {
         self.tolerances = newton.tolerances;
         let largest = |x: &[f64]| x.iter().fold(0.0f64, |max, x| max.max(x.abs()));
         let mut size = largest(&newton.v).max(largest(&el.v_before));
@@ -161,7 +161,7 @@ impl Path {
                 let element = &el.list[e];
                 let size = own.max(largest(&element.bias) / element.weight.sqrt()).max(LEAST_SPEED * self.size);
                 let before = element.is_moment().then(|| self.shapes[e - element.behind]);
-                self.shapes.push(Shape::of(element, before.as_ref(), size));
+                self.shapes.push(Shape::of(element, before.as_ref(), size, substitute));
             }
         }
         self.pairs = self.shapes.iter().map(|s| s.pairs.iter().filter(|p| **p).count()).sum();
@@ -173,6 +173,11 @@ impl Path {
         self.linear.clear();
         self.linear.resize(n, Linear::default());
         self.states.clear();
+    }
+
+    /// True if a coefficient of friction stands in for one without limit.
+    pub fn has_substitutes(&self) -> bool {
+        self.shapes.iter().any(|shape| shape.capped)
     }
 
     /// True if τ falls no further.
@@ -283,7 +288,7 @@ impl Path {
             let ahead = if part < 1.0 { 0.0 } else { (reach / fastest).min(furthest) };
             let sigma = (1.0 + correction) * if back { ahead.exp() } else { (-ahead).exp() };
             self.combine(newton, sigma);
-            self.go(newton, part, (1.0 - part + part * sigma) * from);
+            self.go(el, newton, part, (1.0 - part + part * sigma) * from);
             newton.find_motions(el, doubled);
             // Where contacts are redundant the system is softer in proportion to τ.
             let after = self.distance_after(el, newton) / (self.tau / from).min(1.0);
@@ -357,7 +362,7 @@ impl Path {
     }
 
     /// Goes a part `a` of the step, to products of `tau` times their weights.
-    fn go(&mut self, newton: &mut Newton, a: f64, tau: f64) {
+    fn go(&mut self, el: &Elements, newton: &mut Newton, a: f64, tau: f64) {
         self.tau = tau;
         newton.v.copy_from_slice(&self.from.v);
         axpy(a, &newton.dv, &mut newton.v);
@@ -372,6 +377,7 @@ impl Path {
             if shape.normal {
                 normal = point.y[0];
                 p[0] = normal * shape.force[0];
+                follow_slip(el.list[e].law, p);
             }
             for r in shape.disc.0..shape.disc.1 {
                 p[r] = point.x_t[r - shape.disc.0] * shape.force[r];
@@ -499,7 +505,7 @@ impl Path {
                 open = first < 0.0;
                 match (open, second < 0.0) {
                     (true, _) => State::Open,
-                    (_, true) if !shape.capped => State::Slide,
+                    (_, true) => State::Slide,
                     _ => State::Stick,
                 }
             } else if shape.has_disc() && (open || second < 0.0 && !shape.capped) {

@@ -1,13 +1,13 @@
 //! The search for the states: a few sweeps of Gauss–Seidel and steps of a semismooth Newton method, then the path of smooth laws and the states it indicates;
 //! where contacts contradict each other, proximal steps, and the path again near the best point.
 
-use super::super::law::State;
-use super::super::problem::Block;
+use super::super::law::{Block, State};
 use super::elements::{Elements, LawBeside};
 use super::gauss_seidel::{GaussSeidel, into_disc};
 use super::lanes::dot;
 use super::newton::Newton;
 use super::path::Path;
+use super::smooth_law::follow_slip;
 use crate::mass::Mass;
 
 /// Steps of the semismooth Newton method, each a factor.
@@ -53,6 +53,9 @@ const RUNS: [Run; 5] = [
     Run { sweeps: 1, inside: [1.0, 1.0] },
     Run { sweeps: 1, inside: [10.0, 10.0] },
 ];
+
+/// Coefficients of friction that stand in for those without limit, one after the other: the smaller, the smaller the forces of redundant contacts.
+const SUBSTITUTES: [f64; 5] = [1e4, 1e2, 1e10, 1e1, 1e3];
 
 /// How a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,11 +134,6 @@ impl Search {
         self.best_error = f64::INFINITY;
     }
 
-    /// True if the best error is no more than wanted.
-    pub fn is_sure(&self, enough: f64) -> bool {
-        self.best_error <= enough
-    }
-
     /// Solves the system of the states in `newton`. Where forces leave their cones though all contacts stick or are open, a redundant support may have room: pull them inside and solve for the
     /// least change again, with the same factor. True if the error comes down to `enough`.
     pub fn try_given_states(&mut self, el: &Elements, newton: &mut Newton, enough: f64) -> bool {
@@ -209,9 +207,14 @@ impl Search {
             self.swept_p.fill([0.0; 3]);
         }
         self.swept_v.clone_from(&newton.v);
-        newton.v.clone_from(&self.free_v);
-        self.path.load(el, newton);
-        RUNS.iter().any(|run| self.run_from(el, newton, run, enough, limit))
+        RUNS.iter().any(|run| {
+            SUBSTITUTES.iter().any(|substitute| {
+                newton.v.clone_from(&self.free_v);
+                self.path.load(el, newton, *substitute);
+                let first = *substitute == SUBSTITUTES[0];
+                (first || self.path.has_substitutes()) && self.run_from(el, newton, run, enough, limit)
+            })
+        })
     }
 
     /// One run; true when an answer is good enough.
@@ -489,8 +492,18 @@ impl Search {
         newton.momentum.copy_from_slice(&self.point_momentum);
     }
 
+    /// Goes back to the best forces and velocities, if their error is at most `enough`; false if it is not.
+    pub fn take_best(&self, newton: &mut Newton, enough: f64) -> bool {
+        let within = self.best_error <= enough;
+        if within {
+            newton.v.copy_from_slice(&self.best_v);
+            newton.p.copy_from_slice(&self.best_p);
+        }
+        within
+    }
+
     /// Measures the forces and velocities, and keeps them if they are the best so far.
-    fn offer(&mut self, el: &Elements, newton: &mut Newton) -> f64 {
+    pub fn offer(&mut self, el: &Elements, newton: &mut Newton) -> f64 {
         let error = newton.error(el);
         if error < self.best_error {
             self.best_error = error;
@@ -522,6 +535,10 @@ fn make_admissible(el: &Elements, forces: &mut [[f64; 3]]) {
                 }
             }
             Block::Signorini | Block::NoSlip { .. } => p[0] = p[0].max(0.0),
+            Block::Slider { .. } => {
+                p[0] = p[0].max(0.0);
+                follow_slip(law, p);
+            }
             Block::Bounded { lo, hi } => p[0] = p[0].max(lo).min(hi),
             Block::Free => {}
         }

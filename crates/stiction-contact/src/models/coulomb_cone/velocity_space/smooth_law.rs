@@ -14,11 +14,11 @@
 //! Newton's step of these equations is `dx = c − C du`, element by element. A proximal term `α dx` beside each motion keeps redundant forces where they are: `dx = (1 + α C)⁻¹ (c − C du)`. It
 //! bounds the stiffness by 1/α and vanishes with the steps.
 
-use super::super::problem::Block;
+use super::super::law::Block;
 use super::affine::Map;
 use super::elements::Element;
 
-/// Coefficient of friction that stands in for one without limit.
+/// Largest coefficient of friction, in the units of an element, that the path has; what is more is without limit.
 const LARGE_FRICTION: f64 = 1e4;
 /// α of rows without pairs.
 const FREE_ALPHA: f64 = 1e-9;
@@ -89,7 +89,7 @@ fn along_across(a: [f64; 2], d: [f64; 2], factor: [f64; 2]) -> [f64; 2] {
 
 impl Shape {
     /// Of an element of an island whose velocities have this size; `before` is that of a moment's contact.
-    pub fn of(element: &Element, before: Option<&Self>, size: f64) -> Self {
+    pub fn of(element: &Element, before: Option<&Self>, size: f64, substitute: f64) -> Self {
         let root = element.weight.sqrt();
         let mut shape = Self { force: [size / root; 3], motion: [1.0 / (root * size); 3], ..Self::default() };
         if let Some(before) = before {
@@ -97,14 +97,16 @@ impl Shape {
             shape.behind = element.behind;
             let coefficient = element.mu_moment * before.force[0] / shape.force[0];
             shape.capped = coefficient > LARGE_FRICTION;
-            shape.coefficient = coefficient.min(LARGE_FRICTION);
+            shape.coefficient = if shape.capped { substitute } else { coefficient };
             shape.disc = (0, element.rows);
             shape.pairs = [false, true];
             return shape;
         }
         match element.law {
             Block::Free => {}
-            Block::Signorini | Block::NoSlip { .. } => (shape.pairs, shape.normal) = ([true, false], true),
+            Block::Signorini | Block::Slider { .. } | Block::NoSlip { .. } => {
+                (shape.pairs, shape.normal) = ([true, false], true);
+            }
             // Without room between its bounds the force is given.
             Block::Bounded { lo, hi } if lo < hi => {
                 shape.pairs = [lo > f64::NEG_INFINITY, hi < f64::INFINITY];
@@ -115,7 +117,7 @@ impl Shape {
                 (shape.pairs, shape.normal) = ([true, mu > 0.0], true);
                 // The cone of a contact has the same shape whatever its coefficient.
                 shape.capped = mu > LARGE_FRICTION;
-                let mu = mu.min(LARGE_FRICTION);
+                let mu = if shape.capped { substitute } else { mu };
                 let scale = if mu > 0.0 { mu } else { 1.0 };
                 shape.force[0] /= scale;
                 shape.motion[0] /= scale;
@@ -172,6 +174,10 @@ impl Linear {
             }
             map.coupled = true;
         }
+        if let Block::Slider { friction } = element.law {
+            (1..element.rows).for_each(|r| map.c[r][0] = friction[r - 1] * map.c[0][0]);
+            map.coupled = true;
+        }
         for r in free_rows(element, shape) {
             map.c[r][r] = unit / FREE_ALPHA;
         }
@@ -221,6 +227,9 @@ impl Linear {
             let own = along_across([0, 1].map(|k| sa[k] - cr[k] + f * self.f[k]), self.d, self.tt);
             (first..element.rows).for_each(|r| change[r] = own[r - first]);
         }
+        if let Block::Slider { friction } = element.law {
+            (change[1], change[2]) = (friction[0] * change[0], friction[1] * change[0]);
+        }
         for r in free_rows(element, shape) {
             change[r] = -rest.rho[r] / FREE_ALPHA;
         }
@@ -237,6 +246,7 @@ impl Point {
             point.y[0] = p[0].max(0.0) / shape.force[0] + distance;
             point.s[0] = u[0].max(0.0) + distance;
             p[0] = point.y[0] * shape.force[0];
+            follow_slip(element.law, p);
         }
         if shape.has_disc() {
             let (first, last) = shape.disc;
@@ -350,6 +360,13 @@ impl Point {
             (out[2], out[3]) = (step.x_t[0] / radius, step.x_t[1] / radius);
         }
         out
+    }
+}
+
+/// Sets the friction of a contact whose slip is given to what goes with its normal force.
+pub(super) fn follow_slip(law: Block, p: &mut [f64; 3]) {
+    if let Block::Slider { friction } = law {
+        (p[1], p[2]) = (friction[0] * p[0], friction[1] * p[0]);
     }
 }
 
