@@ -694,13 +694,6 @@ impl ContactProblem {
         Ok(())
     }
 
-    /// The same problem with this fraction of its coefficients of rolling.
-    pub(crate) fn with_rolling(&self, part: f64) -> Self {
-        let mut out = self.clone();
-        out.contacts.mu_roll.iter_mut().for_each(|mu| *mu *= part);
-        out
-    }
-
     /// True if contact `i` parts already: its separation speed now is above rounding.
     pub fn parts(&self, i: usize) -> bool {
         self.contacts.normal.dot(i, &self.v) > PARTING * self.contacts.normal.terms(i, &self.v)

@@ -15,9 +15,6 @@ use crate::solution::ContactSolution;
 /// Velocities up to which other methods, which are dense, are asked about a failed problem.
 const DENSE_ORDER: usize = 300;
 
-/// Parts of the coefficients of rolling, one after the other, where a problem was not solved with all of them at once.
-const ROLLING_PARTS: [f64; 4] = [0.1, 0.4, 0.8, 1.0];
-
 impl ContactModel for CoulombCone {
     fn name(&self) -> &'static str {
         "coulomb-cone"
@@ -61,10 +58,7 @@ impl ContactModel for CoulombCone {
             ContactOutcome::Failed(failure) if failure.best.certificate.holds(tolerance) => {
                 Ok(ContactOutcome::Solved(failure.best))
             }
-            ContactOutcome::Failed(_) => match self.solve_by_adding_rolling(problem)? {
-                Some(solution) => Ok(ContactOutcome::Solved(solution)),
-                None => Ok(self.solve_otherwise(problem)?.unwrap_or(outcome)),
-            },
+            ContactOutcome::Failed(_) => Ok(self.solve_otherwise(problem)?.unwrap_or(outcome)),
             other => Ok(other),
         }
     }
@@ -79,27 +73,6 @@ impl ContactModel for CoulombCone {
 }
 
 impl CoulombCone {
-    /// The problem without rolling, for which there are more methods, then with more and more of it, each from the last answer. `None` if there is no
-    /// rolling, or nothing was found.
-    fn solve_by_adding_rolling(&mut self, problem: &ContactProblem) -> Result<Option<ContactSolution>, InputError> {
-        if problem.contacts().mu_roll.iter().all(|mu| *mu == 0.0) {
-            return Ok(None);
-        }
-        let (law, limit) = (ConeLaw { level: self.level }, self.max_iterations());
-        let outcome = self.solve_from(&problem.with_rolling(0.0), None)?;
-        let mut start = outcome.solved().map(|solution| solution.warm_start.clone());
-        for part in ROLLING_PARTS {
-            let less = problem.with_rolling(part);
-            let (tolerance, stats) = (self.options.tolerance, &mut ContactStats::default());
-            let found = self.velocities.solution(&less, &law, start.as_ref(), tolerance, limit, stats);
-            if part == 1.0 {
-                return Ok(found);
-            }
-            start = found.map(|solution| solution.warm_start).or(start);
-        }
-        Ok(None)
-    }
-
     /// What other methods say of a problem that the search did not solve, if anything: a proof that no motion satisfies the rows, whatever the law of friction; or, at acceleration
     /// level, forces of the pyramid that are certified for the cone, or a proof of Painlevé's paradox on an island where the laws of both agree, because every
     /// contact slides, has no friction, or has one tangent.
