@@ -6,7 +6,7 @@ use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::no_slip::NoSlipLaw;
 use crate::islands::{Island, Islands};
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, Mode, ModelOptions, WarmStart};
-use crate::models::coulomb_cone::velocity_space::{Friction, VelocitySpace};
+use crate::models::coulomb_cone::velocity_space::{Friction, MARGIN, VelocitySpace};
 use crate::models::normal_problem::{NormalOptions, NormalProblem, NormalSolver, Row};
 use crate::problem::ContactProblem;
 use crate::solution::ContactSolution;
@@ -100,7 +100,7 @@ impl NoSlip {
             return None;
         }
         // Without a system to factor, rest is all that is looked for.
-        self.velocities.solution(problem, law, Some(start), options.tolerance, 0, &mut ContactStats::default())
+        self.velocities.solution(problem, law, Some(start), MARGIN, options.tolerance, 0, &mut ContactStats::default())
     }
 
     /// True if an island of `problem` is large.
@@ -141,7 +141,7 @@ impl ContactModel for NoSlip {
         let on_velocities = may_fall_back && large && by_default;
         let mut stats = ContactStats::default();
         if on_velocities
-            && let Some(solution) = self.velocities.solution(problem, &law, start, tolerance, limit, &mut stats)
+            && let Some(solution) = self.velocities.solution(problem, &law, start, MARGIN, tolerance, limit, &mut stats)
         {
             return Ok(ContactOutcome::Solved(solution));
         }
@@ -164,7 +164,7 @@ impl ContactModel for NoSlip {
         if may_fall_back
             && !on_velocities
             && matches!(outcome, ContactOutcome::Failed(_))
-            && let Some(solution) = self.velocities.solution(problem, &law, None, tolerance, limit, &mut stats)
+            && let Some(solution) = self.velocities.solution(problem, &law, None, MARGIN, tolerance, limit, &mut stats)
         {
             return Ok(outcome.or(ContactOutcome::Solved(solution)));
         }

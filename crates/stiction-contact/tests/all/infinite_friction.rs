@@ -49,6 +49,13 @@ fn forces_that_grow_with_the_coefficient_are_left_for_bounded_ones() {
     assert!(unsolved(vec![17302, 17316, 18212]).is_empty());
 }
 
+/// Answers that the search takes for good enough, though their forces are so large that the certificate does not, and states that are right though the way
+/// to their system's solution is curved.
+#[test]
+fn answers_are_improved_until_their_certificates_hold() {
+    assert!(unsolved(vec![38593, 39007, 45105, 31580, 63355, 84688]).is_empty());
+}
+
 #[test]
 #[ignore = "long: a soak"]
 fn random_problems_soak() {

@@ -40,7 +40,7 @@ use search::{Found, Guess, Search};
 pub use tolerances::Tolerances;
 
 /// What is found must be this many times better than the tolerance of the certificate, which measures it again in other coordinates.
-pub(super) const MARGIN: f64 = 0.1;
+pub(in crate::models) const MARGIN: f64 = 0.1;
 /// Most multiplications for an island: those of its factors, and of this many passes over its rows with each. It takes about ten seconds.
 /// A factor comes with some 20 passes; where the rows do not fit into the caches, each takes as long as 4 would.
 const MOST_WORK: f64 = 3e10;
@@ -86,18 +86,19 @@ impl VelocitySpace {
         space
     }
 
-    /// The solution of `problem`, if there is one that is certified under `law`; at most `limit` systems are factored for an island.
+    /// The solution of `problem`, if there is one that is certified under `law`; the search ends at `margin` times the tolerance of that. At most `limit` systems are factored for an island.
     pub fn solution(
         &mut self,
         problem: &ContactProblem,
         law: &dyn Law,
         start: Option<&WarmStart>,
+        margin: f64,
         tolerance: f64,
         limit: usize,
         stats: &mut ContactStats,
     ) -> Option<ContactSolution> {
         let level = law.level();
-        if !self.solve(problem, level, start, MARGIN * tolerance, limit, stats) {
+        if !self.solve(problem, level, start, margin * tolerance, limit, stats) {
             return None;
         }
         let mut certificate = self.certifier.certify_timed(problem, law, &self.forces, &self.motion, stats);

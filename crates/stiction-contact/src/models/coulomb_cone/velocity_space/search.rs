@@ -28,8 +28,9 @@ const ALPHA_DECREASE: f64 = 0.1;
 const RESTARTS: [f64; 4] = [1e-3, 1e-5, 1e-2, 1e-4];
 /// Error at the end of a run, beside what is wanted, that spares the next run.
 const ACCEPTED_ERROR: f64 = 4.0;
-/// Factors on given states, and steps with each while the residual falls to [`POLISH_DECREASE`] of what it was.
+/// Factors on given states, the most of them while each brings the error down to [`POLISH_DECREASE`], and steps with each while the residual falls to that.
 const POLISH_FACTORS: usize = 2;
+const MOST_POLISH_FACTORS: usize = 8;
 const POLISH_REUSE: usize = 5;
 const POLISH_DECREASE: f64 = 0.2;
 
@@ -207,14 +208,28 @@ impl Search {
             self.swept_p.fill([0.0; 3]);
         }
         self.swept_v.clone_from(&newton.v);
-        RUNS.iter().any(|run| {
-            SUBSTITUTES.iter().any(|substitute| {
-                newton.v.clone_from(&self.free_v);
-                self.path.load(el, newton, *substitute);
-                let first = *substitute == SUBSTITUTES[0];
-                (first || self.path.has_substitutes()) && self.run_from(el, newton, run, enough, limit)
+        self.load_path(el, newton, SUBSTITUTES[0]);
+        if !self.path.has_substitutes() {
+            return RUNS.iter().any(|run| self.run_from(el, newton, run, enough, limit));
+        }
+        // Long steps are quick, and one of the substitutes is often right.
+        self.sweep(el, newton, &RUNS[0], enough)
+            || SUBSTITUTES.iter().any(|substitute| {
+                self.load_path(el, newton, *substitute);
+                self.run_steps(el, newton, &RUNS[0], Steps::Long, enough, limit)
             })
-        })
+            || RUNS.iter().any(|run| {
+                SUBSTITUTES.iter().any(|substitute| {
+                    self.load_path(el, newton, *substitute);
+                    self.run_from(el, newton, run, enough, limit)
+                })
+            })
+    }
+
+    /// Lays the path out with this coefficient in place of those without limit.
+    fn load_path(&mut self, el: &Elements, newton: &mut Newton, substitute: f64) {
+        newton.v.clone_from(&self.free_v);
+        self.path.load(el, newton, substitute);
     }
 
     /// One run; true when an answer is good enough.
@@ -223,24 +238,14 @@ impl Search {
         if newton.iterations >= limit {
             return false;
         }
-        if run.sweeps > 0 {
-            newton.v.clone_from(&self.swept_v);
-            newton.p.clone_from(&self.swept_p);
-            self.sweeps.sweep(el, newton, run.sweeps);
-            self.swept_v.clone_from(&newton.v);
-            self.swept_p.clone_from(&newton.p);
-            if self.semismooth(el, newton, tolerances.semismooth_alpha, SEMISMOOTH_STEPS, enough) <= enough {
-                return true;
-            }
+        if self.sweep(el, newton, run, enough) {
+            return true;
         }
         if !self.path.has_pairs() {
             return false;
         }
-        for (steps, inside) in [Steps::Long, Steps::Short].into_iter().zip(run.inside) {
-            self.start(el, newton, run, inside);
-            if self.follow_path(el, newton, steps, enough, limit) {
-                return true;
-            }
+        if [Steps::Long, Steps::Short].into_iter().any(|steps| self.run_steps(el, newton, run, steps, enough, limit)) {
+            return true;
         }
         if self.best_error <= tolerances.certified_error * enough && !self.is_acceptable(enough) {
             // The states are right, and what is left is the rounding of motions divided by α.
@@ -267,6 +272,33 @@ impl Search {
             self.proximal(el, newton, enough, limit);
         }
         self.is_acceptable(enough)
+    }
+
+    /// The sweeps of a run, and semismooth steps from there; true when an answer is good enough.
+    fn sweep(&mut self, el: &Elements, newton: &mut Newton, run: &Run, enough: f64) -> bool {
+        if run.sweeps == 0 {
+            return false;
+        }
+        newton.v.clone_from(&self.swept_v);
+        newton.p.clone_from(&self.swept_p);
+        self.sweeps.sweep(el, newton, run.sweeps);
+        self.swept_v.clone_from(&newton.v);
+        self.swept_p.clone_from(&newton.p);
+        self.semismooth(el, newton, newton.tolerances.semismooth_alpha, SEMISMOOTH_STEPS, enough) <= enough
+    }
+
+    /// Steps of one kind from the start of a run; true when an answer is good enough.
+    fn run_steps(
+        &mut self,
+        el: &Elements,
+        newton: &mut Newton,
+        run: &Run,
+        steps: Steps,
+        enough: f64,
+        limit: usize,
+    ) -> bool {
+        self.start(el, newton, run, run.inside[usize::from(steps == Steps::Short)]);
+        self.follow_path(el, newton, steps, enough, limit)
     }
 
     /// True if the best error is as good as the certificate asks for, if not as good as wanted.
@@ -438,19 +470,27 @@ impl Search {
     fn polish(&mut self, el: &Elements, newton: &mut Newton, alpha: f64, factors: usize, enough: f64) -> f64 {
         self.alpha = alpha;
         let mut residual = newton.evaluate(el, true);
-        let mut slow = 0;
-        // None: the factor there is.
-        for fresh in if factors == 0 { 0..1 } else { 1..factors + 1 } {
-            let first = residual;
+        let (mut slow, mut used, mut error) = (0, 0, f64::INFINITY);
+        loop {
+            let (first, before) = (residual, error);
             for reuse in 0..POLISH_REUSE {
                 stiction_lcp::interrupt::check();
-                if !newton.direction(el, alpha, fresh > 0 && reuse == 0) {
+                newton.keep_best();
+                // Without factors, with the one there is.
+                if !newton.direction(el, alpha, factors > 0 && reuse == 0) {
                     return self.best_error;
                 }
                 newton.move_by(1.0);
                 let next = newton.evaluate(el, true);
-                if self.offer(el, newton) <= enough {
+                error = self.offer(el, newton).min(error);
+                if error <= enough {
                     return self.best_error;
+                }
+                if reuse > 0 && next > residual {
+                    // The way is curved, and the factor is that of another place.
+                    newton.take_best();
+                    newton.evaluate(el, true);
+                    break;
                 }
                 let falls = next <= POLISH_DECREASE * residual;
                 residual = next;
@@ -458,12 +498,15 @@ impl Search {
                     break;
                 }
             }
+            used += 1;
             slow += usize::from(residual > 0.5 * first);
-            if residual.is_nan() || residual > 10.0 * first || slow > 1 || residual <= 1e-15 * newton.size(el) {
-                break;
+            let ends = residual.is_nan() || residual > 10.0 * first || slow > 1 || residual <= 1e-15 * newton.size(el);
+            let nearer = error <= (POLISH_DECREASE * before).min(newton.tolerances.repaired_error);
+            let more = factors > 0 && used < MOST_POLISH_FACTORS && nearer;
+            if ends || used >= factors && !more {
+                return self.best_error;
             }
         }
-        self.best_error
     }
 
     /// Measures the point of the path, its small normal forces left out; it stays where it is.
