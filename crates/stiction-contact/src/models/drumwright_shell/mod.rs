@@ -323,7 +323,7 @@ impl IslandSolver {
         self.remove_noise(options);
         self.recover(forces);
         self.conic.row_motion_into(&self.x, &mut self.other);
-        if self.conic.plain_miss(&self.p, &self.other) > self.tolerances.plain_residual {
+        if self.conic.plain_residual(&self.p, &self.other) > self.tolerances.plain_residual {
             return IslandEnd::Failed {
                 why: "the impulses grew so large that the motion drowned in their rounding".into(),
             };
