@@ -1,6 +1,6 @@
 //! Volume, centre and inertia of meshes, in the four ways the format has, and the boxes that primitives are fitted to.
 
-use stiction_body::math::{self, Mat3, Pose, Quat, Vec3};
+use stiction_body::math::{Mat3, Pose, Quat, Vec3};
 use stiction_body::{Inertia, Shape};
 
 /// What a mesh is taken for when its mass is computed.
@@ -113,13 +113,48 @@ fn second_moment(corners: [Vec3; 3]) -> Mat3 {
 
 /// Principal moments, the largest first, and the rotation to their axes.
 pub(super) fn principal(inertia: Mat3) -> ([f64; 3], Quat) {
-    let (axes, moments) = math::principal(inertia);
+    /// More than Jacobi's method takes for three rows.
+    const SWEEPS: usize = 50;
+    let mut a: [[f64; 3]; 3] = [0, 1, 2].map(|i| [0, 1, 2].map(|j| inertia.col(j)[i]));
+    let mut axes = Mat3::IDENTITY;
+    for _ in 0..SWEEPS {
+        let mut done = true;
+        for (p, q) in [(0, 1), (0, 2), (1, 2)] {
+            done &= !jacobi_rotation(&mut a, &mut axes, p, q);
+        }
+        if done {
+            break;
+        }
+    }
     let mut order = [0, 1, 2];
-    order.sort_by(|&i, &j| moments[j].total_cmp(&moments[i]));
+    order.sort_by(|&i, &j| a[j][j].total_cmp(&a[i][i]));
     let columns = order.map(|i| axes.col(i));
     let third = if columns[0].cross(columns[1]).dot(columns[2]) < 0.0 { -columns[2] } else { columns[2] };
     let rotation = Quat::from_mat3(&Mat3::from_cols(columns[0], columns[1], third)).normalize();
-    (order.map(|i| moments[i]), rotation)
+    (order.map(|i| a[i][i]), rotation)
+}
+
+/// Makes entry (p, q) zero by a rotation; false if it is already nothing beside the diagonal.
+fn jacobi_rotation(a: &mut [[f64; 3]; 3], axes: &mut Mat3, p: usize, q: usize) -> bool {
+    if a[p][q].abs() <= f64::EPSILON * (a[p][p].abs() + a[q][q].abs()) || a[p][q] == 0.0 {
+        return false;
+    }
+    let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
+    let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
+    let c = 1.0 / (t * t + 1.0).sqrt();
+    let s = t * c;
+    for k in 0..3 {
+        let (x, y) = (a[k][p], a[k][q]);
+        (a[k][p], a[k][q]) = (c * x - s * y, s * x + c * y);
+    }
+    for k in 0..3 {
+        let (x, y) = (a[p][k], a[q][k]);
+        (a[p][k], a[q][k]) = (c * x - s * y, s * x + c * y);
+    }
+    let (x, y) = (axes.col(p), axes.col(q));
+    *axes.col_mut(p) = x * c - y * s;
+    *axes.col_mut(q) = x * s + y * c;
+    true
 }
 
 /// An inertia with its principal moments changed by `change`.
