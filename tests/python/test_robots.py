@@ -334,11 +334,22 @@ def test_equalities_are_switched_on_and_off(tmp_path: pathlib.Path) -> None:
         simulation.set_equality("W", True)
     with pytest.raises(stiction.InputError, match="shape"):
         simulation.equality_active = [True, False]
+    for wrong in ("1", 1, ["yes"], None):
+        with pytest.raises(TypeError, match="equality_active must"):
+            simulation.equality_active = wrong  # type: ignore[assignment]
     batch = stiction.BatchSimulation(scene, 2)
+    for wrong in ("10", 1, ["1", "0"]):
+        with pytest.raises(TypeError, match="equality_active must"):
+            batch.equality_active = wrong  # type: ignore[assignment]
     batch.equality_active = [[True], [False]]
     batch.step()
     assert batch.equality_active.tolist() == [[True], [False]]
     assert abs(batch.v[0, 2]) < 1e-12 and batch.v[1, 2] < -1e-3
+    events = stiction.BatchSimulation(scene.with_settings(simulator="event-driven"), 2)
+    events.q[1, 0] = 0.05
+    with pytest.raises(stiction.InputError, match="is open by more"):
+        events.equality_active = [[True], [True]]
+    assert events.equality_active.tolist() == [[False], [False]], "none is switched if one is refused"
     mujoco = pytest.importorskip("mujoco")
     model = mujoco.MjModel.from_xml_path(str(file))
     data = mujoco.MjData(model)

@@ -59,6 +59,20 @@ pub struct Column {
 }
 
 impl JointKind {
+    /// The name in scene files.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Fixed => "fixed",
+            Self::Revolute { .. } => "revolute",
+            Self::Continuous { .. } => "continuous",
+            Self::Prismatic { .. } => "prismatic",
+            Self::Planar { .. } => "planar",
+            Self::Spherical => "spherical",
+            Self::Free => "free",
+            Self::Mocap => "mocap",
+        }
+    }
+
     /// Size of the configuration.
     pub fn nq(&self) -> usize {
         match self {

@@ -59,6 +59,32 @@ pub fn tangents(n: Vec3) -> (Vec3, Vec3) {
     (s, n.cross(s))
 }
 
+/// Principal axes (columns) and moments of a symmetric matrix, by Jacobi's rotations.
+pub fn principal(a: Mat3) -> (Mat3, [f64; 3]) {
+    /// Each sweep squares what is left off the diagonal: far more than enough.
+    const SWEEPS: usize = 12;
+    let mut m = a.to_cols_array_2d();
+    let mut axes = Mat3::IDENTITY.to_cols_array_2d();
+    for (p, q) in [(0, 1), (0, 2), (1, 2)].into_iter().cycle().take(3 * SWEEPS) {
+        if m[p][q] == 0.0 {
+            continue;
+        }
+        // The smaller of the two angles that make the entry zero.
+        let theta = 0.5 * (m[q][q] - m[p][p]) / m[p][q];
+        let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
+        let c = 1.0 / (t * t + 1.0).sqrt();
+        let s = t * c;
+        for k in 0..3 {
+            (m[k][p], m[k][q]) = (c * m[k][p] - s * m[k][q], s * m[k][p] + c * m[k][q]);
+        }
+        for k in 0..3 {
+            (m[p][k], m[q][k]) = (c * m[p][k] - s * m[q][k], s * m[p][k] + c * m[q][k]);
+            (axes[p][k], axes[q][k]) = (c * axes[p][k] - s * axes[q][k], s * axes[p][k] + c * axes[q][k]);
+        }
+    }
+    (Mat3::from_cols_array_2d(&axes), [m[0][0], m[1][1], m[2][2]])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,5 +112,13 @@ mod tests {
             let (s, t) = tangents(n);
             assert!(s.cross(t).abs_diff_eq(n, 1e-15) && s.dot(n).abs() < 1e-15);
         }
+    }
+
+    #[test]
+    fn principal_axes_diagonalize() {
+        let a = Mat3::from_cols(Vec3::new(2.0, -1.0, 0.3), Vec3::new(-1.0, 3.0, 0.7), Vec3::new(0.3, 0.7, -1.0));
+        let (axes, moments) = principal(a);
+        let back = axes * Mat3::from_diagonal(Vec3::from_array(moments)) * axes.transpose();
+        assert!(back.abs_diff_eq(a, 1e-14) && (axes * axes.transpose()).abs_diff_eq(Mat3::IDENTITY, 1e-14));
     }
 }

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use stiction_body::JointKind;
-use stiction_sim::{Description, Note, NoteKind, Placement, Scene, World, WorldBuilder};
+use stiction_sim::{Description, Note, Placement, Scene, World, WorldBuilder};
 
 use crate::output::Failure;
 use crate::run;
@@ -73,28 +72,6 @@ fn counts<'a>(names: impl Iterator<Item = &'a str>) -> String {
     all.iter().map(|(name, n)| format!("{n} {name}")).collect::<Vec<_>>().join(", ")
 }
 
-fn joint_name(kind: &JointKind) -> &'static str {
-    match kind {
-        JointKind::Fixed => "fixed",
-        JointKind::Revolute { .. } => "revolute",
-        JointKind::Continuous { .. } => "continuous",
-        JointKind::Prismatic { .. } => "prismatic",
-        JointKind::Planar { .. } => "planar",
-        JointKind::Spherical => "spherical",
-        JointKind::Free => "free",
-        JointKind::Mocap => "mocap",
-    }
-}
-
-fn note_name(kind: NoteKind) -> &'static str {
-    match kind {
-        NoteKind::Ignored => "ignored",
-        NoteKind::Changed => "changed",
-        NoteKind::NotYet => "not yet",
-        NoteKind::Warning => "warning",
-    }
-}
-
 fn notes(world: &World) -> impl Iterator<Item = (&str, &Note)> {
     world.notes.iter().flat_map(|(of, notes)| notes.iter().map(move |n| (of.as_str(), n)))
 }
@@ -116,7 +93,7 @@ fn print(
         line(out, "title", title.into())?;
     }
     line(out, "bodies", format!("{}, {:.6} kg in all", model.links().len(), total_mass(world)))?;
-    line(out, "joints", counts(model.links().iter().map(|l| joint_name(&l.spec.kind))))?;
+    line(out, "joints", counts(model.links().iter().map(|l| l.spec.kind.name())))?;
     line(
         out,
         "freedom",
@@ -145,14 +122,14 @@ fn print(
         line(out, "warning", overlap.clone())?;
     }
     for (_, note) in notes(world) {
-        line(out, note_name(note.kind), format!("{}: {}", note.element, note.text))?;
+        line(out, note.kind.name(), format!("{}: {}", note.element, note.text))?;
     }
     Ok(())
 }
 
 fn as_json(title: &str, world: &World, scene: Option<&Scene>, overlaps: &[String]) -> serde_json::Value {
     let notes: Vec<_> = notes(world)
-        .map(|(of, n)| json!({"of": of, "kind": note_name(n.kind), "element": n.element, "text": n.text}))
+        .map(|(of, n)| json!({"of": of, "kind": n.kind.name(), "element": n.element, "text": n.text}))
         .collect();
     let names: Vec<&str> = world.model.links().iter().map(|l| l.spec.name.as_str()).collect();
     json!({

@@ -12,12 +12,13 @@ use stiction_lcp::Options;
 
 use crate::args::SolveArgs;
 use crate::output::Failure;
+use crate::report::aligned;
 
 /// Up to this many contacts, rows or velocities are printed.
 const SMALL: usize = 12;
 
 /// What is reported.
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 struct Report<'a> {
     problem: Problem<'a>,
     model: &'a str,
@@ -36,7 +37,7 @@ struct Report<'a> {
     time_us: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 struct Problem<'a> {
     kind: &'static str,
     m: usize,
@@ -130,23 +131,7 @@ pub(crate) fn run(
 
 /// What an outcome says.
 fn report(outcome: &ContactOutcome) -> Report<'_> {
-    let mut report = Report {
-        problem: Problem { kind: "", m: 0, contacts: 0, bilateral: 0, limits: 0, bounded: 0, dt: 0.0, file: "" },
-        model: "",
-        level: "",
-        outcome: outcome.name(),
-        claim: None,
-        why: None,
-        forces: None,
-        motion: None,
-        modes: None,
-        certificate: None,
-        tolerance: 0.0,
-        islands: 0,
-        guessed: 0,
-        pivots: 0,
-        time_us: 0.0,
-    };
+    let mut report = Report { outcome: outcome.name(), ..Report::default() };
     match outcome {
         ContactOutcome::Solved(s) => {
             report.modes = Some(s.modes.iter().map(ToString::to_string).collect());
@@ -234,10 +219,7 @@ fn print(r: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     lines.extend(r.modes.as_ref().filter(|m| !m.is_empty()).map(|m| ("contacts", crate::friction::modes(m))));
     lines.push(("pivots", format!("{} in {} islands, {} of them guessed", r.pivots, r.islands, r.guessed)));
     lines.push(("time", format!("{:.1?}", Duration::from_secs_f64(r.time_us * 1e-6))));
-    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    for (name, value) in lines {
-        writeln!(out, "{name:width$}  {value}")?;
-    }
+    aligned(&lines, out)?;
     tables(r, out)
 }
 

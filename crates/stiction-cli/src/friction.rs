@@ -12,6 +12,7 @@ use stiction_lcp::{InputError, Options, Outcome, catalog};
 
 use crate::args::SolveArgs;
 use crate::output::Failure;
+use crate::report::aligned;
 
 /// Sides of the polyhedral cone.
 const SIDES: usize = 8;
@@ -20,7 +21,7 @@ const SIDES: usize = 8;
 const SMALL: usize = 12;
 
 /// What is reported.
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 struct Report<'a> {
     problem: Problem<'a>,
     model: &'a str,
@@ -45,7 +46,7 @@ struct Report<'a> {
     time_us: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 struct Problem<'a> {
     kind: &'static str,
     dim: usize,
@@ -114,27 +115,7 @@ fn rounded(time: Duration) -> f64 {
 
 /// A report with nothing in it yet.
 fn empty<'a>(options: &Options, solver: &'static str, outcome: &'static str) -> Report<'a> {
-    Report {
-        problem: Problem { kind: "", dim: 0, contacts: 0, n: 0, file: "" },
-        model: "",
-        solver,
-        outcome,
-        claim: None,
-        why: None,
-        r: None,
-        u: None,
-        modes: None,
-        residual: None,
-        contact_error: None,
-        backward_error: None,
-        worst_contact: None,
-        tolerance: options.tolerance,
-        exact: None,
-        note: None,
-        iterations: 0,
-        pivots: 0,
-        time_us: 0.0,
-    }
+    Report { solver, outcome, tolerance: options.tolerance, ..Report::default() }
 }
 
 /// The quadratic cone.
@@ -239,10 +220,7 @@ fn print(r: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         ("pivots", r.pivots.to_string())
     });
     lines.push(("time", format!("{:.1?}", Duration::from_secs_f64(r.time_us * 1e-6))));
-    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    for (name, value) in lines {
-        writeln!(out, "{name:width$}  {value}")?;
-    }
+    aligned(&lines, out)?;
     vectors(r, out)
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn print(out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The same as one JSON object.
-pub fn print_json(out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn print_json(out: &mut dyn Write) -> io::Result<()> {
     let solver = |e: &Entry| json!({ "name": e.name, "takes": e.takes, "when": e.when, "summary": e.summary });
     let solvers: Vec<_> = CATALOG.iter().map(solver).collect();
     let models: Vec<_> = MODELS.iter().map(|e| json!({ "name": e.name, "law": e.law, "when": e.when })).collect();

@@ -87,11 +87,14 @@ pub(crate) fn print(r: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
     lines.push(("pivots", counts(r.outcome.stats())));
     lines.push(("time", format!("{:.1?}", r.time)));
-    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    for (name, value) in lines {
-        writeln!(out, "{name:width$}  {value}")?;
-    }
+    aligned(&lines, out)?;
     vectors(r, out)
+}
+
+/// Lines with their names in a column.
+pub(crate) fn aligned(lines: &[(&str, String)], out: &mut dyn Write) -> io::Result<()> {
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    lines.iter().try_for_each(|(name, value)| writeln!(out, "{name:width$}  {value}"))
 }
 
 /// `mlcp, n = 32, 20 free`.

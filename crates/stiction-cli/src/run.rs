@@ -155,7 +155,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write, err: &mut dyn Write) -> R
 }
 
 /// A whole number, also as `1e3`.
-pub fn count(text: &str) -> Result<u64, String> {
+pub(crate) fn count(text: &str) -> Result<u64, String> {
     if let Ok(count) = text.parse() {
         return Ok(count);
     }
@@ -166,7 +166,7 @@ pub fn count(text: &str) -> Result<u64, String> {
 }
 
 /// What a subcommand that simulates says of the scene.
-pub struct Wanted<'a> {
+pub(crate) struct Wanted<'a> {
     /// The scene's file, or a robot's.
     pub file: &'a Path,
     /// The keyframe of a robot file.
@@ -179,7 +179,7 @@ pub struct Wanted<'a> {
 
 impl Wanted<'_> {
     /// A file's scene, or one with a robot file alone.
-    pub fn origin(&self) -> Result<Origin, Failure> {
+    pub(crate) fn origin(&self) -> Result<Origin, Failure> {
         let message = |e: SceneError| Failure::Message(e.to_string());
         let is_robot = |e: &OsStr| ["urdf", "xml", "mjcf"].iter().any(|x| e.eq_ignore_ascii_case(x));
         if !self.file.extension().is_some_and(is_robot) {

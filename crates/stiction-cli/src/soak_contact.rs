@@ -36,7 +36,7 @@ pub(crate) struct Plan {
 
 /// What came of one model.
 #[derive(Debug, Default, Serialize)]
-pub struct Tally {
+pub(crate) struct Tally {
     model: String,
     solved: u64,
     infeasible: u64,
@@ -108,7 +108,7 @@ fn problem(model: &dyn ContactModel, seed: u64, rates: bool) -> Result<ContactPr
 
 impl Tally {
     /// True if every problem was answered as it must be.
-    pub fn is_well(&self, plan: &Plan) -> bool {
+    pub(crate) fn is_well(&self, plan: &Plan) -> bool {
         let model = self.model.as_str();
         let must_solve = ALWAYS_SOLVED.contains(&model) || (model == SOLVED_WITHOUT_RATES && !plan.rates);
         !must_solve || self.failures.is_empty() && (plan.rates || self.infeasible == 0)
@@ -147,7 +147,7 @@ impl Tally {
     }
 
     /// Prints a line, and the first problems that were not settled.
-    pub fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
+    pub(crate) fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
         writeln!(
             out,
             "{:>20} {:>8} solved {:>6} proven infeasible {:>6} proven without solution {:>6} rays {:>5} failed   worst certificate {:.1e}   {:.1} pivots   {} fallbacks   {:.2} % again at once",

@@ -19,7 +19,7 @@ tolerances! {
         /// remains costs the certificate that much of a relative error, a tenth of its tolerance; to follow it costs forces as many times
         /// larger, and their rounding.
         dependent = DEPENDENT,
-        /// Rows whose target misses what the others imply by at most this, relative to its terms, agree with them: the rest is rounding. More
+        /// Rows whose residual beside what the others imply is at most this, relative to its terms, agree with them: the rest is rounding. More
         /// lets contradictions pass that the certificate then sees, less calls rounding a contradiction.
         consistent = 1e-11,
         /// The terms of a row count as at least this, relative to `‖g‖ ‖x‖`: x is known to 1e-15 of its length, and a row that sees nothing but
@@ -151,7 +151,7 @@ impl FindIndices {
     /// consistent, in the least-squares sense over rows of unit length. Call it once all rows are in.
     pub fn satisfy(&mut self) {
         self.satisfy_kept();
-        self.inconsistency = self.largest_miss().map_or(0.0, |(_, miss)| miss);
+        self.inconsistency = self.largest_residual().map_or(0.0, |(_, residual)| residual);
         if self.is_inconsistent() {
             self.satisfy_least_squares();
         }
@@ -186,13 +186,13 @@ impl FindIndices {
         }
     }
 
-    /// The row that misses its target by most, beside its terms, if that is more than rounding.
+    /// The row with the largest residual, relative to its terms, if that is more than rounding.
     pub fn contradiction(&self) -> Option<usize> {
-        self.largest_miss().filter(|(_, miss)| *miss > self.tolerances.consistent).map(|(i, _)| i)
+        self.largest_residual().filter(|(_, residual)| *residual > self.tolerances.consistent).map(|(i, _)| i)
     }
 
     /// The row whose |gᵀ x + bias| is largest beside the size of its terms, and that measure. None if every target is zero.
-    fn largest_miss(&self) -> Option<(usize, f64)> {
+    fn largest_residual(&self) -> Option<(usize, f64)> {
         if self.bias.len() == self.rank() || self.bias.iter().all(|b| *b == 0.0) {
             return None;
         }
@@ -201,9 +201,9 @@ impl FindIndices {
         for (i, (g, b)) in self.columns().zip(&self.bias).enumerate() {
             let terms: f64 = g.iter().zip(&self.x_rows).map(|(g, x)| (g * x).abs()).sum();
             let (motion, size) = (dot(g, &self.x_rows) + b, terms + b.abs() + self.tolerances.floor * norm(g) * speed);
-            let miss = if size > 0.0 { motion.abs() / size } else { 0.0 };
-            if worst.is_none_or(|(_, w)| miss > w) {
-                worst = Some((i, miss));
+            let residual = if size > 0.0 { motion.abs() / size } else { 0.0 };
+            if worst.is_none_or(|(_, w)| residual > w) {
+                worst = Some((i, residual));
             }
         }
         worst
@@ -252,7 +252,7 @@ impl FindIndices {
         &self.x_rows
     }
 
-    /// How much dependent rows contradicted each other: the largest miss beside the size of its terms. Rounding if they agreed.
+    /// How much dependent rows contradicted each other: the largest residual, relative to the size of its terms. Rounding if they agreed.
     pub fn inconsistency(&self) -> f64 {
         self.inconsistency
     }

@@ -309,12 +309,19 @@ pub struct ContactFailure {
     pub best: ContactSolution,
 }
 
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Mode {
+    /// `open`, `stick` or `slide`.
+    pub fn name(self) -> &'static str {
+        match self {
             Mode::Open => "open",
             Mode::Stick => "stick",
             Mode::Slide => "slide",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::basis::{Basis, Position};
 use crate::certificate::{Certificate, certify, certify_to};
-use crate::matrix::{Matrix, axpy, dot};
+use crate::matrix::Matrix;
 use crate::outcome::{Outcome, Solved, Stats, StopReason, Stopped};
 use crate::problem::ProblemRef;
 use crate::solver::Options;
@@ -13,7 +13,7 @@ use crate::{tolerances, work};
 use stiction_linalg::doubled::{add_products_of_two, two_sum};
 use stiction_linalg::equilibration::rows_then_columns;
 use stiction_linalg::lu::Lu;
-use stiction_linalg::power::{exponent, times_power};
+use stiction_linalg::power::times_power;
 
 /// Workspace of the last step.
 #[derive(Debug, Clone, Default)]
@@ -42,8 +42,6 @@ pub struct Finish {
 const REFINEMENTS: usize = 5;
 /// And with an inverse that the caller has, before a closer look.
 const QUICK_REFINEMENTS: usize = 2;
-/// Sweeps of the common rounding at most.
-const ROUNDING_SWEEPS: usize = 50;
 /// Multiples of [`Tolerances::data_rounding`], tried in turn.
 const DATA_ROUNDINGS: [f64; 3] = [1.0, 1e2, 1e4];
 
@@ -59,9 +57,6 @@ tolerances! {
         /// A z outside its bounds by more than this, relative to the largest in scaled units, belongs to the bound, and its row has the letter of
         /// that. The value is the same, so the number hardly matters.
         outside = 1e-10,
-        /// z that is not certified is rounded in common if its residual is up to this many times the tolerance. More tries it in vain,
-        /// less gives up where the rounding of z alone spoils the certificate.
-        nearly_certified = 10.0,
         /// A basic z below this, relative to what the data's rounding propagates to, is a zero of degenerate data; larger multiples are
         /// tried in turn, and the certificate decides.
         data_rounding = 1e-14,
@@ -192,47 +187,7 @@ impl Finish {
                 return again;
             }
         }
-        let Certificate { residual, backward_error, .. } = stopped.certificate;
-        if backward_error > options.tolerance || residual > self.tolerances.nearly_certified * options.tolerance {
-            return Outcome::Stopped(stopped);
-        }
-        let z = self.rounded_together(problem, original);
-        let again = outcome_of(problem, z, self.basis.clone(), options, stats.clone());
-        if again.solved().is_some() { again } else { Outcome::Stopped(stopped) }
-    }
-
-    /// The refined z rounded to f64 not each by itself but so that the residuals are least: where the terms of a row are large beside q,
-    /// rounding to nearest alone may leave a residual a little above the tolerance. One sweep after the other moves each z by whole last
-    /// digits as long as the sum of squares falls.
-    fn rounded_together(&mut self, problem: ProblemRef<'_>, nearest: &[f64]) -> Vec<f64> {
-        let k = self.active.len();
-        let mut z = nearest.to_vec();
-        self.sum[0].fill(0.0);
-        for b in 0..k {
-            let off = (z[self.active[b]] - self.z[0][b]) - self.z[1][b];
-            axpy(off, self.block.col(b), &mut self.sum[0]);
-        }
-        for _ in 0..ROUNDING_SWEEPS {
-            let mut moved = false;
-            for b in 0..k {
-                let i = self.active[b];
-                let column = self.block.col(b);
-                let digit = times_power(f64::EPSILON, exponent(z[i]) - 1);
-                let best = -dot(column, &self.sum[0]) / dot(column, column);
-                let step = (best / digit).round() * digit;
-                let (lo, hi) = problem.bound(i);
-                let inside = z[i] + step >= lo && z[i] + step <= hi;
-                if z[i] != 0.0 && step != 0.0 && step.is_finite() && inside {
-                    z[i] += step;
-                    axpy(step, column, &mut self.sum[0]);
-                    moved = true;
-                }
-            }
-            if !moved {
-                break;
-            }
-        }
-        z
+        Outcome::Stopped(stopped)
     }
 
     /// `noise ← |M_αα⁻¹| ω_α`, plus what refinement moved (a component that lost all its digits was noise too), plus the

@@ -18,7 +18,7 @@ use stiction_lcp::Matrix;
 use crate::errors;
 
 /// A vector of numbers, whatever its layout.
-pub fn vector(what: &str, x: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+pub(crate) fn vector(what: &str, x: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     if let Ok(array) = x.cast::<PyArray1<f64>>()
         && let Some(numbers) = array.try_readonly().ok().and_then(|a| a.as_slice().ok().map(<[f64]>::to_vec))
     {
@@ -30,7 +30,7 @@ pub fn vector(what: &str, x: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
 }
 
 /// A vector of `n` numbers; one number stands for all of them.
-pub fn vector_of(what: &str, n: usize, x: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+pub(crate) fn vector_of(what: &str, n: usize, x: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     if !x.is_instance_of::<PyUntypedArray>()
         && let Ok(x) = x.extract::<f64>()
     {
@@ -47,12 +47,12 @@ pub fn vector_of(what: &str, n: usize, x: &Bound<'_, PyAny>) -> PyResult<Vec<f64
 }
 
 /// As [`vector_of`], with a default for what was not given.
-pub fn optional_vector(what: &str, n: usize, x: Option<&Bound<'_, PyAny>>, default: f64) -> PyResult<Vec<f64>> {
+pub(crate) fn optional_vector(what: &str, n: usize, x: Option<&Bound<'_, PyAny>>, default: f64) -> PyResult<Vec<f64>> {
     x.map_or_else(|| Ok(vec![default; n]), |x| vector_of(what, n, x))
 }
 
 /// A whole number of at least `least`.
-pub fn count(what: &str, least: usize, x: &Bound<'_, PyAny>) -> PyResult<usize> {
+pub(crate) fn count(what: &str, least: usize, x: &Bound<'_, PyAny>) -> PyResult<usize> {
     if let Some(count) = x.extract().ok().filter(|count| *count >= least) {
         return Ok(count);
     }
@@ -64,7 +64,7 @@ pub fn count(what: &str, least: usize, x: &Bound<'_, PyAny>) -> PyResult<usize> 
 }
 
 /// One of `n` things by its number; negative ones count from the end.
-pub fn index(what: &str, n: usize, x: &Bound<'_, PyAny>) -> PyResult<usize> {
+pub(crate) fn index(what: &str, n: usize, x: &Bound<'_, PyAny>) -> PyResult<usize> {
     if !x.hasattr(intern!(x.py(), "__index__"))? {
         return Err(wrong_type(&format!("the number of a {what} must be a whole number"), x));
     }
@@ -75,13 +75,13 @@ pub fn index(what: &str, n: usize, x: &Bound<'_, PyAny>) -> PyResult<usize> {
 }
 
 /// An argument of a type that cannot be used.
-pub fn wrong_type(expected: &str, x: &Bound<'_, PyAny>) -> PyErr {
+pub(crate) fn wrong_type(expected: &str, x: &Bound<'_, PyAny>) -> PyErr {
     let found = x.get_type().name().map_or_else(|_| "something else".into(), |name| name.to_string());
     PyTypeError::new_err(format!("{expected}, found {found}"))
 }
 
 /// Numbers that are finite.
-pub fn finite(what: &str, x: Vec<f64>, py: Python<'_>) -> PyResult<Vec<f64>> {
+pub(crate) fn finite(what: &str, x: Vec<f64>, py: Python<'_>) -> PyResult<Vec<f64>> {
     match x.iter().position(|x| !x.is_finite()) {
         Some(i) => Err(errors::input(py, format!("{what}[{i}] is {}; every number must be finite", x[i]))),
         None => Ok(x),
@@ -89,7 +89,7 @@ pub fn finite(what: &str, x: Vec<f64>, py: Python<'_>) -> PyResult<Vec<f64>> {
 }
 
 /// Checks a length.
-pub fn check_len(py: Python<'_>, what: &str, expected: usize, found: usize) -> PyResult<()> {
+pub(crate) fn check_len(py: Python<'_>, what: &str, expected: usize, found: usize) -> PyResult<()> {
     if expected == found {
         return Ok(());
     }
@@ -97,7 +97,7 @@ pub fn check_len(py: Python<'_>, what: &str, expected: usize, found: usize) -> P
 }
 
 /// A matrix of numbers, whatever its layout; sparse matrices of SciPy are made dense.
-pub fn matrix(what: &str, x: &Bound<'_, PyAny>) -> PyResult<Matrix> {
+pub(crate) fn matrix(what: &str, x: &Bound<'_, PyAny>) -> PyResult<Matrix> {
     if let Ok(array) = x.cast::<PyArray2<f64>>()
         && let Some(matrix) = contiguous(array)
     {
@@ -152,7 +152,7 @@ fn wrong_shape(what: &str, expected: &str, array: &Bound<'_, PyAny>) -> PyErr {
 }
 
 /// An array that is written in place: doubles, by rows without holes, writable, of this shape.
-pub fn check_out(what: &str, shape: &[usize], x: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(crate) fn check_out(what: &str, shape: &[usize], x: &Bound<'_, PyAny>) -> PyResult<()> {
     let expected = format!("{what} must be a writable C-contiguous float64 array of shape {}", tuple(shape));
     let Ok(array) = x.cast::<PyUntypedArray>() else {
         return Err(wrong_type(&expected, x));
@@ -180,21 +180,26 @@ fn tuple(shape: &[usize]) -> String {
 }
 
 /// A new array that nobody may write to: part of a result.
-pub fn frozen<'py, E: Element>(py: Python<'py>, numbers: &[E]) -> Bound<'py, PyArray1<E>> {
+pub(crate) fn frozen<'py, E: Element>(py: Python<'py>, numbers: &[E]) -> Bound<'py, PyArray1<E>> {
     let array = PyArray1::from_slice(py, numbers);
     set_writable(&array, false);
     array
 }
 
 /// Numbers by rows as a new array of `rows × cols` that nobody may write to.
-pub fn frozen_rows(py: Python<'_>, rows: usize, cols: usize, numbers: Vec<f64>) -> PyResult<Bound<'_, PyArray2<f64>>> {
+pub(crate) fn frozen_rows(
+    py: Python<'_>,
+    rows: usize,
+    cols: usize,
+    numbers: Vec<f64>,
+) -> PyResult<Bound<'_, PyArray2<f64>>> {
     let array = from_rows(py, rows, cols, numbers)?;
     set_writable(&array, false);
     Ok(array)
 }
 
 /// Lets Python write to an array or not; returns what was so before.
-pub fn set_writable<E: Element, D: Dimension>(array: &Bound<'_, PyArray<E, D>>, writable: bool) -> bool {
+pub(crate) fn set_writable<E: Element, D: Dimension>(array: &Bound<'_, PyArray<E, D>>, writable: bool) -> bool {
     let pointer = array.as_array_ptr();
     // SAFETY: the pointer is that of a living array, and its flags are changed under the GIL. The arrays of this package own their memory, or are
     // views of such, so that they may be writable.
@@ -210,19 +215,24 @@ pub fn set_writable<E: Element, D: Dimension>(array: &Bound<'_, PyArray<E, D>>, 
 }
 
 /// A matrix as a new array by columns, of which NumPy takes the storage over.
-pub fn from_matrix(py: Python<'_>, matrix: Matrix) -> PyResult<Bound<'_, PyArray2<f64>>> {
+pub(crate) fn from_matrix(py: Python<'_>, matrix: Matrix) -> PyResult<Bound<'_, PyArray2<f64>>> {
     let (rows, cols) = (matrix.rows(), matrix.cols());
     let by_columns = matrix.as_slice().to_vec().into_pyarray(py).reshape([cols, rows])?;
     by_columns.transpose()
 }
 
 /// Numbers by rows as a new array of `rows × cols`, of which NumPy takes the storage over.
-pub fn from_rows(py: Python<'_>, rows: usize, cols: usize, numbers: Vec<f64>) -> PyResult<Bound<'_, PyArray2<f64>>> {
+pub(crate) fn from_rows(
+    py: Python<'_>,
+    rows: usize,
+    cols: usize,
+    numbers: Vec<f64>,
+) -> PyResult<Bound<'_, PyArray2<f64>>> {
     numbers.into_pyarray(py).reshape([rows, cols])
 }
 
 /// A vector of booleans.
-pub fn booleans(what: &str, x: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
+pub(crate) fn booleans(what: &str, x: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
     let py = x.py();
     let array = numpy::get_array_module(py)?.call_method1(intern!(py, "asarray"), (x,))?;
     match array.cast::<PyArray1<bool>>() {

@@ -4,17 +4,17 @@ use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyString};
 
 /// The table of an object for a notebook, by `stiction._html`.
-pub fn html<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn html<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     object.py().import("stiction._html")?.call_method1("render", (object,))
 }
 
 /// A small number with two digits.
-pub fn brief(x: f64) -> String {
+pub(crate) fn brief(x: f64) -> String {
     if x == 0.0 { "0".into() } else { format!("{x:.1e}") }
 }
 
 /// A word of at most 40 letters.
-pub fn shortened(word: &str) -> String {
+pub(crate) fn shortened(word: &str) -> String {
     const MOST: usize = 40;
     match word.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", &word[..end]),
@@ -23,11 +23,11 @@ pub fn shortened(word: &str) -> String {
 }
 
 /// A number as Python writes it.
-pub fn number(x: f64) -> String {
+pub(crate) fn number(x: f64) -> String {
     Python::attach(|py| PyFloat::new(py, x).to_string())
 }
 
 /// A text with its quotes, as Python writes it.
-pub fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     Python::attach(|py| PyString::new(py, text).repr().map_or_else(|_| format!("{text:?}"), |text| text.to_string()))
 }

@@ -8,7 +8,7 @@ use stiction_lcp::InputError;
 use stiction_sim::SceneError;
 
 /// An exception class of `stiction.errors`.
-pub struct Class {
+pub(crate) struct Class {
     name: &'static str,
     cell: PyOnceLock<Py<PyType>>,
 }
@@ -19,12 +19,12 @@ impl Class {
     }
 
     /// The class itself.
-    pub fn class<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyType>> {
+    pub(crate) fn class<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyType>> {
         self.cell.import(py, "stiction.errors", self.name)
     }
 
     /// The exception with these arguments.
-    pub fn raise<'py>(&self, py: Python<'py>, args: impl PyCallArgs<'py>) -> PyErr {
+    pub(crate) fn raise<'py>(&self, py: Python<'py>, args: impl PyCallArgs<'py>) -> PyErr {
         match self.cell.import(py, "stiction.errors", self.name).and_then(|class| class.call1(args)) {
             Ok(value) => PyErr::from_value(value),
             Err(e) => e,
@@ -33,35 +33,35 @@ impl Class {
 }
 
 /// `InputError`: an argument that cannot be used as it is.
-pub static INPUT: Class = Class::new("InputError");
+pub(crate) static INPUT: Class = Class::new("InputError");
 /// `SceneError`: a scene or robot file that cannot be used as it is.
-pub static SCENE: Class = Class::new("SceneError");
+pub(crate) static SCENE: Class = Class::new("SceneError");
 /// `SceneNotFound`: a file of a scene that is not there.
-pub static SCENE_NOT_FOUND: Class = Class::new("SceneNotFound");
+pub(crate) static SCENE_NOT_FOUND: Class = Class::new("SceneNotFound");
 /// `NotSolved`: what was asked for has no certified answer.
-pub static NOT_SOLVED: Class = Class::new("NotSolved");
+pub(crate) static NOT_SOLVED: Class = Class::new("NotSolved");
 /// `StepFailed`: a step that could not be certified.
-pub static STEP_FAILED: Class = Class::new("StepFailed");
+pub(crate) static STEP_FAILED: Class = Class::new("StepFailed");
 /// `StepInterrupted`: a step that was told to end.
-pub static STEP_INTERRUPTED: Class = Class::new("StepInterrupted");
+pub(crate) static STEP_INTERRUPTED: Class = Class::new("StepInterrupted");
 /// `BusyError`: a simulation used by two threads at once.
-pub static BUSY: Class = Class::new("BusyError");
+pub(crate) static BUSY: Class = Class::new("BusyError");
 
 /// `StictionWarning`: something that is not used as it was given.
-pub static WARNING: Class = Class::new("StictionWarning");
+pub(crate) static WARNING: Class = Class::new("StictionWarning");
 
 /// An input error with a message.
-pub fn input(py: Python<'_>, message: impl Into<String>) -> PyErr {
+pub(crate) fn input(py: Python<'_>, message: impl Into<String>) -> PyErr {
     INPUT.raise(py, (message.into(),))
 }
 
 /// The engine's input error.
-pub fn from_input(error: &InputError) -> PyErr {
+pub(crate) fn from_input(error: &InputError) -> PyErr {
     Python::attach(|py| input(py, error.to_string()))
 }
 
 /// The engine's scene error, with its place.
-pub fn from_scene(error: &SceneError) -> PyErr {
+pub(crate) fn from_scene(error: &SceneError) -> PyErr {
     let file = error.file.as_ref().map(|f| f.display().to_string());
     let (line, column) = error.at.unzip();
     let missing = error.at.is_none() && error.file.as_ref().is_some_and(|f| !f.exists());
@@ -70,7 +70,7 @@ pub fn from_scene(error: &SceneError) -> PyErr {
 }
 
 /// The same error with the place where it happened before its message.
-pub fn in_place(py: Python<'_>, place: &str, error: PyErr) -> PyErr {
+pub(crate) fn in_place(py: Python<'_>, place: &str, error: PyErr) -> PyErr {
     let message = format!("{place}: {}", error.value(py));
     match error.get_type(py).call1((message,)) {
         Ok(value) => PyErr::from_value(value),

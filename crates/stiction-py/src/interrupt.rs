@@ -14,7 +14,7 @@ use crate::errors;
 const INTERRUPTED: &str = "interrupted: the simulation is in the state before the step";
 
 /// Between two looks for Ctrl-C, about.
-pub const LOOK: Duration = Duration::from_millis(20);
+pub(crate) const LOOK: Duration = Duration::from_millis(20);
 /// Between two glances at the clock where the engine asks so often that the clock would cost
 /// something.
 const GLANCE: Duration = Duration::from_millis(1);
@@ -54,13 +54,13 @@ impl Watch {
 
 /// Does `work` without the GIL. A signal whose handler raises, such as Ctrl-C, abandons it; that
 /// exception is the error then.
-pub fn detached<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
+pub(crate) fn detached<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
     detached_until(py, None, work)
 }
 
 /// The same; the work is abandoned, too, once `stop`, a callable without arguments that is called
 /// at every look, returns true, with `StepInterrupted`, or raises, with that exception.
-pub fn detached_until<R: Send>(
+pub(crate) fn detached_until<R: Send>(
     py: Python<'_>,
     stop: Option<Py<PyAny>>,
     work: impl FnOnce() -> R + Send,

@@ -1,5 +1,8 @@
 //! The extension module `stiction._stiction`. What users see of it is in `python/stiction/`.
 
+#[macro_use]
+mod getters;
+
 mod arrays;
 mod contact;
 mod display;

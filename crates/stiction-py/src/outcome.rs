@@ -8,7 +8,7 @@ use pyo3::types::PyTuple;
 use crate::{errors, pickle};
 
 /// An outcome of a solve, as Python sees it.
-pub trait Outcome {
+pub(crate) trait Outcome {
     /// Its name in a word.
     const STATUS: &'static str;
     /// Whether it is a solution.
@@ -28,7 +28,7 @@ pub trait Outcome {
 }
 
 /// `require`: the outcome itself, or `NotSolved`.
-pub fn require<'py, O: Outcome + PyClass<Frozen = pyo3::pyclass::boolean_struct::True> + Sync>(
+pub(crate) fn require<'py, O: Outcome + PyClass<Frozen = pyo3::pyclass::boolean_struct::True> + Sync>(
     outcome: Bound<'py, O>,
 ) -> PyResult<Bound<'py, O>> {
     if O::SOLVED {
@@ -39,7 +39,7 @@ pub fn require<'py, O: Outcome + PyClass<Frozen = pyo3::pyclass::boolean_struct:
 }
 
 /// `__getattr__`: the error of an attribute that the outcome has not. Where another outcome may have it, that is why.
-pub fn missing<O: Outcome + PyClass<Frozen = pyo3::pyclass::boolean_struct::True> + Sync>(
+pub(crate) fn missing<O: Outcome + PyClass<Frozen = pyo3::pyclass::boolean_struct::True> + Sync>(
     outcome: &Bound<'_, O>,
     name: &str,
 ) -> PyErr {
@@ -53,7 +53,7 @@ pub fn missing<O: Outcome + PyClass<Frozen = pyo3::pyclass::boolean_struct::True
 }
 
 /// `__reduce__`: the function that makes it again, and its arguments.
-pub fn reduce<'py>(py: Python<'py>, kind: &str, outcome: &impl Outcome) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn reduce<'py>(py: Python<'py>, kind: &str, outcome: &impl Outcome) -> PyResult<Bound<'py, PyTuple>> {
     pickle::reduce(py, kind, outcome.stored(py)?)
 }
 

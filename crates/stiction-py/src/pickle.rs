@@ -6,14 +6,14 @@ use pyo3::types::PyTuple;
 use crate::{contact, errors, lcp, scene, sim};
 
 /// What `__reduce__` returns.
-pub fn reduce<'py>(py: Python<'py>, kind: &str, state: Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn reduce<'py>(py: Python<'py>, kind: &str, state: Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyTuple>> {
     let make = py.import("stiction._stiction")?.getattr("_restore")?;
     (make, (kind, state)).into_pyobject(py)
 }
 
 /// An object from its pickle. A solution is certified again from its problem.
 #[pyfunction(name = "_restore")]
-pub fn restore<'py>(py: Python<'py>, kind: &str, state: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn restore<'py>(py: Python<'py>, kind: &str, state: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
     let state = state.as_any();
     match kind.split_once('.') {
         Some(("lcp", kind)) => lcp::restore(py, kind, state),
@@ -26,6 +26,6 @@ pub fn restore<'py>(py: Python<'py>, kind: &str, state: &Bound<'py, PyTuple>) ->
 }
 
 /// No object of this kind has a pickle.
-pub fn unknown(py: Python<'_>, kind: &str) -> PyErr {
+pub(crate) fn unknown(py: Python<'_>, kind: &str) -> PyErr {
     errors::input(py, format!("this version of stiction has no \"{kind}\" to unpickle"))
 }

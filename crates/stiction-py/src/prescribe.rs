@@ -4,7 +4,7 @@ use stiction_body::Model;
 use stiction_sim::{Commands, Controller, View};
 
 /// A controller that gives chosen velocities chosen values, whatever that takes: for inverse dynamics.
-pub struct Prescribe {
+pub(crate) struct Prescribe {
     /// Per velocity its value after the step, if it is prescribed.
     pub velocities: Vec<Option<f64>>,
 }
@@ -17,7 +17,7 @@ impl Controller for Prescribe {
 }
 
 /// The joints that motors can move: all but those of free bodies.
-pub fn actuated(model: &Model) -> Vec<bool> {
+pub(crate) fn actuated(model: &Model) -> Vec<bool> {
     let mut all = vec![false; model.nv()];
     for link in model.links() {
         let moved = !matches!(link.spec.kind, stiction_body::JointKind::Free);

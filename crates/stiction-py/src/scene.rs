@@ -1,10 +1,10 @@
 //! Scenes: what there is and how it is simulated.
 
 mod edit;
-pub mod geom;
+pub(crate) mod geom;
 mod model;
 mod recipe;
-pub mod shipped;
+pub(crate) mod shipped;
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -17,12 +17,12 @@ use stiction_contact::Level;
 use stiction_contact::models::catalog::{self, CATALOG};
 use stiction_sim::description::summary_of_notes;
 use stiction_sim::mjcf::Start;
-use stiction_sim::{Note, SceneError, SimulatorKind};
+use stiction_sim::{Note, SceneError};
 
 use crate::contact::Model;
 use crate::display::{html, quoted};
 use crate::{arrays, errors, pickle};
-pub use geom::Geom;
+pub(crate) use geom::Geom;
 use recipe::{Overrides, Recipe, Set, Source, Stored};
 
 /// A scene, ready to be simulated; it does not change. Made by `Scene.load`, `Scene.parse`, `Scene.from_dict` or a `SceneBuilder`.
@@ -44,7 +44,7 @@ use recipe::{Overrides, Recipe, Set, Source, Stored};
 /// >>> scene.bodies, scene.nq, scene.nv
 /// (['cube'], 7, 6)
 #[pyclass(frozen, module = "stiction")]
-pub struct Scene {
+pub(crate) struct Scene {
     pub(crate) inner: Arc<stiction_sim::Scene>,
     recipe: Recipe,
     /// What overlaps at the start within robots, once somebody has asked.
@@ -53,12 +53,12 @@ pub struct Scene {
 
 impl Scene {
     /// The file it was read from.
-    pub fn file(&self) -> Option<&Path> {
+    pub(crate) fn file(&self) -> Option<&Path> {
         self.recipe.file()
     }
 
     /// The scene of a recording, with the settings it was simulated with.
-    pub fn recorded(header: &stiction_sim::recording::Header) -> PyResult<Self> {
+    pub(crate) fn recorded(header: &stiction_sim::recording::Header) -> PyResult<Self> {
         let origin = &header.origin;
         let file = (!origin.file.is_empty()).then(|| PathBuf::from(&origin.file));
         let source = Source::Text {
@@ -76,7 +76,7 @@ impl Scene {
     }
 
     /// The same scene, event-driven; with the quadratic cone where its model has no accelerations.
-    pub fn event_driven(&self) -> PyResult<Self> {
+    pub(crate) fn event_driven(&self) -> PyResult<Self> {
         let name = &self.inner.settings.model;
         let has_accelerations = |e: &catalog::Entry| e.name == name && e.levels.contains(&Level::Acceleration);
         let model = (!CATALOG.iter().any(has_accelerations)).then(|| CATALOG[0].name.into());
@@ -93,7 +93,7 @@ impl Scene {
     }
 
     /// What a recording says of where it came from.
-    pub fn origin(&self) -> Result<stiction_sim::recording::Origin, SceneError> {
+    pub(crate) fn origin(&self) -> Result<stiction_sim::recording::Origin, SceneError> {
         self.recipe.origin()
     }
 
@@ -154,6 +154,35 @@ fn model_name(model: &Bound<'_, PyAny>) -> PyResult<String> {
     }
     model.extract().map_err(|_| arrays::wrong_type("model must be a name or a stiction.contact.Model", model))
 }
+
+getters!(Scene, {
+    /// ``"time-stepping"`` or ``"event-driven"``.
+    simulator: &'static str = |this| this.inner.settings.simulator.name();
+    /// What it shows, in a line.
+    title: &str = |this| &this.inner.title;
+    /// Names of the numbers of ``q``: ``body.x``, ..., or the body's alone where its joint has one.
+    q_names: Vec<String> = |this| stiction_sim::recording::q_names(&this.inner.world);
+    /// Names of the numbers of ``v``.
+    v_names: Vec<String> = |this| stiction_sim::recording::v_names(&this.inner.world);
+    /// The step (s).
+    dt: f64 = |this| this.inner.settings.dt;
+    /// How long a run is (s).
+    duration: f64 = |this| this.inner.duration;
+    /// Steps in its duration.
+    steps: u64 = |this| this.inner.steps();
+    /// The contact model.
+    model: &str = |this| &this.inner.settings.model;
+    /// The model's solver; None is its usual one.
+    solver: Option<&str> = |this| this.inner.settings.solver.as_deref();
+    /// A step's certificate must be at most this.
+    tolerance: f64 = |this| this.inner.settings.tolerance;
+    /// ``"simultaneous"`` or ``"sequential"``.
+    impacts: &'static str = |this| this.inner.settings.impacts.name();
+    /// ``"stop"``, ``"accept"`` or ``"fallback"``.
+    on_failure: &'static str = |this| this.inner.settings.on_failure.name();
+    /// With ``on_failure="accept"``: the largest certificate that is accepted.
+    accept_bound: f64 = |this| this.inner.settings.accept_bound;
+});
 
 #[pymethods]
 impl Scene {
@@ -378,93 +407,12 @@ impl Scene {
         Self::of(recipe)
     }
 
-    /// What it shows, in a line.
-    #[getter]
-    fn title(&self) -> &str {
-        &self.inner.title
-    }
-
     /// Its numbers that can be set from outside.
     #[getter]
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
         self.inner.parameters.iter().try_for_each(|(name, x)| all.set_item(name, x))?;
         Ok(all)
-    }
-
-    /// Names of the numbers of ``q``: ``body.x``, ..., or the body's alone where its joint has one.
-    #[getter]
-    fn q_names(&self) -> Vec<String> {
-        stiction_sim::recording::q_names(&self.inner.world)
-    }
-
-    /// Names of the numbers of ``v``.
-    #[getter]
-    fn v_names(&self) -> Vec<String> {
-        stiction_sim::recording::v_names(&self.inner.world)
-    }
-
-    /// The step (s).
-    #[getter]
-    fn dt(&self) -> f64 {
-        self.inner.settings.dt
-    }
-
-    /// How long a run is (s).
-    #[getter]
-    fn duration(&self) -> f64 {
-        self.inner.duration
-    }
-
-    /// Steps in its duration.
-    #[getter]
-    fn steps(&self) -> u64 {
-        self.inner.steps()
-    }
-
-    /// The contact model.
-    #[getter]
-    fn model(&self) -> &str {
-        &self.inner.settings.model
-    }
-
-    /// The model's solver; None is its usual one.
-    #[getter]
-    fn solver(&self) -> Option<&str> {
-        self.inner.settings.solver.as_deref()
-    }
-
-    /// A step's certificate must be at most this.
-    #[getter]
-    fn tolerance(&self) -> f64 {
-        self.inner.settings.tolerance
-    }
-
-    /// ``"time-stepping"`` or ``"event-driven"``.
-    #[getter]
-    fn simulator(&self) -> &'static str {
-        match self.inner.settings.simulator {
-            SimulatorKind::TimeStepping => "time-stepping",
-            SimulatorKind::EventDriven => "event-driven",
-        }
-    }
-
-    /// ``"simultaneous"`` or ``"sequential"``.
-    #[getter]
-    fn impacts(&self) -> &'static str {
-        self.inner.settings.impacts.name()
-    }
-
-    /// ``"stop"``, ``"accept"`` or ``"fallback"``.
-    #[getter]
-    fn on_failure(&self) -> &'static str {
-        self.inner.settings.on_failure.name()
-    }
-
-    /// With ``on_failure="accept"``: the largest certificate that is accepted.
-    #[getter]
-    fn accept_bound(&self) -> f64 {
-        self.inner.settings.accept_bound
     }
 
     fn __repr__(&self) -> String {
@@ -488,6 +436,6 @@ impl Scene {
 }
 
 /// A scene from its pickle. Files it names must be where they were.
-pub fn restore(stored: Stored) -> PyResult<Scene> {
+pub(crate) fn restore(stored: Stored) -> PyResult<Scene> {
     Scene::of(Recipe::restored(stored))
 }

@@ -23,15 +23,15 @@ use pyo3::prelude::*;
 
 use crate::pickle;
 use crate::scene::Scene;
-pub use batch::BatchSimulation;
-pub use contacts::dtypes;
+pub(crate) use batch::BatchSimulation;
+pub(crate) use contacts::dtypes;
 use core::AtStart;
-pub use recording::Recording;
-pub use report::{EnergyBalance, RunReport, StepReport};
-pub use simulation::Simulation;
+pub(crate) use recording::Recording;
+pub(crate) use report::{EnergyBalance, RunReport, StepReport};
+pub(crate) use simulation::Simulation;
 
 /// A simulation, a batch or a report from its pickle.
-pub fn restore<'py>(py: Python<'py>, kind: &str, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn restore<'py>(py: Python<'py>, kind: &str, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     Ok(match kind {
         "simulation" => {
             let (scene, state, raises, separate): (Bound<'_, Scene>, Vec<u8>, bool, bool) = state.extract()?;

@@ -28,18 +28,18 @@ struct Pools {
 }
 
 /// A pool for one caller alone, so that callers in several threads do not wait for each other. It is kept for the next one.
-pub struct Lent {
+pub(crate) struct Lent {
     process: u32,
     pool: Option<ThreadPool>,
 }
 
 /// A number of threads that was asked for.
-pub fn asked(threads: Option<&Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
+pub(crate) fn asked(threads: Option<&Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
     threads.map(|threads| within(threads.py(), arrays::count("threads", 1, threads)?)).transpose()
 }
 
 /// Checks that so many threads can be had.
-pub fn within(py: Python<'_>, count: usize) -> PyResult<usize> {
+pub(crate) fn within(py: Python<'_>, count: usize) -> PyResult<usize> {
     if (1..=MOST).contains(&count) {
         return Ok(count);
     }
@@ -47,12 +47,12 @@ pub fn within(py: Python<'_>, count: usize) -> PyResult<usize> {
 }
 
 /// How many threads are meant: one per core if nothing was asked for.
-pub fn count(asked: Option<usize>) -> usize {
+pub(crate) fn count(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from).min(MOST))
 }
 
 /// A pool of that many threads, or of one per core.
-pub fn pool(py: Python<'_>, asked: Option<usize>) -> PyResult<Lent> {
+pub(crate) fn pool(py: Python<'_>, asked: Option<usize>) -> PyResult<Lent> {
     let (count, process) = (count(asked), std::process::id());
     let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     if idle.process != process {
@@ -82,7 +82,11 @@ impl Drop for Lent {
 }
 
 /// Does `work` on a pool without the GIL. This thread looks for Ctrl-C meanwhile; `work` is told by its argument, and must then end soon.
-pub fn watched<R: Send>(py: Python<'_>, pool: &Lent, work: impl FnOnce(&Arc<AtomicBool>) -> R + Send) -> PyResult<R> {
+pub(crate) fn watched<R: Send>(
+    py: Python<'_>,
+    pool: &Lent,
+    work: impl FnOnce(&Arc<AtomicBool>) -> R + Send,
+) -> PyResult<R> {
     let (stop, mut signal, mut result) = (Arc::new(AtomicBool::new(false)), Ok(()), None);
     let pool =
         pool.pool.as_ref().ok_or_else(|| pyo3::exceptions::PyRuntimeError::new_err("the pool was given back"))?;
@@ -107,7 +111,7 @@ pub fn watched<R: Send>(py: Python<'_>, pool: &Lent, work: impl FnOnce(&Arc<Atom
 }
 
 /// What `of` gives for each item, in their order.
-pub fn map<I: Sync, R: Send>(
+pub(crate) fn map<I: Sync, R: Send>(
     py: Python<'_>,
     pool: &Lent,
     items: &[I],

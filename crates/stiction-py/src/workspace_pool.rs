@@ -3,18 +3,18 @@
 use std::sync::{Mutex, PoisonError};
 
 /// Workers of one kind.
-pub struct WorkspacePool<W> {
+pub(crate) struct WorkspacePool<W> {
     workers: Mutex<Vec<W>>,
 }
 
 impl<W> WorkspacePool<W> {
     /// None yet.
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { workers: Mutex::new(Vec::new()) }
     }
 
     /// Does `work` with a worker that is free, or a new one, and keeps it.
-    pub fn with<R, E>(
+    pub(crate) fn with<R, E>(
         &self,
         make: impl FnOnce() -> Result<W, E>,
         work: impl FnOnce(&mut W) -> Result<R, E>,

@@ -8,10 +8,7 @@ use stiction_lcp::InputError;
 
 use crate::actuation::{Transmission, clamp};
 use crate::simulation::Simulation;
-use crate::time_stepping::smaller;
-
-/// A contact touches if it is open by at most this part of the smaller geom's size.
-const TOUCHES: f64 = 1e-4;
+use crate::time_stepping::{TOUCHING_GAP, smaller};
 
 impl Simulation {
     /// Adds adhesion to the forces of the step, at the contacts that were found for it.
@@ -27,7 +24,8 @@ impl Simulation {
             let Transmission::Body(link) = actuator.transmission else { continue };
             let is_own = |i: &usize| {
                 let at = &points[*i];
-                at.gap <= TOUCHES * smaller(sizes, at) && at.geoms.iter().any(|g| world.geoms[*g].link == Some(link))
+                at.gap <= TOUCHING_GAP * smaller(sizes, at)
+                    && at.geoms.iter().any(|g| world.geoms[*g].link == Some(link))
             };
             let own: Vec<usize> = (0..points.len()).filter(is_own).collect();
             if own.is_empty() || drive.force == 0.0 {

@@ -70,6 +70,18 @@ pub enum NoteKind {
     Warning,
 }
 
+impl NoteKind {
+    /// `ignored`, `changed`, `not yet` or `warning`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ignored => "ignored",
+            Self::Changed => "changed",
+            Self::NotYet => "not yet",
+            Self::Warning => "warning",
+        }
+    }
+}
+
 /// One thing a loader left out, changed or wonders about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {

@@ -195,36 +195,64 @@ impl Simulation {
     /// # Errors
     /// If there is no such equality; or if the simulation is event-driven, which pulls nothing, and it is open.
     pub fn set_equality_active(&mut self, i: usize, active: bool) -> Result<(), InputError> {
-        let mut switches = self.switches.clone();
-        let Some(switch) = switches.get_mut(i) else {
-            return Err(InputError::Size {
-                what: "equalities, more than".into(),
-                expected: self.switches.len(),
-                found: i,
-            });
+        let next = self.switched(i, active)?;
+        if self.switches[i] != next {
+            let mut switches = self.switches.clone();
+            switches[i] = next;
+            self.set_switches(switches);
+        }
+        Ok(())
+    }
+
+    /// Switches all equalities, or none if one is refused.
+    ///
+    /// # Errors
+    /// As [`Simulation::set_equality_active`]; or if there are not as many.
+    pub fn set_equalities_active(&mut self, active: &[bool]) -> Result<(), InputError> {
+        let switches = self.check_equalities_active(active)?;
+        if self.switches != switches {
+            self.set_switches(switches);
+        }
+        Ok(())
+    }
+
+    /// What [`Simulation::set_equalities_active`] would make of all equalities.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn check_equalities_active(&mut self, active: &[bool]) -> Result<Vec<Switch>, InputError> {
+        let (expected, found) = (self.switches.len(), active.len());
+        if expected != found {
+            return Err(InputError::Size { what: "equalities".into(), expected, found });
+        }
+        active.iter().enumerate().map(|(i, active)| self.switched(i, *active)).collect()
+    }
+
+    /// What equality number `i` becomes when it is switched on or off.
+    fn switched(&mut self, i: usize, active: bool) -> Result<Switch, InputError> {
+        let Some(now) = self.switches.get(i) else {
+            let expected = self.switches.len();
+            return Err(InputError::Size { what: "equalities, more than".into(), expected, found: i });
         };
-        *switch = match (active, *switch) {
+        let next = match (active, now) {
             (false, _) => Switch::Off,
             (true, Switch::Off) if matches!(self.world.equalities[i].held, Held::Rows(_)) => Switch::Closing,
             (true, Switch::Closing) => Switch::Closing,
             (true, _) => Switch::On,
         };
-        if self.settings.simulator == SimulatorKind::EventDriven && switches[i] == Switch::Closing {
-            self.kinematics();
-            let closed = Closing::new(&self.world, &switches).closed(&self.world, &self.work, &self.state.q);
-            if !closed.contains(&i) {
-                let reason = format!(
-                    "\"{}\" is open by more than {CLOSED}: what is pulled closed needs time stepping",
-                    self.world.equalities[i].name
-                );
-                return Err(InputError::Option { name: "equality", reason });
-            }
-            switches[i] = Switch::On;
+        if self.settings.simulator == SimulatorKind::TimeStepping || next != Switch::Closing {
+            return Ok(next);
         }
-        if switches != self.switches {
-            self.set_switches(switches);
+        let mut switches = self.switches.clone();
+        switches[i] = next;
+        self.kinematics();
+        let closed = Closing::new(&self.world, &switches).closed(&self.world, &self.work, &self.state.q);
+        if closed.contains(&i) {
+            return Ok(Switch::On);
         }
-        Ok(())
+        let name = &self.world.equalities[i].name;
+        let reason = format!("\"{name}\" is open by more than {CLOSED}: what is pulled closed needs time stepping");
+        Err(InputError::Option { name: "equality", reason })
     }
 
     /// Takes over the state of all equalities.

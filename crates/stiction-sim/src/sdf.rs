@@ -3,7 +3,6 @@
 //! Frames are resolved as the format says: poses are relative to the model unless `relative_to` names a frame, those of joints to the child link. A link
 //! with a joint has its origin in the joint's frame. Models that others include keep their names behind `name::`. Everything that is not used is noted.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use stiction_body::math::{Pose, Quat, Vec3};
@@ -52,16 +51,11 @@ pub fn parse(text: &str, base: &Path, options: &SdfOptions) -> Result<Descriptio
 
 fn read(source: Source, folder: &Path, options: &SdfOptions) -> Result<Description, SceneError> {
     let paths = UrdfOptions { package_paths: options.model_paths.clone(), ..UrdfOptions::default() };
-    let sources = frames::gather(source, folder, &paths)?;
-    let mut documents = Vec::with_capacity(sources.len());
-    for (_, source, _) in &sources {
-        documents.push(source.parse()?);
-    }
-    let parts = documents
-        .iter()
-        .zip(&sources)
-        .map(|(document, (path, _, folder))| (path.clone(), document.root(), Paths::new(folder, &paths)));
-    let files = Files::new(parts.collect());
+    let (sources, includes) = frames::gather(source, folder, &paths)?;
+    let documents = sources.iter().map(|(source, _)| source.parse()).collect::<Result<Vec<_>, _>>()?;
+    let parts = documents.iter().zip(&sources);
+    let parts = parts.map(|(document, (_, folder))| (document.root(), Paths::new(folder, &paths)));
+    let files = Files::new(parts.collect(), includes);
     let root = files.root();
     if root.name() != "sdf" {
         return Err(root.error("expected <sdf>"));
@@ -338,7 +332,7 @@ impl<'a> Reader<'a, '_> {
                 return Err(joint.element.error(why));
             }
         }
-        let (mut order, mut stack) = (vec![], vec![]);
+        let (mut order, mut stack, mut reached) = (vec![], vec![], vec![false; count]);
         let mut children = vec![vec![]; count];
         for (child, joint) in &self.joints {
             if let Some(parent) = joint.parent {
@@ -349,9 +343,10 @@ impl<'a> Reader<'a, '_> {
         stack.extend((0..count).filter(is_root).collect::<Vec<_>>().into_iter().rev());
         while let Some(i) = stack.pop() {
             order.push(i);
+            reached[i] = true;
             stack.extend(children[i].iter().rev());
         }
-        if let Some((_, joint)) = self.joints.iter().find(|(child, _)| !order.contains(child)) {
+        if let Some((_, joint)) = self.joints.iter().find(|(child, _)| !reached[*child]) {
             return Err(joint.element.error("is part of a loop of joints: its links hang on no root"));
         }
         let mut number = vec![0; count];
@@ -460,6 +455,3 @@ fn turned(element: Element, numbers: &[f64], degrees: bool) -> Result<Quat, Scen
         _ => Err(element.error("expected a position and a rotation")),
     }
 }
-
-/// Names to places.
-type ByPath = BTreeMap<PathBuf, usize>;

@@ -365,7 +365,7 @@ pub(crate) fn numbers_in(text: &str) -> Result<Vec<f64>, String> {
 }
 
 /// A text cut to a length that fits a message.
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     const LONGEST: usize = 60;
     match text.char_indices().nth(LONGEST) {
         Some((at, _)) => format!("{}…", &text[..at]),

@@ -13,7 +13,7 @@ use stiction_linalg::rng::Rng;
 use super::{LoopRows, RowSource};
 use crate::joint::JointKind;
 use crate::kinematics::Workspace;
-use crate::math::{Mat3, Vec3};
+use crate::math::{Mat3, Vec3, principal};
 use crate::model::{LoopKind, Model};
 
 /// Closed poses that decide, at least and at most; and how often one is looked for.
@@ -324,7 +324,7 @@ impl<'a> Search<'a> {
                 let entry = |i: usize, j: usize| -> f64 {
                     samples.iter().map(|s| dot(&s.rows[rows[i]], &s.rows[rows[j]])).sum()
                 };
-                let axes = eigenvectors([0, 1, 2].map(|i| [0, 1, 2].map(|j| entry(i, j))));
+                let (axes, _) = principal(Mat3::from_cols_array_2d(&[0, 1, 2].map(|i| [0, 1, 2].map(|j| entry(i, j)))));
                 let moves = |axis: Vec3| samples.iter().map(|s| s.norm_along(&rows, axis)).fold(0.0, f64::max);
                 if (0..3).any(|k| moves(axes.col(k)) <= tolerance[l]) {
                     let own = &mut self.model.loop_axes[l];
@@ -426,30 +426,4 @@ fn damped_step(rows: &[Vec<f64>], value: &[f64]) -> Vec<f64> {
     }
     let columns = rows.first().map_or(0, Vec::len);
     (0..columns).map(|j| (0..n).map(|i| rows[i][j] * x[i]).sum()).collect()
-}
-
-/// Unit eigenvectors (columns) of a symmetric matrix, by Jacobi's rotations.
-fn eigenvectors(mut m: [[f64; 3]; 3]) -> Mat3 {
-    /// Sweeps; each squares what is off the diagonal, beside it.
-    const SWEEPS: usize = 12;
-    let mut v = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-    for _ in 0..SWEEPS {
-        for (p, q) in [(0, 1), (0, 2), (1, 2)] {
-            if m[p][q] == 0.0 {
-                continue;
-            }
-            let theta = (m[q][q] - m[p][p]) / (2.0 * m[p][q]);
-            let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
-            let c = 1.0 / (t * t + 1.0).sqrt();
-            let s = t * c;
-            for k in 0..3 {
-                (m[k][p], m[k][q]) = (c * m[k][p] - s * m[k][q], s * m[k][p] + c * m[k][q]);
-            }
-            for k in 0..3 {
-                (m[p][k], m[q][k]) = (c * m[p][k] - s * m[q][k], s * m[p][k] + c * m[q][k]);
-                (v[p][k], v[q][k]) = (c * v[p][k] - s * v[q][k], s * v[p][k] + c * v[q][k]);
-            }
-        }
-    }
-    Mat3::from_cols(Vec3::from_array(v[0]), Vec3::from_array(v[1]), Vec3::from_array(v[2]))
 }

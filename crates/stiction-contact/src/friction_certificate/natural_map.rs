@@ -19,7 +19,7 @@ pub(super) struct Bounded {
 
 impl Bounded {
     /// At least the exact number.
-    pub fn above(self) -> f64 {
+    pub(crate) fn above(self) -> f64 {
         self.value + self.error
     }
 }

@@ -1,25 +1,28 @@
 //! Contact problems in JSON: what a file's fields say, and the problem they make.
 
 use stiction_lcp::io::fault::Fault;
+use stiction_lcp::io::json_values::{Fields, Infinite, Keys, Shape, has_key, read_fields};
 use stiction_lcp::io::json_write::{Object, number};
 use stiction_lcp::{InputError, Matrix};
 
 use super::Kind;
-use super::contact_json::{Fields, Row, Shape, has_key, read_fields};
 use crate::mass::Mass;
 use crate::problem::{Contact, ContactProblem};
 use crate::rows::Rows;
 
+/// A row by its blocks.
+type Row = Vec<(usize, Vec<f64>)>;
+
 /// The keys of the object.
-const PROBLEM: &[(&str, Shape)] = &[
+const PROBLEM: Keys = &[
     ("kind", Shape::Text),
     ("name", Shape::Text),
     ("comment", Shape::Text),
     ("mass", Shape::Matrices),
     ("factors", Shape::Matrices),
-    ("v", Shape::Numbers),
-    ("force", Shape::Numbers),
-    ("dt", Shape::Number),
+    ("v", Shape::NUMBERS),
+    ("force", Shape::NUMBERS),
+    ("dt", Shape::NUMBER),
     ("contacts", Shape::Objects(CONTACT)),
     ("bilateral", Shape::Objects(BILATERAL)),
     ("limits", Shape::Objects(LIMIT)),
@@ -27,39 +30,39 @@ const PROBLEM: &[(&str, Shape)] = &[
 ];
 
 /// The keys of a contact.
-const CONTACT: &[(&str, Shape)] = &[
-    ("normal", Shape::Row),
-    ("tangent_s", Shape::Row),
-    ("tangent_t", Shape::Row),
-    ("spin", Shape::Row),
-    ("roll_s", Shape::Row),
-    ("roll_t", Shape::Row),
-    ("gap", Shape::Number),
+const CONTACT: Keys = &[
+    ("normal", Shape::Blocks),
+    ("tangent_s", Shape::Blocks),
+    ("tangent_t", Shape::Blocks),
+    ("spin", Shape::Blocks),
+    ("roll_s", Shape::Blocks),
+    ("roll_t", Shape::Blocks),
+    ("gap", Shape::NUMBER),
     ("predicted", Shape::Bool),
-    ("size", Shape::Number),
-    ("mu", Shape::Extended),
-    ("mu_spin", Shape::Extended),
-    ("mu_roll", Shape::Number),
-    ("mu_viscous", Shape::Extended),
-    ("rate", Shape::Numbers),
-    ("bounce", Shape::Number),
-    ("surface", Shape::Numbers),
+    ("size", Shape::NUMBER),
+    ("mu", Shape::Number(Infinite::Words)),
+    ("mu_spin", Shape::Number(Infinite::Words)),
+    ("mu_roll", Shape::NUMBER),
+    ("mu_viscous", Shape::Number(Infinite::Words)),
+    ("rate", Shape::NUMBERS),
+    ("bounce", Shape::NUMBER),
+    ("surface", Shape::NUMBERS),
 ];
 
 /// The keys of a bilateral row.
-const BILATERAL: &[(&str, Shape)] = &[("row", Shape::Row), ("rate", Shape::Number), ("target", Shape::Number)];
+const BILATERAL: Keys = &[("row", Shape::Blocks), ("rate", Shape::NUMBER), ("target", Shape::NUMBER)];
 
 /// The keys of a unilateral row.
-const LIMIT: &[(&str, Shape)] =
-    &[("row", Shape::Row), ("gap", Shape::Number), ("rate", Shape::Number), ("bounce", Shape::Number)];
+const LIMIT: Keys =
+    &[("row", Shape::Blocks), ("gap", Shape::NUMBER), ("rate", Shape::NUMBER), ("bounce", Shape::NUMBER)];
 
 /// The keys of a row with bounded force.
-const BOUNDED: &[(&str, Shape)] = &[
-    ("row", Shape::Row),
-    ("lo", Shape::Extended),
-    ("hi", Shape::Extended),
-    ("rate", Shape::Number),
-    ("target", Shape::Number),
+const BOUNDED: Keys = &[
+    ("row", Shape::Blocks),
+    ("lo", Shape::Number(Infinite::Words)),
+    ("hi", Shape::Number(Infinite::Words)),
+    ("rate", Shape::NUMBER),
+    ("target", Shape::NUMBER),
 ];
 
 /// Keys that no other problem has.
@@ -67,12 +70,12 @@ const OWN_KEYS: [&str; 7] = ["mass", "factors", "dt", "contacts", "bilateral", "
 
 /// True if an object with this text is a contact problem: by what it is said to be, by its kind, or by its keys.
 pub(super) fn is_contact(bytes: &[u8], asked: Option<Kind>) -> bool {
-    asked == Some(Kind::Contact) || (asked.is_none() && has_key(bytes, &OWN_KEYS, Kind::Contact.name()))
+    asked == Some(Kind::Contact) || (asked.is_none() && has_key(bytes, &OWN_KEYS, &[Kind::Contact.name()]))
 }
 
 /// The contact problem in the JSON text `bytes`.
 pub(super) fn read(bytes: &[u8]) -> Result<ContactProblem, Fault> {
-    let mut fields = read_fields(bytes, PROBLEM)?;
+    let mut fields = read_fields(bytes, "a contact problem", PROBLEM, usize::MAX)?;
     if let Some(kind) = fields.text("kind").filter(|kind| kind != Kind::Contact.name()) {
         return Err(Fault::whole(format!("kind: the keys are those of a contact problem, found {kind:?}")));
     }
@@ -91,20 +94,20 @@ fn build(fields: &mut Fields) -> Result<ContactProblem, String> {
     let force = fields.numbers("force").ok_or("force is missing")?;
     let dt = fields.number("dt").ok_or("dt is missing")?;
     let mut problem = ContactProblem::new(mass, v, force, dt).map_err(words)?;
-    for (i, mut contact) in fields.objects("contacts").into_iter().enumerate() {
+    for (i, mut contact) in fields.objects("contacts").into_iter().flatten().enumerate() {
         add_contact(&mut problem, &mut contact, i)?;
     }
-    for (i, mut row) in fields.objects("bilateral").into_iter().enumerate() {
+    for (i, mut row) in fields.objects("bilateral").into_iter().flatten().enumerate() {
         let entries = needed_row(&mut row, "bilateral", i, "row")?;
         let [rate, target] = ["rate", "target"].map(|key| row.number(key).unwrap_or(0.0));
         problem.add_bilateral(&borrow(&entries), rate, target).map_err(words)?;
     }
-    for (i, mut row) in fields.objects("limits").into_iter().enumerate() {
+    for (i, mut row) in fields.objects("limits").into_iter().flatten().enumerate() {
         let entries = needed_row(&mut row, "limits", i, "row")?;
         let [gap, rate, bounce] = ["gap", "rate", "bounce"].map(|key| row.number(key).unwrap_or(0.0));
         problem.add_limit(&borrow(&entries), gap, rate, bounce).map_err(words)?;
     }
-    for (i, mut row) in fields.objects("bounded").into_iter().enumerate() {
+    for (i, mut row) in fields.objects("bounded").into_iter().flatten().enumerate() {
         let entries = needed_row(&mut row, "bounded", i, "row")?;
         let lo = row.number("lo").unwrap_or(f64::NEG_INFINITY);
         let hi = row.number("hi").unwrap_or(f64::INFINITY);
@@ -117,7 +120,7 @@ fn build(fields: &mut Fields) -> Result<ContactProblem, String> {
 fn add_contact(problem: &mut ContactProblem, fields: &mut Fields, i: usize) -> Result<(), String> {
     let normal = needed_row(fields, "contacts", i, "normal")?;
     let others = ["tangent_s", "tangent_t", "spin", "roll_s", "roll_t"];
-    let others = others.map(|key| fields.row(key).unwrap_or_default());
+    let others = others.map(|key| fields.blocks(key).unwrap_or_default());
     let (normal, [s, t, spin, roll_s, roll_t]) = (borrow(&normal), others.each_ref().map(borrow));
     let mut contact = Contact { spin: &spin, roll_s: &roll_s, roll_t: &roll_t, ..Contact::new(&normal, &s, &t) };
     let numbers = [
@@ -139,7 +142,7 @@ fn add_contact(problem: &mut ContactProblem, fields: &mut Fields, i: usize) -> R
 }
 
 fn needed_row(fields: &mut Fields, list: &str, i: usize, key: &str) -> Result<Row, String> {
-    fields.row(key).ok_or_else(|| format!("{list}[{i}].{key} is missing"))
+    fields.blocks(key).ok_or_else(|| format!("{list}[{i}].{key} is missing"))
 }
 
 fn exactly<const K: usize>(fields: &mut Fields, i: usize, key: &str) -> Result<Option<[f64; K]>, String> {

@@ -17,7 +17,6 @@
 
 mod build;
 mod contact;
-mod contact_json;
 #[cfg(feature = "hdf5")]
 mod fclib;
 #[cfg(feature = "hdf5")]

@@ -9,6 +9,7 @@ pub mod drumwright_shell;
 pub mod frictionless;
 pub mod no_slip;
 pub mod normal_problem;
+mod unsupported;
 pub mod viscous;
 
 pub use baraff_friction::BaraffFriction;

@@ -7,6 +7,7 @@ use crate::by_island::{ByIsland, IslandEnd, IslandForces};
 use crate::certificate::viscous::ViscousLaw;
 use crate::model::{ContactModel, ContactOutcome, Level, WarmStart};
 use crate::models::normal_problem::{NormalOptions, NormalProblem, Row};
+use crate::models::unsupported::{Values, refuse};
 use crate::problem::ContactProblem;
 use crate::whitened::Whitened;
 
@@ -61,7 +62,10 @@ impl ContactModel for Viscous {
         start: Option<&WarmStart>,
     ) -> Result<ContactOutcome, InputError> {
         if self.level == Level::Acceleration {
-            check_finite_drag(self.name(), problem)?;
+            // Drag is a force that is known here, so it must be finite.
+            let all = problem.contacts().mu_viscous.as_slice();
+            let why = ", which has a meaning at velocity level only";
+            refuse(self.name(), &[("mu_viscous", all, Values::Infinite, why)])?;
         }
         let level = self.level;
         let law = ViscousLaw { level };
@@ -88,14 +92,6 @@ impl ContactModel for Viscous {
     fn recycle(&mut self, outcome: ContactOutcome) {
         self.by_island.recycle(outcome);
     }
-}
-
-/// At acceleration level drag is a force that is known, so it must be finite.
-fn check_finite_drag(model: &'static str, problem: &ContactProblem) -> Result<(), InputError> {
-    let mu = &problem.contacts().mu_viscous;
-    let Some(i) = mu.iter().position(|mu| *mu == f64::INFINITY) else { return Ok(()) };
-    let reason = format!("contact {i}: mu_viscous is infinite, which has a meaning at velocity level only");
-    Err(InputError::Unsupported { solver: model, reason })
 }
 
 /// The tangents of the contacts that touch.

@@ -283,15 +283,15 @@ mod json {
             ),
             (
                 good.replace("[[1, 0], [0, 1]]", r#"{"rows": 2, "cols": 2, "entries": [[0, 0]]}"#),
-                "[row, column, number] for entry 0 of W",
+                "[row, column, number] for W.entries[0]",
             ),
             (
                 good.replace("[[1, 0], [0, 1]]", r#"{"rows": 2, "cols": 2, "entries": [[0, 0, 1, 1]]}"#),
-                "[row, column, number] for entry 0 of W",
+                "[row, column, number] for W.entries[0]",
             ),
             (
                 good.replace("[[1, 0], [0, 1]]", r#"{"rows": 2, "cols": 2, "entries": [[0, -1, 1]]}"#),
-                "whole number for the column",
+                "a whole number for W.entries[0][1]",
             ),
             (
                 good.replace("[[1, 0], [0, 1]]", r#"{"rows": 1000000000000, "cols": 1000000000000, "entries": []}"#),

@@ -1,86 +1,55 @@
 //! The named fields of a problem, as JSON and `.npz` files give them.
 
 use super::fault::Fault;
+use super::json_values::{Fields, Infinite, Keys, Shape};
 use super::{Kind, ProblemFile};
 use crate::basis::Basis;
 use crate::error::InputError;
 use crate::matrix::Matrix;
 use crate::problem::{BoxLcp, FactoredLcp, Lcp, Mlcp, Problem};
 
-/// A field of numbers.
-pub(super) enum Value {
-    /// M, A, B, C, D, G.
-    Matrix(Matrix),
-    /// q, g, h, lo, hi, e, u.
-    Vector(Vec<f64>),
-    /// free.
-    Flags(Vec<bool>),
-}
-
-/// What a field must be.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Shape {
-    /// A matrix of finite numbers.
-    Matrix,
-    /// A vector of finite numbers.
-    Vector,
-    /// A vector whose numbers may be infinite.
-    Bounds,
-    /// A vector of true and false.
-    Flags,
-}
-
-/// All fields of numbers with their shapes, and the kinds of problem they belong to.
-pub(super) const FIELDS: [(&str, Shape, &[&str]); 14] = [
-    ("M", Shape::Matrix, &["lcp", "mlcp", "box"]),
-    ("q", Shape::Vector, &["lcp", "mlcp", "box"]),
-    ("free", Shape::Flags, &["mlcp"]),
-    ("A", Shape::Matrix, &["mlcp"]),
-    ("B", Shape::Matrix, &["mlcp"]),
-    ("C", Shape::Matrix, &["mlcp"]),
-    ("D", Shape::Matrix, &["mlcp"]),
-    ("g", Shape::Vector, &["mlcp"]),
-    ("h", Shape::Vector, &["mlcp"]),
-    ("lo", Shape::Bounds, &["box", "factored"]),
-    ("hi", Shape::Bounds, &["box", "factored"]),
-    ("G", Shape::Matrix, &["factored"]),
-    ("e", Shape::Vector, &["factored"]),
-    ("u", Shape::Vector, &["factored"]),
+/// All fields with their shapes.
+pub(super) const KEYS: Keys = &[
+    ("M", Shape::Matrix),
+    ("q", Shape::NUMBERS),
+    ("free", Shape::Flags),
+    ("A", Shape::Matrix),
+    ("B", Shape::Matrix),
+    ("C", Shape::Matrix),
+    ("D", Shape::Matrix),
+    ("g", Shape::NUMBERS),
+    ("h", Shape::NUMBERS),
+    ("lo", Shape::Numbers(Infinite::OrNull(f64::NEG_INFINITY))),
+    ("hi", Shape::Numbers(Infinite::OrNull(f64::INFINITY))),
+    ("G", Shape::Matrix),
+    ("e", Shape::NUMBERS),
+    ("u", Shape::NUMBERS),
+    ("kind", Shape::Text),
+    ("basis", Shape::Text),
+    ("name", Shape::Text),
+    ("comment", Shape::Text),
 ];
 
-/// The fields found so far.
-#[derive(Default)]
-pub(super) struct Fields {
-    values: Vec<(&'static str, Value)>,
-    /// The problem's kind as written.
-    pub(super) kind: Option<String>,
-    /// The basis as written.
-    pub(super) basis: Option<String>,
-    /// The problem's name.
-    pub(super) name: Option<String>,
-    /// A remark.
-    pub(super) comment: Option<String>,
+/// The kinds of problem that a field of numbers belongs to.
+fn kinds_of(field: &str) -> &'static [&'static str] {
+    match field {
+        "M" | "q" => &["lcp", "mlcp", "box"],
+        "lo" | "hi" => &["box", "factored"],
+        "G" | "e" | "u" => &["factored"],
+        _ => &["mlcp"],
+    }
 }
 
-impl Fields {
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.values.iter().any(|(n, _)| *n == name)
-    }
+/// The fields of a problem that were found.
+pub(super) struct ProblemFields(pub(super) Fields);
 
-    pub(super) fn insert(&mut self, name: &'static str, value: Value) {
-        self.values.push((name, value));
-    }
-
-    fn take(&mut self, name: &str) -> Option<Value> {
-        let i = self.values.iter().position(|(n, _)| *n == name)?;
-        Some(self.values.swap_remove(i).1)
+impl ProblemFields {
+    fn has(&self, name: &str) -> bool {
+        self.0.has(name)
     }
 
     fn matrix(&mut self, name: &str) -> Result<Matrix, Fault> {
-        match self.take(name) {
-            Some(Value::Matrix(m)) => Ok(m),
-            _ => Err(missing(name)),
-        }
+        self.0.matrix(name).ok_or_else(|| missing(name))
     }
 
     /// A matrix with `cols` columns if it has no row, which the file cannot say.
@@ -90,17 +59,11 @@ impl Fields {
     }
 
     fn vector(&mut self, name: &str) -> Result<Vec<f64>, Fault> {
-        match self.take(name) {
-            Some(Value::Vector(v)) => Ok(v),
-            _ => Err(missing(name)),
-        }
+        self.0.numbers(name).ok_or_else(|| missing(name))
     }
 
     fn flags(&mut self, name: &str) -> Result<Vec<bool>, Fault> {
-        match self.take(name) {
-            Some(Value::Flags(v)) => Ok(v),
-            _ => Err(missing(name)),
-        }
+        self.0.flags(name).ok_or_else(|| missing(name))
     }
 
     /// The kind that the fields make, if none is written.
@@ -118,7 +81,8 @@ impl Fields {
 
     /// The problem of these fields; `asked` is the kind the reader was told to expect.
     pub(super) fn build(mut self, asked: Option<Kind>) -> Result<ProblemFile, Fault> {
-        let kind = match self.kind.as_deref() {
+        let [kind, basis, name, comment] = ["kind", "basis", "name", "comment"].map(|key| self.0.text(key));
+        let kind = match kind.as_deref() {
             None => self.likely_kind(),
             Some("lcp") => "lcp",
             Some("mlcp") => "mlcp",
@@ -145,13 +109,15 @@ impl Fields {
             }
             _ => self.factored()?.map(Problem::Factored),
         };
-        self.finish(problem.map_err(Fault::whole)?)
+        let problem = problem.map_err(Fault::whole)?;
+        let basis = basis.map(|word| basis_of(&word, problem.as_ref().n())).transpose();
+        Ok(ProblemFile { problem, basis: basis.map_err(|e| Fault::whole(format!("basis: {e}")))?, name, comment })
     }
 
     /// Refuses fields that this kind of problem has no place for.
     fn check_belonging(&self, kind: &str) -> Result<(), Fault> {
-        for (name, _) in &self.values {
-            let kinds = FIELDS.iter().find(|f| f.0 == *name).map_or(&[][..], |f| f.2);
+        for name in self.0.keys() {
+            let kinds = kinds_of(name);
             if !kinds.contains(&kind) {
                 let message =
                     format!("{name} has no place in a problem of kind {kind}; it belongs to {}", kinds.join(", "));
@@ -191,18 +157,13 @@ impl Fields {
         let (lo, hi) = (self.vector("lo")?, self.vector("hi")?);
         Ok(problem.and_then(|p| p.with_bounds(lo, hi)))
     }
+}
 
-    fn finish(self, problem: Problem) -> Result<ProblemFile, Fault> {
-        let basis = match &self.basis {
-            None => None,
-            Some(word) => {
-                let basis: Basis = word.parse().map_err(|e| Fault::whole(format!("basis: {e}")))?;
-                basis.check_len(problem.as_ref().n()).map_err(|e| Fault::whole(format!("basis: {e}")))?;
-                Some(basis)
-            }
-        };
-        Ok(ProblemFile { problem, basis, name: self.name, comment: self.comment })
-    }
+/// A basis as written, for a problem of order n.
+fn basis_of(word: &str, n: usize) -> Result<Basis, InputError> {
+    let basis: Basis = word.parse()?;
+    basis.check_len(n)?;
+    Ok(basis)
 }
 
 fn missing(name: &str) -> Fault {

@@ -148,14 +148,6 @@ pub fn load(path: &Path) -> Result<(String, Vec<u8>), InputError> {
     Ok((label, bytes))
 }
 
-/// Reads a problem from `source` to its end, at most 256 MiB; `label` is the name in messages, and its extension counts.
-///
-/// # Errors
-/// `InputError::File` if reading fails, there is too much, or it holds no problem.
-pub fn read_from(label: &str, source: impl Read, options: &ReadOptions) -> Result<ProblemFile, InputError> {
-    read_bytes(label, &load_up_to(label, source, MAX_STREAM)?, options)
-}
-
 fn load_up_to(label: &str, source: impl Read, most: u64) -> Result<Vec<u8>, InputError> {
     let cannot = |message: String| InputError::File { place: label.into(), message };
     let mut bytes = Vec::new();

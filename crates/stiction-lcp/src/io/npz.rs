@@ -8,7 +8,8 @@ use std::io::Cursor;
 use zip::{CompressionMethod, ZipArchive};
 
 use super::fault::Fault;
-use super::fields::{FIELDS, Fields, Shape, Value, nearest};
+use super::fields::{KEYS, ProblemFields, nearest};
+use super::json_values::{Fields, Shape, Value};
 use super::npy::{self, Array};
 use super::{ProblemFile, ReadOptions};
 
@@ -19,13 +20,14 @@ const MOST_FILES: usize = 64;
 
 /// The problem in the archive `bytes`.
 pub(super) fn read(bytes: &[u8], options: &ReadOptions) -> Result<ProblemFile, Fault> {
-    let known = FIELDS.map(|f| f.0);
+    let numbers: Vec<_> = KEYS.iter().filter(|key| key.1 != Shape::Text).collect();
+    let known: Vec<&str> = numbers.iter().map(|key| key.0).collect();
     let mut fields = Fields::default();
     for (key, array) in arrays(bytes, &known, options.max_numbers)? {
-        let shape = FIELDS.iter().find(|f| f.0 == key).map_or(Shape::Vector, |f| f.1);
+        let shape = numbers.iter().find(|k| k.0 == key).map_or(Shape::NUMBERS, |k| k.1);
         fields.insert(key, value(shape, array).map_err(|e| Fault::whole(format!("{key}: {e}")))?);
     }
-    fields.build(options.kind)
+    ProblemFields(fields).build(options.kind)
 }
 
 /// The names of the arrays in the archive `bytes`.
@@ -97,7 +99,6 @@ fn unknown(name: &str, known: &[&str]) -> String {
 fn value(shape: Shape, array: Array) -> Result<Value, String> {
     match shape {
         Shape::Matrix => array.into_matrix().map(Value::Matrix),
-        Shape::Vector | Shape::Bounds => array.into_vector().map(Value::Vector),
         Shape::Flags => {
             let data = array.into_vector()?;
             match data.iter().position(|x| *x != 0.0 && *x != 1.0) {
@@ -105,5 +106,6 @@ fn value(shape: Shape, array: Array) -> Result<Value, String> {
                 Some(i) => Err(format!("expected true or false, found {} at {i}", data[i])),
             }
         }
+        _ => array.into_vector().map(Value::Numbers),
     }
 }

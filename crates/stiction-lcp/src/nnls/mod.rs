@@ -14,7 +14,7 @@
 //!   direction d with G d = 0, dᵢ = 1, along which the objective `½‖G z‖² + eᵀ z` falls at a constant rate; it is
 //!   followed to the first bound. If there is none, d proves that no solution exists (as far as G d = 0 holds). This
 //!   solves the same problems as the least-distance form, but for bounds and free rows too, and in the given
-//!   coordinates; the [least-distance form](least_distance) is tried if the certificate fails.
+//!   coordinates.
 //! * The basis found is factored afresh, solved with refinement and certified. Rows whose violation hid below
 //!   the rounding of the plain sums are then found by the certificate's own sums, and entered too.
 //!
@@ -24,7 +24,8 @@
 
 pub(crate) mod active_set;
 mod cholesky;
-pub mod least_distance;
+#[cfg(test)]
+mod least_distance_tests;
 pub(crate) mod load;
 pub(crate) mod ray;
 
@@ -32,7 +33,7 @@ use crate::basis::Basis;
 use crate::certificate::{Certificate, certify_to};
 use crate::error::InputError;
 use crate::finish::Finish;
-use crate::outcome::{Attempt, Outcome, Solved, StopReason, Stopped};
+use crate::outcome::{Outcome, Solved, StopReason, Stopped};
 use crate::problem::{FactoredLcp, ProblemRef};
 use crate::solver::{Options, Solver};
 use crate::{tolerances, work};
@@ -175,7 +176,8 @@ impl Nnls {
                 return self.outcome(z, certificate);
             }
             if self.set.is_spent() || !self.enter_sharp(problem) {
-                return self.widened(problem, z, certificate);
+                certify_to(problem, &z, &mut self.w, self.options.tolerance);
+                return self.outcome(z, certificate);
             }
         }
     }
@@ -184,28 +186,6 @@ impl Nnls {
     pub(crate) fn settled(&mut self, problem: ProblemRef<'_>) -> Option<Outcome> {
         let (z, certificate) = self.certified_solution(problem);
         certificate.holds(self.options.tolerance).then(|| self.outcome(z, certificate))
-    }
-
-    /// A second search, from the basis that the [least-distance form](least_distance) has. `None` if that does not apply or
-    /// does not help.
-    fn retry(&mut self, problem: ProblemRef<'_>) -> Option<Outcome> {
-        let ProblemRef::Factored(p) = problem else { return None };
-        if p.u().is_some() || p.bounds().is_some() {
-            return None;
-        }
-        let form = least_distance::form(p).ok()?;
-        let mut other = Nnls::new(self.options.clone());
-        other.load(self.name(), (&form).into(), None).ok()?;
-        other.set.start(None);
-        let outcome = other.conclude((&form).into());
-        self.set.start(Some(&outcome.solved()?.basis));
-        let mut outcome = self.conclude(problem);
-        outcome.solved()?;
-        outcome.stats_mut().attempts.extend([
-            Attempt { solver: "nnls", ended: "the answer does not pass its certificate".into() },
-            Attempt { solver: "nnls", ended: "solved, from the least-distance form".into() },
-        ]);
-        Some(outcome)
     }
 
     /// z of the present basis with its certificate: by the QR factor, or by [`Finish`] where that is better. Its w goes to `self.w`.
@@ -307,49 +287,6 @@ impl Nnls {
         false
     }
 
-    /// The last resort for rows that are nothing but rounding: `e = Gᵀ u` holds to rounding only, so such rows can
-    /// contradict each other. A null direction d does not change w, but makes the rows it passes through large
-    /// enough for their violation to be the rounding it is. What the certificate says of the result decides.
-    fn widened(&mut self, problem: ProblemRef<'_>, mut z: Vec<f64>, mut certificate: Certificate) -> Outcome {
-        let sigma = problem.max_abs_q();
-        self.set.rejected.fill(false);
-        certify_to(problem, &z, &mut self.w, self.options.tolerance);
-        for _ in 0..z.len() {
-            crate::interrupt::check();
-            if certificate.holds(self.options.tolerance) || self.set.is_spent() {
-                break;
-            }
-            self.measure_rows(problem, &z);
-            let Some(i) = self.sharpest(sigma) else { break };
-            self.set.rejected[i] = true;
-            if !self.set.null_ray(i) {
-                continue;
-            }
-            let mut other = z.clone();
-            self.add_ray(&mut other);
-            let wider = certify_to(problem, &other, &mut self.w, self.options.tolerance);
-            if wider.residual <= self.options.tolerance {
-                (z, certificate) = (other, wider);
-            } else {
-                certify_to(problem, &z, &mut self.w, self.options.tolerance);
-            }
-        }
-        self.outcome(z, certificate)
-    }
-
-    /// `z ← z + t d`, with t so large that the rows of d have an error of half the tolerance at most.
-    fn add_ray(&self, z: &mut [f64]) {
-        let (set, data) = (&self.set, &self.set.data);
-        let mut t = 0.0f64;
-        for j in (0..z.len()).filter(|j| set.direction[*j] != 0.0) {
-            let grown = set.direction[j].abs() * data.length[j] * data.length[j];
-            t = t.max(2.0 * set.w[j].abs() / (grown * self.options.tolerance));
-        }
-        for (j, z) in z.iter_mut().enumerate() {
-            *z += times_power(t * set.direction[j], -data.exponent[j]);
-        }
-    }
-
     /// `Solved` if the certificate holds, else `Stopped`; `self.w` belongs to z.
     fn outcome(&self, z: Vec<f64>, certificate: Certificate) -> Outcome {
         let stats = self.set.stats.clone();
@@ -369,8 +306,6 @@ impl Solver for Nnls {
     fn solve_from(&mut self, problem: ProblemRef<'_>, start: Option<&Basis>) -> Result<Outcome, InputError> {
         self.load(self.name(), problem, start)?;
         self.set.start(start);
-        let outcome = self.conclude(problem);
-        let uncertified = matches!(&outcome, Outcome::Stopped(s) if s.why == StopReason::Uncertified);
-        Ok(if uncertified { self.retry(problem).unwrap_or(outcome) } else { outcome })
+        Ok(self.conclude(problem))
     }
 }

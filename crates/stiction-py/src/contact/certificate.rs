@@ -10,7 +10,7 @@ use crate::{arrays, pickle};
 /// How well forces and motion satisfy a law, from the problem alone: dimensionless, 0 is exact.
 #[pyclass(frozen, get_all, eq, module = "stiction.contact")]
 #[derive(Clone, PartialEq)]
-pub struct PhysicalCertificate {
+pub(crate) struct PhysicalCertificate {
     /// Momentum balance.
     momentum: f64,
     /// Bilateral rows.
@@ -36,11 +36,11 @@ pub struct PhysicalCertificate {
 }
 
 /// The measures, the driven work, the largest, where it is, the inconsistency.
-pub type StoredCertificate = ((f64, f64, f64, f64, f64, f64, f64), f64, f64, String, f64);
+pub(crate) type StoredCertificate = ((f64, f64, f64, f64, f64, f64, f64), f64, f64, String, f64);
 
 impl PhysicalCertificate {
     /// Of the engine's.
-    pub fn new(of: &stiction_contact::PhysicalCertificate) -> Self {
+    pub(crate) fn new(of: &stiction_contact::PhysicalCertificate) -> Self {
         Self {
             momentum: of.momentum,
             bilateral: of.bilateral,
@@ -57,14 +57,14 @@ impl PhysicalCertificate {
     }
 
     /// What it is pickled as.
-    pub fn stored(&self) -> StoredCertificate {
+    pub(crate) fn stored(&self) -> StoredCertificate {
         let Self { momentum, bilateral, signorini, friction, bounded, work, energy, .. } = *self;
         let measures = (momentum, bilateral, signorini, friction, bounded, work, energy);
         (measures, self.driven_work, self.worst, self.place.clone(), self.inconsistency)
     }
 
     /// From its pickle.
-    pub fn restored((measures, driven_work, worst, place, inconsistency): StoredCertificate) -> Self {
+    pub(crate) fn restored((measures, driven_work, worst, place, inconsistency): StoredCertificate) -> Self {
         let (momentum, bilateral, signorini, friction, bounded, work, energy) = measures;
         Self {
             momentum,
@@ -112,7 +112,7 @@ impl PhysicalCertificate {
 }
 
 /// What was done, as a dictionary.
-pub fn stats<'py>(py: Python<'py>, stats: &ContactStats) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn stats<'py>(py: Python<'py>, stats: &ContactStats) -> PyResult<Bound<'py, PyAny>> {
     let all = PyDict::new(py);
     all.set_item("islands", stats.islands)?;
     all.set_item("guessed", stats.guessed)?;
@@ -136,7 +136,7 @@ fn by_kind(p: &ContactForces) -> [&Vec<f64>; 9] {
 }
 
 /// Forces by their kinds of rows.
-pub fn forces<'py>(py: Python<'py>, p: &ContactForces) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn forces<'py>(py: Python<'py>, p: &ContactForces) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
     for (kind, numbers) in KINDS.into_iter().zip(by_kind(p)) {
         all.set_item(kind, arrays::frozen(py, numbers))?;
@@ -145,12 +145,12 @@ pub fn forces<'py>(py: Python<'py>, p: &ContactForces) -> PyResult<Bound<'py, Py
 }
 
 /// Forces as they are pickled.
-pub fn stored_forces<'py>(py: Python<'py>, p: &ContactForces) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn stored_forces<'py>(py: Python<'py>, p: &ContactForces) -> PyResult<Bound<'py, PyTuple>> {
     PyTuple::new(py, by_kind(p).map(|numbers| arrays::frozen(py, numbers)))
 }
 
 /// Forces from their pickle.
-pub fn restored_forces(stored: &Bound<'_, PyAny>) -> PyResult<ContactForces> {
+pub(crate) fn restored_forces(stored: &Bound<'_, PyAny>) -> PyResult<ContactForces> {
     let all: Vec<Bound<'_, PyAny>> = stored.extract()?;
     let has_rolling = all.len() != WITHOUT_ROLLING;
     arrays::check_len(stored.py(), "forces", if has_rolling { KINDS.len() } else { WITHOUT_ROLLING }, all.len())?;

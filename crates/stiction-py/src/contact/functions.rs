@@ -40,7 +40,7 @@ use crate::{errors, threads};
 /// [0.95 0.   0.  ] [0.2]
 #[pyfunction(name = "solve_contact")]
 #[pyo3(signature = (problem, model=None, *, start=None), text_signature = "(problem, model='coulomb-cone', *, start=None)")]
-pub fn solve_contact<'py>(
+pub(crate) fn solve_contact<'py>(
     problem: &Bound<'py, ContactProblem>,
     model: Option<&Bound<'py, PyAny>>,
     start: Option<&Bound<'py, ContactSolved>>,
@@ -62,7 +62,7 @@ pub fn solve_contact<'py>(
 /// list of Solved or Infeasible or NoSolution or Ray or Failed
 #[pyfunction(name = "solve_contact_batch")]
 #[pyo3(signature = (problems, model=None, *, threads=None), text_signature = "(problems, model='coulomb-cone', *, threads=None)")]
-pub fn solve_contact_batch<'py>(
+pub(crate) fn solve_contact_batch<'py>(
     py: Python<'py>,
     problems: Vec<Bound<'py, ContactProblem>>,
     model: Option<&Bound<'py, PyAny>>,
@@ -94,7 +94,7 @@ pub fn solve_contact_batch<'py>(
 /// >>> stiction.contact.catalog()[0]["name"]
 /// 'coulomb-cone'
 #[pyfunction]
-pub fn contact_catalog(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+pub(crate) fn contact_catalog(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let entry = |e: &catalog::Entry| {
         let row = PyDict::new(py);
         row.set_item("name", e.name)?;

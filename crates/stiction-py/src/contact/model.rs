@@ -21,7 +21,7 @@ use crate::workspace_pool::WorkspacePool;
 use crate::{arrays, errors, interrupt, pickle};
 
 /// The name of the pyramid, which has a quasistatic variant.
-pub const PYRAMID: &str = "coulomb-pyramid";
+pub(crate) const PYRAMID: &str = "coulomb-pyramid";
 
 /// A model and all of its options.
 #[derive(Clone, PartialEq)]
@@ -51,7 +51,7 @@ impl Choice {
 }
 
 /// Models of one kind with one set of options.
-pub struct Pool {
+pub(crate) struct Pool {
     pub(super) choice: Choice,
     workspaces: WorkspacePool<Box<dyn ContactModel>>,
 }
@@ -62,7 +62,7 @@ impl Pool {
     }
 
     /// Solves with a model that is free.
-    pub fn solve(
+    pub(crate) fn solve(
         &self,
         problem: &stiction_contact::ContactProblem,
         start: Option<&WarmStart>,
@@ -84,7 +84,7 @@ static USUAL: LazyLock<Vec<Arc<Pool>>> = LazyLock::new(|| {
 });
 
 /// The law that a model of the catalog certifies its solutions by.
-pub fn law(name: &str, level: Level, quasistatic: bool) -> Option<Box<dyn Law>> {
+pub(crate) fn law(name: &str, level: Level, quasistatic: bool) -> Option<Box<dyn Law>> {
     Some(match name {
         "coulomb-cone" => Box::new(cone::ConeLaw { level }),
         "coulomb-polyhedral" => {
@@ -102,7 +102,7 @@ pub fn law(name: &str, level: Level, quasistatic: bool) -> Option<Box<dyn Law>> 
 }
 
 /// `velocity` or `acceleration`.
-pub fn level_name(level: Level) -> &'static str {
+pub(crate) fn level_name(level: Level) -> &'static str {
     match level {
         Level::Velocity => "velocity",
         Level::Acceleration => "acceleration",
@@ -110,7 +110,7 @@ pub fn level_name(level: Level) -> &'static str {
 }
 
 /// The level of that name.
-pub fn level_of(py: Python<'_>, name: &str) -> PyResult<Level> {
+pub(crate) fn level_of(py: Python<'_>, name: &str) -> PyResult<Level> {
     match name {
         "velocity" => Ok(Level::Velocity),
         "acceleration" => Ok(Level::Acceleration),
@@ -145,6 +145,21 @@ pub struct Model {
     pool: Arc<Pool>,
 }
 
+getters!(Model, {
+    /// The model's name.
+    name: &'static str = |this| this.pool.choice.name;
+    /// ``"velocity"`` (impulses, velocities after the step) or ``"acceleration"`` (forces, accelerations).
+    level: &'static str = |this| level_name(this.pool.choice.level);
+    /// A solution is certified if every measure of its certificate is at most this.
+    tolerance: f64 = |this| this.pool.choice.options.tolerance;
+    /// Most pivots or iterations per island, or ``None``.
+    max_pivots: Option<usize> = |this| this.pool.choice.options.max_pivots;
+    /// The method it is solved by, or ``None`` for the usual one.
+    solver: Option<&'static str> = |this| this.pool.choice.solver;
+    /// Whether inertia is left out: forces in equilibrium.
+    quasistatic: bool = |this| this.pool.choice.quasistatic;
+});
+
 #[pymethods]
 impl Model {
     #[new]
@@ -173,42 +188,6 @@ impl Model {
         let entry = CATALOG.iter().find(|e| e.name == name);
         let solver = entry.and_then(|e| e.solvers.iter().copied().find(|known| Some(*known) == solver));
         Ok(Self { pool: Arc::new(Pool::new(Choice { name, level, options, solver, quasistatic })) })
-    }
-
-    /// The model's name.
-    #[getter]
-    fn name(&self) -> &'static str {
-        self.pool.choice.name
-    }
-
-    /// ``"velocity"`` (impulses, velocities after the step) or ``"acceleration"`` (forces, accelerations).
-    #[getter]
-    fn level(&self) -> &'static str {
-        level_name(self.pool.choice.level)
-    }
-
-    /// A solution is certified if every measure of its certificate is at most this.
-    #[getter]
-    fn tolerance(&self) -> f64 {
-        self.pool.choice.options.tolerance
-    }
-
-    /// Most pivots or iterations per island, or ``None``.
-    #[getter]
-    fn max_pivots(&self) -> Option<usize> {
-        self.pool.choice.options.max_pivots
-    }
-
-    /// The method it is solved by, or ``None`` for the usual one.
-    #[getter]
-    fn solver(&self) -> Option<&'static str> {
-        self.pool.choice.solver
-    }
-
-    /// Whether inertia is left out: forces in equilibrium.
-    #[getter]
-    fn quasistatic(&self) -> bool {
-        self.pool.choice.quasistatic
     }
 
     /// Solves a problem; see `stiction.contact.solve`.
@@ -265,7 +244,7 @@ impl Model {
 }
 
 /// A model from its pickle, of the class that its name says.
-pub fn restore<'py>(py: Python<'py>, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn restore<'py>(py: Python<'py>, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     py.import("stiction.contact")?.getattr("_model")?.call1(state.cast::<PyTuple>()?)
 }
 
@@ -282,7 +261,7 @@ impl Model {
 }
 
 /// The pool of a model given by name or as an object.
-pub fn pool(model: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Pool>> {
+pub(crate) fn pool(model: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Pool>> {
     let Some(model) = model else { return Ok(USUAL[0].clone()) };
     if let Ok(model) = model.cast::<Model>() {
         return Ok(model.get().pool.clone());
@@ -298,7 +277,7 @@ pub fn pool(model: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Pool>> {
 }
 
 /// Solves without the GIL until Ctrl-C, and makes an object of the outcome.
-pub fn run<'py>(
+pub(crate) fn run<'py>(
     pool: &Pool,
     problem: &Bound<'py, ContactProblem>,
     start: Option<&Bound<'py, ContactSolved>>,

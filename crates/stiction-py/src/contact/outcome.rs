@@ -17,7 +17,7 @@ use crate::display::{number, quoted};
 use crate::outcome::{self, Outcome};
 
 /// The outcome of `problem` as an object of its class.
-pub fn to_python<'py>(
+pub(crate) fn to_python<'py>(
     py: Python<'py>,
     pool: &Pool,
     problem: Arc<stiction_contact::ContactProblem>,

@@ -26,7 +26,7 @@ type AskedWithInertia = (String, String, f64, String, bool);
 type StoredStart<'py> = (Vec<u8>, Vec<String>, Bound<'py, PyAny>);
 
 /// Statistics as they are pickled.
-pub fn stored_stats(s: &ContactStats) -> StoredStats {
+pub(crate) fn stored_stats(s: &ContactStats) -> StoredStats {
     (s.islands, s.guessed, s.pivots, s.factorizations, s.most_factorizations, s.fallbacks, s.inconsistency)
 }
 
@@ -55,7 +55,7 @@ fn restored_modes(modes: &[u8]) -> Vec<Mode> {
 }
 
 /// A solution: what was asked, motion, forces, modes, the next start, statistics.
-pub fn solved<'py>(py: Python<'py>, s: &ContactSolved) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn solved<'py>(py: Python<'py>, s: &ContactSolved) -> PyResult<Bound<'py, PyTuple>> {
     let (of, start) = (&s.inner, &s.inner.warm_start);
     let asked = (to_json(&s.problem), s.model, s.tolerance, level_name(of.level), s.quasistatic);
     let bases: Vec<String> = start.bases.iter().map(Basis::to_string).collect();
@@ -103,7 +103,7 @@ fn restored_question(stored: &Bound<'_, PyAny>) -> PyResult<AskedWithInertia> {
 }
 
 /// A proof that a law has no solution: island, its problem, proof, statistics.
-pub fn no_solution<'py>(py: Python<'py>, of: &NoSolution) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn no_solution<'py>(py: Python<'py>, of: &NoSolution) -> PyResult<Bound<'py, PyTuple>> {
     let text = lcp::json(&Problem::Lcp(of.lcp.clone()));
     (of.island, text, lcp::store_proof(py, &of.proof), stored_stats(&of.stats)).into_pyobject(py)
 }
@@ -119,7 +119,7 @@ fn restore_no_solution(state: &Bound<'_, PyAny>) -> PyResult<NoSolution> {
 }
 
 /// An object of `stiction.contact` from its pickle.
-pub fn restore<'py>(py: Python<'py>, kind: &str, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn restore<'py>(py: Python<'py>, kind: &str, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     Ok(match kind {
         "solved" => Bound::new(py, restore_solved(state)?)?.into_any(),
         "infeasible" => {

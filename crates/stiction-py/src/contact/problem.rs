@@ -12,7 +12,7 @@ use stiction_contact::io::{AnyProblem, Kind, ReadOptions, read_bytes};
 use stiction_contact::{Contact, Mass, Rows};
 use stiction_lcp::{InputError, Matrix};
 
-pub use stiction_contact::io::contact_to_json as to_json;
+pub(crate) use stiction_contact::io::contact_to_json as to_json;
 
 use super::rows::{Entries, borrowed, by_block, columns, entries, mass_blocks, optional};
 use crate::display::html;
@@ -55,6 +55,15 @@ impl ContactProblem {
         self.inner.clone()
     }
 }
+
+getters!(ContactProblem, {
+    /// Number of velocities.
+    m: usize = |this| this.inner.m();
+    /// Number of contacts.
+    contacts: usize = |this| this.inner.contacts().len();
+    /// The step (s).
+    dt: f64 = |this| this.inner.dt();
+});
 
 #[pymethods]
 impl ContactProblem {
@@ -225,24 +234,6 @@ impl ContactProblem {
         self.add_rows(&rows, |problem, i, row| problem.add_bounded(row, lo[i], hi[i], rate[i], target[i]))
     }
 
-    /// Number of velocities.
-    #[getter]
-    fn m(&self) -> usize {
-        self.inner.m()
-    }
-
-    /// Number of contacts.
-    #[getter]
-    fn contacts(&self) -> usize {
-        self.inner.contacts().len()
-    }
-
-    /// The step (s).
-    #[getter]
-    fn dt(&self) -> f64 {
-        self.inner.dt()
-    }
-
     /// The inertia, (m, m).
     #[getter]
     fn mass<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
@@ -392,7 +383,7 @@ fn dense<'py>(py: Python<'py>, rows: &Rows) -> PyResult<Bound<'py, PyArray2<f64>
 }
 
 /// A contact problem from JSON.
-pub fn from_json(py: Python<'_>, text: &str) -> PyResult<stiction_contact::ContactProblem> {
+pub(crate) fn from_json(py: Python<'_>, text: &str) -> PyResult<stiction_contact::ContactProblem> {
     let options = ReadOptions { kind: Some(Kind::Contact), ..ReadOptions::default() };
     match read_bytes("problem.json", text.as_bytes(), &options) {
         Ok(AnyProblem::Contact(problem)) => Ok(*problem),

@@ -20,7 +20,7 @@ use crate::{errors, interrupt};
 /// -------
 /// (int, str) or None
 #[pyfunction]
-pub fn pyramid_existence(
+pub(crate) fn pyramid_existence(
     model: &Bound<'_, Model>,
     problem: &Bound<'_, ContactProblem>,
 ) -> PyResult<Option<(usize, &'static str)>> {
@@ -45,7 +45,7 @@ pub fn pyramid_existence(
 /// -------
 /// (list of Solved, bool)
 #[pyfunction]
-pub fn pyramid_solutions<'py>(
+pub(crate) fn pyramid_solutions<'py>(
     model: &Bound<'py, Model>,
     problem: &Bound<'py, ContactProblem>,
 ) -> PyResult<(Vec<Bound<'py, ContactSolved>>, bool)> {

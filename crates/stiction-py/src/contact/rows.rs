@@ -9,13 +9,13 @@ use stiction_lcp::Matrix;
 use crate::{arrays, errors};
 
 /// Entries of a row.
-pub type Entries = Vec<(usize, f64)>;
+pub(crate) type Entries = Vec<(usize, f64)>;
 
 /// A row by blocks.
-pub type Blocks = Vec<(usize, Vec<f64>)>;
+pub(crate) type Blocks = Vec<(usize, Vec<f64>)>;
 
 /// The rows of a dense or sparse matrix with `m` columns.
-pub fn entries(what: &str, m: usize, x: &Bound<'_, PyAny>) -> PyResult<Vec<Entries>> {
+pub(crate) fn entries(what: &str, m: usize, x: &Bound<'_, PyAny>) -> PyResult<Vec<Entries>> {
     let py = x.py();
     let (cols, rows) = if x.hasattr(intern!(py, "tocsr"))? {
         sparse(what, &x.call_method0(intern!(py, "tocsr"))?)?
@@ -62,7 +62,7 @@ fn places(x: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
 }
 
 /// A row by the blocks of a layout.
-pub fn by_block(layout: &Layout, entries: &Entries) -> Blocks {
+pub(crate) fn by_block(layout: &Layout, entries: &Entries) -> Blocks {
     let mut blocks: Blocks = Vec::new();
     for &(j, x) in entries {
         let b = block_of(layout, j);
@@ -90,12 +90,12 @@ fn block_of(layout: &Layout, j: usize) -> usize {
 }
 
 /// A row by blocks, as the engine takes it.
-pub fn borrowed(blocks: &Blocks) -> Vec<(usize, &[f64])> {
+pub(crate) fn borrowed(blocks: &Blocks) -> Vec<(usize, &[f64])> {
     blocks.iter().map(|(b, row)| (*b, row.as_slice())).collect()
 }
 
 /// The blocks of an inertia: as given, or the finest ones along the diagonal.
-pub fn mass_blocks(mass: &Bound<'_, PyAny>) -> PyResult<Vec<Matrix>> {
+pub(crate) fn mass_blocks(mass: &Bound<'_, PyAny>) -> PyResult<Vec<Matrix>> {
     let py = mass.py();
     let list = mass.cast::<pyo3::types::PyList>().ok();
     if let Some(list) = list.filter(|l| l.iter().all(|b| b.hasattr("shape").unwrap_or(false))) {
@@ -121,7 +121,12 @@ pub fn mass_blocks(mass: &Bound<'_, PyAny>) -> PyResult<Vec<Matrix>> {
 
 /// Rows of a contact kind beside those of the normals, or none. A row of zeros is given all the
 /// same, so it keeps an entry: the contact cannot move along it, which is not the same as no row.
-pub fn optional(what: &str, m: usize, normal: &[Entries], x: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Entries>> {
+pub(crate) fn optional(
+    what: &str,
+    m: usize,
+    normal: &[Entries],
+    x: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<Entries>> {
     let n = normal.len();
     let Some(x) = x else { return Ok(vec![Vec::new(); n]) };
     let mut rows = entries(what, m, x)?;
@@ -135,7 +140,7 @@ pub fn optional(what: &str, m: usize, normal: &[Entries], x: Option<&Bound<'_, P
 }
 
 /// (n, k) numbers, or zeros.
-pub fn columns<const K: usize>(what: &str, n: usize, x: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<[f64; K]>> {
+pub(crate) fn columns<const K: usize>(what: &str, n: usize, x: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<[f64; K]>> {
     let Some(x) = x else { return Ok(vec![[0.0; K]; n]) };
     let matrix = arrays::matrix(what, x)?;
     if (matrix.rows(), matrix.cols()) != (n, K) {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use stiction_contact::WarmStart;
 use stiction_contact::models::coulomb_pyramid::satisfies_cone;
-use stiction_contact::{Mode, WarmStart};
 
 use super::certificate::{PhysicalCertificate, stats};
 use super::model::{Choice, level_name};
@@ -92,27 +92,20 @@ impl Outcome for ContactSolved {
     }
 }
 
-#[pymethods]
-impl ContactSolved {
+getters!(ContactSolved, {
     /// ``"velocity"``: `motion` is velocities after the step and forces are impulses (N s); ``"acceleration"``: accelerations and forces (N).
-    #[getter]
-    fn level(&self) -> &'static str {
-        level_name(self.inner.level)
-    }
-
+    level: &'static str = |this| level_name(this.inner.level);
     /// What each contact does: ``"open"``, ``"stick"`` or ``"slide"``.
-    #[getter]
-    fn modes(&self) -> Vec<&'static str> {
-        self.inner.modes.iter().map(|m| mode_name(*m)).collect()
-    }
-
+    modes: Vec<&'static str> = |this| this.inner.modes.iter().map(|m| m.name()).collect();
     /// Whether every contact's friction lies in its quadratic cone, ``hypot(s, t) <= mu * normal``. A solution of the
     /// pyramid that does also solves the model with the cone (Trinkle et al., Proposition 1).
-    #[getter]
-    fn in_cone(&self) -> bool {
-        satisfies_cone(&self.problem, &self.inner)
-    }
+    in_cone: bool = |this| satisfies_cone(&this.problem, &this.inner);
+    /// How well forces and motion satisfy the law, from the problem alone.
+    certificate: PhysicalCertificate = |this| PhysicalCertificate::new(&this.inner.certificate);
+});
 
+#[pymethods]
+impl ContactSolved {
     /// Sum of all rows times their forces, (m,): what the rows add to ``mass @ motion``.
     #[getter]
     fn generalized_force<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
@@ -136,20 +129,5 @@ impl ContactSolved {
             Ok(row)
         };
         all.into_iter().map(row).collect()
-    }
-
-    /// How well forces and motion satisfy the law, from the problem alone.
-    #[getter]
-    fn certificate(&self) -> PhysicalCertificate {
-        PhysicalCertificate::new(&self.inner.certificate)
-    }
-}
-
-/// `open`, `stick` or `slide`.
-fn mode_name(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Open => "open",
-        Mode::Stick => "stick",
-        Mode::Slide => "slide",
     }
 }

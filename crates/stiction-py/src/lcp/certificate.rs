@@ -11,7 +11,7 @@ use crate::pickle;
 /// How well a vector solves a problem, from the problem and the vector alone: dimensionless, 0 is exact.
 #[pyclass(frozen, get_all, eq, module = "stiction.lcp")]
 #[derive(Clone, PartialEq)]
-pub struct Certificate {
+pub(crate) struct Certificate {
     /// Natural-map residual, scaled by the data as a whole.
     pub residual: f64,
     /// Row-by-row backward error: the vector solves exactly a problem this close to the given one, entry by entry.
@@ -26,25 +26,25 @@ pub struct Certificate {
 
 impl Certificate {
     /// Of the engine's.
-    pub fn new(of: &stiction_lcp::Certificate) -> Self {
+    pub(crate) fn new(of: &stiction_lcp::Certificate) -> Self {
         let (residual, backward_error, rounding_limit) = (of.residual, of.backward_error, of.rounding_limit);
         Self { residual, backward_error, rounding_limit, worst_row: of.worst_row, worst: of.worst() }
     }
 
     /// What it is pickled as.
-    pub fn stored(&self) -> StoredCertificate {
+    pub(crate) fn stored(&self) -> StoredCertificate {
         (self.residual, self.backward_error, self.rounding_limit, self.worst_row, self.worst)
     }
 
     /// From its pickle.
-    pub fn restored(stored: StoredCertificate) -> Self {
+    pub(crate) fn restored(stored: StoredCertificate) -> Self {
         let (residual, backward_error, rounding_limit, worst_row, worst) = stored;
         Self { residual, backward_error, rounding_limit, worst_row, worst }
     }
 }
 
 /// The fields of a [`Certificate`].
-pub type StoredCertificate = (f64, f64, f64, Option<usize>, f64);
+pub(crate) type StoredCertificate = (f64, f64, f64, Option<usize>, f64);
 
 #[pymethods]
 impl Certificate {
@@ -100,7 +100,7 @@ type TraceLine = (Option<String>, Option<String>, f64);
 /// What a solver did; the counts are deterministic.
 #[pyclass(frozen, get_all, eq, module = "stiction.lcp")]
 #[derive(Clone, PartialEq)]
-pub struct Stats {
+pub(crate) struct Stats {
     /// Basis changes.
     pub pivots: usize,
     /// Iterations of an iterative method.
@@ -119,7 +119,7 @@ pub struct Stats {
 
 impl Stats {
     /// Of the engine's.
-    pub fn new(of: stiction_lcp::Stats) -> Self {
+    pub(crate) fn new(of: stiction_lcp::Stats) -> Self {
         let name = |v: Option<stiction_lcp::outcome::Variable>| v.map(|v| v.to_string());
         Self {
             pivots: of.pivots,
@@ -133,20 +133,20 @@ impl Stats {
     }
 
     /// What it is pickled as.
-    pub fn stored(&self) -> StoredStats {
+    pub(crate) fn stored(&self) -> StoredStats {
         let counts = (self.pivots, self.iterations, self.refactorizations, self.restarts, self.flops);
         (counts, self.attempts.clone(), self.trace.clone())
     }
 
     /// From its pickle.
-    pub fn restored((counts, attempts, trace): StoredStats) -> Self {
+    pub(crate) fn restored((counts, attempts, trace): StoredStats) -> Self {
         let (pivots, iterations, refactorizations, restarts, flops) = counts;
         Self { pivots, iterations, refactorizations, restarts, flops, attempts, trace }
     }
 }
 
 /// The fields of [`Stats`].
-pub type StoredStats = ((usize, usize, usize, usize, u64), Vec<(String, String)>, Vec<TraceLine>);
+pub(crate) type StoredStats = ((usize, usize, usize, usize, u64), Vec<(String, String)>, Vec<TraceLine>);
 
 #[pymethods]
 impl Stats {
@@ -167,7 +167,7 @@ impl Stats {
 /// What exact arithmetic says about a basis. True in a condition if it is proven.
 #[pyclass(frozen, eq, module = "stiction.lcp")]
 #[derive(PartialEq)]
-pub struct ExactCheck {
+pub(crate) struct ExactCheck {
     /// ``"proven"``, ``"violated"`` or ``"singular"``.
     #[pyo3(get)]
     verdict: String,
@@ -180,7 +180,7 @@ pub struct ExactCheck {
 
 impl ExactCheck {
     /// Of the engine's.
-    pub fn new(of: exact::ExactCheck) -> Self {
+    pub(crate) fn new(of: exact::ExactCheck) -> Self {
         let (verdict, row, amount) = match of {
             exact::ExactCheck::Proven => ("proven", None, Some("0".into())),
             exact::ExactCheck::Violated { row, amount } => ("violated", Some(row), Some(amount.to_string())),
@@ -190,7 +190,7 @@ impl ExactCheck {
     }
 
     /// From its pickle.
-    pub fn restored((verdict, row, amount): (String, Option<usize>, Option<String>)) -> Self {
+    pub(crate) fn restored((verdict, row, amount): (String, Option<usize>, Option<String>)) -> Self {
         Self { verdict, row, amount }
     }
 }
@@ -221,7 +221,7 @@ impl ExactCheck {
 }
 
 /// A rational number as a ``fractions.Fraction``.
-pub fn fraction<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn fraction<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
     static FRACTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     FRACTION.import(py, "fractions", "Fraction")?.call1((text,))
 }

@@ -33,7 +33,7 @@ use crate::{arrays, errors, interrupt};
 /// False
 #[pyfunction]
 #[pyo3(text_signature = "(M, q, z)")]
-pub fn certify(M: &Bound<'_, PyAny>, q: &Bound<'_, PyAny>, z: &Bound<'_, PyAny>) -> PyResult<Certificate> {
+pub(crate) fn certify(M: &Bound<'_, PyAny>, q: &Bound<'_, PyAny>, z: &Bound<'_, PyAny>) -> PyResult<Certificate> {
     let problem = lcp(M, q)?;
     let z = arrays::vector("z", z)?;
     arrays::check_len(M.py(), "z", problem.as_ref().n(), z.len())?;
@@ -61,7 +61,7 @@ pub fn certify(M: &Bound<'_, PyAny>, q: &Bound<'_, PyAny>, z: &Bound<'_, PyAny>)
 /// 'symmetric positive definite'
 #[pyfunction]
 #[pyo3(signature = (M, *, exact=false), text_signature = "(M, *, exact=False)")]
-pub fn classify(M: &Bound<'_, PyAny>, exact: bool) -> PyResult<String> {
+pub(crate) fn classify(M: &Bound<'_, PyAny>, exact: bool) -> PyResult<String> {
     let m = arrays::matrix("M", M)?;
     let n = m.rows();
     let problem = Lcp::new(m, vec![0.0; n]).map_err(|e| errors::from_input(&e))?;
@@ -82,7 +82,7 @@ pub fn classify(M: &Bound<'_, PyAny>, exact: bool) -> PyResult<String> {
 /// >>> [entry["name"] for entry in stiction.lcp.catalog()][:3]
 /// ['auto', 'lemke', 'principal-pivot']
 #[pyfunction(name = "catalog")]
-pub fn solver_catalog(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+pub(crate) fn solver_catalog(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let entry = |e: &catalog::Entry| {
         let row = PyDict::new(py);
         for (key, text) in [("name", e.name), ("summary", e.summary), ("when", e.when), ("takes", e.takes)] {

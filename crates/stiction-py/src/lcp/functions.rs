@@ -46,7 +46,7 @@ use crate::{arrays, errors, interrupt, threads};
 /// [1.333 2.333] True
 #[pyfunction]
 #[pyo3(signature = (M, q, solver=None, *, start=None), text_signature = "(M, q, solver='auto', *, start=None)")]
-pub fn solve<'py>(
+pub(crate) fn solve<'py>(
     M: &Bound<'py, PyAny>,
     q: &Bound<'py, PyAny>,
     solver: Option<&Bound<'py, PyAny>>,
@@ -80,7 +80,7 @@ pub fn solve<'py>(
 /// ([1.333, 0.333], 'zz')
 #[pyfunction]
 #[pyo3(signature = (M, q, free, solver=None, *, start=None), text_signature = "(M, q, free, solver='auto', *, start=None)")]
-pub fn mlcp<'py>(
+pub(crate) fn mlcp<'py>(
     py: Python<'py>,
     M: &Bound<'py, PyAny>,
     q: &Bound<'py, PyAny>,
@@ -118,7 +118,7 @@ pub fn mlcp<'py>(
 /// [1.0, -0.5]
 #[pyfunction]
 #[pyo3(signature = (M, q, lo, hi, solver=None, *, start=None), text_signature = "(M, q, lo, hi, solver='auto', *, start=None)")]
-pub fn boxed<'py>(
+pub(crate) fn boxed<'py>(
     py: Python<'py>,
     M: &Bound<'py, PyAny>,
     q: &Bound<'py, PyAny>,
@@ -158,7 +158,7 @@ pub fn boxed<'py>(
 #[pyfunction]
 #[pyo3(signature = (G, u, lo=None, hi=None, solver=None, *, start=None),
        text_signature = "(G, u, lo=None, hi=None, solver='auto', *, start=None)")]
-pub fn nnls<'py>(
+pub(crate) fn nnls<'py>(
     py: Python<'py>,
     G: &Bound<'py, PyAny>,
     u: &Bound<'py, PyAny>,
@@ -195,7 +195,7 @@ pub fn nnls<'py>(
 #[pyfunction]
 #[pyo3(signature = (G, e, lo=None, hi=None, solver=None, *, start=None),
        text_signature = "(G, e, lo=None, hi=None, solver='auto', *, start=None)")]
-pub fn factored<'py>(
+pub(crate) fn factored<'py>(
     py: Python<'py>,
     G: &Bound<'py, PyAny>,
     e: &Bound<'py, PyAny>,
@@ -248,7 +248,7 @@ fn with_bounds(
 /// [[1.0, 1.0], [0.5, 0.0]]
 #[pyfunction]
 #[pyo3(signature = (M, q, solver=None, *, threads=None), text_signature = "(M, q, solver='auto', *, threads=None)")]
-pub fn solve_batch<'py>(
+pub(crate) fn solve_batch<'py>(
     py: Python<'py>,
     M: &Bound<'py, PyAny>,
     q: &Bound<'py, PyAny>,
@@ -289,7 +289,7 @@ pub fn solve_batch<'py>(
 /// -------
 /// (list of Solved, bool)
 #[pyfunction]
-pub fn all_solutions<'py>(
+pub(crate) fn all_solutions<'py>(
     M: &Bound<'py, PyAny>,
     q: &Bound<'py, PyAny>,
     tolerance: f64,

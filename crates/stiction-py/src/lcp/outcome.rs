@@ -24,7 +24,7 @@ fn lazy<'py>(py: Python<'py>, cell: &Lazy, numbers: &[f64]) -> Bound<'py, PyArra
 }
 
 /// The outcome of `problem` as an object of its class.
-pub fn to_python(
+pub(crate) fn to_python(
     py: Python<'_>,
     problem: Problem,
     outcome: stiction_lcp::Outcome,
@@ -97,6 +97,15 @@ impl Outcome for Solved {
     }
 }
 
+getters!(Solved, {
+    /// The basis z belongs to: a letter per row, ``z`` basic, ``w`` at the lower bound, ``u`` at the upper. The start of the next solve.
+    basis: String = |this| this.basis.to_string();
+    /// How well z solves the problem, from the problem and z alone.
+    certificate: Certificate = |this| this.certificate.clone();
+    /// Whether the answer is limited by double precision: rounding z alone may leave a residual above the tolerance.
+    limited_by_precision: bool = |this| this.certificate.rounding_limit > this.tolerance;
+});
+
 #[pymethods]
 impl Solved {
     /// The solution, (n,), read-only.
@@ -111,29 +120,11 @@ impl Solved {
         lazy(py, &self.shown[1], &self.w)
     }
 
-    /// The basis z belongs to: a letter per row, ``z`` basic, ``w`` at the lower bound, ``u`` at the upper. The start of the next solve.
-    #[getter]
-    fn basis(&self) -> String {
-        self.basis.to_string()
-    }
-
     /// Which z are basic, (n,) of bool.
     #[getter]
     fn active<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
         let active: Vec<bool> = self.basis.positions().iter().map(|p| *p == Position::Basic).collect();
         frozen(py, &active)
-    }
-
-    /// How well z solves the problem, from the problem and z alone.
-    #[getter]
-    fn certificate(&self) -> Certificate {
-        self.certificate.clone()
-    }
-
-    /// Whether the answer is limited by double precision: rounding z alone may leave a residual above the tolerance.
-    #[getter]
-    fn limited_by_precision(&self) -> bool {
-        self.certificate.rounding_limit > self.tolerance
     }
 
     /// Re-solves the basis in rational arithmetic and checks every sign of the problem exactly.

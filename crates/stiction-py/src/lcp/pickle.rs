@@ -25,32 +25,32 @@ const CLASSES: [MatrixClass; 6] = [
 ];
 
 /// A proof: its kind, its vector, the class it speaks of, how many bases it went through.
-pub type StoredProof<'py> = (String, Bound<'py, PyAny>, String, u64);
+pub(crate) type StoredProof<'py> = (String, Bound<'py, PyAny>, String, u64);
 
 /// A problem as JSON.
-pub fn json(problem: &Problem) -> String {
+pub(crate) fn json(problem: &Problem) -> String {
     ProblemFile::from(problem.clone()).to_json()
 }
 
 /// A problem from JSON.
-pub fn read(text: &str) -> PyResult<Problem> {
+pub(crate) fn read(text: &str) -> PyResult<Problem> {
     let file = read_bytes("pickle.json", text.as_bytes(), &ReadOptions::default());
     file.map(|file| file.problem).map_err(|e| errors::from_input(&e))
 }
 
 /// A solution: problem, z, basis, tolerance, statistics.
-pub fn solved<'py>(py: Python<'py>, s: &Solved) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn solved<'py>(py: Python<'py>, s: &Solved) -> PyResult<Bound<'py, PyTuple>> {
     let (z, basis) = (frozen(py, &s.numbers), s.basis.to_string());
     (json(&s.problem), z, basis, s.tolerance, s.stats.stored()).into_pyobject(py)
 }
 
 /// A proof that there is none: problem, proof, statistics.
-pub fn unsolvable<'py>(py: Python<'py>, u: &Unsolvable) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn unsolvable<'py>(py: Python<'py>, u: &Unsolvable) -> PyResult<Bound<'py, PyTuple>> {
     (json(&u.problem), store_proof(py, &u.proof), u.stats.stored()).into_pyobject(py)
 }
 
 /// A proof as it is pickled.
-pub fn store_proof<'py>(py: Python<'py>, proof: &Proof) -> StoredProof<'py> {
+pub(crate) fn store_proof<'py>(py: Python<'py>, proof: &Proof) -> StoredProof<'py> {
     let (kind, vector, class, bases) = match proof {
         Proof::Farkas(y) => ("farkas", y.as_slice(), String::new(), 0),
         Proof::Ray { direction, class } => ("ray", direction.as_slice(), class.to_string(), 0),
@@ -60,7 +60,7 @@ pub fn store_proof<'py>(py: Python<'py>, proof: &Proof) -> StoredProof<'py> {
 }
 
 /// A proof from its pickle; a Farkas vector is checked again.
-pub fn restore_proof(py: Python<'_>, problem: &Problem, stored: StoredProof<'_>) -> PyResult<Proof> {
+pub(crate) fn restore_proof(py: Python<'_>, problem: &Problem, stored: StoredProof<'_>) -> PyResult<Proof> {
     let (kind, vector, class, bases) = stored;
     let vector = arrays::vector("proof", &vector)?;
     let proof = match kind.as_str() {
@@ -80,7 +80,7 @@ pub fn restore_proof(py: Python<'_>, problem: &Problem, stored: StoredProof<'_>)
 }
 
 /// An object of `stiction.lcp` from its pickle.
-pub fn restore<'py>(py: Python<'py>, kind: &str, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn restore<'py>(py: Python<'py>, kind: &str, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     Ok(match kind {
         "solved" => Bound::new(py, restore_solved(state)?)?.into_any(),
         "unsolvable" => Bound::new(py, restore_unsolvable(state)?)?.into_any(),

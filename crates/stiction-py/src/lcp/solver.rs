@@ -16,7 +16,7 @@ use crate::workspace_pool::WorkspacePool;
 use crate::{arrays, errors, interrupt, pickle};
 
 /// Solvers of one kind with one set of options.
-pub struct Pool {
+pub(crate) struct Pool {
     name: &'static str,
     options: Options,
     workspaces: WorkspacePool<Box<dyn stiction_lcp::Solver>>,
@@ -28,13 +28,13 @@ impl Pool {
     }
 
     /// Solves with a solver that is free.
-    pub fn solve(&self, problem: &Problem, start: Option<&Basis>) -> Result<Outcome, InputError> {
+    pub(crate) fn solve(&self, problem: &Problem, start: Option<&Basis>) -> Result<Outcome, InputError> {
         let make = || catalog::build(self.name, &self.options);
         self.workspaces.with(make, |solver| solver.solve_from(problem.as_ref(), start))
     }
 
     /// The tolerance of certificates.
-    pub fn tolerance(&self) -> f64 {
+    pub(crate) fn tolerance(&self) -> f64 {
         self.options.tolerance
     }
 }
@@ -71,6 +71,19 @@ pub struct Solver {
     pool: Arc<Pool>,
 }
 
+getters!(Solver, {
+    /// The method's name.
+    name: &'static str = |this| this.pool.name;
+    /// A solution is certified if its certificate holds at this tolerance.
+    tolerance: f64 = |this| this.pool.options.tolerance;
+    /// Most pivots or iterations, or ``None``.
+    max_pivots: Option<usize> = |this| this.pool.options.max_pivots;
+    /// Most floating-point operations, or ``None`` for 2e10 or 20 n**3, whichever is more.
+    max_flops: Option<u64> = |this| this.pool.options.max_flops;
+    /// Whether a line per pivot is kept.
+    trace: bool = |this| this.pool.options.trace;
+});
+
 #[pymethods]
 impl Solver {
     #[new]
@@ -87,36 +100,6 @@ impl Solver {
         let options = Options { tolerance, max_pivots, max_flops, trace, ..Options::default() };
         let solver = catalog::build(name, &options).map_err(|e| errors::from_input(&e))?;
         Ok(Self { pool: Arc::new(Pool::new(solver.name(), options)) })
-    }
-
-    /// The method's name.
-    #[getter]
-    fn name(&self) -> &'static str {
-        self.pool.name
-    }
-
-    /// A solution is certified if its certificate holds at this tolerance.
-    #[getter]
-    fn tolerance(&self) -> f64 {
-        self.pool.options.tolerance
-    }
-
-    /// Most pivots or iterations, or ``None``.
-    #[getter]
-    fn max_pivots(&self) -> Option<usize> {
-        self.pool.options.max_pivots
-    }
-
-    /// Most floating-point operations, or ``None`` for 2e10 or 20 n**3, whichever is more.
-    #[getter]
-    fn max_flops(&self) -> Option<u64> {
-        self.pool.options.max_flops
-    }
-
-    /// Whether a line per pivot is kept.
-    #[getter]
-    fn trace(&self) -> bool {
-        self.pool.options.trace
     }
 
     /// Solves the problem M, q; see `stiction.lcp.solve`.
@@ -174,12 +157,12 @@ impl Solver {
 }
 
 /// A solver from its pickle, of the class that its name says.
-pub fn restore<'py>(py: Python<'py>, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn restore<'py>(py: Python<'py>, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     py.import("stiction.lcp")?.getattr("_solver")?.call1(state.cast::<PyTuple>()?)
 }
 
 /// The pool of a solver given by name or as an object.
-pub fn pool(solver: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Pool>> {
+pub(crate) fn pool(solver: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Pool>> {
     let Some(solver) = solver else { return Ok(USUAL[0].clone()) };
     if let Ok(solver) = solver.cast::<Solver>() {
         return Ok(solver.get().pool.clone());
@@ -207,7 +190,7 @@ fn basis(start: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Basis>> {
 }
 
 /// M and q, with a message of its own where their sizes disagree.
-pub fn square(m: &Bound<'_, PyAny>, q: &Bound<'_, PyAny>) -> PyResult<(Matrix, Vec<f64>)> {
+pub(crate) fn square(m: &Bound<'_, PyAny>, q: &Bound<'_, PyAny>) -> PyResult<(Matrix, Vec<f64>)> {
     let (py, m, q) = (m.py(), arrays::matrix("M", m)?, arrays::vector("q", q)?);
     let (rows, cols, n) = (m.rows(), m.cols(), q.len());
     if rows != cols {
@@ -223,13 +206,13 @@ pub fn square(m: &Bound<'_, PyAny>, q: &Bound<'_, PyAny>) -> PyResult<(Matrix, V
 }
 
 /// The problem M, q.
-pub fn lcp(m: &Bound<'_, PyAny>, q: &Bound<'_, PyAny>) -> PyResult<Problem> {
+pub(crate) fn lcp(m: &Bound<'_, PyAny>, q: &Bound<'_, PyAny>) -> PyResult<Problem> {
     let (m, q) = square(m, q)?;
     Lcp::new(m, q).map(Problem::Lcp).map_err(|e| errors::from_input(&e))
 }
 
 /// Solves without the GIL until Ctrl-C, and makes an object of the outcome.
-pub fn run<'py>(
+pub(crate) fn run<'py>(
     py: Python<'py>,
     pool: &Pool,
     problem: Problem,

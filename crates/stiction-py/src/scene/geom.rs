@@ -26,19 +26,19 @@ use crate::{arrays, errors, pickle};
 /// >>> vertices.shape, faces.shape
 /// ((8, 3), (12, 3))
 #[pyclass(frozen, module = "stiction")]
-pub struct Geom {
+pub(crate) struct Geom {
     scene: Py<Scene>,
     /// Its place in the geoms of the world, and after these in its visuals.
     number: usize,
 }
 
 /// The number of all geoms, those that are only drawn among them.
-pub fn count(world: &World) -> usize {
+pub(crate) fn count(world: &World) -> usize {
     world.geoms.len() + world.visuals.len()
 }
 
 /// A geom's body and its pose in that.
-pub fn place(world: &World, number: usize) -> (Option<usize>, Pose) {
+pub(crate) fn place(world: &World, number: usize) -> (Option<usize>, Pose) {
     match number.checked_sub(world.geoms.len()) {
         None => (world.geoms[number].link, world.geoms[number].pose),
         Some(i) => (world.visuals[i].link, world.visuals[i].pose),
@@ -46,13 +46,13 @@ pub fn place(world: &World, number: usize) -> (Option<usize>, Pose) {
 }
 
 /// Position, then quaternion w, x, y, z.
-pub fn pose_numbers(pose: &Pose) -> [f64; 7] {
+pub(crate) fn pose_numbers(pose: &Pose) -> [f64; 7] {
     let (p, Quat { x, y, z, w }) = (pose.translation, pose.rotation);
     [p.x, p.y, p.z, w, x, y, z]
 }
 
 impl Geom {
-    pub fn new(scene: Py<Scene>, number: usize) -> Self {
+    pub(crate) fn new(scene: Py<Scene>, number: usize) -> Self {
         Self { scene, number }
     }
 
@@ -77,6 +77,23 @@ impl Geom {
     }
 }
 
+getters!(Geom, {
+    /// Its place in ``scene.geoms``; of one that collides also the number in ``Simulation.contacts``.
+    number: usize = |this| this.number;
+    /// The number of its body; -1 is the world.
+    body: i64 = |this| this.place().0.map_or(-1, |l| l as i64);
+    /// ``"box"``, ``"sphere"``, ``"capsule"``, ``"cylinder"``, ``"ellipsoid"``, ``"hull"``, ``"mesh"``, ``"height-field"`` or ``"half-space"``.
+    shape: &'static str = |this| this.form().kind().name();
+    /// Coulomb coefficient of its surface; None of what is only drawn. How two combine: ``docs/scenes.md``.
+    friction: Option<f64> = |this| this.world().surfaces.of.get(this.number).map(|m| m.mu);
+    /// Restitution of its surface, 0 to 1; None of what is only drawn.
+    restitution: Option<f64> = |this| this.world().surfaces.of.get(this.number).map(|m| m.restitution);
+    /// Whether it is only drawn: it has no part in the simulation.
+    visual: bool = |this| this.visual_number().is_some();
+    /// Whether it can touch others.
+    collides: bool = |this| this.visual_number().is_none() && this.world().can_touch(this.number);
+});
+
 #[pymethods]
 impl Geom {
     /// Its name; that of its body where it has none of its own. Several may have the same.
@@ -87,24 +104,6 @@ impl Geom {
             None => world.geom_name(self.number),
             Some(i) => world.name_or_link(&world.visuals[i].name, world.visuals[i].link),
         }
-    }
-
-    /// Its place in ``scene.geoms``; of one that collides also the number in ``Simulation.contacts``.
-    #[getter]
-    fn number(&self) -> usize {
-        self.number
-    }
-
-    /// The number of its body; -1 is the world.
-    #[getter]
-    fn body(&self) -> i64 {
-        self.place().0.map_or(-1, |l| l as i64)
-    }
-
-    /// ``"box"``, ``"sphere"``, ``"capsule"``, ``"cylinder"``, ``"ellipsoid"``, ``"hull"``, ``"mesh"``, ``"height-field"`` or ``"half-space"``.
-    #[getter]
-    fn shape(&self) -> &'static str {
-        self.form().kind().name()
     }
 
     /// Its lengths (m) by name, as `stiction.scene.box` and its like take them.
@@ -149,18 +148,6 @@ impl Geom {
         PyArray1::from_slice(py, &pose_numbers(&self.place().1)[3..])
     }
 
-    /// Coulomb coefficient of its surface; None of what is only drawn. How two combine: ``docs/scenes.md``.
-    #[getter]
-    fn friction(&self) -> Option<f64> {
-        self.world().surfaces.of.get(self.number).map(|m| m.mu)
-    }
-
-    /// Restitution of its surface, 0 to 1; None of what is only drawn.
-    #[getter]
-    fn restitution(&self) -> Option<f64> {
-        self.world().surfaces.of.get(self.number).map(|m| m.restitution)
-    }
-
     /// Red, green, blue and opacity, each 0 to 1: the file's, or one by its body.
     #[getter]
     fn color(&self) -> (f64, f64, f64, f64) {
@@ -173,18 +160,6 @@ impl Geom {
             }
         };
         rgba.into()
-    }
-
-    /// Whether it is only drawn: it has no part in the simulation.
-    #[getter]
-    fn visual(&self) -> bool {
-        self.visual_number().is_some()
-    }
-
-    /// Whether it can touch others.
-    #[getter]
-    fn collides(&self) -> bool {
-        self.visual_number().is_none() && self.world().can_touch(self.number)
     }
 
     /// Whether pictures show it. A collision shape is not shown where its body has others to look at, nor what its file hides.
@@ -248,7 +223,7 @@ impl Geom {
 }
 
 /// A geom from its pickle.
-pub fn restore(py: Python<'_>, (scene, number): (Py<Scene>, usize)) -> PyResult<Geom> {
+pub(crate) fn restore(py: Python<'_>, (scene, number): (Py<Scene>, usize)) -> PyResult<Geom> {
     if number >= count(&scene.get().inner.world) {
         return Err(errors::input(py, format!("the scene has no geom {number} to unpickle")));
     }

@@ -4,16 +4,15 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
-use stiction_body::JointKind;
 use stiction_body::model::{JointProperties, Link};
-use stiction_sim::{NoteKind, error::nearest};
+use stiction_sim::error::nearest;
 
 use super::{Geom, Scene, geom};
 use crate::{arrays, errors};
 
 impl Scene {
     /// The number of a body given by name or number.
-    pub fn body_number(&self, body: &Bound<'_, PyAny>) -> PyResult<usize> {
+    pub(crate) fn body_number(&self, body: &Bound<'_, PyAny>) -> PyResult<usize> {
         let links = self.inner.world.model.links();
         if body.hasattr(intern!(body.py(), "__index__"))? {
             let number = body.extract::<usize>().ok().filter(|number| *number < links.len());
@@ -66,39 +65,35 @@ fn rows(py: Python<'_>, all: impl Iterator<Item = [f64; 2]>) -> PyResult<Bound<'
     Ok(array)
 }
 
-fn kind_name(kind: &JointKind) -> &'static str {
-    match kind {
-        JointKind::Fixed => "fixed",
-        JointKind::Revolute { .. } => "revolute",
-        JointKind::Continuous { .. } => "continuous",
-        JointKind::Prismatic { .. } => "prismatic",
-        JointKind::Planar { .. } => "planar",
-        JointKind::Spherical => "spherical",
-        JointKind::Free => "free",
-        JointKind::Mocap => "mocap",
-    }
-}
+getters!(Scene, {
+    /// Gravity (m/s²).
+    gravity: (f64, f64, f64) = |this| this.inner.world.model.gravity().into();
+    /// Names of the bodies that move or hang on joints, by their numbers.
+    bodies: Vec<&str> = |this| this.inner.world.model.links().iter().map(|l| l.spec.name.as_str()).collect();
+    /// Names of the joints, one per body; a joint without a name of its own has its body's.
+    joints: Vec<&str> = |this| this.inner.world.model.links().iter().map(joint_name).collect();
+    /// Names of the motors of robot files.
+    actuators: Vec<&str> = |this| this.inner.world.actuators.iter().map(|a| a.name.as_str()).collect();
+    /// Names of the equality constraints that can be switched on and off (`Simulation.set_equality`): those of robot files, then loops of the
+    /// scene that have a name.
+    equalities: Vec<&str> = |this| this.inner.world.equalities.iter().map(|e| e.name.as_str()).collect();
+    /// Names of the keyframes of robot files, in the order of their numbers; empty for those without.
+    keyframes: Vec<&str> = |this| this.inner.world.keyframes.iter().map(|k| k.name.as_str()).collect();
+    /// Names of the sensors of robot files.
+    sensors: Vec<&str> = |this| this.inner.world.sensors.iter().map(|s| s.name.as_str()).collect();
+    /// Names of the tendons of robot files; empty for those without.
+    tendons: Vec<&str> = |this| this.inner.world.tendons.iter().map(|t| t.name.as_str()).collect();
+    /// Kinds of the joints, one per body: ``"free"``, ``"revolute"``, ``"continuous"``, ``"prismatic"``, ``"planar"``, ``"spherical"`` or
+    /// ``"fixed"``.
+    joint_types: Vec<&'static str> = |this| this.inner.world.model.links().iter().map(|l| l.spec.kind.name()).collect();
+    /// Size of a configuration.
+    nq: usize = |this| this.inner.world.model.nq();
+    /// Number of velocities.
+    nv: usize = |this| this.inner.world.model.nv();
+});
 
 #[pymethods]
 impl Scene {
-    /// Gravity (m/s²).
-    #[getter]
-    fn gravity(&self) -> (f64, f64, f64) {
-        self.inner.world.model.gravity().into()
-    }
-
-    /// Names of the bodies that move or hang on joints, by their numbers.
-    #[getter]
-    fn bodies(&self) -> Vec<&str> {
-        self.inner.world.model.links().iter().map(|l| l.spec.name.as_str()).collect()
-    }
-
-    /// Names of the joints, one per body; a joint without a name of its own has its body's.
-    #[getter]
-    fn joints(&self) -> Vec<&str> {
-        self.inner.world.model.links().iter().map(joint_name).collect()
-    }
-
     /// The geoms: first those of collision, in the order of the numbers in ``Simulation.contacts``, then what is only drawn.
     #[getter]
     fn geoms(slf: &Bound<'_, Self>) -> Vec<Geom> {
@@ -106,42 +101,11 @@ impl Scene {
         (0..count).map(|number| Geom::new(slf.clone().unbind(), number)).collect()
     }
 
-    /// Names of the motors of robot files.
-    #[getter]
-    fn actuators(&self) -> Vec<&str> {
-        self.inner.world.actuators.iter().map(|a| a.name.as_str()).collect()
-    }
-
     /// Names of the bodies that are moved from outside (`Simulation.set_mocap`), in the order of their poses at the end of q.
     #[getter]
     fn mocap_bodies(&self) -> Vec<&str> {
         let world = &self.inner.world;
         world.mocap_links().map(|l| world.model.links()[l].spec.name.as_str()).collect()
-    }
-
-    /// Names of the equality constraints that can be switched on and off (`Simulation.set_equality`): those of robot files, then loops of the
-    /// scene that have a name.
-    #[getter]
-    fn equalities(&self) -> Vec<&str> {
-        self.inner.world.equalities.iter().map(|e| e.name.as_str()).collect()
-    }
-
-    /// Names of the keyframes of robot files, in the order of their numbers; empty for those without.
-    #[getter]
-    fn keyframes(&self) -> Vec<&str> {
-        self.inner.world.keyframes.iter().map(|k| k.name.as_str()).collect()
-    }
-
-    /// Names of the sensors of robot files.
-    #[getter]
-    fn sensors(&self) -> Vec<&str> {
-        self.inner.world.sensors.iter().map(|s| s.name.as_str()).collect()
-    }
-
-    /// Names of the tendons of robot files; empty for those without.
-    #[getter]
-    fn tendons(&self) -> Vec<&str> {
-        self.inner.world.tendons.iter().map(|t| t.name.as_str()).collect()
     }
 
     /// Parents of the bodies, by their numbers, (bodies,); -1 is the world.
@@ -159,13 +123,6 @@ impl Scene {
         let body = |number: usize| geom::place(world, number).0.map_or(-1, |l| l as i64);
         let all: Vec<i64> = (0..geom::count(world)).map(body).collect();
         arrays::frozen(py, &all)
-    }
-
-    /// Kinds of the joints, one per body: ``"free"``, ``"revolute"``, ``"continuous"``, ``"prismatic"``, ``"planar"``, ``"spherical"`` or
-    /// ``"fixed"``.
-    #[getter]
-    fn joint_types(&self) -> Vec<&'static str> {
-        self.inner.world.model.links().iter().map(|l| kind_name(&l.spec.kind)).collect()
     }
 
     /// Least and largest value of the joint of each velocity (rad or m), (nv, 2); infinite for none.
@@ -195,28 +152,10 @@ impl Scene {
         arrays::frozen(py, &all)
     }
 
-    /// Size of a configuration.
-    #[getter]
-    fn nq(&self) -> usize {
-        self.inner.world.model.nq()
-    }
-
-    /// Number of velocities.
-    #[getter]
-    fn nv(&self) -> usize {
-        self.inner.world.model.nv()
-    }
-
     /// What loaders left out or changed, and which links of one robot overlap at the start: tuples of the description, the kind (``"ignored"``, ``"changed"``, ``"not yet"``, ``"warning"``), the
     /// element and what was done.
     #[getter]
     fn notes(&self) -> PyResult<Vec<(&str, &'static str, &str, &str)>> {
-        let kind = |k: NoteKind| match k {
-            NoteKind::Ignored => "ignored",
-            NoteKind::Changed => "changed",
-            NoteKind::NotYet => "not yet",
-            NoteKind::Warning => "warning",
-        };
         let overlaps = match self.overlaps.get() {
             Some(overlaps) => overlaps,
             None => {
@@ -226,7 +165,7 @@ impl Scene {
         };
         let all = self.inner.world.notes.iter().flat_map(|(of, notes)| notes.iter().map(move |n| (of.as_str(), n)));
         let all = all.chain(overlaps.iter().map(|n| ("start", n)));
-        Ok(all.map(|(of, n)| (of, kind(n.kind), n.element.as_str(), n.text.as_str())).collect())
+        Ok(all.map(|(of, n)| (of, n.kind.name(), n.element.as_str(), n.text.as_str())).collect())
     }
 
     /// The number of a body: its place in ``bodies``, ``Simulation.poses`` and the like.

@@ -8,7 +8,7 @@ use stiction_sim::{Impacts, OnFailure, Scene, SceneError, Settings, SimulatorKin
 
 /// Where a scene came from.
 #[derive(Debug, Clone)]
-pub enum Source {
+pub(crate) enum Source {
     /// TOML.
     Text {
         /// The text.
@@ -26,7 +26,7 @@ pub enum Source {
 
 /// Settings put over those of the file.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Overrides {
+pub(crate) struct Overrides {
     /// The step (s).
     pub dt: Option<f64>,
     /// The contact model.
@@ -61,11 +61,8 @@ pub struct Overrides {
 
 impl Overrides {
     /// All that a recorded run was set to.
-    pub fn of(settings: &Settings, overlay: &Overlay) -> Self {
-        let simulator = match settings.simulator {
-            SimulatorKind::TimeStepping => "time-stepping",
-            SimulatorKind::EventDriven => "event-driven",
-        };
+    pub(crate) fn of(settings: &Settings, overlay: &Overlay) -> Self {
+        let simulator = settings.simulator.name();
         Self {
             dt: Some(settings.dt),
             model: Some(settings.model.clone()),
@@ -85,7 +82,7 @@ impl Overrides {
         }
     }
 
-    pub fn apply(&self, scene: &mut Scene) -> Result<(), SceneError> {
+    pub(crate) fn apply(&self, scene: &mut Scene) -> Result<(), SceneError> {
         let settings: &mut Settings = &mut scene.settings;
         if let Some(dt) = self.dt {
             settings.dt = dt;
@@ -145,7 +142,7 @@ impl Overrides {
     }
 
     /// These with `newer` over them.
-    pub fn with(&self, newer: Self) -> Self {
+    pub(crate) fn with(&self, newer: Self) -> Self {
         let old = self.clone();
         Self {
             dt: newer.dt.or(old.dt),
@@ -169,11 +166,11 @@ impl Overrides {
 }
 
 /// Values for numbers of a scene's `[parameters]`.
-pub type Set = Vec<(String, f64)>;
+pub(crate) type Set = Vec<(String, f64)>;
 
 /// All that a scene is made from.
 #[derive(Debug, Clone)]
-pub struct Recipe {
+pub(crate) struct Recipe {
     /// The text or file.
     pub source: Source,
     /// Values for its parameters.
@@ -186,7 +183,7 @@ pub struct Recipe {
 
 /// Text, directory, file, whether it was written by this package; parameters; [`Overrides`]; the keyframe's name or number, or −1 for none;
 /// bodies that hold together.
-pub type Stored = (
+pub(crate) type Stored = (
     (Option<String>, PathBuf, Option<PathBuf>, bool),
     Set,
     StoredOverrides,
@@ -195,7 +192,7 @@ pub type Stored = (
 );
 
 /// Two bodies and the frames on them.
-pub type StoredWeld = (String, Option<String>, [f64; 7], [f64; 7]);
+pub(crate) type StoredWeld = (String, Option<String>, [f64; 7], [f64; 7]);
 
 type StoredOverrides = (
     Option<f64>,
@@ -213,12 +210,12 @@ type StoredOverrides = (
 
 impl Recipe {
     /// Of a source as it is.
-    pub fn new(source: Source, set: Set) -> Self {
+    pub(crate) fn new(source: Source, set: Set) -> Self {
         Self { source, set, overrides: Overrides::default(), welds: vec![] }
     }
 
     /// The file it was read from.
-    pub fn file(&self) -> Option<&Path> {
+    pub(crate) fn file(&self) -> Option<&Path> {
         match &self.source {
             Source::Text { file, .. } => file.as_deref(),
             Source::Robot(file, _) => Some(file),
@@ -226,7 +223,7 @@ impl Recipe {
     }
 
     /// The scene.
-    pub fn make(&self) -> Result<Scene, SceneError> {
+    pub(crate) fn make(&self) -> Result<Scene, SceneError> {
         let mut scene = match &self.source {
             Source::Text { text, directory, file, described } => {
                 Scene::parse(text, directory, &self.set).map_err(|e| match file {
@@ -243,7 +240,7 @@ impl Recipe {
     }
 
     /// What a recording says of where the scene came from.
-    pub fn origin(&self) -> Result<Origin, SceneError> {
+    pub(crate) fn origin(&self) -> Result<Origin, SceneError> {
         let overlay = self.overrides.overlay(self.welds.clone());
         match &self.source {
             Source::Text { text, directory, file, .. } => {
@@ -257,7 +254,7 @@ impl Recipe {
     }
 
     /// What it is pickled as.
-    pub fn stored(&self) -> Stored {
+    pub(crate) fn stored(&self) -> Stored {
         let source = match &self.source {
             Source::Text { text, directory, file, described } => {
                 (Some(text.clone()), directory.clone(), file.clone(), *described)
@@ -295,7 +292,7 @@ impl Recipe {
     }
 
     /// From its pickle.
-    pub fn restored((source, set, overrides, start, welds): Stored) -> Self {
+    pub(crate) fn restored((source, set, overrides, start, welds): Stored) -> Self {
         let source = match source {
             (Some(text), directory, file, described) => Source::Text { text, directory, file, described },
             (None, _, file, _) => {

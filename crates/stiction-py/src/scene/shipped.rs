@@ -8,7 +8,7 @@ macro_rules! scenes {
 }
 
 /// Names and texts of all scenes in `scenes/`, which name no other files.
-pub const SCENES: &[(&str, &str)] = scenes![
+pub(crate) const SCENES: &[(&str, &str)] = scenes![
     "balls",
     "bin-picking",
     "block-feeder",

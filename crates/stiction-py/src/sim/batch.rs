@@ -64,7 +64,7 @@ const MOST: usize = 1 << 24;
 /// >>> batch.q[:2, 0].round(9).tolist()
 /// [1.0, 2.0]
 #[pyclass(frozen, weakref, module = "stiction")]
-pub struct BatchSimulation {
+pub(crate) struct BatchSimulation {
     /// One for all copies, or one for each.
     scenes: Vec<Py<Scene>>,
     layout: Arc<Layout>,
@@ -192,6 +192,37 @@ views!(BatchSimulation, PyArray2, {
     target_velocity, set_target_velocity = |b| &b.parts[6];
 });
 
+getters!(BatchSimulation, {
+    /// Number of copies.
+    n: usize = |this| this.sizes.n;
+    /// Number of threads.
+    threads: usize = |this| threads::count(this.threads);
+    /// Names of the motors that `ctrl` speaks to: those of robot files that the scene has no signal for.
+    actuators: Vec<&str> = |this| this.layout.motors.iter().map(|m| m.name.as_str()).collect();
+});
+
+getters!(BatchSimulation, {
+    /// The scene; of a batch of several scenes the first.
+    scene: Bound<'py, Scene> = |this, py| this.scenes[0].bind(py).clone();
+    /// The scene of each copy.
+    scenes: Vec<Bound<'py, Scene>> = |this, py| (0..this.sizes.n).map(|i| this.scene_at(py, i)).collect();
+    /// Which copies have failed, (n,) of bool.
+    failed: PyResult<Bound<'py, PyArray1<bool>>> = |this, py| this.each(py, |c| c.failure.is_some());
+    /// Why each copy failed; empty for those that did not.
+    messages: PyResult<Vec<String>> = |this, py| {
+        Ok(this.lock(py)?.iter().map(|c| c.failure.clone().unwrap_or_default()).collect())
+    };
+    /// Time of each copy (s), (n,).
+    t: PyResult<Bound<'py, PyArray1<f64>>> = |this, py| this.each(py, |c| c.core.sim.state().t);
+    /// Steps of each copy in the last call of `step` that were accepted without being certified
+    /// (``on_failure="accept"``), (n,) of int.
+    accepted: PyResult<Bound<'py, PyArray1<i64>>> = |this, py| this.each(py, |c| c.accepted);
+    /// Largest measure of the certificates of each copy's steps in the last call of `step`, (n,).
+    certificate: PyResult<Bound<'py, PyArray1<f64>>> = |this, py| this.each(py, |c| c.certificate);
+    /// Contacts with a force in each copy's last step, (n,).
+    contacts: PyResult<Bound<'py, PyArray1<i64>>> = |this, py| this.each(py, |c| c.contacts);
+});
+
 #[pymethods]
 impl BatchSimulation {
     #[new]
@@ -287,75 +318,8 @@ impl BatchSimulation {
         Ok(())
     }
 
-    /// The scene; of a batch of several scenes the first.
-    #[getter]
-    fn scene<'py>(&self, py: Python<'py>) -> Bound<'py, Scene> {
-        self.scenes[0].bind(py).clone()
-    }
-
-    /// The scene of each copy.
-    #[getter]
-    fn scenes<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, Scene>> {
-        (0..self.sizes.n).map(|i| self.scene_at(py, i)).collect()
-    }
-
-    /// Number of copies.
-    #[getter]
-    fn n(&self) -> usize {
-        self.sizes.n
-    }
-
     fn __len__(&self) -> usize {
         self.sizes.n
-    }
-
-    /// Number of threads.
-    #[getter]
-    fn threads(&self) -> usize {
-        threads::count(self.threads)
-    }
-
-    /// Names of the motors that `ctrl` speaks to: those of robot files that the scene has no signal for.
-    #[getter]
-    fn actuators(&self) -> Vec<&str> {
-        self.layout.motors.iter().map(|m| m.name.as_str()).collect()
-    }
-
-    /// Which copies have failed, (n,) of bool.
-    #[getter]
-    fn failed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
-        self.each(py, |c| c.failure.is_some())
-    }
-
-    /// Why each copy failed; empty for those that did not.
-    #[getter]
-    fn messages(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        Ok(self.lock(py)?.iter().map(|c| c.failure.clone().unwrap_or_default()).collect())
-    }
-
-    /// Time of each copy (s), (n,).
-    #[getter]
-    fn t<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        self.each(py, |c| c.core.sim.state().t)
-    }
-
-    /// Steps of each copy in the last call of `step` that were accepted without being certified
-    /// (``on_failure="accept"``), (n,) of int.
-    #[getter]
-    fn accepted<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        self.each(py, |c| c.accepted)
-    }
-
-    /// Largest measure of the certificates of each copy's steps in the last call of `step`, (n,).
-    #[getter]
-    fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        self.each(py, |c| c.certificate)
-    }
-
-    /// Contacts with a force in each copy's last step, (n,).
-    #[getter]
-    fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        self.each(py, |c| c.contacts)
     }
 
     /// Copy `i` as bytes, which `Simulation.load_state` and `load_state` read.
@@ -444,7 +408,7 @@ impl BatchSimulation {
 
     /// From its pickle.
     #[allow(clippy::type_complexity)]
-    pub fn restored(state: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn restored(state: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = state.py();
         let (scenes, threads, states, separate): (
             Vec<Bound<'_, Scene>>,

@@ -13,7 +13,7 @@ use super::core::Core;
 use crate::arrays;
 
 /// A contact of a step with its force.
-pub struct Touch {
+pub(crate) struct Touch {
     /// Its bodies; −1 is the world.
     pub bodies: [i32; 2],
     /// Its geoms.
@@ -78,7 +78,7 @@ fn touches(core: &Core) -> Vec<Touch> {
 }
 
 /// The Coulomb coefficient between two geoms; 0 where one of them is not there.
-pub fn friction_between(world: &World, [a, b]: [u32; 2]) -> f64 {
+pub(crate) fn friction_between(world: &World, [a, b]: [u32; 2]) -> f64 {
     let (a, b) = (a as usize, b as usize);
     if a.max(b) < world.geoms.len() { world.surfaces.between(a, b).mu } else { 0.0 }
 }
@@ -106,7 +106,7 @@ impl Records {
 }
 
 /// The dtypes of `contacts` and `pairs`, packed as they are written here.
-pub fn dtypes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn dtypes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     static DTYPES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
     let made = DTYPES.get_or_try_init(py, || {
         let all = PyDict::new(py);
@@ -145,12 +145,12 @@ pub fn dtypes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 }
 
 /// All contacts of the last step.
-pub fn contacts<'py>(py: Python<'py>, core: &Core) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn contacts<'py>(py: Python<'py>, core: &Core) -> PyResult<Bound<'py, PyAny>> {
     array(py, touches(core).into_iter())
 }
 
 /// Contacts as a structured array.
-pub fn array<'py>(py: Python<'py>, touches: impl Iterator<Item = Touch>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn array<'py>(py: Python<'py>, touches: impl Iterator<Item = Touch>) -> PyResult<Bound<'py, PyAny>> {
     let mut out = Records::default();
     for t in touches {
         out.integers(&[t.bodies[0], t.bodies[1], t.geoms[0] as i32, t.geoms[1] as i32]);
@@ -174,7 +174,7 @@ fn origins(core: &mut Core) -> Vec<Vec3> {
 }
 
 /// Force and moment about its own origin on each body.
-pub fn body_wrenches(core: &mut Core) -> Vec<[f64; 6]> {
+pub(crate) fn body_wrenches(core: &mut Core) -> Vec<[f64; 6]> {
     let origins = origins(core);
     let mut all = vec![[0.0; 6]; origins.len()];
     for t in touches(core) {
@@ -204,7 +204,7 @@ fn add(sum: &mut [f64; 6], force: Vec3, moment: Vec3) {
 
 /// What the contacts between two bodies, given by their geoms, do to the second one, about its origin; of what is fixed about
 /// the world's origin.
-pub fn between(core: &mut Core, [a, b]: &[Vec<usize>; 2]) -> [f64; 6] {
+pub(crate) fn between(core: &mut Core, [a, b]: &[Vec<usize>; 2]) -> [f64; 6] {
     let origins = origins(core);
     let link = b.first().and_then(|geom| core.sim.world().geoms[*geom].link);
     let origin = link.map_or(Vec3::ZERO, |link| origins[link]);
@@ -225,7 +225,7 @@ pub fn between(core: &mut Core, [a, b]: &[Vec<usize>; 2]) -> [f64; 6] {
 }
 
 /// Sums over the contacts of each pair of bodies: on the body with the larger number, about its origin.
-pub fn pairs<'py>(py: Python<'py>, core: &mut Core) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn pairs<'py>(py: Python<'py>, core: &mut Core) -> PyResult<Bound<'py, PyAny>> {
     let origins = origins(core);
     let mut all: Vec<([i32; 2], i32, [f64; 6])> = Vec::new();
     for t in touches(core) {

@@ -12,7 +12,7 @@ use super::tape::Tape;
 
 /// What becomes of bodies that overlap at the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AtStart {
+pub(crate) enum AtStart {
     /// They are an error.
     Refuse,
     /// They are taken apart.
@@ -23,19 +23,19 @@ pub enum AtStart {
 
 impl AtStart {
     /// Of a scene that is begun.
-    pub fn new(separate: bool) -> Self {
+    pub(crate) fn new(separate: bool) -> Self {
         if separate { Self::Separate } else { Self::Refuse }
     }
 
     /// Of a scene that goes on from a saved state: the start is what it was, and nothing is
     /// refused.
-    pub fn again(separate: bool) -> Self {
+    pub(crate) fn again(separate: bool) -> Self {
         if separate { Self::Separate } else { Self::Keep }
     }
 }
 
 /// A simulation, and what was last seen of its arrays.
-pub struct Core {
+pub(crate) struct Core {
     /// The engine's simulation.
     pub sim: Simulation,
     /// Where inputs are.
@@ -59,7 +59,7 @@ pub struct Core {
 
 impl Core {
     /// At the start of a scene.
-    pub fn new(scene: &Arc<Scene>, layout: &Arc<Layout>) -> Result<Self, SceneError> {
+    pub(crate) fn new(scene: &Arc<Scene>, layout: &Arc<Layout>) -> Result<Self, SceneError> {
         let sim = layout.simulation(scene)?;
         let before = sim.snapshot();
         let inputs = layout.at_start();
@@ -70,7 +70,7 @@ impl Core {
 
     /// Prepares the start: bodies that overlap there are an error, or are taken apart; parts of one
     /// model may overlap.
-    pub fn begin(&mut self, overlap: AtStart) -> Result<(), SceneError> {
+    pub(crate) fn begin(&mut self, overlap: AtStart) -> Result<(), SceneError> {
         if overlap == AtStart::Keep {
             return Ok(());
         }
@@ -84,7 +84,7 @@ impl Core {
     }
 
     /// Takes configuration and velocities over, if they are not those of the simulation.
-    pub fn set_state(&mut self, q: &[f64], v: &[f64]) -> Result<(), String> {
+    pub(crate) fn set_state(&mut self, q: &[f64], v: &[f64]) -> Result<(), String> {
         let state = self.sim.state();
         if same_bits(&state.q, q) && same_bits(&state.v, v) {
             return Ok(());
@@ -98,7 +98,7 @@ impl Core {
     }
 
     /// Takes inputs over, if they changed.
-    pub fn set_inputs(&mut self, inputs: &[f64]) -> Result<(), String> {
+    pub(crate) fn set_inputs(&mut self, inputs: &[f64]) -> Result<(), String> {
         if same_bits(&self.inputs, inputs) {
             return Ok(());
         }
@@ -109,7 +109,7 @@ impl Core {
     }
 
     /// Takes physical parameters over, if they changed.
-    pub fn set_physical(&mut self, row: &[f64]) -> Result<(), String> {
+    pub(crate) fn set_physical(&mut self, row: &[f64]) -> Result<(), String> {
         if same_bits(&self.physical, row) {
             return Ok(());
         }
@@ -120,18 +120,18 @@ impl Core {
     }
 
     /// The physical parameters, after which [`Core::set_physical`] asks.
-    pub fn physical(&mut self) -> &[f64] {
+    pub(crate) fn physical(&mut self) -> &[f64] {
         self.physical = self.sim.physical();
         &self.physical
     }
 
     /// The inputs the controller has.
-    pub fn inputs(&self) -> &[f64] {
+    pub(crate) fn inputs(&self) -> &[f64] {
         &self.inputs
     }
 
     /// Learns the inputs from the simulation, after its state was loaded.
-    pub fn refresh_inputs(&mut self) {
+    pub(crate) fn refresh_inputs(&mut self) {
         if let Some(memory) = self.sim.snapshot().controllers.get(self.controller) {
             self.inputs.clone_from(memory);
         }
@@ -140,7 +140,7 @@ impl Core {
 
     /// Back to a snapshot of the same scene, such as its start; workspaces keep their sizes, and physical parameters
     /// stay what they are.
-    pub fn go_back(&mut self, to: &Snapshot) -> Result<(), InputError> {
+    pub(crate) fn go_back(&mut self, to: &Snapshot) -> Result<(), InputError> {
         if self.sim.physical_changes().is_empty() && to.physical.is_empty() {
             self.sim.restore(to)?;
         } else {
@@ -155,7 +155,7 @@ impl Core {
     }
 
     /// One step, recorded if steps are.
-    pub fn step(&mut self) -> Result<StepReport, StepFailure> {
+    pub(crate) fn step(&mut self) -> Result<StepReport, StepFailure> {
         let made = self.attempt(Simulation::step);
         if let Some(tape) = &mut self.tape {
             tape.step(&self.sim, &made);
@@ -164,18 +164,18 @@ impl Core {
     }
 
     /// Records what was changed since the last step, if steps are recorded; says why it cannot be.
-    pub fn record_changes(&mut self) -> Result<(), String> {
+    pub(crate) fn record_changes(&mut self) -> Result<(), String> {
         self.tape.as_mut().map_or(Ok(()), |tape| tape.changes(&self.sim))
     }
 
     /// Says why steps could not be recorded, if so.
-    pub fn recorded(&mut self) -> Result<(), String> {
+    pub(crate) fn recorded(&mut self) -> Result<(), String> {
         self.tape.as_mut().map_or(Ok(()), Tape::check)
     }
 
     /// Does `work` on the simulation. If it is interrupted, or ends in a panic, the simulation is
     /// that before it.
-    pub fn attempt<R>(&mut self, work: impl FnOnce(&mut Simulation) -> R) -> R {
+    pub(crate) fn attempt<R>(&mut self, work: impl FnOnce(&mut Simulation) -> R) -> R {
         self.keep();
         catch_unwind(AssertUnwindSafe(|| work(&mut self.sim))).unwrap_or_else(|payload| {
             // Whatever was at work is in no defined state.
@@ -193,7 +193,7 @@ impl Core {
     }
 
     /// Remembers the state that Python sees.
-    pub fn note_state(&mut self) {
+    pub(crate) fn note_state(&mut self) {
         let state = self.sim.state();
         self.seen.clear();
         self.seen.extend_from_slice(&state.q);
@@ -201,17 +201,17 @@ impl Core {
     }
 
     /// Whether Python's state, q then v, is another than it was at [`Core::note_state`].
-    pub fn was_written(&self, now: &[f64]) -> bool {
+    pub(crate) fn was_written(&self, now: &[f64]) -> bool {
         !same_bits(now, &self.seen)
     }
 
     /// Configuration and velocities before the last step.
-    pub fn before(&self) -> (&[f64], &[f64]) {
+    pub(crate) fn before(&self) -> (&[f64], &[f64]) {
         (&self.before.state.q, &self.before.state.v)
     }
 
     /// Poses and velocities of the bodies now, in `work`.
-    pub fn kinematics(&mut self) {
+    pub(crate) fn kinematics(&mut self) {
         let (world, state) = (self.sim.world(), self.sim.state());
         self.work.update_positions(&world.model, &state.q);
         self.work.update_velocities(&world.model, &state.v);
@@ -219,6 +219,6 @@ impl Core {
 }
 
 /// Whether two slices of one length hold the same numbers, bit for bit: without a branch per number, because every step asks.
-pub fn same_bits(a: &[f64], b: &[f64]) -> bool {
+pub(crate) fn same_bits(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |other, (a, b)| other | (a.to_bits() ^ b.to_bits())) == 0
 }

@@ -17,7 +17,7 @@ use crate::{arrays, errors, interrupt};
 use stiction_sim::inputs::Layout;
 
 /// The inertia matrix by rows, nv × nv; kinematics must be up to date.
-pub fn mass_matrix(core: &mut Core) -> Vec<f64> {
+pub(crate) fn mass_matrix(core: &mut Core) -> Vec<f64> {
     let world = core.sim.world().clone();
     let nv = world.model.nv();
     let mut blocks: Vec<Matrix> = Vec::new();
@@ -33,7 +33,7 @@ pub fn mass_matrix(core: &mut Core) -> Vec<f64> {
 }
 
 /// The Jacobian of a point of a link by rows, 6 × nv; kinematics must be up to date.
-pub fn jacobian(core: &Core, link: usize, point: Vec3) -> Vec<f64> {
+pub(crate) fn jacobian(core: &Core, link: usize, point: Vec3) -> Vec<f64> {
     let (model, work) = (&core.sim.world().model, &core.work);
     let (nv, range) = (model.nv(), model.trees()[model.links()[link].tree].v.clone());
     let point = work.pose[link].transform_point(point);
@@ -47,7 +47,7 @@ pub fn jacobian(core: &Core, link: usize, point: Vec3) -> Vec<f64> {
 }
 
 /// `J M⁻¹ Jᵀ` of a point of a link, by rows (1/kg).
-pub fn mobility(core: &mut Core, link: usize, point: Vec3) -> Vec<f64> {
+pub(crate) fn mobility(core: &mut Core, link: usize, point: Vec3) -> Vec<f64> {
     let rows = jacobian(core, link, point);
     let world = core.sim.world().clone();
     let nv = world.model.nv();
@@ -66,7 +66,7 @@ pub fn mobility(core: &mut Core, link: usize, point: Vec3) -> Vec<f64> {
 }
 
 /// What accelerations take.
-pub struct Inverse {
+pub(crate) struct Inverse {
     /// Efforts of the moved velocities (N, N m).
     pub effort: Vec<f64>,
     /// Accelerations of all velocities.
@@ -78,7 +78,13 @@ pub struct Inverse {
 }
 
 /// Inverse dynamics with contact: one step in which the velocities `moved` get the accelerations `a`, whatever that takes.
-pub fn with_contact(py: Python<'_>, scene: &Arc<Scene>, state: &State, a: &[f64], moved: &[bool]) -> PyResult<Inverse> {
+pub(crate) fn with_contact(
+    py: Python<'_>,
+    scene: &Arc<Scene>,
+    state: &State,
+    a: &[f64],
+    moved: &[bool],
+) -> PyResult<Inverse> {
     let nv = state.v.len();
     let known = |e: &catalog::Entry| e.name == scene.settings.model && e.levels.contains(&Level::Velocity);
     let model = if catalog::CATALOG.iter().any(known) { scene.settings.model.clone() } else { "coulomb-cone".into() };
@@ -111,13 +117,13 @@ pub fn with_contact(py: Python<'_>, scene: &Arc<Scene>, state: &State, a: &[f64]
 }
 
 /// A vector of three finite numbers.
-pub fn three(what: &str, x: &Bound<'_, PyAny>) -> PyResult<Vec3> {
+pub(crate) fn three(what: &str, x: &Bound<'_, PyAny>) -> PyResult<Vec3> {
     let x = arrays::finite(what, arrays::vector_of(what, 3, x)?, x.py())?;
     Ok(Vec3::new(x[0], x[1], x[2]))
 }
 
 /// Numbers by rows in the array given, or in a new one.
-pub fn filled<'py>(
+pub(crate) fn filled<'py>(
     py: Python<'py>,
     rows: usize,
     cols: usize,

@@ -16,7 +16,7 @@ use super::state;
 use crate::errors;
 
 /// The arrays of all physical parameters.
-pub struct PhysicalArrays {
+pub(crate) struct PhysicalArrays {
     /// Where the parts of one simulation are.
     pub layout: PhysicalLayout,
     /// All numbers, part after part; of a batch each part for all copies.
@@ -53,14 +53,14 @@ impl PhysicalArrays {
     }
 
     /// The numbers of copy `i` of `n`, in the order of the layout.
-    pub fn gather(&self, all: &[f64], i: usize, n: usize, own: &mut [f64]) {
+    pub(crate) fn gather(&self, all: &[f64], i: usize, n: usize, own: &mut [f64]) {
         for part in PhysicalPart::ALL {
             own[self.layout.range(part)].copy_from_slice(&all[self.place(part, i, n)]);
         }
     }
 
     /// All numbers of `n` copies.
-    pub fn read(&self, py: Python<'_>, n: usize) -> PyResult<Vec<f64>> {
+    pub(crate) fn read(&self, py: Python<'_>, n: usize) -> PyResult<Vec<f64>> {
         Ok(state::numbers(self.flat.bind(py), n * self.layout.len())?.to_vec())
     }
 
@@ -74,7 +74,7 @@ impl PhysicalArrays {
 }
 
 /// Writes to a view of an array.
-pub fn assign(name: &str, view: &Bound<'_, PyAny>, x: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(crate) fn assign(name: &str, view: &Bound<'_, PyAny>, x: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = x.py();
     view.call_method1("__setitem__", (py.Ellipsis(), x)).map(drop).map_err(|e| {
         if !e.is_instance_of::<pyo3::exceptions::PyValueError>(py) {

@@ -210,7 +210,7 @@ impl Simulation {
 }
 
 /// The geoms of a body by name or number, of a fixed body or geom by name, or of all that is fixed.
-pub fn geoms_of(scene: &Scene, x: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+pub(crate) fn geoms_of(scene: &Scene, x: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     let world: &World = &scene.inner.world;
     let all = |of: &dyn Fn(usize) -> bool| (0..world.geoms.len()).filter(|g| of(*g)).collect::<Vec<_>>();
     if let Ok(name) = x.extract::<String>() {

@@ -14,13 +14,13 @@ use crate::scene::geom::pose_numbers;
 use crate::{arrays, errors};
 
 /// Rows of a force and a moment.
-pub fn six(all: impl IntoIterator<Item = (Vec3, Vec3)>) -> Vec<f64> {
+pub(crate) fn six(all: impl IntoIterator<Item = (Vec3, Vec3)>) -> Vec<f64> {
     all.into_iter().flat_map(|(a, b)| a.to_array().into_iter().chain(b.to_array())).collect()
 }
 
 /// What a reading has a row for.
 #[derive(Clone, Copy)]
-pub enum Per {
+pub(crate) enum Per {
     /// A number per velocity.
     Velocity,
     /// So many numbers per body.
@@ -29,7 +29,7 @@ pub enum Per {
 
 /// What a reading is about.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum When {
+pub(crate) enum When {
     /// The present state: what Python wrote to it counts.
     Now,
     /// The last step.

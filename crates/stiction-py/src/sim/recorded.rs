@@ -10,7 +10,7 @@ use super::report::RunReport;
 use super::run::Spent;
 
 /// The rows of a trajectory, the state before the first step among them, and what the run came to.
-pub fn trajectory(recording: &Recording, world: &World) -> Result<(RunReport, Rows), SceneError> {
+pub(crate) fn trajectory(recording: &Recording, world: &World) -> Result<(RunReport, Rows), SceneError> {
     let header = recording.header();
     let (mut run, covered) = (RunReport::default(), header.settings.dt * header.every as f64);
     let rows = recording.rows(world, |report| run.add(covered, report))?;
@@ -20,7 +20,7 @@ pub fn trajectory(recording: &Recording, world: &World) -> Result<(RunReport, Ro
 }
 
 /// The contacts of a recorded step as a structured array.
-pub fn contacts<'py>(
+pub(crate) fn contacts<'py>(
     py: Python<'py>,
     step: &RecordedStep,
     header: &Header,

@@ -6,8 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use stiction_contact::Mode;
-use stiction_sim::SimulatorKind;
 use stiction_sim::recording::Remaking;
 
 use super::recorded;
@@ -34,7 +32,7 @@ use crate::{arrays, errors, interrupt};
 /// SceneError
 ///     If the file is no recording, or its scene cannot be built any more.
 #[pyclass(frozen, module = "stiction")]
-pub struct Recording {
+pub(crate) struct Recording {
     // Boxed: a simulation holds values that ask for more alignment than Python's objects have.
     remaking: Mutex<Box<Remaking>>,
     notes: Vec<String>,
@@ -46,6 +44,19 @@ impl Recording {
         of(&mut self.remaking.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
+
+getters!(Recording, {
+    /// What is no longer as it was when the recording was made, in words.
+    notes: Vec<String> = |this| this.notes.clone();
+    /// The step (s).
+    dt: f64 = |this| this.with(|r| r.recording().header().settings.dt);
+    /// The contact model.
+    model: String = |this| this.with(|r| r.recording().header().settings.model.clone());
+    /// The tolerance of certificates.
+    tolerance: f64 = |this| this.with(|r| r.recording().header().settings.tolerance);
+    /// Why the file breaks off early, if it does.
+    damage: Option<String> = |this| this.with(|r| r.recording().damage().map(str::to_string));
+});
 
 #[pymethods]
 impl Recording {
@@ -120,43 +131,10 @@ impl Recording {
         slf.py().import("stiction.view")?.call_method("view", (slf,), options)
     }
 
-    /// What is no longer as it was when the recording was made, in words.
-    #[getter]
-    fn notes(&self) -> Vec<String> {
-        self.notes.clone()
-    }
-
-    /// The step (s).
-    #[getter]
-    fn dt(&self) -> f64 {
-        self.with(|r| r.recording().header().settings.dt)
-    }
-
-    /// The contact model.
-    #[getter]
-    fn model(&self) -> String {
-        self.with(|r| r.recording().header().settings.model.clone())
-    }
-
-    /// The tolerance of certificates.
-    #[getter]
-    fn tolerance(&self) -> f64 {
-        self.with(|r| r.recording().header().settings.tolerance)
-    }
-
     /// ``time-stepping`` or ``event-driven``.
     #[getter]
     fn simulator(&self) -> &'static str {
-        self.with(|r| match r.recording().header().settings.simulator {
-            SimulatorKind::TimeStepping => "time-stepping",
-            SimulatorKind::EventDriven => "event-driven",
-        })
-    }
-
-    /// Why the file breaks off early, if it does.
-    #[getter]
-    fn damage(&self) -> Option<String> {
-        self.with(|r| r.recording().damage().map(str::to_string))
+        self.with(|r| r.recording().header().settings.simulator.name())
     }
 
     fn __len__(&self) -> usize {
@@ -171,12 +149,7 @@ impl Recording {
         let next = interrupt::detached(py, || self.with(Remaking::next))?.map_err(|e| errors::from_scene(&e))?;
         let Some(step) = next else { return Ok(None) };
         let recorded = &step.recorded;
-        let mode = |mode: Mode| match mode {
-            Mode::Open => "open",
-            Mode::Stick => "stick",
-            Mode::Slide => "slide",
-        };
-        let modes: Vec<&str> = recorded.contacts.iter().map(|c| mode(c.mode)).collect();
+        let modes: Vec<&str> = recorded.contacts.iter().map(|c| c.mode.name()).collect();
         let out = PyDict::new(py);
         out.set_item("step", recorded.number())?;
         out.set_item("t", recorded.state.t)?;

@@ -12,7 +12,7 @@ use super::core::Core;
 use crate::{errors, panics};
 
 /// A simulation, and how it is.
-pub struct Replica {
+pub(crate) struct Replica {
     /// The simulation.
     pub core: Core,
     /// Why it failed.
@@ -27,19 +27,19 @@ pub struct Replica {
 
 impl Replica {
     /// That has made no step.
-    pub fn new(core: Core) -> Self {
+    pub(crate) fn new(core: Core) -> Self {
         Self { core, failure: None, certificate: 0.0, accepted: 0, contacts: 0 }
     }
 
     /// Back to the start of the scene.
-    pub fn go_back(&mut self, to: &Snapshot) -> PyResult<()> {
+    pub(crate) fn go_back(&mut self, to: &Snapshot) -> PyResult<()> {
         self.core.go_back(to).map_err(|e| errors::from_input(&e))?;
         (self.failure, self.certificate, self.accepted, self.contacts) = (None, 0.0, 0, 0);
         Ok(())
     }
 
     /// Forgets what the steps of the last call came to.
-    pub fn begin_call(&mut self) {
+    pub(crate) fn begin_call(&mut self) {
         self.accepted = 0;
         if self.failure.is_none() {
             self.certificate = 0.0;
@@ -47,14 +47,14 @@ impl Replica {
     }
 
     /// Takes over physical parameters, if they changed.
-    pub fn set_physical(&mut self, row: &[f64]) {
+    pub(crate) fn set_physical(&mut self, row: &[f64]) {
         if self.failure.is_none() {
             self.failure = self.core.set_physical(row).err();
         }
     }
 
     /// Takes over state and inputs, makes steps until told to stop, and gives the state back.
-    pub fn advance(&mut self, steps: u64, stop: &Arc<AtomicBool>, q: &mut [f64], v: &mut [f64], inputs: &[f64]) {
+    pub(crate) fn advance(&mut self, steps: u64, stop: &Arc<AtomicBool>, q: &mut [f64], v: &mut [f64], inputs: &[f64]) {
         if self.failure.is_some() {
             return;
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyTuple};
-use stiction_contact::Place;
+use stiction_sim::recording::{place_code, place_of};
 use stiction_sim::summary::{MicrosPerStep, Outcomes, StepTimes};
 use stiction_sim::{EnergyBalance as Energy, StepFailure};
 
@@ -16,7 +16,7 @@ use crate::pickle;
 /// What a step did. True in a condition if the step was made and certified; a step that was
 /// accepted without being certified is made, and not true.
 #[pyclass(frozen, module = "stiction")]
-pub struct StepReport {
+pub(crate) struct StepReport {
     step: u64,
     t: f64,
     inner: Result<stiction_sim::StepReport, Failure>,
@@ -31,7 +31,7 @@ struct Failure {
 
 impl StepReport {
     /// Of a step that began at `step` and `t`.
-    pub fn new(step: u64, t: f64, result: Result<stiction_sim::StepReport, StepFailure>) -> Self {
+    pub(crate) fn new(step: u64, t: f64, result: Result<stiction_sim::StepReport, StepFailure>) -> Self {
         let inner = result.map_err(|f| {
             let advice = f.advice();
             Failure { why: f.why, advice, problem: f.problem.map(|p| Arc::new(*p)) }
@@ -40,13 +40,13 @@ impl StepReport {
     }
 
     /// The failure's message, if the step failed.
-    pub fn message(&self) -> Option<String> {
+    pub(crate) fn message(&self) -> Option<String> {
         let (step, t) = (self.step, self.t);
         self.inner.as_ref().err().map(|f| format!("step {step} (t = {t:.6} s): {}; {}", f.why, f.advice))
     }
 
     /// From its pickle.
-    pub fn restored(state: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn restored(state: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (step, t, made, failure): (u64, f64, Option<StoredStep>, StoredFailure<'_>) = state.extract()?;
         let inner = match made {
             Some(made) => Ok(restored_step(made)),
@@ -67,55 +67,30 @@ impl StepReport {
 /// `kinetic_after - kinetic_before + potential_change = actuators + joints + driven + projection`
 /// was dissipated, up to the error of the time integration.
 #[pyclass(frozen, module = "stiction")]
-pub struct EnergyBalance {
+pub(crate) struct EnergyBalance {
     inner: Energy,
 }
 
-#[pymethods]
-impl EnergyBalance {
+getters!(EnergyBalance, {
     /// Kinetic energy before the step.
-    #[getter]
-    fn kinetic_before(&self) -> f64 {
-        self.inner.kinetic_before
-    }
-
+    kinetic_before: f64 = |this| this.inner.kinetic_before;
     /// Kinetic energy after the step, in the new configuration.
-    #[getter]
-    fn kinetic_after(&self) -> f64 {
-        self.inner.kinetic_after
-    }
-
+    kinetic_after: f64 = |this| this.inner.kinetic_after;
     /// Change of the potential energy against gravity.
-    #[getter]
-    fn potential_change(&self) -> f64 {
-        self.inner.potential_change
-    }
-
+    potential_change: f64 = |this| this.inner.potential_change;
     /// Work of motors and of forces that controllers ask for.
-    #[getter]
-    fn actuators(&self) -> f64 {
-        self.inner.actuators
-    }
-
+    actuators: f64 = |this| this.inner.actuators;
     /// Work of the joints' own springs and damping.
-    #[getter]
-    fn joints(&self) -> f64 {
-        self.inner.joints
-    }
-
+    joints: f64 = |this| this.inner.joints;
     /// Work of prescribed motion, bounces and moving surfaces.
-    #[getter]
-    fn driven(&self) -> f64 {
-        self.inner.driven
-    }
-
+    driven: f64 = |this| this.inner.driven;
     /// Energy that moving bodies apart, closing loops and putting joints back within their limits
     /// added.
-    #[getter]
-    fn projection(&self) -> f64 {
-        self.inner.projection
-    }
+    projection: f64 = |this| this.inner.projection;
+});
 
+#[pymethods]
+impl EnergyBalance {
     fn __repr__(&self) -> String {
         let names =
             ["kinetic_before", "kinetic_after", "potential_change", "actuators", "joints", "driven", "projection"];
@@ -134,7 +109,7 @@ impl EnergyBalance {
 
 impl EnergyBalance {
     /// From its pickle.
-    pub fn restored((numbers,): ([f64; 7],)) -> Self {
+    pub(crate) fn restored((numbers,): ([f64; 7],)) -> Self {
         Self { inner: balance(numbers) }
     }
 }
@@ -147,20 +122,10 @@ type StoredFailure<'py> = (String, Option<Bound<'py, ContactProblem>>, String);
 fn stored_step(r: &stiction_sim::StepReport) -> StoredStep {
     let (scale, stepped, spread) = (r.restitution_scale, r.stepped, r.gap_spread);
     let measures = [r.certificate, r.penetration, r.overlap_left, r.slip, r.work, r.kinetic, scale, stepped, spread];
-    let place = match r.place {
-        Place::Nowhere => (0, 0),
-        Place::Velocity(i) => (1, i),
-        Place::Contact(i) => (2, i),
-        Place::Bilateral(i) => (3, i),
-        Place::Limit(i) => (4, i),
-        Place::Bounded(i) => (5, i),
-        Place::Whole => (6, 0),
-        Place::Island(i) => (7, i),
-    };
     let flags = [r.guessed, r.fallback, r.accepted];
     let factors = [r.factorizations, r.most_factorizations];
     let counts = [r.contacts, r.active, r.pivots, r.substeps, r.impacts, factors[0], factors[1]];
-    (counts, measures, flags, place, numbers(&r.energy))
+    (counts, measures, flags, place_code(r.place), numbers(&r.energy))
 }
 
 /// The numbers of an energy balance, in the order of its fields.
@@ -179,16 +144,6 @@ fn restored_step((counts, measures, flags, place, energy): StoredStep) -> sticti
     let [certificate, penetration, overlap_left, slip, work, kinetic, restitution_scale, stepped, gap_spread] =
         measures;
     let [guessed, fallback, accepted] = flags;
-    let place = match place {
-        (1, i) => Place::Velocity(i),
-        (2, i) => Place::Contact(i),
-        (3, i) => Place::Bilateral(i),
-        (4, i) => Place::Limit(i),
-        (5, i) => Place::Bounded(i),
-        (6, _) => Place::Whole,
-        (7, i) => Place::Island(i),
-        _ => Place::Nowhere,
-    };
     stiction_sim::StepReport {
         contacts,
         active,
@@ -197,7 +152,7 @@ fn restored_step((counts, measures, flags, place, energy): StoredStep) -> sticti
         most_factorizations,
         guessed,
         certificate,
-        place,
+        place: place_of(place).unwrap_or_default(),
         penetration,
         overlap_left,
         gap_spread,
@@ -214,173 +169,70 @@ fn restored_step((counts, measures, flags, place, energy): StoredStep) -> sticti
     }
 }
 
-#[pymethods]
-impl StepReport {
+getters!(StepReport, {
     /// Whether the step was made, and certified.
-    #[getter]
-    fn ok(&self) -> bool {
-        self.inner.as_ref().is_ok_and(|r| !r.accepted)
-    }
-
+    ok: bool = |this| this.inner.as_ref().is_ok_and(|r| !r.accepted);
     /// Whether the step was made with the best answer found, though that is not certified
     /// (``on_failure="accept"``): ``certificate`` says how good it is.
-    #[getter]
-    fn accepted(&self) -> bool {
-        self.of(|r| r.accepted)
-    }
-
+    accepted: bool = |this| this.of(|r| r.accepted);
     /// Why it was not made; empty if it was.
-    #[getter]
-    fn why(&self) -> &str {
-        self.inner.as_ref().err().map_or("", |f| &f.why)
-    }
-
+    why: &str = |this| this.inner.as_ref().err().map_or("", |f| &f.why);
     /// The contact problem of a step that failed, if there was one.
-    #[getter]
-    fn problem(&self) -> Option<ContactProblem> {
-        self.inner.as_ref().err().and_then(|f| f.problem.clone()).map(ContactProblem::new_from)
-    }
-
+    problem: Option<ContactProblem> = |this| {
+        this.inner.as_ref().err().and_then(|f| f.problem.clone()).map(ContactProblem::new_from)
+    };
     /// The step's number, from 0.
-    #[getter]
-    fn step(&self) -> u64 {
-        self.step
-    }
-
+    step: u64 = |this| this.step;
     /// Time at its start (s).
-    #[getter]
-    fn t(&self) -> f64 {
-        self.t
-    }
-
+    t: f64 = |this| this.t;
     /// Contacts in the problem.
-    #[getter]
-    fn contacts(&self) -> usize {
-        self.of(|r| r.contacts)
-    }
-
+    contacts: usize = |this| this.of(|r| r.contacts);
     /// Contacts with a force.
-    #[getter]
-    fn active(&self) -> usize {
-        self.of(|r| r.active)
-    }
-
+    active: usize = |this| this.of(|r| r.active);
     /// Pivots or iterations.
-    #[getter]
-    fn pivots(&self) -> usize {
-        self.of(|r| r.pivots)
-    }
-
+    pivots: usize = |this| this.of(|r| r.pivots);
     /// Linear systems factored; 0 where the model does not count them.
-    #[getter]
-    fn factorizations(&self) -> usize {
-        self.of(|r| r.factorizations)
-    }
-
+    factorizations: usize = |this| this.of(|r| r.factorizations);
     /// Most linear systems factored for one island.
-    #[getter]
-    fn most_factorizations(&self) -> usize {
-        self.of(|r| r.most_factorizations)
-    }
-
+    most_factorizations: usize = |this| this.of(|r| r.most_factorizations);
     /// Solved from the last step's modes without a pivot.
-    #[getter]
-    fn guessed(&self) -> bool {
-        self.of(|r| r.guessed)
-    }
-
+    guessed: bool = |this| this.of(|r| r.guessed);
     /// Largest measure of the certificate.
-    #[getter]
-    fn certificate(&self) -> f64 {
-        self.inner.as_ref().map_or(f64::NAN, |r| r.certificate)
-    }
-
+    certificate: f64 = |this| this.inner.as_ref().map_or(f64::NAN, |r| r.certificate);
     /// Where it is, in words.
-    #[getter]
-    fn place(&self) -> String {
-        self.of(|r| r.place.to_string())
-    }
-
+    place: String = |this| this.of(|r| r.place.to_string());
     /// Deepest overlap found (m).
-    #[getter]
-    fn penetration(&self) -> f64 {
-        self.of(|r| r.penetration)
-    }
-
+    penetration: f64 = |this| this.of(|r| r.penetration);
     /// Overlap that could not be removed (m).
-    #[getter]
-    fn overlap_left(&self) -> f64 {
-        self.of(|r| r.overlap_left)
-    }
-
+    overlap_left: f64 = |this| this.of(|r| r.overlap_left);
     /// Largest gap by which contacts that contradict each other were set apart, at random, in the step's problem (m);
     /// 0 in most steps.
-    #[getter]
-    fn gap_spread(&self) -> f64 {
-        self.of(|r| r.gap_spread)
-    }
-
+    gap_spread: f64 = |this| this.of(|r| r.gap_spread);
     /// Largest slip speed of a contact with a force (m/s).
-    #[getter]
-    fn slip(&self) -> f64 {
-        self.of(|r| r.slip)
-    }
-
+    slip: f64 = |this| this.of(|r| r.slip);
     /// Work of all contact impulses (J): at most 0 but for rounding.
-    #[getter]
-    fn work(&self) -> f64 {
-        self.of(|r| r.work)
-    }
-
+    work: f64 = |this| this.of(|r| r.work);
     /// Kinetic energy after the step (J).
-    #[getter]
-    fn kinetic(&self) -> f64 {
-        self.of(|r| r.kinetic)
-    }
-
+    kinetic: f64 = |this| this.of(|r| r.kinetic);
     /// Where the step's energy came from and went.
-    #[getter]
-    fn energy(&self) -> EnergyBalance {
-        EnergyBalance { inner: self.of(|r| r.energy) }
-    }
-
+    energy: EnergyBalance = |this| EnergyBalance { inner: this.of(|r| r.energy) };
     /// The part of the rebound speeds that contacts with restitution got: 1, or as much as gains no energy.
-    #[getter]
-    fn restitution_scale(&self) -> f64 {
-        self.inner.as_ref().map_or(f64::NAN, |r| r.restitution_scale)
-    }
-
+    restitution_scale: f64 = |this| this.inner.as_ref().map_or(f64::NAN, |r| r.restitution_scale);
     /// Restitution was lowered because the impact would have gained energy.
-    #[getter]
-    fn restitution_lowered(&self) -> bool {
-        self.of(stiction_sim::StepReport::restitution_lowered)
-    }
-
+    restitution_lowered: bool = |this| this.of(stiction_sim::StepReport::restitution_lowered);
     /// The fallback model answered.
-    #[getter]
-    fn fallback(&self) -> bool {
-        self.of(|r| r.fallback)
-    }
-
+    fallback: bool = |this| this.of(|r| r.fallback);
     /// Pieces of smooth motion the step was made of; 1 in time stepping.
-    #[getter]
-    fn substeps(&self) -> usize {
-        self.of(|r| r.substeps)
-    }
-
+    substeps: usize = |this| this.of(|r| r.substeps);
     /// Impacts within it; 0 in time stepping.
-    #[getter]
-    fn impacts(&self) -> usize {
-        self.of(|r| r.impacts)
-    }
-
+    impacts: usize = |this| this.of(|r| r.impacts);
     /// Time at the end of an event-driven step that was made by time stepping (s): too many events, or forces that no
     /// acceleration goes with.
-    #[getter]
-    fn stepped(&self) -> f64 {
-        self.of(|r| r.stepped)
-    }
+    stepped: f64 = |this| this.of(|r| r.stepped);
+});
 
+#[pymethods]
+impl StepReport {
     fn __bool__(&self) -> bool {
         self.ok()
     }
@@ -414,7 +266,7 @@ impl StepReport {
 /// What a run of several steps came to. True in a condition if every step was made and certified.
 #[pyclass(frozen, module = "stiction")]
 #[derive(Default)]
-pub struct RunReport {
+pub(crate) struct RunReport {
     /// Steps made.
     #[pyo3(get)]
     pub steps: u64,
@@ -478,7 +330,7 @@ type StoredTimes = ([f64; 4], Option<u64>, [f64; 7]);
 
 impl RunReport {
     /// From its pickle; those from before events were counted have none.
-    pub fn restored(state: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn restored(state: &Bound<'_, PyAny>) -> PyResult<Self> {
         type WithEvents = (StoredEnd, StoredCounts, [f64; 3], [u64; 4], StoredTimes, StoredEvents);
         type Without = (StoredEnd, StoredCounts, [f64; 3], [u64; 4], StoredTimes);
         let (ended, counts, measures, outcomes, times, events) = state.extract::<WithEvents>().or_else(|_| {
@@ -514,7 +366,7 @@ impl RunReport {
     }
 
     /// Takes a step in.
-    pub fn add(&mut self, dt: f64, r: &stiction_sim::StepReport) {
+    pub(crate) fn add(&mut self, dt: f64, r: &stiction_sim::StepReport) {
         self.steps += 1;
         self.certificate = self.certificate.max(r.certificate);
         self.contacts = self.contacts.max(r.contacts);
@@ -533,7 +385,7 @@ impl RunReport {
     }
 
     /// Takes the end in: why it failed, if it did, and the time it took.
-    pub fn end(&mut self, why: Option<String>, spent: &Spent) {
+    pub(crate) fn end(&mut self, why: Option<String>, spent: &Spent) {
         self.done = why.is_none();
         self.outcomes.failed = u64::from(why.is_some());
         self.why = why.unwrap_or_default();
@@ -547,26 +399,17 @@ impl RunReport {
     }
 }
 
+getters!(RunReport, {
+    /// Whether every step was made, and certified.
+    ok: bool = |this| this.done && this.outcomes.accepted == 0;
+    /// Steps answered by the fallback.
+    fallbacks: u64 = |this| this.outcomes.fallback;
+    /// Steps accepted without being certified (``on_failure="accept"``).
+    accepted: u64 = |this| this.outcomes.accepted;
+});
+
 #[pymethods]
 impl RunReport {
-    /// Whether every step was made, and certified.
-    #[getter]
-    fn ok(&self) -> bool {
-        self.done && self.outcomes.accepted == 0
-    }
-
-    /// Steps answered by the fallback.
-    #[getter]
-    fn fallbacks(&self) -> u64 {
-        self.outcomes.fallback
-    }
-
-    /// Steps accepted without being certified (``on_failure="accept"``).
-    #[getter]
-    fn accepted(&self) -> u64 {
-        self.outcomes.accepted
-    }
-
     /// How many steps ended how: ``certified``, ``fallback``, ``accepted``, ``failed``.
     #[getter]
     fn outcomes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

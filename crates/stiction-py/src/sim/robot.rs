@@ -12,7 +12,7 @@ use super::simulation::Simulation;
 use crate::{arrays, errors};
 
 /// The number of a keyframe that is named, or numbered.
-pub fn keyframe(world: &World, which: &Bound<'_, PyAny>) -> PyResult<usize> {
+pub(crate) fn keyframe(world: &World, which: &Bound<'_, PyAny>) -> PyResult<usize> {
     let keys = &world.keyframes;
     if let Ok(name) = which.cast::<PyString>() {
         let name = name.to_string();
@@ -25,7 +25,7 @@ pub fn keyframe(world: &World, which: &Bound<'_, PyAny>) -> PyResult<usize> {
 }
 
 /// Takes over a keyframe with its controls.
-pub fn take_keyframe(py: Python<'_>, core: &mut Core, number: usize) -> PyResult<()> {
+pub(crate) fn take_keyframe(py: Python<'_>, core: &mut Core, number: usize) -> PyResult<()> {
     core.sim.set_keyframe(number).map_err(|e| errors::from_input(&e))?;
     let world = core.sim.world().clone();
     let mut inputs = core.inputs().to_vec();
@@ -35,16 +35,15 @@ pub fn take_keyframe(py: Python<'_>, core: &mut Core, number: usize) -> PyResult
 }
 
 /// As many switches as there are equalities.
-fn switches(py: Python<'_>, size: usize, x: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
-    let all: Option<Vec<bool>> =
-        x.try_iter().ok().and_then(|items| items.map(|item| item?.is_truthy()).collect::<PyResult<_>>().ok());
-    let of_size = all.filter(|all| all.len() == size);
-    of_size.ok_or_else(|| errors::input(py, format!("equality_active must have shape ({size},)")))
-}
-
-fn switch_all(core: &mut Core, all: &[bool]) -> PyResult<()> {
-    let mut switched = all.iter().enumerate();
-    switched.try_for_each(|(i, active)| core.sim.set_equality_active(i, *active)).map_err(|e| errors::from_input(&e))
+fn switches(size: usize, x: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
+    if x.is_instance_of::<PyString>() || x.try_iter().is_err() {
+        return Err(arrays::wrong_type("equality_active must be a sequence of booleans", x));
+    }
+    let all = arrays::vector("equality_active", x)?;
+    if all.len() != size {
+        return Err(errors::input(x.py(), format!("equality_active must have shape ({size},)")));
+    }
+    Ok(all.into_iter().map(|x| x != 0.0).collect())
 }
 
 /// Names of a world's sensors with the places of their numbers.
@@ -89,7 +88,7 @@ impl Simulation {
         let mut core = self.lock(py)?;
         self.read(py, &mut core)?;
         let size = core.sim.world().equalities.len();
-        switch_all(&mut core, &switches(py, size, x)?)
+        core.sim.set_equalities_active(&switches(size, x)?).map_err(|e| errors::from_input(&e))
     }
 
     /// Switches an equality constraint on or off.
@@ -281,18 +280,22 @@ impl BatchSimulation {
     fn set_equality_active(&self, py: Python<'_>, x: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut copies = self.lock(py)?;
         let size = copies[0].core.sim.world().equalities.len();
-        let rows: Vec<Bound<'_, PyAny>> = x.try_iter()?.collect::<PyResult<_>>()?;
+        let rows = match x.try_iter() {
+            Ok(rows) if !x.is_instance_of::<PyString>() => rows.collect::<PyResult<Vec<_>>>()?,
+            _ => return Err(arrays::wrong_type("equality_active must be rows of booleans", x)),
+        };
         if rows.len() != copies.len() {
             return Err(errors::input(py, format!("equality_active must have shape ({}, {size})", copies.len())));
         }
-        let rows = rows.iter().map(|row| switches(py, size, row)).collect::<PyResult<Vec<_>>>()?;
+        let rows = rows.iter().map(|row| switches(size, row)).collect::<PyResult<Vec<_>>>()?;
         for (i, (copy, row)) in copies.iter_mut().zip(&rows).enumerate() {
             if copy.failure.is_none() {
                 self.take(py, copy, i)?;
             }
-            switch_all(&mut copy.core, row)?;
+            copy.core.sim.check_equalities_active(row).map_err(|e| errors::from_input(&e))?;
         }
-        Ok(())
+        let mut all = copies.iter_mut().zip(&rows);
+        all.try_for_each(|(copy, row)| copy.core.sim.set_equalities_active(row)).map_err(|e| errors::from_input(&e))
     }
 
     /// Activation of each copy's actuators, (n, nu): see `Simulation.act`.

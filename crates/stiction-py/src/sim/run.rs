@@ -14,7 +14,7 @@ use super::core::Core;
 use crate::arrays;
 
 /// How a run ended.
-pub enum Ended {
+pub(crate) enum Ended {
     /// All steps were made.
     Done,
     /// A step failed: its number, its time (s), why.
@@ -23,7 +23,7 @@ pub enum Ended {
 
 /// The time that steps took.
 #[derive(Default)]
-pub struct Spent {
+pub(crate) struct Spent {
     /// Of each step (s).
     pub seconds: Vec<f64>,
     /// Number of the first one.
@@ -33,7 +33,7 @@ pub struct Spent {
 }
 
 /// Makes steps; between them and within them it can be interrupted.
-pub fn many(steps: u64, core: &mut Core, seen: impl FnMut(u64, &mut Core, &StepReport)) -> (Ended, Spent) {
+pub(crate) fn many(steps: u64, core: &mut Core, seen: impl FnMut(u64, &mut Core, &StepReport)) -> (Ended, Spent) {
     let before = core.sim.phases();
     let mut spent = Spent { first: core.sim.state().step, ..Spent::default() };
     core.sim.set_timing(true);
@@ -66,7 +66,7 @@ fn timed(
 }
 
 /// Adds a row: the state now, and what the step to it did.
-pub fn keep(rows: &mut Rows, core: &mut Core, report: Option<&StepReport>) {
+pub(crate) fn keep(rows: &mut Rows, core: &mut Core, report: Option<&StepReport>) {
     let Core { sim, work, .. } = core;
     let solution = sim.outcome().and_then(|o| o.answer());
     let scale = if solution.is_some_and(|s| s.level == Level::Acceleration) { 1.0 } else { 1.0 / sim.settings().dt };
@@ -75,7 +75,7 @@ pub fn keep(rows: &mut Rows, core: &mut Core, report: Option<&StepReport>) {
 }
 
 /// Rows as arrays; `sizes` are those of q and v, and the number of bodies.
-pub fn into_dict(rows: Rows, py: Python<'_>, sizes: [usize; 3]) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn into_dict(rows: Rows, py: Python<'_>, sizes: [usize; 3]) -> PyResult<Bound<'_, PyDict>> {
     let ([nq, nv, nb], k) = (sizes, rows.t.len());
     let all = PyDict::new(py);
     all.set_item("step", PyArray1::from_vec(py, rows.step))?;

@@ -25,7 +25,7 @@ use crate::scene::Scene;
 use crate::{arrays, errors, interrupt, pickle};
 
 /// What is said about a write that came while a step ran.
-pub const WRITTEN: &str = "q or v was written while a step ran in another thread; that write is lost";
+pub(crate) const WRITTEN: &str = "q or v was written while a step ran in another thread; that write is lost";
 
 /// A scene in motion.
 ///
@@ -58,7 +58,7 @@ pub const WRITTEN: &str = "q or v was written while a step ran in another thread
 /// >>> report.steps, simulation.q[0].round(9)
 /// (1000, np.float64(2.0))
 #[pyclass(frozen, weakref, module = "stiction")]
-pub struct Simulation {
+pub(crate) struct Simulation {
     pub(super) scene: Py<Scene>,
     core: Mutex<Core>,
     raises: AtomicBool,
@@ -75,7 +75,7 @@ pub struct Simulation {
 
 impl Simulation {
     /// A simulation at the start of a scene.
-    pub fn start(py: Python<'_>, scene: Bound<'_, Scene>, raises: bool, overlap: AtStart) -> PyResult<Self> {
+    pub(crate) fn start(py: Python<'_>, scene: Bound<'_, Scene>, raises: bool, overlap: AtStart) -> PyResult<Self> {
         let inner = scene.get().inner.clone();
         let layout = Arc::new(Layout::new(&inner));
         let core = started(scene.get(), &layout, overlap)?;
@@ -188,7 +188,7 @@ impl Simulation {
 }
 
 /// A simulation at the start of a scene, whose bodies do not overlap there unless that may be.
-pub fn started(scene: &Scene, layout: &Arc<Layout>, overlap: AtStart) -> PyResult<Core> {
+pub(crate) fn started(scene: &Scene, layout: &Arc<Layout>, overlap: AtStart) -> PyResult<Core> {
     let mut core = Core::new(&scene.inner, layout).map_err(|e| errors::from_scene(&e))?;
     core.begin(overlap).map_err(|e| match scene.file() {
         Some(file) => errors::from_scene(&e.in_file(file)),
@@ -198,7 +198,7 @@ pub fn started(scene: &Scene, layout: &Arc<Layout>, overlap: AtStart) -> PyResul
 }
 
 /// A scene, or the file of one.
-pub fn scene_of<'py>(scene: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Scene>> {
+pub(crate) fn scene_of<'py>(scene: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Scene>> {
     if let Ok(scene) = scene.cast::<Scene>() {
         return Ok(scene.clone());
     }
@@ -229,6 +229,19 @@ views!(Simulation, PyArray1, {
     target, set_target = |s| &s.arrays.parts[5];
     /// How fast servos want to move, (nv,): rad/s or m/s.
     target_velocity, set_target_velocity = |s| &s.arrays.parts[6];
+});
+
+getters!(Simulation, {
+    /// The scene.
+    scene: Bound<'py, Scene> = |this, py| this.scene.bind(py).clone();
+    /// Names of the motors that `ctrl` speaks to: those of robot files that the scene has no signal for.
+    actuators: PyResult<Vec<String>> = |this, py| {
+        Ok(this.lock(py)?.layout.motors.iter().map(|m| m.name.clone()).collect())
+    };
+    /// Time (s).
+    t: PyResult<f64> = |this, py| Ok(this.lock(py)?.sim.state().t);
+    /// Steps made.
+    steps: PyResult<u64> = |this, py| Ok(this.lock(py)?.sim.state().step);
 });
 
 #[pymethods]
@@ -352,12 +365,6 @@ impl Simulation {
         self.write_sensors(py, &mut core)
     }
 
-    /// The scene.
-    #[getter]
-    fn scene<'py>(&self, py: Python<'py>) -> Bound<'py, Scene> {
-        self.scene.bind(py).clone()
-    }
-
     /// Whether a step that cannot be certified raises.
     #[getter]
     pub(super) fn raises(&self) -> bool {
@@ -402,24 +409,6 @@ impl Simulation {
         // What it held may run code when it goes, which may come back here.
         drop(old);
         Ok(())
-    }
-
-    /// Names of the motors that `ctrl` speaks to: those of robot files that the scene has no signal for.
-    #[getter]
-    fn actuators(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        Ok(self.lock(py)?.layout.motors.iter().map(|m| m.name.clone()).collect())
-    }
-
-    /// Time (s).
-    #[getter]
-    fn t(&self, py: Python<'_>) -> PyResult<f64> {
-        Ok(self.lock(py)?.sim.state().t)
-    }
-
-    /// Steps made.
-    #[getter]
-    fn steps(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.lock(py)?.sim.state().step)
     }
 
     /// A number that changes with any bit of the state.
@@ -646,7 +635,7 @@ impl Simulation {
     }
 
     /// An independent simulation of a scene that continues from a saved state.
-    pub fn resumed(
+    pub(crate) fn resumed(
         py: Python<'_>,
         scene: Bound<'_, Scene>,
         state: &[u8],

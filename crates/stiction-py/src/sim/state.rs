@@ -9,7 +9,7 @@ use crate::errors;
 use stiction_sim::inputs::{PARTS, WRENCH};
 
 /// The arrays Python sees.
-pub struct Arrays {
+pub(crate) struct Arrays {
     /// Size of q.
     pub nq: usize,
     /// q, then v.
@@ -28,7 +28,7 @@ pub struct Arrays {
 
 impl Arrays {
     /// With the state and inputs of a simulation.
-    pub fn new(py: Python<'_>, core: &Core) -> PyResult<Self> {
+    pub(crate) fn new(py: Python<'_>, core: &Core) -> PyResult<Self> {
         let state = core.sim.state();
         let (nq, nv) = (state.q.len(), state.v.len());
         let both = PyArray1::from_vec(py, [state.q.as_slice(), &state.v].concat());
@@ -46,7 +46,7 @@ impl Arrays {
 }
 
 /// The numbers of an array of this package.
-pub fn numbers<'a>(array: &'a Bound<'_, PyArray1<f64>>, expected: usize) -> PyResult<&'a [f64]> {
+pub(crate) fn numbers<'a>(array: &'a Bound<'_, PyArray1<f64>>, expected: usize) -> PyResult<&'a [f64]> {
     // SAFETY: the array is contiguous and made by this package; NumPy writes to it under the GIL alone, which is held while the slice lives, and
     // `write` lets no other slice be alive while it writes.
     let slice = unsafe { array.as_slice() };
@@ -54,7 +54,7 @@ pub fn numbers<'a>(array: &'a Bound<'_, PyArray1<f64>>, expected: usize) -> PyRe
 }
 
 /// Fills a part of an array of this package.
-pub fn write(array: &Bound<'_, PyArray1<f64>>, first: usize, numbers: &[f64]) -> PyResult<()> {
+pub(crate) fn write(array: &Bound<'_, PyArray1<f64>>, first: usize, numbers: &[f64]) -> PyResult<()> {
     // SAFETY: the GIL is held, so that NumPy does not look at the array meanwhile, and no slice of it leaves this function.
     let slice = unsafe { array.as_slice_mut() };
     let part = slice.ok().and_then(|s| s.get_mut(first..first + numbers.len()));

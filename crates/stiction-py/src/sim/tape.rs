@@ -12,7 +12,7 @@ use super::simulation::Simulation;
 use crate::{arrays, errors};
 
 /// A recording that is being written.
-pub struct Tape {
+pub(crate) struct Tape {
     recorder: Recorder<BufWriter<File>>,
     path: PathBuf,
     /// Why the last step failed, if it did.
@@ -23,13 +23,13 @@ pub struct Tape {
 
 impl Tape {
     /// Takes in what was changed from outside; says why it cannot.
-    pub fn changes(&mut self, sim: &Engine) -> Result<(), String> {
+    pub(crate) fn changes(&mut self, sim: &Engine) -> Result<(), String> {
         let hint = "close the recorder, and begin another one";
         self.recorder.before_step(sim).map_err(|e| format!("{}: {e}; {hint}", self.path.display()))
     }
 
     /// Takes in a step that was made, or failed.
-    pub fn step(&mut self, sim: &Engine, made: &Result<StepReport, StepFailure>) {
+    pub(crate) fn step(&mut self, sim: &Engine, made: &Result<StepReport, StepFailure>) {
         self.failure = made.as_ref().err().map(|failure| failure.why.clone());
         if let Ok(report) = made {
             let written = self.recorder.step(sim, report);
@@ -38,7 +38,7 @@ impl Tape {
     }
 
     /// Says once why something could not be written, if so.
-    pub fn check(&mut self) -> Result<(), String> {
+    pub(crate) fn check(&mut self) -> Result<(), String> {
         self.broken.take().map_or(Ok(()), |why| Err(format!("{}: cannot be written: {why}", self.path.display())))
     }
 

@@ -2,8 +2,9 @@
 
 use stiction_body::math::Vec3;
 
-use super::tree::{Element, shortened};
+use super::tree::Element;
 use crate::error::{SceneError, did_you_mean};
+use crate::xml::{numbers_in, shortened};
 
 /// An element and the elements that hold its defaults, the most specific first.
 #[derive(Debug, Clone)]
@@ -167,5 +168,5 @@ fn plural(n: usize) -> String {
 }
 
 fn numbers_of(element: &Element, name: &str, text: &str) -> Result<Vec<f64>, SceneError> {
-    crate::xml::numbers_in(text).map_err(|message| element.attribute_error(name, message))
+    numbers_in(text).map_err(|message| element.attribute_error(name, message))
 }

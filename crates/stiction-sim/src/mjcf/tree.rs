@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::error::SceneError;
-use crate::xml::Source;
+use crate::xml::{Source, shortened};
 
 /// Elements may be nested this deep; recursion is bounded by it.
 const DEPTH: usize = 200;
@@ -193,13 +193,4 @@ impl Includes<'_> {
 /// A file's name with the slashes of this system: files written elsewhere may have others.
 pub(super) fn portable(name: &str) -> String {
     if cfg!(windows) { name.to_string() } else { name.replace('\\', "/") }
-}
-
-/// A text cut to a length that fits a message.
-pub(super) fn shortened(text: &str) -> String {
-    const LONGEST: usize = 60;
-    match text.char_indices().nth(LONGEST) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_string(),
-    }
 }

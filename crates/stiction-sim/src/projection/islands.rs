@@ -76,12 +76,12 @@ impl Islands {
     }
 
     /// The island that a tree belongs to.
-    pub fn island(&self, tree: usize) -> usize {
+    pub(crate) fn island(&self, tree: usize) -> usize {
         self.parent[tree]
     }
 
     /// True if an island has loops or tendons.
-    pub fn is_looped(&self, island: usize) -> bool {
+    pub(crate) fn is_looped(&self, island: usize) -> bool {
         self.islands[island].looped
     }
 

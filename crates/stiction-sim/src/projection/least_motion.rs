@@ -20,7 +20,7 @@ pub(super) struct Row {
     pub bound: f64,
     /// `row M⁻¹ rowᵀ`.
     pub w: f64,
-    /// What it may miss its bound by.
+    /// The residual allowed at its bound.
     pub tolerance: f64,
 }
 

@@ -175,12 +175,12 @@ pub(super) struct Pending(VecDeque<Change>);
 
 impl Pending {
     /// Takes in the changes of a chunk.
-    pub fn extend(&mut self, changes: Vec<Change>) {
+    pub(crate) fn extend(&mut self, changes: Vec<Change>) {
         self.0.extend(changes);
     }
 
     /// Only those of a chunk from now on.
-    pub fn replace(&mut self, changes: Vec<Change>) {
+    pub(crate) fn replace(&mut self, changes: Vec<Change>) {
         self.0 = changes.into();
     }
 
@@ -188,7 +188,7 @@ impl Pending {
     ///
     /// # Errors
     /// If a change does not fit the simulation.
-    pub fn step(&mut self, simulation: &mut Simulation) -> Result<Result<StepReport, StepFailure>, SceneError> {
+    pub(crate) fn step(&mut self, simulation: &mut Simulation) -> Result<Result<StepReport, StepFailure>, SceneError> {
         let now = simulation.state().step;
         while self.0.front().is_some_and(|change| change.step <= now) {
             let Some(change) = self.0.pop_front() else { break };

@@ -32,7 +32,7 @@ pub use remake::{RemadeStep, Remaking};
 pub use replay::{Difference, Replay, problem_of_step, replay};
 pub use rows::Rows;
 pub use snapshot::SAVED_STATE_VERSION;
-pub use step::{FrictionEllipse, RecordedContact, RecordedStep};
+pub use step::{FrictionEllipse, RecordedContact, RecordedStep, place_code, place_of};
 pub use write::Recorder;
 
 /// The first bytes of a recording.

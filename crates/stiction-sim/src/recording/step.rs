@@ -268,6 +268,35 @@ impl RecordedStep {
 /// Added to the tag of the worst place where the energy inequality follows; recordings of before it was measured lack it.
 const WITH_ENERGY: u8 = 16;
 
+/// A place as numbers: what it is, and which.
+pub fn place_code(place: Place) -> (u8, usize) {
+    match place {
+        Place::Nowhere => (0, 0),
+        Place::Velocity(i) => (1, i),
+        Place::Contact(i) => (2, i),
+        Place::Bilateral(i) => (3, i),
+        Place::Limit(i) => (4, i),
+        Place::Bounded(i) => (5, i),
+        Place::Whole => (6, 0),
+        Place::Island(i) => (7, i),
+    }
+}
+
+/// The place of a [`place_code`], if it is one.
+pub fn place_of((tag, i): (u8, usize)) -> Option<Place> {
+    let all = [
+        Place::Nowhere,
+        Place::Velocity(i),
+        Place::Contact(i),
+        Place::Bilateral(i),
+        Place::Limit(i),
+        Place::Bounded(i),
+        Place::Whole,
+        Place::Island(i),
+    ];
+    all.get(usize::from(tag)).copied()
+}
+
 fn put_certificate(out: &mut Writer, certificate: &PhysicalCertificate) {
     let PhysicalCertificate {
         momentum,
@@ -282,16 +311,7 @@ fn put_certificate(out: &mut Writer, certificate: &PhysicalCertificate) {
         inconsistency,
     } = certificate;
     out.array(&[*momentum, *bilateral, *signorini, *friction, *bounded, *work, *inconsistency]);
-    let (tag, index) = match worst {
-        Place::Nowhere => (0, 0),
-        Place::Velocity(i) => (1, *i),
-        Place::Contact(i) => (2, *i),
-        Place::Bilateral(i) => (3, *i),
-        Place::Limit(i) => (4, *i),
-        Place::Bounded(i) => (5, *i),
-        Place::Whole => (6, 0),
-        Place::Island(i) => (7, *i),
-    };
+    let (tag, index) = place_code(*worst);
     out.u8(tag + WITH_ENERGY);
     out.size(index);
     out.array(&[*energy, *driven_work]);
@@ -301,17 +321,8 @@ fn get_certificate(from: &mut Reader<'_>) -> Result<PhysicalCertificate, Broken>
     let [momentum, bilateral, signorini, friction, bounded, work, inconsistency] = from.array()?;
     let (tag, i) = (from.u8()?, from.size()?);
     let [energy, driven_work] = if tag >= WITH_ENERGY { from.array()? } else { [0.0; 2] };
-    let worst = match tag % WITH_ENERGY {
-        0 => Place::Nowhere,
-        1 => Place::Velocity(i),
-        2 => Place::Contact(i),
-        3 => Place::Bilateral(i),
-        4 => Place::Limit(i),
-        5 => Place::Bounded(i),
-        6 => Place::Whole,
-        7 => Place::Island(i),
-        x => return Err(Broken(format!("there is no place {x}"))),
-    };
+    let tag = tag % WITH_ENERGY;
+    let worst = place_of((tag, i)).ok_or_else(|| Broken(format!("there is no place {tag}")))?;
     Ok(PhysicalCertificate {
         momentum,
         bilateral,

@@ -1,11 +1,11 @@
 //! Files, models within models, and the frames that poses are relative to.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
 use stiction_body::math::{Pose, Quat, Vec3};
 
-use super::{ByPath, is_true, turned};
+use super::{is_true, turned};
 use crate::error::{SceneError, did_you_mean};
 use crate::urdf::{Paths, UrdfOptions};
 use crate::xml::{Element, Source, numbers_in};
@@ -16,32 +16,45 @@ pub(super) const DEPTH: usize = 64;
 /// Files that a model may include, all in all.
 const MOST_FILES: usize = 1000;
 
-/// A file: its path, its text, its folder.
-type File = (PathBuf, Source, PathBuf);
+/// A file: its text, its folder.
+type File = (Source, PathBuf);
+
+/// Numbers of the files that `<include>` elements name: by the number of the file they stand in, and their `<uri>`.
+type Includes = BTreeMap<(usize, String), usize>;
 
 /// The file itself and all that are included.
-pub(super) fn gather(source: Source, folder: &Path, options: &UrdfOptions) -> Result<Vec<File>, SceneError> {
-    let (mut out, mut seen) = (vec![], ByPath::new());
-    let mut left = VecDeque::from([(PathBuf::new(), source, folder.to_path_buf())]);
-    while let Some((path, source, folder)) = left.pop_front() {
-        {
-            let (document, paths) = (source.parse()?, Paths::new(&folder, options));
-            for include in document.root().descendants().filter(|e| e.name() == "include") {
-                // Elements of other formats may have the same name.
-                let Some(uri) = include.child("uri") else { continue };
-                let path = find_model(uri, &paths)?;
-                if seen.insert(path.clone(), 0).is_none() {
-                    if seen.len() > MOST_FILES {
-                        return Err(uri.error(format!("more than {MOST_FILES} files")));
-                    }
-                    let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-                    left.push_back((path.clone(), Source::read(&path)?, folder));
+pub(super) fn gather(
+    source: Source,
+    folder: &Path,
+    options: &UrdfOptions,
+) -> Result<(Vec<File>, Includes), SceneError> {
+    let (mut out, mut seen, mut includes) = (vec![], BTreeMap::new(), Includes::new());
+    let mut left = VecDeque::from([(source, folder.to_path_buf())]);
+    while let Some((source, folder)) = left.pop_front() {
+        let (document, paths) = (source.parse()?, Paths::new(&folder, options));
+        for include in document.root().descendants().filter(|e| e.name() == "include") {
+            // Elements of other formats may have the same name.
+            let Some(uri) = include.child("uri") else { continue };
+            let of_uri = (out.len(), uri.content().to_string());
+            if includes.contains_key(&of_uri) {
+                continue;
+            }
+            let path = find_model(uri, &paths)?;
+            let next = 1 + seen.len();
+            let number = *seen.entry(path.clone()).or_insert(next);
+            includes.insert(of_uri, number);
+            if number == next {
+                if next > MOST_FILES {
+                    return Err(uri.error(format!("more than {MOST_FILES} files")));
                 }
+                let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+                left.push_back((Source::read(&path)?, folder));
             }
         }
-        out.push((path, source, folder));
+        drop(document);
+        out.push((source, folder));
     }
-    Ok(out)
+    Ok((out, includes))
 }
 
 /// The file of a model that an `<include>` names.
@@ -61,8 +74,8 @@ fn find_model(uri: Element, paths: &Paths) -> Result<PathBuf, SceneError> {
 
 /// All files, the main one first.
 pub(super) struct Files<'a> {
-    parts: Vec<(PathBuf, Element<'a>, Paths)>,
-    by_path: ByPath,
+    parts: Vec<(Element<'a>, Paths)>,
+    includes: Includes,
 }
 
 /// A model as it stands in a file.
@@ -104,17 +117,16 @@ impl<'a> Model<'a> {
 }
 
 impl<'a> Files<'a> {
-    pub(super) fn new(parts: Vec<(PathBuf, Element<'a>, Paths)>) -> Self {
-        let by_path = parts.iter().enumerate().map(|(i, (path, ..))| (path.clone(), i)).collect();
-        Self { parts, by_path }
+    pub(super) fn new(parts: Vec<(Element<'a>, Paths)>, includes: Includes) -> Self {
+        Self { parts, includes }
     }
 
     pub(super) fn root(&self) -> Element<'a> {
-        self.parts[0].1
+        self.parts[0].0
     }
 
     pub(super) fn paths(&self, part: usize) -> &Paths {
-        &self.parts[part].2
+        &self.parts[part].1
     }
 
     /// The models within an element of a file.
@@ -125,8 +137,8 @@ impl<'a> Files<'a> {
         }
         for include in parent.children_named("include") {
             let uri = include.required_child("uri")?;
-            let part = self.by_path.get(&find_model(uri, &self.parts[part].2)?).copied().unwrap_or(0);
-            let root = self.parts[part].1;
+            let part = self.includes.get(&(part, uri.content().to_string())).copied().unwrap_or(0);
+            let root = self.parts[part].0;
             let model = root.child("model").ok_or_else(|| uri.error("the file has no <model>"))?;
             root.attribute("version");
             for tag in ["plugin", "placement_frame"] {

@@ -51,6 +51,16 @@ pub enum SimulatorKind {
     EventDriven,
 }
 
+impl SimulatorKind {
+    /// The name in scene files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TimeStepping => "time-stepping",
+            Self::EventDriven => "event-driven",
+        }
+    }
+}
+
 /// How smooth motion is integrated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]

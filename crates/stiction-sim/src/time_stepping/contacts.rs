@@ -13,8 +13,8 @@ use crate::world::World;
 /// Limits of joints are looked at from this distance on (m or rad), besides what the joint can move in a step.
 const LIMIT_REACH: f64 = 1e-3;
 
-/// A contact that held in the last step and is now open by at most this fraction of its size holds still.
-const HELD: f64 = 1e-4;
+/// A contact that is open by at most this fraction of the smaller geom's size touches: one that held in the last step holds still.
+pub(crate) const TOUCHING_GAP: f64 = 1e-4;
 
 /// Points of two faces that meet within this fraction of the step do so together.
 const TOGETHER: f64 = 0.01;
@@ -154,7 +154,7 @@ fn share(key: &ContactKey) -> f64 {
 /// True if the contact had a force in the last step and has hardly opened since: what the curvature of motion opens is no parting.
 fn held(memory: &Memory, frame: &ContactFrame) -> bool {
     let force = || memory.keys.binary_search(&frame.key).ok().and_then(|i| memory.start.forces.normal.get(i));
-    frame.gap <= HELD * frame.size && force().is_some_and(|p| *p > 0.0)
+    frame.gap <= TOUCHING_GAP * frame.size && force().is_some_and(|p| *p > 0.0)
 }
 
 /// Size of the smaller geom of a contact (m).

@@ -20,7 +20,7 @@ use crate::energy::EnergyBalance;
 use crate::motors::{Bounded, add_outer};
 use crate::simulation::{Simulation, StepFailure, StepReport};
 use contacts::flatten_faces;
-pub(crate) use contacts::{separation_speed, smaller};
+pub(crate) use contacts::{TOUCHING_GAP, separation_speed, smaller};
 pub(crate) use solve::{describe, map_start};
 
 /// Bodies may be hit within the step: contacts are looked for this fraction of the fastest body's way farther than bodies move by themselves.

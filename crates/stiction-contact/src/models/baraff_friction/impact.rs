@@ -40,7 +40,7 @@ impl BaraffFriction {
     /// # Errors
     /// If `ray` has other sizes than `problem`, or the problem is not one for this model.
     pub fn impact(&mut self, problem: &ContactProblem, ray: &ContactRay) -> Result<Option<Impact>, InputError> {
-        self.check(problem)?;
+        super::check(problem)?;
         check_sizes(problem, &ray.direction)?;
         let change = velocity_change(problem, &ray.direction);
         let Some((strength, stopped)) = strength(problem, &ray.direction, &change) else { return Ok(None) };

@@ -41,6 +41,7 @@ use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::baraff::{BaraffLaw, SLIPPING};
 use crate::islands::Islands;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
+use crate::models::unsupported::{Values, refuse};
 use crate::problem::ContactProblem;
 use crate::whitened::Whitened;
 use drive::{Driver, Halt};
@@ -79,6 +80,8 @@ tolerances! {
     }
 }
 
+const NAME: &str = "baraff-friction";
+
 /// The model. See the [module](self).
 #[derive(Debug, Clone, Default)]
 pub struct BaraffFriction {
@@ -96,7 +99,7 @@ impl BaraffFriction {
 
 impl ContactModel for BaraffFriction {
     fn name(&self) -> &'static str {
-        "baraff-friction"
+        NAME
     }
 
     fn level(&self) -> Level {
@@ -112,7 +115,7 @@ impl ContactModel for BaraffFriction {
         problem: &ContactProblem,
         start: Option<&WarmStart>,
     ) -> Result<ContactOutcome, InputError> {
-        self.check(problem)?;
+        check(problem)?;
         let law = BaraffLaw { level: Level::Acceleration };
         self.solver.begin(problem, Level::Acceleration, &self.options);
         let solver = &mut self.solver;
@@ -122,26 +125,17 @@ impl ContactModel for BaraffFriction {
     }
 }
 
-impl BaraffFriction {
-    /// Refuses what the law has no place for.
-    fn check(&self, problem: &ContactProblem) -> Result<(), InputError> {
-        let contacts = problem.contacts();
-        for i in 0..contacts.len() {
-            let unknown = [
-                ("mu", contacts.mu[i] == f64::INFINITY, "infinite"),
-                ("mu_spin", contacts.mu_spin[i] > 0.0, "above zero"),
-                ("mu_roll", contacts.mu_roll[i] > 0.0, "above zero"),
-                ("mu_viscous", contacts.mu_viscous[i] > 0.0, "above zero"),
-            ];
-            for (field, is, what) in unknown {
-                if is {
-                    let reason = format!("contact {i}: {field} is {what}, and its law has no place for that");
-                    return Err(InputError::Unsupported { solver: self.name(), reason });
-                }
-            }
-        }
-        Ok(())
-    }
+/// Refuses what the law has no place for.
+fn check(problem: &ContactProblem) -> Result<(), InputError> {
+    let c = problem.contacts();
+    let why = ", and its law has no place for that";
+    let refused = [
+        ("mu", c.mu.as_slice(), Values::Infinite, why),
+        ("mu_spin", &c.mu_spin, Values::NotZero, why),
+        ("mu_roll", &c.mu_roll, Values::NotZero, why),
+        ("mu_viscous", &c.mu_viscous, Values::NotZero, why),
+    ];
+    refuse(NAME, &refused)
 }
 
 /// Solves islands one after the other.

@@ -58,13 +58,13 @@ impl Finish {
             worst = larger(worst, (product(n, n) * theta).min(motion), size);
         }
         for g in 0..cones.groups.len() {
-            worst = worst.max(self.group_miss(cones, answer, g));
+            worst = worst.max(self.group_residual(cones, answer, g));
         }
         let most = cones.tolerances.coulomb_polyhedral.huge * asked;
         if worst.is_nan() || norm(&self.size) > most { f64::INFINITY } else { worst }
     }
 
-    fn group_miss(&self, cones: &Cones, answer: &Answer, g: usize) -> f64 {
+    fn group_residual(&self, cones: &Cones, answer: &Answer, g: usize) -> f64 {
         let (group, (s, t)) = (&cones.groups[g], cones.tangents(g));
         let phi = &answer.phi[group.first..group.first + group.sides];
         if group.normal != NONE && answer.theta[group.normal] == 0.0 && phi.iter().all(|x| *x == 0.0) {

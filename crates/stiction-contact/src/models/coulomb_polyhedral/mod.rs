@@ -37,6 +37,7 @@ use stiction_lcp::{FactoredLcp, InputError, Matrix, Nnls, Outcome, Proof, Solver
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::polyhedral::PolyhedralLaw;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
+use crate::models::unsupported::{Values, refuse};
 use crate::problem::ContactProblem;
 use crate::whitened::{Whitened, why_not_formed};
 use active::Active;
@@ -226,32 +227,14 @@ const NO_ANSWER: &str = "no method found forces: where rows ask for a speed that
 
 /// The law has no place for infinite Coulomb, viscous, spin and rolling coefficients.
 fn check(problem: &ContactProblem) -> Result<(), InputError> {
-    let contacts = problem.contacts();
-    for i in 0..contacts.len() {
-        let refuse = |reason: String| Err(InputError::Unsupported { solver: NAME, reason });
-        if contacts.mu[i].is_infinite() {
-            return refuse(format!("contact {i}: mu is infinite; use no-slip, or a large coefficient"));
-        }
-        if contacts.mu_viscous[i] != 0.0 {
-            return refuse(format!(
-                "contact {i}: mu_viscous is {}, and the law has no viscous friction",
-                contacts.mu_viscous[i]
-            ));
-        }
-        if contacts.mu_spin[i] != 0.0 {
-            return refuse(format!(
-                "contact {i}: mu_spin is {}, and the law has no moment about the normal",
-                contacts.mu_spin[i]
-            ));
-        }
-        if contacts.mu_roll[i] != 0.0 {
-            return refuse(format!(
-                "contact {i}: mu_roll is {}, and the law has no moment against rolling",
-                contacts.mu_roll[i]
-            ));
-        }
-    }
-    Ok(())
+    let c = problem.contacts();
+    let refused = [
+        ("mu", c.mu.as_slice(), Values::Infinite, "; use no-slip, or a large coefficient"),
+        ("mu_viscous", &c.mu_viscous, Values::NotZero, ", and the law has no viscous friction"),
+        ("mu_spin", &c.mu_spin, Values::NotZero, ", and the law has no moment about the normal"),
+        ("mu_roll", &c.mu_roll, Values::NotZero, ", and the law has no moment against rolling"),
+    ];
+    refuse(NAME, &refused)
 }
 
 impl ContactModel for CoulombPolyhedral {

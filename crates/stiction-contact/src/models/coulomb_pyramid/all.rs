@@ -35,7 +35,7 @@ impl CoulombPyramid {
     /// As [`solve`](crate::ContactModel::solve)'s, and `InputError::Unsupported` for the quasistatic variant, for an island with more than 12
     /// unknowns, and for more than 1024 solutions.
     pub fn all_solutions(&mut self, problem: &ContactProblem) -> Result<AllSolutions, InputError> {
-        self.check(problem)?;
+        super::check(problem)?;
         let unsupported = |reason: String| InputError::Unsupported { solver: NAME, reason };
         if self.options.quasistatic {
             return Err(unsupported("all solutions are found for the dynamic model only".into()));

@@ -39,7 +39,7 @@ impl CoulombPyramid {
     /// # Errors
     /// As [`solve`](crate::ContactModel::solve)'s.
     pub fn existence(&mut self, problem: &ContactProblem) -> Result<Existence, InputError> {
-        self.check(problem)?;
+        super::check(problem)?;
         let (mut islands, mut whitened) = (Islands::default(), Whitened::default());
         for (k, island) in islands.find(problem).iter().enumerate() {
             whitened.build(problem, island, Level::Acceleration);

@@ -34,6 +34,7 @@ use stiction_lcp::{
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::pyramid::PyramidLaw;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
+use crate::models::unsupported::{Values, refuse};
 use crate::problem::ContactProblem;
 use crate::solution::ContactSolution;
 use crate::whitened::{Whitened, why_not_formed};
@@ -185,32 +186,18 @@ impl CoulombPyramid {
     fn law(&self) -> PyramidLaw {
         PyramidLaw { quasistatic: self.options.quasistatic }
     }
+}
 
-    /// Whether the law has a place for everything in `problem`.
-    fn check(&self, problem: &ContactProblem) -> Result<(), InputError> {
-        let all = problem.contacts();
-        let unsupported = |reason: String| Err(InputError::Unsupported { solver: NAME, reason });
-        for i in 0..all.len() {
-            for (field, value) in [("mu", all.mu[i]), ("mu_spin", all.mu_spin[i])] {
-                if value.is_infinite() {
-                    return unsupported(format!("contact {i}: {field} is infinite; the pyramid needs a finite one"));
-                }
-            }
-            if all.mu_roll[i] != 0.0 {
-                let mu_roll = all.mu_roll[i];
-                return unsupported(format!(
-                    "contact {i}: mu_roll is {mu_roll}; the law has no moment against rolling"
-                ));
-            }
-            if all.mu_viscous[i] != 0.0 {
-                return unsupported(format!(
-                    "contact {i}: mu_viscous is {}; the law has dry friction only",
-                    all.mu_viscous[i]
-                ));
-            }
-        }
-        Ok(())
-    }
+/// Whether the law has a place for everything in `problem`.
+fn check(problem: &ContactProblem) -> Result<(), InputError> {
+    let c = problem.contacts();
+    let refused = [
+        ("mu", c.mu.as_slice(), Values::Infinite, "; the pyramid needs a finite one"),
+        ("mu_spin", &c.mu_spin, Values::Infinite, "; the pyramid needs a finite one"),
+        ("mu_roll", &c.mu_roll, Values::NotZero, "; the law has no moment against rolling"),
+        ("mu_viscous", &c.mu_viscous, Values::NotZero, "; the law has dry friction only"),
+    ];
+    refuse(NAME, &refused)
 }
 
 impl ContactModel for CoulombPyramid {
@@ -235,7 +222,7 @@ impl ContactModel for CoulombPyramid {
         problem: &ContactProblem,
         start: Option<&WarmStart>,
     ) -> Result<ContactOutcome, InputError> {
-        self.check(problem)?;
+        check(problem)?;
         let (law, core) = (self.law(), &mut self.core);
         self.driver.solve(problem, &law, &self.options.common, start, |island, guess, forces, stats| {
             core.solve(island, guess, forces, stats)

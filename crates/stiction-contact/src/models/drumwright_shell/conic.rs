@@ -207,15 +207,15 @@ impl Conic {
     /// How far p is from a solution, block by block `‖p − P(p − u)‖` beside the size the terms of u have before they cancel: the largest.
     pub(super) fn residual(&mut self, p: &[f64], u: &[f64]) -> f64 {
         self.measure_speeds(p);
-        self.largest_miss(p, u, |b| self.size(b))
+        self.largest_residual(p, u, |b| self.size(b))
     }
 
     /// As [`Conic::residual`], beside the largest speed in the problem: however large the impulses are.
-    pub(super) fn plain_miss(&self, p: &[f64], u: &[f64]) -> f64 {
-        self.largest_miss(p, u, |_| 1.0)
+    pub(super) fn plain_residual(&self, p: &[f64], u: &[f64]) -> f64 {
+        self.largest_residual(p, u, |_| 1.0)
     }
 
-    fn largest_miss(&self, p: &[f64], u: &[f64], size: impl Fn(&Block) -> f64) -> f64 {
+    fn largest_residual(&self, p: &[f64], u: &[f64], size: impl Fn(&Block) -> f64) -> f64 {
         let mut worst = 0.0_f64;
         for b in &self.blocks {
             let mut from = [0.0; 3];
@@ -229,7 +229,7 @@ impl Conic {
     }
 
     /// As [`Conic::residual`], and beside the terms of their own rows too: normals that close, and work that contacts do.
-    pub(super) fn strict_miss(&mut self, p: &[f64], u: &[f64]) -> f64 {
+    pub(super) fn strict_residual(&mut self, p: &[f64], u: &[f64]) -> f64 {
         let mut worst = self.residual(p, u);
         for b in self.blocks.iter().filter(|b| b.rows == 3) {
             let rows = b.first..b.first + 3;

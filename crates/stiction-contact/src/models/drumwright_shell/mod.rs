@@ -50,6 +50,7 @@ use stiction_lcp::{InputError, tolerances};
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::shell::ShellLaw;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
+use crate::models::unsupported::{Values, refuse};
 use crate::problem::ContactProblem;
 use crate::whitened::Whitened;
 use conic::{Conic, Within};
@@ -160,16 +161,10 @@ impl ContactModel for DrumwrightShell {
 
 /// The law knows neither viscous friction nor moments.
 fn check(problem: &ContactProblem) -> Result<(), InputError> {
-    let contacts = problem.contacts();
-    let coefficients =
-        [("mu_viscous", &contacts.mu_viscous), ("mu_spin", &contacts.mu_spin), ("mu_roll", &contacts.mu_roll)];
-    for (field, values) in coefficients {
-        if let Some(i) = values.iter().position(|mu| *mu != 0.0) {
-            let reason = format!("contact {i}: {field} is {}, and this law has no place for it", values[i]);
-            return Err(InputError::Unsupported { solver: "drumwright-shell", reason });
-        }
-    }
-    Ok(())
+    let c = problem.contacts();
+    let all = [("mu_viscous", &c.mu_viscous), ("mu_spin", &c.mu_spin), ("mu_roll", &c.mu_roll)];
+    let why = ", and this law has no place for it";
+    refuse("drumwright-shell", &all.map(|(name, mu)| (name, mu.as_slice(), Values::NotZero, why)))
 }
 
 /// Reduce, solve, recover: one island.
@@ -323,7 +318,7 @@ impl IslandSolver {
         self.remove_noise(options);
         self.recover(forces);
         self.conic.row_motion_into(&self.x, &mut self.other);
-        if self.conic.plain_miss(&self.p, &self.other) > self.tolerances.plain_residual {
+        if self.conic.plain_residual(&self.p, &self.other) > self.tolerances.plain_residual {
             return IslandEnd::Failed {
                 why: "the impulses grew so large that the motion drowned in their rounding".into(),
             };

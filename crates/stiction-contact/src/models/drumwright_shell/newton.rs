@@ -112,11 +112,11 @@ impl Newton {
         }
     }
 
-    /// How far impulses are from a solution ([`Conic::strict_miss`]).
+    /// How far impulses are from a solution ([`Conic::strict_residual`]).
     pub(super) fn measure_strictly(&mut self, conic: &mut Conic, p: &[f64]) -> f64 {
         conic.motion_into(p, &mut self.x);
         conic.row_motion_into(&self.x, &mut self.u);
-        conic.strict_miss(p, &self.u)
+        conic.strict_residual(p, &self.u)
     }
 
     /// Sets x to the motion under p, and measures p.

@@ -37,7 +37,7 @@ pub(crate) use row::Row;
 tolerances! {
     /// Tolerances of the frictionless, viscous and no-slip models.
     Tolerances {
-        /// A proposal is taken if no row misses its law by more than this, relative to the certificate's tolerance. Less solves again what was
+        /// A proposal is taken if no row has a residual above this, relative to the certificate's tolerance. Less solves again what was
         /// right, more leaves it to the certificate.
         proposal = 0.1,
         /// What remains of a row that is taken for dependent, relative to its length, where the usual one led to no certified answer: rows that

@@ -45,16 +45,6 @@ impl ActiveSet {
         self.w[i].abs() > leak + self.tolerances.sign * self.row_size(i, self.magnitude())
     }
 
-    /// True if column `i` opens a ray: a null direction that no bound stops. It is left in `direction`.
-    pub(crate) fn null_ray(&mut self, i: usize) -> bool {
-        if self.qr.append(self.data.g.col(i), i) {
-            self.qr.remove(self.qr.len() - 1);
-            return false;
-        }
-        self.null_direction(i, if self.w[i] < 0.0 { 1.0 } else { -1.0 });
-        self.null_step(i).is_none()
-    }
-
     /// `direction ← d` with `dᵢ = side`, `d_α = −side R⁻¹ Qᵀ gᵢ`, zero elsewhere.
     fn null_direction(&mut self, i: usize, side: f64) {
         let k = self.qr.len();

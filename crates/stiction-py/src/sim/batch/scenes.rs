@@ -10,7 +10,7 @@ use crate::{arrays, errors};
 use stiction_sim::inputs::Layout;
 
 /// The scenes that were asked for, and how many copies.
-pub fn scenes_of<'py>(
+pub(crate) fn scenes_of<'py>(
     scene: &Bound<'py, PyAny>,
     n: Option<usize>,
     parameters: Option<&Bound<'py, PyDict>>,
@@ -59,7 +59,7 @@ pub fn scenes_of<'py>(
 }
 
 /// Checks that arrays over all scenes make sense.
-pub fn check_structure(py: Python<'_>, scenes: &[Bound<'_, Scene>]) -> PyResult<()> {
+pub(crate) fn check_structure(py: Python<'_>, scenes: &[Bound<'_, Scene>]) -> PyResult<()> {
     let first = &scenes[0].get().inner;
     for (i, scene) in scenes.iter().enumerate().skip(1) {
         let other = &scene.get().inner;

@@ -8,9 +8,13 @@
 //!
 //! Reference: [LawsonHanson74, ch. 23, problem LDP].
 
+use crate::certificate::certify;
 use crate::error::InputError;
+use crate::generate::Rng;
 use crate::matrix::{Matrix, dot, max_abs};
+use crate::nnls::Nnls;
 use crate::problem::FactoredLcp;
+use crate::solver::{Options, Solver};
 use stiction_linalg::power::{exponent, times_power};
 
 /// Below this the residual of the least squares problem, which is at most 1, counts as zero.
@@ -20,7 +24,7 @@ const VANISHES: f64 = 1e-10;
 ///
 /// # Errors
 /// `InputError` if numbers leave the range of f64.
-pub fn form(problem: &FactoredLcp) -> Result<FactoredLcp, InputError> {
+fn form(problem: &FactoredLcp) -> Result<FactoredLcp, InputError> {
     let (m, n, s) = (problem.g().rows(), problem.n(), scale(problem));
     let last = |j: usize| -times_power(problem.e()[j], s);
     let e = Matrix::from_fn(m + 1, n, |i, j| if i < m { problem.g()[(i, j)] } else { last(j) });
@@ -30,7 +34,7 @@ pub fn form(problem: &FactoredLcp) -> Result<FactoredLcp, InputError> {
 }
 
 /// z (n) of the given problem from y (n) of its [`form`], or `None` if r = 0: then y shows that there is none.
-pub fn solution(problem: &FactoredLcp, y: &[f64]) -> Option<Vec<f64>> {
+fn solution(problem: &FactoredLcp, y: &[f64]) -> Option<Vec<f64>> {
     let s = scale(problem);
     let last = -times_power(dot(problem.e(), y), s) - 1.0;
     (last < -VANISHES).then(|| y.iter().map(|y| times_power(-y / last, -s)).collect())
@@ -41,41 +45,32 @@ fn scale(problem: &FactoredLcp) -> i32 {
     exponent(problem.g().max_abs()) - exponent(max_abs(problem.e()))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::certificate::certify;
-    use crate::generate::Rng;
-    use crate::nnls::Nnls;
-    use crate::solver::{Options, Solver};
-
-    /// Both routes find a solution of the same problems, and the form's passes the certificate too.
-    #[test]
-    fn agrees_with_the_direct_method() {
-        let mut nnls = Nnls::new(Options::default());
-        let (mut solved, mut none) = (0, 0);
-        for seed in 0..2000 {
-            let mut rng = Rng::new(seed);
-            let (m, n) = (1 + rng.below(5), 1 + rng.below(12));
-            let g = Matrix::from_fn(m, n, |_, _| rng.normal());
-            let e = (0..n).map(|_| 100.0 * rng.normal()).collect();
-            let problem = FactoredLcp::new(g, e).unwrap();
-            let direct = nnls.solve(&problem).unwrap();
-            let outcome = nnls.solve(&form(&problem).unwrap()).unwrap();
-            let y = &outcome.solved().expect("always solvable").z;
-            match solution(&problem, y) {
-                Some(z) => {
-                    assert!(direct.solved().is_some(), "seed {seed}");
-                    let certificate = certify((&problem).into(), &z, &mut vec![0.0; n]);
-                    assert!(certificate.holds(1e-8), "seed {seed}: {certificate}");
-                    solved += 1;
-                }
-                None => {
-                    assert_eq!(direct.name(), "ray", "seed {seed}");
-                    none += 1;
-                }
+/// Both routes find a solution of the same problems, and the form's passes the certificate too.
+#[test]
+fn agrees_with_the_direct_method() {
+    let mut nnls = Nnls::new(Options::default());
+    let (mut solved, mut none) = (0, 0);
+    for seed in 0..2000 {
+        let mut rng = Rng::new(seed);
+        let (m, n) = (1 + rng.below(5), 1 + rng.below(12));
+        let g = Matrix::from_fn(m, n, |_, _| rng.normal());
+        let e = (0..n).map(|_| 100.0 * rng.normal()).collect();
+        let problem = FactoredLcp::new(g, e).unwrap();
+        let direct = nnls.solve(&problem).unwrap();
+        let outcome = nnls.solve(&form(&problem).unwrap()).unwrap();
+        let y = &outcome.solved().expect("always solvable").z;
+        match solution(&problem, y) {
+            Some(z) => {
+                assert!(direct.solved().is_some(), "seed {seed}");
+                let certificate = certify((&problem).into(), &z, &mut vec![0.0; n]);
+                assert!(certificate.holds(1e-8), "seed {seed}: {certificate}");
+                solved += 1;
+            }
+            None => {
+                assert_eq!(direct.name(), "ray", "seed {seed}");
+                none += 1;
             }
         }
-        assert!(solved > 200 && none > 200, "{solved} {none}");
     }
+    assert!(solved > 200 && none > 200, "{solved} {none}");
 }
