@@ -49,6 +49,12 @@ const MOST_TURNS: f64 = 64.0;
 /// that time stepping is good for.
 const ENERGY_TOLERANCE: f64 = 1e-9;
 
+/// Part of [`ENERGY_TOLERANCE`] up to which the kinetic energy at a scale may be taken from a parabola.
+const PARABOLA_TOLERANCE: f64 = 0.1;
+
+/// Relative change of the kinetic energy along a step up to which it is like a parabola.
+const PARABOLA_RANGE: f64 = 0.01;
+
 /// Rounds of scaling: slow motion needs one or two; bisection reaches the tolerance from anywhere.
 const SCALING_ROUNDS: usize = 40;
 
@@ -196,7 +202,12 @@ impl StepScratch {
         if !(kinetic > 0.0 && kinetic.is_finite()) {
             return;
         }
-        let (scale, drift) = self.find_scale(model, tree, q, kinetic, floating, dt);
+        // Motion under velocity products keeps its energy: ½ vᵀ Ṁ v = −v · force, which is the rate along the step.
+        let slope = -dt * dot(&self.before, force);
+        mass.mul_into(&self.after, &mut self.impulse);
+        // Of a tree that floats, the centre of mass is to be known to rounding.
+        let start = floating.is_none().then(|| [0.5 * dot(&self.after, &self.impulse), slope]);
+        let (scale, drift) = self.find_scale(model, tree, q, kinetic, (floating, start), dt);
         self.after.iter_mut().zip(&self.before).for_each(|(after, before)| *after = scale * *after - before);
         if let Some(base) = floating {
             (0..3).for_each(|k| self.after[k] -= scale * base.axes[k].dot(drift));
@@ -224,14 +235,15 @@ impl StepScratch {
     }
 
     /// The factor for the velocities after the step with which their kinetic energy where they lead
-    /// to is `kinetic`; and the velocity of the centre of mass there, unscaled.
+    /// to is `kinetic`; and the velocity of the centre of mass there, unscaled. `start` is the
+    /// energy of these velocities in the present configuration, and its rate with the factor.
     fn find_scale(
         &mut self,
         model: &Model,
         tree: &Tree,
         q: &[f64],
         kinetic: f64,
-        floating: Option<&Floating>,
+        (floating, mut start): (Option<&Floating>, Option<[f64; 2]>),
         dt: f64,
     ) -> (f64, Vec3) {
         let (mut low, mut high, mut scale) = (0.0, LARGEST_SCALE, 1.0);
@@ -239,6 +251,9 @@ impl StepScratch {
             let end = self.energy_at_end(model, tree, q, scale * dt, floating);
             let ratio = scale * scale * end.kinetic / kinetic;
             if (ratio - 1.0).abs() <= ENERGY_TOLERANCE || !ratio.is_finite() {
+                return (scale, end.drift);
+            }
+            if let Some(scale) = start.take().and_then(|start| scale_on_parabola(start, end.kinetic, kinetic)) {
                 return (scale, end.drift);
             }
             if ratio > 1.0 {
@@ -316,6 +331,24 @@ impl StepScratch {
         };
         (pose, velocity)
     }
+}
+
+/// The scale s with `s² E(s) = kinetic`, near 1, where E is the parabola with the given value and slope at 0 and the value
+/// `end` at 1; none where E cannot be told from it beyond doubt.
+fn scale_on_parabola([start, slope]: [f64; 2], end: f64, kinetic: f64) -> Option<f64> {
+    let curvature = end - start - slope;
+    let mut scale = 1.0;
+    // The first correction is small, and the second one rounding.
+    for _ in 0..2 {
+        let energy = start + scale * (slope + scale * curvature);
+        let rate = slope + 2.0 * scale * curvature;
+        scale -= (scale * scale * energy - kinetic) / (scale * (2.0 * energy + scale * rate));
+    }
+    // What is left out is smaller still than the curvature's own part.
+    let left_out = curvature.abs() * (scale - 1.0).abs();
+    let is_parabola =
+        left_out <= PARABOLA_TOLERANCE * ENERGY_TOLERANCE * kinetic && (end - start).abs() <= PARABOLA_RANGE * kinetic;
+    is_parabola.then_some(scale)
 }
 
 /// The angular velocity of a free body after `dt`, both in its own axes: the implicit midpoint
