@@ -5,7 +5,7 @@
 
 use stiction_linalg::Matrix;
 
-use crate::inertia::point_inertia;
+use crate::inertia::{Inertia, point_inertia};
 use crate::kinematics::{LinkMotion, Workspace};
 use crate::math::{Mat3, Vec3};
 use crate::model::Model;
@@ -51,8 +51,8 @@ impl Workspace {
     pub fn inverse_dynamics(&mut self, model: &Model, a: &[f64], tau: &mut [f64]) {
         self.accelerate(model, a);
         self.forces.clear();
-        for i in 0..model.links().len() {
-            let force = self.link_force(model, i);
+        for (i, link) in model.links().iter().enumerate() {
+            let force = self.force_for(&link.spec.inertia, i, self.accelerations[i]);
             self.forces.push(force);
         }
         for (i, link) in model.links().iter().enumerate().rev() {
@@ -76,27 +76,32 @@ impl Workspace {
 
     /// The same with another gravity.
     pub(crate) fn forces_at_rest(&mut self, model: &Model, gravity: Vec3, force: &mut [f64]) {
-        // Accelerations of zero need no storage of their own: the velocity products are the accelerations.
-        self.accelerations.clear();
-        self.accelerations
-            .extend(self.bias.iter().map(|b| LinkMotion { angular: b.angular, linear: b.linear - gravity }));
+        let bodies = &model.bodies().list;
         self.forces.clear();
-        for i in 0..model.links().len() {
-            let link_force = self.link_force(model, i);
-            self.forces.push(link_force);
+        for body in bodies {
+            let bias = self.bias[body.link];
+            // With accelerations of zero the velocity products are all there is.
+            let motion = LinkMotion { angular: bias.angular, linear: bias.linear - gravity };
+            let needed = self.force_for(&body.inertia, body.link, motion);
+            self.forces.push(needed);
         }
-        for (i, link) in model.links().iter().enumerate().rev() {
-            let LinkForce { moment, force: f } = self.forces[i];
-            for k in link.v.clone() {
+        for (n, body) in bodies.iter().enumerate().rev() {
+            let LinkForce { moment, force: f } = self.forces[n];
+            for k in model.links()[body.link].v.clone() {
                 let column = &self.columns[k];
                 force[k] = -(column.angular.dot(moment) + column.linear.dot(f));
             }
-            if let Some(p) = link.spec.parent {
-                let arm = self.pose[i].translation - self.pose[p].translation;
+            if let Some(p) = body.parent {
+                let arm = self.arm(body.link, bodies[p].link);
                 self.forces[p].force += f;
                 self.forces[p].moment += moment + arm.cross(f);
             }
         }
+    }
+
+    /// From the origin of one link to that of another.
+    fn arm(&self, to: usize, from: usize) -> Vec3 {
+        self.pose[to].translation - self.pose[from].translation
     }
 
     /// Accelerations of the links under joint accelerations `a`, with gravity as an acceleration of the world upwards.
@@ -120,16 +125,16 @@ impl Workspace {
         }
     }
 
-    /// The force and moment (about its origin) that link `i` needs for its acceleration.
-    fn link_force(&self, model: &Model, i: usize) -> LinkForce {
-        let inertia = &model.links()[i].spec.inertia;
-        let (motion, omega) = (self.accelerations[i], self.velocity[i].angular);
-        let rotation = self.pose[i].rotation;
-        let c = rotation * inertia.com;
-        let r = Mat3::from_quat(rotation);
-        let about_com = r * inertia.about_com * r.transpose();
+    /// The force and moment (about its origin) that a body in the frame of link `i` needs for an acceleration.
+    fn force_for(&self, inertia: &Inertia, i: usize, motion: LinkMotion) -> LinkForce {
+        if inertia.mass == 0.0 {
+            return LinkForce::ZERO;
+        }
+        let (omega, r) = (self.velocity[i].angular, Mat3::from_quat(self.pose[i].rotation));
+        let (c, inverse) = (r * inertia.com, r.transpose());
         let force = (motion.linear + motion.angular.cross(c) + omega.cross(omega.cross(c))) * inertia.mass;
-        let spin = about_com * motion.angular + omega.cross(about_com * omega);
+        let turned = |x: Vec3| r * (inertia.about_com * (inverse * x));
+        let spin = turned(motion.angular) + omega.cross(turned(omega));
         LinkForce { force, moment: spin + c.cross(force) }
     }
 
@@ -137,52 +142,58 @@ impl Workspace {
     pub fn mass_blocks(&mut self, model: &Model, blocks: &mut Vec<Matrix>) {
         self.composites(model);
         blocks.resize_with(model.trees().len(), Matrix::default);
-        for (tree, block) in model.trees().iter().zip(blocks) {
+        for ((tree, bodies), block) in model.trees().iter().zip(&model.bodies().of_tree).zip(blocks) {
             block.reset(tree.v.len(), tree.v.len());
-            for i in tree.links.clone() {
-                self.mass_columns(model, i, tree.v.start, block);
+            for n in bodies.clone() {
+                self.mass_columns(model, n, tree.v.start, block);
             }
         }
     }
 
-    /// The columns of the inertia matrix that belong to the joint of link `i`: the momentum of what hangs on it, seen by all joints above.
-    fn mass_columns(&self, model: &Model, i: usize, first: usize, block: &mut Matrix) {
-        let link = &model.links()[i];
+    /// The columns of the inertia matrix that belong to the joint of body `n`: the momentum of what hangs on it, seen by all joints above.
+    fn mass_columns(&self, model: &Model, n: usize, first: usize, block: &mut Matrix) {
+        let (links, bodies) = (model.links(), &model.bodies().list);
+        let link = &links[bodies[n].link];
         for k in link.v.clone() {
             let motion = LinkMotion { angular: self.columns[k].angular, linear: self.columns[k].linear };
-            let mut momentum = self.composites[i].momentum(&motion);
-            let mut at = i;
+            let mut momentum = self.composites[n].momentum(&motion);
+            let mut at = n;
             loop {
-                let end = if at == i { k + 1 } else { model.links()[at].v.end };
-                for j in model.links()[at].v.start..end {
+                let joint = &links[bodies[at].link];
+                let end = if at == n { k + 1 } else { joint.v.end };
+                for j in joint.v.start..end {
                     let entry =
                         self.columns[j].angular.dot(momentum.moment) + self.columns[j].linear.dot(momentum.force);
                     block[(j - first, k - first)] = entry;
                     block[(k - first, j - first)] = entry;
                 }
-                let Some(p) = model.links()[at].spec.parent else { break };
-                let arm = self.pose[at].translation - self.pose[p].translation;
-                momentum.moment += arm.cross(momentum.force);
+                let Some(p) = bodies[at].parent else { break };
+                momentum.moment += self.arm(bodies[at].link, bodies[p].link).cross(momentum.force);
                 at = p;
             }
             block[(k - first, k - first)] += link.spec.properties.armature;
         }
     }
 
-    /// Inertia of every link with all that hangs on it.
+    /// Inertia of every body with all that hangs on it.
     fn composites(&mut self, model: &Model) {
+        let bodies = &model.bodies().list;
         self.composites.clear();
-        for (i, link) in model.links().iter().enumerate() {
-            let own = &link.spec.inertia;
-            let rotation = self.pose[i].rotation;
-            let (c, r) = (rotation * own.com, Mat3::from_quat(rotation));
+        for body in bodies {
+            let own = &body.inertia;
+            if own.mass == 0.0 {
+                self.composites.push(Composite { mass: 0.0, moment: Vec3::ZERO, inertia: Mat3::ZERO });
+                continue;
+            }
+            let r = Mat3::from_quat(self.pose[body.link].rotation);
+            let c = r * own.com;
             let inertia = r * own.about_com * r.transpose() + point_inertia(own.mass, c);
             self.composites.push(Composite { mass: own.mass, moment: c * own.mass, inertia });
         }
-        for (i, link) in model.links().iter().enumerate().rev() {
-            if let Some(p) = link.spec.parent {
-                let arm = self.pose[i].translation - self.pose[p].translation;
-                let child = self.composites[i];
+        for (n, body) in bodies.iter().enumerate().rev() {
+            if let Some(p) = body.parent {
+                let arm = self.arm(body.link, bodies[p].link);
+                let child = self.composites[n];
                 let parent = &mut self.composites[p];
                 parent.mass += child.mass;
                 parent.moment += child.moment + arm * child.mass;
@@ -193,16 +204,24 @@ impl Workspace {
 
     /// Kinetic energy and potential energy against gravity (J).
     pub fn energy(&self, model: &Model, v: &[f64]) -> (f64, f64) {
-        let (mut kinetic, mut potential) = (0.0, 0.0);
-        for (i, link) in model.links().iter().enumerate() {
-            let inertia = &link.spec.inertia;
-            let c = self.pose[i].rotation * inertia.com;
-            let omega = self.velocity[i].angular;
-            let at_com = self.velocity[i].linear + omega.cross(c);
-            let local = self.pose[i].rotation.inverse() * omega;
-            kinetic += 0.5 * inertia.mass * at_com.length_squared() + 0.5 * local.dot(inertia.about_com * local);
-            kinetic += link.v.clone().map(|k| 0.5 * link.spec.properties.armature * v[k] * v[k]).sum::<f64>();
-            potential -= inertia.mass * model.gravity().dot(self.pose[i].translation + c);
+        let (gravity, fixed) = (model.gravity(), &model.bodies().fixed);
+        let (mut kinetic, mut potential) = (0.0, -fixed.mass * gravity.dot(fixed.com));
+        for body in &model.bodies().list {
+            let (link, own) = (&model.links()[body.link], &body.inertia);
+            let armature = link.spec.properties.armature;
+            if armature > 0.0 {
+                kinetic += link.v.clone().map(|k| 0.5 * armature * v[k] * v[k]).sum::<f64>();
+            }
+            if own.mass == 0.0 {
+                continue;
+            }
+            let (pose, omega) = (&self.pose[body.link], self.velocity[body.link].angular);
+            let r = Mat3::from_quat(pose.rotation);
+            let c = r * own.com;
+            let at_com = self.velocity[body.link].linear + omega.cross(c);
+            let local = r.transpose() * omega;
+            kinetic += 0.5 * own.mass * at_com.length_squared() + 0.5 * local.dot(own.about_com * local);
+            potential -= own.mass * gravity.dot(pose.translation + c);
         }
         (kinetic, potential)
     }

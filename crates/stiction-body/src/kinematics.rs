@@ -2,7 +2,7 @@
 //!
 //! Everything is along world axes, with a link's own origin as the point of reference: no large numbers far from the world's origin.
 
-use crate::joint::Column;
+use crate::joint::{Column, JointKind};
 use crate::math::{Pose, Vec3, length};
 use crate::model::Model;
 
@@ -47,11 +47,16 @@ impl Workspace {
         for link in model.links() {
             let parent = link.spec.parent.map_or(Pose::identity(), |p| self.pose[p]);
             let joint = parent * link.spec.frame;
+            if link.spec.kind == JointKind::Fixed {
+                self.pose.push(joint);
+                continue;
+            }
             self.pose.push(joint * link.spec.kind.pose(&q[link.q.clone()]));
+            // A column has one part alone.
+            let turned = |x: Vec3| if x == Vec3::ZERO { x } else { joint.rotation * x };
             for k in 0..link.v.len() {
                 let column = link.spec.kind.column(k);
-                self.columns
-                    .push(Column { angular: joint.rotation * column.angular, linear: joint.rotation * column.linear });
+                self.columns.push(Column { angular: turned(column.angular), linear: turned(column.linear) });
             }
         }
     }
@@ -164,16 +169,20 @@ impl Workspace {
     ) {
         let first = model.trees()[model.links()[i].tree].v.start;
         let mut at = Some(i);
-        while let Some(link) = at {
-            let wrenches = wrenches(self.pose[link].translation);
-            for k in model.links()[link].v.clone() {
+        while let Some(i) = at {
+            let link = &model.links()[i];
+            at = link.spec.parent;
+            if link.v.is_empty() {
+                continue;
+            }
+            let wrenches = wrenches(self.pose[i].translation);
+            for k in link.v.clone() {
                 let column = &self.columns[k];
                 let turns = column.linear == Vec3::ZERO;
                 for n in 0..N {
                     rows[n][k - first] += wrenches[n].power(column, turns);
                 }
             }
-            at = model.links()[link].spec.parent;
         }
     }
 }

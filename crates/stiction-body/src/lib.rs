@@ -43,6 +43,7 @@ mod loops;
 pub mod math;
 pub mod model;
 pub mod range;
+mod rigid_bodies;
 pub mod shape;
 mod velocity_products;
 

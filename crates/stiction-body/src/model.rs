@@ -10,6 +10,7 @@ use crate::inertia::Inertia;
 use crate::joint::JointKind;
 use crate::math::{Mat3, Pose, Vec3};
 use crate::range;
+use crate::rigid_bodies::RigidBodies;
 
 /// A quaternion or an axis may be this far from unit length.
 const UNIT: f64 = 1e-9;
@@ -228,12 +229,14 @@ pub struct Model {
     gravity: Vec3,
     nq: usize,
     nv: usize,
+    /// What follows from the links.
+    bodies: RigidBodies,
 }
 
-/// As it would be derived, but for couplings, which only stand there if there are some: recordings tell models apart by this text.
+/// As it would be derived, but for couplings, which only stand there if there are some, and for what follows from the links: recordings tell models apart by this text.
 impl fmt::Debug for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { links, trees, mimics, loops, loop_axes, couplings, gravity, nq, nv } = self;
+        let Self { links, trees, mimics, loops, loop_axes, couplings, gravity, nq, nv, bodies: _ } = self;
         let mut out = f.debug_struct("Model");
         out.field("links", links).field("trees", trees).field("mimics", mimics).field("loops", loops);
         out.field("loop_axes", loop_axes);
@@ -253,6 +256,11 @@ impl Model {
     /// The trees.
     pub fn trees(&self) -> &[Tree] {
         &self.trees
+    }
+
+    /// Links that are fixed to each other, as bodies.
+    pub(crate) fn bodies(&self) -> &RigidBodies {
+        &self.bodies
     }
 
     /// Joints that follow others.
@@ -322,6 +330,7 @@ impl Model {
         for (link, (inertia, properties)) in self.links.iter_mut().zip(numbers) {
             (link.spec.inertia, link.spec.properties) = (*inertia, *properties);
         }
+        self.bodies = RigidBodies::new(&self.links);
         Ok(())
     }
 
@@ -587,7 +596,8 @@ impl ModelBuilder {
         let renumber = |l: &LoopClosure| LoopClosure { a: l.a.map(|a| number[a]), b: l.b.map(|b| number[b]), ..*l };
         let loops: Vec<LoopClosure> = self.loops.iter().map(renumber).collect();
         let loop_axes = vec![LoopAxes::default(); loops.len()];
-        Ok((Model { links, trees, mimics, loops, loop_axes, couplings, gravity: self.gravity, nq, nv }, number))
+        let (bodies, gravity) = (RigidBodies::new(&links), self.gravity);
+        Ok((Model { links, trees, mimics, loops, loop_axes, couplings, gravity, nq, nv, bodies }, number))
     }
 
     /// Links tree by tree, in the order of the roots, otherwise as added: parents stay before children.

@@ -20,6 +20,8 @@
 //! *in the configuration they lead to*, beside the motion of the centre of mass, which keeps its
 //! momentum.
 
+use std::ops::Range;
+
 use stiction_linalg::Matrix;
 use stiction_linalg::cholesky;
 use stiction_linalg::matrix::dot;
@@ -28,7 +30,8 @@ use crate::inertia::point_inertia;
 use crate::joint::JointKind;
 use crate::kinematics::{LinkMotion, Workspace};
 use crate::math::{Mat3, Pose, Vec3, axis_angle, length};
-use crate::model::{Model, Tree};
+use crate::model::{Link, Model, Tree};
+use crate::rigid_bodies::RigidBody;
 
 /// Iterations of Newton's method for one turn; up to [`LARGEST_TURN`] five are enough.
 const NEWTON_ITERATIONS: usize = 12;
@@ -45,6 +48,12 @@ const MOST_TURNS: f64 = 64.0;
 /// Relative change of the kinetic energy in a step that is accepted: 10⁶ steps stay within the 1e-3
 /// that time stepping is good for.
 const ENERGY_TOLERANCE: f64 = 1e-9;
+
+/// Part of [`ENERGY_TOLERANCE`] up to which the kinetic energy at a scale may be taken from a parabola.
+const PARABOLA_TOLERANCE: f64 = 0.1;
+
+/// Relative change of the kinetic energy along a step up to which it is like a parabola.
+const PARABOLA_RANGE: f64 = 0.01;
 
 /// Rounds of scaling: slow motion needs one or two; bisection reaches the tolerance from anywhere.
 const SCALING_ROUNDS: usize = 40;
@@ -65,7 +74,7 @@ pub(crate) struct StepScratch {
     before: Vec<f64>,
     after: Vec<f64>,
     impulse: Vec<f64>,
-    /// Configuration of one joint at the end, and poses and velocities of the tree's links.
+    /// Configuration of one joint at the end, and poses and velocities of the tree's bodies.
     q: Vec<f64>,
     pose: Vec<Pose>,
     velocity: Vec<LinkMotion>,
@@ -100,17 +109,19 @@ impl Workspace {
         force: &mut [f64],
     ) {
         self.forces_at_rest(model, Vec3::ZERO, force);
-        for i in 0..model.links().len() {
-            if matches!(model.links()[i].spec.kind, JointKind::Free | JointKind::Spherical) {
-                self.turn_freely(model, i, dt, force);
+        let bodies = &model.bodies().list;
+        for (n, body) in bodies.iter().enumerate() {
+            if matches!(model.links()[body.link].spec.kind, JointKind::Free | JointKind::Spherical) {
+                self.turn_freely(model, n, dt, force);
             }
         }
-        for (tree, block) in model.trees().iter().zip(mass) {
+        for ((tree, of_tree), block) in model.trees().iter().zip(&model.bodies().of_tree).zip(mass) {
             if tree.articulated && v[tree.v.clone()].iter().any(|x| *x != 0.0) {
                 let (v, force) = (&v[tree.v.clone()], &mut force[tree.v.clone()]);
                 let floating = tree.floating.filter(|&i| model.links()[i].spec.properties.armature == 0.0);
-                let floating = floating.map(|i| Floating {
-                    mass: self.composites[i].mass,
+                let floating = floating.and_then(|i| of_tree.clone().find(|&n| bodies[n].link == i));
+                let floating = floating.map(|n| Floating {
+                    mass: self.composites[n].mass,
                     axes: [0, 1, 2].map(|k| self.columns[tree.v.start + k].linear),
                 });
                 self.step.keep_energy(model, tree, (q, v), block, floating.as_ref(), dt, force);
@@ -119,10 +130,11 @@ impl Workspace {
         self.add_gravity(model, force);
     }
 
-    /// The gyroscopic moment on the joint of link `i`, of all that hangs on it taken as rigid: over
+    /// The gyroscopic moment on the joint of body `n`, of all that hangs on it taken as rigid: over
     /// the step instead of at its start.
-    fn turn_freely(&self, model: &Model, i: usize, dt: f64, force: &mut [f64]) {
-        let (link, body, omega) = (&model.links()[i], &self.composites[i], self.velocity[i].angular);
+    fn turn_freely(&self, model: &Model, n: usize, dt: f64, force: &mut [f64]) {
+        let i = model.bodies().list[n].link;
+        let (link, body, omega) = (&model.links()[i], &self.composites[n], self.velocity[i].angular);
         if dt * length(omega) < SMALLEST_TURN || body.mass <= 0.0 {
             return;
         }
@@ -152,10 +164,11 @@ impl Workspace {
     /// Adds the weight of what hangs on each joint.
     fn add_gravity(&self, model: &Model, force: &mut [f64]) {
         let gravity = model.gravity();
-        for (link, body) in model.links().iter().zip(&self.composites) {
-            for k in link.v.clone() {
+        for (body, whole) in model.bodies().list.iter().zip(&self.composites) {
+            let (weight, moment) = (gravity * whole.mass, whole.moment.cross(gravity));
+            for k in model.links()[body.link].v.clone() {
                 let column = &self.columns[k];
-                force[k] += column.linear.dot(gravity * body.mass) + column.angular.dot(body.moment.cross(gravity));
+                force[k] += column.linear.dot(weight) + column.angular.dot(moment);
             }
         }
     }
@@ -189,7 +202,12 @@ impl StepScratch {
         if !(kinetic > 0.0 && kinetic.is_finite()) {
             return;
         }
-        let (scale, drift) = self.find_scale(model, tree, q, kinetic, floating, dt);
+        // Motion under velocity products keeps its energy: ½ vᵀ Ṁ v = −v · force, which is the rate along the step.
+        let slope = -dt * dot(&self.before, force);
+        mass.mul_into(&self.after, &mut self.impulse);
+        // Of a tree that floats, the centre of mass is to be known to rounding.
+        let start = floating.is_none().then(|| [0.5 * dot(&self.after, &self.impulse), slope]);
+        let (scale, drift) = self.find_scale(model, tree, q, kinetic, (floating, start), dt);
         self.after.iter_mut().zip(&self.before).for_each(|(after, before)| *after = scale * *after - before);
         if let Some(base) = floating {
             (0..3).for_each(|k| self.after[k] -= scale * base.axes[k].dot(drift));
@@ -217,14 +235,15 @@ impl StepScratch {
     }
 
     /// The factor for the velocities after the step with which their kinetic energy where they lead
-    /// to is `kinetic`; and the velocity of the centre of mass there, unscaled.
+    /// to is `kinetic`; and the velocity of the centre of mass there, unscaled. `start` is the
+    /// energy of these velocities in the present configuration, and its rate with the factor.
     fn find_scale(
         &mut self,
         model: &Model,
         tree: &Tree,
         q: &[f64],
         kinetic: f64,
-        floating: Option<&Floating>,
+        (floating, mut start): (Option<&Floating>, Option<[f64; 2]>),
         dt: f64,
     ) -> (f64, Vec3) {
         let (mut low, mut high, mut scale) = (0.0, LARGEST_SCALE, 1.0);
@@ -232,6 +251,9 @@ impl StepScratch {
             let end = self.energy_at_end(model, tree, q, scale * dt, floating);
             let ratio = scale * scale * end.kinetic / kinetic;
             if (ratio - 1.0).abs() <= ENERGY_TOLERANCE || !ratio.is_finite() {
+                return (scale, end.drift);
+            }
+            if let Some(scale) = start.take().and_then(|start| scale_on_parabola(start, end.kinetic, kinetic)) {
                 return (scale, end.drift);
             }
             if ratio > 1.0 {
@@ -252,44 +274,81 @@ impl StepScratch {
         let (mut kinetic, mut momentum) = (0.0, Vec3::ZERO);
         self.pose.clear();
         self.velocity.clear();
-        for i in tree.links.clone() {
-            let (link, own) = (&model.links()[i], &model.links()[i].spec.inertia);
-            let (pose, velocity) = self.link_at_end(model, tree, i, q, dt);
-            let omega = velocity.angular;
-            let at_centre = velocity.linear + omega.cross(pose.rotation * own.com);
-            let local = pose.rotation.inverse() * omega;
-            kinetic += own.mass * at_centre.length_squared() + local.dot(own.about_com * local);
-            momentum += at_centre * own.mass;
-            let joint = &self.after[link.v.start - tree.v.start..link.v.end - tree.v.start];
-            kinetic += link.spec.properties.armature * dot(joint, joint);
+        let bodies = model.bodies().of_tree[model.links()[tree.links.start].tree].clone();
+        for n in bodies.clone() {
+            let body = &model.bodies().list[n];
+            let (link, own) = (&model.links()[body.link], &body.inertia);
+            let joint = link.v.start - tree.v.start..link.v.end - tree.v.start;
+            let above = body.parent.map(|p| p - bodies.start);
+            let (pose, velocity) = self.body_at_end(link, body, above, (q, joint.clone()), dt);
             self.pose.push(pose);
             self.velocity.push(velocity);
+            let armature = link.spec.properties.armature;
+            if armature > 0.0 {
+                kinetic += armature * dot(&self.after[joint.clone()], &self.after[joint]);
+            }
+            if own.mass > 0.0 {
+                let (omega, r) = (velocity.angular, Mat3::from_quat(pose.rotation));
+                let at_centre = velocity.linear + omega.cross(r * own.com);
+                let local = r.transpose() * omega;
+                kinetic += own.mass * at_centre.length_squared() + local.dot(own.about_com * local);
+                momentum += at_centre * own.mass;
+            }
         }
         let drift = floating.map_or(Vec3::ZERO, |base| momentum / base.mass);
         Energy { kinetic: 0.5 * (kinetic - momentum.dot(drift)), drift }
     }
 
-    /// Pose and velocity of link `i` at the end of a step of `dt` with the velocities after it.
-    fn link_at_end(&mut self, model: &Model, tree: &Tree, i: usize, q: &[f64], dt: f64) -> (Pose, LinkMotion) {
-        let link = &model.links()[i];
-        let v = &self.after[link.v.start - tree.v.start..link.v.end - tree.v.start];
+    /// Pose and velocity of a body's link at the end of a step of `dt` with the velocities after it, of which `joint` are its own;
+    /// `above` is the body it hangs on, among those of the tree.
+    fn body_at_end(
+        &mut self,
+        link: &Link,
+        body: &RigidBody,
+        above: Option<usize>,
+        (q, joint): (&[f64], Range<usize>),
+        dt: f64,
+    ) -> (Pose, LinkMotion) {
+        let v = &self.after[joint];
         self.q.clear();
         self.q.extend_from_slice(&q[link.q.clone()]);
         link.spec.kind.integrate(&mut self.q, v, dt);
-        let (above, motion) = link.spec.parent.map_or((Pose::identity(), LinkMotion::ZERO), |p| {
-            (self.pose[p - tree.links.start], self.velocity[p - tree.links.start])
-        });
-        let joint = above * link.spec.frame;
+        let (above, motion) =
+            above.map_or((Pose::identity(), LinkMotion::ZERO), |above| (self.pose[above], self.velocity[above]));
+        let joint = above * body.frame;
         let pose = joint * link.spec.kind.pose(&self.q);
         let arm = pose.translation - above.translation;
-        let mut velocity = LinkMotion { angular: motion.angular, linear: motion.linear + motion.angular.cross(arm) };
+        let (mut angular, mut linear) = (Vec3::ZERO, Vec3::ZERO);
         for (k, x) in v.iter().enumerate() {
             let column = link.spec.kind.column(k);
-            velocity.angular += joint.rotation * column.angular * *x;
-            velocity.linear += joint.rotation * column.linear * *x;
+            angular += column.angular * *x;
+            linear += column.linear * *x;
         }
+        let r = Mat3::from_quat(joint.rotation);
+        let velocity = LinkMotion {
+            angular: motion.angular + r * angular,
+            linear: motion.linear + motion.angular.cross(arm) + r * linear,
+        };
         (pose, velocity)
     }
+}
+
+/// The scale s with `s² E(s) = kinetic`, near 1, where E is the parabola with the given value and slope at 0 and the value
+/// `end` at 1; none where E cannot be told from it beyond doubt.
+fn scale_on_parabola([start, slope]: [f64; 2], end: f64, kinetic: f64) -> Option<f64> {
+    let curvature = end - start - slope;
+    let mut scale = 1.0;
+    // The first correction is small, and the second one rounding.
+    for _ in 0..2 {
+        let energy = start + scale * (slope + scale * curvature);
+        let rate = slope + 2.0 * scale * curvature;
+        scale -= (scale * scale * energy - kinetic) / (scale * (2.0 * energy + scale * rate));
+    }
+    // What is left out is smaller still than the curvature's own part.
+    let left_out = curvature.abs() * (scale - 1.0).abs();
+    let is_parabola =
+        left_out <= PARABOLA_TOLERANCE * ENERGY_TOLERANCE * kinetic && (end - start).abs() <= PARABOLA_RANGE * kinetic;
+    is_parabola.then_some(scale)
 }
 
 /// The angular velocity of a free body after `dt`, both in its own axes: the implicit midpoint

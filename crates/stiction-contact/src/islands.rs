@@ -44,8 +44,9 @@ impl Islands {
         let (bilaterals, limits, bounded) =
             (&problem.bilaterals().rows, &problem.limits().rows, &problem.bounded().rows);
         let (kinds, used) = (contacts.rows(), contacts.used_kinds());
-        // A contact with the same rows as an earlier one joins nothing new.
-        for i in (0..contacts.len()).filter(|&i| contacts.twin[i] == i) {
+        let is_between_same = |i: usize| i > 0 && kinds[..used].iter().all(|rows| rows.has_same_blocks(i, i - 1));
+        // A contact with the same rows as an earlier one joins nothing new, nor does one between the same bodies as the last.
+        for i in (0..contacts.len()).filter(|&i| contacts.twin[i] == i && !is_between_same(i)) {
             self.join(&kinds[..used], i);
         }
         for rows in [bilaterals, limits, bounded] {

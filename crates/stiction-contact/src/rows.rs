@@ -1,6 +1,7 @@
 //! Jacobian rows in block-sparse form: a contact touches two bodies, whatever their number.
 
 use std::fmt::Display;
+use std::ops::Range;
 
 use stiction_lcp::matrix::axpy;
 use stiction_lcp::{InputError, Matrix};
@@ -23,15 +24,47 @@ pub struct Rows {
     values: Vec<f64>,
 }
 
-/// What a row has for one block.
-#[derive(Debug, Clone, Copy)]
+/// What a row has for one block. Small, as rows are read and copied more often than they are computed with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Entry {
-    block: usize,
+    block: u32,
     /// Start of its numbers in `values`.
-    at: usize,
+    at: u32,
     /// Start of the block's velocities, and their number.
-    from: usize,
-    len: usize,
+    from: u32,
+    len: u32,
+}
+
+impl Entry {
+    /// # Panics
+    /// Beyond 2³² numbers.
+    #[inline]
+    fn new(block: usize, at: usize, from: usize, len: usize) -> Self {
+        let short = |x: usize| u32::try_from(x).expect("rows have fewer than 2³² numbers");
+        Self { block: short(block), at: short(at), from: short(from), len: short(len) }
+    }
+
+    #[inline]
+    fn block(&self) -> usize {
+        self.block as usize
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Where its numbers are in `values`.
+    #[inline]
+    fn numbers(&self) -> Range<usize> {
+        self.at as usize..self.at as usize + self.len()
+    }
+
+    /// Where the block's velocities are.
+    #[inline]
+    fn velocities(&self) -> Range<usize> {
+        self.from as usize..self.from as usize + self.len()
+    }
 }
 
 /// Rows are equal if their entries are, in whatever order the blocks of a row were given.
@@ -71,12 +104,8 @@ impl Rows {
         let first = self.entries.len();
         for &(block, values) in row {
             let (at, from) = (self.values.len(), self.layout.range(block).start);
-            self.entries.push(Entry { block, at, from, len: values.len() });
-            match <&[f64; 6]>::try_from(values) {
-                // A copy of a known length takes no call.
-                Ok(values) => self.values.extend_from_slice(values),
-                Err(_) => self.values.extend_from_slice(values),
-            }
+            self.entries.push(Entry::new(block, at, from, values.len()));
+            extend(&mut self.values, values);
         }
         self.sort_last(first);
         self.starts.push(self.entries.len());
@@ -85,7 +114,8 @@ impl Rows {
     /// Appends the rows of `other`, which has the same layout.
     pub(crate) fn append(&mut self, other: &Self) {
         let (entries, values) = (self.entries.len(), self.values.len());
-        self.entries.extend(other.entries.iter().map(|e| Entry { at: e.at + values, ..*e }));
+        let moved = |e: &Entry| Entry::new(e.block(), e.at as usize + values, e.from as usize, e.len());
+        self.entries.extend(other.entries.iter().map(moved));
         self.values.extend_from_slice(&other.values);
         self.starts.extend(other.starts[1..].iter().map(|start| start + entries));
     }
@@ -96,9 +126,9 @@ impl Rows {
         self.layout.clone_from(layout);
         for &i in rows {
             for e in whole.entries(i) {
-                let (block, at) = (places[e.block], self.values.len());
-                self.entries.push(Entry { block, at, from: layout.range(block).start, len: e.len });
-                self.values.extend_from_slice(&whole.values[e.at..e.at + e.len]);
+                let (block, at) = (places[e.block()], self.values.len());
+                self.entries.push(Entry::new(block, at, layout.range(block).start, e.len()));
+                extend(&mut self.values, &whole.values[e.numbers()]);
             }
             self.starts.push(self.entries.len());
         }
@@ -168,13 +198,13 @@ impl Rows {
     /// The entries (block, numbers) of row `i`, blocks ascending.
     #[inline]
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, &[f64])> {
-        self.entries(i).iter().map(|e| (e.block, &self.values[e.at..e.at + e.len]))
+        self.entries(i).iter().map(|e| (e.block(), &self.values[e.numbers()]))
     }
 
     /// The same, with the start of each block's velocities: (block, start, numbers).
     #[inline]
     pub(crate) fn row_from(&self, i: usize) -> impl Iterator<Item = (usize, usize, &[f64])> {
-        self.entries(i).iter().map(|e| (e.block, e.from, &self.values[e.at..e.at + e.len]))
+        self.entries(i).iter().map(|e| (e.block(), e.from as usize, &self.values[e.numbers()]))
     }
 
     #[inline]
@@ -200,16 +230,23 @@ impl Rows {
         own.len() == other.len() && own.iter().zip(other).all(|(a, b)| a.block == b.block)
     }
 
+    /// True if rows `i` and `j` have entries for the same blocks.
+    #[inline]
+    pub(crate) fn has_same_blocks(&self, i: usize, j: usize) -> bool {
+        let (one, other) = (self.entries(i), self.entries(j));
+        one.len() == other.len() && one.iter().zip(other).all(|(a, b)| a.block == b.block)
+    }
+
     /// The blocks that row `i` has entries for, ascending.
     #[inline]
     pub fn blocks(&self, i: usize) -> impl Iterator<Item = usize> {
-        self.entries(i).iter().map(|e| e.block)
+        self.entries(i).iter().map(Entry::block)
     }
 
     /// True if rows `i` and `j` are the same to the last bit.
     pub(crate) fn is_same(&self, i: usize, j: usize) -> bool {
         let (left, right) = (self.entries(i), self.entries(j));
-        let numbers = |e: &Entry| self.values[e.at..e.at + e.len].iter().map(|x| x.to_bits());
+        let numbers = |e: &Entry| self.values[e.numbers()].iter().map(|x| x.to_bits());
         let same = |(a, b): (&Entry, &Entry)| a.block == b.block && numbers(a).eq(numbers(b));
         left.len() == right.len() && left.iter().zip(right).all(same)
     }
@@ -250,11 +287,24 @@ impl Rows {
         self.sum(i, v, |x, v| x * v)
     }
 
+    /// Row `i` times two velocities (m), each product as [`Rows::dot`] finds it.
+    #[inline]
+    pub fn dot_both(&self, i: usize, v: [&[f64]; 2]) -> [f64; 2] {
+        let mut sums = [0.0; 2];
+        for e in self.entries(i) {
+            let x = &self.values[e.numbers()];
+            for (sum, v) in sums.iter_mut().zip(v) {
+                *sum += product(x, &v[e.velocities()], &|x, v| x * v);
+            }
+        }
+        sums
+    }
+
     /// `start` plus row `i` times the velocities `v` (m), summed in twice the working precision.
     pub(crate) fn accurate_dot(&self, start: f64, i: usize, v: &[f64]) -> f64 {
         let (mut high, mut low) = (start, 0.0);
         for e in self.entries(i) {
-            let (x, v) = (&self.values[e.at..e.at + e.len], &v[e.from..e.from + e.len]);
+            let (x, v) = (&self.values[e.numbers()], &v[e.velocities()]);
             x.iter().zip(v).for_each(|(x, v)| add_product(*x, *v, &mut high, &mut low));
         }
         high + low
@@ -263,7 +313,7 @@ impl Rows {
     /// How many numbers row `i` has.
     #[inline]
     pub(crate) fn numbers(&self, i: usize) -> usize {
-        self.entries(i).iter().map(|e| e.len).sum()
+        self.entries(i).iter().map(Entry::len).sum()
     }
 
     /// `Σ |rowᵢⱼ| sⱼ` over non-negative `s` (m).
@@ -283,11 +333,8 @@ impl Rows {
     fn sum(&self, i: usize, v: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
         let mut sum = 0.0;
         for e in self.entries(i) {
-            let (x, v) = (&self.values[e.at..e.at + e.len], &v[e.from..e.from + e.len]);
-            sum += match (x.try_into(), v.try_into()) {
-                (Ok(x), Ok(v)) => sum_of_six(x, v, &term),
-                _ => x.iter().zip(v).map(|(x, v)| term(*x, *v)).sum::<f64>(),
-            };
+            let (x, v) = (&self.values[e.numbers()], &v[e.velocities()]);
+            sum += product(x, v, &term);
         }
         sum
     }
@@ -295,7 +342,7 @@ impl Rows {
     /// `y ← y + a rowᵢᵀ`, m numbers.
     pub fn add_transposed(&self, i: usize, a: f64, y: &mut [f64]) {
         for e in self.entries(i) {
-            axpy(a, &self.values[e.at..e.at + e.len], &mut y[e.from..e.from + e.len]);
+            axpy(a, &self.values[e.numbers()], &mut y[e.velocities()]);
         }
     }
 
@@ -308,6 +355,24 @@ impl Rows {
             }
         }
         out
+    }
+}
+
+/// Appends numbers. Six, as most blocks have, are moved as an array: a copy of a known length takes no call.
+#[inline]
+fn extend(to: &mut Vec<f64>, from: &[f64]) {
+    match <[f64; 6]>::try_from(from) {
+        Ok(from) => to.extend(from),
+        Err(_) => to.extend_from_slice(from),
+    }
+}
+
+/// The sum of `term` over the numbers of one block.
+#[inline]
+fn product(x: &[f64], v: &[f64], term: &impl Fn(f64, f64) -> f64) -> f64 {
+    match (x.try_into(), v.try_into()) {
+        (Ok(x), Ok(v)) => sum_of_six(x, v, term),
+        _ => x.iter().zip(v).map(|(x, v)| term(*x, *v)).sum::<f64>(),
     }
 }
 
@@ -340,6 +405,7 @@ mod tests {
         assert!(rows.is_zero(2) && !rows.is_zero(1));
         let v = [1.0, 2.0, 3.0, 4.0, 5.0];
         assert_eq!(rows.dot(0, &v), 1.0 - 4.0 + 20.0 + 30.0);
+        assert_eq!(rows.dot_both(0, [&v, &[0.0, 1.0, 2.0, 3.0, 4.0]]), [rows.dot(0, &v), -2.0 + 15.0 + 24.0]);
         assert_eq!(rows.abs_dot(0, &v), 1.0 + 4.0 + 20.0 + 30.0);
         let mut y = [0.0; 5];
         rows.add_transposed(0, 2.0, &mut y);

@@ -5,6 +5,8 @@
 //!
 //! An island that is the same problem as in the last solve, from the same start, to the last bit, has the same answer: it is not solved again.
 
+use std::collections::VecDeque;
+
 use stiction_lcp::{Basis, InputError, Threads};
 
 use crate::certificate::{PhysicalCertificate, Place};
@@ -118,10 +120,14 @@ impl SeparateIslands {
         if threads == 1 {
             return all.for_each(|part| solve(&mut models[0], part));
         }
-        // The largest first, so that none is left to the end.
+        // The largest first, so that none is left to the end; threads begin at either end.
         let mut largest_first: Vec<_> = all.collect();
         largest_first.sort_by_key(|((_, island), _)| std::cmp::Reverse(rows_of(island)));
-        self.threads.share(&mut models[..threads], largest_first.into_iter(), solve);
+        let mut from_ends = VecDeque::with_capacity(largest_first.len());
+        for (k, part) in largest_first.into_iter().enumerate().rev() {
+            if k % 2 == 0 { from_ends.push_front(part) } else { from_ends.push_back(part) }
+        }
+        self.threads.share(&mut models[..threads], from_ends.into_iter(), solve);
     }
 
     /// The outcome for the whole problem; `None` if a part could not even be tried.

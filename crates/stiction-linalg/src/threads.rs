@@ -44,15 +44,18 @@ impl Threads {
     }
 
     /// Calls `work` for all items, each with the workspace of the thread that does it: as many
-    /// threads as there are workspaces, at most. Items are begun in their order. An
-    /// [interruption](crate::interrupt) of the caller ends the work of all threads.
+    /// threads as there are workspaces, at most. The caller has the first workspace and takes the
+    /// items from the first on, helpers take them from the last on: those of the caller are the
+    /// first ones, and an item that comes again step after step mostly stays with its thread, and
+    /// in the memory near it. An [interruption](crate::interrupt) of the caller ends the work of
+    /// all threads.
     ///
     /// # Panics
     /// If there is no workspace.
     pub fn share<W: Send, I: Send>(
         &self,
         workspaces: &mut [W],
-        items: impl Iterator<Item = I> + Send,
+        items: impl DoubleEndedIterator<Item = I> + Send,
         work: impl Fn(&mut W, I) + Sync,
     ) {
         let count = workspaces.len().min(self.0);
@@ -89,6 +92,18 @@ mod tests {
             assert!(items.iter().enumerate().all(|(k, item)| *item == 2 * k));
             assert_eq!(done.iter().sum::<usize>(), 1000);
         }
+    }
+
+    #[test]
+    fn the_caller_has_the_first_items() {
+        let mut of_thread = [vec![], vec![]];
+        Threads::new(2).share(&mut of_thread, 0..1000, |own: &mut Vec<usize>, item| {
+            own.push(item);
+            thread::yield_now();
+        });
+        let [own, helpers] = of_thread;
+        assert!(own.iter().copied().eq(0..own.len()));
+        assert!(helpers.iter().rev().copied().eq(own.len()..1000));
     }
 
     #[test]

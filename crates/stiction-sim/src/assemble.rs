@@ -90,7 +90,20 @@ struct Batch {
 const GRAIN: usize = 100;
 
 /// Batches per thread, so that none waits long for another.
-const BATCHES: usize = 4;
+const BATCHES: usize = 8;
+
+/// A thread that makes contacts ready.
+enum Worker<'a> {
+    /// The caller's own, whose contacts are the first: it adds them to the problem at once. Counts its batches.
+    Caller {
+        rows: &'a mut ContactRows,
+        problem: &'a mut ContactProblem,
+        frames: &'a mut Vec<ContactFrame>,
+        batches: usize,
+        result: Result<(), InputError>,
+    },
+    Helper(&'a mut ContactRows),
+}
 
 impl Assembler {
     /// For the bodies of a model.
@@ -169,26 +182,38 @@ impl Assembler {
         edit: impl Fn(&ContactFrame, &mut Contact<'_>) + Sync,
     ) -> Result<(), InputError> {
         let count = threads.worth(points.len() / 2, GRAIN);
+        let Self { problem, frames, rows, thread_rows, batches, .. } = self;
         if count == 1 {
-            return points.iter().zip(gaps).try_for_each(|(at, gap)| {
-                self.add_contact(world, work, at, size(at), |frame, contact| {
-                    contact.gap = *gap;
-                    edit(frame, contact);
-                })
-            });
+            let add = |contact: Contact<'_>| problem.add_contact(contact);
+            return rows.with_contacts((world, work), (points, gaps), &size, &edit, frames, add);
         }
-        let Self { problem, frames, thread_rows, batches, .. } = self;
-        let length = points.len().div_ceil(count * BATCHES);
+        let (first, length) = (frames.len(), points.len().div_ceil(count * BATCHES));
         let chunks = points.chunks(length).zip(gaps.chunks(length));
-        batches.resize_with(chunks.len().max(batches.len()), || Batch::new(problem));
-        for (k, batch) in batches.iter_mut().enumerate() {
-            batch.restart(frames.len() + k * length);
-        }
-        thread_rows.resize_with(count, ContactRows::default);
-        threads.share(thread_rows, chunks.clone().zip(&mut *batches), |rows, ((points, gaps), batch)| {
-            batch.fill(rows, world, work, points, gaps, &size, &edit);
+        let all = chunks.len();
+        batches.resize_with(all.max(batches.len()), || Batch::new(problem));
+        thread_rows.resize_with(count - 1, ContactRows::default);
+        let caller = Worker::Caller { rows, problem, frames, batches: 0, result: Ok(()) };
+        let mut workers: Vec<_> = Some(caller).into_iter().chain(thread_rows.iter_mut().map(Worker::Helper)).collect();
+        threads.share(&mut workers, chunks.zip(&mut *batches).enumerate(), |worker, (k, (at, batch))| match worker {
+            Worker::Caller { rows, problem, frames, batches, result } => {
+                *batches += 1;
+                if result.is_ok() {
+                    let add = |contact: Contact<'_>| problem.add_contact(contact);
+                    *result = rows.with_contacts((world, work), at, &size, &edit, frames, add);
+                }
+            }
+            Worker::Helper(rows) => {
+                batch.restart(first + k * length);
+                let Batch { contacts, frames, result } = batch;
+                let add = |contact: Contact<'_>| contacts.add_contact(contact);
+                *result = rows.with_contacts((world, work), at, &size, &edit, frames, add);
+            }
         });
-        for batch in &mut batches[..chunks.len()] {
+        let Some(Worker::Caller { problem, frames, batches: own, result, .. }) = workers.into_iter().next() else {
+            return Ok(());
+        };
+        result?;
+        for batch in &mut batches[own..all] {
             std::mem::replace(&mut batch.result, Ok(()))?;
             problem.add_batch(&batch.contacts);
             frames.append(&mut batch.frames);
@@ -429,6 +454,26 @@ impl Assembler {
 type RowOfTrees<'a> = ([(usize, &'a [f64]); 2], usize);
 
 impl ContactRows {
+    /// Gives the contacts at all `points`, with `gaps` and sizes, to `add`, after `edit` may have changed them, and adds their frames to `frames`.
+    fn with_contacts(
+        &mut self,
+        (world, work): (&World, &Workspace),
+        (points, gaps): (&[ContactPoint], &[f64]),
+        size: &impl Fn(&ContactPoint) -> f64,
+        edit: &impl Fn(&ContactFrame, &mut Contact<'_>),
+        frames: &mut Vec<ContactFrame>,
+        mut add: impl FnMut(Contact<'_>) -> Result<(), InputError>,
+    ) -> Result<(), InputError> {
+        points.iter().zip(gaps).try_for_each(|(at, gap)| {
+            let edit = |frame: &ContactFrame, contact: &mut Contact<'_>| {
+                contact.gap = *gap;
+                edit(frame, contact);
+            };
+            frames.push(self.with_contact(world, work, at, size(at), edit, &mut add)?);
+            Ok(())
+        })
+    }
+
     /// Gives the contact at a point to `add`, after `edit` may have changed it; returns its frame.
     fn with_contact(
         &mut self,
@@ -533,27 +578,6 @@ impl Batch {
         self.frames.clear();
         self.result = Ok(());
     }
-
-    fn fill(
-        &mut self,
-        rows: &mut ContactRows,
-        world: &World,
-        work: &Workspace,
-        points: &[ContactPoint],
-        gaps: &[f64],
-        size: &impl Fn(&ContactPoint) -> f64,
-        edit: &impl Fn(&ContactFrame, &mut Contact<'_>),
-    ) {
-        let Self { contacts, frames, result } = self;
-        *result = points.iter().zip(gaps).try_for_each(|(at, gap)| {
-            let edit = |frame: &ContactFrame, contact: &mut Contact<'_>| {
-                contact.gap = *gap;
-                edit(frame, contact);
-            };
-            frames.push(rows.with_contact(world, work, at, size(at), edit, |contact| contacts.add_contact(contact))?);
-            Ok(())
-        });
-    }
 }
 
 fn contact_frame(world: &World, work: &Workspace, at: &ContactPoint, size: f64) -> ContactFrame {
@@ -577,9 +601,14 @@ fn contact_frame(world: &World, work: &Workspace, at: &ContactPoint, size: f64) 
 }
 
 fn clear(row: &mut Vec<f64>, size: usize, keep: bool) {
-    if !keep {
-        row.clear();
-        row.resize(size, 0.0);
+    if keep {
+        return;
+    }
+    row.resize(size, 0.0);
+    match <&mut [f64; 6]>::try_from(&mut row[..]) {
+        // Those of a free body, in a few stores.
+        Ok(row) => *row = [0.0; 6],
+        Err(_) => row.fill(0.0),
     }
 }
 

@@ -124,13 +124,14 @@ impl Layout {
     /// In words, with the place.
     pub fn check(&self, inputs: &[f64]) -> Result<(), String> {
         for (part, name) in PARTS.into_iter().enumerate() {
-            for (k, x) in inputs[self.range(part)].iter().enumerate() {
-                let gain = matches!(name, "kp" | "kd");
+            let gain = matches!(name, "kp" | "kd");
+            let servo = gain || name == "effort";
+            for (k, x) in inputs[self.range(part)].iter().enumerate().filter(|(_, x)| **x != 0.0) {
                 if !x.is_finite() || gain && *x < 0.0 {
                     let range = if gain { "at least 0 and finite" } else { "finite" };
                     return Err(format!("{name}[{k}] is {x}; it must be {range}"));
                 }
-                if matches!(name, "kp" | "kd" | "effort") && *x != 0.0 && self.prescribed[k] {
+                if servo && self.prescribed[k] {
                     let joint = &self.joint_of[k];
                     return Err(format!(
                         "{name}[{k}] must be 0: the joint of \"{joint}\" moves as a controller of the scene (motion) says"

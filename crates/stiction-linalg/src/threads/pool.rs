@@ -1,12 +1,12 @@
 //! The threads that share work.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
 
 use super::Threads;
 use crate::interrupt::{self, interruptible};
@@ -14,15 +14,25 @@ use crate::interrupt::{self, interruptible};
 /// Between two looks for an interruption while other threads finish.
 const LOOK: Duration = Duration::from_millis(5);
 
+/// Looks for more work before a helper sleeps, about a microsecond each: as long as one thread works
+/// alone between two parts of a step that are shared. To wake a helper that sleeps takes as long as
+/// many of these parts.
+const LOOKS: usize = 400;
+
 thread_local! {
     /// The pool that this thread is part of together with its helpers.
     static POOL: OnceCell<Option<Pool>> = const { OnceCell::new() };
+
+    /// This helper looks for work.
+    static IS_LOOKING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The threads of a pool, of the process that started them.
 struct Pool {
     process: u32,
     threads: Option<ThreadPool>,
+    /// Helpers that look for work.
+    looking: Arc<AtomicUsize>,
 }
 
 impl Pool {
@@ -30,7 +40,19 @@ impl Pool {
     fn start(count: usize) -> Option<Self> {
         let count = count.max(Threads::one_per_core().0);
         let threads = ThreadPoolBuilder::new().num_threads(count).use_current_thread().build().ok()?;
-        Some(Self { process: std::process::id(), threads: Some(threads) })
+        Some(Self { process: std::process::id(), threads: Some(threads), looking: Arc::default() })
+    }
+
+    /// Lets as many helpers look for work until there is none for a while.
+    fn call_helpers(&self, threads: &ThreadPool, count: usize) {
+        while self.looking.load(Ordering::Relaxed) < count {
+            self.looking.fetch_add(1, Ordering::Relaxed);
+            let looking = self.looking.clone();
+            threads.spawn(move || {
+                look_for_work();
+                looking.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
     }
 
     /// The threads, unless they stayed behind in the parent of a process that was forked.
@@ -53,16 +75,37 @@ pub(super) fn share<W: Send, I: Send>(
     count: usize,
     own: &mut W,
     helpers: &mut [W],
-    items: impl Iterator<Item = I> + Send,
+    items: impl DoubleEndedIterator<Item = I> + Send,
     work: impl Fn(&mut W, I) + Sync,
 ) {
     POOL.with(|pool| {
         let pool = if helpers.is_empty() { None } else { pool.get_or_init(|| Pool::start(count)).as_ref() };
-        match pool.and_then(Pool::threads) {
-            Some(threads) => share_in(threads, own, helpers, items, work),
+        match pool.and_then(|pool| Some((pool, pool.threads()?))) {
+            Some((pool, threads)) => {
+                pool.call_helpers(threads, helpers.len());
+                share_in(threads, own, helpers, items, work);
+            }
             None => items.for_each(|item| work(own, item)),
         }
     });
+}
+
+/// Does what there is to do until there is nothing for a while. The caller's own thread, which is the first, has other work,
+/// and a helper that looks already is enough.
+fn look_for_work() {
+    if rayon::current_thread_index() == Some(0) || IS_LOOKING.replace(true) {
+        return;
+    }
+    let mut idle = 0;
+    while idle < LOOKS {
+        if rayon::yield_now() == Some(Yield::Executed) {
+            idle = 0;
+        } else {
+            idle += 1;
+            thread::yield_now();
+        }
+    }
+    IS_LOOKING.set(false);
 }
 
 /// As [`share`], with a job for each of `helpers`. One that no helper has begun when all items are taken ends
@@ -71,15 +114,19 @@ fn share_in<W: Send, I: Send>(
     threads: &ThreadPool,
     own: &mut W,
     helpers: &mut [W],
-    items: impl Iterator<Item = I> + Send,
+    items: impl DoubleEndedIterator<Item = I> + Send,
     work: impl Fn(&mut W, I) + Sync,
 ) {
     let (items, join) = (Mutex::new(items), Arc::new(Join::new()));
-    let next = || {
+    let take = |first: bool| {
         let mut items = items.lock().unwrap_or_else(PoisonError::into_inner);
-        if join.ends.load(Ordering::Relaxed) { None } else { items.next() }
+        match join.ends.load(Ordering::Relaxed) {
+            true => None,
+            false if first => items.next(),
+            false => items.next_back(),
+        }
     };
-    let (next, work, interrupted) = (&next, &work, interrupt::is_active());
+    let (take, work, interrupted) = (&take, &work, interrupt::is_active());
     threads.scope(|scope| {
         // Whatever makes this thread leave early ends the others' work too.
         let _end = EndOnPanic(&join);
@@ -88,7 +135,7 @@ fn share_in<W: Send, I: Send>(
             scope.spawn(move |_| {
                 let (_at_work, _end) = (AtWork::new(&join), EndOnPanic(&join));
                 let mut all = || {
-                    while let Some(item) = next() {
+                    while let Some(item) = take(false) {
                         work(workspace, item);
                     }
                 };
@@ -101,7 +148,7 @@ fn share_in<W: Send, I: Send>(
                 }
             });
         }
-        while let Some(item) = next() {
+        while let Some(item) = take(true) {
             work(own, item);
         }
         // The scope waits for the helpers, but does not look for interruptions.

@@ -126,6 +126,8 @@ pub(crate) struct Scratch {
     pub joint_start: Option<WarmStart>,
     /// A vector of zeros, nv.
     pub zeros: Vec<f64>,
+    /// Kinetic and potential energy (J) after the last step, where nothing has changed since.
+    pub energy: Option<(f64, f64)>,
     /// Energy that the projections of the step added (J).
     pub projected: f64,
     /// Gaps of the contacts as the problem has them (m).

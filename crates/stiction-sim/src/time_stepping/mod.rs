@@ -59,7 +59,10 @@ impl Simulation {
         work.passive_forces_over_step(&world.model, at, &scratch.mass, settings.dt, force);
         self.add_ambient();
         self.scratch.projected = 0.0;
-        let before = self.present_energy();
+        let before = match self.scratch.energy.take() {
+            Some(energy) => energy,
+            None => self.present_energy(),
+        };
         self.update_forces().map_err(|e| self.fail(e.to_string(), false))?;
         self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
         let [penetration, overlap_left] = self.separate().map_err(|e| self.fail(e.to_string(), false))?;
@@ -90,6 +93,7 @@ impl Simulation {
         let energy = self.present_energy();
         self.check_finite(energy)?;
         self.kinematics_at_state = true;
+        self.scratch.energy = Some(energy);
         Ok(energy)
     }
 
@@ -122,6 +126,7 @@ impl Simulation {
         if !mem::take(&mut self.kinematics_at_state) {
             work.update_positions(model, &state.q);
             work.update_velocities(model, &state.v);
+            scratch.energy = None;
         }
         loops.update(model, work, &state.q);
         closing.update(world, work, &state.q);

@@ -1,11 +1,13 @@
 //! The solve of a step: from the last step's modes and forces to a certified answer, or to what the settings say of one
 //! that is not certified.
 
+use std::ops::Range;
+
 use stiction_contact::{
     CONTACT_ROWS, ContactOutcome, ContactSolution, ContactStats, Island, Islands, Place, WarmStart,
 };
 
-use crate::assemble::{ContactFrame, ContactKey};
+use crate::assemble::{Assembler, ContactFrame, ContactKey};
 use crate::energy::EnergyBalance;
 use crate::simulation::{OnFailure, Simulation, StepFailure, StepReport};
 
@@ -18,6 +20,12 @@ const SPREAD_FACTORS: usize = 2000;
 
 /// Most solves of a step with limited work, over all its islands.
 const MOST_SPREADS: usize = 20;
+
+/// Contacts whose work is summed at a time, whatever the number of threads.
+const CHUNK: usize = 128;
+
+/// Contacts whose work is worth a thread.
+const GRAIN: usize = 400;
 
 impl Simulation {
     /// Solves the contacts: compression, and restitution where a contact that closes is to rebound.
@@ -169,24 +177,8 @@ impl Simulation {
 
     /// What a solution says of the step.
     pub(crate) fn report(&self, solution: &ContactSolution) -> StepReport {
-        let (problem, forces) = (&self.assembler.problem, &solution.forces);
-        let contacts = problem.contacts();
-        let (rows, p) = (contacts.rows(), forces.contacts());
-        let (mut work, mut slip) = (0.0, 0.0f64);
-        for i in (0..contacts.len()).filter(|&i| forces.normal[i] != 0.0) {
-            let mut speed = [0.0; CONTACT_ROWS];
-            for k in (0..CONTACT_ROWS).filter(|&k| rows[k].has_entries(i)) {
-                speed[k] = rows[k].dot(i, &solution.motion);
-                work += 0.5 * p[k][i] * (rows[k].dot(i, &self.scratch.v_free) + speed[k]);
-            }
-            let (s, mut t) = (speed[1] + contacts.surface[i][0], speed[2] + contacts.surface[i][1]);
-            let ratio = self.assembler.frames.get(i).map_or(1.0, |frame| frame.friction_ratio);
-            if ratio != 1.0 {
-                // The row is that of the unit tangent times the ratio; along a tangent without friction nothing slips.
-                t = if ratio > 0.0 { t / ratio } else { 0.0 };
-            }
-            slip = slip.max((s * s + t * t).sqrt());
-        }
+        let contacts = self.assembler.problem.contacts();
+        let (work, slip) = self.work_and_slip(solution);
         StepReport {
             contacts: contacts.len(),
             active: solution.active_contacts(),
@@ -212,6 +204,21 @@ impl Simulation {
         }
     }
 
+    /// The work of the forces at all contacts (J), and the largest slip there (m/s).
+    fn work_and_slip(&self, solution: &ContactSolution) -> (f64, f64) {
+        let Self { assembler, scratch, threads, .. } = self;
+        let (all, v_free) = (assembler.problem.contacts().len(), &scratch.v_free);
+        let part = |first: usize| work_and_slip(assembler, v_free, solution, first..all.min(first + CHUNK));
+        let add = |a: (f64, f64), b: (f64, f64)| (a.0 + b.0, a.1.max(b.1));
+        let count = threads.worth(all / 2, GRAIN);
+        if count == 1 {
+            return (0..all).step_by(CHUNK).map(part).fold((0.0, 0.0), add);
+        }
+        let mut parts = vec![(0.0, 0.0); all.div_ceil(CHUNK)];
+        threads.share(&mut vec![(); count], parts.iter_mut().enumerate(), |(), (k, out)| *out = part(k * CHUNK));
+        parts.into_iter().fold((0.0, 0.0), add)
+    }
+
     /// Kinetic energy of velocities `v` (J), with what acts implicitly.
     pub(crate) fn kinetic(&self, v: &[f64]) -> f64 {
         let mass = &self.scratch.mass;
@@ -221,6 +228,29 @@ impl Simulation {
         });
         0.5 * blocks.sum::<f64>()
     }
+}
+
+/// The work of the forces at some contacts (J), and the largest slip there (m/s).
+fn work_and_slip(assembler: &Assembler, v_free: &[f64], solution: &ContactSolution, range: Range<usize>) -> (f64, f64) {
+    let (contacts, forces) = (assembler.problem.contacts(), &solution.forces);
+    let (rows, p) = (contacts.rows(), forces.contacts());
+    let (mut work, mut slip) = (0.0, 0.0f64);
+    for i in range.filter(|&i| forces.normal[i] != 0.0) {
+        let mut speed = [0.0; CONTACT_ROWS];
+        for k in (0..CONTACT_ROWS).filter(|&k| rows[k].has_entries(i)) {
+            let [free, after] = rows[k].dot_both(i, [v_free, &solution.motion]);
+            speed[k] = after;
+            work += 0.5 * p[k][i] * (free + after);
+        }
+        let (s, mut t) = (speed[1] + contacts.surface[i][0], speed[2] + contacts.surface[i][1]);
+        let ratio = assembler.frames.get(i).map_or(1.0, |frame| frame.friction_ratio);
+        if ratio != 1.0 {
+            // The row is that of the unit tangent times the ratio; along a tangent without friction nothing slips.
+            t = if ratio > 0.0 { t / ratio } else { 0.0 };
+        }
+        slip = slip.max((s * s + t * t).sqrt());
+    }
+    (work, slip)
 }
 
 /// Modes and forces of the contacts that were there in the last step; new ones are open and without force. A contact at a corner may change from one feature to another with a last digit: if each is
