@@ -181,7 +181,7 @@ impl Wanted<'_> {
     /// A file's scene, or one with a robot file alone.
     pub(crate) fn origin(&self) -> Result<Origin, Failure> {
         let message = |e: SceneError| Failure::Message(e.to_string());
-        let is_robot = |e: &OsStr| ["urdf", "xml", "mjcf"].iter().any(|x| e.eq_ignore_ascii_case(x));
+        let is_robot = |e: &OsStr| ["urdf", "xml", "mjcf", "sdf", "world"].iter().any(|x| e.eq_ignore_ascii_case(x));
         if !self.file.extension().is_some_and(is_robot) {
             if self.keyframe.is_some() {
                 let why = "--keyframe is for robot files; a robot of a scene has its own: [[robots]] keyframe = ...";

@@ -70,6 +70,18 @@ fn a_robot_file_runs_from_its_keyframes() {
 }
 
 #[test]
+fn a_model_of_gazebo_runs() {
+    let folder = folder("gazebo");
+    let text = r#"<sdf version="1.9"><model name="ball"><pose>0 0 1 0 0 0</pose><link name="ball"><inertial><mass>2</mass></inertial>
+        <collision name="c"><geometry><sphere><radius>.1</radius></sphere></geometry></collision></link></model></sdf>"#;
+    for name in ["ball.sdf", "ball.world"] {
+        let file = path(&folder, name);
+        std::fs::write(&file, text).unwrap();
+        assert_eq!(json(&["run", &file, "--steps", "5", "--floor", "--json"], 0)["steps"], 5);
+    }
+}
+
+#[test]
 fn a_run_is_recorded_replayed_extracted_solved_and_exported() {
     let folder = folder("grasp");
     let recording = path(&folder, "grasp.rec");
