@@ -119,7 +119,7 @@ impl Scales {
     }
 
     /// Finds the islands: joins the blocks of every row. All rows of a contact are rows of their own.
-    pub fn find_islands(&mut self, problem: &ContactProblem) {
+    pub(super) fn find_islands(&mut self, problem: &ContactProblem) {
         let blocks = problem.layout().blocks();
         self.island.clear();
         self.island.extend(0..blocks);

@@ -7,7 +7,7 @@ use flate2::write::ZlibEncoder;
 
 /// A group or a list of numbers.
 #[derive(Clone)]
-pub enum Node {
+pub(super) enum Node {
     Group(Vec<(&'static str, Node)>),
     Integers(Vec<i32>),
     Floats(Vec<f64>),
@@ -15,7 +15,7 @@ pub enum Node {
 
 /// How a list is stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Storage {
+pub(super) enum Storage {
     Contiguous,
     Compact,
     /// Chunks of as many numbers.
@@ -26,7 +26,7 @@ pub enum Storage {
 
 /// The form of the file.
 #[derive(Debug, Clone, Copy)]
-pub struct Form {
+pub(super) struct Form {
     /// Superblock 2, object headers 2 and links, instead of superblock 0, headers 1 and symbol tables.
     pub new: bool,
     pub storage: Storage,
@@ -35,7 +35,7 @@ pub struct Form {
     pub continued: bool,
 }
 
-pub const FORMS: [Form; 6] = [
+pub(super) const FORMS: [Form; 6] = [
     Form { new: false, storage: Storage::Contiguous, big_endian: false, continued: false },
     Form { new: false, storage: Storage::Deflated(3), big_endian: false, continued: true },
     Form { new: false, storage: Storage::Chunks(2), big_endian: true, continued: false },
@@ -47,7 +47,7 @@ pub const FORMS: [Form; 6] = [
 const NOWHERE: u64 = u64::MAX;
 
 /// The file with this root group.
-pub fn write(root: &Node, form: Form) -> Vec<u8> {
+pub(super) fn write(root: &Node, form: Form) -> Vec<u8> {
     let mut out = Writer { bytes: vec![0; if form.new { 48 } else { 96 }], form };
     let root = out.node(root);
     let end = out.bytes.len() as u64;

@@ -20,7 +20,7 @@ pub(super) struct Map {
 
 impl Map {
     /// `k − C u`.
-    pub fn force(&self, u: &[f64; 3]) -> [f64; 3] {
+    pub(super) fn force(&self, u: &[f64; 3]) -> [f64; 3] {
         let mut p = self.k;
         if self.acts {
             for r in 0..3 {

@@ -40,7 +40,14 @@ pub(super) struct Forest {
 
 impl Forest {
     /// Appends the branches of a block with this inertia, which is number `of` of the island and whose first velocity there is `at`.
-    pub fn push_branches(&mut self, inertia: &Matrix, block: usize, of: usize, at: usize, out: &mut Vec<Branch>) {
+    pub(super) fn push_branches(
+        &mut self,
+        inertia: &Matrix,
+        block: usize,
+        of: usize,
+        at: usize,
+        out: &mut Vec<Branch>,
+    ) {
         let n = inertia.cols();
         let start = out.len();
         let mut branch = Branch { block, of, at, len: n, ..Branch::default() };

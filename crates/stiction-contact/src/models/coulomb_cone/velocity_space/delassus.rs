@@ -33,28 +33,28 @@ pub(super) struct Delassus {
 
 impl Delassus {
     /// Makes it none.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.starts.clear();
         self.couplings.clear();
     }
 
     /// True if the problem has no bodies, but this.
-    pub fn is_some(&self) -> bool {
+    pub(super) fn is_some(&self) -> bool {
         !self.starts.is_empty()
     }
 
     /// What the forces of element `e` move, and how.
-    pub fn column(&self, e: usize) -> &[(usize, usize, Coupling)] {
+    pub(super) fn column(&self, e: usize) -> &[(usize, usize, Coupling)] {
         &self.couplings[self.starts[e]..self.starts[e + 1]]
     }
 
     /// The part of the operator that belongs to element `e` alone.
-    pub fn own(&self, e: usize) -> Coupling {
+    pub(super) fn own(&self, e: usize) -> Coupling {
         self.column(e).iter().find(|(to, ..)| *to == e).map_or([[0.0; 3]; 3], |(_, _, own)| *own)
     }
 
     /// `v ← v + W p` for the forces of element `e`, the others being zero.
-    pub fn push(&self, e: usize, p: [f64; 3], list: &[super::elements::Element], v: &mut [f64]) {
+    pub(super) fn push(&self, e: usize, p: [f64; 3], list: &[super::elements::Element], v: &mut [f64]) {
         for (to, at, w) in self.column(e) {
             for r in 0..list[*to].rows {
                 v[at + r] += w[r][0] * p[0] + w[r][1] * p[1] + w[r][2] * p[2];
@@ -221,20 +221,20 @@ pub(in super::super) struct DelassusSpace {
 
 impl DelassusSpace {
     /// With these tolerances of the search.
-    pub fn new(tolerances: Tolerances) -> Self {
+    pub(crate) fn new(tolerances: Tolerances) -> Self {
         let mut space = Self::default();
         space.newton.tolerances = tolerances;
         space
     }
 
     /// Begins a new problem: all solves that follow share its budget.
-    pub fn begin(&mut self, problem: &FrictionProblem) {
+    pub(crate) fn begin(&mut self, problem: &FrictionProblem) {
         self.work_left = MOST_WORK;
         self.scales.choose(problem);
     }
 
     /// Solves every set of contacts that W couples, to an error of `enough`, with at most `limit` factors each, from given `states` and impulses `near`, if there are any.
-    pub fn solve(
+    pub(crate) fn solve(
         &mut self,
         problem: &FrictionProblem,
         states: Option<&[State]>,

@@ -96,13 +96,13 @@ impl Element {
     }
 
     /// True of a moment that the normal force of its contact bounds.
-    pub fn is_moment(&self) -> bool {
+    pub(super) fn is_moment(&self) -> bool {
         self.mu_moment > 0.0
     }
 
     /// The law, given the normal force of its contact.
     #[inline]
-    pub fn law_beside(&self, normal: f64) -> LawBeside {
+    pub(super) fn law_beside(&self, normal: f64) -> LawBeside {
         if self.is_moment() {
             let most = if normal > 0.0 { self.mu_moment * normal } else { 0.0 };
             return match self.rows {
@@ -230,7 +230,7 @@ pub(super) struct Pair {
 
 impl Pair {
     /// True for a segment with itself.
-    pub fn is_diagonal(&self) -> bool {
+    pub(super) fn is_diagonal(&self) -> bool {
         self.ranges[0] == self.ranges[1]
     }
 }
@@ -252,7 +252,7 @@ fn push_pairs(segments: &[Branch], matrix: &BlockMatrix, pairs: &mut Vec<Pair>) 
 
 impl Elements {
     /// Number of velocities.
-    pub fn m(&self) -> usize {
+    pub(super) fn m(&self) -> usize {
         self.v_before.len()
     }
 
@@ -260,7 +260,7 @@ impl Elements {
     ///
     /// Accelerations are velocities from rest after a step of one second: forces are impulses then, and velocity products are biases. Contacts that part,
     /// and limits that are not reached, have no rows.
-    pub fn load(
+    pub(super) fn load(
         &mut self,
         problem: &ContactProblem,
         level: Level,
@@ -666,7 +666,7 @@ impl Elements {
     }
 
     /// M̂ between two branches of a block: where it starts, and the distance from row to row.
-    pub fn inertia(&self, a: &Branch, b: &Branch) -> (&[f64], usize) {
+    pub(super) fn inertia(&self, a: &Branch, b: &Branch) -> (&[f64], usize) {
         let (start, at) = (self.mass_starts[a.of], self.blocks[a.of].1);
         let size = self.blocks.get(a.of + 1).map_or(self.m(), |next| next.1) - at;
         (&self.mass[start + a.first * size + b.first..], size)
@@ -674,25 +674,25 @@ impl Elements {
 
     /// `local ← v` at the velocities of a group, padded with zeros.
     #[inline]
-    pub fn gather(&self, group: &Group, v: &[f64], local: &mut [f64]) {
+    pub(super) fn gather(&self, group: &Group, v: &[f64], local: &mut [f64]) {
         gather(&self.segments[group.segments.0..group.segments.1], v, &mut local[..group.stride]);
     }
 
     /// `v ← v + local` at the velocities of a group.
     #[inline]
-    pub fn scatter(&self, group: &Group, local: &[f64], v: &mut [f64]) {
+    pub(super) fn scatter(&self, group: &Group, local: &[f64], v: &mut [f64]) {
         scatter(&self.segments[group.segments.0..group.segments.1], local, v);
     }
 
     /// Row `r` of an element.
     #[inline]
-    pub fn row(&self, element: &Element, r: usize) -> &[f64] {
+    pub(super) fn row(&self, element: &Element, r: usize) -> &[f64] {
         self.row_of(element, r, self.groups[element.group].stride)
     }
 
     /// Row `r` of an element, whose rows have this length.
     #[inline(always)]
-    pub fn row_of(&self, element: &Element, r: usize, stride: usize) -> &[f64] {
+    pub(super) fn row_of(&self, element: &Element, r: usize, stride: usize) -> &[f64] {
         &self.values[element.values + r * stride..element.values + (r + 1) * stride]
     }
 }

@@ -20,19 +20,19 @@ const ROUNDING: f64 = 3e-16;
 
 impl Newton {
     /// Solves the system of the states as they are, linear but for the directions of sliding, to rounding. Each step is the least one: what a redundant set leaves open stays.
-    pub fn finish(&mut self, el: &Elements) {
+    pub(super) fn finish(&mut self, el: &Elements) {
         let alpha = self.finish_alpha(el);
         FINISH_TRIES.iter().any(|tried| self.finish_with(el, tried * alpha, true));
     }
 
     /// The same after a change of forces alone, with the factor there is: for states without sliding.
-    pub fn finish_again(&mut self, el: &Elements) {
+    pub(super) fn finish_again(&mut self, el: &Elements) {
         let alpha = self.finish_alpha(el);
         self.finish_with(el, alpha, false);
     }
 
     /// Pulls forces of sticking contacts that left their cones, or came close to leaving, back inside; true if there are any.
-    pub fn pull_inside(&mut self, el: &Elements) -> bool {
+    pub(super) fn pull_inside(&mut self, el: &Elements) -> bool {
         let (mut any, at_limit) = (false, self.tolerances.at_limit);
         for ((element, p), state) in el.list.iter().zip(&mut self.p).zip(&self.states) {
             let Block::Coulomb { mu, .. } = element.law else { continue };
@@ -48,7 +48,7 @@ impl Newton {
     }
 
     /// True if friction is at its limit: the contact slides, or is about to.
-    pub fn is_at_limit(&self, p: [f64; 3], mu: f64) -> bool {
+    pub(super) fn is_at_limit(&self, p: [f64; 3], mu: f64) -> bool {
         length([p[1], p[2]]) >= (1.0 - self.tolerances.at_limit) * mu * p[0]
     }
 

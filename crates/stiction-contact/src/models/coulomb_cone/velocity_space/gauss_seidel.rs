@@ -25,7 +25,7 @@ pub(super) struct GaussSeidel {
 
 impl GaussSeidel {
     /// Takes an island over.
-    pub fn load(&mut self, el: &Elements, mass: Option<&Mass>) {
+    pub(super) fn load(&mut self, el: &Elements, mass: Option<&Mass>) {
         for list in [&mut self.rows, &mut self.responses, &mut self.local] {
             list.clear();
         }
@@ -110,7 +110,7 @@ impl GaussSeidel {
     }
 
     /// Adds to the velocities in `newton` what its forces bring.
-    pub fn push(&mut self, el: &Elements, newton: &mut Newton) {
+    pub(super) fn push(&mut self, el: &Elements, newton: &mut Newton) {
         if el.delassus.is_some() {
             return Newton::push_delassus(el, &newton.p, &mut newton.v);
         }
@@ -126,7 +126,7 @@ impl GaussSeidel {
     }
 
     /// Sweeps over all elements from the forces in `newton`; its velocities are those that the forces bring before and after.
-    pub fn sweep(&mut self, el: &Elements, newton: &mut Newton, sweeps: usize) {
+    pub(super) fn sweep(&mut self, el: &Elements, newton: &mut Newton, sweeps: usize) {
         for _ in 0..sweeps {
             stiction_lcp::interrupt::check();
             if el.delassus.is_some() {

@@ -12,7 +12,7 @@ const FLOOR: f64 = 1e-5;
 impl Newton {
     /// The natural map of each element beside the terms of its motion, and the momentum evaluated last beside its terms: the worst. As the
     /// certificate measures it, but with M's diagonal in place of M.
-    pub fn error(&mut self, el: &Elements) -> f64 {
+    pub(super) fn error(&mut self, el: &Elements) -> f64 {
         self.measure_speeds(el);
         let mut worst = 0.0f64;
         for (k, &(_, at)) in el.blocks.iter().enumerate() {

@@ -80,14 +80,14 @@ struct Unsolved {
 
 impl VelocitySpace {
     /// Under this law of friction.
-    pub fn new(friction: Friction, tolerances: Tolerances) -> Self {
+    pub(crate) fn new(friction: Friction, tolerances: Tolerances) -> Self {
         let mut space = Self { friction, ..Self::default() };
         space.newton.tolerances = tolerances;
         space
     }
 
     /// The solution of `problem`, if there is one that is certified under `law`; the search ends at `margin` times the tolerance of that. At most `limit` systems are factored for an island.
-    pub fn solution(
+    pub(crate) fn solution(
         &mut self,
         problem: &ContactProblem,
         law: &dyn Law,
@@ -123,7 +123,7 @@ impl VelocitySpace {
     }
 
     /// Takes back a solution that is not needed any more; gives it back if there are enough.
-    pub fn recycle(&mut self, solution: ContactSolution) -> Option<ContactSolution> {
+    pub(crate) fn recycle(&mut self, solution: ContactSolution) -> Option<ContactSolution> {
         if self.spare.len() == SPARE {
             return Some(solution);
         }
@@ -334,12 +334,12 @@ impl VelocitySpace {
     }
 
     /// The forces and the motion found last, whether they are a solution or only the best there is.
-    pub fn best(&self) -> (&ContactForces, &[f64]) {
+    pub(crate) fn best(&self) -> (&ContactForces, &[f64]) {
         (&self.forces, &self.motion)
     }
 
     /// Why an island of the last solve was not solved, if one was not.
-    pub fn failure(&self) -> Option<String> {
+    pub(crate) fn failure(&self) -> Option<String> {
         let Unsolved { island, contacts, limit } = self.unsolved?;
         let why = match limit {
             Some(limit) => format!("the budget of work ended at {limit} factors for its {contacts} contacts"),

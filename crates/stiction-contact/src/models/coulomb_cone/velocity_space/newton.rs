@@ -81,7 +81,7 @@ impl Kernel for FindMotions<'_> {
 
 impl Newton {
     /// Sizes the workspace; velocities as before the step, no forces, everything open.
-    pub fn reset(&mut self, el: &Elements) {
+    pub(super) fn reset(&mut self, el: &Elements) {
         let (m, n) = (el.m(), el.list.len());
         for v in [&mut self.momentum, &mut self.dv, &mut self.permuted, &mut self.best_v, &mut self.speed] {
             v.clear();
@@ -430,7 +430,7 @@ impl Newton {
     }
 
     /// Starts anew: no forces, and the motion without any.
-    pub fn set_free(&mut self, el: &Elements) {
+    pub(super) fn set_free(&mut self, el: &Elements) {
         self.v.copy_from_slice(&el.v_before);
         self.p.fill([0.0; 3]);
         self.balance(el);
@@ -444,7 +444,7 @@ impl Newton {
     }
 
     /// Moves on to the velocities that the forces bring: where contacts slide, a step begins close to its own directions.
-    pub fn follow_forces(&mut self, el: &Elements, mass: &Mass) {
+    pub(super) fn follow_forces(&mut self, el: &Elements, mass: &Mass) {
         self.find_motions(el, true);
         for (k, &(b, at)) in el.blocks.iter().enumerate() {
             let end = el.blocks.get(k + 1).map_or(el.m(), |next| next.1);
@@ -459,18 +459,18 @@ impl Newton {
     }
 
     /// The same in a problem without bodies.
-    pub fn follow_delassus(&mut self, el: &Elements) {
+    pub(super) fn follow_delassus(&mut self, el: &Elements) {
         self.find_motions(el, true);
         axpy(1.0, &self.momentum, &mut self.v);
     }
 
     /// The motions of an element as evaluated last.
-    pub fn motion(&self, e: usize) -> [f64; 3] {
+    pub(super) fn motion(&self, e: usize) -> [f64; 3] {
         self.u[e]
     }
 
     /// The size that rounding is relative to.
-    pub fn size(&self, el: &Elements) -> f64 {
+    pub(super) fn size(&self, el: &Elements) -> f64 {
         let square = |x: &[f64]| dot(x, x);
         let forces: f64 = self.p.iter().zip(&el.list).map(|(p, e)| e.weight * square(p)).sum();
         (forces + square(&el.v_before) + square(&el.dt_force)).sqrt()

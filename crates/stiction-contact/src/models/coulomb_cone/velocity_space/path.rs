@@ -143,7 +143,7 @@ struct Compared {
 
 impl Path {
     /// Lays the path out for an island, with this coefficient in place of those without limit; `newton` holds the velocities without any force.
-    pub fn load(&mut self, el: &Elements, newton: &mut Newton, substitute: f64) {
+    pub(super) fn load(&mut self, el: &Elements, newton: &mut Newton, substitute: f64) {
         self.tolerances = newton.tolerances;
         let largest = |x: &[f64]| x.iter().fold(0.0f64, |max, x| max.max(x.abs()));
         let mut size = largest(&newton.v).max(largest(&el.v_before));
@@ -176,24 +176,24 @@ impl Path {
     }
 
     /// True if a coefficient of friction stands in for one without limit.
-    pub fn has_substitutes(&self) -> bool {
+    pub(super) fn has_substitutes(&self) -> bool {
         self.shapes.iter().any(|shape| shape.capped)
     }
 
     /// True if τ falls no further.
-    pub fn is_at_end(&self) -> bool {
+    pub(super) fn is_at_end(&self) -> bool {
         self.tau <= 2.0 * self.tolerances.least_tau
     }
 
     /// Makes the proximal term larger: near the end the stiffness of redundant contacts multiplies rounding. False if it is as large as it may be.
-    pub fn grow_alpha(&mut self) -> bool {
+    pub(super) fn grow_alpha(&mut self) -> bool {
         let larger = ALPHAS.into_iter().map(|x| x * self.tolerances.path_alpha).find(|&alpha| alpha > self.alpha);
         self.alpha = larger.unwrap_or(self.alpha);
         larger.is_some()
     }
 
     /// Leaves out the forces of contacts that are about to part.
-    pub fn drop_small_forces(&self, newton: &mut Newton) {
+    pub(super) fn drop_small_forces(&self, newton: &mut Newton) {
         let mut open = false;
         for ((shape, point), p) in self.shapes.iter().zip(&self.points).zip(&mut newton.p) {
             if shape.normal {
@@ -206,12 +206,12 @@ impl Path {
     }
 
     /// True if there are pairs at all; else the problem is linear.
-    pub fn has_pairs(&self) -> bool {
+    pub(super) fn has_pairs(&self) -> bool {
         self.pairs > 0
     }
 
     /// Starts from no forces, inside the laws by `part` of the fastest motion that they would stop. `newton` has the velocities without forces.
-    pub fn start_cold(&mut self, el: &Elements, newton: &mut Newton, part: f64) {
+    pub(super) fn start_cold(&mut self, el: &Elements, newton: &mut Newton, part: f64) {
         newton.find_motions(el, false);
         let mut fastest = 1e-3f64;
         for (shape, u) in self.shapes.iter().zip(&newton.u) {
@@ -222,7 +222,7 @@ impl Path {
     }
 
     /// Starts near the forces and velocities in `newton`, inside the laws by at least `distance`.
-    pub fn start_near(&mut self, el: &Elements, newton: &mut Newton, distance: f64) {
+    pub(super) fn start_near(&mut self, el: &Elements, newton: &mut Newton, distance: f64) {
         newton.find_motions(el, false);
         self.start_inside(el, newton, distance);
     }
@@ -258,7 +258,7 @@ impl Path {
     }
 
     /// One iteration: states from the step to τ' = 0, then a step along the path. Leaves the states in `states`. `newton` is where the last one left it. False if there is no step.
-    pub fn short_step(&mut self, el: &Elements, newton: &mut Newton) -> bool {
+    pub(super) fn short_step(&mut self, el: &Elements, newton: &mut Newton) -> bool {
         let (from, doubled) = (self.tau, self.tau < self.tolerances.doubled_tau);
         self.linearize(el, newton);
         if !newton.factor(el, false) || !self.solve_onto(el, newton, Some(0.0)) {

@@ -27,7 +27,13 @@ pub(super) struct Rest {
 
 impl Rest {
     /// True if v⁺ = 0 with the forces of `start` is an answer of the island, to rounding.
-    pub fn holds(&mut self, problem: &ContactProblem, island: &Island, start: &WarmStart, friction: Friction) -> bool {
+    pub(super) fn holds(
+        &mut self,
+        problem: &ContactProblem,
+        island: &Island,
+        start: &WarmStart,
+        friction: Friction,
+    ) -> bool {
         obeys_laws(problem, island, start, friction) && self.is_balanced(problem, island, start)
     }
 

@@ -131,13 +131,13 @@ pub(super) struct Search {
 
 impl Search {
     /// Forgets what was found.
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.best_error = f64::INFINITY;
     }
 
     /// Solves the system of the states in `newton`. Where forces leave their cones though all contacts stick or are open, a redundant support may have room: pull them inside and solve for the
     /// least change again, with the same factor. True if the error comes down to `enough`.
-    pub fn try_given_states(&mut self, el: &Elements, newton: &mut Newton, enough: f64) -> bool {
+    pub(super) fn try_given_states(&mut self, el: &Elements, newton: &mut Newton, enough: f64) -> bool {
         newton.finish(el);
         let mut error = self.offer(el, newton);
         for _ in 0..PULLS_INSIDE {
@@ -156,7 +156,7 @@ impl Search {
     }
 
     /// Searches for an error of `enough` at most, with at most `limit` factors; a problem without bodies has no mass. The answer, or the best found, is left in `newton`.
-    pub fn run(
+    pub(super) fn run(
         &mut self,
         el: &Elements,
         newton: &mut Newton,
@@ -520,7 +520,7 @@ impl Search {
     }
 
     /// Remembers forces, velocities, motions and momentum.
-    pub fn keep_point(&mut self, newton: &Newton) {
+    pub(super) fn keep_point(&mut self, newton: &Newton) {
         self.point_v.clone_from(&newton.v);
         self.point_p.clone_from(&newton.p);
         self.point_u.clone_from(&newton.u);
@@ -528,7 +528,7 @@ impl Search {
     }
 
     /// Goes back to what was remembered.
-    pub fn take_point(&self, newton: &mut Newton) {
+    pub(super) fn take_point(&self, newton: &mut Newton) {
         newton.v.copy_from_slice(&self.point_v);
         newton.p.copy_from_slice(&self.point_p);
         newton.u.copy_from_slice(&self.point_u);
@@ -536,7 +536,7 @@ impl Search {
     }
 
     /// Goes back to the best forces and velocities, if their error is at most `enough`; false if it is not.
-    pub fn take_best(&self, newton: &mut Newton, enough: f64) -> bool {
+    pub(super) fn take_best(&self, newton: &mut Newton, enough: f64) -> bool {
         let within = self.best_error <= enough;
         if within {
             newton.v.copy_from_slice(&self.best_v);
@@ -546,7 +546,7 @@ impl Search {
     }
 
     /// Measures the forces and velocities, and keeps them if they are the best so far.
-    pub fn offer(&mut self, el: &Elements, newton: &mut Newton) -> f64 {
+    pub(super) fn offer(&mut self, el: &Elements, newton: &mut Newton) -> f64 {
         let error = newton.error(el);
         if error < self.best_error {
             self.best_error = error;

@@ -89,7 +89,7 @@ fn along_across(a: [f64; 2], d: [f64; 2], factor: [f64; 2]) -> [f64; 2] {
 
 impl Shape {
     /// Of an element of an island whose velocities have this size; `before` is that of a moment's contact.
-    pub fn of(element: &Element, before: Option<&Self>, size: f64, substitute: f64) -> Self {
+    pub(super) fn of(element: &Element, before: Option<&Self>, size: f64, substitute: f64) -> Self {
         let root = element.weight.sqrt();
         let mut shape = Self { force: [size / root; 3], motion: [1.0 / (root * size); 3], ..Self::default() };
         if let Some(before) = before {
@@ -129,14 +129,14 @@ impl Shape {
     }
 
     /// True if it has a disc of friction.
-    pub fn has_disc(&self) -> bool {
+    pub(super) fn has_disc(&self) -> bool {
         self.disc.1 > self.disc.0
     }
 }
 
 impl Linear {
     /// At a point with this residual; `normal` is the normal force that a disc follows. Its C is added to `map`.
-    pub fn of(
+    pub(super) fn of(
         element: &Element,
         shape: &Shape,
         point: &Point,
@@ -199,7 +199,7 @@ impl Linear {
     }
 
     /// The change of the element's forces at its motions as they are (`dx` without `−C du`), for residuals `rest` to vanish and products to grow by `missing`.
-    pub fn change(
+    pub(super) fn change(
         &self,
         element: &Element,
         shape: &Shape,
@@ -240,7 +240,14 @@ impl Linear {
 impl Point {
     /// Inside the law near the force `p` and the dimensionless motion `u`, at least `distance` from its boundary; `p` is moved there. `normal` is the normal force that the disc of a moment
     /// follows.
-    pub fn inside(element: &Element, shape: &Shape, p: &mut [f64; 3], u: [f64; 3], distance: f64, normal: f64) -> Self {
+    pub(super) fn inside(
+        element: &Element,
+        shape: &Shape,
+        p: &mut [f64; 3],
+        u: [f64; 3],
+        distance: f64,
+        normal: f64,
+    ) -> Self {
         let mut point = Self::default();
         if shape.normal {
             point.y[0] = p[0].max(0.0) / shape.force[0] + distance;
@@ -282,7 +289,7 @@ impl Point {
     }
 
     /// The change of the pairs that goes with changes of force `dp` and motion `du`. `normal` is the normal force that a disc follows, and its change.
-    pub fn change(
+    pub(super) fn change(
         &self,
         element: &Element,
         shape: &Shape,
@@ -329,7 +336,7 @@ impl Point {
 
     /// A part `a` of a step from `from`, of each pair the difference that of the step, the product as given; friction stays in its disc. `normal` is the normal force that the disc of a
     /// moment follows.
-    pub fn after(from: &Self, step: &Self, a: f64, shape: &Shape, products: [f64; 2], normal: f64) -> Self {
+    pub(super) fn after(from: &Self, step: &Self, a: f64, shape: &Shape, products: [f64; 2], normal: f64) -> Self {
         let mut point = *from;
         for k in (0..2).filter(|&k| shape.pairs[k]) {
             let difference = from.y[k] - from.s[k] + a * (step.y[k] - step.s[k]);
@@ -350,7 +357,7 @@ impl Point {
     }
 
     /// Changes of the pairs, and of friction, beside their sizes; `normal` is the sum of the normal pair that the disc follows.
-    pub fn relative(&self, shape: &Shape, step: &Self, normal: f64) -> [f64; 4] {
+    pub(super) fn relative(&self, shape: &Shape, step: &Self, normal: f64) -> [f64; 4] {
         let mut out = [0.0; 4];
         for k in (0..2).filter(|&k| shape.pairs[k]) {
             out[k] = (step.y[k] - step.s[k]) / (self.y[k] + self.s[k]);
@@ -401,7 +408,7 @@ pub(super) struct Residual {
 
 impl Residual {
     /// Without a share of another.
-    pub fn less(&self, other: &Self, share: f64) -> Self {
+    pub(super) fn less(&self, other: &Self, share: f64) -> Self {
         let two = |a: [f64; 2], b: [f64; 2]| [a[0] - share * b[0], a[1] - share * b[1]];
         Self {
             rho: [0, 1, 2].map(|r| self.rho[r] - share * other.rho[r]),
@@ -412,7 +419,14 @@ impl Residual {
     }
 
     /// Adds a share of a disc's second-order terms along a step; `normal` is the normal force that the disc follows, and its change.
-    pub fn add_second_order(&mut self, shape: &Shape, point: &Point, step: &Point, normal: [f64; 2], share: f64) {
+    pub(super) fn add_second_order(
+        &mut self,
+        shape: &Shape,
+        point: &Point,
+        step: &Point,
+        normal: [f64; 2],
+        share: f64,
+    ) {
         if shape.has_disc() {
             let [radius, d_radius] = normal.map(|x| shape.coefficient * x);
             let turned = [0, 1].map(|k| step.x_t[k] - point.x_t[k] * d_radius / radius);
@@ -422,7 +436,7 @@ impl Residual {
     }
 
     /// At motions `u` and a first force `p`; `normal` is the normal force that a disc follows.
-    pub fn of(element: &Element, shape: &Shape, point: &Point, u: [f64; 3], p: f64, normal: f64) -> Self {
+    pub(super) fn of(element: &Element, shape: &Shape, point: &Point, u: [f64; 3], p: f64, normal: f64) -> Self {
         let mut out = Self::default();
         for r in 0..element.rows {
             out.rho[r] = u[r] * shape.motion[r];

@@ -26,13 +26,13 @@ const TAU_GROWTH: [f64; 3] = [3.0, 1.5, 1.1];
 
 impl Path {
     /// All pairs are to have the same product, whatever those of the start were.
-    pub fn centre(&mut self) {
+    pub(crate) fn centre(&mut self) {
         self.weights.fill([1.0; 2]);
         self.tau = self.mean_product(0.0);
     }
 
     /// One iteration. Leaves the states that the predictor indicates in `states`. `newton` is where the last one left it. False if there is no step.
-    pub fn long_step(&mut self, el: &Elements, newton: &mut Newton) -> bool {
+    pub(crate) fn long_step(&mut self, el: &Elements, newton: &mut Newton) -> bool {
         self.linearize(el, newton);
         if !newton.factor(el, false) || !self.solve(el, newton, Target::products(0.0)) {
             return false;

@@ -47,7 +47,7 @@ pub(super) struct Dissection {
 
 impl Dissection {
     /// The stage of each block: those of a separator come after all that it separates.
-    pub fn find(&mut self, graph: &Graph) -> &[usize] {
+    pub(super) fn find(&mut self, graph: &Graph) -> &[usize] {
         self.stages.clear();
         self.stages.resize(graph.blocks(), 0);
         self.local.clear();

@@ -12,17 +12,21 @@ pub(super) struct Graph {
 
 impl Graph {
     /// Number of blocks.
-    pub fn blocks(&self) -> usize {
+    pub(super) fn blocks(&self) -> usize {
         self.sizes.len()
     }
 
     /// The neighbours of a block, ascending.
-    pub fn neighbours(&self, block: usize) -> &[usize] {
+    pub(super) fn neighbours(&self, block: usize) -> &[usize] {
         &self.neighbours[self.starts[block]..self.starts[block + 1]]
     }
 
     /// Takes blocks of these sizes; all blocks of a group are tied to each other.
-    pub fn load<'a>(&mut self, sizes: impl Iterator<Item = usize>, groups: impl Iterator<Item = &'a [usize]> + Clone) {
+    pub(super) fn load<'a>(
+        &mut self,
+        sizes: impl Iterator<Item = usize>,
+        groups: impl Iterator<Item = &'a [usize]> + Clone,
+    ) {
         self.sizes.clear();
         self.sizes.extend(sizes);
         let blocks = self.sizes.len();
@@ -51,7 +55,7 @@ impl Graph {
     }
 
     /// Forgets all blocks.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.sizes.clear();
         self.neighbours.clear();
         self.starts.clear();
@@ -60,19 +64,19 @@ impl Graph {
 
     /// Appends a neighbour of the block that is pushed next; returns the place of this tie among
     /// all.
-    pub fn push_neighbour(&mut self, neighbour: usize) -> usize {
+    pub(super) fn push_neighbour(&mut self, neighbour: usize) -> usize {
         self.neighbours.push(neighbour);
         self.neighbours.len() - 1
     }
 
     /// Appends a block.
-    pub fn push_block(&mut self, size: usize) {
+    pub(super) fn push_block(&mut self, size: usize) {
         self.sizes.push(size);
         self.starts.push(self.neighbours.len());
     }
 
     /// Where the ties of a block are among all.
-    pub fn ties(&self, block: usize) -> std::ops::Range<usize> {
+    pub(super) fn ties(&self, block: usize) -> std::ops::Range<usize> {
         self.starts[block]..self.starts[block + 1]
     }
 

@@ -40,7 +40,7 @@ pub(super) struct MinimumDegree {
 
 impl MinimumDegree {
     /// Orders the blocks, those of lower stages first; returns the multiplications of a factor.
-    pub fn find(&mut self, graph: &Graph, stages: &[usize]) -> f64 {
+    pub(super) fn find(&mut self, graph: &Graph, stages: &[usize]) -> f64 {
         self.reset(graph);
         let mut flops = 0.0;
         self.waiting.clear();

@@ -62,7 +62,11 @@ pub(super) struct BlockMatrix {
 impl BlockMatrix {
     /// Takes blocks of these sizes, all blocks of a group tied to each other. The order of
     /// elimination and the pattern of the factor depend on that graph only.
-    pub fn shape<'a>(&mut self, sizes: impl Iterator<Item = usize>, groups: impl Iterator<Item = &'a [usize]> + Clone) {
+    pub(super) fn shape<'a>(
+        &mut self,
+        sizes: impl Iterator<Item = usize>,
+        groups: impl Iterator<Item = &'a [usize]> + Clone,
+    ) {
         self.graph.load(sizes, groups);
         let count = self.patterns.len();
         for k in 0..count.min(SEARCH) {
@@ -83,35 +87,35 @@ impl BlockMatrix {
     }
 
     /// The blocks in the order of their velocities in this matrix.
-    pub fn order(&self) -> &[usize] {
+    pub(super) fn order(&self) -> &[usize] {
         self.patterns.get(self.current).map_or(&[], |p| &p.symbolic.order)
     }
 
     /// Order of the matrix.
     #[allow(dead_code)] // For tests and benchmarks.
-    pub fn n(&self) -> usize {
+    pub(super) fn n(&self) -> usize {
         self.patterns.get(self.current).map_or(0, |p| p.symbolic.owner.len())
     }
 
     /// Multiplications (and as many additions) of a factor.
-    pub fn flops(&self, symmetric: bool) -> f64 {
+    pub(super) fn flops(&self, symmetric: bool) -> f64 {
         let half = self.patterns.get(self.current).map_or(0.0, |p| p.symbolic.flops);
         if symmetric { half } else { 2.0 * half }
     }
 
     /// Factors computed so far.
     #[allow(dead_code)] // For tests and benchmarks.
-    pub fn factors(&self) -> usize {
+    pub(super) fn factors(&self) -> usize {
         self.factors
     }
 
     /// True if the determinant of the matrix factored last is negative.
-    pub fn is_negative(&self) -> bool {
+    pub(super) fn is_negative(&self) -> bool {
         !self.symmetric && self.inverses.iter().filter(|x| **x < 0.0).count() % 2 == 1
     }
 
     /// Makes all entries zero.
-    pub fn clear(&mut self, symmetric: bool) {
+    pub(super) fn clear(&mut self, symmetric: bool) {
         self.symmetric = symmetric;
         let size = self.patterns.get(self.current).map_or(0, |p| p.symbolic.panels);
         for panels in &mut self.panels {
@@ -124,14 +128,14 @@ impl BlockMatrix {
     }
 
     /// Keeps the entries as they are for [`Self::take_kept`]. The matrix is not symmetric.
-    pub fn keep(&mut self) {
+    pub(super) fn keep(&mut self) {
         for (kept, panels) in self.kept.iter_mut().zip(&self.panels) {
             kept.clone_from(panels);
         }
     }
 
     /// Takes the entries that were kept last; of a symmetric matrix the lower triangle.
-    pub fn take_kept(&mut self, symmetric: bool) {
+    pub(super) fn take_kept(&mut self, symmetric: bool) {
         self.symmetric = symmetric;
         let halves = if symmetric { 1 } else { 2 };
         for (panels, kept) in self.panels.iter_mut().zip(&self.kept).take(halves) {
@@ -140,7 +144,7 @@ impl BlockMatrix {
     }
 
     /// Where blocks that begin at these velocities meet.
-    pub fn place(&self, a: usize, b: usize) -> Place {
+    pub(super) fn place(&self, a: usize, b: usize) -> Place {
         let Some(Pattern { symbolic, .. }) = self.patterns.get(self.current) else { return Place { at: 0, stride: 0 } };
         let (low, high) = (a.min(b), a.max(b));
         let node = &symbolic.supernodes[symbolic.owner[low]];
@@ -152,7 +156,7 @@ impl BlockMatrix {
     /// rows and columns are those of two blocks of one group or of one block. Of a block on the
     /// diagonal of a symmetric matrix only the lower triangle is read; blocks above it are not
     /// added.
-    pub fn add(&mut self, row: usize, col: usize, rows: usize, cols: usize, g: &[f64], stride: usize) {
+    pub(super) fn add(&mut self, row: usize, col: usize, rows: usize, cols: usize, g: &[f64], stride: usize) {
         let place = self.place(row, col);
         if row >= col {
             self.add_lower(place, row == col, [rows, cols], g, stride);
@@ -164,7 +168,14 @@ impl BlockMatrix {
 
     /// Adds two blocks that mirror each other, the one below the diagonal of `sizes`, or a block on
     /// the diagonal twice.
-    pub fn add_pair(&mut self, place: Place, diagonal: bool, sizes: [usize; 2], blocks: [&[f64]; 2], stride: usize) {
+    pub(super) fn add_pair(
+        &mut self,
+        place: Place,
+        diagonal: bool,
+        sizes: [usize; 2],
+        blocks: [&[f64]; 2],
+        stride: usize,
+    ) {
         let [rows, cols] = sizes;
         self.add_lower(place, diagonal, sizes, blocks[0], stride);
         if !self.symmetric {
@@ -202,7 +213,7 @@ impl BlockMatrix {
     }
 
     /// Factors in place; false if a pivot is rounding or, in a symmetric matrix, not positive.
-    pub fn factor(&mut self) -> bool {
+    pub(super) fn factor(&mut self) -> bool {
         let Some(Pattern { symbolic, .. }) = self.patterns.get(self.current) else { return true };
         self.factors += 1;
         self.inverses.resize(symbolic.owner.len(), 0.0);
@@ -221,7 +232,7 @@ impl BlockMatrix {
     }
 
     /// `x ← A⁻¹ x` after a factor.
-    pub fn solve(&mut self, x: &mut [f64]) {
+    pub(super) fn solve(&mut self, x: &mut [f64]) {
         let Some(Pattern { symbolic, .. }) = self.patterns.get(self.current) else { return };
         self.local.resize(self.local.len().max(symbolic.tallest), 0.0);
         for node in &symbolic.supernodes {

@@ -20,7 +20,7 @@ pub(super) struct Ordering {
 
 impl Ordering {
     /// The blocks of a graph in an order of few operations.
-    pub fn find(&mut self, graph: &Graph) -> &[usize] {
+    pub(super) fn find(&mut self, graph: &Graph) -> &[usize] {
         self.stages.clear();
         self.stages.resize(graph.blocks(), 0);
         let flops = self.degrees.find(graph, &self.stages);

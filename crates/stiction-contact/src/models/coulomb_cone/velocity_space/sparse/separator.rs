@@ -39,13 +39,13 @@ pub(super) struct Separator {
 impl Separator {
     /// Size of the separator beside the product of the sides: small and in the middle is good.
     /// Infinite if a side is empty.
-    pub fn score(&self) -> f64 {
+    pub(super) fn score(&self) -> f64 {
         let [a, b, s] = self.weight.map(|w| w as f64);
         if a == 0.0 || b == 0.0 { f64::INFINITY } else { s / (a * b) }
     }
 
     /// The border of the first half of a walk from the far end of one from `start`.
-    pub fn split_by_walk(&mut self, graph: &Graph, start: usize) {
+    pub(super) fn split_by_walk(&mut self, graph: &Graph, start: usize) {
         self.walk_from(graph, start);
         let far = self.walk[self.walk.len() - 1];
         self.walk_from(graph, far);
@@ -64,7 +64,7 @@ impl Separator {
     }
 
     /// The separator of a coarser graph, of which `map` gives the blocks.
-    pub fn refine(&mut self, graph: &Graph, map: &[usize], coarse: &[u8]) {
+    pub(super) fn refine(&mut self, graph: &Graph, map: &[usize], coarse: &[u8]) {
         self.part.clear();
         self.part.extend(map.iter().map(|&c| coarse[c]));
         self.improve(graph);

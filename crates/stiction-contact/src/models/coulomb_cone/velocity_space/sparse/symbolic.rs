@@ -48,7 +48,7 @@ pub(super) struct Supernode {
 
 impl Supernode {
     /// Sizes of its panel and update.
-    pub fn shape(&self) -> Shape {
+    pub(super) fn shape(&self) -> Shape {
         Shape { columns: self.columns, below: self.below, stride: self.stride, update_stride: self.update_stride }
     }
 }
@@ -102,7 +102,7 @@ pub(super) struct Analysis {
 impl Analysis {
     /// The symbolic factor of `graph`, its blocks eliminated as `order` says up to equivalent
     /// orders.
-    pub fn run(&mut self, graph: &Graph, order: &[usize], out: &mut Symbolic) {
+    pub(super) fn run(&mut self, graph: &Graph, order: &[usize], out: &mut Symbolic) {
         out.order.clear();
         out.order.extend_from_slice(order);
         self.find_places(graph, &out.order);
