@@ -1,10 +1,11 @@
 //! Friction problems given by their Delassus operator alone, without masses and Jacobians.
 
-use stiction_lcp::InputError;
+use stiction_lcp::{InputError, Matrix};
 
 use crate::check;
 use crate::sparse::SparseMatrix;
-use crate::sparse_lu::{Columns, SparseLu};
+use crate::whitened::why_not_formed;
+use stiction_linalg::lu::Lu;
 
 /// Coulomb friction in local coordinates: find impulses r with
 ///
@@ -103,30 +104,67 @@ impl GlobalFrictionProblem {
         Ok(Self { dim, mass, h, f, b, mu })
     }
 
-    /// The local problem `W = Hᵀ M⁻¹ H`, `q = Hᵀ M⁻¹ f + b`, by a sparse LU of M.
+    /// The local problem `W = Hᵀ M⁻¹ H`, `q = Hᵀ M⁻¹ f + b`, by an LU of every body's part of M: of every set of velocities that M couples.
     ///
     /// # Errors
-    /// `InputError::Unsupported` naming M if it is singular, or so nearly that `M x = h` is not solved for a column h of H or for f.
+    /// `InputError::Unsupported` naming M if it is singular, or so nearly that `M x = h` is not solved for a column h of H or for f; if it couples more than
+    /// 4,096 velocities.
     pub fn to_local(&self) -> Result<FrictionProblem, InputError> {
-        let m = self.f.len();
-        let mut x = self.h.to_dense().as_slice().to_vec();
-        x.extend_from_slice(&self.f);
-        let right = x.clone();
-        let (starts, rows, values) = self.mass.parts();
-        let solved = SparseLu::default().solve(Columns { starts, rows, values }, &mut x);
-        if !solved || (m > 0 && !x.chunks(m).zip(right.chunks(m)).all(|(x, right)| self.solves(x, right))) {
-            let reason = "M is singular, or too nearly so to be solved with".into();
-            return Err(InputError::Unsupported { solver: "GlobalFrictionProblem::to_local", reason });
-        }
-        let n = self.b.len();
+        let (m, n) = (self.f.len(), self.b.len());
+        let bodies = self.factor_bodies()?;
         let (mut entries, mut product) = (Vec::new(), vec![0.0; n]);
+        let (mut right, mut x) = (vec![0.0; m], vec![0.0; m]);
         for j in 0..n {
-            self.h.mul_transposed_into(&x[j * m..(j + 1) * m], &mut product);
+            stiction_lcp::interrupt::check();
+            right.fill(0.0);
+            self.h.col(j).for_each(|(i, h)| right[i] = h);
+            self.solve(&bodies, &right, &mut x)?;
+            self.h.mul_transposed_into(&x, &mut product);
             entries.extend(product.iter().enumerate().filter(|e| *e.1 != 0.0).map(|(i, &w)| (i, j, w)));
         }
-        self.h.mul_transposed_into(&x[n * m..], &mut product);
+        self.solve(&bodies, &self.f, &mut x)?;
+        self.h.mul_transposed_into(&x, &mut product);
         let q = product.iter().zip(&self.b).map(|(q, b)| q + b).collect();
         FrictionProblem::new(self.dim, SparseMatrix::from_entries(n, n, entries)?, q, self.mu.clone())
+    }
+
+    /// The sets of velocities that M couples, each with its factor.
+    fn factor_bodies(&self) -> Result<Vec<(Vec<usize>, Lu)>, InputError> {
+        let mut place = vec![0; self.f.len()];
+        let mut bodies = vec![];
+        for members in self.mass.components(1) {
+            stiction_lcp::interrupt::check();
+            let order = members.len();
+            if let Some(why) = why_not_formed(order) {
+                return Err(unsupported(format!("M couples {order} velocities: {why}")));
+            }
+            members.iter().enumerate().for_each(|(k, &j)| place[j] = k);
+            let mut block = Matrix::zeros(order, order);
+            for &j in &members {
+                self.mass.col(j).for_each(|(i, x)| block[(place[i], place[j])] = x);
+            }
+            let mut lu = Lu::default();
+            lu.factor(&block);
+            if lu.pivot_ratio() == 0.0 {
+                return Err(singular());
+            }
+            bodies.push((members, lu));
+        }
+        Ok(bodies)
+    }
+
+    /// `x ← M⁻¹ right`.
+    fn solve(&self, bodies: &[(Vec<usize>, Lu)], right: &[f64], x: &mut [f64]) -> Result<(), InputError> {
+        let mut local = vec![];
+        for (members, lu) in bodies {
+            local.clear();
+            local.extend(members.iter().map(|&j| right[j]));
+            if local.iter().any(|x| *x != 0.0) {
+                lu.solve(&mut local);
+            }
+            members.iter().zip(&local).for_each(|(&j, value)| x[j] = *value);
+        }
+        if self.solves(x, right) { Ok(()) } else { Err(singular()) }
     }
 
     /// True if `M x` is `right` to half of its digits: with a singular M not even the first digit is right.
@@ -174,6 +212,14 @@ impl GlobalFrictionProblem {
     }
 }
 
+fn unsupported(reason: String) -> InputError {
+    InputError::Unsupported { solver: "GlobalFrictionProblem::to_local", reason }
+}
+
+fn singular() -> InputError {
+    unsupported("M is singular, or too nearly so to be solved with".into())
+}
+
 fn check_dim(dim: usize) -> Result<(), InputError> {
     if dim == 2 || dim == 3 {
         return Ok(());
@@ -211,6 +257,24 @@ mod tests {
         assert_eq!(local.q(), [-0.5, 1.0, 0.5, -1.5, 0.0, 0.5]);
         let message = global(&[2.0, 0.0, 4.0, 1.0]).to_local().unwrap_err().to_string();
         assert!(message.contains("M is singular"), "{message}");
+    }
+
+    #[test]
+    fn velocities_that_the_mass_couples_are_solved_together() {
+        // Velocities 0 and 2 of one body, 1 of another, which has no contact but a force.
+        let with = |coupling: f64| {
+            let mass = [(0, 0, 2.0), (2, 0, coupling), (1, 1, 4.0), (0, 2, coupling), (2, 2, 2.0)];
+            let mass = SparseMatrix::from_entries(3, 3, mass).unwrap();
+            assert_eq!(mass.components(1), [vec![0, 2], vec![1]]);
+            let h = SparseMatrix::from_entries(3, 2, [(0, 0, 1.0), (2, 1, 1.0)]).unwrap();
+            GlobalFrictionProblem::new(2, mass, h, vec![3.0, 1.0, 0.0], vec![0.0; 2], vec![0.5]).unwrap().to_local()
+        };
+        let local = with(1.0).unwrap();
+        let w = local.w().to_dense();
+        for (found, expected) in [(w[(0, 0)], 2.0 / 3.0), (w[(0, 1)], -1.0 / 3.0), (local.q()[0], 2.0)] {
+            assert!((found - expected).abs() < 1e-15, "{found} {expected}");
+        }
+        assert!(with(2.0).unwrap_err().to_string().contains("M is singular"));
     }
 
     #[test]

@@ -70,7 +70,6 @@ pub mod scenes;
 mod separate_islands;
 mod solution;
 pub mod sparse;
-mod sparse_lu;
 pub mod tolerances;
 mod twins;
 mod whitened;

@@ -123,6 +123,42 @@ impl SparseMatrix {
         (0..self.rows.min(self.cols)).map(|j| self.col(j).find(|e| e.0 == j).map_or(0.0, |e| e.1)).collect()
     }
 
+    /// The sets of rows and columns, `size` of them at a time, that entries couple, each ascending; of a square matrix, which may have entries without their
+    /// mirror images.
+    pub(crate) fn components(&self, size: usize) -> Vec<Vec<usize>> {
+        let count = self.cols.div_ceil(size);
+        let mut ties = vec![vec![]; count];
+        for j in 0..self.cols {
+            let (own, mut last) = (j / size, None);
+            for to in self.col(j).filter(|(_, x)| *x != 0.0).map(|(i, _)| i / size) {
+                if to != own && last != Some(to) {
+                    ties[own].push(to);
+                    ties[to].push(own);
+                    last = Some(to);
+                }
+            }
+        }
+        let (mut met, mut all) = (vec![false; count], vec![]);
+        for first in 0..count {
+            if met[first] {
+                continue;
+            }
+            met[first] = true;
+            let (mut members, mut next) = (vec![first], 0);
+            while let Some(&b) = members.get(next) {
+                next += 1;
+                for &to in &ties[b] {
+                    if !std::mem::replace(&mut met[to], true) {
+                        members.push(to);
+                    }
+                }
+            }
+            members.sort_unstable();
+            all.push(members);
+        }
+        all
+    }
+
     /// The dense matrix.
     pub fn to_dense(&self) -> Matrix {
         let mut out = Matrix::zeros(self.rows, self.cols);

@@ -85,7 +85,7 @@ impl CoulombCone {
             }
             (states, near) = (Some(delassus.states.clone()), Some(delassus.r.clone()));
         }
-        let why = match delassus.iterations >= limit {
+        let why = match delassus.limit_reached {
             true => FailureReason::Limit(limit),
             false if best.is_rounding() => FailureReason::Rounding,
             false => FailureReason::Uncertified,

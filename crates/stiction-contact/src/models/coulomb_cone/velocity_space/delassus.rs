@@ -212,6 +212,8 @@ pub(in super::super) struct DelassusSpace {
     place: Vec<usize>,
     /// Multiplications that are left of the budget.
     work_left: f64,
+    /// A search of the last solve ended at its limit.
+    pub(in super::super) limit_reached: bool,
     /// Linear systems factored by the last solve, but for those of states that were given and right.
     pub iterations: usize,
     /// The impulses found, and the state of each contact.
@@ -242,13 +244,13 @@ impl DelassusSpace {
         enough: f64,
         limit: usize,
     ) {
-        self.iterations = 0;
+        (self.iterations, self.limit_reached) = (0, false);
         self.r.clear();
         self.r.resize(problem.q().len(), 0.0);
         self.states.clear();
         self.states.resize(problem.contacts(), State::Open);
         self.place.resize(problem.contacts(), 0);
-        for members in components(problem) {
+        for members in problem.w().components(problem.dim()) {
             stiction_lcp::interrupt::check();
             members.iter().enumerate().for_each(|(e, &b)| self.place[b] = e);
             self.members = members;
@@ -303,6 +305,7 @@ impl DelassusSpace {
         if !search.take_best(newton, enough) {
             search.run(el, newton, None, guess, enough, limit);
             self.iterations += newton.iterations;
+            self.limit_reached |= newton.iterations >= limit;
         }
         self.work_left = (self.work_left - newton.iterations as f64 * work).max(0.0);
         newton.find_motions(el, false);
@@ -313,42 +316,6 @@ impl DelassusSpace {
             self.states[b] = state_of(el, newton, e);
         }
     }
-}
-
-/// The sets of contacts that W couples, contacts ascending.
-fn components(problem: &FrictionProblem) -> Vec<Vec<usize>> {
-    let (dim, count) = (problem.dim(), problem.contacts());
-    // W may have an entry without its mirror image.
-    let mut ties = vec![vec![]; count];
-    for j in 0..problem.q().len() {
-        let (own, mut last) = (j / dim, None);
-        for to in problem.w().col(j).filter(|(_, x)| *x != 0.0).map(|(i, _)| i / dim) {
-            if to != own && last != Some(to) {
-                ties[own].push(to);
-                ties[to].push(own);
-                last = Some(to);
-            }
-        }
-    }
-    let (mut met, mut all) = (vec![false; count], vec![]);
-    for first in 0..count {
-        if met[first] {
-            continue;
-        }
-        met[first] = true;
-        let (mut members, mut next) = (vec![first], 0);
-        while let Some(&b) = members.get(next) {
-            next += 1;
-            for &to in &ties[b] {
-                if !std::mem::replace(&mut met[to], true) {
-                    members.push(to);
-                }
-            }
-        }
-        members.sort_unstable();
-        all.push(members);
-    }
-    all
 }
 
 /// What an element does: a slip that may be left over by the search is none.
