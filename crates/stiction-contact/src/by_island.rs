@@ -393,8 +393,14 @@ impl ByIsland {
                 certificate = self.certifier.certify_timed(problem, law, forces, motion, &mut stats);
             }
         }
-        let why = self.with_force_beyond_data(why, problem, forces);
-        ContactOutcome::Failed(ContactFailure { why, best: self.measured(law, answer, certificate, stats) })
+        let mut named = self.with_force_beyond_data(why.clone(), problem, forces);
+        if named == why && certificate.bilateral > 0.0 && certificate.bilateral == certificate.largest() {
+            named = format!(
+                "{why}; {} is off by {:.0e}: is the row redundant but for rounding?",
+                certificate.worst, certificate.bilateral
+            );
+        }
+        ContactOutcome::Failed(ContactFailure { why: named, best: self.measured(law, answer, certificate, stats) })
     }
 
     /// `why`, and the row whose force is far beyond what the data warrant, if there is one; of the forces certified last.

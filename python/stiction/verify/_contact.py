@@ -322,7 +322,8 @@ class _Check:
         zero = self.arithmetic.zero
         rows = self.rows["bilateral"]
         worst = max((ratio(row.u, row.omega) for row in rows), default=zero)
-        if worst <= self.arithmetic.number(CONTRADICTION):
+        # Rows without targets do not contradict each other: rest satisfies them all.
+        if worst <= self.arithmetic.number(CONTRADICTION) or all(row.bias == 0 for row in rows):
             return worst, False
         gradient, terms = [zero] * self.start[-1], [zero] * self.start[-1]
         for row in rows:

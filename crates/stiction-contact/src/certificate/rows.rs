@@ -187,7 +187,8 @@ impl Certifier {
             own.see(ratio(u.abs() + rounding, omega), Place::Bilateral(i));
             self.add_energy(&all.rows, i, forces.bilateral[i], bias, omega, 0.0, u);
         }
-        if own.value > MOVING {
+        // Rows without targets do not contradict each other: rest satisfies them all.
+        if own.value > MOVING && (0..all.rows.len()).any(|i| bilateral_bias(problem, level, i) != 0.0) {
             // The rows may contradict each other: then v⁺ must be a least-squares compromise.
             out.inconsistency = own.value;
             own.value = self.compromise(problem, level, motion);

@@ -7,8 +7,10 @@ use super::newton::Newton;
 
 /// Blocks up to which [`super::Tolerances::finish_alpha`] holds; the softest mode of a longer chain is softer by the square of its length and more.
 const FINISH_BLOCKS: f64 = 5.0;
-/// It is multiplied by these, one after the other, where a step brings little.
-const FINISH_TRIES: [f64; 4] = [1.0, 1e-2, 1e2, 1e5];
+/// It is multiplied by these, one after the other, where a step brings little; by the least only where there are bilateral rows, which may be
+/// dependent but for an angle of 1e-5.
+const FINISH_TRIES: [f64; 5] = [1.0, 1e-2, 1e-6, 1e2, 1e5];
+const NEARLY_DEPENDENT: f64 = 1e-6;
 /// A step that leaves less than this is one of a method that converges.
 const CONVERGING_DECREASE: f64 = 0.25;
 /// Steps on given states, per α.
@@ -22,7 +24,13 @@ impl Newton {
     /// Solves the system of the states as they are, linear but for the directions of sliding, to rounding. Each step is the least one: what a redundant set leaves open stays.
     pub(super) fn finish(&mut self, el: &Elements) {
         let alpha = self.finish_alpha(el);
-        FINISH_TRIES.iter().any(|tried| self.finish_with(el, tried * alpha, true));
+        let bilateral = el.list.iter().any(|element| element.law == Block::Free);
+        let tries = FINISH_TRIES.into_iter().filter(|tried| bilateral || *tried > NEARLY_DEPENDENT);
+        for tried in tries {
+            if self.finish_with(el, tried * alpha, true) {
+                break;
+            }
+        }
     }
 
     /// The same after a change of forces alone, with the factor there is: for states without sliding.
