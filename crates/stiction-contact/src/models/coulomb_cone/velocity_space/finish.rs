@@ -27,7 +27,9 @@ impl Newton {
         let bilateral = el.list.iter().any(|element| element.law == Block::Free);
         let tries = FINISH_TRIES.into_iter().filter(|tried| bilateral || *tried > NEARLY_DEPENDENT);
         for tried in tries {
-            if self.finish_with(el, tried * alpha, true) {
+            // The first step of a stiff system leaves the rounding of large forces, which the next one removes.
+            let patience = usize::from(tried <= NEARLY_DEPENDENT);
+            if self.finish_with(el, tried * alpha, true, patience) {
                 break;
             }
         }
@@ -36,7 +38,7 @@ impl Newton {
     /// The same after a change of forces alone, with the factor there is: for states without sliding.
     pub(super) fn finish_again(&mut self, el: &Elements) {
         let alpha = self.finish_alpha(el);
-        self.finish_with(el, alpha, false);
+        self.finish_with(el, alpha, false, 0);
     }
 
     /// Pulls forces of sticking contacts that left their cones, or came close to leaving, back inside; true if there are any.
@@ -60,8 +62,8 @@ impl Newton {
         length([p[1], p[2]]) >= (1.0 - self.tolerances.at_limit) * mu * p[0]
     }
 
-    /// One α of [`Newton::finish`]; true if that is all there is to gain.
-    fn finish_with(&mut self, el: &Elements, alpha: f64, mut fresh: bool) -> bool {
+    /// One α of [`Newton::finish`], with this many steps that bring little; true if that is all there is to gain.
+    fn finish_with(&mut self, el: &Elements, alpha: f64, mut fresh: bool, patience: usize) -> bool {
         let mut residual = self.evaluate(el, true);
         let (mut last, mut slow, mut first) = (residual, 0, true);
         let linear = !self.states.contains(&State::Slide);
@@ -85,7 +87,7 @@ impl Newton {
             slow += usize::from(next > CONVERGING_DECREASE * last);
             let lost = !better && residual <= self.tolerances.lost_in_rounding * self.size(el);
             let wrong = first && !linear && self.error(el) > self.tolerances.wrong_states;
-            if slow > usize::from(!linear) || lost || wrong || next.is_nan() {
+            if slow > usize::from(!linear).max(patience) || lost || wrong || next.is_nan() {
                 break;
             }
             first = false;
