@@ -39,6 +39,17 @@ def test_one_answer_or_none(sine: float) -> None:
             assert np.abs(outcome.require().motion).max() < 1e-9 / sine
 
 
+def test_a_target_elsewhere_does_not_excuse_rows_without_one() -> None:
+    """A second body with a row that is driven: the nearly parallel rows of the first are measured as they are."""
+    problem = contact.ContactProblem([np.eye(2), np.eye(1)], v=[0.3, 0.7, 0.0], force=[0.0, 0.0, 0.0], dt=0.01)
+    problem.add_bilateral([[1.0, 0.3, 0.0]])
+    problem.add_bilateral([[1.0, 0.3 + 1e-8, 0.0]])
+    problem.add_bilateral([[0.0, 0.0, 1.0]], target=[0.5])
+    outcome = contact.solve(problem, contact.CoulombCone())
+    assert outcome.status == "failed"
+    assert outcome.certificate.worst > 1e-10
+
+
 def test_what_is_no_solution_says_so_where_one_is_asked_for() -> None:
     outcome = contact.solve(nearly_parallel(1e-8), contact.CoulombCone())
     assert outcome.status == "failed"

@@ -320,7 +320,7 @@ impl ByIsland {
         }
         let certified = certificate.holds(options.tolerance);
         let why = (!certified).then(|| format!("the answer is not certified: {certificate}"));
-        let why = why.map(|why| self.with_force_beyond_data(why, problem, forces));
+        let why = why.map(|why| self.with_doubtful_row(why, problem, forces, &certificate));
         let solution = self.measured(law, answer, certificate, stats);
         match why {
             None => ContactOutcome::Solved(solution),
@@ -393,21 +393,25 @@ impl ByIsland {
                 certificate = self.certifier.certify_timed(problem, law, forces, motion, &mut stats);
             }
         }
-        let mut named = self.with_force_beyond_data(why.clone(), problem, forces);
-        if named == why && certificate.bilateral > 0.0 && certificate.bilateral == certificate.largest() {
-            named = format!(
-                "{why}; {} is off by {:.0e}: is the row redundant but for rounding?",
-                certificate.worst, certificate.bilateral
-            );
-        }
-        ContactOutcome::Failed(ContactFailure { why: named, best: self.measured(law, answer, certificate, stats) })
+        let why = self.with_doubtful_row(why, problem, forces, &certificate);
+        ContactOutcome::Failed(ContactFailure { why, best: self.measured(law, answer, certificate, stats) })
     }
 
-    /// `why`, and the row whose force is far beyond what the data warrant, if there is one; of the forces certified last.
-    fn with_force_beyond_data(&self, why: String, problem: &ContactProblem, forces: &ContactForces) -> String {
+    /// `why`, and the row whose force is far beyond what the data warrant, or the bilateral one that is satisfied least, if there is one; of the forces certified last.
+    fn with_doubtful_row(
+        &self,
+        why: String,
+        problem: &ContactProblem,
+        forces: &ContactForces,
+        certificate: &PhysicalCertificate,
+    ) -> String {
         match self.certifier.largest_force(problem, forces) {
             (size, place) if size > FORCE_BEYOND_DATA => format!(
                 "{why}; the force of {place} is {size:.0e} times what the data warrant: is the row redundant but for rounding?"
+            ),
+            _ if certificate.bilateral > 0.0 && certificate.bilateral == certificate.largest() => format!(
+                "{why}; {} is off by {:.0e}: is the row redundant but for rounding?",
+                certificate.worst, certificate.bilateral
             ),
             _ => why,
         }

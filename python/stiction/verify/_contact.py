@@ -321,10 +321,16 @@ class _Check:
     def _bilateral(self) -> tuple[Number, bool]:
         zero = self.arithmetic.zero
         rows = self.rows["bilateral"]
-        worst = max((ratio(row.u, row.omega) for row in rows), default=zero)
-        # Rows without targets do not contradict each other: rest satisfies them all.
-        if worst <= self.arithmetic.number(CONTRADICTION) or all(row.bias == 0 for row in rows):
-            return worst, False
+        # Rows of an island without targets do not contradict each other: rest satisfies them all.
+        driven = {self.island[row.entries[0][0]] for row in rows if row.bias != 0 and row.entries}
+        own = worst = zero
+        for row in rows:
+            if row.entries and self.island[row.entries[0][0]] not in driven:
+                own = max(own, ratio(row.u, row.omega))
+            else:
+                worst = max(worst, ratio(row.u, row.omega))
+        if worst <= self.arithmetic.number(CONTRADICTION):
+            return max(own, worst), False
         gradient, terms = [zero] * self.start[-1], [zero] * self.start[-1]
         for row in rows:
             if row.w == 0:
@@ -335,7 +341,7 @@ class _Check:
                 for k, x in enumerate(values):
                     gradient[self.start[b] + k] += x * row.u / row.w
                     terms[self.start[b] + k] += abs(x) * row.omega / row.w
-        return max((ratio(a, b) for a, b in zip(gradient, terms, strict=True)), default=zero), True
+        return max([own, *(ratio(a, b) for a, b in zip(gradient, terms, strict=True))]), True
 
     def _contacts(self) -> tuple[Number, Number, Number, list[str]]:
         zero = self.arithmetic.zero

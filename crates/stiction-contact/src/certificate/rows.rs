@@ -187,13 +187,28 @@ impl Certifier {
             own.see(ratio(u.abs() + rounding, omega), Place::Bilateral(i));
             self.add_energy(&all.rows, i, forces.bilateral[i], bias, omega, 0.0, u);
         }
-        // Rows without targets do not contradict each other: rest satisfies them all.
-        if own.value > MOVING && (0..all.rows.len()).any(|i| bilateral_bias(problem, level, i) != 0.0) {
-            // The rows may contradict each other: then v⁺ must be a least-squares compromise.
-            out.inconsistency = own.value;
-            own.value = self.compromise(problem, level, motion);
+        if own.value <= MOVING {
+            out.bilateral = worst.see(own.value, own.place);
+            return;
         }
-        out.bilateral = worst.see(own.value, own.place);
+        // Rows may contradict each other: then v⁺ must be a least-squares compromise. Those of an island without targets do not: rest satisfies them all.
+        let island = |i: usize| all.rows.row(i).next().map(|(block, _)| block);
+        let with_target = |&i: &usize| bilateral_bias(problem, level, i) != 0.0;
+        let driven: Vec<usize> =
+            (0..all.rows.len()).filter(with_target).filter_map(island).map(|block| self.scales.island(block)).collect();
+        let (mut own, mut contradicting) = (Worst::default(), Worst::default());
+        for i in 0..all.rows.len() {
+            let Motion { u, omega, rounding } =
+                self.motion(&all.rows, i, motion, bilateral_bias(problem, level, i), self.w[first + i]);
+            let is_driven = island(i).is_none_or(|block| driven.contains(&self.scales.island(block)));
+            let list = if is_driven { &mut contradicting } else { &mut own };
+            list.see(ratio(u.abs() + rounding, omega), Place::Bilateral(i));
+        }
+        if contradicting.value > MOVING {
+            out.inconsistency = contradicting.value;
+            contradicting.value = self.compromise(problem, level, motion);
+        }
+        out.bilateral = worst.see(own.value, own.place).max(worst.see(contradicting.value, contradicting.place));
     }
 
     /// How far `motion` is from minimizing `Σ uᵢ²/Wᵢᵢ` over the bilateral rows: the gradient `Σ rowᵢᵀ uᵢ/Wᵢᵢ` beside its terms.

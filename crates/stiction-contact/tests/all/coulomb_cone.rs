@@ -390,6 +390,23 @@ fn accelerations_without_an_answer_are_proven_to_have_none() {
     }
 }
 
+/// A particle in the plane on a belt that runs across it too: its friction is along the slip, part of which nothing in the problem moves along.
+#[test]
+fn a_surface_that_moves_across_the_plane_turns_friction() {
+    let mass = Mass::new(vec![Matrix::identity(2)]).unwrap();
+    let (n, s) = ([0.0, 1.0], [1.0, 0.0]);
+    for (speed, expected) in [(0.3, [-0.6, -0.8]), (0.0, [0.0, -1.0])] {
+        let mut problem = ContactProblem::new(mass.clone(), vec![speed, 0.0], vec![0.0, -10.0], 1e-3).unwrap();
+        let surface = [0.0, 0.4];
+        problem.add_contact(Contact { mu: 0.5, surface, ..Contact::new(&[(0, &n)], &[(0, &s)], &[]) }).unwrap();
+        let solution = solved(&mut CoulombCone::new(Level::Acceleration, ModelOptions::default()), &problem);
+        let found = [solution.forces.tangent_s[0], solution.forces.tangent_t[0]];
+        for (found, expected) in found.into_iter().zip(expected) {
+            assert!((found - 5.0 * expected).abs() < 1e-12, "{found}");
+        }
+    }
+}
+
 /// Rows that no motion satisfies are proven to be such, whatever the friction.
 #[test]
 fn rows_that_contradict_each_other_are_infeasible() {

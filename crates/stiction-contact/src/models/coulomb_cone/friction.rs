@@ -86,8 +86,8 @@ impl CoulombCone {
             (states, near) = (Some(delassus.states.clone()), Some(delassus.r.clone()));
         }
         let why = match delassus.limit_reached {
+            _ if best.is_rounding() => FailureReason::Rounding,
             true => FailureReason::Limit(limit),
-            false if best.is_rounding() => FailureReason::Rounding,
             false => FailureReason::Uncertified,
         };
         Ok(self.best.outcome(tolerance, why, stats))

@@ -32,7 +32,7 @@ use crate::problem::ContactProblem;
 use crate::solution::{ContactForces, ContactSolution};
 pub(super) use delassus::DelassusSpace;
 pub(in crate::models) use elements::Friction;
-use elements::{Elements, LawBeside, Source};
+use elements::{Elements, LawBeside, Source, slip_direction};
 use finish::RELIEF;
 use newton::Newton;
 use rest::Rest;
@@ -211,7 +211,7 @@ impl VelocitySpace {
         let limit = limit.min((MOST_WORK / work.max(1.0)) as usize);
         if limit == 0 {
             // Where everything touches everything a single factor takes minutes and gigabytes.
-            self.recover(problem);
+            self.recover(problem, level);
             return Err(Some(0));
         }
         let (guess, guessed) = match start {
@@ -234,7 +234,7 @@ impl VelocitySpace {
             _ => stats.pivots += self.newton.iterations,
         }
         stats.count_factorizations(self.newton.iterations);
-        self.recover(problem);
+        self.recover(problem, level);
         match found {
             Found::Nothing => Err((self.newton.iterations >= limit).then_some(limit)),
             _ => Ok(()),
@@ -349,7 +349,7 @@ impl VelocitySpace {
     }
 
     /// Puts forces and motion in their places.
-    fn recover(&mut self, problem: &ContactProblem) {
+    fn recover(&mut self, problem: &ContactProblem, level: Level) {
         let (el, newton, forces) = (&self.elements, &self.newton, &mut self.forces);
         for (element, p) in el.list.iter().zip(&newton.p) {
             match element.source {
@@ -360,6 +360,15 @@ impl VelocitySpace {
                             1 => forces.tangent_s[i] = *p,
                             2 => forces.tangent_t[i] = *p,
                             _ => {}
+                        }
+                    }
+                    if level == Level::Acceleration {
+                        // Friction along a tangent that nothing moves along, but its surface does.
+                        let slip = slip_direction(problem, i);
+                        let most = problem.contacts().mu[i] * p[0];
+                        for (axis, slip) in [1, 2].into_iter().zip(slip).filter(|(axis, _)| !axes.contains(axis)) {
+                            let to = if axis == 1 { &mut forces.tangent_s } else { &mut forces.tangent_t };
+                            to[i] = if slip == 0.0 { 0.0 } else { -most * slip };
                         }
                     }
                 }
