@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use stiction_contact::certificate::cone::ConeLaw;
 use stiction_contact::{
     Certifier, ContactForces, ContactModel, ContactOutcome, ContactProblem, ContactSolution, ContactStats, Elapsed,
-    InputError, Islands, Level, Rows, WarmStart,
+    InputError, Islands, Level, ModelKind, Rows, WarmStart,
 };
 use stiction_sim::{Scene, Simulation};
 
@@ -213,6 +213,10 @@ struct Sweeps {
 }
 
 impl ContactModel for Sweeps {
+    fn kind(&self) -> ModelKind {
+        ModelKind::CoulombCone
+    }
+
     fn name(&self) -> &'static str {
         "sweeps"
     }

@@ -1,6 +1,6 @@
 //! Vectors, rotations and poses, and the few transcendental functions in the step path: those of `libm`, the same bits on every machine.
 
-pub use parry3d_f64::glamx::{DMat3 as Mat3, DPose3 as Pose, DQuat as Quat, DVec3 as Vec3};
+pub use glamx::{DMat3 as Mat3, DPose3 as Pose, DQuat as Quat, DVec3 as Vec3};
 
 /// Below this angle (rad) sin x / x and the like are taken from their series: the next term is below rounding.
 const SMALL_ANGLE: f64 = 1e-4;

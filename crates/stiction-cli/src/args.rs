@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use stiction_contact::ModelKind;
 use stiction_contact::io::Kind;
 use stiction_contact::models::catalog::CATALOG as MODELS;
 use stiction_lcp::catalog::CATALOG;
@@ -80,8 +81,8 @@ pub(crate) struct SolveArgs {
           value_parser = PossibleValuesParser::new(CATALOG.iter().map(|entry| entry.name)))]
     pub solver: String,
     /// The law of friction, for friction and contact problems [default: coulomb-cone].
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(MODELS.map(|entry| entry.name)))]
-    pub model: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = model_parser())]
+    pub model: Option<ModelKind>,
     /// Re-check the final basis in rational arithmetic.
     #[arg(long)]
     pub exact: bool,
@@ -119,4 +120,9 @@ pub(crate) fn one_line(message: &str) -> String {
     let lines = message.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let kept: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
     kept.join(" ")
+}
+
+/// Reads the name of a contact model.
+pub(crate) fn model_parser() -> impl TypedValueParser<Value = ModelKind> {
+    PossibleValuesParser::new(MODELS.iter().map(|entry| entry.name)).try_map(|name| name.parse())
 }

@@ -6,12 +6,12 @@ use std::process::Command;
 use std::time::Instant;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 use serde_json::json;
-use stiction_contact::models::catalog::CATALOG as MODELS;
+use stiction_contact::ModelKind;
 use stiction_sim::{Scene, Simulation};
 
+use crate::args::model_parser;
 use crate::output::Failure;
 use crate::run::Wanted;
 
@@ -34,8 +34,8 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
     pub set: Vec<String>,
     /// The contact model, instead of the scene's.
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(MODELS.map(|entry| entry.name)))]
-    pub model: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = model_parser())]
+    pub model: Option<ModelKind>,
     /// Steps before the measurement: a start is no steady state.
     #[arg(long, value_name = "N", default_value = "100", value_parser = crate::run::count)]
     pub warm_up: u64,
@@ -62,7 +62,7 @@ fn at_least_one(text: &str) -> Result<u64, String> {
 #[derive(Debug, Serialize)]
 struct Bench {
     scene: String,
-    model: String,
+    model: ModelKind,
     nv: usize,
     steps_per_turn: u64,
     turns: u64,
@@ -107,8 +107,8 @@ struct Work {
 pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<bool, Failure> {
     let wanted = Wanted { file: &args.scene, keyframe: args.keyframe.as_deref(), floor: args.floor, set: &args.set };
     let mut scene = wanted.origin()?.scene().map_err(|e| Failure::Message(e.to_string()))?;
-    if let Some(model) = &args.model {
-        scene.settings.model.clone_from(model);
+    if let Some(model) = args.model {
+        scene.settings.model = model;
         scene.settings.solver = None;
     }
     (scene.settings.threads, scene.settings.sleeping, scene.settings.timing) = (Some(1), false, true);
@@ -173,7 +173,7 @@ fn measure(args: &BenchArgs, scene: &Scene, simulation: &mut Simulation) -> Resu
     turns.sort_by(|a, b| a.total.total_cmp(&b.total));
     Ok(Bench {
         scene: args.scene.display().to_string(),
-        model: scene.settings.model.clone(),
+        model: scene.settings.model,
         nv: simulation.world().model.nv(),
         steps_per_turn: args.steps,
         turns: args.turns,
@@ -208,8 +208,11 @@ fn instructions_of(args: &BenchArgs, steps: u64) -> Result<u64, Failure> {
     if args.floor {
         command.arg("--floor");
     }
-    for (name, value) in args.set.iter().map(|set| ("--set", set)).chain(args.model.iter().map(|m| ("--model", m))) {
-        command.args([name, value]);
+    for set in &args.set {
+        command.args(["--set", set]);
+    }
+    if let Some(model) = args.model {
+        command.args(["--model", model.name()]);
     }
     let output = command.output().map_err(|e| {
         Failure::Message(format!("--instructions needs valgrind: {e} (apt install valgrind, or leave the option out)"))

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use stiction_contact::models::catalog::{self, CATALOG};
+use stiction_contact::models::catalog;
 use stiction_contact::{
     ContactForces, ContactOutcome, ContactProblem, ContactStats, Level, ModelOptions, PhysicalCertificate,
 };
@@ -99,7 +99,7 @@ pub(crate) fn run(
             )));
         }
     }
-    let model = args.model.as_deref().unwrap_or(CATALOG[0].name);
+    let model = args.model.unwrap_or_default();
     let options = ModelOptions { tolerance: options.tolerance, max_pivots: options.max_pivots, ..Default::default() };
     let mut solver = catalog::build(model, &options)?;
     let clock = Instant::now();
@@ -107,7 +107,7 @@ pub(crate) fn run(
     let time = clock.elapsed();
     let mut report = report(&outcome);
     report.time_us = (time.as_secs_f64() * 1e7).round() / 10.0;
-    report.model = model;
+    report.model = model.name();
     report.level = if solver.level() == Level::Velocity { "velocity" } else { "acceleration" };
     report.tolerance = options.tolerance;
     report.problem = Problem {

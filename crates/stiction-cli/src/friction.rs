@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use stiction_contact::io::FrictionFile;
-use stiction_contact::models::catalog::CATALOG;
 use stiction_contact::models::coulomb_cone::{CoulombCone, FrictionOutcome};
-use stiction_contact::{FrictionLaw, FrictionLcp, FrictionProblem, Level, ModelOptions, certify_friction};
+use stiction_contact::{FrictionLaw, FrictionLcp, FrictionProblem, Level, ModelKind, ModelOptions, certify_friction};
 use stiction_lcp::{InputError, Options, Outcome, catalog};
 
 use crate::args::SolveArgs;
@@ -82,16 +81,16 @@ pub(crate) fn run(
             other => other.into(),
         })?,
     };
-    let model = args.model.as_deref().unwrap_or(CATALOG[0].name);
+    let model = args.model.unwrap_or_default();
     let clock = Instant::now();
     let mut report = match model {
-        "coulomb-cone" => cone(args, &local, options)?,
-        "coulomb-polyhedral" => polyhedral(args, &local, FrictionLaw::Polyhedral { sides: SIDES }, options)?,
-        "frictionless" => polyhedral(args, &local, FrictionLaw::Frictionless, options)?,
+        ModelKind::CoulombCone => cone(args, &local, options)?,
+        ModelKind::CoulombPolyhedral => polyhedral(args, &local, FrictionLaw::Polyhedral { sides: SIDES }, options)?,
+        ModelKind::Frictionless => polyhedral(args, &local, FrictionLaw::Frictionless, options)?,
         _ => return Err(Failure::Message(format!("{name}: {model} needs mass and Jacobians; the file has neither"))),
     };
     report.time_us = rounded(clock.elapsed());
-    report.model = model;
+    report.model = model.name();
     report.problem = Problem {
         kind: file.kind().name(),
         dim: local.dim(),

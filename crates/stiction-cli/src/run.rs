@@ -11,8 +11,8 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
+use stiction_contact::ModelKind;
 use stiction_contact::io::contact_to_json;
-use stiction_contact::models::catalog::CATALOG as MODELS;
 use stiction_lcp::threads::MOST_THREADS;
 use stiction_sim::mjcf::Start;
 use stiction_sim::recording::{Header, Origin};
@@ -20,6 +20,7 @@ use stiction_sim::{
     Gather, Impacts, OnFailure, Overlap, Recorder, Scene, SceneError, Simulation, SimulatorKind, StepFailure, Summary,
 };
 
+use crate::args::model_parser;
 use crate::output::{Failure, write_new};
 
 /// Steps between two looks at the clock of the progress bar.
@@ -38,8 +39,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME|NUMBER", allow_negative_numbers = true)]
     pub keyframe: Option<String>,
     /// The contact model, instead of the scene's.
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(MODELS.map(|entry| entry.name)))]
-    pub model: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = model_parser())]
+    pub model: Option<ModelKind>,
     /// The model's solver, instead of its usual one: nnls, modified-ppm or lemke (frictionless, viscous, no-slip); reduced, structural or standard
     /// (coulomb-polyhedral); auto, lemke or feasible-interior-point (coulomb-pyramid).
     #[arg(long, value_name = "NAME")]
@@ -275,12 +276,12 @@ fn save_failure(args: &RunArgs, failure: &StepFailure, err: &mut dyn Write) -> R
 
 /// Puts the options over the scene's settings.
 fn apply(args: &RunArgs, scene: &mut Scene) -> Result<(), Failure> {
-    if let Some(model) = &args.model {
-        scene.settings.model.clone_from(model);
+    if let Some(model) = args.model {
+        scene.settings.model = model;
         scene.settings.solver = None;
     }
     if let Some(solver) = &args.solver {
-        scene.settings.solver = Some(solver.clone());
+        scene.settings.solver = Some(scene.settings.model.solver(solver)?);
     }
     match args.simulator.as_deref() {
         Some("event-driven") => scene.settings.simulator = SimulatorKind::EventDriven,

@@ -60,13 +60,13 @@ struct Unsettled {
 
 /// Runs the soak of one model.
 pub(crate) fn run(model: &str, plan: &Plan, bar: &ProgressBar) -> Result<Tally, Failure> {
-    catalog::build(model, &ModelOptions::default())?;
+    let kind = model.parse()?;
     let (next, total) = (AtomicU64::new(0), Mutex::new(Tally::default()));
     std::thread::scope(|scope| {
         for _ in 0..plan.threads {
             scope.spawn(|| {
                 let mut tally = Tally::default();
-                let Ok(mut method) = catalog::build(model, &ModelOptions::default()) else { return };
+                let Ok(mut method) = catalog::build(kind, &ModelOptions::default()) else { return };
                 loop {
                     let k = next.fetch_add(1, Ordering::Relaxed);
                     if k >= plan.count {

@@ -83,6 +83,7 @@ pub use mass::{Layout, Mass};
 pub use model::{ContactModel, ContactOutcome, ContactStats, Elapsed, Level, Mode, ModelOptions, WarmStart};
 #[cfg(feature = "clarabel")]
 pub use models::DrumwrightShell;
+pub use models::catalog::{ModelKind, SolverKind};
 pub use models::{
     BaraffFriction, CoulombCone, CoulombPolyhedral, CoulombPyramid, Frictionless, NoSlip, NoSlipOptions, NormalOptions,
     NormalSolver, PolyhedralOptions, PyramidMethod, PyramidOptions, Viscous,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use stiction_lcp::{Basis, InputError, Lcp, Proof};
 
 use crate::check;
+use crate::models::catalog::ModelKind;
 use crate::problem::ContactProblem;
 use crate::solution::{ContactForces, ContactSolution};
 use crate::tolerances::Tolerances;
@@ -34,8 +35,13 @@ pub enum Mode {
 /// A law of contact: from a problem to forces and motion, certified. It owns its workspace, so keep one and use it again, in
 /// any thread.
 pub trait ContactModel: Send {
+    /// The model of the catalog whose law it solves.
+    fn kind(&self) -> ModelKind;
+
     /// The model's name in kebab case.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &'static str {
+        self.kind().name()
+    }
 
     /// What it solves for.
     fn level(&self) -> Level;

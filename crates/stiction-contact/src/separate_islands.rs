@@ -16,6 +16,7 @@ use crate::model::{
     ContactFailure, ContactModel, ContactOutcome, ContactRay, ContactStats, Elapsed, Infeasible, Level, Mode,
     NoSolution, WarmStart,
 };
+use crate::models::catalog::ModelKind;
 use crate::problem::{ContactProblem, Places};
 use crate::solution::{ContactForces, ContactSolution};
 
@@ -185,8 +186,8 @@ impl SeparateIslands {
 }
 
 impl ContactModel for SeparateIslands {
-    fn name(&self) -> &'static str {
-        self.models[0].name()
+    fn kind(&self) -> ModelKind {
+        self.models[0].kind()
     }
 
     fn level(&self) -> Level {

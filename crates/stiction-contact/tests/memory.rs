@@ -70,7 +70,7 @@ fn a_solve_takes_less_than_a_gigabyte() {
     ] {
         MEMORY.reset_peak_usage();
         let before = MEMORY.current_usage();
-        let outcome = catalog::build(name, &ModelOptions::default()).unwrap().solve(problem).unwrap();
+        let outcome = catalog::build(name.parse().unwrap(), &ModelOptions::default()).unwrap().solve(problem).unwrap();
         let used = MEMORY.peak_usage() - before;
         assert!(used < MOST_MEMORY, "{name}: {used}");
         if !says.is_empty() {

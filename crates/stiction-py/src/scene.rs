@@ -10,11 +10,12 @@ use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use stiction_contact::ModelKind;
+use stiction_contact::SolverKind;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use stiction_contact::Level;
-use stiction_contact::models::catalog::{self, CATALOG};
 use stiction_sim::description::summary_of_notes;
 use stiction_sim::mjcf::Start;
 use stiction_sim::{Note, SceneError};
@@ -77,9 +78,8 @@ impl Scene {
 
     /// The same scene, event-driven; with the quadratic cone where its model has no accelerations.
     pub(crate) fn event_driven(&self) -> PyResult<Self> {
-        let name = &self.inner.settings.model;
-        let has_accelerations = |e: &catalog::Entry| e.name == name && e.levels.contains(&Level::Acceleration);
-        let model = (!CATALOG.iter().any(has_accelerations)).then(|| CATALOG[0].name.into());
+        let model =
+            (!self.inner.settings.model.has_level(Level::Acceleration)).then(|| ModelKind::default().name().into());
         self.overridden(Overrides { simulator: Some("event-driven".into()), model, ..Overrides::default() })
     }
 
@@ -150,7 +150,7 @@ fn start_of(keyframe: &Bound<'_, PyAny>) -> PyResult<Start> {
 /// The name of a contact model given by name or as an object.
 fn model_name(model: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(model) = model.cast::<Model>() {
-        return Ok(model.get().name_of().into());
+        return Ok(model.get().choice().kind.name().into());
     }
     model.extract().map_err(|_| arrays::wrong_type("model must be a name or a stiction.contact.Model", model))
 }
@@ -171,9 +171,9 @@ getters!(Scene, {
     /// Steps in its duration.
     steps: u64 = |this| this.inner.steps();
     /// The contact model.
-    model: &str = |this| &this.inner.settings.model;
+    model: &'static str = |this| this.inner.settings.model.name();
     /// The model's solver; None is its usual one.
-    solver: Option<&str> = |this| this.inner.settings.solver.as_deref();
+    solver: Option<&'static str> = |this| this.inner.settings.solver.map(SolverKind::name);
     /// A step's certificate must be at most this.
     tolerance: f64 = |this| this.inner.settings.tolerance;
     /// ``"simultaneous"`` or ``"sequential"``.

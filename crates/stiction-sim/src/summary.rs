@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::time::Duration;
+use stiction_contact::ModelKind;
+use stiction_contact::SolverKind;
 
 use serde::Serialize;
 use stiction_contact::Place;
@@ -175,9 +177,9 @@ pub struct Summary {
     /// How steps were made.
     pub simulator: SimulatorKind,
     /// The contact model.
-    pub model: String,
+    pub model: ModelKind,
     /// The model's solver, if it was not its usual one.
-    pub solver: Option<String>,
+    pub solver: Option<SolverKind>,
     /// Mean time per step, and where it went.
     pub us_per_step: MicrosPerStep,
     /// Times of single steps.
@@ -255,8 +257,8 @@ impl Gather {
             time: 0.0,
             dt: simulation.settings().dt,
             simulator: simulation.settings().simulator,
-            model: simulation.settings().model.clone(),
-            solver: simulation.settings().solver.clone(),
+            model: simulation.settings().model,
+            solver: simulation.settings().solver,
             us_per_step: MicrosPerStep::default(),
             step_time: StepTimes::default(),
             contacts: Spread { min: usize::MAX, ..Spread::default() },

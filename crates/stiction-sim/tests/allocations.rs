@@ -36,7 +36,7 @@ fn a_step_allocates_nothing() {
         for model in ["coulomb-cone", "no-slip"] {
             let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(format!("{name}.toml"));
             let mut scene = Scene::load(&path, &[]).unwrap_or_else(|e| panic!("{e}"));
-            scene.settings.model = model.into();
+            scene.settings.model = model.parse().unwrap();
             check(&scene, settle, &format!("{name}, {model}"));
         }
     }

@@ -17,6 +17,7 @@ mod rays;
 mod rules;
 mod solid;
 mod surface;
+mod triangle_tree;
 mod vector;
 
 pub use advance::Overlap;

@@ -1,10 +1,8 @@
 //! Surfaces of triangles: meshes and height fields, with neighbours, so that a contact at an edge that is not sharp has the normal of a face.
 
-use parry3d_f64::bounding_volume::Aabb;
-use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy};
-
 use crate::collision::closest::{Closest, direction, on_segment};
 use crate::collision::polytope::{Edge, Face, Inside, PolytopeRef};
+use crate::collision::triangle_tree::TriangleTree;
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
@@ -40,7 +38,7 @@ enum Lookup {
         sides: [f64; 2],
         heights: Vec<[f64; 2]>,
     },
-    Tree(Box<Bvh>),
+    Tree(TriangleTree),
 }
 
 impl Surface {
@@ -50,10 +48,10 @@ impl Surface {
         let kept: Vec<[u32; 3]> = triangles.iter().filter(|t| normal(corner(t)).is_some()).copied().collect();
         let bounds = kept.iter().map(|t| {
             let [a, b, c] = corner(t);
-            Aabb::new(a.min(b).min(c), a.max(b).max(c))
+            [a.min(b).min(c), a.max(b).max(c)]
         });
-        let tree = Bvh::from_iter(BvhBuildStrategy::Binned, bounds.enumerate());
-        Self::new(vertices.to_vec(), kept, Lookup::Tree(Box::new(tree)), false)
+        let tree = TriangleTree::new(bounds);
+        Self::new(vertices.to_vec(), kept, Lookup::Tree(tree), false)
     }
 
     /// A height field: each cell is cut from its corner with the least x and y to the opposite one.
@@ -113,7 +111,7 @@ impl Surface {
         out.clear();
         match &self.lookup {
             Lookup::Tree(tree) => {
-                out.extend(tree.intersect_aabb(&Aabb::new(low, high)));
+                tree.find([low, high], out);
                 out.sort_unstable();
             }
             Lookup::Grid { cells, sides, heights } => {

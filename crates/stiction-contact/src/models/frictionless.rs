@@ -5,6 +5,7 @@ use stiction_lcp::InputError;
 use crate::by_island::ByIsland;
 use crate::certificate::frictionless::FrictionlessLaw;
 use crate::model::{ContactModel, ContactOutcome, Level, WarmStart};
+use crate::models::catalog::ModelKind;
 use crate::models::normal_problem::{NormalOptions, NormalProblem};
 use crate::problem::ContactProblem;
 
@@ -45,8 +46,8 @@ impl Frictionless {
 }
 
 impl ContactModel for Frictionless {
-    fn name(&self) -> &'static str {
-        "frictionless"
+    fn kind(&self) -> ModelKind {
+        ModelKind::Frictionless
     }
 
     fn level(&self) -> Level {

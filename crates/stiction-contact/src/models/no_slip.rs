@@ -6,6 +6,7 @@ use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::no_slip::NoSlipLaw;
 use crate::islands::{Island, Islands};
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, Mode, ModelOptions, WarmStart};
+use crate::models::catalog::ModelKind;
 use crate::models::coulomb_cone::velocity_space::{Friction, MARGIN, VelocitySpace};
 use crate::models::normal_problem::{NormalOptions, NormalProblem, NormalSolver, Row};
 use crate::problem::ContactProblem;
@@ -112,8 +113,8 @@ impl NoSlip {
 }
 
 impl ContactModel for NoSlip {
-    fn name(&self) -> &'static str {
-        "no-slip"
+    fn kind(&self) -> ModelKind {
+        ModelKind::NoSlip
     }
 
     fn level(&self) -> Level {

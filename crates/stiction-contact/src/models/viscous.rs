@@ -6,6 +6,7 @@ use stiction_lcp::matrix::dot;
 use crate::by_island::{ByIsland, IslandEnd, IslandForces};
 use crate::certificate::viscous::ViscousLaw;
 use crate::model::{ContactModel, ContactOutcome, Level, WarmStart};
+use crate::models::catalog::ModelKind;
 use crate::models::normal_problem::{NormalOptions, NormalProblem, Row};
 use crate::models::unsupported::{Values, refuse};
 use crate::problem::ContactProblem;
@@ -44,8 +45,8 @@ impl Viscous {
 }
 
 impl ContactModel for Viscous {
-    fn name(&self) -> &'static str {
-        "viscous"
+    fn kind(&self) -> ModelKind {
+        ModelKind::Viscous
     }
 
     fn level(&self) -> Level {
@@ -65,7 +66,7 @@ impl ContactModel for Viscous {
             // Drag is a force that is known here, so it must be finite.
             let all = problem.contacts().mu_viscous.as_slice();
             let why = ", which has a meaning at velocity level only";
-            refuse(self.name(), &[("mu_viscous", all, Values::Infinite, why)])?;
+            refuse(self.kind(), &[("mu_viscous", all, Values::Infinite, why)])?;
         }
         let level = self.level;
         let law = ViscousLaw { level };

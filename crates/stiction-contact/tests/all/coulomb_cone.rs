@@ -435,7 +435,8 @@ fn rows_that_add_only_rounding_are_left_out() {
         problem.add_limit(&[(0, &[0.0, 0.0, 0.0, 1.0])], 0.0, 0.0, 0.0).unwrap();
         let free = 0.5;
         for name in ["coulomb-cone", "coulomb-polyhedral", "no-slip", "drumwright-shell", "frictionless"] {
-            let mut model = stiction_contact::models::catalog::build(name, &ModelOptions::default()).unwrap();
+            let mut model =
+                stiction_contact::models::catalog::build(name.parse().unwrap(), &ModelOptions::default()).unwrap();
             let outcome = model.solve(&problem).unwrap();
             let solution = outcome.solved().unwrap_or_else(|| panic!("{name}, noise {noise}: {outcome:?}"));
             assert!(solution.motion.iter().all(|v| v.abs() < free), "{name}, noise {noise}: {:?}", solution.motion);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use stiction_contact::models::catalog::{CATALOG, build_at};
 use stiction_contact::scenes::grasp;
-use stiction_contact::{Contact, ContactOutcome, ContactProblem, Level, Mass, ModelOptions};
+use stiction_contact::{Contact, ContactOutcome, ContactProblem, Level, Mass, ModelKind, ModelOptions};
 use stiction_lcp::Matrix;
 use stiction_lcp::interrupt::{Interrupted, interruptible};
 
@@ -13,7 +13,7 @@ use stiction_lcp::interrupt::{Interrupted, interruptible};
 /// looked.
 fn solve_until(
     end: usize,
-    model: &str,
+    model: ModelKind,
     level: Level,
     problem: &ContactProblem,
 ) -> (Result<ContactOutcome, Interrupted>, usize) {
@@ -32,13 +32,13 @@ fn solve_until(
 fn every_model_looks_and_ends_where_it_is_asked_to() {
     let problem = grasp(3, 0.8, 1e-2).unwrap();
     for (entry, &level) in CATALOG.iter().flat_map(|e| e.levels.iter().map(move |l| (e, l))) {
-        let (outcome, looks) = solve_until(usize::MAX, entry.name, level, &problem);
-        let plain = build_at(entry.name, level, &ModelOptions::default()).unwrap().solve(&problem).unwrap();
+        let (outcome, looks) = solve_until(usize::MAX, entry.kind, level, &problem);
+        let plain = build_at(entry.kind, level, &ModelOptions::default()).unwrap().solve(&problem).unwrap();
         let motion = |o: &ContactOutcome| o.solved().map(|s| s.motion.clone());
         assert_eq!(motion(&outcome.unwrap()), motion(&plain), "{} at {level:?}", entry.name);
         assert!(looks > 0, "{} at {level:?} never looks", entry.name);
         for end in [1, looks / 2, looks] {
-            let (outcome, last) = solve_until(end.max(1), entry.name, level, &problem);
+            let (outcome, last) = solve_until(end.max(1), entry.kind, level, &problem);
             assert_eq!((outcome.err(), last), (Some(Interrupted), end.max(1)), "{} at {level:?}", entry.name);
         }
     }
@@ -68,9 +68,9 @@ fn dense(n: usize, contacts: usize) -> ContactProblem {
 fn a_large_conic_program_can_be_left() {
     let problem = dense(60, 160);
     let options = ModelOptions::default();
-    let solve = || build_at("drumwright-shell", Level::Velocity, &options).unwrap().solve(&problem).unwrap();
+    let solve = || build_at(ModelKind::DrumwrightShell, Level::Velocity, &options).unwrap().solve(&problem).unwrap();
     let motion = |o: ContactOutcome| o.solved().map(|s| s.motion.clone());
     assert_eq!(motion(interruptible(|| false, solve).unwrap()), motion(solve()));
-    let (outcome, _) = solve_until(2, "drumwright-shell", Level::Velocity, &problem);
+    let (outcome, _) = solve_until(2, ModelKind::DrumwrightShell, Level::Velocity, &problem);
     assert_eq!(outcome.err(), Some(Interrupted));
 }

@@ -6,7 +6,7 @@
 use stiction_contact::models::drumwright_shell::{self, DrumwrightShell};
 use stiction_contact::models::{NoSlip, NoSlipOptions, NormalOptions, catalog};
 use stiction_contact::scenes::{self, Recipe, piles};
-use stiction_contact::{ContactModel, ContactOutcome, ContactProblem, ModelOptions, Tolerances};
+use stiction_contact::{ContactModel, ContactOutcome, ContactProblem, ModelKind, ModelOptions, Tolerances};
 
 /// The models that the tolerances of each decide in, with a solver where it is not the usual one.
 const MODELS: [(&str, &[&str]); 7] = [
@@ -99,7 +99,8 @@ fn build(model: &str, options: ModelOptions) -> Box<dyn ContactModel> {
         return Box::new(NoSlip::new(NoSlipOptions { normals, release: true }));
     }
     let (name, solver) = model.split_once(' ').map_or((model, None), |(name, solver)| (name, Some(solver)));
-    catalog::build_with(name, None, solver, &options).unwrap()
+    let kind: ModelKind = name.parse().unwrap();
+    catalog::build_with(kind, None, solver.map(|name| kind.solver(name).unwrap()), &options).unwrap()
 }
 
 /// What the model makes of each problem; `None` where its law has no place for something.

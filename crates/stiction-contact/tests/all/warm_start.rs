@@ -2,7 +2,7 @@
 
 use stiction_contact::models::catalog::{self, CATALOG};
 use stiction_contact::scenes::{Body, Touch, Vec3, assemble};
-use stiction_contact::{ContactModel, ContactOutcome, ContactProblem, ModelOptions, WarmStart};
+use stiction_contact::{ContactModel, ContactOutcome, ContactProblem, ModelKind, ModelOptions, WarmStart};
 
 /// Steps of each sequence.
 const STEPS: usize = 200;
@@ -46,8 +46,8 @@ fn at_once(model: &mut dyn ContactModel) -> usize {
 
 #[test]
 fn the_last_solution_starts_the_next_step() {
-    for entry in CATALOG {
-        let mut model = catalog::build(entry.name, &ModelOptions::default()).unwrap();
+    for entry in &CATALOG {
+        let mut model = catalog::build(entry.kind, &ModelOptions::default()).unwrap();
         let count = at_once(model.as_mut());
         assert!(count * 100 >= STEPS * 95, "{}: {count} of {STEPS} steps", entry.name);
     }
@@ -55,11 +55,11 @@ fn the_last_solution_starts_the_next_step() {
 
 #[test]
 fn every_model_is_in_the_catalog_under_its_name() {
-    for entry in CATALOG {
-        let model = catalog::build(entry.name, &ModelOptions::default()).unwrap();
+    for entry in &CATALOG {
+        let model = catalog::build(entry.kind, &ModelOptions::default()).unwrap();
         assert_eq!(model.name(), entry.name);
         assert_eq!(model.level(), entry.levels[0]);
     }
-    let error = catalog::build("coulomb", &ModelOptions::default()).err().unwrap().to_string();
+    let error = "coulomb".parse::<ModelKind>().unwrap_err().to_string();
     assert!(error.contains("coulomb-cone"), "{error}");
 }

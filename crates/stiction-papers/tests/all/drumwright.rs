@@ -126,7 +126,7 @@ fn solvers_agree_on_the_motion() {
 #[test]
 fn a_walk_goes_on_from_a_snapshot_bit_for_bit() {
     let robot = Quadruped::new(&Terrain::steps(0.0), Material::default()).unwrap();
-    let settings = Settings { model: "no-slip".into(), ..Settings::default() };
+    let settings = Settings { model: stiction_contact::ModelKind::NoSlip, ..Settings::default() };
     let simulation = || {
         let mut simulation = Simulation::new(robot.world.clone(), settings.clone()).unwrap();
         simulation.control(Box::new(Walk::new(&robot, Gait::published(1.0))));

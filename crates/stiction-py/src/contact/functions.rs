@@ -101,7 +101,7 @@ pub(crate) fn contact_catalog(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>
         row.set_item("levels", e.levels.iter().map(|l| level_name(*l)).collect::<Vec<_>>())?;
         row.set_item("law", e.law)?;
         row.set_item("when", e.when)?;
-        row.set_item("solvers", e.solvers)?;
+        row.set_item("solvers", e.solvers.iter().map(|s| s.name()).collect::<Vec<_>>())?;
         Ok(row)
     };
     CATALOG.iter().map(entry).collect()

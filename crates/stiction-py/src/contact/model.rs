@@ -8,8 +8,8 @@ use stiction_contact::certificate::{baraff, cone, frictionless, no_slip, polyhed
 use stiction_contact::models::catalog::{self, CATALOG};
 use stiction_contact::models::coulomb_polyhedral::Scheme;
 use stiction_contact::{
-    ContactModel, ContactOutcome, CoulombPyramid, Law, Level, ModelOptions, NoSlipOptions, PolyhedralOptions,
-    PyramidOptions, WarmStart,
+    ContactModel, ContactOutcome, CoulombPyramid, Law, Level, ModelKind, ModelOptions, NoSlipOptions,
+    PolyhedralOptions, PyramidOptions, SolverKind, WarmStart,
 };
 use stiction_lcp::InputError;
 
@@ -20,17 +20,14 @@ use crate::display::number;
 use crate::workspace_pool::WorkspacePool;
 use crate::{arrays, errors, interrupt, pickle};
 
-/// The name of the pyramid, which has a quasistatic variant.
-pub(crate) const PYRAMID: &str = "coulomb-pyramid";
-
 /// A model and all of its options.
 #[derive(Clone, PartialEq)]
 pub struct Choice {
-    pub(super) name: &'static str,
+    pub(crate) kind: ModelKind,
     pub(super) level: Level,
     pub(super) options: ModelOptions,
     /// The method it is solved by; `None` is the usual one.
-    solver: Option<&'static str>,
+    solver: Option<SolverKind>,
     /// The pyramid without inertia.
     pub(super) quasistatic: bool,
 }
@@ -40,7 +37,7 @@ impl Choice {
         if self.quasistatic {
             return Ok(Box::new(self.pyramid()));
         }
-        catalog::build_with(self.name, Some(self.level), self.solver, &self.options)
+        catalog::build_with(self.kind, Some(self.level), self.solver, &self.options)
     }
 
     /// The pyramid with these options, for what no other model can.
@@ -74,7 +71,7 @@ impl Pool {
 /// The models with their usual options and levels, in the order of the catalog.
 static USUAL: LazyLock<Vec<Arc<Pool>>> = LazyLock::new(|| {
     let usual = |e: &catalog::Entry| Choice {
-        name: e.name,
+        kind: e.kind,
         level: e.levels[0],
         options: ModelOptions::default(),
         solver: None,
@@ -84,21 +81,20 @@ static USUAL: LazyLock<Vec<Arc<Pool>>> = LazyLock::new(|| {
 });
 
 /// The law that a model of the catalog certifies its solutions by.
-pub(crate) fn law(name: &str, level: Level, quasistatic: bool) -> Option<Box<dyn Law>> {
-    Some(match name {
-        "coulomb-cone" => Box::new(cone::ConeLaw { level }),
-        "coulomb-polyhedral" => {
+pub(crate) fn law(kind: ModelKind, level: Level, quasistatic: bool) -> Box<dyn Law> {
+    match kind {
+        ModelKind::CoulombCone => Box::new(cone::ConeLaw { level }),
+        ModelKind::CoulombPolyhedral => {
             let usual = PolyhedralOptions::default();
             Box::new(polyhedral::PolyhedralLaw::new(usual.directions, usual.scheme == Scheme::AnitescuPotra))
         }
-        "coulomb-pyramid" => Box::new(pyramid::PyramidLaw { quasistatic }),
-        "frictionless" => Box::new(frictionless::FrictionlessLaw { level }),
-        "viscous" => Box::new(viscous::ViscousLaw { level }),
-        "no-slip" => Box::new(no_slip::NoSlipLaw { release: NoSlipOptions::default().release }),
-        "baraff-friction" => Box::new(baraff::BaraffLaw { level }),
-        "drumwright-shell" => Box::new(shell::ShellLaw),
-        _ => return None,
-    })
+        ModelKind::CoulombPyramid => Box::new(pyramid::PyramidLaw { quasistatic }),
+        ModelKind::Frictionless => Box::new(frictionless::FrictionlessLaw { level }),
+        ModelKind::Viscous => Box::new(viscous::ViscousLaw { level }),
+        ModelKind::NoSlip => Box::new(no_slip::NoSlipLaw { release: NoSlipOptions::default().release }),
+        ModelKind::BaraffFriction => Box::new(baraff::BaraffLaw { level }),
+        ModelKind::DrumwrightShell => Box::new(shell::ShellLaw),
+    }
 }
 
 /// `velocity` or `acceleration`.
@@ -147,7 +143,7 @@ pub struct Model {
 
 getters!(Model, {
     /// The model's name.
-    name: &'static str = |this| this.pool.choice.name;
+    name: &'static str = |this| this.pool.choice.kind.name();
     /// ``"velocity"`` (impulses, velocities after the step) or ``"acceleration"`` (forces, accelerations).
     level: &'static str = |this| level_name(this.pool.choice.level);
     /// A solution is certified if every measure of its certificate is at most this.
@@ -155,7 +151,7 @@ getters!(Model, {
     /// Most pivots or iterations per island, or ``None``.
     max_pivots: Option<usize> = |this| this.pool.choice.options.max_pivots;
     /// The method it is solved by, or ``None`` for the usual one.
-    solver: Option<&'static str> = |this| this.pool.choice.solver;
+    solver: Option<&'static str> = |this| this.pool.choice.solver.map(SolverKind::name);
     /// Whether inertia is left out: forces in equilibrium.
     quasistatic: bool = |this| this.pool.choice.quasistatic;
 });
@@ -175,19 +171,19 @@ impl Model {
     ) -> PyResult<Self> {
         let max_pivots = max_pivots.map(|n| arrays::count("max_pivots", 0, n)).transpose()?;
         let options = ModelOptions { tolerance, max_pivots, ..ModelOptions::default() };
-        let usual = catalog::build(name, &options).map_err(|e| errors::from_input(&e))?;
-        let level = level.map_or_else(|| Ok(usual.level()), |level| level_of(py, level))?;
-        let model = catalog::build_with(name, Some(level), solver, &options).map_err(|e| errors::from_input(&e))?;
-        let name = model.name();
-        if quasistatic && name != PYRAMID {
-            return Err(errors::input(py, format!("quasistatic: only {PYRAMID} leaves inertia out, found '{name}'")));
+        let wrong = |e: InputError| errors::from_input(&e);
+        let kind: ModelKind = name.parse().map_err(wrong)?;
+        let level = level.map_or_else(|| Ok(kind.entry().levels[0]), |level| level_of(py, level))?;
+        let solver = solver.map(|name| kind.solver(name)).transpose().map_err(wrong)?;
+        catalog::build_with(kind, Some(level), solver, &options).map_err(wrong)?;
+        if quasistatic && kind != ModelKind::CoulombPyramid {
+            let only = ModelKind::CoulombPyramid;
+            return Err(errors::input(py, format!("quasistatic: only {only} leaves inertia out, found '{kind}'")));
         }
         if quasistatic && solver.is_some() {
             return Err(errors::input(py, "quasistatic: its mixed problem has one solver, found another by name"));
         }
-        let entry = CATALOG.iter().find(|e| e.name == name);
-        let solver = entry.and_then(|e| e.solvers.iter().copied().find(|known| Some(*known) == solver));
-        Ok(Self { pool: Arc::new(Pool::new(Choice { name, level, options, solver, quasistatic })) })
+        Ok(Self { pool: Arc::new(Pool::new(Choice { kind, level, options, solver, quasistatic })) })
     }
 
     /// Solves a problem; see `stiction.contact.solve`.
@@ -210,9 +206,9 @@ impl Model {
     }
 
     fn __repr__(&self) -> String {
-        let Choice { name, level, options, solver, quasistatic } = &self.pool.choice;
+        let Choice { kind, level, options, solver, quasistatic } = &self.pool.choice;
         let ModelOptions { tolerance, max_pivots, .. } = options;
-        let mut text = format!("Model('{name}', level='{}'", level_name(*level));
+        let mut text = format!("Model('{kind}', level='{}'", level_name(*level));
         if *tolerance != ModelOptions::default().tolerance {
             text += &format!(", tolerance={}", number(*tolerance));
         }
@@ -233,12 +229,13 @@ impl Model {
     }
 
     fn __hash__(&self) -> u64 {
-        CATALOG.iter().position(|e| e.name == self.pool.choice.name).unwrap_or(0) as u64
+        self.pool.choice.kind as u64
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let Choice { name, level, options, solver, quasistatic } = &self.pool.choice;
-        let state = (*name, level_name(*level), options.tolerance, options.max_pivots, *solver, *quasistatic);
+        let Choice { kind, level, options, solver, quasistatic } = &self.pool.choice;
+        let (name, solver) = (kind.name(), solver.map(SolverKind::name));
+        let state = (name, level_name(*level), options.tolerance, options.max_pivots, solver, *quasistatic);
         pickle::reduce(py, "contact.model", state.into_pyobject(py)?)
     }
 }
@@ -249,11 +246,6 @@ pub(crate) fn restore<'py>(py: Python<'py>, state: &Bound<'py, PyAny>) -> PyResu
 }
 
 impl Model {
-    /// Its name, for settings that take one.
-    pub fn name_of(&self) -> &'static str {
-        self.pool.choice.name
-    }
-
     /// What was chosen.
     pub fn choice(&self) -> &Choice {
         &self.pool.choice
@@ -269,11 +261,8 @@ pub(crate) fn pool(model: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Pool>> {
     let Ok(name) = model.extract::<&str>() else {
         return Err(arrays::wrong_type("model must be a name or a stiction.contact.Model", model));
     };
-    let found = USUAL.iter().find(|pool| pool.choice.name == name).cloned();
-    found.ok_or_else(|| match catalog::build(name, &ModelOptions::default()) {
-        Err(e) => errors::from_input(&e),
-        Ok(_) => errors::input(model.py(), format!("there is no model '{name}'")),
-    })
+    let kind: ModelKind = name.parse().map_err(|e| errors::from_input(&e))?;
+    Ok(USUAL[kind as usize].clone())
 }
 
 /// Solves without the GIL until Ctrl-C, and makes an object of the outcome.

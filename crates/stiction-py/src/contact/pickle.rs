@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use stiction_contact::models::catalog::CATALOG;
-use stiction_contact::{Certifier, ContactSolution, ContactStats, Elapsed, Mode, WarmStart};
+use stiction_contact::{Certifier, ContactSolution, ContactStats, Elapsed, Mode, ModelKind, WarmStart};
 use stiction_lcp::{Basis, Problem};
 
 use super::certificate::{PhysicalCertificate, StoredCertificate, restored_forces, stored_forces};
@@ -75,8 +74,8 @@ fn restore_solved(state: &Bound<'_, PyAny>) -> PyResult<ContactSolved> {
     ) = state.extract()?;
     let (py, (text, name, tolerance, level, quasistatic)) = (state.py(), restored_question(&asked)?);
     let (problem, level) = (from_json(py, &text)?, level_of(py, &level)?);
-    let known = CATALOG.iter().find(|e| e.name == name).and_then(|e| Some((e.name, law(&name, level, quasistatic)?)));
-    let (model, law) = known.ok_or_else(|| errors::input(py, format!("there is no model '{name}' any more")))?;
+    let kind: ModelKind = name.parse().map_err(|e| errors::from_input(&e))?;
+    let (model, law) = (kind.name(), law(kind, level, quasistatic));
     let (motion, forces) = (arrays::vector("motion", &motion)?, restored_forces(&forces)?);
     arrays::check_len(py, "motion", problem.m(), motion.len())?;
     arrays::check_len(py, "modes", problem.contacts().len(), modes.len())?;

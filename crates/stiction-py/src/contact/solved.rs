@@ -36,7 +36,7 @@ impl ContactSolved {
         inner: stiction_contact::ContactSolution,
         by: &Choice,
     ) -> Self {
-        Self { problem, inner, model: by.name, tolerance: by.options.tolerance, quasistatic: by.quasistatic }
+        Self { problem, inner, model: by.kind.name(), tolerance: by.options.tolerance, quasistatic: by.quasistatic }
     }
 
     /// What the next solve may start from.

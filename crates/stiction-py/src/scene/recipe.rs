@@ -65,8 +65,8 @@ impl Overrides {
         let simulator = settings.simulator.name();
         Self {
             dt: Some(settings.dt),
-            model: Some(settings.model.clone()),
-            solver: settings.solver.clone(),
+            model: Some(settings.model.name().into()),
+            solver: settings.solver.map(|solver| solver.name().into()),
             gravity: overlay.gravity,
             friction: overlay.friction,
             tolerance: Some(settings.tolerance),
@@ -88,11 +88,11 @@ impl Overrides {
             settings.dt = dt;
         }
         if let Some(model) = &self.model {
-            settings.model.clone_from(model);
+            settings.model = model.parse().map_err(|e| SceneError::input("model", &e))?;
             settings.solver = None;
         }
         if let Some(solver) = &self.solver {
-            settings.solver = Some(solver.clone());
+            settings.solver = Some(settings.model.solver(solver).map_err(|e| SceneError::input("solver", &e))?);
         }
         if let Some(tolerance) = self.tolerance {
             settings.tolerance = tolerance;

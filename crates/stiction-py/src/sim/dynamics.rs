@@ -5,7 +5,6 @@ use std::sync::Arc;
 use numpy::{PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use stiction_body::math::Vec3;
-use stiction_contact::models::catalog;
 use stiction_contact::{Level, PhysicalCertificate};
 use stiction_lcp::Matrix;
 use stiction_sim::{Scene, Settings, Simulation, SimulatorKind, State};
@@ -86,8 +85,7 @@ pub(crate) fn with_contact(
     moved: &[bool],
 ) -> PyResult<Inverse> {
     let nv = state.v.len();
-    let known = |e: &catalog::Entry| e.name == scene.settings.model && e.levels.contains(&Level::Velocity);
-    let model = if catalog::CATALOG.iter().any(known) { scene.settings.model.clone() } else { "coulomb-cone".into() };
+    let model = Some(scene.settings.model).filter(|kind| kind.has_level(Level::Velocity)).unwrap_or_default();
     let settings = Settings { simulator: SimulatorKind::TimeStepping, model, ..scene.settings.clone() };
     let dt = settings.dt;
     let velocities = (0..nv).map(|k| moved[k].then(|| state.v[k] + dt * a[k])).collect();

@@ -51,7 +51,7 @@ getters!(Recording, {
     /// The step (s).
     dt: f64 = |this| this.with(|r| r.recording().header().settings.dt);
     /// The contact model.
-    model: String = |this| this.with(|r| r.recording().header().settings.model.clone());
+    model: &'static str = |this| this.with(|r| r.recording().header().settings.model.name());
     /// The tolerance of certificates.
     tolerance: f64 = |this| this.with(|r| r.recording().header().settings.tolerance);
     /// Why the file breaks off early, if it does.
@@ -154,7 +154,7 @@ impl Recording {
         out.set_item("step", recorded.number())?;
         out.set_item("t", recorded.state.t)?;
         out.set_item("problem", Bound::new(py, ContactProblem::new_from(Arc::new(step.problem)))?)?;
-        out.set_item("model", step.model)?;
+        out.set_item("model", step.model.name())?;
         out.set_item("level", level_name(recorded.level))?;
         out.set_item("forces", forces(py, &recorded.impulses)?)?;
         out.set_item("v", arrays::frozen(py, &recorded.state.v))?;

@@ -7,7 +7,7 @@ use stiction_contact::problem::TOUCHING;
 use stiction_lcp::InputError;
 
 use crate::assemble::{ContactKey, surface_speed};
-use crate::event_driven::{Events, REST, Reached, Resting, SLIP_END, can_stick, limits};
+use crate::event_driven::{Events, REST, Reached, Resting, SLIP_END, limits};
 use crate::restitution::{Impacts, gains};
 use crate::simulation::{Simulation, StepFailure, StepReport};
 use crate::time_stepping::{separation_speed, smaller};
@@ -69,7 +69,7 @@ impl Events {
             collides |= speed < -none;
             let slip = slip_velocity(sim, at);
             let mu = sim.world.surfaces.between(at.geoms[0], at.geoms[1]).mu;
-            let dry = mu > 0.0 && can_stick(self.model.name());
+            let dry = mu > 0.0 && self.model.kind().can_stick();
             let stick = dry && slip.length() <= 2.0 * SLIP_END * none;
             self.resting.push(Resting { key: ContactKey::of(at), slip, dry, stick, open: false });
         }

@@ -22,7 +22,7 @@ mod stages;
 
 use stiction_body::math::Vec3;
 use stiction_body::{LinkMotion, ShapeKind};
-use stiction_contact::{ContactModel, Place};
+use stiction_contact::{ContactModel, ModelKind, Place};
 
 use crate::assemble::ContactKey;
 use crate::energy::EnergyBalance;
@@ -53,14 +53,9 @@ const REST: f64 = 1e-9;
 /// Slip ends at so many times a speed that is none: friction must have a direction up to there, at every stage.
 const SLIP_END: f64 = 4.0;
 
-/// True if contacts of a model can stick.
-fn can_stick(name: &str) -> bool {
-    !matches!(name, "viscous" | "frictionless")
-}
-
 /// The model of velocities for the impacts of a model of accelerations.
-pub(crate) fn impact_model(name: &str) -> &str {
-    if can_stick(name) { "coulomb-cone" } else { name }
+pub(crate) fn impact_model(kind: ModelKind) -> ModelKind {
+    if kind.can_stick() { ModelKind::CoulombCone } else { kind }
 }
 
 /// A contact at rest along its normal during a piece.

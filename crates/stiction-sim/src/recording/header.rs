@@ -3,6 +3,9 @@
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use stiction_contact::InputError;
+use stiction_contact::ModelKind;
+use stiction_contact::SolverKind;
 
 use stiction_body::JointKind;
 
@@ -382,8 +385,8 @@ fn put_settings(out: &mut Writer, settings: &Settings) {
     out.u8(u8::from(*simulator == SimulatorKind::EventDriven));
     out.u8(u8::from(*integrator == Integrator::SymplecticEuler));
     out.u8(u8::from(*controllers_per_stage));
-    out.text(model);
-    out.text(solver.as_deref().unwrap_or_default());
+    out.text(model.name());
+    out.text(solver.map_or("", SolverKind::name));
     out.f64(*tolerance);
     out.u8(match on_failure {
         OnFailure::Stop => 0,
@@ -396,13 +399,20 @@ fn put_settings(out: &mut Writer, settings: &Settings) {
 }
 
 fn get_settings(from: &mut Reader<'_>, format: u32) -> Result<Settings, Broken> {
+    let unknown = |e: InputError| Broken(e.to_string());
+    let dt = from.f64()?;
+    let simulator = if from.bool()? { SimulatorKind::EventDriven } else { SimulatorKind::TimeStepping };
+    let integrator = if from.bool()? { Integrator::SymplecticEuler } else { Integrator::Rk4 };
+    let controllers_per_stage = from.bool()?;
+    let model: ModelKind = from.text()?.parse().map_err(unknown)?;
+    let solver = Some(from.text()?).filter(|name| !name.is_empty());
     let mut settings = Settings {
-        dt: from.f64()?,
-        simulator: if from.bool()? { SimulatorKind::EventDriven } else { SimulatorKind::TimeStepping },
-        integrator: if from.bool()? { Integrator::SymplecticEuler } else { Integrator::Rk4 },
-        controllers_per_stage: from.bool()?,
-        model: from.text()?,
-        solver: Some(from.text()?).filter(|name| !name.is_empty()),
+        dt,
+        simulator,
+        integrator,
+        controllers_per_stage,
+        model,
+        solver: solver.map(|name| model.solver(&name)).transpose().map_err(unknown)?,
         tolerance: from.f64()?,
         on_failure: get_on_failure(from)?,
         accept_bound: Settings::default().accept_bound,

@@ -1,6 +1,6 @@
 //! The recorded steps made again one by one, each with the contact problem that its forces and motion answer.
 
-use stiction_contact::{ContactOutcome, ContactProblem, Level};
+use stiction_contact::{ContactOutcome, ContactProblem, Level, ModelKind};
 
 use super::change::Pending;
 use super::read::{Chunk, Recording};
@@ -16,7 +16,7 @@ pub struct RemadeStep {
     /// The contact problem of the step made again, with the model that answered it.
     pub problem: ContactProblem,
     /// The model's name in the catalog.
-    pub model: String,
+    pub model: ModelKind,
     /// Velocities (or accelerations, by the recorded level) of the answer found again, nv; empty if the step had no contact problem.
     pub motion: Vec<f64>,
     /// Velocities after the step made again, nv. They are `motion` unless the step was made of several pieces.
@@ -85,9 +85,9 @@ impl Remaking {
         let motion = solution.map(|s| s.motion.clone()).unwrap_or_default();
         let settings = simulation.settings();
         let model = match (recorded.fallback, recorded.level) {
-            (true, _) => "coulomb-polyhedral".into(),
-            (false, Level::Acceleration) => settings.model.clone(),
-            (false, Level::Velocity) => simulation.model.name().into(),
+            (true, _) => ModelKind::CoulombPolyhedral,
+            (false, Level::Acceleration) => settings.model,
+            (false, Level::Velocity) => simulation.model.kind(),
         };
         let (problem, v) = (simulation.problem().clone(), simulation.state().v.clone());
         Ok(Some(RemadeStep { recorded, problem, model, motion, v }))

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use stiction_body::math::Vec3;
 use stiction_body::range;
-use stiction_contact::models::catalog;
 use stiction_lcp::threads::MOST_THREADS;
 use stiction_linalg::Number;
 use toml::de::DeTable;
@@ -238,14 +237,10 @@ fn settings(top: &Section<'_>) -> Result<Settings, SceneError> {
         settings.dt = dt;
     }
     if let Some(model) = top.string("model")? {
-        let options = stiction_contact::ModelOptions::default();
-        catalog::build(&model, &options).map_err(|e| top.place("model", &e))?;
-        settings.model = model;
+        settings.model = model.parse().map_err(|e| top.place("model", &e))?;
     }
     if let Some(solver) = top.string("solver")? {
-        let options = stiction_contact::ModelOptions::default();
-        catalog::build_with(&settings.model, None, Some(&solver), &options).map_err(|e| top.place("solver", &e))?;
-        settings.solver = Some(solver);
+        settings.solver = Some(settings.model.solver(&solver).map_err(|e| top.place("solver", &e))?);
     }
     if let Some(tolerance) = top.number("tolerance")? {
         if !(tolerance > 0.0 && tolerance < 1.0) {

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use stiction_body::collision::Collision;
 use stiction_body::{Coupling, CouplingTerm, LinkMotion, LoopRows, Workspace, range};
 use stiction_contact::{
-    ContactForces, ContactModel, ContactOutcome, ContactProblem, Frictionless, Level, ModelOptions, NormalOptions,
-    SeparateIslands, WarmStart, models::catalog,
+    ContactForces, ContactModel, ContactOutcome, ContactProblem, Frictionless, Level, ModelKind, ModelOptions,
+    NormalOptions, SeparateIslands, WarmStart, models::catalog,
 };
 use stiction_lcp::threads::MOST_THREADS;
 use stiction_lcp::{InputError, Matrix, Threads};
@@ -37,8 +37,8 @@ use overlap::CROWDED;
 pub use overlap::Overlap;
 pub use report::{Phases, StepFailure, StepReport};
 pub(crate) use rollback::Before;
+use settings::models;
 pub use settings::{Integrator, OnFailure, Settings, SimulatorKind};
-use settings::{models, needs_force};
 pub use state::{Memory, Snapshot, State};
 
 /// A world in motion.
@@ -73,8 +73,6 @@ pub struct Simulation {
     pub(crate) second_assembler: Assembler,
     pub(crate) threads: Threads,
     pub(crate) model: Box<dyn ContactModel>,
-    /// The model's friction is nothing where there is no normal force.
-    pub(crate) friction_needs_force: bool,
     pub(crate) fallback: Option<Box<dyn ContactModel>>,
     pub(crate) projector: SeparateIslands,
     pub(crate) projection: Projection,
@@ -212,7 +210,7 @@ impl Simulation {
         let fallback = match settings.on_failure {
             OnFailure::Stop | OnFailure::Accept => None,
             OnFailure::Fallback => {
-                Some(catalog::build("coulomb-polyhedral", &options).map_err(|e| input("model", &e))?)
+                Some(catalog::build(ModelKind::CoulombPolyhedral, &options).map_err(|e| input("model", &e))?)
             }
         };
         // A projection that cannot be solved has a second form; more methods would only cost.
@@ -244,7 +242,6 @@ impl Simulation {
             sizes: (0..collision.geoms().len()).map(|g| collision.size(g)).collect(),
             collision,
             threads,
-            friction_needs_force: needs_force(model.name()),
             model,
             fallback,
             projector: SeparateIslands::new(Box::new(Frictionless::new(Level::Velocity, normals)), threads, false),
@@ -273,7 +270,6 @@ impl Simulation {
     pub fn set_model(&mut self, model: Box<dyn ContactModel>) -> Result<(), InputError> {
         match (model.level(), &mut self.events) {
             (Level::Velocity, _) => {
-                self.friction_needs_force = needs_force(model.name());
                 self.model = Box::new(SeparateIslands::new(model, self.threads, self.settings.sleeping));
             }
             (Level::Acceleration, Some(events)) => events.set_model(model),

@@ -1,6 +1,6 @@
 //! How a simulation steps, and the models that its settings name.
 
-use stiction_contact::{ContactModel, Level, ModelOptions, models::catalog};
+use stiction_contact::{ContactModel, Level, ModelKind, ModelOptions, SolverKind, models::catalog};
 
 use crate::error::SceneError;
 use crate::event_driven::{Events, impact_model};
@@ -11,10 +11,10 @@ use crate::restitution::Impacts;
 pub struct Settings {
     /// The step (s).
     pub dt: f64,
-    /// The contact model, by its name in the catalog.
-    pub model: String,
-    /// The model's solver, by its name in the catalog; none is its usual one.
-    pub solver: Option<String>,
+    /// The contact model.
+    pub model: ModelKind,
+    /// The model's solver; none is its usual one.
+    pub solver: Option<SolverKind>,
     /// A step is certified if every measure of its certificate is at most this.
     pub tolerance: f64,
     /// What to do where a step is not certified.
@@ -76,7 +76,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             dt: 1e-3,
-            model: "coulomb-cone".into(),
+            model: ModelKind::default(),
             solver: None,
             tolerance: 1e-10,
             on_failure: OnFailure::Stop,
@@ -129,26 +129,21 @@ impl OnFailure {
     }
 }
 
-/// True if a model's friction is nothing where there is no normal force.
-pub(super) fn needs_force(model: &str) -> bool {
-    !matches!(model, "no-slip" | "viscous")
-}
-
 /// The model of velocities of a simulation, and for event-driven ones that of accelerations.
 #[allow(clippy::type_complexity)]
 pub(super) fn models(
     settings: &Settings,
     options: &ModelOptions,
 ) -> Result<(Box<dyn ContactModel>, Option<Box<Events>>), SceneError> {
-    let build = |name: &str, level| {
-        let solver = settings.solver.as_deref().filter(|_| name == settings.model);
-        catalog::build_with(name, Some(level), solver, options).map_err(|e| SceneError::input("model", &e))
+    let build = |kind, level| {
+        let solver = settings.solver.filter(|_| kind == settings.model);
+        catalog::build_with(kind, Some(level), solver, options).map_err(|e| SceneError::input("model", &e))
     };
     match settings.simulator {
-        SimulatorKind::TimeStepping => Ok((build(&settings.model, Level::Velocity)?, None)),
+        SimulatorKind::TimeStepping => Ok((build(settings.model, Level::Velocity)?, None)),
         SimulatorKind::EventDriven => {
-            let smooth = build(&settings.model, Level::Acceleration)?;
-            let impact = build(impact_model(&settings.model), Level::Velocity)?;
+            let smooth = build(settings.model, Level::Acceleration)?;
+            let impact = build(impact_model(settings.model), Level::Velocity)?;
             Ok((impact, Some(Box::new(Events::new(smooth)))))
         }
     }

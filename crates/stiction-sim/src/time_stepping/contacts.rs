@@ -60,12 +60,13 @@ impl Simulation {
             commands,
             sizes,
             loops,
-            friction_needs_force,
+            model,
             threads,
             drives,
             closing,
             ..
         } = self;
+        let friction_needs_force = model.kind().friction_needs_force();
         let points = collision.contacts();
         assembler.add_contacts(
             world,
@@ -80,7 +81,7 @@ impl Simulation {
                 if contact.gap > 0.0 && contact.gap <= overlap_left(contact.size) {
                     contact.gap = 0.0;
                 }
-                contact.predicted = contact.gap > 0.0 && (*friction_needs_force || held(memory, frame));
+                contact.predicted = contact.gap > 0.0 && (friction_needs_force || held(memory, frame));
             },
         )?;
         let reach = |k: usize| 2.0 * settings.dt * state.v[k].abs().max(scratch.v_free[k].abs()) + LIMIT_REACH;

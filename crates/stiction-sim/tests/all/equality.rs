@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use stiction_contact::ModelKind;
 
 use stiction_sim::mjcf::{self, MjcfOptions};
 use stiction_sim::recording::{Header, Origin, replay};
@@ -163,7 +164,7 @@ fn switches_are_part_of_snapshots_saved_states_and_recordings() {
 fn event_driven_simulation_closes_nothing_that_is_open() {
     let mut scene = scene(SWITCHED);
     scene.settings.simulator = SimulatorKind::EventDriven;
-    scene.settings.model = "coulomb-pyramid".into();
+    scene.settings.model = ModelKind::CoulombPyramid;
     let mut sim = scene.simulation().unwrap();
     switch(&mut sim, "w", true);
     sim.step().unwrap();

@@ -15,7 +15,7 @@ fn scene(name: &str, set: &[(&str, f64)]) -> Scene {
 
 fn simulation(name: &str, set: &[(&str, f64)], model: &str, dt: f64) -> Simulation {
     let mut scene = scene(name, set);
-    scene.settings.model = model.into();
+    scene.settings.model = model.parse().unwrap();
     scene.settings.dt = dt;
     scene.simulation().unwrap_or_else(|e| panic!("{name}: {e}"))
 }

@@ -83,7 +83,7 @@ fn a_state_saved_in_mid_contact_continues_bit_for_bit() {
 fn no_model_remembers_anything_beside_the_saved_state() {
     for model in ["coulomb-polyhedral", "frictionless", "viscous", "no-slip", "drumwright-shell"] {
         let mut scene = scene("stack", &[("n", 2.0)]);
-        scene.settings.model = model.into();
+        scene.settings.model = model.parse().unwrap();
         let mut simulation = scene.simulation().unwrap();
         steps(&mut simulation, 20);
         let mut fresh = scene.simulation().unwrap();
@@ -214,7 +214,7 @@ fn the_problem_of_a_step_solves_to_its_motion() {
                 panic!("no contact problem")
             };
             assert_eq!(*read, problem);
-            let mut model = catalog::build(&scene.settings.model, &ModelOptions::default()).unwrap();
+            let mut model = catalog::build(scene.settings.model, &ModelOptions::default()).unwrap();
             let outcome = model.solve(&read).unwrap();
             let motion = &outcome.solved().unwrap_or_else(|| panic!("{name} {k}: {}", outcome.name())).motion;
             let recorded = &steps[k as usize].state;

@@ -41,6 +41,7 @@ use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::baraff::{BaraffLaw, SLIPPING};
 use crate::islands::Islands;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
+use crate::models::catalog::ModelKind;
 use crate::models::unsupported::{Values, refuse};
 use crate::problem::ContactProblem;
 use crate::whitened::Whitened;
@@ -80,8 +81,6 @@ tolerances! {
     }
 }
 
-const NAME: &str = "baraff-friction";
-
 /// The model. See the [module](self).
 #[derive(Debug, Clone, Default)]
 pub struct BaraffFriction {
@@ -98,8 +97,8 @@ impl BaraffFriction {
 }
 
 impl ContactModel for BaraffFriction {
-    fn name(&self) -> &'static str {
-        NAME
+    fn kind(&self) -> ModelKind {
+        ModelKind::BaraffFriction
     }
 
     fn level(&self) -> Level {
@@ -135,7 +134,7 @@ fn check(problem: &ContactProblem) -> Result<(), InputError> {
         ("mu_roll", &c.mu_roll, Values::NotZero, why),
         ("mu_viscous", &c.mu_viscous, Values::NotZero, why),
     ];
-    refuse(NAME, &refused)
+    refuse(ModelKind::BaraffFriction, &refused)
 }
 
 /// Solves islands one after the other.

@@ -7,6 +7,7 @@ use super::velocity_space::{MARGIN, VelocitySpace};
 use crate::certificate::cone::ConeLaw;
 use crate::islands::Islands;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, WarmStart};
+use crate::models::catalog::ModelKind;
 use crate::models::coulomb_pyramid::{CoulombPyramid, PyramidOptions};
 use crate::models::frictionless::Frictionless;
 use crate::models::normal_problem::NormalOptions;
@@ -20,8 +21,8 @@ const DENSE_ORDER: usize = 300;
 const LAST_MARGIN: f64 = 1e-3;
 
 impl ContactModel for CoulombCone {
-    fn name(&self) -> &'static str {
-        "coulomb-cone"
+    fn kind(&self) -> ModelKind {
+        ModelKind::CoulombCone
     }
 
     fn level(&self) -> Level {

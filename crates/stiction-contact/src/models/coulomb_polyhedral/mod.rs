@@ -37,6 +37,7 @@ use stiction_lcp::{FactoredLcp, InputError, Matrix, Nnls, Outcome, Proof, Solver
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::polyhedral::PolyhedralLaw;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
+use crate::models::catalog::ModelKind;
 use crate::models::unsupported::{Values, refuse};
 use crate::problem::ContactProblem;
 use crate::whitened::{Whitened, why_not_formed};
@@ -221,7 +222,6 @@ impl CoulombPolyhedral {
     }
 }
 
-const NAME: &str = "coulomb-polyhedral";
 const NO_ANSWER: &str = "no method found forces: where rows ask for a speed that friction resists (a bounce, or a target that the row's force \
     pursues without a bound) the bodies may jam, and then the law has no solution";
 
@@ -234,12 +234,12 @@ fn check(problem: &ContactProblem) -> Result<(), InputError> {
         ("mu_spin", &c.mu_spin, Values::NotZero, ", and the law has no moment about the normal"),
         ("mu_roll", &c.mu_roll, Values::NotZero, ", and the law has no moment against rolling"),
     ];
-    refuse(NAME, &refused)
+    refuse(ModelKind::CoulombPolyhedral, &refused)
 }
 
 impl ContactModel for CoulombPolyhedral {
-    fn name(&self) -> &'static str {
-        NAME
+    fn kind(&self) -> ModelKind {
+        ModelKind::CoulombPolyhedral
     }
 
     fn level(&self) -> Level {

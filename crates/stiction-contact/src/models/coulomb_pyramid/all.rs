@@ -3,10 +3,11 @@
 use stiction_lcp::{Basis, Enumerate, InputError, Position, Solved, Stats};
 
 use super::formulation::Formulation;
-use super::{Core, CoulombPyramid, NAME};
+use super::{Core, CoulombPyramid};
 use crate::by_island::IslandEnd;
 use crate::islands::Islands;
 use crate::model::{ContactOutcome, Level};
+use crate::models::catalog::ModelKind;
 use crate::problem::ContactProblem;
 use crate::solution::ContactSolution;
 use crate::whitened::Whitened;
@@ -36,7 +37,7 @@ impl CoulombPyramid {
     /// unknowns, and for more than 1024 solutions.
     pub fn all_solutions(&mut self, problem: &ContactProblem) -> Result<AllSolutions, InputError> {
         super::check(problem)?;
-        let unsupported = |reason: String| InputError::Unsupported { solver: NAME, reason };
+        let unsupported = |reason: String| InputError::Unsupported { solver: ModelKind::CoulombPyramid.name(), reason };
         if self.options.quasistatic {
             return Err(unsupported("all solutions are found for the dynamic model only".into()));
         }

@@ -34,6 +34,7 @@ use stiction_lcp::{
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::pyramid::PyramidLaw;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
+use crate::models::catalog::ModelKind;
 use crate::models::unsupported::{Values, refuse};
 use crate::problem::ContactProblem;
 use crate::solution::ContactSolution;
@@ -57,8 +58,6 @@ const CONE: f64 = 1e-10;
 
 /// Steps in which friction is raised, coarse and fine: on the first the matrix is most likely copositive, so that Lemke's method succeeds.
 const FRICTION_STEPS: [usize; 2] = [8, 50];
-
-const NAME: &str = "coulomb-pyramid";
 
 /// How the complementarity problem is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -197,12 +196,12 @@ fn check(problem: &ContactProblem) -> Result<(), InputError> {
         ("mu_roll", &c.mu_roll, Values::NotZero, "; the law has no moment against rolling"),
         ("mu_viscous", &c.mu_viscous, Values::NotZero, "; the law has dry friction only"),
     ];
-    refuse(NAME, &refused)
+    refuse(ModelKind::CoulombPyramid, &refused)
 }
 
 impl ContactModel for CoulombPyramid {
-    fn name(&self) -> &'static str {
-        NAME
+    fn kind(&self) -> ModelKind {
+        ModelKind::CoulombPyramid
     }
 
     fn level(&self) -> Level {

@@ -50,6 +50,7 @@ use stiction_lcp::{InputError, tolerances};
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
 use crate::certificate::shell::ShellLaw;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
+use crate::models::catalog::ModelKind;
 use crate::models::unsupported::{Values, refuse};
 use crate::problem::ContactProblem;
 use crate::whitened::Whitened;
@@ -129,8 +130,8 @@ impl DrumwrightShell {
 }
 
 impl ContactModel for DrumwrightShell {
-    fn name(&self) -> &'static str {
-        "drumwright-shell"
+    fn kind(&self) -> ModelKind {
+        ModelKind::DrumwrightShell
     }
 
     fn level(&self) -> Level {
@@ -164,7 +165,7 @@ fn check(problem: &ContactProblem) -> Result<(), InputError> {
     let c = problem.contacts();
     let all = [("mu_viscous", &c.mu_viscous), ("mu_spin", &c.mu_spin), ("mu_roll", &c.mu_roll)];
     let why = ", and this law has no place for it";
-    refuse("drumwright-shell", &all.map(|(name, mu)| (name, mu.as_slice(), Values::NotZero, why)))
+    refuse(ModelKind::DrumwrightShell, &all.map(|(name, mu)| (name, mu.as_slice(), Values::NotZero, why)))
 }
 
 /// Reduce, solve, recover: one island.

@@ -3,6 +3,7 @@
 mod claims;
 
 use std::path::Path;
+use stiction_contact::ModelKind;
 
 use stiction_sim::summary::bodies;
 use stiction_sim::{Integrator, OnFailure, Scene, Simulation, SimulatorKind};
@@ -82,14 +83,14 @@ const BLOCK: &str = "block";
 /// How a mechanism is simulated.
 struct Way {
     name: &'static str,
-    model: &'static str,
+    model: ModelKind,
     /// Event driven, at accelerations; otherwise time stepping as in the scene.
     smooth: bool,
 }
 
 const WAYS: [Way; 2] = [
-    Way { name: "quadratic cone, time stepping", model: "coulomb-cone", smooth: false },
-    Way { name: "the paper's law, event driven", model: "baraff-friction", smooth: true },
+    Way { name: "quadratic cone, time stepping", model: ModelKind::CoulombCone, smooth: false },
+    Way { name: "the paper's law, event driven", model: ModelKind::BaraffFriction, smooth: true },
 ];
 
 /// What a run came to.
@@ -176,7 +177,7 @@ impl Experiment for Mechanisms {
 /// Simulates a part of the scene's duration; every step is certified, or the run ends there.
 fn run(mechanism: &Mechanism, way: &Way, part: f64) -> Result<Motion, String> {
     let mut scene = Scene::parse(mechanism.scene, Path::new(""), &[]).map_err(|e| e.to_string())?;
-    scene.settings.model = way.model.into();
+    scene.settings.model = way.model;
     if way.smooth {
         scene.settings.simulator = SimulatorKind::EventDriven;
         scene.settings.integrator = Integrator::SymplecticEuler;

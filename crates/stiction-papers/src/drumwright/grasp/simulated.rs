@@ -64,7 +64,7 @@ fn world() -> Result<World, SceneError> {
 fn simulation(world: &Arc<World>, method: Method, dt: f64) -> Result<Simulation, SceneError> {
     // Every step is timed: none may be left out or shared.
     let timed = Settings { threads: Some(1), sleeping: false, ..Settings::default() };
-    let settings = Settings { dt, model: method.model().name().into(), ..timed };
+    let settings = Settings { dt, model: method.model().kind(), ..timed };
     let mut simulation = Simulation::new(world.clone(), settings)?;
     simulation.set_model(method.model()).map_err(|e| SceneError::input("model", &e))?;
     for (name, push) in [("body0".to_string(), 1.0), (format!("body{}", BLOCKS + 1), -1.0)] {

@@ -1,6 +1,7 @@
 //! Walks: a simulation of the robot, what it measures of itself, and several of them side by side.
 
 use stiction_body::math::{Quat, Vec3};
+use stiction_contact::ModelKind;
 use stiction_contact::models::{DrumwrightShell, NoSlip, NoSlipOptions, NormalOptions, NormalSolver, Viscous};
 use stiction_contact::problem::TOUCHING;
 use stiction_contact::{ContactModel, Level, ModelOptions};
@@ -84,13 +85,13 @@ impl Law {
 
     fn settings(self) -> Settings {
         let (model, simulator) = match self {
-            Self::NoSlip(_) => ("no-slip", SimulatorKind::TimeStepping),
-            Self::DrumwrightShell(_) => ("drumwright-shell", SimulatorKind::TimeStepping),
-            Self::Viscous(_) => ("viscous", SimulatorKind::EventDriven),
+            Self::NoSlip(_) => (ModelKind::NoSlip, SimulatorKind::TimeStepping),
+            Self::DrumwrightShell(_) => (ModelKind::DrumwrightShell, SimulatorKind::TimeStepping),
+            Self::Viscous(_) => (ModelKind::Viscous, SimulatorKind::EventDriven),
         };
         Settings {
             dt: STEP,
-            model: model.into(),
+            model,
             simulator,
             integrator: Integrator::Rk4,
             controllers_per_stage: simulator == SimulatorKind::EventDriven,
