@@ -20,6 +20,9 @@ step "tests that are ignored elsewhere, and those that draw cases, with more of 
 cargo test --release --workspace --exclude stiction-benchmarks --quiet --test '*' -- --ignored
 PROPTEST_CASES=100000 STICTION_FACTORED_CASES=20000 cargo test --release --quiet -p stiction-py -p stiction-lcp -p stiction-contact --test '*'
 
+step "collision beside parry"
+cargo test --release --quiet -p stiction-benchmarks --test '*'
+
 step "Python on all versions that are here"
 bash scripts/test_python.sh --all-versions ray mujoco
 

@@ -1,8 +1,6 @@
-//! Random poses: symmetry, invariance, one pair against another that is the same shape, and parry's distances.
+//! Random poses: symmetry, invariance, one pair against another that is the same shape.
 
 use crate::collision_support::*;
-use parry3d_f64::query;
-use parry3d_f64::shape::SharedShape;
 use stiction_body::math::{Pose, Vec3, axis_angle};
 use stiction_body::{ContactPoint, LinkMotion, Shape, ShapeKind};
 
@@ -18,12 +16,6 @@ fn same(a: &[ContactPoint], b: &[ContactPoint], tolerance: f64) -> bool {
         })
 }
 
-/// A second pose for which the shapes are near each other.
-fn near(random: &mut Random) -> Pose {
-    let pose = random.pose(1.0);
-    Pose::from_parts(pose.translation.normalize_or(Vec3::X) * random.within(0.4, 1.4), pose.rotation)
-}
-
 #[test]
 fn a_hull_of_a_box_is_a_box() {
     let mut random = Random(1);
@@ -37,100 +29,6 @@ fn a_hull_of_a_box_is_a_box() {
         assert!(same(&boxes, &hulls, 1e-12), "{pose:?}\n{boxes:#?}\n{hulls:#?}");
     }
     assert!(found > 1000, "{found}");
-}
-
-/// Parry's shape; its cylinders are along y.
-fn parry(shape: &Shape) -> (SharedShape, Pose) {
-    let along_z = Pose::from_rotation(axis_angle(Vec3::X * std::f64::consts::FRAC_PI_2));
-    match shape.kind() {
-        ShapeKind::Sphere { radius } => (SharedShape::ball(*radius), Pose::identity()),
-        ShapeKind::Cuboid { half } => (SharedShape::cuboid(half.x, half.y, half.z), Pose::identity()),
-        ShapeKind::Capsule { half_length, radius } => (SharedShape::capsule_z(*half_length, *radius), Pose::identity()),
-        ShapeKind::Cylinder { half_length, radius } => (SharedShape::cylinder(*half_length, *radius), along_z),
-        ShapeKind::Hull { points } => (SharedShape::convex_hull(points).unwrap(), Pose::identity()),
-        _ => unreachable!(),
-    }
-}
-
-fn shapes() -> Vec<Shape> {
-    let mut random = Random(17);
-    let stone = (0..20).map(|_| random.vector(1.0).normalize() * random.within(0.3, 0.4)).collect();
-    vec![
-        sphere(0.3),
-        cuboid(0.3, 0.4, 0.2),
-        capsule(0.3, 0.15),
-        cylinder(0.3, 0.25),
-        Shape::hull(stone).unwrap(),
-        box_hull(0.2, 0.5, 0.3),
-    ]
-}
-
-/// The greatest separation along a direction, found by trying: it proves that shapes are apart, where parry's distance is 0 at times (two cylinders).
-fn separation(a: &Shape, b: &Shape, pose: Pose, random: &mut Random) -> f64 {
-    let along = |n: Vec3| {
-        let turned = pose.rotation.inverse() * n;
-        n.dot(pose.translation) - extent(b, -turned) - extent(a, n)
-    };
-    let mut best = (f64::NEG_INFINITY, Vec3::X);
-    let mut width = 1.0;
-    for k in 0..3000 {
-        let n = if k < 1000 { random.vector(1.0) } else { best.1 + random.vector(width) }.normalize();
-        let separation = along(n);
-        if separation > best.0 {
-            best = (separation, n);
-        } else if k >= 1000 {
-            width = f64::max(0.985 * width, 1e-9);
-        }
-    }
-    best.0
-}
-
-/// How far a shape extends along n.
-fn extent(shape: &Shape, n: Vec3) -> f64 {
-    let across = (n.x * n.x + n.y * n.y).sqrt();
-    match shape.kind() {
-        ShapeKind::Sphere { radius } => *radius,
-        ShapeKind::Cuboid { half } => half.dot(n.abs()),
-        ShapeKind::Capsule { half_length, radius } => half_length * n.z.abs() + radius,
-        ShapeKind::Cylinder { half_length, radius } => half_length * n.z.abs() + radius * across,
-        ShapeKind::Hull { points } => points.iter().map(|p| p.dot(n)).fold(f64::NEG_INFINITY, f64::max),
-        _ => unreachable!(),
-    }
-}
-
-#[test]
-fn gaps_bound_the_distances_that_parry_finds() {
-    /// What parry's iterations are good for.
-    const PARRY: f64 = 1e-5;
-    let mut random = Random(23);
-    let shapes = shapes();
-    for (i, a) in shapes.iter().enumerate() {
-        for (j, b) in shapes.iter().enumerate() {
-            let (pa, pb) = (parry(a), parry(b));
-            // Sharp shapes that are apart have a gap along a face's or edge's normal, exact where it closes.
-            let nearly = if i.max(j) > 3 { 2.0 } else { 1.2 };
-            let (mut touching, mut equal) = (0, 0);
-            for _ in 0..300 {
-                let pose = near(&mut random);
-                let pose = Pose::from_parts(pose.translation * 0.8, pose.rotation);
-                let distance = query::distance(&pa.1, &*pa.0, &(pose * pb.1), &*pb.0).unwrap().distance;
-                let distance = if distance == 0.0 { separation(a, b, pose, &mut random).max(0.0) } else { distance };
-                let contacts = touch((a, at(0.0, 0.0, 0.0)), (b, pose), 0.1);
-                let gap = contacts.iter().map(|c| c.gap).fold(f64::INFINITY, f64::min);
-                let right = if contacts.is_empty() {
-                    distance > 0.1 - PARRY || distance > PARRY
-                } else if distance > 0.0 {
-                    gap <= nearly * distance + PARRY && gap > -PARRY
-                } else {
-                    gap <= PARRY
-                };
-                touching += usize::from(!contacts.is_empty());
-                equal += usize::from(!contacts.is_empty() && distance > 0.0 && (gap - distance).abs() < PARRY);
-                assert!(right, "{i} {j} distance {distance} gap {gap} {pose:?} {contacts:#?}");
-            }
-            assert!(touching > 50 && equal > 10, "{i} {j} {touching} {equal}");
-        }
-    }
 }
 
 fn pairs() -> impl Iterator<Item = (Shape, Shape)> {

@@ -137,3 +137,23 @@ pub fn gaps(contacts: &[ContactPoint]) -> Vec<f64> {
 pub fn has_point(contacts: &[ContactPoint], point: Vec3, tolerance: f64) -> bool {
     contacts.iter().any(|c| (c.point - point).abs().max_element() <= tolerance)
 }
+
+/// A second pose for which the shapes are near each other.
+pub fn near(random: &mut Random) -> Pose {
+    let pose = random.pose(1.0);
+    Pose::from_parts(pose.translation.normalize_or(Vec3::X) * random.within(0.4, 1.4), pose.rotation)
+}
+
+/// Shapes of every kind that is convex.
+pub fn shapes() -> Vec<Shape> {
+    let mut random = Random(17);
+    let stone = (0..20).map(|_| random.vector(1.0).normalize() * random.within(0.3, 0.4)).collect();
+    vec![
+        sphere(0.3),
+        cuboid(0.3, 0.4, 0.2),
+        capsule(0.3, 0.15),
+        cylinder(0.3, 0.25),
+        Shape::hull(stone).unwrap(),
+        box_hull(0.2, 0.5, 0.3),
+    ]
+}
