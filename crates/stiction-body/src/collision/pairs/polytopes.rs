@@ -1,6 +1,8 @@
 //! Two convex polytopes: the separating axis they meet along, among the normals of faces and the common normals of edges that can touch; then
 //! the overlap of two faces or the crossing of two edges.
 
+use stiction_linalg::simd::{self, Kernel};
+
 use crate::collision::closest::between_segments;
 use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
 use crate::collision::pairs::axes::{ALONG_FACE, FACE_LIKE, PARALLEL, Rank, Ranking, keep_beside, look_for_axis};
@@ -24,6 +26,9 @@ const NO_DIRECTION: f64 = 1e-30;
 
 /// Corners of two polytopes from which on a separating axis is looked for before all of them are.
 pub(crate) const MANY: usize = 48;
+
+/// Edges that are compared with another one in one go: the widest vectors have as many numbers.
+const LANES: usize = 8;
 
 /// Faces that look the same way up to this difference of cosines are taken in order.
 const EQUAL: f64 = 1e-9;
@@ -60,8 +65,9 @@ pub(crate) struct Scratch {
     known: Option<Known>,
     /// Of each face, whether the other polytope's best corner is not deep behind it.
     open: Vec<bool>,
-    /// Of the first polytope's `near` edges.
-    arcs: Vec<Arc>,
+    /// The first polytope's `near` edges, those of them that cross an edge of the second.
+    arcs: Vec<ArcLanes>,
+    crossing: Vec<u32>,
     /// Faces that may be the incident one.
     facing: Vec<u32>,
     sides: Vec<Side>,
@@ -448,24 +454,24 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     ) -> bool {
         self.choose_edges(search, scratch, inside, best, ranking);
         let [a, b] = self.polytopes;
-        let Scratch { seen, near, axes, arcs, .. } = scratch;
-        arcs.clear();
-        arcs.extend(near[0].iter().map(|&i| {
+        let Scratch { seen, near, axes, arcs, crossing, .. } = scratch;
+        let arc = |i: u32| {
             let edge = &a.edges[i as usize];
             let [p, q] = edge.vertices.map(|v| a.vertices[v as usize]);
             Arc { along: q - p, sides: edge.faces.map(|f| a.faces[f as usize].normal) }
-        }));
+        };
+        arcs.clear();
+        arcs.extend(near[0].chunks(LANES).map(|edges| ArcLanes::new(edges.iter().map(|i| arc(*i)))));
         for &j in &near[1] {
             let edge_b = b.edges[j as usize];
             let ends = edge_b.vertices.map(|v| seen[1][v as usize]);
             let along = ends[1] - ends[0];
             let sides = edge_b.faces.map(|f| -(self.relative.rotation * b.faces[f as usize].normal));
             let other = Arc { along, sides };
-            for (&i, arc) in near[0].iter().zip(&*arcs) {
-                if !arc.crosses(&other) {
-                    continue;
-                }
-                let Some(normal) = arc.common_normal(&other, search) else { continue };
+            crossing.clear();
+            simd::run(FindCrossing { arcs: &*arcs, other: &other, crossing: &mut *crossing });
+            for i in crossing.iter().map(|k| near[0][*k as usize]) {
+                let Some(normal) = arc(i).common_normal(&other, search) else { continue };
                 let edge = a.edges[i as usize];
                 let separation = match search {
                     Search::Near => normal.dot(ends[0] - a.vertices[edge.vertices[0] as usize]),
@@ -713,14 +719,61 @@ pub(crate) fn to_world(frame: &Frame, touches: &mut [Touch]) {
     }
 }
 
-impl Arc {
-    /// True if the edge's normals and those of another polytope's edge, whose sides are the negative normals of its faces, may have
-    /// one in common. Without a branch that half of all pairs take.
-    fn crosses(&self, other: &Self) -> bool {
-        let one_side = |sides: [Vec3; 2], along: Vec3| sides[0].dot(along) * sides[1].dot(along) >= 0.0;
-        !(one_side(other.sides, self.along) | one_side(self.sides, other.along))
-    }
+/// Edges side by side, so that they are compared with another one in one go.
+#[derive(Debug, Clone, Copy)]
+struct ArcLanes {
+    along: Lanes,
+    sides: [Lanes; 2],
+}
 
+/// The coordinates of several vectors.
+type Lanes = [[f64; LANES]; 3];
+
+impl ArcLanes {
+    /// Lanes that are left over are zero, which crosses nothing.
+    fn new(arcs: impl Iterator<Item = Arc>) -> Self {
+        let mut lanes = Self { along: [[0.0; LANES]; 3], sides: [[[0.0; LANES]; 3]; 2] };
+        for (k, arc) in arcs.enumerate() {
+            for axis in 0..3 {
+                lanes.along[axis][k] = arc.along[axis];
+                (0..2).for_each(|side| lanes.sides[side][axis][k] = arc.sides[side][axis]);
+            }
+        }
+        lanes
+    }
+}
+
+/// Finds the edges whose normals may have one in common with those of another polytope's edge, whose sides are the negative normals of
+/// its faces: the directions of each have the other's sides on both sides.
+struct FindCrossing<'a> {
+    arcs: &'a [ArcLanes],
+    other: &'a Arc,
+    crossing: &'a mut Vec<u32>,
+}
+
+impl Kernel for FindCrossing<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Arc { along, sides: [one, two] } = *self.other;
+        for (n, arcs) in self.arcs.iter().enumerate() {
+            let mut crosses = [false; LANES];
+            for k in 0..LANES {
+                let dot = |lanes: &Lanes, v: Vec3| lanes[0][k] * v.x + lanes[1][k] * v.y + lanes[2][k] * v.z;
+                let of_other = dot(&arcs.along, one) * dot(&arcs.along, two);
+                let own = dot(&arcs.sides[0], along) * dot(&arcs.sides[1], along);
+                crosses[k] = !((of_other >= 0.0) | (own >= 0.0));
+            }
+            if crosses != [false; LANES] {
+                let first = (n * LANES) as u32;
+                self.crossing.extend((0..LANES as u32).filter(|k| crosses[*k as usize]).map(|k| first + k));
+            }
+        }
+    }
+}
+
+impl Arc {
     /// The common normal of two edges that cross, if it is a normal of both and, unless the search is complete, no face speaks for it.
     fn common_normal(&self, other: &Self, search: Search) -> Option<Vec3> {
         let cross = self.along.cross(other.along);
@@ -853,6 +906,23 @@ mod tests {
     use super::*;
     use crate::collision::polytope::Polytope;
     use stiction_linalg::rng::Rng;
+
+    #[test]
+    fn edges_that_cross_are_found_among_all_in_order() {
+        let mut rng = Rng::new(7);
+        let mut draw = || Vec3::new(rng.uniform(), rng.uniform(), rng.uniform()) - 0.5;
+        for count in 0..40 {
+            let mut arc = || Arc { along: draw(), sides: [draw(), draw()] };
+            let all: Vec<Arc> = (0..count).map(|_| arc()).collect();
+            let arcs: Vec<ArcLanes> = all.chunks(LANES).map(|arcs| ArcLanes::new(arcs.iter().copied())).collect();
+            let other = arc();
+            let straddles = |sides: [Vec3; 2], along: Vec3| sides[0].dot(along) * sides[1].dot(along) < 0.0;
+            let crosses = |arc: &Arc| straddles(arc.sides, other.along) && straddles(other.sides, arc.along);
+            let mut crossing = Vec::new();
+            simd::run(FindCrossing { arcs: &arcs, other: &other, crossing: &mut crossing });
+            assert!(crossing.iter().map(|k| *k as usize).eq((0..count).filter(|k| crosses(&all[*k]))));
+        }
+    }
 
     #[test]
     fn the_incident_face_is_that_of_a_look_at_all_faces() {
