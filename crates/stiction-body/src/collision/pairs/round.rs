@@ -391,3 +391,61 @@ pub(crate) fn convex_capsule(
     let to_point = |p: Vec3| Some(to_polytope(p, polytope));
     polytope_capsule(first, polytope, capsule, half_length, radius, query, out, to_point, allowed);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collision::frame::Drift;
+    use crate::collision::polytope::Polytope;
+    use crate::math::{Pose, axis_angle};
+    use stiction_linalg::rng::Rng;
+
+    /// Two frames within a few metres and their motion, at random.
+    fn draw(rng: &mut Rng) -> ([Frame; 2], Query) {
+        let mut vector = |size: f64| (Vec3::new(rng.uniform(), rng.uniform(), rng.uniform()) - 0.5) * size;
+        let frames = [vector(3.0), vector(3.0)]
+            .map(|at| Frame::new(&Pose { translation: at, rotation: axis_angle(vector(6.0)) }));
+        let drift = Drift { linear: vector(1.0), angular: vector(1.0), about: frames[1].origin };
+        let reach = drift.linear.norm() + 0.6 * drift.angular.norm() + 0.01;
+        (frames, Query { reach, margin: 0.01, touch: 1e-9, size: 0.1, drift })
+    }
+
+    #[test]
+    fn capsules_beyond_reach_have_no_end_that_meets_the_other() {
+        let mut rng = Rng::new(11);
+        let (half, radius, mut found) = ([0.5, 0.4], [0.1, 0.15], 0);
+        for _ in 0..5000 {
+            let ([a, b], query) = draw(&mut rng);
+            let mut out = Vec::new();
+            capsules([&a, &b], half, radius, &query, &mut out);
+            let meets = |z: f64| {
+                let ball = Ball::new(&a, b.point_to_world(Vec3::new(0.0, 0.0, z)), radius[1], &query);
+                let near = |p| Some(to_axis(p, half[0]).grown(radius[0]));
+                ball.centre.z.abs() <= half[0] && ball.meet(&query, near).is_some()
+            };
+            assert!(!out.is_empty() || !(meets(half[1]) || meets(-half[1])));
+            found += usize::from(!out.is_empty());
+        }
+        assert!(found > 100, "{found}");
+    }
+
+    #[test]
+    fn capsules_beyond_the_reach_of_a_polytope_have_no_contacts() {
+        let mut rng = Rng::new(12);
+        let shape = Polytope::cuboid(Vec3::new(0.3, 0.2, 0.4));
+        let (p, half_length, radius, mut beyond) = (shape.view(), 0.5, 0.1, 0);
+        for _ in 0..5000 {
+            let ([a, b], query) = draw(&mut rng);
+            let along = Along { first: &a, segment: segment(&a, &b, half_length), radius, query: &query };
+            if along.is_beyond_reach(p) {
+                let mut out = Vec::new();
+                let allowed = |n: Vec3, x: Vec3, _: Spot| supports(p, n, x, query.touch);
+                let to_point = |x: Vec3| Some(to_polytope(x, p));
+                polytope_capsule(&a, p, &b, half_length, radius, &query, &mut out, to_point, allowed);
+                assert!(out.is_empty() && !crosses(p, along.segment));
+                beyond += 1;
+            }
+        }
+        assert!((500..4500).contains(&beyond), "{beyond}");
+    }
+}
