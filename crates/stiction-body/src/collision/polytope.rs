@@ -1,5 +1,7 @@
 //! Convex polytopes with faces, edges and their neighbours: boxes, hulls and single triangles alike.
 
+use std::ops::Range;
+
 use crate::collision::convex_hull::ConvexHull;
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
@@ -18,6 +20,13 @@ pub(crate) struct Face {
     /// Its part of the loops.
     pub first: u32,
     pub count: u32,
+}
+
+impl Face {
+    /// Its part of the loops.
+    pub(crate) fn range(&self) -> Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
 }
 
 /// An edge and the two faces that meet in it.
@@ -142,15 +151,31 @@ pub(crate) struct Around {
     /// Where each corner's neighbours start.
     starts: Vec<u32>,
     neighbours: Vec<u32>,
+    /// The edges to them.
+    edges: Vec<u32>,
 }
 
 impl Around {
     fn new(corners: usize, edges: &[Edge]) -> Self {
-        let mut pairs: Vec<[u32; 2]> =
-            edges.iter().flat_map(|e| [e.vertices, [e.vertices[1], e.vertices[0]]]).collect();
+        let both_ways = |(k, e): (usize, &Edge)| [0, 1].map(|i| [e.vertices[i], e.vertices[1 - i], k as u32]);
+        let mut pairs: Vec<[u32; 3]> = edges.iter().enumerate().flat_map(both_ways).collect();
         pairs.sort_unstable();
         let starts = (0..=corners).map(|v| pairs.partition_point(|p| (p[0] as usize) < v) as u32).collect();
-        Self { starts, neighbours: pairs.iter().map(|p| p[1]).collect() }
+        Self { starts, neighbours: pairs.iter().map(|p| p[1]).collect(), edges: pairs.iter().map(|p| p[2]).collect() }
+    }
+
+    fn range(&self, corner: usize) -> Range<usize> {
+        self.starts[corner] as usize..self.starts[corner + 1] as usize
+    }
+
+    /// The corners next to a corner.
+    pub(crate) fn neighbours(&self, corner: usize) -> &[u32] {
+        &self.neighbours[self.range(corner)]
+    }
+
+    /// The edges that meet in a corner.
+    pub(crate) fn edges_at(&self, corner: usize) -> &[u32] {
+        &self.edges[self.range(corner)]
     }
 
     /// The corner with the greatest `n · p` (`points` are the corners, in any frame), found from another one:
@@ -159,7 +184,7 @@ impl Around {
         let (mut at, mut best) = (from as usize, n.dot(points[from as usize]));
         loop {
             let mut next = at;
-            for &v in &self.neighbours[self.starts[at] as usize..self.starts[at + 1] as usize] {
+            for &v in self.neighbours(at) {
                 let height = n.dot(points[v as usize]);
                 if height > best {
                     (next, best) = (v as usize, height);
@@ -189,7 +214,7 @@ fn compact(points: &[Vec3], loops: &[u32]) -> (Vec<Vec3>, Vec<u32>) {
 fn edges_of(faces: &[Face], loops: &[u32]) -> Vec<Edge> {
     let mut sides: Vec<(u32, u32, u32, bool)> = Vec::with_capacity(loops.len());
     for (f, face) in faces.iter().enumerate() {
-        let corners = &loops[face.first as usize..][..face.count as usize];
+        let corners = &loops[face.range()];
         for (k, &a) in corners.iter().enumerate() {
             let b = corners[(k + 1) % corners.len()];
             sides.push((a.min(b), a.max(b), f as u32, a < b));
@@ -205,7 +230,7 @@ impl<'a> PolytopeRef<'a> {
     pub(crate) fn corners(&self, face: usize) -> impl ExactSizeIterator<Item = Vec3> + Clone + use<'a> {
         let face = self.faces[face];
         let vertices = self.vertices;
-        self.loops[face.first as usize..][..face.count as usize].iter().map(move |v| vertices[*v as usize])
+        self.loops[face.range()].iter().map(move |v| vertices[*v as usize])
     }
 
     /// True if the foot of the perpendicular from p on the face's plane lies in the face.

@@ -71,11 +71,11 @@ pub(crate) fn ellipsoid(
 ) {
     let body = seen_from(first, second, radii);
     let mut centre = Ball::new(first, second.origin, 0.0, query);
-    let Some(near) = closest(&body, centre.centre) else { return };
+    let Some(near) = closest(&body, centre.centre).filter(|near| near.distance <= query.limit()) else { return };
     // A turn moves the surface along the normal, unlike a ball's.
     let arm = first.rotation * -body.farthest(near.normal);
     centre.drift += near.normal * near.normal.dot(first.direction_to_local(query.drift.angular.cross(arm)));
-    if let Some((near, gap)) = centre.meet(query, |p| closest(&body, p)) {
+    if let Some((near, gap)) = centre.meet_from(near, query, |p| closest(&body, p)) {
         let touch = centre.touch(first, &near, gap, 0);
         out.push(Touch { point: touch.point - first.rotation * body.farthest(near.normal), ..touch });
     }

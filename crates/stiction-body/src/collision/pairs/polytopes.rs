@@ -1,6 +1,8 @@
 //! Two convex polytopes: the separating axis they meet along, among the normals of faces and the common normals of edges that can touch; then
 //! the overlap of two faces or the crossing of two edges.
 
+use stiction_linalg::simd::{self, Kernel};
+
 use crate::collision::closest::between_segments;
 use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
 use crate::collision::pairs::axes::{ALONG_FACE, FACE_LIKE, PARALLEL, Rank, Ranking, keep_beside, look_for_axis};
@@ -24,6 +26,9 @@ const NO_DIRECTION: f64 = 1e-30;
 
 /// Corners of two polytopes from which on a separating axis is looked for before all of them are.
 pub(crate) const MANY: usize = 48;
+
+/// Edges that are compared with another one in one go: the widest vectors have as many numbers.
+const LANES: usize = 8;
 
 /// Faces that look the same way up to this difference of cosines are taken in order.
 const EQUAL: f64 = 1e-9;
@@ -60,8 +65,20 @@ pub(crate) struct Scratch {
     known: Option<Known>,
     /// Of each face, whether the other polytope's best corner is not deep behind it.
     open: Vec<bool>,
+    /// The first polytope's `near` edges, those of them that cross an edge of the second.
+    arcs: Vec<ArcLanes>,
+    crossing: Vec<u32>,
+    /// Faces that may be the incident one.
+    facing: Vec<u32>,
     sides: Vec<Side>,
     clip: Clip,
+}
+
+/// An edge: its direction, not of unit length, and normals of its faces, whose arc its own normals are on.
+#[derive(Debug, Clone, Copy)]
+struct Arc {
+    along: Vec3,
+    sides: [Vec3; 2],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -307,7 +324,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             seen[1].extend(b.vertices.iter().map(place));
         }
         let looked = many.then(|| self.look_for_axis(&seen[1]));
-        if let Some((axis, ends)) = looked
+        if let Some((axis, ends, _)) = looked
             && axis.dot(ends[1] - ends[0]) > self.query.limit()
             && self.is_beyond_reach(axis)
         {
@@ -317,8 +334,9 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             seen[1].extend(b.vertices.iter().map(place));
         }
         let mut best = Known { separation: f64::NEG_INFINITY, corners: [0, 0] };
-        if let Some((axis, _)) = looked {
-            best = Known { separation: self.separation(&seen[1], axis), corners: self.closest_corners(&seen[1], axis) };
+        if let Some((axis, _, near)) = looked {
+            let corners = self.closest_corners(&seen[1], axis, near);
+            best = Known { separation: self.separation(&seen[1], axis), corners };
             if best.separation > self.query.limit() {
                 return false;
             }
@@ -332,8 +350,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         !apart
     }
 
-    /// An axis that is looked for, and the corners that are closest along it.
-    fn look_for_axis(&self, seen: &[Vec3]) -> (Vec3, [Vec3; 2]) {
+    /// An axis that is looked for, the points that are closest along it, and corners there or nearby.
+    fn look_for_axis(&self, seen: &[Vec3]) -> (Vec3, [Vec3; 2], [usize; 2]) {
         let [a, b] = self.polytopes;
         let mut corners = [0, 0];
         let mut ends = |axis: Vec3| {
@@ -350,7 +368,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         };
         let between = self.relative.point_to_world(b.inside.centre) - a.inside.centre;
         let (_, axis) = look_for_axis(between, self.query.limit(), &mut ends);
-        (axis, ends(axis))
+        let ends = ends(axis);
+        (axis, ends, corners)
     }
 
     /// True if all corners are farther apart along an axis than they can travel, by more than rounding.
@@ -361,9 +380,9 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         low + lowest(a.vertices, -axis).0 > self.query.limit() + self.query.touch
     }
 
-    /// The corner of each that is closest to the other along an axis.
-    fn closest_corners(&self, seen: &[Vec3], axis: Vec3) -> [usize; 2] {
-        [self.lowest(0, self.polytopes[0].vertices, -axis, 0).1, self.lowest(1, seen, axis, 0).1]
+    /// The corner of each that is closest to the other along an axis, looked for from corners.
+    fn closest_corners(&self, seen: &[Vec3], axis: Vec3, from: [usize; 2]) -> [usize; 2] {
+        [self.lowest(0, self.polytopes[0].vertices, -axis, from[0]).1, self.lowest(1, seen, axis, from[1]).1]
     }
 
     fn add(&self, axes: &mut Vec<Axis>, normal: Vec3, separation: f64, feature: Feature, ranking: &Ranking) {
@@ -435,15 +454,25 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     ) -> bool {
         self.choose_edges(search, scratch, inside, best, ranking);
         let [a, b] = self.polytopes;
-        let Scratch { seen, near, axes, .. } = scratch;
+        let Scratch { seen, near, axes, arcs, crossing, .. } = scratch;
+        let arc = |i: u32| {
+            let edge = &a.edges[i as usize];
+            let [p, q] = edge.vertices.map(|v| a.vertices[v as usize]);
+            Arc { along: q - p, sides: edge.faces.map(|f| a.faces[f as usize].normal) }
+        };
+        arcs.clear();
+        arcs.extend(near[0].chunks(LANES).map(|edges| ArcLanes::new(edges.iter().map(|i| arc(*i)))));
         for &j in &near[1] {
             let edge_b = b.edges[j as usize];
             let ends = edge_b.vertices.map(|v| seen[1][v as usize]);
             let along = ends[1] - ends[0];
             let sides = edge_b.faces.map(|f| -(self.relative.rotation * b.faces[f as usize].normal));
-            for &i in &near[0] {
+            let other = Arc { along, sides };
+            crossing.clear();
+            simd::run(FindCrossing { arcs: &*arcs, other: &other, crossing: &mut *crossing });
+            for i in crossing.iter().map(|k| near[0][*k as usize]) {
+                let Some(normal) = arc(i).common_normal(&other, search) else { continue };
                 let edge = a.edges[i as usize];
-                let Some(normal) = self.edge_normal(search, &edge, along, sides) else { continue };
                 let separation = match search {
                     Search::Near => normal.dot(ends[0] - a.vertices[edge.vertices[0] as usize]),
                     Search::Complete => {
@@ -517,33 +546,6 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         }
     }
 
-    /// The common normal of an edge of the first polytope and one of the second (its direction, the negative normals of its faces), if it
-    /// is a normal of both and, unless the search is complete, no face speaks for it.
-    fn edge_normal(&self, search: Search, edge: &Edge, along_b: Vec3, sides_b: [Vec3; 2]) -> Option<Vec3> {
-        let a = &self.polytopes[0];
-        let [p, q] = edge.vertices.map(|v| a.vertices[v as usize]);
-        let along_a = q - p;
-        if sides_b[0].dot(along_a) * sides_b[1].dot(along_a) >= 0.0 {
-            return None;
-        }
-        let sides_a = edge.faces.map(|f| a.faces[f as usize].normal);
-        if sides_a[0].dot(along_b) * sides_a[1].dot(along_b) >= 0.0 {
-            return None;
-        }
-        let cross = along_a.cross(along_b);
-        let squared = cross.length_squared();
-        let parallel = if search == Search::Near { PARALLEL } else { NO_DIRECTION };
-        if squared <= parallel * along_a.length_squared() * along_b.length_squared() {
-            return None;
-        }
-        let normal = cross / squared.sqrt();
-        let normal = if normal.dot(sides_a[0] + sides_a[1]) < 0.0 { -normal } else { normal };
-        let outward = normal.dot(sides_b[0] + sides_b[1]) > 0.0;
-        let plain =
-            search == Search::Complete || sides_a.iter().chain(&sides_b).all(|side| normal.dot(*side) < FACE_LIKE);
-        (outward && plain).then_some(normal)
-    }
-
     /// Where faces are parallel, or nearly so, the first polytope's is the reference, whichever is the better axis: both tell the same,
     /// and the choice does not change with rounding.
     fn reference(&self, which: usize, face: usize, normal: Vec3) -> (usize, usize) {
@@ -556,7 +558,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
 
     /// The overlap of a face of one polytope with the face of the other that looks towards it most at its nearest corner.
     fn faces(&self, which: usize, face: usize, separation: f64, scratch: &mut Scratch, out: &mut Vec<Touch>) -> bool {
-        let Scratch { seen, sides, clip, .. } = scratch;
+        let Scratch { seen, sides, clip, facing, .. } = scratch;
         let (own, other) = (self.polytopes[which], self.polytopes[1 - which]);
         // Everything in the frame of the face's polytope, where the other's corners are `seen`.
         let seen = &seen[1 - which];
@@ -567,8 +569,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         };
         let plane = own.faces[face];
         let faces = if which == 0 { other.faces.len() } else { self.own_faces };
-        let incident =
-            incident_face(other, faces, seen, plane.normal, rotation.transpose() * plane.normal, self.query.touch);
+        let turned = rotation.transpose() * plane.normal;
+        let incident = incident_face(other, faces, seen, [plane.normal, turned], self.query.touch, facing);
         let basis = Basis::new(own, face);
         let corners = other.faces[incident];
         let loops = &other.loops[corners.first as usize..][..corners.count as usize];
@@ -717,6 +719,78 @@ pub(crate) fn to_world(frame: &Frame, touches: &mut [Touch]) {
     }
 }
 
+/// Edges side by side, so that they are compared with another one in one go.
+#[derive(Debug, Clone, Copy)]
+struct ArcLanes {
+    along: Lanes,
+    sides: [Lanes; 2],
+}
+
+/// The coordinates of several vectors.
+type Lanes = [[f64; LANES]; 3];
+
+impl ArcLanes {
+    /// Lanes that are left over are zero, which crosses nothing.
+    fn new(arcs: impl Iterator<Item = Arc>) -> Self {
+        let mut lanes = Self { along: [[0.0; LANES]; 3], sides: [[[0.0; LANES]; 3]; 2] };
+        for (k, arc) in arcs.enumerate() {
+            for axis in 0..3 {
+                lanes.along[axis][k] = arc.along[axis];
+                (0..2).for_each(|side| lanes.sides[side][axis][k] = arc.sides[side][axis]);
+            }
+        }
+        lanes
+    }
+}
+
+/// Finds the edges whose normals may have one in common with those of another polytope's edge, whose sides are the negative normals of
+/// its faces: the directions of each have the other's sides on both sides.
+struct FindCrossing<'a> {
+    arcs: &'a [ArcLanes],
+    other: &'a Arc,
+    crossing: &'a mut Vec<u32>,
+}
+
+impl Kernel for FindCrossing<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Arc { along, sides: [one, two] } = *self.other;
+        for (n, arcs) in self.arcs.iter().enumerate() {
+            let mut crosses = [false; LANES];
+            for k in 0..LANES {
+                let dot = |lanes: &Lanes, v: Vec3| lanes[0][k] * v.x + lanes[1][k] * v.y + lanes[2][k] * v.z;
+                let of_other = dot(&arcs.along, one) * dot(&arcs.along, two);
+                let own = dot(&arcs.sides[0], along) * dot(&arcs.sides[1], along);
+                crosses[k] = !((of_other >= 0.0) | (own >= 0.0));
+            }
+            if crosses != [false; LANES] {
+                let first = (n * LANES) as u32;
+                self.crossing.extend((0..LANES as u32).filter(|k| crosses[*k as usize]).map(|k| first + k));
+            }
+        }
+    }
+}
+
+impl Arc {
+    /// The common normal of two edges that cross, if it is a normal of both and, unless the search is complete, no face speaks for it.
+    fn common_normal(&self, other: &Self, search: Search) -> Option<Vec3> {
+        let cross = self.along.cross(other.along);
+        let squared = cross.length_squared();
+        let parallel = if search == Search::Near { PARALLEL } else { NO_DIRECTION };
+        if squared <= parallel * self.along.length_squared() * other.along.length_squared() {
+            return None;
+        }
+        let normal = cross / squared.sqrt();
+        let normal = if normal.dot(self.sides[0] + self.sides[1]) < 0.0 { -normal } else { normal };
+        let outward = normal.dot(other.sides[0] + other.sides[1]) > 0.0;
+        let face_like = |side: &Vec3| normal.dot(*side) >= FACE_LIKE;
+        let plain = search == Search::Complete || !self.sides.iter().chain(&other.sides).any(face_like);
+        (outward && plain).then_some(normal)
+    }
+}
+
 /// The depth of the deepest contact (m); negative where all are apart.
 fn deepest(touches: &[Touch]) -> f64 {
     touches.iter().map(|t| -t.gap).fold(f64::NEG_INFINITY, f64::max)
@@ -758,16 +832,32 @@ fn keep_near(vertices: &[Vec3], edges: &[Edge], others: &[Vec3], reach: f64, nea
 }
 
 /// Of the faces at the corner nearest to the plane with normal n (`turned` in the polytope's own frame), the one most against it.
-fn incident_face(p: PolytopeRef, faces: usize, seen: &[Vec3], n: Vec3, turned: Vec3, touch: f64) -> usize {
+fn incident_face(
+    p: PolytopeRef,
+    faces: usize,
+    seen: &[Vec3],
+    [n, turned]: [Vec3; 2],
+    touch: f64,
+    facing: &mut Vec<u32>,
+) -> usize {
     let (nearest, _) = lowest(seen, n);
+    let is_near = |v: usize| n.dot(seen[v]) <= nearest + touch;
+    facing.clear();
+    match p.around {
+        None => facing.extend(0..faces as u32),
+        Some(around) => {
+            let edges = (0..seen.len()).filter(|v| is_near(*v)).flat_map(|v| around.edges_at(v));
+            facing.extend(edges.flat_map(|edge| p.edges[*edge as usize].faces));
+            facing.sort_unstable();
+            facing.dedup();
+        }
+    }
     let (mut best, mut cosine) = (0, f64::INFINITY);
-    for (i, face) in p.faces[..faces].iter().enumerate() {
+    for &i in &*facing {
+        let face = &p.faces[i as usize];
         let towards = face.normal.dot(turned);
-        if towards < cosine - EQUAL {
-            let corners = &p.loops[face.first as usize..][..face.count as usize];
-            if corners.iter().any(|v| n.dot(seen[*v as usize]) <= nearest + touch) {
-                (best, cosine) = (i, towards);
-            }
+        if towards < cosine - EQUAL && p.loops[face.range()].iter().any(|v| is_near(*v as usize)) {
+            (best, cosine) = (i as usize, towards);
         }
     }
     best
@@ -807,6 +897,51 @@ impl Basis {
             let outward = along.cross(polytope.faces[face].normal);
             let [a, b] = [self.u.dot(outward), self.v.dot(outward)];
             out.push(Side { a, b, c: outward.dot(p - self.origin) + more(outward) });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collision::polytope::Polytope;
+    use stiction_linalg::rng::Rng;
+
+    #[test]
+    fn edges_that_cross_are_found_among_all_in_order() {
+        let mut rng = Rng::new(7);
+        let mut draw = || Vec3::new(rng.uniform(), rng.uniform(), rng.uniform()) - 0.5;
+        for count in 0..40 {
+            let mut arc = || Arc { along: draw(), sides: [draw(), draw()] };
+            let all: Vec<Arc> = (0..count).map(|_| arc()).collect();
+            let arcs: Vec<ArcLanes> = all.chunks(LANES).map(|arcs| ArcLanes::new(arcs.iter().copied())).collect();
+            let other = arc();
+            let straddles = |sides: [Vec3; 2], along: Vec3| sides[0].dot(along) * sides[1].dot(along) < 0.0;
+            let crosses = |arc: &Arc| straddles(arc.sides, other.along) && straddles(other.sides, arc.along);
+            let mut crossing = Vec::new();
+            simd::run(FindCrossing { arcs: &arcs, other: &other, crossing: &mut crossing });
+            assert!(crossing.iter().map(|k| *k as usize).eq((0..count).filter(|k| crosses(&all[*k]))));
+        }
+    }
+
+    #[test]
+    fn the_incident_face_is_that_of_a_look_at_all_faces() {
+        let mut rng = Rng::new(3);
+        let mut draw = || Vec3::new(rng.uniform(), rng.uniform(), rng.uniform()) - 0.5;
+        for k in 0..40 {
+            // Round ones, and flat ones with many corners in a plane.
+            let thin = [1.0, 0.1, 1e-6][k % 3];
+            let mut points: Vec<Vec3> = (0..100).map(|_| draw().unit_or(Vec3::X) * Vec3::new(1.0, 1.0, thin)).collect();
+            points.iter_mut().filter(|_| k % 2 == 0).for_each(|p| p.z = p.z.min(0.2));
+            let hull = Polytope::hull(&points).unwrap();
+            let (view, faces) = (hull.view(), hull.faces.len());
+            assert!(view.around.is_some());
+            let few = PolytopeRef { around: None, ..view };
+            let mut facing = Vec::new();
+            for n in (0..50).map(|_| draw().unit_or(Vec3::Z)).chain(hull.faces.iter().map(|f| -f.normal)) {
+                let mut find = |p| incident_face(p, faces, &hull.vertices, [n, n], 1e-9, &mut facing);
+                assert_eq!(find(view), find(few));
+            }
         }
     }
 }

@@ -27,7 +27,16 @@ impl Ball {
     /// Contact with a shape given by its closest points, as it is or as it comes to be: a ball that is apart touches where it first meets the shape
     /// on its straight way, and not at all where it does not. The plane found supports the shape, so the gap is never more than the distance.
     pub(crate) fn meet(&self, query: &Query, closest: impl Fn(Vec3) -> Option<Closest>) -> Option<(Closest, f64)> {
-        let mut near = closest(self.centre)?;
+        self.meet_from(closest(self.centre)?, query, closest)
+    }
+
+    /// The same, with the point that is closest now.
+    pub(crate) fn meet_from(
+        &self,
+        mut near: Closest,
+        query: &Query,
+        closest: impl Fn(Vec3) -> Option<Closest>,
+    ) -> Option<(Closest, f64)> {
         let gap = near.distance - self.radius;
         if gap > query.limit() {
             return None;
@@ -121,6 +130,14 @@ pub(crate) fn segment(first: &Frame, capsule: &Frame, half_length: f64) -> [Vec3
 /// closest points where those are nearer.
 pub(crate) fn capsules(frames: [&Frame; 2], half: [f64; 2], radius: [f64; 2], query: &Query, out: &mut Vec<Touch>) {
     let start = out.len();
+    let (first, axis) = (frames[0], Vec3::new(0.0, 0.0, half[0]));
+    let other = segment(first, frames[1], half[1]);
+    let [s, t] = between_segments([-axis, axis], other);
+    let nearest = other[0] + (other[1] - other[0]) * t;
+    let distance = (nearest - axis * (2.0 * s - 1.0)).norm();
+    if distance - radius[0] - radius[1] > query.limit() + query.touch {
+        return;
+    }
     for side in 0..2 {
         let (own, other) = (frames[side], frames[1 - side]);
         let turned = if side == 0 { query.reversed() } else { *query };
@@ -139,21 +156,12 @@ pub(crate) fn capsules(frames: [&Frame; 2], half: [f64; 2], radius: [f64; 2], qu
         }
     }
     let ends = out[start..].iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
-    if let Some(touch) = closest_of_capsules(frames, half, radius, query).filter(|t| t.gap < ends - query.touch) {
-        out.push(touch);
-    }
-}
-
-fn closest_of_capsules(frames: [&Frame; 2], half: [f64; 2], radius: [f64; 2], query: &Query) -> Option<Touch> {
-    let first = frames[0];
-    let [a, b] = [Vec3::new(0.0, 0.0, -half[0]), Vec3::new(0.0, 0.0, half[0])];
-    let other = segment(first, frames[1], half[1]);
-    let [_, t] = between_segments([a, b], other);
     // The ball of the second capsule that is nearest: where it meets the first is where they do.
-    let centre = first.point_to_world(other[0] + (other[1] - other[0]) * t);
-    let ball = Ball::new(first, centre, radius[1], query);
-    let (near, gap) = ball.meet(query, |p| Some(to_axis(p, half[0]).grown(radius[0])))?;
-    Some(ball.touch(first, &near, gap, 4))
+    let ball = Ball::new(first, first.point_to_world(nearest), radius[1], query);
+    let met = ball.meet(query, |p| Some(to_axis(p, half[0]).grown(radius[0])));
+    if let Some((near, gap)) = met.filter(|(_, gap)| *gap < ends - query.touch) {
+        out.push(ball.touch(first, &near, gap, 4));
+    }
 }
 
 /// A feature of a polytope.
@@ -282,6 +290,12 @@ impl Along<'_> {
         gap <= closing.max(0.0) + self.query.margin + self.query.touch
     }
 
+    /// True if a face keeps the capsule farther off than it can travel, by more than rounding.
+    fn is_beyond_reach(&self, polytope: PolytopeRef) -> bool {
+        let limit = self.query.limit() + self.query.touch + self.radius;
+        polytope.faces.iter().any(|face| self.segment.iter().all(|p| face.normal.dot(*p) - face.offset > limit))
+    }
+
     /// The segment goes through the polytope: out by the face that is nearest to be left.
     fn through(&self, polytope: PolytopeRef, out: &mut Vec<Touch>) {
         let depth =
@@ -367,10 +381,71 @@ pub(crate) fn convex_capsule(
     out: &mut Vec<Touch>,
 ) {
     let along = Along { first, segment: segment(first, capsule, half_length), radius, query };
+    if along.is_beyond_reach(polytope) {
+        return;
+    }
     if crosses(polytope, along.segment) {
         return along.through(polytope, out);
     }
     let allowed = |n: Vec3, x: Vec3, _: Spot| supports(polytope, n, x, query.touch);
     let to_point = |p: Vec3| Some(to_polytope(p, polytope));
     polytope_capsule(first, polytope, capsule, half_length, radius, query, out, to_point, allowed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collision::frame::Drift;
+    use crate::collision::polytope::Polytope;
+    use crate::math::{Pose, axis_angle};
+    use stiction_linalg::rng::Rng;
+
+    /// Two frames within a few metres and their motion, at random.
+    fn draw(rng: &mut Rng) -> ([Frame; 2], Query) {
+        let mut vector = |size: f64| (Vec3::new(rng.uniform(), rng.uniform(), rng.uniform()) - 0.5) * size;
+        let frames = [vector(3.0), vector(3.0)]
+            .map(|at| Frame::new(&Pose { translation: at, rotation: axis_angle(vector(6.0)) }));
+        let drift = Drift { linear: vector(1.0), angular: vector(1.0), about: frames[1].origin };
+        let reach = drift.linear.norm() + 0.6 * drift.angular.norm() + 0.01;
+        (frames, Query { reach, margin: 0.01, touch: 1e-9, size: 0.1, drift })
+    }
+
+    #[test]
+    fn capsules_beyond_reach_have_no_end_that_meets_the_other() {
+        let mut rng = Rng::new(11);
+        let (half, radius, mut found) = ([0.5, 0.4], [0.1, 0.15], 0);
+        for _ in 0..5000 {
+            let ([a, b], query) = draw(&mut rng);
+            let mut out = Vec::new();
+            capsules([&a, &b], half, radius, &query, &mut out);
+            let meets = |z: f64| {
+                let ball = Ball::new(&a, b.point_to_world(Vec3::new(0.0, 0.0, z)), radius[1], &query);
+                let near = |p| Some(to_axis(p, half[0]).grown(radius[0]));
+                ball.centre.z.abs() <= half[0] && ball.meet(&query, near).is_some()
+            };
+            assert!(!out.is_empty() || !(meets(half[1]) || meets(-half[1])));
+            found += usize::from(!out.is_empty());
+        }
+        assert!(found > 100, "{found}");
+    }
+
+    #[test]
+    fn capsules_beyond_the_reach_of_a_polytope_have_no_contacts() {
+        let mut rng = Rng::new(12);
+        let shape = Polytope::cuboid(Vec3::new(0.3, 0.2, 0.4));
+        let (p, half_length, radius, mut beyond) = (shape.view(), 0.5, 0.1, 0);
+        for _ in 0..5000 {
+            let ([a, b], query) = draw(&mut rng);
+            let along = Along { first: &a, segment: segment(&a, &b, half_length), radius, query: &query };
+            if along.is_beyond_reach(p) {
+                let mut out = Vec::new();
+                let allowed = |n: Vec3, x: Vec3, _: Spot| supports(p, n, x, query.touch);
+                let to_point = |x: Vec3| Some(to_polytope(x, p));
+                polytope_capsule(&a, p, &b, half_length, radius, &query, &mut out, to_point, allowed);
+                assert!(out.is_empty() && !crosses(p, along.segment));
+                beyond += 1;
+            }
+        }
+        assert!((500..4500).contains(&beyond), "{beyond}");
+    }
 }

@@ -48,6 +48,8 @@ struct Axis {
 pub(crate) struct Scratch {
     axes: Vec<Axis>,
     all: Vec<Axis>,
+    /// The cylinder's lowest point along the normal of each face, as far as they were asked for.
+    lowest: Vec<Vec3>,
 }
 
 /// A polytope and a cylinder in its frame.
@@ -70,8 +72,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     pub(crate) fn contacts(&self, scratch: &mut Scratch, out: &mut Vec<Touch>) {
         let start = out.len();
         let ranking = Ranking::new(self.query, self.drift.linear.norm());
-        scratch.axes.clear();
-        if !self.plain_axes(&mut scratch.axes, &ranking) {
+        if !self.plain_axes(scratch, &ranking) {
             return;
         }
         let greatest = scratch.axes.iter().map(|a| a.separation).fold(f64::NEG_INFINITY, f64::max);
@@ -83,7 +84,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         if greatest >= -self.query.touch && lowest <= greatest + self.query.touch {
             return;
         }
-        if self.rim_axes(&mut scratch.all, &ranking) && scratch.all.len() > plain {
+        if self.rim_axes(&mut scratch.lowest, &mut scratch.all, &ranking) && scratch.all.len() > plain {
             out.truncate(start);
             faced = self.along(&mut scratch.all, &ranking, out);
         }
@@ -180,9 +181,11 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// Axes of rims on edges; false as for [`Self::add`].
-    fn rim_axes(&self, axes: &mut Vec<Axis>, ranking: &Ranking) -> bool {
+    fn rim_axes(&self, lowest: &mut Vec<Vec3>, axes: &mut Vec<Axis>, ranking: &Ranking) -> bool {
+        let rest = &self.polytope.faces[lowest.len()..];
+        lowest.extend(rest.iter().map(|face| self.cylinder.lowest(face.normal)));
         self.polytope.edges.iter().enumerate().all(|(k, edge)| {
-            let Some(normal) = self.rim_normal(edge) else { return true };
+            let Some(normal) = self.rim_normal(edge, lowest) else { return true };
             let on = self.polytope.vertices[edge.vertices[0] as usize];
             let separation = normal.dot(self.cylinder.lowest(normal) - on);
             self.add(axes, ranking, normal, separation, Kind::RimEdge(k))
@@ -190,17 +193,19 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// All other axes; false as for [`Self::add`].
-    fn plain_axes(&self, axes: &mut Vec<Axis>, ranking: &Ranking) -> bool {
+    fn plain_axes(&self, scratch: &mut Scratch, ranking: &Ranking) -> bool {
         let (p, c) = (self.polytope, &self.cylinder);
-        if p.vertices.len() > MANY {
-            let ends = |axis: Vec3| [p.vertices[highest(p.vertices, axis).1], c.lowest(axis)];
-            if look_for_axis(c.centre - p.inside.centre, self.query.limit(), ends).0 > self.query.limit() {
-                return false;
-            }
+        let Scratch { axes, lowest, .. } = scratch;
+        axes.clear();
+        lowest.clear();
+        if p.vertices.len() > MANY && self.is_beyond_reach() {
+            return false;
         }
         let mut add = |normal: Vec3, separation: f64, kind: Kind| self.add(axes, ranking, normal, separation, kind);
         for (i, face) in p.faces[..self.own_faces].iter().enumerate() {
-            if !add(face.normal, face.normal.dot(c.lowest(face.normal)) - face.offset, Kind::Face(i)) {
+            let low = c.lowest(face.normal);
+            lowest.push(low);
+            if !add(face.normal, face.normal.dot(low) - face.offset, Kind::Face(i)) {
                 return false;
             }
         }
@@ -220,7 +225,11 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         for (k, corner) in p.vertices.iter().enumerate() {
             let normal = c.across(c.centre - *corner).unit_or_zero();
             let level = normal.dot(*corner);
-            let is_highest = || p.vertices.iter().all(|v| normal.dot(*v) <= level + self.query.touch);
+            let is_lower = |v: &Vec3| normal.dot(*v) <= level + self.query.touch;
+            // A neighbour tells most corners that are not highest.
+            let next_to = p.around.map_or(&[][..], |around| around.neighbours(k));
+            let is_highest =
+                || next_to.iter().all(|v| is_lower(&p.vertices[*v as usize])) && p.vertices.iter().all(is_lower);
             if normal != Vec3::ZERO && is_highest() {
                 let separation = normal.dot(c.centre) - c.radius - level;
                 if separation > self.query.limit() {
@@ -239,6 +248,22 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             }
         }
         true
+    }
+
+    /// True if an axis is found that keeps the shapes farther apart than they can travel.
+    fn is_beyond_reach(&self) -> bool {
+        let (p, c, limit) = (self.polytope, &self.cylinder, self.query.limit());
+        let mut corner = 0;
+        let ends = |axis: Vec3| {
+            corner = match p.around {
+                None => highest(p.vertices, axis).1,
+                Some(around) => around.farthest(p.vertices, axis, corner as u32),
+            };
+            [p.vertices[corner], c.lowest(axis)]
+        };
+        let (separation, axis) = look_for_axis(c.centre - p.inside.centre, limit, ends);
+        // Climbing over edges may leave out a corner that is hardly higher.
+        separation > limit && axis.dot(c.lowest(axis) - p.vertices[highest(p.vertices, axis).1]) > limit
     }
 
     fn sides(&self, edge: &Edge) -> [Vec3; 2] {
@@ -268,19 +293,21 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// The normal between those of an edge's faces at which the cylinder is farthest: the slope of the separation along the arc is
-    /// `t · (lowest point − edge)`, t the arc's tangent, and has its zero there.
-    fn rim_normal(&self, edge: &Edge) -> Option<Vec3> {
+    /// `t · (lowest point − edge)`, t the arc's tangent, and has its zero there. `lowest` are the cylinder's lowest points along the
+    /// normals of faces.
+    fn rim_normal(&self, edge: &Edge, lowest: &[Vec3]) -> Option<Vec3> {
         let on = self.polytope.vertices[edge.vertices[0] as usize];
         let [n0, n1] = self.sides(edge);
         let turn = n0.cross(n1);
-        let slope = |n: Vec3| turn.cross(n).dot(self.cylinder.lowest(n) - on);
-        if !(slope(n0) > 0.0 && slope(n1) < 0.0) {
+        let slope = |n: Vec3, low: Vec3| turn.cross(n).dot(low - on);
+        let [low0, low1] = edge.faces.map(|f| lowest[f as usize]);
+        if !(slope(n0, low0) > 0.0 && slope(n1, low1) < 0.0) {
             return None;
         }
         let (mut low, mut high) = (n0, n1);
         let mut middle = (low + high).unit_or_zero();
         for _ in 0..HALVINGS {
-            let rising = slope(middle) > 0.0;
+            let rising = slope(middle, self.cylinder.lowest(middle)) > 0.0;
             (low, high) = if rising { (middle, high) } else { (low, middle) };
             let next = (low + high).unit_or_zero();
             if next == middle {
@@ -329,11 +356,10 @@ pub(crate) fn polytope_cylinder_apart(
     scratch: &mut Scratch,
     out: &mut Vec<Apart>,
 ) {
-    scratch.axes.clear();
     let pair = solids(frames, polytope, [half_length, radius], query);
     let ranking = Ranking::new(query, 0.0);
-    pair.plain_axes(&mut scratch.axes, &ranking);
-    pair.rim_axes(&mut scratch.axes, &ranking);
+    pair.plain_axes(scratch, &ranking);
+    pair.rim_axes(&mut scratch.lowest, &mut scratch.axes, &ranking);
     let to_world = |a: &Axis| Apart { normal: frames[0].rotation * a.normal, separation: a.separation };
     out.extend(scratch.axes.iter().map(to_world));
 }
