@@ -847,7 +847,8 @@ fn incident_face(
         None => facing.extend(0..faces as u32),
         Some(around) => {
             let edges = (0..seen.len()).filter(|v| is_near(*v)).flat_map(|v| around.edges_at(v));
-            facing.extend(edges.flat_map(|edge| p.edges[*edge as usize].faces));
+            let at_edges = edges.flat_map(|edge| p.edges[*edge as usize].faces);
+            facing.extend(at_edges.filter(|face| (*face as usize) < faces));
             facing.sort_unstable();
             facing.dedup();
         }
