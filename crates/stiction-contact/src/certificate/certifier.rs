@@ -670,7 +670,10 @@ impl Body {
         let x53 = -(l53 * r[3] + l54 * x43) * r[5];
         let squares = [r[3] * r[3] + x43 * x43 + x53 * x53, r[4] * r[4] + x54 * x54, r[5] * r[5]];
         let (m43, m53, m54) = (x43 * r[4] + x53 * x54, x53 * r[5], x54 * r[5]);
-        self.turning = [[squares[0], m43, m53, 0.0], [m43, squares[1], m54, 0.0], [m53, m54, squares[2], 0.0]];
+        let turning = [[squares[0], m43, m53], [m43, squares[1], m54], [m53, m54, squares[2]]];
+        for (own, column) in self.turning.iter_mut().zip(&turning) {
+            own[..3].copy_from_slice(column);
+        }
         Some([along[0], along[1], along[2], squares[0], squares[1], squares[2]])
     }
 }
