@@ -284,19 +284,12 @@ impl Mass {
     /// entries before `first` are zero.
     #[inline(always)]
     pub(crate) fn solve_factor_lanes(&self, b: usize, first: usize, x: &mut [[f64; LANES]]) {
-        let inverse = self.reciprocals(b);
+        let (inverse, l) = (self.reciprocals(b), &self.factors[b]);
         for j in first..x.len() {
-            let (done, rest) = x.split_at_mut(j + 1);
-            let xj = done[j].map(|x| x * inverse[j]);
-            done[j] = xj;
-            if xj == [0.0; LANES] {
-                continue;
-            }
-            for (l, x) in self.factors[b].col(j)[j + 1..].iter().zip(rest) {
-                for k in 0..LANES {
-                    x[k] -= l * xj[k];
-                }
-            }
+            let (done, rest) = x.split_at_mut(j);
+            // By rows of L: a loop over the columns' rows would be made into one that gathers.
+            let row = l.as_slice()[first * l.rows() + j..].iter().step_by(l.rows());
+            less_products(&mut rest[0], row, &done[first..], inverse[j]);
         }
     }
 
@@ -306,13 +299,7 @@ impl Mass {
         let inverse = self.reciprocals(b);
         for j in (0..x.len()).rev() {
             let (head, rest) = x.split_at_mut(j + 1);
-            let mut sum = head[j];
-            for (l, x) in self.factors[b].col(j)[j + 1..].iter().zip(rest) {
-                for k in 0..LANES {
-                    sum[k] -= l * x[k];
-                }
-            }
-            head[j] = sum.map(|s| s * inverse[j]);
+            less_products(&mut head[j], self.factors[b].col(j)[j + 1..].iter(), rest, inverse[j]);
         }
     }
 
@@ -339,7 +326,30 @@ impl Mass {
 }
 
 /// Vectors that [`Mass::solve_factor_lanes`] takes at a time.
-pub(crate) const LANES: usize = 4;
+pub(crate) const LANES: usize = 8;
+
+/// `to ← (to − Σ lᵢ xᵢ) r`, the even and the odd terms apart: a single sum would wait for each of its terms.
+#[inline(always)]
+fn less_products<'a>(to: &mut [f64; LANES], l: impl Iterator<Item = &'a f64>, x: &[[f64; LANES]], r: f64) {
+    let (mut even, mut odd) = (*to, [0.0; LANES]);
+    let mut l = l;
+    let (pairs, last) = x.as_chunks::<2>();
+    for [x, y] in pairs {
+        let (Some(a), Some(b)) = (l.next(), l.next()) else { break };
+        for k in 0..LANES {
+            even[k] -= a * x[k];
+            odd[k] -= b * y[k];
+        }
+    }
+    for (a, x) in l.zip(last) {
+        for k in 0..LANES {
+            even[k] -= a * x[k];
+        }
+    }
+    for k in 0..LANES {
+        to[k] = (even[k] + odd[k]) * r;
+    }
+}
 
 /// Velocities of a free body. Most blocks have as many, and loops of a known length are a few instructions.
 const FREE: usize = 6;

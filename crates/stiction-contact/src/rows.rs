@@ -224,7 +224,7 @@ impl Rows {
     }
 
     /// True if row `i` here and row `i` of `other` have entries for the same blocks.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn has_blocks_of(&self, other: &Self, i: usize) -> bool {
         let (own, other) = (self.entries(i), other.entries(i));
         own.len() == other.len() && own.iter().zip(other).all(|(a, b)| a.block == b.block)

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::energy::EnergySums;
 use super::measures::{UNIT, Worst, larger, ratio};
 use super::scales::Scales;
-use super::sums::{add_multiple, add_product};
+use super::sums::{add_multiple, add_product, difference};
 use super::{Law, NormalLaw, PhysicalCertificate, Place};
 use crate::mass::{LANES, Mass};
 use crate::model::{ContactStats, Level, Mode};
@@ -28,16 +28,17 @@ const FREE: usize = 6;
 /// Computes certificates; keeps its workspace, so that none is allocated again.
 #[derive(Debug, Clone, Default)]
 pub struct Certifier {
-    /// Size of each velocity's (acceleration's) terms, m.
+    /// Size of each velocity's (acceleration's) terms, m; where only contacts that rest act without those of forces, and so too small.
     pub(super) speed: Vec<f64>,
     /// Momentum residual, what its last digits leave, and the size of its terms, m each.
     pub(super) residual: Vec<f64>,
     low: Vec<f64>,
     pub(super) size: Vec<f64>,
-    /// `row M⁻¹ rowᵀ` of all rows, kind after kind.
+    /// `row M⁻¹ rowᵀ` of all rows, kind after kind; not of contacts that rest.
     pub(super) w: Vec<f64>,
-    /// What the rows of each contact show, n.
+    /// What the rows of contacts show, and for the first of contacts with the same rows where it is, n.
     pub(super) seen: Vec<SeenContact>,
+    pub(super) seen_at: Vec<Option<usize>>,
     /// For the first of contacts with the same rows: the last of them that has no forces and was measured, n.
     pub(super) idle: Vec<Option<usize>>,
     lanes: Lanes,
@@ -52,8 +53,14 @@ pub struct Certifier {
     mass_root: Vec<f64>,
     /// Each block of six velocities, as those of free bodies are; of other blocks nothing.
     bodies: Vec<Body>,
-    /// Forces that act on each block.
+    /// Rows that act on each block.
     forces_on: Vec<usize>,
+    /// Whether each contact rests, n: see [`Certifier::find_rest`].
+    pub(super) rests: Vec<bool>,
+    /// Whether each block has a row that does not, so that its speeds are needed.
+    needs_speeds: Vec<bool>,
+    /// Whether something may move in each island, at its first block.
+    moves: Vec<bool>,
     pub(super) modes: Vec<Mode>,
 }
 
@@ -62,11 +69,16 @@ pub struct Certifier {
 struct Body {
     /// `M⁻¹`: a product costs less than two triangular solves.
     inverse: [[f64; FREE]; FREE],
+    /// Whether the first three velocities are apart from all others, as those of a centre of mass: then `inverse` has the diagonal of
+    /// these alone, and `turning` the block of the last three, with a zero below each column.
+    is_apart: bool,
+    turning: [[f64; 4]; 3],
     /// The body's part of [`Certifier`]'s vectors of these names, while rows are added.
     residual: [f64; FREE],
     low: [f64; FREE],
-    size: [f64; FREE],
     speed: [f64; FREE],
+    /// `Σ |row p|`: the part of rows in the size of the residual's terms.
+    size: [f64; FREE],
     /// v⁺.
     motion: [f64; FREE],
 }
@@ -109,6 +121,7 @@ impl Kernel for SumUp<'_> {
     fn run(self) {
         let Self(certifier, answer) = self;
         let problem = answer.problem;
+        certifier.find_rest(answer);
         certifier.find_inverses(problem.mass());
         certifier.measure_free_speeds(problem, answer.law.level());
         certifier.sum_inertia(answer);
@@ -189,16 +202,15 @@ impl Certifier {
 
     /// The row whose force is the largest beside what the data of its island warrant, `√W |p| / E_I`, as seen by the last certificate; with that number.
     pub fn largest_force(&self, problem: &ContactProblem, forces: &ContactForces) -> (f64, Place) {
-        let (mut largest, mut first) = ((0.0, Place::Nowhere), 0);
+        let mut largest = (0.0, Place::Nowhere);
         for (kind, (rows, p)) in forces.with_rows(problem).into_iter().enumerate() {
             for i in (0..rows.len()).filter(|&i| p[i] != 0.0) {
                 let Some(block) = rows.blocks(i).next() else { continue };
-                let size = ratio(self.w[first + i].sqrt() * p[i], self.scales.energy_norm(block));
+                let size = ratio(inverse_mass(problem, rows, i).sqrt() * p[i], self.scales.energy_norm(block));
                 if size > largest.0 {
                     largest = (size, place_of(kind, i));
                 }
             }
-            first += rows.len();
         }
         largest
     }
@@ -206,22 +218,22 @@ impl Certifier {
     /// Drops the forces of contacts and limits that are at most `part` of what the data of their island warrant, `√W |p| ≤ part E_I`
     /// in every row, as seen by the last certificate; true if there were any.
     pub(crate) fn drop_forces(&self, problem: &ContactProblem, forces: &mut ContactForces, part: f64) -> bool {
-        let (n, joints) = (problem.contacts().len(), problem.bilaterals().rows.len());
-        let is_small = |rows: &Rows, i: usize, w: usize, p: f64| {
+        let n = problem.contacts().len();
+        let is_small = |rows: &Rows, i: usize, p: f64| {
             let norm = rows.blocks(i).next().map_or(0.0, |block| self.scales.energy_norm(block));
-            self.w[w].sqrt() * p.abs() <= part * norm
+            inverse_mass(problem, rows, i).sqrt() * p.abs() <= part * norm
         };
         let mut dropped = false;
         for i in 0..n {
             let all = forces.with_rows(problem);
-            let mut kinds = all.iter().take(CONTACT_ROWS).enumerate().filter(|(_, (_, p))| p[i] != 0.0).peekable();
-            if kinds.peek().is_some() && kinds.all(|(kind, (rows, p))| is_small(rows, i, kind * n + i, p[i])) {
+            let mut kinds = all.iter().take(CONTACT_ROWS).filter(|(_, p)| p[i] != 0.0).peekable();
+            if kinds.peek().is_some() && kinds.all(|(rows, p)| is_small(rows, i, p[i])) {
                 forces.contacts_mut().into_iter().for_each(|p| p[i] = 0.0);
                 dropped = true;
             }
         }
         for (i, p) in forces.limit.iter_mut().enumerate().filter(|(_, p)| **p != 0.0) {
-            if is_small(&problem.limits().rows, i, CONTACT_ROWS * n + joints + i, *p) {
+            if is_small(&problem.limits().rows, i, *p) {
                 *p = 0.0;
                 dropped = true;
             }
@@ -234,12 +246,67 @@ impl Certifier {
         &self.modes
     }
 
-    /// `speed ← |v| + dt |M⁻¹ f|` (without v and dt at acceleration level).
+    /// Finds the contacts that rest: nothing in their island moves, no row but those of contacts is there, their rows have no bias, and their forces are
+    /// within the limits by more than rounding. All their measures are exactly zero, whatever they are measured beside.
+    #[inline(always)]
+    fn find_rest(&mut self, Answer { problem, law, forces, motion }: Answer<'_>) {
+        let (contacts, layout, scales) = (problem.contacts(), problem.layout(), &self.scales);
+        let may_rest = law.level() == Level::Velocity && law.normal_law() == NormalLaw::Signorini && !law.quasistatic();
+        self.moves.clear();
+        self.moves.resize(layout.blocks(), !may_rest);
+        for b in 0..layout.blocks() {
+            self.moves[scales.island(b)] |= motion[layout.range(b)].iter().any(|v| *v != 0.0);
+        }
+        for rows in [&problem.bilaterals().rows, &problem.limits().rows, &problem.bounded().rows] {
+            for block in (0..rows.len()).filter_map(|i| rows.blocks(i).next()) {
+                self.moves[scales.island(block)] = true;
+            }
+        }
+        self.needs_speeds.clear();
+        self.needs_speeds.extend((0..layout.blocks()).map(|b| self.moves[scales.island(b)]));
+        self.rests.clear();
+        for i in 0..contacts.len() {
+            let moves = contacts.normal.blocks(i).next().is_none_or(|block| self.moves[scales.island(block)]);
+            let p = [forces.normal[i], forces.tangent_s[i], forces.tangent_t[i], forces.spin[i]];
+            let rests = !moves
+                && contacts.has_friction(i)
+                && contacts.separation_bias(i, problem.dt()) == 0.0
+                && contacts.surface[i] == [0.0; 2]
+                && (forces.roll_s[i], forces.roll_t[i]) == (0.0, 0.0)
+                && p[0] >= 0.0
+                && law.holds_at_rest(p, contacts.mu[i], contacts.mu_spin[i]);
+            self.rests.push(rests);
+            if !rests && !moves {
+                for block in contacts.rows().into_iter().flat_map(|rows| rows.blocks(i)) {
+                    self.needs_speeds[block] = true;
+                }
+            }
+        }
+    }
+
+    /// `speed ← |v| + dt |M⁻¹ f|` (without v and dt at acceleration level), and `‖M⁻¹ f‖` of each block.
     #[inline(always)]
     fn measure_free_speeds(&mut self, problem: &ContactProblem, level: Level) {
+        let (mass, force) = (problem.mass(), problem.force());
         self.speed.clear();
-        self.speed.extend_from_slice(problem.force());
-        problem.mass().solve(&mut self.speed);
+        self.speed.extend_from_slice(force);
+        self.scales.forced_norm.clear();
+        for b in 0..problem.layout().blocks() {
+            let range = problem.layout().range(b);
+            let (force, speed) = (&force[range.clone()], &mut self.speed[range]);
+            if let (Ok(force), Ok(speed)) = (<&[f64; FREE]>::try_from(force), <&mut [f64; FREE]>::try_from(&mut *speed))
+            {
+                *speed = self.bodies[b].push(force);
+            } else {
+                mass.solve_factor(b, speed);
+                mass.solve_factor_transposed(b, speed);
+            }
+            let mut square = 0.0;
+            for (f, a) in force.iter().zip(&*speed) {
+                square += f * a;
+            }
+            self.scales.forced_norm.push(square.max(0.0).sqrt());
+        }
         for (s, v) in self.speed.iter_mut().zip(problem.v()) {
             *s = if level == Level::Velocity { problem.dt() * s.abs() + v.abs() } else { s.abs() };
         }
@@ -249,61 +316,119 @@ impl Certifier {
     /// `residual ← residual − rowᵀ p` with the size of its terms.
     #[inline(always)]
     fn sum_rows(&mut self, problem: &ContactProblem, forces: &ContactForces) {
-        let (mass, twins) = (problem.mass(), &problem.contacts().twin);
+        let (mass, contacts) = (problem.mass(), problem.contacts());
+        let (n, all) = (contacts.len(), forces.with_rows(problem));
         self.w.clear();
+        self.w.resize(all.iter().map(|(rows, _)| rows.len()).sum(), 0.0);
         self.forces_on.clear();
         self.forces_on.resize(problem.layout().blocks(), 0);
-        for (kind, (rows, p)) in forces.with_rows(problem).into_iter().enumerate() {
-            let first = self.w.len();
-            if rows.is_all_zero() {
-                self.w.resize(first + rows.len(), 0.0);
-                continue;
+        let (of_contacts, others) = all.split_at(CONTACT_ROWS);
+        let used = contacts.used_kinds();
+        for i in 0..n {
+            // Contacts with the same rows share their W.
+            if contacts.twin[i] == i || of_contacts[..used].iter().any(|(_, p)| p[i] != 0.0) {
+                self.add_contact(mass, &of_contacts[..used], i);
             }
-            for (i, &p) in p.iter().enumerate() {
-                // Contacts with the same rows share their W.
-                if kind < CONTACT_ROWS && p == 0.0 && twins[i] < i {
-                    self.lanes.flush(mass, &mut self.w, &mut self.speed);
-                    self.w.push(self.w[first + twins[i]]);
-                } else {
-                    self.add_row(mass, rows, i, p);
+        }
+        let mut first = CONTACT_ROWS * n;
+        for (rows, p) in others {
+            for i in 0..rows.len() {
+                self.add_row(mass, rows, i, p[i], first + i);
+            }
+            first += rows.len();
+        }
+        self.lanes.flush(mass, &mut self.w, &mut self.speed);
+        for i in (0..n).filter(|&i| contacts.twin[i] < i) {
+            (0..used).for_each(|k| self.w[k * n + i] = self.w[k * n + contacts.twin[i]]);
+        }
+    }
+
+    /// The part of contact `i` in [`Certifier::sum_rows`]. The normal and the tangents of a free body are added together.
+    #[inline(always)]
+    fn add_contact(&mut self, mass: &Mass, kinds: &[(&Rows, &[f64])], i: usize) {
+        let [(normal, p_n), (tangent_s, p_s), (tangent_t, p_t), rest @ ..] = kinds else {
+            return self.add_rows(mass, kinds, i, 0);
+        };
+        if !(tangent_s.has_blocks_of(normal, i) && tangent_t.has_blocks_of(normal, i)) {
+            return self.add_rows(mass, kinds, i, 0);
+        }
+        let (n, p) = (normal.len(), [p_n[i], p_s[i], p_t[i]]);
+        let tangents = tangent_s.row_from(i).zip(tangent_t.row_from(i));
+        let mut w = [0.0; 3];
+        for ((block, from, normal), ((_, _, s), (_, _, t))) in normal.row_from(i).zip(tangents) {
+            let rows = [normal, s, t];
+            if let (Ok(normal), Ok(s), Ok(t)) = (normal.try_into(), s.try_into(), t.try_into()) {
+                self.forces_on[block] += p.len();
+                let more = self.add_to_body(block, [normal, s, t], p);
+                for k in 0..3 {
+                    w[k] += more[k];
+                }
+            } else {
+                for k in 0..3 {
+                    w[k] += self.add_part(mass, (block, from, rows[k]), p[k], k * n + i);
                 }
             }
         }
-        self.lanes.flush(mass, &mut self.w, &mut self.speed);
+        for k in 0..3 {
+            self.w[k * n + i] += w[k];
+        }
+        self.add_rows(mass, rest, i, 3);
     }
 
-    /// The part of row `i` with the force `p` in [`Certifier::sum_rows`]: at once for free bodies, a few rows at a time for larger blocks.
+    /// The rows of contact `i` one by one, of kinds that come after `before` others.
     #[inline(always)]
-    fn add_row(&mut self, mass: &Mass, rows: &Rows, i: usize, p: f64) {
-        let at = self.w.len();
-        self.w.push(0.0);
+    fn add_rows(&mut self, mass: &Mass, kinds: &[(&Rows, &[f64])], i: usize, before: usize) {
+        for (k, (rows, p)) in kinds.iter().enumerate() {
+            self.add_row(mass, rows, i, p[i], (before + k) * rows.len() + i);
+        }
+    }
+
+    /// The part of row `i` with the force `p` in [`Certifier::sum_rows`]; the place of its W is `at`.
+    #[inline(always)]
+    fn add_row(&mut self, mass: &Mass, rows: &Rows, i: usize, p: f64, at: usize) {
         let mut w = 0.0;
-        for (block, from, values) in rows.row_from(i) {
-            if p != 0.0 {
-                self.forces_on[block] += 1;
-            }
-            if let Ok(row) = <&[f64; FREE]>::try_from(values) {
-                w += self.bodies[block].add(row, p);
-                continue;
-            }
-            if p != 0.0 {
-                let range = from..from + values.len();
-                let (high, low) = (&mut self.residual[range.clone()], &mut self.low[range.clone()]);
-                add_multiple(-p, values, high, low);
-                self.size[range].iter_mut().zip(values).for_each(|(size, x)| *size += (x * p).abs());
-            }
-            if let [x] = values {
-                let r = mass.reciprocals(block)[0];
-                w += (x * r) * (x * r);
-                self.speed[from] += (x * r * r * p).abs();
-                continue;
-            }
-            if !self.lanes.has_room_for(block) {
-                self.lanes.flush(mass, &mut self.w, &mut self.speed);
-            }
-            self.lanes.add(block, values, Lane { at, p });
+        for part in rows.row_from(i) {
+            w += self.add_part(mass, part, p, at);
         }
         self.w[at] += w;
+    }
+
+    /// What rows have for a free body, as [`Certifier::add_part`].
+    #[inline(always)]
+    fn add_to_body<const N: usize>(&mut self, block: usize, rows: [&[f64; FREE]; N], p: [f64; N]) -> [f64; N] {
+        let body = &mut self.bodies[block];
+        if p != [0.0; N] {
+            body.add_forces(rows, p);
+        }
+        if self.needs_speeds[block] { body.add_speeds(rows, p) } else { [0.0; N] }
+    }
+
+    /// What a row has for one block: at once for free bodies, a few rows at a time for larger blocks, whose part of W comes later. Returns the part of W that is known.
+    #[inline(always)]
+    fn add_part(&mut self, mass: &Mass, (block, from, values): (usize, usize, &[f64]), p: f64, at: usize) -> f64 {
+        self.forces_on[block] += 1;
+        if let Ok(row) = <&[f64; FREE]>::try_from(values) {
+            return self.add_to_body(block, [row], [p])[0];
+        }
+        if p != 0.0 {
+            let range = from..from + values.len();
+            let (high, low) = (&mut self.residual[range.clone()], &mut self.low[range.clone()]);
+            add_multiple(-p, values, high, low);
+            self.size[range].iter_mut().zip(values).for_each(|(size, x)| *size += (x * p).abs());
+        }
+        if !self.needs_speeds[block] {
+            return 0.0;
+        }
+        if let [x] = values {
+            let r = mass.reciprocals(block)[0];
+            self.speed[from] += (x * r * r * p).abs();
+            return (x * r) * (x * r);
+        }
+        if !self.lanes.has_room_for(block) {
+            self.lanes.flush(mass, &mut self.w, &mut self.speed);
+        }
+        self.lanes.add(block, values, Lane { at, p });
+        0.0
     }
 
     /// Takes what was summed so far, and the motion, to the bodies.
@@ -313,7 +438,7 @@ impl Certifier {
             let range = problem.layout().range(b);
             body.residual.copy_from_slice(&self.residual[range.clone()]);
             body.low.copy_from_slice(&self.low[range.clone()]);
-            body.size.copy_from_slice(&self.size[range.clone()]);
+            body.size = [0.0; FREE];
             body.speed.copy_from_slice(&self.speed[range.clone()]);
             body.motion.copy_from_slice(&motion[range]);
         }
@@ -326,7 +451,7 @@ impl Certifier {
             let range = problem.layout().range(b);
             self.residual[range.clone()].copy_from_slice(&body.residual);
             self.low[range.clone()].copy_from_slice(&body.low);
-            self.size[range.clone()].copy_from_slice(&body.size);
+            (0..FREE).for_each(|k| self.size[range.start + k] += body.size[k]);
             self.speed[range].copy_from_slice(&body.speed);
         }
     }
@@ -370,7 +495,7 @@ impl Certifier {
         }
         let Some(block) = first else { return Seen::default() };
         for (sum, t) in sums.iter_mut().zip(&lane) {
-            *sum += (t[0] + t[2] + t[4]) + (t[1] + t[3] + t[5]);
+            *sum += sum_six(*t);
         }
         let [motion, sizes, speeds] = sums;
         let root = w.sqrt();
@@ -408,17 +533,15 @@ impl Certifier {
         for b in 0..mass.layout().blocks() {
             let (size, block, reciprocals) = (mass.layout().size(b), mass.block(b), mass.reciprocals(b));
             self.mass_root.extend((0..size).map(|j| block[(j, j)].sqrt()));
-            let inverse = &mut self.bodies[b].inverse;
-            let factor = mass.factor(b).as_slice();
-            if mass.is_diagonal(b) {
-                self.unit_motion.extend_from_slice(reciprocals);
-                *inverse = [[0.0; FREE]; FREE];
-                for (k, (column, r)) in inverse.iter_mut().zip(reciprocals).enumerate() {
-                    column[k] = r * r;
-                }
-            } else if let (Ok(l), Ok(reciprocals)) = (factor.try_into(), reciprocals.try_into()) {
-                let squares = invert_free(l, reciprocals, inverse);
+            let body = &mut self.bodies[b];
+            if let (Ok(l), Ok(reciprocals)) = (mass.factor(b).as_slice().try_into(), reciprocals.try_into()) {
+                let squares = match body.invert_apart(l, reciprocals) {
+                    Some(squares) => squares,
+                    None => invert_free(l, reciprocals, &mut body.inverse),
+                };
                 self.unit_motion.extend(squares.map(f64::sqrt));
+            } else if mass.is_diagonal(b) {
+                self.unit_motion.extend_from_slice(reciprocals);
             } else {
                 for first in (0..size).step_by(LANES) {
                     let squares = self.lanes.inverse_columns(mass, b, first);
@@ -455,10 +578,13 @@ impl Certifier {
                 if next == 0.0 && now == 0.0 {
                     continue;
                 }
-                add_multiple(next, block.col(k), high, low);
-                add_multiple(-now, block.col(k), high, low);
+                let (change, lost) = difference(next, now);
                 let terms = next.abs() + now.abs();
-                size.iter_mut().zip(block.col(k)).for_each(|(size, a)| *size += a.abs() * terms);
+                for (((a, high), low), size) in block.col(k).iter().zip(&mut *high).zip(&mut *low).zip(&mut *size) {
+                    add_product(change, *a, high, low);
+                    *low += lost * a;
+                    *size += a.abs() * terms;
+                }
             }
             self.energy.add_inertia(self.scales.island(b), &motion[range], high, size);
         }
@@ -466,28 +592,96 @@ impl Certifier {
 }
 
 impl Body {
-    /// Adds what the force `p` along a row does, whose entries for this body are `y`; returns `y M⁻¹ yᵀ`.
+    /// Adds what the forces `p` along rows, whose entries for this body are `y`, do to its momentum.
     #[inline(always)]
-    fn add(&mut self, y: &[f64; FREE], p: f64) -> f64 {
+    fn add_forces<const N: usize>(&mut self, y: [&[f64; FREE]; N], p: [f64; N]) {
+        // Copies, so that all numbers are seen to be apart, and are added to side by side.
+        let (mut residual, mut low, mut size) = (self.residual, self.low, self.size);
+        for (y, p) in y.iter().zip(p) {
+            if p != 0.0 {
+                for k in 0..FREE {
+                    size[k] += add_product(-p, y[k], &mut residual[k], &mut low[k]).abs();
+                }
+            }
+        }
+        (self.residual, self.low, self.size) = (residual, low, size);
+    }
+
+    /// Adds the speeds `|M⁻¹ yᵀ p|`; returns `y M⁻¹ yᵀ` of each row.
+    #[inline(always)]
+    fn add_speeds<const N: usize>(&mut self, y: [&[f64; FREE]; N], p: [f64; N]) -> [f64; N] {
+        let (mut w, mut speed) = ([0.0; N], self.speed);
+        for r in 0..N {
+            let (motion, mut terms) = (self.push(y[r]), [0.0; FREE]);
+            for k in 0..FREE {
+                speed[k] += (motion[k] * p[r]).abs();
+                terms[k] = y[r][k] * motion[k];
+            }
+            w[r] = larger(sum_six(terms), 0.0);
+        }
+        self.speed = speed;
+        w
+    }
+
+    /// `M⁻¹ y`.
+    #[inline(always)]
+    fn push(&self, y: &[f64; FREE]) -> [f64; FREE] {
+        if self.is_apart {
+            let mut turn = [0.0; 4];
+            for (column, y) in self.turning.iter().zip(&y[3..]) {
+                for k in 0..4 {
+                    turn[k] += column[k] * y;
+                }
+            }
+            let along = |k: usize| self.inverse[k][k] * y[k];
+            return [along(0), along(1), along(2), turn[0], turn[1], turn[2]];
+        }
         let mut motion = [0.0; FREE];
         for (column, y) in self.inverse.iter().zip(y) {
             for k in 0..FREE {
                 motion[k] += column[k] * y;
             }
         }
-        if p != 0.0 {
-            // Copies, so that all numbers are seen to be apart, and are added to side by side.
-            let (mut residual, mut low, mut size, mut speed) = (self.residual, self.low, self.size, self.speed);
-            for k in 0..FREE {
-                add_product(-p, y[k], &mut residual[k], &mut low[k]);
-                size[k] += (y[k] * p).abs();
-                speed[k] += (motion[k] * p).abs();
-            }
-            (self.residual, self.low, self.size, self.speed) = (residual, low, size, speed);
-        }
-        let t: [f64; FREE] = std::array::from_fn(|k| y[k] * motion[k]);
-        larger((t[0] + t[2] + t[4]) + (t[1] + t[3] + t[5]), 0.0)
+        motion
     }
+
+    /// `M⁻¹ = L⁻ᵀ L⁻¹` where the first three velocities are apart from all others in L, given the reciprocals of its diagonal; returns the diagonal of
+    /// `M⁻¹` as sums of squares. `None` if they are not.
+    #[inline(always)]
+    fn invert_apart(&mut self, l: &[f64; FREE * FREE], r: &[f64; FREE]) -> Option<[f64; FREE]> {
+        let mut coupled = false;
+        for j in 0..3 {
+            for i in j + 1..FREE {
+                coupled |= l[j * FREE + i] != 0.0;
+            }
+        }
+        self.is_apart = !coupled;
+        if coupled {
+            return None;
+        }
+        let along = [r[0] * r[0], r[1] * r[1], r[2] * r[2]];
+        for k in 0..3 {
+            self.inverse[k][k] = along[k];
+        }
+        // L⁻¹ of the last three: its diagonal is that of r.
+        let (l43, l53, l54) = (l[3 * FREE + 4], l[3 * FREE + 5], l[4 * FREE + 5]);
+        let x43 = -(l43 * r[3]) * r[4];
+        let x54 = -(l54 * r[4]) * r[5];
+        let x53 = -(l53 * r[3] + l54 * x43) * r[5];
+        let squares = [r[3] * r[3] + x43 * x43 + x53 * x53, r[4] * r[4] + x54 * x54, r[5] * r[5]];
+        let (m43, m53, m54) = (x43 * r[4] + x53 * x54, x53 * r[5], x54 * r[5]);
+        let turning = [[squares[0], m43, m53], [m43, squares[1], m54], [m53, m54, squares[2]]];
+        for (own, column) in self.turning.iter_mut().zip(&turning) {
+            own[..3].copy_from_slice(column);
+        }
+        Some([along[0], along[1], along[2], squares[0], squares[1], squares[2]])
+    }
+}
+
+/// The sum of six numbers, in the order in which vectors of two are added.
+#[inline(always)]
+fn sum_six(t: [f64; FREE]) -> f64 {
+    (t[0] + t[2] + t[4]) + (t[1] + t[3] + t[5])
 }
 
 /// `inverse ← M⁻¹ = L⁻ᵀ L⁻¹` of a free body, given the reciprocals of L's diagonal; returns the squared lengths of the columns of
@@ -593,24 +787,40 @@ impl Lanes {
                 squares[k] += y[k] * y[k];
             }
         }
-        let lanes = &self.lanes[..self.used];
-        lanes.iter().zip(squares).for_each(|(lane, square)| w[lane.at] += square);
-        if lanes.iter().any(|lane| lane.p != 0.0) {
+        let (lanes, mut p) = (&self.lanes[..self.used], [0.0; LANES]);
+        for (k, lane) in lanes.iter().enumerate() {
+            w[lane.at] += squares[k];
+            p[k] = lane.p;
+        }
+        if p != [0.0; LANES] {
             mass.solve_factor_transposed_lanes(self.block, &mut self.y);
             for (s, y) in speed[mass.layout().range(self.block)].iter_mut().zip(&self.y) {
-                for (lane, y) in lanes.iter().zip(y).filter(|(lane, _)| lane.p != 0.0) {
-                    *s += (y * lane.p).abs();
+                let mut t = [0.0; LANES];
+                for k in 0..LANES {
+                    t[k] = (y[k] * p[k]).abs();
                 }
+                *s += ((t[0] + t[4]) + (t[2] + t[6])) + ((t[1] + t[5]) + (t[3] + t[7]));
             }
         }
         self.used = 0;
     }
 }
 
+/// `row M⁻¹ rowᵀ`, for where it is asked for seldom.
+fn inverse_mass(problem: &ContactProblem, rows: &Rows, i: usize) -> f64 {
+    let square = |(block, row): (usize, &[f64])| {
+        let mut x = row.to_vec();
+        problem.mass().solve_factor(block, &mut x);
+        x.iter().map(|x| x * x).sum::<f64>()
+    };
+    rows.row(i).map(square).sum()
+}
+
 /// Infinity if a force is not finite, also along a row that moves nothing and so is in no sum; else 0.
 fn not_numbers(problem: &ContactProblem, forces: &ContactForces, worst: &mut Worst) -> f64 {
     for (kind, (_, p)) in forces.with_rows(problem).into_iter().enumerate() {
-        if let Some(i) = p.iter().position(|p| !p.is_finite()) {
+        let are_finite = p.iter().fold(true, |all, p| all & p.is_finite());
+        if !are_finite && let Some(i) = p.iter().position(|p| !p.is_finite()) {
             return worst.see(f64::INFINITY, place_of(kind, i));
         }
     }

@@ -11,6 +11,7 @@
 //!
 //! Reference: [Trinkle95, §3.1], [Drumwright15, §III-C].
 
+use super::measures::{SHORT_ROUNDING, length};
 use super::{ContactView, Law, natural};
 use crate::model::Level;
 
@@ -42,6 +43,19 @@ impl Law for ConeLaw {
         };
         tangential.max(moment(contact)).max(rolling(contact))
     }
+
+    fn holds_at_rest(&self, [normal, s, t, spin]: [f64; 4], mu: f64, mu_spin: f64) -> bool {
+        let most = (1.0 - SHORT_ROUNDING) * normal;
+        length([s, t]) <= mu * most && spin.abs() <= mu_spin * most
+    }
+
+    /// Well inside its disc the measure is of the motion alone.
+    fn rounds_forces(&self, contact: &ContactView) -> bool {
+        let (p, u) = ([contact.p[1], contact.p[2]], [contact.u[1], contact.u[2]]);
+        let radius = (1.0 - SHORT_ROUNDING) * contact.mu * contact.p[0];
+        let is_inside = length(p) + length(u) / contact.w_tangent() < radius;
+        !(self.level == Level::Velocity && contact.touching && is_inside)
+    }
 }
 
 impl ConeLaw {
@@ -50,8 +64,8 @@ impl ConeLaw {
         let speed =
             |k: usize| if contact.slip[k].abs() > SLIPPING * contact.slip_omega[k] { contact.slip[k] } else { 0.0 };
         let (s, t) = (speed(0), speed(1));
-        let length = libm::hypot(s, t);
-        (self.level == Level::Acceleration && length > 0.0).then(|| [s / length, t / length])
+        let speed = length([s, t]);
+        (self.level == Level::Acceleration && speed > 0.0).then(|| [s / speed, t / speed])
     }
 }
 
@@ -63,9 +77,8 @@ fn friction(contact: &ContactView) -> f64 {
         let along = p[0] * u[0] + p[1] * u[1];
         // The slip less the ray −κ p, κ ≥ 0.
         let kappa = if along < 0.0 { -along / (p[0] * p[0] + p[1] * p[1]) } else { 0.0 };
-        let askew = libm::hypot(u[0] + kappa * p[0], u[1] + kappa * p[1]);
-        let [force, slip, askew] =
-            [libm::hypot(p[0], p[1]) * w, libm::hypot(u[0], u[1]), askew].map(|x| ContactView::ratio(x, omega));
+        let askew = length([u[0] + kappa * p[0], u[1] + kappa * p[1]]);
+        let [force, slip, askew] = [length(p) * w, length(u), askew].map(|x| ContactView::ratio(x, omega));
         return without_limit(contact, force, slip, askew);
     }
     disc(p, u, w, omega, contact.mu * contact.p[0].max(0.0))
@@ -74,15 +87,15 @@ fn friction(contact: &ContactView) -> f64 {
 /// `|p − P(p − u / W)| W / ω` with P the projection onto the disc of this radius.
 fn disc(p: [f64; 2], u: [f64; 2], w: f64, omega: f64, radius: f64) -> f64 {
     if w == 0.0 {
-        return ContactView::ratio(libm::hypot(u[0], u[1]), omega);
+        return ContactView::ratio(length(u), omega);
     }
     let y = [p[0] - u[0] / w, p[1] - u[1] / w];
-    let length = libm::hypot(y[0], y[1]);
-    if length <= radius {
-        return ContactView::ratio(libm::hypot(u[0], u[1]), omega);
+    let reach = length(y);
+    if reach <= radius {
+        return ContactView::ratio(length(u), omega);
     }
-    let scale = radius / length;
-    ContactView::ratio(libm::hypot(p[0] - scale * y[0], p[1] - scale * y[1]) * w, omega)
+    let scale = radius / reach;
+    ContactView::ratio(length([p[0] - scale * y[0], p[1] - scale * y[1]]) * w, omega)
 }
 
 /// The residual of the moment about the normal: the one within `±μ_spin p_n` that dissipates most.
@@ -103,7 +116,7 @@ fn rolling(contact: &ContactView) -> f64 {
         // Nothing rolls, and a moment would move nothing.
         return if p == [0.0; 2] { 0.0 } else { f64::INFINITY };
     }
-    disc(p, u, w, libm::hypot(contact.omega[4], contact.omega[5]), contact.mu_roll * contact.p[0].max(0.0))
+    disc(p, u, w, length([contact.omega[4], contact.omega[5]]), contact.mu_roll * contact.p[0].max(0.0))
 }
 
 /// The residual of friction without a limit, given its force, the slip, and what of the slip the force does not oppose, each beside its terms: the least
@@ -118,7 +131,7 @@ fn without_limit(contact: &ContactView, force: f64, slip: f64, askew: f64) -> f6
 
 fn sliding(contact: &ContactView, direction: [f64; 2]) -> f64 {
     let residual = |k: usize| contact.p[k + 1] + contact.mu * contact.p[0] * direction[k];
-    ContactView::ratio(contact.w_tangent() * libm::hypot(residual(0), residual(1)), contact.omega_tangent())
+    ContactView::ratio(contact.w_tangent() * length([residual(0), residual(1)]), contact.omega_tangent())
 }
 
 #[cfg(test)]

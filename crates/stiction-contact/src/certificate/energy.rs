@@ -21,6 +21,8 @@ struct Island {
     work: f64,
     /// Sizes of all terms (J).
     terms: f64,
+    /// Those of the terms that are not zero to the last bit, and so have a rounding.
+    rounded: f64,
     /// Additions, for the rounding.
     count: usize,
 }
@@ -37,6 +39,7 @@ impl EnergySums {
         let sums = &mut self.islands[island];
         for ((v, change), size) in motion.iter().zip(change).zip(size) {
             sums.gain += v * change;
+            sums.rounded += v.abs() * size;
             sums.terms += v.abs() * size;
         }
         // Each `change` is a sum of as many products.
@@ -48,8 +51,10 @@ impl EnergySums {
     pub(super) fn add_row(&mut self, island: usize, p: f64, bias: f64, omega: f64, least: f64, u: f64) {
         if p != 0.0 || least != 0.0 {
             let sums = &mut self.islands[island];
+            let terms = (p.abs() + least.abs()) * omega;
             sums.work += least * u - p * bias;
-            sums.terms += (p.abs() + least.abs()) * omega;
+            sums.terms += terms;
+            sums.rounded += if bias == 0.0 && least == 0.0 { 0.0 } else { terms };
             sums.count += 2;
         }
     }
@@ -58,7 +63,7 @@ impl EnergySums {
     pub(super) fn measure(&self, worst: &mut Worst) -> f64 {
         let mut largest = 0.0f64;
         for (block, sums) in self.islands.iter().enumerate() {
-            let above = sums.gain - sums.work + UNIT * sums.count as f64 * sums.terms;
+            let above = sums.gain - sums.work + UNIT * sums.count as f64 * sums.rounded;
             // Not `<=`: what is not a number is no proof.
             let violation = if above <= 0.0 { 0.0 } else { ratio(above, sums.terms) };
             largest = largest.max(worst.see(violation, Place::Island(block)));

@@ -18,4 +18,8 @@ impl Law for FrictionlessLaw {
     fn friction(&self, contact: &ContactView) -> f64 {
         contact.no_friction()
     }
+
+    fn holds_at_rest(&self, p: [f64; 4], _mu: f64, _mu_spin: f64) -> bool {
+        p[1..] == [0.0; 3]
+    }
 }

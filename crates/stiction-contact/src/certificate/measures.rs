@@ -5,6 +5,9 @@ use super::Place;
 /// Half the distance from 1 to the next number: the relative error of one operation.
 pub(super) const UNIT: f64 = 0.5 * f64::EPSILON;
 
+/// The relative error of a few operations.
+pub(super) const SHORT_ROUNDING: f64 = 8.0 * UNIT;
+
 /// What every measure is raised by, as a part of it: more than the rounding of W, s and E_I in
 /// blocks of M whose condition number (of the matrix scaled to unit diagonal) is below 1e12.
 const SCALE_ROUNDING: f64 = 1.0 / 512.0;
@@ -41,6 +44,13 @@ pub(super) fn ratio(value: f64, size: f64) -> f64 {
     // The division is done in any case: a guess at the branch would often be wrong.
     let ratio = value.abs() / size;
     if value == 0.0 { 0.0 } else { ratio }
+}
+
+/// The length of a vector in the plane. Its square is rounded beside itself unless it leaves the range of normal numbers.
+#[inline]
+pub(super) fn length([x, y]: [f64; 2]) -> f64 {
+    let square = x * x + y * y;
+    if square.is_normal() || (x == 0.0 && y == 0.0) { square.sqrt() } else { libm::hypot(x, y) }
 }
 
 /// The larger of two numbers, `x` unless `y` is larger: a single instruction.

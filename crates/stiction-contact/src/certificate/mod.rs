@@ -173,6 +173,12 @@ pub trait Law {
         true
     }
 
+    /// Whether the law certainly holds to the last bit where nothing moves, for a touching contact with these forces (normal ≥ 0, two tangents, moment about the
+    /// normal) and coefficients: forces are within their limits by more than rounding. False by default: then it is measured.
+    fn holds_at_rest(&self, _p: [f64; 4], _mu: f64, _mu_spin: f64) -> bool {
+        false
+    }
+
     /// Whether a touching contact with this viscous coefficient may not slip at all, so that a proof of infeasibility may use its tangential
     /// rows. False by default.
     fn holds_tangents(&self, _mu_viscous: f64) -> bool {

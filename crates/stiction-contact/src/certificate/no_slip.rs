@@ -42,6 +42,10 @@ impl Law for NoSlipLaw {
         self.release || !contact.touching
     }
 
+    fn holds_at_rest(&self, [.., spin]: [f64; 4], _mu: f64, mu_spin: f64) -> bool {
+        spin == 0.0 || mu_spin > 0.0
+    }
+
     fn holds_tangents(&self, _mu_viscous: f64) -> bool {
         !self.release
     }

@@ -1,9 +1,9 @@
 //! Certificates row by row: contacts, limits, bilateral and bounded rows.
 
 use super::certifier::{Answer, Certifier, SeenContact};
-use super::measures::{UNIT, Worst, larger, natural, ratio, unilateral};
+use super::measures::{SHORT_ROUNDING, UNIT, Worst, larger, natural, ratio, unilateral};
 use super::{ContactView, Law, MOVING, NormalLaw, PhysicalCertificate, Place};
-use crate::model::Level;
+use crate::model::{Level, Mode};
 use crate::problem::{CONTACT_ROWS, ContactProblem, Contacts};
 use crate::rows::Rows;
 use crate::solution::ContactForces;
@@ -18,11 +18,15 @@ impl Certifier {
         let rows = &rows[..contacts.used_kinds()];
         self.modes.clear();
         self.seen.clear();
+        self.seen_at.clear();
+        self.seen_at.resize(contacts.len(), None);
         self.idle.clear();
         self.idle.resize(contacts.len(), None);
         for i in 0..contacts.len() {
-            let seen = self.see_contact(contacts, rows, motion, i);
-            self.seen.push(seen);
+            if self.rests[i] {
+                self.modes.push(Mode::Stick);
+                continue;
+            }
             let p = [
                 forces.normal[i],
                 forces.tangent_s[i],
@@ -41,6 +45,7 @@ impl Certifier {
                     None => self.idle[contacts.twin[i]] = Some(i),
                 }
             }
+            let seen = self.see_contact(contacts, rows, motion, i);
             let (view, bias) = self.view(problem, level, p, &seen, i);
             let rounding = rounding(&seen, &bias);
             let normal_law = if view.touching { law_of_normals } else { NormalLaw::Signorini };
@@ -74,9 +79,10 @@ impl Certifier {
 
     /// What the rows of contact `i` show of `motion`; the same as those of a twin. `kinds` has the rows of all contacts, kind by kind.
     #[inline(always)]
-    fn see_contact(&self, contacts: &Contacts, kinds: &[&Rows], motion: &[f64], i: usize) -> SeenContact {
-        if contacts.twin[i] < i {
-            return self.seen[contacts.twin[i]];
+    fn see_contact(&mut self, contacts: &Contacts, kinds: &[&Rows], motion: &[f64], i: usize) -> SeenContact {
+        let first = contacts.twin[i];
+        if let Some(at) = self.seen_at[first] {
+            return self.seen[at];
         }
         let mut all = SeenContact::default();
         for k in 0..kinds.len().min(CONTACT_ROWS) {
@@ -85,6 +91,8 @@ impl Certifier {
                 (all.motion[k], all.rounding[k], all.terms[k]) = (seen.motion, seen.rounding, seen.terms);
             }
         }
+        self.seen_at[first] = Some(self.seen.len());
+        self.seen.push(all);
         all
     }
 
@@ -281,9 +289,6 @@ impl Certifier {
         }
     }
 }
-
-/// The relative error of a few operations.
-const SHORT_ROUNDING: f64 = 8.0 * UNIT;
 
 /// The motion of a row with its bias, the size of its terms, and a bound on its rounding.
 struct Motion {

@@ -16,11 +16,13 @@ pub(super) struct Scales {
     energy_norm: Vec<f64>,
     /// Largest `|b_k| / √W_k` at each root, while it is gathered.
     drive: Vec<f64>,
-    solved: Vec<f64>,
+    /// `‖M⁻¹ f‖` of each block.
+    pub(super) forced_norm: Vec<f64>,
+    product: Vec<f64>,
 }
 
 impl Scales {
-    /// Finds the energy norms of the islands, which [`Scales::find_islands`] has found. `w` has `row M⁻¹ rowᵀ` of all rows, kind after kind.
+    /// Finds the energy norms of the islands, which [`Scales::find_islands`] has found, from `forced_norm`. `w` has `row M⁻¹ rowᵀ` of all rows, kind after kind.
     pub(super) fn measure(&mut self, problem: &ContactProblem, level: Level, w: &[f64]) {
         let blocks = problem.layout().blocks();
         self.energy_norm.clear();
@@ -55,23 +57,18 @@ impl Scales {
     /// `‖v‖_b + dt ‖M⁻¹ f‖_b` (without v and dt at acceleration level). The terms are not allowed to cancel: a free velocity that is zero but for
     /// rounding is no scale.
     fn free_norm(&mut self, problem: &ContactProblem, level: Level, b: usize) -> f64 {
-        let (mass, range) = (problem.mass(), problem.layout().range(b));
-        let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
-        self.solved.clear();
-        self.solved.extend_from_slice(&problem.force()[range.clone()]);
-        mass.solve_factor(b, &mut self.solved);
-        let forced = norm(&self.solved);
+        let forced = self.forced_norm[b];
         if level == Level::Acceleration {
             return forced;
         }
-        let v = &problem.v()[range];
+        let v = &problem.v()[problem.layout().range(b)];
         if v.iter().all(|v| *v == 0.0) {
             return problem.dt() * forced;
         }
-        self.solved.clear();
-        self.solved.extend_from_slice(v);
-        mass.mul_factor_transposed(b, &mut self.solved);
-        norm(&self.solved) + problem.dt() * forced
+        self.product.clear();
+        self.product.extend_from_slice(v);
+        problem.mass().mul_factor_transposed(b, &mut self.product);
+        self.product.iter().map(|x| x * x).sum::<f64>().sqrt() + problem.dt() * forced
     }
 
     fn drive_all(&mut self, problem: &ContactProblem, level: Level, w: &[f64]) {
@@ -126,7 +123,10 @@ impl Scales {
         let contacts = problem.contacts();
         let (kinds, used) = (contacts.rows(), contacts.used_kinds().max(1));
         for i in (0..contacts.len()).filter(|&i| contacts.twin[i] == i) {
-            self.join(&contacts.normal, i);
+            // The contacts of two bodies mostly follow each other.
+            if i == 0 || !contacts.normal.has_same_blocks(i, i - 1) {
+                self.join(&contacts.normal, i);
+            }
             for rows in &kinds[1..used] {
                 if !rows.has_blocks_of(&contacts.normal, i) {
                     self.join(rows, i);

@@ -13,9 +13,9 @@ pub(crate) fn add_multiple(a: f64, x: &[f64], high: &mut [f64], low: &mut [f64])
     }
 }
 
-/// `high + low ← high + low + a x`: what rounding takes from the product and from the sum goes to `low`.
+/// `high + low ← high + low + a x`: what rounding takes from the product and from the sum goes to `low`. Returns `a x`, rounded.
 #[inline(always)]
-pub(crate) fn add_product(a: f64, x: f64, high: &mut f64, low: &mut f64) {
+pub(crate) fn add_product(a: f64, x: f64, high: &mut f64, low: &mut f64) -> f64 {
     let product = a * x;
     let lost_in_product = a.mul_add(x, -product);
     let sum = *high + product;
@@ -25,6 +25,15 @@ pub(crate) fn add_product(a: f64, x: f64, high: &mut f64, low: &mut f64) {
     let lost_in_sum = (*high - from_high) + (product - from_product);
     *high = sum;
     *low += lost_in_product + lost_in_sum;
+    product
+}
+
+/// `a − b` rounded, and what rounding takes from it.
+#[inline(always)]
+pub(crate) fn difference(a: f64, b: f64) -> (f64, f64) {
+    let difference = a - b;
+    let from_a = difference + b;
+    (difference, (a - from_a) - (b - (from_a - difference)))
 }
 
 #[cfg(test)]

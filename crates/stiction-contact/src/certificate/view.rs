@@ -1,6 +1,6 @@
 //! One contact as a law of friction sees it.
 
-use super::measures::ratio;
+use super::measures::{length, ratio};
 use super::{MOVING, NormalLaw};
 use crate::model::{Level, Mode};
 use crate::problem::CONTACT_ROWS;
@@ -49,7 +49,7 @@ impl ContactView {
 
     /// `ω_t`: size of the tangential motion's terms.
     pub(crate) fn omega_tangent(&self) -> f64 {
-        libm::hypot(self.omega[1], self.omega[2])
+        length([self.omega[1], self.omega[2]])
     }
 
     /// `value / size`, 0 for 0/0: a residual beside its terms.

@@ -1,5 +1,6 @@
 //! The physical certificate on forces and motions made by hand: right ones pass, and each violation is found where it is.
 
+use stiction_contact::certificate::cone::ConeLaw;
 use stiction_contact::certificate::{ContactView, Law, NormalLaw};
 use stiction_contact::scenes::{Body, Touch, assemble};
 use stiction_contact::{
@@ -60,6 +61,32 @@ fn a_block_at_rest_is_certified() {
     let (problem, forces, motion) = table();
     let certificate = certify(&problem, &forces, &motion);
     assert!(certificate.holds(1e-14), "{certificate}");
+}
+
+/// What rests is not measured beside anything: forces beyond their limits are found all the same, and so is momentum.
+#[test]
+fn forces_at_rest_are_held_to_their_limits() {
+    let (problem, balanced, motion) = table();
+    let law = ConeLaw { level: Level::Velocity };
+    let certify = |forces: &ContactForces| Certifier::default().certify(&problem, &law, forces, &motion);
+    assert!(certify(&balanced).holds(1e-14));
+    let most = 0.5 * balanced.normal[2];
+    let pulled = |along: f64| {
+        let mut forces = balanced.clone();
+        (forces.tangent_s[2], forces.tangent_t[2]) = (0.6 * along, -0.8 * along);
+        certify(&forces)
+    };
+    assert_eq!(pulled(0.99 * most).friction, 0.0);
+    assert!(pulled(most).friction < 1e-14, "on the rim");
+    let beyond = pulled(1.01 * most);
+    assert!(beyond.friction > 1e-4 && beyond.momentum > 1e-3, "{beyond}");
+    let mut forces = balanced.clone();
+    forces.spin[2] = 1e-3 * most;
+    assert!(certify(&forces).friction > 1e-6, "a moment that nothing resists with");
+    let mut forces = balanced.clone();
+    forces.normal[2] = -forces.normal[2];
+    let certificate = certify(&forces);
+    assert!(certificate.signorini > 1e-3, "{certificate}");
 }
 
 /// Each row is measured beside its own terms: 1 µg of a gram beside a tonne is found, and found there.
