@@ -65,7 +65,7 @@ def one(file: str, seconds: float, limit: float) -> dict:
             simulation.ctrl[:] = control(i)
             report = simulation.step()
             if not report.ok:
-                out["failed"] = str(report.message)[:200]
+                out["failed"] = str(report.why)[:200]
                 break
             out["made"] += 1
             worst, contacts, factors = max(worst, report.certificate), max(contacts, report.contacts), factors + report.factorizations
