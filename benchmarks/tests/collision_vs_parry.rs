@@ -1,7 +1,6 @@
 //! Contacts beside the distances that parry finds, which come from other methods and another's hands.
 
 #[path = "../../crates/stiction-body/tests/collision_support/mod.rs"]
-#[allow(dead_code)]
 mod collision_support;
 
 use collision_support::*;

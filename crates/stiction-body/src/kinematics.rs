@@ -140,8 +140,8 @@ impl Workspace {
         let forces = directions.map(|direction| direction * scale);
         let sizes = forces.map(length);
         self.add_rows(model, i, rows, |origin| {
-            let arm = point - origin;
-            let reach = length(arm);
+            // Both are places in the world, and rounded as such.
+            let (arm, reach) = (point - origin, length(point.abs() + origin.abs()));
             std::array::from_fn(|n| Wrench {
                 force: forces[n],
                 moment: arm.cross(forces[n]),
