@@ -55,6 +55,26 @@ fn updated(model: &Model, q: &[f64], v: &[f64]) -> Workspace {
     work
 }
 
+/// Wherever in the world it is, and though the arm to it is short beside that.
+#[test]
+fn a_point_on_an_axis_does_not_move_about_it() {
+    let mut rng = Rng::new(12);
+    for _ in 0..500 {
+        let (axis, at) = (random_vec(&mut rng).normalize(), random_vec(&mut rng) * 3.0);
+        let frame = Pose::from_parts(at, axis_angle(random_vec(&mut rng)));
+        let mut builder = ModelBuilder::default();
+        let inertia = random_inertia(&mut rng);
+        builder.add(LinkSpec::on("link", None, JointKind::Continuous { axis }, frame, inertia)).unwrap();
+        let model = builder.build().unwrap().0;
+        let (q, v) = random_state(&mut rng, &model);
+        let work = updated(&model, &q, &v);
+        let point = work.pose[0].transform_point(axis * (0.02 * rng.normal()));
+        let mut row = [0.0];
+        work.add_point_row(&model, 0, point, random_vec(&mut rng).normalize(), 1.0, &mut row);
+        assert_eq!(row, [0.0]);
+    }
+}
+
 #[test]
 fn inverse_dynamics_is_the_inertia_matrix_plus_the_passive_forces() {
     let mut rng = Rng::new(1);
