@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every check of the project, as CI runs it: about 19 minutes on two cores from a clean clone (aim: 15). Needs Rust and Python;
+# Every check of the project, as CI runs it: about 17 minutes on two cores from a clean clone (aim: 15). Needs Rust and Python;
 # installs the rest into target/. The table at the end says how long each step took.
 #
 # `scripts/test.sh quick` is for work in progress: formatting, lints and tests of the crates that changed since `main`
@@ -20,12 +20,12 @@ export CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_DEBUG=false
 # features of dependencies follow from, and the profile is release.
 packages=(--workspace --exclude stiction-benchmarks)
 everything=(--release "${packages[@]}")
-# The project's own crates with little optimisation, debug assertions and checks of overflow. Settings of single
+# The project's own crates without optimisation, with debug assertions and checks of overflow. Settings of single
 # packages leave the dependencies as they are, so that these are not compiled again, as in the dev profile.
 # The Python extension cannot be linked into a test program: Python has the symbols it needs.
 checked=(--release "${packages[@]}" --exclude stiction-py)
 for crate in stiction stiction-{body,cli,contact,fuzz,lcp,linalg,papers,sim}; do
-    for setting in opt-level=1 debug-assertions=true overflow-checks=true codegen-units=16; do
+    for setting in opt-level=0 debug-assertions=true overflow-checks=true codegen-units=16; do
         checked+=(--config "profile.release.package.$crate.$setting")
     done
 done
@@ -49,7 +49,7 @@ for vectors in plain v3; do
     STICTION_VECTORS=$vectors cargo test "${everything[@]}" --quiet --test determinism
 done
 
-step rust "checked build with unit tests: debug assertions, little optimisation"
+step rust "checked build with unit tests: debug assertions, no optimisation"
 # Both builds put the command into the same place.
 ln -f target/release/stiction target/stiction-release
 cargo test "${checked[@]}" --quiet --no-run --lib --bins --test determinism
