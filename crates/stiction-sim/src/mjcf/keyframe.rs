@@ -23,7 +23,9 @@ pub(super) fn write(
     let keys: Vec<&Element> = root.all("keyframe").flat_map(|s| s.all("key")).collect();
     // The file's own engine has more coordinates than there are here.
     let incomplete = root.all("worldbody").any(makes_bodies);
-    let chosen = choose(&keys, &options.start)?;
+    let reserved = root.all("size").map(|size| Attributes::of(size).integer("nkey"));
+    let reserved = reserved.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().max().unwrap_or(0);
+    let chosen = choose(&keys, reserved, &options.start)?;
     let reference = links.joints.iter().map(|j| (j.link, j.reference.clone()));
     let placed = links.mocap.iter().map(|(link, pose)| (*link, free_configuration(pose)));
     let mut start: Vec<(usize, Vec<f64>)> = reference.chain(placed).collect();
@@ -50,13 +52,14 @@ fn makes_bodies(element: &Element) -> bool {
     matches!(element.name.as_str(), "composite" | "flexcomp") || element.children.iter().any(makes_bodies)
 }
 
-/// The number of the keyframe that is the start.
-fn choose(keys: &[&Element], start: &Start) -> Result<Option<usize>, SceneError> {
+/// The number of the keyframe that is the start; none is the reference configuration, as are places that are `reserved` for keyframes without one.
+fn choose(keys: &[&Element], reserved: i64, start: &Start) -> Result<Option<usize>, SceneError> {
     let named = |name: &str| keys.iter().position(|k| k.text("name") == Some(name));
     match start {
         Start::Reference => Ok(None),
         Start::Home => Ok(named("home").or((!keys.is_empty()).then_some(0))),
         Start::Number(i) if *i < keys.len() => Ok(Some(*i)),
+        Start::Number(i) if i64::try_from(*i).is_ok_and(|i| i < reserved) => Ok(None),
         Start::Number(i) => {
             Err(SceneError::new("<keyframe>", format!("there is no keyframe {i}: the file has {}", keys.len())))
         }

@@ -485,6 +485,11 @@ fn keyframes_choose_the_start() {
     assert_eq!(with(Start::Reference).unwrap(), vec![(0, vec![0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0])]);
     assert_eq!(with(Start::Number(0)).unwrap()[1], (1, vec![0.5]));
     assert!(with(Start::Number(2)).unwrap_err().to_string().contains("the file has 2"));
+    // Places without a keyframe are the reference configuration.
+    let more = text.replace("<worldbody>", r#"<size nkey="4"/><worldbody>"#);
+    let with = |start| mjcf::parse(&more, Path::new("."), &MjcfOptions { start }).map(|d| d.initial);
+    assert_eq!(with(Start::Number(3)).unwrap(), with(Start::Reference).unwrap());
+    assert!(with(Start::Number(4)).is_err());
     let d = mjcf::parse(text, Path::new("."), &MjcfOptions::default()).unwrap();
     assert_eq!((d.start, d.keyframes[0].v.len(), d.keyframes[1].v[1].1[0]), (Some(1), 0, 3.0));
     let soft = text.replace("<worldbody>", r#"<worldbody><flexcomp name="cloth"/>"#);
