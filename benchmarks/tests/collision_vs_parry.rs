@@ -45,19 +45,6 @@ fn separation(a: &Shape, b: &Shape, pose: Pose, random: &mut Random) -> f64 {
     best.0
 }
 
-/// How far a shape extends along n.
-fn extent(shape: &Shape, n: Vec3) -> f64 {
-    let across = (n.x * n.x + n.y * n.y).sqrt();
-    match shape.kind() {
-        ShapeKind::Sphere { radius } => *radius,
-        ShapeKind::Cuboid { half } => half.dot(n.abs()),
-        ShapeKind::Capsule { half_length, radius } => half_length * n.z.abs() + radius,
-        ShapeKind::Cylinder { half_length, radius } => half_length * n.z.abs() + radius * across,
-        ShapeKind::Hull { points } => points.iter().map(|p| p.dot(n)).fold(f64::NEG_INFINITY, f64::max),
-        _ => unreachable!(),
-    }
-}
-
 #[test]
 fn gaps_bound_the_distances_that_it_finds() {
     let mut random = Random(23);

@@ -9,20 +9,6 @@ fn ellipsoid(x: f64, y: f64, z: f64) -> Shape {
     Shape::ellipsoid(Vec3::new(x, y, z)).unwrap()
 }
 
-/// How far a shape extends along n.
-fn extent(shape: &Shape, n: Vec3) -> f64 {
-    let across = (n.x * n.x + n.y * n.y).sqrt();
-    match shape.kind() {
-        ShapeKind::Sphere { radius } => *radius,
-        ShapeKind::Cuboid { half } => half.dot(n.abs()),
-        ShapeKind::Capsule { half_length, radius } => half_length * n.z.abs() + radius,
-        ShapeKind::Cylinder { half_length, radius } => half_length * n.z.abs() + radius * across,
-        ShapeKind::Ellipsoid { radii } => (*radii * n).length(),
-        ShapeKind::Hull { points } => points.iter().map(|p| p.dot(n)).fold(f64::NEG_INFINITY, f64::max),
-        _ => unreachable!(),
-    }
-}
-
 /// How far a point is outside a shape, roughly; at most 0 within.
 fn outside(shape: &Shape, p: Vec3) -> f64 {
     let across = (p.x * p.x + p.y * p.y).sqrt();

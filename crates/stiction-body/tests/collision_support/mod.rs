@@ -3,7 +3,8 @@
 
 use stiction_body::math::{Pose, Quat, Vec3, axis_angle};
 use stiction_body::{
-    Collision, CollisionRules, ContactPoint, Geom, Inertia, LinkMotion, LinkSpec, Model, ModelBuilder, Shape, Workspace,
+    Collision, CollisionRules, ContactPoint, Geom, Inertia, LinkMotion, LinkSpec, Model, ModelBuilder, Shape,
+    ShapeKind, Workspace,
 };
 
 /// A scene: shapes of the world and of free bodies.
@@ -156,4 +157,18 @@ pub fn shapes() -> Vec<Shape> {
         Shape::hull(stone).unwrap(),
         box_hull(0.2, 0.5, 0.3),
     ]
+}
+
+/// How far a shape extends along n.
+pub fn extent(shape: &Shape, n: Vec3) -> f64 {
+    let across = (n.x * n.x + n.y * n.y).sqrt();
+    match shape.kind() {
+        ShapeKind::Sphere { radius } => *radius,
+        ShapeKind::Cuboid { half } => half.dot(n.abs()),
+        ShapeKind::Capsule { half_length, radius } => half_length * n.z.abs() + radius,
+        ShapeKind::Cylinder { half_length, radius } => half_length * n.z.abs() + radius * across,
+        ShapeKind::Ellipsoid { radii } => (*radii * n).length(),
+        ShapeKind::Hull { points } => points.iter().map(|p| p.dot(n)).fold(f64::NEG_INFINITY, f64::max),
+        _ => unreachable!(),
+    }
 }
