@@ -294,16 +294,16 @@ impl Certifier {
         for b in 0..problem.layout().blocks() {
             let range = problem.layout().range(b);
             let (force, speed) = (&force[range.clone()], &mut self.speed[range]);
+            // fᵀ M⁻¹ f, where L⁻¹ f is at hand as a sum of squares.
+            let mut square = 0.0;
             if let (Ok(force), Ok(speed)) = (<&[f64; FREE]>::try_from(force), <&mut [f64; FREE]>::try_from(&mut *speed))
             {
                 *speed = self.bodies[b].push(force);
+                (0..FREE).for_each(|k| square += force[k] * speed[k]);
             } else {
                 mass.solve_factor(b, speed);
+                speed.iter().for_each(|x| square += x * x);
                 mass.solve_factor_transposed(b, speed);
-            }
-            let mut square = 0.0;
-            for (f, a) in force.iter().zip(&*speed) {
-                square += f * a;
             }
             self.scales.forced_norm.push(square.max(0.0).sqrt());
         }
