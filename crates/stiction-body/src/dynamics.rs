@@ -143,35 +143,36 @@ impl Workspace {
         self.composites(model);
         blocks.resize_with(model.trees().len(), Matrix::default);
         for ((tree, bodies), block) in model.trees().iter().zip(&model.bodies().of_tree).zip(blocks) {
-            block.reset(tree.v.len(), tree.v.len());
+            let size = tree.v.len();
+            block.reset(size, size);
             for n in bodies.clone() {
                 self.mass_columns(model, n, tree.v.start, block);
+            }
+            for k in 1..size {
+                (0..k).for_each(|j| block[(k, j)] = block[(j, k)]);
             }
         }
     }
 
-    /// The columns of the inertia matrix that belong to the joint of body `n`: the momentum of what hangs on it, seen by all joints above.
+    /// The columns of the inertia matrix that belong to the joint of body `n`, above the diagonal: the momentum of what hangs on it, seen by all joints above.
     fn mass_columns(&self, model: &Model, n: usize, first: usize, block: &mut Matrix) {
         let (links, bodies) = (model.links(), &model.bodies().list);
         let link = &links[bodies[n].link];
         for k in link.v.clone() {
+            let column = block.col_mut(k - first);
             let motion = LinkMotion { angular: self.columns[k].angular, linear: self.columns[k].linear };
             let mut momentum = self.composites[n].momentum(&motion);
-            let mut at = n;
+            let (mut at, mut joint) = (&bodies[n], link.v.start..k + 1);
             loop {
-                let joint = &links[bodies[at].link];
-                let end = if at == n { k + 1 } else { joint.v.end };
-                for j in joint.v.start..end {
-                    let entry =
-                        self.columns[j].angular.dot(momentum.moment) + self.columns[j].linear.dot(momentum.force);
-                    block[(j - first, k - first)] = entry;
-                    block[(k - first, j - first)] = entry;
+                for (own, entry) in self.columns[joint.clone()].iter().zip(&mut column[joint.start - first..]) {
+                    *entry = own.angular.dot(momentum.moment) + own.linear.dot(momentum.force);
                 }
-                let Some(p) = bodies[at].parent else { break };
-                momentum.moment += self.arm(bodies[at].link, bodies[p].link).cross(momentum.force);
-                at = p;
+                let Some(p) = at.parent else { break };
+                momentum.moment += self.arm(at.link, bodies[p].link).cross(momentum.force);
+                at = &bodies[p];
+                joint = links[at.link].v.clone();
             }
-            block[(k - first, k - first)] += link.spec.properties.armature;
+            column[k - first] += link.spec.properties.armature;
         }
     }
 

@@ -253,9 +253,19 @@ impl Model {
         &self.links
     }
 
+    /// The links that have a joint that can move, in order.
+    pub fn joints(&self) -> impl Iterator<Item = &Link> {
+        self.bodies.list.iter().map(|body| &self.links[body.link])
+    }
+
     /// The trees.
     pub fn trees(&self) -> &[Tree] {
         &self.trees
+    }
+
+    /// The tree that has velocity `k`.
+    pub fn tree_of(&self, k: usize) -> usize {
+        self.trees.partition_point(|tree| tree.v.end <= k)
     }
 
     /// Links that are fixed to each other, as bodies.

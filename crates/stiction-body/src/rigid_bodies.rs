@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::inertia::Inertia;
 use crate::joint::JointKind;
-use crate::math::Pose;
+use crate::math::{Mat3, Pose, Vec3};
 use crate::model::Link;
 
 /// A link that moves, with all links that are fixed to it.
@@ -17,6 +17,9 @@ pub(crate) struct RigidBody {
     pub parent: Option<usize>,
     /// The joint's frame, in the frame of that body's link.
     pub frame: Pose,
+    /// The rotation of that frame, and where its origin is along its own axes.
+    pub rotation: Mat3,
+    pub offset: Vec3,
     /// Inertia of all its links, in the frame of `link`.
     pub inertia: Inertia,
 }
@@ -50,7 +53,9 @@ impl RigidBodies {
                 of_link.push((parent, frame));
             } else {
                 of_link.push((Some(out.list.len()), Pose::identity()));
-                out.list.push(RigidBody { link: i, parent, frame, inertia });
+                let rotation = Mat3::from_quat(frame.rotation);
+                let offset = rotation.transpose() * frame.translation;
+                out.list.push(RigidBody { link: i, parent, frame, rotation, offset, inertia });
                 out.of_tree[link.tree].end = out.list.len();
             }
         }
@@ -70,7 +75,7 @@ fn with(whole: &Inertia, part: &Inertia) -> Inertia {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::{Mat3, Quat, Vec3};
+    use crate::math::Quat;
     use crate::model::{LinkSpec, ModelBuilder};
 
     /// A base in the world with a camera, an arm with a tool on a holder, and a hand behind it.

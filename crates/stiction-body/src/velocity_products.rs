@@ -23,13 +23,13 @@
 use std::ops::Range;
 
 use stiction_linalg::Matrix;
-use stiction_linalg::cholesky;
+use stiction_linalg::block_factor::BlockFactor;
 use stiction_linalg::matrix::dot;
 
 use crate::inertia::point_inertia;
 use crate::joint::JointKind;
 use crate::kinematics::{LinkMotion, Workspace};
-use crate::math::{Mat3, Pose, Vec3, axis_angle, length};
+use crate::math::{Mat3, Vec3, axis_angle, length};
 use crate::model::{Link, Model, Tree};
 use crate::rigid_bodies::RigidBody;
 
@@ -68,16 +68,26 @@ const SMALLEST_TURN: f64 = 1e-16;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StepScratch {
     /// Cholesky factor of a tree's inertia.
-    factor: Matrix,
+    factor: BlockFactor,
     /// Velocities of a tree at the start, and under velocity products at the end; momenta or
     /// impulses.
     before: Vec<f64>,
     after: Vec<f64>,
     impulse: Vec<f64>,
-    /// Configuration of one joint at the end, and poses and velocities of the tree's bodies.
+    /// Configuration of one joint at the end, and the tree's bodies there.
     q: Vec<f64>,
-    pose: Vec<Pose>,
-    velocity: Vec<LinkMotion>,
+    at_end: Vec<BodyAtEnd>,
+}
+
+/// A body at the end of a step, along the axes of its own link, which need no pose in the world.
+#[derive(Debug, Clone, Copy)]
+struct BodyAtEnd {
+    /// Its axes, in those of its joint.
+    turn: Mat3,
+    /// Its velocity.
+    velocity: LinkMotion,
+    /// Its momentum (kg m/s).
+    momentum: Vec3,
 }
 
 /// A tree that hangs on a free joint: its mass (kg), and the directions of the joint's first three
@@ -225,11 +235,10 @@ impl StepScratch {
         self.after.extend(force.iter().map(|f| dt * f));
         self.impulse.clear();
         self.impulse.resize(v.len(), 0.0);
-        self.factor.copy_from(mass);
-        if cholesky::factor(&mut self.factor, |_, pivot| (pivot > 0.0).then_some(pivot)).is_err() {
+        if self.factor.factor(mass, 0, |_, pivot| (pivot > 0.0).then_some(pivot)).is_err() {
             return false;
         }
-        cholesky::solve(&self.factor, &mut self.after);
+        self.factor.solve(&mut self.after);
         self.after.iter_mut().zip(v).for_each(|(x, v)| *x += v);
         true
     }
@@ -271,65 +280,71 @@ impl StepScratch {
     /// Kinetic energy of the velocities after the step, in the configuration that they lead to in
     /// `dt`; of a tree that floats, beside the motion of its centre of mass.
     fn energy_at_end(&mut self, model: &Model, tree: &Tree, q: &[f64], dt: f64, floating: Option<&Floating>) -> Energy {
-        let (mut kinetic, mut momentum) = (0.0, Vec3::ZERO);
-        self.pose.clear();
-        self.velocity.clear();
+        let mut kinetic = 0.0;
+        self.at_end.clear();
         let bodies = model.bodies().of_tree[model.links()[tree.links.start].tree].clone();
-        for n in bodies.clone() {
-            let body = &model.bodies().list[n];
+        for body in &model.bodies().list[bodies.clone()] {
             let (link, own) = (&model.links()[body.link], &body.inertia);
             let joint = link.v.start - tree.v.start..link.v.end - tree.v.start;
-            let above = body.parent.map(|p| p - bodies.start);
-            let (pose, velocity) = self.body_at_end(link, body, above, (q, joint.clone()), dt);
-            self.pose.push(pose);
-            self.velocity.push(velocity);
+            let above = body.parent.map_or(LinkMotion::ZERO, |p| self.at_end[p - bodies.start].velocity);
+            let mut at_end = self.body_at_end(link, body, &above, (q, joint.clone()), dt);
             let armature = link.spec.properties.armature;
             if armature > 0.0 {
                 kinetic += armature * dot(&self.after[joint.clone()], &self.after[joint]);
             }
             if own.mass > 0.0 {
-                let (omega, r) = (velocity.angular, Mat3::from_quat(pose.rotation));
-                let at_centre = velocity.linear + omega.cross(r * own.com);
-                let local = r.transpose() * omega;
-                kinetic += own.mass * at_centre.length_squared() + local.dot(own.about_com * local);
-                momentum += at_centre * own.mass;
+                let LinkMotion { angular, linear } = at_end.velocity;
+                let at_centre = linear + angular.cross(own.com);
+                kinetic += own.mass * at_centre.length_squared() + angular.dot(own.about_com * angular);
+                at_end.momentum = at_centre * own.mass;
             }
+            self.at_end.push(at_end);
         }
-        let drift = floating.map_or(Vec3::ZERO, |base| momentum / base.mass);
-        Energy { kinetic: 0.5 * (kinetic - momentum.dot(drift)), drift }
+        let drift = floating.map_or(Vec3::ZERO, |base| self.momentum_at_end(model, bodies) / base.mass);
+        let whole = floating.map_or(0.0, |base| base.mass * drift.length_squared());
+        Energy { kinetic: 0.5 * (kinetic - whole), drift }
     }
 
-    /// Pose and velocity of a body's link at the end of a step of `dt` with the velocities after it, of which `joint` are its own;
-    /// `above` is the body it hangs on, among those of the tree.
+    /// A body at the end of a step of `dt` with the velocities after it, of which `joint` are its own; `above` is the motion of the body it
+    /// hangs on.
     fn body_at_end(
         &mut self,
         link: &Link,
         body: &RigidBody,
-        above: Option<usize>,
+        above: &LinkMotion,
         (q, joint): (&[f64], Range<usize>),
         dt: f64,
-    ) -> (Pose, LinkMotion) {
+    ) -> BodyAtEnd {
         let v = &self.after[joint];
         self.q.clear();
         self.q.extend_from_slice(&q[link.q.clone()]);
         link.spec.kind.integrate(&mut self.q, v, dt);
-        let (above, motion) =
-            above.map_or((Pose::identity(), LinkMotion::ZERO), |above| (self.pose[above], self.velocity[above]));
-        let joint = above * body.frame;
-        let pose = joint * link.spec.kind.pose(&self.q);
-        let arm = pose.translation - above.translation;
-        let (mut angular, mut linear) = (Vec3::ZERO, Vec3::ZERO);
+        let at = link.spec.kind.pose(&self.q);
+        let turn = Mat3::from_quat(at.rotation);
+        let in_joint = body.rotation.transpose();
+        let (angular, linear) = (in_joint * above.angular, in_joint * above.linear);
+        // Along the axes of the joint.
+        let arm = body.offset + at.translation;
+        let mut velocity = LinkMotion { angular, linear: linear + angular.cross(arm) };
         for (k, x) in v.iter().enumerate() {
             let column = link.spec.kind.column(k);
-            angular += column.angular * *x;
-            linear += column.linear * *x;
+            velocity.angular += column.angular * *x;
+            velocity.linear += column.linear * *x;
         }
-        let r = Mat3::from_quat(joint.rotation);
-        let velocity = LinkMotion {
-            angular: motion.angular + r * angular,
-            linear: motion.linear + motion.angular.cross(arm) + r * linear,
-        };
-        (pose, velocity)
+        let in_body = turn.transpose();
+        velocity = LinkMotion { angular: in_body * velocity.angular, linear: in_body * velocity.linear };
+        BodyAtEnd { turn, velocity, momentum: Vec3::ZERO }
+    }
+
+    /// Momentum of the bodies of a tree (kg m/s), in world axes.
+    fn momentum_at_end(&mut self, model: &Model, bodies: Range<usize>) -> Vec3 {
+        let mut whole = Vec3::ZERO;
+        for n in bodies.clone().rev() {
+            let (BodyAtEnd { turn, momentum, .. }, body) = (self.at_end[n - bodies.start], &model.bodies().list[n]);
+            let above = body.parent.map(|p| &mut self.at_end[p - bodies.start].momentum);
+            *above.unwrap_or(&mut whole) += body.rotation * (turn * momentum);
+        }
+        whole
     }
 }
 

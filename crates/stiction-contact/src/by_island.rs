@@ -148,6 +148,8 @@ pub(crate) struct ByIsland {
     /// Storage of outcomes that are not needed any more.
     spare: Vec<Answer>,
     spare_bases: Vec<Basis>,
+    /// Numbers of a block.
+    storage: Vec<f64>,
 }
 
 /// Outcomes whose storage is kept: the one being replaced, and one more.
@@ -182,7 +184,7 @@ impl ByIsland {
     fn begin(&mut self, problem: &ContactProblem, law: &dyn Law, islands: usize) -> Answer {
         let mut answer = self.spare.pop().unwrap_or_default();
         answer.forces.reset(problem);
-        free_motion_into(problem, law, &mut answer.motion);
+        free_motion_into(problem, law, &mut answer.motion, &mut self.storage);
         let bases = &mut answer.warm_start.bases;
         while bases.len() > islands {
             self.spare_bases.extend(bases.pop());
@@ -343,7 +345,7 @@ impl ByIsland {
         if !self.certifier.drop_forces(problem, forces, part) {
             return;
         }
-        free_motion_into(problem, law, motion);
+        free_motion_into(problem, law, motion, &mut self.storage);
         balance_momentum(problem, law.level(), forces, motion);
         let without = self.certifier.certify_timed(problem, law, forces, motion, stats);
         if without.largest() < certificate.largest() {
@@ -447,13 +449,15 @@ pub(crate) fn balance_momentum(problem: &ContactProblem, level: Level, forces: &
 }
 
 /// `motion ←` that without any row: `v + dt M⁻¹ f`, or `M⁻¹ f`; none in quasistatics.
-fn free_motion_into(problem: &ContactProblem, law: &dyn Law, motion: &mut Vec<f64>) {
+fn free_motion_into(problem: &ContactProblem, law: &dyn Law, motion: &mut Vec<f64>, storage: &mut Vec<f64>) {
     motion.clear();
     if law.quasistatic() {
         return motion.resize(problem.m(), 0.0);
     }
     motion.extend_from_slice(problem.force());
-    problem.mass().solve(motion);
+    for b in 0..problem.layout().blocks() {
+        problem.mass().solve_block(b, &mut motion[problem.layout().range(b)], storage);
+    }
     if law.level() == Level::Velocity {
         motion.iter_mut().zip(problem.v()).for_each(|(a, v)| *a = v + problem.dt() * *a);
     }

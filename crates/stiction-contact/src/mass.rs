@@ -1,10 +1,11 @@
 //! The inertia, block by block: a block is a free body (6 × 6) or an articulated tree.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use stiction_lcp::matrix::{axpy, dot};
+use stiction_lcp::matrix::axpy;
 use stiction_lcp::{InputError, Matrix};
-use stiction_linalg::cholesky;
+use stiction_linalg::block_factor::BlockFactor;
 
 use crate::check;
 
@@ -42,7 +43,7 @@ impl Layout {
 
     /// The velocities of block `b`.
     #[inline]
-    pub fn range(&self, b: usize) -> std::ops::Range<usize> {
+    pub fn range(&self, b: usize) -> Range<usize> {
         self.0[b]..self.0[b + 1]
     }
 
@@ -66,8 +67,8 @@ pub struct Mass {
     layout: Layout,
     /// M, one matrix per block.
     blocks: Vec<Matrix>,
-    /// L, lower triangular with positive diagonal, one matrix per block.
-    factors: Vec<Matrix>,
+    /// L, triangular with positive diagonal, one per block.
+    factors: Vec<BlockFactor>,
     /// The diagonals of L, m.
     diagonal: Vec<f64>,
     /// One over them: a substitution is a chain, and a product is several times quicker than a quotient.
@@ -75,7 +76,9 @@ pub struct Mass {
     /// Whether L has nothing but its diagonal, as for a box along the axes: one per block.
     is_diagonal: Vec<bool>,
     /// Storage for the factors of the next blocks: these replace the present ones only when all of them exist.
-    spare: Vec<Matrix>,
+    spare: Vec<BlockFactor>,
+    /// Whether each of the next blocks is another one.
+    changed: Vec<bool>,
 }
 
 impl PartialEq for Mass {
@@ -92,14 +95,14 @@ impl Mass {
     pub fn new(blocks: Vec<Matrix>) -> Result<Self, InputError> {
         let mut factors = Vec::with_capacity(blocks.len());
         for (b, block) in blocks.iter().enumerate() {
-            let mut factor = Matrix::default();
+            let mut factor = BlockFactor::default();
             factor_into(b, block, &mut factor)?;
             factors.push(factor);
         }
         Ok(Self::from_both(blocks, factors))
     }
 
-    fn from_both(blocks: Vec<Matrix>, factors: Vec<Matrix>) -> Self {
+    fn from_both(blocks: Vec<Matrix>, factors: Vec<BlockFactor>) -> Self {
         let layout = Layout::from_sizes(blocks.iter().map(Matrix::rows));
         let mut mass = Self {
             layout,
@@ -109,6 +112,7 @@ impl Mass {
             inverse: Vec::new(),
             is_diagonal: Vec::new(),
             spare: Vec::new(),
+            changed: Vec::new(),
         };
         mass.note_diagonals();
         mass
@@ -119,8 +123,8 @@ impl Mass {
         self.diagonal.clear();
         self.is_diagonal.clear();
         for l in &self.factors {
-            self.diagonal.extend((0..l.cols()).map(|j| l[(j, j)]));
-            self.is_diagonal.push((0..l.cols()).all(|j| l.col(j)[j + 1..].iter().all(|x| *x == 0.0)));
+            l.push_diagonal(&mut self.diagonal);
+            self.is_diagonal.push(l.is_diagonal());
         }
         self.inverse.clear();
         self.inverse.extend(self.diagonal.iter().map(|d| 1.0 / d));
@@ -133,18 +137,20 @@ impl Mass {
     /// `InputError::Size` if the number or the size of the blocks is another; else as [`Mass::new`].
     pub fn set(&mut self, blocks: &[Matrix]) -> Result<(), InputError> {
         check::size(|| "mass blocks".into(), self.blocks.len(), blocks.len())?;
-        self.spare.resize_with(blocks.len(), Matrix::default);
+        self.spare.resize_with(blocks.len(), BlockFactor::default);
+        self.changed.clear();
         for (b, (block, factor)) in blocks.iter().zip(&mut self.spare).enumerate() {
             check::size(|| format!("rows of mass block {b}"), self.layout.size(b), block.rows())?;
-            if check::is_same(block.as_slice(), self.blocks[b].as_slice()) {
-                // What did not turn has the factor it had.
-                factor.copy_from(&self.factors[b]);
-            } else {
+            // What did not turn has the factor it had.
+            self.changed.push(!check::is_same(block.as_slice(), self.blocks[b].as_slice()));
+            if self.changed[b] {
                 factor_into(b, block, factor)?;
             }
         }
-        std::mem::swap(&mut self.factors, &mut self.spare);
-        self.blocks.iter_mut().zip(blocks).for_each(|(own, new)| own.copy_from(new));
+        for b in (0..blocks.len()).filter(|&b| self.changed[b]) {
+            std::mem::swap(&mut self.factors[b], &mut self.spare[b]);
+            self.blocks[b].copy_from(&blocks[b]);
+        }
         self.note_diagonals();
         Ok(())
     }
@@ -153,7 +159,7 @@ impl Mass {
     pub(crate) fn take_blocks(&mut self, whole: &Self, blocks: &[usize]) {
         self.layout.set_sizes(blocks.iter().map(|&b| whole.layout.size(b)));
         self.blocks.resize_with(blocks.len(), Matrix::default);
-        self.factors.resize_with(blocks.len(), Matrix::default);
+        self.factors.resize_with(blocks.len(), BlockFactor::default);
         self.diagonal.clear();
         self.inverse.clear();
         self.is_diagonal.clear();
@@ -188,7 +194,7 @@ impl Mass {
             blocks
                 .push(Matrix::from_fn(l.rows(), l.rows(), |i, j| (0..=i.min(j)).map(|k| l[(i, k)] * l[(j, k)]).sum()));
         }
-        Ok(Self::from_both(blocks, factors))
+        Ok(Self::from_both(blocks, factors.into_iter().map(BlockFactor::from_lower).collect()))
     }
 
     /// A single free body: mass (kg) and rotational inertia about its centre (kg m²), velocities (v, ω).
@@ -222,9 +228,10 @@ impl Mass {
         &self.blocks[b]
     }
 
-    /// L of block `b`.
-    pub fn factor(&self, b: usize) -> &Matrix {
-        &self.factors[b]
+    /// L of block `b` where it is lower triangular: not of trees with many branches, unless they were given by it.
+    #[inline]
+    pub fn lower_factor(&self, b: usize) -> Option<&Matrix> {
+        self.factors[b].lower()
     }
 
     /// One over the diagonal of L of block `b`.
@@ -256,15 +263,33 @@ impl Mass {
         }
     }
 
+    /// `x ← M_b⁻¹ x`, the numbers of block `b`, to rounding beside what each velocity has: a tree is eliminated from its leaves, which
+    /// leaves at the root the rounding of what they have, so it is refined once. Needs storage for the numbers.
+    pub(crate) fn solve_block(&self, b: usize, x: &mut [f64], storage: &mut Vec<f64>) {
+        let factor = &self.factors[b];
+        if factor.lower().is_some() {
+            self.solve_factor(b, x);
+            return self.solve_factor_transposed(b, x);
+        }
+        storage.clear();
+        storage.extend_from_slice(x);
+        factor.solve(x);
+        for (k, x) in x.iter().enumerate() {
+            axpy(-x, self.blocks[b].col(k), storage);
+        }
+        factor.solve(storage);
+        axpy(1.0, storage, x);
+    }
+
     /// `x ← L_b⁻¹ x`, the numbers of block `b`: a row or force in whitened coordinates.
     #[inline]
     pub fn solve_factor(&self, b: usize, x: &mut [f64]) {
         if self.is_diagonal[b] {
-            self.divide(b, x);
-        } else if let (Ok(l), Some(x)) = (self.factors[b].as_slice().try_into(), x.first_chunk_mut()) {
-            solve_lower(l, x);
-        } else {
-            solve_any_lower(&self.factors[b], &self.inverse[self.layout.range(b)], x);
+            return self.divide(b, x);
+        }
+        match (self.free_factor(b), x.first_chunk_mut()) {
+            (Some(l), Some(x)) => solve_lower(l, x),
+            _ => self.factors[b].solve_factor(x),
         }
     }
 
@@ -272,35 +297,24 @@ impl Mass {
     #[inline]
     pub fn solve_factor_transposed(&self, b: usize, x: &mut [f64]) {
         if self.is_diagonal[b] {
-            self.divide(b, x);
-        } else if let (Ok(l), Some(x)) = (self.factors[b].as_slice().try_into(), x.first_chunk_mut()) {
-            solve_lower_transposed(l, x);
-        } else {
-            solve_any_lower_transposed(&self.factors[b], &self.inverse[self.layout.range(b)], x);
+            return self.divide(b, x);
+        }
+        match (self.free_factor(b), x.first_chunk_mut()) {
+            (Some(l), Some(x)) => solve_lower_transposed(l, x),
+            _ => self.factors[b].solve_factor_transposed(x),
         }
     }
 
-    /// [`Mass::solve_factor`] for `LANES` vectors side by side, at the price of little more than one: `x[i]` has entry i of each. Their
-    /// entries before `first` are zero.
-    #[inline(always)]
-    pub(crate) fn solve_factor_lanes(&self, b: usize, first: usize, x: &mut [[f64; LANES]]) {
-        let (inverse, l) = (self.reciprocals(b), &self.factors[b]);
-        for j in first..x.len() {
-            let (done, rest) = x.split_at_mut(j);
-            // By rows of L: a loop over the columns' rows would be made into one that gathers.
-            let row = l.as_slice()[first * l.rows() + j..].iter().step_by(l.rows());
-            less_products(&mut rest[0], row, &done[first..], inverse[j]);
-        }
+    /// L of block `b` if it has the size of a free body's.
+    #[inline]
+    pub(crate) fn free_factor(&self, b: usize) -> Option<&[f64; FREE_SQUARED]> {
+        self.factors[b].lower().and_then(|l| l.as_slice().try_into().ok())
     }
 
-    /// [`Mass::solve_factor_transposed`] for `LANES` vectors side by side.
-    #[inline(always)]
-    pub(crate) fn solve_factor_transposed_lanes(&self, b: usize, x: &mut [[f64; LANES]]) {
-        let inverse = self.reciprocals(b);
-        for j in (0..x.len()).rev() {
-            let (head, rest) = x.split_at_mut(j + 1);
-            less_products(&mut head[j], self.factors[b].col(j)[j + 1..].iter(), rest, inverse[j]);
-        }
+    /// The factor of block `b`.
+    #[inline]
+    pub(crate) fn factor(&self, b: usize) -> &BlockFactor {
+        &self.factors[b]
     }
 
     /// `x ← L_b⁻¹ x` where L is diagonal.
@@ -318,36 +332,7 @@ impl Mass {
 
     /// `x ← L_bᵀ x`, the numbers of block `b`: a velocity in whitened coordinates.
     pub fn mul_factor_transposed(&self, b: usize, x: &mut [f64]) {
-        let l = &self.factors[b];
-        for j in 0..x.len() {
-            x[j] = dot(&l.col(j)[j..], &x[j..]);
-        }
-    }
-}
-
-/// Vectors that [`Mass::solve_factor_lanes`] takes at a time.
-pub(crate) const LANES: usize = 8;
-
-/// `to ← (to − Σ lᵢ xᵢ) r`, the even and the odd terms apart: a single sum would wait for each of its terms.
-#[inline(always)]
-fn less_products<'a>(to: &mut [f64; LANES], l: impl Iterator<Item = &'a f64>, x: &[[f64; LANES]], r: f64) {
-    let (mut even, mut odd) = (*to, [0.0; LANES]);
-    let mut l = l;
-    let (pairs, last) = x.as_chunks::<2>();
-    for [x, y] in pairs {
-        let (Some(a), Some(b)) = (l.next(), l.next()) else { break };
-        for k in 0..LANES {
-            even[k] -= a * x[k];
-            odd[k] -= b * y[k];
-        }
-    }
-    for (a, x) in l.zip(last) {
-        for k in 0..LANES {
-            even[k] -= a * x[k];
-        }
-    }
-    for k in 0..LANES {
-        to[k] = (even[k] + odd[k]) * r;
+        self.factors[b].mul_factor_transposed(x);
     }
 }
 
@@ -375,22 +360,6 @@ fn solve_lower_transposed(l: &[f64; FREE_SQUARED], x: &mut [f64; FREE]) {
             sum += l[j * FREE + i] * x[i];
         }
         x[j] = (x[j] - sum) / l[j * FREE + j];
-    }
-}
-
-fn solve_any_lower(l: &Matrix, inverse: &[f64], x: &mut [f64]) {
-    for j in 0..x.len() {
-        x[j] *= inverse[j];
-        let xj = x[j];
-        if xj != 0.0 {
-            axpy(-xj, &l.col(j)[j + 1..], &mut x[j + 1..]);
-        }
-    }
-}
-
-fn solve_any_lower_transposed(l: &Matrix, inverse: &[f64], x: &mut [f64]) {
-    for j in (0..x.len()).rev() {
-        x[j] = (x[j] - dot(&l.col(j)[j + 1..], &x[j + 1..])) * inverse[j];
     }
 }
 
@@ -427,22 +396,12 @@ fn check_symmetric(b: usize, block: &Matrix) -> Result<(), InputError> {
     Ok(())
 }
 
-/// Checks mass block `b` and writes its Cholesky factor to `l`, which keeps its storage.
-fn factor_into(b: usize, block: &Matrix, l: &mut Matrix) -> Result<(), InputError> {
+/// Checks mass block `b` and writes its factor to `to`, which keeps its storage.
+fn factor_into(b: usize, block: &Matrix, to: &mut BlockFactor) -> Result<(), InputError> {
     check_square(b, block)?;
     check_symmetric(b, block)?;
-    cholesky_into(b, block, l)
-}
-
-/// The Cholesky factor of the lower triangle of `block`.
-fn cholesky_into(b: usize, block: &Matrix, l: &mut Matrix) -> Result<(), InputError> {
-    let n = block.rows();
-    l.reset(n, n);
-    for j in 0..n {
-        l.col_mut(j)[j..].copy_from_slice(&block.col(j)[j..]);
-    }
     let accept = |j: usize, pivot: f64| (pivot > PIVOT * block[(j, j)] && pivot > 0.0).then_some(pivot);
-    cholesky::factor(l, accept).map_err(|rejected| {
+    to.factor(block, FREE, accept).map_err(|rejected| {
         let reason = format!("pivot {} of its Cholesky factor is {:e}", rejected.column, rejected.pivot);
         InputError::NotPositiveDefinite { what: format!("mass block {b}"), reason }
     })
@@ -451,6 +410,7 @@ fn cholesky_into(b: usize, block: &Matrix, l: &mut Matrix) -> Result<(), InputEr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stiction_linalg::matrix::dot;
 
     fn sample() -> Mass {
         let a = Matrix::from_rows(&[[4.0, 2.0], [2.0, 5.0]]).unwrap();
@@ -479,7 +439,7 @@ mod tests {
             mass.solve_factor_transposed(b, part);
         }
         assert!(white.iter().zip(&x).all(|(a, b)| (a - b).abs() < 1e-14));
-        let again = Mass::from_factors(vec![mass.factor(0).clone(), mass.factor(1).clone()]).unwrap();
+        let again = Mass::from_factors([0, 1].map(|b| mass.lower_factor(b).unwrap().clone()).to_vec()).unwrap();
         assert!((again.block(0)[(1, 1)] - 5.0).abs() < 1e-15);
     }
 

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`lu::Lu`] | square matrices, with partial pivoting |
 //! | [`cholesky`] | symmetric positive definite matrices; with pivoting, semidefinite ones |
+//! | [`branched_cholesky`] | those of trees, whose zeros it keeps; [`block_factor`] takes this one or the plain one |
 //! | [`elimination`] | one step of Gauss–Jordan, for tableaus |
 //! | [`active_qr::ActiveQr`] | columns that come and go; which of them are independent |
 //! | [`incremental_factor::IncrementalFactor`] | `L D U` of an index set that grows and shrinks |
@@ -28,6 +29,8 @@
 //! # Ok::<(), stiction_linalg::InputError>(())
 //! ```
 pub mod active_qr;
+pub mod block_factor;
+pub mod branched_cholesky;
 pub mod cholesky;
 pub mod doubled;
 pub mod elimination;

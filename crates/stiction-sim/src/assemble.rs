@@ -247,7 +247,7 @@ impl Assembler {
 
     /// The tree and row of one velocity, with `sign` as its only number, beside the inertia.
     pub(crate) fn unit_row(&mut self, model: &Model, k: usize, sign: f64) -> (&Mass, (usize, &[f64])) {
-        let tree = model.trees().partition_point(|tree| tree.v.end <= k);
+        let tree = model.tree_of(k);
         let range = model.trees()[tree].v.clone();
         let row = &mut self.rows.0[0][0];
         clear(row, range.len(), false);
@@ -381,7 +381,7 @@ impl Assembler {
         reach: impl Fn(usize) -> f64,
         mut row: impl FnMut(f64) -> (f64, f64),
     ) -> Result<(), InputError> {
-        for link in model.links() {
+        for link in model.joints() {
             if !matches!(link.spec.kind, JointKind::Revolute { .. } | JointKind::Prismatic { .. }) {
                 continue;
             }

@@ -54,7 +54,7 @@ impl Commands {
         self.prescribed.resize(model.nv(), None);
         self.wrenches.clear();
         self.limit.clear();
-        for link in model.links() {
+        for link in model.joints() {
             let effort = link.spec.properties.effort;
             self.limit.extend(link.v.clone().map(|_| [-effort, effort]));
         }

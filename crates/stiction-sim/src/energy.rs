@@ -36,28 +36,26 @@ impl Simulation {
     }
 
     /// Work of motors and commands, and of springs and damping of joints and tendons, over the step that led
-    /// from `q` and `v` at its start to the velocities `after`.
+    /// from `q` and `v` at its start to the velocities `after`. The motors' forces are those that were compared with their limits last.
     pub(crate) fn joint_work(&mut self, after: &[f64]) -> (f64, f64) {
-        let mut motors = std::mem::take(&mut self.scratch.motors);
-        self.motor_forces(after, &mut motors);
         let mut applied = std::mem::take(&mut self.scratch.applied);
         applied.clear();
-        let Self { world, state, commands, memory, drives, .. } = &*self;
+        let Self { world, state, commands, memory, drives, scratch, .. } = &*self;
         let dt = self.settings.dt;
         let (mut actuators, mut joints) = (0.0, 0.0);
-        for link in world.model.links() {
+        for link in world.model.joints() {
             let p = &link.spec.properties;
             let (q, stiffness) = if link.v.len() == 1 { (state.q[link.q.start], p.stiffness) } else { (0.0, 0.0) };
             for k in link.v.clone() {
                 let v = after[k];
                 let motor = match memory.saturated[k] {
-                    0 => motors[k],
+                    0 => scratch.motors[k],
                     sign => end(commands.limit[k], sign),
                 };
                 applied.push(motor);
                 let way = 0.5 * dt * (state.v[k] + v);
                 actuators += way * (commands.force[k] + motor);
-                joints += way * self.scratch.ambient.get(k).copied().unwrap_or(0.0);
+                joints += way * scratch.ambient.get(k).copied().unwrap_or(0.0);
                 joints += way * (stiffness * (p.rest - q - dt * v) - p.damping * v);
             }
         }
@@ -65,7 +63,7 @@ impl Simulation {
             let velocity = spring.row.dot(&world.model, after);
             joints += 0.5 * dt * (spring.velocity + velocity) * spring.force_after(velocity, dt);
         }
-        (self.scratch.motors, self.scratch.applied) = (motors, applied);
+        self.scratch.applied = applied;
         (actuators, joints)
     }
 

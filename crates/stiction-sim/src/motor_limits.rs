@@ -45,10 +45,9 @@ impl Simulation {
     /// Compares every motor's effort with its limits; true if the set of those at their limits changed.
     fn update_saturation(&mut self) -> bool {
         let Some(solution) = self.last.as_ref().and_then(ContactOutcome::answer) else { return false };
-        let mut total = mem::take(&mut self.scratch.motors);
-        self.motor_forces(&solution.motion, &mut total);
-        let Self { world, commands, memory, settings, last, drives, .. } = self;
-        let Some(solution) = last.as_ref().and_then(ContactOutcome::answer) else { return false };
+        let (mut total, mut efforts) = (mem::take(&mut self.scratch.motors), mem::take(&mut self.scratch.efforts));
+        self.motor_forces(&solution.motion, &mut efforts, &mut total);
+        let Self { world, commands, memory, drives, .. } = self;
         let (mut changed, nv) = (false, world.model.nv());
         let (joints, motors) = memory.saturated.split_at_mut(nv);
         let mut compare = |sign: &mut i8, effort: f64, range: [f64; 2]| {
@@ -59,11 +58,12 @@ impl Simulation {
         for k in (0..nv).filter(|&k| commands.is_limited(k)) {
             compare(&mut joints[k], total[k], commands.limit[k]);
         }
-        for (drive, sign) in drives.motors.iter().zip(motors).filter(|(drive, _)| drive.is_bounded()) {
-            let effort = drive.force_after(drive.row.dot(&world.model, &solution.motion), settings.dt);
-            compare(sign, effort, drive.range);
+        for ((drive, sign), effort) in
+            drives.motors.iter().zip(motors).zip(&efforts).filter(|((d, _), _)| d.is_bounded())
+        {
+            compare(sign, *effort, drive.range);
         }
-        self.scratch.motors = total;
+        (self.scratch.motors, self.scratch.efforts) = (total, efforts);
         changed
     }
 
@@ -75,7 +75,7 @@ impl Simulation {
         let nv = world.model.nv();
         let (mut blocks, mut v, mut force) = (scratch.mass.clone(), state.v.clone(), scratch.force.clone());
         let mut servos = vec![];
-        for link in world.model.links() {
+        for link in world.model.joints() {
             let q = if link.v.len() == 1 { state.q[link.q.start] } else { 0.0 };
             for k in link.v.clone().filter(|&k| commands.is_limited(k)) {
                 let slope = commands.kd[k] + dt * commands.kp[k];

@@ -36,7 +36,7 @@ impl Simulation {
         if self.couples_velocities {
             scratch.mass.iter_mut().zip(&scratch.bodies).for_each(|(to, from)| to.copy_from(from));
         }
-        for link in world.model.links() {
+        for link in world.model.joints() {
             let p = &link.spec.properties;
             let first = world.model.trees()[link.tree].v.start;
             let (q, spring) = if link.v.len() == 1 { (state.q[link.q.start], p.stiffness) } else { (0.0, 0.0) };
@@ -70,6 +70,15 @@ impl Simulation {
                 0 => (drive.force - dt * drive.stiffness * drive.velocity, slope),
                 sign => (end(drive.range, sign), 0.0),
             };
+            if let Some((k, x)) = drive.row.only() {
+                if !(is_motor && memory.saturated[k] != 0) {
+                    let tree = model.tree_of(k);
+                    let at = k - model.trees()[tree].v.start;
+                    scratch.force[k] += force * x;
+                    scratch.mass[tree][(at, at)] += dt * slope.max(0.0) * x * x;
+                }
+                continue;
+            }
             let trees = drive.row.trees() as f64;
             for (tree, values) in drive.row.blocks() {
                 let first = model.trees()[tree].v.start;
@@ -91,24 +100,24 @@ impl Simulation {
     fn servo_efforts(&self, v: &[f64], dt: f64, out: &mut Vec<f64>) {
         let Self { world, state, commands: c, .. } = self;
         out.clear();
-        for link in world.model.links() {
+        for link in world.model.joints() {
             let q = if link.v.len() == 1 { state.q[link.q.start] } else { 0.0 };
             out.extend(link.v.clone().map(|k| c.effort[k] + c.pull[k] - c.kp[k] * (q + dt * v[k]) - c.kd[k] * v[k]));
         }
     }
 
-    /// Forces of all motors under the velocities `after` the step, nv (N or N m), written to `out`; those of single velocities within
-    /// their limits.
-    pub(crate) fn motor_forces(&self, after: &[f64], out: &mut Vec<f64>) {
+    /// Forces of all motors under the velocities `after` the step, nv (N or N m), written to `out`: those of actuators within their own
+    /// limits, not yet within those of the joints. `efforts` are those of the actuators before any limit.
+    pub(crate) fn motor_forces(&self, after: &[f64], efforts: &mut Vec<f64>, out: &mut Vec<f64>) {
         self.servo_efforts(after, self.settings.dt, out);
         let Self { world, memory, settings, drives, .. } = self;
         let (dt, nv) = (settings.dt, world.model.nv());
+        efforts.clear();
         for (drive, sign) in drives.motors.iter().zip(&memory.saturated[nv..]) {
-            let force = match sign {
-                0 => drive.force_after(drive.row.dot(&world.model, after), dt),
-                sign => end(drive.range, *sign),
-            };
+            let effort = drive.force_after(drive.row.dot(&world.model, after), dt);
+            let force = if *sign == 0 { effort } else { end(drive.range, *sign) };
             drive.row.add_to(&world.model, clamp(force, drive.range), out);
+            efforts.push(effort);
         }
     }
 

@@ -7,7 +7,7 @@ use super::measures::{UNIT, Worst, larger, ratio};
 use super::scales::Scales;
 use super::sums::{add_multiple, add_product, difference};
 use super::{Law, NormalLaw, PhysicalCertificate, Place};
-use crate::mass::{LANES, Mass};
+use crate::mass::Mass;
 use crate::model::{ContactStats, Level, Mode};
 use crate::problem::{CONTACT_ROWS, ContactProblem};
 use crate::rows::Rows;
@@ -24,6 +24,9 @@ const SHORT_SUM: usize = 4;
 
 /// Velocities of a free body.
 const FREE: usize = 6;
+
+/// Rows of larger blocks that are taken at a time.
+const LANES: usize = 8;
 
 /// Computes certificates; keeps its workspace, so that none is allocated again.
 #[derive(Debug, Clone, Default)]
@@ -534,7 +537,7 @@ impl Certifier {
             let (size, block, reciprocals) = (mass.layout().size(b), mass.block(b), mass.reciprocals(b));
             self.mass_root.extend((0..size).map(|j| block[(j, j)].sqrt()));
             let body = &mut self.bodies[b];
-            if let (Ok(l), Ok(reciprocals)) = (mass.factor(b).as_slice().try_into(), reciprocals.try_into()) {
+            if let (Some(l), Ok(reciprocals)) = (mass.free_factor(b), reciprocals.try_into()) {
                 let squares = match body.invert_apart(l, reciprocals) {
                     Some(squares) => squares,
                     None => invert_free(l, reciprocals, &mut body.inverse),
@@ -747,11 +750,11 @@ impl Lanes {
         let size = mass.layout().size(b);
         self.y.clear();
         self.y.resize(size, [0.0; LANES]);
-        (0..LANES.min(size - first)).for_each(|k| self.y[first + k][k] = 1.0);
-        // What is above these columns stays zero.
-        mass.solve_factor_lanes(b, first, &mut self.y);
+        let count = LANES.min(size - first);
+        (0..count).for_each(|k| self.y[first + k][k] = 1.0);
+        mass.factor(b).solve_factor_lanes(first..first + count, &mut self.y);
         let mut squares = [0.0; LANES];
-        for y in &self.y[first..] {
+        for y in &self.y {
             (0..LANES).for_each(|k| squares[k] += y[k] * y[k]);
         }
         squares
@@ -780,7 +783,7 @@ impl Lanes {
         if self.used == 0 {
             return;
         }
-        mass.solve_factor_lanes(self.block, 0, &mut self.y);
+        mass.factor(self.block).solve_factor_lanes(0..self.y.len(), &mut self.y);
         let mut squares = [0.0; LANES];
         for y in &self.y {
             for k in 0..LANES {
@@ -793,7 +796,7 @@ impl Lanes {
             p[k] = lane.p;
         }
         if p != [0.0; LANES] {
-            mass.solve_factor_transposed_lanes(self.block, &mut self.y);
+            mass.factor(self.block).solve_factor_transposed_lanes(&mut self.y);
             for (s, y) in speed[mass.layout().range(self.block)].iter_mut().zip(&self.y) {
                 let mut t = [0.0; LANES];
                 for k in 0..LANES {

@@ -212,10 +212,14 @@ pub fn contact_to_json(problem: &ContactProblem) -> String {
 
 /// The blocks, or their factors where these are not what the blocks give.
 fn write_mass(out: &mut Object, mass: &Mass) {
-    let each = |of: &dyn Fn(usize) -> Matrix| (0..mass.layout().blocks()).map(of).collect::<Vec<_>>();
-    let blocks = each(&|b| mass.block(b).clone());
+    let all = 0..mass.layout().blocks();
+    let blocks: Vec<Matrix> = all.clone().map(|b| mass.block(b).clone()).collect();
     let from_blocks = Mass::new(blocks.clone()).is_ok_and(|again| again == *mass);
-    let (key, all) = if from_blocks { ("mass", blocks) } else { ("factors", each(&|b| mass.factor(b).clone())) };
+    let factors = all.map(|b| mass.lower_factor(b).cloned()).collect::<Option<Vec<Matrix>>>();
+    let (key, all) = match factors {
+        Some(factors) if !from_blocks => ("factors", factors),
+        _ => ("mass", blocks),
+    };
     let line = |m: &Matrix, i: usize| (0..m.cols()).map(|j| number(m[(i, j)])).collect::<Vec<_>>().join(", ");
     let block = |m: &Matrix| (0..m.rows()).map(|i| format!("[{}]", line(m, i))).collect::<Vec<_>>().join(", ");
     lines(out, key, all.iter().map(|m| format!("[{}]", block(m))));

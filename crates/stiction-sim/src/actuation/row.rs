@@ -11,6 +11,8 @@ pub struct TreeRow {
     /// Trees, and where the first of each one's numbers is in `values`.
     blocks: Vec<(usize, usize)>,
     values: Vec<f64>,
+    /// The only velocity with a number, and that number, if it was given by itself: most actuators are on one joint.
+    only: Option<(usize, f64)>,
 }
 
 impl TreeRow {
@@ -18,10 +20,12 @@ impl TreeRow {
     pub fn clear(&mut self) {
         self.blocks.clear();
         self.values.clear();
+        self.only = None;
     }
 
     /// The numbers of a tree, one per velocity of it.
     pub(crate) fn tree_mut(&mut self, model: &Model, tree: usize) -> &mut [f64] {
+        self.only = None;
         let size = model.trees()[tree].v.len();
         let first = match self.blocks.iter().find(|(t, _)| *t == tree) {
             Some((_, first)) => *first,
@@ -39,13 +43,15 @@ impl TreeRow {
     pub fn copy_from(&mut self, other: &Self) {
         self.blocks.clone_from(&other.blocks);
         self.values.clone_from(&other.values);
+        self.only = other.only;
     }
 
     /// Adds to the number of velocity `k` (of the model).
     pub fn add(&mut self, model: &Model, k: usize, x: f64) {
-        let tree = model.trees().partition_point(|tree| tree.v.end <= k);
-        let first = model.trees()[tree].v.start;
+        let tree = model.tree_of(k);
+        let (first, is_empty) = (model.trees()[tree].v.start, self.blocks.is_empty());
         self.tree_mut(model, tree)[k - first] += x;
+        self.only = is_empty.then_some((k, x));
     }
 
     /// Adds `scale` times another row.
@@ -59,6 +65,12 @@ impl TreeRow {
     /// Multiplies all numbers.
     pub fn scale(&mut self, by: f64) {
         self.values.iter_mut().for_each(|x| *x *= by);
+        self.only = self.only.map(|(k, x)| (k, x * by));
+    }
+
+    /// The only velocity with a number, and that number, if it is known to be the only one.
+    pub(crate) fn only(&self) -> Option<(usize, f64)> {
+        self.only
     }
 
     /// The trees with their numbers.
@@ -93,6 +105,9 @@ impl TreeRow {
 
     /// The row times velocities `v` (nv).
     pub fn dot(&self, model: &Model, v: &[f64]) -> f64 {
+        if let Some((k, x)) = self.only {
+            return x * v[k];
+        }
         let part = |(tree, values): (usize, &[f64])| -> f64 {
             values.iter().zip(&v[model.trees()[tree].v.clone()]).map(|(a, b)| a * b).sum()
         };
@@ -101,6 +116,10 @@ impl TreeRow {
 
     /// Adds `scale` times the row to `out` (nv).
     pub fn add_to(&self, model: &Model, scale: f64, out: &mut [f64]) {
+        if let Some((k, x)) = self.only {
+            out[k] += scale * x;
+            return;
+        }
         for (tree, values) in self.blocks() {
             let out = &mut out[model.trees()[tree].v.clone()];
             out.iter_mut().zip(values).for_each(|(a, b)| *a += scale * b);

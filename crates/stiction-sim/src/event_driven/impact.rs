@@ -51,7 +51,7 @@ impl Events {
 
     /// A speed of a joint that is none.
     pub(super) fn no_joint_speed(&self, sim: &Simulation, k: usize) -> f64 {
-        let tree = sim.world.model.trees().partition_point(|tree| tree.v.end <= k);
+        let tree = sim.world.model.tree_of(k);
         let of = |x: &[f64]| sim.world.model.trees()[tree].v.clone().map(|k| x[k].abs()).fold(0.0, f64::max);
         REST * (of(&sim.state.v) + sim.settings.dt * of(&self.free))
     }

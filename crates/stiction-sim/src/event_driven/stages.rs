@@ -30,7 +30,7 @@ impl Events {
         scratch.force.extend(scratch.passive.iter().zip(&self.held).map(|(a, b)| a + b));
         drives.update_springs(world.driven(), &state.v);
         drives.springs.iter().for_each(|spring| spring.row.add_to(&world.model, spring.force, &mut scratch.force));
-        for link in world.model.links() {
+        for link in world.model.joints() {
             let p = &link.spec.properties;
             for k in link.v.clone() {
                 if link.v.len() == 1 {
@@ -189,7 +189,7 @@ impl Events {
         }
         loops.update_rates(&world.model, work);
         assembler.add_loops(loops, |_| 0.0)?;
-        for link in world.model.links() {
+        for link in world.model.joints() {
             for k in link.v.clone() {
                 match commands.prescribed[k] {
                     Some(target) if commands.is_limited(k) => {

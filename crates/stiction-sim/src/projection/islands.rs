@@ -219,7 +219,7 @@ fn moving_tree(world: &World, geom: usize) -> Option<usize> {
 /// Calls `see` with every limit of a joint: its velocity, the direction away from it, and how far
 /// it is (m or rad).
 pub(super) fn limits(world: &World, q: &[f64], mut see: impl FnMut(usize, f64, f64)) {
-    for link in world.model.links() {
+    for link in world.model.joints() {
         if matches!(link.spec.kind, JointKind::Revolute { .. } | JointKind::Prismatic { .. }) {
             let ([lo, hi], x, k) = (link.spec.properties.limits, q[link.q.start], link.v.start);
             for (gap, away) in [(x - lo, 1.0), (hi - x, -1.0)] {

@@ -245,7 +245,7 @@ impl Simulation {
             return None;
         }
         let mut q = state.q.clone();
-        for link in world.model.links() {
+        for link in world.model.joints() {
             if matches!(link.spec.kind, JointKind::Revolute { .. } | JointKind::Prismatic { .. }) {
                 let ([lo, hi], x) = (link.spec.properties.limits, &mut q[link.q.start]);
                 if lo - *x > FAR_BEYOND || *x - hi > FAR_BEYOND {

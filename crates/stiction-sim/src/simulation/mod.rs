@@ -96,6 +96,8 @@ pub(crate) struct Scratch {
     pub bodies: Vec<Matrix>,
     /// Forces of all motors, nv.
     pub motors: Vec<f64>,
+    /// Efforts of the actuators before their limits.
+    pub efforts: Vec<f64>,
     /// Efforts that motors gave in the step, nv.
     pub applied: Vec<f64>,
     /// Velocities after the step, nv.
@@ -375,7 +377,7 @@ impl Simulation {
         self.drives();
         let Self { world, state, drives, .. } = &*self;
         let mut out = vec![0.0; world.model.nv()];
-        for link in world.model.links() {
+        for link in world.model.joints() {
             let p = &link.spec.properties;
             for k in link.v.clone() {
                 out[k] -= p.damping * state.v[k];

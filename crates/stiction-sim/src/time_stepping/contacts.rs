@@ -87,7 +87,7 @@ impl Simulation {
         let reach = |k: usize| 2.0 * settings.dt * state.v[k].abs().max(scratch.v_free[k].abs()) + LIMIT_REACH;
         assembler.add_limits(&world.model, &state.q, reach, |gap| (gap, 0.0))?;
         assembler.add_loops(loops, |_| 0.0)?;
-        for link in world.model.links() {
+        for link in world.model.joints() {
             for k in link.v.clone() {
                 if let Some(target) = commands.prescribed[k] {
                     if commands.is_limited(k) {

@@ -65,6 +65,8 @@ pub(in crate::models) struct VelocitySpace {
     forces: ContactForces,
     /// Velocities after the step, m.
     motion: Vec<f64>,
+    /// Numbers of a block.
+    storage: Vec<f64>,
     /// The first island that was not solved.
     unsolved: Option<Unsolved>,
 }
@@ -397,8 +399,7 @@ impl VelocitySpace {
             let range = problem.layout().range(b);
             let part = &mut self.motion[range.clone()];
             part.copy_from_slice(&problem.force()[range.clone()]);
-            problem.mass().solve_factor(b, part);
-            problem.mass().solve_factor_transposed(b, part);
+            problem.mass().solve_block(b, part, &mut self.storage);
             if level == Level::Velocity {
                 part.iter_mut().zip(&problem.v()[range]).for_each(|(a, v)| *a = v + problem.dt() * *a);
             }
