@@ -47,7 +47,7 @@ mod rigid_bodies;
 pub mod shape;
 mod velocity_products;
 
-pub use collision::{Collision, CollisionRules, ContactPoint, Geom, Overlap, RayHit, Separation};
+pub use collision::{Collision, CollisionRules, ContactPoint, Geom, Margin, Overlap, RayHit, Separation};
 pub use inertia::Inertia;
 pub use joint::{Column, JointKind};
 pub use kinematics::{LinkMotion, Workspace};

@@ -47,11 +47,16 @@ impl Bounds {
     }
 
     pub(super) fn meets(&self, other: &Self) -> bool {
+        self.meets_within(other, 0.0)
+    }
+
+    /// The same with bounds that reach less far towards each other by `less` (m), half of it each.
+    pub(super) fn meets_within(&self, other: &Self, less: f64) -> bool {
         match (self, other) {
-            (Self::Aabb { centre, half }, Self::Aabb { centre: c, half: h }) => meet(*centre - *c, *half + *h),
+            (Self::Aabb { centre, half }, Self::Aabb { centre: c, half: h }) => meet(*centre - *c, *half + *h - less),
             (Self::Aabb { centre, half }, Self::HalfSpace { normal, offset })
             | (Self::HalfSpace { normal, offset }, Self::Aabb { centre, half }) => {
-                normal.dot(*centre) - (normal.abs()).dot(*half) <= *offset
+                normal.dot(*centre) - (normal.abs()).dot(*half - 0.5 * less) <= *offset - 0.5 * less
             }
             _ => false,
         }
@@ -139,6 +144,12 @@ impl Broad {
             }
         }
         self.crowded |= self.found.len() > MOST_PAIRS;
+        self.found.len()
+    }
+
+    /// Keeps those pairs for which it is true; returns how many there are then.
+    pub(super) fn keep(&mut self, is_near: impl Fn(usize, usize) -> bool) -> usize {
+        self.found.retain(|(i, j)| is_near(*i as usize, *j as usize));
         self.found.len()
     }
 

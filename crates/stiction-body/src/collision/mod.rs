@@ -11,6 +11,7 @@ mod closest_points;
 mod convex_hull;
 mod ellipsoid;
 mod frame;
+mod margins;
 mod pairs;
 pub(crate) mod polytope;
 mod rays;
@@ -22,6 +23,7 @@ mod vector;
 
 pub use advance::Overlap;
 pub use closest_points::Separation;
+pub use margins::Margin;
 pub use rays::RayHit;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,6 +38,7 @@ use crate::model::Model;
 use crate::shape::Shape;
 use broad::{Bounds, Broad};
 use frame::{Apart, Drift, Frame, Query, Touch};
+use margins::Margins;
 use pairs::Member;
 use rules::{Allowed, Group, place, rigid_groups};
 use solid::{Solid, unsupported};
@@ -122,6 +125,8 @@ const DUPLICATE: f64 = 1e-12;
 struct Part {
     solid: Solid,
     link: Option<usize>,
+    /// The tree of its link.
+    tree: Option<usize>,
     /// `X_LG`.
     pose: Pose,
     /// Centre and half sides of the bounding box, in the geom's frame.
@@ -200,6 +205,7 @@ pub struct Collision {
     /// Pairs of geoms that may overlap, ascending, and by how much (m).
     overlaps_allowed: Vec<([usize; 2], f64)>,
     broad: Broad,
+    margins: Margins,
     placed: Vec<Placed>,
     bounds: Vec<Bounds>,
     /// One per thread.
@@ -237,7 +243,8 @@ impl Collision {
             if !geom.name.is_empty() && !names.insert(geom.name.as_str()) {
                 return Err(InputError::Size { what: format!("geoms named \"{}\"", geom.name), expected: 1, found: 2 });
             }
-            parts.push(Part::new(geom, i, &groups, on_link[&geom.link] > 1)?);
+            let tree = geom.link.map(|link| model.links()[link].tree);
+            parts.push(Part { tree, ..Part::new(geom, i, &groups, on_link[&geom.link] > 1)? });
         }
         check_pairs(&geoms, &parts, &allowed)?;
         allowed.forbid(apart_along_axis::pairs(model, &parts, &groups, &allowed));
@@ -250,6 +257,7 @@ impl Collision {
             keep_duplicates: rules.keep_duplicates,
             overlaps_allowed: Vec::new(),
             broad,
+            margins: Margins::default(),
             placed: Vec::with_capacity(n),
             bounds: Vec::with_capacity(n),
             workspaces: vec![PairWorkspace::default()],
@@ -280,7 +288,7 @@ impl Collision {
         self.allowed.get(a, b)
     }
 
-    /// All contacts whose gap is at most what the two geoms can travel towards each other within `dt` (s) plus `margin` (m), with the
+    /// All contacts whose gap is at most what the two geoms can travel towards each other within `dt` (s) plus `margin`, with the
     /// poses in `work` and links that move as in `motion` (world axes, of the links' origins). Ordered by geoms, then by feature.
     ///
     /// A contact that is not touching yet is only given where the two features come to face each other within the step. Geoms on links
@@ -291,15 +299,16 @@ impl Collision {
         work: &Workspace,
         motion: &[LinkMotion],
         dt: f64,
-        margin: f64,
+        margin: impl Into<Margin>,
     ) -> &[ContactPoint] {
         self.contacts.clear();
-        self.look(model, work, motion, dt, margin, |_| true);
+        self.margins.start(model, motion, dt, margin.into());
+        self.look(model, work, motion, dt, true, |_| true);
         &self.contacts
     }
 
     /// The same contacts as [`Collision::find`] gives, after links were moved since the last call
-    /// with otherwise the same arguments: only pairs with a link for which `moved` is true are
+    /// with otherwise the same arguments and the margins of that one: only pairs with a link for which `moved` is true are
     /// looked at again.
     pub fn find_again(
         &mut self,
@@ -307,12 +316,11 @@ impl Collision {
         work: &Workspace,
         motion: &[LinkMotion],
         dt: f64,
-        margin: f64,
         moved: impl Fn(usize) -> bool + Sync,
     ) -> &[ContactPoint] {
         std::mem::swap(&mut self.contacts, &mut self.before);
         self.contacts.clear();
-        self.look(model, work, motion, dt, margin, moved);
+        self.look(model, work, motion, dt, false, moved);
         &self.contacts
     }
 
@@ -333,17 +341,26 @@ impl Collision {
         work: &Workspace,
         motion: &[LinkMotion],
         dt: f64,
-        margin: f64,
+        share_margins: bool,
         moved: impl Fn(usize) -> bool + Sync,
     ) {
+        let margin = self.margins.largest;
         if !(dt >= 0.0 && margin >= 0.0 && dt.is_finite() && margin.is_finite()) {
             return;
         }
         self.place(model, work, motion, dt, margin);
         let count = self.broad.candidates(&self.bounds, &self.allowed, self.threads);
-        let Self { parts, placed, broad, before, contacts, workspaces, chunks, threads, overlaps_allowed, .. } = self;
+        let Self { parts, placed, broad, margins, bounds, before, contacts, .. } = self;
+        if share_margins {
+            margins.share(broad, count, bounds, |geom| parts[geom].tree);
+        }
+        let count = broad.keep(|i, j| {
+            let less = margin - margins.of([parts[i].tree, parts[j].tree]);
+            less == 0.0 || bounds[i].meets_within(&bounds[j], less)
+        });
+        let Self { workspaces, chunks, threads, overlaps_allowed, .. } = self;
         let keep_duplicates = self.keep_duplicates;
-        let pairs = Pairs { parts, placed, broad, before, overlaps_allowed, keep_duplicates, dt, margin };
+        let pairs = Pairs { parts, placed, broad, before, overlaps_allowed, keep_duplicates, dt, margins };
         let of_threads = threads.worth(count / 2, GRAIN);
         if of_threads == 1 {
             pairs.find(0..count, &moved, &mut workspaces[0], contacts);
@@ -454,7 +471,7 @@ struct Pairs<'a> {
     overlaps_allowed: &'a [([usize; 2], f64)],
     keep_duplicates: bool,
     dt: f64,
-    margin: f64,
+    margins: &'a Margins,
 }
 
 impl Pairs<'_> {
@@ -487,7 +504,8 @@ impl Pairs<'_> {
     fn contacts_of(&self, i: usize, j: usize, workspace: &mut PairWorkspace, contacts: &mut Vec<ContactPoint>) {
         let PairWorkspace { scratch, touches } = workspace;
         let (a, b) = (&self.parts[i], &self.parts[j]);
-        let query = query([a, b], [&self.placed[i], &self.placed[j]], self.dt, self.margin);
+        let margin = self.margins.of([a.tree, b.tree]);
+        let query = query([a, b], [&self.placed[i], &self.placed[j]], self.dt, margin);
         touches.clear();
         let merge = !self.keep_duplicates;
         let members = [a.member(&self.placed[i]), b.member(&self.placed[j])];
@@ -569,6 +587,7 @@ impl Part {
             size: solid.size(half),
             solid,
             link: geom.link,
+            tree: None,
             pose: geom.pose,
             centre,
             half,

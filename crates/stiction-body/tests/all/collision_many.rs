@@ -3,7 +3,7 @@
 
 use crate::collision_support::*;
 use stiction_body::math::{Pose, Vec3};
-use stiction_body::{LinkMotion, Shape};
+use stiction_body::{LinkMotion, Margin, Shape};
 
 /// Balls whose radii span four decades, dense enough that many touch.
 fn balls(random: &mut Random, count: usize) -> Vec<(f64, Vec3)> {
@@ -56,7 +56,7 @@ fn contacts_found_again_are_those_of_a_fresh_look() {
             pose.translation += random.vector(1e-2);
         }
         let Scene { model, collision, work, motion, .. } = &mut scene;
-        let again = collision.find_again(model, work, motion, dt, margin, |link| moved[link]).to_vec();
+        let again = collision.find_again(model, work, motion, dt, |link| moved[link]).to_vec();
         assert_eq!(again, scene.find(dt, margin), "round {round}");
     }
 }
@@ -72,5 +72,23 @@ fn contacts_that_no_step_can_be_made_of_are_not_kept() {
         assert_eq!(scene.find(0.0, 0.0).len(), contacts);
         assert_eq!(scene.collision.take_crowded(), contacts == 0);
         assert!(!scene.collision.take_crowded());
+    }
+}
+
+#[test]
+fn contacts_are_looked_for_as_far_as_a_hit_may_push() {
+    // Two cubes with 1 cm between them, and a ball that flies 3 cm in the step: past them, or at the first one.
+    let at = |x: f64, z: f64| Pose::from_translation(Vec3::new(x, 0.0, z));
+    let cubes = [(cuboid(0.1, 0.1, 0.1), at(0.0, 0.0)), (cuboid(0.1, 0.1, 0.1), at(0.21, 0.0))];
+    for (height, found) in [(1.0, vec![]), (0.0, vec![[0, 1], [0, 2]])] {
+        let ball = (sphere(0.1), at(-0.22, height));
+        let mut scene = Scene::new(&[], &[cubes[0].clone(), cubes[1].clone(), ball]);
+        scene.motion[2].linear = Vec3::new(3.0, 0.0, 0.0);
+        let Scene { model, collision, work, motion } = &mut scene;
+        let contacts = collision.find(model, work, motion, 1e-2, Margin::OfHits(0.5));
+        let mut pairs: Vec<_> = contacts.iter().map(|c| c.geoms).collect();
+        pairs.dedup();
+        assert_eq!(pairs, found, "{height}");
+        assert!(!collision.find(model, work, motion, 1e-2, 0.015).is_empty(), "a margin for all");
     }
 }

@@ -13,7 +13,7 @@ mod sweeps;
 use std::mem;
 
 use stiction_body::math::length;
-use stiction_body::{JointKind, LinkMotion};
+use stiction_body::{JointKind, LinkMotion, Margin};
 use stiction_contact::{Contact, ContactModel, ContactProblem, Mass};
 use stiction_lcp::{InputError, Matrix};
 
@@ -274,13 +274,11 @@ impl Simulation {
         let clock = self.clock();
         let Self { work, world, state, scratch, collision, settings, sizes, drives, .. } = self;
         let (model, motion, dt) = (&world.model, &scratch.motion, settings.dt);
-        let fastest = motion.iter().map(|m| length(m.linear)).fold(0.0, f64::max);
-        let margin = HIT * dt * fastest;
         let points = if again {
             let moved = |link: usize| scratch.moved[link] != LinkMotion::ZERO;
-            collision.find_again(model, work, motion, dt, margin, moved)
+            collision.find_again(model, work, motion, dt, moved)
         } else {
-            collision.find(model, work, motion, dt, margin)
+            collision.find(model, work, motion, dt, Margin::OfHits(HIT))
         };
         let mut beyond = beyond_limits(world, &state.q);
         tendon_limits(world, &drives.tendons, |_, _, gap| beyond = beyond.max(-gap));

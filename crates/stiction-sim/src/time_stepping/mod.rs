@@ -23,7 +23,8 @@ use contacts::flatten_faces;
 pub(crate) use contacts::{TOUCHING_GAP, separation_speed, smaller};
 pub(crate) use solve::{describe, map_start};
 
-/// Bodies may be hit within the step: contacts are looked for this fraction of the fastest body's way farther than bodies move by themselves.
+/// Bodies may be hit within the step: contacts are looked for this fraction of the way of the fastest body that may hit them farther than bodies
+/// move by themselves.
 pub(crate) const HIT: f64 = 0.5;
 
 impl Simulation {

@@ -69,7 +69,10 @@ impl Forest {
         let n = inertia.cols();
         let Self { tied, parents, children } = self;
         tied.clear();
-        tied.extend((0..n).flat_map(|i| (0..n).map(move |j| j < i && inertia[(j, i)] != 0.0)));
+        for i in 0..n {
+            tied.extend(inertia.col(i)[..i].iter().map(|x| *x != 0.0));
+            tied.resize((i + 1) * n, false);
+        }
         parents.clear();
         parents.resize(n, None);
         children.clear();

@@ -286,17 +286,18 @@ impl Newton {
             return self.add_delassus(el);
         }
         for group in &el.groups {
-            let stride = group.stride;
-            self.block[..group.length * stride].fill(0.0);
             let mut acts = false;
             for e in group.elements.0..group.elements.1 {
                 stiction_lcp::interrupt::check();
-                if self.maps[e].acts {
+                let (presses, follows) = (self.maps[e].acts, self.maps[e].follows != [0.0; 3]);
+                if (presses || follows) && !acts {
+                    self.block[..group.length * group.stride].fill(0.0);
                     acts = true;
+                }
+                if presses {
                     self.add_element(el, group, e);
                 }
-                if self.maps[e].follows != [0.0; 3] {
-                    acts = true;
+                if follows {
                     self.add_follower(el, group, e);
                 }
             }

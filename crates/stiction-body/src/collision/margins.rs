@@ -1,0 +1,135 @@
+//! How much farther than bodies move by themselves contacts are looked for: bodies that are hit within the step move on.
+//!
+//! What is hit is at most about as fast as what hits it, and may hit the next. So bodies that may meet within the step share the margin of the fastest of
+//! them, and one that flies past all others concerns none. Bodies that hang together by joints pass on hits too: a tree has one margin.
+
+use crate::collision::broad::{Bounds, Broad};
+use crate::kinematics::LinkMotion;
+use crate::math::length;
+use crate::model::Model;
+
+/// How much farther than they move contacts of two geoms are looked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Margin {
+    /// The same for all (m).
+    Same(f64),
+    /// This part of the way of the fastest body that may hit one of them within the step, or hit what hits it.
+    OfHits(f64),
+}
+
+impl From<f64> for Margin {
+    fn from(margin: f64) -> Self {
+        Self::Same(margin)
+    }
+}
+
+/// The margins of trees. Keeps its storage.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Margins {
+    /// Of each tree (m).
+    of_trees: Vec<f64>,
+    /// Of all trees and of the world (m).
+    pub largest: f64,
+    /// Trees from the largest margin to the smallest, and those whose neighbours are to be looked at.
+    order: Vec<usize>,
+    open: Vec<usize>,
+    /// Pairs of geoms of two trees that may meet, by either tree, and where each tree's begin.
+    pairs: Vec<u32>,
+    starts: Vec<usize>,
+    done: Vec<bool>,
+}
+
+impl Margins {
+    /// Gives every tree the margin that it has by itself.
+    pub fn start(&mut self, model: &Model, motion: &[LinkMotion], dt: f64, margin: Margin) {
+        self.of_trees.clear();
+        match margin {
+            Margin::Same(margin) => {
+                self.of_trees.resize(model.trees().len(), margin);
+                self.largest = margin;
+            }
+            Margin::OfHits(part) => {
+                self.of_trees.resize(model.trees().len(), 0.0);
+                for (link, motion) in model.links().iter().zip(motion) {
+                    let own = &mut self.of_trees[link.tree];
+                    *own = own.max(part * dt * length(motion.linear));
+                }
+                self.largest = self.of_trees.iter().copied().fold(0.0, f64::max);
+            }
+        }
+    }
+
+    /// The margin of two geoms on these trees, or in the world (m).
+    pub fn of(&self, trees: [Option<usize>; 2]) -> f64 {
+        let [a, b] = trees.map(|tree| tree.map_or(0.0, |tree| self.of_trees[tree]));
+        if trees == [None; 2] { self.largest } else { a.max(b) }
+    }
+
+    /// Lets trees that may meet share the larger margin, from the fastest on. `bounds` have the largest margin, and `tree` is that of a geom.
+    pub fn share(&mut self, broad: &Broad, count: usize, bounds: &[Bounds], tree: impl Fn(usize) -> Option<usize>) {
+        let trees = |k: usize| {
+            let (i, j) = broad.pair(k);
+            tree(i).zip(tree(j)).filter(|(a, b)| a != b)
+        };
+        let n = self.of_trees.len();
+        let Self { of_trees, order, open, pairs, starts, done, largest } = self;
+        if of_trees.iter().all(|margin| margin == largest) {
+            return;
+        }
+        // The pairs of each tree, counted and then filled from their ends.
+        starts.clear();
+        starts.resize(n + 1, 0);
+        (0..count).filter_map(trees).for_each(|(a, b)| {
+            starts[a] += 1;
+            starts[b] += 1;
+        });
+        let mut end = 0;
+        for start in starts.iter_mut() {
+            end += *start;
+            *start = end;
+        }
+        pairs.clear();
+        pairs.resize(end, 0);
+        for k in 0..count {
+            for tree in trees(k).into_iter().flat_map(|(a, b)| [a, b]) {
+                starts[tree] -= 1;
+                pairs[starts[tree]] = k as u32;
+            }
+        }
+        done.clear();
+        done.resize(n, false);
+        order.clear();
+        order.extend(0..n);
+        order.sort_unstable_by(|&a, &b| of_trees[b].total_cmp(&of_trees[a]).then(a.cmp(&b)));
+        for &first in &*order {
+            let margin = of_trees[first];
+            open.push(first);
+            while let Some(at) = open.pop() {
+                if std::mem::replace(&mut done[at], true) {
+                    continue;
+                }
+                of_trees[at] = margin;
+                for &k in &pairs[starts[at]..starts[at + 1]] {
+                    let Some((a, b)) = trees(k as usize) else { continue };
+                    let (other, (i, j)) = (if a == at { b } else { a }, broad.pair(k as usize));
+                    if !done[other] && bounds[i].meets_within(&bounds[j], *largest - margin) {
+                        open.push(other);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_have_the_larger_margin_of_their_trees() {
+        let margins = Margins { of_trees: vec![0.1, 0.3], largest: 0.3, ..Margins::default() };
+        assert_eq!(margins.of([Some(0), None]), 0.1);
+        assert_eq!(margins.of([Some(0), Some(1)]), 0.3);
+        assert_eq!(margins.of([None, None]), 0.3);
+    }
+}
