@@ -33,6 +33,12 @@ done
 step rust "format"
 cargo fmt --all --check
 
+# Downloads meanwhile what the Python tests need.
+extras=(ray mujoco)
+mkdir -p target
+bash scripts/python_environment.sh "${extras[@]}" > target/python-environment.log 2>&1 &
+environment=$!
+
 step rust "lints, as errors"
 cargo clippy --release --workspace --all-targets --quiet -- -D warnings
 
@@ -89,6 +95,10 @@ RUSTDOCFLAGS="-D warnings" cargo doc "${everything[@]}" --no-deps --quiet
 cargo test "${everything[@]}" --quiet --doc
 end_step
 
-bash scripts/test_python.sh ray mujoco
+status=0
+wait "$environment" || status=$?
+cat target/python-environment.log
+[ $status = 0 ]
+STICTION_ENVIRONMENT_IS_READY=1 bash scripts/test_python.sh "${extras[@]}"
 
 printf '\n== all checks passed\n'
