@@ -148,8 +148,9 @@ impl Workspace {
             for n in bodies.clone() {
                 self.mass_columns(model, n, tree.v.start, block);
             }
+            let entries = block.as_mut_slice();
             for k in 1..size {
-                (0..k).for_each(|j| block[(k, j)] = block[(j, k)]);
+                (0..k).for_each(|j| entries[j * size + k] = entries[k * size + j]);
             }
         }
     }

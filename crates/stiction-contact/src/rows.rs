@@ -207,7 +207,7 @@ impl Rows {
         self.entries(i).iter().map(|e| (e.block(), e.from as usize, &self.values[e.numbers()]))
     }
 
-    #[inline]
+    #[inline(always)]
     fn entries(&self, i: usize) -> &[Entry] {
         &self.entries[self.starts[i]..self.starts[i + 1]]
     }

@@ -9,7 +9,7 @@ use crate::interrupt;
 use crate::matrix::{Matrix, axpy, dot};
 
 /// The factor, by columns. Keeps its storage.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct BranchedCholesky {
     /// U, of which column k is read at the rows of its runs and at its diagonal.
     u: Matrix,
@@ -19,6 +19,13 @@ pub struct BranchedCholesky {
     starts: Vec<usize>,
     /// One over the diagonal of U.
     reciprocals: Vec<f64>,
+}
+
+impl PartialEq for BranchedCholesky {
+    fn eq(&self, other: &Self) -> bool {
+        let entries = |k: usize| self.entries(k).eq(other.entries(k));
+        self.reciprocals == other.reciprocals && self.starts == other.starts && (0..self.rows()).all(entries)
+    }
 }
 
 impl BranchedCholesky {
@@ -33,7 +40,8 @@ impl BranchedCholesky {
         mut accept: impl FnMut(usize, f64) -> Option<f64>,
     ) -> Result<(), RejectedPivot> {
         let n = a.rows();
-        self.u.copy_from(a);
+        self.u.reshape(n, n);
+        (0..n).for_each(|k| self.u.col_mut(k)[..=k].copy_from_slice(&a.col(k)[..=k]));
         self.runs.clear();
         self.starts.clear();
         self.starts.resize(n + 1, 0);

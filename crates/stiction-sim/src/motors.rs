@@ -33,7 +33,7 @@ impl Simulation {
         let (dt, left_out) = (settings.dt, bounded == Bounded::LeftOut);
         scratch.force.clear();
         scratch.force.extend(scratch.passive.iter().zip(&commands.force).map(|(a, b)| a + b));
-        if self.couples_velocities {
+        if self.couples_velocities && !std::mem::take(&mut scratch.mass_is_of_bodies) {
             scratch.mass.iter_mut().zip(&scratch.bodies).for_each(|(to, from)| to.copy_from(from));
         }
         for link in world.model.joints() {

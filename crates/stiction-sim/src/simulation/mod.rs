@@ -94,6 +94,8 @@ pub(crate) struct Scratch {
     pub mass: Vec<Matrix>,
     /// That of the bodies alone, where something acts implicitly along more than single velocities.
     pub bodies: Vec<Matrix>,
+    /// Nothing was added to the inertia yet.
+    pub mass_is_of_bodies: bool,
     /// Forces of all motors, nv.
     pub motors: Vec<f64>,
     /// Efforts of the actuators before their limits.

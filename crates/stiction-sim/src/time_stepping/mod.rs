@@ -139,6 +139,7 @@ impl Simulation {
         if self.couples_velocities {
             scratch.bodies.resize_with(scratch.mass.len(), Default::default);
             scratch.bodies.iter_mut().zip(&scratch.mass).for_each(|(to, from)| to.copy_from(from));
+            scratch.mass_is_of_bodies = true;
         }
         scratch.diagonal.clear();
         scratch.diagonal.extend(scratch.mass.iter().flat_map(|block| (0..block.rows()).map(|d| block[(d, d)])));
