@@ -34,12 +34,25 @@ wheel=$(echo "$wheels"/stiction-*-abi3-*.whl)
 unset PYTHONPATH
 tests() { STICTION_TWINS=$PWD/target/release/examples "$venv/bin/python" -m pytest -q "$@"; }
 
+# Steps that run beside others, because they wait or have one process: what they say comes when they are waited for.
+await() {
+    local status=0
+    wait "$1" || status=$?
+    cat "$2"
+    return $status
+}
+
 step python "tests, from outside the sources"
 # With the features of the whole workspace, so that a build of it has them already.
 cargo build --release --workspace --exclude stiction-benchmarks --quiet --bins --examples
-tests -n 2 --dist worksteal tests/python --ignore tests/python/test_view.py --ignore tests/python/test_view_browser.py
+viewer=(tests/python/test_view_browser.py tests/python/test_view.py)
+if [ "$mode" != --quick ]; then
+    # Those of the viewer wait for pages most of the time.
+    tests -n 2 --dist worksteal -p no:cacheprovider "${viewer[@]}" > target/viewer-tests.log 2>&1 &
+    viewer_tests=$!
+fi
+tests -n 2 --dist worksteal tests/python "${viewer[@]/#/--ignore=}"
 
-# Steps of one process each, two at a time. What one of them says comes when it has ended.
 check_again() {
     "$venv/bin/python" tests/python/cross_check.py target/release/stiction
     "$venv/bin/python" tests/checker/run.py --count 2000
@@ -73,14 +86,10 @@ step python "answers checked again in NumPy, and 2,000 in rational and 60-digit 
 (set -e; other_versions) > target/python-versions.log 2>&1 &
 versions=$!
 check_again
-status=0
-wait "$versions" || status=$?
-cat target/python-versions.log
-[ $status = 0 ]
+await "$versions" target/python-versions.log
 
 step docs "the site, warnings as errors"
 NO_MKDOCS_2_WARNING=1 "$venv/bin/python" -m mkdocs build --strict --quiet
 
-# One after the other: they wait for pictures that come in time.
-step browser "the viewer, also in a browser"
-tests tests/python/test_view.py tests/python/test_view_browser.py
+step browser "what is left of the viewer's tests, also in a browser"
+await "$viewer_tests" target/viewer-tests.log
