@@ -20,6 +20,7 @@ PUBLIC = re.compile(r"^\s*pub (?:const fn|async fn|unsafe fn|fn|struct|enum|trai
 FACTORIZATIONS = [
     ("stiction-linalg/src/cholesky.rs", "pub fn factor_columns("),
     ("stiction-linalg/src/cholesky.rs", "impl PivotedCholesky"),
+    ("stiction-linalg/src/branched_cholesky.rs", "pub fn factor("),
     ("stiction-linalg/src/elimination.rs", "pub fn eliminate("),
     ("/lu.rs", "impl Lu "),
     ("/active_qr.rs", "impl ActiveQr"),

@@ -475,4 +475,28 @@ mod tests {
         assert!(Mass::free_body(0.0, &Matrix::identity(3)).is_err());
         assert!(Mass::new(vec![]).is_ok());
     }
+
+    /// A heavy base of three velocities, with eight limbs of two that are a millionth of it.
+    #[test]
+    fn trees_are_solved_to_rounding_beside_what_each_velocity_has() {
+        let (base, n) = (3, 19);
+        let limb = |i: usize| (i - base) / 2;
+        let block = Matrix::from_fn(n, n, |i, j| match (i.min(j), i.max(j)) {
+            (a, b) if b < base => 1e3 * f64::from(u8::from(a == b)),
+            (a, b) if a < base => 1e-3 / (1.0 + (a + b) as f64),
+            (a, b) if limb(a) == limb(b) => 1e-3 * f64::from(1 + u8::from(a == b)),
+            _ => 0.0,
+        });
+        let mass = Mass::new(vec![block.clone()]).unwrap();
+        assert!(mass.lower_factor(0).is_none(), "it has branches");
+        // A push on one limb, of which the base hardly feels anything.
+        let force: Vec<f64> = (0..n).map(|i| f64::from(u8::from(i == n - 1))).collect();
+        let mut x = force.clone();
+        mass.solve_block(0, &mut x, &mut vec![]);
+        for i in 0..n {
+            let terms: Vec<f64> = (0..n).map(|j| block[(i, j)] * x[j]).collect();
+            let (sum, size) = (terms.iter().sum::<f64>(), terms.iter().map(|t| t.abs()).sum::<f64>());
+            assert!((sum - force[i]).abs() <= 8.0 * f64::EPSILON * size, "{i}: {sum:e} of {size:e}");
+        }
+    }
 }
