@@ -273,6 +273,15 @@ impl Model {
         &self.bodies
     }
 
+    /// Pairs of different trees that a loop, or joints that follow others, tie together.
+    pub(crate) fn tied_trees(&self) -> impl Iterator<Item = (usize, usize)> {
+        let loops = self.loops.iter().filter_map(|closure| closure.a.zip(closure.b));
+        let mimics = self.mimics.iter().map(|mimic| (mimic.link, mimic.of));
+        let couplings = self.couplings.iter().flat_map(|c| c.terms.windows(2).map(|two| (two[0].link, two[1].link)));
+        let trees = |(a, b): (usize, usize)| (self.links[a].tree, self.links[b].tree);
+        loops.chain(mimics).chain(couplings).map(trees).filter(|(a, b)| a != b)
+    }
+
     /// Joints that follow others.
     pub fn mimics(&self) -> &[Mimic] {
         &self.mimics

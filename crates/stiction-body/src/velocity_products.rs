@@ -235,7 +235,7 @@ impl StepScratch {
         self.after.extend(force.iter().map(|f| dt * f));
         self.impulse.clear();
         self.impulse.resize(v.len(), 0.0);
-        if self.factor.factor(mass, 0, |_, pivot| (pivot > 0.0).then_some(pivot)).is_err() {
+        if self.factor.factor(mass, |_, pivot| (pivot > 0.0).then_some(pivot)).is_err() {
             return false;
         }
         self.factor.solve(&mut self.after);

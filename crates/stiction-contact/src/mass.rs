@@ -401,7 +401,7 @@ fn factor_into(b: usize, block: &Matrix, to: &mut BlockFactor) -> Result<(), Inp
     check_square(b, block)?;
     check_symmetric(b, block)?;
     let accept = |j: usize, pivot: f64| (pivot > PIVOT * block[(j, j)] && pivot > 0.0).then_some(pivot);
-    to.factor(block, FREE, accept).map_err(|rejected| {
+    to.factor(block, accept).map_err(|rejected| {
         let reason = format!("pivot {} of its Cholesky factor is {:e}", rejected.column, rejected.pivot);
         InputError::NotPositiveDefinite { what: format!("mass block {b}"), reason }
     })

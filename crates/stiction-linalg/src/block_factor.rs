@@ -9,6 +9,9 @@ use crate::matrix::{Matrix, axpy, dot};
 /// have 0.05.
 const BRANCHED_FROM: f64 = 0.5;
 
+/// Blocks up to the size of a free body's are dense: callers have code of that size.
+const DENSE_UP_TO: usize = 6;
+
 /// The factor. Keeps its storage.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BlockFactor {
@@ -40,18 +43,13 @@ impl BlockFactor {
         Self::Dense(out)
     }
 
-    /// Becomes the factor of a symmetric matrix: dense up to `small` rows. `accept` is given the number of each pivot and the pivot, and
+    /// Becomes the factor of a symmetric matrix, dense up to six rows. `accept` is given the number of each pivot and the pivot, and
     /// returns the pivot to go on with, or `None` to end there.
     ///
     /// # Errors
     /// The pivot that was not accepted; then this factor has no meaning.
-    pub fn factor(
-        &mut self,
-        a: &Matrix,
-        small: usize,
-        accept: impl FnMut(usize, f64) -> Option<f64>,
-    ) -> Result<(), RejectedPivot> {
-        if a.rows() > small && is_branched(a) {
+    pub fn factor(&mut self, a: &Matrix, accept: impl FnMut(usize, f64) -> Option<f64>) -> Result<(), RejectedPivot> {
+        if a.rows() > DENSE_UP_TO && is_branched(a) {
             if let Self::Branched(branched) = self {
                 return branched.factor(a, accept);
             }
@@ -258,13 +256,11 @@ mod tests {
         let full = Matrix::from_fn(n, n, |i, j| tree[(i, j)] + 0.01);
         for (a, is_branched) in [(&tree, true), (&full, false)] {
             let mut factor = BlockFactor::default();
-            factor.factor(a, 6, |_, pivot| Some(pivot)).unwrap();
+            factor.factor(a, |_, pivot| Some(pivot)).unwrap();
             assert_eq!(matches!(factor, BlockFactor::Branched(_)), is_branched);
-            let lower = {
-                let mut small = factor.clone();
-                small.factor(a, n, |_, pivot| Some(pivot)).unwrap();
-                BlockFactor::from_lower(small.lower().unwrap().clone())
-            };
+            let mut lower = a.clone();
+            cholesky::factor(&mut lower, |_, pivot| Some(pivot)).unwrap();
+            let lower = BlockFactor::from_lower(lower);
             let x: Vec<f64> = (0..n).map(|i| (i as f64 - 4.0) / 7.0).collect();
             let mut y = vec![0.0; n];
             a.mul_into(&x, &mut y);

@@ -74,7 +74,6 @@ impl Collision {
         let part = self.parts.get(geom)?.clone();
         let ball = Part {
             solid: Solid::Sphere { radius: 0.0 },
-            tree: None,
             link: None,
             pose: Pose::from_translation(point),
             centre: Vec3::ZERO,

@@ -1,7 +1,8 @@
 //! How much farther than bodies move by themselves contacts are looked for: bodies that are hit within the step move on.
 //!
 //! What is hit is at most about as fast as what hits it, and may hit the next. So bodies that may meet within the step share the margin of the fastest of
-//! them, and one that flies past all others concerns none. Bodies that hang together by joints pass on hits too: a tree has one margin.
+//! them, and one that flies past all others concerns none. Bodies that hang
+//! together by joints pass on hits too: a tree has one margin, and so have trees that loops tie together.
 
 use crate::collision::broad::{Bounds, Broad};
 use crate::kinematics::LinkMotion;
@@ -28,7 +29,7 @@ impl From<f64> for Margin {
 pub(super) struct Margins {
     /// Of each tree (m).
     of_trees: Vec<f64>,
-    /// Of all trees and of the world (m).
+    /// The largest of them (m).
     pub largest: f64,
     /// Trees from the largest margin to the smallest, and those whose neighbours are to be looked at.
     order: Vec<usize>,
@@ -62,11 +63,18 @@ impl Margins {
     /// The margin of two geoms on these trees, or in the world (m).
     pub fn of(&self, trees: [Option<usize>; 2]) -> f64 {
         let [a, b] = trees.map(|tree| tree.map_or(0.0, |tree| self.of_trees[tree]));
-        if trees == [None; 2] { self.largest } else { a.max(b) }
+        a.max(b)
     }
 
-    /// Lets trees that may meet share the larger margin, from the fastest on. `bounds` have the largest margin, and `tree` is that of a geom.
-    pub fn share(&mut self, broad: &Broad, count: usize, bounds: &[Bounds], tree: impl Fn(usize) -> Option<usize>) {
+    /// Lets trees that may meet, or are tied together, share the larger margin, from the fastest on. `bounds` have the largest margin, and `tree` is
+    /// that of a geom.
+    pub fn share(
+        &mut self,
+        model: &Model,
+        (broad, count): (&Broad, usize),
+        bounds: &[Bounds],
+        tree: impl Fn(usize) -> Option<usize>,
+    ) {
         let trees = |k: usize| {
             let (i, j) = broad.pair(k);
             tree(i).zip(tree(j)).filter(|(a, b)| a != b)
@@ -109,6 +117,9 @@ impl Margins {
                     continue;
                 }
                 of_trees[at] = margin;
+                for (a, b) in model.tied_trees().filter(|(a, b)| *a == at || *b == at) {
+                    open.push(if a == at { b } else { a });
+                }
                 for &k in &pairs[starts[at]..starts[at + 1]] {
                     let Some((a, b)) = trees(k as usize) else { continue };
                     let (other, (i, j)) = (if a == at { b } else { a }, broad.pair(k as usize));
@@ -130,6 +141,5 @@ mod tests {
         let margins = Margins { of_trees: vec![0.1, 0.3], largest: 0.3, ..Margins::default() };
         assert_eq!(margins.of([Some(0), None]), 0.1);
         assert_eq!(margins.of([Some(0), Some(1)]), 0.3);
-        assert_eq!(margins.of([None, None]), 0.3);
     }
 }

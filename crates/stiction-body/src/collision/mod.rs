@@ -125,8 +125,6 @@ const DUPLICATE: f64 = 1e-12;
 struct Part {
     solid: Solid,
     link: Option<usize>,
-    /// The tree of its link.
-    tree: Option<usize>,
     /// `X_LG`.
     pose: Pose,
     /// Centre and half sides of the bounding box, in the geom's frame.
@@ -243,8 +241,7 @@ impl Collision {
             if !geom.name.is_empty() && !names.insert(geom.name.as_str()) {
                 return Err(InputError::Size { what: format!("geoms named \"{}\"", geom.name), expected: 1, found: 2 });
             }
-            let tree = geom.link.map(|link| model.links()[link].tree);
-            parts.push(Part { tree, ..Part::new(geom, i, &groups, on_link[&geom.link] > 1)? });
+            parts.push(Part::new(geom, i, &groups, on_link[&geom.link] > 1)?);
         }
         check_pairs(&geoms, &parts, &allowed)?;
         allowed.forbid(apart_along_axis::pairs(model, &parts, &groups, &allowed));
@@ -351,16 +348,18 @@ impl Collision {
         self.place(model, work, motion, dt, margin);
         let count = self.broad.candidates(&self.bounds, &self.allowed, self.threads);
         let Self { parts, placed, broad, margins, bounds, before, contacts, .. } = self;
+        let tree = |geom: usize| parts[geom].link.and_then(|link| model.links().get(link)).map(|link| link.tree);
         if share_margins {
-            margins.share(broad, count, bounds, |geom| parts[geom].tree);
+            margins.share(model, (broad, count), bounds, tree);
         }
         let count = broad.keep(|i, j| {
-            let less = margin - margins.of([parts[i].tree, parts[j].tree]);
+            let less = margin - margins.of([i, j].map(tree));
             less == 0.0 || bounds[i].meets_within(&bounds[j], less)
         });
         let Self { workspaces, chunks, threads, overlaps_allowed, .. } = self;
         let keep_duplicates = self.keep_duplicates;
-        let pairs = Pairs { parts, placed, broad, before, overlaps_allowed, keep_duplicates, dt, margins };
+        let margin = |i: usize, j: usize| margins.of([i, j].map(tree));
+        let pairs = Pairs { parts, placed, broad, before, overlaps_allowed, keep_duplicates, dt, margin };
         let of_threads = threads.worth(count / 2, GRAIN);
         if of_threads == 1 {
             pairs.find(0..count, &moved, &mut workspaces[0], contacts);
@@ -463,7 +462,7 @@ impl Collision {
 }
 
 /// What the contacts of all pairs are found from.
-struct Pairs<'a> {
+struct Pairs<'a, M> {
     parts: &'a [Part],
     placed: &'a [Placed],
     broad: &'a Broad,
@@ -471,10 +470,11 @@ struct Pairs<'a> {
     overlaps_allowed: &'a [([usize; 2], f64)],
     keep_duplicates: bool,
     dt: f64,
-    margins: &'a Margins,
+    /// The margin of two geoms (m).
+    margin: M,
 }
 
-impl Pairs<'_> {
+impl<M: Fn(usize, usize) -> f64> Pairs<'_, M> {
     /// Adds the contacts of a range of the pairs that are near each other; those of pairs without a link that `moved` are the ones of before.
     fn find(
         &self,
@@ -504,8 +504,7 @@ impl Pairs<'_> {
     fn contacts_of(&self, i: usize, j: usize, workspace: &mut PairWorkspace, contacts: &mut Vec<ContactPoint>) {
         let PairWorkspace { scratch, touches } = workspace;
         let (a, b) = (&self.parts[i], &self.parts[j]);
-        let margin = self.margins.of([a.tree, b.tree]);
-        let query = query([a, b], [&self.placed[i], &self.placed[j]], self.dt, margin);
+        let query = query([a, b], [&self.placed[i], &self.placed[j]], self.dt, (self.margin)(i, j));
         touches.clear();
         let merge = !self.keep_duplicates;
         let members = [a.member(&self.placed[i]), b.member(&self.placed[j])];
@@ -587,7 +586,6 @@ impl Part {
             size: solid.size(half),
             solid,
             link: geom.link,
-            tree: None,
             pose: geom.pose,
             centre,
             half,

@@ -3,7 +3,10 @@
 
 use crate::collision_support::*;
 use stiction_body::math::{Pose, Vec3};
-use stiction_body::{LinkMotion, Margin, Shape};
+use stiction_body::{
+    Collision, CollisionRules, Geom, Inertia, LinkMotion, LinkSpec, LoopClosure, LoopKind, Margin, ModelBuilder, Shape,
+    Workspace,
+};
 
 /// Balls whose radii span four decades, dense enough that many touch.
 fn balls(random: &mut Random, count: usize) -> Vec<(f64, Vec3)> {
@@ -90,5 +93,34 @@ fn contacts_are_looked_for_as_far_as_a_hit_may_push() {
         pairs.dedup();
         assert_eq!(pairs, found, "{height}");
         assert!(!collision.find(model, work, motion, 1e-2, 0.015).is_empty(), "a margin for all");
+    }
+}
+
+#[test]
+fn a_hit_passes_on_through_what_is_tied_together() {
+    // A ball flies at the first of two cubes that a loop ties together, 1 m apart; a third one is 1 cm beside the second.
+    let at = |x: f64, y: f64| Pose::from_translation(Vec3::new(x, y, 0.0));
+    let poses = [at(0.0, 0.0), at(0.0, 1.0), at(0.21, 1.0), at(-0.22, 0.0)];
+    for tied in [false, true] {
+        let mut builder = ModelBuilder::default();
+        for name in ["first", "second", "third", "ball"] {
+            builder.add(LinkSpec::free(name, Inertia::sphere(1.0, 0.1))).unwrap();
+        }
+        if tied {
+            let (frame_a, frame_b) = (at(0.0, 1.0), Pose::identity());
+            builder
+                .close_loop(LoopClosure { a: Some(0), b: Some(1), frame_a, frame_b, kind: LoopKind::Point })
+                .unwrap();
+        }
+        let (model, _) = builder.build().unwrap();
+        let shape = |k: usize| if k < 3 { cuboid(0.1, 0.1, 0.1) } else { sphere(0.1) };
+        let geoms = (0..4).map(|k| Geom::new("", Some(k), Pose::identity(), shape(k))).collect();
+        let mut collision = Collision::new(&model, geoms, CollisionRules::default()).unwrap();
+        let mut work = Workspace::default();
+        work.pose = poses.to_vec();
+        let mut motion = vec![LinkMotion::ZERO; 4];
+        motion[3].linear = Vec3::new(3.0, 0.0, 0.0);
+        let contacts = collision.find(&model, &work, &motion, 1e-2, Margin::OfHits(0.5));
+        assert_eq!(contacts.iter().any(|c| c.geoms == [1, 2]), tied);
     }
 }

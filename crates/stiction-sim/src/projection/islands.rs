@@ -126,7 +126,7 @@ impl Islands {
         }
         limits(world, q, |velocity, away, gap| {
             if gap <= near {
-                let tree = trees.partition_point(|tree| tree.v.end <= velocity);
+                let tree = world.model.tree_of(velocity);
                 let source = Source::Limit { velocity, away };
                 self.push(world, Row { source, gap, tree, wrong: -gap > enough.of_joints() }, [Some(tree), None]);
             }
