@@ -23,6 +23,12 @@ const GRAIN: usize = 100;
 /// Chunks of geoms per thread, so that none waits long for another.
 const CHUNKS: usize = 4;
 
+/// By how much bounds are larger when pairs are listed, beside the mean of their half sides. More makes the list longer, less lets it end sooner.
+const SLACK: f64 = 0.2;
+
+/// More than the rounding of a comparison of bounds.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
 /// Where a geom can be within the step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Bounds {
@@ -61,6 +67,34 @@ impl Bounds {
             _ => false,
         }
     }
+
+    /// Larger by this on every side (m).
+    fn grown(&self, by: f64) -> Self {
+        match *self {
+            Self::Nowhere => Self::Nowhere,
+            Self::Aabb { centre, half } => Self::Aabb { centre, half: half + by },
+            Self::HalfSpace { normal, offset } => Self::HalfSpace { normal, offset: offset + by },
+        }
+    }
+
+    /// By how much they are larger when pairs are listed (m); without size not at all.
+    fn slack(&self) -> f64 {
+        if let Self::Aabb { half, .. } = self { SLACK / 3.0 * half.element_sum() } else { 0.0 }
+    }
+
+    /// True if the other bounds lie within these by more than rounding.
+    fn hold(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Nowhere, Self::Nowhere) => true,
+            (Self::Aabb { centre, half }, Self::Aabb { centre: c, half: h }) => {
+                meet(*centre - *c, *half - *h - ROUNDING * (centre.abs() + *half))
+            }
+            (Self::HalfSpace { normal, offset }, Self::HalfSpace { normal: n, offset: o }) => {
+                normal == n && *o <= *offset - ROUNDING * offset.abs()
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Finds the pairs of geoms whose bounds meet: a grid for every size of geoms, or all allowed pairs
@@ -70,6 +104,8 @@ impl Bounds {
 /// twice as large. What it meets among geoms of its own size or larger ones has its centre within
 /// one cell of it in their grid, so the cost is linear in the geoms and the pairs found, whatever
 /// the sizes.
+///
+/// The pairs are those of bounds that are a little larger, and are found again only when a geom has left these (Verlet's lists).
 #[derive(Debug, Clone)]
 pub(crate) struct Broad {
     /// All allowed pairs in order, where they are few.
@@ -87,6 +123,9 @@ pub(crate) struct Broad {
     pairs: Vec<Vec<(u32, u32)>>,
     found: Vec<(u32, u32)>,
     counts: Vec<u32>,
+    /// Pairs of the larger bounds, and these.
+    listed: Vec<(u32, u32)>,
+    larger: Vec<Bounds>,
     crowded: bool,
 }
 
@@ -123,6 +162,8 @@ impl Broad {
             pairs: Vec::new(),
             found: Vec::new(),
             counts: Vec::new(),
+            listed: Vec::new(),
+            larger: Vec::new(),
             crowded: false,
         }
     }
@@ -131,6 +172,31 @@ impl Broad {
     ///
     /// There are at most [`MOST_PAIRS`]; the search ends with one more.
     pub(super) fn candidates(&mut self, bounds: &[Bounds], allowed: &Allowed, threads: Threads) -> usize {
+        let holds = |(larger, bounds): (&Bounds, &Bounds)| larger.hold(bounds);
+        if self.larger.len() != bounds.len() || !self.larger.iter().zip(bounds).all(holds) {
+            let mut larger = std::mem::take(&mut self.larger);
+            let most = bounds.iter().map(Bounds::slack).fold(0.0, f64::max);
+            let slack = |bounds: &Bounds| if matches!(bounds, Bounds::HalfSpace { .. }) { most } else { bounds.slack() };
+            larger.clear();
+            larger.extend(bounds.iter().map(|bounds| bounds.grown(slack(bounds))));
+            self.search_all(&larger, allowed, threads);
+            std::mem::swap(&mut self.found, &mut self.listed);
+            self.larger = larger;
+        }
+        if self.listed.len() > MOST_PAIRS {
+            self.larger.clear();
+            self.search_all(bounds, allowed, threads);
+        } else {
+            self.found.clear();
+            let near = self.listed.iter().filter(|(i, j)| bounds[*i as usize].meets(&bounds[*j as usize]));
+            self.found.extend(near);
+        }
+        self.crowded |= self.found.len() > MOST_PAIRS;
+        self.found.len()
+    }
+
+    /// All pairs whose bounds meet, ascending.
+    fn search_all(&mut self, bounds: &[Bounds], allowed: &Allowed, threads: Threads) {
         self.found.clear();
         match &self.all {
             Some(all) => {
@@ -143,8 +209,6 @@ impl Broad {
                 self.put_in_order(bounds.len());
             }
         }
-        self.crowded |= self.found.len() > MOST_PAIRS;
-        self.found.len()
     }
 
     /// Keeps those pairs for which it is true; returns how many there are then.
@@ -307,8 +371,6 @@ impl Cell {
 /// Keys of the cells in which geoms of a level can have their centres that meet bounds no larger
 /// than the level's cells.
 fn near_cells(centre: Vec3, half: Vec3, level: i32) -> impl Iterator<Item = u64> {
-    /// More than the rounding of a comparison of bounds.
-    const ROUNDING: f64 = 8.0 * f64::EPSILON;
     let inverse = inverse_cell(level);
     let reach = half * inverse + (0.5 + ROUNDING) + centre.abs() * (inverse * ROUNDING);
     let (low, high) = ((centre * inverse - reach).floor(), (centre * inverse + reach).floor());

@@ -148,12 +148,26 @@ struct Placed {
     /// Motion of the link, and its origin.
     motion: LinkMotion,
     origin: Vec3,
+    /// Half sides of the box along the world's axes.
+    extent: Vec3,
     /// Farthest way of a point within the step.
     reach: f64,
     finite: bool,
+    /// The pose of the link that it was placed by.
+    pose: Option<Pose>,
 }
 
 impl Placed {
+    /// True if it was placed by the same pose and motion of its link, to the bit.
+    fn is_by(&self, pose: Option<&Pose>, motion: Option<&LinkMotion>) -> bool {
+        let vector = |v: Vec3| v.to_array().map(f64::to_bits);
+        let (Some(before), Some(pose), Some(motion)) = (&self.pose, pose, motion) else { return false };
+        vector(before.translation) == vector(pose.translation)
+            && before.rotation.to_array().map(f64::to_bits) == pose.rotation.to_array().map(f64::to_bits)
+            && vector(self.motion.linear) == vector(motion.linear)
+            && vector(self.motion.angular) == vector(motion.angular)
+    }
+
     /// Velocity of the point of the geom's link at x.
     fn velocity(&self, x: Vec3) -> Vec3 {
         self.motion.linear + self.motion.angular.cross(x - self.origin)
@@ -204,7 +218,9 @@ pub struct Collision {
     overlaps_allowed: Vec<([usize; 2], f64)>,
     broad: Broad,
     margins: Margins,
+    /// Where the geoms are, and the step that their motion was taken for (s).
     placed: Vec<Placed>,
+    placed_dt: f64,
     bounds: Vec<Bounds>,
     /// One per thread.
     workspaces: Vec<PairWorkspace>,
@@ -256,6 +272,7 @@ impl Collision {
             broad,
             margins: Margins::default(),
             placed: Vec::with_capacity(n),
+            placed_dt: f64::NAN,
             bounds: Vec::with_capacity(n),
             workspaces: vec![PairWorkspace::default()],
             apart: Vec::new(),
@@ -411,14 +428,20 @@ impl Collision {
 
     /// Frames, motions and bounds of all geoms.
     fn place(&mut self, model: &Model, work: &Workspace, motion: &[LinkMotion], dt: f64, margin: f64) {
-        self.placed.clear();
         self.bounds.clear();
         let known = model.links().len();
-        for part in &self.parts {
+        let same_dt = self.placed_dt.to_bits() == dt.to_bits();
+        self.placed_dt = dt;
+        for (k, part) in self.parts.iter().enumerate() {
             let at = part.link.filter(|l| *l < known);
-            let placed = part.placed(at.and_then(|l| work.pose.get(l)), at.and_then(|l| motion.get(l)), dt);
-            self.bounds.push(part.bounds(&placed, margin));
-            self.placed.push(placed);
+            let pose = at.and_then(|l| work.pose.get(l));
+            let motion = at.and_then(|l| motion.get(l)).map(|m| if part.fixed { &LinkMotion::ZERO } else { m });
+            match self.placed.get_mut(k) {
+                Some(placed) if same_dt && (part.link.is_none() || placed.is_by(pose, motion)) => {}
+                Some(placed) => *placed = part.placed(pose, motion, dt),
+                None => self.placed.push(part.placed(pose, motion, dt)),
+            }
+            self.bounds.push(part.bounds(&self.placed[k], margin));
         }
     }
 
@@ -597,13 +620,18 @@ impl Part {
 
     /// Where the geom is with its link at `pose`, moving with `motion`; nowhere if one of them is missing or not finite.
     fn placed(&self, pose: Option<&Pose>, motion: Option<&LinkMotion>, dt: f64) -> Placed {
-        let still = |frame: Frame, origin: Vec3, finite: bool| Placed {
-            centre: frame.point_to_world(self.centre),
-            frame,
-            motion: LinkMotion::ZERO,
-            origin,
-            reach: 0.0,
-            finite,
+        let still = |frame: Frame, origin: Vec3, finite: bool| {
+            let r = &frame.rotation;
+            Placed {
+                centre: frame.point_to_world(self.centre),
+                extent: r.x_axis.abs() * self.half.x + r.y_axis.abs() * self.half.y + r.z_axis.abs() * self.half.z,
+                frame,
+                motion: LinkMotion::ZERO,
+                origin,
+                reach: 0.0,
+                finite,
+                pose: pose.copied(),
+            }
         };
         if self.link.is_none() {
             return still(Frame::new(&self.pose), Vec3::ZERO, true);
@@ -630,8 +658,6 @@ impl Part {
         if matches!(self.solid, Solid::HalfSpace) {
             return Bounds::half_space(&placed.frame, 0.5 * margin);
         }
-        let r = &placed.frame.rotation;
-        let half = r.x_axis.abs() * self.half.x + r.y_axis.abs() * self.half.y + r.z_axis.abs() * self.half.z;
-        Bounds::new(placed.centre, half + (placed.reach + 0.5 * margin + TOUCH * self.size))
+        Bounds::new(placed.centre, placed.extent + (placed.reach + 0.5 * margin + TOUCH * self.size))
     }
 }

@@ -179,12 +179,14 @@ impl Search {
         }
         if found && self.best_error > tolerances.rounding_error {
             // What is good enough is brought down to rounding, with the factor there is, else with one more.
-            newton.v.clone_from(&self.best_v);
-            newton.p.clone_from(&self.best_p);
-            newton.evaluate(el, false);
             let alpha = self.alpha;
-            if self.polish(el, newton, alpha, 0, tolerances.rounding_error) > tolerances.refactored_error {
-                self.polish(el, newton, alpha, 1, tolerances.rounding_error);
+            for factors in 0..2 {
+                newton.v.clone_from(&self.best_v);
+                newton.p.clone_from(&self.best_p);
+                newton.evaluate(el, false);
+                if self.polish(el, newton, alpha, factors, tolerances.rounding_error) <= tolerances.refactored_error {
+                    break;
+                }
             }
         }
         newton.v.clone_from(&self.best_v);
