@@ -176,7 +176,8 @@ impl Broad {
         if self.larger.len() != bounds.len() || !self.larger.iter().zip(bounds).all(holds) {
             let mut larger = std::mem::take(&mut self.larger);
             let most = bounds.iter().map(Bounds::slack).fold(0.0, f64::max);
-            let slack = |bounds: &Bounds| if matches!(bounds, Bounds::HalfSpace { .. }) { most } else { bounds.slack() };
+            let slack =
+                |bounds: &Bounds| if matches!(bounds, Bounds::HalfSpace { .. }) { most } else { bounds.slack() };
             larger.clear();
             larger.extend(bounds.iter().map(|bounds| bounds.grown(slack(bounds))));
             self.search_all(&larger, allowed, threads);

@@ -5,6 +5,7 @@
 
 mod advance;
 mod apart_along_axis;
+mod box_tree;
 mod broad;
 mod closest;
 mod closest_points;
@@ -18,7 +19,6 @@ mod rays;
 mod rules;
 mod solid;
 mod surface;
-mod triangle_tree;
 mod vector;
 
 pub use advance::Overlap;

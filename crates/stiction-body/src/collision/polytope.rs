@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::collision::box_tree::BoxTree;
 use crate::collision::convex_hull::ConvexHull;
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
@@ -44,6 +45,7 @@ pub(crate) struct Polytope {
     pub loops: Vec<u32>,
     pub edges: Vec<Edge>,
     around: Around,
+    planes: Planes,
     inside: Inside,
 }
 
@@ -64,6 +66,8 @@ pub(crate) struct PolytopeRef<'a> {
     pub edges: &'a [Edge],
     /// Corners next to each other; `None` for polytopes of few corners.
     pub around: Option<&'a Around>,
+    /// Faces by their planes; `None` as above.
+    pub planes: Option<&'a Planes>,
     pub inside: Inside,
 }
 
@@ -86,11 +90,12 @@ impl Polytope {
         let edges = edges_of(&faces, &loops);
         let around = Around::new(vertices.len(), &edges);
         let centre = vertices.iter().copied().sum::<Vec3>() / vertices.len().max(1) as f64;
-        Self { vertices, faces, loops, edges, around, inside: Inside { centre, radius: 0.0 } }.settled()
+        let (planes, inside) = (Planes::default(), Inside { centre, radius: 0.0 });
+        Self { vertices, faces, loops, edges, around, planes, inside }.settled()
     }
 
-    /// With offsets of faces that no corner is above, whatever rounding did to the normals, and the radius
-    /// of the ball within.
+    /// With offsets of faces that no corner is above, whatever rounding did to the normals, the radius
+    /// of the ball within, and the planes.
     fn settled(mut self) -> Self {
         for face in &mut self.faces {
             let from = self.loops[face.first as usize];
@@ -98,6 +103,9 @@ impl Polytope {
         }
         let room = |least: f64, face: &Face| least.min(face.offset - face.normal.dot(self.inside.centre));
         self.inside.radius = self.faces.iter().fold(f64::INFINITY, room).max(0.0);
+        if self.vertices.len() > FEW_CORNERS {
+            self.planes = Planes::new(&self.faces, &self.loops, &self.edges, self.inside.centre);
+        }
         self
     }
 
@@ -123,12 +131,14 @@ impl Polytope {
     }
 
     pub(crate) fn view(&self) -> PolytopeRef<'_> {
+        let many = self.vertices.len() > FEW_CORNERS;
         PolytopeRef {
             vertices: &self.vertices,
             faces: &self.faces,
             loops: &self.loops,
             edges: &self.edges,
-            around: (self.vertices.len() > FEW_CORNERS).then_some(&self.around),
+            around: many.then_some(&self.around),
+            planes: many.then_some(&self.planes),
             inside: self.inside,
         }
     }
@@ -195,6 +205,59 @@ impl Around {
             }
             at = next;
         }
+    }
+}
+
+/// Faces by their planes: those that a point is not deep behind are found without a look at all.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Planes {
+    /// Distances are measured from here.
+    centre: Vec3,
+    /// Normals and distances from the centre.
+    tree: BoxTree<4>,
+    farthest: f64,
+    /// The edges of each face: that from each corner of the loops to the next.
+    sides: Vec<u32>,
+}
+
+impl Planes {
+    fn new(faces: &[Face], loops: &[u32], edges: &[Edge], centre: Vec3) -> Self {
+        let distance = |face: &Face| face.offset - face.normal.dot(centre);
+        let plane = |face: &Face| [face.normal.x, face.normal.y, face.normal.z, distance(face)];
+        let mut of_face: Vec<(u32, u32)> =
+            edges.iter().enumerate().flat_map(|(k, edge)| edge.faces.map(|face| (face, k as u32))).collect();
+        of_face.sort_unstable();
+        let mut sides = vec![0; loops.len()];
+        for (f, face) in faces.iter().enumerate() {
+            let first = of_face.partition_point(|(other, _)| (*other as usize) < f);
+            sides[face.range()].iter_mut().zip(&of_face[first..]).for_each(|(side, (_, edge))| *side = *edge);
+        }
+        Self {
+            centre,
+            tree: BoxTree::new(faces.iter().map(|face| [plane(face); 2])),
+            farthest: faces.iter().map(distance).fold(0.0, f64::max),
+            sides,
+        }
+    }
+
+    /// All faces with `normal · x − offset ≥ least`, in no order; rounding may add others.
+    pub(crate) fn find(&self, x: Vec3, least: f64, out: &mut Vec<u32>) {
+        /// More than the rounding of a height above a plane.
+        const ROUNDING: f64 = 32.0 * f64::EPSILON;
+        let from = x - self.centre;
+        let sizes = from.abs().element_sum() + self.centre.abs().element_sum() + self.farthest;
+        let least = least - ROUNDING * sizes;
+        out.clear();
+        let above = |[low, high]: &[[f64; 4]; 2]| {
+            let most = |k: usize| (low[k] * from[k]).max(high[k] * from[k]);
+            most(0) + most(1) + most(2) - low[3] >= least
+        };
+        self.tree.find(above, out);
+    }
+
+    /// The edges of a face.
+    pub(crate) fn edges_of(&self, face: &Face) -> &[u32] {
+        &self.sides[face.range()]
     }
 }
 
@@ -296,6 +359,32 @@ mod tests {
             }
             let out = |f: &Face| points.iter().map(|p| f.normal.dot(*p) - f.offset).fold(0.0, f64::max);
             assert!(hull.faces.iter().all(|f| out(f) <= 1e-3 * thin), "{k}");
+        }
+    }
+
+    #[test]
+    fn planes_near_a_point_are_those_of_a_look_at_all() {
+        let mut rng = stiction_linalg::rng::Rng::new(9);
+        let mut draw = || Vec3::new(rng.normal(), rng.normal(), rng.normal());
+        for k in 0..20 {
+            let scale = Vec3::new(1.0, 1.0, [1.0, 0.1, 1e-4][k % 3]);
+            let far = [Vec3::ZERO, Vec3::splat(30.0)][k % 2];
+            let points: Vec<Vec3> = (0..40 + 20 * k).map(|_| draw().normalize() * scale + far).collect();
+            let hull = Polytope::hull(&points).unwrap();
+            let (view, mut found) = (hull.view(), Vec::new());
+            let planes = view.planes.unwrap();
+            for _ in 0..50 {
+                let (x, least) = (draw() * scale + far, 0.3 * draw().x);
+                planes.find(x, least, &mut found);
+                let is_above = |f: &usize| hull.faces[*f].normal.dot(x) - hull.faces[*f].offset >= least;
+                assert!((0..hull.faces.len()).filter(is_above).all(|f| found.contains(&(f as u32))));
+                let slack = |f: &u32| hull.faces[*f as usize].normal.dot(x) - hull.faces[*f as usize].offset - least;
+                assert!(found.iter().all(|f| slack(f) > -1e-12));
+            }
+            for (f, face) in hull.faces.iter().enumerate() {
+                let all = (0..hull.edges.len() as u32).filter(|e| hull.edges[*e as usize].faces.contains(&(f as u32)));
+                assert!(planes.edges_of(face).iter().copied().eq(all));
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! Surfaces of triangles: meshes and height fields, with neighbours, so that a contact at an edge that is not sharp has the normal of a face.
 
+use crate::collision::box_tree::{BoxTree, meet};
 use crate::collision::closest::{Closest, direction, on_segment};
 use crate::collision::polytope::{Edge, Face, Inside, PolytopeRef};
-use crate::collision::triangle_tree::TriangleTree;
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
@@ -38,7 +38,7 @@ enum Lookup {
         sides: [f64; 2],
         heights: Vec<[f64; 2]>,
     },
-    Tree(TriangleTree),
+    Tree(BoxTree<3>),
 }
 
 impl Surface {
@@ -48,9 +48,9 @@ impl Surface {
         let kept: Vec<[u32; 3]> = triangles.iter().filter(|t| normal(corner(t)).is_some()).copied().collect();
         let bounds = kept.iter().map(|t| {
             let [a, b, c] = corner(t);
-            [a.min(b).min(c), a.max(b).max(c)]
+            [a.min(b).min(c), a.max(b).max(c)].map(|corner| corner.to_array())
         });
-        let tree = TriangleTree::new(bounds);
+        let tree = BoxTree::new(bounds);
         Self::new(vertices.to_vec(), kept, Lookup::Tree(tree), false)
     }
 
@@ -111,7 +111,8 @@ impl Surface {
         out.clear();
         match &self.lookup {
             Lookup::Tree(tree) => {
-                tree.find([low, high], out);
+                let asked = [low, high].map(|corner| corner.to_array());
+                tree.find(|own| meet(own, &asked), out);
                 out.sort_unstable();
             }
             Lookup::Grid { cells, sides, heights } => {
@@ -280,6 +281,7 @@ impl Tile<'_> {
             loops: &[0, 1, 2],
             edges: &self.edges[..self.sharp_count],
             around: None,
+            planes: None,
             inside: Inside { centre: (self.corners[0] + self.corners[1] + self.corners[2]) / 3.0, radius: 0.0 },
         }
     }

@@ -65,6 +65,33 @@ fn contacts_found_again_are_those_of_a_fresh_look() {
 }
 
 #[test]
+fn contacts_after_any_motion_are_those_of_a_fresh_look() {
+    let mut random = Random(4);
+    // Few geoms and many; some stand still, some creep, some jump, and one is lost for a while.
+    for count in [30, 500] {
+        let bodies: Vec<_> =
+            balls(&mut random, count).iter().map(|(r, c)| (sphere(*r), Pose::from_translation(*c))).collect();
+        let ground = [(Shape::half_space(), Pose::identity())];
+        let mut scene = Scene::new(&ground, &bodies);
+        for round in 0..40 {
+            for (k, pose) in scene.work.pose.iter_mut().enumerate() {
+                match k % 4 {
+                    0 => pose.translation += random.vector(1e-3),
+                    1 if round % 10 == 9 => pose.translation += random.vector(1.0),
+                    _ => {}
+                }
+            }
+            scene.work.pose[2].translation.x = if round % 7 == 3 { f64::NAN } else { 0.5 };
+            scene.motion.iter_mut().step_by(3).for_each(|m| m.linear = random.vector(1.0));
+            let (dt, margin) = ([1e-3, 1e-2][round % 2], [0.0, 1e-3, 0.1][round % 3]);
+            let mut fresh = Scene::new(&ground, &bodies);
+            (fresh.work, fresh.motion) = (scene.work.clone(), scene.motion.clone());
+            assert_eq!(scene.find(dt, margin), fresh.find(dt, margin), "{count} geoms, round {round}");
+        }
+    }
+}
+
+#[test]
 fn contacts_that_no_step_can_be_made_of_are_not_kept() {
     // 512 balls in one place have 130,816 contacts, 513 have 131,328: 2¹⁷ lies between.
     for (count, contacts) in [(512, 130_816), (513, 0)] {

@@ -63,8 +63,10 @@ pub(crate) struct Scratch {
     /// The axes of faces, and the best axis known, from which a complete search goes on.
     faces: Vec<Axis>,
     known: Option<Known>,
-    /// Of each face, whether the other polytope's best corner is not deep behind it.
+    /// Faces that the other polytope's best corner is not deep behind, and of each face whether it is one.
+    shallow: Vec<u32>,
     open: Vec<bool>,
+    marks: Vec<u64>,
     /// The first polytope's `near` edges, those of them that cross an edge of the second.
     arcs: Vec<ArcLanes>,
     crossing: Vec<u32>,
@@ -232,7 +234,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
 
     /// The separation of all corners along an axis.
     fn separation(&self, seen: &[Vec3], axis: Vec3) -> f64 {
-        lowest(seen, axis).0 + lowest(self.polytopes[0].vertices, -axis).0
+        least(seen, axis) + least(self.polytopes[0].vertices, -axis)
     }
 
     /// The least `n · p` of a polytope's corners, which are `points`, and which has it; looked for from a corner.
@@ -314,7 +316,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     /// Places all corners, and looks at the axes of faces; false as in [`Self::axes`].
     fn look_at_faces(&self, scratch: &mut Scratch, inside: &Insides, ranking: &Ranking) -> bool {
         let [a, b] = self.polytopes;
-        let Scratch { seen, axes, faces, known, .. } = scratch;
+        let Scratch { seen, axes, faces, known, shallow, marks, .. } = scratch;
         axes.clear();
         *known = None;
         seen[1].clear();
@@ -344,7 +346,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         }
         seen[0].clear();
         seen[0].extend(a.vertices.iter().map(|v| self.relative.point_to_local(*v)));
-        let apart = !self.face_axes(seen, axes, inside, &mut best, ranking);
+        let apart = !self.face_axes(seen, axes, (shallow, marks), inside, &mut best, ranking);
         faces.clone_from(axes);
         *known = Some(best);
         !apart
@@ -376,8 +378,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     fn is_beyond_reach(&self, axis: Vec3) -> bool {
         let [a, b] = self.polytopes;
         let own = self.relative.direction_to_local(axis);
-        let low = lowest(b.vertices, own).0 + axis.dot(self.relative.origin);
-        low + lowest(a.vertices, -axis).0 > self.query.limit() + self.query.touch
+        let low = least(b.vertices, own) + axis.dot(self.relative.origin);
+        low + least(a.vertices, -axis) > self.query.limit() + self.query.touch
     }
 
     /// The corner of each that is closest to the other along an axis, looked for from corners.
@@ -397,6 +399,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         &self,
         seen: &[Vec<Vec3>; 2],
         axes: &mut Vec<Axis>,
+        (shallow, marks): (&mut Vec<u32>, &mut Vec<u64>),
         inside: &Insides,
         best: &mut Known,
         ranking: &Ranking,
@@ -409,27 +412,31 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             let bound = if self.solid { to_ball.min(behind) } else { to_ball };
             bound < best.separation.min(-ranking.skin)
         };
-        for (i, face) in a.faces[..self.own_faces].iter().enumerate() {
+        self.shallow_faces(0, self.own_faces, seen, best, ranking, (shallow, marks));
+        for &i in &*shallow {
+            let face = &a.faces[i as usize];
             if hopeless(face, 1, best) {
                 continue;
             }
             let (low, corner) = self.lowest(1, &seen[1], face.normal, best.corners[1]);
             let separation = low - face.offset;
-            if separation > self.query.limit() && lowest(&seen[1], face.normal).0 - face.offset > self.query.limit() {
+            if separation > self.query.limit() && least(&seen[1], face.normal) - face.offset > self.query.limit() {
                 return false;
             }
             if separation > best.separation {
                 *best = Known { separation, corners: [a.loops[face.first as usize] as usize, corner] };
             }
-            self.add(axes, face.normal, separation, Feature::Face(0, i as u32), ranking);
+            self.add(axes, face.normal, separation, Feature::Face(0, i), ranking);
         }
-        for (i, face) in b.faces.iter().enumerate().take(if self.smooth { 0 } else { usize::MAX }) {
+        self.shallow_faces(1, if self.smooth { 0 } else { b.faces.len() }, seen, best, ranking, (shallow, marks));
+        for &i in &*shallow {
+            let face = &b.faces[i as usize];
             if hopeless(face, 0, best) {
                 continue;
             }
             let (low, corner) = self.lowest(0, &seen[0], face.normal, best.corners[0]);
             let separation = low - face.offset;
-            if separation > self.query.limit() && lowest(&seen[0], face.normal).0 - face.offset > self.query.limit() {
+            if separation > self.query.limit() && least(&seen[0], face.normal) - face.offset > self.query.limit() {
                 return false;
             }
             let normal = -(self.relative.rotation * face.normal);
@@ -437,10 +444,33 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                 if separation > best.separation {
                     *best = Known { separation, corners: [corner, b.loops[face.first as usize] as usize] };
                 }
-                self.add(axes, normal, separation, Feature::Face(1, i as u32), ranking);
+                self.add(axes, normal, separation, Feature::Face(1, i), ranking);
             }
         }
         true
+    }
+
+    /// Of a polytope's first faces those that may be the best: the other's corner that is closest along the best axis known is not deep behind them.
+    fn shallow_faces(
+        &self,
+        which: usize,
+        count: usize,
+        seen: &[Vec<Vec3>; 2],
+        best: &Known,
+        ranking: &Ranking,
+        (out, marks): (&mut Vec<u32>, &mut Vec<u64>),
+    ) {
+        match self.polytopes[which].planes {
+            Some(planes) if self.solid && best.separation > f64::NEG_INFINITY => {
+                let least = best.separation.min(-ranking.skin);
+                planes.find(seen[1 - which][best.corners[1 - which]], least, out);
+                put_in_order(out, marks);
+            }
+            _ => {
+                out.clear();
+                out.extend(0..count as u32);
+            }
+        }
     }
 
     /// Common normals of edges whose arcs on the sphere of normals cross; false as in [`Self::axes`].
@@ -460,6 +490,9 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             let [p, q] = edge.vertices.map(|v| a.vertices[v as usize]);
             Arc { along: q - p, sides: edge.faces.map(|f| a.faces[f as usize].normal) }
         };
+        if near[1].is_empty() {
+            return true;
+        }
         arcs.clear();
         arcs.extend(near[0].chunks(LANES).map(|edges| ArcLanes::new(edges.iter().map(|i| arc(*i)))));
         for &j in &near[1] {
@@ -494,7 +527,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         let [a, b] = self.polytopes;
         let reach = scratch.axes.iter().map(|x| x.separation.abs()).fold(f64::INFINITY, f64::min);
         let reach = if search == Search::Near { reach.max(self.query.limit()) } else { f64::INFINITY };
-        let Scratch { seen, near, open, .. } = scratch;
+        let Scratch { seen, near, shallow, open, marks, .. } = scratch;
         let bound = best.separation.min(-ranking.skin);
         let above = |which: usize, f: u32, x: Vec3| {
             let face = &self.polytopes[which].faces[f as usize];
@@ -511,13 +544,17 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             // theirs is a sum of them with weights that are not below 1 together, and the separation along it is at most n · (x − p)
             // with p on the edge.
             let x = seen[1 - which][best.corners[1 - which]];
+            if let Some(planes) = self.polytopes[which].planes {
+                planes.find(x, bound, shallow);
+                for &f in shallow.iter().filter(|f| above(which, **f, x) >= bound) {
+                    near.extend_from_slice(planes.edges_of(&self.polytopes[which].faces[f as usize]));
+                }
+                put_in_order(near, marks);
+                continue;
+            }
             open.clear();
             open.extend((0..faces).map(|f| above(which, f, x) >= bound));
             near.extend((0..edges.len() as u32).filter(|i| edges[*i as usize].faces.iter().any(|f| open[*f as usize])));
-        }
-        if reach.is_finite() {
-            keep_near(a.vertices, a.edges, &seen[1], reach, &mut near[0]);
-            keep_near(&seen[1], b.edges, a.vertices, reach, &mut near[1]);
         }
         // Nor if its normals all let the balls within the two overlap more than the best axis does.
         let least = bound + inside.radii[0] + inside.radii[1];
@@ -530,6 +567,10 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         near[0].retain(|&i| may(a.edges[i as usize].faces.map(|f| a.faces[f as usize].normal)));
         let turned = |f: u32| -(self.relative.rotation * b.faces[f as usize].normal);
         near[1].retain(|&j| may(b.edges[j as usize].faces.map(turned)));
+        if reach.is_finite() {
+            keep_near(a.vertices, a.edges, &seen[1], reach, &mut near[0]);
+            keep_near(&seen[1], b.edges, a.vertices, reach, &mut near[1]);
+        }
         if !self.solid || near[0].len() * near[1].len() <= MANY_PAIRS {
             return;
         }
@@ -734,9 +775,11 @@ impl ArcLanes {
     fn new(arcs: impl Iterator<Item = Arc>) -> Self {
         let mut lanes = Self { along: [[0.0; LANES]; 3], sides: [[[0.0; LANES]; 3]; 2] };
         for (k, arc) in arcs.enumerate() {
+            let (along, sides) = (arc.along.to_array(), arc.sides.map(|side| side.to_array()));
             for axis in 0..3 {
-                lanes.along[axis][k] = arc.along[axis];
-                (0..2).for_each(|side| lanes.sides[side][axis][k] = arc.sides[side][axis]);
+                lanes.along[axis][k] = along[axis];
+                lanes.sides[0][axis][k] = sides[0][axis];
+                lanes.sides[1][axis][k] = sides[1][axis];
             }
         }
         lanes
@@ -791,6 +834,26 @@ impl Arc {
     }
 }
 
+/// Puts numbers in ascending order, each once, by marking them.
+fn put_in_order(numbers: &mut Vec<u32>, marks: &mut Vec<u64>) {
+    const BITS: u32 = u64::BITS;
+    marks.clear();
+    for &k in &*numbers {
+        let at = (k / BITS) as usize;
+        if at >= marks.len() {
+            marks.resize(at + 1, 0);
+        }
+        marks[at] |= 1 << (k % BITS);
+    }
+    numbers.clear();
+    for (at, mut rest) in marks.iter().copied().enumerate() {
+        while rest != 0 {
+            numbers.push(at as u32 * BITS + rest.trailing_zeros());
+            rest &= rest - 1;
+        }
+    }
+}
+
 /// The depth of the deepest contact (m); negative where all are apart.
 fn deepest(touches: &[Touch]) -> f64 {
     touches.iter().map(|t| -t.gap).fold(f64::NEG_INFINITY, f64::max)
@@ -818,6 +881,16 @@ fn lowest(points: &[Vec3], n: Vec3) -> (f64, usize) {
     best
 }
 
+/// The least `n · p`.
+fn least(points: &[Vec3], n: Vec3) -> f64 {
+    let mut least = [f64::INFINITY; 4];
+    let (fours, rest) = points.as_chunks::<4>();
+    for four in fours {
+        (0..4).for_each(|k| least[k] = least[k].min(n.dot(four[k])));
+    }
+    rest.iter().map(|p| n.dot(*p)).chain(least).fold(f64::INFINITY, f64::min)
+}
+
 /// Keeps edges whose bounds, grown by `reach`, meet those of the other points: edges touch at a distance of at most that.
 fn keep_near(vertices: &[Vec3], edges: &[Edge], others: &[Vec3], reach: f64, near: &mut Vec<u32>) {
     if near.is_empty() {
@@ -840,7 +913,7 @@ fn incident_face(
     touch: f64,
     facing: &mut Vec<u32>,
 ) -> usize {
-    let (nearest, _) = lowest(seen, n);
+    let nearest = least(seen, n);
     let is_near = |v: usize| n.dot(seen[v]) <= nearest + touch;
     facing.clear();
     match p.around {
@@ -937,7 +1010,7 @@ mod tests {
             let hull = Polytope::hull(&points).unwrap();
             let (view, faces) = (hull.view(), hull.faces.len());
             assert!(view.around.is_some());
-            let few = PolytopeRef { around: None, ..view };
+            let few = PolytopeRef { around: None, planes: None, ..view };
             let mut facing = Vec::new();
             for n in (0..50).map(|_| draw().unit_or(Vec3::Z)).chain(hull.faces.iter().map(|f| -f.normal)) {
                 let mut find = |p| incident_face(p, faces, &hull.vertices, [n, n], 1e-9, &mut facing);

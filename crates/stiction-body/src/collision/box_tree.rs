@@ -1,0 +1,112 @@
+//! A tree of boxes over things that have bounds: which of them may be meant, without a look at all.
+
+/// Things of a leaf: they are asked one by one.
+const LEAF: usize = 4;
+
+/// The lower and the upper corner of a box in N dimensions.
+pub(super) type Bounds<const N: usize> = [[f64; N]; 2];
+
+/// The tree. Nodes are in the order in which a search visits them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct BoxTree<const N: usize> {
+    nodes: Vec<Node<N>>,
+    /// Things and their bounds, leaf by leaf.
+    things: Vec<(u32, Bounds<N>)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Node<const N: usize> {
+    bounds: Bounds<N>,
+    /// The node behind all of its children.
+    next: usize,
+    /// Things of a leaf; none of another node.
+    things: (usize, usize),
+}
+
+impl<const N: usize> BoxTree<N> {
+    /// Of things with these bounds, numbered from 0.
+    pub(super) fn new(bounds: impl Iterator<Item = Bounds<N>>) -> Self {
+        let things = bounds.enumerate().map(|(i, bounds)| (i as u32, bounds)).collect();
+        let mut tree = Self { nodes: vec![], things };
+        if !tree.things.is_empty() {
+            tree.divide(0, tree.things.len());
+        }
+        tree
+    }
+
+    /// Appends the node of these things and all below it: halves along the longest side of what their middles span.
+    fn divide(&mut self, first: usize, last: usize) {
+        let own = &mut self.things[first..last];
+        let bounds = own.iter().fold(own[0].1, |all, (_, other)| around(all, *other));
+        let node = self.nodes.len();
+        let is_leaf = own.len() <= LEAF;
+        let things = if is_leaf { (first, last) } else { (0, 0) };
+        self.nodes.push(Node { bounds, next: 0, things });
+        if !is_leaf {
+            let middle =
+                |(_, [low, high]): &(u32, Bounds<N>)| -> [f64; N] { std::array::from_fn(|k| low[k] + high[k]) };
+            let start = middle(&own[0]);
+            let [low, high] = own.iter().map(middle).fold([start; 2], |all, x| around(all, [x; 2]));
+            let longest = |best: usize, k: usize| if high[k] - low[k] > high[best] - low[best] { k } else { best };
+            let axis = (0..N).fold(0, longest);
+            let half = own.len() / 2;
+            own.select_nth_unstable_by(half, |a, b| middle(a)[axis].total_cmp(&middle(b)[axis]).then(a.0.cmp(&b.0)));
+            self.divide(first, first + half);
+            self.divide(first + half, last);
+        }
+        self.nodes[node].next = self.nodes.len();
+    }
+
+    /// Appends the things whose bounds, and those of all that hold them, may be meant, in no order.
+    pub(super) fn find(&self, may_be: impl Fn(&Bounds<N>) -> bool, out: &mut Vec<u32>) {
+        let mut at = 0;
+        while let Some(node) = self.nodes.get(at) {
+            if !may_be(&node.bounds) {
+                at = node.next;
+                continue;
+            }
+            let own = &self.things[node.things.0..node.things.1];
+            out.extend(own.iter().filter(|(_, own)| may_be(own)).map(|(i, _)| i));
+            at += 1;
+        }
+    }
+}
+
+/// The bounds of both.
+fn around<const N: usize>([a, b]: Bounds<N>, [c, d]: Bounds<N>) -> Bounds<N> {
+    [std::array::from_fn(|k| a[k].min(c[k])), std::array::from_fn(|k| b[k].max(d[k]))]
+}
+
+/// True if two boxes have a point in common.
+pub(super) fn meet<const N: usize>([a, b]: &Bounds<N>, [c, d]: &Bounds<N>) -> bool {
+    (0..N).all(|k| a[k] <= d[k] && c[k] <= b[k])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stiction_linalg::rng::Rng;
+
+    #[test]
+    fn a_box_meets_what_it_meets_one_by_one() {
+        let mut rng = Rng::new(5);
+        for count in [0, 1, 4, 5, 9, 300] {
+            let mut bounds = |size: f64| -> Bounds<3> {
+                let (middle, half) = ([(); 3].map(|()| rng.normal()), [(); 3].map(|()| (size * rng.normal()).abs()));
+                [std::array::from_fn(|k| middle[k] - half[k]), std::array::from_fn(|k| middle[k] + half[k])]
+            };
+            let mut boxes: Vec<Bounds<3>> = (0..count).map(|_| bounds(0.1)).collect();
+            // Things on top of each other.
+            boxes.extend(std::iter::repeat_n([[0.0; 3], [1.0; 3]], count));
+            let tree = BoxTree::new(boxes.iter().copied());
+            for _ in 0..50 {
+                let asked = bounds(0.5);
+                let mut found = vec![];
+                tree.find(|own| meet(own, &asked), &mut found);
+                found.sort_unstable();
+                let all = (0..boxes.len() as u32).filter(|&i| meet(&boxes[i as usize], &asked));
+                assert!(found.iter().copied().eq(all));
+            }
+        }
+    }
+}
