@@ -7,9 +7,8 @@ use crate::collision::polytope::PolytopeRef;
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
-/// Steps of conservative advancement along a ball's way before it is halved instead, and halvings: down to rounding.
-const ADVANCES: usize = 8;
-const HALVINGS: usize = 50;
+/// Most steps along a ball's way: 2 to 6 are usual.
+const ADVANCES: usize = 60;
 
 /// A sphere, or an end of a capsule: its centre in the frame of the other shape, and how that moves within the step.
 #[derive(Clone, Copy)]
@@ -49,43 +48,52 @@ impl Ball {
     }
 
     /// Where the ball first touches the shape on its way. If it does not, a plane between the two that the ball keeps off all the way, if it comes
-    /// within the margin of it: such a contact stops no ball that passes by itself. Conservative advancement; where the ball passes so closely
-    /// that it takes many steps, halving: the distance along a straight way is convex.
+    /// within the margin of it: such a contact stops no ball that passes by itself.
+    ///
+    /// The distance along a straight way is convex, and the closest points give its tangent. So the first touch is not before the root of any tangent
+    /// that falls, and Newton's method comes to it from there; where one that falls and one that rises meet above zero, there is none, and the least
+    /// distance is near that place.
     fn first_touch(&self, start: Closest, query: &Query, closest: impl Fn(Vec3) -> Option<Closest>) -> Option<Closest> {
-        let (speed, mut near, mut time) = (self.drift.norm(), start, 0.0);
-        let touches = |near: &Closest| near.distance - self.radius <= query.touch;
+        /// The distance less the radius at a time, and its rate.
+        #[derive(Clone, Copy)]
+        struct Tangent {
+            time: f64,
+            gap: f64,
+            rate: f64,
+        }
+        let root = |t: Tangent| t.time - t.gap / t.rate;
+        let (mut near, mut time) = (start, 0.0);
+        let (mut falling, mut rising): (Option<Tangent>, Option<Tangent>) = (None, None);
         let above = |near: &Closest, p: Vec3| near.normal.dot(p - near.point) - self.radius;
-        let keeps_off = |near: &Closest| above(near, self.centre).min(above(near, self.centre + self.drift));
-        let within_margin = |near: Closest| (keeps_off(&near) <= query.margin + query.touch).then_some(near);
         for _ in 0..ADVANCES {
-            if touches(&near) {
+            let gap = near.distance - self.radius;
+            if gap <= query.touch {
                 return Some(near);
             }
-            if keeps_off(&near) > query.touch {
-                return within_margin(near);
+            let keeps_off = above(&near, self.centre).min(above(&near, self.centre + self.drift));
+            if keeps_off > query.touch {
+                return (keeps_off <= query.margin + query.touch).then_some(near);
             }
-            let next = time + (near.distance - self.radius) / speed;
-            if next > 1.0 {
-                break;
+            let tangent = Tangent { time, gap, rate: near.normal.dot(self.drift) };
+            if tangent.rate < 0.0 {
+                falling = Some(tangent)
+            } else {
+                rising = Some(tangent)
+            }
+            let first = falling?;
+            let next = match rising {
+                Some(last) if root(first) > root(last) => {
+                    (last.gap - last.rate * last.time - first.gap + first.rate * first.time) / (first.rate - last.rate)
+                }
+                _ => root(first).min(1.0),
+            };
+            if next.is_nan() || next <= first.time {
+                return None;
             }
             time = next;
             near = closest(self.centre + self.drift * time)?;
         }
-        let (mut low, mut high) = (time, 1.0);
-        near = closest(self.centre + self.drift)?;
-        for _ in 0..HALVINGS {
-            if keeps_off(&near) > query.touch {
-                return within_margin(near);
-            }
-            let middle = 0.5 * (low + high);
-            let there = closest(self.centre + self.drift * middle)?;
-            if touches(&there) || there.normal.dot(self.drift) >= 0.0 {
-                (high, near) = (middle, there);
-            } else {
-                low = middle;
-            }
-        }
-        touches(&near).then_some(near)
+        None
     }
 
     /// The contact in the world. The ball's point is on the line through its centre, and the shape's where the ball will touch it: a normal force
