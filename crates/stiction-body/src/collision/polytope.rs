@@ -191,8 +191,13 @@ impl Around {
     /// The corner with the greatest `n · p` (`points` are the corners, in any frame), found from another one:
     /// right up to what the rounding of heights and faces that are not quite flat leave open.
     pub(crate) fn farthest(&self, points: &[Vec3], n: Vec3, from: u32) -> usize {
+        self.farther(points, n, from, f64::INFINITY)
+    }
+
+    /// The same, or the first corner on the way there with `n · p > enough`.
+    pub(crate) fn farther(&self, points: &[Vec3], n: Vec3, from: u32, enough: f64) -> usize {
         let (mut at, mut best) = (from as usize, n.dot(points[from as usize]));
-        loop {
+        while best <= enough {
             let mut next = at;
             for &v in self.neighbours(at) {
                 let height = n.dot(points[v as usize]);
@@ -201,10 +206,11 @@ impl Around {
                 }
             }
             if next == at {
-                return at;
+                break;
             }
             at = next;
         }
+        at
     }
 }
 

@@ -248,6 +248,25 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         }
     }
 
+    /// How far a corner of a polytope lies above the other's face at least, and that corner; `None` if one lies deep behind it: then the face cannot be the best.
+    fn above_face(
+        &self,
+        which: usize,
+        points: &[Vec3],
+        face: &Face,
+        best: &Known,
+        ranking: &Ranking,
+    ) -> Option<(f64, usize)> {
+        let Some(around) = self.polytopes[which].around.filter(|_| self.solid) else {
+            let (low, corner) = self.lowest(which, points, face.normal, best.corners[which]);
+            return Some((low - face.offset, corner));
+        };
+        let floor = best.separation.min(-ranking.skin);
+        let corner = around.farther(points, -face.normal, best.corners[which] as u32, -(floor + face.offset));
+        let separation = face.normal.dot(points[corner]) - face.offset;
+        (separation >= floor).then_some((separation, corner))
+    }
+
     /// The contact of an axis, at the features that are closest along it.
     fn touch_along(&self, axis: &Axis, seen: &[Vec3]) -> Touch {
         let [a, b] = self.polytopes;
@@ -418,8 +437,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             if hopeless(face, 1, best) {
                 continue;
             }
-            let (low, corner) = self.lowest(1, &seen[1], face.normal, best.corners[1]);
-            let separation = low - face.offset;
+            let Some((separation, corner)) = self.above_face(1, &seen[1], face, best, ranking) else { continue };
             if separation > self.query.limit() && least(&seen[1], face.normal) - face.offset > self.query.limit() {
                 return false;
             }
@@ -434,8 +452,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             if hopeless(face, 0, best) {
                 continue;
             }
-            let (low, corner) = self.lowest(0, &seen[0], face.normal, best.corners[0]);
-            let separation = low - face.offset;
+            let Some((separation, corner)) = self.above_face(0, &seen[0], face, best, ranking) else { continue };
             if separation > self.query.limit() && least(&seen[0], face.normal) - face.offset > self.query.limit() {
                 return false;
             }
