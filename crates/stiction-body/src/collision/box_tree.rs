@@ -1,6 +1,6 @@
-//! A tree of boxes over things that have bounds: which of them may be meant, without a look at all.
+//! A tree of boxes over items that have bounds: finds those whose bounds satisfy a test, without testing every one.
 
-/// Things of a leaf: they are asked one by one.
+/// Items of a leaf: they are tested one by one.
 const LEAF: usize = 4;
 
 /// The lower and the upper corner of a box in N dimensions.
@@ -10,8 +10,8 @@ pub(super) type Bounds<const N: usize> = [[f64; N]; 2];
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct BoxTree<const N: usize> {
     nodes: Vec<Node<N>>,
-    /// Things and their bounds, leaf by leaf.
-    things: Vec<(u32, Bounds<N>)>,
+    /// Items and their bounds, leaf by leaf.
+    items: Vec<(u32, Bounds<N>)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,29 +19,29 @@ struct Node<const N: usize> {
     bounds: Bounds<N>,
     /// The node behind all of its children.
     next: usize,
-    /// Things of a leaf; none of another node.
-    things: (usize, usize),
+    /// Items of a leaf; none of another node.
+    items: (usize, usize),
 }
 
 impl<const N: usize> BoxTree<N> {
-    /// Of things with these bounds, numbered from 0.
+    /// Of items with these bounds, numbered from 0.
     pub(super) fn new(bounds: impl Iterator<Item = Bounds<N>>) -> Self {
-        let things = bounds.enumerate().map(|(i, bounds)| (i as u32, bounds)).collect();
-        let mut tree = Self { nodes: vec![], things };
-        if !tree.things.is_empty() {
-            tree.divide(0, tree.things.len());
+        let items = bounds.enumerate().map(|(i, bounds)| (i as u32, bounds)).collect();
+        let mut tree = Self { nodes: vec![], items };
+        if !tree.items.is_empty() {
+            tree.divide(0, tree.items.len());
         }
         tree
     }
 
-    /// Appends the node of these things and all below it: halves along the longest side of what their middles span.
+    /// Appends the node of these items and all below it: halves along the longest side of what their middles span.
     fn divide(&mut self, first: usize, last: usize) {
-        let own = &mut self.things[first..last];
+        let own = &mut self.items[first..last];
         let bounds = own.iter().fold(own[0].1, |all, (_, other)| around(all, *other));
         let node = self.nodes.len();
         let is_leaf = own.len() <= LEAF;
-        let things = if is_leaf { (first, last) } else { (0, 0) };
-        self.nodes.push(Node { bounds, next: 0, things });
+        let items = if is_leaf { (first, last) } else { (0, 0) };
+        self.nodes.push(Node { bounds, next: 0, items });
         if !is_leaf {
             let middle =
                 |(_, [low, high]): &(u32, Bounds<N>)| -> [f64; N] { std::array::from_fn(|k| low[k] + high[k]) };
@@ -57,16 +57,16 @@ impl<const N: usize> BoxTree<N> {
         self.nodes[node].next = self.nodes.len();
     }
 
-    /// Appends the things whose bounds, and those of all that hold them, may be meant, in no order.
-    pub(super) fn find(&self, may_be: impl Fn(&Bounds<N>) -> bool, out: &mut Vec<u32>) {
+    /// Appends the items whose bounds pass a test, in no order. Bounds that hold others must pass it if one of these does.
+    pub(super) fn find(&self, passes: impl Fn(&Bounds<N>) -> bool, out: &mut Vec<u32>) {
         let mut at = 0;
         while let Some(node) = self.nodes.get(at) {
-            if !may_be(&node.bounds) {
+            if !passes(&node.bounds) {
                 at = node.next;
                 continue;
             }
-            let own = &self.things[node.things.0..node.things.1];
-            out.extend(own.iter().filter(|(_, own)| may_be(own)).map(|(i, _)| i));
+            let own = &self.items[node.items.0..node.items.1];
+            out.extend(own.iter().filter(|(_, own)| passes(own)).map(|(i, _)| i));
             at += 1;
         }
     }
@@ -96,7 +96,7 @@ mod tests {
                 [std::array::from_fn(|k| middle[k] - half[k]), std::array::from_fn(|k| middle[k] + half[k])]
             };
             let mut boxes: Vec<Bounds<3>> = (0..count).map(|_| bounds(0.1)).collect();
-            // Things on top of each other.
+            // Items on top of each other.
             boxes.extend(std::iter::repeat_n([[0.0; 3], [1.0; 3]], count));
             let tree = BoxTree::new(boxes.iter().copied());
             for _ in 0..50 {

@@ -1,5 +1,6 @@
 //! Contacts of two shapes, by kind. Each function takes the frames of both and gives contacts with normals from the first to the second.
 
+mod arcs;
 pub(crate) mod axes;
 pub(crate) mod boxes;
 pub(crate) mod clip;

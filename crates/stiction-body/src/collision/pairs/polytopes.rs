@@ -1,11 +1,12 @@
 //! Two convex polytopes: the separating axis they meet along, among the normals of faces and the common normals of edges that can touch; then
 //! the overlap of two faces or the crossing of two edges.
 
-use stiction_linalg::simd::{self, Kernel};
+use stiction_linalg::simd;
 
 use crate::collision::closest::between_segments;
 use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
-use crate::collision::pairs::axes::{ALONG_FACE, FACE_LIKE, PARALLEL, Rank, Ranking, keep_beside, look_for_axis};
+use crate::collision::pairs::arcs::{Arc, ArcLanes, FindCrossing, LANES};
+use crate::collision::pairs::axes::{ALONG_FACE, FACE_LIKE, Rank, Ranking, keep_beside, look_for_axis};
 use crate::collision::pairs::clip::{self, Clip, Corner, Side, comes_in};
 use crate::collision::polytope::{Edge, Face, PolytopeRef};
 use crate::collision::vector::Norm;
@@ -21,14 +22,8 @@ const DEPTH_AGREEMENT: f64 = 1e-3;
 /// Pairs of edges from which on each edge is looked at more closely before it is paired.
 const MANY_PAIRS: usize = 1 << 14;
 
-/// Squared sine below which the common normal of two edges has no correct digit.
-const NO_DIRECTION: f64 = 1e-30;
-
 /// Corners of two polytopes from which on a separating axis is looked for before all of them are.
 pub(crate) const MANY: usize = 48;
-
-/// Edges that are compared with another one in one go: the widest vectors have as many numbers.
-const LANES: usize = 8;
 
 /// Faces that look the same way up to this difference of cosines are taken in order.
 const EQUAL: f64 = 1e-9;
@@ -74,13 +69,6 @@ pub(crate) struct Scratch {
     facing: Vec<u32>,
     sides: Vec<Side>,
     clip: Clip,
-}
-
-/// An edge: its direction, not of unit length, and normals of its faces, whose arc its own normals are on.
-#[derive(Debug, Clone, Copy)]
-struct Arc {
-    along: Vec3,
-    sides: [Vec3; 2],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -521,7 +509,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             crossing.clear();
             simd::run(FindCrossing { arcs: &*arcs, other: &other, crossing: &mut *crossing });
             for i in crossing.iter().map(|k| near[0][*k as usize]) {
-                let Some(normal) = arc(i).common_normal(&other, search) else { continue };
+                let Some(normal) = arc(i).common_normal(&other, search == Search::Complete) else { continue };
                 let edge = a.edges[i as usize];
                 let separation = match search {
                     Search::Near => normal.dot(ends[0] - a.vertices[edge.vertices[0] as usize]),
@@ -777,80 +765,6 @@ pub(crate) fn to_world(frame: &Frame, touches: &mut [Touch]) {
     }
 }
 
-/// Edges side by side, so that they are compared with another one in one go.
-#[derive(Debug, Clone, Copy)]
-struct ArcLanes {
-    along: Lanes,
-    sides: [Lanes; 2],
-}
-
-/// The coordinates of several vectors.
-type Lanes = [[f64; LANES]; 3];
-
-impl ArcLanes {
-    /// Lanes that are left over are zero, which crosses nothing.
-    fn new(arcs: impl Iterator<Item = Arc>) -> Self {
-        let mut lanes = Self { along: [[0.0; LANES]; 3], sides: [[[0.0; LANES]; 3]; 2] };
-        for (k, arc) in arcs.enumerate() {
-            let (along, sides) = (arc.along.to_array(), arc.sides.map(|side| side.to_array()));
-            for axis in 0..3 {
-                lanes.along[axis][k] = along[axis];
-                lanes.sides[0][axis][k] = sides[0][axis];
-                lanes.sides[1][axis][k] = sides[1][axis];
-            }
-        }
-        lanes
-    }
-}
-
-/// Finds the edges whose normals may have one in common with those of another polytope's edge, whose sides are the negative normals of
-/// its faces: the directions of each have the other's sides on both sides.
-struct FindCrossing<'a> {
-    arcs: &'a [ArcLanes],
-    other: &'a Arc,
-    crossing: &'a mut Vec<u32>,
-}
-
-impl Kernel for FindCrossing<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Arc { along, sides: [one, two] } = *self.other;
-        for (n, arcs) in self.arcs.iter().enumerate() {
-            let mut crosses = [false; LANES];
-            for k in 0..LANES {
-                let dot = |lanes: &Lanes, v: Vec3| lanes[0][k] * v.x + lanes[1][k] * v.y + lanes[2][k] * v.z;
-                let of_other = dot(&arcs.along, one) * dot(&arcs.along, two);
-                let own = dot(&arcs.sides[0], along) * dot(&arcs.sides[1], along);
-                crosses[k] = !((of_other >= 0.0) | (own >= 0.0));
-            }
-            if crosses != [false; LANES] {
-                let first = (n * LANES) as u32;
-                self.crossing.extend((0..LANES as u32).filter(|k| crosses[*k as usize]).map(|k| first + k));
-            }
-        }
-    }
-}
-
-impl Arc {
-    /// The common normal of two edges that cross, if it is a normal of both and, unless the search is complete, no face speaks for it.
-    fn common_normal(&self, other: &Self, search: Search) -> Option<Vec3> {
-        let cross = self.along.cross(other.along);
-        let squared = cross.length_squared();
-        let parallel = if search == Search::Near { PARALLEL } else { NO_DIRECTION };
-        if squared <= parallel * self.along.length_squared() * other.along.length_squared() {
-            return None;
-        }
-        let normal = cross / squared.sqrt();
-        let normal = if normal.dot(self.sides[0] + self.sides[1]) < 0.0 { -normal } else { normal };
-        let outward = normal.dot(other.sides[0] + other.sides[1]) > 0.0;
-        let face_like = |side: &Vec3| normal.dot(*side) >= FACE_LIKE;
-        let plain = search == Search::Complete || !self.sides.iter().chain(&other.sides).any(face_like);
-        (outward && plain).then_some(normal)
-    }
-}
-
 /// Puts numbers in ascending order, each once, by marking them.
 fn put_in_order(numbers: &mut Vec<u32>, marks: &mut Vec<u64>) {
     const BITS: u32 = u64::BITS;
@@ -997,23 +911,6 @@ mod tests {
     use super::*;
     use crate::collision::polytope::Polytope;
     use stiction_linalg::rng::Rng;
-
-    #[test]
-    fn edges_that_cross_are_found_among_all_in_order() {
-        let mut rng = Rng::new(7);
-        let mut draw = || Vec3::new(rng.uniform(), rng.uniform(), rng.uniform()) - 0.5;
-        for count in 0..40 {
-            let mut arc = || Arc { along: draw(), sides: [draw(), draw()] };
-            let all: Vec<Arc> = (0..count).map(|_| arc()).collect();
-            let arcs: Vec<ArcLanes> = all.chunks(LANES).map(|arcs| ArcLanes::new(arcs.iter().copied())).collect();
-            let other = arc();
-            let straddles = |sides: [Vec3; 2], along: Vec3| sides[0].dot(along) * sides[1].dot(along) < 0.0;
-            let crosses = |arc: &Arc| straddles(arc.sides, other.along) && straddles(other.sides, arc.along);
-            let mut crossing = Vec::new();
-            simd::run(FindCrossing { arcs: &arcs, other: &other, crossing: &mut crossing });
-            assert!(crossing.iter().map(|k| *k as usize).eq((0..count).filter(|k| crosses(&all[*k]))));
-        }
-    }
 
     #[test]
     fn the_incident_face_is_that_of_a_look_at_all_faces() {
