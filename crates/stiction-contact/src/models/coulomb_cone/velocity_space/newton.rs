@@ -310,15 +310,11 @@ impl Newton {
     /// `M`, which is laid out once.
     fn take_inertia(&mut self, el: &Elements, symmetric: bool) {
         if !self.has_inertia {
-            self.matrix.clear(false);
-            (0..el.branches.len()).for_each(|k| self.add_inertia(el, [k, k]));
+            self.matrix.clear_kept();
+            (0..el.branches.len()).for_each(|k| self.keep_inertia(el, [k, k]));
             if !el.delassus.is_some() {
-                for &[a, b] in &el.ties {
-                    self.add_inertia(el, [a, b]);
-                    self.add_inertia(el, [b, a]);
-                }
+                el.ties.iter().for_each(|tie| self.keep_inertia(el, *tie));
             }
-            self.matrix.keep();
             self.has_inertia = true;
         }
         self.matrix.take_kept(symmetric);
@@ -356,10 +352,12 @@ impl Newton {
         }
     }
 
-    fn add_inertia(&mut self, el: &Elements, pair: [usize; 2]) {
+    fn keep_inertia(&mut self, el: &Elements, pair: [usize; 2]) {
         let [a, b] = pair.map(|k| &el.branches[k]);
-        let (inertia, stride) = el.inertia(a, b);
-        self.matrix.add(a.place, b.place, a.len, b.len, inertia, stride);
+        let (low, high) = if a.place < b.place { (a, b) } else { (b, a) };
+        // Rows of a symmetric matrix are its columns.
+        let (columns, stride) = el.inertia(low, high);
+        self.matrix.keep(high.place, low.place, [high.len, low.len], columns, stride);
     }
 
     /// `dv ← A⁻¹ dv` after a factor.

@@ -49,8 +49,8 @@ pub(super) struct BlockMatrix {
     symmetric: bool,
     /// Panels of L and of Uᵀ (none in a symmetric matrix), the diagonal of the factor left out.
     panels: [Vec<f64>; 2],
-    /// Panels of the part that factors have in common.
-    kept: [Vec<f64>; 2],
+    /// Panels of L of the part that factors have in common, which is symmetric.
+    kept: Vec<f64>,
     updates: [Vec<f64>; 2],
     /// Inverses of the diagonal of L (symmetric) or U, n.
     inverses: Vec<f64>,
@@ -115,6 +115,7 @@ impl BlockMatrix {
     }
 
     /// Makes all entries zero.
+    #[allow(dead_code)] // For tests and benchmarks.
     pub(super) fn clear(&mut self, symmetric: bool) {
         self.symmetric = symmetric;
         let size = self.patterns.get(self.current).map_or(0, |p| p.symbolic.panels);
@@ -127,20 +128,29 @@ impl BlockMatrix {
         }
     }
 
-    /// Keeps the entries as they are for [`Self::take_kept`]. The matrix is not symmetric.
-    pub(super) fn keep(&mut self) {
-        for (kept, panels) in self.kept.iter_mut().zip(&self.panels) {
-            kept.clone_from(panels);
+    /// Makes the part that factors have in common zero.
+    pub(super) fn clear_kept(&mut self) {
+        let size = self.patterns.get(self.current).map_or(0, |p| p.symbolic.panels);
+        self.kept.clear();
+        self.kept.resize(size, 0.0);
+    }
+
+    /// Sets a block of the part that factors have in common, and the one that mirrors it: `columns` are those of the block
+    /// at (row, col), row ≥ col, one every `stride` numbers.
+    pub(super) fn keep(&mut self, row: usize, col: usize, [rows, cols]: [usize; 2], columns: &[f64], stride: usize) {
+        let place = self.place(row, col);
+        for j in 0..cols {
+            let from = if row == col { j } else { 0 };
+            let to = place.at + j * place.stride;
+            self.kept[to + from..to + rows].copy_from_slice(&columns[j * stride + from..j * stride + rows]);
         }
     }
 
-    /// Takes the entries that were kept last; of a symmetric matrix the lower triangle.
+    /// Starts from the part that factors have in common.
     pub(super) fn take_kept(&mut self, symmetric: bool) {
         self.symmetric = symmetric;
         let halves = if symmetric { 1 } else { 2 };
-        for (panels, kept) in self.panels.iter_mut().zip(&self.kept).take(halves) {
-            panels.clone_from(kept);
-        }
+        self.panels.iter_mut().take(halves).for_each(|panels| panels.clone_from(&self.kept));
     }
 
     /// Where blocks that begin at these velocities meet.
