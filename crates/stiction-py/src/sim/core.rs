@@ -102,7 +102,7 @@ impl Core {
         if same_bits(&self.inputs, inputs) {
             return Ok(());
         }
-        self.layout.check(inputs)?;
+        self.layout.check(inputs, &self.inputs)?;
         self.sim.set_controller_memory(self.controller, inputs).map_err(|e| e.to_string())?;
         self.inputs.copy_from_slice(inputs);
         Ok(())

@@ -292,13 +292,14 @@ impl Simulation {
     /// # Errors
     /// If there is no such controller, or it remembers another number of values.
     pub fn set_controller_memory(&mut self, i: usize, memory: &[f64]) -> Result<(), InputError> {
-        let (what, found) = (format!("memory of controller {i}"), memory.len());
-        match self.controllers.get_mut(i) {
-            Some(controller) if controller.takes_memory(found) => controller.set_memory(memory),
-            Some(controller) => return Err(InputError::Size { what, expected: controller.memory().len(), found }),
-            None => return Err(InputError::Size { what, expected: 0, found }),
+        let found = memory.len();
+        let controller = self.controllers.get_mut(i);
+        if let Some(controller) = controller.filter(|controller| controller.takes_memory(found)) {
+            controller.set_memory(memory);
+            return Ok(());
         }
-        Ok(())
+        let expected = self.controllers.get(i).map_or(0, |controller| controller.memory().len());
+        Err(InputError::Size { what: format!("memory of controller {i}"), expected, found })
     }
 
     /// The world.
