@@ -75,9 +75,11 @@ def mujoco_verdict(file: pathlib.Path) -> str | None:
 def check(command: str, file: pathlib.Path) -> tuple[str | None, list[dict[str, str]]]:
     """Why the file is refused here, and what of it is not used as it is."""
     status, out, err = run([command, "check", "--json", str(file)])
-    if status != 0:
+    try:
+        answer = json.loads(out)
+    except json.JSONDecodeError:
         return last_line(err), []
-    return None, json.loads(out)["remarks"]
+    return (None, answer["remarks"]) if status == 0 else (answer["error"], [])
 
 
 def compare_forces(file: pathlib.Path) -> dict[str, float] | str:
