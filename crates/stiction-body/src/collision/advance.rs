@@ -19,11 +19,11 @@ pub struct Overlap {
 
 /// Bounds on how a gap between two geoms can close: `gap(t) ≥ gap(0) − speed t − ½ bend t²`.
 #[derive(Debug, Clone, Copy)]
-struct Closing {
+pub(super) struct Closing {
     /// How fast a point turns away from the motion of the smaller geom's centre (m/s).
     turn: f64,
     /// Bound on second derivatives (m/s²).
-    bend: f64,
+    pub bend: f64,
 }
 
 impl Collision {
@@ -126,7 +126,7 @@ impl Closing {
 /// How fast gaps change, seen from the larger geom: the smaller one's centre moves with w against it, and its points turn about that. In
 /// the larger one's frame, which turns with ω, the change of that velocity is at most `2 |ω| |w| + |ω|² a + |ω′|² (a′ + r)`, where a, a′ are the
 /// distances of the centre from the links' origins, ω′ the smaller one's angular velocity, and r its radius.
-fn closing(parts: [&Part; 2], placed: [&Placed; 2]) -> Closing {
+pub(super) fn closing(parts: [&Part; 2], placed: [&Placed; 2]) -> Closing {
     let small = if parts[0].radius < parts[1].radius { 0 } else { 1 };
     let (own, other) = (placed[small], placed[1 - small]);
     let (centre, radius) = (own.centre, parts[small].radius);
@@ -146,6 +146,6 @@ fn closing(parts: [&Part; 2], placed: [&Placed; 2]) -> Closing {
 impl Query {
     /// The same question without a limit to the gap.
     fn everywhere(&self) -> Self {
-        Self { reach: f64::INFINITY, ..*self }
+        Self { reach: f64::INFINITY, bend: f64::INFINITY, ..*self }
     }
 }

@@ -70,6 +70,21 @@ impl<const N: usize> BoxTree<N> {
             at += 1;
         }
     }
+
+    /// The least value of the items, or `most` if that is less. Bounds have a value that is not more than those of bounds within.
+    pub(super) fn least(&self, value: impl Fn(&Bounds<N>) -> f64, most: f64) -> f64 {
+        let (mut at, mut least) = (0, most);
+        while let Some(node) = self.nodes.get(at) {
+            if value(&node.bounds) >= least {
+                at = node.next;
+                continue;
+            }
+            let own = &self.items[node.items.0..node.items.1];
+            least = own.iter().map(|(_, own)| value(own)).fold(least, f64::min);
+            at += 1;
+        }
+        least
+    }
 }
 
 /// The bounds of both.

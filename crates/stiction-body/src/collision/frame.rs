@@ -1,5 +1,6 @@
 //! Where a geom is, and how two geoms move against each other within a step.
 
+use crate::collision::vector::Norm;
 use crate::math::{Mat3, Pose, Vec3};
 
 /// A pose with its rotation as a matrix: a point p of the shape is at `rotation · p + origin`.
@@ -75,6 +76,10 @@ pub(crate) struct Query {
     pub reach: f64,
     /// The part of it the caller allows for besides the motion (m).
     pub margin: f64,
+    /// Radius of the smaller geom about the point that the motion is about (m).
+    pub radius: f64,
+    /// How much the motion may close a gap because it is curved (m).
+    pub bend: f64,
     /// Lengths below this are as good as zero (m).
     pub touch: f64,
     /// Radius-like size of the smaller geom (m).
@@ -92,6 +97,14 @@ impl Query {
     /// The largest gap to be reported.
     pub(super) fn limit(&self) -> f64 {
         self.reach + self.touch
+    }
+
+    /// The largest gap along an axis, from the first geom to the second, that matters: what the motion, in the axis's frame, closes
+    /// along it, and the margin.
+    pub(super) fn limit_along(&self, axis: Vec3, drift: &Drift) -> f64 {
+        let turn = axis.cross(drift.angular).norm() * self.radius;
+        let closing = turn + self.bend - axis.dot(drift.linear);
+        self.reach.min(closing.max(0.0) + self.margin) + self.touch
     }
 }
 

@@ -17,6 +17,7 @@ mod pairs;
 pub(crate) mod polytope;
 mod rays;
 mod rules;
+mod simplex;
 mod solid;
 mod surface;
 mod vector;
@@ -567,7 +568,9 @@ fn query(parts: [&Part; 2], placed: [&Placed; 2], dt: f64, margin: f64) -> Query
     let angular = (placed[1].motion.angular - placed[0].motion.angular) * dt;
     let size = parts[0].size.min(parts[1].size);
     let travel = (linear.norm() + angular.norm() * radius).min(placed[0].reach + placed[1].reach);
-    Query { reach: travel + margin, margin, touch: TOUCH * size, size, drift: Drift { linear, angular, about } }
+    let bend = 0.5 * dt * dt * advance::closing(parts, placed).bend;
+    let drift = Drift { linear, angular, about };
+    Query { reach: travel + margin, margin, radius, bend, touch: TOUCH * size, size, drift }
 }
 
 /// Two surfaces have no contacts with each other.

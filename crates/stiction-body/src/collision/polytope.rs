@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::collision::box_tree::BoxTree;
+use crate::collision::box_tree::{Bounds, BoxTree};
 use crate::collision::convex_hull::ConvexHull;
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
@@ -71,6 +71,26 @@ pub(crate) struct PolytopeRef<'a> {
     pub inside: Inside,
 }
 
+impl PolytopeRef<'_> {
+    /// The least `n · p` of all corners, looked for from one of them.
+    pub(crate) fn least(&self, n: Vec3, from: usize) -> f64 {
+        match self.around {
+            None => least(self.vertices, n),
+            Some(around) => around.least(n, n.dot(self.vertices[from])),
+        }
+    }
+}
+
+/// The least `n · p`.
+pub(crate) fn least(points: &[Vec3], n: Vec3) -> f64 {
+    let mut least = [f64::INFINITY; 4];
+    let (fours, rest) = points.as_chunks::<4>();
+    for four in fours {
+        (0..4).for_each(|k| least[k] = least[k].min(n.dot(four[k])));
+    }
+    rest.iter().map(|p| n.dot(*p)).chain(least).fold(f64::INFINITY, f64::min)
+}
+
 impl Polytope {
     /// A box: corner c has bit k set where axis k is positive; face 2k is at −k, 2k + 1 at +k.
     pub(crate) fn cuboid(half: Vec3) -> Self {
@@ -88,7 +108,7 @@ impl Polytope {
 
     fn new(vertices: Vec<Vec3>, faces: Vec<Face>, loops: Vec<u32>) -> Self {
         let edges = edges_of(&faces, &loops);
-        let around = Around::new(vertices.len(), &edges);
+        let around = Around::new(&vertices, &edges);
         let centre = vertices.iter().copied().sum::<Vec3>() / vertices.len().max(1) as f64;
         let (planes, inside) = (Planes::default(), Inside { centre, radius: 0.0 });
         Self { vertices, faces, loops, edges, around, planes, inside }.settled()
@@ -163,15 +183,29 @@ pub(crate) struct Around {
     neighbours: Vec<u32>,
     /// The edges to them.
     edges: Vec<u32>,
+    /// The corners by their places; empty where there are few.
+    tree: BoxTree<3>,
 }
 
 impl Around {
-    fn new(corners: usize, edges: &[Edge]) -> Self {
+    fn new(vertices: &[Vec3], edges: &[Edge]) -> Self {
         let both_ways = |(k, e): (usize, &Edge)| [0, 1].map(|i| [e.vertices[i], e.vertices[1 - i], k as u32]);
         let mut pairs: Vec<[u32; 3]> = edges.iter().enumerate().flat_map(both_ways).collect();
         pairs.sort_unstable();
-        let starts = (0..=corners).map(|v| pairs.partition_point(|p| (p[0] as usize) < v) as u32).collect();
-        Self { starts, neighbours: pairs.iter().map(|p| p[1]).collect(), edges: pairs.iter().map(|p| p[2]).collect() }
+        let starts = (0..=vertices.len()).map(|v| pairs.partition_point(|p| (p[0] as usize) < v) as u32).collect();
+        let (neighbours, edges) = pairs.iter().map(|p| (p[1], p[2])).unzip();
+        let many = vertices.len() > FEW_CORNERS;
+        let tree = BoxTree::new(vertices.iter().filter(|_| many).map(|p| [p.to_array(); 2]));
+        Self { starts, neighbours, edges, tree }
+    }
+
+    /// The least `n · p` of all corners, of which `of_one` has one: unlike climbing, right whatever faces are.
+    fn least(&self, n: Vec3, of_one: f64) -> f64 {
+        let lowest = |[low, high]: &Bounds<3>| {
+            let at = |k: usize| n[k] * if n[k] < 0.0 { high[k] } else { low[k] };
+            at(0) + at(1) + at(2)
+        };
+        self.tree.least(lowest, of_one)
     }
 
     fn range(&self, corner: usize) -> Range<usize> {

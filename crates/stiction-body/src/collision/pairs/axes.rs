@@ -1,6 +1,7 @@
 //! Which separating axis two sharp shapes meet along.
 
 use crate::collision::frame::{Query, Touch};
+use crate::collision::simplex::{Simplex, Vertex};
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
@@ -43,11 +44,20 @@ pub(crate) fn keep_beside(crossing: &Touch, start: usize, query: &Query, out: &m
 /// Steps of a look for a separating axis.
 const LOOKS: usize = 24;
 
-/// Looks for a separating axis by Gilbert's method, which never looks at faces: of large shapes that are apart it finds one in a few steps. `ends` gives the first shape's highest and the
-/// second's lowest point along an axis. The largest separation seen, with its axis; the search ends where it is more than `limit`.
-pub(crate) fn look_for_axis(start: Vec3, limit: f64, mut ends: impl FnMut(Vec3) -> [Vec3; 2]) -> (f64, Vec3) {
+/// A separation that is this part of the distance of the points seen so far, which is not less than that of the shapes, ends it.
+const FOUND: f64 = 0.999;
+
+/// Looks for a separating axis by the method of Gilbert, Johnson and Keerthi, which never looks at faces: of large shapes that are
+/// apart it finds one in a few steps. `ends` gives the first shape's highest and the second's lowest point along an axis. The largest
+/// separation seen, with its axis; the search ends where it is more than the `limit` along the axis.
+pub(crate) fn look_for_axis(
+    start: Vec3,
+    limit: impl Fn(Vec3) -> f64,
+    mut ends: impl FnMut(Vec3) -> [Vec3; 2],
+) -> (f64, Vec3) {
     let mut nearest = start;
     let mut best = (f64::NEG_INFINITY, Vec3::Z);
+    let mut simplex: Option<Simplex> = None;
     for _ in 0..LOOKS {
         let length = nearest.norm();
         if length == 0.0 {
@@ -59,16 +69,17 @@ pub(crate) fn look_for_axis(start: Vec3, limit: f64, mut ends: impl FnMut(Vec3) 
         if separation > best.0 {
             best = (separation, axis);
         }
-        if separation > limit {
+        let found = simplex.is_some() && separation >= FOUND * length;
+        if found || separation > limit(axis) {
             break;
         }
-        // The point of the segment to the new corner of the difference that is nearest to the origin.
-        let step = low - high - nearest;
-        let square = step.length_squared();
-        if square == 0.0 {
+        let next = Vertex { w: low - high, a: high, b: low };
+        let is_new = simplex.as_mut().is_none_or(|simplex| simplex.add(next));
+        let simplex = simplex.get_or_insert_with(|| Simplex::new(next));
+        if !is_new || simplex.is_full() {
             break;
         }
-        nearest += step * (-nearest.dot(step) / square).clamp(0.0, 1.0);
+        nearest = simplex.nearest.w;
     }
     best
 }
@@ -102,6 +113,28 @@ impl Rank {
     pub(crate) const WORST: Self = Self { apart: false, key: f64::NEG_INFINITY };
 }
 
+/// How many axes are tried: the best one may have no overlap of faces that can meet within the step.
+pub(crate) const TRIES: usize = 4;
+
+/// The best keys so far of axes along which shapes are apart, in descending order: of as many axes as are tried.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Leaders {
+    keys: [f64; TRIES],
+}
+
+impl Leaders {
+    pub(crate) const NONE: Self = Self { keys: [f64::NEG_INFINITY; TRIES] };
+
+    pub(crate) fn add(&mut self, rank: Rank) {
+        let mut key = if rank.apart { rank.key } else { f64::NEG_INFINITY };
+        for own in &mut self.keys {
+            if key > *own {
+                std::mem::swap(own, &mut key);
+            }
+        }
+    }
+}
+
 impl Ranking {
     pub(crate) fn new(query: &Query, travel: f64) -> Self {
         let skin = SHALLOW * query.size;
@@ -115,6 +148,13 @@ impl Ranking {
         let held = separation <= self.shallow && change.abs() <= self.slow;
         let change = if held { 0.0 } else { change };
         Rank { apart, key: if apart { separation + change } else { separation } }
+    }
+
+    /// True if an axis whose key is at most `bound` ranks behind all leaders.
+    pub(crate) fn is_behind(&self, bound: f64, leaders: &Leaders) -> bool {
+        let last = leaders.keys[leaders.keys.len() - 1];
+        // Closer together, motion may not count.
+        last > self.shallow && bound < last - self.preference
     }
 
     /// True if `new` beats `old`, which came first.

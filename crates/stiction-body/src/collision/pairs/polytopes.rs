@@ -6,14 +6,11 @@ use stiction_linalg::simd;
 use crate::collision::closest::between_segments;
 use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
 use crate::collision::pairs::arcs::{Arc, ArcLanes, FindCrossing, LANES};
-use crate::collision::pairs::axes::{ALONG_FACE, FACE_LIKE, Rank, Ranking, keep_beside, look_for_axis};
+use crate::collision::pairs::axes::{ALONG_FACE, FACE_LIKE, Leaders, Rank, Ranking, TRIES, keep_beside, look_for_axis};
 use crate::collision::pairs::clip::{self, Clip, Corner, Side, comes_in};
-use crate::collision::polytope::{Edge, Face, PolytopeRef};
+use crate::collision::polytope::{Edge, Face, PolytopeRef, least};
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
-
-/// How many axes are tried: the best one may have no overlap of faces that can meet within the step.
-const TRIES: usize = 4;
 
 /// How much the depth of contacts may differ from the least translation, beside it: those of a face
 /// stand for a crossing of edges that is within 0.01 rad of it.
@@ -222,7 +219,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
 
     /// The separation of all corners along an axis.
     fn separation(&self, seen: &[Vec3], axis: Vec3) -> f64 {
-        least(seen, axis) + least(self.polytopes[0].vertices, -axis)
+        least(seen, axis) + self.polytopes[0].least(-axis, 0)
     }
 
     /// The least `n · p` of a polytope's corners, which are `points`, and which has it; looked for from a corner.
@@ -333,20 +330,20 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             seen[1].extend(b.vertices.iter().map(place));
         }
         let looked = many.then(|| self.look_for_axis(&seen[1]));
-        if let Some((axis, ends, _)) = looked
-            && axis.dot(ends[1] - ends[0]) > self.query.limit()
-            && self.is_beyond_reach(axis)
+        if let Some((axis, ends, near)) = looked
+            && axis.dot(ends[1] - ends[0]) > self.limit_along(axis)
+            && self.is_beyond_reach(axis, near)
         {
             return false;
         }
         if b.around.is_some() {
             seen[1].extend(b.vertices.iter().map(place));
         }
-        let mut best = Known { separation: f64::NEG_INFINITY, corners: [0, 0] };
+        let mut best = Known { separation: f64::NEG_INFINITY, corners: [0, 0], leaders: Leaders::NONE };
         if let Some((axis, _, near)) = looked {
             let corners = self.closest_corners(&seen[1], axis, near);
-            best = Known { separation: self.separation(&seen[1], axis), corners };
-            if best.separation > self.query.limit() {
+            best = Known { separation: self.separation(&seen[1], axis), corners, ..best };
+            if best.separation > self.limit_along(axis) {
                 return false;
             }
             best.separation -= ranking.skin;
@@ -376,17 +373,22 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             [a.vertices[corners[0]], other]
         };
         let between = self.relative.point_to_world(b.inside.centre) - a.inside.centre;
-        let (_, axis) = look_for_axis(between, self.query.limit(), &mut ends);
+        let (_, axis) = look_for_axis(between, |axis| self.limit_along(axis), &mut ends);
         let ends = ends(axis);
         (axis, ends, corners)
     }
 
-    /// True if all corners are farther apart along an axis than they can travel, by more than rounding.
-    fn is_beyond_reach(&self, axis: Vec3) -> bool {
+    /// The largest separation along an axis that can close within the step.
+    fn limit_along(&self, axis: Vec3) -> f64 {
+        self.query.limit_along(axis, &self.drift)
+    }
+
+    /// True if all corners, looked for from one of each, are farther apart along an axis than they can travel, by more than rounding.
+    fn is_beyond_reach(&self, axis: Vec3, from: [usize; 2]) -> bool {
         let [a, b] = self.polytopes;
         let own = self.relative.direction_to_local(axis);
-        let low = least(b.vertices, own) + axis.dot(self.relative.origin);
-        low + least(a.vertices, -axis) > self.query.limit() + self.query.touch
+        let low = b.least(own, from[1]) + axis.dot(self.relative.origin);
+        low + a.least(-axis, from[0]) > self.limit_along(axis) + self.query.touch
     }
 
     /// The corner of each that is closest to the other along an axis, looked for from corners.
@@ -394,10 +396,23 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         [self.lowest(0, self.polytopes[0].vertices, -axis, from[0]).1, self.lowest(1, seen, axis, from[1]).1]
     }
 
-    fn add(&self, axes: &mut Vec<Axis>, normal: Vec3, separation: f64, feature: Feature, ranking: &Ranking) {
+    fn add(&self, axes: &mut Vec<Axis>, normal: Vec3, separation: f64, feature: Feature, ranking: &Ranking) -> Rank {
         let rank = ranking.rank(separation, normal.dot(self.drift.linear));
         if self.solid || separation >= -ranking.skin || matches!(feature, Feature::Face(0, _)) {
             axes.push(Axis { normal, separation, feature, rank });
+        }
+        rank
+    }
+
+    /// How far the other moves against each polytope, in its own frame.
+    fn drifts(&self) -> [Vec3; 2] {
+        [self.drift.linear, -self.relative.direction_to_local(self.drift.linear)]
+    }
+
+    /// Notes an axis that may be tried. Who asks for separations without a limit wants them all.
+    fn note(&self, rank: Rank, best: &mut Known) {
+        if self.solid && self.query.reach.is_finite() {
+            best.leaders.add(rank);
         }
     }
 
@@ -412,12 +427,16 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         ranking: &Ranking,
     ) -> bool {
         let [a, b] = self.polytopes;
-        // A face that the ball within the other, or a corner of it, is far behind cannot be the best, once a better one is known.
+        let drifts = self.drifts();
+        // A face that the ball within the other, or a corner of it, is far behind cannot be the best, once a better one is known; nor can one be tried
+        // that ranks behind all that are.
         let hopeless = |face: &Face, which: usize, best: &Known| {
             let to_ball = face.normal.dot(inside.seen[which]) - inside.radii[which] - face.offset;
             let behind = face.normal.dot(seen[which][best.corners[which]]) - face.offset;
             let bound = if self.solid { to_ball.min(behind) } else { to_ball };
+            let key = bound + face.normal.dot(drifts[1 - which]);
             bound < best.separation.min(-ranking.skin)
+                || bound < best.separation && ranking.is_behind(key, &best.leaders)
         };
         self.shallow_faces(0, self.own_faces, seen, best, ranking, (shallow, marks));
         for &i in &*shallow {
@@ -426,13 +445,15 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                 continue;
             }
             let Some((separation, corner)) = self.above_face(1, &seen[1], face, best, ranking) else { continue };
-            if separation > self.query.limit() && least(&seen[1], face.normal) - face.offset > self.query.limit() {
+            let limit = self.limit_along(face.normal);
+            if separation > limit && least(&seen[1], face.normal) - face.offset > limit {
                 return false;
             }
             if separation > best.separation {
-                *best = Known { separation, corners: [a.loops[face.first as usize] as usize, corner] };
+                *best = Known { separation, corners: [a.loops[face.first as usize] as usize, corner], ..*best };
             }
-            self.add(axes, face.normal, separation, Feature::Face(0, i), ranking);
+            let rank = self.add(axes, face.normal, separation, Feature::Face(0, i), ranking);
+            self.note(rank, best);
         }
         self.shallow_faces(1, if self.smooth { 0 } else { b.faces.len() }, seen, best, ranking, (shallow, marks));
         for &i in &*shallow {
@@ -441,15 +462,17 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                 continue;
             }
             let Some((separation, corner)) = self.above_face(0, &seen[0], face, best, ranking) else { continue };
-            if separation > self.query.limit() && least(&seen[0], face.normal) - face.offset > self.query.limit() {
+            let normal = -(self.relative.rotation * face.normal);
+            let limit = self.limit_along(normal);
+            if separation > limit && least(&seen[0], face.normal) - face.offset > limit {
                 return false;
             }
-            let normal = -(self.relative.rotation * face.normal);
             if (self.allowed)(normal, corner) {
                 if separation > best.separation {
-                    *best = Known { separation, corners: [corner, b.loops[face.first as usize] as usize] };
+                    *best = Known { separation, corners: [corner, b.loops[face.first as usize] as usize], ..*best };
                 }
-                self.add(axes, normal, separation, Feature::Face(1, i), ranking);
+                let rank = self.add(axes, normal, separation, Feature::Face(1, i), ranking);
+                self.note(rank, best);
             }
         }
         true
@@ -518,7 +541,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                             + self.lowest(0, a.vertices, -normal, edge.vertices[0] as usize).0
                     }
                 };
-                if separation > self.query.limit() && self.separation(&seen[1], normal) > self.query.limit() {
+                let limit = self.limit_along(normal);
+                if separation > limit && self.separation(&seen[1], normal) > limit {
                     return false;
                 }
                 self.add(axes, normal, separation, Feature::Edges(i, j), ranking);
@@ -560,6 +584,25 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             open.clear();
             open.extend((0..faces).map(|f| above(which, f, x) >= bound));
             near.extend((0..edges.len() as u32).filter(|i| edges[*i as usize].faces.iter().any(|f| open[*f as usize])));
+        }
+        if search == Search::Near {
+            // It cannot be tried if it ranks behind all that are: weights of the two normals sum up to at most the inverse cosine of half
+            // the angle between them.
+            let drifts = self.drifts();
+            for (which, near) in near.iter_mut().enumerate() {
+                let PolytopeRef { edges, faces, .. } = self.polytopes[which];
+                let x = seen[1 - which][best.corners[1 - which]] + drifts[which];
+                near.retain(|&i| {
+                    let sides = edges[i as usize].faces;
+                    let above = above(which, sides[0], x).max(above(which, sides[1], x));
+                    let weights = || {
+                        let [one, two] = sides.map(|f| faces[f as usize].normal);
+                        (2.0 / (1.0 + one.dot(two))).max(1.0).sqrt()
+                    };
+                    !ranking.is_behind(above, &best.leaders)
+                        || above > 0.0 && !ranking.is_behind(weights() * above, &best.leaders)
+                });
+            }
         }
         // Nor if its normals all let the balls within the two overlap more than the best axis does.
         let least = bound + inside.radii[0] + inside.radii[1];
@@ -692,11 +735,12 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 }
 
-/// The best axis known: its separation, and the corners of the two that are closest along it, or nearly so.
+/// The best axis known: its separation, and the corners of the two that are closest along it, or nearly so. And the leaders of the ranking.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     separation: f64,
     corners: [usize; 2],
+    leaders: Leaders,
 }
 
 /// Balls within the two polytopes.
@@ -812,16 +856,6 @@ fn lowest(points: &[Vec3], n: Vec3) -> (f64, usize) {
     best
 }
 
-/// The least `n · p`.
-fn least(points: &[Vec3], n: Vec3) -> f64 {
-    let mut least = [f64::INFINITY; 4];
-    let (fours, rest) = points.as_chunks::<4>();
-    for four in fours {
-        (0..4).for_each(|k| least[k] = least[k].min(n.dot(four[k])));
-    }
-    rest.iter().map(|p| n.dot(*p)).chain(least).fold(f64::INFINITY, f64::min)
-}
-
 /// Keeps edges whose bounds, grown by `reach`, meet those of the other points: edges touch at a distance of at most that.
 fn keep_near(vertices: &[Vec3], edges: &[Edge], others: &[Vec3], reach: f64, near: &mut Vec<u32>) {
     if near.is_empty() {
@@ -912,6 +946,56 @@ mod tests {
     use crate::collision::polytope::Polytope;
     use stiction_linalg::rng::Rng;
 
+    /// A hull of points about a centre.
+    fn random_hull(rng: &mut Rng, count: usize, centre: Vec3) -> Polytope {
+        let mut draw = || Vec3::new(rng.uniform(), rng.uniform(), rng.uniform()) - 0.5;
+        let points: Vec<Vec3> =
+            (0..count).map(|_| centre + draw().unit_or(Vec3::X) * Vec3::new(0.1, 0.15, 0.2)).collect();
+        Polytope::hull(&points).unwrap()
+    }
+
+    #[test]
+    fn axes_that_are_left_out_rank_behind_all_that_are_tried() {
+        let mut rng = Rng::new(11);
+        let (mut pairs, mut left_out) = (0, 0);
+        for k in 0..300 {
+            let count = 30 + (k % 3) * 40;
+            let hulls = [Vec3::ZERO, Vec3::new(0.35, 0.05, 0.02)].map(|at| random_hull(&mut rng, count, at));
+            let mut draw = || (Vec3::new(rng.uniform(), rng.uniform(), rng.uniform()) - 0.5) * 0.2;
+            let (linear, angular) = (draw(), draw());
+            let drift = Drift { linear, angular, about: Vec3::new(0.35, 0.05, 0.02) };
+            let reach = linear.norm() + 0.2 * angular.norm() + 0.25;
+            let query = Query { reach, margin: 0.25, radius: 0.2, bend: 0.0, touch: 1e-10, size: 0.1, drift };
+            let frames = [&Frame::IDENTITY; 2];
+            let ranking = Ranking::new(&query, linear.norm());
+            let pair = solids(frames, [hulls[0].view(), hulls[1].view()], &query);
+            let inside = Insides::new(&pair);
+            let mut scratch = Scratch::default();
+            if !pair.look_at_faces(&mut scratch, &inside, &ranking) {
+                continue;
+            }
+            let known = scratch.known.unwrap();
+            if !pair.edge_axes(Search::Near, &mut scratch, &inside, &known, &ranking) {
+                continue;
+            }
+            let chosen = scratch.axes.clone();
+            // The same without leaders: all faces, and the edges of a search that knows of none.
+            let all = Query { reach: f64::INFINITY, bend: f64::INFINITY, ..query };
+            let all = Pair { query: &all, ..solids(frames, [hulls[0].view(), hulls[1].view()], &query) };
+            assert!(all.look_at_faces(&mut scratch, &inside, &ranking));
+            let none = Known { leaders: Leaders::NONE, ..known };
+            assert!(pair.edge_axes(Search::Near, &mut scratch, &inside, &none, &ranking));
+            left_out += scratch.axes.len() - chosen.len();
+            let tried = |mut axes: Vec<Axis>| -> Vec<Feature> {
+                let tries = (0..TRIES).map_while(|_| best_axis(&axes, &ranking).map(|best| axes.swap_remove(best)));
+                tries.filter(|axis| axis.rank.apart).map(|axis| axis.feature).collect()
+            };
+            assert_eq!(tried(chosen), tried(scratch.axes.clone()), "pair {k}");
+            pairs += 1;
+        }
+        assert!(pairs > 100 && left_out > 1000, "{pairs} pairs, {left_out} left out");
+    }
+
     #[test]
     fn the_incident_face_is_that_of_a_look_at_all_faces() {
         let mut rng = Rng::new(3);
@@ -929,6 +1013,7 @@ mod tests {
             for n in (0..50).map(|_| draw().unit_or(Vec3::Z)).chain(hull.faces.iter().map(|f| -f.normal)) {
                 let mut find = |p| incident_face(p, faces, &hull.vertices, [n, n], 1e-9, &mut facing);
                 assert_eq!(find(view), find(few));
+                assert_eq!(view.least(n, k % hull.vertices.len()), least(&hull.vertices, n));
             }
         }
     }

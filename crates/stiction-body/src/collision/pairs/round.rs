@@ -415,7 +415,7 @@ mod tests {
             .map(|at| Frame::new(&Pose { translation: at, rotation: axis_angle(vector(6.0)) }));
         let drift = Drift { linear: vector(1.0), angular: vector(1.0), about: frames[1].origin };
         let reach = drift.linear.norm() + 0.6 * drift.angular.norm() + 0.01;
-        (frames, Query { reach, margin: 0.01, touch: 1e-9, size: 0.1, drift })
+        (frames, Query { reach, margin: 0.01, radius: 0.1, bend: 0.0, touch: 1e-9, size: 0.1, drift })
     }
 
     #[test]

@@ -261,7 +261,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             };
             [p.vertices[corner], c.lowest(axis)]
         };
-        let (separation, axis) = look_for_axis(c.centre - p.inside.centre, limit, ends);
+        let (separation, axis) = look_for_axis(c.centre - p.inside.centre, |_| limit, ends);
         // Climbing over edges may leave out a corner that is hardly higher.
         separation > limit && axis.dot(c.lowest(axis) - p.vertices[highest(p.vertices, axis).1]) > limit
     }
