@@ -568,7 +568,9 @@ fn query(parts: [&Part; 2], placed: [&Placed; 2], dt: f64, margin: f64) -> Query
     let angular = (placed[1].motion.angular - placed[0].motion.angular) * dt;
     let size = parts[0].size.min(parts[1].size);
     let travel = (linear.norm() + angular.norm() * radius).min(placed[0].reach + placed[1].reach);
-    let bend = 0.5 * dt * dt * advance::closing(parts, placed).bend;
+    // Asked for by hulls and triangles alone.
+    let bends = parts.iter().any(|part| matches!(part.solid, Solid::Hull(_) | Solid::Surface(_)));
+    let bend = if bends { 0.5 * dt * dt * advance::closing(parts, placed).bend } else { f64::INFINITY };
     let drift = Drift { linear, angular, about };
     Query { reach: travel + margin, margin, radius, bend, touch: TOUCH * size, size, drift }
 }

@@ -7,6 +7,7 @@ pub(crate) mod clip;
 pub(crate) mod cylinder;
 pub(crate) mod cylinders;
 pub(crate) mod ellipsoid;
+mod face_plane;
 pub(crate) mod half_space;
 pub(crate) mod polytopes;
 pub(crate) mod round;
