@@ -118,7 +118,7 @@ impl Layout {
         out
     }
 
-    /// Says what is wrong with inputs, if anything is; parts that are as `before` were right.
+    /// Says what is wrong with inputs, if anything is; parts that are as `before` were right. Both have [`Layout::len`] numbers.
     ///
     /// # Errors
     /// In words, with the place.

@@ -426,8 +426,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     ) -> bool {
         let [a, b] = self.polytopes;
         let drifts = self.drifts();
-        // A face that the ball within the other, or a corner of it, is far behind cannot be the best, once a better one is known; nor can one be tried
-        // that ranks behind all that are.
+        // A face that the ball within the other, or a corner of it, is far behind cannot be the best, once a better one is known;
+        // nor can one be tried that ranks behind all that are.
         let hopeless = |face: &Face, which: usize, best: &Known| {
             let to_ball = face.normal.dot(inside.seen[which]) - inside.radii[which] - face.offset;
             let behind = face.normal.dot(seen[which][best.corners[which]]) - face.offset;
