@@ -7,7 +7,7 @@ use stiction_linalg::Matrix;
 
 use crate::inertia::{Inertia, point_inertia};
 use crate::kinematics::{LinkMotion, Workspace};
-use crate::math::{Mat3, Vec3};
+use crate::math::{Mat3, Quat, Vec3};
 use crate::model::Model;
 
 /// Force on a link and moment about its origin, world axes.
@@ -45,6 +45,39 @@ impl Composite {
     }
 }
 
+/// A rigid body where it is, world axes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlacedBody {
+    /// From the origin of the link that carries it, or the world's, to that of its own.
+    arm: Vec3,
+    inertia: PlacedInertia,
+}
+
+/// Inertia about the centre of mass, world axes.
+#[derive(Debug, Clone, Copy)]
+struct PlacedInertia {
+    mass: f64,
+    /// The centre of mass, from the link's origin.
+    centre: Vec3,
+    about_centre: Mat3,
+}
+
+impl PlacedInertia {
+    fn new(inertia: &Inertia, rotation: Quat) -> Self {
+        let r = Mat3::from_quat(rotation);
+        let about_centre = r * inertia.about_com * r.transpose();
+        Self { mass: inertia.mass, centre: r * inertia.com, about_centre }
+    }
+
+    /// The force and moment (about the link's origin) that an acceleration of the link needs while it turns with `omega`.
+    fn force_for(&self, motion: LinkMotion, omega: Vec3) -> LinkForce {
+        let c = self.centre;
+        let force = (motion.linear + motion.angular.cross(c) + omega.cross(omega.cross(c))) * self.mass;
+        let spin = self.about_centre * motion.angular + omega.cross(self.about_centre * omega);
+        LinkForce { force, moment: spin + c.cross(force) }
+    }
+}
+
 impl Workspace {
     /// Inverse dynamics: the generalized forces τ (nv) that accelerations `a` (nv) need, against gravity and velocity products:
     /// `τ = M a + c − gravity`. Positions and velocities must be up to date. Armature is included, damping and friction are not.
@@ -52,8 +85,8 @@ impl Workspace {
         self.accelerate(model, a);
         self.forces.clear();
         for (i, link) in model.links().iter().enumerate() {
-            let force = self.force_for(&link.spec.inertia, i, self.accelerations[i]);
-            self.forces.push(force);
+            let own = PlacedInertia::new(&link.spec.inertia, self.pose[i].rotation);
+            self.forces.push(own.force_for(self.accelerations[i], self.velocity[i].angular));
         }
         for (i, link) in model.links().iter().enumerate().rev() {
             let LinkForce { moment, force } = self.forces[i];
@@ -71,37 +104,43 @@ impl Workspace {
 
     /// The generalized forces at rest in v̇: gravity minus velocity products, `−(c − gravity)`: what `M v̇` is without other forces.
     pub fn passive_forces(&mut self, model: &Model, force: &mut [f64]) {
+        self.place_bodies(model);
         self.forces_at_rest(model, model.gravity(), force);
     }
 
-    /// The same with another gravity.
+    /// The same with another gravity; the bodies must be placed.
     pub(crate) fn forces_at_rest(&mut self, model: &Model, gravity: Vec3, force: &mut [f64]) {
         let bodies = &model.bodies().list;
         self.forces.clear();
-        for body in bodies {
+        for (body, placed) in bodies.iter().zip(&self.placed) {
             let bias = self.bias[body.link];
             // With accelerations of zero the velocity products are all there is.
             let motion = LinkMotion { angular: bias.angular, linear: bias.linear - gravity };
-            let needed = self.force_for(&body.inertia, body.link, motion);
-            self.forces.push(needed);
+            self.forces.push(placed.inertia.force_for(motion, self.velocity[body.link].angular));
         }
         for (n, body) in bodies.iter().enumerate().rev() {
             let LinkForce { moment, force: f } = self.forces[n];
-            for k in model.links()[body.link].v.clone() {
+            for k in body.v.clone() {
                 let column = &self.columns[k];
                 force[k] = -(column.angular.dot(moment) + column.linear.dot(f));
             }
             if let Some(p) = body.parent {
-                let arm = self.arm(body.link, bodies[p].link);
                 self.forces[p].force += f;
-                self.forces[p].moment += moment + arm.cross(f);
+                self.forces[p].moment += moment + self.placed[n].arm.cross(f);
             }
         }
     }
 
-    /// From the origin of one link to that of another.
-    fn arm(&self, to: usize, from: usize) -> Vec3 {
-        self.pose[to].translation - self.pose[from].translation
+    /// Arms and inertias of the bodies; positions must be up to date.
+    fn place_bodies(&mut self, model: &Model) {
+        let bodies = &model.bodies().list;
+        self.placed.clear();
+        for body in bodies {
+            let pose = &self.pose[body.link];
+            let from = body.parent.map_or(Vec3::ZERO, |p| self.pose[bodies[p].link].translation);
+            let inertia = PlacedInertia::new(&body.inertia, pose.rotation);
+            self.placed.push(PlacedBody { arm: pose.translation - from, inertia });
+        }
     }
 
     /// Accelerations of the links under joint accelerations `a`, with gravity as an acceleration of the world upwards.
@@ -125,19 +164,6 @@ impl Workspace {
         }
     }
 
-    /// The force and moment (about its origin) that a body in the frame of link `i` needs for an acceleration.
-    fn force_for(&self, inertia: &Inertia, i: usize, motion: LinkMotion) -> LinkForce {
-        if inertia.mass == 0.0 {
-            return LinkForce::ZERO;
-        }
-        let (omega, r) = (self.velocity[i].angular, Mat3::from_quat(self.pose[i].rotation));
-        let (c, inverse) = (r * inertia.com, r.transpose());
-        let force = (motion.linear + motion.angular.cross(c) + omega.cross(omega.cross(c))) * inertia.mass;
-        let turned = |x: Vec3| r * (inertia.about_com * (inverse * x));
-        let spin = turned(motion.angular) + omega.cross(turned(omega));
-        LinkForce { force, moment: spin + c.cross(force) }
-    }
-
     /// The inertia matrix of each tree, armature included, written to `blocks` (nv of the tree square). Positions must be up to date.
     pub fn mass_blocks(&mut self, model: &Model, blocks: &mut Vec<Matrix>) {
         self.composites(model);
@@ -157,45 +183,38 @@ impl Workspace {
 
     /// The columns of the inertia matrix that belong to the joint of body `n`, above the diagonal: the momentum of what hangs on it, seen by all joints above.
     fn mass_columns(&self, model: &Model, n: usize, first: usize, block: &mut Matrix) {
-        let (links, bodies) = (model.links(), &model.bodies().list);
-        let link = &links[bodies[n].link];
-        for k in link.v.clone() {
+        let bodies = &model.bodies().list;
+        let armature = model.links()[bodies[n].link].spec.properties.armature;
+        for k in bodies[n].v.clone() {
             let column = block.col_mut(k - first);
             let motion = LinkMotion { angular: self.columns[k].angular, linear: self.columns[k].linear };
             let mut momentum = self.composites[n].momentum(&motion);
-            let (mut at, mut joint) = (&bodies[n], link.v.start..k + 1);
+            let (mut at, mut end) = (n, k + 1);
             loop {
-                for (own, entry) in self.columns[joint.clone()].iter().zip(&mut column[joint.start - first..]) {
-                    *entry = own.angular.dot(momentum.moment) + own.linear.dot(momentum.force);
+                for j in bodies[at].v.start..end {
+                    let own = &self.columns[j];
+                    column[j - first] = own.angular.dot(momentum.moment) + own.linear.dot(momentum.force);
                 }
-                let Some(p) = at.parent else { break };
-                momentum.moment += self.arm(at.link, bodies[p].link).cross(momentum.force);
-                at = &bodies[p];
-                joint = links[at.link].v.clone();
+                let Some(p) = bodies[at].parent else { break };
+                momentum.moment += self.placed[at].arm.cross(momentum.force);
+                (at, end) = (p, bodies[p].v.end);
             }
-            column[k - first] += link.spec.properties.armature;
+            column[k - first] += armature;
         }
     }
 
     /// Inertia of every body with all that hangs on it.
     fn composites(&mut self, model: &Model) {
         let bodies = &model.bodies().list;
+        self.place_bodies(model);
         self.composites.clear();
-        for body in bodies {
-            let own = &body.inertia;
-            if own.mass == 0.0 {
-                self.composites.push(Composite { mass: 0.0, moment: Vec3::ZERO, inertia: Mat3::ZERO });
-                continue;
-            }
-            let r = Mat3::from_quat(self.pose[body.link].rotation);
-            let c = r * own.com;
-            let inertia = r * own.about_com * r.transpose() + point_inertia(own.mass, c);
-            self.composites.push(Composite { mass: own.mass, moment: c * own.mass, inertia });
+        for PlacedBody { inertia: PlacedInertia { mass, centre, about_centre }, .. } in &self.placed {
+            let inertia = *about_centre + point_inertia(*mass, *centre);
+            self.composites.push(Composite { mass: *mass, moment: *centre * *mass, inertia });
         }
         for (n, body) in bodies.iter().enumerate().rev() {
             if let Some(p) = body.parent {
-                let arm = self.arm(body.link, bodies[p].link);
-                let child = self.composites[n];
+                let (child, arm) = (self.composites[n], self.placed[n].arm);
                 let parent = &mut self.composites[p];
                 parent.mass += child.mass;
                 parent.moment += child.moment + arm * child.mass;

@@ -31,9 +31,10 @@ pub struct Workspace {
     pub velocity: Vec<LinkMotion>,
     /// Accelerations of the links when every v̇ is 0: the velocity products. Classical accelerations (of the origins), without gravity.
     pub bias: Vec<LinkMotion>,
-    /// Scratch of the dynamics: forces on links, and composite inertias.
+    /// Scratch of the dynamics: forces on links, bodies in place, and composite inertias.
     pub(crate) forces: Vec<crate::dynamics::LinkForce>,
     pub(crate) accelerations: Vec<LinkMotion>,
+    pub(crate) placed: Vec<crate::dynamics::PlacedBody>,
     pub(crate) composites: Vec<crate::dynamics::Composite>,
     pub(crate) articulated: Vec<crate::aba::Articulated>,
     pub(crate) step: crate::velocity_products::StepScratch,
@@ -44,7 +45,11 @@ impl Workspace {
     pub fn update_positions(&mut self, model: &Model, q: &[f64]) {
         self.pose.clear();
         self.columns.clear();
-        for link in model.links() {
+        for (link, fixed) in model.links().iter().zip(&model.bodies().fixed_poses) {
+            if let Some(pose) = fixed {
+                self.pose.push(*pose);
+                continue;
+            }
             let parent = link.spec.parent.map_or(Pose::identity(), |p| self.pose[p]);
             let joint = parent * link.spec.frame;
             if link.spec.kind == JointKind::Fixed {
@@ -65,7 +70,12 @@ impl Workspace {
     pub fn update_velocities(&mut self, model: &Model, v: &[f64]) {
         self.velocity.clear();
         self.bias.clear();
-        for (i, link) in model.links().iter().enumerate() {
+        for (i, (link, fixed)) in model.links().iter().zip(&model.bodies().fixed_poses).enumerate() {
+            if fixed.is_some() {
+                self.velocity.push(LinkMotion::ZERO);
+                self.bias.push(LinkMotion::ZERO);
+                continue;
+            }
             let (parent, bias, arm) = match link.spec.parent {
                 Some(p) => (self.velocity[p], self.bias[p], self.pose[i].translation - self.pose[p].translation),
                 None => (LinkMotion::ZERO, LinkMotion::ZERO, Vec3::ZERO),
@@ -86,7 +96,11 @@ impl Workspace {
     /// Velocities of the links under the velocities `v` (nv), written to `out`; positions must be up to date.
     pub fn link_velocities(&self, model: &Model, v: &[f64], out: &mut Vec<LinkMotion>) {
         out.clear();
-        for (i, link) in model.links().iter().enumerate() {
+        for (i, (link, fixed)) in model.links().iter().zip(&model.bodies().fixed_poses).enumerate() {
+            if fixed.is_some() {
+                out.push(LinkMotion::ZERO);
+                continue;
+            }
             let (parent, arm) = match link.spec.parent {
                 Some(p) => (out[p], self.pose[i].translation - self.pose[p].translation),
                 None => (LinkMotion::ZERO, Vec3::ZERO),

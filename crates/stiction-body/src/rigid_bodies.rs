@@ -11,8 +11,9 @@ use crate::model::Link;
 /// A link that moves, with all links that are fixed to it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RigidBody {
-    /// The link whose joint it moves on.
+    /// The link whose joint it moves on, and the velocities of that joint.
     pub link: usize,
+    pub v: Range<usize>,
     /// The body that its joint belongs to, which is an earlier one; the world if none.
     pub parent: Option<usize>,
     /// The joint's frame, in the frame of that body's link.
@@ -33,12 +34,14 @@ pub(crate) struct RigidBodies {
     pub of_tree: Vec<Range<usize>>,
     /// Inertia of all links that are fixed to the world, in its frame.
     pub fixed: Inertia,
+    /// Of each link that is fixed to the world its pose.
+    pub fixed_poses: Vec<Option<Pose>>,
 }
 
 impl RigidBodies {
     /// Finds the bodies of `links`, parents before children, tree by tree.
     pub(crate) fn new(links: &[Link]) -> Self {
-        let mut out = Self { list: vec![], of_tree: vec![], fixed: Inertia::ZERO };
+        let mut out = Self { list: vec![], of_tree: vec![], fixed: Inertia::ZERO, fixed_poses: vec![] };
         // The body of each link, or the world, and the link's pose in its frame.
         let mut of_link: Vec<(Option<usize>, Pose)> = Vec::with_capacity(links.len());
         for (i, link) in links.iter().enumerate() {
@@ -55,10 +58,11 @@ impl RigidBodies {
                 of_link.push((Some(out.list.len()), Pose::identity()));
                 let rotation = Mat3::from_quat(frame.rotation);
                 let offset = rotation.transpose() * frame.translation;
-                out.list.push(RigidBody { link: i, parent, frame, rotation, offset, inertia });
+                out.list.push(RigidBody { link: i, v: link.v.clone(), parent, frame, rotation, offset, inertia });
                 out.of_tree[link.tree].end = out.list.len();
             }
         }
+        out.fixed_poses = of_link.into_iter().map(|(body, pose)| body.is_none().then_some(pose)).collect();
         out
     }
 }
@@ -98,6 +102,7 @@ mod tests {
         let (model, _) = builder.build().unwrap();
         let bodies = model.bodies();
         assert_eq!((bodies.of_tree.len(), &bodies.of_tree[0]), (1, &(0..2)));
+        assert_eq!(bodies.fixed_poses, [Some(at(1.0)), Some(at(2.0)), None, None, None, None]);
         assert_eq!((bodies.fixed.mass, bodies.fixed.com), (4.0, Vec3::new(2.5, 0.0, 0.0)));
         let [arm, hand] = &bodies.list[..] else { panic!("two bodies move") };
         assert_eq!((arm.link, arm.parent, arm.frame), (2, None, at(4.0)));

@@ -176,7 +176,7 @@ impl Workspace {
         let gravity = model.gravity();
         for (body, whole) in model.bodies().list.iter().zip(&self.composites) {
             let (weight, moment) = (gravity * whole.mass, whole.moment.cross(gravity));
-            for k in model.links()[body.link].v.clone() {
+            for k in body.v.clone() {
                 let column = &self.columns[k];
                 force[k] += column.linear.dot(weight) + column.angular.dot(moment);
             }

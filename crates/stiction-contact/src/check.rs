@@ -62,8 +62,3 @@ pub(crate) fn positive(what: impl FnOnce() -> String, value: f64) -> Result<(), 
 pub(crate) fn out_of_range(what: String, expected: &'static str, found: f64) -> InputError {
     InputError::OutOfRange { what, expected, found }
 }
-
-/// True if two lists of numbers are the same to the last bit.
-pub(crate) fn is_same(a: &[f64], b: &[f64]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
-}

@@ -4,8 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use stiction_lcp::{Basis, InputError, Lcp, Proof};
+use stiction_linalg::lanes::same_bits;
 
-use crate::check;
 use crate::models::catalog::ModelKind;
 use crate::problem::ContactProblem;
 use crate::solution::{ContactForces, ContactSolution};
@@ -125,7 +125,7 @@ impl WarmStart {
     /// True if `other` is the same start to the last bit.
     pub fn is_same(&self, other: &Self) -> bool {
         let mut forces = self.forces.all().into_iter().zip(other.forces.all());
-        self.modes == other.modes && self.bases == other.bases && forces.all(|(a, b)| check::is_same(a, b))
+        self.modes == other.modes && self.bases == other.bases && forces.all(|(a, b)| same_bits(a, b))
     }
 }
 

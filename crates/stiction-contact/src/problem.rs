@@ -1,6 +1,7 @@
 //! A contact problem: inertia, velocities, forces, and the rows of everything that touches or holds.
 
 use stiction_lcp::{InputError, Matrix};
+use stiction_linalg::lanes::same_bits;
 
 use crate::check;
 use crate::islands::Island;
@@ -261,11 +262,11 @@ impl Contacts {
     /// True if all contacts of `other` are the same to the last bit.
     fn are_same(&self, other: &Self) -> bool {
         let (a, b) = (self, other);
-        a.numbers().into_iter().zip(b.numbers()).all(|(a, b)| check::is_same(a, b))
+        a.numbers().into_iter().zip(b.numbers()).all(|(a, b)| same_bits(a, b))
             && a.rows().into_iter().zip(b.rows()).all(|(a, b)| a.are_same(b))
             && a.predicted == b.predicted
-            && check::is_same(a.rate.as_flattened(), b.rate.as_flattened())
-            && check::is_same(a.surface.as_flattened(), b.surface.as_flattened())
+            && same_bits(a.rate.as_flattened(), b.rate.as_flattened())
+            && same_bits(a.surface.as_flattened(), b.surface.as_flattened())
     }
 
     /// Removes all, keeping the storage.
@@ -550,22 +551,22 @@ impl ContactProblem {
     /// True if `other` is the same problem to the last bit.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let (a, b) = (self, other);
-        check::is_same(&a.v, &b.v)
-            && check::is_same(&a.force, &b.force)
+        same_bits(&a.v, &b.v)
+            && same_bits(&a.force, &b.force)
             && a.dt.to_bits() == b.dt.to_bits()
             && a.contacts.are_same(&b.contacts)
             && a.bilaterals.rows.are_same(&b.bilaterals.rows)
-            && check::is_same(&a.bilaterals.rate, &b.bilaterals.rate)
-            && check::is_same(&a.bilaterals.target, &b.bilaterals.target)
+            && same_bits(&a.bilaterals.rate, &b.bilaterals.rate)
+            && same_bits(&a.bilaterals.target, &b.bilaterals.target)
             && a.limits.rows.are_same(&b.limits.rows)
-            && check::is_same(&a.limits.gap, &b.limits.gap)
-            && check::is_same(&a.limits.rate, &b.limits.rate)
-            && check::is_same(&a.limits.bounce, &b.limits.bounce)
+            && same_bits(&a.limits.gap, &b.limits.gap)
+            && same_bits(&a.limits.rate, &b.limits.rate)
+            && same_bits(&a.limits.bounce, &b.limits.bounce)
             && a.bounded.rows.are_same(&b.bounded.rows)
-            && check::is_same(&a.bounded.lo, &b.bounded.lo)
-            && check::is_same(&a.bounded.hi, &b.bounded.hi)
-            && check::is_same(&a.bounded.rate, &b.bounded.rate)
-            && check::is_same(&a.bounded.target, &b.bounded.target)
+            && same_bits(&a.bounded.lo, &b.bounded.lo)
+            && same_bits(&a.bounded.hi, &b.bounded.hi)
+            && same_bits(&a.bounded.rate, &b.bounded.rate)
+            && same_bits(&a.bounded.target, &b.bounded.target)
             && a.mass.is_same(&b.mass)
     }
 

@@ -9,6 +9,7 @@ use stiction_lcp::{InputError, Matrix};
 use crate::check;
 use crate::mass::Layout;
 use stiction_linalg::doubled::add_product;
+use stiction_linalg::lanes::same_bits;
 
 /// One row by blocks: (block, the row's entries for the velocities of that block).
 pub type RowBlocks<'a> = &'a [(usize, &'a [f64])];
@@ -255,7 +256,7 @@ impl Rows {
     pub(crate) fn are_same(&self, other: &Self) -> bool {
         let place = |e: &Entry| (e.block, e.at, e.len);
         self.starts == other.starts
-            && check::is_same(&self.values, &other.values)
+            && same_bits(&self.values, &other.values)
             && self.entries.iter().map(place).eq(other.entries.iter().map(place))
     }
 

@@ -111,7 +111,7 @@ impl SeparateIslands {
         let bases = start.is_some_and(|start| start.bases.len() == islands.list().len());
         let islands = islands.list().iter().chain([&*free]).enumerate();
         let solve = |model: &mut Box<dyn ContactModel>, ((k, island), part): ((usize, &Island), &mut Part)| {
-            stiction_lcp::interrupt::check();
+            stiction_lcp::interrupt::check_at(k);
             let basis = start.filter(|_| bases).and_then(|start| start.bases.get(k));
             part.solve(model.as_mut(), problem, island, places, start, basis, *keeps);
         };

@@ -1,5 +1,5 @@
 //! Sums of products in four fixed lanes, for rows of a few numbers; [`crate::matrix::dot`] has eight, for
-//! long ones. Plain, of absolute values, and in twice the working precision.
+//! long ones. Plain, of absolute values, and in twice the working precision. Comparison of rows bit by bit.
 
 use crate::doubled::{add_product, two_sum};
 
@@ -9,6 +9,20 @@ pub const LANES: usize = 4;
 /// `n` rounded up to whole lanes.
 pub fn padded(n: usize) -> usize {
     n.next_multiple_of(LANES)
+}
+
+/// True if two rows hold the same numbers, to the last bit.
+#[inline]
+pub fn same_bits(x: &[f64], y: &[f64]) -> bool {
+    let same = |(x, y): (&f64, &f64)| x.to_bits() == y.to_bits();
+    x.len() == y.len() && if x.len() < 16 { x.iter().zip(y).all(same) } else { same_bits_of_long(x, y) }
+}
+
+/// [`same_bits`] of rows of one length, many numbers at a time.
+fn same_bits_of_long(x: &[f64], y: &[f64]) -> bool {
+    let differ = |x: &[f64], y: &[f64]| x.iter().zip(y).fold(0, |bits, (x, y)| bits | (x.to_bits() ^ y.to_bits())) != 0;
+    let ((xc, xr), (yc, yr)) = (x.as_chunks::<16>(), y.as_chunks::<16>());
+    !xc.iter().zip(yc).any(|(x, y)| differ(x, y)) && !differ(xr, yr)
 }
 
 /// `xᵀ y`.

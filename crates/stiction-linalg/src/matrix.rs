@@ -143,10 +143,12 @@ impl Matrix {
     /// `y ← A x`.
     pub fn mul_into(&self, x: &[f64], y: &mut [f64]) {
         y.fill(0.0);
-        for (j, &xj) in x.iter().enumerate() {
-            if xj != 0.0 {
-                axpy(xj, self.col(j), y);
-            }
+        let (fours, rest) = x.as_chunks::<4>();
+        for (k, x) in fours.iter().enumerate().filter(|(_, x)| **x != [0.0; 4]) {
+            axpy_four(*x, self.col(4 * k), self.col(4 * k + 1), self.col(4 * k + 2), self.col(4 * k + 3), y);
+        }
+        for (j, x) in rest.iter().enumerate() {
+            axpy(*x, self.col(4 * fours.len() + j), y);
         }
     }
 
@@ -159,7 +161,8 @@ impl Matrix {
 
     /// True if every entry equals its mirror image to the last bit.
     pub fn is_symmetric(&self) -> bool {
-        self.rows == self.cols && (0..self.cols).all(|j| (0..j).all(|i| self[(i, j)] == self[(j, i)]))
+        let row = |j: usize| self.data[j * self.rows + j..].iter().step_by(self.rows);
+        self.rows == self.cols && (0..self.cols).all(|j| self.col(j)[j..].iter().zip(row(j)).all(|(x, y)| x == y))
     }
 
     /// An error that names the first entry of `what` that is not finite.
@@ -226,6 +229,14 @@ pub fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
+/// `y ← y + a₀ x₀ + a₁ x₁ + a₂ x₂ + a₃ x₃`, with the bits of one [`axpy`] after the other.
+#[inline]
+pub fn axpy_four(a: [f64; 4], x0: &[f64], x1: &[f64], x2: &[f64], x3: &[f64], y: &mut [f64]) {
+    for ((((y, x0), x1), x2), x3) in y.iter_mut().zip(x0).zip(x1).zip(x2).zip(x3) {
+        *y = (((*y + a[0] * x0) + a[1] * x1) + a[2] * x2) + a[3] * x3;
+    }
+}
+
 /// The largest |entry|; 0 if empty.
 #[inline]
 pub fn max_abs(x: &[f64]) -> f64 {
@@ -280,6 +291,10 @@ mod tests {
             let mut y = x.clone();
             axpy(-2.0, &x, &mut y);
             assert!(y.iter().zip(&x).all(|(y, x)| *y == -x));
+            let (a, mut one_by_one) = ([0.1, 0.2, 0.3, 0.4], y.clone());
+            axpy_four(a, &x, &x, &x, &x, &mut y);
+            a.iter().for_each(|a| axpy(*a, &x, &mut one_by_one));
+            assert_eq!(y, one_by_one);
         }
         assert!((norm(&[3e200, 4e200]) - 5e200).abs() < 1e186);
         assert!((norm(&[3e-200, -4e-200]) - 5e-200).abs() < 1e-214);

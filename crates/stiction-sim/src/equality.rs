@@ -144,7 +144,7 @@ impl Closing {
         let mut answer = vec![0.0; if self.is_empty() { 0 } else { problem.m() }];
         for (equality, own) in &self.of {
             let (softness, kind) = (&world.equalities[*equality].softness, world.kind_of(self.rows.source(own.start)));
-            let error = softness.error(&self.rows, own.clone(), kind);
+            let law = softness.law(dt, softness.error(&self.rows, own.clone(), kind));
             for i in own.clone() {
                 let (blocks, scale) = (self.rows.blocks(i), softness.scale(self.rows.part(i), kind));
                 answer.fill(0.0);
@@ -154,8 +154,8 @@ impl Closing {
                 problem.mass().solve(&mut answer);
                 let inverse = scale * scale * self.rows.speed(model, i, &answer);
                 let [speed, free] = [v, free].map(|v| scale * self.rows.speed(model, i, v));
-                let (acceleration, compliance) =
-                    softness.law(dt, error, self.rows.part(i), scale * self.rows.value(i), speed);
+                let acceleration = law.acceleration(scale * self.rows.value(i), speed);
+                let compliance = law.compliance(self.rows.part(i));
                 if scale == 0.0 || inverse <= 0.0 {
                     continue;
                 }

@@ -2,6 +2,7 @@
 //! that snapshots hold it, and recordings what it was before each step.
 
 use stiction_body::math::Vec3;
+use stiction_linalg::lanes::same_bits;
 
 use crate::control::{Commands, Controller, Signal, View};
 use crate::error::SceneError;
@@ -124,7 +125,7 @@ impl Layout {
     /// In words, with the place.
     pub fn check(&self, inputs: &[f64], before: &[f64]) -> Result<(), String> {
         for (part, name) in PARTS.into_iter().enumerate() {
-            if inputs[self.range(part)] == before[self.range(part)] {
+            if same_bits(&inputs[self.range(part)], &before[self.range(part)]) {
                 continue;
             }
             let gain = matches!(name, "kp" | "kd");
@@ -236,12 +237,11 @@ impl Controller for Inputs {
 
     fn set_memory(&mut self, memory: &[f64]) {
         let controls = self.layout.motors.len();
-        let only_controls = self.values[controls..] == memory[controls..];
+        if same_bits(&self.values[controls..], &memory[controls..]) {
+            return self.values[..controls].copy_from_slice(&memory[..controls]);
+        }
         self.values.fill(0.0);
         self.values[..memory.len()].copy_from_slice(memory);
-        if only_controls {
-            return;
-        }
         let memory = &self.values;
         self.pushed.clear();
         let wrenches = memory[self.layout.range(WRENCH)].chunks_exact(6).enumerate();

@@ -82,14 +82,18 @@ impl Simulation {
             let trees = drive.row.trees() as f64;
             for (tree, values) in drive.row.blocks() {
                 let first = model.trees()[tree].v.start;
-                scratch.row.clear();
-                // Where all motors of a joint together are at a limit, that limit is the force.
-                let part = |(i, x): (usize, &f64)| if is_motor && memory.saturated[first + i] != 0 { 0.0 } else { *x };
-                scratch.row.extend(values.iter().enumerate().map(part));
+                let mut row = values;
+                if is_motor {
+                    // Where all motors of a joint together are at a limit, that limit is the force.
+                    let part = |(i, x): (usize, &f64)| if memory.saturated[first + i] != 0 { 0.0 } else { *x };
+                    scratch.row.clear();
+                    scratch.row.extend(values.iter().enumerate().map(part));
+                    row = &scratch.row;
+                }
                 let out = &mut scratch.force[model.trees()[tree].v.clone()];
-                out.iter_mut().zip(&scratch.row).for_each(|(out, x)| *out += force * x);
+                out.iter_mut().zip(row).for_each(|(out, x)| *out += force * x);
                 if slope > 0.0 {
-                    add_outer(&mut scratch.mass[tree], &scratch.row, dt * slope * trees);
+                    add_outer(&mut scratch.mass[tree], row, dt * slope * trees);
                 }
             }
         }

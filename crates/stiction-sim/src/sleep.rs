@@ -6,6 +6,8 @@
 //!
 //! Where something moves, the islands that do not are kept by [`SeparateIslands`](stiction_contact::SeparateIslands).
 
+use stiction_linalg::lanes::same_bits;
+
 use crate::control::{Commands, LinkWrench};
 use crate::simulation::{Simulation, StepReport};
 
@@ -60,19 +62,14 @@ impl Simulation {
 
     fn changed_nothing(&self) -> bool {
         let Self { state, memory, before, .. } = self;
-        is_same(&state.v, &before.v)
-            && is_same(&state.q, &before.q)
-            && is_same(&state.activation, &before.activation)
+        same_bits(&state.v, &before.v)
+            && same_bits(&state.q, &before.q)
+            && same_bits(&state.activation, &before.activation)
             && memory.saturated == before.saturated
             && before.has_contacts
             && memory.keys == before.keys
             && memory.start.is_same(&before.start)
     }
-}
-
-/// True if two rows of numbers are the same to the last bit.
-fn is_same(a: &[f64], b: &[f64]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }
 
 impl Commands {
@@ -81,13 +78,13 @@ impl Commands {
         let Self { force, effort, kp, kd, pull, limit, control, prescribed, wrenches } = self;
         let wrench = |w: &LinkWrench| (w.link, [w.force, w.moment].map(|x| x.to_array().map(f64::to_bits)));
         let bits = |x: &Option<f64>| x.map(f64::to_bits);
-        is_same(force, &other.force)
-            && is_same(effort, &other.effort)
-            && is_same(kp, &other.kp)
-            && is_same(kd, &other.kd)
-            && is_same(pull, &other.pull)
-            && is_same(limit.as_flattened(), other.limit.as_flattened())
-            && is_same(control, &other.control)
+        same_bits(force, &other.force)
+            && same_bits(effort, &other.effort)
+            && same_bits(kp, &other.kp)
+            && same_bits(kd, &other.kd)
+            && same_bits(pull, &other.pull)
+            && same_bits(limit.as_flattened(), other.limit.as_flattened())
+            && same_bits(control, &other.control)
             && prescribed.iter().map(bits).eq(other.prescribed.iter().map(bits))
             && wrenches.iter().map(wrench).eq(other.wrenches.iter().map(wrench))
     }

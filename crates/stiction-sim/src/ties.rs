@@ -101,18 +101,40 @@ impl Softness {
         }
     }
 
-    /// The acceleration that the law asks of a row at an error of all of its equality's rows, with its own value and speed, in steps of `dt` (s); and the
-    /// compliance by which a force falls short of it.
-    pub(crate) fn law(&self, dt: f64, error: f64, part: usize, value: f64, speed: f64) -> (f64, f64) {
+    /// The law of all rows of an equality at their error together, in steps of `dt` (s).
+    pub(crate) fn law(&self, dt: f64, error: f64) -> SoftLaw {
         let d = self.impedance_at(error);
         let [k, b] = self.stiffness_and_damping(dt);
-        let inverse = self.inverse_inertia.unwrap_or([1.0; 2]);
-        (-b * speed - k * d * value, (inverse[usize::from(part > 2)] * (1.0 - d) / d).max(SMALLEST))
+        let compliance = |inverse: f64| (inverse * (1.0 - d) / d).max(SMALLEST);
+        let compliances = self.inverse_inertia.unwrap_or([1.0; 2]).map(compliance);
+        SoftLaw { stiffness: k * d, damping: b, compliances }
     }
 
     /// The error of some rows together (m).
     pub(crate) fn error(&self, rows: &LoopRows, own: Range<usize>, kind: Option<LoopKind>) -> f64 {
         own.map(|i| self.scale(rows.part(i), kind) * rows.value(i)).map(|x| x * x).sum::<f64>().sqrt()
+    }
+}
+
+/// The law of an equality's rows, each with its own value and speed.
+pub(crate) struct SoftLaw {
+    /// Times the impedance (1/s²).
+    stiffness: f64,
+    /// Damping (1/s).
+    damping: f64,
+    /// Of the rows of the point, and of the rotation.
+    compliances: [f64; 2],
+}
+
+impl SoftLaw {
+    /// The acceleration that is asked of a row.
+    pub(crate) fn acceleration(&self, value: f64, speed: f64) -> f64 {
+        -self.damping * speed - self.stiffness * value
+    }
+
+    /// By how much a force falls short of it; `part` is that of [`LoopRows::part`].
+    pub(crate) fn compliance(&self, part: usize) -> f64 {
+        self.compliances[usize::from(part > 2)]
     }
 }
 
@@ -151,7 +173,7 @@ impl Ties {
             if !on {
                 continue;
             }
-            let error = softness.error(&self.rows, own.clone(), Some(closure.kind));
+            let law = softness.law(dt, softness.error(&self.rows, own.clone(), Some(closure.kind)));
             out.resize_with(out.len().max(count + own.len()), Drive::default);
             for (i, drive) in own.zip(&mut out[count..]) {
                 let scale = softness.scale(self.rows.part(i), Some(closure.kind));
@@ -162,9 +184,8 @@ impl Ties {
                 drive.row.scale(scale);
                 drive.length = scale * self.rows.value(i);
                 drive.velocity = drive.row.dot(model, v);
-                let (acceleration, compliance) =
-                    softness.law(dt, error, self.rows.part(i), drive.length, drive.velocity);
-                drive.force = acceleration / compliance;
+                let compliance = law.compliance(self.rows.part(i));
+                drive.force = law.acceleration(drive.length, drive.velocity) / compliance;
                 drive.damping = 1.0 / (dt * compliance);
                 count += 1;
             }

@@ -417,7 +417,7 @@ fn inverse_cell(level: i32) -> f64 {
     f64::from_bits(((1023 - level).clamp(1, 2046) as u64) << 52)
 }
 
-fn meet(apart: Vec3, sum: Vec3) -> bool {
+pub(super) fn meet(apart: Vec3, sum: Vec3) -> bool {
     let apart = apart.abs();
     apart.x <= sum.x && apart.y <= sum.y && apart.z <= sum.z
 }

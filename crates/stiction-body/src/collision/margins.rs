@@ -2,11 +2,12 @@
 //!
 //! What is hit is at most about as fast as what hits it, and may hit the next. So bodies that may meet within the step share the margin of the fastest of
 //! them, and one that flies past all others concerns none. Bodies that hang
-//! together by joints pass on hits too: a tree has one margin, and so have trees that loops tie together.
+//! together by joints pass on hits too: a tree has one margin, and so have trees that loops tie together. Bodies that move alike, such as the links of a robot that
+//! falls, cannot hit each other faster than their velocities differ: that bounds their margin where the world is out of reach.
 
 use crate::collision::broad::{Bounds, Broad};
 use crate::kinematics::LinkMotion;
-use crate::math::length;
+use crate::math::{Vec3, length};
 use crate::model::Model;
 
 /// How much farther than they move contacts of two geoms are looked for.
@@ -24,11 +25,30 @@ impl From<f64> for Margin {
     }
 }
 
+/// The range of no way.
+const NO_WAY: [Vec3; 2] = [Vec3::INFINITY, Vec3::NEG_INFINITY];
+
+/// The range that holds two.
+fn joined(a: [Vec3; 2], b: [Vec3; 2]) -> [Vec3; 2] {
+    [a[0].min(b[0]), a[1].max(b[1])]
+}
+
+/// The largest difference of two ways in a range.
+fn spread([low, high]: [Vec3; 2]) -> f64 {
+    length((high - low).max(Vec3::ZERO))
+}
+
 /// The margins of trees. Keeps its storage.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Margins {
     /// Of each tree (m).
     of_trees: Vec<f64>,
+    /// How far the links of each tree move within the step (m): ranges along the world's axes.
+    ways: Vec<[Vec3; 2]>,
+    /// Trees that may meet the world, those that share a margin, and the part of [`Margin::OfHits`].
+    at_world: Vec<bool>,
+    members: Vec<usize>,
+    part: f64,
     /// The largest of them (m).
     pub largest: f64,
     /// Trees from the largest margin to the smallest, and those whose neighbours are to be looked at.
@@ -44,6 +64,7 @@ impl Margins {
     /// Gives every tree the margin that it has by itself.
     pub fn start(&mut self, model: &Model, motion: &[LinkMotion], dt: f64, margin: Margin) {
         self.of_trees.clear();
+        self.ways.clear();
         match margin {
             Margin::Same(margin) => {
                 self.of_trees.resize(model.trees().len(), margin);
@@ -51,10 +72,14 @@ impl Margins {
             }
             Margin::OfHits(part) => {
                 self.of_trees.resize(model.trees().len(), 0.0);
+                self.ways.resize(model.trees().len(), NO_WAY);
+                self.part = part;
                 for (link, motion) in model.links().iter().zip(motion) {
-                    let own = &mut self.of_trees[link.tree];
-                    *own = own.max(part * dt * length(motion.linear));
+                    let (own, way) = (&mut self.of_trees[link.tree], motion.linear * dt);
+                    *own = own.max(way.length_squared());
+                    self.ways[link.tree] = joined(self.ways[link.tree], [way; 2]);
                 }
+                self.of_trees.iter_mut().for_each(|own| *own = part * own.sqrt());
                 self.largest = self.of_trees.iter().copied().fold(0.0, f64::max);
             }
         }
@@ -80,9 +105,20 @@ impl Margins {
             tree(i).zip(tree(j)).filter(|(a, b)| a != b)
         };
         let n = self.of_trees.len();
-        let Self { of_trees, order, open, pairs, starts, done, largest } = self;
-        if of_trees.iter().all(|margin| margin == largest) {
+        let Self { of_trees, ways, at_world, members, part, order, open, pairs, starts, done, largest } = self;
+        // Where a link hardly moves, velocities differ by the largest of them.
+        let alike = of_trees.iter().zip(&*ways).any(|(margin, way)| *part * spread(*way) < *margin);
+        if !alike && of_trees.iter().all(|margin| margin == largest) {
             return;
+        }
+        at_world.clear();
+        at_world.resize(n, false);
+        if alike {
+            for (i, j) in (0..count).map(|k| broad.pair(k)) {
+                if let (Some(tree), None) | (None, Some(tree)) = (tree(i), tree(j)) {
+                    at_world[tree] = at_world[tree] || bounds[i].meets(&bounds[j]);
+                }
+            }
         }
         // The pairs of each tree, counted and then filled from their ends.
         starts.clear();
@@ -117,6 +153,7 @@ impl Margins {
                     continue;
                 }
                 of_trees[at] = margin;
+                members.push(at);
                 for (a, b) in model.tied_trees().filter(|(a, b)| *a == at || *b == at) {
                     open.push(if a == at { b } else { a });
                 }
@@ -128,6 +165,12 @@ impl Margins {
                     }
                 }
             }
+            if alike && !members.iter().any(|&tree| at_world[tree]) {
+                let ways = members.iter().fold(NO_WAY, |all, &tree| joined(all, ways[tree]));
+                let margin = margin.min(*part * spread(ways));
+                members.iter().for_each(|&tree| of_trees[tree] = margin);
+            }
+            members.clear();
         }
     }
 }

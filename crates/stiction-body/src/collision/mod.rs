@@ -528,7 +528,11 @@ impl<M: Fn(usize, usize) -> f64> Pairs<'_, M> {
     fn contacts_of(&self, i: usize, j: usize, workspace: &mut PairWorkspace, contacts: &mut Vec<ContactPoint>) {
         let PairWorkspace { scratch, touches } = workspace;
         let (a, b) = (&self.parts[i], &self.parts[j]);
-        let query = query([a, b], [&self.placed[i], &self.placed[j]], self.dt, (self.margin)(i, j));
+        let placed = [&self.placed[i], &self.placed[j]];
+        let query = query([a, b], placed, self.dt, (self.margin)(i, j));
+        if are_apart([a, b], placed, query.reach + query.touch) {
+            return;
+        }
         touches.clear();
         let merge = !self.keep_duplicates;
         let members = [a.member(&self.placed[i]), b.member(&self.placed[j])];
@@ -558,6 +562,12 @@ impl<M: Fn(usize, usize) -> f64> Pairs<'_, M> {
 /// True if two contacts are at the same place with the same normal (`turned` −1: with the opposite one).
 fn same(a: &ContactPoint, b: &ContactPoint, turned: f64, length: f64) -> bool {
     (a.point - b.point).abs().max_element() <= length && (a.normal - b.normal * turned).abs().max_element() <= DUPLICATE
+}
+
+/// True if the boxes of two geoms are farther apart than `reach` (m). The bounds of [`Broad`] allow for the motion of each, which may be the same.
+fn are_apart(parts: [&Part; 2], placed: [&Placed; 2], reach: f64) -> bool {
+    let bounded = parts.iter().all(|part| !matches!(part.solid, Solid::HalfSpace));
+    bounded && !broad::meet(placed[0].centre - placed[1].centre, placed[0].extent + placed[1].extent + reach)
 }
 
 /// What a pair is asked, from the motion of both.

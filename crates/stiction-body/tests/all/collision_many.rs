@@ -124,6 +124,25 @@ fn contacts_are_looked_for_as_far_as_a_hit_may_push() {
 }
 
 #[test]
+fn bodies_that_move_alike_are_looked_at_as_if_they_stood_still() {
+    // Two cubes with 1 cm between them fall by 3 cm in the step, with the ground out of reach, and within it.
+    let cubes = [0.0, 0.21].map(|x| (cuboid(0.1, 0.1, 0.1), Pose::from_translation(Vec3::new(x, 0.0, 0.0))));
+    for (depth, found) in [(1.0, vec![]), (0.12, vec![[0, 1], [0, 2], [1, 2]])] {
+        let ground = (Shape::half_space(), Pose::from_translation(Vec3::new(0.0, 0.0, -depth)));
+        let mut scene = Scene::new(&[ground], &cubes);
+        scene.motion.iter_mut().for_each(|motion| motion.linear = Vec3::new(0.0, 0.0, -3.0));
+        let Scene { model, collision, work, motion } = &mut scene;
+        let mut pairs: Vec<_> =
+            collision.find(model, work, motion, 1e-2, Margin::OfHits(0.5)).iter().map(|c| c.geoms).collect();
+        pairs.dedup();
+        assert_eq!(pairs, found, "{depth}");
+        // As fast as before, but towards each other.
+        motion[0].linear = Vec3::new(3.0, 0.0, 0.0);
+        assert!(!collision.find(model, work, motion, 1e-2, Margin::OfHits(0.5)).is_empty());
+    }
+}
+
+#[test]
 fn a_hit_passes_on_through_what_is_tied_together() {
     // A ball flies at the first of two cubes that a loop ties together, 1 m apart; a third one is 1 cm beside the second.
     let at = |x: f64, y: f64| Pose::from_translation(Vec3::new(x, y, 0.0));

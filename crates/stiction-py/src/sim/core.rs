@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use stiction_body::Workspace;
 use stiction_lcp::InputError;
+use stiction_linalg::lanes::same_bits;
 use stiction_sim::inputs::Layout;
 use stiction_sim::{Overlap, Scene, SceneError, Simulation, Snapshot, StepFailure, StepReport};
 
@@ -216,9 +217,4 @@ impl Core {
         self.work.update_positions(&world.model, &state.q);
         self.work.update_velocities(&world.model, &state.v);
     }
-}
-
-/// Whether two slices of one length hold the same numbers, bit for bit: without a branch per number, because every step asks.
-pub(crate) fn same_bits(a: &[f64], b: &[f64]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).fold(0, |other, (a, b)| other | (a.to_bits() ^ b.to_bits())) == 0
 }

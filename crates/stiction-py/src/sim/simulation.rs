@@ -8,11 +8,12 @@ use numpy::{PyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
+use stiction_linalg::lanes::same_bits;
 use stiction_sim::Snapshot;
 use stiction_sim::inputs::Layout;
 use stiction_sim::recording::Rows;
 
-use super::core::{AtStart, Core, same_bits};
+use super::core::{AtStart, Core};
 use super::physical::PhysicalArrays;
 use super::report::{RunReport, StepReport};
 use super::robot;

@@ -8,12 +8,12 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 
-use super::super::core::same_bits;
 use super::super::physical::PhysicalArrays;
 use super::super::replica::Replica;
 use super::super::simulation::WRITTEN;
 use super::{BatchSimulation, Sizes};
 use crate::{arrays, errors, threads};
+use stiction_linalg::lanes::same_bits;
 use stiction_sim::inputs::PARTS;
 
 /// How many steps make a round: about a tenth of a second of work, whatever a step costs.

@@ -69,7 +69,6 @@ impl Newton {
         let linear = !self.states.contains(&State::Slide);
         self.keep_best();
         for _ in 0..FINISH_LIMIT {
-            stiction_lcp::interrupt::check();
             if residual <= ROUNDING * self.size(el) {
                 return true;
             }

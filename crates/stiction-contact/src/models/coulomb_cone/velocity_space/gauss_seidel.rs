@@ -1,4 +1,10 @@
-//! Projected block Gauss–Seidel on the velocities: forces that are roughly right, without a factorization.
+//! Projected block Gauss–Seidel on the velocities: forces that are roughly right, without a factorization of their own.
+//!
+//! With `M = L Lᵀ` the velocities are `z = Lᵀ v` here, and the rows `L⁻¹ aᵀ`: what a row measures of z is also what its force does to it. Where the
+//! factor keeps the zeros between the limbs of a tree, a row of one limb is that limb's and those of the links that carry it, as it is in v; a force on
+//! one limb changes the *v* of all others.
+
+use stiction_linalg::simd::{self, Kernel};
 
 use super::super::law::Block;
 use super::branches::{Branch, gather, put, scatter};
@@ -7,30 +13,49 @@ use super::lanes::{LANES, axpy, dot};
 use super::newton::Newton;
 use crate::mass::Mass;
 
-/// Workspace. Rows here reach over whole blocks: a force on one branch moves all others.
+/// Workspace.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GaussSeidel {
-    /// Groups of elements with the blocks that they move, and these blocks.
+    /// Groups of elements with the velocities that they move: branches of a block whose factor keeps the zeros between them, else the whole block.
     groups: Vec<Group>,
-    blocks: Vec<Branch>,
-    /// Every row and its `M̂⁻¹ âᵀ`, and where those of each element start.
+    parts: Vec<Branch>,
+    /// `L⁻¹ aᵀ` of every row at these velocities, and where those of each element start.
     rows: Vec<f64>,
-    responses: Vec<f64>,
     starts: Vec<usize>,
-    /// `A M̂⁻¹ Aᵀ` of each element: diagonal, and the normal's entries with the tangents.
+    /// `A M⁻¹ Aᵀ` of each element: diagonal, and the normal's entries with the tangents.
     inertia: Vec<[f64; 3]>,
     coupling: Vec<[f64; 2]>,
+    /// `Lᵀ v`, m.
+    z: Vec<f64>,
     local: Vec<f64>,
+    /// One row over a block.
+    block: Vec<f64>,
+}
+
+/// The arguments of [`GaussSeidel::relax_all`].
+struct Sweep<'a> {
+    sweeps: &'a mut GaussSeidel,
+    el: &'a Elements,
+    forces: &'a mut [[f64; 3]],
+}
+
+impl Kernel for Sweep<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.sweeps.relax_all(self.el, self.forces);
+    }
 }
 
 impl GaussSeidel {
     /// Takes an island over.
     pub(super) fn load(&mut self, el: &Elements, mass: Option<&Mass>) {
-        for list in [&mut self.rows, &mut self.responses, &mut self.local] {
+        for list in [&mut self.rows, &mut self.local] {
             list.clear();
         }
         self.groups.clear();
-        self.blocks.clear();
+        self.parts.clear();
         self.starts.clear();
         self.inertia.clear();
         self.coupling.clear();
@@ -43,103 +68,130 @@ impl GaussSeidel {
             return;
         };
         for group in &el.groups {
-            let first = self.blocks.len();
-            self.list_blocks(el, group);
-            let length = self.blocks[first..].iter().map(|b| b.len).sum::<usize>();
-            let segments = (first, self.blocks.len());
-            let group = Group { segments, length, stride: length.next_multiple_of(LANES), ..*group };
-            self.local.resize(self.local.len().max(group.stride), 0.0);
-            (group.elements.0..group.elements.1).for_each(|e| self.load_element(el, mass, &group, e));
-            self.groups.push(group);
+            let first = self.parts.len();
+            self.list_parts(el, mass, group);
+            let length = self.parts[first..].iter().map(|part| part.len).sum::<usize>();
+            let segments = (first, self.parts.len());
+            let own = Group { segments, length, stride: length.next_multiple_of(LANES), ..*group };
+            self.local.resize(self.local.len().max(own.stride), 0.0);
+            (group.elements.0..group.elements.1).for_each(|e| self.load_element(el, mass, [group, &own], e));
+            self.groups.push(own);
         }
     }
 
-    /// Appends the blocks that the branches of a group belong to.
-    fn list_blocks(&mut self, el: &Elements, group: &Group) {
-        let first = self.blocks.len();
-        for branch in &el.segments[group.segments.0..group.segments.1] {
-            if self.blocks[first..].iter().all(|b| b.of != branch.of) {
-                let (at, end) = (el.blocks[branch.of].1, el.blocks.get(branch.of + 1).map_or(el.m(), |next| next.1));
-                self.blocks.push(Branch { first: 0, at, len: end - at, ..*branch });
+    /// Appends the velocities that the rows of a group move.
+    fn list_parts(&mut self, el: &Elements, mass: &Mass, group: &Group) {
+        for of_block in branches_by_block(el, group) {
+            if keeps_branches(mass, of_block) {
+                self.parts.extend_from_slice(of_block);
+            } else {
+                let of = of_block[0].of;
+                self.parts.push(Branch { first: 0, at: el.blocks[of].1, len: block_size(el, of), ..of_block[0] });
             }
         }
     }
 
-    fn load_element(&mut self, el: &Elements, mass: &Mass, group: &Group, e: usize) {
-        let (element, stride) = (&el.list[e], group.stride);
-        let branches = &el.segments[el.groups[element.group].segments.0..el.groups[element.group].segments.1];
-        let start = self.rows.len();
+    /// The rows of an element, whose group has the branches of its first form, and the parts of its second.
+    fn load_element(&mut self, el: &Elements, mass: &Mass, [group, own]: [&Group; 2], e: usize) {
+        let (element, stride, start) = (&el.list[e], own.stride, self.rows.len());
         self.starts.push(start);
         self.rows.resize(start + element.rows * stride, 0.0);
         for (r, to) in self.rows[start..].chunks_exact_mut(stride).enumerate() {
-            let (mut row, mut offset) = (el.row(element, r), 0);
-            for block in &self.blocks[group.segments.0..group.segments.1] {
-                for branch in branches.iter().filter(|b| b.of == block.of) {
-                    let (values, rest) = row.split_at(branch.len);
-                    to[offset + branch.first..][..branch.len].copy_from_slice(values);
-                    row = rest;
+            let (mut values, mut to) = (el.row(element, r), to);
+            for branches in branches_by_block(el, group) {
+                let (of, block) = (branches[0].of, &mut self.block);
+                block.clear();
+                block.resize(block_size(el, of), 0.0);
+                for b in branches {
+                    let (own, rest) = values.split_at(b.len);
+                    let unscaled = own.iter().zip(&el.scale[b.at..b.at + b.len]).map(|(x, s)| x / s);
+                    block[b.first..b.first + b.len].iter_mut().zip(unscaled).for_each(|(to, x)| *to = x);
+                    values = rest;
                 }
-                offset += block.len;
+                if keeps_branches(mass, branches) {
+                    // Velocities behind the last branch are those of other limbs.
+                    let end = branches.last().map_or(0, |b| b.first + b.len);
+                    mass.solve_factor(branches[0].block, &mut block[..end]);
+                    for b in branches {
+                        to[..b.len].copy_from_slice(&block[b.first..b.first + b.len]);
+                        to = &mut to[b.len..];
+                    }
+                } else {
+                    mass.solve_factor(branches[0].block, block);
+                    to[..block.len()].copy_from_slice(block);
+                    to = &mut to[block.len()..];
+                }
             }
         }
-        self.responses.extend_from_slice(&self.rows[start..]);
-        for response in self.responses[start..].chunks_exact_mut(stride) {
-            let mut offset = 0;
-            for b in &self.blocks[group.segments.0..group.segments.1] {
-                let (part, scale) = (&mut response[offset..offset + b.len], &el.scale[b.at..b.at + b.len]);
-                offset += b.len;
-                if part.iter().all(|x| *x == 0.0) {
-                    continue;
-                }
-                part.iter_mut().zip(scale).for_each(|(x, s)| *x /= s);
-                mass.solve_factor(b.block, part);
-                mass.solve_factor_transposed(b.block, part);
-                part.iter_mut().zip(scale).for_each(|(x, s)| *x /= s);
-            }
-        }
-        let (rows, responses) = (&self.rows[start..], &self.responses[start..]);
-        let (mut own, mut coupled) = ([0.0; 3], [0.0; 2]);
-        for (r, (row, response)) in rows.chunks_exact(stride).zip(responses.chunks_exact(stride)).enumerate() {
-            own[r] = dot(row, response);
+        let rows = &self.rows[start..];
+        let (mut inertia, mut coupling) = ([0.0; 3], [0.0; 2]);
+        for (r, row) in rows.chunks_exact(stride).enumerate() {
+            inertia[r] = dot(row, row);
             if r > 0 {
-                coupled[r - 1] = dot(row, &responses[..stride]);
+                coupling[r - 1] = dot(row, &rows[..stride]);
             }
         }
-        self.inertia.push(own);
-        self.coupling.push(coupled);
+        self.inertia.push(inertia);
+        self.coupling.push(coupling);
     }
 
     /// Adds to the velocities in `newton` what its forces bring.
-    pub(super) fn push(&mut self, el: &Elements, newton: &mut Newton) {
-        if el.delassus.is_some() {
-            return Newton::push_delassus(el, &newton.p, &mut newton.v);
-        }
+    pub(super) fn push(&mut self, el: &Elements, mass: Option<&Mass>, newton: &mut Newton) {
+        let Some(mass) = mass else { return Newton::push_delassus(el, &newton.p, &mut newton.v) };
+        self.z.clear();
+        self.z.resize(el.m(), 0.0);
         for group in &self.groups {
             let change = &mut self.local[..group.stride];
             change.fill(0.0);
             for e in group.elements.0..group.elements.1 {
-                let responses = self.responses[self.starts[e]..].chunks_exact(group.stride);
-                responses.take(el.list[e].rows).zip(&newton.p[e]).for_each(|(row, p)| axpy(*p, row, change));
+                let rows = self.rows[self.starts[e]..].chunks_exact(group.stride);
+                rows.take(el.list[e].rows).zip(&newton.p[e]).for_each(|(row, p)| axpy(*p, row, change));
             }
-            scatter(&self.blocks[group.segments.0..group.segments.1], change, &mut newton.v);
+            scatter(&self.parts[group.segments.0..group.segments.1], change, &mut self.z);
         }
+        self.find_velocities(el, mass);
+        axpy(1.0, &self.z, &mut newton.v);
     }
 
     /// Sweeps over all elements from the forces in `newton`; its velocities are those that the forces bring before and after.
-    pub(super) fn sweep(&mut self, el: &Elements, newton: &mut Newton, sweeps: usize) {
+    pub(super) fn sweep(&mut self, el: &Elements, mass: Option<&Mass>, newton: &mut Newton, sweeps: usize) {
+        let Some(mass) = mass else {
+            for _ in 0..sweeps {
+                stiction_lcp::interrupt::check();
+                self.sweep_delassus(el, newton);
+            }
+            return;
+        };
+        self.z.clear();
+        self.z.extend(newton.v.iter().zip(&el.scale).map(|(v, s)| v * s));
+        for (k, &(b, at)) in el.blocks.iter().enumerate() {
+            mass.mul_factor_transposed(b, &mut self.z[at..at + block_size(el, k)]);
+        }
         for _ in 0..sweeps {
             stiction_lcp::interrupt::check();
-            if el.delassus.is_some() {
-                self.sweep_delassus(el, newton);
-                continue;
-            }
-            for k in 0..self.groups.len() {
-                let group = self.groups[k];
-                let blocks = group.segments.0..group.segments.1;
-                gather(&self.blocks[blocks.clone()], &newton.v, &mut self.local[..group.stride]);
-                by_stride!(group, stride => self.relax_group(el, &group, stride, &mut newton.p));
-                put(&self.blocks[blocks], &self.local, &mut newton.v);
-            }
+            simd::run(Sweep { sweeps: self, el, forces: &mut newton.p });
+        }
+        self.find_velocities(el, mass);
+        newton.v.copy_from_slice(&self.z);
+    }
+
+    /// `z ← v`, scaled.
+    fn find_velocities(&mut self, el: &Elements, mass: &Mass) {
+        for (k, &(b, at)) in el.blocks.iter().enumerate() {
+            mass.solve_factor_transposed(b, &mut self.z[at..at + block_size(el, k)]);
+        }
+        self.z.iter_mut().zip(&el.scale).for_each(|(z, s)| *z /= s);
+    }
+
+    /// One sweep over all elements.
+    #[inline(always)]
+    fn relax_all(&mut self, el: &Elements, forces: &mut [[f64; 3]]) {
+        for k in 0..self.groups.len() {
+            let group = self.groups[k];
+            let parts = group.segments.0..group.segments.1;
+            gather(&self.parts[parts.clone()], &self.z, &mut self.local[..group.stride]);
+            by_stride!(group, stride => self.relax_group(el, &group, stride, forces));
+            put(&self.parts[parts], &self.local, &mut self.z);
         }
     }
 
@@ -177,12 +229,27 @@ impl GaussSeidel {
             }
             if next != *p {
                 for r in 0..element.rows {
-                    axpy(next[r] - p[r], &self.responses[start + r * stride..start + (r + 1) * stride], local);
+                    axpy(next[r] - p[r], &self.rows[start + r * stride..start + (r + 1) * stride], local);
                 }
                 *p = next;
             }
         }
     }
+}
+
+/// The branches of a group, block by block.
+fn branches_by_block<'a>(el: &'a Elements, group: &Group) -> impl Iterator<Item = &'a [Branch]> {
+    el.segments[group.segments.0..group.segments.1].chunk_by(|a, b| a.of == b.of)
+}
+
+/// True if the factor of the block of these branches keeps the zeros between its limbs.
+fn keeps_branches(mass: &Mass, branches: &[Branch]) -> bool {
+    mass.lower_factor(branches[0].block).is_none()
+}
+
+/// Number of velocities of a block of the island.
+fn block_size(el: &Elements, of: usize) -> usize {
+    el.blocks.get(of + 1).map_or(el.m(), |next| next.1) - el.blocks[of].1
 }
 
 /// The forces of one element that satisfy its law, the others staying as they are: the normal first, then friction beside it.

@@ -149,7 +149,7 @@ impl VelocitySpace {
         self.unsolved = None;
         stats.islands = islands.find(problem).len();
         for (k, island) in islands.list().iter().enumerate() {
-            stiction_lcp::interrupt::check();
+            stiction_lcp::interrupt::check_at(k);
             let rests =
                 level == Level::Velocity && start.is_some_and(|start| self.keep_at_rest(problem, island, start, stats));
             if rests {

@@ -288,7 +288,7 @@ impl Newton {
         for group in &el.groups {
             let mut acts = false;
             for e in group.elements.0..group.elements.1 {
-                stiction_lcp::interrupt::check();
+                stiction_lcp::interrupt::check_at(e);
                 let (presses, follows) = (self.maps[e].acts, self.maps[e].follows != [0.0; 3]);
                 if (presses || follows) && !acts {
                     self.block[..group.length * group.stride].fill(0.0);

@@ -141,10 +141,10 @@ impl Search {
         newton.finish(el);
         let mut error = self.offer(el, newton);
         for _ in 0..PULLS_INSIDE {
-            stiction_lcp::interrupt::check();
             if error <= enough || newton.states.contains(&State::Slide) || !newton.pull_inside(el) {
                 break;
             }
+            stiction_lcp::interrupt::check();
             newton.finish_again(el);
             let next = self.offer(el, newton);
             if next > enough && next > error {
@@ -205,17 +205,17 @@ impl Search {
         let most = tolerances.guess_size * (dot(&newton.v, &newton.v) + dot(&el.v_before, &el.v_before)).sqrt();
         if size(&self.swept_p) <= most {
             newton.p.clone_from(&self.swept_p);
-            self.sweeps.push(el, newton);
+            self.sweeps.push(el, mass, newton);
         } else {
             self.swept_p.fill([0.0; 3]);
         }
         self.swept_v.clone_from(&newton.v);
         self.load_path(el, newton, SUBSTITUTES[0]);
         if !self.path.has_substitutes() {
-            return RUNS.iter().any(|run| self.run_from(el, newton, run, enough, limit));
+            return RUNS.iter().any(|run| self.run_from(el, newton, mass, run, enough, limit));
         }
         // Long steps are quick, and one of the substitutes is often right.
-        self.sweep(el, newton, &RUNS[0], enough)
+        self.sweep(el, newton, mass, &RUNS[0], enough)
             || SUBSTITUTES.iter().any(|substitute| {
                 self.load_path(el, newton, *substitute);
                 self.run_steps(el, newton, &RUNS[0], Steps::Long, enough, limit)
@@ -223,7 +223,7 @@ impl Search {
             || RUNS.iter().any(|run| {
                 SUBSTITUTES.iter().any(|substitute| {
                     self.load_path(el, newton, *substitute);
-                    self.run_from(el, newton, run, enough, limit)
+                    self.run_from(el, newton, mass, run, enough, limit)
                 })
             })
     }
@@ -235,12 +235,20 @@ impl Search {
     }
 
     /// One run; true when an answer is good enough.
-    fn run_from(&mut self, el: &Elements, newton: &mut Newton, run: &Run, enough: f64, limit: usize) -> bool {
+    fn run_from(
+        &mut self,
+        el: &Elements,
+        newton: &mut Newton,
+        mass: Option<&Mass>,
+        run: &Run,
+        enough: f64,
+        limit: usize,
+    ) -> bool {
         let tolerances = newton.tolerances;
         if newton.iterations >= limit {
             return false;
         }
-        if self.sweep(el, newton, run, enough) {
+        if self.sweep(el, newton, mass, run, enough) {
             return true;
         }
         if !self.path.has_pairs() {
@@ -277,13 +285,13 @@ impl Search {
     }
 
     /// The sweeps of a run, and semismooth steps from there; true when an answer is good enough.
-    fn sweep(&mut self, el: &Elements, newton: &mut Newton, run: &Run, enough: f64) -> bool {
+    fn sweep(&mut self, el: &Elements, newton: &mut Newton, mass: Option<&Mass>, run: &Run, enough: f64) -> bool {
         if run.sweeps == 0 {
             return false;
         }
         newton.v.clone_from(&self.swept_v);
         newton.p.clone_from(&self.swept_p);
-        self.sweeps.sweep(el, newton, run.sweeps);
+        self.sweeps.sweep(el, mass, newton, run.sweeps);
         self.swept_v.clone_from(&newton.v);
         self.swept_p.clone_from(&newton.p);
         self.semismooth(el, newton, newton.tolerances.semismooth_alpha, SEMISMOOTH_STEPS, enough) <= enough
