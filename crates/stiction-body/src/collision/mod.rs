@@ -219,6 +219,8 @@ pub struct Collision {
     overlaps_allowed: Vec<([usize; 2], f64)>,
     broad: Broad,
     margins: Margins,
+    /// Size of the smallest geom (m).
+    smallest: f64,
     /// Where the geoms are, and the step that their motion was taken for (s).
     placed: Vec<Placed>,
     placed_dt: f64,
@@ -264,6 +266,7 @@ impl Collision {
         allowed.forbid(apart_along_axis::pairs(model, &parts, &groups, &allowed));
         let n = parts.len();
         let broad = Broad::new(&allowed, n);
+        let smallest = parts.iter().map(|part| part.size).fold(f64::INFINITY, f64::min);
         Ok(Self {
             geoms,
             parts,
@@ -272,6 +275,7 @@ impl Collision {
             overlaps_allowed: Vec::new(),
             broad,
             margins: Margins::default(),
+            smallest,
             placed: Vec::with_capacity(n),
             placed_dt: f64::NAN,
             bounds: Vec::with_capacity(n),
@@ -365,10 +369,10 @@ impl Collision {
         }
         self.place(model, work, motion, dt, margin);
         let count = self.broad.candidates(&self.bounds, &self.allowed, self.threads);
-        let Self { parts, placed, broad, margins, bounds, before, contacts, .. } = self;
+        let Self { parts, placed, broad, margins, bounds, before, contacts, smallest, .. } = self;
         let tree = |geom: usize| parts[geom].link.and_then(|link| model.links().get(link)).map(|link| link.tree);
         if share_margins {
-            margins.share(model, (broad, count), bounds, tree);
+            margins.share(model, (broad, count), bounds, tree, *smallest);
         }
         let count = broad.keep(|i, j| {
             let less = margin - margins.of([i, j].map(tree));
