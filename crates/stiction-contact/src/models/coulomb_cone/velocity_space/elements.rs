@@ -3,6 +3,8 @@
 //! Velocities are scaled by powers of two, which is exact: `v̂ⱼ = vⱼ / sⱼ` with `sⱼ ≈ 1/√Mⱼⱼ`, rows `âⱼ = aⱼ sⱼ`, inertia `M̂ᵢⱼ = Mᵢⱼ sᵢ sⱼ`. So the diagonal of M̂ is about 1, and
 //! `‖â‖²` is about `row M⁻¹ rowᵀ`, whatever the units.
 
+use std::ops::Range;
+
 use super::super::law::Block;
 use super::branches::{Branch, Forest, are_tied, gather, scatter};
 use super::delassus::Delassus;
@@ -254,6 +256,11 @@ impl Elements {
     /// Number of velocities.
     pub(super) fn m(&self) -> usize {
         self.v_before.len()
+    }
+
+    /// The velocities of block `k` of the island.
+    pub(super) fn block_range(&self, k: usize) -> Range<usize> {
+        self.blocks[k].1..self.blocks.get(k + 1).map_or(self.m(), |next| next.1)
     }
 
     /// Takes an island over, with the pattern of its matrix; false if a contact that nothing presses together has friction without a limit.
@@ -667,8 +674,7 @@ impl Elements {
 
     /// M̂ between two branches of a block: where it starts, and the distance from row to row.
     pub(super) fn inertia(&self, a: &Branch, b: &Branch) -> (&[f64], usize) {
-        let (start, at) = (self.mass_starts[a.of], self.blocks[a.of].1);
-        let size = self.blocks.get(a.of + 1).map_or(self.m(), |next| next.1) - at;
+        let (start, size) = (self.mass_starts[a.of], self.block_range(a.of).len());
         (&self.mass[start + a.first * size + b.first..], size)
     }
 

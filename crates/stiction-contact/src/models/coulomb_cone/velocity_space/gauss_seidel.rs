@@ -86,7 +86,8 @@ impl GaussSeidel {
                 self.parts.extend_from_slice(of_block);
             } else {
                 let of = of_block[0].of;
-                self.parts.push(Branch { first: 0, at: el.blocks[of].1, len: block_size(el, of), ..of_block[0] });
+                let range = el.block_range(of);
+                self.parts.push(Branch { first: 0, at: range.start, len: range.len(), ..of_block[0] });
             }
         }
     }
@@ -101,7 +102,7 @@ impl GaussSeidel {
             for branches in branches_by_block(el, group) {
                 let (of, block) = (branches[0].of, &mut self.block);
                 block.clear();
-                block.resize(block_size(el, of), 0.0);
+                block.resize(el.block_range(of).len(), 0.0);
                 for b in branches {
                     let (own, rest) = values.split_at(b.len);
                     let unscaled = own.iter().zip(&el.scale[b.at..b.at + b.len]).map(|(x, s)| x / s);
@@ -164,8 +165,8 @@ impl GaussSeidel {
         };
         self.z.clear();
         self.z.extend(newton.v.iter().zip(&el.scale).map(|(v, s)| v * s));
-        for (k, &(b, at)) in el.blocks.iter().enumerate() {
-            mass.mul_factor_transposed(b, &mut self.z[at..at + block_size(el, k)]);
+        for (k, &(b, _)) in el.blocks.iter().enumerate() {
+            mass.mul_factor_transposed(b, &mut self.z[el.block_range(k)]);
         }
         for _ in 0..sweeps {
             stiction_lcp::interrupt::check();
@@ -177,8 +178,8 @@ impl GaussSeidel {
 
     /// `z ← v`, scaled.
     fn find_velocities(&mut self, el: &Elements, mass: &Mass) {
-        for (k, &(b, at)) in el.blocks.iter().enumerate() {
-            mass.solve_factor_transposed(b, &mut self.z[at..at + block_size(el, k)]);
+        for (k, &(b, _)) in el.blocks.iter().enumerate() {
+            mass.solve_factor_transposed(b, &mut self.z[el.block_range(k)]);
         }
         self.z.iter_mut().zip(&el.scale).for_each(|(z, s)| *z /= s);
     }
@@ -247,11 +248,6 @@ fn keeps_branches(mass: &Mass, branches: &[Branch]) -> bool {
     mass.lower_factor(branches[0].block).is_none()
 }
 
-/// Number of velocities of a block of the island.
-fn block_size(el: &Elements, of: usize) -> usize {
-    el.blocks.get(of + 1).map_or(el.m(), |next| next.1) - el.blocks[of].1
-}
-
 /// The forces of one element that satisfy its law, the others staying as they are: the normal first, then friction beside it.
 #[inline(always)]
 fn relax(law: Block, p: &[f64; 3], u: &[f64; 3], w: &[f64; 3], coupling: &[f64; 2]) -> [f64; 3] {
@@ -292,4 +288,73 @@ fn relax_disc(radius: f64, p: &[f64; 3], u: &[f64; 3], w: &[f64; 3]) -> [f64; 3]
 pub(super) fn into_disc(p: [f64; 2], radius: f64) -> [f64; 2] {
     let length = (p[0] * p[0] + p[1] * p[1]).sqrt();
     if length > radius { p.map(|x| radius / length * x) } else { p }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::elements::Friction;
+    use super::*;
+    use crate::islands::Islands;
+    use crate::model::Level;
+    use crate::problem::{Contact, ContactProblem};
+    use stiction_lcp::Matrix;
+    use stiction_linalg::rng::Rng;
+
+    /// Inertia of a base with limbs of two: `Σ c cᵀ + I` with vectors c along the ways to the base.
+    fn tree(base: usize, limbs: usize, rng: &mut Rng) -> Matrix {
+        let n = base + 2 * limbs;
+        let mut inertia = Matrix::identity(n);
+        for tip in (0..limbs).flat_map(|k| [base + 2 * k, base + 2 * k + 1]) {
+            let way: Vec<usize> = (0..base).chain(base + (tip - base) / 2 * 2..=tip).collect();
+            let c: Vec<f64> = way.iter().map(|_| rng.normal()).collect();
+            for (&i, x) in way.iter().zip(&c) {
+                way.iter().zip(&c).for_each(|(&j, y)| inertia[(i, j)] += x * y);
+            }
+        }
+        inertia
+    }
+
+    #[test]
+    fn velocities_are_those_that_the_forces_bring() {
+        let mut rng = Rng::new(5);
+        // Five limbs have most of their pairs of rows apart, one limb has none; and a free body.
+        let (many, one) = (tree(1, 5, &mut rng), tree(6, 1, &mut rng));
+        let mass = Mass::new(vec![many, one, Matrix::identity(6)]).unwrap();
+        assert_eq!([0, 1, 2].map(|b| mass.lower_factor(b).is_none()), [true, false, false]);
+        let m = mass.m();
+        let numbers = |n: usize, rng: &mut Rng| (0..n).map(|_| rng.normal()).collect::<Vec<f64>>();
+        let (v, force) = (numbers(m, &mut rng), numbers(m, &mut rng));
+        let mut problem = ContactProblem::new(mass, v, force, 0.01).unwrap();
+        for (limb, of) in [(0, 1), (3, 2), (4, 1), (3, 1)] {
+            let rows: Vec<[Vec<f64>; 2]> = (0..3)
+                .map(|_| {
+                    let mut row = numbers(11, &mut rng);
+                    (1..11).filter(|k| (k - 1) / 2 != limb).for_each(|k| row[k] = 0.0);
+                    [row, numbers([11, 8, 6][of], &mut rng)]
+                })
+                .collect();
+            let blocks = [0, 1, 2].map(|r| [(0, &rows[r][0][..]), (of, &rows[r][1][..])]);
+            let contact = Contact::new(&blocks[0], &blocks[1], &blocks[2]);
+            problem.add_contact(Contact { mu: 0.5, ..contact }).unwrap();
+        }
+        let (mut el, mut newton, mut islands) = (Elements::default(), Newton::default(), Islands::default());
+        let [island] = islands.find(&problem) else { panic!("one island") };
+        assert!(el.load(&problem, Level::Velocity, island, Friction::Coulomb, &mut newton.matrix));
+        newton.reset(&el);
+        newton.set_free(&el);
+        let free = newton.v.clone();
+        let mut sweeps = GaussSeidel::default();
+        sweeps.load(&el, Some(problem.mass()));
+        let limb = sweeps.parts[sweeps.groups[0].segments.0..sweeps.groups[0].segments.1].iter();
+        assert_eq!(limb.map(|part| part.len).sum::<usize>(), 1 + 2 + 8, "the base, one limb, and the other tree");
+        newton.p.iter_mut().for_each(|p| *p = [rng.uniform(), 0.1 * rng.normal(), 0.1 * rng.normal()]);
+        sweeps.push(&el, Some(problem.mass()), &mut newton);
+        for sweep in 0..3 {
+            // What is left of the balance of momentum, which the velocities without forces have.
+            newton.find_motions(&el, false);
+            let left = newton.momentum.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+            assert!(left < 1e-12 && newton.v != free, "{sweep}: {left:e}");
+            sweeps.sweep(&el, Some(problem.mass()), &mut newton, 10);
+        }
+    }
 }

@@ -15,8 +15,7 @@ impl Newton {
     pub(super) fn error(&mut self, el: &Elements) -> f64 {
         self.measure_speeds(el);
         let mut worst = 0.0f64;
-        for (k, &(_, at)) in el.blocks.iter().enumerate() {
-            let block = at..el.blocks.get(k + 1).map_or(el.m(), |next| next.1);
+        for block in (0..el.blocks.len()).map(|k| el.block_range(k)) {
             let fastest = self.speed[block.clone()].iter().fold(0.0, |max: f64, s| max.max(*s));
             for j in block.filter(|&j| self.momentum[j] != 0.0) {
                 let size = self.speed[j] + self.v[j].abs() + FLOOR * fastest;

@@ -171,13 +171,12 @@ impl Newton {
     fn balance(&mut self, el: &Elements) {
         self.momentum.copy_from_slice(&el.dt_force);
         let mut start = 0;
-        for (k, &(_, at)) in el.blocks.iter().enumerate() {
-            let end = el.blocks.get(k + 1).map_or(el.m(), |next| next.1);
-            for j in at..end {
+        for block in (0..el.blocks.len()).map(|k| el.block_range(k)) {
+            for j in block.clone() {
                 let change = self.v[j] - el.v_before[j];
-                let column = &el.mass[start..start + end - at];
-                start += end - at;
-                axpy(-change, column, &mut self.momentum[at..end]);
+                let column = &el.mass[start..start + block.len()];
+                start += block.len();
+                axpy(-change, column, &mut self.momentum[block.clone()]);
             }
         }
     }
@@ -445,13 +444,13 @@ impl Newton {
     /// Moves on to the velocities that the forces bring: where contacts slide, a step begins close to its own directions.
     pub(super) fn follow_forces(&mut self, el: &Elements, mass: &Mass) {
         self.find_motions(el, true);
-        for (k, &(b, at)) in el.blocks.iter().enumerate() {
-            let end = el.blocks.get(k + 1).map_or(el.m(), |next| next.1);
-            let part = &mut self.momentum[at..end];
-            part.iter_mut().zip(&el.scale[at..end]).for_each(|(x, s)| *x /= s);
+        for (k, &(b, _)) in el.blocks.iter().enumerate() {
+            let block = el.block_range(k);
+            let part = &mut self.momentum[block.clone()];
+            part.iter_mut().zip(&el.scale[block.clone()]).for_each(|(x, s)| *x /= s);
             mass.solve_factor(b, part);
             mass.solve_factor_transposed(b, part);
-            for j in at..end {
+            for j in block {
                 self.v[j] += self.momentum[j] / el.scale[j];
             }
         }
