@@ -108,8 +108,8 @@ struct Energy {
 impl Workspace {
     /// Generalized forces of gravity and of velocity products (nv), like
     /// [`Workspace::passive_forces`], but velocity products such that over a step of `dt` (s) they
-    /// do no work. `mass` is [`Workspace::mass_blocks`] at the same positions; positions and
-    /// velocities must be up to date at (`q`, `v`).
+    /// do no work. `mass` is what [`Workspace::mass_blocks`] of this workspace gave last, at the same
+    /// positions; positions and velocities must be up to date at (`q`, `v`).
     pub fn passive_forces_over_step(
         &mut self,
         model: &Model,

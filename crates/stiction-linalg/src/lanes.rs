@@ -91,4 +91,19 @@ mod tests {
         assert_eq!(dot_of_sizes(&[1.0, -2.0, 3.0, -4.0, 5.0], &[-1.0; 5]), 15.0);
         assert_eq!((padded(0), padded(1), padded(4), padded(5)), (0, 4, 4, 8));
     }
+
+    #[test]
+    fn one_bit_anywhere_is_a_difference() {
+        for n in 0..50 {
+            let x: Vec<f64> = (0..n).map(|i| if i % 7 == 3 { f64::NAN } else { f64::from(i) }).collect();
+            assert!(same_bits(&x, &x.clone()));
+            for i in 0..x.len() {
+                let mut y = x.clone();
+                y[i] = f64::from_bits(y[i].to_bits() ^ 1);
+                assert!(!same_bits(&x, &y), "{i} of {n}");
+            }
+            assert!(n == 0 || !same_bits(&x, &x[1..]));
+        }
+        assert!(!same_bits(&[0.0], &[-0.0]));
+    }
 }

@@ -52,7 +52,7 @@ pub(super) struct Margins {
     at_world: Vec<bool>,
     members: Vec<usize>,
     part: f64,
-    /// The largest of them (m).
+    /// The largest margin of a tree by itself (m).
     pub largest: f64,
     /// Trees from the largest margin to the smallest, and those whose neighbours are to be looked at.
     order: Vec<usize>,

@@ -13,9 +13,6 @@ use crate::whitened::separation_bias;
 /// What forces leave of the momentum of a body, beside the sum of their sizes: the rounding of a sum of some tens of terms.
 const BALANCE: f64 = 1e-14;
 
-/// Momentum of a body's own, beside what the other forces bring in a step, from which on it moves: the forces of the last step, which did not stop it, do not stop it now.
-const MOVING: f64 = 1e-3;
-
 /// What rounding may add to a force at its limit, as a part of it.
 const AT_LIMIT: f64 = 1e-14;
 
@@ -49,11 +46,6 @@ impl Rest {
             let momentum = &mut self.momentum[range.clone()];
             momentum.iter_mut().zip(&problem.force()[range.clone()]).for_each(|(x, f)| *x = problem.dt() * f);
             self.size[b] = size(problem, b, momentum);
-            let v = &problem.v()[range.clone()];
-            let own = v.iter().enumerate().map(|(j, v)| v * v * mass.block(b)[(j, j)]).sum::<f64>().sqrt();
-            if own > MOVING * self.size[b] {
-                return false;
-            }
             for (k, v) in problem.v()[range].iter().enumerate().filter(|(_, v)| **v != 0.0) {
                 momentum.iter_mut().zip(mass.block(b).col(k)).for_each(|(x, m)| *x += m * v);
             }
