@@ -191,9 +191,9 @@ impl Workspace {
             let mut momentum = self.composites[n].momentum(&motion);
             let (mut at, mut end) = (n, k + 1);
             loop {
-                for j in bodies[at].v.start..end {
-                    let own = &self.columns[j];
-                    column[j - first] = own.angular.dot(momentum.moment) + own.linear.dot(momentum.force);
+                let v = bodies[at].v.start..end;
+                for (entry, own) in column[v.start - first..end - first].iter_mut().zip(&self.columns[v]) {
+                    *entry = own.angular.dot(momentum.moment) + own.linear.dot(momentum.force);
                 }
                 let Some(p) = bodies[at].parent else { break };
                 momentum.moment += self.placed[at].arm.cross(momentum.force);

@@ -174,10 +174,12 @@ impl Mass {
         }
     }
 
-    /// True if all blocks of `other` are the same to the last bit.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        let same = |(a, b): (&Matrix, &Matrix)| same_bits(a.as_slice(), b.as_slice());
-        self.layout == other.layout && self.blocks.iter().zip(&other.blocks).all(same)
+    /// True if these are those `blocks` of `whole`, to the last bit.
+    pub(crate) fn has_blocks_of(&self, whole: &Self, blocks: &[usize]) -> bool {
+        let same = |(own, &b): (&Matrix, &usize)| {
+            own.cols() == whole.layout.size(b) && same_bits(own.as_slice(), whole.blocks[b].as_slice())
+        };
+        self.blocks.len() == blocks.len() && self.blocks.iter().zip(blocks).all(same)
     }
 
     /// The inertia whose blocks have these lower triangular factors: `M_b = L_b L_bᵀ`. Entries above the diagonal are not read.

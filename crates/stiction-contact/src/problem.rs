@@ -259,14 +259,14 @@ impl Contacts {
         self.twins.clear();
     }
 
-    /// True if all contacts of `other` are the same to the last bit.
-    fn are_same(&self, other: &Self) -> bool {
-        let (a, b) = (self, other);
-        a.numbers().into_iter().zip(b.numbers()).all(|(a, b)| same_bits(a, b))
-            && a.rows().into_iter().zip(b.rows()).all(|(a, b)| a.are_same(b))
-            && a.predicted == b.predicted
-            && same_bits(a.rate.as_flattened(), b.rate.as_flattened())
-            && same_bits(a.surface.as_flattened(), b.surface.as_flattened())
+    /// True if these are the contacts of an island of `whole`, to the last bit.
+    fn are_part_of(&self, whole: &Self, island: &Island, places: &Places) -> bool {
+        let of = &island.contacts;
+        self.numbers().into_iter().zip(whole.numbers()).all(|(own, all)| are_taken(own, all, of))
+            && self.rows().into_iter().zip(whole.rows()).all(|(own, all)| own.are_rows_of(all, of, &places.blocks))
+            && self.predicted.iter().eq(of.iter().map(|&i| &whole.predicted[i]))
+            && arrays_are_taken(&self.rate, &whole.rate, of)
+            && arrays_are_taken(&self.surface, &whole.surface, of)
     }
 
     /// Removes all, keeping the storage.
@@ -346,6 +346,16 @@ impl Contacts {
 fn take<X: Copy>(to: &mut Vec<X>, from: &[X], of: &[usize]) {
     to.clear();
     to.extend(of.iter().map(|&i| from[i]));
+}
+
+/// True if `own` is what [`take`] would make of it, to the last bit.
+pub(crate) fn are_taken(own: &[f64], all: &[f64], of: &[usize]) -> bool {
+    own.len() == of.len() && own.iter().zip(of).all(|(own, &i)| own.to_bits() == all[i].to_bits())
+}
+
+/// As [`are_taken`], for several numbers each.
+fn arrays_are_taken<const N: usize>(own: &[[f64; N]], all: &[[f64; N]], of: &[usize]) -> bool {
+    own.len() == of.len() && own.iter().zip(of).all(|(own, &i)| own.map(f64::to_bits) == all[i].map(f64::to_bits))
 }
 
 /// The number of each block and contact of a problem within its island.
@@ -548,26 +558,31 @@ impl ContactProblem {
         take(&mut own.target, &all.target, of);
     }
 
-    /// True if `other` is the same problem to the last bit.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        let (a, b) = (self, other);
-        same_bits(&a.v, &b.v)
-            && same_bits(&a.force, &b.force)
-            && a.dt.to_bits() == b.dt.to_bits()
-            && a.contacts.are_same(&b.contacts)
-            && a.bilaterals.rows.are_same(&b.bilaterals.rows)
-            && same_bits(&a.bilaterals.rate, &b.bilaterals.rate)
-            && same_bits(&a.bilaterals.target, &b.bilaterals.target)
-            && a.limits.rows.are_same(&b.limits.rows)
-            && same_bits(&a.limits.gap, &b.limits.gap)
-            && same_bits(&a.limits.rate, &b.limits.rate)
-            && same_bits(&a.limits.bounce, &b.limits.bounce)
-            && a.bounded.rows.are_same(&b.bounded.rows)
-            && same_bits(&a.bounded.lo, &b.bounded.lo)
-            && same_bits(&a.bounded.hi, &b.bounded.hi)
-            && same_bits(&a.bounded.rate, &b.bounded.rate)
-            && same_bits(&a.bounded.target, &b.bounded.target)
-            && a.mass.is_same(&b.mass)
+    /// True if this is what [`ContactProblem::take_part`] would make of it, to the last bit.
+    pub(crate) fn is_part_of(&self, whole: &Self, island: &Island, places: &Places) -> bool {
+        let (own, all, numbers) = (self, whole, &places.blocks);
+        let is_same = |own: &[f64], all: &[f64]| {
+            let range = |(k, &b): (usize, &usize)| (self.layout().range(k), whole.layout().range(b));
+            island.blocks.iter().enumerate().map(range).all(|(to, from)| same_bits(&own[to], &all[from]))
+        };
+        own.layout().blocks() == island.blocks.len()
+            && is_same(&own.v, &all.v)
+            && is_same(&own.force, &all.force)
+            && own.dt.to_bits() == all.dt.to_bits()
+            && own.contacts.are_part_of(&all.contacts, island, places)
+            && own.bilaterals.rows.are_rows_of(&all.bilaterals.rows, &island.bilaterals, numbers)
+            && are_taken(&own.bilaterals.rate, &all.bilaterals.rate, &island.bilaterals)
+            && are_taken(&own.bilaterals.target, &all.bilaterals.target, &island.bilaterals)
+            && own.limits.rows.are_rows_of(&all.limits.rows, &island.limits, numbers)
+            && are_taken(&own.limits.gap, &all.limits.gap, &island.limits)
+            && are_taken(&own.limits.rate, &all.limits.rate, &island.limits)
+            && are_taken(&own.limits.bounce, &all.limits.bounce, &island.limits)
+            && own.bounded.rows.are_rows_of(&all.bounded.rows, &island.bounded, numbers)
+            && are_taken(&own.bounded.lo, &all.bounded.lo, &island.bounded)
+            && are_taken(&own.bounded.hi, &all.bounded.hi, &island.bounded)
+            && are_taken(&own.bounded.rate, &all.bounded.rate, &island.bounded)
+            && are_taken(&own.bounded.target, &all.bounded.target, &island.bounded)
+            && own.mass.has_blocks_of(&all.mass, &island.blocks)
     }
 
     /// The same problem with other mass blocks, as many and as large as the present ones. Allocates nothing after the first time; on an error nothing

@@ -124,7 +124,12 @@ impl Rows {
     /// Becomes some rows of `whole`, in this order, over `layout`, in which block b of theirs has the number `places[b]`.
     pub(crate) fn take_rows(&mut self, whole: &Self, rows: &[usize], layout: &Layout, places: &[usize]) {
         self.clear();
-        self.layout.clone_from(layout);
+        if self.layout != *layout {
+            self.layout.clone_from(layout);
+        }
+        if whole.entries.is_empty() {
+            return self.starts.resize(rows.len() + 1, 0);
+        }
         for &i in rows {
             for e in whole.entries(i) {
                 let (block, at) = (places[e.block()], self.values.len());
@@ -252,12 +257,17 @@ impl Rows {
         left.len() == right.len() && left.iter().zip(right).all(same)
     }
 
-    /// True if all rows of `other` are the same to the last bit.
-    pub(crate) fn are_same(&self, other: &Self) -> bool {
-        let place = |e: &Entry| (e.block, e.at, e.len);
-        self.starts == other.starts
-            && same_bits(&self.values, &other.values)
-            && self.entries.iter().map(place).eq(other.entries.iter().map(place))
+    /// True if these are what [`Rows::take_rows`] would make of them, to the last bit.
+    pub(crate) fn are_rows_of(&self, whole: &Self, rows: &[usize], places: &[usize]) -> bool {
+        let same_entry = |(own, of): (&Entry, &Entry)| {
+            own.block() == places[of.block()] && same_bits(&self.values[own.numbers()], &whole.values[of.numbers()])
+        };
+        let same_row = |(k, &i): (usize, &usize)| {
+            let (own, of) = (self.entries(k), whole.entries(i));
+            own.len() == of.len() && own.iter().zip(of).all(same_entry)
+        };
+        self.len() == rows.len()
+            && if whole.entries.is_empty() { self.is_all_zero() } else { rows.iter().enumerate().all(same_row) }
     }
 
     /// A number that rows which are the same have in common, and others hardly ever.

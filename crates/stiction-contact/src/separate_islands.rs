@@ -17,7 +17,7 @@ use crate::model::{
     NoSolution, WarmStart,
 };
 use crate::models::catalog::ModelKind;
-use crate::problem::{ContactProblem, Places};
+use crate::problem::{ContactProblem, Places, are_taken};
 use crate::solution::{ContactForces, ContactSolution};
 
 /// Rows that are worth a thread: their solve takes several times as long as to wake it.
@@ -45,15 +45,12 @@ pub struct SeparateIslands {
     spare: Vec<ContactSolution>,
 }
 
-/// An island's own problem. Keeps its storage.
+/// An island's own problem, as it was solved last. Keeps its storage.
 struct Part {
     problem: ContactProblem,
-    /// Empty if there is none.
+    /// Empty if there was none.
     start: WarmStart,
     outcome: Option<Result<ContactOutcome, InputError>>,
-    /// The problem and the start of the last solve.
-    problem_before: ContactProblem,
-    start_before: WarmStart,
 }
 
 impl SeparateIslands {
@@ -228,8 +225,7 @@ impl ContactModel for SeparateIslands {
 
 impl Default for Part {
     fn default() -> Self {
-        let (problem, start) = (ContactProblem::empty, WarmStart::default);
-        Self { problem: problem(), start: start(), outcome: None, problem_before: problem(), start_before: start() }
+        Self { problem: ContactProblem::empty(), start: WarmStart::default(), outcome: None }
     }
 }
 
@@ -244,27 +240,24 @@ impl Part {
         basis: Option<&Basis>,
         keeps: bool,
     ) {
-        std::mem::swap(&mut self.problem, &mut self.problem_before);
-        std::mem::swap(&mut self.start, &mut self.start_before);
-        self.problem.take_part(whole, island, places);
-        self.start.take_part(start.unwrap_or(&WarmStart::default()), whole, island, basis);
-        if keeps && self.is_as_before() {
+        let none = WarmStart::default();
+        let whole_start = start.unwrap_or(&none);
+        if keeps
+            && matches!(self.outcome, Some(Ok(_)))
+            && self.start.is_part_of(whole_start, whole, island, basis)
+            && self.problem.is_part_of(whole, island, places)
+        {
             if let Some(solution) = self.outcome.as_mut().and_then(|o| o.as_mut().ok()).and_then(|o| o.answer_mut()) {
                 solution.stats.certificate = Elapsed::default();
             }
             return;
         }
+        self.problem.take_part(whole, island, places);
+        self.start.take_part(whole_start, whole, island, basis);
         if let Some(Ok(old)) = self.outcome.take() {
             model.recycle(old);
         }
         self.outcome = Some(model.solve_from(&self.problem, start.map(|_| &self.start)));
-    }
-
-    /// True if there is an outcome of the same problem from the same start.
-    fn is_as_before(&self) -> bool {
-        matches!(self.outcome, Some(Ok(_)))
-            && self.start.is_same(&self.start_before)
-            && self.problem.is_same(&self.problem_before)
     }
 }
 
@@ -291,6 +284,19 @@ impl WarmStart {
         self.bases.resize_with(usize::from(basis.is_some()), Basis::default);
         self.bases.iter_mut().zip(basis).for_each(|(own, basis)| own.clone_from(basis));
     }
+
+    /// True if this is what [`WarmStart::take_part`] would make of it, to the last bit.
+    fn is_part_of(&self, whole: &Self, problem: &ContactProblem, island: &Island, basis: Option<&Basis>) -> bool {
+        let has_modes = whole.modes.len() == problem.contacts().len();
+        let of = if has_modes { &island.contacts[..] } else { &[] };
+        self.modes.iter().eq(of.iter().map(|&i| &whole.modes[i]))
+            && self.bases.iter().eq(basis)
+            && if whole.forces.fits(problem) {
+                self.forces.are_part_of(&whole.forces, island)
+            } else {
+                self.forces.all().into_iter().all(|forces| forces.is_empty())
+            }
+    }
 }
 
 impl ContactForces {
@@ -300,6 +306,12 @@ impl ContactForces {
             own.clear();
             own.extend(of.iter().map(|&i| all[i]));
         }
+    }
+
+    /// True if these are the part of `whole` that belongs to an island, to the last bit.
+    fn are_part_of(&self, whole: &Self, island: &Island) -> bool {
+        let mut rows = self.all().into_iter().zip(whole.all()).zip(Self::rows_of(island));
+        rows.all(|((own, all), of)| are_taken(own, all, of))
     }
 
     /// Puts the forces of an island in their places.
@@ -380,23 +392,31 @@ mod tests {
 
     /// Particles on a floor, the first two on each other, the last one in the air; one slides, one is thrown down.
     fn particles() -> ContactProblem {
+        particles_with(0.01, 1.0, |_| {})
+    }
+
+    /// The same with another step, another reach of the limit on the third, and another contact of it with the floor.
+    fn particles_with(dt: f64, reach: f64, edit: impl Fn(&mut Contact<'_>)) -> ContactProblem {
         let block = |k: usize| Matrix::from_fn(3, 3, |i, j| if i == j { 1.0 + k as f64 } else { 0.0 });
         let mass = Mass::new((0..5).map(block).collect()).unwrap();
         let v = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.3, 0.4, 0.0, 0.0, 0.1, -1.0, 1.0, 2.0, 3.0];
         let force: Vec<f64> = (0..15).map(|i| if i % 3 == 2 { -9.81 * (1.0 + (i / 3) as f64) } else { 0.0 }).collect();
-        let mut problem = ContactProblem::new(mass, v.to_vec(), force, 0.01).unwrap();
+        let mut problem = ContactProblem::new(mass, v.to_vec(), force, dt).unwrap();
         let (axes, minus) = (
             [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
             [[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]],
         );
         for on in [3, 0, 2] {
             let rows = axes.each_ref().map(|axis| [(on, &axis[..])]);
-            let contact = Contact { mu: 0.5, ..Contact::new(&rows[0], &rows[1], &rows[2]) };
+            let mut contact = Contact { mu: 0.5, ..Contact::new(&rows[0], &rows[1], &rows[2]) };
+            if on == 2 {
+                edit(&mut contact);
+            }
             problem.add_contact(contact).unwrap();
         }
         let rows: [_; 3] = std::array::from_fn(|k| [(1, &axes[k][..]), (0, &minus[k][..])]);
         problem.add_contact(Contact { mu: 0.3, ..Contact::new(&rows[0], &rows[1], &rows[2]) }).unwrap();
-        problem.add_limit(&[(2, &[1.0, 0.0, 0.0])], 1.0, 0.0, 0.0).unwrap();
+        problem.add_limit(&[(2, &[1.0, 0.0, 0.0])], reach, 0.0, 0.0).unwrap();
         problem
     }
 
@@ -417,6 +437,55 @@ mod tests {
                     apart.recycle(outcome);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn an_island_is_kept_only_if_all_of_it_is_the_same() {
+        let whole = particles();
+        let mut apart = SeparateIslands::new(Box::new(CoulombCone::default()), Threads::new(1), true);
+        assert!(apart.split(&whole));
+        let (islands, places) = (apart.islands.list().to_vec(), apart.places.clone());
+        let parts: Vec<ContactProblem> = islands
+            .iter()
+            .map(|island| {
+                let mut part = ContactProblem::empty();
+                part.take_part(&whole, island, &places);
+                part
+            })
+            .collect();
+        let kept = |whole: &ContactProblem| -> Vec<bool> {
+            parts.iter().zip(&islands).map(|(part, island)| part.is_part_of(whole, island, &places)).collect()
+        };
+        assert_eq!(kept(&whole), [true; 3]);
+        assert_eq!(kept(&particles_with(0.02, 1.0, |_| {})), [false; 3]);
+        // What follows changes the island of the third particle alone, which is the second one.
+        let next = |x: f64| f64::from_bits(x.to_bits() + 1);
+        let (mut v, mut force) = (whole.v().to_vec(), whole.force().to_vec());
+        let mut changed = vec![particles_with(0.01, next(1.0), |_| {})];
+        v[6] = next(v[6]);
+        changed.push(whole.clone());
+        changed[1].set_motion(&v, whole.force()).unwrap();
+        force[7] = -0.0;
+        changed.push(whole.clone());
+        changed[2].set_motion(whole.v(), &force).unwrap();
+        let mut blocks: Vec<Matrix> = (0..5).map(|b| whole.mass().block(b).clone()).collect();
+        blocks[2][(1, 1)] = next(blocks[2][(1, 1)]);
+        changed.push(whole.clone());
+        changed[3].set_mass(&blocks).unwrap();
+        let edits: [&dyn Fn(&mut Contact<'_>); 8] = [
+            &|c| c.mu = next(c.mu),
+            &|c| c.gap = -0.0,
+            &|c| c.size = next(c.size),
+            &|c| c.bounce = 1e-300,
+            &|c| c.predicted = true,
+            &|c| c.rate[1] = 1e-300,
+            &|c| c.surface[1] = 1e-300,
+            &|c| c.normal = &[(2, &[0.0, -0.0, 1.0])],
+        ];
+        changed.extend(edits.map(|edit| particles_with(0.01, 1.0, edit)));
+        for (k, problem) in changed.iter().enumerate() {
+            assert_eq!(kept(problem), [true, false, true], "change {k}");
         }
     }
 

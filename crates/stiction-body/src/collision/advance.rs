@@ -79,6 +79,7 @@ impl Collision {
         if !(dt > 0.0 && dt.is_finite()) {
             return 0.0;
         }
+        self.is_complete = false;
         self.place(model, work, motion, dt, 0.0);
         let mut time = dt;
         for k in 0..self.broad.candidates(&self.bounds, &self.allowed, self.threads) {

@@ -218,6 +218,12 @@ impl Broad {
         self.found.len()
     }
 
+    /// Takes the pairs found last away, in exchange for storage.
+    pub(super) fn take_pairs(&mut self, pairs: &mut Vec<(u32, u32)>) {
+        pairs.clear();
+        std::mem::swap(&mut self.found, pairs);
+    }
+
     /// There are more contacts than can be solved for.
     pub(super) fn set_crowded(&mut self) {
         self.crowded = true;

@@ -44,8 +44,9 @@ fn spread([low, high]: [Vec3; 2]) -> f64 {
 /// The margins of trees. Keeps its storage.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Margins {
-    /// Of each tree (m).
+    /// Of each tree (m), and those of the call before.
     of_trees: Vec<f64>,
+    before: Vec<f64>,
     /// How far the links of each tree move within the step (m): ranges along the world's axes.
     ways: Vec<[Vec3; 2]>,
     /// Trees that may meet the world, those that share a margin, and the part of [`Margin::OfHits`].
@@ -66,6 +67,7 @@ pub(super) struct Margins {
 impl Margins {
     /// Gives every tree the margin that it has by itself.
     pub fn start(&mut self, model: &Model, motion: &[LinkMotion], dt: f64, margin: Margin) {
+        std::mem::swap(&mut self.of_trees, &mut self.before);
         self.of_trees.clear();
         self.ways.clear();
         match margin {
@@ -86,6 +88,16 @@ impl Margins {
                 self.largest = self.of_trees.iter().copied().fold(0.0, f64::max);
             }
         }
+    }
+
+    /// Leaves the margins as they are for the next call.
+    pub fn keep(&mut self) {
+        self.before.clone_from(&self.of_trees);
+    }
+
+    /// True if a tree has the margin of the call before, to the bit.
+    pub fn is_kept(&self, tree: usize) -> bool {
+        self.before.get(tree).is_some_and(|before| before.to_bits() == self.of_trees[tree].to_bits())
     }
 
     /// The margin of two geoms on these trees, or in the world (m).
@@ -109,7 +121,7 @@ impl Margins {
             tree(i).zip(tree(j)).filter(|(a, b)| a != b)
         };
         let n = self.of_trees.len();
-        let Self { of_trees, ways, at_world, members, part, order, open, pairs, starts, done, largest } = self;
+        let Self { of_trees, ways, at_world, members, part, order, open, pairs, starts, done, largest, .. } = self;
         // Where a link hardly moves, velocities differ by the largest of them.
         let alike =
             *largest > SMALL * size && of_trees.iter().zip(&*ways).any(|(margin, way)| *part * spread(*way) < *margin);

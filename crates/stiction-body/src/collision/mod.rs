@@ -1,7 +1,7 @@
 //! Where bodies touch: contact points with gap, normal and identity.
 //!
-//! [`Collision`] is built once from a model and its [`Geom`]s; [`Collision::find`] gives the contacts at a state. Nothing is remembered
-//! between calls.
+//! [`Collision`] is built once from a model and its [`Geom`]s; [`Collision::find`] gives the contacts at a state. They are those of the state alone: from one call to
+//! the next only what is the same to the last bit is kept.
 
 mod advance;
 mod apart_along_axis;
@@ -156,6 +156,8 @@ struct Placed {
     finite: bool,
     /// The pose of the link that it was placed by.
     pose: Option<Pose>,
+    /// True if it is where it was in the call before, and moves alike, to the bit.
+    is_kept: bool,
 }
 
 impl Placed {
@@ -236,8 +238,11 @@ pub struct Collision {
     order: Vec<usize>,
     dropped: Vec<bool>,
     contacts: Vec<ContactPoint>,
-    /// The contacts of the call before.
+    /// The contacts of the call before, and the pairs that were looked at for them.
     before: Vec<ContactPoint>,
+    looked: Vec<(u32, u32)>,
+    /// True if `contacts` are all of the pairs that [`Broad`] found last, where the geoms are placed now.
+    is_complete: bool,
 }
 
 impl Collision {
@@ -288,6 +293,8 @@ impl Collision {
             dropped: Vec::new(),
             contacts: Vec::new(),
             before: Vec::new(),
+            looked: Vec::new(),
+            is_complete: false,
         })
     }
 
@@ -320,26 +327,15 @@ impl Collision {
         dt: f64,
         margin: impl Into<Margin>,
     ) -> &[ContactPoint] {
-        self.contacts.clear();
         self.margins.start(model, motion, dt, margin.into());
-        self.look(model, work, motion, dt, true, |_| true);
+        self.look(model, work, motion, dt, true);
         &self.contacts
     }
 
-    /// The same contacts as [`Collision::find`] gives, after links were moved since the last call
-    /// with otherwise the same arguments and the margins of that one: only pairs with a link for which `moved` is true are
-    /// looked at again.
-    pub fn find_again(
-        &mut self,
-        model: &Model,
-        work: &Workspace,
-        motion: &[LinkMotion],
-        dt: f64,
-        moved: impl Fn(usize) -> bool + Sync,
-    ) -> &[ContactPoint] {
-        std::mem::swap(&mut self.contacts, &mut self.before);
-        self.contacts.clear();
-        self.look(model, work, motion, dt, false, moved);
+    /// The same contacts as [`Collision::find`] gives, with the margins of its last call, after links were moved since.
+    pub fn find_again(&mut self, model: &Model, work: &Workspace, motion: &[LinkMotion], dt: f64) -> &[ContactPoint] {
+        self.margins.keep();
+        self.look(model, work, motion, dt, false);
         &self.contacts
     }
 
@@ -354,22 +350,20 @@ impl Collision {
         self.contacts.iter().map(of_contact).sum()
     }
 
-    fn look(
-        &mut self,
-        model: &Model,
-        work: &Workspace,
-        motion: &[LinkMotion],
-        dt: f64,
-        share_margins: bool,
-        moved: impl Fn(usize) -> bool + Sync,
-    ) {
+    fn look(&mut self, model: &Model, work: &Workspace, motion: &[LinkMotion], dt: f64, share_margins: bool) {
+        std::mem::swap(&mut self.contacts, &mut self.before);
+        self.contacts.clear();
+        self.broad.take_pairs(&mut self.looked);
+        if !std::mem::take(&mut self.is_complete) {
+            self.looked.clear();
+        }
         let margin = self.margins.largest;
         if !(dt >= 0.0 && margin >= 0.0 && dt.is_finite() && margin.is_finite()) {
             return;
         }
         self.place(model, work, motion, dt, margin);
         let count = self.broad.candidates(&self.bounds, &self.allowed, self.threads);
-        let Self { parts, placed, broad, margins, bounds, before, contacts, smallest, .. } = self;
+        let Self { parts, placed, broad, margins, bounds, before, looked, contacts, smallest, .. } = self;
         let tree = |geom: usize| parts[geom].link.and_then(|link| model.links().get(link)).map(|link| link.tree);
         if share_margins {
             margins.share(model, (broad, count), bounds, tree, *smallest);
@@ -381,10 +375,12 @@ impl Collision {
         let Self { workspaces, chunks, threads, overlaps_allowed, .. } = self;
         let keep_duplicates = self.keep_duplicates;
         let margin = |i: usize, j: usize| margins.of([i, j].map(tree));
-        let pairs = Pairs { parts, placed, broad, before, overlaps_allowed, keep_duplicates, dt, margin };
+        let is_kept = |i: usize| placed[i].is_kept && tree(i).is_none_or(|tree| margins.is_kept(tree));
+        let pairs =
+            Pairs { parts, placed, broad, before, looked, overlaps_allowed, keep_duplicates, dt, margin, is_kept };
         let of_threads = threads.worth(count / 2, GRAIN);
         if of_threads == 1 {
-            pairs.find(0..count, &moved, &mut workspaces[0], contacts);
+            pairs.find(0..count, &mut workspaces[0], contacts);
         } else {
             workspaces.resize_with(of_threads.max(workspaces.len()), PairWorkspace::default);
             let length = count.div_ceil(of_threads * CHUNKS);
@@ -392,11 +388,12 @@ impl Collision {
             chunks.resize_with(ranges.len(), Vec::new);
             threads.share(&mut workspaces[..of_threads], ranges.zip(&mut *chunks), |workspace, (range, chunk)| {
                 chunk.clear();
-                pairs.find(range, &moved, workspace, chunk);
+                pairs.find(range, workspace, chunk);
             });
             chunks.iter().for_each(|chunk| contacts.extend_from_slice(chunk));
         }
-        if self.contacts.len() > MOST_CONTACTS || self.row_entries(model) > MOST_ROW_ENTRIES {
+        self.is_complete = self.contacts.len() <= MOST_CONTACTS && self.row_entries(model) <= MOST_ROW_ENTRIES;
+        if !self.is_complete {
             self.contacts.clear();
             self.broad.set_crowded();
         }
@@ -413,6 +410,7 @@ impl Collision {
     pub fn allow_overlaps(&mut self, mut pairs: Vec<([usize; 2], f64)>) {
         pairs.sort_by_key(|(geoms, _)| *geoms);
         self.overlaps_allowed = pairs;
+        self.is_complete = false;
     }
 
     /// Shares the pairs among threads from now on, where there are enough of them.
@@ -442,7 +440,7 @@ impl Collision {
             let pose = at.and_then(|l| work.pose.get(l));
             let motion = at.and_then(|l| motion.get(l)).map(|m| if part.fixed { &LinkMotion::ZERO } else { m });
             match self.placed.get_mut(k) {
-                Some(placed) if same_dt && (part.link.is_none() || placed.is_by(pose, motion)) => {}
+                Some(placed) if same_dt && (part.link.is_none() || placed.is_by(pose, motion)) => placed.is_kept = true,
                 Some(placed) => *placed = part.placed(pose, motion, dt),
                 None => self.placed.push(part.placed(pose, motion, dt)),
             }
@@ -490,41 +488,41 @@ impl Collision {
 }
 
 /// What the contacts of all pairs are found from.
-struct Pairs<'a, M> {
+struct Pairs<'a, M, K> {
     parts: &'a [Part],
     placed: &'a [Placed],
     broad: &'a Broad,
+    /// The contacts of the call before, and the pairs that were looked at for them, both ascending.
     before: &'a [ContactPoint],
+    looked: &'a [(u32, u32)],
     overlaps_allowed: &'a [([usize; 2], f64)],
     keep_duplicates: bool,
     dt: f64,
     /// The margin of two geoms (m).
     margin: M,
+    /// True if a geom is where it was in the call before, moves alike and has the same margin, to the bit.
+    is_kept: K,
 }
 
-impl<M: Fn(usize, usize) -> f64> Pairs<'_, M> {
-    /// Adds the contacts of a range of the pairs that are near each other; those of pairs without a link that `moved` are the ones of before.
-    fn find(
-        &self,
-        range: Range<usize>,
-        moved: &impl Fn(usize) -> bool,
-        workspace: &mut PairWorkspace,
-        contacts: &mut Vec<ContactPoint>,
-    ) {
-        let mut before = self.before;
+impl<M: Fn(usize, usize) -> f64, K: Fn(usize) -> bool> Pairs<'_, M, K> {
+    /// Adds the contacts of a range of the pairs that are near each other; those of two geoms that are kept are the ones of before.
+    fn find(&self, range: Range<usize>, workspace: &mut PairWorkspace, contacts: &mut Vec<ContactPoint>) {
+        let (mut before, mut looked) = (self.before, self.looked);
         for k in range {
             if contacts.len() > MOST_CONTACTS {
                 return;
             }
             let (i, j) = self.broad.pair(k);
-            let (a, b) = (&self.parts[i], &self.parts[j]);
-            if a.link.is_some_and(moved) || b.link.is_some_and(moved) {
-                self.contacts_of(i, j, workspace, contacts);
-                continue;
+            if (self.is_kept)(i) && (self.is_kept)(j) {
+                let pair = (i as u32, j as u32);
+                looked = &looked[looked.partition_point(|other| *other < pair)..];
+                if looked.first() == Some(&pair) {
+                    before = &before[before.partition_point(|c| c.geoms < [i, j])..];
+                    contacts.extend(before.iter().take_while(|c| c.geoms == [i, j]));
+                    continue;
+                }
             }
-            // Both lists ascend.
-            before = &before[before.partition_point(|c| c.geoms < [i, j])..];
-            contacts.extend(before.iter().take_while(|c| c.geoms == [i, j]));
+            self.contacts_of(i, j, workspace, contacts);
         }
     }
 
@@ -650,6 +648,7 @@ impl Part {
                 reach: 0.0,
                 finite,
                 pose: pose.copied(),
+                is_kept: false,
             }
         };
         if self.link.is_none() {

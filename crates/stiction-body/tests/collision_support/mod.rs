@@ -3,7 +3,7 @@
 
 use stiction_body::math::{Pose, Quat, Vec3, axis_angle};
 use stiction_body::{
-    Collision, CollisionRules, ContactPoint, Geom, Inertia, LinkMotion, LinkSpec, Model, ModelBuilder, Shape,
+    Collision, CollisionRules, ContactPoint, Geom, Inertia, LinkMotion, LinkSpec, Margin, Model, ModelBuilder, Shape,
     ShapeKind, Workspace,
 };
 
@@ -45,8 +45,14 @@ impl Scene {
         self
     }
 
-    pub fn find(&mut self, dt: f64, margin: f64) -> Vec<ContactPoint> {
+    pub fn find(&mut self, dt: f64, margin: impl Into<Margin>) -> Vec<ContactPoint> {
         self.collision.find(&self.model, &self.work, &self.motion, dt, margin).to_vec()
+    }
+
+    /// The contacts where the bodies of another scene are.
+    pub fn find_at(mut self, other: &Self, dt: f64, margin: impl Into<Margin>) -> Vec<ContactPoint> {
+        (self.work, self.motion) = (other.work.clone(), other.motion.clone());
+        self.find(dt, margin)
     }
 }
 

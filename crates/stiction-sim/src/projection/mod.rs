@@ -275,8 +275,7 @@ impl Simulation {
         let Self { work, world, state, scratch, collision, settings, sizes, drives, .. } = self;
         let (model, motion, dt) = (&world.model, &scratch.motion, settings.dt);
         let points = if again {
-            let moved = |link: usize| scratch.moved[link] != LinkMotion::ZERO;
-            collision.find_again(model, work, motion, dt, moved)
+            collision.find_again(model, work, motion, dt)
         } else {
             collision.find(model, work, motion, dt, Margin::OfHits(HIT))
         };

@@ -512,12 +512,13 @@ impl Elements {
         self.branch_starts.clear();
         self.ties.clear();
         let mut at = 0;
+        let rows = 3 * island.contacts.len() + island.bilaterals.len() + island.limits.len() + island.bounded.len();
         for (k, &b) in island.blocks.iter().enumerate() {
             let (inertia, start) = (problem.mass().block(b), self.branches.len());
             self.local[b] = k;
             self.blocks.push((b, at));
             self.branch_starts.push(start);
-            self.forest.push_branches(inertia, b, k, at, &mut self.branches);
+            self.forest.push_branches(inertia, b, k, at, rows, &mut self.branches);
             for i in start..self.branches.len() {
                 let tied = |j: &usize| are_tied(inertia, &self.branches[i], &self.branches[*j]);
                 self.ties.extend((start..i).filter(tied).map(|j| [i, j]));

@@ -325,7 +325,8 @@ mod tests {
         let numbers = |n: usize, rng: &mut Rng| (0..n).map(|_| rng.normal()).collect::<Vec<f64>>();
         let (v, force) = (numbers(m, &mut rng), numbers(m, &mut rng));
         let mut problem = ContactProblem::new(mass, v, force, 0.01).unwrap();
-        for (limb, of) in [(0, 1), (3, 2), (4, 1), (3, 1)] {
+        // So many that limbs are worth branches of their own.
+        for (limb, of) in [(0, 1), (3, 2), (4, 1), (3, 1)].into_iter().cycle().take(120) {
             let rows: Vec<[Vec<f64>; 2]> = (0..3)
                 .map(|_| {
                     let mut row = numbers(11, &mut rng);
