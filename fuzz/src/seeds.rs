@@ -185,8 +185,9 @@ pub const MJCF_WORDS: [&str; 40] = [
     "flexcomp",
 ];
 /// Words of scenes.
-pub const SCENE_WORDS: [&str; 50] = [
+pub const SCENE_WORDS: [&str; 51] = [
     "friction_direction",
+    "static_friction",
     "rolling_friction",
     "bodies",
     "robots",

@@ -51,7 +51,7 @@ pub struct ContactFrame {
     pub gap: f64,
     /// Size of the smaller geom (m).
     pub size: f64,
-    /// Coefficients of the pair.
+    /// Coefficients of the pair; its `mu` is the one that counts in this step.
     pub material: Material,
 }
 
@@ -587,6 +587,9 @@ fn contact_frame(world: &World, work: &Workspace, at: &ContactPoint, size: f64) 
         // A model with drag has no Coulomb friction, and the other way round: drag is the same in all directions.
         axes.ratio = 1.0;
     }
+    // Both coefficients are scaled alike where they depend on the direction.
+    let part = if axes.mu == material.mu || material.mu == 0.0 { 1.0 } else { axes.mu / material.mu };
+    let mu_static = material.mu_static.map(|mu| (part * mu).max(axes.mu));
     ContactFrame {
         key: ContactKey::of(at),
         point: at.point,
@@ -596,7 +599,7 @@ fn contact_frame(world: &World, work: &Workspace, at: &ContactPoint, size: f64) 
         friction_ratio: axes.ratio,
         gap: at.gap,
         size,
-        material: Material { mu: axes.mu, ..material },
+        material: Material { mu: axes.mu, mu_static, ..material },
     }
 }
 

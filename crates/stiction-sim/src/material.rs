@@ -12,6 +12,8 @@ pub struct Material {
     pub mu: f64,
     /// Coulomb coefficient across `mu_direction`, finite as `mu` then is; none where friction is the same in all directions.
     pub mu_across: Option<f64>,
+    /// Coulomb coefficient of a contact that does not slide, not below `mu`, which is that of sliding then; none where both are the same.
+    pub mu_static: Option<f64>,
     /// The direction along which `mu` counts, in the geom's own frame; of the surface of a pair in the world. Of any length above 0.
     pub mu_direction: Vec3,
     /// Torsional coefficient (m), 0 to infinity: |moment about the normal| ≤ mu_spin · normal force.
@@ -30,7 +32,8 @@ impl fmt::Debug for Material {
     /// All numbers; those that few surfaces have only where they are there, so that the fingerprints of recorded worlds
     /// without them stay what they were.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { mu, mu_across, mu_direction, mu_spin, mu_roll, mu_viscous, restitution, surface_velocity } = self;
+        let Self { mu, mu_across, mu_static, mu_direction, mu_spin, .. } = self;
+        let Self { mu_roll, mu_viscous, restitution, surface_velocity, .. } = self;
         let mut out = f.debug_struct("Material");
         out.field("mu", mu).field("mu_spin", mu_spin).field("mu_viscous", mu_viscous);
         out.field("restitution", restitution).field("surface_velocity", surface_velocity);
@@ -39,6 +42,9 @@ impl fmt::Debug for Material {
         }
         if mu_across.is_some() {
             out.field("mu_across", mu_across).field("mu_direction", mu_direction);
+        }
+        if mu_static.is_some() {
+            out.field("mu_static", mu_static);
         }
         out.finish()
     }
@@ -50,6 +56,7 @@ impl Default for Material {
         Self {
             mu: 0.5,
             mu_across: None,
+            mu_static: None,
             mu_direction: Vec3::X,
             mu_spin: 0.0,
             mu_roll: 0.0,
@@ -76,6 +83,9 @@ impl Material {
             return Err(InputError::NotFinite { what: "mu_roll".into(), value: mu_roll });
         }
         self.check_ellipse()?;
+        if let Some(found) = self.mu_static.filter(|x| x.is_nan() || *x < mu) {
+            return Err(InputError::OutOfRange { what: "mu_static".into(), expected: "at least mu", found });
+        }
         if !(0.0..=1.0).contains(&self.restitution) {
             let found = self.restitution;
             return Err(InputError::OutOfRange { what: "restitution".into(), expected: "from 0 to 1", found });

@@ -345,10 +345,13 @@ fn check_finite(layout: &PhysicalLayout, row: &[f64]) -> Result<(), InputError> 
     Ok(())
 }
 
-/// Another Coulomb coefficient; where it depends on the direction, the ratio of both stays.
+/// Another Coulomb coefficient; where it depends on the direction, or is another at rest, the ratio of both stays.
 fn set_friction(surface: &mut Material, mu: f64) {
-    if let Some(across) = surface.mu_across.filter(|_| mu.to_bits() != surface.mu.to_bits()) {
-        surface.mu_across = (surface.mu > 0.0).then(|| across * (mu / surface.mu));
+    if mu.to_bits() != surface.mu.to_bits() {
+        let (before, ratio) = (surface.mu, mu / surface.mu);
+        let scaled = |x: f64| (before > 0.0).then_some(x * ratio);
+        surface.mu_across = surface.mu_across.and_then(scaled);
+        surface.mu_static = surface.mu_static.and_then(scaled).map(|x| x.max(mu));
     }
     surface.mu = mu;
 }

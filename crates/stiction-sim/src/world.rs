@@ -138,14 +138,22 @@ impl World {
 }
 
 impl Surfaces {
-    /// Gives every surface, also those of single pairs, another Coulomb coefficient, the same in all directions.
+    /// Gives every surface, also those of single pairs, another Coulomb coefficient, the same in all directions, at rest and in motion.
     ///
     /// # Errors
     /// If it is below 0 or not a number.
     pub fn set_friction(&mut self, mu: f64) -> Result<(), InputError> {
         Material { mu, ..Material::default() }.check()?;
-        self.of.iter_mut().chain(self.pairs.values_mut()).for_each(|m| (m.mu, m.mu_across) = (mu, None));
+        self.of
+            .iter_mut()
+            .chain(self.pairs.values_mut())
+            .for_each(|m| (m.mu, m.mu_across, m.mu_static) = (mu, None, None));
         Ok(())
+    }
+
+    /// True if some surface has another coefficient where it does not slide.
+    pub(crate) fn have_static_friction(&self) -> bool {
+        self.of.iter().chain(self.pairs.values()).any(|m| m.mu_static.is_some())
     }
 
     /// True if the friction of some surface depends on the direction of slip.
@@ -176,9 +184,12 @@ impl Surfaces {
         let (a, b) = (&self.of[a], &self.of[b]);
         let has_direction = a.mu_across.is_some() || b.mu_across.is_some();
         let across = |m: &Material| m.mu_across.unwrap_or(m.mu);
+        let has_static = a.mu_static.is_some() || b.mu_static.is_some();
+        let at_rest = |m: &Material| m.mu_static.unwrap_or(m.mu);
         Material {
             mu: rule.combine(a.mu, b.mu),
             mu_across: has_direction.then(|| rule.combine(across(a), across(b))),
+            mu_static: has_static.then(|| rule.combine(at_rest(a), at_rest(b))),
             mu_direction: if a.mu_across.is_some() { a.mu_direction } else { b.mu_direction },
             mu_spin: rule.combine(a.mu_spin, b.mu_spin),
             mu_roll: rule.combine(a.mu_roll, b.mu_roll),

@@ -80,6 +80,7 @@ fn refuse_surfaces(world: &World) -> Result<(), SceneError> {
             (m.surface_velocity != Vec3::ZERO, "the velocity of a surface"),
             (!m.mu.max(m.mu_spin).max(m.mu_roll).is_finite(), "infinite friction"),
             (m.mu_across.is_some(), "friction that depends on the direction of slip"),
+            (m.mu_static.is_some(), "static friction unlike that of sliding"),
         ] {
             if some {
                 return Err(refuse(&name(), what));

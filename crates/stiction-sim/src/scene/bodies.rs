@@ -178,6 +178,14 @@ fn surface(section: &Section<'_>, mut material: Material) -> Result<Material, Sc
         if material.mu_across.is_some() && !(mu + material.mu_across.unwrap_or(0.0)).is_finite() {
             return Err(section.error("friction", "two coefficients must be finite"));
         }
+        material.mu_static = None;
+    }
+    if let Some(x) = section.number("static_friction")? {
+        if x.is_nan() || x < material.mu {
+            let why = format!("must be at least friction, {}, found {}", Number(material.mu), Number(x));
+            return Err(section.error("static_friction", why));
+        }
+        material.mu_static = Some(x);
     }
     if let Some(direction) = section.numbers("friction_direction")? {
         material.mu_direction = Vec3::from_array(direction);

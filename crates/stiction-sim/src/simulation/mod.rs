@@ -23,7 +23,7 @@ use stiction_lcp::{InputError, Matrix, Threads};
 use stiction_linalg::Number;
 
 use crate::actuation::{Drives, Transmission, UNBOUNDED};
-use crate::assemble::{Assembler, ContactFrame};
+use crate::assemble::{Assembler, ContactFrame, ContactKey};
 use crate::control::{Commands, Controller};
 use crate::equality::{Closing, Switch};
 use crate::error::SceneError;
@@ -112,6 +112,8 @@ pub(crate) struct Scratch {
     pub passive: Vec<f64>,
     /// What acts by itself besides gravity, nv; empty if nothing does.
     pub ambient: Vec<f64>,
+    /// Contacts whose slip turns round within the step, ascending: static friction holds them.
+    pub stopped: Vec<ContactKey>,
     /// Adhesion at each contact of the step (N); empty if there is none.
     pub adhesion: Vec<f64>,
     /// All forces of the step without contact, nv.
@@ -169,6 +171,9 @@ impl Simulation {
         if settings.simulator == SimulatorKind::EventDriven && world.surfaces.have_directions() {
             let why = "friction that depends on the direction of slip needs time stepping";
             return Err(SceneError::new("simulator", why));
+        }
+        if settings.simulator == SimulatorKind::EventDriven && world.surfaces.have_static_friction() {
+            return Err(SceneError::new("simulator", "static friction unlike that of sliding needs time stepping"));
         }
         let held = world.tendons.iter().find(|t| t.limits != UNBOUNDED || t.friction > 0.0);
         if let Some(tendon) = held.filter(|_| settings.simulator == SimulatorKind::EventDriven) {

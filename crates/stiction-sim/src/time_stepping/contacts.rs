@@ -2,6 +2,7 @@
 
 use stiction_body::math::{Vec3, length};
 use stiction_body::{ContactPoint, LinkMotion, Workspace};
+use stiction_contact::Mode;
 use stiction_lcp::InputError;
 use stiction_linalg::rng::Rng;
 
@@ -15,6 +16,9 @@ const LIMIT_REACH: f64 = 1e-3;
 
 /// A contact that is open by at most this fraction of the smaller geom's size touches: one that held in the last step holds still.
 pub(crate) const TOUCHING_GAP: f64 = 1e-4;
+
+/// Slip speed from which on a contact slides at the start of a step (m/s): rounding leaves less of what rests.
+const SLIDING: f64 = 1e-9;
 
 /// Points of two faces that meet within this fraction of the step do so together.
 const TOGETHER: f64 = 0.01;
@@ -67,7 +71,7 @@ impl Simulation {
             ..
         } = self;
         let friction_needs_force = model.kind().friction_needs_force();
-        let points = collision.contacts();
+        let (points, stopped) = (collision.contacts(), &scratch.stopped);
         assembler.add_contacts(
             world,
             work,
@@ -82,8 +86,17 @@ impl Simulation {
                     contact.gap = 0.0;
                 }
                 contact.predicted = contact.gap > 0.0 && (friction_needs_force || held(memory, frame));
+                if let Some(mu_static) = frame.material.mu_static
+                    && (stopped.binary_search(&frame.key).is_ok()
+                        || sticks(memory, world, work, frame, contact.surface))
+                {
+                    contact.mu = mu_static;
+                }
             },
         )?;
+        for (frame, mu) in assembler.frames.iter_mut().zip(&assembler.problem.contacts().mu) {
+            frame.material.mu = *mu;
+        }
         let reach = |k: usize| 2.0 * settings.dt * state.v[k].abs().max(scratch.v_free[k].abs()) + LIMIT_REACH;
         assembler.add_limits(&world.model, &state.q, reach, |gap| (gap, 0.0))?;
         assembler.add_loops(loops, |_| 0.0)?;
@@ -156,6 +169,22 @@ fn share(key: &ContactKey) -> f64 {
 fn held(memory: &Memory, frame: &ContactFrame) -> bool {
     let force = || memory.keys.binary_search(&frame.key).ok().and_then(|i| memory.start.forces.normal.get(i));
     frame.gap <= TOUCHING_GAP * frame.size && force().is_some_and(|p| *p > 0.0)
+}
+
+/// True if the contact does not slide at the start of the step: it did not in the last one or, where that one does not say, it has no slip.
+fn sticks(memory: &Memory, world: &World, work: &Workspace, frame: &ContactFrame, surface: [f64; 2]) -> bool {
+    let before = memory.keys.binary_search(&frame.key).ok().and_then(|i| memory.start.modes.get(i));
+    match before {
+        Some(Mode::Stick) => true,
+        Some(Mode::Slide) => false,
+        Some(Mode::Open) | None => {
+            let [a, b] = frame.key.geoms.map(|g| {
+                world.geoms[g as usize].link.map_or(Vec3::ZERO, |link| work.point_velocity(link, frame.point))
+            });
+            let slip = |k: usize| (frame.tangents[k].dot(b - a) + surface[k]).abs();
+            slip(0).max(slip(1)) <= SLIDING
+        }
+    }
 }
 
 /// Size of the smaller geom of a contact (m).

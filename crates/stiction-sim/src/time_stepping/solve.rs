@@ -31,10 +31,17 @@ impl Simulation {
     /// Solves the contacts: compression, and restitution where a contact that closes is to rebound.
     pub(crate) fn solve_contacts(&mut self) -> Result<StepReport, StepFailure> {
         let clock = self.clock();
+        self.scratch.stopped.clear();
         self.assemble().map_err(|e| self.fail(e.to_string(), false))?;
         self.phases.assembly += clock.map_or_else(Default::default, |c| c.elapsed());
         let clock = self.clock();
-        let compression = self.compress()?;
+        let mut compression = self.compress()?;
+        if self.find_stops() {
+            let before = compression.factorizations;
+            self.assemble().map_err(|e| self.fail(e.to_string(), false))?;
+            compression = self.compress()?;
+            compression.factorizations += before;
+        }
         self.note_solve(clock);
         if !self.find_rebounds()? {
             return Ok(compression);
@@ -43,6 +50,28 @@ impl Simulation {
         let report = self.restitute(compression)?;
         self.note_solve(clock);
         Ok(report)
+    }
+
+    /// Finds the contacts with static friction that slide at the start of the step and whose slip turns round within it: they come to rest there, and the
+    /// static coefficient holds them from then on. False if there are none.
+    fn find_stops(&mut self) -> bool {
+        let Self { assembler, scratch, last, .. } = self;
+        let Assembler { problem, frames, .. } = assembler;
+        let Some(answer) = last.as_ref().and_then(|outcome| outcome.answer()) else { return false };
+        let contacts = problem.contacts();
+        let slip = |i: usize, v: &[f64]| {
+            let [s, t] = contacts.surface[i];
+            [contacts.tangent_s.dot(i, v) + s, contacts.tangent_t.dot(i, v) + t]
+        };
+        let slides =
+            |(i, frame): &(usize, &ContactFrame)| frame.material.mu_static.is_some_and(|mu| mu > contacts.mu[*i]);
+        for (i, frame) in frames.iter().enumerate().filter(slides) {
+            let ([s, t], after) = (slip(i, problem.v()), slip(i, &answer.motion));
+            if s * after[0] + t * after[1] < 0.0 {
+                scratch.stopped.push(frame.key);
+            }
+        }
+        !scratch.stopped.is_empty()
     }
 
     /// Solves the assembled problem. Redundant contacts whose gaps are the same but for rounding may contradict each other at the level of the

@@ -28,5 +28,6 @@ mod rolling_friction;
 mod scenes;
 mod sdf;
 mod sleeping;
+mod static_friction;
 mod threads;
 mod urdf;
