@@ -100,6 +100,21 @@ def test_forces_are_those_of_mujoco(name: str, tmp_path: pathlib.Path) -> None:
     check(write(tmp_path, CASES[name]))
 
 
+FRAMES = """<worldbody><body name="arm" pos="0 0 1"><joint name="x" axis="1 2 3"/><inertial pos=".1 0 0" mass="1" diaginertia="1 2 2.5" quat=".8 .6 0 0"/>
+    <geom name="box" type="box" size=".1 .2 .3" pos=".1 .2 .3" euler="10 20 30"/><geom name="capsule" type="capsule" size=".05" fromto="0 0 0 .1 .2 .3" contype="0" conaffinity="0"/>
+    <body name="tip" pos=".3 0 0"><joint axis="0 1 0"/><geom name="egg" type="ellipsoid" size=".1 .2 .3" pos=".05 0 0" euler="40 0 70"/></body></body></worldbody><sensor>"""
+
+
+def test_frames_of_geoms_of_inertia_and_of_the_world(tmp_path: pathlib.Path) -> None:
+    objects = [("geom", "box"), ("geom", "capsule"), ("geom", "egg"), ("body", "arm"), ("body", "tip"), ("body", "world"), ("xbody", "world")]
+    kinds = ("framepos", "framequat", "framexaxis", "frameyaxis", "framezaxis", "framelinvel", "frameangvel")
+    every = [f'<{kind} name="{kind} {k}" objtype="{of}" objname="{name}"/>' for kind in kinds for k, (of, name) in enumerate(objects)]
+    every += [f'<{kind} name="{kind} of {k}" objtype="body" objname="world" reftype="{of}" refname="{name}"/>' for kind in kinds for k, (of, name) in enumerate(objects)]
+    file = write(tmp_path, "".join(every) + "</sensor>", FRAMES)
+    assert len(stiction.Simulation(stiction.Scene.load(file), separate=True).sensors) == len(every)
+    check(file)
+
+
 @pytest.mark.parametrize("geom", ["sphere", "cylinder"])
 def test_tendons_along_the_inside(geom: str, tmp_path: pathlib.Path) -> None:
     """MuJoCo ends its iteration for the point of touch early."""

@@ -74,15 +74,14 @@ pub(super) struct Site {
     pub(super) volume: Volume,
 }
 
-/// A named sphere or cylinder, which tendons can wrap around.
+/// A named geom that is no mesh: sensors know its frame.
 #[derive(Debug)]
-pub(super) struct Round {
+pub(super) struct NamedGeom {
     pub(super) name: String,
     pub(super) body: usize,
     pub(super) pose: Pose,
-    pub(super) kind: WrapKind,
-    /// Radius (m).
-    pub(super) radius: f64,
+    /// Of a sphere or cylinder, which tendons can wrap around, with its radius (m).
+    pub(super) wrap: Option<(WrapKind, f64)>,
 }
 
 /// Everything in the tree.
@@ -92,7 +91,7 @@ pub(super) struct Tree<'a> {
     pub(super) geoms: Vec<GeomRead<'a>>,
     pub(super) visuals: Vec<VisualRead>,
     pub(super) sites: Vec<Site>,
-    pub(super) rounds: Vec<Round>,
+    pub(super) named_geoms: Vec<NamedGeom>,
     names: BTreeSet<(&'static str, String)>,
 }
 
@@ -259,20 +258,16 @@ impl<'a> Tree<'a> {
         let weighs = place.weighs && (low..=high).contains(&group);
         a.nonnegative("mass")?;
         a.nonnegative("density")?;
-        if !name.is_empty() && !a.has("mesh") && matches!(a.text("type"), None | Some("sphere" | "cylinder")) {
+        let is_mesh = a.has("mesh") || matches!(a.text("type"), Some("mesh" | "sdf" | "hfield"));
+        if !name.is_empty() && !is_mesh {
             let (form, own) = forms::read(&a, context.assets, context.compiler)?;
-            let round = match form {
+            let wrap = match form {
                 Form::Sphere(radius) => Some((WrapKind::Sphere, radius)),
                 Form::Cylinder(radius, _) => Some((WrapKind::Cylinder, radius)),
                 _ => None,
             };
-            self.rounds.extend(round.map(|(kind, radius)| Round {
-                name: name.clone(),
-                body: place.body,
-                pose: place.frame * own,
-                kind,
-                radius,
-            }));
+            let (name, pose) = (name.clone(), place.frame * own);
+            self.named_geoms.push(NamedGeom { name, body: place.body, pose, wrap });
         }
         let mut look = visuals::look(&a, group, context)?;
         if !collides && !weighs {

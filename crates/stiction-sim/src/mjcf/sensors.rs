@@ -1,6 +1,6 @@
 //! `<sensor>`: what is measured.
 
-use stiction_body::math::{Pose, Vec3};
+use stiction_body::math::{Pose, Quat, Vec3};
 
 use super::attributes::Attributes;
 use super::bodies::Tree;
@@ -145,17 +145,17 @@ impl Reader<'_, '_> {
         match element.required(kind)? {
             "site" => self.tree.find_site(element, name).map(|s| Some(anchor(self.links, s.body, s.pose))),
             "xbody" => Ok(Some(anchor(self.links, self.tree.find_body(element, name)?, Pose::identity()))),
-            // The frame of a body's inertia has its own axes.
-            "body" if turns => Ok(None),
             "body" => {
-                let body = self.tree.find_body(element, name)?;
-                let centre = self.tree.bodies[body].inertia.com;
-                Ok(Some(anchor(self.links, body, Pose::from_translation(centre))))
+                let number = self.tree.find_body(element, name)?;
+                let body = &self.tree.bodies[number];
+                // The frame of a body's inertia has its own axes, that of the world none.
+                let axes = if turns && number > 0 { body.axes } else { Some(Quat::IDENTITY) };
+                Ok(axes.map(|axes| anchor(self.links, number, Pose::from_parts(body.inertia.com, axes))))
             }
             "geom" => {
                 let wanted = element.required(name)?;
-                let round = self.tree.rounds.iter().find(|r| r.name == wanted);
-                Ok(round.map(|r| anchor(self.links, r.body, r.pose)))
+                let geom = self.tree.named_geoms.iter().find(|g| g.name == wanted);
+                Ok(geom.map(|g| anchor(self.links, g.body, g.pose)))
             }
             _ => Ok(None),
         }

@@ -107,15 +107,16 @@ fn path(element: &Element, tree: &Tree, links: &Links) -> Result<Vec<Via>, Scene
 /// A sphere or cylinder that a path goes around.
 fn around(part: &Element, tree: &Tree, links: &Links) -> Result<Via, SceneError> {
     let name = part.required("geom")?;
-    let round = tree.rounds.iter().find(|r| r.name == name).ok_or_else(|| {
-        let near = did_you_mean(name, tree.rounds.iter().map(|r| r.name.as_str()));
+    let mut rounds = tree.named_geoms.iter().filter_map(|g| Some((g, g.wrap?)));
+    let (round, (kind, radius)) = rounds.clone().find(|(g, _)| g.name == name).ok_or_else(|| {
+        let near = did_you_mean(name, rounds.by_ref().map(|(g, _)| g.name.as_str()));
         part.attribute_error("geom", format!("there is no sphere or cylinder \"{name}\"{near}"))
     })?;
     let side = match part.text("sidesite") {
         Some(_) => Some(tree.find_site(part, "sidesite").map(|s| anchor(links, s.body, s.pose))?),
         None => None,
     };
-    Ok(Via::Wrap { anchor: anchor(links, round.body, round.pose), radius: round.radius, kind: round.kind, side })
+    Ok(Via::Wrap { anchor: anchor(links, round.body, round.pose), radius, kind, side })
 }
 
 /// What acts along a tendon.
