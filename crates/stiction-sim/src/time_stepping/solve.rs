@@ -37,10 +37,11 @@ impl Simulation {
         let clock = self.clock();
         let mut compression = self.compress()?;
         if self.find_stops() {
-            let before = compression.factorizations;
+            let before = (compression.factorizations, compression.most_factorizations);
             self.assemble().map_err(|e| self.fail(e.to_string(), false))?;
             compression = self.compress()?;
-            compression.factorizations += before;
+            compression.factorizations += before.0;
+            compression.most_factorizations = compression.most_factorizations.max(before.1);
         }
         self.note_solve(clock);
         if !self.find_rebounds()? {

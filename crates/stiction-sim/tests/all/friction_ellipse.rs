@@ -6,11 +6,11 @@ use stiction_sim::recording::{Header, Origin, replay};
 use stiction_sim::summary::bodies;
 use stiction_sim::{Recorder, Recording, Scene, Simulation};
 
-const G: f64 = 9.81;
-const DT: f64 = 1e-3;
+pub(crate) const G: f64 = 9.81;
+pub(crate) const DT: f64 = 1e-3;
 
 /// A cube of 1 kg on a floor with this surface, with gravity turned towards (x, y) by these parts of g, and a velocity.
-fn cube(surface: &str, push: [f64; 2], velocity: [f64; 2]) -> String {
+pub(crate) fn cube(surface: &str, push: [f64; 2], velocity: [f64; 2]) -> String {
     format!(
         r#"dt = {DT}
 gravity = [{}, {}, {}]
@@ -36,7 +36,7 @@ shape = {{ box = [0.2, 0.2, 0.02] }}
     )
 }
 
-fn simulation(text: &str) -> Simulation {
+pub(crate) fn simulation(text: &str) -> Simulation {
     scene(text).simulation().unwrap_or_else(|e| panic!("{e}"))
 }
 

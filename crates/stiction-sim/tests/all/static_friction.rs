@@ -2,38 +2,13 @@
 
 use std::path::Path;
 
+use crate::friction_ellipse::{DT, G, cube as cube_in_plane, simulation};
 use stiction_sim::summary::bodies;
 use stiction_sim::{Scene, Simulation};
 
-const G: f64 = 9.81;
-const DT: f64 = 1e-3;
-
 /// A cube of 1 kg on a floor, with gravity turned towards x by this part of g, and a velocity along x.
 fn cube(surface: &str, push: f64, velocity: f64) -> String {
-    format!(
-        r#"dt = {DT}
-gravity = [{}, 0, -{G}]
-friction_rule = "minimum"
-[[bodies]]
-name = "floor"
-fixed = true
-shape = {{ plane = true }}
-{surface}
-[[bodies]]
-name = "cube"
-friction = 10
-mass = 1
-position = [0, 0, 0.01]
-velocity = [{velocity}, 0, 0]
-shape = {{ box = [0.2, 0.2, 0.02] }}
-"#,
-        push * G,
-    )
-}
-
-fn simulation(text: &str) -> Simulation {
-    let scene = Scene::parse(text, Path::new("."), &[]).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    scene.simulation().unwrap_or_else(|e| panic!("{e}"))
+    cube_in_plane(surface, [push, 0.0], [velocity, 0.0])
 }
 
 /// Makes steps, each certified; the velocity of the cube along x after them.
