@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::energy::EnergySums;
-use super::measures::{UNIT, Worst, larger, ratio};
+use super::measures::{UNIT, Worst, larger, ratio, root_or};
 use super::scales::Scales;
 use super::sums::{add_multiple, add_product, difference};
 use super::{Law, NormalLaw, PhysicalCertificate, Place};
@@ -308,7 +308,10 @@ impl Certifier {
                 speed.iter().for_each(|x| square += x * x);
                 mass.solve_factor_transposed(b, speed);
             }
-            self.scales.forced_norm.push(square.max(0.0).sqrt());
+            // (M⁻¹ f)ⱼ / √(M⁻¹)ⱼⱼ is at most that, for every j.
+            let units = &self.unit_motion[problem.layout().range(b)];
+            let largest = || speed.iter().zip(units).fold(0.0, |most: f64, (x, unit)| most.max(x.abs() / unit));
+            self.scales.forced_norm.push(root_or(square.max(0.0), largest));
         }
         for (s, v) in self.speed.iter_mut().zip(problem.v()) {
             *s = if level == Level::Velocity { problem.dt() * s.abs() + v.abs() } else { s.abs() };

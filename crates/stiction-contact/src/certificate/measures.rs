@@ -53,6 +53,12 @@ pub(super) fn length([x, y]: [f64; 2]) -> f64 {
     if square.is_normal() || (x == 0.0 && y == 0.0) { square.sqrt() } else { libm::hypot(x, y) }
 }
 
+/// The root of a sum of squares; `largest`, which is at most that, where the sum leaves the range of normal numbers.
+#[inline]
+pub(super) fn root_or(square: f64, largest: impl FnOnce() -> f64) -> f64 {
+    if square.is_normal() { square.sqrt() } else { largest() }
+}
+
 /// The larger of two numbers, `x` unless `y` is larger: a single instruction.
 #[inline(always)]
 pub(super) fn larger(x: f64, y: f64) -> f64 {

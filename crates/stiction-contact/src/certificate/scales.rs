@@ -3,6 +3,7 @@
 //! `E_I = √(Σ_b (‖v‖_b + dt ‖M⁻¹ f‖_b)²) + max_k |b_k| / √W_k` with `‖x‖_b² = x_bᵀ M_b x_b` over the blocks b of island I, and the maximum over
 //! its rows k that drive: with a target, a bounce or a moving surface. No exact answer moves much faster: contact alone adds no energy.
 
+use super::measures::root_or;
 use crate::model::Level;
 use crate::problem::{CONTACT_ROWS, ContactProblem};
 use crate::rows::Rows;
@@ -27,12 +28,17 @@ impl Scales {
         let blocks = problem.layout().blocks();
         self.energy_norm.clear();
         self.energy_norm.resize(blocks, 0.0);
-        for b in 0..blocks {
-            let free = self.free_norm(problem, level, b);
-            self.energy_norm[self.island[b]] += free * free;
-        }
         self.drive.clear();
         self.drive.resize(blocks, 0.0);
+        for b in 0..blocks {
+            let (free, island) = (self.free_norm(problem, level, b), self.island[b]);
+            let square = free * free;
+            self.energy_norm[island] += square;
+            if !square.is_normal() {
+                // Motions so small that their squares vanish count one by one.
+                self.drive[island] = self.drive[island].max(free);
+            }
+        }
         self.drive_all(problem, level, w);
         self.energy_norm.iter_mut().zip(&self.drive).for_each(|(e, drive)| *e = e.sqrt() + drive);
     }
@@ -68,7 +74,8 @@ impl Scales {
         self.product.clear();
         self.product.extend_from_slice(v);
         problem.mass().mul_factor_transposed(b, &mut self.product);
-        self.product.iter().map(|x| x * x).sum::<f64>().sqrt() + problem.dt() * forced
+        let square = self.product.iter().map(|x| x * x).sum();
+        root_or(square, || self.product.iter().fold(0.0, |most: f64, x| most.max(x.abs()))) + problem.dt() * forced
     }
 
     fn drive_all(&mut self, problem: &ContactProblem, level: Level, w: &[f64]) {

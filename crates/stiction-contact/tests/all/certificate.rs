@@ -338,3 +338,19 @@ fn driven_work_is_counted() {
     assert!(certificate.holds(1e-14), "{certificate}");
     assert_eq!(certificate.driven_work, 18.0);
 }
+
+#[test]
+fn motions_whose_squares_vanish_are_measured_too() {
+    // A joint that dry friction stops turns a little less in every step, by the rounding that is left.
+    for exponent in [-100, -300, -500, -520, -540, -600, -900, -1000] {
+        let scale = 2f64.powi(exponent);
+        let mut problem = line(&[0.0152, 0.3], &[-3.0 * scale, scale], &[scale, -7.0 * scale]);
+        problem.add_bounded(&[(0, &[1.0])], -0.1, 0.1, 0.0, 0.0).unwrap();
+        let outcome = CoulombCone::default().solve(&problem).unwrap();
+        let solution = outcome.solved().unwrap_or_else(|| panic!("2^{exponent}: {outcome:?}"));
+        let mut wrong = solution.motion.clone();
+        wrong[0] += 1e-6 * scale;
+        let certificate = Certifier::default().certify(&problem, &SIGNORINI, &solution.forces, &wrong);
+        assert!(!certificate.holds(1e-10), "2^{exponent}: {certificate:?}");
+    }
+}

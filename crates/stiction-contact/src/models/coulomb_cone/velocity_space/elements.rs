@@ -613,8 +613,12 @@ impl Elements {
     fn measure_energy(&mut self, problem: &ContactProblem, level: Level) {
         let (contacts, limits, bounded) = (problem.contacts(), problem.limits(), problem.bounded());
         let dt = step(problem, level);
-        let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let mut sum = 0.0;
+        // The largest number where the squares vanish.
+        let norm = |x: &[f64]| match x.iter().map(|x| x * x).sum::<f64>() {
+            square if square.is_normal() => square.sqrt(),
+            _ => x.iter().fold(0.0, |most: f64, x| most.max(x.abs())),
+        };
+        let (mut sum, mut drive) = (0.0, 0.0f64);
         for &(b, _) in &self.blocks {
             let range = problem.layout().range(b);
             self.solved.clear();
@@ -628,8 +632,10 @@ impl Elements {
                 size += norm(&self.solved);
             }
             sum += size * size;
+            if !(size * size).is_normal() {
+                drive = drive.max(size);
+            }
         }
-        let mut drive = 0.0f64;
         for element in &self.list {
             let driven = match element.source {
                 Source::Contact(..) | Source::Limit(_) if level == Level::Acceleration => {
