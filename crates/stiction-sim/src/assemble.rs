@@ -30,6 +30,11 @@ impl ContactKey {
     }
 }
 
+/// What tells the limit of a velocity, or of a tendon (which are numbered after the velocities), from all others.
+pub(crate) fn limit_key(of: usize, away: f64) -> u32 {
+    2 * of as u32 + u32::from(away < 0.0)
+}
+
 /// A contact as it went into the problem.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ContactFrame {
@@ -62,6 +67,8 @@ pub(crate) struct Assembler {
     pub problem: ContactProblem,
     /// Its contacts.
     pub frames: Vec<ContactFrame>,
+    /// Its limits, by [`limit_key`].
+    pub limits: Vec<u32>,
     /// How many of its bilateral rows, the first ones, are of loops and of joints that follow others.
     pub(crate) loop_rows: usize,
     /// The bounded rows of joints that move as told.
@@ -119,6 +126,7 @@ impl Assembler {
         Self {
             problem,
             frames: vec![],
+            limits: vec![],
             loop_rows: 0,
             driven_rows: vec![],
             rows: ContactRows::default(),
@@ -144,6 +152,7 @@ impl Assembler {
     pub(crate) fn restart(&mut self, v: &[f64], force: &[f64], dt: f64) -> Result<(), InputError> {
         self.problem.reset(v, force, dt)?;
         self.frames.clear();
+        self.limits.clear();
         self.driven_rows.clear();
         self.loop_rows = 0;
         Ok(())
@@ -345,16 +354,24 @@ impl Assembler {
         }
     }
 
-    /// Adds the limit at the distance `gap` along a row, whose positive direction (of `sign`) is away from it, and from which it is to be moved by
-    /// `bounce`.
+    /// Adds the limit at the distance `gap` along the row of a tendon, whose positive direction (of `sign`) is away from it, and from which it is to
+    /// be moved by `bounce`; `of` is the tendon's number after those of the velocities.
     ///
     /// # Errors
     /// If a number is not finite.
-    pub(crate) fn add_row_limit(&mut self, row: &TreeRow, sign: f64, gap: f64, bounce: f64) -> Result<(), InputError> {
+    pub(crate) fn add_row_limit(
+        &mut self,
+        of: usize,
+        row: &TreeRow,
+        sign: f64,
+        gap: f64,
+        bounce: f64,
+    ) -> Result<(), InputError> {
         if row.is_zero() {
             return Ok(());
         }
-        let Self { problem, along, .. } = self;
+        let Self { problem, along, limits, .. } = self;
+        limits.push(limit_key(of, sign));
         along.copy_from(row);
         along.scale(sign);
         along.with_blocks(|blocks| problem.add_limit(blocks, gap, 0.0, bounce))
@@ -389,7 +406,7 @@ impl Assembler {
             for (gap, sign) in [(x - lo, 1.0), (hi - x, -1.0)] {
                 if gap.is_finite() && gap <= reach(k) {
                     let (gap, bounce) = row(gap);
-                    self.with_unit_row(model, k, sign, |problem, row| problem.add_limit(row, gap, 0.0, bounce))?;
+                    self.add_limit(model, k, sign, gap, bounce)?;
                 }
             }
         }
@@ -409,15 +426,8 @@ impl Assembler {
         gap: f64,
         bounce: f64,
     ) -> Result<(), InputError> {
+        self.limits.push(limit_key(k, away));
         self.with_unit_row(model, k, away, |problem, row| problem.add_limit(row, gap, 0.0, bounce))
-    }
-
-    /// Adds the limit of velocity `k` that is reached, with the direction away from it (1 or −1).
-    ///
-    /// # Errors
-    /// If a number is not finite.
-    pub(crate) fn add_reached_limit(&mut self, model: &Model, k: usize, away: f64) -> Result<(), InputError> {
-        self.with_unit_row(model, k, away, |problem, row| problem.add_limit(row, 0.0, 0.0, 0.0))
     }
 
     /// Adds the rows of closed loops and of joints that follow others; `target` gives each the change wanted from its value. A row that no

@@ -15,7 +15,6 @@ use crate::actuation::TreeRow;
 use crate::assemble::Assembler;
 use crate::motors::Bounded;
 use crate::simulation::{Simulation, StepFailure, StepReport};
-use crate::time_stepping::map_start;
 
 /// How often motors on the wrong side of their limits change before all are solved for at once, and how often after it.
 const ROUNDS: usize = 3;
@@ -121,9 +120,8 @@ impl Simulation {
         for (i, servo) in servos.iter().enumerate() {
             assembler.add_servo(&servo.row, servo.range, first + i)?;
         }
-        map_start(&memory.start, &memory.keys, &assembler.frames, &mut scratch.start);
         let own = assembler.problem.bounded().rows.len() - servos.len();
-        scratch.start.forces.bounded.resize(own + servos.len(), 0.0);
+        memory.map_start(assembler, &mut scratch.start);
         let mut outcome = model.solve_from(&assembler.problem, Some(&scratch.start))?;
         // The best answer will do: the step is solved again with the set that it indicates.
         let Some(answer) = outcome.answer_mut() else { return Ok(vec![]) };

@@ -68,6 +68,7 @@ impl Simulation {
             && memory.saturated == before.saturated
             && before.has_contacts
             && memory.keys == before.keys
+            && memory.limits == before.limits
             && memory.start.is_same(&before.start)
     }
 }

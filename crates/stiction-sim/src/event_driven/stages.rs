@@ -10,7 +10,7 @@ use crate::event_driven::locate::AIM;
 use crate::event_driven::{Events, Resting, SLIP_END};
 use crate::rolling::contact_rates;
 use crate::simulation::{Integrator, Simulation};
-use crate::time_stepping::{describe, map_start, smaller};
+use crate::time_stepping::{describe, smaller};
 
 /// Stages of the classical method: where in the piece, and their weights.
 const AT: [f64; 4] = [0.0, 0.5, 0.5, 1.0];
@@ -185,7 +185,7 @@ impl Events {
             })?;
         }
         for limit in &self.limits {
-            assembler.add_reached_limit(&world.model, limit.velocity, limit.away)?;
+            assembler.add_limit(&world.model, limit.velocity, limit.away, 0.0, 0.0)?;
         }
         loops.update_rates(&world.model, work);
         assembler.add_loops(loops, |_| 0.0)?;
@@ -212,13 +212,7 @@ impl Events {
     /// Accelerations of the stage by the model, from the last forces. False if it has none.
     fn solve(&mut self, sim: &mut Simulation, stage: usize) -> Result<bool, InputError> {
         let clock = sim.clock();
-        let same = sim.assembler.frames.iter().map(|f| f.key).eq(sim.memory.keys.iter().copied());
-        let start = if same {
-            &sim.memory.start
-        } else {
-            map_start(&sim.memory.start, &sim.memory.keys, &sim.assembler.frames, &mut sim.scratch.start);
-            &sim.scratch.start
-        };
+        let start = sim.memory.start_of(&sim.assembler, &mut sim.scratch.start);
         let mut outcome = self.model.solve_from(&sim.assembler.problem, Some(start))?;
         let ContactOutcome::Solved(solution) = &mut outcome else {
             self.why = describe(&outcome);
@@ -227,8 +221,7 @@ impl Events {
         self.accelerations[stage].clone_from(&solution.motion);
         self.see_modes(solution);
         self.powers[stage] = self.power(sim, solution);
-        let keys = sim.assembler.frames.iter().map(|f| f.key);
-        sim.memory.learn(&mut sim.before, keys, &mut solution.warm_start);
+        sim.memory.learn(&mut sim.before, &sim.assembler, &mut solution.warm_start);
         sim.last = Some(outcome);
         sim.note_solve(clock);
         Ok(true)

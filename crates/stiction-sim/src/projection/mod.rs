@@ -339,7 +339,8 @@ impl Simulation {
                     assembler.add_limit(&world.model, velocity, away, row.gap, bounce)?;
                 }
                 Source::Tendon { tendon, away } => {
-                    assembler.add_row_limit(&drives.tendons[tendon].1, away, row.gap, bounce)?;
+                    let (of, along) = (world.model.nv() + tendon, &drives.tendons[tendon].1);
+                    assembler.add_row_limit(of, along, away, row.gap, bounce)?;
                 }
                 Source::Loop => {}
             }

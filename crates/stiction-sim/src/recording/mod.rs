@@ -38,7 +38,7 @@ pub use write::Recorder;
 /// The first bytes of a recording.
 const MAGIC: &[u8; 8] = b"STICREC\n";
 /// The version of the format of recordings.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 /// The oldest version that can be read: without [`Settings::impacts`](crate::Settings) and
 /// [`RecordedStep::restitution_scale`].
 const OLDEST: u32 = 2;
@@ -62,6 +62,8 @@ const WITH_CHANGES: u32 = 8;
 const WITH_GAP_SPREAD: u32 = 9;
 /// The version from which on snapshots have equalities that can be switched.
 const WITH_SWITCHES: u32 = 9;
+/// The version from which on snapshots have the keys of limits.
+const WITH_LIMITS: u32 = 10;
 
 /// What a chunk holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

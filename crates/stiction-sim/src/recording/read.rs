@@ -12,7 +12,8 @@ use super::header::Header;
 use super::snapshot::{Has, get_snapshot};
 use super::step::RecordedStep;
 use super::{
-    MAGIC, OLDEST, Tag, VERSION, WITH_ACTIVATIONS, WITH_CHANGES, WITH_PHYSICAL, WITH_ROLLING, WITH_SWITCHES, chunk_sum,
+    MAGIC, OLDEST, Tag, VERSION, WITH_ACTIVATIONS, WITH_CHANGES, WITH_LIMITS, WITH_PHYSICAL, WITH_ROLLING,
+    WITH_SWITCHES, chunk_sum,
 };
 use crate::error::SceneError;
 use crate::simulation::Snapshot;
@@ -135,6 +136,7 @@ impl Recording {
             activations: self.format >= WITH_ACTIVATIONS,
             physical: self.format >= WITH_PHYSICAL,
             switches: self.format >= WITH_SWITCHES,
+            limits: self.format >= WITH_LIMITS,
         };
         let snapshot = get_snapshot(&mut from, has)?;
         let (nq, nv) = (self.header.q.len(), self.header.v.len());

@@ -12,7 +12,7 @@ use crate::simulation::{Memory, Simulation, Snapshot, State};
 /// The first bytes of a saved state.
 const MAGIC: &[u8; 8] = b"STICSNAP";
 /// The version of the format of saved states.
-pub const SAVED_STATE_VERSION: u32 = 5;
+pub const SAVED_STATE_VERSION: u32 = 6;
 /// The version from which on there are moments against rolling.
 const WITH_ROLLING: u32 = 2;
 /// The version from which on there are activations.
@@ -21,6 +21,8 @@ const WITH_ACTIVATIONS: u32 = 3;
 const WITH_PHYSICAL: u32 = 4;
 /// The version from which on equalities can be switched.
 const WITH_SWITCHES: u32 = 5;
+/// The version from which on the limits have their keys.
+const WITH_LIMITS: u32 = 6;
 /// More steps than any run has: beyond this a step is no longer a double.
 const MOST_STEPS: u64 = 1 << 53;
 /// Bytes of a key.
@@ -70,6 +72,7 @@ fn parse(bytes: &[u8]) -> Result<Snapshot, Broken> {
         activations: version >= WITH_ACTIVATIONS,
         physical: version >= WITH_PHYSICAL,
         switches: version >= WITH_SWITCHES,
+        limits: version >= WITH_LIMITS,
     };
     let snapshot = get_snapshot(&mut reader, has)?;
     reader.end()?;
@@ -80,7 +83,7 @@ fn parse(bytes: &[u8]) -> Result<Snapshot, Broken> {
 pub(super) fn put_snapshot(out: &mut Writer, snapshot: &Snapshot) {
     let Snapshot { state, memory, controllers, physical, switches } = snapshot;
     put_state(out, state);
-    let Memory { keys, start, saturated } = memory;
+    let Memory { keys, limits, start, saturated } = memory;
     out.list(keys, |out, key| put_key(out, *key));
     let WarmStart { modes, bases, forces } = start;
     out.list(modes, |out, mode| put_mode(out, *mode));
@@ -95,6 +98,7 @@ pub(super) fn put_snapshot(out: &mut Writer, snapshot: &Snapshot) {
         out.f64(*value);
     });
     put_switches(out, switches);
+    out.list(limits, |out, limit| out.u32(*limit));
 }
 
 pub(super) fn put_switches(out: &mut Writer, switches: &[Switch]) {
@@ -127,6 +131,8 @@ pub(super) struct Has {
     pub physical: bool,
     /// Equalities that can be switched.
     pub switches: bool,
+    /// Keys of limits.
+    pub limits: bool,
 }
 
 /// Reads a snapshot.
@@ -144,7 +150,8 @@ pub(super) fn get_snapshot(from: &mut Reader<'_>, has: Has) -> Result<Snapshot, 
     let controllers = from.list(8, Reader::numbers)?;
     let physical = if has.physical { from.list(12, |from| Ok((from.u32()?, from.f64()?)))? } else { vec![] };
     let switches = if has.switches { get_switches(from)? } else { vec![] };
-    Ok(Snapshot { state, memory: Memory { keys, start, saturated }, controllers, physical, switches })
+    let limits = if has.limits { from.list(4, Reader::u32)? } else { vec![] };
+    Ok(Snapshot { state, memory: Memory { keys, limits, start, saturated }, controllers, physical, switches })
 }
 
 pub(super) fn put_state(out: &mut Writer, state: &State) {

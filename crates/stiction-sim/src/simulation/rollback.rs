@@ -24,8 +24,9 @@ pub(crate) struct Before {
     switches: Vec<Switch>,
     /// What each controller remembers.
     controllers: Vec<Vec<f64>>,
-    /// Contacts and warm start that the step began with, from the moment it has others.
+    /// Contacts, limits and warm start that the step began with, from the moment it has others.
     pub keys: Vec<ContactKey>,
+    pub limits: Vec<u32>,
     pub start: WarmStart,
     /// They are here, and not in the memory.
     pub has_contacts: bool,
@@ -41,6 +42,7 @@ impl Before {
 
     fn swap_contacts(&mut self, memory: &mut Memory) {
         std::mem::swap(&mut memory.keys, &mut self.keys);
+        std::mem::swap(&mut memory.limits, &mut self.limits);
         std::mem::swap(&mut memory.start, &mut self.start);
     }
 

@@ -1,11 +1,11 @@
 //! What a simulation is at a moment: state, what steps remember, and snapshots of both.
 
-use stiction_contact::WarmStart;
+use stiction_contact::{CONTACT_ROWS, WarmStart};
 use stiction_lcp::InputError;
 
 use super::Simulation;
 use super::rollback::Before;
-use crate::assemble::ContactKey;
+use crate::assemble::{Assembler, ContactFrame, ContactKey};
 use crate::equality::Switch;
 use crate::physical::PhysicalChange;
 use crate::world::World;
@@ -52,6 +52,8 @@ impl State {
 pub struct Memory {
     /// The contacts of the last step.
     pub keys: Vec<ContactKey>,
+    /// Its limits, ascending: twice the number of the velocity, or of the tendon after all velocities; one more for an upper limit.
+    pub limits: Vec<u32>,
     /// Modes, bases and forces of the last step.
     pub start: WarmStart,
     /// Motors at their limit: −1, 0 or 1 per velocity, then per actuator.
@@ -72,11 +74,68 @@ impl Memory {
 
     /// Takes over the contacts and the warm start of an answer, which has other storage then. What was remembered at the
     /// start of the step goes to `before`, the first time in a step.
-    pub(crate) fn learn(&mut self, before: &mut Before, keys: impl Iterator<Item = ContactKey>, start: &mut WarmStart) {
+    pub(crate) fn learn(&mut self, before: &mut Before, assembler: &Assembler, start: &mut WarmStart) {
         before.keep_contacts(self);
         self.keys.clear();
-        self.keys.extend(keys);
+        self.keys.extend(assembler.frames.iter().map(|f| f.key));
+        self.limits.clone_from(&assembler.limits);
         std::mem::swap(&mut self.start, start);
+    }
+
+    /// What is remembered for the rows of a problem: as it is, or else in `out`.
+    pub(crate) fn start_of<'a>(&'a self, assembler: &Assembler, out: &'a mut WarmStart) -> &'a WarmStart {
+        let same = assembler.frames.iter().map(|f| f.key).eq(self.keys.iter().copied());
+        if same && self.limits == assembler.limits && self.start.forces.fits(&assembler.problem) {
+            return &self.start;
+        }
+        self.map_start(assembler, out);
+        out
+    }
+
+    /// Modes and forces of the contacts and limits that were there in the last step; new ones are open and without force. Other rows have the forces
+    /// they had, if there are as many.
+    pub(crate) fn map_start(&self, assembler: &Assembler, out: &mut WarmStart) {
+        self.map_contacts(&assembler.frames, out);
+        out.bases.clear();
+        let (from, to, problem) = (&self.start.forces, &mut out.forces, &assembler.problem);
+        to.limit.clear();
+        to.limit.extend(assembler.limits.iter().map(|key| {
+            let before = self.limits.binary_search(key).ok();
+            before.and_then(|i| from.limit.get(i)).copied().unwrap_or(0.0)
+        }));
+        let rows = [problem.bilaterals().rows.len(), problem.bounded().rows.len()];
+        for ((to, from), rows) in
+            [(&mut to.bilateral, &from.bilateral), (&mut to.bounded, &from.bounded)].into_iter().zip(rows)
+        {
+            to.clear();
+            to.extend_from_slice(if from.len() == rows { from } else { &[] });
+            to.resize(rows, 0.0);
+        }
+    }
+
+    /// A contact at a corner may change from one feature to another with a last digit: if each is the only one of its two geoms that is new or gone, it
+    /// takes over.
+    fn map_contacts(&self, frames: &[ContactFrame], out: &mut WarmStart) {
+        let (old, old_keys) = (&self.start, &self.keys);
+        out.modes.clear();
+        let (mut to, from) = (out.forces.contacts_mut(), old.forces.contacts());
+        to.iter_mut().for_each(|x| x.clear());
+        let mut rest = &old_keys[..];
+        for pair in frames.chunk_by(|a, b| a.key.geoms == b.key.geoms) {
+            rest = &rest[rest.partition_point(|key| key.geoms < pair[0].key.geoms)..];
+            let first = old_keys.len() - rest.len();
+            let before = &rest[..rest.partition_point(|key| key.geoms == pair[0].key.geoms)];
+            let mut gone = (0..before.len()).filter(|&k| pair.iter().all(|frame| frame.key != before[k]));
+            let renamed = gone.next().filter(|_| gone.next().is_none());
+            let new = pair.iter().filter(|frame| !before.contains(&frame.key)).count();
+            for frame in pair {
+                let same = before.iter().position(|key| *key == frame.key).or(renamed.filter(|_| new == 1));
+                let i = same.map(|k| first + k).filter(|i| *i < old.modes.len());
+                let of = |x: &[f64]| i.and_then(|i| x.get(i)).copied().unwrap_or(0.0);
+                out.modes.push(i.map_or_else(Default::default, |i| old.modes[i]));
+                (0..CONTACT_ROWS).for_each(|k| to[k].push(of(from[k])));
+            }
+        }
     }
 }
 
@@ -110,8 +169,9 @@ impl Simulation {
         to.state.v.clone_from(v);
         to.state.activation.clone_from(activation);
         (to.state.t, to.state.step) = (*t, *step);
-        let Memory { keys, start, saturated } = &self.memory;
+        let Memory { keys, limits, start, saturated } = &self.memory;
         to.memory.keys.clone_from(keys);
+        to.memory.limits.clone_from(limits);
         to.memory.start.modes.clone_from(&start.modes);
         to.memory.start.bases.clone_from(&start.bases);
         to.memory.start.forces.copy_from(&start.forces);

@@ -115,12 +115,12 @@ impl Simulation {
                 }
             }
         }
-        for (tendon, (length, row)) in world.tendons.iter().zip(&drives.tendons) {
+        for (of, (tendon, (length, row))) in (world.model.nv()..).zip(world.tendons.iter().zip(&drives.tendons)) {
             let speed = row.dot(&world.model, &state.v).abs().max(row.dot(&world.model, &scratch.v_free).abs());
             let reach = 2.0 * settings.dt * speed + LIMIT_REACH;
             for (gap, sign) in [(length - tendon.limits[0], 1.0), (tendon.limits[1] - length, -1.0)] {
                 if gap <= reach {
-                    assembler.add_row_limit(row, sign, gap, 0.0)?;
+                    assembler.add_row_limit(of, row, sign, gap, 0.0)?;
                 }
             }
             if tendon.friction > 0.0 {

@@ -21,7 +21,7 @@ use crate::motors::{Bounded, add_outer};
 use crate::simulation::{Simulation, StepFailure, StepReport};
 use contacts::flatten_faces;
 pub(crate) use contacts::{TOUCHING_GAP, separation_speed, smaller};
-pub(crate) use solve::{describe, map_start};
+pub(crate) use solve::describe;
 
 /// Bodies may be hit within the step: contacts are looked for this fraction of the way of the fastest body that may hit them farther than bodies
 /// move by themselves.
@@ -196,7 +196,7 @@ impl Simulation {
         self.advance_activations();
         let Self { world, state, memory, before, assembler, settings, last, .. } = self;
         let Some(solution) = last.as_mut().and_then(ContactOutcome::answer_mut) else { return };
-        memory.learn(before, assembler.frames.iter().map(|f| f.key), &mut solution.warm_start);
+        memory.learn(before, assembler, &mut solution.warm_start);
         state.v.copy_from_slice(&solution.motion);
         world.model.integrate(&mut state.q, &state.v, settings.dt);
         state.advance_time(state.t, settings.dt);

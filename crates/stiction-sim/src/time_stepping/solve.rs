@@ -3,11 +3,9 @@
 
 use std::ops::Range;
 
-use stiction_contact::{
-    CONTACT_ROWS, ContactOutcome, ContactSolution, ContactStats, Island, Islands, Place, WarmStart,
-};
+use stiction_contact::{CONTACT_ROWS, ContactOutcome, ContactSolution, ContactStats, Island, Islands, Place};
 
-use crate::assemble::{Assembler, ContactFrame, ContactKey};
+use crate::assemble::{Assembler, ContactFrame};
 use crate::energy::EnergyBalance;
 use crate::simulation::{OnFailure, Simulation, StepFailure, StepReport};
 
@@ -151,14 +149,9 @@ impl Simulation {
     /// Solves the assembled problem; what was found instead, if it is not certified.
     fn try_solve(&mut self) -> Result<Result<StepReport, ContactOutcome>, StepFailure> {
         let Self { assembler, memory, scratch, model, last, .. } = self;
-        let same = assembler.frames.iter().map(|f| f.key).eq(memory.keys.iter().copied());
-        let start = if let Some(found) = &scratch.joint_start {
-            found
-        } else if same {
-            &memory.start
-        } else {
-            map_start(&memory.start, &memory.keys, &assembler.frames, &mut scratch.start);
-            &scratch.start
+        let start = match &scratch.joint_start {
+            Some(found) => found,
+            None => memory.start_of(assembler, &mut scratch.start),
         };
         if let Some(old) = last.take() {
             model.recycle(old);
@@ -281,35 +274,6 @@ fn work_and_slip(assembler: &Assembler, v_free: &[f64], solution: &ContactSoluti
         slip = slip.max((s * s + t * t).sqrt());
     }
     (work, slip)
-}
-
-/// Modes and forces of the contacts that were there in the last step; new ones are open and without force. A contact at a corner may change from one feature to another with a last digit: if each is
-/// the only one of its two geoms that is new or gone, it takes over.
-pub(crate) fn map_start(old: &WarmStart, old_keys: &[ContactKey], frames: &[ContactFrame], out: &mut WarmStart) {
-    out.modes.clear();
-    out.bases.clear();
-    let (mut to, from) = (out.forces.contacts_mut(), old.forces.contacts());
-    to.iter_mut().for_each(|x| x.clear());
-    let mut rest = old_keys;
-    for pair in frames.chunk_by(|a, b| a.key.geoms == b.key.geoms) {
-        rest = &rest[rest.partition_point(|key| key.geoms < pair[0].key.geoms)..];
-        let first = old_keys.len() - rest.len();
-        let before = &rest[..rest.partition_point(|key| key.geoms == pair[0].key.geoms)];
-        let mut gone = (0..before.len()).filter(|&k| pair.iter().all(|frame| frame.key != before[k]));
-        let renamed = gone.next().filter(|_| gone.next().is_none());
-        let new = pair.iter().filter(|frame| !before.contains(&frame.key)).count();
-        for frame in pair {
-            let same = before.iter().position(|key| *key == frame.key).or(renamed.filter(|_| new == 1));
-            let i = same.map(|k| first + k).filter(|i| *i < old.modes.len());
-            let of = |x: &[f64]| i.and_then(|i| x.get(i)).copied().unwrap_or(0.0);
-            out.modes.push(i.map_or_else(Default::default, |i| old.modes[i]));
-            (0..CONTACT_ROWS).for_each(|k| to[k].push(of(from[k])));
-        }
-    }
-    let f = &mut out.forces;
-    f.bilateral.clone_from(&old.forces.bilateral);
-    f.limit.clone_from(&old.forces.limit);
-    f.bounded.clone_from(&old.forces.bounded);
 }
 
 /// Why an outcome is no solution.

@@ -533,3 +533,37 @@ fn a_recording_does_not_go_back() {
     let error = recorder.before_step(&simulation).unwrap_err().to_string();
     assert!(error.contains("its number of steps went from 1 to 0"), "{error}");
 }
+
+/// One body rests on its limit, another comes to its own: what is remembered of the first stays, in saved states too.
+#[test]
+fn a_limit_that_comes_leaves_what_is_remembered_of_others() {
+    let text = r#"
+        gravity = [0, 0, -9.81]
+        [[bodies]]
+        name = "resting"
+        mass = 1.0
+        shape = { box = [0.1, 0.1, 0.1] }
+        position = [0.0, 1.0, 0.0]
+        joint = { type = "prismatic", axis = [0, 0, 1], limits = [0, 1] }
+        [[bodies]]
+        name = "moving"
+        mass = 1.0
+        shape = { box = [0.1, 0.1, 0.1] }
+        position = [0.0, -1.0, 0.0]
+        joint = { type = "prismatic", axis = [1, 0, 0], limits = [-0.05, 0.05] }
+    "#;
+    let scene = Scene::parse(text, Path::new("."), &[]).unwrap();
+    let mut simulation = scene.simulation().unwrap();
+    simulation.set_state(&[0.0, 0.0], &[0.0, 1.0]).unwrap();
+    let (mut rows, mut fresh) = (vec![], scene.simulation().unwrap());
+    // It goes on at 1 m/s until it is there.
+    while simulation.state().v[1] == 1.0 {
+        let step = rows.len();
+        fresh.load_state(&simulation.save_state()).unwrap();
+        let report = simulation.step().unwrap();
+        assert_eq!((fresh.step().unwrap(), fresh.save_state()), (report, simulation.save_state()), "step {step}");
+        rows.push(simulation.problem().limits().rows.len());
+        assert!(report.guessed || step == 0 || simulation.state().v[1] != 1.0, "step {step}: {rows:?}");
+    }
+    assert_eq!((rows.first(), rows.last()), (Some(&1), Some(&2)));
+}

@@ -29,7 +29,10 @@ impl Newton {
         for tried in tries {
             // The first step of a stiff system leaves the rounding of large forces, which the next one removes.
             let patience = usize::from(tried <= NEARLY_DEPENDENT);
-            if self.finish_with(el, tried * alpha, true, patience) {
+            // States that contradict each other are wrong, whatever the α; bilateral rows may be nearly dependent instead.
+            if self.finish_with(el, tried * alpha, true, patience)
+                || !bilateral && self.error(el) > self.tolerances.wrong_states
+            {
                 break;
             }
         }
