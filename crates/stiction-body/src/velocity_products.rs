@@ -215,8 +215,8 @@ impl StepScratch {
         // Motion under velocity products keeps its energy: ½ vᵀ Ṁ v = −v · force, which is the rate along the step.
         let slope = -dt * dot(&self.before, force);
         mass.mul_into(&self.after, &mut self.impulse);
-        // Of a tree that floats, the centre of mass is to be known to rounding.
-        let start = floating.is_none().then(|| [0.5 * dot(&self.after, &self.impulse), slope]);
+        let momentum = floating.map_or(0.0, |base| dot(&self.impulse[..3], &self.impulse[..3]) / base.mass);
+        let start = [0.5 * (dot(&self.after, &self.impulse) - momentum), slope];
         let (scale, drift) = self.find_scale(model, tree, q, kinetic, (floating, start), dt);
         self.after.iter_mut().zip(&self.before).for_each(|(after, before)| *after = scale * *after - before);
         if let Some(base) = floating {
@@ -244,7 +244,7 @@ impl StepScratch {
     }
 
     /// The factor for the velocities after the step with which their kinetic energy where they lead
-    /// to is `kinetic`; and the velocity of the centre of mass there, unscaled. `start` is the
+    /// to is `kinetic`; and, of a tree that floats, the velocity of the centre of mass there, unscaled. `start` is the
     /// energy of these velocities in the present configuration, and its rate with the factor.
     fn find_scale(
         &mut self,
@@ -252,25 +252,30 @@ impl StepScratch {
         tree: &Tree,
         q: &[f64],
         kinetic: f64,
-        (floating, mut start): (Option<&Floating>, Option<[f64; 2]>),
+        (floating, start): (Option<&Floating>, [f64; 2]),
         dt: f64,
     ) -> (f64, Vec3) {
         let (mut low, mut high, mut scale) = (0.0, LARGEST_SCALE, 1.0);
-        for _ in 0..SCALING_ROUNDS {
+        for round in 0..SCALING_ROUNDS {
             let end = self.energy_at_end(model, tree, q, scale * dt, floating);
             let ratio = scale * scale * end.kinetic / kinetic;
             if (ratio - 1.0).abs() <= ENERGY_TOLERANCE || !ratio.is_finite() {
                 return (scale, end.drift);
             }
-            if let Some(scale) = start.take().and_then(|start| scale_on_parabola(start, end.kinetic, kinetic)) {
-                return (scale, end.drift);
+            let mut next = scale / ratio.sqrt();
+            if round == 0 {
+                let is_parabola;
+                (next, is_parabola) = scale_on_parabola(start, end.kinetic, kinetic);
+                // Of a tree that floats, the centre of mass is to be known to rounding.
+                if is_parabola && floating.is_none() {
+                    return (next, end.drift);
+                }
             }
             if ratio > 1.0 {
                 high = scale;
             } else {
                 low = scale;
             }
-            let next = scale / ratio.sqrt();
             scale = if low < next && next < high { next } else { 0.5 * (low + high) };
         }
         // No scale has that energy, or it is a matter of rounding: rather less than more.
@@ -349,8 +354,8 @@ impl StepScratch {
 }
 
 /// The scale s with `s² E(s) = kinetic`, near 1, where E is the parabola with the given value and slope at 0 and the value
-/// `end` at 1; none where E cannot be told from it beyond doubt.
-fn scale_on_parabola([start, slope]: [f64; 2], end: f64, kinetic: f64) -> Option<f64> {
+/// `end` at 1; and whether E cannot be told from it beyond doubt.
+fn scale_on_parabola([start, slope]: [f64; 2], end: f64, kinetic: f64) -> (f64, bool) {
     let curvature = end - start - slope;
     let mut scale = 1.0;
     // The first correction is small, and the second one rounding.
@@ -363,7 +368,7 @@ fn scale_on_parabola([start, slope]: [f64; 2], end: f64, kinetic: f64) -> Option
     let left_out = curvature.abs() * (scale - 1.0).abs();
     let is_parabola =
         left_out <= PARABOLA_TOLERANCE * ENERGY_TOLERANCE * kinetic && (end - start).abs() <= PARABOLA_RANGE * kinetic;
-    is_parabola.then_some(scale)
+    (scale, is_parabola)
 }
 
 /// The angular velocity of a free body after `dt`, both in its own axes: the implicit midpoint

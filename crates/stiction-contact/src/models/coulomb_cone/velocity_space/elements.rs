@@ -75,6 +75,24 @@ pub(super) struct Element {
     pub mu_moment: f64,
     /// Of a moment: by how many places the element of its contact is before it. Else 0.
     pub behind: usize,
+    /// Of a row of a single velocity, as those of joints' limits and dry friction are: where it is.
+    pub only: Option<Only>,
+}
+
+/// The one number of a row that is not zero.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Only {
+    /// Its place in the row.
+    pub at: usize,
+    /// Where its square belongs in the matrix.
+    pub diagonal: usize,
+}
+
+impl Only {
+    /// Where the lanes that it is in begin.
+    pub(super) fn lanes(self) -> usize {
+        self.at / LANES * LANES
+    }
 }
 
 /// The law of an element beside the forces of others.
@@ -88,7 +106,8 @@ pub(super) enum LawBeside {
 
 impl Element {
     fn new(law: Block, source: Source, rows: usize, bias: [f64; 3]) -> Self {
-        Self { law, source, rows, group: 0, values: 0, bias, w: [0.0; 3], weight: 0.0, mu_moment: 0.0, behind: 0 }
+        let (w, weight, mu_moment) = ([0.0; 3], 0.0, 0.0);
+        Self { law, source, rows, group: 0, values: 0, bias, w, weight, mu_moment, behind: 0, only: None }
     }
 
     /// A moment that the normal force of the contact `behind` places before bounds, with this coefficient.
@@ -601,13 +620,27 @@ impl Elements {
                 Source::Bilateral(i) => self.load_row(&problem.bilaterals().rows, i, e, 0),
                 Source::Bounded(i) => self.load_row(&problem.bounded().rows, i, e, 0),
             }
+            // Moments may follow the force of a contact.
+            let single = matches!(element.source, Source::Limit(_) | Source::Bilateral(_) | Source::Bounded(_));
+            let only = if single { self.find_only(e) } else { None };
             let element = &mut self.list[e];
+            element.only = only;
             for r in 0..element.rows {
                 let row = &self.values[start + r * stride..start + (r + 1) * stride];
                 element.w[r] = super::lanes::dot(row, row);
             }
             element.weight = element.w[..element.rows].iter().sum::<f64>() / element.rows as f64;
         }
+    }
+
+    /// The one number of the row of element `e` that is not zero, unless there are more.
+    fn find_only(&self, e: usize) -> Option<Only> {
+        let (element, group) = (&self.list[e], &self.groups[self.list[e].group]);
+        let row = self.row(element, 0);
+        let at = row.iter().position(|x| *x != 0.0).filter(|at| row[at + 1..].iter().all(|x| *x == 0.0))?;
+        let mut pairs = self.pairs[group.pairs.0..group.pairs.1].iter().filter(|pair| pair.is_diagonal());
+        let pair = pairs.find(|pair| (pair.ranges[0].0..pair.ranges[0].0 + pair.ranges[0].1).contains(&at))?;
+        Some(Only { at, diagonal: pair.place.diagonal(at - pair.ranges[0].0) })
     }
 
     fn measure_energy(&mut self, problem: &ContactProblem, level: Level) {
@@ -701,6 +734,12 @@ impl Elements {
     #[inline]
     pub(super) fn row(&self, element: &Element, r: usize) -> &[f64] {
         self.row_of(element, r, self.groups[element.group].stride)
+    }
+
+    /// The lanes of an element's row that its one number is in.
+    #[inline(always)]
+    pub(super) fn lanes_of(&self, element: &Element, only: Only) -> &[f64] {
+        &self.values[element.values + only.lanes()..][..LANES]
     }
 
     /// Row `r` of an element, whose rows have this length.

@@ -2,7 +2,7 @@
 
 use super::super::law::{Block, askew, limit_error};
 use super::elements::{Element, Elements, Group, LawBeside, by_stride};
-use super::lanes::dot_of_sizes;
+use super::lanes::{LANES, dot_of_sizes};
 use super::length;
 use super::newton::Newton;
 
@@ -46,7 +46,10 @@ impl Newton {
             let element = &el.list[e];
             let mut size = [0.0; 3];
             for r in 0..element.rows {
-                let terms = dot_of_sizes(el.row_of(element, r, stride), speed);
+                let terms = match element.only {
+                    Some(only) => dot_of_sizes(el.lanes_of(element, only), &speed[only.lanes()..only.lanes() + LANES]),
+                    None => dot_of_sizes(el.row_of(element, r, stride), speed),
+                };
                 let root = element.w[r].sqrt();
                 size[r] = element.bias[r].abs() + (terms + FLOOR * root * fastest).min(root * el.energy_norm);
             }
@@ -87,6 +90,10 @@ impl Newton {
         sum.fill(0.0);
         for e in group.elements.0..group.elements.1 {
             let (element, p) = (&el.list[e], &self.p[e]);
+            if let Some(only) = element.only {
+                sum[only.at] += el.values[element.values + only.at].abs() * p[0].abs();
+                continue;
+            }
             for r in 0..element.rows {
                 let (row, p) = (el.row_of(element, r, stride), p[r].abs());
                 sum.iter_mut().zip(row).for_each(|(s, a)| *s += a.abs() * p);

@@ -19,7 +19,7 @@ use stiction_linalg::simd::{self, Kernel};
 use super::super::law::{self, Block, Slip, State, Steps};
 use super::affine::{Map, affine_law};
 use super::elements::{Elements, Group, LawBeside, by_stride};
-use super::lanes::{add_products, axpy, dot, dot_doubled, scale};
+use super::lanes::{LANES, add_products, axpy, dot, dot_doubled, scale};
 use super::sparse::BlockMatrix;
 use super::tolerances::Tolerances;
 use crate::mass::Mass;
@@ -159,6 +159,13 @@ impl Newton {
         sum.fill(0.0);
         for e in group.elements.0..group.elements.1 {
             let (element, p, u) = (&el.list[e], &self.p[e], &mut self.u[e]);
+            if let Some(only) = element.only {
+                let (row, lanes) = (el.lanes_of(element, only), only.lanes()..only.lanes() + LANES);
+                let (bias, local) = (element.bias[0], &local[lanes.clone()]);
+                u[0] = if doubled { dot_doubled(bias, row, local) } else { bias + dot(row, local) };
+                axpy(p[0], row, &mut sum[lanes]);
+                continue;
+            }
             for r in 0..element.rows {
                 let (row, bias) = (el.row_of(element, r, stride), element.bias[r]);
                 u[r] = if doubled { dot_doubled(bias, row, local) } else { bias + dot(row, local) };
@@ -233,6 +240,10 @@ impl Newton {
         let mut normal = 0.0;
         for e in group.elements.0..group.elements.1 {
             let (element, map, dp) = (&el.list[e], &self.maps[e], &self.dp[e]);
+            if let Some(only) = element.only {
+                axpy(dp[0], el.lanes_of(element, only), &mut sum[only.lanes()..only.lanes() + LANES]);
+                continue;
+            }
             for r in 0..element.rows {
                 axpy(dp[r] + map.follows[r] * normal, el.row_of(element, r, stride), sum);
             }
@@ -249,6 +260,11 @@ impl Newton {
         let mut normal = 0.0;
         for e in group.elements.0..group.elements.1 {
             let (element, map, dp, du) = (&el.list[e], &self.maps[e], &mut self.dp[e], &mut self.du[e]);
+            if let Some(only) = element.only {
+                du[0] = dot(el.lanes_of(element, only), &local[only.lanes()..only.lanes() + LANES]);
+                dp[0] -= map.c[0][0] * du[0];
+                continue;
+            }
             for r in 0..element.rows {
                 du[r] = dot(el.row_of(element, r, stride), local);
                 dp[r] += map.follows[r] * normal;
@@ -289,6 +305,13 @@ impl Newton {
             for e in group.elements.0..group.elements.1 {
                 stiction_lcp::interrupt::check_at(e);
                 let (presses, follows) = (self.maps[e].acts, self.maps[e].follows != [0.0; 3]);
+                if let Some(only) = el.list[e].only {
+                    if presses {
+                        let x = el.values[el.list[e].values + only.at];
+                        self.matrix.add_diagonal(only.diagonal, self.maps[e].c[0][0] * x * x);
+                    }
+                    continue;
+                }
                 if (presses || follows) && !acts {
                     self.block[..group.length * group.stride].fill(0.0);
                     acts = true;

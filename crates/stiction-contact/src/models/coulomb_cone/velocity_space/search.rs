@@ -14,6 +14,10 @@ use crate::mass::Mass;
 const SEMISMOOTH_STEPS: usize = 3;
 /// A step that leaves more of the residual than this ends them.
 const SEMISMOOTH_DECREASE: f64 = 0.5;
+/// The same for a robot and what it holds, an island of so many blocks: from a guess they find the states as a rule, however wrong it was and whatever
+/// a step leaves, in less time than the sweeps take. Those of free bodies they do not.
+const STEPS_OF_ROBOTS: usize = 6;
+const BLOCKS_OF_ROBOTS: usize = 2;
 /// Proximal steps, how many of them may go by without a smaller residual, and their largest α.
 const PROXIMAL_STEPS: usize = 400;
 const PROXIMAL_PATIENCE: usize = 100;
@@ -40,19 +44,19 @@ const PULLS_INSIDE: usize = 6;
 /// A run towards a solution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Run {
-    /// Gauss–Seidel sweeps before it; none for a start from no forces.
-    sweeps: usize,
+    /// Gauss–Seidel sweeps before it, for robots and for all else; none for a start from no forces.
+    sweeps: [usize; 2],
     /// How far inside the laws long steps start, and the path where these do not end. From no forces: beside the fastest motion.
     inside: [f64; 2],
 }
 
 /// The runs: near what some sweeps found, then near what more of them find; then from far inside, for forces that the sweeps underrate (large mass ratios).
 const RUNS: [Run; 5] = [
-    Run { sweeps: 50, inside: [0.03, 0.3] },
-    Run { sweeps: 300, inside: [0.03, 0.3] },
-    Run { sweeps: 0, inside: [0.3, 0.3] },
-    Run { sweeps: 1, inside: [1.0, 1.0] },
-    Run { sweeps: 1, inside: [10.0, 10.0] },
+    Run { sweeps: [20, 50], inside: [0.03, 0.3] },
+    Run { sweeps: [300; 2], inside: [0.03, 0.3] },
+    Run { sweeps: [0; 2], inside: [0.3, 0.3] },
+    Run { sweeps: [1; 2], inside: [1.0, 1.0] },
+    Run { sweeps: [1; 2], inside: [10.0, 10.0] },
 ];
 
 /// Coefficients of friction that stand in for those without limit, one after the other: the smaller, the smaller the forces of redundant contacts.
@@ -169,9 +173,13 @@ impl Search {
         self.swept_p.clone_from(&newton.p);
         make_admissible(el, &mut self.swept_p);
         // From the guess first, unless its forces are far off: what a redundant set leaves open stays as it was, or even.
-        let found = (guess == Guess::States || self.best_error <= tolerances.guess_error)
-            && self.semismooth(el, newton, tolerances.semismooth_alpha, SEMISMOOTH_STEPS, enough) <= enough
-            || self.run_all(el, newton, mass, enough, limit);
+        let (near, alpha) = (self.best_error <= tolerances.guess_error, tolerances.semismooth_alpha);
+        let from_guess = match is_robot(el) {
+            true => self.semismooth_while(el, newton, alpha, STEPS_OF_ROBOTS, f64::INFINITY, enough),
+            false if near || guess == Guess::States => self.semismooth(el, newton, alpha, SEMISMOOTH_STEPS, enough),
+            false => f64::INFINITY,
+        };
+        let found = from_guess <= enough || self.run_all(el, newton, mass, enough, limit);
         if self.best_error == f64::INFINITY {
             // Nothing could be measured: numbers overflowed.
             newton.set_free(el);
@@ -286,12 +294,13 @@ impl Search {
 
     /// The sweeps of a run, and semismooth steps from there; true when an answer is good enough.
     fn sweep(&mut self, el: &Elements, newton: &mut Newton, mass: Option<&Mass>, run: &Run, enough: f64) -> bool {
-        if run.sweeps == 0 {
+        let sweeps = run.sweeps[usize::from(!is_robot(el))];
+        if sweeps == 0 {
             return false;
         }
         newton.v.clone_from(&self.swept_v);
         newton.p.clone_from(&self.swept_p);
-        self.sweeps.sweep(el, mass, newton, run.sweeps);
+        self.sweeps.sweep(el, mass, newton, sweeps);
         self.swept_v.clone_from(&newton.v);
         self.swept_p.clone_from(&newton.p);
         self.semismooth(el, newton, newton.tolerances.semismooth_alpha, SEMISMOOTH_STEPS, enough) <= enough
@@ -318,7 +327,7 @@ impl Search {
 
     /// Starts inside the laws, near what the sweeps found or from no forces.
     fn start(&mut self, el: &Elements, newton: &mut Newton, run: &Run, inside: f64) {
-        if run.sweeps == 0 {
+        if run.sweeps == [0; 2] {
             newton.v.clone_from(&self.free_v);
             newton.p.fill([0.0; 3]);
             self.path.start_cold(el, newton, inside);
@@ -331,6 +340,19 @@ impl Search {
 
     /// Semismooth Newton steps, at most `steps` factors; returns the best error.
     fn semismooth(&mut self, el: &Elements, newton: &mut Newton, alpha: f64, steps: usize, enough: f64) -> f64 {
+        self.semismooth_while(el, newton, alpha, steps, SEMISMOOTH_DECREASE, enough)
+    }
+
+    /// The same while a step leaves at most this part of the residual.
+    fn semismooth_while(
+        &mut self,
+        el: &Elements,
+        newton: &mut Newton,
+        alpha: f64,
+        steps: usize,
+        decrease: f64,
+        enough: f64,
+    ) -> f64 {
         self.alpha = alpha;
         let mut residual = newton.evaluate(el, false);
         for _ in 0..steps {
@@ -350,7 +372,7 @@ impl Search {
                     break;
                 }
             }
-            if residual > SEMISMOOTH_DECREASE * before {
+            if residual > decrease * before {
                 break;
             }
         }
@@ -565,6 +587,12 @@ impl Search {
         }
         error
     }
+}
+
+/// True of an island of a robot, and of what it holds.
+fn is_robot(el: &Elements) -> bool {
+    let free = 6;
+    el.blocks.len() <= BLOCKS_OF_ROBOTS && (0..el.blocks.len()).any(|k| el.block_range(k).len() != free)
 }
 
 /// Moves forces that rounding left outside their bounds back onto them.

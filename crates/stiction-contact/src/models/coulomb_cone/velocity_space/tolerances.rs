@@ -16,7 +16,7 @@ stiction_lcp::tolerances! {
         proximal_alpha = 1e-5,
         /// α of the path at its start; it grows where rounding stops the path. More slows its end down.
         path_alpha = 1e-11,
-        /// Error of a guess above which steps from it are of no use: one in ten succeeds there.
+        /// Error of a guess, but for those of robots, above which steps from it are of no use: one in ten succeeds there.
         guess_error = 1e-2,
         /// Forces of a guess beside the velocities of the island, above which they are not used as a start.
         guess_size = 10.0,

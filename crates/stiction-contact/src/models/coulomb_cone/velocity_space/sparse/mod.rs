@@ -36,6 +36,13 @@ pub(super) struct Place {
     stride: usize,
 }
 
+impl Place {
+    /// Where entry `k` of the diagonal of a block on the diagonal is.
+    pub(super) fn diagonal(self, k: usize) -> usize {
+        self.at + k * (self.stride + 1)
+    }
+}
+
 /// A square matrix of blocks with a symmetric pattern, then its factor: `L Lᵀ`, or `L U` without
 /// pivoting.
 #[derive(Debug, Clone, Default)]
@@ -190,6 +197,14 @@ impl BlockMatrix {
         self.add_lower(place, diagonal, sizes, blocks[0], stride);
         if !self.symmetric {
             self.add_upper(place, diagonal, [cols, rows], blocks[1], stride);
+        }
+    }
+
+    /// Adds a number to the diagonal at a place of the panels.
+    pub(super) fn add_diagonal(&mut self, at: usize, x: f64) {
+        self.panels[0][at] += x;
+        if !self.symmetric {
+            self.panels[1][at] += x;
         }
     }
 
