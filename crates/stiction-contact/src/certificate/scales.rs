@@ -2,6 +2,7 @@
 //!
 //! `E_I = √(Σ_b (‖v‖_b + dt ‖M⁻¹ f‖_b)²) + max_k |b_k| / √W_k` with `‖x‖_b² = x_bᵀ M_b x_b` over the blocks b of island I, and the maximum over
 //! its rows k that drive: with a target, a bounce or a moving surface. No exact answer moves much faster: contact alone adds no energy.
+//! Where the squares leave the range of normal numbers, the largest member of a sum stands for it.
 
 use super::measures::root_or;
 use crate::model::Level;

@@ -89,9 +89,11 @@ pub(super) struct Only {
 }
 
 impl Only {
-    /// Where the lanes that it is in begin.
-    pub(super) fn lanes(self) -> usize {
-        self.at / LANES * LANES
+    /// The lanes that it is in.
+    #[inline(always)]
+    pub(super) fn lanes(self) -> Range<usize> {
+        let start = self.at / LANES * LANES;
+        start..start + LANES
     }
 }
 
@@ -739,7 +741,7 @@ impl Elements {
     /// The lanes of an element's row that its one number is in.
     #[inline(always)]
     pub(super) fn lanes_of(&self, element: &Element, only: Only) -> &[f64] {
-        &self.values[element.values + only.lanes()..][..LANES]
+        &self.values[element.values..][only.lanes()]
     }
 
     /// Row `r` of an element, whose rows have this length.

@@ -2,7 +2,7 @@
 
 use super::super::law::{Block, askew, limit_error};
 use super::elements::{Element, Elements, Group, LawBeside, by_stride};
-use super::lanes::{LANES, dot_of_sizes};
+use super::lanes::dot_of_sizes;
 use super::length;
 use super::newton::Newton;
 
@@ -47,7 +47,7 @@ impl Newton {
             let mut size = [0.0; 3];
             for r in 0..element.rows {
                 let terms = match element.only {
-                    Some(only) => dot_of_sizes(el.lanes_of(element, only), &speed[only.lanes()..only.lanes() + LANES]),
+                    Some(only) => dot_of_sizes(el.lanes_of(element, only), &speed[only.lanes()]),
                     None => dot_of_sizes(el.row_of(element, r, stride), speed),
                 };
                 let root = element.w[r].sqrt();

@@ -19,7 +19,7 @@ use stiction_linalg::simd::{self, Kernel};
 use super::super::law::{self, Block, Slip, State, Steps};
 use super::affine::{Map, affine_law};
 use super::elements::{Elements, Group, LawBeside, by_stride};
-use super::lanes::{LANES, add_products, axpy, dot, dot_doubled, scale};
+use super::lanes::{add_products, axpy, dot, dot_doubled, scale};
 use super::sparse::BlockMatrix;
 use super::tolerances::Tolerances;
 use crate::mass::Mass;
@@ -160,10 +160,9 @@ impl Newton {
         for e in group.elements.0..group.elements.1 {
             let (element, p, u) = (&el.list[e], &self.p[e], &mut self.u[e]);
             if let Some(only) = element.only {
-                let (row, lanes) = (el.lanes_of(element, only), only.lanes()..only.lanes() + LANES);
-                let (bias, local) = (element.bias[0], &local[lanes.clone()]);
+                let (row, bias, local) = (el.lanes_of(element, only), element.bias[0], &local[only.lanes()]);
                 u[0] = if doubled { dot_doubled(bias, row, local) } else { bias + dot(row, local) };
-                axpy(p[0], row, &mut sum[lanes]);
+                axpy(p[0], row, &mut sum[only.lanes()]);
                 continue;
             }
             for r in 0..element.rows {
@@ -241,7 +240,7 @@ impl Newton {
         for e in group.elements.0..group.elements.1 {
             let (element, map, dp) = (&el.list[e], &self.maps[e], &self.dp[e]);
             if let Some(only) = element.only {
-                axpy(dp[0], el.lanes_of(element, only), &mut sum[only.lanes()..only.lanes() + LANES]);
+                axpy(dp[0], el.lanes_of(element, only), &mut sum[only.lanes()]);
                 continue;
             }
             for r in 0..element.rows {
@@ -261,7 +260,7 @@ impl Newton {
         for e in group.elements.0..group.elements.1 {
             let (element, map, dp, du) = (&el.list[e], &self.maps[e], &mut self.dp[e], &mut self.du[e]);
             if let Some(only) = element.only {
-                du[0] = dot(el.lanes_of(element, only), &local[only.lanes()..only.lanes() + LANES]);
+                du[0] = dot(el.lanes_of(element, only), &local[only.lanes()]);
                 dp[0] -= map.c[0][0] * du[0];
                 continue;
             }
