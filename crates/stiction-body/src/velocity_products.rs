@@ -55,7 +55,7 @@ const PARABOLA_TOLERANCE: f64 = 0.1;
 /// Relative change of the kinetic energy along a step up to which it is like a parabola.
 const PARABOLA_RANGE: f64 = 0.01;
 
-/// Rounds of scaling: slow motion needs one or two; bisection reaches the tolerance from anywhere.
+/// Rounds of scaling, by secants: slow motion needs one or two, fast motion five; bisection reaches the tolerance from anywhere.
 const SCALING_ROUNDS: usize = 40;
 
 /// The largest factor by which velocities are scaled.
@@ -256,26 +256,33 @@ impl StepScratch {
         dt: f64,
     ) -> (f64, Vec3) {
         let (mut low, mut high, mut scale) = (0.0, LARGEST_SCALE, 1.0);
-        for round in 0..SCALING_ROUNDS {
+        // The scale before, and what its energy was beside the one wanted.
+        let mut before: Option<[f64; 2]> = None;
+        for _ in 0..SCALING_ROUNDS {
             let end = self.energy_at_end(model, tree, q, scale * dt, floating);
-            let ratio = scale * scale * end.kinetic / kinetic;
-            if (ratio - 1.0).abs() <= ENERGY_TOLERANCE || !ratio.is_finite() {
+            let excess = scale * scale * end.kinetic / kinetic - 1.0;
+            if excess.abs() <= ENERGY_TOLERANCE || !excess.is_finite() {
                 return (scale, end.drift);
             }
-            let mut next = scale / ratio.sqrt();
-            if round == 0 {
-                let is_parabola;
-                (next, is_parabola) = scale_on_parabola(start, end.kinetic, kinetic);
-                // Of a tree that floats, the centre of mass is to be known to rounding.
-                if is_parabola && floating.is_none() {
-                    return (next, end.drift);
-                }
-            }
-            if ratio > 1.0 {
+            if excess > 0.0 {
                 high = scale;
             } else {
                 low = scale;
             }
+            let next = match before {
+                Some([scale_before, excess_before]) => {
+                    scale - excess * (scale - scale_before) / (excess - excess_before)
+                }
+                None => {
+                    let (next, is_parabola) = scale_on_parabola(start, end.kinetic, kinetic);
+                    // Of a tree that floats, the centre of mass is to be known to rounding.
+                    if is_parabola && floating.is_none() {
+                        return (next, end.drift);
+                    }
+                    next
+                }
+            };
+            before = Some([scale, excess]);
             scale = if low < next && next < high { next } else { 0.5 * (low + high) };
         }
         // No scale has that energy, or it is a matter of rounding: rather less than more.
