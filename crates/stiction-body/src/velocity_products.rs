@@ -55,7 +55,7 @@ const PARABOLA_TOLERANCE: f64 = 0.1;
 /// Relative change of the kinetic energy along a step up to which it is like a parabola.
 const PARABOLA_RANGE: f64 = 0.01;
 
-/// Rounds of scaling, by secants: slow motion needs one or two, fast motion five; bisection reaches the tolerance from anywhere.
+/// Rounds of scaling, by secants: slow motion needs one to three; bisection reaches the tolerance from anywhere.
 const SCALING_ROUNDS: usize = 40;
 
 /// The largest factor by which velocities are scaled.

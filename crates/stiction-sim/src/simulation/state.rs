@@ -93,7 +93,7 @@ impl Memory {
     }
 
     /// Modes and forces of the contacts and limits that were there in the last step; new ones are open and without force. Other rows have the forces
-    /// they had, if there are as many.
+    /// they had, in their order; those behind them, such as servos that stand as rows, have none.
     pub(crate) fn map_start(&self, assembler: &Assembler, out: &mut WarmStart) {
         self.map_contacts(&assembler.frames, out);
         out.bases.clear();
@@ -108,7 +108,7 @@ impl Memory {
             [(&mut to.bilateral, &from.bilateral), (&mut to.bounded, &from.bounded)].into_iter().zip(rows)
         {
             to.clear();
-            to.extend_from_slice(if from.len() == rows { from } else { &[] });
+            to.extend_from_slice(from);
             to.resize(rows, 0.0);
         }
     }

@@ -591,8 +591,8 @@ impl Search {
 
 /// True of an island of a robot, and of what it holds.
 fn is_robot(el: &Elements) -> bool {
-    let free = 6;
-    el.blocks.len() <= BLOCKS_OF_ROBOTS && (0..el.blocks.len()).any(|k| el.block_range(k).len() != free)
+    let is_free = |k: usize| el.block_range(k).len() == 6;
+    !el.delassus.is_some() && el.blocks.len() <= BLOCKS_OF_ROBOTS && !(0..el.blocks.len()).all(is_free)
 }
 
 /// Moves forces that rounding left outside their bounds back onto them.
