@@ -49,7 +49,8 @@ pub fn main_with(args: impl IntoIterator<Item = OsString>) -> u8 {
         Err(error) => return usage(&error, as_json),
     };
     let mut out = Pipe::new(std::io::BufWriter::new(std::io::stdout().lock()));
-    let mut err = Pipe::new(std::io::stderr().lock());
+    // Not locked: a thread that panics writes its message there, and would wait for ever.
+    let mut err = Pipe::new(std::io::stderr());
     let result = match &cli.command {
         Command::Solve(args) => solve::run(args, &stiction_lcp::catalog::build, &mut out, &mut err),
         Command::Run(args) => run::run(args, &mut out, &mut err),

@@ -9,7 +9,6 @@
 use crate::interrupt;
 use crate::matrix::{Matrix, max_abs};
 use crate::power::{exponent, times_power};
-use crate::simd::{self, Kernel};
 
 /// Rounds of the alternating fit; it converges fast, and a good start is enough.
 const ROUNDS: usize = 4;
@@ -31,27 +30,14 @@ pub struct Equilibration {
     count: Vec<i32>,
 }
 
-/// The arguments of [`Equilibration::fit`].
-struct Fit<'a> {
-    scales: &'a mut Equilibration,
-    m: &'a Matrix,
-    q: &'a [f64],
-    lazy: bool,
-}
-
-impl Kernel for Fit<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.scales.fit_plainly(self.m, self.q, self.lazy);
-    }
+crate::vectorized! {
+    fn fit(scales: &'a mut Equilibration, m: &'a Matrix, q: &'a [f64], lazy: bool) = scales.fit_plainly(m, q, lazy)
 }
 
 impl Equilibration {
     /// Fits the scales to `[M q]`. With `lazy`, a matrix that is even already only gets one common unit.
     pub fn fit(&mut self, m: &Matrix, q: &[f64], lazy: bool) {
-        simd::run(Fit { scales: self, m, q, lazy });
+        fit(self, m, q, lazy);
     }
 
     #[inline(always)]

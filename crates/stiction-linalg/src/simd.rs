@@ -88,6 +88,40 @@ fn run_v4<K: Kernel>(kernel: K) -> K::Output {
     kernel.run()
 }
 
+/// Defines a function that runs an expression with the widest vectors there are. What it calls must be `#[inline(always)]`, as in [`Kernel`];
+/// references have the lifetime `'a`.
+///
+/// ```
+/// stiction_linalg::vectorized! {
+///     /// The largest number.
+///     fn largest(x: &'a [f64]) -> f64 = x.iter().fold(0.0, |most, x| most.max(*x))
+/// }
+/// assert_eq!(largest(&[1.0, 3.0, 2.0]), 3.0);
+/// ```
+#[macro_export]
+macro_rules! vectorized {
+    ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $type:ty),* $(,)?) = $body:expr) => {
+        $crate::vectorized! { $(#[$meta])* $vis fn $name($($arg: $type),*) -> () = $body }
+    };
+    ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $out:ty = $body:expr) => {
+        $(#[$meta])*
+        $vis fn $name<'a>($($arg: $type),*) -> $out {
+            struct Call<'a> {
+                $($arg: $type),*
+            }
+            impl<'a> $crate::simd::Kernel for Call<'a> {
+                type Output = $out;
+                #[inline(always)]
+                fn run(self) -> $out {
+                    let Self { $($arg),* } = self;
+                    $body
+                }
+            }
+            $crate::simd::run(Call { $($arg),* })
+        }
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

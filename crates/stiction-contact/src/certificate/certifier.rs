@@ -13,7 +13,6 @@ use crate::problem::{CONTACT_ROWS, ContactProblem};
 use crate::rows::Rows;
 use crate::solution::ContactForces;
 use stiction_linalg::lanes;
-use stiction_linalg::simd::{self, Kernel};
 
 /// The terms of a row, or of a velocity's momentum, count as at least this part of those of the bodies they belong to, in units of energy: beside a
 /// speed along z, the rounding of directions is a speed along x.
@@ -114,38 +113,15 @@ pub(super) struct Answer<'a> {
     pub motion: &'a [f64],
 }
 
-/// The sums over blocks and rows that all measures are made of, with wide vectors.
-struct SumUp<'a>(&'a mut Certifier, Answer<'a>);
-
-impl Kernel for SumUp<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self(certifier, answer) = self;
-        let problem = answer.problem;
-        certifier.find_rest(answer);
-        certifier.find_inverses(problem.mass());
-        certifier.measure_free_speeds(problem, answer.law.level());
-        certifier.sum_inertia(answer);
-        certifier.load_bodies(answer);
-        certifier.sum_rows(problem, answer.forces);
-        certifier.store_bodies(problem);
-        certifier.find_block_speeds(problem);
-    }
+stiction_linalg::vectorized! {
+    /// The sums over blocks and rows that all measures are made of.
+    fn sum_up(certifier: &'a mut Certifier, answer: Answer<'a>) = certifier.sum_up(answer)
 }
 
-/// The contacts of an answer, measured with wide vectors.
-struct MeasureContacts<'a>(&'a mut Certifier, Answer<'a>, &'a mut PhysicalCertificate, &'a mut Worst);
-
-impl Kernel for MeasureContacts<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self(certifier, answer, out, worst) = self;
-        certifier.contacts(answer, out, worst);
-    }
+stiction_linalg::vectorized! {
+    /// The contacts of an answer.
+    fn measure_contacts(certifier: &'a mut Certifier, answer: Answer<'a>, out: &'a mut PhysicalCertificate, worst: &'a mut Worst) =
+        certifier.contacts(answer, out, worst)
 }
 
 impl Certifier {
@@ -163,7 +139,7 @@ impl Certifier {
         let answer = Answer { problem, law, forces, motion };
         self.scales.find_islands(problem);
         self.energy.start(problem.layout().blocks());
-        simd::run(SumUp(self, answer));
+        sum_up(self, answer);
         self.scales.measure(problem, level, &self.w);
         if law.quasistatic() {
             // Without inertia there is no motion that forces could be measured by.
@@ -173,7 +149,7 @@ impl Certifier {
         }
         out.momentum = self.momentum(problem, &mut worst);
         out.momentum = out.momentum.max(not_numbers(problem, forces, &mut worst));
-        simd::run(MeasureContacts(self, answer, &mut out, &mut worst));
+        measure_contacts(self, answer, &mut out, &mut worst);
         self.limits(problem, law, forces, motion, &mut out, &mut worst);
         self.bilaterals(problem, level, forces, motion, &mut out, &mut worst);
         self.bounded(problem, level, forces, motion, &mut out, &mut worst);
@@ -247,6 +223,19 @@ impl Certifier {
     /// What each contact does, as seen by the last certificate.
     pub fn modes(&self) -> &[Mode] {
         &self.modes
+    }
+
+    #[inline(always)]
+    fn sum_up(&mut self, answer: Answer<'_>) {
+        let problem = answer.problem;
+        self.find_rest(answer);
+        self.find_inverses(problem.mass());
+        self.measure_free_speeds(problem, answer.law.level());
+        self.sum_inertia(answer);
+        self.load_bodies(answer);
+        self.sum_rows(problem, answer.forces);
+        self.store_bodies(problem);
+        self.find_block_speeds(problem);
     }
 
     /// Finds the contacts that rest: nothing in their island moves, no row but those of contacts is there, their rows have no bias, and their forces are

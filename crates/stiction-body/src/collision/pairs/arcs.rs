@@ -1,7 +1,5 @@
 //! Edges of two polytopes as arcs on the sphere of normals: those whose arcs cross have a common normal.
 
-use stiction_linalg::simd::Kernel;
-
 use crate::collision::pairs::axes::{FACE_LIKE, PARALLEL};
 use crate::math::Vec3;
 
@@ -62,32 +60,26 @@ impl ArcLanes {
     }
 }
 
-/// Finds the edges whose normals may have one in common with those of another polytope's edge, whose sides are the negative normals of
-/// its faces: the directions of each have the other's sides on both sides.
-pub(super) struct FindCrossing<'a> {
-    pub arcs: &'a [ArcLanes],
-    pub other: &'a Arc,
-    pub crossing: &'a mut Vec<u32>,
+stiction_linalg::vectorized! {
+    /// Finds the edges whose normals may have one in common with those of another polytope's edge, whose sides are the negative normals of
+    /// its faces: the directions of each have the other's sides on both sides.
+    pub(super) fn find_crossing(arcs: &'a [ArcLanes], other: &'a Arc, crossing: &'a mut Vec<u32>) = add_crossing(arcs, other, crossing)
 }
 
-impl Kernel for FindCrossing<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Arc { along, sides: [one, two] } = *self.other;
-        for (n, arcs) in self.arcs.iter().enumerate() {
-            let mut crosses = [false; LANES];
-            for k in 0..LANES {
-                let dot = |lanes: &Lanes, v: Vec3| lanes[0][k] * v.x + lanes[1][k] * v.y + lanes[2][k] * v.z;
-                let of_other = dot(&arcs.along, one) * dot(&arcs.along, two);
-                let own = dot(&arcs.sides[0], along) * dot(&arcs.sides[1], along);
-                crosses[k] = !((of_other >= 0.0) | (own >= 0.0));
-            }
-            if crosses != [false; LANES] {
-                let first = (n * LANES) as u32;
-                self.crossing.extend((0..LANES as u32).filter(|k| crosses[*k as usize]).map(|k| first + k));
-            }
+#[inline(always)]
+fn add_crossing(arcs: &[ArcLanes], other: &Arc, crossing: &mut Vec<u32>) {
+    let Arc { along, sides: [one, two] } = *other;
+    for (n, arcs) in arcs.iter().enumerate() {
+        let mut crosses = [false; LANES];
+        for k in 0..LANES {
+            let dot = |lanes: &Lanes, v: Vec3| lanes[0][k] * v.x + lanes[1][k] * v.y + lanes[2][k] * v.z;
+            let of_other = dot(&arcs.along, one) * dot(&arcs.along, two);
+            let own = dot(&arcs.sides[0], along) * dot(&arcs.sides[1], along);
+            crosses[k] = !((of_other >= 0.0) | (own >= 0.0));
+        }
+        if crosses != [false; LANES] {
+            let first = (n * LANES) as u32;
+            crossing.extend((0..LANES as u32).filter(|k| crosses[*k as usize]).map(|k| first + k));
         }
     }
 }
@@ -96,7 +88,6 @@ impl Kernel for FindCrossing<'_> {
 mod tests {
     use super::*;
     use stiction_linalg::rng::Rng;
-    use stiction_linalg::simd;
 
     #[test]
     fn edges_that_cross_are_found_among_all_in_order() {
@@ -110,7 +101,7 @@ mod tests {
             let straddles = |sides: [Vec3; 2], along: Vec3| sides[0].dot(along) * sides[1].dot(along) < 0.0;
             let crosses = |arc: &Arc| straddles(arc.sides, other.along) && straddles(other.sides, arc.along);
             let mut crossing = Vec::new();
-            simd::run(FindCrossing { arcs: &arcs, other: &other, crossing: &mut crossing });
+            find_crossing(&arcs, &other, &mut crossing);
             assert!(crossing.iter().map(|k| *k as usize).eq((0..count).filter(|k| crosses(&all[*k]))));
         }
     }

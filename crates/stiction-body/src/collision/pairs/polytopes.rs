@@ -1,11 +1,9 @@
 //! Two convex polytopes: the separating axis they meet along, among the normals of faces and the common normals of edges that can touch; then
 //! the overlap of two faces or the crossing of two edges.
 
-use stiction_linalg::simd;
-
 use crate::collision::closest::between_segments;
 use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
-use crate::collision::pairs::arcs::{Arc, ArcLanes, FindCrossing, LANES};
+use crate::collision::pairs::arcs::{Arc, ArcLanes, LANES, find_crossing};
 use crate::collision::pairs::axes::{ALONG_FACE, FACE_LIKE, Leaders, Rank, Ranking, TRIES, keep_beside, look_for_axis};
 use crate::collision::pairs::clip::{self, Clip, Corner, Side, comes_in};
 use crate::collision::pairs::face_plane::{Basis, incident_face};
@@ -528,7 +526,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             let sides = edge_b.faces.map(|f| -(self.relative.rotation * b.faces[f as usize].normal));
             let other = Arc { along, sides };
             crossing.clear();
-            simd::run(FindCrossing { arcs: &*arcs, other: &other, crossing: &mut *crossing });
+            find_crossing(arcs, &other, crossing);
             for i in crossing.iter().map(|k| near[0][*k as usize]) {
                 let Some(normal) = arc(i).common_normal(&other, search == Search::Complete) else { continue };
                 let edge = a.edges[i as usize];

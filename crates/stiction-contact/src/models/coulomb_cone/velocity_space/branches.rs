@@ -8,6 +8,7 @@
 //!
 //! Reference: \[Featherstone08\].
 
+use super::lanes::axpy;
 use stiction_lcp::Matrix;
 
 /// A free body has as many velocities: it is one block whatever its inertia.
@@ -130,7 +131,7 @@ pub(super) fn are_tied(inertia: &Matrix, a: &Branch, b: &Branch) -> bool {
 }
 
 /// `local ← v` at the velocities of some branches, one after the other, padded with zeros.
-#[inline]
+#[inline(always)]
 pub(super) fn gather(branches: &[Branch], v: &[f64], local: &mut [f64]) {
     let mut offset = 0;
     for b in branches {
@@ -141,19 +142,17 @@ pub(super) fn gather(branches: &[Branch], v: &[f64], local: &mut [f64]) {
 }
 
 /// `v ← v + local` at the velocities of some branches.
-#[inline]
+#[inline(always)]
 pub(super) fn scatter(branches: &[Branch], local: &[f64], v: &mut [f64]) {
     let mut offset = 0;
     for b in branches {
-        for (v, x) in v[b.at..b.at + b.len].iter_mut().zip(&local[offset..]) {
-            *v += x;
-        }
+        axpy(1.0, &local[offset..], &mut v[b.at..b.at + b.len]);
         offset += b.len;
     }
 }
 
 /// `v ← local` at the velocities of some branches.
-#[inline]
+#[inline(always)]
 pub(super) fn put(branches: &[Branch], local: &[f64], v: &mut [f64]) {
     let mut offset = 0;
     for b in branches {

@@ -721,19 +721,19 @@ impl Elements {
     }
 
     /// `local ← v` at the velocities of a group, padded with zeros.
-    #[inline]
+    #[inline(always)]
     pub(super) fn gather(&self, group: &Group, v: &[f64], local: &mut [f64]) {
         gather(&self.segments[group.segments.0..group.segments.1], v, &mut local[..group.stride]);
     }
 
     /// `v ← v + local` at the velocities of a group.
-    #[inline]
+    #[inline(always)]
     pub(super) fn scatter(&self, group: &Group, local: &[f64], v: &mut [f64]) {
         scatter(&self.segments[group.segments.0..group.segments.1], local, v);
     }
 
     /// Row `r` of an element.
-    #[inline]
+    #[inline(always)]
     pub(super) fn row(&self, element: &Element, r: usize) -> &[f64] {
         self.row_of(element, r, self.groups[element.group].stride)
     }
@@ -742,6 +742,12 @@ impl Elements {
     #[inline(always)]
     pub(super) fn lanes_of(&self, element: &Element, only: Only) -> &[f64] {
         &self.values[element.values..][only.lanes()]
+    }
+
+    /// All rows of an element, whose rows have this length.
+    #[inline(always)]
+    pub(super) fn rows_of(&self, element: &Element, stride: usize) -> &[f64] {
+        &self.values[element.values..element.values + element.rows * stride]
     }
 
     /// Row `r` of an element, whose rows have this length.

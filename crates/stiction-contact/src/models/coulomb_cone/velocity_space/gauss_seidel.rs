@@ -4,12 +4,10 @@
 //! factor keeps the zeros between the limbs of a tree, a row of one limb is that limb's and those of the links that carry it, as it is in v; a force on
 //! one limb changes the *v* of all others.
 
-use stiction_linalg::simd::{self, Kernel};
-
 use super::super::law::Block;
 use super::branches::{Branch, gather, put, scatter};
 use super::elements::{Elements, Group, LawBeside, by_stride};
-use super::lanes::{LANES, axpy, dot};
+use super::lanes::{LANES, add_rows, axpy, dot, mul_rows};
 use super::newton::Newton;
 use crate::mass::Mass;
 
@@ -32,20 +30,8 @@ pub(super) struct GaussSeidel {
     block: Vec<f64>,
 }
 
-/// The arguments of [`GaussSeidel::relax_all`].
-struct Sweep<'a> {
-    sweeps: &'a mut GaussSeidel,
-    el: &'a Elements,
-    forces: &'a mut [[f64; 3]],
-}
-
-impl Kernel for Sweep<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.sweeps.relax_all(self.el, self.forces);
-    }
+stiction_linalg::vectorized! {
+    fn relax_all(sweeps: &'a mut GaussSeidel, el: &'a Elements, forces: &'a mut [[f64; 3]]) = sweeps.relax_all(el, forces)
 }
 
 impl GaussSeidel {
@@ -145,8 +131,8 @@ impl GaussSeidel {
             let change = &mut self.local[..group.stride];
             change.fill(0.0);
             for e in group.elements.0..group.elements.1 {
-                let rows = self.rows[self.starts[e]..].chunks_exact(group.stride);
-                rows.take(el.list[e].rows).zip(&newton.p[e]).for_each(|(row, p)| axpy(*p, row, change));
+                let (start, stride) = (self.starts[e], group.stride);
+                add_rows(&self.rows[start..start + el.list[e].rows * stride], stride, newton.p[e], change);
             }
             scatter(&self.parts[group.segments.0..group.segments.1], change, &mut self.z);
         }
@@ -170,7 +156,7 @@ impl GaussSeidel {
         }
         for _ in 0..sweeps {
             stiction_lcp::interrupt::check();
-            simd::run(Sweep { sweeps: self, el, forces: &mut newton.p });
+            relax_all(self, el, &mut newton.p);
         }
         self.find_velocities(el, mass);
         newton.v.copy_from_slice(&self.z);
@@ -217,10 +203,8 @@ impl GaussSeidel {
         let mut normal = 0.0;
         for e in group.elements.0..group.elements.1 {
             let (element, p, start) = (&el.list[e], &mut forces[e], self.starts[e]);
-            let mut u = element.bias;
-            for r in 0..element.rows {
-                u[r] += dot(&self.rows[start + r * stride..start + (r + 1) * stride], local);
-            }
+            let rows = &self.rows[start..start + element.rows * stride];
+            let u = mul_rows(rows, stride, local, &element.bias);
             let next = match element.law_beside(normal) {
                 LawBeside::Block(law) => relax(law, p, &u, &self.inertia[e], &self.coupling[e]),
                 LawBeside::Disc(radius) => relax_disc(radius, p, &u, &self.inertia[e]),
@@ -229,9 +213,7 @@ impl GaussSeidel {
                 normal = next[0];
             }
             if next != *p {
-                for r in 0..element.rows {
-                    axpy(next[r] - p[r], &self.rows[start + r * stride..start + (r + 1) * stride], local);
-                }
+                add_rows(rows, stride, [0, 1, 2].map(|r| next[r] - p[r]), local);
                 *p = next;
             }
         }
@@ -277,6 +259,7 @@ fn relax(law: Block, p: &[f64; 3], u: &[f64; 3], w: &[f64; 3], coupling: &[f64; 
 }
 
 /// The same of a moment in the disc of this radius.
+#[inline(always)]
 fn relax_disc(radius: f64, p: &[f64; 3], u: &[f64; 3], w: &[f64; 3]) -> [f64; 3] {
     let w = w[0].max(w[1]);
     let towards = |r: usize| if w > 0.0 { p[r] - u[r] / w } else { p[r] };
@@ -285,9 +268,15 @@ fn relax_disc(radius: f64, p: &[f64; 3], u: &[f64; 3], w: &[f64; 3]) -> [f64; 3]
 }
 
 /// The nearest point of the disc of this radius.
+#[inline(always)]
 pub(super) fn into_disc(p: [f64; 2], radius: f64) -> [f64; 2] {
-    let length = (p[0] * p[0] + p[1] * p[1]).sqrt();
-    if length > radius { p.map(|x| radius / length * x) } else { p }
+    let square = p[0] * p[0] + p[1] * p[1];
+    // No root where there is nothing to shorten.
+    if square <= radius * radius {
+        return p;
+    }
+    let part = radius / square.sqrt();
+    p.map(|x| part * x)
 }
 
 #[cfg(test)]

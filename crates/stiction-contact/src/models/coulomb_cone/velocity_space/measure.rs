@@ -2,17 +2,26 @@
 
 use super::super::law::{Block, askew, limit_error};
 use super::elements::{Element, Elements, Group, LawBeside, by_stride};
-use super::lanes::dot_of_sizes;
+use super::lanes::{dot_of_sizes, map_lanes};
 use super::length;
 use super::newton::Newton;
 
 /// The terms of a row count as at least this part of its bodies' own speed, as in the certificate.
 const FLOOR: f64 = 1e-5;
 
+stiction_linalg::vectorized! {
+    fn error(newton: &'a mut Newton, el: &'a Elements) -> f64 = newton.measure_error(el)
+}
+
 impl Newton {
     /// The natural map of each element beside the terms of its motion, and the momentum evaluated last beside its terms: the worst. As the
     /// certificate measures it, but with M's diagonal in place of M.
     pub(super) fn error(&mut self, el: &Elements) -> f64 {
+        error(self, el)
+    }
+
+    #[inline(always)]
+    fn measure_error(&mut self, el: &Elements) -> f64 {
         self.measure_speeds(el);
         let mut worst = 0.0f64;
         for block in (0..el.blocks.len()).map(|k| el.block_range(k)) {
@@ -45,10 +54,10 @@ impl Newton {
         for e in group.elements.0..group.elements.1 {
             let element = &el.list[e];
             let mut size = [0.0; 3];
-            for r in 0..element.rows {
+            for (r, row) in el.rows_of(element, stride).chunks_exact(stride).enumerate() {
                 let terms = match element.only {
-                    Some(only) => dot_of_sizes(el.lanes_of(element, only), &speed[only.lanes()]),
-                    None => dot_of_sizes(el.row_of(element, r, stride), speed),
+                    Some(only) => dot_of_sizes(&row[only.lanes()], &speed[only.lanes()]),
+                    None => dot_of_sizes(row, speed),
                 };
                 let root = element.w[r].sqrt();
                 size[r] = element.bias[r].abs() + (terms + FLOOR * root * fastest).min(root * el.energy_norm);
@@ -70,6 +79,7 @@ impl Newton {
     }
 
     /// `speed ← |v_before| + |dt f| + Σ |â p|`, scaled.
+    #[inline(always)]
     fn measure_speeds(&mut self, el: &Elements) {
         for (s, (v, f)) in self.speed.iter_mut().zip(el.v_before.iter().zip(&el.dt_force)) {
             *s = v.abs() + f.abs();
@@ -94,15 +104,15 @@ impl Newton {
                 sum[only.at] += el.values[element.values + only.at].abs() * p[0].abs();
                 continue;
             }
-            for r in 0..element.rows {
-                let (row, p) = (el.row_of(element, r, stride), p[r].abs());
-                sum.iter_mut().zip(row).for_each(|(s, a)| *s += a.abs() * p);
+            for (row, p) in el.rows_of(element, stride).chunks_exact(stride).zip(p) {
+                map_lanes(row, sum, |a, s| s + a.abs() * p.abs());
             }
         }
     }
 }
 
 /// The natural map of one element beside the sizes of its motions' terms.
+#[inline(always)]
 fn natural_error(element: &Element, law: Block, p: &[f64; 3], u: &[f64; 3], size: &[f64; 3]) -> f64 {
     let w = element.w;
     let clamped = |lo: f64, hi: f64| ratio(u[0].max(w[0] * (p[0] - hi)).min(w[0] * (p[0] - lo)), size[0]);
@@ -135,6 +145,7 @@ fn natural_error(element: &Element, law: Block, p: &[f64; 3], u: &[f64; 3], size
 }
 
 /// The natural map of friction in the disc of this radius, beside the size of its motion's terms.
+#[inline(always)]
 fn disc_error(p: [f64; 2], u: [f64; 2], w: f64, size: f64, radius: f64) -> f64 {
     let y = [p[0] - u[0] / w, p[1] - u[1] / w];
     let length = (y[0] * y[0] + y[1] * y[1]).sqrt();
@@ -147,6 +158,7 @@ fn disc_error(p: [f64; 2], u: [f64; 2], w: f64, size: f64, radius: f64) -> f64 {
 }
 
 /// `|value| / size`, with 0/0 = 0.
+#[inline(always)]
 fn ratio(value: f64, size: f64) -> f64 {
     if value == 0.0 { 0.0 } else { value.abs() / size }
 }

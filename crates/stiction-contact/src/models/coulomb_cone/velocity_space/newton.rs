@@ -14,12 +14,10 @@
 //!
 //! Near the solution the factor is used again, with motions in twice the working precision: these are divided by α.
 
-use stiction_linalg::simd::{self, Kernel};
-
 use super::super::law::{self, Block, Slip, State, Steps};
 use super::affine::{Map, affine_law};
 use super::elements::{Elements, Group, LawBeside, by_stride};
-use super::lanes::{add_products, axpy, dot, dot_doubled, scale};
+use super::lanes::{add_products, add_rows, axpy, dot, dot_doubled, mul_rows, scale};
 use super::sparse::BlockMatrix;
 use super::tolerances::Tolerances;
 use crate::mass::Mass;
@@ -63,20 +61,16 @@ pub(super) struct Newton {
     rows: Vec<f64>,
 }
 
-/// The arguments of [`Newton::find_motions`].
-struct FindMotions<'a> {
-    newton: &'a mut Newton,
-    el: &'a Elements,
-    doubled: bool,
+stiction_linalg::vectorized! {
+    fn find_motions(newton: &'a mut Newton, el: &'a Elements, doubled: bool) = newton.find_all_motions(el, doubled)
 }
 
-impl Kernel for FindMotions<'_> {
-    type Output = ();
+stiction_linalg::vectorized! {
+    fn assemble(newton: &'a mut Newton, el: &'a Elements) = newton.add_all(el)
+}
 
-    #[inline(always)]
-    fn run(self) {
-        self.newton.find_all_motions(self.el, self.doubled);
-    }
+stiction_linalg::vectorized! {
+    fn step(newton: &'a mut Newton, el: &'a Elements) -> bool = newton.take_step(el)
 }
 
 impl Newton {
@@ -136,7 +130,7 @@ impl Newton {
     /// `u = A v + b`, and the momentum that the forces do not balance.
     pub(super) fn find_motions(&mut self, el: &Elements, doubled: bool) {
         self.balance(el);
-        simd::run(FindMotions { newton: self, el, doubled });
+        find_motions(self, el, doubled);
     }
 
     #[inline(always)]
@@ -165,11 +159,15 @@ impl Newton {
                 axpy(p[0], row, &mut sum[only.lanes()]);
                 continue;
             }
-            for r in 0..element.rows {
-                let (row, bias) = (el.row_of(element, r, stride), element.bias[r]);
-                u[r] = if doubled { dot_doubled(bias, row, local) } else { bias + dot(row, local) };
-                axpy(p[r], row, sum);
+            let (rows, bias) = (el.rows_of(element, stride), &element.bias);
+            if doubled {
+                for (r, row) in rows.chunks_exact(stride).enumerate() {
+                    u[r] = dot_doubled(bias[r], row, local);
+                }
+            } else {
+                *u = mul_rows(rows, stride, local, bias);
             }
+            add_rows(rows, stride, *p, sum);
         }
     }
 
@@ -211,6 +209,11 @@ impl Newton {
 
     /// From `dp`, the change of each force at the motions as they are, to the step: `dv`, the change of motion `du = A dv`, and `dp` with `−C du`. False if it is not finite.
     pub(super) fn step(&mut self, el: &Elements) -> bool {
+        step(self, el)
+    }
+
+    #[inline(always)]
+    fn take_step(&mut self, el: &Elements) -> bool {
         self.dv.copy_from_slice(&self.momentum);
         if el.delassus.is_some() {
             Self::push_delassus(el, &self.dp, &mut self.dv);
@@ -243,11 +246,10 @@ impl Newton {
                 axpy(dp[0], el.lanes_of(element, only), &mut sum[only.lanes()]);
                 continue;
             }
-            for r in 0..element.rows {
-                axpy(dp[r] + map.follows[r] * normal, el.row_of(element, r, stride), sum);
-            }
+            let dp = [0, 1, 2].map(|r| dp[r] + map.follows[r] * normal);
+            add_rows(el.rows_of(element, stride), stride, dp, sum);
             if !element.is_moment() {
-                normal = dp[0];
+                normal = self.dp[e][0];
             }
         }
     }
@@ -264,10 +266,8 @@ impl Newton {
                 dp[0] -= map.c[0][0] * du[0];
                 continue;
             }
-            for r in 0..element.rows {
-                du[r] = dot(el.row_of(element, r, stride), local);
-                dp[r] += map.follows[r] * normal;
-            }
+            *du = mul_rows(el.rows_of(element, stride), stride, local, &[0.0; 3]);
+            (0..3).for_each(|r| dp[r] += map.follows[r] * normal);
             if map.acts {
                 for r in 0..3 {
                     dp[r] -= map.c[r][0] * du[0] + map.c[r][1] * du[1] + map.c[r][2] * du[2];
@@ -299,6 +299,12 @@ impl Newton {
         if el.delassus.is_some() {
             return self.add_delassus(el);
         }
+        assemble(self, el);
+    }
+
+    /// `Σ Aᵀ C A`.
+    #[inline(always)]
+    fn add_all(&mut self, el: &Elements) {
         for group in &el.groups {
             let mut acts = false;
             for e in group.elements.0..group.elements.1 {
@@ -316,7 +322,7 @@ impl Newton {
                     acts = true;
                 }
                 if presses {
-                    self.add_element(el, group, e);
+                    by_stride!(group, stride => self.add_element(el, group, stride, e));
                 }
                 if follows {
                     self.add_follower(el, group, e);
@@ -342,8 +348,9 @@ impl Newton {
     }
 
     /// `block ← block + Aᵀ C A` of one element.
-    fn add_element(&mut self, el: &Elements, group: &Group, e: usize) {
-        let (element, map, stride) = (&el.list[e], &self.maps[e], group.stride);
+    #[inline(always)]
+    fn add_element(&mut self, el: &Elements, group: &Group, stride: usize, e: usize) {
+        let (element, map) = (&el.list[e], &self.maps[e]);
         let rows = &el.values[element.values..element.values + element.rows * stride];
         for (r, to) in self.rows.chunks_exact_mut(stride).take(element.rows).enumerate() {
             scale(map.c[r][r], &rows[r * stride..(r + 1) * stride], to);
@@ -357,6 +364,7 @@ impl Newton {
     }
 
     /// The same of a moment that follows the normal force of its contact.
+    #[inline(always)]
     fn add_follower(&mut self, el: &Elements, group: &Group, e: usize) {
         let (element, stride) = (&el.list[e], group.stride);
         let of = e - element.behind;
@@ -382,6 +390,7 @@ impl Newton {
     }
 
     /// `dv ← A⁻¹ dv` after a factor.
+    #[inline(always)]
     fn solve(&mut self, el: &Elements) {
         for b in &el.branches {
             self.permuted[b.place..b.place + b.len].copy_from_slice(&self.dv[b.at..b.at + b.len]);
@@ -392,6 +401,7 @@ impl Newton {
         }
     }
 
+    #[inline(always)]
     fn add_group(&mut self, el: &Elements, group: &Group) {
         let stride = group.stride;
         for pair in &el.pairs[group.pairs.0..group.pairs.1] {

@@ -185,6 +185,7 @@ impl BlockMatrix {
 
     /// Adds two blocks that mirror each other, the one below the diagonal of `sizes`, or a block on
     /// the diagonal twice.
+    #[inline(always)]
     pub(super) fn add_pair(
         &mut self,
         place: Place,
@@ -201,6 +202,7 @@ impl BlockMatrix {
     }
 
     /// Adds a number to the diagonal at a place of the panels.
+    #[inline(always)]
     pub(super) fn add_diagonal(&mut self, at: usize, x: f64) {
         self.panels[0][at] += x;
         if !self.symmetric {
@@ -208,6 +210,7 @@ impl BlockMatrix {
         }
     }
 
+    #[inline(always)]
     fn add_lower(&mut self, place: Place, diagonal: bool, [rows, cols]: [usize; 2], g: &[f64], stride: usize) {
         let to = &mut self.panels[0][place.at..];
         if [rows, cols] == [6, 6] && !diagonal {
@@ -228,6 +231,7 @@ impl BlockMatrix {
         }
     }
 
+    #[inline(always)]
     fn add_upper(&mut self, place: Place, diagonal: bool, [rows, cols]: [usize; 2], g: &[f64], stride: usize) {
         let to = &mut self.panels[1][place.at..];
         for i in 0..rows {
@@ -239,6 +243,11 @@ impl BlockMatrix {
 
     /// Factors in place; false if a pivot is rounding or, in a symmetric matrix, not positive.
     pub(super) fn factor(&mut self) -> bool {
+        factor_all(self)
+    }
+
+    #[inline(always)]
+    fn factor_in_place(&mut self) -> bool {
         let Some(Pattern { symbolic, .. }) = self.patterns.get(self.current) else { return true };
         self.factors += 1;
         self.inverses.resize(symbolic.owner.len(), 0.0);
@@ -257,6 +266,7 @@ impl BlockMatrix {
     }
 
     /// `x ← A⁻¹ x` after a factor.
+    #[inline(always)]
     pub(super) fn solve(&mut self, x: &mut [f64]) {
         let Some(Pattern { symbolic, .. }) = self.patterns.get(self.current) else { return };
         self.local.resize(self.local.len().max(symbolic.tallest), 0.0);
@@ -286,6 +296,10 @@ impl BlockMatrix {
     }
 }
 
+stiction_linalg::vectorized! {
+    fn factor_all(matrix: &'a mut BlockMatrix) -> bool = matrix.factor_in_place()
+}
+
 /// The row of a velocity in the panel of a supernode.
 fn row_in(node: &Supernode, rows: &[Run], velocity: usize) -> usize {
     if velocity < node.first + node.columns {
@@ -297,6 +311,7 @@ fn row_in(node: &Supernode, rows: &[Run], velocity: usize) -> usize {
 }
 
 /// Factors all supernodes, with one half (symmetric) or two.
+#[inline(always)]
 fn factor<const H: usize>(
     symbolic: &Symbolic,
     mut panels: [&mut Vec<f64>; H],
@@ -339,6 +354,7 @@ fn factor<const H: usize>(
 
 /// The parts of a list from two places on, of which the first ends where the second starts if it is
 /// before it.
+#[inline(always)]
 fn two_parts(list: &mut [f64], from: usize, to: usize) -> (&[f64], &mut [f64]) {
     if from < to {
         let (first, second) = list.split_at_mut(to);
@@ -351,6 +367,7 @@ fn two_parts(list: &mut [f64], from: usize, to: usize) -> (&[f64], &mut [f64]) {
 
 /// Adds those columns of a child's update that belong to `links[which]`; rows and columns are
 /// `shift` lower there.
+#[inline(always)]
 fn add_update(
     from: &[f64],
     stride: usize,

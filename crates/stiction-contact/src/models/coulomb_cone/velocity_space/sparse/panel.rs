@@ -6,8 +6,6 @@
 //! stride. Every entry is the sum of its own products in a fixed order: the same bits at every
 //! vector width.
 
-use stiction_linalg::simd::{self, Kernel};
-
 /// Columns of a tile, and the least number of its rows.
 pub(super) const TILE: usize = 4;
 /// Rows of a tile but for the last.
@@ -33,36 +31,8 @@ pub(super) struct Shape {
 /// Factors panels, whose pivots are compared with `entries`, into `inverses` of the diagonal, and
 /// computes what their columns take from the rows and columns below. False if a pivot is rounding
 /// or, with one half, not positive.
-pub(super) fn factor<const H: usize>(
-    panels: [&mut [f64]; H],
-    updates: [&mut [f64]; H],
-    shape: &Shape,
-    entries: &[f64],
-    inverses: &mut [f64],
-) -> bool {
-    simd::run(Factor { panels, updates, shape, entries, inverses })
-}
-
-/// The arguments of [`factor`].
-struct Factor<'a, const H: usize> {
-    panels: [&'a mut [f64]; H],
-    updates: [&'a mut [f64]; H],
-    shape: &'a Shape,
-    entries: &'a [f64],
-    inverses: &'a mut [f64],
-}
-
-impl<const H: usize> Kernel for Factor<'_, H> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run(self) -> bool {
-        factor_panels(self.panels, self.updates, self.shape, self.entries, self.inverses)
-    }
-}
-
 #[inline(always)]
-fn factor_panels<const H: usize>(
+pub(super) fn factor<const H: usize>(
     mut panels: [&mut [f64]; H],
     updates: [&mut [f64]; H],
     shape: &Shape,
@@ -320,6 +290,7 @@ fn add_lanes(lanes: &[f64; TILE]) -> f64 {
 
 /// `x ← L⁻¹ x` for the rows of a panel: its columns first, then what they take from the rows below.
 /// The diagonal of L has these inverses, or is one.
+#[inline(always)]
 pub(super) fn solve_forward(panel: &[f64], shape: &Shape, inverses: Option<&[f64]>, x: &mut [f64]) {
     let mut j = 0;
     while j < shape.columns {
@@ -346,16 +317,19 @@ fn forward<const W: usize>(panel: &[f64], shape: &Shape, j: usize, inverses: Opt
     }
     *top = own;
     for (r, x) in rest.iter_mut().enumerate() {
+        let mut below = *x;
         for k in 0..W {
             for i in 0..TILE {
-                x[i] -= columns[k][r + 1][i] * own[k];
+                below[i] -= columns[k][r + 1][i] * own[k];
             }
         }
+        *x = below;
     }
 }
 
 /// `x ← L⁻ᵀ x` for the columns of a panel, given x of the rows below. The diagonal of L has these
 /// inverses.
+#[inline(always)]
 pub(super) fn solve_backward(panel: &[f64], shape: &Shape, inverses: &[f64], x: &mut [f64]) {
     for j in (0..shape.columns).step_by(TILE).rev() {
         match shape.columns - j {
