@@ -32,6 +32,7 @@ use crate::physical::PhysicalChange;
 use crate::projection::Projection;
 use crate::sleep::Sleep;
 use crate::ties::Ties;
+use crate::time_stepping::Faces;
 use crate::world::World;
 use overlap::CROWDED;
 pub use overlap::Overlap;
@@ -134,8 +135,8 @@ pub(crate) struct Scratch {
     pub energy: Option<(f64, f64)>,
     /// Energy that the projections of the step added (J).
     pub projected: f64,
-    /// Gaps of the contacts as the problem has them (m).
-    pub gaps: Vec<f64>,
+    /// The contacts as the problem has them.
+    pub faces: Faces,
     /// By how much they are spread, beside what projection leaves of overlap; empty in most steps.
     pub spread: Vec<f64>,
     /// Contacts of the step that close in it.

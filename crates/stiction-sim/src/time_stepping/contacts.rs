@@ -1,7 +1,7 @@
 //! The contact problem of a step: the contacts, limits, loops, prescribed motions and dry friction it is made of.
 
-use stiction_body::math::{Vec3, length};
-use stiction_body::{ContactPoint, LinkMotion, Workspace};
+use stiction_body::math::Vec3;
+use stiction_body::{ContactPoint, Workspace};
 use stiction_contact::Mode;
 use stiction_lcp::InputError;
 use stiction_linalg::rng::Rng;
@@ -19,9 +19,6 @@ pub(crate) const TOUCHING_GAP: f64 = 1e-4;
 
 /// Slip speed from which on a contact slides at the start of a step (m/s): rounding leaves less of what rests.
 const SLIDING: f64 = 1e-9;
-
-/// Points of two faces that meet within this fraction of the step do so together.
-const TOGETHER: f64 = 0.01;
 
 impl Simulation {
     /// The contact problem of the step, without restitution.
@@ -57,7 +54,6 @@ impl Simulation {
             world,
             state,
             scratch,
-            collision,
             assembler,
             memory,
             settings,
@@ -71,20 +67,15 @@ impl Simulation {
             ..
         } = self;
         let friction_needs_force = model.kind().friction_needs_force();
-        let (points, stopped) = (collision.contacts(), &scratch.stopped);
+        let (faces, stopped) = (&scratch.faces, &scratch.stopped);
         assembler.add_contacts(
             world,
             work,
-            points,
-            &scratch.gaps,
+            &faces.points,
+            &faces.gaps,
             |at| smaller(sizes, at),
             *threads,
             |frame, contact| {
-                // A gap below what projection leaves of overlap is rounding; over dt it would be a
-                // velocity, and redundant contacts would contradict each other.
-                if contact.gap > 0.0 && contact.gap <= overlap_left(contact.size) {
-                    contact.gap = 0.0;
-                }
                 contact.predicted = contact.gap > 0.0 && (friction_needs_force || held(memory, frame));
                 if let Some(mu_static) = frame.material.mu_static
                     && (stopped.binary_search(&frame.key).is_ok()
@@ -128,34 +119,6 @@ impl Simulation {
             }
         }
         closing.add_rows(world, (&state.v, &scratch.v_free), settings.dt, &mut assembler.problem)
-    }
-}
-
-/// The gaps of contacts as the problem has them. Where two faces meet, points whose gaps differ by little are given the least of them: the curvature of
-/// earlier motion leaves such differences, they close within a small part of the step, and which of the points would close first is what
-/// a solver has to spend most of its work on.
-pub(super) fn flatten_faces(
-    world: &World,
-    work: &Workspace,
-    motion: &[LinkMotion],
-    dt: f64,
-    points: &[ContactPoint],
-    gaps: &mut Vec<f64>,
-) {
-    gaps.clear();
-    let speed = |geom: usize, point: Vec3| {
-        let Some(link) = world.geoms[geom].link else { return 0.0 };
-        length(motion[link].linear + motion[link].angular.cross(point - work.pose[link].translation))
-    };
-    for face in points.chunk_by(|a, b| a.geoms == b.geoms && a.normal == b.normal) {
-        let (first, least) = (gaps.len(), face.iter().fold(f64::INFINITY, |least, at| least.min(at.gap)).max(0.0));
-        gaps.extend(face.iter().map(|at| at.gap));
-        if face.len() > 1 && gaps[first..].iter().any(|gap| *gap > least) {
-            let fastest =
-                |most: f64, at: &ContactPoint| at.geoms.iter().fold(most, |most, g| most.max(speed(*g, at.point)));
-            let together = least + TOGETHER * dt * face.iter().fold(0.0, fastest);
-            gaps[first..].iter_mut().filter(|gap| **gap <= together).for_each(|gap| *gap = gap.min(least));
-        }
     }
 }
 

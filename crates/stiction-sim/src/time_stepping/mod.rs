@@ -8,6 +8,7 @@
 //! next step, which looks for contacts anyway. Loops are closed in the same way at the end of each step.
 
 mod contacts;
+mod faces;
 mod solve;
 
 use std::mem;
@@ -19,8 +20,9 @@ use crate::control::{Commands, View};
 use crate::energy::EnergyBalance;
 use crate::motors::{Bounded, add_outer};
 use crate::simulation::{Simulation, StepFailure, StepReport};
-use contacts::flatten_faces;
 pub(crate) use contacts::{TOUCHING_GAP, separation_speed, smaller};
+pub(crate) use faces::Faces;
+use faces::point_speed;
 pub(crate) use solve::describe;
 
 /// Bodies may be hit within the step: contacts are looked for this fraction of the way of the fastest body that may hit them farther than bodies
@@ -68,8 +70,9 @@ impl Simulation {
         self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
         let [penetration, overlap_left] = self.separate().map_err(|e| self.fail(e.to_string(), false))?;
         self.add_adhesion().map_err(|e| self.fail(e.to_string(), false))?;
-        let Self { work, world, scratch, collision, settings, .. } = self;
-        flatten_faces(world, work, &scratch.motion, settings.dt, collision.contacts(), &mut scratch.gaps);
+        let Self { work, world, scratch, collision, settings, sizes, .. } = self;
+        let speed = |at: &_| point_speed(world, work, &scratch.motion, at);
+        scratch.faces.load(collision.contacts(), settings.dt, |at| smaller(sizes, at), speed);
         scratch.spread.clear();
         let mut report = self.solve_motors()?;
         (report.penetration, report.overlap_left) = (penetration, overlap_left);

@@ -1,0 +1,171 @@
+//! Contacts of two faces, made to agree with each other.
+//!
+//! The points of two faces have one normal and more rows than there are ways to move, so what one row asks for others have to allow. Their gaps are
+//! linear along the face and their friction is that of one plane, but for what is small: gaps that projection leaves and that count as none, points
+//! midway between surfaces that are not yet parallel. Such differences of 1e-9 m/s decide which of the points slides at its limit, though nothing
+//! moves, and a solver spends most of its work on them. So points that meet within a small part of the step meet at once, the gaps of the others stay
+//! linear beside them, and all points are in one plane.
+
+use stiction_body::math::length;
+use stiction_body::{ContactPoint, LinkMotion, Workspace};
+
+use crate::projection::overlap_left;
+use crate::world::World;
+
+/// Points of two faces that meet within this fraction of the step do so together.
+const TOGETHER: f64 = 0.01;
+
+/// Points as far from a plane as their gaps explain, and this part of a geom's size, are those of one face: others are of other steps of a staircase.
+const PLANE: f64 = 1e-6;
+
+/// Contacts as the problem has them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Faces {
+    /// The contacts, those of a face with their points in one plane, and their gaps as they are.
+    pub points: Vec<ContactPoint>,
+    /// The gaps of the problem (m).
+    pub gaps: Vec<f64>,
+}
+
+impl Faces {
+    /// Takes contacts over, whose smaller geom has this size and whose geoms move at this speed at most, in a step of `dt`.
+    pub(super) fn load(
+        &mut self,
+        points: &[ContactPoint],
+        dt: f64,
+        size: impl Fn(&ContactPoint) -> f64,
+        speed: impl Fn(&ContactPoint) -> f64,
+    ) {
+        self.points.clear();
+        self.points.extend_from_slice(points);
+        self.gaps.clear();
+        self.gaps.extend(points.iter().map(|at| at.gap));
+        let mut rest = &mut self.gaps[..];
+        for face in self.points.chunk_by_mut(|a, b| a.geoms == b.geoms && a.normal == b.normal) {
+            let (gaps, behind) = rest.split_at_mut(face.len());
+            rest = behind;
+            let size = size(&face[0]);
+            let (first, least) = gaps
+                .iter()
+                .enumerate()
+                .fold((0, gaps[0]), |least, (k, gap)| if *gap < least.1 { (k, *gap) } else { least });
+            // What projection leaves of overlap is as good as none.
+            let left = overlap_left(size);
+            let least = if least <= left { 0.0 } else { least };
+            if face.len() > 1 {
+                move_into_plane(face, first, size);
+            }
+            let mut together = least.max(left);
+            if gaps.iter().any(|gap| *gap > together) {
+                together = together.max(least + TOGETHER * dt * face.iter().map(&speed).fold(0.0, f64::max));
+                keep_linear(face, gaps, first, least, together);
+            }
+            gaps.iter_mut().filter(|gap| **gap <= together).for_each(|gap| *gap = gap.min(least));
+        }
+    }
+}
+
+/// The speed of the faster of a contact's geoms at its point, with links that move like this (m/s).
+pub(super) fn point_speed(world: &World, work: &Workspace, motion: &[LinkMotion], at: &ContactPoint) -> f64 {
+    let links = at.geoms.iter().filter_map(|geom| world.geoms[*geom].link);
+    links.fold(0.0, |most: f64, link| {
+        let arm = at.point - work.pose[link].translation;
+        most.max(length(motion[link].linear + motion[link].angular.cross(arm)))
+    })
+}
+
+/// Moves the points of a face along its normal, into the plane of the first that meets.
+fn move_into_plane(face: &mut [ContactPoint], first: usize, size: f64) {
+    let ContactPoint { point, normal, gap, .. } = face[first];
+    for at in face {
+        let height = normal.dot(point - at.point);
+        // Midway between two surfaces.
+        if height.abs() <= 0.5 * (at.gap - gap).abs() + PLANE * size {
+            at.point += normal * height;
+        }
+    }
+}
+
+/// The gaps of points that do not meet in time, linear beside those up to `together`, which are to be `least`.
+fn keep_linear(face: &[ContactPoint], gaps: &mut [f64], first: usize, least: f64, together: f64) {
+    let those = |meet: bool| (0..face.len()).filter(move |k| (face[*k].gap <= together) == meet);
+    let from_first = |k: usize| face[k].point - face[first].point;
+    let furthest = |of: &mut dyn Iterator<Item = (usize, f64)>| of.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+    let end = furthest(&mut those(true).filter(|k| *k != first).map(|k| (k, length(from_first(k)))));
+    let Some((end, _)) = end else {
+        // All are moved as the one that meets is.
+        let moved = least - gaps[first];
+        return those(false).filter(|_| moved <= together).for_each(|k| gaps[k] += moved);
+    };
+    let across = face[first].normal.cross(from_first(end));
+    let distance = |k: usize| across.dot(from_first(k));
+    let Some((far, most)) = furthest(&mut those(false).map(|k| (k, distance(k)))) else { return };
+    let slope = (gaps[far] - least) / most;
+    for k in those(false).filter(|k| *k != far) {
+        let linear = least + slope * distance(k);
+        if (linear - gaps[k]).abs() <= together - least {
+            gaps[k] = linear;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stiction_body::math::Vec3;
+
+    /// Contacts of the corners of a square of side 0.1 m, midway between a plane and a face with these gaps.
+    fn corners(gaps: [f64; 4]) -> Vec<ContactPoint> {
+        let at = |k: usize| Vec3::new(0.1 * (k % 2) as f64, 0.1 * (k / 2) as f64, 0.5 * gaps[k]);
+        let point = |k: usize| ContactPoint {
+            geoms: [0, 1],
+            feature: k as u64,
+            point: at(k),
+            normal: Vec3::Z,
+            gap: gaps[k],
+            lead: Vec3::ZERO,
+        };
+        (0..4).map(point).collect()
+    }
+
+    /// These contacts of geoms of 0.1 m that move at this speed, in a step of 2 ms.
+    fn load(points: &[ContactPoint], speed: f64) -> Faces {
+        let mut faces = Faces::default();
+        faces.load(points, 2e-3, |_| 0.1, |_| speed);
+        faces
+    }
+
+    #[test]
+    fn gaps_stay_linear_beside_those_that_are_as_good_as_none() {
+        // An edge that touches up to what projection leaves, and the face behind it, tilted.
+        let points = corners([3e-10, -2e-10, 2e-5 + 3e-10, 2e-5 - 2e-10]);
+        let gaps = load(&points, 0.0).gaps;
+        let closed: Vec<f64> = gaps.iter().map(|gap| gap.max(0.0)).collect();
+        assert_eq!(closed[..2], [0.0; 2]);
+        assert!((closed[2] - closed[3]).abs() < 1e-18 && (closed[2] - 2e-5).abs() < 1e-9, "{closed:?}");
+        // A corner alone moves all by what it is moved.
+        let gaps = load(&corners([-4e-10, 1e-5, 2e-5, 3e-5]), 0.0).gaps;
+        assert!((gaps[1] - (1e-5 + 4e-10)).abs() < 1e-18 && (gaps[3] - gaps[1] - gaps[2]).abs() < 1e-9, "{gaps:?}");
+    }
+
+    #[test]
+    fn points_that_meet_within_a_part_of_the_step_meet_at_once() {
+        // 1 % of the step at 1 m/s is 2e-5 m.
+        let gaps = load(&corners([1e-4, 1.1e-4, 1.15e-4, 1.05e-4]), 1.0).gaps;
+        assert_eq!(gaps, [1e-4; 4]);
+        let gaps = load(&corners([1e-4, 1.1e-4, 2.0e-4, 2.1e-4]), 1.0).gaps;
+        assert_eq!(gaps[..2], [1e-4; 2]);
+        assert!((gaps[2] - gaps[3]).abs() < 1e-17 && gaps[3] == 2.1e-4, "{gaps:?}");
+    }
+
+    #[test]
+    fn points_of_a_face_are_in_one_plane_and_those_of_stairs_are_not() {
+        let tilted = corners([1e-4, 2e-4, 3e-4, 4e-4]);
+        let faces = load(&tilted, 0.0);
+        assert!(faces.points.iter().all(|at| (at.point.z - tilted[0].point.z).abs() < 1e-18));
+        assert_eq!(faces.points.iter().map(|at| at.gap).collect::<Vec<_>>(), [1e-4, 2e-4, 3e-4, 4e-4]);
+        let mut stairs = corners([0.0; 4]);
+        stairs[2].point.z = 0.2;
+        assert_eq!(load(&stairs, 0.0).points, stairs);
+    }
+}
