@@ -15,7 +15,8 @@ use crate::world::World;
 /// Points of two faces that meet within this fraction of the step do so together.
 const TOGETHER: f64 = 0.01;
 
-/// Points as far from a plane as their gaps explain, and this part of a geom's size, are those of one face: others are of other steps of a staircase.
+/// Points belong to one face if their gaps explain how far they are from its plane, up to this part of a geom's size. Others of the same normal may be
+/// on another step of a staircase.
 const PLANE: f64 = 1e-6;
 
 /// Contacts as the problem has them.
@@ -44,19 +45,19 @@ impl Faces {
         for face in self.points.chunk_by_mut(|a, b| a.geoms == b.geoms && a.normal == b.normal) {
             let (gaps, behind) = rest.split_at_mut(face.len());
             rest = behind;
-            let size = size(&face[0]);
-            let (first, least) = gaps
-                .iter()
-                .enumerate()
-                .fold((0, gaps[0]), |least, (k, gap)| if *gap < least.1 { (k, *gap) } else { least });
-            // What projection leaves of overlap is as good as none.
-            let left = overlap_left(size);
-            let least = if least <= left { 0.0 } else { least };
-            if face.len() > 1 {
-                move_into_plane(face, first, size);
+            let [least, most] = gaps.iter().fold([gaps[0]; 2], |[least, most], gap| [least.min(*gap), most.max(*gap)]);
+            if most <= 0.0 {
+                continue;
             }
+            // What projection leaves of overlap is as good as none.
+            let size = size(&face[0]);
+            let left = overlap_left(size);
+            let first = gaps.iter().position(|gap| *gap == least).unwrap_or(0);
+            let least = if least <= left { 0.0 } else { least };
             let mut together = least.max(left);
-            if gaps.iter().any(|gap| *gap > together) {
+            // Faces that touch do not turn against each other: there is nothing to contradict.
+            if most > together {
+                move_into_plane(face, first, size);
                 together = together.max(least + TOGETHER * dt * face.iter().map(&speed).fold(0.0, f64::max));
                 keep_linear(face, gaps, first, least, together);
             }
@@ -164,8 +165,9 @@ mod tests {
         let faces = load(&tilted, 0.0);
         assert!(faces.points.iter().all(|at| (at.point.z - tilted[0].point.z).abs() < 1e-18));
         assert_eq!(faces.points.iter().map(|at| at.gap).collect::<Vec<_>>(), [1e-4, 2e-4, 3e-4, 4e-4]);
-        let mut stairs = corners([0.0; 4]);
+        let mut stairs = corners([0.0, 0.0, 1e-4, 1e-4]);
         stairs[2].point.z = 0.2;
-        assert_eq!(load(&stairs, 0.0).points, stairs);
+        let heights: Vec<f64> = load(&stairs, 0.0).points.iter().map(|at| at.point.z).collect();
+        assert_eq!(heights, [0.0, 0.0, 0.2, 0.0]);
     }
 }
