@@ -22,7 +22,7 @@ use crate::motors::{Bounded, add_outer};
 use crate::simulation::{Simulation, StepFailure, StepReport};
 pub(crate) use contacts::{TOUCHING_GAP, separation_speed, smaller};
 pub(crate) use faces::Faces;
-use faces::point_speed;
+use faces::relative_speed;
 pub(crate) use solve::describe;
 
 /// Bodies may be hit within the step: contacts are looked for this fraction of the way of the fastest body that may hit them farther than bodies
@@ -71,7 +71,7 @@ impl Simulation {
         let [penetration, overlap_left] = self.separate().map_err(|e| self.fail(e.to_string(), false))?;
         self.add_adhesion().map_err(|e| self.fail(e.to_string(), false))?;
         let Self { work, world, scratch, collision, settings, sizes, .. } = self;
-        let speed = |at: &_| point_speed(world, work, &scratch.motion, at);
+        let speed = |at: &_, size| relative_speed(world, work, &scratch.motion, at, size);
         scratch.faces.load(collision.contacts(), settings.dt, |at| smaller(sizes, at), speed);
         scratch.spread.clear();
         let mut report = self.solve_motors()?;

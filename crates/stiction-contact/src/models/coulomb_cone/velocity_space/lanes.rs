@@ -74,12 +74,33 @@ pub(super) fn add_products(stride: usize, length: usize, x: &[f64], y: &[f64], b
     match (stride, x.len() / stride) {
         (12, 3) => add_three::<12>(length, x, y, block),
         (8, 3) => add_three::<8>(length, x, y, block),
+        (_, 3) => add_three_rows(stride, length, x, y, block),
         _ => {
             for (x, y) in x.chunks_exact(stride).zip(y.chunks_exact(stride)) {
                 for (to, x) in block.chunks_exact_mut(stride).zip(&x[..length]).filter(|(_, x)| **x != 0.0) {
                     axpy(*x, y, to);
                 }
             }
+        }
+    }
+}
+
+/// [`add_products`] of three rows, one product after the other.
+#[inline(always)]
+fn add_three_rows(stride: usize, length: usize, x: &[f64], y: &[f64], block: &mut [f64]) {
+    let (Some([s, t, u]), Some([a, b, c])) = (three(x, stride), three(y, stride)) else { return };
+    let [(a, _), (b, _), (c, _)] = [a, b, c].map(|row| row.as_chunks::<LANES>());
+    for (i, to) in block.chunks_exact_mut(stride).take(length).enumerate() {
+        let p = [s[i], t[i], u[i]];
+        if p == [0.0; 3] {
+            continue;
+        }
+        for (((to, a), b), c) in to.as_chunks_mut::<LANES>().0.iter_mut().zip(a).zip(b).zip(c) {
+            let mut next = *to;
+            for k in 0..LANES {
+                next[k] = ((next[k] + p[0] * a[k]) + p[1] * b[k]) + p[2] * c[k];
+            }
+            *to = next;
         }
     }
 }

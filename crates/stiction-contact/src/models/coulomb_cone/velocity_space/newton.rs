@@ -407,7 +407,7 @@ impl Newton {
         for pair in &el.pairs[group.pairs.0..group.pairs.1] {
             let [(row, rows), (col, cols)] = pair.ranges;
             let blocks = [&self.block[row * stride + col..], &self.block[col * stride + row..]];
-            self.matrix.add_pair(pair.place, pair.is_diagonal(), [rows, cols], blocks, stride);
+            self.matrix.add_pair(pair.place, [rows, cols], blocks, stride);
         }
     }
 

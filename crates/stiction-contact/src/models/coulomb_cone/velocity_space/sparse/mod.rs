@@ -170,34 +170,26 @@ impl BlockMatrix {
     }
 
     /// Adds the `rows × cols` numbers `g` (rows of length `stride`) at (row, col): a block, whose
-    /// rows and columns are those of two blocks of one group or of one block. Of a block on the
-    /// diagonal of a symmetric matrix only the lower triangle is read; blocks above it are not
-    /// added.
+    /// rows and columns are those of two blocks of one group or of one block. Blocks above the diagonal
+    /// of a symmetric matrix are not added.
     pub(super) fn add(&mut self, row: usize, col: usize, rows: usize, cols: usize, g: &[f64], stride: usize) {
         let place = self.place(row, col);
         if row >= col {
-            self.add_lower(place, row == col, [rows, cols], g, stride);
+            self.add_lower(place, [rows, cols], g, stride);
         }
         if row <= col && !self.symmetric {
-            self.add_upper(place, row == col, [rows, cols], g, stride);
+            self.add_upper(place, [rows, cols], g, stride);
         }
     }
 
     /// Adds two blocks that mirror each other, the one below the diagonal of `sizes`, or a block on
     /// the diagonal twice.
     #[inline(always)]
-    pub(super) fn add_pair(
-        &mut self,
-        place: Place,
-        diagonal: bool,
-        sizes: [usize; 2],
-        blocks: [&[f64]; 2],
-        stride: usize,
-    ) {
+    pub(super) fn add_pair(&mut self, place: Place, sizes: [usize; 2], blocks: [&[f64]; 2], stride: usize) {
         let [rows, cols] = sizes;
-        self.add_lower(place, diagonal, sizes, blocks[0], stride);
+        self.add_lower(place, sizes, blocks[0], stride);
         if !self.symmetric {
-            self.add_upper(place, diagonal, [cols, rows], blocks[1], stride);
+            self.add_upper(place, [cols, rows], blocks[1], stride);
         }
     }
 
@@ -210,34 +202,28 @@ impl BlockMatrix {
         }
     }
 
+    /// Adds a block to L, all of it: what is above the diagonal there is never read.
     #[inline(always)]
-    fn add_lower(&mut self, place: Place, diagonal: bool, [rows, cols]: [usize; 2], g: &[f64], stride: usize) {
-        let to = &mut self.panels[0][place.at..];
-        if [rows, cols] == [6, 6] && !diagonal {
-            // Two free bodies.
-            let g: [[f64; 6]; 6] = std::array::from_fn(|i| std::array::from_fn(|j| g[i * stride + j]));
-            for (j, column) in to.chunks_mut(place.stride).take(6).enumerate() {
-                let Some(column) = column.first_chunk_mut::<6>() else { return };
-                (0..6).for_each(|i| column[i] += g[i][j]);
-            }
-            return;
-        }
-        for j in 0..cols {
-            let from = if diagonal { j } else { 0 };
-            let column = &mut to[j * place.stride + from..j * place.stride + rows];
-            for (to, row) in column.iter_mut().zip(g[from * stride..].chunks(stride)) {
-                *to += row[j];
-            }
+    fn add_lower(&mut self, place: Place, [rows, cols]: [usize; 2], g: &[f64], stride: usize) {
+        let mut row = 0;
+        while row < rows {
+            let (to, g) = (&mut self.panels[0][place.at + row..], &g[row * stride..]);
+            row += match rows - row {
+                6 => add_transposed::<6>(to, place.stride, g, stride, cols),
+                1 => add_transposed::<1>(to, place.stride, g, stride, cols),
+                2 => add_transposed::<2>(to, place.stride, g, stride, cols),
+                3 => add_transposed::<3>(to, place.stride, g, stride, cols),
+                _ => add_transposed::<4>(to, place.stride, g, stride, cols),
+            };
         }
     }
 
+    /// The same to Uᵀ.
     #[inline(always)]
-    fn add_upper(&mut self, place: Place, diagonal: bool, [rows, cols]: [usize; 2], g: &[f64], stride: usize) {
+    fn add_upper(&mut self, place: Place, [rows, cols]: [usize; 2], g: &[f64], stride: usize) {
         let to = &mut self.panels[1][place.at..];
         for i in 0..rows {
-            let from = if diagonal { i } else { 0 };
-            let column = &mut to[i * place.stride + from..i * place.stride + cols];
-            axpy(1.0, &g[i * stride + from..i * stride + cols], column);
+            axpy(1.0, &g[i * stride..i * stride + cols], &mut to[i * place.stride..i * place.stride + cols]);
         }
     }
 
@@ -294,6 +280,25 @@ impl BlockMatrix {
             x[node.first..node.first + node.columns].copy_from_slice(&self.local[..node.columns]);
         }
     }
+}
+
+/// Adds R rows of a block to columns; returns R.
+#[inline(always)]
+fn add_transposed<const R: usize>(to: &mut [f64], to_stride: usize, g: &[f64], stride: usize, cols: usize) -> usize {
+    let mut rows = [&g[..0]; R];
+    for (i, row) in rows.iter_mut().enumerate() {
+        *row = &g[i * stride..][..cols];
+    }
+    for j in 0..cols {
+        let Some(column) = to[j * to_stride..].first_chunk_mut::<R>() else { break };
+        // All are read before any is written, as in `map_lanes`.
+        let mut next = *column;
+        for i in 0..R {
+            next[i] += rows[i][j];
+        }
+        *column = next;
+    }
+    R
 }
 
 stiction_linalg::vectorized! {
