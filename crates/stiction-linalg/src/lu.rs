@@ -82,6 +82,13 @@ impl Lu {
         }
     }
 
+    /// True if the determinant is negative.
+    pub fn is_negative(&self) -> bool {
+        let exchanges = self.exchange.iter().enumerate().filter(|(k, row)| k != *row).count();
+        let pivots = (0..self.n()).filter(|&k| self.factors[(k, k)] < 0.0).count();
+        (exchanges + pivots) % 2 == 1
+    }
+
     /// Order of the factored matrix.
     pub fn n(&self) -> usize {
         self.factors.rows()
@@ -153,6 +160,19 @@ mod tests {
             lu.solve_transposed(&mut z);
             assert!((0..n).all(|i| (x[i] - y[i]).abs() < 1e-9 && (x[i] - z[i]).abs() < 1e-9), "{n}");
         }
+    }
+
+    #[test]
+    fn the_sign_of_the_determinant() {
+        let mut lu = Lu::default();
+        for (a, negative) in
+            [([[1.0, 2.0], [3.0, 4.0]], true), ([[1.0, 2.0], [-3.0, 4.0]], false), ([[-1.0, 0.0], [0.0, 4.0]], true)]
+        {
+            lu.factor(&Matrix::from_rows(&a).unwrap());
+            assert_eq!(lu.is_negative(), negative, "{a:?}");
+        }
+        lu.factor(&Matrix::zeros(0, 0));
+        assert!(!lu.is_negative());
     }
 
     #[test]

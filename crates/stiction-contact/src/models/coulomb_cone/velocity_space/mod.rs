@@ -16,6 +16,7 @@ mod lanes;
 mod measure;
 mod newton;
 mod path;
+mod pivoting;
 mod rest;
 mod search;
 mod smooth_law;

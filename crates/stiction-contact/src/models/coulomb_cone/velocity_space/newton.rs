@@ -38,8 +38,8 @@ pub(super) struct Newton {
     pub matrix: BlockMatrix,
     /// The matrix keeps the inertia of the island.
     has_inertia: bool,
-    slips: Vec<Slip>,
-    steps: Vec<Steps>,
+    pub(super) slips: Vec<Slip>,
+    pub(super) steps: Vec<Steps>,
     /// The law of each element, linearised.
     pub(super) maps: Vec<Map>,
     pub(super) u: Vec<[f64; 3]>,
@@ -392,12 +392,20 @@ impl Newton {
     /// `dv ← A⁻¹ dv` after a factor.
     #[inline(always)]
     fn solve(&mut self, el: &Elements) {
+        let mut dv = std::mem::take(&mut self.dv);
+        self.solve_with_factor(el, &mut dv);
+        self.dv = dv;
+    }
+
+    /// `x ← A⁻¹ x` after a factor.
+    #[inline(always)]
+    pub(super) fn solve_with_factor(&mut self, el: &Elements, x: &mut [f64]) {
         for b in &el.branches {
-            self.permuted[b.place..b.place + b.len].copy_from_slice(&self.dv[b.at..b.at + b.len]);
+            self.permuted[b.place..b.place + b.len].copy_from_slice(&x[b.at..b.at + b.len]);
         }
         self.matrix.solve(&mut self.permuted);
         for b in &el.branches {
-            self.dv[b.at..b.at + b.len].copy_from_slice(&self.permuted[b.place..b.place + b.len]);
+            x[b.at..b.at + b.len].copy_from_slice(&self.permuted[b.place..b.place + b.len]);
         }
     }
 

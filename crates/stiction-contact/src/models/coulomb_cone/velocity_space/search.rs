@@ -1,4 +1,4 @@
-//! The search for the states: a few sweeps of Gauss–Seidel and steps of a semismooth Newton method, then the path of smooth laws and the states it indicates;
+//! The search for the states: a few sweeps of Gauss–Seidel and steps of Newton's method on which states change one by one, then the path of smooth laws and the states it indicates;
 //! where contacts contradict each other, proximal steps, and the path again near the best point.
 
 use super::super::law::{Block, State};
@@ -7,6 +7,7 @@ use super::gauss_seidel::{GaussSeidel, into_disc};
 use super::lanes::dot;
 use super::newton::Newton;
 use super::path::Path;
+use super::pivoting::{End, Pivoting, count_changes};
 use super::smooth_law::follow_slip;
 use crate::mass::Mass;
 
@@ -18,6 +19,11 @@ const SEMISMOOTH_DECREASE: f64 = 0.5;
 /// a step leaves, in less time than the sweeps take. Those of free bodies they do not.
 const STEPS_OF_ROBOTS: usize = 6;
 const BLOCKS_OF_ROBOTS: usize = 2;
+/// Changes of states along all paths of a search by pivoting; where more elements than the second number would change theirs within a step it ends at once, since there the smooth path takes less
+/// time. Steps that may go by without half the least residual.
+const MOST_PIVOTS: usize = 20;
+const MOST_CHANGES: usize = 12;
+const PIVOTING_PATIENCE: usize = 4;
 /// Proximal steps, how many of them may go by without a smaller residual, and their largest α.
 const PROXIMAL_STEPS: usize = 400;
 const PROXIMAL_PATIENCE: usize = 100;
@@ -115,6 +121,7 @@ pub(super) enum Found {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Search {
     sweeps: GaussSeidel,
+    pivoting: Pivoting,
     path: Path,
     best_v: Vec<f64>,
     best_p: Vec<[f64; 3]>,
@@ -223,7 +230,7 @@ impl Search {
             return RUNS.iter().any(|run| self.run_from(el, newton, mass, run, enough, limit));
         }
         // Long steps are quick, and one of the substitutes is often right.
-        self.sweep(el, newton, mass, &RUNS[0], enough)
+        self.sweep(el, newton, mass, &RUNS[0], enough, limit)
             || SUBSTITUTES.iter().any(|substitute| {
                 self.load_path(el, newton, *substitute);
                 self.run_steps(el, newton, &RUNS[0], Steps::Long, enough, limit)
@@ -256,7 +263,7 @@ impl Search {
         if newton.iterations >= limit {
             return false;
         }
-        if self.sweep(el, newton, mass, run, enough) {
+        if self.sweep(el, newton, mass, run, enough, limit) {
             return true;
         }
         if !self.path.has_pairs() {
@@ -292,8 +299,16 @@ impl Search {
         self.is_acceptable(enough)
     }
 
-    /// The sweeps of a run, and semismooth steps from there; true when an answer is good enough.
-    fn sweep(&mut self, el: &Elements, newton: &mut Newton, mass: Option<&Mass>, run: &Run, enough: f64) -> bool {
+    /// The sweeps of a run, and pivoting from there; true when an answer is good enough.
+    fn sweep(
+        &mut self,
+        el: &Elements,
+        newton: &mut Newton,
+        mass: Option<&Mass>,
+        run: &Run,
+        enough: f64,
+        limit: usize,
+    ) -> bool {
         let sweeps = run.sweeps[usize::from(!is_robot(el))];
         if sweeps == 0 {
             return false;
@@ -303,7 +318,30 @@ impl Search {
         self.sweeps.sweep(el, mass, newton, sweeps);
         self.swept_v.clone_from(&newton.v);
         self.swept_p.clone_from(&newton.p);
-        self.semismooth(el, newton, newton.tolerances.semismooth_alpha, SEMISMOOTH_STEPS, enough) <= enough
+        self.pivot(el, newton, enough, limit)
+    }
+
+    /// Newton's method, the states of a step changed one by one along it. It finds states of which few are wrong, in a factor for each time that what slides is made linear anew. True when an answer is good enough.
+    fn pivot(&mut self, el: &Elements, newton: &mut Newton, enough: f64, limit: usize) -> bool {
+        self.alpha = newton.tolerances.semismooth_alpha;
+        let (mut left, mut slow, mut least) = (MOST_PIVOTS, 0, newton.evaluate(el, false));
+        while slow <= PIVOTING_PATIENCE && newton.iterations < limit && newton.direction(el, self.alpha, true) {
+            match if el.delassus.is_some() { 0 } else { count_changes(el, newton) } {
+                0 => newton.move_by(1.0),
+                count if count > MOST_CHANGES || left == 0 => break,
+                _ if self.pivoting.follow(el, newton, self.alpha, &mut left) == End::Singular => break,
+                _ => {}
+            }
+            let residual = newton.evaluate(el, false);
+            if self.offer(el, newton) <= enough {
+                return true;
+            }
+            slow += 1;
+            if residual < 0.5 * least {
+                (least, slow) = (residual, 0);
+            }
+        }
+        false
     }
 
     /// Steps of one kind from the start of a run; true when an answer is good enough.
