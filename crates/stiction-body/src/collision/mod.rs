@@ -17,6 +17,7 @@ mod pairs;
 pub(crate) mod polytope;
 mod rays;
 mod rules;
+mod sign_change;
 mod simplex;
 mod solid;
 mod surface;

@@ -7,7 +7,7 @@
 //! linear beside them, and all points are in one plane. A gap that is closed in next to no time, of any contact, counts as none.
 
 use stiction_body::math::{Vec3, length};
-use stiction_body::{ContactPoint, LinkMotion, Workspace};
+use stiction_body::{ContactPoint, Workspace};
 
 use crate::projection::overlap_left;
 use crate::world::World;
@@ -71,24 +71,16 @@ impl Faces {
     }
 }
 
-/// The speed at which the geoms of a contact, the smaller of this size, move against each other and turn, with links that move like this, and what forces but those of contact change of it (m/s).
-pub(super) fn relative_speed(
-    world: &World,
-    work: &Workspace,
-    motion: &[LinkMotion],
-    at: &ContactPoint,
-    size: f64,
-) -> f64 {
-    let mut speed = 0.0_f64;
+/// The speed at which the geoms of a contact, the smaller of this size, move against each other and turn, and what gravity changes of it in a step of `dt` (m/s). What motors add is not in it: a foot that its motors
+/// press on the ground would be far from it a step later, were the ground not there.
+pub(super) fn relative_speed(world: &World, work: &Workspace, at: &ContactPoint, size: f64, dt: f64) -> f64 {
+    let mut turning = 0.0_f64;
     let velocities = at.geoms.map(|geom| {
         let Some(link) = world.geoms[geom].link else { return Vec3::ZERO };
-        let LinkMotion { linear, angular } = motion[link];
-        let velocity = linear + angular.cross(at.point - work.pose[link].translation);
-        let change = length(velocity - work.point_velocity(link, at.point));
-        speed = speed.max(size * length(angular) + change);
-        velocity
+        turning = turning.max(size * length(work.velocity[link].angular));
+        work.point_velocity(link, at.point)
     });
-    speed + length(velocities[1] - velocities[0])
+    turning + length(velocities[1] - velocities[0]) + dt * length(world.model.gravity())
 }
 
 /// Moves the points of a face along its normal, into the plane of the first that meets.

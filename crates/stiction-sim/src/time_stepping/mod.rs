@@ -71,7 +71,7 @@ impl Simulation {
         let [penetration, overlap_left] = self.separate().map_err(|e| self.fail(e.to_string(), false))?;
         self.add_adhesion().map_err(|e| self.fail(e.to_string(), false))?;
         let Self { work, world, scratch, collision, settings, sizes, .. } = self;
-        let speed = |at: &_, size| relative_speed(world, work, &scratch.motion, at, size);
+        let speed = |at: &_, size| relative_speed(world, work, at, size, settings.dt);
         scratch.faces.load(collision.contacts(), settings.dt, |at| smaller(sizes, at), speed);
         scratch.spread.clear();
         let mut report = self.solve_motors()?;

@@ -5,11 +5,14 @@ use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
 use crate::collision::pairs::axes::{ALONG_FACE, PARALLEL, Rank, Ranking, keep_beside};
 use crate::collision::pairs::cylinder::Cylinder;
 use crate::collision::pairs::round::{Ball, segment};
+use crate::collision::sign_change::sign_change;
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
-/// Steps of the searches for a normal: halvings of a half circle, and of ascents on the sphere.
+/// Halvings of a segment.
 const HALVINGS: usize = 60;
+
+/// Steps of an ascent on the sphere.
 const ASCENTS: usize = 100;
 
 /// Separations that differ by less than this fraction of the size are the same up to rounding.
@@ -180,18 +183,13 @@ impl Pair<'_> {
         let towards = own.across(other.centre - own.centre).unit_or_zero();
         let sign = if k == 0 { 1.0 } else { -1.0 };
         let turn = own.axis();
-        let slope = |n: Vec3| turn.cross(n).dot(other.lowest(n) - own.centre);
-        let (mut low, mut high) = (towards - turn.cross(towards), towards + turn.cross(towards));
-        let mut middle = towards;
-        for _ in 0..HALVINGS {
-            (low, high) = if slope(middle) > 0.0 { (middle, high) } else { (low, middle) };
-            let next = (low + high).unit_or_zero();
-            if next == middle {
-                break;
-            }
-            middle = next;
-        }
-        middle * sign
+        let along = turn.cross(towards);
+        let normal = |t: f64| (towards + along * t).unit_or_zero();
+        let slope = |t: f64| {
+            let n = normal(t);
+            turn.cross(n).dot(other.lowest(n) - own.centre)
+        };
+        normal(sign_change(-1.0, 1.0, slope)) * sign
     }
 
     /// A normal near `start` with the greatest separation, by the ascent of Barzilai and Borwein along the slope `lowest − highest point`.

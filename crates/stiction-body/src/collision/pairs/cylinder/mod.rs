@@ -10,11 +10,9 @@ use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
 use crate::collision::pairs::axes::{ALONG_FACE, FACE_LIKE, PARALLEL, Rank, Ranking, keep_beside, look_for_axis};
 use crate::collision::pairs::polytopes::{MANY, to_world};
 use crate::collision::polytope::{Edge, PolytopeRef};
+use crate::collision::sign_change::sign_change;
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
-
-/// Halvings of the arc of normals in the search for the normal between an edge and a rim: down to rounding.
-const HALVINGS: usize = 60;
 
 /// How many axes are tried, as for polytopes.
 const TRIES: usize = 4;
@@ -304,17 +302,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         if !(slope(n0, low0) > 0.0 && slope(n1, low1) < 0.0) {
             return None;
         }
-        let (mut low, mut high) = (n0, n1);
-        let mut middle = (low + high).unit_or_zero();
-        for _ in 0..HALVINGS {
-            let rising = slope(middle, self.cylinder.lowest(middle)) > 0.0;
-            (low, high) = if rising { (middle, high) } else { (low, middle) };
-            let next = (low + high).unit_or_zero();
-            if next == middle {
-                break;
-            }
-            middle = next;
-        }
+        let normal = |t: f64| (n0 + (n1 - n0) * t).unit_or_zero();
+        let middle = normal(sign_change(0.0, 1.0, |t| slope(normal(t), self.cylinder.lowest(normal(t)))));
         // At a kink the flat end or the side touches, not the rim.
         let tilt = middle.dot(self.cylinder.axis()).abs();
         (middle != Vec3::ZERO && self.plain(middle, [n0, n1]) && tilt > 1.0 - FACE_LIKE).then_some(middle)
