@@ -75,6 +75,7 @@ impl ContactModel for Viscous {
             problem,
             &law,
             start,
+            false,
             |normals, island, guess, forces, stats| {
                 normals.begin(island);
                 match level {
