@@ -149,7 +149,7 @@ pub(crate) struct ByIsland {
 }
 
 /// Outcomes whose storage is kept: the one being replaced, and one more.
-const SPARE: usize = 2;
+const SPARE_OUTCOMES: usize = 2;
 
 /// What a solve puts together.
 #[derive(Debug, Clone, Default)]
@@ -171,7 +171,7 @@ impl ByIsland {
             ContactOutcome::Ray(r) => Answer { forces: r.direction, ..Answer::default() },
             ContactOutcome::NoSolution(_) => return,
         };
-        if self.spare.len() < SPARE {
+        if self.spare.len() < SPARE_OUTCOMES {
             self.spare.push(answer);
         }
     }

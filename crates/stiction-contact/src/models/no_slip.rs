@@ -27,13 +27,13 @@ tolerances! {
 
 /// Velocities of an island above which the O(m³) of its reduction is more than Newton's method on the velocities takes, whose cost follows the graph of the
 /// bodies. Below it the few forces of the reduction are worth having.
-const LARGE: usize = 72;
+const MOST_REDUCED: usize = 72;
 
 /// Systems that Newton's method may factor for an island before the reduction is tried, unless the options set a limit.
 const MOST_SYSTEMS: usize = 300;
 
 /// The place of the search on the velocities in the list of methods, where it comes last.
-const LAST: usize = 8;
+const LAST_PLACE: usize = 8;
 
 /// Options of the no-slip model.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -139,7 +139,7 @@ impl NoSlip {
     fn is_large(&mut self, problem: &ContactProblem) -> bool {
         let velocities =
             |island: &Island| island.blocks.iter().map(|&b| problem.layout().range(b).len()).sum::<usize>();
-        problem.m() > LARGE && self.islands.find(problem).iter().any(|island| velocities(island) > LARGE)
+        problem.m() > MOST_REDUCED && self.islands.find(problem).iter().any(|island| velocities(island) > MOST_REDUCED)
     }
 }
 
@@ -171,7 +171,7 @@ impl ContactModel for NoSlip {
         let (may_fall_back, large) = (self.may_fall_back(), self.is_large(problem));
         let on_velocities = may_fall_back && large && by_default;
         let mut stats = ContactStats::default();
-        stats.answered_by(if on_velocities { 1 } else { LAST }, "velocities");
+        stats.answered_by(if on_velocities { 1 } else { LAST_PLACE }, "velocities");
         if on_velocities
             && let Some(solution) = self.velocities.solution(problem, &law, start, MARGIN, tolerance, limit, &mut stats)
         {

@@ -38,7 +38,8 @@ use stiction_lcp::matrix::norm;
 use stiction_lcp::{Basis, InputError, Options, tolerances};
 
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
-use crate::certificate::baraff::{BaraffLaw, SLIPPING};
+use crate::certificate::MOTION_TOLERANCE;
+use crate::certificate::baraff::BaraffLaw;
 use crate::islands::Islands;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
 use crate::models::catalog::ModelKind;
@@ -327,5 +328,9 @@ fn friction_kind(problem: &ContactProblem, i: usize) -> FrictionKind {
         contacts.surface[i][k].abs() + rows[k].row(i).map(row).sum::<f64>()
     });
     let speed = norm(&slip);
-    if speed > SLIPPING * norm(&terms) { FrictionKind::Dynamic(slip.map(|x| -x / speed)) } else { FrictionKind::Static }
+    if speed > MOTION_TOLERANCE * norm(&terms) {
+        FrictionKind::Dynamic(slip.map(|x| -x / speed))
+    } else {
+        FrictionKind::Static
+    }
 }

@@ -5,7 +5,7 @@
 //! That is a linear complementarity problem, (32), built in `formulation.rs`. The quadratic cone is not this model; see [`satisfies_cone`] for when
 //! the two agree.
 //!
-//! *Rolling and sliding.* A contact slides if its slip now is above rounding ([`ContactProblem::slip`]); contacts that part already have no say. The
+//! *Rolling and sliding.* A contact slides if its slip now is above rounding ([`ContactProblem::slip`]); contacts that part already have no force. The
 //! moment of a soft finger is one more axis, `|moment| ≤ mu_spin c_n`, that rolls or slides by the spin alone.
 //!
 //! *Joints.* A manipulator is a block of the mass like any other. Efforts that are known are part of [`ContactProblem::force`]; a joint whose
@@ -54,7 +54,7 @@ tolerances! {
 }
 
 /// How far outside the cone, as a part of μ c_n, a force may be for rounding.
-const CONE: f64 = 1e-10;
+const CONE_TOLERANCE: f64 = 1e-10;
 
 /// Steps in which friction is raised, coarse and fine: on the first the matrix is most likely copositive, so that Lemke's method succeeds.
 const FRICTION_STEPS: [(usize, &str); 2] = [(8, "friction in 8 steps"), (50, "friction in 50 steps")];
@@ -358,6 +358,7 @@ fn no_solution(lcp: Lcp, proof: Proof) -> IslandEnd {
 /// Reference: [Trinkle95, Proposition 1].
 pub fn satisfies_cone(problem: &ContactProblem, solution: &ContactSolution) -> bool {
     let (forces, mu) = (&solution.forces, &problem.contacts().mu);
-    (0..mu.len())
-        .all(|i| libm::hypot(forces.tangent_s[i], forces.tangent_t[i]) <= mu[i] * forces.normal[i] * (1.0 + CONE))
+    (0..mu.len()).all(|i| {
+        libm::hypot(forces.tangent_s[i], forces.tangent_t[i]) <= mu[i] * forces.normal[i] * (1.0 + CONE_TOLERANCE)
+    })
 }

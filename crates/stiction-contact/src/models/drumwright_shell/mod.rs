@@ -73,7 +73,7 @@ const NEAR_STEPS: usize = 100;
 const FROM_REST: &str = "newton from rest";
 
 /// Multiples of [`Tolerances::noise`], tried in turn.
-const NOISES: [f64; 4] = [1.0, 1e1, 1e2, 1e3];
+const NOISE_MULTIPLES: [f64; 4] = [1.0, 1e1, 1e2, 1e3];
 
 tolerances! {
     /// Tolerances of the model, for columns of length 1 and motion scaled to 1.
@@ -307,7 +307,7 @@ impl IslandSolver {
     /// Takes rounding out of the impulses where it spoils them.
     fn remove_noise(&mut self, options: &ModelOptions) {
         let mut least = self.newton.measure_strictly(&mut self.conic, &self.p);
-        for noise in NOISES.map(|k| k * self.tolerances.noise) {
+        for noise in NOISE_MULTIPLES.map(|k| k * self.tolerances.noise) {
             if least <= options.tolerance {
                 return;
             }
