@@ -19,7 +19,7 @@ PUBLIC = re.compile(r"^\s*pub (?:const fn|async fn|unsafe fn|fn|struct|enum|trai
 # Where a factorization of a matrix of f64 is computed: the end of a path, and what stands there.
 FACTORIZATIONS = [
     ("stiction-linalg/src/cholesky.rs", "pub fn factor_columns("),
-    ("stiction-linalg/src/cholesky.rs", "impl PivotedCholesky"),
+    ("stiction-linalg/src/cholesky.rs", "fn eliminate(&mut self"),
     ("stiction-linalg/src/branched_cholesky.rs", "pub fn factor("),
     ("stiction-linalg/src/elimination.rs", "pub fn eliminate("),
     ("/lu.rs", "impl Lu "),
@@ -28,7 +28,7 @@ FACTORIZATIONS = [
     ("/incremental_factor.rs", "impl IncrementalFactor"),
     ("lemke/kernel.rs", "impl Kernel"),
     ("lemke/tableau.rs", "impl Tableau"),
-    ("principal_pivot/transform.rs", "fn pivot("),
+    ("principal_pivot/transform.rs", "fn invert(block"),
     ("interior_point/vertex.rs", "axpy(-head"),
     ("reduce/choice.rs", "axpy(-head"),
     ("nnls/cholesky.rs", "fn eliminate("),

@@ -15,7 +15,7 @@ use crate::output::Failure;
 use crate::report::aligned;
 
 /// Up to this many contacts, rows or velocities are printed.
-const SMALL: usize = 12;
+const MOST_PRINTED: usize = 12;
 
 /// What is reported.
 #[derive(Serialize, Default)]
@@ -227,7 +227,7 @@ fn print(r: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 fn tables(r: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let Some(f) = &r.forces else { return Ok(()) };
     let what = if r.level == "velocity" { ["impulse (N s)", "velocity"] } else { ["force (N)", "acceleration"] };
-    let few = |n: usize| n <= SMALL;
+    let few = |n: usize| n <= MOST_PRINTED;
     if !(few(f.normal.len()) && few(r.problem.m) && few(f.bilateral.len() + f.limit.len() + f.bounded.len())) {
         return writeln!(out, "\n--json prints all forces and the motion");
     }

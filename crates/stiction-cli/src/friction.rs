@@ -17,7 +17,7 @@ use crate::report::aligned;
 const SIDES: usize = 8;
 
 /// Up to this many contacts impulses are printed.
-const SMALL: usize = 12;
+const MOST_PRINTED: usize = 12;
 
 /// What is reported.
 #[derive(Serialize, Default)]
@@ -235,7 +235,7 @@ fn vectors(r: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     if r.problem.contacts == 0 {
         return Ok(());
     }
-    if r.problem.contacts > SMALL {
+    if r.problem.contacts > MOST_PRINTED {
         return writeln!(out, "\nr and u have {} entries each; --json prints them", impulses.len());
     }
     writeln!(out, "\n{:>7} {:>4} {:>24} {:>24}", "contact", "", "r", "u")?;

@@ -59,7 +59,7 @@ impl Report<'_> {
 }
 
 /// Up to this order z and w are printed.
-const SMALL: usize = 20;
+const MOST_PRINTED: usize = 20;
 /// Up to this order the basis is printed.
 const BASIS_LINE: usize = 100;
 
@@ -151,7 +151,7 @@ fn vectors(r: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     if n == 0 {
         return Ok(());
     }
-    if n > SMALL {
+    if n > MOST_PRINTED {
         return writeln!(out, "\nz and w have {n} entries each; --json prints them");
     }
     writeln!(out, "\n{:>4} {:>24} {:>24}", "row", "z", "w")?;

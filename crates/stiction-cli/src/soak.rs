@@ -50,8 +50,8 @@ pub(crate) struct SoakArgs {
 const ORACLE_ORDER: usize = 12;
 /// Threads at most.
 const MOST_THREADS: usize = 256;
-/// Failures printed per class and solver.
-const SHOWN: usize = 10;
+/// Failures printed per class and solver, or model.
+pub(crate) const FAILURES_SHOWN: usize = 10;
 
 /// A problem that was not answered as it must be.
 #[derive(Debug, Serialize)]
@@ -143,31 +143,59 @@ fn threads(args: &SoakArgs) -> usize {
     }
 }
 
-fn soak(class: &str, solver: &str, args: &SoakArgs) -> Result<Tally, Failure> {
-    catalog::build(solver, &Options::default())?;
-    let bar = progress(args.count, format!("{class} · {solver}"));
-    let next = AtomicU64::new(0);
-    let total = Mutex::new(Tally::default());
-    let threads = threads(args);
+/// Does `one` with the numbers below `count`, shared by threads that each `build` a solver, and adds up what they tell.
+pub(crate) fn on_threads<S, T: Default + Send>(
+    threads: usize,
+    count: u64,
+    bar: &ProgressBar,
+    build: &(dyn Fn() -> Option<S> + Sync),
+    one: &(dyn Fn(&mut S, u64, &mut T) + Sync),
+    add: fn(&mut T, T),
+) -> T {
+    let (next, total) = (AtomicU64::new(0), Mutex::new(T::default()));
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                let mut tally = Tally::default();
-                let Ok(mut method) = catalog::build(solver, &Options::default()) else { return };
+                let Some(mut solver) = build() else { return };
+                let mut tally = T::default();
                 loop {
                     let k = next.fetch_add(1, Ordering::Relaxed);
-                    if k >= args.count {
+                    if k >= count {
                         break;
                     }
-                    one(class, method.as_mut(), args.max_order, args.seed.wrapping_add(k), &mut tally);
+                    one(&mut solver, k, &mut tally);
                     bar.inc(1);
                 }
-                total.lock().unwrap_or_else(PoisonError::into_inner).add(tally);
+                add(&mut total.lock().unwrap_or_else(PoisonError::into_inner), tally);
             });
         }
     });
     bar.finish_and_clear();
-    let mut tally = total.into_inner().unwrap_or_else(PoisonError::into_inner);
+    total.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds up how many problems each method settled.
+pub(crate) fn add_methods(to: &mut BTreeMap<&'static str, u64>, other: BTreeMap<&'static str, u64>) {
+    other.into_iter().for_each(|(method, count)| *to.entry(method).or_default() += count);
+}
+
+/// Prints how many problems each method settled, if that is known.
+pub(crate) fn print_methods(methods: &BTreeMap<&'static str, u64>, out: &mut dyn Write) -> std::io::Result<()> {
+    if methods.is_empty() {
+        return Ok(());
+    }
+    let counts: Vec<String> = methods.iter().map(|(method, count)| format!("{method} {count}")).collect();
+    writeln!(out, "                 settled by: {}", counts.join(", "))
+}
+
+fn soak(class: &str, solver: &str, args: &SoakArgs) -> Result<Tally, Failure> {
+    let build = || catalog::build(solver, &Options::default());
+    build()?;
+    let bar = progress(args.count, format!("{class} · {solver}"));
+    let draw = |method: &mut Box<dyn Solver>, k, tally: &mut Tally| {
+        one(class, method.as_mut(), args.max_order, args.seed.wrapping_add(k), tally);
+    };
+    let mut tally = on_threads(threads(args), args.count, &bar, &|| build().ok(), &draw, Tally::add);
     tally.failures.sort_by_key(|f| f.seed);
     (tally.class, tally.solver) = (class.into(), solver.into());
     Ok(tally)
@@ -225,9 +253,7 @@ impl Tally {
         self.unsolvable += other.unsolvable;
         self.pivots += other.pivots;
         self.worst = self.worst.max(other.worst);
-        for (method, count) in other.settled_by {
-            *self.settled_by.entry(method).or_default() += count;
-        }
+        add_methods(&mut self.settled_by, other.settled_by);
         self.failures.extend(other.failures);
     }
 }
@@ -252,10 +278,9 @@ fn print(tally: &Tally, out: &mut dyn Write) -> std::io::Result<()> {
         tally.pivots as f64 / count.max(1) as f64,
     )?;
     if tally.solver == "auto" {
-        let methods: Vec<String> = tally.settled_by.iter().map(|(method, count)| format!("{method} {count}")).collect();
-        writeln!(out, "                 settled by: {}", methods.join(", "))?;
+        print_methods(&tally.settled_by, out)?;
     }
-    for failure in tally.failures.iter().take(SHOWN) {
+    for failure in tally.failures.iter().take(FAILURES_SHOWN) {
         writeln!(out, "                 order {} seed {}: {}", failure.order, failure.seed, failure.why)?;
     }
     Ok(())

@@ -1,8 +1,7 @@
 //! `stiction soak --model`: random contact problems by the thousand under the contact models.
 
+use std::collections::BTreeMap;
 use std::io::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -11,9 +10,7 @@ use stiction_contact::scenes::{self, Recipe};
 use stiction_contact::{ContactModel, ContactOutcome, ContactProblem, InputError, Level, ModelOptions};
 
 use crate::output::Failure;
-
-/// Failures printed per model.
-const SHOWN: usize = 10;
+use crate::soak::{FAILURES_SHOWN, add_methods, on_threads, print_methods};
 
 /// Models that have a solution whenever some motion satisfies the rows: there anything else is a failure of the soak.
 const ALWAYS_SOLVED: [&str; 3] = ["frictionless", "viscous", "no-slip"];
@@ -48,6 +45,8 @@ pub(crate) struct Tally {
     guessed: u64,
     /// The worst certificate.
     worst: f64,
+    /// Problems settled by each method of a model that goes through several.
+    settled_by: BTreeMap<&'static str, u64>,
     failures: Vec<Unsettled>,
 }
 
@@ -61,26 +60,11 @@ struct Unsettled {
 /// Runs the soak of one model.
 pub(crate) fn run(model: &str, plan: &Plan, bar: &ProgressBar) -> Result<Tally, Failure> {
     let kind = model.parse()?;
-    let (next, total) = (AtomicU64::new(0), Mutex::new(Tally::default()));
-    std::thread::scope(|scope| {
-        for _ in 0..plan.threads {
-            scope.spawn(|| {
-                let mut tally = Tally::default();
-                let Ok(mut method) = catalog::build(kind, &ModelOptions::default()) else { return };
-                loop {
-                    let k = next.fetch_add(1, Ordering::Relaxed);
-                    if k >= plan.count {
-                        break;
-                    }
-                    tally.one(method.as_mut(), plan.seed.wrapping_add(k), plan.rates);
-                    bar.inc(1);
-                }
-                total.lock().unwrap_or_else(PoisonError::into_inner).add(tally);
-            });
-        }
-    });
-    bar.finish_and_clear();
-    let mut tally = total.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let build = || catalog::build(kind, &ModelOptions::default()).ok();
+    let one = |method: &mut Box<dyn ContactModel>, k, tally: &mut Tally| {
+        tally.one(method.as_mut(), plan.seed.wrapping_add(k), plan.rates);
+    };
+    let mut tally = on_threads(plan.threads, plan.count, bar, &build, &one, Tally::add);
     tally.failures.sort_by_key(|failure| failure.seed);
     tally.model = model.into();
     Ok(tally)
@@ -120,6 +104,10 @@ impl Tally {
             Err(error) => self.failures.push(Unsettled { seed, why: format!("bad input: {error}") }),
             Ok((problem, ContactOutcome::Solved(solution))) => {
                 self.solved += 1;
+                let method = solution.stats.method.name;
+                if !method.is_empty() {
+                    *self.settled_by.entry(method).or_default() += 1;
+                }
                 self.fallbacks += solution.stats.fallbacks as u64;
                 self.pivots += solution.stats.pivots as u64;
                 self.worst = self.worst.max(solution.certificate.largest());
@@ -143,6 +131,7 @@ impl Tally {
         self.pivots += other.pivots;
         self.guessed += other.guessed;
         self.worst = self.worst.max(other.worst);
+        add_methods(&mut self.settled_by, other.settled_by);
         self.failures.extend(other.failures);
     }
 
@@ -162,7 +151,8 @@ impl Tally {
             self.fallbacks,
             100.0 * self.guessed as f64 / self.solved.max(1) as f64,
         )?;
-        for failure in self.failures.iter().take(SHOWN) {
+        print_methods(&self.settled_by, out)?;
+        for failure in self.failures.iter().take(FAILURES_SHOWN) {
             writeln!(out, "                     seed {}: {}", failure.seed, failure.why)?;
         }
         Ok(())

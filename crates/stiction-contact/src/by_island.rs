@@ -23,10 +23,6 @@ pub(crate) const FARKAS_GAIN: f64 = 1e-9;
 /// Forces of a failed solve above this many times what the data warrant (`√W |p| / E_I`) are reported: their rounding is 1e-11 of the motion, each.
 const FORCE_BEYOND_DATA: f64 = 1e5;
 
-/// A contact's force of at most this fraction of what the data warrant (`√W |p| / E_I`), relative to the tolerance, may be left out:
-/// the speed that it undoes is far below what the certificate asks for.
-const NEGLIGIBLE_FORCE: f64 = 0.1;
-
 /// Forces and motion of one island, in the order of its lists. Zero when a model gets it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct IslandForces {
@@ -153,7 +149,7 @@ pub(crate) struct ByIsland {
 }
 
 /// Outcomes whose storage is kept: the one being replaced, and one more.
-const SPARE: usize = 2;
+const SPARE_OUTCOMES: usize = 2;
 
 /// What a solve puts together.
 #[derive(Debug, Clone, Default)]
@@ -175,7 +171,7 @@ impl ByIsland {
             ContactOutcome::Ray(r) => Answer { forces: r.direction, ..Answer::default() },
             ContactOutcome::NoSolution(_) => return,
         };
-        if self.spare.len() < SPARE {
+        if self.spare.len() < SPARE_OUTCOMES {
             self.spare.push(answer);
         }
     }
@@ -316,10 +312,6 @@ impl ByIsland {
             balance_momentum(problem, law.level(), forces, motion);
             certificate = self.certifier.certify_timed(problem, law, forces, motion, &mut stats);
         }
-        if !certificate.holds(options.tolerance) && !law.quasistatic() {
-            let part = NEGLIGIBLE_FORCE * options.tolerance;
-            self.drop_negligible(problem, law, part, (forces, motion), &mut certificate, &mut stats);
-        }
         let certified = certificate.holds(options.tolerance);
         let why = (!certified).then(|| format!("the answer is not certified: {certificate}"));
         let why = why.map(|why| self.with_doubtful_row(why, problem, forces, &certificate));
@@ -327,32 +319,6 @@ impl ByIsland {
         match why {
             None => ContactOutcome::Solved(solution),
             Some(why) => ContactOutcome::Failed(ContactFailure { why, best: solution }),
-        }
-    }
-
-    /// Drops negligible forces, such as those that answer the rounding of speeds at contacts that rest beside fast bodies, if
-    /// that is the better answer.
-    fn drop_negligible(
-        &mut self,
-        problem: &ContactProblem,
-        law: &dyn Law,
-        part: f64,
-        (forces, motion): (&mut ContactForces, &mut Vec<f64>),
-        certificate: &mut PhysicalCertificate,
-        stats: &mut ContactStats,
-    ) {
-        let found = (forces.clone(), motion.clone());
-        if !self.certifier.drop_forces(problem, forces, part) {
-            return;
-        }
-        free_motion_into(problem, law, motion, &mut self.storage);
-        balance_momentum(problem, law.level(), forces, motion);
-        let without = self.certifier.certify_timed(problem, law, forces, motion, stats);
-        if without.largest() < certificate.largest() {
-            *certificate = without;
-        } else {
-            (*forces, *motion) = found;
-            *certificate = self.certifier.certify_timed(problem, law, forces, motion, stats);
         }
     }
 

@@ -27,7 +27,7 @@ pub enum FrictionLaw {
 }
 
 /// Largest order of the problem formed: its matrix is dense.
-const LARGEST: usize = 6000;
+const MOST_ROWS: usize = 6000;
 
 /// A friction problem's complementarity problem, and the way back.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +54,7 @@ impl FrictionLcp {
             return Err(InputError::Unsupported { solver: "coulomb-polyhedral", reason });
         }
         let order = contacts * if d > 0 { d + 2 } else { 1 };
-        if order > LARGEST {
+        if order > MOST_ROWS {
             return Err(InputError::TooLarge { rows: order, cols: order });
         }
         let mut out = Self { lcp: Lcp::new(Matrix::zeros(0, 0), vec![])?, dim, contacts, directions };

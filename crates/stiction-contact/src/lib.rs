@@ -80,7 +80,9 @@ pub use friction_lcp::{FrictionLaw, FrictionLcp};
 pub use friction_problem::{FrictionProblem, GlobalFrictionProblem};
 pub use islands::{Island, Islands};
 pub use mass::{Layout, Mass};
-pub use model::{ContactModel, ContactOutcome, ContactStats, Elapsed, Level, Mode, ModelOptions, WarmStart};
+pub use model::{
+    ContactModel, ContactOutcome, ContactStats, Elapsed, Level, ListedMethod, Mode, ModelOptions, WarmStart,
+};
 #[cfg(feature = "clarabel")]
 pub use models::DrumwrightShell;
 pub use models::catalog::{ModelKind, SolverKind};

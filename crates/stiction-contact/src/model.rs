@@ -129,6 +129,15 @@ impl WarmStart {
     }
 }
 
+/// A method of the list that a model goes through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct ListedMethod {
+    /// Its place in the list.
+    place: usize,
+    /// Its name; empty where a model has one method only.
+    pub name: &'static str,
+}
+
 /// What was done in a solve.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ContactStats {
@@ -144,6 +153,8 @@ pub struct ContactStats {
     pub most_factorizations: usize,
     /// Islands for which the model's own method failed and its fallback answered.
     pub fallbacks: usize,
+    /// The method that the answer came from.
+    pub method: ListedMethod,
     /// Largest relative disagreement among dependent rows with targets, before these were made consistent.
     pub inconsistency: f64,
     /// Time that the certificates took.
@@ -157,6 +168,11 @@ impl ContactStats {
         self.most_factorizations = self.most_factorizations.max(of_island);
     }
 
+    /// An answer came from the method `name`, at `place` of the model's list: of several islands the one that went farthest down counts.
+    pub(crate) fn answered_by(&mut self, place: usize, name: &'static str) {
+        self.method = self.method.max(ListedMethod { place, name });
+    }
+
     /// Adds what was done for another part of the problem.
     pub(crate) fn add(&mut self, part: &Self) {
         self.islands += part.islands;
@@ -165,6 +181,7 @@ impl ContactStats {
         self.factorizations += part.factorizations;
         self.most_factorizations = self.most_factorizations.max(part.most_factorizations);
         self.fallbacks += part.fallbacks;
+        self.method = self.method.max(part.method);
         self.inconsistency = self.inconsistency.max(part.inconsistency);
         self.certificate.0 += part.certificate.0;
     }

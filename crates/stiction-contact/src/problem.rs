@@ -13,11 +13,9 @@ use crate::whitened::separation_bias;
 /// A contact whose gap is at most this fraction of its size touches.
 pub const TOUCHING: f64 = 1e-9;
 
-/// A contact whose separation speed is more than this fraction of its terms parts already, and has no say at acceleration level.
-const PARTING: f64 = 1e-9;
-
-/// A slip or spin speed of at most this fraction of its terms is rounding: the contact does not slip along that axis.
-const SLIPPING: f64 = 1e-9;
+/// A speed of a contact, of separation, slip or spin, is rounding if it is at most this fraction of its terms. A contact that parts already is none at acceleration
+/// level.
+const SPEED_TOLERANCE: f64 = 1e-9;
 
 /// Rows of a contact: its normal, two tangents, the spin about the normal, and rolling about two axes.
 pub const CONTACT_ROWS: usize = 6;
@@ -712,7 +710,7 @@ impl ContactProblem {
 
     /// True if contact `i` parts already: its separation speed now is above rounding.
     pub fn parts(&self, i: usize) -> bool {
-        self.contacts.normal.dot(i, &self.v) > PARTING * self.contacts.normal.terms(i, &self.v)
+        self.contacts.normal.dot(i, &self.v) > SPEED_TOLERANCE * self.contacts.normal.terms(i, &self.v)
     }
 
     /// The slip of contact `i` now, along both tangents (m/s, with the speed of the surface) and about the normal (rad/s). A component that is
@@ -722,7 +720,7 @@ impl ContactProblem {
         let axis = |rows: &Rows, surface: f64| {
             // A direction of slip is as exact as its components, which may be small beside their terms.
             let (speed, size) = (rows.accurate_dot(surface, i, &self.v), surface.abs() + rows.terms(i, &self.v));
-            if speed.abs() > SLIPPING * size { speed } else { 0.0 }
+            if speed.abs() > SPEED_TOLERANCE * size { speed } else { 0.0 }
         };
         let (mut s, mut t) = (axis(&all.tangent_s, all.surface[i][0]), axis(&all.tangent_t, all.surface[i][1]));
         // A component too small to turn the direction of slip is none.

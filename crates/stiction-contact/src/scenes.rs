@@ -355,7 +355,7 @@ pub fn random(recipe: &Recipe, seed: u64) -> Result<ContactProblem, InputError> 
 /// As [`random`]'s.
 pub fn random_sliding(recipe: &Recipe, seed: u64) -> Result<ContactProblem, InputError> {
     /// Part of its speed that a body must keep to count as moving.
-    const MOVING: f64 = 1e-9;
+    const SPEED_ROUNDING: f64 = 1e-9;
     let mut problem = random(recipe, seed)?;
     let (mass, layout) = (problem.mass(), problem.layout());
     let whiten = |x: &mut [f64]| (0..layout.blocks()).for_each(|b| mass.solve_factor(b, &mut x[layout.range(b)]));
@@ -379,7 +379,7 @@ pub fn random_sliding(recipe: &Recipe, seed: u64) -> Result<ContactProblem, Inpu
     held.project_out(&mut x);
     for b in 0..layout.blocks() {
         let range = layout.range(b);
-        if norm(&x[range.clone()]) <= MOVING * norm(&before[range.clone()]) {
+        if norm(&x[range.clone()]) <= SPEED_ROUNDING * norm(&before[range.clone()]) {
             x[range.clone()].fill(0.0);
         }
         mass.solve_factor_transposed(b, &mut x[range]);

@@ -24,7 +24,7 @@ use crate::solution::{ContactForces, ContactSolution};
 const GRAIN: usize = 200;
 
 /// Solutions whose storage is kept: the one being replaced, and one more.
-const SPARE: usize = 2;
+const SPARE_OUTCOMES: usize = 2;
 
 /// A contact model that gives another one island at a time.
 pub struct SeparateIslands {
@@ -208,7 +208,7 @@ impl ContactModel for SeparateIslands {
 
     fn recycle(&mut self, outcome: ContactOutcome) {
         match outcome {
-            ContactOutcome::Solved(solution) if self.spare.len() < SPARE => self.spare.push(solution),
+            ContactOutcome::Solved(solution) if self.spare.len() < SPARE_OUTCOMES => self.spare.push(solution),
             other => self.models[0].recycle(other),
         }
     }

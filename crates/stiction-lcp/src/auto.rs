@@ -32,14 +32,14 @@ use crate::tolerances;
 
 /// Order up to which all bases are enumerated when Lemke's method fails.
 #[cfg(feature = "exact")]
-const ENUMERATED: usize = 12;
+const ENUMERATED_ORDER: usize = 12;
 /// The driving method needs one or two pivots per row where it is the right one; beyond this Lemke takes over.
 const DANTZIG_PIVOTS_PER_ROW: usize = 4;
 /// Order up to which pairs are branched on.
-const BRANCHED: usize = 120;
+const BRANCHED_ORDER: usize = 120;
 /// Order up to which exact arithmetic is affordable.
 #[cfg(feature = "exact")]
-const EXACT: usize = 60;
+const EXACT_ORDER: usize = 60;
 
 tolerances! {
     /// Tolerances of the choice.
@@ -180,16 +180,16 @@ fn methods(problem: ProblemRef<'_>, tolerances: &Tolerances) -> Vec<Method> {
     }
     methods.push(Method::Lemke);
     #[cfg(feature = "exact")]
-    if n <= ENUMERATED {
+    if n <= ENUMERATED_ORDER {
         methods.push(Method::Enumerate);
         return methods;
     }
     methods.push(Method::InteriorPoint);
-    if n <= BRANCHED {
+    if n <= BRANCHED_ORDER {
         methods.push(Method::Branch);
     }
     #[cfg(feature = "exact")]
-    if n <= EXACT {
+    if n <= EXACT_ORDER {
         methods.push(Method::Exact);
     }
     methods

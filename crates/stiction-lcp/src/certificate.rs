@@ -71,14 +71,14 @@ impl fmt::Display for Certificate {
 }
 
 /// Bounds this good need no sums in twice the working precision: a hundredth of the default tolerance.
-const PLAIN_IS_ENOUGH: f64 = 1e-2 * DEFAULT_TOLERANCE;
+const PLAIN_SUMS_TOLERANCE: f64 = 1e-2 * DEFAULT_TOLERANCE;
 
 /// The certificate of `z` (n) for `problem`; the recomputed `w = M z + q` goes into `w` (n).
 ///
 /// # Panics
 /// If `z` or `w` has not the order of the problem.
 pub fn certify(problem: ProblemRef<'_>, z: &[f64], w: &mut [f64]) -> Certificate {
-    certify_to(problem, z, w, PLAIN_IS_ENOUGH)
+    certify_to(problem, z, w, PLAIN_SUMS_TOLERANCE)
 }
 
 /// The same for a caller that asks whether it [holds](Certificate::holds) at `tolerance`: the bounds are sharp enough
@@ -91,7 +91,7 @@ pub fn certify_to(problem: ProblemRef<'_>, z: &[f64], w: &mut [f64], tolerance: 
     let scales = Scales::new(problem);
     let listed = NonZeros::of(z);
     let plain = evaluate::<PlainRows>(problem, &scales, &listed, z, w);
-    if plain.worst() <= PLAIN_IS_ENOUGH.min(tolerance) {
+    if plain.worst() <= PLAIN_SUMS_TOLERANCE.min(tolerance) {
         return plain;
     }
     evaluate::<DoubledRows>(problem, &scales, &listed, z, w)

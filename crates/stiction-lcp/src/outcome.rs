@@ -126,11 +126,11 @@ impl Proof {
     /// given have no solution then, but ones that differ in their last digits may, and a certified solution may exist.
     pub fn is_thin(&self, q: &[f64]) -> bool {
         /// Share of its terms below which qᵀy counts as rounding.
-        const THIN: f64 = 1e-9;
+        const THIN_SHARE: f64 = 1e-9;
         let Proof::Farkas(y) = self else { return false };
         let terms = q.iter().zip(y).map(|(q, y)| q * y);
         let (sum, size) = terms.fold((0.0, 0.0), |(sum, size): (f64, f64), x| (sum + x, size + x.abs()));
-        sum.abs() <= THIN * size
+        sum.abs() <= THIN_SHARE * size
     }
 }
 

@@ -35,17 +35,28 @@ pub fn factor_columns(
 ) -> Result<(), RejectedPivot> {
     for j in 0..n {
         interrupt::check_at(j);
-        let (done, rest) = a.split_at_mut(j * stride);
-        let column = &mut rest[j..n];
-        for k in done.chunks_exact(stride) {
-            axpy(-k[j], &k[j..n], column);
-        }
+        let column = eliminate(j, j, n, stride, a);
         let pivot = column[0];
         column[0] = accept(j, pivot).ok_or(RejectedPivot { column: j, pivot })?;
-        let root = column[0].sqrt();
-        column.iter_mut().for_each(|x| *x /= root);
+        divide_by_root(column);
     }
     Ok(())
+}
+
+/// Takes from column `j`, from its diagonal on, what belongs to the first `done` columns of the factor; returns what is left.
+fn eliminate(j: usize, done: usize, n: usize, stride: usize, a: &mut [f64]) -> &mut [f64] {
+    let (before, rest) = a.split_at_mut(j * stride);
+    let column = &mut rest[j..n];
+    for k in before.chunks_exact(stride).take(done) {
+        axpy(-k[j], &k[j..n], column);
+    }
+    column
+}
+
+/// A column of the factor from what elimination has left of it, the pivot first.
+fn divide_by_root(column: &mut [f64]) {
+    let root = column[0].sqrt();
+    column.iter_mut().for_each(|x| *x /= root);
 }
 
 /// `x ← A⁻¹ x` by the factor of [`factor`].
@@ -84,6 +95,8 @@ pub fn singular_row(a: &Matrix, tolerance: f64) -> Option<usize> {
 pub struct PivotedCholesky {
     /// L in its first columns, below it what is left of A; both in the order of the pivots.
     work: Matrix,
+    /// What is left of the diagonal entries that are no pivots yet.
+    diagonal: Vec<f64>,
     order: Vec<usize>,
     rank: usize,
 }
@@ -96,22 +109,35 @@ impl PivotedCholesky {
         for j in 0..n {
             (j..n).for_each(|i| self.work[(i, j)] = entry(i, j));
         }
+        self.diagonal.clear();
+        self.diagonal.extend((0..n).map(|i| self.work[(i, i)]));
         self.order.clear();
         self.order.extend(0..n);
         self.rank = 0;
-        for k in 0..n {
+        while let Some(pivot) = self.largest_pivot(&rounding) {
             interrupt::check();
-            let work = &self.work;
-            let larger = |best: Option<usize>, i: usize| match best {
-                _ if work[(i, i)] <= rounding(self.order[i]) || work[(i, i)].is_nan() => best,
-                Some(b) if work[(b, b)] >= work[(i, i)] => best,
-                _ => Some(i),
-            };
-            let Some(pivot) = (k..n).fold(None, larger) else { break };
+            let k = self.rank;
             self.exchange(k, pivot);
-            self.eliminate(k);
-            self.rank = k + 1;
+            let column = eliminate(k, k, n, n, self.work.as_mut_slice());
+            divide_by_root(column);
+            self.diagonal[k..].iter_mut().zip(column).for_each(|(d, x)| *d -= *x * *x);
+            self.rank += 1;
         }
+        for j in self.rank..n {
+            interrupt::check();
+            eliminate(j, self.rank, n, n, self.work.as_mut_slice());
+        }
+    }
+
+    /// The largest of the diagonal entries that are left and not rounding.
+    fn largest_pivot(&self, rounding: impl Fn(usize) -> f64) -> Option<usize> {
+        let left = |i: usize| self.diagonal[i];
+        let larger = |best: Option<usize>, i: usize| match best {
+            _ if left(i) <= rounding(self.order[i]) || left(i).is_nan() => best,
+            Some(b) if left(b) >= left(i) => best,
+            _ => Some(i),
+        };
+        (self.rank..self.order.len()).fold(None, larger)
     }
 
     /// Number of pivots: the rank of A, but for rounding.
@@ -134,25 +160,13 @@ impl PivotedCholesky {
         (self.rank..self.work.cols()).flat_map(|j| self.column(j)).copied()
     }
 
-    /// One step of the outer-product method; the pivot must be positive.
-    fn eliminate(&mut self, k: usize) {
-        let n = self.work.rows();
-        let root = self.work[(k, k)].sqrt();
-        let (left, right) = self.work.as_mut_slice().split_at_mut((k + 1) * n);
-        let column = &mut left[k * n + k..];
-        column[0] = root;
-        column[1..].iter_mut().for_each(|x| *x /= root);
-        for (a, target) in right.chunks_exact_mut(n).enumerate() {
-            axpy(-column[a + 1], &column[a + 1..], &mut target[k + 1 + a..]);
-        }
-    }
-
     /// Exchanges rows and columns a ≤ b of the lower triangle, and of L.
     fn exchange(&mut self, a: usize, b: usize) {
         if a == b {
             return;
         }
         self.order.swap(a, b);
+        self.diagonal.swap(a, b);
         let n = self.work.rows();
         let data = self.work.as_mut_slice();
         (0..a).for_each(|j| data.swap(j * n + a, j * n + b));

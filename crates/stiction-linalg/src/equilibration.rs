@@ -13,7 +13,7 @@ use crate::power::{exponent, times_power};
 /// Rounds of the alternating fit; it converges fast, and a good start is enough.
 const ROUNDS: usize = 4;
 /// A matrix is left as it is if every row and column has an entry of at least this share of the largest.
-const WELL_SCALED: f64 = 1.0 / 4096.0;
+const WELL_SCALED_SHARE: f64 = 1.0 / 4096.0;
 /// Keeps every exponent, and sums of a few of them, inside the range of f64.
 const MOST_BITS: i32 = 400;
 
@@ -217,7 +217,7 @@ fn exponent_or_nothing(x: f64) -> (i32, i32) {
 
 /// True if every column, and every row, has an entry near the largest of all.
 fn is_even(m: &Matrix, size: f64) -> bool {
-    let near = size * WELL_SCALED;
+    let near = size * WELL_SCALED_SHARE;
     let n = m.rows();
     (0..n).all(|i| (0..n).any(|j| m[(i, j)].abs() >= near)) && (0..n).all(|j| m.col(j).iter().any(|x| x.abs() >= near))
 }

@@ -9,11 +9,8 @@
 //!
 //! In the plane this is Coulomb's law. In space it is weaker: the force on the rim of the cone need only be *partially* opposed to the acceleration.
 
-use super::{ContactView, Law};
+use super::{ContactView, Law, MOTION_TOLERANCE};
 use crate::model::Level;
-
-/// A contact has dynamic friction if its slip speed is more than this part of its terms: well above rounding, well below any slip one would call one.
-pub(crate) const SLIPPING: f64 = 1e-9;
 
 /// Static and dynamic friction as in Baraff's paper.
 ///
@@ -36,7 +33,7 @@ impl Law for BaraffLaw {
             return contact.no_friction();
         }
         let (speed, terms) = (length(contact.slip), length(contact.slip_omega));
-        let slips = self.level == Level::Acceleration && speed > SLIPPING * terms;
+        let slips = self.level == Level::Acceleration && speed > MOTION_TOLERANCE * terms;
         contact.no_moment().max(if slips { dynamic(contact, speed) } else { fixed(contact) })
     }
 }

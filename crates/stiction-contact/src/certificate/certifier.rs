@@ -194,32 +194,6 @@ impl Certifier {
         largest
     }
 
-    /// Drops the forces of contacts and limits that are at most `part` of what the data of their island warrant, `√W |p| ≤ part E_I`
-    /// in every row, as seen by the last certificate; true if there were any.
-    pub(crate) fn drop_forces(&self, problem: &ContactProblem, forces: &mut ContactForces, part: f64) -> bool {
-        let n = problem.contacts().len();
-        let is_small = |rows: &Rows, i: usize, p: f64| {
-            let norm = rows.blocks(i).next().map_or(0.0, |block| self.scales.energy_norm(block));
-            inverse_mass(problem, rows, i).sqrt() * p.abs() <= part * norm
-        };
-        let mut dropped = false;
-        for i in 0..n {
-            let all = forces.with_rows(problem);
-            let mut kinds = all.iter().take(CONTACT_ROWS).filter(|(_, p)| p[i] != 0.0).peekable();
-            if kinds.peek().is_some() && kinds.all(|(rows, p)| is_small(rows, i, p[i])) {
-                forces.contacts_mut().into_iter().for_each(|p| p[i] = 0.0);
-                dropped = true;
-            }
-        }
-        for (i, p) in forces.limit.iter_mut().enumerate().filter(|(_, p)| **p != 0.0) {
-            if is_small(&problem.limits().rows, i, *p) {
-                *p = 0.0;
-                dropped = true;
-            }
-        }
-        dropped
-    }
-
     /// What each contact does, as seen by the last certificate.
     pub fn modes(&self) -> &[Mode] {
         &self.modes

@@ -12,11 +12,8 @@
 //! Reference: [Trinkle95, §3.1], [Drumwright15, §III-C].
 
 use super::measures::{SHORT_ROUNDING, length};
-use super::{ContactView, Law, natural};
+use super::{ContactView, Law, MOTION_TOLERANCE, natural};
 use crate::model::Level;
-
-/// A slip speed of at most this part of its terms is rounding.
-const SLIPPING: f64 = 1e-9;
 
 /// The law of the quadratic friction cone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,8 +58,9 @@ impl Law for ConeLaw {
 impl ConeLaw {
     /// The direction of a slip that is there now; at velocity level only the slip to come counts.
     fn slip(&self, contact: &ContactView) -> Option<[f64; 2]> {
-        let speed =
-            |k: usize| if contact.slip[k].abs() > SLIPPING * contact.slip_omega[k] { contact.slip[k] } else { 0.0 };
+        let speed = |k: usize| {
+            if contact.slip[k].abs() > MOTION_TOLERANCE * contact.slip_omega[k] { contact.slip[k] } else { 0.0 }
+        };
         let (s, t) = (speed(0), speed(1));
         let speed = length([s, t]);
         (self.level == Level::Acceleration && speed > 0.0).then(|| [s / speed, t / speed])

@@ -46,8 +46,8 @@ pub use certifier::Certifier;
 pub use measures::natural;
 pub use view::ContactView;
 
-/// A contact slips, or parts, if its motion is more than this part of its terms. Well above rounding, well below any motion one would call one.
-const MOVING: f64 = 1e-9;
+/// A contact slips, or parts, if its speed is more than this fraction of its terms: well above rounding, well below any motion one would call one.
+pub(crate) const MOTION_TOLERANCE: f64 = 1e-9;
 
 /// Where the worst measure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

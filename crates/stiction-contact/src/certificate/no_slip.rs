@@ -1,10 +1,7 @@
 //! The law of contact without slip.
 
-use crate::certificate::{ContactView, Law};
+use crate::certificate::{ContactView, Law, MOTION_TOLERANCE};
 use crate::model::Level;
-
-/// A contact parts if its separation speed is more than this part of its terms.
-const PARTS: f64 = 1e-9;
 
 /// No slip at touching contacts, and no spin where the spin coefficient is not zero; no tangential force at the others.
 /// Rolling is no slip, and nothing resists it.
@@ -24,7 +21,7 @@ impl Law for NoSlipLaw {
     }
 
     fn friction(&self, contact: &ContactView) -> f64 {
-        let parts = contact.u[0] > PARTS * contact.omega[0];
+        let parts = contact.u[0] > MOTION_TOLERANCE * contact.omega[0];
         if !contact.touching || (self.release && parts) {
             return contact.no_friction();
         }

@@ -8,11 +8,8 @@
 //!
 //! Reference: [Trinkle95, §2.3–2.5].
 
-use super::{ContactView, Law, natural};
+use super::{ContactView, Law, MOTION_TOLERANCE, natural};
 use crate::model::Level;
-
-/// A slip speed of at most this part of its terms is rounding.
-const SLIPPING: f64 = 1e-9;
 
 /// The law of the friction pyramid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -57,7 +54,7 @@ impl Law for PyramidLaw {
 }
 
 fn above_rounding(speed: f64, size: f64) -> bool {
-    speed.abs() > SLIPPING * size
+    speed.abs() > MOTION_TOLERANCE * size
 }
 
 /// The residual of (15) and (16) along axis `k`, beside `size`.

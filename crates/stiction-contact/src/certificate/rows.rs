@@ -2,7 +2,7 @@
 
 use super::certifier::{Answer, Certifier, SeenContact};
 use super::measures::{SHORT_ROUNDING, UNIT, Worst, larger, natural, ratio, unilateral};
-use super::{ContactView, Law, MOVING, NormalLaw, PhysicalCertificate, Place};
+use super::{ContactView, Law, MOTION_TOLERANCE, NormalLaw, PhysicalCertificate, Place};
 use crate::model::{Level, Mode};
 use crate::problem::{CONTACT_ROWS, ContactProblem, Contacts};
 use crate::rows::Rows;
@@ -195,7 +195,7 @@ impl Certifier {
             own.see(ratio(u.abs() + rounding, omega), Place::Bilateral(i));
             self.add_energy(&all.rows, i, forces.bilateral[i], bias, omega, 0.0, u);
         }
-        if own.value <= MOVING {
+        if own.value <= MOTION_TOLERANCE {
             out.bilateral = worst.see(own.value, own.place);
             return;
         }
@@ -212,7 +212,7 @@ impl Certifier {
             let list = if is_driven { &mut contradicting } else { &mut own };
             list.see(ratio(u.abs() + rounding, omega), Place::Bilateral(i));
         }
-        if contradicting.value > MOVING {
+        if contradicting.value > MOTION_TOLERANCE {
             out.inconsistency = contradicting.value;
             contradicting.value = self.compromise(problem, level, motion);
         }

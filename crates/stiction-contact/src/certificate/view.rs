@@ -1,7 +1,7 @@
 //! One contact as a law of friction sees it.
 
 use super::measures::{length, ratio};
-use super::{MOVING, NormalLaw};
+use super::{MOTION_TOLERANCE, NormalLaw};
 use crate::model::{Level, Mode};
 use crate::problem::CONTACT_ROWS;
 
@@ -89,14 +89,14 @@ impl ContactView {
         self.level == Level::Velocity || self.touching
     }
 
-    /// Open if it parts (or has no say), else sliding or sticking by its slip. Where a force may act while the surfaces part, that is no break.
+    /// Open if it parts (or did before, at acceleration level), else sliding or sticking by its slip. Where a force may act while the surfaces part, that is no break.
     #[inline]
     pub(super) fn mode(&self, law: NormalLaw) -> Mode {
-        let acts = law == NormalLaw::Unilateral && self.w[0] * self.p[0] > MOVING * self.omega[0];
-        if !self.has_normal_row() || (self.u[0] > MOVING * self.omega[0] && !acts) {
+        let acts = law == NormalLaw::Unilateral && self.w[0] * self.p[0] > MOTION_TOLERANCE * self.omega[0];
+        if !self.has_normal_row() || (self.u[0] > MOTION_TOLERANCE * self.omega[0] && !acts) {
             return Mode::Open;
         }
-        let still = |u: f64, omega: f64| u.abs() <= MOVING * omega;
+        let still = |u: f64, omega: f64| u.abs() <= MOTION_TOLERANCE * omega;
         let slips_now = self.level == Level::Acceleration && !(0..2).all(|k| still(self.slip[k], self.slip_omega[k]));
         let slips_next = !(1..3).all(|k| still(self.u[k], self.omega[k]));
         if slips_now || slips_next { Mode::Slide } else { Mode::Stick }

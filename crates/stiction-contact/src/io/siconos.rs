@@ -30,8 +30,8 @@ pub(super) fn looks_like_friction(bytes: &[u8], kind: Option<Kind>) -> bool {
 }
 
 fn mentions_csparse(bytes: &[u8]) -> bool {
-    const FAR_ENOUGH: usize = 1024;
-    bytes[..bytes.len().min(FAR_ENOUGH)].windows(4).any(|w| w == b"-by-")
+    const HEAD: usize = 1024;
+    bytes[..bytes.len().min(HEAD)].windows(4).any(|w| w == b"-by-")
 }
 
 /// The problem in the text `bytes`; `label` is the file's path, for its hints.

@@ -70,6 +70,7 @@ impl ContactModel for Frictionless {
             problem,
             &law,
             start,
+            false,
             |normals, island, guess, forces, stats| {
                 normals.begin(island);
                 normals.solve(island, level, guess.basis, forces, stats)

@@ -27,10 +27,13 @@ tolerances! {
 
 /// Velocities of an island above which the O(m³) of its reduction is more than Newton's method on the velocities takes, whose cost follows the graph of the
 /// bodies. Below it the few forces of the reduction are worth having.
-const LARGE: usize = 72;
+const MOST_REDUCED: usize = 72;
 
 /// Systems that Newton's method may factor for an island before the reduction is tried, unless the options set a limit.
 const MOST_SYSTEMS: usize = 300;
+
+/// The place of the search on the velocities in the list of methods, where it comes last.
+const LAST_PLACE: usize = 8;
 
 /// Options of the no-slip model.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -100,15 +103,43 @@ impl NoSlip {
         if !is_nearly_at_rest(problem, options.tolerances.no_slip.at_rest) || options.check().is_err() {
             return None;
         }
+        let mut stats = ContactStats::default();
+        stats.answered_by(0, "rest");
         // Without a system to factor, rest is all that is looked for.
-        self.velocities.solution(problem, law, Some(start), MARGIN, options.tolerance, 0, &mut ContactStats::default())
+        self.velocities.solution(problem, law, Some(start), MARGIN, options.tolerance, 0, &mut stats)
+    }
+
+    /// Solves `problem` by the paper's reduction, with or without care about which rows are held.
+    fn reduce(
+        &mut self,
+        problem: &ContactProblem,
+        law: &NoSlipLaw,
+        start: Option<&WarmStart>,
+        careful: bool,
+    ) -> Result<ContactOutcome, InputError> {
+        let (release, holds) = (self.release, &mut self.holds);
+        self.normals.solve_problem(
+            &mut self.by_island,
+            problem,
+            law,
+            start,
+            careful,
+            |normals, island, guess, forces, stats| {
+                let mut held = Held { island, normals, holds };
+                if release {
+                    held.solve_with_release(guess, forces, stats)
+                } else {
+                    held.solve(guess.basis, forces, stats)
+                }
+            },
+        )
     }
 
     /// True if an island of `problem` is large.
     fn is_large(&mut self, problem: &ContactProblem) -> bool {
         let velocities =
             |island: &Island| island.blocks.iter().map(|&b| problem.layout().range(b).len()).sum::<usize>();
-        problem.m() > LARGE && self.islands.find(problem).iter().any(|island| velocities(island) > LARGE)
+        problem.m() > MOST_REDUCED && self.islands.find(problem).iter().any(|island| velocities(island) > MOST_REDUCED)
     }
 }
 
@@ -130,8 +161,7 @@ impl ContactModel for NoSlip {
         problem: &ContactProblem,
         start: Option<&WarmStart>,
     ) -> Result<ContactOutcome, InputError> {
-        let release = self.release;
-        let law = NoSlipLaw { release };
+        let law = NoSlipLaw { release: self.release };
         let ModelOptions { tolerance, max_pivots, .. } = self.normals.options().model;
         let limit = max_pivots.unwrap_or(MOST_SYSTEMS);
         let by_default = self.normals.options().solver == NormalSolver::default();
@@ -141,26 +171,16 @@ impl ContactModel for NoSlip {
         let (may_fall_back, large) = (self.may_fall_back(), self.is_large(problem));
         let on_velocities = may_fall_back && large && by_default;
         let mut stats = ContactStats::default();
+        stats.answered_by(if on_velocities { 1 } else { LAST_PLACE }, "velocities");
         if on_velocities
             && let Some(solution) = self.velocities.solution(problem, &law, start, MARGIN, tolerance, limit, &mut stats)
         {
             return Ok(ContactOutcome::Solved(solution));
         }
-        let holds = &mut self.holds;
-        let outcome = self.normals.solve_problem(
-            &mut self.by_island,
-            problem,
-            &law,
-            start,
-            |normals, island, guess, forces, stats| {
-                let mut held = Held { island, normals, holds };
-                if release {
-                    held.solve_with_release(guess, forces, stats)
-                } else {
-                    held.solve(guess.basis, forces, stats)
-                }
-            },
-        )?;
+        let mut outcome = self.reduce(problem, &law, start, false)?;
+        if self.normals.options().insist && matches!(outcome, ContactOutcome::Failed(_)) {
+            outcome = outcome.or(self.reduce(problem, &law, start, true)?);
+        }
         // Rows that are nearly dependent ask the reduction for large forces; on the velocities what they leave open stays small.
         if may_fall_back
             && !on_velocities

@@ -13,7 +13,7 @@ use crate::problem::ContactProblem;
 use crate::whitened::Whitened;
 
 /// Drag so strong that the slip it leaves, at most `1/(W c)` of the terms of the slip speed, is below their rounding: no slip.
-const RIGID: f64 = 1e16;
+const RIGID_DRAG: f64 = 1e16;
 
 /// Contact with purely viscous friction: a tangential force `−mu_v` times the slip speed at every touching contact.
 ///
@@ -75,6 +75,7 @@ impl ContactModel for Viscous {
             problem,
             &law,
             start,
+            false,
             |normals, island, guess, forces, stats| {
                 normals.begin(island);
                 match level {
@@ -106,7 +107,7 @@ fn add_implicit_drag(island: &Whitened, normals: &mut NormalProblem) {
         let c = island.dt * island.mu_viscous[k];
         for row in rows {
             let g = row.g(island);
-            if c == f64::INFINITY || c * dot(g, g) >= RIGID {
+            if c == f64::INFINITY || c * dot(g, g) >= RIGID_DRAG {
                 normals.hold(row);
             } else if c > 0.0 {
                 normals.add_drag(island, row, c);

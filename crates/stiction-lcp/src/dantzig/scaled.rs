@@ -11,7 +11,7 @@ use stiction_linalg::power::{exponent, times_power};
 const MIRROR: f64 = 4.0 * f64::EPSILON;
 
 /// No entry of a scaled matrix is larger, if it is positive semidefinite or not symmetric.
-const LARGEST: f64 = 2.0;
+const LARGEST_ENTRY: f64 = 2.0;
 
 /// A column that was not formed.
 const NOWHERE: usize = usize::MAX;
@@ -187,7 +187,7 @@ impl Scaled {
     /// Not less than [`Self::size`] for any z with `‖z‖₁ = z_sum`, at no cost, unless the matrix is symmetric and
     /// indefinite.
     pub(super) fn most(&self, i: usize, z_sum: f64) -> f64 {
-        self.q[i].abs() + LARGEST * z_sum
+        self.q[i].abs() + LARGEST_ENTRY * z_sum
     }
 
     /// True if `(M dz)ᵢ` is at most `noise` in units of the row's diagonal.

@@ -70,7 +70,7 @@ fn greatest(problem: &IntegerProblem, y: &[BigInt]) -> Option<BigInt> {
 }
 
 /// Entries below these parts of the largest are tried as zeros.
-const NEGLIGIBLE: [f64; 7] = [0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5];
+const ENTRY_THRESHOLDS: [f64; 7] = [0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5];
 /// Bits kept in the tries at rounding.
 const FEW_BITS: [i32; 4] = [8, 16, 24, 36];
 /// Largest denominator of a small fraction.
@@ -83,7 +83,7 @@ fn cleaned(problem: &IntegerProblem, y: &[f64]) -> Option<Vec<f64>> {
         return None;
     }
     let passes = |y: Vec<f64>| check(problem, &y).then_some(y);
-    for part in NEGLIGIBLE {
+    for part in ENTRY_THRESHOLDS {
         let keep = |i: usize| match (&problem.lo[i], &problem.hi[i]) {
             (Some(_), None) => y[i] > part * largest,
             (None, Some(_)) => y[i] < -part * largest,

@@ -49,13 +49,13 @@ struct Work {
 const MAX_ITERATIONS: usize = 200;
 
 /// How near to the boundary a step goes, at least and at most.
-const BOUNDARY: (f64, f64) = (0.9, 0.9995);
+const STEP_TO_BOUNDARY: (f64, f64) = (0.9, 0.9995);
 
 /// A step shorter than this is followed by a centering step.
 const SHORT_STEP: f64 = 0.05;
 
 /// A short step that raises z by this factor is progress, towards a ray.
-const GROWING: f64 = 1.5;
+const RAY_GROWTH: f64 = 1.5;
 
 /// This many short steps in a row end the method.
 const MAX_SHORT_STEPS: usize = 12;
@@ -121,7 +121,7 @@ impl InteriorPoint {
                 core.stats.trace.push(TraceLine { entering: None, leaving: None, measure: gap });
             }
             // On its way along a ray z grows, however short the steps.
-            let stuck = step < SHORT_STEP && max_abs(&self.work.at.z) < GROWING * size;
+            let stuck = step < SHORT_STEP && max_abs(&self.work.at.z) < RAY_GROWTH * size;
             short_steps = if stuck { short_steps + 1 } else { 0 };
             if short_steps > MAX_SHORT_STEPS {
                 break Ending::Stopped(StopReason::Numerical("the steps became too short".into()));
@@ -207,7 +207,7 @@ impl InteriorPoint {
         }
         complementarity.iter_mut().for_each(|c| *c += centering * gap);
         self.newton.solve(m, at, residual, complementarity, direction);
-        let step = at.step_to_boundary(direction) * (1.0 - gap).clamp(BOUNDARY.0, BOUNDARY.1);
+        let step = at.step_to_boundary(direction) * (1.0 - gap).clamp(STEP_TO_BOUNDARY.0, STEP_TO_BOUNDARY.1);
         if !step.is_finite() || direction.z.iter().chain(&direction.w).any(|x| !x.is_finite()) {
             return None;
         }

@@ -15,7 +15,7 @@ const MAX_ITERATIONS: usize = 100;
 const GOOD_PART: f64 = 0.5;
 
 /// How near to the boundary a step goes, and how far each step aims down the path.
-const BOUNDARY: f64 = 0.95;
+const STEP_TO_BOUNDARY: f64 = 0.95;
 const CENTERING: f64 = 0.1;
 
 /// The linear program of a margin.
@@ -123,7 +123,7 @@ impl StrictlyFeasible {
         self.complementarity.clear();
         self.complementarity.extend(self.at.z.iter().zip(&self.at.w).map(|(z, w)| CENTERING * gap - z * w));
         self.newton.solve(&self.matrix, &self.at, &self.residual, &self.complementarity, &mut self.direction);
-        let step = BOUNDARY * self.at.step_to_boundary(&self.direction);
+        let step = STEP_TO_BOUNDARY * self.at.step_to_boundary(&self.direction);
         if !(step > 0.0 && step.is_finite()) {
             return false;
         }

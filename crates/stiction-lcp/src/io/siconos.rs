@@ -110,8 +110,8 @@ fn foreign(bytes: &[u8], limit: usize) -> Option<String> {
 }
 
 fn mentions(bytes: &[u8], word: &[u8]) -> bool {
-    const FAR_ENOUGH: usize = 1024;
-    bytes[..bytes.len().min(FAR_ENOUGH)].windows(word.len()).any(|w| w == word)
+    const HEAD: usize = 1024;
+    bytes[..bytes.len().min(HEAD)].windows(word.len()).any(|w| w == word)
 }
 
 /// A matrix by blocks, q, and the type of the first block.
@@ -271,14 +271,14 @@ fn block_storage(t: &mut Tokens<'_>, free: usize, complementary: usize, limit: u
 }
 
 /// Two spellings of a number are the same if they agree to this fraction of it: block storage has seven digits.
-const SAME_NUMBER: f64 = 1e-5;
+const NUMBER_TOLERANCE: f64 = 1e-5;
 
 /// The problem of the first storage, if the second holds the same one (equations first).
 fn agreed(first: Mlcp, second: &Mlcp) -> Result<Mlcp, Fault> {
     let n = first.n();
     let (equations, others): (Vec<usize>, Vec<usize>) = (0..n).partition(|i| first.free()[*i]);
     let order: Vec<usize> = equations.into_iter().chain(others).collect();
-    let same = |a: f64, b: f64| (a - b).abs() <= SAME_NUMBER * a.abs().max(b.abs());
+    let same = |a: f64, b: f64| (a - b).abs() <= NUMBER_TOLERANCE * a.abs().max(b.abs());
     for (i, &row) in order.iter().enumerate() {
         let mut pairs = order.iter().enumerate().map(|(j, &col)| (first.m()[(row, col)], second.m()[(i, j)]));
         let wrong = pairs.find(|(a, b)| !same(*a, *b));

@@ -10,6 +10,7 @@ use crate::matrix::{Matrix, axpy};
 use crate::principal_pivot::Tolerances;
 use crate::problem::Lcp;
 use crate::work;
+use stiction_linalg::elimination::eliminate;
 use stiction_linalg::equilibration::balance;
 use stiction_linalg::power::times_power;
 
@@ -31,8 +32,8 @@ pub(crate) struct Transform {
     pub column: Vec<i32>,
     /// Pivots since (M̄, q̄) was computed afresh.
     pub updates: usize,
-    /// The old columns of the pivot block.
-    block: [Vec<f64>; 2],
+    /// The pivot's column, without the pivot.
+    others: Vec<f64>,
     wanted: Vec<bool>,
     w: Vec<f64>,
     size: Vec<f64>,
@@ -53,7 +54,7 @@ impl Transform {
         }
         self.q0.clear();
         self.q0.extend(problem.q().iter().zip(&self.row).map(|(q, k)| times_power(*q, -k)));
-        for vector in [&mut self.w, &mut self.size].into_iter().chain(&mut self.block) {
+        for vector in [&mut self.w, &mut self.size, &mut self.others] {
             vector.clear();
             vector.resize(n, 0.0);
         }
@@ -112,46 +113,39 @@ impl Transform {
 
     /// Exchanges z and w of the one or two rows of `block`: `M̄_KK ← M̄_KK⁻¹` and so on. The block must not be singular.
     pub(super) fn pivot(&mut self, block: &[usize]) {
-        let n = self.q.len();
-        for (old, &k) in self.block.iter_mut().zip(block) {
-            old.copy_from_slice(self.m.col(k));
-        }
-        let inverse = invert(block, &self.m);
-        let times_inverse =
-            |x: [f64; 2]| [inverse[0][0] * x[0] + inverse[0][1] * x[1], inverse[1][0] * x[0] + inverse[1][1] * x[1]];
-        let entries = |column: &[f64]| [column[block[0]], block.get(1).map_or(0.0, |s| column[*s])];
-        let others = (0..n).filter(|j| !block.contains(j)).map(Some).chain([None]);
-        for j in others {
-            let column = match j {
-                Some(j) => self.m.col_mut(j),
-                None => &mut self.q[..],
-            };
-            let y = times_inverse(entries(column));
-            for (t, &k) in block.iter().enumerate() {
-                if y[t] != 0.0 {
-                    axpy(-y[t], &self.block[t], column);
-                }
-                column[k] = -y[t];
+        match *block {
+            // Of a pair it is the entries beside the diagonal that are large.
+            [r, s] => {
+                self.exchange(r, s);
+                self.exchange(s, r);
+                // Each stands in the other's row and column now.
+                let n = self.q.len();
+                (0..n).for_each(|i| self.m.as_mut_slice().swap(r * n + i, s * n + i));
+                (0..n).for_each(|j| self.m.col_mut(j).swap(r, s));
+                self.q.swap(r, s);
             }
-            // The second step of a pair has written over the first row: set both again.
-            column[block[0]] = -y[0];
-        }
-        for (t, &k) in block.iter().enumerate() {
-            let column = self.m.col_mut(k);
-            for i in 0..n {
-                column[i] = self.block[0][i] * inverse[0][t];
-                if block.len() == 2 {
-                    column[i] += self.block[1][i] * inverse[1][t];
-                }
-            }
-            for (s, &l) in block.iter().enumerate() {
-                column[l] = inverse[s][t];
-            }
+            _ => block.iter().for_each(|&r| self.exchange(r, r)),
         }
         for &k in block {
             self.active[k] = !self.active[k];
         }
         self.updates += 1;
+    }
+
+    /// Solves row `r` for the variable of column `c`, which takes the place of the row's own, and puts it into the other rows.
+    fn exchange(&mut self, r: usize, c: usize) {
+        let pivot = self.m[(r, c)];
+        self.others.copy_from_slice(self.m.col(c));
+        self.others[r] = 0.0;
+        eliminate(&mut self.m, r, pivot, &self.others, |j| j != c);
+        let head = self.q[r] / pivot;
+        axpy(-head, &self.others, &mut self.q);
+        self.q[r] = -head;
+        (0..self.q.len()).for_each(|j| self.m[(r, j)] *= -1.0);
+        let column = self.m.col_mut(c);
+        column.copy_from_slice(&self.others);
+        column[r] = 1.0;
+        column.iter_mut().for_each(|x| *x /= pivot);
     }
 
     /// The work of exchanging that many rows.
@@ -220,19 +214,6 @@ impl Transform {
         let residual = |i: usize| (self.w[i] - if self.active[i] { 0.0 } else { self.q[i] }).abs();
         let part = |i: usize| if residual(i) == 0.0 { 0.0 } else { residual(i) / self.size[i] };
         (0..n).fold(0.0, |x: f64, i| x.max(part(i)))
-    }
-}
-
-/// The inverse of the 1 × 1 or 2 × 2 block of `m`; a 1 × 1 block is padded with zeros.
-fn invert(block: &[usize], m: &Matrix) -> [[f64; 2]; 2] {
-    let r = block[0];
-    match block.get(1) {
-        None => [[1.0 / m[(r, r)], 0.0], [0.0, 0.0]],
-        Some(&s) => {
-            let (a, b, c, d) = (m[(r, r)], m[(r, s)], m[(s, r)], m[(s, s)]);
-            let det = a * d - b * c;
-            [[d / det, -b / det], [-c / det, a / det]]
-        }
     }
 }
 

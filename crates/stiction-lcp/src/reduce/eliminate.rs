@@ -25,7 +25,7 @@ use stiction_linalg::power::{exponent, times_power};
 
 /// A reduced number this small beside its terms is zero: a few roundings of the data it came from. What is lost by that is far
 /// below any certificate's tolerance; what is gained is that degenerate rows are not infeasible by rounding.
-const NEGLIGIBLE: f64 = 4.0 * f64::EPSILON;
+const ENTRY_ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// Refinement steps of the reduced data at most.
 const REFINEMENTS: usize = 5;
@@ -210,7 +210,7 @@ impl PivotBlock {
             size += (entry * high[b]).abs();
         }
         let value = sum.value();
-        (if value.abs() <= NEGLIGIBLE * size { 0.0 } else { value }, size)
+        (if value.abs() <= ENTRY_ROUNDING * size { 0.0 } else { value }, size)
     }
 
     /// Zeroes what is `noise` beside the largest entry, in scaled units.
@@ -273,7 +273,7 @@ impl PivotBlock {
                 (high[b], low[b]) = two_sum(sum, error + low[b]);
             }
         }
-        let noise = if variable.is_none() { NEGLIGIBLE } else { self.refined_zero };
+        let noise = if variable.is_none() { ENTRY_ROUNDING } else { self.refined_zero };
         self.clear_noise(choice, noise, high, low);
         for b in 0..k {
             high[b] = times_power(high[b], shift);

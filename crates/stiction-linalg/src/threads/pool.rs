@@ -12,12 +12,12 @@ use super::Threads;
 use crate::interrupt::{self, interruptible};
 
 /// Between two looks for an interruption while other threads finish.
-const LOOK: Duration = Duration::from_millis(5);
+const INTERRUPTION_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Looks for more work before a helper sleeps, about a microsecond each: as long as one thread works
 /// alone between two parts of a step that are shared. To wake a helper that sleeps takes as long as
 /// many of these parts.
-const LOOKS: usize = 400;
+const LOOKS_BEFORE_SLEEP: usize = 400;
 
 thread_local! {
     /// The pool that this thread is part of together with its helpers.
@@ -97,7 +97,7 @@ fn look_for_work() {
         return;
     }
     let mut idle = 0;
-    while idle < LOOKS {
+    while idle < LOOKS_BEFORE_SLEEP {
         if rayon::yield_now() == Some(Yield::Executed) {
             idle = 0;
         } else {
@@ -154,7 +154,7 @@ fn share_in<W: Send, I: Send>(
         // The scope waits for the helpers, but does not look for interruptions.
         while interrupted && join.at_work.load(Ordering::Acquire) > 0 {
             interrupt::check();
-            thread::park_timeout(LOOK);
+            thread::park_timeout(INTERRUPTION_INTERVAL);
         }
     });
 }

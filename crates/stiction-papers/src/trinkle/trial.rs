@@ -42,7 +42,7 @@ pub(super) struct Run {
 pub(super) enum Fate {
     /// Solved by the pyramid model, certified there, and on (32).
     Solved,
-    /// Solved on (32) by the means that come after it.
+    /// Solved on (32) by the methods that come after it.
     SolvedLate(&'static str),
     /// Proven to have no solution, and how.
     Proven(String),

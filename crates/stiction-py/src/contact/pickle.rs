@@ -41,6 +41,7 @@ fn restored_stats(stats: StoredStats) -> ContactStats {
         fallbacks,
         inconsistency,
         certificate,
+        ..ContactStats::default()
     }
 }
 

@@ -38,7 +38,8 @@ use stiction_lcp::matrix::norm;
 use stiction_lcp::{Basis, InputError, Options, tolerances};
 
 use crate::by_island::{ByIsland, Guess, IslandEnd, IslandForces};
-use crate::certificate::baraff::{BaraffLaw, SLIPPING};
+use crate::certificate::MOTION_TOLERANCE;
+use crate::certificate::baraff::BaraffLaw;
 use crate::islands::Islands;
 use crate::model::{ContactModel, ContactOutcome, ContactStats, Level, ModelOptions, WarmStart};
 use crate::models::catalog::ModelKind;
@@ -51,9 +52,14 @@ use violation::Order;
 
 pub use impact::Impact;
 
-/// The orders tried, one after the other.
-const ORDERS: [Order; 6] =
-    [Order::Worst, Order::First, Order::Last, Order::Shuffled(1), Order::Shuffled(2), Order::Shuffled(3)];
+/// The orders tried, one after the other, and their names.
+const ORDERS: [(Order, &str); 5] = [
+    (Order::Worst, "worst first"),
+    (Order::First, "contact by contact"),
+    (Order::Last, "from the last contact"),
+    (Order::Shuffled(1), "shuffled"),
+    (Order::Shuffled(2), "shuffled again"),
+];
 
 tolerances! {
     /// Tolerances of the driving method with friction. All are relative to the terms of the sum they are compared with.
@@ -90,7 +96,7 @@ pub struct BaraffFriction {
 }
 
 impl BaraffFriction {
-    /// A model with these options; `max_pivots` bounds the steps per island, by default 30 (rows + contacts + 10) for each of six orders.
+    /// A model with these options; `max_pivots` bounds the steps per island, by default 30 (rows + contacts + 10) for each of five orders.
     pub fn new(options: ModelOptions) -> Self {
         Self { options, ..Self::default() }
     }
@@ -212,12 +218,15 @@ impl IslandSolver {
     fn compute_forces(&mut self, island: &Whitened, forces: &mut IslandForces, stats: &mut ContactStats) -> IslandEnd {
         let mut first = None;
         let mut left = self.max_steps;
-        for order in ORDERS {
+        for (place, (order, name)) in ORDERS.into_iter().enumerate() {
             self.driver.max_steps = left.unwrap_or(self.driver.default_steps());
             let end = self.attempt(order);
             stats.pivots += self.driver.steps;
             match end {
-                Ok(()) => return self.solved(island, forces),
+                Ok(()) => {
+                    stats.answered_by(place, name);
+                    return self.solved(island, forces);
+                }
                 Err(halt) if first.is_none() => first = Some(self.halted(halt, island, forces)),
                 Err(_) => {}
             }
@@ -246,6 +255,7 @@ impl IslandSolver {
         self.load(island);
         if !matches!(first, IslandEnd::Ray { .. }) && self.fall_back() {
             stats.fallbacks += 1;
+            stats.answered_by(ORDERS.len(), "complementarity problem");
             return self.solved(island, forces);
         }
         first
@@ -318,5 +328,9 @@ fn friction_kind(problem: &ContactProblem, i: usize) -> FrictionKind {
         contacts.surface[i][k].abs() + rows[k].row(i).map(row).sum::<f64>()
     });
     let speed = norm(&slip);
-    if speed > SLIPPING * norm(&terms) { FrictionKind::Dynamic(slip.map(|x| -x / speed)) } else { FrictionKind::Static }
+    if speed > MOTION_TOLERANCE * norm(&terms) {
+        FrictionKind::Dynamic(slip.map(|x| -x / speed))
+    } else {
+        FrictionKind::Static
+    }
 }

@@ -28,7 +28,7 @@ pub(super) enum FrictionKind {
 
 /// The rows of an island: `a = gᵀ x + bias`, `lo ≤ f ≤ hi`, `x = x0 + Σ g f + Σ (s, t) f_F`. Normals of contacts come first.
 ///
-/// Contacts that have no say and limits that are not reached give no row. Bilateral rows are gone: x is the motion
+/// Contacts that part already and limits that are not reached give no row. Bilateral rows are gone: x is the motion
 /// across them, every column is orthogonal to theirs, and what they ask for is in the biases. Reference: [Baraff94, Eq. 18].
 #[derive(Debug, Clone, Default)]
 pub(super) struct System {

@@ -10,8 +10,9 @@
 //! | [`Method::Structural`] | Lemke's method with the reduced system (31); no matrix is formed | O(n) pivots of O(n m + m³) |
 //! | [`Method::Reduced`] | the same, but a contact's friction joins when its normal force does | O(m) pivots of O(n m + m³) |
 //!
-//! The cost is that expected, at fixed d. A method that fails is followed by the others, from the leanest to the heaviest, and at last by every
-//! method of [`Auto`](stiction_lcp::Auto); `stats.fallbacks` counts it. Every answer is checked on the whole of (8) before it is taken, and certified.
+//! The cost is that expected, at fixed d. A method that fails is followed by the next of one list: the reduced, the structural, and every method of
+//! [`Auto`](stiction_lcp::Auto) for the problem (8), which begins with the standard one; `stats.fallbacks` counts it. An answer is checked on the whole of (8)
+//! before it is taken, and certified; where it is not, the list goes on.
 //!
 //! What is not covered by that: rows that ask for a speed, and would use any force to get it, can jam against friction. Such a problem may have no solution;
 //! then the outcome is a failure that says so, or, if even the rows without friction contradict each other, the proof of that.
@@ -165,6 +166,9 @@ struct Engine {
     answer: Answer,
     best: Answer,
     spare: Answer,
+    /// The method of the list that the problem's islands begin with, and the last one that an answer came from.
+    begins: usize,
+    ended: usize,
     /// Whether no method had an answer for an island of the problem.
     gave_up: bool,
 }
@@ -195,6 +199,8 @@ impl CoulombPolyhedral {
             answer: Answer::default(),
             best: Answer::default(),
             spare: Answer::default(),
+            begins: 0,
+            ended: 0,
             gave_up: false,
         };
         Ok(Self { options, by_island: ByIsland::default(), law, engine })
@@ -205,15 +211,15 @@ impl CoulombPolyhedral {
         &self.options
     }
 
-    /// Solves with `method` first on each island.
+    /// Solves each island by the methods of the list from the one numbered `begins` on.
     fn attempt(
         &mut self,
-        method: Method,
+        begins: usize,
         problem: &ContactProblem,
         start: Option<&WarmStart>,
     ) -> Result<ContactOutcome, InputError> {
         let engine = &mut self.engine;
-        (engine.options.method, engine.gave_up) = (method, false);
+        (engine.begins, engine.ended, engine.gave_up) = (begins, begins, false);
         self.by_island.solve(problem, &self.law, &self.options.model, start, |island, guess, forces, stats| {
             let end = engine.solve(island, guess, forces, stats)?;
             engine.gave_up |= matches!(end, IslandEnd::Failed { .. });
@@ -256,19 +262,14 @@ impl ContactModel for CoulombPolyhedral {
         start: Option<&WarmStart>,
     ) -> Result<ContactOutcome, InputError> {
         check(problem)?;
-        let first = self.attempt(self.options.method, problem, start)?;
-        // What one method calls an answer and the certificate does not, another may end elsewhere. Where none has an answer, all were tried.
-        if self.engine.gave_up || !matches!(first, ContactOutcome::Failed(_)) {
-            return Ok(first);
-        }
-        let others = [Method::Reduced, Method::Structural, Method::Standard];
-        let chosen = self.options.method;
-        let mut outcome = first;
-        for method in others.into_iter().filter(|method| *method != chosen) {
-            if !matches!(outcome, ContactOutcome::Failed(_)) {
+        let mut outcome = self.attempt(0, problem, start)?;
+        // What one method calls an answer and the certificate does not, the next may end elsewhere. Where none has an answer, all were tried.
+        while !self.engine.gave_up && matches!(outcome, ContactOutcome::Failed(_)) {
+            let next = self.engine.ended + 1;
+            if next == Attempt::list(self.options.method).count() {
                 break;
             }
-            outcome = outcome.or(self.attempt(method, problem, None)?);
+            outcome = outcome.or(self.attempt(next, problem, None)?);
         }
         Ok(outcome)
     }
@@ -322,33 +323,34 @@ impl Engine {
         self.cones.tolerances.coulomb_polyhedral.answer * self.options.model.tolerance
     }
 
-    /// The chosen method, then those it falls back on. The best answer is in `best`; returns the residual, ∞ if there is none.
+    /// The methods of the list, until one has an answer. The best is in `best`; returns the residual, ∞ if there is none.
     fn try_methods(&mut self, stats: &mut ContactStats) -> Result<f64, InputError> {
-        let mut least = f64::INFINITY;
-        for (turn, attempt) in Attempt::from(self.options.method).enumerate() {
-            if turn == 1 {
-                stats.fallbacks += 1;
-            }
+        let (mut least, mut settled) = (f64::INFINITY, None);
+        for (place, attempt) in Attempt::list(self.options.method).enumerate().skip(self.begins) {
+            stats.fallbacks += usize::from(place == self.begins + 1);
             let residual = self.attempt(attempt, &mut stats.pivots)?;
             if residual < least {
-                least = residual;
+                (least, settled) = (residual, Some((place, attempt)));
                 std::mem::swap(&mut self.answer, &mut self.best);
             }
             if least <= self.most_residual() {
                 break;
             }
         }
+        if let Some((place, attempt)) = settled {
+            self.ended = self.ended.max(place);
+            stats.answered_by(place, attempt.name());
+        }
         Ok(least)
     }
 
     /// Tries one method; returns the residual, ∞ if it has none.
     fn attempt(&mut self, attempt: Attempt, pivots: &mut usize) -> Result<f64, InputError> {
-        let (cones, answer) = (&self.cones, &mut self.answer);
         let solved = match attempt {
-            Attempt::Reduced => return Ok(self.follow_paths(true, pivots)),
-            Attempt::Structural => return Ok(self.follow_paths(false, pivots)),
-            Attempt::Standard => self.standard.solve(cones, pivots, answer)?,
-            Attempt::EveryMethod => self.standard.solve_by_every_method(cones, pivots, answer)?,
+            Attempt::One(Method::Reduced) => return Ok(self.follow_paths(true, pivots)),
+            Attempt::One(Method::Structural) => return Ok(self.follow_paths(false, pivots)),
+            Attempt::One(Method::Standard) => self.standard.solve(&self.cones, pivots, &mut self.answer)?,
+            Attempt::EveryMethod => self.standard.solve_by_every_method(&self.cones, pivots, &mut self.answer)?,
         };
         Ok(if solved { self.sharpen() } else { f64::INFINITY })
     }
@@ -407,21 +409,24 @@ impl Engine {
 /// A method that an island is tried with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Attempt {
-    Reduced,
-    Structural,
-    Standard,
+    One(Method),
+    /// Every method there is for the problem (8), the standard one first.
     EveryMethod,
 }
 
 impl Attempt {
-    /// The methods to try, in order: the chosen one, the others from the leanest to the heaviest, and everything there is.
-    fn from(method: Method) -> impl Iterator<Item = Attempt> {
-        let first = match method {
-            Method::Reduced => Attempt::Reduced,
-            Method::Structural => Attempt::Structural,
-            Method::Standard => Attempt::Standard,
-        };
-        let others = [Attempt::Reduced, Attempt::Structural, Attempt::Standard, Attempt::EveryMethod];
-        std::iter::once(first).chain(others.into_iter().filter(move |attempt| *attempt != first))
+    /// The methods to try, in order: the chosen one, the lean ones, and everything there is.
+    fn list(chosen: Method) -> impl Iterator<Item = Attempt> {
+        let lean = [Method::Reduced, Method::Structural].into_iter().filter(move |method| *method != chosen);
+        std::iter::once(chosen).chain(lean).map(Attempt::One).chain([Attempt::EveryMethod])
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Attempt::One(Method::Reduced) => "reduced",
+            Attempt::One(Method::Structural) => "structural",
+            Attempt::One(Method::Standard) => "standard",
+            Attempt::EveryMethod => "auto",
+        }
     }
 }

@@ -28,7 +28,7 @@ use crate::find_indices::{self, FindIndices};
 use crate::whitened::{Columns, Whitened};
 
 /// An entry of the problem within this many roundings of its sum's terms is 0: noise must not push where nothing does.
-pub(super) const NOISE: f64 = 4.0 * f64::EPSILON;
+pub(super) const ENTRY_ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// The kinds of rows that forces act along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -305,7 +305,7 @@ impl Formulation {
         } else {
             g.iter().zip(h).map(|(g, h)| (g * h).abs()).sum()
         };
-        if sum.abs() <= NOISE * g.len() as f64 * size { 0.0 } else { sign * sum }
+        if sum.abs() <= ENTRY_ROUNDING * g.len() as f64 * size { 0.0 } else { sign * sum }
     }
 
     /// Adds the projected column of row `i` with its sign to `column`; its length before projection.
@@ -337,7 +337,7 @@ impl Formulation {
         if self.held.rank() > 0 {
             size += norm(raw) * (norm(&self.known) + norm(self.held.x_rows()));
         }
-        if sum.abs() <= NOISE * g.len() as f64 * size { 0.0 } else { sign * sum }
+        if sum.abs() <= ENTRY_ROUNDING * g.len() as f64 * size { 0.0 } else { sign * sum }
     }
 
     /// `s⁺ + s⁻` of an axis where it does not depend on a normal force.

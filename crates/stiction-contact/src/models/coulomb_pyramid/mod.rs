@@ -5,7 +5,7 @@
 //! That is a linear complementarity problem, (32), built in `formulation.rs`. The quadratic cone is not this model; see [`satisfies_cone`] for when
 //! the two agree.
 //!
-//! *Rolling and sliding.* A contact slides if its slip now is above rounding ([`ContactProblem::slip`]); contacts that part already have no say. The
+//! *Rolling and sliding.* A contact slides if its slip now is above rounding ([`ContactProblem::slip`]); contacts that part already have no force. The
 //! moment of a soft finger is one more axis, `|moment| ≤ mu_spin c_n`, that rolls or slides by the spin alone.
 //!
 //! *Joints.* A manipulator is a block of the mass like any other. Efforts that are known are part of [`ContactProblem::force`]; a joint whose
@@ -54,10 +54,10 @@ tolerances! {
 }
 
 /// How far outside the cone, as a part of μ c_n, a force may be for rounding.
-const CONE: f64 = 1e-10;
+const CONE_TOLERANCE: f64 = 1e-10;
 
 /// Steps in which friction is raised, coarse and fine: on the first the matrix is most likely copositive, so that Lemke's method succeeds.
-const FRICTION_STEPS: [usize; 2] = [8, 50];
+const FRICTION_STEPS: [(usize, &str); 2] = [(8, "friction in 8 steps"), (50, "friction in 50 steps")];
 
 /// How the complementarity problem is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -284,7 +284,9 @@ impl Core {
         stats: &mut ContactStats,
     ) -> Result<Outcome, InputError> {
         let start: Option<&Basis> = guess.basis.filter(|basis| basis.len() == problem.n());
-        let outcome = self.method.solver(self.quasistatic).solve_from(problem, start)?;
+        let solver = self.method.solver(self.quasistatic);
+        let outcome = solver.solve_from(problem, start)?;
+        stats.answered_by(0, solver.name());
         let done = outcome.stats();
         stats.pivots += done.pivots + done.iterations;
         let guessed = start.is_some() && outcome.solved().is_some() && done.pivots + done.iterations == 0;
@@ -303,7 +305,7 @@ impl Core {
         let Method::Auto(both) = &mut self.method else { return Ok(open) };
         let (lemke, auto) = &mut **both;
         stats.fallbacks += 1;
-        for steps in FRICTION_STEPS {
+        for (place, (steps, name)) in FRICTION_STEPS.into_iter().enumerate() {
             let mut basis: Option<Basis> = None;
             for step in 1..=steps {
                 stiction_lcp::interrupt::check();
@@ -312,7 +314,10 @@ impl Core {
                 stats.pivots += outcome.stats().pivots;
                 match outcome {
                     Outcome::Solved(solved) if step < steps => basis = Some(solved.basis),
-                    Outcome::Solved(_) => return Ok(outcome),
+                    Outcome::Solved(_) => {
+                        stats.answered_by(1 + place, name);
+                        return Ok(outcome);
+                    }
                     _ => break,
                 }
             }
@@ -320,6 +325,7 @@ impl Core {
         self.formulation.read(island);
         let outcome = auto.solve_from(lcp.into(), None)?;
         stats.pivots += outcome.stats().pivots + outcome.stats().iterations;
+        stats.answered_by(1 + FRICTION_STEPS.len(), auto.name());
         Ok(outcome)
     }
 
@@ -352,6 +358,7 @@ fn no_solution(lcp: Lcp, proof: Proof) -> IslandEnd {
 /// Reference: [Trinkle95, Proposition 1].
 pub fn satisfies_cone(problem: &ContactProblem, solution: &ContactSolution) -> bool {
     let (forces, mu) = (&solution.forces, &problem.contacts().mu);
-    (0..mu.len())
-        .all(|i| libm::hypot(forces.tangent_s[i], forces.tangent_t[i]) <= mu[i] * forces.normal[i] * (1.0 + CONE))
+    (0..mu.len()).all(|i| {
+        libm::hypot(forces.tangent_s[i], forces.tangent_t[i]) <= mu[i] * forces.normal[i] * (1.0 + CONE_TOLERANCE)
+    })
 }

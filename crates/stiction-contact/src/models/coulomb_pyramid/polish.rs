@@ -25,13 +25,13 @@ enum State {
 const ROUNDS: usize = 4;
 
 /// A force whose effect on its own row is at most this fraction of the row's largest term is rounding: the row is still without it.
-const NOISE: f64 = 64.0 * f64::EPSILON;
+const FORCE_ROUNDING: f64 = 64.0 * f64::EPSILON;
 
 /// True if the force of row `a` is rounding beside what else acts on that row.
 fn is_noise(system: &Mlcp, c: &[f64], a: usize) -> bool {
     let terms = (0..c.len()).map(|b| (system.m()[(a, b)] * c[b]).abs());
     let largest = terms.fold(system.q()[a].abs(), f64::max);
-    (system.m()[(a, a)] * c[a]).abs() <= NOISE * largest
+    (system.m()[(a, a)] * c[a]).abs() <= FORCE_ROUNDING * largest
 }
 
 impl Formulation {

@@ -3,7 +3,7 @@
 use stiction_lcp::matrix::{axpy, norm};
 use stiction_lcp::{Basis, Position};
 
-use super::formulation::{AXES, Formulation, KINDS, Kind, NOISE};
+use super::formulation::{AXES, ENTRY_ROUNDING, Formulation, KINDS, Kind};
 use crate::by_island::IslandForces;
 use crate::whitened::Whitened;
 
@@ -94,7 +94,7 @@ impl Formulation {
         self.held.impulses(&self.work, &mut self.impulses);
         for (k, &row) in self.held.kept().iter().enumerate() {
             let (g, _) = self.held_row(island, row);
-            if self.impulses[k].abs() * norm(g) <= NOISE * g.len() as f64 * size {
+            if self.impulses[k].abs() * norm(g) <= ENTRY_ROUNDING * g.len() as f64 * size {
                 self.impulses[k] = 0.0;
             }
         }

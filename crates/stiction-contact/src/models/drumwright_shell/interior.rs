@@ -14,10 +14,10 @@ use super::conic::{Conic, Set};
 
 /// Order of a system from which on one iteration can take longer than a caller who wants the end
 /// should wait.
-const LARGE: usize = 500;
+const INTERRUPTIBLE_ORDER: usize = 500;
 
 /// Between two looks whether the caller wants the end.
-const LOOK: Duration = Duration::from_millis(5);
+const INTERRUPTION_INTERVAL: Duration = Duration::from_millis(5);
 
 /// How clarabel ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(super) fn solve(conic: &Conic, most: u32, tolerance: f64, p: &mut Vec<f64>) 
         return (End::Nothing, 0);
     }
     let program = Arc::new(Program::new(conic, tolerance));
-    let answer = if interrupt::is_active() && program.order() > LARGE {
+    let answer = if interrupt::is_active() && program.order() > INTERRUPTIBLE_ORDER {
         solve_aside(program.clone(), most)
     } else {
         let look = || {
@@ -81,7 +81,7 @@ fn solve_aside(program: Arc<Program>, most: u32) -> Option<Answer> {
     });
     loop {
         interrupt::check();
-        match receiver.recv_timeout(LOOK) {
+        match receiver.recv_timeout(INTERRUPTION_INTERVAL) {
             Err(RecvTimeoutError::Timeout) => {}
             answer => return answer.ok()?,
         }

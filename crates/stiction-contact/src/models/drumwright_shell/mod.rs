@@ -69,8 +69,11 @@ const STEPS: usize = 1000;
 /// Newton steps from earlier impulses, at most, unless the options say otherwise: near a solution it takes few.
 const NEAR_STEPS: usize = 100;
 
+/// The name of Newton's method from no impulse, which may come before the interior point method or after it.
+const FROM_REST: &str = "newton from rest";
+
 /// Multiples of [`Tolerances::noise`], tried in turn.
-const NOISES: [f64; 4] = [1.0, 1e1, 1e2, 1e3];
+const NOISE_MULTIPLES: [f64; 4] = [1.0, 1e1, 1e2, 1e3];
 
 tolerances! {
     /// Tolerances of the model, for columns of length 1 and motion scaled to 1.
@@ -204,6 +207,7 @@ impl IslandSolver {
             let residual = self.polish_from_rest(options, stats);
             let found = residual <= options.tolerance && max_abs(&self.p) <= self.tolerances.huge;
             if found && self.recover_solution(options, forces) == IslandEnd::Solved {
+                stats.answered_by(0, FROM_REST);
                 return IslandEnd::Solved;
             }
             stats.fallbacks += 1;
@@ -276,6 +280,7 @@ impl IslandSolver {
         let most = options.max_pivots.unwrap_or(STEPS);
         let residual = self.newton.polish(&mut self.conic, &mut self.p, most);
         stats.pivots += self.newton.steps;
+        stats.answered_by(1, "interior point");
         if residual <= options.tolerance && end == interior::End::Impulses {
             return residual;
         }
@@ -284,6 +289,8 @@ impl IslandSolver {
         let again = self.polish_from_rest(options, stats);
         if residual < again {
             std::mem::swap(&mut self.other, &mut self.p);
+        } else {
+            stats.answered_by(2, FROM_REST);
         }
         residual.min(again)
     }
@@ -300,7 +307,7 @@ impl IslandSolver {
     /// Takes rounding out of the impulses where it spoils them.
     fn remove_noise(&mut self, options: &ModelOptions) {
         let mut least = self.newton.measure_strictly(&mut self.conic, &self.p);
-        for noise in NOISES.map(|k| k * self.tolerances.noise) {
+        for noise in NOISE_MULTIPLES.map(|k| k * self.tolerances.noise) {
             if least <= options.tolerance {
                 return;
             }

@@ -24,7 +24,7 @@ use super::conic::{Block, Conic, Part, Set};
 const PENALTIES: [f64; 7] = [1e4, 1e6, 1e8, 1e5, 1e3, 1e2, 1e1];
 
 /// ρ for impulses that the first round did not make [good](Tolerances::good).
-const AGAIN: [f64; 7] = [1e6, 1e8, 1e10, 1e7, 1e5, 1e3, 1e1];
+const LARGER_PENALTIES: [f64; 7] = [1e6, 1e8, 1e10, 1e7, 1e5, 1e3, 1e1];
 
 /// Updates of the impulses per ρ, at most.
 const UPDATES: usize = 20;
@@ -32,7 +32,7 @@ const UPDATES: usize = 20;
 /// An update that leaves more than this fraction of the residual is slow, and a ρ is left after so many slow ones: few once the impulses are [good](Tolerances::good), for
 /// then it is rounding that they fight.
 const PROGRESS: f64 = 0.5;
-const SLOW: usize = 6;
+const SLOW_UPDATES: usize = 6;
 
 /// Newton steps per update, at most: finite in theory, below ten in practice.
 const STEPS: usize = 60;
@@ -76,7 +76,7 @@ impl Newton {
         let mut least = self.residual(conic);
         self.update_with(PENALTIES, conic, most_steps, &mut least);
         if least > self.tolerances.good {
-            self.update_with(AGAIN, conic, most_steps, &mut least);
+            self.update_with(LARGER_PENALTIES, conic, most_steps, &mut least);
         }
         p.clone_from(&self.best);
         least
@@ -97,7 +97,7 @@ impl Newton {
                 slow += if residual <= PROGRESS * *least {
                     0
                 } else if *least <= self.tolerances.good {
-                    SLOW
+                    SLOW_UPDATES
                 } else {
                     1
                 };
@@ -105,7 +105,7 @@ impl Newton {
                     *least = residual;
                     self.best.clone_from(&self.p);
                 }
-                if slow >= SLOW {
+                if slow >= SLOW_UPDATES {
                     break;
                 }
             }

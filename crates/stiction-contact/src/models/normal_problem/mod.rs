@@ -79,7 +79,7 @@ pub struct NormalOptions {
     pub model: ModelOptions,
     /// The method for the normals. Default [`NormalSolver::Nnls`].
     pub solver: NormalSolver,
-    /// Where that method stops, try all others; where the answer is not certified, hold other rows. Default true.
+    /// Where that method stops, try all others; where the no-slip model's answer is not certified, hold other rows. Default true.
     pub insist: bool,
 }
 
@@ -88,6 +88,12 @@ impl Default for NormalOptions {
         Self { model: ModelOptions::default(), solver: NormalSolver::default(), insist: true }
     }
 }
+
+/// The methods for the complementarity problem, in order; and the same with rows that are held with care.
+const METHODS: [[&str; 3]; 2] = [
+    ["search", "certified search", "auto"],
+    ["search, held with care", "certified search, held with care", "auto, held with care"],
+];
 
 /// The workspace of the shared part. Per island: [`NormalProblem::begin`], the model's own rows and drag, [`NormalProblem::solve`].
 #[derive(Debug, Clone, Default)]
@@ -140,7 +146,7 @@ impl NormalProblem {
         &self.options
     }
 
-    /// Solves `problem` under `law`, each island by `solve_island`. Where the answer is not certified, again with more care about which rows are held.
+    /// Solves `problem` under `law`, each island by `solve_island`, with or without care about which rows are held.
     ///
     /// # Errors
     /// Options out of range.
@@ -150,21 +156,15 @@ impl NormalProblem {
         problem: &ContactProblem,
         law: &dyn Law,
         start: Option<&WarmStart>,
+        careful: bool,
         mut solve_island: impl FnMut(&mut Self, &Whitened, Guess<'_>, &mut IslandForces, &mut ContactStats) -> IslandEnd,
     ) -> Result<ContactOutcome, InputError> {
         let options = self.options.model.clone();
         options.check()?;
-        let mut attempt = |normals: &mut Self, careful: bool| {
-            normals.careful = careful;
-            by_island.solve(problem, law, &options, start, |island, guess, forces, stats| {
-                Ok(solve_island(normals, island, guess, forces, stats))
-            })
-        };
-        let first = attempt(self, false)?;
-        if !self.options.insist || !matches!(first, ContactOutcome::Failed(_)) {
-            return Ok(first);
-        }
-        Ok(first.or(attempt(self, true)?))
+        self.careful = careful;
+        by_island.solve(problem, law, &options, start, |island, guess, forces, stats| {
+            Ok(solve_island(self, island, guess, forces, stats))
+        })
     }
 
     fn tolerances(&self) -> &Tolerances {
@@ -216,27 +216,27 @@ impl NormalProblem {
             self.prove_from_held(island, number, forces);
             return IslandEnd::Infeasible;
         }
-        // A guess from numbers of working precision, then one from exact ones, then everything else.
-        for exact in [false, true] {
-            // Proposals come from the methods on the factored form.
-            let may_propose = self.options.solver != NormalSolver::Lemke;
-            if !exact && !may_propose {
-                continue;
-            }
-            if let Err(error) = self.form(island, exact) {
+        // Proposals come from the methods on the factored form, and from numbers of working precision.
+        if self.options.solver != NormalSolver::Lemke {
+            if let Err(error) = self.form(island, false) {
                 return IslandEnd::Failed { why: error.to_string() };
             }
-            if may_propose && self.propose(island, guess, forces, stats) {
+            if self.propose(island, guess, forces, stats) {
+                self.answered_by(0, stats);
                 return IslandEnd::Solved;
             }
         }
-        let before = stats.pivots;
+        if let Err(error) = self.form(island, true) {
+            return IslandEnd::Failed { why: error.to_string() };
+        }
+        let (before, fallbacks) = (stats.pivots, stats.fallbacks);
         for _ in 0..=self.rows.len() {
             stiction_lcp::interrupt::check();
             let direction = match self.pivot(island, guess, stats) {
                 Err(error) => return IslandEnd::Failed { why: error.to_string() },
                 Ok(Outcome::Solved(solved)) => {
                     stats.guessed += usize::from(self.fits(island, guess) && stats.pivots == before);
+                    self.answered_by(if stats.fallbacks > fallbacks { 2 } else { 1 }, stats);
                     self.recover(island, &solved.z, Some(&solved.basis), forces);
                     return IslandEnd::Solved;
                 }
@@ -260,6 +260,12 @@ impl NormalProblem {
             }
         }
         IslandEnd::Failed { why: "feasible or not is a matter of rounding".into() }
+    }
+
+    /// Notes that the answer came from one of [`METHODS`]. The no-slip model has two others before these.
+    fn answered_by(&self, number: usize, stats: &mut ContactStats) {
+        let careful = usize::from(self.careful);
+        stats.answered_by(2 + METHODS[0].len() * careful + number, METHODS[careful][number]);
     }
 
     /// Solves the complementarity problem by the method on the factored form alone and looks at the motion it leads to: nearly always that is the answer, and a

@@ -10,10 +10,10 @@ use crate::whitened::Whitened;
 
 /// Roundings, per velocity, that an entry of e is summed from; times the size of its terms, what is below it is zero. Noise must not make a row
 /// at rest a moving one, or the problem infeasible.
-const NOISE: f64 = 2.0 * f64::EPSILON;
+const ENTRY_ROUNDING: f64 = 2.0 * f64::EPSILON;
 
 /// How much more than needed e is raised along a direction that proves nothing, so that rounding does not bring it back.
-const GENEROUS: f64 = 2.0;
+const RAISE_FACTOR: f64 = 2.0;
 
 impl NormalProblem {
     /// Lists the rows that must hold and those of the complementarity problem. At acceleration level a contact that does not touch, and a limit that
@@ -145,7 +145,7 @@ impl NormalProblem {
             let terms = terms + length * unsure;
             // What a column adds to the held ones by less than the threshold of dependence is no motion of its own.
             let unknown = if left == 0.0 { self.find.dependent() * length * speed } else { 0.0 };
-            let noise = (NOISE * m as f64 * terms).max(unknown);
+            let noise = (ENTRY_ROUNDING * m as f64 * terms).max(unknown);
             self.terms.push(terms + length * speed);
             e.push(if motion.abs() <= noise { 0.0 } else { motion });
         }
@@ -188,7 +188,7 @@ impl NormalProblem {
     pub(super) fn forgive(&mut self, d: &[f64]) -> bool {
         let gain: f64 = d.iter().zip(self.lcp.e()).map(|(d, e)| d * e).sum();
         let room: f64 = d.iter().zip(&self.terms).map(|(d, t)| d.abs() * t).sum();
-        let part = (GENEROUS * (-gain / room)).max(self.tolerances().least_raise);
+        let part = (RAISE_FACTOR * (-gain / room)).max(self.tolerances().least_raise);
         if !part.is_finite() {
             return false;
         }

@@ -37,14 +37,14 @@ fn endings(tallies: &[Tally]) -> [Claim; 2] {
             "never met",
             format!("{still_solved} of {still} solved and certified"),
             Rule::all(still_solved, still),
-            missed(tallies, false),
+            unanswered(tallies, false),
         ),
         claim(
             "With dynamic friction it ends with a solution or with an infinite step",
             "always",
             format!("{ended} of {moving} did"),
             Rule::all(ended, moving),
-            missed(tallies, true),
+            unanswered(tallies, true),
         ),
     ]
 }
@@ -135,7 +135,7 @@ fn steps(growth: &[Growth]) -> [Claim; 2] {
 }
 
 /// Names the problems that ended with neither forces nor a ray. With static friction a ray is one of them.
-fn missed(tallies: &[Tally], moving: bool) -> String {
+fn unanswered(tallies: &[Tally], moving: bool) -> String {
     /// Seeds named per family.
     const NAMED: usize = 8;
     let mut text = Vec::new();
@@ -143,9 +143,9 @@ fn missed(tallies: &[Tally], moving: bool) -> String {
         if !moving && tally.rays > 0 {
             text.push(format!("{}: {} rays", family.name, tally.rays));
         }
-        if let Some((_, why)) = tally.missed.first() {
-            let seeds: Vec<String> = tally.missed.iter().take(NAMED).map(|(seed, _)| seed.to_string()).collect();
-            text.push(format!("{}: {} (seeds {}): {why}", family.name, tally.missed.len(), seeds.join(", ")));
+        if let Some((_, why)) = tally.unanswered.first() {
+            let seeds: Vec<String> = tally.unanswered.iter().take(NAMED).map(|(seed, _)| seed.to_string()).collect();
+            text.push(format!("{}: {} (seeds {}): {why}", family.name, tally.unanswered.len(), seeds.join(", ")));
         }
     }
     text.join("; ")

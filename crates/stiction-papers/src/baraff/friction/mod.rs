@@ -61,7 +61,7 @@ struct Tally {
     /// Of these, those after which the inelastic impact is certified too.
     impacts: usize,
     /// Seeds of those that ended neither way, and how they ended.
-    missed: Vec<(u64, String)>,
+    unanswered: Vec<(u64, String)>,
     steps: usize,
     most_steps: usize,
     fallbacks: usize,
@@ -146,8 +146,8 @@ impl Tally {
                 self.directed += usize::from(impact.is_some());
                 self.impacts += usize::from(impact.is_some_and(|i| i.outcome.solved().is_some()));
             }
-            ContactOutcome::Failed(failure) => self.missed.push((seed, failure.why.clone())),
-            other => self.missed.push((seed, other.name().into())),
+            ContactOutcome::Failed(failure) => self.unanswered.push((seed, failure.why.clone())),
+            other => self.unanswered.push((seed, other.name().into())),
         }
         Ok(())
     }
@@ -183,7 +183,7 @@ fn table(tallies: &[Tally]) -> Table {
             count(t.rays),
             count(t.directed),
             count(t.impacts),
-            count(t.missed.len()),
+            count(t.unanswered.len()),
             count(t.fallbacks),
             Cell::Number(Tally::share(t.steps, t.solved)),
             count(t.most_steps),

@@ -322,7 +322,7 @@ impl Walker {
     }
 }
 
-/// Largest slip speed after a step (m/s) of a contact that touched when it began and has a force: one that only closes in it has no say
+/// Largest slip speed after a step (m/s) of a contact that touched when it began and has a force: one that only closes in it does not count
 /// along its tangents yet.
 fn slip(simulation: &Simulation) -> f64 {
     let (contacts, v) = (simulation.problem().contacts(), &simulation.state().v);
