@@ -164,6 +164,15 @@ def test_frames_of_cameras_and_meshes(tmp_path: pathlib.Path) -> None:
         assert simulation.sensors[name] == pytest.approx(data.sensor(name).data, rel=0, abs=1e-6), name
 
 
+def test_frames_of_cameras_that_turn_by_themselves_are_left_out(tmp_path: pathlib.Path) -> None:
+    cameras = """<default><default class="follows"><camera mode="trackcom"/></default></default><worldbody><body name="a"><freejoint/><geom size=".1"/>
+        <camera name="still"/><camera name="turns" class="follows"/></body></worldbody><sensor>"""
+    sensors = "".join(f'<framepos name="{name}" objtype="camera" objname="{name}"/>' for name in ("still", "turns"))
+    scene = stiction.Scene.load(write(tmp_path, sensors + "</sensor>", cameras))
+    assert scene.sensors == ["still"]
+    assert [kind for _, kind, element, _ in scene.notes if "framepos" in element] == ["not yet"]
+
+
 @pytest.mark.parametrize(
     ("sensor", "message"),
     [

@@ -100,12 +100,13 @@ impl<'a> NamedGeom<'a> {
 
 /// A named camera.
 #[derive(Debug)]
-pub(super) struct Camera<'a> {
-    pub(super) element: &'a Element,
+pub(super) struct Camera {
     pub(super) name: String,
     pub(super) body: usize,
     /// Pose in the body.
     pub(super) pose: Pose,
+    /// True if it turns by itself.
+    pub(super) turns: bool,
 }
 
 /// Everything in the tree.
@@ -116,7 +117,7 @@ pub(super) struct Tree<'a> {
     pub(super) visuals: Vec<VisualRead>,
     pub(super) sites: Vec<Site>,
     pub(super) named_geoms: Vec<NamedGeom<'a>>,
-    pub(super) cameras: Vec<Camera<'a>>,
+    pub(super) cameras: Vec<Camera>,
     names: BTreeSet<(&'static str, String)>,
 }
 
@@ -381,7 +382,8 @@ impl<'a> Tree<'a> {
         let Some(name) = self.take_name("camera", element)? else { return Ok(()) };
         let a = context.defaults.resolve(element, "camera", place.class)?;
         let pose = place.frame * pose(&a, context.compiler)?;
-        self.cameras.push(Camera { element, name, body: place.body, pose });
+        let turns = !matches!(a.text("mode"), None | Some("fixed"));
+        self.cameras.push(Camera { name, body: place.body, pose, turns });
         Ok(())
     }
 
@@ -422,7 +424,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The camera that an attribute names.
-    pub(super) fn find_camera(&self, element: &Element, attribute: &str) -> Result<&Camera<'a>, SceneError> {
+    pub(super) fn find_camera(&self, element: &Element, attribute: &str) -> Result<&Camera, SceneError> {
         named(&self.cameras, |c| &c.name, "camera", element, attribute)
     }
 

@@ -155,7 +155,7 @@ impl Reader<'_, '_> {
             }
             "camera" => {
                 let camera = tree.find_camera(element, name)?;
-                if !matches!(camera.element.text("mode"), None | Some("fixed")) {
+                if camera.turns {
                     return Ok(None);
                 }
                 (camera.body, camera.pose)
