@@ -57,6 +57,13 @@ CASES = {
     "around a sphere": WRAPPED.replace("G", "sphere"),
     "around a cylinder": WRAPPED.replace("G", "cylinder"),
     "a fluid": '<option density="1.2" viscosity=".3" wind="1 .5 .2"/>',
+    "ellipsoids in a fluid": """<option density="1000" viscosity=".3" wind="1 .5 .2"/><worldbody><body pos="0 3 1"><freejoint/>
+        <geom type="ellipsoid" size=".1 .2 .05" pos=".1 .02 0" euler="10 20 30" fluidshape="ellipsoid" fluidcoef=".4 .2 1.2 .9 .8"/><geom type="box" size=".1 .1 .3"/>
+        <geom type="box" size=".1 .2 .05" mass="0" contype="0" conaffinity="0" fluidshape="ellipsoid" fluidcoef="1 0 0"/></body>
+        <body pos="0 4 1"><joint type="ball"/><geom type="capsule" size=".05 .2" pos="0 0 .3" fluidshape="ellipsoid"/>
+        <body pos="0 0 .6"><joint axis="1 2 3"/><geom size=".1" pos=".2 0 0" fluidshape="ellipsoid"/></body></body>
+        <body pos="0 5 1"><freejoint/><geom type="cylinder" size=".1 .02" fluidshape="ellipsoid"/></body>
+        </worldbody>""",
     "sensors": PATH + """<actuator><position name="p" joint="x" kp="5" kv="1"/><motor tendon="t"/></actuator><sensor><jointpos name="1" joint="x"/>
         <jointvel name="2" joint="x"/><ballquat name="3" joint="ball"/><ballangvel name="4" joint="ball"/><gyro name="5" site="sb"/>
         <velocimeter name="6" site="sb"/><magnetometer name="7" site="sf"/><framepos name="8" objtype="site" objname="sb"/>
@@ -100,6 +107,15 @@ def test_forces_are_those_of_mujoco(name: str, tmp_path: pathlib.Path) -> None:
     check(write(tmp_path, CASES[name]))
 
 
+def test_meshes_in_a_fluid(tmp_path: pathlib.Path) -> None:
+    """MuJoCo keeps the corners of meshes in single precision."""
+    bodies = """<option density="1000" viscosity=".3"/><asset><mesh name="wedge" vertex="0 0 0 .2 0 0 0 .4 0 0 0 .6 .1 .2 .3"/></asset><worldbody>
+        <body><freejoint/><geom type="mesh" mesh="wedge" euler="30 0 10" pos=".1 0 0" fluidshape="ellipsoid"/></body>
+        <body pos="1 0 0"><freejoint/><geom type="ellipsoid" mesh="wedge" fluidshape="ellipsoid"/></body></worldbody>"""
+    found = differences(write(tmp_path, "", bodies))
+    assert found and max(found.values()) < 1e-6, found
+
+
 FRAMES = """<worldbody><body name="arm" pos="0 0 1"><joint name="x" axis="1 2 3"/><inertial pos=".1 0 0" mass="1" diaginertia="1 2 2.5" quat=".8 .6 0 0"/>
     <geom name="box" type="box" size=".1 .2 .3" pos=".1 .2 .3" euler="10 20 30"/><geom name="capsule" type="capsule" size=".05" fromto="0 0 0 .1 .2 .3" contype="0" conaffinity="0"/>
     <body name="tip" pos=".3 0 0"><joint axis="0 1 0"/><geom name="egg" type="ellipsoid" size=".1 .2 .3" pos=".05 0 0" euler="40 0 70"/></body></body></worldbody><sensor>"""
@@ -113,6 +129,68 @@ def test_frames_of_geoms_of_inertia_and_of_the_world(tmp_path: pathlib.Path) -> 
     file = write(tmp_path, "".join(every) + "</sensor>", FRAMES)
     assert len(stiction.Simulation(stiction.Scene.load(file), separate=True).sensors) == len(every)
     check(file)
+
+
+MESHES = """<asset><mesh name="wedge" vertex="0 0 0 .2 0 0 0 .4 0 0 0 .6 .1 .2 .3" refpos=".01 .02 .03" refquat=".9 .1 .2 .3"/>
+    <mesh name="small" vertex="0 0 0 2 0 0 0 4 0 0 0 1 1 1 5" scale=".001 .002 -.003" inertia="convex"/></asset><worldbody>
+    <camera name="room" pos="1 2 3" xyaxes="0 1 0 0 0 1"/><body name="arm" pos="0 0 1"><joint axis="1 2 3"/><camera name="eye" mode="fixed" pos=".1 .2 .3" euler="10 20 30"/>
+    <geom name="wedge" type="mesh" mesh="wedge" pos=".1 .2 .3" euler="10 20 30"/><frame pos=".1 0 0" euler="0 30 0"><camera name="framed" pos="0 .1 0"/>
+    <geom name="drawn" type="mesh" mesh="small" contype="0" conaffinity="0" mass="0"/><geom name="fitted" type="box" mesh="wedge" pos="1 0 0"/></frame>
+    <body name="tip" pos=".3 0 0"><joint axis="0 1 0"/><geom name="tip" type="mesh" mesh="small" pos=".05 0 0" euler="40 0 70"/>
+    <body name="full" pos=".2 0 0"><joint axis="1 0 0"/><inertial pos=".1 0 .1" mass="1" fullinertia="1 2 2.5 .1 .2 .3"/></body></body></body></worldbody><sensor>"""
+
+
+def test_frames_of_cameras_and_meshes(tmp_path: pathlib.Path) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    objects = [("geom", name) for name in ("wedge", "drawn", "fitted", "tip")] + [("camera", name) for name in ("room", "eye", "framed")]
+    objects += [("body", "arm"), ("body", "tip"), ("body", "full")]
+    kinds = ("framepos", "framequat", "framexaxis", "frameyaxis", "framezaxis", "framelinvel", "frameangvel")
+    every = [f'<{kind} name="{kind} {k}" objtype="{of}" objname="{name}"/>' for kind in kinds for k, (of, name) in enumerate(objects)]
+    of, to = 'objtype="camera" objname="eye"', 'reftype="{}" refname="{}"'
+    every += [f'<{kind} name="{kind} in {k}" {of} {to.format(*other)}/>' for kind in kinds for k, other in enumerate(objects)]
+    file = write(tmp_path, "".join(every) + "</sensor>", MESHES)
+    assert len(stiction.Simulation(stiction.Scene.load(file), separate=True).sensors) == len(every)
+    check(file)
+    every = [f'<{kind} name="{kind} {k}" objtype="{of}" objname="{name}"/>' for kind in ("framelinacc", "frameangacc") for k, (of, name) in enumerate(objects)]
+    file = write(tmp_path, "".join(every) + "</sensor>", MESHES)
+    model = mujoco.MjModel.from_xml_path(file)
+    data = mujoco.MjData(model)
+    simulation = stiction.Simulation(file, separate=True)
+    data.qvel[:] = simulation.v[:] = [1.0, -2.0, 0.5]
+    mujoco.mj_step(model, data)
+    simulation.step()
+    for k in range(model.nsensor):
+        name = model.sensor(k).name
+        assert simulation.sensors[name] == pytest.approx(data.sensor(name).data, rel=0, abs=1e-6), name
+
+
+def test_frames_of_cameras_that_turn_by_themselves_are_left_out(tmp_path: pathlib.Path) -> None:
+    cameras = """<default><default class="follows"><camera mode="trackcom"/></default></default><worldbody><body name="a"><freejoint/><geom size=".1"/>
+        <camera name="still"/><camera name="turns" class="follows"/></body></worldbody><sensor>"""
+    sensors = "".join(f'<framepos name="{name}" objtype="camera" objname="{name}"/>' for name in ("still", "turns"))
+    scene = stiction.Scene.load(write(tmp_path, sensors + "</sensor>", cameras))
+    assert scene.sensors == ["still"]
+    assert [kind for _, kind, element, _ in scene.notes if "framepos" in element] == ["not yet"]
+
+
+@pytest.mark.parametrize(
+    ("sensor", "message"),
+    [
+        ('<framepos objtype="geom" objname="bux"/>', 'objname.*there is no geom "bux".*did you mean "box"'),
+        ('<framepos objtype="camera" objname="eye"/>', 'objname.*there is no camera "eye"'),
+        ('<framequat objtype="geom" objname="box" reftype="body" refname="world2"/>', 'refname.*there is no body "world2"'),
+        ('<framequat objtype="geom" objname="box" refname="box"/>', "reftype"),
+        ('<framepos objtype="joint" objname="x"/>', 'objtype.*expected body, xbody, geom, site or camera, found "joint"'),
+        ('<distance geom1="box" geom2="none" cutoff="1"/>', 'geom2.*there is no geom "none"'),
+    ],
+)
+def test_sensors_of_what_is_not_there_are_refused(sensor: str, message: str, tmp_path: pathlib.Path) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    file = write(tmp_path, sensor + "</sensor>", FRAMES)
+    with pytest.raises(ValueError):
+        mujoco.MjModel.from_xml_path(file)
+    with pytest.raises(stiction.SceneError, match="robot.xml.*" + message):
+        stiction.Scene.load(file)
 
 
 @pytest.mark.parametrize("geom", ["sphere", "cylinder"])

@@ -206,3 +206,14 @@ def test_a_simulation_goes_on_in_another_scene() -> None:
         simulation.with_scene(stiction.scene.shipped("grasp"))
     with pytest.raises(stiction.InputError, match="there is no scene 'grap'; there are"):
         stiction.scene.shipped("grap")
+
+
+def test_static_friction_without_effect_is_warned_of() -> None:
+    body = {"name": "cube", "mass": 1.0, "shape": {"box": [0.5, 0.5, 0.5]}}
+    with_static = {"model": "no-slip", "material": {"friction": 0.3, "static_friction": 0.5}, "bodies": [body]}
+    with pytest.warns(stiction.StictionWarning, match="static_friction: has no effect under the model no-slip"):
+        scene = stiction.Scene.from_dict(with_static)
+    (note,) = [note for note in scene.notes if note[0] == "model"]
+    assert note[1:3] == ("warning", "static_friction")
+    for other in ({**with_static, "model": "coulomb-cone"}, {**with_static, "material": {"friction": 0.3}}):
+        assert not [note for note in stiction.Scene.from_dict(other).notes if note[0] == "model"]

@@ -49,11 +49,11 @@ const MOST_TURNS: f64 = 64.0;
 /// that time stepping is good for.
 const ENERGY_TOLERANCE: f64 = 1e-9;
 
-/// Part of [`ENERGY_TOLERANCE`] up to which the kinetic energy at a scale may be taken from a parabola.
-const PARABOLA_TOLERANCE: f64 = 0.1;
+/// Part of [`ENERGY_TOLERANCE`] up to which the kinetic energy at a scale may be taken from a polynomial.
+const POLYNOMIAL_TOLERANCE: f64 = 0.1;
 
-/// Relative change of the kinetic energy along a step up to which it is like a parabola.
-const PARABOLA_RANGE: f64 = 0.01;
+/// Relative change of the kinetic energy along a step up to which each term of its polynomial is smaller than the one before.
+const POLYNOMIAL_RANGE: f64 = 0.01;
 
 /// Rounds of scaling, by secants: slow motion needs one to three; bisection reaches the tolerance from anywhere.
 const SCALING_ROUNDS: usize = 40;
@@ -256,9 +256,10 @@ impl StepScratch {
         dt: f64,
     ) -> (f64, Vec3) {
         let (mut low, mut high, mut scale) = (0.0, LARGEST_SCALE, 1.0);
+        let mut curve = EnergyCurve { start: start[0], slope: start[1], curvature: 0.0, skewness: 0.0 };
         // The scale before, and what its energy was beside the one wanted.
-        let mut before: Option<[f64; 2]> = None;
-        for _ in 0..SCALING_ROUNDS {
+        let mut before = [0.0; 2];
+        for round in 0..SCALING_ROUNDS {
             let end = self.energy_at_end(model, tree, q, scale * dt, floating);
             let excess = scale * scale * end.kinetic / kinetic - 1.0;
             if excess.abs() <= ENERGY_TOLERANCE || !excess.is_finite() {
@@ -269,20 +270,18 @@ impl StepScratch {
             } else {
                 low = scale;
             }
-            let next = match before {
-                Some([scale_before, excess_before]) => {
-                    scale - excess * (scale - scale_before) / (excess - excess_before)
+            let next = if round < 2 {
+                curve.pass_through(round, scale, end.kinetic);
+                let next = curve.scale_of(kinetic, scale);
+                // Of a tree that floats, the centre of mass is to be known to rounding.
+                if floating.is_none() && curve.is_certain(round, scale, next, kinetic) {
+                    return (next, end.drift);
                 }
-                None => {
-                    let (next, is_parabola) = scale_on_parabola(start, end.kinetic, kinetic);
-                    // Of a tree that floats, the centre of mass is to be known to rounding.
-                    if is_parabola && floating.is_none() {
-                        return (next, end.drift);
-                    }
-                    next
-                }
+                next
+            } else {
+                scale - excess * (scale - before[0]) / (excess - before[1])
             };
-            before = Some([scale, excess]);
+            before = [scale, excess];
             scale = if low < next && next < high { next } else { 0.5 * (low + high) };
         }
         // No scale has that energy, or it is a matter of rounding: rather less than more.
@@ -360,22 +359,54 @@ impl StepScratch {
     }
 }
 
-/// The scale s with `s² E(s) = kinetic`, near 1, where E is the parabola with the given value and slope at 0 and the value
-/// `end` at 1; and whether E cannot be told from it beyond doubt.
-fn scale_on_parabola([start, slope]: [f64; 2], end: f64, kinetic: f64) -> (f64, bool) {
-    let curvature = end - start - slope;
-    let mut scale = 1.0;
-    // The first correction is small, and the second one rounding.
-    for _ in 0..2 {
-        let energy = start + scale * (slope + scale * curvature);
-        let rate = slope + 2.0 * scale * curvature;
-        scale -= (scale * scale * energy - kinetic) / (scale * (2.0 * energy + scale * rate));
+/// Kinetic energy `E(s) = start + s (slope + s (curvature + skewness (s − 1)))` in the configuration that velocities lead to, over the
+/// factor s of the step: by its value and rate at 0, its value at 1, and then that at another factor near 1.
+struct EnergyCurve {
+    start: f64,
+    slope: f64,
+    curvature: f64,
+    skewness: f64,
+}
+
+impl EnergyCurve {
+    fn at(&self, s: f64) -> f64 {
+        self.start + s * (self.slope + s * (self.curvature + self.skewness * (s - 1.0)))
     }
-    // What is left out is smaller still than the curvature's own part.
-    let left_out = curvature.abs() * (scale - 1.0).abs();
-    let is_parabola =
-        left_out <= PARABOLA_TOLERANCE * ENERGY_TOLERANCE * kinetic && (end - start).abs() <= PARABOLA_RANGE * kinetic;
-    (scale, is_parabola)
+
+    /// Takes up the value at the first or the second factor, of which the first is 1.
+    fn pass_through(&mut self, round: usize, s: f64, value: f64) {
+        let left = value - self.at(s);
+        if round == 0 {
+            self.curvature = left;
+        } else {
+            self.skewness = left / (s * s * (s - 1.0));
+        }
+    }
+
+    /// The scale with `s² E(s) = kinetic`, by Newton's method from one near it: the second correction is small, and the
+    /// third one rounding.
+    fn scale_of(&self, kinetic: f64, from: f64) -> f64 {
+        let mut s = from;
+        for _ in 0..3 {
+            let rate = self.slope + s * (2.0 * self.curvature + self.skewness * (3.0 * s - 2.0));
+            let energy = self.at(s);
+            s -= (s * s * energy - kinetic) / (s * (2.0 * energy + s * rate));
+        }
+        s
+    }
+
+    /// True if the energy cannot be told from the curve at the scale `next` beyond doubt, `s` being the last one that it was
+    /// computed at. The first term that is left out is smaller still than the last there is.
+    fn is_certain(&self, round: usize, s: f64, next: f64, kinetic: f64) -> bool {
+        let left_out = if round == 0 {
+            self.curvature * (next - 1.0)
+        } else {
+            self.skewness.abs().max(POLYNOMIAL_RANGE * self.curvature.abs()) * (next - 1.0) * (next - s)
+        };
+        let change = self.at(1.0) - self.start;
+        left_out.abs() <= POLYNOMIAL_TOLERANCE * ENERGY_TOLERANCE * kinetic
+            && change.abs() <= POLYNOMIAL_RANGE * kinetic
+    }
 }
 
 /// The angular velocity of a free body after `dt`, both in its own axes: the implicit midpoint

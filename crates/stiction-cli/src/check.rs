@@ -72,8 +72,10 @@ fn counts<'a>(names: impl Iterator<Item = &'a str>) -> String {
     all.iter().map(|(name, n)| format!("{n} {name}")).collect::<Vec<_>>().join(", ")
 }
 
-fn notes(world: &World) -> impl Iterator<Item = (&str, &Note)> {
-    world.notes.iter().flat_map(|(of, notes)| notes.iter().map(move |n| (of.as_str(), n)))
+fn notes(world: &World, scene: Option<&Scene>) -> Vec<(String, Note)> {
+    let of_files = world.notes.iter().flat_map(|(of, notes)| notes.iter().map(|n| (of.clone(), n.clone())));
+    let of_model = scene.map(Scene::unused_notes).unwrap_or_default();
+    of_files.chain(of_model.into_iter().map(|n| ("model".into(), n))).collect()
 }
 
 fn total_mass(world: &World) -> f64 {
@@ -121,14 +123,15 @@ fn print(
     for overlap in overlaps {
         line(out, "warning", overlap.clone())?;
     }
-    for (_, note) in notes(world) {
+    for (_, note) in notes(world, scene) {
         line(out, note.kind.name(), format!("{}: {}", note.element, note.text))?;
     }
     Ok(())
 }
 
 fn as_json(title: &str, world: &World, scene: Option<&Scene>, overlaps: &[String]) -> serde_json::Value {
-    let notes: Vec<_> = notes(world)
+    let notes: Vec<_> = notes(world, scene)
+        .iter()
         .map(|(of, n)| json!({"of": of, "kind": n.kind.name(), "element": n.element, "text": n.text}))
         .collect();
     let names: Vec<&str> = world.model.links().iter().map(|l| l.spec.name.as_str()).collect();

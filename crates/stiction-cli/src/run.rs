@@ -205,12 +205,13 @@ impl Wanted<'_> {
     }
 }
 
-/// What of the scene's files is not used as it stands there, a line per file.
+/// What of the scene's files is not used as it stands there, a line per file; and what the contact model does not use.
 fn left_out(scene: &Scene) -> impl Iterator<Item = String> {
-    scene.world.notes.iter().filter_map(|(of, notes)| {
+    let of_files = scene.world.notes.iter().filter_map(|(of, notes)| {
         let summary = stiction_sim::description::summary_of_notes(notes)?;
         Some(format!("{of}: {summary}; stiction check lists all"))
-    })
+    });
+    of_files.chain(scene.unused_notes().into_iter().map(|note| format!("{}: {}", note.element, note.text)))
 }
 
 /// Reads a scene with parameters `NAME=VALUE`.

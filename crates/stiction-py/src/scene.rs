@@ -105,7 +105,8 @@ impl Scene {
     /// Warns of what is not used as the files of the scene say, once per file.
     fn warned(self, py: Python<'_>) -> PyResult<Self> {
         static WARNED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-        for (of, notes) in &self.inner.world.notes {
+        let of_model = ("model".to_string(), self.inner.unused_notes());
+        for (of, notes) in self.inner.world.notes.iter().chain([&of_model]) {
             let Some(summary) = summary_of_notes(notes) else { continue };
             let place = match &self.recipe.source {
                 Source::Robot(file, _) => file.display().to_string(),

@@ -152,10 +152,10 @@ impl Scene {
         arrays::frozen(py, &all)
     }
 
-    /// What loaders left out or changed, and which links of one robot overlap at the start: tuples of the description, the kind (``"ignored"``, ``"changed"``, ``"not yet"``, ``"warning"``), the
+    /// What loaders left out or changed, which links of one robot overlap at the start, and what the contact model does not use: tuples of the description, the kind (``"ignored"``, ``"changed"``, ``"not yet"``, ``"warning"``), the
     /// element and what was done.
     #[getter]
-    fn notes(&self) -> PyResult<Vec<(&str, &'static str, &str, &str)>> {
+    fn notes(&self) -> PyResult<Vec<(&str, &'static str, String, String)>> {
         let overlaps = match self.overlaps.get() {
             Some(overlaps) => overlaps,
             None => {
@@ -165,7 +165,10 @@ impl Scene {
         };
         let all = self.inner.world.notes.iter().flat_map(|(of, notes)| notes.iter().map(move |n| (of.as_str(), n)));
         let all = all.chain(overlaps.iter().map(|n| ("start", n)));
-        Ok(all.map(|(of, n)| (of, n.kind.name(), n.element.as_str(), n.text.as_str())).collect())
+        let all = all.map(|(of, n)| (of, n.kind.name(), n.element.clone(), n.text.clone()));
+        Ok(all
+            .chain(self.inner.unused_notes().into_iter().map(|n| ("model", n.kind.name(), n.element, n.text)))
+            .collect())
     }
 
     /// The number of a body: its place in ``bodies``, ``Simulation.poses`` and the like.

@@ -6,9 +6,9 @@ use super::bodies::{Body, Tree};
 use super::compiler::Options;
 use super::joints::JointType;
 use super::links::Links;
-use super::solid::principal;
-use crate::ambient::{Immersed, TurnSpring};
+use crate::ambient::TurnSpring;
 use crate::description::Description;
+use crate::fluid::{FluidShape, Immersed};
 
 /// Bodies of at most this mass (kg) feel no fluid, as in MuJoCo.
 const LEAST: f64 = 1e-15;
@@ -21,10 +21,16 @@ pub(super) fn write(tree: &Tree, links: &Links, options: &Options, out: &mut Des
             out.ambient.compensated.push((link, body.compensation));
         }
         if (options.density > 0.0 || options.viscosity > 0.0) && body.inertia.mass > LEAST && !body.is_static {
-            let (axes, edges) = equal_box(body);
-            let frame = links.frames[i] * Pose::from_parts(body.inertia.com, axes);
             let (density, viscosity, wind) = (options.density, options.viscosity, options.wind);
-            out.ambient.immersed.push(Immersed { link, frame, edges, density, viscosity, wind });
+            let mut immerse = |own: Pose, shape: FluidShape| {
+                let frame = links.frames[i] * own;
+                out.ambient.immersed.push(Immersed { link, frame, shape, density, viscosity, wind });
+            };
+            if body.ellipsoids.is_empty() {
+                let axes = body.axes();
+                immerse(Pose::from_parts(body.inertia.com, axes), FluidShape::Box(equal_box(body, axes)));
+            }
+            body.ellipsoids.iter().for_each(|(own, ellipsoid)| immerse(*own, FluidShape::Ellipsoid(*ellipsoid)));
         }
     }
     for joint in links.joints.iter().filter(|j| j.turn_stiffness > 0.0) {
@@ -39,17 +45,11 @@ pub(super) fn write(tree: &Tree, links: &Links, options: &Options, out: &mut Des
     }
 }
 
-/// Axes and edges (m) of the box of equal inertia. Where the axes are not unique, those of the file count.
-fn equal_box(body: &Body) -> (Quat, Vec3) {
-    let (moments, axes) = match body.axes {
-        Some(axes) => {
-            let r = Mat3::from_quat(axes);
-            let local = r.transpose() * body.inertia.about_com * r;
-            ([local.x_axis.x, local.y_axis.y, local.z_axis.z], axes)
-        }
-        None => principal(body.inertia.about_com),
-    };
-    let [x, y, z] = moments;
+/// Edges (m) of the box of equal inertia.
+fn equal_box(body: &Body, axes: Quat) -> Vec3 {
+    let r = Mat3::from_quat(axes);
+    let local = r.transpose() * body.inertia.about_com * r;
+    let (x, y, z) = (local.x_axis.x, local.y_axis.y, local.z_axis.z);
     let edge = |twice: f64| (twice.max(LEAST) / body.inertia.mass * 6.0).sqrt();
-    (axes, Vec3::new(edge(y + z - x), edge(x + z - y), edge(x + y - z)))
+    Vec3::new(edge(y + z - x), edge(x + z - y), edge(x + y - z))
 }

@@ -13,13 +13,13 @@ use super::forms::{self, Form};
 use super::frames::pose;
 use super::joints::{Joint, JointType};
 use super::notes::Notes;
-use super::solid::with_moments;
+use super::solid::{principal, with_moments};
 use super::surface::{Surface, mask};
 use super::tree::Element;
 use super::visuals::{self, VisualRead};
-use crate::actuation::WrapKind;
 use crate::description::NoteKind;
 use crate::error::{SceneError, did_you_mean};
+use crate::fluid::{FluidCoefficients, FluidEllipsoid};
 use crate::looks::Look;
 use crate::sensors::Volume;
 
@@ -38,7 +38,7 @@ pub(super) struct Body<'a> {
     /// In the body's frame.
     pub(super) inertia: Inertia,
     /// Axes of the inertia, where the file tells them: of `<inertial>`, or of the only geom that weighs.
-    pub(super) axes: Option<Quat>,
+    axes: Option<Quat>,
     /// Geoms that weigh.
     weighing: usize,
     /// The part of its weight that is compensated.
@@ -47,6 +47,8 @@ pub(super) struct Body<'a> {
     pub(super) is_static: bool,
     /// True if it is moved from outside.
     pub(super) mocap: bool,
+    /// What a fluid flows around instead of the box of equal inertia, in the body's frame.
+    pub(super) ellipsoids: Vec<(Pose, FluidEllipsoid)>,
 }
 
 /// A geom that can collide.
@@ -74,14 +76,37 @@ pub(super) struct Site {
     pub(super) volume: Volume,
 }
 
-/// A named geom that is no mesh: sensors know its frame.
+/// A geom that tendons and sensors can name, whether it touches, weighs or is only drawn.
 #[derive(Debug)]
-pub(super) struct NamedGeom {
+pub(super) struct NamedGeom<'a> {
     pub(super) name: String,
     pub(super) body: usize,
+    /// Of the enclosing `<frame>`s, in the body.
+    frame: Pose,
+    attributes: Attributes<'a>,
+}
+
+impl<'a> NamedGeom<'a> {
+    /// Its form, and its pose in the body. Meshes are only read where this is asked for.
+    pub(super) fn form<'s>(
+        &self,
+        assets: &'s Assets<'a>,
+        compiler: &Compiler,
+    ) -> Result<(Form<'s, 'a>, Pose), SceneError> {
+        let (form, own) = forms::read(&self.attributes, assets, compiler)?;
+        Ok((form, self.frame * own))
+    }
+}
+
+/// A named camera.
+#[derive(Debug)]
+pub(super) struct Camera {
+    pub(super) name: String,
+    pub(super) body: usize,
+    /// Pose in the body.
     pub(super) pose: Pose,
-    /// Of a sphere or cylinder, which tendons can wrap around, with its radius (m).
-    pub(super) wrap: Option<(WrapKind, f64)>,
+    /// True if it turns by itself.
+    pub(super) turns: bool,
 }
 
 /// Everything in the tree.
@@ -91,7 +116,8 @@ pub(super) struct Tree<'a> {
     pub(super) geoms: Vec<GeomRead<'a>>,
     pub(super) visuals: Vec<VisualRead>,
     pub(super) sites: Vec<Site>,
-    pub(super) named_geoms: Vec<NamedGeom>,
+    pub(super) named_geoms: Vec<NamedGeom<'a>>,
+    pub(super) cameras: Vec<Camera>,
     names: BTreeSet<(&'static str, String)>,
 }
 
@@ -116,6 +142,13 @@ struct Place<'a> {
     weighs: bool,
 }
 
+impl Body<'_> {
+    /// The axes of its inertia: those of the file, or else the principal ones.
+    pub(super) fn axes(&self) -> Quat {
+        self.axes.unwrap_or_else(|| principal(self.inertia.about_com).1)
+    }
+}
+
 impl<'a> Tree<'a> {
     /// Reads all `<worldbody>` sections.
     pub(super) fn read(root: &'a Element, context: &Context<'_, 'a>, notes: &mut Notes) -> Result<Self, SceneError> {
@@ -133,6 +166,7 @@ impl<'a> Tree<'a> {
             compensation: 0.0,
             is_static: true,
             mocap: false,
+            ellipsoids: vec![],
         });
         for section in root.all("worldbody") {
             let place = Place { body: 0, frame: Pose::identity(), class: section.text("childclass"), weighs: false };
@@ -165,6 +199,7 @@ impl<'a> Tree<'a> {
                 "geom" => self.geom(element, place, context, notes)?,
                 "site" => self.site(element, place, context)?,
                 "inertial" => self.inertial(element, place, context)?,
+                "camera" => self.camera(element, place, context)?,
                 _ => {}
             }
         }
@@ -205,6 +240,7 @@ impl<'a> Tree<'a> {
             compensation: a.number("gravcomp")?.unwrap_or(0.0),
             is_static,
             mocap,
+            ellipsoids: vec![],
         });
         let weighs = match context.compiler.at(&a).inertia_from_geom {
             InertiaFromGeom::Never => false,
@@ -258,16 +294,14 @@ impl<'a> Tree<'a> {
         let weighs = place.weighs && (low..=high).contains(&group);
         a.nonnegative("mass")?;
         a.nonnegative("density")?;
-        let is_mesh = a.has("mesh") || matches!(a.text("type"), Some("mesh" | "sdf" | "hfield"));
-        if !name.is_empty() && !is_mesh {
+        if !name.is_empty() {
+            let (name, attributes) = (name.clone(), a.clone());
+            self.named_geoms.push(NamedGeom { name, body: place.body, frame: place.frame, attributes });
+        }
+        if a.keyword("fluidshape", &["none", "ellipsoid"])? == Some("ellipsoid") {
             let (form, own) = forms::read(&a, context.assets, context.compiler)?;
-            let wrap = match form {
-                Form::Sphere(radius) => Some((WrapKind::Sphere, radius)),
-                Form::Cylinder(radius, _) => Some((WrapKind::Cylinder, radius)),
-                _ => None,
-            };
-            let (name, pose) = (name.clone(), place.frame * own);
-            self.named_geoms.push(NamedGeom { name, body: place.body, pose, wrap });
+            let ellipsoid = FluidEllipsoid::new(form.semi_axes()?, fluid_coefficients(&a)?);
+            self.bodies[place.body].ellipsoids.push((place.frame * own * form.frame()?, ellipsoid));
         }
         let mut look = visuals::look(&a, group, context)?;
         if !collides && !weighs {
@@ -292,7 +326,7 @@ impl<'a> Tree<'a> {
         if weighs && let Some(inertia) = form.inertia(&a)? {
             body.inertia = body.inertia.joined(&inertia.transformed(&pose));
             body.weighing += 1;
-            body.axes = (body.weighing == 1 && !matches!(form, Form::Mesh(_))).then_some(pose.rotation);
+            body.axes = if body.weighing == 1 { Some((pose * form.frame()?).rotation) } else { None };
             if matches!(form, Form::Ellipsoid(_)) && a.flag("shellinertia")? == Some(true) {
                 notes.element(NoteKind::Changed, element, "the shell of an ellipsoid weighs as its inside");
             }
@@ -344,6 +378,15 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
+    fn camera(&mut self, element: &'a Element, place: Place<'a>, context: &Context<'_, 'a>) -> Result<(), SceneError> {
+        let Some(name) = self.take_name("camera", element)? else { return Ok(()) };
+        let a = context.defaults.resolve(element, "camera", place.class)?;
+        let pose = place.frame * pose(&a, context.compiler)?;
+        let turns = !matches!(a.text("mode"), None | Some("fixed"));
+        self.cameras.push(Camera { name, body: place.body, pose, turns });
+        Ok(())
+    }
+
     /// `<inertial>`: mass, centre and moments.
     fn inertial(&mut self, element: &'a Element, place: Place<'a>, context: &Context) -> Result<(), SceneError> {
         let a = Attributes::of(element);
@@ -365,17 +408,24 @@ impl<'a> Tree<'a> {
         let inertia = Inertia { mass, com: Vec3::ZERO, about_com };
         let frame = place.frame * frame;
         self.bodies[place.body].inertia = inertia.transformed(&frame);
-        self.bodies[place.body].axes = a.has("diaginertia").then_some(frame.rotation);
+        let own = if a.has("fullinertia") { principal(about_com).1 } else { Quat::IDENTITY };
+        self.bodies[place.body].axes = Some(frame.rotation * own);
         Ok(())
     }
 
     /// The site that an attribute names.
     pub(super) fn find_site(&self, element: &Element, attribute: &str) -> Result<&Site, SceneError> {
-        let name = element.required(attribute)?;
-        self.sites.iter().find(|s| s.name == name).ok_or_else(|| {
-            let near = did_you_mean(name, self.sites.iter().map(|s| s.name.as_str()));
-            element.attribute_error(attribute, format!("there is no site \"{name}\"{near}"))
-        })
+        named(&self.sites, |s| &s.name, "site", element, attribute)
+    }
+
+    /// The geom that an attribute names.
+    pub(super) fn find_geom(&self, element: &Element, attribute: &str) -> Result<&NamedGeom<'a>, SceneError> {
+        named(&self.named_geoms, |g| &g.name, "geom", element, attribute)
+    }
+
+    /// The camera that an attribute names.
+    pub(super) fn find_camera(&self, element: &Element, attribute: &str) -> Result<&Camera, SceneError> {
+        named(&self.cameras, |c| &c.name, "camera", element, attribute)
     }
 
     /// The name of an element, which must be the only one of its kind.
@@ -424,6 +474,21 @@ impl<'a> Tree<'a> {
     }
 }
 
+/// The one of a kind that an attribute names.
+fn named<'s, T>(
+    all: &'s [T],
+    name_of: impl Fn(&T) -> &str,
+    kind: &str,
+    element: &Element,
+    attribute: &str,
+) -> Result<&'s T, SceneError> {
+    let name = element.required(attribute)?;
+    all.iter().find(|x| name_of(x) == name).ok_or_else(|| {
+        let near = did_you_mean(name, all.iter().map(name_of));
+        element.attribute_error(attribute, format!("there is no {kind} \"{name}\"{near}"))
+    })
+}
+
 /// Principal moments within the compiler's bounds.
 fn adjusted(moments: [f64; 3], compiler: &Compiler) -> [f64; 3] {
     let bounded = moments.map(|m| m.max(compiler.bound_inertia));
@@ -443,6 +508,13 @@ fn check_unused(a: &Attributes, context: &Context) -> Result<(), SceneError> {
         }
         None => forms::read(a, context.assets, context.compiler).map(|_| ()),
     }
+}
+
+/// How strongly a fluid acts on a geom.
+fn fluid_coefficients(a: &Attributes) -> Result<FluidCoefficients, SceneError> {
+    let list = a.merged::<5>("fluidcoef", [0.5, 0.25, 1.5, 1.0, 1.0])?.0;
+    let [blunt_drag, slender_drag, angular_drag, kutta_lift, magnus_lift] = list;
+    Ok(FluidCoefficients { blunt_drag, slender_drag, angular_drag, kutta_lift, magnus_lift })
 }
 
 /// The volume of a site.

@@ -150,6 +150,27 @@ impl Form<'_, '_> {
         matches!(self, Self::Plane | Self::HeightField(_))
     }
 
+    /// Its frame in that of its points: a mesh has its own at its centre, along its principal axes.
+    pub(super) fn frame(&self) -> Result<Pose, SceneError> {
+        Ok(if let Self::Mesh(mesh) = self { mesh.solid()?.frame() } else { Pose::identity() })
+    }
+
+    /// Semi-axes (m) of the ellipsoid that a fluid takes it for, along its frame.
+    pub(super) fn semi_axes(&self) -> Result<Vec3, SceneError> {
+        Ok(match *self {
+            Self::Sphere(r) => Vec3::splat(r),
+            Self::Capsule(r, half) => Vec3::new(r, r, half + r),
+            Self::Cylinder(r, half) => Vec3::new(r, r, half),
+            Self::Cuboid(half) | Self::Ellipsoid(half) => half,
+            Self::Mesh(mesh) => {
+                let back = self.frame()?.inverse();
+                let inside = mesh.surface()?.vertices.iter().map(|v| back.transform_point(*v).abs());
+                inside.fold(Vec3::ZERO, Vec3::max)
+            }
+            Self::Plane | Self::HeightField(_) | Self::Sdf => Vec3::ZERO,
+        })
+    }
+
     /// The shape it collides with; none for forms that are not supported.
     pub(super) fn shape(&self, a: &Attributes) -> Result<Option<Shape>, SceneError> {
         let checked = |shape: Result<Shape, InputError>| shape.map_err(|e| a.error("size", e.to_string()));

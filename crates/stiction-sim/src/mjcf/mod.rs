@@ -127,7 +127,7 @@ fn describe(mut root: Element, directory: &Path, name: &str, how: &MjcfOptions) 
     let mut out = Description::new(root.text("model").unwrap_or(name));
     contact::write(root, &tree, &links, &defaults, &options, &mut notes, &mut out)?;
     visuals::write(root, &tree, &links, &mut out);
-    out.tendons = tendons::read(root, &tree, &links, &defaults, &compiler, &options, &mut notes)?;
+    out.tendons = tendons::read(root, &tree, &links, &context, &mut notes)?;
     if !options.is_off("equality") {
         equality::write(root, &tree, &links, &defaults, &mut notes, &mut out)?;
     }
@@ -135,7 +135,7 @@ fn describe(mut root: Element, directory: &Path, name: &str, how: &MjcfOptions) 
     ambient::write(&tree, &links, &options, &mut out);
     links.resolve_spring_dampers()?;
     links.check_inertias()?;
-    sensors::write(root, &tree, &links, options.magnetic, &mut notes, &mut out)?;
+    sensors::write(root, &tree, &links, &context, &mut notes, &mut out)?;
     keyframe::write(root, &links, how, &mut notes, &mut out)?;
     out.links = links.specs;
     out.gravity = Some(options.gravity);

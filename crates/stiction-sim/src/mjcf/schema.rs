@@ -66,10 +66,11 @@ const JOINT: Known = known(
 );
 const FREEJOINT: Known = known("name align", "group", "", "");
 const GEOM: Known = known(
-    "name class type size fromto mass density shellinertia contype conaffinity condim group priority friction mesh hfield fitscale surfacevel",
+    "name class type size fromto mass density shellinertia contype conaffinity condim group priority friction mesh hfield fitscale surfacevel \
+     fluidshape fluidcoef",
     "rgba material user castshadow",
     "solref solimp solmix margin gap",
-    "fluidshape fluidcoef adhesion",
+    "adhesion",
 );
 const SITE: Known = known("name class fromto", "type size group material rgba user mesh", "", "");
 const INERTIAL: Known = known("mass diaginertia fullinertia", "", "", "");

@@ -1,9 +1,9 @@
 //! `<sensor>`: what is measured.
 
-use stiction_body::math::{Pose, Quat, Vec3};
+use stiction_body::math::Pose;
 
 use super::attributes::Attributes;
-use super::bodies::Tree;
+use super::bodies::{Context, Tree};
 use super::joints::JointType;
 use super::links::{JointLink, Links};
 use super::notes::Notes;
@@ -19,11 +19,11 @@ pub(super) fn write<'a>(
     root: &'a Element,
     tree: &Tree<'a>,
     links: &Links<'a>,
-    magnetic: Vec3,
+    context: &Context<'_, 'a>,
     notes: &mut Notes,
     out: &mut Description,
 ) -> Result<(), SceneError> {
-    let from = Reader { tree, links, magnetic };
+    let from = Reader { tree, links, context };
     for element in root.all("sensor").flat_map(|s| &s.children) {
         let Some(kind) = from.kind(element, out)? else {
             notes.element(NoteKind::NotYet, element, "this kind of sensor is not supported: left out");
@@ -42,7 +42,7 @@ pub(super) fn write<'a>(
 struct Reader<'s, 'a> {
     tree: &'s Tree<'a>,
     links: &'s Links<'a>,
-    magnetic: Vec3,
+    context: &'s Context<'s, 'a>,
 }
 
 impl Reader<'_, '_> {
@@ -67,7 +67,7 @@ impl Reader<'_, '_> {
             "gyro" => K::Gyro(site()?),
             "force" => K::Force(site()?),
             "torque" => K::Torque(site()?),
-            "magnetometer" => K::Magnetometer(site()?, self.magnetic),
+            "magnetometer" => K::Magnetometer(site()?, self.context.options.magnetic),
             "touch" => K::Touch(site()?, self.tree.find_site(element, "site")?.volume),
             "jointpos" => K::JointPosition(scalar()?),
             "jointvel" => K::JointVelocity(scalar()?),
@@ -104,6 +104,7 @@ impl Reader<'_, '_> {
         };
         let side = |[geom, body]: [&str; 2]| -> Result<Vec<usize>, SceneError> {
             if let Some(name) = element.text(geom) {
+                self.tree.find_geom(element, geom)?;
                 return Ok(self.tree.geoms.iter().position(|g| g.name == name).into_iter().collect());
             }
             let body = self.tree.find_body(element, body)?;
@@ -128,37 +129,43 @@ impl Reader<'_, '_> {
             "frameangacc" => FrameQuantity::AngularAcceleration,
             _ => return Ok(None),
         };
-        let turns = matches!(quantity, FrameQuantity::Quaternion | FrameQuantity::Axis(_));
-        let Some(of) = self.object(element, ["objtype", "objname"], turns)? else { return Ok(None) };
-        let reference = match element.text("refname") {
-            None => None,
-            Some(_) => match self.object(element, ["reftype", "refname"], true)? {
-                None => return Ok(None),
-                reference => reference,
-            },
+        let of = self.object(element, ["objtype", "objname"])?;
+        let reference = match (element.text("reftype"), element.text("refname")) {
+            (None, None) => Some(None),
+            _ => self.object(element, ["reftype", "refname"])?.map(Some),
         };
-        Ok(Some(SensorKind::Frame { quantity, of, reference }))
+        Ok(of.zip(reference).map(|(of, reference)| SensorKind::Frame { quantity, of, reference }))
     }
 
-    /// The frame of an object; none if it has one that is not known here.
-    fn object(&self, element: &Element, [kind, name]: [&str; 2], turns: bool) -> Result<Option<Anchor>, SceneError> {
-        match element.required(kind)? {
-            "site" => self.tree.find_site(element, name).map(|s| Some(anchor(self.links, s.body, s.pose))),
-            "xbody" => Ok(Some(anchor(self.links, self.tree.find_body(element, name)?, Pose::identity()))),
+    /// The frame of an object; none if it is of a camera that turns by itself.
+    fn object(&self, element: &Element, [kind, name]: [&str; 2]) -> Result<Option<Anchor>, SceneError> {
+        let tree = self.tree;
+        let (body, pose) = match element.required(kind)? {
+            "site" => tree.find_site(element, name).map(|s| (s.body, s.pose))?,
+            "xbody" => (tree.find_body(element, name)?, Pose::identity()),
             "body" => {
-                let number = self.tree.find_body(element, name)?;
-                let body = &self.tree.bodies[number];
-                // The frame of a body's inertia has its own axes, that of the world none.
-                let axes = if turns && number > 0 { body.axes } else { Some(Quat::IDENTITY) };
-                Ok(axes.map(|axes| anchor(self.links, number, Pose::from_parts(body.inertia.com, axes))))
+                let number = tree.find_body(element, name)?;
+                let body = &tree.bodies[number];
+                (number, Pose::from_parts(body.inertia.com, body.axes()))
             }
             "geom" => {
-                let wanted = element.required(name)?;
-                let geom = self.tree.named_geoms.iter().find(|g| g.name == wanted);
-                Ok(geom.map(|g| anchor(self.links, g.body, g.pose)))
+                let geom = tree.find_geom(element, name)?;
+                let (form, pose) = geom.form(self.context.assets, self.context.compiler)?;
+                (geom.body, pose * form.frame()?)
             }
-            _ => Ok(None),
-        }
+            "camera" => {
+                let camera = tree.find_camera(element, name)?;
+                if camera.turns {
+                    return Ok(None);
+                }
+                (camera.body, camera.pose)
+            }
+            other => {
+                let message = format!("expected body, xbody, geom, site or camera, found \"{other}\"");
+                return Err(element.attribute_error(kind, message));
+            }
+        };
+        Ok(Some(anchor(self.links, body, pose)))
     }
 
     /// The links of a body and of all that hangs on it.

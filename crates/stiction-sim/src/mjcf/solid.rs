@@ -3,6 +3,9 @@
 use stiction_body::math::{Mat3, Pose, Quat, Vec3};
 use stiction_body::{Inertia, Shape};
 
+/// An entry beside the diagonal that is this small beside the diagonal is rounding.
+const ROUNDING: f64 = 32.0 * f64::EPSILON;
+
 /// What a mesh is taken for when its mass is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MeshInertia {
@@ -78,6 +81,11 @@ impl Solid {
         Inertia { mass, com: self.centre, about_com: self.inertia * (mass / self.volume) }
     }
 
+    /// The frame of the principal axes at the centre, which is the frame of geoms of this mesh.
+    pub(super) fn frame(&self) -> Pose {
+        Pose::from_parts(self.centre, principal(self.inertia).1)
+    }
+
     /// The frame of the principal axes, and half the sides of the box of the same volume and inertia.
     pub(super) fn box_of_equal_inertia(&self) -> (Pose, Vec3) {
         let (moments, axes) = principal(self.inertia);
@@ -111,50 +119,54 @@ fn second_moment(corners: [Vec3; 3]) -> Mat3 {
     corners.iter().fold(outer(corners[0] + corners[1] + corners[2]), |sum, p| sum + outer(*p))
 }
 
-/// Principal moments, the largest first, and the rotation to their axes.
+/// Principal moments, the largest first, and the rotation to their axes: of all that there are, that which MuJoCo takes.
+///
+/// Jacobi's method, from the given axes on: the largest entry beside the diagonal is made zero by the smaller of the two turns
+/// that can. Then quarter turns put the moments in order.
 pub(super) fn principal(inertia: Mat3) -> ([f64; 3], Quat) {
     /// More than Jacobi's method takes for three rows.
-    const SWEEPS: usize = 50;
-    let mut a: [[f64; 3]; 3] = [0, 1, 2].map(|i| [0, 1, 2].map(|j| inertia.col(j)[i]));
-    let mut axes = Mat3::IDENTITY;
-    for _ in 0..SWEEPS {
-        let mut done = true;
-        for (p, q) in [(0, 1), (0, 2), (1, 2)] {
-            done &= !jacobi_rotation(&mut a, &mut axes, p, q);
-        }
-        if done {
+    const TURNS: usize = 50;
+    let mut axes = Quat::IDENTITY;
+    let along = |axes: Quat| {
+        let r = Mat3::from_quat(axes);
+        r.transpose() * inertia * r
+    };
+    let mut a = along(axes);
+    for _ in 0..TURNS {
+        // The entry of the two axes other than k.
+        let beside = [a.col(2).y, a.col(2).x, a.col(1).x];
+        let k = match beside.map(f64::abs) {
+            [x, y, z] if z > x && z > y => 2,
+            [x, y, _] if y > x => 1,
+            _ => 0,
+        };
+        let (p, q) = ((k + 1) % 3, (k + 2) % 3);
+        let (low, high) = (a.col(p)[p], a.col(q)[q]);
+        if beside[k].abs() <= ROUNDING * low.abs().max(high.abs()).max(a.col(k)[k].abs()) {
             break;
         }
+        let ratio = (high - low) / (2.0 * beside[k]);
+        let tangent = 1.0 / (ratio.abs() + (ratio * ratio + 1.0).sqrt());
+        let cosine = 1.0 / (tangent * tangent + 1.0).sqrt();
+        let half = (0.5 * (1.0 - cosine)).sqrt();
+        axes = (axes * turn_about(k, if ratio >= 0.0 { -half } else { half })).normalize();
+        a = along(axes);
     }
-    let mut order = [0, 1, 2];
-    order.sort_by(|&i, &j| a[j][j].total_cmp(&a[i][i]));
-    let columns = order.map(|i| axes.col(i));
-    let third = if columns[0].cross(columns[1]).dot(columns[2]) < 0.0 { -columns[2] } else { columns[2] };
-    let rotation = Quat::from_mat3(&Mat3::from_cols(columns[0], columns[1], third)).normalize();
-    (order.map(|i| a[i][i]), rotation)
+    let mut moments = [a.col(0).x, a.col(1).y, a.col(2).z];
+    for i in [0, 1, 0] {
+        if moments[i] < moments[i + 1] {
+            moments.swap(i, i + 1);
+            axes = (axes * turn_about((i + 2) % 3, std::f64::consts::FRAC_1_SQRT_2)).normalize();
+        }
+    }
+    (moments, axes)
 }
 
-/// Makes entry (p, q) zero by a rotation; false if it is already nothing beside the diagonal.
-fn jacobi_rotation(a: &mut [[f64; 3]; 3], axes: &mut Mat3, p: usize, q: usize) -> bool {
-    if a[p][q].abs() <= f64::EPSILON * (a[p][p].abs() + a[q][q].abs()) || a[p][q] == 0.0 {
-        return false;
-    }
-    let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
-    let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
-    let c = 1.0 / (t * t + 1.0).sqrt();
-    let s = t * c;
-    for k in 0..3 {
-        let (x, y) = (a[k][p], a[k][q]);
-        (a[k][p], a[k][q]) = (c * x - s * y, s * x + c * y);
-    }
-    for k in 0..3 {
-        let (x, y) = (a[p][k], a[q][k]);
-        (a[p][k], a[q][k]) = (c * x - s * y, s * x + c * y);
-    }
-    let (x, y) = (axes.col(p), axes.col(q));
-    *axes.col_mut(p) = x * c - y * s;
-    *axes.col_mut(q) = x * s + y * c;
-    true
+/// The rotation about an axis by an angle with that sine of its half.
+fn turn_about(axis: usize, sine: f64) -> Quat {
+    let mut xyz = [0.0; 3];
+    xyz[axis] = sine;
+    Quat::from_xyzw(xyz[0], xyz[1], xyz[2], (1.0 - sine * sine).sqrt())
 }
 
 /// An inertia with its principal moments changed by `change`.

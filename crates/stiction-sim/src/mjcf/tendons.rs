@@ -1,24 +1,21 @@
 //! Tendons: weighted sums of joints, and paths through sites and around spheres and cylinders.
 
 use super::attributes::Attributes;
-use super::bodies::Tree;
-use super::compiler::{Compiler, Options};
-use super::defaults::Defaults;
+use super::bodies::{Context, Tree};
+use super::forms::Form;
 use super::links::{AtReference, Links};
 use super::notes::Notes;
 use super::tree::Element;
-use crate::actuation::{Anchor, Tendon, TendonPath, TreeRow, UNBOUNDED, Via};
+use crate::actuation::{Anchor, Tendon, TendonPath, TreeRow, UNBOUNDED, Via, WrapKind};
 use crate::description::NoteKind;
-use crate::error::{SceneError, did_you_mean};
+use crate::error::SceneError;
 
 /// Reads all `<tendon>` sections.
 pub(super) fn read<'a>(
     root: &'a Element,
     tree: &Tree<'a>,
     links: &Links<'a>,
-    defaults: &Defaults<'a>,
-    compiler: &Compiler,
-    options: &Options,
+    context: &Context<'_, 'a>,
     notes: &mut Notes,
 ) -> Result<Vec<Tendon>, SceneError> {
     let mut out = vec![];
@@ -26,11 +23,11 @@ pub(super) fn read<'a>(
     for element in root.all("tendon").flat_map(|s| &s.children) {
         let path = match element.name.as_str() {
             "fixed" => TendonPath::Joints(joints(element, links)?),
-            "spatial" => TendonPath::Through(path(element, tree, links)?),
+            "spatial" => TendonPath::Through(path(element, tree, links, context)?),
             _ => continue,
         };
-        let a = defaults.resolve(element, "tendon", None)?;
-        let mut tendon = properties(element, path, &a, compiler, options, notes)?;
+        let a = context.defaults.resolve(element, "tendon", None)?;
+        let mut tendon = properties(element, path, &a, context, notes)?;
         let ([low, high], given) = a.merged::<2>("springlength", [-1.0; 2])?;
         tendon.rest = if given == 1 { [low, low] } else { [low, high] };
         if tendon.rest == [-1.0; 2] && tendon.stiffness > 0.0 {
@@ -71,7 +68,12 @@ fn joints(element: &Element, links: &Links) -> Result<Vec<(usize, f64)>, SceneEr
 }
 
 /// The path of a spatial tendon.
-fn path(element: &Element, tree: &Tree, links: &Links) -> Result<Vec<Via>, SceneError> {
+fn path<'a>(
+    element: &Element,
+    tree: &Tree<'a>,
+    links: &Links,
+    context: &Context<'_, 'a>,
+) -> Result<Vec<Via>, SceneError> {
     let mut path: Vec<Via> = vec![];
     for part in &element.children {
         match part.name.as_str() {
@@ -83,7 +85,7 @@ fn path(element: &Element, tree: &Tree, links: &Links) -> Result<Vec<Via>, Scene
                 if !matches!(path.last(), Some(Via::Site(_))) {
                     return Err(part.error("a tendon wraps around a geom between two sites"));
                 }
-                path.push(around(part, tree, links)?);
+                path.push(around(part, tree, links, context)?);
             }
             "pulley" => {
                 let divisor = Attributes::of(part).number("divisor")?;
@@ -105,18 +107,18 @@ fn path(element: &Element, tree: &Tree, links: &Links) -> Result<Vec<Via>, Scene
 }
 
 /// A sphere or cylinder that a path goes around.
-fn around(part: &Element, tree: &Tree, links: &Links) -> Result<Via, SceneError> {
-    let name = part.required("geom")?;
-    let mut rounds = tree.named_geoms.iter().filter_map(|g| Some((g, g.wrap?)));
-    let (round, (kind, radius)) = rounds.clone().find(|(g, _)| g.name == name).ok_or_else(|| {
-        let near = did_you_mean(name, rounds.by_ref().map(|(g, _)| g.name.as_str()));
-        part.attribute_error("geom", format!("there is no sphere or cylinder \"{name}\"{near}"))
-    })?;
+fn around<'a>(part: &Element, tree: &Tree<'a>, links: &Links, context: &Context<'_, 'a>) -> Result<Via, SceneError> {
+    let geom = tree.find_geom(part, "geom")?;
+    let (kind, radius, pose) = match geom.form(context.assets, context.compiler)? {
+        (Form::Sphere(radius), pose) => (WrapKind::Sphere, radius, pose),
+        (Form::Cylinder(radius, _), pose) => (WrapKind::Cylinder, radius, pose),
+        _ => return Err(part.attribute_error("geom", "expected a sphere or cylinder")),
+    };
     let side = match part.text("sidesite") {
         Some(_) => Some(tree.find_site(part, "sidesite").map(|s| anchor(links, s.body, s.pose))?),
         None => None,
     };
-    Ok(Via::Wrap { anchor: anchor(links, round.body, round.pose), radius, kind, side })
+    Ok(Via::Wrap { anchor: anchor(links, geom.body, pose), radius, kind, side })
 }
 
 /// What acts along a tendon.
@@ -124,10 +126,10 @@ fn properties(
     element: &Element,
     path: TendonPath,
     a: &Attributes,
-    compiler: &Compiler,
-    options: &Options,
+    context: &Context,
     notes: &mut Notes,
 ) -> Result<Tendon, SceneError> {
+    let (compiler, options) = (context.compiler, context.options);
     let range = a.numbers::<2>("range")?;
     let limited = a.automatic("limited")?.unwrap_or(compiler.at(a).autolimits && range.is_some());
     let limits = range.filter(|_| limited && !options.is_off("limit")).unwrap_or(UNBOUNDED);

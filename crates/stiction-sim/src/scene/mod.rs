@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use stiction_body::math::Vec3;
 use stiction_body::range;
+use stiction_contact::ModelKind;
 use stiction_lcp::threads::MOST_THREADS;
 use stiction_linalg::Number;
 use toml::de::DeTable;
@@ -116,6 +117,19 @@ impl Scene {
             text: format!("{text} ({:.3e} m)", o.depth),
         };
         Ok(simulation.ignored_overlaps().iter().map(note).collect())
+    }
+
+    /// What surfaces say that the contact model has no place for.
+    pub fn unused_notes(&self) -> Vec<Note> {
+        let model = self.settings.model;
+        let slides_by_law = !matches!(model, ModelKind::Frictionless | ModelKind::NoSlip | ModelKind::Viscous);
+        let unused = !slides_by_law && self.world.surfaces.have_static_friction();
+        let note = Note {
+            kind: NoteKind::Warning,
+            element: "static_friction".into(),
+            text: format!("has no effect under the model {model}, which has no Coulomb friction"),
+        };
+        unused.then_some(note).into_iter().collect()
     }
 
     /// Steps in its duration.

@@ -73,6 +73,18 @@ fn directions_and_rests_are_scaled_alike() {
 }
 
 #[test]
+fn models_without_coulomb_friction_say_that_it_has_no_effect() {
+    for (model, said) in [("coulomb-cone", 0), ("frictionless", 1), ("no-slip", 1), ("viscous", 1)] {
+        for (surface, times) in [(SURFACE, said), ("friction = 0.3", 0)] {
+            let text = format!("model = \"{model}\"\n{}", cube(surface, 0.0, 0.0));
+            let notes = Scene::parse(&text, Path::new("."), &[]).unwrap().unused_notes();
+            assert_eq!(notes.len(), times, "{model} {notes:?}");
+            assert!(notes.iter().all(|n| n.element == "static_friction" && n.text.contains(model)), "{notes:?}");
+        }
+    }
+}
+
+#[test]
 fn a_static_coefficient_below_the_other_is_an_error_and_so_is_event_driven_simulation() {
     let wrong = cube("friction = 0.3\nstatic_friction = 0.2", 0.0, 0.0);
     let error = Scene::parse(&wrong, Path::new("."), &[]).unwrap_err().to_string();
