@@ -47,6 +47,11 @@ impl ModelKind {
         self.entry().name
     }
 
+    /// True if friction is bounded by the normal force, as Coulomb has it.
+    pub fn has_coulomb_friction(self) -> bool {
+        !matches!(self, Self::Frictionless | Self::NoSlip | Self::Viscous)
+    }
+
     /// True if it can solve for this.
     pub fn has_level(self, level: Level) -> bool {
         self.entry().levels.contains(&level)

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use stiction_body::math::Vec3;
 use stiction_body::range;
-use stiction_contact::ModelKind;
 use stiction_lcp::threads::MOST_THREADS;
 use stiction_linalg::Number;
 use toml::de::DeTable;
@@ -122,8 +121,7 @@ impl Scene {
     /// What surfaces say that the contact model has no place for.
     pub fn unused_notes(&self) -> Vec<Note> {
         let model = self.settings.model;
-        let slides_by_law = !matches!(model, ModelKind::Frictionless | ModelKind::NoSlip | ModelKind::Viscous);
-        let unused = !slides_by_law && self.world.surfaces.have_static_friction();
+        let unused = !model.has_coulomb_friction() && self.world.surfaces.have_static_friction();
         let note = Note {
             kind: NoteKind::Warning,
             element: "static_friction".into(),

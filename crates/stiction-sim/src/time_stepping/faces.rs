@@ -33,11 +33,13 @@ pub(crate) struct Faces {
 }
 
 impl Faces {
-    /// Takes contacts over, whose smaller geom has this size and whose geoms, one of this size, move at this speed against each other, in a step of `dt`.
+    /// Takes contacts over, whose smaller geom has this size and whose geoms, one of this size, move at this speed against each other, in a step of `dt`. Without Coulomb friction small gaps count as gaps: what
+    /// touches without slip is held at once, however little presses it.
     pub(super) fn load(
         &mut self,
         points: &[ContactPoint],
         dt: f64,
+        has_coulomb_friction: bool,
         size: impl Fn(&ContactPoint) -> f64,
         speed: impl Fn(&ContactPoint, f64) -> f64,
     ) {
@@ -45,6 +47,7 @@ impl Faces {
         self.points.extend_from_slice(points);
         self.gaps.clear();
         self.gaps.extend(points.iter().map(|at| at.gap));
+        let touching_time = if has_coulomb_friction { TOUCHING_TIME } else { 0.0 };
         let mut rest = &mut self.gaps[..];
         for face in self.points.chunk_by_mut(|a, b| a.geoms == b.geoms && a.normal == b.normal) {
             let (gaps, behind) = rest.split_at_mut(face.len());
@@ -56,7 +59,7 @@ impl Faces {
             let size = size(&face[0]);
             let way = dt * face.iter().map(|at| speed(at, size)).fold(0.0, f64::max);
             // What projection leaves of overlap is as good as none.
-            let none = overlap_left(size).max(TOUCHING_TIME * way);
+            let none = overlap_left(size).max(touching_time * way);
             let first = gaps.iter().position(|gap| *gap == least).unwrap_or(0);
             let least = if least <= none { 0.0 } else { least };
             let mut together = least.max(none);
@@ -139,7 +142,7 @@ mod tests {
     /// These contacts of geoms of 0.1 m that move at this speed, in a step of 2 ms.
     fn load(points: &[ContactPoint], speed: f64) -> Faces {
         let mut faces = Faces::default();
-        faces.load(points, 2e-3, |_| 0.1, |_, _| speed);
+        faces.load(points, 2e-3, true, |_| 0.1, |_, _| speed);
         faces
     }
 
@@ -172,6 +175,9 @@ mod tests {
         let alone = |gap: f64, speed: f64| load(&corners([gap; 4])[..1], speed).gaps[0];
         assert_eq!([5e-6, 7e-6, -1e-7].map(|gap| alone(gap, 1.0)), [0.0, 7e-6, -1e-7]);
         assert_eq!(alone(5e-6, 0.0), 5e-6);
+        let mut faces = Faces::default();
+        faces.load(&corners([5e-6; 4])[..1], 2e-3, false, |_| 0.1, |_, _| 1.0);
+        assert_eq!(faces.gaps, [5e-6], "without Coulomb friction");
     }
 
     #[test]

@@ -70,9 +70,10 @@ impl Simulation {
         self.phases.dynamics += clock.map_or_else(Default::default, |c| c.elapsed());
         let [penetration, overlap_left] = self.separate().map_err(|e| self.fail(e.to_string(), false))?;
         self.add_adhesion().map_err(|e| self.fail(e.to_string(), false))?;
-        let Self { work, world, scratch, collision, settings, sizes, .. } = self;
+        let Self { work, world, scratch, collision, model, settings, sizes, .. } = self;
+        let friction = model.kind().has_coulomb_friction();
         let speed = |at: &_, size| relative_speed(world, work, at, size, settings.dt);
-        scratch.faces.load(collision.contacts(), settings.dt, |at| smaller(sizes, at), speed);
+        scratch.faces.load(collision.contacts(), settings.dt, friction, |at| smaller(sizes, at), speed);
         scratch.spread.clear();
         let mut report = self.solve_motors()?;
         (report.penetration, report.overlap_left) = (penetration, overlap_left);
