@@ -14,9 +14,9 @@ use stiction_lcp::{InputError, Options, Outcome, Solver};
 const GOLDEN: [(&str, u64); 10] = [
     ("auto", 0xb5ef_9efb_9183_7ad3),
     ("lemke", 0xd53a_0080_02e7_530a),
-    ("principal-pivot", 0x4e02_5713_7191_e0de),
-    ("modified-ppm", 0x6afa_993b_d2de_9465),
-    ("nnls", 0x2e06_47d8_06fb_2cb5),
+    ("principal-pivot", 0x7e66_594f_c327_7d17),
+    ("modified-ppm", 0x990c_1506_0d18_caa6),
+    ("nnls", 0x7830_b24a_51b7_90b5),
     ("dantzig", 0x8b1e_757e_d3b1_a251),
     ("interior-point", 0x6b43_e765_94c1_d955),
     ("feasible-interior-point", 0x66c2_7f8b_de5d_755d),
