@@ -2,14 +2,16 @@
 //!
 //! Reference: \[Chandrupatla97\].
 
-/// Most evaluations. Halving alone would take 60 for all digits, and is what a function that jumps needs.
+/// Most evaluations. Halving alone would take 60 for all digits, and is what a function that jumps
+/// needs.
 const LIMIT: usize = 200;
 
 /// Width of the interval that is left, beside that of the start.
 const ROUNDING: f64 = 1e-16;
 
-/// A place between `low` and `high` where `f` changes its sign, by inverse quadratic interpolation where the function is near a parabola and by halving elsewhere. One of the ends if the sign is the same at both: that whose value is
-/// nearer to zero.
+/// A place between `low` and `high` where `f` changes its sign, by inverse quadratic interpolation
+/// where the function is near a parabola and by halving elsewhere. One of the ends if the sign is
+/// the same at both: that whose value is nearer to zero.
 pub(crate) fn sign_change(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
     // The newest point, the other end of the interval, and the point before.
     let (mut a, mut b) = ((high, f(high)), (low, f(low)));

@@ -12,8 +12,9 @@ use stiction_body::{ContactPoint, Workspace};
 use crate::projection::overlap_left;
 use crate::world::World;
 
-/// A gap that the motion closes within this fraction of the step counts as none. The curvature of motion opens and closes such gaps in every step of what rolls or turns, and what they let
-/// bodies move would decide which contacts stick: a third of the work in heaps of bodies that are not boxes.
+/// A gap that the motion closes within this fraction of the step counts as none. The curvature of
+/// motion opens and closes such gaps in every step of what rolls or turns, and what they let bodies
+/// move would decide which contacts stick: a third of the work in heaps that are not of boxes.
 const TOUCHING_TIME: f64 = 3e-3;
 
 /// Points of two faces that meet within this fraction of the step do so together.
@@ -33,8 +34,9 @@ pub(crate) struct Faces {
 }
 
 impl Faces {
-    /// Takes contacts over, whose smaller geom has this size and whose geoms, one of this size, move at this speed against each other, in a step of `dt`. Without Coulomb friction small gaps count as gaps: what
-    /// touches without slip is held at once, however little presses it.
+    /// Takes contacts over, whose smaller geom has this size and whose geoms, one of this size, move
+    /// at this speed against each other, in a step of `dt`. Without Coulomb friction small gaps
+    /// count as gaps: what touches without slip is held at once, however little presses it.
     pub(super) fn load(
         &mut self,
         points: &[ContactPoint],
@@ -74,8 +76,9 @@ impl Faces {
     }
 }
 
-/// The speed at which the geoms of a contact, the smaller of this size, move against each other and turn, and what gravity changes of it in a step of `dt` (m/s). What motors add is not in it: a foot that its motors
-/// press on the ground would be far from it a step later, were the ground not there.
+/// The speed at which the geoms of a contact, the smaller of this size, move against each other and
+/// turn, and what gravity changes of it in a step of `dt` (m/s). What motors add is not in it: a foot
+/// that its motors press on the ground would be far off a step later, were the ground not there.
 pub(super) fn relative_speed(world: &World, work: &Workspace, at: &ContactPoint, size: f64, dt: f64) -> f64 {
     let mut turning = 0.0_f64;
     let velocities = at.geoms.map(|geom| {

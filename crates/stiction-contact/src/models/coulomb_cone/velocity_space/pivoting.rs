@@ -1,20 +1,25 @@
 //! A step of Newton's method along the path on which states change one by one.
 //!
-//! Where a step of Newton's method changes states, its linear laws no longer hold. Their model is piecewise linear: every element keeps the linear law of its state, and takes another one where it changes its state. On the path
+//! Where a step of Newton's method changes states, its linear laws no longer hold. Their model is
+//! piecewise linear: every element keeps the linear law of its state, and takes another one where
+//! it changes its state. On the path
 //!
 //! ```text
 //! F(x(t)) = (1 − t) F(x₀)
 //! ```
 //!
-//! of that model all residuals fall in proportion; t = 1 is its solution. The path is straight until an element changes its state, and goes on in another direction then, as in Lemke's method. One factor serves all of
-//! it. With U the rows of the elements that changed, and Δ the changes of their C, the system `K + UᵀΔU` has the solution
+//! of that model all residuals fall in proportion; t = 1 is its solution. The path is straight
+//! until an element changes its state, and goes on in another direction then, as in Lemke's method.
+//! One factor serves all of it. With U the rows of the elements that changed, and Δ the changes of
+//! their C, the system `K + UᵀΔU` has the solution
 //!
 //! ```text
 //! (K + UᵀΔU)⁻¹ b = x − Y (I + Δ U Y)⁻¹ Δ U x,   x = K⁻¹ b,   Y = K⁻¹ Uᵀ
 //! ```
 //!
-//! so that a change costs a solve per row with the factor there is, and a system as small as the rows that changed. What slides in
-//! another direction by more than [`LARGEST_TURN`] is made linear anew in the same way.
+//! so that a change costs a solve per row with the factor there is, and a system as small as the
+//! rows that changed. What slides in another direction by more than [`LARGEST_TURN`] is made linear
+//! anew in the same way.
 //!
 //! Reference: \[Ralph94\], \[DirkseFerris95\].
 
@@ -90,7 +95,9 @@ stiction_linalg::vectorized! {
 }
 
 impl Pivoting {
-    /// Follows the path of the step that `newton` found last, from the point evaluated last, over so many changes at most, which are counted down. Leaves velocities, forces and motions of its end.
+    /// Follows the path of the step that `newton` found last, from the point evaluated last, over
+    /// so many changes at most, which are counted down. Leaves velocities, forces and motions of
+    /// its end.
     pub(super) fn follow(&mut self, el: &Elements, newton: &mut Newton, alpha: f64, left: &mut usize) -> End {
         self.start(newton);
         let pass = newton.tolerances.past_state;
@@ -149,7 +156,8 @@ impl Pivoting {
         numbers.for_each(|x| *x *= left);
     }
 
-    /// Adds the rows of an element: solutions with them, and the motions of these. False if they are not finite.
+    /// Adds the rows of an element: solutions with them, and the motions of these. False if they
+    /// are not finite.
     #[inline(always)]
     fn add_columns_of(&mut self, el: &Elements, newton: &mut Newton, e: usize) -> bool {
         let element = &el.list[e];
@@ -175,7 +183,8 @@ impl Pivoting {
         true
     }
 
-    /// Gives an element the law of this state where it is, and directions of sliding as they are there.
+    /// Gives an element the law of this state where it is, and directions of sliding as they are
+    /// there.
     fn change(&mut self, el: &Elements, newton: &mut Newton, alpha: f64, place: usize, state: State) {
         let Changed { element: e, first, .. } = self.changed[place];
         let (element, steps, p, u) = (&el.list[e], newton.steps[e], newton.p[e], newton.u[e]);
@@ -217,7 +226,8 @@ impl Pivoting {
         self.small = small;
     }
 
-    /// The direction of the path with the states as they are: what is left of the step, or away from it where the path has turned back.
+    /// The direction of the path with the states as they are: what is left of the step, or away
+    /// from it where the path has turned back.
     #[inline(always)]
     fn find_direction_of(&mut self, el: &Elements, newton: &mut Newton) {
         let (m, n) = (el.m(), el.list.len());
@@ -293,7 +303,8 @@ fn next_change(el: &Elements, newton: &Newton) -> Option<Ahead> {
     next
 }
 
-/// The part of the step up to the next change of an element's state, and that state. Moments change theirs between paths only.
+/// The part of the step up to the next change of an element's state, and that state. Moments change
+/// theirs between paths only.
 fn change_of_state(el: &Elements, newton: &Newton, e: usize) -> Option<(f64, State)> {
     let element = &el.list[e];
     if element.is_moment() {
@@ -335,7 +346,8 @@ fn point(newton: &Newton, e: usize) -> ([f64; 3], [f64; 3]) {
     ([0, 1, 2].map(|r| p[r] - steps[r] * u[r]), [0, 1, 2].map(|r| dp[r] - steps[r] * du[r]))
 }
 
-/// The least t ≥ 0 at which `y + t d` leaves the cone of friction, or enters it; infinite if it does not.
+/// The least t ≥ 0 at which `y + t d` leaves the cone of friction, or enters it; infinite if it
+/// does not.
 fn way_to_cone(y: [f64; 3], d: [f64; 3], mu: f64, leaves: bool) -> f64 {
     // |y_t + t d_t|² − mu² (y_n + t d_n)² = a t² + 2 b t + c
     let product = |x: [f64; 3], y: [f64; 3]| x[1] * y[1] + x[2] * y[2] - mu * mu * x[0] * y[0];
@@ -348,13 +360,15 @@ fn way_to_cone(y: [f64; 3], d: [f64; 3], mu: f64, leaves: bool) -> f64 {
     if square < 0.0 {
         return f64::INFINITY;
     }
-    // Of the two forms of each root the one without cancellation; there it rises or falls with a t + b.
+    // Of the two forms of each root the one without cancellation; there it rises or falls with a t
+    // + b.
     let q = -(b + square.sqrt().copysign(b));
     let crosses = |t: &f64| *t > 0.0 && t.is_finite() && sign * (a * t + b) > 0.0;
     [q / a, c / q].into_iter().filter(crosses).fold(f64::INFINITY, f64::min)
 }
 
-/// The part of the step up to where an element that slides does so in another direction, by [`LARGEST_TURN`], than the one it was made linear in.
+/// The part of the step up to where an element that slides does so in another direction, by
+/// [`LARGEST_TURN`], than the one it was made linear in.
 fn turn(el: &Elements, newton: &Newton, e: usize) -> Option<f64> {
     if newton.states[e] != State::Slide || el.list[e].is_moment() {
         return None;
@@ -397,7 +411,8 @@ mod tests {
         problem
     }
 
-    /// After every change the direction is that of a factor of the system with the states as they are, and at the end the model is solved.
+    /// After every change the direction is that of a factor of the system with the states as they
+    /// are, and at the end the model is solved.
     #[test]
     fn directions_are_those_of_fresh_factors() {
         // Large enough that forces are not the rounding of motions divided by it.
@@ -451,7 +466,8 @@ mod tests {
     #[test]
     fn the_way_to_the_cone_ends_on_it() {
         let mu = 0.5;
-        // Inside and outward; inside, away from the apex and across; outside and inward; on the cone, either way; past it.
+        // Inside and outward; inside, away from the apex and across; outside and inward; on the
+        // cone, either way; past it.
         for (y, d, leaves, way) in [
             ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], true, 0.5),
             ([1.0, 0.1, 0.0], [1.0, 0.0, 0.0], true, f64::INFINITY),

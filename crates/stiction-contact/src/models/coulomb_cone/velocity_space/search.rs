@@ -1,5 +1,6 @@
-//! The search for the states: a few sweeps of Gauss–Seidel and steps of Newton's method on which states change one by one, then the path of smooth laws and the states it indicates;
-//! where contacts contradict each other, proximal steps, and the path again near the best point.
+//! The search for the states: a few sweeps of Gauss–Seidel and steps of Newton's method on which
+//! states change one by one, then the path of smooth laws and the states it indicates; where
+//! contacts contradict each other, proximal steps, and the path again near the best point.
 
 use super::super::law::{Block, State};
 use super::elements::{Elements, LawBeside};
@@ -19,10 +20,12 @@ const SEMISMOOTH_DECREASE: f64 = 0.5;
 /// a step leaves, in less time than the sweeps take. Those of free bodies they do not.
 const STEPS_OF_ROBOTS: usize = 6;
 const BLOCKS_OF_ROBOTS: usize = 2;
-/// Changes of states along all paths of a search by pivoting; where more elements than the second number would change theirs within a step it ends at once, since there the smooth path takes less
-/// time. Steps that may go by without half the least residual.
+/// Changes of states in a search by pivoting.
 const MOST_PIVOTS: usize = 20;
+/// It ends where more elements than this would change their states within a step: there the smooth
+/// path takes less time.
 const MOST_CHANGES: usize = 12;
+/// Steps of it that may go by without half the least residual.
 const PIVOTING_PATIENCE: usize = 4;
 /// Proximal steps, how many of them may go by without a smaller residual, and their largest α.
 const PROXIMAL_STEPS: usize = 400;
@@ -321,7 +324,8 @@ impl Search {
         self.pivot(el, newton, enough, limit)
     }
 
-    /// Newton's method, the states of a step changed one by one along it. It finds states of which few are wrong, in a factor for each time that what slides is made linear anew. True when an answer is good enough.
+    /// Newton's method, the states of a step changed one by one along it. It finds states of which
+    /// few are wrong. Each step is a factor. True when an answer is good enough.
     fn pivot(&mut self, el: &Elements, newton: &mut Newton, enough: f64, limit: usize) -> bool {
         self.alpha = newton.tolerances.semismooth_alpha;
         let (mut left, mut slow, mut least) = (MOST_PIVOTS, 0, newton.evaluate(el, false));

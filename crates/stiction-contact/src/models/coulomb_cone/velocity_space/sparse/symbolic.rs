@@ -11,8 +11,9 @@ use super::panel::{Shape, TILE};
 
 const NONE: usize = usize::MAX;
 
-/// Multiplications that cost as much as adding one number of an update to the parent, and as one more supernode: measured on dolls and on a tower of planks, 6 % less time per factor
-/// than without [`Analysis::merge_supernodes`]; twice as much gains nothing more.
+/// Multiplications that cost as much as adding one number of an update to the parent, and as one more
+/// supernode: measured on dolls and on a tower of planks, 6 % less time per factor than without
+/// [`Analysis::merge_supernodes`]; twice as much gains nothing more.
 const UPDATE_COST: f64 = 3.0;
 const SUPERNODE_COST: f64 = 400.0;
 
