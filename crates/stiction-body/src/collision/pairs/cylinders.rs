@@ -195,24 +195,26 @@ impl Pair<'_> {
     /// A normal near `start` with the greatest separation, by the ascent of Barzilai and Borwein along the slope `lowest − highest point`.
     fn ascend(&self, start: Vec3) -> Vec3 {
         let [a, b] = &self.cylinders;
-        let slope = |n: Vec3| {
-            let g = b.lowest(n) - a.lowest(-n);
-            g - n * n.dot(g)
+        let look = |n: Vec3| {
+            let between = b.lowest(n) - a.lowest(-n);
+            let separation = n.dot(between);
+            (separation, between - n * separation)
         };
-        let (mut n, mut g) = (start, slope(start));
+        let (separation, mut g) = look(start);
+        let mut n = start;
         let size = a.radius.min(b.radius);
         let mut step = 0.1 / g.norm().max(size);
         // Near the top the separation does not tell normals apart beyond half the digits: the slope does.
         let equal = LEVEL * size;
-        let mut best = (self.separation(n), g.norm(), n);
+        let mut best = (separation, g.norm(), n);
         for _ in 0..ASCENTS {
             let next = (n + g * step).unit_or_zero();
-            let (moved, slope) = (next - n, slope(next));
+            let moved = next - n;
+            let (separation, slope) = look(next);
             let change = g - slope;
             let bend = moved.dot(change);
             step = if bend > 0.0 { (moved.length_squared() / bend).min(1.0 / size) } else { 2.0 * step };
             (n, g) = (next, slope);
-            let separation = self.separation(n);
             if separation > best.0 + equal || (separation > best.0 - equal && g.norm() < best.1) {
                 best = (separation, g.norm(), n);
             }
@@ -421,11 +423,17 @@ pub(crate) fn cylinder_capsule_apart(frames: [&Frame; 2], half: [f64; 2], radius
 fn nearest_on_segment([a, b]: [Vec3; 2], [half_length, radius]: [f64; 2]) -> f64 {
     let direction = (b - a).unit_or_zero();
     // The distance along the segment is convex, with slope `normal · direction`.
+    let rises = |t: f64| to_cylinder(a + (b - a) * t, half_length, radius).normal.dot(direction) > 0.0;
+    if rises(0.0) {
+        return 0.0;
+    }
+    if !rises(1.0) {
+        return 1.0;
+    }
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
-        let rising = to_cylinder(a + (b - a) * middle, half_length, radius).normal.dot(direction) > 0.0;
-        (low, high) = if rising { (low, middle) } else { (middle, high) };
+        (low, high) = if rises(middle) { (low, middle) } else { (middle, high) };
     }
     0.5 * (low + high)
 }

@@ -92,7 +92,7 @@ impl Steps {
     /// Iterations in which τ is to halve, or the run has stalled; below `rounding_tau` rounding is the cause.
     fn patience(self, tau: f64, rounding_tau: f64) -> usize {
         match self {
-            Self::Long if tau > rounding_tau => 25,
+            Self::Long if tau > rounding_tau => 10,
             Self::Long => 6,
             // The path may turn back many times.
             Self::Short => 60,
