@@ -162,7 +162,7 @@ LONG: dict[str, Callable[[], Callable[[], object]]] = {
     "two in a batch": lambda: partial(lcp.solve_batch, [dense(2500)[0]] * 2, [dense(2500)[1]] * 2, "lemke"),
     "exact": lambda: partial(lcp.classify, dense(400)[0], exact=True),
     "coulomb-cone": lambda: partial(contact.solve, heap(100)),
-    "no-slip": lambda: partial(contact.solve, heap(100, spins=False), "no-slip"),
+    "no-slip": lambda: partial(contact.solve, heap(300, spins=False), "no-slip"),
     "coulomb-polyhedral": lambda: partial(contact.solve, heap(60, spins=False), "coulomb-polyhedral"),
     "drumwright-shell": lambda: partial(contact.solve, heap(60, spins=False), "drumwright-shell"),
 }
