@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every check of the project, as CI runs it: about 17 minutes on two cores from a clean clone (aim: 15). Needs Rust and Python;
+# Every check of the project, as CI runs it: about 12 minutes on two quiet cores from a clean clone (aim: 15). Needs Rust and Python;
 # installs the rest into target/. The table at the end says how long each step took.
 #
 # `scripts/test.sh quick` is for work in progress: formatting, lints and tests of the crates that changed since `main`
