@@ -13,7 +13,7 @@
 //! | [`active_qr::ActiveQr`] | columns that come and go; which of them are independent |
 //! | [`incremental_factor::IncrementalFactor`] | `L D U` of an index set that grows and shrinks |
 //!
-//! Beside it stands what computations of any kind share: [`InputError`], the ending of a long
+//! [`conjugate`] has directions that sweeps over rows follow. Beside it stands what computations of any kind share: [`InputError`], the ending of a long
 //! computation ([`interrupt`]), [`Threads`], and seeded random numbers ([`rng`]).
 //!
 //! ```
@@ -32,6 +32,7 @@ pub mod active_qr;
 pub mod block_factor;
 pub mod branched_cholesky;
 pub mod cholesky;
+pub mod conjugate;
 pub mod doubled;
 pub mod elimination;
 pub mod equilibration;

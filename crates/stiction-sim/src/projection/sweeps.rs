@@ -1,9 +1,6 @@
-//! Least motion by Gauss–Seidel sweeps with conjugate directions.
-//!
-//! Each step of a sweep solves one row; the steps of two sweeps give the factor by which the
-//! direction of the last one is followed, and where steps grow the direction is forgotten.
-//!
-//! Reference: [Silcowitz10].
+//! Least motion by Gauss–Seidel sweeps with conjugate directions. Each step of a sweep solves one row.
+
+use stiction_linalg::conjugate::Conjugate;
 
 use super::least_motion::Problem;
 
@@ -17,10 +14,9 @@ const COMPLIANCE: f64 = 1e-2;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sweeps {
     multipliers: Vec<f64>,
-    before: Vec<f64>,
-    direction: Vec<f64>,
-    x_before: Vec<f64>,
-    x_direction: Vec<f64>,
+    /// w of all rows.
+    weights: Vec<f64>,
+    conjugate: Conjugate,
 }
 
 impl Sweeps {
@@ -35,28 +31,19 @@ impl Sweeps {
     }
 
     fn iterate(&mut self, problem: &mut Problem, compliance: f64) -> bool {
-        let zero = |x: &mut Vec<f64>, len: usize| {
-            x.clear();
-            x.resize(len, 0.0);
-        };
-        zero(&mut self.multipliers, problem.rows.len());
-        zero(&mut self.direction, problem.rows.len());
-        zero(&mut self.x_direction, problem.x.len());
+        self.multipliers.clear();
+        self.multipliers.resize(problem.rows.len(), 0.0);
+        self.weights.clear();
+        self.weights.extend(problem.rows.iter().map(|row| row.w));
         problem.x.fill(0.0);
-        let mut last = 0.0;
+        self.conjugate.begin(&self.multipliers, &problem.x);
         for _ in 0..MOST_SWEEPS {
             stiction_lcp::interrupt::check();
-            self.before.clone_from(&self.multipliers);
-            self.x_before.clone_from(&problem.x);
             if self.sweep(problem, compliance) <= 1.0 {
                 return true;
             }
-            let steps = self.multipliers.iter().zip(&self.before).zip(&problem.rows);
-            let square: f64 = steps.map(|((new, old), row)| row.w * (new - old) * (new - old)).sum();
-            let factor = if square < last { square / last } else { 0.0 };
-            last = square;
-            follow(&mut self.multipliers, &self.before, &mut self.direction, factor);
-            follow(&mut problem.x, &self.x_before, &mut self.x_direction, factor);
+            self.conjugate.change(&self.multipliers, &self.weights);
+            self.conjugate.follow(&mut self.multipliers, &mut problem.x);
         }
         false
     }
@@ -77,15 +64,5 @@ impl Sweeps {
             }
         }
         worst
-    }
-}
-
-/// `direction ← x − before + factor direction`, and `x` moves by `factor` of what the direction
-/// was.
-fn follow(x: &mut [f64], before: &[f64], direction: &mut [f64], factor: f64) {
-    for ((x, before), direction) in x.iter_mut().zip(before).zip(direction) {
-        let along = factor * *direction;
-        *direction = *x - before + along;
-        *x += along;
     }
 }

@@ -12,7 +12,7 @@ use super::lanes::axpy;
 use stiction_lcp::Matrix;
 
 /// A free body has as many velocities: it is one block whatever its inertia.
-const FREE_BODY: usize = 6;
+pub(super) const FREE_BODY: usize = 6;
 
 /// Multiplications that cost as much as one more branch: a quadruped of 18 velocities that stands takes 12 % fewer instructions as one branch than as five, and a hand of 24
 /// with friction in every joint 15 % more than as six.

@@ -3,12 +3,13 @@
 //! contacts contradict each other, proximal steps, and the path again near the best point.
 
 use super::super::law::{Block, State};
+use super::branches::FREE_BODY;
 use super::elements::{Elements, LawBeside};
 use super::gauss_seidel::{GaussSeidel, into_disc};
 use super::lanes::dot;
 use super::newton::Newton;
 use super::path::Path;
-use super::pivoting::{End, Pivoting, count_changes};
+use super::pivoting::{End, Pivoting, count_changes, steps_to_next_state};
 use super::smooth_law::follow_slip;
 use crate::mass::Mass;
 
@@ -53,7 +54,7 @@ const PULLS_INSIDE: usize = 6;
 /// A run towards a solution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Run {
-    /// Gauss–Seidel sweeps before it, for robots and for all else; none for a start from no forces.
+    /// Gauss–Seidel sweeps before it: where contacts of bodies are solved one after the other, and elsewhere; none for a start from no forces.
     sweeps: [usize; 2],
     /// How far inside the laws long steps start, and the path where these do not end. From no forces: beside the fastest motion.
     inside: [f64; 2],
@@ -61,7 +62,7 @@ struct Run {
 
 /// The runs: near what some sweeps found, then near what more of them find; then from far inside, for forces that the sweeps underrate (large mass ratios).
 const RUNS: [Run; 5] = [
-    Run { sweeps: [20, 50], inside: [0.03, 0.3] },
+    Run { sweeps: [30, 150], inside: [0.03, 0.3] },
     Run { sweeps: [300; 2], inside: [0.03, 0.3] },
     Run { sweeps: [0; 2], inside: [0.3, 0.3] },
     Run { sweeps: [1; 2], inside: [1.0, 1.0] },
@@ -185,11 +186,10 @@ impl Search {
         // From the guess first, unless its forces are far off: what a redundant set leaves open stays as it was, or even.
         let (near, alpha) = (self.best_error <= tolerances.guess_error, tolerances.semismooth_alpha);
         let from_guess = match is_robot(el) {
-            true => self.semismooth_while(el, newton, alpha, STEPS_OF_ROBOTS, f64::INFINITY, enough),
-            false if near || guess == Guess::States => self.semismooth(el, newton, alpha, SEMISMOOTH_STEPS, enough),
-            false => f64::INFINITY,
+            true => self.semismooth_while(el, newton, alpha, STEPS_OF_ROBOTS, f64::INFINITY, enough) <= enough,
+            false => (near || guess == Guess::States) && self.pivot(el, newton, enough, limit),
         };
-        let found = from_guess <= enough || self.run_all(el, newton, mass, enough, limit);
+        let found = from_guess || self.run_all(el, newton, mass, enough, limit);
         if self.best_error == f64::INFINITY {
             // Nothing could be measured: numbers overflowed.
             newton.set_free(el);
@@ -312,7 +312,7 @@ impl Search {
         enough: f64,
         limit: usize,
     ) -> bool {
-        let sweeps = run.sweeps[usize::from(!is_robot(el))];
+        let sweeps = run.sweeps[usize::from(mass.is_none() || self.sweeps.has_batches())];
         if sweeps == 0 {
             return false;
         }
@@ -456,7 +456,7 @@ impl Search {
             if changes == 0 {
                 // Steps that fall in proportion, as those of soft motions do, end where their sum does.
                 let sum = if next < residual { residual / (residual - next) } else { f64::INFINITY };
-                let to_next = (1.0 + tolerances.past_state) * newton.steps_to_next_state(el);
+                let to_next = (1.0 + tolerances.past_state) * steps_to_next_state(el, newton);
                 let (steps, walks) = (sum.min(to_next), next > SEMISMOOTH_DECREASE * residual);
                 if walks && steps.is_finite() {
                     newton.move_by(steps);
@@ -633,7 +633,7 @@ impl Search {
 
 /// True of an island of a robot, and of what it holds.
 fn is_robot(el: &Elements) -> bool {
-    let is_free = |k: usize| el.block_range(k).len() == 6;
+    let is_free = |k: usize| el.block_range(k).len() == FREE_BODY;
     !el.delassus.is_some() && el.blocks.len() <= BLOCKS_OF_ROBOTS && !(0..el.blocks.len()).all(is_free)
 }
 
