@@ -280,7 +280,7 @@ impl Search {
             self.keep_point(newton);
             newton.v.clone_from(&self.best_v);
             newton.p.clone_from(&self.best_p);
-            self.semismooth(el, newton, tolerances.proximal_alpha, SEMISMOOTH_STEPS, enough);
+            self.semismooth(el, newton, tolerances.proximal_alpha, enough);
             self.take_point(newton);
         }
         if self.path.tau <= tolerances.proximal_tau {
@@ -380,12 +380,12 @@ impl Search {
         }
     }
 
-    /// Semismooth Newton steps, at most `steps` factors; returns the best error.
-    fn semismooth(&mut self, el: &Elements, newton: &mut Newton, alpha: f64, steps: usize, enough: f64) -> f64 {
-        self.semismooth_while(el, newton, alpha, steps, SEMISMOOTH_DECREASE, enough)
+    /// A few steps of the semismooth Newton method; returns the best error.
+    fn semismooth(&mut self, el: &Elements, newton: &mut Newton, alpha: f64, enough: f64) -> f64 {
+        self.semismooth_while(el, newton, alpha, SEMISMOOTH_STEPS, SEMISMOOTH_DECREASE, enough)
     }
 
-    /// The same while a step leaves at most this part of the residual.
+    /// At most `steps` of them, each a factor, while a step leaves at most this part of the residual.
     fn semismooth_while(
         &mut self,
         el: &Elements,
@@ -537,7 +537,7 @@ impl Search {
         // Close to the end a state that is wrong is wrong by little, and its law says so.
         self.polish(el, newton, tolerances.polish_alpha, POLISH_FACTORS, enough) <= enough
             || newton.error(el) <= tolerances.repaired_error
-                && self.semismooth(el, newton, tolerances.polish_alpha, SEMISMOOTH_STEPS, enough) <= enough
+                && self.semismooth(el, newton, tolerances.polish_alpha, enough) <= enough
     }
 
     /// Newton's method on given states, at most `factors` factors; returns the best error.
