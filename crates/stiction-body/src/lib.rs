@@ -31,7 +31,7 @@
 //!
 //! # Where things are
 //!
-//! [`model`] and `joint` say what there is, `kinematics` where it is and how it moves, [`dynamics`], `aba` and
+//! [`model`], `joint` and `limits` say what there is, `kinematics` where it is and how it moves, [`dynamics`], `aba` and
 //! `velocity_products` how it accelerates, `loops` closes what a tree cannot; [`shape`] and [`collision`] are geometry.
 mod aba;
 pub mod collision;
@@ -39,6 +39,7 @@ pub mod dynamics;
 mod inertia;
 mod joint;
 mod kinematics;
+mod limits;
 mod loops;
 pub mod math;
 pub mod model;
@@ -51,6 +52,7 @@ pub use collision::{Collision, CollisionRules, ContactPoint, Geom, Margin, Overl
 pub use inertia::Inertia;
 pub use joint::{Column, JointKind};
 pub use kinematics::{LinkMotion, Workspace};
+pub use limits::JointLimit;
 pub use loops::{LoopAction, LoopBlocks, LoopRows, RedundantRows, RowSource};
 pub use model::{Coupling, CouplingTerm, JointProperties, LinkSpec, LoopClosure, LoopKind, Mimic, Model, ModelBuilder};
 pub use shape::{Shape, ShapeKind, Triangulation};

@@ -45,6 +45,15 @@ pub fn rotation_vector(q: Quat) -> Vec3 {
     v * scale
 }
 
+/// The unit axis of the rotation of a unit quaternion, its angle θ in (0, π], and cot(θ/2); none for
+/// no rotation.
+pub fn axis_of_rotation(q: Quat) -> Option<(Vec3, f64, f64)> {
+    let q = if q.w < 0.0 { -q } else { q };
+    let v = Vec3::new(q.x, q.y, q.z);
+    let s = length(v);
+    (s > 0.0).then(|| (v * (1.0 / s), 2.0 * libm::atan2(s, q.w), q.w / s))
+}
+
 /// The two unit vectors that make a right-handed frame (a, b, n) with the unit vector `n`.
 pub fn tangents(n: Vec3) -> (Vec3, Vec3) {
     let a = n.abs();

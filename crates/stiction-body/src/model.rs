@@ -19,6 +19,8 @@ const UNIT: f64 = 1e-9;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JointProperties {
     /// Lower and upper limit of a revolute or prismatic joint (rad or m); infinite for none.
+    /// Of a spherical joint, 0 (or −∞) and the largest angle of its rotation from the reference
+    /// (rad); π or more for none.
     pub limits: [f64; 2],
     /// Viscous damping (N m s/rad or N s/m).
     pub damping: f64,
@@ -333,7 +335,7 @@ impl Model {
             return Err(InputError::Size { what, expected, found });
         }
         for (link, (inertia, properties)) in self.links.iter().zip(numbers) {
-            check_numbers(&link.spec.name, inertia, properties)?;
+            check_numbers(&link.spec, inertia, properties)?;
         }
         check_moved(self.links.iter().zip(numbers).map(|(link, (inertia, properties))| {
             (link.spec.name.as_str(), link.spec.parent, link.v.len(), inertia.mass, properties.armature)
@@ -502,7 +504,7 @@ impl ModelBuilder {
         if !spec.frame.is_finite() {
             return Err(InputError::NotFinite { what: name("frame"), value: f64::NAN });
         }
-        check_numbers(&spec.name, &spec.inertia, &spec.properties)?;
+        check_numbers(&spec, &spec.inertia, &spec.properties)?;
         self.names.insert(spec.name.clone());
         self.specs.push(spec);
         Ok(self.specs.len() - 1)
@@ -660,8 +662,8 @@ fn check_loop(closure: &LoopClosure, links: usize) -> Result<(), InputError> {
 }
 
 /// Checks that inertia and properties of a link are numbers that can be computed with.
-fn check_numbers(link: &str, inertia: &Inertia, p: &JointProperties) -> Result<(), InputError> {
-    let name = |field: &str| format!("link \"{link}\": {field}");
+fn check_numbers(link: &LinkSpec, inertia: &Inertia, p: &JointProperties) -> Result<(), InputError> {
+    let name = |field: &str| format!("link \"{}\": {field}", link.name);
     inertia.check_range(&name(""))?;
     for (field, x) in
         [("damping", p.damping), ("friction", p.friction), ("armature", p.armature), ("stiffness", p.stiffness)]
@@ -680,8 +682,24 @@ fn check_numbers(link: &str, inertia: &Inertia, p: &JointProperties) -> Result<(
             found: p.limits[0],
         });
     }
+    if link.kind == JointKind::Spherical {
+        check_angle_limits(name, p.limits)?;
+    }
     if !p.rest.is_finite() {
         return Err(InputError::NotFinite { what: name("rest"), value: p.rest });
+    }
+    Ok(())
+}
+
+/// Checks the limits of a spherical joint: of its angle, which is never negative.
+fn check_angle_limits(name: impl Fn(&str) -> String, [lower, upper]: [f64; 2]) -> Result<(), InputError> {
+    if lower != 0.0 && lower != f64::NEG_INFINITY {
+        let what = name("lower limit of a spherical joint");
+        return Err(InputError::OutOfRange { what, expected: "0, as it is of an angle", found: lower });
+    }
+    if upper < 0.0 {
+        let what = name("upper limit of a spherical joint");
+        return Err(InputError::OutOfRange { what, expected: "at least 0", found: upper });
     }
     Ok(())
 }

@@ -11,7 +11,6 @@ use stiction_linalg::matrix::dot;
 use stiction_linalg::rng::Rng;
 
 use super::{LoopRows, RowSource};
-use crate::joint::JointKind;
 use crate::kinematics::Workspace;
 use crate::math::{Mat3, Vec3, principal};
 use crate::model::{LoopKind, Model};
@@ -267,12 +266,7 @@ impl<'a> Search<'a> {
         }
         let mut out = q.to_vec();
         self.model.integrate(&mut out, &v, 1.0);
-        for link in self.model.links() {
-            if matches!(link.spec.kind, JointKind::Revolute { .. } | JointKind::Prismatic { .. }) {
-                let [lo, hi] = link.spec.properties.limits;
-                out[link.q.start] = out[link.q.start].clamp(lo, hi);
-            }
-        }
+        self.model.joints().for_each(|link| link.put_within_limits(&mut out));
         out
     }
 
