@@ -233,6 +233,26 @@ def test_motion_is_that_of_mujoco(actuators: str, ctrl: list[float], tmp_path: p
     assert simulation.act[simulation.act != 0] == pytest.approx(data.act, rel=1e-12)
 
 
+def test_ball_joints_hang_at_their_limit_as_in_mujoco(tmp_path: pathlib.Path) -> None:
+    """MuJoCo's limits are soft: it hangs a little lower."""
+    mujoco = pytest.importorskip("mujoco")
+    bodies = """<compiler angle="radian"/><option timestep="0.001"/><worldbody><body><joint type="ball" range="0 .4" damping=".5"/>
+        <geom size=".1" pos=".4 .3 0" mass="2"/></body></worldbody>"""
+    file = write(tmp_path, "", bodies)
+    model = mujoco.MjModel.from_xml_path(file)
+    data = mujoco.MjData(model)
+    simulation = stiction.Simulation(file)
+    assert simulation.joint_limits.tolist() == [[0, 0.4]] * 3
+    for _ in range(5000):
+        mujoco.mj_step(model, data)
+        simulation.step()
+    mujoco.mj_forward(model, data)
+    assert 2 * np.arccos(simulation.q[0]) == pytest.approx(0.4, abs=1e-9)
+    assert simulation.q == pytest.approx(data.qpos, abs=4e-3) and np.abs(simulation.v).max() < 1e-6
+    # Torques are along the axis of the rotation, which the body shares with its reference.
+    assert simulation.limit_force == pytest.approx(data.qfrc_constraint, abs=0.05)
+
+
 def test_inertial_sensors_read_the_last_step(tmp_path: pathlib.Path) -> None:
     mujoco = pytest.importorskip("mujoco")
     kinds = "accelerometer gyro force torque".split()

@@ -5,7 +5,7 @@
 //! tangents, at the contact point.
 
 use stiction_body::math::Vec3;
-use stiction_body::{ContactPoint, JointKind, LoopRows, Model, Workspace};
+use stiction_body::{ContactPoint, JointLimit, LoopRows, Model, Workspace};
 use stiction_contact::{CONTACT_ROWS, Contact, ContactBatch, ContactProblem, Mass};
 use stiction_lcp::{InputError, Matrix, Threads};
 
@@ -31,8 +31,14 @@ impl ContactKey {
 }
 
 /// What tells the limit of a velocity, or of a tendon (which are numbered after the velocities), from all others.
+/// That of the angle of a ball joint is the upper one of its first velocity.
 pub(crate) fn limit_key(of: usize, away: f64) -> u32 {
     2 * of as u32 + u32::from(away < 0.0)
+}
+
+/// The key of a joint's limit.
+pub(crate) fn key_of(limit: &JointLimit) -> u32 {
+    limit_key(limit.velocity, limit.away)
 }
 
 /// A contact as it went into the problem.
@@ -254,13 +260,14 @@ impl Assembler {
         (self.problem.mass(), self.rows.blocks(trees, 0))
     }
 
-    /// The tree and row of one velocity, with `sign` as its only number, beside the inertia.
-    pub(crate) fn unit_row(&mut self, model: &Model, k: usize, sign: f64) -> (&Mass, (usize, &[f64])) {
+    /// The tree and row of a joint, with `numbers` for its velocities from `k` on, beside the
+    /// inertia.
+    pub(crate) fn joint_row(&mut self, model: &Model, k: usize, numbers: &[f64]) -> (&Mass, (usize, &[f64])) {
         let tree = model.tree_of(k);
         let range = model.trees()[tree].v.clone();
         let row = &mut self.rows.0[0][0];
         clear(row, range.len(), false);
-        row[k - range.start] = sign;
+        row[k - range.start..][..numbers.len()].copy_from_slice(numbers);
         (self.problem.mass(), (tree, row))
     }
 
@@ -311,7 +318,7 @@ impl Assembler {
     /// # Errors
     /// If a number is not finite.
     pub(crate) fn add_joint_target(&mut self, model: &Model, k: usize, target: f64) -> Result<(), InputError> {
-        self.with_unit_row(model, k, 1.0, |problem, row| problem.add_bilateral(row, 0.0, target))
+        self.with_joint_row(model, k, &[1.0], |problem, row| problem.add_bilateral(row, 0.0, target))
     }
 
     /// Adds a motor that brings velocity `k` to `target` with an effort within `limits`.
@@ -340,7 +347,9 @@ impl Assembler {
         limits: [f64; 2],
         target: f64,
     ) -> Result<(), InputError> {
-        self.with_unit_row(model, k, 1.0, |problem, row| problem.add_bounded(row, limits[0], limits[1], 0.0, target))
+        self.with_joint_row(model, k, &[1.0], |problem, row| {
+            problem.add_bounded(row, limits[0], limits[1], 0.0, target)
+        })
     }
 
     /// Adds a force within `limits` along a row, against its motion: dry friction.
@@ -387,7 +396,7 @@ impl Assembler {
         self.problem.add_bounded(&blocks, limits[0], limits[1], 0.0, 0.0)
     }
 
-    /// Adds the limits of the joints that lie within `reach` of velocity `k` (m or rad).
+    /// Adds the limits of the joints that lie within their `reach` (m or rad).
     ///
     /// # Errors
     /// If a number is not finite.
@@ -395,39 +404,43 @@ impl Assembler {
         &mut self,
         model: &Model,
         q: &[f64],
-        reach: impl Fn(usize) -> f64,
+        reach: impl Fn(&JointLimit) -> f64,
         mut row: impl FnMut(f64) -> (f64, f64),
     ) -> Result<(), InputError> {
-        for link in model.joints() {
-            if !matches!(link.spec.kind, JointKind::Revolute { .. } | JointKind::Prismatic { .. }) {
-                continue;
-            }
-            let ([lo, hi], x, k) = (link.spec.properties.limits, q[link.q.start], link.v.start);
-            for (gap, sign) in [(x - lo, 1.0), (hi - x, -1.0)] {
-                if gap.is_finite() && gap <= reach(k) {
-                    let (gap, bounce) = row(gap);
-                    self.add_limit(model, k, sign, gap, bounce)?;
-                }
+        for limit in model.limits(q) {
+            if limit.gap <= reach(&limit) {
+                let (gap, bounce) = row(limit.gap);
+                self.add_limit(model, &limit, (gap, 0.0), bounce)?;
             }
         }
         Ok(())
     }
 
-    /// Adds the limit of velocity `k` at the distance `gap`, with the direction away from it (1 or
-    /// −1), from which it is to be moved by `bounce`.
+    /// Adds the limit of a joint with a gap (m or rad) and a rate of its velocities, from which it is
+    /// to be moved by `bounce`.
     ///
     /// # Errors
     /// If a number is not finite.
     pub(crate) fn add_limit(
         &mut self,
         model: &Model,
-        k: usize,
-        away: f64,
-        gap: f64,
+        limit: &JointLimit,
+        (gap, rate): (f64, f64),
         bounce: f64,
     ) -> Result<(), InputError> {
-        self.limits.push(limit_key(k, away));
-        self.with_unit_row(model, k, away, |problem, row| problem.add_limit(row, gap, 0.0, bounce))
+        self.limits.push(key_of(limit));
+        self.with_joint_row(model, limit.velocity, limit.row(), |problem, row| {
+            problem.add_limit(row, gap, rate, bounce)
+        })
+    }
+
+    /// Adds a bilateral row for a limit that is held: it is to move away by `target` (m/s or rad/s, or
+    /// m or rad for a projection).
+    ///
+    /// # Errors
+    /// If a number is not finite.
+    pub(crate) fn hold_limit(&mut self, model: &Model, limit: &JointLimit, target: f64) -> Result<(), InputError> {
+        self.with_joint_row(model, limit.velocity, limit.row(), |problem, row| problem.add_bilateral(row, 0.0, target))
     }
 
     /// Adds the rows of closed loops and of joints that follow others; `target` gives each the change wanted from its value. A row that no
@@ -448,14 +461,14 @@ impl Assembler {
         Ok(())
     }
 
-    fn with_unit_row(
+    fn with_joint_row(
         &mut self,
         model: &Model,
         k: usize,
-        sign: f64,
+        numbers: &[f64],
         add: impl FnOnce(&mut ContactProblem, &[(usize, &[f64])]) -> Result<(), InputError>,
     ) -> Result<(), InputError> {
-        let (_, (tree, _)) = self.unit_row(model, k, sign);
+        let (_, (tree, _)) = self.joint_row(model, k, numbers);
         add(&mut self.problem, &[(tree, &self.rows.0[0][0])])
     }
 }

@@ -6,8 +6,8 @@ use stiction_contact::ContactOutcome;
 use stiction_contact::problem::TOUCHING;
 use stiction_lcp::InputError;
 
-use crate::assemble::{ContactKey, surface_speed};
-use crate::event_driven::{Events, REST, Reached, Resting, SLIP_END, limits};
+use crate::assemble::{ContactKey, key_of, surface_speed};
+use crate::event_driven::{Events, REST, Resting, SLIP_END};
 use crate::restitution::{Impacts, gains};
 use crate::simulation::{Simulation, StepFailure, StepReport};
 use crate::time_stepping::{separation_speed, smaller};
@@ -73,13 +73,13 @@ impl Events {
             let stick = dry && slip.length() <= 2.0 * SLIP_END * none;
             self.resting.push(Resting { key: ContactKey::of(at), slip, dry, stick, open: false });
         }
-        for (velocity, gap, away) in limits(&sim.world, &sim.state.q) {
-            let (speed, none) = (away * sim.state.v[velocity], self.no_joint_speed(sim, velocity));
-            if gap > LIMIT_TOUCHING || speed > none {
+        for limit in sim.world.model.limits(&sim.state.q) {
+            let (speed, none) = (limit.speed(&sim.state.v), self.no_joint_speed(sim, limit.velocity));
+            if limit.gap > LIMIT_TOUCHING || speed > none {
                 continue;
             }
             collides |= speed < -none;
-            self.limits.push(Reached { velocity, away });
+            self.limits.push(key_of(&limit));
         }
         self.dry.clear();
         for link in sim.world.model.links() {

@@ -2,10 +2,10 @@
 
 use stiction_contact::problem::TOUCHING;
 
-use crate::assemble::ContactKey;
+use crate::assemble::{ContactKey, key_of};
 use crate::event_driven::impact::{LIMIT_TOUCHING, slip_velocity, touches};
 use crate::event_driven::stages::to_exponential;
-use crate::event_driven::{Events, SLIP_END, limits};
+use crate::event_driven::{Events, SLIP_END};
 use crate::simulation::{Simulation, StepFailure};
 use crate::time_stepping::{separation_speed, smaller};
 
@@ -244,10 +244,10 @@ impl Events {
                 _ => {}
             }
         }
-        for (k, gap, away) in limits(&sim.world, &sim.state.q) {
-            let reached = self.limits.iter().any(|l| l.velocity == k && l.away == away);
-            if !reached && away * sim.state.v[k] < -self.no_joint_speed(sim, k) {
-                see(gap * (TOUCHING / LIMIT_TOUCHING));
+        for limit in sim.world.model.limits(&sim.state.q) {
+            let reached = self.limits.binary_search(&key_of(&limit)).is_ok();
+            if !reached && limit.speed(&sim.state.v) < -self.no_joint_speed(sim, limit.velocity) {
+                see(limit.gap * (TOUCHING / LIMIT_TOUCHING));
             }
         }
         for (k, sign) in self.dry.iter().enumerate().filter(|(_, sign)| **sign != 0.0) {

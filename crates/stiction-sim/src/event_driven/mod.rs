@@ -27,7 +27,6 @@ use stiction_contact::{ContactModel, ModelKind, Place};
 use crate::assemble::ContactKey;
 use crate::energy::EnergyBalance;
 use crate::simulation::{Simulation, StepFailure, StepReport};
-use crate::world::World;
 
 /// Pieces of a step; what is left then is made by time stepping.
 const PIECES: usize = 64;
@@ -72,13 +71,6 @@ struct Resting {
     open: bool,
 }
 
-/// A joint limit that is reached: velocity and direction away from it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Reached {
-    velocity: usize,
-    away: f64,
-}
-
 /// What event-driven steps need besides the parts of all steps.
 pub(crate) struct Events {
     /// The model of accelerations.
@@ -99,8 +91,8 @@ pub(crate) struct Events {
     resting_first: Vec<Resting>,
     /// Contacts of a stage: place among the contacts found, and in `resting`.
     chosen: Vec<(usize, usize)>,
-    /// Limits that are reached and not left.
-    limits: Vec<Reached>,
+    /// Limits that are reached and not left, by their keys, ascending.
+    limits: Vec<u32>,
     /// Configuration and velocities at the start of the piece, and at the end of what was integrated.
     base: (Vec<f64>, Vec<f64>),
     end: (Vec<f64>, Vec<f64>),
@@ -336,16 +328,6 @@ fn arm(geom: &stiction_body::Geom) -> f64 {
         ShapeKind::HalfSpace => 0.0,
     };
     geom.pose.translation.length() + radius
-}
-
-/// The limits of a joint that moves along one velocity: velocity, gap (m or rad), direction away from it.
-fn limits<'a>(world: &'a World, q: &'a [f64]) -> impl Iterator<Item = (usize, f64, f64)> + 'a {
-    use stiction_body::JointKind::{Prismatic, Revolute};
-    let limited = |kind| matches!(kind, Revolute { .. } | Prismatic { .. });
-    world.model.links().iter().filter(move |l| limited(l.spec.kind)).flat_map(|link| {
-        let ([lo, hi], x, k) = (link.spec.properties.limits, q[link.q.start], link.v.start);
-        [(k, x - lo, 1.0), (k, hi - x, -1.0)].into_iter().filter(|(_, gap, _)| gap.is_finite())
-    })
 }
 
 #[cfg(test)]

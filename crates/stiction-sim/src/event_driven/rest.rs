@@ -1,19 +1,23 @@
-//! What keeps contacts at rest where they are: gaps and speeds that the integrator leaves are projected out.
+//! What keeps contacts at rest where they are, and ball joints at their limits: gaps and speeds that
+//! the integrator leaves are projected out.
 
-use stiction_body::ContactPoint;
+use stiction_body::{ContactPoint, JointLimit};
 use stiction_contact::ContactModel;
 use stiction_contact::problem::TOUCHING;
 use stiction_lcp::InputError;
 
-use crate::assemble::{ContactKey, surface_speed};
+use crate::assemble::{ContactKey, key_of, surface_speed};
 use crate::event_driven::Events;
-use crate::event_driven::impact::slip_velocity;
+use crate::event_driven::impact::{LIMIT_TOUCHING, slip_velocity};
 use crate::projection::{Enough, Moved, PROJECTIONS};
 use crate::simulation::Simulation;
 use crate::time_stepping::{separation_speed, smaller};
 
 /// A gap of a contact at rest above this fraction of the geom's size is closed: well within what touches.
 const DRIFT: f64 = 0.1 * TOUCHING;
+
+/// The same of a ball joint at its limit (rad).
+const LIMIT_DRIFT: f64 = 0.1 * LIMIT_TOUCHING;
 
 /// A speed above this fraction of what counts as none is projected out: rounding alone is left.
 const HOLD: f64 = 1e-4;
@@ -74,6 +78,21 @@ impl Events {
         self.chosen.sort_unstable();
     }
 
+    /// The reached limits that motion along them leaves, of those that had a force when accelerations
+    /// were last found.
+    fn curved_limits(&self, sim: &Simulation) -> Vec<JointLimit> {
+        if self.limits.is_empty() {
+            return vec![];
+        }
+        let memory = &sim.memory;
+        let force = |key: u32| memory.limits.binary_search(&key).ok().and_then(|i| memory.start.forces.limit.get(i));
+        let held = |limit: &JointLimit| {
+            let key = key_of(limit);
+            limit.is_curved() && self.limits.binary_search(&key).is_ok() && force(key).is_some_and(|force| *force > 0.0)
+        };
+        sim.world.model.limits(&sim.state.q).filter(held).collect()
+    }
+
     /// The present velocities without what the chosen contacts must not have: written to `v`. The inertia must be in the assembler.
     pub(super) fn hold_velocities(&mut self, sim: &mut Simulation) -> Result<(), InputError> {
         self.v.clone_from(&sim.state.v);
@@ -83,7 +102,10 @@ impl Events {
             let slips = || self.resting[r].stick && slip_velocity(sim, at).length() > none;
             separation_speed(&sim.world, &sim.work, at).abs() > none || slips()
         };
-        if self.chosen.iter().any(drifts) || !sim.loops.is_empty() {
+        let limits = self.curved_limits(sim);
+        let leaves =
+            |limit: &JointLimit| limit.speed(&sim.state.v).abs() > HOLD * self.no_joint_speed(sim, limit.velocity);
+        if self.chosen.iter().any(drifts) || limits.iter().any(leaves) || !sim.loops.is_empty() {
             let Simulation { world, work, state, scratch, collision, assembler, loops, projector, .. } = sim;
             assembler.restart(&state.v, &scratch.zeros, 1.0)?;
             for &(c, r) in &self.chosen {
@@ -93,6 +115,9 @@ impl Events {
                 let stick = self.resting[r].stick;
                 let along = |d: stiction_body::math::Vec3| stick.then(|| -surface.dot(d));
                 assembler.hold_contact(world, work, at, [Some(0.0), along(s), along(t)])?;
+            }
+            for limit in &limits {
+                assembler.hold_limit(&world.model, limit, 0.0)?;
             }
             assembler.add_loops(loops, |_| 0.0)?;
             if let Some(solution) = projector.solve(&assembler.problem)?.solved() {
@@ -122,11 +147,12 @@ impl Events {
         }
     }
 
-    /// Puts contacts at rest back to a gap and a speed of zero, at the end of a piece.
+    /// Puts contacts at rest, and ball joints that press against their limits, back to a gap and a
+    /// speed of zero, at the end of a piece.
     pub(super) fn settle(&mut self, sim: &mut Simulation, margin: f64) -> Result<(), InputError> {
         sim.update_dynamics();
         if self.resting.is_empty() && sim.loops.is_empty() {
-            return Ok(());
+            return self.settle_limits(sim);
         }
         sim.assembler.start(&sim.scratch.mass, &sim.state.v, &sim.scratch.zeros, sim.settings.dt)?;
         self.find_touching(sim, margin);
@@ -142,17 +168,37 @@ impl Events {
         Ok(())
     }
 
-    /// min ‖Δq‖ under N Δq = −gap for the chosen contacts; true if something was moved.
+    /// The same where there are limits alone. The last stage's problem stays, for the readings of its
+    /// forces.
+    fn settle_limits(&mut self, sim: &mut Simulation) -> Result<(), InputError> {
+        if self.curved_limits(sim).is_empty() {
+            return Ok(());
+        }
+        self.chosen.clear();
+        std::mem::swap(&mut sim.assembler, &mut sim.second_assembler);
+        let held = sim.assembler.start(&sim.scratch.mass, &sim.state.v, &sim.scratch.zeros, sim.settings.dt);
+        let held = held.and_then(|()| self.close_gaps(sim)).and_then(|_| self.hold_velocities(sim));
+        std::mem::swap(&mut sim.assembler, &mut sim.second_assembler);
+        held?;
+        sim.state.v.copy_from_slice(&self.v);
+        Ok(())
+    }
+
+    /// min ‖Δq‖ under N Δq = −gap for the chosen contacts and limits; true if something was moved.
     fn close_gaps(&mut self, sim: &mut Simulation) -> Result<bool, InputError> {
+        let limits = self.curved_limits(sim);
         let Simulation { world, work, state, scratch, collision, assembler, loops, projector, sizes, .. } = sim;
         let contacts = collision.contacts();
         let drifts = |&(c, _): &(usize, usize)| contacts[c].gap.abs() > DRIFT * smaller(sizes, &contacts[c]);
-        if !self.chosen.iter().any(drifts) {
+        if !self.chosen.iter().any(drifts) && limits.iter().all(|limit| limit.gap.abs() <= LIMIT_DRIFT) {
             return Ok(false);
         }
         assembler.restart(&scratch.zeros, &scratch.zeros, 1.0)?;
         for &(c, _) in &self.chosen {
             assembler.hold_contact(world, work, &contacts[c], [Some(-contacts[c].gap), None, None])?;
+        }
+        for limit in &limits {
+            assembler.hold_limit(&world.model, limit, -limit.gap)?;
         }
         assembler.add_loops(loops, |value| -value)?;
         let outcome = projector.solve(&assembler.problem)?;

@@ -1,10 +1,11 @@
 //! Smooth motion: accelerations under the model, and their integration.
 
 use stiction_body::math::Vec3;
-use stiction_body::{ContactPoint, JointKind};
+use stiction_body::{ContactPoint, JointKind, JointLimit};
 use stiction_contact::{ContactOutcome, ContactSolution, Mode};
 use stiction_lcp::InputError;
 
+use crate::assemble::key_of;
 use crate::event_driven::impact::slip_velocity;
 use crate::event_driven::locate::AIM;
 use crate::event_driven::{Events, Resting, SLIP_END};
@@ -184,8 +185,11 @@ impl Events {
                 contact.rate = contact_rates(world, work, at, frame.tangents[0], frame.tangents[1]);
             })?;
         }
-        for limit in &self.limits {
-            assembler.add_limit(&world.model, limit.velocity, limit.away, 0.0, 0.0)?;
+        if !self.limits.is_empty() {
+            let reached = |limit: &JointLimit| self.limits.binary_search(&key_of(limit)).is_ok();
+            for limit in world.model.limits(&state.q).filter(reached) {
+                assembler.add_limit(&world.model, &limit, (0.0, limit.rate(&state.v)), 0.0)?;
+            }
         }
         loops.update_rates(&world.model, work);
         assembler.add_loops(loops, |_| 0.0)?;

@@ -100,15 +100,19 @@ impl<'a> Joint<'a> {
             }
             return Ok(());
         }
-        let range = range.unwrap_or([0.0; 2]);
-        if range[0] > range[1] || range[1] == range[0] && self.kind != JointType::Ball {
-            return Err(a.error("range", format!("expected an increasing range, found {} to {}", range[0], range[1])));
+        let [low, high] = range.unwrap_or([0.0; 2]);
+        let ball = self.kind == JointType::Ball;
+        if ball && (low != 0.0 || high < 0.0) {
+            let text = format!("of a ball joint is 0 and its largest angle, found {low} and {high}");
+            return Err(a.error("range", text));
         }
-        if self.kind == JointType::Ball {
-            notes.attribute(NoteKind::NotYet, self.element, "range", "limits of ball joints are not supported");
-            return Ok(());
+        if low > high || low == high && !ball {
+            return Err(a.error("range", format!("expected an increasing range, found {low} to {high}")));
         }
-        self.properties.limits = range.map(|x| x * angle);
+        // As in MuJoCo an empty range limits a ball only where the file says that it does.
+        if low < high || a.automatic("limited")?.is_some() {
+            self.properties.limits = [low * angle, high * angle];
+        }
         Ok(())
     }
 

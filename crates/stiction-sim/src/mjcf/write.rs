@@ -1,6 +1,7 @@
 //! A scene as MJCF: what MuJoCo can simulate of it, and what it cannot as one clear error.
 
 use std::collections::BTreeMap;
+use std::f64::consts::PI;
 use std::fmt::Write as _;
 
 use stiction_body::math::{Pose, Quat, Vec3, tangents};
@@ -160,8 +161,8 @@ impl Writer<'_> {
             _ => (*frame, ""),
         };
         let _ = writeln!(self.bodies, "<body name=\"{}\" {}{how}>", escaped(name), pose(&place));
-        let joint = |kind: &str, axis: Vec3| {
-            format!("<joint type=\"{kind}\" axis=\"{}\"{}/>\n", vector(axis), moving(properties))
+        let joint = |type_name: &str, axis: Vec3| {
+            format!("<joint type=\"{type_name}\" axis=\"{}\"{}/>\n", vector(axis), moving(*kind, properties))
         };
         let text = match *kind {
             JointKind::Fixed | JointKind::Mocap => String::new(),
@@ -256,13 +257,18 @@ impl Writer<'_> {
 }
 
 /// Limits, springs and friction of a joint.
-fn moving(properties: &JointProperties) -> String {
+fn moving(kind: JointKind, properties: &JointProperties) -> String {
     let JointProperties { limits: [low, high], damping, friction, armature, stiffness, rest, effort: _ } = *properties;
     let mut out = format!(" armature=\"{armature}\" damping=\"{damping}\" frictionloss=\"{friction}\"");
     if stiffness > 0.0 {
         let _ = write!(out, " stiffness=\"{stiffness}\" springref=\"{rest}\"");
     }
-    if low.is_finite() || high.is_finite() {
+    if kind == JointKind::Spherical {
+        // An angle of π or more is no limit, and the lower end is always 0.
+        if high < PI {
+            let _ = write!(out, " limited=\"true\" range=\"0 {high}\"");
+        }
+    } else if low.is_finite() || high.is_finite() {
         let _ = write!(out, " limited=\"true\" range=\"{} {}\"", low.max(-NO_LIMIT), high.min(NO_LIMIT));
     }
     out

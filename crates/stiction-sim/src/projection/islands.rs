@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use stiction_body::{ContactPoint, JointKind, LoopRows};
+use stiction_body::{ContactPoint, JointLimit, LoopRows};
 
 use super::{Enough, NEAR, OPEN, SMALL};
 use crate::actuation::TreeRow;
@@ -15,8 +15,8 @@ use crate::world::World;
 pub(super) enum Source {
     /// A contact, by its number.
     Contact(usize),
-    /// The limit of a velocity, and the direction away from it (1 or −1).
-    Limit { velocity: usize, away: f64 },
+    /// The limit of a joint, by its number, see [`Islands::limit`].
+    Limit(usize),
     /// The limit of a tendon, by its number, and the direction away from it (1 or −1).
     Tendon { tendon: usize, away: f64 },
     /// A row of a closed loop.
@@ -59,6 +59,8 @@ impl Island {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Islands {
     rows: Vec<Row>,
+    /// The limits of joints.
+    limits: Vec<JointLimit>,
     asked: f64,
     /// Union–find over trees; the lower root stays.
     parent: Vec<usize>,
@@ -73,6 +75,11 @@ impl Islands {
     /// The largest overlap, opening or excess (m or rad).
     pub(super) fn asked(&self) -> f64 {
         self.asked
+    }
+
+    /// The limit of a joint, by its number.
+    pub(super) fn limit(&self, number: usize) -> &JointLimit {
+        &self.limits[number]
     }
 
     /// The island that a tree belongs to.
@@ -114,7 +121,9 @@ impl Islands {
         self.seen.resize(trees.len(), false);
         self.rows.clear();
         self.asked = contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
-        limits(world, q, |_, _, gap| self.asked = self.asked.max(-gap));
+        self.limits.clear();
+        self.limits.extend(world.model.limits(q));
+        self.asked = self.limits.iter().map(|limit| -limit.gap).fold(self.asked, f64::max);
         tendon_limits(world, tendons, |_, _, gap| self.asked = self.asked.max(-gap));
         self.asked = (0..loops.len()).map(|i| loops.value(i).abs()).fold(self.asked, f64::max);
         let near = NEAR * self.asked;
@@ -124,13 +133,14 @@ impl Islands {
             let wrong = -at.gap > enough.of_geoms(smaller(sizes, at));
             self.push(world, Row { source: Source::Contact(k), gap: at.gap, tree, wrong }, [a, b]);
         }
-        limits(world, q, |velocity, away, gap| {
+        for i in 0..self.limits.len() {
+            let JointLimit { velocity, gap, .. } = self.limits[i];
             if gap <= near {
                 let tree = world.model.tree_of(velocity);
-                let source = Source::Limit { velocity, away };
-                self.push(world, Row { source, gap, tree, wrong: -gap > enough.of_joints() }, [Some(tree), None]);
+                let row = Row { source: Source::Limit(i), gap, tree, wrong: -gap > enough.of_joints() };
+                self.push(world, row, [Some(tree), None]);
             }
-        });
+        }
         tendon_limits(world, tendons, |tendon, away, gap| {
             let moved = |&(_, values): &(usize, &[f64])| values.iter().any(|x| *x != 0.0);
             let mut own = tendons[tendon].1.blocks().filter(moved).map(|(tree, _)| tree);
@@ -214,21 +224,6 @@ impl Islands {
 fn moving_tree(world: &World, geom: usize) -> Option<usize> {
     let tree = world.model.links()[world.geoms[geom].link?].tree;
     (!world.model.trees()[tree].v.is_empty()).then_some(tree)
-}
-
-/// Calls `see` with every limit of a joint: its velocity, the direction away from it, and how far
-/// it is (m or rad).
-pub(super) fn limits(world: &World, q: &[f64], mut see: impl FnMut(usize, f64, f64)) {
-    for link in world.model.joints() {
-        if matches!(link.spec.kind, JointKind::Revolute { .. } | JointKind::Prismatic { .. }) {
-            let ([lo, hi], x, k) = (link.spec.properties.limits, q[link.q.start], link.v.start);
-            for (gap, away) in [(x - lo, 1.0), (hi - x, -1.0)] {
-                if gap.is_finite() {
-                    see(k, away, gap);
-                }
-            }
-        }
-    }
 }
 
 /// Calls `see` with every limit of a tendon that joints move: its number, the direction away from it, and how far it is (m or rad).

@@ -13,14 +13,14 @@ mod sweeps;
 use std::mem;
 
 use stiction_body::math::length;
-use stiction_body::{JointKind, LinkMotion, Margin};
+use stiction_body::{JointLimit, LinkMotion, Margin};
 use stiction_contact::{Contact, ContactModel, ContactProblem, Mass};
 use stiction_lcp::{InputError, Matrix};
 
 use crate::simulation::Simulation;
 use crate::time_stepping::{HIT, smaller};
 use crate::world::World;
-use islands::{Islands, Source, limits, tendon_limits};
+use islands::{Islands, Source, tendon_limits};
 use least_motion::LeastMotion;
 
 /// Overlap above this part of a geom's size, or of a joint beyond its limit above this (m or rad),
@@ -155,7 +155,7 @@ impl Projection {
                     contact += 1;
                     contacts.normal.dot(contact - 1, motion)
                 }
-                Source::Limit { .. } | Source::Tendon { .. } => {
+                Source::Limit(_) | Source::Tendon { .. } => {
                     limit += 1;
                     limits.rows.dot(limit - 1, motion)
                 }
@@ -241,16 +241,13 @@ impl Simulation {
     /// closed other joints would have to follow: these are left to the projection.
     pub(crate) fn within_limits(&self) -> Option<Vec<f64>> {
         let Self { world, state, loops, .. } = self;
-        if !loops.is_empty() || beyond_limits(world, &state.q) <= FAR_BEYOND {
+        if !loops.is_empty() || beyond(world.model.limits(&state.q)) <= FAR_BEYOND {
             return None;
         }
         let mut q = state.q.clone();
         for link in world.model.joints() {
-            if matches!(link.spec.kind, JointKind::Revolute { .. } | JointKind::Prismatic { .. }) {
-                let ([lo, hi], x) = (link.spec.properties.limits, &mut q[link.q.start]);
-                if lo - *x > FAR_BEYOND || *x - hi > FAR_BEYOND {
-                    *x = x.max(lo).min(hi);
-                }
+            if beyond(link.limits(&q)) > FAR_BEYOND {
+                link.put_within_limits(&mut q);
             }
         }
         Some(q)
@@ -258,7 +255,13 @@ impl Simulation {
 
     /// Puts joints that are far beyond their limits at them.
     fn put_joints_at_their_limits(&mut self) {
-        let Some(q) = self.within_limits() else { return };
+        if let Some(q) = self.within_limits() {
+            self.put_joints_at(q);
+        }
+    }
+
+    /// Moves to another configuration, at the same velocities.
+    fn put_joints_at(&mut self, q: Vec<f64>) {
         let Self { work, world, state, scratch, drives, .. } = self;
         let energy = work.energy(&world.model, &state.v);
         state.q = q;
@@ -279,7 +282,7 @@ impl Simulation {
         } else {
             collision.find(model, work, motion, dt, Margin::OfHits(HIT))
         };
-        let mut beyond = beyond_limits(world, &state.q);
+        let mut beyond = beyond(world.model.limits(&state.q));
         tendon_limits(world, &drives.tendons, |_, _, gap| beyond = beyond.max(-gap));
         let mut found = Found { depth: 0.0, worst: Enough::ALL.map(|enough| beyond / enough.of_joints()) };
         for point in points.iter().filter(|p| p.gap < 0.0) {
@@ -335,8 +338,8 @@ impl Simulation {
                 Source::Contact(k) => {
                     assembler.add_normal(world, work, &points[k], smaller(sizes, &points[k]), bounce)?;
                 }
-                Source::Limit { velocity, away } => {
-                    assembler.add_limit(&world.model, velocity, away, row.gap, bounce)?;
+                Source::Limit(i) => {
+                    assembler.add_limit(&world.model, projection.islands.limit(i), (row.gap, 0.0), bounce)?;
                 }
                 Source::Tendon { tendon, away } => {
                     let (of, along) = (world.model.nv() + tendon, &drives.tendons[tendon].1);
@@ -381,11 +384,12 @@ impl Simulation {
                         let (mass, (normal, count)) = assembler.normal_row(world, work, &points[k]);
                         least.add(mass, &normal[..count], -row.gap, tolerance);
                     }
-                    Source::Limit { velocity, away } => {
-                        let (mass, unit) = assembler.unit_row(&world.model, velocity, away);
+                    Source::Limit(i) => {
+                        let limit = islands.limit(i);
+                        let (mass, along) = assembler.joint_row(&world.model, limit.velocity, limit.row());
                         let bend = CURVATURE * deepest * deepest;
                         let tolerance = bend.max(SOLVE_LEAVES * Enough::Little.of_joints());
-                        least.add(mass, &[unit], -row.gap, tolerance);
+                        least.add(mass, &[along], -row.gap, tolerance);
                     }
                     // Their islands are solved exactly.
                     Source::Loop | Source::Tendon { .. } => {}
@@ -400,10 +404,10 @@ impl Simulation {
         moved
     }
 
-    /// Closes the loops that the step opened by the curvature of its motion, with the contacts of
-    /// the new configuration in place.
+    /// Closes the loops that the step opened by the curvature of its motion, and puts ball joints that
+    /// it led beyond their limits back, with the contacts of the new configuration in place.
     pub(crate) fn close_loops(&mut self) -> Result<(), InputError> {
-        if self.loops.is_empty() {
+        if self.loops.is_empty() && self.beyond_curved_limits() <= Enough::Nothing.of_joints() {
             return Ok(());
         }
         mem::swap(&mut self.assembler, &mut self.second_assembler);
@@ -412,34 +416,55 @@ impl Simulation {
         closed
     }
 
-    /// Rounds of the projection until the loops are closed.
+    /// How far the farthest joint is beyond a limit that motion along it leaves (rad); 0 if none is.
+    fn beyond_curved_limits(&self) -> f64 {
+        beyond(self.world.model.limits(&self.state.q).filter(JointLimit::is_curved))
+    }
+
+    /// Rounds of the projection until the loops are closed and ball joints within their limits.
     fn project_loops(&mut self) -> Result<(), InputError> {
         let Self { assembler, scratch, .. } = self;
         assembler.start(&scratch.mass, &scratch.zeros, &scratch.zeros, 1.0)?;
-        for _ in 0..PROJECTIONS {
+        for round in 0..PROJECTIONS {
+            let enough = if round == 0 { Enough::Nothing } else { Enough::Little };
+            let within = self.beyond_curved_limits() <= enough.of_joints();
             let Self { work, world, state, loops, scratch, drives, .. } = self;
             work.update_positions(&world.model, &state.q);
             loops.update(&world.model, work, &state.q);
             drives.measure_tendons(world.driven(), work, &state.q);
-            if (0..loops.len()).all(|i| loops.value(i).abs() <= OPEN) {
+            if within && (0..loops.len()).all(|i| loops.value(i).abs() <= OPEN) {
                 break;
             }
             work.update_velocities(&world.model, &state.v);
             work.link_velocities(&world.model, &state.v, &mut scratch.motion);
             self.find_contacts(false);
-            if self.project(Enough::Nothing)? != Moved::AllTheWay {
+            let moved = self.project(Enough::Nothing)?;
+            if moved == Moved::Not || within && moved == Moved::Partly {
                 break;
             }
         }
+        self.put_balls_at_their_limits();
         Ok(())
+    }
+
+    /// Puts ball joints that the rounds left beyond their limits at them, each by itself.
+    fn put_balls_at_their_limits(&mut self) {
+        if !self.loops.is_empty() || self.beyond_curved_limits() <= Enough::Little.of_joints() {
+            return;
+        }
+        let mut q = self.state.q.clone();
+        for link in self.world.model.joints() {
+            if beyond(link.limits(&q).filter(JointLimit::is_curved)) > Enough::Little.of_joints() {
+                link.put_within_limits(&mut q);
+            }
+        }
+        self.put_joints_at(q);
     }
 }
 
-/// How far the joint that is farthest beyond its limit is (m or rad); 0 if none is.
-fn beyond_limits(world: &World, q: &[f64]) -> f64 {
-    let mut worst = 0.0_f64;
-    limits(world, q, |_, _, gap| worst = worst.max(-gap));
-    worst
+/// How far the farthest joint is beyond one of these limits (m or rad); 0 if none is.
+fn beyond(limits: impl Iterator<Item = JointLimit>) -> f64 {
+    limits.map(|limit| -limit.gap).fold(0.0, f64::max)
 }
 
 /// The part of a projection's motion that is still a correction: near a singular pose the linear

@@ -644,6 +644,9 @@ fn joint(section: &Section<'_>, has_parent: bool) -> Result<JointOfBody, SceneEr
         if limits[0] > limits[1] {
             return Err(joint.error("limits", "the lower limit is above the upper"));
         }
+        if kind == JointKind::Spherical && limits[0] != 0.0 {
+            return Err(joint.error("limits", "those of a spherical joint are 0 and its largest angle (rad)"));
+        }
         properties.limits = limits;
     }
     let fields: [(&'static str, &mut f64); 6] = [

@@ -1,7 +1,7 @@
 //! The contact problem of a step: the contacts, limits, loops, prescribed motions and dry friction it is made of.
 
 use stiction_body::math::Vec3;
-use stiction_body::{ContactPoint, Workspace};
+use stiction_body::{ContactPoint, JointLimit, Workspace};
 use stiction_contact::Mode;
 use stiction_lcp::InputError;
 use stiction_linalg::rng::Rng;
@@ -88,7 +88,11 @@ impl Simulation {
         for (frame, mu) in assembler.frames.iter_mut().zip(&assembler.problem.contacts().mu) {
             frame.material.mu = *mu;
         }
-        let reach = |k: usize| 2.0 * settings.dt * state.v[k].abs().max(scratch.v_free[k].abs()) + LIMIT_REACH;
+        let speed = |k: usize| state.v[k].abs().max(scratch.v_free[k].abs());
+        let reach = |limit: &JointLimit| {
+            let own = limit.velocity..limit.velocity + limit.row().len();
+            2.0 * settings.dt * own.map(speed).sum::<f64>() + LIMIT_REACH
+        };
         assembler.add_limits(&world.model, &state.q, reach, |gap| (gap, 0.0))?;
         assembler.add_loops(loops, |_| 0.0)?;
         for link in world.model.joints() {

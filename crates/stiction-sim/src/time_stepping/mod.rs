@@ -5,7 +5,8 @@
 //! the step has friction too; under no-slip and viscous friction only one that touches or has just held, or bodies that fly past a wall would stick
 //! to it. Contacts that close within the step and have restitution rebound within it (see `restitution.rs`). Springs, damping and servos are implicit: M̂ = M + Δt D + Δt² K. Overlap
 //! that the curvature of motion leaves is removed by a projection of positions, min ‖Δq‖ under N Δq ≥ −gap, never by forces: at the start of the
-//! next step, which looks for contacts anyway. Loops are closed in the same way at the end of each step.
+//! next step, which looks for contacts anyway. Loops are closed, and ball joints put back
+//! within their limits, in the same way at the end of each step.
 
 mod contacts;
 mod faces;

@@ -2,6 +2,7 @@
 
 mod adhesion;
 mod bad_scenes;
+mod ball_limits;
 mod changes;
 mod closed_loops;
 mod contact_rates;

@@ -535,7 +535,6 @@ fn everything_left_out_is_named() {
         (NoteKind::Ignored, "rgba of <geom>"),
         (NoteKind::Ignored, "<texture>"),
         (NoteKind::Ignored, "<light>, <camera>"),
-        (NoteKind::NotYet, "limits of ball joints"),
         (NoteKind::NotYet, "<muscle name=\"biceps\">"),
         (NoteKind::NotYet, "<tendon name=\"e\">"),
         (NoteKind::Ignored, "for display"),
