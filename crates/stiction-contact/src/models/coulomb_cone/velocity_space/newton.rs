@@ -14,7 +14,7 @@
 //!
 //! Near the solution the factor is used again, with motions in twice the working precision: these are divided by α.
 
-use super::super::law::{self, Slip, State, Steps};
+use super::super::law::{self, Block, Slip, State, Steps};
 use super::affine::{Map, affine_law};
 use super::elements::{Elements, Group, LawBeside, by_stride};
 use super::lanes::{add_products, add_rows, axpy, dot, dot_doubled, mul_rows, scale};
@@ -428,6 +428,35 @@ impl Newton {
         }
     }
 
+    /// How often the last step can be repeated, at the motions evaluated last, before the state of an element changes; infinite if none
+    /// does. Moments, which follow the normal force of their contact, are left out.
+    pub(super) fn steps_to_next_state(&self, el: &Elements) -> f64 {
+        let mut least = f64::INFINITY;
+        for (e, element) in el.list.iter().enumerate() {
+            let (p, dp, u, steps) = (&self.p[e], &self.dp[e], &self.u[e], self.steps[e]);
+            let normal = p[0] - steps.normal * u[0];
+            let to =
+                |x: f64, dx: f64, bound: f64| if (bound - x) * dx > 0.0 { (bound - x) / dx } else { f64::INFINITY };
+            match (element.law, self.states[e]) {
+                (Block::Coulomb { mu, .. }, State::Stick | State::Slide) => {
+                    least = least.min(to(normal, dp[0], 0.0));
+                    if self.states[e] == State::Stick && mu.is_finite() {
+                        let y = [1, 2].map(|k| p[k] - steps.tangential * u[k]);
+                        least = least.min(steps_to_cone([normal, y[0], y[1]], *dp, mu));
+                    }
+                }
+                (Block::Signorini | Block::Slider { .. } | Block::NoSlip { .. }, State::Stick) => {
+                    least = least.min(to(normal, dp[0], 0.0))
+                }
+                (Block::Bounded { lo, hi }, State::Stick) => {
+                    least = least.min(to(normal, dp[0], lo)).min(to(normal, dp[0], hi));
+                }
+                _ => {}
+            }
+        }
+        least
+    }
+
     pub(super) fn keep_best(&mut self) {
         self.best_v.copy_from_slice(&self.v);
         self.best_p.copy_from_slice(&self.p);
@@ -494,5 +523,40 @@ impl Newton {
             let tangential = e.w[first..e.rows].iter().sum::<f64>() / (e.rows - first) as f64;
             Steps { normal: 1.0 / e.w[0], tangential: 1.0 / tangential }
         }));
+    }
+}
+
+/// The least t > 0 for which `y + t d`, inside the cone of friction at t = 0, is on its boundary.
+fn steps_to_cone(y: [f64; 3], d: [f64; 3], mu: f64) -> f64 {
+    // |y_t + t d_t|² = mu² (y_n + t d_n)²
+    let a = d[1] * d[1] + d[2] * d[2] - mu * mu * d[0] * d[0];
+    let b = y[1] * d[1] + y[2] * d[2] - mu * mu * y[0] * d[0];
+    let c = y[1] * y[1] + y[2] * y[2] - mu * mu * y[0] * y[0];
+    let root = (b * b - a * c).max(0.0).sqrt();
+    // c ≤ 0: of the two forms of a root, the one without cancellation.
+    let t = if b > 0.0 { -c / (b + root) } else { (root - b) / a };
+    if t > 0.0 { t } else { f64::INFINITY }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::steps_to_cone;
+
+    #[test]
+    fn the_way_to_the_cone_ends_on_it() {
+        let mu = 0.5;
+        for (y, d) in [
+            ([1.0, 0.1, 0.2], [0.0, 1.0, 0.0]),
+            ([1.0, 0.1, 0.2], [-1.0, 0.0, 0.0]),
+            ([1.0, -0.3, 0.2], [0.5, 1.0, -2.0]),
+            ([2.0, 0.0, 0.0], [-1e-9, 3e-9, 0.0]),
+        ] {
+            let t = steps_to_cone(y, d, mu);
+            let at: [f64; 3] = std::array::from_fn(|k| y[k] + t * d[k]);
+            assert!(t > 0.0 && (at[1].hypot(at[2]) - mu * at[0]).abs() <= 1e-14 * y[0], "{y:?} {d:?}: {t}");
+        }
+        // Away from the boundary, and along the axis.
+        assert_eq!(steps_to_cone([1.0, 0.1, 0.0], [1.0, 0.0, 0.0], mu), f64::INFINITY);
+        assert_eq!(steps_to_cone([1.0, 0.0, 0.0], [2.0, 0.5, 0.5], mu), f64::INFINITY);
     }
 }

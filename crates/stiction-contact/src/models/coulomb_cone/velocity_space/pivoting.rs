@@ -42,9 +42,6 @@ const LEAST_WAY: f64 = 1e-3;
 /// A change ahead: the part of the step up to it, the element, and the state that it changes to.
 type Ahead = (f64, usize, State);
 
-/// What decides on the state of an element, row by row, and how it changes with the step.
-type Point = ([f64; 3], [f64; 3]);
-
 /// An element whose C is no longer that in the factor.
 #[derive(Debug, Clone, Copy)]
 struct Changed {
@@ -287,23 +284,14 @@ fn find_motions(el: &Elements, group: &Group, stride: usize, local: &[f64], moti
 
 /// How many elements change their states within the step.
 pub(super) fn count_changes(el: &Elements, newton: &Newton) -> usize {
-    let changes = |&e: &usize| change_of_state(el, newton, e, point(newton, e)).is_some_and(|(way, _)| way < 1.0);
-    (0..el.list.len()).filter(changes).count()
-}
-
-/// How often the last step can be repeated, at the motions evaluated last, which stay, before an
-/// element changes its state; infinite if none does.
-pub(super) fn steps_to_next_state(el: &Elements, newton: &Newton) -> f64 {
-    let way = |e: usize| change_of_state(el, newton, e, (point(newton, e).0, newton.dp[e])).map(|(way, _)| way);
-    (0..el.list.len()).filter_map(way).filter(|way| *way > 0.0).fold(f64::INFINITY, f64::min)
+    (0..el.list.len()).filter(|&e| change_of_state(el, newton, e).is_some_and(|(way, _)| way < 1.0)).count()
 }
 
 /// The next change: of a state, or of the direction of what slides.
 fn next_change(el: &Elements, newton: &Newton) -> Option<Ahead> {
     let mut next: Option<Ahead> = None;
     for e in 0..el.list.len() {
-        let changes =
-            [change_of_state(el, newton, e, point(newton, e)), turn(el, newton, e).map(|way| (way, State::Slide))];
+        let changes = [change_of_state(el, newton, e), turn(el, newton, e).map(|way| (way, State::Slide))];
         for (way, state) in changes.into_iter().flatten() {
             // Rounding may have left what is on a bound beyond it.
             let way = way.max(0.0);
@@ -317,13 +305,12 @@ fn next_change(el: &Elements, newton: &Newton) -> Option<Ahead> {
 
 /// The part of the step up to the next change of an element's state, and that state. Moments change
 /// theirs between paths only.
-#[inline(always)]
-fn change_of_state(el: &Elements, newton: &Newton, e: usize, point: Point) -> Option<(f64, State)> {
+fn change_of_state(el: &Elements, newton: &Newton, e: usize) -> Option<(f64, State)> {
     let element = &el.list[e];
     if element.is_moment() {
         return None;
     }
-    let ([n, y @ ..], [dn, d @ ..]) = point;
+    let ([n, y @ ..], [dn, d @ ..]) = point(newton, e);
     let state = newton.states[e];
     match element.law {
         Block::Free => None,
@@ -351,9 +338,9 @@ fn change_of_state(el: &Elements, newton: &Newton, e: usize, point: Point) -> Op
     }
 }
 
-/// `p − ρ u`, which decides on the state of an element.
+/// What decides on the state of an element, `p − ρ u` row by row, and how it changes with the step.
 #[inline(always)]
-fn point(newton: &Newton, e: usize) -> Point {
+fn point(newton: &Newton, e: usize) -> ([f64; 3], [f64; 3]) {
     let (p, u, dp, du) = (&newton.p[e], &newton.u[e], &newton.dp[e], &newton.du[e]);
     let steps = [newton.steps[e].normal, newton.steps[e].tangential, newton.steps[e].tangential];
     ([0, 1, 2].map(|r| p[r] - steps[r] * u[r]), [0, 1, 2].map(|r| dp[r] - steps[r] * du[r]))

@@ -9,7 +9,7 @@ use super::gauss_seidel::{GaussSeidel, into_disc};
 use super::lanes::dot;
 use super::newton::Newton;
 use super::path::Path;
-use super::pivoting::{End, Pivoting, count_changes, steps_to_next_state};
+use super::pivoting::{End, Pivoting, count_changes};
 use super::smooth_law::follow_slip;
 use crate::mass::Mass;
 
@@ -456,7 +456,7 @@ impl Search {
             if changes == 0 {
                 // Steps that fall in proportion, as those of soft motions do, end where their sum does.
                 let sum = if next < residual { residual / (residual - next) } else { f64::INFINITY };
-                let to_next = (1.0 + tolerances.past_state) * steps_to_next_state(el, newton);
+                let to_next = (1.0 + tolerances.past_state) * newton.steps_to_next_state(el);
                 let (steps, walks) = (sum.min(to_next), next > SEMISMOOTH_DECREASE * residual);
                 if walks && steps.is_finite() {
                     newton.move_by(steps);
