@@ -250,7 +250,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
 
     /// True if an axis is found that keeps the shapes farther apart than they can travel.
     fn is_beyond_reach(&self) -> bool {
-        let (p, c, limit) = (self.polytope, &self.cylinder, self.query.limit());
+        let (p, c) = (self.polytope, &self.cylinder);
+        let limit = |axis: Vec3| self.query.limit_along(axis, &self.drift);
         let mut corner = 0;
         let ends = |axis: Vec3| {
             corner = match p.around {
@@ -259,7 +260,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             };
             [p.vertices[corner], c.lowest(axis)]
         };
-        let (separation, axis) = look_for_axis(c.centre - p.inside.centre, |_| limit, ends);
+        let (separation, axis) = look_for_axis(c.centre - p.inside.centre, limit, ends);
+        let limit = limit(axis) + self.query.touch;
         // Climbing over edges may leave out a corner that is hardly higher.
         separation > limit && axis.dot(c.lowest(axis) - p.vertices[highest(p.vertices, axis).1]) > limit
     }
