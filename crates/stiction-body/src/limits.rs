@@ -78,14 +78,19 @@ impl Link {
     /// The limits of its joint at configuration `q` (nq), in the order of velocities and ends.
     pub fn limits<'a>(&'a self, q: &'a [f64]) -> impl Iterator<Item = JointLimit> + 'a {
         use JointKind::{Prismatic, Revolute, Spherical};
-        let largest = self.spec.properties.limits[1];
+        let [least, largest] = self.spec.properties.limits;
         let count = match self.spec.kind {
-            Revolute { .. } | Prismatic { .. } => 2,
+            Revolute { .. } | Prismatic { .. } if least.is_finite() || largest.is_finite() => 2,
             Spherical if largest <= HELD => 6,
-            Spherical if largest < PI => 1,
-            _ => 0,
+            _ => usize::from(self.has_angle_limit()),
         };
         (0..count).filter_map(move |i| if count == 1 { self.angle_limit(q) } else { self.end(q, i, count) })
+    }
+
+    /// True of a spherical joint whose angle is limited: motion along the limit may leave it.
+    pub fn has_angle_limit(&self) -> bool {
+        let largest = self.spec.properties.limits[1];
+        matches!(self.spec.kind, JointKind::Spherical) && largest > HELD && largest < PI
     }
 
     /// The limit of the angle of a spherical joint; none where it has no axis.

@@ -418,7 +418,8 @@ impl Simulation {
 
     /// How far the farthest joint is beyond a limit that motion along it leaves (rad); 0 if none is.
     fn beyond_curved_limits(&self) -> f64 {
-        beyond(self.world.model.limits(&self.state.q).filter(JointLimit::is_curved))
+        let joints = self.world.model.joints().filter(|link| link.has_angle_limit());
+        beyond(joints.flat_map(|link| link.limits(&self.state.q)))
     }
 
     /// Rounds of the projection until the loops are closed and ball joints within their limits.
@@ -453,8 +454,8 @@ impl Simulation {
             return;
         }
         let mut q = self.state.q.clone();
-        for link in self.world.model.joints() {
-            if beyond(link.limits(&q).filter(JointLimit::is_curved)) > Enough::Little.of_joints() {
+        for link in self.world.model.joints().filter(|link| link.has_angle_limit()) {
+            if beyond(link.limits(&q)) > Enough::Little.of_joints() {
                 link.put_within_limits(&mut q);
             }
         }

@@ -461,16 +461,14 @@ fn slip_that_ends_before_something_else_lands_is_not_passed_over() {
 }
 
 #[test]
-fn a_pyramid_at_rest_costs_two_searches() {
+fn a_pyramid_at_rest_costs_one_search() {
     let text = include_str!("../../../../scenes/pyramid.toml");
     let text = format!("simulator = \"event-driven\"\n{text}");
     let mut simulation = Scene::parse(&text, Path::new("."), &[("base".into(), 7.0)]).unwrap().simulation().unwrap();
     let reports = run(&mut simulation, 5);
     assert_eq!(reports[0].contacts, 196);
     assert!(reports[0].factorizations <= 30, "{}", reports[0].factorizations);
-    assert!(reports[1].factorizations <= 10, "{}", reports[1].factorizations);
-    assert!(reports[2..].iter().all(|report| report.factorizations == 0));
-    assert!(reports.iter().all(|report| report.slip <= 1e-15));
+    assert!(reports[1..].iter().all(|report| report.factorizations == 0 && report.slip <= 1e-15));
 }
 
 #[test]

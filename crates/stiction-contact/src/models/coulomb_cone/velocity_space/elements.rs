@@ -200,6 +200,8 @@ pub(super) struct Group {
 /// The island. Keeps its storage.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Elements {
+    /// Its velocities are accelerations.
+    pub is_at_acceleration: bool,
     /// All elements.
     pub list: Vec<Element>,
     /// Groups of elements among the same branches.
@@ -297,6 +299,7 @@ impl Elements {
         matrix: &mut BlockMatrix,
     ) -> bool {
         self.begin();
+        self.is_at_acceleration = level == Level::Acceleration;
         self.delassus.clear();
         self.lay_blocks(problem, island);
         if !self.list_contacts(problem, level, island, friction) {

@@ -4,7 +4,10 @@
 //! factor keeps the zeros between the limbs of a tree, a row of one limb is that limb's and those of the links that carry it, as it is in v; a force on
 //! one limb changes the *v* of all others.
 //!
-//! A sweep is the gradient of a method of conjugate gradients, which brings forces through heaps in fewer sweeps.
+//! A sweep is the gradient of a method of conjugate gradients, which brings forces through heaps in
+//! fewer sweeps. Not those of accelerations: these belong to bodies that mostly rest on each other,
+//! where plain sweeps in the order of the contacts leave friction of redundant ones within its limits,
+//! so that the states are right for the next step too.
 //!
 //! Reference: \[Silcowitz10\].
 
@@ -22,6 +25,9 @@ use stiction_linalg::conjugate::Conjugate;
 /// Sweeps end with the first that changes forces by this much beside what the first sweep changed:
 /// the states hardly change any more. Ten times less saves as much time after the sweeps as they take.
 const LAST_CHANGE: f64 = 1e-4;
+
+/// Most sweeps that do not follow conjugate directions.
+const PLAIN_SWEEPS: usize = 50;
 
 /// Workspace.
 #[derive(Debug, Clone, Default)]
@@ -88,7 +94,12 @@ impl GaussSeidel {
             inertia: &self.inertia,
             coupling: &self.coupling,
         };
-        self.batches.load(el, &rows, &mut self.single);
+        if el.is_at_acceleration {
+            self.single.clear();
+            self.single.extend(0..rows.groups.len());
+        } else {
+            self.batches.load(el, &rows, &mut self.single);
+        }
     }
 
     /// True if there are contacts that are solved several at a time: sweeps over them take little time.
@@ -196,9 +207,13 @@ impl GaussSeidel {
     #[inline(always)]
     fn iterate_all(&mut self, el: &Elements, forces: &mut [[f64; 3]], count: usize) {
         self.conjugate.begin(forces.as_flattened(), &self.z);
+        let count = if el.is_at_acceleration { count.min(PLAIN_SWEEPS) } else { count };
         for left in (0..count).rev() {
             stiction_lcp::interrupt::check();
             self.relax_all(el, forces);
+            if el.is_at_acceleration {
+                continue;
+            }
             let change = self.conjugate.change(forces.as_flattened(), self.inertia.as_flattened());
             if left == 0 || change <= LAST_CHANGE {
                 return;

@@ -186,10 +186,11 @@ impl Search {
         // From the guess first, unless its forces are far off: what a redundant set leaves open stays as it was, or even.
         let (near, alpha) = (self.best_error <= tolerances.guess_error, tolerances.semismooth_alpha);
         let from_guess = match is_robot(el) {
-            true => self.semismooth_while(el, newton, alpha, STEPS_OF_ROBOTS, f64::INFINITY, enough) <= enough,
-            false => (near || guess == Guess::States) && self.pivot(el, newton, enough, limit),
+            true => self.semismooth_while(el, newton, alpha, STEPS_OF_ROBOTS, f64::INFINITY, enough),
+            false if near || guess == Guess::States => self.semismooth(el, newton, alpha, enough),
+            false => f64::INFINITY,
         };
-        let found = from_guess || self.run_all(el, newton, mass, enough, limit);
+        let found = from_guess <= enough || self.run_all(el, newton, mass, enough, limit);
         if self.best_error == f64::INFINITY {
             // Nothing could be measured: numbers overflowed.
             newton.set_free(el);
@@ -312,7 +313,8 @@ impl Search {
         enough: f64,
         limit: usize,
     ) -> bool {
-        let sweeps = run.sweeps[usize::from(mass.is_none() || self.sweeps.has_batches())];
+        let dear = mass.is_some() && !el.is_at_acceleration && !self.sweeps.has_batches();
+        let sweeps = run.sweeps[usize::from(!dear)];
         if sweeps == 0 {
             return false;
         }
