@@ -408,4 +408,39 @@ mod tests {
             sweeps.sweep(&el, Some(problem.mass()), &mut newton, 10);
         }
     }
+
+    #[test]
+    fn free_bodies_in_batches_have_the_velocities_and_laws_of_their_forces() {
+        let (mut rng, mu, bodies) = (Rng::new(8), 0.5, 10);
+        let numbers = |n: usize, rng: &mut Rng| (0..n).map(|_| rng.normal()).collect::<Vec<f64>>();
+        let mass = Mass::new(vec![Matrix::identity(6); bodies]).unwrap();
+        let (v, force) = (numbers(6 * bodies, &mut rng), numbers(6 * bodies, &mut rng));
+        let mut problem = ContactProblem::new(mass, v, force, 0.01).unwrap();
+        // Pairs along a chain, and two bodies that touch the world.
+        for k in 0..3 * (bodies + 1) {
+            let pair = k % (bodies + 1);
+            let rows: Vec<[Vec<f64>; 2]> = (0..3).map(|_| [numbers(6, &mut rng), numbers(6, &mut rng)]).collect();
+            let blocks = [0, 1, 2].map(|r| match pair {
+                0 => vec![(0, &rows[r][0][..])],
+                pair if pair == bodies => vec![(bodies - 1, &rows[r][0][..])],
+                pair => vec![(pair - 1, &rows[r][0][..]), (pair, &rows[r][1][..])],
+            });
+            problem.add_contact(Contact { mu, ..Contact::new(&blocks[0], &blocks[1], &blocks[2]) }).unwrap();
+        }
+        let (mut el, mut newton, mut islands) = (Elements::default(), Newton::default(), Islands::default());
+        let [island] = islands.find(&problem) else { panic!("one island") };
+        assert!(el.load(&problem, Level::Velocity, island, Friction::Coulomb, &mut newton.matrix));
+        newton.reset(&el);
+        newton.set_free(&el);
+        let before = newton.evaluate(&el, false);
+        let mut sweeps = GaussSeidel::default();
+        sweeps.load(&el, Some(problem.mass()));
+        assert!(sweeps.has_batches() && sweeps.single.len() <= 4, "{:?}", sweeps.single);
+        sweeps.sweep(&el, Some(problem.mass()), &mut newton, 150);
+        let after = newton.evaluate(&el, false);
+        let left = newton.momentum.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        assert!(left < 1e-12 && after < 1e-2 * before, "{left:e}, {after:e} of {before:e}");
+        let within = |p: &[f64; 3]| p[0] >= 0.0 && p[1].hypot(p[2]) <= mu * p[0] * (1.0 + 1e-12);
+        assert!(newton.p.iter().all(within) && newton.p.iter().any(|p| p[0] > 0.0));
+    }
 }
