@@ -59,6 +59,11 @@ impl<const N: usize> BoxTree<N> {
 
     /// Appends the items whose bounds pass a test, in no order. Bounds that hold others must pass it if one of these does.
     pub(super) fn find(&self, passes: impl Fn(&Bounds<N>) -> bool, out: &mut Vec<u32>) {
+        self.visit(passes, |item| out.push(item));
+    }
+
+    /// The same, one after the other.
+    pub(super) fn visit(&self, passes: impl Fn(&Bounds<N>) -> bool, mut item: impl FnMut(u32)) {
         let mut at = 0;
         while let Some(node) = self.nodes.get(at) {
             if !passes(&node.bounds) {
@@ -66,24 +71,29 @@ impl<const N: usize> BoxTree<N> {
                 continue;
             }
             let own = &self.items[node.items.0..node.items.1];
-            out.extend(own.iter().filter(|(_, own)| passes(own)).map(|(i, _)| i));
+            own.iter().filter(|(_, own)| passes(own)).for_each(|(i, _)| item(*i));
             at += 1;
         }
     }
 
-    /// The least value of the items, or `most` if that is less. Bounds have a value that is not more than those of bounds within.
-    pub(super) fn least(&self, value: impl Fn(&Bounds<N>) -> f64, most: f64) -> f64 {
-        let (mut at, mut least) = (0, most);
+    /// The least value of the items and an item with it, or `most` if that is not more. Bounds have a value that is not more than those of
+    /// bounds within.
+    pub(super) fn least(&self, value: impl Fn(&Bounds<N>) -> f64, most: f64) -> (f64, Option<u32>) {
+        let (mut at, mut least, mut item) = (0, most, None);
         while let Some(node) = self.nodes.get(at) {
             if value(&node.bounds) >= least {
                 at = node.next;
                 continue;
             }
-            let own = &self.items[node.items.0..node.items.1];
-            least = own.iter().map(|(_, own)| value(own)).fold(least, f64::min);
+            for (i, own) in &self.items[node.items.0..node.items.1] {
+                let own = value(own);
+                if own < least {
+                    (least, item) = (own, Some(*i));
+                }
+            }
             at += 1;
         }
-        least
+        (least, item)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The point of a shape that is closest to a given point, in the shape's frame: exact formulas, no iteration.
 
-use crate::collision::polytope::PolytopeRef;
+use crate::collision::polytope::{Around, Edge, Planes, PolytopeRef};
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
@@ -98,17 +98,30 @@ pub(crate) fn to_cylinder(p: Vec3, half_length: f64, radius: f64) -> Closest {
 /// Closest to a convex polytope.
 pub(crate) fn to_polytope(p: Vec3, polytope: PolytopeRef) -> Closest {
     let mut best = (f64::NEG_INFINITY, 0);
-    for (i, face) in polytope.faces.iter().enumerate() {
-        let height = face.normal.dot(p) - face.offset;
+    let mut look = |i: usize| {
+        let height = polytope.faces[i].normal.dot(p) - polytope.faces[i].offset;
         if height > best.0 {
             best = (height, i);
         }
+    };
+    match polytope.planes {
+        Some(planes) => look(planes.highest(p)),
+        None => (0..polytope.faces.len()).for_each(look),
     }
     let (height, i) = best;
     let Some(face) = polytope.faces.get(i) else { return Closest::outside(p, Vec3::ZERO, Vec3::Z) };
     if height <= 0.0 || polytope.projects_inside(i, p) {
         return Closest { point: p - face.normal * height, normal: face.normal, distance: height };
     }
+    let point = match (polytope.planes, polytope.around) {
+        (Some(planes), Some(around)) => nearest_downhill(p, i, polytope, planes, around),
+        _ => nearest_of_all(p, polytope),
+    };
+    Closest::outside(p, point, face.normal)
+}
+
+/// The nearest point of all faces that p is above, and of all edges.
+fn nearest_of_all(p: Vec3, polytope: PolytopeRef) -> Vec3 {
     let mut nearest = (f64::INFINITY, Vec3::ZERO);
     for (i, face) in polytope.faces.iter().enumerate() {
         let height = face.normal.dot(p) - face.offset;
@@ -117,14 +130,67 @@ pub(crate) fn to_polytope(p: Vec3, polytope: PolytopeRef) -> Closest {
         }
     }
     for edge in polytope.edges {
-        let [a, b] = edge.vertices.map(|v| polytope.vertices[v as usize]);
-        let point = a + (b - a) * on_segment(p, a, b);
-        let distance = (p - point).norm();
+        let (distance, point, _) = to_edge(p, polytope, edge);
         if distance < nearest.0 {
             nearest = (distance, point);
         }
     }
-    Closest::outside(p, nearest.1, face.normal)
+    nearest.1
+}
+
+/// A part of a polytope's surface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum On {
+    Face,
+    Edge(u32),
+    Corner(u32),
+}
+
+/// The nearest point of an edge to p, its distance, and the corner that it is if it is one.
+fn to_edge(p: Vec3, polytope: PolytopeRef, edge: &Edge) -> (f64, Vec3, Option<u32>) {
+    let [a, b] = edge.vertices.map(|v| polytope.vertices[v as usize]);
+    let t = on_segment(p, a, b);
+    let point = a + (b - a) * t;
+    let corner = if t <= 0.0 { Some(edge.vertices[0]) } else { Some(edge.vertices[1]).filter(|_| t >= 1.0) };
+    ((p - point).norm(), point, corner)
+}
+
+/// The nearest point to p outside, from face to face: from one that p is above, the next is one beside the nearest point so far that has
+/// a nearer one. Where there is none, no point of a convex polytope is nearer.
+fn nearest_downhill(p: Vec3, from: usize, polytope: PolytopeRef, planes: &Planes, around: &Around) -> Vec3 {
+    let on_face = |i: usize| {
+        let face = &polytope.faces[i];
+        let height = face.normal.dot(p) - face.offset;
+        if height > 0.0 && polytope.projects_inside(i, p) {
+            return (height, p - face.normal * height, On::Face);
+        }
+        let mut nearest = (f64::INFINITY, Vec3::ZERO, On::Face);
+        for &e in planes.edges_of(face) {
+            let (distance, point, corner) = to_edge(p, polytope, &polytope.edges[e as usize]);
+            if distance < nearest.0 {
+                nearest = (distance, point, corner.map_or(On::Edge(e), On::Corner));
+            }
+        }
+        nearest
+    };
+    let mut nearest = on_face(from);
+    loop {
+        let (edge, corner) = match nearest.2 {
+            On::Face => return nearest.1,
+            On::Edge(e) => ([e], None),
+            On::Corner(v) => ([0], Some(around.edges_at(v as usize))),
+        };
+        let before = nearest.0;
+        for f in corner.unwrap_or(&edge).iter().flat_map(|e| polytope.edges[*e as usize].faces) {
+            let there = on_face(f as usize);
+            if there.0 < nearest.0 {
+                nearest = there;
+            }
+        }
+        if nearest.0 >= before {
+            return nearest.1;
+        }
+    }
 }
 
 /// Closest points of two segments, as parameters in [0, 1]. Of parallel segments one of many pairs.
@@ -151,4 +217,34 @@ pub(crate) fn between_segments(p: [Vec3; 2], q: [Vec3; 2]) -> [f64; 2] {
         s = ((b - c) / a).clamp(0.0, 1.0);
     }
     [s, t]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collision::polytope::Polytope;
+    use stiction_linalg::rng::Rng;
+
+    #[test]
+    fn the_nearest_point_of_a_hull_is_the_nearest_of_all() {
+        let mut rng = Rng::new(3);
+        let mut draw = || Vec3::new(rng.normal(), rng.normal(), rng.normal());
+        let mut outside = 0;
+        for k in 0..40 {
+            let scale = [Vec3::ONE, Vec3::new(1.0, 1.0, 0.05), Vec3::new(1.0, 0.1, 0.1)][k % 3];
+            let points: Vec<Vec3> = (0..30 + 20 * k).map(|_| draw().normalize() * scale).collect();
+            let hull = Polytope::hull(&points).unwrap();
+            let view = hull.view();
+            for _ in 0..200 {
+                let p = draw() * scale * 1.5;
+                let near = to_polytope(p, view);
+                let few = PolytopeRef { around: None, planes: None, ..view };
+                let all = to_polytope(p, few);
+                assert!((near.distance - all.distance).abs() < 1e-13, "{near:?} {all:?}");
+                assert!(near.distance < 0.0 || (near.point - all.point).norm() < 1e-12, "{near:?} {all:?}");
+                outside += usize::from(near.distance > 0.0);
+            }
+        }
+        assert!(outside > 2000, "{outside}");
+    }
 }

@@ -238,9 +238,9 @@ impl Solid {
 }
 
 /// A convex set, and how far a shape extends beyond it in all directions.
-struct Core<'a> {
+pub(super) struct Core<'a> {
     kind: CoreKind<'a>,
-    radius: f64,
+    pub(super) radius: f64,
 }
 
 enum CoreKind<'a> {
@@ -265,7 +265,7 @@ pub(super) fn extent(solid: &Solid, along: Vec3) -> Option<f64> {
 
 impl<'a> Core<'a> {
     /// Of a convex shape with bounds.
-    fn new(solid: &'a Solid) -> Option<Self> {
+    pub(super) fn new(solid: &'a Solid) -> Option<Self> {
         let (kind, radius) = match solid {
             Solid::HalfSpace | Solid::Surface(_) => return None,
             Solid::Hull(polytope) | Solid::Cuboid { polytope, .. } => (CoreKind::Points(&polytope.vertices), 0.0),
@@ -280,7 +280,7 @@ impl<'a> Core<'a> {
     }
 
     /// The point of the core that is farthest along a direction of any length.
-    fn farthest(&self, along: Vec3) -> Vec3 {
+    pub(super) fn farthest(&self, along: Vec3) -> Vec3 {
         let side = |x: f64, y: f64| if x < 0.0 { -y } else { y };
         match &self.kind {
             CoreKind::Point => Vec3::ZERO,
@@ -300,7 +300,7 @@ impl<'a> Core<'a> {
 
     /// Closest points of this shape and another at `relative`, in this one's frame; `None` if the
     /// cores overlap.
-    fn apart(&self, other: &Core<'_>, relative: &Frame) -> Option<Separation> {
+    pub(super) fn apart(&self, other: &Core<'_>, relative: &Frame) -> Option<Separation> {
         let support = |d: Vec3| {
             let a = self.farthest(d);
             let b = relative.point_to_world(other.farthest(relative.direction_to_local(-d)));

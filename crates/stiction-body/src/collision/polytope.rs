@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::collision::box_tree::{Bounds, BoxTree};
+use crate::collision::box_tree::{Bounds, BoxTree, meet};
 use crate::collision::convex_hull::ConvexHull;
 use crate::collision::vector::Norm;
 use crate::math::Vec3;
@@ -183,20 +183,24 @@ pub(crate) struct Around {
     neighbours: Vec<u32>,
     /// The edges to them.
     edges: Vec<u32>,
-    /// The corners by their places; empty where there are few.
+    /// The corners by their places, and the edges; empty where there are few.
     tree: BoxTree<3>,
+    edge_tree: BoxTree<3>,
 }
 
 impl Around {
-    fn new(vertices: &[Vec3], edges: &[Edge]) -> Self {
+    fn new(vertices: &[Vec3], edges_of_polytope: &[Edge]) -> Self {
         let both_ways = |(k, e): (usize, &Edge)| [0, 1].map(|i| [e.vertices[i], e.vertices[1 - i], k as u32]);
-        let mut pairs: Vec<[u32; 3]> = edges.iter().enumerate().flat_map(both_ways).collect();
+        let mut pairs: Vec<[u32; 3]> = edges_of_polytope.iter().enumerate().flat_map(both_ways).collect();
         pairs.sort_unstable();
         let starts = (0..=vertices.len()).map(|v| pairs.partition_point(|p| (p[0] as usize) < v) as u32).collect();
         let (neighbours, edges) = pairs.iter().map(|p| (p[1], p[2])).unzip();
         let many = vertices.len() > FEW_CORNERS;
         let tree = BoxTree::new(vertices.iter().filter(|_| many).map(|p| [p.to_array(); 2]));
-        Self { starts, neighbours, edges, tree }
+        let ends = |e: &Edge| e.vertices.map(|v| vertices[v as usize]);
+        let bounds = |[a, b]: [Vec3; 2]| [a.min(b).to_array(), a.max(b).to_array()];
+        let edge_tree = BoxTree::new(edges_of_polytope.iter().filter(|_| many).map(|e| bounds(ends(e))));
+        Self { starts, neighbours, edges, tree, edge_tree }
     }
 
     /// The least `n · p` of all corners, of which `of_one` has one: unlike climbing, right whatever faces are.
@@ -205,7 +209,16 @@ impl Around {
             let at = |k: usize| n[k] * if n[k] < 0.0 { high[k] } else { low[k] };
             at(0) + at(1) + at(2)
         };
-        self.tree.least(lowest, of_one)
+        self.tree.least(lowest, of_one).0
+    }
+
+    /// The corners and edges whose bounds meet a box, ascending.
+    pub(crate) fn find(&self, box_around: &Bounds<3>, corners: &mut Vec<u32>, edges: &mut Vec<u32>) {
+        for (tree, found) in [(&self.tree, corners), (&self.edge_tree, edges)] {
+            found.clear();
+            tree.find(|own| meet(own, box_around), found);
+            found.sort_unstable();
+        }
     }
 
     fn range(&self, corner: usize) -> Range<usize> {
@@ -282,17 +295,32 @@ impl Planes {
 
     /// All faces with `normal · x − offset ≥ least`, in no order; rounding may add others.
     pub(crate) fn find(&self, x: Vec3, least: f64, out: &mut Vec<u32>) {
+        out.clear();
+        self.visit(x, least, |face| out.push(face));
+    }
+
+    /// The same, one after the other.
+    fn visit(&self, x: Vec3, least: f64, face: impl FnMut(u32)) {
         /// More than the rounding of a height above a plane.
         const ROUNDING: f64 = 32.0 * f64::EPSILON;
         let from = x - self.centre;
         let sizes = from.abs().element_sum() + self.centre.abs().element_sum() + self.farthest;
         let least = least - ROUNDING * sizes;
-        out.clear();
         let above = |[low, high]: &[[f64; 4]; 2]| {
             let most = |k: usize| (low[k] * from[k]).max(high[k] * from[k]);
             most(0) + most(1) + most(2) - low[3] >= least
         };
-        self.tree.find(above, out);
+        self.tree.visit(above, face);
+    }
+
+    /// The face that a point is highest above, or least deep below; up to rounding.
+    pub(crate) fn highest(&self, x: Vec3) -> usize {
+        let from = x - self.centre;
+        let above = |[low, high]: &[[f64; 4]; 2]| {
+            let least = |k: usize| (-low[k] * from[k]).min(-high[k] * from[k]);
+            least(0) + least(1) + least(2) + low[3]
+        };
+        self.tree.least(above, f64::INFINITY).1.unwrap_or(0) as usize
     }
 
     /// The edges of a face.
@@ -329,6 +357,20 @@ fn edges_of(faces: &[Face], loops: &[u32]) -> Vec<Edge> {
 }
 
 impl<'a> PolytopeRef<'a> {
+    /// The faces that a point is higher above than `least`, with its height, in no order.
+    pub(crate) fn faces_below(&self, x: Vec3, least: f64, mut face: impl FnMut(usize, f64)) {
+        let mut look = |i: usize| {
+            let height = self.faces[i].normal.dot(x) - self.faces[i].offset;
+            if height > least {
+                face(i, height);
+            }
+        };
+        match self.planes {
+            Some(planes) => planes.visit(x, least, |i| look(i as usize)),
+            None => (0..self.faces.len()).for_each(look),
+        }
+    }
+
     /// The corners of a face in turn.
     pub(crate) fn corners(&self, face: usize) -> impl ExactSizeIterator<Item = Vec3> + Clone + use<'a> {
         let face = self.faces[face];

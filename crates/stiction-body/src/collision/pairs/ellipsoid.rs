@@ -9,7 +9,7 @@ use crate::collision::closest::Closest;
 use crate::collision::ellipsoid::Ellipsoid;
 use crate::collision::frame::{Frame, Query, Touch};
 use crate::collision::pairs::round::Ball;
-use crate::collision::polytope::PolytopeRef;
+use crate::collision::polytope::{Edge, PolytopeRef};
 use crate::collision::surface::{Spot, Tile};
 use crate::collision::vector::Norm;
 use crate::math::{Mat3, Vec3};
@@ -218,11 +218,18 @@ pub(crate) fn to_ellipsoid(body: &Ellipsoid, centre: Vec3, radii: Vec3) -> Close
 /// That of a convex polytope.
 pub(crate) fn to_polytope(body: &Ellipsoid, centre: Vec3, polytope: PolytopeRef) -> Closest {
     let (mut best, mut nearest) = (Axis::NONE, 0);
-    for (i, face) in polytope.faces.iter().enumerate() {
+    let mut look = |i: usize| {
+        let face = &polytope.faces[i];
         let separation = face.normal.dot(centre) - face.offset - body.extent(face.normal);
         if separation > best.separation {
             (best, nearest) = (Axis { normal: face.normal, separation }, i);
         }
+        best.separation
+    };
+    let mut apart = false;
+    polytope.faces_below(centre, 0.0, |i, _| apart |= look(i) > 0.0);
+    if !apart {
+        (0..polytope.faces.len()).for_each(|i| _ = look(i));
     }
     let lowest = centre - body.farthest(best.normal);
     if best.separation > 0.0 && polytope.projects_inside(nearest, lowest) {
@@ -231,13 +238,21 @@ pub(crate) fn to_polytope(body: &Ellipsoid, centre: Vec3, polytope: PolytopeRef)
     // For a normal n of an edge or corner at p, s(n) ≤ n · (x − p) with any point x of the ellipsoid, and
     // that is at most the greatest height of x above the faces there, if all are negative.
     let bound = best.separation.min(0.0);
-    let may = |face: u32| {
+    let height = |face: u32| {
         let face = &polytope.faces[face as usize];
-        face.normal.dot(lowest) - face.offset > bound
+        face.normal.dot(lowest) - face.offset
     };
-    for edge in polytope.edges.iter().filter(|edge| edge.faces.iter().any(|f| may(*f))) {
+    let may = |face: u32| height(face) > bound;
+    // With c the least cosine between a vector and the faces' normals, n is a sum of these with factors whose sum is at most 1 / c.
+    let beats = |faces: &mut dyn Iterator<Item = u32>, cosine: f64, best: f64| {
+        faces.map(height).fold(f64::NEG_INFINITY, f64::max) > if best > 0.0 { best * cosine.max(0.0) } else { best }
+    };
+    let mut look_at_edge = |edge: &Edge| {
         let [p, q] = edge.vertices.map(|v| polytope.vertices[v as usize]);
         let [m, n] = edge.faces.map(|f| polytope.faces[f as usize].normal);
+        if !beats(&mut edge.faces.into_iter(), 0.5 * (m + n).norm(), best.separation) {
+            return;
+        }
         let along = (q - p).unit_or_zero();
         let along = if along.dot(m.cross(n)) < 0.0 { -along } else { along };
         let mut add = |normal: Vec3| {
@@ -251,21 +266,38 @@ pub(crate) fn to_polytope(body: &Ellipsoid, centre: Vec3, polytope: PolytopeRef)
         if add(body.normal_across(centre - p, along)) < 0.0 {
             body.other_normal_across(centre - p, along).map(add);
         }
+    };
+    match polytope.planes {
+        // Each once: with the first of its faces that counts.
+        Some(planes) => polytope.faces_below(lowest, bound, |i, _| {
+            let edges = planes.edges_of(&polytope.faces[i]).iter().map(|e| &polytope.edges[*e as usize]);
+            edges.filter(|edge| edge.faces.iter().find(|f| may(**f)) == Some(&(i as u32))).for_each(&mut look_at_edge)
+        }),
+        None => polytope.edges.iter().filter(|edge| edge.faces.iter().any(|f| may(*f))).for_each(look_at_edge),
     }
-    let bounding = (0..polytope.faces.len() as u32).filter(|f| may(*f)).map(|f| polytope.faces[f as usize]);
-    for &v in bounding.flat_map(|face| &polytope.loops[face.first as usize..][..face.count as usize]) {
-        let p = polytope.vertices[v as usize];
-        let mut add = |normal: Vec3| {
-            let separation = normal.dot(centre - p) - body.extent(normal);
-            if separation > best.separation && polytope.vertices.iter().all(|q| normal.dot(*q - p) <= 0.0) {
-                best = Axis { normal, separation };
+    polytope.faces_below(lowest, bound, |i, _| {
+        for &v in &polytope.loops[polytope.faces[i].range()] {
+            if polytope.around.is_some_and(|around| {
+                let faces = || around.edges_at(v as usize).iter().flat_map(|e| polytope.edges[*e as usize].faces);
+                let middle = faces().map(|f| polytope.faces[f as usize].normal).sum::<Vec3>().unit_or_zero();
+                let cosine = faces().map(|f| polytope.faces[f as usize].normal.dot(middle)).fold(1.0, f64::min);
+                !beats(&mut faces(), cosine, best.separation)
+            }) {
+                continue;
             }
-            best.separation
-        };
-        if add(body.normal_towards(centre - p)) < 0.0 {
-            body.other_normal_towards(centre - p).map(add);
+            let p = polytope.vertices[v as usize];
+            let mut add = |normal: Vec3| {
+                let separation = normal.dot(centre - p) - body.extent(normal);
+                if separation > best.separation && polytope.vertices.iter().all(|q| normal.dot(*q - p) <= 0.0) {
+                    best = Axis { normal, separation };
+                }
+                best.separation
+            };
+            if add(body.normal_towards(centre - p)) < 0.0 {
+                body.other_normal_towards(centre - p).map(add);
+            }
         }
-    }
+    });
     best.closest(centre)
 }
 

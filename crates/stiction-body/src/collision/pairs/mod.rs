@@ -10,12 +10,14 @@ pub(crate) mod ellipsoid;
 mod face_plane;
 pub(crate) mod half_space;
 pub(crate) mod polytopes;
+mod reach;
 pub(crate) mod round;
 pub(crate) mod surface;
 
 use crate::collision::closest::{Closest, to_axis, to_cuboid, to_cylinder, to_polytope};
 use crate::collision::ellipsoid::Ellipsoid;
 use crate::collision::frame::{Apart, Frame, Query, Touch};
+use crate::collision::pairs::reach::are_beyond_reach;
 use crate::collision::pairs::surface::Region;
 use crate::collision::solid::Solid;
 use crate::collision::surface::Surface;
@@ -28,6 +30,7 @@ pub(crate) struct Scratch {
     polytopes: polytopes::Scratch,
     surface: surface::Scratch,
     cylinder: cylinder::Scratch,
+    segment: round::NearSegment,
     touches: Vec<Touch>,
 }
 
@@ -90,7 +93,7 @@ fn with_surface(
     let half = r.x_axis.abs() * other.half.x + r.y_axis.abs() * other.half.y + r.z_axis.abs() * other.half.z;
     let centre = relative.point_to_world(other.centre);
     let region = Region { surface, frame, centre, half, query, merge };
-    let Scratch { surface: own, polytopes, cylinder, .. } = scratch;
+    let Scratch { surface: own, polytopes, cylinder, segment, .. } = scratch;
     match other.solid {
         Solid::HalfSpace | Solid::Surface(_) => {}
         Solid::Hull(polytope) | Solid::Cuboid { polytope, .. } => {
@@ -99,7 +102,9 @@ fn with_surface(
         Solid::Cylinder { half_length, radius } => {
             region.cylinder(other.frame, *half_length, *radius, own, cylinder, out)
         }
-        Solid::Capsule { half_length, radius } => region.capsule(other.frame, *half_length, *radius, own, out),
+        Solid::Capsule { half_length, radius } => {
+            region.capsule(other.frame, *half_length, *radius, (own, segment), out)
+        }
         Solid::Sphere { radius } => region.sphere(other.frame, *radius, own, out),
         Solid::Ellipsoid { radii } => region.ellipsoid(other.frame, *radii, own, out),
     }
@@ -107,8 +112,7 @@ fn with_surface(
 
 fn convex(first: Member, second: Member, query: &Query, scratch: &mut Scratch, out: &mut Vec<Touch>) {
     let frames = [first.frame, second.frame];
-    let costly = matches!(first.solid, Solid::Hull(_)) || matches!(second.solid, Solid::Ellipsoid { .. });
-    if costly && boxes_are_apart(&first, &second, query.limit() + query.touch) {
+    if are_beyond_reach(&first, &second, query) {
         return;
     }
     let [a, b] = frames;
@@ -126,7 +130,7 @@ fn convex(first: Member, second: Member, query: &Query, scratch: &mut Scratch, o
             round::sphere(a, b, *radius, query, out, |p| Some(round::to_sphere(p, *own)))
         }
         (Solid::Hull(polytope) | Solid::Cuboid { polytope, .. }, Solid::Capsule { half_length, radius }) => {
-            round::convex_capsule(a, polytope.view(), b, *half_length, *radius, query, out)
+            round::convex_capsule(a, polytope.view(), b, *half_length, *radius, query, out, &mut scratch.segment)
         }
         (Solid::Capsule { half_length: h, radius: r }, Solid::Capsule { half_length, radius }) => {
             round::capsules(frames, [*h, *half_length], [*r, *radius], query, out)
@@ -156,19 +160,6 @@ fn convex(first: Member, second: Member, query: &Query, scratch: &mut Scratch, o
         // Ranks exclude all others.
         _ => {}
     }
-}
-
-/// True if the boxes around two shapes, each along the axes of its own frame, are farther apart than `limit` along one of these axes.
-fn boxes_are_apart(first: &Member, second: &Member, limit: f64) -> bool {
-    let relative = first.frame.relative(second.frame);
-    let between = relative.point_to_world(second.centre) - first.centre;
-    let r = relative.rotation;
-    let (x, y, z) = (r.x_axis, r.y_axis, r.z_axis);
-    let reach = x.abs() * second.half.x + y.abs() * second.half.y + z.abs() * second.half.z;
-    let along_first = between.abs() - first.half - reach;
-    let reach = Vec3::new(x.abs().dot(first.half), y.abs().dot(first.half), z.abs().dot(first.half));
-    let along_second = (r.transpose() * between).abs() - second.half - reach;
-    along_first.max_element().max(along_second.max_element()) > limit
 }
 
 /// The point closest to an ellipsoid's centre on a convex shape grown by the ellipsoid.

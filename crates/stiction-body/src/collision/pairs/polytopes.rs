@@ -19,7 +19,7 @@ const DEPTH_AGREEMENT: f64 = 1e-3;
 const MANY_PAIRS: usize = 1 << 14;
 
 /// Corners of two polytopes from which on a separating axis is looked for before all of them are.
-pub(crate) const MANY: usize = 48;
+const MANY: usize = 48;
 
 /// Bits of a feature that say what kind it is.
 pub(crate) const KIND: u64 = 7 << 57;

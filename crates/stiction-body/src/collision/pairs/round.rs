@@ -191,21 +191,47 @@ pub(crate) fn polytope_capsule(
     out: &mut Vec<Touch>,
     to_point: impl Fn(Vec3) -> Option<Closest>,
     allowed: impl Fn(Vec3, Vec3, Spot) -> bool,
+    near: &mut NearSegment,
 ) {
     capsule_ends(first, capsule, half_length, radius, query, out, &to_point);
     let segment = segment(first, capsule, half_length);
     let along = Along { first, segment, radius, query };
-    for (k, corner) in polytope.vertices.iter().enumerate() {
-        let touch = along.corner(*corner, |n, x| allowed(n, x, Spot::Corner(k)));
-        out.extend(touch.map(|touch| Touch { feature: 2 + k as u64, ..touch }));
+    near.find(polytope, segment, radius + query.limit() + query.touch);
+    for &k in &near.corners {
+        let corner = polytope.vertices[k as usize];
+        let touch = along.corner(corner, |n, x| allowed(n, x, Spot::Corner(k as usize)));
+        out.extend(touch.map(|touch| Touch { feature: 2 + u64::from(k), ..touch }));
     }
     let features = 2 + polytope.vertices.len();
-    for (k, edge) in polytope.edges.iter().enumerate() {
-        let ends = edge.vertices.map(|v| polytope.vertices[v as usize]);
+    for k in near.edges.iter().map(|k| *k as usize) {
+        let ends = polytope.edges[k].vertices.map(|v| polytope.vertices[v as usize]);
         let Some((s, point)) = along.crossing(ends) else { continue };
         let touch = along.pair(point, s, |n, x| allowed(n, x, Spot::Edge(k)));
-        let touch = touch.or_else(|| along.over_edge(s, point, polytope, &to_point));
+        let touch = touch.or_else(|| {
+            along.over_edge(s, point, polytope.edges[k].faces.map(|f| polytope.faces[f as usize].normal), &to_point)
+        });
         out.extend(touch.map(|touch| Touch { feature: (features + k) as u64, ..touch }));
+    }
+}
+
+/// Corners and edges of a polytope that are near a segment. Reused.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NearSegment {
+    corners: Vec<u32>,
+    edges: Vec<u32>,
+}
+
+impl NearSegment {
+    /// Those within a distance of the segment, and others. Of few corners and edges all.
+    fn find(&mut self, polytope: PolytopeRef, [a, b]: [Vec3; 2], distance: f64) {
+        let Self { corners, edges } = self;
+        if let Some(around) = polytope.around {
+            return around.find(&[(a.min(b) - distance).to_array(), (a.max(b) + distance).to_array()], corners, edges);
+        }
+        corners.clear();
+        edges.clear();
+        corners.extend(0..polytope.vertices.len() as u32);
+        edges.extend(0..polytope.edges.len() as u32);
     }
 }
 
@@ -251,18 +277,19 @@ impl Along<'_> {
         inner.then(|| (s, ends[0] + (ends[1] - ends[0]) * t))
     }
 
-    /// A ball of the capsule over an edge of a face that it is almost along: it touches the face there, though not nearest.
+    /// A ball of the capsule over an edge of a face, of which there are two with these normals, that it is almost along: it touches the face
+    /// there, though not nearest.
     fn over_edge(
         &self,
         s: f64,
         point: Vec3,
-        polytope: PolytopeRef,
+        faces: [Vec3; 2],
         to_point: impl Fn(Vec3) -> Option<Closest>,
     ) -> Option<Touch> {
         let centre = self.segment[0] + (self.segment[1] - self.segment[0]) * s;
         let (normal, distance) = direction(centre - point, Vec3::ZERO);
         let near = distance - self.radius <= self.query.limit();
-        if !near || polytope.faces.iter().all(|f| f.normal.dot(normal) <= FACE_LIKE) {
+        if !near || faces.iter().all(|face| face.dot(normal) <= FACE_LIKE) {
             return None;
         }
         let ball = Ball::new(self.first, self.first.point_to_world(centre), self.radius, self.query);
@@ -387,6 +414,7 @@ pub(crate) fn convex_capsule(
     radius: f64,
     query: &Query,
     out: &mut Vec<Touch>,
+    near: &mut NearSegment,
 ) {
     let along = Along { first, segment: segment(first, capsule, half_length), radius, query };
     if along.is_beyond_reach(polytope) {
@@ -397,13 +425,14 @@ pub(crate) fn convex_capsule(
     }
     let allowed = |n: Vec3, x: Vec3, _: Spot| supports(polytope, n, x, query.touch);
     let to_point = |p: Vec3| Some(to_polytope(p, polytope));
-    polytope_capsule(first, polytope, capsule, half_length, radius, query, out, to_point, allowed);
+    polytope_capsule(first, polytope, capsule, half_length, radius, query, out, to_point, allowed, near);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::collision::frame::Drift;
+    use crate::collision::pairs::ellipsoid;
     use crate::collision::polytope::Polytope;
     use crate::math::{Pose, axis_angle};
     use stiction_linalg::rng::Rng;
@@ -441,6 +470,7 @@ mod tests {
     fn capsules_beyond_the_reach_of_a_polytope_have_no_contacts() {
         let mut rng = Rng::new(12);
         let shape = Polytope::cuboid(Vec3::new(0.3, 0.2, 0.4));
+        let mut near = NearSegment::default();
         let (p, half_length, radius, mut beyond) = (shape.view(), 0.5, 0.1, 0);
         for _ in 0..5000 {
             let ([a, b], query) = draw(&mut rng);
@@ -449,11 +479,46 @@ mod tests {
                 let mut out = Vec::new();
                 let allowed = |n: Vec3, x: Vec3, _: Spot| supports(p, n, x, query.touch);
                 let to_point = |x: Vec3| Some(to_polytope(x, p));
-                polytope_capsule(&a, p, &b, half_length, radius, &query, &mut out, to_point, allowed);
+                polytope_capsule(&a, p, &b, half_length, radius, &query, &mut out, to_point, allowed, &mut near);
                 assert!(out.is_empty() && !crosses(p, along.segment));
                 beyond += 1;
             }
         }
         assert!((500..4500).contains(&beyond), "{beyond}");
+    }
+
+    /// A round hull of many corners, and the same as one of which all faces, edges and corners are looked at.
+    #[test]
+    fn large_hulls_have_the_contacts_of_a_look_at_all() {
+        let mut rng = Rng::new(13);
+        let points: Vec<Vec3> = (0..400)
+            .map(|_| Vec3::new(rng.normal(), rng.normal(), rng.normal()).normalize() * Vec3::new(0.3, 0.2, 0.1))
+            .collect();
+        let shape = Polytope::hull(&points).unwrap();
+        let (half_length, radius) = (0.3, 0.05);
+        let (mut near, mut found) = (NearSegment::default(), [0; 2]);
+        for _ in 0..3000 {
+            let ([a, b], query) = draw(&mut rng);
+            let b = Frame { origin: a.origin + (b.origin - a.origin) * 0.3, ..b };
+            let all = PolytopeRef { around: None, planes: None, ..shape.view() };
+            let mut touches = [vec![], vec![]];
+            for (polytope, out) in [shape.view(), all].into_iter().zip(&mut touches) {
+                convex_capsule(&a, polytope, &b, half_length, radius, &query, out, &mut near);
+            }
+            let [some, every] = &touches;
+            assert_eq!(some.len(), every.len());
+            for (x, y) in some.iter().zip(every) {
+                assert!(x.feature == y.feature && (x.gap - y.gap).abs() < 1e-12 && (x.point - y.point).norm() < 1e-9);
+            }
+            found[0] += some.len();
+
+            let radii = Vec3::new(0.1, 0.15, 0.05);
+            let body = ellipsoid::seen_from(&a, &b, radii);
+            let centre = a.point_to_local(b.origin);
+            let [some, every] = [shape.view(), all].map(|polytope| ellipsoid::to_polytope(&body, centre, polytope));
+            assert!((some.distance - every.distance).abs() < 1e-12, "{some:?} {every:?}");
+            found[1] += usize::from((0.0..0.1).contains(&some.distance));
+        }
+        assert!(found[0] > 1000 && found[1] > 100, "{found:?}");
     }
 }

@@ -4,7 +4,7 @@ use crate::collision::frame::{Frame, Query, Touch};
 use crate::collision::pairs::cylinder::{self, Cylinder};
 use crate::collision::pairs::ellipsoid;
 use crate::collision::pairs::polytopes::{self, Pair, to_world};
-use crate::collision::pairs::round::{self, Spot};
+use crate::collision::pairs::round::{self, NearSegment, Spot};
 use crate::collision::polytope::PolytopeRef;
 use crate::collision::surface::{self, Surface, Tile};
 use crate::collision::vector::Norm;
@@ -101,7 +101,7 @@ impl Region<'_> {
         capsule: &Frame,
         half_length: f64,
         radius: f64,
-        scratch: &mut Scratch,
+        (scratch, near): (&mut Scratch, &mut NearSegment),
         out: &mut Vec<Touch>,
     ) {
         let start = out.len();
@@ -125,6 +125,7 @@ impl Region<'_> {
                 out,
                 closest,
                 allowed,
+                near,
             );
         });
         if self.merge {

@@ -7,8 +7,8 @@ mod geometry;
 pub(crate) use geometry::Cylinder;
 
 use crate::collision::frame::{Apart, Drift, Frame, Query, Touch};
-use crate::collision::pairs::axes::{ALONG_FACE, FACE_LIKE, PARALLEL, Rank, Ranking, keep_beside, look_for_axis};
-use crate::collision::pairs::polytopes::{MANY, to_world};
+use crate::collision::pairs::axes::{ALONG_FACE, FACE_LIKE, PARALLEL, Rank, Ranking, keep_beside};
+use crate::collision::pairs::polytopes::to_world;
 use crate::collision::polytope::{Edge, PolytopeRef};
 use crate::collision::sign_change::sign_change;
 use crate::collision::vector::Norm;
@@ -196,9 +196,6 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         let Scratch { axes, lowest, .. } = scratch;
         axes.clear();
         lowest.clear();
-        if p.vertices.len() > MANY && self.is_beyond_reach() {
-            return false;
-        }
         let mut add = |normal: Vec3, separation: f64, kind: Kind| self.add(axes, ranking, normal, separation, kind);
         for (i, face) in p.faces[..self.own_faces].iter().enumerate() {
             let low = c.lowest(face.normal);
@@ -246,24 +243,6 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             }
         }
         true
-    }
-
-    /// True if an axis is found that keeps the shapes farther apart than they can travel.
-    fn is_beyond_reach(&self) -> bool {
-        let (p, c) = (self.polytope, &self.cylinder);
-        let limit = |axis: Vec3| self.query.limit_along(axis, &self.drift);
-        let mut corner = 0;
-        let ends = |axis: Vec3| {
-            corner = match p.around {
-                None => highest(p.vertices, axis).1,
-                Some(around) => around.farthest(p.vertices, axis, corner as u32),
-            };
-            [p.vertices[corner], c.lowest(axis)]
-        };
-        let (separation, axis) = look_for_axis(c.centre - p.inside.centre, limit, ends);
-        let limit = limit(axis) + self.query.touch;
-        // Climbing over edges may leave out a corner that is hardly higher.
-        separation > limit && axis.dot(c.lowest(axis) - p.vertices[highest(p.vertices, axis).1]) > limit
     }
 
     fn sides(&self, edge: &Edge) -> [Vec3; 2] {
