@@ -450,10 +450,24 @@ impl Assembler {
     /// # Errors
     /// If a number is not finite.
     pub(crate) fn add_loops(&mut self, loops: &LoopRows, target: impl Fn(f64) -> f64) -> Result<(), InputError> {
+        self.add_loops_of(loops, |_| true, target)
+    }
+
+    /// Those of them whose first tree is one of these.
+    ///
+    /// # Errors
+    /// If a number is not finite.
+    pub(crate) fn add_loops_of(
+        &mut self,
+        loops: &LoopRows,
+        is_one: impl Fn(usize) -> bool,
+        target: impl Fn(f64) -> f64,
+    ) -> Result<(), InputError> {
         for i in 0..loops.len() {
             // A row that no velocity moves holds or not, whatever is done.
             let blocks = loops.blocks(i);
-            if blocks.iter().any(|(_, row)| row.iter().any(|x| *x != 0.0)) {
+            let is_one = blocks.first().is_some_and(|(tree, _)| is_one(*tree));
+            if is_one && blocks.iter().any(|(_, row)| row.iter().any(|x| *x != 0.0)) {
                 self.problem.add_bilateral(&blocks, loops.rate(i), target(loops.value(i)))?;
                 self.loop_rows += 1;
             }

@@ -19,8 +19,8 @@ pub(super) enum Source {
     Limit(usize),
     /// The limit of a tendon, by its number, and the direction away from it (1 or −1).
     Tendon { tendon: usize, away: f64 },
-    /// A row of a closed loop.
-    Loop,
+    /// A row of a closed loop, by its number.
+    Loop(usize),
 }
 
 /// A row of the projection.
@@ -32,7 +32,7 @@ pub(super) struct Row {
     /// A tree it moves.
     pub tree: usize,
     /// It is to be put right.
-    wrong: bool,
+    pub wrong: bool,
 }
 
 /// An island, at its root.
@@ -41,6 +41,8 @@ struct Island {
     velocities: usize,
     wrong: bool,
     looped: bool,
+    /// Its motion is found.
+    done: bool,
     /// Rows, while they are counted and put in order.
     rows: usize,
 }
@@ -48,10 +50,6 @@ struct Island {
 impl Island {
     fn is_exact(&self) -> bool {
         self.wrong && (self.looped || self.velocities <= SMALL)
-    }
-
-    fn is_large(&self) -> bool {
-        self.wrong && !self.is_exact()
     }
 }
 
@@ -66,8 +64,9 @@ pub(super) struct Islands {
     parent: Vec<usize>,
     islands: Vec<Island>,
     seen: Vec<bool>,
-    /// Rows of the large islands, one island after the other, and where each begins and ends.
+    /// Rows of the islands that are wrong, one island after the other, and where those of each begin and end.
     order: Vec<usize>,
+    exact: Vec<Range<usize>>,
     large: Vec<Range<usize>>,
 }
 
@@ -92,14 +91,40 @@ impl Islands {
         self.islands[island].looped
     }
 
-    /// The rows of islands that are solved exactly, in the order of contacts, limits of joints and tendons, loops.
-    pub(super) fn exact(&self) -> impl Iterator<Item = &Row> {
-        self.rows.iter().filter(|row| self.islands[self.parent[row.tree]].is_exact())
+    /// Number of islands that are solved exactly.
+    pub(super) fn count_exact(&self) -> usize {
+        self.exact.len()
+    }
+
+    /// The rows of one of them.
+    pub(super) fn rows_of_exact(&self, number: usize) -> impl Iterator<Item = &Row> + Clone {
+        self.in_range(&self.exact[number])
+    }
+
+    /// Notes that the motion of one of them is found.
+    pub(super) fn note_done(&mut self, number: usize) {
+        let row = self.rows[self.order[self.exact[number].start]];
+        self.islands[self.parent[row.tree]].done = true;
+    }
+
+    /// True if the island of a tree is still to be solved exactly.
+    pub(super) fn is_left(&self, tree: usize) -> bool {
+        let island = &self.islands[self.parent[tree]];
+        island.is_exact() && !island.done
+    }
+
+    /// The rows of islands that are still to be solved exactly, in the order of contacts, limits of joints and tendons, loops.
+    pub(super) fn left(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| self.is_left(row.tree))
     }
 
     /// The large islands.
     pub(super) fn large(&self) -> impl Iterator<Item = impl Iterator<Item = &Row> + Clone> {
-        self.large.iter().map(|range| self.order[range.clone()].iter().map(|&k| &self.rows[k]))
+        self.large.iter().map(|range| self.in_range(range))
+    }
+
+    fn in_range(&self, range: &Range<usize>) -> impl Iterator<Item = &Row> + Clone {
+        self.order[range.clone()].iter().map(|&k| &self.rows[k])
     }
 
     /// Finds rows and islands at configuration `q`; what is `enough` is left alone.
@@ -153,7 +178,7 @@ impl Islands {
         for i in 0..loops.len() {
             let blocks = loops.blocks(i);
             let Some(&(tree, _)) = blocks.first() else { continue };
-            let row = Row { source: Source::Loop, gap: 0.0, tree, wrong: loops.value(i).abs() > OPEN };
+            let row = Row { source: Source::Loop(i), gap: 0.0, tree, wrong: loops.value(i).abs() > OPEN };
             blocks.iter().for_each(|(other, _)| self.join(world, [tree, *other]));
             self.push(world, row, [Some(tree), None]);
         }
@@ -190,7 +215,7 @@ impl Islands {
         tree
     }
 
-    /// What each island has to do, and the rows of the large ones in their order.
+    /// What each island has to do, and the rows of those that are wrong in their order.
     fn number(&mut self, trees: usize) {
         for tree in 0..trees {
             self.parent[tree] = self.root(tree);
@@ -198,13 +223,15 @@ impl Islands {
         for row in &self.rows {
             let island = &mut self.islands[self.parent[row.tree]];
             island.wrong |= row.wrong;
-            island.looped |= matches!(row.source, Source::Loop | Source::Tendon { .. });
+            island.looped |= matches!(row.source, Source::Loop(_) | Source::Tendon { .. });
             island.rows += 1;
         }
+        self.exact.clear();
         self.large.clear();
         let mut end = 0;
-        for island in self.islands.iter_mut().filter(|island| island.is_large()) {
-            self.large.push(end..end + island.rows);
+        for island in self.islands.iter_mut().filter(|island| island.wrong) {
+            let of_kind = if island.is_exact() { &mut self.exact } else { &mut self.large };
+            of_kind.push(end..end + island.rows);
             end += island.rows;
             island.rows = end - island.rows;
         }
@@ -212,7 +239,7 @@ impl Islands {
         self.order.resize(end, 0);
         for (k, row) in self.rows.iter().enumerate() {
             let island = &mut self.islands[self.parent[row.tree]];
-            if island.is_large() {
+            if island.wrong {
                 self.order[island.rows] = k;
                 island.rows += 1;
             }

@@ -5,6 +5,7 @@
 //! those in which all is well are left alone. Small ones, and those with loops, are solved exactly,
 //! large ones as far as rounds need it.
 
+mod active_rows;
 mod islands;
 mod least_motion;
 mod newton;
@@ -20,6 +21,7 @@ use stiction_lcp::{InputError, Matrix};
 use crate::simulation::Simulation;
 use crate::time_stepping::{HIT, smaller};
 use crate::world::World;
+use active_rows::{ActiveRows, Bound};
 use islands::{Islands, Source, tendon_limits};
 use least_motion::LeastMotion;
 
@@ -137,6 +139,7 @@ struct Found {
 pub(crate) struct Projection {
     islands: Islands,
     least: LeastMotion,
+    active: ActiveRows,
     /// The motion found, nv.
     motion: Vec<f64>,
 }
@@ -149,7 +152,7 @@ impl Projection {
         let (contacts, limits) = (problem.contacts(), problem.limits());
         // Of each island, by its tree: what is asked, and what would be left.
         let mut depths = vec![[0.0_f64; 2]; world.model.trees().len()];
-        for row in islands.exact() {
+        for row in islands.left() {
             let along = match row.source {
                 Source::Contact(_) => {
                     contact += 1;
@@ -159,7 +162,7 @@ impl Projection {
                     limit += 1;
                     limits.rows.dot(limit - 1, motion)
                 }
-                Source::Loop => continue,
+                Source::Loop(_) => continue,
             };
             let [asked, left] = &mut depths[islands.island(row.tree)];
             *asked = asked.max(-row.gap);
@@ -297,6 +300,21 @@ impl Simulation {
         found
     }
 
+    /// Finds the contacts that take part where so much is to be put right, or more if something overlaps.
+    fn find_contacts_near(&mut self, asked: f64) {
+        let clock = self.clock();
+        let Self { work, world, scratch, collision, .. } = self;
+        let mut deepest_within = |margin: f64| {
+            let contacts = collision.find(&world.model, work, &scratch.motion, 0.0, margin);
+            contacts.iter().map(|point| -point.gap).fold(0.0, f64::max)
+        };
+        let deepest = deepest_within(NEAR * asked);
+        if deepest > asked {
+            deepest_within(NEAR * deepest);
+        }
+        self.phases.collision += clock.map_or_else(Default::default, |c| c.elapsed());
+    }
+
     /// One round of the projection: min ‖Δq‖ in the metric of the step's inertia, under N Δq ≥ −gap
     /// and J Δq = −φ; where no motion satisfies that, the one that violates it least.
     pub(crate) fn project(&mut self, enough: Enough) -> Result<Moved, InputError> {
@@ -305,9 +323,10 @@ impl Simulation {
         let asked = projection.islands.asked();
         projection.motion.clear();
         projection.motion.resize(world.model.nv(), 0.0);
+        let active = self.project_active(enough);
         let exactly = self.project_exactly()?;
         let large = self.project_large();
-        if exactly == Moved::Not && large == Moved::Not {
+        if !active && exactly == Moved::Not && large == Moved::Not {
             return Ok(Moved::Not);
         }
         let Self { work, world, state, scratch, loops, projection, drives, .. } = self;
@@ -325,13 +344,53 @@ impl Simulation {
         Ok(if all { Moved::AllTheWay } else { Moved::Partly })
     }
 
-    /// The islands that are small or have loops, exactly: their part of the motion.
+    /// The islands that are small or have loops, where it takes little to find which rows act: their part of the motion. True if there are any.
+    fn project_active(&mut self, enough: Enough) -> bool {
+        let Self { work, world, collision, assembler, sizes, loops, projection, drives, .. } = self;
+        let Projection { islands, active, motion, .. } = projection;
+        let (model, points, mut any) = (&world.model, collision.contacts(), false);
+        for number in 0..islands.count_exact() {
+            active.clear(model.trees().len());
+            for row in islands.rows_of_exact(number) {
+                let bound = |slack: f64| Bound { value: -row.gap, slack, acts: row.wrong, always: false };
+                match row.source {
+                    Source::Contact(k) => {
+                        let bound = bound(enough.of_geoms(smaller(sizes, &points[k])));
+                        let (mass, (normal, count)) = assembler.normal_row(world, work, &points[k]);
+                        active.add(mass, (1.0, &normal[..count]), bound);
+                    }
+                    Source::Limit(i) => {
+                        let limit = islands.limit(i);
+                        let (mass, along) = assembler.joint_row(model, limit.velocity, limit.row());
+                        active.add(mass, (1.0, &[along]), bound(enough.of_joints()));
+                    }
+                    Source::Tendon { tendon, away } => {
+                        let (mass, bound) = (assembler.problem.mass(), bound(enough.of_joints()));
+                        drives.tendons[tendon].1.with_blocks(|blocks| active.add(mass, (away, blocks), bound));
+                    }
+                    Source::Loop(i) => {
+                        let value = loop_target(loops.value(i));
+                        let bound = Bound { value, slack: OPEN, acts: true, always: true };
+                        active.add(assembler.problem.mass(), (1.0, &loops.blocks(i)), bound);
+                    }
+                }
+            }
+            if active.solve(assembler.problem.mass()) {
+                active.write(model, motion);
+                islands.note_done(number);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Those that are left, exactly: their part of the motion.
     fn project_exactly(&mut self) -> Result<Moved, InputError> {
         let Self { work, world, scratch, collision, assembler, projector, sizes, loops, projection, drives, .. } = self;
         let points = collision.contacts();
         assembler.restart(&scratch.zeros, &scratch.zeros, 1.0)?;
         let mut any = false;
-        for row in projection.islands.exact() {
+        for row in projection.islands.left() {
             any = true;
             let bounce = (-row.gap).max(0.0);
             match row.source {
@@ -345,13 +404,14 @@ impl Simulation {
                     let (of, along) = (world.model.nv() + tendon, &drives.tendons[tendon].1);
                     assembler.add_row_limit(of, along, away, row.gap, bounce)?;
                 }
-                Source::Loop => {}
+                Source::Loop(_) => {}
             }
         }
         if !any {
             return Ok(Moved::Not);
         }
-        assembler.add_loops(loops, |value| if value.abs() > OPEN { -value } else { 0.0 })?;
+        let islands = &projection.islands;
+        assembler.add_loops_of(loops, |tree| islands.is_left(tree), loop_target)?;
         let mut outcome = projector.solve(&assembler.problem)?;
         let mut moved = Moved::AllTheWay;
         if outcome.solved().is_none() {
@@ -359,7 +419,8 @@ impl Simulation {
             moved = Moved::Partly;
         }
         let Some(solution) = outcome.solved() else { return Ok(Moved::Not) };
-        projection.motion.copy_from_slice(&solution.motion[..world.model.nv()]);
+        // Zero where the motion is found already.
+        projection.motion.iter_mut().zip(&solution.motion).for_each(|(own, found)| *own += found);
         projector.recycle(outcome);
         if moved == Moved::Partly && !projection.keep_useful(world, &assembler.problem) {
             return Ok(Moved::Not);
@@ -370,7 +431,7 @@ impl Simulation {
     /// The large islands, one after the other: their part of the motion.
     fn project_large(&mut self) -> Moved {
         let Self { work, world, collision, assembler, sizes, projection, .. } = self;
-        let Projection { islands, least, motion } = projection;
+        let Projection { islands, least, motion, .. } = projection;
         let (mut moved, points, trees) = (Moved::Not, collision.contacts(), world.model.trees());
         for rows in islands.large() {
             least.clear(trees.len());
@@ -392,7 +453,7 @@ impl Simulation {
                         least.add(mass, &[along], -row.gap, tolerance);
                     }
                     // Their islands are solved exactly.
-                    Source::Loop | Source::Tendon { .. } => {}
+                    Source::Loop(_) | Source::Tendon { .. } => {}
                 }
             }
             let all = least.solve(assembler.problem.mass());
@@ -437,8 +498,10 @@ impl Simulation {
                 break;
             }
             work.update_velocities(&world.model, &state.v);
-            work.link_velocities(&world.model, &state.v, &mut scratch.motion);
-            self.find_contacts(false);
+            scratch.motion.fill(LinkMotion::ZERO);
+            let opened = (0..loops.len()).map(|i| loops.value(i).abs()).fold(0.0, f64::max);
+            let asked = opened.max(self.beyond_curved_limits());
+            self.find_contacts_near(asked);
             let moved = self.project(Enough::Nothing)?;
             if moved == Moved::Not || within && moved == Moved::Partly {
                 break;
@@ -461,6 +524,11 @@ impl Simulation {
         }
         self.put_joints_at(q);
     }
+}
+
+/// The motion that a loop asks for that is open by this.
+fn loop_target(value: f64) -> f64 {
+    if value.abs() > OPEN { -value } else { 0.0 }
 }
 
 /// How far the farthest joint is beyond one of these limits (m or rad); 0 if none is.
