@@ -2,8 +2,9 @@
 //! by moving, never by forces.
 //!
 //! What is to be put right, and what is so near that moving could close it, is split into islands;
-//! those in which all is well are left alone. Small ones, and those with loops, are solved exactly,
-//! large ones as far as rounds need it.
+//! those in which all is well are left alone. Small ones, and those with loops, are solved exactly:
+//! by the rows that act, where a few rounds find them, else as a contact problem without friction.
+//! Large ones are solved as far as rounds need it.
 
 mod active_rows;
 mod islands;
@@ -323,7 +324,7 @@ impl Simulation {
         let asked = projection.islands.asked();
         projection.motion.clear();
         projection.motion.resize(world.model.nv(), 0.0);
-        let active = self.project_active(enough);
+        let active = self.project_active();
         let exactly = self.project_exactly()?;
         let large = self.project_large();
         if !active && exactly == Moved::Not && large == Moved::Not {
@@ -345,7 +346,7 @@ impl Simulation {
     }
 
     /// The islands that are small or have loops, where it takes little to find which rows act: their part of the motion. True if there are any.
-    fn project_active(&mut self, enough: Enough) -> bool {
+    fn project_active(&mut self) -> bool {
         let Self { work, world, collision, assembler, sizes, loops, projection, drives, .. } = self;
         let Projection { islands, active, motion, .. } = projection;
         let (model, points, mut any) = (&world.model, collision.contacts(), false);
@@ -355,17 +356,17 @@ impl Simulation {
                 let bound = |slack: f64| Bound { value: -row.gap, slack, acts: row.wrong, always: false };
                 match row.source {
                     Source::Contact(k) => {
-                        let bound = bound(enough.of_geoms(smaller(sizes, &points[k])));
+                        let bound = bound(Enough::Nothing.of_geoms(smaller(sizes, &points[k])));
                         let (mass, (normal, count)) = assembler.normal_row(world, work, &points[k]);
                         active.add(mass, (1.0, &normal[..count]), bound);
                     }
                     Source::Limit(i) => {
                         let limit = islands.limit(i);
                         let (mass, along) = assembler.joint_row(model, limit.velocity, limit.row());
-                        active.add(mass, (1.0, &[along]), bound(enough.of_joints()));
+                        active.add(mass, (1.0, &[along]), bound(Enough::Nothing.of_joints()));
                     }
                     Source::Tendon { tendon, away } => {
-                        let (mass, bound) = (assembler.problem.mass(), bound(enough.of_joints()));
+                        let (mass, bound) = (assembler.problem.mass(), bound(Enough::Nothing.of_joints()));
                         drives.tendons[tendon].1.with_blocks(|blocks| active.add(mass, (away, blocks), bound));
                     }
                     Source::Loop(i) => {

@@ -30,14 +30,16 @@ const ONE_PLACE: f64 = 0.1;
 
 /// Of the contacts from `start` on, between a face and an edge along it that crosses one of the
 /// face's edges in the contact `crossing`, keeps those that a small turn closes: away from the
-/// crossing, and hardly higher above the face.
+/// crossing, and hardly higher above the face. What is deeper below the face than the two overlap at
+/// the crossing is just inside the face's edge, and leaves by it.
 pub(crate) fn keep_beside(crossing: &Touch, start: usize, query: &Query, out: &mut Vec<Touch>) {
     let mut k = 0;
     out.retain(|touch| {
         k += 1;
         let apart = (touch.point - crossing.point).norm();
         let rise = touch.gap - crossing.gap;
-        k <= start || (apart > ONE_PLACE * query.size && rise.abs() <= ALONG_FACE * apart)
+        let is_deeper = touch.gap < crossing.gap.min(0.0) - query.touch;
+        k <= start || !is_deeper && (apart > ONE_PLACE * query.size && rise.abs() <= ALONG_FACE * apart)
     });
 }
 
@@ -160,5 +162,26 @@ impl Ranking {
     /// True if `new` beats `old`, which came first.
     pub(crate) fn better(&self, new: Rank, old: Rank) -> bool {
         if new.apart != old.apart { new.apart } else { new.key > old.key + self.preference }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collision::frame::Drift;
+
+    #[test]
+    fn what_is_deeper_than_the_crossing_is_not_beside_it() {
+        let drift = Drift { linear: Vec3::ZERO, angular: Vec3::ZERO, about: Vec3::ZERO };
+        let query = Query { reach: 1e-3, margin: 0.0, radius: 0.1, bend: 0.0, touch: 1e-10, size: 0.05, drift };
+        let at = |x: f64, gap: f64| Touch::new(Vec3::new(x, 0.0, 0.0), Vec3::Z, gap, 0);
+        for (crossing, kept) in [(-1e-5, [-5e-6, 1e-3]), (1e-5, [5e-6, 1e-3])] {
+            let mut out = vec![at(0.0, crossing)];
+            // Too near, too high, too deep, and two that a small turn closes.
+            out.extend([at(1e-3, 1e-4), at(0.03, 1e-2), at(0.03, -5e-3), at(0.03, kept[0]), at(0.03, kept[1])]);
+            let first = out[0];
+            keep_beside(&first, 1, &query, &mut out);
+            assert_eq!(out.iter().map(|touch| touch.gap).collect::<Vec<_>>(), [crossing, kept[0], kept[1]]);
+        }
     }
 }
