@@ -6,7 +6,10 @@ use crate::collision::vector::Norm;
 use crate::math::Vec3;
 
 /// Overlap along an axis that is small beside the shapes: at most this fraction of the smaller one's size.
-const SHALLOW: f64 = 1e-3;
+pub(crate) const SHALLOW: f64 = 1e-3;
+
+/// Overlap along an axis that rounding and projection leave: at most this fraction of the smaller one's size.
+const ROUNDED: f64 = 1e-5;
 
 /// Motion is slow along an axis if it is at most this fraction of the whole.
 const SLOW: f64 = 0.1;
@@ -97,6 +100,7 @@ pub(crate) struct Ranking {
     pub skin: f64,
     /// Overlap that the step's motion may have made, and that may be small beside it (m).
     pub shallow: f64,
+    rounded: f64,
     preference: f64,
     /// Motion along an axis that is slow beside the whole (m).
     slow: f64,
@@ -140,7 +144,8 @@ impl Leaders {
 impl Ranking {
     pub(crate) fn new(query: &Query, travel: f64) -> Self {
         let skin = SHALLOW * query.size;
-        Self { skin, shallow: travel.min(skin) + query.touch, preference: PREFERENCE * query.size, slow: SLOW * travel }
+        let (rounded, preference) = (ROUNDED * query.size, PREFERENCE * query.size);
+        Self { skin, shallow: travel.min(skin) + query.touch, rounded, preference, slow: SLOW * travel }
     }
 
     /// The rank of an axis with the given separation now, which the motion changes by `change`.
@@ -157,6 +162,12 @@ impl Ranking {
         let last = leaders.keys[leaders.keys.len() - 1];
         // Closer together, motion may not count.
         last > self.shallow && bound < last - self.preference
+    }
+
+    /// True if shapes without contacts along an axis with this separation are level with each other there, but for rounding: what comes over
+    /// the other has come from the side of a neighbour, which holds it.
+    pub(crate) fn is_level(&self, separation: f64) -> bool {
+        separation >= -self.rounded
     }
 
     /// True if `new` beats `old`, which came first.

@@ -33,13 +33,20 @@ struct Axis {
     separation: f64,
 }
 
-pub(crate) fn boxes(frames: [&Frame; 2], half: [Vec3; 2], query: &Query, clip: &mut Clip, out: &mut Vec<Touch>) {
+/// Contacts of two boxes; false if an axis keeps them farther apart than they can travel, or they are level with each other along one.
+pub(crate) fn boxes(
+    frames: [&Frame; 2],
+    half: [Vec3; 2],
+    query: &Query,
+    clip: &mut Clip,
+    out: &mut Vec<Touch>,
+) -> bool {
     let relative = frames[0].relative(frames[1]);
     let drift = query.drift.seen_from(frames[0]);
     let pair = Boxes { half, rotation: relative.rotation, centre: relative.origin, drift, query };
     let mut axes = [Axis { normal: Vec3::ZERO, separation: f64::NEG_INFINITY }; AXES];
     if !pair.separations(&mut axes) {
-        return;
+        return false;
     }
     let ranking = Ranking::new(query, pair.drift.linear.norm());
     let mut ranks = axes.map(|a| {
@@ -51,12 +58,15 @@ pub(crate) fn boxes(frames: [&Frame; 2], half: [Vec3; 2], query: &Query, clip: &
         (1..AXES).for_each(|k| best = if ranking.better(ranks[k], ranks[best]) { k } else { best });
         // Where an axis keeps them apart, no other can push them out.
         if apart && !ranks[best].apart {
-            return;
+            break;
         }
         apart |= ranks[best].apart;
         let start = out.len();
         let (axis, number) = pair.reference(best, axes[best]);
         if pair.contacts(number, &axis, clip, out) {
+            if out.len() == start {
+                return !ranking.is_level(axis.separation);
+            }
             if number >= EDGES && axis.separation >= -ranking.skin {
                 pair.beside_crossing(number - EDGES, axis.normal, clip, start, out);
             }
@@ -64,10 +74,11 @@ pub(crate) fn boxes(frames: [&Frame; 2], half: [Vec3; 2], query: &Query, clip: &
                 touch.point = frames[0].point_to_world(touch.point);
                 touch.normal = frames[0].rotation * touch.normal;
             }
-            return;
+            break;
         }
         ranks[best] = Rank::WORST;
     }
+    true
 }
 
 /// The separations of two boxes.

@@ -9,6 +9,7 @@ pub(crate) mod cylinders;
 pub(crate) mod ellipsoid;
 mod face_plane;
 pub(crate) mod half_space;
+mod nearest;
 pub(crate) mod polytopes;
 mod reach;
 pub(crate) mod round;
@@ -116,6 +117,13 @@ fn convex(first: Member, second: Member, query: &Query, scratch: &mut Scratch, o
         return;
     }
     let [a, b] = frames;
+    let start = out.len();
+    if let Some(near) = sharp(&first, &second, query, scratch, out) {
+        if near && out.len() == start {
+            nearest::add_where_they_meet(&first, &second, query, scratch, out);
+        }
+        return;
+    }
     match (first.solid, second.solid) {
         (Solid::Hull(hull), Solid::Sphere { radius }) => {
             round::sphere(a, b, *radius, query, out, |p| Some(to_polytope(p, hull.view())))
@@ -135,12 +143,6 @@ fn convex(first: Member, second: Member, query: &Query, scratch: &mut Scratch, o
         (Solid::Capsule { half_length: h, radius: r }, Solid::Capsule { half_length, radius }) => {
             round::capsules(frames, [*h, *half_length], [*r, *radius], query, out)
         }
-        (Solid::Cuboid { half: own, .. }, Solid::Cuboid { half, .. }) => {
-            boxes::boxes(frames, [*own, *half], query, &mut scratch.clip, out)
-        }
-        (Solid::Hull(p), Solid::Hull(q) | Solid::Cuboid { polytope: q, .. }) => {
-            polytopes::polytopes(frames, [p.view(), q.view()], query, &mut scratch.polytopes, out)
-        }
         (Solid::Hull(p) | Solid::Cuboid { polytope: p, .. }, Solid::Cylinder { half_length, radius }) => {
             cylinder::polytope_cylinder(frames, p.view(), [*half_length, *radius], query, &mut scratch.cylinder, out)
         }
@@ -159,6 +161,21 @@ fn convex(first: Member, second: Member, query: &Query, scratch: &mut Scratch, o
         }
         // Ranks exclude all others.
         _ => {}
+    }
+}
+
+/// Contacts of two polytopes between features that face each other; false if an axis keeps them farther apart than they can travel.
+/// `None` for other shapes.
+fn sharp(first: &Member, second: &Member, query: &Query, scratch: &mut Scratch, out: &mut Vec<Touch>) -> Option<bool> {
+    let frames = [first.frame, second.frame];
+    match (first.solid, second.solid) {
+        (Solid::Cuboid { half: own, .. }, Solid::Cuboid { half, .. }) => {
+            Some(boxes::boxes(frames, [*own, *half], query, &mut scratch.clip, out))
+        }
+        (Solid::Hull(p), Solid::Hull(q) | Solid::Cuboid { polytope: q, .. }) => {
+            Some(polytopes::polytopes(frames, [p.view(), q.view()], query, &mut scratch.polytopes, out))
+        }
+        _ => None,
     }
 }
 

@@ -62,6 +62,8 @@ pub(crate) struct Scratch {
     facing: Vec<u32>,
     sides: Vec<Side>,
     clip: Clip,
+    /// The polytopes have no contacts along an axis along which they are level with each other.
+    level: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -110,23 +112,26 @@ pub(crate) struct Pair<'a, F> {
 }
 
 impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
-    /// Contacts in the first polytope's frame, normals from the first to the second.
-    pub(crate) fn contacts(&self, scratch: &mut Scratch, out: &mut Vec<Touch>) {
+    /// Contacts in the first polytope's frame, normals from the first to the second. False if an axis keeps the polytopes farther apart
+    /// than they can travel, or they are level with each other along one.
+    pub(crate) fn contacts(&self, scratch: &mut Scratch, out: &mut Vec<Touch>) -> bool {
         let ranking = Ranking::new(self.query, self.drift.linear.norm());
         let start = out.len();
-        let overlap = self.near_contacts(scratch, &ranking, out);
+        let Some(overlap) = self.near_contacts(scratch, &ranking, out) else { return false };
         // A near search leaves axes out. Solids that overlap have a contact, and those that are said
         // to overlap by more than the motion explains do so along every axis.
         if self.solid && !self.smooth && overlap > ranking.shallow {
             self.complete_contacts(start, scratch, &ranking, out);
         }
+        !scratch.level
     }
 
     /// Contacts along the best axis that has any; the overlap along that axis (m). Infinite if there is no
-    /// contact although no axis keeps the two apart.
-    fn near_contacts(&self, scratch: &mut Scratch, ranking: &Ranking, out: &mut Vec<Touch>) -> f64 {
+    /// contact although no axis keeps the two apart; `None` if one keeps them farther apart than they can travel.
+    fn near_contacts(&self, scratch: &mut Scratch, ranking: &Ranking, out: &mut Vec<Touch>) -> Option<f64> {
+        scratch.level = false;
         if !self.axes(Search::Near, scratch, ranking) {
-            return 0.0;
+            return None;
         }
         let start = out.len();
         let mut held = false;
@@ -155,12 +160,13 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                     self.beside_crossing([i, j], start, scratch, out);
                 }
                 if out.len() > start {
-                    return deepest(&out[start..]).max(-axis.separation);
+                    return Some(deepest(&out[start..]).max(-axis.separation));
                 }
+                scratch.level = ranking.is_level(axis.separation);
                 break;
             }
         }
-        if apart { 0.0 } else { f64::INFINITY }
+        Some(if apart { 0.0 } else { f64::INFINITY })
     }
 
     /// Puts the contacts from `start` on right where they are not those of the best of all axes: a
@@ -761,10 +767,11 @@ pub(crate) fn polytopes(
     query: &Query,
     scratch: &mut Scratch,
     out: &mut Vec<Touch>,
-) {
+) -> bool {
     let start = out.len();
-    solids(frames, polytopes, query).contacts(scratch, out);
+    let near = solids(frames, polytopes, query).contacts(scratch, out);
     to_world(frames[0], &mut out[start..]);
+    near
 }
 
 /// The separations of two solid polytopes.

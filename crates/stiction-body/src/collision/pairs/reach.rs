@@ -51,7 +51,7 @@ fn an_axis_keeps_apart(first: &Member, second: &Member, query: &Query) -> bool {
 }
 
 /// How far a shape extends, asked along one axis after the other.
-struct Support<'a> {
+pub(super) struct Support<'a> {
     core: Core<'a>,
     /// A hull of many corners, and the corner found last.
     hull: Option<(PolytopeRef<'a>, usize)>,
@@ -59,7 +59,7 @@ struct Support<'a> {
 
 impl<'a> Support<'a> {
     /// Of a convex shape with bounds.
-    fn new(solid: &'a Solid) -> Option<Self> {
+    pub(super) fn new(solid: &'a Solid) -> Option<Self> {
         let hull = match solid {
             Solid::Hull(hull) => Some((hull.view(), 0)).filter(|(view, _)| view.around.is_some()),
             _ => None,
@@ -69,7 +69,7 @@ impl<'a> Support<'a> {
 
     /// The point of the core that is farthest along an axis. Of a hull with many corners one is found by climbing, which may leave out
     /// a corner that is hardly higher.
-    fn farthest(&mut self, axis: Vec3) -> Vec3 {
+    pub(super) fn farthest(&mut self, axis: Vec3) -> Vec3 {
         let Some((hull, corner)) = &mut self.hull else { return self.core.farthest(axis) };
         let Some(around) = hull.around else { return self.core.farthest(axis) };
         *corner = around.farthest(hull.vertices, axis, *corner as u32);
