@@ -1,4 +1,5 @@
-//! The point of a shape that is closest to a given point, in the shape's frame: exact formulas, no iteration.
+//! The point of a shape that is closest to a given point, in the shape's frame: by exact formulas, of hulls of many corners
+//! those of one face after the other.
 
 use crate::collision::polytope::{Around, Edge, Planes, PolytopeRef};
 use crate::collision::vector::Norm;
@@ -231,12 +232,13 @@ mod tests {
         let mut draw = || Vec3::new(rng.normal(), rng.normal(), rng.normal());
         let mut outside = 0;
         for k in 0..40 {
-            let scale = [Vec3::ONE, Vec3::new(1.0, 1.0, 0.05), Vec3::new(1.0, 0.1, 0.1)][k % 3];
+            let thin = [0.1, 1e-3, 1e-5][k / 3 % 3];
+            let scale = [Vec3::ONE, Vec3::new(1.0, 1.0, thin), Vec3::new(1.0, thin, thin)][k % 3];
             let points: Vec<Vec3> = (0..30 + 20 * k).map(|_| draw().normalize() * scale).collect();
             let hull = Polytope::hull(&points).unwrap();
             let view = hull.view();
             for _ in 0..200 {
-                let p = draw() * scale * 1.5;
+                let p = draw() * [scale, Vec3::ONE][k / 9 % 2] * 1.5;
                 let near = to_polytope(p, view);
                 let few = PolytopeRef { around: None, planes: None, ..view };
                 let all = to_polytope(p, few);

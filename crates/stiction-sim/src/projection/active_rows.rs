@@ -127,14 +127,14 @@ impl ActiveRows {
         any
     }
 
-    /// Lets rows that are violated act; true if there are any. `None` if one acted already, and depends on others.
+    /// Lets rows that are violated act; true if there are any. `None` if one acted already, and depends on others, or is not finite.
     fn add_violated(&mut self) -> Option<bool> {
         let mut any = false;
         for i in 0..self.rows.len() {
             let Bound { value, slack, acts, always } = self.bounds[i];
             let lack = value - self.row(i).map(|(at, row)| dot(row, &self.x[at..at + row.len()])).sum::<f64>();
-            if lack > slack || always && lack < -slack {
-                if acts {
+            if lack > slack || lack.is_nan() || always && lack < -slack {
+                if acts || lack.is_nan() {
                     return None;
                 }
                 self.bounds[i].acts = true;

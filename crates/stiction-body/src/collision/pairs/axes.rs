@@ -167,7 +167,7 @@ impl Ranking {
     /// True if shapes without contacts along an axis with this separation are level with each other there, but for rounding: what comes over
     /// the other has come from the side of a neighbour, which holds it.
     pub(crate) fn is_level(&self, separation: f64) -> bool {
-        separation >= -self.rounded
+        separation.abs() <= self.rounded
     }
 
     /// True if `new` beats `old`, which came first.

@@ -65,18 +65,23 @@ mod tests {
     use crate::collision::vector::Norm;
     use stiction_linalg::rng::Rng;
 
-    /// Boxes that are hardly apart and come to overlap within the step have contacts, and so have hulls that are boxes.
+    /// Boxes that are hardly apart and come to overlap within the step have contacts, and so have hulls: of boxes, of few points and of many.
     #[test]
     fn what_comes_to_overlap_has_contacts() {
         let mut rng = Rng::new(23);
         let half = Vec3::splat(0.05);
         let cuboid = Polytope::cuboid(half);
         let hull = Solid::Hull(Polytope::hull(&cuboid.vertices).unwrap());
-        let solids = [Solid::Cuboid { half, polytope: cuboid }, hull];
+        let mut round = Rng::new(7);
+        let mut cloud = |count: usize| {
+            let mut point = |_| Vec3::new(round.normal(), round.normal(), round.normal()).unit_or(Vec3::X) * 0.05;
+            Solid::Hull(Polytope::hull(&(0..count).map(&mut point).collect::<Vec<_>>()).unwrap())
+        };
+        let solids = [Solid::Cuboid { half, polytope: cuboid }, hull, cloud(8), cloud(60)];
         let (mut scratch, mut overlapping, mut nearest) = (Scratch::default(), 0, 0);
         for k in 0..20_000 {
             let mut vector = |size: f64| Vec3::new(rng.normal(), rng.normal(), rng.normal()) * size;
-            let solid = &solids[k / 10 % 2];
+            let solid = &solids[k / 10 % solids.len()];
             let member = |frame| Member { solid, frame, centre: Vec3::ZERO, half };
             let turn = axis_angle(vector([1.0, 0.03, 0.01][k % 3]));
             let fixed = Frame { rotation: Mat3::IDENTITY, origin: Vec3::ZERO };
