@@ -184,7 +184,7 @@ mod tests {
         // What holds does not act, unless it must.
         assert!(near(&solve(&[(0, -0.5, false)]).unwrap(), [0.0; 3]));
         assert!(near(&solve(&[(0, -0.5, true)]).unwrap(), [-0.4, 0.0, 0.1]));
-        // A row that the motion of others would violate acts too: 0.1 between the two, and at least 0.3 of the sum of that and another.
+        // A row that the motion of the others would violate acts too: alone the sum leaves 0.28 between the two, not 0.45.
         let x = solve(&[(2, 0.5, false), (1, -0.1, false), (0, 0.45, false)]).unwrap();
         assert!((x[0] - x[2] - 0.45).abs() < 1e-15 && (x[1] - 0.05).abs() < 1e-15, "{x:?}");
         // The sum of two rows, as both say, less, more, and another value than that.
