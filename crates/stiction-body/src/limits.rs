@@ -77,14 +77,19 @@ impl JointLimit {
 impl Link {
     /// The limits of its joint at configuration `q` (nq), in the order of velocities and ends.
     pub fn limits<'a>(&'a self, q: &'a [f64]) -> impl Iterator<Item = JointLimit> + 'a {
+        let count = self.limit_count();
+        (0..count).filter_map(move |i| if count == 1 { self.angle_limit(q) } else { self.end(q, i, count) })
+    }
+
+    /// The most limits that its joint can be near.
+    pub(crate) fn limit_count(&self) -> usize {
         use JointKind::{Prismatic, Revolute, Spherical};
         let [least, largest] = self.spec.properties.limits;
-        let count = match self.spec.kind {
+        match self.spec.kind {
             Revolute { .. } | Prismatic { .. } if least.is_finite() || largest.is_finite() => 2,
             Spherical if largest <= HELD => 6,
             _ => usize::from(self.has_angle_limit()),
-        };
-        (0..count).filter_map(move |i| if count == 1 { self.angle_limit(q) } else { self.end(q, i, count) })
+        }
     }
 
     /// True of a spherical joint whose angle is limited: motion along the limit may leave it.
@@ -147,7 +152,7 @@ impl Link {
 impl Model {
     /// The limits of all joints at configuration `q` (nq), in the order of velocities and ends.
     pub fn limits<'a>(&'a self, q: &'a [f64]) -> impl Iterator<Item = JointLimit> + 'a {
-        self.joints().flat_map(move |link| link.limits(q))
+        self.bodies().limited.iter().flat_map(move |link| self.links()[*link].limits(q))
     }
 }
 

@@ -36,12 +36,15 @@ pub(crate) struct RigidBodies {
     pub fixed: Inertia,
     /// Of each link that is fixed to the world its pose.
     pub fixed_poses: Vec<Option<Pose>>,
+    /// The links whose joints have limits.
+    pub limited: Vec<usize>,
 }
 
 impl RigidBodies {
     /// Finds the bodies of `links`, parents before children, tree by tree.
     pub(crate) fn new(links: &[Link]) -> Self {
-        let mut out = Self { list: vec![], of_tree: vec![], fixed: Inertia::ZERO, fixed_poses: vec![] };
+        let limited = (0..links.len()).filter(|&i| links[i].limit_count() > 0).collect();
+        let mut out = Self { list: vec![], of_tree: vec![], fixed: Inertia::ZERO, fixed_poses: vec![], limited };
         // The body of each link, or the world, and the link's pose in its frame.
         let mut of_link: Vec<(Option<usize>, Pose)> = Vec::with_capacity(links.len());
         for (i, link) in links.iter().enumerate() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use stiction_lcp::matrix::axpy;
 use stiction_lcp::{InputError, Matrix};
 use stiction_linalg::block_factor::BlockFactor;
-use stiction_linalg::lanes::same_bits;
+use stiction_linalg::lanes::{all_finite, same_bits};
 
 use crate::check;
 
@@ -153,6 +153,25 @@ impl Mass {
             self.blocks[b].copy_from(&blocks[b]);
         }
         self.note_diagonals();
+        Ok(())
+    }
+
+    /// Becomes a copy of another inertia whose blocks are as many and as large.
+    ///
+    /// # Errors
+    /// `InputError::Size` if they are not.
+    pub(crate) fn copy_from(&mut self, other: &Self) -> Result<(), InputError> {
+        check::size(|| "mass blocks".into(), self.blocks.len(), other.blocks.len())?;
+        for b in 0..other.blocks.len() {
+            check::size(|| format!("rows of mass block {b}"), self.layout.size(b), other.layout.size(b))?;
+        }
+        for b in 0..other.blocks.len() {
+            self.blocks[b].copy_from(&other.blocks[b]);
+            self.factors[b].copy_from(&other.factors[b]);
+        }
+        self.diagonal.copy_from_slice(&other.diagonal);
+        self.inverse.copy_from_slice(&other.inverse);
+        self.is_diagonal.copy_from_slice(&other.is_diagonal);
         Ok(())
     }
 
@@ -370,7 +389,7 @@ fn check_square(b: usize, block: &Matrix) -> Result<(), InputError> {
     if block.rows() != block.cols() {
         return Err(InputError::NotSquare { what: format!("mass block {b}"), rows: block.rows(), cols: block.cols() });
     }
-    if block.as_slice().iter().fold(true, |all, x| all & x.is_finite()) {
+    if all_finite(block.as_slice()) {
         return (0..block.cols())
             .try_for_each(|j| check::inertia(|| format!("mass block {b}, entry ({j}, {j})"), block[(j, j)]));
     }

@@ -592,6 +592,14 @@ impl ContactProblem {
         self.mass.set(blocks)
     }
 
+    /// The same problem with the mass blocks of another one, and their factors.
+    ///
+    /// # Errors
+    /// `InputError::Size` if the number or the size of the blocks is another.
+    pub fn copy_mass(&mut self, other: &Self) -> Result<(), InputError> {
+        self.mass.copy_from(&other.mass)
+    }
+
     /// The same inertia and rows at another velocity and force.
     ///
     /// # Errors

@@ -177,13 +177,21 @@ impl BranchedCholesky {
 
 /// Adds the ranges of a column that have entries.
 fn push_runs(column: &[f64], runs: &mut Vec<(usize, usize)>) {
-    let mut at = 0;
-    while let Some(zeros) = column[at..].iter().position(|x| *x != 0.0) {
-        let start = at + zeros;
+    let mut start = count_zeros(column);
+    while start < column.len() {
         let length = column[start..].iter().position(|x| *x == 0.0).unwrap_or(column.len() - start);
-        runs.push((start, start + length));
-        at = start + length;
+        let end = start + length;
+        runs.push((start, end));
+        start = end + count_zeros(&column[end..]);
     }
+}
+
+/// Number of zeros before the first other number. There are many: they are looked at several at a time.
+fn count_zeros(x: &[f64]) -> usize {
+    let (eights, _) = x.as_chunks::<8>();
+    let is_zero = |x: &[f64; 8]| x.iter().fold(0, |bits, x| bits | x.to_bits() << 1) == 0;
+    let first = 8 * eights.iter().take_while(|eight| is_zero(eight)).count();
+    first + x[first..].iter().take_while(|x| **x == 0.0).count()
 }
 
 #[cfg(test)]

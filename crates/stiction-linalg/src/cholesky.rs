@@ -2,7 +2,7 @@
 //! semidefinite. Of A the lower triangle is read, and overwritten by L.
 
 use crate::interrupt;
-use crate::matrix::{Matrix, axpy, dot};
+use crate::matrix::{Matrix, axpy, axpy_four, dot};
 
 /// A pivot that was not accepted: A is not positive definite as the caller understands it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,7 +47,12 @@ pub fn factor_columns(
 fn eliminate(j: usize, done: usize, n: usize, stride: usize, a: &mut [f64]) -> &mut [f64] {
     let (before, rest) = a.split_at_mut(j * stride);
     let column = &mut rest[j..n];
-    for k in before.chunks_exact(stride).take(done) {
+    let mut fours = before[..done * stride].chunks_exact(4 * stride);
+    for four in &mut fours {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|k| &four[k * stride + j..k * stride + n]);
+        axpy_four([-a[0], -b[0], -c[0], -d[0]], a, b, c, d, column);
+    }
+    for k in fours.remainder().chunks_exact(stride) {
         axpy(-k[j], &k[j..n], column);
     }
     column

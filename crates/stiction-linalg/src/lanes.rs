@@ -18,6 +18,19 @@ pub fn same_bits(x: &[f64], y: &[f64]) -> bool {
     x.len() == y.len() && if x.len() < 16 { x.iter().zip(y).all(same) } else { same_bits_of_long(x, y) }
 }
 
+/// True if all numbers are finite.
+pub fn all_finite(x: &[f64]) -> bool {
+    // A product with zero is zero, or else no number.
+    let (eights, rest) = x.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for eight in eights {
+        for k in 0..8 {
+            sums[k] += 0.0 * eight[k];
+        }
+    }
+    sums.iter().chain(rest).all(|x| x.is_finite())
+}
+
 /// [`same_bits`] of rows of one length, many numbers at a time.
 fn same_bits_of_long(x: &[f64], y: &[f64]) -> bool {
     let differ = |x: &[f64], y: &[f64]| x.iter().zip(y).fold(0, |bits, (x, y)| bits | (x.to_bits() ^ y.to_bits())) != 0;

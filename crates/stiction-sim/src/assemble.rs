@@ -407,13 +407,10 @@ impl Assembler {
         reach: impl Fn(&JointLimit) -> f64,
         mut row: impl FnMut(f64) -> (f64, f64),
     ) -> Result<(), InputError> {
-        for limit in model.limits(q) {
-            if limit.gap <= reach(&limit) {
-                let (gap, bounce) = row(limit.gap);
-                self.add_limit(model, &limit, (gap, 0.0), bounce)?;
-            }
-        }
-        Ok(())
+        model.limits(q).filter(|limit| limit.gap <= reach(limit)).try_for_each(|limit| {
+            let (gap, bounce) = row(limit.gap);
+            self.add_limit(model, &limit, (gap, 0.0), bounce)
+        })
     }
 
     /// Adds the limit of a joint with a gap (m or rad) and a rate of its velocities, from which it is

@@ -244,6 +244,7 @@ impl Events {
 
     /// Loops are closed, time goes on.
     fn finish(&mut self, sim: &mut Simulation) -> Result<StepReport, StepFailure> {
+        sim.work.update_positions(&sim.world.model, &sim.state.q);
         sim.close_loops().map_err(|e| sim.fail(e.to_string(), false))?;
         if sim.settings.controllers_per_stage {
             sim.before.restore_controllers(&mut sim.controllers);

@@ -467,7 +467,7 @@ impl Simulation {
     }
 
     /// Closes the loops that the step opened by the curvature of its motion, and puts ball joints that
-    /// it led beyond their limits back, with the contacts of the new configuration in place.
+    /// it led beyond their limits back, with the contacts of the new configuration in place. Positions must be up to date, and are then.
     pub(crate) fn close_loops(&mut self) -> Result<(), InputError> {
         if self.loops.is_empty() && self.beyond_curved_limits() <= Enough::Nothing.of_joints() {
             return Ok(());
@@ -486,23 +486,24 @@ impl Simulation {
 
     /// Rounds of the projection until the loops are closed and ball joints within their limits.
     fn project_loops(&mut self) -> Result<(), InputError> {
-        let Self { assembler, scratch, .. } = self;
-        assembler.start(&scratch.mass, &scratch.zeros, &scratch.zeros, 1.0)?;
+        let Self { work, world, state, loops, drives, .. } = self;
+        loops.update(&world.model, work, &state.q);
+        drives.measure_tendons(world.driven(), work, &state.q);
         for round in 0..PROJECTIONS {
             let enough = if round == 0 { Enough::Nothing } else { Enough::Little };
-            let within = self.beyond_curved_limits() <= enough.of_joints();
-            let Self { work, world, state, loops, scratch, drives, .. } = self;
-            work.update_positions(&world.model, &state.q);
-            loops.update(&world.model, work, &state.q);
-            drives.measure_tendons(world.driven(), work, &state.q);
-            if within && (0..loops.len()).all(|i| loops.value(i).abs() <= OPEN) {
+            let beyond = self.beyond_curved_limits();
+            let opened = (0..self.loops.len()).map(|i| self.loops.value(i).abs()).fold(0.0, f64::max);
+            let within = beyond <= enough.of_joints();
+            if within && opened <= OPEN {
                 break;
             }
-            work.update_velocities(&world.model, &state.v);
-            scratch.motion.fill(LinkMotion::ZERO);
-            let opened = (0..loops.len()).map(|i| loops.value(i).abs()).fold(0.0, f64::max);
-            let asked = opened.max(self.beyond_curved_limits());
-            self.find_contacts_near(asked);
+            if round == 0 {
+                // In the metric of the step.
+                self.assembler.problem.copy_mass(&self.second_assembler.problem)?;
+                self.work.update_velocities(&self.world.model, &self.state.v);
+                self.scratch.motion.fill(LinkMotion::ZERO);
+            }
+            self.find_contacts_near(opened.max(beyond));
             let moved = self.project(Enough::Nothing)?;
             if moved == Moved::Not || within && moved == Moved::Partly {
                 break;

@@ -93,8 +93,8 @@ impl Simulation {
     /// Closes the loops after a step, and checks that state and energy are finite; returns the
     /// energy.
     fn finish_step(&mut self) -> Result<(f64, f64), StepFailure> {
-        self.close_loops().map_err(|e| self.fail(e.to_string(), false))?;
         self.work.update_positions(&self.world.model, &self.state.q);
+        self.close_loops().map_err(|e| self.fail(e.to_string(), false))?;
         self.work.update_velocities(&self.world.model, &self.state.v);
         let energy = self.present_energy();
         self.check_finite(energy)?;
