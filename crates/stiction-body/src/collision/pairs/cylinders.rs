@@ -21,6 +21,9 @@ const LEVEL: f64 = 1e-13;
 /// Turn of a normal (rad) below which an ascent has arrived.
 const ARRIVED: f64 = 1e-15;
 
+/// Steps of Newton's method to where two rims cross; where they do, a few are enough.
+const RIM_STEPS: usize = 12;
+
 /// Two flat ends, the sides, a rim on each side, and four starts for rim on rim.
 const AXES: usize = 9;
 
@@ -271,13 +274,40 @@ impl Pair<'_> {
             for (k, x) in own.rim_points(-n).into_iter().take(4).enumerate() {
                 add(above(x), code + 16 + k as u64, other);
             }
-            for (k, x) in rims_cross(own, end, other.radius, n).into_iter().flatten().enumerate() {
-                let x = above(x);
+            let starts = rims_cross(own, end, other.radius, n);
+            for (k, x) in starts.into_iter().enumerate() {
+                let Some(x) = x.and_then(|x| self.on_both_rims(x, own, other, (n, above))) else { continue };
                 let gap = n.dot(x) - level;
                 self.emit(x - n * (0.5 * gap), normal, gap, code + 24 + k as u64, out);
             }
         }
         found
+    }
+
+    /// The point of the other's rim over this one's, seen along the outward normal n of this one's flat end: by Newton's method from a point of
+    /// this rim near it. `above` is the point of the other's flat end over one of this one's.
+    fn on_both_rims(
+        &self,
+        start: Vec3,
+        own: &Cylinder,
+        other: &Cylinder,
+        (n, above): (Vec3, impl Fn(Vec3) -> Vec3),
+    ) -> Option<Vec3> {
+        let centre = own.centre + n * own.half_length;
+        let mut x = start;
+        for _ in 0..RIM_STEPS {
+            let (over, along) = (above(x), n.cross(x - centre));
+            let across = other.across(over - other.centre);
+            let beyond = across.norm() - other.radius;
+            if beyond.abs() <= self.query.touch {
+                return Some(over);
+            }
+            // The rate at which the point above leaves the rim as this one turns.
+            let rate = across.dot(above(x + along) - over) / across.norm();
+            let turned = x - along * (beyond / rate);
+            x = centre + (turned - centre).unit_or_zero() * own.radius;
+        }
+        None
     }
 
     /// Parallel cylinders side by side.
@@ -344,16 +374,20 @@ impl Pair<'_> {
         let [a, b] = &self.cylinders;
         let (gap, low) = (self.separation(normal), b.lowest(normal));
         let across = |k: usize| self.cylinders[k].axis().dot(normal).abs() < PARALLEL;
-        // A side has no point of its own: the other's rim tells where.
-        let (x, end) = if across(0) {
-            (low - normal * (0.5 * gap), a.cylindrical(low)[0].abs() - a.half_length)
-        } else if across(1) {
-            let high = a.lowest(-normal);
-            (high + normal * (0.5 * gap), b.cylindrical(high)[0].abs() - b.half_length)
-        } else {
-            (0.5 * (low + a.lowest(-normal)), f64::NEG_INFINITY)
+        // A side has no point of its own: the other's rim tells where, unless it is not over the side's line.
+        let beyond = |own: &Cylinder, x: Vec3| {
+            let aside = own.axis().cross(normal).dot(x - own.centre).abs();
+            aside.max(own.cylindrical(x)[0].abs() - own.half_length)
         };
-        end <= self.slack(gap, x, normal) && self.emit(x, normal, gap, 140 + number as u64, out)
+        let high = a.lowest(-normal);
+        let (x, beyond) = if across(0) {
+            (low - normal * (0.5 * gap), beyond(a, low))
+        } else if across(1) {
+            (high + normal * (0.5 * gap), beyond(b, high))
+        } else {
+            (0.5 * (low + high), f64::NEG_INFINITY)
+        };
+        beyond <= self.slack(gap, x, normal) && self.emit(x, normal, gap, 140 + number as u64, out)
     }
 }
 
@@ -436,4 +470,53 @@ fn nearest_on_segment([a, b]: [Vec3; 2], [half_length, radius]: [f64; 2]) -> f64
         (low, high) = if rises(middle) { (low, middle) } else { (middle, high) };
     }
     0.5 * (low + high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Pose, axis_angle};
+    use stiction_linalg::rng::Rng;
+
+    /// Cylinders that nearly touch or overlap a little have contacts on both, also where their sides would cross beyond their ends.
+    #[test]
+    fn contacts_lie_on_both_cylinders() {
+        let (half, radius, mut rng) = ([0.0175, 0.02], [0.01575, 0.01], Rng::new(21));
+        let drift = Drift { linear: Vec3::ZERO, angular: Vec3::ZERO, about: Vec3::ZERO };
+        let query = Query { reach: 1e-4, margin: 1e-4, radius: 0.03, bend: 0.0, touch: 1e-11, size: 0.01, drift };
+        let (mut found, mut far) = (0, 0);
+        for k in 0..1000 {
+            let mut vector = |size: f64| Vec3::new(rng.normal(), rng.normal(), rng.normal()) * size;
+            let turns = [vector(2.0), vector(2.0)].map(axis_angle);
+            let towards = vector(1.0).normalize();
+            let frames = |apart: f64| {
+                [0.0, apart].map(|x| Pose { translation: towards * x, rotation: turns[usize::from(x > 0.0)] })
+            };
+            // So far apart that they nearly touch.
+            let separation = |apart: f64| {
+                let [a, b] = frames(apart).map(|pose| Frame::new(&pose));
+                let mut out = vec![];
+                cylinders_apart([&a, &b], half, radius, &Query { reach: 1.0, ..query }, &mut out);
+                out.iter().map(|axis| axis.separation).fold(f64::NEG_INFINITY, f64::max)
+            };
+            let overlap = [-1e-4, -1e-6, 1e-5][k % 3];
+            let apart = sign_change(1e-3, 0.1, |x| separation(x) - overlap);
+            let [a, b] = frames(apart).map(|pose| Frame::new(&pose));
+            let mut out = vec![];
+            cylinders([&a, &b], half, radius, &query, &mut out);
+            found += out.len();
+            for touch in &out {
+                let outside = |frame: &Frame, k: usize, side: f64| {
+                    let point = touch.point + touch.normal * (0.5 * side * touch.gap);
+                    to_cylinder(frame.point_to_local(point), half[k], radius[k]).distance
+                };
+                let outside = outside(&a, 0, -1.0).max(outside(&b, 1, 1.0));
+                // The ascent to where rims meet may end near it.
+                let is_rim = (145..149).contains(&touch.feature);
+                assert!(outside < if is_rim { 2e-3 } else { 1e-9 }, "{k}: {outside:e} {touch:?}");
+                far += usize::from(outside > 1e-6);
+            }
+        }
+        assert!(found > 1000 && far * 300 < found, "{found} {far}");
+    }
 }

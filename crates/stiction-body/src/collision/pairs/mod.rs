@@ -262,3 +262,88 @@ fn ordered_separations(first: Member, second: Member, query: &Query, scratch: &m
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collision::closest_points::Core;
+    use crate::collision::frame::Drift;
+    use crate::collision::polytope::Polytope;
+    use crate::collision::sign_change::sign_change;
+    use crate::math::{Pose, axis_angle};
+    use stiction_linalg::rng::Rng;
+
+    /// Every kind of convex shape, those of which hulls are made with few corners, many, and thin.
+    fn solids(rng: &mut Rng) -> Vec<Solid> {
+        let half = Vec3::new(0.02, 0.015, 0.01);
+        let mut hull = |count: usize, size: Vec3| {
+            let corner = |_| Vec3::new(rng.normal(), rng.normal(), rng.normal()).normalize() * size;
+            Solid::Hull(Polytope::hull(&(0..count).map(corner).collect::<Vec<_>>()).unwrap())
+        };
+        vec![
+            hull(8, half),
+            hull(300, half),
+            hull(40, Vec3::new(0.03, 0.02, 0.002)),
+            Solid::Cuboid { half, polytope: Polytope::cuboid(half) },
+            Solid::Cylinder { half_length: 0.0175, radius: 0.0158 },
+            Solid::Cylinder { half_length: 0.003, radius: 0.02 },
+            Solid::Capsule { half_length: 0.02, radius: 0.01 },
+            Solid::Sphere { radius: 0.015 },
+            Solid::Ellipsoid { radii: Vec3::new(0.01, 0.02, 0.015) },
+        ]
+    }
+
+    fn distance([a, b]: [&Solid; 2], [first, second]: [&Frame; 2]) -> f64 {
+        let [a, b] = [a, b].map(|solid| Core::new(solid).unwrap());
+        a.apart(&b, &first.relative(second)).map_or(-1.0, |apart| apart.distance)
+    }
+
+    /// How far outside a shape a point is.
+    fn outside(solid: &Solid, frame: &Frame, point: Vec3) -> f64 {
+        let small = Solid::Sphere { radius: 1e-12 };
+        distance([solid, &small], [frame, &Frame { origin: point, ..*frame }]).max(0.0)
+    }
+
+    /// Shapes at rest that hardly miss each other have contacts, whose points lie on both and are no nearer to each other than the shapes.
+    #[test]
+    fn shapes_that_nearly_touch_have_contacts_on_both() {
+        const APART: f64 = 1e-5;
+        let mut rng = Rng::new(21);
+        let (solids, mut scratch) = (solids(&mut rng), Scratch::default());
+        let drift = Drift { linear: Vec3::ZERO, angular: Vec3::ZERO, about: Vec3::ZERO };
+        let query = Query { reach: 1e-4, margin: 1e-4, radius: 0.03, bend: 0.0, touch: 1e-11, size: 0.01, drift };
+        let is_sharp = |solid: &Solid| matches!(solid, Solid::Hull(_) | Solid::Cuboid { .. });
+        let is_cylinder = |solid: &Solid| matches!(solid, Solid::Cylinder { .. });
+        for (i, first) in solids.iter().enumerate() {
+            for second in &solids[i..] {
+                let both = [first, second];
+                let (mut missed, mut far) = (0, 0);
+                for _ in 0..150 {
+                    let mut vector = || Vec3::new(rng.normal(), rng.normal(), rng.normal());
+                    let turns = [vector(), vector()].map(|turn| axis_angle(turn * 2.0));
+                    let towards = vector().normalize();
+                    let at = |k: usize, x: f64| Frame::new(&Pose { translation: towards * x, rotation: turns[k] });
+                    let own = at(0, 0.0);
+                    let other = at(1, sign_change(1e-3, 0.1, |x| distance(both, [&own, &at(1, x)]) - APART));
+                    let member = |solid, frame| {
+                        let [low, high] = Solid::bounds(solid);
+                        Member { solid, frame, centre: 0.5 * (low + high), half: 0.5 * (high - low) }
+                    };
+                    let mut out = vec![];
+                    contacts([member(first, &own), member(second, &other)], &query, true, &mut scratch, &mut out);
+                    missed += usize::from(out.is_empty());
+                    for touch in &out {
+                        let end = |side: f64| touch.point + touch.normal * (0.5 * side * touch.gap);
+                        let off = outside(first, &own, end(-1.0)).max(outside(second, &other, end(1.0)));
+                        far += usize::from(off > 1e-7 || touch.gap < APART - 1e-9);
+                    }
+                }
+                // Of sharp shapes a face may be nearest that lies beside the other by less than the edges' normals differ from its own; where rims
+                // meet is found by an ascent that may end beside it.
+                let most_missed = if both.iter().all(|solid| is_sharp(solid)) { 12 } else { 0 };
+                let most_far = if both.iter().all(|solid| is_cylinder(solid)) { 3 } else { 1 };
+                assert!(missed <= most_missed && far <= most_far, "{both:?}: {missed} {far}");
+            }
+        }
+    }
+}

@@ -86,6 +86,9 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             out.truncate(start);
             faced = self.along(&mut scratch.all, &ranking, out);
         }
+        if !faced && self.solid && self.face_like_axes(scratch, &ranking) {
+            faced = self.along(&mut scratch.all, &ranking, out);
+        }
         // A triangle that faces the cylinder without a contact of its own leaves that to its neighbours.
         let open = !faced || (out.len() > start && out[start..].iter().all(|t| t.gap > self.query.touch));
         if !self.solid && !self.smooth && open {
@@ -183,11 +186,29 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         let rest = &self.polytope.faces[lowest.len()..];
         lowest.extend(rest.iter().map(|face| self.cylinder.lowest(face.normal)));
         self.polytope.edges.iter().enumerate().all(|(k, edge)| {
-            let Some(normal) = self.rim_normal(edge, lowest) else { return true };
-            let on = self.polytope.vertices[edge.vertices[0] as usize];
-            let separation = normal.dot(self.cylinder.lowest(normal) - on);
-            self.add(axes, ranking, normal, separation, Kind::RimEdge(k))
+            let normal = self.rim_normal(edge, lowest).filter(|n| self.is_plain(*n, edge));
+            normal.is_none_or(|normal| self.add_edge(axes, ranking, normal, edge, Kind::RimEdge(k)))
         })
+    }
+
+    /// Axes of edges that are nearly along a normal of a face or a flat end, for where that has no contacts; false as for [`Self::add`].
+    fn face_like_axes(&self, scratch: &mut Scratch, ranking: &Ranking) -> bool {
+        let Scratch { all, lowest, .. } = scratch;
+        all.clear();
+        self.polytope.edges.iter().enumerate().all(|(k, edge)| {
+            let normals =
+                [(self.side_normal(edge), Kind::SideEdge(k)), (self.rim_normal(edge, lowest), Kind::RimEdge(k))];
+            normals.into_iter().all(|(normal, kind)| {
+                let normal = normal.filter(|n| !self.is_plain(*n, edge));
+                normal.is_none_or(|normal| self.add_edge(all, ranking, normal, edge, kind))
+            })
+        })
+    }
+
+    /// Adds the axis of an edge; false as for [`Self::add`].
+    fn add_edge(&self, axes: &mut Vec<Axis>, ranking: &Ranking, normal: Vec3, edge: &Edge, kind: Kind) -> bool {
+        let on = self.polytope.vertices[edge.vertices[0] as usize];
+        self.add(axes, ranking, normal, normal.dot(self.cylinder.lowest(normal) - on), kind)
     }
 
     /// All other axes; false as for [`Self::add`].
@@ -236,9 +257,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             }
         }
         for (k, edge) in p.edges.iter().enumerate() {
-            let Some(normal) = self.side_normal(edge) else { continue };
-            let on = p.vertices[edge.vertices[0] as usize];
-            if !add(normal, normal.dot(c.lowest(normal) - on), Kind::SideEdge(k)) {
+            let normal = self.side_normal(edge).filter(|n| self.is_plain(*n, edge));
+            if normal.is_some_and(|normal| !self.add_edge(axes, ranking, normal, edge, Kind::SideEdge(k))) {
                 return false;
             }
         }
@@ -263,11 +283,12 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             return None;
         }
         let normal = cross / squared.sqrt();
-        let normal = if normal.dot(n0 + n1) < 0.0 { -normal } else { normal };
-        self.plain(normal, [n0, n1]).then_some(normal)
+        Some(if normal.dot(n0 + n1) < 0.0 { -normal } else { normal })
     }
 
-    fn plain(&self, normal: Vec3, sides: [Vec3; 2]) -> bool {
+    /// True if a normal of an edge is far enough from those of its faces and of the flat ends, which else speak for it.
+    fn is_plain(&self, normal: Vec3, edge: &Edge) -> bool {
+        let sides = self.sides(edge);
         sides.iter().all(|s| s.dot(normal) < FACE_LIKE) && normal.dot(self.cylinder.axis()).abs() < FACE_LIKE
     }
 
@@ -287,7 +308,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         let middle = normal(sign_change(0.0, 1.0, |t| slope(normal(t), self.cylinder.lowest(normal(t)))));
         // At a kink the flat end or the side touches, not the rim.
         let tilt = middle.dot(self.cylinder.axis()).abs();
-        (middle != Vec3::ZERO && self.plain(middle, [n0, n1]) && tilt > 1.0 - FACE_LIKE).then_some(middle)
+        (middle != Vec3::ZERO && tilt > 1.0 - FACE_LIKE).then_some(middle)
     }
 }
 
