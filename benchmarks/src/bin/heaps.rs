@@ -276,7 +276,7 @@ impl ContactModel for Sweeps {
         let warm_start = WarmStart { modes: modes.clone(), bases: vec![], forces: forces.clone() };
         let solution =
             ContactSolution { level: Level::Velocity, forces, motion, modes, certificate, stats, warm_start };
-        Ok(ContactOutcome::Solved(solution))
+        Ok(ContactOutcome::Solved(Box::new(solution)))
     }
 }
 

@@ -142,7 +142,7 @@ pub(crate) struct ByIsland {
     certifier: Certifier,
     modes: Vec<Mode>,
     /// Storage of outcomes that are not needed any more.
-    spare: Vec<Answer>,
+    spare: Vec<Box<ContactSolution>>,
     spare_bases: Vec<Basis>,
     /// Numbers of a block.
     storage: Vec<f64>,
@@ -151,25 +151,12 @@ pub(crate) struct ByIsland {
 /// Outcomes whose storage is kept: the one being replaced, and one more.
 const SPARE_OUTCOMES: usize = 2;
 
-/// What a solve puts together.
-#[derive(Debug, Clone, Default)]
-struct Answer {
-    forces: ContactForces,
-    motion: Vec<f64>,
-    modes: Vec<Mode>,
-    warm_start: WarmStart,
-}
-
 impl ByIsland {
     /// Takes back an outcome that is not needed any more: a later solve writes into its storage, and so allocates nothing once sizes have settled.
     pub(crate) fn recycle(&mut self, outcome: ContactOutcome) {
         let answer = match outcome {
-            ContactOutcome::Solved(s) | ContactOutcome::Failed(ContactFailure { best: s, .. }) => {
-                Answer { forces: s.forces, motion: s.motion, modes: s.modes, warm_start: s.warm_start }
-            }
-            ContactOutcome::Infeasible(i) => Answer { forces: i.multipliers, ..Answer::default() },
-            ContactOutcome::Ray(r) => Answer { forces: r.direction, ..Answer::default() },
-            ContactOutcome::NoSolution(_) => return,
+            ContactOutcome::Solved(s) | ContactOutcome::Failed(ContactFailure { best: s, .. }) => s,
+            ContactOutcome::Infeasible(_) | ContactOutcome::Ray(_) | ContactOutcome::NoSolution(_) => return,
         };
         if self.spare.len() < SPARE_OUTCOMES {
             self.spare.push(answer);
@@ -177,8 +164,8 @@ impl ByIsland {
     }
 
     /// An answer without forces, with the free motion and a basis per island, in storage that is there.
-    fn begin(&mut self, problem: &ContactProblem, law: &dyn Law, islands: usize) -> Answer {
-        let mut answer = self.spare.pop().unwrap_or_default();
+    fn begin(&mut self, problem: &ContactProblem, law: &dyn Law, islands: usize) -> Box<ContactSolution> {
+        let mut answer = self.spare.pop().unwrap_or_else(|| Box::new(ContactSolution::empty(law.level())));
         answer.forces.reset(problem);
         free_motion_into(problem, law, &mut answer.motion, &mut self.storage);
         let bases = &mut answer.warm_start.bases;
@@ -211,7 +198,7 @@ impl ByIsland {
     ) -> Result<ContactOutcome, InputError> {
         let mut stats = ContactStats { islands: self.islands.find(problem).len(), ..ContactStats::default() };
         let mut answer = self.begin(problem, law, stats.islands);
-        let Answer { forces, motion, warm_start, .. } = &mut answer;
+        let ContactSolution { forces, motion, warm_start, .. } = &mut *answer;
         let mut trouble = None;
         for (k, island) in self.islands.list().iter().enumerate() {
             stiction_lcp::interrupt::check();
@@ -302,10 +289,10 @@ impl ByIsland {
         problem: &ContactProblem,
         law: &dyn Law,
         options: &ModelOptions,
-        mut answer: Answer,
+        mut answer: Box<ContactSolution>,
         mut stats: ContactStats,
     ) -> ContactOutcome {
-        let Answer { forces, motion, .. } = &mut answer;
+        let ContactSolution { forces, motion, .. } = &mut *answer;
         let mut certificate = self.certifier.certify_timed(problem, law, forces, motion, &mut stats);
         if certificate.momentum > options.tolerance && !law.quasistatic() {
             // Forces on a light body between heavy ones are rounded beside their own size.
@@ -315,27 +302,27 @@ impl ByIsland {
         let certified = certificate.holds(options.tolerance);
         let why = (!certified).then(|| format!("the answer is not certified: {certificate}"));
         let why = why.map(|why| self.with_doubtful_row(why, problem, forces, &certificate));
-        let solution = self.measured(law, answer, certificate, stats);
+        self.note_measured(&mut answer, law, certificate, stats);
         match why {
-            None => ContactOutcome::Solved(solution),
-            Some(why) => ContactOutcome::Failed(ContactFailure { why, best: solution }),
+            None => ContactOutcome::Solved(answer),
+            Some(why) => ContactOutcome::Failed(ContactFailure { why, best: answer }),
         }
     }
 
-    /// The answer beside what its certificate, computed last, says of it.
-    fn measured(
+    /// Adds to an answer what its certificate, computed last, says of it.
+    fn note_measured(
         &self,
+        answer: &mut ContactSolution,
         law: &dyn Law,
-        answer: Answer,
         certificate: PhysicalCertificate,
         stats: ContactStats,
-    ) -> ContactSolution {
-        let Answer { forces, motion, mut modes, mut warm_start } = answer;
+    ) {
+        let ContactSolution { forces, modes, warm_start, .. } = answer;
         modes.clear();
         modes.extend_from_slice(self.certifier.modes());
-        warm_start.modes.clone_from(&modes);
-        warm_start.forces.copy_from(&forces);
-        ContactSolution { level: law.level(), forces, motion, modes, certificate, stats, warm_start }
+        warm_start.modes.clone_from(modes);
+        warm_start.forces.copy_from(forces);
+        (answer.level, answer.certificate, answer.stats) = (law.level(), certificate, stats);
     }
 
     /// A failed solve with its best answer: the motion as it was found, or the one that its forces bring, whichever is closer to
@@ -344,11 +331,11 @@ impl ByIsland {
         &mut self,
         problem: &ContactProblem,
         law: &dyn Law,
-        mut answer: Answer,
+        mut answer: Box<ContactSolution>,
         mut stats: ContactStats,
         why: String,
     ) -> ContactOutcome {
-        let Answer { forces, motion, .. } = &mut answer;
+        let ContactSolution { forces, motion, .. } = &mut *answer;
         let mut certificate = self.certifier.certify_timed(problem, law, forces, motion, &mut stats);
         if !law.quasistatic() {
             let found = motion.clone();
@@ -362,7 +349,8 @@ impl ByIsland {
             }
         }
         let why = self.with_doubtful_row(why, problem, forces, &certificate);
-        ContactOutcome::Failed(ContactFailure { why, best: self.measured(law, answer, certificate, stats) })
+        self.note_measured(&mut answer, law, certificate, stats);
+        ContactOutcome::Failed(ContactFailure { why, best: answer })
     }
 
     /// `why`, and the row whose force is far beyond what the data warrant, or the bilateral one that is satisfied least, if there is one; of the forces certified last.

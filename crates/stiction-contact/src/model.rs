@@ -203,7 +203,7 @@ impl PartialEq for Elapsed {
 #[derive(Debug, Clone, PartialEq)]
 pub enum ContactOutcome {
     /// Solved, and certified.
-    Solved(ContactSolution),
+    Solved(Box<ContactSolution>),
     /// No motion satisfies the rows, and here is the proof.
     Infeasible(Infeasible),
     /// The law has no solution here, though motions that satisfy the rows may exist: Painlevé's paradox. With the proof.
@@ -329,7 +329,7 @@ pub struct ContactFailure {
     /// Why.
     pub why: String,
     /// The best answer found, which is no solution: its certificate says how far from one it is.
-    pub best: ContactSolution,
+    pub best: Box<ContactSolution>,
 }
 
 impl Mode {

@@ -42,7 +42,7 @@ pub struct SeparateIslands {
     /// By the first block of each island.
     parts: Vec<Part>,
     free_part: Part,
-    spare: Vec<ContactSolution>,
+    spare: Vec<Box<ContactSolution>>,
 }
 
 /// An island's own problem, as it was solved last. Keeps its storage.
@@ -130,7 +130,8 @@ impl SeparateIslands {
 
     /// The outcome for the whole problem; `None` if a part could not even be tried.
     fn put_together(&mut self, problem: &ContactProblem) -> Option<ContactOutcome> {
-        let mut solution = self.spare.pop().unwrap_or_else(|| ContactSolution::empty(self.models[0].level()));
+        let spare = self.spare.pop();
+        let mut solution = spare.unwrap_or_else(|| Box::new(ContactSolution::empty(self.models[0].level())));
         let part = |island: &Island| {
             if island.contacts.is_empty() && rows_of(island) == island.blocks.len() {
                 &self.free_part

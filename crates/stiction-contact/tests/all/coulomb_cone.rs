@@ -13,7 +13,7 @@ const G: f64 = 9.81;
 
 fn solved(model: &mut CoulombCone, problem: &ContactProblem) -> ContactSolution {
     match model.solve(problem).unwrap() {
-        ContactOutcome::Solved(solution) => solution,
+        ContactOutcome::Solved(solution) => *solution,
         other => panic!("{other:?}"),
     }
 }

@@ -12,7 +12,7 @@ const G: f64 = 9.81;
 
 fn solved(model: &mut CoulombCone, problem: &ContactProblem, start: Option<&WarmStart>, what: &str) -> ContactSolution {
     match model.solve_from(problem, start).unwrap() {
-        ContactOutcome::Solved(solution) => solution,
+        ContactOutcome::Solved(solution) => *solution,
         other => panic!("{what}: {other:?}"),
     }
 }

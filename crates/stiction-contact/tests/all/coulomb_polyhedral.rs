@@ -17,7 +17,7 @@ fn model(method: Method, directions: usize) -> CoulombPolyhedral {
 
 fn solve(method: Method, directions: usize, problem: &ContactProblem) -> ContactSolution {
     match model(method, directions).solve(problem).unwrap() {
-        ContactOutcome::Solved(solution) => solution,
+        ContactOutcome::Solved(solution) => *solution,
         ContactOutcome::Failed(failure) => panic!("{method:?}, d = {directions}: {}", failure.why),
         other => panic!("{method:?}, d = {directions}: {}", other.name()),
     }

@@ -19,7 +19,7 @@ fn near(found: f64, expected: f64) {
 
 fn solve(problem: &ContactProblem) -> ContactSolution {
     match CoulombPyramid::default().solve(problem).unwrap() {
-        ContactOutcome::Solved(solution) => solution,
+        ContactOutcome::Solved(solution) => *solution,
         other => panic!("{other:?}"),
     }
 }

@@ -14,7 +14,7 @@ const AXES: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
 fn solve(problem: &ContactProblem) -> ContactSolution {
     match DrumwrightShell::default().solve(problem).unwrap() {
-        ContactOutcome::Solved(solution) => solution,
+        ContactOutcome::Solved(solution) => *solution,
         other => panic!("{other:?}"),
     }
 }

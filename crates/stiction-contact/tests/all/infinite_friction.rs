@@ -65,7 +65,7 @@ fn random_problems_soak() {
 
 fn solve(problem: &ContactProblem) -> ContactSolution {
     match CoulombCone::default().solve(problem).unwrap() {
-        ContactOutcome::Solved(solution) => solution,
+        ContactOutcome::Solved(solution) => *solution,
         other => panic!("{}", other.name()),
     }
 }

@@ -34,7 +34,7 @@ fn no_slip() -> NoSlip {
 
 fn solved(outcome: ContactOutcome) -> ContactSolution {
     match outcome {
-        ContactOutcome::Solved(solution) => solution,
+        ContactOutcome::Solved(solution) => *solution,
         other => panic!("{other:?}"),
     }
 }
@@ -404,7 +404,7 @@ fn large_islands_without_slip_move_as_the_reduction_says() {
             near(&found.motion, &expected.motion, 1e-11 * (1.0 + kick));
             let again = solved(model.solve_from(&problem, Some(&found.warm_start)).unwrap());
             assert_eq!(again.stats.guessed, 1);
-            model.recycle(ContactOutcome::Solved(found));
+            model.recycle(ContactOutcome::Solved(Box::new(found)));
         }
     }
 }

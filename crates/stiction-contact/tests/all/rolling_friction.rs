@@ -15,7 +15,7 @@ const RADIUS: f64 = 0.1;
 
 fn solved(model: &mut CoulombCone, problem: &ContactProblem) -> ContactSolution {
     match model.solve(problem).unwrap() {
-        ContactOutcome::Solved(solution) => solution,
+        ContactOutcome::Solved(solution) => *solution,
         other => panic!("{other:?}"),
     }
 }

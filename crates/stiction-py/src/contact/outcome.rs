@@ -24,7 +24,7 @@ pub(crate) fn to_python<'py>(
     outcome: ContactOutcome,
 ) -> PyResult<Bound<'py, PyAny>> {
     Ok(match outcome {
-        ContactOutcome::Solved(inner) => Bound::new(py, ContactSolved::new(problem, inner, &pool.choice))?.into_any(),
+        ContactOutcome::Solved(inner) => Bound::new(py, ContactSolved::new(problem, *inner, &pool.choice))?.into_any(),
         ContactOutcome::Infeasible(of) => {
             let (multipliers, least_speed, stats) = (of.multipliers, of.least_speed, of.stats);
             Bound::new(py, Infeasible { multipliers, least_speed, stats })?.into_any()

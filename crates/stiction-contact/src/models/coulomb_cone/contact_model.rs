@@ -115,7 +115,8 @@ impl CoulombCone {
         }
         let options = PyramidOptions { common: self.options.clone(), ..PyramidOptions::default() };
         let outcome = match CoulombPyramid::new(options).solve(problem)? {
-            ContactOutcome::Solved(ContactSolution { forces, motion, stats, .. }) => {
+            ContactOutcome::Solved(found) => {
+                let ContactSolution { forces, motion, stats, .. } = *found;
                 let law = ConeLaw { level: self.level };
                 self.driver.outcome_of(problem, &law, &self.options, (&forces, &motion), stats, None)
             }

@@ -68,7 +68,7 @@ impl CoulombPyramid {
                 ContactOutcome::Solved(solution) => {
                     let known = |s: &ContactSolution| s.forces == solution.forces && s.motion == solution.motion;
                     if !all.solutions.iter().any(known) {
-                        all.solutions.push(solution);
+                        all.solutions.push(*solution);
                     }
                 }
                 _ => all.complete = false,

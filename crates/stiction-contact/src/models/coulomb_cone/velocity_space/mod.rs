@@ -55,7 +55,7 @@ pub(in crate::models) struct VelocitySpace {
     friction: Friction,
     certifier: Certifier,
     /// Storage of solutions that are not needed any more.
-    spare: Vec<ContactSolution>,
+    spare: Vec<Box<ContactSolution>>,
     islands: Islands,
     rest: Rest,
     elements: Elements,
@@ -99,7 +99,7 @@ impl VelocitySpace {
         tolerance: f64,
         limit: usize,
         stats: &mut ContactStats,
-    ) -> Option<ContactSolution> {
+    ) -> Option<Box<ContactSolution>> {
         let level = law.level();
         if !self.solve(problem, level, start, margin * tolerance, limit, stats) {
             return None;
@@ -113,7 +113,7 @@ impl VelocitySpace {
         if !certificate.holds(tolerance) {
             return None;
         }
-        let mut out = self.spare.pop().unwrap_or_else(|| ContactSolution::empty(level));
+        let mut out = self.spare.pop().unwrap_or_else(|| Box::new(ContactSolution::empty(level)));
         out.level = level;
         out.modes.clear();
         out.modes.extend_from_slice(self.certifier.modes());
@@ -126,7 +126,7 @@ impl VelocitySpace {
     }
 
     /// Takes back a solution that is not needed any more; gives it back if there are enough.
-    pub(crate) fn recycle(&mut self, solution: ContactSolution) -> Option<ContactSolution> {
+    pub(crate) fn recycle(&mut self, solution: Box<ContactSolution>) -> Option<Box<ContactSolution>> {
         if self.spare.len() == SPARE {
             return Some(solution);
         }
