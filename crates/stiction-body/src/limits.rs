@@ -81,6 +81,18 @@ impl Link {
         (0..count).filter_map(move |i| if count == 1 { self.angle_limit(q) } else { self.end(q, i, count) })
     }
 
+    /// How far its joint is beyond a limit at configuration `q` (nq): m or rad, 0 if it is within all.
+    pub fn beyond_limits(&self, q: &[f64]) -> f64 {
+        let [least, largest] = self.spec.properties.limits;
+        match self.spec.kind {
+            JointKind::Revolute { .. } | JointKind::Prismatic { .. } => {
+                let x = q[self.q.start];
+                (least - x).max(x - largest).max(0.0)
+            }
+            _ => self.limits(q).map(|limit| -limit.gap).fold(0.0, f64::max),
+        }
+    }
+
     /// The most limits that its joint can be near.
     pub(crate) fn limit_count(&self) -> usize {
         use JointKind::{Prismatic, Revolute, Spherical};
@@ -153,6 +165,11 @@ impl Model {
     /// The limits of all joints at configuration `q` (nq), in the order of velocities and ends.
     pub fn limits<'a>(&'a self, q: &'a [f64]) -> impl Iterator<Item = JointLimit> + 'a {
         self.bodies().limited.iter().flat_map(move |link| self.links()[*link].limits(q))
+    }
+
+    /// How far the farthest joint is beyond one of its limits at configuration `q` (nq): m or rad, 0 if none is.
+    pub fn beyond_limits(&self, q: &[f64]) -> f64 {
+        self.bodies().limited.iter().map(|link| self.links()[*link].beyond_limits(q)).fold(0.0, f64::max)
     }
 }
 
@@ -248,6 +265,37 @@ mod tests {
         q.clone_from(&inside);
         model.links()[1].put_within_limits(&mut q);
         assert_eq!(q, inside);
+    }
+
+    #[test]
+    fn beyond_limits_is_as_far_as_the_farthest_gap() {
+        let mut builder = ModelBuilder::default();
+        let inertia = Inertia::sphere(1.0, 0.1);
+        let kinds = [
+            (JointKind::Revolute { axis: Vec3::X }, [-0.5, 0.75]),
+            (JointKind::Prismatic { axis: Vec3::Y }, [f64::NEG_INFINITY, 0.25]),
+            (JointKind::Revolute { axis: Vec3::Z }, [f64::NEG_INFINITY, f64::INFINITY]),
+            (JointKind::Spherical, [0.0, 0.5]),
+            (JointKind::Spherical, [0.0, 0.0]),
+        ];
+        let mut parent = None;
+        for (i, (kind, limits)) in kinds.into_iter().enumerate() {
+            let mut spec = LinkSpec::on(format!("link {i}"), parent, kind, Pose::IDENTITY, inertia);
+            spec.properties.limits = limits;
+            parent = Some(builder.add(spec).unwrap());
+        }
+        let model = builder.build().unwrap().0;
+        let mut q = model.neutral();
+        assert_eq!(model.beyond_limits(&q), 0.0);
+        for (k, x, expected) in [(1, 0.5, 0.25), (0, -1.25, 0.75), (2, 9.0, 0.75), (0, 0.5, 0.25), (1, -3.0, 0.0)] {
+            q[k] = x;
+            assert_eq!(model.beyond_limits(&q), expected, "{q:?}");
+            let farthest = model.limits(&q).map(|limit| -limit.gap).fold(0.0, f64::max);
+            assert_eq!(model.beyond_limits(&q), farthest);
+        }
+        let turned = axis_angle(Vec3::new(0.0, 0.9, 0.0));
+        q[3..7].copy_from_slice(&[turned.w, turned.x, turned.y, turned.z]);
+        assert!((model.beyond_limits(&q) - 0.4).abs() < 1e-15);
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod sweeps;
 use std::mem;
 
 use stiction_body::math::length;
-use stiction_body::{JointLimit, LinkMotion, Margin};
+use stiction_body::{LinkMotion, Margin};
 use stiction_contact::{Contact, ContactModel, ContactProblem, Mass};
 use stiction_lcp::{InputError, Matrix};
 
@@ -245,12 +245,12 @@ impl Simulation {
     /// closed other joints would have to follow: these are left to the projection.
     pub(crate) fn within_limits(&self) -> Option<Vec<f64>> {
         let Self { world, state, loops, .. } = self;
-        if !loops.is_empty() || beyond(world.model.limits(&state.q)) <= FAR_BEYOND {
+        if !loops.is_empty() || world.model.beyond_limits(&state.q) <= FAR_BEYOND {
             return None;
         }
         let mut q = state.q.clone();
         for link in world.model.joints() {
-            if beyond(link.limits(&q)) > FAR_BEYOND {
+            if link.beyond_limits(&q) > FAR_BEYOND {
                 link.put_within_limits(&mut q);
             }
         }
@@ -286,7 +286,7 @@ impl Simulation {
         } else {
             collision.find(model, work, motion, dt, Margin::OfHits(HIT))
         };
-        let mut beyond = beyond(world.model.limits(&state.q));
+        let mut beyond = world.model.beyond_limits(&state.q);
         tendon_limits(world, &drives.tendons, |_, _, gap| beyond = beyond.max(-gap));
         let mut found = Found { depth: 0.0, worst: Enough::ALL.map(|enough| beyond / enough.of_joints()) };
         for point in points.iter().filter(|p| p.gap < 0.0) {
@@ -481,7 +481,7 @@ impl Simulation {
     /// How far the farthest joint is beyond a limit that motion along it leaves (rad); 0 if none is.
     fn beyond_curved_limits(&self) -> f64 {
         let joints = self.world.model.joints().filter(|link| link.has_angle_limit());
-        beyond(joints.flat_map(|link| link.limits(&self.state.q)))
+        joints.map(|link| link.beyond_limits(&self.state.q)).fold(0.0, f64::max)
     }
 
     /// Rounds of the projection until the loops are closed and ball joints within their limits.
@@ -520,7 +520,7 @@ impl Simulation {
         }
         let mut q = self.state.q.clone();
         for link in self.world.model.joints().filter(|link| link.has_angle_limit()) {
-            if beyond(link.limits(&q)) > Enough::Little.of_joints() {
+            if link.beyond_limits(&q) > Enough::Little.of_joints() {
                 link.put_within_limits(&mut q);
             }
         }
@@ -531,11 +531,6 @@ impl Simulation {
 /// The motion that a loop asks for that is open by this.
 fn loop_target(value: f64) -> f64 {
     if value.abs() > OPEN { -value } else { 0.0 }
-}
-
-/// How far the farthest joint is beyond one of these limits (m or rad); 0 if none is.
-fn beyond(limits: impl Iterator<Item = JointLimit>) -> f64 {
-    limits.map(|limit| -limit.gap).fold(0.0, f64::max)
 }
 
 /// The part of a projection's motion that is still a correction: near a singular pose the linear
