@@ -6,6 +6,7 @@ use stiction_contact::{
     ModelOptions,
 };
 use stiction_lcp::Matrix;
+use stiction_lcp::generate::Rng;
 
 use crate::delassus;
 
@@ -462,4 +463,67 @@ fn extreme_numbers_are_refused_or_reported() {
             CoulombCone::default().solve(&problem).unwrap();
         }
     }
+}
+
+/// A hundred contacts that nothing gets near, and one that only another contact closes.
+#[test]
+fn contacts_that_others_close_are_found_among_many_that_stay_open() {
+    let dt = 1e-2;
+    let [mut first, mut second] = [0.0, 1.0].map(|x| Body::cuboid(1.0, [1.0; 3], [x, 0.0, 0.0]));
+    (first.v, second.v) = ([1.0, 0.0, 0.0], [0.0; 3]);
+    let wall = Touch { gap: 0.2 * dt, ..Touch::new(1, None, [1.5, 0.0, 0.0], [-1.0, 0.0, 0.0]) };
+    let mut touches = vec![Touch::new(1, Some(0), [0.5, 0.0, 0.0], [1.0, 0.0, 0.0]), wall];
+    touches.extend((0..100).map(|i| Touch {
+        gap: 1.0 + 0.01 * f64::from(i),
+        mu: 0.5,
+        ..Touch::new(i as usize % 2, None, [0.0, 0.0, -0.5], [0.0, 0.0, 1.0])
+    }));
+    let problem = assemble(&[first, second], &touches, dt).unwrap();
+    let solution = solved(&mut CoulombCone::default(), &problem);
+    for (found, expected) in [(solution.motion[0], 0.2), (solution.motion[6], 0.2)] {
+        assert!((found - expected).abs() < 1e-14, "{:?}", solution.motion);
+    }
+    assert!(solution.forces.normal[0] > 0.0 && solution.forces.normal[1] > 0.0);
+    assert!(solution.forces.normal[2..].iter().all(|p| *p == 0.0));
+}
+
+/// Without friction the motion is unique: with most of the contacts out of reach it is that of the other models.
+#[test]
+fn many_contacts_out_of_reach_change_no_motion() {
+    let (mut rng, mut model) = (Rng::new(7), CoulombCone::default());
+    let mut between = |low: f64, high: f64| low + (high - low) * rng.uniform();
+    let mut pressed = 0;
+    for round in 0..60 {
+        let count = 1 + round % 3;
+        let bodies: Vec<Body> = (0..count)
+            .map(|_| {
+                let mut body = Body::cuboid(between(0.5, 2.0), [1.0; 3], [0.0; 3]);
+                body.v = [0; 3].map(|_| between(-1.0, 1.0));
+                body.omega = [0; 3].map(|_| between(-1.0, 1.0));
+                body
+            })
+            .collect();
+        let touches: Vec<Touch> = (0..120)
+            .map(|i| {
+                let direction = [0; 3].map(|_| between(-1.0, 1.0));
+                let length = direction.iter().map(|x| x * x).sum::<f64>().sqrt();
+                let body = i % count;
+                let point = [0; 3].map(|_| between(-0.5, 0.5));
+                let other = Some((body + 1) % count).filter(|other| *other != body && i % 4 == 0);
+                // Those of the world keep to one side, so that there is a motion.
+                let normal = if other.is_some() { direction } else { direction.map(f64::abs) };
+                Touch { gap: between(0.0, 0.05), ..Touch::new(body, other, point, normal.map(|x| x / length)) }
+            })
+            .collect();
+        let problem = assemble(&bodies, &touches, 1e-2).unwrap();
+        let found = solved(&mut model, &problem);
+        let mut reference =
+            stiction_contact::models::catalog::build("frictionless".parse().unwrap(), &ModelOptions::default()).unwrap();
+        let outcome = reference.solve(&problem).unwrap();
+        let expected = outcome.solved().unwrap_or_else(|| panic!("round {round}: {outcome:?}"));
+        let off = found.motion.iter().zip(&expected.motion).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(off < 1e-9, "round {round}: {off:e}");
+        pressed += found.forces.normal.iter().filter(|p| **p > 0.0).count();
+    }
+    assert!(pressed > 100, "{pressed}");
 }

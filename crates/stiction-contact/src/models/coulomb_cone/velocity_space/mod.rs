@@ -14,6 +14,7 @@ mod finish;
 mod gauss_seidel;
 mod lanes;
 mod measure;
+mod near_contacts;
 mod newton;
 mod path;
 mod pivoting;
@@ -35,6 +36,7 @@ pub(super) use delassus::DelassusSpace;
 pub(in crate::models) use elements::Friction;
 use elements::{Elements, LawBeside, Source, slip_direction};
 use finish::RELIEF;
+use near_contacts::NearContacts;
 use newton::Newton;
 use rest::Rest;
 use search::{Found, Guess, Search};
@@ -61,6 +63,9 @@ pub(in crate::models) struct VelocitySpace {
     elements: Elements,
     newton: Newton,
     search: Search,
+    near: NearContacts,
+    /// An answer to start from with more contacts.
+    near_start: WarmStart,
     held: Vec<bool>,
     /// Forces of all rows.
     forces: ContactForces,
@@ -204,6 +209,59 @@ impl VelocitySpace {
         limit: usize,
         stats: &mut ContactStats,
     ) -> Result<(), Option<usize>> {
+        let mut factors = 0;
+        let chooses = level == Level::Velocity && NearContacts::are_worth_choosing(island);
+        let solved = match chooses && self.solve_near(problem, island, start, enough, limit, (stats, &mut factors)) {
+            true => Ok(()),
+            false => self.solve_contacts(problem, level, island, start, enough, limit, (stats, &mut factors)),
+        };
+        stats.count_factorizations(factors);
+        solved
+    }
+
+    /// Solves one island with the contacts that are near, and with those that the answer would close until there are none. False if that does not lead to an
+    /// answer, or would take as long as to solve it whole.
+    fn solve_near(
+        &mut self,
+        problem: &ContactProblem,
+        island: &Island,
+        start: Option<&WarmStart>,
+        enough: f64,
+        limit: usize,
+        (stats, factors): (&mut ContactStats, &mut usize),
+    ) -> bool {
+        let mut near = std::mem::take(&mut self.near);
+        let mut found = std::mem::take(&mut self.near_start);
+        island.blocks.iter().for_each(|&b| self.move_freely(problem, Level::Velocity, b));
+        let mut solved = near.choose(problem, island, start, &self.motion);
+        let mut is_first = true;
+        while solved {
+            let from = if is_first { start } else { Some(&found) };
+            let work = (&mut *stats, &mut *factors);
+            solved = self.solve_contacts(problem, Level::Velocity, &near.island, from, enough, limit, work).is_ok();
+            if !solved || !near.add_closed(problem, island, &self.motion) {
+                break;
+            }
+            is_first = false;
+            found.modes.clear();
+            found.modes.extend(start.iter().flat_map(|start| &start.modes));
+            found.forces.copy_from(&self.forces);
+        }
+        (self.near, self.near_start) = (near, found);
+        solved
+    }
+
+    /// Solves one island with the contacts it lists.
+    fn solve_contacts(
+        &mut self,
+        problem: &ContactProblem,
+        level: Level,
+        island: &Island,
+        start: Option<&WarmStart>,
+        enough: f64,
+        limit: usize,
+        (stats, factors): (&mut ContactStats, &mut usize),
+    ) -> Result<(), Option<usize>> {
         island.blocks.iter().for_each(|&b| self.held[b] = true);
         if !self.elements.load(problem, level, island, self.friction, &mut self.newton.matrix) {
             return Err(None);
@@ -236,7 +294,7 @@ impl VelocitySpace {
             Found::Guessed => stats.guessed += usize::from(start.is_some()),
             _ => stats.pivots += self.newton.iterations,
         }
-        stats.count_factorizations(self.newton.iterations);
+        *factors += self.newton.iterations;
         self.recover(problem, level);
         match found {
             Found::Nothing => Err((self.newton.iterations >= limit).then_some(limit)),
@@ -394,16 +452,23 @@ impl VelocitySpace {
         }
     }
 
-    /// The motion of blocks without rows: `v + dt M⁻¹ f`, or `M⁻¹ f`.
+    /// The motion of blocks without rows.
     fn move_free(&mut self, problem: &ContactProblem, level: Level) {
-        for b in (0..self.held.len()).filter(|&b| !self.held[b]) {
-            let range = problem.layout().range(b);
-            let part = &mut self.motion[range.clone()];
-            part.copy_from_slice(&problem.force()[range.clone()]);
-            problem.mass().solve_block(b, part, &mut self.storage);
-            if level == Level::Velocity {
-                part.iter_mut().zip(&problem.v()[range]).for_each(|(a, v)| *a = v + problem.dt() * *a);
+        for b in 0..self.held.len() {
+            if !self.held[b] {
+                self.move_freely(problem, level, b);
             }
+        }
+    }
+
+    /// The motion of a block without forces: `v + dt M⁻¹ f`, or `M⁻¹ f`.
+    fn move_freely(&mut self, problem: &ContactProblem, level: Level, b: usize) {
+        let range = problem.layout().range(b);
+        let part = &mut self.motion[range.clone()];
+        part.copy_from_slice(&problem.force()[range.clone()]);
+        problem.mass().solve_block(b, part, &mut self.storage);
+        if level == Level::Velocity {
+            part.iter_mut().zip(&problem.v()[range]).for_each(|(a, v)| *a = v + problem.dt() * *a);
         }
     }
 }
