@@ -80,7 +80,10 @@ fn tumbling_bodies_overlap_by_the_curvature_of_their_motion_alone() {
     /// Largest distance of a corner from the middle (m).
     const RADIUS: f64 = 0.07;
     let dt = 0.005;
-    for (kind, seed) in [("box", 0), ("box", 3), ("hull", 1), ("hull", 2), ("capsule", 1)] {
+    // Of boxes 17 has faces of which one edge meets first, of hulls 15, 52 and 74 have faces that are nearly parallel to others of their own.
+    let boxes = [0, 3, 17].map(|seed| ("box", seed));
+    let hulls = [1, 2, 15, 52, 74].map(|seed| ("hull", seed));
+    for (kind, seed) in boxes.into_iter().chain(hulls).chain([("capsule", 1)]) {
         let scene = Scene::parse(&tumbling(kind, 8, seed, dt), Path::new("."), &[]).unwrap_or_else(|e| panic!("{e}"));
         let mut simulation = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
         let world = simulation.world().clone();

@@ -164,6 +164,11 @@ impl Ranking {
         last > self.shallow && bound < last - self.preference
     }
 
+    /// True if an axis with this separation keeps shapes apart, but for rounding: along one on which they overlap they may have no features in reach, and along another one some.
+    pub(crate) fn is_touching(&self, separation: f64) -> bool {
+        separation >= -self.rounded
+    }
+
     /// True if shapes without contacts along an axis with this separation are level with each other there, but for rounding: what comes over
     /// the other has come from the side of a neighbour, which holds it.
     pub(crate) fn is_level(&self, separation: f64) -> bool {

@@ -111,6 +111,6 @@ mod tests {
                 assert!(!found.is_empty(), "{k}: {after:?} from {other:?} by {drift:?}");
             }
         }
-        assert!(overlapping > 4000 && nearest > 10, "{overlapping}, {nearest}");
+        assert!(overlapping > 4000 && nearest > 5, "{overlapping}, {nearest}");
     }
 }

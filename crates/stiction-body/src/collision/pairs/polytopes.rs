@@ -134,8 +134,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             return None;
         }
         let start = out.len();
-        let mut held = false;
-        let mut apart = false;
+        let (mut held, mut apart, mut faced) = (false, false, false);
         for _ in 0..TRIES {
             let Some(best) = best_axis(&scratch.axes, ranking) else { break };
             let axis = scratch.axes.swap_remove(best);
@@ -143,15 +142,16 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             if held && !axis.rank.apart {
                 break;
             }
-            held |= axis.rank.apart;
+            held |= axis.rank.apart && ranking.is_touching(axis.separation);
             apart |= axis.separation >= -self.query.touch;
             let found = match axis.feature {
                 Feature::Face(which, face) => {
-                    let (which, face) = self.reference(which, face as usize, axis.normal);
-                    self.faces(which, face, axis.separation, scratch, out)
+                    let (of, incident) = self.reference(which, face as usize, axis.normal);
+                    self.faces(of, incident, axis.separation, scratch, out)
                 }
                 Feature::Edges(i, j) => self.edges(i, j, axis.normal, out),
             };
+            faced |= found;
             if found {
                 if let Feature::Edges(i, j) = axis.feature
                     && self.solid
@@ -163,10 +163,15 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                     return Some(deepest(&out[start..]).max(-axis.separation));
                 }
                 scratch.level = ranking.is_level(axis.separation);
-                break;
+                // What comes over a face that it is below now may be held by the face beside that one.
+                if scratch.level || axis.separation >= -self.query.touch {
+                    break;
+                }
             }
         }
-        Some(if apart { 0.0 } else { f64::INFINITY })
+        // What hardly is apart without features that face each other may have edges that meet along an axis which a face speaks for.
+        let hardly = !faced && scratch.known.is_some_and(|best| best.separation <= ranking.skin);
+        Some(if apart && !hardly { 0.0 } else { f64::INFINITY })
     }
 
     /// Puts the contacts from `start` on right where they are not those of the best of all axes: a
@@ -185,17 +190,23 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
             };
             (deepest(found) + axis.separation).abs() <= slack && found.first().is_some_and(along)
         };
-        if agrees(&out[start..], &scratch.seen[1]) || (out.len() == start && axis.separation >= -self.query.touch) {
+        if agrees(&out[start..], &scratch.seen[1]) {
             return;
         }
+        let apart = out.len() == start && axis.separation >= -self.query.touch;
         out.truncate(start);
-        let _ = match axis.feature {
-            Feature::Face(which, face) => self.faces(which, face as usize, axis.separation, scratch, out),
-            Feature::Edges(i, j) => self.edges(i, j, axis.normal, out),
-        };
+        match axis.feature {
+            Feature::Edges(i, j) => _ = self.edges(i, j, axis.normal, out),
+            Feature::Face(..) if apart => {}
+            Feature::Face(which, face) => {
+                _ = self.faces((which, face as usize), None, axis.separation, scratch, out);
+            }
+        }
         if !agrees(&out[start..], &scratch.seen[1]) {
             out.truncate(start);
-            out.push(self.touch_along(&axis, &scratch.seen[1]));
+            if !apart {
+                out.push(self.touch_along(&axis, &scratch.seen[1]));
+            }
         }
     }
 
@@ -297,7 +308,7 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
                 let sine = plane.normal.dot(if which == 0 { other[1] } else { other[0] });
                 if sine.abs() <= ALONG_FACE {
                     let start = out.len();
-                    self.faces(which, face, 0.0, scratch, out);
+                    self.faces((which, face), None, 0.0, scratch, out);
                     keep_beside(&crossing, start, self.query, out);
                 }
             }
@@ -638,17 +649,24 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
     }
 
     /// Where faces are parallel, or nearly so, the first polytope's is the reference, whichever is the better axis: both tell the same,
-    /// and the choice does not change with rounding.
-    fn reference(&self, which: usize, face: usize, normal: Vec3) -> (usize, usize) {
+    /// and the choice does not change with rounding. The face of the axis is the incident one then: others may look towards the reference too.
+    fn reference(&self, which: usize, face: usize, normal: Vec3) -> ((usize, usize), Option<usize>) {
         let own = &self.polytopes[0].faces[..self.own_faces];
         match own.iter().position(|f| which == 1 && f.normal.dot(normal) > FACE_LIKE) {
-            Some(first) => (0, first),
-            None => (which, face),
+            Some(first) => ((0, first), Some(face)),
+            None => ((which, face), None),
         }
     }
 
-    /// The overlap of a face of one polytope with the face of the other that looks towards it most at its nearest corner.
-    fn faces(&self, which: usize, face: usize, separation: f64, scratch: &mut Scratch, out: &mut Vec<Touch>) -> bool {
+    /// The overlap of a face of one polytope with one of the other: with that which looks towards it most at its nearest corner, if none is given.
+    fn faces(
+        &self,
+        (which, face): (usize, usize),
+        incident: Option<usize>,
+        separation: f64,
+        scratch: &mut Scratch,
+        out: &mut Vec<Touch>,
+    ) -> bool {
         let Scratch { seen, sides, clip, facing, .. } = scratch;
         let (own, other) = (self.polytopes[which], self.polytopes[1 - which]);
         // Everything in the frame of the face's polytope, where the other's corners are `seen`.
@@ -661,7 +679,8 @@ impl<F: Fn(Vec3, usize) -> bool> Pair<'_, F> {
         let plane = own.faces[face];
         let faces = if which == 0 { other.faces.len() } else { self.own_faces };
         let turned = rotation.transpose() * plane.normal;
-        let incident = incident_face(other, faces, seen, [plane.normal, turned], self.query.touch, facing);
+        let facing_most = || incident_face(other, faces, seen, [plane.normal, turned], self.query.touch, facing);
+        let incident = incident.unwrap_or_else(facing_most);
         let basis = Basis::new(own, face);
         let corners = other.faces[incident];
         let loops = &other.loops[corners.first as usize..][..corners.count as usize];
