@@ -98,7 +98,12 @@ impl NoSlip {
     }
 
     /// The solution of `problem` if the forces of `start` keep it at rest.
-    fn at_rest(&mut self, problem: &ContactProblem, law: &NoSlipLaw, start: &WarmStart) -> Option<Box<ContactSolution>> {
+    fn at_rest(
+        &mut self,
+        problem: &ContactProblem,
+        law: &NoSlipLaw,
+        start: &WarmStart,
+    ) -> Option<Box<ContactSolution>> {
         let options = &self.normals.options().model;
         if !is_nearly_at_rest(problem, options.tolerances.no_slip.at_rest) || options.check().is_err() {
             return None;

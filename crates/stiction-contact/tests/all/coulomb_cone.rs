@@ -518,7 +518,8 @@ fn many_contacts_out_of_reach_change_no_motion() {
         let problem = assemble(&bodies, &touches, 1e-2).unwrap();
         let found = solved(&mut model, &problem);
         let mut reference =
-            stiction_contact::models::catalog::build("frictionless".parse().unwrap(), &ModelOptions::default()).unwrap();
+            stiction_contact::models::catalog::build("frictionless".parse().unwrap(), &ModelOptions::default())
+                .unwrap();
         let outcome = reference.solve(&problem).unwrap();
         let expected = outcome.solved().unwrap_or_else(|| panic!("round {round}: {outcome:?}"));
         let off = found.motion.iter().zip(&expected.motion).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);

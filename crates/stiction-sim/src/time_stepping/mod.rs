@@ -10,6 +10,7 @@
 
 mod contacts;
 mod faces;
+mod parallel;
 mod solve;
 
 use std::mem;
@@ -74,7 +75,8 @@ impl Simulation {
         let Self { work, world, scratch, collision, model, settings, sizes, .. } = self;
         let friction = model.kind().has_coulomb_friction();
         let speed = |at: &_, size| relative_speed(world, work, at, size, settings.dt);
-        scratch.faces.load(collision.contacts(), settings.dt, friction, |at| smaller(sizes, at), speed);
+        let links = (world.model.links().len(), |geom: usize| world.geoms[geom].link);
+        scratch.faces.load(collision.contacts(), settings.dt, friction, links, |at| smaller(sizes, at), speed);
         scratch.spread.clear();
         let mut report = self.solve_motors()?;
         (report.penetration, report.overlap_left) = (penetration, overlap_left);
