@@ -35,7 +35,7 @@ impl ParallelNormals {
     /// Gives normals of contacts that are parallel and connected by links the direction of one of them: of one with the world, if there is any. There are so many `links`, and
     /// `link` says on which of them a geom is.
     pub(super) fn align(&mut self, points: &mut [ContactPoint], links: usize, link: impl Fn(usize) -> Option<usize>) {
-        if points.windows(2).all(|two| two[0].normal == two[1].normal) {
+        if points.windows(2).all(|two| two[0].normal == two[1].normal || two[0].normal == -two[1].normal) {
             return;
         }
         self.list_faces(points, links, link);
