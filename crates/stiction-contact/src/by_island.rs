@@ -142,6 +142,7 @@ pub(crate) struct ByIsland {
     certifier: Certifier,
     modes: Vec<Mode>,
     /// Storage of outcomes that are not needed any more.
+    #[expect(clippy::vec_box, reason = "they are handed out as they are")]
     spare: Vec<Box<ContactSolution>>,
     spare_bases: Vec<Basis>,
     /// Numbers of a block.

@@ -42,6 +42,7 @@ pub struct SeparateIslands {
     /// By the first block of each island.
     parts: Vec<Part>,
     free_part: Part,
+    #[expect(clippy::vec_box, reason = "they are handed out as they are")]
     spare: Vec<Box<ContactSolution>>,
 }
 

@@ -57,6 +57,7 @@ pub(in crate::models) struct VelocitySpace {
     friction: Friction,
     certifier: Certifier,
     /// Storage of solutions that are not needed any more.
+    #[expect(clippy::vec_box, reason = "they are handed out as they are")]
     spare: Vec<Box<ContactSolution>>,
     islands: Islands,
     rest: Rest,
