@@ -317,7 +317,7 @@ impl<'a> Core<'a> {
                 break;
             }
             let found = simplex.nearest.w.length_squared();
-            if found <= (ROUNDING * scale) * (ROUNDING * scale) {
+            if simplex.is_full() || found <= (ROUNDING * scale) * (ROUNDING * scale) {
                 return None;
             }
             if found >= squared {
