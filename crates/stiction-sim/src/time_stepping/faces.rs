@@ -9,7 +9,7 @@
 use stiction_body::math::{Vec3, length};
 use stiction_body::{ContactPoint, Workspace};
 
-use super::parallel::ParallelNormals;
+use super::parallel_normals::ParallelNormals;
 use crate::projection::overlap_left;
 use crate::world::World;
 
@@ -37,9 +37,8 @@ pub(crate) struct Faces {
 
 impl Faces {
     /// Takes contacts over, whose smaller geom has this size and whose geoms, one of this size, move
-    /// at this speed against each other, in a step of `dt`; geoms are on these of so many links.
-    /// Without Coulomb friction small gaps
-    /// count as gaps: what touches without slip is held at once, however little presses it.
+    /// at this speed against each other, in a step of `dt` (s). There are so many links; the function
+    /// says on which of them a geom is. Without Coulomb friction small gaps count as gaps: what touches without slip is held at once, however little presses it.
     pub(super) fn load(
         &mut self,
         points: &[ContactPoint],

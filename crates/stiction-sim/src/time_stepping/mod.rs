@@ -10,7 +10,7 @@
 
 mod contacts;
 mod faces;
-mod parallel;
+mod parallel_normals;
 mod solve;
 
 use std::mem;

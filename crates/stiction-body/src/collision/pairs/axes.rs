@@ -164,7 +164,7 @@ impl Ranking {
         last > self.shallow && bound < last - self.preference
     }
 
-    /// True if an axis with this separation keeps shapes apart, but for rounding: along one on which they overlap they may have no features in reach, and along another one some.
+    /// True if shapes with this separation along an axis are kept apart by it, but for rounding.
     pub(crate) fn is_touching(&self, separation: f64) -> bool {
         separation >= -self.rounded
     }

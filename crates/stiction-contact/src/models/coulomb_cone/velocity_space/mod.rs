@@ -212,7 +212,8 @@ impl VelocitySpace {
     ) -> Result<(), Option<usize>> {
         let mut factors = 0;
         let chooses = level == Level::Velocity && NearContacts::are_worth_choosing(island);
-        let solved = match chooses && self.solve_near(problem, island, start, enough, limit, (stats, &mut factors)) {
+        let solved = match chooses && self.solve_near(problem, island, start, enough, limit / 2, (stats, &mut factors))
+        {
             true => Ok(()),
             false => self.solve_contacts(problem, level, island, start, enough, limit, (stats, &mut factors)),
         };
@@ -221,7 +222,7 @@ impl VelocitySpace {
     }
 
     /// Solves one island with the contacts that are near, and with those that the answer would close until there are none. False if that does not lead to an
-    /// answer, or would take as long as to solve it whole.
+    /// answer with at most `limit` factors, or would take as long as to solve it whole. `factors` counts them.
     fn solve_near(
         &mut self,
         problem: &ContactProblem,
@@ -252,7 +253,7 @@ impl VelocitySpace {
         solved
     }
 
-    /// Solves one island with the contacts it lists.
+    /// Solves one island with the contacts it lists, with `limit` factors at most, of which `factors` have been used.
     fn solve_contacts(
         &mut self,
         problem: &ContactProblem,
@@ -271,10 +272,10 @@ impl VelocitySpace {
         self.search.reset();
         let work = self.newton.matrix.flops(false) + PASSES * self.elements.values.len() as f64;
         let limit = limit.min((MOST_WORK / work.max(1.0)) as usize);
-        if limit == 0 {
+        if *factors >= limit {
             // Where everything touches everything a single factor takes minutes and gigabytes.
             self.recover(problem, level);
-            return Err(Some(0));
+            return Err(Some(limit));
         }
         let (guess, guessed) = match start {
             Some(start) => {
@@ -289,7 +290,10 @@ impl VelocitySpace {
         };
         let found = match guessed {
             true => Found::Guessed,
-            false => self.search.run(&self.elements, &mut self.newton, Some(problem.mass()), guess, enough, limit),
+            false => {
+                let left = limit - *factors;
+                self.search.run(&self.elements, &mut self.newton, Some(problem.mass()), guess, enough, left)
+            }
         };
         match found {
             Found::Guessed => stats.guessed += usize::from(start.is_some()),
@@ -298,7 +302,7 @@ impl VelocitySpace {
         *factors += self.newton.iterations;
         self.recover(problem, level);
         match found {
-            Found::Nothing => Err((self.newton.iterations >= limit).then_some(limit)),
+            Found::Nothing => Err((*factors >= limit).then_some(limit)),
             _ => Ok(()),
         }
     }

@@ -14,7 +14,7 @@ const FEW: usize = 64;
 const LARGEST_PART: f64 = 0.5;
 /// A contact is near if velocities before the step, or those without forces, close this part of its gap.
 const CLOSED_PART: f64 = 0.5;
-/// Velocity by which a contact may seem to close by rounding, beside the numbers that it is the sum of.
+/// Velocity by which a contact may seem to close by rounding, beside its speed.
 const ROUNDED: f64 = 1e-14;
 
 /// The contacts that are taken into account. Keeps its storage.

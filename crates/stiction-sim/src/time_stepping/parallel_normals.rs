@@ -2,13 +2,16 @@
 //!
 //! Planks that lie across each other, books between books and what two fingers hold touch with faces that are parallel but for what projection, rounding and the last blow left. Where
 //! bodies slide, normals that differ by an angle θ ask for different separation velocities, by θ times the slip: a thousandth of a micrometre per second then decides which of the
-//! faces carries the load, and a solver spends most of its work on it. A tower of planks that a ball hits takes a third of the factorizations without such angles.
+//! faces carries the load, and a solver spends most of its work on it. A tower of planks that a ball hits takes two fifths of the factorizations without such angles.
 
 use stiction_body::ContactPoint;
 use stiction_body::math::Vec3;
 
 /// Normals of contacts of one body count as parallel within this angle (rad).
 const PARALLEL: f64 = 1e-5;
+
+/// Parallel normals have nearly the same component along this unit vector, up to the sign, and others hardly ever have: it is along no axis of a scene.
+const SKEW: Vec3 = Vec3::new(0.36, 0.48, 0.8);
 
 /// Contacts of the same geoms with the same normal.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +20,8 @@ struct Face {
     contacts: (usize, usize),
     /// The links that it is on; none is the world.
     links: [Option<usize>; 2],
+    /// The component of its normal along [`SKEW`], without its sign.
+    skew: f64,
     is_done: bool,
 }
 
@@ -24,7 +29,7 @@ struct Face {
 #[derive(Debug, Clone, Default)]
 pub(super) struct ParallelNormals {
     faces: Vec<Face>,
-    /// The faces of each link, one link after the other, and where those of each link start.
+    /// The faces of each link, in ascending order of `skew`, one link after the other, and where those of each link start.
     of_links: Vec<usize>,
     starts: Vec<usize>,
     /// Links that a direction has reached.
@@ -41,7 +46,7 @@ impl ParallelNormals {
         self.list_faces(points, links, link);
         for with_world in [true, false] {
             for source in 0..self.faces.len() {
-                let Face { contacts: (first, _), links, is_done } = self.faces[source];
+                let Face { contacts: (first, _), links, is_done, .. } = self.faces[source];
                 if !is_done && links.contains(&None) == with_world {
                     self.faces[source].is_done = true;
                     self.reached.clear();
@@ -63,7 +68,7 @@ impl ParallelNormals {
             first = contacts.1;
             let links = face[0].geoms.map(&link);
             links.iter().flatten().for_each(|&link| starts[link + 1] += 1);
-            faces.push(Face { contacts, links, is_done: false });
+            faces.push(Face { contacts, links, skew: face[0].normal.dot(SKEW).abs(), is_done: false });
         }
         (0..links).for_each(|link| starts[link + 1] += starts[link]);
         of_links.clear();
@@ -77,13 +82,23 @@ impl ParallelNormals {
         }
         starts.rotate_right(1);
         starts[0] = 0;
+        for of_link in starts.windows(2) {
+            of_links[of_link[0]..of_link[1]]
+                .sort_unstable_by(|&a, &b| faces[a].skew.total_cmp(&faces[b].skew).then(a.cmp(&b)));
+        }
     }
 
     /// Gives this direction to the parallel faces of the links reached, and of those that these reach.
     fn spread(&mut self, points: &mut [ContactPoint], direction: Vec3) {
+        let skew = direction.dot(SKEW).abs();
         while let Some(link) = self.reached.pop() {
-            for &face in &self.of_links[self.starts[link]..self.starts[link + 1]] {
+            let of_link = &self.of_links[self.starts[link]..self.starts[link + 1]];
+            let first = of_link.partition_point(|face| self.faces[*face].skew < skew - PARALLEL);
+            for &face in &of_link[first..] {
                 let face = &mut self.faces[face];
+                if face.skew > skew + PARALLEL {
+                    break;
+                }
                 let (first, last) = face.contacts;
                 let Some(aligned) = parallel(points[first].normal, direction).filter(|_| !face.is_done) else {
                     continue;
