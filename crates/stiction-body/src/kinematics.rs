@@ -178,7 +178,7 @@ impl Workspace {
         &self,
         model: &Model,
         i: usize,
-        rows: [&mut [f64]; N],
+        mut rows: [&mut [f64]; N],
         wrenches: impl Fn(Vec3) -> [Wrench; N],
     ) {
         let first = model.trees()[model.links()[i].tree].v.start;
@@ -190,6 +190,12 @@ impl Workspace {
                 continue;
             }
             let wrenches = wrenches(self.pose[i].translation);
+            if link.moves_along_world_axes() {
+                for (row, wrench) in rows.iter_mut().zip(&wrenches) {
+                    wrench.add_parts(&mut row[link.v.start - first..]);
+                }
+                continue;
+            }
             for k in link.v.clone() {
                 let column = &self.columns[k];
                 let turns = column.linear == Vec3::ZERO;
@@ -221,5 +227,16 @@ impl Wrench {
             (column.linear.dot(self.force), self.sizes[0])
         };
         if power.abs() > ROUNDING * size { power } else { 0.0 }
+    }
+
+    /// Adds the powers on the columns of a free joint along the world's axes: the parts of force and moment.
+    #[inline]
+    fn add_parts(&self, row: &mut [f64]) {
+        let Some(row) = row.first_chunk_mut::<6>() else { return };
+        let (least, parts) = (self.sizes.map(|size| ROUNDING * size), [self.force.to_array(), self.moment.to_array()]);
+        for k in 0..6 {
+            let part = parts[k / 3][k % 3];
+            row[k] += if part.abs() > least[k / 3] { part } else { 0.0 };
+        }
     }
 }

@@ -8,7 +8,7 @@ use stiction_linalg::InputError;
 
 use crate::inertia::Inertia;
 use crate::joint::JointKind;
-use crate::math::{Mat3, Pose, Vec3};
+use crate::math::{Mat3, Pose, Quat, Vec3};
 use crate::range;
 use crate::rigid_bodies::RigidBodies;
 
@@ -202,6 +202,15 @@ pub struct Link {
     pub v: Range<usize>,
     /// The tree it belongs to.
     pub tree: usize,
+}
+
+impl Link {
+    /// True of a free joint whose velocities are along the axes of the world.
+    #[inline]
+    pub(crate) fn moves_along_world_axes(&self) -> bool {
+        let LinkSpec { kind, parent, frame, .. } = &self.spec;
+        *kind == JointKind::Free && parent.is_none() && frame.rotation == Quat::IDENTITY
+    }
 }
 
 /// Links that hang together: one block of the inertia matrix.

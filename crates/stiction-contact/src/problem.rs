@@ -299,7 +299,8 @@ impl Contacts {
         let Contact { normal, tangent_s, tangent_t, spin, roll_s, roll_t, .. } = contact;
         let rows = [normal, tangent_s, tangent_t, spin, roll_s, roll_t];
         for k in (0..CONTACT_ROWS).filter(|&k| !rows[k].is_empty()) {
-            self.normal.check(format_args!("contact {i}: {}", ROW_NAMES[k]), rows[k])?;
+            let what = format_args!("contact {i}: {}", ROW_NAMES[k]);
+            if k == 0 { self.normal.check(what, normal)? } else { self.normal.check_like(what, rows[k], normal)? }
         }
         self.normal.push_checked(normal);
         self.tangent_s.push_checked(tangent_s);

@@ -41,8 +41,8 @@ impl Entry {
     /// Beyond 2³² numbers.
     #[inline]
     fn new(block: usize, at: usize, from: usize, len: usize) -> Self {
-        let short = |x: usize| u32::try_from(x).expect("rows have fewer than 2³² numbers");
-        Self { block: short(block), at: short(at), from: short(from), len: short(len) }
+        assert!(u32::try_from(block | at | from | len).is_ok(), "rows have fewer than 2³² numbers");
+        Self { block: block as u32, at: at as u32, from: from as u32, len: len as u32 }
     }
 
     #[inline]
@@ -166,6 +166,20 @@ impl Rows {
             }
         }
         Ok(())
+    }
+
+    /// [`Rows::check`] of a row, where nothing was said against `other`, which mostly has the same blocks.
+    pub(crate) fn check_like(
+        &self,
+        what: impl Display,
+        row: RowBlocks<'_>,
+        other: RowBlocks<'_>,
+    ) -> Result<(), InputError> {
+        let has_blocks_of_other = row.iter().zip(other).all(|(a, b)| (a.0, a.1.len()) == (b.0, b.1.len()));
+        if row.len() == other.len() && has_blocks_of_other && row.iter().all(|(_, x)| check::are_row_entries(x)) {
+            return Ok(());
+        }
+        self.check(what, row)
     }
 
     /// Puts the entries from `first` on in ascending order of their blocks. A row has two or three.

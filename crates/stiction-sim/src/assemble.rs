@@ -177,8 +177,7 @@ impl Assembler {
         edit: impl FnOnce(&ContactFrame, &mut Contact<'_>),
     ) -> Result<(), InputError> {
         let Self { problem, frames, rows, .. } = self;
-        frames.push(rows.with_contact(world, work, at, size, edit, |contact| problem.add_contact(contact))?);
-        Ok(())
+        rows.with_contact(world, work, at, size, edit, frames, |contact| problem.add_contact(contact))
     }
 
     /// Adds the contacts at all `points`, in their order, on several threads if that is worth it; `gaps` are those that the problem has for
@@ -503,12 +502,11 @@ impl ContactRows {
                 contact.gap = *gap;
                 edit(frame, contact);
             };
-            frames.push(self.with_contact(world, work, at, size(at), edit, &mut add)?);
-            Ok(())
+            self.with_contact(world, work, at, size(at), edit, frames, &mut add)
         })
     }
 
-    /// Gives the contact at a point to `add`, after `edit` may have changed it; returns its frame.
+    /// Gives the contact at a point to `add`, after `edit` may have changed it, and adds its frame to `frames`; on an error nothing.
     fn with_contact(
         &mut self,
         world: &World,
@@ -516,12 +514,15 @@ impl ContactRows {
         at: &ContactPoint,
         size: f64,
         edit: impl FnOnce(&ContactFrame, &mut Contact<'_>),
+        frames: &mut Vec<ContactFrame>,
         add: impl FnOnce(Contact<'_>) -> Result<(), InputError>,
-    ) -> Result<ContactFrame, InputError> {
-        let frame = contact_frame(world, work, at, size);
+    ) -> Result<(), InputError> {
+        let number = frames.len();
+        frames.push(contact_frame(world, work, at, size));
+        let frame = &frames[number];
         let (material, [s, t], ratio) = (frame.material, frame.tangents, frame.friction_ratio);
         let surface = surface_speed(world, work, at);
-        let trees = [0, 1].map(|side| self.fill(world, work, &frame, at.geoms[side], side));
+        let trees = [0, 1].map(|side| self.fill(world, work, frame, at.geoms[side], side));
         if ratio != 1.0 {
             self.0.iter_mut().for_each(|rows| rows[2].iter_mut().for_each(|x| *x *= ratio));
         }
@@ -548,9 +549,8 @@ impl ContactRows {
             surface: [surface.dot(s), surface.dot(t)],
             ..Contact::new(filled(&normal), filled(&first), filled(&second))
         };
-        edit(&frame, &mut contact);
-        add(contact)?;
-        Ok(frame)
+        edit(frame, &mut contact);
+        add(contact).inspect_err(|_| frames.truncate(number))
     }
 
     /// Fills the rows of one side; returns its tree, or `None` if that side cannot move. Two sides on one tree share the first side's rows.

@@ -21,7 +21,7 @@ const AT_LIMIT: f64 = 1e-14;
 pub(super) struct Rest {
     /// `M v + dt f + Σ rowᵀ p`, m.
     momentum: Vec<f64>,
-    /// `Σ ‖terms‖` of it for each block, each velocity in units of `√Mⱼⱼ`.
+    /// The sizes of its terms but for `M v`, m.
     size: Vec<f64>,
 }
 
@@ -40,45 +40,47 @@ impl Rest {
     fn is_balanced(&mut self, problem: &ContactProblem, island: &Island, start: &WarmStart) -> bool {
         let (mass, layout) = (problem.mass(), problem.layout());
         self.momentum.resize(problem.m(), 0.0);
-        self.size.resize(layout.blocks(), 0.0);
+        self.size.resize(problem.m(), 0.0);
         for &b in &island.blocks {
             let range = layout.range(b);
             let momentum = &mut self.momentum[range.clone()];
             momentum.iter_mut().zip(&problem.force()[range.clone()]).for_each(|(x, f)| *x = problem.dt() * f);
-            self.size[b] = size(problem, b, momentum);
+            self.size[range.clone()].iter_mut().zip(&*momentum).for_each(|(size, x)| *size = x.abs());
             for (k, v) in problem.v()[range].iter().enumerate().filter(|(_, v)| **v != 0.0) {
                 momentum.iter_mut().zip(mass.block(b).col(k)).for_each(|(x, m)| *x += m * v);
             }
         }
         let (rows, forces) = (problem.contacts().rows(), start.forces.contacts());
         for &i in &island.contacts {
-            (0..CONTACT_ROWS).for_each(|k| self.add(problem, rows[k], i, forces[k][i]));
+            (0..CONTACT_ROWS).for_each(|k| self.add(rows[k], i, forces[k][i]));
         }
         let forces = &start.forces;
-        island.bilaterals.iter().for_each(|&i| self.add(problem, &problem.bilaterals().rows, i, forces.bilateral[i]));
-        island.limits.iter().for_each(|&i| self.add(problem, &problem.limits().rows, i, forces.limit[i]));
-        island.bounded.iter().for_each(|&i| self.add(problem, &problem.bounded().rows, i, forces.bounded[i]));
-        let balanced = |b: &usize| size(problem, *b, &self.momentum[layout.range(*b)]) <= BALANCE * self.size[*b];
-        island.blocks.iter().all(balanced)
+        island.bilaterals.iter().for_each(|&i| self.add(&problem.bilaterals().rows, i, forces.bilateral[i]));
+        island.limits.iter().for_each(|&i| self.add(&problem.limits().rows, i, forces.limit[i]));
+        island.bounded.iter().for_each(|&i| self.add(&problem.bounded().rows, i, forces.bounded[i]));
+        // Each velocity in units of √Mⱼⱼ.
+        let in_energy = |b: usize, x: &[f64]| {
+            let terms = layout.range(b).enumerate().map(|(j, k)| x[k].abs() / mass.block(b)[(j, j)].sqrt());
+            terms.sum::<f64>()
+        };
+        island.blocks.iter().all(|&b| in_energy(b, &self.momentum) <= BALANCE * in_energy(b, &self.size))
     }
 
     /// Adds the force `p` along a row.
-    fn add(&mut self, problem: &ContactProblem, rows: &Rows, i: usize, p: f64) {
+    fn add(&mut self, rows: &Rows, i: usize, p: f64) {
         if p == 0.0 {
             return;
         }
-        for (b, row) in rows.row(i) {
-            let momentum = &mut self.momentum[problem.layout().range(b)];
-            momentum.iter_mut().zip(row).for_each(|(x, row)| *x += p * row);
-            self.size[b] += p.abs() * size(problem, b, row);
+        for (_, from, row) in rows.row_from(i) {
+            let range = from..from + row.len();
+            let sums = self.momentum[range.clone()].iter_mut().zip(&mut self.size[range]);
+            for ((x, size), row) in sums.zip(row) {
+                let term = p * row;
+                *x += term;
+                *size += term.abs();
+            }
         }
     }
-}
-
-/// `√(Σ xⱼ² / Mⱼⱼ)` over the velocities of a block.
-fn size(problem: &ContactProblem, b: usize, x: &[f64]) -> f64 {
-    let block = problem.mass().block(b);
-    x.iter().enumerate().map(|(j, x)| x * x / block[(j, j)]).sum::<f64>().sqrt()
 }
 
 /// True if nothing drives the island, and the forces are within their laws where nothing moves.
