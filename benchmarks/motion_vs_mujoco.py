@@ -6,6 +6,7 @@
 
 Needs the Python packages stiction and mujoco. MuJoCo runs with its defaults (soft contact): it is the yardstick of speed, not of what is computed. A run of
 Stiction ends at a step that is not certified, whose problem is saved (--save DIR), unless --on-failure says otherwise; MuJoCo's times are those of the same steps.
+Where MuJoCo's simulation becomes unstable it starts again from the beginning by itself: its steps count up to there, and ratios are those of the steps before.
 """
 
 import argparse
@@ -209,8 +210,12 @@ def run_stiction(built, steps, options, label):
     return seconds, found
 
 
+#: MuJoCo's warnings of positions, velocities or accelerations that are not finite or huge.
+UNSTABLE = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
+
+
 def run_mujoco(built, steps):
-    """Times of as many steps (s)."""
+    """Times of as many steps (s), or of those before it becomes unstable."""
     model = mujoco.MjModel.from_xml_string(built.mjcf)
     data = mujoco.MjData(model)
     seconds = []
@@ -219,7 +224,10 @@ def run_mujoco(built, steps):
             data.ctrl[:] = built.control(k * model.opt.timestep)
         clock = time.process_time()
         mujoco.mj_step(model, data)
-        seconds.append(time.process_time() - clock)
+        clock = time.process_time() - clock
+        if any(data.warning[kind].number for kind in UNSTABLE):
+            break
+        seconds.append(clock)
     return seconds
 
 
@@ -229,9 +237,9 @@ def run(case, options):
     label = f"{case.scene}-n{case.size}-s{case.seed}-mu{case.mu:g}-dt{case.dt:g}"
     ours, found = run_stiction(built, steps, options, label)
     theirs = run_mujoco(built, max(1, len(ours)))
-    a, b = spread(ours), spread(theirs)
-    ratio = {key: a[key] / b[key] for key in ("mean", "median")}
-    return {**dataclasses.asdict(case), "steps": len(ours), "of": steps, **found, "stiction_ms": a, "mujoco_ms": b, "ratio": ratio}
+    a, b, same = spread(ours), spread(theirs), spread(ours[: len(theirs)])
+    ratio = {key: same[key] / b[key] for key in ("mean", "median")}
+    return {**dataclasses.asdict(case), "steps": len(ours), "of": steps, **found, "stiction_ms": a, "mujoco_ms": b, "mujoco_steps": len(theirs), "ratio": ratio}
 
 
 HEAD = f"{'scene':12} {'n':>4} {'seed':>4} {'mu':>5} {'dt':>6} {'steps':>10} {'stiction ms: mean / median / 99 % / worst':>44} {'mujoco ms: the same':>36} {'ratio':>12} {'not certified':>14}"
@@ -243,6 +251,8 @@ def line(r):
     ratio = f"{r['ratio']['mean']:.1f} / {r['ratio']['median']:.1f}"
     made = f"{r['steps']}/{r['of']}"
     out = f"{r['scene']:12} {r['size']:4} {r['seed']:4} {r['mu']:5.2f} {r['dt']:6.3f} {made:>10} {times(r['stiction_ms'], 8):>44} {times(r['mujoco_ms'], 6):>36} {ratio:>12} {r['uncertified']:14}"
+    if r["mujoco_steps"] < r["steps"]:
+        out += f"\n    MuJoCo is unstable in step {r['mujoco_steps']}"
     return out + (f"\n    {r['failure'][:150]}" if r["failure"] else "")
 
 
