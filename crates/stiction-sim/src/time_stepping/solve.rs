@@ -14,8 +14,9 @@ const SPREADS: [f64; 3] = [1.0, 10.0, 100.0];
 
 /// Factors of an island after which its gaps are spread, or spread more; most take less than a
 /// hundred. With five times as many for gaps that are spread, steps that need them took two to five
-/// times as long: the next spread ends sooner.
+/// times as long: the next spread ends sooner. That many are for gaps that are spread the most.
 const FACTORS: usize = 400;
+const LAST_FACTORS: usize = 2000;
 
 /// Most solves of a step with limited work, over all its islands.
 const MOST_SPREADS: usize = 20;
@@ -86,7 +87,13 @@ impl Simulation {
         self.model.limit_work(None);
         let mut report = match found? {
             Some(report) => report,
-            None => self.solve()?,
+            None => {
+                if !self.scratch.spread.is_empty() {
+                    self.scratch.spread.clear();
+                    self.assemble().map_err(|e| self.fail(e.to_string(), false))?;
+                }
+                self.solve()?
+            }
         };
         report.factorizations += failed.factorizations;
         report.most_factorizations = report.most_factorizations.max(failed.most_factorizations);
@@ -94,8 +101,9 @@ impl Simulation {
     }
 
     /// Solves with few factors, and spreads the gaps of islands for which they are not enough; counts
-    /// the factors of attempts that fail. None where nothing is left to spread: gaps stay as they are.
+    /// the factors of attempts that fail.
     fn compress_within_limit(&mut self, failed: &mut ContactStats) -> Result<Option<StepReport>, StepFailure> {
+        let mut is_last = false;
         for _ in 0..MOST_SPREADS {
             let outcome = match self.try_solve()? {
                 Ok(report) => return Ok(Some(report)),
@@ -104,10 +112,14 @@ impl Simulation {
             let ContactOutcome::Failed(failure) = outcome else { return Ok(None) };
             failed.factorizations += failure.best.stats.factorizations;
             failed.most_factorizations = failed.most_factorizations.max(failure.best.stats.most_factorizations);
-            if !self.spread_island(failure.best.certificate.worst) {
+            if self.spread_island(failure.best.certificate.worst) {
+                self.assemble().map_err(|e| self.fail(e.to_string(), false))?;
+            } else if is_last {
                 return Ok(None);
+            } else {
+                is_last = true;
+                self.model.limit_work(Some(LAST_FACTORS));
             }
-            self.assemble().map_err(|e| self.fail(e.to_string(), false))?;
         }
         Ok(None)
     }
